@@ -1,0 +1,211 @@
+// Graph: a module of closed functions, constants, states and symbols. Data only: no stage logic.
+// A Graph owns everything that it names (constant payloads are shared and immutable), so copying
+// one is cheap next to its weights. Not thread-safe while it is edited; const use is.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "ge/ir/type.h"
+
+namespace ge {
+
+using ValueId = uint32_t;  // dense per function; 0 = absent (an omitted optional input)
+using NodeId = uint32_t;   // unique per function, survives reordering; 0 = absent
+using ConstId = uint32_t;  // index into Graph::consts; 0 = absent
+using StateId = uint32_t;  // index into Graph::states; 0 = absent
+using LocId = uint32_t;    // index into Graph::locs; 0 = absent
+
+inline constexpr int64_t kCanonicalOpset = 27;  // ai.onnx; importers upgrade to it
+
+// A reference to an attribute parameter of the enclosing function.
+struct AttrRef {
+  std::string param;
+  friend bool operator==(const AttrRef&, const AttrRef&) = default;
+};
+struct ConstRef {
+  ConstId id = 0;
+  friend bool operator==(const ConstRef&, const ConstRef&) = default;
+};
+struct FunctionRef {
+  FunctionId id = 0;
+  friend bool operator==(const FunctionRef&, const FunctionRef&) = default;
+};
+
+struct Attr {
+  using Payload = std::variant<int64_t, double, std::string, Type, Dim, ConstRef, FunctionRef,
+                               std::vector<int64_t>, std::vector<double>, std::vector<std::string>,
+                               std::vector<Type>, AttrRef>;
+  std::string name;
+  Payload value;
+};
+
+enum class EffectKind : uint8_t { kState, kRng, kIo, kCollective, kStream };
+// Effects on one object happen in node order of the function, and are ordered in no other way.
+struct Effect {
+  EffectKind kind = EffectKind::kState;
+  uint32_t object = 0;    // StateId for kState; group id for kCollective; else the object's number
+  uint32_t sequence = 0;  // kCollective: place in the group's order, fixed in the graph
+  friend bool operator==(const Effect&, const Effect&) = default;
+};
+
+struct Callee {
+  std::string role;  // "then_branch", "else_branch", "body", "fn"
+  FunctionId fn = 0;
+};
+
+// Where a node came from. Many-to-many: a node made by a pass lists every node that it replaces.
+struct Origin {
+  std::string pass;                     // empty = the importer
+  std::vector<std::string> from_nodes;  // the user's names
+};
+
+// Never semantics: deleting every hint leaves results unchanged.
+struct Hints {
+  std::string remat_name;
+  uint8_t remat = 0;  // 0 auto, 1 never, 2 always
+  std::string no_cse_group, stage, engine_pin;
+  int32_t priority = 0;
+  bool empty() const {
+    return remat_name.empty() && !remat && no_cse_group.empty() && stage.empty() &&
+           engine_pin.empty() && !priority;
+  }
+};
+
+struct Node {
+  NodeId id = 0;
+  std::string domain;  // "" = ai.onnx, "ge" = ours
+  std::string op;      // "Conv"
+  std::string name;    // the user's own name, may be empty
+  std::vector<ValueId> inputs, outputs;
+  std::vector<Attr> attrs;
+  std::vector<Callee> callees;
+  std::vector<Effect> effects;
+  std::vector<NodeId> after;
+  LocId loc = 0;
+  std::vector<Origin> origin;
+  Hints hints;
+  std::string unknown_fields;  // wire bytes that this version does not know; written back as read
+
+  const Attr* attr(std::string_view attr_name) const;
+};
+
+struct Value {
+  std::string name;  // the user's own name, may be empty
+  Type type;
+  ConstId constant = 0;  // set when the value is a constant: then no node produces it
+  LocId loc = 0;
+  // What INFER knows a small integer tensor to hold, element by element, possibly symbolic
+  // (at most 1,024 elements). Derived data: not on the wire; Bind and Infer make it anew.
+  std::optional<std::vector<Dim>> ints;
+};
+
+struct Function {
+  FunctionId id = 0;
+  std::string name, overload;
+  std::vector<Value> values;  // [0] is the absent value
+  std::vector<ValueId> params, results;
+  std::vector<Node> nodes;  // topological order
+  std::vector<std::string> attr_params;
+  std::vector<Effect> effects;
+  enum class Inline : uint8_t { kAuto, kNever, kAlways } inlining = Inline::kAuto;
+  bool recursive = false;
+  // Set when a pass derived this function from another one (R: derivation family and its key).
+  struct Derived {
+    std::string kind;  // "FWD", "LIN", "BWD", ...; empty = not derived
+    FunctionId of = 0;
+    std::vector<bool> active_in, active_out;
+    std::string policy, pass, pass_version;
+  } derived;
+  FunctionId custom_jvp = 0, custom_vjp = 0;
+  LocId loc = 0;
+  std::string doc;
+  NodeId next_node_id = 1;
+  std::string unknown_fields;
+
+  Value& value(ValueId v) { return values[v]; }
+  const Value& value(ValueId v) const { return values[v]; }
+};
+
+struct ExternalRef {
+  std::string file;  // relative to the model's folder
+  uint64_t offset = 0, length = 0;
+  std::string sha256;  // hex, empty = not stated
+};
+
+// Payload of a constant. `owner` keeps `data` alive: a buffer, or a mapped file.
+struct Const {
+  std::string name;
+  Type type;
+  std::shared_ptr<const void> owner;
+  const std::byte* data = nullptr;  // plain row-major, may be unaligned; null for strings and splats
+  uint64_t bytes = 0;
+  bool mapped = false;              // data lies in a mapped file: not copied by us
+  std::vector<std::byte> splat;     // one element repeated; data is null
+  std::vector<std::string> strings; // dtype string
+  ExternalRef external;             // file empty = not external
+};
+
+struct State {
+  std::string name;
+  Type type;
+  enum class Kind : uint8_t { kParam, kBuffer, kOpt, kRng, kMetric, kStep } kind = Kind::kBuffer;
+  bool trainable = false;
+  ConstId init = 0;
+  FunctionId init_fn = 0;
+  std::string alias_group;
+  StateId master_of = 0;
+};
+
+struct Entry {
+  std::string name;
+  FunctionId fn = 0;
+  enum class Role : uint8_t { kInfer, kTrainStep, kEval, kInit, kData } role = Role::kInfer;
+};
+
+struct Loc {
+  std::string file;
+  uint32_t line = 0, col = 0, end_line = 0, end_col = 0;
+  std::string scope;
+  LocId caller = 0;
+};
+
+struct Graph {
+  std::string name, producer;
+  int64_t ir_version = 1;
+  std::map<std::string, int64_t> opsets;  // domain -> version; "" -> kCanonicalOpset after import
+  std::vector<Function> functions;        // [0] is absent; functions[i].id == i
+  std::vector<Entry> entries;
+  std::vector<Const> consts;  // [0] is absent
+  std::vector<State> states;  // [0] is absent
+  std::vector<Loc> locs;      // [0] is absent
+  DimTable dims;
+  std::map<std::string, std::string> meta;  // the model's metadata_props and the like
+  std::string unknown_fields;
+
+  Graph();
+  Function& AddFunction(std::string fn_name);  // Invalidates references to functions.
+  Function& fn(FunctionId id) { return functions[id]; }
+  const Function& fn(FunctionId id) const { return functions[id]; }
+  const Entry* FindEntry(std::string_view entry_name) const;
+  ConstId AddConst(Const c);
+};
+
+// The user's name of a node: its own, else its first origin, else "Op#id".
+std::string NodeLabel(const Node& node);
+ValueId AddValue(Function* f, Type type, std::string name = {});
+// Adds a value that is the constant `c`.
+ValueId AddConstValue(Graph* g, Function* f, Const c);
+// A plain constant holding a copy of `bytes`.
+Const MakeConst(Type type, const void* bytes, uint64_t size, std::string name = {});
+// Payload of any non-string constant as contiguous bytes; a splat is expanded into *scratch.
+const std::byte* ConstBytes(const Const& c, std::vector<std::byte>* scratch);
+
+}  // namespace ge

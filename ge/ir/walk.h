@@ -1,0 +1,31 @@
+// Read-only walks over a function: who makes a value, who reads it.
+// Results are snapshots: an edit of the function makes them stale.
+#pragma once
+
+#include <vector>
+
+#include "ge/base/status.h"
+#include "ge/ir/graph.h"
+
+namespace ge {
+
+struct Use {
+  uint32_t node_index;  // into Function::nodes
+  uint32_t slot;        // input slot
+};
+
+struct DefUse {
+  // By ValueId: index into Function::nodes of the producer, or -1 for params, constants, absent.
+  std::vector<int32_t> producer;
+  // By ValueId: readers in node order.
+  std::vector<std::vector<Use>> uses;
+  // By ValueId: how often it is a result of the function.
+  std::vector<uint32_t> result_uses;
+};
+DefUse BuildDefUse(const Function& f);
+
+// Puts nodes in topological order, stable in the present order. Effects of one object and `after`
+// edges are kept. INVALID_GRAPH printing the cycle ("a -> b -> a") when there is one.
+Status SortNodes(Function* f);
+
+}  // namespace ge

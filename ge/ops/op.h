@@ -1,0 +1,119 @@
+// OpDef: everything that the engine knows of an operator, one record per file in ge/ops/<domain>/.
+// The table of all of them is generated from the file names at configure time: the file
+// ge/ops/onnx/leaky_relu.cc must define GE_OP(leaky_relu). No static constructors.
+// All functions are pure and may be called by any thread.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "ge/base/status.h"
+#include "ge/ir/graph.h"
+
+namespace ge {
+
+// A set of dtypes as bits 1 << DType.
+using DTypeSet = uint32_t;
+constexpr DTypeSet Bit(DType t) { return DTypeSet{1} << static_cast<int>(t); }
+inline constexpr DTypeSet kAnyDType = ~DTypeSet{1};
+inline constexpr DTypeSet kFloats = Bit(DType::kFloat) | Bit(DType::kDouble) |
+                                    Bit(DType::kFloat16) | Bit(DType::kBfloat16);
+inline constexpr DTypeSet kSignedInts =
+    Bit(DType::kInt8) | Bit(DType::kInt16) | Bit(DType::kInt32) | Bit(DType::kInt64);
+inline constexpr DTypeSet kUnsignedInts =
+    Bit(DType::kUint8) | Bit(DType::kUint16) | Bit(DType::kUint32) | Bit(DType::kUint64);
+inline constexpr DTypeSet kInts = kSignedInts | kUnsignedInts;
+inline constexpr DTypeSet kNumeric = kFloats | kInts;
+inline constexpr DTypeSet kComplexes = Bit(DType::kComplex64) | Bit(DType::kComplex128);
+inline constexpr DTypeSet kIndex = Bit(DType::kInt32) | Bit(DType::kInt64);
+
+enum class Arity : uint8_t { kOne, kOptional, kVariadic };
+
+struct Port {
+  const char* name;           // ONNX's: "X", "W", "B"
+  DTypeSet dtypes;            // legal element types
+  const char* type_var = "";  // ports with the same non-empty variable have the same dtype: "T"
+  Arity arity = Arity::kOne;
+  uint8_t min_count = 1;      // of a variadic port
+};
+
+enum class AttrKind : uint8_t { kInt, kFloat, kString, kTensor, kInts, kFloats, kStrings, kFn };
+
+struct AttrDef {
+  const char* name;
+  AttrKind kind;
+  bool required = false;
+};
+
+// What an inference rule sees and answers. Implemented by INFER and by the importers' checks.
+class InferContext {
+ public:
+  virtual ~InferContext() = default;
+  virtual const Node& node() const = 0;
+  virtual DimTable& dims() = 0;
+  virtual size_t input_count() const = 0;                   // including absent ones
+  virtual bool has_input(size_t i) const = 0;
+  virtual const Type& input_type(size_t i) const = 0;       // only when has_input(i)
+  // The known content of a small integer (or bool) tensor, element by element; entries may be
+  // symbolic. nullptr when not known.
+  virtual const std::vector<Dim>* input_ints(size_t i) const = 0;
+  // The payload of a constant input; nullptr when it is not constant.
+  virtual const Const* input_const(size_t i) const = 0;
+  virtual const Const& tensor_attr(ConstRef ref) const = 0;
+  virtual size_t output_count() const = 0;
+  virtual bool has_output(size_t i) const = 0;              // false for an omitted output
+  virtual void SetOutput(size_t i, Type type) = 0;
+  // Says what a small integer tensor holds (Shape, Concat of dims, ...).
+  virtual void SetOutputInts(size_t i, std::vector<Dim> values) = 0;
+  // A new symbol for a size that nothing determines; data_dependent when only the data decide it.
+  virtual Dim FreshDim(const std::string& stem, bool data_dependent) = 0;
+};
+
+// Arithmetic effort of one node at static shapes; prices start from it.
+struct Work {
+  double flops = 0;       // multiply and add count as two
+  double bytes = 0;       // read and written once
+};
+
+struct OpDef {
+  const char* domain;      // "" = ai.onnx, "ge"
+  const char* name;        // "LeakyRelu"
+  int32_t since_version;   // the opset that gave it the meaning at the canonical opset
+  std::vector<Port> inputs, outputs;
+  std::vector<AttrDef> attrs;
+  // Sets every present output's type; may refuse (INVALID_GRAPH) with the found and wanted value.
+  // The caller has already checked port counts, dtypes and attributes against this record.
+  Status (*infer)(InferContext& c) = nullptr;
+  // Effort; nullptr = one flop per output element.
+  Work (*work)(const Node& node, std::span<const Type> in, std::span<const Type> out) = nullptr;
+  bool deterministic = true;   // false: never folded, never merged (Random*)
+  bool has_effects = false;    // reads or writes a state
+};
+
+#define GE_OP(stem) extern const ::ge::OpDef ge_op_##stem; const ::ge::OpDef ge_op_##stem
+
+// All operators in file-name order.
+std::span<const OpDef* const> AllOps();
+const OpDef* FindOp(std::string_view domain, std::string_view name);
+// The nearest known names by edit distance, for refusals: "did you mean ...".
+std::vector<std::string> NearestOps(std::string_view domain, std::string_view name);
+// Checks a node against its record: port counts, attribute names and kinds, required ones.
+// INVALID_GRAPH / UNSUPPORTED with found and wanted.
+Status CheckNodeAgainstOp(const Node& node, const OpDef& op);
+// Checks the input dtypes and type variables.
+Status CheckInputTypes(InferContext& c, const OpDef& op);
+Work WorkOf(const OpDef& op, const Node& node, std::span<const Type> in, std::span<const Type> out);
+
+// ---- attribute access, with ONNX's defaults given by the caller --------------------------------
+int64_t AttrInt(const Node& n, std::string_view name, int64_t fallback);
+double AttrFloat(const Node& n, std::string_view name, double fallback);
+std::string_view AttrString(const Node& n, std::string_view name, std::string_view fallback);
+// Empty when absent.
+const std::vector<int64_t>& AttrInts(const Node& n, std::string_view name);
+bool HasAttr(const Node& n, std::string_view name);
+
+}  // namespace ge

@@ -1,0 +1,40 @@
+// Pass: a named rewrite of a Graph, and what it may ask of the host while it runs.
+// A pass sees ge/ir and ge/ops only; it never sees an engine.
+#pragma once
+
+#include <memory>
+#include <string_view>
+#include <vector>
+
+#include "ge/base/status.h"
+#include "ge/ir/edit.h"
+
+namespace ge {
+
+// Runs one node on host memory (implemented by session through the plugin ABI, by ref).
+class Evaluator {
+ public:
+  virtual ~Evaluator() = default;
+  // `inputs` are constants by slot (null = absent); answers one constant per node output.
+  virtual Result<std::vector<Const>> Evaluate(const Graph& graph, const Function& function,
+                                              const Node& node,
+                                              const std::vector<const Const*>& inputs) = 0;
+};
+
+struct PassContext {
+  Evaluator* evaluator = nullptr;           // null: nothing can be folded by running it
+  int64_t fold_limit_bytes = 64 << 20;      // a folded result may not be larger
+};
+
+class Pass {
+ public:
+  virtual ~Pass() = default;
+  virtual std::string_view name() const = 0;      // "fold-constants", as its file and class
+  virtual std::string_view summary() const = 0;   // one line for --help and docs/passes.md
+  virtual Status Run(Transaction& t, const PassContext& context) = 0;
+};
+
+// The passes of passes/pipeline.def, in its order.
+std::vector<std::unique_ptr<Pass>> MakePipeline();
+
+}  // namespace ge

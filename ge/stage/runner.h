@@ -1,0 +1,59 @@
+// Runner: the single funnel through which every stage and pass runs: interrupt, skip by name,
+// time, run, dump, verify. It owns no graph and no plan. One Runner is used by one thread.
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "ge/base/status.h"
+#include "ge/stage/pass.h"
+
+namespace ge {
+
+// The stages in order; names are those of `--to`, dumps and messages (ge/stage/stages.def).
+enum class StageId : int {
+#define GE_STAGE(id, name, summary) id,
+#include "ge/stage/stages.def"
+#undef GE_STAGE
+};
+const char* StageName(StageId id);
+const char* StageSummary(StageId id);
+// INVALID_ARGUMENT listing the legal names.
+Result<StageId> StageFromName(std::string_view name);
+std::vector<StageId> AllStages();
+
+struct StageTime {
+  std::string name;  // "infer", "rewrite/fold-constants"
+  double ms = 0;
+  int edits = 0;     // of a pass
+};
+
+class Runner {
+ public:
+  struct Options {
+    std::set<std::string> skip;                 // pass names that are not run
+    const std::atomic<bool>* interrupt = nullptr;
+    // Called after each stage or pass with its name; used by --to and by dump folders.
+    std::function<void(const std::string& name)> after;
+  };
+  explicit Runner(Options options) : options_(std::move(options)) {}
+
+  // Runs one stage body; adds the stage's name to a failing Status.
+  Status RunStage(StageId id, const std::function<Status()>& body,
+                  const std::function<Status()>& verify);
+  // Runs all passes to a fixed point (at most 8 rounds). A pass that fails or leaves an illegal
+  // graph is rolled back and reported (INTERNAL naming the pass).
+  Status RunPasses(Graph* graph, const std::vector<std::unique_ptr<Pass>>& passes,
+                   const PassContext& context, const std::function<Status(const Graph&)>& verify,
+                   const std::function<Status(Graph*)>& reinfer);
+  const std::vector<StageTime>& times() const { return times_; }
+
+ private:
+  Options options_;
+  std::vector<StageTime> times_;
+};
+
+}  // namespace ge
