@@ -1,0 +1,19 @@
+// MEMORY: lifetimes under happens-before -> (arena, offset), aliases and workspace.
+// Runs after STREAMS; a place is reused across streams only where events order it.
+#pragma once
+
+#include "ge/base/status.h"
+#include "ge/plan/plan.h"
+
+namespace ge {
+
+struct MemoryOptions {
+  int64_t gap_bytes = 0;  // between blocks; tests use it as a red zone
+  bool reuse = true;      // false: every value has its own place
+};
+
+// Fills PlanValue::{arena, offset, alias_of} and PlanFunction::arenas.
+// LIMIT_EXCEEDED when a domain's total is beyond what fits in 63 bits.
+Status AssignMemory(Plan* plan, const MemoryOptions& options = {});
+
+}  // namespace ge

@@ -1,0 +1,26 @@
+// CHECK: proves a plan safe without knowing how it was made. Uses ir and plan only and shares no
+// code with STREAMS, MEMORY or RUN. Runs in every build type; a plan that fails is not executed.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "ge/base/status.h"
+#include "ge/plan/plan.h"
+
+namespace ge {
+
+struct CheckReport {
+  // Greatest number of bytes live at one moment by happens-before, per domain, transient arenas.
+  std::vector<int64_t> max_live_bytes;
+  std::vector<int64_t> arena_bytes;  // per domain
+  int64_t proved_pairs = 0;          // of values that share bytes at different times
+};
+
+// Every read happens after its write, every cross-stream read, write and reuse is ordered by an
+// event chain, no two live values overlap, every alias is permitted, ids and sizes are in range,
+// every wait has its signal (no deadlock), every output is written.
+// INTERNAL naming the pair ("value 'a' written by instruction 3 on stream 1 and ...").
+Result<CheckReport> Check(const Plan& plan);
+
+}  // namespace ge

@@ -1,0 +1,206 @@
+// Plan: the value that PLACE, PARTITION, COMPILE, STREAMS and MEMORY fill in and RUN executes.
+// It says everything by itself: checking, printing or running it needs no graph, no planner and no
+// engine table. Data only; a finished Plan is immutable and may be read by any thread.
+//
+// Time model, which the prover (ge/plan/check) uses and the executor keeps:
+//  - Stream 0 is the host thread. It issues the instructions of a function in their order, and
+//    itself executes those whose stream is 0 (synchronous engines run there).
+//  - An instruction of stream s > 0 is queued by the host; it starts after every earlier
+//    instruction of s has finished, and after all that the host had *executed* when it was queued.
+//  - kSignal on s: event reaches `event_value` when all earlier instructions of s have finished.
+//  - kWait: the waiter (`stream`, 0 = the host) goes on when the event has reached the value.
+//  Event values are relative to the run; each event is signalled by one stream, values ascending.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "ge/ir/graph.h"
+
+namespace ge {
+
+using PlanValueId = uint32_t;  // index into PlanFunction::values; 0 = absent
+using SegmentId = uint32_t;    // index into PlanFunction::segments
+using DeviceId = uint32_t;     // index into Plan::devices; 0 = the host itself (no engine)
+using DomainId = uint32_t;     // index into Plan::domains; 0 = host memory
+using LayoutId = uint32_t;     // index into Plan::layouts; 0 = plain row-major
+
+struct PlanEngine {
+  std::string name, version;
+  std::string plugin_hash;  // hex SHA-256 of the .so
+};
+
+struct PlanDevice {
+  uint32_t engine = 0;        // index into Plan::engines
+  uint32_t engine_device = 0; // the engine's own index
+  std::string name;           // "onednn/cpu", "devsim/sim:0"
+  DomainId domain = 0;
+  bool async = false;
+  uint32_t max_streams = 1;
+};
+
+struct PlanDomain {
+  std::string name;          // "host", "devsim/sim"
+  uint32_t engine = 0;       // that allocates it
+  uint32_t engine_device = 0;
+  int64_t align = 64;        // of blocks
+  uint32_t flags = 0;        // GE_MEM_*
+};
+
+// Price of moving bytes from one domain to another, and who does it.
+struct PlanLink {
+  DomainId from = 0, to = 0;
+  uint32_t engine = 0;  // that performs the copy
+  double latency_ns = 0, bytes_per_ns = 1;
+};
+
+struct PlanLayout {
+  enum class Kind : uint8_t { kPlain, kStrided, kBlocked, kOpaque } kind = Kind::kPlain;
+  std::vector<uint32_t> perm, block_axis, block_size;
+  std::string tag;
+  int64_t opaque_bytes = 0;
+  friend bool operator==(const PlanLayout&, const PlanLayout&) = default;
+};
+
+// Where a value's bytes come from.
+enum class PlanValueKind : uint8_t {
+  kInput,      // bound by the caller at each run
+  kOutput,     // bound by the caller, or allocated for it by the session
+  kConstant,   // bytes of Graph constant `constant`, in this domain
+  kState,      // current content of state `state`
+  kTransient,  // lives in an arena between its first write and its last read
+  kInternal,   // inside one segment, in an arena, live only for steps of that launch
+  kWorkspace,  // scratch of one launch, in an arena
+};
+
+struct PlanValue {
+  std::string name;          // for people; "t5", "Conv_3.Y@devsim"
+  ValueId graph_value = 0;   // 0 when it has none (workspace, unnamed internals)
+  Type type;                 // static; kUnknown for workspace
+  int64_t bytes = 0;         // as the layout stores it
+  int64_t align = 64;
+  DomainId domain = 0;
+  LayoutId layout = 0;
+  PlanValueKind kind = PlanValueKind::kTransient;
+  ConstId constant = 0;
+  StateId state = 0;
+  uint32_t index = 0;        // kInput, kOutput: position in the entry's signature
+  // Where MEMORY put it: arena of this domain (index into PlanFunction::arenas) and offset.
+  int32_t arena = -1;        // -1 = not in an arena
+  int64_t offset = 0;
+  // The same bytes as another value (reshape in place, in-place output): offsets agree by rule.
+  PlanValueId alias_of = 0;
+  SegmentId segment = 0;     // kInternal, kWorkspace: whose
+  uint32_t first_step = 0, last_step = 0;  // kInternal: steps inside the launch
+  PlanValueId internal_alias = 0;          // kInternal: may overlay that internal value
+};
+
+struct PlanOffer {  // one offer that a segment takes
+  std::vector<NodeId> nodes;
+  uint64_t cookie = 0;
+  uint32_t choice = 0;
+  double marginal_ns = 0;
+};
+
+struct PlanSegment {
+  DeviceId device = 0;
+  std::vector<PlanOffer> offers;  // topological order
+  std::vector<PlanValueId> inputs, outputs, internals;
+  PlanValueId workspace = 0;      // 0 = none
+  std::vector<PlanValueId> constants;  // that it reads at compile
+  uint32_t n_step = 1;            // of its internal values
+  // (output position, input position): may share one place.
+  std::vector<std::pair<uint32_t, uint32_t>> may_alias;
+  bool convert = false;           // a layout conversion: no nodes
+  bool serial = false;            // one exec a frame
+  double predicted_ns = 0;        // setup + marginals + launch - savings
+};
+
+enum class PlanOp : uint8_t {
+  kLaunch,   // segment on stream
+  kCopy,     // src -> dst on stream, by `engine`
+  kSignal,   // stream signals event/value
+  kWait,     // stream (0 = host) waits for event/value
+  kCall,     // function with args -> results      (control flow: representable; RUN refuses it)
+  kBranch,   // on a bool value: function a or b
+  kLoop,     // body function
+  kResize,   // a value's dims are set at run time
+  kFree,     // stream-ordered end of a dynamically sized value
+  kSuspend,  // keep the frame; the session plans the rest when the shape is known
+};
+
+struct Instruction {
+  PlanOp op = PlanOp::kLaunch;
+  uint32_t stream = 0;
+  SegmentId segment = 0;            // kLaunch
+  PlanValueId src = 0, dst = 0;     // kCopy; kBranch, kResize, kFree, kSuspend: src
+  uint32_t engine = 0;              // kCopy: index into Plan::engines
+  uint32_t event = 0;               // kSignal, kWait: index into PlanFunction::events
+  uint64_t event_value = 0;
+  uint32_t function = 0, other_function = 0;      // kCall, kBranch, kLoop
+  std::vector<PlanValueId> args, results;         // kCall, kBranch, kLoop
+  double predicted_ns = 0;          // kLaunch, kCopy
+};
+
+struct PlanStream {
+  DeviceId device = 0;  // streams[0]: the host
+};
+
+struct PlanEvent {
+  uint32_t engine = 0;  // that makes it
+};
+
+struct PlanArena {
+  DomainId domain = 0;
+  enum class Use : uint8_t { kTransient, kPersistent, kState } use = Use::kTransient;
+  int64_t bytes = 0;
+};
+
+struct PlanFunction {
+  std::string name;
+  std::vector<PlanValue> values;      // [0] absent
+  std::vector<PlanSegment> segments;
+  std::vector<PlanStream> streams;    // [0] = host
+  std::vector<PlanEvent> events;
+  std::vector<PlanArena> arenas;
+  std::vector<Instruction> code;
+  std::vector<PlanValueId> inputs, outputs;  // by position
+};
+
+// One engine's answer for one node; kept for `ge explain`.
+struct Bid {
+  DeviceId device = 0;
+  double price_ns = 0;        // setup + marginal + launch when taken alone
+  std::string source;         // "analytic", "guess", "table", "measured", "host"
+  std::string pattern;        // "Conv+Relu" when it belongs to a pattern, else empty
+  bool declined = false;
+  std::string why;            // decline reason
+};
+
+struct NodeReport {
+  NodeId node = 0;
+  std::string label, op;
+  int32_t chosen = -1;        // index into bids
+  int32_t runner_up = -1;
+  SegmentId segment = 0;
+  std::vector<Bid> bids;
+};
+
+struct Plan {
+  std::string graph_name, entry;
+  std::vector<PlanEngine> engines;
+  std::vector<PlanDevice> devices;   // [0] = host
+  std::vector<PlanDomain> domains;   // [0] = host
+  std::vector<PlanLink> links;
+  std::vector<PlanLayout> layouts;   // [0] = plain
+  std::vector<PlanFunction> functions;  // [0] = the entry
+  uint32_t rank = 0, world = 1;
+  std::vector<uint32_t> groups;
+  double predicted_ns = 0;           // PLACE's prediction of the whole
+  std::vector<NodeReport> report;
+};
+
+}  // namespace ge

@@ -1,0 +1,538 @@
+/* ge_plugin.h: what an engine plugin and the host say to each other. C11 and C++17, stands alone.
+ *
+ * A plugin is a shared object that exports ONE symbol, ge_plugin_query, and links to nothing of
+ * ours. Three functions make a complete engine: query (price nodes), compile, enqueue. Every other
+ * slot of ge_engine_api may be NULL for the whole major version; its comment states what the host
+ * does then.
+ *
+ * Rules
+ *  1. Version 0.x: host and plugin must be built from the same struct layouts (GE_HEADER_HASH); from
+ *     1.0 on structs only grow at the end and sizes are never compared for equality.
+ *  2. A struct that begins with ge_hdr may grow. It is passed by pointer, or in an array that is
+ *     walked by an explicit stride. Structs without ge_hdr are frozen and carry spare words.
+ *  3. An unknown extension in `next` is skipped, unless GE_HDR_MUST_UNDERSTAND is set: then the
+ *     call answers GE_UNIMPLEMENTED and names the tag.
+ *  4. Ownership: what a call is given is valid for that call only, unless said otherwise. Plugin
+ *     objects (engine, exec, stream, event, mem, frame) are made by the plugin, freed by the host.
+ *  5. Threads: query and compile of one engine are called by one thread at a time. enqueue of one
+ *     exec may be called by several threads at once, unless the exec declares
+ *     GE_COMPILED_SERIAL. Calls that name a stream are serialised per stream by the host.
+ *  6. No exception, signal, exit or abort may leave the plugin. Failures are return codes; text
+ *     goes into the caller's ge_err (which may be NULL).
+ *  7. Sizes are bytes, times are nanoseconds, unless the name says otherwise.
+ */
+#ifndef GE_PLUGIN_H_
+#define GE_PLUGIN_H_
+
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define GE_ABI_MAJOR 0u
+#define GE_ABI_MINOR 1u
+#define GE_PLUGIN_MAGIC 0x4e49474c50454721ull /* "!GEPLGIN" read little-endian */
+/* Names this state of the structs: the first 8 bytes of the SHA-256 of tests/abi/layout.golden. The
+ * ABI test recomputes it; enforced at load while GE_ABI_MAJOR is 0. */
+#define GE_HEADER_HASH 0x0ull
+
+/* ---- basic words ---------------------------------------------------------------------------- */
+
+typedef int32_t ge_rc; /* 0 = done, else one of GE_* below */
+enum {
+  GE_OK = 0,
+  GE_INVALID_ARGUMENT = 1,
+  GE_NOT_FOUND = 2,
+  GE_OUT_OF_RANGE = 3,
+  GE_OUT_OF_MEMORY = 4,
+  GE_UNIMPLEMENTED = 5,
+  GE_FAILED_PRECONDITION = 6,
+  GE_CANCELLED = 7,
+  GE_DEADLINE = 8,
+  GE_UNAVAILABLE = 9,
+  GE_DATA_LOSS = 10,
+  GE_INTERNAL = 11,
+  GE_DEVICE_LOST = 12,
+  GE_PENDING = 13 /* event_query, event_wait: not reached yet */
+};
+
+enum { GE_HDR_MUST_UNDERSTAND = 1 };
+typedef struct ge_hdr {
+  uint32_t size; /* bytes that the producer filled, this header included */
+  uint16_t tag;  /* which struct, GE_TAG_*; vendor tags from 0x8000 */
+  uint16_t flags;
+  const struct ge_hdr* next; /* extensions, or NULL */
+} ge_hdr;
+enum {
+  GE_TAG_PLUGIN = 1,
+  GE_TAG_ENGINE_API = 2,
+  GE_TAG_HOST_API = 3,
+  GE_TAG_OFFER = 4,
+  GE_TAG_COST = 5,
+  GE_TAG_DECLINE = 6,
+  GE_TAG_GRAPH = 7,
+  GE_TAG_NODE = 8,
+  GE_TAG_VALUE = 9,
+  GE_TAG_SEGMENT = 10,
+  GE_TAG_COMPILED = 11,
+  GE_TAG_LAUNCH = 12,
+  GE_TAG_DEVICE = 13,
+  GE_TAG_LAYOUT = 14,
+  GE_TAG_ERR = 15,
+  GE_TAG_QUERY_ARGS = 16,
+  GE_TAG_COPY = 17,
+  GE_TAG_CREATE_ARGS = 18,
+  GE_TAG_LINK = 19,
+  GE_TAG_SINK = 20
+};
+/* First member initialiser: GE_HDR(ge_cost, GE_TAG_COST). */
+#define GE_HDR(type, tag) \
+  { (uint32_t)sizeof(type), (uint16_t)(tag), 0, 0 }
+
+typedef struct { /* text, not NUL-terminated */
+  const char* p;
+  uint64_t n;
+} ge_str;
+
+enum { GE_SCOPE_CALL = 0, GE_SCOPE_EXEC = 1, GE_SCOPE_DEVICE = 2, GE_SCOPE_PLUGIN = 3 };
+typedef struct ge_err { /* owned by the caller; NULL is allowed wherever one is passed */
+  ge_hdr h;
+  int32_t code;
+  uint32_t scope; /* GE_SCOPE_*: what is unusable now */
+  uint32_t node;  /* node index at fault, or UINT32_MAX */
+  uint32_t vendor_code;
+  uint32_t retryable;
+  uint32_t msg_len;
+  char msg[480]; /* no terminator needed */
+} ge_err;
+
+typedef struct ge_engine ge_engine; /* opaque, defined by the plugin */
+typedef struct ge_exec ge_exec;
+typedef struct ge_stream ge_stream;
+typedef struct ge_event ge_event;
+typedef struct ge_mem ge_mem;
+typedef struct ge_frame ge_frame;
+typedef struct ge_host ge_host; /* opaque, defined by the host */
+
+/* ---- tensors -------------------------------------------------------------------------------- */
+
+enum { /* ONNX's numbers */
+       GE_F32 = 1,
+       GE_U8 = 2,
+       GE_I8 = 3,
+       GE_U16 = 4,
+       GE_I16 = 5,
+       GE_I32 = 6,
+       GE_I64 = 7,
+       GE_STRING = 8,
+       GE_BOOL = 9,
+       GE_F16 = 10,
+       GE_F64 = 11,
+       GE_U32 = 12,
+       GE_U64 = 13,
+       GE_C64 = 14,
+       GE_C128 = 15,
+       GE_BF16 = 16,
+       GE_F8E4M3FN = 17,
+       GE_F8E4M3FNUZ = 18,
+       GE_F8E5M2 = 19,
+       GE_F8E5M2FNUZ = 20,
+       GE_U4 = 21,
+       GE_I4 = 22,
+       GE_F4E2M1 = 23,
+       GE_F8E8M0 = 24,
+       GE_U2 = 25,
+       GE_I2 = 26
+};
+
+typedef struct {
+  int32_t dtype;
+  int32_t rank;        /* -1 = unknown */
+  const int64_t* dims; /* -1 = unknown; row-major, last dim fastest */
+  uint32_t bits;       /* bits of an element; below 8 they are packed, low bits first */
+  uint32_t sharding;   /* 0 = whole tensor on this device */
+  uint64_t spare[2];
+} ge_type;
+
+typedef struct {   /* where a tensor lies at run time */
+  void* ptr;       /* address in its domain; touch it only where the device may */
+  ge_mem* mem;     /* the block's handle, NULL in host memory */
+  uint64_t offset; /* of ptr inside mem */
+  uint64_t bytes;
+  const int64_t* dims;    /* at this run */
+  const int64_t* strides; /* in elements; NULL = dense in its layout */
+  int32_t rank;
+  int32_t dtype;
+  uint32_t domain; /* memory domain index of the plan; 0 = host */
+  uint32_t layout; /* layout id; 0 = plain row-major */
+  uint64_t spare[2];
+} ge_buf;
+
+/* ---- the graph, read-only for the call ------------------------------------------------------- */
+
+enum {
+  GE_ATTR_INT = 1,
+  GE_ATTR_FLOAT = 2,
+  GE_ATTR_STRING = 3,
+  GE_ATTR_INTS = 4,
+  GE_ATTR_FLOATS = 5,
+  GE_ATTR_STRINGS = 6,
+  GE_ATTR_TENSOR = 7,
+  GE_ATTR_GRAPH = 8
+};
+typedef struct {
+  ge_str name;
+  uint32_t kind; /* GE_ATTR_*; only the fields of that kind are set */
+  uint32_t n;    /* elements of ints, floats, strings */
+  int64_t i;
+  double f;
+  ge_str s;
+  const int64_t* ints;
+  const double* floats;
+  const ge_str* strings;
+  ge_type tensor_type;
+  const void* tensor; /* payload, maybe unaligned */
+  uint64_t tensor_bytes;
+  uint64_t spare[2];
+} ge_attr;
+
+enum { GE_VALUE_CONSTANT = 1, GE_VALUE_INPUT = 2, GE_VALUE_OUTPUT = 4, GE_VALUE_STATE = 8 };
+typedef struct ge_value {
+  ge_hdr h;
+  ge_type type;
+  const void* data; /* payload of a constant, else NULL */
+  uint64_t data_bytes;
+  uint32_t flags;       /* GE_VALUE_* */
+  uint32_t producer;    /* node index, or UINT32_MAX */
+  const uint32_t* user; /* node indices that read it, in order, once per use */
+  uint32_t n_user;
+  uint32_t id; /* the user graph's value id */
+  ge_str name;
+} ge_value;
+
+typedef struct ge_node {
+  ge_hdr h;
+  ge_str domain, op;  /* "" = ai.onnx */
+  uint32_t version;   /* opset whose meaning the node has */
+  uint32_t id;        /* the user graph's node id */
+  const uint32_t* in; /* value indices; 0 = an omitted optional input */
+  const uint32_t* out;
+  uint32_t n_in, n_out;
+  const ge_attr* attr;
+  uint32_t n_attr;
+  uint32_t n_body; /* nested bodies; 0 for every node that may be offered */
+  ge_str name;     /* the user's own name */
+} ge_node;
+
+typedef struct ge_graph {
+  ge_hdr h;
+  const ge_node* node;   /* topological order; walk with GE_NODE */
+  const ge_value* value; /* [0] is the absent value; walk with GE_VALUE */
+  uint32_t n_node, n_value;
+  uint32_t node_stride, value_stride;
+  const uint32_t* in; /* value indices */
+  const uint32_t* out;
+  uint32_t n_in, n_out;
+} ge_graph;
+#define GE_NODE(g, i) ((const ge_node*)((const char*)(g)->node + (uint64_t)(i) * (g)->node_stride))
+#define GE_VALUE(g, i) \
+  ((const ge_value*)((const char*)(g)->value + (uint64_t)(i) * (g)->value_stride))
+
+/* ---- layouts -------------------------------------------------------------------------------- */
+
+enum { GE_LAYOUT_STRIDED = 0, GE_LAYOUT_BLOCKED = 1, GE_LAYOUT_OPAQUE = 2 };
+typedef struct ge_layout {
+  ge_hdr h;
+  uint32_t kind;
+  uint32_t n_perm; /* STRIDED, BLOCKED: order of dims, outermost first */
+  const uint32_t* perm;
+  uint32_t n_block; /* BLOCKED: inner blocks, outermost first; dims are padded up */
+  uint32_t reserved;
+  const uint32_t* block_axis;
+  const uint32_t* block_size;
+  ge_str tag;            /* OPAQUE: vendor's name; equal tags are one layout */
+  uint64_t opaque_bytes; /* OPAQUE: upper bound; 0 = said by compile */
+} ge_layout;
+
+/* ---- offers and prices ---------------------------------------------------------------------- */
+
+enum { GE_PRICE_GUESS = 0, GE_PRICE_ANALYTIC = 1, GE_PRICE_TABLE = 2, GE_PRICE_MEASURED = 3 };
+#define GE_UNKNOWN_NS UINT64_MAX
+typedef struct ge_cost { /* cost of a segment = greatest setup + sum of marginals + greatest launch
+                          */
+  ge_hdr h;
+  uint64_t setup_ns;    /* once a segment and run */
+  uint64_t marginal_ns; /* GE_UNKNOWN_NS: the host estimates from flops and bytes */
+  uint64_t launch_ns;   /* once a segment and run, of the host's time */
+  uint64_t workspace;   /* bytes, upper bound */
+  uint64_t persistent;  /* bytes kept between runs (packed weights) */
+  uint32_t confidence;  /* 0..1000 */
+  uint32_t source;      /* GE_PRICE_* */
+} ge_cost;
+
+typedef struct {
+  uint32_t value;  /* value index at the offer's border */
+  uint32_t layout; /* id from ge_sink.layout; values that are not listed are plain */
+} ge_value_layout;
+
+typedef struct {
+  const ge_value_layout* v;
+  uint32_t n;
+  uint32_t spare;
+  uint64_t marginal_ns; /* in place of ge_cost.marginal_ns */
+} ge_layout_choice;
+
+enum {
+  GE_OFFER_GROWABLE = 1, /* any connected union of the engine's growable offers is one segment */
+  GE_OFFER_CONVERT = 2   /* no nodes: turns `convert_from` into `convert_to` for any value */
+};
+typedef struct ge_offer {
+  ge_hdr h;
+  const uint32_t* node; /* indices, ascending; more than one = a pattern, taken whole or not */
+  uint32_t n_node;
+  uint32_t flags;
+  uint32_t device;      /* index of the engine's own device list */
+  uint32_t const_align; /* alignment of constants' data at compile: 0 = that of the element type,
+                           1 = any; a misaligned constant is copied by the host, and counted */
+  uint64_t cookie;      /* comes back at compile, so nothing is matched twice */
+  const ge_cost* cost;
+  uint64_t edge_saving_ns;        /* GROWABLE: saved for each value that stays inside the segment */
+  const ge_layout_choice* choice; /* alternatives; n_choice 0 = everything plain */
+  uint32_t n_choice;
+  uint32_t convert_from, convert_to; /* layout ids of a CONVERT offer */
+  uint32_t spare;
+  double convert_ns_per_byte;
+} ge_offer;
+
+enum {
+  GE_WHY_OP = 1,
+  GE_WHY_VERSION = 2,
+  GE_WHY_DTYPE = 3,
+  GE_WHY_SHAPE = 4,
+  GE_WHY_DYNAMIC = 5,
+  GE_WHY_ATTRIBUTE = 6,
+  GE_WHY_LAYOUT = 7,
+  GE_WHY_MEMORY = 8,
+  GE_WHY_RESOURCE = 9,
+  GE_WHY_NUMERICS = 10,
+  GE_WHY_DRIVER = 11,
+  GE_WHY_POLICY = 12,
+  GE_WHY_OTHER = 13
+};
+typedef struct ge_decline {
+  ge_hdr h;
+  uint32_t node;
+  uint32_t why; /* GE_WHY_* */
+  ge_str text;  /* short, may be empty */
+} ge_decline;
+
+typedef struct ge_sink { /* given to query; everything passed in is copied by the host */
+  ge_hdr h;
+  void* host;
+  ge_rc (*offer)(void* host, const ge_offer*);
+  ge_rc (*decline)(void* host, const ge_decline*);
+  ge_rc (*layout)(void* host, const ge_layout*, uint32_t* id); /* equal layouts, equal ids */
+} ge_sink;
+
+/* ---- compile and run ------------------------------------------------------------------------ */
+
+typedef struct {
+  uint64_t cookie;
+  const uint32_t* node;
+  uint32_t n_node;
+  uint32_t choice; /* index of the layout choice, 0 when there is none */
+} ge_taken;        /* an offer that this segment takes */
+
+enum { GE_SEGMENT_OBSERVE = 1 };
+typedef struct ge_segment {
+  ge_hdr h;
+  const ge_graph* graph; /* same indices as at query */
+  const ge_taken* taken; /* in topological order */
+  uint32_t n_taken;
+  uint32_t device;
+  const uint32_t* in;  /* value indices read from outside, constants excluded */
+  const uint32_t* out; /* value indices that leave */
+  uint32_t n_in, n_out;
+  const uint32_t* in_layout; /* layout ids, by position */
+  const uint32_t* out_layout;
+  const ge_layout* const* layout; /* id -> record, for ids above; [0] is NULL (plain) */
+  uint32_t n_layout;
+  uint32_t flags; /* OBSERVE: only one node is in the segment, its time is wanted */
+} ge_segment;
+
+typedef struct {         /* a tensor that lives inside a segment; the host gives it a place */
+  uint64_t bytes, align; /* align 0 = 64 */
+  uint32_t first_step, last_step; /* the exec's own step numbers, both inclusive */
+  uint32_t alias_of;              /* UINT32_MAX, or an earlier internal value that it may overlay */
+  uint32_t value;                 /* value index, 0 = scratch without a name */
+} ge_internal;
+
+enum { GE_CONST_KEEP = 0, GE_CONST_COPIED = 1 };
+typedef struct {
+  uint32_t value;        /* value index */
+  uint32_t disposition;  /* KEEP: data must stay while the exec lives; COPIED: not read again */
+  uint64_t packed_bytes; /* of the plugin's own copy, 0 = none */
+} ge_const_use;
+
+enum { GE_COMPILED_SERIAL = 1 }; /* one launch at a time: the host makes one exec a frame */
+typedef struct ge_compiled {     /* array of the host's, walked by the stride passed to compile */
+  ge_hdr h;
+  ge_rc rc; /* of this segment; others may have succeeded */
+  uint32_t flags;
+  ge_exec* exec;                       /* freed by exec_destroy */
+  uint64_t workspace, workspace_align; /* align 0 = 64 */
+  const ge_internal* internal;         /* plugin's, valid until exec_destroy */
+  uint32_t n_internal;
+  uint32_t n_step;              /* steps that first_step and last_step count; 0 = 1 */
+  const uint64_t* out_bytes;    /* by output; NULL = as the type and layout say */
+  const ge_const_use* constant; /* those not listed are KEEP */
+  uint32_t n_constant;
+  uint32_t alias_count;
+  const uint32_t* alias; /* pairs (output position, input position): may share one place */
+  ge_err err;            /* why rc is not 0 */
+} ge_compiled;
+
+typedef struct ge_launch {
+  ge_hdr h;
+  ge_stream* stream; /* NULL on a synchronous device: finish before returning */
+  const ge_buf* in;  /* by position of ge_segment.in */
+  ge_buf* out;
+  ge_buf* internal; /* by position of ge_compiled.internal */
+  uint32_t n_in, n_out, n_internal;
+  uint32_t reserved;
+  ge_buf workspace;
+  ge_frame* frame; /* of this exec, or NULL */
+  uint64_t launch_id;
+} ge_launch;
+
+typedef struct ge_copy { /* between two domains; the engine knows at least one of them */
+  ge_hdr h;
+  ge_stream* stream; /* NULL: finish before returning */
+  ge_buf src, dst;   /* same bytes, same layout, no overlap */
+} ge_copy;
+
+/* ---- devices -------------------------------------------------------------------------------- */
+
+enum {
+  GE_DEVICE_ASYNC = 1 /* enqueue returns before the work is done; streams and events are needed */
+};
+enum { GE_MEM_HOST_VISIBLE = 1, GE_MEM_COHERENT = 2, GE_MEM_DEVICE_LOCAL = 4, GE_MEM_SLOW = 8 };
+typedef struct ge_device { /* array of the plugin's, walked by a stride */
+  ge_hdr h;
+  ge_str name; /* "cpu", "sim:0" */
+  uint8_t uuid[16];
+  uint8_t domain[16];   /* memory domain id; all zero = host memory; equal ids = same memory */
+  uint32_t flags;       /* GE_DEVICE_* */
+  uint32_t mem_flags;   /* GE_MEM_* of the domain */
+  uint64_t mem_align;   /* of blocks, 0 = 64 */
+  uint64_t mem_bytes;   /* limit, 0 = none stated */
+  uint32_t max_streams; /* 0 = 1 */
+  uint32_t reserved;
+  double flops_per_ns,
+      bytes_per_ns; /* f32 peak and memory speed, for unpriced offers; 0 = host's */
+} ge_device;
+
+typedef struct ge_link { /* price of a copy between two of the engine's domains or the host's */
+  ge_hdr h;
+  uint8_t from[16], to[16];
+  uint64_t latency_ns;
+  double bytes_per_ns;
+} ge_link;
+
+/* ---- tables --------------------------------------------------------------------------------- */
+
+typedef struct ge_host_api { /* valid from init to shutdown; all functions are thread-safe */
+  ge_hdr h;
+  ge_host* host;
+  /* level 0 error .. 4 trace. */
+  void (*log)(ge_host*, uint32_t level, ge_str text);
+  uint64_t (*now_ns)(ge_host*);
+  /* Runs body(ctx, i) for i in [0, n) on the process's compute threads; returns when all are done.
+   * With one thread, or from inside another parallel_for, it runs in the caller. */
+  void (*parallel_for)(ge_host*, uint64_t n, void (*body)(void* ctx, uint64_t i), void* ctx);
+  uint32_t threads; /* compute threads of the process, fixed before the first engine loads */
+  uint32_t isa_cap; /* GE_ISA_*: kernels above it must not be used */
+} ge_host_api;
+enum { GE_ISA_NATIVE = 0, GE_ISA_SSE42 = 1, GE_ISA_AVX2 = 2, GE_ISA_AVX512 = 3 };
+
+typedef struct ge_create_args {
+  ge_hdr h;
+  const ge_host_api* host;
+  ge_str options; /* "key=value;key=value", from the user; may be empty */
+} ge_create_args;
+
+typedef struct ge_engine_api {
+  ge_hdr h;
+  /* The three required ones. */
+  ge_rc (*query)(ge_engine*, const ge_graph*, const ge_sink*, ge_err*);
+  /* out: n records walked by out_stride, zeroed and headed by the host. */
+  ge_rc (*compile)(ge_engine*, const ge_segment* segment, uint32_t n, uint32_t segment_stride,
+                   ge_compiled* out, uint32_t out_stride, ge_err*);
+  ge_rc (*enqueue)(ge_exec*, const ge_launch*, ge_err*);
+  /* NULL: execs need no freeing. */
+  void (*exec_destroy)(ge_exec*);
+  /* NULL: one synchronous device "cpu" in host memory. */
+  ge_rc (*devices)(ge_engine*, const ge_device** out, uint32_t* n, uint32_t* stride, ge_err*);
+  /* NULL: links cost the host's copy speed. */
+  ge_rc (*links)(ge_engine*, const ge_link** out, uint32_t* n, uint32_t* stride, ge_err*);
+  /* Device memory. NULL: the device works on host memory. */
+  ge_rc (*mem_alloc)(ge_engine*, uint32_t device, uint64_t bytes, uint64_t align, ge_mem** out,
+                     void** address, ge_err*);
+  void (*mem_free)(ge_engine*, ge_mem*);
+  /* NULL: only between host-visible blocks, done by the host. */
+  ge_rc (*copy)(ge_engine*, const ge_copy*, ge_err*);
+  /* Streams and events: all NULL for a synchronous engine, all set for GE_DEVICE_ASYNC. An event
+   * is a timeline that counts up from 0; waiting for a value at or below the present one passes. */
+  ge_rc (*stream_create)(ge_engine*, uint32_t device, ge_stream** out, ge_err*);
+  void (*stream_destroy)(ge_stream*);
+  ge_rc (*event_create)(ge_engine*, ge_event** out, ge_err*);
+  void (*event_destroy)(ge_event*);
+  ge_rc (*stream_wait)(ge_stream*, ge_event*, uint64_t value, ge_err*);
+  ge_rc (*stream_signal)(ge_stream*, ge_event*, uint64_t value, ge_err*);
+  /* Blocks the caller; GE_PENDING after timeout_ns; a failure of work before the signal is answered
+   * here, with its scope. */
+  ge_rc (*event_wait)(ge_event*, uint64_t value, uint64_t timeout_ns, ge_err*);
+  ge_rc (*event_query)(ge_event*, uint64_t* value, ge_err*);
+  /* Calls back once, from any thread, when the value is reached or failed. */
+  ge_rc (*event_notify)(ge_event*, uint64_t value, void (*done)(void* ctx, ge_rc), void* ctx,
+                        ge_err*);
+  /* State of one exec in one frame. NULL: the exec needs none. */
+  ge_rc (*frame_create)(ge_exec*, ge_frame** out, ge_err*);
+  void (*frame_destroy)(ge_exec*, ge_frame*);
+} ge_engine_api;
+
+enum { GE_KIND_ENGINE = 1 };
+enum { GE_SANITIZER_NONE = 0, GE_SANITIZER_ADDRESS = 1, GE_SANITIZER_THREAD = 2 };
+typedef struct ge_plugin_desc { /* static, constant; magic first, so that garbage is seen */
+  uint64_t magic;               /* GE_PLUGIN_MAGIC */
+  ge_hdr h;
+  uint32_t abi_major, abi_minor; /* GE_ABI_*: what it was built with */
+  uint64_t header_hash;          /* GE_HEADER_HASH */
+  ge_str name, version, vendor;  /* name: what --engines takes, [a-z0-9_]+ */
+  uint32_t kinds;                /* GE_KIND_* */
+  uint32_t sanitizer;            /* GE_SANITIZER_* it was built with */
+  ge_rc (*engine_create)(const ge_create_args*, ge_engine** out, ge_err*);
+  void (*engine_destroy)(ge_engine*); /* NULL: nothing to free */
+  const ge_engine_api* engine;
+} ge_plugin_desc;
+
+typedef struct ge_query_args {
+  ge_hdr h;
+  uint32_t host_major, host_minor;
+  uint64_t host_header_hash;
+  char refusal[240]; /* a plugin that answers NULL writes its reason here, NUL-terminated */
+} ge_query_args;
+
+#if defined(__GNUC__)
+#define GE_EXPORT __attribute__((visibility("default")))
+#else
+#define GE_EXPORT
+#endif
+/* The only export. Pure and repeatable. */
+GE_EXPORT const ge_plugin_desc* ge_plugin_query(ge_query_args*);
+
+#ifdef __cplusplus
+}
+#endif
+#endif /* GE_PLUGIN_H_ */

@@ -1,0 +1,18 @@
+// STREAMS: segments and transfers in execution order -> streams, events and waits, so that every
+// dependence is ordered and independent work of asynchronous devices overlaps where prices say
+// that it pays. Fills PlanFunction::{streams, events, code}; knows no memory.
+#pragma once
+
+#include "ge/base/status.h"
+#include "ge/plan/plan.h"
+
+namespace ge {
+
+struct StreamOptions {
+  uint32_t max_streams_per_device = 2;
+};
+
+// On entry `code` holds kLaunch and kCopy in a legal order, all with stream 0.
+Status AssignStreams(Plan* plan, const StreamOptions& options = {});
+
+}  // namespace ge
