@@ -1,9 +1,14 @@
 // Transaction: the one way for passes to change a graph. Edits apply at once to the Graph that it
 // wraps; the runner keeps a copy and restores it when the pass or the verification after it fails.
-// Used by one thread.
+// Until Commit, a new node stands at the end of its function's node list and an erased one leaves
+// an empty node with id 0, so that node indices stay good while a pass walks; Commit puts every
+// node in its place. AddNode and AddConst invalidate references to nodes, values and constants.
+// Each edit costs about as much as it changes, whatever the size of the graph. Used by one thread.
 #pragma once
 
+#include <map>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "ge/base/status.h"
@@ -15,11 +20,23 @@ namespace ge {
 class Transaction {
  public:
   Transaction(Graph* graph, std::string pass) : graph_(graph), pass_(std::move(pass)) {}
+  ~Transaction() { Commit(); }
+  Transaction(const Transaction&) = delete;
+  Transaction& operator=(const Transaction&) = delete;
 
   const Graph& graph() const { return *graph_; }
   DimTable& dims() { return graph_->dims; }
   const std::string& pass() const { return pass_; }
   int edits() const { return edits_; }  // how many edits were made so far
+
+  // ---- what stands in the graph now, edits included ----
+  const Node* Producer(FunctionId fn, ValueId value);      // null for params and constants
+  std::vector<Use> Readers(FunctionId fn, ValueId value);  // node readers; indices as of now
+  bool IsResult(FunctionId fn, ValueId value);
+  bool IsParam(FunctionId fn, ValueId value);
+  // False when `from` is a result and `to` is a parameter or a result too: the user's name of one
+  // of them would be lost, so the node between them has to stay.
+  bool CanReplace(FunctionId fn, ValueId from, ValueId to);
 
   // A new node with fresh outputs of the given types, placed before `before` (0 = at the end).
   // `replaces` are recorded as its origin. Answers its output values.
@@ -28,7 +45,8 @@ class Transaction {
                                std::vector<Type> output_types,
                                const std::vector<const Node*>& replaces);
   ValueId AddConst(FunctionId fn, Const c);
-  // Every reader of `from`, and every result that is `from`, now reads `to`.
+  // Every reader of `from`, and every result that is `from`, now reads `to`. When `from` was a
+  // result, `to` takes over its name (see CanReplace).
   void ReplaceUses(FunctionId fn, ValueId from, ValueId to);
   void SetInput(FunctionId fn, NodeId node, uint32_t slot, ValueId to);
   void SetAttr(FunctionId fn, NodeId node, Attr attr);
@@ -36,11 +54,28 @@ class Transaction {
   void AddOrigin(FunctionId fn, NodeId node, const Node& from);
   // The node's outputs must have no readers left when the pass ends; the verifier checks it.
   void Erase(FunctionId fn, NodeId node);
+  // Leaves an unread output out of its node (as an omitted optional output).
+  void DropOutput(FunctionId fn, NodeId node, uint32_t slot);
+  // Puts new nodes in place and removes erased ones.
+  // Done by the destructor and by the runner; a pass may call it between two walks.
+  void Commit();
 
  private:
+  struct Index {
+    std::unordered_map<NodeId, uint32_t> at;           // node id -> index into Function::nodes
+    std::vector<int32_t> producer;                     // by value; -1 = none
+    std::vector<std::vector<Use>> uses;                // by value; may hold readers that have left
+    std::vector<std::vector<uint32_t>> results;        // by value: places in Function::results
+    std::vector<bool> params;                          // by value
+    std::vector<std::pair<uint32_t, uint32_t>> added;  // node index, index of the node after it
+    std::unordered_map<NodeId, std::vector<NodeId>> erased;  // node id -> its `after` list
+  };
+  Index& IndexOf(FunctionId fn);
+  void CommitFunction(Function* f, Index* index);
   Node* Find(FunctionId fn, NodeId node);
   Graph* graph_;
   std::string pass_;
+  std::map<FunctionId, Index> index_;
   int edits_ = 0;
 };
 

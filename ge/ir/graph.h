@@ -105,6 +105,7 @@ struct Value {
   // What INFER knows a small integer tensor to hold, element by element, possibly symbolic
   // (at most 1,024 elements). Derived data: not on the wire; Bind and Infer make it anew.
   std::optional<std::vector<Dim>> ints;
+  std::string unknown_fields = {};
 };
 
 struct Function {
@@ -145,12 +146,14 @@ struct Const {
   std::string name;
   Type type;
   std::shared_ptr<const void> owner;
-  const std::byte* data = nullptr;  // plain row-major, may be unaligned; null for strings and splats
+  const std::byte* data =
+      nullptr;  // plain row-major, may be unaligned; null for strings and splats
   uint64_t bytes = 0;
-  bool mapped = false;              // data lies in a mapped file: not copied by us
-  std::vector<std::byte> splat;     // one element repeated; data is null
-  std::vector<std::string> strings; // dtype string
-  ExternalRef external;             // file empty = not external
+  bool mapped = false;               // data lies in a mapped file: not copied by us
+  std::vector<std::byte> splat;      // one element repeated; data is null
+  std::vector<std::string> strings;  // dtype string
+  ExternalRef external;              // file empty = not external
+  std::string unknown_fields = {};
 };
 
 struct State {
@@ -162,12 +165,14 @@ struct State {
   FunctionId init_fn = 0;
   std::string alias_group;
   StateId master_of = 0;
+  std::string unknown_fields = {};
 };
 
 struct Entry {
   std::string name;
   FunctionId fn = 0;
   enum class Role : uint8_t { kInfer, kTrainStep, kEval, kInit, kData } role = Role::kInfer;
+  std::string unknown_fields = {};
 };
 
 struct Loc {

@@ -14,7 +14,7 @@ namespace ge {
 using FunctionId = uint32_t;  // 0 = absent
 
 enum class TypeKind : uint8_t {
-  kUnknown,   // not inferred yet
+  kUnknown,  // not inferred yet
   kTensor,
   kSequence,  // elems[0]
   kOptional,  // elems[0]
@@ -25,7 +25,7 @@ enum class TypeKind : uint8_t {
   kSparse,    // elems[0] = values, dtype = index dtype, dims = dense shape
   kRagged,    // elems[0] = values, elems[1] = splits
   kToken,
-  kZero,      // symbolic zero of elems[0]
+  kZero,  // symbolic zero of elems[0]
 };
 
 // How a tensor is spread over a device mesh. Nothing reads it before auto-parallel.
@@ -50,7 +50,7 @@ struct Type {
 
   bool is_tensor() const { return kind == TypeKind::kTensor; }
   size_t rank() const { return dims.size(); }
-  bool is_static() const;                // A ranked tensor whose dims are all known.
+  bool is_static() const;                    // A ranked tensor whose dims are all known.
   std::vector<int64_t> static_dims() const;  // Only when is_static().
   friend bool operator==(const Type&, const Type&) = default;
 };

@@ -12,7 +12,9 @@ struct MemoryOptions {
   bool reuse = true;      // false: every value has its own place
 };
 
-// Fills PlanValue::{arena, offset, alias_of} and PlanFunction::arenas.
+// Fills PlanValue::{arena, offset, alias_of} and PlanFunction::arenas: one transient arena for each
+// domain that needs one; arenas of other uses stay. Raises PlanDomain::align to the greatest
+// alignment of a value that it places there: RUN allocates blocks at that alignment.
 // LIMIT_EXCEEDED when a domain's total is beyond what fits in 63 bits.
 Status AssignMemory(Plan* plan, const MemoryOptions& options = {});
 

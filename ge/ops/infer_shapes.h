@@ -6,6 +6,25 @@
 
 namespace ge {
 
+// No tensor of more axes is made by a rule (the verifier's default limit).
+inline constexpr size_t kMaxRank = 16;
+
+// INVALID_GRAPH "Conv: <what>"; `what` names found, wanted and the fix.
+Status Bad(const Node& n, std::string_view what);
+// "[N,3,224]".
+std::string Show(const DimTable& d, std::span<const Dim> dims);
+// The result of a DimTable operation, or INVALID_GRAPH when it overflowed.
+Result<Dim> Checked(const Node& n, std::optional<Dim> d, std::string_view what);
+// One of two dims that must be equal: the known one, else the first. Refuses known unequal ones.
+Result<Dim> SameDim(InferContext& c, Dim a, Dim b, std::string_view what);
+// Input `i` must have just this shape as far as is known; an unranked input passes.
+Status WantShape(InferContext& c, size_t i, std::string_view name, std::span<const Dim> wanted);
+// Output `i` = a tensor of these dims; LIMIT_EXCEEDED above kMaxRank.
+Status SetTensor(InferContext& c, size_t i, DType dtype, std::vector<Dim> dims);
+// Every axis into [0, rank); refuses duplicates.
+Result<std::vector<int64_t>> NormalizeAxes(const Node& n, std::span<const int64_t> axes,
+                                           int64_t rank);
+
 // Multidirectional (numpy) broadcast of any number of shapes. A pair of dims that is not provably
 // equal gives the larger known one or, when both are symbolic, a fresh symbol.
 Result<std::vector<Dim>> BroadcastDims(InferContext& c, std::span<const std::vector<Dim>> shapes);
@@ -22,9 +41,11 @@ Status WantRank(const Type& t, size_t at_least, std::string_view what);
 // Window arithmetic of Conv, pooling: kernel, strides, pads, dilations, auto_pad of `n`.
 struct Window {
   std::vector<int64_t> kernel, strides, dilations, pads;  // pads: begins then ends
+  // SAME_*: the output is ceil(in / stride); pads of an axis of unknown size stay 0.
+  bool same = false;
 };
 // spatial = dims after N and C. kernel comes from the attribute or, for Conv, from the weight.
-// Known sizes are needed for SAME_*; fills pads for it. Checks ranges (rows 32-34 of the taxonomy).
+// Fills pads for SAME_* where sizes are known. Checks ranges (rows 32-34 of the taxonomy).
 Result<Window> ReadWindow(const Node& n, std::span<const Dim> spatial,
                           const std::vector<int64_t>& kernel);
 // floor((in + pads - ((kernel-1)*dilation+1)) / stride) + 1, or ceil for ceil_mode.

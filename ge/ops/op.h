@@ -20,8 +20,8 @@ namespace ge {
 using DTypeSet = uint32_t;
 constexpr DTypeSet Bit(DType t) { return DTypeSet{1} << static_cast<int>(t); }
 inline constexpr DTypeSet kAnyDType = ~DTypeSet{1};
-inline constexpr DTypeSet kFloats = Bit(DType::kFloat) | Bit(DType::kDouble) |
-                                    Bit(DType::kFloat16) | Bit(DType::kBfloat16);
+inline constexpr DTypeSet kFloats =
+    Bit(DType::kFloat) | Bit(DType::kDouble) | Bit(DType::kFloat16) | Bit(DType::kBfloat16);
 inline constexpr DTypeSet kSignedInts =
     Bit(DType::kInt8) | Bit(DType::kInt16) | Bit(DType::kInt32) | Bit(DType::kInt64);
 inline constexpr DTypeSet kUnsignedInts =
@@ -30,6 +30,13 @@ inline constexpr DTypeSet kInts = kSignedInts | kUnsignedInts;
 inline constexpr DTypeSet kNumeric = kFloats | kInts;
 inline constexpr DTypeSet kComplexes = Bit(DType::kComplex64) | Bit(DType::kComplex128);
 inline constexpr DTypeSet kIndex = Bit(DType::kInt32) | Bit(DType::kInt64);
+// Not only tensors: sequences, optionals and the other kinds of type too (Identity, If, Loop).
+inline constexpr DTypeSet kAnyType = ~DTypeSet{0};
+inline constexpr DTypeSet kFloat8s = Bit(DType::kFloat8e4m3fn) | Bit(DType::kFloat8e4m3fnuz) |
+                                     Bit(DType::kFloat8e5m2) | Bit(DType::kFloat8e5m2fnuz);
+// ONNX's tensor types of IR version 4: what most operators that only move data accept.
+inline constexpr DTypeSet kClassic =
+    kNumeric | kComplexes | Bit(DType::kBool) | Bit(DType::kString);
 
 enum class Arity : uint8_t { kOne, kOptional, kVariadic };
 
@@ -38,7 +45,7 @@ struct Port {
   DTypeSet dtypes;            // legal element types
   const char* type_var = "";  // ports with the same non-empty variable have the same dtype: "T"
   Arity arity = Arity::kOne;
-  uint8_t min_count = 1;      // of a variadic port
+  uint8_t min_count = 1;  // of a variadic port
 };
 
 enum class AttrKind : uint8_t { kInt, kFloat, kString, kTensor, kInts, kFloats, kStrings, kFn };
@@ -55,9 +62,9 @@ class InferContext {
   virtual ~InferContext() = default;
   virtual const Node& node() const = 0;
   virtual DimTable& dims() = 0;
-  virtual size_t input_count() const = 0;                   // including absent ones
+  virtual size_t input_count() const = 0;  // including absent ones
   virtual bool has_input(size_t i) const = 0;
-  virtual const Type& input_type(size_t i) const = 0;       // only when has_input(i)
+  virtual const Type& input_type(size_t i) const = 0;  // only when has_input(i)
   // The known content of a small integer (or bool) tensor, element by element; entries may be
   // symbolic. nullptr when not known.
   virtual const std::vector<Dim>* input_ints(size_t i) const = 0;
@@ -65,24 +72,31 @@ class InferContext {
   virtual const Const* input_const(size_t i) const = 0;
   virtual const Const& tensor_attr(ConstRef ref) const = 0;
   virtual size_t output_count() const = 0;
-  virtual bool has_output(size_t i) const = 0;              // false for an omitted output
+  virtual bool has_output(size_t i) const = 0;  // false for an omitted output
   virtual void SetOutput(size_t i, Type type) = 0;
   // Says what a small integer tensor holds (Shape, Concat of dims, ...).
   virtual void SetOutputInts(size_t i, std::vector<Dim> values) = 0;
   // A new symbol for a size that nothing determines; data_dependent when only the data decide it.
   virtual Dim FreshDim(const std::string& stem, bool data_dependent) = 0;
+  // The function that the node calls in this role ("body"), its results typed already; nullptr
+  // when there is none. If, Loop and Scan need it.
+  virtual const Function* callee(std::string_view) const { return nullptr; }
+  // nullptr when the graph has no such state. Read and Assign need it.
+  virtual const State* state(StateId) const { return nullptr; }
+  // What the graph declares of an output; nullptr when nothing. Only Read needs it.
+  virtual const Type* declared_output(size_t) const { return nullptr; }
 };
 
 // Arithmetic effort of one node at static shapes; prices start from it.
 struct Work {
-  double flops = 0;       // multiply and add count as two
-  double bytes = 0;       // read and written once
+  double flops = 0;  // multiply and add count as two
+  double bytes = 0;  // read and written once
 };
 
 struct OpDef {
-  const char* domain;      // "" = ai.onnx, "ge"
-  const char* name;        // "LeakyRelu"
-  int32_t since_version;   // the opset that gave it the meaning at the canonical opset
+  const char* domain;     // "" = ai.onnx, "ge"
+  const char* name;       // "LeakyRelu"
+  int32_t since_version;  // the opset that gave it the meaning at the canonical opset
   std::vector<Port> inputs, outputs;
   std::vector<AttrDef> attrs;
   // Sets every present output's type; may refuse (INVALID_GRAPH) with the found and wanted value.
@@ -90,11 +104,13 @@ struct OpDef {
   Status (*infer)(InferContext& c) = nullptr;
   // Effort; nullptr = one flop per output element.
   Work (*work)(const Node& node, std::span<const Type> in, std::span<const Type> out) = nullptr;
-  bool deterministic = true;   // false: never folded, never merged (Random*)
-  bool has_effects = false;    // reads or writes a state
+  bool deterministic = true;  // false: never folded, never merged (Random*)
+  bool has_effects = false;   // reads or writes a state
 };
 
-#define GE_OP(stem) extern const ::ge::OpDef ge_op_##stem; const ::ge::OpDef ge_op_##stem
+#define GE_OP(stem)                      \
+  extern const ::ge::OpDef ge_op_##stem; \
+  const ::ge::OpDef ge_op_##stem
 
 // All operators in file-name order.
 std::span<const OpDef* const> AllOps();

@@ -15,18 +15,18 @@ namespace ge {
 struct PlaceOffer {
   std::vector<uint32_t> nodes;  // ascending; more than one = pattern
   uint32_t device = 0;
-  bool growable = false;        // may join connected growable offers of its device in one group
+  bool growable = false;  // may join connected growable offers of its device in one group
   double setup = 0, marginal = 0, launch = 0;  // ns
-  double edge_saving = 0;       // per value that stays inside a group, for growable offers
+  double edge_saving = 0;  // per value that stays inside a group, for growable offers
   // Layout that the offer wants for a value it reads from / gives to outside; absent = 0 (plain).
   std::vector<std::pair<uint32_t, uint32_t>> layout;  // (value, layout)
 };
 
 struct PlaceValue {
-  int32_t producer = -1;           // node, -1 = graph input (host domain, plain layout)
-  std::vector<uint32_t> users;     // nodes, each once
+  int32_t producer = -1;        // node, -1 = graph input (host domain, plain layout)
+  std::vector<uint32_t> users;  // nodes, each once
   double bytes = 0;
-  bool is_output = false;          // wanted in the host domain, plain
+  bool is_output = false;  // wanted in the host domain, plain
 };
 
 // Cost of bringing a value of b bytes from (device a, layout l) to (device b, layout m).
@@ -63,7 +63,8 @@ struct PlaceSolution {
 Result<PlaceSolution> SolvePlacement(const PlaceProblem& problem);
 
 // The cost of a given cover, by the same rule; used by PARTITION's check and by the solver's tests.
-// INTERNAL when the cover is not legal (node missing or twice, cyclic quotient, group not connected).
+// INTERNAL when the cover is not legal (node missing or twice, cyclic quotient, group not
+// connected).
 Result<double> CoverCost(const PlaceProblem& problem, const std::vector<PlaceGroup>& groups);
 
 }  // namespace ge

@@ -28,26 +28,26 @@ using DeviceId = uint32_t;     // index into Plan::devices; 0 = the host itself 
 using DomainId = uint32_t;     // index into Plan::domains; 0 = host memory
 using LayoutId = uint32_t;     // index into Plan::layouts; 0 = plain row-major
 
-struct PlanEngine {
+struct PlanEngine {  // [0] is the host itself: it copies between host blocks
   std::string name, version;
   std::string plugin_hash;  // hex SHA-256 of the .so
 };
 
 struct PlanDevice {
-  uint32_t engine = 0;        // index into Plan::engines
-  uint32_t engine_device = 0; // the engine's own index
-  std::string name;           // "onednn/cpu", "devsim/sim:0"
+  uint32_t engine = 0;         // index into Plan::engines
+  uint32_t engine_device = 0;  // the engine's own index
+  std::string name;            // "onednn/cpu", "devsim/sim:0"
   DomainId domain = 0;
   bool async = false;
   uint32_t max_streams = 1;
 };
 
 struct PlanDomain {
-  std::string name;          // "host", "devsim/sim"
-  uint32_t engine = 0;       // that allocates it
+  std::string name;     // "host", "devsim/sim"
+  uint32_t engine = 0;  // that allocates it
   uint32_t engine_device = 0;
-  int64_t align = 64;        // of blocks
-  uint32_t flags = 0;        // GE_MEM_*
+  int64_t align = 64;  // of blocks
+  uint32_t flags = 0;  // GE_MEM_*
 };
 
 // Price of moving bytes from one domain to another, and who does it.
@@ -77,46 +77,58 @@ enum class PlanValueKind : uint8_t {
 };
 
 struct PlanValue {
-  std::string name;          // for people; "t5", "Conv_3.Y@devsim"
-  ValueId graph_value = 0;   // 0 when it has none (workspace, unnamed internals)
-  Type type;                 // static; kUnknown for workspace
-  int64_t bytes = 0;         // as the layout stores it
+  std::string name;         // for people; "t5", "Conv_3.Y@devsim"
+  ValueId graph_value = 0;  // 0 when it has none (workspace, unnamed internals)
+  Type type;                // static; kUnknown for workspace
+  int64_t bytes = 0;        // as the layout stores it
   int64_t align = 64;
   DomainId domain = 0;
   LayoutId layout = 0;
   PlanValueKind kind = PlanValueKind::kTransient;
   ConstId constant = 0;
   StateId state = 0;
-  uint32_t index = 0;        // kInput, kOutput: position in the entry's signature
+  uint32_t index = 0;  // kInput, kOutput: position in the entry's signature
   // Where MEMORY put it: arena of this domain (index into PlanFunction::arenas) and offset.
-  int32_t arena = -1;        // -1 = not in an arena
+  int32_t arena = -1;  // -1 = not in an arena
   int64_t offset = 0;
   // The same bytes as another value (reshape in place, in-place output): offsets agree by rule.
   PlanValueId alias_of = 0;
-  SegmentId segment = 0;     // kInternal, kWorkspace: whose
+  SegmentId segment = 0;                   // kInternal, kWorkspace: whose
   uint32_t first_step = 0, last_step = 0;  // kInternal: steps inside the launch
   PlanValueId internal_alias = 0;          // kInternal: may overlay that internal value
+};
+
+// A layout change that an engine sells, inside one domain.
+struct PlanConversion {
+  DeviceId device = 0;
+  LayoutId from = 0, to = 0;
+  uint64_t cookie = 0;
+  double setup_ns = 0, ns_per_byte = 0;  // setup includes the launch
 };
 
 struct PlanOffer {  // one offer that a segment takes
   std::vector<NodeId> nodes;
   uint64_t cookie = 0;
   uint32_t choice = 0;
-  double marginal_ns = 0;
+  uint32_t const_align = 0;  // as in ge_offer
+  uint32_t offer_index = 0;  // in PLACE's list; COMPILE strikes an offer by it
+  double setup_ns = 0, marginal_ns = 0, launch_ns = 0, edge_saving_ns = 0;
+  // Border values that are not plain in this choice.
+  std::vector<std::pair<ValueId, LayoutId>> layouts;
 };
 
 struct PlanSegment {
   DeviceId device = 0;
   std::vector<PlanOffer> offers;  // topological order
   std::vector<PlanValueId> inputs, outputs, internals;
-  PlanValueId workspace = 0;      // 0 = none
+  PlanValueId workspace = 0;           // 0 = none
   std::vector<PlanValueId> constants;  // that it reads at compile
-  uint32_t n_step = 1;            // of its internal values
+  uint32_t n_step = 1;                 // of its internal values
   // (output position, input position): may share one place.
   std::vector<std::pair<uint32_t, uint32_t>> may_alias;
-  bool convert = false;           // a layout conversion: no nodes
-  bool serial = false;            // one exec a frame
-  double predicted_ns = 0;        // setup + marginals + launch - savings
+  int32_t conversion = -1;  // index into Plan::conversions: a layout change, no nodes
+  bool serial = false;      // one exec a frame
+  double predicted_ns = 0;  // setup + marginals + launch - savings
 };
 
 enum class PlanOp : uint8_t {
@@ -135,14 +147,14 @@ enum class PlanOp : uint8_t {
 struct Instruction {
   PlanOp op = PlanOp::kLaunch;
   uint32_t stream = 0;
-  SegmentId segment = 0;            // kLaunch
-  PlanValueId src = 0, dst = 0;     // kCopy; kBranch, kResize, kFree, kSuspend: src
-  uint32_t engine = 0;              // kCopy: index into Plan::engines
-  uint32_t event = 0;               // kSignal, kWait: index into PlanFunction::events
+  SegmentId segment = 0;         // kLaunch
+  PlanValueId src = 0, dst = 0;  // kCopy; kBranch, kResize, kFree, kSuspend: src
+  uint32_t engine = 0;           // kCopy: index into Plan::engines
+  uint32_t event = 0;            // kSignal, kWait: index into PlanFunction::events
   uint64_t event_value = 0;
-  uint32_t function = 0, other_function = 0;      // kCall, kBranch, kLoop
-  std::vector<PlanValueId> args, results;         // kCall, kBranch, kLoop
-  double predicted_ns = 0;          // kLaunch, kCopy
+  uint32_t function = 0, other_function = 0;  // kCall, kBranch, kLoop
+  std::vector<PlanValueId> args, results;     // kCall, kBranch, kLoop
+  double predicted_ns = 0;                    // kLaunch, kCopy
 };
 
 struct PlanStream {
@@ -161,9 +173,9 @@ struct PlanArena {
 
 struct PlanFunction {
   std::string name;
-  std::vector<PlanValue> values;      // [0] absent
+  std::vector<PlanValue> values;  // [0] absent
   std::vector<PlanSegment> segments;
-  std::vector<PlanStream> streams;    // [0] = host
+  std::vector<PlanStream> streams;  // [0] = host
   std::vector<PlanEvent> events;
   std::vector<PlanArena> arenas;
   std::vector<Instruction> code;
@@ -173,17 +185,17 @@ struct PlanFunction {
 // One engine's answer for one node; kept for `ge explain`.
 struct Bid {
   DeviceId device = 0;
-  double price_ns = 0;        // setup + marginal + launch when taken alone
-  std::string source;         // "analytic", "guess", "table", "measured", "host"
-  std::string pattern;        // "Conv+Relu" when it belongs to a pattern, else empty
+  double price_ns = 0;  // setup + marginal + launch when taken alone
+  std::string source;   // "analytic", "guess", "table", "measured", "host"
+  std::string pattern;  // "Conv+Relu" when it belongs to a pattern, else empty
   bool declined = false;
-  std::string why;            // decline reason
+  std::string why;  // decline reason
 };
 
 struct NodeReport {
   NodeId node = 0;
   std::string label, op;
-  int32_t chosen = -1;        // index into bids
+  int32_t chosen = -1;  // index into bids
   int32_t runner_up = -1;
   SegmentId segment = 0;
   std::vector<Bid> bids;
@@ -191,15 +203,17 @@ struct NodeReport {
 
 struct Plan {
   std::string graph_name, entry;
-  std::vector<PlanEngine> engines;
-  std::vector<PlanDevice> devices;   // [0] = host
-  std::vector<PlanDomain> domains;   // [0] = host
+  std::vector<PlanEngine> engines;  // [0] = host
+  std::vector<PlanDevice> devices;  // [0] = host
+  std::vector<PlanDomain> domains;  // [0] = host
   std::vector<PlanLink> links;
-  std::vector<PlanLayout> layouts;   // [0] = plain
+  std::vector<PlanLayout> layouts;  // [0] = plain
+  std::vector<PlanConversion> conversions;
   std::vector<PlanFunction> functions;  // [0] = the entry
   uint32_t rank = 0, world = 1;
   std::vector<uint32_t> groups;
-  double predicted_ns = 0;           // PLACE's prediction of the whole
+  double predicted_ns = 0;   // PLACE's prediction of the whole
+  std::string place_method;  // how the solver found it
   std::vector<NodeReport> report;
 };
 

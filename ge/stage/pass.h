@@ -22,15 +22,15 @@ class Evaluator {
 };
 
 struct PassContext {
-  Evaluator* evaluator = nullptr;           // null: nothing can be folded by running it
-  int64_t fold_limit_bytes = 64 << 20;      // a folded result may not be larger
+  Evaluator* evaluator = nullptr;       // null: nothing can be folded by running it
+  int64_t fold_limit_bytes = 64 << 20;  // a folded result may not be larger
 };
 
 class Pass {
  public:
   virtual ~Pass() = default;
-  virtual std::string_view name() const = 0;      // "fold-constants", as its file and class
-  virtual std::string_view summary() const = 0;   // one line for --help and docs/passes.md
+  virtual std::string_view name() const = 0;     // "fold-constants", as its file and class
+  virtual std::string_view summary() const = 0;  // one line for --help and docs/passes.md
   virtual Status Run(Transaction& t, const PassContext& context) = 0;
 };
 

@@ -28,13 +28,13 @@ std::vector<StageId> AllStages();
 struct StageTime {
   std::string name;  // "infer", "rewrite/fold-constants"
   double ms = 0;
-  int edits = 0;     // of a pass
+  int edits = 0;  // of a pass
 };
 
 class Runner {
  public:
   struct Options {
-    std::set<std::string> skip;                 // pass names that are not run
+    std::set<std::string> skip;  // pass names that are not run
     const std::atomic<bool>* interrupt = nullptr;
     // Called after each stage or pass with its name; used by --to and by dump folders.
     std::function<void(const std::string& name)> after;
@@ -52,6 +52,9 @@ class Runner {
   const std::vector<StageTime>& times() const { return times_; }
 
  private:
+  Status RunPass(Graph* graph, Pass& pass, const PassContext& context,
+                 const std::function<Status(const Graph&)>& verify,
+                 const std::function<Status(Graph*)>& reinfer, int* edits);
   Options options_;
   std::vector<StageTime> times_;
 };

@@ -32,18 +32,21 @@ BOUND = 1e-4
 
 
 def error_of(got, want):
-    """max|got - want| / max|want|; infinite where got is not finite and want is."""
+    """max|got - want| / max|want|; infinite unless NaN and infinity stand where wanted."""
     if got.shape != want.shape or got.dtype != want.dtype:
         raise ge_run.RunError(f"found {got.dtype}{list(got.shape)}, "
                               f"wanted {want.dtype}{list(want.shape)}")
     if want.size == 0:
         return 0.0
     got, want = got.astype(np.float64), want.astype(np.float64)
-    if not np.array_equal(np.isnan(got), np.isnan(want)):
+    finite = np.isfinite(want)
+    if not np.array_equal(got[~finite], want[~finite], equal_nan=True):
         return float("inf")
-    difference = np.nan_to_num(np.abs(got - want), nan=0.0, posinf=np.inf)
-    largest = np.nanmax(np.abs(want)) if not np.isnan(want).all() else 0.0
-    return float(difference.max() / largest) if largest > 0 else float(difference.max())
+    if not np.isfinite(got[finite]).all():
+        return float("inf")
+    difference = np.max(np.abs(got[finite] - want[finite]), initial=0.0)
+    largest = np.max(np.abs(want[finite]), initial=0.0)
+    return float(difference / largest if largest > 0 else difference)
 
 
 def worst_error(folder, known, output):
@@ -95,7 +98,8 @@ def print_table(rows):
     head = ("model", "engines", "nodes per engine", "transfers", "error", "")
     wide = [max(len(row[i]) for row in [head, *rows]) for i in range(len(head) - 1)]
     for row in [head, *rows]:
-        print("  ".join(cell.ljust(w) for cell, w in zip(row, wide)) + f"  {row[-1]}".rstrip())
+        cells = [*(cell.ljust(w) for cell, w in zip(row, wide)), row[-1]]
+        print("  ".join(cells).rstrip())
 
 
 def parse_arguments():
@@ -122,7 +126,8 @@ def main():
         results = [compare(name, engines, args)
                    for name in names for engines in args.engines or ENGINES]
     except models.ModelError as error:
-        sys.exit(f"compare.py: {error}")
+        sys.stderr.write(f"compare.py: {error}\n")
+        sys.exit(2)
     print_table([cells for cells, _ in results])
     good = sum(ok for _, ok in results)
     print(f"{good} passed, {len(results) - good} failed, 0 skipped")

@@ -82,8 +82,8 @@ def download(source, folder):
                "--dest", str(folder), source]
     done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     if done.returncode:
-        raise ModelError(f"{source}: pip could not download it (exit {done.returncode}); fix: check "
-                         f"the network and pip's index settings, then run this again\n"
+        raise ModelError(f"{source}: pip could not download it (exit {done.returncode}); fix: "
+                         f"check the network and pip's index settings, then run this again\n"
                          f"  {done.stdout.strip()[-2000:]}")
     wheels = sorted(pathlib.Path(folder).glob("*.whl"))
     if len(wheels) != 1:
@@ -173,7 +173,8 @@ def main():
         for name, path in ensure(args.name, args.output, lambda s: print(s, flush=True)).items():
             print(f"{name:<12} {os.path.relpath(path)}")
     except ModelError as error:
-        sys.exit(f"models.py: {error}")
+        sys.stderr.write(f"models.py: {error}\n")
+        sys.exit(2)
     except KeyboardInterrupt:
         sys.exit(130)
 

@@ -100,7 +100,8 @@ def main():
                       for k, f in {**known["inputs"], **known["outputs"]}.items()]
             print(f"{name:<12} {os.path.relpath(folder)}: {', '.join(shapes)}", flush=True)
     except models.ModelError as error:
-        sys.exit(f"reference.py: {error}")
+        sys.stderr.write(f"reference.py: {error}\n")
+        sys.exit(2)
 
 
 if __name__ == "__main__":

@@ -11,9 +11,13 @@
 namespace ge {
 
 struct CheckReport {
-  // Greatest number of bytes live at one moment by happens-before, per domain, transient arenas.
+  // Per domain: the greatest total of transient, internal and workspace values no two of which may
+  // ever share a byte: neither is surely over (its writer and all readers finished) before the
+  // other's writer starts, nor are they internals of one launch at different steps, nor is one
+  // declared in the place of the other. Exact; with one stream it is the fullest moment along the
+  // instructions. No arena can be smaller.
   std::vector<int64_t> max_live_bytes;
-  std::vector<int64_t> arena_bytes;  // per domain
+  std::vector<int64_t> arena_bytes;  // per domain, transient arenas
   int64_t proved_pairs = 0;          // of values that share bytes at different times
 };
 

@@ -451,6 +451,9 @@ typedef struct ge_host_api { /* valid from init to shutdown; all functions are t
   /* Runs body(ctx, i) for i in [0, n) on the process's compute threads; returns when all are done.
    * With one thread, or from inside another parallel_for, it runs in the caller. */
   void (*parallel_for)(ge_host*, uint64_t n, void (*body)(void* ctx, uint64_t i), void* ctx);
+  /* A hint during compile: the plugin has its own copy of this constant's payload and will not read
+   * it again. The host may then let the pages of a mapped model file go. NULL = nothing to tell. */
+  void (*const_done)(ge_host*, const void* data, uint64_t bytes);
   uint32_t threads; /* compute threads of the process, fixed before the first engine loads */
   uint32_t isa_cap; /* GE_ISA_*: kernels above it must not be used */
 } ge_host_api;

@@ -1,0 +1,187 @@
+#include "frontend/onnx/import.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <climits>
+#include <cstring>
+#include <new>
+
+#include "frontend/onnx/import_graph.h"
+#include "frontend/onnx/import_state.h"
+#include "frontend/onnx/upgrade.h"
+#include "ge/wire/onnx.pb.h"
+
+namespace ge {
+namespace {
+
+constexpr int64_t kNewestIrVersion = 13;  // of onnx 1.22
+constexpr int64_t kOldestOpset = 7;       // broadcasting as it still is
+
+Status ReadVersions(ImportState* s, const wire::Model& model) {
+  if (!model.has_ir_version() || model.ir_version() < 1) {
+    return Status(Code::kInvalidGraph,
+                  fmt::format("the model has ir_version {}, wanted 1 to {}; is it an ONNX model?",
+                              model.ir_version(), kNewestIrVersion));
+  }
+  if (model.ir_version() > kNewestIrVersion) {
+    return Status(Code::kUnsupported,
+                  fmt::format("the model has ir_version {}, wanted at most {}; export it for an "
+                              "older IR version",
+                              model.ir_version(), kNewestIrVersion));
+  }
+  s->ir_version = model.ir_version();
+  for (const auto& import : model.opset_import()) {
+    GE_RETURN_IF_ERROR(CheckName(*s, "an opset's domain", import.domain()));
+    std::string domain = import.domain() == "ai.onnx" ? "" : import.domain();
+    auto [at, fresh] = s->graph.opsets.emplace(domain, import.version());
+    if (!fresh && at->second != import.version()) {
+      return Status(Code::kInvalidGraph,
+                    fmt::format("the model imports the domain '{}' at the versions {} and {}, "
+                                "wanted one",
+                                import.domain(), at->second, import.version()));
+    }
+  }
+  auto onnx = s->graph.opsets.find("");
+  if (onnx == s->graph.opsets.end()) return {};  // a node that needs it is refused by name
+  s->opset = onnx->second;
+  if (s->opset < kOldestOpset || s->opset > kCanonicalOpset) {
+    return Status(Code::kUnsupported,
+                  fmt::format("the model uses opset {} of ai.onnx, wanted {} to {}; export it for "
+                              "one of these",
+                              s->opset, kOldestOpset, kCanonicalOpset));
+  }
+  onnx->second = kCanonicalOpset;
+  return {};
+}
+
+void ReadMeta(ImportState* s, const wire::Model& model) {
+  Graph& g = s->graph;
+  g.name = model.graph().name();
+  g.producer = model.producer_name();
+  if (!model.producer_version().empty()) g.producer += " " + model.producer_version();
+  for (const auto& entry : model.metadata_props()) g.meta[entry.key()] = entry.value();
+  if (!model.doc_string().empty()) g.meta.emplace("doc_string", model.doc_string());
+  if (!model.domain().empty()) g.meta.emplace("domain", model.domain());
+  if (model.has_model_version()) {
+    g.meta.emplace("model_version", std::to_string(model.model_version()));
+  }
+}
+
+Status ImportModel(ImportState* s, const wire::Model& model) {
+  GE_RETURN_IF_ERROR(ReadVersions(s, model));
+  if (!model.has_graph()) {
+    return Status(Code::kInvalidGraph, "the model has no graph; is it an ONNX model?");
+  }
+  ReadMeta(s, model);
+  std::set<std::pair<std::string, std::string>> functions;
+  for (const auto& f : model.functions()) {
+    functions.emplace(f.domain() == "ai.onnx" ? "" : f.domain(), f.name());
+  }
+  GraphImporter importer(s, std::move(functions));
+  GE_ASSIGN_OR_RETURN(FunctionId main, importer.ImportMain(model.graph()));
+  GE_RETURN_IF_ERROR(UpgradeToCanonical(s, main));
+  Entry entry;
+  entry.name = "main";
+  entry.fn = main;
+  s->graph.entries.push_back(std::move(entry));
+  return {};
+}
+
+Status Parse(std::string_view skeleton, wire::Model* model) {
+  if (!model->ParsePartialFromArray(skeleton.data(), static_cast<int>(skeleton.size()))) {
+    return Status(Code::kDataCorrupt,
+                  "the bytes are no ONNX model: a field does not parse, or messages are nested "
+                  "beyond 100 levels");
+  }
+  return {};
+}
+
+Result<Graph> ImportScanned(std::span<const std::byte> bytes, std::shared_ptr<const void> owner,
+                            const MappedFile* file, const ImportOptions& options,
+                            ImportStats* stats) {
+  ImportStats ignored;
+  ImportState s{.options = options,
+                .stats = stats ? stats : &ignored,
+                .graph = {},
+                .bytes = bytes,
+                .owner = std::move(owner),
+                .mapped = file != nullptr,
+                .payloads = {},
+                .external_files = {},
+                .symbols = {},
+                .declared_ranks = {}};
+  *s.stats = {};
+  ScanLimits limits;
+  limits.max_skeleton_bytes = std::min<uint64_t>(options.max_skeleton_bytes, INT_MAX - 64);
+  limits.max_graph_depth = options.max_graph_depth;
+  limits.max_message_depth = options.max_message_depth;
+  wire::Model model;
+  {
+    GE_ASSIGN_OR_RETURN(ModelSkeleton skeleton, ScanWeights(bytes, limits));
+    s.payloads = std::move(skeleton.payloads);
+    GE_RETURN_IF_ERROR(Parse(skeleton.bytes, &model));
+  }
+  GE_RETURN_IF_ERROR(ImportModel(&s, model));
+  if (file) file->DropPages();
+  return std::move(s.graph);
+}
+
+// Allocation failure is the one exception that the standard library may throw here.
+Result<Graph> Guarded(std::span<const std::byte> bytes, std::shared_ptr<const void> owner,
+                      const MappedFile* file, const ImportOptions& options, ImportStats* stats) {
+  try {
+    auto graph = ImportScanned(bytes, std::move(owner), file, options, stats);
+    if (!graph.ok()) return Status(graph.status()).AtStage("load");
+    return graph;
+  } catch (const std::bad_alloc&) {
+    return Status(Code::kResourceExhausted, "no memory left while the model was read")
+        .AtStage("load");
+  }
+}
+
+}  // namespace
+
+Result<Graph> ImportOnnxFile(const std::string& path, const ImportOptions& options,
+                             ImportStats* stats) {
+  auto file = MappedFile::Open(path, options.max_file_bytes);
+  if (!file.ok()) return Status(file.status()).AtStage("load");
+  if ((*file)->bytes().empty()) {
+    return Status(Code::kDataCorrupt, fmt::format("'{}' is empty, wanted an ONNX model", path))
+        .AtStage("load");
+  }
+  ImportOptions own = options;
+  if (own.base_dir.empty()) {
+    size_t slash = path.rfind('/');
+    own.base_dir = slash == std::string::npos ? "." : path.substr(0, std::max<size_t>(slash, 1));
+  }
+  (*file)->ExpectSparseReads();
+  return Guarded((*file)->bytes(), *file, file->get(), own, stats);
+}
+
+Result<Graph> ImportOnnxBytes(std::span<const std::byte> bytes, std::shared_ptr<const void> owner,
+                              const ImportOptions& options, ImportStats* stats) {
+  if (bytes.empty() || !bytes.data()) {
+    return Status(Code::kInvalidArgument, "the model has no bytes, wanted an ONNX model")
+        .AtStage("load");
+  }
+  if (bytes.size() > options.max_file_bytes) {
+    return Status(Code::kLimitExceeded, fmt::format("the model has {} bytes, more than the limit "
+                                                    "of {}",
+                                                    bytes.size(), options.max_file_bytes))
+        .AtStage("load");
+  }
+  if (owner) return Guarded(bytes, std::move(owner), nullptr, options, stats);
+  std::shared_ptr<std::byte[]> copy(new (std::nothrow) std::byte[bytes.size()]);
+  if (!copy) {
+    return Status(Code::kResourceExhausted,
+                  fmt::format("no memory for a copy of the model's {} bytes", bytes.size()))
+        .AtStage("load");
+  }
+  std::memcpy(copy.get(), bytes.data(), bytes.size());
+  auto graph = Guarded({copy.get(), bytes.size()}, copy, nullptr, options, stats);
+  if (stats) stats->copied_bytes = stats->weight_bytes;
+  return graph;
+}
+
+}  // namespace ge

@@ -1,0 +1,378 @@
+#include "frontend/onnx/import_graph.h"
+
+#include <fmt/format.h>
+
+#include "ge/ir/walk.h"
+#include "ge/ops/control.h"
+#include "ge/wire/onnx.pb.h"
+
+namespace ge {
+namespace {
+
+Status Invalid(std::string text) { return Status(Code::kInvalidGraph, std::move(text)); }
+
+std::string LabelOf(const wire::Node& n, int index) {
+  return n.name().empty() ? fmt::format("{}#{}", n.op_type(), index) : n.name();
+}
+
+std::string DomainOf(const wire::Node& n) { return n.domain() == "ai.onnx" ? "" : n.domain(); }
+
+bool IsConstant(const wire::Node& n) { return n.op_type() == "Constant" && DomainOf(n).empty(); }
+
+}  // namespace
+
+std::string GraphImporter::UniqueFunctionName(const std::string& name) {
+  std::string unique = name;
+  for (int i = 2; !function_names_.insert(unique).second; ++i) {
+    unique = fmt::format("{}_{}", name, i);
+  }
+  return unique;
+}
+
+Status GraphImporter::Declare(Scope* scope, std::string_view name, ValueId value, std::string by) {
+  auto [at, fresh] = scope->names.try_emplace(name, Declared{value, by, false});
+  if (fresh) return {};
+  return Invalid(fmt::format("the value '{}' is defined twice, by {} and by {}; rename one of them",
+                             name, at->second.by, by));
+}
+
+ValueId GraphImporter::Resolve(Scope* scope, std::string_view name) {
+  // The graphs between the definition and here each hand the value on as a parameter.
+  std::vector<Scope*> path;
+  Scope* at = scope;
+  while (at && !at->names.count(name)) {
+    path.push_back(at);
+    at = at->parent;
+  }
+  if (!at) return 0;
+  ValueId value = at->names.find(name)->second.value;
+  for (; !path.empty(); path.pop_back()) {
+    Value outer = Fn(*at).value(value);
+    auto rank = s_->declared_ranks.find({at->fn, value});
+    at = path.back();
+    Function& f = Fn(*at);
+    value = AddValue(&f, std::move(outer.type), outer.name);
+    f.params.push_back(value);
+    at->names[name] = Declared{value, "an enclosing graph", true};
+    at->captures.push_back(name);
+    if (rank != s_->declared_ranks.end()) s_->declared_ranks[{at->fn, value}] = rank->second;
+  }
+  return value;
+}
+
+// A new value of this name with the type that the graph declares for it.
+Result<ValueId> GraphImporter::TypedValue(Scope* scope, const std::string& name) {
+  Type type;
+  int rank = -1;
+  if (auto info = scope->infos.find(name); info != scope->infos.end()) {
+    GE_ASSIGN_OR_RETURN(type, ImportType(s_, info->second->type(), DimNaming::kUse,
+                                         fmt::format("value '{}'", name), &rank));
+  }
+  ValueId value = AddValue(&Fn(*scope), std::move(type), name);
+  if (rank >= 0) s_->declared_ranks[{scope->fn, value}] = rank;
+  return value;
+}
+
+Status GraphImporter::CollectInfos(const wire::Graph& g, Scope* scope) {
+  for (const auto* list : {&g.value_info(), &g.output()}) {
+    for (const auto& info : *list) {
+      GE_RETURN_IF_ERROR(CheckName(*s_, "a value", info.name()));
+      if (info.has_type()) scope->infos.emplace(info.name(), &info);
+    }
+  }
+  return {};
+}
+
+Status GraphImporter::AddInitializers(const wire::Graph& g, Scope* scope) {
+  for (const auto& t : g.initializer()) {
+    if (t.name().empty()) return Invalid("an initializer has no name; every initializer needs one");
+    GE_ASSIGN_OR_RETURN(Const c, ImportTensor(s_, t, fmt::format("initializer '{}'", t.name())));
+    ValueId value = AddConstValue(&s_->graph, &Fn(*scope), std::move(c));
+    GE_RETURN_IF_ERROR(Declare(scope, t.name(), value, "an initializer"));
+  }
+  if (g.sparse_initializer_size() > 0) {
+    return Status(Code::kUnsupported,
+                  fmt::format("the sparse initializer '{}' is not supported yet; make it dense",
+                              g.sparse_initializer(0).values().name()));
+  }
+  return {};
+}
+
+// An input that has an initializer is a constant: up to IR version 3 every initializer had to be
+// listed among the inputs, and later exporters kept doing it.
+Status GraphImporter::AddInputs(const wire::Graph& g, Scope* scope) {
+  std::set<std::string_view> seen;
+  for (const auto& input : g.input()) {
+    if (input.name().empty()) return Invalid("a graph input has no name; every input needs one");
+    GE_RETURN_IF_ERROR(CheckName(*s_, "a graph input", input.name()));
+    if (!seen.insert(input.name()).second) {
+      return Invalid(fmt::format("the graph input '{}' is listed twice", input.name()));
+    }
+    if (scope->names.count(input.name())) continue;
+    Type type;
+    int rank = -1;
+    std::string where = fmt::format("input '{}'", input.name());
+    DimNaming naming = scope->parent ? DimNaming::kUse : DimNaming::kDefine;
+    if (input.has_type()) {
+      GE_ASSIGN_OR_RETURN(type, ImportType(s_, input.type(), naming, where, &rank));
+    }
+    if (!scope->parent && type.kind == TypeKind::kUnknown) {
+      return Invalid(fmt::format("{} has no type, wanted its element type and shape", where));
+    }
+    Function& f = Fn(*scope);
+    ValueId value = AddValue(&f, std::move(type), input.name());
+    f.params.push_back(value);
+    if (rank >= 0) s_->declared_ranks[{scope->fn, value}] = rank;
+    GE_RETURN_IF_ERROR(Declare(scope, input.name(), value, "an input"));
+  }
+  return {};
+}
+
+Status GraphImporter::DeclareNodeOutputs(const wire::Graph& g, Scope* scope) {
+  for (int i = 0; i < g.node_size(); ++i) {
+    const wire::Node& n = g.node(i);
+    GE_RETURN_IF_ERROR(CheckName(*s_, "a node", n.name()));
+    GE_RETURN_IF_ERROR(CheckName(*s_, "an operator", n.op_type()));
+    std::string label = LabelOf(n, i);
+    if (++s_->nodes > s_->options.max_nodes) {
+      return Status(Code::kLimitExceeded, fmt::format("the model has more than {} nodes; raise the "
+                                                      "limit",
+                                                      s_->options.max_nodes));
+    }
+    if (IsConstant(n)) {
+      GE_RETURN_IF_ERROR(AddConstantNode(n, label, scope));
+      continue;
+    }
+    for (const std::string& name : n.output()) {
+      if (name.empty()) continue;
+      GE_RETURN_IF_ERROR(CheckName(*s_, "a value", name).AtNode(label));
+      GE_ASSIGN_OR_RETURN(ValueId value, TypedValue(scope, name));
+      GE_RETURN_IF_ERROR(
+          Declare(scope, name, value, fmt::format("node '{}'", label)).AtNode(label));
+    }
+  }
+  return {};
+}
+
+Status GraphImporter::AddConstantNode(const wire::Node& n, const std::string& label, Scope* scope) {
+  GE_RETURN_IF_ERROR(CheckOperator(n, label).AtNode(label));
+  if (n.input_size() != 0 || n.output_size() != 1 || n.output(0).empty()) {
+    return Invalid(fmt::format("Constant '{}' has {} inputs and {} outputs, wanted 0 and 1", label,
+                               n.input_size(), n.output_size()))
+        .AtNode(label);
+  }
+  auto c = ConstantOf(n, label);
+  if (!c.ok()) return Status(c.status()).AtNode(label);
+  c->name = n.output(0);
+  ValueId value = AddConstValue(&s_->graph, &Fn(*scope), *std::move(c));
+  return Declare(scope, n.output(0), value, fmt::format("node '{}'", label)).AtNode(label);
+}
+
+Result<Const> GraphImporter::ConstantOf(const wire::Node& n, const std::string& label) {
+  if (n.attribute_size() != 1) {
+    return Invalid(
+        fmt::format("Constant '{}' has {} attributes, wanted one of value, value_int, "
+                    "value_ints, value_float, value_floats, value_string, value_strings",
+                    label, n.attribute_size()));
+  }
+  const wire::Attribute& a = n.attribute(0);
+  std::string where = fmt::format("attribute '{}' of node '{}'", a.name(), label);
+  if (a.name() == "sparse_value") {
+    return Status(Code::kUnsupported,
+                  fmt::format("{} is not supported yet; store it dense as value", where));
+  }
+  if (a.name() == "value") {
+    if (!a.has_t()) return Invalid(fmt::format("{} holds no tensor", where));
+    return ImportTensor(s_, a.t(), where);
+  }
+  GE_ASSIGN_OR_RETURN(Attr attr, ImportAttr(s_, a, where));
+  Const c;
+  auto plain = [&](auto values, DType dtype, bool scalar) {
+    std::vector<int64_t> dims;
+    if (!scalar) dims.push_back(static_cast<int64_t>(values.size()));
+    c = MakeConst(TensorType(dtype, dims), values.data(), values.size() * sizeof(values[0]));
+    s_->stats->weight_bytes += c.bytes;
+    s_->stats->copied_bytes += c.bytes;
+  };
+  if (auto* i = std::get_if<int64_t>(&attr.value); i && a.name() == "value_int") {
+    plain(std::vector<int64_t>{*i}, DType::kInt64, true);
+  } else if (auto* f = std::get_if<double>(&attr.value); f && a.name() == "value_float") {
+    plain(std::vector<float>{static_cast<float>(*f)}, DType::kFloat, true);
+  } else if (auto* is = std::get_if<std::vector<int64_t>>(&attr.value);
+             is && a.name() == "value_ints") {
+    plain(*is, DType::kInt64, false);
+  } else if (auto* fs = std::get_if<std::vector<double>>(&attr.value);
+             fs && a.name() == "value_floats") {
+    plain(std::vector<float>(fs->begin(), fs->end()), DType::kFloat, false);
+  } else if (auto* s = std::get_if<std::string>(&attr.value); s && a.name() == "value_string") {
+    c.type = TensorType(DType::kString, std::vector<int64_t>{});
+    c.strings = {*s};
+  } else if (auto* ss = std::get_if<std::vector<std::string>>(&attr.value);
+             ss && a.name() == "value_strings") {
+    c.type = TensorType(DType::kString, std::vector<int64_t>{static_cast<int64_t>(ss->size())});
+    c.strings = *ss;
+  } else {
+    return Invalid(
+        fmt::format("{} is none that Constant has, or holds another kind of payload", where));
+  }
+  return c;
+}
+
+Status GraphImporter::CheckOperator(const wire::Node& n, const std::string& label) {
+  if (n.op_type().empty()) {
+    return Invalid(fmt::format("node '{}' has no op_type, wanted the name of an operator", label));
+  }
+  std::string domain = DomainOf(n);
+  if (!s_->graph.opsets.count(domain)) {
+    return Invalid(
+        fmt::format("node '{}' uses {} of the domain '{}', for which the model imports "
+                    "no opset; add it to opset_import",
+                    label, n.op_type(), domain.empty() ? "ai.onnx" : domain));
+  }
+  if (local_functions_.count({domain, n.op_type()})) {
+    return Status(Code::kUnsupported,
+                  fmt::format("node '{}' calls the model's own function '{}' of domain '{}', which "
+                              "is not supported yet; inline the model's functions before loading",
+                              label, n.op_type(), domain));
+  }
+  return {};
+}
+
+Status GraphImporter::AddAttributes(const wire::Node& n, const std::string& label, Scope* scope,
+                                    Node* node, std::vector<Body>* bodies) {
+  constexpr int32_t kGraph = 5;  // ONNX's number of the attribute type
+  std::set<std::string_view> seen;
+  bodies->reserve(n.attribute_size());  // scopes are pointed at
+  for (const auto& a : n.attribute()) {
+    std::string where = fmt::format("attribute '{}' of node '{}'", a.name(), label);
+    GE_RETURN_IF_ERROR(CheckName(*s_, where, a.name()));
+    if (a.name().empty()) return Invalid(fmt::format("node '{}' has a nameless attribute", label));
+    if (!seen.insert(a.name()).second) return Invalid(fmt::format("{} is given twice", where));
+    if (a.name() == kCapturesAttr && node->domain.empty()) {
+      return Invalid(fmt::format("{} is none of {}'s; remove it", where, node->op));
+    }
+    if (a.type() == kGraph || a.has_g()) {
+      if (!a.has_g()) return Invalid(fmt::format("{} holds no graph", where));
+      Body& body = bodies->emplace_back();
+      body.role = a.name();
+      body.scope.parent = scope;
+      std::string name = fmt::format("{}/{}.{}", Fn(*scope).name, label, a.name());
+      GE_RETURN_IF_ERROR(ImportGraph(a.g(), name, &body.scope));
+    } else {
+      GE_ASSIGN_OR_RETURN(Attr attr, ImportAttr(s_, a, where));
+      node->attrs.push_back(std::move(attr));
+    }
+  }
+  return {};
+}
+
+// Every body of a node takes the same trailing parameters: all that any of them captures, in
+// document order. Loop and Scan need their count, since their lists are variadic.
+Status GraphImporter::CloseBodies(std::vector<Body>* bodies, Scope* scope, Node* node) {
+  std::vector<std::string_view> all;
+  std::set<std::string_view> seen;
+  for (const Body& body : *bodies) {
+    for (std::string_view name : body.scope.captures) {
+      if (seen.insert(name).second) all.push_back(name);
+    }
+  }
+  for (Body& body : *bodies) {
+    Function& f = Fn(body.scope);
+    f.params.resize(f.params.size() - body.scope.captures.size());
+    for (std::string_view name : all) {
+      auto own = body.scope.names.find(name);
+      bool captured = own != body.scope.names.end() && own->second.captured;
+      ValueId outer = Resolve(scope, name);
+      Function& g = Fn(body.scope);  // Resolve may add values, never functions
+      g.params.push_back(captured ? own->second.value
+                                  : AddValue(&g, Fn(*scope).value(outer).type, std::string()));
+    }
+    node->callees.push_back({body.role, body.scope.fn});
+  }
+  for (std::string_view name : all) node->inputs.push_back(Resolve(scope, name));
+  if (!all.empty() && (node->op == "Loop" || node->op == "Scan")) {
+    node->attrs.push_back({kCapturesAttr, static_cast<int64_t>(all.size())});
+  }
+  return {};
+}
+
+Status GraphImporter::AddNode(const wire::Node& n, int index, Scope* scope) {
+  std::string label = LabelOf(n, index);
+  GE_RETURN_IF_ERROR(CheckOperator(n, label));
+  Node node;
+  node.domain = DomainOf(n);
+  node.op = n.op_type();
+  node.name = n.name();
+  for (int i = 0; i < n.input_size(); ++i) {
+    ValueId value = 0;
+    if (!n.input(i).empty()) {
+      GE_RETURN_IF_ERROR(CheckName(*s_, "a value", n.input(i)));
+      value = Resolve(scope, n.input(i));
+      if (value == 0) {
+        return Invalid(
+            fmt::format("input {} of node '{}', '{}', is made by no node, input or "
+                        "initializer",
+                        i, label, n.input(i)));
+      }
+    }
+    node.inputs.push_back(value);
+  }
+  while (!node.inputs.empty() && node.inputs.back() == 0) node.inputs.pop_back();
+  for (const std::string& name : n.output()) {
+    node.outputs.push_back(name.empty() ? 0 : scope->names.find(name)->second.value);
+  }
+  std::vector<Body> bodies;
+  GE_RETURN_IF_ERROR(AddAttributes(n, label, scope, &node, &bodies));
+  // Omitted inputs before the captures must stay countable.
+  if (node.op == "Loop") node.inputs.resize(std::max<size_t>(node.inputs.size(), 2));
+  GE_RETURN_IF_ERROR(CloseBodies(&bodies, scope, &node));
+  Function& f = Fn(*scope);
+  node.id = f.next_node_id++;
+  f.nodes.push_back(std::move(node));
+  return {};
+}
+
+Status GraphImporter::AddResults(const wire::Graph& g, Scope* scope) {
+  std::set<std::string_view> seen;
+  for (const auto& output : g.output()) {
+    if (output.name().empty()) return Invalid("a graph output has no name; every output needs one");
+    if (!scope->parent && !seen.insert(output.name()).second) {
+      return Invalid(fmt::format("the graph output '{}' is listed twice", output.name()));
+    }
+    ValueId value = Resolve(scope, output.name());
+    if (value == 0) {
+      return Invalid(fmt::format("the graph output '{}' is made by no node, input or initializer",
+                                 output.name()));
+    }
+    Fn(*scope).results.push_back(value);
+  }
+  return {};
+}
+
+Status GraphImporter::ImportGraph(const wire::Graph& g, const std::string& name, Scope* scope) {
+  GE_RETURN_IF_ERROR(CheckName(*s_, "a graph", g.name()));
+  Function& f = s_->graph.AddFunction(UniqueFunctionName(name));
+  scope->fn = f.id;
+  f.doc = g.doc_string();
+  GE_RETURN_IF_ERROR(CollectInfos(g, scope));
+  GE_RETURN_IF_ERROR(AddInitializers(g, scope));
+  GE_RETURN_IF_ERROR(AddInputs(g, scope));
+  GE_RETURN_IF_ERROR(DeclareNodeOutputs(g, scope));
+  for (int i = 0; i < g.node_size(); ++i) {
+    if (IsConstant(g.node(i))) continue;
+    GE_RETURN_IF_ERROR(AddNode(g.node(i), i, scope).AtNode(LabelOf(g.node(i), i)));
+  }
+  GE_RETURN_IF_ERROR(AddResults(g, scope));
+  return SortNodes(&Fn(*scope));
+}
+
+Result<FunctionId> GraphImporter::ImportMain(const wire::Graph& graph) {
+  if (graph.output_size() == 0) {
+    return Invalid("the graph has no outputs, wanted at least one; a run would compute nothing");
+  }
+  Scope scope;
+  GE_RETURN_IF_ERROR(ImportGraph(graph, graph.name().empty() ? "main" : graph.name(), &scope));
+  return scope.fn;
+}
+
+}  // namespace ge

@@ -1,0 +1,63 @@
+// ImportState: what the parts of the ONNX importer share while one model is read.
+// Internal to frontend/onnx. Lives on the stack of one import; used by one thread.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "frontend/onnx/import.h"
+#include "frontend/onnx/mapped_file.h"
+#include "frontend/onnx/weight_scanner.h"
+#include "ge/ir/graph.h"
+
+namespace graphengine::onnx_wire {
+class Attribute;
+class Model;
+class Tensor;
+class Type;
+}  // namespace graphengine::onnx_wire
+
+namespace ge {
+
+namespace wire = ::graphengine::onnx_wire;
+
+struct ImportState {
+  const ImportOptions& options;
+  ImportStats* stats;  // never null
+  Graph graph;
+  std::span<const std::byte> bytes;   // the whole model
+  std::shared_ptr<const void> owner;  // keeps `bytes` alive
+  bool mapped = false;                // `bytes` is a mapped file
+  std::vector<WeightPayload> payloads;
+  std::map<std::string, std::shared_ptr<const MappedFile>> external_files;
+  int64_t ir_version = 0, opset = 0;
+  std::map<std::string, SymbolId, std::less<>> symbols;  // by dim_param
+  uint64_t nodes = 0;
+  // Ranks that the file declares for values whose type could not be kept whole.
+  std::map<std::pair<FunctionId, ValueId>, int> declared_ranks;
+};
+
+// Names are UTF-8 without NUL and not too long. `what` says whose name it is.
+Status CheckName(const ImportState& s, std::string_view what, const std::string& name);
+
+// How the unknown dims of a declared type are read.
+enum class DimNaming {
+  kDefine,  // an entry's parameter: names make symbols, unnamed dims make fresh ones
+  kUse,     // elsewhere: names of known symbols; else the type loses its shape, *rank keeps it
+};
+// `where` is "input 'x'". *rank is -1 when none is declared.
+Result<Type> ImportType(ImportState* s, const wire::Type& type, DimNaming naming,
+                        const std::string& where, int* rank);
+
+// `where` is "initializer 'w'" or "attribute 'value' of node 'n'".
+Result<Const> ImportTensor(ImportState* s, const wire::Tensor& tensor, const std::string& where);
+
+// Every attribute but graphs.
+Result<Attr> ImportAttr(ImportState* s, const wire::Attribute& attribute, const std::string& where);
+
+}  // namespace ge

@@ -1,0 +1,299 @@
+#include "frontend/onnx/import.h"
+
+#include <gtest/gtest.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <fstream>
+
+#include "frontend/onnx/test_model.h"
+
+namespace ge {
+namespace {
+
+using testing::AddAttr;
+using testing::AddInt;
+using testing::AddNode;
+using testing::SetInfo;
+using testing::SetRaw;
+using testing::SmallNet;
+using testing::TestModel;
+
+void ExpectRefused(const TestModel& m, Code code, const std::string& part) {
+  auto g = m.Import();
+  ASSERT_FALSE(g.ok());
+  EXPECT_EQ(g.status().code(), code) << g.status().ToString();
+  EXPECT_NE(g.status().ToString().find(part), std::string::npos) << g.status().ToString();
+}
+
+TestModel Chain() {
+  TestModel m(17);
+  m.Input("x", {"N", 4});
+  AddNode(m.g(), "Relu", "x", "h", "first");
+  AddNode(m.g(), "Neg", "h", "y", "second");
+  m.Output("y");
+  return m;
+}
+
+TEST(Import, MapsTheWeightsOfAFile) {
+  char path[] = "/tmp/ge_import_XXXXXX";
+  int fd = mkstemp(path);
+  ASSERT_GE(fd, 0);
+  close(fd);
+  TestModel m = SmallNet();
+  std::ofstream(path, std::ios::binary) << m.Bytes();
+  ImportStats stats;
+  auto g = ImportOnnxFile(path, {}, &stats);
+  unlink(path);
+  ASSERT_TRUE(g.ok()) << g.status().ToString();
+  EXPECT_EQ(stats.weight_bytes, (200u + 8 + 59904 + 13) * 4);
+  EXPECT_EQ(stats.copied_bytes, 0u);
+  for (size_t i = 1; i < g->consts.size(); ++i) {
+    const Const& c = g->consts[i];
+    EXPECT_TRUE(c.mapped) << c.name;
+    const std::string& raw = m.g()->initializer(static_cast<int>(i) - 1).raw_data();
+    ASSERT_EQ(c.bytes, raw.size());
+    EXPECT_EQ(0, memcmp(c.data, raw.data(), raw.size())) << c.name;
+  }
+  const Entry* entry = g->FindEntry("main");
+  ASSERT_NE(entry, nullptr);
+  const Function& f = g->fn(entry->fn);
+  EXPECT_EQ(f.nodes.size(), 4u);
+  EXPECT_EQ(f.nodes[0].name, "conv");
+  EXPECT_EQ(TypeToString(f.value(f.params[0]).type, g->dims), "f32[N,1,28,28]");
+  EXPECT_EQ(g->dims.symbol(g->dims.FindSymbol("N")).origin, "x axis 0");
+  EXPECT_EQ(g->opsets.at(""), kCanonicalOpset);
+}
+
+TEST(Import, BytesWithAnOwnerStayWhereTheyAre) {
+  auto bytes = std::make_shared<std::string>(SmallNet().Bytes());
+  std::span<const std::byte> span(reinterpret_cast<const std::byte*>(bytes->data()), bytes->size());
+  ImportStats stats;
+  auto g = ImportOnnxBytes(span, bytes, {}, &stats);
+  ASSERT_TRUE(g.ok()) << g.status().ToString();
+  EXPECT_EQ(stats.copied_bytes, 0u);
+  EXPECT_GE(g->consts[1].data, span.data());
+  EXPECT_LT(g->consts[1].data, span.data() + span.size());
+  auto copied = ImportOnnxBytes(span, nullptr, {}, &stats);
+  ASSERT_TRUE(copied.ok());
+  EXPECT_EQ(stats.copied_bytes, stats.weight_bytes);
+}
+
+TEST(Import, NamesSymbolsOnceAndUnnamedDimsApart) {
+  TestModel m(17);
+  m.Input("a", {"N", -1, "?"});
+  m.Input("b", {"N", -1, 3});
+  AddNode(m.g(), "Add", "a b", "y");
+  SetInfo(m.g()->add_output(), "y", 1, {"M", 4, 3});  // no input is called M: the shape is dropped
+  auto g = m.Import();
+  ASSERT_TRUE(g.ok()) << g.status().ToString();
+  const Function& f = g->fn(1);
+  const Type& a = f.value(f.params[0]).type;
+  const Type& b = f.value(f.params[1]).type;
+  EXPECT_EQ(a.dims[0], b.dims[0]);
+  EXPECT_NE(a.dims[1], b.dims[1]);
+  EXPECT_NE(a.dims[1], a.dims[2]);
+  EXPECT_EQ(b.dims[2], KnownDim(3));
+  EXPECT_EQ(f.value(f.results[0]).type, UnrankedTensor(DType::kFloat));
+}
+
+TEST(Import, InitializersAmongTheInputsAreConstants) {
+  TestModel m = SmallNet();
+  m.m.set_ir_version(3);
+  SetInfo(m.g()->add_input(), "w1", 1, {8, 1, 5, 5});
+  auto g = m.Import();
+  ASSERT_TRUE(g.ok()) << g.status().ToString();
+  EXPECT_EQ(g->fn(1).params.size(), 1u);
+  EXPECT_NE(g->fn(1).value(g->fn(1).nodes[0].inputs[1]).constant, 0u);
+}
+
+TEST(Import, SortsNodesAndRefusesCycles) {
+  TestModel m(17);
+  m.Input("x", {4});
+  AddNode(m.g(), "Neg", "h", "y", "late");
+  AddNode(m.g(), "Relu", "x", "h", "early");
+  m.Output("y");
+  auto g = m.Import();
+  ASSERT_TRUE(g.ok()) << g.status().ToString();
+  EXPECT_EQ(g->fn(1).nodes[0].name, "early");
+  m.g()->mutable_node(1)->set_input(0, "y");
+  ExpectRefused(m, Code::kInvalidGraph, "late");
+}
+
+TEST(Import, ConstantNodesBecomeConstants) {
+  TestModel m(17);
+  auto constant = [&](const char* out) { return AddNode(m.g(), "Constant", "", out, out); };
+  AddInt(constant("i"), "value_int", 5);
+  testing::AddInts(constant("is"), "value_ints", {1, 2, 3});
+  testing::AddFloat(constant("f"), "value_float", 1.5f);
+  auto* fs = AddAttr(constant("fs"), "value_floats", 6);
+  fs->add_floats(1);
+  fs->add_floats(2);
+  AddAttr(constant("s"), "value_string", 3)->set_s("hello");
+  auto* t = AddAttr(constant("t"), "value", 4)->mutable_t();
+  SetRaw(t, "", 10, {2}, std::vector<uint16_t>{0x3c00, 0xc000});
+  for (const char* out : {"i", "is", "f", "fs", "s", "t"}) m.Output(out);
+  auto g = m.Import();
+  ASSERT_TRUE(g.ok()) << g.status().ToString();
+  const Function& f = g->fn(1);
+  EXPECT_TRUE(f.nodes.empty());
+  std::vector<std::string> types;
+  for (ValueId v : f.results) {
+    ASSERT_NE(f.value(v).constant, 0u);
+    types.push_back(TypeToString(f.value(v).type, g->dims));
+  }
+  EXPECT_EQ(types,
+            (std::vector<std::string>{"i64[]", "i64[3]", "f32[]", "f32[2]", "str[]", "f16[2]"}));
+  EXPECT_EQ(g->consts[f.value(f.results[4]).constant].strings[0], "hello");
+}
+
+TEST(Import, ClosesBodiesOverWhatTheyCapture) {
+  TestModel m(17);
+  m.Input("c", {}, 9);
+  m.Input("x", {4});
+  AddNode(m.g(), "Neg", "x", "h", "neg");
+  wire::Node* branch = AddNode(m.g(), "If", "c", "y", "choose");
+  wire::Graph* yes = AddAttr(branch, "then_branch", 5)->mutable_g();
+  AddNode(yes, "Add", "h x", "t");
+  yes->add_output()->set_name("t");
+  wire::Graph* no = AddAttr(branch, "else_branch", 5)->mutable_g();
+  wire::Node* deep = AddNode(no, "If", "c", "e");
+  for (const char* role : {"then_branch", "else_branch"}) {
+    wire::Graph* inner = AddAttr(deep, role, 5)->mutable_g();
+    AddNode(inner, "Relu", "x", "r");
+    inner->add_output()->set_name("r");
+  }
+  no->add_output()->set_name("e");
+  m.Output("y");
+  auto g = m.Import();
+  ASSERT_TRUE(g.ok()) << g.status().ToString();
+  const Function& f = g->fn(g->FindEntry("main")->fn);
+  const Node& n = f.nodes[1];
+  std::vector<std::string> inputs;
+  for (ValueId v : n.inputs) inputs.push_back(f.value(v).name);
+  EXPECT_EQ(inputs, (std::vector<std::string>{"c", "h", "x", "c"}));
+  ASSERT_EQ(n.callees.size(), 2u);
+  EXPECT_EQ(n.callees[0].role, "then_branch");
+  for (const Callee& c : n.callees) {
+    EXPECT_EQ(g->fn(c.fn).params.size(), 3u) << c.role;
+  }
+  const Function& outer = g->fn(n.callees[1].fn);
+  EXPECT_EQ(outer.nodes[0].inputs, (std::vector<ValueId>{outer.params[2], outer.params[1]}));
+  EXPECT_EQ(f.value(f.params[1]).type, outer.value(outer.params[1]).type);
+}
+
+TEST(Import, CountsTheCapturesOfALoop) {
+  TestModel m(17);
+  m.Input("n", {}, 7);
+  m.Input("x", {4});
+  m.Input("k", {4});
+  wire::Node* loop = AddNode(m.g(), "Loop", "n - x", "y", "repeat");
+  wire::Graph* body = AddAttr(loop, "body", 5)->mutable_g();
+  for (const char* name : {"i", "go", "v"}) body->add_input()->set_name(name);
+  AddNode(body, "Add", "v k", "w");
+  AddNode(body, "Identity", "go", "on");
+  body->add_output()->set_name("on");
+  body->add_output()->set_name("w");
+  m.Output("y");
+  auto g = m.Import();
+  ASSERT_TRUE(g.ok()) << g.status().ToString();
+  const Node& n = g->fn(g->FindEntry("main")->fn).nodes[0];
+  EXPECT_EQ(n.inputs.size(), 4u);
+  EXPECT_EQ(n.inputs[1], 0u);
+  ASSERT_NE(n.attr("captures"), nullptr);
+  EXPECT_EQ(std::get<int64_t>(n.attr("captures")->value), 1);
+  EXPECT_EQ(g->fn(n.callees[0].fn).params.size(), 4u);
+}
+
+TEST(Import, RefusesByName) {
+  TestModel m = Chain();
+  m.m.clear_graph();
+  ExpectRefused(m, Code::kInvalidGraph, "no graph");
+  m = Chain();
+  m.g()->clear_output();
+  ExpectRefused(m, Code::kInvalidGraph, "no outputs");
+  m = Chain();
+  m.m.mutable_opset_import(0)->set_version(28);
+  ExpectRefused(m, Code::kUnsupported, "opset 28 of ai.onnx, wanted 7 to 27");
+  m = Chain();
+  m.m.set_ir_version(14);
+  ExpectRefused(m, Code::kUnsupported, "ir_version 14, wanted at most 13");
+  m = Chain();
+  m.m.clear_opset_import();
+  ExpectRefused(m, Code::kInvalidGraph, "imports no opset");
+  m = Chain();
+  m.g()->mutable_node(0)->set_domain("com.acme");
+  ExpectRefused(m, Code::kInvalidGraph,
+                "node 'first': node 'first' uses Relu of the domain 'com.acme'");
+  m = Chain();
+  m.g()->mutable_node(1)->set_input(0, "nowhere");
+  ExpectRefused(m, Code::kInvalidGraph, "input 0 of node 'second', 'nowhere'");
+  m = Chain();
+  m.g()->mutable_node(1)->set_output(0, "h");
+  ExpectRefused(m, Code::kInvalidGraph,
+                "'h' is defined twice, by node 'first' and by node 'second'");
+  m = Chain();
+  m.g()->mutable_node(0)->clear_op_type();
+  ExpectRefused(m, Code::kInvalidGraph, "no op_type");
+  m = Chain();
+  m.Output("ghost");
+  ExpectRefused(m, Code::kInvalidGraph, "graph output 'ghost'");
+  m = Chain();
+  auto* f = m.m.add_functions();
+  f->set_name("Relu");
+  ExpectRefused(m, Code::kUnsupported, "own function 'Relu'");
+  m = Chain();
+  AddInt(m.g()->mutable_node(0), "a", 1);
+  AddInt(m.g()->mutable_node(0), "a", 2);
+  ExpectRefused(m, Code::kInvalidGraph, "attribute 'a' of node 'first' is given twice");
+  m = Chain();
+  AddAttr(m.g()->mutable_node(0), "a", 2)->set_f(1);
+  ExpectRefused(m, Code::kInvalidGraph, "says that it is int but holds float");
+  m = Chain();
+  m.Input("z", {-7});
+  ExpectRefused(m, Code::kInvalidGraph, "dim 0 of input 'z' is -7");
+  m = Chain();
+  m.Input("z", {1}, 99);
+  ExpectRefused(m, Code::kInvalidGraph, "element type 99");
+  m = Chain();
+  m.g()->add_sparse_initializer()->mutable_values()->set_name("sp");
+  ExpectRefused(m, Code::kUnsupported, "sparse initializer 'sp'");
+  m = Chain();
+  m.g()->mutable_node(0)->set_name(std::string("a\xff", 2));
+  ExpectRefused(m, Code::kInvalidGraph, "UTF-8");
+}
+
+TEST(Import, RefusesEmptyAndMissingFiles) {
+  EXPECT_EQ(ImportOnnxBytes({}, nullptr, {}).status().code(), Code::kInvalidArgument);
+  EXPECT_EQ(ImportOnnxFile("/nonexistent/model.onnx", {}).status().code(), Code::kIoError);
+  EXPECT_EQ(ImportOnnxFile("/tmp", {}).status().code(), Code::kIoError);
+}
+
+// Any damage gives a graph or one clear refusal.
+TEST(Import, SurvivesTruncationAndBitFlips) {
+  const std::string good = SmallNet().Bytes();
+  ASSERT_GT(good.size(), 230'000u);
+  ImportOptions options;
+  auto import = [&](const std::shared_ptr<std::string>& bytes, size_t size) {
+    auto g =
+        ImportOnnxBytes({reinterpret_cast<const std::byte*>(bytes->data()), size}, bytes, options);
+    if (g.ok()) return;
+    EXPECT_FALSE(g.status().message().empty());
+    EXPECT_NE(g.status().code(), Code::kInternal) << g.status().ToString();
+  };
+  auto bytes = std::make_shared<std::string>(good);
+  for (size_t size = 1; size < good.size(); size += 97) import(bytes, size);
+  uint64_t state = 1;  // a fixed sequence, so that a failure repeats
+  for (int i = 0; i < 2000; ++i) {
+    state = state * 6364136223846793005u + 1442695040888963407u;
+    // Every other flip hits the structure, which is the last few hundred bytes and the headers.
+    size_t at = (state >> 33) % (i % 2 ? good.size() : 400);
+    if (i % 4 == 2) at = good.size() - 1 - at;
+    auto flipped = std::make_shared<std::string>(good);
+    (*flipped)[at] = static_cast<char>((*flipped)[at] ^ (1 << ((state >> 29) & 7)));
+    import(flipped, flipped->size());
+  }
+}
+
+}  // namespace
+}  // namespace ge

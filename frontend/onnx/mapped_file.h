@@ -1,0 +1,45 @@
+// MappedFile: a regular file mapped read-only.
+// Not a reader: pages come in when they are touched. Shared by whoever holds the pointer; const
+// use from any thread. Truncating the file from outside while it is mapped is beyond its contract.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+
+#include "ge/base/status.h"
+
+namespace ge {
+
+class MappedFile {
+ public:
+  ~MappedFile();
+  MappedFile(const MappedFile&) = delete;
+  MappedFile& operator=(const MappedFile&) = delete;
+
+  // IO_ERROR naming the path when it is missing, unreadable or no regular file; LIMIT_EXCEEDED
+  // beyond `max_bytes`. An empty file maps to an empty span.
+  static Result<std::shared_ptr<const MappedFile>> Open(const std::string& path,
+                                                        uint64_t max_bytes);
+  // Opens `relative` beneath `dir`: no absolute path, no "..", no symbolic link on the way.
+  static Result<std::shared_ptr<const MappedFile>> OpenBeneath(const std::string& dir,
+                                                               const std::string& relative,
+                                                               uint64_t max_bytes);
+
+  std::span<const std::byte> bytes() const { return {data_, size_}; }
+  // Touches will be few and far apart: no read-ahead until DropPages.
+  void ExpectSparseReads() const;
+  // Lets the resident pages go, and expects whole weights to be read from now on.
+  void DropPages() const;
+
+ private:
+  MappedFile() = default;
+  static Result<std::shared_ptr<const MappedFile>> Map(int fd, const std::string& path,
+                                                       uint64_t max_bytes);
+  const std::byte* data_ = nullptr;
+  size_t size_ = 0;
+};
+
+}  // namespace ge

@@ -1,0 +1,111 @@
+// UpgradeToCanonical: nodes of the model's own opset -> nodes of the canonical opset.
+// One small adapter per operator that changed, in frontend/onnx/adapt/. What cannot keep its
+// meaning is refused by name; an operator that the table in ge/ops knows at a newer version, and
+// that nobody has looked at here, is refused too. Internal to frontend/onnx; used by one thread.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "frontend/onnx/import_state.h"
+
+namespace ge {
+
+// What is known of a value before INFER: enough to give new constants their type.
+struct ValueHint {
+  DType dtype = DType::kUndefined;
+  int rank = -1;
+};
+
+// One node on its way to the canonical opset. An adapter changes `node` in place and may put nodes
+// before and after it.
+class NodeUpgrade {
+ public:
+  NodeUpgrade(Graph* graph, FunctionId fn, int64_t from_opset, std::vector<ValueHint>* hints,
+              Node n)
+      : node(std::move(n)), opset(from_opset), graph_(graph), fn_(fn), hints_(hints) {}
+
+  Node node;
+  const int64_t opset;  // of ai.onnx in the file
+
+  bool has_input(size_t i) const { return i < node.inputs.size() && node.inputs[i] != 0; }
+  bool has_output(size_t i) const { return i < node.outputs.size() && node.outputs[i] != 0; }
+  ValueHint input_hint(size_t i) const;
+  // The payload of a constant input; nullptr when it is not constant.
+  const Const* input_const(size_t i) const;
+
+  // Takes the attribute out of the node.
+  std::optional<std::vector<int64_t>> TakeInts(std::string_view name);
+  std::optional<double> TakeFloat(std::string_view name);
+  std::optional<std::vector<double>> TakeFloats(std::string_view name);
+  std::optional<int64_t> TakeInt(std::string_view name);
+  void SetAttr(std::string name, Attr::Payload value);
+  // Sets input `i`, filling the slots before it with absent ones.
+  void SetInput(size_t i, ValueId value);
+
+  ValueId IntsConst(const std::vector<int64_t>& values);  // i64[n]
+  ValueId FloatsConst(const std::vector<float>& values);  // f32[n]
+  // A scalar of one of the floating types, rounded to it. INVALID_GRAPH-free: the caller has
+  // checked IsPlainFloat.
+  ValueId FloatScalar(DType dtype, double value);
+
+  // A node before (or after) this one; answers its single output.
+  ValueId Before(std::string op, std::vector<ValueId> inputs, std::vector<Attr> attrs = {});
+  ValueId NewValue(ValueHint hint = {});
+  void AddBefore(std::string op, std::vector<ValueId> inputs, std::vector<Attr> attrs,
+                 std::vector<ValueId> outputs);
+  void AddAfter(std::string op, std::vector<ValueId> inputs, std::vector<Attr> attrs,
+                std::vector<ValueId> outputs);
+
+  // INVALID_GRAPH when the node has more inputs than its operator had at that opset.
+  Status WantInputs(size_t at_most) const;
+  Status Unsupported(const std::string& what) const;
+  Status Invalid(const std::string& what) const;
+
+  std::vector<Node> before, after;
+
+ private:
+  Node MakeNode(std::string op, std::vector<ValueId> inputs, std::vector<Attr> attrs,
+                std::vector<ValueId> outputs);
+  Function& fn() { return graph_->fn(fn_); }
+
+  Graph* graph_;
+  FunctionId fn_;
+  std::vector<ValueHint>* hints_;
+};
+
+bool IsPlainFloat(DType dtype);  // f16, bf16, f32, f64
+
+using UpgradeFn = Status (*)(NodeUpgrade& u);
+
+// The meaning (or the interface) changed at opset `changed`: older nodes go through `adapt`.
+// No adapter: every older version from opset 7 on is contained in the canonical one.
+struct UpgradeRule {
+  std::string_view op;
+  int64_t changed;
+  UpgradeFn adapt;
+};
+std::span<const UpgradeRule> UpgradeRules();
+
+// Adapters, by file in adapt/.
+Status UpgradeAxes(NodeUpgrade& u);  // Squeeze, Unsqueeze, Reduce*
+Status UpgradeBatchNormalization(NodeUpgrade& u);
+Status UpgradeClip(NodeUpgrade& u);
+Status UpgradeDropout(NodeUpgrade& u);
+Status UpgradeResize(NodeUpgrade& u);
+Status UpgradeScan(NodeUpgrade& u);
+Status UpgradeSlice(NodeUpgrade& u);
+Status UpgradeSoftmax(NodeUpgrade& u);  // Softmax, LogSoftmax, Hardmax
+Status UpgradeSplit(NodeUpgrade& u);
+Status UpgradeUpsample(NodeUpgrade& u);
+
+// What the outputs of a node of any opset are, as far as its inputs tell.
+void HintOutputs(const Graph& g, const Node& n, std::vector<ValueHint>* hints);
+
+// Upgrades `fn` and, before the nodes that read their results, the bodies that it calls.
+Status UpgradeToCanonical(ImportState* s, FunctionId fn);
+
+}  // namespace ge

@@ -1,0 +1,239 @@
+// Older operators -> the canonical opset, printed as short lines of text.
+#include "frontend/onnx/upgrade.h"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include "frontend/onnx/test_model.h"
+#include "ge/ops/op.h"
+
+namespace ge {
+namespace {
+
+using testing::AddAttr;
+using testing::AddFloat;
+using testing::AddInt;
+using testing::AddInts;
+using testing::AddNode;
+using testing::SetRaw;
+using testing::TestModel;
+
+std::string ConstText(const Const& c) {
+  std::string text;
+  auto each = [&](auto zero) {
+    for (uint64_t i = 0; i < c.bytes / sizeof zero; ++i) {
+      memcpy(&zero, c.data + i * sizeof zero, sizeof zero);
+      text += fmt::format("{}{}", i ? "," : "", zero);
+    }
+  };
+  switch (c.type.dtype) {
+    case DType::kFloat:
+      each(0.0f);
+      break;
+    case DType::kDouble:
+      each(0.0);
+      break;
+    case DType::kFloat16:
+      each(uint16_t{0});
+      break;
+    default:
+      each(int64_t{0});
+  }
+  return fmt::format("{}{}{{{}}}", DTypeName(c.type.dtype), c.type.rank() ? "s" : "", text);
+}
+
+// "Clip(x, f32{0}, f32{6}) -> y" for each node.
+std::string Lines(const Graph& g) {
+  const Function& f = g.fn(g.FindEntry("main")->fn);
+  auto name = [&](ValueId v) -> std::string {
+    const Value& value = f.value(v);
+    if (v == 0) return "-";
+    if (value.constant && value.name.empty()) return ConstText(g.consts[value.constant]);
+    return value.name.empty() ? "%" : value.name;
+  };
+  std::string text;
+  for (const Node& n : f.nodes) {
+    text += n.op + "(";
+    for (size_t i = 0; i < n.inputs.size(); ++i) text += (i ? ", " : "") + name(n.inputs[i]);
+    for (const Attr& a : n.attrs) {
+      text += "; " + a.name + "=";
+      if (auto* i = std::get_if<int64_t>(&a.value)) text += std::to_string(*i);
+      if (auto* s = std::get_if<std::string>(&a.value)) text += *s;
+      if (auto* d = std::get_if<double>(&a.value)) text += fmt::format("{:.4g}", *d);
+    }
+    text += ") ->";
+    for (ValueId v : n.outputs) text += " " + name(v);
+    text += "\n";
+  }
+  return text;
+}
+
+// A model of one node `op` with input x and the outputs given.
+struct OneNode : TestModel {
+  wire::Node* n;
+  OneNode(int64_t opset, const std::string& op, const std::string& inputs,
+          const std::string& outputs, std::vector<testing::TestDim> dims = {2, 3, 4}, int dtype = 1)
+      : TestModel(opset) {
+    Input("x", dims, dtype);
+    n = AddNode(g(), op, inputs, outputs, "n");
+    for (const std::string& name : n->output()) {
+      if (!name.empty()) Output(name);
+    }
+  }
+  std::string Upgraded() const {
+    auto graph = Import();
+    return graph.ok() ? Lines(*graph) : graph.status().ToString();
+  }
+};
+
+TEST(Upgrade, ClipBoundsBecomeInputsOfTheInputsType) {
+  OneNode m(10, "Clip", "x", "y");
+  AddFloat(m.n, "min", 0);
+  AddFloat(m.n, "max", 6);
+  EXPECT_EQ(m.Upgraded(), "Clip(x, f32{0}, f32{6}) -> y\n");
+  OneNode half(6 + 1, "Clip", "x", "y", {4}, 10);
+  AddFloat(half.n, "max", 6);
+  EXPECT_EQ(half.Upgraded(), "Clip(x, -, f16{17920}) -> y\n");  // 0x4600
+  EXPECT_EQ(OneNode(10, "Clip", "x", "y").Upgraded(), "Clip(x) -> y\n");
+  OneNode far(10, "Relu", "x", "h", {4}, 11);
+  AddFloat(AddNode(far.g(), "Clip", "h", "y", "c"), "min", 1);
+  EXPECT_EQ(far.Upgraded(), "Relu(x) -> h\nClip(h, f64{1}) -> y\n");
+  OneNode unknown(10, "Mystery", "x", "h");
+  AddFloat(AddNode(unknown.g(), "Clip", "h", "y", "c"), "min", 1);
+  EXPECT_NE(unknown.Upgraded().find("UNSUPPORTED: load: node 'c': Clip of opset 10"),
+            std::string::npos)
+      << unknown.Upgraded();
+  OneNode now(11, "Clip", "x x x", "y");
+  EXPECT_EQ(now.Upgraded(), "Clip(x, x, x) -> y\n");
+}
+
+TEST(Upgrade, AxesBecomeAnInput) {
+  for (const char* op : {"Squeeze", "Unsqueeze", "ReduceSum"}) {
+    OneNode m(11, op, "x", "y");
+    AddInts(m.n, "axes", {0, 2});
+    EXPECT_EQ(m.Upgraded(), std::string(op) + "(x, i64s{0,2}) -> y\n");
+    EXPECT_EQ(OneNode(13, op, "x x", "y").Upgraded(), std::string(op) + "(x, x) -> y\n");
+  }
+  OneNode mean(17, "ReduceMean", "x", "y");
+  AddInts(mean.n, "axes", {-1});
+  AddInt(mean.n, "keepdims", 0);
+  EXPECT_EQ(mean.Upgraded(), "ReduceMean(x, i64s{-1}; keepdims=0) -> y\n");
+  EXPECT_EQ(OneNode(17, "ReduceMax", "x", "y").Upgraded(), "ReduceMax(x) -> y\n");
+  EXPECT_NE(OneNode(11, "Squeeze", "x x", "y").Upgraded().find("2 inputs, wanted at most 1"),
+            std::string::npos);
+}
+
+TEST(Upgrade, SoftmaxOfTheFlattenedMatrix) {
+  OneNode last(11, "Softmax", "x", "y");
+  AddInt(last.n, "axis", 2);
+  EXPECT_EQ(last.Upgraded(), "Softmax(x; axis=-1) -> y\n");
+  OneNode matrix(11, "Softmax", "x", "y", {"N", 5});
+  EXPECT_EQ(matrix.Upgraded(), "Softmax(x; axis=-1) -> y\n");
+  const std::string expanded =
+      "Shape(x) -> %\nFlatten(x; axis=1) -> %\nSoftmax(%; axis=-1) -> %\n"
+      "Reshape(%, %; allowzero=1) -> y\n";
+  EXPECT_EQ(OneNode(12, "Softmax", "x", "y").Upgraded(), expanded);
+  OneNode wrong(11, "Softmax", "x", "y");
+  AddInt(wrong.n, "axis", 3);
+  EXPECT_NE(wrong.Upgraded().find("axis is 3, wanted -3 to 2"), std::string::npos);
+  OneNode now(13, "Softmax", "x", "y");
+  AddInt(now.n, "axis", 1);
+  EXPECT_EQ(now.Upgraded(), "Softmax(x; axis=1) -> y\n");
+}
+
+TEST(Upgrade, BatchNormalization) {
+  OneNode m(7, "BatchNormalization", "x x x x x", "y");
+  AddInt(m.n, "spatial", 1);
+  AddFloat(m.n, "epsilon", 0.5f);
+  EXPECT_EQ(m.Upgraded(), "BatchNormalization(x, x, x, x, x; epsilon=0.5) -> y\n");
+  OneNode each(8, "BatchNormalization", "x x x x x", "y");
+  AddInt(each.n, "spatial", 0);
+  AddFloat(each.n, "epsilon", 0.5f);
+  EXPECT_EQ(each.Upgraded(),
+            "Sub(x, x) -> %\nAdd(x, f32{0.5}) -> %\nSqrt(%) -> %\nDiv(%, %) -> %\n"
+            "Mul(%, x) -> %\nAdd(%, x) -> y\n");
+  OneNode training(9, "BatchNormalization", "x x x x x", "y m");
+  EXPECT_NE(training.Upgraded().find("training mode"), std::string::npos);
+}
+
+TEST(Upgrade, DropoutKeepsTheTypeOfItsOldMask) {
+  OneNode m(11, "Dropout", "x", "y mask");
+  AddFloat(m.n, "ratio", 0.25f);
+  EXPECT_EQ(m.Upgraded(), "Dropout(x, f32{0.25}) -> y mask\n");
+  EXPECT_EQ(OneNode(9, "Dropout", "x", "y mask").Upgraded(),
+            "Dropout(x, f32{0.5}) -> y %\nCast(%; to=1) -> mask\n");
+}
+
+TEST(Upgrade, SliceAndSplit) {
+  OneNode slice(9, "Slice", "x", "y");
+  AddInts(slice.n, "starts", {1});
+  AddInts(slice.n, "ends", {-1});
+  AddInts(slice.n, "axes", {2});
+  EXPECT_EQ(slice.Upgraded(), "Slice(x, i64s{1}, i64s{-1}, i64s{2}) -> y\n");
+  OneNode sizes(11, "Split", "x", "a b");
+  AddInts(sizes.n, "split", {1, 2});
+  AddInt(sizes.n, "axis", 1);
+  EXPECT_EQ(sizes.Upgraded(), "Split(x, i64s{1,2}; axis=1) -> a b\n");
+  EXPECT_EQ(OneNode(13, "Split", "x", "a b c").Upgraded(), "Split(x; num_outputs=3) -> a b c\n");
+}
+
+TEST(Upgrade, UpsampleAndOldResize) {
+  auto scaled = [](int64_t opset, const char* op, std::vector<float> scales, const char* mode) {
+    OneNode m(opset, op, "x s", "y");
+    SetRaw(m.g()->add_initializer(), "s", 1, {static_cast<int64_t>(scales.size())}, scales);
+    AddAttr(m.n, "mode", 3)->set_s(mode);
+    return m.Upgraded();
+  };
+  const std::string asymmetric = "coordinate_transformation_mode=asymmetric; mode=";
+  EXPECT_EQ(scaled(9, "Upsample", {1, 2, 2}, "nearest"),
+            "Resize(x, -, s; " + asymmetric + "nearest; nearest_mode=floor) -> y\n");
+  EXPECT_EQ(scaled(9, "Upsample", {1, 2, 2}, "linear"),
+            "Resize(x, -, s; " + asymmetric + "linear) -> y\n");
+  EXPECT_EQ(scaled(10, "Resize", {1, 2, 2}, "nearest"),
+            "Resize(x, -, s; " + asymmetric + "nearest; nearest_mode=floor) -> y\n");
+  EXPECT_EQ(scaled(10, "Resize", {1, 0.5, 0.5}, "nearest"),
+            "Resize(x, -, s; " + asymmetric + "nearest; nearest_mode=ceil) -> y\n");
+  EXPECT_EQ(scaled(10, "Resize", {1, 0.5, 2}, "nearest"),
+            "Resize(x, -, f32s{1,0.5,1}; " + asymmetric + "nearest; nearest_mode=ceil) -> %\n" +
+                "Resize(%, -, f32s{1,1,2}; " + asymmetric + "nearest; nearest_mode=floor) -> y\n");
+  OneNode attribute(7, "Upsample", "x", "y");
+  for (float s : {1.0f, 2.0f, 2.0f}) {
+    if (attribute.n->attribute_size() == 0) AddAttr(attribute.n, "scales", 6);
+    attribute.n->mutable_attribute(0)->add_floats(s);
+  }
+  EXPECT_EQ(attribute.Upgraded(),
+            "Resize(x, -, f32s{1,2,2}; " + asymmetric + "nearest; nearest_mode=floor) -> y\n");
+  EXPECT_NE(scaled(10, "Upsample", {1, 2, 2}, "nearest").find("opset 10 removed it"),
+            std::string::npos);
+}
+
+TEST(Upgrade, Resize11DropsInputsWithoutMeaning) {
+  OneNode m(11, "Resize", "x roi none sizes", "y");
+  SetRaw(m.g()->add_initializer(), "roi", 1, {0}, std::vector<float>{});
+  SetRaw(m.g()->add_initializer(), "none", 1, {0}, std::vector<float>{});
+  SetRaw(m.g()->add_initializer(), "sizes", 7, {3}, std::vector<int64_t>{2, 6, 8});
+  EXPECT_EQ(m.Upgraded(), "Resize(x, -, -, sizes) -> y\n");
+  AddAttr(m.n, "coordinate_transformation_mode", 3)->set_s("tf_half_pixel_for_nn");
+  EXPECT_NE(m.Upgraded().find("removed at opset 13"), std::string::npos);
+}
+
+TEST(Upgrade, RefusesWhatNobodyLookedAt) {
+  EXPECT_NE(OneNode(8, "Scan", "x x", "y").Upgraded().find("export the model for opset 9"),
+            std::string::npos);
+  // An operator that nobody knows passes; INFER refuses it by name.
+  EXPECT_EQ(OneNode(8, "Mystery", "x", "y").Upgraded(), "Mystery(x) -> y\n");
+}
+
+// The table of rules has every operator whose present meaning is younger than the oldest opset.
+TEST(Upgrade, EveryKnownOperatorHasARule) {
+  for (const OpDef* op : AllOps()) {
+    if (std::string_view(op->domain) != "" || op->since_version <= 7) continue;
+    if (std::string_view(op->name) == "Constant") continue;  // never a node after import
+    bool found = false;
+    for (const UpgradeRule& rule : UpgradeRules()) found = found || rule.op == op->name;
+    EXPECT_TRUE(found) << op->name << " since opset " << op->since_version;
+  }
+}
+
+}  // namespace
+}  // namespace ge

@@ -1,0 +1,84 @@
+// Printer: the pieces of PrintText. Internal to this folder. It never fails: what a legal graph
+// cannot hold (an id out of range) is printed with a '!', which the parser refuses.
+// The Graph must outlive it. Used by one thread.
+#pragma once
+
+#include <map>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "frontend/text/text.h"
+#include "ge/ir/graph.h"
+
+namespace ge::text {
+
+std::string Name(std::string_view name);  // quoted unless it is a plain word that is not reserved
+
+// How often each name occurs in a table of named things.
+using NameCounts = std::unordered_map<std::string_view, uint32_t>;
+
+class Printer {
+ public:
+  Printer(const Graph& graph, const PrintOptions& options);
+
+  std::string Run();
+  // printer_const.cc
+  std::string ConstText(const Const& c);  // "f32[2] = [1, 2.5]"
+  // printer_type.cc
+  std::string TypeText(const Type& t, int depth = 0) const;
+  std::string DimText(const Dim& d, int depth = 0) const;
+  // printer_function.cc
+  std::string AttrText(const Attr::Payload& value) const;
+
+ private:
+  // Where a function's values are first met, and how they are written.
+  struct FunctionScope {
+    const Function& f;
+    NameCounts names;
+    std::vector<uint32_t> number;    // by ValueId: order of first appearance; 0 = not met
+    std::vector<ValueId> orphans;    // read, but made by nothing
+    std::vector<ValueId> constants;  // need a line of their own
+    uint32_t met = 0;
+  };
+
+  // printer.cc
+  void PrintHead();
+  void PrintSymbols();
+  void PrintLocs();
+  void PrintStates();
+  void PrintEntries();
+  std::string FunctionName(FunctionId id) const;
+  std::string ConstName(ConstId id) const;
+  std::string StateName(StateId id) const;
+  std::string Unknown(const std::string& bytes) const;
+
+  // printer_function.cc
+  void PrintFunction(const Function& f);
+  void PrintHeader(const FunctionScope& s);
+  void PrintDerived(const Function& f);
+  void PrintNode(const FunctionScope& s, const Node& n, NodeId expected_id);
+  void PrintClauses(const Node& n, NodeId expected_id);
+  void PrintHints(const Hints& h);
+  void Scan(FunctionScope* s) const;
+  bool IsImplicitConst(const FunctionScope& s, ValueId v) const;
+  std::string ValueName(const FunctionScope& s, ValueId v) const;
+  std::string ValueDefinition(const FunctionScope& s, ValueId v) const;
+  std::string Effects(const std::vector<Effect>& effects) const;
+  std::string IntsComment(const Function& f, const Node& n) const;
+
+  // printer_type.cc
+  std::string ShapeText(const Type& t) const;
+  std::string SumText(const DimTable::Expr& e, int depth) const;
+
+  // printer_const.cc
+  std::string PayloadText(const Const& c) const;
+
+  const Graph& g_;
+  const PrintOptions options_;
+  NameCounts const_names_, state_names_, function_names_;
+  std::string out_;
+};
+
+}  // namespace ge::text

@@ -1,0 +1,62 @@
+// Engine: one created engine of a plugin, with its devices, links and the calls that the host
+// makes outside of a run. Owned by a session; query and compile are called by one thread at a time.
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "ge/base/status.h"
+#include "ge/engine/plugin.h"
+#include "ge/plan/plan.h"
+
+namespace ge {
+
+struct EngineDevice {
+  std::string name;
+  std::string domain;  // 16 bytes; empty = host memory
+  uint32_t flags = 0, mem_flags = 0, max_streams = 1;
+  int64_t mem_align = 64, mem_bytes = 0;
+  double flops_per_ns = 0, bytes_per_ns = 0;
+};
+struct EngineLink {
+  std::string from, to;  // domain ids, empty = host
+  double latency_ns = 0, bytes_per_ns = 0;
+};
+
+class Engine {
+ public:
+  // options: "key=value;key=value" for the plugin.
+  static Result<std::unique_ptr<Engine>> Create(std::shared_ptr<const Plugin> plugin,
+                                                const std::string& options);
+  ~Engine();
+  Engine(const Engine&) = delete;
+  Engine& operator=(const Engine&) = delete;
+
+  const std::string& name() const { return plugin_->name; }
+  const Plugin& plugin() const { return *plugin_; }
+  // A slot that the plugin did not fill (or is too old to have) is null here.
+  const ge_engine_api& api() const { return api_; }
+  ge_engine* handle() const { return handle_; }
+  const std::vector<EngineDevice>& devices() const { return devices_; }
+  const std::vector<EngineLink>& links() const { return links_; }
+  // Held around query and compile, which one thread at a time may call.
+  std::mutex& call_mutex() const { return call_mutex_; }
+
+ private:
+  Engine() = default;
+  Status ReadDevices();
+  std::shared_ptr<const Plugin> plugin_;
+  mutable std::mutex call_mutex_;
+  ge_engine_api api_{};
+  ge_engine* handle_ = nullptr;
+  std::vector<EngineDevice> devices_;
+  std::vector<EngineLink> links_;
+};
+
+// PLUGIN_ERROR (or CANCELLED, RESOURCE_EXHAUSTED, DEVICE_LOST ...) naming engine, call and text.
+Status FromEngine(std::string_view engine, std::string_view call, ge_rc rc, const ge_err& err);
+ge_err EmptyError();
+
+}  // namespace ge

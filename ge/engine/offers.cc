@@ -1,0 +1,242 @@
+#include "ge/engine/offers.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "ge/ops/op.h"
+
+namespace ge {
+namespace {
+
+// Bounds that keep a hostile or broken engine from eating the host's memory.
+constexpr size_t kMaxOffersPerNode = 64;
+constexpr size_t kMaxLayouts = 65536;
+constexpr uint32_t kMaxChoices = 64;
+// Used when neither the engine nor its device states a price: a slow plain core.
+constexpr double kGuessFlopsPerNs = 1.0, kGuessBytesPerNs = 4.0;
+
+struct Collector {
+  const Engine* engine;
+  uint32_t engine_index;
+  const Graph* graph;
+  const Function* function;
+  std::vector<PlanLayout>* layouts;
+  OfferSet* out;
+  size_t accepted = 0;
+
+  void Reject(const std::string& text) {
+    if (out->rejected.size() < 1000) {
+      out->rejected.push_back(fmt::format("engine '{}': {}", engine->name(), text));
+    }
+  }
+};
+
+template <typename T>
+T Read(const T* p) {
+  T out{};
+  std::memcpy(static_cast<void*>(&out), p, std::min<size_t>(p->h.size, sizeof(T)));
+  return out;
+}
+
+double HostEstimate(const Collector& c, const Offer& offer) {
+  const EngineDevice& device = c.engine->devices()[offer.device];
+  double flops_rate = device.flops_per_ns > 0 ? device.flops_per_ns : kGuessFlopsPerNs;
+  double bytes_rate = device.bytes_per_ns > 0 ? device.bytes_per_ns : kGuessBytesPerNs;
+  double ns = 0;
+  for (uint32_t i : offer.nodes) {
+    const Node& node = c.function->nodes[i];
+    const OpDef* op = FindOp(node.domain, node.op);
+    if (!op) continue;
+    std::vector<Type> in, outs;
+    for (ValueId v : node.inputs) in.push_back(c.function->values[v].type);
+    for (ValueId v : node.outputs) outs.push_back(c.function->values[v].type);
+    Work w = WorkOf(*op, node, in, outs);
+    ns += std::max(w.flops / flops_rate, w.bytes / bytes_rate);
+  }
+  return ns;
+}
+
+const char* SourceName(uint32_t source) {
+  switch (source) {
+    case GE_PRICE_ANALYTIC:
+      return "analytic";
+    case GE_PRICE_TABLE:
+      return "table";
+    case GE_PRICE_MEASURED:
+      return "measured";
+    default:
+      return "guess";
+  }
+}
+
+bool CheckNodes(Collector* c, const ge_offer& o) {
+  if (!o.node || o.n_node == 0 || o.n_node > c->function->nodes.size()) {
+    c->Reject(fmt::format("an offer names {} nodes; wanted 1 to {}", o.n_node,
+                          c->function->nodes.size()));
+    return false;
+  }
+  for (uint32_t k = 0; k < o.n_node; ++k) {
+    if (o.node[k] >= c->function->nodes.size() || (k > 0 && o.node[k] <= o.node[k - 1])) {
+      c->Reject(fmt::format("an offer's node index {} at place {} is out of range or not ascending",
+                            o.node[k], k));
+      return false;
+    }
+    if (!c->function->nodes[o.node[k]].callees.empty()) {
+      c->Reject(fmt::format("an offer takes node '{}', which has bodies",
+                            NodeLabel(c->function->nodes[o.node[k]])));
+      return false;
+    }
+  }
+  return true;
+}
+
+bool ReadChoices(Collector* c, const ge_offer& o, double marginal, Offer* out) {
+  if (o.n_choice == 0) {
+    out->choices.push_back({{}, marginal});
+    return true;
+  }
+  if (o.n_choice > kMaxChoices || !o.choice) {
+    c->Reject(
+        fmt::format("an offer has {} layout choices; wanted at most {}", o.n_choice, kMaxChoices));
+    return false;
+  }
+  for (uint32_t k = 0; k < o.n_choice; ++k) {
+    OfferChoice choice;
+    choice.marginal_ns = static_cast<double>(o.choice[k].marginal_ns);
+    for (uint32_t j = 0; j < o.choice[k].n; ++j) {
+      const ge_value_layout& vl = o.choice[k].v[j];
+      if (vl.value == 0 || vl.value >= c->function->values.size() ||
+          vl.layout >= c->layouts->size()) {
+        c->Reject(fmt::format("a layout choice names value {} and layout {}; there are {} and {}",
+                              vl.value, vl.layout, c->function->values.size(), c->layouts->size()));
+        return false;
+      }
+      choice.layouts.emplace_back(vl.value, vl.layout);
+    }
+    out->choices.push_back(std::move(choice));
+  }
+  return true;
+}
+
+ge_rc TakeOffer(void* host, const ge_offer* given) {
+  auto* c = static_cast<Collector*>(host);
+  if (!given || given->h.size < offsetof(ge_offer, edge_saving_ns)) {
+    c->Reject("an offer's header says that it is too short; initialise it with GE_HDR");
+    return GE_INVALID_ARGUMENT;
+  }
+  if (++c->accepted > kMaxOffersPerNode * (c->function->nodes.size() + 16)) {
+    c->Reject(fmt::format("more than {} offers a node; the rest is ignored", kMaxOffersPerNode));
+    return GE_OUT_OF_RANGE;
+  }
+  ge_offer o = Read(given);
+  Offer out;
+  out.engine = c->engine_index, out.device = o.device;
+  if (o.device >= c->engine->devices().size()) {
+    c->Reject(fmt::format("an offer names device {} of {}", o.device, c->engine->devices().size()));
+    return GE_INVALID_ARGUMENT;
+  }
+  out.convert = o.flags & GE_OFFER_CONVERT;
+  out.growable = o.flags & GE_OFFER_GROWABLE;
+  out.cookie = o.cookie;
+  out.const_align = o.const_align;
+  if (out.const_align & (out.const_align - 1)) {
+    c->Reject(fmt::format("const_align {} is not a power of two", out.const_align));
+    return GE_INVALID_ARGUMENT;
+  }
+  ge_cost cost{};
+  cost.marginal_ns = GE_UNKNOWN_NS;
+  if (o.cost && o.cost->h.size >= offsetof(ge_cost, workspace)) cost = Read(o.cost);
+  out.setup_ns = static_cast<double>(cost.setup_ns);
+  out.launch_ns = static_cast<double>(cost.launch_ns);
+  out.edge_saving_ns = static_cast<double>(o.edge_saving_ns);
+  out.source = SourceName(cost.source);
+  if (out.convert) {
+    out.convert_from = o.convert_from, out.convert_to = o.convert_to;
+    out.convert_ns_per_byte = o.convert_ns_per_byte;
+    if (std::max(o.convert_from, o.convert_to) >= c->layouts->size() ||
+        !(o.convert_ns_per_byte >= 0)) {
+      c->Reject(fmt::format("a conversion from layout {} to {} at {} ns a byte is not legal",
+                            o.convert_from, o.convert_to, o.convert_ns_per_byte));
+      return GE_INVALID_ARGUMENT;
+    }
+    c->out->offers.push_back(std::move(out));
+    return GE_OK;
+  }
+  if (!CheckNodes(c, o)) return GE_INVALID_ARGUMENT;
+  out.nodes.assign(o.node, o.node + o.n_node);
+  double marginal = static_cast<double>(cost.marginal_ns);
+  if (cost.marginal_ns == GE_UNKNOWN_NS) {
+    marginal = HostEstimate(*c, out);
+    out.source = "host";
+  }
+  if (!ReadChoices(c, o, marginal, &out)) return GE_INVALID_ARGUMENT;
+  c->out->offers.push_back(std::move(out));
+  return GE_OK;
+}
+
+ge_rc TakeDecline(void* host, const ge_decline* given) {
+  auto* c = static_cast<Collector*>(host);
+  if (!given || given->h.size < sizeof(ge_hdr) + 8) return GE_INVALID_ARGUMENT;
+  ge_decline d = Read(given);
+  if (d.node >= c->function->nodes.size()) {
+    c->Reject(fmt::format("a decline names node {} of {}", d.node, c->function->nodes.size()));
+    return GE_INVALID_ARGUMENT;
+  }
+  if (c->out->refusals.size() > 8 * c->function->nodes.size() + 64) return GE_OUT_OF_RANGE;
+  std::string text = d.text.p ? std::string(d.text.p, std::min<uint64_t>(d.text.n, 200)) : "";
+  c->out->refusals.push_back({c->engine_index, d.node, d.why, std::move(text)});
+  return GE_OK;
+}
+
+ge_rc TakeLayout(void* host, const ge_layout* given, uint32_t* id) {
+  auto* c = static_cast<Collector*>(host);
+  if (!given || !id || given->h.size < sizeof(ge_layout)) return GE_INVALID_ARGUMENT;
+  ge_layout l = Read(given);
+  if (l.n_perm > 16 || l.n_block > 16 || l.tag.n > 1024 || l.kind > GE_LAYOUT_OPAQUE) {
+    c->Reject("a layout has more than 16 dims or blocks, a tag over 1,024 bytes or unknown kind");
+    return GE_INVALID_ARGUMENT;
+  }
+  PlanLayout out;
+  out.kind = static_cast<PlanLayout::Kind>(l.kind + 1);
+  out.perm.assign(l.perm, l.perm + l.n_perm);
+  out.block_axis.assign(l.block_axis, l.block_axis + l.n_block);
+  out.block_size.assign(l.block_size, l.block_size + l.n_block);
+  if (l.tag.p) out.tag.assign(l.tag.p, l.tag.n);
+  out.opaque_bytes = static_cast<int64_t>(l.opaque_bytes);
+  for (uint32_t i = 0; i < c->layouts->size(); ++i) {
+    if ((*c->layouts)[i] == out) return *id = i, GE_OK;
+  }
+  if (c->layouts->size() >= kMaxLayouts) return GE_OUT_OF_RANGE;
+  c->layouts->push_back(std::move(out));
+  *id = static_cast<uint32_t>(c->layouts->size() - 1);
+  return GE_OK;
+}
+
+}  // namespace
+
+std::string_view WhyName(uint32_t why) {
+  static constexpr std::string_view kNames[] = {
+      "unstated", "op",     "version",  "dtype",    "shape",  "dynamic", "attribute",
+      "layout",   "memory", "resource", "numerics", "driver", "policy",  "other"};
+  return why < std::size(kNames) ? kNames[why] : "unstated";
+}
+
+Status QueryEngine(const Engine& engine, uint32_t engine_index, const Graph& graph,
+                   const Function& function, const ge_graph* view, std::vector<PlanLayout>* layouts,
+                   OfferSet* out) {
+  if (layouts->empty()) layouts->emplace_back();  // 0 = plain
+  Collector collector{&engine, engine_index, &graph, &function, layouts, out};
+  ge_sink sink{};
+  sink.h = GE_HDR(ge_sink, GE_TAG_SINK);
+  sink.host = &collector;
+  sink.offer = &TakeOffer, sink.decline = &TakeDecline, sink.layout = &TakeLayout;
+  ge_err err = EmptyError();
+  std::lock_guard<std::mutex> lock(engine.call_mutex());
+  ge_rc rc = engine.api().query(engine.handle(), view, &sink, &err);
+  if (rc != GE_OK) return FromEngine(engine.name(), "query", rc, err);
+  return {};
+}
+
+}  // namespace ge

@@ -1,0 +1,216 @@
+#include "ge/engine/plugin.h"
+
+#include <dlfcn.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <map>
+#include <mutex>
+
+#include "ge/engine/sha256.h"
+
+namespace ge {
+namespace {
+
+namespace fs = std::filesystem;
+
+Status Refuse(const std::string& path, const std::string& text) {
+  return Status(Code::kFailedPrecondition, fmt::format("plugin '{}' is refused: {}", path, text));
+}
+
+#if defined(__SANITIZE_ADDRESS__)
+constexpr uint32_t kSanitizer = GE_SANITIZER_ADDRESS;
+#elif defined(__SANITIZE_THREAD__)
+constexpr uint32_t kSanitizer = GE_SANITIZER_THREAD;
+#else
+constexpr uint32_t kSanitizer = GE_SANITIZER_NONE;
+#endif
+
+Status CheckFile(const std::string& path) {
+  struct stat st;
+  if (stat(path.c_str(), &st) != 0) {
+    return Status(Code::kIoError, fmt::format("plugin '{}' cannot be read: {}; give the path of an "
+                                              "existing .so file",
+                                              path, std::strerror(errno)));
+  }
+  if (!S_ISREG(st.st_mode)) return Refuse(path, "it is not a regular file; give a .so file");
+  if (st.st_mode & S_IWOTH) {
+    return Refuse(path, fmt::format("its mode {:o} lets everybody write it; run chmod o-w on it",
+                                    st.st_mode & 0777));
+  }
+  return {};
+}
+
+Status CheckName(const std::string& path, ge_str name) {
+  bool good = name.p != nullptr && name.n > 0 && name.n <= 64;
+  for (uint64_t i = 0; good && i < name.n; ++i) {
+    char c = name.p[i];
+    good = (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_';
+  }
+  if (good) return {};
+  return Refuse(path, "its descriptor has no legal name; wanted 1 to 64 characters of [a-z0-9_]");
+}
+
+Status CheckDescriptor(const std::string& path, const ge_plugin_desc& d) {
+  if (d.magic != GE_PLUGIN_MAGIC) {
+    return Refuse(path, fmt::format("its descriptor begins with {:#x}, wanted the magic number "
+                                    "{:#x}; is it an engine plugin?",
+                                    d.magic, GE_PLUGIN_MAGIC));
+  }
+  if (d.abi_major != GE_ABI_MAJOR) {
+    return Refuse(path, fmt::format("it was built for ABI {}.{}, this host speaks {}.{}; use a "
+                                    "plugin and a host of the same major version",
+                                    d.abi_major, d.abi_minor, GE_ABI_MAJOR, GE_ABI_MINOR));
+  }
+  if (d.header_hash != GE_HEADER_HASH) {
+    return Refuse(path, fmt::format("it was built from another ge_plugin.h (hash {:#x}, wanted "
+                                    "{:#x}); rebuild it with this host's sdk/include",
+                                    d.header_hash, static_cast<uint64_t>(GE_HEADER_HASH)));
+  }
+  if (d.h.size < sizeof(ge_plugin_desc)) {
+    return Refuse(path, fmt::format("its descriptor is {} bytes, wanted at least {}; initialise "
+                                    "its header with GE_HDR",
+                                    d.h.size, sizeof(ge_plugin_desc)));
+  }
+  GE_RETURN_IF_ERROR(CheckName(path, d.name));
+  if (!(d.kinds & GE_KIND_ENGINE)) {
+    return Refuse(path, fmt::format("its kinds are {:#x}; this host loads engines ({:#x}) only",
+                                    d.kinds, static_cast<uint32_t>(GE_KIND_ENGINE)));
+  }
+  if (d.sanitizer != kSanitizer) {
+    return Refuse(path, fmt::format("it was built with sanitizer {}, the host with {}; build both "
+                                    "alike",
+                                    d.sanitizer, kSanitizer));
+  }
+  return {};
+}
+
+Status CheckTables(const std::string& path, const ge_plugin_desc& d) {
+  if (d.engine_create == nullptr) return Refuse(path, "engine_create is NULL; it is required");
+  if (d.engine == nullptr) return Refuse(path, "its engine table is NULL; point it to one");
+  constexpr uint32_t kRequired = offsetof(ge_engine_api, exec_destroy);
+  if (d.engine->h.size < kRequired) {
+    return Refuse(path, fmt::format("its engine table is {} bytes, wanted at least {} (query, "
+                                    "compile, enqueue); initialise its header with GE_HDR",
+                                    d.engine->h.size, kRequired));
+  }
+  const char* missing = !d.engine->query     ? "query"
+                        : !d.engine->compile ? "compile"
+                        : !d.engine->enqueue ? "enqueue"
+                                             : nullptr;
+  if (missing) return Refuse(path, fmt::format("the required function {} is NULL", missing));
+  return {};
+}
+
+Result<std::shared_ptr<const Plugin>> Open(const std::string& path) {
+  GE_RETURN_IF_ERROR(CheckFile(path));
+  GE_ASSIGN_OR_RETURN(std::string hash, Sha256OfFile(path));
+  void* handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
+  if (!handle) {
+    const char* text = dlerror();
+    return Refuse(path, fmt::format("it cannot be loaded: {}", text ? text : "no reason given"));
+  }
+  auto query =
+      reinterpret_cast<const ge_plugin_desc* (*)(ge_query_args*)>(dlsym(handle, "ge_plugin_query"));
+  if (!query) return Refuse(path, "it exports no ge_plugin_query; that one symbol is required");
+  ge_query_args args{};
+  args.h = GE_HDR(ge_query_args, GE_TAG_QUERY_ARGS);
+  args.host_major = GE_ABI_MAJOR, args.host_minor = GE_ABI_MINOR;
+  args.host_header_hash = GE_HEADER_HASH;
+  const ge_plugin_desc* desc = query(&args);
+  if (!desc) {
+    args.refusal[sizeof args.refusal - 1] = 0;
+    return Refuse(path, args.refusal[0] ? fmt::format("it says: {}", args.refusal)
+                                        : "ge_plugin_query answered NULL and gave no reason");
+  }
+  GE_RETURN_IF_ERROR(CheckDescriptor(path, *desc));
+  GE_RETURN_IF_ERROR(CheckTables(path, *desc));
+  auto plugin = std::make_shared<Plugin>();
+  plugin->path = path;
+  plugin->hash = hash;
+  auto text = [](ge_str s) { return s.p ? std::string(s.p, std::min<uint64_t>(s.n, 256)) : ""; };
+  plugin->name = text(desc->name);
+  plugin->version = text(desc->version);
+  plugin->vendor = text(desc->vendor);
+  plugin->desc = desc;
+  return std::shared_ptr<const Plugin>(std::move(plugin));
+}
+
+std::string BuiltInFolder() {
+  Dl_info info;
+  if (!dladdr(reinterpret_cast<void*>(&BuiltInFolder), &info) || !info.dli_fname) return "";
+  std::error_code ec;
+  fs::path self = fs::canonical(info.dli_fname, ec);
+  if (ec) self = fs::canonical("/proc/self/exe", ec);
+  for (const char* relative : {"graphengine", "../lib/graphengine"}) {
+    fs::path folder = self.parent_path() / relative;
+    if (fs::is_directory(folder, ec)) return folder.lexically_normal().string();
+  }
+  return "";
+}
+
+void AddCandidates(const std::string& list, std::vector<std::string>* out) {
+  size_t begin = 0;
+  while (begin <= list.size()) {
+    size_t end = std::min(list.find(':', begin), list.size());
+    std::string item = list.substr(begin, end - begin);
+    begin = end + 1;
+    if (item.empty()) continue;
+    std::error_code ec;
+    if (!fs::is_directory(item, ec)) {
+      out->push_back(item);
+      continue;
+    }
+    std::vector<std::string> inside;
+    for (const auto& entry : fs::directory_iterator(item, ec)) {
+      if (entry.path().extension() == ".so") inside.push_back(entry.path().string());
+    }
+    std::sort(inside.begin(), inside.end());
+    out->insert(out->end(), inside.begin(), inside.end());
+  }
+}
+
+}  // namespace
+
+Result<std::shared_ptr<const Plugin>> LoadPlugin(const std::string& path) {
+  static std::mutex mutex;
+  static std::map<std::string, std::shared_ptr<const Plugin>> loaded;
+  std::error_code ec;
+  std::string canonical = fs::canonical(path, ec).string();
+  std::lock_guard<std::mutex> lock(mutex);
+  if (auto it = loaded.find(canonical); !ec && it != loaded.end()) return it->second;
+  GE_ASSIGN_OR_RETURN(auto plugin, Open(ec ? path : canonical));
+  loaded[canonical] = plugin;
+  return plugin;
+}
+
+std::vector<Found> DiscoverPlugins() {
+  std::vector<std::string> paths;
+  const char* replace = secure_getenv("GE_PLUGIN_PATH");
+  const char* extra = secure_getenv("GE_PLUGIN_EXTRA");
+  AddCandidates(replace ? replace : BuiltInFolder(), &paths);
+  if (extra) AddCandidates(extra, &paths);
+  std::vector<Found> out;
+  std::map<std::string, std::string> first;  // name -> path
+  for (const std::string& path : paths) {
+    Found found{path, nullptr, ""};
+    auto plugin = LoadPlugin(path);
+    if (!plugin.ok()) {
+      found.why = plugin.status().message();
+    } else if (auto [it, fresh] = first.emplace((*plugin)->name, path);
+               !fresh && it->second != path) {
+      found.why =
+          fmt::format("skipped: engine '{}' was found first in '{}'", (*plugin)->name, it->second);
+    } else {
+      found.plugin = *plugin;
+    }
+    out.push_back(std::move(found));
+  }
+  return out;
+}
+
+}  // namespace ge

@@ -1,0 +1,53 @@
+// Finds, loads and, where need be, refuses engine plugins. Loaded code stays for the life of the
+// process (RTLD_NODELETE); a second load of the same file answers the same Plugin.
+// Thread-safe.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "ge/base/status.h"
+#include "ge/ge_plugin.h"
+
+namespace ge {
+
+struct Plugin {
+  std::string path, hash;  // hash: hex SHA-256 of the file
+  std::string name, version, vendor;
+  const ge_plugin_desc* desc = nullptr;
+};
+
+// Opens one shared object and checks it: regular file that others may not write, symbol, magic,
+// version, header hash, sanitizer, tables, required functions. Refusals name the file, what was
+// found, what is wanted and the fix.
+Result<std::shared_ptr<const Plugin>> LoadPlugin(const std::string& path);
+
+struct Found {
+  std::string path;
+  std::shared_ptr<const Plugin> plugin;  // null when refused
+  std::string why;                       // the refusal, or why it is skipped (a duplicate name)
+};
+// Every candidate of the search path, in order: $GE_PLUGIN_PATH when set (colon-separated files or
+// folders) replaces the built-in folder; $GE_PLUGIN_EXTRA adds. The built-in folder is
+// `graphengine/` beside this library, or ../lib/graphengine from a program.
+std::vector<Found> DiscoverPlugins();
+
+// Process-wide facts, fixed when the first engine is created; a second value is refused.
+struct ProcessFacts {
+  uint32_t threads = 0;  // 0 = the cores that the process may use
+  uint32_t isa_cap = 0;  // GE_ISA_*
+};
+Status FixProcessFacts(const ProcessFacts& wanted);
+ProcessFacts CurrentProcessFacts();  // What is fixed now, defaults filled in.
+// Tells the process which memory is a mapped model file, so that const_done may drop its pages.
+// The ranges must be removed before the file is unmapped.
+void AddMappedRange(const void* data, uint64_t bytes);
+void RemoveMappedRange(const void* data);
+// Drops the whole pages inside [data, data+bytes) when they lie in such a range; they come back
+// from the file when read again.
+void DropMappedPages(const void* data, uint64_t bytes);
+// The table that every engine gets.
+const ge_host_api* HostApi();
+
+}  // namespace ge

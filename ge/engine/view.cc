@@ -1,0 +1,134 @@
+#include "ge/engine/view.h"
+
+#include <fmt/format.h>
+
+#include "ge/ops/op.h"
+
+namespace ge {
+namespace {
+
+ge_str Str(const std::string& s) { return {s.data(), s.size()}; }
+
+}  // namespace
+
+Result<std::unique_ptr<GraphView>> GraphView::Make(const Graph& graph, const Function& f) {
+  std::unique_ptr<GraphView> v(new GraphView);
+  v->values_.reserve(f.values.size());
+  for (ValueId id = 0; id < f.values.size(); ++id) v->AddValueRecord(graph, f.values[id], id);
+  v->nodes_.reserve(f.nodes.size());
+  for (const Node& node : f.nodes) GE_RETURN_IF_ERROR(v->AddNodeRecord(graph, node));
+  std::vector<std::vector<uint32_t>> users(f.values.size());
+  for (uint32_t i = 0; i < f.nodes.size(); ++i) {
+    for (ValueId in : f.nodes[i].inputs) {
+      if (in) users[in].push_back(i);
+    }
+    for (ValueId out : f.nodes[i].outputs) v->values_[out].producer = i;
+  }
+  for (ValueId id = 1; id < users.size(); ++id) {
+    v->users_.push_back(std::move(users[id]));
+    v->values_[id].user = v->users_.back().data();
+    v->values_[id].n_user = static_cast<uint32_t>(v->users_.back().size());
+  }
+  for (ValueId p : f.params) v->values_[p].flags |= GE_VALUE_INPUT;
+  for (ValueId r : f.results) v->values_[r].flags |= GE_VALUE_OUTPUT;
+  ge_graph& g = v->graph_;
+  g.h = GE_HDR(ge_graph, GE_TAG_GRAPH);
+  g.node = v->nodes_.data(), g.value = v->values_.data();
+  g.n_node = static_cast<uint32_t>(v->nodes_.size());
+  g.n_value = static_cast<uint32_t>(v->values_.size());
+  g.node_stride = sizeof(ge_node), g.value_stride = sizeof(ge_value);
+  g.in = f.params.data(), g.n_in = static_cast<uint32_t>(f.params.size());
+  g.out = f.results.data(), g.n_out = static_cast<uint32_t>(f.results.size());
+  return v;
+}
+
+void GraphView::AddValueRecord(const Graph& graph, const Value& v, ValueId id) {
+  ge_value r{};
+  r.h = GE_HDR(ge_value, GE_TAG_VALUE);
+  r.type.dtype = static_cast<int32_t>(v.type.dtype);
+  r.type.bits = static_cast<uint32_t>(DTypeBits(v.type.dtype));
+  r.type.rank = v.type.ranked ? static_cast<int32_t>(v.type.dims.size()) : -1;
+  std::vector<int64_t> dims;
+  for (const Dim& d : v.type.dims) dims.push_back(d.known() ? d.value : -1);
+  dims_.push_back(std::move(dims));
+  r.type.dims = dims_.back().data();
+  r.producer = UINT32_MAX;
+  r.id = id;
+  r.name = Str(v.name);
+  if (v.constant) {
+    const Const& c = graph.consts[v.constant];
+    r.flags |= GE_VALUE_CONSTANT;
+    if (c.type.dtype != DType::kString) {
+      splats_.emplace_back();
+      r.data = ConstBytes(c, &splats_.back());
+      r.data_bytes = splats_.back().empty() ? c.bytes : splats_.back().size();
+      if (splats_.back().empty()) splats_.pop_back();
+    }
+  }
+  values_.push_back(r);
+}
+
+Status GraphView::AddNodeRecord(const Graph& graph, const Node& node) {
+  ge_node r{};
+  r.h = GE_HDR(ge_node, GE_TAG_NODE);
+  r.domain = Str(node.domain), r.op = Str(node.op), r.name = Str(node.name);
+  auto opset = graph.opsets.find(node.domain);
+  r.version = opset == graph.opsets.end() ? 1 : static_cast<uint32_t>(opset->second);
+  r.id = node.id;
+  r.in = node.inputs.data(), r.n_in = static_cast<uint32_t>(node.inputs.size());
+  r.out = node.outputs.data(), r.n_out = static_cast<uint32_t>(node.outputs.size());
+  r.n_body = static_cast<uint32_t>(node.callees.size());
+  std::vector<ge_attr> attrs;
+  for (const Attr& a : node.attrs) GE_RETURN_IF_ERROR(AddAttr(graph, node, a, &attrs));
+  attrs_.push_back(std::move(attrs));
+  r.attr = attrs_.back().data(), r.n_attr = static_cast<uint32_t>(attrs_.back().size());
+  nodes_.push_back(r);
+  return {};
+}
+
+Status GraphView::AddAttr(const Graph& graph, const Node& node, const Attr& attr,
+                          std::vector<ge_attr>* out) {
+  ge_attr a{};
+  a.name = Str(attr.name);
+  if (auto* i = std::get_if<int64_t>(&attr.value)) {
+    a.kind = GE_ATTR_INT, a.i = *i;
+  } else if (auto* f = std::get_if<double>(&attr.value)) {
+    a.kind = GE_ATTR_FLOAT, a.f = *f;
+  } else if (auto* s = std::get_if<std::string>(&attr.value)) {
+    a.kind = GE_ATTR_STRING, a.s = Str(*s);
+  } else if (auto* is = std::get_if<std::vector<int64_t>>(&attr.value)) {
+    a.kind = GE_ATTR_INTS, a.ints = is->data(), a.n = static_cast<uint32_t>(is->size());
+  } else if (auto* fs = std::get_if<std::vector<double>>(&attr.value)) {
+    a.kind = GE_ATTR_FLOATS, a.floats = fs->data(), a.n = static_cast<uint32_t>(fs->size());
+  } else if (auto* ss = std::get_if<std::vector<std::string>>(&attr.value)) {
+    strings_.emplace_back();
+    for (const std::string& one : *ss) strings_.back().push_back(Str(one));
+    a.kind = GE_ATTR_STRINGS, a.strings = strings_.back().data();
+    a.n = static_cast<uint32_t>(ss->size());
+  } else if (auto* c = std::get_if<ConstRef>(&attr.value)) {
+    const Const& k = graph.consts[c->id];
+    a.kind = GE_ATTR_TENSOR;
+    a.tensor_type.dtype = static_cast<int32_t>(k.type.dtype);
+    a.tensor_type.bits = static_cast<uint32_t>(DTypeBits(k.type.dtype));
+    a.tensor_type.rank = static_cast<int32_t>(k.type.dims.size());
+    dims_.push_back(k.type.static_dims());
+    a.tensor_type.dims = dims_.back().data();
+    if (k.type.dtype != DType::kString) {
+      splats_.emplace_back();
+      a.tensor = ConstBytes(k, &splats_.back());
+      a.tensor_bytes = splats_.back().empty() ? k.bytes : splats_.back().size();
+    }
+  } else if (std::holds_alternative<AttrRef>(attr.value)) {
+    return Status(Code::kInternal,
+                  fmt::format("attribute '{}' still refers to a parameter of its function; it must "
+                              "be inlined before engines are asked",
+                              attr.name))
+        .AtNode(NodeLabel(node));
+  } else {
+    return {};  // Types, dims and function references concern the host alone.
+  }
+  out->push_back(a);
+  return {};
+}
+
+}  // namespace ge

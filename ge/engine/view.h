@@ -1,0 +1,38 @@
+// GraphView: a function as the flat read-only ge_graph that engines see. Value indices are the
+// function's value ids; node indices are positions. It points into the Graph that it was made
+// from, which must outlive it unchanged.
+#pragma once
+
+#include <deque>
+#include <memory>
+#include <vector>
+
+#include "ge/base/status.h"
+#include "ge/ge_plugin.h"
+#include "ge/ir/graph.h"
+
+namespace ge {
+
+class GraphView {
+ public:
+  static Result<std::unique_ptr<GraphView>> Make(const Graph& graph, const Function& function);
+  const ge_graph* get() const { return &graph_; }
+  // Replaces the payload pointer of a constant (an aligned copy); `bytes` must outlive the view.
+  void SetConstData(ValueId value, const void* bytes) { values_[value].data = bytes; }
+
+ private:
+  void AddValueRecord(const Graph& graph, const Value& v, ValueId id);
+  Status AddNodeRecord(const Graph& graph, const Node& node);
+  Status AddAttr(const Graph& graph, const Node& node, const Attr& attr, std::vector<ge_attr>* out);
+
+  ge_graph graph_{};
+  std::vector<ge_node> nodes_;
+  std::vector<ge_value> values_;
+  std::deque<std::vector<int64_t>> dims_;  // deques: addresses stay
+  std::deque<std::vector<ge_attr>> attrs_;
+  std::deque<std::vector<ge_str>> strings_;
+  std::deque<std::vector<uint32_t>> users_;
+  std::deque<std::vector<std::byte>> splats_;
+};
+
+}  // namespace ge

@@ -1,0 +1,87 @@
+#include "ge/infer/infer.h"
+
+#include "ge/infer/module_infer.h"
+
+namespace ge {
+namespace infer {
+
+constexpr int kMaxCallDepth = 64;  // The verifier's limit; recursion here is over calls alone.
+
+ModuleInfer::ModuleInfer(Graph* graph)
+    : graph_(graph),
+      progress_(graph->functions.size(), Progress::kNew),
+      call_sites_(graph->functions.size(), 0) {
+  for (const Function& f : graph->functions) {
+    for (const Node& n : f.nodes) {
+      for (const Callee& c : n.callees) {
+        if (c.fn < call_sites_.size()) ++call_sites_[c.fn];
+      }
+    }
+  }
+}
+
+Status ModuleInfer::Run() {
+  for (const Entry& e : graph_->entries) {
+    const Function& f = graph_->fn(e.fn);
+    for (size_t i = 0; i < f.params.size(); ++i) {
+      const Value& v = f.value(f.params[i]);
+      const bool typed =
+          v.type.kind != TypeKind::kUnknown && (!v.type.is_tensor() || IsKnown(v.type.dtype));
+      if (typed) continue;
+      return Status(Code::kInvalidGraph, "input '" + v.name + "' of entry '" + e.name +
+                                             "' has no element type; declare one");
+    }
+    GE_RETURN_IF_ERROR(RunFunction(e.fn, 0));
+  }
+  for (FunctionId i = 1; i < graph_->functions.size(); ++i) {
+    if (progress_[i] != Progress::kNew || call_sites_[i] != 0) continue;
+    bool typed = true;
+    for (ValueId v : graph_->fn(i).params) {
+      typed &= graph_->fn(i).value(v).type.kind != TypeKind::kUnknown;
+    }
+    if (typed) GE_RETURN_IF_ERROR(RunFunction(i, 0));
+  }
+  return {};
+}
+
+Status ModuleInfer::RunFunction(FunctionId fn, int depth) {
+  if (depth > kMaxCallDepth) {
+    return Status(Code::kLimitExceeded, "function '" + graph_->fn(fn).name +
+                                            "' is called through more than " +
+                                            std::to_string(kMaxCallDepth) + " functions");
+  }
+  progress_[fn] = Progress::kOpen;
+  for (size_t i = 0; i < graph_->fn(fn).nodes.size(); ++i) {
+    const std::string label = NodeLabel(graph_->fn(fn).nodes[i]);
+    GE_RETURN_IF_ERROR(InferNode(fn, i, depth).AtNode(label));
+  }
+  progress_[fn] = Progress::kDone;
+  return {};
+}
+
+Status ModuleInfer::InferNode(FunctionId fn, size_t index, int depth) {
+  const Node& node = graph_->fn(fn).nodes[index];
+  if (!node.callees.empty()) GE_RETURN_IF_ERROR(InferCallees(fn, node, depth));
+  return InferOneNode(graph_, fn, index);
+}
+
+}  // namespace infer
+
+Status Infer(Graph* graph) {
+  auto it = graph->opsets.find("");
+  if (it != graph->opsets.end() && it->second != kCanonicalOpset) {
+    return Status(Code::kFailedPrecondition, "the graph is at opset " + std::to_string(it->second) +
+                                                 " of ai.onnx, its shapes are inferred at " +
+                                                 std::to_string(kCanonicalOpset) +
+                                                 "; import the model to upgrade it");
+  }
+  for (Function& f : graph->functions) {
+    for (Value& v : f.values) {
+      if (!v.constant) v.ints.reset();
+      if (v.constant && v.type.kind == TypeKind::kUnknown) v.type = graph->consts[v.constant].type;
+    }
+  }
+  return infer::ModuleInfer(graph).Run();
+}
+
+}  // namespace ge

@@ -1,0 +1,159 @@
+// One node: its rule's view of the graph, and what becomes of the answer.
+#include <algorithm>
+
+#include "ge/infer/module_infer.h"
+
+namespace ge::infer {
+namespace {
+
+constexpr size_t kMaxInts = 1024;  // Elements of a tensor whose content is tracked.
+
+std::string ValueLabel(const Function& f, ValueId v) {
+  return f.value(v).name.empty() ? "value " + std::to_string(v) : "value '" + f.value(v).name + "'";
+}
+
+class NodeContext : public InferContext {
+ public:
+  NodeContext(Graph* g, const Function& f, const Node& n)
+      : g_(*g), f_(f), n_(n), types_(n.outputs.size()), ints_(n.outputs.size()) {}
+
+  const Node& node() const override { return n_; }
+  DimTable& dims() override { return g_.dims; }
+  size_t input_count() const override { return n_.inputs.size(); }
+  bool has_input(size_t i) const override { return i < n_.inputs.size() && n_.inputs[i] != 0; }
+  const Type& input_type(size_t i) const override { return f_.value(n_.inputs[i]).type; }
+  const std::vector<Dim>* input_ints(size_t i) const override {
+    if (!has_input(i)) return nullptr;
+    const auto& ints = f_.value(n_.inputs[i]).ints;
+    return ints ? &*ints : nullptr;
+  }
+  const Const* input_const(size_t i) const override {
+    if (!has_input(i)) return nullptr;
+    const ConstId c = f_.value(n_.inputs[i]).constant;
+    return c ? &g_.consts[c] : nullptr;
+  }
+  const Const& tensor_attr(ConstRef ref) const override { return g_.consts[ref.id]; }
+  size_t output_count() const override { return n_.outputs.size(); }
+  bool has_output(size_t i) const override { return i < n_.outputs.size() && n_.outputs[i] != 0; }
+  void SetOutput(size_t i, Type type) override {
+    if (i < types_.size()) types_[i] = std::move(type);
+  }
+  void SetOutputInts(size_t i, std::vector<Dim> values) override {
+    if (i < ints_.size() && values.size() <= kMaxInts) ints_[i] = std::move(values);
+  }
+  Dim FreshDim(const std::string& stem, bool data_dependent) override;
+  const Function* callee(std::string_view role) const override {
+    for (const Callee& c : n_.callees) {
+      if (c.role == role && c.fn && c.fn < g_.functions.size()) return &g_.functions[c.fn];
+    }
+    return nullptr;
+  }
+  const State* state(StateId id) const override {
+    return id && id < g_.states.size() ? &g_.states[id] : nullptr;
+  }
+  const Type* declared_output(size_t i) const override {
+    if (!has_output(i) || f_.value(n_.outputs[i]).type.kind == TypeKind::kUnknown) return nullptr;
+    return &f_.value(n_.outputs[i]).type;
+  }
+
+  const Type& made_type(size_t i) const { return types_[i]; }
+  std::optional<std::vector<Dim>>& made_ints(size_t i) { return ints_[i]; }
+  const std::vector<Dim>& fresh() const { return fresh_; }
+
+ private:
+  Graph& g_;
+  const Function& f_;
+  const Node& n_;
+  std::vector<Type> types_;
+  std::vector<std::optional<std::vector<Dim>>> ints_;
+  std::vector<Dim> fresh_;
+};
+
+// The name depends on the node and the call alone, so that inferring again makes no new symbols.
+Dim NodeContext::FreshDim(const std::string& stem, bool data_dependent) {
+  Symbol s;
+  s.name = stem + "_" + std::to_string(f_.id) + "_" + std::to_string(n_.id) + "_" +
+           std::to_string(fresh_.size());
+  s.origin = "node '" + NodeLabel(n_) + "'";
+  s.data_dependent = data_dependent;
+  SymbolId id = g_.dims.FindSymbol(s.name);
+  if (!id) {
+    id = g_.dims.AddSymbol(s);
+  } else if (g_.dims.symbol(id).origin != s.origin) {  // The user's own symbol has this name.
+    id = g_.dims.FreshSymbol(s.name);
+    g_.dims.symbol(id).origin = s.origin;
+    g_.dims.symbol(id).data_dependent = data_dependent;
+  }
+  fresh_.push_back(g_.dims.OfSymbol(id));
+  return fresh_.back();
+}
+
+Status UnknownOp(const Node& n) {
+  std::string near;
+  for (const std::string& name : NearestOps(n.domain, n.op)) {
+    near += (near.empty() ? "" : ", ") + name;
+  }
+  return Status(Code::kUnsupported,
+                "operator '" + n.op + "' of domain '" + (n.domain.empty() ? "ai.onnx" : n.domain) +
+                    "' is not known" + (near.empty() ? "" : "; did you mean " + near + "?"));
+}
+
+Status CheckMade(const Node& n, size_t i, const Type& t, const DimTable& dims) {
+  if (t.kind == TypeKind::kUnknown) {
+    return Status(Code::kInternal,
+                  "the rule of " + n.op + " gave no type for output " + std::to_string(i));
+  }
+  for (size_t axis = 0; axis < t.dims.size(); ++axis) {
+    if (!t.dims[axis].known() || t.dims[axis].value >= 0) continue;
+    return Status(Code::kInvalidGraph, "output " + std::to_string(i) + " would have size " +
+                                           std::to_string(t.dims[axis].value) + " on axis " +
+                                           std::to_string(axis) + " (" + TypeToString(t, dims) +
+                                           "); the inputs are too small for the attributes");
+  }
+  const bool sized = t.is_static() && IsKnown(t.dtype) && t.dtype != DType::kString;
+  if (sized && !ByteCount(t)) {
+    return Status(Code::kLimitExceeded, "output " + std::to_string(i) + " would be " +
+                                            TypeToString(t, dims) +
+                                            ", which is larger than 2^63 bytes");
+  }
+  return {};
+}
+
+// Does a declared shape give the tracked content another length?
+bool FitsContent(const Type& t, size_t length) {
+  const auto count = ElementCount(t);
+  return !count || *count == static_cast<int64_t>(length);
+}
+
+}  // namespace
+
+int64_t CapturesOf(const Node& node) {
+  const int64_t n = AttrInt(node, "captures", 0);
+  return std::clamp<int64_t>(n, 0, static_cast<int64_t>(node.inputs.size()));
+}
+
+Status InferOneNode(Graph* graph, FunctionId fn, size_t index) {
+  Function& f = graph->fn(fn);
+  const Node& n = f.nodes[index];
+  const OpDef* op = FindOp(n.domain, n.op);
+  if (!op) return UnknownOp(n);
+  GE_RETURN_IF_ERROR(CheckNodeAgainstOp(n, *op));
+  NodeContext context(graph, f, n);
+  GE_RETURN_IF_ERROR(CheckInputTypes(context, *op));
+  if (!op->infer) {
+    return Status(Code::kUnsupported, "operator '" + n.op + "' has no rule for shapes yet");
+  }
+  GE_RETURN_IF_ERROR(op->infer(context));
+  for (size_t i = 0; i < n.outputs.size(); ++i) {
+    if (!n.outputs[i]) continue;
+    GE_RETURN_IF_ERROR(CheckMade(n, i, context.made_type(i), graph->dims));
+    Value& v = f.value(n.outputs[i]);
+    GE_ASSIGN_OR_RETURN(v.type, MergeTypes(v.type, context.made_type(i), graph->dims,
+                                           context.fresh(), ValueLabel(f, n.outputs[i])));
+    v.ints = std::move(context.made_ints(i));
+    if (v.ints && !FitsContent(v.type, v.ints->size())) v.ints.reset();
+  }
+  return {};
+}
+
+}  // namespace ge::infer

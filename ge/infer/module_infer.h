@@ -1,0 +1,51 @@
+// ModuleInfer: one run of INFER over a graph: which functions are typed, in what order, and what
+// callees receive. Writes types and known integers into the graph's values. Private to ge/infer;
+// used by one thread.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "ge/base/status.h"
+#include "ge/ops/op.h"
+
+namespace ge::infer {
+
+class ModuleInfer {
+ public:
+  explicit ModuleInfer(Graph* graph);
+  // All entries with what they call, then the functions that nothing calls.
+  Status Run();
+  // One function whose parameters are typed, with what it calls.
+  Status RunFunction(FunctionId fn, int depth);
+
+  Graph& graph() { return *graph_; }
+
+ private:
+  Status InferNode(FunctionId fn, size_t index, int depth);
+  Status InferCallees(FunctionId fn, const Node& node, int depth);
+  Result<std::vector<Type>> Arguments(const Function& caller, const Node& node);
+  // Gives the callee's parameters these types; *changed says whether any became another.
+  Status SetParams(FunctionId callee, const std::string& role, const std::vector<Type>& args,
+                   bool* changed);
+  Status SettleLoop(FunctionId body, int64_t carried, int depth);
+
+  enum class Progress : uint8_t { kNew, kOpen, kDone };
+  Graph* graph_;
+  std::vector<Progress> progress_;    // by function
+  std::vector<uint32_t> call_sites_;  // by function
+};
+
+// What a declared and an inferred type agree on. `fresh` are the symbols that the rule has just
+// made up: a declared name is better than those. INVALID_GRAPH naming both when they contradict;
+// `what` names the value.
+Result<Type> MergeTypes(const Type& declared, const Type& inferred, const DimTable& dims,
+                        const std::vector<Dim>& fresh, const std::string& what);
+
+// Types one node by its operator's record and rule, and stores the result in the values.
+Status InferOneNode(Graph* graph, FunctionId fn, size_t index);
+
+// The number of trailing inputs of a Loop or Scan that are captured values.
+int64_t CapturesOf(const Node& node);
+
+}  // namespace ge::infer

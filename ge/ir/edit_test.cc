@@ -1,0 +1,194 @@
+#include "ge/ir/edit.h"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+
+namespace ge {
+namespace {
+
+const Type kF32 = TensorType(DType::kFloat, std::vector<int64_t>{2, 3});
+
+// main(x) -> a = Relu(x), b = Tanh(a), result b named "y".
+struct Chain {
+  Chain() {
+    g.AddFunction("main");
+    Function& f = g.fn(1);
+    x = AddValue(&f, kF32, "x");
+    f.params = {x};
+    a = Add("Relu", x, "a");
+    b = Add("Tanh", a, "y");
+    f.results = {b};
+    g.entries.push_back({"main", 1, Entry::Role::kInfer});
+  }
+  ValueId Add(const std::string& op, ValueId in, const std::string& out) {
+    Function& f = g.fn(1);
+    Node n;
+    n.id = f.next_node_id++;
+    n.op = op;
+    n.name = op + "_" + out;
+    n.inputs = {in};
+    n.outputs = {AddValue(&f, kF32, out)};
+    f.nodes.push_back(n);
+    return n.outputs[0];
+  }
+  std::string Order() const {
+    std::string s;
+    for (const Node& n : g.fn(1).nodes) s += n.op + " ";
+    return s;
+  }
+  Graph g;
+  ValueId x, a, b;
+};
+
+TEST(Transaction, AddsBeforeAndErases) {
+  Chain c;
+  {
+    Transaction t(&c.g, "test-pass");
+    const Node& tanh = c.g.fn(1).nodes[1];
+    const NodeId id = tanh.id;
+    const auto out = t.AddNode(1, id, "", "Exp", {c.a}, {}, {kF32}, {&tanh});
+    const auto twice = t.AddNode(1, id, "", "Neg", {out[0]}, {}, {kF32}, {});
+    EXPECT_EQ(t.Readers(1, c.a).size(), 2u);
+    t.ReplaceUses(1, c.b, twice[0]);
+    t.Erase(1, id);
+    EXPECT_EQ(t.Readers(1, c.a).size(), 1u);
+    EXPECT_EQ(t.edits(), 4);
+  }
+  const Function& f = c.g.fn(1);
+  EXPECT_EQ(c.Order(), "Relu Exp Neg ");
+  EXPECT_EQ(f.value(f.results[0]).name, "y") << "the output keeps the user's name";
+  ASSERT_EQ(f.nodes[1].origin.size(), 1u);
+  EXPECT_EQ(f.nodes[1].origin[0].pass, "test-pass");
+  EXPECT_EQ(f.nodes[1].origin[0].from_nodes, std::vector<std::string>{"Tanh_y"});
+  EXPECT_EQ(NodeLabel(f.nodes[1]), "Tanh_y");
+}
+
+TEST(Transaction, AddsAtTheEndAndSetsParts) {
+  Chain c;
+  Transaction t(&c.g, "p");
+  t.AddNode(1, 0, "", "Abs", {c.b}, {}, {kF32}, {});
+  t.SetAttr(1, 1, Attr{"alpha", 0.5});
+  t.SetAttr(1, 1, Attr{"alpha", 0.25});
+  t.SetInput(1, 2, 2, c.x);
+  t.Commit();
+  EXPECT_EQ(c.Order(), "Relu Tanh Abs ");
+  EXPECT_EQ(std::get<double>(c.g.fn(1).nodes[0].attr("alpha")->value), 0.25);
+  EXPECT_EQ(c.g.fn(1).nodes[1].inputs, (std::vector<ValueId>{c.a, 0, c.x}));
+}
+
+TEST(Transaction, KnowsWhenANameWouldBeLost) {
+  Chain c;
+  c.g.fn(1).results.push_back(c.a);
+  Transaction t(&c.g, "p");
+  EXPECT_FALSE(t.CanReplace(1, c.b, c.x)) << "result by a parameter";
+  EXPECT_FALSE(t.CanReplace(1, c.b, c.a)) << "result by another result";
+  const ValueId free = t.AddNode(1, 0, "", "Exp", {c.x}, {}, {kF32}, {})[0];
+  EXPECT_TRUE(t.CanReplace(1, c.b, free));
+}
+
+TEST(Transaction, ErasedControlEdgesAreInherited) {
+  Chain c;
+  c.Add("Neg", c.x, "z");
+  Function& f = c.g.fn(1);
+  f.nodes[1].after = {1};
+  f.nodes[2].after = {2};
+  Transaction t(&c.g, "p");
+  t.Erase(1, 2);
+  t.Commit();
+  EXPECT_EQ(f.nodes[1].after, std::vector<NodeId>{1});
+}
+
+TEST(Transaction, ManyEditsAreFast) {
+  Chain c;
+  ValueId last = c.b;
+  constexpr int kNodes = 100000;
+  for (int i = 0; i < kNodes; ++i) last = c.Add("Neg", last, "v" + std::to_string(i));
+  Transaction t(&c.g, "p");
+  for (int i = 2; i < kNodes; ++i) {
+    const NodeId id = c.g.fn(1).nodes[i].id;
+    const ValueId in = c.g.fn(1).nodes[i].inputs[0], out = c.g.fn(1).nodes[i].outputs[0];
+    const ValueId made = t.AddNode(1, id, "", "Abs", {in}, {}, {kF32}, {})[0];
+    t.ReplaceUses(1, out, made);
+    t.Erase(1, id);
+  }
+  t.Commit();
+  EXPECT_EQ(c.g.fn(1).nodes.size(), static_cast<size_t>(kNodes) + 2);
+  EXPECT_EQ(c.g.fn(1).nodes[5].op, "Abs");
+}
+
+TEST(Compact, DropsUnusedValuesAndConstants) {
+  Chain c;
+  Function& f = c.g.fn(1);
+  float one = 1;
+  const Type scalar = TensorType(DType::kFloat, std::vector<int64_t>{});
+  AddConstValue(&c.g, &f, MakeConst(scalar, &one, 4, "unused"));
+  const ValueId used = AddConstValue(&c.g, &f, MakeConst(scalar, &one, 4, "used"));
+  f.nodes[1].inputs.push_back(used);
+  f.nodes[0].attrs.push_back(
+      Attr{"value", ConstRef{c.g.AddConst(MakeConst(scalar, &one, 4, "attr"))}});
+  Compact(&c.g);
+  ASSERT_EQ(c.g.consts.size(), 3u);
+  EXPECT_EQ(c.g.consts[f.value(f.nodes[1].inputs[1]).constant].name, "used");
+  EXPECT_EQ(c.g.consts[std::get<ConstRef>(f.nodes[0].attrs[0].value).id].name, "attr");
+  EXPECT_EQ(f.values.size(), 5u);
+  EXPECT_EQ(f.value(f.results[0]).name, "y");
+}
+
+TEST(SortNodes, IsStableAndKeepsEffects) {
+  Chain c;
+  Function& f = c.g.fn(1);
+  c.Add("Abs", c.x, "p");
+  c.Add("Neg", c.x, "q");
+  f.nodes[2].effects = {Effect{EffectKind::kRng, 1, 0}};
+  f.nodes[3].effects = {Effect{EffectKind::kRng, 1, 0}};
+  std::swap(f.nodes[0], f.nodes[1]);  // Tanh before the Relu that it reads
+  ASSERT_TRUE(SortNodes(&f).ok());
+  EXPECT_EQ(c.Order(), "Relu Tanh Abs Neg ");
+}
+
+TEST(SortNodes, PrintsTheCycle) {
+  Chain c;
+  Function& f = c.g.fn(1);
+  f.nodes[0].inputs[0] = c.b;
+  const Status s = SortNodes(&f);
+  EXPECT_EQ(s.code(), Code::kInvalidGraph);
+  EXPECT_NE(s.message().find("Relu_a -> Tanh_y -> Relu_a"), std::string::npos) << s.message();
+  f.nodes[0].inputs[0] = c.a;
+  EXPECT_NE(SortNodes(&f).message().find("Relu_a -> Relu_a"), std::string::npos);
+}
+
+TEST(Const, SplatsAreExpanded) {
+  Const c;
+  c.type = TensorType(DType::kUint4, std::vector<int64_t>{5});
+  c.splat = {std::byte{0x3}};
+  std::vector<std::byte> scratch;
+  const std::byte* p = ConstBytes(c, &scratch);
+  ASSERT_NE(p, nullptr);
+  EXPECT_EQ(scratch.size(), 3u);
+  EXPECT_EQ(p[2], std::byte{0x33});
+  float v = 2.5f;
+  c.type = kF32;
+  c.splat.assign(reinterpret_cast<std::byte*>(&v), reinterpret_cast<std::byte*>(&v) + 4);
+  p = ConstBytes(c, &scratch);
+  ASSERT_EQ(scratch.size(), 24u);
+  std::memcpy(&v, p + 20, 4);
+  EXPECT_EQ(v, 2.5f);
+}
+
+TEST(Types, PrintAndCount) {
+  DimTable d;
+  EXPECT_EQ(TypeToString(kF32, d), "f32[2,3]");
+  EXPECT_EQ(TypeToString(TensorType(DType::kInt64, std::vector<int64_t>{}), d), "i64[]");
+  EXPECT_EQ(TypeToString(UnrankedTensor(DType::kBool), d), "bool[?]");
+  EXPECT_EQ(ByteCount(kF32), 24);
+  EXPECT_EQ(ByteCount(TensorType(DType::kInt4, std::vector<int64_t>{3})), 2);
+  EXPECT_FALSE(ByteCount(TensorType(DType::kFloat, std::vector<int64_t>{1ll << 32, 1ll << 30})));
+  EXPECT_FALSE(ElementCount(TensorType(DType::kFloat, std::vector<int64_t>{1ll << 32, 1ll << 32})));
+  for (int i = 1; i < kDTypeCount; ++i) {
+    EXPECT_EQ(DTypeFromName(DTypeName(static_cast<DType>(i))), static_cast<DType>(i));
+  }
+}
+
+}  // namespace
+}  // namespace ge

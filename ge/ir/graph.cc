@@ -1,0 +1,94 @@
+#include "ge/ir/graph.h"
+
+#include <cstring>
+
+namespace ge {
+
+const Attr* Node::attr(std::string_view attr_name) const {
+  for (const Attr& a : attrs) {
+    if (a.name == attr_name) return &a;
+  }
+  return nullptr;
+}
+
+Graph::Graph() : functions(1), consts(1), states(1), locs(1) { functions[0].values.resize(1); }
+
+Function& Graph::AddFunction(std::string fn_name) {
+  Function& f = functions.emplace_back();
+  f.id = static_cast<FunctionId>(functions.size() - 1);
+  f.name = std::move(fn_name);
+  f.values.resize(1);
+  return f;
+}
+
+const Entry* Graph::FindEntry(std::string_view entry_name) const {
+  for (const Entry& e : entries) {
+    if (e.name == entry_name) return &e;
+  }
+  return nullptr;
+}
+
+ConstId Graph::AddConst(Const c) {
+  consts.push_back(std::move(c));
+  return static_cast<ConstId>(consts.size() - 1);
+}
+
+std::string NodeLabel(const Node& node) {
+  if (!node.name.empty()) return node.name;
+  for (const Origin& o : node.origin) {
+    for (const std::string& name : o.from_nodes) {
+      if (!name.empty()) return name;
+    }
+  }
+  return node.op + "#" + std::to_string(node.id);
+}
+
+ValueId AddValue(Function* f, Type type, std::string name) {
+  if (f->values.empty()) f->values.resize(1);
+  Value& v = f->values.emplace_back();
+  v.type = std::move(type);
+  v.name = std::move(name);
+  return static_cast<ValueId>(f->values.size() - 1);
+}
+
+ValueId AddConstValue(Graph* g, Function* f, Const c) {
+  const ValueId v = AddValue(f, c.type, c.name);
+  f->values[v].constant = g->AddConst(std::move(c));
+  return v;
+}
+
+Const MakeConst(Type type, const void* bytes, uint64_t size, std::string name) {
+  Const c;
+  c.name = std::move(name);
+  c.type = std::move(type);
+  c.bytes = size;
+  // One byte at least, so that an empty tensor still has an address.
+  std::shared_ptr<std::byte[]> copy(new std::byte[size ? size : 1]);
+  if (size) std::memcpy(copy.get(), bytes, size);
+  c.data = copy.get();
+  c.owner = std::move(copy);
+  return c;
+}
+
+const std::byte* ConstBytes(const Const& c, std::vector<std::byte>* scratch) {
+  if (c.data || c.splat.empty()) return c.data;
+  const auto total = ByteCount(c.type);
+  if (!total) return nullptr;
+  const size_t n = static_cast<size_t>(*total);
+  scratch->resize(n ? n : 1);
+  const int bits = DTypeBits(c.type.dtype);
+  if (bits < 8) {  // The element lies in the low bits; every slot of the byte repeats it.
+    unsigned pattern = 0;
+    const unsigned element = std::to_integer<unsigned>(c.splat[0]) & ((1u << bits) - 1);
+    for (int at = 0; at < 8; at += bits) pattern |= element << at;
+    std::memset(scratch->data(), static_cast<int>(pattern), n);
+    return scratch->data();
+  }
+  const size_t size = c.splat.size();
+  for (size_t at = 0; at + size <= n; at += size) {
+    std::memcpy(scratch->data() + at, c.splat.data(), size);
+  }
+  return scratch->data();
+}
+
+}  // namespace ge

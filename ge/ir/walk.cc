@@ -1,0 +1,136 @@
+#include "ge/ir/walk.h"
+
+#include <algorithm>
+#include <functional>
+#include <queue>
+#include <unordered_map>
+#include <unordered_set>
+
+namespace ge {
+
+DefUse BuildDefUse(const Function& f) {
+  DefUse d;
+  const size_t n = f.values.size();
+  d.producer.assign(n, -1);
+  d.uses.resize(n);
+  d.result_uses.assign(n, 0);
+  for (uint32_t i = 0; i < f.nodes.size(); ++i) {
+    const Node& node = f.nodes[i];
+    for (uint32_t s = 0; s < node.inputs.size(); ++s) {
+      const ValueId v = node.inputs[s];
+      if (v && v < n) d.uses[v].push_back(Use{i, s});
+    }
+    for (ValueId v : node.outputs) {
+      if (v && v < n) d.producer[v] = static_cast<int32_t>(i);
+    }
+  }
+  for (ValueId v : f.results) {
+    if (v && v < n) ++d.result_uses[v];
+  }
+  return d;
+}
+
+namespace {
+
+using Edges = std::vector<std::vector<uint32_t>>;  // predecessors by node index
+
+Edges Predecessors(const Function& f) {
+  const DefUse d = BuildDefUse(f);
+  Edges pred(f.nodes.size());
+  std::unordered_map<NodeId, uint32_t> by_id;
+  bool any_after = false;
+  for (const Node& node : f.nodes) any_after |= !node.after.empty();
+  if (any_after) {
+    for (uint32_t i = 0; i < f.nodes.size(); ++i) by_id[f.nodes[i].id] = i;
+  }
+  std::unordered_map<uint64_t, uint32_t> last_effect;
+  for (uint32_t i = 0; i < f.nodes.size(); ++i) {
+    const Node& node = f.nodes[i];
+    for (ValueId v : node.inputs) {
+      if (v < d.producer.size() && d.producer[v] >= 0) pred[i].push_back(d.producer[v]);
+    }
+    for (NodeId id : node.after) {
+      if (auto it = by_id.find(id); it != by_id.end()) pred[i].push_back(it->second);
+    }
+    for (const Effect& e : node.effects) {
+      const uint64_t key = (uint64_t{static_cast<uint8_t>(e.kind)} << 32) | e.object;
+      auto [it, fresh] = last_effect.emplace(key, i);
+      if (fresh || it->second == i) continue;
+      pred[i].push_back(it->second);
+      it->second = i;
+    }
+  }
+  return pred;
+}
+
+// `waiting` are the nodes that a cycle holds back; each has a predecessor that waits too.
+std::string CycleText(const Function& f, const Edges& pred, const std::vector<bool>& waiting) {
+  uint32_t at = 0;
+  while (!waiting[at]) ++at;
+  std::vector<uint32_t> path;
+  std::unordered_map<uint32_t, size_t> seen;
+  while (seen.emplace(at, path.size()).second) {
+    path.push_back(at);
+    for (uint32_t p : pred[at]) {
+      if (waiting[p]) {
+        at = p;
+        break;
+      }
+    }
+  }
+  std::vector<uint32_t> cycle(path.begin() + seen[at], path.end());
+  std::reverse(cycle.begin(), cycle.end());  // In the direction of the data.
+  std::rotate(cycle.begin(), std::min_element(cycle.begin(), cycle.end()), cycle.end());
+  constexpr size_t kShown = 12;
+  std::string text;
+  for (size_t i = 0; i < cycle.size() && i < kShown; ++i)
+    text += NodeLabel(f.nodes[cycle[i]]) + " -> ";
+  if (cycle.size() > kShown) text += "... " + std::to_string(cycle.size() - kShown) + " more -> ";
+  return text + NodeLabel(f.nodes[cycle[0]]);
+}
+
+}  // namespace
+
+Status SortNodes(Function* f) {
+  const Edges pred = Predecessors(*f);
+  const size_t n = f->nodes.size();
+  Edges next(n);
+  std::vector<uint32_t> missing(n, 0);
+  bool sorted = true;
+  for (uint32_t i = 0; i < n; ++i) {
+    for (uint32_t p : pred[i]) {
+      next[p].push_back(i);
+      ++missing[i];
+      sorted &= p < i;
+    }
+  }
+  if (sorted) return {};
+  std::priority_queue<uint32_t, std::vector<uint32_t>, std::greater<>> ready;
+  for (uint32_t i = 0; i < n; ++i) {
+    if (!missing[i]) ready.push(i);
+  }
+  std::vector<uint32_t> order;
+  order.reserve(n);
+  std::vector<bool> waiting(n, true);
+  while (!ready.empty()) {
+    const uint32_t i = ready.top();
+    ready.pop();
+    order.push_back(i);
+    waiting[i] = false;
+    for (uint32_t u : next[i]) {
+      if (--missing[u] == 0) ready.push(u);
+    }
+  }
+  if (order.size() != n) {
+    return Status(Code::kInvalidGraph, "function '" + f->name +
+                                           "' has a cycle: " + CycleText(*f, pred, waiting) +
+                                           "; remove one of these edges");
+  }
+  std::vector<Node> nodes;
+  nodes.reserve(n);
+  for (uint32_t i : order) nodes.push_back(std::move(f->nodes[i]));
+  f->nodes = std::move(nodes);
+  return {};
+}
+
+}  // namespace ge

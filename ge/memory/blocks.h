@@ -1,0 +1,33 @@
+// Blocks: values of one function grouped into blocks that share a place (aliases), with the pairs
+// of blocks that may not share bytes. Decides which permitted aliases are taken. Thread-safe.
+#pragma once
+
+#include <vector>
+
+#include "ge/memory/lifetimes.h"
+#include "ge/memory/pack.h"
+#include "ge/plan/plan.h"
+#include "ge/plan/uses.h"
+
+namespace ge::memory {
+
+struct Aliases {
+  std::vector<PlanValueId> of;     // by value: in whose place it lies, 0 = none
+  std::vector<PlanValueId> block;  // by value: the first value of its block (itself when alone)
+};
+
+// No alias at all when `take` is false.
+Aliases ChooseAliases(const PlanFunction& f, const Lifetimes& life, bool take);
+
+struct DomainBlocks {
+  std::vector<std::vector<PlanValueId>> members;  // by block
+  std::vector<PackBlock> blocks;                  // conflicts filled when asked
+};
+
+// The values of `domain` that belong in its transient arena. `gap` is added to every block that
+// has bytes; without `reuse` conflicts stay empty, since all blocks then lie apart.
+DomainBlocks MakeBlocks(const PlanFunction& f, const std::vector<PlanUses>& uses,
+                        const Lifetimes& life, const Aliases& aliases, DomainId domain, int64_t gap,
+                        bool reuse);
+
+}  // namespace ge::memory

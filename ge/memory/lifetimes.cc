@@ -1,0 +1,104 @@
+#include "ge/memory/lifetimes.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace ge::memory {
+namespace {
+
+Status EarlyWait(uint32_t i, const Instruction& in) {
+  return Status(Code::kInternal,
+                fmt::format("instruction {} waits for event {} at {}, which no earlier instruction "
+                            "signals; run STREAMS before MEMORY",
+                            i, in.event, in.event_value));
+}
+
+}  // namespace
+
+Result<Lifetimes> Lifetimes::Make(const PlanFunction& f, const std::vector<PlanUses>& uses) {
+  Lifetimes l;
+  const uint32_t k = l.streams_ = std::max<uint32_t>(1, static_cast<uint32_t>(f.streams.size()));
+  const uint32_t n = static_cast<uint32_t>(f.code.size());
+  l.stream_.resize(n);
+  l.index_.resize(n);
+  l.clock_.resize(size_t{n} * k);
+  std::vector<uint32_t> now(size_t{k} * k);  // by stream: its clock
+  std::vector<uint32_t> count(k);
+  std::vector<std::vector<uint32_t>> signals(f.events.size());
+  for (uint32_t i = 0; i < n; ++i) {
+    const Instruction& in = f.code[i];
+    if (in.stream >= k || ((in.op == PlanOp::kSignal || in.op == PlanOp::kWait) &&
+                           in.event >= f.events.size())) {
+      return Status(Code::kInternal,
+                    fmt::format("instruction {} names stream {} and event {}, wanted below {} and "
+                                "{}",
+                                i, in.stream, in.event, k, f.events.size()));
+    }
+    l.stream_[i] = in.stream;
+    l.index_[i] = count[in.stream]++;
+    uint32_t* own = &now[size_t{in.stream} * k];
+    const auto join = [&](const uint32_t* other) {
+      for (uint32_t s = 0; s < k; ++s) own[s] = std::max(own[s], other[s]);
+    };
+    join(&now[0]);  // all that the host had executed when this was queued
+    if (in.op == PlanOp::kWait && in.event_value > 0) {
+      const auto& of_event = signals[in.event];
+      const auto reached = std::find_if(of_event.begin(), of_event.end(), [&](uint32_t s) {
+        return f.code[s].event_value >= in.event_value;
+      });
+      if (reached == of_event.end()) return EarlyWait(i, in);
+      join(&l.clock_[size_t{*reached} * k]);
+    }
+    std::copy(own, own + k, &l.clock_[size_t{i} * k]);
+    own[in.stream] = l.index_[i] + 1;
+    if (in.op == PlanOp::kSignal) signals[in.event].push_back(i);
+  }
+  l.uses_ = uses;
+  l.end_.resize(f.values.size() * k);
+  l.first_.resize(f.values.size());
+  l.last_.resize(f.values.size());
+  l.inside_.resize(f.values.size());
+  for (PlanValueId v = 1; v < f.values.size(); ++v) {
+    l.first_[v] = l.last_[v] = uses[v].writer == kNoInstruction ? 0 : uses[v].writer;
+    const auto use = [&](uint32_t i) {
+      uint32_t& end = l.end_[size_t{v} * k + l.stream_[i]];
+      end = std::max(end, l.index_[i] + 1);
+      l.last_[v] = std::max(l.last_[v], i);
+    };
+    if (uses[v].writer != kNoInstruction) use(uses[v].writer);
+    for (uint32_t i : uses[v].readers) use(i);
+    const PlanValue& value = f.values[v];
+    l.inside_[v] = {value.kind == PlanValueKind::kInternal, value.segment, value.first_step,
+                    value.last_step};
+  }
+  return l;
+}
+
+bool Lifetimes::OverBefore(PlanValueId v, uint32_t i, uint32_t except) const {
+  const uint32_t* clock = &clock_[size_t{i} * streams_];
+  if (except == kNoInstruction) {
+    const uint32_t* end = &end_[size_t{v} * streams_];
+    for (uint32_t s = 0; s < streams_; ++s) {
+      if (end[s] > clock[s]) return false;
+    }
+    return true;
+  }
+  const auto over = [&](uint32_t use) {
+    return use == kNoInstruction || use == except || clock[stream_[use]] > index_[use];
+  };
+  return over(uses_[v].writer) &&
+         std::all_of(uses_[v].readers.begin(), uses_[v].readers.end(), over);
+}
+
+bool Lifetimes::Together(PlanValueId a, PlanValueId b) const {
+  const uint32_t wa = uses_[a].writer, wb = uses_[b].writer;
+  if (wb != kNoInstruction && OverBefore(a, wb)) return false;
+  if (wa != kNoInstruction && OverBefore(b, wa)) return false;
+  const Inside& ia = inside_[a];
+  const Inside& ib = inside_[b];
+  if (!ia.internal || !ib.internal || ia.segment != ib.segment) return true;
+  return ia.first_step <= ib.last_step && ib.first_step <= ia.last_step;
+}
+
+}  // namespace ge::memory

@@ -1,0 +1,187 @@
+#include "ge/memory/pack.h"
+
+#include <algorithm>
+#include <limits>
+#include <numeric>
+
+namespace ge::memory {
+namespace {
+
+enum class Fit { kFirst, kBest };
+
+// Work of the local search, in visits of a conflict: some 50 ms on the machines of 2024.
+constexpr int64_t kSearchVisits = 10'000'000;
+constexpr int kSearchRounds = 400;
+
+int64_t AlignUp(int64_t n, int64_t align) { return (n + align - 1) & ~(align - 1); }
+
+class Packer {
+ public:
+  explicit Packer(const std::vector<PackBlock>& blocks) : blocks_(blocks) {
+    for (const PackBlock& b : blocks) visits_ += 1 + static_cast<int64_t>(b.conflicts.size());
+    FindLiveSums();
+  }
+
+  PackResult Run() {
+    std::vector<std::vector<uint32_t>> orders = Orders();
+    std::vector<uint32_t> best_order;
+    Fit best_fit = Fit::kFirst;
+    for (const auto& order : orders) {
+      for (Fit fit : {Fit::kBest, Fit::kFirst}) {
+        PackResult r = Place(order, fit);
+        if (!best_order.empty() && r.bytes >= best_.bytes) continue;
+        best_ = std::move(r);
+        best_order = order;
+        best_fit = fit;
+        if (best_.bytes <= floor_) return std::move(best_);
+      }
+    }
+    Search(std::move(best_order), best_fit);
+    return std::move(best_);
+  }
+
+ private:
+  struct Taken {
+    int64_t begin, end;
+  };
+
+  // Bytes live at each place of the issue order; their maximum is a floor when lifetimes in issue
+  // order mean conflicts, and only tells when to stop looking.
+  void FindLiveSums() {
+    uint32_t n = 0;
+    for (const PackBlock& b : blocks_) n = std::max(n, b.last + 1);
+    live_.assign(n + 1, 0);
+    for (const PackBlock& b : blocks_) {
+      live_[b.first] += b.bytes;
+      live_[b.last + 1] -= b.bytes;
+    }
+    for (uint32_t i = 1; i <= n; ++i) live_[i] += live_[i - 1];
+    for (uint32_t i = 0; i <= n; ++i) floor_ = std::max(floor_, live_[i]);
+  }
+
+  template <typename Key>
+  std::vector<uint32_t> SortedBy(Key key) const {
+    std::vector<uint32_t> order(blocks_.size());
+    std::iota(order.begin(), order.end(), 0);
+    std::sort(order.begin(), order.end(), [&](uint32_t a, uint32_t b) {
+      const auto ka = key(a), kb = key(b);
+      return ka != kb ? ka > kb : a < b;
+    });
+    return order;
+  }
+
+  std::vector<std::vector<uint32_t>> Orders() const {
+    const auto life = [&](uint32_t i) {
+      return static_cast<int64_t>(blocks_[i].last) - blocks_[i].first + 1;
+    };
+    // Breadth: the fullest moment that a block lives through; then by size.
+    std::vector<int64_t> breadth(blocks_.size());
+    for (uint32_t i = 0; i < blocks_.size(); ++i) {
+      breadth[i] = *std::max_element(live_.begin() + blocks_[i].first,
+                                     live_.begin() + blocks_[i].last + 1);
+    }
+    using Pair = std::pair<int64_t, int64_t>;
+    return {
+        SortedBy([&](uint32_t i) { return Pair(blocks_[i].bytes, life(i)); }),
+        SortedBy([&](uint32_t i) { return Pair(breadth[i], blocks_[i].bytes); }),
+        SortedBy([&](uint32_t i) {
+          return Pair(static_cast<int64_t>(static_cast<double>(blocks_[i].bytes) * life(i) / 64.0),
+                      blocks_[i].bytes);
+        }),
+        SortedBy([&](uint32_t i) {
+          return Pair(-static_cast<int64_t>(blocks_[i].first), blocks_[i].bytes);
+        }),
+        SortedBy([&](uint32_t i) { return Pair(life(i), blocks_[i].bytes); }),
+    };
+  }
+
+  PackResult Place(const std::vector<uint32_t>& order, Fit fit) {
+    PackResult r;
+    r.offset.assign(blocks_.size(), -1);
+    std::vector<Taken> taken;
+    for (uint32_t i : order) {
+      const PackBlock& b = blocks_[i];
+      if (b.bytes == 0) {
+        r.offset[i] = 0;
+        continue;
+      }
+      taken.clear();
+      for (uint32_t j : b.conflicts) {
+        if (r.offset[j] >= 0 && blocks_[j].bytes > 0) {
+          taken.push_back({r.offset[j], r.offset[j] + blocks_[j].bytes});
+        }
+      }
+      r.offset[i] = FindGap(&taken, b, fit);
+      r.bytes = std::max(r.bytes, r.offset[i] + b.bytes);
+    }
+    return r;
+  }
+
+  static int64_t FindGap(std::vector<Taken>* taken, const PackBlock& b, Fit fit) {
+    std::sort(taken->begin(), taken->end(),
+              [](const Taken& x, const Taken& y) { return x.begin < y.begin; });
+    int64_t cursor = 0, best = -1;
+    int64_t best_slack = std::numeric_limits<int64_t>::max();
+    for (const Taken& t : *taken) {
+      const int64_t at = AlignUp(cursor, b.align);
+      if (at + b.bytes <= t.begin) {
+        if (fit == Fit::kFirst) return at;
+        const int64_t slack = t.begin - cursor - b.bytes;
+        if (slack < best_slack) {
+          best_slack = slack;
+          best = at;
+        }
+      }
+      cursor = std::max(cursor, t.end);
+    }
+    return best >= 0 ? best : AlignUp(cursor, b.align);
+  }
+
+  // Moves a block that ends at the top of the arena to an earlier place in the order, keeps what
+  // is not worse.
+  void Search(std::vector<uint32_t> order, Fit fit) {
+    const int64_t per_round = std::max<int64_t>(visits_, 1);
+    const int rounds = static_cast<int>(std::min<int64_t>(kSearchRounds, kSearchVisits / per_round));
+    PackResult now = best_;
+    for (int round = 0; round < rounds && best_.bytes > floor_; ++round) {
+      std::vector<uint32_t> next = order;
+      std::vector<size_t> top;
+      for (size_t p = 0; p < next.size(); ++p) {
+        if (now.offset[next[p]] + blocks_[next[p]].bytes == now.bytes) top.push_back(p);
+      }
+      if (top.empty()) return;
+      const size_t from = top[Random() % top.size()];
+      const size_t to = from == 0 ? Random() % next.size() : Random() % from;
+      const uint32_t moved = next[from];
+      next.erase(next.begin() + from);
+      next.insert(next.begin() + to, moved);
+      PackResult r = Place(next, Random() % 4 ? fit : Other(fit));
+      if (r.bytes > now.bytes) continue;
+      order = std::move(next);
+      now = r;
+      if (r.bytes < best_.bytes) best_ = std::move(r);
+    }
+  }
+
+  static Fit Other(Fit fit) { return fit == Fit::kFirst ? Fit::kBest : Fit::kFirst; }
+
+  // xorshift64: the same on every machine.
+  uint64_t Random() {
+    random_ ^= random_ << 13;
+    random_ ^= random_ >> 7;
+    random_ ^= random_ << 17;
+    return random_;
+  }
+
+  const std::vector<PackBlock>& blocks_;
+  PackResult best_;
+  std::vector<int64_t> live_;
+  int64_t floor_ = 0, visits_ = 0;
+  uint64_t random_ = 0x9e3779b97f4a7c15ull;
+};
+
+}  // namespace
+
+PackResult Pack(const std::vector<PackBlock>& blocks) { return Packer(blocks).Run(); }
+
+}  // namespace ge::memory

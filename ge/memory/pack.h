@@ -1,0 +1,24 @@
+// Pack: offsets for blocks of which some may not share bytes, in as few bytes as the heuristics
+// find. It knows no plan: numbers in, numbers out; deterministic. Thread-safe.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+namespace ge::memory {
+
+struct PackBlock {
+  int64_t bytes = 0, align = 1;  // align: a power of two
+  uint32_t first = 0, last = 0;  // rough lifetime in issue order; steers the order of placement
+  std::vector<uint32_t> conflicts;  // blocks that may not share bytes with this one; symmetric
+};
+
+struct PackResult {
+  std::vector<int64_t> offset;
+  int64_t bytes = 0;  // of the arena
+};
+
+// The caller has checked that the sum of all bytes and alignments fits in 63 bits.
+PackResult Pack(const std::vector<PackBlock>& blocks);
+
+}  // namespace ge::memory

@@ -1,0 +1,29 @@
+#include "ge/ops/pooling.h"
+
+namespace ge {
+namespace {
+
+constexpr DTypeSet kTypes = kFloats | Bit(DType::kInt8) | Bit(DType::kUint8);
+
+Status Infer(InferContext& c) {
+  const int64_t order = AttrInt(c.node(), "storage_order", 0);
+  if (order != 0 && order != 1) {
+    return Bad(c.node(), "attribute 'storage_order' is " + std::to_string(order) +
+                             ", wanted 0 (row major) or 1 (column major)");
+  }
+  return InferPool(c);
+}
+
+}  // namespace
+
+// The largest of each window, padding excluded; Indices are flat positions in X.
+GE_OP(max_pool) = {"",
+                   "MaxPool",
+                   22,
+                   {{"X", kTypes, "T"}},
+                   {{"Y", kTypes, "T"}, {"Indices", Bit(DType::kInt64), "I", Arity::kOptional}},
+                   PoolAttrs({"storage_order", AttrKind::kInt}),
+                   Infer,
+                   PoolWork};
+
+}  // namespace ge

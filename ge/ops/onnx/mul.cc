@@ -1,0 +1,15 @@
+#include "ge/ops/elementwise.h"
+
+namespace ge {
+namespace {
+
+std::optional<Dim> Fold(DimTable& d, Dim a, Dim b) { return d.Mul(a, b); }
+
+Status Infer(InferContext& c) { return InferFolded(c, Fold); }
+
+}  // namespace
+
+// a * b with broadcasting.
+GE_OP(mul) = Binary("Mul", 14, kNumeric, Infer);
+
+}  // namespace ge

@@ -1,0 +1,20 @@
+#include "ge/ops/elementwise.h"
+
+namespace ge {
+namespace {
+
+Status Infer(InferContext& c) { return InferBroadcast(c); }
+
+}  // namespace
+
+// x^y with broadcasting; the result has x's dtype.
+GE_OP(pow) = {"",
+              "Pow",
+              15,
+              {{"X", kFloats | kIndex, "T"}, {"Y", kNumeric, "T1"}},
+              {{"Z", kFloats | kIndex, "T"}},
+              {},
+              Infer,
+              PerOutput<20>};
+
+}  // namespace ge

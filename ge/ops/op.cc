@@ -1,0 +1,305 @@
+#include "ge/ops/op.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <cmath>
+#include <map>
+
+namespace ge {
+
+#define GE_OP_ENTRY(stem) extern const OpDef ge_op_##stem;
+#include "op_table.inc"
+#undef GE_OP_ENTRY
+
+namespace {
+
+constexpr const OpDef* kTable[] = {
+#define GE_OP_ENTRY(stem) &ge_op_##stem,
+#include "op_table.inc"
+#undef GE_OP_ENTRY
+};
+
+std::string FullName(std::string_view domain, std::string_view name) {
+  return domain.empty() ? std::string(name) : fmt::format("{}.{}", domain, name);
+}
+
+std::string FullName(const OpDef& op) { return FullName(op.domain, op.name); }
+
+// Edit distance without case, of names of at most 64 letters (longer ones are cut).
+size_t EditDistance(std::string_view a, std::string_view b) {
+  a = a.substr(0, 64);
+  b = b.substr(0, 64);
+  std::vector<size_t> row(b.size() + 1);
+  for (size_t j = 0; j <= b.size(); ++j) row[j] = j;
+  for (size_t i = 1; i <= a.size(); ++i) {
+    size_t diagonal = row[0];
+    row[0] = i;
+    for (size_t j = 1; j <= b.size(); ++j) {
+      const bool same = std::tolower(static_cast<unsigned char>(a[i - 1])) ==
+                        std::tolower(static_cast<unsigned char>(b[j - 1]));
+      const size_t best = std::min({row[j] + 1, row[j - 1] + 1, diagonal + (same ? 0 : 1)});
+      diagonal = row[j];
+      row[j] = best;
+    }
+  }
+  return row[b.size()];
+}
+
+const char* KindName(AttrKind kind) {
+  switch (kind) {
+    case AttrKind::kInt:
+      return "int";
+    case AttrKind::kFloat:
+      return "float";
+    case AttrKind::kString:
+      return "string";
+    case AttrKind::kTensor:
+      return "tensor";
+    case AttrKind::kInts:
+      return "list of ints";
+    case AttrKind::kFloats:
+      return "list of floats";
+    case AttrKind::kStrings:
+      return "list of strings";
+    case AttrKind::kFn:
+      return "function";
+  }
+  return "?";
+}
+
+const char* PayloadName(const Attr::Payload& p) {
+  struct Namer {
+    const char* operator()(int64_t) { return "int"; }
+    const char* operator()(double) { return "float"; }
+    const char* operator()(const std::string&) { return "string"; }
+    const char* operator()(const Type&) { return "type"; }
+    const char* operator()(const Dim&) { return "dim"; }
+    const char* operator()(const ConstRef&) { return "tensor"; }
+    const char* operator()(const FunctionRef&) { return "function"; }
+    const char* operator()(const std::vector<int64_t>&) { return "list of ints"; }
+    const char* operator()(const std::vector<double>&) { return "list of floats"; }
+    const char* operator()(const std::vector<std::string>&) { return "list of strings"; }
+    const char* operator()(const std::vector<Type>&) { return "list of types"; }
+    const char* operator()(const AttrRef&) { return "parameter of the function"; }
+  };
+  return std::visit(Namer{}, p);
+}
+
+bool IsEmptyList(const Attr::Payload& p) {
+  if (auto* v = std::get_if<std::vector<int64_t>>(&p)) return v->empty();
+  if (auto* v = std::get_if<std::vector<double>>(&p)) return v->empty();
+  if (auto* v = std::get_if<std::vector<std::string>>(&p)) return v->empty();
+  return false;
+}
+
+bool KindFits(AttrKind kind, const Attr::Payload& p) {
+  if (std::holds_alternative<AttrRef>(p)) return true;  // checked where the function is called
+  switch (kind) {
+    case AttrKind::kInt:
+      return std::holds_alternative<int64_t>(p);
+    case AttrKind::kFloat:
+      return std::holds_alternative<double>(p);
+    case AttrKind::kString:
+      return std::holds_alternative<std::string>(p);
+    case AttrKind::kTensor:
+      return std::holds_alternative<ConstRef>(p);
+    case AttrKind::kFn:
+      return std::holds_alternative<FunctionRef>(p);
+    // An empty list does not say of what.
+    case AttrKind::kInts:
+      return std::holds_alternative<std::vector<int64_t>>(p) || IsEmptyList(p);
+    case AttrKind::kFloats:
+      return std::holds_alternative<std::vector<double>>(p) || IsEmptyList(p);
+    case AttrKind::kStrings:
+      return std::holds_alternative<std::vector<std::string>>(p) || IsEmptyList(p);
+  }
+  return false;
+}
+
+Status CheckPorts(const OpDef& op, bool inputs, const std::vector<Port>& ports,
+                  const std::vector<ValueId>& values) {
+  const char* what = inputs ? "input" : "output";
+  size_t need = 0;
+  bool variadic = false;
+  for (size_t i = 0; i < ports.size(); ++i) {
+    variadic = ports[i].arity == Arity::kVariadic;
+    if (ports[i].arity == Arity::kOne) need = i + 1;
+    if (variadic && ports[i].min_count > 0) need = i + ports[i].min_count;
+  }
+  if (values.size() < need || (!variadic && values.size() > ports.size())) {
+    std::string names;
+    for (const Port& p : ports) names += fmt::format("{}{}", names.empty() ? "" : ", ", p.name);
+    const std::string wanted = variadic               ? fmt::format("at least {}", need)
+                               : need == ports.size() ? fmt::format("{}", need)
+                                                      : fmt::format("{} to {}", need, ports.size());
+    return Status(Code::kInvalidGraph, fmt::format("{}: found {} {}s, wanted {} ({})", FullName(op),
+                                                   values.size(), what, wanted, names));
+  }
+  for (size_t i = 0; i < values.size(); ++i) {
+    const Port& p = ports[std::min(i, ports.size() - 1)];
+    // An output of a variadic port may be unused; a captured or carried value may be absent.
+    const bool needed =
+        p.arity == Arity::kOne || (p.arity == Arity::kVariadic && inputs && p.dtypes != kAnyType);
+    if (values[i] == 0 && needed) {
+      return Status(Code::kInvalidGraph,
+                    fmt::format("{}: {} {} ('{}') is absent, wanted a value: it is not optional",
+                                FullName(op), what, i, p.name));
+    }
+  }
+  return {};
+}
+
+Status CheckAttr(const OpDef& op, const Node& node, size_t index) {
+  const Attr& a = node.attrs[index];
+  auto def = std::find_if(op.attrs.begin(), op.attrs.end(),
+                          [&](const AttrDef& d) { return a.name == d.name; });
+  if (def == op.attrs.end()) {
+    std::string known;
+    for (const AttrDef& d : op.attrs) {
+      known += fmt::format("{}{}", known.empty() ? "" : ", ", d.name);
+    }
+    return Status(Code::kInvalidGraph,
+                  fmt::format("{}: unknown attribute '{:.64}', wanted one of ({}); remove it or "
+                              "convert the model to opset {}",
+                              FullName(op), a.name, known, kCanonicalOpset));
+  }
+  for (size_t j = 0; j < index; ++j) {
+    if (node.attrs[j].name == a.name) {
+      return Status(Code::kInvalidGraph, fmt::format("{}: attribute '{}' is given twice, wanted "
+                                                     "once: remove one of them",
+                                                     FullName(op), a.name));
+    }
+  }
+  if (!KindFits(def->kind, a.value)) {
+    return Status(Code::kInvalidGraph,
+                  fmt::format("{}: attribute '{}' is of kind {}, wanted {}", FullName(op), a.name,
+                              PayloadName(a.value), KindName(def->kind)));
+  }
+  return {};
+}
+
+std::string SetName(DTypeSet set) {
+  std::string names;
+  for (int t = 1; t < kDTypeCount; ++t) {
+    if (!(set & Bit(static_cast<DType>(t)))) continue;
+    names += fmt::format("{}{}", names.empty() ? "" : ", ", DTypeName(static_cast<DType>(t)));
+  }
+  return names;
+}
+
+}  // namespace
+
+std::span<const OpDef* const> AllOps() { return kTable; }
+
+const OpDef* FindOp(std::string_view domain, std::string_view name) {
+  using Key = std::pair<std::string_view, std::string_view>;
+  static const auto* index = [] {
+    auto* m = new std::map<Key, const OpDef*>;
+    for (const OpDef* op : kTable) m->emplace(Key{op->domain, op->name}, op);
+    return m;
+  }();
+  auto it = index->find(Key{domain == "ai.onnx" ? "" : domain, name});
+  return it == index->end() ? nullptr : it->second;
+}
+
+std::vector<std::string> NearestOps(std::string_view domain, std::string_view name) {
+  std::vector<std::pair<size_t, std::string>> found;
+  const size_t limit = std::max<size_t>(2, name.size() / 3);
+  for (const OpDef* op : kTable) {
+    const size_t distance = 2 * EditDistance(name, op->name) + (domain == op->domain ? 0 : 1);
+    if (distance <= 2 * limit + 1) found.emplace_back(distance, FullName(*op));
+  }
+  std::sort(found.begin(), found.end());
+  if (found.size() > 3) found.resize(3);
+  std::vector<std::string> names;
+  for (auto& f : found) names.push_back(std::move(f.second));
+  return names;
+}
+
+Status CheckNodeAgainstOp(const Node& node, const OpDef& op) {
+  auto check = [&]() -> Status {
+    GE_RETURN_IF_ERROR(CheckPorts(op, true, op.inputs, node.inputs));
+    GE_RETURN_IF_ERROR(CheckPorts(op, false, op.outputs, node.outputs));
+    // Each attribute is looked at against those before it; a list longer than the record has a
+    // duplicate or an unknown one within its first entries, so this ends early.
+    for (size_t i = 0; i < node.attrs.size(); ++i) {
+      GE_RETURN_IF_ERROR(CheckAttr(op, node, i));
+    }
+    for (const AttrDef& d : op.attrs) {
+      if (d.required && node.attr(d.name) == nullptr) {
+        return Status(Code::kInvalidGraph,
+                      fmt::format("{}: attribute '{}' is missing, wanted a value of kind {}",
+                                  FullName(op), d.name, KindName(d.kind)));
+      }
+    }
+    if (op.has_effects && node.effects.empty()) {
+      return Status(
+          Code::kInvalidGraph,
+          fmt::format("{}: no effect is named, wanted the state that it uses", FullName(op)));
+    }
+    return {};
+  };
+  Status s = check();
+  return s.ok() ? s : std::move(s).AtNode(NodeLabel(node));
+}
+
+Status CheckInputTypes(InferContext& c, const OpDef& op) {
+  std::map<std::string_view, std::pair<DType, size_t>> bound;  // variable -> dtype, first input
+  for (size_t i = 0; i < c.input_count(); ++i) {
+    if (!c.has_input(i) || op.inputs.empty()) continue;
+    const Port& p = op.inputs[std::min(i, op.inputs.size() - 1)];
+    if (p.dtypes == kAnyType) continue;
+    const Type& t = c.input_type(i);
+    if (!t.is_tensor()) {
+      return Status(Code::kInvalidGraph,
+                    fmt::format("{}: input {} ('{}') is {}, wanted a tensor", FullName(op), i,
+                                p.name, TypeToString(t, c.dims())));
+    }
+    if (!IsKnown(t.dtype) || !(p.dtypes & Bit(t.dtype))) {
+      return Status(Code::kInvalidGraph,
+                    fmt::format("{}: input {} ('{}') has dtype {}, wanted one of {}; insert a Cast",
+                                FullName(op), i, p.name, DTypeName(t.dtype), SetName(p.dtypes)));
+    }
+    if (*p.type_var == '\0') continue;
+    auto [it, fresh] = bound.try_emplace(p.type_var, t.dtype, i);
+    if (!fresh && it->second.first != t.dtype) {
+      return Status(
+          Code::kInvalidGraph,
+          fmt::format("{}: input {} ('{}') has dtype {}, wanted {} as input {} has; insert a Cast",
+                      FullName(op), i, p.name, DTypeName(t.dtype), DTypeName(it->second.first),
+                      it->second.second));
+    }
+  }
+  return {};
+}
+
+int64_t AttrInt(const Node& n, std::string_view name, int64_t fallback) {
+  const Attr* a = n.attr(name);
+  const auto* v = a ? std::get_if<int64_t>(&a->value) : nullptr;
+  return v ? *v : fallback;
+}
+
+double AttrFloat(const Node& n, std::string_view name, double fallback) {
+  const Attr* a = n.attr(name);
+  const auto* v = a ? std::get_if<double>(&a->value) : nullptr;
+  return v ? *v : fallback;
+}
+
+std::string_view AttrString(const Node& n, std::string_view name, std::string_view fallback) {
+  const Attr* a = n.attr(name);
+  const auto* v = a ? std::get_if<std::string>(&a->value) : nullptr;
+  return v ? std::string_view(*v) : fallback;
+}
+
+const std::vector<int64_t>& AttrInts(const Node& n, std::string_view name) {
+  static const std::vector<int64_t> kNone;
+  const Attr* a = n.attr(name);
+  const auto* v = a ? std::get_if<std::vector<int64_t>>(&a->value) : nullptr;
+  return v ? *v : kNone;
+}
+
+bool HasAttr(const Node& n, std::string_view name) { return n.attr(name) != nullptr; }
+
+}  // namespace ge

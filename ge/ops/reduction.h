@@ -1,0 +1,12 @@
+// Record and rule that the Reduce* operators share (axes as an input). Any thread may call.
+#pragma once
+
+#include "ge/ops/infer_shapes.h"
+#include "ge/ops/work.h"
+
+namespace ge {
+
+Status InferReduce(InferContext& c);
+OpDef Reduction(const char* name, int32_t since, DTypeSet types);
+
+}  // namespace ge

@@ -1,0 +1,14 @@
+#include "ge/ops/state.h"
+
+namespace ge {
+
+Result<const Type*> StateType(InferContext& c) {
+  const std::vector<Effect>& effects = c.node().effects;
+  if (effects.empty() || effects[0].kind != EffectKind::kState) {
+    return Bad(c.node(), "the first effect is not on a state, wanted the state that is used");
+  }
+  const State* state = c.state(effects[0].object);
+  return state ? &state->type : nullptr;
+}
+
+}  // namespace ge

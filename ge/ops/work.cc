@@ -1,0 +1,25 @@
+#include "ge/ops/work.h"
+
+namespace ge {
+
+double ElementsOf(const Type& t) {
+  double n = 1;
+  if (!t.is_static()) return 0;
+  for (const Dim& d : t.dims) n *= static_cast<double>(d.value);
+  return n;
+}
+
+double BytesOf(std::span<const Type> in, std::span<const Type> out) {
+  double bytes = 0;
+  for (auto types : {in, out}) {
+    for (const Type& t : types) bytes += ElementsOf(t) * DTypeBits(t.dtype) / 8;
+  }
+  return bytes;
+}
+
+Work WorkOf(const OpDef& op, const Node& node, std::span<const Type> in,
+            std::span<const Type> out) {
+  return op.work ? op.work(node, in, out) : PerOutput<1>(node, in, out);
+}
+
+}  // namespace ge

@@ -1,0 +1,327 @@
+#include "ge/partition/partition.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <set>
+
+#include "ge/plan/routes.h"
+
+namespace ge {
+namespace {
+
+class Partitioner {
+ public:
+  Partitioner(const Graph& graph, const Function& f, Plan* plan)
+      : graph_(graph), f_(f), plan_(plan), out_(plan->functions[0]), routes_(*plan) {}
+
+  Status Run() {
+    out_.values.assign(1, {});
+    out_.code.clear();
+    IndexNodes();
+    GE_RETURN_IF_ERROR(FindBorders());
+    for (size_t i = 0; i < f_.params.size(); ++i) {
+      PlanValue v = MakeValue(f_.params[i], {0, 0});
+      v.kind = PlanValueKind::kInput, v.index = static_cast<uint32_t>(i);
+      out_.inputs.push_back(Add(v));
+      home_[f_.params[i]] = {{0, 0}, out_.inputs.back()};
+    }
+    for (SegmentId s = 0; s < placed_; ++s) GE_RETURN_IF_ERROR(EmitSegment(s));
+    GE_RETURN_IF_ERROR(EmitOutputs());
+    return CheckCost();
+  }
+
+ private:
+  struct Home {
+    Spot spot;
+    PlanValueId value = 0;
+  };
+
+  void IndexNodes() {
+    placed_ = static_cast<SegmentId>(out_.segments.size());
+    std::map<NodeId, uint32_t> position;
+    for (uint32_t i = 0; i < f_.nodes.size(); ++i) position[f_.nodes[i].id] = i;
+    segment_of_.assign(f_.nodes.size(), 0);
+    nodes_of_.resize(placed_);
+    for (SegmentId s = 0; s < placed_; ++s) {
+      for (const PlanOffer& o : out_.segments[s].offers) {
+        for (NodeId n : o.nodes) {
+          segment_of_[position[n]] = s;
+          nodes_of_[s].push_back(position[n]);
+        }
+        for (auto [v, l] : o.layouts) layout_[{s, v}] = l;
+      }
+      std::sort(nodes_of_[s].begin(), nodes_of_[s].end());
+    }
+    maker_.assign(f_.values.size(), -1);
+    for (uint32_t i = 0; i < f_.nodes.size(); ++i) {
+      for (ValueId v : f_.nodes[i].outputs) {
+        if (v) maker_[v] = static_cast<int32_t>(segment_of_[i]);
+      }
+    }
+  }
+
+  LayoutId LayoutAt(SegmentId s, ValueId v) const {
+    auto it = layout_.find({s, v});
+    return it == layout_.end() ? 0 : it->second;
+  }
+
+  // Which values enter and leave each segment, and where each value is wanted.
+  Status FindBorders() {
+    reads_.resize(placed_), leaves_.resize(placed_), constants_.resize(placed_);
+    std::set<ValueId> leaving;
+    for (SegmentId s = 0; s < placed_; ++s) {
+      std::set<ValueId> seen;
+      for (uint32_t n : nodes_of_[s]) {
+        for (ValueId v : f_.nodes[n].inputs) {
+          if (v == 0 || !seen.insert(v).second) continue;
+          if (f_.values[v].constant) {
+            constants_[s].push_back(v);
+          } else if (maker_[v] != static_cast<int32_t>(s)) {
+            reads_[s].push_back(v);
+            if (maker_[v] >= 0) leaving.insert(v);
+            wanted_[v].insert({plan_->devices[out_.segments[s].device].domain, LayoutAt(s, v)});
+          }
+        }
+      }
+    }
+    for (ValueId r : f_.results) {
+      if (maker_[r] < 0) continue;
+      leaving.insert(r);
+      wanted_[r].insert({0, 0});
+    }
+    for (SegmentId s = 0; s < placed_; ++s) {
+      for (uint32_t n : nodes_of_[s]) {
+        for (ValueId v : f_.nodes[n].outputs) {
+          if (v && leaving.count(v)) leaves_[s].push_back(v);
+        }
+      }
+    }
+    return {};
+  }
+
+  PlanValue MakeValue(ValueId v, Spot spot) const {
+    const Value& value = f_.values[v];
+    PlanValue out;
+    out.name = value.name.empty() ? fmt::format("v{}", v) : value.name;
+    if (spot.domain != 0) out.name += "@" + plan_->domains[spot.domain].name;
+    if (spot.layout != 0) out.name += fmt::format(":{}", spot.layout);
+    out.graph_value = v;
+    out.type = value.type;
+    out.bytes = BytesInLayout(value.type, plan_->layouts[spot.layout]).value_or(-1);
+    out.domain = spot.domain, out.layout = spot.layout;
+    out.align = std::max<int64_t>(
+        64, plan_->domains[spot.domain].align > 4096 ? 64 : plan_->domains[spot.domain].align);
+    return out;
+  }
+
+  PlanValueId Add(PlanValue v) {
+    out_.values.push_back(std::move(v));
+    return static_cast<PlanValueId>(out_.values.size() - 1);
+  }
+
+  // First position of a result, or -1.
+  int32_t ResultIndex(ValueId v) const {
+    auto it = std::find(f_.results.begin(), f_.results.end(), v);
+    return it == f_.results.end() ? -1 : static_cast<int32_t>(it - f_.results.begin());
+  }
+
+  // A new plan value for graph value `v` at `spot`; it is the caller's output buffer when it can.
+  PlanValueId AddAt(ValueId v, Spot spot, bool final_spot) {
+    PlanValue value = MakeValue(v, spot);
+    int32_t index = ResultIndex(v);
+    if (index >= 0 && final_spot && spot == Spot{0, 0} && maker_[v] >= 0) {
+      value.kind = PlanValueKind::kOutput, value.index = static_cast<uint32_t>(index);
+    }
+    return Add(std::move(value));
+  }
+
+  Result<PlanValueId> BringTo(ValueId v, Spot to) {
+    const Home& home = home_.at(v);
+    if (home.spot == to) return home.value;
+    if (auto it = brought_.find({v, to}); it != brought_.end()) return it->second;
+    double bytes = static_cast<double>(ByteCount(f_.values[v].type).value_or(0));
+    Route route = routes_.Find(bytes, home.spot, to);
+    if (!route.possible) {
+      return Status(
+          Code::kInternal,
+          fmt::format("value '{}' cannot get from domain {} layout {} to domain {} "
+                      "layout {}, but PLACE relied on it",
+                      f_.values[v].name, home.spot.domain, home.spot.layout, to.domain, to.layout));
+    }
+    PlanValueId at = home.value;
+    for (size_t i = 0; i < route.hops.size(); ++i) {
+      const Hop& hop = route.hops[i];
+      PlanValueId next = AddAt(v, hop.to, i + 1 == route.hops.size());
+      Instruction ins;
+      ins.predicted_ns = hop.ns;
+      if (hop.conversion < 0) {
+        ins.op = PlanOp::kCopy, ins.src = at, ins.dst = next, ins.engine = hop.engine;
+      } else {
+        PlanSegment seg;
+        seg.device = plan_->conversions[hop.conversion].device;
+        seg.conversion = hop.conversion;
+        seg.inputs = {at}, seg.outputs = {next};
+        seg.predicted_ns = hop.ns;
+        out_.segments.push_back(std::move(seg));
+        ins.op = PlanOp::kLaunch, ins.segment = static_cast<SegmentId>(out_.segments.size() - 1);
+      }
+      out_.code.push_back(ins);
+      at = next;
+    }
+    brought_[{v, to}] = at;
+    return at;
+  }
+
+  double SegmentCost(SegmentId s) const {
+    double setup = 0, launch = 0, marginal = 0;
+    std::map<ValueId, double> saving;  // of values that a growable offer makes
+    const PlanSegment& seg = out_.segments[s];
+    for (const PlanOffer& o : seg.offers) {
+      setup = std::max(setup, o.setup_ns), launch = std::max(launch, o.launch_ns);
+      marginal += o.marginal_ns;
+    }
+    return setup + launch + marginal - Savings(s);
+  }
+
+  // Savings of values made by one offer and read by another of the segment.
+  double Savings(SegmentId s) const {
+    const PlanSegment& seg = out_.segments[s];
+    if (seg.offers.size() < 2) return 0;
+    std::map<NodeId, size_t> offer_of;
+    for (size_t k = 0; k < seg.offers.size(); ++k) {
+      for (NodeId n : seg.offers[k].nodes) offer_of[n] = k;
+    }
+    std::map<ValueId, size_t> maker;
+    for (uint32_t n : nodes_of_[s]) {
+      for (ValueId v : f_.nodes[n].outputs) {
+        if (v) maker[v] = offer_of[f_.nodes[n].id];
+      }
+    }
+    std::set<ValueId> kept;
+    double total = 0;
+    for (uint32_t n : nodes_of_[s]) {
+      for (ValueId v : f_.nodes[n].inputs) {
+        auto it = maker.find(v);
+        if (it == maker.end() || it->second == offer_of[f_.nodes[n].id]) continue;
+        if (kept.insert(v).second) total += seg.offers[it->second].edge_saving_ns;
+      }
+    }
+    return total;
+  }
+
+  Status EmitSegment(SegmentId s) {
+    Spot here{plan_->devices[out_.segments[s].device].domain, 0};
+    std::vector<PlanValueId> inputs, outputs, constants;
+    for (ValueId v : reads_[s]) {
+      GE_ASSIGN_OR_RETURN(PlanValueId at, BringTo(v, {here.domain, LayoutAt(s, v)}));
+      inputs.push_back(at);
+    }
+    for (ValueId v : leaves_[s]) {
+      Spot spot{here.domain, LayoutAt(s, v)};
+      outputs.push_back(AddAt(v, spot, true));
+      home_[v] = {spot, outputs.back()};
+    }
+    for (ValueId v : constants_[s]) constants.push_back(ConstantValue(v));
+    PlanSegment& seg = out_.segments[s];
+    seg.inputs = std::move(inputs), seg.outputs = std::move(outputs);
+    seg.constants = std::move(constants);
+    seg.predicted_ns = SegmentCost(s);
+    Instruction ins;
+    ins.op = PlanOp::kLaunch, ins.segment = s, ins.predicted_ns = seg.predicted_ns;
+    out_.code.push_back(ins);
+    // Start the way to every reader at once: an asynchronous copy then overlaps what follows.
+    for (ValueId v : leaves_[s]) {
+      for (Spot to : wanted_[v]) {
+        GE_ASSIGN_OR_RETURN(PlanValueId at, BringTo(v, to));
+        (void)at;
+      }
+    }
+    return {};
+  }
+
+  PlanValueId ConstantValue(ValueId v) {
+    auto [it, fresh] = constant_.emplace(v, 0);
+    if (fresh) {
+      PlanValue value = MakeValue(v, {0, 0});
+      value.kind = PlanValueKind::kConstant;
+      value.constant = f_.values[v].constant;
+      value.align = 1;
+      it->second = Add(std::move(value));
+    }
+    return it->second;
+  }
+
+  Status EmitOutputs() {
+    for (size_t i = 0; i < f_.results.size(); ++i) {
+      ValueId r = f_.results[i];
+      PlanValueId source = 0;
+      if (f_.values[r].constant) {
+        source = ConstantValue(r);
+      } else {
+        GE_ASSIGN_OR_RETURN(source, BringTo(r, {0, 0}));
+      }
+      const PlanValue& at = out_.values[source];
+      if (at.kind == PlanValueKind::kOutput && at.index == i) {
+        out_.outputs.push_back(source);
+        continue;
+      }
+      // A parameter, a constant or a value that is a result twice: copied by the host.
+      PlanValue copy = MakeValue(r, {0, 0});
+      copy.kind = PlanValueKind::kOutput, copy.index = static_cast<uint32_t>(i);
+      copy.name += fmt::format("#out{}", i);
+      PlanValueId dst = Add(std::move(copy));
+      Instruction ins;
+      ins.op = PlanOp::kCopy, ins.src = source, ins.dst = dst, ins.engine = 0;
+      out_.code.push_back(ins);
+      out_.outputs.push_back(dst);
+    }
+    for (const PlanValue& v : out_.values) {
+      if (v.bytes < 0) {
+        return Status(Code::kLimitExceeded,
+                      fmt::format("value '{}' of type {} has no size that fits in 63 bits; give "
+                                  "smaller inputs",
+                                  v.name, TypeToString(v.type, graph_.dims)));
+      }
+    }
+    return {};
+  }
+
+  Status CheckCost() const {
+    double realised = 0;
+    for (const Instruction& ins : out_.code) realised += ins.predicted_ns;
+    if (std::abs(realised - plan_->predicted_ns) <= 1e-6 * std::max(1.0, plan_->predicted_ns)) {
+      return {};
+    }
+    return Status(Code::kInternal,
+                  fmt::format("the partition costs {} ns, but PLACE predicted {} ns; please report "
+                              "this model",
+                              realised, plan_->predicted_ns));
+  }
+
+  const Graph& graph_;
+  const Function& f_;
+  Plan* plan_;
+  PlanFunction& out_;
+  Routes routes_;
+  SegmentId placed_ = 0;
+  std::vector<SegmentId> segment_of_;            // by node position
+  std::vector<std::vector<uint32_t>> nodes_of_;  // by segment: node positions, ascending
+  std::vector<int32_t> maker_;                   // by value: segment, or -1
+  std::map<std::pair<SegmentId, ValueId>, LayoutId> layout_;
+  std::vector<std::vector<ValueId>> reads_, leaves_, constants_;  // by segment
+  std::map<ValueId, std::set<Spot>> wanted_;
+  std::map<ValueId, Home> home_;
+  std::map<std::pair<ValueId, Spot>, PlanValueId> brought_;
+  std::map<ValueId, PlanValueId> constant_;
+};
+
+}  // namespace
+
+Status Partition(const Graph& graph, const Function& function, Plan* plan) {
+  return Partitioner(graph, function, plan).Run();
+}
+
+}  // namespace ge

@@ -1,0 +1,99 @@
+// Arrangement: a legal cover that can be changed a little at a time, with the change in cost known
+// from the part that changed. Groups are kept as large as the acyclic quotient lets a greedy merge
+// make them. It does not decide what to change; ge/place/moves.h does.
+// Owned by one search on one thread; the model must outlive it.
+#pragma once
+
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "ge/place/cover.h"
+#include "ge/place/model.h"
+#include "ge/place/place.h"
+
+namespace ge::place {
+
+class Arrangement {
+ public:
+  explicit Arrangement(const Model& model) : m_(model) {}
+
+  // Starts from offers that cover each node once; groups them greedily. False when they form a
+  // cycle or do not cover.
+  bool Start(const std::vector<uint32_t>& offers);
+  // Starts from given groups, which must be legal.
+  bool Start(const std::vector<PlaceGroup>& groups);
+
+  // Replaces whatever covers the nodes of `add` by `add`, filling nodes thereby uncovered with
+  // single offers, and regroups around. Keeps the change when it lowers the cost by more than
+  // rounding, else undoes it. True when kept.
+  // `outputs_first`: grow towards the readers first.
+  bool Try(const std::vector<uint32_t>& add, bool outputs_first = false);
+  // Merges the groups of two offers, of which the second reads from the first, when that is legal
+  // and cheaper. True when merged.
+  bool TryMerge(uint32_t maker, uint32_t reader);
+  // An estimate, never too low, of what Try({offer}) may gain.
+  double Hope(uint32_t offer) const;
+
+  double cost() const { return cost_; }
+  uint64_t work() const { return work_; }  // values and groups looked at so far
+  const Owner& owner() const { return owner_; }
+  uint32_t OfferAt(uint32_t node) const { return owner_.offer[node]; }
+  double value_cost(uint32_t v) const { return value_cost_[v]; }
+  const std::vector<uint32_t>& MembersOf(uint32_t offer) const { return groups_[group_[offer]]; }
+  uint32_t GroupOf(uint32_t offer) const { return group_[offer]; }
+  std::vector<PlaceGroup> Groups() const;
+  // Ranks from scratch, which makes the next changes cheaper.
+  void Refresh();
+
+ private:
+  struct OldGroup {
+    uint32_t group;
+    std::vector<uint32_t> members;
+    double price;
+  };
+  struct Journal {
+    std::vector<OldGroup> groups;
+    std::vector<std::pair<uint32_t, uint32_t>> offer_group, node_offer, ranks;
+    std::vector<std::pair<uint32_t, double>> values;
+    size_t n_group = 0;
+    double cost = 0;
+  };
+
+  bool Place(const std::vector<uint32_t>& add, bool outputs_first);
+  bool Fill(const std::vector<uint32_t>& add, std::vector<uint32_t>* all) const;
+  void Remember(uint32_t group);
+  void SetGroup(uint32_t offer, uint32_t group);
+  void SetRank(uint32_t group, uint32_t rank);
+  uint32_t NewGroup(std::vector<uint32_t> members, uint32_t rank);
+  void TakeOut(uint32_t offer);
+  void SplitApart(uint32_t group);
+  void MergeAround(uint32_t offer, bool outputs_first);
+  bool Merge(uint32_t from, uint32_t to);
+  bool CanJoin(uint32_t offer, uint32_t other) const;
+  bool HasDetour(uint32_t from, uint32_t to, uint32_t lowest, uint32_t highest);
+  uint32_t InnerNeighbours(uint32_t offer) const;
+  bool HasOfferCycle(uint32_t offer);
+  void LowerAncestors(uint32_t group, uint32_t rank);
+  void Touched(uint32_t offer);
+  void Reprice();
+  void Undo();
+  template <typename F>
+  void EachNeighbour(uint32_t offer, bool readers, bool makers, F f) const;
+
+  const Model& m_;
+  Owner owner_;                  // group = index into groups_
+  std::vector<uint32_t> group_;  // by offer; meaningful for taken offers
+  std::vector<std::vector<uint32_t>> groups_;
+  std::vector<double> price_;   // by group
+  std::vector<uint32_t> rank_;  // by group; never falls along an edge
+  std::vector<double> value_cost_;
+  double cost_ = 0;
+  uint64_t work_ = 0;
+  Journal journal_;
+  std::vector<uint32_t> dirty_values_, dirty_groups_;
+  std::vector<uint32_t> seen_;  // by group or offer: stamp of the last walk
+  uint32_t stamp_ = 0;
+};
+
+}  // namespace ge::place

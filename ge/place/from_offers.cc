@@ -1,0 +1,316 @@
+#include "ge/place/from_offers.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+#include <map>
+
+#include "ge/place/place.h"
+#include "ge/plan/routes.h"
+
+namespace ge {
+namespace {
+
+// Copy speed of the host between its own blocks when an engine states no link. 5 GB/s and 1 us are
+// deliberately modest: an unknown link should not look attractive.
+constexpr double kDefaultLinkBytesPerNs = 5.0, kDefaultLinkLatencyNs = 1000.0;
+
+class RouteBoundary : public PlaceBoundary {
+ public:
+  explicit RouteBoundary(const Plan& plan) : plan_(plan), routes_(plan) {}
+  double Cost(double bytes, uint32_t from_device, uint32_t from_layout, uint32_t to_device,
+              uint32_t to_layout) const override {
+    Spot from{plan_.devices[from_device].domain, from_layout};
+    Spot to{plan_.devices[to_device].domain, to_layout};
+    if (from == to) return 0;
+    if (from.layout == 0 && to.layout == 0) {  // The common case, without building a route.
+      double best = std::numeric_limits<double>::infinity();
+      for (const PlanLink& l : plan_.links) {
+        if (l.from == from.domain && l.to == to.domain) {
+          best = std::min(best, l.latency_ns + bytes / l.bytes_per_ns);
+        }
+      }
+      if (from.domain == 0 || to.domain == 0) return best;
+    }
+    Route r = routes_.Find(bytes, from, to);
+    return r.possible ? r.ns : std::numeric_limits<double>::infinity();
+  }
+
+ private:
+  const Plan& plan_;
+  Routes routes_;
+};
+
+struct Choice {
+  size_t offer;
+  uint32_t choice;
+};
+
+DeviceId DeviceOf(const Plan& plan, const Offer& o) {
+  for (DeviceId d = 1; d < plan.devices.size(); ++d) {
+    if (plan.devices[d].engine == o.engine + 1 && plan.devices[d].engine_device == o.device) {
+      return d;
+    }
+  }
+  return 0;
+}
+
+void AddValues(const Function& f, PlaceProblem* p) {
+  p->values.resize(f.values.size());
+  for (uint32_t i = 0; i < f.nodes.size(); ++i) {
+    for (ValueId v : f.nodes[i].outputs) p->values[v].producer = static_cast<int32_t>(i);
+    for (ValueId v : f.nodes[i].inputs) {
+      if (v == 0 || f.values[v].constant) continue;
+      auto& users = p->values[v].users;
+      if (users.empty() || users.back() != i) users.push_back(i);
+    }
+  }
+  for (ValueId v = 1; v < f.values.size(); ++v) {
+    p->values[v].bytes = static_cast<double>(ByteCount(f.values[v].type).value_or(0));
+  }
+  for (ValueId r : f.results) {
+    if (!f.values[r].constant) p->values[r].is_output = true;
+  }
+  p->values[0] = {};
+}
+
+void AddOffers(const Plan& plan, const OfferSet& offers, const std::set<size_t>& struck,
+               PlaceProblem* p, std::vector<Choice>* choices) {
+  for (size_t i = 0; i < offers.offers.size(); ++i) {
+    const Offer& o = offers.offers[i];
+    if (o.convert || struck.count(i)) continue;
+    for (uint32_t c = 0; c < o.choices.size(); ++c) {
+      PlaceOffer out;
+      out.nodes = o.nodes;
+      out.device = DeviceOf(plan, o);
+      out.growable = o.growable;
+      out.setup = o.setup_ns, out.marginal = o.choices[c].marginal_ns, out.launch = o.launch_ns;
+      out.edge_saving = o.edge_saving_ns;
+      for (auto [v, l] : o.choices[c].layouts) out.layout.emplace_back(v, l);
+      p->offers.push_back(std::move(out));
+      choices->push_back({i, c});
+    }
+  }
+}
+
+std::string PatternName(const Function& f, const Offer& o) {
+  if (o.nodes.size() < 2) return "";
+  std::string name;
+  for (uint32_t n : o.nodes) name += (name.empty() ? "" : "+") + f.nodes[n].op;
+  return name;
+}
+
+// What every engine said of every node, for explain.
+std::vector<NodeReport> Bids(const Function& f, const OfferSet& offers, const Plan& plan) {
+  std::vector<NodeReport> report(f.nodes.size());
+  for (size_t i = 0; i < f.nodes.size(); ++i) {
+    report[i].node = f.nodes[i].id;
+    report[i].label = NodeLabel(f.nodes[i]);
+    report[i].op = f.nodes[i].op;
+  }
+  for (const Offer& o : offers.offers) {
+    if (o.convert) continue;
+    Bid bid;
+    bid.device = DeviceOf(plan, o);
+    bid.source = o.source;
+    bid.pattern = PatternName(f, o);
+    bid.price_ns = o.choices[0].marginal_ns;
+    for (const OfferChoice& c : o.choices) bid.price_ns = std::min(bid.price_ns, c.marginal_ns);
+    bid.price_ns += o.setup_ns + o.launch_ns;
+    for (uint32_t n : o.nodes) report[n].bids.push_back(bid);
+  }
+  for (const Refusal& r : offers.refusals) {
+    Bid bid;
+    for (DeviceId d = 1; d < plan.devices.size(); ++d) {
+      if (plan.devices[d].engine == r.engine + 1) bid.device = bid.device ? bid.device : d;
+    }
+    bid.declined = true;
+    bid.why = std::string(WhyName(r.why)) + (r.text.empty() ? "" : ": " + r.text);
+    report[r.node].bids.push_back(bid);
+  }
+  return report;
+}
+
+Status NobodyTakes(const Plan& plan, const NodeReport& r) {
+  std::string reasons;
+  std::set<DeviceId> spoke;
+  for (const Bid& b : r.bids) {
+    if (!b.declined) continue;
+    reasons += fmt::format("; {}: {}", plan.engines[plan.devices[b.device].engine].name, b.why);
+    spoke.insert(plan.devices[b.device].engine);
+  }
+  for (size_t e = 1; e < plan.engines.size(); ++e) {
+    if (!spoke.count(static_cast<DeviceId>(e))) {
+      reasons += fmt::format("; {}: no offer", plan.engines[e].name);
+    }
+  }
+  return Status(Code::kUnsupported,
+                fmt::format("no loaded engine takes operator {}{}; load an engine that does (ge "
+                            "plugins lists them)",
+                            r.op, reasons))
+      .AtNode(r.label);
+}
+
+void ChooseBids(const Function& f, const Plan& plan, SegmentId id, const PlanSegment& seg,
+                const std::map<NodeId, uint32_t>& position, std::vector<NodeReport>* report) {
+  (void)plan;
+  for (const PlanOffer& taken : seg.offers) {
+    for (NodeId node : taken.nodes) {
+      NodeReport& r = (*report)[position.at(node)];
+      r.segment = id;
+      std::string pattern;
+      if (taken.nodes.size() > 1) {
+        for (NodeId n : taken.nodes) {
+          pattern += (pattern.empty() ? "" : "+") + f.nodes[position.at(n)].op;
+        }
+      }
+      for (size_t b = 0; b < r.bids.size(); ++b) {
+        const Bid& bid = r.bids[b];
+        if (bid.declined) continue;
+        if (bid.device == seg.device && bid.pattern == pattern && r.chosen < 0) {
+          r.chosen = static_cast<int32_t>(b);
+        } else if (bid.device != seg.device &&
+                   (r.runner_up < 0 || bid.price_ns < r.bids[r.runner_up].price_ns)) {
+          r.runner_up = static_cast<int32_t>(b);
+        }
+      }
+    }
+  }
+}
+
+// Topological order of a group's offers; ties by their last node.
+void OrderOffers(const Function& f, const PlaceProblem& problem, std::vector<uint32_t>* offers) {
+  if (offers->size() < 2) return;
+  std::map<uint32_t, size_t> maker;  // node -> place in *offers
+  for (size_t i = 0; i < offers->size(); ++i) {
+    for (uint32_t n : problem.offers[(*offers)[i]].nodes) maker[n] = i;
+  }
+  std::vector<std::set<size_t>> next(offers->size());
+  std::vector<size_t> waiting(offers->size());
+  for (auto [node, i] : maker) {
+    for (ValueId v : f.nodes[node].inputs) {
+      int32_t producer = problem.values[v].producer;
+      auto it = producer < 0 ? maker.end() : maker.find(static_cast<uint32_t>(producer));
+      if (it != maker.end() && it->second != i && next[it->second].insert(i).second) ++waiting[i];
+    }
+  }
+  auto later = [&](size_t i) { return problem.offers[(*offers)[i]].nodes.back(); };
+  std::set<std::pair<uint32_t, size_t>> ready;
+  for (size_t i = 0; i < waiting.size(); ++i) {
+    if (waiting[i] == 0) ready.emplace(later(i), i);
+  }
+  std::vector<uint32_t> order;
+  while (!ready.empty()) {
+    size_t i = ready.begin()->second;
+    ready.erase(ready.begin());
+    order.push_back((*offers)[i]);
+    for (size_t j : next[i]) {
+      if (--waiting[j] == 0) ready.emplace(later(j), j);
+    }
+  }
+  if (order.size() == offers->size()) *offers = std::move(order);  // Else CoverCost refused it.
+}
+
+}  // namespace
+
+Status DescribeEngines(const std::vector<std::unique_ptr<Engine>>& engines, Plan* plan) {
+  plan->engines = {PlanEngine{"host", "", ""}};
+  plan->devices = {PlanDevice{0, 0, "host", 0, false, 1}};
+  plan->domains = {PlanDomain{"host", 0, 0, 64, GE_MEM_HOST_VISIBLE | GE_MEM_COHERENT}};
+  if (plan->layouts.empty()) plan->layouts.emplace_back();
+  std::map<std::string, DomainId> domain_of{{"", 0}};
+  for (uint32_t e = 0; e < engines.size(); ++e) {
+    const Engine& engine = *engines[e];
+    plan->engines.push_back({engine.name(), engine.plugin().version, engine.plugin().hash});
+    for (uint32_t d = 0; d < engine.devices().size(); ++d) {
+      const EngineDevice& device = engine.devices()[d];
+      auto [it, fresh] =
+          domain_of.emplace(device.domain, static_cast<DomainId>(plan->domains.size()));
+      if (fresh) {
+        plan->domains.push_back(
+            {engine.name() + "/" + device.name, e + 1, d, device.mem_align, device.mem_flags});
+      }
+      plan->devices.push_back({e + 1, d, engine.name() + "/" + device.name, it->second,
+                               (device.flags & GE_DEVICE_ASYNC) != 0, device.max_streams});
+    }
+  }
+  for (uint32_t e = 0; e < engines.size(); ++e) {
+    for (const EngineLink& l : engines[e]->links()) {
+      auto from = domain_of.find(l.from), to = domain_of.find(l.to);
+      if (from == domain_of.end() || to == domain_of.end() || from == to) continue;
+      plan->links.push_back({from->second, to->second, e + 1, l.latency_ns, l.bytes_per_ns});
+    }
+  }
+  for (DomainId d = 1; d < plan->domains.size(); ++d) {
+    for (auto [from, to] : {std::pair<DomainId, DomainId>{0, d}, {d, 0}}) {
+      bool stated = std::any_of(plan->links.begin(), plan->links.end(),
+                                [&](const PlanLink& l) { return l.from == from && l.to == to; });
+      if (!stated) {
+        plan->links.push_back(
+            {from, to, plan->domains[d].engine, kDefaultLinkLatencyNs, kDefaultLinkBytesPerNs});
+      }
+    }
+  }
+  return {};
+}
+
+void DescribeConversions(const OfferSet& offers, Plan* plan) {
+  for (const Offer& o : offers.offers) {
+    if (!o.convert) continue;
+    plan->conversions.push_back({DeviceOf(*plan, o), o.convert_from, o.convert_to, o.cookie,
+                                 o.setup_ns + o.launch_ns, o.convert_ns_per_byte});
+  }
+}
+
+Status Place(const Graph& graph, const Function& f, const OfferSet& offers,
+             const std::set<size_t>& struck, Plan* plan) {
+  PlaceProblem problem;
+  problem.n_node = static_cast<uint32_t>(f.nodes.size());
+  problem.n_device = static_cast<uint32_t>(plan->devices.size());
+  std::vector<Choice> choices;
+  AddValues(f, &problem);
+  AddOffers(*plan, offers, struck, &problem, &choices);
+  RouteBoundary boundary(*plan);
+  problem.boundary = &boundary;
+  plan->report = Bids(f, offers, *plan);
+  std::vector<bool> covered(f.nodes.size());
+  for (const PlaceOffer& o : problem.offers) {
+    for (uint32_t n : o.nodes) covered[n] = true;
+  }
+  for (size_t i = 0; i < covered.size(); ++i) {
+    if (!covered[i]) return NobodyTakes(*plan, plan->report[i]);
+  }
+  GE_ASSIGN_OR_RETURN(PlaceSolution solution, SolvePlacement(problem));
+  plan->graph_name = graph.name;
+  plan->predicted_ns = solution.cost;
+  plan->place_method = solution.method;
+  plan->functions.assign(1, {});
+  PlanFunction& out = plan->functions[0];
+  out.name = f.name;
+  std::map<NodeId, uint32_t> position;
+  for (uint32_t i = 0; i < f.nodes.size(); ++i) position[f.nodes[i].id] = i;
+  for (PlaceGroup& group : solution.groups) {
+    OrderOffers(f, problem, &group.offers);
+    PlanSegment seg;
+    seg.device = group.device;
+    for (uint32_t k : group.offers) {
+      const Offer& o = offers.offers[choices[k].offer];
+      PlanOffer taken;
+      for (uint32_t n : o.nodes) taken.nodes.push_back(f.nodes[n].id);
+      taken.cookie = o.cookie, taken.choice = choices[k].choice;
+      taken.const_align = o.const_align;
+      taken.setup_ns = o.setup_ns, taken.launch_ns = o.launch_ns;
+      taken.marginal_ns = o.choices[choices[k].choice].marginal_ns;
+      taken.edge_saving_ns = o.edge_saving_ns;
+      taken.layouts = o.choices[choices[k].choice].layouts;
+      taken.offer_index = static_cast<uint32_t>(choices[k].offer);
+      seg.offers.push_back(std::move(taken));
+    }
+    ChooseBids(f, *plan, static_cast<SegmentId>(out.segments.size()), seg, position, &plan->report);
+    out.segments.push_back(std::move(seg));
+  }
+  return {};
+}
+
+}  // namespace ge

@@ -1,0 +1,28 @@
+// From a graph's offers to numbers for the solver, and back into the Plan.
+#pragma once
+
+#include <memory>
+#include <set>
+#include <vector>
+
+#include "ge/base/status.h"
+#include "ge/engine/engine.h"
+#include "ge/engine/offers.h"
+#include "ge/ir/graph.h"
+#include "ge/plan/plan.h"
+
+namespace ge {
+
+// Copies device facts into the plan: engines, devices, domains, links and conversions, with the
+// host as number 0 of each. `engines[i]` becomes plan engine i + 1.
+Status DescribeEngines(const std::vector<std::unique_ptr<Engine>>& engines, Plan* plan);
+void DescribeConversions(const OfferSet& offers, Plan* plan);
+
+// PLACE: solves and writes segments (device, offers, predicted cost) in a runnable order into
+// plan->functions[0], plan->predicted_ns and plan->report. `struck` holds indices of offers that
+// may not be taken (their compile failed). Nodes must be offered: UNSUPPORTED names the first node
+// that no engine takes, with each engine's reason.
+Status Place(const Graph& graph, const Function& function, const OfferSet& offers,
+             const std::set<size_t>& struck, Plan* plan);
+
+}  // namespace ge

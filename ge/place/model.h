@@ -1,0 +1,67 @@
+// Model: a PlaceProblem checked once and indexed for the solver: who reads what in which place, and
+// what bringing a value from one place to another costs. It is not a cover and holds no choice.
+// Owned by SolvePlacement or CoverCost for the length of one call; immutable, any thread may read.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <utility>
+#include <vector>
+
+#include "ge/base/status.h"
+#include "ge/place/place.h"
+
+namespace ge::place {
+
+inline constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+// One value at one place; `place` indexes ModelValue::places.
+struct Touch {
+  uint32_t value = 0;
+  uint32_t place = 0;
+};
+
+// What one node of an offer reads from outside the offer, and what it gives.
+struct OfferPart {
+  uint32_t node = 0;
+  std::vector<Touch> reads, gives;
+};
+
+struct ModelOffer {
+  std::vector<OfferPart> parts;  // in the model's order of nodes
+  uint32_t device = 0;
+  bool growable = false;
+  bool usable = true;                                           // finite price and convex
+  double setup = 0, marginal = 0, launch = 0, edge_saving = 0;  // ns
+  double Alone() const { return setup + marginal + launch; }
+};
+
+struct ModelValue {
+  int32_t producer = -1;
+  std::vector<uint32_t> users;
+  bool is_output = false;
+  std::vector<std::pair<uint32_t, uint32_t>> places;  // (domain, layout); [0] = host, plain
+  std::vector<double> cost;                           // [from * places.size() + to], ns
+  double Cost(uint32_t from, uint32_t to) const { return cost[from * places.size() + to]; }
+};
+
+struct Model {
+  uint32_t n_node = 0, n_device = 0;
+  std::vector<ModelOffer> offers;  // same indices as PlaceProblem::offers
+  std::vector<ModelValue> values;
+  std::vector<std::vector<uint32_t>> node_offers;             // usable ones that cover the node
+  std::vector<std::vector<uint32_t>> node_reads, node_gives;  // values
+  std::vector<uint32_t> order;     // topological, chosen to keep few values live at once
+  std::vector<uint32_t> position;  // of each node in `order`
+  std::vector<uint32_t> domain;    // of each device: the lowest device that shares its memory
+};
+
+// INTERNAL naming what is inconsistent (index out of range, price not a number, cyclic graph).
+// Two devices are one domain when bringing plain bytes between them costs 0 both ways; a domain is
+// then asked for prices under the name of its lowest device.
+Result<Model> BuildModel(const PlaceProblem& problem);
+
+// A topological order of the nodes that keeps the set of live values small. Empty when cyclic.
+std::vector<uint32_t> ChooseOrder(const Model& model);
+
+}  // namespace ge::place

@@ -1,0 +1,196 @@
+// SolvePlacement and CoverCost: which search runs when.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "ge/place/arrangement.h"
+#include "ge/place/cover.h"
+#include "ge/place/frontier.h"
+#include "ge/place/model.h"
+#include "ge/place/moves.h"
+#include "ge/place/place.h"
+
+namespace ge {
+namespace place {
+namespace {
+
+// Up to here a second search may spend kBranchTransitions to prove the optimum.
+constexpr uint32_t kBranchNodes = 24;
+constexpr uint32_t kBranchStates = 200000;
+constexpr uint64_t kBranchTransitions = 2000000;
+// About 0.5 us each; 400,000 keep a 600-node network well below half a second.
+constexpr uint64_t kBeamTransitions = 400000;
+constexpr uint64_t kMoveWork = 6000000;  // values and groups looked at, about 20 ns each
+
+class Solver {
+ public:
+  explicit Solver(const Model& model) : m_(model) {}
+  Result<PlaceSolution> Run();
+
+ private:
+  // False when not legal.
+  bool Consider(const std::vector<PlaceGroup>& groups, const char* method);
+  void OneDevice(uint32_t device);
+  std::vector<uint32_t> GreedyOffers(const std::vector<bool>& allowed) const;
+  bool Exact(FrontierLimits limits, const char* method);
+  void Improve();
+
+  const Model& m_;
+  double best_ = kInfinity;
+  std::vector<PlaceGroup> groups_;
+  std::string method_;
+  bool legal_seen_ = false;
+};
+
+// The yardstick of every search: legal, finite and cheaper, or it is not taken.
+bool Solver::Consider(const std::vector<PlaceGroup>& groups, const char* method) {
+  const Result<double> cost = Evaluate(m_, groups);
+  if (!cost.ok()) return false;
+  legal_seen_ = true;
+  if (*cost < best_) {
+    best_ = *cost;
+    groups_ = groups;
+    method_ = method;
+  }
+  return true;
+}
+
+// Covers each node by its cheapest single offer, nodes that have none by a pattern before that.
+std::vector<uint32_t> Solver::GreedyOffers(const std::vector<bool>& allowed) const {
+  std::vector<bool> covered(m_.n_node, false);
+  std::vector<uint32_t> taken;
+  for (const bool single : {false, true}) {
+    for (uint32_t node : m_.order) {
+      if (covered[node]) continue;
+      int64_t best = -1;
+      double best_price = kInfinity;
+      bool has_single = false;
+      for (uint32_t o : m_.node_offers[node]) {
+        const ModelOffer& offer = m_.offers[o];
+        if (!allowed[o]) continue;
+        has_single = has_single || offer.parts.size() == 1;
+        bool free = true;
+        for (const OfferPart& part : offer.parts) free = free && !covered[part.node];
+        const double price = offer.growable ? offer.marginal : offer.Alone();
+        if (!free || price >= best_price || single != (offer.parts.size() == 1)) continue;
+        best = o;
+        best_price = price;
+      }
+      if (best < 0 || (!single && has_single)) continue;
+      taken.push_back(static_cast<uint32_t>(best));
+      for (const OfferPart& part : m_.offers[taken.back()].parts) covered[part.node] = true;
+    }
+  }
+  return taken;
+}
+
+// The best cover by one device alone; a node that it does not offer falls back to any other.
+void Solver::OneDevice(uint32_t device) {
+  std::vector<bool> allowed(m_.offers.size(), false);
+  bool used = false;
+  for (uint32_t node = 0; node < m_.n_node; ++node) {
+    bool own_single = false, any_single = false;
+    for (uint32_t o : m_.node_offers[node]) {
+      const bool single = m_.offers[o].parts.size() == 1, own = m_.offers[o].device == device;
+      any_single = any_single || single;
+      own_single = own_single || (own && single);
+      used = used || own;
+      if (own) allowed[o] = true;
+    }
+    if (own_single) continue;
+    for (uint32_t o : m_.node_offers[node]) {
+      if (m_.offers[o].parts.size() == 1 || !any_single) allowed[o] = true;
+    }
+  }
+  if (!used) return;
+  FrontierLimits limits;
+  limits.states = 64;
+  limits.transitions = kBeamTransitions / 8;
+  const FrontierResult found = SearchFrontier(m_, allowed, limits);
+  if (found.found) Consider(found.groups, "best single device");
+  if (found.found && found.exact) return;
+  Arrangement cover(m_);
+  if (cover.Start(GreedyOffers(allowed))) Consider(cover.Groups(), "best single device");
+}
+
+// True when what is held afterwards is proven optimal.
+bool Solver::Exact(FrontierLimits limits, const char* method) {
+  limits.upper_bound = best_;
+  const FrontierResult found =
+      SearchFrontier(m_, std::vector<bool>(m_.offers.size(), true), limits);
+  const bool legal = found.found && Consider(found.groups, found.exact ? method : "beam");
+  const bool proven = found.exact && (legal || !found.found) && best_ < kInfinity;
+  if (proven) method_ = method;
+  return proven;
+}
+
+void Solver::Improve() {
+  Arrangement cover(m_);
+  if (groups_.empty()) {
+    if (!cover.Start(GreedyOffers(std::vector<bool>(m_.offers.size(), true)))) return;
+  } else if (!cover.Start(groups_)) {
+    return;
+  }
+  const uint32_t rounds = m_.n_node > 1500 ? 1 : 3;
+  for (int i = 0; i < 3; ++i) {
+    const bool moved = ImproveByMoves(m_, kMoveWork / 3, &cover);
+    if (moved) Consider(cover.Groups(), "moves");
+    const bool cut = ImproveByCuts(m_, rounds, &cover);
+    if (cut) Consider(cover.Groups(), "min-cut moves");
+    if (!cut) break;
+  }
+}
+
+Result<PlaceSolution> Solver::Run() {
+  for (uint32_t node = 0; node < m_.n_node; ++node) {
+    if (!m_.node_offers[node].empty()) continue;
+    return Status(Code::kUnsupported,
+                  fmt::format("node {} has no usable offer: no device takes it at a finite price; "
+                              "load an engine that does",
+                              node));
+  }
+  if (m_.n_node > 0) {
+    for (uint32_t d = 0; d < m_.n_device; ++d) OneDevice(d);
+  }
+  FrontierLimits limits;
+  limits.states = m_.n_node <= 64 ? 2000 : 400;
+  limits.transitions = kBeamTransitions;
+  bool proven = Exact(limits, "exact-dp");
+  if (!proven) {
+    Improve();
+    if (m_.n_node <= kBranchNodes) {
+      limits.states = kBranchStates;
+      limits.transitions = kBranchTransitions;
+      proven = Exact(limits, "branch-and-bound");
+    }
+  }
+  if (best_ == kInfinity) {
+    return Status(Code::kUnsupported,
+                  legal_seen_
+                      ? "every cover found needs a transfer or layout change that no engine makes; "
+                        "load an engine that links the devices"
+                      : "the offers overlap so that no choice of them covers each node once; offer "
+                        "single nodes beside the patterns");
+  }
+  PlaceSolution solution;
+  solution.cost = best_;
+  solution.groups = std::move(groups_);
+  solution.method = std::move(method_);
+  SortGroups(m_, &solution.groups);
+  return solution;
+}
+
+}  // namespace
+}  // namespace place
+
+Result<PlaceSolution> SolvePlacement(const PlaceProblem& problem) {
+  GE_ASSIGN_OR_RETURN(const place::Model model, place::BuildModel(problem));
+  return place::Solver(model).Run();
+}
+
+Result<double> CoverCost(const PlaceProblem& problem, const std::vector<PlaceGroup>& groups) {
+  GE_ASSIGN_OR_RETURN(const place::Model model, place::BuildModel(problem));
+  return place::Evaluate(model, groups);
+}
+
+}  // namespace ge

@@ -1,0 +1,20 @@
+// Words for the prover's messages: how a value, an instruction and a fault are named.
+// Pure functions of the plan; they never fail, whatever ids they are given.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "ge/base/status.h"
+#include "ge/plan/plan.h"
+
+namespace ge::check {
+
+std::string ValueText(const PlanFunction& f, PlanValueId v);              // value 't5'
+std::string InstructionText(const PlanFunction& f, uint32_t instruction); // instruction 3 (copy ...
+std::string PlaceText(const PlanFunction& f, PlanValueId v);              // arena 0 [64, 128)
+
+// An INTERNAL status: a plan that fails is our own bug, never the user's.
+Status Fault(const PlanFunction& f, const std::string& what);
+
+}  // namespace ge::check

@@ -1,0 +1,42 @@
+// Lifetimes: when values hold their bytes, as a partial order. A value is live from the start of
+// its writer to the end of its last use; "a is over before b" when every use of a has surely
+// finished as b's writer starts. Needs a checked structure. Const use from any thread.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "ge/plan/check/accesses.h"
+#include "ge/plan/check/timeline.h"
+#include "ge/plan/plan.h"
+
+namespace ge::check {
+
+class Lifetimes {
+ public:
+  // The three must outlive this object.
+  Lifetimes(const PlanFunction& f, const Timeline& t, const std::vector<Access>& access);
+
+  const PlanFunction& function() const { return f_; }
+  const Timeline& timeline() const { return t_; }
+  const Access& access(PlanValueId v) const { return access_[v]; }
+
+  // Every use of a has finished when instruction i starts.
+  bool OverBefore(PlanValueId a, uint32_t i) const;
+  bool Over(PlanValueId a, PlanValueId b) const {
+    return access_[b].writer != kNone && OverBefore(a, access_[b].writer);
+  }
+  // a and b never hold bytes at the same moment: one is over before the other, or both are
+  // internals of one launch at different steps.
+  bool Apart(PlanValueId a, PlanValueId b) const;
+  // b is declared in the place of a, and each other use of a has finished before b's writer.
+  bool InPlace(PlanValueId b, PlanValueId a) const;
+
+ private:
+  const PlanFunction& f_;
+  const Timeline& t_;
+  const std::vector<Access>& access_;
+  std::vector<uint32_t> end_;  // by value and stream: instructions that must have finished
+};
+
+}  // namespace ge::check

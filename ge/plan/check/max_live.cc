@@ -1,0 +1,214 @@
+#include "ge/plan/check/max_live.h"
+
+#include <algorithm>
+
+#include "ge/plan/check/max_flow.h"
+
+namespace ge::check {
+namespace {
+
+// The values of one domain that lie in transient arenas.
+struct DomainValues {
+  std::vector<PlanValueId> outer;                   // transients and workspaces
+  std::vector<std::vector<PlanValueId>> internals;  // by segment
+  std::vector<std::vector<uint32_t>> steps;         // by segment: first steps, ascending
+
+  DomainValues(const Lifetimes& life, DomainId domain) {
+    const PlanFunction& f = life.function();
+    internals.resize(f.segments.size());
+    steps.resize(f.segments.size());
+    for (PlanValueId v = 1; v < f.values.size(); ++v) {
+      const PlanValue& value = f.values[v];
+      if (value.domain != domain || value.bytes == 0 || !life.access(v).used()) continue;
+      if (value.kind == PlanValueKind::kTransient || value.kind == PlanValueKind::kWorkspace) {
+        outer.push_back(v);
+      } else if (value.kind == PlanValueKind::kInternal) {
+        internals[value.segment].push_back(v);
+        steps[value.segment].push_back(value.first_step);
+      }
+    }
+    for (auto& list : steps) {
+      std::sort(list.begin(), list.end());
+      list.erase(std::unique(list.begin(), list.end()), list.end());
+    }
+  }
+};
+
+// One stream: everything has one order, so the fullest moment is that of some instruction, and of
+// some first step inside it.
+class OneStream {
+ public:
+  OneStream(const Lifetimes& life, const DomainValues& values)
+      : life_(life), f_(life.function()), values_(values) {}
+
+  int64_t Run() const {
+    int64_t best = 0;
+    for (uint32_t i = 0; i < f_.code.size(); ++i) {
+      const PlanOp op = f_.code[i].op;
+      if (op == PlanOp::kLaunch || op == PlanOp::kCopy) best = std::max(best, LiveAt(i));
+    }
+    return best;
+  }
+
+ private:
+  // Adds a value's bytes, but not those of one that lies in the place of another that is counted.
+  template <typename Live>
+  int64_t Sum(const std::vector<PlanValueId>& list, const Live& live) const {
+    int64_t sum = 0;
+    for (PlanValueId v : list) {
+      const PlanValueId other = f_.values[v].alias_of;
+      if (live(v) && !(other && live(other))) sum += f_.values[v].bytes;
+    }
+    return sum;
+  }
+
+  int64_t LiveAt(uint32_t i) const {
+    const int64_t outer = Sum(values_.outer, [&](PlanValueId v) {
+      const uint32_t w = life_.access(v).writer;
+      return (w == i || (w != kNone && life_.timeline().Before(w, i))) && !life_.OverBefore(v, i);
+    });
+    if (f_.code[i].op != PlanOp::kLaunch) return outer;
+    const SegmentId segment = f_.code[i].segment;
+    int64_t inner = 0;
+    for (uint32_t step : values_.steps[segment]) {
+      inner = std::max(inner, Sum(values_.internals[segment], [&](PlanValueId v) {
+                         return f_.values[v].first_step <= step && step <= f_.values[v].last_step;
+                       }));
+    }
+    return outer + inner;
+  }
+
+  const Lifetimes& life_;
+  const PlanFunction& f_;
+  const DomainValues& values_;
+};
+
+// Several streams: "over before" is a partial order, and the heaviest set of values of which none
+// is over before another follows from a flow (Dilworth's theorem with weights): all bytes less the
+// greatest number of bytes that can be handed on from a value to one that starts after its end.
+// A value hands on through nodes for instructions: on each stream to the first instruction that
+// surely runs after its last use, from there to the next ones of that stream.
+class ManyStreams {
+ public:
+  ManyStreams(const Lifetimes& life, const DomainValues& values)
+      : life_(life), f_(life.function()), values_(values), giver_(f_.values.size()),
+        taker_(f_.values.size()), weight_(f_.values.size()) {
+    Weigh();
+  }
+
+  int64_t Run() {
+    source_ = flow_.AddNode();
+    sink_ = flow_.AddNode();
+    AddInstructions();
+    int64_t total = 0;
+    for (PlanValueId v : values_.outer) total += AddValue(v);
+    for (SegmentId s = 0; s < values_.internals.size(); ++s) {
+      for (PlanValueId v : values_.internals[s]) total += AddValue(v);
+      AddSteps(s);
+    }
+    for (PlanValueId v = 1; v < f_.values.size(); ++v) AddAlias(v);
+    return total - flow_.Run(source_, sink_);
+  }
+
+ private:
+  void Link(uint32_t from, uint32_t to) { flow_.AddEdge(from, to, MaxFlow::kUnbounded); }
+
+  void AddInstructions() {
+    of_stream_.resize(f_.streams.size());
+    for (uint32_t i = 0; i < f_.code.size(); ++i) {
+      node_.push_back(flow_.AddNode());
+      auto& list = of_stream_[f_.code[i].stream];
+      if (!list.empty()) Link(node_[list.back()], node_[i]);
+      list.push_back(i);
+    }
+  }
+
+  // Of two internals in one place, one of which lives only while the other does, the bytes that
+  // they share are counted with the longer life. Otherwise the two follow each other, like an
+  // output written over an input.
+  void Weigh() {
+    for (PlanValueId v = 1; v < f_.values.size(); ++v) weight_[v] = f_.values[v].bytes;
+    for (PlanValueId v = 1; v < f_.values.size(); ++v) {
+      const PlanValue& value = f_.values[v];
+      if (value.kind != PlanValueKind::kInternal || !value.alias_of) continue;
+      const PlanValue& other = f_.values[value.alias_of];
+      if (value.first_step >= other.first_step && value.last_step <= other.last_step) {
+        weight_[v] = 0;
+      } else if (value.first_step <= other.first_step && value.last_step >= other.last_step) {
+        weight_[value.alias_of] = std::max<int64_t>(0, weight_[value.alias_of] - value.bytes);
+      }
+    }
+  }
+
+  // Bytes pass from the one that ends first to the other, though both live for a while.
+  void AddAlias(PlanValueId v) {
+    const PlanValueId other = f_.values[v].alias_of;
+    if (!other || !taker_[v] || !taker_[other]) return;
+    const PlanValue& value = f_.values[v];
+    const PlanValue& place = f_.values[other];
+    if (value.kind != PlanValueKind::kInternal ||
+        (value.first_step > place.first_step && value.last_step > place.last_step)) {
+      Link(giver_[other], taker_[v]);
+    } else if (value.first_step < place.first_step && value.last_step < place.last_step) {
+      Link(giver_[v], taker_[other]);
+    }
+  }
+
+  int64_t AddValue(PlanValueId v) {
+    const int64_t bytes = weight_[v];
+    if (bytes == 0) return 0;
+    giver_[v] = flow_.AddNode();
+    taker_[v] = flow_.AddNode();
+    flow_.AddEdge(source_, giver_[v], bytes);
+    flow_.AddEdge(taker_[v], sink_, bytes);
+    Link(node_[life_.access(v).writer], taker_[v]);
+    for (const auto& list : of_stream_) {
+      const auto first = std::partition_point(
+          list.begin(), list.end(), [&](uint32_t i) { return !life_.OverBefore(v, i); });
+      if (first != list.end()) Link(giver_[v], node_[*first]);
+    }
+    return bytes;
+  }
+
+  // Inside a launch, a value hands on to those that start at a later step.
+  void AddSteps(SegmentId s) {
+    const auto& steps = values_.steps[s];
+    std::vector<uint32_t> at;
+    for (size_t i = 0; i < steps.size(); ++i) {
+      at.push_back(flow_.AddNode());
+      if (i > 0) Link(at[i - 1], at[i]);
+    }
+    for (PlanValueId v : values_.internals[s]) {
+      if (!taker_[v]) continue;
+      const PlanValue& value = f_.values[v];
+      const auto begin = std::lower_bound(steps.begin(), steps.end(), value.first_step);
+      Link(at[begin - steps.begin()], taker_[v]);
+      const auto behind = std::upper_bound(steps.begin(), steps.end(), value.last_step);
+      if (behind != steps.end()) Link(giver_[v], at[behind - steps.begin()]);
+    }
+  }
+
+  const Lifetimes& life_;
+  const PlanFunction& f_;
+  const DomainValues& values_;
+  MaxFlow flow_;
+  uint32_t source_ = 0, sink_ = 0;
+  std::vector<uint32_t> node_;                    // by instruction
+  std::vector<std::vector<uint32_t>> of_stream_;  // instructions of each stream
+  std::vector<uint32_t> giver_, taker_;           // by value; 0 = not of this domain
+  std::vector<int64_t> weight_;                   // by value: bytes that it counts
+};
+
+}  // namespace
+
+std::vector<int64_t> MaxLiveBytes(const Lifetimes& life, size_t domains) {
+  std::vector<int64_t> bytes(domains);
+  for (DomainId d = 0; d < domains; ++d) {
+    const DomainValues values(life, d);
+    bytes[d] = life.timeline().streams() > 1 ? ManyStreams(life, values).Run()
+                                             : OneStream(life, values).Run();
+  }
+  return bytes;
+}
+
+}  // namespace ge::check

@@ -1,0 +1,18 @@
+// Reads after their writes, and places shared only by values that are never live together.
+#pragma once
+
+#include <cstdint>
+
+#include "ge/base/status.h"
+#include "ge/plan/check/lifetimes.h"
+
+namespace ge::check {
+
+// Every read happens after its write, and all work has finished when the function ends.
+Status CheckReads(const Lifetimes& life);
+
+// Values that share bytes are apart in time or in place by permission. Adds the number of pairs
+// that share bytes to *pairs.
+Status CheckOverlaps(const Lifetimes& life, int64_t* pairs);
+
+}  // namespace ge::check

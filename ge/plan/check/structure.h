@@ -1,0 +1,23 @@
+// Structure: everything about a plan that needs no notion of time: ids in range, sizes, alignment,
+// places inside their arenas, who may run where, kinds of values in their roles, alias claims.
+// After it answers OK the other parts of the prover index without looking.
+#pragma once
+
+#include "ge/base/status.h"
+#include "ge/plan/plan.h"
+
+namespace ge::check {
+
+// The plan's own tables: engines, devices, domains, links, layouts.
+Status CheckTables(const Plan& plan);
+// Values, segments, arenas, streams, events and signature of one function.
+Status CheckFunction(const Plan& plan, const PlanFunction& f);
+// Its instructions. UNSUPPORTED for control flow, which nobody can run yet.
+Status CheckInstructions(const Plan& plan, const PlanFunction& f);
+
+// True when the launch of the segment that `output` leaves may write it over `input`: every
+// position at which the segment reads `input` has a permission. Positions that merely hold the
+// same value without one would read what is being overwritten.
+bool MayOverwrite(const PlanSegment& s, PlanValueId output, PlanValueId input);
+
+}  // namespace ge::check

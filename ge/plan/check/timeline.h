@@ -1,0 +1,36 @@
+// Timeline: what is finished when each instruction of one function starts, by vector clocks over
+// its streams and the time model of ge/plan/plan.h. It knows no values and no memory.
+// Needs a function whose ids passed CheckStructure. Const use from any thread.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "ge/base/status.h"
+#include "ge/plan/plan.h"
+
+namespace ge::check {
+
+class Timeline {
+ public:
+  // INTERNAL when some wait can never pass (deadlock), naming it.
+  static Result<Timeline> Make(const PlanFunction& f);
+
+  uint32_t streams() const { return streams_; }
+  // Place of instruction i among those of its stream.
+  uint32_t index(uint32_t i) const { return index_[i]; }
+  uint32_t stream(uint32_t i) const { return stream_[i]; }
+  // start(i)[s]: how many instructions of stream s are surely finished when i starts.
+  const uint32_t* start(uint32_t i) const { return &start_[size_t{i} * streams_]; }
+  // a is surely finished when b starts.
+  bool Before(uint32_t a, uint32_t b) const { return start(b)[stream_[a]] > index_[a]; }
+  // a is surely finished when the host leaves the function.
+  bool BeforeEnd(uint32_t a) const { return end_[stream_[a]] > index_[a]; }
+
+ private:
+  uint32_t streams_ = 0;
+  std::vector<uint32_t> stream_, index_, start_, end_;
+  friend class TimelineMaker;
+};
+
+}  // namespace ge::check

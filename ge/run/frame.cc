@@ -1,0 +1,227 @@
+#include "ge/run/frame.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdlib>
+
+#include "ge/base/checked.h"
+
+namespace ge {
+namespace {
+
+ge_err NoError() {
+  ge_err err{};
+  err.h = GE_HDR(ge_err, GE_TAG_ERR);
+  err.node = UINT32_MAX;
+  return err;
+}
+
+Status Failed(const std::string& engine, const char* call, ge_rc rc, const ge_err& err) {
+  std::string_view text(err.msg, std::min<size_t>(err.msg_len, sizeof err.msg));
+  return Status(rc == GE_OUT_OF_MEMORY ? Code::kResourceExhausted : Code::kPluginError,
+                fmt::format("engine '{}' failed in {} (code {}): {}", engine, call, rc,
+                            text.empty() ? "no reason given" : text));
+}
+
+// A place to point to for tensors without bytes.
+alignas(64) char g_nothing[64];
+
+}  // namespace
+
+const RunEngine& Frame::engine(uint32_t e) const { return program_.parts().engines[e]; }
+
+Frame::~Frame() {
+  for (const EngineFrame& f : engine_frames_) {
+    if (engine(f.engine).api.frame_destroy) engine(f.engine).api.frame_destroy(f.exec, f.frame);
+  }
+  const PlanFunction& fn = program_.plan().functions[0];
+  for (auto [segment, exec] : own_execs_) {
+    uint32_t e = program_.plan().devices[fn.segments[segment].device].engine;
+    if (engine(e).api.exec_destroy) engine(e).api.exec_destroy(exec);
+  }
+  for (size_t s = 1; s < streams_.size(); ++s) {
+    uint32_t e = program_.plan().devices[fn.streams[s].device].engine;
+    if (streams_[s]) engine(e).api.stream_destroy(streams_[s]);
+    if (s < drain_.size() && drain_[s]) engine(e).api.event_destroy(drain_[s]);
+  }
+  for (size_t i = 0; i < events_.size(); ++i) {
+    if (events_[i]) engine(fn.events[i].engine).api.event_destroy(events_[i]);
+  }
+  for (const Block& b : arenas_) {
+    if (b.engine == 0) {
+      std::free(b.address);
+    } else if (b.mem) {
+      engine(b.engine).api.mem_free(engine(b.engine).engine, b.mem);
+    }
+  }
+}
+
+Status Frame::Build() {
+  GE_RETURN_IF_ERROR(AllocateArenas());
+  GE_RETURN_IF_ERROR(CreateStreams());
+  return BuildRecords();
+}
+
+Status Frame::AllocateArenas() {
+  const Plan& plan = program_.plan();
+  for (const PlanArena& a : plan.functions[0].arenas) {
+    const PlanDomain& domain = plan.domains[a.domain];
+    int64_t align = std::max<int64_t>(64, domain.align);
+    auto bytes = CheckedAlign(std::max<int64_t>(a.bytes, 1), align);
+    Block block;
+    block.engine = domain.engine;
+    if (!bytes) return Status(Code::kLimitExceeded, "an arena's size does not fit in 63 bits");
+    if (block.engine == 0) {
+      block.address = std::aligned_alloc(static_cast<size_t>(align), static_cast<size_t>(*bytes));
+      if (!block.address) {
+        return Status(Code::kResourceExhausted,
+                      fmt::format("no host memory for an arena of {} bytes; use smaller inputs or "
+                                  "fewer runs at once",
+                                  *bytes));
+      }
+    } else {
+      const RunEngine& e = engine(block.engine);
+      ge_err err = NoError();
+      ge_rc rc = e.api.mem_alloc(e.engine, domain.engine_device, static_cast<uint64_t>(*bytes),
+                                 static_cast<uint64_t>(align), &block.mem, &block.address, &err);
+      if (rc != GE_OK) return Failed(e.name, "mem_alloc", rc, err);
+    }
+    arenas_.push_back(block);
+  }
+  return {};
+}
+
+Status Frame::CreateStreams() {
+  const Plan& plan = program_.plan();
+  const PlanFunction& fn = plan.functions[0];
+  streams_.assign(fn.streams.size(), nullptr);
+  drain_.assign(fn.streams.size(), nullptr);
+  events_.assign(fn.events.size(), nullptr);
+  last_value_.assign(fn.events.size(), 0);
+  for (size_t s = 1; s < fn.streams.size(); ++s) {
+    const PlanDevice& device = plan.devices[fn.streams[s].device];
+    const RunEngine& e = engine(device.engine);
+    ge_err err = NoError();
+    ge_rc rc = e.api.stream_create(e.engine, device.engine_device, &streams_[s], &err);
+    if (rc != GE_OK) return Failed(e.name, "stream_create", rc, err);
+    rc = e.api.event_create(e.engine, &drain_[s], &err);
+    if (rc != GE_OK) return Failed(e.name, "event_create", rc, err);
+  }
+  for (size_t i = 0; i < fn.events.size(); ++i) {
+    const RunEngine& e = engine(fn.events[i].engine);
+    ge_err err = NoError();
+    ge_rc rc = e.api.event_create(e.engine, &events_[i], &err);
+    if (rc != GE_OK) return Failed(e.name, "event_create", rc, err);
+  }
+  for (const Instruction& ins : fn.code) {
+    if (ins.op != PlanOp::kSignal) continue;
+    last_value_[ins.event] = std::max(last_value_[ins.event], ins.event_value);
+  }
+  return {};
+}
+
+PlanValueId Frame::Root(PlanValueId id) const {
+  const auto& values = program_.plan().functions[0].values;
+  while (values[id].alias_of != 0 && values[id].arena < 0) id = values[id].alias_of;
+  return id;
+}
+
+ge_buf Frame::BufOf(PlanValueId id) {
+  const PlanValue& v = program_.plan().functions[0].values[id];
+  ge_buf b{};
+  b.bytes = static_cast<uint64_t>(v.bytes);
+  b.dims = dims_[id].data();
+  b.rank = static_cast<int32_t>(dims_[id].size());
+  b.dtype = static_cast<int32_t>(v.type.dtype);
+  b.domain = v.domain, b.layout = v.layout;
+  b.ptr = g_nothing;
+  PlanValueId root = Root(id);
+  const PlanValue& r = program_.plan().functions[0].values[root];
+  if (r.arena >= 0) {
+    const Block& block = arenas_[static_cast<size_t>(r.arena)];
+    int64_t offset = r.offset + (root == id ? 0 : v.offset);
+    b.ptr = static_cast<char*>(block.address) + offset;
+    b.mem = block.mem;
+    b.offset = static_cast<uint64_t>(offset);
+  } else if (r.kind == PlanValueKind::kConstant && v.bytes > 0) {
+    b.ptr = const_cast<void*>(program_.parts().constants[root]);
+  }
+  return b;
+}
+
+void Frame::NotePatch(PlanValueId id, ge_buf* buf) {
+  PlanValueId root = Root(id);
+  const PlanValue& v = program_.plan().functions[0].values[root];
+  if (v.arena >= 0 || v.bytes == 0) return;
+  if (v.kind == PlanValueKind::kInput) patches_.push_back({buf, v.index, false});
+  if (v.kind == PlanValueKind::kOutput) patches_.push_back({buf, v.index, true});
+}
+
+Status Frame::BuildLaunch(const Instruction& ins, Record* r) {
+  const Plan& plan = program_.plan();
+  const PlanSegment& seg = plan.functions[0].segments[ins.segment];
+  r->engine = plan.devices[seg.device].engine;
+  const RunEngine& e = engine(r->engine);
+  r->exec = program_.parts().execs[ins.segment];
+  if (seg.serial && !own_execs_.empty() && own_execs_.back().first == ins.segment) {
+    r->exec = own_execs_.back().second;
+  } else if (seg.serial) {
+    GE_ASSIGN_OR_RETURN(r->exec, program_.parts().make_exec(ins.segment));
+    own_execs_.emplace_back(ins.segment, r->exec);
+  }
+  size_t base = bufs_.size();
+  for (const auto* list : {&seg.inputs, &seg.outputs, &seg.internals}) {
+    bufs_.emplace_back();
+    for (PlanValueId v : *list) bufs_.back().push_back(BufOf(v));
+    for (size_t i = 0; i < list->size(); ++i) NotePatch((*list)[i], &bufs_.back()[i]);
+  }
+  ge_launch& l = r->launch;
+  l.h = GE_HDR(ge_launch, GE_TAG_LAUNCH);
+  l.stream = streams_[ins.stream];
+  l.in = bufs_[base].data(), l.n_in = static_cast<uint32_t>(seg.inputs.size());
+  l.out = bufs_[base + 1].data(), l.n_out = static_cast<uint32_t>(seg.outputs.size());
+  l.internal = bufs_[base + 2].data(), l.n_internal = static_cast<uint32_t>(seg.internals.size());
+  if (seg.workspace) l.workspace = BufOf(seg.workspace);
+  l.launch_id = r->index;
+  if (e.api.frame_create) {
+    ge_err err = NoError();
+    ge_rc rc = e.api.frame_create(r->exec, &l.frame, &err);
+    if (rc != GE_OK) return Failed(e.name, "frame_create", rc, err);
+    engine_frames_.push_back({r->engine, r->exec, l.frame});
+  }
+  return {};
+}
+
+Status Frame::BuildRecords() {
+  const PlanFunction& fn = program_.plan().functions[0];
+  for (const PlanValue& v : fn.values) {
+    dims_.push_back(v.type.is_static() ? v.type.static_dims() : std::vector<int64_t>{v.bytes});
+  }
+  records_.reserve(fn.code.size());
+  bufs_.reserve(3 * fn.code.size());
+  for (uint32_t i = 0; i < fn.code.size(); ++i) {
+    const Instruction& ins = fn.code[i];
+    Record& r = records_.emplace_back();
+    r.op = ins.op, r.index = i;
+    r.stream = streams_[ins.stream];
+    switch (ins.op) {
+      case PlanOp::kLaunch:
+        GE_RETURN_IF_ERROR(BuildLaunch(ins, &r));
+        break;
+      case PlanOp::kCopy:
+        r.engine = ins.engine;
+        r.copy.h = GE_HDR(ge_copy, GE_TAG_COPY);
+        r.copy.stream = r.stream;
+        r.copy.src = BufOf(ins.src), r.copy.dst = BufOf(ins.dst);
+        NotePatch(ins.src, &r.copy.src), NotePatch(ins.dst, &r.copy.dst);
+        break;
+      default:
+        r.engine = fn.events[ins.event].engine;
+        r.event = events_[ins.event], r.value = ins.event_value;
+    }
+  }
+  return {};
+}
+
+}  // namespace ge

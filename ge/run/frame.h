@@ -1,0 +1,75 @@
+// Frame: everything that one run in flight owns. Used by one thread at a time.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "ge/run/program.h"
+
+namespace ge {
+
+class Frame {
+ public:
+  explicit Frame(const Program& program) : program_(program) {}
+  ~Frame();
+  Frame(const Frame&) = delete;
+  Frame& operator=(const Frame&) = delete;
+  Status Build();
+
+ private:
+  friend class Program;
+
+  // One instruction, everything resolved.
+  struct Record {
+    PlanOp op = PlanOp::kLaunch;
+    uint32_t index = 0;  // of the instruction, for messages
+    uint32_t engine = 0;
+    ge_exec* exec = nullptr;
+    ge_launch launch{};
+    ge_copy copy{};
+    ge_stream* stream = nullptr;
+    ge_event* event = nullptr;
+    uint64_t value = 0;
+  };
+  // A buffer record whose address the caller gives at each run.
+  struct Patch {
+    ge_buf* buf;
+    uint32_t index;
+    bool output;
+  };
+  struct Block {
+    void* address = nullptr;
+    ge_mem* mem = nullptr;
+    uint32_t engine = 0;  // 0 = host
+  };
+
+  Status AllocateArenas();
+  Status CreateStreams();
+  Status BuildRecords();
+  Status BuildLaunch(const Instruction& ins, Record* r);
+  ge_buf BufOf(PlanValueId id);
+  void NotePatch(PlanValueId id, ge_buf* buf);
+  PlanValueId Root(PlanValueId id) const;
+  const RunEngine& engine(uint32_t e) const;
+
+  const Program& program_;
+  std::vector<Block> arenas_;
+  std::vector<ge_stream*> streams_;  // [0] null
+  std::vector<ge_event*> events_;
+  std::vector<ge_event*> drain_;      // by stream, for failures
+  std::vector<uint64_t> last_value_;  // by event: greatest value that the plan signals
+  uint64_t epoch_ = 0;                // runs done so far
+  std::vector<Record> records_;
+  std::vector<std::vector<ge_buf>> bufs_;   // launch arguments; never resized after Build
+  std::vector<std::vector<int64_t>> dims_;  // by plan value
+  std::vector<Patch> patches_;
+  std::vector<std::pair<SegmentId, ge_exec*>> own_execs_;  // of serial segments
+  struct EngineFrame {
+    uint32_t engine;
+    ge_exec* exec;
+    ge_frame* frame;
+  };
+  std::vector<EngineFrame> engine_frames_;
+};
+
+}  // namespace ge

@@ -1,0 +1,191 @@
+#include "ge/run/program.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "ge/run/frame.h"
+
+namespace ge {
+namespace {
+
+// The host looks at `cancel` this often while it waits for a device.
+constexpr uint64_t kWaitSliceNs = 20'000'000;
+
+const char* CallName(PlanOp op, bool on_stream) {
+  switch (op) {
+    case PlanOp::kLaunch:
+      return "enqueue";
+    case PlanOp::kCopy:
+      return "copy";
+    case PlanOp::kSignal:
+      return "stream_signal";
+    default:
+      return on_stream ? "stream_wait" : "event_wait";
+  }
+}
+
+const char* OpName(PlanOp op) {
+  switch (op) {
+    case PlanOp::kCall:
+      return "call";
+    case PlanOp::kBranch:
+      return "branch";
+    case PlanOp::kLoop:
+      return "loop";
+    case PlanOp::kResize:
+      return "resize";
+    case PlanOp::kFree:
+      return "free";
+    case PlanOp::kSuspend:
+      return "suspend";
+    default:
+      return "";
+  }
+}
+
+Code CodeOf(ge_rc rc) {
+  switch (rc) {
+    case GE_INVALID_ARGUMENT:
+    case GE_OUT_OF_RANGE:
+      return Code::kInvalidArgument;
+    case GE_OUT_OF_MEMORY:
+      return Code::kResourceExhausted;
+    case GE_CANCELLED:
+      return Code::kCancelled;
+    case GE_DEADLINE:
+      return Code::kDeadlineExceeded;
+    case GE_DEVICE_LOST:
+      return Code::kDeviceLost;
+    default:
+      return Code::kPluginError;
+  }
+}
+
+ge_rc Wait(const RunEngine& e, ge_event* event, uint64_t value, ge_err* err) {
+  ge_rc rc;
+  do {
+    rc = e.api.event_wait(event, value, kWaitSliceNs, err);
+  } while (rc == GE_PENDING);
+  return rc;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Program>> Program::Make(const Plan& plan, ProgramParts parts) {
+  if (plan.functions.empty()) return Status(Code::kInvalidArgument, "the plan has no function");
+  for (const Instruction& ins : plan.functions[0].code) {
+    if (*OpName(ins.op)) {
+      return Status(Code::kUnsupported,
+                    fmt::format("plan instruction '{}' is not run by this version; control flow "
+                                "and data-dependent shapes can be loaded, but not run",
+                                OpName(ins.op)));
+    }
+  }
+  return std::unique_ptr<Program>(new Program(plan, std::move(parts)));
+}
+
+Result<std::unique_ptr<Frame>> Program::NewFrame() const {
+  auto frame = std::make_unique<Frame>(*this);
+  GE_RETURN_IF_ERROR(frame->Build());
+  return frame;
+}
+
+Status Program::Run(Frame* f, const void* const* inputs, void* const* outputs,
+                    const std::atomic<bool>* cancel) const {
+  for (const Frame::Patch& p : f->patches_) {
+    p.buf->ptr = p.output ? outputs[p.index] : const_cast<void*>(inputs[p.index]);
+  }
+  ge_err err;
+  err.h = GE_HDR(ge_err, GE_TAG_ERR);
+  err.msg_len = 0, err.node = UINT32_MAX;
+  ge_rc rc = GE_OK;
+  const Frame::Record* failed = nullptr;
+  const Frame::Record* stopped = nullptr;  // by cancel: the first record that is not run
+  for (const Frame::Record& r : f->records_) {
+    if (cancel && cancel->load(std::memory_order_relaxed)) {
+      stopped = &r;
+      break;
+    }
+    const RunEngine& e = parts_.engines[r.engine];
+    switch (r.op) {
+      case PlanOp::kLaunch:
+        rc = e.api.enqueue(r.exec, &r.launch, &err);
+        break;
+      case PlanOp::kCopy:
+        if (r.engine == 0) {
+          if (r.copy.src.bytes) std::memcpy(r.copy.dst.ptr, r.copy.src.ptr, r.copy.src.bytes);
+        } else {
+          rc = e.api.copy(e.engine, &r.copy, &err);
+        }
+        break;
+      default: {
+        // Values are relative to the run: every event goes on from where the last run left it.
+        const Instruction& ins = plan_.functions[0].code[r.index];
+        uint64_t value = f->epoch_ * f->last_value_[ins.event] + r.value;
+        if (r.op == PlanOp::kSignal) {
+          rc = e.api.stream_signal(r.stream, r.event, value, &err);
+        } else if (r.stream) {
+          rc = e.api.stream_wait(r.stream, r.event, value, &err);
+        } else {
+          rc = Wait(e, r.event, value, &err);
+        }
+      }
+    }
+    if (rc != GE_OK) {
+      failed = &r;
+      break;
+    }
+  }
+  if (!failed && !stopped) {
+    ++f->epoch_;
+    return {};
+  }
+  Drain(f, failed ? failed : stopped);
+  return failed ? Explain(failed, rc, err)
+                : Status(Code::kCancelled, "the run was cancelled; states are as they were");
+}
+
+// Lets everything in flight finish, so that no buffer is touched after the run has answered. The
+// signals that the host had still to queue are queued, since a stream may already wait for them.
+void Program::Drain(Frame* f, const void* from_record) const {
+  const auto* from = static_cast<const Frame::Record*>(from_record);
+  const PlanFunction& fn = plan_.functions[0];
+  ge_err ignored;
+  ignored.h = GE_HDR(ge_err, GE_TAG_ERR);
+  for (size_t i = from->index; i < f->records_.size(); ++i) {
+    const Frame::Record& r = f->records_[i];
+    if (r.op != PlanOp::kSignal) continue;
+    uint64_t value = f->epoch_ * f->last_value_[fn.code[i].event] + r.value;
+    (void)parts_.engines[r.engine].api.stream_signal(r.stream, r.event, value, &ignored);
+  }
+  for (size_t s = 1; s < f->streams_.size(); ++s) {
+    const RunEngine& e = parts_.engines[plan_.devices[fn.streams[s].device].engine];
+    if (e.api.stream_signal(f->streams_[s], f->drain_[s], 1, &ignored) == GE_OK) {
+      (void)Wait(e, f->drain_[s], 1, &ignored);
+    }
+  }
+}
+
+Status Program::Explain(const void* failed_record, ge_rc rc, const ge_err& err) const {
+  const auto* failed = static_cast<const Frame::Record*>(failed_record);
+  const Instruction& ins = plan_.functions[0].code[failed->index];
+  std::string_view text(err.msg, std::min<size_t>(err.msg_len, sizeof err.msg));
+  Status status(CodeOf(rc),
+                fmt::format("engine '{}' failed in {} at plan instruction {} (code {}): {}",
+                            parts_.engines[failed->engine].name,
+                            CallName(failed->op, failed->stream != nullptr), failed->index, rc,
+                            text.empty() ? "no reason given" : text));
+  if (ins.op != PlanOp::kLaunch) return status;
+  if (err.node < plan_.report.size()) return std::move(status).AtNode(plan_.report[err.node].label);
+  const PlanSegment& seg = plan_.functions[0].segments[ins.segment];
+  if (seg.offers.empty()) return status;
+  NodeId first = seg.offers[0].nodes[0];
+  for (const NodeReport& report : plan_.report) {
+    if (report.node == first) return std::move(status).AtNode(report.label);
+  }
+  return status;
+}
+
+}  // namespace ge

@@ -1,0 +1,60 @@
+// RUN: executes a checked Plan. Knows no planner and no engine loader, only the plugin header.
+// A Program is immutable and shared by all runs; a Frame is what one run in flight needs (arenas,
+// streams, events, launch records). Running a Frame allocates nothing, takes no lock and looks
+// nothing up.
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "ge/base/status.h"
+#include "ge/ge_plugin.h"
+#include "ge/plan/plan.h"
+
+namespace ge {
+
+// By index of Plan::engines; [0] is the host and stays empty.
+struct RunEngine {
+  std::string name;
+  ge_engine_api api{};
+  ge_engine* engine = nullptr;
+};
+
+struct ProgramParts {
+  std::vector<RunEngine> engines;
+  std::vector<ge_exec*> execs;  // by segment; owned by whoever made the parts
+  // Makes one more exec of a serial segment for a new frame.
+  std::function<Result<ge_exec*>(SegmentId)> make_exec;
+  std::vector<const void*> constants;  // by plan value; null unless kConstant
+};
+
+class Frame;
+
+class Program {
+ public:
+  // UNSUPPORTED when the plan has an instruction that this executor does not run, by name.
+  // `plan` must outlive the program.
+  static Result<std::unique_ptr<Program>> Make(const Plan& plan, ProgramParts parts);
+
+  Result<std::unique_ptr<Frame>> NewFrame() const;
+  // Runs once. `inputs` and `outputs` by position of the entry's signature. A set `cancel` stops
+  // the run between instructions: CANCELLED, after everything in flight has finished. After any
+  // failure the frame must not be used again.
+  Status Run(Frame* frame, const void* const* inputs, void* const* outputs,
+             const std::atomic<bool>* cancel) const;
+
+  const Plan& plan() const { return plan_; }
+  const ProgramParts& parts() const { return parts_; }
+
+ private:
+  Program(const Plan& plan, ProgramParts parts) : plan_(plan), parts_(std::move(parts)) {}
+  void Drain(Frame* f, const void* from_record) const;
+  Status Explain(const void* failed_record, ge_rc rc, const ge_err& err) const;
+  const Plan& plan_;
+  ProgramParts parts_;
+};
+
+}  // namespace ge

@@ -1,0 +1,86 @@
+// Compiled: one entry at one shape signature, planned, compiled, proved and ready to run.
+// Made by Builder; immutable apart from its pool of frames. Shared by the runs that use it.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "ge/base/status.h"
+#include "ge/engine/engine.h"
+#include "ge/engine/offers.h"
+#include "ge/engine/view.h"
+#include "ge/memory/memory.h"
+#include "ge/plan/check/check.h"
+#include "ge/run/frame.h"
+#include "ge/run/program.h"
+#include "ge/stage/runner.h"
+#include "streams/streams.h"
+
+namespace ge {
+
+struct FreeAligned {
+  void operator()(void* p) const;
+};
+using AlignedBytes = std::unique_ptr<std::byte, FreeAligned>;
+// Null when there is no memory.
+AlignedBytes AllocateAligned(uint64_t bytes, uint64_t align);
+
+class Compiled {
+ public:
+  ~Compiled();
+  // A frame that nobody uses, or a new one.
+  Result<std::unique_ptr<Frame>> TakeFrame();
+  void GiveFrame(std::unique_ptr<Frame> frame);
+  // Arenas of the frames made so far, packed weights and copies.
+  uint64_t BytesHeld() const;
+
+  Graph graph;  // bound; its consts share the model's payloads
+  FunctionId fn = 0;
+  std::vector<StateId> states_in;   // parameters after the user's own
+  std::vector<StateId> states_out;  // results after the user's own
+  uint32_t user_inputs = 0, user_outputs = 0;
+  OfferSet offers;
+  Plan plan;
+  CheckReport check;
+  uint64_t copied_constant_bytes = 0, packed_bytes = 0;
+  uint32_t struck_offers = 0;
+  double compile_ms = 0;
+  std::vector<StageTime> times;
+
+ private:
+  friend class Builder;
+  struct OwnedExec {
+    uint32_t engine;  // of `engines_`
+    ge_exec* exec;
+  };
+  const std::vector<std::unique_ptr<Engine>>* engines_ = nullptr;
+  std::unique_ptr<GraphView> view_;
+  std::vector<AlignedBytes> const_copies_;
+  std::vector<OwnedExec> execs_;
+  std::unique_ptr<Program> program_;
+  std::mutex mutex_;
+  std::vector<std::unique_ptr<Frame>> free_frames_;
+  uint32_t frames_made_ = 0;
+
+ public:
+  const Program& program() const { return *program_; }
+};
+
+struct BuildOptions {
+  StreamOptions streams;
+  MemoryOptions memory;
+  bool check = true;  // tests alone switch it off
+  StageId stop_after = StageId::kCheck;
+  Runner::Options runner;
+};
+
+// From a bound, folded graph to a Compiled: place .. check. The engines must outlive the result.
+Result<std::shared_ptr<Compiled>> BuildCompiled(Graph bound, FunctionId fn,
+                                                const std::vector<std::unique_ptr<Engine>>& engines,
+                                                const BuildOptions& options);
+
+}  // namespace ge

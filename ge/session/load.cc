@@ -1,0 +1,100 @@
+// Model bytes to a Graph: which format, which front end.
+#include <fmt/format.h>
+
+#include <chrono>
+
+#include "frontend/onnx/import.h"
+#include "frontend/onnx/mapped_file.h"
+#include "frontend/proto/proto.h"
+#include "frontend/text/text.h"
+#include "ge/session/session.h"
+
+namespace ge {
+namespace {
+
+double NowMs() {
+  return std::chrono::duration<double, std::milli>(
+             std::chrono::steady_clock::now().time_since_epoch())
+      .count();
+}
+
+Format FormatOfName(const std::string& path) {
+  auto ends = [&](std::string_view tail) {
+    return path.size() >= tail.size() &&
+           path.compare(path.size() - tail.size(), tail.size(), tail) == 0;
+  };
+  if (ends(".gt")) return Format::kText;
+  if (ends(".gepb")) return Format::kProto;
+  if (ends(".onnx")) return Format::kOnnx;
+  return Format::kAuto;
+}
+
+}  // namespace
+
+Status Session::LoadFile(const std::string& path, Format format) {
+  if (loaded_) {
+    return Status(Code::kFailedPrecondition,
+                  "this session has a model already; create another session for another model");
+  }
+  double start = NowMs();
+  if (format == Format::kAuto) format = FormatOfName(path);
+  Graph graph;
+  ImportStats stats;
+  if (format == Format::kOnnx || format == Format::kAuto) {
+    // Without a telling name the bytes decide: our text begins with "ge", the rest is tried as
+    // ONNX.
+    GE_ASSIGN_OR_RETURN(auto file, MappedFile::Open(path, ImportOptions().max_file_bytes));
+    std::string_view text(reinterpret_cast<const char*>(file->bytes().data()),
+                          file->bytes().size());
+    if (format == Format::kAuto && LooksLikeText(text.substr(0, 4096))) {
+      GE_ASSIGN_OR_RETURN(graph, ParseText(text, path));
+    } else {
+      GE_ASSIGN_OR_RETURN(graph, ImportOnnxFile(path, {}, &stats));
+    }
+  } else {
+    GE_ASSIGN_OR_RETURN(auto file, MappedFile::Open(path, ImportOptions().max_file_bytes));
+    std::string_view text(reinterpret_cast<const char*>(file->bytes().data()),
+                          file->bytes().size());
+    if (format == Format::kText) {
+      GE_ASSIGN_OR_RETURN(graph, ParseText(text, path));
+    } else {
+      ReadOptions options;
+      options.owner = file, options.mapped = true;
+      GE_ASSIGN_OR_RETURN(graph, ReadProto(file->bytes(), options));
+    }
+  }
+  import_copied_bytes_ = stats.copied_bytes;
+  load_ms_ = NowMs() - start;
+  return LoadGraph(std::move(graph));
+}
+
+Status Session::LoadBytes(std::string bytes, Format format) {
+  if (loaded_) {
+    return Status(Code::kFailedPrecondition,
+                  "this session has a model already; create another session for another model");
+  }
+  double start = NowMs();
+  auto owner = std::make_shared<std::string>(std::move(bytes));
+  std::span<const std::byte> view(reinterpret_cast<const std::byte*>(owner->data()), owner->size());
+  if (view.empty()) {
+    return Status(Code::kInvalidArgument,
+                  "the model has no bytes; give the content of a model file");
+  }
+  if (format == Format::kAuto) format = LooksLikeText(*owner) ? Format::kText : Format::kOnnx;
+  Graph graph;
+  ImportStats stats;
+  if (format == Format::kText) {
+    GE_ASSIGN_OR_RETURN(graph, ParseText(*owner, "<bytes>"));
+  } else if (format == Format::kProto) {
+    ReadOptions options;
+    options.owner = owner;
+    GE_ASSIGN_OR_RETURN(graph, ReadProto(view, options));
+  } else {
+    GE_ASSIGN_OR_RETURN(graph, ImportOnnxBytes(view, owner, {}, &stats));
+  }
+  import_copied_bytes_ = stats.copied_bytes;
+  load_ms_ = NowMs() - start;
+  return LoadGraph(std::move(graph));
+}
+
+}  // namespace ge

@@ -1,0 +1,102 @@
+// What a session tells of itself: texts of graphs and plans, and the numbers of the latest plan.
+#include <fmt/format.h>
+
+#include <map>
+#include <nlohmann/json.hpp>
+
+#include "frontend/text/plan_text.h"
+#include "frontend/text/text.h"
+#include "ge/session/session.h"
+
+namespace ge {
+namespace {
+
+std::string GraphText(const Graph& graph) {
+  PrintOptions options;
+  options.elide = true, options.show_ints = true;
+  return PrintText(graph, options);
+}
+
+}  // namespace
+
+Result<std::string> Session::DumpText(std::string_view entry_name, StageId stage,
+                                      std::span<const TensorView> inputs) {
+  if (!loaded_)
+    return Status(Code::kFailedPrecondition, "the session has no model; load one first");
+  if (stage == StageId::kLoad || stage == StageId::kVerify) return GraphText(loaded_graph_);
+  if (stage == StageId::kInfer) {
+    Graph inferred = loaded_graph_;
+    GE_RETURN_IF_ERROR(InferOnly(&inferred));
+    return GraphText(inferred);
+  }
+  if (stage == StageId::kRewrite) return GraphText(graph_);
+  GE_ASSIGN_OR_RETURN(const Entry* entry, FindEntry(entry_name));
+  GE_RETURN_IF_ERROR(CheckInputs(*entry, inputs));
+  std::vector<StageTime> times;
+  GE_ASSIGN_OR_RETURN(Graph bound, BindAndFold(*entry, inputs, &times));
+  if (stage == StageId::kBind) return GraphText(bound);
+  std::vector<StateId> in, out;
+  GE_RETURN_IF_ERROR(LiftStates(&bound, entry->fn, &in, &out));
+  BuildOptions options = options_.build;
+  options.stop_after = stage;
+  GE_ASSIGN_OR_RETURN(auto c, BuildCompiled(std::move(bound), entry->fn, engines_, options));
+  c->plan.entry = entry->name;
+  return PrintPlan(c->plan);
+}
+
+Result<std::string> Session::ReportJson(std::string_view entry_name) {
+  std::shared_ptr<Compiled> c = Latest(entry_name);
+  if (!c) {
+    return Status(Code::kFailedPrecondition,
+                  "nothing was compiled for this entry yet; compile or run it first");
+  }
+  const PlanFunction& fn = c->plan.functions[0];
+  nlohmann::json j;
+  std::map<std::string, uint64_t> engines;
+  uint64_t nodes = 0, transfers = 0, conversions = 0, segments = 0;
+  for (const PlanSegment& s : fn.segments) {
+    if (s.conversion >= 0) ++conversions;
+    if (s.conversion < 0) ++segments;
+    for (const PlanOffer& o : s.offers) {
+      engines[c->plan.engines[c->plan.devices[s.device].engine].name] += o.nodes.size();
+      nodes += o.nodes.size();
+    }
+  }
+  std::map<std::string, uint64_t> copies;  // "host->devsim/sim"
+  for (const Instruction& i : fn.code) {
+    if (i.op != PlanOp::kCopy || fn.values[i.src].domain == fn.values[i.dst].domain) continue;
+    ++transfers;
+    ++copies[c->plan.domains[fn.values[i.src].domain].name + "->" +
+             c->plan.domains[fn.values[i.dst].domain].name];
+  }
+  std::map<std::string, uint64_t> on_stream;  // launches by stream
+  for (const Instruction& i : fn.code) {
+    if (i.op == PlanOp::kLaunch || i.op == PlanOp::kCopy) {
+      ++on_stream[i.stream == 0
+                      ? "host"
+                      : fmt::format("{}#{}", c->plan.devices[fn.streams[i.stream].device].name,
+                                    i.stream)];
+    }
+  }
+  int64_t arena = 0, live = 0;
+  for (int64_t b : c->check.arena_bytes) arena += b;
+  for (int64_t b : c->check.max_live_bytes) live += b;
+  ProcessFacts facts = CurrentProcessFacts();
+  static const char* const kIsa[] = {"native", "sse4.2", "avx2", "avx512"};
+  j["load_ms"] = load_ms_, j["compile_ms"] = c->compile_ms;
+  j["arena_bytes"] = arena, j["max_live_bytes"] = live;
+  j["weight_bytes"] = weight_bytes_;
+  j["copied_constant_bytes"] = import_copied_bytes_ + c->copied_constant_bytes;
+  j["packed_bytes"] = c->packed_bytes;
+  j["nodes"] = nodes, j["segments"] = segments, j["transfers"] = transfers;
+  j["transfers_by_way"] = copies, j["conversions"] = conversions;
+  j["streams"] = on_stream;
+  j["engines"] = engines;
+  j["predicted_us"] = c->plan.predicted_ns / 1e3;
+  j["place_method"] = c->plan.place_method;
+  j["threads"] = facts.threads;
+  j["isa"] = facts.isa_cap < 4 ? kIsa[facts.isa_cap] : "native";
+  return j.dump();
+}
+
+}  // namespace ge

@@ -1,0 +1,138 @@
+// Session: one model, the engines that may run it, and its compiled plans. The only class that
+// drives every stage. ge.h is a thin C face of it; tools and tests use it directly.
+// Run and the inspecting calls are thread-safe; Load and destruction need the session alone.
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <list>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <shared_mutex>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "ge/base/status.h"
+#include "ge/session/compiled.h"
+
+namespace ge {
+
+struct EngineSpec {
+  std::string name;     // or a path with a slash
+  std::string options;  // "key=value;key=value"
+};
+// "onednn,devsim:wrap=ref;delay=3" -> specs. INVALID_ARGUMENT on an empty item.
+Result<std::vector<EngineSpec>> ParseEngineList(std::string_view list);
+
+struct SessionOptions {
+  std::vector<EngineSpec> engines;  // empty = every engine that is found, without options
+  ProcessFacts process;
+  uint64_t plan_cache_bytes = uint64_t{1} << 30;
+  std::set<std::string> skip_passes;
+  BuildOptions build;
+};
+
+enum class Format { kAuto, kOnnx, kProto, kText };
+
+struct TensorView {  // of a caller's buffer
+  DType dtype = DType::kUndefined;
+  std::vector<int64_t> dims;
+  void* data = nullptr;
+  uint64_t bytes = 0;
+};
+
+class Session {
+ public:
+  static Result<std::unique_ptr<Session>> Create(SessionOptions options);
+  ~Session();
+  Session(const Session&) = delete;
+  Session& operator=(const Session&) = delete;
+
+  Status LoadFile(const std::string& path, Format format = Format::kAuto);
+  Status LoadBytes(std::string bytes, Format format = Format::kAuto);
+  Status LoadGraph(Graph graph);
+
+  bool loaded() const { return loaded_; }
+  const Graph& graph() const { return graph_; }  // after rewrite
+  const std::vector<std::unique_ptr<Engine>>& engines() const { return engines_; }
+  const std::vector<StageTime>& times() const { return times_; }
+  double load_ms() const { return load_ms_; }
+  uint64_t weight_bytes() const { return weight_bytes_; }
+  uint64_t import_copied_bytes() const { return import_copied_bytes_; }
+  // `name` empty = the first entry. INVALID_ARGUMENT listing the names there are.
+  Result<const Entry*> FindEntry(std::string_view name) const;
+
+  // The plan for these input shapes: cached, or made now.
+  Result<std::shared_ptr<Compiled>> Compile(std::string_view entry,
+                                            std::span<const TensorView> inputs);
+  // outputs[i].data null: allocated with AllocateAligned and owned by the caller from then on.
+  // Fills dtype, dims and bytes of every output.
+  Status Run(std::string_view entry, std::span<const TensorView> inputs,
+             std::span<TensorView> outputs, const std::atomic<bool>* cancel = nullptr);
+
+  // States by Graph::states index, from 1.
+  Status GetState(StateId id, TensorView* out);
+  Status SetState(StateId id, const TensorView& value);
+  // The plan that was used last for this entry; null when there is none.
+  std::shared_ptr<Compiled> Latest(std::string_view entry);
+  // Text of the graph or plan after a stage. From bind on, `inputs` gives the shapes.
+  Result<std::string> DumpText(std::string_view entry, StageId stage,
+                               std::span<const TensorView> inputs);
+  // One JSON object about the entry's latest plan; see ge.h.
+  Result<std::string> ReportJson(std::string_view entry);
+
+ private:
+  struct StateSlot {
+    AlignedBytes now, next;
+    uint64_t bytes = 0;
+  };
+  struct CachedPlan {
+    std::string key;
+    std::shared_ptr<Compiled> compiled;
+  };
+
+  explicit Session(SessionOptions options) : options_(std::move(options)) {}
+  Status LoadEngines();
+  Status Prepare();  // verify, infer, rewrite, states
+  Status InitStates();
+  Status InferOnly(Graph* graph) const;
+  Result<Graph> BindAndFold(const Entry& entry, std::span<const TensorView> inputs,
+                            std::vector<StageTime>* times);
+  Result<std::shared_ptr<Compiled>> CompileNew(const Entry& entry,
+                                               std::span<const TensorView> inputs);
+  Status RunPasses(Graph* graph, std::vector<StageTime>* times);
+  void Evict();
+  Status CheckInputs(const Entry& entry, std::span<const TensorView> inputs) const;
+  Status CheckBuffers(const Compiled& c, std::span<const TensorView> inputs,
+                      std::span<TensorView> outputs) const;
+  Status Execute(Compiled* c, std::span<const TensorView> inputs, std::span<TensorView> outputs,
+                 const std::atomic<bool>* cancel);
+
+  SessionOptions options_;
+  std::vector<std::unique_ptr<Engine>> engines_;
+  Graph loaded_graph_;  // as loaded, for dumps; shares payloads with graph_
+  Graph graph_;
+  bool loaded_ = false;
+  double load_ms_ = 0;
+  uint64_t weight_bytes_ = 0, import_copied_bytes_ = 0;
+  std::vector<StageTime> times_;
+  std::vector<const void*> mapped_;
+  std::unique_ptr<Evaluator> evaluator_;
+  std::vector<StateSlot> states_;
+  std::shared_mutex states_mutex_;
+  std::mutex compile_mutex_;  // one plan is made at a time
+  std::mutex cache_mutex_;
+  std::list<CachedPlan> cache_;  // most recent first
+  std::map<std::string, std::list<CachedPlan>::iterator> by_key_;
+  std::map<std::string, std::shared_ptr<Compiled>> latest_;
+};
+
+// Folds by running one node on the host engines of a session, through the whole pipeline.
+std::unique_ptr<Evaluator> MakeEvaluator(const std::vector<std::unique_ptr<Engine>>& engines);
+// Replaces ge.Read and ge.Assign of an entry's function by parameters and results.
+Status LiftStates(Graph* graph, FunctionId fn, std::vector<StateId>* in, std::vector<StateId>* out);
+
+}  // namespace ge

@@ -1,0 +1,136 @@
+#include "ge/stage/runner.h"
+
+#include <gtest/gtest.h>
+
+namespace ge {
+namespace {
+
+const Type kF32 = TensorType(DType::kFloat, std::vector<int64_t>{2});
+
+Graph OneNode() {
+  Graph g;
+  Function& f = g.AddFunction("main");
+  AddValue(&f, kF32, "x");
+  AddValue(&f, kF32, "y");
+  f.params = {1};
+  f.results = {2};
+  Node n;
+  n.id = f.next_node_id++;
+  n.op = "Relu";
+  n.inputs = {1};
+  n.outputs = {2};
+  f.nodes.push_back(n);
+  g.entries.push_back({"main", 1, Entry::Role::kInfer});
+  return g;
+}
+
+// Adds `adds` nodes in total, one a run; then fails if told to.
+class Grow : public Pass {
+ public:
+  Grow(int adds, Status status = {}) : left_(adds), status_(std::move(status)) {}
+  std::string_view name() const override { return "grow"; }
+  std::string_view summary() const override { return "adds nodes"; }
+  Status Run(Transaction& t, const PassContext&) override {
+    if (left_-- > 0) t.AddNode(1, 0, "", "Neg", {2}, {}, {kF32}, {});
+    return status_;
+  }
+
+ private:
+  int left_;
+  Status status_;
+};
+
+std::vector<std::unique_ptr<Pass>> One(std::unique_ptr<Pass> p) {
+  std::vector<std::unique_ptr<Pass>> v;
+  v.push_back(std::move(p));
+  return v;
+}
+
+TEST(Stages, NamesAndOrder) {
+  EXPECT_STREQ(StageName(StageId::kPlace), "place");
+  ASSERT_TRUE(StageFromName("memory").ok());
+  EXPECT_EQ(*StageFromName("memory"), StageId::kMemory);
+  const Status s = StageFromName("memroy").status();
+  EXPECT_EQ(s.code(), Code::kInvalidArgument);
+  EXPECT_NE(s.message().find("load, verify, infer"), std::string::npos);
+  EXPECT_EQ(AllStages().front(), StageId::kLoad);
+  EXPECT_EQ(AllStages().back(), StageId::kRun);
+}
+
+TEST(Runner, StageReportsNameTimeAndDump) {
+  std::vector<std::string> seen;
+  Runner::Options options;
+  options.after = [&](const std::string& n) { seen.push_back(n); };
+  Runner r(options);
+  EXPECT_TRUE(r.RunStage(StageId::kInfer, [] { return Status(); }, {}).ok());
+  const Status s =
+      r.RunStage(StageId::kPlace, [] { return Status(Code::kUnsupported, "nobody runs it"); }, {});
+  EXPECT_EQ(s.stage(), "place");
+  EXPECT_EQ(seen, std::vector<std::string>{"infer"});
+  ASSERT_EQ(r.times().size(), 2u);
+  EXPECT_EQ(r.times()[0].name, "infer");
+}
+
+TEST(Runner, RepeatsPassesToAFixedPoint) {
+  Graph g = OneNode();
+  Runner r({});
+  int inferred = 0;
+  EXPECT_TRUE(r.RunPasses(&g, One(std::make_unique<Grow>(3)), {}, {}, [&](Graph*) {
+                 ++inferred;
+                 return Status();
+               }).ok());
+  EXPECT_EQ(g.fn(1).nodes.size(), 4u);
+  EXPECT_EQ(inferred, 3);
+  ASSERT_FALSE(r.times().empty());
+  EXPECT_EQ(r.times()[0].name, "rewrite/grow");
+  EXPECT_EQ(r.times()[0].edits, 3);
+}
+
+TEST(Runner, StopsAfterEightRounds) {
+  Graph g = OneNode();
+  EXPECT_TRUE(Runner({}).RunPasses(&g, One(std::make_unique<Grow>(1000)), {}, {}, {}).ok());
+  EXPECT_EQ(g.fn(1).nodes.size(), 9u);
+}
+
+TEST(Runner, SkipsByName) {
+  Graph g = OneNode();
+  Runner::Options options;
+  options.skip = {"grow"};
+  EXPECT_TRUE(Runner(options).RunPasses(&g, One(std::make_unique<Grow>(3)), {}, {}, {}).ok());
+  EXPECT_EQ(g.fn(1).nodes.size(), 1u);
+}
+
+TEST(Runner, RollsBackAFailedPass) {
+  Graph g = OneNode();
+  const Status failure(Code::kResourceExhausted, "no memory");
+  const Status s = Runner({}).RunPasses(&g, One(std::make_unique<Grow>(1, failure)), {}, {}, {});
+  EXPECT_EQ(s.code(), Code::kResourceExhausted);
+  EXPECT_EQ(s.stage(), "rewrite");
+  EXPECT_NE(s.message().find("pass 'grow' failed: no memory"), std::string::npos);
+  EXPECT_EQ(g.fn(1).nodes.size(), 1u);
+}
+
+TEST(Runner, RollsBackAnIllegalGraph) {
+  Graph g = OneNode();
+  auto verify = [](const Graph& graph) {
+    return graph.fn(1).nodes.size() > 1 ? Status(Code::kInvalidGraph, "too many") : Status();
+  };
+  const Status s = Runner({}).RunPasses(&g, One(std::make_unique<Grow>(1)), {}, verify, {});
+  EXPECT_EQ(s.code(), Code::kInternal);
+  EXPECT_NE(s.message().find("pass 'grow' left an illegal graph (too many)"), std::string::npos);
+  EXPECT_EQ(g.fn(1).nodes.size(), 1u);
+  EXPECT_EQ(g.fn(1).values.size(), 3u);
+}
+
+TEST(Runner, CanBeInterrupted) {
+  Graph g = OneNode();
+  const std::atomic<bool> stop{true};
+  Runner::Options options;
+  options.interrupt = &stop;
+  Runner r(options);
+  EXPECT_EQ(r.RunPasses(&g, One(std::make_unique<Grow>(1)), {}, {}, {}).code(), Code::kCancelled);
+  EXPECT_EQ(r.RunStage(StageId::kLoad, [] { return Status(); }, {}).code(), Code::kCancelled);
+}
+
+}  // namespace
+}  // namespace ge

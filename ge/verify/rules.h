@@ -1,0 +1,32 @@
+// The rules of VERIFY by what they look at; Verify calls each of them. Private to ge/verify.
+// All of them only read, and none recurses over the graph.
+#pragma once
+
+#include <string>
+
+#include "ge/base/status.h"
+#include "ge/ir/graph.h"
+#include "ge/verify/verify.h"
+
+namespace ge::verify {
+
+Status Bad(std::string message);    // INVALID_GRAPH
+Status Limit(std::string message);  // LIMIT_EXCEEDED
+
+// Where a type stands decides what it may be.
+enum class Place { kBoundary, kDerived, kInside };
+
+// Well-formed type: dtype numbers, dims, rank, container arity, nesting, Func, Pack, Zero.
+// `what` names the bearer ("value 'x' of function 'main'").
+Status CheckType(const Graph& g, const Type& type, Place place, const VerifyLimits& limits,
+                 const std::string& what);
+// Payload against type, for constants 1..; states with their initial values; symbols.
+Status CheckConstants(const Graph& g, const VerifyLimits& limits);
+Status CheckStates(const Graph& g, const VerifyLimits& limits);
+Status CheckSymbols(const Graph& g);
+// One function alone: values, single assignment, order, attributes, effects, `after` edges.
+Status CheckFunction(const Graph& g, const Function& f, bool is_entry, const VerifyLimits& limits);
+// Between functions: callee ids, signatures, recursion, depth.
+Status CheckCalls(const Graph& g, const VerifyLimits& limits);
+
+}  // namespace ge::verify

@@ -1,0 +1,19 @@
+// drop-dropout: removes Dropout nodes in inference mode whose mask nobody reads.
+// Not those whose training_mode is computed or true.
+// Changes the graph through the Transaction alone; holds no state between runs; one thread.
+#pragma once
+
+#include "ge/stage/pass.h"
+
+namespace ge {
+
+class DropDropout : public Pass {
+ public:
+  std::string_view name() const override { return "drop-dropout"; }
+  std::string_view summary() const override {
+    return "a Dropout that does not train passes its input on";
+  }
+  Status Run(Transaction& t, const PassContext& context) override;
+};
+
+}  // namespace ge

@@ -1,0 +1,19 @@
+// drop-identity: removes Identity nodes. Not those that give a parameter or a result a second name:
+// the user asked for both names.
+// Changes the graph through the Transaction alone; holds no state between runs; one thread.
+#pragma once
+
+#include "ge/stage/pass.h"
+
+namespace ge {
+
+class DropIdentity : public Pass {
+ public:
+  std::string_view name() const override { return "drop-identity"; }
+  std::string_view summary() const override {
+    return "an Identity disappears; its readers read what it read";
+  }
+  Status Run(Transaction& t, const PassContext& context) override;
+};
+
+}  // namespace ge

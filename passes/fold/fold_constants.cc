@@ -1,0 +1,185 @@
+#include "passes/fold/fold_constants.h"
+
+#include "ge/base/checked.h"
+#include "ge/ops/op.h"
+#include "passes/purity.h"
+
+namespace ge {
+namespace {
+
+// A node whose output size only its data decide is run when its inputs are small.
+constexpr int64_t kSmallInputs = 64 << 10;  // bytes
+
+template <typename T>
+Const ListConst(DType dtype, const std::vector<T>& list, bool scalar) {
+  std::vector<int64_t> dims;
+  if (!scalar) dims.push_back(static_cast<int64_t>(list.size()));
+  return MakeConst(TensorType(dtype, dims), list.data(), list.size() * sizeof(T));
+}
+
+Const StringConst(const std::vector<std::string>& list, bool scalar) {
+  std::vector<int64_t> dims;
+  if (!scalar) dims.push_back(static_cast<int64_t>(list.size()));
+  Const c;
+  c.type = TensorType(DType::kString, dims);
+  c.strings = list;
+  return c;
+}
+
+// What a Constant node holds; nullopt when it is written in a way that we do not read.
+std::optional<Const> Literal(const Graph& g, const Node& n) {
+  if (n.attrs.size() != 1) return std::nullopt;
+  const Attr& a = n.attrs[0];
+  if (auto* ref = std::get_if<ConstRef>(&a.value)) return g.consts[ref->id];
+  if (a.name == "value_int" && std::holds_alternative<int64_t>(a.value)) {
+    return ListConst(DType::kInt64, std::vector<int64_t>{std::get<int64_t>(a.value)}, true);
+  }
+  if (a.name == "value_ints") {
+    auto* v = std::get_if<std::vector<int64_t>>(&a.value);
+    if (v) return ListConst(DType::kInt64, *v, false);
+  }
+  if (a.name == "value_float" && std::holds_alternative<double>(a.value)) {
+    const auto f = static_cast<float>(std::get<double>(a.value));
+    return ListConst(DType::kFloat, std::vector<float>{f}, true);
+  }
+  if (a.name == "value_floats") {
+    if (auto* v = std::get_if<std::vector<double>>(&a.value)) {
+      return ListConst(DType::kFloat, std::vector<float>(v->begin(), v->end()), false);
+    }
+  }
+  if (a.name == "value_string" && std::holds_alternative<std::string>(a.value)) {
+    return StringConst({std::get<std::string>(a.value)}, true);
+  }
+  if (a.name == "value_strings") {
+    if (auto* v = std::get_if<std::vector<std::string>>(&a.value)) return StringConst(*v, false);
+  }
+  return std::nullopt;
+}
+
+// Bytes that the outputs take together; nullopt when unknown.
+std::optional<int64_t> OutputBytes(const Function& f, const Node& n) {
+  int64_t total = 0;
+  for (ValueId v : n.outputs) {
+    if (!v) continue;
+    const auto bytes = ByteCount(f.value(v).type);
+    const auto sum = bytes ? CheckedAdd(total, *bytes) : std::nullopt;
+    if (!sum) return std::nullopt;
+    total = *sum;
+  }
+  return total;
+}
+
+struct Inputs {
+  std::vector<const Const*> consts;  // by slot, null = absent
+  int64_t bytes = 0;
+};
+
+// nullopt when an input is not a constant of numbers whose payload is here.
+std::optional<Inputs> ConstantInputs(const Graph& g, const Function& f, const Node& n) {
+  Inputs in;
+  for (ValueId v : n.inputs) {
+    if (!v) {
+      in.consts.push_back(nullptr);
+      continue;
+    }
+    if (!f.value(v).constant) return std::nullopt;
+    const Const& c = g.consts[f.value(v).constant];
+    const auto bytes = ByteCount(c.type);
+    if (!bytes || (*bytes && !c.data && c.splat.empty())) return std::nullopt;
+    in.bytes += std::min<int64_t>(*bytes, kSmallInputs + 1);
+    in.consts.push_back(&c);
+  }
+  return in;
+}
+
+class Folder {
+ public:
+  Folder(Transaction& t, FunctionId fn, const PassContext& context)
+      : t_(t), fn_(fn), context_(context) {}
+
+  Status Run() {
+    const size_t count = F().nodes.size();
+    for (size_t i = 0; i < count; ++i) {
+      const Node& n = F().nodes[i];
+      if (!n.id || !IsPure(n)) continue;
+      GE_RETURN_IF_ERROR(Fold(n).AtNode(NodeLabel(n)));
+    }
+    return {};
+  }
+
+ private:
+  const Function& F() const { return t_.graph().fn(fn_); }
+
+  Status Fold(const Node& n) {
+    if (n.domain.empty() && n.op == "Constant" && n.outputs.size() == 1 && n.outputs[0]) {
+      std::optional<Const> c = Literal(t_.graph(), n);
+      if (!c) return {};
+      std::vector<Const> made;
+      made.push_back(std::move(*c));
+      return Replace(n, std::move(made));
+    }
+    if (!context_.evaluator) return {};
+    const auto inputs = ConstantInputs(t_.graph(), F(), n);
+    if (!inputs) return {};
+    const auto bytes = OutputBytes(F(), n);
+    if (bytes ? *bytes > context_.fold_limit_bytes : inputs->bytes > kSmallInputs) return {};
+    auto made = context_.evaluator->Evaluate(t_.graph(), F(), n, inputs->consts);
+    if (!made.ok()) {
+      // Nobody can run it on the host: it stays, and PLACE decides.
+      return made.status().code() == Code::kUnsupported ? Status() : made.status();
+    }
+    return Replace(n, *std::move(made));
+  }
+
+  // What came back is checked: it is another's code that made it.
+  Status Check(const Node& n, size_t slot, const Const& c) const {
+    const Type& want = F().value(n.outputs[slot]).type;
+    bool fits = c.type.is_static() && c.type.dtype == want.dtype;
+    fits &= !want.ranked || want.dims.size() == c.type.dims.size();
+    for (size_t i = 0; fits && want.ranked && i < want.dims.size(); ++i) {
+      fits = !want.dims[i].known() || want.dims[i] == c.type.dims[i];
+    }
+    if (fits) return {};
+    return Status(Code::kInternal, "folding gave output " + std::to_string(slot) + " the type " +
+                                       TypeToString(c.type, t_.graph().dims) + ", inferred is " +
+                                       TypeToString(want, t_.graph().dims));
+  }
+
+  Status Replace(const Node& n, std::vector<Const> made) {
+    if (made.size() != n.outputs.size()) {
+      return Status(Code::kInternal, "folding gave " + std::to_string(made.size()) +
+                                         " outputs, the node has " +
+                                         std::to_string(n.outputs.size()));
+    }
+    for (size_t s = 0; s < made.size(); ++s) {
+      if (!n.outputs[s]) continue;
+      GE_RETURN_IF_ERROR(Check(n, s, made[s]));
+      const auto bytes = ByteCount(made[s].type);
+      if (bytes && *bytes > context_.fold_limit_bytes && n.op != "Constant") return {};
+    }
+    const std::vector<ValueId> outputs = n.outputs;
+    const NodeId id = n.id;
+    for (size_t s = 0; s < made.size(); ++s) {
+      if (!outputs[s]) continue;
+      made[s].name = F().value(outputs[s]).name;
+      t_.ReplaceUses(fn_, outputs[s], t_.AddConst(fn_, std::move(made[s])));
+    }
+    t_.Erase(fn_, id);
+    return {};
+  }
+
+  Transaction& t_;
+  const FunctionId fn_;
+  const PassContext& context_;
+};
+
+}  // namespace
+
+Status FoldConstants::Run(Transaction& t, const PassContext& context) {
+  for (FunctionId fn = 1; fn < t.graph().functions.size(); ++fn) {
+    GE_RETURN_IF_ERROR(Folder(t, fn, context).Run());
+  }
+  return {};
+}
+
+}  // namespace ge

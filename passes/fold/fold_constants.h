@@ -1,0 +1,19 @@
+// fold-constants: runs pure nodes on constants by the context's Evaluator; a Constant node becomes
+// a constant without one. Not results beyond the context's limit of bytes.
+// Changes the graph through the Transaction alone; holds no state between runs; one thread.
+#pragma once
+
+#include "ge/stage/pass.h"
+
+namespace ge {
+
+class FoldConstants : public Pass {
+ public:
+  std::string_view name() const override { return "fold-constants"; }
+  std::string_view summary() const override {
+    return "nodes whose inputs are all constant run once, now";
+  }
+  Status Run(Transaction& t, const PassContext& context) override;
+};
+
+}  // namespace ge

@@ -1,0 +1,20 @@
+#include "ge/stage/pass.h"
+#include "passes/canonical/drop_dead.h"
+#include "passes/canonical/drop_dropout.h"
+#include "passes/canonical/drop_identity.h"
+#include "passes/canonical/merge_common.h"
+#include "passes/fold/fold_batchnorm.h"
+#include "passes/fold/fold_constants.h"
+#include "passes/fold/fold_shapes.h"
+
+namespace ge {
+
+std::vector<std::unique_ptr<Pass>> MakePipeline() {
+  std::vector<std::unique_ptr<Pass>> passes;
+#define GE_PASS(cls) passes.push_back(std::make_unique<cls>());
+#include "passes/pipeline.def"
+#undef GE_PASS
+  return passes;
+}
+
+}  // namespace ge

@@ -1,0 +1,101 @@
+// How an f32 tensor lies in memory inside a segment: strides, and maybe one inner block of channels.
+// It is not a vendor descriptor (vendor.h converts) and owns no memory. Plain values; any thread.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+namespace ge_onednn {
+
+inline constexpr int kMaxRank = 8;
+using Dims = std::vector<int64_t>;
+
+inline int64_t Product(const Dims& d) {
+  int64_t n = 1;
+  for (int64_t x : d) n *= x;
+  return n;
+}
+
+// With cblock = b > 0, axis 1 is cut in blocks of b channels that lie innermost; the last block is
+// padded with zeros. stride[1] is then the distance between blocks. Strides count elements.
+struct Layout {
+  int rank = 0;
+  int cblock = 0;
+  int64_t dim[kMaxRank] = {};
+  int64_t stride[kMaxRank] = {};
+
+  static Layout Dense(const Dims& d) {
+    Layout l;
+    l.rank = static_cast<int>(d.size());
+    int64_t s = 1;
+    for (int i = l.rank - 1; i >= 0; --i) {
+      l.dim[i] = d[static_cast<size_t>(i)];
+      l.stride[i] = s;
+      s *= std::max<int64_t>(l.dim[i], 1);
+    }
+    return l;
+  }
+  static Layout Blocked(const Dims& d, int block) {
+    Layout l = Dense(d);
+    l.cblock = block;
+    int64_t s = block;
+    for (int i = l.rank - 1; i >= 0; --i) {
+      l.stride[i] = s;
+      s *= i == 1 ? l.blocks() : l.dim[i];
+    }
+    return l;
+  }
+  // Channels innermost (nhwc).
+  static Layout ChannelsLast(const Dims& d) {
+    Layout l = Dense(d);
+    int64_t s = l.dim[1];
+    l.stride[1] = 1;
+    for (int i = l.rank - 1; i >= 0; --i) {
+      if (i == 1) continue;
+      l.stride[i] = s;
+      s *= l.dim[i];
+    }
+    return l;
+  }
+
+  Dims dims() const { return Dims(dim, dim + rank); }
+  int64_t blocks() const { return (dim[1] + cblock - 1) / cblock; }
+  bool padded() const { return cblock > 0 && dim[1] % cblock != 0; }
+  int64_t elements() const {
+    int64_t n = 1;
+    for (int i = 0; i < rank; ++i) n *= dim[i];
+    return n;
+  }
+  // Elements from the first to behind the last, padding included.
+  int64_t extent() const {
+    int64_t n = cblock > 0 ? cblock : 1;
+    for (int i = 0; i < rank; ++i) {
+      const int64_t d = cblock > 0 && i == 1 ? blocks() : dim[i];
+      if (d == 0) return 0;
+      n += (d - 1) * stride[i];
+    }
+    return n;
+  }
+  bool dense() const { return cblock == 0 && *this == Dense(dims()); }
+  // No gaps: every element of the extent belongs to the tensor (or to its block padding).
+  bool gapless() const {
+    int64_t n = cblock > 0 ? cblock : 1;
+    for (int i = 0; i < rank; ++i) n *= cblock > 0 && i == 1 ? blocks() : dim[i];
+    return n == extent();
+  }
+  bool same_dims(const Layout& o) const {
+    return rank == o.rank && std::equal(dim, dim + rank, o.dim);
+  }
+  // Strides of axes with one element do not matter.
+  bool operator==(const Layout& o) const {
+    if (!same_dims(o) || cblock != o.cblock) return false;
+    for (int i = 0; i < rank; ++i) {
+      const int64_t d = cblock > 0 && i == 1 ? blocks() : dim[i];
+      if (d > 1 && stride[i] != o.stride[i]) return false;
+    }
+    return true;
+  }
+};
+
+}  // namespace ge_onednn

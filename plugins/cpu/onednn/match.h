@@ -1,0 +1,46 @@
+// Finds units of several nodes: a convolution or product with its bias, activation and residual, a
+// chain of pointwise nodes, a layer normalisation. A value inside a unit has no reader outside it.
+// The same nodes give the same units at query and at compile. Pure; any thread.
+#pragma once
+
+#include <vector>
+
+#include "plugins/cpu/onednn/unit.h"
+
+namespace ge_onednn {
+
+class Matcher {
+ public:
+  // allowed: by node index; other nodes are never absorbed.
+  Matcher(const Parser& parser, std::vector<bool> allowed)
+      : p_(parser), allowed_(std::move(allowed)), taken_(allowed_.size(), false) {}
+
+  // Units that cover every allowed node that parses, in an order in which they can run.
+  std::vector<Unit> Cover();
+  // Nodes of each unit up to the operand that another node computes: where such a chain may end
+  // when the operand's addition is better done elsewhere. Parallel to Cover's result; maybe empty.
+  const std::vector<std::vector<uint32_t>>& prefixes() const { return prefixes_; }
+
+ private:
+  void Extend(Unit* u);
+  bool Step(Unit* u);
+  bool Append(Unit* u, uint32_t node);
+  bool Diamond(Unit* u, uint32_t first, uint32_t second);
+  bool Gelu(Unit* u, uint32_t first, uint32_t second);
+  bool LayerNorm(Unit* u);
+  bool Bias(Unit* u, const Post& post) const;
+  // The only node that reads v, or UINT32_MAX when there are others or v leaves.
+  uint32_t OnlyUser(uint32_t v) const;
+  bool Users(uint32_t v, std::vector<uint32_t>* out) const;
+  bool Free(uint32_t node) const { return allowed_[node] && !taken_[node]; }
+  bool Is(uint32_t node, const char* op) const;
+  // node = op(v, constant scalar) in either order; the scalar.
+  bool WithScalar(uint32_t node, const char* op, uint32_t v, float* scalar) const;
+
+  const Parser& p_;
+  std::vector<bool> allowed_, taken_;
+  std::vector<std::vector<uint32_t>> prefixes_;
+  std::vector<uint32_t> prefix_;
+};
+
+}  // namespace ge_onednn

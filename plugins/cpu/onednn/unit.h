@@ -1,0 +1,131 @@
+// A unit: what the engine computes as one thing, a main operator and the pointwise functions that
+// follow it. Parsing says whether a node can be taken and why not; nothing is compiled here.
+// Views of the host's graph are valid for the call in which they were made. Pure; any thread.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "ge/ge_plugin.hpp"
+#include "plugins/cpu/onednn/vendor.h"
+
+namespace ge_onednn {
+
+struct Why {
+  uint32_t code = 0;
+  std::string text;
+  bool Say(uint32_t c, std::string t) {
+    code = c;
+    text = std::move(t);
+    return false;
+  }
+};
+
+// One pointwise step on the running tensor.
+struct Post {
+  Fn fn = Fn::kLinear;
+  float a = 0, b = 0;
+  uint32_t operand = 0;  // binary: value index, or 0 with `channel`
+  // Binary with a factor for each channel (axis 1), worked out at parse: BatchNormalization.
+  std::shared_ptr<const std::vector<float>> channel;
+  bool binary() const { return fn >= Fn::kFirstBinary; }
+};
+
+enum class Kind {
+  kConv,       // also transposed
+  kMatMul,     // also Gemm
+  kPool,       //
+  kPointwise,  // in[0], then posts
+  kReduce,
+  kSoftmax,
+  kLayerNorm,  // in: x, gamma or 0, beta or 0
+  kConcat,
+  kResize,  // nearest, whole factors
+  kView,    // same elements in the same order
+  kTranspose,
+  kSlice,  // one box for each output: Slice, Split
+};
+
+struct Box {
+  Dims start, step;
+};
+
+struct Unit {
+  Kind kind = Kind::kView;
+  std::vector<uint32_t> nodes;  // ascending; the last one makes out[0]
+  uint32_t root = 0;
+  std::vector<uint32_t> in;   // values read by the main operator, constants included
+  std::vector<uint32_t> out;  // values made
+  std::vector<uint32_t> bias;  // constants added for each channel or column
+  std::vector<Post> posts;
+  Dims dims;  // of out[0]
+  // By kind.
+  ConvSpec conv;
+  PoolSpec pool;
+  bool trans_a = false, trans_b = false;  // kMatMul of Gemm
+  float alpha = 1, beta = 1;              // kMatMul of Gemm: factors of the product and of bias
+  Reduce reduce = Reduce::kSum;
+  Dims axes;  // kReduce; kTranspose: the permutation; kResize: the factors
+  bool keep_dims = true;
+  int axis = 0;  // kSoftmax, kConcat
+  float eps = 0;
+  std::vector<Box> boxes;
+};
+
+class Parser {
+ public:
+  explicit Parser(const ge_graph& graph) : g_(graph) {}
+
+  // The node as a unit of its own.
+  bool Parse(uint32_t node, Unit* out, Why* why) const;
+
+  const ge_graph& graph() const { return g_; }
+  const ge_node& node(uint32_t i) const { return *GE_NODE(&g_, i); }
+  const ge_value& value(uint32_t v) const { return *GE_VALUE(&g_, v); }
+  Dims dims(uint32_t v) const;
+  bool constant(uint32_t v) const { return v != 0 && value(v).data != nullptr; }
+  // Constants with one element; constants of int64 or int32.
+  bool Scalar(uint32_t v, float* out) const;
+  bool Integers(uint32_t v, Dims* out) const;
+  // Payload of an f32 constant, copied.
+  std::vector<float> Floats(uint32_t v) const;
+
+ private:
+  struct Entry;
+  static const Entry* Find(std::string_view op);
+  bool Checks(uint32_t node, Why* why) const;
+  bool Axes(const ge_node& n, uint32_t input, Dims* out, Why* why) const;
+  bool Window(const ge_node& n, const Dims& src, const Dims& dst, const Dims& kernel,
+              bool transposed, Dims* stride, Dims* dilation, Dims* pad_l, Dims* pad_r,
+              Why* why) const;
+
+  bool Conv(uint32_t i, Unit* u, Why* why) const;
+  bool ConvTranspose(uint32_t i, Unit* u, Why* why) const;
+  bool MatMul(uint32_t i, Unit* u, Why* why) const;
+  bool Gemm(uint32_t i, Unit* u, Why* why) const;
+  bool Pool(uint32_t i, Unit* u, Why* why) const;
+  bool GlobalPool(uint32_t i, Unit* u, Why* why) const;
+  bool ReduceOp(uint32_t i, Unit* u, Why* why) const;
+  bool Unary(uint32_t i, Unit* u, Why* why) const;
+  bool Binary(uint32_t i, Unit* u, Why* why) const;
+  bool Pow(uint32_t i, Unit* u, Why* why) const;
+  bool Clip(uint32_t i, Unit* u, Why* why) const;
+  bool BatchNorm(uint32_t i, Unit* u, Why* why) const;
+  bool Softmax(uint32_t i, Unit* u, Why* why) const;
+  bool LayerNorm(uint32_t i, Unit* u, Why* why) const;
+  bool Concat(uint32_t i, Unit* u, Why* why) const;
+  bool Resize(uint32_t i, Unit* u, Why* why) const;
+  bool View(uint32_t i, Unit* u, Why* why) const;
+  bool Transpose(uint32_t i, Unit* u, Why* why) const;
+  bool Slice(uint32_t i, Unit* u, Why* why) const;
+  bool Split(uint32_t i, Unit* u, Why* why) const;
+
+  const ge_graph& g_;
+};
+
+std::string ToText(const Dims& d);
+
+}  // namespace ge_onednn

@@ -1,0 +1,85 @@
+// The only door to oneDNN: primitives by our own Layout, for 2.x and 3.x of its API. It keeps no
+// state but the library's process-wide ones, plans nothing and owns no tensors. Functions may throw
+// dnnl::error (the plugin's entry points catch); make primitives on one thread at a time, execute
+// on any.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "oneapi/dnnl/dnnl.hpp"
+#include "plugins/cpu/onednn/layout.h"
+#include "plugins/cpu/onednn/simd/kernels.h"
+
+namespace ge_onednn {
+
+using Desc = dnnl::memory::desc;
+
+// After a primitive's sum: an activation, an operand (broadcast or of the result's layout), or the
+// destination's old content.
+struct VendorPost {
+  enum Kind { kUnary, kBinary, kSum } kind = kUnary;
+  Fn fn = Fn::kLinear;
+  float a = 0, b = 0;
+  Layout operand;  // kBinary
+};
+// Whether oneDNN has the function as a post-op with our meaning and accuracy.
+bool VendorHas(Fn fn);
+
+struct Prim {
+  dnnl::primitive prim;
+  std::string impl;
+  Layout src, dst;  // what was chosen
+  Desc src_desc, weights_desc, bias_desc, dst_desc, scratch_desc;
+  std::vector<Desc> post_desc;  // by post-op; zero desc where there is no operand
+  uint64_t scratch = 0;         // bytes
+};
+
+struct ConvSpec {
+  bool transposed = false;
+  Dims src, weights, dst;  // weights: g, o/g, i/g, spatial... when groups > 1
+  Dims stride, dilation, pad_l, pad_r;
+  int64_t groups = 1;
+  bool bias = false;
+};
+struct PoolSpec {
+  bool max = true, count_pad = false;
+  Dims src, dst, kernel, stride, pad_l, pad_r;
+};
+struct MatMulSpec {  // dst = src x weights (+ bias); batch dims first
+  Layout src, weights, dst;
+  bool bias = false;        // of the last axis
+  bool any_weights = true;  // the weights are packed at compile
+};
+
+class Vendor {
+ public:
+  // Caps the instruction set (GE_ISA_*); must come before any other use in the process to count.
+  static void CapIsa(uint32_t isa_cap);
+  static const char* Version();
+
+  Vendor() : engine_(dnnl::engine::kind::cpu, 0), stream_(engine_) {}
+  const dnnl::engine& engine() const { return engine_; }
+
+  // nullopt: oneDNN has nothing for it. src, dst: nullptr = oneDNN's choice.
+  std::optional<Prim> Conv(const ConvSpec& spec, const Layout* src, const Layout* dst,
+                           const std::vector<VendorPost>& posts) const;
+  std::optional<Prim> Pool(const PoolSpec& spec, const Layout& src) const;
+  std::optional<Prim> MatMul(const MatMulSpec& spec, const std::vector<VendorPost>& posts) const;
+  std::optional<Prim> Reorder(const Layout& src, const Layout& dst) const;
+
+  // Runs a reorder now: packs a constant. Both describe f32.
+  void Pack(const Desc& src, const void* from, const Desc& dst, void* to) const;
+
+  static Desc ToDesc(const Layout& l);
+  // The layout of a desc, if it is one that Layout can say.
+  static std::optional<Layout> ToLayout(const Desc& d, const Dims& dims);
+
+ private:
+  dnnl::primitive_attr Attr(const std::vector<VendorPost>& posts, std::vector<Desc>* descs) const;
+  dnnl::engine engine_;
+  dnnl::stream stream_;
+};
+
+}  // namespace ge_onednn

@@ -1,0 +1,40 @@
+// Cast by a middle form: every dtype is decoded to int64, uint64 or double, and encoded from them,
+// in blocks on the stack. This keeps the number of loops linear in the number of dtypes and loses
+// nothing: integers stay integers, and each float is rounded once, from a value that holds it.
+#pragma once
+
+#include "plugins/ref/kernels/copy.h"
+#include "plugins/ref/scalar.h"
+
+namespace ref {
+
+enum class Mid : uint8_t { kInt, kUnsigned, kReal };
+enum class RoundMode : uint8_t { kUp, kDown, kNearest };  // of float8e8m0
+
+inline constexpr int64_t kCastBlock = 256;  // elements; whole bytes for packed dtypes
+union CastBlock {
+  int64_t i[kCastBlock];
+  uint64_t u[kCastBlock];
+  double d[kCastBlock];
+};
+
+struct CastOptions {
+  bool saturate = true;
+  RoundMode round = RoundMode::kUp;
+};
+
+// Elements [first, first + n) of a tensor; first is a multiple of kCastBlock.
+using DecodeFn = void (*)(const void* from, int64_t first, int64_t n, CastBlock* out);
+using EncodeFn = void (*)(const CastBlock& in, Mid mid, void* to, int64_t first, int64_t n,
+                          const CastOptions& options);
+
+struct CastCodec {
+  Mid mid = Mid::kReal;  // what decode gives
+  DecodeFn decode = nullptr;
+  EncodeFn encode = nullptr;
+};
+
+// nullptr functions for dtypes that are not cast (strings, complex).
+CastCodec FindCastCodec(int32_t dtype);
+
+}  // namespace ref

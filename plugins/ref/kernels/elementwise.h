@@ -1,0 +1,155 @@
+// Elementwise loops: one input, and two with broadcasting. An operation is a struct with a
+// templated operator(); templates hold for any scalar that has the arithmetic (dual numbers too).
+// kSets: which dtypes an operation takes.
+#pragma once
+
+#include <memory>
+#include <type_traits>
+
+#include "plugins/ref/checks.h"
+
+namespace ref {
+
+enum class Set { kFloat, kSigned, kNumber, kNumberAndBool };
+
+template <class F>
+bool VisitSigned(int32_t dtype, F&& f) {
+  switch (dtype) {
+    case GE_I8:
+      return f(Tag<int8_t>()), true;
+    case GE_I16:
+      return f(Tag<int16_t>()), true;
+    case GE_I32:
+      return f(Tag<int32_t>()), true;
+    case GE_I64:
+      return f(Tag<int64_t>()), true;
+    default:
+      return VisitFloat(dtype, f);
+  }
+}
+
+template <Set kSet, class F>
+bool VisitSet(int32_t dtype, F&& f) {
+  if constexpr (kSet == Set::kFloat) {
+    return VisitFloat(dtype, f);
+  } else if constexpr (kSet == Set::kSigned) {
+    return VisitSigned(dtype, f);
+  } else if constexpr (kSet == Set::kNumber) {
+    return VisitNumber(dtype, f);
+  } else {
+    return dtype == GE_BOOL ? (f(Tag<bool>()), true) : VisitNumber(dtype, f);
+  }
+}
+
+// y = op(x). Op::kExact: in double for floats, else in Arith<T>.
+template <class Op, class T>
+ge_rc UnaryLoop(const Op& op, const Call& call) {
+  using W = std::conditional_t<Op::kExact, Exact<T>, Arith<T>>;
+  const Tensor x = call.in(0), y = call.out(0);
+  const T* in = x.as<T>();
+  T* out = y.as<T>();
+  for (int64_t i = 0; i < y.count; ++i) out[i] = Narrow<T>(op(static_cast<W>(Widen(in[i]))));
+  return GE_OK;
+}
+
+template <Set kSet, class Op>
+std::unique_ptr<Prepared> PrepareUnary(const NodeView& n, Why* why, const Op& op = {}) {
+  if (!NeedPorts(n, 1, 1, why) || !NeedSameDType(n.in(0), n.out(0), why) ||
+      !NeedSameDims(n.in(0), n.out(0), why)) {
+    return nullptr;
+  }
+  std::unique_ptr<Prepared> made;
+  if (!VisitSet<kSet>(n.in(0).dtype, [&](auto tag) {
+        using T = typename decltype(tag)::type;
+        made = Make([op](const Call& c) { return UnaryLoop<Op, T>(op, c); });
+        made->in_place = 1;
+      })) {
+    NoDType(n.in(0), why);
+  }
+  return made;
+}
+
+// out[i] = op(a[i], b[i]) over a broadcasting nest (operands out, a, b). The nest is the same at
+// every launch. With Op::kMayFail, op(a, b, &ok) may clear ok; the loop then stops.
+template <class Op, class T, class R>
+bool BinaryRun(const T* a, const T* b, R* out, int64_t n, int64_t sa, int64_t sb) {
+  using W = Arith<T>;
+  bool ok = true;
+  const auto one = [&](W x, W y) {
+    if constexpr (Op::kMayFail) {
+      return Narrow<R>(Op()(x, y, &ok));
+    } else {
+      return Narrow<R>(Op()(x, y));
+    }
+  };
+  if (sa == 1 && sb == 1) {
+    for (int64_t i = 0; i < n; ++i) out[i] = one(Widen(a[i]), Widen(b[i]));
+  } else if (sb == 0) {
+    const W y = Widen(b[0]);
+    for (int64_t i = 0; i < n; ++i) out[i] = one(Widen(a[i * sa]), y);
+  } else if (sa == 0) {
+    const W x = Widen(a[0]);
+    for (int64_t i = 0; i < n; ++i) out[i] = one(x, Widen(b[i * sb]));
+  } else {
+    for (int64_t i = 0; i < n; ++i) out[i] = one(Widen(a[i * sa]), Widen(b[i * sb]));
+  }
+  return ok;
+}
+
+inline bool BroadcastNest(const TensorType& out, const TensorType& a, const TensorType& b,
+                          LoopNest<3>* nest, Why* why) {
+  int64_t so[kMaxRank], sa[kMaxRank], sb[kMaxRank];
+  DenseStrides(out.shape(), so);
+  if (!BroadcastStrides(a.shape(), out.shape(), sa) ||
+      !BroadcastStrides(b.shape(), out.shape(), sb)) {
+    return why->Say(GE_WHY_SHAPE, "the inputs do not broadcast to the output's shape");
+  }
+  for (int d = 0; d < out.rank; ++d) nest->Add(out.dims[d], {so[d], sa[d], sb[d]});
+  return true;
+}
+
+// Bits of in_place: the input has the output's very shape and type.
+inline uint64_t InPlaceBit(const NodeView& n, uint32_t i) {
+  const bool same =
+      n.has_in(i) && n.in(i).dtype == n.out(0).dtype && SameDims(n.in(i).shape(), n.out(0).shape());
+  return same && i < 64 ? uint64_t{1} << i : 0;
+}
+
+template <Set kSet, class Op>
+std::unique_ptr<Prepared> PrepareBinary(const NodeView& n, Why* why) {
+  if (!NeedPorts(n, 2, 2, why) || !NeedSameDType(n.in(0), n.in(1), why)) return nullptr;
+  LoopNest<3> nest;
+  if (!BroadcastNest(n.out(0), n.in(0), n.in(1), &nest, why)) return nullptr;
+  std::unique_ptr<Prepared> made;
+  const auto make = [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    using R = std::conditional_t<Op::kPredicate, bool, T>;
+    made = Make([nest](const Call& c) {
+      const T *a = c.in(0).as<T>(), *b = c.in(1).as<T>();
+      R* out = c.out(0).as<R>();
+      const bool ok = nest.Run([&](const int64_t* o, int64_t m, const int64_t* s) {
+        return BinaryRun<Op, T, R>(a + o[1], b + o[2], out + o[0], m, s[1], s[2]);
+      });
+      return ok ? GE_OK : c.Fail(GE_INVALID_ARGUMENT, "%s", Op::kFailure);
+    });
+  };
+  const int32_t out_dtype = Op::kPredicate ? static_cast<int32_t>(GE_BOOL) : n.in(0).dtype;
+  if (n.out(0).dtype != out_dtype || !VisitSet<kSet>(n.in(0).dtype, make)) {
+    NoDType(n.in(0), why);
+    return nullptr;
+  }
+  made->in_place = InPlaceBit(n, 0) | InPlaceBit(n, 1);
+  return made;
+}
+
+// Integer arithmetic modulo 2^n, floats as they are.
+template <class W>
+auto Wrap(W v) {
+  if constexpr (std::is_integral_v<W>) {
+    return static_cast<uint64_t>(v);
+  } else {
+    return v;
+  }
+}
+
+}  // namespace ref

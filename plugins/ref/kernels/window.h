@@ -1,0 +1,155 @@
+// Geometry of sliding windows over the spatial dims of [N, C, spatial...]: what Conv,
+// ConvTranspose and the pools share. Attributes are read once, auto_pad is resolved. Pure.
+#pragma once
+
+#include <algorithm>
+
+#include "plugins/ref/checks.h"
+
+namespace ref {
+
+struct Window {
+  int nd = 0;  // spatial dims
+  int64_t in[kMaxRank], out[kMaxRank], kernel[kMaxRank];
+  int64_t stride[kMaxRank], dilation[kMaxRank], pad[kMaxRank], pad_end[kMaxRank];
+  int64_t in_step[kMaxRank];  // elements between neighbours along a dim
+  int64_t in_count = 1, out_count = 1, kernel_count = 1;
+};
+
+// Keeps every product of a position and a step inside int64.
+inline constexpr int64_t kWindowLimit = int64_t{1} << 30;
+
+inline bool ReadList(const NodeView& n, const char* name, int nd, int64_t absent, int64_t least,
+                     int64_t* out, Why* why) {
+  const Ints list = n.List(name);
+  if (!list.empty() && list.size() != static_cast<size_t>(nd)) {
+    return why->Say(GE_WHY_ATTRIBUTE, "%s has %zu entries, %d are wanted", name, list.size(), nd);
+  }
+  for (int d = 0; d < nd; ++d) {
+    out[d] = list.empty() ? absent : list[d];
+    if (out[d] < least || out[d] > kWindowLimit) {
+      return why->Say(GE_WHY_ATTRIBUTE, "%s[%d] is %lld, at least %lld is wanted", name, d,
+                      static_cast<long long>(out[d]), static_cast<long long>(least));
+    }
+  }
+  return true;
+}
+
+// `big` has the dims that a window slides over, `small` one entry a window. For ConvTranspose the
+// output is the big one; it resolves its own pads. kernel: the spatial dims of W, or the attribute.
+inline bool ReadWindow(const NodeView& n, const TensorType& big, const TensorType& small,
+                       const int64_t* kernel, Window* w, Why* why) {
+  w->nd = big.rank - 2;
+  if (w->nd < 1 || small.rank != big.rank) {
+    return why->Say(GE_WHY_SHAPE, "rank %d and %d where [N, C, spatial...] is wanted", big.rank,
+                    small.rank);
+  }
+  const int nd = w->nd;
+  int64_t pads[2 * kMaxRank];
+  if (kernel == nullptr && n.List("kernel_shape").empty()) {
+    return why->Say(GE_WHY_ATTRIBUTE, "kernel_shape is missing");
+  }
+  if (!ReadList(n, "kernel_shape", nd, 1, 1, w->kernel, why) ||
+      !ReadList(n, "strides", nd, 1, 1, w->stride, why) ||
+      !ReadList(n, "dilations", nd, 1, 1, w->dilation, why) ||
+      !ReadList(n, "pads", 2 * nd, 0, -kWindowLimit, pads, why)) {
+    return false;
+  }
+  for (int d = 0; d < nd; ++d) {
+    if (kernel != nullptr) {
+      if (!n.List("kernel_shape").empty() && w->kernel[d] != kernel[d]) {
+        return why->Say(GE_WHY_ATTRIBUTE, "kernel_shape differs from the weight's shape");
+      }
+      w->kernel[d] = kernel[d];
+    }
+    w->in[d] = big.dims[d + 2];
+    w->out[d] = small.dims[d + 2];
+    if (w->in[d] > kWindowLimit || w->out[d] > kWindowLimit || w->kernel[d] > kWindowLimit) {
+      return why->Say(GE_WHY_SHAPE, "spatial dim %d is beyond 2^30", d);
+    }
+    w->in_count *= w->in[d];
+    w->out_count *= w->out[d];
+    w->pad[d] = pads[d];
+    w->pad_end[d] = pads[d + nd];
+    if (w->kernel[d] != 0 && w->kernel_count > kWindowLimit * 1024 / w->kernel[d]) {
+      return why->Say(GE_WHY_SHAPE, "the window has more than 2^40 taps");
+    }
+    w->kernel_count *= w->kernel[d];
+  }
+  DenseStrides({w->in, static_cast<size_t>(nd)}, w->in_step);
+  return true;
+}
+
+// Pads of auto_pad SAME_* and VALID, from the sizes.
+inline bool ResolveAutoPad(const NodeView& n, Window* w, Why* why) {
+  const std::string_view mode = n.Text("auto_pad", "NOTSET");
+  if (mode == "NOTSET") return true;
+  const bool upper = mode == "SAME_UPPER", lower = mode == "SAME_LOWER";
+  if (!upper && !lower && mode != "VALID") {
+    return why->Say(GE_WHY_ATTRIBUTE, "auto_pad is %.*s", static_cast<int>(mode.size()),
+                    mode.data());
+  }
+  for (int d = 0; d < w->nd; ++d) {
+    const int64_t reach = (w->out[d] - 1) * w->stride[d] + (w->kernel[d] - 1) * w->dilation[d] + 1;
+    const int64_t total = mode == "VALID" ? 0 : std::max<int64_t>(0, reach - w->in[d]);
+    w->pad[d] = upper ? total / 2 : total - total / 2;
+    w->pad_end[d] = total - w->pad[d];
+  }
+  return true;
+}
+
+// Taps of one dim that fall into [lo, hi) of the big tensor when the window starts at `start`.
+struct Taps {
+  int64_t first, end;
+};
+inline Taps TapsIn(int64_t start, int64_t kernel, int64_t dilation, int64_t lo, int64_t hi) {
+  const int64_t first = start >= lo ? 0 : (lo - start + dilation - 1) / dilation;
+  const int64_t end = start >= hi ? 0 : (hi - start + dilation - 1) / dilation;
+  return {std::min(first, kernel), std::max(std::min(end, kernel), std::min(first, kernel))};
+}
+
+// Visits the windows in row-major order of the small tensor: f(position, taps per dim) with taps
+// inside the big one.
+template <class F>
+void ForEachWindow(const Window& w, F&& f) {
+  int64_t at[kMaxRank] = {};
+  Taps taps[kMaxRank];
+  for (int d = 0; d < w.nd; ++d)
+    taps[d] = TapsIn(-w.pad[d], w.kernel[d], w.dilation[d], 0, w.in[d]);
+  for (int64_t i = 0; i < w.out_count; ++i) {
+    f(i, static_cast<const int64_t*>(at), static_cast<const Taps*>(taps));
+    for (int d = w.nd - 1; d >= 0; --d) {
+      const bool carry = ++at[d] == w.out[d];
+      if (carry) at[d] = 0;
+      taps[d] = TapsIn(at[d] * w.stride[d] - w.pad[d], w.kernel[d], w.dilation[d], 0, w.in[d]);
+      if (!carry) break;
+    }
+  }
+}
+
+// Visits the elements under one window in row-major order, in runs along the last dim:
+// f(first element, n, step).
+template <class F>
+void ForEachRun(const Window& w, const int64_t* at, const Taps* taps, F&& f) {
+  const int last = w.nd - 1;
+  int64_t tap[kMaxRank];
+  int64_t offset = 0;
+  for (int d = 0; d < w.nd; ++d) {
+    if (taps[d].first >= taps[d].end) return;
+    tap[d] = taps[d].first;
+    offset += (at[d] * w.stride[d] - w.pad[d] + tap[d] * w.dilation[d]) * w.in_step[d];
+  }
+  while (true) {
+    f(offset, taps[last].end - taps[last].first, w.dilation[last]);
+    int d = last - 1;
+    for (; d >= 0; --d) {
+      offset += w.dilation[d] * w.in_step[d];
+      if (++tap[d] < taps[d].end) break;
+      offset -= (taps[d].end - taps[d].first) * w.dilation[d] * w.in_step[d];
+      tap[d] = taps[d].first;
+    }
+    if (d < 0) return;
+  }
+}
+
+}  // namespace ref

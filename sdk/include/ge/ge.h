@@ -1,0 +1,182 @@
+/* ge.h: the C API of GraphEngine for applications. C11 and C++17, stands alone.
+ *
+ * Every function answers a status (GE_STATUS_OK = 0); the text goes into the caller's ge_error,
+ * which may be NULL. No function throws, aborts or exits. NULL where an object is wanted, and a
+ * struct whose `size` is too small, answer GE_STATUS_INVALID_ARGUMENT.
+ *
+ * Ownership: handles are freed by their own destroy function (NULL is allowed there). Strings that
+ * a call answers live as long as the session, unless said otherwise. Input and output memory is
+ * the caller's.
+ * Threads: one session may be used by any number of threads at once for run, run_async and the
+ * inspecting calls; load and destroy need it alone.
+ * Version rule: structs only grow at their end; set `size` to sizeof the struct you compiled with.
+ */
+#ifndef GE_H_
+#define GE_H_
+
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#if defined(__GNUC__)
+#define GE_API __attribute__((visibility("default")))
+#else
+#define GE_API
+#endif
+
+typedef int32_t ge_status;
+enum {
+  GE_STATUS_OK = 0,
+  GE_STATUS_INVALID_GRAPH = 1,
+  GE_STATUS_INVALID_ARGUMENT = 2,
+  GE_STATUS_UNSUPPORTED = 3,
+  GE_STATUS_LIMIT_EXCEEDED = 4,
+  GE_STATUS_PLUGIN_ERROR = 5,
+  GE_STATUS_RESOURCE_EXHAUSTED = 6,
+  GE_STATUS_CANCELLED = 7,
+  GE_STATUS_DEADLINE_EXCEEDED = 8,
+  GE_STATUS_IO_ERROR = 9,
+  GE_STATUS_DATA_CORRUPT = 10,
+  GE_STATUS_FAILED_PRECONDITION = 11,
+  GE_STATUS_DEVICE_LOST = 12,
+  GE_STATUS_INTERNAL = 13
+};
+
+typedef struct ge_error {
+  uint32_t size; /* sizeof(ge_error) */
+  ge_status status;
+  char message[1016]; /* NUL-terminated */
+} ge_error;
+
+typedef struct ge_session ge_session;
+typedef struct ge_run ge_run;
+
+/* "0.1.0". Never NULL. */
+GE_API const char* ge_version(void);
+/* "INVALID_GRAPH" and so on; "UNKNOWN" for any other number. */
+GE_API const char* ge_status_name(ge_status status);
+
+/* ---- sessions -------------------------------------------------------------------------------- */
+
+typedef struct ge_session_options {
+  uint32_t size;                   /* sizeof(ge_session_options) */
+  uint32_t threads;                /* compute threads of the process; 0 = the cores it may use */
+  uint32_t isa_cap;                /* 0 = all the host has, 1 = sse4.2, 2 = avx2, 3 = avx512 */
+  uint32_t max_streams_per_device; /* 0 = 2 */
+  /* Engines to use, "onednn,ref"; each may carry options: "devsim:wrap=ref;delay=7". A path with a
+   * slash is loaded as a plugin. NULL = every engine that is found. */
+  const char* engines;
+  uint64_t plan_cache_bytes; /* bound of kept plans with their arenas; 0 = 1 GiB */
+} ge_session_options;
+/* Fills in the defaults. */
+GE_API ge_status ge_session_options_init(ge_session_options* options);
+/* `options` NULL = defaults. Loads engines. *out is NULL on failure. */
+GE_API ge_status ge_session_create(const ge_session_options* options, ge_session** out,
+                                   ge_error* error);
+GE_API void ge_session_destroy(ge_session* session);
+
+enum { GE_FORMAT_AUTO = 0, GE_FORMAT_ONNX = 1, GE_FORMAT_PROTO = 2, GE_FORMAT_TEXT = 3 };
+/* Loads a model: .onnx, our protobuf (.gepb) or text (.gt); AUTO goes by the name, then the bytes.
+ * Weights stay in the mapped file, which must not change while the session lives. A session loads
+ * one model; a second load answers FAILED_PRECONDITION. */
+GE_API ge_status ge_session_load_file(ge_session* session, const char* path, uint32_t format,
+                                      ge_error* error);
+/* The bytes are copied. External data cannot be found from bytes and is refused. */
+GE_API ge_status ge_session_load_bytes(ge_session* session, const void* bytes, uint64_t size,
+                                       uint32_t format, ge_error* error);
+
+/* ---- entries, inputs, outputs -----------------------------------------------------------------
+ */
+
+#define GE_MAX_RANK 16
+typedef struct ge_tensor_info {
+  uint32_t size; /* sizeof(ge_tensor_info) */
+  int32_t dtype; /* ONNX's number: 1 = float32, 7 = int64 ... */
+  int32_t rank;  /* -1 = unknown */
+  uint32_t reserved;
+  int64_t dims[GE_MAX_RANK]; /* -1 = decided by the caller */
+  const char* name;
+} ge_tensor_info;
+
+GE_API ge_status ge_session_entry_count(ge_session* session, uint32_t* out);
+GE_API ge_status ge_session_entry_name(ge_session* session, uint32_t entry, const char** out);
+/* `entry` is a name, or NULL for the first one, here and below. */
+GE_API ge_status ge_session_input_count(ge_session* session, const char* entry, uint32_t* out);
+GE_API ge_status ge_session_output_count(ge_session* session, const char* entry, uint32_t* out);
+GE_API ge_status ge_session_input_info(ge_session* session, const char* entry, uint32_t index,
+                                       ge_tensor_info* out);
+GE_API ge_status ge_session_output_info(ge_session* session, const char* entry, uint32_t index,
+                                        ge_tensor_info* out);
+/* The model's own metadata ("character" of a recogniser); NULL in *out when it has no such key. */
+GE_API ge_status ge_session_metadata(ge_session* session, const char* key, const char** out);
+
+/* ---- running ----------------------------------------------------------------------------------
+ */
+
+typedef struct ge_tensor {
+  uint32_t size; /* sizeof(ge_tensor); arrays are walked by the first one's size */
+  int32_t dtype;
+  int32_t rank;
+  uint32_t flags; /* out: GE_TENSOR_* */
+  int64_t dims[GE_MAX_RANK];
+  void* data;     /* dense, row-major. Output: NULL = let the session allocate it */
+  uint64_t bytes; /* of data; output with data given: its capacity, then what was written */
+} ge_tensor;
+enum { GE_TENSOR_ALLOCATED = 1 }; /* free data with ge_tensor_release */
+GE_API void ge_tensor_release(ge_tensor* tensor);
+
+/* Plans for these input shapes (dtype and dims are read, data is not), so that the first run is as
+ * fast as any. Runs do it by themselves when it was not done. */
+GE_API ge_status ge_session_compile(ge_session* session, const char* entry, const ge_tensor* inputs,
+                                    uint32_t n_inputs, ge_error* error);
+/* Runs and waits. Inputs and outputs by position; output buffers may not overlap each other or an
+ * input. After a failure outputs hold no promise, states are as they were. */
+GE_API ge_status ge_session_run(ge_session* session, const char* entry, const ge_tensor* inputs,
+                                uint32_t n_inputs, ge_tensor* outputs, uint32_t n_outputs,
+                                ge_error* error);
+/* Starts a run and returns. The tensors' memory and the `outputs` array must stay until the run is
+ * done. `done` (may be NULL) is called once, from another thread, before wait returns. */
+GE_API ge_status ge_session_run_async(ge_session* session, const char* entry,
+                                      const ge_tensor* inputs, uint32_t n_inputs,
+                                      ge_tensor* outputs, uint32_t n_outputs,
+                                      void (*done)(void* context, ge_status status), void* context,
+                                      ge_run** out, ge_error* error);
+/* Answers the run's status, or DEADLINE_EXCEEDED when it is still going after timeout_ns
+ * (UINT64_MAX = no limit). May be called again. */
+GE_API ge_status ge_run_wait(ge_run* run, uint64_t timeout_ns, ge_error* error);
+/* Asks the run to stop; it ends with CANCELLED unless it was already done. */
+GE_API ge_status ge_run_cancel(ge_run* run);
+/* Waits for the run, then frees the handle. */
+GE_API void ge_run_destroy(ge_run* run);
+
+/* ---- states ------------------------------------------------------------------------------------
+ */
+
+GE_API ge_status ge_session_state_count(ge_session* session, uint32_t* out);
+GE_API ge_status ge_session_state_info(ge_session* session, uint32_t index, ge_tensor_info* out);
+/* Copies the present content; data NULL = only dtype, dims and bytes are answered. */
+GE_API ge_status ge_session_get_state(ge_session* session, const char* name, ge_tensor* out,
+                                      ge_error* error);
+GE_API ge_status ge_session_set_state(ge_session* session, const char* name, const ge_tensor* value,
+                                      ge_error* error);
+
+/* ---- looking inside ----------------------------------------------------------------------------
+ */
+
+/* Text of the graph or plan as it stands after `stage` ("load" .. "memory"), in .gt form; stages
+ * from "bind" on need the shapes of a run that was compiled before. Free it with ge_text_release.
+ */
+GE_API ge_status ge_session_dump(ge_session* session, const char* entry, const char* stage,
+                                 char** out, ge_error* error);
+/* One JSON object: load_ms, compile_ms, arena_bytes, max_live_bytes, weight_bytes,
+ * copied_constant_bytes, nodes, segments, transfers, engines ... of the entry's latest plan. */
+GE_API ge_status ge_session_report(ge_session* session, const char* entry, char** out,
+                                   ge_error* error);
+GE_API void ge_text_release(char* text);
+
+#ifdef __cplusplus
+}
+#endif
+#endif /* GE_H_ */

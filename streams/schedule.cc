@@ -1,0 +1,283 @@
+#include "streams/schedule.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+#include <numeric>
+
+#include "ge/plan/uses.h"
+
+namespace ge::streams {
+namespace {
+
+// A launch leaves the stream of what it continues only for an earlier start by this much: a
+// signal, a wait and a colder cache cost about that.
+constexpr double kSwitchNs = 500;
+// Another order or spread is taken only for this much of the predicted time; prices are not
+// better than that.
+constexpr double kGain = 0.01;
+
+struct Policy {
+  enum class Spread { kOne, kCopiesApart, kAll } spread = Spread::kOne;
+  bool by_rank = false;  // longest way to the end first, else the order on entry
+};
+
+// The device whose stream may carry a copy: asynchronous, of the copy's engine, and living in one
+// of its two domains. 0 = the host makes it.
+DeviceId CopyDevice(const Plan& plan, const PlanFunction& f, const Instruction& in) {
+  const DomainId domains[] = {f.values[in.dst].domain, f.values[in.src].domain};
+  for (DomainId domain : domains) {
+    for (DeviceId d = 1; d < plan.devices.size(); ++d) {
+      const PlanDevice& device = plan.devices[d];
+      if (device.async && device.engine == in.engine && device.domain == domain) return d;
+    }
+  }
+  return 0;
+}
+
+double PredictedNs(const Plan& plan, const PlanFunction& f, const Instruction& in) {
+  if (in.predicted_ns > 0) return in.predicted_ns;
+  if (in.op == PlanOp::kLaunch) return std::max(0.0, f.segments[in.segment].predicted_ns);
+  for (const PlanLink& link : plan.links) {
+    if (link.engine == in.engine && link.from == f.values[in.src].domain &&
+        link.to == f.values[in.dst].domain && link.bytes_per_ns > 0) {
+      return link.latency_ns + static_cast<double>(f.values[in.src].bytes) / link.bytes_per_ns;
+    }
+  }
+  return 0;
+}
+
+// Time from the start of each task to the end of the longest chain behind it.
+std::vector<double> Ranks(const std::vector<Task>& tasks) {
+  std::vector<double> rank(tasks.size());
+  for (size_t t = tasks.size(); t-- > 0;) {
+    rank[t] += tasks[t].ns;
+    for (uint32_t p : tasks[t].before) rank[p] = std::max(rank[p], rank[t]);
+  }
+  return rank;
+}
+
+// Plays the host and the streams by predicted times. The host queues asynchronous tasks as soon as
+// that does not block it, and else does the work that can start first.
+class Player {
+ public:
+  Player(const Plan& plan, const std::vector<Task>& tasks, const std::vector<double>& rank,
+         uint32_t max_streams, Policy policy)
+      : plan_(plan), tasks_(tasks), rank_(rank), policy_(policy), lane_(tasks.size()),
+        finish_(tasks.size()), open_(tasks.size()), after_(tasks.size()) {
+    free_.resize(plan.devices.size());
+    for (DeviceId d = 1; d < plan.devices.size(); ++d) {
+      const uint32_t most = std::min(std::max(plan.devices[d].max_streams, 1u),
+                                     std::max(max_streams, 1u));
+      free_[d].assign(policy.spread == Policy::Spread::kOne ? 1 : most, 0.0);
+    }
+    for (uint32_t t = 0; t < tasks.size(); ++t) {
+      open_[t] = static_cast<uint32_t>(tasks[t].before.size());
+      for (uint32_t p : tasks[t].before) after_[p].push_back(t);
+      if (open_[t] == 0) ready_.push_back(t);
+    }
+  }
+
+  Schedule Run() {
+    Schedule s;
+    while (!ready_.empty()) {
+      const size_t at = Next();
+      const uint32_t t = ready_[at];
+      ready_.erase(ready_.begin() + at);
+      if (tasks_[t].device == 0) {
+        host_ = finish_[t] = std::max(host_, ReadyAt(t)) + tasks_[t].ns;
+      } else {
+        host_ = std::max(host_, BlockedUntil(t));
+        Queue(t);
+      }
+      s.order.push_back(t);
+      for (uint32_t n : after_[t]) {
+        if (--open_[n] == 0) ready_.push_back(n);
+      }
+    }
+    s.ns = host_;
+    for (double end : finish_) s.ns = std::max(s.ns, end);
+    NumberStreams(&s);
+    return s;
+  }
+
+ private:
+  double ReadyAt(uint32_t t) const {
+    double at = 0;
+    for (uint32_t p : tasks_[t].before) at = std::max(at, finish_[p]);
+    return at;
+  }
+
+  // Until when the host must wait before it can queue t: a stream waits for its own engine's
+  // events alone.
+  double BlockedUntil(uint32_t t) const {
+    double at = 0;
+    for (uint32_t p : tasks_[t].before) {
+      const bool through_host = tasks_[p].device != 0 && tasks_[p].engine != tasks_[t].engine;
+      if (through_host) at = std::max(at, finish_[p]);
+    }
+    return at;
+  }
+
+  bool Precedes(uint32_t a, uint32_t b) const {
+    if (policy_.by_rank && rank_[a] != rank_[b]) return rank_[a] > rank_[b];
+    return a < b;
+  }
+
+  size_t Next() const {
+    size_t best = ready_.size();
+    double best_at = std::numeric_limits<double>::infinity();
+    bool best_queues = false;
+    for (size_t i = 0; i < ready_.size(); ++i) {
+      const uint32_t t = ready_[i];
+      const double blocked = tasks_[t].device == 0 ? ReadyAt(t) : BlockedUntil(t);
+      const bool queues = tasks_[t].device != 0 && blocked <= host_;
+      const double at = queues ? host_ : std::max(host_, blocked);
+      const bool better = best == ready_.size() ||
+                          (queues != best_queues ? queues
+                           : at != best_at       ? at < best_at
+                                                 : Precedes(t, ready_[best]));
+      if (!better) continue;
+      best = i;
+      best_at = at;
+      best_queues = queues;
+    }
+    return best;
+  }
+
+  // The stream that t takes when all of them can start it at the same time.
+  uint32_t Preferred(uint32_t t) const {
+    const uint32_t n = static_cast<uint32_t>(free_[tasks_[t].device].size());
+    if (tasks_[t].copy) return n - 1;
+    if (policy_.spread == Policy::Spread::kCopiesApart) return 0;
+    uint32_t lane = 0;
+    double latest = -1;
+    for (uint32_t p : tasks_[t].before) {
+      if (tasks_[p].device != tasks_[t].device || tasks_[p].copy || finish_[p] <= latest) continue;
+      latest = finish_[p];
+      lane = lane_[p];
+    }
+    return lane;
+  }
+
+  void Queue(uint32_t t) {
+    std::vector<double>& free = free_[tasks_[t].device];
+    const double ready = std::max(host_, ReadyAt(t));
+    uint32_t lane = Preferred(t);
+    if (policy_.spread == Policy::Spread::kAll) {
+      double start = std::max(free[lane], ready);
+      for (uint32_t s = 0; s < free.size(); ++s) {
+        const double other = std::max(free[s], ready);
+        if (other + kSwitchNs >= start) continue;
+        lane = s;
+        start = other;
+      }
+    }
+    lane_[t] = lane;
+    free[lane] = finish_[t] = std::max(free[lane], ready) + tasks_[t].ns;
+  }
+
+  // Streams in order of device and lane; unused ones get none.
+  void NumberStreams(Schedule* s) const {
+    s->streams.assign(1, PlanStream{});
+    s->stream.assign(tasks_.size(), 0);
+    for (DeviceId d = 1; d < free_.size(); ++d) {
+      for (uint32_t lane = 0; lane < free_[d].size(); ++lane) {
+        bool used = false;
+        for (uint32_t t = 0; t < tasks_.size(); ++t) {
+          if (tasks_[t].device != d || lane_[t] != lane) continue;
+          s->stream[t] = static_cast<uint32_t>(s->streams.size());
+          used = true;
+        }
+        if (used) s->streams.push_back({d});
+      }
+    }
+  }
+
+  const Plan& plan_;
+  const std::vector<Task>& tasks_;
+  const std::vector<double>& rank_;
+  const Policy policy_;
+  double host_ = 0;                         // ns: when the host can do the next thing
+  std::vector<std::vector<double>> free_;   // by device and lane: when its queue is empty
+  std::vector<uint32_t> lane_;              // by task: stream among its device's
+  std::vector<double> finish_;              // by task
+  std::vector<uint32_t> open_;              // by task: predecessors not issued yet
+  std::vector<std::vector<uint32_t>> after_;
+  std::vector<uint32_t> ready_;
+};
+
+}  // namespace
+
+Result<std::vector<Task>> MakeTasks(const Plan& plan, const PlanFunction& f) {
+  GE_ASSIGN_OR_RETURN(const std::vector<PlanUses> uses, CollectUses(f));
+  std::vector<Task> tasks(f.code.size());
+  std::vector<PlanValueId> scratch;
+  for (uint32_t i = 0; i < f.code.size(); ++i) {
+    const Instruction& in = f.code[i];
+    if ((in.op != PlanOp::kLaunch && in.op != PlanOp::kCopy) || in.stream != 0) {
+      return Status(Code::kInternal,
+                    fmt::format("instruction {} of function '{}' is no launch or copy on stream 0; "
+                                "STREAMS takes code without streams, signals and waits",
+                                i, f.name));
+    }
+    Task& t = tasks[i];
+    t.copy = in.op == PlanOp::kCopy;
+    t.device = t.copy ? CopyDevice(plan, f, in) : f.segments[in.segment].device;
+    if (t.device >= plan.devices.size()) {
+      return Status(Code::kInternal, fmt::format("segment {} is on device {}, wanted below {}",
+                                                 in.segment, t.device, plan.devices.size()));
+    }
+    if (!plan.devices[t.device].async) t.device = 0;
+    t.engine = plan.devices[t.device].engine;
+    t.ns = PredictedNs(plan, f, in);
+    for (PlanValueId v : ReadsOf(f, in, &scratch)) {
+      const uint32_t w = uses[v].writer;
+      if (w == kNoInstruction) continue;
+      if (w >= i) {
+        return Status(Code::kInternal,
+                      fmt::format("value '{}' is read by instruction {} before instruction {} "
+                                  "writes it; wanted a legal order",
+                                  f.values[v].name, i, w));
+      }
+      t.before.push_back(w);
+    }
+    std::sort(t.before.begin(), t.before.end());
+    t.before.erase(std::unique(t.before.begin(), t.before.end()), t.before.end());
+  }
+  return tasks;
+}
+
+Schedule MakeSchedule(const Plan& plan, const std::vector<Task>& tasks,
+                      const StreamOptions& options) {
+  Schedule best;
+  const bool any_async =
+      std::any_of(tasks.begin(), tasks.end(), [](const Task& t) { return t.device != 0; });
+  if (!any_async) {
+    best.order.resize(tasks.size());
+    std::iota(best.order.begin(), best.order.end(), 0);
+    best.stream.assign(tasks.size(), 0);
+    best.streams.assign(1, PlanStream{});
+    for (const Task& t : tasks) best.ns += t.ns;
+    return best;
+  }
+  const std::vector<double> rank = Ranks(tasks);
+  using Spread = Policy::Spread;
+  bool first = true;
+  for (bool by_rank : {false, true}) {
+    for (Spread spread : {Spread::kOne, Spread::kCopiesApart, Spread::kAll}) {
+      Schedule s = Player(plan, tasks, rank, options.max_streams_per_device, {spread, by_rank}).Run();
+      // Copies apart cost nothing when prices are right, and help when a launch takes longer than
+      // its price said.
+      const bool free_choice = spread == Spread::kCopiesApart && !by_rank;
+      const double wanted = free_choice ? best.ns * (1 + 1e-9) : best.ns * (1 - kGain);
+      if (!first && s.ns > wanted) continue;
+      best = std::move(s);
+      first = false;
+    }
+  }
+  return best;
+}
+
+}  // namespace ge::streams

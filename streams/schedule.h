@@ -1,0 +1,40 @@
+// Schedule: which stream runs each launch and copy of a function, and in which order the host
+// issues them, by list scheduling on predicted times. It inserts no events (streams/emit.h does)
+// and knows no memory. Deterministic; thread-safe.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "ge/base/status.h"
+#include "ge/plan/plan.h"
+#include "streams/streams.h"
+
+namespace ge::streams {
+
+// A launch or copy. Tasks are numbered as the function's code was on entry.
+struct Task {
+  DeviceId device = 0;  // whose streams may run it; 0 = the host's thread does
+  uint32_t engine = 0;  // of that device; meaningless for the host
+  bool copy = false;
+  double ns = 0;
+  std::vector<uint32_t> before;  // tasks that write what it reads, ascending, each once
+};
+
+struct Schedule {
+  std::vector<uint32_t> order;   // tasks in issue order
+  std::vector<uint32_t> stream;  // by task: 0 = host, else index into `streams`
+  std::vector<PlanStream> streams;
+  double ns = 0;                 // predicted, from first issue to the end of the last task
+};
+
+// INTERNAL when the code on entry reads a value before its writer, holds anything but launches and
+// copies, or names streams already.
+Result<std::vector<Task>> MakeTasks(const Plan& plan, const PlanFunction& f);
+
+// The best of several orders and spreads; one stream per device where more do not pay, though
+// copies ride apart from launches when that costs nothing.
+Schedule MakeSchedule(const Plan& plan, const std::vector<Task>& tasks,
+                      const StreamOptions& options);
+
+}  // namespace ge::streams

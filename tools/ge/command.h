@@ -1,0 +1,60 @@
+// The subcommands of `ge`, as plain functions: main.cc parses the line and calls one of them.
+// Each prints its result on stdout (with --json one JSON object and nothing else), messages on
+// stderr, and answers the exit code: 0 done, 1 the result is wrong, 2 bad arguments or model bytes,
+// 3 engine, plugin or device failure.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "ge/session/session.h"
+
+namespace ge::tool {
+
+struct Options {
+  std::string model, entry, engines, isa = "native", to = "memory", format = "text", output_dir,
+                                     output_file;
+  std::vector<std::string> inputs;
+  std::vector<std::string> skip;
+  uint32_t threads = 0, repeat = 1, warmup = 0, max_streams = 2;
+  uint64_t seed = 1;
+  bool json = false, times = false, no_check = false;
+  int verbose = 0;
+};
+
+int Run(const Options& o);
+int Explain(const Options& o);
+int Dump(const Options& o);
+int Plugins(const Options& o);
+int Ops(const Options& o);
+
+// ---- shared by the subcommands ------------------------------------------------------------------
+
+// Prints "ge: CODE: ..." on stderr and answers the exit code of the status.
+int Fail(const Status& status);
+Result<SessionOptions> SessionOptionsOf(const Options& o);
+// A session with the model loaded.
+Result<std::unique_ptr<Session>> Open(const Options& o);
+
+// A tensor that the tool owns.
+struct Tensor {
+  std::string name;
+  TensorView view;
+  AlignedBytes memory;
+};
+// One per input of the entry: NAME=FILE.npy, NAME=SHAPE:rand (1x3x224x224:rand), NAME=SHAPE:zeros;
+// inputs that are not named get random numbers, unknown dims 1, and a note on stderr.
+Result<std::vector<Tensor>> MakeInputs(const Session& session, const Entry& entry,
+                                       const Options& o);
+std::vector<TensorView> Views(const std::vector<Tensor>& tensors);
+
+// NumPy's .npy files: dense little-endian arrays, C order.
+Result<Tensor> ReadNpy(const std::string& path);
+Status WriteNpy(const std::string& path, const TensorView& tensor);
+// NAME.npy with every character outside [A-Za-z0-9._-] replaced by '_'.
+std::string FileNameOf(const std::string& tensor_name);
+// Writes by a temporary name and renames.
+Status WriteFile(const std::string& path, const std::string& content);
+
+}  // namespace ge::tool

@@ -1,0 +1,211 @@
+// --input and the session options of every subcommand.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <random>
+
+#include "ge/base/checked.h"
+#include "tools/ge/command.h"
+
+namespace ge::tool {
+namespace {
+
+Result<std::vector<int64_t>> ParseShape(const std::string& text) {
+  std::vector<int64_t> dims;
+  if (text.empty() || text == "scalar") return dims;
+  const char* p = text.c_str();
+  for (;;) {
+    char* end = nullptr;
+    long long d = std::strtoll(p, &end, 10);
+    if (end == p || d < 0 || (*end != 0 && *end != 'x')) {
+      return Status(Code::kInvalidArgument,
+                    fmt::format("'{}' is no shape; write dims as in 1x3x224x224, or scalar", text));
+    }
+    dims.push_back(d);
+    if (*end == 0) return dims;
+    p = end + 1;
+  }
+}
+
+void FillRandom(Tensor* t, std::mt19937_64* rng) {
+  std::normal_distribution<float> normal;
+  uint64_t n = t->view.bytes;
+  switch (t->view.dtype) {
+    case DType::kFloat: {
+      auto* p = static_cast<float*>(t->view.data);
+      for (uint64_t i = 0; i < n / 4; ++i) p[i] = normal(*rng);
+      break;
+    }
+    case DType::kDouble: {
+      auto* p = static_cast<double*>(t->view.data);
+      for (uint64_t i = 0; i < n / 8; ++i) p[i] = normal(*rng);
+      break;
+    }
+    case DType::kInt64: {
+      auto* p = static_cast<int64_t*>(t->view.data);
+      for (uint64_t i = 0; i < n / 8; ++i) p[i] = static_cast<int64_t>((*rng)() % 256);
+      break;
+    }
+    case DType::kInt32: {
+      auto* p = static_cast<int32_t*>(t->view.data);
+      for (uint64_t i = 0; i < n / 4; ++i) p[i] = static_cast<int32_t>((*rng)() % 256);
+      break;
+    }
+    default: {
+      // Small non-negative bytes are legal for every other type (0 or 1 for bool).
+      auto* p = static_cast<uint8_t*>(t->view.data);
+      for (uint64_t i = 0; i < n; ++i) p[i] = static_cast<uint8_t>((*rng)() % 2);
+    }
+  }
+}
+
+Result<Tensor> Made(const Value& param, std::vector<int64_t> dims, bool random,
+                    std::mt19937_64* rng) {
+  Tensor t;
+  t.view.dtype = param.type.dtype;
+  t.view.dims = std::move(dims);
+  auto count = CheckedProduct(t.view.dims);
+  auto bytes = count ? DTypeBytes(t.view.dtype, *count) : std::nullopt;
+  if (!bytes) {
+    return Status(
+        Code::kInvalidArgument,
+        fmt::format("input '{}': the size of its shape does not fit in 63 bits", param.name));
+  }
+  t.view.bytes = static_cast<uint64_t>(*bytes);
+  t.memory = AllocateAligned(t.view.bytes, 64);
+  if (!t.memory) {
+    return Status(Code::kResourceExhausted,
+                  fmt::format("no memory for input '{}' of {} bytes", param.name, *bytes));
+  }
+  t.view.data = t.memory.get();
+  std::memset(t.view.data, 0, t.view.bytes);
+  if (random) FillRandom(&t, rng);
+  return t;
+}
+
+Result<Tensor> FromSpec(const Value& param, const std::string& spec, std::mt19937_64* rng) {
+  auto ends = [&](std::string_view tail) {
+    return spec.size() > tail.size() &&
+           spec.compare(spec.size() - tail.size(), tail.size(), tail) == 0;
+  };
+  if (ends(".npy")) return ReadNpy(spec);
+  bool random = ends(":rand");
+  if (random || ends(":zeros")) {
+    GE_ASSIGN_OR_RETURN(auto dims, ParseShape(spec.substr(0, spec.rfind(':'))));
+    return Made(param, std::move(dims), random, rng);
+  }
+  return Status(
+      Code::kInvalidArgument,
+      fmt::format("input '{}' is given as '{}'; wanted FILE.npy, SHAPE:rand or SHAPE:zeros",
+                  param.name, spec));
+}
+
+Result<Tensor> Default(const Value& param, std::mt19937_64* rng) {
+  if (!param.type.ranked) {
+    return Status(
+        Code::kInvalidArgument,
+        fmt::format("input '{0}' has no known rank; give --input {0}=SHAPE:rand", param.name));
+  }
+  std::vector<int64_t> dims;
+  bool guessed = false;
+  for (const Dim& d : param.type.dims) {
+    dims.push_back(d.known() ? d.value : 1);
+    guessed |= !d.known();
+  }
+  std::string shape;
+  for (int64_t d : dims) shape += (shape.empty() ? "" : "x") + std::to_string(d);
+  fmt::print(stderr, "ge: input '{}' is random, {}{}\n", param.name,
+             shape.empty() ? "scalar" : shape, guessed ? " (unknown dims are 1)" : "");
+  return Made(param, std::move(dims), true, rng);
+}
+
+}  // namespace
+
+Result<std::vector<Tensor>> MakeInputs(const Session& session, const Entry& entry,
+                                       const Options& o) {
+  const Function& f = session.graph().fn(entry.fn);
+  std::map<std::string, std::string> given;
+  for (const std::string& item : o.inputs) {
+    size_t eq = item.find('=');
+    if (eq == std::string::npos || eq == 0) {
+      return Status(Code::kInvalidArgument,
+                    fmt::format("--input '{}' is not NAME=FILE.npy or NAME=SHAPE:rand", item));
+    }
+    given[item.substr(0, eq)] = item.substr(eq + 1);
+  }
+  std::mt19937_64 rng(o.seed);
+  std::vector<Tensor> out;
+  std::string names;
+  for (ValueId p : f.params) {
+    const Value& param = f.value(p);
+    names += (names.empty() ? "" : ", ") + param.name;
+    auto it = given.find(param.name);
+    if (it == given.end()) {
+      GE_ASSIGN_OR_RETURN(Tensor t, Default(param, &rng));
+      out.push_back(std::move(t));
+    } else {
+      GE_ASSIGN_OR_RETURN(Tensor t, FromSpec(param, it->second, &rng));
+      out.push_back(std::move(t));
+      given.erase(it);
+    }
+    out.back().name = param.name;
+  }
+  if (!given.empty()) {
+    return Status(Code::kInvalidArgument, fmt::format("the model has no input '{}'; it has: {}",
+                                                      given.begin()->first, names));
+  }
+  return out;
+}
+
+std::vector<TensorView> Views(const std::vector<Tensor>& tensors) {
+  std::vector<TensorView> out;
+  for (const Tensor& t : tensors) out.push_back(t.view);
+  return out;
+}
+
+int Fail(const Status& status) {
+  fmt::print(stderr, "ge: {}\n", status.ToString());
+  switch (status.code()) {
+    case Code::kOk:
+      return 0;
+    case Code::kInvalidGraph:
+    case Code::kInvalidArgument:
+    case Code::kUnsupported:
+    case Code::kLimitExceeded:
+    case Code::kIoError:
+    case Code::kDataCorrupt:
+      return 2;
+    default:
+      return 3;
+  }
+}
+
+Result<SessionOptions> SessionOptionsOf(const Options& o) {
+  SessionOptions s;
+  GE_ASSIGN_OR_RETURN(s.engines, ParseEngineList(o.engines));
+  s.process.threads = o.threads;
+  std::string isa = o.isa;
+  if (const char* env = std::getenv("GE_MAX_ISA"); env && isa == "native") isa = env;
+  static const char* const kNames[] = {"native", "sse4.2", "avx2", "avx512"};
+  auto it = std::find(std::begin(kNames), std::end(kNames), isa);
+  if (it == std::end(kNames)) {
+    return Status(Code::kInvalidArgument,
+                  fmt::format("--isa is '{}', wanted native, sse4.2, avx2 or avx512", isa));
+  }
+  s.process.isa_cap = static_cast<uint32_t>(it - std::begin(kNames));
+  s.skip_passes.insert(o.skip.begin(), o.skip.end());
+  s.build.check = !o.no_check;
+  s.build.streams.max_streams_per_device = o.max_streams;
+  return s;
+}
+
+Result<std::unique_ptr<Session>> Open(const Options& o) {
+  GE_ASSIGN_OR_RETURN(SessionOptions options, SessionOptionsOf(o));
+  GE_ASSIGN_OR_RETURN(auto session, Session::Create(std::move(options)));
+  GE_RETURN_IF_ERROR(session->LoadFile(o.model));
+  return session;
+}
+
+}  // namespace ge::tool

@@ -1,0 +1,103 @@
+// ge plugins, ge ops, ge dump.
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "frontend/proto/proto.h"
+#include "ge/ops/op.h"
+#include "tools/ge/command.h"
+
+namespace ge::tool {
+namespace {
+
+Status DumpModel(const Options& o) {
+  GE_ASSIGN_OR_RETURN(StageId stage, StageFromName(o.to));
+  GE_ASSIGN_OR_RETURN(auto session, Open(o));
+  GE_ASSIGN_OR_RETURN(const Entry* entry, session->FindEntry(o.entry));
+  std::vector<Tensor> inputs;
+  if (stage >= StageId::kBind) {
+    GE_ASSIGN_OR_RETURN(inputs, MakeInputs(*session, *entry, o));
+  }
+  std::string text;
+  if (o.format == "proto") {
+    if (stage != StageId::kRewrite) {
+      return Status(Code::kInvalidArgument,
+                    "--format proto writes the graph after rewrite; add --to rewrite");
+    }
+    GE_ASSIGN_OR_RETURN(text, WriteProto(session->graph()));
+  } else if (o.format == "text") {
+    GE_ASSIGN_OR_RETURN(text, session->DumpText(o.entry, stage, Views(inputs)));
+  } else {
+    return Status(Code::kInvalidArgument,
+                  fmt::format("--format is '{}'; this version writes text and proto", o.format));
+  }
+  if (!o.output_file.empty()) return WriteFile(o.output_file, text);
+  std::fwrite(text.data(), 1, text.size(), stdout);
+  return {};
+}
+
+std::string DTypesOf(const OpDef& op) {
+  std::string out;
+  if (op.inputs.empty() && op.outputs.empty()) return out;
+  DTypeSet set = op.inputs.empty() ? op.outputs[0].dtypes : op.inputs[0].dtypes;
+  for (int i = 1; i < kDTypeCount; ++i) {
+    if (set & Bit(static_cast<DType>(i))) {
+      out += (out.empty() ? "" : " ") + std::string(DTypeName(static_cast<DType>(i)));
+    }
+  }
+  return out;
+}
+
+}  // namespace
+
+int Dump(const Options& o) {
+  Status status = DumpModel(o);
+  return status.ok() ? 0 : Fail(status);
+}
+
+int Plugins(const Options& o) {
+  auto options = SessionOptionsOf(o);
+  if (!options.ok()) return Fail(options.status());
+  Status fixed = FixProcessFacts(options->process);
+  if (!fixed.ok()) return Fail(fixed);
+  nlohmann::json list = nlohmann::json::array();
+  bool any = false;
+  for (const Found& f : DiscoverPlugins()) {
+    any |= f.plugin != nullptr;
+    nlohmann::json entry = {{"path", f.path}, {"loaded", f.plugin != nullptr}, {"why", f.why}};
+    if (f.plugin) {
+      entry["name"] = f.plugin->name, entry["version"] = f.plugin->version;
+      entry["vendor"] = f.plugin->vendor, entry["sha256"] = f.plugin->hash;
+    }
+    list.push_back(std::move(entry));
+    if (o.json) continue;
+    if (f.plugin) {
+      fmt::print("{:<10} {:<8} {:<14} {}  {}\n", f.plugin->name, f.plugin->version,
+                 f.plugin->vendor, f.plugin->hash.substr(0, 12), f.path);
+    } else {
+      fmt::print("{:<10} {}\n           {}\n", "refused", f.path, f.why);
+    }
+  }
+  if (o.json) fmt::print("{}\n", nlohmann::json{{"plugins", list}}.dump());
+  if (!any && !o.json) {
+    fmt::print("no engine was found; set GE_PLUGIN_PATH to the folder of the engines\n");
+  }
+  return any ? 0 : 3;
+}
+
+int Ops(const Options& o) {
+  nlohmann::json list = nlohmann::json::array();
+  for (const OpDef* op : AllOps()) {
+    std::string name = *op->domain ? fmt::format("{}.{}", op->domain, op->name) : op->name;
+    list.push_back({{"name", op->name},
+                    {"domain", op->domain},
+                    {"since", op->since_version},
+                    {"dtypes", DTypesOf(*op)}});
+    if (!o.json) fmt::print("{:<22} {:>3}  {}\n", name, op->since_version, DTypesOf(*op));
+  }
+  if (o.json) fmt::print("{}\n", nlohmann::json{{"ops", list}}.dump());
+  return 0;
+}
+
+}  // namespace ge::tool

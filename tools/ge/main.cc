@@ -1,0 +1,102 @@
+// ge: one binary, subcommands. This file parses the command line and nothing else.
+#include <CLI/CLI.hpp>
+#include <cstring>
+
+#include "ge/ge.h"
+#include "ge/stage/runner.h"
+#include "tools/ge/command.h"
+
+namespace {
+
+using ge::tool::Options;
+
+void AddEngineFlags(CLI::App* app, Options* o) {
+  app->add_option("--engines", o->engines,
+                  "engines to use, in any order: onednn,ref; NAME:key=value;key=value passes "
+                  "options; a path with a slash loads that plugin")
+      ->type_name("LIST");
+  app->add_option("--threads", o->threads, "compute threads (default: the cores we may use)");
+  app->add_option("--isa", o->isa, "cap of the instruction set: native, sse4.2, avx2, avx512");
+}
+
+void AddModelFlags(CLI::App* app, Options* o) {
+  app->add_option("MODEL", o->model, "model file: .onnx, .gepb (own protobuf) or .gt (text)")
+      ->required();
+  app->add_option("--entry", o->entry, "entry of the model (default: its first)");
+  app->add_option("--input", o->inputs,
+                  "NAME=FILE.npy, NAME=1x3x224x224:rand or NAME=4:zeros; may be repeated")
+      ->take_all();
+  app->add_option("--seed", o->seed, "of random inputs (default 1)");
+  app->add_option("--skip", o->skip, "name of a pass not to run; may be repeated")->take_all();
+  app->add_option("--max-streams", o->max_streams, "streams a device may use (default 2)");
+  AddEngineFlags(app, o);
+}
+
+std::string StageNames() {
+  std::string out = "\nStages:\n";
+  for (ge::StageId id : ge::AllStages()) {
+    out += std::string("  ") + ge::StageName(id) +
+           std::string(12 - std::strlen(ge::StageName(id)), ' ') + ge::StageSummary(id) + "\n";
+  }
+  return out;
+}
+
+void AddRun(CLI::App* app, Options* o, int* code) {
+  auto* run = app->add_subcommand("run", "load a model, run it, print times and outputs");
+  AddModelFlags(run, o);
+  run->add_option("--output", o->output_dir, "folder for NAME.npy of each output");
+  run->add_option("--repeat", o->repeat, "runs in all (default 1)");
+  run->add_option("--warmup", o->warmup, "runs that are not counted");
+  run->add_flag("--json", o->json, "one JSON object on stdout, nothing else");
+  run->add_flag("--times", o->times, "time of each stage and pass, on stderr");
+  run->footer(
+      "\nExample:\n  ge run resnet50.onnx --input x=1x3x224x224:rand --repeat 30 "
+      "--threads 1\n");
+  run->callback([=] { *code = ge::tool::Run(*o); });
+}
+
+void AddLooking(CLI::App* app, Options* o, int* code) {
+  auto* explain = app->add_subcommand("explain", "who runs each node, at what price, and why");
+  AddModelFlags(explain, o);
+  explain->add_flag("--json", o->json, "one JSON object on stdout, nothing else");
+  explain->footer("\nExample:\n  ge explain lenet.onnx --engines onednn,ref\n");
+  explain->callback([=] { *code = ge::tool::Explain(*o); });
+  auto* dump = app->add_subcommand("dump", "the graph or plan as text after any stage");
+  AddModelFlags(dump, o);
+  dump->add_option("--to", o->to, "stage after which to stop and print (default memory)");
+  dump->add_option("--format", o->format, "text or proto");
+  dump->add_option("-o", o->output_file, "file to write instead of stdout");
+  dump->footer(StageNames() + "\nExample:\n  ge dump lenet.onnx --to partition\n");
+  dump->callback([=] { *code = ge::tool::Dump(*o); });
+  auto* plugins = app->add_subcommand("plugins", "engine plugins found, loaded, refused and why");
+  AddEngineFlags(plugins, o);
+  plugins->add_flag("--json", o->json, "one JSON object on stdout, nothing else");
+  plugins->footer("\nExample:\n  GE_PLUGIN_EXTRA=./my_engine.so ge plugins\n");
+  plugins->callback([=] { *code = ge::tool::Plugins(*o); });
+  auto* ops = app->add_subcommand("ops", "operators that are known");
+  ops->add_flag("--json", o->json, "one JSON object on stdout, nothing else");
+  ops->footer("\nExample:\n  ge ops --json\n");
+  ops->callback([=] { *code = ge::tool::Ops(*o); });
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  CLI::App app(
+      "GraphEngine: runs dataflow graphs on the engines that make the whole plan cheapest");
+  app.set_version_flag("--version", std::string("ge ") + ge_version());
+  app.require_subcommand(1);
+  app.footer(
+      "\nExit codes: 0 done, 1 the result is wrong, 2 bad arguments or model, 3 engine or "
+      "plugin failure.\nExample:\n  ge run lenet.onnx\n");
+  Options options;
+  int code = 0;
+  AddRun(&app, &options, &code);
+  AddLooking(&app, &options, &code);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& e) {
+    return app.exit(e) == 0 ? 0 : 2;
+  }
+  return code;
+}

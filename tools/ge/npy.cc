@@ -1,0 +1,150 @@
+// .npy reading and writing, and files by temporary name.
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstring>
+#include <fstream>
+#include <map>
+#include <memory>
+#include <regex>
+
+#include "ge/base/checked.h"
+#include "tools/ge/command.h"
+
+namespace ge::tool {
+namespace {
+
+constexpr size_t kMaxHeader = 1 << 16;
+constexpr char kMagic[] = "\x93NUMPY";
+
+const std::map<std::string, DType>& Descriptors() {
+  static const std::map<std::string, DType> map = {
+      {"<f4", DType::kFloat},     {"<f8", DType::kDouble},     {"<f2", DType::kFloat16},
+      {"|i1", DType::kInt8},      {"<i2", DType::kInt16},      {"<i4", DType::kInt32},
+      {"<i8", DType::kInt64},     {"|u1", DType::kUint8},      {"<u2", DType::kUint16},
+      {"<u4", DType::kUint32},    {"<u8", DType::kUint64},     {"|b1", DType::kBool},
+      {"<c8", DType::kComplex64}, {"<c16", DType::kComplex128}};
+  return map;
+}
+
+Status Bad(const std::string& path, const std::string& text) {
+  return Status(Code::kDataCorrupt, fmt::format("'{}' is not a usable .npy file: {}", path, text));
+}
+
+Status ParseHeader(const std::string& path, const std::string& header, TensorView* view) {
+  std::smatch m;
+  if (!std::regex_search(header, m, std::regex("'descr': *'([^']*)'"))) {
+    return Bad(path, "its header has no descr");
+  }
+  auto it = Descriptors().find(m[1]);
+  if (it == Descriptors().end()) {
+    return Bad(path, fmt::format("its dtype is {}; wanted a little-endian number type",
+                                 std::string(m[1])));
+  }
+  view->dtype = it->second;
+  if (!std::regex_search(header, std::regex("'fortran_order': *False"))) {
+    return Bad(path, "it is in Fortran order; save numpy.ascontiguousarray(x)");
+  }
+  if (!std::regex_search(header, m, std::regex("'shape': *\\(([0-9, ]*)\\)"))) {
+    return Bad(path, "its header has no shape");
+  }
+  std::string dims = m[1];
+  for (const char* p = dims.c_str(); *p;) {
+    char* end = nullptr;
+    long long d = std::strtoll(p, &end, 10);
+    if (end != p) view->dims.push_back(d);
+    p = *end ? end + 1 : end;
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<Tensor> ReadNpy(const std::string& path) {
+  std::ifstream in(path, std::ios::binary);
+  if (!in)
+    return Status(Code::kIoError, fmt::format("cannot open '{}'; give an existing file", path));
+  char head[12] = {};
+  in.read(head, 10);
+  if (!in || std::memcmp(head, kMagic, 6) != 0) return Bad(path, "it does not begin as one");
+  size_t length = static_cast<uint8_t>(head[8]) | static_cast<uint8_t>(head[9]) << 8;
+  if (head[6] >= 2) {
+    in.read(head + 10, 2);
+    length |= static_cast<size_t>(static_cast<uint8_t>(head[10])) << 16 |
+              static_cast<size_t>(static_cast<uint8_t>(head[11])) << 24;
+  }
+  if (length > kMaxHeader) return Bad(path, "its header is too long");
+  std::string header(length, 0);
+  in.read(header.data(), static_cast<std::streamsize>(length));
+  if (!in) return Bad(path, "it ends inside its header");
+  Tensor t;
+  GE_RETURN_IF_ERROR(ParseHeader(path, header, &t.view));
+  auto count = CheckedProduct(t.view.dims);
+  auto bytes = count ? DTypeBytes(t.view.dtype, *count) : std::nullopt;
+  if (!bytes) return Bad(path, "its size does not fit in 63 bits");
+  auto start = in.tellg();
+  in.seekg(0, std::ios::end);
+  int64_t present = in.tellg() - start;
+  if (present != *bytes) {
+    return Bad(path, fmt::format("its shape needs {} bytes, it has {}", *bytes, present));
+  }
+  in.seekg(start);
+  t.view.bytes = static_cast<uint64_t>(*bytes);
+  t.memory = AllocateAligned(t.view.bytes, 64);
+  if (!t.memory) return Status(Code::kResourceExhausted, "no memory for " + path);
+  in.read(reinterpret_cast<char*>(t.memory.get()), *bytes);
+  if (!in && *bytes) return Bad(path, "it cannot be read to its end");
+  t.view.data = t.memory.get();
+  return t;
+}
+
+Status WriteNpy(const std::string& path, const TensorView& t) {
+  std::string descr;
+  for (const auto& [text, dtype] : Descriptors()) {
+    if (dtype == t.dtype) descr = text;
+  }
+  if (descr.empty()) {
+    // NumPy has no such type: the raw bytes, so that nothing is lost.
+    descr = t.dtype == DType::kBfloat16 ? "<u2" : "|u1";
+  }
+  std::string dims;
+  for (int64_t d : t.dims) dims += fmt::format("{}, ", d);
+  std::string header =
+      fmt::format("{{'descr': '{}', 'fortran_order': False, 'shape': ({}), }}", descr, dims);
+  while ((10 + header.size() + 1) % 64 != 0) header += ' ';
+  header += '\n';
+  std::string out(kMagic, 6);
+  out += '\x01';
+  out += '\0';
+  out += static_cast<char>(header.size() & 0xff);
+  out += static_cast<char>(header.size() >> 8);
+  out += header;
+  out.append(static_cast<const char*>(t.data), t.bytes);
+  return WriteFile(path, out);
+}
+
+std::string FileNameOf(const std::string& name) {
+  std::string out;
+  for (char c : name) {
+    bool keep = (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') ||
+                c == '.' || c == '_' || c == '-';
+    out += keep ? c : '_';
+  }
+  return out + ".npy";
+}
+
+Status WriteFile(const std::string& path, const std::string& content) {
+  std::string temporary = fmt::format("{}.{}.part", path, getpid());
+  std::unique_ptr<std::FILE, int (*)(std::FILE*)> f(std::fopen(temporary.c_str(), "wb"),
+                                                    &std::fclose);
+  bool good = f && std::fwrite(content.data(), 1, content.size(), f.get()) == content.size() &&
+              std::fflush(f.get()) == 0;
+  f.reset();
+  if (good && std::rename(temporary.c_str(), path.c_str()) == 0) return {};
+  int why = errno;
+  (void)std::remove(temporary.c_str());
+  return Status(Code::kIoError, fmt::format("cannot write '{}': {}", path, std::strerror(why)));
+}
+
+}  // namespace ge::tool

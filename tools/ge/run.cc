@@ -1,0 +1,177 @@
+// ge run: load, compile, run, time, write outputs.
+#include <fmt/format.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "tools/ge/command.h"
+
+namespace ge::tool {
+namespace {
+
+double NowMs() {
+  return std::chrono::duration<double, std::milli>(
+             std::chrono::steady_clock::now().time_since_epoch())
+      .count();
+}
+
+// A line of /proc/self/status in MB, or 0.
+double StatusMb(const char* key) {
+  std::ifstream in("/proc/self/status");
+  std::string line;
+  while (std::getline(in, line)) {
+    if (line.compare(0, std::strlen(key), key) == 0) {
+      return std::strtod(line.c_str() + std::strlen(key) + 1, nullptr) / 1024.0;
+    }
+  }
+  return 0;
+}
+
+struct Timing {
+  double first_ms = 0;
+  std::vector<double> ms;  // sorted
+  double At(double quantile) const {
+    if (ms.empty()) return first_ms;
+    return ms[std::min(ms.size() - 1, static_cast<size_t>(quantile * (ms.size() - 1) + 0.5))];
+  }
+};
+
+Status RunTimed(Session* session, const Options& o, const std::vector<TensorView>& inputs,
+                std::vector<Tensor>* outputs, Timing* timing) {
+  auto once = [&](double* ms) -> Status {
+    std::vector<TensorView> out = Views(*outputs);
+    double start = NowMs();
+    GE_RETURN_IF_ERROR(session->Run(o.entry, inputs, out));
+    *ms = NowMs() - start;
+    for (size_t i = 0; i < out.size(); ++i) {
+      if (!(*outputs)[i].memory) {
+        (*outputs)[i].memory.reset(static_cast<std::byte*>(out[i].data));
+      }
+      (*outputs)[i].view = out[i];
+    }
+    return {};
+  };
+  GE_RETURN_IF_ERROR(once(&timing->first_ms));
+  double ms = 0;
+  for (uint32_t i = 0; i < o.warmup; ++i) GE_RETURN_IF_ERROR(once(&ms));
+  for (uint32_t i = 1; i < o.repeat; ++i) {
+    GE_RETURN_IF_ERROR(once(&ms));
+    timing->ms.push_back(ms);
+  }
+  std::sort(timing->ms.begin(), timing->ms.end());
+  return {};
+}
+
+std::string ShapeText(const std::vector<int64_t>& dims) {
+  std::string out;
+  for (int64_t d : dims) out += (out.empty() ? "" : "x") + std::to_string(d);
+  return out.empty() ? "scalar" : out;
+}
+
+void PrintOutputs(const std::vector<Tensor>& outputs) {
+  for (const Tensor& t : outputs) {
+    std::string head;
+    if (t.view.dtype == DType::kFloat) {
+      const auto* p = static_cast<const float*>(t.view.data);
+      uint64_t n = t.view.bytes / 4;
+      for (uint64_t i = 0; i < std::min<uint64_t>(n, 6); ++i) head += fmt::format(" {:.5g}", p[i]);
+      if (n > 6) head += " ...";
+    }
+    fmt::print("  {:<24} {:<6} {:<16}{}\n", t.name, DTypeName(t.view.dtype), ShapeText(t.view.dims),
+               head);
+  }
+}
+
+void PrintSummary(const Options& o, const nlohmann::json& j, const std::vector<Tensor>& outputs) {
+  fmt::print("{}\n", o.model);
+  fmt::print("  load {:.1f} ms, compile {:.1f} ms, first run {:.3f} ms", j["load_ms"].get<double>(),
+             j["compile_ms"].get<double>(), j["first_ms"].get<double>());
+  if (o.repeat > 1) {
+    fmt::print(", median {:.3f} ms, min {:.3f} ms, p99 {:.3f} ms of {} runs",
+               j["median_ms"].get<double>(), j["min_ms"].get<double>(), j["p99_ms"].get<double>(),
+               o.repeat - 1);
+  }
+  fmt::print("\n  {} nodes in {} segments, {} transfers; ", j["nodes"].get<uint64_t>(),
+             j["segments"].get<uint64_t>(), j["transfers"].get<uint64_t>());
+  bool first = true;
+  for (const auto& [name, n] : j["engines"].items()) {
+    fmt::print("{}{} {}", first ? "" : ", ", name, n.get<uint64_t>());
+    first = false;
+  }
+  fmt::print(
+      "\n  memory: weights {:.1f} MB, arena {:.1f} MB (max live {:.1f}), packed {:.1f} MB, "
+      "copied {:.1f} MB, peak {:.1f} MB of which {:.1f} before the model\noutputs\n",
+      j["weight_bytes"].get<double>() / 1e6, j["arena_bytes"].get<double>() / 1e6,
+      j["max_live_bytes"].get<double>() / 1e6, j["packed_bytes"].get<double>() / 1e6,
+      j["copied_constant_bytes"].get<double>() / 1e6, j["peak_rss_mb"].get<double>(),
+      j["base_rss_mb"].get<double>());
+  PrintOutputs(outputs);
+}
+
+Result<std::unique_ptr<Session>> CreateSession(const Options& o, double* base_mb) {
+  GE_ASSIGN_OR_RETURN(SessionOptions options, SessionOptionsOf(o));
+  GE_ASSIGN_OR_RETURN(auto session, Session::Create(std::move(options)));
+  *base_mb = StatusMb("VmRSS");
+  return session;
+}
+
+Status RunModel(const Options& o) {
+  double base_mb = 0;
+  GE_ASSIGN_OR_RETURN(auto session, CreateSession(o, &base_mb));
+  GE_RETURN_IF_ERROR(session->LoadFile(o.model));
+  GE_ASSIGN_OR_RETURN(const Entry* entry, session->FindEntry(o.entry));
+  GE_ASSIGN_OR_RETURN(std::vector<Tensor> inputs, MakeInputs(*session, *entry, o));
+  std::vector<TensorView> views = Views(inputs);
+  GE_ASSIGN_OR_RETURN(auto compiled, session->Compile(o.entry, views));
+  std::vector<Tensor> outputs;
+  const Function& f = session->graph().fn(entry->fn);
+  for (ValueId r : f.results) {
+    outputs.emplace_back();
+    outputs.back().name = f.value(r).name;
+  }
+  Timing timing;
+  GE_RETURN_IF_ERROR(RunTimed(session.get(), o, views, &outputs, &timing));
+  if (!o.output_dir.empty()) {
+    std::error_code ec;
+    std::filesystem::create_directories(o.output_dir, ec);
+    for (const Tensor& t : outputs) {
+      GE_RETURN_IF_ERROR(WriteNpy(o.output_dir + "/" + FileNameOf(t.name), t.view));
+    }
+  }
+  GE_ASSIGN_OR_RETURN(std::string report, session->ReportJson(o.entry));
+  nlohmann::json j = nlohmann::json::parse(report);
+  j["model"] = o.model;
+  j["first_ms"] = timing.first_ms;
+  j["median_ms"] = timing.At(0.5), j["min_ms"] = timing.At(0), j["p99_ms"] = timing.At(0.99);
+  j["runs"] = timing.ms.size() + 1;
+  j["peak_rss_mb"] = StatusMb("VmHWM"), j["base_rss_mb"] = base_mb;
+  if (o.json) {
+    fmt::print("{}\n", j.dump());
+  } else {
+    PrintSummary(o, j, outputs);
+  }
+  if (o.times) {
+    std::vector<StageTime> times = session->times();
+    times.insert(times.end(), compiled->times.begin(), compiled->times.end());
+    for (const StageTime& t : times) {
+      fmt::print(stderr, "  {:<32} {:>9.3f} ms{}\n", t.name, t.ms,
+                 t.edits ? fmt::format("  {} edits", t.edits) : "");
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+int Run(const Options& o) {
+  Status status = RunModel(o);
+  return status.ok() ? 0 : Fail(status);
+}
+
+}  // namespace ge::tool

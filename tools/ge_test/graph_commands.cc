@@ -1,0 +1,109 @@
+// Commands on a Graph alone: round trips, verify, infer, bind, rewrite.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+
+#include "frontend/proto/proto.h"
+#include "frontend/text/diff.h"
+#include "frontend/text/text.h"
+#include "ge/infer/infer.h"
+#include "ge/stage/runner.h"
+#include "ge/verify/verify.h"
+#include "tools/ge_test/case.h"
+#include "tools/ge_test/commands.h"
+
+namespace ge::test {
+namespace {
+
+// `made` must be the graph that it was made from, and print as it.
+Status SameGraph(const std::string& way, const Graph& graph, const Graph& made,
+                 const std::string& text) {
+  const std::string difference = DiffGraphs(graph, made);
+  if (!difference.empty()) return CaseError(way + " gives another graph: " + difference);
+  const std::string again = PrintText(made);
+  if (again == text) return Status();
+  return CaseError(way + " prints otherwise (- first, + again):\n" + LineDiff(text, again));
+}
+
+// "[1,3]"
+bool ParseDims(const std::string& word, std::vector<int64_t>* out) {
+  if (word.size() < 2 || word.front() != '[' || word.back() != ']') return false;
+  const char* p = word.data() + 1;
+  const char* end = word.data() + word.size() - 1;
+  while (p < end) {
+    const auto r = std::from_chars(p, end, out->emplace_back());
+    if (r.ec != std::errc() || (r.ptr < end && *r.ptr != ',')) return false;
+    p = r.ptr + 1;
+  }
+  return true;
+}
+
+}  // namespace
+
+Status RunRoundTrip(CaseState* state, const std::vector<std::string>&) {
+  const Graph& graph = *state->graph;
+  const std::string text = PrintText(graph);
+  auto reparsed = ParseText(text, "printed text");
+  if (!reparsed.ok()) {
+    return CaseError("the printed text does not parse: " + reparsed.status().ToString() + "\n" +
+                     text);
+  }
+  GE_RETURN_IF_ERROR(SameGraph("text -> Graph -> text", graph, *reparsed, text));
+  auto bytes = WriteProto(graph);
+  if (!bytes.ok()) return CaseError("WriteProto: " + bytes.status().ToString());
+  auto read = ReadProto(std::as_bytes(std::span(bytes->data(), bytes->size())), ReadOptions());
+  if (!read.ok()) return CaseError("ReadProto: " + read.status().ToString());
+  GE_RETURN_IF_ERROR(SameGraph("Graph -> proto -> Graph", graph, *read, text));
+  auto again = WriteProto(*read);
+  if (!again.ok() || *again != *bytes) return CaseError("a second WriteProto gives other bytes");
+  return Status();
+}
+
+Status RunPrint(CaseState* state, const std::vector<std::string>& args) {
+  PrintOptions options;
+  for (const std::string& arg : args) {
+    if (arg != "elide" && arg != "ints") return CaseError("print takes 'elide' and 'ints'");
+    (arg == "elide" ? options.elide : options.show_ints) = true;
+  }
+  state->output = PrintText(*state->graph, options);
+  return Status();
+}
+
+Status RunVerify(CaseState* state, const std::vector<std::string>&) {
+  return Verify(*state->graph);
+}
+
+Status RunInfer(CaseState* state, const std::vector<std::string>&) { return Infer(&*state->graph); }
+
+Status RunBind(CaseState* state, const std::vector<std::string>& args) {
+  if (args.empty()) return CaseError("bind takes an entry and a shape for each input");
+  std::vector<std::vector<int64_t>> shapes;
+  for (size_t i = 1; i < args.size(); ++i) {
+    if (!ParseDims(args[i], &shapes.emplace_back())) {
+      return CaseError(fmt::format("found the shape '{}', wanted numbers as in [1,3]", args[i]));
+    }
+  }
+  return Bind(&*state->graph, args[0], shapes);
+}
+
+Status RunRewrite(CaseState* state, const std::vector<std::string>& args) {
+  std::vector<std::unique_ptr<Pass>> passes = MakePipeline();
+  for (const std::string& name : args) {
+    const bool known = std::any_of(passes.begin(), passes.end(),
+                                   [&](const auto& pass) { return pass->name() == name; });
+    if (!known)
+      return CaseError(fmt::format("found the pass '{}', which the pipeline lacks", name));
+  }
+  if (!args.empty()) {
+    std::erase_if(passes, [&](const auto& pass) {
+      return std::find(args.begin(), args.end(), pass->name()) == args.end();
+    });
+  }
+  Runner runner{Runner::Options()};
+  return runner.RunPasses(
+      &*state->graph, passes, PassContext(), [](const Graph& g) { return Verify(g); },
+      [](Graph* g) { return Infer(g); });
+}
+
+}  // namespace ge::test
