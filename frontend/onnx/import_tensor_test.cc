@@ -76,6 +76,9 @@ TEST(ImportTensor, ReadsEveryTypedField) {
   TensorModel u8(2, {1});
   u8.t->add_int32_data(255);
   EXPECT_EQ(u8.Values<uint8_t>(), (std::vector<uint8_t>{255}));
+}
+
+TEST(ImportTensor, ReadsPackedAndTextFields) {
   for (int dtype : {10, 16}) {  // f16, bf16: bit patterns
     TensorModel half(dtype, {1});
     half.t->add_int32_data(0xc000);
@@ -134,9 +137,8 @@ TEST(ImportTensor, RefusesPayloadsThatDoNotFit) {
 class ExternalData : public ::testing::Test {
  protected:
   void SetUp() override {
-    char path[] = "/tmp/ge_external_XXXXXX";
-    ASSERT_NE(mkdtemp(path), nullptr);
-    dir_ = path;
+    dir_ = ::testing::TempDir() + "ge_external_XXXXXX";
+    ASSERT_NE(mkdtemp(dir_.data()), nullptr);
     std::filesystem::create_directory(dir_ + "/model");
     float values[] = {1, 2, 3, 4};
     for (const char* name : {"/model/w.bin", "/outside.bin"}) {

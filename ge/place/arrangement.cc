@@ -70,6 +70,7 @@ bool Arrangement::Start(const std::vector<PlaceGroup>& groups) {
   price_.clear();
   rank_.clear();
   seen_.assign(m_.offers.size() + m_.n_node + 1, 0);
+  seen_offer_.assign(m_.offers.size(), 0);
   stamp_ = 0;
   journal_ = Journal();
   for (const PlaceGroup& g : sorted) {
@@ -159,8 +160,9 @@ uint32_t Arrangement::InnerNeighbours(uint32_t offer) const {
   return count;
 }
 
-// After a member left: one group per connected part, the first keeping its number.
-void Arrangement::SplitApart(uint32_t group) {
+// After a member left: one group per connected part, the first keeping its number. New groups are
+// appended to `pieces`.
+void Arrangement::SplitApart(uint32_t group, std::vector<uint32_t>* pieces) {
   const std::vector<uint32_t> members = groups_[group];
   if (members.size() < 2) return;
   work_ += members.size();
@@ -186,7 +188,51 @@ void Arrangement::SplitApart(uint32_t group) {
   }
   if (parts.size() < 2) return;
   groups_[group] = parts[0];
-  for (size_t i = 1; i < parts.size(); ++i) NewGroup(parts[i], rank_[group]);
+  for (size_t i = 1; i < parts.size(); ++i) pieces->push_back(NewGroup(parts[i], rank_[group]));
+}
+
+// When what is left of a group both leads to `offer` and is reached from it, the reached part
+// becomes a group of its own. `pieces` are the groups that may be cut.
+void Arrangement::CutBehind(uint32_t offer, uint32_t highest, std::vector<uint32_t>* pieces) {
+  ++stamp_;
+  std::vector<uint32_t> stack{offer};
+  auto is_piece = [pieces](uint32_t g) {
+    return std::find(pieces->begin(), pieces->end(), g) != pieces->end();
+  };
+  while (!stack.empty()) {
+    const uint32_t o = stack.back();
+    stack.pop_back();
+    ++work_;
+    EachNeighbour(o, true, false, [&](uint32_t q) {
+      const uint32_t g = group_[q];
+      if (rank_[g] > highest || seen_offer_[q] == stamp_) return;
+      if (is_piece(g)) {
+        seen_offer_[q] = stamp_;
+        stack.push_back(q);
+        return;
+      }
+      for (uint32_t member : groups_[g]) {  // entered once, left from anywhere
+        if (seen_offer_[member] != stamp_) stack.push_back(member);
+        seen_offer_[member] = stamp_;
+      }
+    });
+  }
+  const std::vector<uint32_t> candidates = *pieces;
+  const uint32_t reached_stamp = stamp_;  // splitting walks too
+  for (uint32_t g : candidates) {
+    std::vector<uint32_t> before, behind;
+    for (uint32_t o : groups_[g]) {
+      (seen_offer_[o] == reached_stamp ? behind : before).push_back(o);
+    }
+    if (before.empty() || behind.empty()) continue;
+    for (uint32_t o : behind) Touched(o);
+    work_ += groups_[g].size();
+    groups_[g] = std::move(before);
+    const uint32_t other = NewGroup(std::move(behind), rank_[g]);
+    pieces->push_back(other);
+    SplitApart(g, pieces);
+    SplitApart(other, pieces);
+  }
 }
 
 bool Arrangement::CanJoin(uint32_t offer, uint32_t other) const {
@@ -370,8 +416,9 @@ bool Arrangement::Place(const std::vector<uint32_t>& add, bool outputs_first) {
     journal_.offer_group.emplace_back(o, group_[o]);
     group_[o] = kNone;
   }
+  std::vector<uint32_t> pieces = groups;
   if (splits || removed.size() > 1) {
-    for (uint32_t g : groups) SplitApart(g);
+    for (uint32_t g : groups) SplitApart(g, &pieces);
   }
   for (uint32_t o : add) {
     for (const OfferPart& part : m_.offers[o].parts) {
@@ -381,10 +428,13 @@ bool Arrangement::Place(const std::vector<uint32_t>& add, bool outputs_first) {
   }
   for (size_t i = 0; i < add.size(); ++i) NewGroup({add[i]}, ranks[i]);
   for (size_t i = 0; i < add.size(); ++i) {
+    const uint32_t g = group_[add[i]];
     Touched(add[i]);
-    if (m_.offers[add[i]].parts.size() < 2) continue;
-    if (HasDetour(group_[add[i]], group_[add[i]], 0, highest)) return false;
-    LowerAncestors(group_[add[i]], ranks[i]);
+    if (HasDetour(g, g, 0, highest)) {
+      CutBehind(add[i], highest, &pieces);
+      if (HasDetour(g, g, 0, highest)) return false;
+    }
+    if (m_.offers[add[i]].parts.size() > 1) LowerAncestors(g, ranks[i]);
   }
   for (uint32_t o : add) MergeAround(o, outputs_first);
   for (uint32_t o : add) {

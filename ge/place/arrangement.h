@@ -67,7 +67,8 @@ class Arrangement {
   void SetRank(uint32_t group, uint32_t rank);
   uint32_t NewGroup(std::vector<uint32_t> members, uint32_t rank);
   void TakeOut(uint32_t offer);
-  void SplitApart(uint32_t group);
+  void SplitApart(uint32_t group, std::vector<uint32_t>* pieces);
+  void CutBehind(uint32_t offer, uint32_t highest, std::vector<uint32_t>* pieces);
   void MergeAround(uint32_t offer, bool outputs_first);
   bool Merge(uint32_t from, uint32_t to);
   bool CanJoin(uint32_t offer, uint32_t other) const;

@@ -1,6 +1,9 @@
 // ImproveByCuts: which taken offers should switch to one device and layout is, but for setups
 // and savings, a minimum cut. The cut proposes; the arrangement's exact cost decides.
 #include <algorithm>
+
+// Boost 1.74 keeps an edge iterator in an optional that GCC 12 takes for uninitialised.
+#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
 #include <boost/graph/adjacency_list.hpp>
 #include <boost/graph/boykov_kolmogorov_max_flow.hpp>
 

@@ -57,8 +57,8 @@ class LoopNest {
  private:
   int rank_ = 0;
   bool empty_ = false;
-  int64_t dims_[kMaxRank];
-  int64_t stride_[N][kMaxRank];
+  int64_t dims_[kMaxRank] = {};
+  int64_t stride_[N][kMaxRank] = {};
 };
 
 // Row-major strides of dims, in elements.

@@ -33,7 +33,54 @@ class Oracle {
     return verdict_;
   }
 
+  int64_t Heaviest(DomainId domain) {
+    BuildGraph();
+    CollectTouches();
+    std::vector<PlanValueId> values;
+    for (PlanValueId v = 1; v < f_.values.size(); ++v) {
+      if (f_.values[v].domain == domain && f_.values[v].arena >= 0 && f_.values[v].bytes > 0 &&
+          Scratch(f_.values[v].kind)) {
+        values.push_back(v);
+      }
+    }
+    std::sort(values.begin(), values.end(), [&](PlanValueId a, PlanValueId b) {
+      return f_.values[a].bytes > f_.values[b].bytes;
+    });
+    int64_t best = 0;
+    Grow(values, 0, &best);
+    return best;
+  }
+
  private:
+  // Every use of a has finished as b's writer starts.
+  bool OverBefore(PlanValueId a, PlanValueId b) const {
+    for (size_t i = 0; i < n_; ++i) {
+      for (const Touch& t : touches_[i]) {
+        if (t.value == a && !Before(i, writer_.at(b))) return false;
+      }
+    }
+    return true;
+  }
+
+  bool MayShare(PlanValueId a, PlanValueId b) const {
+    return InsideOk(a, b) || OverBefore(a, b) || OverBefore(b, a);
+  }
+
+  // Branch and bound over sets of values of which no two may share.
+  void Grow(const std::vector<PlanValueId>& open, int64_t bytes, int64_t* best) const {
+    *best = std::max(*best, bytes);
+    int64_t rest = 0;
+    for (PlanValueId v : open) rest += f_.values[v].bytes;
+    for (size_t i = 0; i < open.size() && bytes + rest > *best; ++i) {
+      rest -= f_.values[open[i]].bytes;
+      std::vector<PlanValueId> next;
+      for (size_t j = i + 1; j < open.size(); ++j) {
+        if (!MayShare(open[i], open[j])) next.push_back(open[j]);
+      }
+      Grow(next, bytes + f_.values[open[i]].bytes, best);
+    }
+  }
+
   void Add(Kind kind, const std::string& text, PlanValueId a = 0, PlanValueId b = 0,
            uint32_t first = 0, uint32_t second = 0) {
     verdict_.faults.push_back(
@@ -340,7 +387,7 @@ class Oracle {
     if (a == b) return false;
     if (x.alias_of == b || y.alias_of == a) return true;
     return x.kind == PlanValueKind::kInternal && y.kind == PlanValueKind::kInternal &&
-           (x.last_step < y.first_step || y.last_step < x.first_step);
+           x.segment == y.segment && (x.last_step < y.first_step || y.last_step < x.first_step);
   }
 
   // Runs the instructions one by one; a read looks back for writes to any of its bytes.
@@ -405,5 +452,7 @@ std::string OracleVerdict::ToString() const {
 }
 
 OracleVerdict Judge(const Plan& plan) { return Oracle(plan).Run(); }
+
+int64_t HeaviestSet(const Plan& plan, DomainId domain) { return Oracle(plan).Heaviest(domain); }
 
 }  // namespace ge::test

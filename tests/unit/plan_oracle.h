@@ -30,4 +30,8 @@ struct OracleVerdict {
 // Judges functions[0].
 OracleVerdict Judge(const Plan& plan);
 
+// Bytes of the heaviest set of arena values of a domain no two of which may share bytes, by trying
+// sets: exponential, for small plans that Judge finds safe.
+int64_t HeaviestSet(const Plan& plan, DomainId domain);
+
 }  // namespace ge::test

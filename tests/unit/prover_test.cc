@@ -79,9 +79,6 @@ TEST(Prover, ArenasStayNearMaxLive) {
       if (report->max_live_bytes[d] < 20000) continue;
       const double ratio = static_cast<double>(report->arena_bytes[d]) /
                            static_cast<double>(report->max_live_bytes[d]);
-      if (ratio > worst) {
-        std::printf("seed %d domain %zu ratio %.4f arena %ld\n", int(seed), d, ratio, long(report->arena_bytes[d]));
-      }
       worst = std::max(worst, ratio);
       sum += ratio;
       ++n;
@@ -91,6 +88,24 @@ TEST(Prover, ArenasStayNearMaxLive) {
   ASSERT_GT(n, 100);
   EXPECT_LE(sum / n, 1.02);
   EXPECT_LE(worst, 1.10);
+}
+
+TEST(Prover, MaxLiveIsTheHeaviestSet) {
+  int several = 0;
+  for (uint64_t seed = 1; seed <= 120; ++seed) {
+    GeneratorOptions options = OptionsFor(seed);
+    options.segments = 3 + static_cast<uint32_t>(seed % 8);
+    Plan plan = RandomPlan(seed, options);
+    ASSERT_TRUE(AssignStreams(&plan).ok());
+    ASSERT_TRUE(AssignMemory(&plan).ok());
+    const Result<CheckReport> report = Check(plan);
+    ASSERT_TRUE(report.ok()) << report.status().ToString();
+    several += plan.functions[0].streams.size() > 1;
+    for (DomainId d = 0; d < plan.domains.size(); ++d) {
+      ASSERT_EQ(report->max_live_bytes[d], HeaviestSet(plan, d)) << "seed " << seed;
+    }
+  }
+  EXPECT_GT(several, 60);
 }
 
 // ---- random single edits ------------------------------------------------------------------

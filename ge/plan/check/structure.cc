@@ -59,6 +59,7 @@ class FunctionChecker {
       GE_RETURN_IF_ERROR(Place(v));
     }
     for (PlanValueId v = 1; v < f_.values.size(); ++v) GE_RETURN_IF_ERROR(Alias(v));
+    GE_RETURN_IF_ERROR(Sums());
     return Signature();
   }
 
@@ -262,6 +263,20 @@ class FunctionChecker {
                                    "and no more bytes",
                                    who, PlaceText(f_, v), ValueText(f_, value.alias_of),
                                    PlaceText(f_, value.alias_of)));
+    }
+    return {};
+  }
+
+  // So that no total of sizes can overflow later.
+  Status Sums() const {
+    int64_t sum = 0;
+    for (PlanValueId v = 1; v < f_.values.size(); ++v) {
+      const auto next = CheckedAdd(sum, f_.values[v].bytes);
+      if (!next) {
+        return Fault(f_, fmt::format("its values exceed 2^63 bytes at {} of {} bytes",
+                                     ValueText(f_, v), f_.values[v].bytes));
+      }
+      sum = *next;
     }
     return {};
   }

@@ -37,7 +37,7 @@ ge_rc RunAveragePool(const Window& w, bool count_pad, const Call& c) {
 }
 
 std::unique_ptr<Prepared> PrepareAveragePool(const NodeView& n, Why* why) {
-  Window w;
+  Window w{};
   if (!NeedPorts(n, 1, 1, why) || !NeedSameDType(n.in(0), n.out(0), why) ||
       !ReadWindow(n, n.in(0), n.out(0), nullptr, &w, why) || !ResolveAutoPad(n, &w, why)) {
     return nullptr;

@@ -71,7 +71,7 @@ std::unique_ptr<Prepared> PrepareNorm(const NodeView& n, Why* why) {
   }
   const TensorType x = n.in(0);
   if (x.rank < 1) return why->Say(GE_WHY_SHAPE, "X is a scalar"), nullptr;
-  NormPlan p;
+  NormPlan p{};
   p.batch = x.dims[0];
   p.channels = x.rank == 1 ? 1 : x.dims[1];
   p.area = PartCount(x.shape(), 2, x.rank);

@@ -179,7 +179,7 @@ std::unique_ptr<Prepared> PrepareCast(const NodeView& n, Why* why) {
   if (n.Int("to", n.out(0).dtype) != n.out(0).dtype) {
     return why->Say(GE_WHY_ATTRIBUTE, "to is not the output's dtype"), nullptr;
   }
-  CastPlan p;
+  CastPlan p{};
   p.from = FindCastCodec(n.in(0).dtype);
   p.to = FindCastCodec(n.out(0).dtype);
   const bool same = n.in(0).dtype == n.out(0).dtype;

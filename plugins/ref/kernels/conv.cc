@@ -5,7 +5,7 @@ namespace ref {
 namespace {
 
 struct ConvPlan {
-  Window w;
+  Window w{};
   int64_t batch, groups, in_channels, out_channels;  // channels of one group
 };
 
@@ -113,7 +113,7 @@ bool PlanConv(const NodeView& n, ConvPlan* p, Why* why) {
 }
 
 std::unique_ptr<Prepared> PrepareConv(const NodeView& n, Why* why) {
-  ConvPlan p;
+  ConvPlan p{};
   if (!NeedPorts(n, 2, 3, why) || !NeedSameDType(n.in(0), n.in(1), why) ||
       !NeedSameDType(n.in(0), n.out(0), why) || !PlanConv(n, &p, why)) {
     return nullptr;

@@ -7,7 +7,7 @@ namespace {
 // The windows slide over the output: window i of the input adds its products to the output
 // elements under it. w.in is the output's spatial shape, w.out the input's.
 struct TransposePlan {
-  Window w;
+  Window w{};
   int64_t batch, groups, in_channels, out_channels;  // channels of one group
 };
 
@@ -119,7 +119,7 @@ bool PlanConvTranspose(const NodeView& n, TransposePlan* p, Why* why) {
 }
 
 std::unique_ptr<Prepared> PrepareConvTranspose(const NodeView& n, Why* why) {
-  TransposePlan p;
+  TransposePlan p{};
   if (!NeedPorts(n, 2, 3, why) || !NeedSameDType(n.in(0), n.in(1), why) ||
       !NeedSameDType(n.in(0), n.out(0), why) || !PlanConvTranspose(n, &p, why)) {
     return nullptr;

@@ -72,7 +72,7 @@ bool PlanGemm(const NodeView& n, GemmPlan* p, Why* why) {
 }
 
 std::unique_ptr<Prepared> PrepareGemm(const NodeView& n, Why* why) {
-  GemmPlan p;
+  GemmPlan p{};
   if (!NeedPorts(n, 2, 3, why) || !NeedSameDType(n.in(0), n.in(1), why) ||
       !NeedSameDType(n.in(0), n.out(0), why) || !PlanGemm(n, &p, why)) {
     return nullptr;

@@ -259,7 +259,7 @@ bool PlanLstm(const NodeView& n, LstmPlan* p, Why* why) {
 }
 
 std::unique_ptr<Prepared> PrepareLstm(const NodeView& n, Why* why) {
-  LstmPlan p;
+  LstmPlan p{};
   if (!PlanLstm(n, &p, why)) return nullptr;
   std::unique_ptr<Prepared> made;
   if (!VisitFloat(n.in(0).dtype, [&](auto tag) {

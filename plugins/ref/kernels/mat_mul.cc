@@ -72,7 +72,7 @@ bool PlanMatMul(const NodeView& n, MatMulPlan* p, Why* why) {
 }
 
 std::unique_ptr<Prepared> PrepareMatMul(const NodeView& n, Why* why) {
-  MatMulPlan p;
+  MatMulPlan p{};
   if (!NeedPorts(n, 2, 2, why) || !NeedSameDType(n.in(0), n.in(1), why) ||
       !NeedSameDType(n.in(0), n.out(0), why) || !PlanMatMul(n, &p, why)) {
     return nullptr;

@@ -57,7 +57,7 @@ ge_rc RunMaxPool(const Window& w, bool column_major, const Call& c) {
 }
 
 std::unique_ptr<Prepared> PrepareMaxPool(const NodeView& n, Why* why) {
-  Window w;
+  Window w{};
   if (!NeedPorts(n, 1, 1, why) || !NeedSameDType(n.in(0), n.out(0), why) ||
       !ReadWindow(n, n.in(0), n.out(0), nullptr, &w, why) || !ResolveAutoPad(n, &w, why)) {
     return nullptr;

@@ -47,7 +47,7 @@ std::unique_ptr<Prepared> PreparePow(const NodeView& n, Why* why) {
   if (!NeedPorts(n, 2, 2, why) || !NeedSameDType(n.in(0), n.out(0), why)) return nullptr;
   LoopNest<3> nest;
   if (!BroadcastNest(n.out(0), n.in(0), n.in(1), &nest, why)) return nullptr;
-  Exponent e;
+  Exponent e{};
   if (!VisitNumber(n.in(1).dtype,
                    [&](auto tag) { e = ExponentOf<typename decltype(tag)::type>(); })) {
     NoDType(n.in(1), why);

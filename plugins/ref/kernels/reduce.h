@@ -55,7 +55,7 @@ ge_rc RunReduce(const ReduceAttrs& attrs, const Call& c) {
   const Tensor tx = c.in(0), ty = c.out(0);
   Tensor axes;
   if (c.has_in(1)) axes = c.in(1);
-  ReducePlan p;
+  ReducePlan p{};
   int64_t bad = 0;
   if (!PlanReduce(tx, c.has_in(1) ? &axes : nullptr, attrs, &p, &bad)) {
     return c.Fail(GE_INVALID_ARGUMENT, "axis %lld is outside rank %d", static_cast<long long>(bad),

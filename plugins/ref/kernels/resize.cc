@@ -434,7 +434,7 @@ std::unique_ptr<Prepared> MakeNearest(const NodeView& n, const ResizePlan& p, Wh
 }
 
 std::unique_ptr<Prepared> PrepareResize(const NodeView& n, Why* why) {
-  ResizePlan p;
+  ResizePlan p{};
   if (!NeedPorts(n, 1, 4, why) || !NeedSameDType(n.in(0), n.out(0), why) ||
       !PlanResize(n, &p, why)) {
     return nullptr;

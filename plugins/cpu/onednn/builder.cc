@@ -1,0 +1,320 @@
+#include "plugins/cpu/onednn/builder.h"
+
+#include <cstring>
+#include <stdexcept>
+
+namespace ge_onednn {
+namespace {
+
+uint64_t Bytes(const Layout& l) { return static_cast<uint64_t>(l.extent()) * sizeof(float); }
+
+// Same elements in the same order: one may be read as the other.
+bool SameMemory(const Layout& x, const Layout& y) {
+  auto plain = [](const Layout& l) {
+    if (l.dense()) return true;
+    if (l.cblock == 0 || l.padded()) return false;
+    for (int i = 2; i < l.rank; ++i) {
+      if (l.dim[i] != 1) return false;
+    }
+    return true;  // one element for each channel: blocks are in order
+  };
+  return x.elements() == y.elements() && plain(x) && plain(y);
+}
+
+}  // namespace
+
+Builder::Builder(const Vendor& vendor, const Simd& simd, const Parser& parser,
+                 const ge_segment& segment, Program* program)
+    : vendor_(vendor), simd_(simd), p_(parser), segment_(segment), out_(*program) {
+  const uint32_t n = p_.graph().n_value;
+  reps_.resize(n);
+  uses_.resize(n, 0);
+  auto add = [&](Storage::Kind kind, uint32_t index, uint32_t value) {
+    Storage s;
+    s.kind = kind;
+    s.index = index;
+    s.value = value;
+    out_.storages.push_back(s);
+    lies_in_.emplace_back();
+    return static_cast<uint32_t>(out_.storages.size() - 1);
+  };
+  for (uint32_t i = 0; i < segment.n_in; ++i) {
+    const uint32_t v = segment.in[i];
+    AddRep(v, {Layout::Dense(p_.dims(v)), {add(Storage::kIn, i, v), 0}});
+  }
+  for (uint32_t i = 0; i < segment.n_out; ++i) {
+    leaves_[segment.out[i]] = add(Storage::kOut, i, segment.out[i]);
+  }
+  workspace_ = add(Storage::kWorkspace, 0, 0);
+}
+
+std::vector<uint32_t> Builder::Reads(const Unit& u) const {
+  std::vector<uint32_t> v;
+  for (uint32_t x : u.in) {
+    if (x != 0) v.push_back(x);
+  }
+  for (const Post& p : u.posts) {
+    if (p.operand != 0) v.push_back(p.operand);
+  }
+  std::sort(v.begin(), v.end());
+  v.erase(std::unique(v.begin(), v.end()), v.end());
+  return v;
+}
+
+void Builder::Build(const std::vector<Unit>& units) {
+  for (const Unit& u : units) {
+    for (uint32_t v : Reads(u)) ++uses_[v];
+  }
+  for (const Unit& u : units) {
+    node_ = u.root;
+    Emit(u);
+    for (uint32_t v : u.out) Publish(v);
+    for (uint32_t v : Reads(u)) --uses_[v];
+  }
+  out_.internals.clear();
+  for (Storage& s : out_.storages) {
+    if (s.kind != Storage::kInternal) continue;
+    ge_internal in = {};
+    in.bytes = (s.bytes + 63) / 64 * 64;
+    in.align = 64;
+    in.first_step = s.first == UINT32_MAX ? 0 : s.first;
+    in.last_step = std::max(in.first_step, s.last);
+    in.alias_of = UINT32_MAX;
+    in.value = s.value;
+    s.index = static_cast<uint32_t>(out_.internals.size());
+    out_.internals.push_back(in);
+  }
+  out_.uses.clear();
+  for (const auto& [v, bytes] : packed_) out_.uses.push_back({v, GE_CONST_COPIED, bytes});
+}
+
+void Builder::Emit(const Unit& u) {
+  switch (u.kind) {
+    case Kind::kConv:
+      return EmitConv(u);
+    case Kind::kMatMul:
+      return EmitMatMul(u);
+    case Kind::kPool:
+      return EmitPool(u);
+    case Kind::kPointwise:
+      return EmitPointwise(u);
+    case Kind::kReduce:
+      return EmitReduce(u);
+    case Kind::kSoftmax:
+      return EmitSoftmax(u);
+    case Kind::kLayerNorm:
+      return EmitLayerNorm(u);
+    case Kind::kConcat:
+      return EmitConcat(u);
+    case Kind::kResize:
+      return EmitResize(u);
+    case Kind::kView:
+      return EmitView(u);
+    case Kind::kTranspose:
+      return EmitTranspose(u);
+    case Kind::kSlice:
+      return EmitSlice(u);
+  }
+}
+
+// ---- values ------------------------------------------------------------------------------------
+
+void Builder::AddRep(uint32_t v, const Rep& rep) {
+  reps_[v].push_back(rep);
+  auto& values = lies_in_[rep.place.storage];
+  if (std::find(values.begin(), values.end(), v) == values.end()) values.push_back(v);
+}
+
+const Builder::Rep* Builder::Find(uint32_t v, const Layout& want) const {
+  for (const Rep& r : reps_[v]) {
+    if (r.layout == want) return &r;
+  }
+  return nullptr;
+}
+
+Builder::Rep Builder::Main(uint32_t v) {
+  if (reps_[v].empty()) {
+    if (!p_.constant(v)) throw std::runtime_error("a value is read before it is made");
+    return Constant(v, Layout::Dense(p_.dims(v)));
+  }
+  for (const Rep& r : reps_[v]) {
+    if (r.layout.cblock > 0) return r;
+  }
+  return reps_[v].front();
+}
+
+Builder::Rep Builder::Unblocked(uint32_t v) {
+  for (const Rep& r : reps_[v]) {
+    if (r.layout.cblock == 0) return r;
+  }
+  return GetDense(v);
+}
+
+Builder::Rep Builder::Get(uint32_t v, const Layout& want) {
+  if (p_.constant(v) && reps_[v].empty()) return Constant(v, want);
+  if (const Rep* r = Find(v, want)) return *r;
+  for (const Rep& r : reps_[v]) {
+    if (!SameMemory(r.layout, want)) continue;
+    const Rep view = {want, r.place};
+    if (want.same_dims(r.layout)) AddRep(v, view);
+    return view;
+  }
+  const Rep from = Main(v);
+  if (from.layout.same_dims(want)) return Convert(v, from, want, nullptr);
+  // Other dims (1s added or a reshape): through the plain form.
+  const Layout plain = Layout::Dense(want.dims());
+  const Rep dense = {plain, GetDense(v).place};
+  return want == plain ? dense : Convert(0, dense, want, nullptr);
+}
+
+// Emits a reorder; v = 0: the result is not remembered.
+Builder::Rep Builder::Convert(uint32_t v, const Rep& from, const Layout& want, const Place* to) {
+  const Rep result = {want, to != nullptr ? *to : NewInternal(v, Bytes(want))};
+  const auto prim = vendor_.Reorder(from.layout, want);
+  if (!prim) throw std::runtime_error("oneDNN has no reorder for " + ToText(want.dims()));
+  AddPrim("reorder", *prim,
+          {{DNNL_ARG_FROM, from.place, prim->src_desc}, {DNNL_ARG_TO, result.place, prim->dst_desc}});
+  if (v != 0) AddRep(v, result);
+  return result;
+}
+
+// Axis count of `target`, 1s in front. Blocked like the target where it has channels.
+Builder::Rep Builder::Operand(uint32_t v, const Layout& target) {
+  Dims d = p_.dims(v);
+  d.insert(d.begin(), static_cast<size_t>(target.rank) - d.size(), 1);
+  if (target.cblock > 0 && d[1] != 1) return Get(v, Layout::Blocked(d, target.cblock));
+  if (d == target.dims()) {
+    if (target.dense()) return Get(v, target);
+    if (target.cblock == 0) return Get(v, target);
+  }
+  return Get(v, Layout::Dense(d));
+}
+
+Place Builder::NewInternal(uint32_t v, uint64_t bytes) {
+  Storage s;
+  s.kind = Storage::kInternal;
+  s.bytes = bytes;
+  s.value = v;
+  out_.storages.push_back(s);
+  lies_in_.emplace_back();
+  return {static_cast<uint32_t>(out_.storages.size() - 1), 0};
+}
+
+Builder::Rep Builder::NewResult(uint32_t v, const Layout& layout) {
+  const auto leaves = leaves_.find(v);
+  if (leaves != leaves_.end() && layout.dense()) return {layout, {leaves->second, 0}};
+  return {layout, NewInternal(v, Bytes(layout))};
+}
+
+void Builder::Publish(uint32_t v) {
+  const auto leaves = leaves_.find(v);
+  if (leaves == leaves_.end()) return;
+  for (const Rep& r : reps_[v]) {
+    if (r.place.storage == leaves->second) return;
+  }
+  const Layout dense = Layout::Dense(p_.dims(v));
+  const Place to = {leaves->second, 0};
+  for (const Rep& r : reps_[v]) {
+    if (!SameMemory(r.layout, dense)) continue;
+    Convert(v, {dense, r.place}, dense, &to);
+    return;
+  }
+  Convert(v, Main(v), dense, &to);
+}
+
+bool Builder::Dead(const Place& place, const Unit& u) const {
+  if (out_.storages[place.storage].kind != Storage::kInternal || place.offset != 0) return false;
+  const std::vector<uint32_t> reads = Reads(u);
+  for (uint32_t v : lies_in_[place.storage]) {
+    const bool here = std::binary_search(reads.begin(), reads.end(), v);
+    if (uses_[v] > (here ? 1u : 0u)) return false;
+  }
+  return true;
+}
+
+// ---- constants ---------------------------------------------------------------------------------
+
+Place Builder::NewConstant(uint64_t bytes, uint32_t value) {
+  Storage s;
+  s.kind = Storage::kConstant;
+  s.index = static_cast<uint32_t>(out_.constants.size());
+  s.bytes = bytes;
+  s.value = value;
+  out_.constants.emplace_back(bytes);
+  out_.storages.push_back(s);
+  lies_in_.emplace_back();
+  if (value != 0) packed_[value] += bytes;
+  return {static_cast<uint32_t>(out_.storages.size() - 1), 0};
+}
+
+float* Builder::ConstantData(const Place& p) {
+  return static_cast<float*>(out_.constants[out_.storages[p.storage].index].data());
+}
+
+Place Builder::ConstantFloats(const std::vector<float>& data, uint32_t v) {
+  const Place p = NewConstant(data.size() * sizeof(float), v);
+  std::memcpy(ConstantData(p), data.data(), data.size() * sizeof(float));
+  return p;
+}
+
+Builder::Rep Builder::Constant(uint32_t v, const Layout& want) {
+  const Layout plain = Layout::Dense(want.dims());
+  const Rep rep = {want, want == plain ? NewConstant(Bytes(want), v)
+                                       : PackWeights(v, plain, Vendor::ToDesc(want))};
+  if (want == plain) std::memcpy(ConstantData(rep.place), p_.value(v).data, Bytes(want));
+  return rep;
+}
+
+// The constant, which lies as `src` says, in oneDNN's layout.
+Place Builder::PackWeights(uint32_t v, const Layout& src, const Desc& want) {
+  const void* data = p_.value(v).data;
+  const Place p = NewConstant(want.get_size(), v);
+  AlignedBlock copy;
+  if (reinterpret_cast<uintptr_t>(data) % sizeof(float) != 0) {
+    copy = AlignedBlock(Bytes(src));
+    std::memcpy(copy.data(), data, Bytes(src));
+    data = copy.data();
+  }
+  vendor_.Pack(Vendor::ToDesc(src), data, want, ConstantData(p));
+  return p;
+}
+
+// ---- steps -------------------------------------------------------------------------------------
+
+void Builder::Touch(const Place& p) {
+  Storage& s = out_.storages[p.storage];
+  const auto step = static_cast<uint32_t>(out_.steps.size());
+  s.first = std::min(s.first, step);
+  s.last = std::max(s.last, step);
+}
+
+void Builder::AddPrim(const std::string& label, const Prim& prim, std::vector<Arg> args) {
+  Step s;
+  s.label = label + " " + prim.impl + " " + ToText(prim.dst.dims());
+  s.node = node_;
+  s.prim = prim.prim;
+  if (prim.scratch > 0) {
+    args.push_back({DNNL_ARG_SCRATCHPAD, {workspace_, 0}, prim.scratch_desc});
+    out_.workspace = std::max(out_.workspace, prim.scratch);
+  }
+  for (const Arg& a : args) {
+    Touch(a.place);
+    s.arg.push_back(a.id);
+    s.places.push_back(a.place);
+    s.desc.push_back(a.desc);
+  }
+  out_.steps.push_back(std::move(s));
+}
+
+void Builder::AddLoop(const std::string& label, std::unique_ptr<Loop> loop,
+                      std::vector<Place> places) {
+  Step s;
+  s.label = label;
+  s.node = node_;
+  s.loop = std::move(loop);
+  for (const Place& p : places) Touch(p);
+  s.places = std::move(places);
+  out_.steps.push_back(std::move(s));
+}
+
+}  // namespace ge_onednn

@@ -1,0 +1,188 @@
+#include "plugins/cpu/onednn/program.h"
+
+#include <omp.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <new>
+
+#include "ge/ge_plugin.hpp"
+
+namespace ge_onednn {
+
+AlignedBlock::AlignedBlock(uint64_t bytes) {
+  const uint64_t padded = (std::max<uint64_t>(bytes, 1) + 63) / 64 * 64;
+  data_.reset(std::aligned_alloc(64, padded));
+  if (data_ == nullptr) throw std::bad_alloc();
+}
+
+ThreadScope::ThreadScope(int threads) : old_(omp_get_max_threads()) {
+  if (old_ != threads) omp_set_num_threads(threads);
+}
+ThreadScope::~ThreadScope() {
+  if (omp_get_max_threads() != old_) omp_set_num_threads(old_);
+}
+
+Frame::~Frame() {
+  for (dnnl_memory_t m : memory) dnnl_memory_destroy(m);
+  if (stream != nullptr) dnnl_stream_destroy(stream);
+}
+
+Program::~Program() = default;
+
+namespace {
+
+void Check(dnnl_status_t status, const char* what) {
+  if (status != dnnl_success) {
+    throw std::runtime_error(std::string(what) + " failed with oneDNN status " +
+                             std::to_string(static_cast<int>(status)));
+  }
+}
+
+dnnl_memory_t MakeMemory(const Desc& d, dnnl_engine_t engine) {
+  dnnl_memory_t m = nullptr;
+#if DNNL_VERSION_MAJOR >= 3
+  Check(dnnl_memory_create(&m, d.get(), engine, DNNL_MEMORY_NONE), "dnnl_memory_create");
+#else
+  Check(dnnl_memory_create(&m, &d.data, engine, DNNL_MEMORY_NONE), "dnnl_memory_create");
+#endif
+  return m;
+}
+
+}  // namespace
+
+std::unique_ptr<Frame> Program::MakeFrame() const {
+  auto f = std::make_unique<Frame>();
+  f->base.assign(storages.size(), nullptr);
+  Check(dnnl_stream_create(&f->stream, engine_, dnnl_stream_default_flags), "dnnl_stream_create");
+  for (const Step& s : steps) {
+    if (s.loop != nullptr) {
+      f->first.push_back(static_cast<uint32_t>(f->loop_ptr.size()));
+      f->loop_ptr.resize(f->loop_ptr.size() + s.places.size());
+      continue;
+    }
+    f->first.push_back(static_cast<uint32_t>(f->arg.size()));
+    for (size_t k = 0; k < s.places.size(); ++k) {
+      f->memory.reserve(f->memory.size() + 1);
+      f->memory.push_back(MakeMemory(s.desc[k], engine_));
+      f->handle.push_back(nullptr);
+      f->where.push_back(s.places[k]);
+      f->arg.push_back({s.arg[k], f->memory.back()});
+    }
+  }
+  return f;
+}
+
+void Program::Bind(const ge_launch& launch, Frame& f) const {
+  bool moved = false;
+  for (size_t k = 0; k < storages.size(); ++k) {
+    const Storage& s = storages[k];
+    void* p = nullptr;
+    switch (s.kind) {
+      case Storage::kIn:
+        p = launch.in[s.index].ptr;
+        break;
+      case Storage::kOut:
+        p = launch.out[s.index].ptr;
+        break;
+      case Storage::kInternal:
+        p = launch.internal[s.index].ptr;
+        break;
+      case Storage::kConstant:
+        p = constants[s.index].data();
+        break;
+      case Storage::kWorkspace:
+        p = launch.workspace.ptr;
+        break;
+    }
+    moved |= f.base[k] != p;
+    f.base[k] = static_cast<char*>(p);
+  }
+  if (!moved) return;
+  for (size_t k = 0; k < f.memory.size(); ++k) {
+    void* p = f.base[f.where[k].storage] + f.where[k].offset;
+    if (f.handle[k] == p) continue;
+    Check(dnnl_memory_set_data_handle(f.memory[k], p), "dnnl_memory_set_data_handle");
+    f.handle[k] = p;
+  }
+  size_t at = 0;
+  for (const Step& s : steps) {
+    if (s.loop == nullptr) continue;
+    for (const Place& p : s.places) {
+      f.loop_ptr[at++] = reinterpret_cast<float*>(f.base[p.storage] + p.offset);
+    }
+  }
+}
+
+ge_rc Program::Execute(size_t k, Frame& f, ge_err* err) const {
+  const Step& s = steps[k];
+  if (s.loop != nullptr) {
+    s.loop->Run(f.loop_ptr.data() + f.first[k]);
+    return GE_OK;
+  }
+  const dnnl_status_t status =
+      dnnl_primitive_execute(s.prim.get(), f.stream, static_cast<int>(s.arg.size()),
+                             f.arg.data() + f.first[k]);
+  if (status == dnnl_success) return GE_OK;
+  ge::plugin::Fail(err, GE_INTERNAL, s.node, "oneDNN returned status %d in %s",
+                   static_cast<int>(status), s.label.c_str());
+  if (err != nullptr) err->vendor_code = static_cast<uint32_t>(status);
+  return GE_INTERNAL;
+}
+
+ge_rc Program::RunIn(const ge_launch& launch, Frame& f, ge_err* err) {
+  Bind(launch, f);
+  if (!profile) {
+    for (size_t k = 0; k < steps.size(); ++k) {
+      if (const ge_rc rc = Execute(k, f, err); rc != GE_OK) return rc;
+    }
+    return GE_OK;
+  }
+  step_ns.resize(steps.size());
+  ++launches;
+  for (size_t k = 0; k < steps.size(); ++k) {
+    const auto start = std::chrono::steady_clock::now();
+    if (const ge_rc rc = Execute(k, f, err); rc != GE_OK) return rc;
+    const std::chrono::duration<double, std::nano> d = std::chrono::steady_clock::now() - start;
+    step_ns[k] = step_ns[k] == 0 ? d.count() : std::min(step_ns[k], d.count());
+  }
+  return GE_OK;
+}
+
+ge_rc Program::Run(const ge_launch& launch, Frame* frame, ge_err* err) {
+  ThreadScope threads(threads_);
+  if (frame != nullptr) return RunIn(launch, *frame, err);
+  std::unique_ptr<Frame> own;
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    if (!spare_.empty()) {
+      own = std::move(spare_.back());
+      spare_.pop_back();
+    }
+  }
+  if (own == nullptr) own = MakeFrame();
+  const ge_rc rc = RunIn(launch, *own, err);
+  std::lock_guard<std::mutex> lock(mutex_);
+  spare_.push_back(std::move(own));
+  return rc;
+}
+
+std::string Program::ProfileText() const {
+  std::string out;
+  double total = 0;
+  for (size_t k = 0; k < step_ns.size(); ++k) {
+    char line[400];
+    std::snprintf(line, sizeof(line), "%9.1f us  node %u  %s\n", step_ns[k] / 1e3, steps[k].node,
+                  steps[k].label.c_str());
+    out += line;
+    total += step_ns[k];
+  }
+  char line[100];
+  std::snprintf(line, sizeof(line), "%9.1f us  total of the fastest of %llu launches\n",
+                total / 1e3, static_cast<unsigned long long>(launches));
+  return out + line;
+}
+
+}  // namespace ge_onednn
