@@ -8,18 +8,24 @@ namespace {
 class Emitter {
  public:
   Emitter(const Plan& plan, const std::vector<Task>& tasks, const Schedule& schedule)
-      : plan_(plan), tasks_(tasks), schedule_(schedule),
-        k_(static_cast<uint32_t>(schedule.streams.size())), now_(size_t{k_} * k_),
-        finish_(tasks.size() * size_t{k_}), index_(tasks.size()), issued_(tasks.size()),
-        waits_(tasks.size() + 1), signalled_(tasks.size()) {}
+      : plan_(plan),
+        tasks_(tasks),
+        schedule_(schedule),
+        k_(static_cast<uint32_t>(schedule.streams.size())),
+        now_(size_t{k_} * k_),
+        finish_(tasks.size() * size_t{k_}),
+        index_(tasks.size()),
+        issued_(tasks.size()),
+        waits_(tasks.size() + 1),
+        signalled_(tasks.size()) {}
 
   void Run(PlanFunction* f) {
     FindWaits();
     f->streams = schedule_.streams;
     f->events.clear();
-    std::vector<uint32_t> event(k_, UINT32_MAX);     // by stream
-    std::vector<uint64_t> value(k_);                 // by stream: last signalled
-    std::vector<uint64_t> value_of(tasks_.size());   // by task: value of the signal behind it
+    std::vector<uint32_t> event(k_, UINT32_MAX);    // by stream
+    std::vector<uint64_t> value(k_);                // by stream: last signalled
+    std::vector<uint64_t> value_of(tasks_.size());  // by task: value of the signal behind it
     std::vector<Instruction> code;
     const auto emit_waits = [&](const std::vector<Wait>& waits) {
       for (const Wait& w : waits) {
@@ -119,10 +125,10 @@ class Emitter {
   const std::vector<Task>& tasks_;
   const Schedule& schedule_;
   const uint32_t k_;
-  std::vector<uint32_t> now_;      // by stream: its clock; counts tasks
-  std::vector<uint32_t> finish_;   // by task: the clock of its stream behind it
-  std::vector<uint32_t> index_;    // by task: place in its stream
-  std::vector<uint32_t> issued_;   // by task: place in issue order
+  std::vector<uint32_t> now_;             // by stream: its clock; counts tasks
+  std::vector<uint32_t> finish_;          // by task: the clock of its stream behind it
+  std::vector<uint32_t> index_;           // by task: place in its stream
+  std::vector<uint32_t> issued_;          // by task: place in issue order
   std::vector<std::vector<Wait>> waits_;  // by task, and for the end of the function
   std::vector<bool> signalled_;
 };

@@ -64,12 +64,18 @@ class Player {
  public:
   Player(const Plan& plan, const std::vector<Task>& tasks, const std::vector<double>& rank,
          uint32_t max_streams, Policy policy)
-      : plan_(plan), tasks_(tasks), rank_(rank), policy_(policy), lane_(tasks.size()),
-        finish_(tasks.size()), open_(tasks.size()), after_(tasks.size()) {
+      : plan_(plan),
+        tasks_(tasks),
+        rank_(rank),
+        policy_(policy),
+        lane_(tasks.size()),
+        finish_(tasks.size()),
+        open_(tasks.size()),
+        after_(tasks.size()) {
     free_.resize(plan.devices.size());
     for (DeviceId d = 1; d < plan.devices.size(); ++d) {
-      const uint32_t most = std::min(std::max(plan.devices[d].max_streams, 1u),
-                                     std::max(max_streams, 1u));
+      const uint32_t most =
+          std::min(std::max(plan.devices[d].max_streams, 1u), std::max(max_streams, 1u));
       free_[d].assign(policy.spread == Policy::Spread::kOne ? 1 : most, 0.0);
     }
     for (uint32_t t = 0; t < tasks.size(); ++t) {
@@ -134,10 +140,9 @@ class Player {
       const double blocked = tasks_[t].device == 0 ? ReadyAt(t) : BlockedUntil(t);
       const bool queues = tasks_[t].device != 0 && blocked <= host_;
       const double at = queues ? host_ : std::max(host_, blocked);
-      const bool better = best == ready_.size() ||
-                          (queues != best_queues ? queues
-                           : at != best_at       ? at < best_at
-                                                 : Precedes(t, ready_[best]));
+      const bool better = best == ready_.size() || (queues != best_queues ? queues
+                                                    : at != best_at       ? at < best_at
+                                                                    : Precedes(t, ready_[best]));
       if (!better) continue;
       best = i;
       best_at = at;
@@ -199,11 +204,11 @@ class Player {
   const std::vector<Task>& tasks_;
   const std::vector<double>& rank_;
   const Policy policy_;
-  double host_ = 0;                         // ns: when the host can do the next thing
-  std::vector<std::vector<double>> free_;   // by device and lane: when its queue is empty
-  std::vector<uint32_t> lane_;              // by task: stream among its device's
-  std::vector<double> finish_;              // by task
-  std::vector<uint32_t> open_;              // by task: predecessors not issued yet
+  double host_ = 0;                        // ns: when the host can do the next thing
+  std::vector<std::vector<double>> free_;  // by device and lane: when its queue is empty
+  std::vector<uint32_t> lane_;             // by task: stream among its device's
+  std::vector<double> finish_;             // by task
+  std::vector<uint32_t> open_;             // by task: predecessors not issued yet
   std::vector<std::vector<uint32_t>> after_;
   std::vector<uint32_t> ready_;
 };
@@ -267,7 +272,8 @@ Schedule MakeSchedule(const Plan& plan, const std::vector<Task>& tasks,
   bool first = true;
   for (bool by_rank : {false, true}) {
     for (Spread spread : {Spread::kOne, Spread::kCopiesApart, Spread::kAll}) {
-      Schedule s = Player(plan, tasks, rank, options.max_streams_per_device, {spread, by_rank}).Run();
+      Schedule s =
+          Player(plan, tasks, rank, options.max_streams_per_device, {spread, by_rank}).Run();
       // Copies apart cost nothing when prices are right, and help when a launch takes longer than
       // its price said.
       const bool free_choice = spread == Spread::kCopiesApart && !by_rank;

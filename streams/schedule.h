@@ -25,7 +25,7 @@ struct Schedule {
   std::vector<uint32_t> order;   // tasks in issue order
   std::vector<uint32_t> stream;  // by task: 0 = host, else index into `streams`
   std::vector<PlanStream> streams;
-  double ns = 0;                 // predicted, from first issue to the end of the last task
+  double ns = 0;  // predicted, from first issue to the end of the last task
 };
 
 // INTERNAL when the code on entry reads a value before its writer, holds anything but launches and

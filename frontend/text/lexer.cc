@@ -18,7 +18,7 @@ class Lexer {
       SkipBlanks();
       Token t;
       t.line = line_;
-      t.column = static_cast<uint32_t>(at_ - line_begin_ + 1);
+      t.column = static_cast<uint32_t>(at_ - line_begin_ - continuation_ + 1);
       GE_RETURN_IF_ERROR(Next(&t));
       out.push_back(t);
       if (t.kind == TokenKind::kEnd) return out;
@@ -37,6 +37,7 @@ class Lexer {
         ++at_;
         ++line_;
         line_begin_ = at_;
+        continuation_ = 0;
       } else if (c == ' ' || c == '\t' || c == '\r') {
         ++at_;
       } else if (c == '#' || (c == '/' && Peek(1) == '/')) {
@@ -93,6 +94,7 @@ class Lexer {
     const size_t begin = ++at_;
     while (at_ < text_.size() && text_[at_] != '"' && text_[at_] != '\n') {
       if (text_[at_] == '\\') ++at_;
+      if (at_ < text_.size() && (text_[at_] & 0xc0) == 0x80) ++continuation_;
       ++at_;
     }
     if (at_ >= text_.size() || text_[at_] != '"') {
@@ -110,6 +112,7 @@ class Lexer {
 
   std::string_view text_, file_;
   size_t at_ = 0, line_begin_ = 0;
+  size_t continuation_ = 0;  // bytes of the line that continue a UTF-8 character: no column each
   uint32_t line_ = 1;
 };
 

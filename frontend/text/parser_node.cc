@@ -101,6 +101,8 @@ Status Parser::ParseAttrList(Attr::Payload* out) {
   for (; !Accept("]"); ++count) {
     const size_t token = at_;
     Attr::Payload item;
+    // Refused here, not by recursion: a text may open any number of brackets.
+    if (IsPunct("[") || IsPunct("[", 1)) return Wanted("numbers, strings or types in a list");
     GE_RETURN_IF_ERROR(ParseAttrValue(&item));
     if (const auto* i = std::get_if<int64_t>(&item)) {
       ints.push_back(*i);

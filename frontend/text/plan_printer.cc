@@ -35,13 +35,30 @@ std::string FieldText(const std::vector<T>& list) {
   return out + "]";
 }
 
+// Fields that a reader wants to see even when they are 0.
+bool IsEssential(PlanOp op, std::string_view field) {
+  switch (op) {
+    case PlanOp::kLaunch:
+      return field == "segment";
+    case PlanOp::kCopy:
+      return field == "src" || field == "dst";
+    case PlanOp::kSignal:
+    case PlanOp::kWait:
+      return field == "stream" || field == "event" || field == "value";
+    default:
+      return false;
+  }
+}
+
 // " name=value" for each field that is not at its default.
 template <typename T>
 std::string FieldsText(const T& x) {
   std::string out;
   Fields(
       [&](std::string_view name, const auto& field, const auto& standard) {
-        if (!(field == standard)) out += fmt::format(" {}={}", name, FieldText(field));
+        bool shown = !(field == standard);
+        if constexpr (std::is_same_v<T, Instruction>) shown |= IsEssential(x.op, name);
+        if (shown) out += fmt::format(" {}={}", name, FieldText(field));
       },
       x, T());
   return out;

@@ -50,6 +50,7 @@ Status ModuleInfer::RunFunction(FunctionId fn, int depth) {
                                             "' is called through more than " +
                                             std::to_string(kMaxCallDepth) + " functions");
   }
+  if (progress_[fn] == Progress::kDone) ForgetComputed(fn);
   progress_[fn] = Progress::kOpen;
   for (size_t i = 0; i < graph_->fn(fn).nodes.size(); ++i) {
     const std::string label = NodeLabel(graph_->fn(fn).nodes[i]);
@@ -57,6 +58,19 @@ Status ModuleInfer::RunFunction(FunctionId fn, int depth) {
   }
   progress_[fn] = Progress::kDone;
   return {};
+}
+
+// What was made from the parameters' former types does not hold for the present ones.
+void ModuleInfer::ForgetComputed(FunctionId fn) {
+  Function& f = graph_->fn(fn);
+  for (const Node& n : f.nodes) {
+    if (!n.effects.empty()) continue;  // A state's type is declared.
+    for (ValueId v : n.outputs) {
+      Type& t = f.value(v).type;
+      t = v && t.is_tensor() ? UnrankedTensor(t.dtype) : Type{};
+      f.value(v).ints.reset();
+    }
+  }
 }
 
 Status ModuleInfer::InferNode(FunctionId fn, size_t index, int depth) {

@@ -168,6 +168,35 @@ TEST_F(InferTest, BindRefusals) {
   EXPECT_EQ(Bind(&g, "nobody", {}).code(), Code::kInvalidArgument);
 }
 
+// A Loop whose body is r = Concat(carried, x): the carried value grows.
+TEST_F(InferTest, LoopBodiesAreTypedFromTheirArguments) {
+  const ValueId x = Param("x", F32({KnownDim(2)}));
+  const ValueId body_of = Add("Loop", {0, 0, x, x}, {Attr{"captures", int64_t{1}}});
+  Result(body_of);
+  Function& b = g.AddFunction("body");
+  for (const char* name : {"i", "go", "carried", "x"}) {
+    b.params.push_back(AddValue(&b, Type{}, name));
+  }
+  Node n;
+  n.id = b.next_node_id++;
+  n.op = "Concat";
+  n.attrs = {Attr{"axis", int64_t{0}}};
+  n.inputs = {3, 4};
+  n.outputs = {AddValue(&b, Type{}, "longer")};
+  b.nodes.push_back(n);
+  b.results = {2, n.outputs[0]};
+  F().nodes[0].callees = {{"body", 2}};
+  const Status s = Infer(&g);
+  // The body is typed first; the Loop itself has no record in the operator table yet.
+  EXPECT_TRUE(s.ok() || s.code() == Code::kUnsupported) << s.ToString();
+  const Function& body = g.fn(2);
+  EXPECT_EQ(TypeToString(body.value(1).type, g.dims), "i64[]");
+  EXPECT_EQ(TypeToString(body.value(2).type, g.dims), "bool[]");
+  EXPECT_EQ(TypeToString(body.value(4).type, g.dims), "f32[2]");
+  EXPECT_EQ(TypeToString(body.value(3).type, g.dims), "f32[body_carried_0_0]");
+  EXPECT_EQ(TypeToString(body.value(5).type, g.dims), "f32[body_carried_0_0+2]");
+}
+
 TEST_F(InferTest, LongChainsAreFast) {
   ValueId last = Param("x", F32({Sym("N"), KnownDim(8)}));
   for (int i = 0; i < 20000; ++i) last = Add("Relu", {last});

@@ -22,6 +22,7 @@ class ModuleInfer {
   Graph& graph() { return *graph_; }
 
  private:
+  void ForgetComputed(FunctionId fn);
   Status InferNode(FunctionId fn, size_t index, int depth);
   Status InferCallees(FunctionId fn, const Node& node, int depth);
   Result<std::vector<Type>> Arguments(const Function& caller, const Node& node);

@@ -83,9 +83,8 @@ class AliasChooser {
   bool Fits(PlanValueId v, PlanValueId place) const {
     const auto found = members_.find(a_.block[place]);
     if (found == members_.end()) return true;
-    return std::all_of(found->second.begin(), found->second.end(), [&](PlanValueId m) {
-      return m == place || !life_.Together(m, v);
-    });
+    return std::all_of(found->second.begin(), found->second.end(),
+                       [&](PlanValueId m) { return m == place || !life_.Together(m, v); });
   }
 
   void Join(PlanValueId v, PlanValueId place) {
@@ -159,9 +158,8 @@ class Moments {
 void FindConflicts(const PlanFunction& f, const Lifetimes& life, DomainBlocks* d) {
   std::vector<uint32_t> order(d->blocks.size());
   std::iota(order.begin(), order.end(), 0);
-  std::stable_sort(order.begin(), order.end(), [&](uint32_t a, uint32_t b) {
-    return d->blocks[a].first < d->blocks[b].first;
-  });
+  std::stable_sort(order.begin(), order.end(),
+                   [&](uint32_t a, uint32_t b) { return d->blocks[a].first < d->blocks[b].first; });
   const auto together = [&](uint32_t a, uint32_t b) {
     for (PlanValueId va : d->members[a]) {
       for (PlanValueId vb : d->members[b]) {

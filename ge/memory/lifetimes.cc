@@ -28,8 +28,8 @@ Result<Lifetimes> Lifetimes::Make(const PlanFunction& f, const std::vector<PlanU
   std::vector<std::vector<uint32_t>> signals(f.events.size());
   for (uint32_t i = 0; i < n; ++i) {
     const Instruction& in = f.code[i];
-    if (in.stream >= k || ((in.op == PlanOp::kSignal || in.op == PlanOp::kWait) &&
-                           in.event >= f.events.size())) {
+    if (in.stream >= k ||
+        ((in.op == PlanOp::kSignal || in.op == PlanOp::kWait) && in.event >= f.events.size())) {
       return Status(Code::kInternal,
                     fmt::format("instruction {} names stream {} and event {}, wanted below {} and "
                                 "{}",

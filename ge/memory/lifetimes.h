@@ -39,7 +39,7 @@ class Lifetimes {
   std::vector<uint32_t> end_;             // by value and stream: must have finished
   std::vector<uint32_t> first_, last_;    // by value
   std::vector<PlanUses> uses_;
-  std::vector<Inside> inside_;            // by value
+  std::vector<Inside> inside_;  // by value
 };
 
 }  // namespace ge::memory

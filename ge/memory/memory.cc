@@ -27,11 +27,11 @@ Status CheckSizes(const Plan& plan, const PlanFunction& f, int64_t gap) {
     const PlanValue& value = f.values[v];
     if (value.domain >= plan.domains.size() || value.bytes < 0 || value.align < 1 ||
         (value.align & (value.align - 1))) {
-      return Status(Code::kInternal,
-                    fmt::format("value '{}' has domain {}, {} bytes, alignment {}; wanted a domain "
-                                "below {}, bytes >= 0 and a power of two",
-                                value.name, value.domain, value.bytes, value.align,
-                                plan.domains.size()));
+      return Status(
+          Code::kInternal,
+          fmt::format("value '{}' has domain {}, {} bytes, alignment {}; wanted a domain "
+                      "below {}, bytes >= 0 and a power of two",
+                      value.name, value.domain, value.bytes, value.align, plan.domains.size()));
     }
     if ((value.kind == PlanValueKind::kInternal || value.kind == PlanValueKind::kWorkspace) &&
         value.segment >= f.segments.size()) {
@@ -103,8 +103,8 @@ Status AssignFunction(Plan* plan, PlanFunction* f, const MemoryOptions& options)
   const memory::Aliases aliases = memory::ChooseAliases(*f, life, options.reuse);
   for (PlanValueId v = 1; v < f->values.size(); ++v) f->values[v].alias_of = aliases.of[v];
   for (DomainId domain = 0; domain < plan->domains.size(); ++domain) {
-    const DomainBlocks d = memory::MakeBlocks(*f, uses, life, aliases, domain, options.gap_bytes,
-                                              options.reuse);
+    const DomainBlocks d =
+        memory::MakeBlocks(*f, uses, life, aliases, domain, options.gap_bytes, options.reuse);
     if (d.blocks.empty()) continue;
     Place(d, options.reuse ? memory::Pack(d.blocks) : PackApart(d.blocks), domain, plan, f);
   }

@@ -85,8 +85,8 @@ class Packer {
     // Breadth: the fullest moment that a block lives through; then by size.
     std::vector<int64_t> breadth(blocks_.size());
     for (uint32_t i = 0; i < blocks_.size(); ++i) {
-      breadth[i] = *std::max_element(live_.begin() + blocks_[i].first,
-                                     live_.begin() + blocks_[i].last + 1);
+      breadth[i] =
+          *std::max_element(live_.begin() + blocks_[i].first, live_.begin() + blocks_[i].last + 1);
     }
     using Pair = std::pair<int64_t, int64_t>;
     return {
@@ -149,7 +149,8 @@ class Packer {
   // is not worse.
   void Search(std::vector<uint32_t> order, Fit fit) {
     const int64_t per_round = std::max<int64_t>(visits_, 1);
-    const int rounds = static_cast<int>(std::min<int64_t>(kSearchRounds, kSearchVisits / per_round));
+    const int rounds =
+        static_cast<int>(std::min<int64_t>(kSearchRounds, kSearchVisits / per_round));
     PackResult now = best_;
     for (int round = 0; round < rounds && best_.bytes > good_; ++round) {
       std::vector<uint32_t> next = order;

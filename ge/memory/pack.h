@@ -8,8 +8,8 @@
 namespace ge::memory {
 
 struct PackBlock {
-  int64_t bytes = 0, align = 1;  // align: a power of two
-  uint32_t first = 0, last = 0;  // rough lifetime in issue order; steers the order of placement
+  int64_t bytes = 0, align = 1;     // align: a power of two
+  uint32_t first = 0, last = 0;     // rough lifetime in issue order; steers the order of placement
   std::vector<uint32_t> conflicts;  // blocks that may not share bytes with this one; symmetric
 };
 

@@ -94,6 +94,7 @@ class Arrangement {
   Journal journal_;
   std::vector<uint32_t> dirty_values_, dirty_groups_;
   std::vector<uint32_t> seen_;  // by group or offer: stamp of the last walk
+  std::vector<uint32_t> seen_offer_;
   uint32_t stamp_ = 0;
 };
 

@@ -9,7 +9,7 @@
 namespace ge::place {
 namespace {
 
-// States kept when the transitions are used up: enough to get to the end with a fair cover.
+// States kept after each node whatever is used up: enough to get to the end with a fair cover.
 constexpr uint32_t kBeamFloor = 12;
 // Groups that one node may join in any combination; beyond it only all or none are tried.
 constexpr uint32_t kMaxOptional = 5;
@@ -21,6 +21,7 @@ class Search {
   FrontierResult Run();
 
  private:
+  uint32_t Cap(uint32_t p) const;
   void EnterStep(uint32_t p);
   void Expand(const FrontierState& state, uint32_t index);
   void Cover(uint32_t offer, uint32_t part, int group);
@@ -45,6 +46,7 @@ class Search {
   std::vector<uint64_t> words_;
   std::vector<int16_t> slot_before_, slot_after_;  // by value, for the step being taken
   bool some_die_ = false;
+  uint64_t expanded_ = 0;  // states so far
   // The transition being made: state from_ becomes to_ by covering step_'s node with part_.
   const FrontierStep* step_ = nullptr;
   uint32_t position_ = 0, offer_id_ = 0, part_index_ = 0, parent_ = 0;
@@ -68,9 +70,8 @@ FrontierResult Search::Run() {
     EnterStep(p);
     next_.Clear();
     for (uint32_t i = 0; i < now_.states().size(); ++i) Expand(now_.states()[i], i);
-    const bool spent = result_.transitions > limits_.transitions;
-    const uint32_t cap = spent ? std::min(kBeamFloor, limits_.states) : limits_.states;
-    if (next_.Cut(std::max(cap, 1u))) result_.exact = false;
+    expanded_ += now_.states().size();
+    if (next_.Cut(Cap(p))) result_.exact = false;
     std::swap(now_, next_);
     if (now_.states().empty()) return result_;
     std::vector<FrontierBack> back;
@@ -81,6 +82,17 @@ FrontierResult Search::Run() {
   result_.found = true;
   result_.groups = Rebuild();
   return result_;
+}
+
+// Spreads the transitions that are left over the nodes that are left; twice the even share, because
+// most nodes of a real network need far less than theirs.
+uint32_t Search::Cap(uint32_t p) const {
+  const double left =
+      static_cast<double>(limits_.transitions) - static_cast<double>(result_.transitions);
+  const double each = static_cast<double>(result_.transitions) / static_cast<double>(expanded_);
+  const double cap = 2 * left / (each * (m_.n_node - p));
+  if (!(cap > kBeamFloor)) return std::min(kBeamFloor, limits_.states);
+  return cap < limits_.states ? static_cast<uint32_t>(cap) : limits_.states;
 }
 
 void Search::EnterStep(uint32_t p) {

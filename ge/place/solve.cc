@@ -18,8 +18,9 @@ namespace {
 constexpr uint32_t kBranchNodes = 24;
 constexpr uint32_t kBranchStates = 200000;
 constexpr uint64_t kBranchTransitions = 2000000;
-// About 0.5 us each; 400,000 keep a 600-node network well below half a second.
-constexpr uint64_t kBeamTransitions = 400000;
+// About 0.6 us each, so 0.4 s at most; a 600-node network needs about 100,000.
+constexpr uint32_t kBeamStates = 4000;
+constexpr uint64_t kBeamTransitions = 600000;
 constexpr uint64_t kMoveWork = 6000000;  // values and groups looked at, about 20 ns each
 
 class Solver {
@@ -153,7 +154,7 @@ Result<PlaceSolution> Solver::Run() {
     for (uint32_t d = 0; d < m_.n_device; ++d) OneDevice(d);
   }
   FrontierLimits limits;
-  limits.states = m_.n_node <= 64 ? 2000 : 400;
+  limits.states = kBeamStates;
   limits.transitions = kBeamTransitions;
   bool proven = Exact(limits, "exact-dp");
   if (!proven) {

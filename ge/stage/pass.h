@@ -24,6 +24,9 @@ class Evaluator {
 struct PassContext {
   Evaluator* evaluator = nullptr;       // null: nothing can be folded by running it
   int64_t fold_limit_bytes = 64 << 20;  // a folded result may not be larger
+  // Called when a pass has read a mapped constant for the last time, so that its pages can leave
+  // memory; null: they stay.
+  void (*done_reading)(const void* data, uint64_t bytes) = nullptr;
 };
 
 class Pass {

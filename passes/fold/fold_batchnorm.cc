@@ -25,8 +25,8 @@ std::optional<std::vector<float>> Floats(const Graph& g, const Function& f, Valu
 struct Match {
   const Node* conv = nullptr;
   const Node* norm = nullptr;
-  std::vector<float> weight, bias;  // bias is empty when absent
-  Type weight_type;
+  const Const* weight = nullptr;
+  std::vector<float> bias;            // empty when absent
   std::vector<double> factor, shift;  // y = factor * x + shift, by output channel
 };
 
@@ -55,11 +55,10 @@ bool ReadNorm(const Graph& g, const Function& f, const Node& n, Match* m) {
 bool ReadConv(const Graph& g, const Function& f, const Node& n, Match* m) {
   const bool conv = n.domain.empty() && (n.op == "Conv" || n.op == "ConvTranspose");
   if (!conv || n.inputs.size() < 2 || n.outputs.size() != 1 || !n.effects.empty()) return false;
-  auto weight = Floats(g, f, n.inputs[1]);
-  if (!weight) return false;
-  m->weight_type = g.consts[f.value(n.inputs[1]).constant].type;
-  if (m->weight_type.dims.size() < 2) return false;
-  m->weight = std::move(*weight);
+  if (!n.inputs[1] || !f.value(n.inputs[1]).constant) return false;
+  m->weight = &g.consts[f.value(n.inputs[1]).constant];
+  const Type& type = m->weight->type;
+  if (type.dtype != DType::kFloat || !type.is_static() || type.dims.size() < 2) return false;
   if (n.inputs.size() < 3 || !n.inputs[2]) return true;
   auto bias = Floats(g, f, n.inputs[2]);
   if (!bias || bias->size() != m->factor.size()) return false;
@@ -67,23 +66,47 @@ bool ReadConv(const Graph& g, const Function& f, const Node& n, Match* m) {
   return true;
 }
 
-// Scales the weights in place: Conv has [out, in/group, ...], ConvTranspose [in, out/group, ...].
-bool ScaleWeights(Match* m) {
-  const std::vector<int64_t> dims = m->weight_type.static_dims();
-  const auto channels = static_cast<int64_t>(m->factor.size());
-  const int64_t group = AttrInt(*m->conv, "group", 1);
-  const bool transposed = m->conv->op == "ConvTranspose";
-  if (group < 1 || dims[0] < 1 || dims[1] < 1 || dims[0] % group) return false;
-  if (transposed ? dims[1] * group != channels : dims[0] != channels) return false;
-  const size_t step = m->weight.size() / static_cast<size_t>(dims[0] * dims[1]);
-  for (int64_t a = 0; a < dims[0]; ++a) {
-    for (int64_t b = 0; b < dims[1]; ++b) {
-      const int64_t out = transposed ? a / (dims[0] / group) * dims[1] + b : a;
-      float* w = m->weight.data() + static_cast<size_t>(a * dims[1] + b) * step;
-      for (size_t i = 0; i < step; ++i) w[i] = static_cast<float>(w[i] * m->factor[out]);
-    }
+// to[i] = from[i] * factor, rounded once; `from` may be unaligned.
+void Scale(const std::byte* from, size_t count, double factor, float* to) {
+  for (size_t i = 0; i < count; ++i) {
+    float w;
+    std::memcpy(&w, from + i * sizeof w, sizeof w);
+    to[i] = static_cast<float>(w * factor);
   }
-  return true;
+}
+
+// New weights: Conv has [out, in/group, ...], ConvTranspose [in, out/group, ...]. Weights are the
+// bulk of a model, so they are read and written once.
+std::optional<Const> ScaledWeights(const Match& m) {
+  const std::vector<int64_t> dims = m.weight->type.static_dims();
+  const auto channels = static_cast<int64_t>(m.factor.size());
+  const int64_t group = AttrInt(*m.conv, "group", 1);
+  const bool transposed = m.conv->op == "ConvTranspose";
+  if (group < 1 || dims[0] < 1 || dims[1] < 1 || dims[0] % group) return std::nullopt;
+  // dims[1] * group cannot overflow where it has to equal the number of channels.
+  if (transposed ? channels % group || dims[1] != channels / group : dims[0] != channels) {
+    return std::nullopt;
+  }
+  const auto count = ElementCount(m.weight->type);
+  std::vector<std::byte> scratch;
+  const std::byte* from = ConstBytes(*m.weight, &scratch);
+  if (!count || !*count || !from) return std::nullopt;
+  const auto total = static_cast<size_t>(*count);
+  std::shared_ptr<float[]> to(new float[total]);
+  const int64_t runs = transposed ? dims[0] * dims[1] : dims[0];
+  const size_t step = total / static_cast<size_t>(runs);
+  for (int64_t r = 0; r < runs; ++r) {
+    const int64_t in = r / dims[1], b = r % dims[1];
+    const int64_t out = transposed ? in / (dims[0] / group) * dims[1] + b : r;
+    const size_t at = static_cast<size_t>(r) * step;
+    Scale(from + at * sizeof(float), step, m.factor[static_cast<size_t>(out)], to.get() + at);
+  }
+  Const c;
+  c.type = m.weight->type;
+  c.bytes = total * sizeof(float);
+  c.data = reinterpret_cast<const std::byte*>(to.get());
+  c.owner = std::move(to);
+  return c;
 }
 
 std::vector<float> FoldedBias(const Match& m) {
@@ -95,16 +118,14 @@ std::vector<float> FoldedBias(const Match& m) {
   return out;
 }
 
-ValueId AddFloats(Transaction& t, FunctionId fn, const std::vector<float>& data, const Type& type,
-                  ValueId old, const Match& m, const char* what) {
-  const Function& f = t.graph().fn(fn);
+// The name of the constant that replaces `old` (or the absent one).
+std::string FoldedName(const Function& f, ValueId old, const Match& m, const char* what) {
   std::string name = old ? f.value(old).name : std::string();
   if (name.empty()) name = NodeLabel(*m.conv) + what;
-  name += "_bn" + std::to_string(m.norm->id);
-  return t.AddConst(fn, MakeConst(type, data.data(), data.size() * sizeof(float), name));
+  return name + "_bn" + std::to_string(m.norm->id);
 }
 
-void TryFold(Transaction& t, FunctionId fn, const Node& norm) {
+void TryFold(Transaction& t, FunctionId fn, const Node& norm, const PassContext& context) {
   const Graph& g = t.graph();
   const Function& f = g.fn(fn);
   if (norm.inputs.empty() || !norm.inputs[0] || norm.outputs.empty() || !norm.outputs[0]) return;
@@ -113,14 +134,22 @@ void TryFold(Transaction& t, FunctionId fn, const Node& norm) {
   m.norm = &norm;
   m.conv = t.Producer(fn, x);
   if (!m.conv || t.IsResult(fn, x) || t.Readers(fn, x).size() != 1) return;
-  if (!ReadNorm(g, f, norm, &m) || !ReadConv(g, f, *m.conv, &m) || !ScaleWeights(&m)) return;
+  if (!ReadNorm(g, f, norm, &m) || !ReadConv(g, f, *m.conv, &m)) return;
+  std::optional<Const> weight = ScaledWeights(m);
+  if (!weight) return;
+  if (context.done_reading && m.weight->mapped) {
+    context.done_reading(m.weight->data, m.weight->bytes);
+  }
   const NodeId conv = m.conv->id;
   const ValueId old_bias = m.conv->inputs.size() > 2 ? m.conv->inputs[2] : 0;
-  const std::vector<float> bias = FoldedBias(m);
-  const Type bias_type =
-      TensorType(DType::kFloat, std::vector<int64_t>{static_cast<int64_t>(bias.size())});
-  const ValueId w = AddFloats(t, fn, m.weight, m.weight_type, m.conv->inputs[1], m, "_weight");
-  const ValueId b = AddFloats(t, fn, bias, bias_type, old_bias, m, "_bias");
+  const std::vector<float> bias_data = FoldedBias(m);
+  const auto channels = static_cast<int64_t>(bias_data.size());
+  Const bias =
+      MakeConst(TensorType(DType::kFloat, std::vector<int64_t>{channels}), bias_data.data(),
+                bias_data.size() * sizeof(float), FoldedName(f, old_bias, m, "_bias"));
+  weight->name = FoldedName(f, m.conv->inputs[1], m, "_weight");
+  const ValueId w = t.AddConst(fn, std::move(*weight));
+  const ValueId b = t.AddConst(fn, std::move(bias));
   t.SetInput(fn, conv, 1, w);
   t.SetInput(fn, conv, 2, b);
   t.AddOrigin(fn, conv, norm);
@@ -130,12 +159,12 @@ void TryFold(Transaction& t, FunctionId fn, const Node& norm) {
 
 }  // namespace
 
-Status FoldBatchnorm::Run(Transaction& t, const PassContext&) {
+Status FoldBatchnorm::Run(Transaction& t, const PassContext& context) {
   for (FunctionId fn = 1; fn < t.graph().functions.size(); ++fn) {
     const size_t count = t.graph().fn(fn).nodes.size();
     for (size_t i = 0; i < count; ++i) {
       const Node& n = t.graph().fn(fn).nodes[i];
-      if (n.id && n.domain.empty() && n.op == "BatchNormalization") TryFold(t, fn, n);
+      if (n.id && n.domain.empty() && n.op == "BatchNormalization") TryFold(t, fn, n, context);
     }
   }
   return {};

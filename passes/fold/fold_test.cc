@@ -183,6 +183,18 @@ TEST(FoldBatchnorm, IntoGroupedConvTranspose) {
   c.ExpectFolded(1, {0, 1, 2, 0, 1, 2, 3, 4, 5, 3, 4, 5});
 }
 
+uint64_t pages_let_go = 0;
+
+TEST(FoldBatchnorm, LetsMappedPagesGo) {
+  ConvNorm c("Conv", {3, 4, 1, 1}, 3, 1, true);
+  c.p.g.consts[1].mapped = true;
+  PassContext context;
+  pages_let_go = 0;
+  context.done_reading = [](const void*, uint64_t bytes) { pages_let_go += bytes; };
+  EXPECT_GT(c.p.Run<FoldBatchnorm>(context), 0);
+  EXPECT_EQ(pages_let_go, 48u);
+}
+
 TEST(FoldBatchnorm, StaysWhenTheConvolutionHasAnotherReader) {
   ConvNorm c("Conv", {3, 4, 1, 1}, 3, 1, true);
   c.p.Result(c.p.Add("Relu", {c.conv}, {}, c.p.F32({1, 3, 5, 5})), "z");

@@ -35,8 +35,8 @@ class Generator {
  private:
   void Tables() {
     plan_.graph_name = plan_.entry = "random";
-    plan_.engines = {{"ref", "1", ""}};
-    plan_.devices = {{0, 0, "host", 0, false, 1}, {0, 0, "ref/cpu", 0, false, 1}};
+    plan_.engines = {{"host", "1", ""}, {"ref", "1", ""}};
+    plan_.devices = {{0, 0, "host", 0, false, 1}, {1, 0, "ref/cpu", 0, false, 1}};
     plan_.domains = {{"host", 0, 0, 64, 1}};
     plan_.layouts.resize(1);
     for (uint32_t d = 0; d < options_.async_devices; ++d) {
@@ -104,7 +104,8 @@ class Generator {
       s.device = 2 + random_.Below(options_.async_devices);
     }
     const DomainId domain = plan_.devices[s.device].domain;
-    for (uint32_t i = 0, n = 1 + random_.Below(3); i < n; ++i) s.inputs.push_back(In(Pick(), domain));
+    for (uint32_t i = 0, n = 1 + random_.Below(3); i < n; ++i)
+      s.inputs.push_back(In(Pick(), domain));
     const std::string name = "t" + std::to_string(number);
     for (uint32_t o = 0, n = 1 + random_.Below(2); o < n; ++o) {
       const uint32_t like = random_.Below(static_cast<uint32_t>(s.inputs.size()));

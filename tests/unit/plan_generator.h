@@ -28,10 +28,10 @@ class Random {
 
 struct GeneratorOptions {
   uint32_t segments = 12;
-  uint32_t async_devices = 1;      // 0..2, each of its own engine
+  uint32_t async_devices = 1;  // 0..2, each of its own engine
   uint32_t streams_per_device = 2;
-  uint32_t host_percent = 40;      // segments on the host's engine
-  uint32_t chain_percent = 30;     // segments that continue the latest value
+  uint32_t host_percent = 40;   // segments on the host's engine
+  uint32_t chain_percent = 30;  // segments that continue the latest value
 };
 
 // One function with inputs, one constant, states read, internals, workspaces, aliases, outputs.

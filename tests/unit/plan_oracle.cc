@@ -216,8 +216,7 @@ class Oracle {
                (dst.domain == 0 || plan_.domains[dst.domain].engine == in.engine);
     }
     for (const PlanLink& l : plan_.links) {
-      linked = linked ||
-               (l.from == src.domain && l.to == dst.domain && l.engine == in.engine);
+      linked = linked || (l.from == src.domain && l.to == dst.domain && l.engine == in.engine);
     }
     Bad(!linked, who + " has no link");
   }
@@ -400,8 +399,7 @@ class Oracle {
           const PlanValueId other = writes[w].first;
           if (!ShareBytes(other, t.value)) continue;
           if (other == t.value) break;
-          Add(Kind::kOverlap, "overwritten before it is read", t.value, other, i,
-              writes[w].second);
+          Add(Kind::kOverlap, "overwritten before it is read", t.value, other, i, writes[w].second);
         }
       }
       for (const Touch& t : touches_[i]) {
@@ -417,9 +415,9 @@ class Oracle {
     }
     for (size_t i = 0; i < n_; ++i) {
       if (touches_[i].empty() || f_.code[i].stream == 0) continue;
-      const bool done = last_host && (reach_[End(i) * words_ + End(*last_host) / 64] >>
-                                          (End(*last_host) % 64) &
-                                      1);
+      const bool done =
+          last_host &&
+          (reach_[End(i) * words_ + End(*last_host) / 64] >> (End(*last_host) % 64) & 1);
       if (!done) Add(Kind::kUnfinished, "instruction " + std::to_string(i) + " may still run");
     }
   }
@@ -445,8 +443,8 @@ bool OracleVerdict::has(OracleFault::Kind kind) const {
 std::string OracleVerdict::ToString() const {
   std::string text;
   for (const OracleFault& f : faults) {
-    text += f.text + " [" + f.a + ", " + f.b + "; instructions " + std::to_string(f.first) +
-            ", " + std::to_string(f.second) + "]\n";
+    text += f.text + " [" + f.a + ", " + f.b + "; instructions " + std::to_string(f.first) + ", " +
+            std::to_string(f.second) + "]\n";
   }
   return text.empty() ? "safe" : text;
 }

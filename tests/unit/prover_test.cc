@@ -1,6 +1,4 @@
 // The prover against an oracle that judges by other means, on random plans and random edits.
-#include "ge/plan/check/check.h"
-
 #include <gtest/gtest.h>
 
 #include <cstdio>
@@ -8,6 +6,7 @@
 #include <string>
 
 #include "ge/memory/memory.h"
+#include "ge/plan/check/check.h"
 #include "streams/streams.h"
 #include "tests/unit/plan_generator.h"
 #include "tests/unit/plan_oracle.h"
@@ -60,9 +59,10 @@ TEST(Prover, AcceptsWhatStreamsAndMemoryMake) {
       for (const PlanValue& v : plan.functions[0].values) aliased += v.alias_of != 0;
     }
   }
-  std::printf("400 plans x 3 memory modes: %d with two streams on a device, %d that share places, "
-              "%d values in place\n",
-              two_streams, shared, aliased);
+  std::printf(
+      "400 plans x 3 memory modes: %d with two streams on a device, %d that share places, "
+      "%d values in place\n",
+      two_streams, shared, aliased);
   EXPECT_GT(two_streams, 100);
   EXPECT_GT(shared, 300);
   EXPECT_GT(aliased, 100);

@@ -7,6 +7,7 @@
 
 #include "tools/ge_test/case.h"
 #include "tools/ge_test/commands.h"
+#include "tools/ge_test/sweep.h"
 
 namespace ge::test {
 namespace {
@@ -31,7 +32,8 @@ void PrintHelp() {
       "  --update       rewrites the expected texts that differ, and shows the differences\n"
       "  --filter TEXT  only cases whose path or name contains TEXT\n"
       "  -v             names passing cases, too\n\n"
-      "example: ge-test tests/text/graph --filter effects\n\ncommands of `--- run`:\n");
+      "example: ge-test tests/text/graph --filter effects\n\n{}\ncommands of `--- run`:\n",
+      SweepHelp());
   for (const CommandInfo& c : AllCommands()) fmt::print("  {:<12} {}\n", c.name, c.summary);
 }
 
@@ -123,6 +125,7 @@ int Main(int argc, char** argv) {
     PrintHelp();
     return 0;
   }
+  if (argc >= 2 && IsSweep(argv[1])) return RunSweep(argc, argv);
   Options options;
   std::vector<std::string> files;
   if (!ParseArguments(argc, argv, &options) || !ListFiles(options.paths, &files)) return 2;

@@ -65,9 +65,9 @@ class AccessCollector {
                                                                  : "a constant of the model"));
     }
     if (access_[v].writer != kNone) {
-      return Fault(f_, fmt::format("{} is written by {} and by {}, wanted one writer",
-                                   ValueText(f_, v), InstructionText(f_, access_[v].writer),
-                                   InstructionText(f_, i)));
+      return Fault(f_,
+                   fmt::format("{} is written by {} and by {}, wanted one writer", ValueText(f_, v),
+                               InstructionText(f_, access_[v].writer), InstructionText(f_, i)));
     }
     access_[v].writer = i;
     return {};

@@ -31,8 +31,7 @@ bool Lifetimes::Apart(PlanValueId a, PlanValueId b) const {
   const PlanValue& va = f_.values[a];
   const PlanValue& vb = f_.values[b];
   if (va.kind != PlanValueKind::kInternal || vb.kind != PlanValueKind::kInternal) return false;
-  return va.segment == vb.segment &&
-         (va.last_step < vb.first_step || vb.last_step < va.first_step);
+  return va.segment == vb.segment && (va.last_step < vb.first_step || vb.last_step < va.first_step);
 }
 
 bool Lifetimes::InPlace(PlanValueId b, PlanValueId a) const {

@@ -27,7 +27,7 @@ class MaxFlow {
 
   std::vector<std::vector<Edge>> edges_;  // by node
   std::vector<int32_t> level_;
-  std::vector<uint32_t> next_;            // by node: first edge that may still lead on
+  std::vector<uint32_t> next_;  // by node: first edge that may still lead on
 };
 
 }  // namespace ge::check

@@ -91,8 +91,12 @@ class OneStream {
 class ManyStreams {
  public:
   ManyStreams(const Lifetimes& life, const DomainValues& values)
-      : life_(life), f_(life.function()), values_(values), giver_(f_.values.size()),
-        taker_(f_.values.size()), weight_(f_.values.size()) {
+      : life_(life),
+        f_(life.function()),
+        values_(values),
+        giver_(f_.values.size()),
+        taker_(f_.values.size()),
+        weight_(f_.values.size()) {
     Weigh();
   }
 
@@ -163,8 +167,8 @@ class ManyStreams {
     flow_.AddEdge(taker_[v], sink_, bytes);
     Link(node_[life_.access(v).writer], taker_[v]);
     for (const auto& list : of_stream_) {
-      const auto first = std::partition_point(
-          list.begin(), list.end(), [&](uint32_t i) { return !life_.OverBefore(v, i); });
+      const auto first = std::partition_point(list.begin(), list.end(),
+                                              [&](uint32_t i) { return !life_.OverBefore(v, i); });
       if (first != list.end()) Link(giver_[v], node_[*first]);
     }
     return bytes;

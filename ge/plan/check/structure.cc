@@ -84,8 +84,8 @@ class FunctionChecker {
       }
     }
     for (uint32_t e = 0; e < f_.events.size(); ++e) {
-      GE_RETURN_IF_ERROR(Below(fmt::format("event {}", e), "engine", f_.events[e].engine,
-                               plan_.engines.size()));
+      GE_RETURN_IF_ERROR(
+          Below(fmt::format("event {}", e), "engine", f_.events[e].engine, plan_.engines.size()));
     }
     return {};
   }
@@ -124,8 +124,9 @@ class FunctionChecker {
     if (value.kind == PlanValueKind::kInternal) {
       const uint32_t n = std::max(f_.segments[value.segment].n_step, 1u);
       if (value.first_step > value.last_step || value.last_step >= n) {
-        return Fault(f_, fmt::format("{} lives from step {} to {} of segment {}, which has {} steps",
-                                     who, value.first_step, value.last_step, value.segment, n));
+        return Fault(
+            f_, fmt::format("{} lives from step {} to {} of segment {}, which has {} steps", who,
+                            value.first_step, value.last_step, value.segment, n));
       }
       GE_RETURN_IF_ERROR(Below(who, "value", value.internal_alias, f_.values.size()));
     }
@@ -147,7 +148,7 @@ class FunctionChecker {
                                    plan_.domains[arena.domain].name));
     }
     using Use = PlanArena::Use;
-    const bool fits = IsArenaKind(value.kind)                   ? arena.use == Use::kTransient
+    const bool fits = IsArenaKind(value.kind)                  ? arena.use == Use::kTransient
                       : value.kind == PlanValueKind::kConstant ? arena.use == Use::kPersistent
                       : value.kind == PlanValueKind::kState    ? arena.use == Use::kState
                                                                : false;
@@ -187,7 +188,22 @@ class FunctionChecker {
       GE_RETURN_IF_ERROR(Below(who, "output position", output, s.outputs.size()));
       GE_RETURN_IF_ERROR(Below(who, "input position", input, s.inputs.size()));
     }
+    GE_RETURN_IF_ERROR(Conversion(s, who));
     return Roles(s, who);
+  }
+
+  Status Conversion(const PlanSegment& s, const std::string& who) const {
+    if (s.conversion < 0) return {};
+    GE_RETURN_IF_ERROR(
+        Below(who, "conversion", static_cast<uint32_t>(s.conversion), plan_.conversions.size()));
+    const PlanConversion& c = plan_.conversions[s.conversion];
+    if (s.inputs.size() == 1 && s.outputs.size() == 1 && s.device == c.device &&
+        f_.values[s.inputs[0]].layout == c.from && f_.values[s.outputs[0]].layout == c.to) {
+      return {};
+    }
+    return Fault(f_, fmt::format("{} is conversion {}, wanted one input in layout {}, one output "
+                                 "in layout {} and device '{}'",
+                                 who, s.conversion, c.from, c.to, plan_.devices[c.device].name));
   }
 
   Status Roles(const PlanSegment& s, const std::string& who) const {
@@ -247,8 +263,7 @@ class FunctionChecker {
     if (value.kind == PlanValueKind::kInternal) {
       permitted = other.kind == PlanValueKind::kInternal && other.segment == value.segment &&
                   value.internal_alias == value.alias_of;
-    } else if (value.kind == PlanValueKind::kTransient &&
-               other.kind == PlanValueKind::kTransient) {
+    } else if (value.kind == PlanValueKind::kTransient && other.kind == PlanValueKind::kTransient) {
       permitted = std::any_of(f_.segments.begin(), f_.segments.end(), [&](const PlanSegment& s) {
         return MayOverwrite(s, v, value.alias_of);
       });
@@ -302,8 +317,8 @@ class FunctionChecker {
 
   Status Bound(PlanValueId v, uint32_t position, PlanValueKind kind,
                std::vector<bool>* listed) const {
-    GE_RETURN_IF_ERROR(Below(fmt::format("{} {}", KindText(kind), position), "value", v,
-                             f_.values.size()));
+    GE_RETURN_IF_ERROR(
+        Below(fmt::format("{} {}", KindText(kind), position), "value", v, f_.values.size()));
     if (v == 0 || f_.values[v].kind != kind || f_.values[v].index != position || (*listed)[v]) {
       return Fault(f_, fmt::format("position {} of the signature is {}, wanted {} of that index, "
                                    "listed once",
@@ -366,8 +381,8 @@ class InstructionChecker {
 
   Status Placed(const std::string& who, PlanValueId v) const {
     if (!IsArenaKind(f_.values[v].kind) || f_.values[v].arena >= 0) return {};
-    return Fault(f_, fmt::format("{} uses {}, which has no place in an arena", who,
-                                 ValueText(f_, v)));
+    return Fault(f_,
+                 fmt::format("{} uses {}, which has no place in an arena", who, ValueText(f_, v)));
   }
 
   Status Copy(const Instruction& in, const std::string& who) const {
@@ -399,8 +414,7 @@ class InstructionChecker {
       return Fault(f_, fmt::format("{} goes from domain '{}' to '{}', which engine '{}' does not "
                                    "link",
                                    who, plan_.domains[src.domain].name,
-                                   plan_.domains[dst.domain].name,
-                                   plan_.engines[in.engine].name));
+                                   plan_.domains[dst.domain].name, plan_.engines[in.engine].name));
     }
     return {};
   }
@@ -427,8 +441,8 @@ class InstructionChecker {
                                    who, stream));
     }
     if (in.event_value <= value) {
-      return Fault(f_, fmt::format("{}: the event is at {} before, wanted a greater value", who,
-                                   value));
+      return Fault(
+          f_, fmt::format("{}: the event is at {} before, wanted a greater value", who, value));
     }
     stream = in.stream;
     value = in.event_value;
@@ -492,6 +506,11 @@ Status CheckTables(const Plan& plan) {
       return TableFault(
           fmt::format("{} has alignment {}, wanted a power of two", who, domain.align));
     }
+  }
+  for (const PlanConversion& c : plan.conversions) {
+    GE_RETURN_IF_ERROR(Below("a conversion", "device", c.device, plan.devices.size()));
+    GE_RETURN_IF_ERROR(
+        Below("a conversion", "layout", std::max(c.from, c.to), plan.layouts.size()));
   }
   for (const PlanLink& link : plan.links) {
     GE_RETURN_IF_ERROR(Below("a link", "domain", link.from, plan.domains.size()));

@@ -93,12 +93,17 @@ class TimelineMaker {
     return next_[s] != before;
   }
 
+  // Names a wait that nothing signals, since that is the cause; else one of a circle.
   Status StuckWait() const {
-    if (issued_ < f_.code.size()) return Stuck(issued_);
+    std::vector<uint32_t> stuck;
+    if (issued_ < f_.code.size()) stuck.push_back(issued_);
     for (uint32_t s = 1; s < t_.streams_; ++s) {
-      if (next_[s] < queue_[s].size()) return Stuck(queue_[s][next_[s]]);
+      if (next_[s] < queue_[s].size()) stuck.push_back(queue_[s][next_[s]]);
     }
-    return {};
+    if (stuck.empty()) return {};
+    const auto alone = std::find_if(stuck.begin(), stuck.end(),
+                                    [&](uint32_t i) { return !SignalFor(f_.code[i]); });
+    return Stuck(alone != stuck.end() ? *alone : stuck.front());
   }
 
   Status Stuck(uint32_t i) const {
@@ -116,11 +121,11 @@ class TimelineMaker {
 
   const PlanFunction& f_;
   Timeline t_;
-  uint32_t issued_ = 0;                        // instructions that the host has passed
-  std::vector<std::vector<uint32_t>> clock_;   // per stream: what is finished for it
-  std::vector<std::vector<uint32_t>> queue_;   // per stream: instructions in queue order
-  std::vector<size_t> next_;                   // per stream: first of queue_ that is not executed
-  std::vector<std::vector<uint32_t>> signals_; // per event, values ascending
+  uint32_t issued_ = 0;                         // instructions that the host has passed
+  std::vector<std::vector<uint32_t>> clock_;    // per stream: what is finished for it
+  std::vector<std::vector<uint32_t>> queue_;    // per stream: instructions in queue order
+  std::vector<size_t> next_;                    // per stream: first of queue_ that is not executed
+  std::vector<std::vector<uint32_t>> signals_;  // per event, values ascending
   std::vector<bool> done_;
 };
 

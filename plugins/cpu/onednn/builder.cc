@@ -85,6 +85,13 @@ void Builder::Build(const std::vector<Unit>& units) {
     out_.internals.push_back(in);
   }
   out_.uses.clear();
+  for (const Unit& u : units) {
+    for (uint32_t n : u.nodes) {
+      for (uint32_t i = 0; i < p_.node(n).n_in; ++i) {
+        if (p_.constant(p_.node(n).in[i])) packed_[p_.node(n).in[i]] += 0;
+      }
+    }
+  }
   for (const auto& [v, bytes] : packed_) out_.uses.push_back({v, GE_CONST_COPIED, bytes});
 }
 
@@ -133,10 +140,8 @@ const Builder::Rep* Builder::Find(uint32_t v, const Layout& want) const {
 }
 
 Builder::Rep Builder::Main(uint32_t v) {
-  if (reps_[v].empty()) {
-    if (!p_.constant(v)) throw std::runtime_error("a value is read before it is made");
-    return Constant(v, Layout::Dense(p_.dims(v)));
-  }
+  if (p_.constant(v)) return GetDense(v);
+  if (reps_[v].empty()) throw std::runtime_error("a value is read before it is made");
   for (const Rep& r : reps_[v]) {
     if (r.layout.cblock > 0) return r;
   }
@@ -144,6 +149,7 @@ Builder::Rep Builder::Main(uint32_t v) {
 }
 
 Builder::Rep Builder::Unblocked(uint32_t v) {
+  if (p_.constant(v)) return GetDense(v);
   for (const Rep& r : reps_[v]) {
     if (r.layout.cblock == 0) return r;
   }
@@ -151,8 +157,11 @@ Builder::Rep Builder::Unblocked(uint32_t v) {
 }
 
 Builder::Rep Builder::Get(uint32_t v, const Layout& want) {
-  if (p_.constant(v) && reps_[v].empty()) return Constant(v, want);
   if (const Rep* r = Find(v, want)) return *r;
+  if (p_.constant(v)) {
+    AddRep(v, Constant(v, want));
+    return reps_[v].back();
+  }
   for (const Rep& r : reps_[v]) {
     if (!SameMemory(r.layout, want)) continue;
     const Rep view = {want, r.place};

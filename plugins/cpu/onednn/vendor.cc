@@ -185,7 +185,8 @@ namespace {
 
 template <class Primitive>
 std::optional<Prim> MakeConv(const ConvSpec& s, algorithm alg, const Desc& src, const Desc& dst,
-                             const dnnl::primitive_attr& attr, const dnnl::engine& engine) {
+                             const dnnl::primitive_attr& attr, const dnnl::engine& engine,
+                             bool make) {
   const Desc weights = Any(s.weights);
   const Desc bias = s.bias ? Desc({s.dst[1]}, kF32, Tag::a) : Desc();
   const Dims dilation = MinusOne(s.dilation);
@@ -205,23 +206,23 @@ std::optional<Prim> MakeConv(const ConvSpec& s, algorithm alg, const Desc& src, 
   if (!Describe(pd, s.src, s.dst, &out)) return std::nullopt;
   out.weights_desc = QueryDesc(pd, dnnl::query::weights_md, 0);
   if (s.bias) out.bias_desc = QueryDesc(pd, dnnl::query::weights_md, 1);
-  out.prim = Primitive(pd);
+  if (make) out.prim = Primitive(pd);
   return out;
 }
 
 }  // namespace
 
 std::optional<Prim> Vendor::Conv(const ConvSpec& s, const Layout* src, const Layout* dst,
-                                 const std::vector<VendorPost>& posts) const {
+                                 const std::vector<VendorPost>& posts, bool make) const {
   std::vector<Desc> descs;
   const dnnl::primitive_attr attr = Attr(posts, &descs);
   const Desc sd = src != nullptr ? ToDesc(*src) : Any(s.src);
   const Desc dd = dst != nullptr ? ToDesc(*dst) : Any(s.dst);
   std::optional<Prim> out =
       s.transposed ? MakeConv<dnnl::deconvolution_forward>(s, algorithm::deconvolution_direct, sd,
-                                                           dd, attr, engine_)
+                                                           dd, attr, engine_, make)
                    : MakeConv<dnnl::convolution_forward>(s, algorithm::convolution_direct, sd, dd,
-                                                         attr, engine_);
+                                                         attr, engine_, make);
   if (out) out->post_desc = std::move(descs);
   return out;
 }

@@ -62,9 +62,10 @@ class Vendor {
   Vendor() : engine_(dnnl::engine::kind::cpu, 0), stream_(engine_) {}
   const dnnl::engine& engine() const { return engine_; }
 
-  // nullopt: oneDNN has nothing for it. src, dst: nullptr = oneDNN's choice.
+  // nullopt: oneDNN has nothing for it. src, dst: nullptr = oneDNN's choice. make = false only
+  // asks for layouts: no kernel is generated.
   std::optional<Prim> Conv(const ConvSpec& spec, const Layout* src, const Layout* dst,
-                           const std::vector<VendorPost>& posts) const;
+                           const std::vector<VendorPost>& posts, bool make = true) const;
   std::optional<Prim> Pool(const PoolSpec& spec, const Layout& src) const;
   std::optional<Prim> MatMul(const MatMulSpec& spec, const std::vector<VendorPost>& posts) const;
   std::optional<Prim> Reorder(const Layout& src, const Layout& dst) const;

@@ -73,7 +73,7 @@ struct MiniFormat {
   int bits, man_bits, bias;
   uint32_t most;      // code of the greatest finite magnitude
   uint32_t overflow;  // magnitude code of infinity without saturation
-  uint32_t nan;       // whole code, or kNoNan
+  uint32_t nan;       // whole code, or kNoNan: NaN becomes -0, as in the peers
   bool negative_zero;
 };
 constexpr uint32_t kNoNan = ~0u;
@@ -88,7 +88,7 @@ uint32_t EncodeMini(const MiniFormat& f, double v, bool saturate) {
   const uint32_t sign_bit = 1u << (f.bits - 1);
   const uint32_t sign = std::signbit(v) ? sign_bit : 0;
   if (std::isnan(v)) {
-    if (f.nan == kNoNan) return f.most;
+    if (f.nan == kNoNan) return sign_bit;
     return f.nan == sign_bit ? f.nan : f.nan | sign;
   }
   uint32_t code = f.most + 1;

@@ -1,0 +1,40 @@
+// One network through GraphEngine's C API: float tensor in, float tensor out.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "ge/ge.h"
+
+namespace ocr {
+
+struct Blob {
+  std::vector<int64_t> dims;
+  std::vector<float> data;
+};
+
+// Throws std::runtime_error with GraphEngine's own message.
+class Network {
+ public:
+  Network(const std::string& path, const std::string& engines, uint32_t threads);
+  // Runs once; plans for a new shape are made on its first sight and kept.
+  Blob Run(const Blob& input);
+  std::string Metadata(const char* key) const;
+  std::string Report() const;                        // JSON of the latest plan
+  double run_ms() const { return run_ms_; }          // all runs, plans not counted
+  double compile_ms() const { return compile_ms_; }  // making plans
+  int runs() const { return runs_; }
+
+ private:
+  struct Destroy {
+    void operator()(ge_session* s) const { ge_session_destroy(s); }
+  };
+  std::unique_ptr<ge_session, Destroy> session_;
+  double run_ms_ = 0, compile_ms_ = 0;
+  int runs_ = 0;
+};
+
+}  // namespace ocr

@@ -1,0 +1,232 @@
+// Steps of our own loops, and views that need no step at all.
+#include <stdexcept>
+
+#include "plugins/cpu/onednn/builder.h"
+
+namespace ge_onednn {
+
+void Builder::ApplyPosts(const Unit& u, size_t from, const Rep& x, const Layout& target) {
+  std::vector<PointwiseOp> ops;
+  std::vector<Layout> layouts;
+  std::vector<Place> places;
+  bool shared = false;
+  for (size_t k = from; k < u.posts.size(); ++k) {
+    const Post& p = u.posts[k];
+    PointwiseOp op{p.fn, p.a, p.b, -1};
+    if (p.binary()) {
+      Rep r;
+      if (p.operand != 0) {
+        r = Operand(p.operand, target);
+      } else {
+        Dims d(static_cast<size_t>(target.rank), 1);
+        d[1] = static_cast<int64_t>(p.channel->size());
+        std::vector<float> data = *p.channel;
+        r.layout = Layout::Dense(d);
+        if (target.cblock > 0) {
+          r.layout = Layout::Blocked(d, target.cblock);
+          data.resize(static_cast<size_t>(r.layout.extent()), 0.0f);
+        }
+        r.place = ConstantFloats(data, 0);
+      }
+      op.operand = static_cast<int>(places.size());
+      shared |= r.place.storage == x.place.storage;
+      layouts.push_back(r.layout);
+      places.push_back(r.place);
+    }
+    ops.push_back(op);
+  }
+  // x itself may be overwritten when it is scratch of ours or read for the last time.
+  const bool leaves = leaves_.count(u.out[0]) > 0 && target.dense();
+  Rep y = {target, x.place};
+  if (leaves || shared || !(x.layout == target) || !Dead(x.place, u)) {
+    y = NewResult(u.out[0], target);
+  }
+  std::vector<Place> all = {y.place, x.place};
+  all.insert(all.end(), places.begin(), places.end());
+  AddLoop("pointwise x" + std::to_string(ops.size()) + " " + ToText(target.dims()),
+          PointwiseLoop(simd_, target, x.layout, layouts, std::move(ops)), std::move(all));
+  AddRep(u.out[0], y);
+}
+
+void Builder::EmitPointwise(const Unit& u) {
+  const Dims xd = p_.dims(u.in[0]);
+  Layout target = Layout::Dense(u.dims);
+  // The layout of an operand of full size decides, blocked before plain.
+  auto consider = [&](uint32_t v) {
+    if (v == 0 || p_.constant(v) || p_.dims(v) != u.dims) return;
+    const Layout l = Main(v).layout;
+    if (l.gapless() && (l.cblock > 0 || (target.dense() && !l.dense() && v == u.in[0] &&
+                                         l == Layout::ChannelsLast(u.dims)))) {
+      target = l;
+    }
+  };
+  if (u.dims.size() >= 3) {
+    consider(u.in[0]);
+    for (const Post& p : u.posts) {
+      if (target.cblock == 0) consider(p.operand);
+    }
+  }
+  Rep x;
+  if (xd == u.dims) {
+    x = Get(u.in[0], target);
+  } else {
+    x = Operand(u.in[0], target);
+  }
+  ApplyPosts(u, 0, x, target);
+}
+
+void Builder::EmitReduce(const Unit& u) {
+  Rep x = Main(u.in[0]);
+  const bool over_channels = std::find(u.axes.begin(), u.axes.end(), 1) != u.axes.end();
+  const bool last = x.layout.rank >= 3 && x.layout == Layout::ChannelsLast(x.layout.dims());
+  if ((x.layout.cblock > 0 && over_channels) || (x.layout.cblock == 0 && !last) || !u.keep_dims) {
+    x = GetDense(u.in[0]);
+  }
+  Dims kept = x.layout.dims();
+  for (int64_t a : u.axes) kept[static_cast<size_t>(a)] = 1;
+  const Layout inside = x.layout.cblock > 0  ? Layout::Blocked(kept, x.layout.cblock)
+                        : x.layout.dense()   ? Layout::Dense(kept)
+                                             : Layout::ChannelsLast(kept);
+  const Layout shown = inside.dense() ? Layout::Dense(u.dims) : inside;
+  const Rep y = NewResult(u.out[0], shown);
+  AddLoop("reduce " + ToText(x.layout.dims()),
+          ReduceLoop(simd_, u.reduce, x.layout, u.axes, inside), {y.place, x.place});
+  AddRep(u.out[0], y);
+}
+
+void Builder::EmitSoftmax(const Unit& u) {
+  const Rep x = GetDense(u.in[0]);
+  int64_t outer = 1, inner = 1;
+  for (int i = 0; i < u.axis; ++i) outer *= u.dims[static_cast<size_t>(i)];
+  for (size_t i = static_cast<size_t>(u.axis) + 1; i < u.dims.size(); ++i) inner *= u.dims[i];
+  const int64_t n = u.dims[static_cast<size_t>(u.axis)];
+  const bool leaves = leaves_.count(u.out[0]) > 0;
+  const Rep y = !leaves && Dead(x.place, u) ? x : NewResult(u.out[0], Layout::Dense(u.dims));
+  AddLoop("softmax " + ToText(u.dims), SoftmaxLoop(simd_, outer, n, inner), {y.place, x.place});
+  AddRep(u.out[0], y);
+}
+
+void Builder::EmitLayerNorm(const Unit& u) {
+  const Rep x = GetDense(u.in[0]);
+  const int64_t n = u.dims.back();
+  const Place gamma = u.in[1] != 0 ? GetDense(u.in[1]).place : x.place;
+  const Place beta = u.in[2] != 0 ? GetDense(u.in[2]).place : x.place;
+  const Rep y = NewResult(u.out[0], Layout::Dense(u.dims));
+  AddLoop("layer norm " + ToText(u.dims),
+          LayerNormLoop(simd_, Product(u.dims) / n, n, u.in[1] != 0, u.in[2] != 0, u.eps),
+          {y.place, x.place, gamma, beta});
+  AddRep(u.out[0], y);
+}
+
+void Builder::EmitConcat(const Unit& u) {
+  int block = 0;
+  if (u.dims.size() >= 3) {
+    for (uint32_t v : u.in) {
+      if (!p_.constant(v)) block = std::max(block, Main(v).layout.cblock);
+    }
+  }
+  const Layout target = block > 0 ? Layout::Blocked(u.dims, block) : Layout::Dense(u.dims);
+  std::vector<BoxCopy> boxes;
+  std::vector<Place> places(1);
+  Dims at(u.dims.size(), 0);
+  for (uint32_t v : u.in) {
+    Rep x;
+    if (block > 0) {
+      x = Get(v, Layout::Blocked(p_.dims(v), block));
+    } else {
+      x = Unblocked(v);
+    }
+    boxes.push_back({x.layout, target, Dims(u.dims.size(), 0), at, x.layout.dims()});
+    places.push_back(x.place);
+    at[static_cast<size_t>(u.axis)] += x.layout.dim[u.axis];
+  }
+  const Rep y = NewResult(u.out[0], target);
+  places[0] = y.place;
+  AddLoop("concat " + ToText(u.dims), CopyLoop(target, boxes), std::move(places));
+  AddRep(u.out[0], y);
+}
+
+void Builder::EmitResize(const Unit& u) {
+  Rep x = Main(u.in[0]);
+  const bool channels = u.axes.size() > 1 && u.axes[1] != 1;
+  if (x.layout.cblock == 0 || channels) x = GetDense(u.in[0]);
+  const Layout target = x.layout.cblock > 0 ? Layout::Blocked(u.dims, x.layout.cblock)
+                                            : Layout::Dense(u.dims);
+  const Rep y = NewResult(u.out[0], target);
+  AddLoop("resize " + ToText(u.dims), RepeatLoop(x.layout, target, u.axes), {y.place, x.place});
+  AddRep(u.out[0], y);
+}
+
+void Builder::EmitView(const Unit& u) {
+  const uint32_t v = u.in[0];
+  if (p_.dims(v) == u.dims && !p_.constant(v)) {
+    for (const Rep& r : std::vector<Rep>(reps_[v])) AddRep(u.out[0], r);
+    return;
+  }
+  // Axes of one element come and go in any plain layout.
+  const Rep x = Unblocked(v);
+  Layout l = Layout::Dense(u.dims);
+  int from = 0;
+  bool match = true;
+  for (int i = 0; i < l.rank && match; ++i) {
+    if (l.dim[i] == 1) continue;
+    while (from < x.layout.rank && x.layout.dim[from] == 1) ++from;
+    match = from < x.layout.rank && x.layout.dim[from] == l.dim[i];
+    if (match) l.stride[i] = x.layout.stride[from++];
+  }
+  if (match) {
+    AddRep(u.out[0], {l, x.place});
+    return;
+  }
+  AddRep(u.out[0], {Layout::Dense(u.dims), GetDense(v).place});
+}
+
+void Builder::EmitTranspose(const Unit& u) {
+  const uint32_t v = u.in[0];
+  const Rep main = Main(v);
+  Layout l = Layout::Dense(u.dims);
+  if (main.layout.cblock > 0) {
+    // Straight into the order of the result.
+    Layout order = Layout::Dense(p_.dims(v));
+    for (size_t i = 0; i < u.axes.size(); ++i) {
+      order.stride[u.axes[i]] = l.stride[static_cast<int>(i)];
+    }
+    const Rep x = Get(v, order);
+    AddRep(u.out[0], {l, x.place});
+    return;
+  }
+  for (size_t i = 0; i < u.axes.size(); ++i) {
+    l.stride[static_cast<int>(i)] = main.layout.stride[u.axes[i]];
+  }
+  AddRep(u.out[0], {l, main.place});
+}
+
+void Builder::EmitSlice(const Unit& u) {
+  const Rep x = Main(u.in[0]);
+  for (size_t k = 0; k < u.out.size(); ++k) {
+    const Box& box = u.boxes[k];
+    const Dims d = p_.dims(u.out[k]);
+    const bool strided = std::any_of(box.step.begin(), box.step.end(),
+                                     [](int64_t s) { return s != 1; });
+    if (x.layout.cblock > 0 && !strided) {
+      const Layout target = Layout::Blocked(d, x.layout.cblock);
+      const Rep y = NewResult(u.out[k], target);
+      AddLoop("slice " + ToText(d),
+              CopyLoop(target, {{x.layout, target, box.start, Dims(d.size(), 0), d}}),
+              {y.place, x.place});
+      AddRep(u.out[k], y);
+      continue;
+    }
+    const Rep plain = Unblocked(u.in[0]);
+    Layout l = Layout::Dense(d);
+    uint64_t offset = plain.place.offset;
+    for (int i = 0; i < l.rank; ++i) {
+      const auto at = static_cast<size_t>(i);
+      l.stride[i] = plain.layout.stride[i] * box.step[at];
+      offset += static_cast<uint64_t>(plain.layout.stride[i] * box.start[at]) * sizeof(float);
+    }
+    AddRep(u.out[k], {l, {plain.place.storage, offset}});
+  }
+}
+
+}  // namespace ge_onednn

@@ -1,0 +1,115 @@
+#include "engine.h"
+
+#include <chrono>
+#include <cstdio>
+#include <cstring>
+#include <thread>
+
+#include "ge/ge_plugin.hpp"
+
+using ge::plugin::Fail;
+
+void ge_engine::Describe() {
+  static std::atomic<uint32_t> made{0};
+  device.h = GE_HDR(ge_device, GE_TAG_DEVICE);
+  device.name = ge::plugin::Str("sim:0");
+  // Each engine has memory of its own, so that two of them in one session exchange through host.
+  std::snprintf(reinterpret_cast<char*>(device.domain), sizeof device.domain, "devsim %u", ++made);
+  std::memcpy(device.uuid, device.domain, sizeof device.uuid);
+  device.flags = GE_DEVICE_ASYNC;
+  device.mem_flags = GE_MEM_DEVICE_LOCAL;
+  device.mem_align = 64;
+  device.max_streams = static_cast<uint32_t>(options.streams);
+  for (int way = 0; way < 2; ++way) {
+    link[way].h = GE_HDR(ge_link, GE_TAG_LINK);
+    std::memcpy(way == 0 ? link[way].to : link[way].from, device.domain, sizeof device.domain);
+    link[way].latency_ns = options.link_latency_ns;
+    link[way].bytes_per_ns = static_cast<double>(options.link_gbps);
+  }
+}
+
+ge_rc ge_engine::Perform(const devsim::Task& task, ge_err* err) {
+  if (options.delay != 0 && options.delay_us != 0) {
+    const uint64_t draw = devsim::Mix(options.delay, ++draws);
+    std::this_thread::sleep_for(std::chrono::microseconds(draw % (options.delay_us + 1)));
+  }
+  if (++work == options.fail_at) {
+    return Fail(err, GE_INTERNAL, UINT32_MAX, "devsim: work %llu fails, as option fail_at asks",
+                static_cast<unsigned long long>(options.fail_at));
+  }
+  if (task.kind == devsim::Task::Kind::kLaunch) {
+    return wrapped.api().enqueue(task.exec->wrapped, &task.launch, err);
+  }
+  if (task.bytes != 0) std::memcpy(task.dst, task.src, task.bytes);
+  return GE_OK;
+}
+
+ge_rc ge_engine::Prepare(const ge_launch& given, devsim::Task* task, ge_err* err) const {
+  struct List {
+    const char* name;
+    const ge_buf* buf;
+    uint32_t n;
+  };
+  const List lists[] = {{"input", given.in, given.n_in},
+                        {"output", given.out, given.n_out},
+                        {"internal value", given.internal, given.n_internal},
+                        {"workspace", &given.workspace, 1}};
+  task->bufs.clear(), task->dims.clear();
+  for (const List& list : lists) {
+    for (uint32_t i = 0; i < list.n; ++i) {
+      ge_buf b = list.buf[i];
+      char what[48];
+      std::snprintf(what, sizeof what, "%s %u of a launch", list.name, i);
+      const ge_rc rc = memory.Translate(b, what, &b.ptr, err);
+      if (rc != GE_OK) return rc;
+      b.mem = nullptr, b.offset = 0, b.domain = 0;
+      const size_t rank = b.rank > 0 ? static_cast<size_t>(b.rank) : 0;
+      if (b.dims != nullptr) task->dims.insert(task->dims.end(), b.dims, b.dims + rank);
+      if (b.strides != nullptr) task->dims.insert(task->dims.end(), b.strides, b.strides + rank);
+      task->bufs.push_back(b);
+    }
+  }
+  const int64_t* dims = task->dims.data();  // it grows no more: pointers into it stay
+  for (ge_buf& b : task->bufs) {
+    for (const int64_t** p : {&b.dims, &b.strides}) {
+      if (*p == nullptr) continue;
+      *p = dims;
+      dims += b.rank > 0 ? b.rank : 0;
+    }
+  }
+  ge_launch& l = task->launch;
+  l = given;
+  l.h = GE_HDR(ge_launch, GE_TAG_LAUNCH);
+  l.stream = nullptr;
+  l.in = task->bufs.data();
+  l.out = task->bufs.data() + given.n_in;
+  l.internal = l.out + given.n_out;
+  l.workspace = task->bufs.back();
+  task->kind = devsim::Task::Kind::kLaunch;
+  return GE_OK;
+}
+
+ge_rc ge_engine::Prepare(const ge_copy& copy, devsim::Task* task, ge_err* err) const {
+  if (copy.src.bytes != copy.dst.bytes || copy.src.layout != copy.dst.layout) {
+    return Fail(err, GE_INVALID_ARGUMENT, UINT32_MAX,
+                "devsim: a copy of %llu bytes in layout %u to %llu bytes in layout %u; wanted "
+                "equal ones",
+                static_cast<unsigned long long>(copy.src.bytes), copy.src.layout,
+                static_cast<unsigned long long>(copy.dst.bytes), copy.dst.layout);
+  }
+  void* address[2] = {copy.src.ptr, copy.dst.ptr};
+  const ge_buf* buf[2] = {&copy.src, &copy.dst};
+  for (int i = 0; i < 2; ++i) {
+    const char* what = i == 0 ? "the source of a copy" : "the target of a copy";
+    // Host addresses have no block; a device address without one would fault in the worker.
+    if (buf[i]->mem != nullptr || (copy.src.mem == nullptr && copy.dst.mem == nullptr)) {
+      const ge_rc rc = memory.Translate(*buf[i], what, &address[i], err);
+      if (rc != GE_OK) return rc;
+    } else if (buf[i]->bytes != 0 && buf[i]->ptr == nullptr) {
+      return Fail(err, GE_INVALID_ARGUMENT, UINT32_MAX, "devsim: %s is NULL", what);
+    }
+  }
+  task->kind = devsim::Task::Kind::kCopy;
+  task->src = address[0], task->dst = address[1], task->bytes = copy.src.bytes;
+  return GE_OK;
+}

@@ -1,0 +1,39 @@
+// One simulated device: an engine that offers what the wrapped engine offers, and does it on
+// streams, in memory of its own. The functions of the ABI table are in plugin.cc.
+#ifndef GE_SAMPLES_DEVSIM_ENGINE_H_
+#define GE_SAMPLES_DEVSIM_ENGINE_H_
+
+#include <atomic>
+
+#include "memory.h"
+#include "options.h"
+#include "stream.h"
+#include "wrapped.h"
+
+struct ge_exec {
+  ge_engine* engine;
+  ge_exec* wrapped;
+};
+
+struct ge_engine {
+  devsim::Options options;
+  devsim::Wrapped wrapped;
+  devsim::Memory memory;
+  ge_device device = {};
+  ge_link link[2] = {};
+  std::atomic<uint64_t> work{0};   // launches and copies begun
+  std::atomic<uint64_t> draws{0};  // delays drawn
+
+  void Describe();
+  // One piece of work, by a worker thread: delay, injected failure, launch or copy.
+  ge_rc Perform(const devsim::Task& task, ge_err* err);
+  // Fills a task from a launch: everything it points to is copied, addresses become shadow ones.
+  ge_rc Prepare(const ge_launch& launch, devsim::Task* task, ge_err* err) const;
+  ge_rc Prepare(const ge_copy& copy, devsim::Task* task, ge_err* err) const;
+};
+
+namespace devsim {
+// Forwards the wrapped engine's answers: nodes that are not taken are declined, prices scaled.
+ge_rc Query(ge_engine* engine, const ge_graph* graph, const ge_sink* sink, ge_err* err);
+}  // namespace devsim
+#endif  // GE_SAMPLES_DEVSIM_ENGINE_H_

@@ -1,0 +1,36 @@
+// The device's memory. A block has two mappings: the device address, which everybody is told and
+// which nobody may touch (a read or write there faults, as on a real device), and a shadow where
+// the bytes are, which the worker threads alone use. Thread-safe.
+#ifndef GE_SAMPLES_DEVSIM_MEMORY_H_
+#define GE_SAMPLES_DEVSIM_MEMORY_H_
+
+#include <mutex>
+#include <set>
+
+#include "ge/ge_plugin.h"
+
+struct ge_mem {
+  char* device = nullptr;
+  char* shadow = nullptr;
+  void* device_map = nullptr;
+  void* shadow_map = nullptr;
+  uint64_t bytes = 0, mapped = 0;
+};
+
+namespace devsim {
+
+class Memory {
+ public:
+  ~Memory();
+  ge_rc Alloc(uint64_t bytes, uint64_t align, ge_mem** out, void** address, ge_err* err);
+  void Free(ge_mem* mem);
+  // The shadow address of a buffer in a block of this device; `what` names it in messages.
+  ge_rc Translate(const ge_buf& buf, const char* what, void** out, ge_err* err) const;
+
+ private:
+  mutable std::mutex mutex_;
+  std::set<ge_mem*> blocks_;
+};
+
+}  // namespace devsim
+#endif  // GE_SAMPLES_DEVSIM_MEMORY_H_

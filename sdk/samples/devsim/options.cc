@@ -1,0 +1,78 @@
+#include "options.h"
+
+#include <charconv>
+
+#include "ge/ge_plugin.hpp"
+
+namespace devsim {
+namespace {
+
+using ge::plugin::Fail;
+
+struct Key {
+  std::string_view name;
+  uint64_t Options::*field;
+  uint64_t least, most;
+};
+constexpr Key kKeys[] = {
+    {"price", &Options::price, 0, 1'000'000},
+    {"take", &Options::take, 0, 100},
+    {"take_seed", &Options::take_seed, 0, UINT64_MAX},
+    {"link_latency_ns", &Options::link_latency_ns, 0, 1'000'000'000},
+    {"link_gbps", &Options::link_gbps, 1, 1'000'000},
+    {"streams", &Options::streams, 1, 16},
+    {"delay", &Options::delay, 0, UINT64_MAX},
+    {"delay_us", &Options::delay_us, 0, 1'000'000},
+    {"fail_at", &Options::fail_at, 0, UINT64_MAX},
+};
+
+ge_rc SetOne(std::string_view name, std::string_view value, Options* out, ge_err* err) {
+  if (name == "wrap" && !value.empty()) {
+    out->wrap = value;
+    return GE_OK;
+  }
+  for (const Key& k : kKeys) {
+    if (k.name != name) continue;
+    uint64_t n = 0;
+    const auto r = std::from_chars(value.data(), value.data() + value.size(), n);
+    if (r.ec != std::errc() || r.ptr != value.data() + value.size() || n < k.least || n > k.most) {
+      return Fail(err, GE_INVALID_ARGUMENT, UINT32_MAX,
+                  "devsim: option %.*s is '%.*s', wanted a number from %llu to %llu",
+                  static_cast<int>(name.size()), name.data(), static_cast<int>(value.size()),
+                  value.data(), static_cast<unsigned long long>(k.least),
+                  static_cast<unsigned long long>(k.most));
+    }
+    out->*k.field = n;
+    return GE_OK;
+  }
+  return Fail(err, GE_INVALID_ARGUMENT, UINT32_MAX,
+              "devsim: option '%.*s' is not known; wanted wrap, price, take, take_seed, "
+              "link_latency_ns, link_gbps, streams, delay, delay_us or fail_at, each with =VALUE",
+              static_cast<int>(name.size()), name.data());
+}
+
+}  // namespace
+
+ge_rc ParseOptions(ge_str text, Options* out, ge_err* err) {
+  std::string_view rest = ge::plugin::View(text);
+  while (!rest.empty()) {
+    const size_t end = std::min(rest.find(';'), rest.size());
+    const std::string_view item = rest.substr(0, end);
+    rest.remove_prefix(std::min(end + 1, rest.size()));
+    if (item.empty()) continue;
+    const size_t eq = std::min(item.find('='), item.size());
+    const ge_rc rc =
+        SetOne(item.substr(0, eq), item.substr(std::min(eq + 1, item.size())), out, err);
+    if (rc != GE_OK) return rc;
+  }
+  return GE_OK;
+}
+
+uint64_t Mix(uint64_t seed, uint64_t n) {  // the finaliser of splitmix64
+  uint64_t z = seed + (n + 1) * 0x9e3779b97f4a7c15ull;
+  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ull;
+  z = (z ^ (z >> 27)) * 0x94d049bb133111ebull;
+  return z ^ (z >> 31);
+}
+
+}  // namespace devsim

@@ -1,0 +1,39 @@
+// Options of devsim, from the engine's option string. Plain data; any thread may read it.
+//
+//   wrap=NAME|PATH      engine that does the work (ref): a path with a slash, or NAME.so beside
+//                       devsim.so or in ../graphengine from there
+//   price=PERCENT       of the wrapped engine's prices (100)
+//   take=PERCENT        share of the nodes that are offered at all (100), drawn by take_seed (1)
+//   link_latency_ns=N   price of a copy in either direction (2000) ...
+//   link_gbps=N         ... and its speed in GB/s (10)
+//   streams=N           at most so many streams, 1 to 16 (2)
+//   delay=SEED          sleeps a random time before each piece of work (0 = never) ...
+//   delay_us=N          ... of at most so many microseconds (200)
+//   fail_at=N           the N-th launch or copy on a stream fails (0 = none)
+#ifndef GE_SAMPLES_DEVSIM_OPTIONS_H_
+#define GE_SAMPLES_DEVSIM_OPTIONS_H_
+
+#include <cstdint>
+#include <string>
+
+#include "ge/ge_plugin.h"
+
+namespace devsim {
+
+struct Options {
+  std::string wrap = "ref";
+  uint64_t price = 100, take = 100, take_seed = 1;
+  uint64_t link_latency_ns = 2000, link_gbps = 10;
+  uint64_t streams = 2;
+  uint64_t delay = 0, delay_us = 200;
+  uint64_t fail_at = 0;
+};
+
+// GE_INVALID_ARGUMENT naming an unknown key or a value out of range.
+ge_rc ParseOptions(ge_str text, Options* out, ge_err* err);
+
+// A well-mixed number for (seed, n); the same everywhere.
+uint64_t Mix(uint64_t seed, uint64_t n);
+
+}  // namespace devsim
+#endif  // GE_SAMPLES_DEVSIM_OPTIONS_H_

@@ -1,0 +1,237 @@
+// devsim: a simulated asynchronous device around another engine's .so. It exists to test a host:
+// its memory faults when the host touches it, its work is late by random times, and its failures
+// arrive through events. options.h lists what can be set.
+#include <cstdio>
+#include <memory>
+
+#include "engine.h"
+#include "ge/ge_plugin.hpp"
+
+namespace devsim {
+namespace {
+
+using ge::plugin::Fail;
+using ge::plugin::Guard;
+
+ge_rc QueryGuarded(ge_engine* e, const ge_graph* graph, const ge_sink* sink, ge_err* err) {
+  return Guard(err, "devsim: query", [&] { return Query(e, graph, sink, err); });
+}
+
+ge_rc Compile(ge_engine* e, const ge_segment* segment, uint32_t n, uint32_t segment_stride,
+              ge_compiled* out, uint32_t out_stride, ge_err* err) {
+  return Guard(err, "devsim: compile", [&]() -> ge_rc {
+    std::vector<std::unique_ptr<ge_exec>> execs;
+    for (uint32_t i = 0; i < n; ++i) execs.push_back(std::make_unique<ge_exec>());
+    const ge_rc rc = e->wrapped.api().compile(e->wrapped.engine(), segment, n, segment_stride, out,
+                                              out_stride, err);
+    for (uint32_t i = 0; i < n; ++i) {
+      auto* c =
+          reinterpret_cast<ge_compiled*>(reinterpret_cast<char*>(out) + uint64_t{i} * out_stride);
+      if (c->exec == nullptr) continue;
+      *execs[i] = {e, c->exec};
+      c->exec = execs[i].release();
+    }
+    return rc;
+  });
+}
+
+void ExecDestroy(ge_exec* exec) {
+  const ge_engine_api& api = exec->engine->wrapped.api();
+  if (api.exec_destroy != nullptr) api.exec_destroy(exec->wrapped);
+  delete exec;
+}
+
+// Fills a task and queues it, or gives it back.
+template <class Fill>
+ge_rc Queue(ge_stream* stream, Fill fill) {
+  Task* task = stream->Take();
+  const ge_rc rc = fill(task);
+  if (rc == GE_OK) {
+    stream->Queue(task);
+  } else {
+    stream->Return(task);
+  }
+  return rc;
+}
+
+ge_rc Enqueue(ge_exec* exec, const ge_launch* launch, ge_err* err) {
+  return Guard(err, "devsim: enqueue", [&]() -> ge_rc {
+    if (launch->stream == nullptr || launch->stream->engine() != exec->engine) {
+      return Fail(err, GE_INVALID_ARGUMENT, UINT32_MAX,
+                  "devsim: a launch without a stream of this engine; its device is asynchronous");
+    }
+    return Queue(launch->stream, [&](Task* task) {
+      task->exec = exec;
+      return exec->engine->Prepare(*launch, task, err);
+    });
+  });
+}
+
+ge_rc Copy(ge_engine* e, const ge_copy* copy, ge_err* err) {
+  return Guard(err, "devsim: copy", [&]() -> ge_rc {
+    if (copy->stream != nullptr) {
+      return Queue(copy->stream, [&](Task* task) { return e->Prepare(*copy, task, err); });
+    }
+    Task task;
+    const ge_rc rc = e->Prepare(*copy, &task, err);
+    return rc != GE_OK ? rc : e->Perform(task, err);
+  });
+}
+
+ge_rc Devices(ge_engine* e, const ge_device** out, uint32_t* n, uint32_t* stride, ge_err*) {
+  *out = &e->device, *n = 1, *stride = sizeof(ge_device);
+  return GE_OK;
+}
+
+ge_rc Links(ge_engine* e, const ge_link** out, uint32_t* n, uint32_t* stride, ge_err*) {
+  *out = e->link, *n = 2, *stride = sizeof(ge_link);
+  return GE_OK;
+}
+
+ge_rc MemAlloc(ge_engine* e, uint32_t device, uint64_t bytes, uint64_t align, ge_mem** out,
+               void** address, ge_err* err) {
+  return Guard(err, "devsim: mem_alloc", [&]() -> ge_rc {
+    if (device != 0) {
+      return Fail(err, GE_OUT_OF_RANGE, UINT32_MAX, "devsim: device %u of 1", device);
+    }
+    return e->memory.Alloc(bytes, align, out, address, err);
+  });
+}
+
+void MemFree(ge_engine* e, ge_mem* mem) { e->memory.Free(mem); }
+
+ge_rc StreamCreate(ge_engine* e, uint32_t device, ge_stream** out, ge_err* err) {
+  return Guard(err, "devsim: stream_create", [&]() -> ge_rc {
+    if (device != 0) {
+      return Fail(err, GE_OUT_OF_RANGE, UINT32_MAX, "devsim: device %u of 1", device);
+    }
+    *out = new ge_stream(e);
+    return GE_OK;
+  });
+}
+
+void StreamDestroy(ge_stream* stream) { delete stream; }
+
+ge_rc EventCreate(ge_engine*, ge_event** out, ge_err* err) {
+  return Guard(err, "devsim: event_create", [&]() -> ge_rc {
+    *out = new ge_event;
+    return GE_OK;
+  });
+}
+
+void EventDestroy(ge_event* event) { delete event; }
+
+ge_rc QueueEvent(ge_stream* stream, Task::Kind kind, ge_event* event, uint64_t value, ge_err* err) {
+  return Guard(err, "devsim: stream", [&] {
+    return Queue(stream, [&](Task* task) -> ge_rc {
+      task->kind = kind, task->event = event, task->value = value;
+      return GE_OK;
+    });
+  });
+}
+
+ge_rc StreamWait(ge_stream* stream, ge_event* event, uint64_t value, ge_err* err) {
+  return QueueEvent(stream, Task::Kind::kWait, event, value, err);
+}
+
+ge_rc StreamSignal(ge_stream* stream, ge_event* event, uint64_t value, ge_err* err) {
+  return QueueEvent(stream, Task::Kind::kSignal, event, value, err);
+}
+
+ge_rc EventWait(ge_event* event, uint64_t value, uint64_t timeout_ns, ge_err* err) {
+  return Guard(err, "devsim: event_wait", [&] { return event->Wait(value, timeout_ns, err); });
+}
+
+ge_rc EventQuery(ge_event* event, uint64_t* value, ge_err* err) {
+  return Guard(err, "devsim: event_query", [&] { return event->Query(value, err); });
+}
+
+ge_rc EventNotify(ge_event* event, uint64_t value, void (*done)(void*, ge_rc), void* ctx,
+                  ge_err* err) {
+  return Guard(err, "devsim: event_notify", [&]() -> ge_rc {
+    event->Notify(value, done, ctx);
+    return GE_OK;
+  });
+}
+
+ge_rc FrameCreate(ge_exec* exec, ge_frame** out, ge_err* err) {
+  const ge_engine_api& api = exec->engine->wrapped.api();
+  *out = nullptr;
+  return api.frame_create == nullptr ? static_cast<ge_rc>(GE_OK)
+                                     : api.frame_create(exec->wrapped, out, err);
+}
+
+void FrameDestroy(ge_exec* exec, ge_frame* frame) {
+  const ge_engine_api& api = exec->engine->wrapped.api();
+  if (frame != nullptr && api.frame_destroy != nullptr) api.frame_destroy(exec->wrapped, frame);
+}
+
+ge_rc EngineCreate(const ge_create_args* args, ge_engine** out, ge_err* err) {
+  return Guard(err, "devsim: create", [&]() -> ge_rc {
+    auto engine = std::make_unique<ge_engine>();
+    ge_rc rc = ParseOptions(args->options, &engine->options, err);
+    if (rc == GE_OK) rc = engine->wrapped.Create(engine->options.wrap, args->host, err);
+    if (rc != GE_OK) return rc;
+    engine->Describe();
+    *out = engine.release();
+    return GE_OK;
+  });
+}
+
+void EngineDestroy(ge_engine* engine) { delete engine; }
+
+constexpr ge_engine_api kApi = {
+    GE_HDR(ge_engine_api, GE_TAG_ENGINE_API),
+    QueryGuarded,
+    Compile,
+    Enqueue,
+    ExecDestroy,
+    Devices,
+    Links,
+    MemAlloc,
+    MemFree,
+    Copy,
+    StreamCreate,
+    StreamDestroy,
+    EventCreate,
+    EventDestroy,
+    StreamWait,
+    StreamSignal,
+    EventWait,
+    EventQuery,
+    EventNotify,
+    FrameCreate,
+    FrameDestroy,
+};
+
+#if defined(__SANITIZE_ADDRESS__)
+constexpr uint32_t kSanitizer = GE_SANITIZER_ADDRESS;
+#elif defined(__SANITIZE_THREAD__)
+constexpr uint32_t kSanitizer = GE_SANITIZER_THREAD;
+#else
+constexpr uint32_t kSanitizer = GE_SANITIZER_NONE;
+#endif
+
+constexpr ge_plugin_desc kDesc = {
+    GE_PLUGIN_MAGIC, GE_HDR(ge_plugin_desc, GE_TAG_PLUGIN),
+    GE_ABI_MAJOR,    GE_ABI_MINOR,
+    GE_HEADER_HASH,  {"devsim", 6},
+    {"0.1.0", 5},    {"GraphEngine", 11},
+    GE_KIND_ENGINE,  kSanitizer,
+    EngineCreate,    EngineDestroy,
+    &kApi,
+};
+
+}  // namespace
+}  // namespace devsim
+
+extern "C" const ge_plugin_desc* ge_plugin_query(ge_query_args* args) {
+  if (args->host_major == GE_ABI_MAJOR && args->host_header_hash == GE_HEADER_HASH) {
+    return &devsim::kDesc;
+  }
+  std::snprintf(args->refusal, sizeof args->refusal,
+                "devsim was built for plugin ABI %u.%u, the host has %u.%u or other structs; build "
+                "both from one source tree",
+                GE_ABI_MAJOR, GE_ABI_MINOR, args->host_major, args->host_minor);
+  return nullptr;
+}

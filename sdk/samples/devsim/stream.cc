@@ -1,0 +1,167 @@
+#include "stream.h"
+
+#include <algorithm>
+#include <chrono>
+
+#include "engine.h"
+#include "ge/ge_plugin.hpp"
+
+namespace {
+
+ge_err NoError() {
+  ge_err err = {};
+  err.h = GE_HDR(ge_err, GE_TAG_ERR);
+  err.node = UINT32_MAX;
+  return err;
+}
+
+// Answers a kept error into the caller's struct, which may be NULL.
+ge_rc Answer(const ge_err& error, ge_err* err) {
+  if (err != nullptr) {
+    const ge_hdr h = err->h;
+    *err = error;
+    err->h = h;
+  }
+  return error.code;
+}
+
+}  // namespace
+
+ge_event::ge_event() : error_(NoError()) {}
+
+void ge_event::Reach(uint64_t value) {
+  std::unique_lock<std::mutex> lock(mutex_);
+  value_ = std::max(value_, value);
+  CallBack(std::move(lock));
+}
+
+void ge_event::Fail(const ge_err& error) {
+  std::unique_lock<std::mutex> lock(mutex_);
+  if (error_.code == GE_OK) error_ = error;
+  CallBack(std::move(lock));
+}
+
+// Wakes waiters and calls, without the lock, the callbacks that are due.
+void ge_event::CallBack(std::unique_lock<std::mutex> lock) {
+  std::vector<Callback> due;
+  const ge_rc failed = error_.code;
+  const uint64_t value = value_;
+  auto is_due = [&](const Callback& c) { return c.value <= value || failed != GE_OK; };
+  for (const Callback& c : callbacks_) {
+    if (is_due(c)) due.push_back(c);
+  }
+  callbacks_.erase(std::remove_if(callbacks_.begin(), callbacks_.end(), is_due), callbacks_.end());
+  changed_.notify_all();
+  lock.unlock();
+  for (const Callback& c : due) c.done(c.ctx, c.value <= value ? GE_OK : failed);
+}
+
+ge_rc ge_event::Wait(uint64_t value, uint64_t timeout_ns, ge_err* err) {
+  std::unique_lock<std::mutex> lock(mutex_);
+  auto over = [&] { return value_ >= value || error_.code != GE_OK; };
+  if (timeout_ns > uint64_t{1} << 62) {
+    changed_.wait(lock, over);
+  } else if (!changed_.wait_for(lock, std::chrono::nanoseconds(timeout_ns), over)) {
+    return GE_PENDING;
+  }
+  return value_ >= value ? GE_OK : Answer(error_, err);
+}
+
+ge_rc ge_event::Query(uint64_t* value, ge_err* err) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  *value = value_;
+  return error_.code == GE_OK ? GE_OK : Answer(error_, err);
+}
+
+void ge_event::Notify(uint64_t value, void (*done)(void*, ge_rc), void* ctx) {
+  std::unique_lock<std::mutex> lock(mutex_);
+  callbacks_.push_back({value, done, ctx});
+  CallBack(std::move(lock));
+}
+
+ge_stream::ge_stream(ge_engine* engine)
+    : engine_(engine), error_(NoError()), worker_([this] { Work(); }) {}
+
+ge_stream::~ge_stream() {
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    stop_ = true;
+  }
+  wake_.notify_one();
+  worker_.join();
+  while (spare_ != nullptr) delete Take();
+}
+
+devsim::Task* ge_stream::Take() {
+  std::lock_guard<std::mutex> lock(mutex_);
+  if (spare_ == nullptr) return new devsim::Task;
+  devsim::Task* task = spare_;
+  spare_ = task->next;
+  task->next = nullptr;
+  return task;
+}
+
+void ge_stream::Return(devsim::Task* task) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  task->next = spare_;
+  spare_ = task;
+}
+
+void ge_stream::Queue(devsim::Task* task) {
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    task->next = nullptr;
+    (tail_ != nullptr ? tail_->next : head_) = task;
+    tail_ = task;
+  }
+  wake_.notify_one();
+}
+
+void ge_stream::Work() {
+  for (;;) {
+    std::unique_lock<std::mutex> lock(mutex_);
+    wake_.wait(lock, [this] { return head_ != nullptr || stop_; });
+    if (head_ == nullptr) return;
+    devsim::Task* task = head_;
+    head_ = task->next;
+    if (head_ == nullptr) tail_ = nullptr;
+    lock.unlock();
+    Do(task);
+    Return(task);
+  }
+}
+
+// A host that gives up a run may destroy a stream that waits for a signal which never comes: the
+// wait then ends, as a failure, two seconds after the destruction began.
+ge_rc ge_stream::WaitFor(const devsim::Task& task, ge_err* err) {
+  constexpr uint64_t kSliceNs = 100'000'000;
+  for (int left = 20; left > 0;) {
+    const ge_rc rc = task.event->Wait(task.value, kSliceNs, err);
+    if (rc != GE_PENDING) return rc;
+    std::lock_guard<std::mutex> lock(mutex_);
+    if (stop_) --left;
+  }
+  return ge::plugin::Fail(err, GE_CANCELLED, UINT32_MAX,
+                          "devsim: the stream was destroyed while it waited for value %llu",
+                          static_cast<unsigned long long>(task.value));
+}
+
+void ge_stream::Do(devsim::Task* task) {
+  if (task->kind == devsim::Task::Kind::kSignal) {
+    if (error_.code == GE_OK) {
+      task->event->Reach(task->value);
+    } else {
+      task->event->Fail(error_);
+    }
+    return;
+  }
+  if (error_.code != GE_OK) return;
+  ge_err err = NoError();
+  const ge_rc rc = task->kind == devsim::Task::Kind::kWait ? WaitFor(*task, &err)
+                                                           : engine_->Perform(*task, &err);
+  if (rc == GE_OK) return;
+  error_ = err;
+  error_.code = rc;
+  // What was queued behind the failed task is lost, so more than the call is unusable.
+  error_.scope = std::max<uint32_t>(err.scope, GE_SCOPE_EXEC);
+}

@@ -1,0 +1,84 @@
+// Streams and timeline events. A stream is one worker thread that does its tasks in order; an
+// event counts up. When a task fails, the stream is poisoned: its later tasks are skipped and its
+// later signals carry the error, which event_wait answers and which poisons streams that wait.
+// Each call is thread-safe; the host serialises the calls of one stream by contract.
+#ifndef GE_SAMPLES_DEVSIM_STREAM_H_
+#define GE_SAMPLES_DEVSIM_STREAM_H_
+
+#include <condition_variable>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include "ge/ge_plugin.h"
+
+struct ge_event {
+ public:
+  ge_event();
+  void Reach(uint64_t value);
+  void Fail(const ge_err& error);
+  // GE_PENDING after the timeout.
+  ge_rc Wait(uint64_t value, uint64_t timeout_ns, ge_err* err);
+  ge_rc Query(uint64_t* value, ge_err* err);
+  void Notify(uint64_t value, void (*done)(void*, ge_rc), void* ctx);
+
+ private:
+  struct Callback {
+    uint64_t value;
+    void (*done)(void*, ge_rc);
+    void* ctx;
+  };
+  void CallBack(std::unique_lock<std::mutex> lock);
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  uint64_t value_ = 0;
+  ge_err error_;  // code 0 = none
+  std::vector<Callback> callbacks_;
+};
+
+namespace devsim {
+
+struct Task {
+  enum class Kind { kLaunch, kCopy, kSignal, kWait } kind = Kind::kLaunch;
+  Task* next = nullptr;
+  // kLaunch: everything that the launch points to is kept in `bufs` and `dims`.
+  ge_exec* exec = nullptr;
+  ge_launch launch;
+  std::vector<ge_buf> bufs;
+  std::vector<int64_t> dims;
+  // kCopy, with shadow addresses.
+  void* dst = nullptr;
+  const void* src = nullptr;
+  uint64_t bytes = 0;
+  // kSignal, kWait
+  ge_event* event = nullptr;
+  uint64_t value = 0;
+};
+
+}  // namespace devsim
+
+struct ge_stream {
+ public:
+  explicit ge_stream(ge_engine* engine);
+  ~ge_stream();  // finishes what is queued
+  ge_engine* engine() const { return engine_; }
+  // A task to fill in: an old one, whose vectors keep their memory. Queue or Return it.
+  devsim::Task* Take();
+  void Queue(devsim::Task* task);
+  void Return(devsim::Task* task);
+
+ private:
+  void Work();
+  void Do(devsim::Task* task);
+  ge_rc WaitFor(const devsim::Task& task, ge_err* err);
+
+  ge_engine* engine_;
+  std::mutex mutex_;
+  std::condition_variable wake_;
+  devsim::Task *head_ = nullptr, *tail_ = nullptr, *spare_ = nullptr;
+  bool stop_ = false;
+  ge_err error_;        // of the worker alone; code 0 = none
+  std::thread worker_;  // last: it uses the rest
+};
+
+#endif  // GE_SAMPLES_DEVSIM_STREAM_H_

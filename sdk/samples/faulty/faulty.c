@@ -1,0 +1,301 @@
+/* An engine that misbehaves in one way, chosen when it is compiled: -DFAULT=FAULT_x. For tests of
+ * the host's refusals; everything but the chosen fault is legal. It takes Add of float32 without
+ * broadcasting at 1 ns, so that whoever asks for the least price gets it. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ge/ge_plugin.h"
+
+enum {
+  FAULT_NONE,
+  /* seen at load */
+  FAULT_MAGIC,      /* the descriptor begins with something else */
+  FAULT_MAJOR,      /* built for the next major version */
+  FAULT_HASH,       /* built from other struct layouts */
+  FAULT_NULL_DESC,  /* answers NULL without a reason */
+  FAULT_REFUSE,     /* answers NULL with a reason */
+  FAULT_SHORT_DESC, /* the descriptor says that it is 8 bytes long */
+  FAULT_BAD_NAME,   /* the name is not [a-z0-9_]+ */
+  FAULT_NO_KIND,    /* offers no kind of thing */
+  FAULT_NULL_TABLE, /* no function table */
+  FAULT_ZERO_TABLE, /* a function table of zeros */
+  FAULT_NULL_QUERY, /* a required function is missing */
+  FAULT_NO_SYMBOL,  /* exports nothing */
+  FAULT_CREATE_ERROR,
+  FAULT_CREATE_NULL, /* says that it made an engine, but gives none */
+  FAULT_DEVICES_ERROR,
+  /* seen at query */
+  FAULT_QUERY_ERROR,
+  FAULT_LONG_MESSAGE, /* an error whose length is beyond its buffer */
+  FAULT_SILENT,       /* neither offers nor declines */
+  FAULT_OFFER_BAD_INDEX,
+  FAULT_OFFER_TWICE,      /* a node twice in one offer */
+  FAULT_OFFER_UNSORTED,   /* a pattern in descending order */
+  FAULT_OFFER_EMPTY,      /* no node, and no conversion either */
+  FAULT_OFFER_NO_COST,    /* cost is NULL */
+  FAULT_OFFER_BAD_LAYOUT, /* names a layout that was never declared */
+  FAULT_OFFER_BAD_DEVICE, /* names a device that it does not have */
+  FAULT_OFFER_APART,      /* a pattern of two nodes, whether connected or not */
+  FAULT_OFFER_NOT_CONVEX, /* a pattern of the first and the last node */
+  FAULT_DECLINE_BAD_INDEX,
+  /* seen at compile */
+  FAULT_COMPILE_ERROR,  /* of the whole call */
+  FAULT_SEGMENT_ERROR,  /* of each segment */
+  FAULT_NULL_EXEC,      /* success without an exec */
+  FAULT_INTERNAL_STEPS, /* an internal value that ends before it begins */
+  FAULT_INTERNAL_ALIAS, /* an internal value that overlays a later one */
+  FAULT_HUGE_WORKSPACE, /* 2^63 bytes */
+  FAULT_ALIAS_BAD,      /* an alias pair of positions that do not exist */
+  /* seen at run */
+  FAULT_ENQUEUE_ERROR,
+  FAULT_WRONG_RESULT /* every element is off by one */
+};
+
+#ifndef FAULT
+#define FAULT FAULT_NONE
+#define FAULT_NAME "faulty_none"
+#endif
+
+struct ge_engine {
+  int unused;
+};
+struct ge_exec {
+  uint32_t first;
+  uint32_t alias[2];
+  ge_internal internal[2];
+};
+
+static int is(ge_str s, const char* text) {
+  return s.n == strlen(text) && (s.n == 0 || memcmp(s.p, text, s.n) == 0);
+}
+
+static ge_rc fail(ge_err* err, ge_rc rc, const char* text) {
+  if (err == NULL) return rc;
+  err->code = rc;
+  err->node = UINT32_MAX;
+  err->msg_len = (uint32_t)strlen(text);
+  memcpy(err->msg, text, err->msg_len);
+  return rc;
+}
+
+static int takes(const ge_graph* g, const ge_node* n) {
+  if (!is(n->domain, "") || !is(n->op, "Add")) return 0;
+  const ge_type* y = &GE_VALUE(g, n->out[0])->type;
+  if (y->dtype != GE_F32 || y->rank < 0) return 0;
+  for (uint32_t i = 0; i < 2; ++i) {
+    const ge_value* x = GE_VALUE(g, n->in[i]);
+    if ((x->flags & GE_VALUE_CONSTANT) || x->type.rank != y->rank) return 0;
+    for (int32_t d = 0; d < y->rank; ++d)
+      if (y->dims[d] < 0 || x->type.dims[d] != y->dims[d]) return 0;
+  }
+  return 1;
+}
+
+/* Bends an offer of node `*node`; two[] is room for a pattern. */
+static void bend(ge_offer* offer, const ge_graph* g, uint32_t* two, ge_value_layout* layout,
+                 ge_layout_choice* choice) {
+  const uint32_t node = offer->node[0], last = g->n_node - 1;
+  two[0] = node;
+  two[1] = node;
+  switch (FAULT) {
+    case FAULT_OFFER_BAD_INDEX:
+      two[0] = g->n_node;
+      offer->node = two;
+      break;
+    case FAULT_OFFER_TWICE:
+      offer->node = two;
+      offer->n_node = 2;
+      break;
+    case FAULT_OFFER_UNSORTED:
+      two[0] = node == 0 ? last : node;
+      two[1] = 0;
+      offer->node = two;
+      offer->n_node = 2;
+      break;
+    case FAULT_OFFER_APART:
+    case FAULT_OFFER_NOT_CONVEX:
+      two[0] = FAULT == FAULT_OFFER_NOT_CONVEX || node == last ? 0 : node;
+      two[1] = FAULT == FAULT_OFFER_NOT_CONVEX || node == last ? last : node + 1;
+      offer->node = two;
+      offer->n_node = 2;
+      break;
+    case FAULT_OFFER_EMPTY:
+      offer->n_node = 0;
+      break;
+    case FAULT_OFFER_NO_COST:
+      offer->cost = NULL;
+      break;
+    case FAULT_OFFER_BAD_DEVICE:
+      offer->device = 7;
+      break;
+    case FAULT_OFFER_BAD_LAYOUT:
+      layout->value = GE_NODE(g, node)->in[0];
+      layout->layout = 4242;
+      choice->v = layout;
+      choice->n = 1;
+      choice->marginal_ns = 1;
+      offer->choice = choice;
+      offer->n_choice = 1;
+      break;
+    default:
+      break;
+  }
+}
+
+static ge_rc query(ge_engine* e, const ge_graph* g, const ge_sink* s, ge_err* err) {
+  (void)e;
+  if (FAULT == FAULT_QUERY_ERROR) return fail(err, GE_INTERNAL, "faulty: query fails on request");
+  if (FAULT == FAULT_LONG_MESSAGE) {
+    if (err != NULL) {
+      memset(err->msg, 'x', sizeof err->msg);
+      err->msg_len = 100000;
+    }
+    return GE_INTERNAL;
+  }
+  for (uint32_t i = 0; i < g->n_node && FAULT != FAULT_SILENT; ++i) {
+    uint32_t two[2];
+    ge_value_layout layout = {0};
+    ge_layout_choice choice = {0};
+    ge_decline no = {GE_HDR(ge_decline, GE_TAG_DECLINE), i, GE_WHY_OP, {"not Add", 7}};
+    ge_cost cost = {GE_HDR(ge_cost, GE_TAG_COST), .marginal_ns = 1};
+    ge_offer offer = {GE_HDR(ge_offer, GE_TAG_OFFER), .node = &i, .n_node = 1, .cost = &cost};
+    const int take = takes(g, GE_NODE(g, i));
+    if (take) bend(&offer, g, two, &layout, &choice);
+    if (FAULT == FAULT_DECLINE_BAD_INDEX) no.node = g->n_node + 1;
+    const ge_rc rc = take ? s->offer(s->host, &offer) : s->decline(s->host, &no);
+    if (rc != GE_OK) return rc;
+  }
+  return GE_OK;
+}
+
+static void bend_compiled(ge_compiled* c) {
+  const ge_internal fine = {64, 64, 0, 0, UINT32_MAX, 0};
+  c->n_step = 2;
+  c->exec->internal[0] = c->exec->internal[1] = fine;
+  switch (FAULT) {
+    case FAULT_INTERNAL_STEPS:
+      c->exec->internal[0].first_step = 1;
+      c->internal = c->exec->internal;
+      c->n_internal = 1;
+      break;
+    case FAULT_INTERNAL_ALIAS:
+      c->exec->internal[0].alias_of = 1;
+      c->internal = c->exec->internal;
+      c->n_internal = 2;
+      break;
+    case FAULT_HUGE_WORKSPACE:
+      c->workspace = UINT64_C(1) << 63;
+      break;
+    case FAULT_ALIAS_BAD:
+      c->exec->alias[0] = 9;
+      c->exec->alias[1] = 9;
+      c->alias = c->exec->alias;
+      c->alias_count = 1;
+      break;
+    default:
+      break;
+  }
+}
+
+static ge_rc compile(ge_engine* e, const ge_segment* segment, uint32_t n, uint32_t segment_stride,
+                     ge_compiled* out, uint32_t out_stride, ge_err* err) {
+  (void)e;
+  if (FAULT == FAULT_COMPILE_ERROR) {
+    return fail(err, GE_INTERNAL, "faulty: compile fails on request");
+  }
+  for (uint32_t i = 0; i < n; ++i) {
+    const ge_segment* s = (const void*)((const char*)segment + (uint64_t)i * segment_stride);
+    ge_compiled* c = (void*)((char*)out + (uint64_t)i * out_stride);
+    if (FAULT == FAULT_SEGMENT_ERROR) {
+      c->rc = fail(&c->err, GE_UNIMPLEMENTED, "faulty: this segment fails on request");
+      continue;
+    }
+    if (FAULT == FAULT_NULL_EXEC) continue;
+    c->exec = calloc(1, sizeof *c->exec);
+    if (c->exec == NULL) return fail(err, GE_OUT_OF_MEMORY, "faulty: out of memory");
+    c->exec->first = s->n_in > 0 && s->in[0] != GE_NODE(s->graph, s->taken[0].node[0])->in[0];
+    bend_compiled(c);
+  }
+  return GE_OK;
+}
+
+static ge_rc enqueue(ge_exec* x, const ge_launch* l, ge_err* err) {
+  if (FAULT == FAULT_ENQUEUE_ERROR) {
+    return fail(err, GE_INTERNAL, "faulty: enqueue fails on request");
+  }
+  const float *a = l->in[x->first].ptr, *b = l->in[l->n_in - 1 - x->first].ptr;
+  float* y = l->out[0].ptr;
+  for (uint64_t i = 0; i < l->out[0].bytes / sizeof *y; ++i) {
+    y[i] = a[i] + b[i] + (FAULT == FAULT_WRONG_RESULT ? 1.0f : 0.0f);
+  }
+  return GE_OK;
+}
+
+static void exec_destroy(ge_exec* x) { free(x); }
+
+static ge_rc devices(ge_engine* e, const ge_device** out, uint32_t* n, uint32_t* stride,
+                     ge_err* err) {
+  static const ge_device device = {GE_HDR(ge_device, GE_TAG_DEVICE), .name = {"cpu", 3}};
+  (void)e;
+  if (FAULT == FAULT_DEVICES_ERROR) {
+    return fail(err, GE_UNAVAILABLE, "faulty: devices fails on request");
+  }
+  *out = &device;
+  *n = 1;
+  *stride = sizeof device;
+  return GE_OK;
+}
+
+static ge_rc engine_create(const ge_create_args* args, ge_engine** out, ge_err* err) {
+  (void)args;
+  if (FAULT == FAULT_CREATE_ERROR) {
+    return fail(err, GE_UNAVAILABLE, "faulty: engine_create fails on request");
+  }
+  *out = FAULT == FAULT_CREATE_NULL ? NULL : calloc(1, sizeof **out);
+  return GE_OK;
+}
+
+static void engine_destroy(ge_engine* e) { free(e); }
+
+static const ge_engine_api api = {
+    .h = {FAULT == FAULT_ZERO_TABLE ? 0 : sizeof(ge_engine_api),
+          FAULT == FAULT_ZERO_TABLE ? 0 : GE_TAG_ENGINE_API, 0, 0},
+    .query = FAULT == FAULT_ZERO_TABLE || FAULT == FAULT_NULL_QUERY ? NULL : query,
+    .compile = FAULT == FAULT_ZERO_TABLE ? NULL : compile,
+    .enqueue = FAULT == FAULT_ZERO_TABLE ? NULL : enqueue,
+    .exec_destroy = FAULT == FAULT_ZERO_TABLE ? NULL : exec_destroy,
+    .devices = FAULT == FAULT_ZERO_TABLE ? NULL : devices,
+};
+
+static const ge_plugin_desc desc = {
+    .magic = FAULT == FAULT_MAGIC ? UINT64_C(0x1234) : GE_PLUGIN_MAGIC,
+    .h = {FAULT == FAULT_SHORT_DESC ? 8 : sizeof(ge_plugin_desc), GE_TAG_PLUGIN, 0, 0},
+    .abi_major = GE_ABI_MAJOR + (FAULT == FAULT_MAJOR ? 1 : 0),
+    .abi_minor = GE_ABI_MINOR,
+    .header_hash = GE_HEADER_HASH ^ (FAULT == FAULT_HASH ? 1 : 0),
+    .name = {FAULT == FAULT_BAD_NAME ? "Faulty, of course" : FAULT_NAME,
+             FAULT == FAULT_BAD_NAME ? 17 : sizeof FAULT_NAME - 1},
+    .version = {"1.0", 3},
+    .vendor = {"sample", 6},
+    .kinds = FAULT == FAULT_NO_KIND ? 0 : GE_KIND_ENGINE,
+    .sanitizer = GE_SANITIZER_NONE,
+    .engine_create = engine_create,
+    .engine_destroy = engine_destroy,
+    .engine = FAULT == FAULT_NULL_TABLE ? NULL : &api,
+};
+
+/* The preprocessor does not know the enum, so the build says NO_SYMBOL apart. */
+#ifdef NO_SYMBOL
+const ge_plugin_desc* other_name(ge_query_args* args);
+const ge_plugin_desc* other_name(ge_query_args* args) {
+#else
+const ge_plugin_desc* ge_plugin_query(ge_query_args* args) {
+#endif
+  if (FAULT == FAULT_NULL_DESC) return NULL;
+  if (FAULT == FAULT_REFUSE || args->host_major != GE_ABI_MAJOR) {
+    snprintf(args->refusal, sizeof args->refusal, "faulty refuses on request");
+    return NULL;
+  }
+  return &desc;
+}

@@ -1,0 +1,4 @@
+#include "tools/ge_test/tensor.h"
+namespace ge::test {
+int RunRandomOps(const SweepOptions&) { return 2; }
+}

@@ -1,0 +1,312 @@
+#include "tools/ge_test/tensor.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstring>
+#include <limits>
+
+#include "ge/base/checked.h"
+
+namespace ge::test {
+namespace {
+
+constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+constexpr double kInf = std::numeric_limits<double>::infinity();
+
+template <typename T>
+T Load(const HostTensor& t, int64_t i) {
+  T v;
+  std::memcpy(&v, t.data.get() + i * static_cast<int64_t>(sizeof(T)), sizeof(T));
+  return v;
+}
+
+template <typename T>
+void Store(HostTensor* t, int64_t i, T v) {
+  std::memcpy(t->data.get() + i * static_cast<int64_t>(sizeof(T)), &v, sizeof(T));
+}
+
+// An element below a byte or of one byte, as its bits.
+uint32_t Bits(const HostTensor& t, int64_t i) {
+  const int bits = DTypeBits(t.dtype);
+  const int64_t bit = i * bits;
+  const auto byte = std::to_integer<uint32_t>(t.data.get()[bit / 8]);
+  return (byte >> (bit % 8)) & ((1u << bits) - 1);
+}
+
+// sign | exponent | mantissa of a small float without infinities of its own.
+double SmallFloat(uint32_t code, int exponent_bits, int man_bits, int bias) {
+  const uint32_t man = code & ((1u << man_bits) - 1);
+  const auto e = static_cast<int>((code >> man_bits) & ((1u << exponent_bits) - 1));
+  const bool negative = ((code >> (man_bits + exponent_bits)) & 1) != 0;
+  const double magnitude = e == 0 ? std::ldexp(man, 1 - bias - man_bits)
+                                  : std::ldexp(man + (1u << man_bits), e - bias - man_bits);
+  return negative ? -magnitude : magnitude;
+}
+
+double Half(uint32_t code) {
+  if ((code & 0x7c00) != 0x7c00) return SmallFloat(code, 5, 10, 15);
+  if ((code & 0x3ff) != 0) return kNan;
+  return (code & 0x8000) != 0 ? -kInf : kInf;
+}
+
+double Float8(DType dtype, uint32_t code) {
+  switch (dtype) {
+    case DType::kFloat8e4m3fn:
+      return (code & 0x7f) == 0x7f ? kNan : SmallFloat(code, 4, 3, 7);
+    case DType::kFloat8e4m3fnuz:
+      return code == 0x80 ? kNan : SmallFloat(code, 4, 3, 8);
+    case DType::kFloat8e5m2fnuz:
+      return code == 0x80 ? kNan : SmallFloat(code, 5, 2, 16);
+    case DType::kFloat8e8m0:
+      return code == 0xff ? kNan : std::ldexp(1.0, static_cast<int>(code) - 127);
+    default:
+      if ((code & 0x7c) != 0x7c) return SmallFloat(code, 5, 2, 15);
+      if ((code & 3) != 0) return kNan;
+      return (code & 0x80) != 0 ? -kInf : kInf;
+  }
+}
+
+uint16_t ToHalf(double v) {
+  // By way of the nearest of all codes: slow, sure, and unlike the code under test.
+  if (std::isnan(v)) return 0x7e00;
+  const uint16_t sign = std::signbit(v) ? 0x8000 : 0;
+  const double a = std::fabs(v);
+  if (a >= 65520.0) return sign | 0x7c00;
+  uint16_t lo = 0, hi = 0x7bff;
+  while (lo < hi) {
+    const auto mid = static_cast<uint16_t>((lo + hi + 1) / 2);
+    if (Half(mid) <= a) {
+      lo = mid;
+    } else {
+      hi = static_cast<uint16_t>(mid - 1);
+    }
+  }
+  if (lo == 0x7bff) return sign | lo;
+  const double below = a - Half(lo), above = Half(lo + 1u) - a;
+  const bool up = above < below || (above == below && (lo & 1) != 0);
+  return sign | static_cast<uint16_t>(lo + (up ? 1 : 0));
+}
+
+uint16_t ToBfloat(double v) {
+  const auto bits = std::bit_cast<uint32_t>(static_cast<float>(v));
+  if (std::isnan(v)) return 0x7fc0;
+  return static_cast<uint16_t>((bits + 0x7fff + ((bits >> 16) & 1)) >> 16);
+}
+
+int PartsOf(DType t) { return t == DType::kComplex64 || t == DType::kComplex128 ? 2 : 1; }
+
+bool IsApproximate(DType t) {
+  return t == DType::kFloat || t == DType::kDouble || t == DType::kFloat16 ||
+         t == DType::kBfloat16 || PartsOf(t) == 2;
+}
+
+std::string IndexText(int64_t i, const std::vector<int64_t>& dims) {
+  std::vector<int64_t> index(dims.size());
+  for (size_t d = dims.size(); d-- > 0;) {
+    index[d] = i % dims[d];
+    i /= dims[d];
+  }
+  return fmt::format("[{}]", fmt::join(index, ","));
+}
+
+bool Near(double f, double w, const Tolerance& tolerance, double greatest) {
+  if (std::isnan(w) || std::isnan(f)) return std::isnan(w) && std::isnan(f);
+  if (std::isinf(w) || std::isinf(f)) return w == f;
+  return std::fabs(f - w) <=
+         tolerance.atol + tolerance.rtol * std::fabs(w) + tolerance.scaled * greatest;
+}
+
+}  // namespace
+
+int64_t HostTensor::count() const { return CheckedProduct(dims).value_or(0); }
+
+Result<HostTensor> MakeTensor(DType dtype, std::vector<int64_t> dims) {
+  HostTensor t;
+  t.dtype = dtype;
+  t.dims = std::move(dims);
+  const auto count = CheckedProduct(t.dims);
+  const auto bytes = count && dtype != DType::kString ? DTypeBytes(dtype, *count) : std::nullopt;
+  if (!bytes) {
+    return Status(Code::kUnsupported,
+                  fmt::format("a tensor of {} with shape [{}] has no size in bytes",
+                              DTypeName(dtype), fmt::join(t.dims, ",")));
+  }
+  t.bytes = static_cast<uint64_t>(*bytes);
+  t.data = AllocateAligned(t.bytes, 64);
+  if (!t.data) {
+    return Status(Code::kResourceExhausted, fmt::format("no memory for {} bytes", t.bytes));
+  }
+  std::memset(t.data.get(), 0, t.bytes);
+  return t;
+}
+
+Result<HostTensor> FromConst(const Const& c) {
+  GE_ASSIGN_OR_RETURN(HostTensor t, MakeTensor(c.type.dtype, c.type.static_dims()));
+  std::vector<std::byte> scratch;
+  const std::byte* data = ConstBytes(c, &scratch);
+  if (data != nullptr && t.bytes > 0) std::memcpy(t.data.get(), data, t.bytes);
+  return t;
+}
+
+Const ToConst(const HostTensor& t, std::string name) {
+  return MakeConst(TensorType(t.dtype, t.dims), t.data.get(), t.bytes, std::move(name));
+}
+
+double ElementAsDouble(const HostTensor& t, int64_t i) {
+  switch (t.dtype) {
+    case DType::kFloat:
+    case DType::kComplex64:
+      return Load<float>(t, i);
+    case DType::kDouble:
+    case DType::kComplex128:
+      return Load<double>(t, i);
+    case DType::kFloat16:
+      return Half(Load<uint16_t>(t, i));
+    case DType::kBfloat16:
+      return std::bit_cast<float>(uint32_t{Load<uint16_t>(t, i)} << 16);
+    case DType::kFloat4e2m1:
+      return SmallFloat(Bits(t, i), 2, 1, 1);
+    case DType::kUint64:
+      return static_cast<double>(Load<uint64_t>(t, i));
+    default:
+      return IsFloat(t.dtype) ? Float8(t.dtype, Bits(t, i))
+                              : static_cast<double>(ElementAsInt(t, i));
+  }
+}
+
+int64_t ElementAsInt(const HostTensor& t, int64_t i) {
+  switch (t.dtype) {
+    case DType::kInt8:
+      return Load<int8_t>(t, i);
+    case DType::kInt16:
+      return Load<int16_t>(t, i);
+    case DType::kUint16:
+      return Load<uint16_t>(t, i);
+    case DType::kInt32:
+      return Load<int32_t>(t, i);
+    case DType::kUint32:
+      return Load<uint32_t>(t, i);
+    case DType::kInt64:
+    case DType::kUint64:
+      return Load<int64_t>(t, i);
+    case DType::kInt4:
+      return (static_cast<int64_t>(Bits(t, i)) ^ 8) - 8;
+    case DType::kInt2:
+      return (static_cast<int64_t>(Bits(t, i)) ^ 2) - 2;
+    default:
+      return Bits(t, i);
+  }
+}
+
+void SetElement(HostTensor* t, int64_t i, double value) {
+  switch (t->dtype) {
+    case DType::kFloat:
+    case DType::kComplex64:
+      return Store(t, i, static_cast<float>(value));
+    case DType::kDouble:
+    case DType::kComplex128:
+      return Store(t, i, value);
+    case DType::kFloat16:
+      return Store(t, i, ToHalf(value));
+    case DType::kBfloat16:
+      return Store(t, i, ToBfloat(value));
+    default:
+      return SetIntElement(t, i, static_cast<int64_t>(value));
+  }
+}
+
+void SetIntElement(HostTensor* t, int64_t i, int64_t value) {
+  switch (DTypeBits(t->dtype)) {
+    case 8:
+      return Store(t, i, static_cast<uint8_t>(value));
+    case 16:
+      return Store(t, i, static_cast<uint16_t>(value));
+    case 32:
+      return Store(t, i, static_cast<uint32_t>(value));
+    case 64:
+      return Store(t, i, value);
+    default: {
+      const int bits = DTypeBits(t->dtype);
+      const int shift = static_cast<int>(i * bits % 8);
+      const uint32_t mask = ((1u << bits) - 1) << shift;
+      auto& byte = t->data.get()[i * bits / 8];
+      const auto low = (static_cast<uint32_t>(value) << shift) & mask;
+      byte = static_cast<std::byte>((std::to_integer<uint32_t>(byte) & ~mask) | low);
+    }
+  }
+}
+
+std::string TypeText(const HostTensor& t) {
+  return fmt::format("{}[{}]", DTypeName(t.dtype), fmt::join(t.dims, ","));
+}
+
+std::string Differs(const HostTensor& found, const HostTensor& wanted, const Tolerance& tolerance) {
+  if (found.dtype != wanted.dtype || found.dims != wanted.dims) {
+    return fmt::format("found {}, wanted {}", TypeText(found), TypeText(wanted));
+  }
+  const int parts = PartsOf(found.dtype);
+  const int64_t n = wanted.count() * parts;
+  double greatest = 0;
+  const bool approximate = IsApproximate(found.dtype);
+  for (int64_t i = 0; approximate && i < n; ++i) {
+    const double w = std::fabs(ElementAsDouble(wanted, i));
+    if (std::isfinite(w)) greatest = std::max(greatest, w);
+  }
+  for (int64_t i = 0; i < n; ++i) {
+    if (approximate || IsFloat(found.dtype)) {
+      const double f = ElementAsDouble(found, i), w = ElementAsDouble(wanted, i);
+      if (Near(f, w, approximate ? tolerance : Tolerance(), greatest)) continue;
+      return fmt::format("element {} is {}, wanted {} (greatest magnitude {})",
+                         IndexText(i / parts, wanted.dims), f, w, greatest);
+    }
+    const int64_t f = ElementAsInt(found, i), w = ElementAsInt(wanted, i);
+    if (f != w) {
+      return fmt::format("element {} is {}, wanted {}", IndexText(i, wanted.dims), f, w);
+    }
+  }
+  return "";
+}
+
+Result<RunResult> RunGraph(const Graph& graph, const std::string& engines, bool rewrite,
+                           const std::vector<const HostTensor*>& inputs) {
+  SessionOptions options;
+  GE_ASSIGN_OR_RETURN(options.engines, ParseEngineList(engines.empty() ? "ref" : engines));
+  if (!rewrite) {
+    for (const auto& pass : MakePipeline()) options.skip_passes.emplace(pass->name());
+  }
+  GE_ASSIGN_OR_RETURN(auto session, Session::Create(std::move(options)));
+  GE_RETURN_IF_ERROR(session->LoadGraph(graph));
+  GE_ASSIGN_OR_RETURN(const Entry* entry, session->FindEntry(""));
+  std::vector<TensorView> in;
+  for (const HostTensor* t : inputs) in.push_back(t->view());
+  GE_ASSIGN_OR_RETURN(auto compiled, session->Compile(entry->name, in));
+  RunResult result;
+  std::vector<TensorView> out;
+  const Function& f = compiled->graph.fn(compiled->fn);
+  for (uint32_t i = 0; i < compiled->user_outputs; ++i) {
+    const Value& value = f.value(f.results[i]);
+    if (!value.type.is_static()) {
+      return Status(Code::kUnsupported,
+                    fmt::format("output '{}' is {}, which is no tensor of known shape", value.name,
+                                TypeToString(value.type, compiled->graph.dims)));
+    }
+    GE_ASSIGN_OR_RETURN(HostTensor t, MakeTensor(value.type.dtype, value.type.static_dims()));
+    // Whatever an engine does not write must not look right by chance.
+    std::memset(t.data.get(), 0xcd, t.bytes);
+    out.push_back(t.view());
+    result.outputs.push_back(std::move(t));
+    result.names.push_back(value.name);
+  }
+  GE_RETURN_IF_ERROR(session->Run(entry->name, in, out));
+  for (size_t i = 0; i < out.size(); ++i) {
+    if (out[i].dtype != result.outputs[i].dtype || out[i].dims != result.outputs[i].dims) {
+      return Status(Code::kInternal, fmt::format("output {} changed its type in the run", i));
+    }
+  }
+  return result;
+}
+
+}  // namespace ge::test

@@ -1,0 +1,71 @@
+// Tensors of the sweeps (node tests, random cases, `run` of a text case), how they are compared,
+// and one way to run a graph on named engines. Not the engine's own tensors: each owns its bytes,
+// allocated to the byte so that a sanitizer sees every access beyond them. Used by one thread.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "ge/base/status.h"
+#include "ge/ir/graph.h"
+#include "ge/session/session.h"
+
+namespace ge::test {
+
+struct HostTensor {
+  DType dtype = DType::kUndefined;
+  std::vector<int64_t> dims;
+  AlignedBytes data;
+  uint64_t bytes = 0;  // dense, elements below a byte packed, low bits first
+
+  int64_t count() const;
+  TensorView view() const { return {dtype, dims, data.get(), bytes}; }
+};
+
+// RESOURCE_EXHAUSTED or INVALID_ARGUMENT when there is no such buffer. Zeroed.
+Result<HostTensor> MakeTensor(DType dtype, std::vector<int64_t> dims);
+Result<HostTensor> FromConst(const Const& c);  // UNSUPPORTED for strings
+Const ToConst(const HostTensor& t, std::string name);
+
+// Element i as a double. Complex types have twice as many: real and imaginary part in turn.
+double ElementAsDouble(const HostTensor& t, int64_t i);
+// Only for integers and bool; u64 is wrapped.
+int64_t ElementAsInt(const HostTensor& t, int64_t i);
+// Rounds to the type; integers are cut to their low bits.
+void SetElement(HostTensor* t, int64_t i, double value);
+void SetIntElement(HostTensor* t, int64_t i, int64_t value);
+
+// How far a float may be from the wanted value w: atol + rtol * |w| + scaled * max |w|. NaN equals
+// NaN and infinities must agree. All other types must agree to the bit.
+struct Tolerance {
+  double atol = 0, rtol = 0, scaled = 0;
+};
+// "" when equal; else what differs first, with the element's index and both values.
+std::string Differs(const HostTensor& found, const HostTensor& wanted, const Tolerance& tolerance);
+
+// One graph on the engines of `list` ("" = ref) through a session. `rewrite` false skips every
+// pass, so that the nodes run as they stand.
+struct RunResult {
+  std::vector<HostTensor> outputs;
+  std::vector<std::string> names;  // of the entry's results
+};
+Result<RunResult> RunGraph(const Graph& graph, const std::string& engines, bool rewrite,
+                           const std::vector<const HostTensor*>& inputs);
+
+// "f32[2,3]"
+std::string TypeText(const HostTensor& t);
+
+// A line of `ge-test --MODE`: the arguments that several modes share.
+struct SweepOptions {
+  std::string path;            // a folder, for modes that want one
+  std::string engines, filter, op;
+  uint64_t seed = 1;
+  int64_t count = 0;
+  bool verbose = false;
+};
+// Each prints its failures and "N passed, N failed, N skipped"; answers the exit code.
+int RunOnnxNodeTests(const SweepOptions& options);
+int RunRandomOps(const SweepOptions& options);
+
+}  // namespace ge::test
