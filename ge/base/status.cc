@@ -24,20 +24,34 @@ void AppendEscaped(std::string_view text, std::string* out) {
 
 std::string_view CodeName(Code code) {
   switch (code) {
-    case Code::kOk: return "OK";
-    case Code::kInvalidGraph: return "INVALID_GRAPH";
-    case Code::kInvalidArgument: return "INVALID_ARGUMENT";
-    case Code::kUnsupported: return "UNSUPPORTED";
-    case Code::kLimitExceeded: return "LIMIT_EXCEEDED";
-    case Code::kPluginError: return "PLUGIN_ERROR";
-    case Code::kResourceExhausted: return "RESOURCE_EXHAUSTED";
-    case Code::kCancelled: return "CANCELLED";
-    case Code::kDeadlineExceeded: return "DEADLINE_EXCEEDED";
-    case Code::kIoError: return "IO_ERROR";
-    case Code::kDataCorrupt: return "DATA_CORRUPT";
-    case Code::kFailedPrecondition: return "FAILED_PRECONDITION";
-    case Code::kDeviceLost: return "DEVICE_LOST";
-    case Code::kInternal: return "INTERNAL";
+    case Code::kOk:
+      return "OK";
+    case Code::kInvalidGraph:
+      return "INVALID_GRAPH";
+    case Code::kInvalidArgument:
+      return "INVALID_ARGUMENT";
+    case Code::kUnsupported:
+      return "UNSUPPORTED";
+    case Code::kLimitExceeded:
+      return "LIMIT_EXCEEDED";
+    case Code::kPluginError:
+      return "PLUGIN_ERROR";
+    case Code::kResourceExhausted:
+      return "RESOURCE_EXHAUSTED";
+    case Code::kCancelled:
+      return "CANCELLED";
+    case Code::kDeadlineExceeded:
+      return "DEADLINE_EXCEEDED";
+    case Code::kIoError:
+      return "IO_ERROR";
+    case Code::kDataCorrupt:
+      return "DATA_CORRUPT";
+    case Code::kFailedPrecondition:
+      return "FAILED_PRECONDITION";
+    case Code::kDeviceLost:
+      return "DEVICE_LOST";
+    case Code::kInternal:
+      return "INTERNAL";
   }
   return "INTERNAL";
 }

@@ -15,19 +15,19 @@ namespace ge {
 // Stable codes; ge.h exports the same numbers (GE_STATUS_*).
 enum class Code : int32_t {
   kOk = 0,
-  kInvalidGraph = 1,        // the model itself is wrong
-  kInvalidArgument = 2,     // the caller's argument, feed or option is wrong
-  kUnsupported = 3,         // legal, but no loaded part can do it
-  kLimitExceeded = 4,       // a size or depth is beyond an option's limit
-  kPluginError = 5,         // an engine plugin failed or lied
-  kResourceExhausted = 6,   // memory, threads, file handles
+  kInvalidGraph = 1,       // the model itself is wrong
+  kInvalidArgument = 2,    // the caller's argument, feed or option is wrong
+  kUnsupported = 3,        // legal, but no loaded part can do it
+  kLimitExceeded = 4,      // a size or depth is beyond an option's limit
+  kPluginError = 5,        // an engine plugin failed or lied
+  kResourceExhausted = 6,  // memory, threads, file handles
   kCancelled = 7,
   kDeadlineExceeded = 8,
   kIoError = 9,
-  kDataCorrupt = 10,        // bytes that do not parse
-  kFailedPrecondition = 11, // right call, wrong moment
+  kDataCorrupt = 10,         // bytes that do not parse
+  kFailedPrecondition = 11,  // right call, wrong moment
   kDeviceLost = 12,
-  kInternal = 13,           // our own bug
+  kInternal = 13,  // our own bug
 };
 
 // "INVALID_GRAPH" and so on.
@@ -66,8 +66,8 @@ class [[nodiscard]] Status {
 template <typename T>
 class [[nodiscard]] Result {
  public:
-  Result(T value) : value_(std::move(value)) {}        // NOLINT: implicit on purpose
-  Result(Status status) : status_(std::move(status)) { // NOLINT: implicit on purpose
+  Result(T value) : value_(std::move(value)) {}         // NOLINT: implicit on purpose
+  Result(Status status) : status_(std::move(status)) {  // NOLINT: implicit on purpose
     if (status_.ok()) status_ = Status(Code::kInternal, "a Result was made from an OK status");
   }
 
@@ -91,10 +91,10 @@ class [[nodiscard]] Result {
 #define GE_CONCAT_INNER(a, b) a##b
 #define GE_CONCAT(a, b) GE_CONCAT_INNER(a, b)
 // Returns the Status of `expr` from the enclosing function when it is not OK.
-#define GE_RETURN_IF_ERROR(expr)                         \
-  do {                                                   \
-    ::ge::Status ge_status_ = (expr);                    \
-    if (!ge_status_.ok()) return ge_status_;             \
+#define GE_RETURN_IF_ERROR(expr)             \
+  do {                                       \
+    ::ge::Status ge_status_ = (expr);        \
+    if (!ge_status_.ok()) return ge_status_; \
   } while (0)
 // GE_ASSIGN_OR_RETURN(auto x, F()): unwraps a Result or returns its Status.
 #define GE_ASSIGN_OR_RETURN(lhs, expr) \

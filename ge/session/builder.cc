@@ -1,6 +1,7 @@
 // From a bound graph to a Compiled: query, place, partition, compile, streams, memory, check.
 // A segment that fails to compile has its offers struck and the graph goes back to PLACE.
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
@@ -15,6 +16,7 @@ namespace {
 
 // A plugin whose segments keep failing is struck offer by offer; this ends the game.
 constexpr int kMaxPlaceRounds = 64;
+constexpr uint64_t kMaxBytes = uint64_t{1} << 62;  // so that sums of a few do not wrap
 
 double NowMs() {
   return std::chrono::duration<double, std::milli>(
@@ -85,6 +87,7 @@ class Builder {
     if (Stop(StageId::kStreams)) return Finish(start);
     GE_RETURN_IF_ERROR(runner_.RunStage(
         StageId::kMemory, [&] { return AssignMemory(&c_->plan, options_.memory); }, none));
+    GE_RETURN_IF_ERROR(CheckFootprint());
     if (Stop(StageId::kMemory)) return Finish(start);
     if (options_.check) {
       GE_RETURN_IF_ERROR(runner_.RunStage(
@@ -287,35 +290,50 @@ class Builder {
     return {};
   }
 
+  // PLUGIN_ERROR about what an engine answered to compile.
+  Status BadAnswer(SegmentId s, const std::string& text) const {
+    const PlanSegment& seg = c_->plan.functions[0].segments[s];
+    return Status(Code::kPluginError,
+                  fmt::format("engine '{}' compiled segment {} with {}",
+                              c_->plan.engines[c_->plan.devices[seg.device].engine].name, s, text));
+  }
+
   // Workspace, internal values, aliases and constants of one compiled segment into the plan.
   Status TakeCompiled(SegmentId s, const ge_compiled& r) {
-    PlanFunction& fn = c_->plan.functions[0];
-    PlanSegment& seg = fn.segments[s];
-    DomainId domain = c_->plan.devices[seg.device].domain;
-    auto bad = [&](const std::string& text) {
-      return Status(
-          Code::kPluginError,
-          fmt::format("engine '{}' compiled segment {} with {}",
-                      engines_[c_->plan.devices[seg.device].engine - 1]->name(), s, text));
-    };
-    constexpr uint64_t kMaxBytes = uint64_t{1} << 62;
-    if (r.n_internal > 1'000'000 || (r.n_internal && !r.internal))
-      return bad("bad internal values");
+    PlanSegment& seg = c_->plan.functions[0].segments[s];
     seg.serial = r.flags & GE_COMPILED_SERIAL;
     seg.n_step = std::max(1u, r.n_step);
-    seg.internals.clear(), seg.may_alias.clear();
+    GE_RETURN_IF_ERROR(TakeInternals(s, r));
+    GE_RETURN_IF_ERROR(TakeWorkspace(s, r));
+    GE_RETURN_IF_ERROR(TakeBorder(s, r));
+    for (uint32_t i = 0; r.constant && i < r.n_constant; ++i) {
+      c_->packed_bytes += r.constant[i].packed_bytes;
+      uint32_t value = r.constant[i].value;
+      if (r.constant[i].disposition == GE_CONST_COPIED && value < function().values.size()) {
+        const ge_value* view = GE_VALUE(c_->view_->get(), value);
+        if (view->data) DropMappedPages(view->data, view->data_bytes);
+      }
+    }
+    return {};
+  }
+
+  Status TakeInternals(SegmentId s, const ge_compiled& r) {
+    PlanFunction& fn = c_->plan.functions[0];
+    PlanSegment& seg = fn.segments[s];
+    seg.internals.clear();
+    if (r.n_internal > 1'000'000 || (r.n_internal && !r.internal)) {
+      return BadAnswer(s, "bad internal values");
+    }
     for (uint32_t i = 0; i < r.n_internal; ++i) {
       const ge_internal& in = r.internal[i];
       if (in.bytes > kMaxBytes || (in.align & (in.align - 1)) || in.last_step >= seg.n_step ||
           in.first_step > in.last_step || (in.alias_of != UINT32_MAX && in.alias_of >= i)) {
-        return bad(fmt::format("internal value {}: {} bytes, align {}, steps {}..{} of {}", i,
-                               in.bytes, in.align, in.first_step, in.last_step, seg.n_step));
+        return BadAnswer(
+            s, fmt::format("internal value {}: {} bytes, align {}, steps {}..{} of {}", i, in.bytes,
+                           in.align, in.first_step, in.last_step, seg.n_step));
       }
-      PlanValue v;
+      PlanValue v = Scratch(s, in.bytes, in.align);
       v.kind = PlanValueKind::kInternal;
-      v.segment = s, v.domain = domain;
-      v.bytes = static_cast<int64_t>(in.bytes);
-      v.align = in.align ? static_cast<int64_t>(in.align) : 64;
       v.first_step = in.first_step, v.last_step = in.last_step;
       if (in.value && in.value < function().values.size()) {
         v.graph_value = in.value;
@@ -327,41 +345,81 @@ class Builder {
       fn.values.push_back(std::move(v));
       seg.internals.push_back(static_cast<PlanValueId>(fn.values.size() - 1));
     }
-    seg.workspace = 0;
+    return {};
+  }
+
+  PlanValue Scratch(SegmentId s, uint64_t bytes, uint64_t align) const {
+    PlanValue v;
+    v.segment = s;
+    v.domain = c_->plan.devices[c_->plan.functions[0].segments[s].device].domain;
+    v.bytes = static_cast<int64_t>(bytes);
+    v.align = align ? static_cast<int64_t>(align) : 64;
+    return v;
+  }
+
+  Status TakeWorkspace(SegmentId s, const ge_compiled& r) {
+    PlanFunction& fn = c_->plan.functions[0];
+    fn.segments[s].workspace = 0;
     if (r.workspace > kMaxBytes || (r.workspace_align & (r.workspace_align - 1))) {
-      return bad(fmt::format("a workspace of {} bytes, align {}", r.workspace, r.workspace_align));
+      return BadAnswer(
+          s, fmt::format("a workspace of {} bytes, align {}", r.workspace, r.workspace_align));
     }
-    if (r.workspace) {
-      PlanValue v;
-      v.kind = PlanValueKind::kWorkspace;
-      v.name = fmt::format("s{}.workspace", s);
-      v.segment = s, v.domain = domain;
-      v.bytes = static_cast<int64_t>(r.workspace);
-      v.align = r.workspace_align ? static_cast<int64_t>(r.workspace_align) : 64;
-      fn.values.push_back(std::move(v));
-      seg.workspace = static_cast<PlanValueId>(fn.values.size() - 1);
-    }
+    if (r.workspace == 0) return {};
+    PlanValue v = Scratch(s, r.workspace, r.workspace_align);
+    v.kind = PlanValueKind::kWorkspace;
+    v.name = fmt::format("s{}.workspace", s);
+    fn.values.push_back(std::move(v));
+    fn.segments[s].workspace = static_cast<PlanValueId>(fn.values.size() - 1);
+    return {};
+  }
+
+  // Aliases of outputs and inputs, and the sizes of outputs in the engine's own layouts.
+  Status TakeBorder(SegmentId s, const ge_compiled& r) {
+    PlanFunction& fn = c_->plan.functions[0];
+    PlanSegment& seg = fn.segments[s];
+    seg.may_alias.clear();
     for (uint32_t i = 0; r.alias && i < r.alias_count; ++i) {
       uint32_t out = r.alias[2 * i], in = r.alias[2 * i + 1];
       if (out >= seg.outputs.size() || in >= seg.inputs.size()) {
-        return bad(fmt::format("alias of output {} and input {}", out, in));
+        return BadAnswer(s, fmt::format("alias of output {} and input {}", out, in));
       }
       seg.may_alias.emplace_back(out, in);
     }
     for (size_t i = 0; r.out_bytes && i < seg.outputs.size(); ++i) {
-      if (r.out_bytes[i] > kMaxBytes) return bad("an output size beyond 2^62");
+      if (r.out_bytes[i] > kMaxBytes) return BadAnswer(s, "an output size beyond 2^62");
       PlanValue& v = fn.values[seg.outputs[i]];
       if (v.layout != 0 && r.out_bytes[i]) v.bytes = static_cast<int64_t>(r.out_bytes[i]);
     }
-    for (uint32_t i = 0; r.constant && i < r.n_constant; ++i) {
-      c_->packed_bytes += r.constant[i].packed_bytes;
-      uint32_t value = r.constant[i].value;
-      if (r.constant[i].disposition == GE_CONST_COPIED && value < function().values.size()) {
-        const ge_value* view = GE_VALUE(c_->view_->get(), value);
-        if (view->data) DropMappedPages(view->data, view->data_bytes);
+    return {};
+  }
+
+  // A model or feed of absurd size is refused before anything is allocated for it.
+  Status CheckFootprint() const {
+    uint64_t limit = options_.memory_limit_bytes;
+    if (limit == 0) {
+      limit = static_cast<uint64_t>(sysconf(_SC_PHYS_PAGES)) *
+              static_cast<uint64_t>(sysconf(_SC_PAGESIZE)) / 4 * 3;
+    }
+    const PlanFunction& fn = c_->plan.functions[0];
+    uint64_t total = 0;
+    auto add = [&](int64_t bytes) {
+      total = std::min(kMaxBytes, total + static_cast<uint64_t>(std::max<int64_t>(bytes, 0)));
+    };
+    for (const PlanArena& a : fn.arenas) add(a.bytes);
+    for (PlanValueId v : fn.outputs) add(fn.values[v].bytes);
+    if (total <= limit) return {};
+    const PlanValue* biggest = nullptr;
+    for (const PlanValue& v : fn.values) {
+      if (v.kind != PlanValueKind::kConstant && (!biggest || v.bytes > biggest->bytes)) {
+        biggest = &v;
       }
     }
-    return {};
+    return Status(Code::kLimitExceeded,
+                  fmt::format("one run needs {} bytes, the limit is {}; the largest value is '{}' "
+                              "with {} bytes; use smaller inputs or raise the limit",
+                              total, limit, biggest ? biggest->name : "",
+                              biggest ? biggest->bytes : 0))
+        .AtStage("memory");
   }
 
   Status CheckPlan() {

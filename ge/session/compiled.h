@@ -73,7 +73,8 @@ class Compiled {
 struct BuildOptions {
   StreamOptions streams;
   MemoryOptions memory;
-  bool check = true;  // tests alone switch it off
+  bool check = true;                // tests alone switch it off
+  uint64_t memory_limit_bytes = 0;  // arenas and outputs of one run; 0 = 3/4 of the machine's
   StageId stop_after = StageId::kCheck;
   Runner::Options runner;
 };

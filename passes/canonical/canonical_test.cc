@@ -2,7 +2,7 @@
 #include "passes/canonical/drop_dead.h"
 #include "passes/canonical/drop_dropout.h"
 #include "passes/canonical/drop_identity.h"
-#include "passes/canonical/merge_common.h"
+#include "passes/canonical/merge_duplicates.h"
 #include "passes/pass_graph.h"
 
 namespace ge {
@@ -71,21 +71,21 @@ TEST(DropDropout, StaysWhenItTrainsOrItsMaskIsRead) {
   EXPECT_EQ(p.Run<DropDropout>(), 0);
 }
 
-TEST(MergeCommon, TwinsBecomeOne) {
+TEST(MergeDuplicates, TwinsBecomeOne) {
   PassGraph p;
   const ValueId x = p.Param("x");
   const ValueId one = p.Floats("one", {2}, {1, 1}), other = p.Floats("other", {2}, {1, 1});
   const ValueId a = p.Add("Add", {x, one}), b = p.Add("Add", {x, other});
   const ValueId c = p.Add("Relu", {a}), d = p.Add("Relu", {b});
   p.Result(p.Add("Mul", {c, d}), "y");
-  EXPECT_GT(p.Run<MergeCommon>(), 0);
+  EXPECT_GT(p.Run<MergeDuplicates>(), 0);
   EXPECT_EQ(p.Ops(), "Add Relu Mul");
   EXPECT_EQ(p.F().nodes[2].inputs, (std::vector<ValueId>{c, c}));
   EXPECT_EQ(p.F().nodes[0].origin[0].from_nodes, std::vector<std::string>{"Add2"});
   ExpectLegal(p.g);
 }
 
-TEST(MergeCommon, LeavesAloneWhatDiffers) {
+TEST(MergeDuplicates, LeavesAloneWhatDiffers) {
   PassGraph p;
   const ValueId x = p.Param("x");
   p.Result(p.Add("LeakyRelu", {x}, {Attr{"alpha", 0.1}}), "a");
@@ -97,7 +97,7 @@ TEST(MergeCommon, LeavesAloneWhatDiffers) {
   const ValueId g = p.Add("Abs", {x}), h = p.Add("Abs", {x});
   p.F().nodes.back().effects = {Effect{EffectKind::kRng, 1, 0}};
   p.Result(p.Add("Sum", {e, f, g, h}), "s");
-  EXPECT_EQ(p.Run<MergeCommon>(), 0);
+  EXPECT_EQ(p.Run<MergeDuplicates>(), 0);
 }
 
 TEST(DropDead, RemovesWhatNobodyNeeds) {
@@ -141,7 +141,7 @@ TEST(Canonical, ManyNodesAreFast) {
   }
   p.Result(p.Add("Tanh", {last}), "y");
   p.Run<DropIdentity>();
-  p.Run<MergeCommon>();
+  p.Run<MergeDuplicates>();
   p.Run<DropDead>();
   EXPECT_EQ(p.F().nodes.size(), 50001u);
 }

@@ -6,8 +6,8 @@
  * does then.
  *
  * Rules
- *  1. Version 0.x: host and plugin must be built from the same struct layouts (GE_HEADER_HASH); from
- *     1.0 on structs only grow at the end and sizes are never compared for equality.
+ *  1. Version 0.x: host and plugin must be built from the same struct layouts (GE_HEADER_HASH);
+ * from 1.0 on structs only grow at the end and sizes are never compared for equality.
  *  2. A struct that begins with ge_hdr may grow. It is passed by pointer, or in an array that is
  *     walked by an explicit stride. Structs without ge_hdr are frozen and carry spare words.
  *  3. An unknown extension in `next` is skipped, unless GE_HDR_MUST_UNDERSTAND is set: then the

@@ -1,4 +1,4 @@
-#include "passes/canonical/merge_common.h"
+#include "passes/canonical/merge_duplicates.h"
 
 #include <algorithm>
 #include <cstring>
@@ -143,7 +143,7 @@ class Merger {
 
 }  // namespace
 
-Status MergeCommon::Run(Transaction& t, const PassContext&) {
+Status MergeDuplicates::Run(Transaction& t, const PassContext&) {
   for (FunctionId fn = 1; fn < t.graph().functions.size(); ++fn) Merger(t, fn).Run();
   return {};
 }
