@@ -128,16 +128,6 @@ constexpr ge_engine_api MakeApi() {
 }
 constexpr ge_engine_api kApi = MakeApi();
 
-constexpr uint32_t Sanitizer() {
-#if defined(__SANITIZE_ADDRESS__)
-  return GE_SANITIZER_ADDRESS;
-#elif defined(__SANITIZE_THREAD__)
-  return GE_SANITIZER_THREAD;
-#else
-  return GE_SANITIZER_NONE;
-#endif
-}
-
 constexpr ge_plugin_desc MakeDesc() {
   ge_plugin_desc d = {};
   d.magic = GE_PLUGIN_MAGIC;
@@ -149,7 +139,7 @@ constexpr ge_plugin_desc MakeDesc() {
   d.version = {"0.1.0", 5};
   d.vendor = {"GraphEngine", 11};
   d.kinds = GE_KIND_ENGINE;
-  d.sanitizer = Sanitizer();
+  d.sanitizer = GE_SANITIZER_HERE;
   d.engine_create = EngineCreate;
   d.engine_destroy = EngineDestroy;
   d.engine = &kApi;

@@ -116,7 +116,7 @@ Result<Tensor> Default(const Value& param, std::mt19937_64* rng) {
   }
   std::string shape;
   for (int64_t d : dims) shape += (shape.empty() ? "" : "x") + std::to_string(d);
-  fmt::print(stderr, "ge: input '{}' is random, {}{}\n", param.name,
+  fmt::print(stderr, "note: input '{}' is random, {}{}\n", param.name,
              shape.empty() ? "scalar" : shape, guessed ? " (unknown dims are 1)" : "");
   return Made(param, std::move(dims), true, rng);
 }

@@ -507,6 +507,19 @@ typedef struct ge_engine_api {
 
 enum { GE_KIND_ENGINE = 1 };
 enum { GE_SANITIZER_NONE = 0, GE_SANITIZER_ADDRESS = 1, GE_SANITIZER_THREAD = 2 };
+/* The sanitizer that this file is being compiled with, for ge_plugin_desc.sanitizer. */
+#if defined(__has_feature)
+#define GE_HAS_FEATURE_(x) __has_feature(x)
+#else
+#define GE_HAS_FEATURE_(x) 0
+#endif
+#if defined(__SANITIZE_ADDRESS__) || GE_HAS_FEATURE_(address_sanitizer)
+#define GE_SANITIZER_HERE GE_SANITIZER_ADDRESS
+#elif defined(__SANITIZE_THREAD__) || GE_HAS_FEATURE_(thread_sanitizer)
+#define GE_SANITIZER_HERE GE_SANITIZER_THREAD
+#else
+#define GE_SANITIZER_HERE GE_SANITIZER_NONE
+#endif
 typedef struct ge_plugin_desc { /* static, constant; magic first, so that garbage is seen */
   uint64_t magic;               /* GE_PLUGIN_MAGIC */
   ge_hdr h;

@@ -60,7 +60,7 @@ ge_rc ge_engine::Prepare(const ge_launch& given, devsim::Task* task, ge_err* err
       ge_buf b = list.buf[i];
       char what[48];
       std::snprintf(what, sizeof what, "%s %u of a launch", list.name, i);
-      const ge_rc rc = memory.Translate(b, what, &b.ptr, err);
+      const ge_rc rc = memory.Translate(list.buf[i], what, &b.ptr, err);
       if (rc != GE_OK) return rc;
       b.mem = nullptr, b.offset = 0, b.domain = 0;
       const size_t rank = b.rank > 0 ? static_cast<size_t>(b.rank) : 0;

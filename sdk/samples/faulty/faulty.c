@@ -279,7 +279,7 @@ static const ge_plugin_desc desc = {
     .version = {"1.0", 3},
     .vendor = {"sample", 6},
     .kinds = FAULT == FAULT_NO_KIND ? 0 : GE_KIND_ENGINE,
-    .sanitizer = GE_SANITIZER_NONE,
+    .sanitizer = GE_SANITIZER_HERE,
     .engine_create = engine_create,
     .engine_destroy = engine_destroy,
     .engine = FAULT == FAULT_NULL_TABLE ? NULL : &api,

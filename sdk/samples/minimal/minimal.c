@@ -108,7 +108,7 @@ static const ge_plugin_desc desc = {GE_PLUGIN_MAGIC,
                                     {"1.0", 3},
                                     {"sample", 6},
                                     GE_KIND_ENGINE,
-                                    GE_SANITIZER_NONE,
+                                    GE_SANITIZER_HERE,
                                     engine_create,
                                     engine_destroy,
                                     &api};
