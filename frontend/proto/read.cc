@@ -1,4 +1,5 @@
 #include <fmt/format.h>
+#include <google/protobuf/arena.h>
 #include <google/protobuf/io/coded_stream.h>
 
 #include <cstring>
@@ -245,7 +246,8 @@ Result<Graph> ReadProto(std::span<const std::byte> bytes, const ReadOptions& opt
   const uint64_t most = std::min<uint64_t>(options.max_skeleton_bytes, INT32_MAX - 64);
   GE_ASSIGN_OR_RETURN(proto::ModulePieces pieces,
                       proto::ScanModule(bytes, most, options.max_items));
-  proto::pb::Module module;
+  google::protobuf::Arena arena;
+  auto& module = *google::protobuf::Arena::CreateMessage<proto::pb::Module>(&arena);
   {
     google::protobuf::io::CodedInputStream in(
         reinterpret_cast<const uint8_t*>(pieces.skeleton.data()),

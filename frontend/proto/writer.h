@@ -2,6 +2,8 @@
 // generated protobuf classes. The Graph must outlive it. Used by one thread, once.
 #pragma once
 
+#include <google/protobuf/arena.h>
+
 #include <map>
 #include <string>
 #include <utility>
@@ -49,7 +51,8 @@ class Writer {
   Status WriteDim(const Dim& d, pb::Dim* out, int depth, int* budget);
 
   const Graph& g_;
-  pb::Module m_;
+  google::protobuf::Arena arena_;
+  pb::Module& m_ = *google::protobuf::Arena::CreateMessage<pb::Module>(&arena_);
   std::map<std::pair<std::string, std::string>, uint32_t> ops_;
   std::map<std::string, uint32_t> files_;
 };

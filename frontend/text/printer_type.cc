@@ -25,6 +25,13 @@ const char* FunctionOf(DimOp op) {
   }
 }
 
+std::string ShardingText(const Sharding& s) {
+  static constexpr const char* kKinds[] = {"@none", "@replicated", "@sharded", "@partial"};
+  if (s == Sharding()) return {};
+  const char* kind = kKinds[static_cast<int>(s.kind)];
+  return s.axes.empty() ? kind : fmt::format("{}({})", kind, fmt::join(s.axes, ","));
+}
+
 }  // namespace
 
 std::string Printer::SumText(const DimTable::Expr& e, int depth) const {
@@ -93,16 +100,8 @@ std::string Printer::TypeText(const Type& t, int depth) const {
   switch (t.kind) {
     case TypeKind::kUnknown:
       return "?";
-    case TypeKind::kTensor: {
-      static constexpr const char* kSharding[] = {"", "@replicated", "@sharded", "@partial"};
-      std::string out = std::string(DTypeName(t.dtype)) + ShapeText(t);
-      if (t.sharding == Sharding()) return out;
-      out += t.sharding.kind == Sharding::Kind::kNone
-                 ? "@none"
-                 : kSharding[static_cast<int>(t.sharding.kind)];
-      if (t.sharding.axes.empty()) return out;
-      return fmt::format("{}({})", out, fmt::join(t.sharding.axes, ","));
-    }
+    case TypeKind::kTensor:
+      return std::string(DTypeName(t.dtype)) + ShapeText(t) + ShardingText(t.sharding);
     case TypeKind::kSequence:
       return fmt::format("seq({})", elem(0));
     case TypeKind::kOptional:

@@ -283,12 +283,18 @@ std::vector<Label> LabelsOf(const Model& m) {
 
 }  // namespace
 
-bool ImproveByCuts(const Model& m, uint32_t rounds, Arrangement* cover) {
+bool ImproveByCuts(const Model& m, uint64_t work, Arrangement* cover) {
   const std::vector<Label> labels = LabelsOf(m);
+  const uint64_t limit = cover->work() + work;
+  uint64_t cut_work = 0;
   bool any = false;
-  for (uint32_t round = 0; round < rounds; ++round) {
+  constexpr int kRounds = 3;
+  for (int round = 0; round < kRounds; ++round) {
     bool gained = false;
     for (const Label& label : labels) {
+      // Building and cutting takes about 1 us a node and value, some 40 times a look.
+      cut_work += 40 * (m.n_node + m.values.size());
+      if (cover->work() + cut_work > limit) return any || gained;
       const std::vector<std::vector<uint32_t>> regions = Expansion(m, label, *cover).Propose();
       for (const std::vector<uint32_t>& region : regions) {
         gained = cover->Try(region) || gained;

@@ -15,7 +15,7 @@ namespace ge::place {
 bool ImproveByMoves(const Model& model, uint64_t work, Arrangement* cover);
 
 // For each device and layout, finds by Boost.Graph max-flow the set of taken offers to switch to
-// it, and switches what proves cheaper. True on gain.
-bool ImproveByCuts(const Model& model, uint32_t rounds, Arrangement* cover);
+// it, and switches what proves cheaper. `work` as above. True on gain.
+bool ImproveByCuts(const Model& model, uint64_t work, Arrangement* cover);
 
 }  // namespace ge::place

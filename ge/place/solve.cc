@@ -32,6 +32,7 @@ class Solver {
   // False when not legal.
   bool Consider(const std::vector<PlaceGroup>& groups, const char* method);
   void OneDevice(uint32_t device);
+  void Greedy(const std::vector<bool>& allowed, const char* method);
   std::vector<uint32_t> GreedyOffers(const std::vector<bool>& allowed) const;
   bool Exact(FrontierLimits limits, const char* method);
   void Improve();
@@ -40,7 +41,8 @@ class Solver {
   double best_ = kInfinity;
   std::vector<PlaceGroup> groups_;
   std::string method_;
-  bool legal_seen_ = false;
+  std::vector<std::vector<PlaceGroup>> starts_;  // covers worth improving
+  bool legal_seen_ = false, beam_found_ = false;
 };
 
 // The yardstick of every search: legal, finite and cheaper, or it is not taken.
@@ -110,8 +112,14 @@ void Solver::OneDevice(uint32_t device) {
   const FrontierResult found = SearchFrontier(m_, allowed, limits);
   if (found.found) Consider(found.groups, "best single device");
   if (found.found && found.exact) return;
+  Greedy(allowed, "best single device");
+}
+
+void Solver::Greedy(const std::vector<bool>& allowed, const char* method) {
   Arrangement cover(m_);
-  if (cover.Start(GreedyOffers(allowed))) Consider(cover.Groups(), "best single device");
+  if (!cover.Start(GreedyOffers(allowed))) return;
+  starts_.push_back(cover.Groups());
+  Consider(starts_.back(), method);
 }
 
 // True when what is held afterwards is proven optimal.
@@ -121,24 +129,28 @@ bool Solver::Exact(FrontierLimits limits, const char* method) {
       SearchFrontier(m_, std::vector<bool>(m_.offers.size(), true), limits);
   const bool legal = found.found && Consider(found.groups, found.exact ? method : "beam");
   const bool proven = found.exact && (legal || !found.found) && best_ < kInfinity;
+  beam_found_ = beam_found_ || found.found;
   if (proven) method_ = method;
   return proven;
 }
 
+// Local search from the best cover; from several when no search across the whole graph was
+// possible, since moves alone end where they began to lead.
 void Solver::Improve() {
-  Arrangement cover(m_);
-  if (groups_.empty()) {
-    if (!cover.Start(GreedyOffers(std::vector<bool>(m_.offers.size(), true)))) return;
-  } else if (!cover.Start(groups_)) {
-    return;
-  }
-  const uint32_t rounds = m_.n_node > 1500 ? 1 : 3;
-  for (int i = 0; i < 3; ++i) {
-    const bool moved = ImproveByMoves(m_, kMoveWork / 3, &cover);
-    if (moved) Consider(cover.Groups(), "moves");
-    const bool cut = ImproveByCuts(m_, rounds, &cover);
-    if (cut) Consider(cover.Groups(), "min-cut moves");
-    if (!cut) break;
+  constexpr uint32_t kManyStarts = 1000;  // nodes; beyond, one start uses up the work
+  if (beam_found_ || m_.n_node > kManyStarts) starts_.clear();
+  starts_.insert(starts_.begin(), groups_);
+  const uint64_t work = kMoveWork / starts_.size();
+  for (const std::vector<PlaceGroup>& start : starts_) {
+    Arrangement cover(m_);
+    if (start.empty() || !cover.Start(start)) continue;
+    for (int i = 0; i < 3; ++i) {
+      const bool moved = ImproveByMoves(m_, work / 3, &cover);
+      if (moved) Consider(cover.Groups(), "moves");
+      const bool cut = ImproveByCuts(m_, work / 3, &cover);
+      if (cut) Consider(cover.Groups(), "min-cut moves");
+      if (!cut) break;
+    }
   }
 }
 
@@ -158,6 +170,7 @@ Result<PlaceSolution> Solver::Run() {
   limits.transitions = kBeamTransitions;
   bool proven = Exact(limits, "exact-dp");
   if (!proven) {
+    if (!beam_found_) Greedy(std::vector<bool>(m_.offers.size(), true), "greedy");
     Improve();
     if (m_.n_node <= kBranchNodes) {
       limits.states = kBranchStates;

@@ -315,11 +315,7 @@ ge_status ge_session_dump(ge_session* session, const char* entry, const char* st
         return Status(Code::kFailedPrecondition,
                       "stages from bind on need input shapes; compile or run the entry first");
       }
-      const ge::Function& f = c->graph.fn(c->fn);
-      for (uint32_t i = 0; i < c->user_inputs; ++i) {
-        const ge::Type& type = f.value(f.params[i]).type;
-        shapes.push_back({type.dtype, type.static_dims(), nullptr, 0});
-      }
+      for (const auto& port : c->inputs) shapes.push_back({port.dtype, port.dims, nullptr, 0});
     }
     GE_ASSIGN_OR_RETURN(std::string text, s->DumpText(Name(entry), id, shapes));
     return GiveText(text, out);

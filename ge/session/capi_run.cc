@@ -16,6 +16,7 @@ namespace ge::capi {
 
 Status ReadTensors(const char* what, const ge_tensor* tensors, uint32_t n, bool with_data,
                    std::vector<TensorView>* out) {
+  out->resize(n);  // Elements are overwritten in place, so that kept ones keep their capacity.
   if (n == 0) return {};
   if (!tensors) return Null(what);
   uint32_t stride = tensors[0].size;
@@ -28,7 +29,7 @@ Status ReadTensors(const char* what, const ge_tensor* tensors, uint32_t n, bool 
                     fmt::format("{} {} has size {}, the first one {}; all of an array are alike",
                                 what, i, t.size, stride));
     }
-    TensorView v;
+    TensorView& v = (*out)[i];
     v.dtype = static_cast<DType>(t.dtype);
     if (!IsKnown(v.dtype) || t.rank < 0 || t.rank > GE_MAX_RANK) {
       return Status(Code::kInvalidArgument,
@@ -50,7 +51,6 @@ Status ReadTensors(const char* what, const ge_tensor* tensors, uint32_t n, bool 
           Code::kInvalidArgument,
           fmt::format("{} {} has {} bytes, its dims and dtype need {}", what, i, v.bytes, *bytes));
     }
-    out->push_back(std::move(v));
   }
   return {};
 }
@@ -78,9 +78,13 @@ Status CheckOutputs(ge_tensor* outputs, uint32_t n) {
   return {};
 }
 
-Status RunNow(Session* s, const std::string& entry, const std::vector<TensorView>& inputs,
+// Kept by each thread: a run of a known shape then allocates nothing.
+thread_local std::vector<TensorView> input_views, output_views;
+
+Status RunNow(Session* s, std::string_view entry, const std::vector<TensorView>& inputs,
               ge_tensor* outputs, uint32_t n, const std::atomic<bool>* cancel) {
-  std::vector<TensorView> views(n);
+  std::vector<TensorView>& views = output_views;
+  views.resize(n);
   for (uint32_t i = 0; i < n; ++i) {
     views[i].data = TensorAt(outputs, i)->data;
     views[i].bytes = TensorAt(outputs, i)->bytes;
@@ -132,7 +136,7 @@ ge_status ge_session_run(ge_session* session, const char* entry, const ge_tensor
                          ge_error* error) {
   return Guard(error, [&]() -> Status {
     GE_RETURN_IF_ERROR(CheckSession(session));
-    std::vector<TensorView> views;
+    std::vector<TensorView>& views = input_views;
     GE_RETURN_IF_ERROR(ReadTensors("inputs", inputs, n_inputs, true, &views));
     GE_RETURN_IF_ERROR(CheckOutputs(outputs, n_outputs));
     return RunNow(session->session.get(), entry ? entry : "", views, outputs, n_outputs, nullptr);

@@ -42,7 +42,14 @@ class Compiled {
   FunctionId fn = 0;
   std::vector<StateId> states_in;   // parameters after the user's own
   std::vector<StateId> states_out;  // results after the user's own
-  uint32_t user_inputs = 0, user_outputs = 0;
+  // The user's own inputs and outputs by position, as runs check them.
+  struct Port {
+    std::string name;
+    DType dtype = DType::kUndefined;
+    std::vector<int64_t> dims;
+    uint64_t bytes = 0;
+  };
+  std::vector<Port> inputs, outputs;
   OfferSet offers;
   Plan plan;
   CheckReport check;

@@ -32,54 +32,57 @@ Status CheckOverlap(const std::vector<Extent>& extents) {
   return {};
 }
 
-Status CheckSize(const char* what, const Value& value, int64_t wanted, const TensorView& t,
-                 bool exact) {
-  bool fits =
-      exact ? t.bytes == static_cast<uint64_t>(wanted) : t.bytes >= static_cast<uint64_t>(wanted);
+Status CheckSize(const char* what, const Compiled::Port& port, const TensorView& t, bool exact) {
+  bool fits = exact ? t.bytes == port.bytes : t.bytes >= port.bytes;
   if (!fits) {
     return Status(Code::kInvalidArgument,
-                  fmt::format("{} '{}' has {} bytes, its shape needs {}{}", what, value.name,
-                              t.bytes, exact ? "" : "at least ", wanted));
+                  fmt::format("{} '{}' has {} bytes, its shape needs {}{}", what, port.name,
+                              t.bytes, exact ? "" : "at least ", port.bytes));
   }
-  if (wanted > 0 && !t.data) {
+  if (port.bytes > 0 && !t.data) {
     return Status(
         Code::kInvalidArgument,
-        fmt::format("{} '{}' has no data; give a buffer of {} bytes", what, value.name, wanted));
+        fmt::format("{} '{}' has no data; give a buffer of {} bytes", what, port.name, port.bytes));
   }
   return {};
 }
+
+// What a run needs between its call and the program, kept by each thread so that a run of a known
+// shape allocates nothing.
+struct Scratch {
+  std::vector<Extent> extents;
+  std::vector<const void*> in;
+  std::vector<void*> out;
+};
+thread_local Scratch scratch;
 
 }  // namespace
 
 Status Session::CheckBuffers(const Compiled& c, std::span<const TensorView> inputs,
                              std::span<TensorView> outputs) const {
-  const Function& f = c.graph.fn(c.fn);
-  if (outputs.size() != c.user_outputs) {
+  if (outputs.size() != c.outputs.size()) {
     return Status(Code::kInvalidArgument,
                   fmt::format("entry '{}' has {} outputs, {} were given", c.plan.entry,
-                              c.user_outputs, outputs.size()));
+                              c.outputs.size(), outputs.size()));
   }
-  std::vector<Extent> extents;
+  std::vector<Extent>& extents = scratch.extents;
+  extents.clear();
   for (size_t i = 0; i < inputs.size(); ++i) {
-    const Value& v = f.value(f.params[i]);
-    if (inputs[i].dtype != v.type.dtype) {
+    const Compiled::Port& port = c.inputs[i];
+    if (inputs[i].dtype != port.dtype) {
       return Status(Code::kInvalidArgument,
-                    fmt::format("input '{}' is {}, the model wants {}; convert it", v.name,
-                                DTypeName(inputs[i].dtype), DTypeName(v.type.dtype)));
+                    fmt::format("input '{}' is {}, the model wants {}; convert it", port.name,
+                                DTypeName(inputs[i].dtype), DTypeName(port.dtype)));
     }
-    GE_RETURN_IF_ERROR(CheckSize("input", v, ByteCount(v.type).value_or(-1), inputs[i], true));
+    GE_RETURN_IF_ERROR(CheckSize("input", port, inputs[i], true));
     auto* p = static_cast<const char*>(inputs[i].data);
-    extents.push_back({p, p + inputs[i].bytes, v.name, false});
+    extents.push_back({p, p + inputs[i].bytes, port.name, false});
   }
   for (size_t i = 0; i < outputs.size(); ++i) {
-    const Value& v = f.value(f.results[i]);
-    TensorView& t = outputs[i];
-    int64_t wanted = ByteCount(v.type).value_or(-1);
-    if (t.data) {
-      GE_RETURN_IF_ERROR(CheckSize("output", v, wanted, t, false));
-      auto* p = static_cast<const char*>(t.data);
-      extents.push_back({p, p + wanted, v.name, true});
-    }
+    if (!outputs[i].data) continue;
+    GE_RETURN_IF_ERROR(CheckSize("output", c.outputs[i], outputs[i], false));
+    auto* p = static_cast<const char*>(outputs[i].data);
+    extents.push_back({p, p + c.outputs[i].bytes, c.outputs[i].name, true});
   }
   return CheckOverlap(extents);
 }
@@ -88,31 +91,26 @@ Status Session::Run(std::string_view entry_name, std::span<const TensorView> inp
                     std::span<TensorView> outputs, const std::atomic<bool>* cancel) {
   GE_ASSIGN_OR_RETURN(std::shared_ptr<Compiled> c, Compile(entry_name, inputs));
   GE_RETURN_IF_ERROR(CheckBuffers(*c, inputs, outputs));
-  const Function& f = c->graph.fn(c->fn);
-  std::vector<AlignedBytes> made;
-  std::vector<size_t> made_for;
+  std::vector<std::pair<size_t, AlignedBytes>> made;
   for (size_t i = 0; i < outputs.size(); ++i) {
-    const Type& type = f.value(f.results[i]).type;
-    outputs[i].dtype = type.dtype;
-    outputs[i].dims = type.static_dims();
-    uint64_t bytes = static_cast<uint64_t>(ByteCount(type).value_or(0));
-    if (!outputs[i].data) {
-      made.push_back(AllocateAligned(bytes, 64));
-      made_for.push_back(i);
-      if (!made.back()) {
-        return Status(Code::kResourceExhausted, fmt::format("no memory for output '{}' of {} bytes",
-                                                            f.value(f.results[i]).name, bytes));
-      }
-      outputs[i].data = made.back().get();
+    const Compiled::Port& port = c->outputs[i];
+    outputs[i].dtype = port.dtype;
+    outputs[i].dims = port.dims;
+    outputs[i].bytes = port.bytes;
+    if (outputs[i].data) continue;
+    made.emplace_back(i, AllocateAligned(port.bytes, 64));
+    if (!made.back().second) {
+      return Status(Code::kResourceExhausted,
+                    fmt::format("no memory for output '{}' of {} bytes", port.name, port.bytes));
     }
-    outputs[i].bytes = bytes;
+    outputs[i].data = made.back().second.get();
   }
   Status status = Execute(c.get(), inputs, outputs, cancel);
-  for (size_t k = 0; k < made.size(); ++k) {
+  for (auto& [i, memory] : made) {
     if (status.ok()) {
-      (void)made[k].release();  // The caller's from now on.
+      (void)memory.release();  // The caller's from now on.
     } else {
-      outputs[made_for[k]].data = nullptr;
+      outputs[i].data = nullptr;
     }
   }
   return status;
@@ -120,8 +118,9 @@ Status Session::Run(std::string_view entry_name, std::span<const TensorView> inp
 
 Status Session::Execute(Compiled* c, std::span<const TensorView> inputs,
                         std::span<TensorView> outputs, const std::atomic<bool>* cancel) {
-  std::vector<const void*> in;
-  std::vector<void*> out;
+  std::vector<const void*>& in = scratch.in;
+  std::vector<void*>& out = scratch.out;
+  in.clear(), out.clear();
   for (const TensorView& t : inputs) in.push_back(t.data);
   for (const TensorView& t : outputs) out.push_back(t.data);
   // Runs that write a state are alone; runs that only read share.

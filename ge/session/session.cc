@@ -19,18 +19,26 @@ double NowMs() {
       .count();
 }
 
-std::string ShapeText(std::span<const int64_t> dims) {
-  std::string out = "[";
-  for (size_t i = 0; i < dims.size(); ++i) out += (i ? "," : "") + std::to_string(dims[i]);
-  return out + "]";
+// Which shapes a plan is for (FNV-1a). Dtypes are not part: they are checked against the entry.
+uint64_t SignatureHash(const Entry* entry, std::span<const TensorView> inputs) {
+  uint64_t hash = 1469598103934665603u;
+  auto mix = [&hash](uint64_t x) { hash = (hash ^ x) * 1099511628211u; };
+  mix(reinterpret_cast<uintptr_t>(entry));
+  for (const TensorView& t : inputs) {
+    mix(t.dims.size());
+    for (int64_t d : t.dims) mix(static_cast<uint64_t>(d));
+  }
+  return hash;
 }
 
-// Which shapes a plan is for. Strings and dtypes are not part: dtypes are checked against the
-// entry.
-std::string SignatureKey(const std::string& entry, std::span<const TensorView> inputs) {
-  std::string key = entry;
-  for (const TensorView& t : inputs) key += ShapeText(t.dims);
-  return key;
+std::vector<Compiled::Port> PortsOf(const Function& f, std::span<const ValueId> values) {
+  std::vector<Compiled::Port> out;
+  for (ValueId v : values) {
+    const Type& type = f.value(v).type;
+    out.push_back({f.value(v).name, type.dtype, type.static_dims(),
+                   static_cast<uint64_t>(ByteCount(type).value_or(0))});
+  }
+  return out;
 }
 
 }  // namespace
@@ -139,6 +147,7 @@ Status Session::Prepare() {
       StageId::kInfer, [this] { return Infer(&graph_); }, verify));
   times_ = runner.times();
   GE_RETURN_IF_ERROR(RunPasses(&graph_, &times_));
+  SpillConstants(&graph_, loaded_graph_, &mapped_);
   return InitStates();
 }
 
@@ -153,6 +162,7 @@ Status Session::RunPasses(Graph* graph, std::vector<StageTime>* times) {
   Runner runner(std::move(options));
   PassContext context;
   context.evaluator = evaluator_.get();
+  context.done_reading = [](const void* data, uint64_t bytes) { DropMappedPages(data, bytes); };
   Status status = runner.RunPasses(
       graph, MakePipeline(), context, [](const Graph& g) { return Verify(g); },
       [](Graph* g) { return Infer(g); });
@@ -237,13 +247,13 @@ Result<std::shared_ptr<Compiled>> Session::CompileNew(const Entry& entry,
   std::vector<StageTime> times;
   GE_ASSIGN_OR_RETURN(Graph bound, BindAndFold(entry, inputs, &times));
   const FunctionId fn = entry.fn;
-  uint32_t n_in = static_cast<uint32_t>(bound.fn(fn).params.size());
-  uint32_t n_out = static_cast<uint32_t>(bound.fn(fn).results.size());
+  const Function& f = bound.fn(fn);
+  std::vector<Compiled::Port> ports_in = PortsOf(f, f.params), ports_out = PortsOf(f, f.results);
   std::vector<StateId> in, out;
   GE_RETURN_IF_ERROR(LiftStates(&bound, fn, &in, &out));
   GE_ASSIGN_OR_RETURN(auto c, BuildCompiled(std::move(bound), fn, engines_, options_.build));
   c->states_in = std::move(in), c->states_out = std::move(out);
-  c->user_inputs = n_in, c->user_outputs = n_out;
+  c->inputs = std::move(ports_in), c->outputs = std::move(ports_out);
   c->plan.entry = entry.name;
   c->compile_ms = NowMs() - start;
   times.insert(times.end(), c->times.begin(), c->times.end());
@@ -256,26 +266,37 @@ Result<std::shared_ptr<Compiled>> Session::Compile(std::string_view entry_name,
   if (!loaded_)
     return Status(Code::kFailedPrecondition, "the session has no model; load one first");
   GE_ASSIGN_OR_RETURN(const Entry* entry, FindEntry(entry_name));
-  std::string key = SignatureKey(entry->name, inputs);
-  auto look_up = [&]() -> std::shared_ptr<Compiled> {
-    std::lock_guard<std::mutex> lock(cache_mutex_);
-    auto it = by_key_.find(key);
-    if (it == by_key_.end()) return nullptr;
-    cache_.splice(cache_.begin(), cache_, it->second);
-    latest_[entry->name] = it->second->compiled;
-    return it->second->compiled;
-  };
-  if (auto known = look_up()) return known;
+  uint64_t hash = SignatureHash(entry, inputs);
+  if (auto known = LookUp(entry, hash, inputs)) return known;
   GE_RETURN_IF_ERROR(CheckInputs(*entry, inputs));
   std::lock_guard<std::mutex> one(compile_mutex_);
-  if (auto known = look_up()) return known;  // Another thread made it meanwhile.
+  // Another thread may have made it meanwhile.
+  if (auto known = LookUp(entry, hash, inputs)) return known;
   GE_ASSIGN_OR_RETURN(auto made, CompileNew(*entry, inputs));
   std::lock_guard<std::mutex> lock(cache_mutex_);
-  cache_.push_front({key, made});
-  by_key_[key] = cache_.begin();
-  latest_[entry->name] = made;
+  cache_.push_front({entry, hash, made});
+  by_hash_.emplace(hash, cache_.begin());
+  latest_[entry] = made;
   Evict();
   return made;
+}
+
+std::shared_ptr<Compiled> Session::LookUp(const Entry* entry, uint64_t hash,
+                                          std::span<const TensorView> inputs) {
+  std::lock_guard<std::mutex> lock(cache_mutex_);
+  auto [begin, end] = by_hash_.equal_range(hash);
+  for (auto it = begin; it != end; ++it) {
+    const CachedPlan& plan = *it->second;
+    bool same = plan.entry == entry && plan.compiled->inputs.size() == inputs.size();
+    for (size_t i = 0; same && i < inputs.size(); ++i) {
+      same = plan.compiled->inputs[i].dims == inputs[i].dims;
+    }
+    if (!same) continue;
+    cache_.splice(cache_.begin(), cache_, it->second);
+    latest_[entry] = plan.compiled;
+    return plan.compiled;
+  }
+  return nullptr;
 }
 
 // Drops the least recently used plans beyond the bound; runs in flight keep theirs alive.
@@ -283,12 +304,18 @@ void Session::Evict() {
   uint64_t held = 0;
   for (auto it = cache_.begin(); it != cache_.end();) {
     held += it->compiled->BytesHeld();
-    if (it != cache_.begin() && held > options_.plan_cache_bytes) {
-      by_key_.erase(it->key);
-      it = cache_.erase(it);
-    } else {
+    if (it == cache_.begin() || held <= options_.plan_cache_bytes) {
       ++it;
+      continue;
     }
+    auto [begin, end] = by_hash_.equal_range(it->hash);
+    for (auto k = begin; k != end; ++k) {
+      if (k->second == it) {
+        by_hash_.erase(k);
+        break;
+      }
+    }
+    it = cache_.erase(it);
   }
 }
 
@@ -296,7 +323,7 @@ std::shared_ptr<Compiled> Session::Latest(std::string_view entry_name) {
   auto entry = FindEntry(entry_name);
   if (!entry.ok()) return nullptr;
   std::lock_guard<std::mutex> lock(cache_mutex_);
-  auto it = latest_.find((*entry)->name);
+  auto it = latest_.find(*entry);
   return it == latest_.end() ? nullptr : it->second;
 }
 

@@ -1,6 +1,7 @@
 // Session: one model, the engines that may run it, and its compiled plans. The only class that
 // drives every stage. ge.h is a thin C face of it; tools and tests use it directly.
 // Run and the inspecting calls are thread-safe; Load and destruction need the session alone.
+// A run of a known shape with the caller's own buffers allocates nothing.
 #pragma once
 
 #include <atomic>
@@ -13,6 +14,7 @@
 #include <shared_mutex>
 #include <span>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "ge/base/status.h"
@@ -90,7 +92,8 @@ class Session {
     uint64_t bytes = 0;
   };
   struct CachedPlan {
-    std::string key;
+    const Entry* entry;
+    uint64_t hash;  // of entry and input shapes
     std::shared_ptr<Compiled> compiled;
   };
 
@@ -104,6 +107,8 @@ class Session {
   Result<std::shared_ptr<Compiled>> CompileNew(const Entry& entry,
                                                std::span<const TensorView> inputs);
   Status RunPasses(Graph* graph, std::vector<StageTime>* times);
+  std::shared_ptr<Compiled> LookUp(const Entry* entry, uint64_t hash,
+                                   std::span<const TensorView> inputs);
   void Evict();
   Status CheckInputs(const Entry& entry, std::span<const TensorView> inputs) const;
   Status CheckBuffers(const Compiled& c, std::span<const TensorView> inputs,
@@ -126,10 +131,13 @@ class Session {
   std::mutex compile_mutex_;  // one plan is made at a time
   std::mutex cache_mutex_;
   std::list<CachedPlan> cache_;  // most recent first
-  std::map<std::string, std::list<CachedPlan>::iterator> by_key_;
-  std::map<std::string, std::shared_ptr<Compiled>> latest_;
+  std::unordered_multimap<uint64_t, std::list<CachedPlan>::iterator> by_hash_;
+  std::map<const Entry*, std::shared_ptr<Compiled>> latest_;
 };
 
+// Moves large payloads that `original` does not have into a temporary file; see spill.cc. The new
+// mapped ranges are added to *ranges.
+void SpillConstants(Graph* graph, const Graph& original, std::vector<const void*>* ranges);
 // Folds by running one node on the host engines of a session, through the whole pipeline.
 std::unique_ptr<Evaluator> MakeEvaluator(const std::vector<std::unique_ptr<Engine>>& engines);
 // Replaces ge.Read and ge.Assign of an entry's function by parameters and results.

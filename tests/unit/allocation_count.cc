@@ -1,5 +1,6 @@
 #include "tests/unit/allocation_count.h"
 
+#include <cstddef>
 #include <cstdlib>
 #include <new>
 

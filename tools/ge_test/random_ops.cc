@@ -1,4 +1,272 @@
-#include "tools/ge_test/tensor.h"
+// ge-test --random N: random one-node graphs. An engine under test is compared with ref; ref itself
+// with the same case at another element type, and with plain loops of its own where random_check.cc
+// has them. A case that an engine declines is not counted.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "tools/ge_test/random_case.h"
+#include "tools/ge_test/random_check.h"
+
 namespace ge::test {
-int RunRandomOps(const SweepOptions&) { return 2; }
+namespace {
+
+// No engine takes an operator that it declined this often.
+constexpr int64_t kTriesForFirst = 300;
+constexpr int64_t kTriesPerCase = 40;
+constexpr int kShownFailures = 3;  // of an operator and engine
+
+struct Bound {
+  std::string_view op;
+  bool of_terms;
+  double bound;
+};
+constexpr Bound kBounds[] = {
+#define GE_BOUND(op, of_terms, bound) {op, of_terms != 0, bound},
+#include "tools/ge_test/bounds.def"
+#undef GE_BOUND
+};
+
+uint64_t Mix(uint64_t seed, std::string_view op, int64_t index) {
+  uint64_t h = seed * 0x9e3779b97f4a7c15u + static_cast<uint64_t>(index);
+  for (const char c : op) h = (h ^ static_cast<unsigned char>(c)) * 0x100000001b3u;
+  return h ^ (h >> 29);
 }
+
+// Element types of the cases, f32 as often as all others together.
+DType PickDType(const OpDef& op, Random* r) {
+  static const std::vector<DType> kTypes = {
+      DType::kFloat,    DType::kDouble, DType::kFloat16, DType::kBfloat16, DType::kInt8,
+      DType::kInt16,    DType::kInt32,  DType::kInt64,   DType::kUint8,    DType::kUint16,
+      DType::kUint32,   DType::kUint64, DType::kBool};
+  const bool from_input = !op.inputs.empty() && std::string_view(op.name) != "ConstantOfShape";
+  const DTypeSet legal = from_input ? op.inputs[0].dtypes : op.outputs[0].dtypes;
+  if ((legal & Bit(DType::kFloat)) != 0 && r->Chance(0.5)) return DType::kFloat;
+  for (;;) {
+    const DType t = r->Pick(kTypes);
+    if ((legal & Bit(t)) != 0) return t;
+  }
+}
+
+// The other element type at which ref must give the same numbers; kUndefined when there is none.
+DType OtherDType(const RandomCase& c, DType dtype) {
+  if (!c.typed) return DType::kUndefined;
+  static const std::vector<DType> kReal = {DType::kDouble, DType::kFloat};
+  static const std::vector<DType> kWhole = {DType::kInt64, DType::kInt32, DType::kDouble,
+                                            DType::kFloat};
+  static const std::vector<DType> kTruth = {DType::kUint8, DType::kInt32};
+  const DTypeSet legal = c.op->inputs.empty() ? c.op->outputs[0].dtypes : c.op->inputs[0].dtypes;
+  const auto& choices = dtype == DType::kBool ? kTruth : IsFloat(dtype) ? kReal : kWhole;
+  for (const DType t : choices) {
+    if (t != dtype && (legal & Bit(t)) != 0) return t;
+  }
+  return DType::kUndefined;
+}
+
+bool IsDecline(const Status& s) {
+  return s.code() == Code::kUnsupported &&
+         s.message().find("no loaded engine takes operator") != std::string::npos;
+}
+
+Result<RunResult> RunCase(const RandomCase& c, DType dtype, const std::string& engine) {
+  std::vector<std::shared_ptr<HostTensor>> inputs;
+  const Graph graph = ToGraph(c, dtype, &inputs);
+  std::vector<const HostTensor*> in;
+  for (const auto& t : inputs) in.push_back(t.get());
+  return RunGraph(graph, engine, false, in);
+}
+
+double Greatest(const HostTensor& t) {
+  double m = 0;
+  for (int64_t i = 0, n = t.count(); i < n; ++i) m = std::max(m, std::fabs(ElementAsDouble(t, i)));
+  return m;
+}
+
+class OneOp {
+ public:
+  OneOp(const SweepOptions& options, const OpDef& op, const std::string& engine)
+      : options_(options), op_(op), engine_(engine) {
+    for (const Bound& b : kBounds) {
+      if (b.op == op.name) bound_ = &b;
+    }
+  }
+
+  // False when there is no bound or no generator: the tables lack the operator.
+  bool Run() {
+    const Generator generator = FindGenerator(op_.name);
+    if (generator == nullptr || bound_ == nullptr) return false;
+    for (tries_ = 0; accepted_ < options_.count; ++tries_) {
+      if (accepted_ == 0 && tries_ >= kTriesForFirst) break;
+      if (tries_ >= kTriesPerCase * options_.count) break;
+      Random random(Mix(options_.seed, op_.name, tries_));
+      CaseMaker maker(op_, PickDType(op_, &random), &random);
+      generator(maker);
+      One(maker.c, maker.dtype());
+    }
+    if (accepted_ > 0 && accepted_ < options_.count) {
+      ++failed_;
+      fmt::print("FAILED  {} on {}: took only {} of {} random cases, wanted {}\n", op_.name,
+                 engine_, accepted_, tries_, options_.count);
+    }
+    return true;
+  }
+
+  int64_t accepted() const { return accepted_; }
+  int64_t failed() const { return failed_; }
+  int64_t empty() const { return empty_; }
+  int64_t scalar() const { return scalar_; }
+
+ private:
+  void One(const RandomCase& c, DType dtype) {
+    auto found = RunCase(c, DType::kUndefined, engine_);
+    if (!found.ok()) {
+      if (IsDecline(found.status())) return;
+      return Count(c, found.status().ToString());
+    }
+    const bool itself = engine_ == "ref";
+    const DType other = itself ? OtherDType(c, dtype) : DType::kUndefined;
+    if (itself) {
+      std::string why;
+      const bool checked = CheckPlainly(c, found->outputs, ToleranceOf(c, dtype), &why);
+      if (checked && !why.empty()) return Count(c, "plain loops: " + why);
+      if (other == DType::kUndefined) {
+        if (checked) Count(c, "");
+        return;  // nothing to compare with: not a case
+      }
+    }
+    auto wanted = RunCase(c, other, "ref");
+    if (!wanted.ok()) {
+      if (itself && IsDecline(wanted.status())) return;
+      return Count(c, "ref: " + wanted.status().ToString());
+    }
+    Count(c, Compare(c, dtype, found->outputs, wanted->outputs, other));
+  }
+
+  Tolerance ToleranceOf(const RandomCase& c, DType dtype) const {
+    Tolerance t;
+    t.scaled = bound_->bound;
+    if (dtype == DType::kFloat16) t.scaled *= 0x1p13;
+    if (dtype == DType::kBfloat16) t.scaled *= 0x1p16;
+    for (const auto& in : c.inputs) {
+      if (bound_->of_terms && in.tensor) t.magnitude = std::max(t.magnitude, Greatest(*in.tensor));
+    }
+    return t;
+  }
+
+  std::string Compare(const RandomCase& c, DType dtype, const std::vector<HostTensor>& found,
+                      const std::vector<HostTensor>& wanted, DType other) const {
+    const Tolerance tolerance = ToleranceOf(c, dtype);
+    for (size_t i = 0; i < found.size(); ++i) {
+      auto f = Convert(found[i], found[i].dtype), w = Convert(wanted[i], wanted[i].dtype);
+      if (f->dtype != w->dtype) {
+        // Floats are compared in the type of the second run, integers in their own: sums of narrow
+        // integers wrap.
+        (IsFloat(f->dtype) ? f : w) =
+            IsFloat(f->dtype) ? Convert(*f, w->dtype) : Convert(*w, f->dtype);
+      }
+      const std::string difference = Differs(*f, *w, tolerance);
+      if (difference.empty()) continue;
+      const std::string than =
+          other == DType::kUndefined ? "ref" : fmt::format("the run in {}", DTypeName(other));
+      return fmt::format("output {}: {}, by {}", i, difference, than);
+    }
+    return "";
+  }
+
+  void Count(const RandomCase& c, const std::string& why) {
+    ++accepted_;
+    bool empty = false, scalar = false;
+    for (const auto& in : c.inputs) {
+      empty |= in.tensor && in.tensor->count() == 0;
+      scalar |= in.tensor && in.tensor->dims.empty();
+    }
+    empty_ += empty, scalar_ += scalar;
+    if (why.empty()) return;
+    if (++failed_ > kShownFailures) return;
+    fmt::print("FAILED  {} on {}, seed {}, case {}: {}\n{}", op_.name, engine_, options_.seed,
+               tries_, why, ToTextCase(c, engine_));
+  }
+
+  const SweepOptions& options_;
+  const OpDef& op_;
+  const std::string& engine_;
+  const Bound* bound_ = nullptr;
+  int64_t tries_ = 0, accepted_ = 0, failed_ = 0, empty_ = 0, scalar_ = 0;
+};
+
+// Names as RunGraph takes them. Empty when the list is wrong; the message is printed.
+std::vector<std::string> EngineNames(const std::string& list) {
+  std::vector<std::string> names;
+  if (list.empty()) {
+    for (const Found& f : DiscoverPlugins()) {
+      if (f.plugin) names.push_back(f.plugin->name);
+    }
+    if (std::count(names.begin(), names.end(), "ref") == 0) {
+      fmt::print(stderr, "ge-test: the engine ref is not found; set GE_PLUGIN_PATH to its folder\n");
+      return {};
+    }
+    std::sort(names.begin(), names.end());
+    return names;
+  }
+  auto specs = ParseEngineList(list);
+  if (!specs.ok()) {
+    fmt::print(stderr, "ge-test: {}\n", specs.status().ToString());
+    return {};
+  }
+  for (const EngineSpec& s : *specs) {
+    names.push_back(s.options.empty() ? s.name : s.name + ":" + s.options);
+  }
+  return names;
+}
+
+// Nothing can run control flow yet, and the ge domain holds states and transfers.
+bool CanRun(const OpDef& op) {
+  const std::string_view name = op.name;
+  return op.domain[0] == 0 && name != "If" && name != "Loop" && name != "Scan";
+}
+
+}  // namespace
+
+int RunRandomOps(const SweepOptions& options) {
+  const std::vector<std::string> engines = EngineNames(options.engines);
+  if (engines.empty()) return 2;
+  fmt::print("seed {}, {} cases for each operator and engine\n", options.seed, options.count);
+  int64_t passed = 0, failed = 0, matched = 0;
+  for (const std::string& engine : engines) {
+    int64_t ops = 0, cases = 0, empty = 0, scalar = 0;
+    for (const OpDef* op : AllOps()) {
+      if (!CanRun(*op) || (!options.op.empty() && options.op != op->name)) continue;
+      ++matched;
+      OneOp one(options, *op, engine);
+      if (!one.Run()) {
+        ++failed;
+        fmt::print("FAILED  {}: generators.def or bounds.def of tools/ge_test lacks it\n", op->name);
+        continue;
+      }
+      failed += one.failed();
+      passed += std::max<int64_t>(0, one.accepted() - one.failed());
+      ops += one.accepted() > 0;
+      cases += one.accepted(), empty += one.empty(), scalar += one.scalar();
+      if (options.verbose && one.accepted() > 0) {
+        fmt::print("{:12} {:20} {:5} cases, {:4} with an empty tensor, {:4} with a scalar\n", engine,
+                   op->name, one.accepted(), one.empty(), one.scalar());
+      }
+      if (engine == "ref" && one.accepted() == 0) {
+        ++failed;
+        fmt::print("FAILED  {} on ref: no random case was taken\n", op->name);
+      }
+    }
+    fmt::print("{}: {} operators, {} cases, {} with an empty tensor, {} with a scalar\n", engine,
+               ops, cases, empty, scalar);
+  }
+  if (matched == 0) {
+    fmt::print(stderr, "ge-test: found no operator '{}'; `ge ops` lists them\n", options.op);
+    return 2;
+  }
+  fmt::print("{} passed, {} failed, 0 skipped\n", passed, failed);
+  return failed == 0 ? 0 : 1;
+}
+
+}  // namespace ge::test

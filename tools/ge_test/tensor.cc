@@ -249,7 +249,7 @@ std::string Differs(const HostTensor& found, const HostTensor& wanted, const Tol
   }
   const int parts = PartsOf(found.dtype);
   const int64_t n = wanted.count() * parts;
-  double greatest = 0;
+  double greatest = tolerance.magnitude;
   const bool approximate = IsApproximate(found.dtype);
   for (int64_t i = 0; approximate && i < n; ++i) {
     const double w = std::fabs(ElementAsDouble(wanted, i));

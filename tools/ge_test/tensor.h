@@ -36,10 +36,11 @@ int64_t ElementAsInt(const HostTensor& t, int64_t i);
 void SetElement(HostTensor* t, int64_t i, double value);
 void SetIntElement(HostTensor* t, int64_t i, int64_t value);
 
-// How far a float may be from the wanted value w: atol + rtol * |w| + scaled * max |w|. NaN equals
-// NaN and infinities must agree. All other types must agree to the bit.
+// How far a float may be from the wanted value w: atol + rtol * |w| + scaled * m, where m is the
+// greatest |w|, or `magnitude` where that is greater. NaN equals NaN and infinities must agree. All
+// other types must agree to the bit.
 struct Tolerance {
-  double atol = 0, rtol = 0, scaled = 0;
+  double atol = 0, rtol = 0, scaled = 0, magnitude = 0;
 };
 // "" when equal; else what differs first, with the element's index and both values.
 std::string Differs(const HostTensor& found, const HostTensor& wanted, const Tolerance& tolerance);

@@ -72,6 +72,7 @@ class Builder {
   // ---- by kind (emit_*.cc)
   void Emit(const Unit& u);
   void EmitConv(const Unit& u);
+  void EmitUpscale(const Unit& u);
   void EmitMatMul(const Unit& u);
   void EmitFoldedMatMul(const Unit& u);
   void EmitBatchedMatMul(const Unit& u);

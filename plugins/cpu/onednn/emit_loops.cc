@@ -43,7 +43,9 @@ void Builder::ApplyPosts(const Unit& u, size_t from, const Rep& x, const Layout&
   }
   std::vector<Place> all = {y.place, x.place};
   all.insert(all.end(), places.begin(), places.end());
-  AddLoop("pointwise x" + std::to_string(ops.size()) + " " + ToText(target.dims()),
+  const std::string label =
+      "pointwise x" + std::to_string(ops.size()) + " " + ToText(target.dims());
+  AddLoop(label,
           PointwiseLoop(simd_, target, x.layout, layouts, std::move(ops)), std::move(all));
   AddRep(u.out[0], y);
 }
@@ -51,21 +53,13 @@ void Builder::ApplyPosts(const Unit& u, size_t from, const Rep& x, const Layout&
 void Builder::EmitPointwise(const Unit& u) {
   const Dims xd = p_.dims(u.in[0]);
   Layout target = Layout::Dense(u.dims);
-  // The layout of an operand of full size decides, blocked before plain.
+  // The first operand of full size that is not plain decides.
   auto consider = [&](uint32_t v) {
     if (v == 0 || p_.constant(v) || p_.dims(v) != u.dims) return;
-    const Layout l = Main(v).layout;
-    if (l.gapless() && (l.cblock > 0 || (target.dense() && !l.dense() && v == u.in[0] &&
-                                         l == Layout::ChannelsLast(u.dims)))) {
-      target = l;
-    }
+    if (target.dense()) target = Layout::Like(u.dims, Main(v).layout);
   };
-  if (u.dims.size() >= 3) {
-    consider(u.in[0]);
-    for (const Post& p : u.posts) {
-      if (target.cblock == 0) consider(p.operand);
-    }
-  }
+  consider(u.in[0]);
+  for (const Post& p : u.posts) consider(p.operand);
   Rep x;
   if (xd == u.dims) {
     x = Get(u.in[0], target);
@@ -78,15 +72,11 @@ void Builder::EmitPointwise(const Unit& u) {
 void Builder::EmitReduce(const Unit& u) {
   Rep x = Main(u.in[0]);
   const bool over_channels = std::find(u.axes.begin(), u.axes.end(), 1) != u.axes.end();
-  const bool last = x.layout.rank >= 3 && x.layout == Layout::ChannelsLast(x.layout.dims());
-  if ((x.layout.cblock > 0 && over_channels) || (x.layout.cblock == 0 && !last) || !u.keep_dims) {
-    x = GetDense(u.in[0]);
-  }
+  const bool usual = x.layout == Layout::Like(x.layout.dims(), x.layout);
+  if ((x.layout.cblock > 0 && over_channels) || !usual || !u.keep_dims) x = GetDense(u.in[0]);
   Dims kept = x.layout.dims();
   for (int64_t a : u.axes) kept[static_cast<size_t>(a)] = 1;
-  const Layout inside = x.layout.cblock > 0  ? Layout::Blocked(kept, x.layout.cblock)
-                        : x.layout.dense()   ? Layout::Dense(kept)
-                                             : Layout::ChannelsLast(kept);
+  const Layout inside = Layout::Like(kept, x.layout);
   const Layout shown = inside.dense() ? Layout::Dense(u.dims) : inside;
   const Rep y = NewResult(u.out[0], shown);
   AddLoop("reduce " + ToText(x.layout.dims()),
@@ -119,23 +109,15 @@ void Builder::EmitLayerNorm(const Unit& u) {
 }
 
 void Builder::EmitConcat(const Unit& u) {
-  int block = 0;
-  if (u.dims.size() >= 3) {
-    for (uint32_t v : u.in) {
-      if (!p_.constant(v)) block = std::max(block, Main(v).layout.cblock);
-    }
+  Layout target = Layout::Dense(u.dims);
+  for (uint32_t v : u.in) {
+    if (!p_.constant(v) && target.dense()) target = Layout::Like(u.dims, Main(v).layout);
   }
-  const Layout target = block > 0 ? Layout::Blocked(u.dims, block) : Layout::Dense(u.dims);
   std::vector<BoxCopy> boxes;
   std::vector<Place> places(1);
   Dims at(u.dims.size(), 0);
   for (uint32_t v : u.in) {
-    Rep x;
-    if (block > 0) {
-      x = Get(v, Layout::Blocked(p_.dims(v), block));
-    } else {
-      x = Unblocked(v);
-    }
+    const Rep x = target.cblock > 0 ? Get(v, Layout::Like(p_.dims(v), target)) : Unblocked(v);
     boxes.push_back({x.layout, target, Dims(u.dims.size(), 0), at, x.layout.dims()});
     places.push_back(x.place);
     at[static_cast<size_t>(u.axis)] += x.layout.dim[u.axis];
@@ -149,9 +131,8 @@ void Builder::EmitConcat(const Unit& u) {
 void Builder::EmitResize(const Unit& u) {
   Rep x = Main(u.in[0]);
   const bool channels = u.axes.size() > 1 && u.axes[1] != 1;
-  if (x.layout.cblock == 0 || channels) x = GetDense(u.in[0]);
-  const Layout target = x.layout.cblock > 0 ? Layout::Blocked(u.dims, x.layout.cblock)
-                                            : Layout::Dense(u.dims);
+  if (channels || !(x.layout == Layout::Like(x.layout.dims(), x.layout))) x = GetDense(u.in[0]);
+  const Layout target = Layout::Like(u.dims, x.layout);
   const Rep y = NewResult(u.out[0], target);
   AddLoop("resize " + ToText(u.dims), RepeatLoop(x.layout, target, u.axes), {y.place, x.place});
   AddRep(u.out[0], y);

@@ -59,6 +59,14 @@ struct Layout {
     return l;
   }
 
+  // d in the manner of `model`: blocked, channels last, or dense for everything else.
+  static Layout Like(const Dims& d, const Layout& model) {
+    if (d.size() < 3 || static_cast<int>(d.size()) != model.rank) return Dense(d);
+    if (model.cblock > 0) return Blocked(d, model.cblock);
+    if (!model.dense() && model == ChannelsLast(model.dims())) return ChannelsLast(d);
+    return Dense(d);
+  }
+
   Dims dims() const { return Dims(dim, dim + rank); }
   int64_t blocks() const { return (dim[1] + cblock - 1) / cblock; }
   bool padded() const { return cblock > 0 && dim[1] % cblock != 0; }

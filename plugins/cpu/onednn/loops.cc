@@ -381,30 +381,40 @@ void CopyRows(const float* x, float* y, int64_t rows, int64_t sx, int64_t sy, in
     const float* q = x + r * sx;
     float* w = y + r * sy;
     if (kN > 0) {
-      for (int64_t i = 0; i < kN; ++i) w[i] = q[i];
+      std::memcpy(w, q, static_cast<size_t>(kN) * sizeof(float));
     } else {
       std::memcpy(w, q, static_cast<size_t>(m) * sizeof(float));
     }
   }
 }
 
-void CopyNest(const Nest& n, const float* x, float* y, size_t level) {
-  if (level + 1 < n.dim.size()) {
-    for (int64_t i = 0; i < n.dim[level]; ++i) {
-      CopyNest(n, x + i * n.src[level], y + i * n.dst[level], level + 1);
-    }
-    return;
-  }
-  const int64_t rows = n.dim[level], sx = n.src[level], sy = n.dst[level];
-  switch (n.n) {
+void CopyRun(const float* x, float* y, int64_t rows, int64_t sx, int64_t sy, int64_t n) {
+  switch (n) {
     case 1:
       return CopyRows<1>(x, y, rows, sx, sy, 1);
+    case 2:
+      return CopyRows<2>(x, y, rows, sx, sy, 2);
+    case 4:
+      return CopyRows<4>(x, y, rows, sx, sy, 4);
     case 8:
       return CopyRows<8>(x, y, rows, sx, sy, 8);
     case 16:
       return CopyRows<16>(x, y, rows, sx, sy, 16);
+    case 24:
+      return CopyRows<24>(x, y, rows, sx, sy, 24);
+    case 48:
+      return CopyRows<48>(x, y, rows, sx, sy, 48);
     default:
-      return CopyRows<0>(x, y, rows, sx, sy, n.n);
+      return CopyRows<0>(x, y, rows, sx, sy, n);
+  }
+}
+
+void CopyNest(const Nest& n, const float* x, float* y, size_t level) {
+  if (level + 1 == n.dim.size()) {
+    return CopyRun(x, y, n.dim[level], n.src[level], n.dst[level], n.n);
+  }
+  for (int64_t i = 0; i < n.dim[level]; ++i) {
+    CopyNest(n, x + i * n.src[level], y + i * n.dst[level], level + 1);
   }
 }
 
@@ -412,8 +422,27 @@ class Copy final : public Loop {
  public:
   Copy(const Layout& result, const std::vector<BoxCopy>& boxes) : padding_(result) {
     for (size_t k = 0; k < boxes.size(); ++k) Add(boxes[k], static_cast<int>(k) + 1);
+    together_ = result.cblock == 0 && boxes.size() > 1;
+    for (const Nest& n : nests_) {
+      together_ = together_ && n.dim.size() == 1 && n.dim[0] == nests_[0].dim[0] && n.n > 1;
+    }
   }
   void Run(float* const* p) const override {
+    if (together_) {
+      // Rows of several sources that interleave: a few rows of each in turn, so that the lines
+      // of the result are written once.
+      constexpr int64_t kRows = 64;
+      const int64_t rows = nests_[0].dim[0], turns = (rows + kRows - 1) / kRows;
+#pragma omp parallel for if (rows * nests_[0].n > kParallel) schedule(static)
+      for (int64_t t = 0; t < turns; ++t) {
+        for (const Nest& n : nests_) {
+          CopyRun(p[n.place] + n.from + t * kRows * n.src[0],
+                  p[0] + n.to + t * kRows * n.dst[0], std::min(kRows, rows - t * kRows), n.src[0],
+                  n.dst[0], n.n);
+        }
+      }
+      return;
+    }
     for (const Nest& n : nests_) CopyNest(n, p[n.place] + n.from, p[0] + n.to, 0);
     padding_.Zero(p[0]);
   }
@@ -487,6 +516,7 @@ class Copy final : public Loop {
 
   Padding padding_;
   std::vector<Nest> nests_;
+  bool together_ = false;
 };
 
 class Repeat final : public Loop {

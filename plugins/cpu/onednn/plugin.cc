@@ -18,6 +18,7 @@ struct ge_engine {
   const Simd* simd = nullptr;
   std::unique_ptr<Vendor> vendor;
   bool profile = false;
+  bool flush = true;
 };
 struct ge_exec {
   ge_exec(ge_engine* e, dnnl_engine_t handle) : engine(e), program(handle, e->machine.threads) {}
@@ -56,6 +57,7 @@ ge_rc EngineCreate(const ge_create_args* args, ge_engine** out, ge_err* err) {
     ThreadScope threads(e->machine.threads);
     e->vendor = std::make_unique<Vendor>();
     e->profile = gp::Option(args->options, "profile", "0") == "1";
+    e->flush = gp::Option(args->options, "denormals", "zero") != "keep";
     *out = e.release();
     return ge_rc(GE_OK);
   });
@@ -151,6 +153,7 @@ void CompileOne(ge_engine* e, const ge_segment& segment, ge_compiled* c) {
   auto exec = std::make_unique<ge_exec>(e, e->vendor->engine().get());
   Program& program = exec->program;
   program.profile = e->profile;
+  program.flush = e->flush;
   Builder builder(*e->vendor, *e->simd, parser, segment, &program);
   try {
     builder.Build(units);

@@ -1,5 +1,6 @@
 #include "plugins/cpu/onednn/program.h"
 
+#include <immintrin.h>
 #include <omp.h>
 
 #include <algorithm>
@@ -23,6 +24,27 @@ ThreadScope::ThreadScope(int threads) : old_(omp_get_max_threads()) {
 }
 ThreadScope::~ThreadScope() {
   if (omp_get_max_threads() != old_) omp_set_num_threads(old_);
+}
+
+FlushScope::FlushScope(int threads, bool flush) : threads_(threads), flush_(flush) {
+  if (!flush) return;
+  constexpr uint32_t kFlush = 0x8040;  // MXCSR: results and operands
+  old_ = _mm_getcsr();
+  if (threads == 1) {
+    _mm_setcsr(old_ | kFlush);
+    return;
+  }
+#pragma omp parallel
+  _mm_setcsr(_mm_getcsr() | kFlush);
+}
+FlushScope::~FlushScope() {
+  if (!flush_) return;
+  if (threads_ == 1) {
+    _mm_setcsr(old_);
+    return;
+  }
+#pragma omp parallel
+  _mm_setcsr(old_);
 }
 
 Frame::~Frame() {
@@ -153,6 +175,7 @@ ge_rc Program::RunIn(const ge_launch& launch, Frame& f, ge_err* err) {
 
 ge_rc Program::Run(const ge_launch& launch, Frame* frame, ge_err* err) {
   ThreadScope threads(threads_);
+  FlushScope denormals(threads_, flush);
   if (frame != nullptr) return RunIn(launch, *frame, err);
   std::unique_ptr<Frame> own;
   {

@@ -69,6 +69,20 @@ class ThreadScope {
   int old_;
 };
 
+// Treats denormal numbers as zero on all compute threads, and puts the old mode back. Trained
+// networks have weights below 1e-38 in dead channels, and such operands cost Intel cores 100 times
+// a normal one's time (PP-OCRv6 detection: 2,100 ms instead of 120).
+class FlushScope {
+ public:
+  FlushScope(int threads, bool flush);
+  ~FlushScope();
+
+ private:
+  int threads_;
+  bool flush_;
+  uint32_t old_ = 0;
+};
+
 struct Frame {
   std::vector<char*> base;       // by storage
   std::vector<float*> loop_ptr;  // all loops' places, in order
@@ -95,6 +109,7 @@ class Program {
   uint64_t workspace = 0;
   // Times of each step, kept only when profiling is on (then launches must not overlap).
   bool profile = false;
+  bool flush = true;  // denormals to zero
   std::vector<double> step_ns;
   uint64_t launches = 0;
 

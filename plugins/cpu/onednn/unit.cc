@@ -334,12 +334,14 @@ bool Parser::BatchNorm(uint32_t i, Unit* u, Why* why) const {
 bool Parser::Softmax(uint32_t i, Unit* u, Why* why) const {
   const ge_node& n = node(i);
   const int rank = static_cast<int>(u->dims.size());
-  if (n.version < 13) return why->Say(GE_WHY_VERSION, "Softmax before opset 13 flattens");
   u->kind = Kind::kSoftmax;
   u->axis = static_cast<int>(gp::AttrInt(n, "axis", -1));
   if (u->axis < 0) u->axis += rank;
   if (rank == 0 || u->axis < 0 || u->axis >= rank) {
     return why->Say(GE_WHY_ATTRIBUTE, "axis is out of range");
+  }
+  if (n.version < 13 && u->axis != rank - 1) {
+    return why->Say(GE_WHY_VERSION, "Softmax before opset 13 flattens the axes behind its own");
   }
   return true;
 }

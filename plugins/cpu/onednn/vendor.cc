@@ -202,6 +202,13 @@ std::optional<Prim> MakeConv(const ConvSpec& s, algorithm alg, const Desc& src, 
   typename Primitive::primitive_desc pd(d, attr, engine, true);
 #endif
   if (!pd) return std::nullopt;
+  if (s.prefer != nullptr) {
+    typename Primitive::primitive_desc other = pd;
+    int tries = 8;  // lists hold fewer that are worth having
+    while (std::string(other.impl_info_str()) != s.prefer && --tries > 0 && other.next_impl()) {
+    }
+    if (std::string(other.impl_info_str()) == s.prefer) pd = other;
+  }
   Prim out;
   if (!Describe(pd, s.src, s.dst, &out)) return std::nullopt;
   out.weights_desc = QueryDesc(pd, dnnl::query::weights_md, 0);

@@ -42,6 +42,8 @@ struct ConvSpec {
   Dims stride, dilation, pad_l, pad_r;
   int64_t groups = 1;
   bool bias = false;
+  // Kernel to take instead of oneDNN's first, by name; the first stays when this one cannot.
+  const char* prefer = nullptr;
 };
 struct PoolSpec {
   bool max = true, count_pad = false;

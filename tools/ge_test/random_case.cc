@@ -1,0 +1,163 @@
+#include "tools/ge_test/random_case.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "frontend/text/text.h"
+
+namespace ge::test {
+namespace {
+
+bool IsUnsigned(DType t) { return (Bit(t) & kUnsignedInts) != 0; }
+
+std::shared_ptr<HostTensor> New(DType dtype, const Dims& dims) {
+  auto t = MakeTensor(dtype, dims);
+  // Shapes of random cases are tiny; the sweep reports an empty tensor as a wrong case.
+  return t.ok() ? std::make_shared<HostTensor>(*std::move(t)) : std::make_shared<HostTensor>();
+}
+
+}  // namespace
+
+std::shared_ptr<HostTensor> CaseMaker::Numbers(DType dtype, const Dims& dims, double lo,
+                                               double hi) {
+  auto t = New(dtype, dims);
+  const int64_t n = t->count();
+  for (int64_t i = 0; i < n; ++i) {
+    if (dtype == DType::kBool) {
+      SetIntElement(t.get(), i, r.Int(0, 1));
+    } else if (IsFloat(dtype)) {
+      // Representable as f32, so that a run in f64 sees the same numbers.
+      SetElement(t.get(), i, static_cast<float>(r.Between(lo, hi)));
+    } else {
+      const auto least = static_cast<int64_t>(IsUnsigned(dtype) ? std::max(lo, 0.0) : lo);
+      SetIntElement(t.get(), i, r.Int(least, std::max(least, static_cast<int64_t>(hi))));
+    }
+  }
+  return t;
+}
+
+std::shared_ptr<HostTensor> CaseMaker::Ints(DType dtype, const Dims& dims,
+                                            const std::vector<int64_t>& v) {
+  auto t = New(dtype, dims);
+  for (size_t i = 0; i < v.size(); ++i) SetIntElement(t.get(), static_cast<int64_t>(i), v[i]);
+  return t;
+}
+
+std::shared_ptr<HostTensor> CaseMaker::Floats(DType dtype, const Dims& dims,
+                                              const std::vector<double>& v) {
+  auto t = New(dtype, dims);
+  for (size_t i = 0; i < v.size(); ++i) SetElement(t.get(), static_cast<int64_t>(i), v[i]);
+  return t;
+}
+
+Dims CaseMaker::Shape(int least, int most, bool zeros) {
+  Dims dims(static_cast<size_t>(r.Int(least, most)));
+  for (int64_t& d : dims) d = r.Int(1, 5);
+  if (zeros && !dims.empty() && r.Chance(0.08)) r.Pick(std::vector<int64_t*>{&dims[0], &dims.back()})[0] = 0;
+  return dims;
+}
+
+Dims CaseMaker::Narrowed(const Dims& to) {
+  const auto drop = static_cast<size_t>(r.Chance(0.4) ? r.Int(0, static_cast<int64_t>(to.size())) : 0);
+  Dims dims(to.begin() + static_cast<ptrdiff_t>(drop), to.end());
+  for (int64_t& d : dims) {
+    if (r.Chance(0.3)) d = 1;
+  }
+  return dims;
+}
+
+std::shared_ptr<HostTensor> Convert(const HostTensor& t, DType dtype) {
+  auto out = New(dtype, t.dims);
+  const int64_t n = t.count();
+  for (int64_t i = 0; i < n; ++i) {
+    if (IsFloat(t.dtype) || IsFloat(dtype)) {
+      SetElement(out.get(), i, ElementAsDouble(t, i));
+    } else {
+      SetIntElement(out.get(), i, ElementAsInt(t, i));
+    }
+  }
+  return out;
+}
+
+Generator FindGenerator(std::string_view op) {
+  struct Record {
+    std::string_view op;
+    Generator generator;
+  };
+  static constexpr Record kRecords[] = {
+#define GE_GENERATOR(op, function) {op, function},
+#include "tools/ge_test/generators.def"
+#undef GE_GENERATOR
+  };
+  for (const Record& r : kRecords) {
+    if (r.op == op) return r.generator;
+  }
+  return nullptr;
+}
+
+namespace {
+
+// The port of an input: the last one stands for all of a variadic.
+const Port& PortOf(const OpDef& op, size_t i) { return op.inputs[std::min(i, op.inputs.size() - 1)]; }
+
+bool Follows(const RandomCase& c, size_t i) {
+  return PortOf(*c.op, i).type_var[0] != 0 &&
+         std::string_view(PortOf(*c.op, i).type_var) == c.op->inputs[0].type_var;
+}
+
+}  // namespace
+
+Graph ToGraph(const RandomCase& c, DType dtype, std::vector<std::shared_ptr<HostTensor>>* inputs) {
+  Graph g;
+  g.opsets[""] = kCanonicalOpset;
+  Function& f = g.AddFunction("main");
+  Node node;
+  node.id = f.next_node_id++;
+  node.op = c.op->name;
+  node.name = "node";
+  node.attrs = c.attrs;
+  if (c.value) {
+    const bool converted = dtype != DType::kUndefined && c.op->inputs.empty();
+    const ConstId id = g.AddConst(ToConst(converted ? *Convert(*c.value, dtype) : *c.value, "v"));
+    node.attrs.push_back({"value", ConstRef{id}});
+  }
+  for (size_t i = 0; i < c.inputs.size(); ++i) {
+    const auto& in = c.inputs[i];
+    if (!in.tensor) {
+      node.inputs.push_back(0);
+      continue;
+    }
+    const bool converted = dtype != DType::kUndefined && Follows(c, i);
+    auto t = Convert(*in.tensor, converted ? dtype : in.tensor->dtype);
+    const std::string name = fmt::format("in{}", i);
+    if (in.constant) {
+      node.inputs.push_back(AddConstValue(&g, &f, ToConst(*t, name)));
+    } else {
+      node.inputs.push_back(AddValue(&f, TensorType(t->dtype, t->dims), name));
+      f.params.push_back(node.inputs.back());
+      inputs->push_back(std::move(t));
+    }
+  }
+  for (int i = 0; i < c.outputs; ++i) {
+    node.outputs.push_back(AddValue(&f, Type(), fmt::format("out{}", i)));
+    f.results.push_back(node.outputs.back());
+  }
+  f.nodes.push_back(std::move(node));
+  g.entries.push_back(Entry{"main", f.id, Entry::Role::kInfer, {}});
+  return g;
+}
+
+std::string ToTextCase(const RandomCase& c, const std::string& engine) {
+  std::vector<std::shared_ptr<HostTensor>> inputs;
+  const Graph g = ToGraph(c, DType::kUndefined, &inputs);
+  std::string out = "--- graph\n" + PrintText(g);
+  const Function& f = g.fn(g.entries[0].fn);
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    out += fmt::format("--- input {}\n{}\n", f.value(f.params[i]).name,
+                       PrintConst(ToConst(*inputs[i], ""), g));
+  }
+  return out + fmt::format("--- run run {}\n", engine);
+}
+
+}  // namespace ge::test

@@ -1,0 +1,99 @@
+// A random one-node graph: what the generators of random_*.cc fill, and how it becomes a Graph.
+// Not the sweep, which is random_ops.cc. One thread; each case owns its tensors.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "ge/ops/op.h"
+#include "tools/ge_test/tensor.h"
+
+namespace ge::test {
+
+class Random {
+ public:
+  explicit Random(uint64_t seed) : bits_(seed) {}
+  // Both ends included. Written out, since the standard's distributions differ between libraries.
+  int64_t Int(int64_t lo, int64_t hi) {
+    return lo + static_cast<int64_t>(bits_() % static_cast<uint64_t>(hi - lo + 1));
+  }
+  bool Chance(double p) { return Unit() < p; }
+  double Unit() { return static_cast<double>(bits_() >> 11) * 0x1p-53; }
+  double Between(double lo, double hi) { return lo + Unit() * (hi - lo); }
+  template <typename T>
+  const T& Pick(const std::vector<T>& from) {
+    return from[static_cast<size_t>(Int(0, static_cast<int64_t>(from.size()) - 1))];
+  }
+
+ private:
+  std::mt19937_64 bits_;
+};
+
+using Dims = std::vector<int64_t>;
+
+struct RandomCase {
+  struct Input {
+    std::shared_ptr<const HostTensor> tensor;  // null = absent
+    bool constant = false;                     // else a parameter of the entry
+  };
+  const OpDef* op = nullptr;
+  std::vector<Input> inputs;
+  std::vector<Attr> attrs;
+  std::shared_ptr<const HostTensor> value;  // the attribute "value" of Constant, ConstantOfShape
+  int outputs = 1;
+  bool typed = true;  // the case means the same at another element type of input 0's class
+};
+
+// Fills one case. The element type of input 0 (of the output where there is none) is given.
+class CaseMaker {
+ public:
+  CaseMaker(const OpDef& op, DType dtype, Random* random) : dtype_(dtype), r(*random) {
+    c.op = &op;
+  }
+
+  // A tensor of random numbers: floats in [lo, hi], integers too (from 0 when unsigned), bools.
+  std::shared_ptr<HostTensor> Numbers(DType dtype, const Dims& dims, double lo, double hi);
+  std::shared_ptr<HostTensor> Ints(DType dtype, const Dims& dims, const std::vector<int64_t>& v);
+  std::shared_ptr<HostTensor> Floats(DType dtype, const Dims& dims, const std::vector<double>& v);
+  // Rank in [least, most]; sizes 1 to 5, now and then 0.
+  Dims Shape(int least, int most, bool zeros = true);
+  // A shape that broadcasts to `to`: sizes become 1, leading ones go.
+  Dims Narrowed(const Dims& to);
+  // 0 <= axis < rank as it is or, half the time, counted from the end.
+  int64_t Axis(int64_t axis, int64_t rank) { return r.Chance(0.5) ? axis : axis - rank; }
+
+  void Add(std::shared_ptr<const HostTensor> t) { c.inputs.push_back({t, r.Chance(0.25)}); }
+  // For what decides a shape: the engine plans for shapes that it knows.
+  void AddConstant(std::shared_ptr<const HostTensor> t) { c.inputs.push_back({t, true}); }
+  void AddAbsent() { c.inputs.push_back({}); }
+  void Set(const char* name, Attr::Payload value) { c.attrs.push_back({name, std::move(value)}); }
+
+  DType dtype() const { return dtype_; }
+
+ private:
+  DType dtype_;
+
+ public:
+  Random& r;
+  RandomCase c;
+};
+
+using Generator = void (*)(CaseMaker& m);
+// One for every operator that can run; null for those that cannot (If, Loop, Scan).
+Generator FindGenerator(std::string_view op);
+
+// The graph; tensors that are parameters go to *inputs. `dtype` other than kUndefined converts
+// everything of input 0's type variable.
+Graph ToGraph(const RandomCase& c, DType dtype, std::vector<std::shared_ptr<HostTensor>>* inputs);
+std::shared_ptr<HostTensor> Convert(const HostTensor& t, DType dtype);
+// A text case that repeats this one.
+std::string ToTextCase(const RandomCase& c, const std::string& engine);
+
+#define GE_GENERATOR(op, function) void function(CaseMaker& m);
+#include "tools/ge_test/generators.def"
+#undef GE_GENERATOR
+
+}  // namespace ge::test
