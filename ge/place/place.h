@@ -32,8 +32,8 @@ struct PlaceValue {
 // Cost of bringing a value of b bytes from (device a, layout l) to (device b, layout m).
 struct PlaceBoundary {
   virtual ~PlaceBoundary() = default;
-  // Infinity when impossible. Same device class (domain) and layout costs 0. The answer depends on a
-  // device only through its domain: devices between which plain bytes cost 0 both ways are one
+  // Infinity when impossible. Same device class (domain) and layout costs 0. The answer depends on
+  // a device only through its domain: devices between which plain bytes cost 0 both ways are one
   // domain, and the solver asks for it under the name of its lowest device.
   virtual double Cost(double bytes, uint32_t from_device, uint32_t from_layout, uint32_t to_device,
                       uint32_t to_layout) const = 0;
@@ -59,9 +59,10 @@ struct PlaceSolution {
 
 // The cost of a placement is that of its groups (marginals - savings of internal values + greatest
 // setup + greatest launch) plus boundaries: a value is brought once to each distinct
-// (domain, layout) that reads it outside its group. A value saves its producing offer's edge_saving,
-// once, when another offer of the same group reads it. The quotient graph of the groups, and that
-// of the offers inside each, must be acyclic; both come back in an order in which they can run.
+// (domain, layout) that reads it outside its group. A value saves its producing offer's
+// edge_saving, once, when another offer of the same group reads it. The quotient graph of the
+// groups, and that of the offers inside each, must be acyclic; both come back in an order in which
+// they can run.
 // Exact on chains, series-parallel graphs and small cores; never worse than the best single device.
 // UNSUPPORTED naming the first node without an offer.
 Result<PlaceSolution> SolvePlacement(const PlaceProblem& problem);

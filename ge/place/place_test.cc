@@ -414,6 +414,37 @@ TEST(PlaceFrontier, SaysWhenItIsNotExact) {
   EXPECT_LT(bounded.transitions, full.transitions);
 }
 
+// Dense cores of 12 nodes, 4 devices, 3 layouts: always proven, some only by branch and bound, and
+// equal to the search without a bound.
+TEST(Place, CoresOfTwelveNodesAreProven) {
+  int bounded = 0;
+  for (uint64_t seed = 0; seed < 20; ++seed) {
+    Recipe r;
+    r.nodes = 12;
+    r.devices = r.domains = 4;
+    r.layouts = 3;
+    r.window = 12;
+    r.fan_in = 2.2;
+    r.offered = 0.9;
+    r.growable = 0.6;
+    TestProblem t;
+    Maker(seed, r).Make(&t);
+    auto s = SolvePlacement(t.problem);
+    auto m = place::BuildModel(t.problem);
+    ASSERT_TRUE(s.ok() && m.ok());
+    EXPECT_TRUE(s->method == "exact-dp" || s->method == "branch-and-bound") << s->method;
+    bounded += s->method == "branch-and-bound";
+    place::FrontierLimits limits;
+    limits.states = 10000000;
+    limits.transitions = 1000000000;
+    const std::vector<bool> all(m->offers.size(), true);
+    const place::FrontierResult full = place::SearchFrontier(*m, all, limits);
+    ASSERT_TRUE(full.found && full.exact);
+    EXPECT_NEAR(s->cost, *place::Evaluate(*m, full.groups), 1e-9 * s->cost) << "seed " << seed;
+  }
+  EXPECT_GT(bounded, 0);
+}
+
 // Wider than the packed state of the frontier search: 300 branches side by side.
 TEST(Place, WideGraphsAreLeftToMoves) {
   Flat b;

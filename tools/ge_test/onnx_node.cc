@@ -64,10 +64,9 @@ Result<HostTensor> ReadTensor(const fs::path& path) {
 // shapes, so the runner gives such an input as a constant, as a model would.
 bool DecidesShape(const std::string& op, int input) {
   static const std::map<std::string, int> kFirst = {
-      {"Reshape", 1}, {"Expand", 1},     {"ConstantOfShape", 0}, {"Slice", 1},
-      {"Squeeze", 1}, {"Unsqueeze", 1},  {"Split", 1},           {"Resize", 1},
-      {"Range", 0},   {"ReduceMax", 1},  {"ReduceMean", 1},      {"ReduceSum", 1},
-      {"Upsample", 1}};
+      {"Reshape", 1},    {"Expand", 1},    {"ConstantOfShape", 0}, {"Slice", 1}, {"Squeeze", 1},
+      {"Unsqueeze", 1},  {"Split", 1},     {"Resize", 1},          {"Range", 0}, {"ReduceMax", 1},
+      {"ReduceMean", 1}, {"ReduceSum", 1}, {"Upsample", 1}};
   const auto it = kFirst.find(op);
   return it != kFirst.end() && input >= it->second;
 }
@@ -135,8 +134,7 @@ class NodeTests {
     if (!graph.ok()) return Fail(name, graph.status().ToString());
     int sets = 0;
     for (; fs::exists(folder / fmt::format("test_data_set_{}", sets)); ++sets) {
-      const std::string failure =
-          DataSet(*graph, folder / fmt::format("test_data_set_{}", sets));
+      const std::string failure = DataSet(*graph, folder / fmt::format("test_data_set_{}", sets));
       if (!failure.empty()) return Fail(name, failure);
     }
     if (sets == 0) return Fail(name, "has no test_data_set_0");

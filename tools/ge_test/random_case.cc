@@ -54,12 +54,14 @@ std::shared_ptr<HostTensor> CaseMaker::Floats(DType dtype, const Dims& dims,
 Dims CaseMaker::Shape(int least, int most, bool zeros) {
   Dims dims(static_cast<size_t>(r.Int(least, most)));
   for (int64_t& d : dims) d = r.Int(1, 5);
-  if (zeros && !dims.empty() && r.Chance(0.08)) r.Pick(std::vector<int64_t*>{&dims[0], &dims.back()})[0] = 0;
+  if (zeros && !dims.empty() && r.Chance(0.08))
+    r.Pick(std::vector<int64_t*>{&dims[0], &dims.back()})[0] = 0;
   return dims;
 }
 
 Dims CaseMaker::Narrowed(const Dims& to) {
-  const auto drop = static_cast<size_t>(r.Chance(0.4) ? r.Int(0, static_cast<int64_t>(to.size())) : 0);
+  const auto drop =
+      static_cast<size_t>(r.Chance(0.4) ? r.Int(0, static_cast<int64_t>(to.size())) : 0);
   Dims dims(to.begin() + static_cast<ptrdiff_t>(drop), to.end());
   for (int64_t& d : dims) {
     if (r.Chance(0.3)) d = 1;
@@ -99,7 +101,9 @@ Generator FindGenerator(std::string_view op) {
 namespace {
 
 // The port of an input: the last one stands for all of a variadic.
-const Port& PortOf(const OpDef& op, size_t i) { return op.inputs[std::min(i, op.inputs.size() - 1)]; }
+const Port& PortOf(const OpDef& op, size_t i) {
+  return op.inputs[std::min(i, op.inputs.size() - 1)];
+}
 
 bool Follows(const RandomCase& c, size_t i) {
   return PortOf(*c.op, i).type_var[0] != 0 &&

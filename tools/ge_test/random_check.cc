@@ -120,15 +120,22 @@ bool Elementwise(const RandomCase& c, HostTensor* out, RealFn real, IntFn whole)
   return true;
 }
 
-#define GE_BINARY(name, real, whole)                                 \
-  bool name(const RandomCase& c, HostTensor* out) {                  \
-    return Elementwise(                                              \
-        c, out, [](double x, double y) { (void)y; return real; }, \
-        [](int64_t x, int64_t y) { (void)y; return whole; });     \
+#define GE_BINARY(name, real, whole)                \
+  bool name(const RandomCase& c, HostTensor* out) { \
+    return Elementwise(                             \
+        c, out,                                     \
+        [](double x, double y) {                    \
+          (void)y;                                  \
+          return real;                              \
+        },                                          \
+        [](int64_t x, int64_t y) {                  \
+          (void)y;                                  \
+          return whole;                             \
+        });                                         \
   }
 GE_BINARY(Add, x + y, x + y)
 GE_BINARY(Sub, x - y, x - y)
-GE_BINARY(Mul, x * y, x * y)
+GE_BINARY(Mul, x* y, x* y)
 GE_BINARY(Div, x / y, x / y)
 GE_BINARY(Equal, x == y ? 1.0 : 0.0, int64_t{x == y})
 GE_BINARY(Erf, std::erf(x), x)
@@ -148,8 +155,9 @@ bool Pow(const RandomCase& c, HostTensor* out) {
   Index at(out->dims);
   for (int64_t i = 0, n = out->count(); i < n; ++i, at.Next()) {
     const HostTensor &a = *c.inputs[0].tensor, &b = *c.inputs[1].tensor;
-    SetElement(out, i, std::pow(ElementAsDouble(a, Broadcast(a, at.at)),
-                                ElementAsDouble(b, Broadcast(b, at.at))));
+    SetElement(
+        out, i,
+        std::pow(ElementAsDouble(a, Broadcast(a, at.at)), ElementAsDouble(b, Broadcast(b, at.at))));
   }
   return true;
 }
@@ -294,7 +302,8 @@ bool Concat(const RandomCase& c, HostTensor* out) {
   return begin == out->dims[static_cast<size_t>(axis)];
 }
 
-// The clamped range of ONNX's Slice as the list of places that it takes.
+// The clamped range of ONNX's Slice as the list of places that it takes. Other than NumPy, a start
+// before the first element of a backward step is moved onto it.
 Dims Taken(int64_t size, int64_t start, int64_t end, int64_t step) {
   if (start < 0) start += size;
   if (end < 0) end += size;
@@ -304,7 +313,8 @@ Dims Taken(int64_t size, int64_t start, int64_t end, int64_t step) {
       places.push_back(i);
     }
   } else {
-    for (int64_t i = std::min(start, size - 1); i > std::max<int64_t>(end, -1); i += step) {
+    for (int64_t i = std::clamp<int64_t>(start, 0, std::max<int64_t>(size - 1, 0));
+         size > 0 && i > std::max<int64_t>(end, -1); i += step) {
       places.push_back(i);
     }
   }
@@ -318,8 +328,8 @@ bool Slice(const RandomCase& c, HostTensor* out) {
   for (const int64_t d : x.dims) places.push_back(Taken(d, 0, d, 1));
   const Dims starts = Values(*c.inputs[1].tensor), ends = Values(*c.inputs[2].tensor);
   for (size_t i = 0; i < starts.size(); ++i) {
-    int64_t axis = Maybe(c, 3) ? ElementAsInt(*Maybe(c, 3), static_cast<int64_t>(i))
-                               : static_cast<int64_t>(i);
+    int64_t axis =
+        Maybe(c, 3) ? ElementAsInt(*Maybe(c, 3), static_cast<int64_t>(i)) : static_cast<int64_t>(i);
     if (axis < 0) axis += rank;
     const int64_t step = Maybe(c, 4) ? ElementAsInt(*Maybe(c, 4), static_cast<int64_t>(i)) : 1;
     const auto d = static_cast<size_t>(axis);
@@ -412,23 +422,40 @@ bool Gemm(const RandomCase& c, HostTensor* out) {
 }
 
 constexpr std::pair<std::string_view, Fill> kFills[] = {
-    {"Add", Add},           {"Sub", Sub},
-    {"Mul", Mul},           {"Div", Div},
-    {"Equal", Equal},       {"Erf", Erf},
-    {"Exp", Exp},           {"Neg", Neg},
-    {"Reciprocal", Reciprocal}, {"Relu", Relu},
-    {"Sigmoid", Sigmoid},   {"Sin", Sin},
-    {"Sqrt", Sqrt},         {"Tanh", Tanh},
-    {"Identity", Identity}, {"Pow", Pow},
-    {"Max", Max},           {"Clip", Clip},
-    {"HardSigmoid", HardSigmoid}, {"Constant", Constant},
-    {"ConstantOfShape", ConstantOfShape}, {"Reshape", InOrder},
-    {"Squeeze", InOrder},   {"Unsqueeze", InOrder},
-    {"Flatten", Flatten},   {"Expand", Expand},
-    {"Transpose", Transpose}, {"Gather", Gather},
-    {"Concat", Concat},     {"Slice", Slice},
-    {"Shape", Shape},       {"Range", Range},
-    {"MatMul", MatMul},     {"Gemm", Gemm},
+    {"Add", Add},
+    {"Sub", Sub},
+    {"Mul", Mul},
+    {"Div", Div},
+    {"Equal", Equal},
+    {"Erf", Erf},
+    {"Exp", Exp},
+    {"Neg", Neg},
+    {"Reciprocal", Reciprocal},
+    {"Relu", Relu},
+    {"Sigmoid", Sigmoid},
+    {"Sin", Sin},
+    {"Sqrt", Sqrt},
+    {"Tanh", Tanh},
+    {"Identity", Identity},
+    {"Pow", Pow},
+    {"Max", Max},
+    {"Clip", Clip},
+    {"HardSigmoid", HardSigmoid},
+    {"Constant", Constant},
+    {"ConstantOfShape", ConstantOfShape},
+    {"Reshape", InOrder},
+    {"Squeeze", InOrder},
+    {"Unsqueeze", InOrder},
+    {"Flatten", Flatten},
+    {"Expand", Expand},
+    {"Transpose", Transpose},
+    {"Gather", Gather},
+    {"Concat", Concat},
+    {"Slice", Slice},
+    {"Shape", Shape},
+    {"Range", Range},
+    {"MatMul", MatMul},
+    {"Gemm", Gemm},
 };
 
 }  // namespace

@@ -73,23 +73,21 @@ void PowCase(CaseMaker& m) {
   const auto [a, b] = BroadcastPair(m);
   const bool real = IsFloat(m.dtype());
   m.Add(real && m.r.Chance(0.5) ? AwayFromZero(m, a, false) : m.Numbers(m.dtype(), a, -4, 4));
-  const bool positive = real && ElementAsDouble(*m.c.inputs[0].tensor, 0) > 0 &&
-                        m.c.inputs[0].tensor->count() == 1;
+  const bool positive =
+      real && ElementAsDouble(*m.c.inputs[0].tensor, 0) > 0 && m.c.inputs[0].tensor->count() == 1;
   if (positive) {
     m.Add(m.Numbers(m.dtype(), b, -2, 3));
     return;
   }
   // Whole exponents in any type: a negative base has no other real power.
-  const DType type = m.r.Pick(std::vector<DType>{m.dtype(), DType::kInt32, DType::kInt64,
-                                                 DType::kUint8, DType::kFloat});
+  const DType type = m.r.Pick(
+      std::vector<DType>{m.dtype(), DType::kInt32, DType::kInt64, DType::kUint8, DType::kFloat});
   auto t = m.Numbers(type, b, 0, 5);
   for (int64_t i = 0, n = t->count(); i < n; ++i) SetElement(t.get(), i, m.r.Int(0, 5));
   m.Add(t);
 }
 
-void UnaryCase(CaseMaker& m) {
-  m.Add(m.Numbers(m.dtype(), m.Shape(0, 4), Least(m), Greatest(m)));
-}
+void UnaryCase(CaseMaker& m) { m.Add(m.Numbers(m.dtype(), m.Shape(0, 4), Least(m), Greatest(m))); }
 
 void AwayFromZeroCase(CaseMaker& m) {
   const bool negative = std::string_view(m.c.op->name) != "Sqrt";
@@ -123,8 +121,8 @@ void DropoutCase(CaseMaker& m) {
 
 void CastCase(CaseMaker& m) {
   static const std::vector<DType> kTo = {
-      DType::kFloat, DType::kDouble, DType::kFloat16, DType::kBfloat16, DType::kInt8,
-      DType::kInt16, DType::kInt32,  DType::kInt64,   DType::kUint8,    DType::kUint32, DType::kBool};
+      DType::kFloat, DType::kDouble, DType::kFloat16, DType::kBfloat16, DType::kInt8, DType::kInt16,
+      DType::kInt32, DType::kInt64,  DType::kUint8,   DType::kUint32,   DType::kBool};
   const DType to = m.r.Pick(kTo);
   // A negative float has no unsigned value.
   const bool unsigned_to = (Bit(to) & kUnsignedInts) != 0;

@@ -38,9 +38,9 @@ uint64_t Mix(uint64_t seed, std::string_view op, int64_t index) {
 // Element types of the cases, f32 as often as all others together.
 DType PickDType(const OpDef& op, Random* r) {
   static const std::vector<DType> kTypes = {
-      DType::kFloat,    DType::kDouble, DType::kFloat16, DType::kBfloat16, DType::kInt8,
-      DType::kInt16,    DType::kInt32,  DType::kInt64,   DType::kUint8,    DType::kUint16,
-      DType::kUint32,   DType::kUint64, DType::kBool};
+      DType::kFloat,  DType::kDouble, DType::kFloat16, DType::kBfloat16, DType::kInt8,
+      DType::kInt16,  DType::kInt32,  DType::kInt64,   DType::kUint8,    DType::kUint16,
+      DType::kUint32, DType::kUint64, DType::kBool};
   const bool from_input = !op.inputs.empty() && std::string_view(op.name) != "ConstantOfShape";
   const DTypeSet legal = from_input ? op.inputs[0].dtypes : op.outputs[0].dtypes;
   if ((legal & Bit(DType::kFloat)) != 0 && r->Chance(0.5)) return DType::kFloat;
@@ -204,7 +204,8 @@ std::vector<std::string> EngineNames(const std::string& list) {
       if (f.plugin) names.push_back(f.plugin->name);
     }
     if (std::count(names.begin(), names.end(), "ref") == 0) {
-      fmt::print(stderr, "ge-test: the engine ref is not found; set GE_PLUGIN_PATH to its folder\n");
+      fmt::print(stderr,
+                 "ge-test: the engine ref is not found; set GE_PLUGIN_PATH to its folder\n");
       return {};
     }
     std::sort(names.begin(), names.end());
@@ -242,7 +243,8 @@ int RunRandomOps(const SweepOptions& options) {
       OneOp one(options, *op, engine);
       if (!one.Run()) {
         ++failed;
-        fmt::print("FAILED  {}: generators.def or bounds.def of tools/ge_test lacks it\n", op->name);
+        fmt::print("FAILED  {}: generators.def or bounds.def of tools/ge_test lacks it\n",
+                   op->name);
         continue;
       }
       failed += one.failed();
@@ -250,8 +252,8 @@ int RunRandomOps(const SweepOptions& options) {
       ops += one.accepted() > 0;
       cases += one.accepted(), empty += one.empty(), scalar += one.scalar();
       if (options.verbose && one.accepted() > 0) {
-        fmt::print("{:12} {:20} {:5} cases, {:4} with an empty tensor, {:4} with a scalar\n", engine,
-                   op->name, one.accepted(), one.empty(), one.scalar());
+        fmt::print("{:12} {:20} {:5} cases, {:4} with an empty tensor, {:4} with a scalar\n",
+                   engine, op->name, one.accepted(), one.empty(), one.scalar());
       }
       if (engine == "ref" && one.accepted() == 0) {
         ++failed;

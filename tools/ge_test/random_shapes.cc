@@ -67,7 +67,8 @@ void ExpandCase(CaseMaker& m) {
 void FlattenCase(CaseMaker& m) {
   const Dims dims = m.Shape(0, 4);
   m.Add(Anything(m, dims));
-  if (m.r.Chance(0.8)) m.Set("axis", m.r.Int(-Rank(dims), Rank(dims)));
+  // The default axis, 1, is none of a scalar's.
+  if (dims.empty() || m.r.Chance(0.8)) m.Set("axis", m.r.Int(-Rank(dims), Rank(dims)));
 }
 
 void GatherCase(CaseMaker& m) {
@@ -118,7 +119,8 @@ void ReshapeCase(CaseMaker& m) {
     }
     if (empty) to = dims;
   }
-  if (!empty && !to.empty() && m.r.Chance(0.4)) to[static_cast<size_t>(m.r.Int(0, Rank(to) - 1))] = -1;
+  if (!empty && !to.empty() && m.r.Chance(0.4))
+    to[static_cast<size_t>(m.r.Int(0, Rank(to) - 1))] = -1;
   AddShape(m, to);
 }
 

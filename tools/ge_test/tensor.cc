@@ -285,20 +285,13 @@ Result<RunResult> RunGraph(const Graph& graph, const std::string& engines, bool 
   GE_ASSIGN_OR_RETURN(auto compiled, session->Compile(entry->name, in));
   RunResult result;
   std::vector<TensorView> out;
-  const Function& f = compiled->graph.fn(compiled->fn);
-  for (uint32_t i = 0; i < compiled->user_outputs; ++i) {
-    const Value& value = f.value(f.results[i]);
-    if (!value.type.is_static()) {
-      return Status(Code::kUnsupported,
-                    fmt::format("output '{}' is {}, which is no tensor of known shape", value.name,
-                                TypeToString(value.type, compiled->graph.dims)));
-    }
-    GE_ASSIGN_OR_RETURN(HostTensor t, MakeTensor(value.type.dtype, value.type.static_dims()));
+  for (const Compiled::Port& port : compiled->outputs) {
+    GE_ASSIGN_OR_RETURN(HostTensor t, MakeTensor(port.dtype, port.dims));
     // Whatever an engine does not write must not look right by chance.
     std::memset(t.data.get(), 0xcd, t.bytes);
     out.push_back(t.view());
     result.outputs.push_back(std::move(t));
-    result.names.push_back(value.name);
+    result.names.push_back(port.name);
   }
   GE_RETURN_IF_ERROR(session->Run(entry->name, in, out));
   for (size_t i = 0; i < out.size(); ++i) {

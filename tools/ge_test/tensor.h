@@ -59,7 +59,7 @@ std::string TypeText(const HostTensor& t);
 
 // A line of `ge-test --MODE`: the arguments that several modes share.
 struct SweepOptions {
-  std::string path;            // a folder, for modes that want one
+  std::string path;  // a folder, for modes that want one
   std::string engines, filter, op;
   uint64_t seed = 1;
   int64_t count = 0;

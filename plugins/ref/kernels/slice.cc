@@ -18,8 +18,10 @@ bool ResolveAxis(int64_t start, int64_t end, int64_t step, int64_t dim, Axis* ou
     start = std::clamp<int64_t>(start, 0, dim);
     end = std::clamp<int64_t>(end, 0, dim);
   } else {
-    start = std::clamp<int64_t>(start, -1, dim - 1);
+    // Not NumPy's -1: a start before the first element is moved onto it.
+    start = std::clamp<int64_t>(start, 0, std::max<int64_t>(dim - 1, 0));
     end = std::clamp<int64_t>(end, -1, dim - 1);
+    if (dim == 0) start = end;
   }
   // Unsigned distance: a step of INT64_MIN is legal.
   const uint64_t span =

@@ -28,10 +28,14 @@ void ge_engine::Describe() {
   }
 }
 
-ge_rc ge_engine::Perform(const devsim::Task& task, ge_err* err) {
-  if (options.delay != 0 && options.delay_us != 0) {
+uint64_t ge_engine::DrawSlowness() {
+  return options.delay == 0 ? 0 : options.delay_us * (devsim::Mix(options.delay, ++draws) % 3) / 2;
+}
+
+ge_rc ge_engine::Perform(const devsim::Task& task, uint64_t delay_us, ge_err* err) {
+  if (delay_us != 0) {
     const uint64_t draw = devsim::Mix(options.delay, ++draws);
-    std::this_thread::sleep_for(std::chrono::microseconds(draw % (options.delay_us + 1)));
+    std::this_thread::sleep_for(std::chrono::microseconds(draw % (delay_us + 1)));
   }
   if (++work == options.fail_at) {
     return Fail(err, GE_INTERNAL, UINT32_MAX, "devsim: work %llu fails, as option fail_at asks",

@@ -25,8 +25,11 @@ struct ge_engine {
   std::atomic<uint64_t> draws{0};  // delays drawn
 
   void Describe();
+  // The longest delay of one stream, in us: none, half or all of what the options allow, so that
+  // one stream may run far ahead of another.
+  uint64_t DrawSlowness();
   // One piece of work, by a worker thread: delay, injected failure, launch or copy.
-  ge_rc Perform(const devsim::Task& task, ge_err* err);
+  ge_rc Perform(const devsim::Task& task, uint64_t delay_us, ge_err* err);
   // Fills a task from a launch: everything it points to is copied, addresses become shadow ones.
   ge_rc Prepare(const ge_launch& launch, devsim::Task* task, ge_err* err) const;
   ge_rc Prepare(const ge_copy& copy, devsim::Task* task, ge_err* err) const;

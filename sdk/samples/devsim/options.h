@@ -8,7 +8,7 @@
 //   link_gbps=N         ... and its speed in GB/s (10)
 //   streams=N           at most so many streams, 1 to 16 (2)
 //   delay=SEED          sleeps a random time before each piece of work (0 = never) ...
-//   delay_us=N          ... of at most so many microseconds (200)
+//   delay_us=N          ... of at most so many microseconds (200); some streams are slow, some not
 //   fail_at=N           the N-th launch or copy on a stream fails (0 = none)
 #ifndef GE_SAMPLES_DEVSIM_OPTIONS_H_
 #define GE_SAMPLES_DEVSIM_OPTIONS_H_

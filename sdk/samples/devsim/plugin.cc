@@ -74,7 +74,7 @@ ge_rc Copy(ge_engine* e, const ge_copy* copy, ge_err* err) {
     }
     Task task;
     const ge_rc rc = e->Prepare(*copy, &task, err);
-    return rc != GE_OK ? rc : e->Perform(task, err);
+    return rc != GE_OK ? rc : e->Perform(task, 0, err);
   });
 }
 

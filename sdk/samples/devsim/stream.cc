@@ -80,7 +80,10 @@ void ge_event::Notify(uint64_t value, void (*done)(void*, ge_rc), void* ctx) {
 }
 
 ge_stream::ge_stream(ge_engine* engine)
-    : engine_(engine), error_(NoError()), worker_([this] { Work(); }) {}
+    : engine_(engine),
+      delay_us_(engine->DrawSlowness()),
+      error_(NoError()),
+      worker_([this] { Work(); }) {}
 
 ge_stream::~ge_stream() {
   {
@@ -157,8 +160,9 @@ void ge_stream::Do(devsim::Task* task) {
   }
   if (error_.code != GE_OK) return;
   ge_err err = NoError();
-  const ge_rc rc = task->kind == devsim::Task::Kind::kWait ? WaitFor(*task, &err)
-                                                           : engine_->Perform(*task, &err);
+  const ge_rc rc = task->kind == devsim::Task::Kind::kWait
+                       ? WaitFor(*task, &err)
+                       : engine_->Perform(*task, delay_us_, &err);
   if (rc == GE_OK) return;
   error_ = err;
   error_.code = rc;

@@ -73,6 +73,7 @@ struct ge_stream {
   ge_rc WaitFor(const devsim::Task& task, ge_err* err);
 
   ge_engine* engine_;
+  const uint64_t delay_us_;
   std::mutex mutex_;
   std::condition_variable wake_;
   devsim::Task *head_ = nullptr, *tail_ = nullptr, *spare_ = nullptr;
