@@ -82,7 +82,6 @@ class Emitter {
       const uint32_t s = schedule_.stream[t];
       issued_[t] = position++;
       Order(tasks_[t].before, s, &waits_[t]);
-      Join(Now(s), Now(0));
       index_[t] = count[s]++;
       Now(s)[s] = index_[t] + 1;
       std::copy(Now(s), Now(s) + k_, Finish(t));
@@ -97,7 +96,7 @@ class Emitter {
 
   // Makes all of `before` known to stream s, by waits of the host where s cannot wait itself.
   void Order(std::vector<uint32_t> before, uint32_t s, std::vector<Wait>* waits) {
-    // Last issued first: it may know the others.
+    // Last issued first: it may know the others, and what it knows through the host the host knows.
     std::sort(before.begin(), before.end(),
               [&](uint32_t a, uint32_t b) { return issued_[a] > issued_[b]; });
     const auto through_host = [&](uint32_t t) {
@@ -106,19 +105,13 @@ class Emitter {
     for (const bool host : {true, false}) {
       for (uint32_t t : before) {
         if (schedule_.stream[t] == 0 || through_host(t) != host) continue;
-        if (Known(Now(0), t) || Known(Now(s), t) || ImpliedByOther(before, t)) continue;
+        if (Known(Now(0), t) || Known(Now(s), t)) continue;
         const uint32_t waiter = host ? 0 : s;
         waits->push_back({waiter, t});
         signalled_[t] = true;
         Join(Now(waiter), Finish(t));
       }
     }
-  }
-
-  // Some other task of `before`, all of which s gets to know in any case, knows t.
-  bool ImpliedByOther(const std::vector<uint32_t>& before, uint32_t t) {
-    return std::any_of(before.begin(), before.end(),
-                       [&](uint32_t other) { return other != t && Known(Finish(other), t); });
   }
 
   const Plan& plan_;

@@ -2,12 +2,10 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
-#include <stdexcept>
 #include <string>
 #include <vector>
 
-#include "ge/ge.h"
+#include "ge/ge.hpp"
 
 namespace ocr {
 
@@ -16,7 +14,7 @@ struct Blob {
   std::vector<float> data;
 };
 
-// Throws std::runtime_error with GraphEngine's own message.
+// Throws graphengine::Error with GraphEngine's own message.
 class Network {
  public:
   Network(const std::string& path, const std::string& engines, uint32_t threads);
@@ -29,10 +27,7 @@ class Network {
   int runs() const { return runs_; }
 
  private:
-  struct Destroy {
-    void operator()(ge_session* s) const { ge_session_destroy(s); }
-  };
-  std::unique_ptr<ge_session, Destroy> session_;
+  graphengine::Session session_;
   double run_ms_ = 0, compile_ms_ = 0;
   int runs_ = 0;
 };

@@ -10,8 +10,9 @@
 namespace ge {
 namespace {
 
-// The host looks at `cancel` this often while it waits for a device.
-constexpr uint64_t kWaitSliceNs = 20'000'000;
+// Of one call of event_wait; the host then waits again. A cancelled run waits as well: what is
+// queued has to finish before the caller may have its buffers back.
+constexpr uint64_t kWaitSliceNs = 1'000'000'000;
 
 const char* CallName(PlanOp op, bool on_stream) {
   switch (op) {
@@ -177,8 +178,9 @@ Status Program::Explain(const void* failed_record, ge_rc rc, const ge_err& err) 
                             parts_.engines[failed->engine].name,
                             CallName(failed->op, failed->stream != nullptr), failed->index, rc,
                             text.empty() ? "no reason given" : text));
-  if (ins.op != PlanOp::kLaunch) return status;
+  // A failure of queued work arrives at a wait, with the node that the engine names.
   if (err.node < plan_.report.size()) return std::move(status).AtNode(plan_.report[err.node].label);
+  if (ins.op != PlanOp::kLaunch) return status;
   const PlanSegment& seg = plan_.functions[0].segments[ins.segment];
   if (seg.offers.empty()) return status;
   NodeId first = seg.offers[0].nodes[0];

@@ -262,7 +262,7 @@ ge_status ge_session_state_info(ge_session* session, uint32_t index, ge_tensor_i
   return Guard(nullptr, [&]() -> Status {
     if (!out) return Null("out");
     GE_ASSIGN_OR_RETURN(ge::Session * s, GetLoaded(session));
-    if (index + 1 >= s->graph().states.size()) {
+    if (index >= s->graph().states.size() - 1) {
       return Status(Code::kInvalidArgument, "there is no such state");
     }
     const ge::State& state = s->graph().states[index + 1];

@@ -286,6 +286,21 @@ TEST(Check, AStateMayBeWrittenOnceAndIsKept) {
   EXPECT_NE(report.status().message().find("value 's.old'"), std::string::npos);
 }
 
+TEST(Check, AWrittenStateKeepsItsPlaceAfterItsLastReader) {
+  SmallPlan p(0);
+  const auto x = p.Input("x", 64), a = p.Value("a.next", 64, 0, PlanValueKind::kState),
+             y = p.Output("y", 64), b = p.Value("b.next", 64, 0, PlanValueKind::kState);
+  p.f().arenas = {{0, PlanArena::Use::kState, 128}};
+  p.value(a).arena = p.value(b).arena = 0;
+  p.value(b).offset = 64;
+  p.Launch(kRef, {x}, {a});
+  p.Launch(kRef, {a}, {y});
+  p.Launch(kRef, {x}, {b});
+  EXPECT_TRUE(Check(p.plan).ok());
+  p.value(b).offset = 0;
+  EXPECT_NE(Check(p.plan).status().message().find("value 'a.next'"), std::string::npos);
+}
+
 // x -> converted on the host into layout 1 -> y.
 SmallPlan Conversion() {
   SmallPlan p(0);

@@ -1,0 +1,132 @@
+// ge.hpp: thin C++17 sugar over ge.h. Header only; adds ownership and exceptions, nothing else.
+// Objects may be moved, not copied. Threads: as ge.h says of the handles.
+#ifndef GE_HPP_
+#define GE_HPP_
+
+#include <cstring>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "ge/ge.h"
+
+namespace graphengine {
+
+// What a failing call throws; what() is GraphEngine's own message.
+class Error : public std::runtime_error {
+ public:
+  explicit Error(const ge_error& e) : std::runtime_error(e.message), status_(e.status) {}
+  ge_status status() const { return status_; }
+
+ private:
+  ge_status status_;
+};
+
+// A dense tensor that it owns when GraphEngine allocated it, and borrows otherwise.
+class Tensor {
+ public:
+  Tensor() {
+    std::memset(&t_, 0, sizeof t_);
+    t_.size = sizeof t_;
+  }
+  // Borrows `data` of `bytes` bytes; it must outlive the runs that use it.
+  Tensor(int32_t dtype, const std::vector<int64_t>& dims, void* data, uint64_t bytes) : Tensor() {
+    if (dims.size() > GE_MAX_RANK) throw std::length_error("a tensor's rank is beyond GE_MAX_RANK");
+    t_.dtype = dtype, t_.rank = static_cast<int32_t>(dims.size());
+    for (size_t i = 0; i < dims.size(); ++i) t_.dims[i] = dims[i];
+    t_.data = data, t_.bytes = bytes;
+  }
+  Tensor(Tensor&& other) noexcept : t_(other.t_) { other.t_.flags = 0, other.t_.data = nullptr; }
+  Tensor& operator=(Tensor&& other) noexcept {
+    std::swap(t_, other.t_);
+    return *this;
+  }
+  ~Tensor() { ge_tensor_release(&t_); }
+
+  int32_t dtype() const { return t_.dtype; }
+  std::vector<int64_t> dims() const { return {t_.dims, t_.dims + t_.rank}; }
+  template <typename T>
+  const T* data() const {
+    return static_cast<const T*>(t_.data);
+  }
+  uint64_t bytes() const { return t_.bytes; }
+  const ge_tensor& raw() const { return t_; }
+  ge_tensor& raw() { return t_; }
+
+ private:
+  ge_tensor t_;
+};
+
+class Session {
+ public:
+  // `engines` as ge_session_options.engines; empty = all that are found.
+  explicit Session(const std::string& engines = {}, uint32_t threads = 0) {
+    ge_session_options options;
+    ge_session_options_init(&options);
+    options.engines = engines.empty() ? nullptr : engines.c_str();
+    options.threads = threads;
+    ge_session* session = nullptr;
+    Check([&](ge_error* e) { return ge_session_create(&options, &session, e); });
+    session_.reset(session);
+  }
+  void Load(const std::string& path, uint32_t format = GE_FORMAT_AUTO) {
+    Check([&](ge_error* e) { return ge_session_load_file(get(), path.c_str(), format, e); });
+  }
+  // Runs `entry` (empty = the first); GraphEngine allocates the outputs.
+  std::vector<Tensor> Run(const std::vector<const Tensor*>& inputs, const std::string& entry = {}) {
+    const char* name = entry.empty() ? nullptr : entry.c_str();
+    uint32_t n = 0;
+    if (ge_session_output_count(get(), name, &n) != GE_STATUS_OK) {
+      throw std::invalid_argument("the session has no model, or no entry '" + entry + "'");
+    }
+    std::vector<ge_tensor> in, out(n, Tensor().raw());
+    for (const Tensor* t : inputs) in.push_back(t->raw());
+    Check([&](ge_error* e) {
+      return ge_session_run(get(), name, in.data(), static_cast<uint32_t>(in.size()), out.data(), n,
+                            e);
+    });
+    std::vector<Tensor> result(n);
+    for (uint32_t i = 0; i < n; ++i) result[i].raw() = out[i];
+    return result;
+  }
+  // Plans for the shapes of `inputs`, so that the first run is as fast as any.
+  void Compile(const std::vector<const Tensor*>& inputs, const std::string& entry = {}) {
+    std::vector<ge_tensor> in;
+    for (const Tensor* t : inputs) in.push_back(t->raw());
+    Check([&](ge_error* e) {
+      return ge_session_compile(get(), entry.empty() ? nullptr : entry.c_str(), in.data(),
+                                static_cast<uint32_t>(in.size()), e);
+    });
+  }
+  // The model's own metadata; empty when it has no such key.
+  std::string Metadata(const char* key) const {
+    const char* text = nullptr;
+    ge_session_metadata(get(), key, &text);
+    return text ? text : "";
+  }
+  // JSON about the first entry's latest plan.
+  std::string Report() const {
+    char* text = nullptr;
+    Check([&](ge_error* e) { return ge_session_report(get(), nullptr, &text, e); });
+    std::string out = text;
+    ge_text_release(text);
+    return out;
+  }
+  ge_session* get() const { return session_.get(); }
+
+ private:
+  template <typename Call>
+  static void Check(Call call) {
+    ge_error error;
+    error.size = sizeof error;
+    if (call(&error) != GE_STATUS_OK) throw Error(error);
+  }
+  struct Destroy {
+    void operator()(ge_session* s) const { ge_session_destroy(s); }
+  };
+  std::unique_ptr<ge_session, Destroy> session_;
+};
+
+}  // namespace graphengine
+#endif  // GE_HPP_
