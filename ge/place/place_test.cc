@@ -347,7 +347,7 @@ TEST(PlaceMoves, ComeCloseToTheOptimumAlone) {
 
 // Never worse than any one device with the others as a fallback, at sizes where nothing is exact.
 TEST(Place, NeverWorseThanOneDevice) {
-  for (uint64_t seed = 0; seed < 6; ++seed) {
+  for (uint64_t seed = 0; seed < 4; ++seed) {
     Recipe r;
     r.nodes = 150;
     r.devices = 3;
@@ -418,7 +418,7 @@ TEST(PlaceFrontier, SaysWhenItIsNotExact) {
 // equal to the search without a bound.
 TEST(Place, CoresOfTwelveNodesAreProven) {
   int bounded = 0;
-  for (uint64_t seed = 0; seed < 20; ++seed) {
+  for (uint64_t seed = 0; seed < 8; ++seed) {
     Recipe r;
     r.nodes = 12;
     r.devices = r.domains = 4;

@@ -192,8 +192,8 @@ TEST(PlaceOracle, BruteForceOn300Graphs) {
     r.nodes = 3 + static_cast<uint32_t>(i % 7);
     r.devices = 2 + static_cast<uint32_t>(i / 7 % 2);
     r.window = 2 + static_cast<uint32_t>(i / 14 % 4);
-    r.offered = r.nodes > 7 ? 0.45 : 0.7;  // keeps the number of covers below a million
-    r.alternative = r.nodes > 7 ? 0.08 : 0.3;
+    r.offered = r.nodes > 7 ? 0.5 : 0.7;  // keeps the number of covers in the millions
+    r.alternative = r.nodes > 7 ? 0.12 : 0.3;
     r.growable = i % 3 == 0 ? 0.3 : 0.55;
     TestProblem t;
     Maker(kSeed + i, r).Make(&t);

@@ -10,8 +10,9 @@
 namespace ge::test {
 namespace {
 
-constexpr std::string_view kKinds[] = {"graph",      "input",  "run",  "expect", "expect-has",
-                                       "expect-not", "refuse", "skip", "case"};
+constexpr std::string_view kKinds[] = {"graph",      "input",      "run",          "expect",
+                                       "expect-has", "expect-not", "expect-value", "refuse",
+                                       "skip",       "case"};
 
 bool IsKind(std::string_view kind) {
   for (const std::string_view k : kKinds) {

@@ -8,6 +8,7 @@
 //   --- expect                exact text: the graph as it stands now, or what the command printed
 //   --- expect-has            lines that the text must contain
 //   --- expect-not            lines that it must not contain
+//   --- expect-value NAME     an output of `run run`, as a tensor: floats to 1e-5, all else exactly
 //   --- refuse INVALID_GRAPH  the step before must fail so; the lines below are in its message
 //   --- skip WHY              the case is counted as skipped, with its reason
 //   --- case NAME             a further case in the same file

@@ -39,6 +39,10 @@ struct CommandInfo {
 };
 const std::vector<CommandInfo>& AllCommands();
 
+// Compares output `name` of the last `run run` with the tensor in `text`. A difference is a
+// CaseError.
+Status ExpectValue(const CaseState& state, const std::string& name, const std::string& text);
+
 // A failure of the case itself, not of what it tests: a `refuse` section does not catch it.
 Status CaseError(const std::string& what);
 bool IsCaseError(const Status& status);

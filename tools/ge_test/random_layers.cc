@@ -159,12 +159,32 @@ void BatchNormalizationCase(CaseMaker& m) {
   const int64_t channels = m.r.Int(1, 5);
   const Dims size = m.Shape(0, 3);
   m.Add(Signal(m, Cat({m.r.Int(1, 3), channels}, size)));
-  for (int i = 0; i < 3; ++i) m.Add(Signal(m, {channels}));
-  m.Add(m.Numbers(m.dtype(), {channels}, 0.3, 2));
+  const bool constant = m.r.Chance(0.6);  // as in a trained model
+  for (int i = 0; i < 4; ++i) {
+    m.Add(i == 3 ? m.Numbers(m.dtype(), {channels}, 0.3, 2) : Signal(m, {channels}));
+    if (constant) m.c.inputs.back().constant = true;
+  }
   if (m.r.Chance(0.5)) m.Set("epsilon", 0.125);
 }
 
+namespace {
+
+// What detection networks have: every pixel repeated.
+void RepeatCase(CaseMaker& m) {
+  m.Add(Signal(m, {m.r.Int(1, 2), m.r.Int(1, 4), m.r.Int(1, 5), m.r.Int(1, 5)}));
+  m.AddAbsent();
+  m.AddConstant(
+      m.Floats(DType::kFloat, {4},
+               {1, 1, static_cast<double>(m.r.Int(1, 4)), static_cast<double>(m.r.Int(1, 4))}));
+  m.Set("mode", std::string("nearest"));
+  m.Set("coordinate_transformation_mode", std::string("asymmetric"));
+  m.Set("nearest_mode", std::string("floor"));
+}
+
+}  // namespace
+
 void ResizeCase(CaseMaker& m) {
+  if (m.r.Chance(0.25)) return RepeatCase(m);
   const Dims dims = Cat({m.r.Int(1, 2), m.r.Int(1, 2)}, m.Shape(1, 2, false));
   const std::string mode = m.r.Pick(std::vector<std::string>{"nearest", "linear", "cubic"});
   m.Add(Signal(m, dims));

@@ -74,6 +74,9 @@ class CaseRunner {
       return Command(s);
     } else if (s.kind == "expect") {
       return Expect(s);
+    } else if (s.kind == "expect-value") {
+      const Status same = ExpectValue(state_, s.argument, Body(file_, s));
+      return same.ok() || Fail(s, "another value than expected", same.message());
     } else {
       return ExpectLines(s, s.kind == "expect-has");
     }

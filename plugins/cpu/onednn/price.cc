@@ -15,10 +15,15 @@ Rates RatesOf(const Machine& m) {
   if (m.isa == GE_ISA_AVX2) return {100, 45, 52};
   return {20, 8, 15};
 }
-constexpr double kBytesPerNs = 10;   // copy, one thread
+constexpr double kBytesPerNs = 10;   // memory, one thread
 constexpr double kTaskNs = 145;      // one oneDNN execute, one thread
 constexpr double kForkNs = 755;      // more with two threads (fork-join)
 constexpr double kLoopNs = 60;       // one of our loops
+
+// ns to stream `bytes` that the step before left in the second or third cache, or in memory.
+double StreamNs(double bytes) {
+  return bytes < 512e3 ? bytes / 40 : bytes < 4e6 ? bytes / 20 : bytes / kBytesPerNs;
+}
 
 double Bytes(const Dims& d) { return 4.0 * static_cast<double>(Product(d)); }
 
@@ -98,14 +103,16 @@ Price PriceOf(const Unit& u, const Parser& p, const Machine& m) {
     if (q.operand != 0) bytes += Bytes(p.dims(q.operand));
   }
   const double threads = m.threads > 1 ? 0.9 * m.threads : 1;
-  const double memory = bytes / (kBytesPerNs * (m.threads > 1 ? 1.3 : 1));
+  const double memory = StreamNs(bytes) / (m.threads > 1 ? 1.3 : 1);
   if (m.threads > 1 && n > 16384) call += kForkNs;
   out.work_ns = call + std::max((flops / speed + post_ns) / threads, memory);
-  out.reorder_ns = spatial ? 2 * Bytes(u.dims) / kBytesPerNs : 0;
+  // With one pixel every layout is the plain one.
+  const bool pixels = u.dims.size() >= 3 && Product(Dims(u.dims.begin() + 2, u.dims.end())) > 1;
+  out.reorder_ns = spatial && pixels ? 2 * StreamNs(Bytes(u.dims)) : 0;
   if (u.kind == Kind::kView || u.kind == Kind::kTranspose || u.kind == Kind::kSlice) {
     // A view inside a segment, a copy at its border.
     out.work_ns = kLoopNs;
-    out.reorder_ns = 2 * Bytes(u.dims) / kBytesPerNs;
+    out.reorder_ns = 2 * StreamNs(Bytes(u.dims));
   }
   out.workspace = static_cast<uint64_t>(Bytes(u.dims)) + (1u << 20);
   return out;

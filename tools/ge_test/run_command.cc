@@ -1,0 +1,99 @@
+// `--- run run [ENGINES]`: load, place, check and run the graph on the engines (ref alone when none
+// are named), with the case's inputs. Leaves what `--- expect-value NAME` compares with.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "frontend/text/text.h"
+#include "tools/ge_test/case.h"
+#include "tools/ge_test/commands.h"
+#include "tools/ge_test/tensor.h"
+
+namespace ge::test {
+namespace {
+
+// What the outputs are printed as and compared by.
+struct Outputs {
+  std::vector<std::pair<std::string, std::shared_ptr<HostTensor>>> named;
+};
+
+// 1e-5 of the value or of 1, whichever is greater: numbers in a case are written with six digits.
+constexpr Tolerance kTolerance{1e-5, 1e-5, 0, 0};
+
+std::string OneLine(std::string text) {
+  std::replace(text.begin(), text.end(), '\n', ' ');
+  return text;
+}
+
+Result<std::vector<HostTensor>> ReadInputs(const CaseState& state, const Function& f) {
+  std::vector<HostTensor> inputs;
+  for (const ValueId p : f.params) {
+    const std::string& name = f.value(p).name;
+    const auto it = state.inputs.find(name);
+    if (it == state.inputs.end()) {
+      return CaseError(fmt::format("the graph's input '{}' has no '--- input {}'", name, name));
+    }
+    auto c = ParseConst(it->second, state.file);
+    if (!c.ok()) return CaseError("input '" + name + "': " + c.status().ToString());
+    auto t = FromConst(*c);
+    if (!t.ok()) return CaseError("input '" + name + "': " + t.status().ToString());
+    inputs.push_back(*std::move(t));
+  }
+  for (const auto& [name, text] : state.inputs) {
+    const bool known = std::any_of(f.params.begin(), f.params.end(),
+                                   [&](ValueId p) { return f.value(p).name == name; });
+    if (!known) return CaseError(fmt::format("the graph has no input '{}'", name));
+  }
+  return inputs;
+}
+
+}  // namespace
+
+Status RunRun(CaseState* state, const std::vector<std::string>& args) {
+  if (args.size() > 2 || (args.size() == 2 && args[1] != "as-written")) {
+    return CaseError("run takes a list of engines and 'as-written'");
+  }
+  const Graph& graph = *state->graph;
+  if (graph.entries.empty()) return CaseError("the graph has no entry to run");
+  std::vector<HostTensor> inputs;
+  // A graph that cannot be loaded is refused by the session, not here.
+  const FunctionId fn = graph.entries[0].fn;
+  if (fn == 0 || fn >= graph.functions.size()) return CaseError("the entry has no function");
+  GE_ASSIGN_OR_RETURN(inputs, ReadInputs(*state, graph.fn(fn)));
+  std::vector<const HostTensor*> in;
+  for (const HostTensor& t : inputs) in.push_back(&t);
+  GE_ASSIGN_OR_RETURN(RunResult result,
+                      RunGraph(graph, args.empty() ? "ref" : args[0], args.size() < 2, in));
+  Outputs outputs;
+  std::string text;
+  for (size_t i = 0; i < result.outputs.size(); ++i) {
+    auto t = std::make_shared<HostTensor>(std::move(result.outputs[i]));
+    text += fmt::format("{} : {}\n", result.names[i], OneLine(PrintConst(ToConst(*t, ""), graph)));
+    outputs.named.emplace_back(result.names[i], std::move(t));
+  }
+  state->output = text;
+  state->things["outputs"] = std::move(outputs);
+  return Status();
+}
+
+Status ExpectValue(const CaseState& state, const std::string& name, const std::string& text) {
+  const auto it = state.things.find("outputs");
+  if (it == state.things.end()) return CaseError("found 'expect-value' without 'run run' above");
+  const auto* outputs = std::any_cast<Outputs>(&it->second);
+  auto wanted = ParseConst(text, state.file);
+  if (!wanted.ok()) return CaseError("the wanted value: " + wanted.status().ToString());
+  auto tensor = FromConst(*wanted);
+  if (!tensor.ok()) return CaseError("the wanted value: " + tensor.status().ToString());
+  std::string known;
+  for (const auto& [output, found] : outputs->named) {
+    known += " " + output;
+    if (output != name) continue;
+    const std::string difference = Differs(*found, *tensor, kTolerance);
+    if (difference.empty()) return Status();
+    return CaseError(fmt::format("output '{}': {}\nthe run gave\n{}", name, difference,
+                                 state.output.value_or("")));
+  }
+  return CaseError(fmt::format("found no output '{}'; there are:{}", name, known));
+}
+
+}  // namespace ge::test
