@@ -24,7 +24,8 @@ T ReadRecord(const void* p) {
   return out;
 }
 
-Code CodeOf(ge_rc rc) {
+// What a plugin finds wrong with its own calls is no fault of the user's, apart from options.
+Code CodeOf(std::string_view call, ge_rc rc) {
   switch (rc) {
     case GE_OUT_OF_MEMORY:
       return Code::kResourceExhausted;
@@ -38,7 +39,7 @@ Code CodeOf(ge_rc rc) {
       return Code::kDeviceLost;
     case GE_INVALID_ARGUMENT:
     case GE_OUT_OF_RANGE:
-      return Code::kInvalidArgument;
+      return call == "engine_create" ? Code::kInvalidArgument : Code::kPluginError;
     default:
       return Code::kPluginError;
   }
@@ -55,8 +56,8 @@ ge_err EmptyError() {
 
 Status FromEngine(std::string_view engine, std::string_view call, ge_rc rc, const ge_err& err) {
   std::string_view text(err.msg, std::min<size_t>(err.msg_len, sizeof err.msg));
-  return Status(CodeOf(rc), fmt::format("engine '{}' failed in {} (code {}): {}", engine, call, rc,
-                                        text.empty() ? "no reason given" : text));
+  return Status(CodeOf(call, rc), fmt::format("engine '{}' failed in {} (code {}): {}", engine,
+                                              call, rc, text.empty() ? "no reason given" : text));
 }
 
 Result<std::unique_ptr<Engine>> Engine::Create(std::shared_ptr<const Plugin> plugin,
@@ -72,6 +73,13 @@ Result<std::unique_ptr<Engine>> Engine::Create(std::shared_ptr<const Plugin> plu
   ge_err err = EmptyError();
   ge_rc rc = e->plugin_->desc->engine_create(&args, &e->handle_, &err);
   if (rc != GE_OK) return FromEngine(e->name(), "engine_create", rc, err);
+  if (!e->handle_) {
+    return Status(
+        Code::kPluginError,
+        fmt::format("engine '{}' answered OK to engine_create, but gave no engine; it has "
+                    "to point *out to one",
+                    e->name()));
+  }
   GE_RETURN_IF_ERROR(e->ReadDevices());
   return e;
 }

@@ -25,6 +25,8 @@ struct Collector {
   std::vector<PlanLayout>* layouts;
   OfferSet* out;
   size_t accepted = 0;
+  std::vector<int64_t> producer = {};  // by value: position of its node, -1 = none
+  std::vector<bool> reaches = {};      // scratch of IsConvex, by position
 
   void Reject(const std::string& text) {
     if (out->rejected.size() < 1000) {
@@ -71,6 +73,36 @@ const char* SourceName(uint32_t source) {
   }
 }
 
+// A pattern is one launch: no node outside it may stand between two of its own.
+bool IsConvex(Collector* c, const ge_offer& o) {
+  if (o.n_node < 2) return true;
+  const auto& nodes = c->function->nodes;
+  if (c->producer.empty()) {
+    c->producer.assign(c->function->values.size(), -1);
+    for (size_t i = 0; i < nodes.size(); ++i) {
+      for (ValueId v : nodes[i].outputs) c->producer[v] = v ? static_cast<int64_t>(i) : -1;
+    }
+    c->reaches.assign(nodes.size(), false);
+  }
+  // reaches[i]: node i is outside and reads, by whatever way, from the pattern.
+  const uint32_t first = o.node[0], last = o.node[o.n_node - 1];
+  const uint32_t* next = o.node;
+  for (uint32_t i = first; i <= last; ++i) {
+    const bool inside = i == *next;
+    bool from_pattern = false, from_between = false;
+    for (ValueId v : nodes[i].inputs) {
+      const int64_t p = c->producer[v];
+      if (p < first) continue;
+      from_between |= c->reaches[p];
+      from_pattern |= std::binary_search(o.node, o.node + o.n_node, static_cast<uint32_t>(p));
+    }
+    if (inside && from_between) return false;
+    c->reaches[i] = !inside && (from_pattern || from_between);
+    if (inside) ++next;
+  }
+  return true;
+}
+
 bool CheckNodes(Collector* c, const ge_offer& o) {
   if (!o.node || o.n_node == 0 || o.n_node > c->function->nodes.size()) {
     c->Reject(fmt::format("an offer names {} nodes; wanted 1 to {}", o.n_node,
@@ -89,7 +121,11 @@ bool CheckNodes(Collector* c, const ge_offer& o) {
       return false;
     }
   }
-  return true;
+  if (IsConvex(c, o)) return true;
+  c->Reject(fmt::format("a pattern from node '{}' to node '{}' leaves out a node between them",
+                        NodeLabel(c->function->nodes[o.node[0]]),
+                        NodeLabel(c->function->nodes[o.node[o.n_node - 1]])));
+  return false;
 }
 
 bool ReadChoices(Collector* c, const ge_offer& o, double marginal, Offer* out) {
@@ -120,11 +156,13 @@ bool ReadChoices(Collector* c, const ge_offer& o, double marginal, Offer* out) {
   return true;
 }
 
+// An illegal offer is left out alone: the engine hears GE_OK and goes on, the user reads the
+// diagnostic in ge explain. Only an engine that does not stop is stopped.
 ge_rc TakeOffer(void* host, const ge_offer* given) {
   auto* c = static_cast<Collector*>(host);
   if (!given || given->h.size < offsetof(ge_offer, edge_saving_ns)) {
     c->Reject("an offer's header says that it is too short; initialise it with GE_HDR");
-    return GE_INVALID_ARGUMENT;
+    return GE_OK;
   }
   if (++c->accepted > kMaxOffersPerNode * (c->function->nodes.size() + 16)) {
     c->Reject(fmt::format("more than {} offers a node; the rest is ignored", kMaxOffersPerNode));
@@ -135,7 +173,7 @@ ge_rc TakeOffer(void* host, const ge_offer* given) {
   out.engine = c->engine_index, out.device = o.device;
   if (o.device >= c->engine->devices().size()) {
     c->Reject(fmt::format("an offer names device {} of {}", o.device, c->engine->devices().size()));
-    return GE_INVALID_ARGUMENT;
+    return GE_OK;
   }
   out.convert = o.flags & GE_OFFER_CONVERT;
   out.growable = o.flags & GE_OFFER_GROWABLE;
@@ -143,7 +181,7 @@ ge_rc TakeOffer(void* host, const ge_offer* given) {
   out.const_align = o.const_align;
   if (out.const_align & (out.const_align - 1)) {
     c->Reject(fmt::format("const_align {} is not a power of two", out.const_align));
-    return GE_INVALID_ARGUMENT;
+    return GE_OK;
   }
   ge_cost cost{};
   cost.marginal_ns = GE_UNKNOWN_NS;
@@ -159,30 +197,33 @@ ge_rc TakeOffer(void* host, const ge_offer* given) {
         !(o.convert_ns_per_byte >= 0)) {
       c->Reject(fmt::format("a conversion from layout {} to {} at {} ns a byte is not legal",
                             o.convert_from, o.convert_to, o.convert_ns_per_byte));
-      return GE_INVALID_ARGUMENT;
+      return GE_OK;
     }
     c->out->offers.push_back(std::move(out));
     return GE_OK;
   }
-  if (!CheckNodes(c, o)) return GE_INVALID_ARGUMENT;
+  if (!CheckNodes(c, o)) return GE_OK;
   out.nodes.assign(o.node, o.node + o.n_node);
   double marginal = static_cast<double>(cost.marginal_ns);
   if (cost.marginal_ns == GE_UNKNOWN_NS) {
     marginal = HostEstimate(*c, out);
     out.source = "host";
   }
-  if (!ReadChoices(c, o, marginal, &out)) return GE_INVALID_ARGUMENT;
+  if (!ReadChoices(c, o, marginal, &out)) return GE_OK;
   c->out->offers.push_back(std::move(out));
   return GE_OK;
 }
 
 ge_rc TakeDecline(void* host, const ge_decline* given) {
   auto* c = static_cast<Collector*>(host);
-  if (!given || given->h.size < sizeof(ge_hdr) + 8) return GE_INVALID_ARGUMENT;
+  if (!given || given->h.size < sizeof(ge_hdr) + 8) {
+    c->Reject("a decline's header says that it is too short; initialise it with GE_HDR");
+    return GE_OK;
+  }
   ge_decline d = Read(given);
   if (d.node >= c->function->nodes.size()) {
     c->Reject(fmt::format("a decline names node {} of {}", d.node, c->function->nodes.size()));
-    return GE_INVALID_ARGUMENT;
+    return GE_OK;
   }
   if (c->out->refusals.size() > 8 * c->function->nodes.size() + 64) return GE_OUT_OF_RANGE;
   std::string text = d.text.p ? std::string(d.text.p, std::min<uint64_t>(d.text.n, 200)) : "";
@@ -227,7 +268,7 @@ Status QueryEngine(const Engine& engine, uint32_t engine_index, const Graph& gra
                    const Function& function, const ge_graph* view, std::vector<PlanLayout>* layouts,
                    OfferSet* out) {
   if (layouts->empty()) layouts->emplace_back();  // 0 = plain
-  Collector collector{&engine, engine_index, &graph, &function, layouts, out};
+  Collector collector{&engine, engine_index, &graph, &function, layouts, out, 0, {}, {}};
   ge_sink sink{};
   sink.h = GE_HDR(ge_sink, GE_TAG_SINK);
   sink.host = &collector;

@@ -8,6 +8,7 @@
 #include "frontend/text/diff.h"
 #include "frontend/text/text.h"
 #include "ge/infer/infer.h"
+#include "ge/session/session.h"
 #include "ge/stage/runner.h"
 #include "ge/verify/verify.h"
 #include "tools/ge_test/case.h"
@@ -100,9 +101,17 @@ Status RunRewrite(CaseState* state, const std::vector<std::string>& args) {
       return std::find(args.begin(), args.end(), pass->name()) == args.end();
     });
   }
+  // Constants are folded by running nodes on ref.
+  SessionOptions options;
+  options.engines = {{"ref", ""}};
+  auto session = Session::Create(std::move(options));
+  if (!session.ok()) return CaseError("rewrite: " + session.status().ToString());
+  const std::unique_ptr<Evaluator> evaluator = MakeEvaluator((*session)->engines());
+  PassContext context;
+  context.evaluator = evaluator.get();
   Runner runner{Runner::Options()};
   return runner.RunPasses(
-      &*state->graph, passes, PassContext(), [](const Graph& g) { return Verify(g); },
+      &*state->graph, passes, context, [](const Graph& g) { return Verify(g); },
       [](Graph* g) { return Infer(g); });
 }
 

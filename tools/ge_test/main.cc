@@ -5,6 +5,7 @@
 #include <cstring>
 #include <filesystem>
 
+#include "tools/ge_test/abi_layout.h"
 #include "tools/ge_test/case.h"
 #include "tools/ge_test/commands.h"
 #include "tools/ge_test/sweep.h"
@@ -126,6 +127,7 @@ int Main(int argc, char** argv) {
     return 0;
   }
   if (argc >= 2 && IsSweep(argv[1])) return RunSweep(argc, argv);
+  if (argc >= 2 && std::strcmp(argv[1], "--abi-layout") == 0) return RunAbiLayout(argc, argv);
   Options options;
   std::vector<std::string> files;
   if (!ParseArguments(argc, argv, &options) || !ListFiles(options.paths, &files)) return 2;

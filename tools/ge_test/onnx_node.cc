@@ -196,7 +196,7 @@ class NodeTests {
     f.params = params;
     std::vector<const HostTensor*> in;
     for (const HostTensor& t : inputs) in.push_back(&t);
-    auto run = RunGraph(graph, options_.engines, true, in);
+    auto run = RunGraph(graph, options_.engines, std::nullopt, in);
     if (!run.ok()) return run.status().ToString();
     size_t stored = 0;
     while (fs::exists(folder / fmt::format("output_{}.pb", stored))) ++stored;

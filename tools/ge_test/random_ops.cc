@@ -75,7 +75,7 @@ Result<RunResult> RunCase(const RandomCase& c, DType dtype, const std::string& e
   const Graph graph = ToGraph(c, dtype, &inputs);
   std::vector<const HostTensor*> in;
   for (const auto& t : inputs) in.push_back(t.get());
-  return RunGraph(graph, engine, false, in);
+  return RunGraph(graph, engine, PassNames(std::in_place), in);
 }
 
 double Greatest(const HostTensor& t) {

@@ -1,5 +1,6 @@
 // `--- run run [ENGINES]`: load, place, check and run the graph on the engines (ref alone when none
 // are named), with the case's inputs. Leaves what `--- expect-value NAME` compares with.
+// `--- run same-numbers PASS...`: runs with these passes and with none must agree.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -47,32 +48,53 @@ Result<std::vector<HostTensor>> ReadInputs(const CaseState& state, const Functio
   return inputs;
 }
 
+Result<std::vector<HostTensor>> InputsOf(const CaseState& state) {
+  const Graph& graph = *state.graph;
+  if (graph.entries.empty()) return CaseError("the graph has no entry to run");
+  const FunctionId fn = graph.entries[0].fn;
+  if (fn == 0 || fn >= graph.functions.size()) return CaseError("the entry has no function");
+  return ReadInputs(state, graph.fn(fn));
+}
+
+std::vector<const HostTensor*> Pointers(const std::vector<HostTensor>& tensors) {
+  std::vector<const HostTensor*> out;
+  for (const HostTensor& t : tensors) out.push_back(&t);
+  return out;
+}
+
 }  // namespace
 
 Status RunRun(CaseState* state, const std::vector<std::string>& args) {
-  if (args.size() > 2 || (args.size() == 2 && args[1] != "as-written")) {
-    return CaseError("run takes a list of engines and 'as-written'");
-  }
-  const Graph& graph = *state->graph;
-  if (graph.entries.empty()) return CaseError("the graph has no entry to run");
-  std::vector<HostTensor> inputs;
-  // A graph that cannot be loaded is refused by the session, not here.
-  const FunctionId fn = graph.entries[0].fn;
-  if (fn == 0 || fn >= graph.functions.size()) return CaseError("the entry has no function");
-  GE_ASSIGN_OR_RETURN(inputs, ReadInputs(*state, graph.fn(fn)));
-  std::vector<const HostTensor*> in;
-  for (const HostTensor& t : inputs) in.push_back(&t);
-  GE_ASSIGN_OR_RETURN(RunResult result,
-                      RunGraph(graph, args.empty() ? "ref" : args[0], args.size() < 2, in));
+  if (args.size() > 1) return CaseError("run takes a list of engines, as in onednn,ref");
+  GE_ASSIGN_OR_RETURN(std::vector<HostTensor> inputs, InputsOf(*state));
+  GE_ASSIGN_OR_RETURN(RunResult result, RunGraph(*state->graph, args.empty() ? "ref" : args[0],
+                                                 std::nullopt, Pointers(inputs)));
   Outputs outputs;
   std::string text;
   for (size_t i = 0; i < result.outputs.size(); ++i) {
     auto t = std::make_shared<HostTensor>(std::move(result.outputs[i]));
-    text += fmt::format("{} : {}\n", result.names[i], OneLine(PrintConst(ToConst(*t, ""), graph)));
+    text += fmt::format("{} : {}\n", result.names[i],
+                        OneLine(PrintConst(ToConst(*t, ""), *state->graph)));
     outputs.named.emplace_back(result.names[i], std::move(t));
   }
   state->output = text;
   state->things["outputs"] = std::move(outputs);
+  return Status();
+}
+
+Status RunSameNumbers(CaseState* state, const std::vector<std::string>& args) {
+  if (args.empty()) return CaseError("same-numbers takes the names of passes");
+  GE_ASSIGN_OR_RETURN(std::vector<HostTensor> inputs, InputsOf(*state));
+  auto plain = RunGraph(*state->graph, "ref", PassNames(std::in_place), Pointers(inputs));
+  if (!plain.ok()) return CaseError("without passes: " + plain.status().ToString());
+  GE_ASSIGN_OR_RETURN(RunResult rewritten,
+                      RunGraph(*state->graph, "ref", PassNames(args), Pointers(inputs)));
+  for (size_t i = 0; i < plain->outputs.size(); ++i) {
+    const std::string difference =
+        Differs(rewritten.outputs[i], plain->outputs[i], Tolerance{0, 0, 1e-6, 0});
+    if (difference.empty()) continue;
+    return CaseError(fmt::format("output '{}' after the passes: {}", plain->names[i], difference));
+  }
   return Status();
 }
 

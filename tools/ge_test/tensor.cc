@@ -270,12 +270,14 @@ std::string Differs(const HostTensor& found, const HostTensor& wanted, const Tol
   return "";
 }
 
-Result<RunResult> RunGraph(const Graph& graph, const std::string& engines, bool rewrite,
+Result<RunResult> RunGraph(const Graph& graph, const std::string& engines, const PassNames& passes,
                            const std::vector<const HostTensor*>& inputs) {
   SessionOptions options;
   GE_ASSIGN_OR_RETURN(options.engines, ParseEngineList(engines.empty() ? "ref" : engines));
-  if (!rewrite) {
-    for (const auto& pass : MakePipeline()) options.skip_passes.emplace(pass->name());
+  for (const auto& pass : MakePipeline()) {
+    if (passes && std::find(passes->begin(), passes->end(), pass->name()) == passes->end()) {
+      options.skip_passes.emplace(pass->name());
+    }
   }
   GE_ASSIGN_OR_RETURN(auto session, Session::Create(std::move(options)));
   GE_RETURN_IF_ERROR(session->LoadGraph(graph));

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -45,13 +46,14 @@ struct Tolerance {
 // "" when equal; else what differs first, with the element's index and both values.
 std::string Differs(const HostTensor& found, const HostTensor& wanted, const Tolerance& tolerance);
 
-// One graph on the engines of `list` ("" = ref) through a session. `rewrite` false skips every
-// pass, so that the nodes run as they stand.
+// One graph on the engines of `list` ("" = ref) through a session, with these passes of REWRITE;
+// with none the nodes run as they stand.
+using PassNames = std::optional<std::vector<std::string>>;  // nullopt = all
 struct RunResult {
   std::vector<HostTensor> outputs;
   std::vector<std::string> names;  // of the entry's results
 };
-Result<RunResult> RunGraph(const Graph& graph, const std::string& engines, bool rewrite,
+Result<RunResult> RunGraph(const Graph& graph, const std::string& engines, const PassNames& passes,
                            const std::vector<const HostTensor*>& inputs);
 
 // "f32[2,3]"

@@ -35,7 +35,7 @@ extern "C" {
 #define GE_PLUGIN_MAGIC 0x4e49474c50454721ull /* "!GEPLGIN" read little-endian */
 /* Names this state of the structs: the first 8 bytes of the SHA-256 of tests/abi/layout.golden. The
  * ABI test recomputes it; enforced at load while GE_ABI_MAJOR is 0. */
-#define GE_HEADER_HASH 0x0ull
+#define GE_HEADER_HASH 0x55bb4d39351b3981ull
 
 /* ---- basic words ---------------------------------------------------------------------------- */
 
@@ -330,7 +330,7 @@ typedef struct ge_decline {
 typedef struct ge_sink { /* given to query; everything passed in is copied by the host */
   ge_hdr h;
   void* host;
-  ge_rc (*offer)(void* host, const ge_offer*);
+  ge_rc (*offer)(void* host, const ge_offer*); /* an illegal one is left out; ge explain says why */
   ge_rc (*decline)(void* host, const ge_decline*);
   ge_rc (*layout)(void* host, const ge_layout*, uint32_t* id); /* equal layouts, equal ids */
 } ge_sink;

@@ -204,20 +204,12 @@ constexpr ge_engine_api kApi = {
     FrameDestroy,
 };
 
-#if defined(__SANITIZE_ADDRESS__)
-constexpr uint32_t kSanitizer = GE_SANITIZER_ADDRESS;
-#elif defined(__SANITIZE_THREAD__)
-constexpr uint32_t kSanitizer = GE_SANITIZER_THREAD;
-#else
-constexpr uint32_t kSanitizer = GE_SANITIZER_NONE;
-#endif
-
 constexpr ge_plugin_desc kDesc = {
     GE_PLUGIN_MAGIC, GE_HDR(ge_plugin_desc, GE_TAG_PLUGIN),
     GE_ABI_MAJOR,    GE_ABI_MINOR,
     GE_HEADER_HASH,  {"devsim", 6},
     {"0.1.0", 5},    {"GraphEngine", 11},
-    GE_KIND_ENGINE,  kSanitizer,
+    GE_KIND_ENGINE,  GE_SANITIZER_HERE,
     EngineCreate,    EngineDestroy,
     &kApi,
 };
