@@ -225,7 +225,7 @@ ge_rc TakeDecline(void* host, const ge_decline* given) {
     c->Reject(fmt::format("a decline names node {} of {}", d.node, c->function->nodes.size()));
     return GE_OK;
   }
-  if (c->out->refusals.size() > 8 * c->function->nodes.size() + 64) return GE_OUT_OF_RANGE;
+  if (c->out->refusals.size() > 8 * c->function->nodes.size() + 64) return GE_OK;  // kept no more
   std::string text = d.text.p ? std::string(d.text.p, std::min<uint64_t>(d.text.n, 200)) : "";
   c->out->refusals.push_back({c->engine_index, d.node, d.why, std::move(text)});
   return GE_OK;

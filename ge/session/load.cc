@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <chrono>
+#include <filesystem>
 
 #include "frontend/onnx/import.h"
 #include "frontend/onnx/mapped_file.h"
@@ -63,6 +64,8 @@ Status Session::LoadFile(const std::string& path, Format format) {
       GE_ASSIGN_OR_RETURN(graph, ReadProto(file->bytes(), options));
     }
   }
+  const std::string folder = std::filesystem::path(path).parent_path().string();
+  GE_RETURN_IF_ERROR(OpenExternals(&graph, folder.empty() ? "." : folder));
   import_copied_bytes_ = stats.copied_bytes;
   load_ms_ = NowMs() - start;
   return LoadGraph(std::move(graph));

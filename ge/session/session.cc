@@ -143,6 +143,7 @@ Status Session::Prepare() {
   auto none = [] { return Status(); };
   auto verify = [this] { return Verify(graph_); };
   GE_RETURN_IF_ERROR(runner.RunStage(StageId::kVerify, verify, none));
+  GE_RETURN_IF_ERROR(OpenExternals(&graph_, ""));
   GE_RETURN_IF_ERROR(runner.RunStage(
       StageId::kInfer, [this] { return Infer(&graph_); }, verify));
   times_ = runner.times();

@@ -33,7 +33,10 @@ void PrintHelp() {
       "  --update       rewrites the expected texts that differ, and shows the differences\n"
       "  --filter TEXT  only cases whose path or name contains TEXT\n"
       "  -v             names passing cases, too\n\n"
-      "example: ge-test tests/text/graph --filter effects\n\n{}\ncommands of `--- run`:\n",
+      "example: ge-test tests/text/graph --filter effects\n\n{}\n"
+      "usage: ge-test --abi-layout GOLDEN [--update]\n\n"
+      "  compares the structs of ge_plugin.h with tests/abi/layout.golden\n\n"
+      "commands of `--- run`:\n",
       SweepHelp());
   for (const CommandInfo& c : AllCommands()) fmt::print("  {:<12} {}\n", c.name, c.summary);
 }

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
 
 #include "frontend/text/text.h"
 #include "tools/ge_test/case.h"
@@ -67,7 +68,10 @@ std::vector<const HostTensor*> Pointers(const std::vector<HostTensor>& tensors) 
 Status RunRun(CaseState* state, const std::vector<std::string>& args) {
   if (args.size() > 1) return CaseError("run takes a list of engines, as in onednn,ref");
   GE_ASSIGN_OR_RETURN(std::vector<HostTensor> inputs, InputsOf(*state));
-  GE_ASSIGN_OR_RETURN(RunResult result, RunGraph(*state->graph, args.empty() ? "ref" : args[0],
+  Graph graph = *state->graph;
+  GE_RETURN_IF_ERROR(
+      OpenExternals(&graph, std::filesystem::path(state->file).parent_path().string()));
+  GE_ASSIGN_OR_RETURN(RunResult result, RunGraph(graph, args.empty() ? "ref" : args[0],
                                                  std::nullopt, Pointers(inputs)));
   Outputs outputs;
   std::string text;

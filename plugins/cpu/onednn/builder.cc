@@ -23,9 +23,9 @@ bool SameMemory(const Layout& x, const Layout& y) {
 
 }  // namespace
 
-Builder::Builder(const Vendor& vendor, const Simd& simd, const Parser& parser,
-                 const ge_segment& segment, Program* program)
-    : vendor_(vendor), simd_(simd), p_(parser), segment_(segment), out_(*program) {
+Builder::Builder(const Vendor& vendor, const Simd& simd, const ge_host_api* host,
+                 const Parser& parser, const ge_segment& segment, Program* program)
+    : vendor_(vendor), simd_(simd), host_(host), p_(parser), segment_(segment), out_(*program) {
   const uint32_t n = p_.graph().n_value;
   reps_.resize(n);
   uses_.resize(n, 0);
@@ -270,8 +270,18 @@ Builder::Rep Builder::Constant(uint32_t v, const Layout& want) {
   const Layout plain = Layout::Dense(want.dims());
   const Rep rep = {want, want == plain ? NewConstant(Bytes(want), v)
                                        : PackWeights(v, plain, Vendor::ToDesc(want))};
-  if (want == plain) std::memcpy(ConstantData(rep.place), p_.value(v).data, Bytes(want));
+  if (want == plain) {
+    std::memcpy(ConstantData(rep.place), p_.value(v).data, Bytes(want));
+    Done(v);
+  }
   return rep;
+}
+
+void Builder::Done(uint32_t v) const {
+  constexpr uint64_t kWorthIt = 64 * 1024;  // a few pages are not worth a call of the system
+  const ge_value& c = p_.value(v);
+  if (host_ == nullptr || host_->const_done == nullptr || c.data_bytes < kWorthIt) return;
+  host_->const_done(host_->host, c.data, c.data_bytes);
 }
 
 // The constant, which lies as `src` says, in oneDNN's layout.
@@ -285,6 +295,7 @@ Place Builder::PackWeights(uint32_t v, const Layout& src, const Desc& want) {
     data = copy.data();
   }
   vendor_.Pack(Vendor::ToDesc(src), data, want, ConstantData(p));
+  Done(v);
   return p;
 }
 

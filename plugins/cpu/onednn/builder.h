@@ -18,8 +18,9 @@ namespace ge_onednn {
 
 class Builder {
  public:
-  Builder(const Vendor& vendor, const Simd& simd, const Parser& parser, const ge_segment& segment,
-          Program* program);
+  // host may be nullptr; it is told of constants that have been packed.
+  Builder(const Vendor& vendor, const Simd& simd, const ge_host_api* host, const Parser& parser,
+          const ge_segment& segment, Program* program);
   void Build(const std::vector<Unit>& units);
   // Node at fault when Build threw.
   uint32_t current_node() const { return node_; }
@@ -63,6 +64,8 @@ class Builder {
   Place PackWeights(uint32_t v, const Layout& src, const Desc& want);
   Place ConstantFloats(const std::vector<float>& data, uint32_t v);
   float* ConstantData(const Place& p);
+  // Our copy is made: the host may drop the payload's pages.
+  void Done(uint32_t v) const;
 
   // ---- steps
   void AddPrim(const std::string& label, const Prim& prim, std::vector<Arg> args);
@@ -103,6 +106,7 @@ class Builder {
 
   const Vendor& vendor_;
   const Simd& simd_;
+  const ge_host_api* host_;
   const Parser& p_;
   const ge_segment& segment_;
   Program& out_;

@@ -154,7 +154,7 @@ void CompileOne(ge_engine* e, const ge_segment& segment, ge_compiled* c) {
   Program& program = exec->program;
   program.profile = e->profile;
   program.flush = e->flush;
-  Builder builder(*e->vendor, *e->simd, parser, segment, &program);
+  Builder builder(*e->vendor, *e->simd, e->host, parser, segment, &program);
   try {
     builder.Build(units);
   } catch (const std::exception& x) {

@@ -219,12 +219,13 @@ std::optional<Prim> MakeConv(const ConvSpec& s, algorithm alg, const Desc& src, 
 
 }  // namespace
 
-std::optional<Prim> Vendor::Conv(const ConvSpec& s, const Layout* src, const Layout* dst,
+std::optional<Prim> Vendor::Conv(const ConvSpec& s, const Prim* plan,
                                  const std::vector<VendorPost>& posts, bool make) const {
   std::vector<Desc> descs;
   const dnnl::primitive_attr attr = Attr(posts, &descs);
-  const Desc sd = src != nullptr ? ToDesc(*src) : Any(s.src);
-  const Desc dd = dst != nullptr ? ToDesc(*dst) : Any(s.dst);
+  // Descs, not layouts: with one channel two of oneDNN's layouts are one of ours.
+  const Desc sd = plan != nullptr ? plan->src_desc : Any(s.src);
+  const Desc dd = plan != nullptr ? plan->dst_desc : Any(s.dst);
   std::optional<Prim> out =
       s.transposed ? MakeConv<dnnl::deconvolution_forward>(s, algorithm::deconvolution_direct, sd,
                                                            dd, attr, engine_, make)

@@ -64,9 +64,9 @@ class Vendor {
   Vendor() : engine_(dnnl::engine::kind::cpu, 0), stream_(engine_) {}
   const dnnl::engine& engine() const { return engine_; }
 
-  // nullopt: oneDNN has nothing for it. src, dst: nullptr = oneDNN's choice. make = false only
-  // asks for layouts: no kernel is generated.
-  std::optional<Prim> Conv(const ConvSpec& spec, const Layout* src, const Layout* dst,
+  // nullopt: oneDNN has nothing for it. plan: whose layouts to take, nullptr = oneDNN's choice.
+  // make = false only asks for layouts: no kernel is generated.
+  std::optional<Prim> Conv(const ConvSpec& spec, const Prim* plan,
                            const std::vector<VendorPost>& posts, bool make = true) const;
   std::optional<Prim> Pool(const PoolSpec& spec, const Layout& src) const;
   std::optional<Prim> MatMul(const MatMulSpec& spec, const std::vector<VendorPost>& posts) const;

@@ -1,0 +1,211 @@
+#!/usr/bin/env python3
+"""Engines of strangers: each misbehaving sample is refused or contained with the right words, and
+the minimal one, built outside the tree, wins and loses by its price.
+
+Needs the built samples (lib/samples) and a C compiler. Prints each fault and, last, the counts.
+
+Example: tests/e2e/plugins.py --build build/release
+"""
+import argparse
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+MODEL = ROOT / "tests/e2e/three_nodes.gt"
+INPUTS = [a for n in "abc" for a in ("--input", f"{n}=256:rand")]
+
+# Refused when it is loaded: what `ge plugins` and `ge run` say, after the path.
+AT_LOAD = {
+    "magic": "its descriptor begins with 0x1234, wanted the magic number 0x4e49474c50454721",
+    "major": "it was built for ABI 1.1, this host speaks 0.1; use a plugin and a host of the same",
+    "hash": "rebuild it with this host's sdk/include",
+    "null_desc": "ge_plugin_query answered NULL and gave no reason",
+    "refuse": "it says: faulty refuses on request",
+    "short_desc": "its descriptor is 8 bytes, wanted at least",
+    "bad_name": "its descriptor has no legal name; wanted 1 to 64 characters of [a-z0-9_]",
+    "no_kind": "its kinds are 0x0; this host loads engines (0x1) only",
+    "null_table": "its engine table is NULL",
+    "zero_table": "its engine table is 0 bytes, wanted at least 40 (query, compile, enqueue)",
+    "null_query": "the required function query is NULL",
+    "no_symbol": "it exports no ge_plugin_query",
+}
+# Loads, but ends the command: exit code 3.
+FATAL = {
+    "create_error": "failed in engine_create (code 9): faulty: engine_create fails on request",
+    "create_null": "answered OK to engine_create, but gave no engine",
+    "devices_error": "failed in devices (code 9): faulty: devices fails on request",
+    "query_error": "failed in query (code 11): faulty: query fails on request",
+    "long_message": "failed in query (code 11): " + 480 * "x" + "\n",
+    "enqueue_error": "node 'first': engine 'faulty_enqueue_error' failed in enqueue",
+}
+# The offer is left out, says `ge explain`, and the run gives what ref alone gives.
+REJECTED = {
+    "offer_bad_index": "an offer's node index 3 at place 0 is out of range or not ascending",
+    "offer_twice": "an offer's node index 0 at place 1 is out of range or not ascending",
+    "offer_unsorted": "an offer's node index 0 at place 1 is out of range or not ascending",
+    "offer_empty": "an offer names 0 nodes; wanted 1 to 3",
+    "offer_bad_layout": "a layout choice names value",
+    "offer_bad_device": "an offer names device 7 of 1",
+    "offer_not_convex": "a pattern from node 'first' to node 'last' leaves out a node between",
+    "decline_bad_index": "a decline names node 4 of 3",
+}
+# The segment does not compile: its offers are struck and ref does the work.
+STRUCK = ["compile_error", "segment_error", "null_exec", "internal_steps", "internal_alias",
+          "huge_workspace", "alias_bad"]
+# Legal, if useless or bad.
+HARMLESS = ["none", "silent", "offer_no_cost"]
+
+
+class Checks:
+    """Counts and the first words of each fault."""
+
+    def __init__(self, build):
+        self.ge = build / "bin" / "ge"
+        self.samples = build / "lib" / "samples"
+        self.passed = self.failed = 0
+
+    def check(self, good, name, detail=""):
+        self.passed += bool(good)
+        self.failed += not good
+        if not good:
+            print(f"FAILED  {name}\n    " + detail.strip().replace("\n", "\n    "))
+
+    def run(self, *args, **env):
+        """(exit code, stdout, stderr) of ge."""
+        done = subprocess.run([self.ge, *map(str, args)], env={**os.environ, **env}, cwd=ROOT,
+                              capture_output=True, text=True, timeout=60, check=False)
+        return done.returncode, done.stdout, done.stderr
+
+    def output_of(self, engines, folder):
+        """The bytes of the model's output, or None."""
+        code, _, _ = self.run("run", MODEL, "--engines", engines, "--output", folder, *INPUTS)
+        written = pathlib.Path(folder) / "y.npy"
+        return written.read_bytes() if code == 0 and written.exists() else None
+
+    def explain(self, engines, **env):
+        """What ge explain --json answers, or {} with a fault counted."""
+        code, out, err = self.run("explain", MODEL, "--engines", engines, "--json", *INPUTS, **env)
+        self.check(code == 0, f"explain with {engines}", err)
+        return json.loads(out) if code == 0 else {}
+
+
+def one_message(err):
+    """Exactly one line of `ge: ...` on stderr."""
+    return sum(line.startswith("ge: ") for line in err.splitlines()) == 1
+
+
+def check_load(c):
+    for fault, words in AT_LOAD.items():
+        path = c.samples / f"faulty_{fault}.so"
+        code, out, err = c.run("plugins", GE_PLUGIN_PATH=str(path))
+        wanted = f"plugin '{path}' is refused: {words}" if words[0] != "r" else words
+        c.check(code == 3 and wanted in out, f"plugins: {fault}", f"{code}: {out}{err}")
+        code, out, err = c.run("run", MODEL, "--engines", f"ref,{path}", *INPUTS)
+        c.check(code == 3 and wanted in err and one_message(err) and not out, f"run: {fault}",
+                f"{code}: {out}{err}")
+        # Beside a good engine it is listed, and does no harm.
+        good = c.samples.parent / "graphengine" / "ref.so"
+        code, out, err = c.run("plugins", GE_PLUGIN_PATH=f"{path}:{good}")
+        c.check(code == 0 and words in out and "ref" in out, f"plugins beside ref: {fault}", out)
+
+
+def check_fatal(c):
+    for fault, words in FATAL.items():
+        path = c.samples / f"faulty_{fault}.so"
+        code, out, err = c.run("run", MODEL, "--engines", f"ref,{path}", "--json", *INPUTS)
+        c.check(code == 3 and words in err and one_message(err) and not out, f"run: {fault}",
+                f"{code}: {out}{err}")
+
+
+def check_contained(c, folder):
+    wanted = c.output_of("ref", folder / "ref")
+    c.check(wanted is not None, "run with ref alone")
+    for fault in [*REJECTED, *STRUCK, *HARMLESS]:
+        engines = f"ref,{c.samples / f'faulty_{fault}.so'}"
+        told = c.explain(engines)
+        rejected = told.get("rejected_offers", [])
+        if fault in REJECTED:
+            c.check(any(REJECTED[fault] in r for r in rejected), f"explain: {fault}",
+                    str(rejected))
+        else:
+            c.check(rejected == [], f"explain: {fault}", str(rejected))
+        c.check((told.get("struck_offers", 0) > 0) == (fault in STRUCK), f"struck: {fault}",
+                str(told.get("struck_offers")))
+        c.check(c.output_of(engines, folder / fault) == wanted, f"output: {fault}")
+    # This one lies; that it is noticed here shows that the comparison above can fail.
+    engines = f"ref,{c.samples / 'faulty_wrong_result.so'}"
+    c.check(c.output_of(engines, folder / "wrong") not in (None, wanted), "output: wrong_result")
+
+
+def check_files(c, folder):
+    """Paths that are no plugin at all."""
+    text = folder / "text.so"
+    text.write_text("not an ELF file\n")
+    open_to_all = folder / "open.so"
+    shutil.copy(c.samples / "minimal.so", open_to_all)
+    open_to_all.chmod(0o666)
+    for path, words, wanted in [
+            (folder / "nothing.so", "cannot be read: No such file or directory", 2),
+            (folder, "it is not a regular file", 3), (text, "it cannot be loaded", 3),
+            (open_to_all, "lets everybody write it; run chmod o-w on it", 3)]:
+        code, _, err = c.run("run", MODEL, "--engines", f"ref,{path}", *INPUTS)
+        c.check(code == wanted and words in err and one_message(err), f"file: {path.name}",
+                f"{code}: {err}")
+
+
+def check_minimal(c, folder):
+    """Row by row what a stranger does: compile against sdk/include alone, name the folder, run."""
+    outside = folder / "stranger"
+    outside.mkdir()
+    shutil.copytree(ROOT / "sdk" / "include", outside / "include")
+    shutil.copy(ROOT / "sdk/samples/minimal/minimal.c", outside)
+    lines = (outside / "minimal.c").read_text().count("\n")
+    c.check(lines <= 120, "minimal: at most 120 lines", f"{lines} lines")
+    built = subprocess.run(["cc", "-std=c11", "-Wall", "-Wextra", "-shared", "-fPIC", "-Iinclude",
+                            "minimal.c", "-o", "minimal.so"], cwd=outside, capture_output=True,
+                           text=True, check=False)
+    c.check(built.returncode == 0, "minimal: builds outside the tree", built.stderr)
+    env = {"GE_PLUGIN_PATH": f"{outside}:{c.samples.parent / 'graphengine'}"}
+    code, out, err = c.run("plugins", **env)
+    c.check(code == 0 and str(outside / "minimal.so") in out, "minimal: found", out + err)
+    wanted = c.output_of("ref", folder / "ref2")
+    for price, winner in [(1, "minimal/cpu"), (100000, "ref/cpu")]:
+        told = c.explain(f"ref,minimal:price={price}", **env)
+        chosen = [n["chosen"]["device"] for n in told.get("nodes", [])]
+        c.check(chosen == 3 * [winner], f"minimal: price={price}", str(chosen))
+        other = [(n["runner_up"] or {}).get("device") for n in told.get("nodes", [])]
+        c.check(len(other) == 3 and set(other) == {"ref/cpu", "minimal/cpu"} - {winner},
+                f"minimal: runner-up at price={price}", str(other))
+        where = folder / f"minimal{price}"
+        code, _, err = c.run("run", MODEL, "--engines", f"ref,minimal:price={price}", "--output",
+                             where, *INPUTS, **env)
+        c.check(code == 0 and (where / "y.npy").read_bytes() == wanted,
+                f"minimal: output at price={price}", err)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--build", default=os.environ.get("GE_BUILD", "build/release"))
+    c = Checks((ROOT / parser.parse_args().build).resolve())
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name).resolve()
+        check_load(c)
+        check_fatal(c)
+        check_contained(c, folder)
+        check_files(c, folder)
+        check_minimal(c, folder)
+    # Every sample is in one of the tables.
+    known = {*AT_LOAD, *FATAL, *REJECTED, *STRUCK, *HARMLESS, "wrong_result", "offer_apart"}
+    for path in sorted(c.samples.glob("faulty_*.so")):
+        c.check(path.stem[len("faulty_"):] in known, f"{path.name} has no expectation here")
+    print(f"{c.passed} passed, {c.failed} failed, 0 skipped")
+    return 1 if c.failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
