@@ -4,6 +4,33 @@
 
 namespace ge {
 
+Node::Node() = default;
+Node::Node(const Node&) = default;
+Node::Node(Node&&) noexcept = default;
+Node& Node::operator=(const Node&) = default;
+Node& Node::operator=(Node&&) noexcept = default;
+Node::~Node() = default;
+
+Function::Function() = default;
+Function::Function(const Function&) = default;
+Function::Function(Function&&) noexcept = default;
+Function& Function::operator=(const Function&) = default;
+Function& Function::operator=(Function&&) noexcept = default;
+Function::~Function() = default;
+
+Const::Const() = default;
+Const::Const(const Const&) = default;
+Const::Const(Const&&) noexcept = default;
+Const& Const::operator=(const Const&) = default;
+Const& Const::operator=(Const&&) noexcept = default;
+Const::~Const() = default;
+
+Graph::Graph(const Graph&) = default;
+Graph::Graph(Graph&&) noexcept = default;
+Graph& Graph::operator=(const Graph&) = default;
+Graph& Graph::operator=(Graph&&) noexcept = default;
+Graph::~Graph() = default;
+
 const Attr* Node::attr(std::string_view attr_name) const {
   for (const Attr& a : attrs) {
     if (a.name == attr_name) return &a;

@@ -80,6 +80,14 @@ struct Hints {
 };
 
 struct Node {
+  // Out of line: every file that holds one would otherwise generate them again.
+  Node();
+  Node(const Node&);
+  Node(Node&&) noexcept;
+  Node& operator=(const Node&);
+  Node& operator=(Node&&) noexcept;
+  ~Node();
+
   NodeId id = 0;
   std::string domain;  // "" = ai.onnx, "ge" = ours
   std::string op;      // "Conv"
@@ -109,6 +117,14 @@ struct Value {
 };
 
 struct Function {
+  // Out of line: every file that holds one would otherwise generate them again.
+  Function();
+  Function(const Function&);
+  Function(Function&&) noexcept;
+  Function& operator=(const Function&);
+  Function& operator=(Function&&) noexcept;
+  ~Function();
+
   FunctionId id = 0;
   std::string name, overload;
   std::vector<Value> values;  // [0] is the absent value
@@ -143,6 +159,14 @@ struct ExternalRef {
 
 // Payload of a constant. `owner` keeps `data` alive: a buffer, or a mapped file.
 struct Const {
+  // Out of line: every file that holds one would otherwise generate them again.
+  Const();
+  Const(const Const&);
+  Const(Const&&) noexcept;
+  Const& operator=(const Const&);
+  Const& operator=(Const&&) noexcept;
+  ~Const();
+
   std::string name;
   Type type;
   std::shared_ptr<const void> owner;
@@ -195,7 +219,13 @@ struct Graph {
   std::map<std::string, std::string> meta;  // the model's metadata_props and the like
   std::string unknown_fields;
 
+  // Out of line: every file that holds one would otherwise generate them again.
   Graph();
+  Graph(const Graph&);
+  Graph(Graph&&) noexcept;
+  Graph& operator=(const Graph&);
+  Graph& operator=(Graph&&) noexcept;
+  ~Graph();
   Function& AddFunction(std::string fn_name);  // Invalidates references to functions.
   Function& fn(FunctionId id) { return functions[id]; }
   const Function& fn(FunctionId id) const { return functions[id]; }

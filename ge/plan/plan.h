@@ -77,6 +77,14 @@ enum class PlanValueKind : uint8_t {
 };
 
 struct PlanValue {
+  // Out of line: every file that holds one would otherwise generate them again.
+  PlanValue();
+  PlanValue(const PlanValue&);
+  PlanValue(PlanValue&&) noexcept;
+  PlanValue& operator=(const PlanValue&);
+  PlanValue& operator=(PlanValue&&) noexcept;
+  ~PlanValue();
+
   std::string name;         // for people; "t5", "Conv_3.Y@devsim"
   ValueId graph_value = 0;  // 0 when it has none (workspace, unnamed internals)
   Type type;                // static; kUnknown for workspace
@@ -118,6 +126,14 @@ struct PlanOffer {  // one offer that a segment takes
 };
 
 struct PlanSegment {
+  // Out of line: every file that holds one would otherwise generate them again.
+  PlanSegment();
+  PlanSegment(const PlanSegment&);
+  PlanSegment(PlanSegment&&) noexcept;
+  PlanSegment& operator=(const PlanSegment&);
+  PlanSegment& operator=(PlanSegment&&) noexcept;
+  ~PlanSegment();
+
   DeviceId device = 0;
   std::vector<PlanOffer> offers;  // topological order
   std::vector<PlanValueId> inputs, outputs, internals;
@@ -172,6 +188,14 @@ struct PlanArena {
 };
 
 struct PlanFunction {
+  // Out of line: every file that holds one would otherwise generate them again.
+  PlanFunction();
+  PlanFunction(const PlanFunction&);
+  PlanFunction(PlanFunction&&) noexcept;
+  PlanFunction& operator=(const PlanFunction&);
+  PlanFunction& operator=(PlanFunction&&) noexcept;
+  ~PlanFunction();
+
   std::string name;
   std::vector<PlanValue> values;  // [0] absent
   std::vector<PlanSegment> segments;
@@ -193,6 +217,14 @@ struct Bid {
 };
 
 struct NodeReport {
+  // Out of line: every file that holds one would otherwise generate them again.
+  NodeReport();
+  NodeReport(const NodeReport&);
+  NodeReport(NodeReport&&) noexcept;
+  NodeReport& operator=(const NodeReport&);
+  NodeReport& operator=(NodeReport&&) noexcept;
+  ~NodeReport();
+
   NodeId node = 0;
   std::string label, op;
   int32_t chosen = -1;  // index into bids
@@ -202,6 +234,14 @@ struct NodeReport {
 };
 
 struct Plan {
+  // Out of line: every file that holds one would otherwise generate them again.
+  Plan();
+  Plan(const Plan&);
+  Plan(Plan&&) noexcept;
+  Plan& operator=(const Plan&);
+  Plan& operator=(Plan&&) noexcept;
+  ~Plan();
+
   std::string graph_name, entry;
   std::vector<PlanEngine> engines;  // [0] = host
   std::vector<PlanDevice> devices;  // [0] = host
