@@ -140,8 +140,8 @@ class Session {
 void SpillConstants(Graph* graph, const Graph& original, std::vector<const void*>* ranges);
 // Folds by running one node on the host engines of a session, through the whole pipeline.
 std::unique_ptr<Evaluator> MakeEvaluator(const std::vector<std::unique_ptr<Engine>>& engines);
-// Maps the payloads that the graph keeps in files beneath `folder`; without a folder they are refused
-// by name. A stated digest is checked.
+// Maps the payloads that the graph keeps in files beneath `folder`; without a folder they are
+// refused by name. A stated digest is checked.
 Status OpenExternals(Graph* graph, const std::string& folder);
 // Replaces ge.Read and ge.Assign of an entry's function by parameters and results.
 Status LiftStates(Graph* graph, FunctionId fn, std::vector<StateId>* in, std::vector<StateId>* out);

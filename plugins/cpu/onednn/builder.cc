@@ -181,8 +181,9 @@ Builder::Rep Builder::Convert(uint32_t v, const Rep& from, const Layout& want, c
   const Rep result = {want, to != nullptr ? *to : NewInternal(v, Bytes(want))};
   const auto prim = vendor_.Reorder(from.layout, want);
   if (!prim) throw std::runtime_error("oneDNN has no reorder for " + ToText(want.dims()));
-  AddPrim("reorder", *prim,
-          {{DNNL_ARG_FROM, from.place, prim->src_desc}, {DNNL_ARG_TO, result.place, prim->dst_desc}});
+  AddPrim(
+      "reorder", *prim,
+      {{DNNL_ARG_FROM, from.place, prim->src_desc}, {DNNL_ARG_TO, result.place, prim->dst_desc}});
   if (v != 0) AddRep(v, result);
   return result;
 }

@@ -110,9 +110,9 @@ class Builder {
   const Parser& p_;
   const ge_segment& segment_;
   Program& out_;
-  std::vector<std::vector<Rep>> reps_;  // by value
-  std::vector<uint32_t> uses_;          // by value: units that still read it
-  std::map<uint32_t, uint32_t> leaves_;  // value -> output position
+  std::vector<std::vector<Rep>> reps_;          // by value
+  std::vector<uint32_t> uses_;                  // by value: units that still read it
+  std::map<uint32_t, uint32_t> leaves_;         // value -> output position
   std::vector<std::vector<uint32_t>> lies_in_;  // by storage: values
   std::map<uint32_t, uint64_t> packed_;         // constant value -> bytes of our copies
   uint32_t workspace_ = 0;                      // storage

@@ -143,10 +143,10 @@ void Builder::EmitConv(const Unit& u) {
     given.stride[1] = l.stride[0];
   }
   const bool whole = f.taken == u.posts.size();
-  const Rep y = f.sum    ? Rep{prim->dst, f.sum->place}
-                : whole  ? NewResult(u.out[0], prim->dst)
-                         : Rep{prim->dst, NewInternal(0, static_cast<uint64_t>(
-                                                             prim->dst.extent()) * sizeof(float))};
+  const Rep y = f.sum   ? Rep{prim->dst, f.sum->place}
+                : whole ? NewResult(u.out[0], prim->dst)
+                        : Rep{prim->dst, NewInternal(0, static_cast<uint64_t>(prim->dst.extent()) *
+                                                            sizeof(float))};
   std::vector<Arg> args = {
       {DNNL_ARG_SRC, x.place, prim->src_desc},
       {DNNL_ARG_WEIGHTS, PackWeights(u.in[1], given, prim->weights_desc), prim->weights_desc},
@@ -163,8 +163,9 @@ void Builder::EmitConv(const Unit& u) {
   }
 }
 
-// A transposed convolution whose windows do not overlap is one product of every pixel with all taps,
-// whose rows are then dealt out (oneDNN 2.6.3 needs 400 ms for 24 to 1 channels at 320x320, this 3).
+// A transposed convolution whose windows do not overlap is one product of every pixel with all
+// taps, whose rows are then dealt out (oneDNN 2.6.3 needs 400 ms for 24 to 1 channels at 320x320,
+// this 3).
 void Builder::EmitUpscale(const Unit& u) {
   const ConvSpec& c = u.conv;
   const int64_t in = c.src[1], out = c.dst[1], kh = c.weights[2], kw = c.weights[3];
@@ -213,8 +214,8 @@ void Builder::EmitUpscale(const Unit& u) {
   const Layout to = Layout::Dense(order);
   const bool whole = f.taken == u.posts.size();
   const Rep y = whole ? NewResult(u.out[0], target) : Rep{target, NewInternal(0, bytes)};
-  AddLoop("deal " + ToText(c.dst),
-          CopyLoop(to, {{from, to, Dims(5, 0), Dims(5, 0), order}}), {y.place, product});
+  AddLoop("deal " + ToText(c.dst), CopyLoop(to, {{from, to, Dims(5, 0), Dims(5, 0), order}}),
+          {y.place, product});
   if (whole) {
     AddRep(u.out[0], y);
   } else {
@@ -279,9 +280,8 @@ void Builder::EmitFoldedMatMul(const Unit& u) {
   const Rep y = f.sum   ? Rep{target, f.sum->place}
                 : whole ? NewResult(u.out[0], target)
                         : Rep{target, NewInternal(0, bytes)};
-  const Place weights = spec.any_weights
-                            ? PackWeights(u.in[1], spec.weights, prim->weights_desc)
-                            : GetDense(u.in[1]).place;
+  const Place weights = spec.any_weights ? PackWeights(u.in[1], spec.weights, prim->weights_desc)
+                                         : GetDense(u.in[1]).place;
   std::vector<Arg> args = {{DNNL_ARG_SRC, x.place, prim->src_desc},
                            {DNNL_ARG_WEIGHTS, weights, prim->weights_desc},
                            {DNNL_ARG_DST, y.place, prim->dst_desc}};

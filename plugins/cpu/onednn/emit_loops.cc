@@ -45,8 +45,7 @@ void Builder::ApplyPosts(const Unit& u, size_t from, const Rep& x, const Layout&
   all.insert(all.end(), places.begin(), places.end());
   const std::string label =
       "pointwise x" + std::to_string(ops.size()) + " " + ToText(target.dims());
-  AddLoop(label,
-          PointwiseLoop(simd_, target, x.layout, layouts, std::move(ops)), std::move(all));
+  AddLoop(label, PointwiseLoop(simd_, target, x.layout, layouts, std::move(ops)), std::move(all));
   AddRep(u.out[0], y);
 }
 
@@ -187,8 +186,8 @@ void Builder::EmitSlice(const Unit& u) {
   for (size_t k = 0; k < u.out.size(); ++k) {
     const Box& box = u.boxes[k];
     const Dims d = p_.dims(u.out[k]);
-    const bool strided = std::any_of(box.step.begin(), box.step.end(),
-                                     [](int64_t s) { return s != 1; });
+    const bool strided =
+        std::any_of(box.step.begin(), box.step.end(), [](int64_t s) { return s != 1; });
     if (x.layout.cblock > 0 && !strided) {
       const Layout target = Layout::Blocked(d, x.layout.cblock);
       const Rep y = NewResult(u.out[k], target);

@@ -1,5 +1,6 @@
-// How an f32 tensor lies in memory inside a segment: strides, and maybe one inner block of channels.
-// It is not a vendor descriptor (vendor.h converts) and owns no memory. Plain values; any thread.
+// How an f32 tensor lies in memory inside a segment: strides, and maybe one inner block of
+// channels. It is not a vendor descriptor (vendor.h converts) and owns no memory. Plain values; any
+// thread.
 #pragma once
 
 #include <algorithm>

@@ -85,8 +85,8 @@ class Pointwise final : public Loop {
   void Run(float* const* p) const override {
     const size_t last = dim_.size() - 1;
     const bool by_rows = rows_ > 1;
-    const int64_t chunks = by_rows ? (dim_[last - 1] + rows_ - 1) / rows_
-                                   : (inner_ + tile_ - 1) / tile_;
+    const int64_t chunks =
+        by_rows ? (dim_[last - 1] + rows_ - 1) / rows_ : (inner_ + tile_ - 1) / tile_;
     int64_t outer = chunks;
     for (size_t i = 0; i + (by_rows ? 2 : 1) <= last; ++i) outer *= dim_[i];
 #pragma omp parallel for if (total_ > kParallel) schedule(static)
@@ -436,9 +436,8 @@ class Copy final : public Loop {
 #pragma omp parallel for if (rows * nests_[0].n > kParallel) schedule(static)
       for (int64_t t = 0; t < turns; ++t) {
         for (const Nest& n : nests_) {
-          CopyRun(p[n.place] + n.from + t * kRows * n.src[0],
-                  p[0] + n.to + t * kRows * n.dst[0], std::min(kRows, rows - t * kRows), n.src[0],
-                  n.dst[0], n.n);
+          CopyRun(p[n.place] + n.from + t * kRows * n.src[0], p[0] + n.to + t * kRows * n.dst[0],
+                  std::min(kRows, rows - t * kRows), n.src[0], n.dst[0], n.n);
         }
       }
       return;

@@ -47,9 +47,8 @@ ge_rc EngineCreate(const ge_create_args* args, ge_engine** out, ge_err* err) {
     e->host = args->host;
     const uint32_t cap = e->host != nullptr ? e->host->isa_cap : uint32_t{GE_ISA_NATIVE};
     e->machine.isa = cap == GE_ISA_NATIVE ? BestIsa() : std::min(cap, BestIsa());
-    e->machine.threads = e->host != nullptr && e->host->threads > 0
-                             ? static_cast<int>(e->host->threads)
-                             : 1;
+    e->machine.threads =
+        e->host != nullptr && e->host->threads > 0 ? static_cast<int>(e->host->threads) : 1;
     e->simd = e->machine.isa >= GE_ISA_AVX512 ? &kSimd_avx512
               : e->machine.isa == GE_ISA_AVX2 ? &kSimd_avx2
                                               : &kSimd_base;
@@ -180,8 +179,8 @@ ge_rc Compile(ge_engine* e, const ge_segment* segment, uint32_t n, uint32_t segm
     for (uint32_t i = 0; i < n; ++i) {
       const auto* s = reinterpret_cast<const ge_segment*>(reinterpret_cast<const char*>(segment) +
                                                           uint64_t{i} * segment_stride);
-      auto* c = reinterpret_cast<ge_compiled*>(reinterpret_cast<char*>(out) +
-                                               uint64_t{i} * out_stride);
+      auto* c =
+          reinterpret_cast<ge_compiled*>(reinterpret_cast<char*>(out) + uint64_t{i} * out_stride);
       c->rc = gp::Guard(&c->err, "onednn: compile", [&] {
         c->rc = GE_OK;
         CompileOne(e, *s, c);

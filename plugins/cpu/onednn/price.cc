@@ -15,10 +15,10 @@ Rates RatesOf(const Machine& m) {
   if (m.isa == GE_ISA_AVX2) return {100, 45, 52};
   return {20, 8, 15};
 }
-constexpr double kBytesPerNs = 10;   // memory, one thread
-constexpr double kTaskNs = 145;      // one oneDNN execute, one thread
-constexpr double kForkNs = 755;      // more with two threads (fork-join)
-constexpr double kLoopNs = 60;       // one of our loops
+constexpr double kBytesPerNs = 10;  // memory, one thread
+constexpr double kTaskNs = 145;     // one oneDNN execute, one thread
+constexpr double kForkNs = 755;     // more with two threads (fork-join)
+constexpr double kLoopNs = 60;      // one of our loops
 
 // ns to stream `bytes` that the step before left in the second or third cache, or in memory.
 double StreamNs(double bytes) {
@@ -51,6 +51,14 @@ double FnCost(Fn fn) {
   }
 }
 
+double ConvFlops(const ConvSpec& c) {
+  const double taps = static_cast<double>(Product(c.weights)) / static_cast<double>(c.dst[1]);
+  // A transposed one meets each tap once for every pixel of its input.
+  const Dims& pixels = c.transposed ? c.src : c.dst;
+  return 2 * taps * static_cast<double>(c.dst[1]) * static_cast<double>(Product(pixels)) /
+         static_cast<double>(pixels[1]);
+}
+
 }  // namespace
 
 Price PriceOf(const Unit& u, const Parser& p, const Machine& m) {
@@ -63,19 +71,12 @@ Price PriceOf(const Unit& u, const Parser& p, const Machine& m) {
   Price out;
   bool spatial = u.dims.size() >= 3;
   switch (u.kind) {
-    case Kind::kConv: {
-      const double taps = static_cast<double>(Product(u.conv.weights)) /
-                          static_cast<double>(u.conv.dst[1]);
-      const double at = u.conv.transposed ? static_cast<double>(Product(u.conv.src)) /
-                                                static_cast<double>(u.conv.src[1]) *
-                                                static_cast<double>(u.conv.dst[1])
-                                          : n;
-      flops = 2 * at * taps;
+    case Kind::kConv:
+      flops = ConvFlops(u.conv);
       if (u.conv.groups > 1) speed = rate.depthwise;
       call = kTaskNs;
       out.packed = static_cast<uint64_t>(Product(u.conv.weights)) * 4;
       break;
-    }
     case Kind::kMatMul: {
       const Dims a = p.dims(u.in[0]);
       flops = 2 * n * static_cast<double>(u.trans_a ? a[a.size() - 2] : a.back());

@@ -144,9 +144,8 @@ ge_rc Program::Execute(size_t k, Frame& f, ge_err* err) const {
     s.loop->Run(f.loop_ptr.data() + f.first[k]);
     return GE_OK;
   }
-  const dnnl_status_t status =
-      dnnl_primitive_execute(s.prim.get(), f.stream, static_cast<int>(s.arg.size()),
-                             f.arg.data() + f.first[k]);
+  const dnnl_status_t status = dnnl_primitive_execute(
+      s.prim.get(), f.stream, static_cast<int>(s.arg.size()), f.arg.data() + f.first[k]);
   if (status == dnnl_success) return GE_OK;
   ge::plugin::Fail(err, GE_INTERNAL, s.node, "oneDNN returned status %d in %s",
                    static_cast<int>(status), s.label.c_str());

@@ -19,7 +19,7 @@ struct Storage {
   enum Kind { kIn, kOut, kInternal, kConstant, kWorkspace } kind = kInternal;
   uint32_t index = 0;  // position in the launch's list; of the constant
   uint64_t bytes = 0;
-  uint32_t value = 0;  // a value that lies here, for the host's messages
+  uint32_t value = 0;                     // a value that lies here, for the host's messages
   uint32_t first = UINT32_MAX, last = 0;  // steps
 };
 

@@ -281,8 +281,7 @@ bool Parser::Pow(uint32_t i, Unit* u, Why* why) const {
   } else if (e == 1) {
     p.a = 1;
   } else {
-    return why->Say(GE_WHY_ATTRIBUTE,
-                    "exponent " + std::to_string(e) + ", only -1, 1, 2 and 3");
+    return why->Say(GE_WHY_ATTRIBUTE, "exponent " + std::to_string(e) + ", only -1, 1, 2 and 3");
   }
   u->posts = {p};
   return true;
@@ -320,7 +319,8 @@ bool Parser::BatchNorm(uint32_t i, Unit* u, Why* why) const {
     }
   }
   const double eps = gp::AttrFloat(n, "epsilon", 1e-5);
-  auto scale = std::make_shared<std::vector<float>>(), shift = std::make_shared<std::vector<float>>();
+  auto scale = std::make_shared<std::vector<float>>(),
+       shift = std::make_shared<std::vector<float>>();
   for (size_t c = 0; c < v[0].size(); ++c) {
     const double s = v[0][c] / std::sqrt(static_cast<double>(v[3][c]) + eps);
     scale->push_back(static_cast<float>(s));

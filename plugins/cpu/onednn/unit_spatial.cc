@@ -186,8 +186,8 @@ bool Parser::Gemm(uint32_t i, Unit* u, Why* why) const {
   }
   if (n.n_in < 3 || n.in[2] == 0) return true;
   const uint32_t c = n.in[2];
-  if (u->alpha == 1 && constant(c) && (dims(c) == Dims{u->dims[1]} ||
-                                       dims(c) == Dims{1, u->dims[1]})) {
+  if (u->alpha == 1 && constant(c) &&
+      (dims(c) == Dims{u->dims[1]} || dims(c) == Dims{1, u->dims[1]})) {
     u->bias.push_back(c);
   } else if (u->beta == 1) {
     Post p;
@@ -220,14 +220,13 @@ bool Parser::Resize(uint32_t i, Unit* u, Why* why) const {
   const ge_node& n = node(i);
   u->kind = Kind::kResize;
   const std::string_view mode = gp::AttrString(n, "mode", "nearest");
-  const std::string_view where =
-      gp::AttrString(n, "coordinate_transformation_mode", "half_pixel");
+  const std::string_view where = gp::AttrString(n, "coordinate_transformation_mode", "half_pixel");
   const std::string_view round = gp::AttrString(n, "nearest_mode", "round_prefer_floor");
   if (mode != "nearest") return why->Say(GE_WHY_ATTRIBUTE, "mode is not nearest");
   // With whole factors both of these read element floor(x / factor).
   const bool floor = where == "asymmetric" && round == "floor";
-  const bool half = where == "half_pixel" &&
-                    (round == "round_prefer_floor" || round == "round_prefer_ceil");
+  const bool half =
+      where == "half_pixel" && (round == "round_prefer_floor" || round == "round_prefer_ceil");
   if (!floor && !half) {
     return why->Say(GE_WHY_ATTRIBUTE, std::string(where) + " with " + std::string(round));
   }

@@ -268,8 +268,8 @@ std::optional<Prim> Vendor::MatMul(const MatMulSpec& s,
 #if DNNL_VERSION_MAJOR >= 3
   dnnl::matmul::primitive_desc pd(engine_, src, weights, bias, dst, attr, true);
 #else
-  const dnnl::matmul::desc d = s.bias ? dnnl::matmul::desc(src, weights, bias, dst)
-                                      : dnnl::matmul::desc(src, weights, dst);
+  const dnnl::matmul::desc d =
+      s.bias ? dnnl::matmul::desc(src, weights, bias, dst) : dnnl::matmul::desc(src, weights, dst);
   dnnl::matmul::primitive_desc pd(d, attr, engine_, true);
 #endif
   if (!pd) return std::nullopt;

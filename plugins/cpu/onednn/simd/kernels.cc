@@ -71,9 +71,7 @@ GE_INLINE float Erf(float x) {
   return s < 0.25f ? low : __builtin_copysignf(e, x);
 }
 
-GE_INLINE float HardSigmoid(float x, float a, float b) {
-  return Min(Max(a * x + b, 0.0f), 1.0f);
-}
+GE_INLINE float HardSigmoid(float x, float a, float b) { return Min(Max(a * x + b, 0.0f), 1.0f); }
 
 template <class F>
 GE_INLINE void Map(const float* x, float* y, int64_t n, F f) {
@@ -191,7 +189,8 @@ float ReduceRow(Reduce op, const float* x, int64_t n) {
   return Fold(x, n, 0.0f, [](float p, float q) { return p + q; });
 }
 
-// Columns in strips that stay in registers; rows in blocks, so that a sum of many rows loses little.
+// Columns in strips that stay in registers; rows in blocks, so that a sum of many rows loses
+// little.
 template <int kWidth, class F>
 GE_INLINE void FoldStrip(const float* x, int64_t rows, int64_t stride, float* acc, F f) {
   float a[kWidth];
