@@ -98,7 +98,8 @@ std::unique_ptr<Frame> Program::MakeFrame() const {
 }
 
 void Program::Bind(const ge_launch& launch, Frame& f) const {
-  bool moved = false;
+  bool moved = !f.bound;
+  f.bound = false;  // until all went well
   for (size_t k = 0; k < storages.size(); ++k) {
     const Storage& s = storages[k];
     void* p = nullptr;
@@ -122,7 +123,10 @@ void Program::Bind(const ge_launch& launch, Frame& f) const {
     moved |= f.base[k] != p;
     f.base[k] = static_cast<char*>(p);
   }
-  if (!moved) return;
+  if (!moved) {
+    f.bound = true;
+    return;
+  }
   for (size_t k = 0; k < f.memory.size(); ++k) {
     void* p = f.base[f.where[k].storage] + f.where[k].offset;
     if (f.handle[k] == p) continue;
@@ -136,6 +140,7 @@ void Program::Bind(const ge_launch& launch, Frame& f) const {
       f.loop_ptr[at++] = reinterpret_cast<float*>(f.base[p.storage] + p.offset);
     }
   }
+  f.bound = true;
 }
 
 ge_rc Program::Execute(size_t k, Frame& f, ge_err* err) const {

@@ -92,6 +92,7 @@ struct Frame {
   std::vector<dnnl_exec_arg_t> arg;
   std::vector<uint32_t> first;  // by step: into loop_ptr or arg
   dnnl_stream_t stream = nullptr;
+  bool bound = false;  // all addresses here are those of the last launch
   ~Frame();
 };
 
