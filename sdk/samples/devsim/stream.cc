@@ -83,7 +83,17 @@ ge_stream::ge_stream(ge_engine* engine)
     : engine_(engine),
       delay_us_(engine->DrawSlowness()),
       error_(NoError()),
-      worker_([this] { Work(); }) {}
+      worker_([this] { Work(); }) {
+  // Enough for the longest queue of most plans, with room for the buffers of most launches, so that
+  // runs allocate nothing. A longer queue or a larger launch still works: Take makes more.
+  constexpr int kTasks = 256, kBufs = 64, kDims = 256;
+  for (int i = 0; i < kTasks; ++i) {
+    auto* task = new devsim::Task;
+    task->bufs.reserve(kBufs);
+    task->dims.reserve(kDims);
+    Return(task);
+  }
+}
 
 ge_stream::~ge_stream() {
   {
