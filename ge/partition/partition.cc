@@ -177,7 +177,6 @@ class Partitioner {
 
   double SegmentCost(SegmentId s) const {
     double setup = 0, launch = 0, marginal = 0;
-    std::map<ValueId, double> saving;  // of values that a growable offer makes
     const PlanSegment& seg = out_.segments[s];
     for (const PlanOffer& o : seg.offers) {
       setup = std::max(setup, o.setup_ns), launch = std::max(launch, o.launch_ns);

@@ -152,9 +152,8 @@ Status NobodyTakes(const Plan& plan, const NodeReport& r) {
       .AtNode(r.label);
 }
 
-void ChooseBids(const Function& f, const Plan& plan, SegmentId id, const PlanSegment& seg,
+void ChooseBids(const Function& f, SegmentId id, const PlanSegment& seg,
                 const std::map<NodeId, uint32_t>& position, std::vector<NodeReport>* report) {
-  (void)plan;
   for (const PlanOffer& taken : seg.offers) {
     for (NodeId node : taken.nodes) {
       NodeReport& r = (*report)[position.at(node)];
@@ -307,7 +306,7 @@ Status Place(const Graph& graph, const Function& f, const OfferSet& offers,
       taken.offer_index = static_cast<uint32_t>(choices[k].offer);
       seg.offers.push_back(std::move(taken));
     }
-    ChooseBids(f, *plan, static_cast<SegmentId>(out.segments.size()), seg, position, &plan->report);
+    ChooseBids(f, static_cast<SegmentId>(out.segments.size()), seg, position, &plan->report);
     out.segments.push_back(std::move(seg));
   }
   return {};
