@@ -4,9 +4,9 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <chrono>
 #include <map>
 
+#include "ge/base/clock.h"
 #include "ge/partition/partition.h"
 #include "ge/place/from_offers.h"
 #include "ge/session/compiled.h"
@@ -17,12 +17,6 @@ namespace {
 // A plugin whose segments keep failing is struck offer by offer; this ends the game.
 constexpr int kMaxPlaceRounds = 64;
 constexpr uint64_t kMaxBytes = uint64_t{1} << 62;  // so that sums of a few do not wrap
-
-double NowMs() {
-  return std::chrono::duration<double, std::milli>(
-             std::chrono::steady_clock::now().time_since_epoch())
-      .count();
-}
 
 Status RefuseBodies(const Function& f) {
   for (const Node& node : f.nodes) {

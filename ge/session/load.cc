@@ -1,23 +1,17 @@
 // Model bytes to a Graph: which format, which front end.
 #include <fmt/format.h>
 
-#include <chrono>
 #include <filesystem>
 
 #include "frontend/onnx/import.h"
 #include "frontend/onnx/mapped_file.h"
 #include "frontend/proto/proto.h"
 #include "frontend/text/text.h"
+#include "ge/base/clock.h"
 #include "ge/session/session.h"
 
 namespace ge {
 namespace {
-
-double NowMs() {
-  return std::chrono::duration<double, std::milli>(
-             std::chrono::steady_clock::now().time_since_epoch())
-      .count();
-}
 
 Format FormatOfName(const std::string& path) {
   auto ends = [&](std::string_view tail) {

@@ -3,21 +3,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cstdlib>
 #include <cstring>
 
+#include "ge/base/clock.h"
 #include "ge/infer/infer.h"
 #include "ge/verify/verify.h"
 
 namespace ge {
 namespace {
-
-double NowMs() {
-  return std::chrono::duration<double, std::milli>(
-             std::chrono::steady_clock::now().time_since_epoch())
-      .count();
-}
 
 // Which shapes a plan is for (FNV-1a). Dtypes are not part: they are checked against the entry.
 uint64_t SignatureHash(const Entry* entry, std::span<const TensorView> inputs) {

@@ -3,12 +3,13 @@
 
 For each model and list of engines: error = max|got - want| / max|want| over the worst output.
 Prints one row each and exits 1 if any error is over 1e-4, a shape or type differs, or a run fails.
-A --need NAME=SHARE also fails a row in which engine NAME runs less than that share of the nodes.
+A --need NAME=SHARE also fails a row in which engine NAME runs less than that share of the nodes;
+--transfers and --streams set what else it must show.
 
 Examples:
   tools/bench/compare.py                                  # the six models, ref and onednn,ref
   tools/bench/compare.py --engines ref --models lenet magika
-  tools/bench/compare.py --engines devsim,ref --need devsim=0.25 --transfers 4
+  tools/bench/compare.py --engines devsim,ref --need devsim=0.25 --transfers devsim=2 --streams devsim=2
 """
 import argparse
 import pathlib
@@ -70,8 +71,18 @@ def shortfall(report, args):
         found = report["engines"].get(engine, 0) / max(1, report["nodes"])
         if found < float(share):
             return f"{engine} runs {found:.0%} of the nodes, wanted {float(share):.0%}"
-    if report.get("transfers", 0) < args.transfers:
-        return f"{report.get('transfers', 0)} transfers, wanted {args.transfers}"
+    for item in args.transfers:
+        engine, count = item.rsplit("=", 1)
+        ways = report.get("transfers_by_way", {})
+        into = sum(n for way, n in ways.items() if way.split("->")[1].startswith(engine + "/"))
+        out = sum(n for way, n in ways.items() if way.startswith(engine + "/"))
+        if min(into, out) < int(count):
+            return f"{into} transfers to {engine} and {out} from it, wanted {count} each way"
+    for item in args.streams:
+        engine, count = item.rsplit("=", 1)
+        found = sum(1 for stream in report.get("streams", {}) if stream.startswith(engine + "/"))
+        if found < int(count):
+            return f"{found} streams of {engine} used, wanted {count}"
     return ""
 
 
@@ -112,7 +123,10 @@ def parse_arguments():
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--need", action="append", default=[], metavar="ENGINE=SHARE",
                         help="least share of nodes, 0 to 1, that ENGINE must run; may be repeated")
-    parser.add_argument("--transfers", type=int, default=0, metavar="N", help="least transfers")
+    parser.add_argument("--transfers", action="append", default=[], metavar="ENGINE=N",
+                        help="least transfers to ENGINE, and from it; may be repeated")
+    parser.add_argument("--streams", action="append", default=[], metavar="ENGINE=N",
+                        help="least streams of ENGINE that hold work; may be repeated")
     parser.add_argument("--ge", type=pathlib.Path, default=ge_run.DEFAULT_GE,
                         help="the binary (default: build/release/bin/ge)")
     return parser.parse_args()

@@ -3,23 +3,17 @@
 #include <sys/stat.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "ge/base/clock.h"
 #include "tools/ge/command.h"
 
 namespace ge::tool {
 namespace {
-
-double NowMs() {
-  return std::chrono::duration<double, std::milli>(
-             std::chrono::steady_clock::now().time_since_epoch())
-      .count();
-}
 
 // A line of /proc/self/status in MB, or 0.
 double StatusMb(const char* key) {

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Six networks against ONNX Runtime's outputs: ref, onednn with ref, and at least a quarter of the
-# nodes on devsim with copies both ways. Error bound: 1e-4 of the output's largest magnitude.
+# nodes on devsim, with at least two copies each way and both its streams used.
+# Error bound: 1e-4 of the output's largest magnitude.
 set -u
 cd "$(dirname "$0")/../../.."
 models=(lenet squeezenet resnet50 minilm ppocr_det ppocr_rec)
@@ -21,6 +22,7 @@ build/venv/bin/python tools/bench/models.py "${models[@]}" || failed=$((failed +
 build/venv/bin/python tools/bench/reference.py "${models[@]}" || failed=$((failed + 1))
 compare --engines ref
 compare --engines onednn,ref
-compare --engines "ref,./$devsim:take=60;price=30;link_latency_ns=50;link_gbps=1000" --need devsim=0.25 --transfers 4
+compare --engines "ref,./$devsim:take=60;price=30;link_latency_ns=50;link_gbps=1000" \
+  --need devsim=0.25 --transfers devsim=2 --streams devsim=2
 echo "$passed passed, $failed failed, 0 skipped"
 [[ $failed == 0 ]]
