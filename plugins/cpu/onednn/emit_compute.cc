@@ -2,7 +2,7 @@
 #include <cstring>
 #include <stdexcept>
 
-#include "plugins/cpu/onednn/builder.h"
+#include "plugins/cpu/onednn/emit.h"
 
 namespace ge_onednn {
 namespace {
@@ -58,8 +58,8 @@ bool IsUpscale(const ConvSpec& c) {
 
 }  // namespace
 
-Builder::Fused Builder::Fuse(const Unit& u, const Layout& target, const Layout& seen,
-                             uint32_t storage_of_x, bool allow_binary) {
+OnednnBuilder::Fused OnednnBuilder::Fuse(const Unit& u, const Layout& target, const Layout& seen,
+                                         uint32_t storage_of_x, bool allow_binary) {
   Fused f;
   const size_t channel = u.kind == Kind::kConv ? 1 : static_cast<size_t>(target.rank) - 1;
   const size_t seen_channel = u.kind == Kind::kConv ? 1 : static_cast<size_t>(seen.rank) - 1;
@@ -107,30 +107,20 @@ Builder::Fused Builder::Fuse(const Unit& u, const Layout& target, const Layout& 
   return f;
 }
 
-Place Builder::BiasOf(const Unit& u, int64_t n) {
-  std::vector<float> sum(static_cast<size_t>(n), 0.0f);
-  for (uint32_t v : u.bias) {
-    const std::vector<float> b = p_.Floats(v);
-    if (b.size() != sum.size()) throw std::runtime_error("a bias of another length");
-    for (size_t i = 0; i < sum.size(); ++i) sum[i] += u.beta * b[i];
-  }
-  return ConstantFloats(sum, u.bias[0]);
-}
-
-void Builder::EmitConv(const Unit& u) {
+void OnednnBuilder::EmitConv(const Unit& u) {
   if (IsUpscale(u.conv)) return EmitUpscale(u);
   ConvSpec spec = u.conv;
   spec.bias = !u.bias.empty();
-  const auto plan = vendor_.Conv(spec, nullptr, {}, false);
+  const auto plan = vendor_.Conv(spec, nullptr, {}, nullptr, false);
   if (!plan) throw std::runtime_error("oneDNN has no convolution for this node");
-  spec.prefer = BetterKernel(spec, *plan);
+  const char* prefer = BetterKernel(spec, *plan);
   const Rep x = Get(u.in[0], plan->src);
   // With functions that its fast kernels lack oneDNN falls back to a plain loop; ours are faster.
   Fused f;
   std::optional<Prim> prim;
   for (int attempt = 0; attempt < 3; ++attempt) {
     f = attempt < 2 ? Fuse(u, plan->dst, plan->dst, x.place.storage, attempt == 0) : Fused();
-    prim = vendor_.Conv(spec, &*plan, f.posts);
+    prim = vendor_.Conv(spec, &*plan, f.posts, prefer);
     if (prim && (f.posts.empty() || prim->impl.find("ref") == std::string::npos)) break;
   }
   if (!prim) throw std::runtime_error("oneDNN has no convolution for this node");
@@ -166,7 +156,7 @@ void Builder::EmitConv(const Unit& u) {
 // A transposed convolution whose windows do not overlap is one product of every pixel with all
 // taps, whose rows are then dealt out (oneDNN 2.6.3 needs 400 ms for 24 to 1 channels at 320x320,
 // this 3).
-void Builder::EmitUpscale(const Unit& u) {
+void OnednnBuilder::EmitUpscale(const Unit& u) {
   const ConvSpec& c = u.conv;
   const int64_t in = c.src[1], out = c.dst[1], kh = c.weights[2], kw = c.weights[3];
   const int64_t pixels = c.src[0] * c.src[2] * c.src[3], columns = kh * kw * out;
@@ -214,7 +204,7 @@ void Builder::EmitUpscale(const Unit& u) {
   const Layout to = Layout::Dense(order);
   const bool whole = f.taken == u.posts.size();
   const Rep y = whole ? NewResult(u.out[0], target) : Rep{target, NewInternal(0, bytes)};
-  AddLoop("deal " + ToText(c.dst), CopyLoop(to, {{from, to, Dims(5, 0), Dims(5, 0), order}}),
+  AddStep("deal " + ToText(c.dst), CopyLoop(to, {{from, to, Dims(5, 0), Dims(5, 0), order}}),
           {y.place, product});
   if (whole) {
     AddRep(u.out[0], y);
@@ -223,7 +213,7 @@ void Builder::EmitUpscale(const Unit& u) {
   }
 }
 
-void Builder::EmitPool(const Unit& u) {
+void OnednnBuilder::EmitPool(const Unit& u) {
   Rep x = Main(u.in[0]);
   auto prim = vendor_.Pool(u.pool, x.layout);
   if (!prim && !x.layout.dense()) {
@@ -237,7 +227,7 @@ void Builder::EmitPool(const Unit& u) {
   AddRep(u.out[0], y);
 }
 
-void Builder::EmitMatMul(const Unit& u) {
+void OnednnBuilder::EmitMatMul(const Unit& u) {
   const Dims b = p_.dims(u.in[1]);
   const Dims batch(b.begin(), b.end() - 2);
   if (Product(batch) == 1 && (!u.trans_a || p_.dims(u.in[0]).size() == 2)) {
@@ -248,7 +238,7 @@ void Builder::EmitMatMul(const Unit& u) {
 }
 
 // [..., M, K] x [K, N] as one product of all rows.
-void Builder::EmitFoldedMatMul(const Unit& u) {
+void OnednnBuilder::EmitFoldedMatMul(const Unit& u) {
   const Dims bd = p_.dims(u.in[1]);
   const int64_t n = u.dims.back(), k = bd[bd.size() - (u.trans_b ? 1 : 2)];
   const int64_t m = Product(u.dims) / n;
@@ -297,7 +287,7 @@ void Builder::EmitFoldedMatMul(const Unit& u) {
   }
 }
 
-void Builder::EmitBatchedMatMul(const Unit& u) {
+void OnednnBuilder::EmitBatchedMatMul(const Unit& u) {
   const int rank = static_cast<int>(u.dims.size());
   auto operand = [&](uint32_t v, bool strided) {
     const Dims d = Aligned(p_.dims(v), rank);

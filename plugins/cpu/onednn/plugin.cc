@@ -1,260 +1,39 @@
-// Entry points of the engine `onednn`: f32 inference on the CPU through oneDNN and own loops. A
-// union of its offers is one segment, inside of which tensors keep oneDNN's blocked layouts.
-#include <cstring>
-#include <memory>
-#include <string>
-
-#include "ge/ge_plugin.hpp"
-#include "plugins/cpu/onednn/builder.h"
-#include "plugins/cpu/onednn/match.h"
+// The engine `onednn`: f32 inference on the CPU through oneDNN and the loops of segment/. A union
+// of its offers is one segment, inside of which tensors keep oneDNN's blocked layouts.
+#include "plugins/cpu/onednn/emit.h"
 #include "plugins/cpu/onednn/price.h"
+#include "plugins/cpu/segment/engine.h"
 
-namespace gp = ge::plugin;
-using namespace ge_onednn;
-
-struct ge_engine {
-  const ge_host_api* host = nullptr;
-  Machine machine;
-  const Simd* simd = nullptr;
-  std::unique_ptr<Vendor> vendor;
-  bool profile = false;
-  bool flush = true;
-};
-struct ge_exec {
-  ge_exec(ge_engine* e, dnnl_engine_t handle) : engine(e), program(handle, e->machine.threads) {}
-  ge_engine* engine;
-  Program program;
-};
-struct ge_frame {
-  std::unique_ptr<Frame> frame;
-};
-
+namespace ge_onednn {
 namespace {
 
-uint32_t BestIsa() {
-  __builtin_cpu_init();
-  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
-      __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl")) {
-    return GE_ISA_AVX512;
+class OnednnEngine final : public Engine {
+ public:
+  explicit OnednnEngine(const ge_create_args& args) : Engine(args) {
+    Vendor::CapIsa(host() != nullptr ? host()->isa_cap : uint32_t{GE_ISA_NATIVE});
+    ThreadScope threads(machine().threads);
+    vendor_ = std::make_unique<Vendor>();
   }
-  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) return GE_ISA_AVX2;
-  return GE_ISA_SSE42;
-}
 
-ge_rc EngineCreate(const ge_create_args* args, ge_engine** out, ge_err* err) {
-  return gp::Guard(err, "onednn: engine_create", [&] {
-    auto e = std::make_unique<ge_engine>();
-    e->host = args->host;
-    const uint32_t cap = e->host != nullptr ? e->host->isa_cap : uint32_t{GE_ISA_NATIVE};
-    e->machine.isa = cap == GE_ISA_NATIVE ? BestIsa() : std::min(cap, BestIsa());
-    e->machine.threads =
-        e->host != nullptr && e->host->threads > 0 ? static_cast<int>(e->host->threads) : 1;
-    e->simd = e->machine.isa >= GE_ISA_AVX512 ? &kSimd_avx512
-              : e->machine.isa == GE_ISA_AVX2 ? &kSimd_avx2
-                                              : &kSimd_base;
-    Vendor::CapIsa(cap);
-    ThreadScope threads(e->machine.threads);
-    e->vendor = std::make_unique<Vendor>();
-    e->profile = gp::Option(args->options, "profile", "0") == "1";
-    e->flush = gp::Option(args->options, "denormals", "zero") != "keep";
-    *out = e.release();
-    return ge_rc(GE_OK);
-  });
-}
-
-void EngineDestroy(ge_engine* e) { delete e; }
-
-ge_rc Offer(const ge_engine& e, const ge_sink& sink, const Parser& parser, const Unit& u,
-            const std::vector<uint32_t>& nodes) {
-  const Price p = PriceOf(u, parser, e.machine);
-  ge_cost cost = {};
-  cost.h = GE_HDR(ge_cost, GE_TAG_COST);
-  cost.marginal_ns = static_cast<uint64_t>(p.work_ns + p.reorder_ns);
-  cost.launch_ns = 300;  // binding addresses, measured on segments of 60-200 steps
-  cost.workspace = p.workspace;
-  cost.persistent = p.packed;
-  cost.confidence = 600;
-  cost.source = GE_PRICE_ANALYTIC;
-  ge_offer o = {};
-  o.h = GE_HDR(ge_offer, GE_TAG_OFFER);
-  o.node = nodes.data();
-  o.n_node = static_cast<uint32_t>(nodes.size());
-  o.flags = GE_OFFER_GROWABLE;
-  o.const_align = 1;
-  o.cost = &cost;
-  o.edge_saving_ns = static_cast<uint64_t>(p.reorder_ns);
-  return sink.offer(sink.host, &o);
-}
-
-ge_rc Decline(const ge_sink& sink, uint32_t node, const Why& why) {
-  ge_decline d = {};
-  d.h = GE_HDR(ge_decline, GE_TAG_DECLINE);
-  d.node = node;
-  d.why = why.code;
-  d.text = gp::Str(why.text);
-  return sink.decline(sink.host, &d);
-}
-
-// A unit cut down to its first nodes: what is offered when the rest is better done elsewhere.
-Unit Cut(const Parser& parser, const Unit& u, const std::vector<uint32_t>& nodes) {
-  std::vector<bool> allowed(parser.graph().n_node, false);
-  for (uint32_t n : nodes) allowed[n] = true;
-  std::vector<Unit> units = Matcher(parser, allowed).Cover();
-  return units.size() == 1 ? std::move(units[0]) : u;
-}
-
-ge_rc Query(ge_engine* e, const ge_graph* graph, const ge_sink* sink, ge_err* err) {
-  return gp::Guard(err, "onednn: query", [&]() -> ge_rc {
-    const Parser parser(*graph);
-    std::vector<bool> allowed(graph->n_node, false);
-    for (uint32_t i = 0; i < graph->n_node; ++i) {
-      Unit u;
-      Why why;
-      allowed[i] = parser.Parse(i, &u, &why);
-      const ge_rc rc = allowed[i] ? Offer(*e, *sink, parser, u, u.nodes) : Decline(*sink, i, why);
-      if (rc != GE_OK) return rc;
-    }
-    Matcher matcher(parser, allowed);
-    const std::vector<Unit> units = matcher.Cover();
-    for (size_t k = 0; k < units.size(); ++k) {
-      const Unit& u = units[k];
-      if (u.nodes.size() < 2) continue;
-      if (const ge_rc rc = Offer(*e, *sink, parser, u, u.nodes); rc != GE_OK) return rc;
-      const std::vector<uint32_t>& prefix = matcher.prefixes()[k];
-      if (prefix.size() < 2 || prefix.size() == u.nodes.size()) continue;
-      const Unit cut = Cut(parser, u, prefix);
-      if (const ge_rc rc = Offer(*e, *sink, parser, cut, prefix); rc != GE_OK) return rc;
-    }
-    return GE_OK;
-  });
-}
-
-// Compiles one segment into *c. Throws.
-void CompileOne(ge_engine* e, const ge_segment& segment, ge_compiled* c) {
-  const Parser parser(*segment.graph);
-  std::vector<bool> allowed(segment.graph->n_node, false);
-  size_t n_node = 0;
-  for (uint32_t t = 0; t < segment.n_taken; ++t) {
-    for (uint32_t k = 0; k < segment.taken[t].n_node; ++k, ++n_node) {
-      allowed[segment.taken[t].node[k]] = true;
-    }
+  bool Takes(const Unit&, const Parser&, Why*) const override { return true; }
+  Price PriceOf(const Unit& u, const Parser& p) const override {
+    return ge_onednn::PriceOf(u, p, machine());
   }
-  const std::vector<Unit> units = Matcher(parser, allowed).Cover();
-  size_t covered = 0;
-  for (const Unit& u : units) covered += u.nodes.size();
-  if (covered != n_node) {
-    c->rc = gp::Fail(&c->err, GE_INVALID_ARGUMENT, UINT32_MAX,
-                     "onednn: the segment has %zu nodes, only %zu of them can be compiled; take "
-                     "offers of this graph alone",
-                     n_node, covered);
-    return;
+  std::unique_ptr<Builder> MakeBuilder(const Parser& parser, const ge_segment& segment,
+                                       Program* program) const override {
+    return std::make_unique<OnednnBuilder>(*vendor_, simd(), host(), parser, segment, program);
   }
-  auto exec = std::make_unique<ge_exec>(e, e->vendor->engine().get());
-  Program& program = exec->program;
-  program.profile = e->profile;
-  program.flush = e->flush;
-  Builder builder(*e->vendor, *e->simd, e->host, parser, segment, &program);
-  try {
-    builder.Build(units);
-  } catch (const std::exception& x) {
-    c->rc = gp::Fail(&c->err, GE_UNIMPLEMENTED, builder.current_node(), "onednn: %s", x.what());
-    return;
-  }
-  c->rc = GE_OK;
-  c->flags = e->profile ? GE_COMPILED_SERIAL : 0;
-  c->workspace = program.workspace;
-  c->workspace_align = 64;
-  c->internal = program.internals.data();
-  c->n_internal = static_cast<uint32_t>(program.internals.size());
-  c->n_step = std::max<uint32_t>(1, static_cast<uint32_t>(program.steps.size()));
-  c->constant = program.uses.data();
-  c->n_constant = static_cast<uint32_t>(program.uses.size());
-  c->exec = exec.release();
-}
 
-ge_rc Compile(ge_engine* e, const ge_segment* segment, uint32_t n, uint32_t segment_stride,
-              ge_compiled* out, uint32_t out_stride, ge_err* err) {
-  return gp::Guard(err, "onednn: compile", [&] {
-    ThreadScope threads(e->machine.threads);
-    for (uint32_t i = 0; i < n; ++i) {
-      const auto* s = reinterpret_cast<const ge_segment*>(reinterpret_cast<const char*>(segment) +
-                                                          uint64_t{i} * segment_stride);
-      auto* c =
-          reinterpret_cast<ge_compiled*>(reinterpret_cast<char*>(out) + uint64_t{i} * out_stride);
-      c->rc = gp::Guard(&c->err, "onednn: compile", [&] {
-        c->rc = GE_OK;
-        CompileOne(e, *s, c);
-        return c->rc;
-      });
-    }
-    return ge_rc(GE_OK);
-  });
-}
-
-ge_rc Enqueue(ge_exec* exec, const ge_launch* launch, ge_err* err) {
-  return gp::Guard(err, "onednn: enqueue", [&] {
-    Frame* frame = launch->frame != nullptr ? launch->frame->frame.get() : nullptr;
-    return exec->program.Run(*launch, frame, err);
-  });
-}
-
-void ExecDestroy(ge_exec* exec) {
-  if (exec->engine->profile && exec->engine->host != nullptr) {
-    gp::Guard(nullptr, "onednn: profile", [&] {
-      const std::string text = exec->program.ProfileText();
-      exec->engine->host->log(exec->engine->host->host, 2, gp::Str(text));
-      return ge_rc(GE_OK);
-    });
-  }
-  delete exec;
-}
-
-ge_rc FrameCreate(ge_exec* exec, ge_frame** out, ge_err* err) {
-  return gp::Guard(err, "onednn: frame_create", [&] {
-    auto f = std::make_unique<ge_frame>();
-    f->frame = exec->program.MakeFrame();
-    *out = f.release();
-    return ge_rc(GE_OK);
-  });
-}
-void FrameDestroy(ge_exec*, ge_frame* f) { delete f; }
-
-ge_engine_api MakeApi() {
-  ge_engine_api api = {};
-  api.h = GE_HDR(ge_engine_api, GE_TAG_ENGINE_API);
-  api.query = Query;
-  api.compile = Compile;
-  api.enqueue = Enqueue;
-  api.exec_destroy = ExecDestroy;
-  api.frame_create = FrameCreate;
-  api.frame_destroy = FrameDestroy;
-  return api;
-}
-const ge_engine_api kApi = MakeApi();
-
-ge_plugin_desc MakeDesc() {
-  ge_plugin_desc d = {};
-  d.magic = GE_PLUGIN_MAGIC;
-  d.h = GE_HDR(ge_plugin_desc, GE_TAG_PLUGIN);
-  d.abi_major = GE_ABI_MAJOR;
-  d.abi_minor = GE_ABI_MINOR;
-  d.header_hash = GE_HEADER_HASH;
-  d.name = gp::Str("onednn");
-  d.version = gp::Str(Vendor::Version());
-  d.vendor = gp::Str("GraphEngine");
-  d.kinds = GE_KIND_ENGINE;
-#if defined(__SANITIZE_ADDRESS__)
-  d.sanitizer = GE_SANITIZER_ADDRESS;
-#elif defined(__SANITIZE_THREAD__)
-  d.sanitizer = GE_SANITIZER_THREAD;
-#endif
-  d.engine_create = EngineCreate;
-  d.engine_destroy = EngineDestroy;
-  d.engine = &kApi;
-  return d;
-}
-const ge_plugin_desc kDesc = MakeDesc();
+ private:
+  std::unique_ptr<Vendor> vendor_;
+};
 
 }  // namespace
+}  // namespace ge_onednn
 
-extern "C" GE_EXPORT const ge_plugin_desc* ge_plugin_query(ge_query_args*) { return &kDesc; }
+extern "C" GE_EXPORT const ge_plugin_desc* ge_plugin_query(ge_query_args*) {
+  return ge_cpu::Describe("onednn", ge_onednn::Vendor::Version(),
+                          [](const ge_create_args& args) -> std::unique_ptr<ge_cpu::Engine> {
+                            return std::make_unique<ge_onednn::OnednnEngine>(args);
+                          });
+}

@@ -186,7 +186,7 @@ namespace {
 template <class Primitive>
 std::optional<Prim> MakeConv(const ConvSpec& s, algorithm alg, const Desc& src, const Desc& dst,
                              const dnnl::primitive_attr& attr, const dnnl::engine& engine,
-                             bool make) {
+                             const char* prefer, bool make) {
   const Desc weights = Any(s.weights);
   const Desc bias = s.bias ? Desc({s.dst[1]}, kF32, Tag::a) : Desc();
   const Dims dilation = MinusOne(s.dilation);
@@ -202,12 +202,12 @@ std::optional<Prim> MakeConv(const ConvSpec& s, algorithm alg, const Desc& src, 
   typename Primitive::primitive_desc pd(d, attr, engine, true);
 #endif
   if (!pd) return std::nullopt;
-  if (s.prefer != nullptr) {
+  if (prefer != nullptr) {
     typename Primitive::primitive_desc other = pd;
     int tries = 8;  // lists hold fewer that are worth having
-    while (std::string(other.impl_info_str()) != s.prefer && --tries > 0 && other.next_impl()) {
+    while (std::string(other.impl_info_str()) != prefer && --tries > 0 && other.next_impl()) {
     }
-    if (std::string(other.impl_info_str()) == s.prefer) pd = other;
+    if (std::string(other.impl_info_str()) == prefer) pd = other;
   }
   Prim out;
   if (!Describe(pd, s.src, s.dst, &out)) return std::nullopt;
@@ -220,7 +220,8 @@ std::optional<Prim> MakeConv(const ConvSpec& s, algorithm alg, const Desc& src, 
 }  // namespace
 
 std::optional<Prim> Vendor::Conv(const ConvSpec& s, const Prim* plan,
-                                 const std::vector<VendorPost>& posts, bool make) const {
+                                 const std::vector<VendorPost>& posts, const char* prefer,
+                                 bool make) const {
   std::vector<Desc> descs;
   const dnnl::primitive_attr attr = Attr(posts, &descs);
   // Descs, not layouts: with one channel two of oneDNN's layouts are one of ours.
@@ -228,9 +229,9 @@ std::optional<Prim> Vendor::Conv(const ConvSpec& s, const Prim* plan,
   const Desc dd = plan != nullptr ? plan->dst_desc : Any(s.dst);
   std::optional<Prim> out =
       s.transposed ? MakeConv<dnnl::deconvolution_forward>(s, algorithm::deconvolution_direct, sd,
-                                                           dd, attr, engine_, make)
+                                                           dd, attr, engine_, prefer, make)
                    : MakeConv<dnnl::convolution_forward>(s, algorithm::convolution_direct, sd, dd,
-                                                         attr, engine_, make);
+                                                         attr, engine_, prefer, make);
   if (out) out->post_desc = std::move(descs);
   return out;
 }

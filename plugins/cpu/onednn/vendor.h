@@ -9,10 +9,11 @@
 #include <vector>
 
 #include "oneapi/dnnl/dnnl.hpp"
-#include "plugins/cpu/onednn/layout.h"
-#include "plugins/cpu/onednn/simd/kernels.h"
+#include "plugins/cpu/segment/unit.h"
 
 namespace ge_onednn {
+
+using namespace ge_cpu;  // units, layouts, steps
 
 using Desc = dnnl::memory::desc;
 
@@ -36,19 +37,6 @@ struct Prim {
   uint64_t scratch = 0;         // bytes
 };
 
-struct ConvSpec {
-  bool transposed = false;
-  Dims src, weights, dst;  // weights: g, o/g, i/g, spatial... when groups > 1
-  Dims stride, dilation, pad_l, pad_r;
-  int64_t groups = 1;
-  bool bias = false;
-  // Kernel to take instead of oneDNN's first, by name; the first stays when this one cannot.
-  const char* prefer = nullptr;
-};
-struct PoolSpec {
-  bool max = true, count_pad = false;
-  Dims src, dst, kernel, stride, pad_l, pad_r;
-};
 struct MatMulSpec {  // dst = src x weights (+ bias); batch dims first
   Layout src, weights, dst;
   bool bias = false;        // of the last axis
@@ -66,8 +54,11 @@ class Vendor {
 
   // nullopt: oneDNN has nothing for it. plan: whose layouts to take, nullptr = oneDNN's choice.
   // make = false only asks for layouts: no kernel is generated.
+  // prefer: kernel to take instead of oneDNN's first, by name, or nullptr; the first stays when
+  // this one cannot.
   std::optional<Prim> Conv(const ConvSpec& spec, const Prim* plan,
-                           const std::vector<VendorPost>& posts, bool make = true) const;
+                           const std::vector<VendorPost>& posts, const char* prefer = nullptr,
+                           bool make = true) const;
   std::optional<Prim> Pool(const PoolSpec& spec, const Layout& src) const;
   std::optional<Prim> MatMul(const MatMulSpec& spec, const std::vector<VendorPost>& posts) const;
   std::optional<Prim> Reorder(const Layout& src, const Layout& dst) const;

@@ -1,41 +1,46 @@
-// Compiles one segment: units -> steps. Chooses every layout inside (convolutions state what they
-// want, pointwise loops, pools and reductions follow what they get), reorders only where two
-// disagree and at the border, packs constants, counts lifetimes. Used once, by one thread; throws
-// std::runtime_error or dnnl::error, which the entry points catch.
+// Compiles one segment: units -> steps. Chooses every layout inside (an engine's own works state
+// what they want, loops follow what they get), converts only where two disagree and at the border,
+// packs constants, counts lifetimes. The base emits loops alone; an engine derives from it and adds
+// the works that are its own. Used once, by one thread; throws std::exception, which the entry
+// points catch.
 #pragma once
 
+#include <cstring>
 #include <map>
-#include <optional>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "plugins/cpu/onednn/loops.h"
-#include "plugins/cpu/onednn/program.h"
-#include "plugins/cpu/onednn/unit.h"
+#include "plugins/cpu/segment/loops.h"
+#include "plugins/cpu/segment/program.h"
+#include "plugins/cpu/segment/unit.h"
 
-namespace ge_onednn {
+namespace ge_cpu {
 
 class Builder {
  public:
   // host may be nullptr; it is told of constants that have been packed.
-  Builder(const Vendor& vendor, const Simd& simd, const ge_host_api* host, const Parser& parser,
+  Builder(const Simd& simd, const ge_host_api* host, const Parser& parser,
           const ge_segment& segment, Program* program);
+  virtual ~Builder() = default;
   void Build(const std::vector<Unit>& units);
   // Node at fault when Build threw.
   uint32_t current_node() const { return node_; }
 
- private:
+ protected:
   // A value in one layout.
   struct Rep {
     Layout layout;
     Place place;
   };
-  struct Arg {
-    int id;
-    Place place;
-    Desc desc;
-  };
+  // ---- what an engine changes
+  // A unit that is no loop: Conv, MatMul, Pool. Throws when the engine has none.
+  virtual void EmitMain(const Unit& u);
+  // A step that brings `from` into the layout of `to`: same dims.
+  virtual void AddConversion(const Rep& from, const Rep& to);
+  // A constant's payload, dense, into `want` at `to`; now.
+  virtual void PackConstant(const float* data, const Layout& want, float* to);
 
   // ---- values (builder.cc)
   Rep Get(uint32_t v, const Layout& want);
@@ -61,25 +66,30 @@ class Builder {
   // ---- constants
   Place NewConstant(uint64_t bytes, uint32_t value);
   Rep Constant(uint32_t v, const Layout& want);
-  Place PackWeights(uint32_t v, const Layout& src, const Desc& want);
+  // Calls use(data) with the constant's payload, aligned as floats are, and tells the host.
+  template <class Use>
+  void ReadConstant(uint32_t v, Use&& use) const {
+    const void* data = p_.value(v).data;
+    AlignedBlock copy;
+    if (reinterpret_cast<uintptr_t>(data) % sizeof(float) != 0) {
+      copy = AlignedBlock(p_.value(v).data_bytes);
+      std::memcpy(copy.data(), data, p_.value(v).data_bytes);
+      data = copy.data();
+    }
+    use(static_cast<const float*>(data));
+    Done(v);
+  }
   Place ConstantFloats(const std::vector<float>& data, uint32_t v);
   float* ConstantData(const Place& p);
   // Our copy is made: the host may drop the payload's pages.
   void Done(uint32_t v) const;
 
   // ---- steps
-  void AddPrim(const std::string& label, const Prim& prim, std::vector<Arg> args);
-  void AddLoop(const std::string& label, std::unique_ptr<Loop> loop, std::vector<Place> places);
+  void AddStep(const std::string& label, std::unique_ptr<Work> work, std::vector<Place> places);
   void Touch(const Place& p);
 
-  // ---- by kind (emit_*.cc)
+  // ---- by kind (emit_loops.cc)
   void Emit(const Unit& u);
-  void EmitConv(const Unit& u);
-  void EmitUpscale(const Unit& u);
-  void EmitMatMul(const Unit& u);
-  void EmitFoldedMatMul(const Unit& u);
-  void EmitBatchedMatMul(const Unit& u);
-  void EmitPool(const Unit& u);
   void EmitPointwise(const Unit& u);
   void EmitReduce(const Unit& u);
   void EmitSoftmax(const Unit& u);
@@ -92,19 +102,9 @@ class Builder {
   // posts[from..] on x; the result becomes a rep of v.
   void ApplyPosts(const Unit& u, size_t from, const Rep& x, const Layout& target);
 
-  struct Fused {  // posts that a primitive takes itself
-    std::vector<VendorPost> posts;
-    std::vector<std::pair<int, Rep>> operands;  // index in posts, where it lies
-    std::optional<Rep> sum;                     // the result overwrites this
-    size_t taken = 0;                           // of the unit's posts
-  };
-  // As many posts as oneDNN has, operands laid out for a result of `target` (which matmul sees as
-  // `seen`, a view with fewer axes).
-  Fused Fuse(const Unit& u, const Layout& target, const Layout& seen, uint32_t storage_of_x,
-             bool allow_binary);
+  // The sum of a unit's biases, n elements.
   Place BiasOf(const Unit& u, int64_t n);
 
-  const Vendor& vendor_;
   const Simd& simd_;
   const ge_host_api* host_;
   const Parser& p_;
@@ -119,4 +119,4 @@ class Builder {
   uint32_t node_ = 0;
 };
 
-}  // namespace ge_onednn
+}  // namespace ge_cpu

@@ -1,5 +1,5 @@
 // How an f32 tensor lies in memory inside a segment: strides, and maybe one inner block of
-// channels. It is not a vendor descriptor (vendor.h converts) and owns no memory. Plain values; any
+// channels. It is not a vendor descriptor and owns no memory. Plain values; any
 // thread.
 #pragma once
 
@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace ge_onednn {
+namespace ge_cpu {
 
 inline constexpr int kMaxRank = 8;
 using Dims = std::vector<int64_t>;
@@ -107,4 +107,4 @@ struct Layout {
   }
 };
 
-}  // namespace ge_onednn
+}  // namespace ge_cpu

@@ -1,18 +1,19 @@
 // A compiled segment: steps over storages, and the frames in which they run. It plans nothing.
 // The exec owns the program; a program is not changed after compile, so that any number of threads
 // may run it at once, each in a frame of its own. After a frame's first run nothing is allocated
-// here (oneDNN's own calls allocate).
+// here (a vendor's own calls may).
 #pragma once
 
+#include <cstdlib>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <string>
 #include <vector>
 
 #include "ge/ge_plugin.h"
-#include "plugins/cpu/onednn/vendor.h"
 
-namespace ge_onednn {
+namespace ge_cpu {
 
 // A block of memory that steps read and write. Constants belong to the program.
 struct Storage {
@@ -28,22 +29,44 @@ struct Place {
   uint64_t offset = 0;  // bytes
 };
 
-// A loop of our own. Run gets the addresses of its places in order.
-class Loop {
+// What a work needs in one frame beside its addresses.
+struct WorkState {
+  virtual ~WorkState() = default;
+};
+
+struct Call {
+  float* const* p = nullptr;   // addresses of the step's places, in order
+  WorkState* state = nullptr;  // made by this work, or nullptr
+  void* frame = nullptr;       // Program::frame_data of this frame, or nullptr
+  uint32_t node = 0;           // for messages
+  ge_err* err = nullptr;
+};
+
+// What a step does. Immutable; any number of threads may run it, each in a frame of its own.
+class Work {
  public:
-  virtual ~Loop() = default;
+  virtual ~Work() = default;
+  virtual std::unique_ptr<WorkState> NewState() const { return nullptr; }
+  // The addresses have changed since the last call in this frame. May throw.
+  virtual void Bind(const Call&) const {}
+  virtual ge_rc Do(const Call& call) const = 0;
+};
+
+// A work that cannot fail and keeps nothing.
+class Loop : public Work {
+ public:
   virtual void Run(float* const* p) const = 0;
+  ge_rc Do(const Call& call) const final {
+    Run(call.p);
+    return GE_OK;
+  }
 };
 
 struct Step {
   std::string label;
   uint32_t node = 0;  // index in the segment's graph, for messages
-  std::unique_ptr<Loop> loop;
+  std::unique_ptr<Work> work;
   std::vector<Place> places;
-  // Or a primitive: argument ids and descs parallel to places.
-  dnnl::primitive prim;
-  std::vector<int> arg;
-  std::vector<Desc> desc;
 };
 
 class AlignedBlock {
@@ -84,22 +107,17 @@ class FlushScope {
 };
 
 struct Frame {
-  std::vector<char*> base;       // by storage
-  std::vector<float*> loop_ptr;  // all loops' places, in order
-  std::vector<dnnl_memory_t> memory;
-  std::vector<void*> handle;  // what each memory points at
-  std::vector<Place> where;   // of each memory
-  std::vector<dnnl_exec_arg_t> arg;
-  std::vector<uint32_t> first;  // by step: into loop_ptr or arg
-  dnnl_stream_t stream = nullptr;
-  bool bound = false;  // all addresses here are those of the last launch
-  ~Frame();
+  std::vector<char*> base;                        // by storage
+  std::vector<float*> address;                    // of all steps' places, in order
+  std::vector<uint32_t> first;                    // by step: into `address`
+  std::vector<std::unique_ptr<WorkState>> state;  // by step
+  std::shared_ptr<void> data;                     // Program::frame_data
+  bool bound = false;                             // all addresses are those of the last launch
 };
 
 class Program {
  public:
-  Program(dnnl_engine_t engine, int threads) : engine_(engine), threads_(threads) {}
-  ~Program();
+  explicit Program(int threads) : threads_(threads) {}
 
   std::vector<Storage> storages;
   std::vector<Step> steps;
@@ -108,6 +126,8 @@ class Program {
   std::vector<ge_internal> internals;
   std::vector<ge_const_use> uses;
   uint64_t workspace = 0;
+  // Makes what all works of one frame share, e.g. a vendor's stream; may be empty.
+  std::function<std::shared_ptr<void>()> frame_data;
   // Times of each step, kept only when profiling is on (then launches must not overlap).
   bool profile = false;
   bool flush = true;  // denormals to zero
@@ -124,10 +144,9 @@ class Program {
   void Bind(const ge_launch& launch, Frame& f) const;
   ge_rc Execute(size_t step, Frame& f, ge_err* err) const;
 
-  dnnl_engine_t engine_;
   int threads_;
   std::mutex mutex_;
   std::vector<std::unique_ptr<Frame>> spare_;
 };
 
-}  // namespace ge_onednn
+}  // namespace ge_cpu

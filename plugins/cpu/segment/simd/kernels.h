@@ -1,10 +1,10 @@
-// Vector loops of the onednn engine: what oneDNN lacks or does slowly. Row kernels only; who cuts
+// Vector loops: what vendors' libraries lack or do slowly. Row kernels only; who cuts
 // tensors into rows and who owns memory is not decided here. Pure functions, any thread.
 #pragma once
 
 #include <cstdint>
 
-namespace ge_onednn {
+namespace ge_cpu {
 
 // Unary functions with up to two parameters a, b; binary ones come after kFirstBinary.
 enum class Fn : int {
@@ -57,4 +57,4 @@ struct Simd {
 
 extern const Simd kSimd_base, kSimd_avx2, kSimd_avx512;
 
-}  // namespace ge_onednn
+}  // namespace ge_cpu

@@ -1,16 +1,16 @@
 // The engine's own loops over whole tensors: they cut tensors into rows for simd/kernels.h and
-// share rows among OpenMP's threads (oneDNN's pool, so that there is one). They own no tensors.
-// A loop is immutable; any number of threads may run it.
+// share rows among OpenMP's threads (the pool of the vendors' libraries, so that there is one).
+// They own no tensors. A loop is immutable; any number of threads may run it.
 #pragma once
 
 #include <memory>
 #include <vector>
 
-#include "plugins/cpu/onednn/layout.h"
-#include "plugins/cpu/onednn/program.h"
-#include "plugins/cpu/onednn/simd/kernels.h"
+#include "plugins/cpu/segment/layout.h"
+#include "plugins/cpu/segment/program.h"
+#include "plugins/cpu/segment/simd/kernels.h"
 
-namespace ge_onednn {
+namespace ge_cpu {
 
 // The axes of a layout in memory order, the channel block as an axis of its own.
 struct Phys {
@@ -58,4 +58,4 @@ std::unique_ptr<Loop> CopyLoop(const Layout& result, const std::vector<BoxCopy>&
 // Places: result, x. result[i] = x[i / factor]; both dense or both blocked alike.
 std::unique_ptr<Loop> RepeatLoop(const Layout& x, const Layout& result, const Dims& factor);
 
-}  // namespace ge_onednn
+}  // namespace ge_cpu

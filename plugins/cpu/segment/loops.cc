@@ -1,10 +1,10 @@
-#include "plugins/cpu/onednn/loops.h"
+#include "plugins/cpu/segment/loops.h"
 
 #include <algorithm>
 #include <cstring>
 #include <limits>
 
-namespace ge_onednn {
+namespace ge_cpu {
 namespace {
 
 // Below this many elements a second thread costs more than it saves (fork-join 0.6 us).
@@ -575,4 +575,4 @@ std::unique_ptr<Loop> RepeatLoop(const Layout& x, const Layout& result, const Di
   return std::make_unique<Repeat>(x, result, factor);
 }
 
-}  // namespace ge_onednn
+}  // namespace ge_cpu

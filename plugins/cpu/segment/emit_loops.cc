@@ -1,9 +1,9 @@
 // Steps of our own loops, and views that need no step at all.
 #include <stdexcept>
 
-#include "plugins/cpu/onednn/builder.h"
+#include "plugins/cpu/segment/builder.h"
 
-namespace ge_onednn {
+namespace ge_cpu {
 
 void Builder::ApplyPosts(const Unit& u, size_t from, const Rep& x, const Layout& target) {
   std::vector<PointwiseOp> ops;
@@ -45,7 +45,7 @@ void Builder::ApplyPosts(const Unit& u, size_t from, const Rep& x, const Layout&
   all.insert(all.end(), places.begin(), places.end());
   const std::string label =
       "pointwise x" + std::to_string(ops.size()) + " " + ToText(target.dims());
-  AddLoop(label, PointwiseLoop(simd_, target, x.layout, layouts, std::move(ops)), std::move(all));
+  AddStep(label, PointwiseLoop(simd_, target, x.layout, layouts, std::move(ops)), std::move(all));
   AddRep(u.out[0], y);
 }
 
@@ -78,7 +78,7 @@ void Builder::EmitReduce(const Unit& u) {
   const Layout inside = Layout::Like(kept, x.layout);
   const Layout shown = inside.dense() ? Layout::Dense(u.dims) : inside;
   const Rep y = NewResult(u.out[0], shown);
-  AddLoop("reduce " + ToText(x.layout.dims()),
+  AddStep("reduce " + ToText(x.layout.dims()),
           ReduceLoop(simd_, u.reduce, x.layout, u.axes, inside), {y.place, x.place});
   AddRep(u.out[0], y);
 }
@@ -91,7 +91,7 @@ void Builder::EmitSoftmax(const Unit& u) {
   const int64_t n = u.dims[static_cast<size_t>(u.axis)];
   const bool leaves = leaves_.count(u.out[0]) > 0;
   const Rep y = !leaves && Dead(x.place, u) ? x : NewResult(u.out[0], Layout::Dense(u.dims));
-  AddLoop("softmax " + ToText(u.dims), SoftmaxLoop(simd_, outer, n, inner), {y.place, x.place});
+  AddStep("softmax " + ToText(u.dims), SoftmaxLoop(simd_, outer, n, inner), {y.place, x.place});
   AddRep(u.out[0], y);
 }
 
@@ -101,7 +101,7 @@ void Builder::EmitLayerNorm(const Unit& u) {
   const Place gamma = u.in[1] != 0 ? GetDense(u.in[1]).place : x.place;
   const Place beta = u.in[2] != 0 ? GetDense(u.in[2]).place : x.place;
   const Rep y = NewResult(u.out[0], Layout::Dense(u.dims));
-  AddLoop("layer norm " + ToText(u.dims),
+  AddStep("layer norm " + ToText(u.dims),
           LayerNormLoop(simd_, Product(u.dims) / n, n, u.in[1] != 0, u.in[2] != 0, u.eps),
           {y.place, x.place, gamma, beta});
   AddRep(u.out[0], y);
@@ -123,7 +123,7 @@ void Builder::EmitConcat(const Unit& u) {
   }
   const Rep y = NewResult(u.out[0], target);
   places[0] = y.place;
-  AddLoop("concat " + ToText(u.dims), CopyLoop(target, boxes), std::move(places));
+  AddStep("concat " + ToText(u.dims), CopyLoop(target, boxes), std::move(places));
   AddRep(u.out[0], y);
 }
 
@@ -133,7 +133,7 @@ void Builder::EmitResize(const Unit& u) {
   if (channels || !(x.layout == Layout::Like(x.layout.dims(), x.layout))) x = GetDense(u.in[0]);
   const Layout target = Layout::Like(u.dims, x.layout);
   const Rep y = NewResult(u.out[0], target);
-  AddLoop("resize " + ToText(u.dims), RepeatLoop(x.layout, target, u.axes), {y.place, x.place});
+  AddStep("resize " + ToText(u.dims), RepeatLoop(x.layout, target, u.axes), {y.place, x.place});
   AddRep(u.out[0], y);
 }
 
@@ -191,7 +191,7 @@ void Builder::EmitSlice(const Unit& u) {
     if (x.layout.cblock > 0 && !strided) {
       const Layout target = Layout::Blocked(d, x.layout.cblock);
       const Rep y = NewResult(u.out[k], target);
-      AddLoop("slice " + ToText(d),
+      AddStep("slice " + ToText(d),
               CopyLoop(target, {{x.layout, target, box.start, Dims(d.size(), 0), d}}),
               {y.place, x.place});
       AddRep(u.out[k], y);
@@ -209,4 +209,4 @@ void Builder::EmitSlice(const Unit& u) {
   }
 }
 
-}  // namespace ge_onednn
+}  // namespace ge_cpu

@@ -5,9 +5,9 @@
 
 #include <vector>
 
-#include "plugins/cpu/onednn/unit.h"
+#include "plugins/cpu/segment/unit.h"
 
-namespace ge_onednn {
+namespace ge_cpu {
 
 class Matcher {
  public:
@@ -43,4 +43,4 @@ class Matcher {
   std::vector<uint32_t> prefix_;
 };
 
-}  // namespace ge_onednn
+}  // namespace ge_cpu

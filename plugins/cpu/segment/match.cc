@@ -1,8 +1,8 @@
-#include "plugins/cpu/onednn/match.h"
+#include "plugins/cpu/segment/match.h"
 
 #include <cmath>
 
-namespace ge_onednn {
+namespace ge_cpu {
 
 namespace gp = ge::plugin;
 
@@ -272,4 +272,4 @@ bool Matcher::LayerNorm(Unit* u) {
   return true;
 }
 
-}  // namespace ge_onednn
+}  // namespace ge_cpu

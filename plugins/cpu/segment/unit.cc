@@ -1,10 +1,10 @@
-#include "plugins/cpu/onednn/unit.h"
+#include "plugins/cpu/segment/unit.h"
 
 #include <cmath>
 #include <cstring>
 #include <limits>
 
-namespace ge_onednn {
+namespace ge_cpu {
 
 namespace gp = ge::plugin;
 
@@ -396,4 +396,4 @@ bool Parser::GlobalPool(uint32_t i, Unit* u, Why* why) const {
   return true;
 }
 
-}  // namespace ge_onednn
+}  // namespace ge_cpu

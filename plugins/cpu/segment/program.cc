@@ -1,4 +1,4 @@
-#include "plugins/cpu/onednn/program.h"
+#include "plugins/cpu/segment/program.h"
 
 #include <immintrin.h>
 #include <omp.h>
@@ -11,7 +11,7 @@
 
 #include "ge/ge_plugin.hpp"
 
-namespace ge_onednn {
+namespace ge_cpu {
 
 AlignedBlock::AlignedBlock(uint64_t bytes) {
   const uint64_t padded = (std::max<uint64_t>(bytes, 1) + 63) / 64 * 64;
@@ -47,53 +47,17 @@ FlushScope::~FlushScope() {
   _mm_setcsr(old_);
 }
 
-Frame::~Frame() {
-  for (dnnl_memory_t m : memory) dnnl_memory_destroy(m);
-  if (stream != nullptr) dnnl_stream_destroy(stream);
-}
-
-Program::~Program() = default;
-
-namespace {
-
-void Check(dnnl_status_t status, const char* what) {
-  if (status != dnnl_success) {
-    throw std::runtime_error(std::string(what) + " failed with oneDNN status " +
-                             std::to_string(static_cast<int>(status)));
-  }
-}
-
-dnnl_memory_t MakeMemory(const Desc& d, dnnl_engine_t engine) {
-  dnnl_memory_t m = nullptr;
-#if DNNL_VERSION_MAJOR >= 3
-  Check(dnnl_memory_create(&m, d.get(), engine, DNNL_MEMORY_NONE), "dnnl_memory_create");
-#else
-  Check(dnnl_memory_create(&m, &d.data, engine, DNNL_MEMORY_NONE), "dnnl_memory_create");
-#endif
-  return m;
-}
-
-}  // namespace
-
 std::unique_ptr<Frame> Program::MakeFrame() const {
   auto f = std::make_unique<Frame>();
   f->base.assign(storages.size(), nullptr);
-  Check(dnnl_stream_create(&f->stream, engine_, dnnl_stream_default_flags), "dnnl_stream_create");
+  if (frame_data) f->data = frame_data();
+  size_t places = 0;
   for (const Step& s : steps) {
-    if (s.loop != nullptr) {
-      f->first.push_back(static_cast<uint32_t>(f->loop_ptr.size()));
-      f->loop_ptr.resize(f->loop_ptr.size() + s.places.size());
-      continue;
-    }
-    f->first.push_back(static_cast<uint32_t>(f->arg.size()));
-    for (size_t k = 0; k < s.places.size(); ++k) {
-      f->memory.reserve(f->memory.size() + 1);
-      f->memory.push_back(MakeMemory(s.desc[k], engine_));
-      f->handle.push_back(nullptr);
-      f->where.push_back(s.places[k]);
-      f->arg.push_back({s.arg[k], f->memory.back()});
-    }
+    f->first.push_back(static_cast<uint32_t>(places));
+    places += s.places.size();
+    f->state.push_back(s.work->NewState());
   }
+  f->address.assign(places, nullptr);
   return f;
 }
 
@@ -123,21 +87,15 @@ void Program::Bind(const ge_launch& launch, Frame& f) const {
     moved |= f.base[k] != p;
     f.base[k] = static_cast<char*>(p);
   }
-  if (!moved) {
-    f.bound = true;
-    return;
-  }
-  for (size_t k = 0; k < f.memory.size(); ++k) {
-    void* p = f.base[f.where[k].storage] + f.where[k].offset;
-    if (f.handle[k] == p) continue;
-    Check(dnnl_memory_set_data_handle(f.memory[k], p), "dnnl_memory_set_data_handle");
-    f.handle[k] = p;
-  }
-  size_t at = 0;
-  for (const Step& s : steps) {
-    if (s.loop == nullptr) continue;
-    for (const Place& p : s.places) {
-      f.loop_ptr[at++] = reinterpret_cast<float*>(f.base[p.storage] + p.offset);
+  if (moved) {
+    size_t at = 0;
+    for (size_t k = 0; k < steps.size(); ++k) {
+      const Step& s = steps[k];
+      for (const Place& p : s.places) {
+        f.address[at++] = reinterpret_cast<float*>(f.base[p.storage] + p.offset);
+      }
+      s.work->Bind(
+          {f.address.data() + f.first[k], f.state[k].get(), f.data.get(), s.node, nullptr});
     }
   }
   f.bound = true;
@@ -145,17 +103,7 @@ void Program::Bind(const ge_launch& launch, Frame& f) const {
 
 ge_rc Program::Execute(size_t k, Frame& f, ge_err* err) const {
   const Step& s = steps[k];
-  if (s.loop != nullptr) {
-    s.loop->Run(f.loop_ptr.data() + f.first[k]);
-    return GE_OK;
-  }
-  const dnnl_status_t status = dnnl_primitive_execute(
-      s.prim.get(), f.stream, static_cast<int>(s.arg.size()), f.arg.data() + f.first[k]);
-  if (status == dnnl_success) return GE_OK;
-  ge::plugin::Fail(err, GE_INTERNAL, s.node, "oneDNN returned status %d in %s",
-                   static_cast<int>(status), s.label.c_str());
-  if (err != nullptr) err->vendor_code = static_cast<uint32_t>(status);
-  return GE_INTERNAL;
+  return s.work->Do({f.address.data() + f.first[k], f.state[k].get(), f.data.get(), s.node, err});
 }
 
 ge_rc Program::RunIn(const ge_launch& launch, Frame& f, ge_err* err) {
@@ -212,4 +160,4 @@ std::string Program::ProfileText() const {
   return out + line;
 }
 
-}  // namespace ge_onednn
+}  // namespace ge_cpu

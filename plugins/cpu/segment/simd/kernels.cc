@@ -1,11 +1,11 @@
 // Built once per instruction set with GE_SIMD_ISA = base, avx2 or avx512: plain loops that the
 // compiler turns into that set's vectors. Nothing here may be an inline function that other
 // translation units share: the linker could keep the copy of the highest set.
-#include "plugins/cpu/onednn/simd/kernels.h"
+#include "plugins/cpu/segment/simd/kernels.h"
 
 #include <math.h>
 
-namespace ge_onednn {
+namespace ge_cpu {
 namespace {
 
 #define GE_INLINE static inline __attribute__((always_inline))
@@ -285,4 +285,4 @@ void LayerNorm(const float* x, const float* gamma, const float* beta, float eps,
 const Simd GE_SIMD_NAME(GE_SIMD_ISA) = {Unary,      Binary,  BinaryScalar, ReduceRow,
                                         ReduceRows, Softmax, LayerNorm};
 
-}  // namespace ge_onednn
+}  // namespace ge_cpu

@@ -10,9 +10,10 @@
 #include <vector>
 
 #include "ge/ge_plugin.hpp"
-#include "plugins/cpu/onednn/vendor.h"
+#include "plugins/cpu/segment/layout.h"
+#include "plugins/cpu/segment/simd/kernels.h"
 
-namespace ge_onednn {
+namespace ge_cpu {
 
 struct Why {
   uint32_t code = 0;
@@ -32,6 +33,18 @@ struct Post {
   // Binary with a factor for each channel (axis 1), worked out at parse: BatchNormalization.
   std::shared_ptr<const std::vector<float>> channel;
   bool binary() const { return fn >= Fn::kFirstBinary; }
+};
+
+struct ConvSpec {
+  bool transposed = false;
+  Dims src, weights, dst;  // weights: g, o/g, i/g, spatial... when groups > 1
+  Dims stride, dilation, pad_l, pad_r;
+  int64_t groups = 1;
+  bool bias = false;
+};
+struct PoolSpec {
+  bool max = true, count_pad = false;
+  Dims src, dst, kernel, stride, pad_l, pad_r;
 };
 
 enum class Kind {
@@ -128,4 +141,4 @@ class Parser {
 
 std::string ToText(const Dims& d);
 
-}  // namespace ge_onednn
+}  // namespace ge_cpu

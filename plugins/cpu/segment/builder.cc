@@ -1,9 +1,9 @@
-#include "plugins/cpu/onednn/builder.h"
+#include "plugins/cpu/segment/builder.h"
 
 #include <cstring>
 #include <stdexcept>
 
-namespace ge_onednn {
+namespace ge_cpu {
 namespace {
 
 uint64_t Bytes(const Layout& l) { return static_cast<uint64_t>(l.extent()) * sizeof(float); }
@@ -23,9 +23,9 @@ bool SameMemory(const Layout& x, const Layout& y) {
 
 }  // namespace
 
-Builder::Builder(const Vendor& vendor, const Simd& simd, const ge_host_api* host,
-                 const Parser& parser, const ge_segment& segment, Program* program)
-    : vendor_(vendor), simd_(simd), host_(host), p_(parser), segment_(segment), out_(*program) {
+Builder::Builder(const Simd& simd, const ge_host_api* host, const Parser& parser,
+                 const ge_segment& segment, Program* program)
+    : simd_(simd), host_(host), p_(parser), segment_(segment), out_(*program) {
   const uint32_t n = p_.graph().n_value;
   reps_.resize(n);
   uses_.resize(n, 0);
@@ -98,11 +98,9 @@ void Builder::Build(const std::vector<Unit>& units) {
 void Builder::Emit(const Unit& u) {
   switch (u.kind) {
     case Kind::kConv:
-      return EmitConv(u);
     case Kind::kMatMul:
-      return EmitMatMul(u);
     case Kind::kPool:
-      return EmitPool(u);
+      return EmitMain(u);
     case Kind::kPointwise:
       return EmitPointwise(u);
     case Kind::kReduce:
@@ -122,6 +120,20 @@ void Builder::Emit(const Unit& u) {
     case Kind::kSlice:
       return EmitSlice(u);
   }
+}
+
+void Builder::EmitMain(const Unit&) { throw std::runtime_error("the engine has no such work"); }
+
+void Builder::AddConversion(const Rep& from, const Rep& to) {
+  const Dims d = to.layout.dims(), zero(d.size(), 0);
+  AddStep("convert " + ToText(d), CopyLoop(to.layout, {{from.layout, to.layout, zero, zero, d}}),
+          {to.place, from.place});
+}
+
+void Builder::PackConstant(const float* data, const Layout& want, float* to) {
+  const Dims d = want.dims(), zero(d.size(), 0);
+  float* const places[] = {to, const_cast<float*>(data)};  // read only
+  CopyLoop(want, {{Layout::Dense(d), want, zero, zero, d}})->Run(places);
 }
 
 // ---- values ------------------------------------------------------------------------------------
@@ -176,14 +188,10 @@ Builder::Rep Builder::Get(uint32_t v, const Layout& want) {
   return want == plain ? dense : Convert(0, dense, want, nullptr);
 }
 
-// Emits a reorder; v = 0: the result is not remembered.
+// Emits a conversion; v = 0: the result is not remembered.
 Builder::Rep Builder::Convert(uint32_t v, const Rep& from, const Layout& want, const Place* to) {
   const Rep result = {want, to != nullptr ? *to : NewInternal(v, Bytes(want))};
-  const auto prim = vendor_.Reorder(from.layout, want);
-  if (!prim) throw std::runtime_error("oneDNN has no reorder for " + ToText(want.dims()));
-  AddPrim(
-      "reorder", *prim,
-      {{DNNL_ARG_FROM, from.place, prim->src_desc}, {DNNL_ARG_TO, result.place, prim->dst_desc}});
+  AddConversion(from, result);
   if (v != 0) AddRep(v, result);
   return result;
 }
@@ -268,14 +276,25 @@ Place Builder::ConstantFloats(const std::vector<float>& data, uint32_t v) {
 }
 
 Builder::Rep Builder::Constant(uint32_t v, const Layout& want) {
-  const Layout plain = Layout::Dense(want.dims());
-  const Rep rep = {want, want == plain ? NewConstant(Bytes(want), v)
-                                       : PackWeights(v, plain, Vendor::ToDesc(want))};
-  if (want == plain) {
-    std::memcpy(ConstantData(rep.place), p_.value(v).data, Bytes(want));
-    Done(v);
-  }
+  const Rep rep = {want, NewConstant(Bytes(want), v)};
+  ReadConstant(v, [&](const float* data) {
+    if (want.dense()) {
+      std::memcpy(ConstantData(rep.place), data, Bytes(want));
+    } else {
+      PackConstant(data, want, ConstantData(rep.place));
+    }
+  });
   return rep;
+}
+
+Place Builder::BiasOf(const Unit& u, int64_t n) {
+  std::vector<float> sum(static_cast<size_t>(n), 0.0f);
+  for (uint32_t v : u.bias) {
+    const std::vector<float> b = p_.Floats(v);
+    if (b.size() != sum.size()) throw std::runtime_error("a bias of another length");
+    for (size_t i = 0; i < sum.size(); ++i) sum[i] += u.beta * b[i];
+  }
+  return ConstantFloats(sum, u.bias[0]);
 }
 
 void Builder::Done(uint32_t v) const {
@@ -283,21 +302,6 @@ void Builder::Done(uint32_t v) const {
   const ge_value& c = p_.value(v);
   if (host_ == nullptr || host_->const_done == nullptr || c.data_bytes < kWorthIt) return;
   host_->const_done(host_->host, c.data, c.data_bytes);
-}
-
-// The constant, which lies as `src` says, in oneDNN's layout.
-Place Builder::PackWeights(uint32_t v, const Layout& src, const Desc& want) {
-  const void* data = p_.value(v).data;
-  const Place p = NewConstant(want.get_size(), v);
-  AlignedBlock copy;
-  if (reinterpret_cast<uintptr_t>(data) % sizeof(float) != 0) {
-    copy = AlignedBlock(Bytes(src));
-    std::memcpy(copy.data(), data, Bytes(src));
-    data = copy.data();
-  }
-  vendor_.Pack(Vendor::ToDesc(src), data, want, ConstantData(p));
-  Done(v);
-  return p;
 }
 
 // ---- steps -------------------------------------------------------------------------------------
@@ -309,33 +313,15 @@ void Builder::Touch(const Place& p) {
   s.last = std::max(s.last, step);
 }
 
-void Builder::AddPrim(const std::string& label, const Prim& prim, std::vector<Arg> args) {
-  Step s;
-  s.label = label + " " + prim.impl + " " + ToText(prim.dst.dims());
-  s.node = node_;
-  s.prim = prim.prim;
-  if (prim.scratch > 0) {
-    args.push_back({DNNL_ARG_SCRATCHPAD, {workspace_, 0}, prim.scratch_desc});
-    out_.workspace = std::max(out_.workspace, prim.scratch);
-  }
-  for (const Arg& a : args) {
-    Touch(a.place);
-    s.arg.push_back(a.id);
-    s.places.push_back(a.place);
-    s.desc.push_back(a.desc);
-  }
-  out_.steps.push_back(std::move(s));
-}
-
-void Builder::AddLoop(const std::string& label, std::unique_ptr<Loop> loop,
+void Builder::AddStep(const std::string& label, std::unique_ptr<Work> work,
                       std::vector<Place> places) {
   Step s;
   s.label = label;
   s.node = node_;
-  s.loop = std::move(loop);
+  s.work = std::move(work);
   for (const Place& p : places) Touch(p);
   s.places = std::move(places);
   out_.steps.push_back(std::move(s));
 }
 
-}  // namespace ge_onednn
+}  // namespace ge_cpu

@@ -2,9 +2,9 @@
 #include <cmath>
 #include <cstring>
 
-#include "plugins/cpu/onednn/unit.h"
+#include "plugins/cpu/segment/unit.h"
 
-namespace ge_onednn {
+namespace ge_cpu {
 
 namespace gp = ge::plugin;
 
@@ -104,7 +104,7 @@ bool Parser::ConvTranspose(uint32_t i, Unit* u, Why* why) const {
     return why->Say(GE_WHY_SHAPE, "weights " + ToText(w) + " do not fit the input");
   }
   c.weights = w;
-  std::swap(c.weights[0], c.weights[1]);  // oneDNN: output channels first
+  std::swap(c.weights[0], c.weights[1]);  // output channels first
   const Dims kernel(w.begin() + 2, w.end());
   if (gp::AttrString(n, "auto_pad", "NOTSET") != "NOTSET") {
     return why->Say(GE_WHY_ATTRIBUTE, "auto_pad is not NOTSET");
@@ -327,4 +327,4 @@ bool Parser::Split(uint32_t i, Unit* u, Why* why) const {
   return true;
 }
 
-}  // namespace ge_onednn
+}  // namespace ge_cpu

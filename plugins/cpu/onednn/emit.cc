@@ -1,0 +1,143 @@
+// oneDNN's primitives as steps of a program.
+#include "plugins/cpu/onednn/emit.h"
+
+#include <stdexcept>
+
+namespace ge_onednn {
+namespace {
+
+void Check(dnnl_status_t status, const char* what) {
+  if (status != dnnl_success) {
+    throw std::runtime_error(std::string(what) + " failed with oneDNN status " +
+                             std::to_string(static_cast<int>(status)));
+  }
+}
+
+dnnl_memory_t MakeMemory(const Desc& d, dnnl_engine_t engine) {
+  dnnl_memory_t m = nullptr;
+#if DNNL_VERSION_MAJOR >= 3
+  Check(dnnl_memory_create(&m, d.get(), engine, DNNL_MEMORY_NONE), "dnnl_memory_create");
+#else
+  Check(dnnl_memory_create(&m, &d.data, engine, DNNL_MEMORY_NONE), "dnnl_memory_create");
+#endif
+  return m;
+}
+
+class PrimWork final : public Work {
+ public:
+  PrimWork(dnnl_engine_t engine, std::string label, dnnl::primitive prim, std::vector<int> arg,
+           std::vector<Desc> desc)
+      : engine_(engine),
+        label_(std::move(label)),
+        prim_(std::move(prim)),
+        arg_(std::move(arg)),
+        desc_(std::move(desc)) {}
+
+  std::unique_ptr<WorkState> NewState() const override {
+    auto s = std::make_unique<State>();
+    s->arg.reserve(arg_.size());
+    for (size_t k = 0; k < arg_.size(); ++k) {
+      s->arg.push_back({arg_[k], MakeMemory(desc_[k], engine_)});
+    }
+    return s;
+  }
+
+  void Bind(const Call& call) const override {
+    auto& s = static_cast<State&>(*call.state);
+    for (size_t k = 0; k < s.arg.size(); ++k) {
+      Check(dnnl_memory_set_data_handle(s.arg[k].memory, call.p[k]), "dnnl_memory_set_data_handle");
+    }
+  }
+
+  ge_rc Do(const Call& call) const override {
+    const auto& s = static_cast<const State&>(*call.state);
+    const dnnl_status_t status =
+        dnnl_primitive_execute(prim_.get(), static_cast<dnnl_stream_t>(call.frame),
+                               static_cast<int>(s.arg.size()), s.arg.data());
+    if (status == dnnl_success) return GE_OK;
+    ge::plugin::Fail(call.err, GE_INTERNAL, call.node, "oneDNN returned status %d in %s",
+                     static_cast<int>(status), label_.c_str());
+    if (call.err != nullptr) call.err->vendor_code = static_cast<uint32_t>(status);
+    return GE_INTERNAL;
+  }
+
+ private:
+  struct State final : WorkState {
+    std::vector<dnnl_exec_arg_t> arg;
+    ~State() override {
+      for (const dnnl_exec_arg_t& a : arg) dnnl_memory_destroy(a.memory);
+    }
+  };
+  dnnl_engine_t engine_;
+  std::string label_;
+  dnnl::primitive prim_;
+  std::vector<int> arg_;
+  std::vector<Desc> desc_;
+};
+
+}  // namespace
+
+OnednnBuilder::OnednnBuilder(const Vendor& vendor, const Simd& simd, const ge_host_api* host,
+                             const Parser& parser, const ge_segment& segment, Program* program)
+    : Builder(simd, host, parser, segment, program), vendor_(vendor) {
+  program->frame_data = [engine = vendor.engine().get()]() -> std::shared_ptr<void> {
+    dnnl_stream_t stream = nullptr;
+    Check(dnnl_stream_create(&stream, engine, dnnl_stream_default_flags), "dnnl_stream_create");
+    return std::shared_ptr<void>(
+        stream, [](void* s) { dnnl_stream_destroy(static_cast<dnnl_stream_t>(s)); });
+  };
+}
+
+void OnednnBuilder::EmitMain(const Unit& u) {
+  switch (u.kind) {
+    case Kind::kConv:
+      return EmitConv(u);
+    case Kind::kMatMul:
+      return EmitMatMul(u);
+    case Kind::kPool:
+      return EmitPool(u);
+    default:
+      return Builder::EmitMain(u);
+  }
+}
+
+void OnednnBuilder::AddConversion(const Rep& from, const Rep& to) {
+  const auto prim = vendor_.Reorder(from.layout, to.layout);
+  if (!prim) throw std::runtime_error("oneDNN has no reorder for " + ToText(to.layout.dims()));
+  AddPrim("reorder", *prim,
+          {{DNNL_ARG_FROM, from.place, prim->src_desc}, {DNNL_ARG_TO, to.place, prim->dst_desc}});
+}
+
+void OnednnBuilder::PackConstant(const float* data, const Layout& want, float* to) {
+  vendor_.Pack(Vendor::ToDesc(Layout::Dense(want.dims())), data, Vendor::ToDesc(want), to);
+}
+
+Place OnednnBuilder::PackWeights(uint32_t v, const Layout& src, const Desc& want) {
+  const Place p = NewConstant(want.get_size(), v);
+  ReadConstant(v, [&](const float* data) {
+    vendor_.Pack(Vendor::ToDesc(src), data, want, ConstantData(p));
+  });
+  return p;
+}
+
+void OnednnBuilder::AddPrim(const std::string& label, const Prim& prim, std::vector<Arg> args) {
+  if (prim.scratch > 0) {
+    args.push_back({DNNL_ARG_SCRATCHPAD, {workspace_, 0}, prim.scratch_desc});
+    out_.workspace = std::max(out_.workspace, prim.scratch);
+  }
+  std::vector<int> ids;
+  std::vector<Desc> descs;
+  std::vector<Place> places;
+  for (const Arg& a : args) {
+    ids.push_back(a.id);
+    descs.push_back(a.desc);
+    places.push_back(a.place);
+  }
+  const std::string text = label + " " + prim.impl + " " + ToText(prim.dst.dims());
+  AddStep(text,
+          std::make_unique<PrimWork>(vendor_.engine().get(), text, prim.prim, std::move(ids),
+                                     std::move(descs)),
+          std::move(places));
+}
+
+}  // namespace ge_onednn

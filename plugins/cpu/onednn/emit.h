@@ -1,0 +1,56 @@
+// The works of the engine `onednn`: oneDNN's primitives for convolutions, products, pools and
+// reorders. Layouts and lifetimes are the base's affair. Used once, by one thread; throws.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "plugins/cpu/onednn/vendor.h"
+#include "plugins/cpu/segment/builder.h"
+
+namespace ge_onednn {
+
+class OnednnBuilder final : public Builder {
+ public:
+  OnednnBuilder(const Vendor& vendor, const Simd& simd, const ge_host_api* host,
+                const Parser& parser, const ge_segment& segment, Program* program);
+
+ private:
+  struct Arg {
+    int id;
+    Place place;
+    Desc desc;
+  };
+
+  void EmitMain(const Unit& u) override;
+  void AddConversion(const Rep& from, const Rep& to) override;
+  void PackConstant(const float* data, const Layout& want, float* to) override;
+
+  void EmitConv(const Unit& u);
+  void EmitUpscale(const Unit& u);
+  void EmitMatMul(const Unit& u);
+  void EmitFoldedMatMul(const Unit& u);
+  void EmitBatchedMatMul(const Unit& u);
+  void EmitPool(const Unit& u);
+
+  void AddPrim(const std::string& label, const Prim& prim, std::vector<Arg> args);
+  // The constant, which lies as `src` says, in oneDNN's layout.
+  Place PackWeights(uint32_t v, const Layout& src, const Desc& want);
+
+  struct Fused {  // posts that a primitive takes itself
+    std::vector<VendorPost> posts;
+    std::vector<std::pair<int, Rep>> operands;  // index in posts, where it lies
+    std::optional<Rep> sum;                     // the result overwrites this
+    size_t taken = 0;                           // of the unit's posts
+  };
+  // As many posts as oneDNN has, operands laid out for a result of `target` (which matmul sees as
+  // `seen`, a view with fewer axes).
+  Fused Fuse(const Unit& u, const Layout& target, const Layout& seen, uint32_t storage_of_x,
+             bool allow_binary);
+
+  const Vendor& vendor_;
+};
+
+}  // namespace ge_onednn
