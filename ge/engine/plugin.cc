@@ -11,6 +11,7 @@
 #include <map>
 #include <mutex>
 
+#include "ge/engine/build_id.h"
 #include "ge/engine/sha256.h"
 
 namespace ge {
@@ -108,7 +109,6 @@ Status CheckTables(const std::string& path, const ge_plugin_desc& d) {
 
 Result<std::shared_ptr<const Plugin>> Open(const std::string& path) {
   GE_RETURN_IF_ERROR(CheckFile(path));
-  GE_ASSIGN_OR_RETURN(std::string hash, Sha256OfFile(path));
   void* handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
   if (!handle) {
     const char* text = dlerror();
@@ -131,7 +131,10 @@ Result<std::shared_ptr<const Plugin>> Open(const std::string& path) {
   GE_RETURN_IF_ERROR(CheckTables(path, *desc));
   auto plugin = std::make_shared<Plugin>();
   plugin->path = path;
-  plugin->hash = hash;
+  plugin->hash = BuildIdAt(reinterpret_cast<const void*>(query));
+  if (plugin->hash.empty()) {
+    GE_ASSIGN_OR_RETURN(plugin->hash, Sha256OfFile(path));
+  }
   auto text = [](ge_str s) { return s.p ? std::string(s.p, std::min<uint64_t>(s.n, 256)) : ""; };
   plugin->name = text(desc->name);
   plugin->version = text(desc->version);

@@ -13,7 +13,7 @@
 namespace ge {
 
 struct Plugin {
-  std::string path, hash;  // hash: hex SHA-256 of the file
+  std::string path, hash;  // hash: hex build id, else SHA-256 of the file
   std::string name, version, vendor;
   const ge_plugin_desc* desc = nullptr;
 };

@@ -30,7 +30,7 @@ using LayoutId = uint32_t;     // index into Plan::layouts; 0 = plain row-major
 
 struct PlanEngine {  // [0] is the host itself: it copies between host blocks
   std::string name, version;
-  std::string plugin_hash;  // hex SHA-256 of the .so
+  std::string plugin_hash;  // hex build id of the .so, else its SHA-256
 };
 
 struct PlanDevice {

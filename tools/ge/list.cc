@@ -68,7 +68,7 @@ int Plugins(const Options& o) {
     nlohmann::json entry = {{"path", f.path}, {"loaded", f.plugin != nullptr}, {"why", f.why}};
     if (f.plugin) {
       entry["name"] = f.plugin->name, entry["version"] = f.plugin->version;
-      entry["vendor"] = f.plugin->vendor, entry["sha256"] = f.plugin->hash;
+      entry["vendor"] = f.plugin->vendor, entry["hash"] = f.plugin->hash;
     }
     list.push_back(std::move(entry));
     if (o.json) continue;
