@@ -6,6 +6,8 @@
 #include "passes/fold/fold_batchnorm.h"
 #include "passes/fold/fold_constants.h"
 #include "passes/fold/fold_shapes.h"
+#include "passes/recognise/gelu.h"
+#include "passes/recognise/layer_normalization.h"
 
 namespace ge {
 

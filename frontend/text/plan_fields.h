@@ -187,6 +187,7 @@ void Fields(V&& v, T& x, const NodeReport& d) {
   v("chosen", x.chosen, d.chosen);
   v("runner_up", x.runner_up, d.runner_up);
   v("segment", x.segment, d.segment);
+  v("decomposition", x.decomposition, d.decomposition);
 }
 
 }  // namespace ge::text

@@ -64,6 +64,7 @@ Result<std::unique_ptr<Engine>> Engine::Create(std::shared_ptr<const Plugin> plu
                                                const std::string& options) {
   std::unique_ptr<Engine> e(new Engine);
   e->plugin_ = std::move(plugin);
+  e->options_ = options;
   const ge_engine_api* table = e->plugin_->desc->engine;
   std::memcpy(static_cast<void*>(&e->api_), table, std::min<size_t>(table->h.size, sizeof e->api_));
   ge_create_args args{};

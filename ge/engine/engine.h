@@ -36,6 +36,7 @@ class Engine {
 
   const std::string& name() const { return plugin_->name; }
   const Plugin& plugin() const { return *plugin_; }
+  const std::string& options() const { return options_; }  // as the user gave them
   // A slot that the plugin did not fill (or is too old to have) is null here.
   const ge_engine_api& api() const { return api_; }
   ge_engine* handle() const { return handle_; }
@@ -48,6 +49,7 @@ class Engine {
   Engine() = default;
   Status ReadDevices();
   std::shared_ptr<const Plugin> plugin_;
+  std::string options_;
   mutable std::mutex call_mutex_;
   ge_engine_api api_{};
   ge_engine* handle_ = nullptr;

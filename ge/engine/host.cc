@@ -114,6 +114,7 @@ struct Process {
   bool fixed = false;
   ProcessFacts facts;
   std::unique_ptr<ComputePool> pool;
+  std::unique_ptr<const MachineRecord> machine;  // made once, then never changed
 };
 Process& TheProcess() {
   static Process* process = new Process;  // never freed: engines may use it until exit
@@ -147,6 +148,9 @@ MappedRanges& Mapped() {
   static MappedRanges* ranges = new MappedRanges;  // never freed, like the process record
   return *ranges;
 }
+void PoolFor(uint64_t n, void (*body)(void*, uint64_t), void* ctx) {
+  TheProcess().pool->Run(n, body, ctx);
+}
 void ConstDone(ge_host*, const void* data, uint64_t bytes) { DropMappedPages(data, bytes); }
 
 ProcessFacts WithDefaults(ProcessFacts facts) {
@@ -168,6 +172,9 @@ Status FixProcessFacts(const ProcessFacts& wanted) {
     // first of them is loaded. Its default spins after every loop: on two busy cores resnet50 took
     // 455 ms with it and 68 ms without. A value that the user set stays.
     (void)setenv("OMP_WAIT_POLICY", "passive", 0);
+    p.machine = std::make_unique<const MachineRecord>(
+        facts.probe ? FindMachine(facts.isa_cap, facts.threads, &PoolFor)
+                    : FixedMachine(facts.isa_cap, facts.threads));
     return {};
   }
   if (wanted.threads != 0 && facts.threads != p.facts.threads) {
@@ -214,6 +221,18 @@ ProcessFacts CurrentProcessFacts() {
   return p.fixed ? p.facts : WithDefaults(p.facts);
 }
 
+const MachineRecord& HostMachine() {
+  Process& p = TheProcess();
+  std::lock_guard<std::mutex> lock(p.mutex);
+  if (p.machine) return *p.machine;
+  static const MachineRecord fixed = FixedMachine(GE_ISA_NATIVE, 1);
+  return fixed;
+}
+
+void LogLine(uint32_t level, std::string_view text) {
+  Log(nullptr, level, {text.data(), text.size()});
+}
+
 const ge_host_api* HostApi() {
   static const ge_host_api api = [] {
     ge_host_api a{};
@@ -222,6 +241,12 @@ const ge_host_api* HostApi() {
     a.const_done = &ConstDone;
     ProcessFacts facts = CurrentProcessFacts();
     a.threads = facts.threads, a.isa_cap = facts.isa_cap;
+    const MachineRecord& m = HostMachine();
+    a.flops_per_ns = m.flops_per_ns[m.isa];
+    std::copy_n(m.copy_bytes_per_ns[m.isa], 3, a.copy_bytes_per_ns);
+    std::copy_n(m.thread_gain, 2, a.thread_gain);
+    a.call_ns = m.call_ns, a.fork_ns = m.fork_ns;
+    std::copy_n(m.cache_bytes, 2, a.cache_bytes);
     return a;
   }();
   return &api;

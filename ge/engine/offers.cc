@@ -14,8 +14,9 @@ namespace {
 constexpr size_t kMaxOffersPerNode = 64;
 constexpr size_t kMaxLayouts = 65536;
 constexpr uint32_t kMaxChoices = 64;
-// Used when neither the engine nor its device states a price: a slow plain core.
-constexpr double kGuessFlopsPerNs = 1.0, kGuessBytesPerNs = 4.0;
+// Used when neither the engine nor its device states a price: plain scalar loops reach about a
+// twentieth of what four lanes can multiply and add, and less than half of a copy's speed.
+constexpr double kGuessPeakShare = 1.0 / 22, kGuessCopyShare = 0.4;
 
 struct Collector {
   const Engine* engine;
@@ -44,8 +45,12 @@ T Read(const T* p) {
 
 double HostEstimate(const Collector& c, const Offer& offer) {
   const EngineDevice& device = c.engine->devices()[offer.device];
-  double flops_rate = device.flops_per_ns > 0 ? device.flops_per_ns : kGuessFlopsPerNs;
-  double bytes_rate = device.bytes_per_ns > 0 ? device.bytes_per_ns : kGuessBytesPerNs;
+  const MachineRecord& host = HostMachine();
+  double flops_rate = device.flops_per_ns > 0 ? device.flops_per_ns
+                                              : host.flops_per_ns[GE_ISA_SSE42] * kGuessPeakShare;
+  double bytes_rate = device.bytes_per_ns > 0
+                          ? device.bytes_per_ns
+                          : host.copy_bytes_per_ns[GE_ISA_SSE42][2] * kGuessCopyShare;
   double ns = 0;
   for (uint32_t i : offer.nodes) {
     const Node& node = c.function->nodes[i];
@@ -130,7 +135,9 @@ bool CheckNodes(Collector* c, const ge_offer& o) {
 
 bool ReadChoices(Collector* c, const ge_offer& o, double marginal, Offer* out) {
   if (o.n_choice == 0) {
-    out->choices.push_back({{}, marginal});
+    OfferChoice plain;
+    plain.marginal_ns = marginal;
+    out->choices.push_back(std::move(plain));
     return true;
   }
   if (o.n_choice > kMaxChoices || !o.choice) {
@@ -154,6 +161,13 @@ bool ReadChoices(Collector* c, const ge_offer& o, double marginal, Offer* out) {
     out->choices.push_back(std::move(choice));
   }
   return true;
+}
+
+// What the engine asked, beside the numbers that the host may correct.
+void KeepAsked(Offer* o) {
+  o->asked_overhead_ns = o->setup_ns + o->launch_ns;
+  o->asked_saving_ns = o->edge_saving_ns;
+  for (OfferChoice& c : o->choices) c.asked_ns = o->asked_overhead_ns + c.marginal_ns;
 }
 
 // An illegal offer is left out alone: the engine hears GE_OK and goes on, the user reads the
@@ -190,6 +204,7 @@ ge_rc TakeOffer(void* host, const ge_offer* given) {
   out.launch_ns = static_cast<double>(cost.launch_ns);
   out.edge_saving_ns = static_cast<double>(o.edge_saving_ns);
   out.source = SourceName(cost.source);
+  out.confidence = std::min(cost.confidence, 1000u) / 1000.0;
   if (out.convert) {
     out.convert_from = o.convert_from, out.convert_to = o.convert_to;
     out.convert_ns_per_byte = o.convert_ns_per_byte;
@@ -210,6 +225,7 @@ ge_rc TakeOffer(void* host, const ge_offer* given) {
     out.source = "host";
   }
   if (!ReadChoices(c, o, marginal, &out)) return GE_OK;
+  KeepAsked(&out);
   c->out->offers.push_back(std::move(out));
   return GE_OK;
 }

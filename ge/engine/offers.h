@@ -14,6 +14,10 @@ namespace ge {
 struct OfferChoice {
   std::vector<std::pair<ValueId, LayoutId>> layouts;
   double marginal_ns = 0;
+  // setup + marginal + launch as the engine asked; CorrectPrices changes the numbers beside it.
+  double asked_ns = 0;
+  double measured_ns = -1;  // what this offer takes alone, from the price cache; -1 = unknown
+  double inside_ns = -1;    // what it took of a larger segment; -1 = unknown
 };
 
 struct Offer {
@@ -24,7 +28,12 @@ struct Offer {
   uint64_t cookie = 0;
   double setup_ns = 0, launch_ns = 0, edge_saving_ns = 0;
   std::vector<OfferChoice> choices;  // at least one unless convert
-  std::string source;                // "analytic", ...; "host" when the engine stated no price
+  // "analytic" or "guess" as the engine says, "host" when it stated no price; "table" and
+  // "measured" when the host has corrected it.
+  std::string source;
+  double confidence = 0;  // 0..1, the engine's own
+  double factor = 1;      // of the correction: price / what the engine asked, of the first choice
+  double asked_overhead_ns = 0, asked_saving_ns = 0;  // setup + launch, edge saving, as asked
   LayoutId convert_from = 0, convert_to = 0;
   double convert_ns_per_byte = 0;
 };

@@ -147,7 +147,9 @@ std::string BuiltInFolder() {
   Dl_info info;
   if (!dladdr(reinterpret_cast<void*>(&BuiltInFolder), &info) || !info.dli_fname) return "";
   std::error_code ec;
-  fs::path self = fs::canonical(info.dli_fname, ec);
+  // A program found through PATH has a bare name, which says nothing about the present folder.
+  std::string name = info.dli_fname;
+  fs::path self = fs::canonical(name.find('/') == name.npos ? "/proc/self/exe" : name, ec);
   if (ec) self = fs::canonical("/proc/self/exe", ec);
   for (const char* relative : {"graphengine", "../lib/graphengine"}) {
     fs::path folder = self.parent_path() / relative;

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "ge/base/status.h"
+#include "ge/engine/probe.h"
 #include "ge/ge_plugin.h"
 
 namespace ge {
@@ -37,9 +38,16 @@ std::vector<Found> DiscoverPlugins();
 struct ProcessFacts {
   uint32_t threads = 0;  // 0 = the cores that the process may use
   uint32_t isa_cap = 0;  // GE_ISA_*
+  // Measure the machine (or read what was measured), for prices that follow it. Else, and for every
+  // later session of the process, the machine is the fixed one of the tests; see probe.h.
+  bool probe = false;
 };
 Status FixProcessFacts(const ProcessFacts& wanted);
 ProcessFacts CurrentProcessFacts();  // What is fixed now, defaults filled in.
+// The record that engines get through ge_host_api; the fixed one before any session exists.
+const MachineRecord& HostMachine();
+// A line on stderr, when $GE_LOG_LEVEL (default 1) is at least `level`: 0 error .. 4 trace.
+void LogLine(uint32_t level, std::string_view text);
 // Tells the process which memory is a mapped model file, so that const_done may drop its pages.
 // The ranges must be removed before the file is unmapped.
 void AddMappedRange(const void* data, uint64_t bytes);

@@ -16,6 +16,8 @@
 
 namespace ge {
 
+class Transaction;
+
 // A set of dtypes as bits 1 << DType.
 using DTypeSet = uint32_t;
 constexpr DTypeSet Bit(DType t) { return DTypeSet{1} << static_cast<int>(t); }
@@ -106,6 +108,11 @@ struct OpDef {
   Work (*work)(const Node& node, std::span<const Type> in, std::span<const Type> out) = nullptr;
   bool deterministic = true;  // false: never folded, never merged (Random*)
   bool has_effects = false;   // reads or writes a state
+  // Builds what computes the same out of other operators, before the node, and answers a value of
+  // the same type for each of its outputs (0 for an omitted one). What it adds needs no folding: it
+  // makes its constants itself (ge/ops/decompose.h). Empty when this node's attributes or unknown
+  // rank leave it no decomposition. `node` is a copy, not the node in the graph.
+  std::vector<ValueId> (*decompose)(Transaction& t, FunctionId fn, const Node& node) = nullptr;
 };
 
 #define GE_OP(stem)                      \

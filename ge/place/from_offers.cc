@@ -6,15 +6,21 @@
 #include <limits>
 #include <map>
 
+#include "ge/place/pins.h"
 #include "ge/place/place.h"
+#include "ge/place/priority.h"
 #include "ge/plan/routes.h"
 
 namespace ge {
 namespace {
 
-// Copy speed of the host between its own blocks when an engine states no link. 5 GB/s and 1 us are
-// deliberately modest: an unknown link should not look attractive.
-constexpr double kDefaultLinkBytesPerNs = 5.0, kDefaultLinkLatencyNs = 1000.0;
+// When an engine states no link: a copy by the host, which moves each byte twice, at the speed of
+// its memory; and 1 us, which is deliberately modest: an unknown link should not look attractive.
+constexpr double kDefaultLinkLatencyNs = 1000.0;
+double DefaultLinkBytesPerNs() {
+  const MachineRecord& m = HostMachine();
+  return m.copy_bytes_per_ns[m.isa][2] / 2;
+}
 
 class RouteBoundary : public PlaceBoundary {
  public:
@@ -75,16 +81,16 @@ void AddValues(const Function& f, PlaceProblem* p) {
   p->values[0] = {};
 }
 
-void AddOffers(const Plan& plan, const OfferSet& offers, const std::set<size_t>& struck,
+void AddOffers(const Plan& plan, const OfferSet& offers, const std::set<size_t>& struck, bool fuse,
                PlaceProblem* p, std::vector<Choice>* choices) {
   for (size_t i = 0; i < offers.offers.size(); ++i) {
     const Offer& o = offers.offers[i];
-    if (o.convert || struck.count(i)) continue;
+    if (o.convert || struck.count(i) || (!fuse && o.nodes.size() > 1)) continue;
     for (uint32_t c = 0; c < o.choices.size(); ++c) {
       PlaceOffer out;
       out.nodes = o.nodes;
       out.device = DeviceOf(plan, o);
-      out.growable = o.growable;
+      out.growable = o.growable && fuse;
       out.setup = o.setup_ns, out.marginal = o.choices[c].marginal_ns, out.launch = o.launch_ns;
       out.edge_saving = o.edge_saving_ns;
       for (auto [v, l] : o.choices[c].layouts) out.layout.emplace_back(v, l);
@@ -92,6 +98,61 @@ void AddOffers(const Plan& plan, const OfferSet& offers, const std::set<size_t>&
       choices->push_back({i, c});
     }
   }
+}
+
+void Keep(const std::vector<bool>& keep, PlaceProblem* p, std::vector<Choice>* choices) {
+  size_t n = 0;
+  for (size_t i = 0; i < p->offers.size(); ++i) {
+    if (!keep[i]) continue;
+    if (n != i) p->offers[n] = std::move(p->offers[i]);
+    (*choices)[n++] = (*choices)[i];
+  }
+  p->offers.resize(n), choices->resize(n);
+}
+
+// Leaves only offers that no pin forbids.
+Status KeepPinned(const Function& f, const Plan& plan, const OfferSet& offers,
+                  const std::vector<PlacePin>& pins, PlaceProblem* p,
+                  std::vector<Choice>* choices) {
+  if (pins.empty()) return {};
+  GE_ASSIGN_OR_RETURN(auto bound, ResolvePins(f, plan, pins));
+  std::vector<bool> keep(p->offers.size(), true), covered(f.nodes.size());
+  for (size_t i = 0; i < p->offers.size(); ++i) {
+    const PlaceOffer& o = p->offers[i];
+    for (uint32_t n : o.nodes) {
+      const auto& allowed = bound[n];
+      if (allowed.empty()) continue;
+      if (std::find(allowed.begin(), allowed.end(), o.device) == allowed.end()) keep[i] = false;
+    }
+    for (uint32_t n : o.nodes) covered[n] = covered[n] || keep[i];
+  }
+  for (uint32_t n = 0; n < f.nodes.size(); ++n) {
+    if (!bound[n].empty() && !covered[n]) return NoOfferForPin(f, plan, n, bound[n], offers);
+  }
+  Keep(keep, p, choices);
+  return {};
+}
+
+// By device: engines named in `order` first, the others behind in the session's order.
+Result<std::vector<uint32_t>> RankDevices(const Plan& plan, const std::vector<std::string>& order) {
+  std::vector<uint32_t> rank(plan.devices.size());
+  for (DeviceId d = 0; d < plan.devices.size(); ++d) {
+    rank[d] = static_cast<uint32_t>(order.size()) + d;
+  }
+  for (size_t i = 0; i < order.size(); ++i) {
+    bool known = false;
+    for (DeviceId d = 1; d < plan.devices.size(); ++d) {
+      if (plan.engines[plan.devices[d].engine].name != order[i]) continue;
+      known = true;
+      rank[d] = std::min(rank[d], static_cast<uint32_t>(i));
+    }
+    if (!known) {
+      return Status(Code::kInvalidArgument,
+                    fmt::format("the priority order names '{}', which is no engine of this session",
+                                order[i]));
+    }
+  }
+  return rank;
 }
 
 std::string PatternName(const Function& f, const Offer& o) {
@@ -115,9 +176,13 @@ std::vector<NodeReport> Bids(const Function& f, const OfferSet& offers, const Pl
     bid.device = DeviceOf(plan, o);
     bid.source = o.source;
     bid.pattern = PatternName(f, o);
-    bid.price_ns = o.choices[0].marginal_ns;
-    for (const OfferChoice& c : o.choices) bid.price_ns = std::min(bid.price_ns, c.marginal_ns);
-    bid.price_ns += o.setup_ns + o.launch_ns;
+    const OfferChoice* best = &o.choices[0];
+    for (const OfferChoice& c : o.choices) {
+      if (c.marginal_ns < best->marginal_ns) best = &c;
+    }
+    bid.price_ns = best->marginal_ns + o.setup_ns + o.launch_ns;
+    bid.analytic_ns = best->asked_ns, bid.measured_ns = best->measured_ns;
+    bid.inside_ns = best->inside_ns, bid.factor = o.factor;
     for (uint32_t n : o.nodes) report[n].bids.push_back(bid);
   }
   for (const Refusal& r : offers.refusals) {
@@ -247,7 +312,7 @@ Status DescribeEngines(const std::vector<std::unique_ptr<Engine>>& engines, Plan
                                 [&](const PlanLink& l) { return l.from == from && l.to == to; });
       if (!stated) {
         plan->links.push_back(
-            {from, to, plan->domains[d].engine, kDefaultLinkLatencyNs, kDefaultLinkBytesPerNs});
+            {from, to, plan->domains[d].engine, kDefaultLinkLatencyNs, DefaultLinkBytesPerNs()});
       }
     }
   }
@@ -263,13 +328,14 @@ void DescribeConversions(const OfferSet& offers, Plan* plan) {
 }
 
 Status Place(const Graph& graph, const Function& f, const OfferSet& offers,
-             const std::set<size_t>& struck, Plan* plan) {
+             const std::set<size_t>& struck, const PlaceOptions& options, Plan* plan) {
   PlaceProblem problem;
   problem.n_node = static_cast<uint32_t>(f.nodes.size());
   problem.n_device = static_cast<uint32_t>(plan->devices.size());
   std::vector<Choice> choices;
   AddValues(f, &problem);
-  AddOffers(*plan, offers, struck, &problem, &choices);
+  AddOffers(*plan, offers, struck, options.fuse, &problem, &choices);
+  GE_RETURN_IF_ERROR(KeepPinned(f, *plan, offers, options.pins, &problem, &choices));
   RouteBoundary boundary(*plan);
   problem.boundary = &boundary;
   plan->report = Bids(f, offers, *plan);
@@ -280,10 +346,15 @@ Status Place(const Graph& graph, const Function& f, const OfferSet& offers,
   for (size_t i = 0; i < covered.size(); ++i) {
     if (!covered[i]) return NobodyTakes(*plan, plan->report[i]);
   }
+  if (options.policy == PlacePolicy::kPriority) {
+    GE_ASSIGN_OR_RETURN(const std::vector<uint32_t> rank, RankDevices(*plan, options.order));
+    Keep(KeepByPriority(problem, rank), &problem, &choices);
+  }
   GE_ASSIGN_OR_RETURN(PlaceSolution solution, SolvePlacement(problem));
   plan->graph_name = graph.name;
   plan->predicted_ns = solution.cost;
-  plan->place_method = solution.method;
+  plan->place_method =
+      (options.policy == PlacePolicy::kPriority ? "priority, " : "") + solution.method;
   plan->functions.assign(1, {});
   PlanFunction& out = plan->functions[0];
   out.name = f.name;
@@ -310,6 +381,40 @@ Status Place(const Graph& graph, const Function& f, const OfferSet& offers,
     out.segments.push_back(std::move(seg));
   }
   return {};
+}
+
+Result<double> PriceOfPlan(const Function& f, const OfferSet& offers, const Plan& described,
+                           const PlanFunction& planned) {
+  PlaceProblem problem;
+  problem.n_node = static_cast<uint32_t>(f.nodes.size());
+  problem.n_device = static_cast<uint32_t>(described.devices.size());
+  std::vector<Choice> choices;
+  AddValues(f, &problem);
+  AddOffers(described, offers, {}, true, &problem, &choices);
+  RouteBoundary boundary(described);
+  problem.boundary = &boundary;
+  std::map<std::pair<size_t, uint32_t>, uint32_t> place_of;
+  for (uint32_t k = 0; k < choices.size(); ++k) {
+    place_of[{choices[k].offer, choices[k].choice}] = k;
+  }
+  std::vector<PlaceGroup> groups;
+  for (const PlanSegment& seg : planned.segments) {
+    if (seg.offers.empty()) continue;
+    PlaceGroup group{seg.device, {}};
+    for (const PlanOffer& o : seg.offers) {
+      auto it = place_of.find({o.offer_index, o.choice});
+      bool same = it != place_of.end();
+      const auto& nodes = same ? offers.offers[o.offer_index].nodes : std::vector<uint32_t>();
+      same = same && nodes.size() == o.nodes.size();
+      for (size_t i = 0; same && i < nodes.size(); ++i) same = f.nodes[nodes[i]].id == o.nodes[i];
+      if (!same) {
+        return Status(Code::kFailedPrecondition, "the plan takes an offer that is not made now");
+      }
+      group.offers.push_back(it->second);
+    }
+    groups.push_back(std::move(group));
+  }
+  return CoverCost(problem, groups);
 }
 
 }  // namespace ge

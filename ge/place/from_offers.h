@@ -9,6 +9,7 @@
 #include "ge/engine/engine.h"
 #include "ge/engine/offers.h"
 #include "ge/ir/graph.h"
+#include "ge/place/options.h"
 #include "ge/plan/plan.h"
 
 namespace ge {
@@ -21,8 +22,14 @@ void DescribeConversions(const OfferSet& offers, Plan* plan);
 // PLACE: solves and writes segments (device, offers, predicted cost) in a runnable order into
 // plan->functions[0], plan->predicted_ns and plan->report. `struck` holds indices of offers that
 // may not be taken (their compile failed). Nodes must be offered: UNSUPPORTED names the first node
-// that no engine takes, with each engine's reason.
+// that no engine takes, with each engine's reason. `options` may demand less than the cheapest.
 Status Place(const Graph& graph, const Function& function, const OfferSet& offers,
-             const std::set<size_t>& struck, Plan* plan);
+             const std::set<size_t>& struck, const PlaceOptions& options, Plan* plan);
+
+// What the segments of another plan of the same function cost by these offers' prices, `described`
+// being a plan with the same engines, links and layouts. FAILED_PRECONDITION when that plan takes
+// an offer that is not among them.
+Result<double> PriceOfPlan(const Function& function, const OfferSet& offers, const Plan& described,
+                           const PlanFunction& planned);
 
 }  // namespace ge

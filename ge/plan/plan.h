@@ -209,9 +209,13 @@ struct PlanFunction {
 // One engine's answer for one node; kept for `ge explain`.
 struct Bid {
   DeviceId device = 0;
-  double price_ns = 0;  // setup + marginal + launch when taken alone
-  std::string source;   // "analytic", "guess", "table", "measured", "host"
-  std::string pattern;  // "Conv+Relu" when it belongs to a pattern, else empty
+  double price_ns = 0;      // setup + marginal + launch when taken alone
+  double analytic_ns = 0;   // the same as the engine asked it
+  double measured_ns = -1;  // the same as it was measured; -1 = never
+  double inside_ns = -1;    // its measured share of a larger segment; -1 = never
+  double factor = 1;        // of the host's correction: price_ns / analytic_ns
+  std::string source;       // "analytic", "guess", "table", "measured", "host"
+  std::string pattern;      // "Conv+Relu" when it belongs to a pattern, else empty
   bool declined = false;
   std::string why;  // decline reason
 };
@@ -231,6 +235,7 @@ struct NodeReport {
   int32_t runner_up = -1;
   SegmentId segment = 0;
   std::vector<Bid> bids;
+  std::string decomposition;  // why it stayed whole, or what it is a part of; empty = neither
 };
 
 struct Plan {

@@ -199,6 +199,7 @@ Status Frame::BuildRecords() {
     dims_.push_back(v.type.is_static() ? v.type.static_dims() : std::vector<int64_t>{v.bytes});
   }
   records_.reserve(fn.code.size());
+  stamps_.assign(fn.code.size() + 1, 0);
   bufs_.reserve(3 * fn.code.size());
   for (uint32_t i = 0; i < fn.code.size(); ++i) {
     const Instruction& ins = fn.code[i];

@@ -60,6 +60,7 @@ class Frame {
   std::vector<uint64_t> last_value_;  // by event: greatest value that the plan signals
   uint64_t epoch_ = 0;                // runs done so far
   std::vector<Record> records_;
+  std::vector<uint64_t> stamps_;            // of a timed run: one a record, and the end
   std::vector<std::vector<ge_buf>> bufs_;   // launch arguments; never resized after Build
   std::vector<std::vector<int64_t>> dims_;  // by plan value
   std::vector<Patch> patches_;

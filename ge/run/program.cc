@@ -98,6 +98,15 @@ Status Program::Run(Frame* f, const void* const* inputs, void* const* outputs,
   for (const Frame::Patch& p : f->patches_) {
     p.buf->ptr = p.output ? outputs[p.index] : const_cast<void*>(inputs[p.index]);
   }
+  const bool timed = parts_.clock != nullptr && RunClock::Due(f->epoch_);
+  if (!timed) return Issue<false>(f, cancel);
+  Status status = Issue<true>(f, cancel);
+  if (status.ok()) parts_.clock->Take(f->stamps_, f->epoch_ == 1);
+  return status;
+}
+
+template <bool kTimed>
+Status Program::Issue(Frame* f, const std::atomic<bool>* cancel) const {
   ge_err err;
   err.h = GE_HDR(ge_err, GE_TAG_ERR);
   err.msg_len = 0, err.node = UINT32_MAX;
@@ -109,6 +118,7 @@ Status Program::Run(Frame* f, const void* const* inputs, void* const* outputs,
       stopped = &r;
       break;
     }
+    if constexpr (kTimed) f->stamps_[r.index] = RunClock::Now();
     const RunEngine& e = parts_.engines[r.engine];
     switch (r.op) {
       case PlanOp::kLaunch:
@@ -140,6 +150,7 @@ Status Program::Run(Frame* f, const void* const* inputs, void* const* outputs,
     }
   }
   if (!failed && !stopped) {
+    if constexpr (kTimed) f->stamps_[f->records_.size()] = RunClock::Now();
     ++f->epoch_;
     return {};
   }

@@ -13,6 +13,7 @@
 #include "ge/base/status.h"
 #include "ge/ge_plugin.h"
 #include "ge/plan/plan.h"
+#include "ge/run/run_clock.h"
 
 namespace ge {
 
@@ -29,6 +30,7 @@ struct ProgramParts {
   // Makes one more exec of a serial segment for a new frame.
   std::function<Result<ge_exec*>(SegmentId)> make_exec;
   std::vector<const void*> constants;  // by plan value; null unless kConstant
+  std::shared_ptr<RunClock> clock;     // null: no run is timed
 };
 
 class Frame;
@@ -51,6 +53,9 @@ class Program {
 
  private:
   Program(const Plan& plan, ProgramParts parts) : plan_(plan), parts_(std::move(parts)) {}
+  // Issues the instructions, with a time stamp before each when kTimed. Ok when all were issued.
+  template <bool kTimed>
+  Status Issue(Frame* f, const std::atomic<bool>* cancel) const;
   void Drain(Frame* f, const void* from_record) const;
   Status Explain(const void* failed_record, ge_rc rc, const ge_err& err) const;
   const Plan& plan_;

@@ -7,9 +7,13 @@
 #include <map>
 
 #include "ge/base/clock.h"
+#include "ge/engine/abi_layouts.h"
+#include "ge/engine/correct.h"
 #include "ge/partition/partition.h"
 #include "ge/place/from_offers.h"
 #include "ge/session/compiled.h"
+#include "ge/session/decomposition.h"
+#include "ge/session/measure.h"
 
 namespace ge {
 namespace {
@@ -60,11 +64,13 @@ class Builder {
     GE_RETURN_IF_ERROR(RefuseBodies(function()));
     auto none = [] { return Status(); };
     GE_RETURN_IF_ERROR(runner_.RunStage(
+        StageId::kPlace, [&] { return Decompose(); }, none));
+    GE_RETURN_IF_ERROR(runner_.RunStage(
         StageId::kPlace, [&] { return Query(); }, none));
     for (int round = 0;; ++round) {
       GE_RETURN_IF_ERROR(runner_.RunStage(
-          StageId::kPlace,
-          [&] { return Place(c_->graph, function(), c_->offers, struck_, &c_->plan); }, none));
+          StageId::kPlace, [&] { return PlaceNodes(); }, none));
+      if (options_.incumbent && !IsClearlyCheaper()) return std::shared_ptr<Compiled>();
       if (Stop(StageId::kPlace)) return Finish(start);
       GE_RETURN_IF_ERROR(runner_.RunStage(
           StageId::kPartition, [&] { return Partition(c_->graph, function(), &c_->plan); }, none));
@@ -105,12 +111,67 @@ class Builder {
   Status Query() {
     GE_ASSIGN_OR_RETURN(c_->view_, GraphView::Make(c_->graph, function()));
     GE_RETURN_IF_ERROR(DescribeEngines(engines_, &c_->plan));
-    for (uint32_t e = 0; e < engines_.size(); ++e) {
-      GE_RETURN_IF_ERROR(QueryEngine(*engines_[e], e, c_->graph, function(), c_->view_->get(),
-                                     &c_->plan.layouts, &c_->offers));
-    }
+    GE_RETURN_IF_ERROR(Ask(c_->graph, function(), c_->view_.get(), &c_->plan.layouts, &c_->offers));
     DescribeConversions(c_->offers, &c_->plan);
     return {};
+  }
+
+  // The offers of every engine for a function, at the prices that count.
+  Status Ask(const Graph& graph, const Function& f, GraphView* view,
+             std::vector<PlanLayout>* layouts, OfferSet* offers) {
+    for (uint32_t e = 0; e < engines_.size(); ++e) {
+      GE_RETURN_IF_ERROR(QueryEngine(*engines_[e], e, graph, f, view->get(), layouts, offers));
+    }
+    if (!options_.price_cache) return {};
+    if (options_.prices.mode == PriceMode::kMeasure) {
+      MeasureReport& sum = c_->measured;
+      const MeasureReport more =
+          MeasureOffers(engines_, graph, f, *layouts, view, *offers, options_.price_cache,
+                        options_.prices.measure_budget_ms - sum.ms);
+      sum = {sum.measured + more.measured, sum.left + more.left, sum.failed + more.failed,
+             sum.ms + more.ms};
+    }
+    CorrectPrices(engines_, *options_.price_cache, graph, f, *layouts, offers);
+    return {};
+  }
+
+  // By prices as they are now, of the new plan and of the one in use. What is in use was measured
+  // where the two cannot be compared, since another decomposition was chosen.
+  bool IsClearlyCheaper() const {
+    constexpr double kHysteresis = 0.95;  // less is noise, and would make plans flip
+    const Compiled& old = *options_.incumbent;
+    auto cost = PriceOfPlan(function(), c_->offers, c_->plan, old.plan.functions[0]);
+    const double in_use = cost.ok() ? *cost : old.clock ? old.clock->Read().total.ns : 0;
+    return c_->plan.predicted_ns < kHysteresis * in_use;
+  }
+
+  // Nodes with a decomposition stay whole or become their parts, whichever is cheaper.
+  Status Decompose() {
+    if (!HasDecompositions(function())) return {};
+    auto ask = [this](const Graph& graph, const Function& f, std::vector<PlanLayout>* layouts,
+                      OfferSet* offers) -> Status {
+      GE_ASSIGN_OR_RETURN(const auto view, GraphView::Make(graph, f));
+      return Ask(graph, f, view.get(), layouts, offers);
+    };
+    return ChooseDecompositions(engines_, ask, &c_->graph, c_->fn, &notes_);
+  }
+
+  Status PlaceNodes() {
+    auto place = [this] {
+      return Place(c_->graph, function(), c_->offers, struck_, options_.place, &c_->plan);
+    };
+    Status placed = place();
+    if (placed.code() == Code::kUnsupported && !struck_.empty() &&
+        ExpandAll(&c_->graph, c_->fn, "no engine that takes it whole could compile it", &notes_)) {
+      struck_.clear(), c_->offers = {}, c_->plan = {};
+      GE_RETURN_IF_ERROR(Query());
+      placed = place();
+    }
+    for (NodeReport& r : c_->plan.report) {
+      const auto note = notes_.find(r.node);
+      if (note != notes_.end()) r.decomposition = note->second;
+    }
+    return placed;
   }
 
   // What the ABI wants to see of one segment.
@@ -150,25 +211,7 @@ class Builder {
     out.in = g->in.data(), out.n_in = static_cast<uint32_t>(g->in.size());
     out.out = g->out.data(), out.n_out = static_cast<uint32_t>(g->out.size());
     out.in_layout = g->in_layout.data(), out.out_layout = g->out_layout.data();
-    out.layout = layout_table_.data(), out.n_layout = static_cast<uint32_t>(layout_table_.size());
-  }
-
-  void BuildLayoutTable() {
-    layouts_.clear(), layout_table_.assign(1, nullptr);
-    layouts_.reserve(c_->plan.layouts.size());
-    for (size_t i = 1; i < c_->plan.layouts.size(); ++i) {
-      const PlanLayout& l = c_->plan.layouts[i];
-      ge_layout out{};
-      out.h = GE_HDR(ge_layout, GE_TAG_LAYOUT);
-      out.kind = static_cast<uint32_t>(l.kind) - 1;
-      out.n_perm = static_cast<uint32_t>(l.perm.size()), out.perm = l.perm.data();
-      out.n_block = static_cast<uint32_t>(l.block_axis.size());
-      out.block_axis = l.block_axis.data(), out.block_size = l.block_size.data();
-      out.tag = {l.tag.data(), l.tag.size()};
-      out.opaque_bytes = static_cast<uint64_t>(l.opaque_bytes);
-      layouts_.push_back(out);
-      layout_table_.push_back(&layouts_.back());
-    }
+    out.layout = layouts_.data(), out.n_layout = layouts_.size();
   }
 
   // Copies the constants whose alignment an engine asks for and the file does not give.
@@ -209,7 +252,7 @@ class Builder {
     position_.clear();
     for (uint32_t i = 0; i < function().nodes.size(); ++i) position_[function().nodes[i].id] = i;
     ReleaseExecs();
-    BuildLayoutTable();
+    layouts_ = AbiLayouts(c_->plan.layouts);
     GE_RETURN_IF_ERROR(AlignConstants());
     PlanFunction& fn = c_->plan.functions[0];
     c_->packed_bytes = 0;
@@ -428,6 +471,8 @@ class Builder {
       parts.engines[e + 1] = {engines_[e]->name(), engines_[e]->api(), engines_[e]->handle()};
     }
     parts.execs = execs_;
+    if (options_.price_cache) c_->clock = std::make_shared<RunClock>(c_->plan);
+    parts.clock = c_->clock;
     for (const PlanValue& v : c_->plan.functions[0].values) {
       const void* data = nullptr;
       if (v.kind == PlanValueKind::kConstant)
@@ -451,7 +496,7 @@ class Builder {
     std::shared_ptr<Compiled> mine = c_;
     c_ = std::shared_ptr<Compiled>(std::shared_ptr<Compiled>(), c);
     for (uint32_t i = 0; i < function().nodes.size(); ++i) position_[function().nodes[i].id] = i;
-    BuildLayoutTable();
+    layouts_ = AbiLayouts(c_->plan.layouts);
     uint32_t e = c->plan.devices[c->plan.functions[0].segments[s].device].engine - 1;
     std::vector<ge_compiled> results;
     ge_err err = EmptyError();
@@ -474,10 +519,10 @@ class Builder {
   std::shared_ptr<Compiled> c_;
   Runner runner_;
   std::set<size_t> struck_;
+  DecompositionNotes notes_;
   Status last_failure_;
   std::map<NodeId, uint32_t> position_;
-  std::vector<ge_layout> layouts_;
-  std::vector<const ge_layout*> layout_table_;
+  AbiLayouts layouts_;
   std::vector<ge_exec*> execs_;
 };
 

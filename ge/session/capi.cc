@@ -109,7 +109,15 @@ Result<SessionOptions> ReadOptions(const ge_session_options* given) {
     return Status(Code::kInvalidArgument,
                   fmt::format("threads is {}, wanted at most 4096", o.threads));
   }
-  options.process = {o.threads, o.isa_cap};
+  if (o.prices > GE_PRICES_MEASURE) {
+    return Status(Code::kInvalidArgument, fmt::format("prices is {}, wanted 0 to 3", o.prices));
+  }
+  options.build.prices.mode = o.prices == GE_PRICES_ANALYTIC  ? PriceMode::kAnalytic
+                              : o.prices == GE_PRICES_MEASURE ? PriceMode::kMeasure
+                                                              : PriceMode::kCached;
+  options.build.prices.replan = o.replan != 0;
+  if (o.measure_budget_ms) options.build.prices.measure_budget_ms = o.measure_budget_ms;
+  options.process = {o.threads, o.isa_cap, o.prices != GE_PRICES_ANALYTIC};
   if (o.engines) {
     GE_ASSIGN_OR_RETURN(options.engines, ParseEngineList(o.engines));
   }

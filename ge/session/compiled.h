@@ -2,6 +2,7 @@
 // Made by Builder; immutable apart from its pool of frames. Shared by the runs that use it.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <mutex>
@@ -12,8 +13,10 @@
 #include "ge/base/status.h"
 #include "ge/engine/engine.h"
 #include "ge/engine/offers.h"
+#include "ge/engine/price_cache.h"
 #include "ge/engine/view.h"
 #include "ge/memory/memory.h"
+#include "ge/place/options.h"
 #include "ge/plan/check/check.h"
 #include "ge/run/frame.h"
 #include "ge/run/program.h"
@@ -28,6 +31,12 @@ struct FreeAligned {
 using AlignedBytes = std::unique_ptr<std::byte, FreeAligned>;
 // Null when there is no memory.
 AlignedBytes AllocateAligned(uint64_t bytes, uint64_t align);
+
+// What MeasureOffers did.
+struct MeasureReport {
+  uint32_t measured = 0, left = 0, failed = 0;  // offers; left: the budget was used up
+  double ms = 0;
+};
 
 class Compiled {
  public:
@@ -56,6 +65,10 @@ class Compiled {
   uint64_t copied_constant_bytes = 0, packed_bytes = 0;
   uint32_t struck_offers = 0;
   double compile_ms = 0;
+  MeasureReport measured;                      // with PriceMode::kMeasure
+  std::shared_ptr<RunClock> clock;             // null when runs are not timed
+  uint32_t recorded_runs = 0;                  // by RecordRuns
+  std::atomic<uint32_t> next_replan_check{4};  // timed runs
   std::vector<StageTime> times;
 
  private:
@@ -77,7 +90,29 @@ class Compiled {
   const Program& program() const { return *program_; }
 };
 
+enum class PriceMode {
+  kAnalytic,  // what the engines ask
+  kCached,    // corrected by what the cache knows; runs are timed and remembered
+  kMeasure,   // as cached, and offers in question are timed before they are placed
+};
+// "analytic", "cached", "measure"; INVALID_ARGUMENT for anything else.
+Result<PriceMode> PriceModeFromName(std::string_view name);
+std::string_view PriceModeName(PriceMode mode);
+
+struct PriceOptions {
+  PriceMode mode = PriceMode::kAnalytic;
+  double measure_budget_ms = 2000;  // of one compile
+  double observe_budget_ms = 200;   // of timing single offers of a plan when it is put away
+  // Runs may replace a plan whose time is not as predicted. Else a plan stays as it is.
+  bool replan = false;
+};
+
 struct BuildOptions {
+  PriceOptions prices;
+  PriceCache* price_cache = nullptr;  // of the session; null = analytic prices, no clocks
+  // A plan of the same entry and shapes: the answer is null when no plan is clearly cheaper.
+  const Compiled* incumbent = nullptr;
+  PlaceOptions place;
   StreamOptions streams;
   MemoryOptions memory;
   bool check = true;                // tests alone switch it off
@@ -87,6 +122,7 @@ struct BuildOptions {
 };
 
 // From a bound, folded graph to a Compiled: place .. check. The engines must outlive the result.
+// Null only with options.incumbent.
 Result<std::shared_ptr<Compiled>> BuildCompiled(Graph bound, FunctionId fn,
                                                 const std::vector<std::unique_ptr<Engine>>& engines,
                                                 const BuildOptions& options);

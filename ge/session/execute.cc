@@ -106,6 +106,7 @@ Status Session::Run(std::string_view entry_name, std::span<const TensorView> inp
     outputs[i].data = made.back().second.get();
   }
   Status status = Execute(c.get(), inputs, outputs, cancel);
+  if (options_.build.prices.replan && status.ok()) ReplanIfSurprised(entry_name, inputs, c);
   for (auto& [i, memory] : made) {
     if (status.ok()) {
       (void)memory.release();  // The caller's from now on.
@@ -114,6 +115,22 @@ Status Session::Run(std::string_view entry_name, std::span<const TensorView> inp
     }
   }
   return status;
+}
+
+Status Session::RunApart(Compiled* c, std::span<const TensorView> inputs,
+                         std::span<TensorView> outputs) {
+  if (inputs.size() != c->inputs.size()) {
+    return Status(Code::kInvalidArgument, fmt::format("the plan takes {} inputs, {} were given",
+                                                      c->inputs.size(), inputs.size()));
+  }
+  GE_RETURN_IF_ERROR(CheckBuffers(*c, inputs, outputs));
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    if (outputs[i].data || c->outputs[i].bytes == 0) continue;
+    return Status(Code::kInvalidArgument,
+                  fmt::format("output '{}' has no data; give a buffer of {} bytes",
+                              c->outputs[i].name, c->outputs[i].bytes));
+  }
+  return Execute(c, inputs, outputs, nullptr);
 }
 
 Status Session::Execute(Compiled* c, std::span<const TensorView> inputs,

@@ -17,6 +17,19 @@ std::string GraphText(const Graph& graph) {
   return PrintText(graph, options);
 }
 
+void AddPrices(const Compiled& c, PriceMode mode, nlohmann::json* out) {
+  nlohmann::json& j = *out;
+  j["prices"] = PriceModeName(mode);
+  j["measured_us"] = nullptr;  // of the runs that were timed
+  if (c.clock) {
+    const RunClock::Sample total = c.clock->Read().total;
+    if (total.count > 0) j["measured_us"] = total.ns / 1e3;
+  }
+  if (mode != PriceMode::kMeasure) return;
+  j["offers_measured"] = c.measured.measured, j["offers_left"] = c.measured.left;
+  j["measure_ms"] = c.measured.ms;
+}
+
 }  // namespace
 
 Result<std::string> Session::DumpText(std::string_view entry_name, StageId stage,
@@ -94,6 +107,8 @@ Result<std::string> Session::ReportJson(std::string_view entry_name) {
   j["engines"] = engines;
   j["predicted_us"] = c->plan.predicted_ns / 1e3;
   j["place_method"] = c->plan.place_method;
+  j["replans"] = replans();
+  AddPrices(*c, options_.build.prices.mode, &j);
   j["threads"] = facts.threads;
   j["isa"] = facts.isa_cap < 4 ? kIsa[facts.isa_cap] : "native";
   return j.dump();

@@ -62,11 +62,17 @@ Result<std::unique_ptr<Session>> Session::Create(SessionOptions options) {
   std::unique_ptr<Session> s(new Session(std::move(options)));
   GE_RETURN_IF_ERROR(FixProcessFacts(s->options_.process));
   GE_RETURN_IF_ERROR(s->LoadEngines());
+  s->StartPricing();
   s->evaluator_ = MakeEvaluator(s->engines_);
   return s;
 }
 
 Session::~Session() {
+  try {
+    SavePrices();
+  } catch (const std::exception& e) {  // Of libraries, for want of memory.
+    LogLine(1, std::string("prices are not saved: ") + e.what());
+  }
   for (const void* p : mapped_) RemoveMappedRange(p);
 }
 
@@ -237,7 +243,8 @@ Result<Graph> Session::BindAndFold(const Entry& entry, std::span<const TensorVie
 }
 
 Result<std::shared_ptr<Compiled>> Session::CompileNew(const Entry& entry,
-                                                      std::span<const TensorView> inputs) {
+                                                      std::span<const TensorView> inputs,
+                                                      const BuildOptions& build) {
   double start = NowMs();
   std::vector<StageTime> times;
   GE_ASSIGN_OR_RETURN(Graph bound, BindAndFold(entry, inputs, &times));
@@ -246,7 +253,8 @@ Result<std::shared_ptr<Compiled>> Session::CompileNew(const Entry& entry,
   std::vector<Compiled::Port> ports_in = PortsOf(f, f.params), ports_out = PortsOf(f, f.results);
   std::vector<StateId> in, out;
   GE_RETURN_IF_ERROR(LiftStates(&bound, fn, &in, &out));
-  GE_ASSIGN_OR_RETURN(auto c, BuildCompiled(std::move(bound), fn, engines_, options_.build));
+  GE_ASSIGN_OR_RETURN(auto c, BuildCompiled(std::move(bound), fn, engines_, build));
+  if (!c) return c;  // The incumbent stays.
   c->states_in = std::move(in), c->states_out = std::move(out);
   c->inputs = std::move(ports_in), c->outputs = std::move(ports_out);
   c->plan.entry = entry.name;
@@ -267,13 +275,24 @@ Result<std::shared_ptr<Compiled>> Session::Compile(std::string_view entry_name,
   std::lock_guard<std::mutex> one(compile_mutex_);
   // Another thread may have made it meanwhile.
   if (auto known = LookUp(entry, hash, inputs)) return known;
-  GE_ASSIGN_OR_RETURN(auto made, CompileNew(*entry, inputs));
+  GE_ASSIGN_OR_RETURN(auto made, CompileNew(*entry, inputs, options_.build));
   std::lock_guard<std::mutex> lock(cache_mutex_);
   cache_.push_front({entry, hash, made});
   by_hash_.emplace(hash, cache_.begin());
   latest_[entry] = made;
   Evict();
   return made;
+}
+
+Result<std::shared_ptr<Compiled>> Session::CompileApart(std::string_view entry_name,
+                                                        std::span<const TensorView> inputs,
+                                                        const BuildOptions& build) {
+  if (!loaded_)
+    return Status(Code::kFailedPrecondition, "the session has no model; load one first");
+  GE_ASSIGN_OR_RETURN(const Entry* entry, FindEntry(entry_name));
+  GE_RETURN_IF_ERROR(CheckInputs(*entry, inputs));
+  std::lock_guard<std::mutex> one(compile_mutex_);
+  return CompileNew(*entry, inputs, build);
 }
 
 std::shared_ptr<Compiled> Session::LookUp(const Entry* entry, uint64_t hash,
@@ -310,6 +329,7 @@ void Session::Evict() {
         break;
       }
     }
+    Remember(it->compiled.get(), 0);
     it = cache_.erase(it);
   }
 }

@@ -70,6 +70,15 @@ class Session {
   // The plan for these input shapes: cached, or made now.
   Result<std::shared_ptr<Compiled>> Compile(std::string_view entry,
                                             std::span<const TensorView> inputs);
+  // A plan of its own made with `build` instead of the session's options, to compare with others or
+  // to look at; not kept, and not what Latest answers. With build.stop_after it may be unfinished.
+  Result<std::shared_ptr<Compiled>> CompileApart(std::string_view entry,
+                                                 std::span<const TensorView> inputs,
+                                                 const BuildOptions& build);
+  // Runs such a finished plan; every output has its data.
+  Status RunApart(Compiled* compiled, std::span<const TensorView> inputs,
+                  std::span<TensorView> outputs);
+  const BuildOptions& build_options() const { return options_.build; }
   // outputs[i].data null: allocated with AllocateAligned and owned by the caller from then on.
   // Fills dtype, dims and bytes of every output.
   Status Run(std::string_view entry, std::span<const TensorView> inputs,
@@ -83,6 +92,9 @@ class Session {
   // Text of the graph or plan after a stage. From bind on, `inputs` gives the shapes.
   Result<std::string> DumpText(std::string_view entry, StageId stage,
                                std::span<const TensorView> inputs);
+  // Remembers in the price cache what the runs so far have shown; the destructor does it too.
+  void SavePrices();
+  uint32_t replans() const { return replans_.load(std::memory_order_relaxed); }
   // One JSON object about the entry's latest plan; see ge.h.
   Result<std::string> ReportJson(std::string_view entry);
 
@@ -99,13 +111,20 @@ class Session {
 
   explicit Session(SessionOptions options) : options_(std::move(options)) {}
   Status LoadEngines();
+  void StartPricing();
+  void Remember(Compiled* c, double observe_budget_ms);
+  // After a run: makes another plan for these shapes when this one takes another time than
+  // predicted and another is clearly cheaper by what is known now.
+  void ReplanIfSurprised(std::string_view entry, std::span<const TensorView> inputs,
+                         const std::shared_ptr<Compiled>& c);
   Status Prepare();  // verify, infer, rewrite, states
   Status InitStates();
   Status InferOnly(Graph* graph) const;
   Result<Graph> BindAndFold(const Entry& entry, std::span<const TensorView> inputs,
                             std::vector<StageTime>* times);
   Result<std::shared_ptr<Compiled>> CompileNew(const Entry& entry,
-                                               std::span<const TensorView> inputs);
+                                               std::span<const TensorView> inputs,
+                                               const BuildOptions& build);
   Status RunPasses(Graph* graph, std::vector<StageTime>* times);
   std::shared_ptr<Compiled> LookUp(const Entry* entry, uint64_t hash,
                                    std::span<const TensorView> inputs);
@@ -126,6 +145,8 @@ class Session {
   std::vector<StageTime> times_;
   std::vector<const void*> mapped_;
   std::unique_ptr<Evaluator> evaluator_;
+  std::unique_ptr<PriceCache> price_cache_;  // null with analytic prices
+  std::atomic<uint32_t> replans_{0};
   std::vector<StateSlot> states_;
   std::shared_mutex states_mutex_;
   std::mutex compile_mutex_;  // one plan is made at a time

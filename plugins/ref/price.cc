@@ -21,7 +21,8 @@ constexpr Class kArithmetic = {0, 0.8, 0, 0.1};
 constexpr Class kFunction = {0, 20, 0, 0.1};  // exponentials and the like, in double
 constexpr Class kReduced = {0, 10, 1.5, 0.1};
 constexpr Class kPooled = {0, 30, 2, 0.1};
-constexpr double kNodeNs = 40;  // resolving tensors, entering the kernel
+constexpr Class kRows = {0, 3, 0, 0.1};  // three passes in double over each row
+constexpr double kNodeNs = 40;           // resolving tensors, entering the kernel
 
 const Class& ClassOf(std::string_view op) {
   struct Entry {
@@ -29,18 +30,44 @@ const Class& ClassOf(std::string_view op) {
     const Class* of;
   };
   static constexpr Entry kTable[] = {
-      {"Conv", &kMatrix},           {"ConvTranspose", &kMatrix},  {"Gemm", &kMatrix},
-      {"MatMul", &kMatrix},         {"LSTM", &kRecurrent},        {"Concat", &kMoved},
-      {"Split", &kMoved},           {"Gather", &kMoved},          {"Reshape", &kMoved},
-      {"Identity", &kMoved},        {"Flatten", &kMoved},         {"Squeeze", &kMoved},
-      {"Unsqueeze", &kMoved},       {"Dropout", &kMoved},         {"Constant", &kMoved},
-      {"Transpose", &kStrided},     {"Slice", &kStrided},         {"Expand", &kStrided},
-      {"Cast", &kStrided},          {"ConstantOfShape", &kMoved}, {"Range", &kStrided},
-      {"Erf", &kFunction},          {"Exp", &kFunction},          {"Pow", &kFunction},
-      {"Sigmoid", &kFunction},      {"Sin", &kFunction},          {"Softmax", &kFunction},
-      {"Tanh", &kFunction},         {"Resize", &kFunction},       {"ReduceMax", &kReduced},
-      {"ReduceMean", &kReduced},    {"ReduceSum", &kReduced},     {"GlobalAveragePool", &kReduced},
-      {"GlobalMaxPool", &kReduced}, {"AveragePool", &kPooled},    {"MaxPool", &kPooled},
+      {"Conv", &kMatrix},
+      {"ConvTranspose", &kMatrix},
+      {"Gemm", &kMatrix},
+      {"MatMul", &kMatrix},
+      {"LSTM", &kRecurrent},
+      {"Concat", &kMoved},
+      {"Split", &kMoved},
+      {"Gather", &kMoved},
+      {"Reshape", &kMoved},
+      {"Identity", &kMoved},
+      {"Flatten", &kMoved},
+      {"Squeeze", &kMoved},
+      {"Unsqueeze", &kMoved},
+      {"Dropout", &kMoved},
+      {"Constant", &kMoved},
+      {"Transpose", &kStrided},
+      {"Slice", &kStrided},
+      {"Expand", &kStrided},
+      {"Cast", &kStrided},
+      {"ConstantOfShape", &kMoved},
+      {"Range", &kStrided},
+      {"Erf", &kFunction},
+      {"Exp", &kFunction},
+      {"Pow", &kFunction},
+      {"Sigmoid", &kFunction},
+      {"Sin", &kFunction},
+      {"Softmax", &kFunction},
+      {"Tanh", &kFunction},
+      {"Resize", &kFunction},
+      {"ReduceMax", &kReduced},
+      {"ReduceMean", &kReduced},
+      {"ReduceSum", &kReduced},
+      {"GlobalAveragePool", &kReduced},
+      {"GlobalMaxPool", &kReduced},
+      {"AveragePool", &kPooled},
+      {"MaxPool", &kPooled},
+      {"LayerNormalization", &kRows},
+      {"Gelu", &kFunction},
   };
   for (const Entry& e : kTable) {
     if (e.op == op) return *e.of;

@@ -28,6 +28,8 @@ def run(ge, model, folder, known, engines, options=(), output=None, timeout=600)
     except FileNotFoundError:
         raise RunError(f"{os.path.relpath(ge)} is not built; run: cmake --build --preset release"
                        ) from None
+    except OSError as error:
+        raise RunError(f"{command[0]} cannot be started: {error.strerror}") from None
     except subprocess.TimeoutExpired:
         raise RunError(f"no end after {timeout} s") from None
     if done.returncode:

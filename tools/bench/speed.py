@@ -1,13 +1,15 @@
 #!/usr/bin/env python3
-"""Times `ge run` against ONNX Runtime on the same model and inputs, interleaved.
+"""Times `ge run` against ONNX Runtime and OpenVINO on the same model and inputs, interleaved.
 
-Rounds alternate between the two, each a fresh process that warms up and gives the median of
---repeat runs; which goes first changes from round to round. The ratio is our time / ONNX Runtime's
-(below 1: we are faster): the median over rounds, with a 95 % bootstrap interval. With --limit the
-exit code is 1 for a model whose whole interval lies above the limit, or that does not run.
+Rounds alternate between the runtimes, each a fresh process that warms up and gives the median of
+--repeat runs; which goes first changes from round to round. The ratio is our time / that of the
+peer with the least median (below 1: we are faster): the median over rounds, with a 95 % bootstrap
+interval. A "!" marks a ratio above --mark; the geometric mean comes last. With --limit the exit
+code is 1 for a model whose whole interval lies above the limit, or that does not run.
 
 Examples:
   tools/bench/speed.py                                  # resnet50 and ppocr_det, one thread
+  tools/bench/speed.py all --peers ort,openvino --engines native,onednn,openblas,ref --limit 1.5
   tools/bench/speed.py resnet50 --engines onednn,ref --rounds 11 --limit 1.6
   tools/bench/speed.py lenet mlp --threads 2 --json
 """
@@ -19,7 +21,8 @@ import sys
 
 import project_venv
 
-project_venv.enter("pip", "numpy", "onnx", "onnxruntime")
+project_venv.enter("pip", "numpy", "onnx", "onnxruntime",
+                   *(["openvino"] if "openvino" in " ".join(sys.argv) else []))
 
 import numpy as np  # noqa: E402
 
@@ -28,15 +31,17 @@ import models  # noqa: E402
 import reference  # noqa: E402
 
 MODELS = ["resnet50", "ppocr_det"]
+PEERS = {"ort": "ONNX Runtime", "openvino": "OpenVINO"}
 
 
 def time_ours(model, folder, known, args):
-    options = ["--threads", args.threads, "--repeat", args.repeat, "--warmup", args.warmup]
+    options = ["--threads", args.threads, "--repeat", args.repeat, "--warmup", args.warmup,
+               "--isa", args.isa]
     return ge_run.run(args.ge, model, folder, known, args.engines, options=map(str, options))
 
 
-def time_peer(model, folder, known, args):
-    command = [sys.executable, str(pathlib.Path(__file__).with_name("peer_bench.py")), "ort",
+def time_peer(peer, model, folder, known, args):
+    command = [sys.executable, str(pathlib.Path(__file__).with_name("peer_bench.py")), peer,
                str(model)]
     for option in ("threads", "repeat", "warmup"):
         command += [f"--{option}", str(getattr(args, option))]
@@ -44,7 +49,7 @@ def time_peer(model, folder, known, args):
         command += ["--input", f"{name}={folder / file}"]
     done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     if done.returncode:
-        raise ge_run.RunError(f"ONNX Runtime: {(done.stderr.strip().splitlines() or ['?'])[-1]}")
+        raise ge_run.RunError(f"{PEERS[peer]}: {(done.stderr.strip().splitlines() or ['?'])[-1]}")
     return json.loads(done.stdout)
 
 
@@ -64,46 +69,56 @@ def progress(text):
 def race(name, args):
     """One model's row as a dict."""
     model, folder, known = reference.ensure(name, say=lambda s: print(s, file=sys.stderr))
-    pairs, report = [], {}
+    who, times, report = ["ours", *args.peers], {}, {}
     for i in range(args.rounds):
         progress(f"{name}: round {i + 1} of {args.rounds}")
-        if i % 2:
-            peer = time_peer(model, folder, known, args)
-            report = time_ours(model, folder, known, args)
-        else:
-            report = time_ours(model, folder, known, args)
-            peer = time_peer(model, folder, known, args)
-        pairs.append((report["median_ms"], peer["median_ms"]))
+        for runtime in who[i % len(who):] + who[:i % len(who)]:
+            if runtime == "ours":
+                found = report = time_ours(model, folder, known, args)
+            else:
+                found = time_peer(runtime, model, folder, known, args)
+            times.setdefault(runtime, []).append(found["median_ms"])
     progress("")
-    ratios = [ours / peer for ours, peer in pairs]
+    best = min(args.peers, key=lambda peer: np.median(times[peer]))
+    ratios = [ours / peer for ours, peer in zip(times["ours"], times[best])]
     low, high = interval(ratios)
-    return {"model": name, "ours_ms": float(np.median([p[0] for p in pairs])),
-            "onnxruntime_ms": float(np.median([p[1] for p in pairs])),
-            "ratio": float(np.median(ratios)), "low": low, "high": high,
+    return {"model": name, "ours_ms": float(np.median(times["ours"])),
+            "peers_ms": {peer: float(np.median(times[peer])) for peer in args.peers},
+            "best_peer": best, "ratio": float(np.median(ratios)), "low": low, "high": high,
+            "marked": float(np.median(ratios)) > args.mark,
             "runs": args.rounds * args.repeat, "threads": args.threads,
             "isa": report.get("isa", "?"), "engines": report["engines"]}
 
 
 def print_row(row):
     nodes = " ".join(f"{e}:{n}" for e, n in sorted(row["engines"].items()))
-    print(f"{row['model']:<12} {row['ours_ms']:>9.3f} {row['onnxruntime_ms']:>9.3f} "
-          f"{row['ratio']:>7.3f}  [{row['low']:.3f}, {row['high']:.3f}]  {row['runs']:>5} runs, "
+    peers = " ".join(f"{ms:>9.3f}" for ms in row["peers_ms"].values())
+    print(f"{row['model']:<12} {row['ours_ms']:>9.3f} {peers} "
+          f"{row['ratio']:>7.3f}{'!' if row['marked'] else ' '} [{row['low']:.3f}, {row['high']:.3f}]  {row['runs']:>5} runs, "
           f"{row['threads']} thread(s), {row['isa']}, {nodes}", flush=True)
 
 
 def parse_arguments():
     parser = argparse.ArgumentParser(description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("model", nargs="*", default=MODELS, help=f"default: {' '.join(MODELS)}")
+    parser.add_argument("model", nargs="*", default=MODELS, help=f"default: {' '.join(MODELS)}; all for the fifteen")
+    parser.add_argument("--peers", default="ort", metavar="LIST",
+                        help="ort, openvino or both; the best of them counts (default: ort)")
     parser.add_argument("--engines", metavar="LIST", default="onednn,ref")
+    parser.add_argument("--isa", default="native", choices=["native", "avx2", "avx512"],
+                        help="of ours; the peers take what the host has")
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--rounds", type=int, default=7)
     parser.add_argument("--repeat", type=int, default=30, help="timed runs in a round (>= 30)")
     parser.add_argument("--warmup", type=int, default=3)
+    parser.add_argument("--mark", type=float, default=1.5, help="mark a ratio above (default 1.5)")
     parser.add_argument("--limit", type=float, help="fail a model that is surely slower than this")
     parser.add_argument("--json", action="store_true", help="one JSON object on stdout")
     parser.add_argument("--ge", type=pathlib.Path, default=ge_run.DEFAULT_GE)
     args = parser.parse_args()
+    args.peers = args.peers.split(",")
+    if unknown := [peer for peer in args.peers if peer not in PEERS]:
+        parser.error(f"--peers names {unknown[0]!r}; wanted {' or '.join(PEERS)}")
     if args.repeat < 30 or args.rounds < 3:
         parser.error("a median needs --repeat of at least 30 and an interval --rounds of 3")
     return args
@@ -112,9 +127,11 @@ def parse_arguments():
 def main():
     args, rows, failed = parse_arguments(), [], 0
     if not args.json:
-        print(f"{'model':<12} {'ours ms':>9} {'ORT ms':>9} {'ratio':>7}  95 % interval")
+        heads = " ".join(f"{peer[:6] + ' ms':>9}" for peer in args.peers)
+        print(f"{'model':<12} {'ours ms':>9} {heads} {'ratio':>7}  95 % interval")
     try:
-        for name in [row["name"] for row in models.rows_named(args.model)]:
+        wanted = [] if args.model == ["all"] else args.model
+        for name in [row["name"] for row in models.rows_named(wanted)]:
             try:
                 rows.append(race(name, args))
             except ge_run.RunError as problem:
@@ -127,8 +144,13 @@ def main():
     except models.ModelError as error:
         sys.stderr.write(f"speed.py: {error}\n")
         sys.exit(2)
+    mean = float(np.exp(np.mean(np.log([row["ratio"] for row in rows])))) if rows else None
     if args.json:
-        print(json.dumps({"limit": args.limit, "models": rows, "failed": int(failed)}))
+        print(json.dumps({"limit": args.limit, "models": rows, "geometric_mean": mean,
+                          "failed": int(failed)}))
+    elif len(rows) > 1:
+        print(f"geometric mean {mean:.3f} over {len(rows)} models; above {args.mark:g}: "
+              + (", ".join(row["model"] for row in rows if row["marked"]) or "none"))
     sys.exit(1 if failed else 0)
 
 

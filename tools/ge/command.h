@@ -15,11 +15,15 @@ namespace ge::tool {
 struct Options {
   std::string model, entry, engines, isa = "native", to = "memory", format = "text", output_dir,
                                      output_file;
+  std::string plot;  // file of the picture, empty = none
   std::vector<std::string> inputs;
-  std::vector<std::string> skip;
+  std::vector<std::string> skip, pins;
+  std::string policy = "cost", prices = "cached";
+  double measure_budget_ms = 2000;
+  bool replan = false;
   uint32_t threads = 0, repeat = 1, warmup = 0, max_streams = 2;
   uint64_t seed = 1;
-  bool json = false, times = false, no_check = false;
+  bool no_fuse = false, json = false, times = false, no_check = false;
   int verbose = 0;
 };
 
@@ -37,6 +41,9 @@ Result<SessionOptions> SessionOptionsOf(const Options& o);
 // A session with the model loaded.
 Result<std::unique_ptr<Session>> Open(const Options& o);
 
+// With --prices measure: what was measured, on stderr.
+void NoteMeasured(const Options& o, const Compiled& compiled);
+
 // A tensor that the tool owns.
 struct Tensor {
   std::string name;
@@ -48,6 +55,9 @@ struct Tensor {
 Result<std::vector<Tensor>> MakeInputs(const Session& session, const Entry& entry,
                                        const Options& o);
 std::vector<TensorView> Views(const std::vector<Tensor>& tensors);
+
+// What engines said who declined a node, "onednn: op: no kernel for this operator; ...".
+std::string Refusals(const Plan& plan, const NodeReport& r);
 
 // NumPy's .npy files: dense little-endian arrays, C order.
 Result<Tensor> ReadNpy(const std::string& path);

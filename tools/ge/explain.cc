@@ -2,9 +2,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "tools/ge/command.h"
+#include "tools/ge/plot.h"
 
 namespace ge::tool {
 namespace {
@@ -42,15 +45,7 @@ std::string Ns(double ns) {
   return fmt::format("{:.2f} ms", ns / 1e6);
 }
 
-std::string Refusals(const Plan& plan, const NodeReport& r) {
-  std::string out;
-  for (const Bid& b : r.bids) {
-    if (!b.declined) continue;
-    out +=
-        (out.empty() ? "" : "; ") + plan.engines[plan.devices[b.device].engine].name + ": " + b.why;
-  }
-  return out;
-}
+nlohmann::json Known(double ns) { return ns < 0 ? nlohmann::json() : nlohmann::json(ns); }
 
 nlohmann::json BidJson(const Plan& plan, const NodeReport& r, int32_t index) {
   if (index < 0) return nullptr;
@@ -58,64 +53,112 @@ nlohmann::json BidJson(const Plan& plan, const NodeReport& r, int32_t index) {
   return {{"device", plan.devices[b.device].name},
           {"price_ns", b.price_ns},
           {"source", b.source},
+          {"analytic_ns", b.analytic_ns},
+          {"measured_ns", Known(b.measured_ns)},
+          {"factor", b.factor},
           {"pattern", b.pattern}};
 }
 
 void PrintJson(const Compiled& c) {
   nlohmann::json nodes = nlohmann::json::array();
+  std::map<NodeId, uint32_t> taken;  // equal for the nodes of one offer
+  for (const PlanSegment& seg : c.plan.functions[0].segments) {
+    for (const PlanOffer& o : seg.offers) {
+      for (NodeId n : o.nodes) taken[n] = o.offer_index;
+    }
+  }
   for (const NodeReport& r : c.plan.report) {
-    nlohmann::json refusals = nlohmann::json::array();
-    for (const Bid& b : r.bids) {
+    nlohmann::json refusals = nlohmann::json::array(), bids = nlohmann::json::array();
+    for (size_t i = 0; i < r.bids.size(); ++i) {
+      const Bid& b = r.bids[i];
+      if (!b.declined) bids.push_back(BidJson(c.plan, r, static_cast<int32_t>(i)));
       if (!b.declined) continue;
       refusals.push_back(
           {{"engine", c.plan.engines[c.plan.devices[b.device].engine].name}, {"why", b.why}});
     }
+    const Bid* bid = r.chosen < 0 ? nullptr : &r.bids[static_cast<size_t>(r.chosen)];
     nodes.push_back({{"node", r.label},
+                     // Of the whole offer, taken alone, when it covers several nodes.
+                     {"price_ns", Known(bid ? bid->price_ns : -1)},
+                     {"price_source", bid ? nlohmann::json(bid->source) : nullptr},
+                     {"analytic_ns", Known(bid ? bid->analytic_ns : -1)},
+                     {"measured_ns", Known(bid ? bid->measured_ns : -1)},
+                     {"inside_ns", Known(bid ? bid->inside_ns : -1)},
+                     {"id", r.node},
                      {"op", r.op},
                      {"segment", r.segment},
+                     {"offer", taken.count(r.node) ? nlohmann::json(taken[r.node]) : nullptr},
                      {"chosen", BidJson(c.plan, r, r.chosen)},
                      {"runner_up", BidJson(c.plan, r, r.runner_up)},
-                     {"refusals", refusals}});
+                     {"bids", bids},
+                     {"refusals", refusals},
+                     {"decomposition", r.decomposition}});
   }
   nlohmann::json j = {{"nodes", nodes},
                       {"predicted_ns", c.plan.predicted_ns},
+                      {"offers_measured", c.measured.measured},
+                      {"offers_left", c.measured.left},
                       {"method", c.plan.place_method},
                       {"rejected_offers", c.offers.rejected},
                       {"struck_offers", c.struck_offers}};
-  fmt::print("{}\n", j.dump());
+  // Names are any bytes; what is no UTF-8 is replaced.
+  fmt::print("{}\n", j.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
 }
 
 void PrintText(const Compiled& c) {
   std::vector<Row> rows;
   for (const NodeReport& r : c.plan.report) {
     Row row;
-    row.cells = {r.label, r.op, std::to_string(r.segment), "-", "-", "-", "", "-", "", ""};
+    row.cells = {r.label, r.op, std::to_string(r.segment), "-", "-", "-", "", "", "-", "", ""};
     if (r.chosen >= 0) {
       const Bid& b = r.bids[static_cast<size_t>(r.chosen)];
       row.cells[3] = c.plan.devices[b.device].name;
-      row.cells[4] = Ns(b.price_ns), row.cells[5] = b.source, row.cells[6] = b.pattern;
+      row.cells[4] = Ns(b.price_ns), row.cells[5] = b.source, row.cells[7] = b.pattern;
+      if (b.factor != 1) row.cells[6] = fmt::format("x{:.2f}", b.factor);
     }
     if (r.runner_up >= 0) {
       const Bid& b = r.bids[static_cast<size_t>(r.runner_up)];
-      row.cells[7] = c.plan.devices[b.device].name;
-      row.cells[8] = Ns(b.price_ns);
+      row.cells[8] = c.plan.devices[b.device].name;
+      row.cells[9] = Ns(b.price_ns);
     }
-    row.cells[9] = Refusals(c.plan, r);
+    row.cells[10] = Refusals(c.plan, r);
     rows.push_back(std::move(row));
   }
-  PrintTable({"node", "op", "seg", "device", "price", "source", "pattern", "runner-up", "its price",
-              "refused by"},
-             rows, {false, false, true, false, true, false, false, false, true, false});
+  PrintTable({"node", "op", "seg", "device", "price", "source", "factor", "pattern", "runner-up",
+              "its price", "refused by"},
+             rows, {false, false, true, false, true, false, true, false, false, true, false});
+  std::set<std::string> notes;  // the parts of one node have one label and one note
+  for (const NodeReport& r : c.plan.report) {
+    const std::string note = fmt::format("{}: {}", r.label, r.decomposition);
+    if (r.decomposition.empty() || !notes.insert(note).second) continue;
+    fmt::print("{}{}\n", notes.size() == 1 ? "\n" : "", note);
+  }
   fmt::print("\npredicted {} by {}; {} segments\n", Ns(c.plan.predicted_ns), c.plan.place_method,
              c.plan.functions[0].segments.size());
   for (const std::string& text : c.offers.rejected) fmt::print("rejected: {}\n", text);
 }
 
+Status Plot(const Compiled& c, const std::string& path) {
+  Picture picture = MakePicture(c);
+  GE_ASSIGN_OR_RETURN(std::string svg, PictureSvg(picture));
+  GE_RETURN_IF_ERROR(WriteFile(path, svg));
+  fmt::print(stderr, "note: drew {}: {}\n", path, picture.summary);
+  return {};
+}
+
 Status ExplainModel(const Options& o) {
+  if (!o.plot.empty() && (o.plot.size() < 5 || o.plot.substr(o.plot.size() - 4) != ".svg")) {
+    return Status(Code::kInvalidArgument,
+                  fmt::format("--plot '{}' does not end with .svg; SVG is the only form of the "
+                              "picture",
+                              o.plot));
+  }
   GE_ASSIGN_OR_RETURN(auto session, Open(o));
   GE_ASSIGN_OR_RETURN(const Entry* entry, session->FindEntry(o.entry));
   GE_ASSIGN_OR_RETURN(std::vector<Tensor> inputs, MakeInputs(*session, *entry, o));
   GE_ASSIGN_OR_RETURN(auto c, session->Compile(o.entry, Views(inputs)));
+  NoteMeasured(o, *c);
+  if (!o.plot.empty()) GE_RETURN_IF_ERROR(Plot(*c, o.plot));
   if (o.json) {
     PrintJson(*c);
   } else {
@@ -125,6 +168,16 @@ Status ExplainModel(const Options& o) {
 }
 
 }  // namespace
+
+std::string Refusals(const Plan& plan, const NodeReport& r) {
+  std::string out;
+  for (const Bid& b : r.bids) {
+    if (!b.declined) continue;
+    out +=
+        (out.empty() ? "" : "; ") + plan.engines[plan.devices[b.device].engine].name + ": " + b.why;
+  }
+  return out;
+}
 
 int Explain(const Options& o) {
   Status status = ExplainModel(o);

@@ -186,6 +186,10 @@ Result<SessionOptions> SessionOptionsOf(const Options& o) {
   SessionOptions s;
   GE_ASSIGN_OR_RETURN(s.engines, ParseEngineList(o.engines));
   s.process.threads = o.threads;
+  GE_ASSIGN_OR_RETURN(s.build.prices.mode, PriceModeFromName(o.prices));
+  s.build.prices.measure_budget_ms = o.measure_budget_ms;
+  s.build.prices.replan = o.replan;
+  s.process.probe = s.build.prices.mode != PriceMode::kAnalytic;
   std::string isa = o.isa;
   if (const char* env = std::getenv("GE_MAX_ISA"); env && isa == "native") isa = env;
   static const char* const kNames[] = {"native", "sse4.2", "avx2", "avx512"};
@@ -197,8 +201,22 @@ Result<SessionOptions> SessionOptionsOf(const Options& o) {
   s.process.isa_cap = static_cast<uint32_t>(it - std::begin(kNames));
   s.skip_passes.insert(o.skip.begin(), o.skip.end());
   s.build.check = !o.no_check;
+  GE_ASSIGN_OR_RETURN(s.build.place.policy, PlacePolicyFromName(o.policy));
+  for (const std::string& text : o.pins) {
+    GE_ASSIGN_OR_RETURN(PlacePin pin, ParsePin(text));
+    s.build.place.pins.push_back(std::move(pin));
+  }
+  s.build.place.fuse = !o.no_fuse;
   s.build.streams.max_streams_per_device = o.max_streams;
   return s;
+}
+
+void NoteMeasured(const Options& o, const Compiled& compiled) {
+  if (o.prices != "measure") return;
+  const MeasureReport& m = compiled.measured;
+  fmt::print(stderr,
+             "note: measured {} offers in {:.0f} ms of {:.0f}; {} left, {} cannot run alone\n",
+             m.measured, m.ms, o.measure_budget_ms, m.left, m.failed);
 }
 
 Result<std::unique_ptr<Session>> Open(const Options& o) {

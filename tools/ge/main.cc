@@ -29,6 +29,22 @@ void AddModelFlags(CLI::App* app, Options* o) {
   app->add_option("--seed", o->seed, "of random inputs (default 1)");
   app->add_option("--skip", o->skip, "name of a pass not to run; may be repeated")->take_all();
   app->add_option("--max-streams", o->max_streams, "streams a device may use (default 2)");
+  app->add_option("--policy", o->policy,
+                  "cost (default): the cheapest whole plan; priority: the first of --engines that "
+                  "offers a node takes it");
+  app->add_option("--pin", o->pins,
+                  "NODE=ENGINE or NODE=ENGINE/DEVICE runs that node there; NODE is a name of ge "
+                  "explain or #ID; may be repeated")
+      ->take_all();
+  app->add_flag("--no-fuse", o->no_fuse, "each node is a segment of its own");
+  app->add_option("--prices", o->prices,
+                  "cached (default): what engines ask, corrected by what was measured on this "
+                  "machine, and runs are remembered; analytic: what they ask, the same everywhere; "
+                  "measure: time the offers in question before placing");
+  app->add_option("--measure-budget", o->measure_budget_ms,
+                  "milliseconds that --prices measure may take (default 2000)");
+  app->add_flag("--replan", o->replan,
+                "runs may replace a plan that takes another time than predicted");
   AddEngineFlags(app, o);
 }
 
@@ -59,7 +75,11 @@ void AddLooking(CLI::App* app, Options* o, int* code) {
   auto* explain = app->add_subcommand("explain", "who runs each node, at what price, and why");
   AddModelFlags(explain, o);
   explain->add_flag("--json", o->json, "one JSON object on stdout, nothing else");
-  explain->footer("\nExample:\n  ge explain lenet.onnx --engines onednn,ref\n");
+  explain->add_option("--plot", o->plot, "also draw the placed graph into this .svg file")
+      ->type_name("F.svg");
+  explain->footer(
+      "\nExample:\n  ge explain lenet.onnx --engines onednn,ref\n"
+      "  ge explain lenet.onnx --plot lenet.svg\n");
   explain->callback([=] { *code = ge::tool::Explain(*o); });
   auto* dump = app->add_subcommand("dump", "the graph or plan as text after any stage");
   AddModelFlags(dump, o);

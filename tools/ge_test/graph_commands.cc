@@ -8,6 +8,7 @@
 #include "frontend/text/diff.h"
 #include "frontend/text/text.h"
 #include "ge/infer/infer.h"
+#include "ge/session/decomposition.h"
 #include "ge/session/session.h"
 #include "ge/stage/runner.h"
 #include "ge/verify/verify.h"
@@ -86,6 +87,14 @@ Status RunBind(CaseState* state, const std::vector<std::string>& args) {
     }
   }
   return Bind(&*state->graph, args[0], shapes);
+}
+
+Status RunDecompose(CaseState* state, const std::vector<std::string>&) {
+  Graph* graph = &*state->graph;
+  DecompositionNotes notes;
+  for (FunctionId fn = 1; fn < graph->functions.size(); ++fn) ExpandAll(graph, fn, "", &notes);
+  GE_RETURN_IF_ERROR(Verify(*graph));
+  return Infer(graph);
 }
 
 Status RunRewrite(CaseState* state, const std::vector<std::string>& args) {

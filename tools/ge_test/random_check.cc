@@ -201,6 +201,48 @@ bool HardSigmoid(const RandomCase& c, HostTensor* out) {
   return true;
 }
 
+bool Gelu(const RandomCase& c, HostTensor* out) {
+  const HostTensor& x = *c.inputs[0].tensor;
+  if (x.dims != out->dims) return false;
+  const Attr* how = FindAttr(c, "approximate");
+  const bool tanh = how != nullptr && std::get<std::string>(how->value) == "tanh";
+  for (int64_t i = 0, n = out->count(); i < n; ++i) {
+    const double v = ElementAsDouble(x, i);
+    const double share = tanh ? 1 - 1 / (std::exp(2 * std::sqrt(2 / std::acos(-1.0)) *
+                                                  (v + 0.044715 * std::pow(v, 3))) +
+                                         1)
+                              : std::erfc(-v / std::sqrt(2.0)) / 2;
+    SetElement(out, i, v * share);
+  }
+  return true;
+}
+
+// Output 0 alone.
+bool LayerNormalization(const RandomCase& c, HostTensor* out) {
+  const HostTensor &x = *c.inputs[0].tensor, &scale = *c.inputs[1].tensor;
+  if (x.dims != out->dims) return false;
+  const auto rank = static_cast<int64_t>(x.dims.size());
+  int64_t axis = IntOr(c, "axis", -1), row = 1;
+  if (axis < 0) axis += rank;
+  for (int64_t d = axis; d < rank; ++d) row *= x.dims[static_cast<size_t>(d)];
+  Index at(x.dims);
+  for (int64_t i = 0, n = out->count(); i < n; ++i, at.Next()) {
+    double sum = 0, squares = 0;
+    for (int64_t k = i / row * row; k < (i / row + 1) * row; ++k) {
+      sum += ElementAsDouble(x, k);
+      squares += ElementAsDouble(x, k) * ElementAsDouble(x, k);
+    }
+    const double r = static_cast<double>(row), mean = sum / r;
+    const double deviation = std::sqrt(squares / r - mean * mean + FloatOr(c, "epsilon", 1e-5));
+    double v = (ElementAsDouble(x, i) - mean) / deviation;
+    v *= ElementAsDouble(scale, Broadcast(scale, at.at));
+    const HostTensor* bias = Maybe(c, 2);
+    if (bias != nullptr) v += ElementAsDouble(*bias, Broadcast(*bias, at.at));
+    SetElement(out, i, v);
+  }
+  return true;
+}
+
 bool Constant(const RandomCase& c, HostTensor* out) {
   if (c.value->dims != out->dims) return false;
   for (int64_t i = 0, n = out->count(); i < n; ++i) Copy(*c.value, i, out, i);
@@ -441,6 +483,8 @@ constexpr std::pair<std::string_view, Fill> kFills[] = {
     {"Max", Max},
     {"Clip", Clip},
     {"HardSigmoid", HardSigmoid},
+    {"Gelu", Gelu},
+    {"LayerNormalization", LayerNormalization},
     {"Constant", Constant},
     {"ConstantOfShape", ConstantOfShape},
     {"Reshape", InOrder},

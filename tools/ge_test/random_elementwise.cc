@@ -106,6 +106,11 @@ void HardSigmoidCase(CaseMaker& m) {
   if (m.r.Chance(0.5)) m.Set("beta", static_cast<float>(m.r.Between(0, 1)) * 1.0);
 }
 
+void GeluCase(CaseMaker& m) {
+  UnaryCase(m);
+  if (m.r.Chance(0.6)) m.Set("approximate", std::string(m.r.Chance(0.7) ? "tanh" : "none"));
+}
+
 void ClipCase(CaseMaker& m) {
   m.Add(m.Numbers(m.dtype(), m.Shape(0, 4), Least(m), Greatest(m)));
   if (m.r.Chance(0.3)) {

@@ -167,6 +167,20 @@ void BatchNormalizationCase(CaseMaker& m) {
   if (m.r.Chance(0.5)) m.Set("epsilon", 0.125);
 }
 
+void LayerNormalizationCase(CaseMaker& m) {
+  const Dims dims = m.Shape(1, 4, false);
+  const auto rank = static_cast<int64_t>(dims.size());
+  const int64_t axis = m.r.Chance(0.6) ? rank - 1 : m.r.Int(0, rank - 1);
+  const Dims last(dims.begin() + axis, dims.end());
+  m.Add(Signal(m, dims));
+  m.Add(Signal(m, m.r.Chance(0.8) ? last : m.Narrowed(dims)));
+  if (m.r.Chance(0.7)) m.Add(Signal(m, m.r.Chance(0.8) ? last : m.Narrowed(dims)));
+  if (axis != rank - 1 || m.r.Chance(0.5)) m.Set("axis", m.Axis(axis, rank));
+  // Small variances make the figures large, and their differences with them.
+  m.Set("epsilon", 0.125);
+  m.c.outputs = m.r.Chance(0.2) ? 3 : 1;
+}
+
 namespace {
 
 // What detection networks have: every pixel repeated.

@@ -24,6 +24,7 @@ constexpr UpgradeRule kRules[] = {
     {"Expand", 0, nullptr},
     {"Flatten", 0, nullptr},
     {"Gather", 0, nullptr},
+    {"Gelu", 0, nullptr},
     {"Gemm", 0, nullptr},
     {"GlobalAveragePool", 0, nullptr},
     {"GlobalMaxPool", 0, nullptr},
@@ -32,6 +33,7 @@ constexpr UpgradeRule kRules[] = {
     {"Identity", 0, nullptr},
     {"If", 0, nullptr},
     {"LSTM", 0, nullptr},  // layout came with the old order as default
+    {"LayerNormalization", 0, nullptr},
     {"LogSoftmax", 13, UpgradeSoftmax},
     {"Loop", 0, nullptr},
     {"MatMul", 0, nullptr},

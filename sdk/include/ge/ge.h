@@ -69,7 +69,20 @@ typedef struct ge_session_options {
    * slash is loaded as a plugin. NULL = every engine that is found. */
   const char* engines;
   uint64_t plan_cache_bytes; /* bound of kept plans with their arenas; 0 = 1 GiB */
+  uint32_t prices;           /* GE_PRICES_* */
+  uint32_t replan; /* 1 = runs may replace a plan that takes another time than predicted */
+  uint32_t measure_budget_ms; /* of GE_PRICES_MEASURE, each compile; 0 = 2000 */
+  uint32_t reserved;
 } ge_session_options;
+enum {
+  /* 0 = cached. What engines ask is corrected by what was measured on this machine, kept in
+   * $GE_CACHE_DIR (off = nothing is kept), else $XDG_CACHE_HOME/graphengine or
+   * ~/.cache/graphengine; a few runs are timed to learn more. */
+  GE_PRICES_DEFAULT = 0,
+  GE_PRICES_ANALYTIC = 1, /* what engines ask, the same on every machine */
+  GE_PRICES_CACHED = 2,
+  GE_PRICES_MEASURE = 3 /* as cached, and compiling times the offers in question first */
+};
 /* Fills in the defaults. */
 GE_API ge_status ge_session_options_init(ge_session_options* options);
 /* `options` NULL = defaults. Loads engines. *out is NULL on failure. */

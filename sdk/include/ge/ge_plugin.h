@@ -35,7 +35,7 @@ extern "C" {
 #define GE_PLUGIN_MAGIC 0x4e49474c50454721ull /* "!GEPLGIN" read little-endian */
 /* Names this state of the structs: the first 8 bytes of the SHA-256 of tests/abi/layout.golden. The
  * ABI test recomputes it; enforced at load while GE_ABI_MAJOR is 0. */
-#define GE_HEADER_HASH 0x55bb4d39351b3981ull
+#define GE_HEADER_HASH 0x8aaa40892fc51662ull
 
 /* ---- basic words ---------------------------------------------------------------------------- */
 
@@ -456,6 +456,15 @@ typedef struct ge_host_api { /* valid from init to shutdown; all functions are t
   void (*const_done)(ge_host*, const void* data, uint64_t bytes);
   uint32_t threads; /* compute threads of the process, fixed before the first engine loads */
   uint32_t isa_cap; /* GE_ISA_*: kernels above it must not be used */
+  /* The machine as the host measured it, so that prices by formula can follow it. */
+  double flops_per_ns; /* f32 peak of one thread at isa_cap; a multiply-add counts two */
+  /* A copy's bytes, read + written, of one thread: [0] inside L2, [1] inside L3, [2] in memory. */
+  double copy_bytes_per_ns[3];
+  /* All `threads` against one: [0] multiply-adds, [1] copies in memory. 1 with one thread. */
+  double thread_gain[2];
+  double call_ns;          /* an indirect call as enqueue is one, its arguments included */
+  double fork_ns;          /* parallel_for over `threads` empty bodies; 0 with one thread */
+  uint64_t cache_bytes[2]; /* L2 of a core, L3 of the machine; 0 = has none */
 } ge_host_api;
 enum { GE_ISA_NATIVE = 0, GE_ISA_SSE42 = 1, GE_ISA_AVX2 = 2, GE_ISA_AVX512 = 3 };
 

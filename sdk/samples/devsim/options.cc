@@ -31,6 +31,10 @@ ge_rc SetOne(std::string_view name, std::string_view value, Options* out, ge_err
     out->wrap = value;
     return GE_OK;
   }
+  if ((name == "ops" || name == "fail_compile") && !value.empty()) {
+    (name == "ops" ? out->ops : out->fail_compile) = value;
+    return GE_OK;
+  }
   for (const Key& k : kKeys) {
     if (k.name != name) continue;
     uint64_t n = 0;
@@ -46,8 +50,9 @@ ge_rc SetOne(std::string_view name, std::string_view value, Options* out, ge_err
     return GE_OK;
   }
   return Fail(err, GE_INVALID_ARGUMENT, UINT32_MAX,
-              "devsim: option '%.*s' is not known; wanted wrap, price, take, take_seed, "
-              "link_latency_ns, link_gbps, streams, delay, delay_us or fail_at, each with =VALUE",
+              "devsim: option '%.*s' is not known; wanted wrap, ops, fail_compile, price, take, "
+              "take_seed, link_latency_ns, link_gbps, streams, delay, delay_us or fail_at, each "
+              "with =VALUE",
               static_cast<int>(name.size()), name.data());
 }
 
@@ -66,6 +71,15 @@ ge_rc ParseOptions(ge_str text, Options* out, ge_err* err) {
     if (rc != GE_OK) return rc;
   }
   return GE_OK;
+}
+
+bool Named(std::string_view list, std::string_view op) {
+  while (!list.empty()) {
+    const size_t end = std::min(list.find('+'), list.size());
+    if (list.substr(0, end) == op) return true;
+    list.remove_prefix(std::min(end + 1, list.size()));
+  }
+  return false;
 }
 
 uint64_t Mix(uint64_t seed, uint64_t n) {  // the finaliser of splitmix64

@@ -4,6 +4,8 @@
 //                       devsim.so or in ../graphengine from there
 //   price=PERCENT       of the wrapped engine's prices (100)
 //   take=PERCENT        share of the nodes that are offered at all (100), drawn by take_seed (1)
+//   ops=OP+OP...         only these operators are offered (all)
+//   fail_compile=OP+OP... segments with one of these operators do not compile (none)
 //   link_latency_ns=N   price of a copy in either direction (2000) ...
 //   link_gbps=N         ... and its speed in GB/s (10)
 //   streams=N           at most so many streams, 1 to 16 (2)
@@ -15,6 +17,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 #include "ge/ge_plugin.h"
 
@@ -22,6 +25,8 @@ namespace devsim {
 
 struct Options {
   std::string wrap = "ref";
+  std::string ops;  // "Add+Mul", empty = all
+  std::string fail_compile;
   uint64_t price = 100, take = 100, take_seed = 1;
   uint64_t link_latency_ns = 2000, link_gbps = 10;
   uint64_t streams = 2;
@@ -31,6 +36,9 @@ struct Options {
 
 // GE_INVALID_ARGUMENT naming an unknown key or a value out of range.
 ge_rc ParseOptions(ge_str text, Options* out, ge_err* err);
+
+// Is `op` one of "Add+Mul"?
+bool Named(std::string_view list, std::string_view op);
 
 // A well-mixed number for (seed, n); the same everywhere.
 uint64_t Mix(uint64_t seed, uint64_t n);

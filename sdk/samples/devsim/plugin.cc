@@ -17,6 +17,16 @@ ge_rc QueryGuarded(ge_engine* e, const ge_graph* graph, const ge_sink* sink, ge_
   return Guard(err, "devsim: query", [&] { return Query(e, graph, sink, err); });
 }
 
+bool MustFail(const ge_engine& e, const ge_segment& s) {
+  for (uint32_t t = 0; t < s.n_taken; ++t) {
+    for (uint32_t k = 0; k < s.taken[t].n_node; ++k) {
+      const ge_node* node = GE_NODE(s.graph, s.taken[t].node[k]);
+      if (Named(e.options.fail_compile, ge::plugin::View(node->op))) return true;
+    }
+  }
+  return false;
+}
+
 ge_rc Compile(ge_engine* e, const ge_segment* segment, uint32_t n, uint32_t segment_stride,
               ge_compiled* out, uint32_t out_stride, ge_err* err) {
   return Guard(err, "devsim: compile", [&]() -> ge_rc {
@@ -28,6 +38,16 @@ ge_rc Compile(ge_engine* e, const ge_segment* segment, uint32_t n, uint32_t segm
       auto* c =
           reinterpret_cast<ge_compiled*>(reinterpret_cast<char*>(out) + uint64_t{i} * out_stride);
       if (c->exec == nullptr) continue;
+      const auto* s = reinterpret_cast<const ge_segment*>(reinterpret_cast<const char*>(segment) +
+                                                          uint64_t{i} * segment_stride);
+      if (MustFail(*e, *s)) {
+        const ge_engine_api& api = e->wrapped.api();
+        if (api.exec_destroy != nullptr) api.exec_destroy(c->exec);
+        c->exec = nullptr;
+        c->rc = ge::plugin::Fail(&c->err, GE_UNIMPLEMENTED, UINT32_MAX,
+                                 "devsim: option fail_compile names an operator of this segment");
+        continue;
+      }
       *execs[i] = {e, c->exec};
       c->exec = execs[i].release();
     }

@@ -10,6 +10,7 @@ namespace {
 // Stands between the wrapped engine and the host.
 struct Proxy {
   const ge_engine* engine;
+  const ge_graph* graph;
   const ge_sink* host;
 };
 
@@ -18,14 +19,18 @@ uint64_t Scaled(const ge_engine& engine, uint64_t ns) {
   return static_cast<uint64_t>(static_cast<double>(ns) * engine.options.price / 100.0);
 }
 
-bool Taken(const Options& o, uint32_t node) { return Mix(o.take_seed, node) % 100 < o.take; }
+bool Taken(const Proxy& p, uint32_t node) {
+  const Options& o = p.engine->options;
+  if (!o.ops.empty() && !Named(o.ops, ge::plugin::View(GE_NODE(p.graph, node)->op))) return false;
+  return Mix(o.take_seed, node) % 100 < o.take;
+}
 
 ge_rc Decline(const Proxy& p, uint32_t node) {
   ge_decline d = {};
   d.h = GE_HDR(ge_decline, GE_TAG_DECLINE);
   d.node = node;
   d.why = GE_WHY_POLICY;
-  d.text = ge::plugin::Str("option take leaves this node out");
+  d.text = ge::plugin::Str("option take or ops leaves this node out");
   return p.host->decline(p.host->host, &d);
 }
 
@@ -34,7 +39,7 @@ ge_rc TakeOffer(void* host, const ge_offer* given) {
   const ge_engine& engine = *p.engine;
   ge_offer offer = *given;  // one header hash, so one size
   for (uint32_t i = 0; i < offer.n_node; ++i) {
-    if (Taken(engine.options, offer.node[i])) continue;
+    if (Taken(p, offer.node[i])) continue;
     return offer.n_node == 1 ? Decline(p, offer.node[0]) : static_cast<ge_rc>(GE_OK);
   }
   ge_cost cost = {};
@@ -67,7 +72,7 @@ ge_rc TakeLayout(void* host, const ge_layout* layout, uint32_t* id) {
 }  // namespace
 
 ge_rc Query(ge_engine* engine, const ge_graph* graph, const ge_sink* sink, ge_err* err) {
-  Proxy proxy = {engine, sink};
+  Proxy proxy = {engine, graph, sink};
   ge_sink mine = {};
   mine.h = GE_HDR(ge_sink, GE_TAG_SINK);
   mine.host = &proxy;

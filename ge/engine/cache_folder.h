@@ -1,0 +1,25 @@
+// The folder that keeps what was measured on this host between processes: $GE_CACHE_DIR, else
+// $XDG_CACHE_HOME/graphengine, else ~/.cache/graphengine. GE_CACHE_DIR=off, or a folder that cannot
+// be made or written, means that nothing is kept, and is no error: every file in it can be measured
+// again. Files are replaced whole, by a temporary name and rename, under a lock of their own, so
+// that two processes lose nothing of each other's. Thread-safe.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+
+namespace ge {
+
+// Empty when nothing is kept. Asks the environment anew at each call; makes no folder.
+std::string CacheFolder();
+
+// The text of a file of the folder; nothing when there is none, or it is beyond 64 MiB.
+std::optional<std::string> ReadCacheFile(const std::string& name);
+
+// Replaces a file by what `merge` makes of its present text ("" when there is none). False when it
+// could not be written; the file is then as it was.
+bool UpdateCacheFile(const std::string& name,
+                     const std::function<std::string(const std::string& present)>& merge);
+
+}  // namespace ge

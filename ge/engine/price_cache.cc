@@ -1,0 +1,293 @@
+#include "ge/engine/price_cache.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <span>
+
+#include "ge/engine/cache_folder.h"
+#include "ge/engine/plugin.h"
+#include "ge/engine/sha256.h"
+
+namespace ge {
+namespace {
+
+constexpr uint32_t kFormat = 1;
+// Samples behind a mean count at most so much, so that a machine that changes is followed.
+constexpr uint32_t kMaxCount = 32;
+// Rows kept in the file; the oldest go first. About 6 MB of text.
+constexpr size_t kMaxRows = 20'000;
+// An engine that nobody measured is taken to be as optimistic as the others, within this factor.
+constexpr double kMaxStrangerLog = 0.6931;  // log 2
+
+bool Sane(double ns) { return std::isfinite(ns) && ns >= 0 && ns < 1e15; }
+
+uint32_t Today() {
+  using Days = std::chrono::duration<int64_t, std::ratio<86400>>;
+  return static_cast<uint32_t>(
+      std::chrono::duration_cast<Days>(std::chrono::system_clock::now().time_since_epoch())
+          .count());
+}
+
+double LogRatio(double measured, double asked) {
+  return std::log(std::max(measured, 1.0) / std::max(asked, 1.0));
+}
+
+double Median(std::vector<double>* values) {
+  auto middle = values->begin() + static_cast<int64_t>(values->size() / 2);
+  std::nth_element(values->begin(), middle, values->end());
+  return *middle;
+}
+
+std::string Joined(const OfferName& name) { return name.signature + "|" + name.shape; }
+
+// Scopes of a fit, narrow to wide.
+std::string Scope(const PriceBook& b, int kind, const std::string& family, int64_t bucket) {
+  return fmt::format("{}|{}|{}|{}|{}", b.plugin_hash, b.device, kind, family, bucket);
+}
+std::string EngineScope(const PriceBook& b, int kind) {
+  return fmt::format("{}|{}|{}", b.plugin_hash, b.device, kind);
+}
+std::string WorldScope(int kind) { return fmt::format("*|{}", kind); }
+
+}  // namespace
+
+void Sampled::Add(double more_ns, uint32_t more_count) {
+  if (more_count == 0) return;
+  const double have = std::min(count, kMaxCount), more = std::min(more_count, kMaxCount);
+  const double log_ns =
+      (have * std::log(std::max(ns, 1.0)) + more * std::log(std::max(more_ns, 1.0))) /
+      (have + more);
+  ns = std::exp(log_ns);
+  count = std::min(count + more_count, kMaxCount);
+}
+
+PriceCache::PriceCache(const MachineRecord& machine)
+    : cpu_(machine.cpu), isa_(machine.isa), threads_(machine.threads) {}
+
+namespace {
+
+std::string FileName(const std::string& cpu, uint32_t isa, uint32_t threads) {
+  const std::string key = fmt::format("{}|{}|{}", cpu, isa, threads);
+  return "prices-" + Sha256(std::as_bytes(std::span(key.data(), key.size()))).substr(0, 16) +
+         ".json";
+}
+
+}  // namespace
+
+void PriceCache::Load() {
+  const std::string name = FileName(cpu_, isa_, threads_);
+  const auto text = ReadCacheFile(name);
+  if (!text) return;
+  Status status = FromText(*text);
+  if (status.ok()) return;
+  LogLine(1,
+          fmt::format("price cache '{}/{}' is ignored: {}", CacheFolder(), name, status.message()));
+}
+
+void PriceCache::Save() {
+  std::lock_guard<std::mutex> lock(mutex_);
+  if (fresh_.empty()) return;
+  const std::string name = FileName(cpu_, isa_, threads_);
+  const bool written = UpdateCacheFile(name, [&](const std::string& present) {
+    Books books;
+    Status status = present.empty() ? Status() : Parse(present, &books);
+    if (!status.ok()) books.clear();  // What cannot be read is measured again.
+    Merge(fresh_, &books);
+    Prune(&books);
+    return Print(books);
+  });
+  if (written) fresh_.clear();
+}
+
+bool PriceCache::Empty() const {
+  std::lock_guard<std::mutex> lock(mutex_);
+  return books_.empty();
+}
+
+bool PriceCache::Knows(const PriceBook& book) const {
+  std::lock_guard<std::mutex> lock(mutex_);
+  return books_.count(book) != 0;
+}
+
+bool PriceCache::Find(const PriceBook& book, const OfferName& name, PriceRow* out) const {
+  std::lock_guard<std::mutex> lock(mutex_);
+  auto b = books_.find(book);
+  if (b == books_.end()) return false;
+  auto row = b->second.find(Joined(name));
+  if (row == b->second.end()) return false;
+  *out = row->second;
+  return true;
+}
+
+void PriceCache::Add(const PriceBook& book, const OfferName& name, Kind kind, double asked_ns,
+                     double ns, uint32_t count) {
+  if (!Sane(asked_ns) || !Sane(ns) || count == 0) return;
+  std::lock_guard<std::mutex> lock(mutex_);
+  const std::string key = Joined(name);
+  for (Books* books : {&books_, &fresh_}) {
+    PriceRow& row = (*books)[book][key];
+    row.family = name.family, row.bucket = name.bucket, row.day = Today();
+    (kind == Kind::kAlone ? row.asked_ns : row.asked_inside_ns) = asked_ns;
+    (kind == Kind::kAlone ? row.alone : row.inside).Add(ns, count);
+  }
+  fits_valid_ = false;
+}
+
+void PriceCache::Fitted() const {
+  if (fits_valid_) return;
+  std::map<std::string, std::vector<double>> logs;
+  for (const auto& [book, rows] : books_) {
+    for (const auto& [key, row] : rows) {
+      for (int kind = 0; kind < 2; ++kind) {
+        const Sampled& s = kind == 0 ? row.alone : row.inside;
+        if (s.count == 0) continue;
+        const double log = LogRatio(s.ns, kind == 0 ? row.asked_ns : row.asked_inside_ns);
+        for (const std::string& scope :
+             {Scope(book, kind, row.family, row.bucket), Scope(book, kind, row.family, -1),
+              EngineScope(book, kind), WorldScope(kind)}) {
+          logs[scope].push_back(log);
+        }
+      }
+    }
+  }
+  fits_.clear();
+  for (auto& [scope, values] : logs) {
+    const uint32_t n = static_cast<uint32_t>(values.size());
+    fits_[scope] = {Median(&values), n};
+  }
+  fits_valid_ = true;
+}
+
+Correction PriceCache::CorrectionFor(const PriceBook& book, const OfferName& name, Kind kind,
+                                     double confidence) const {
+  std::lock_guard<std::mutex> lock(mutex_);
+  Fitted();
+  const int k = kind == Kind::kAlone ? 0 : 1;
+  // The wider the scope, the more rows it takes to be believed.
+  const std::pair<std::string, double> scopes[] = {{Scope(book, k, name.family, name.bucket), 0.0},
+                                                   {Scope(book, k, name.family, -1), 1.0},
+                                                   {EngineScope(book, k), 3.0}};
+  for (const auto& [scope, doubt] : scopes) {
+    auto it = fits_.find(scope);
+    if (it == fits_.end()) continue;
+    const double n = it->second.rows;
+    return {std::exp(it->second.log_factor * n / (n + doubt + confidence)), it->second.rows};
+  }
+  auto world = fits_.find(WorldScope(k));
+  if (world == fits_.end()) return {};
+  const double log = std::clamp(world->second.log_factor, -kMaxStrangerLog, kMaxStrangerLog);
+  const double n = world->second.rows;
+  return {std::exp(log * n / (n + 3 + confidence)), world->second.rows};
+}
+
+void PriceCache::Merge(const Books& from, Books* into) {
+  for (const auto& [book, rows] : from) {
+    for (const auto& [key, row] : rows) {
+      PriceRow& out = (*into)[book][key];
+      out.family = row.family, out.bucket = row.bucket, out.day = std::max(out.day, row.day);
+      if (row.alone.count) out.asked_ns = row.asked_ns;
+      if (row.inside.count) out.asked_inside_ns = row.asked_inside_ns;
+      out.alone.Add(row.alone.ns, row.alone.count);
+      out.inside.Add(row.inside.ns, row.inside.count);
+    }
+  }
+}
+
+void PriceCache::Prune(Books* books) {
+  std::vector<uint32_t> days;
+  for (const auto& [book, rows] : *books) {
+    for (const auto& [key, row] : rows) days.push_back(row.day);
+  }
+  if (days.size() <= kMaxRows) return;
+  const auto cut = days.begin() + static_cast<int64_t>(days.size() - kMaxRows);
+  std::nth_element(days.begin(), cut, days.end());
+  const uint32_t oldest = *cut;
+  size_t excess = days.size() - kMaxRows;
+  for (auto b = books->begin(); b != books->end();) {
+    for (auto r = b->second.begin(); r != b->second.end();) {
+      const bool drop = r->second.day < oldest || (r->second.day == oldest && excess > 0);
+      if (drop && excess > 0) --excess;
+      r = drop ? b->second.erase(r) : std::next(r);
+    }
+    b = b->second.empty() ? books->erase(b) : std::next(b);
+  }
+}
+
+std::string PriceCache::Print(const Books& books) const {
+  nlohmann::json list = nlohmann::json::array();
+  for (const auto& [book, rows] : books) {
+    nlohmann::json out = nlohmann::json::object();
+    for (const auto& [key, r] : rows) {
+      out[key] = {r.family,      r.bucket,          r.day,       r.asked_ns,    r.alone.ns,
+                  r.alone.count, r.asked_inside_ns, r.inside.ns, r.inside.count};
+    }
+    list.push_back({{"plugin", book.plugin_hash}, {"device", book.device}, {"rows", out}});
+  }
+  nlohmann::json j = {
+      {"format", kFormat}, {"cpu", cpu_}, {"isa", isa_}, {"threads", threads_}, {"engines", list}};
+  // Names of operators come from models and need not be UTF-8.
+  return j.dump(0, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+}
+
+Status PriceCache::Parse(const std::string& text, Books* out) const {
+  try {
+    const nlohmann::json j = nlohmann::json::parse(text);
+    const auto found = j.at("format").get<uint32_t>();
+    if (found != kFormat) {
+      return Status(Code::kFailedPrecondition,
+                    fmt::format("its format is {}, this version reads {}", found, kFormat));
+    }
+    if (j.at("cpu") != cpu_ || j.at("isa").get<uint32_t>() != isa_ ||
+        j.at("threads").get<uint32_t>() != threads_) {
+      return Status(
+          Code::kFailedPrecondition,
+          fmt::format("it is about {}, isa {}, {} threads; this is {}, isa {}, {} threads",
+                      j.at("cpu").get<std::string>(), j.at("isa").get<uint32_t>(),
+                      j.at("threads").get<uint32_t>(), cpu_, isa_, threads_));
+    }
+    Books books;
+    for (const nlohmann::json& engine : j.at("engines")) {
+      PriceBook book{engine.at("plugin").get<std::string>(),
+                     engine.at("device").get<std::string>()};
+      for (const auto& [key, r] : engine.at("rows").items()) {
+        PriceRow row;
+        row.family = r.at(0).get<std::string>(), row.bucket = r.at(1).get<uint32_t>();
+        row.day = r.at(2).get<uint32_t>(), row.asked_ns = r.at(3).get<double>();
+        row.alone = {r.at(4).get<double>(), r.at(5).get<uint32_t>()};
+        row.asked_inside_ns = r.at(6).get<double>();
+        row.inside = {r.at(7).get<double>(), r.at(8).get<uint32_t>()};
+        if (!Sane(row.asked_ns) || !Sane(row.alone.ns) || !Sane(row.asked_inside_ns) ||
+            !Sane(row.inside.ns)) {
+          return Status(Code::kDataCorrupt, fmt::format("a price of '{}' is out of range", key));
+        }
+        books[book].emplace(key, std::move(row));
+      }
+    }
+    *out = std::move(books);
+    return {};
+  } catch (const nlohmann::json::parse_error& e) {
+    return Status(Code::kDataCorrupt, fmt::format("it is damaged at byte {}", e.byte));
+  } catch (const nlohmann::json::exception&) {  // Its text may quote the file's bytes.
+    return Status(Code::kDataCorrupt, "it is damaged: a field is missing or of another kind");
+  }
+}
+
+std::string PriceCache::ToText() const {
+  std::lock_guard<std::mutex> lock(mutex_);
+  return Print(books_);
+}
+
+Status PriceCache::FromText(const std::string& text) {
+  Books books;
+  GE_RETURN_IF_ERROR(Parse(text, &books));
+  std::lock_guard<std::mutex> lock(mutex_);
+  Merge(books, &books_);
+  fits_valid_ = false;
+  return {};
+}
+
+}  // namespace ge

@@ -1,0 +1,103 @@
+// PriceCache: what offers were measured to take on this machine, and how far engines are off where
+// nothing was measured. It never runs anything and knows no graph: rows go in, prices come out.
+// One file a machine in the cache folder (cache_folder.h): JSON, mergeable, with the machine in its
+// header; a file that is damaged or about another machine is ignored with a log line.
+// Owned by a session; thread-safe.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "ge/base/status.h"
+#include "ge/engine/probe.h"
+#include "ge/engine/signature.h"
+
+namespace ge {
+
+// A geometric mean with the number of samples behind it, bounded so that new ones always count.
+struct Sampled {
+  double ns = 0;
+  uint32_t count = 0;  // 0 = unknown
+  void Add(double more_ns, uint32_t more_count);
+};
+
+struct PriceRow {
+  std::string family;
+  uint32_t bucket = 0;
+  double asked_ns = 0;         // by the engine, for the offer alone
+  Sampled alone;               // a segment of its own
+  double asked_inside_ns = 0;  // marginal less what it saves inside a segment
+  Sampled inside;              // its share of a larger segment
+  uint32_t day = 0;            // since 1970, of the last sample
+};
+
+// Which engine, as the cache tells them apart: plugin hash, options and device.
+struct PriceBook {
+  std::string plugin_hash, device;  // "cpu" or "cpu?price=10"
+  friend auto operator<=>(const PriceBook&, const PriceBook&) = default;
+};
+
+// How far an engine's price is off, where nothing was measured.
+struct Correction {
+  double factor = 1;  // measured / asked
+  uint32_t rows = 0;  // that it was fitted from; 0 = nothing is known
+};
+
+class PriceCache {
+ public:
+  // Empty; `machine` gives cpu, isa and threads.
+  explicit PriceCache(const MachineRecord& machine);
+
+  // Reads the file of this machine; what is not usable is ignored.
+  void Load();
+  // Merges what was added since Load into the file. Nothing to do, no folder or no right to write
+  // is no error.
+  void Save();
+
+  bool Empty() const;
+  bool Knows(const PriceBook& book) const;
+  // The row of exactly this offer; false when there is none.
+  bool Find(const PriceBook& book, const OfferName& name, PriceRow* out) const;
+  enum class Kind { kAlone, kInside };
+  // `asked_ns` is what the engine asked for it in the same circumstance.
+  void Add(const PriceBook& book, const OfferName& name, Kind kind, double asked_ns, double ns,
+           uint32_t count);
+  // Median of log(measured / asked) over rows of the same book: of the family and bucket, else of
+  // the family, else of the engine, else of every engine within a factor of two; blended with 1 by
+  // the number of rows and the engine's confidence (0..1).
+  Correction CorrectionFor(const PriceBook& book, const OfferName& name, Kind kind,
+                           double confidence) const;
+
+  // ---- the file's text, for tests ---------------------------------------------------------------
+  std::string ToText() const;
+  // DATA_CORRUPT or FAILED_PRECONDITION (another format or machine); then nothing has changed.
+  Status FromText(const std::string& text);
+
+ private:
+  using Rows = std::unordered_map<std::string, PriceRow>;  // by signature, a bar, shape
+  using Books = std::map<PriceBook, Rows>;
+  struct Fit {
+    double log_factor = 0;
+    uint32_t rows = 0;
+  };
+  using Fits = std::map<std::string, Fit>;  // by scope
+  Status Parse(const std::string& text, Books* out) const;
+  std::string Print(const Books& books) const;
+  void Fitted() const;
+  static void Merge(const Books& from, Books* into);
+  static void Prune(Books* books);
+
+  const std::string cpu_;
+  const uint32_t isa_, threads_;
+  mutable std::mutex mutex_;
+  Books books_;  // all that is known
+  Books fresh_;  // what Add has brought since the last Save
+  mutable bool fits_valid_ = false;
+  mutable Fits fits_;
+};
+
+}  // namespace ge

@@ -1,0 +1,46 @@
+// The host probe: what one core, and all of them, can do at best. Measured once for a CPU model,
+// instruction sets, cap, thread count and probe version, then kept in the cache folder; about
+// 0.25 s when it has to be measured. Engines get it through ge_host_api and scale their prices by
+// it. It is not a benchmark of any engine. A record is plain data; any thread may read it.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+namespace ge {
+
+struct MachineRecord {
+  std::string cpu;        // model name, as the kernel tells it
+  uint32_t isa_mask = 0;  // bit GE_ISA_*: what the CPU has
+  uint32_t isa = 0;       // GE_ISA_*: the best that the cap allows, never GE_ISA_NATIVE
+  uint32_t threads = 1;
+  bool fixed = false;       // not measured: FixedMachine()
+  bool probed_now = false;  // measured by this process, not read from the cache
+  // By GE_ISA_*, one thread; 0 beyond the cap. Copies count bytes read + written: inside L2, inside
+  // L3, in memory.
+  double flops_per_ns[4] = {};
+  double copy_bytes_per_ns[4][3] = {};
+  double thread_gain[2] = {1, 1};  // all threads / one: multiply-adds, copies in memory
+  double call_ns = 0;              // an indirect call with the arguments of enqueue
+  double fork_ns = 0;              // parallel_for over empty bodies; 0 with one thread
+  uint64_t cache_bytes[2] = {};    // L2, L3
+};
+
+// The same on every host, for tests whose plans may not depend on it: a 2.8 GHz server core.
+MachineRecord FixedMachine(uint32_t isa_cap, uint32_t threads);
+
+using ParallelForFn = void (*)(uint64_t n, void (*body)(void* ctx, uint64_t i), void* ctx);
+// Measures now.
+MachineRecord ProbeMachine(uint32_t isa_cap, uint32_t threads, ParallelForFn parallel_for);
+// From the cache folder, else measured and kept there. GE_PROBE=fixed answers FixedMachine.
+MachineRecord FindMachine(uint32_t isa_cap, uint32_t threads, ParallelForFn parallel_for);
+
+// The text that the cache keeps, and back. False when it is damaged, of another version or about
+// another machine than `key` (its cpu, isa_mask, isa and threads).
+std::string MachineToText(const MachineRecord& m);
+bool MachineFromText(const std::string& text, const MachineRecord& key, MachineRecord* out);
+
+// cpu, isa_mask, isa and threads of this host; nothing is measured.
+MachineRecord IdentifyMachine(uint32_t isa_cap, uint32_t threads);
+
+}  // namespace ge

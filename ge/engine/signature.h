@@ -1,0 +1,28 @@
+// The name that the price cache gives to an offer: what it computes, apart from the shape, and the
+// shape. Two offers of one device with equal names take equally long on one machine, whatever model
+// they come from. Readable text, since it stands in the cache file. Stateless.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "ge/engine/offers.h"
+#include "ge/ir/graph.h"
+#include "ge/plan/plan.h"
+
+namespace ge {
+
+struct OfferName {
+  std::string family;     // "Conv", "Conv+Relu": operators alone
+  std::string signature;  // operators, attributes, wiring, dtypes, constants, layouts
+  std::string shape;      // dims of what is read and given
+  uint32_t bucket = 0;    // of size: log8 of the bytes read and given
+};
+
+OfferName NameOffer(const Graph& graph, const Function& function,
+                    const std::vector<uint32_t>& nodes,
+                    const std::vector<std::pair<ValueId, LayoutId>>& value_layouts,
+                    const std::vector<PlanLayout>& layouts);
+
+}  // namespace ge

@@ -1,0 +1,31 @@
+#include "ge/ops/decompose.h"
+
+namespace ge {
+
+ValueId Parts::Add(std::string op, std::vector<ValueId> inputs, Type type,
+                   std::vector<Attr> attrs) {
+  return t_.AddNode(fn_, node_.id, "", std::move(op), std::move(inputs), std::move(attrs),
+                    {std::move(type)}, {&node_})[0];
+}
+
+ValueId Parts::Scalar(DType dtype, double value) {
+  const Type type = TensorType(dtype, std::vector<int64_t>{});
+  if (dtype == DType::kDouble) return t_.AddConst(fn_, MakeConst(type, &value, sizeof value));
+  const auto narrow = static_cast<float>(value);
+  return t_.AddConst(fn_, MakeConst(type, &narrow, sizeof narrow));
+}
+
+ValueId Parts::Ints(const std::vector<int64_t>& values) {
+  const Type type =
+      TensorType(DType::kInt64, std::vector<int64_t>{static_cast<int64_t>(values.size())});
+  return t_.AddConst(fn_, MakeConst(type, values.data(), values.size() * sizeof(int64_t)));
+}
+
+ValueId Parts::Cast(ValueId v, DType dtype) {
+  Type type = TypeOf(v);
+  if (type.dtype == dtype) return v;
+  type.dtype = dtype;
+  return Add("Cast", {v}, std::move(type), {{"to", static_cast<int64_t>(dtype)}});
+}
+
+}  // namespace ge

@@ -1,0 +1,34 @@
+// Parts: what decomposition rules (OpDef::decompose) build nodes with. It makes its constants
+// itself and infers nothing: a rule states the type of every value. Not a pass; one thread.
+#pragma once
+
+#include "ge/ir/edit.h"
+#include "ge/ops/op.h"
+
+namespace ge {
+
+class Parts {
+ public:
+  // New nodes stand before `node` and have it as their origin; `node` is a copy that outlives this.
+  Parts(Transaction* t, FunctionId fn, const Node& node) : t_(*t), fn_(fn), node_(node) {}
+
+  // A copy: adding a node moves the values.
+  Type TypeOf(ValueId v) const { return t_.graph().fn(fn_).value(v).type; }
+  ValueId Add(std::string op, std::vector<ValueId> inputs, Type type, std::vector<Attr> attrs = {});
+  // A scalar of kFloat or kDouble.
+  ValueId Scalar(DType dtype, double value);
+  ValueId Ints(const std::vector<int64_t>& values);
+  // `v` itself when it has that dtype already.
+  ValueId Cast(ValueId v, DType dtype);
+
+ private:
+  Transaction& t_;
+  FunctionId fn_;
+  const Node& node_;
+};
+
+// The dtype that steps between are computed in: at least f32, so that a 16-bit result is rounded
+// once, as by an engine that takes the operator whole.
+inline DType StepDType(DType t) { return t == DType::kDouble ? t : DType::kFloat; }
+
+}  // namespace ge

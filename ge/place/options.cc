@@ -1,0 +1,25 @@
+#include "ge/place/options.h"
+
+#include <fmt/format.h>
+
+namespace ge {
+
+Result<PlacePolicy> PlacePolicyFromName(std::string_view name) {
+  if (name == "cost") return PlacePolicy::kCost;
+  if (name == "priority") return PlacePolicy::kPriority;
+  return Status(Code::kInvalidArgument,
+                fmt::format("the placement policy is '{}', wanted cost or priority", name));
+}
+
+Result<PlacePin> ParsePin(std::string_view text) {
+  const size_t eq = text.rfind('=');
+  if (eq == std::string_view::npos || eq == 0 || eq + 1 == text.size()) {
+    return Status(Code::kInvalidArgument,
+                  fmt::format("the pin '{}' is not NODE=ENGINE; write conv1=onednn, or "
+                              "conv1=onednn/cpu for one of its devices",
+                              text));
+  }
+  return PlacePin{std::string(text.substr(0, eq)), std::string(text.substr(eq + 1))};
+}
+
+}  // namespace ge

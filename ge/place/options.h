@@ -1,0 +1,35 @@
+// What a caller may demand of PLACE: the policy, nodes pinned to an engine, no fusing. It is data;
+// ge/place/from_offers.cc obeys it. Values, owned by whoever holds them; any thread may read.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "ge/base/status.h"
+
+namespace ge {
+
+enum class PlacePolicy {
+  kCost,      // the cheapest whole plan
+  kPriority,  // as other runtimes do: in order, the first engine that offers a node takes it
+};
+// "cost", "priority"; INVALID_ARGUMENT for anything else.
+Result<PlacePolicy> PlacePolicyFromName(std::string_view name);
+
+struct PlacePin {
+  std::string node;    // its name, its label as ge explain prints it, or #ID
+  std::string target;  // "onednn", or one of its devices: "onednn/cpu"
+};
+// "NODE=ENGINE[/DEVICE]"; the last '=' separates, since names may hold one.
+Result<PlacePin> ParsePin(std::string_view text);
+
+struct PlaceOptions {
+  PlacePolicy policy = PlacePolicy::kCost;
+  std::vector<std::string> order;  // kPriority: engines, first wins; those not named follow in the
+                                   // session's order, which is also what empty means
+  std::vector<PlacePin> pins;
+  bool fuse = true;  // false: each node is a segment of its own, without patterns and groups
+};
+
+}  // namespace ge

@@ -1,0 +1,107 @@
+#include "ge/place/pins.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdlib>
+
+namespace ge {
+namespace {
+
+// "#12" -> 12, 0 for anything else; ids begin at 1.
+NodeId IdOf(const std::string& text) {
+  if (text.size() < 2 || text[0] != '#') return 0;
+  char* end = nullptr;
+  const unsigned long long id = std::strtoull(text.c_str() + 1, &end, 10);
+  return *end == 0 && id <= UINT32_MAX ? static_cast<NodeId>(id) : 0;
+}
+
+Status Unknown(const Function& f, const std::string& name) {
+  std::string some;
+  for (size_t i = 0; i < std::min<size_t>(f.nodes.size(), 5); ++i) {
+    some += (some.empty() ? "" : ", ") + NodeLabel(f.nodes[i]);
+  }
+  return Status(Code::kInvalidArgument,
+                fmt::format("a pin names the node '{}', which the graph that is placed does not "
+                            "have; it begins with: {}; ge explain lists all",
+                            name, some.empty() ? "no node" : some));
+}
+
+Result<uint32_t> FindNode(const Function& f, const std::string& name) {
+  std::vector<uint32_t> found;
+  for (uint32_t i = 0; i < f.nodes.size(); ++i) {
+    if (NodeLabel(f.nodes[i]) == name) found.push_back(i);
+  }
+  if (found.empty()) {
+    const NodeId id = IdOf(name);
+    for (uint32_t i = 0; id && i < f.nodes.size(); ++i) {
+      if (f.nodes[i].id == id) found.push_back(i);
+    }
+  }
+  if (found.size() == 1) return found[0];
+  if (found.empty()) return Unknown(f, name);
+  std::string ids;
+  for (uint32_t n : found) {
+    ids += fmt::format("{}#{} ({})", ids.empty() ? "" : ", ", f.nodes[n].id, f.nodes[n].op);
+  }
+  return Status(Code::kInvalidArgument,
+                fmt::format("a pin names '{}', which {} nodes are called; name one by its id: {}",
+                            name, found.size(), ids));
+}
+
+Result<std::vector<DeviceId>> FindDevices(const Plan& plan, const std::string& target) {
+  std::vector<DeviceId> found;
+  std::string names;
+  for (DeviceId d = 1; d < plan.devices.size(); ++d) {
+    const PlanDevice& device = plan.devices[d];
+    const std::string& engine = plan.engines[device.engine].name;
+    if (target == device.name || target == engine) found.push_back(d);
+    names += (names.empty() ? "" : ", ") + device.name;
+  }
+  if (!found.empty()) return found;
+  return Status(Code::kInvalidArgument,
+                fmt::format("a pin names the engine '{}', which this session does not have; it has "
+                            "the devices: {}",
+                            target, names));
+}
+
+}  // namespace
+
+Result<std::vector<std::vector<DeviceId>>> ResolvePins(const Function& f, const Plan& plan,
+                                                       const std::vector<PlacePin>& pins) {
+  std::vector<std::vector<DeviceId>> out(f.nodes.size());
+  for (const PlacePin& pin : pins) {
+    GE_ASSIGN_OR_RETURN(const uint32_t node, FindNode(f, pin.node));
+    GE_ASSIGN_OR_RETURN(std::vector<DeviceId> devices, FindDevices(plan, pin.target));
+    if (!out[node].empty()) {
+      return Status(Code::kInvalidArgument,
+                    fmt::format("two pins name the node '{}'; keep one of them", pin.node));
+    }
+    out[node] = std::move(devices);
+  }
+  return out;
+}
+
+Status NoOfferForPin(const Function& f, const Plan& plan, uint32_t node,
+                     const std::vector<DeviceId>& devices, const OfferSet& offers) {
+  const PlanDevice& device = plan.devices[devices[0]];
+  const std::string& engine = plan.engines[device.engine].name;
+  std::string why = "it gave no reason";
+  for (const Offer& o : offers.offers) {
+    if (o.engine + 1 != device.engine) continue;
+    if (std::find(o.nodes.begin(), o.nodes.end(), node) != o.nodes.end()) {
+      why = "what it offered could not be compiled, or is for another device or a pattern alone";
+    }
+  }
+  for (const Refusal& r : offers.refusals) {
+    if (r.engine + 1 != device.engine || r.node != node) continue;
+    why = std::string(WhyName(r.why)) + (r.text.empty() ? "" : ": " + r.text);
+  }
+  return Status(Code::kUnsupported,
+                fmt::format("the node is pinned to '{}', which makes no offer for this {} ({}); "
+                            "pin it to an engine that does (ge explain lists them)",
+                            devices.size() == 1 ? device.name : engine, f.nodes[node].op, why))
+      .AtNode(NodeLabel(f.nodes[node]));
+}
+
+}  // namespace ge

@@ -1,0 +1,42 @@
+// Which nodes that carry a decomposition (OpDef::decompose) stay whole and which become their
+// parts. One placement is solved on the graph with every one of them expanded, in which an offer
+// for a whole node stands as a pattern over its parts, so that the prices of both ways and of what
+// is around them decide together. It is no placement: the caller asks and places again on the graph
+// that comes out. Functions only; the caller owns everything; one thread.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "ge/base/status.h"
+#include "ge/engine/engine.h"
+#include "ge/engine/offers.h"
+#include "ge/ir/graph.h"
+#include "ge/plan/plan.h"
+
+namespace ge {
+
+// Asks every engine of the session about a function; layouts are interned into *layouts.
+using AskEngines = std::function<Status(const Graph& graph, const Function& function,
+                                        std::vector<PlanLayout>* layouts, OfferSet* offers)>;
+
+// By node of the graph that came out: "kept: 120 ns against 400 ns for its parts".
+using DecompositionNotes = std::map<NodeId, std::string>;
+
+// True when there is anything to choose.
+bool HasDecompositions(const Function& function);
+
+// Policies and pins play no part: what is placed depends on prices alone. Leaves a graph that no
+// way covers as it is: PLACE says which node nobody takes.
+Status ChooseDecompositions(const std::vector<std::unique_ptr<Engine>>& engines,
+                            const AskEngines& ask, Graph* graph, FunctionId fn,
+                            DecompositionNotes* notes);
+
+// Expands every node that has a decomposition; each part gets the note `why`. False when there was
+// none.
+bool ExpandAll(Graph* graph, FunctionId fn, const std::string& why, DecompositionNotes* notes);
+
+}  // namespace ge

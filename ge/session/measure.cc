@@ -1,0 +1,250 @@
+#include "ge/session/measure.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+#include <map>
+
+#include "ge/base/clock.h"
+#include "ge/engine/correct.h"
+#include "ge/engine/plugin.h"
+#include "ge/session/offer_timer.h"
+
+namespace ge {
+namespace {
+
+// An offer that asks more than so many times the best price of its nodes is not timed: tenfold
+// overbidding has to be found, and plain loops beside a vendor's library have not.
+constexpr double kWorthTiming = 32;
+// Of one offer; a slow one is launched once whatever it takes.
+constexpr double kOfferBudgetNs = 60e6;
+constexpr uint32_t kEnoughSamples = 3;
+
+struct Candidate {
+  const Offer* offer;
+  uint32_t choice;
+  PriceBook book;
+  OfferName name;
+  double importance = 0;  // ns of the best price, over all nodes that look alike
+  double price = 0;
+};
+
+std::vector<Candidate> FindCandidates(const std::vector<std::unique_ptr<Engine>>& engines,
+                                      const Graph& graph, const Function& f,
+                                      const std::vector<PlanLayout>& layouts,
+                                      const OfferSet& offers, const PriceCache& cache) {
+  std::vector<double> best(f.nodes.size(), std::numeric_limits<double>::infinity());
+  for (const Offer& o : offers.offers) {
+    if (o.convert || o.nodes.size() != 1) continue;
+    for (const OfferChoice& c : o.choices) {
+      best[o.nodes[0]] = std::min(best[o.nodes[0]], std::max(c.asked_ns, 1.0));
+    }
+  }
+  std::map<std::pair<PriceBook, std::string>, Candidate> alike;
+  for (const Offer& o : offers.offers) {
+    if (o.convert) continue;
+    double reference = 0;
+    for (uint32_t n : o.nodes) reference += best[n];
+    for (uint32_t c = 0; c < o.choices.size(); ++c) {
+      if (o.choices[c].asked_ns > kWorthTiming * reference) continue;
+      Candidate candidate{&o, c, BookOf(*engines[o.engine], o.device), {}};
+      candidate.name = NameOffer(graph, f, o.nodes, o.choices[c].layouts, layouts);
+      const auto key =
+          std::make_pair(candidate.book, candidate.name.signature + "|" + candidate.name.shape);
+      Candidate& kept = alike.emplace(key, std::move(candidate)).first->second;
+      kept.price = o.choices[c].asked_ns;
+      kept.importance += std::min(reference, 1e12);
+    }
+  }
+  std::vector<Candidate> out;
+  for (auto& [key, candidate] : alike) {
+    PriceRow row;
+    const bool known = cache.Find(candidate.book, candidate.name, &row);
+    if (!known || row.alone.count < kEnoughSamples) out.push_back(std::move(candidate));
+  }
+  std::stable_sort(out.begin(), out.end(), [](const Candidate& a, const Candidate& b) {
+    return a.importance != b.importance ? a.importance > b.importance : a.price < b.price;
+  });
+  return out;
+}
+
+// One offer that a segment takes, with its name in the cache.
+struct Taken {
+  const Offer* offer;
+  uint32_t choice;
+  PriceBook book;
+  OfferName name;
+  double alone_ns = -1;
+  double kept = 0;  // values that another offer of the segment reads
+};
+
+class Recorder {
+ public:
+  Recorder(const std::vector<std::unique_ptr<Engine>>& engines, Compiled* c, PriceCache* cache,
+           GraphView* view, double budget_ms)
+      : engines_(engines),
+        c_(*c),
+        f_(c->graph.fn(c->fn)),
+        cache_(cache),
+        end_ms_(NowMs() + budget_ms),
+        timer_(engines, c->graph, f_, c->plan.layouts, view) {}
+
+  void Run(const RunClock::Summary& summary) {
+    const auto& segments = c_.plan.functions[0].segments;
+    // The longest first, while there is time to observe.
+    std::vector<SegmentId> order;
+    for (SegmentId s = 0; s < segments.size(); ++s) {
+      if (!segments[s].offers.empty()) order.push_back(s);
+    }
+    std::stable_sort(order.begin(), order.end(), [&](SegmentId a, SegmentId b) {
+      return segments[a].predicted_ns > segments[b].predicted_ns;
+    });
+    for (SegmentId s : order) Record(segments[s], summary.segments[s]);
+  }
+
+ private:
+  void Record(const PlanSegment& seg, const RunClock::Sample& sample) {
+    std::vector<Taken> taken = TakenBy(seg);
+    const bool warm = sample.count > 0 && !sample.cold;
+    if (taken.size() == 1 && warm) {
+      AddAlone(taken[0], sample.ns, sample.count);
+      return;
+    }
+    for (Taken& t : taken) Observe(&t);
+    if (taken.size() == 1) {
+      // A first run pays for fresh pages too; it is better than nothing.
+      if (taken[0].alone_ns < 0 && sample.count > 0) AddAlone(taken[0], sample.ns, 1);
+      return;
+    }
+    if (warm) Split(taken, sample);
+  }
+
+  std::vector<Taken> TakenBy(const PlanSegment& seg) const {
+    std::vector<Taken> out;
+    std::map<uint32_t, size_t> owner;  // node position -> place in `out`
+    for (const PlanOffer& p : seg.offers) {
+      const Offer& o = c_.offers.offers[p.offer_index];
+      for (uint32_t n : o.nodes) owner[n] = out.size();
+      Taken t{&o, p.choice, BookOf(*engines_[o.engine], o.device), {}};
+      t.name = NameOffer(c_.graph, f_, o.nodes, o.choices[p.choice].layouts, c_.plan.layouts);
+      out.push_back(std::move(t));
+    }
+    std::map<ValueId, size_t> maker;
+    for (auto [n, i] : owner) {
+      for (ValueId v : f_.nodes[n].outputs) {
+        if (v) maker[v] = i;
+      }
+    }
+    std::map<ValueId, bool> counted;
+    for (auto [n, i] : owner) {
+      for (ValueId v : f_.nodes[n].inputs) {
+        auto it = maker.find(v);
+        if (it == maker.end() || it->second == i || counted[v]) continue;
+        counted[v] = true;
+        out[it->second].kept += 1;
+      }
+    }
+    return out;
+  }
+
+  void AddAlone(const Taken& t, double ns, uint32_t count) {
+    cache_->Add(t.book, t.name, PriceCache::Kind::kAlone, t.offer->choices[t.choice].asked_ns, ns,
+                count);
+  }
+
+  // How long the offer takes alone: known, or timed now.
+  void Observe(Taken* t) {
+    PriceRow row;
+    if (cache_->Find(t->book, t->name, &row) && row.alone.count > 0) {
+      t->alone_ns = row.alone.ns;
+      return;
+    }
+    const double left_ns = (end_ms_ - NowMs()) * 1e6;
+    if (left_ns <= 0) return;
+    auto timing = timer_.Time(*t->offer, t->offer->choices[t->choice], t->choice,
+                              std::min(left_ns, kOfferBudgetNs));
+    if (!timing.ok()) {
+      LogLine(3, "an offer cannot be observed: " + timing.status().message());
+      return;
+    }
+    t->alone_ns = timing->ns;
+    AddAlone(*t, timing->ns, timing->count);
+  }
+
+  // The segment's time by what its offers take alone; of those that could not be observed, by what
+  // their engine asks.
+  void Split(const std::vector<Taken>& taken, const RunClock::Sample& sample) {
+    double sum = 0, launch = 0;
+    for (const Taken& t : taken) {
+      sum += Weight(t);
+      launch = std::max(launch, t.offer->launch_ns + t.offer->setup_ns);
+    }
+    const double work = std::max(sample.ns - launch, sample.ns / 2);
+    for (const Taken& t : taken) {
+      const double marginal = t.offer->choices[t.choice].asked_ns - t.offer->asked_overhead_ns;
+      const double asked = std::max(0.0, marginal - t.offer->asked_saving_ns * t.kept);
+      cache_->Add(t.book, t.name, PriceCache::Kind::kInside, asked, work * Weight(t) / sum,
+                  sample.count);
+    }
+  }
+
+  double Weight(const Taken& t) const {
+    return std::max(1.0, t.alone_ns >= 0 ? t.alone_ns : t.offer->choices[t.choice].asked_ns);
+  }
+
+  const std::vector<std::unique_ptr<Engine>>& engines_;
+  Compiled& c_;
+  const Function& f_;
+  PriceCache* cache_;
+  const double end_ms_;
+  OfferTimer timer_;
+};
+
+}  // namespace
+
+MeasureReport MeasureOffers(const std::vector<std::unique_ptr<Engine>>& engines, const Graph& graph,
+                            const Function& function, const std::vector<PlanLayout>& layouts,
+                            GraphView* view, const OfferSet& offers, PriceCache* cache,
+                            double budget_ms) {
+  const double begin = NowMs();
+  MeasureReport report;
+  const std::vector<Candidate> candidates =
+      FindCandidates(engines, graph, function, layouts, offers, *cache);
+  OfferTimer timer(engines, graph, function, layouts, view);
+  for (const Candidate& c : candidates) {
+    const double left_ms = budget_ms - (NowMs() - begin);
+    if (left_ms <= 0) {
+      ++report.left;
+      continue;
+    }
+    auto timing = timer.Time(*c.offer, c.offer->choices[c.choice], c.choice,
+                             std::min(left_ms * 1e6, kOfferBudgetNs));
+    if (!timing.ok()) {
+      ++report.failed;
+      LogLine(3, "an offer cannot be measured: " + timing.status().message());
+      continue;
+    }
+    ++report.measured;
+    cache->Add(c.book, c.name, PriceCache::Kind::kAlone, c.offer->choices[c.choice].asked_ns,
+               timing->ns, timing->count);
+  }
+  report.ms = NowMs() - begin;
+  return report;
+}
+
+void RecordRuns(const std::vector<std::unique_ptr<Engine>>& engines, Compiled* compiled,
+                PriceCache* cache, double observe_budget_ms) {
+  if (!compiled->clock) return;
+  const RunClock::Summary summary = compiled->clock->Read();
+  if (summary.total.count == 0) return;
+  const uint32_t seen = compiled->clock->warm_runs() + 1;
+  if (seen == compiled->recorded_runs) return;
+  compiled->recorded_runs = seen;
+  // A view of its own: the plan's may be in use for another frame's exec.
+  auto view = GraphView::Make(compiled->graph, compiled->graph.fn(compiled->fn));
+  if (!view.ok()) return;
+  Recorder(engines, compiled, cache, view->get(), observe_budget_ms).Run(summary);
+}
+
+}  // namespace ge

@@ -1,0 +1,19 @@
+// recognise-gelu: x/2 * (1 + erf(x / sqrt 2)), and the same with tanh(sqrt(2/pi) * (x + 0.044715
+// x^3)) for erf, in whatever order and with whatever products an exporter writes them: becomes
+// Gelu. f32 and f64; 16-bit types would be rounded elsewhere than the model says. Not when another
+// node reads a value between, or when a constant is off by more than 1e-6 of itself.
+// Changes the graph through the Transaction alone; holds no state between runs; one thread.
+#pragma once
+
+#include "ge/stage/pass.h"
+
+namespace ge {
+
+class RecogniseGelu : public Pass {
+ public:
+  std::string_view name() const override { return "recognise-gelu"; }
+  std::string_view summary() const override { return "the steps of a Gelu become one Gelu"; }
+  Status Run(Transaction& t, const PassContext& context) override;
+};
+
+}  // namespace ge

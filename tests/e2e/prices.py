@@ -1,0 +1,184 @@
+#!/usr/bin/env python3
+"""Prices are corrected by measurement: two engines of known speed, made from the minimal sample,
+state prices that are tenfold wrong, and are found out.
+
+Needs a C compiler and the built `ge`. Prints each fault and, last, the counts.
+
+Example: tests/e2e/prices.py --build build/release
+"""
+import argparse
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+ELEMENTS = 4096
+MODEL = f"""ge 1
+opset "" 27
+fn main(a: f32[{ELEMENTS}], b: f32[{ELEMENTS}], c: f32[{ELEMENTS}]) -> (y) {{
+  s = Add(a, b) "first"
+  m = Mul(s, c) "middle"
+  y = Add(m, a) "last"
+}}
+entry infer "main" = main
+"""
+LOOP = "  for (uint64_t i = 0; i < l->out[0].bytes"
+# How often each engine does its work: the slow one is four times as slow, without being noise.
+REPEATS = {"quick": 4, "slow": 16}
+
+
+class Checks:
+    """Counts and the first words of each fault."""
+
+    def __init__(self, ge, folder):
+        self.ge, self.folder, self.model = ge, folder, folder / "model.gt"
+        self.model.write_text(MODEL)
+        self.passed = self.failed = 0
+
+    def check(self, good, name, detail=""):
+        self.passed += bool(good)
+        self.failed += not good
+        if not good:
+            print(f"FAILED  {name}\n    " + str(detail).strip().replace("\n", "\n    "))
+
+    def run(self, command, engines, *args, cache):
+        """(exit code, the JSON object or {}, stderr) of a subcommand of ge."""
+        env = {**os.environ, "GE_CACHE_DIR": str(cache), "GE_PROBE": "fixed"}
+        done = subprocess.run(
+            [self.ge, command, self.model, "--engines", ",".join(engines), "--threads", "1",
+             "--json", *args], env=env, capture_output=True, text=True, timeout=120, check=False)
+        self.check(done.returncode == 0, f"ge {command} {' '.join(args)}", done.stderr)
+        return json.loads(done.stdout) if done.returncode == 0 else {}, done.stderr
+
+    def explain(self, engines, *args, cache):
+        return self.run("explain", engines, *args, cache=cache)[0]
+
+
+def build_engine(folder, name):
+    """The minimal sample under another name, doing its work REPEATS times."""
+    source = (ROOT / "sdk/samples/minimal/minimal.c").read_text()
+    assert source.count(LOOP) == 1 and source.count('{"minimal", 7}') == 1
+    source = source.replace(LOOP, f"  for (int r = 0; r < {REPEATS[name]}; ++r)\n  {LOOP}")
+    source = source.replace('{"minimal", 7}', f'{{"{name}", {len(name)}}}')
+    (folder / f"{name}.c").write_text(source)
+    # Not optimised: the repetitions must not be found out.
+    subprocess.run(["cc", "-std=c11", "-O0", "-shared", "-fPIC", f"-I{ROOT / 'sdk/include'}",
+                    f"{name}.c", "-o", f"{name}.so"], cwd=folder, check=True)
+    return folder / f"{name}.so"
+
+
+def devices(told):
+    return {n["chosen"]["device"].split("/")[0] for n in told.get("nodes", [])}
+
+
+def true_ns(c, engine):
+    """What one node takes on an engine, in ns, by --prices measure."""
+    told = c.explain([f"{engine}:price=100"], "--prices", "measure", cache="off")
+    times = [n["measured_ns"] for n in told.get("nodes", [])]
+    c.check(len(times) == 3 and all(t and t > 0 for t in times), "measured_ns of every node", told)
+    return max(times)
+
+
+def check_underbidder(c, quick, slow):
+    """Displaced after one run: a second session with the same cache takes the other."""
+    cache = c.folder / "underbid"
+    told = c.explain([quick, slow], cache=cache)
+    c.check(devices(told) == {"slow"}, "the underbidder wins at first", told)
+    c.check(all(n["price_source"] == "analytic" for n in told["nodes"]), "an empty cache", told)
+    ran, _ = c.run("run", [quick, slow], cache=cache)
+    c.check(ran.get("engines") == {"slow": 3}, "the plan of a session is frozen", ran)
+    c.check(list(cache.glob("prices-*.json")), "the run was remembered")
+    told = c.explain([quick, slow], cache=cache)
+    c.check(devices(told) == {"quick"}, "the underbidder is displaced after one run", told)
+    told = c.explain([slow], cache=cache)
+    for n in told["nodes"]:
+        c.check(n["price_source"] == "measured" and 4 < n["price_ns"] / n["analytic_ns"] < 25
+                and abs(n["chosen"]["factor"] - n["price_ns"] / n["analytic_ns"]) < 0.01,
+                f"{n['node']}: corrected about tenfold", n)
+    told = c.explain([quick, slow], "--prices", "analytic", cache=cache)
+    c.check(devices(told) == {"slow"}, "analytic prices do not know the cache", told)
+
+
+def check_overbidder(c, quick, slow):
+    """Found by --prices measure, not by running the plan that leaves it out."""
+    cache = c.folder / "overbid"
+    c.run("run", [quick, slow], cache=cache)
+    told = c.explain([quick, slow], cache=cache)
+    c.check(devices(told) == {"slow"}, "who overbids is left out", told)
+    told, note = c.run("explain", [quick, slow], "--prices", "measure", "--measure-budget", "0",
+                       cache=c.folder / "none")
+    c.check(devices(told) == {"slow"} and told["offers_measured"] == 0 and told["offers_left"] > 0,
+            "no budget, no measurement", told)
+    c.check("measured 0 offers" in note, "the budget is printed", note)
+    told = c.explain([quick, slow], "--prices", "measure", cache=cache)
+    c.check(devices(told) == {"quick"}, "who overbids is found by --prices measure", told)
+    ran, _ = c.run("run", [quick, slow], "--prices", "measure", cache="off")
+    c.check(ran.get("engines") == {"quick": 3}, "also without a cache folder", ran)
+
+
+def check_replan(c, quick, slow):
+    """A session changes its plan only where the caller allows it."""
+    ran, _ = c.run("run", [quick, slow], "--repeat", "40", cache="off")
+    c.check(ran.get("engines") == {"slow": 3} and ran.get("replans") == 0, "frozen", ran)
+    ran, _ = c.run("run", [quick, slow], "--repeat", "40", "--replan", cache="off")
+    c.check(ran.get("engines") == {"quick": 3} and ran.get("replans") == 1, "re-planned once", ran)
+    ran, _ = c.run("run", [quick, slow], "--repeat", "40", "--replan", "--prices", "analytic",
+                   cache="off")
+    c.check(ran.get("engines") == {"quick": 3}, "re-planned from analytic prices", ran)
+
+
+def check_files(c, quick):
+    """A cache that is damaged or cannot be written is no error."""
+    cache = c.folder / "damaged"
+    c.run("run", [quick], cache=cache)
+    files = list(cache.glob("prices-*.json"))
+    c.check(len(files) == 1, "one file of prices", files)
+    whole = files[0].read_bytes()
+    other = whole.replace(b'"format": 1', b'"format": 7')
+    for bad in [whole[:len(whole) // 2], b"", b"\xff\xfe{]", other]:
+        files[0].write_bytes(bad)
+        told, text = c.run("explain", [quick], cache=cache)
+        c.check(all(n["price_source"] == "analytic" for n in told["nodes"]), "ignored", told)
+        c.check("is ignored" in text, "and said so", text)
+        c.run("run", [quick], cache=cache)
+        told, text = c.run("explain", [quick], cache=cache)
+        c.check("is ignored" not in text and told["nodes"][0]["price_source"] == "measured",
+                "written anew", text)
+    left = [p.name for p in cache.iterdir() if p.name.endswith(".part")]
+    c.check(not left, "no temporary file stays", left)
+    blocked = c.folder / "file"
+    blocked.write_text("not a folder\n")
+    for where in [blocked, blocked / "inside", "/proc/nowhere"]:
+        _, text = c.run("run", [quick], cache=where)
+        c.check("cache" not in text, f"{where}: no word about it", text)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--build", default=os.environ.get("GE_BUILD", "build/release"))
+    ge = (ROOT / parser.parse_args().build).resolve() / "bin" / "ge"
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name).resolve()
+        c = Checks(ge, folder)
+        paths = {engine: build_engine(folder, engine) for engine in REPEATS}
+        true = {engine: true_ns(c, path) for engine, path in paths.items()}
+        for engine, ns in true.items():
+            print(f"{engine}: {ns:.0f} ns a node")
+        c.check(true["slow"] > 2 * true["quick"], "the engines are as they should be", true)
+
+        def at(engine, share):
+            return f"{paths[engine]}:price={max(1, round(100 * share * true[engine] / ELEMENTS))}"
+
+        check_underbidder(c, at("quick", 1), at("slow", 0.1))
+        check_overbidder(c, at("quick", 10), at("slow", 1))
+        check_replan(c, at("quick", 1), at("slow", 0.1))
+        check_files(c, at("quick", 1))
+    print(f"{c.passed} passed, {c.failed} failed, 0 skipped")
+    return 1 if c.failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

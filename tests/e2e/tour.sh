@@ -1,0 +1,5 @@
+#!/usr/bin/env bash
+# docs/tour.md says what the commands print: runs each of its console blocks and compares.
+set -eu
+cd "$(dirname "$0")/../.."
+exec python3 tests/e2e/tour.py "$@"

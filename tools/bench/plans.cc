@@ -1,0 +1,264 @@
+// ge-bench: times several plans of one model against the session's own plan, interleaved, in one
+// process: the same engines, ISA, threads and inputs for all. market.py makes its questions and
+// judges its answers; this program only measures.
+//
+//   ge-bench MODEL --plans PLANS.json [the model flags of ge run] > RESULT.json
+//
+// PLANS.json: [{"name", "policy": "cost"|"priority", "order": [ENGINE...], "pins": ["NODE=ENGINE"],
+// "fuse": bool}, ...]. For each plan: either "same_as" (an earlier plan, or "plan", places every
+// node alike), or "error", or "ns" and "base_ns": pairs of times of one run of it and of the
+// session's plan, taken in turns, each the mean of "inner" runs in a row.
+#include <fmt/format.h>
+#include <time.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <fstream>
+#include <map>
+#include <nlohmann/json.hpp>
+
+#include "ge/base/clock.h"
+#include "tools/ge/command.h"
+
+namespace ge::tool {
+namespace {
+
+struct BenchOptions {
+  std::string plans;
+  uint32_t rounds = 30, few_rounds = 3;
+  double sample_ms = 2, hopeless = 2;
+  std::string clock = "wall";
+};
+
+// Of the calling thread alone: on a busy machine it tells more than the wall's, for runs on one
+// thread.
+double ThreadMs() {
+  timespec t{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+  return static_cast<double>(t.tv_sec) * 1e3 + static_cast<double>(t.tv_nsec) / 1e6;
+}
+
+// A finished plan with buffers of its own.
+struct Runner {
+  std::shared_ptr<Compiled> compiled;
+  std::vector<Tensor> outputs;
+};
+
+Result<Runner> MakeRunner(std::shared_ptr<Compiled> c) {
+  Runner r{std::move(c), {}};
+  for (const Compiled::Port& port : r.compiled->outputs) {
+    Tensor t;
+    t.name = port.name;
+    t.memory = AllocateAligned(port.bytes, 64);
+    if (!t.memory) return Status(Code::kResourceExhausted, "no memory for output " + port.name);
+    t.view = {port.dtype, port.dims, t.memory.get(), port.bytes};
+    r.outputs.push_back(std::move(t));
+  }
+  return r;
+}
+
+// Who runs what in which layouts: equal for plans that do the same. Segments sorted, since their
+// numbers mean nothing.
+std::string Digest(const Compiled& c) {
+  std::vector<std::string> lines;
+  for (const PlanSegment& s : c.plan.functions[0].segments) {
+    std::string line = std::to_string(s.device);
+    for (const PlanOffer& o : s.offers) line += fmt::format(" {}.{}", o.offer_index, o.choice);
+    lines.push_back(std::move(line));
+  }
+  std::sort(lines.begin(), lines.end());
+  std::string all;
+  for (const std::string& line : lines) all += line + "\n";
+  return all;
+}
+
+nlohmann::json Describe(const Compiled& c) {
+  std::map<std::string, uint64_t> engines;
+  size_t segments = 0;
+  for (const PlanSegment& s : c.plan.functions[0].segments) {
+    segments += s.conversion < 0;
+    for (const PlanOffer& o : s.offers) {
+      engines[c.plan.engines[c.plan.devices[s.device].engine].name] += o.nodes.size();
+    }
+  }
+  return {{"predicted_ns", c.plan.predicted_ns},
+          {"method", c.plan.place_method},
+          {"segments", segments},
+          {"engines", engines}};
+}
+
+// Greatest difference of a float output, as a part of its largest magnitude.
+double Error(const Runner& a, const Runner& b) {
+  double worst = 0;
+  for (size_t i = 0; i < a.outputs.size(); ++i) {
+    if (a.outputs[i].view.dtype != DType::kFloat) continue;
+    const auto* x = static_cast<const float*>(a.outputs[i].view.data);
+    const auto* y = static_cast<const float*>(b.outputs[i].view.data);
+    double largest = 0, difference = 0;
+    for (uint64_t k = 0; k < a.outputs[i].view.bytes / 4; ++k) {
+      largest = std::max(largest, std::fabs(double{x[k]}));
+      difference = std::max(difference, std::fabs(double{x[k]} - double{y[k]}));
+    }
+    worst = std::max(worst, largest > 0 ? difference / largest : difference);
+  }
+  return worst;
+}
+
+Result<PlaceOptions> ReadPlan(const nlohmann::json& j) {
+  PlaceOptions p;
+  GE_ASSIGN_OR_RETURN(p.policy, PlacePolicyFromName(j.value("policy", "cost")));
+  p.order = j.value("order", std::vector<std::string>());
+  p.fuse = j.value("fuse", true);
+  for (const std::string& text : j.value("pins", std::vector<std::string>())) {
+    GE_ASSIGN_OR_RETURN(PlacePin pin, ParsePin(text));
+    p.pins.push_back(std::move(pin));
+  }
+  return p;
+}
+
+class Bench {
+ public:
+  Bench(const BenchOptions& bench, const Options& options, Session* session)
+      : bench_(bench), options_(options), session_(session) {}
+
+  Status Start() {
+    GE_ASSIGN_OR_RETURN(const Entry* entry, session_->FindEntry(options_.entry));
+    GE_ASSIGN_OR_RETURN(inputs_, MakeInputs(*session_, *entry, options_));
+    views_ = Views(inputs_);
+    GE_ASSIGN_OR_RETURN(auto c, session_->Compile(options_.entry, views_));
+    GE_ASSIGN_OR_RETURN(base_, MakeRunner(std::move(c)));
+    known_[Digest(*base_.compiled)] = "plan";
+    GE_RETURN_IF_ERROR(RunFor(&base_, 1).status());
+    GE_ASSIGN_OR_RETURN(base_ns_, RunFor(&base_, 1));
+    inner_ = static_cast<uint32_t>(
+        std::clamp(std::ceil(bench_.sample_ms * 1e6 / std::max(base_ns_, 1.0)), 1.0, 2000.0));
+    return {};
+  }
+
+  nlohmann::json Base() const {
+    nlohmann::json j = Describe(*base_.compiled);
+    j["ns"] = base_ns_;
+    return j;
+  }
+
+  // One plan's answer; a plan that cannot be made is an answer too.
+  nlohmann::json Try(const nlohmann::json& plan) {
+    nlohmann::json j = {{"name", plan.value("name", "?")}};
+    Status status = Measure(plan, &j);
+    if (!status.ok()) j["error"] = status.ToString();
+    return j;
+  }
+
+ private:
+  // ns of one run, the mean of `inner`.
+  Result<double> RunFor(Runner* r, uint32_t inner) {
+    std::vector<TensorView> out = Views(r->outputs);
+    double (*const now)() = bench_.clock == "cpu" ? ThreadMs : NowMs;
+    const double start = now();
+    for (uint32_t i = 0; i < inner; ++i) {
+      GE_RETURN_IF_ERROR(session_->RunApart(r->compiled.get(), views_, out));
+    }
+    return (now() - start) * 1e6 / inner;
+  }
+
+  Status Measure(const nlohmann::json& plan, nlohmann::json* j) {
+    BuildOptions build = session_->build_options();
+    GE_ASSIGN_OR_RETURN(build.place, ReadPlan(plan));
+    const StageId last = build.stop_after;
+    build.stop_after = StageId::kPlace;
+    GE_ASSIGN_OR_RETURN(auto placed, session_->CompileApart(options_.entry, views_, build));
+    j->update(Describe(*placed));
+    auto [it, fresh] = known_.emplace(Digest(*placed), plan.value("name", "?"));
+    placed.reset();
+    if (!fresh) {
+      (*j)["same_as"] = it->second;
+      return {};
+    }
+    build.stop_after = last;
+    GE_ASSIGN_OR_RETURN(auto c, session_->CompileApart(options_.entry, views_, build));
+    GE_ASSIGN_OR_RETURN(Runner other, MakeRunner(std::move(c)));
+    GE_RETURN_IF_ERROR(RunFor(&other, 1).status());
+    (*j)["error_of_outputs"] = Error(base_, other);
+    return Race(&other, j);
+  }
+
+  Status Race(Runner* other, nlohmann::json* j) {
+    GE_ASSIGN_OR_RETURN(const double once, RunFor(other, 1));
+    // Nobody needs thirty runs to see which of two is slower by far.
+    const bool hopeless = once > base_ns_ * bench_.hopeless;
+    std::vector<double> ns, base;
+    for (uint32_t i = 0; i < bench_.rounds; ++i) {
+      double t[2] = {0, 0};
+      for (uint32_t k : {i % 2, 1 - i % 2}) {
+        GE_ASSIGN_OR_RETURN(t[k], RunFor(k ? other : &base_, hopeless && k ? 1 : inner_));
+      }
+      base.push_back(t[0]), ns.push_back(t[1]);
+      const bool clear = std::all_of(ns.begin(), ns.end(), [&](double x) {
+        return x > bench_.hopeless * *std::max_element(base.begin(), base.end());
+      });
+      if (hopeless && clear && i + 1 >= bench_.few_rounds) break;
+    }
+    (*j)["ns"] = ns, (*j)["base_ns"] = base, (*j)["inner"] = inner_;
+    return {};
+  }
+
+  const BenchOptions& bench_;
+  const Options& options_;
+  Session* session_;
+  std::vector<Tensor> inputs_;
+  std::vector<TensorView> views_;
+  Runner base_;
+  double base_ns_ = 0;
+  uint32_t inner_ = 1;
+  std::map<std::string, std::string> known_;  // digest -> name
+};
+
+Status RunBench(const BenchOptions& bench, const Options& o) {
+  std::ifstream in(bench.plans);
+  nlohmann::json plans = nlohmann::json::parse(in, nullptr, false);
+  if (!plans.is_array()) {
+    return Status(Code::kInvalidArgument,
+                  fmt::format("'{}' is no JSON list of plans; see --help", bench.plans));
+  }
+  GE_ASSIGN_OR_RETURN(auto session, Open(o));
+  Bench b(bench, o, session.get());
+  GE_RETURN_IF_ERROR(b.Start());
+  nlohmann::json answers = nlohmann::json::array();
+  for (const nlohmann::json& plan : plans) answers.push_back(b.Try(plan));
+  GE_ASSIGN_OR_RETURN(std::string report, session->ReportJson(o.entry));
+  nlohmann::json all = {{"model", o.model},
+                        {"base", b.Base()},
+                        {"plans", answers},
+                        {"report", nlohmann::json::parse(report)}};
+  fmt::print("{}\n", all.dump());
+  return {};
+}
+
+}  // namespace
+}  // namespace ge::tool
+
+int main(int argc, char** argv) {
+  CLI::App app("Times plans of one model against the session's own plan, interleaved");
+  ge::tool::Options o;
+  ge::tool::BenchOptions bench;
+  app.add_option("MODEL", o.model)->required();
+  app.add_option("--plans", bench.plans, "JSON list of plans: name, policy, order, pins, fuse")
+      ->required();
+  app.add_option("--rounds", bench.rounds, "pairs of samples a plan (default 30)");
+  app.add_option("--sample-ms", bench.sample_ms, "least time of one sample (default 2)");
+  app.add_option("--clock", bench.clock, "wall (default), or cpu: of the thread that runs")
+      ->check(CLI::IsMember({"wall", "cpu"}));
+  app.add_option("--input", o.inputs, "as in ge run")->take_all();
+  app.add_option("--engines", o.engines, "as in ge run");
+  app.add_option("--threads", o.threads, "as in ge run");
+  app.add_option("--isa", o.isa, "as in ge run");
+  app.add_option("--seed", o.seed, "as in ge run");
+  app.footer(
+      "\nExample:\n  echo '[{\"name\": \"ref first\", \"policy\": \"priority\", \"order\": "
+      "[\"ref\"]}]' > plans.json\n  ge-bench lenet.onnx --plans plans.json --threads 1\n");
+  CLI11_PARSE(app, argc, argv);
+  const ge::Status status = ge::tool::RunBench(bench, o);
+  return status.ok() ? 0 : ge::tool::Fail(status);
+}
