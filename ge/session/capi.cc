@@ -121,6 +121,11 @@ Result<SessionOptions> ReadOptions(const ge_session_options* given) {
   if (o.engines) {
     GE_ASSIGN_OR_RETURN(options.engines, ParseEngineList(o.engines));
   }
+  for (std::string_view rest = o.skip_passes ? o.skip_passes : ""; !rest.empty();) {
+    const std::string_view name = rest.substr(0, rest.find(','));
+    if (!name.empty()) options.skip_passes.emplace(name);
+    rest.remove_prefix(std::min(rest.size(), name.size() + 1));
+  }
   if (o.plan_cache_bytes) options.plan_cache_bytes = o.plan_cache_bytes;
   if (o.max_streams_per_device)
     options.build.streams.max_streams_per_device = o.max_streams_per_device;

@@ -110,11 +110,19 @@ Status Session::LoadEngines() {
     }
     wanted.emplace_back(plugin, spec.options);
   }
+  Status refusal;
   for (auto& [plugin, text] : wanted) {
-    GE_ASSIGN_OR_RETURN(auto engine, Engine::Create(plugin, text));
-    engines_.push_back(std::move(engine));
+    auto engine = Engine::Create(plugin, text);
+    if (engine.ok()) {
+      engines_.push_back(std::move(*engine));
+    } else if (!options_.engines.empty()) {
+      return engine.status();
+    } else {  // Nobody asked for this one: its library or device may not be here.
+      refusal = engine.status();
+      LogLine(1, refusal.ToString());
+    }
   }
-  return {};
+  return engines_.empty() ? refusal : Status();
 }
 
 Status Session::LoadGraph(Graph graph) {

@@ -30,6 +30,23 @@ void AddTime(std::vector<StageTime>* times, const std::string& name, double ms, 
   times->push_back(StageTime{name, ms, edits});
 }
 
+// A misspelt name would leave a pass running that the caller believes to be off.
+Status CheckSkipped(const std::set<std::string>& skip,
+                    const std::vector<std::unique_ptr<Pass>>& passes) {
+  for (const std::string& name : skip) {
+    std::string known;
+    for (const auto& pass : passes) {
+      if (pass->name() == name) break;
+      known += (known.empty() ? "" : ", ") + std::string(pass->name());
+      if (&pass == &passes.back()) {
+        return Status(Code::kInvalidArgument,
+                      "there is no pass '" + name + "' to skip; the passes are " + known);
+      }
+    }
+  }
+  return {};
+}
+
 Status Interrupted(const std::atomic<bool>* flag) {
   if (flag && flag->load(std::memory_order_relaxed)) {
     return Status(Code::kCancelled, "cancelled by the caller");
@@ -97,6 +114,7 @@ Status Runner::RunPasses(Graph* graph, const std::vector<std::unique_ptr<Pass>>&
                          const std::function<Status(const Graph&)>& verify,
                          const std::function<Status(Graph*)>& reinfer) {
   const char* stage = StageName(StageId::kRewrite);
+  GE_RETURN_IF_ERROR(CheckSkipped(options_.skip, passes).AtStage(stage));
   std::optional<Graph> before;  // Good until a pass makes an edit.
   bool any = false;
   for (int round = 0; round < kMaxRounds; ++round) {

@@ -100,6 +100,16 @@ TEST(Runner, SkipsByName) {
   EXPECT_EQ(g.fn(1).nodes.size(), 1u);
 }
 
+TEST(Runner, RefusesToSkipAPassThatIsNone) {
+  Graph g = OneNode();
+  Runner::Options options;
+  options.skip = {"shrink"};
+  const Status s = Runner(options).RunPasses(&g, One(std::make_unique<Grow>(3)), {}, {}, {});
+  EXPECT_EQ(s.code(), Code::kInvalidArgument);
+  EXPECT_EQ(s.message(), "there is no pass 'shrink' to skip; the passes are grow");
+  EXPECT_EQ(g.fn(1).nodes.size(), 1u);
+}
+
 TEST(Runner, RollsBackAFailedPass) {
   Graph g = OneNode();
   const Status failure(Code::kResourceExhausted, "no memory");

@@ -75,8 +75,8 @@ static void ReadDims(const char* text, ge_tensor* t) {
 }
 
 static int Ours(const char* name) {
-  static const char* const kOurs[] = {"libgraphengine", "/ref.so", "/onednn.so", "/devsim.so",
-                                      "/allocations"};
+  static const char* const kOurs[] = {"libgraphengine", "/ref.so",    "/onednn.so",  "/openblas.so",
+                                      "/native.so",     "/devsim.so", "/allocations"};
   for (size_t i = 0; i < sizeof kOurs / sizeof *kOurs; ++i) {
     if (strstr(name, kOurs[i])) return 1;
   }

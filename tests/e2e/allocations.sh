@@ -12,7 +12,7 @@ if ! cc -std=c11 -O1 -Wall -Wextra -Isdk/include tests/e2e/allocations.c -o "$ou
 fi
 python3 tools/bench/models.py lenet minilm >/dev/null || exit 1
 devsim="./$build/lib/samples/devsim.so:take=60;price=30;link_latency_ns=50;link_gbps=1000"
-for engines in ref onednn,ref "ref,$devsim"; do
+for engines in ref onednn,ref openblas,ref "ref,$devsim"; do
   for model in lenet:64x1x28x28 minilm:1x16; do
     echo "${model%%:*} under $engines"
     text=$("$out" "build/models/${model%%:*}.onnx" "$engines" "${model#*:}")

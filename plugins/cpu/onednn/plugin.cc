@@ -15,7 +15,20 @@ class OnednnEngine final : public Engine {
     vendor_ = std::make_unique<Vendor>();
   }
 
-  bool Takes(const Unit&, const Parser&, Why*) const override { return true; }
+  bool Takes(const Unit& u, const Parser& p, Why* why) const override {
+    switch (u.kind) {
+      case Kind::kResample:
+        return why->Say(GE_WHY_ATTRIBUTE, "only nearest by whole factors");
+      case Kind::kGather:
+      case Kind::kCast:
+      case Kind::kEqual:
+      case Kind::kIntegers:
+      case Kind::kLstm:
+        return why->Say(GE_WHY_OP, "no kernel for this operator");
+      default:
+        return p.OnlyFloats(u, why);
+    }
+  }
   Price PriceOf(const Unit& u, const Parser& p) const override {
     return ge_onednn::PriceOf(u, p, machine());
   }

@@ -1,10 +1,8 @@
-// Analytic prices: operations over the instruction set's rate, or bytes over the memory's speed,
-// plus the cost of a call. Measured on one host (see price.cc); the host corrects them. Pure.
+// Analytic prices of oneDNN's primitives: operations over the instruction set's rate, or bytes over
+// the memory's speed, plus the cost of a call. The rest is priced by segment/. Pure.
 #pragma once
 
-#include <cstdint>
-
-#include "plugins/cpu/segment/engine.h"
+#include "plugins/cpu/segment/price.h"
 
 namespace ge_onednn {
 

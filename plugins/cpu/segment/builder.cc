@@ -6,7 +6,19 @@
 namespace ge_cpu {
 namespace {
 
-uint64_t Bytes(const Layout& l) { return static_cast<uint64_t>(l.extent()) * sizeof(float); }
+uint64_t Bytes(const Layout& l) {
+  return static_cast<uint64_t>(l.extent()) * static_cast<uint64_t>(l.size);
+}
+
+// Places: result, x. For elements that are not 4 bytes.
+class Move final : public Loop {
+ public:
+  explicit Move(uint64_t bytes) : bytes_(bytes) {}
+  void Run(float* const* p) const override { std::memcpy(p[0], p[1], bytes_); }
+
+ private:
+  uint64_t bytes_;
+};
 
 // Same elements in the same order: one may be read as the other.
 bool SameMemory(const Layout& x, const Layout& y) {
@@ -18,7 +30,7 @@ bool SameMemory(const Layout& x, const Layout& y) {
     }
     return true;  // one element for each channel: blocks are in order
   };
-  return x.elements() == y.elements() && plain(x) && plain(y);
+  return x.size == y.size && x.elements() == y.elements() && plain(x) && plain(y);
 }
 
 }  // namespace
@@ -40,7 +52,7 @@ Builder::Builder(const Simd& simd, const ge_host_api* host, const Parser& parser
   };
   for (uint32_t i = 0; i < segment.n_in; ++i) {
     const uint32_t v = segment.in[i];
-    AddRep(v, {Layout::Dense(p_.dims(v)), {add(Storage::kIn, i, v), 0}});
+    AddRep(v, {Plain(v), {add(Storage::kIn, i, v), 0}});
   }
   for (uint32_t i = 0; i < segment.n_out; ++i) {
     leaves_[segment.out[i]] = add(Storage::kOut, i, segment.out[i]);
@@ -92,15 +104,13 @@ void Builder::Build(const std::vector<Unit>& units) {
       }
     }
   }
-  for (const auto& [v, bytes] : packed_) out_.uses.push_back({v, GE_CONST_COPIED, bytes});
+  for (const auto& [v, bytes] : packed_) {
+    out_.uses.push_back({v, kept_.count(v) > 0 ? GE_CONST_KEEP : GE_CONST_COPIED, bytes});
+  }
 }
 
 void Builder::Emit(const Unit& u) {
   switch (u.kind) {
-    case Kind::kConv:
-    case Kind::kMatMul:
-    case Kind::kPool:
-      return EmitMain(u);
     case Kind::kPointwise:
       return EmitPointwise(u);
     case Kind::kReduce:
@@ -119,21 +129,35 @@ void Builder::Emit(const Unit& u) {
       return EmitTranspose(u);
     case Kind::kSlice:
       return EmitSlice(u);
+    case Kind::kExpand:
+      return EmitExpand(u);
+    default:
+      out_.wide = out_.wide || Wide(u);
+      return EmitMain(u);
   }
 }
 
 void Builder::EmitMain(const Unit&) { throw std::runtime_error("the engine has no such work"); }
 
 void Builder::AddConversion(const Rep& from, const Rep& to) {
+  if (to.layout.size != 4) {
+    if (!from.layout.dense() || !to.layout.dense()) {
+      throw std::runtime_error("elements that are not 4 bytes in another order");
+    }
+    AddStep("move " + ToText(to.layout.dims()), std::make_unique<Move>(Bytes(to.layout)),
+            {to.place, from.place});
+    return;
+  }
   const Dims d = to.layout.dims(), zero(d.size(), 0);
-  AddStep("convert " + ToText(d), CopyLoop(to.layout, {{from.layout, to.layout, zero, zero, d}}),
+  AddStep("convert " + ToText(d),
+          CopyLoop(simd_, to.layout, {{from.layout, to.layout, zero, zero, d}}),
           {to.place, from.place});
 }
 
 void Builder::PackConstant(const float* data, const Layout& want, float* to) {
   const Dims d = want.dims(), zero(d.size(), 0);
   float* const places[] = {to, const_cast<float*>(data)};  // read only
-  CopyLoop(want, {{Layout::Dense(d), want, zero, zero, d}})->Run(places);
+  CopyLoop(simd_, want, {{Layout::Dense(d), want, zero, zero, d}})->Run(places);
 }
 
 // ---- values ------------------------------------------------------------------------------------
@@ -183,7 +207,7 @@ Builder::Rep Builder::Get(uint32_t v, const Layout& want) {
   const Rep from = Main(v);
   if (from.layout.same_dims(want)) return Convert(v, from, want, nullptr);
   // Other dims (1s added or a reshape): through the plain form.
-  const Layout plain = Layout::Dense(want.dims());
+  const Layout plain = Layout::Dense(want.dims(), want.size);
   const Rep dense = {plain, GetDense(v).place};
   return want == plain ? dense : Convert(0, dense, want, nullptr);
 }
@@ -230,7 +254,7 @@ void Builder::Publish(uint32_t v) {
   for (const Rep& r : reps_[v]) {
     if (r.place.storage == leaves->second) return;
   }
-  const Layout dense = Layout::Dense(p_.dims(v));
+  const Layout dense = Plain(v);
   const Place to = {leaves->second, 0};
   for (const Rep& r : reps_[v]) {
     if (!SameMemory(r.layout, dense)) continue;
@@ -287,6 +311,17 @@ Builder::Rep Builder::Constant(uint32_t v, const Layout& want) {
   return rep;
 }
 
+Builder::Rep Builder::KeptConstant(uint32_t v) {
+  Storage s;
+  s.kind = Storage::kKept;
+  s.kept = p_.value(v).data;
+  s.value = v;
+  out_.storages.push_back(s);
+  lies_in_.emplace_back();
+  kept_.insert(v);
+  return {Plain(v), {static_cast<uint32_t>(out_.storages.size() - 1), 0}};
+}
+
 Place Builder::BiasOf(const Unit& u, int64_t n) {
   std::vector<float> sum(static_cast<size_t>(n), 0.0f);
   for (uint32_t v : u.bias) {
@@ -313,13 +348,26 @@ void Builder::Touch(const Place& p) {
   s.last = std::max(s.last, step);
 }
 
+uint64_t Builder::BytesAt(const Place& p) const {
+  const Storage& s = out_.storages[p.storage];
+  if (s.kind != Storage::kIn && s.kind != Storage::kOut && s.kind != Storage::kKept) {
+    return s.bytes;
+  }
+  return Bytes(Plain(s.value));
+}
+
 void Builder::AddStep(const std::string& label, std::unique_ptr<Work> work,
                       std::vector<Place> places) {
   Step s;
   s.label = label;
   s.node = node_;
   s.work = std::move(work);
-  for (const Place& p : places) Touch(p);
+  // Our loops use more threads from 16,384 elements on.
+  constexpr uint64_t kSmall = 65536;
+  for (const Place& p : places) {
+    Touch(p);
+    out_.wide = out_.wide || BytesAt(p) > kSmall;
+  }
   s.places = std::move(places);
   out_.steps.push_back(std::move(s));
 }

@@ -8,6 +8,7 @@
 #include <cstring>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -35,8 +36,10 @@ class Builder {
     Place place;
   };
   // ---- what an engine changes
-  // A unit that is no loop: Conv, MatMul, Pool. Throws when the engine has none.
+  // A unit that is no loop of segment/, e.g. Conv, MatMul. Throws when the engine has none.
   virtual void EmitMain(const Unit& u);
+  // Whether those steps use all threads also where every tensor is small.
+  virtual bool Wide(const Unit&) const { return true; }
   // A step that brings `from` into the layout of `to`: same dims.
   virtual void AddConversion(const Rep& from, const Rep& to);
   // A constant's payload, dense, into `want` at `to`; now.
@@ -44,7 +47,8 @@ class Builder {
 
   // ---- values (builder.cc)
   Rep Get(uint32_t v, const Layout& want);
-  Rep GetDense(uint32_t v) { return Get(v, Layout::Dense(p_.dims(v))); }
+  Layout Plain(uint32_t v) const { return Layout::Dense(p_.dims(v), p_.size(v)); }
+  Rep GetDense(uint32_t v) { return Get(v, Plain(v)); }
   // The preferred existing one; constants are dense.
   Rep Main(uint32_t v);
   // Without a channel block; maybe strided.
@@ -66,6 +70,9 @@ class Builder {
   // ---- constants
   Place NewConstant(uint64_t bytes, uint32_t value);
   Rep Constant(uint32_t v, const Layout& want);
+  // The payload where the host has it, maybe unaligned; the host keeps it while the exec lives. For
+  // works that touch little of it.
+  Rep KeptConstant(uint32_t v);
   // Calls use(data) with the constant's payload, aligned as floats are, and tells the host.
   template <class Use>
   void ReadConstant(uint32_t v, Use&& use) const {
@@ -87,6 +94,7 @@ class Builder {
   // ---- steps
   void AddStep(const std::string& label, std::unique_ptr<Work> work, std::vector<Place> places);
   void Touch(const Place& p);
+  uint64_t BytesAt(const Place& p) const;  // of the storage
 
   // ---- by kind (emit_loops.cc)
   void Emit(const Unit& u);
@@ -99,6 +107,7 @@ class Builder {
   void EmitView(const Unit& u);
   void EmitTranspose(const Unit& u);
   void EmitSlice(const Unit& u);
+  void EmitExpand(const Unit& u);
   // posts[from..] on x; the result becomes a rep of v.
   void ApplyPosts(const Unit& u, size_t from, const Rep& x, const Layout& target);
 
@@ -115,6 +124,7 @@ class Builder {
   std::map<uint32_t, uint32_t> leaves_;         // value -> output position
   std::vector<std::vector<uint32_t>> lies_in_;  // by storage: values
   std::map<uint32_t, uint64_t> packed_;         // constant value -> bytes of our copies
+  std::set<uint32_t> kept_;                     // constant values that the host must keep
   uint32_t workspace_ = 0;                      // storage
   uint32_t node_ = 0;
 };

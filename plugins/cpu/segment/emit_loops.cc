@@ -123,7 +123,7 @@ void Builder::EmitConcat(const Unit& u) {
   }
   const Rep y = NewResult(u.out[0], target);
   places[0] = y.place;
-  AddStep("concat " + ToText(u.dims), CopyLoop(target, boxes), std::move(places));
+  AddStep("concat " + ToText(u.dims), CopyLoop(simd_, target, boxes), std::move(places));
   AddRep(u.out[0], y);
 }
 
@@ -133,7 +133,8 @@ void Builder::EmitResize(const Unit& u) {
   if (channels || !(x.layout == Layout::Like(x.layout.dims(), x.layout))) x = GetDense(u.in[0]);
   const Layout target = Layout::Like(u.dims, x.layout);
   const Rep y = NewResult(u.out[0], target);
-  AddStep("resize " + ToText(u.dims), RepeatLoop(x.layout, target, u.axes), {y.place, x.place});
+  AddStep("resize " + ToText(u.dims), RepeatLoop(simd_, x.layout, target, u.axes),
+          {y.place, x.place});
   AddRep(u.out[0], y);
 }
 
@@ -145,7 +146,7 @@ void Builder::EmitView(const Unit& u) {
   }
   // Axes of one element come and go in any plain layout.
   const Rep x = Unblocked(v);
-  Layout l = Layout::Dense(u.dims);
+  Layout l = Plain(u.out[0]);
   int from = 0;
   bool match = true;
   for (int i = 0; i < l.rank && match; ++i) {
@@ -158,7 +159,23 @@ void Builder::EmitView(const Unit& u) {
     AddRep(u.out[0], {l, x.place});
     return;
   }
-  AddRep(u.out[0], {Layout::Dense(u.dims), GetDense(v).place});
+  AddRep(u.out[0], {Plain(u.out[0]), GetDense(v).place});
+}
+
+// Repeats by a source that does not move along the axes of one element.
+void Builder::EmitExpand(const Unit& u) {
+  const Rep x = Unblocked(u.in[0]);
+  const Layout target = Layout::Dense(u.dims);
+  Layout from = target;
+  const int lead = target.rank - x.layout.rank;
+  for (int i = 0; i < target.rank; ++i) {
+    from.stride[i] = i < lead || x.layout.dim[i - lead] == 1 ? 0 : x.layout.stride[i - lead];
+  }
+  const Rep y = NewResult(u.out[0], target);
+  const Dims zero(u.dims.size(), 0);
+  AddStep("expand " + ToText(u.dims), CopyLoop(simd_, target, {{from, target, zero, zero, u.dims}}),
+          {y.place, x.place});
+  AddRep(u.out[0], y);
 }
 
 void Builder::EmitTranspose(const Unit& u) {
@@ -192,7 +209,7 @@ void Builder::EmitSlice(const Unit& u) {
       const Layout target = Layout::Blocked(d, x.layout.cblock);
       const Rep y = NewResult(u.out[k], target);
       AddStep("slice " + ToText(d),
-              CopyLoop(target, {{x.layout, target, box.start, Dims(d.size(), 0), d}}),
+              CopyLoop(simd_, target, {{x.layout, target, box.start, Dims(d.size(), 0), d}}),
               {y.place, x.place});
       AddRep(u.out[k], y);
       continue;

@@ -22,7 +22,9 @@ struct ge_frame {
 namespace ge_cpu {
 namespace {
 
-std::string g_name;  // of the plugin, for messages; set once, before any engine exists
+// For messages; set once, before any engine exists.
+std::string g_name;     // of the plugin
+std::string g_enqueue;  // so that a launch allocates nothing
 MakeEngine g_make = nullptr;
 
 std::string Where(const char* call) { return g_name + ": " + call; }
@@ -33,14 +35,21 @@ uint32_t BestIsa() {
       __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl")) {
     return GE_ISA_AVX512;
   }
-  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) return GE_ISA_AVX2;
+  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
+      __builtin_cpu_supports("bmi2")) {
+    return GE_ISA_AVX2;
+  }
   return GE_ISA_SSE42;
 }
 
 ge_rc EngineCreate(const ge_create_args* args, ge_engine** out, ge_err* err) {
   return gp::Guard(err, Where("engine_create").c_str(), [&] {
     auto e = std::make_unique<ge_engine>();
-    e->engine = g_make(*args);
+    try {
+      e->engine = g_make(*args);
+    } catch (const Refusal& why) {
+      return gp::Fail(err, GE_UNAVAILABLE, UINT32_MAX, "%s: %s", g_name.c_str(), why.what());
+    }
     *out = e.release();
     return ge_rc(GE_OK);
   });
@@ -54,7 +63,7 @@ ge_rc Offer(const Engine& e, const ge_sink& sink, const Parser& parser, const Un
   ge_cost cost = {};
   cost.h = GE_HDR(ge_cost, GE_TAG_COST);
   cost.marginal_ns = static_cast<uint64_t>(p.work_ns + p.reorder_ns);
-  cost.launch_ns = e.LaunchNs();
+  cost.launch_ns = e.LaunchNs() + static_cast<uint64_t>(p.launch_ns);
   cost.workspace = p.workspace;
   cost.persistent = p.packed;
   cost.confidence = 600;
@@ -95,8 +104,9 @@ ge_rc Query(ge_engine* handle, const ge_graph* graph, const ge_sink* sink, ge_er
     for (uint32_t i = 0; i < graph->n_node; ++i) {
       Unit u;
       Why why;
-      allowed[i] = parser.Parse(i, &u, &why) && e.Takes(u, parser, &why);
-      const ge_rc rc = allowed[i] ? Offer(e, *sink, parser, u, u.nodes) : Decline(*sink, i, why);
+      const bool parsed = parser.Parse(i, &u, &why), takes = parsed && e.Takes(u, parser, &why);
+      allowed[i] = takes || (parsed && e.Joins(u, parser));
+      const ge_rc rc = takes ? Offer(e, *sink, parser, u, u.nodes) : Decline(*sink, i, why);
       if (rc != GE_OK) return rc;
     }
     Matcher matcher(parser, allowed);
@@ -179,7 +189,7 @@ ge_rc Compile(ge_engine* e, const ge_segment* segment, uint32_t n, uint32_t segm
 }
 
 ge_rc Enqueue(ge_exec* exec, const ge_launch* launch, ge_err* err) {
-  return gp::Guard(err, Where("enqueue").c_str(), [&] {
+  return gp::Guard(err, g_enqueue.c_str(), [&] {
     Frame* frame = launch->frame != nullptr ? launch->frame->frame.get() : nullptr;
     return exec->program.Run(*launch, frame, err);
   });
@@ -243,6 +253,14 @@ Machine MachineOf(const ge_host_api* host) {
   Machine m;
   m.isa = cap == GE_ISA_NATIVE ? BestIsa() : std::min(cap, BestIsa());
   m.threads = host != nullptr && host->threads > 0 ? static_cast<int>(host->threads) : 1;
+  if (host == nullptr || host->h.size < offsetof(ge_host_api, call_ns)) return m;
+  // Of the machine that prices were fitted on, 2.8 GHz: the host's fixed record says the same.
+  constexpr double kCopy[3] = {40, 20, 10};
+  const double peak = m.isa >= GE_ISA_AVX512 ? 116 : m.isa == GE_ISA_AVX2 ? 88 : 22;
+  if (host->flops_per_ns > 0) m.compute = host->flops_per_ns / peak;
+  for (int i = 0; i < 3; ++i) {
+    if (host->copy_bytes_per_ns[i] > 0) m.stream[i] = host->copy_bytes_per_ns[i] / kCopy[i];
+  }
   return m;
 }
 
@@ -258,6 +276,7 @@ Engine::Engine(const ge_create_args& args)
 const ge_plugin_desc* Describe(const char* name, const char* version, MakeEngine make) {
   static const ge_plugin_desc desc = [&] {
     g_name = name;
+    g_enqueue = Where("enqueue");
     g_make = make;
     return MakeDesc(version);
   }();

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <stdexcept>
 #include <vector>
 
 #include "ge/ge_plugin.hpp"
@@ -17,14 +18,24 @@ namespace ge_cpu {
 struct Machine {
   uint32_t isa = 0;  // GE_ISA_*, never NATIVE
   int threads = 1;
+  // Speed against the machine that prices' figures were taken on: arithmetic of one thread, and
+  // bytes in the second cache, the third and memory.
+  double compute = 1;
+  double stream[3] = {1, 1, 1};
 };
-// Of the host's cap and what this CPU has.
+// Of the host's cap, what this CPU has and what the host measured.
 Machine MachineOf(const ge_host_api* host);
 
 struct Price {
   double work_ns = 0;     // with the result left as the engine likes it
   double reorder_ns = 0;  // to bring the result into plain order
+  double launch_ns = 0;   // beside the engine's LaunchNs, once a segment that holds such a unit
   uint64_t workspace = 0, packed = 0;
+};
+
+// Thrown by an engine's constructor: what it needs is not on this machine. The host shows the text.
+struct Refusal : std::runtime_error {
+  using std::runtime_error::runtime_error;
 };
 
 class Engine {
@@ -35,6 +46,8 @@ class Engine {
 
   // Whether a unit that parsed is one that this engine has work for; patterns are asked for, too.
   virtual bool Takes(const Unit& u, const Parser& p, Why* why) const = 0;
+  // Whether a node that Takes declines may still be part of a pattern that it takes.
+  virtual bool Joins(const Unit&, const Parser&) const { return false; }
   virtual Price PriceOf(const Unit& u, const Parser& p) const = 0;
   virtual std::unique_ptr<Builder> MakeBuilder(const Parser& parser, const ge_segment& segment,
                                                Program* program) const = 0;

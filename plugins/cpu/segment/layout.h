@@ -1,6 +1,5 @@
-// How an f32 tensor lies in memory inside a segment: strides, and maybe one inner block of
-// channels. It is not a vendor descriptor and owns no memory. Plain values; any
-// thread.
+// How a tensor lies in memory inside a segment: strides, and maybe one inner block of channels. It
+// is not a vendor descriptor and owns no memory. Plain values; any thread.
 #pragma once
 
 #include <algorithm>
@@ -23,11 +22,13 @@ inline int64_t Product(const Dims& d) {
 struct Layout {
   int rank = 0;
   int cblock = 0;
+  int size = 4;  // bytes of an element; loops over strides and blocks move 4
   int64_t dim[kMaxRank] = {};
   int64_t stride[kMaxRank] = {};
 
-  static Layout Dense(const Dims& d) {
+  static Layout Dense(const Dims& d, int size = 4) {
     Layout l;
+    l.size = size;
     l.rank = static_cast<int>(d.size());
     int64_t s = 1;
     for (int i = l.rank - 1; i >= 0; --i) {
@@ -86,7 +87,7 @@ struct Layout {
     }
     return n;
   }
-  bool dense() const { return cblock == 0 && *this == Dense(dims()); }
+  bool dense() const { return cblock == 0 && *this == Dense(dims(), size); }
   // No gaps: every element of the extent belongs to the tensor (or to its block padding).
   bool gapless() const {
     int64_t n = cblock > 0 ? cblock : 1;
@@ -98,7 +99,7 @@ struct Layout {
   }
   // Strides of axes with one element do not matter.
   bool operator==(const Layout& o) const {
-    if (!same_dims(o) || cblock != o.cblock) return false;
+    if (!same_dims(o) || cblock != o.cblock || size != o.size) return false;
     for (int i = 0; i < rank; ++i) {
       const int64_t d = cblock > 0 && i == 1 ? blocks() : dim[i];
       if (d > 1 && stride[i] != o.stride[i]) return false;

@@ -4,38 +4,9 @@
 #include <cstring>
 #include <limits>
 
+#include "plugins/cpu/segment/loop_parts.h"
+
 namespace ge_cpu {
-namespace {
-
-// Below this many elements a second thread costs more than it saves (fork-join 0.6 us).
-constexpr int64_t kParallel = 16384;
-constexpr int64_t kTile = 2048;  // floats: x, result and one operand stay in a 32 KiB cache
-
-// Lanes behind the last channel of a blocked layout.
-struct Padding {
-  int64_t batches = 0, batch_stride = 0, first = 0, rows = 0, lanes = 0, block = 0;
-  explicit Padding(const Layout& l) {
-    if (!l.padded()) return;
-    batches = l.dim[0];
-    batch_stride = l.stride[0];
-    block = l.cblock;
-    const int64_t used = l.dim[1] % l.cblock;
-    first = (l.blocks() - 1) * l.stride[1] + used;
-    lanes = l.cblock - used;
-    rows = 1;
-    for (int i = 2; i < l.rank; ++i) rows *= l.dim[i];
-  }
-  void Zero(float* p) const {
-    for (int64_t b = 0; b < batches; ++b) {
-      float* q = p + b * batch_stride + first;
-      for (int64_t r = 0; r < rows; ++r, q += block) {
-        for (int64_t k = 0; k < lanes; ++k) q[k] = 0.0f;
-      }
-    }
-  }
-};
-
-}  // namespace
 
 Phys::Phys(const Layout& l) {
   for (int i = 0; i < l.rank; ++i) {
@@ -80,21 +51,43 @@ class Pointwise final : public Loop {
     }
     total_ = 1;
     for (int64_t d : dim_) total_ *= d;
+    flat_ = dim_.size() == 1 && n <= kTile && !result.padded() && stride_[0][0] == 1;
+    for (const auto& v : stride_) flat_ = flat_ && (v[0] == 0 || v[0] == 1);
   }
 
   void Run(float* const* p) const override {
+    if (flat_) return RunFlat(p);
     const size_t last = dim_.size() - 1;
     const bool by_rows = rows_ > 1;
     const int64_t chunks =
         by_rows ? (dim_[last - 1] + rows_ - 1) / rows_ : (inner_ + tile_ - 1) / tile_;
     int64_t outer = chunks;
     for (size_t i = 0; i + (by_rows ? 2 : 1) <= last; ++i) outer *= dim_[i];
-#pragma omp parallel for if (total_ > kParallel) schedule(static)
-    for (int64_t t = 0; t < outer; ++t) RunTile(p, t / chunks, t % chunks);
+    ForRange(total_ > kParallel, outer, [&](int64_t t) { RunTile(p, t / chunks, t % chunks); });
     padding_.Zero(p[0]);
   }
 
  private:
+  // One tile, and every tensor in place or one element: what small operators consist of.
+  void RunFlat(float* const* p) const {
+    const int64_t n = dim_[0];
+    const float* now = p[1];
+    for (const PointwiseOp& op : ops_) {
+      if (op.operand < 0) {
+        simd_.unary(op.fn, op.a, op.b, now, p[0], n);
+      } else {
+        const size_t k = static_cast<size_t>(op.operand) + 1;
+        if (stride_[k][0] == 0) {
+          simd_.binary_scalar(op.fn, now, *p[k + 1], p[0], n);
+        } else {
+          simd_.binary(op.fn, now, p[k + 1], p[0], n);
+        }
+      }
+      now = p[0];
+    }
+    if (now != p[0]) std::memcpy(p[0], now, static_cast<size_t>(n) * sizeof(float));
+  }
+
   // Drops axes of one element and merges neighbours that every tensor walks alike.
   void Collapse(const Phys& phys, const std::vector<std::vector<int64_t>>& s) {
     stride_.resize(s.size());
@@ -190,6 +183,7 @@ class Pointwise final : public Loop {
   std::vector<int64_t> dim_;
   std::vector<std::vector<int64_t>> stride_;  // by tensor: x, operands
   int64_t inner_ = 1, rows_ = 1, tile_ = 1, total_ = 1;
+  bool flat_ = false;
 };
 
 }  // namespace
@@ -236,8 +230,7 @@ class ReduceAxes final : public Loop {
   }
 
   void Run(float* const* p) const override {
-#pragma omp parallel for if (total_ > kParallel && n_kept_ > 1) schedule(static)
-    for (int64_t k = 0; k < n_kept_; ++k) {
+    ForRange(total_ > kParallel, n_kept_, [&](int64_t k) {
       int64_t in = 0, out = 0, rest = k;
       for (size_t i = kept_.size(); i-- > 0;) {
         in += rest % kept_[i].dim * kept_[i].stride;
@@ -245,7 +238,7 @@ class ReduceAxes final : public Loop {
         rest /= kept_[i].dim;
       }
       One(p[1] + in, p[0] + out);
-    }
+    });
     padding_.Zero(p[0]);
   }
 
@@ -257,6 +250,12 @@ class ReduceAxes final : public Loop {
 
   void One(const float* x, float* y) const {
     const int64_t n = inner_.reduced ? 1 : inner_.dim;
+    const float scale = 1.0f / static_cast<float>(count_);
+    if (inner_.reduced && reduced_.empty() && inner_.dim > 0) {
+      const float v = simd_.reduce(op_, x, inner_.dim);
+      *y = op_ == Reduce::kMean ? v * scale : v;
+      return;
+    }
     const float start = op_ == Reduce::kMax   ? -std::numeric_limits<float>::infinity()
                         : op_ == Reduce::kMin ? std::numeric_limits<float>::infinity()
                                               : 0.0f;
@@ -274,10 +273,7 @@ class ReduceAxes final : public Loop {
         simd_.reduce_rows(op_, x + in, rows_.dim, rows_.stride, y, n);
       }
     }
-    if (op_ == Reduce::kMean) {
-      const float scale = 1.0f / static_cast<float>(count_);
-      simd_.unary(Fn::kLinear, scale, 0.0f, y, y, n);
-    }
+    if (op_ == Reduce::kMean) simd_.unary(Fn::kLinear, scale, 0.0f, y, y, n);
   }
 
   const Simd& simd_;
@@ -295,17 +291,16 @@ class SoftmaxRows final : public Loop {
 
   void Run(float* const* p) const override {
     if (inner_ == 1) {
-#pragma omp parallel for if (outer_ * n_ > kParallel) schedule(static)
-      for (int64_t r = 0; r < outer_; ++r) simd_.softmax(p[1] + r * n_, p[0] + r * n_, n_);
+      ForRange(outer_ * n_ > kParallel, outer_,
+               [&](int64_t r) { simd_.softmax(p[1] + r * n_, p[0] + r * n_, n_); });
       return;
     }
     constexpr int64_t kStrip = 64;
     const int64_t strips = (inner_ + kStrip - 1) / kStrip;
-#pragma omp parallel for if (outer_ * n_ * inner_ > kParallel) schedule(static)
-    for (int64_t t = 0; t < outer_ * strips; ++t) {
+    ForRange(outer_ * n_ * inner_ > kParallel, outer_ * strips, [&](int64_t t) {
       const int64_t at = t / strips * n_ * inner_ + t % strips * kStrip;
       Strip(p[1] + at, p[0] + at, std::min(kStrip, inner_ - t % strips * kStrip));
-    }
+    });
   }
 
  private:
@@ -319,8 +314,9 @@ class SoftmaxRows final : public Loop {
       simd_.unary(Fn::kExp, 0, 0, y + k * inner_, y + k * inner_, m);
     }
     simd_.reduce_rows(Reduce::kSum, y, n_, inner_, sum, m);
+    simd_.unary(Fn::kReciprocal, 0, 0, sum, sum, m);
     for (int64_t k = 0; k < n_; ++k) {
-      simd_.binary(Fn::kDiv, y + k * inner_, sum, y + k * inner_, m);
+      simd_.binary(Fn::kMul, y + k * inner_, sum, y + k * inner_, m);
     }
   }
 
@@ -336,10 +332,9 @@ class LayerNormRows final : public Loop {
   void Run(float* const* p) const override {
     const float* gamma = gamma_ ? p[2] : nullptr;
     const float* beta = beta_ ? p[3] : nullptr;
-#pragma omp parallel for if (rows_ * n_ > kParallel) schedule(static)
-    for (int64_t r = 0; r < rows_; ++r) {
+    ForRange(rows_ * n_ > kParallel, rows_, [&](int64_t r) {
       simd_.layer_norm(p[1] + r * n_, gamma, beta, eps_, p[0] + r * n_, n_);
-    }
+    });
   }
 
  private:
@@ -361,218 +356,6 @@ std::unique_ptr<Loop> SoftmaxLoop(const Simd& simd, int64_t outer, int64_t n, in
 std::unique_ptr<Loop> LayerNormLoop(const Simd& simd, int64_t rows, int64_t n, bool gamma,
                                     bool beta, float eps) {
   return std::make_unique<LayerNormRows>(simd, rows, n, gamma, beta, eps);
-}
-
-// ---- copies ------------------------------------------------------------------------------------
-
-namespace {
-
-// `rows` (over up to kMaxRank axes) of n contiguous elements.
-struct Nest {
-  int place = 1;
-  int64_t from = 0, to = 0, n = 1;
-  std::vector<int64_t> dim, src, dst;
-};
-
-template <int64_t kN>
-void CopyRows(const float* x, float* y, int64_t rows, int64_t sx, int64_t sy, int64_t n) {
-  const int64_t m = kN > 0 ? kN : n;
-  for (int64_t r = 0; r < rows; ++r) {
-    const float* q = x + r * sx;
-    float* w = y + r * sy;
-    if (kN > 0) {
-      std::memcpy(w, q, static_cast<size_t>(kN) * sizeof(float));
-    } else {
-      std::memcpy(w, q, static_cast<size_t>(m) * sizeof(float));
-    }
-  }
-}
-
-void CopyRun(const float* x, float* y, int64_t rows, int64_t sx, int64_t sy, int64_t n) {
-  switch (n) {
-    case 1:
-      return CopyRows<1>(x, y, rows, sx, sy, 1);
-    case 2:
-      return CopyRows<2>(x, y, rows, sx, sy, 2);
-    case 4:
-      return CopyRows<4>(x, y, rows, sx, sy, 4);
-    case 8:
-      return CopyRows<8>(x, y, rows, sx, sy, 8);
-    case 16:
-      return CopyRows<16>(x, y, rows, sx, sy, 16);
-    case 24:
-      return CopyRows<24>(x, y, rows, sx, sy, 24);
-    case 48:
-      return CopyRows<48>(x, y, rows, sx, sy, 48);
-    default:
-      return CopyRows<0>(x, y, rows, sx, sy, n);
-  }
-}
-
-void CopyNest(const Nest& n, const float* x, float* y, size_t level) {
-  if (level + 1 == n.dim.size()) {
-    return CopyRun(x, y, n.dim[level], n.src[level], n.dst[level], n.n);
-  }
-  for (int64_t i = 0; i < n.dim[level]; ++i) {
-    CopyNest(n, x + i * n.src[level], y + i * n.dst[level], level + 1);
-  }
-}
-
-class Copy final : public Loop {
- public:
-  Copy(const Layout& result, const std::vector<BoxCopy>& boxes) : padding_(result) {
-    for (size_t k = 0; k < boxes.size(); ++k) Add(boxes[k], static_cast<int>(k) + 1);
-    together_ = result.cblock == 0 && boxes.size() > 1;
-    for (const Nest& n : nests_) {
-      together_ = together_ && n.dim.size() == 1 && n.dim[0] == nests_[0].dim[0] && n.n > 1;
-    }
-  }
-  void Run(float* const* p) const override {
-    if (together_) {
-      // Rows of several sources that interleave: a few rows of each in turn, so that the lines
-      // of the result are written once.
-      constexpr int64_t kRows = 64;
-      const int64_t rows = nests_[0].dim[0], turns = (rows + kRows - 1) / kRows;
-#pragma omp parallel for if (rows * nests_[0].n > kParallel) schedule(static)
-      for (int64_t t = 0; t < turns; ++t) {
-        for (const Nest& n : nests_) {
-          CopyRun(p[n.place] + n.from + t * kRows * n.src[0], p[0] + n.to + t * kRows * n.dst[0],
-                  std::min(kRows, rows - t * kRows), n.src[0], n.dst[0], n.n);
-        }
-      }
-      return;
-    }
-    for (const Nest& n : nests_) CopyNest(n, p[n.place] + n.from, p[0] + n.to, 0);
-    padding_.Zero(p[0]);
-  }
-
- private:
-  // One nest for each run of channels that stays in one block of both sides.
-  void Add(const BoxCopy& b, int place) {
-    const int sb = b.src.cblock, db = b.dst.cblock;
-    if (sb == 0 && db == 0) return AddRun(b, place, 0, b.size.size() > 1 ? b.size[1] : 1);
-    int64_t run = 0;
-    for (int64_t c = 0; c < b.size[1]; c += run) {
-      run = b.size[1] - c;
-      if (sb > 0) run = std::min(run, sb - (b.src_start[1] + c) % sb);
-      if (db > 0) run = std::min(run, db - (b.dst_start[1] + c) % db);
-      AddRun(b, place, c, run);
-    }
-  }
-
-  static int64_t Offset(const Layout& l, const Dims& at) {
-    int64_t o = 0;
-    for (int i = 0; i < l.rank; ++i) {
-      const int64_t k = at[static_cast<size_t>(i)];
-      o += l.cblock > 0 && i == 1 ? k / l.cblock * l.stride[1] + k % l.cblock : k * l.stride[i];
-    }
-    return o;
-  }
-
-  void AddRun(const BoxCopy& b, int place, int64_t first, int64_t run) {
-    Nest n;
-    n.place = place;
-    Dims from = b.src_start, to = b.dst_start;
-    if (from.size() > 1) {
-      from[1] += first;
-      to[1] += first;
-    }
-    n.from = Offset(b.src, from);
-    n.to = Offset(b.dst, to);
-    struct Axis {
-      int64_t dim, src, dst;
-    };
-    std::vector<Axis> axes;
-    for (int i = 0; i < b.dst.rank; ++i) {
-      const int64_t d = i == 1 ? run : b.size[static_cast<size_t>(i)];
-      if (d == 1) continue;
-      axes.push_back({d, i == 1 && b.src.cblock > 0 ? 1 : b.src.stride[i],
-                      i == 1 && b.dst.cblock > 0 ? 1 : b.dst.stride[i]});
-    }
-    std::stable_sort(axes.begin(), axes.end(),
-                     [](const Axis& x, const Axis& y) { return x.dst > y.dst; });
-    while (!axes.empty() && axes.back().src == n.n && axes.back().dst == n.n) {
-      n.n *= axes.back().dim;
-      axes.pop_back();
-    }
-    for (const Axis& a : axes) {
-      if (!n.dim.empty() && n.src.back() == a.src * a.dim && n.dst.back() == a.dst * a.dim) {
-        n.dim.back() *= a.dim;
-        n.src.back() = a.src;
-        n.dst.back() = a.dst;
-      } else {
-        n.dim.push_back(a.dim);
-        n.src.push_back(a.src);
-        n.dst.push_back(a.dst);
-      }
-    }
-    if (n.dim.empty()) {
-      n.dim = {1};
-      n.src = n.dst = {0};
-    }
-    nests_.push_back(std::move(n));
-  }
-
-  Padding padding_;
-  std::vector<Nest> nests_;
-  bool together_ = false;
-};
-
-class Repeat final : public Loop {
- public:
-  Repeat(const Layout& x, const Layout& result, const Dims& factor) {
-    const Phys px(x), py(result);
-    for (size_t i = 0; i < py.axes.size(); ++i) {
-      const bool inner = py.axes[i].inner;
-      const int64_t f = inner ? 1 : factor[static_cast<size_t>(py.axes[i].axis)];
-      axes_.push_back({py.axes[i].dim, f, 0, py.axes[i].stride});
-      for (const Phys::Axis& a : px.axes) {
-        if (a.axis == py.axes[i].axis && a.inner == inner) axes_.back().src = a.stride;
-      }
-    }
-    while (axes_.size() > 1 && axes_.back().factor == 1 && axes_.back().src == n_ &&
-           axes_.back().dst == n_) {
-      n_ *= axes_.back().dim;
-      axes_.pop_back();
-    }
-    for (const Axis& a : axes_) total_ *= a.dim;
-  }
-  void Run(float* const* p) const override { Level(p[1], p[0], 0); }
-
- private:
-  struct Axis {
-    int64_t dim, factor, src, dst;
-  };
-  void Level(const float* x, float* y, size_t level) const {
-    const Axis& a = axes_[level];
-    if (level + 1 < axes_.size()) {
-      for (int64_t i = 0; i < a.dim; ++i) Level(x + i / a.factor * a.src, y + i * a.dst, level + 1);
-      return;
-    }
-    for (int64_t i = 0; i < a.dim; i += a.factor, x += a.src) {
-      for (int64_t k = 0; k < a.factor; ++k, y += a.dst) {
-        if (n_ == 1) {
-          *y = *x;
-        } else if (n_ == 16) {
-          CopyRows<16>(x, y, 1, 0, 0, 16);
-        } else {
-          std::memcpy(y, x, static_cast<size_t>(n_) * sizeof(float));
-        }
-      }
-    }
-  }
-
-  std::vector<Axis> axes_;
-  int64_t n_ = 1, total_ = 1;
-};
-
-}  // namespace
-
-std::unique_ptr<Loop> CopyLoop(const Layout& result, const std::vector<BoxCopy>& boxes) {
-  return std::make_unique<Copy>(result, boxes);
-}
-std::unique_ptr<Loop> RepeatLoop(const Layout& x, const Layout& result, const Dims& factor) {
-  return std::make_unique<Repeat>(x, result, factor);
 }
 
 }  // namespace ge_cpu

@@ -4,8 +4,6 @@
 
 namespace ge_cpu {
 
-namespace gp = ge::plugin;
-
 namespace {
 
 bool Near(float x, double want) { return std::fabs(x - want) <= 1e-4 * std::fabs(want); }
@@ -63,7 +61,16 @@ std::vector<Unit> Matcher::Cover() {
   return units;
 }
 
+// Equal, then Cast of the bools to float32.
+void Matcher::CastOf(Unit* u) {
+  const uint32_t n = OnlyUser(u->out[0]);
+  if (!Is(n, "Cast") || p_.dtype(p_.node(n).out[0]) != GE_F32) return;
+  u->nodes.push_back(n);
+  u->out = {p_.node(n).out[0]};
+}
+
 void Matcher::Extend(Unit* u) {
+  if (u->kind == Kind::kEqual) return CastOf(u);
   if (u->kind != Kind::kConv && u->kind != Kind::kMatMul && u->kind != Kind::kPointwise) return;
   while (Step(u)) {
   }

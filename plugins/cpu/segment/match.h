@@ -28,6 +28,7 @@ class Matcher {
   bool Diamond(Unit* u, uint32_t first, uint32_t second);
   bool Gelu(Unit* u, uint32_t first, uint32_t second);
   bool LayerNorm(Unit* u);
+  void CastOf(Unit* u);
   bool Bias(Unit* u, const Post& post) const;
   // The only node that reads v, or UINT32_MAX when there are others or v leaves.
   uint32_t OnlyUser(uint32_t v) const;

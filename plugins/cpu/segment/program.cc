@@ -80,6 +80,9 @@ void Program::Bind(const ge_launch& launch, Frame& f) const {
       case Storage::kConstant:
         p = constants[s.index].data();
         break;
+      case Storage::kKept:
+        p = const_cast<void*>(s.kept);
+        break;
       case Storage::kWorkspace:
         p = launch.workspace.ptr;
         break;
@@ -127,7 +130,7 @@ ge_rc Program::RunIn(const ge_launch& launch, Frame& f, ge_err* err) {
 
 ge_rc Program::Run(const ge_launch& launch, Frame* frame, ge_err* err) {
   ThreadScope threads(threads_);
-  FlushScope denormals(threads_, flush);
+  FlushScope denormals(wide ? threads_ : 1, flush);
   if (frame != nullptr) return RunIn(launch, *frame, err);
   std::unique_ptr<Frame> own;
   {

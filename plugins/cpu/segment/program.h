@@ -17,8 +17,10 @@ namespace ge_cpu {
 
 // A block of memory that steps read and write. Constants belong to the program.
 struct Storage {
-  enum Kind { kIn, kOut, kInternal, kConstant, kWorkspace } kind = kInternal;
+  enum Kind { kIn, kOut, kInternal, kConstant, kKept, kWorkspace } kind = kInternal;
   uint32_t index = 0;  // position in the launch's list; of the constant
+  const void* kept =
+      nullptr;  // kKept: a constant's payload, the host's, maybe unaligned; read only
   uint64_t bytes = 0;
   uint32_t value = 0;                     // a value that lies here, for the host's messages
   uint32_t first = UINT32_MAX, last = 0;  // steps
@@ -131,6 +133,7 @@ class Program {
   // Times of each step, kept only when profiling is on (then launches must not overlap).
   bool profile = false;
   bool flush = true;  // denormals to zero
+  bool wide = false;  // some step may use all threads, so that all must flush
   std::vector<double> step_ns;
   uint64_t launches = 0;
 

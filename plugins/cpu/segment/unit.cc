@@ -6,67 +6,83 @@
 
 namespace ge_cpu {
 
-namespace gp = ge::plugin;
-
 std::string ToText(const Dims& d) {
   std::string s = "[";
   for (size_t i = 0; i < d.size(); ++i) s += (i > 0 ? "," : "") + std::to_string(d[i]);
   return s + "]";
 }
 
+// Which dtypes an operator's tensors may have. Index inputs (axes, shapes, starts) are told from
+// tensors by their position: `data` inputs come first, 0 = all are data.
+enum class Types {
+  kFloat,   // float32
+  kWord,    // 4 bytes, moved and not looked at
+  kNumber,  // float32, int32, int64, bool
+  kAny,     // whole bytes, moved
+};
+
 struct Parser::Entry {
   const char* op;
   bool (Parser::*parse)(uint32_t, Unit*, Why*) const;
+  Types types = Types::kFloat;
+  uint32_t data = 1;
 };
 
 const Parser::Entry* Parser::Find(std::string_view op) {
-  static constexpr Entry kTable[] = {{"Conv", &Parser::Conv},
-                                     {"ConvTranspose", &Parser::ConvTranspose},
-                                     {"MatMul", &Parser::MatMul},
-                                     {"Gemm", &Parser::Gemm},
-                                     {"MaxPool", &Parser::Pool},
-                                     {"AveragePool", &Parser::Pool},
-                                     {"GlobalAveragePool", &Parser::GlobalPool},
-                                     {"GlobalMaxPool", &Parser::GlobalPool},
-                                     {"ReduceMean", &Parser::ReduceOp},
-                                     {"ReduceSum", &Parser::ReduceOp},
-                                     {"ReduceMax", &Parser::ReduceOp},
-                                     {"ReduceMin", &Parser::ReduceOp},
-                                     {"Relu", &Parser::Unary},
-                                     {"LeakyRelu", &Parser::Unary},
-                                     {"Sigmoid", &Parser::Unary},
-                                     {"Tanh", &Parser::Unary},
-                                     {"HardSigmoid", &Parser::Unary},
-                                     {"HardSwish", &Parser::Unary},
-                                     {"Gelu", &Parser::Unary},
-                                     {"Erf", &Parser::Unary},
-                                     {"Exp", &Parser::Unary},
-                                     {"Sqrt", &Parser::Unary},
-                                     {"Abs", &Parser::Unary},
-                                     {"Neg", &Parser::Unary},
-                                     {"Reciprocal", &Parser::Unary},
-                                     {"Sin", &Parser::Unary},
-                                     {"Add", &Parser::Binary},
-                                     {"Sub", &Parser::Binary},
-                                     {"Mul", &Parser::Binary},
-                                     {"Div", &Parser::Binary},
-                                     {"Max", &Parser::Binary},
-                                     {"Min", &Parser::Binary},
-                                     {"Pow", &Parser::Pow},
-                                     {"Clip", &Parser::Clip},
-                                     {"BatchNormalization", &Parser::BatchNorm},
-                                     {"Softmax", &Parser::Softmax},
-                                     {"LayerNormalization", &Parser::LayerNorm},
-                                     {"Concat", &Parser::Concat},
-                                     {"Resize", &Parser::Resize},
-                                     {"Reshape", &Parser::View},
-                                     {"Flatten", &Parser::View},
-                                     {"Squeeze", &Parser::View},
-                                     {"Unsqueeze", &Parser::View},
-                                     {"Identity", &Parser::View},
-                                     {"Transpose", &Parser::Transpose},
-                                     {"Slice", &Parser::Slice},
-                                     {"Split", &Parser::Split}};
+  static constexpr Entry kTable[] = {
+      {"Conv", &Parser::Conv},
+      {"ConvTranspose", &Parser::ConvTranspose},
+      {"MatMul", &Parser::MatMul, Types::kFloat, 0},
+      {"Gemm", &Parser::Gemm, Types::kFloat, 0},
+      {"MaxPool", &Parser::Pool},
+      {"AveragePool", &Parser::Pool},
+      {"GlobalAveragePool", &Parser::GlobalPool},
+      {"GlobalMaxPool", &Parser::GlobalPool},
+      {"ReduceMean", &Parser::ReduceOp},
+      {"ReduceSum", &Parser::ReduceOp},
+      {"ReduceMax", &Parser::ReduceOp},
+      {"ReduceMin", &Parser::ReduceOp},
+      {"Relu", &Parser::Unary},
+      {"LeakyRelu", &Parser::Unary},
+      {"Sigmoid", &Parser::Unary},
+      {"Tanh", &Parser::Unary},
+      {"HardSigmoid", &Parser::Unary},
+      {"HardSwish", &Parser::Unary},
+      {"Gelu", &Parser::Unary},
+      {"Erf", &Parser::Unary},
+      {"Exp", &Parser::Unary},
+      {"Sqrt", &Parser::Unary},
+      {"Abs", &Parser::Unary},
+      {"Neg", &Parser::Unary},
+      {"Reciprocal", &Parser::Unary},
+      {"Sin", &Parser::Unary},
+      {"Add", &Parser::Binary, Types::kNumber, 0},
+      {"Sub", &Parser::Binary, Types::kNumber, 0},
+      {"Mul", &Parser::Binary, Types::kNumber, 0},
+      {"Div", &Parser::Binary, Types::kNumber, 0},
+      {"Max", &Parser::Binary, Types::kNumber, 0},
+      {"Min", &Parser::Binary, Types::kNumber, 0},
+      {"Pow", &Parser::Pow},
+      {"Clip", &Parser::Clip},
+      {"BatchNormalization", &Parser::BatchNorm, Types::kFloat, 0},
+      {"Softmax", &Parser::Softmax},
+      {"LayerNormalization", &Parser::LayerNorm, Types::kFloat, 0},
+      {"Concat", &Parser::Concat, Types::kWord, 0},
+      {"Resize", &Parser::Resize},
+      {"Reshape", &Parser::View, Types::kAny},
+      {"Flatten", &Parser::View, Types::kAny},
+      {"Squeeze", &Parser::View, Types::kAny},
+      {"Unsqueeze", &Parser::View, Types::kAny},
+      {"Identity", &Parser::View, Types::kAny},
+      {"Transpose", &Parser::Transpose, Types::kWord},
+      {"Slice", &Parser::Slice, Types::kWord},
+      {"Split", &Parser::Split, Types::kWord},
+      {"Expand", &Parser::Expand, Types::kWord},
+      {"Gather", &Parser::Gather, Types::kAny, 0},
+      {"Cast", &Parser::Cast, Types::kNumber, 0},
+      {"Equal", &Parser::Equal, Types::kNumber, 0},
+      {"LSTM", &Parser::Lstm, Types::kFloat, 0},
+  };
   for (const Entry& e : kTable) {
     if (op == e.op) return &e;
   }
@@ -113,39 +129,67 @@ std::vector<float> Parser::Floats(uint32_t v) const {
   return f;
 }
 
-// What holds for every operator: f32 tensors of known, non-zero size. Integer constants are read
-// by the rules that expect them.
-bool Parser::Checks(uint32_t node, Why* why) const {
+// Of a tensor: known, non-zero size, and a dtype that the operator's kernels have. Integer
+// constants behind the data are read by the rules that expect them.
+bool Parser::CheckValue(uint32_t v, const std::string& name, bool index, const Entry& entry,
+                        Why* why) const {
+  const ge_type& t = value(v).type;
+  int64_t count = 0;
+  if (t.rank < 0 || !gp::ElementCount(t, &count)) {
+    return why->Say(GE_WHY_DYNAMIC, name + " has no static shape");
+  }
+  if (t.sharding != 0) return why->Say(GE_WHY_LAYOUT, name + " is sharded");
+  if (index && constant(v) && (t.dtype == GE_I64 || t.dtype == GE_I32)) return true;
+  const uint32_t bits = gp::ElementBits(t.dtype);
+  const Types types = index ? Types::kFloat : entry.types;
+  const bool number = t.dtype == GE_I32 || t.dtype == GE_I64 || t.dtype == GE_BOOL;
+  const bool fits = types == Types::kFloat    ? t.dtype == GE_F32
+                    : types == Types::kNumber ? number || t.dtype == GE_F32
+                    : types == Types::kWord   ? bits == 32
+                                              : bits >= 8;
+  if (!fits) {
+    const char* wanted = types == Types::kFloat    ? "float32"
+                         : types == Types::kNumber ? "float32, int32, int64 and bool"
+                         : types == Types::kWord   ? "4-byte elements"
+                                                   : "elements of whole bytes";
+    return why->Say(GE_WHY_DTYPE, name + " is " + gp::DTypeName(t.dtype) + ", only " + wanted);
+  }
+  if (t.rank > kMaxRank) {
+    return why->Say(GE_WHY_SHAPE, name + " has rank " + std::to_string(t.rank) + ", at most " +
+                                      std::to_string(kMaxRank));
+  }
+  // The empty roi and scales of Resize are constants; other empty tensors are not worth a kernel.
+  const bool absent = index && constant(v) && std::string_view(entry.op) == "Resize";
+  if (count == 0 && !absent) return why->Say(GE_WHY_SHAPE, name + " has no elements");
+  if (count > std::numeric_limits<int32_t>::max()) {
+    return why->Say(GE_WHY_SHAPE, name + " has more than 2^31 elements");
+  }
+  return true;
+}
+
+bool Parser::Checks(uint32_t node, const Entry& entry, Why* why) const {
   const ge_node& n = this->node(node);
-  auto check = [&](uint32_t v, const char* role, uint32_t position) {
-    const ge_type& t = value(v).type;
-    const std::string name = std::string(role) + " " + std::to_string(position);
-    int64_t count = 0;
-    if (t.rank < 0 || !gp::ElementCount(t, &count)) {
-      return why->Say(GE_WHY_DYNAMIC, name + " has no static shape");
-    }
-    if (t.sharding != 0) return why->Say(GE_WHY_LAYOUT, name + " is sharded");
-    const bool integer = t.dtype == GE_I64 || t.dtype == GE_I32;
-    if (integer && role[0] == 'i' && position > 0 && constant(v)) return true;
-    if (t.dtype != GE_F32) {
-      return why->Say(GE_WHY_DTYPE, name + " is " + gp::DTypeName(t.dtype) + ", only float32");
-    }
-    if (t.rank > kMaxRank) {
-      return why->Say(GE_WHY_SHAPE, name + " has rank " + std::to_string(t.rank) + ", at most " +
-                                        std::to_string(kMaxRank));
-    }
-    // The empty roi and scales of Resize are constants; other empty tensors are not worth a kernel.
-    if (count == 0 && !constant(v)) return why->Say(GE_WHY_SHAPE, name + " has no elements");
-    if (count > std::numeric_limits<int32_t>::max()) {
-      return why->Say(GE_WHY_SHAPE, name + " has more than 2^31 elements");
-    }
-    return true;
-  };
   for (uint32_t i = 0; i < n.n_in; ++i) {
-    if (n.in[i] != 0 && !check(n.in[i], "input", i)) return false;
+    const bool index = entry.data != 0 && i >= entry.data;
+    if (n.in[i] != 0 && !CheckValue(n.in[i], "input " + std::to_string(i), index, entry, why)) {
+      return false;
+    }
   }
   for (uint32_t i = 0; i < n.n_out; ++i) {
-    if (n.out[i] != 0 && !check(n.out[i], "output", i)) return false;
+    if (n.out[i] != 0 && !CheckValue(n.out[i], "output " + std::to_string(i), false, entry, why)) {
+      return false;
+    }
+  }
+  return true;
+}
+
+bool Parser::OnlyFloats(const Unit& u, Why* why) const {
+  for (const std::vector<uint32_t>* list : {&u.in, &u.out}) {
+    for (uint32_t v : *list) {
+      if (v == 0 || dtype(v) == GE_F32) continue;
+      return why->Say(GE_WHY_DTYPE,
+                      std::string("a tensor is ") + gp::DTypeName(dtype(v)) + ", only float32");
+    }
   }
   return true;
 }
@@ -159,7 +203,7 @@ bool Parser::Parse(uint32_t i, Unit* u, Why* why) const {
   if (n.n_in == 0 || n.n_out == 0 || n.in[0] == 0 || n.out[0] == 0) {
     return why->Say(GE_WHY_OP, "first input or output is missing");
   }
-  if (!Checks(i, why)) return false;
+  if (!Checks(i, *e, why)) return false;
   u->root = i;
   u->nodes = {i};
   u->out = {n.out[0]};
@@ -232,6 +276,7 @@ bool Parser::Binary(uint32_t i, Unit* u, Why* why) const {
   if (n.n_in != 2 || n.in[1] == 0) {
     return why->Say(GE_WHY_SHAPE, std::to_string(n.n_in) + " inputs, only 2");
   }
+  if (dtype(n.in[0]) != GE_F32) return IntegerMath(i, u, why);
   u->kind = Kind::kPointwise;
   Fn fn = op == "Add"   ? Fn::kAdd
           : op == "Sub" ? Fn::kSub

@@ -15,6 +15,8 @@
 
 namespace ge_cpu {
 
+namespace gp = ge::plugin;
+
 struct Why {
   uint32_t code = 0;
   std::string text;
@@ -59,7 +61,30 @@ enum class Kind {
   kResize,  // nearest, whole factors
   kView,    // same elements in the same order
   kTranspose,
-  kSlice,  // one box for each output: Slice, Split
+  kSlice,   // one box for each output: Slice, Split
+  kExpand,  //
+  // No loops of segment/: an engine that takes these has works of its own.
+  kResample,  // Resize, nearest by any factor or linear
+  kGather,    // in: data, indices
+  kCast,      //
+  kEqual,     // in: two of one dtype; out: bool, or float32 where a Cast follows
+  kIntegers,  // in[0] fn in[1]
+  kLstm,      // in: x, w, r, then bias, h and c, or 0; out: y, y_h and y_c, or 0
+};
+
+// How element i of an axis of a resized tensor is made: x[at] + w * (x[next] - x[at]), or x[at]
+// where next and w are empty.
+struct Taps {
+  std::vector<int32_t> at, next;
+  std::vector<float> w;
+};
+
+struct LstmSpec {
+  int64_t steps = 0, batch = 0, inputs = 0, hidden = 0;
+  int directions = 1;
+  bool reverse = false;  // of the first direction; the second always is
+  bool input_forget = false;
+  float clip = 0;  // 0: none
 };
 
 struct Box {
@@ -83,9 +108,12 @@ struct Unit {
   Reduce reduce = Reduce::kSum;
   Dims axes;  // kReduce; kTranspose: the permutation; kResize: the factors
   bool keep_dims = true;
-  int axis = 0;  // kSoftmax, kConcat
+  int axis = 0;  // kSoftmax, kConcat, kGather
   float eps = 0;
   std::vector<Box> boxes;
+  std::vector<Taps> taps;  // kResample: by axis; empty where the axis stays
+  Fn fn = Fn::kAdd;        // kIntegers
+  LstmSpec lstm;
 };
 
 class Parser {
@@ -99,6 +127,11 @@ class Parser {
   const ge_node& node(uint32_t i) const { return *GE_NODE(&g_, i); }
   const ge_value& value(uint32_t v) const { return *GE_VALUE(&g_, v); }
   Dims dims(uint32_t v) const;
+  int32_t dtype(uint32_t v) const { return value(v).type.dtype; }
+  // Bytes of one element; parsed values have whole ones.
+  int size(uint32_t v) const { return static_cast<int>(gp::ElementBits(dtype(v)) / 8); }
+  // What a unit computes with and makes is float32: an engine without other kernels asks.
+  bool OnlyFloats(const Unit& u, Why* why) const;
   bool constant(uint32_t v) const { return v != 0 && value(v).data != nullptr; }
   // Constants with one element; constants of int64 or int32.
   bool Scalar(uint32_t v, float* out) const;
@@ -109,7 +142,9 @@ class Parser {
  private:
   struct Entry;
   static const Entry* Find(std::string_view op);
-  bool Checks(uint32_t node, Why* why) const;
+  bool Checks(uint32_t node, const Entry& entry, Why* why) const;
+  bool CheckValue(uint32_t v, const std::string& name, bool index, const Entry& entry,
+                  Why* why) const;
   bool Axes(const ge_node& n, uint32_t input, Dims* out, Why* why) const;
   bool Window(const ge_node& n, const Dims& src, const Dims& dst, const Dims& kernel,
               bool transposed, Dims* stride, Dims* dilation, Dims* pad_l, Dims* pad_r,
@@ -135,6 +170,13 @@ class Parser {
   bool Transpose(uint32_t i, Unit* u, Why* why) const;
   bool Slice(uint32_t i, Unit* u, Why* why) const;
   bool Split(uint32_t i, Unit* u, Why* why) const;
+  bool Expand(uint32_t i, Unit* u, Why* why) const;
+  bool Resample(uint32_t i, Unit* u, Why* why) const;
+  bool Gather(uint32_t i, Unit* u, Why* why) const;
+  bool Cast(uint32_t i, Unit* u, Why* why) const;
+  bool Equal(uint32_t i, Unit* u, Why* why) const;
+  bool IntegerMath(uint32_t i, Unit* u, Why* why) const;
+  bool Lstm(uint32_t i, Unit* u, Why* why) const;
 
   const ge_graph& g_;
 };

@@ -6,8 +6,6 @@
 
 namespace ge_cpu {
 
-namespace gp = ge::plugin;
-
 namespace {
 
 Dims Or(gp::Span<int64_t> list, size_t n, int64_t absent) {
@@ -211,47 +209,42 @@ bool Parser::Concat(uint32_t i, Unit* u, Why* why) const {
   u->in.assign(n.in, n.in + n.n_in);
   for (uint32_t v : u->in) {
     if (v == 0 || Product(dims(v)) == 0) return why->Say(GE_WHY_SHAPE, "an input without elements");
-    if (value(v).type.dtype != GE_F32) return why->Say(GE_WHY_DTYPE, "an input is not float32");
+    if (dtype(v) != dtype(u->out[0])) return why->Say(GE_WHY_DTYPE, "inputs differ in dtype");
   }
   return true;
 }
 
 bool Parser::Resize(uint32_t i, Unit* u, Why* why) const {
   const ge_node& n = node(i);
-  u->kind = Kind::kResize;
   const std::string_view mode = gp::AttrString(n, "mode", "nearest");
   const std::string_view where = gp::AttrString(n, "coordinate_transformation_mode", "half_pixel");
   const std::string_view round = gp::AttrString(n, "nearest_mode", "round_prefer_floor");
-  if (mode != "nearest") return why->Say(GE_WHY_ATTRIBUTE, "mode is not nearest");
   // With whole factors both of these read element floor(x / factor).
   const bool floor = where == "asymmetric" && round == "floor";
   const bool half =
       where == "half_pixel" && (round == "round_prefer_floor" || round == "round_prefer_ceil");
-  if (!floor && !half) {
-    return why->Say(GE_WHY_ATTRIBUTE, std::string(where) + " with " + std::string(round));
-  }
-  if (gp::AttrInts(n, "axes").size() != 0) return why->Say(GE_WHY_ATTRIBUTE, "axes are given");
+  bool whole = mode == "nearest" && (floor || half) && gp::AttrInts(n, "axes").size() == 0;
   const Dims x = dims(n.in[0]);
-  for (size_t k = 0; k < x.size(); ++k) {
-    if (u->dims[k] % x[k] != 0) return why->Say(GE_WHY_SHAPE, "the factors are not whole");
+  for (size_t k = 0; k < x.size() && whole; ++k) {
+    whole = u->dims[k] % x[k] == 0;
     u->axes.push_back(u->dims[k] / x[k]);
   }
   // A fractional scale can give the same dims as a whole one but other coordinates.
-  if (n.n_in > 2 && n.in[2] != 0 && Product(dims(n.in[2])) > 0) {
+  if (whole && n.n_in > 2 && n.in[2] != 0 && Product(dims(n.in[2])) > 0) {
     if (!constant(n.in[2])) return why->Say(GE_WHY_DYNAMIC, "scales are not constant");
     const std::vector<float> s = Floats(n.in[2]);
     for (size_t k = 0; k < s.size() && k < x.size(); ++k) {
-      if (s[k] != static_cast<float>(u->axes[k])) {
-        return why->Say(GE_WHY_SHAPE, "the factors are not whole");
-      }
+      whole = whole && s[k] == static_cast<float>(u->axes[k]);
     }
   }
-  return true;
+  u->kind = Kind::kResize;
+  return whole || Resample(i, u, why);
 }
 
 bool Parser::View(uint32_t, Unit* u, Why* why) const {
   u->kind = Kind::kView;
   if (Product(dims(u->in[0])) != Product(u->dims)) return why->Say(GE_WHY_SHAPE, "element counts");
+  if (dtype(u->in[0]) != dtype(u->out[0])) return why->Say(GE_WHY_DTYPE, "input and output differ");
   return true;
 }
 

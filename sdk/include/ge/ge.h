@@ -73,6 +73,8 @@ typedef struct ge_session_options {
   uint32_t replan; /* 1 = runs may replace a plan that takes another time than predicted */
   uint32_t measure_budget_ms; /* of GE_PRICES_MEASURE, each compile; 0 = 2000 */
   uint32_t reserved;
+  const char*
+      skip_passes; /* rewrites not to run, "recognise-gelu,fold-batchnorm"; NULL = all run */
 } ge_session_options;
 enum {
   /* 0 = cached. What engines ask is corrected by what was measured on this machine, kept in

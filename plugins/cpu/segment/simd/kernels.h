@@ -1,5 +1,6 @@
 // Vector loops: what vendors' libraries lack or do slowly. Row kernels only; who cuts
-// tensors into rows and who owns memory is not decided here. Pure functions, any thread.
+// tensors into rows and who owns memory is not decided here. Pure functions, any thread. Pointers
+// need only the alignment of their elements; counts may be 0 where nothing else is said.
 #pragma once
 
 #include <cstdint>
@@ -26,6 +27,14 @@ enum class Fn : int {
   kSquare,
   kCube,
   kSin,
+  kCos,
+  kLog,
+  kFloor,
+  kCeil,
+  kRound,     // to even
+  kSign,      // NaN stays NaN
+  kElu,       // x < 0 ? a * (exp(x) - 1) : x
+  kSoftplus,  // log(1 + exp(x))
   kFirstBinary,
   kAdd = kFirstBinary,
   kSub,
@@ -36,7 +45,8 @@ enum class Fn : int {
   kRSub,  // y - x
   kRDiv,  // y / x
 };
-enum class Reduce : int { kSum, kMean, kMax, kMin };
+enum class Reduce : int { kSum, kMean, kMax, kMin };  // an extreme of NaN and others is NaN
+enum class Compare : int { kEqual, kLess, kLessOrEqual, kGreater, kGreaterOrEqual };
 
 struct Simd {
   // y[i] = fn(x[i]); x may equal y.
@@ -53,6 +63,33 @@ struct Simd {
   // gamma and beta may be nullptr.
   void (*layer_norm)(const float* x, const float* gamma, const float* beta, float eps, float* y,
                      int64_t n);
+
+  // y[i][j] = sum over k of a[i * lda + k] * b[k * ldb + j] for i < m, j < n; b is read once where
+  // m <= 8. y overlaps nothing. This is BLAS's gemv (transposed) for m = 1.
+  void (*thin_product)(const float* a, int64_t lda, const float* b, int64_t ldb, float* y,
+                       int64_t ldy, int64_t m, int64_t n, int64_t k);
+  // y[i * ldy + r] = dot of x[i * ldx ...] and w[r * ldw ...], k elements each, for i < m,
+  // r < rows; w is read once where m <= 8. y overlaps nothing.
+  void (*dot_rows)(const float* x, int64_t ldx, const float* w, int64_t ldw, float* y, int64_t ldy,
+                   int64_t m, int64_t rows, int64_t k);
+  // y[c * ldy + r] = x[r * ldx + c] for r < rows, c < cols, of any 4-byte type. No overlap.
+  void (*transpose)(const float* x, int64_t ldx, float* y, int64_t ldy, int64_t rows, int64_t cols);
+  // y[i] = a[i] + t * (b[i] - a[i]); y may equal a or b.
+  void (*lerp_rows)(const float* a, const float* b, float t, float* y, int64_t n);
+  // y[i] = x[i0[i]] + t[i] * (x[i1[i]] - x[i0[i]]), indices within the `width` elements of x; no
+  // overlap.
+  void (*gather_lerp)(const float* x, int64_t width, const int32_t* i0, const int32_t* i1,
+                      const float* t, float* y, int64_t n);
+  // y[i] = y[i] op x[r][i * stride + t * dilation] over r < rows, t < taps; op is kMax or a sum.
+  void (*pool_row)(Reduce op, const float* const* x, int64_t rows, int64_t taps, int64_t dilation,
+                   int64_t stride, float* y, int64_t n);
+  // out[i] = x[i] op z[i * step] as 0 or 1; step is 0 or 1.
+  void (*compare)(Compare op, const float* x, const float* z, int64_t step, uint8_t* out,
+                  int64_t n);
+  // out[i] = c[i] != 0 ? x[i * sx] : z[i * sz], of any 4-byte type; steps are 0 or 1. out may equal
+  // x or z where its step is 1.
+  void (*select)(const uint8_t* c, const float* x, int64_t sx, const float* z, int64_t sz,
+                 float* out, int64_t n);
 };
 
 extern const Simd kSimd_base, kSimd_avx2, kSimd_avx512;

@@ -1,0 +1,228 @@
+#include "plugins/cpu/native/emit.h"
+
+#include <stdexcept>
+
+#include "plugins/cpu/native/lstm.h"
+#include "plugins/cpu/native/numbers.h"
+
+namespace ge_native {
+
+bool IsPixel(const Unit& u) {
+  const ConvSpec& c = u.conv;
+  if (u.kind != Kind::kConv || c.transposed || c.groups != 1) return false;
+  for (size_t k = 0; k < c.stride.size(); ++k) {
+    const int64_t taps = c.weights[k + 2];
+    if (c.dst[k + 2] != 1 || c.src[k + 2] != taps || c.pad_l[k] != 0) return false;
+    if (taps > 1 && c.dilation[k] != 1) return false;
+  }
+  return true;
+}
+
+Fold FoldOf(const Unit& u, const Parser& p) {
+  if (u.kind == Kind::kConv) {
+    const int64_t out = u.conv.dst[1];
+    return {1, u.conv.dst[0], out, Product(u.conv.weights) / out};
+  }
+  const Dims a = p.dims(u.in[0]), b = p.dims(u.in[1]);
+  Fold f;
+  f.n = u.dims.back();
+  f.k = u.trans_a ? a[a.size() - 2] : a.back();
+  f.batch = Product(Dims(b.begin(), b.end() - 2));
+  f.m = Product(u.dims) / (f.n * f.batch);
+  return f;
+}
+
+void NativeBuilder::EmitMain(const Unit& u) {
+  switch (u.kind) {
+    case Kind::kConv:
+      return EmitPixel(u);
+    case Kind::kMatMul:
+      return EmitProduct(u);
+    case Kind::kPool:
+      return EmitPool(u);
+    case Kind::kResample:
+      return EmitResample(u);
+    case Kind::kGather:
+      return EmitGather(u);
+    case Kind::kCast:
+      return EmitCast(u);
+    case Kind::kEqual:
+      return EmitEqual(u);
+    case Kind::kIntegers:
+      return EmitIntegers(u);
+    case Kind::kLstm:
+      return EmitLstm(u);
+    default:
+      return Builder::EmitMain(u);
+  }
+}
+
+void NativeBuilder::AddPlain(const Unit& u, const std::string& label, std::unique_ptr<Work> work,
+                             std::vector<Place> reads) {
+  const Rep y = NewResult(u.out[0], Plain(u.out[0]));
+  reads.insert(reads.begin(), y.place);
+  AddStep(label + " " + ToText(u.dims), std::move(work), std::move(reads));
+  AddRep(u.out[0], y);
+}
+
+Builder::Rep NativeBuilder::Matrix(uint32_t v, bool turn, bool may_turn, bool* turned) {
+  Rep x = turn || may_turn ? Unblocked(v) : GetDense(v);
+  Dims d = x.layout.dims();
+  const int last = x.layout.rank - 1;
+  if (turn) {
+    std::swap(d[static_cast<size_t>(last)], d[static_cast<size_t>(last - 1)]);
+    std::swap(x.layout.dim[last], x.layout.dim[last - 1]);
+    std::swap(x.layout.stride[last], x.layout.stride[last - 1]);
+  }
+  *turned = false;
+  if (x.layout.dense()) return x;
+  Dims other = d;
+  std::swap(other[static_cast<size_t>(last)], other[static_cast<size_t>(last - 1)]);
+  Layout l = Layout::Dense(other);
+  std::swap(l.dim[last], l.dim[last - 1]);
+  std::swap(l.stride[last], l.stride[last - 1]);
+  if (may_turn && x.layout == l) {
+    *turned = true;
+    return x;
+  }
+  if (!turn) return GetDense(v);
+  return Convert(0, x, Layout::Dense(d), nullptr);
+}
+
+void NativeBuilder::EmitProduct(const Unit& u) {
+  const Fold f = FoldOf(u, p_);
+  const Dims a = p_.dims(u.in[0]);
+  ThinProduct t;
+  t.batch = f.batch;
+  t.m = f.m;
+  t.n = f.n;
+  t.k = f.k;
+  const bool shared_x = Product(Dims(a.begin(), a.end() - 2)) == 1;
+  t.x_batch = shared_x ? 0 : f.m * f.k;
+  t.w_batch = f.n * f.k;
+  t.bias = !u.bias.empty();
+  bool turned = false;
+  const Rep x = Matrix(u.in[0], u.trans_a, false, &turned);
+  const Rep w = Matrix(u.in[1], u.trans_b, true, &t.w_by_columns);
+  AddProduct(u, t, {x.place, w.place, t.bias ? BiasOf(u, f.n) : x.place});
+}
+
+void NativeBuilder::AddProduct(const Unit& u, const ThinProduct& t, std::vector<Place> reads) {
+  const Layout target = Layout::Dense(u.dims);
+  const bool whole = u.posts.empty();
+  const uint64_t bytes = static_cast<uint64_t>(target.extent()) * sizeof(float);
+  const Rep y = whole ? NewResult(u.out[0], target) : Rep{target, NewInternal(0, bytes)};
+  reads.insert(reads.begin(), y.place);
+  AddStep("product " + ToText({t.batch, t.m, t.n, t.k}), ThinProductLoop(simd_, t),
+          std::move(reads));
+  if (whole) {
+    AddRep(u.out[0], y);
+  } else {
+    ApplyPosts(u, 0, y, target);
+  }
+}
+
+void NativeBuilder::EmitPixel(const Unit& u) {
+  if (!IsPixel(u)) return Builder::EmitMain(u);
+  const Fold f = FoldOf(u, p_);
+  ThinProduct t;
+  t.m = f.m;
+  t.n = f.n;
+  t.k = f.k;
+  t.bias = !u.bias.empty();
+  const Place x = GetDense(u.in[0]).place;
+  AddProduct(u, t, {x, Turned(u.in[1], 1, f.n, f.k), t.bias ? BiasOf(u, f.n) : x});
+}
+
+void NativeBuilder::EmitPool(const Unit& u) {
+  Pool pool;
+  pool.max = u.pool.max;
+  pool.count_pad = u.pool.count_pad;
+  pool.x = u.pool.src;
+  pool.result = u.pool.dst;
+  pool.window = u.pool.kernel;
+  pool.stride = u.pool.stride;
+  pool.dilation.assign(u.pool.kernel.size(), 1);
+  pool.pad_begin = u.pool.pad_l;
+  for (int64_t r : u.pool.pad_r) pool.pad_end.push_back(std::max<int64_t>(r, 0));
+  AddPlain(u, "pool", PoolLoop(simd_, pool), {GetDense(u.in[0]).place});
+}
+
+void NativeBuilder::EmitResample(const Unit& u) {
+  std::vector<ResizeAxis> axes;
+  for (const Taps& t : u.taps) axes.push_back({t.at, t.next, t.w});
+  AddPlain(u, "resample", ResizeLoop(simd_, p_.dims(u.in[0]), std::move(axes)),
+           {GetDense(u.in[0]).place});
+}
+
+void NativeBuilder::EmitGather(const Unit& u) {
+  const Dims x = p_.dims(u.in[0]);
+  ge_cpu::Gather g;
+  g.outer = Product(Dims(x.begin(), x.begin() + u.axis));
+  g.axis = x[static_cast<size_t>(u.axis)];
+  g.inner = Product(Dims(x.begin() + u.axis + 1, x.end()));
+  g.count = Product(p_.dims(u.in[1]));
+  g.bytes = p_.size(u.in[0]);
+  g.wide = p_.dtype(u.in[1]) == GE_I64;
+  // A table is read in few places: ours would be a copy of a vocabulary.
+  const Rep data = p_.constant(u.in[0]) ? KeptConstant(u.in[0]) : GetDense(u.in[0]);
+  AddPlain(u, "gather", GatherLoop(g), {data.place, GetDense(u.in[1]).place});
+}
+
+void NativeBuilder::EmitCast(const Unit& u) {
+  auto loop = CastLoop(p_.dtype(u.in[0]), p_.dtype(u.out[0]), Product(u.dims));
+  if (loop == nullptr) throw std::runtime_error("no such cast");
+  AddPlain(u, "cast", std::move(loop), {GetDense(u.in[0]).place});
+}
+
+void NativeBuilder::EmitEqual(const Unit& u) {
+  AddPlain(u, "equal",
+           EqualLoop(p_.dtype(u.in[0]), p_.dtype(u.out[0]) == GE_F32, u.dims, p_.dims(u.in[0]),
+                     p_.dims(u.in[1])),
+           {GetDense(u.in[0]).place, GetDense(u.in[1]).place});
+}
+
+void NativeBuilder::EmitIntegers(const Unit& u) {
+  AddPlain(u, "integers",
+           IntegerWork(p_.dtype(u.in[0]), u.fn, u.dims, p_.dims(u.in[0]), p_.dims(u.in[1])),
+           {GetDense(u.in[0]).place, GetDense(u.in[1]).place});
+}
+
+Place NativeBuilder::Turned(uint32_t v, int64_t n, int64_t rows, int64_t columns) {
+  const Place p = NewConstant(static_cast<uint64_t>(n * rows * columns) * sizeof(float), v);
+  Layout to = Layout::Dense({n, rows, columns});
+  to.stride[1] = 1;
+  to.stride[2] = rows;
+  ReadConstant(v, [&](const float* data) { PackConstant(data, to, ConstantData(p)); });
+  return p;
+}
+
+void NativeBuilder::EmitLstm(const Unit& u) {
+  const LstmSpec& s = u.lstm;
+  const int64_t gates = 4 * s.hidden;
+  const Place x = GetDense(u.in[0]).place;
+  LstmHas has = {u.in[3] != 0, u.in[4] != 0, u.in[5] != 0, u.out[1] != 0, u.out[2] != 0, true};
+  if (p_.constant(u.in[1]) && p_.constant(u.in[2])) has.by_columns = false;
+  auto weights = [&](uint32_t v, int64_t columns) {
+    return has.by_columns ? GetDense(v).place : Turned(v, s.directions, gates, columns);
+  };
+  std::vector<Place> places = {{}, x, weights(u.in[1], s.inputs), weights(u.in[2], s.hidden)};
+  places.push_back(NewInternal(0, static_cast<uint64_t>(LstmScratch(s)) * sizeof(float)));
+  for (size_t k = 3; k < 6; ++k) places.push_back(u.in[k] != 0 ? GetDense(u.in[k]).place : x);
+  for (size_t k = 0; k < 3; ++k) {
+    if (u.out[k] == 0) {
+      places.push_back(x);
+      continue;
+    }
+    const Rep y = NewResult(u.out[k], Plain(u.out[k]));
+    AddRep(u.out[k], y);
+    if (k == 0) {
+      places[0] = y.place;
+    } else {
+      places.push_back(y.place);
+    }
+  }
+  AddStep("lstm " + ToText(u.dims), LstmLoop(simd_, s, has), std::move(places));
+}
+
+}  // namespace ge_native

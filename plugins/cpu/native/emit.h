@@ -1,0 +1,50 @@
+// The works of the engine `native`: our loops for what is no loop of segment/. Layouts and
+// lifetimes are the base's affair; tensors stay plain. Used once, by one thread; throws.
+#pragma once
+
+#include "plugins/cpu/segment/builder.h"
+
+namespace ge_native {
+
+using namespace ge_cpu;
+
+class NativeBuilder final : public Builder {
+ public:
+  using Builder::Builder;
+
+ private:
+  void EmitMain(const Unit& u) override;
+  bool Wide(const Unit&) const override { return false; }
+
+  void EmitProduct(const Unit& u);
+  void EmitPixel(const Unit& u);
+  // The product, then the unit's posts; places are those of the product behind its result.
+  void AddProduct(const Unit& u, const ThinProduct& t, std::vector<Place> reads);
+  void EmitPool(const Unit& u);
+  void EmitResample(const Unit& u);
+  void EmitGather(const Unit& u);
+  void EmitCast(const Unit& u);
+  void EmitEqual(const Unit& u);
+  void EmitIntegers(const Unit& u);
+  void EmitLstm(const Unit& u);
+
+  // A matrix operand, dense; *turned when its two last axes lie the other way around.
+  Rep Matrix(uint32_t v, bool turn, bool may_turn, bool* turned);
+  // [n][rows][columns] of a constant as [n][columns][rows].
+  Place Turned(uint32_t v, int64_t n, int64_t rows, int64_t columns);
+  // A step with places {result, x, ...}; the result is plain.
+  void AddPlain(const Unit& u, const std::string& label, std::unique_ptr<Work> work,
+                std::vector<Place> reads);
+};
+
+// A convolution whose one window covers all of a picture: a product of the batch's rows.
+bool IsPixel(const Unit& u);
+
+// Rows of one product, all folded, and how many products: what a MatMul or a convolution of one
+// pixel is to the thin kernels.
+struct Fold {
+  int64_t batch = 1, m = 1, n = 1, k = 1;
+};
+Fold FoldOf(const Unit& u, const Parser& p);
+
+}  // namespace ge_native

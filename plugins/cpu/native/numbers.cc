@@ -1,0 +1,270 @@
+#include "plugins/cpu/native/numbers.h"
+
+#include <algorithm>
+#include <cstring>
+#include <limits>
+#include <type_traits>
+#include <vector>
+
+#include "ge/ge_plugin.hpp"
+
+namespace ge_native {
+namespace {
+
+// Below this many elements a second thread costs more than it saves (fork-join 0.6 us).
+constexpr int64_t kParallel = 16384;
+
+// ---- casts -------------------------------------------------------------------------------------
+
+// A float as an integer: truncated; NaN and what int64 cannot hold become its least value; int32
+// keeps the low bits.
+template <class To, class From>
+To Convert(From v) {
+  if constexpr (std::is_same_v<To, bool> && std::is_same_v<From, float>) {
+    return (__builtin_bit_cast(uint32_t, v) << 1) != 0;  // a denormal is not zero
+  } else if constexpr (std::is_same_v<To, bool>) {
+    return v != From{0};
+  } else if constexpr (std::is_integral_v<To> && std::is_same_v<From, float>) {
+    const bool fits = v >= -0x1p63f && v < 0x1p63f;
+    const int64_t i = fits ? static_cast<int64_t>(v) : std::numeric_limits<int64_t>::min();
+    return static_cast<To>(static_cast<uint64_t>(i));
+  } else {
+    return static_cast<To>(v);
+  }
+}
+
+// A bool may be any byte that is not zero.
+template <class T>
+using Stored = std::conditional_t<std::is_same_v<T, bool>, uint8_t, T>;
+
+template <class From, class To>
+class Cast final : public Loop {
+ public:
+  explicit Cast(int64_t n) : n_(n) {}
+  void Run(float* const* p) const override {
+    auto* y = reinterpret_cast<Stored<To>*>(p[0]);
+    const auto* x = reinterpret_cast<const Stored<From>*>(p[1]);
+#pragma omp parallel for simd if (n_ > kParallel) schedule(static)
+    for (int64_t i = 0; i < n_; ++i) {
+      if constexpr (std::is_same_v<From, bool>) {
+        y[i] = static_cast<Stored<To>>(x[i] != 0);
+      } else {
+        y[i] = Convert<To>(x[i]);
+      }
+    }
+  }
+
+ private:
+  int64_t n_;
+};
+
+template <class From>
+std::unique_ptr<Loop> CastFrom(int32_t to, int64_t n) {
+  switch (to) {
+    case GE_F32:
+      return std::make_unique<Cast<From, float>>(n);
+    case GE_I32:
+      return std::make_unique<Cast<From, int32_t>>(n);
+    case GE_I64:
+      return std::make_unique<Cast<From, int64_t>>(n);
+    case GE_BOOL:
+      return std::make_unique<Cast<From, bool>>(n);
+    default:
+      return nullptr;
+  }
+}
+
+// ---- two operands ------------------------------------------------------------------------------
+
+// The axes of a dense result and the strides of two broadcast operands along them, merged.
+struct Nest {
+  std::vector<int64_t> dim, x, z;
+  int64_t rows = 1;
+
+  Nest(const Dims& result, const Dims& xd, const Dims& zd) {
+    const std::vector<int64_t> sx = Strides(result, xd), sz = Strides(result, zd);
+    for (size_t k = 0; k < result.size(); ++k) {
+      if (result[k] == 1) continue;
+      if (!dim.empty() && x.back() == sx[k] * result[k] && z.back() == sz[k] * result[k]) {
+        dim.back() *= result[k];
+        x.back() = sx[k];
+        z.back() = sz[k];
+      } else {
+        dim.push_back(result[k]);
+        x.push_back(sx[k]);
+        z.push_back(sz[k]);
+      }
+    }
+    if (dim.empty()) dim = {1}, x = {1}, z = {1};
+    for (size_t k = 0; k + 1 < dim.size(); ++k) rows *= dim[k];
+  }
+
+  // inner(result's offset, x's, z's) for each run along the last axis.
+  template <class F>
+  void ForEach(const F& inner) const {
+    const int64_t n = dim.back();
+#pragma omp parallel for if (rows * n > kParallel && rows > 1) schedule(static)
+    for (int64_t r = 0; r < rows; ++r) {
+      int64_t rest = r, ox = 0, oz = 0;
+      for (size_t k = dim.size() - 1; k-- > 0;) {
+        ox += rest % dim[k] * x[k];
+        oz += rest % dim[k] * z[k];
+        rest /= dim[k];
+      }
+      inner(r * n, ox, oz);
+    }
+  }
+
+ private:
+  static std::vector<int64_t> Strides(const Dims& result, const Dims& d) {
+    std::vector<int64_t> s(result.size(), 0);
+    int64_t step = 1;
+    for (size_t k = d.size(); k-- > 0;) {
+      s[k + result.size() - d.size()] = d[k] == 1 ? 0 : step;
+      step *= d[k];
+    }
+    return s;
+  }
+};
+
+template <class T, class R, class F>
+void Run(const T* x, const T* z, R* y, int64_t n, int64_t sx, int64_t sz, F f) {
+  if (sx == 1 && sz == 1) {
+    for (int64_t i = 0; i < n; ++i) y[i] = f(x[i], z[i]);
+  } else if (sx == 1 && sz == 0) {
+    const T c = z[0];
+    for (int64_t i = 0; i < n; ++i) y[i] = f(x[i], c);
+  } else if (sx == 0 && sz == 1) {
+    const T c = x[0];
+    for (int64_t i = 0; i < n; ++i) y[i] = f(c, z[i]);
+  } else {
+    for (int64_t i = 0; i < n; ++i) y[i] = f(x[i * sx], z[i * sz]);
+  }
+}
+
+// T: how an element is compared. Floats are compared by their bits: equal and no NaN, or both zero.
+struct FloatBits {
+  uint32_t bits;
+};
+template <class T>
+uint32_t Same(T a, T b) {
+  return a == b;
+}
+uint32_t Same(FloatBits a, FloatBits b) {
+  const uint32_t number = (a.bits << 1) <= 0xff000000u, zero = ((a.bits | b.bits) << 1) == 0;
+  return (static_cast<uint32_t>(a.bits == b.bits) & number) | zero;
+}
+uint32_t Same(uint8_t a, uint8_t b) { return (a != 0) == (b != 0); }  // bools
+
+template <class T, class R>
+class Equal final : public Loop {
+ public:
+  explicit Equal(Nest nest) : nest_(std::move(nest)) {}
+  void Run(float* const* p) const override {
+    auto* y = reinterpret_cast<R*>(p[0]);
+    const auto* x = reinterpret_cast<const T*>(p[1]);
+    const auto* z = reinterpret_cast<const T*>(p[2]);
+    nest_.ForEach([&](int64_t o, int64_t ox, int64_t oz) {
+      ge_native::Run(x + ox, z + oz, y + o, nest_.dim.back(), nest_.x.back(), nest_.z.back(),
+                     [](T a, T b) { return static_cast<R>(Same(a, b)); });
+    });
+  }
+
+ private:
+  Nest nest_;
+};
+
+template <class T>
+std::unique_ptr<Loop> EqualOf(bool as_float, Nest nest) {
+  if (as_float) return std::make_unique<Equal<T, float>>(std::move(nest));
+  return std::make_unique<Equal<T, uint8_t>>(std::move(nest));
+}
+
+template <class T>
+class Integers final : public Work {
+ public:
+  Integers(Fn fn, Nest nest) : fn_(fn), nest_(std::move(nest)) {}
+
+  ge_rc Do(const Call& call) const override {
+    using U = std::make_unsigned_t<T>;
+    const auto* z = reinterpret_cast<const T*>(call.p[2]);
+    switch (fn_) {
+      case Fn::kAdd:
+        return All(call, [](T a, T b) { return static_cast<T>(static_cast<U>(a) + U(b)); });
+      case Fn::kSub:
+        return All(call, [](T a, T b) { return static_cast<T>(static_cast<U>(a) - U(b)); });
+      case Fn::kMul:
+        return All(call, [](T a, T b) { return static_cast<T>(static_cast<U>(a) * U(b)); });
+      case Fn::kMax:
+        return All(call, [](T a, T b) { return std::max(a, b); });
+      case Fn::kMin:
+        return All(call, [](T a, T b) { return std::min(a, b); });
+      default:
+        break;
+    }
+    int64_t divisors = 1;
+    for (size_t k = 0; k < nest_.dim.size(); ++k) divisors += (nest_.dim[k] - 1) * nest_.z[k];
+    if (std::find(z, z + divisors, T{0}) != z + divisors) {
+      return ge::plugin::Fail(call.err, GE_INVALID_ARGUMENT, call.node,
+                              "an integer is divided by zero");
+    }
+    // The least number has no positive counterpart; like + - *, division wraps.
+    return All(call, [](T a, T b) { return b == T(-1) ? static_cast<T>(U(0) - U(a)) : T(a / b); });
+  }
+
+ private:
+  template <class F>
+  ge_rc All(const Call& call, F f) const {
+    auto* y = reinterpret_cast<T*>(call.p[0]);
+    const auto* x = reinterpret_cast<const T*>(call.p[1]);
+    const auto* z = reinterpret_cast<const T*>(call.p[2]);
+    nest_.ForEach([&](int64_t o, int64_t ox, int64_t oz) {
+      Run(x + ox, z + oz, y + o, nest_.dim.back(), nest_.x.back(), nest_.z.back(), f);
+    });
+    return GE_OK;
+  }
+
+  Fn fn_;
+  Nest nest_;
+};
+
+}  // namespace
+
+std::unique_ptr<Loop> CastLoop(int32_t from, int32_t to, int64_t n) {
+  switch (from) {
+    case GE_F32:
+      return CastFrom<float>(to, n);
+    case GE_I32:
+      return CastFrom<int32_t>(to, n);
+    case GE_I64:
+      return CastFrom<int64_t>(to, n);
+    case GE_BOOL:
+      return CastFrom<bool>(to, n);
+    default:
+      return nullptr;
+  }
+}
+
+std::unique_ptr<Loop> EqualLoop(int32_t dtype, bool as_float, const Dims& result, const Dims& x,
+                                const Dims& z) {
+  Nest nest(result, x, z);
+  switch (dtype) {
+    case GE_F32:
+      return EqualOf<FloatBits>(as_float, std::move(nest));
+    case GE_I32:
+      return EqualOf<int32_t>(as_float, std::move(nest));
+    case GE_I64:
+      return EqualOf<int64_t>(as_float, std::move(nest));
+    default:
+      return EqualOf<uint8_t>(as_float, std::move(nest));
+  }
+}
+
+std::unique_ptr<Work> IntegerWork(int32_t dtype, Fn fn, const Dims& result, const Dims& x,
+                                  const Dims& z) {
+  Nest nest(result, x, z);
+  if (dtype == GE_I32) return std::make_unique<Integers<int32_t>>(fn, std::move(nest));
+  return std::make_unique<Integers<int64_t>>(fn, std::move(nest));
+}
+
+}  // namespace ge_native

@@ -1,0 +1,30 @@
+// Loops over numbers that are not float32 alone: casts, equality and integer arithmetic, bit-equal
+// to the reference engine's also while denormals count as zero. Tensors are dense; operands are
+// broadcast. They own no tensors; immutable, any number of threads may run one.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "plugins/cpu/segment/layout.h"
+#include "plugins/cpu/segment/program.h"
+#include "plugins/cpu/segment/simd/kernels.h"
+
+namespace ge_native {
+
+using namespace ge_cpu;
+
+// Dtypes below are GE_F32, GE_I32, GE_I64 and GE_BOOL.
+// Places: result, x; n elements. nullptr when there is no such cast.
+std::unique_ptr<Loop> CastLoop(int32_t from, int32_t to, int64_t n);
+
+// Places: result (bytes 0 or 1; with as_float 0.0f or 1.0f), x, z of one dtype.
+std::unique_ptr<Loop> EqualLoop(int32_t dtype, bool as_float, const Dims& result, const Dims& x,
+                                const Dims& z);
+
+// Places: result, x, z of GE_I32 or GE_I64. Arithmetic modulo 2^n; Do returns GE_INVALID_ARGUMENT
+// on a division by zero. fn: kAdd, kSub, kMul, kDiv, kMax, kMin.
+std::unique_ptr<Work> IntegerWork(int32_t dtype, Fn fn, const Dims& result, const Dims& x,
+                                  const Dims& z);
+
+}  // namespace ge_native

@@ -1,0 +1,38 @@
+// The engine `native`: f32 inference on the CPU by our own loops, which are at their best where a
+// call into a library costs more than the work: small tensors, products of few rows, chains of
+// elementwise functions, look-ups. A union of its offers is one segment.
+#include "plugins/cpu/native/emit.h"
+#include "plugins/cpu/native/price.h"
+#include "plugins/cpu/segment/engine.h"
+
+namespace ge_native {
+namespace {
+
+class NativeEngine final : public Engine {
+ public:
+  using Engine::Engine;
+
+  bool Takes(const Unit& u, const Parser&, Why* why) const override {
+    return u.kind != Kind::kConv || IsPixel(u) ||
+           why->Say(GE_WHY_SHAPE, "convolutions of more than one window are not taken");
+  }
+  Price PriceOf(const Unit& u, const Parser& p) const override {
+    return ge_native::PriceOf(u, p, machine());
+  }
+  std::unique_ptr<Builder> MakeBuilder(const Parser& parser, const ge_segment& segment,
+                                       Program* program) const override {
+    return std::make_unique<NativeBuilder>(simd(), host(), parser, segment, program);
+  }
+  // 1,000 segments of one Sin or Neg on 4 floats run in 56 us, of which 15 ns each are the step.
+  uint64_t LaunchNs() const override { return 45; }
+};
+
+}  // namespace
+}  // namespace ge_native
+
+extern "C" GE_EXPORT const ge_plugin_desc* ge_plugin_query(ge_query_args*) {
+  return ge_cpu::Describe("native", "0.1.0",
+                          [](const ge_create_args& args) -> std::unique_ptr<ge_cpu::Engine> {
+                            return std::make_unique<ge_native::NativeEngine>(args);
+                          });
+}

@@ -1,0 +1,96 @@
+#include "plugins/cpu/native/price.h"
+
+#include <algorithm>
+
+#include "plugins/cpu/native/emit.h"
+
+namespace ge_native {
+namespace {
+
+// ns of a product of m rows, one thread: it streams the weights once for every 8 rows, and does
+// its multiply-adds at a rate that falls with less than a block of rows. Measured at 2.8 GHz,
+// m x n x k, GF/s on AVX-512 and AVX2: 1x256x256 36 and 31, 8x256x257 105 and 50; bound by the
+// stream 1x1024x256 21, 1x768x768 12, 1x3072x768 7.
+double ProductNs(const Fold& f, const Machine& m) {
+  const double weights = static_cast<double>(f.n) * static_cast<double>(f.k) * 4;
+  const double rows = static_cast<double>(f.m), batch = static_cast<double>(f.batch);
+  const double flops = 2 * rows * static_cast<double>(f.n) * static_cast<double>(f.k);
+  const double rate = m.isa >= GE_ISA_AVX512 ? 105 * std::min(1.0, (rows + 2) / 8)
+                                             : ByIsa(m, 0, 50, 15) * std::min(1.0, (rows + 4) / 8);
+  const double all = weights * batch;
+  const double speed = all < 512e3 ? 70 : all < 1.5e6 ? 40 : all < 4e6 ? 24 : 14;  // bytes a ns
+  const double passes = static_cast<double>((f.m + 7) / 8);
+  return batch * std::max(flops / (rate * m.compute), passes * weights / (speed * m.stream[1]));
+}
+
+double LstmNs(const LstmSpec& s, const Machine& m) {
+  const double cells = static_cast<double>(s.directions * s.steps * s.batch * s.hidden);
+  const Fold in{1, s.steps * s.batch, 4 * s.hidden, s.inputs};
+  const Fold state{1, s.batch, 4 * s.hidden, s.hidden};
+  return static_cast<double>(s.directions) * ProductNs(in, m) +
+         static_cast<double>(s.directions * s.steps) * (kLoopNs + ProductNs(state, m)) +
+         cells * ByIsa(m, 2.5, 5.5, 15) / m.compute;
+}
+
+double WorkNs(const Unit& u, const Parser& p, const Machine& m) {
+  const double n = static_cast<double>(Product(u.dims));
+  switch (u.kind) {
+    case Kind::kConv:
+    case Kind::kMatMul:
+      return ProductNs(FoldOf(u, p), m);
+    case Kind::kPool:
+      return n * (1 + static_cast<double>(Product(u.pool.kernel)) * ByIsa(m, 0.15, 0.15, 0.3));
+    case Kind::kResample:
+      return n * ByIsa(m, 0.8, 1, 1.5);
+    case Kind::kGather:
+      return static_cast<double>(Product(p.dims(u.in[1]))) * 5;
+    case Kind::kCast:
+      return n * 0.4;
+    case Kind::kEqual:
+    case Kind::kIntegers:
+      return n * 0.3;
+    default:
+      return LstmNs(u.lstm, m);
+  }
+}
+
+}  // namespace
+
+Price PriceOf(const Unit& u, const Parser& p, const Machine& m) {
+  switch (u.kind) {
+    case Kind::kConv:
+    case Kind::kMatMul:
+    case Kind::kPool:
+    case Kind::kResample:
+    case Kind::kGather:
+    case Kind::kCast:
+    case Kind::kEqual:
+    case Kind::kIntegers:
+    case Kind::kLstm:
+      break;
+    default:
+      return LoopPriceOf(u, p, m);
+  }
+  Price out;
+  const double n = static_cast<double>(Product(u.dims));
+  double bytes = PostBytes(u, p) + BytesOf(p, u.out[0]);
+  for (uint32_t v : u.in) bytes += BytesOf(p, v);
+  // Of a table only what is looked up is read; a product's traffic is in its own figure.
+  if (u.kind == Kind::kGather) bytes = BytesOf(p, u.in[1]) + 2 * BytesOf(p, u.out[0]);
+  const bool product = u.kind == Kind::kMatMul || u.kind == Kind::kConv;
+  if (product || u.kind == Kind::kLstm) bytes = BytesOf(p, u.out[0]);
+  const double work = WorkNs(u, p, m) + PostsNs(u, m, n);
+  const double size = product ? BytesOf(p, u.in[1]) / 4 : n;
+  out.work_ns = kLoopNs * (u.posts.empty() ? 1 : 2) + ForkNs(m, size) +
+                std::max(work / Workers(m, size), StreamNs(m, bytes));
+  out.launch_ns = ForkNs(m, size) > 0 ? WideLaunchNs(m) : 0;
+  out.workspace = static_cast<uint64_t>(BytesOf(p, u.out[0])) + (1u << 16);
+  for (uint32_t v : u.in) {
+    if (p.constant(v) && u.kind != Kind::kGather) {
+      out.packed += static_cast<uint64_t>(BytesOf(p, v));
+    }
+  }
+  return out;
+}
+
+}  // namespace ge_native

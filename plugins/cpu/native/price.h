@@ -1,0 +1,12 @@
+// Analytic prices of the engine `native`: its own works beside the loops of segment/. Pure.
+#pragma once
+
+#include "plugins/cpu/segment/price.h"
+
+namespace ge_native {
+
+using namespace ge_cpu;
+
+Price PriceOf(const Unit& u, const Parser& p, const Machine& m);
+
+}  // namespace ge_native

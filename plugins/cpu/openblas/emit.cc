@@ -1,0 +1,205 @@
+#include "plugins/cpu/openblas/emit.h"
+
+#include <algorithm>
+#include <climits>
+#include <stdexcept>
+
+#include "plugins/cpu/openblas/conv_loops.h"
+
+namespace ge_openblas {
+namespace {
+
+// Places: C, A, B. Several products of one shape.
+class ProductWork final : public Loop {
+ public:
+  struct At {  // elements from the places to each product's matrices
+    int64_t a = 0, b = 0, c = 0;
+  };
+  ProductWork(const Vendor& blas, const Product2& shape, std::vector<At> each, int threads)
+      : blas_(blas), shape_(shape), each_(std::move(each)), threads_(threads) {}
+
+  void Run(float* const* p) const override {
+    const auto n = static_cast<int64_t>(each_.size());
+    // Two threads that share products lose less than two that share each one; OpenBLAS then sees
+    // that it is inside a parallel region and uses one. Below this much a fork does not pay: 64^3
+    // multiply-adds take 3 us.
+    const double macs = static_cast<double>(shape_.m) * shape_.n * shape_.k;
+    if (threads_ > 1 && n >= threads_ && macs * static_cast<double>(n) > 64.0 * 64 * 64) {
+#pragma omp parallel for num_threads(threads_) schedule(static)
+      for (int64_t i = 0; i < n; ++i) One(p, i);
+      return;
+    }
+    for (int64_t i = 0; i < n; ++i) One(p, i);
+  }
+
+ private:
+  void One(float* const* p, int64_t i) const {
+    const At& at = each_[static_cast<size_t>(i)];
+    shape_.Run(blas_, p[1] + at.a, p[2] + at.b, p[0] + at.c);
+  }
+
+  const Vendor& blas_;
+  Product2 shape_;
+  std::vector<At> each_;
+  int threads_;
+};
+
+int ToInt(int64_t n) {
+  if (n > INT_MAX) throw std::runtime_error("a matrix of more than 2^31 rows or columns");
+  return static_cast<int>(n);
+}
+
+}  // namespace
+
+void OpenblasBuilder::EmitMain(const Unit& u) {
+  switch (u.kind) {
+    case Kind::kConv:
+      return EmitConv(u);
+    case Kind::kMatMul:
+      return EmitMatMul(u);
+    default:
+      return Builder::EmitMain(u);
+  }
+}
+
+void OpenblasBuilder::Finish(Unit u, size_t from, const Place& y) {
+  const Rep product = {Layout::Dense(u.dims), y};
+  std::vector<Post> posts;
+  if (!u.bias.empty() && u.kind == Kind::kMatMul && u.beta == 1) {
+    for (uint32_t v : u.bias) posts.push_back({Fn::kAdd, 0, 0, v, nullptr});
+  } else if (!u.bias.empty()) {
+    auto sum = std::make_shared<std::vector<float>>(static_cast<size_t>(u.dims[1]), 0.0f);
+    for (uint32_t v : u.bias) {
+      const std::vector<float> b = p_.Floats(v);
+      if (b.size() != sum->size()) throw std::runtime_error("a bias of another length");
+      for (size_t i = 0; i < b.size(); ++i) (*sum)[i] += u.beta * b[i];
+    }
+    posts.push_back({Fn::kAdd, 0, 0, 0, sum});
+  }
+  posts.insert(posts.end(), u.posts.begin() + static_cast<std::ptrdiff_t>(from), u.posts.end());
+  u.posts = std::move(posts);
+  if (u.posts.empty()) {
+    AddRep(u.out[0], product);
+  } else {
+    ApplyPosts(u, 0, product, product.layout);
+  }
+}
+
+// ---- products ----------------------------------------------------------------------------------
+
+bool OpenblasBuilder::Fits(const Side& s, int64_t rows, int64_t columns, bool* trans, int* ld) {
+  auto plain = [](int64_t rows, int64_t columns, int64_t row, int64_t column) {
+    return (column == 1 || columns == 1) && (row >= columns || rows == 1);
+  };
+  *trans = !plain(rows, columns, s.row, s.column);
+  if (*trans && !plain(columns, rows, s.column, s.row)) return false;
+  const int64_t inner = *trans ? rows : columns, outer = *trans ? columns : rows;
+  const int64_t step = outer == 1 ? inner : *trans ? s.column : s.row;
+  if (step > INT_MAX) return false;
+  *ld = static_cast<int>(std::max(step, inner));
+  return true;
+}
+
+OpenblasBuilder::Side OpenblasBuilder::Operand2(uint32_t v, bool transposed, bool fold,
+                                                int64_t rows, int64_t columns, int rank) {
+  for (const bool as_it_lies : {true, false}) {
+    Side s;
+    s.rep = as_it_lies ? Unblocked(v) : GetDense(v);
+    Layout& l = s.rep.layout;
+    if (!l.same_dims(Layout::Dense(p_.dims(v)))) continue;
+    // 1s in front, so that batches line up.
+    for (; l.rank < rank; ++l.rank) {
+      std::copy_backward(l.dim, l.dim + l.rank, l.dim + l.rank + 1);
+      std::copy_backward(l.stride, l.stride + l.rank, l.stride + l.rank + 1);
+      l.dim[0] = 1;
+      l.stride[0] = 0;
+    }
+    s.row = l.stride[l.rank - 2];
+    s.column = l.stride[l.rank - 1];
+    int64_t folded = l.dim[l.rank - 2];
+    bool fits = true;
+    for (int i = l.rank - 3; fold && i >= 0; --i) {
+      if (l.dim[i] == 1) continue;
+      if (folded == 1) s.row = l.stride[i];
+      fits = fits && l.stride[i] == s.row * folded;
+      folded *= l.dim[i];
+    }
+    if (transposed) std::swap(s.row, s.column);
+    bool trans = false;
+    int ld = 0;
+    if (fits && Fits(s, rows, columns, &trans, &ld)) return s;
+  }
+  throw std::runtime_error("an operand that sgemm cannot read");
+}
+
+void OpenblasBuilder::EmitMatMul(const Unit& u) {
+  const Dims ad = p_.dims(u.in[0]), bd = p_.dims(u.in[1]);
+  const int rank = static_cast<int>(u.dims.size());
+  const Dims batch_b(bd.begin(), bd.end() - 2);
+  const bool fold = Product(batch_b) == 1 && !u.trans_a;
+  Product2 s;
+  const int64_t n = u.dims.back(), k = bd[bd.size() - (u.trans_b ? 1 : 2)];
+  const int64_t m = fold ? Product(u.dims) / n : u.dims[u.dims.size() - 2];
+  s.m = ToInt(m), s.n = ToInt(n), s.k = ToInt(k), s.ldc = s.n;
+  const Side a = Operand2(u.in[0], u.trans_a, fold, m, k, rank);
+  const Side b = Operand2(u.in[1], u.trans_b, false, k, n, rank);
+  if (!Fits(a, m, k, &s.trans_a, &s.lda) || !Fits(b, k, n, &s.trans_b, &s.ldb)) {
+    throw std::runtime_error("an operand that sgemm cannot read");
+  }
+  size_t from = 0;
+  if (u.alpha != 1) {  // the parser's first post is this factor
+    s.alpha = u.alpha;
+    from = 1;
+  }
+  std::vector<ProductWork::At> each(1);
+  if (!fold) {
+    each.clear();
+    const int64_t count = Product(u.dims) / (m * n);
+    for (int64_t i = 0; i < count; ++i) {
+      ProductWork::At at;
+      at.c = i * m * n;
+      int64_t rest = i;
+      for (int axis = rank - 3; axis >= 0; --axis) {
+        const int64_t d = u.dims[static_cast<size_t>(axis)], x = rest % d;
+        rest /= d;
+        if (a.rep.layout.dim[axis] != 1) at.a += x * a.rep.layout.stride[axis];
+        if (b.rep.layout.dim[axis] != 1) at.b += x * b.rep.layout.stride[axis];
+      }
+      each.push_back(at);
+    }
+  }
+  const Place y = NewResult(u.out[0], Layout::Dense(u.dims)).place;
+  const std::string label = "sgemm x" + std::to_string(each.size()) + " " + ToText({m, n, k});
+  AddStep(label, std::make_unique<ProductWork>(vendor_, s, std::move(each), threads_),
+          {y, a.rep.place, b.rep.place});
+  Finish(u, from, y);
+}
+
+// ---- convolutions ------------------------------------------------------------------------------
+
+void OpenblasBuilder::EmitConv(const Unit& u) {
+  const ConvShape s(u.conv);
+  const Place x = GetDense(u.in[0]).place, w = GetDense(u.in[1]).place;
+  const Place y = NewResult(u.out[0], Layout::Dense(u.dims)).place;
+  if (s.how == ConvShape::kPlain) {
+    Product2 one;
+    one.m = ToInt(s.out), one.n = ToInt(s.dst_pixels()), one.k = ToInt(s.in);
+    one.lda = one.k, one.ldb = one.n, one.ldc = one.n;
+    std::vector<ProductWork::At> each;
+    for (int64_t i = 0; i < s.images * s.groups; ++i) {
+      each.push_back(
+          {i % s.groups * s.out * s.in, i * s.in * s.dst_pixels(), i * s.out * s.dst_pixels()});
+    }
+    const std::string label = "conv sgemm x" + std::to_string(each.size()) + " " + ToText(u.dims);
+    AddStep(label, std::make_unique<ProductWork>(vendor_, one, std::move(each), threads_),
+            {y, w, x});
+  } else {
+    const Pieces pieces(s, threads_);
+    out_.workspace = std::max(out_.workspace, pieces.bytes() * static_cast<uint64_t>(threads_));
+    const char* label = s.how == ConvShape::kGather ? "im2col sgemm " : "sgemm col2im ";
+    AddStep(label + ToText(u.dims), ConvLoop(vendor_, s, threads_), {y, x, w, {workspace_, 0}});
+  }
+  Finish(u, 0, y);
+}
+
+}  // namespace ge_openblas

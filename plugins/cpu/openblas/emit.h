@@ -1,0 +1,43 @@
+// The works of the engine `openblas`: matrix products, and convolutions as products. Everything is
+// in plain row-major order; bias and pointwise functions are the base's loops. Used once, by one
+// thread; throws.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "plugins/cpu/openblas/conv.h"
+#include "plugins/cpu/segment/builder.h"
+
+namespace ge_openblas {
+
+class OpenblasBuilder final : public Builder {
+ public:
+  OpenblasBuilder(const Vendor& vendor, int threads, const Simd& simd, const ge_host_api* host,
+                  const Parser& parser, const ge_segment& segment, Program* program)
+      : Builder(simd, host, parser, segment, program), vendor_(vendor), threads_(threads) {}
+
+ private:
+  // One operand of a product inside its tensor: strides of the matrix's rows and columns.
+  struct Side {
+    Rep rep;
+    int64_t row = 0, column = 0;
+  };
+
+  void EmitMain(const Unit& u) override;
+  void EmitMatMul(const Unit& u);
+  void EmitConv(const Unit& u);
+
+  // v as `rows` x `columns` where sgemm can read it as it lies, else brought into plain order.
+  // With `fold` all its leading axes make one.
+  Side Operand2(uint32_t v, bool transposed, bool fold, int64_t rows, int64_t columns, int rank);
+  // Whether sgemm can: sets the flag and the leading dimension.
+  static bool Fits(const Side& s, int64_t rows, int64_t columns, bool* trans, int* ld);
+  // Bias and posts[from..] on the product, which lies at y.
+  void Finish(Unit u, size_t from, const Place& y);
+
+  const Vendor& vendor_;
+  int threads_;
+};
+
+}  // namespace ge_openblas

@@ -1,0 +1,61 @@
+// The engine `openblas`: f32 matrix products, and convolutions as products, through OpenBLAS:
+// another price for what other engines do, too. docs/decisions/0003-openblas.md has figures.
+#include "plugins/cpu/openblas/emit.h"
+#include "plugins/cpu/openblas/price.h"
+#include "plugins/cpu/segment/engine.h"
+
+namespace ge_openblas {
+namespace {
+
+class OpenblasEngine final : public Engine {
+ public:
+  explicit OpenblasEngine(const ge_create_args& args) : Engine(args) {
+    ThreadScope threads(machine().threads);  // the library sets OpenMP's count when it is loaded
+    vendor_ = std::make_unique<Vendor>(host(), machine());
+  }
+
+  bool Takes(const Unit& u, const Parser& p, Why* why) const override {
+    if (!p.OnlyFloats(u, why)) return false;
+    switch (u.kind) {
+      case Kind::kMatMul:
+      case Kind::kView:
+      case Kind::kTranspose:
+      case Kind::kSlice:
+        return true;
+      case Kind::kConv:
+        return CanConvolve(u.conv, machine().threads, why);
+      case Kind::kPointwise:
+        return why->Say(GE_WHY_POLICY, "taken only behind a product or a convolution");
+      default:
+        return why->Say(GE_WHY_OP, "only products, convolutions and what follows them");
+    }
+  }
+  bool Joins(const Unit& u, const Parser& p) const override {
+    Why why;
+    return u.kind == Kind::kPointwise && p.OnlyFloats(u, &why);
+  }
+  Price PriceOf(const Unit& u, const Parser& p) const override {
+    Machine m = machine();
+    m.isa = vendor_->isa();
+    return ge_openblas::PriceOf(u, p, m);
+  }
+  std::unique_ptr<Builder> MakeBuilder(const Parser& parser, const ge_segment& segment,
+                                       Program* program) const override {
+    return std::make_unique<OpenblasBuilder>(*vendor_, machine().threads, simd(), host(), parser,
+                                             segment, program);
+  }
+
+ private:
+  std::unique_ptr<Vendor> vendor_;
+};
+
+}  // namespace
+}  // namespace ge_openblas
+
+extern "C" GE_EXPORT const ge_plugin_desc* ge_plugin_query(ge_query_args*) {
+  // The version whose names and routines vendor.cc knows; the library itself is not open yet.
+  return ge_cpu::Describe("openblas", "0.3",
+                          [](const ge_create_args& args) -> std::unique_ptr<ge_cpu::Engine> {
+                            return std::make_unique<ge_openblas::OpenblasEngine>(args);
+                          });
+}

@@ -1,0 +1,117 @@
+#include "plugins/cpu/openblas/price.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "plugins/cpu/openblas/conv.h"
+#include "plugins/cpu/segment/price.h"
+
+namespace ge_openblas {
+namespace {
+
+// OpenBLAS 0.3.21, one thread at 2.8 GHz. `peak`: f32 operations a ns in the inner loop; `pack`: ns
+// an element to bring B in order, which happens at every call (B is [k][n]; A costs 0.1, and what
+// comes from memory 0.15 more); `lanes`: columns come in these. Measured GF/s on two busy cores,
+// the best of many, and what the formula below gives, for m x n x k:
+//                    AVX2        AVX-512
+//   128x768x768       91   96    104  104
+//   128x768x3072      85   91     95   98
+//   128x128x64        90   87     98   93
+//   32x768x768        74   75     80   78
+//   8x768x768         41   40     34   39
+//   2x768x768         12   12     11   12
+//   64x64x64          86   77    120  107
+//   16x16x16          35   30     59   61
+//   64x3136x64        84   78     89   82
+//   512x49x2048       77   74     81   72
+//   512x49x4608       69   74     74   72
+//   64x12321x27       65   67     50   70
+struct Rates {
+  double peak, pack, lanes;
+};
+Rates RatesOf(const Machine& m) {
+  const double c = m.compute;
+  if (m.isa >= GE_ISA_AVX512) return {118 * c, 0.27 / c, 16};
+  if (m.isa == GE_ISA_AVX2) return {107 * c, 0.25 / c, 8};
+  return {25 * c, 0.3 / c, 4};
+}
+constexpr double kCallNs = 80;      // 4x4x4 takes 60 to 100
+constexpr double kVectorRate = 15;  // sgemv, operations a ns: 1x768x768 on AVX2 and AVX-512
+constexpr double kNear = 1e6;       // elements that may lie in a cache
+constexpr double kThreadGain = 0.9;
+
+double Bytes(const Dims& d) { return 4.0 * static_cast<double>(Product(d)); }
+double UpTo(double n, double multiple) { return std::ceil(n / multiple) * multiple; }
+
+// One call on one thread, operands at hand.
+double ProductNs(double m, double n, double k, bool plain, const Machine& machine) {
+  if (m == 1 || n == 1) return kCallNs + 2 * m * n * k / (kVectorRate * machine.stream[1]);
+  const Rates r = RatesOf(machine);
+  // Its AVX-512 kernels for small products read plain operands as they lie.
+  const bool small = machine.isa >= GE_ISA_AVX512 && plain && m * n * k <= 1e6;
+  const double far_a = m * k > kNear ? 0.15 : 0, far_b = k * n > kNear ? 0.15 : 0;
+  const double work = 2 * UpTo(m, small ? 1 : 4) * UpTo(n, small ? 4 : r.lanes) * k / r.peak;
+  return small ? kCallNs / 2 + work
+               : kCallNs + work + (r.pack + far_b) * k * n + (0.1 + far_a) * m * k;
+}
+
+double MatMulNs(const Unit& u, const Parser& p, const Machine& machine) {
+  const Dims a = p.dims(u.in[0]), b = p.dims(u.in[1]);
+  const double n = static_cast<double>(u.dims.back());
+  const double k = static_cast<double>(u.trans_a ? a[a.size() - 2] : a.back());
+  const bool fold = Product(Dims(b.begin(), b.end() - 2)) == 1 && !u.trans_a;
+  const double rows = static_cast<double>(Product(u.dims)) / n;
+  const double m = fold ? rows : static_cast<double>(u.dims[u.dims.size() - 2]);
+  return rows / m * ProductNs(m, n, k, !u.trans_a && !u.trans_b, machine);
+}
+
+double ConvNs(const ConvShape& s, const Machine& machine) {
+  const auto jobs = static_cast<double>(s.images * s.groups);
+  const auto in = static_cast<double>(s.in), out = static_cast<double>(s.out);
+  if (s.how == ConvShape::kPlain) {
+    return jobs * ProductNs(out, static_cast<double>(s.dst_pixels()), in, true, machine);
+  }
+  const Pieces pieces(s, machine.threads);
+  const auto part = static_cast<double>(pieces.step * pieces.width);
+  const auto other = static_cast<double>(pieces.other);
+  // Gathering: 0.15 ns an element where a line is copied, 1 where it is picked; the others pick.
+  const bool copied = s.how == ConvShape::kGather && s.stride[2] == 1;
+  const double move = other * part * (copied ? 0.15 : 1.0);
+  const double product = s.how == ConvShape::kGather ? ProductNs(out, part, other, true, machine)
+                         : s.how == ConvShape::kDeal ? ProductNs(other, part, in, false, machine)
+                                                     : ProductNs(part, other, in, false, machine);
+  const double whole = static_cast<double>(pieces.items) / static_cast<double>(pieces.step);
+  return jobs * whole * (move + product);
+}
+
+}  // namespace
+
+Price PriceOf(const Unit& u, const Parser& p, const Machine& m) {
+  if (u.kind != Kind::kConv && u.kind != Kind::kMatMul) return LoopPriceOf(u, p, m);
+  Price out;
+  const double n = static_cast<double>(Product(u.dims));
+  double bytes = Bytes(u.dims), ns = 0;
+  for (uint32_t v : u.in) bytes += Bytes(p.dims(v));
+  if (u.kind == Kind::kConv) {
+    const ConvShape s(u.conv);
+    ns = ConvNs(s, m);
+    if (s.how != ConvShape::kPlain) {
+      out.workspace = Pieces(s, m.threads).bytes() * static_cast<uint64_t>(m.threads);
+    }
+  } else {
+    ns = MatMulNs(u, p, m);
+  }
+  if (p.constant(u.in[1])) out.packed = static_cast<uint64_t>(Bytes(p.dims(u.in[1])));
+  // The result is written by the product, then read and written by the functions that follow.
+  ns += StreamNs(m, Bytes(u.dims));
+  if (!u.bias.empty() || !u.posts.empty()) {
+    const double bias_ns = u.bias.empty() ? 0 : n * ByIsa(m, 0.08, 0.1, 0.18) / m.compute;
+    const double fn_bytes = PostBytes(u, p) + 2 * Bytes(u.dims);
+    ns += kLoopNs + std::max(bias_ns + PostsNs(u, m, n), StreamNs(m, fn_bytes));
+  }
+  if (m.threads > 1 && ns > 4 * kForkNs) ns = ns / (kThreadGain * m.threads) + kForkNs;
+  out.work_ns = std::max(ns, StreamNs(m, bytes));
+  return out;
+}
+
+}  // namespace ge_openblas

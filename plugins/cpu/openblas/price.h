@@ -1,0 +1,14 @@
+// Analytic prices of products and convolutions by shape, instruction set and threads, measured on
+// one host (see price.cc); the host corrects them. Pure; any thread.
+#pragma once
+
+#include <cstdint>
+
+#include "plugins/cpu/openblas/vendor.h"
+
+namespace ge_openblas {
+
+// m.isa: that of the library's kernels.
+Price PriceOf(const Unit& u, const Parser& p, const Machine& m);
+
+}  // namespace ge_openblas

@@ -1,0 +1,122 @@
+#include "plugins/cpu/openblas/vendor.h"
+
+#include <dlfcn.h>
+
+#include <cstdlib>
+#include <string_view>
+
+namespace ge_openblas {
+namespace {
+
+constexpr const char* kPackage = "libopenblas0-openmp";
+
+// OpenMP builds first: they share libgomp's pool with everything else here. Debian keeps each build
+// in a folder of its own, Fedora gives it another name.
+constexpr const char* kLibraries[] = {
+    "/usr/lib/x86_64-linux-gnu/openblas-openmp/libopenblas.so.0",
+    "libopenblaso.so.0",
+    "libopenblas.so.0",
+};
+
+// Which of its kernels OpenBLAS takes when it may use `isa` and no more.
+const char* CoreFor(uint32_t isa) {
+  return isa >= GE_ISA_AVX512 ? "SkylakeX" : isa == GE_ISA_AVX2 ? "Haswell" : "Nehalem";
+}
+
+// What the kernels of a core need; names of OpenBLAS 0.3. Sandybridge and the Bulldozers lie
+// between SSE 4.2 and AVX2, so they need the latter here.
+uint32_t IsaOfCore(std::string_view core) {
+  for (const char* name : {"SkylakeX", "Cooperlake", "SapphireRapids"}) {
+    if (core == name) return GE_ISA_AVX512;
+  }
+  for (const char* name :
+       {"Haswell", "Zen", "Excavator", "Steamroller", "Piledriver", "Bulldozer", "Sandybridge"}) {
+    if (core == name) return GE_ISA_AVX2;
+  }
+  return GE_ISA_SSE42;
+}
+
+const char* NameOf(uint32_t isa) {
+  return isa >= GE_ISA_AVX512 ? "AVX-512" : isa == GE_ISA_AVX2 ? "AVX2" : "SSE 4.2";
+}
+
+// OPENBLAS_CORETYPE for the time in which the library is loaded, unless the user set it.
+class CoreScope {
+ public:
+  explicit CoreScope(uint32_t isa) {
+    own_ = std::getenv("OPENBLAS_CORETYPE") == nullptr;
+    if (own_) (void)setenv("OPENBLAS_CORETYPE", CoreFor(isa), 0);
+  }
+  ~CoreScope() {
+    if (own_) (void)unsetenv("OPENBLAS_CORETYPE");
+  }
+
+ private:
+  bool own_ = false;
+};
+
+}  // namespace
+
+void* Vendor::Symbol(const char* name) const {
+  void* p = dlsym(library_, name);
+  if (p == nullptr) {
+    throw Refusal("'" + path_ + "' has no " + name + "; install OpenBLAS 0.3 (Debian: " + kPackage +
+                  ")");
+  }
+  return p;
+}
+
+Vendor::Vendor(const ge_host_api* host, const Machine& machine) {
+  std::string why;
+  {
+    CoreScope core(machine.isa);
+    for (const char* path : kLibraries) {
+      library_ = dlopen(path, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
+      path_ = path;
+      if (library_ != nullptr) break;
+      if (const char* text = dlerror()) why = text;
+    }
+  }
+  if (library_ == nullptr) {
+    throw Refusal("OpenBLAS is missing (" + why + "); install the package " + kPackage +
+                  ", or leave openblas out of the engine list");
+  }
+  sgemm = reinterpret_cast<SgemmFn>(Symbol("cblas_sgemm"));
+  sgemv = reinterpret_cast<SgemvFn>(Symbol("cblas_sgemv"));
+  const char* core = reinterpret_cast<char* (*)()>(Symbol("openblas_get_corename"))();
+  isa_ = IsaOfCore(core);
+  if (isa_ > machine.isa) {
+    throw Refusal("OpenBLAS uses its " + std::string(core) + " kernels (" + NameOf(isa_) +
+                  "), above the cap of " + NameOf(machine.isa) +
+                  "; unset OPENBLAS_CORETYPE, and load no OpenBLAS before this engine");
+  }
+  // An OpenMP build asks OpenMP at each call; this is for the others.
+  reinterpret_cast<void (*)(int)>(Symbol("openblas_set_num_threads"))(machine.threads);
+  constexpr int kOpenMp = 2;
+  const int pool = reinterpret_cast<int (*)()>(Symbol("openblas_get_parallel"))();
+  if (pool != kOpenMp && machine.threads > 1 && host != nullptr) {
+    const std::string text = "openblas: '" + path_ +
+                             "' is no OpenMP build: its threads compete with those of the other "
+                             "engines; install the package " +
+                             kPackage;
+    host->log(host->host, 1, ge::plugin::Str(text));
+  }
+}
+
+void Product2::Run(const Vendor& blas, const float* a, const float* b, float* c) const {
+  if (m == 1) {
+    // A row times B: stored [k][n] it is read as a transposed matrix.
+    const int incx = trans_a ? lda : 1;
+    blas.sgemv(kRowMajor, trans_b ? kNoTrans : kTrans, trans_b ? n : k, trans_b ? k : n, alpha, b,
+               ldb, a, incx, 0.0f, c, 1);
+  } else if (n == 1) {
+    const int incx = trans_b ? 1 : ldb;
+    blas.sgemv(kRowMajor, trans_a ? kTrans : kNoTrans, trans_a ? k : m, trans_a ? m : k, alpha, a,
+               lda, b, incx, 0.0f, c, ldc);
+  } else {
+    blas.sgemm(kRowMajor, trans_a ? kTrans : kNoTrans, trans_b ? kTrans : kNoTrans, m, n, k, alpha,
+               a, lda, b, ldb, 0.0f, c, ldc);
+  }
+}
+
+}  // namespace ge_openblas

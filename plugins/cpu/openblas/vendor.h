@@ -1,0 +1,50 @@
+// OpenBLAS, opened at run time: the two routines that the engine calls and what it must know of the
+// library. It is opened when the first engine is made, since it reads its kernels' choice then, and
+// is never closed. Not thread-safe to make; the routines may be called by any thread.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "plugins/cpu/segment/engine.h"
+
+namespace ge_openblas {
+
+using namespace ge_cpu;
+
+// Of CBLAS, whose header the runtime package lacks.
+inline constexpr int kRowMajor = 101, kNoTrans = 111, kTrans = 112;
+using SgemmFn = void (*)(int order, int trans_a, int trans_b, int m, int n, int k, float alpha,
+                         const float* a, int lda, const float* b, int ldb, float beta, float* c,
+                         int ldc);
+using SgemvFn = void (*)(int order, int trans, int m, int n, float alpha, const float* a, int lda,
+                         const float* x, int incx, float beta, float* y, int incy);
+
+class Vendor {
+ public:
+  // Throws Refusal when the library is missing, lacks a routine, or would use instructions above
+  // the machine's. Warns through host (may be nullptr) when it brings a thread pool of its own.
+  Vendor(const ge_host_api* host, const Machine& machine);
+
+  SgemmFn sgemm = nullptr;
+  SgemvFn sgemv = nullptr;
+  uint32_t isa() const { return isa_; }  // GE_ISA_* of its kernels
+
+ private:
+  void* Symbol(const char* name) const;
+
+  void* library_ = nullptr;
+  std::string path_;
+  uint32_t isa_ = 0;
+};
+
+// A product of row-major matrices, C[m][n] = alpha * op(A) * op(B); vectors go to sgemv.
+struct Product2 {
+  bool trans_a = false, trans_b = false;  // A is stored [k][m], B is stored [n][k]
+  int m = 0, n = 0, k = 0;
+  int lda = 0, ldb = 0, ldc = 0;  // elements from one stored row to the next
+  float alpha = 1;
+  void Run(const Vendor& blas, const float* a, const float* b, float* c) const;
+};
+
+}  // namespace ge_openblas

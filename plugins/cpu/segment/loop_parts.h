@@ -1,0 +1,53 @@
+// What the loops of this folder share: when to use threads, and the padding of blocked layouts.
+// Only for loops*.cc. Plain values; any thread.
+#pragma once
+
+#include <omp.h>
+
+#include <cstdint>
+
+#include "plugins/cpu/segment/layout.h"
+
+namespace ge_cpu {
+
+// Below this many elements a second thread costs more than it saves (fork-join 0.6 us).
+inline constexpr int64_t kParallel = 16384;
+inline constexpr int64_t kTile = 2048;  // floats: x, result and one operand stay in a 32 KiB cache
+
+// Lanes behind the last channel of a blocked layout.
+struct Padding {
+  int64_t batches = 0, batch_stride = 0, first = 0, rows = 0, lanes = 0, block = 0;
+  explicit Padding(const Layout& l) {
+    if (!l.padded()) return;
+    batches = l.dim[0];
+    batch_stride = l.stride[0];
+    block = l.cblock;
+    const int64_t used = l.dim[1] % l.cblock;
+    first = (l.blocks() - 1) * l.stride[1] + used;
+    lanes = l.cblock - used;
+    rows = 1;
+    for (int i = 2; i < l.rank; ++i) rows *= l.dim[i];
+  }
+  void Zero(float* p) const {
+    for (int64_t b = 0; b < batches; ++b) {
+      float* q = p + b * batch_stride + first;
+      for (int64_t r = 0; r < rows; ++r, q += block) {
+        for (int64_t k = 0; k < lanes; ++k) q[k] = 0.0f;
+      }
+    }
+  }
+};
+
+// f(i) for i in [0, n), on OpenMP's threads if `parallel`. The plain loop is apart because OpenMP
+// makes a team even of one thread (250 ns).
+template <class F>
+void ForRange(bool parallel, int64_t n, F f) {
+  if (!parallel || n < 2 || omp_get_max_threads() == 1) {
+    for (int64_t i = 0; i < n; ++i) f(i);
+    return;
+  }
+#pragma omp parallel for schedule(static)
+  for (int64_t i = 0; i < n; ++i) f(i);
+}
+
+}  // namespace ge_cpu

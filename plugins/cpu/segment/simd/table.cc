@@ -1,0 +1,26 @@
+// The functions of one instruction set.
+#include "plugins/cpu/segment/simd/vector.h"
+
+namespace ge_cpu {
+
+#define GE_SIMD_NAME2(isa) kSimd_##isa
+#define GE_SIMD_NAME(isa) GE_SIMD_NAME2(isa)
+const Simd GE_SIMD_NAME(GE_SIMD_ISA) = {
+    .unary = GE_SIMD_ISA::Unary,
+    .binary = GE_SIMD_ISA::Binary,
+    .binary_scalar = GE_SIMD_ISA::BinaryScalar,
+    .reduce = GE_SIMD_ISA::ReduceRow,
+    .reduce_rows = GE_SIMD_ISA::ReduceRows,
+    .softmax = GE_SIMD_ISA::Softmax,
+    .layer_norm = GE_SIMD_ISA::LayerNorm,
+    .thin_product = GE_SIMD_ISA::ThinProduct,
+    .dot_rows = GE_SIMD_ISA::DotRows,
+    .transpose = GE_SIMD_ISA::Transpose,
+    .lerp_rows = GE_SIMD_ISA::LerpRows,
+    .gather_lerp = GE_SIMD_ISA::GatherLerp,
+    .pool_row = GE_SIMD_ISA::PoolRow,
+    .compare = GE_SIMD_ISA::CompareRow,
+    .select = GE_SIMD_ISA::Select,
+};
+
+}  // namespace ge_cpu
