@@ -12,13 +12,13 @@ namespace {
 
 static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "payloads are little-endian");
 
-Status Invalid(std::string text) { return Status(Code::kInvalidGraph, std::move(text)); }
+Status InvalidTensor(std::string text) { return Status(Code::kInvalidGraph, std::move(text)); }
 
 Result<Type> TensorShapeOf(const ImportState& s, const wire::Tensor& t, const std::string& where) {
   DType dtype = static_cast<DType>(t.data_type());
   if (!IsKnown(dtype)) {
-    return Invalid(fmt::format("{} has element type {}, wanted 1 to {}", where, t.data_type(),
-                               kDTypeCount - 1));
+    return InvalidTensor(fmt::format("{} has element type {}, wanted 1 to {}", where, t.data_type(),
+                                     kDTypeCount - 1));
   }
   if (static_cast<uint32_t>(t.dims_size()) > s.options.max_rank) {
     return Status(Code::kLimitExceeded, fmt::format("{} has rank {}, more than the limit of {}",
@@ -26,7 +26,7 @@ Result<Type> TensorShapeOf(const ImportState& s, const wire::Tensor& t, const st
   }
   std::vector<int64_t> dims(t.dims().begin(), t.dims().end());
   for (int64_t d : dims) {
-    if (d < 0) return Invalid(fmt::format("{} has the dim {}, wanted 0 or more", where, d));
+    if (d < 0) return InvalidTensor(fmt::format("{} has the dim {}, wanted 0 or more", where, d));
   }
   auto count = CheckedProduct(dims);
   // A string takes at least a byte of string_data; the count of those is checked later.
@@ -41,8 +41,8 @@ Result<Type> TensorShapeOf(const ImportState& s, const wire::Tensor& t, const st
 
 Status WantCount(const std::string& where, const char* field, int64_t found, int64_t wanted) {
   if (found == wanted) return {};
-  return Invalid(fmt::format("{} has {} elements in {}, wanted {} for its shape", where, found,
-                             field, wanted));
+  return InvalidTensor(fmt::format("{} has {} elements in {}, wanted {} for its shape", where,
+                                   found, field, wanted));
 }
 
 // Copies `from` into *to as T, refusing what T cannot hold.
@@ -53,7 +53,7 @@ Status Narrow(const Field& from, const std::string& where, std::vector<std::byte
     auto v = from.Get(i);
     T narrow = static_cast<T>(v);
     if (static_cast<decltype(v)>(narrow) != v) {
-      return Invalid(
+      return InvalidTensor(
           fmt::format("{}: element {} is {}, which its element type cannot hold", where, i, v));
     }
     std::memcpy(to->data() + i * sizeof(T), &narrow, sizeof(T));
@@ -108,8 +108,8 @@ Result<TypedField> UsedField(const wire::Tensor& t, const std::string& where) {
                        TypedField{"uint64_data", t.uint64_data_size()}}) {
     if (f.size == 0) continue;
     if (used.size != 0) {
-      return Invalid(fmt::format("{} has elements in both {} and {}, wanted one of them", where,
-                                 used.name, f.name));
+      return InvalidTensor(fmt::format("{} has elements in both {} and {}, wanted one of them",
+                                       where, used.name, f.name));
     }
     used = f;
   }
@@ -195,11 +195,12 @@ Result<ExternalRef> ReadExternalRef(const wire::Tensor& t, uint64_t wanted,
     }
   }
   if (ref.file.empty()) {
-    return Invalid(fmt::format("{} is external but has no location", where));
+    return InvalidTensor(fmt::format("{} is external but has no location", where));
   }
   if (ref.length != wanted) {
-    return Invalid(fmt::format("{} has an external length of {} bytes, wanted {} for its shape",
-                               where, ref.length, wanted));
+    return InvalidTensor(
+        fmt::format("{} has an external length of {} bytes, wanted {} for its shape", where,
+                    ref.length, wanted));
   }
   return ref;
 }
@@ -240,14 +241,14 @@ Status ImportExternal(ImportState* s, const wire::Tensor& t, const std::string& 
 
 Status ImportRaw(ImportState* s, const wire::Tensor& t, const std::string& where, Const* c) {
   if (c->type.dtype == DType::kString) {
-    return Invalid(fmt::format("{} holds strings in raw_data, wanted string_data", where));
+    return InvalidTensor(fmt::format("{} holds strings in raw_data, wanted string_data", where));
   }
   if (t.payload_index() >= s->payloads.size()) {
     return Status(Code::kInternal, fmt::format("{} has no scanned payload", where));
   }
   const WeightPayload& p = s->payloads[t.payload_index()];
   if (p.length != c->bytes) {
-    return Invalid(
+    return InvalidTensor(
         fmt::format("{} has {} bytes of raw_data, wanted {} for its shape and element "
                     "type",
                     where, p.length, c->bytes));
@@ -274,18 +275,20 @@ Result<Const> ImportTensor(ImportState* s, const wire::Tensor& t, const std::str
   DType dtype = c.type.dtype;
   GE_ASSIGN_OR_RETURN(TypedField used, UsedField(t, where));
   if (used.size != 0 && (t.has_payload_index() || t.data_location() == 1)) {
-    return Invalid(fmt::format("{} has elements in {} beside {}, wanted one of them", where,
-                               used.name, t.has_payload_index() ? "raw_data" : "external data"));
+    return InvalidTensor(fmt::format("{} has elements in {} beside {}, wanted one of them", where,
+                                     used.name,
+                                     t.has_payload_index() ? "raw_data" : "external data"));
   }
   if (used.size != 0 && std::string_view(used.name) != FieldOf(dtype)) {
-    return Invalid(fmt::format("{} of element type {} has its elements in {}, wanted {}", where,
-                               DTypeName(dtype), used.name, FieldOf(dtype)));
+    return InvalidTensor(fmt::format("{} of element type {} has its elements in {}, wanted {}",
+                                     where, DTypeName(dtype), used.name, FieldOf(dtype)));
   }
   if (dtype != DType::kString) c.bytes = static_cast<uint64_t>(*ByteCount(c.type));
   s->stats->weight_bytes += c.bytes;
   if (t.data_location() == 1) {
     if (dtype == DType::kString) {
-      return Invalid(fmt::format("{} holds strings in external data, wanted string_data", where));
+      return InvalidTensor(
+          fmt::format("{} holds strings in external data, wanted string_data", where));
     }
     GE_RETURN_IF_ERROR(ImportExternal(s, t, where, &c));
     return c;

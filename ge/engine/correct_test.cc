@@ -50,9 +50,9 @@ struct Case {
   }
 };
 
-const PriceBook kBook{"hash", "cpu"};
+const PriceBook kSeller{"hash", "cpu"};
 
-MachineRecord Machine() {
+MachineRecord ThisMachine() {
   MachineRecord m;
   m.cpu = "test", m.isa = 2;
   return m;
@@ -60,7 +60,7 @@ MachineRecord Machine() {
 
 void Correct(const PriceCache& cache, Case* c) {
   for (Offer& o : c->offers.offers) {
-    CorrectOffer(cache, kBook, c->graph, c->f(), c->layouts, &o);
+    CorrectOffer(cache, kSeller, c->graph, c->f(), c->layouts, &o);
   }
 }
 
@@ -76,8 +76,8 @@ TEST(CorrectTest, NamesTellWhatMattersAndNothingElse) {
 
 TEST(CorrectTest, AnExactRowSetsThePriceAlone) {
   Case c;
-  PriceCache cache(Machine());
-  cache.Add(kBook, c.Name(0), PriceCache::Kind::kAlone, 100, 1000, 5);
+  PriceCache cache(ThisMachine());
+  cache.Add(kSeller, c.Name(0), PriceCache::Kind::kAlone, 100, 1000, 5);
   Correct(cache, &c);
   EXPECT_NEAR(c.Alone(0), 1000, 1e-6);
   EXPECT_EQ(c.offers.offers[0].source, "measured");
@@ -91,8 +91,8 @@ TEST(CorrectTest, AnExactRowSetsThePriceAlone) {
 TEST(CorrectTest, ConfidenceHoldsTheFirstSampleBack) {
   Case c;
   c.offers.offers[0].confidence = 1;
-  PriceCache cache(Machine());
-  cache.Add(kBook, c.Name(0), PriceCache::Kind::kAlone, 100, 1000, 1);
+  PriceCache cache(ThisMachine());
+  cache.Add(kSeller, c.Name(0), PriceCache::Kind::kAlone, 100, 1000, 1);
   Correct(cache, &c);
   EXPECT_GT(c.Alone(0), 500);
   EXPECT_LT(c.Alone(0), 1000);
@@ -100,28 +100,28 @@ TEST(CorrectTest, ConfidenceHoldsTheFirstSampleBack) {
 
 TEST(CorrectTest, TheDifferenceToASegmentIsWhatAnEdgeSaves) {
   Case c;
-  PriceCache cache(Machine());
-  cache.Add(kBook, c.Name(0), PriceCache::Kind::kAlone, 100, 200, 5);
-  cache.Add(kBook, c.Name(0), PriceCache::Kind::kInside, 50, 60, 5);
+  PriceCache cache(ThisMachine());
+  cache.Add(kSeller, c.Name(0), PriceCache::Kind::kAlone, 100, 200, 5);
+  cache.Add(kSeller, c.Name(0), PriceCache::Kind::kInside, 50, 60, 5);
   Correct(cache, &c);
   const Offer& o = c.offers.offers[0];
   EXPECT_NEAR(o.choices[0].marginal_ns - o.edge_saving_ns, 60, 1e-6);
   EXPECT_NEAR(c.Alone(0), 200, 1e-6);
   // Slower inside than alone: nothing is saved, and no price goes below zero.
   Case other;
-  PriceCache slow(Machine());
-  slow.Add(kBook, other.Name(0), PriceCache::Kind::kAlone, 100, 100, 5);
-  slow.Add(kBook, other.Name(0), PriceCache::Kind::kInside, 50, 500, 5);
+  PriceCache slow(ThisMachine());
+  slow.Add(kSeller, other.Name(0), PriceCache::Kind::kAlone, 100, 100, 5);
+  slow.Add(kSeller, other.Name(0), PriceCache::Kind::kInside, 50, 500, 5);
   Correct(slow, &other);
   EXPECT_EQ(other.offers.offers[0].edge_saving_ns, 0);
 }
 
 TEST(CorrectTest, WhatWasNotMeasuredFollowsItsFamily) {
   Case c;
-  PriceCache cache(Machine());
+  PriceCache cache(ThisMachine());
   OfferName like = c.Name(0);
   like.shape = "another";
-  cache.Add(kBook, like, PriceCache::Kind::kAlone, 100, 300, 5);
+  cache.Add(kSeller, like, PriceCache::Kind::kAlone, 100, 300, 5);
   Correct(cache, &c);
   EXPECT_EQ(c.offers.offers[0].source, "table");
   EXPECT_NEAR(c.Alone(0), 300, 1e-6);
@@ -130,7 +130,7 @@ TEST(CorrectTest, WhatWasNotMeasuredFollowsItsFamily) {
 
 TEST(CorrectTest, WithoutAnyRowPricesStayAsAsked) {
   Case c;
-  PriceCache cache(Machine());
+  PriceCache cache(ThisMachine());
   Correct(cache, &c);
   EXPECT_EQ(c.Alone(0), 100);
   EXPECT_EQ(c.offers.offers[0].source, "analytic");

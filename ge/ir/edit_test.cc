@@ -7,14 +7,14 @@
 namespace ge {
 namespace {
 
-const Type kF32 = TensorType(DType::kFloat, std::vector<int64_t>{2, 3});
+const Type kMatrix = TensorType(DType::kFloat, std::vector<int64_t>{2, 3});
 
 // main(x) -> a = Relu(x), b = Tanh(a), result b named "y".
 struct Chain {
   Chain() {
     g.AddFunction("main");
     Function& f = g.fn(1);
-    x = AddValue(&f, kF32, "x");
+    x = AddValue(&f, kMatrix, "x");
     f.params = {x};
     a = Add("Relu", x, "a");
     b = Add("Tanh", a, "y");
@@ -28,7 +28,7 @@ struct Chain {
     n.op = op;
     n.name = op + "_" + out;
     n.inputs = {in};
-    n.outputs = {AddValue(&f, kF32, out)};
+    n.outputs = {AddValue(&f, kMatrix, out)};
     f.nodes.push_back(n);
     return n.outputs[0];
   }
@@ -47,8 +47,8 @@ TEST(Transaction, AddsBeforeAndErases) {
     Transaction t(&c.g, "test-pass");
     const Node& tanh = c.g.fn(1).nodes[1];
     const NodeId id = tanh.id;
-    const auto out = t.AddNode(1, id, "", "Exp", {c.a}, {}, {kF32}, {&tanh});
-    const auto twice = t.AddNode(1, id, "", "Neg", {out[0]}, {}, {kF32}, {});
+    const auto out = t.AddNode(1, id, "", "Exp", {c.a}, {}, {kMatrix}, {&tanh});
+    const auto twice = t.AddNode(1, id, "", "Neg", {out[0]}, {}, {kMatrix}, {});
     EXPECT_EQ(t.Readers(1, c.a).size(), 2u);
     t.ReplaceUses(1, c.b, twice[0]);
     t.Erase(1, id);
@@ -67,7 +67,7 @@ TEST(Transaction, AddsBeforeAndErases) {
 TEST(Transaction, AddsAtTheEndAndSetsParts) {
   Chain c;
   Transaction t(&c.g, "p");
-  t.AddNode(1, 0, "", "Abs", {c.b}, {}, {kF32}, {});
+  t.AddNode(1, 0, "", "Abs", {c.b}, {}, {kMatrix}, {});
   t.SetAttr(1, 1, Attr{"alpha", 0.5});
   t.SetAttr(1, 1, Attr{"alpha", 0.25});
   t.SetInput(1, 2, 2, c.x);
@@ -83,7 +83,7 @@ TEST(Transaction, KnowsWhenANameWouldBeLost) {
   Transaction t(&c.g, "p");
   EXPECT_FALSE(t.CanReplace(1, c.b, c.x)) << "result by a parameter";
   EXPECT_FALSE(t.CanReplace(1, c.b, c.a)) << "result by another result";
-  const ValueId free = t.AddNode(1, 0, "", "Exp", {c.x}, {}, {kF32}, {})[0];
+  const ValueId free = t.AddNode(1, 0, "", "Exp", {c.x}, {}, {kMatrix}, {})[0];
   EXPECT_TRUE(t.CanReplace(1, c.b, free));
 }
 
@@ -108,7 +108,7 @@ TEST(Transaction, ManyEditsAreFast) {
   for (int i = 2; i < kNodes; ++i) {
     const NodeId id = c.g.fn(1).nodes[i].id;
     const ValueId in = c.g.fn(1).nodes[i].inputs[0], out = c.g.fn(1).nodes[i].outputs[0];
-    const ValueId made = t.AddNode(1, id, "", "Abs", {in}, {}, {kF32}, {})[0];
+    const ValueId made = t.AddNode(1, id, "", "Abs", {in}, {}, {kMatrix}, {})[0];
     t.ReplaceUses(1, out, made);
     t.Erase(1, id);
   }
@@ -168,7 +168,7 @@ TEST(Const, SplatsAreExpanded) {
   EXPECT_EQ(scratch.size(), 3u);
   EXPECT_EQ(p[2], std::byte{0x33});
   float v = 2.5f;
-  c.type = kF32;
+  c.type = kMatrix;
   c.splat.assign(reinterpret_cast<std::byte*>(&v), reinterpret_cast<std::byte*>(&v) + 4);
   p = ConstBytes(c, &scratch);
   ASSERT_EQ(scratch.size(), 24u);
@@ -178,10 +178,10 @@ TEST(Const, SplatsAreExpanded) {
 
 TEST(Types, PrintAndCount) {
   DimTable d;
-  EXPECT_EQ(TypeToString(kF32, d), "f32[2,3]");
+  EXPECT_EQ(TypeToString(kMatrix, d), "f32[2,3]");
   EXPECT_EQ(TypeToString(TensorType(DType::kInt64, std::vector<int64_t>{}), d), "i64[]");
   EXPECT_EQ(TypeToString(UnrankedTensor(DType::kBool), d), "bool[?]");
-  EXPECT_EQ(ByteCount(kF32), 24);
+  EXPECT_EQ(ByteCount(kMatrix), 24);
   EXPECT_EQ(ByteCount(TensorType(DType::kInt4, std::vector<int64_t>{3})), 2);
   EXPECT_FALSE(ByteCount(TensorType(DType::kFloat, std::vector<int64_t>{1ll << 32, 1ll << 30})));
   EXPECT_FALSE(ElementCount(TensorType(DType::kFloat, std::vector<int64_t>{1ll << 32, 1ll << 32})));

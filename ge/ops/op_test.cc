@@ -38,7 +38,7 @@ TEST(OpTable, NamesTheNearest) {
   EXPECT_TRUE(NearestOps("", "Qqqqqqqqqqqq").empty());
 }
 
-struct Refusal {
+struct BadUse {
   const char* op;
   std::vector<std::string> inputs;
   std::vector<Attr> attrs;
@@ -46,7 +46,7 @@ struct Refusal {
 };
 
 TEST(CheckNode, RefusesWhatTheRecordDoesNotSay) {
-  const Refusal refusals[] = {
+  const BadUse refusals[] = {
       {"Relu", {}, {}, "Relu: found 0 inputs, wanted 1 (X)"},
       {"Relu", {"f32[1]", "f32[1]"}, {}, "found 2 inputs, wanted 1"},
       {"Clip", {"f32[1]", "", "", "f32[]"}, {}, "found 4 inputs, wanted 1 to 3"},
@@ -71,7 +71,7 @@ TEST(CheckNode, RefusesWhatTheRecordDoesNotSay) {
        "input 1 ('indices') has dtype f32, wanted one of i32, i64"},
       {"ge.Read", {}, {}, "no effect is named"},
   };
-  for (const Refusal& r : refusals) {
+  for (const BadUse& r : refusals) {
     TestContext c(r.op, r.inputs, r.attrs);
     const std::string answer = c.Run();
     EXPECT_EQ(answer.rfind("! ", 0), 0u) << r.op << ": " << answer;

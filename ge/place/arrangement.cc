@@ -6,8 +6,6 @@
 namespace ge::place {
 namespace {
 
-constexpr uint32_t kNone = ~0u;
-
 void Unique(std::vector<uint32_t>* v) {
   std::sort(v->begin(), v->end());
   v->erase(std::unique(v->begin(), v->end()), v->end());

@@ -10,8 +10,6 @@
 namespace ge::place {
 namespace {
 
-constexpr uint32_t kNone = ~0u;
-
 Status Illegal(std::string what) {
   return Status(Code::kInternal, "placement cover: " + std::move(what));
 }

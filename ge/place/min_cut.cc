@@ -12,7 +12,6 @@
 namespace ge::place {
 namespace {
 
-constexpr uint32_t kNone = ~0u;
 constexpr double kNever = 1e15;  // ns; stands for infinity, which max-flow cannot add
 
 using Traits = boost::adjacency_list_traits<boost::vecS, boost::vecS, boost::directedS>;

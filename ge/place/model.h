@@ -13,6 +13,7 @@
 
 namespace ge::place {
 
+inline constexpr uint32_t kNone = ~0u;  // no offer, no group
 inline constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 // One value at one place; `place` indexes ModelValue::places.

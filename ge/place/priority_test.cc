@@ -19,7 +19,7 @@ PlaceOffer Of(std::vector<uint32_t> nodes, uint32_t device, double marginal) {
 }
 
 // A chain of `n` nodes, each offered by devices 1 and 2 alone; value i leads from node i to i + 1.
-PlaceProblem Chain(uint32_t n) {
+PlaceProblem Line(uint32_t n) {
   PlaceProblem p;
   p.n_node = n, p.n_device = 3;
   p.boundary = &free_boundary;
@@ -43,13 +43,13 @@ std::vector<uint32_t> Kept(const PlaceProblem& p, const std::vector<uint32_t>& r
 }
 
 TEST(Priority, PricesDoNotMatterOrderDoes) {
-  const PlaceProblem p = Chain(2);
+  const PlaceProblem p = Line(2);
   EXPECT_EQ(Kept(p, {9, 0, 1}), (std::vector<uint32_t>{0, 2}));
   EXPECT_EQ(Kept(p, {9, 1, 0}), (std::vector<uint32_t>{1, 3}));
 }
 
 TEST(Priority, TheNextDeviceGetsWhatTheFirstLeaves) {
-  PlaceProblem p = Chain(2);
+  PlaceProblem p = Line(2);
   p.offers.erase(p.offers.begin());  // device 1 no longer offers node 0
   EXPECT_EQ(Kept(p, {9, 0, 1}), (std::vector<uint32_t>{0, 1}));
   p.offers[1].marginal = std::numeric_limits<double>::infinity();
@@ -57,7 +57,7 @@ TEST(Priority, TheNextDeviceGetsWhatTheFirstLeaves) {
 }
 
 TEST(Priority, TheLargestPatternOfADeviceFirst) {
-  PlaceProblem p = Chain(4);
+  PlaceProblem p = Line(4);
   p.offers.push_back(Of({0, 1}, 1, 999));     // 8
   p.offers.push_back(Of({1, 2, 3}, 1, 999));  // 9
   p.offers.push_back(Of({1, 2, 3}, 1, 998));  // 10: the same nodes in another way

@@ -5,13 +5,13 @@
 namespace ge {
 namespace {
 
-const Type kF32 = TensorType(DType::kFloat, std::vector<int64_t>{2});
+const Type kPair = TensorType(DType::kFloat, std::vector<int64_t>{2});
 
 Graph OneNode() {
   Graph g;
   Function& f = g.AddFunction("main");
-  AddValue(&f, kF32, "x");
-  AddValue(&f, kF32, "y");
+  AddValue(&f, kPair, "x");
+  AddValue(&f, kPair, "y");
   f.params = {1};
   f.results = {2};
   Node n;
@@ -31,7 +31,7 @@ class Grow : public Pass {
   std::string_view name() const override { return "grow"; }
   std::string_view summary() const override { return "adds nodes"; }
   Status Run(Transaction& t, const PassContext&) override {
-    if (left_-- > 0) t.AddNode(1, 0, "", "Neg", {2}, {}, {kF32}, {});
+    if (left_-- > 0) t.AddNode(1, 0, "", "Neg", {2}, {}, {kPair}, {});
     return status_;
   }
 

@@ -47,14 +47,14 @@ FunctionId AddBody(Graph* g, const std::string& name, DType result = DType::kFlo
   return f.id;
 }
 
-struct Refusal {
+struct BadGraph {
   const char* name;
   Code code;
   const char* says;  // part of the message
   std::function<void(Graph&)> spoil;
 };
 
-class Refuses : public ::testing::TestWithParam<Refusal> {};
+class Refuses : public ::testing::TestWithParam<BadGraph> {};
 
 TEST_P(Refuses, WithAMessage) {
   Graph g = Good();
@@ -78,7 +78,7 @@ void Constant(Graph& g, const Type& type, uint64_t bytes) {
 constexpr Code kBad = Code::kInvalidGraph;
 constexpr Code kLimit = Code::kLimitExceeded;
 
-const Refusal kStructure[] = {
+const BadGraph kStructure[] = {
     {"no_entry", kBad, "no graph", [](Graph& g) { g.entries.clear(); }},
     {"entry_function", kBad, "names function 9", [](Graph& g) { g.entries[0].fn = 9; }},
     {"entry_twice", kBad, "two entries", [](Graph& g) { g.entries.push_back(g.entries[0]); }},
@@ -145,7 +145,7 @@ Type Wrap(TypeKind kind, std::vector<Type> elems = {kF32}) {
   return t;
 }
 
-const Refusal kTypes[] = {
+const BadGraph kTypes[] = {
     {"negative_dim", kBad, "size -5 on axis 0",
      [](Graph& g) { SetType(g, TensorType(DType::kFloat, std::vector<int64_t>{-5})); }},
     {"min_dim", kBad, "axis 0",
@@ -198,7 +198,7 @@ const Refusal kTypes[] = {
 INSTANTIATE_TEST_SUITE_P(Types, Refuses, ::testing::ValuesIn(kTypes),
                          [](const auto& info) { return std::string(info.param.name); });
 
-const Refusal kTables[] = {
+const BadGraph kTables[] = {
     {"payload_size", kBad, "2 elements (8 bytes) but its payload holds 12 bytes",
      [](Graph& g) { Constant(g, kF32, 12); }},
     {"two_payloads", kBad, "more than one payload",
@@ -274,7 +274,7 @@ void AddCall(Graph& g, FunctionId from, FunctionId to) {
   f.nodes.back().callees = {{"fn", to}};
 }
 
-const Refusal kCalls[] = {
+const BadGraph kCalls[] = {
     {"missing_callee", kBad, "calls function 8", [](Graph& g) { AddCall(g, 1, 8); }},
     {"self_recursion", kBad, "main -> main", [](Graph& g) { AddCall(g, 1, 1); }},
     {"mutual_recursion", kBad, "main -> body -> main",

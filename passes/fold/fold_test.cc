@@ -13,7 +13,7 @@
 namespace ge {
 namespace {
 
-void ExpectLegal(const Graph& g) {
+void ExpectVerified(const Graph& g) {
   const Status s = Verify(g);
   EXPECT_TRUE(s.ok()) << s.ToString();
 }
@@ -51,7 +51,7 @@ TEST(FoldShapes, KnownIntegersBecomeConstants) {
   std::memcpy(dims, c.data, sizeof dims);
   EXPECT_EQ(dims[0], 2);
   EXPECT_EQ(dims[1], 3);
-  ExpectLegal(p.g);
+  ExpectVerified(p.g);
 }
 
 TEST(FoldShapes, SymbolsStay) {
@@ -81,7 +81,7 @@ TEST(FoldConstants, ChainsAreEvaluatedAndResultsKeepTheirNames) {
   EXPECT_EQ(p.ConstFloats(p.F().results[0]), (std::vector<float>{1, 2}));
   EXPECT_EQ(p.ConstFloats(p.F().nodes[0].inputs[1]), (std::vector<float>{-1, -2}));
   Compact(&p.g);
-  ExpectLegal(p.g);
+  ExpectVerified(p.g);
 }
 
 TEST(FoldConstants, ConstantNodesNeedNoEvaluator) {
@@ -92,7 +92,7 @@ TEST(FoldConstants, ConstantNodesNeedNoEvaluator) {
   EXPECT_GT(p.Run<FoldConstants>(), 0);
   EXPECT_EQ(p.Ops(), "Reshape");
   EXPECT_NE(p.F().value(p.F().nodes[0].inputs[1]).constant, 0u);
-  ExpectLegal(p.g);
+  ExpectVerified(p.g);
 }
 
 TEST(FoldConstants, LeavesAlone) {
@@ -157,7 +157,7 @@ struct ConvNorm {
     EXPECT_EQ(p.F().value(p.F().results[0]).name, "y");
     EXPECT_EQ(p.F().nodes[0].origin[0].from_nodes, std::vector<std::string>{"BatchNormalization2"});
     Compact(&p.g);
-    ExpectLegal(p.g);
+    ExpectVerified(p.g);
   }
   PassGraph p;
   std::vector<float> w, bias_data;

@@ -15,7 +15,7 @@ using placetest::Maker;
 using placetest::Recipe;
 using placetest::TestProblem;
 
-constexpr double kInf = std::numeric_limits<double>::infinity();
+constexpr double kNever = std::numeric_limits<double>::infinity();
 
 class ChainProgramme {
  public:
@@ -43,14 +43,14 @@ class ChainProgramme {
     for (uint32_t i = 0; i < p_.n_node; ++i) {
       if (best[i].empty()) continue;
       for (const PlaceOffer* first : starting_[i]) {
-        double enter = kInf;
+        double enter = kNever;
         for (const auto& [spot, cost] : best[i]) {
           enter = std::min(enter, cost + Bring(into_[i][0], spot, SpotOf(*first, into_[i][0])));
         }
         Grow(i, first, enter, &best);
       }
     }
-    double end = kInf;
+    double end = kNever;
     for (const auto& [spot, cost] : best[p_.n_node]) {
       end = std::min(end, cost + Bring(out_of_[p_.n_node - 1], spot, {0, 0}));
     }
@@ -86,7 +86,7 @@ class ChainProgramme {
       for (const auto& [key, cost] : states) {
         const PlaceOffer* last = key.second;
         const uint32_t v = out_of_[end - 1];
-        auto [it, fresh] = (*best)[end].try_emplace(SpotOf(*last, v), kInf);
+        auto [it, fresh] = (*best)[end].try_emplace(SpotOf(*last, v), kNever);
         it->second = std::min(it->second, cost + key.first.first + key.first.second);
         if (end == p_.n_node || !last->growable) continue;
         for (const PlaceOffer* next : starting_[end]) {
@@ -95,7 +95,7 @@ class ChainProgramme {
               {std::max(key.first.first, next->setup), std::max(key.first.second, next->launch)},
               next};
           double& c = open[end + static_cast<uint32_t>(next->nodes.size())]
-                          .try_emplace(to, kInf)
+                          .try_emplace(to, kNever)
                           .first->second;
           c = std::min(c, cost + next->marginal - last->edge_saving);
         }

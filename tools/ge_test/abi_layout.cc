@@ -31,7 +31,7 @@ struct Struct {
   uint64_t size, align, wanted_fields;
   std::vector<Field> fields;
 };
-struct Value {
+struct Number {
   const char* name;
   int64_t value;
 };
@@ -52,7 +52,7 @@ std::vector<Struct> AllStructs() {
   return out;
 }
 
-std::vector<Value> AllValues() {
+std::vector<Number> AllValues() {
   return {
 #define GE_ABI_VALUE(name) {#name, static_cast<int64_t>(name)},
 #define GE_ABI_STRUCT(name, n)
@@ -84,14 +84,14 @@ std::string Gap(const Struct& s) {
   return fmt::format("{} has {} fields, the header {}", s.name, s.fields.size(), s.wanted_fields);
 }
 
-std::string Layout(const std::vector<Struct>& structs, const std::vector<Value>& values) {
+std::string Layout(const std::vector<Struct>& structs, const std::vector<Number>& values) {
   std::string out =
       "# Layout of sdk/include/ge/ge_plugin.h. GE_HEADER_HASH is the first 8 bytes of this file's\n"
       "# SHA-256. Written by ge-test --abi-layout FILE --update; a change here is a change of the "
       "ABI.\n";
   out += fmt::format("abi {}.{} magic {:#x} pointer {}\n", GE_ABI_MAJOR, GE_ABI_MINOR,
                      GE_PLUGIN_MAGIC, sizeof(void*));
-  for (const Value& v : values) out += fmt::format("value {} {}\n", v.name, v.value);
+  for (const Number& v : values) out += fmt::format("value {} {}\n", v.name, v.value);
   for (const Struct& s : structs) {
     out += fmt::format("struct {} bytes {} align {}\n", s.name, s.size, s.align);
     for (const Field& f : s.fields) {
@@ -153,7 +153,7 @@ int RunAbiLayout(int argc, char** argv) {
   if (argc != 3 && !update) return Usage();
   const std::string path = argv[2];
   const std::vector<Struct> structs = AllStructs();
-  const std::vector<Value> values = AllValues();
+  const std::vector<Number> values = AllValues();
   const std::string found = Layout(structs, values);
   Report report;
   for (const Struct& s : structs) {

@@ -6,7 +6,7 @@
 namespace ge {
 namespace {
 
-Status Infer(InferContext& c) {
+Status InferAssign(InferContext& c) {
   GE_ASSIGN_OR_RETURN(const Type* type, StateType(c));
   if (type == nullptr) return {};
   const Type& value = c.input_type(0);
@@ -22,12 +22,12 @@ Status Infer(InferContext& c) {
                                    TypeToString(value, c.dims()), TypeToString(*type, c.dims())));
 }
 
-Work Effort(const Node&, std::span<const Type> in, std::span<const Type>) {
+Work EffortAssign(const Node&, std::span<const Type> in, std::span<const Type>) {
   return {0, 2 * BytesOf(in, {})};
 }
 
-OpDef Record() {
-  OpDef op{"ge", "Assign", 1, {{"value", kAnyDType}}, {}, {}, Infer, Effort};
+OpDef AssignRecord() {
+  OpDef op{"ge", "Assign", 1, {{"value", kAnyDType}}, {}, {}, InferAssign, EffortAssign};
   op.deterministic = false;
   op.has_effects = true;
   return op;
@@ -36,6 +36,6 @@ OpDef Record() {
 }  // namespace
 
 // Writes the state that the node's first effect names; visible when the run ends.
-GE_OP(assign) = Record();
+GE_OP(assign) = AssignRecord();
 
 }  // namespace ge

@@ -3,7 +3,7 @@
 namespace ge {
 namespace {
 
-Status Infer(InferContext& c) {
+Status InferCopy(InferContext& c) {
   GE_RETURN_IF_ERROR(InferSame(c));
   PassContent(c);
   return {};
@@ -12,7 +12,7 @@ Status Infer(InferContext& c) {
 }  // namespace
 
 // The same tensor elsewhere: an explicit transfer.
-GE_OP(copy) = {"ge", "Copy", 1,           {{"X", kAnyDType, "T"}}, {{"Y", kAnyDType, "T"}},
-               {},   Infer,  PerOutput<0>};
+GE_OP(copy) = {"ge", "Copy",    1,           {{"X", kAnyDType, "T"}}, {{"Y", kAnyDType, "T"}},
+               {},   InferCopy, PerOutput<0>};
 
 }  // namespace ge

@@ -5,7 +5,7 @@ namespace ge {
 namespace {
 
 // The state's own type; where the context does not show states, what the output declares.
-Status Infer(InferContext& c) {
+Status InferRead(InferContext& c) {
   GE_ASSIGN_OR_RETURN(const Type* type, StateType(c));
   if (type == nullptr) type = c.declared_output(0);
   if (type == nullptr || !type->is_tensor()) {
@@ -15,8 +15,8 @@ Status Infer(InferContext& c) {
   return {};
 }
 
-OpDef Record() {
-  OpDef op{"ge", "Read", 1, {}, {{"value", kAnyDType}}, {}, Infer, PerOutput<0>};
+OpDef ReadRecord() {
+  OpDef op{"ge", "Read", 1, {}, {{"value", kAnyDType}}, {}, InferRead, PerOutput<0>};
   op.deterministic = false;  // what it answers depends on the writes before it
   op.has_effects = true;
   return op;
@@ -25,6 +25,6 @@ OpDef Record() {
 }  // namespace
 
 // The value of the state that the node's first effect names.
-GE_OP(read) = Record();
+GE_OP(read) = ReadRecord();
 
 }  // namespace ge

@@ -5,11 +5,11 @@ namespace {
 
 std::optional<Dim> Fold(DimTable& d, Dim a, Dim b) { return d.Add(a, b); }
 
-Status Infer(InferContext& c) { return InferFolded(c, Fold); }
+Status InferAdd(InferContext& c) { return InferFolded(c, Fold); }
 
 }  // namespace
 
 // a + b with broadcasting.
-GE_OP(add) = Binary("Add", 14, kNumeric, Infer);
+GE_OP(add) = Binary("Add", 14, kNumeric, InferAdd);
 
 }  // namespace ge

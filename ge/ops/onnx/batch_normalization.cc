@@ -8,7 +8,7 @@
 namespace ge {
 namespace {
 
-Status Infer(InferContext& c) {
+Status InferBatchNormalization(InferContext& c) {
   const Type& x = c.input_type(0);
   const double epsilon = AttrFloat(c.node(), "epsilon", 1e-5);
   const double momentum = AttrFloat(c.node(), "momentum", 0.9);
@@ -49,8 +49,8 @@ Status Infer(InferContext& c) {
   return {};
 }
 
-OpDef Record() {
-  OpDef op{"", "BatchNormalization", 15, {}, {}, {}, Infer, PerOutput<2>};
+OpDef BatchNormalizationRecord() {
+  OpDef op{"", "BatchNormalization", 15, {}, {}, {}, InferBatchNormalization, PerOutput<2>};
   op.inputs = {{"X", kFloats, "T"},
                {"scale", kFloats, "T1"},
                {"B", kFloats, "T1"},
@@ -68,6 +68,6 @@ OpDef Record() {
 }  // namespace
 
 // (x - mean) / sqrt(var + epsilon) * scale + B per channel; batch statistics when training.
-GE_OP(batch_normalization) = Record();
+GE_OP(batch_normalization) = BatchNormalizationRecord();
 
 }  // namespace ge

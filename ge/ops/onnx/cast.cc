@@ -5,12 +5,12 @@
 namespace ge {
 namespace {
 
-constexpr DTypeSet kTypes = kAnyDType & ~kComplexes;
+constexpr DTypeSet kTypesCast = kAnyDType & ~kComplexes;
 
-Status Infer(InferContext& c) {
+Status InferCast(InferContext& c) {
   const int64_t to = AttrInt(c.node(), "to", 0);
   const auto dtype = static_cast<DType>(to);
-  if (to < 1 || to >= kDTypeCount || !IsKnown(dtype) || !(kTypes & Bit(dtype))) {
+  if (to < 1 || to >= kDTypeCount || !IsKnown(dtype) || !(kTypesCast & Bit(dtype))) {
     return Bad(c.node(), fmt::format("attribute 'to' is {}, wanted the number of a real, integer, "
                                      "bool or string dtype (1 to {})",
                                      to, kDTypeCount - 1));
@@ -44,9 +44,9 @@ GE_OP(cast) = {
     "",
     "Cast",
     25,
-    {{"input", kTypes, "T1"}},
-    {{"output", kTypes, "T2"}},
+    {{"input", kTypesCast, "T1"}},
+    {{"output", kTypesCast, "T2"}},
     {{"to", AttrKind::kInt, true}, {"saturate", AttrKind::kInt}, {"round_mode", AttrKind::kString}},
-    Infer};
+    InferCast};
 
 }  // namespace ge

@@ -3,7 +3,7 @@
 namespace ge {
 namespace {
 
-Status Infer(InferContext& c) {
+Status InferClip(InferContext& c) {
   for (size_t i = 1; i < c.input_count(); ++i) {
     if (!c.has_input(i)) continue;
     // Exporters also write one-element vectors for these scalars.
@@ -29,7 +29,7 @@ GE_OP(clip) = {"",
                 {"max", kNumeric, "T", Arity::kOptional}},
                {{"output", kNumeric, "T"}},
                {},
-               Infer,
+               InferClip,
                PerOutput<2>};
 
 }  // namespace ge

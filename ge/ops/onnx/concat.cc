@@ -16,7 +16,7 @@ void JoinContents(InferContext& c) {
   SetContent(c, 0, c.input_type(0).dtype, std::move(all));
 }
 
-Status Infer(InferContext& c) {
+Status InferConcat(InferContext& c) {
   const DType dtype = c.input_type(0).dtype;
   std::vector<Dim> dims;
   int64_t axis = 0;
@@ -71,7 +71,7 @@ GE_OP(concat) = {"",
                  {{"inputs", kClassic, "T", Arity::kVariadic}},
                  {{"concat_result", kClassic, "T"}},
                  {{"axis", AttrKind::kInt, true}},
-                 Infer,
+                 InferConcat,
                  PerOutput<0>};
 
 }  // namespace ge

@@ -26,7 +26,7 @@ Status FromInts(InferContext& c, const std::vector<int64_t>& values) {
   return {};
 }
 
-Status Infer(InferContext& c) {
+Status InferConstant(InferContext& c) {
   const Node& n = c.node();
   if (n.attrs.size() != 1) {
     return Bad(n, "found " + std::to_string(n.attrs.size()) +
@@ -69,7 +69,7 @@ GE_OP(constant) = {"",
                     {"value_ints", AttrKind::kInts},
                     {"value_string", AttrKind::kString},
                     {"value_strings", AttrKind::kStrings}},
-                   Infer,
+                   InferConstant,
                    PerOutput<0>};
 
 }  // namespace ge

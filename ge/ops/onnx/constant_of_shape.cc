@@ -28,7 +28,7 @@ Result<Fill> ReadFill(InferContext& c) {
   return fill;
 }
 
-Status Infer(InferContext& c) {
+Status InferConstantOfShape(InferContext& c) {
   GE_ASSIGN_OR_RETURN(Fill fill, ReadFill(c));
   const Type& shape = c.input_type(0);
   if (shape.ranked && shape.rank() != 1) {
@@ -64,7 +64,7 @@ GE_OP(constant_of_shape) = {"",
                             {{"input", Bit(DType::kInt64), "T1"}},
                             {{"output", kAnyDType & ~kComplexes & ~Bit(DType::kString), "T2"}},
                             {{"value", AttrKind::kTensor}},
-                            Infer,
+                            InferConstantOfShape,
                             PerOutput<0>};
 
 }  // namespace ge

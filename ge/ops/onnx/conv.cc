@@ -57,7 +57,7 @@ Result<std::vector<int64_t>> Kernel(InferContext& c) {
   return kernel;
 }
 
-Status Infer(InferContext& c) {
+Status InferConv(InferContext& c) {
   const Type& x = c.input_type(0);
   const Type& w = c.input_type(1);
   GE_RETURN_IF_ERROR(WantRank(x, 3, "Conv: input 'X' (N x C x spatial)"));
@@ -87,7 +87,7 @@ Status Infer(InferContext& c) {
 }
 
 // A multiply and an add for each weight of a filter, per output element.
-Work Effort(const Node&, std::span<const Type> in, std::span<const Type> out) {
+Work EffortConv(const Node&, std::span<const Type> in, std::span<const Type> out) {
   double filter = 0;
   if (in.size() > 1 && !out.empty() && in[1].is_static() && in[1].rank() > 0) {
     const double filters = static_cast<double>(in[1].dims[0].value);
@@ -96,8 +96,8 @@ Work Effort(const Node&, std::span<const Type> in, std::span<const Type> out) {
   return {filter > 0 ? 2 * filter * ElementsOf(out[0]) : 0, BytesOf(in, out)};
 }
 
-OpDef Record() {
-  OpDef op{"", "Conv", 22, {}, {{"Y", kFloats, "T"}}, {}, Infer, Effort};
+OpDef ConvRecord() {
+  OpDef op{"", "Conv", 22, {}, {{"Y", kFloats, "T"}}, {}, InferConv, EffortConv};
   op.inputs = {{"X", kFloats, "T"}, {"W", kFloats, "T"}, {"B", kFloats, "T", Arity::kOptional}};
   op.attrs = {{"auto_pad", AttrKind::kString}, {"dilations", AttrKind::kInts},
               {"group", AttrKind::kInt},       {"kernel_shape", AttrKind::kInts},
@@ -108,6 +108,6 @@ OpDef Record() {
 }  // namespace
 
 // Grouped, dilated cross-correlation over any number of spatial axes.
-GE_OP(conv) = Record();
+GE_OP(conv) = ConvRecord();
 
 }  // namespace ge

@@ -92,7 +92,7 @@ Status SpatialDims(InferContext& c, const std::vector<int64_t>& kernel, std::vec
   return {};
 }
 
-Status Infer(InferContext& c) {
+Status InferConvTranspose(InferContext& c) {
   const Type& x = c.input_type(0);
   const Type& w = c.input_type(1);
   GE_RETURN_IF_ERROR(WantRank(x, 3, "ConvTranspose: input 'X' (N x C x spatial)"));
@@ -132,7 +132,7 @@ Status Infer(InferContext& c) {
 }
 
 // A multiply and an add for each weight of a channel, per input element.
-Work Effort(const Node&, std::span<const Type> in, std::span<const Type> out) {
+Work EffortConvTranspose(const Node&, std::span<const Type> in, std::span<const Type> out) {
   double weights = 0;
   if (in.size() > 1 && in[1].is_static() && in[1].rank() > 0) {
     const double channels = static_cast<double>(in[1].dims[0].value);
@@ -141,8 +141,15 @@ Work Effort(const Node&, std::span<const Type> in, std::span<const Type> out) {
   return {weights > 0 ? 2 * weights * ElementsOf(in[0]) : 0, BytesOf(in, out)};
 }
 
-OpDef Record() {
-  OpDef op{"", "ConvTranspose", 22, {}, {{"Y", kFloats, "T"}}, {}, Infer, Effort};
+OpDef ConvTransposeRecord() {
+  OpDef op{"",
+           "ConvTranspose",
+           22,
+           {},
+           {{"Y", kFloats, "T"}},
+           {},
+           InferConvTranspose,
+           EffortConvTranspose};
   op.inputs = {{"X", kFloats, "T"}, {"W", kFloats, "T"}, {"B", kFloats, "T", Arity::kOptional}};
   op.attrs = {{"auto_pad", AttrKind::kString},     {"dilations", AttrKind::kInts},
               {"group", AttrKind::kInt},           {"kernel_shape", AttrKind::kInts},
@@ -154,6 +161,6 @@ OpDef Record() {
 }  // namespace
 
 // The transpose of Conv: every input element spreads a kernel over the output.
-GE_OP(conv_transpose) = Record();
+GE_OP(conv_transpose) = ConvTransposeRecord();
 
 }  // namespace ge

@@ -14,11 +14,11 @@ std::optional<Dim> Fold(DimTable& d, Dim a, Dim b) {
   return d.FloorDiv(a, b);
 }
 
-Status Infer(InferContext& c) { return InferFolded(c, Fold); }
+Status InferDiv(InferContext& c) { return InferFolded(c, Fold); }
 
 }  // namespace
 
 // a / b with broadcasting; integers truncate toward zero.
-GE_OP(div) = Binary("Div", 14, kNumeric, Infer);
+GE_OP(div) = Binary("Div", 14, kNumeric, InferDiv);
 
 }  // namespace ge

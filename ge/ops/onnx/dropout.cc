@@ -3,7 +3,7 @@
 namespace ge {
 namespace {
 
-Status Infer(InferContext& c) {
+Status InferDropout(InferContext& c) {
   GE_RETURN_IF_ERROR(InferSame(c));
   if (c.output_count() > 1 && c.has_output(1)) {
     Type mask = c.input_type(0);
@@ -18,9 +18,9 @@ Status Infer(InferContext& c) {
   return {};
 }
 
-OpDef Record() {
+OpDef DropoutRecord() {
   const DTypeSet types = kFloats | kFloat8s;
-  OpDef op{"", "Dropout", 22, {}, {}, {{"seed", AttrKind::kInt}}, Infer};
+  OpDef op{"", "Dropout", 22, {}, {}, {{"seed", AttrKind::kInt}}, InferDropout};
   op.inputs = {{"data", types, "T"},
                {"ratio", types, "T1", Arity::kOptional},
                {"training_mode", Bit(DType::kBool), "T2", Arity::kOptional}};
@@ -32,6 +32,6 @@ OpDef Record() {
 }  // namespace
 
 // The identity unless training_mode is true; then a scaled random mask.
-GE_OP(dropout) = Record();
+GE_OP(dropout) = DropoutRecord();
 
 }  // namespace ge

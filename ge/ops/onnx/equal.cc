@@ -15,12 +15,12 @@ std::optional<Dim> Fold(DimTable& d, Dim a, Dim b) {
   return std::nullopt;
 }
 
-Status Infer(InferContext& c) { return InferFolded(c, Fold, DType::kBool); }
+Status InferEqual(InferContext& c) { return InferFolded(c, Fold, DType::kBool); }
 
 }  // namespace
 
 // a == b with broadcasting.
-GE_OP(equal) = Binary("Equal", 19, kNumeric | Bit(DType::kBool) | Bit(DType::kString), Infer,
+GE_OP(equal) = Binary("Equal", 19, kNumeric | Bit(DType::kBool) | Bit(DType::kString), InferEqual,
                       Bit(DType::kBool));
 
 }  // namespace ge

@@ -5,7 +5,7 @@
 namespace ge {
 namespace {
 
-Status Infer(InferContext& c) {
+Status InferExpand(InferContext& c) {
   const Type& x = c.input_type(0);
   const Type& shape = c.input_type(1);
   if (shape.ranked && shape.rank() != 1) {
@@ -51,7 +51,7 @@ GE_OP(expand) = {"",
                  {{"input", kClassic, "T"}, {"shape", Bit(DType::kInt64)}},
                  {{"output", kClassic, "T"}},
                  {},
-                 Infer,
+                 InferExpand,
                  PerOutput<0>};
 
 }  // namespace ge

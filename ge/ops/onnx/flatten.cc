@@ -5,7 +5,7 @@
 namespace ge {
 namespace {
 
-Status Infer(InferContext& c) {
+Status InferFlatten(InferContext& c) {
   const Type& x = c.input_type(0);
   if (!x.ranked) {
     return SetTensor(c, 0, x.dtype, {c.FreshDim("flatten", false), c.FreshDim("flatten", false)});
@@ -38,7 +38,7 @@ GE_OP(flatten) = {"",
                   {{"input", kAnyDType, "T"}},
                   {{"output", kAnyDType, "T"}},
                   {{"axis", AttrKind::kInt}},
-                  Infer,
+                  InferFlatten,
                   PerOutput<0>};
 
 }  // namespace ge

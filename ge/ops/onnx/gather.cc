@@ -33,7 +33,7 @@ void PickContent(InferContext& c) {
   SetContent(c, 0, c.input_type(0).dtype, std::move(picked));
 }
 
-Status Infer(InferContext& c) {
+Status InferGather(InferContext& c) {
   const Type& x = c.input_type(0);
   const Type& indices = c.input_type(1);
   if (!x.ranked) {
@@ -66,7 +66,7 @@ GE_OP(gather) = {"",
                  {{"data", kClassic, "T"}, {"indices", kIndex, "Tind"}},
                  {{"output", kClassic, "T"}},
                  {{"axis", AttrKind::kInt}},
-                 Infer,
+                 InferGather,
                  PerOutput<0>};
 
 }  // namespace ge

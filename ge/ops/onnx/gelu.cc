@@ -6,7 +6,7 @@
 namespace ge {
 namespace {
 
-Status Infer(InferContext& c) {
+Status InferGelu(InferContext& c) {
   const std::string_view how = AttrString(c.node(), "approximate", "none");
   if (how != "none" && how != "tanh") {
     return Bad(c.node(),
@@ -36,10 +36,10 @@ std::vector<ValueId> Decompose(Transaction& t, FunctionId fn, const Node& node) 
   return {p.Cast(p.Add("Mul", {half, up}, type), wanted)};
 }
 
-OpDef Record() {
+OpDef GeluRecord() {
   OpDef op = Unary<25>("Gelu", 20);
   op.attrs = {{"approximate", AttrKind::kString}};
-  op.infer = Infer;
+  op.infer = InferGelu;
   op.decompose = Decompose;
   return op;
 }
@@ -47,6 +47,6 @@ OpDef Record() {
 }  // namespace
 
 // The Gaussian error linear unit: x times the normal distribution's share below x.
-GE_OP(gelu) = Record();
+GE_OP(gelu) = GeluRecord();
 
 }  // namespace ge

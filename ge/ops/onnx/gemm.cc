@@ -35,7 +35,7 @@ Status CheckBias(InferContext& c, std::span<const Dim> out) {
                                    Show(c.dims(), t.dims), Show(c.dims(), out)));
 }
 
-Status Infer(InferContext& c) {
+Status InferGemm(InferContext& c) {
   if (!std::isfinite(AttrFloat(c.node(), "alpha", 1)) ||
       !std::isfinite(AttrFloat(c.node(), "beta", 1))) {
     return Bad(c.node(), "attribute 'alpha' or 'beta' is not finite, wanted finite numbers");
@@ -52,28 +52,29 @@ Status Infer(InferContext& c) {
   return SetTensor(c, 0, c.input_type(0).dtype, out);
 }
 
-Work Effort(const Node& node, std::span<const Type> in, std::span<const Type> out) {
+Work EffortGemm(const Node& node, std::span<const Type> in, std::span<const Type> out) {
   const bool known = !in.empty() && in[0].is_static() && in[0].rank() == 2 && !out.empty();
   const size_t axis = AttrInt(node, "transA", 0) != 0 ? 0 : 1;
   const double inner = known ? static_cast<double>(in[0].dims[axis].value) : 0;
   return {known ? (2 * inner + 2) * ElementsOf(out[0]) : 0, BytesOf(in, out)};
 }
 
-constexpr DTypeSet kTypes = kFloats | kIndex | Bit(DType::kUint32) | Bit(DType::kUint64);
+constexpr DTypeSet kTypesGemm = kFloats | kIndex | Bit(DType::kUint32) | Bit(DType::kUint64);
 
 }  // namespace
 
 // alpha * A' * B' + beta * C, A' and B' transposed on demand.
-GE_OP(gemm) = {"",
-               "Gemm",
-               13,
-               {{"A", kTypes, "T"}, {"B", kTypes, "T"}, {"C", kTypes, "T", Arity::kOptional}},
-               {{"Y", kTypes, "T"}},
-               {{"alpha", AttrKind::kFloat},
-                {"beta", AttrKind::kFloat},
-                {"transA", AttrKind::kInt},
-                {"transB", AttrKind::kInt}},
-               Infer,
-               Effort};
+GE_OP(gemm) = {
+    "",
+    "Gemm",
+    13,
+    {{"A", kTypesGemm, "T"}, {"B", kTypesGemm, "T"}, {"C", kTypesGemm, "T", Arity::kOptional}},
+    {{"Y", kTypesGemm, "T"}},
+    {{"alpha", AttrKind::kFloat},
+     {"beta", AttrKind::kFloat},
+     {"transA", AttrKind::kInt},
+     {"transB", AttrKind::kInt}},
+    InferGemm,
+    EffortGemm};
 
 }  // namespace ge

@@ -5,7 +5,7 @@
 namespace ge {
 namespace {
 
-Status Infer(InferContext& c) {
+Status InferHardSigmoid(InferContext& c) {
   if (!std::isfinite(AttrFloat(c.node(), "alpha", 0.2)) ||
       !std::isfinite(AttrFloat(c.node(), "beta", 0.5))) {
     return Bad(c.node(), "attribute 'alpha' or 'beta' is not finite, wanted finite numbers");
@@ -22,7 +22,7 @@ GE_OP(hard_sigmoid) = {"",
                        {{"X", kFloats, "T"}},
                        {{"Y", kFloats, "T"}},
                        {{"alpha", AttrKind::kFloat}, {"beta", AttrKind::kFloat}},
-                       Infer,
+                       InferHardSigmoid,
                        PerOutput<4>};
 
 }  // namespace ge

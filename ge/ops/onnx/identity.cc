@@ -3,7 +3,7 @@
 namespace ge {
 namespace {
 
-Status Infer(InferContext& c) {
+Status InferIdentity(InferContext& c) {
   c.SetOutput(0, c.input_type(0));
   PassContent(c);
   return {};
@@ -13,7 +13,7 @@ Status Infer(InferContext& c) {
 
 // The same value, of any kind.
 GE_OP(identity) = {
-    "", "Identity", 25,          {{"input", kAnyType, "V"}}, {{"output", kAnyType, "V"}},
-    {}, Infer,      PerOutput<0>};
+    "", "Identity",    25,          {{"input", kAnyType, "V"}}, {{"output", kAnyType, "V"}},
+    {}, InferIdentity, PerOutput<0>};
 
 }  // namespace ge

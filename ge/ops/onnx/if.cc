@@ -6,7 +6,7 @@
 namespace ge {
 namespace {
 
-Status Infer(InferContext& c) {
+Status InferIf(InferContext& c) {
   GE_ASSIGN_OR_RETURN(const Function* then_fn, CalleeOf(c, "then_branch"));
   GE_ASSIGN_OR_RETURN(const Function* else_fn, CalleeOf(c, "else_branch"));
   GE_RETURN_IF_ERROR(CheckCallee(c, *then_fn, c.input_count() - 1, c.output_count()));
@@ -31,7 +31,7 @@ GE_OP(if) = {"",
              {{"cond", Bit(DType::kBool), "B"}, {"captures", kAnyType, "", Arity::kVariadic, 0}},
              {{"outputs", kAnyType, "", Arity::kVariadic}},
              {},
-             Infer,
+             InferIf,
              PerOutput<0>};
 
 }  // namespace ge

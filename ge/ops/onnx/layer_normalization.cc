@@ -25,7 +25,7 @@ Status WantNarrower(InferContext& c, size_t i, const char* name) {
                                    name, Show(c.dims(), t.dims), Show(c.dims(), x.dims)));
 }
 
-Status Infer(InferContext& c) {
+Status InferLayerNormalization(InferContext& c) {
   const Type x = c.input_type(0);
   const double epsilon = AttrFloat(c.node(), "epsilon", kEpsilon);
   if (!std::isfinite(epsilon) || epsilon < 0) {
@@ -98,8 +98,8 @@ std::vector<ValueId> Decompose(Transaction& t, FunctionId fn, const Node& node) 
   return out;
 }
 
-OpDef Record() {
-  OpDef op{"", "LayerNormalization", 17, {}, {}, {}, Infer, PerOutput<8>};
+OpDef LayerNormalizationRecord() {
+  OpDef op{"", "LayerNormalization", 17, {}, {}, {}, InferLayerNormalization, PerOutput<8>};
   const DTypeSet stashed = Bit(DType::kFloat) | Bit(DType::kBfloat16);
   op.inputs = {{"X", kFloats, "T"}, {"Scale", kFloats, "T"}, {"B", kFloats, "T", Arity::kOptional}};
   op.outputs = {{"Y", kFloats, "T"},
@@ -114,6 +114,6 @@ OpDef Record() {
 }  // namespace
 
 // (x - mean) / sqrt(variance + epsilon) over the axes from `axis` on, times Scale, plus B.
-GE_OP(layer_normalization) = Record();
+GE_OP(layer_normalization) = LayerNormalizationRecord();
 
 }  // namespace ge

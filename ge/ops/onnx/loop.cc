@@ -7,7 +7,7 @@ namespace ge {
 namespace {
 
 // Body: (iteration, condition, carried..., captures...) -> (condition, carried..., scanned...).
-Status Infer(InferContext& c) {
+Status InferLoop(InferContext& c) {
   GE_ASSIGN_OR_RETURN(const Function* body, CalleeOf(c, "body"));
   GE_ASSIGN_OR_RETURN(const size_t captures, CaptureCount(c, 2));
   const size_t carried = c.input_count() - 2 - captures;
@@ -33,8 +33,8 @@ Status Infer(InferContext& c) {
   return {};
 }
 
-OpDef Record() {
-  OpDef op{"", "Loop", 25, {}, {}, {}, Infer, PerOutput<0>};
+OpDef LoopRecord() {
+  OpDef op{"", "Loop", 25, {}, {}, {}, InferLoop, PerOutput<0>};
   op.inputs = {{"M", Bit(DType::kInt64), "I", Arity::kOptional},
                {"cond", Bit(DType::kBool), "B", Arity::kOptional},
                {"v_initial", kAnyType, "", Arity::kVariadic, 0}};
@@ -46,6 +46,6 @@ OpDef Record() {
 }  // namespace
 
 // A function repeated while its condition holds, at most M times.
-GE_OP(loop) = Record();
+GE_OP(loop) = LoopRecord();
 
 }  // namespace ge

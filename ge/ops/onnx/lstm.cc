@@ -123,7 +123,7 @@ Status CheckInputs(InferContext& c, const Sizes& s) {
   return {};
 }
 
-Status Infer(InferContext& c) {
+Status InferLstm(InferContext& c) {
   GE_ASSIGN_OR_RETURN(const int64_t directions, Directions(c.node()));
   GE_RETURN_IF_ERROR(CheckAttrs(c.node(), directions));
   GE_ASSIGN_OR_RETURN(const Sizes s, ReadSizes(c, directions));
@@ -143,7 +143,7 @@ Status Infer(InferContext& c) {
 }
 
 // Both matrix products for every step, and about 40 operations per hidden element.
-Work Effort(const Node&, std::span<const Type> in, std::span<const Type> out) {
+Work EffortLstm(const Node&, std::span<const Type> in, std::span<const Type> out) {
   if (in.size() < 3 || !in[0].is_static() || in[0].rank() != 3 || !in[2].is_static() ||
       in[2].rank() != 3) {
     return {0, BytesOf(in, out)};
@@ -154,8 +154,8 @@ Work Effort(const Node&, std::span<const Type> in, std::span<const Type> out) {
   return {steps * (2 * (ElementsOf(in[1]) + ElementsOf(in[2])) + 40 * hidden), BytesOf(in, out)};
 }
 
-OpDef Record() {
-  OpDef op{"", "LSTM", 22, {}, {}, {}, Infer, Effort};
+OpDef LstmRecord() {
+  OpDef op{"", "LSTM", 22, {}, {}, {}, InferLstm, EffortLstm};
   const Arity opt = Arity::kOptional;
   op.inputs = {{"X", kFloats, "T"},
                {"W", kFloats, "T"},
@@ -176,6 +176,6 @@ OpDef Record() {
 }  // namespace
 
 // One or two layers of long short-term memory; gates in the order input, output, forget, cell.
-GE_OP(lstm) = Record();
+GE_OP(lstm) = LstmRecord();
 
 }  // namespace ge

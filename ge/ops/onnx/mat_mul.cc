@@ -6,7 +6,7 @@
 namespace ge {
 namespace {
 
-Status Infer(InferContext& c) {
+Status InferMatMul(InferContext& c) {
   const Type& a = c.input_type(0);
   const Type& b = c.input_type(1);
   if (!a.ranked || !b.ranked) {
@@ -32,19 +32,24 @@ Status Infer(InferContext& c) {
   return SetTensor(c, 0, a.dtype, std::move(dims));
 }
 
-Work Effort(const Node&, std::span<const Type> in, std::span<const Type> out) {
+Work EffortMatMul(const Node&, std::span<const Type> in, std::span<const Type> out) {
   const bool known = !out.empty() && !in.empty() && in[0].is_static() && in[0].rank() > 0;
   const double inner = known ? static_cast<double>(in[0].dims.back().value) : 0;
   return {known ? 2 * inner * ElementsOf(out[0]) : 0, BytesOf(in, out)};
 }
 
-constexpr DTypeSet kTypes = kFloats | kIndex | Bit(DType::kUint32) | Bit(DType::kUint64);
+constexpr DTypeSet kTypesMatMul = kFloats | kIndex | Bit(DType::kUint32) | Bit(DType::kUint64);
 
 }  // namespace
 
 // Matrix products with numpy's rules for vectors and for broadcast batches.
-GE_OP(mat_mul) = {
-    "", "MatMul", 13,    {{"A", kTypes, "T"}, {"B", kTypes, "T"}}, {{"Y", kTypes, "T"}},
-    {}, Infer,    Effort};
+GE_OP(mat_mul) = {"",
+                  "MatMul",
+                  13,
+                  {{"A", kTypesMatMul, "T"}, {"B", kTypesMatMul, "T"}},
+                  {{"Y", kTypesMatMul, "T"}},
+                  {},
+                  InferMatMul,
+                  EffortMatMul};
 
 }  // namespace ge

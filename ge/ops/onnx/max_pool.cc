@@ -3,9 +3,9 @@
 namespace ge {
 namespace {
 
-constexpr DTypeSet kTypes = kFloats | Bit(DType::kInt8) | Bit(DType::kUint8);
+constexpr DTypeSet kTypesMaxPool = kFloats | Bit(DType::kInt8) | Bit(DType::kUint8);
 
-Status Infer(InferContext& c) {
+Status InferMaxPool(InferContext& c) {
   const int64_t order = AttrInt(c.node(), "storage_order", 0);
   if (order != 0 && order != 1) {
     return Bad(c.node(), "attribute 'storage_order' is " + std::to_string(order) +
@@ -17,13 +17,14 @@ Status Infer(InferContext& c) {
 }  // namespace
 
 // The largest of each window, padding excluded; Indices are flat positions in X.
-GE_OP(max_pool) = {"",
-                   "MaxPool",
-                   22,
-                   {{"X", kTypes, "T"}},
-                   {{"Y", kTypes, "T"}, {"Indices", Bit(DType::kInt64), "I", Arity::kOptional}},
-                   PoolAttrs({"storage_order", AttrKind::kInt}),
-                   Infer,
-                   PoolWork};
+GE_OP(max_pool) = {
+    "",
+    "MaxPool",
+    22,
+    {{"X", kTypesMaxPool, "T"}},
+    {{"Y", kTypesMaxPool, "T"}, {"Indices", Bit(DType::kInt64), "I", Arity::kOptional}},
+    PoolAttrs({"storage_order", AttrKind::kInt}),
+    InferMaxPool,
+    PoolWork};
 
 }  // namespace ge

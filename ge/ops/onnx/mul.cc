@@ -5,11 +5,11 @@ namespace {
 
 std::optional<Dim> Fold(DimTable& d, Dim a, Dim b) { return d.Mul(a, b); }
 
-Status Infer(InferContext& c) { return InferFolded(c, Fold); }
+Status InferMul(InferContext& c) { return InferFolded(c, Fold); }
 
 }  // namespace
 
 // a * b with broadcasting.
-GE_OP(mul) = Binary("Mul", 14, kNumeric, Infer);
+GE_OP(mul) = Binary("Mul", 14, kNumeric, InferMul);
 
 }  // namespace ge

@@ -3,7 +3,7 @@
 namespace ge {
 namespace {
 
-Status Infer(InferContext& c) { return InferBroadcast(c); }
+Status InferPow(InferContext& c) { return InferBroadcast(c); }
 
 }  // namespace
 
@@ -14,7 +14,7 @@ GE_OP(pow) = {"",
               {{"X", kFloats | kIndex, "T"}, {"Y", kNumeric, "T1"}},
               {{"Z", kFloats | kIndex, "T"}},
               {},
-              Infer,
+              InferPow,
               PerOutput<20>};
 
 }  // namespace ge

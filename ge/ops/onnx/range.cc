@@ -68,7 +68,7 @@ Status InferFloats(InferContext& c, double start, double limit, double delta) {
   return SetTensor(c, 0, c.input_type(0).dtype, {KnownDim(n)});
 }
 
-Status Infer(InferContext& c) {
+Status InferRange(InferContext& c) {
   GE_RETURN_IF_ERROR(CheckScalars(c));
   const auto start = Content(c, 0), limit = Content(c, 1), delta = Content(c, 2);
   if (start && limit && delta && start->size() == 1 && limit->size() == 1 && delta->size() == 1) {
@@ -84,18 +84,19 @@ Status Infer(InferContext& c) {
   return SetTensor(c, 0, c.input_type(0).dtype, {c.FreshDim("range", true)});
 }
 
-constexpr DTypeSet kTypes = kFloats | kIndex | Bit(DType::kInt16);
+constexpr DTypeSet kTypesRange = kFloats | kIndex | Bit(DType::kInt16);
 
 }  // namespace
 
 // start, start + delta, ... up to limit, exclusive.
-GE_OP(range) = {"",
-                "Range",
-                27,
-                {{"start", kTypes, "T"}, {"limit", kTypes, "T"}, {"delta", kTypes, "T"}},
-                {{"output", kTypes, "T"}},
-                {{"stash_type", AttrKind::kInt}},
-                Infer,
-                PerOutput<1>};
+GE_OP(range) = {
+    "",
+    "Range",
+    27,
+    {{"start", kTypesRange, "T"}, {"limit", kTypesRange, "T"}, {"delta", kTypesRange, "T"}},
+    {{"output", kTypesRange, "T"}},
+    {{"stash_type", AttrKind::kInt}},
+    InferRange,
+    PerOutput<1>};
 
 }  // namespace ge

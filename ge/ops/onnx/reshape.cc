@@ -116,7 +116,7 @@ Status Resolve(InferContext& c, std::vector<Dim>* target) {
   return {};
 }
 
-Status Infer(InferContext& c) {
+Status InferReshape(InferContext& c) {
   const Type& x = c.input_type(0);
   const Type& shape = c.input_type(1);
   if (shape.ranked && shape.rank() != 1) {
@@ -150,7 +150,7 @@ GE_OP(reshape) = {"",
                   {{"data", kAnyDType, "T"}, {"shape", Bit(DType::kInt64)}},
                   {{"reshaped", kAnyDType, "T"}},
                   {{"allowzero", AttrKind::kInt}},
-                  Infer,
+                  InferReshape,
                   PerOutput<0>};
 
 }  // namespace ge

@@ -42,7 +42,7 @@ bool IsGiven(const InferContext& c, size_t i) {
   return ElementCount(c.input_type(i)) != 0;
 }
 
-Status CheckCount(InferContext& c, const char* name, size_t found, size_t wanted) {
+Status CheckCountResize(InferContext& c, const char* name, size_t found, size_t wanted) {
   if (found == wanted) return {};
   return Bad(c.node(), fmt::format("input '{}' has {} entries, wanted {}: one for each resized "
                                    "axis",
@@ -86,7 +86,7 @@ std::optional<double> Crop(const InferContext& c, size_t k, size_t n) {
 
 Status ByScales(InferContext& c, std::span<const int64_t> axes, std::vector<Dim>* dims) {
   const auto scales = ConstFloats(c, 2);
-  if (scales) GE_RETURN_IF_ERROR(CheckCount(c, "scales", scales->size(), axes.size()));
+  if (scales) GE_RETURN_IF_ERROR(CheckCountResize(c, "scales", scales->size(), axes.size()));
   for (size_t k = 0; k < axes.size(); ++k) {
     Dim& size = (*dims)[static_cast<size_t>(axes[k])];
     const auto crop = Crop(c, k, axes.size());
@@ -130,14 +130,14 @@ Status BySizes(InferContext& c, std::span<const int64_t> axes, std::vector<Dim>*
     for (int64_t axis : axes) (*dims)[static_cast<size_t>(axis)] = c.FreshDim("resize", true);
     return {};
   }
-  GE_RETURN_IF_ERROR(CheckCount(c, "sizes", sizes->size(), axes.size()));
+  GE_RETURN_IF_ERROR(CheckCountResize(c, "sizes", sizes->size(), axes.size()));
   const std::string_view policy = AttrString(c.node(), "keep_aspect_ratio_policy", "stretch");
   if (policy != "stretch") return KeepRatio(c, axes, *sizes, policy == "not_smaller", dims);
   for (size_t k = 0; k < axes.size(); ++k) (*dims)[static_cast<size_t>(axes[k])] = (*sizes)[k];
   return {};
 }
 
-Status Infer(InferContext& c) {
+Status InferResize(InferContext& c) {
   const Type& x = c.input_type(0);
   GE_RETURN_IF_ERROR(CheckAttrs(c.node()));
   const bool by_scales = IsGiven(c, 2), by_sizes = IsGiven(c, 3);
@@ -165,8 +165,8 @@ Status Infer(InferContext& c) {
   return SetTensor(c, 0, x.dtype, std::move(dims));
 }
 
-OpDef Record() {
-  OpDef op{"", "Resize", 19, {}, {{"Y", kClassic, "T1"}}, {}, Infer, PerOutput<12>};
+OpDef ResizeRecord() {
+  OpDef op{"", "Resize", 19, {}, {{"Y", kClassic, "T1"}}, {}, InferResize, PerOutput<12>};
   const DTypeSet roi = kFloats & ~Bit(DType::kBfloat16);
   op.inputs = {{"X", kClassic, "T1"},
                {"roi", roi, "T2", Arity::kOptional},
@@ -187,6 +187,6 @@ OpDef Record() {
 }  // namespace
 
 // Interpolation to scales or sizes; an axis becomes floor(size * extent of roi * scale).
-GE_OP(resize) = Record();
+GE_OP(resize) = ResizeRecord();
 
 }  // namespace ge

@@ -34,7 +34,7 @@ Result<Dim> Length(InferContext& c, size_t states, size_t scans) {
 }
 
 // Body: (state..., element..., captures...) -> (state..., scanned...).
-Status Infer(InferContext& c) {
+Status InferScan(InferContext& c) {
   GE_ASSIGN_OR_RETURN(const Function* body, CalleeOf(c, "body"));
   GE_ASSIGN_OR_RETURN(const size_t captures, CaptureCount(c, 0));
   const size_t inputs = c.input_count() - captures;
@@ -71,8 +71,8 @@ Status Infer(InferContext& c) {
   return {};
 }
 
-OpDef Record() {
-  OpDef op{"", "Scan", 25, {}, {}, {}, Infer, PerOutput<0>};
+OpDef ScanRecord() {
+  OpDef op{"", "Scan", 25, {}, {}, {}, InferScan, PerOutput<0>};
   op.inputs = {{"initial_state_and_scan_inputs", kAnyType, "", Arity::kVariadic}};
   op.outputs = {{"final_state_and_scan_outputs", kAnyType, "", Arity::kVariadic}};
   op.attrs = {{"num_scan_inputs", AttrKind::kInt, true},   {"scan_input_axes", AttrKind::kInts},
@@ -84,6 +84,6 @@ OpDef Record() {
 }  // namespace
 
 // A function over the elements of some tensors, states carried along.
-GE_OP(scan) = Record();
+GE_OP(scan) = ScanRecord();
 
 }  // namespace ge

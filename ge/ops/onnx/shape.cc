@@ -7,7 +7,7 @@
 namespace ge {
 namespace {
 
-Status Infer(InferContext& c) {
+Status InferShape(InferContext& c) {
   const Type& x = c.input_type(0);
   if (!x.ranked) {
     return SetTensor(c, 0, DType::kInt64, {c.FreshDim("rank", false)});
@@ -30,7 +30,7 @@ GE_OP(shape) = {"",
                 {{"data", kAnyDType, "T"}},
                 {{"shape", Bit(DType::kInt64), "T1"}},
                 {{"start", AttrKind::kInt}, {"end", AttrKind::kInt}},
-                Infer,
+                InferShape,
                 PerOutput<0>};
 
 }  // namespace ge

@@ -76,7 +76,7 @@ Result<std::optional<std::vector<int64_t>>> ReadAxes(InferContext& c, std::optio
   return std::optional(std::move(axes));
 }
 
-Status CheckCount(InferContext& c, const char* name, size_t found, size_t wanted) {
+Status CheckCountSlice(InferContext& c, const char* name, size_t found, size_t wanted) {
   if (found == wanted) return {};
   return Bad(c.node(), fmt::format("input '{}' has {} entries, wanted {}: one for each axis that "
                                    "is sliced",
@@ -119,7 +119,7 @@ Status CutAll(InferContext& c, const Arguments& a) {
   return {};
 }
 
-Status Infer(InferContext& c) {
+Status InferSlice(InferContext& c) {
   const Type& x = c.input_type(0);
   if (!x.ranked) {
     c.SetOutput(0, UnrankedTensor(x.dtype));
@@ -145,9 +145,9 @@ Status Infer(InferContext& c) {
   const bool stepped = c.input_count() > 4 && c.has_input(4);
   if (stepped) a.steps = Numbers(c, 4);
   if (!stepped) a.steps.emplace(a.axes.size(), 1);
-  if (count) GE_RETURN_IF_ERROR(CheckCount(c, "starts", *count, a.axes.size()));
-  if (a.ends) GE_RETURN_IF_ERROR(CheckCount(c, "ends", a.ends->size(), a.axes.size()));
-  if (a.steps) GE_RETURN_IF_ERROR(CheckCount(c, "steps", a.steps->size(), a.axes.size()));
+  if (count) GE_RETURN_IF_ERROR(CheckCountSlice(c, "starts", *count, a.axes.size()));
+  if (a.ends) GE_RETURN_IF_ERROR(CheckCountSlice(c, "ends", a.ends->size(), a.axes.size()));
+  if (a.steps) GE_RETURN_IF_ERROR(CheckCountSlice(c, "steps", a.steps->size(), a.axes.size()));
   return CutAll(c, a);
 }
 
@@ -164,7 +164,7 @@ GE_OP(slice) = {"",
                  {"steps", kIndex, "Tind", Arity::kOptional}},
                 {{"output", kClassic, "T"}},
                 {},
-                Infer,
+                InferSlice,
                 PerOutput<0>};
 
 }  // namespace ge

@@ -3,7 +3,7 @@
 namespace ge {
 namespace {
 
-Status Infer(InferContext& c) {
+Status InferSoftmax(InferContext& c) {
   const Type& x = c.input_type(0);
   if (x.ranked) {
     const auto rank = static_cast<int64_t>(x.rank());
@@ -24,7 +24,7 @@ GE_OP(softmax) = {"",
                   {{"input", kFloats, "T"}},
                   {{"output", kFloats, "T"}},
                   {{"axis", AttrKind::kInt}},
-                  Infer,
+                  InferSoftmax,
                   PerOutput<14>};
 
 }  // namespace ge

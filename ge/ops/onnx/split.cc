@@ -79,7 +79,7 @@ void SplitContent(InferContext& c, std::span<const Dim> sizes) {
   }
 }
 
-Status Infer(InferContext& c) {
+Status InferSplit(InferContext& c) {
   const Type& x = c.input_type(0);
   const bool given = c.input_count() > 1 && c.has_input(1);
   if (!given && !HasAttr(c.node(), "num_outputs")) {
@@ -110,7 +110,7 @@ Status Infer(InferContext& c) {
   return {};
 }
 
-Work Effort(const Node&, std::span<const Type> in, std::span<const Type> out) {
+Work EffortSplit(const Node&, std::span<const Type> in, std::span<const Type> out) {
   return {0, BytesOf(in, out)};
 }
 
@@ -123,7 +123,7 @@ GE_OP(split) = {"",
                 {{"input", kClassic, "T"}, {"split", Bit(DType::kInt64), "", Arity::kOptional}},
                 {{"outputs", kClassic, "T", Arity::kVariadic}},
                 {{"axis", AttrKind::kInt}, {"num_outputs", AttrKind::kInt}},
-                Infer,
-                Effort};
+                InferSplit,
+                EffortSplit};
 
 }  // namespace ge

@@ -41,7 +41,7 @@ Status InferNoAxes(InferContext& c) {
   return SetTensor(c, 0, x.dtype, std::move(dims));
 }
 
-Status Infer(InferContext& c) {
+Status InferSqueeze(InferContext& c) {
   const Type& x = c.input_type(0);
   const bool given = c.input_count() > 1 && c.has_input(1);
   const auto numbers = given ? Numbers(c, 1) : std::nullopt;
@@ -81,7 +81,7 @@ GE_OP(squeeze) = {"",
                   {{"data", kAnyDType, "T"}, {"axes", Bit(DType::kInt64), "", Arity::kOptional}},
                   {{"squeezed", kAnyDType, "T"}},
                   {},
-                  Infer,
+                  InferSqueeze,
                   PerOutput<0>};
 
 }  // namespace ge

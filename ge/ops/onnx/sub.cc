@@ -5,11 +5,11 @@ namespace {
 
 std::optional<Dim> Fold(DimTable& d, Dim a, Dim b) { return d.Sub(a, b); }
 
-Status Infer(InferContext& c) { return InferFolded(c, Fold); }
+Status InferSub(InferContext& c) { return InferFolded(c, Fold); }
 
 }  // namespace
 
 // a - b with broadcasting.
-GE_OP(sub) = Binary("Sub", 14, kNumeric, Infer);
+GE_OP(sub) = Binary("Sub", 14, kNumeric, InferSub);
 
 }  // namespace ge

@@ -7,7 +7,7 @@
 namespace ge {
 namespace {
 
-Status Infer(InferContext& c) {
+Status InferTranspose(InferContext& c) {
   const Type& x = c.input_type(0);
   std::vector<int64_t> perm = AttrInts(c.node(), "perm");
   if (perm.empty() && x.ranked) {
@@ -48,7 +48,7 @@ GE_OP(transpose) = {"",
                     {{"data", kAnyDType, "T"}},
                     {{"transposed", kAnyDType, "T"}},
                     {{"perm", AttrKind::kInts}},
-                    Infer,
+                    InferTranspose,
                     PerOutput<0>};
 
 }  // namespace ge

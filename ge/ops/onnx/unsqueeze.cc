@@ -7,7 +7,7 @@
 namespace ge {
 namespace {
 
-Status Infer(InferContext& c) {
+Status InferUnsqueeze(InferContext& c) {
   const Type& x = c.input_type(0);
   const Type& axes_type = c.input_type(1);
   if (axes_type.ranked && axes_type.rank() > 1) {
@@ -50,7 +50,7 @@ GE_OP(unsqueeze) = {"",
                     {{"data", kAnyDType, "T"}, {"axes", Bit(DType::kInt64)}},
                     {{"expanded", kAnyDType, "T"}},
                     {},
-                    Infer,
+                    InferUnsqueeze,
                     PerOutput<0>};
 
 }  // namespace ge

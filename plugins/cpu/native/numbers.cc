@@ -7,12 +7,12 @@
 #include <vector>
 
 #include "ge/ge_plugin.hpp"
+#include "plugins/cpu/segment/loop_parts.h"
 
 namespace ge_native {
 namespace {
 
-// Below this many elements a second thread costs more than it saves (fork-join 0.6 us).
-constexpr int64_t kParallel = 16384;
+using ge_cpu::kParallel;
 
 // ---- casts -------------------------------------------------------------------------------------
 

@@ -19,6 +19,11 @@ class NativeEngine final : public Engine {
   Price PriceOf(const Unit& u, const Parser& p) const override {
     return ge_native::PriceOf(u, p, machine());
   }
+  bool Keeps(const Unit& u) const override { return u.kind != Kind::kPool; }
+  // oneDNN's: it computes images in these.
+  std::vector<Form> Meets() const override {
+    return {{machine().isa >= GE_ISA_AVX512 ? 16 : 8, false}, {0, true}};
+  }
   std::unique_ptr<Builder> MakeBuilder(const Parser& parser, const ge_segment& segment,
                                        Program* program) const override {
     return std::make_unique<NativeBuilder>(simd(), host(), parser, segment, program);

@@ -53,4 +53,8 @@ class OnednnBuilder final : public Builder {
   const Vendor& vendor_;
 };
 
+// The forms of a convolution's images before and behind it, by oneDNN's choice; nullopt when it has
+// none for this one.
+std::optional<std::pair<Form, Form>> FormsOfConv(const Vendor& vendor, const ConvSpec& spec);
+
 }  // namespace ge_onednn

@@ -78,6 +78,21 @@ bool IsUpscale(const ConvSpec& c) {
 
 }  // namespace
 
+std::optional<std::pair<Form, Form>> FormsOfConv(const Vendor& vendor, const ConvSpec& spec) {
+  const Form last{0, true};
+  if (IsUpscale(spec)) return std::pair(last, last);
+  ConvSpec asked = spec;
+  asked.bias = false;  // makes no difference
+  const bool turned = Turn(&asked);
+  std::optional<Prim> plan;
+  try {
+    plan = vendor.Conv(asked, nullptr, {}, nullptr, false);
+  } catch (const dnnl::error&) {  // compiling says what is wrong
+  }
+  if (!plan) return std::nullopt;
+  return std::pair(Form::Of(TurnBack(plan->src, turned)), Form::Of(TurnBack(plan->dst, turned)));
+}
+
 OnednnBuilder::Fused OnednnBuilder::Fuse(const Unit& u, const Layout& target, const Layout& seen,
                                          uint32_t storage_of_x, bool allow_binary) {
   Fused f;

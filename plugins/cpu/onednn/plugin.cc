@@ -1,5 +1,7 @@
 // The engine `onednn`: f32 inference on the CPU through oneDNN and the loops of segment/. A union
 // of its offers is one segment, inside of which tensors keep oneDNN's blocked layouts.
+#include <map>
+
 #include "plugins/cpu/onednn/emit.h"
 #include "plugins/cpu/onednn/price.h"
 #include "plugins/cpu/segment/engine.h"
@@ -32,6 +34,14 @@ class OnednnEngine final : public Engine {
   Price PriceOf(const Unit& u, const Parser& p) const override {
     return ge_onednn::PriceOf(u, p, machine());
   }
+  std::optional<std::pair<Form, Form>> LikingOf(const Unit& u, const Parser&) const override {
+    if (u.kind != Kind::kConv) return std::nullopt;
+    constexpr size_t kKept = 4096;
+    if (forms_.size() > kKept) forms_.clear();
+    auto [it, fresh] = forms_.try_emplace(u.conv);
+    if (fresh) it->second = FormsOfConv(*vendor_, u.conv);
+    return it->second;
+  }
   std::unique_ptr<Builder> MakeBuilder(const Parser& parser, const ge_segment& segment,
                                        Program* program) const override {
     return std::make_unique<OnednnBuilder>(*vendor_, simd(), host(), parser, segment, program);
@@ -39,6 +49,9 @@ class OnednnEngine final : public Engine {
 
  private:
   std::unique_ptr<Vendor> vendor_;
+  // Asking oneDNN takes 0.1 ms; the host asks about a convolution alone and in patterns. Query is
+  // called by one thread at a time.
+  mutable std::map<ConvSpec, std::optional<std::pair<Form, Form>>> forms_;
 };
 
 }  // namespace

@@ -57,11 +57,6 @@ Price PriceOf(const Unit& u, const Parser& p, const Machine& m) {
     out.work_ns = kTaskNs + (m.threads > 1 ? kForkNs : 0) +
                   std::max((flops / speed + PostsNs(u, m, n)) / threads, StreamNs(m, bytes));
   }
-  // With one pixel every layout is the plain one.
-  const bool pixels = u.dims.size() >= 3 && Product(Dims(u.dims.begin() + 2, u.dims.end())) > 1;
-  const bool plain = u.kind == Kind::kMatMul || u.kind == Kind::kSoftmax ||
-                     u.kind == Kind::kLayerNorm || out.reorder_ns > 0;
-  if (pixels && !plain) out.reorder_ns = 2 * StreamNs(m, BytesOf(p, u.out[0]));
   out.workspace = static_cast<uint64_t>(BytesOf(p, u.out[0])) + (1u << 20);
   return out;
 }

@@ -3,6 +3,8 @@
 #include <cstring>
 #include <stdexcept>
 
+#include "plugins/cpu/segment/offers.h"
+
 namespace ge_cpu {
 namespace {
 
@@ -41,23 +43,46 @@ Builder::Builder(const Simd& simd, const ge_host_api* host, const Parser& parser
   const uint32_t n = p_.graph().n_value;
   reps_.resize(n);
   uses_.resize(n, 0);
-  auto add = [&](Storage::Kind kind, uint32_t index, uint32_t value) {
+  auto add = [&](Storage::Kind kind, uint32_t index, uint32_t value, uint64_t bytes) {
     Storage s;
     s.kind = kind;
     s.index = index;
     s.value = value;
+    s.bytes = bytes;
     out_.storages.push_back(s);
     lies_in_.emplace_back();
     return static_cast<uint32_t>(out_.storages.size() - 1);
   };
   for (uint32_t i = 0; i < segment.n_in; ++i) {
     const uint32_t v = segment.in[i];
-    AddRep(v, {Plain(v), {add(Storage::kIn, i, v), 0}});
+    const Layout l = Border(v, segment.in_layout, i);
+    AddRep(v, {l, {add(Storage::kIn, i, v, Bytes(l)), 0}});
   }
   for (uint32_t i = 0; i < segment.n_out; ++i) {
-    leaves_[segment.out[i]] = add(Storage::kOut, i, segment.out[i]);
+    const uint32_t v = segment.out[i];
+    const Layout l = Border(v, segment.out_layout, i);
+    leaves_[v] = {l, {add(Storage::kOut, i, v, Bytes(l)), 0}};
   }
-  workspace_ = add(Storage::kWorkspace, 0, 0);
+  workspace_ = add(Storage::kWorkspace, 0, 0, 0);
+}
+
+Layout Builder::Border(uint32_t v, const uint32_t* ids, uint32_t at) const {
+  const uint32_t id = ids != nullptr ? ids[at] : 0;
+  if (id == 0) return Plain(v);
+  const std::optional<Form> form = id < segment_.n_layout && segment_.layout[id] != nullptr
+                                       ? FormOf(*segment_.layout[id], p_.dims(v).size())
+                                       : std::nullopt;
+  if (!form || p_.size(v) != 4) {
+    throw std::runtime_error("a border is in a layout that was not offered");
+  }
+  return form->On(p_.dims(v));
+}
+
+void Builder::BuildConversion() {
+  if (segment_.n_in != 1 || segment_.n_out != 1 || segment_.in[0] != segment_.out[0]) {
+    throw std::runtime_error("a conversion has one value to convert");
+  }
+  Publish(segment_.out[0]);
 }
 
 std::vector<uint32_t> Builder::Reads(const Unit& u) const {
@@ -243,25 +268,28 @@ Place Builder::NewInternal(uint32_t v, uint64_t bytes) {
 }
 
 Builder::Rep Builder::NewResult(uint32_t v, const Layout& layout) {
-  const auto leaves = leaves_.find(v);
-  if (leaves != leaves_.end() && layout.dense()) return {layout, {leaves->second, 0}};
+  if (const Place* out = Leaf(v, layout)) return {layout, *out};
   return {layout, NewInternal(v, Bytes(layout))};
 }
 
+const Place* Builder::Leaf(uint32_t v, const Layout& layout) const {
+  const auto leaf = leaves_.find(v);
+  return leaf != leaves_.end() && leaf->second.layout == layout ? &leaf->second.place : nullptr;
+}
+
 void Builder::Publish(uint32_t v) {
-  const auto leaves = leaves_.find(v);
-  if (leaves == leaves_.end()) return;
+  const auto leaf = leaves_.find(v);
+  if (leaf == leaves_.end()) return;
+  const Rep to = leaf->second;
   for (const Rep& r : reps_[v]) {
-    if (r.place.storage == leaves->second) return;
+    if (r.place.storage == to.place.storage) return;
   }
-  const Layout dense = Plain(v);
-  const Place to = {leaves->second, 0};
   for (const Rep& r : reps_[v]) {
-    if (!SameMemory(r.layout, dense)) continue;
-    Convert(v, {dense, r.place}, dense, &to);
+    if (!(r.layout == to.layout) && !SameMemory(r.layout, to.layout)) continue;
+    Convert(v, {to.layout, r.place}, to.layout, &to.place);
     return;
   }
-  Convert(v, Main(v), dense, &to);
+  Convert(v, Main(v), to.layout, &to.place);
 }
 
 bool Builder::Dead(const Place& place, const Unit& u) const {
@@ -350,10 +378,7 @@ void Builder::Touch(const Place& p) {
 
 uint64_t Builder::BytesAt(const Place& p) const {
   const Storage& s = out_.storages[p.storage];
-  if (s.kind != Storage::kIn && s.kind != Storage::kOut && s.kind != Storage::kKept) {
-    return s.bytes;
-  }
-  return Bytes(Plain(s.value));
+  return s.kind == Storage::kKept ? Bytes(Plain(s.value)) : s.bytes;
 }
 
 void Builder::AddStep(const std::string& label, std::unique_ptr<Work> work,

@@ -26,6 +26,8 @@ class Builder {
           const ge_segment& segment, Program* program);
   virtual ~Builder() = default;
   void Build(const std::vector<Unit>& units);
+  // A segment without nodes, which brings one value into another layout.
+  void BuildConversion();
   // Node at fault when Build threw.
   uint32_t current_node() const { return node_; }
 
@@ -58,7 +60,9 @@ class Builder {
   const Rep* Find(uint32_t v, const Layout& want) const;
   Rep Convert(uint32_t v, const Rep& from, const Layout& want, const Place* to);
   void AddRep(uint32_t v, const Rep& rep);
-  // A place for v: its output buffer if it leaves and is dense, else an internal.
+  // v's output buffer if it leaves the segment in this layout, else nullptr.
+  const Place* Leaf(uint32_t v, const Layout& layout) const;
+  // A place for v: its output buffer, or an internal.
   Rep NewResult(uint32_t v, const Layout& layout);
   Place NewInternal(uint32_t v, uint64_t bytes);
   // Puts a value that leaves into its output buffer, if it is not there.
@@ -98,6 +102,8 @@ class Builder {
 
   // ---- by kind (emit_loops.cc)
   void Emit(const Unit& u);
+  // How the host gives or wants v; ids may be nullptr. Throws at a layout that is no Form.
+  Layout Border(uint32_t v, const uint32_t* ids, uint32_t at) const;
   void EmitPointwise(const Unit& u);
   void EmitReduce(const Unit& u);
   void EmitSoftmax(const Unit& u);
@@ -121,7 +127,7 @@ class Builder {
   Program& out_;
   std::vector<std::vector<Rep>> reps_;          // by value
   std::vector<uint32_t> uses_;                  // by value: units that still read it
-  std::map<uint32_t, uint32_t> leaves_;         // value -> output position
+  std::map<uint32_t, Rep> leaves_;              // value -> output buffer and how it is wanted
   std::vector<std::vector<uint32_t>> lies_in_;  // by storage: values
   std::map<uint32_t, uint64_t> packed_;         // constant value -> bytes of our copies
   std::set<uint32_t> kept_;                     // constant values that the host must keep

@@ -36,9 +36,8 @@ void Builder::ApplyPosts(const Unit& u, size_t from, const Rep& x, const Layout&
     ops.push_back(op);
   }
   // x itself may be overwritten when it is scratch of ours or read for the last time.
-  const bool leaves = leaves_.count(u.out[0]) > 0 && target.dense();
   Rep y = {target, x.place};
-  if (leaves || shared || !(x.layout == target) || !Dead(x.place, u)) {
+  if (Leaf(u.out[0], target) != nullptr || shared || !(x.layout == target) || !Dead(x.place, u)) {
     y = NewResult(u.out[0], target);
   }
   std::vector<Place> all = {y.place, x.place};

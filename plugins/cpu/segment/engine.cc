@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <string>
 
+#include "plugins/cpu/segment/offers.h"
+
 namespace gp = ge::plugin;
 using namespace ge_cpu;
 
@@ -57,28 +59,6 @@ ge_rc EngineCreate(const ge_create_args* args, ge_engine** out, ge_err* err) {
 
 void EngineDestroy(ge_engine* e) { delete e; }
 
-ge_rc Offer(const Engine& e, const ge_sink& sink, const Parser& parser, const Unit& u,
-            const std::vector<uint32_t>& nodes) {
-  const Price p = e.PriceOf(u, parser);
-  ge_cost cost = {};
-  cost.h = GE_HDR(ge_cost, GE_TAG_COST);
-  cost.marginal_ns = static_cast<uint64_t>(p.work_ns + p.reorder_ns);
-  cost.launch_ns = e.LaunchNs() + static_cast<uint64_t>(p.launch_ns);
-  cost.workspace = p.workspace;
-  cost.persistent = p.packed;
-  cost.confidence = 600;
-  cost.source = GE_PRICE_ANALYTIC;
-  ge_offer o = {};
-  o.h = GE_HDR(ge_offer, GE_TAG_OFFER);
-  o.node = nodes.data();
-  o.n_node = static_cast<uint32_t>(nodes.size());
-  o.flags = GE_OFFER_GROWABLE;
-  o.const_align = 1;
-  o.cost = &cost;
-  o.edge_saving_ns = static_cast<uint64_t>(p.reorder_ns);
-  return sink.offer(sink.host, &o);
-}
-
 ge_rc Decline(const ge_sink& sink, uint32_t node, const Why& why) {
   ge_decline d = {};
   d.h = GE_HDR(ge_decline, GE_TAG_DECLINE);
@@ -100,13 +80,15 @@ ge_rc Query(ge_engine* handle, const ge_graph* graph, const ge_sink* sink, ge_er
   const Engine& e = *handle->engine;
   return gp::Guard(err, Where("query").c_str(), [&]() -> ge_rc {
     const Parser parser(*graph);
+    Offers offers(e, parser, *sink);
     std::vector<bool> allowed(graph->n_node, false);
     for (uint32_t i = 0; i < graph->n_node; ++i) {
       Unit u;
       Why why;
       const bool parsed = parser.Parse(i, &u, &why), takes = parsed && e.Takes(u, parser, &why);
       allowed[i] = takes || (parsed && e.Joins(u, parser));
-      const ge_rc rc = takes ? Offer(e, *sink, parser, u, u.nodes) : Decline(*sink, i, why);
+      if (allowed[i]) offers.Announce(u);
+      const ge_rc rc = takes ? offers.Add(u, u.nodes) : Decline(*sink, i, why);
       if (rc != GE_OK) return rc;
     }
     Matcher matcher(parser, allowed);
@@ -115,13 +97,13 @@ ge_rc Query(ge_engine* handle, const ge_graph* graph, const ge_sink* sink, ge_er
     for (size_t k = 0; k < units.size(); ++k) {
       const Unit& u = units[k];
       if (u.nodes.size() < 2 || !e.Takes(u, parser, &why)) continue;
-      if (const ge_rc rc = Offer(e, *sink, parser, u, u.nodes); rc != GE_OK) return rc;
+      if (const ge_rc rc = offers.Add(u, u.nodes); rc != GE_OK) return rc;
       const std::vector<uint32_t>& prefix = matcher.prefixes()[k];
       if (prefix.size() < 2 || prefix.size() == u.nodes.size()) continue;
       const Unit cut = Cut(parser, u, prefix);
-      if (const ge_rc rc = Offer(e, *sink, parser, cut, prefix); rc != GE_OK) return rc;
+      if (const ge_rc rc = offers.Add(cut, prefix); rc != GE_OK) return rc;
     }
-    return GE_OK;
+    return offers.AddConversions();
   });
 }
 
@@ -151,7 +133,11 @@ void CompileOne(const Engine& e, const ge_segment& segment, ge_compiled* c) {
   program.flush = e.flush();
   const std::unique_ptr<Builder> builder = e.MakeBuilder(parser, segment, &program);
   try {
-    builder->Build(units);
+    if (n_node == 0) {
+      builder->BuildConversion();
+    } else {
+      builder->Build(units);
+    }
   } catch (const std::exception& x) {
     c->rc = gp::Fail(&c->err, GE_UNIMPLEMENTED, builder->current_node(), "%s: %s", g_name.c_str(),
                      x.what());

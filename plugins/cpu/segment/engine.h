@@ -6,7 +6,9 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <stdexcept>
+#include <utility>
 #include <vector>
 
 #include "ge/ge_plugin.hpp"
@@ -27,9 +29,9 @@ struct Machine {
 Machine MachineOf(const ge_host_api* host);
 
 struct Price {
-  double work_ns = 0;     // with the result left as the engine likes it
-  double reorder_ns = 0;  // to bring the result into plain order
-  double launch_ns = 0;   // beside the engine's LaunchNs, once a segment that holds such a unit
+  double work_ns = 0;
+  double border_ns = 0;  // to copy the result out, where inside a segment it is only a view
+  double launch_ns = 0;  // beside the engine's LaunchNs, once a segment that holds such a unit
   uint64_t workspace = 0, packed = 0;
 };
 
@@ -49,6 +51,15 @@ class Engine {
   // Whether a node that Takes declines may still be part of a pattern that it takes.
   virtual bool Joins(const Unit&, const Parser&) const { return false; }
   virtual Price PriceOf(const Unit& u, const Parser& p) const = 0;
+  // The forms in which a work reads and leaves images; nullopt for loops, which follow what they
+  // get.
+  virtual std::optional<std::pair<Form, Form>> LikingOf(const Unit&, const Parser&) const {
+    return std::nullopt;
+  }
+  // Whether the unit, a work that follows, keeps the form of its images.
+  virtual bool Keeps(const Unit&) const { return true; }
+  // Forms in which images of other engines may come to such units.
+  virtual std::vector<Form> Meets() const { return {}; }
   virtual std::unique_ptr<Builder> MakeBuilder(const Parser& parser, const ge_segment& segment,
                                                Program* program) const = 0;
   // Once a segment and run: binding addresses.

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <compare>
 #include <cstdint>
 #include <vector>
 
@@ -106,6 +107,28 @@ struct Layout {
     }
     return true;
   }
+};
+
+// A layout without its dims, as engines name it to each other: plain, channels last, or channels in
+// blocks. Other layouts do not leave a segment.
+struct Form {
+  int block = 0;  // channels of one block; 0 = none
+  bool last = false;
+
+  // Plain where the layout is no other form. With one pixel every layout is plain in memory.
+  static Form Of(const Layout& l) {
+    if (l.rank < 3 || l.dense()) return {};
+    if (l == Layout::ChannelsLast(l.dims())) return {0, true};
+    if (l.cblock > 0 && l == Layout::Blocked(l.dims(), l.cblock)) return {l.cblock, false};
+    return {};
+  }
+  Layout On(const Dims& d, int size = 4) const {
+    return block > 0 ? Layout::Blocked(d, block)
+           : last    ? Layout::ChannelsLast(d)
+                     : Layout::Dense(d, size);
+  }
+  bool plain() const { return block == 0 && !last; }
+  auto operator<=>(const Form&) const = default;
 };
 
 }  // namespace ge_cpu

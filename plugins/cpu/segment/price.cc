@@ -2,10 +2,10 @@
 
 #include <algorithm>
 
+#include "plugins/cpu/segment/loop_parts.h"
+
 namespace ge_cpu {
 namespace {
-
-constexpr double kParallel = 16384;  // elements from which our loops use all threads
 
 // ns an element on one thread at 2.8 GHz, rows of 2,048 floats.
 double FnNs(Fn fn, const Machine& m) {
@@ -52,11 +52,11 @@ double ByIsa(const Machine& m, double avx512, double avx2, double base) {
 }
 
 double Workers(const Machine& m, double elements) {
-  return m.threads > 1 && elements > kParallel ? 0.9 * m.threads : 1;
+  return m.threads > 1 && elements > double{kParallel} ? 0.9 * m.threads : 1;
 }
 
 double ForkNs(const Machine& m, double elements) {
-  return m.threads > 1 && elements > kParallel ? kForkNs : 0;
+  return m.threads > 1 && elements > double{kParallel} ? kForkNs : 0;
 }
 
 double StreamNs(const Machine& m, double bytes) {
@@ -89,7 +89,7 @@ Price LoopPriceOf(const Unit& u, const Parser& p, const Machine& m) {
   if (u.kind == Kind::kView || u.kind == Kind::kTranspose || u.kind == Kind::kSlice) {
     // A view inside a segment, a copy at its border.
     out.work_ns = 1;
-    out.reorder_ns = kLoopNs + 2 * StreamNs(m, BytesOf(p, u.out[0]));
+    out.border_ns = kLoopNs + 2 * StreamNs(m, BytesOf(p, u.out[0]));
     return out;
   }
   double bytes = PostBytes(u, p);

@@ -43,6 +43,7 @@ struct ConvSpec {
   Dims stride, dilation, pad_l, pad_r;
   int64_t groups = 1;
   bool bias = false;
+  auto operator<=>(const ConvSpec&) const = default;
 };
 struct PoolSpec {
   bool max = true, count_pad = false;
