@@ -160,10 +160,22 @@ ProcessFacts WithDefaults(ProcessFacts facts) {
 
 }  // namespace
 
+Result<uint32_t> IsaFromName(std::string_view name, std::string_view what) {
+  static constexpr std::string_view kNames[] = {"native", "sse4.2", "avx2", "avx512"};
+  const auto* it = std::find(std::begin(kNames), std::end(kNames), name);
+  if (it != std::end(kNames)) return static_cast<uint32_t>(it - std::begin(kNames));
+  return Status(Code::kInvalidArgument,
+                fmt::format("{} is '{}', wanted native, sse4.2, avx2 or avx512", what, name));
+}
+
 Status FixProcessFacts(const ProcessFacts& wanted) {
   Process& p = TheProcess();
   std::lock_guard<std::mutex> lock(p.mutex);
   ProcessFacts facts = WithDefaults(wanted);
+  const char* cap = std::getenv("GE_MAX_ISA");
+  if (!p.fixed && facts.isa_cap == 0 && cap) {
+    GE_ASSIGN_OR_RETURN(facts.isa_cap, IsaFromName(cap, "GE_MAX_ISA"));
+  }
   if (!p.fixed) {
     p.fixed = true;
     p.facts = facts;

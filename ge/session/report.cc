@@ -111,7 +111,7 @@ Result<std::string> Session::ReportJson(std::string_view entry_name) {
   AddPrices(*c, options_.build.prices.mode, &j);
   j["threads"] = facts.threads;
   j["isa"] = facts.isa_cap < 4 ? kIsa[facts.isa_cap] : "native";
-  return j.dump();
+  return j.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
 }  // namespace ge

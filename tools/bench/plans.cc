@@ -232,7 +232,7 @@ Status RunBench(const BenchOptions& bench, const Options& o) {
                         {"base", b.Base()},
                         {"plans", answers},
                         {"report", nlohmann::json::parse(report)}};
-  fmt::print("{}\n", all.dump());
+  fmt::print("{}\n", all.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
   return {};
 }
 

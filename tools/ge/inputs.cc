@@ -190,15 +190,7 @@ Result<SessionOptions> SessionOptionsOf(const Options& o) {
   s.build.prices.measure_budget_ms = o.measure_budget_ms;
   s.build.prices.replan = o.replan;
   s.process.probe = s.build.prices.mode != PriceMode::kAnalytic;
-  std::string isa = o.isa;
-  if (const char* env = std::getenv("GE_MAX_ISA"); env && isa == "native") isa = env;
-  static const char* const kNames[] = {"native", "sse4.2", "avx2", "avx512"};
-  auto it = std::find(std::begin(kNames), std::end(kNames), isa);
-  if (it == std::end(kNames)) {
-    return Status(Code::kInvalidArgument,
-                  fmt::format("--isa is '{}', wanted native, sse4.2, avx2 or avx512", isa));
-  }
-  s.process.isa_cap = static_cast<uint32_t>(it - std::begin(kNames));
+  GE_ASSIGN_OR_RETURN(s.process.isa_cap, IsaFromName(o.isa, "--isa"));
   s.skip_passes.insert(o.skip.begin(), o.skip.end());
   s.build.check = !o.no_check;
   GE_ASSIGN_OR_RETURN(s.build.place.policy, PlacePolicyFromName(o.policy));

@@ -79,7 +79,9 @@ int Plugins(const Options& o) {
       fmt::print("{:<10} {}\n           {}\n", "refused", f.path, f.why);
     }
   }
-  if (o.json) fmt::print("{}\n", nlohmann::json{{"plugins", list}}.dump());
+  if (o.json)
+    fmt::print("{}\n", nlohmann::json{{"plugins", list}}.dump(
+                           -1, ' ', false, nlohmann::json::error_handler_t::replace));
   if (!any && !o.json) {
     fmt::print("no engine was found; set GE_PLUGIN_PATH to the folder of the engines\n");
   }
@@ -96,7 +98,9 @@ int Ops(const Options& o) {
                     {"dtypes", DTypesOf(*op)}});
     if (!o.json) fmt::print("{:<22} {:>3}  {}\n", name, op->since_version, DTypesOf(*op));
   }
-  if (o.json) fmt::print("{}\n", nlohmann::json{{"ops", list}}.dump());
+  if (o.json)
+    fmt::print("{}\n", nlohmann::json{{"ops", list}}.dump(
+                           -1, ' ', false, nlohmann::json::error_handler_t::replace));
   return 0;
 }
 

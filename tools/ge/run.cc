@@ -149,7 +149,7 @@ Status RunModel(const Options& o) {
   j["runs"] = timing.ms.size() + 1;
   j["peak_rss_mb"] = StatusMb("VmHWM"), j["base_rss_mb"] = base_mb;
   if (o.json) {
-    fmt::print("{}\n", j.dump());
+    fmt::print("{}\n", j.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
   } else {
     PrintSummary(o, j, outputs);
   }
