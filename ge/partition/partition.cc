@@ -44,14 +44,15 @@ class Partitioner {
     std::map<NodeId, uint32_t> position;
     for (uint32_t i = 0; i < f_.nodes.size(); ++i) position[f_.nodes[i].id] = i;
     segment_of_.assign(f_.nodes.size(), 0);
+    offer_of_.assign(f_.nodes.size(), nullptr);
     nodes_of_.resize(placed_);
     for (SegmentId s = 0; s < placed_; ++s) {
       for (const PlanOffer& o : out_.segments[s].offers) {
         for (NodeId n : o.nodes) {
           segment_of_[position[n]] = s;
           nodes_of_[s].push_back(position[n]);
+          offer_of_[position[n]] = &o;
         }
-        for (auto [v, l] : o.layouts) layout_[{s, v}] = l;
       }
       std::sort(nodes_of_[s].begin(), nodes_of_[s].end());
     }
@@ -63,9 +64,12 @@ class Partitioner {
     }
   }
 
-  LayoutId LayoutAt(SegmentId s, ValueId v) const {
-    auto it = layout_.find({s, v});
-    return it == layout_.end() ? 0 : it->second;
+  // How the offer that has the node wants or gives a value: offers of one segment may differ.
+  LayoutId LayoutAt(uint32_t node, ValueId v) const {
+    for (auto [value, layout] : offer_of_[node]->layouts) {
+      if (value == v) return layout;
+    }
+    return 0;
   }
 
   // Which values enter and leave each segment, and where each value is wanted.
@@ -73,16 +77,18 @@ class Partitioner {
     reads_.resize(placed_), leaves_.resize(placed_), constants_.resize(placed_);
     std::set<ValueId> leaving;
     for (SegmentId s = 0; s < placed_; ++s) {
-      std::set<ValueId> seen;
+      std::set<std::pair<ValueId, LayoutId>> seen;
       for (uint32_t n : nodes_of_[s]) {
         for (ValueId v : f_.nodes[n].inputs) {
-          if (v == 0 || !seen.insert(v).second) continue;
+          if (v == 0 || maker_[v] == static_cast<int32_t>(s)) continue;
+          const LayoutId layout = f_.values[v].constant ? 0 : LayoutAt(n, v);
+          if (!seen.insert({v, layout}).second) continue;
           if (f_.values[v].constant) {
             constants_[s].push_back(v);
-          } else if (maker_[v] != static_cast<int32_t>(s)) {
-            reads_[s].push_back(v);
+          } else {
+            reads_[s].emplace_back(v, layout);
             if (maker_[v] >= 0) leaving.insert(v);
-            wanted_[v].insert({plan_->devices[out_.segments[s].device].domain, LayoutAt(s, v)});
+            wanted_[v].insert({plan_->devices[out_.segments[s].device].domain, layout});
           }
         }
       }
@@ -95,7 +101,7 @@ class Partitioner {
     for (SegmentId s = 0; s < placed_; ++s) {
       for (uint32_t n : nodes_of_[s]) {
         for (ValueId v : f_.nodes[n].outputs) {
-          if (v && leaving.count(v)) leaves_[s].push_back(v);
+          if (v && leaving.count(v)) leaves_[s].emplace_back(v, LayoutAt(n, v));
         }
       }
     }
@@ -214,12 +220,12 @@ class Partitioner {
   Status EmitSegment(SegmentId s) {
     Spot here{plan_->devices[out_.segments[s].device].domain, 0};
     std::vector<PlanValueId> inputs, outputs, constants;
-    for (ValueId v : reads_[s]) {
-      GE_ASSIGN_OR_RETURN(PlanValueId at, BringTo(v, {here.domain, LayoutAt(s, v)}));
+    for (auto [v, layout] : reads_[s]) {
+      GE_ASSIGN_OR_RETURN(PlanValueId at, BringTo(v, {here.domain, layout}));
       inputs.push_back(at);
     }
-    for (ValueId v : leaves_[s]) {
-      Spot spot{here.domain, LayoutAt(s, v)};
+    for (auto [v, layout] : leaves_[s]) {
+      Spot spot{here.domain, layout};
       outputs.push_back(AddAt(v, spot, true));
       home_[v] = {spot, outputs.back()};
     }
@@ -232,7 +238,7 @@ class Partitioner {
     ins.op = PlanOp::kLaunch, ins.segment = s, ins.predicted_ns = seg.predicted_ns;
     out_.code.push_back(ins);
     // Start the way to every reader at once: an asynchronous copy then overlaps what follows.
-    for (ValueId v : leaves_[s]) {
+    for (auto [v, layout] : leaves_[s]) {
       for (Spot to : wanted_[v]) {
         GE_ASSIGN_OR_RETURN(PlanValueId at, BringTo(v, to));
         (void)at;
@@ -309,8 +315,9 @@ class Partitioner {
   std::vector<SegmentId> segment_of_;            // by node position
   std::vector<std::vector<uint32_t>> nodes_of_;  // by segment: node positions, ascending
   std::vector<int32_t> maker_;                   // by value: segment, or -1
-  std::map<std::pair<SegmentId, ValueId>, LayoutId> layout_;
-  std::vector<std::vector<ValueId>> reads_, leaves_, constants_;  // by segment
+  std::vector<const PlanOffer*> offer_of_;       // by node position; until segments are added
+  std::vector<std::vector<std::pair<ValueId, LayoutId>>> reads_, leaves_;  // by segment
+  std::vector<std::vector<ValueId>> constants_;
   std::map<ValueId, std::set<Spot>> wanted_;
   std::map<ValueId, Home> home_;
   std::map<std::pair<ValueId, Spot>, PlanValueId> brought_;

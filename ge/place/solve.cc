@@ -18,14 +18,14 @@ namespace {
 constexpr uint32_t kBranchNodes = 24;
 constexpr uint32_t kBranchStates = 200000;
 constexpr uint64_t kBranchTransitions = 2000000;
-// About 0.6 us each, so 0.4 s at most; a 600-node network needs about 100,000.
+// About 0.6 us each. With 600,000 no plan of the fifteen reference networks was cheaper.
 constexpr uint32_t kBeamStates = 4000;
-constexpr uint64_t kBeamTransitions = 600000;
+constexpr uint64_t kBeamTransitions = 200000;
 constexpr uint64_t kMoveWork = 6000000;  // values and groups looked at, about 20 ns each
 
 class Solver {
  public:
-  explicit Solver(const Model& model) : m_(model) {}
+  explicit Solver(const Model& model) : m_(model), hopeful_(model.offers.size(), true) {}
   Result<PlaceSolution> Run();
 
  private:
@@ -35,9 +35,11 @@ class Solver {
   void Greedy(const std::vector<bool>& allowed, const char* method);
   std::vector<uint32_t> GreedyOffers(const std::vector<bool>& allowed) const;
   bool Exact(FrontierLimits limits, const char* method);
+  void DropHopeless();
   void Improve();
 
   const Model& m_;
+  std::vector<bool> hopeful_;  // by offer: takes part in the search
   double best_ = kInfinity;
   std::vector<PlaceGroup> groups_;
   std::string method_;
@@ -122,11 +124,44 @@ void Solver::Greedy(const std::vector<bool>& allowed, const char* method) {
   Consider(starts_.back(), method);
 }
 
+// Leaves out a node's offer when another for the same node, which touches the same values at the
+// same places, costs less all alone, even if leaving cut the first one's group in kPieces: plain
+// loops beside a library's convolution. On a chain there are two pieces, so nothing is lost.
+void Solver::DropHopeless() {
+  constexpr double kPieces = 4;
+  std::vector<double> start(m_.n_device), saving(m_.n_device);
+  for (const ModelOffer& o : m_.offers) {
+    if (!o.usable) continue;
+    start[o.device] = std::max(start[o.device], o.setup + o.launch);
+    saving[o.device] = std::max(saving[o.device], o.edge_saving);
+  }
+  auto same = [](const std::vector<Touch>& a, const std::vector<Touch>& b) {
+    return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](const Touch& x, const Touch& y) {
+      return x.value == y.value && x.place == y.place;
+    });
+  };
+  for (uint32_t node = 0; node < m_.n_node; ++node) {
+    for (uint32_t o : m_.node_offers[node]) {
+      const ModelOffer& offer = m_.offers[o];
+      if (offer.parts.size() != 1) continue;
+      const OfferPart& part = offer.parts[0];
+      const double lost = kPieces * start[offer.device] +
+                          saving[offer.device] * static_cast<double>(1 + part.reads.size());
+      for (uint32_t a : m_.node_offers[node]) {
+        const ModelOffer& other = m_.offers[a];
+        if (other.parts.size() != 1 || other.Alone() + lost > offer.marginal) continue;
+        if (same(part.reads, other.parts[0].reads) && same(part.gives, other.parts[0].gives)) {
+          hopeful_[o] = false;
+        }
+      }
+    }
+  }
+}
+
 // True when what is held afterwards is proven optimal.
 bool Solver::Exact(FrontierLimits limits, const char* method) {
   limits.upper_bound = best_;
-  const FrontierResult found =
-      SearchFrontier(m_, std::vector<bool>(m_.offers.size(), true), limits);
+  const FrontierResult found = SearchFrontier(m_, hopeful_, limits);
   const bool legal = found.found && Consider(found.groups, found.exact ? method : "beam");
   const bool proven = found.exact && (legal || !found.found) && best_ < kInfinity;
   beam_found_ = beam_found_ || found.found;
@@ -162,6 +197,7 @@ Result<PlaceSolution> Solver::Run() {
                               "load an engine that does",
                               node));
   }
+  if (m_.n_node > kBranchNodes) DropHopeless();
   if (m_.n_node > 0) {
     for (uint32_t d = 0; d < m_.n_device; ++d) OneDevice(d);
   }

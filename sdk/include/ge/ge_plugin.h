@@ -351,7 +351,9 @@ typedef struct ge_segment {
   const ge_taken* taken; /* in topological order */
   uint32_t n_taken;
   uint32_t device;
-  const uint32_t* in;  /* value indices read from outside, constants excluded */
+  /* Value indices read from outside, constants excluded; once for each layout in which offers of
+   * the segment want the value. */
+  const uint32_t* in;
   const uint32_t* out; /* value indices that leave */
   uint32_t n_in, n_out;
   const uint32_t* in_layout; /* layout ids, by position */

@@ -195,11 +195,13 @@ def noticed_by(program, plugins, op, unit):
     return None
 
 
-def plugin_folder(folder):
-    """A folder with ref.so alone, linked to the one of build/release."""
+def plugin_folder(folder, but=None):
+    """A folder with the engines of build/release, linked, but one."""
     plugins = folder / "plugins"
     plugins.mkdir()
-    os.link(BUILD / "lib" / "graphengine" / "ref.so", plugins / "ref.so")
+    for engine in (BUILD / "lib" / "graphengine").glob("*.so"):
+        if engine.name != but:
+            os.link(engine, plugins / engine.name)
     return plugins
 
 
@@ -212,8 +214,7 @@ def try_one(builder, options):
             return None, "no change of it compiles; name one in mutations.txt"
         op = operator_name(mutant.path)
         if mutant.is_kernel:
-            plugins = folder / "plugins"
-            plugins.mkdir()
+            plugins = plugin_folder(folder, but="ref.so")
             builder.run_link(builder.link[True], folder, plugins / "ref.so", mutant)
             return mutant, noticed_by(BUILD / "bin" / "ge-test", plugins, op, None)
         program, unit = folder / "ge-test", None
