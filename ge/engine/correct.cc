@@ -10,6 +10,9 @@ namespace {
 // What one sample weighs against an engine that is wholly confident of its price.
 constexpr double kDoubtOfSample = 0.3;
 
+// An offer takes at least this share of its time alone where it is part of a segment.
+constexpr double kLeastInside = 0.5;
+
 // From `asked` towards `measured` by as much as `count` samples are to be believed, as a factor.
 double Blend(double asked, const Sampled& measured, double confidence) {
   const double n = measured.count, weight = n / (n + kDoubtOfSample * confidence);
@@ -75,13 +78,22 @@ class Corrector {
       const Correction c = cache_.CorrectionFor(book, name, PriceCache::Kind::kAlone, o.confidence);
       if (c.rows > 0) out.source = "table", out.alone = c.factor;
     }
-    if (!inside) {
-      const Correction c =
-          cache_.CorrectionFor(book, name, PriceCache::Kind::kInside, o.confidence);
-      out.inside = c.rows > 0 ? c.factor : out.alone;
-      if (c.rows > 0 && out.source.empty()) out.source = "table", out.alone = c.factor;
-    }
+    if (!inside) out.inside = InsideLike(book, name, o.confidence, alone, &out);
     return out;
+  }
+
+  // The factor inside a segment of an offer that was never seen inside one. Where its time alone is
+  // known, that of its like says only by how much it is less inside: its own error is its own.
+  double InsideLike(const PriceBook& book, const OfferName& name, double confidence, bool alone,
+                    Factors* out) const {
+    using enum PriceCache::Kind;
+    const Correction inside = cache_.CorrectionFor(book, name, kInside, confidence);
+    if (inside.rows == 0) return out->alone;
+    if (out->source.empty()) out->source = "table", out->alone = inside.factor;
+    if (!alone) return inside.factor;
+    const Correction usual = cache_.CorrectionFor(book, name, kAlone, confidence);
+    if (usual.rows == 0) return out->alone;
+    return out->alone * std::clamp(inside.factor / usual.factor, kLeastInside, 1.0);
   }
 
   // Several engines offer the same nodes.

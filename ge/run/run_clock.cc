@@ -55,7 +55,7 @@ RunClock::Sample RunClock::Of(size_t row) const {
   std::vector<float> sorted(begin, begin + n);
   std::sort(sorted.begin(), sorted.end());
   if (sorted.front() == 0) return {};  // not timed by itself
-  return {sorted[n / 4], n, false};
+  return {sorted[n / 2], n, false};
 }
 
 RunClock::Summary RunClock::Read() const {

@@ -26,8 +26,7 @@ class RunClock {
   void Take(std::span<const uint64_t> stamps, bool cold);
   static uint64_t Now();
 
-  // Lower quartile in ns, since whatever else the machine does only adds, and number of samples;
-  // the cold ones alone while there are no others.
+  // Median in ns and number of samples; the cold ones alone while there are no others.
   struct Sample {
     double ns = 0;
     uint32_t count = 0;

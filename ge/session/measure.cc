@@ -24,7 +24,7 @@ constexpr uint32_t kEnoughSamples = 3;
 // all are timed once, and those that may win again and again, as far apart as the others take. With
 // one pass an openblas convolution came out at half of its time, and a plan was built on it.
 constexpr int kPasses = 4;
-constexpr double kMayWin = 2;  // times the shortest of the same nodes
+constexpr double kMayWin = 2;  // times the best of the same nodes
 
 struct Candidate {
   const Offer* offer;
@@ -33,7 +33,7 @@ struct Candidate {
   OfferName name;
   double importance = 0;  // ns of the best price, over all nodes that look alike
   double price = 0;
-  OfferTimer::Timing timing = {};  // the shortest of all passes; count 0 = none yet
+  OfferTimer::Timing timing = {};  // of all passes
   bool failed = false;
 };
 
@@ -175,8 +175,8 @@ class Recorder {
       LogLine(3, "an offer cannot be observed: " + timing.status().message());
       return;
     }
-    t->alone_ns = timing->ns;
-    AddAlone(*t, timing->ns, timing->count);
+    t->alone_ns = timing->ns();
+    AddAlone(*t, timing->ns(), timing->count());
   }
 
   // The segment's time by what its offers take alone; of those that could not be observed, by what
@@ -215,17 +215,17 @@ void TimeOnce(OfferTimer* timer, double budget_ns, Candidate* c) {
     LogLine(3, "an offer cannot be measured: " + timing.status().message());
     return;
   }
-  if (c->timing.count > 0) timing->ns = std::min(timing->ns, c->timing.ns);
-  c->timing = {timing->ns, c->timing.count + timing->count};
+  auto& samples = c->timing.samples;
+  samples.insert(samples.end(), timing->samples.begin(), timing->samples.end());
 }
 
 // By nodes, of those that were timed.
 std::map<std::vector<uint32_t>, double> BestTimes(const std::vector<Candidate>& candidates) {
   std::map<std::vector<uint32_t>, double> best;
   for (const Candidate& c : candidates) {
-    if (c.timing.count == 0) continue;
-    auto [it, fresh] = best.emplace(c.offer->nodes, c.timing.ns);
-    if (!fresh) it->second = std::min(it->second, c.timing.ns);
+    if (c.timing.count() == 0) continue;
+    auto [it, fresh] = best.emplace(c.offer->nodes, c.timing.ns());
+    if (!fresh) it->second = std::min(it->second, c.timing.ns());
   }
   return best;
 }
@@ -245,19 +245,19 @@ MeasureReport MeasureOffers(const std::vector<std::unique_ptr<Engine>>& engines,
     for (Candidate& c : candidates) {
       const double left_ms = budget_ms - (NowMs() - begin);
       if (left_ms <= 0) break;
-      const bool timed = c.timing.count > 0;
-      if (c.failed || (timed && c.timing.ns > kMayWin * best.at(c.offer->nodes))) continue;
+      const bool timed = c.timing.count() > 0;
+      if (c.failed || (timed && c.timing.ns() > kMayWin * best.at(c.offer->nodes))) continue;
       TimeOnce(&timer, std::min(left_ms * 1e6, kOfferBudgetNs), &c);
     }
   }
   MeasureReport report;
   for (const Candidate& c : candidates) {
     report.failed += c.failed;
-    report.left += !c.failed && c.timing.count == 0;
-    if (c.timing.count == 0) continue;
+    report.left += !c.failed && c.timing.count() == 0;
+    if (c.timing.count() == 0) continue;
     ++report.measured;
     cache->Add(c.book, c.name, PriceCache::Kind::kAlone, c.offer->choices[c.choice].asked_ns,
-               c.timing.ns, c.timing.count);
+               c.timing.ns(), c.timing.count());
   }
   report.ms = NowMs() - begin;
   return report;

@@ -353,6 +353,12 @@ void OfferTimer::Evict(uint64_t constant_bytes) {
   if (evict_) Touch(evict_.get(), wanted);
 }
 
+double OfferTimer::Timing::ns() const {
+  std::vector<double> sorted = samples;
+  std::sort(sorted.begin(), sorted.end());
+  return sorted.empty() ? 0 : sorted[sorted.size() / 2];
+}
+
 Result<OfferTimer::Timing> OfferTimer::Time(const Offer& offer, const OfferChoice& choice,
                                             uint32_t choice_index, double budget_ns) {
   const Border border = BorderOf(offer, choice);
@@ -387,8 +393,7 @@ Result<OfferTimer::Timing> OfferTimer::Time(const Offer& offer, const OfferChoic
       for (int k = 0; k < batch; ++k) GE_RETURN_IF_ERROR(launcher.Launch());
       samples.push_back((NowNs() - start) / batch);
     }
-    return Timing{*std::min_element(samples.begin(), samples.end()),
-                  static_cast<uint32_t>(samples.size())};
+    return Timing{std::move(samples)};
   }();
   RestoreConstants();
   return answer;

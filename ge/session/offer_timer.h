@@ -24,8 +24,11 @@ class OfferTimer {
              const Function& function, const std::vector<PlanLayout>& layouts, GraphView* view);
 
   struct Timing {
-    double ns = 0;       // the shortest: whatever else the machine does only adds
-    uint32_t count = 0;  // launches behind it
+    std::vector<double> samples;  // ns of a launch
+    uint32_t count() const { return static_cast<uint32_t>(samples.size()); }
+    // Their median. The shortest would promise what a shared machine rarely keeps, above all to
+    // kernels that live on memory.
+    double ns() const;
   };
   // Stops early when `budget_ns` is used up, but launches at least once. A Status when the engine
   // refuses to compile or run the offer alone, or its layouts have no size known beforehand.

@@ -17,13 +17,32 @@ std::string GraphText(const Graph& graph) {
   return PrintText(graph, options);
 }
 
+// Predicted beside measured, a segment each; measured_us is null where it was not timed by itself.
+nlohmann::json SegmentTimes(const Plan& plan, const RunClock::Summary& seen) {
+  nlohmann::json all = nlohmann::json::array();
+  const auto& segments = plan.functions[0].segments;
+  for (size_t s = 0; s < segments.size(); ++s) {
+    nlohmann::json nodes = nlohmann::json::array(), measured;
+    for (const PlanOffer& o : segments[s].offers) {
+      for (NodeId n : o.nodes) nodes.push_back(n);
+    }
+    if (seen.segments[s].count > 0) measured = seen.segments[s].ns / 1e3;
+    all.push_back({{"device", plan.devices[segments[s].device].name},
+                   {"nodes", nodes},
+                   {"predicted_us", segments[s].predicted_ns / 1e3},
+                   {"measured_us", measured}});
+  }
+  return all;
+}
+
 void AddPrices(const Compiled& c, PriceMode mode, nlohmann::json* out) {
   nlohmann::json& j = *out;
   j["prices"] = PriceModeName(mode);
   j["measured_us"] = nullptr;  // of the runs that were timed
   if (c.clock) {
-    const RunClock::Sample total = c.clock->Read().total;
-    if (total.count > 0) j["measured_us"] = total.ns / 1e3;
+    const RunClock::Summary seen = c.clock->Read();
+    if (seen.total.count > 0) j["measured_us"] = seen.total.ns / 1e3;
+    j["segment_times"] = SegmentTimes(c.plan, seen);
   }
   if (mode != PriceMode::kMeasure) return;
   j["offers_measured"] = c.measured.measured, j["offers_left"] = c.measured.left;
