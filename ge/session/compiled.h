@@ -36,6 +36,8 @@ AlignedBytes AllocateAligned(uint64_t bytes, uint64_t align);
 struct MeasureReport {
   uint32_t measured = 0, left = 0, failed = 0;  // offers; left: the budget was used up
   double ms = 0;
+  uint32_t plans = 0;  // that were rehearsed
+  double rehearsal_ms = 0;
 };
 
 class Compiled {

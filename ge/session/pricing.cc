@@ -4,9 +4,11 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <cstring>
 
 #include "ge/engine/cache_folder.h"
 #include "ge/session/measure.h"
+#include "ge/session/rehearse.h"
 #include "ge/session/session.h"
 
 namespace ge {
@@ -40,6 +42,54 @@ void Session::StartPricing() {
   price_cache_ = std::make_unique<PriceCache>(HostMachine());
   options_.build.price_cache = price_cache_.get();
   if (wanted.mode != PriceMode::kAnalytic) price_cache_->Load();
+}
+
+std::shared_ptr<Compiled> Session::RehearsePlans(const Entry& entry,
+                                                 std::span<const TensorView> inputs,
+                                                 std::shared_ptr<Compiled> made) {
+  // A run that writes states would have effects.
+  const bool by_cost = options_.build.place.policy == PlacePolicy::kCost;
+  if (!by_cost || engines_.size() < 2 || !made->states_out.empty() || !price_cache_) return made;
+  std::vector<TensorView> in(inputs.begin(), inputs.end()), out;
+  std::vector<AlignedBytes> memory;
+  auto own = [&memory](uint64_t bytes) {
+    memory.push_back(AllocateAligned(bytes, 64));
+    if (memory.back()) std::memset(memory.back().get(), 0, bytes);
+    return memory.back().get();
+  };
+  for (size_t i = 0; i < in.size(); ++i) {
+    const Compiled::Port& port = made->inputs[i];
+    in[i].dtype = port.dtype;
+    if (in[i].data) continue;
+    in[i].bytes = port.bytes, in[i].data = own(port.bytes);
+    auto* x = static_cast<float*>(in[i].data);
+    const size_t n = port.dtype == DType::kFloat && x ? port.bytes / sizeof(float) : 0;
+    for (size_t k = 0; k < n; ++k) x[k] = static_cast<float>(k * 7 % 23) / 23.0f - 0.5f;
+  }
+  for (const Compiled::Port& port : made->outputs) {
+    out.push_back({port.dtype, port.dims, own(port.bytes), port.bytes});
+  }
+  for (const AlignedBytes& m : memory) {
+    if (!m) return made;  // no memory to rehearse in: the plan stands as it was predicted
+  }
+  BuildOptions build = options_.build;
+  build.prices.mode = PriceMode::kCached;
+  RehearsalHooks hooks;
+  hooks.make = [&](const PlaceOptions& place, StageId stop) {
+    build.place = place, build.stop_after = stop;
+    return CompileNew(entry, inputs, build);
+  };
+  hooks.run = [&](Compiled* c) { return RunApart(c, in, out); };
+  hooks.remember = [&](Compiled* c) { Remember(c, 0); };
+  std::vector<std::string> names;
+  for (const auto& e : engines_) names.push_back(e->name());
+  const MeasureReport measured = made->measured;
+  RehearsalReport report;
+  made = Rehearse(std::move(made), options_.build.place, names, hooks,
+                  options_.build.prices.measure_budget_ms, &report);
+  made->measured = measured;
+  made->measured.plans = report.plans, made->measured.rehearsal_ms = report.ms;
+  return made;
 }
 
 void Session::SavePrices() {

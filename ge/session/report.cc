@@ -47,6 +47,7 @@ void AddPrices(const Compiled& c, PriceMode mode, nlohmann::json* out) {
   if (mode != PriceMode::kMeasure) return;
   j["offers_measured"] = c.measured.measured, j["offers_left"] = c.measured.left;
   j["measure_ms"] = c.measured.ms;
+  j["plans_rehearsed"] = c.measured.plans, j["rehearsal_ms"] = c.measured.rehearsal_ms;
 }
 
 }  // namespace

@@ -284,6 +284,9 @@ Result<std::shared_ptr<Compiled>> Session::Compile(std::string_view entry_name,
   // Another thread may have made it meanwhile.
   if (auto known = LookUp(entry, hash, inputs)) return known;
   GE_ASSIGN_OR_RETURN(auto made, CompileNew(*entry, inputs, options_.build));
+  if (options_.build.prices.mode == PriceMode::kMeasure) {
+    made = RehearsePlans(*entry, inputs, std::move(made));
+  }
   std::lock_guard<std::mutex> lock(cache_mutex_);
   cache_.push_front({entry, hash, made});
   by_hash_.emplace(hash, cache_.begin());

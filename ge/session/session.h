@@ -112,6 +112,10 @@ class Session {
   explicit Session(SessionOptions options) : options_(std::move(options)) {}
   Status LoadEngines();
   void StartPricing();
+  // With PriceMode::kMeasure: the plan that is fastest in earnest; see rehearse.h. On the caller's
+  // inputs where there are any, else on made-up ones.
+  std::shared_ptr<Compiled> RehearsePlans(const Entry& entry, std::span<const TensorView> inputs,
+                                          std::shared_ptr<Compiled> made);
   void Remember(Compiled* c, double observe_budget_ms);
   // After a run: makes another plan for these shapes when this one takes another time than
   // predicted and another is clearly cheaper by what is known now.

@@ -51,6 +51,7 @@ def measure(name, isa, args):
     """One model under one ISA: ge-bench's result with the best order and the best move."""
     model, folder, known = reference.ensure(name, say=lambda s: print(s, file=sys.stderr))
     common = ge_bench.flags(folder, known, ",".join(args.engines), args.threads, isa)
+    common += ["--prices", args.prices, "--measure-budget", str(args.measure_budget)]
     explained = ge_bench.explain(args.ge, model, common)
     plans = ge_bench.orders(args.engines) + ge_bench.moves(explained, args.moves)
     result = ge_bench.time_plans(args.bench, model, common, plans, args.rounds, args.clock)
@@ -137,6 +138,10 @@ def parse_arguments():
     parser.add_argument("--rounds", type=int, default=30, help="pairs of samples a plan")
     parser.add_argument("--clock", default="wall", choices=["wall", "cpu"],
                         help="cpu: of the running thread, for a busy machine and one thread")
+    parser.add_argument("--prices", default="cached", choices=["analytic", "cached", "measure"],
+                        help="what our plan goes by, as in ge run (default cached)")
+    parser.add_argument("--measure-budget", type=float, default=10000,
+                        help="ms of --prices measure (default 10000)")
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--json", action="store_true", help="one JSON object on stdout")
     parser.add_argument("--ge", type=pathlib.Path, default=ge_run.DEFAULT_GE)

@@ -71,7 +71,7 @@ typedef struct ge_session_options {
   uint64_t plan_cache_bytes; /* bound of kept plans with their arenas; 0 = 1 GiB */
   uint32_t prices;           /* GE_PRICES_* */
   uint32_t replan; /* 1 = runs may replace a plan that takes another time than predicted */
-  uint32_t measure_budget_ms; /* of GE_PRICES_MEASURE, each compile; 0 = 2000 */
+  uint32_t measure_budget_ms; /* of GE_PRICES_MEASURE, each compile, twice; 0 = 2000 */
   uint32_t reserved;
   const char*
       skip_passes; /* rewrites not to run, "recognise-gelu,fold-batchnorm"; NULL = all run */
@@ -83,7 +83,7 @@ enum {
   GE_PRICES_DEFAULT = 0,
   GE_PRICES_ANALYTIC = 1, /* what engines ask, the same on every machine */
   GE_PRICES_CACHED = 2,
-  GE_PRICES_MEASURE = 3 /* as cached, and compiling times the offers in question first */
+  GE_PRICES_MEASURE = 3 /* as cached, and compiling times offers and runs plans to compare them */
 };
 /* Fills in the defaults. */
 GE_API ge_status ge_session_options_init(ge_session_options* options);

@@ -1,0 +1,94 @@
+#include "ge/session/rehearse.h"
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <map>
+#include <thread>
+
+namespace ge {
+namespace {
+
+using std::chrono::microseconds;
+
+// Plans whose only segment is on one device; a run takes the device's time, far apart.
+std::shared_ptr<Compiled> PlanOn(DeviceId device, double predicted_ns) {
+  auto c = std::make_shared<Compiled>();
+  c->plan.predicted_ns = predicted_ns;
+  c->plan.functions.resize(1);
+  PlanSegment s;
+  s.device = device;
+  s.offers.resize(1);
+  s.offers[0].nodes = {1};
+  c->plan.functions[0].segments = {s};
+  return c;
+}
+
+struct Stage {
+  std::map<DeviceId, microseconds> takes;
+  std::map<std::string, DeviceId> device_of = {{"a", 1}, {"b", 2}};
+  DeviceId solved = 1;         // what the solver says
+  double predicted_ns = 1000;  // of plans by priority
+  std::map<DeviceId, int> remembered = {};
+  int made = 0;
+  RehearsalHooks Hooks() {
+    RehearsalHooks h;
+    h.make = [this](const PlaceOptions& place, StageId stop) -> Result<std::shared_ptr<Compiled>> {
+      made += stop == StageId::kCheck;
+      return place.policy == PlacePolicy::kPriority
+                 ? PlanOn(device_of.at(place.order.at(0)), predicted_ns)
+                 : PlanOn(solved, 1000);
+    };
+    h.run = [this](Compiled* c) {
+      std::this_thread::sleep_for(takes.at(c->plan.functions[0].segments[0].device));
+      return Status();
+    };
+    h.remember = [this](Compiled* c) { ++remembered[c->plan.functions[0].segments[0].device]; };
+    return h;
+  }
+};
+
+DeviceId Winner(Stage* stage, double budget_ms, RehearsalReport* report) {
+  const auto held =
+      Rehearse(PlanOn(1, 1000), PlaceOptions(), {"a", "b"}, stage->Hooks(), budget_ms, report);
+  return held->plan.functions[0].segments[0].device;
+}
+
+TEST(Rehearse, TakesThePlanThatIsFasterInEarnest) {
+  Stage stage{{{1, microseconds(8000)}, {2, microseconds(100)}}};
+  RehearsalReport report;
+  EXPECT_EQ(Winner(&stage, 1e5, &report), 2u);
+  EXPECT_EQ(report.plans, 1u) << "a's own order is the plan held, and the solver has nothing new";
+  EXPECT_EQ(report.won, 1u);
+  EXPECT_GT(stage.remembered[1], 0) << "the loser's times are worth as much";
+  EXPECT_GT(stage.remembered[2], 0);
+}
+
+TEST(Rehearse, KeepsAPlanThatIsNotBeaten) {
+  Stage stage{{{1, microseconds(100)}, {2, microseconds(8000)}}};
+  RehearsalReport report;
+  EXPECT_EQ(Winner(&stage, 1e5, &report), 1u);
+  EXPECT_EQ(report.plans, 1u);
+  EXPECT_EQ(report.won, 0u);
+}
+
+TEST(Rehearse, RunsWhatTheSolverSaysOfTheNewPrices) {
+  Stage stage{{{1, microseconds(8000)}, {2, microseconds(8000)}, {3, microseconds(100)}}};
+  stage.solved = 3;
+  RehearsalReport report;
+  EXPECT_EQ(Winner(&stage, 1e5, &report), 3u);
+}
+
+TEST(Rehearse, MakesNoPlanThatIsPredictedToBeFarWorseAndNoneWithoutTime) {
+  Stage stage{{{1, microseconds(100)}, {2, microseconds(100)}}};
+  stage.predicted_ns = 2000;
+  RehearsalReport report;
+  EXPECT_EQ(Winner(&stage, 1e5, &report), 1u);
+  EXPECT_EQ(report.plans, 0u);
+  stage.predicted_ns = 1000, stage.made = 0;
+  EXPECT_EQ(Winner(&stage, 0, &report), 1u);
+  EXPECT_EQ(stage.made, 0);
+}
+
+}  // namespace
+}  // namespace ge
