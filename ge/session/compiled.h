@@ -68,6 +68,7 @@ class Compiled {
   uint32_t struck_offers = 0;
   double compile_ms = 0;
   MeasureReport measured;                      // with PriceMode::kMeasure
+  PlaceOptions placed_by;                      // what PLACE was asked, a rehearsal's pins too
   std::shared_ptr<RunClock> clock;             // null when runs are not timed
   uint32_t recorded_runs = 0;                  // by RecordRuns
   std::atomic<uint32_t> next_replan_check{4};  // timed runs

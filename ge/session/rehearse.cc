@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <set>
 
 #include "ge/base/clock.h"
@@ -12,12 +13,48 @@ namespace ge {
 namespace {
 
 constexpr int kPairs = 11, kFewPairs = 3;
-constexpr double kClearlyWorse = 1.2;  // after a few pairs
-constexpr double kWins = 0.98;         // of the time of the plan held
-constexpr double kSampleMs = 1;        // runs of less than this are timed several at once
+constexpr double kClearlyWorse = 1.06;  // after a few pairs
+constexpr double kWins = 0.98;          // of the time of the plan held,
+constexpr int kWonPairs = 9;            // and so many of its pairs were won: 1 of 30 by chance
+constexpr double kSampleMs = 1;         // runs of less than this are timed several at once
 // A plan that is predicted at more than this share of the best one is not made.
 constexpr double kWorthARun = 1.5;
 constexpr int kSolves = 6;  // times that the solver is asked again
+// Moves of nodes: so many at most are made from one plan, of classes of nodes that take at least
+// this share of its time, and of those only the ones that are predicted at most so much slower.
+constexpr size_t kMoves = 24;
+constexpr double kWorthAMove = 0.01, kMaybeFaster = 1.15;
+
+const std::string& EngineOf(const Plan& plan, const Bid& b) {
+  return plan.engines[plan.devices[b.device].engine].name;
+}
+
+// Nodes of one operator of which all engines ask the same: layers that repeat.
+struct NodeClass {
+  std::vector<NodeId> nodes;
+  double ns = 0;                  // of what they were taken at
+  std::set<std::string> engines;  // that bid and do not have them
+};
+std::map<std::string, NodeClass> ClassesOf(const Plan& plan) {
+  std::map<std::string, NodeClass> classes;
+  for (const NodeReport& r : plan.report) {
+    if (r.chosen < 0) continue;
+    std::string key = fmt::format("{} {}", r.op, r.chosen);
+    for (const Bid& b : r.bids) {
+      key += fmt::format(" {}{}{:.0f}{}", b.device, b.declined, b.analytic_ns, b.pattern);
+    }
+    NodeClass& c = classes[key];
+    const Bid& chosen = r.bids[static_cast<size_t>(r.chosen)];
+    c.nodes.push_back(r.node);
+    c.ns += chosen.price_ns;
+    for (const Bid& b : r.bids) {
+      if (!b.declined && EngineOf(plan, b) != EngineOf(plan, chosen)) {
+        c.engines.insert(EngineOf(plan, b));
+      }
+    }
+  }
+  return classes;
+}
 
 // Who runs what: equal for plans that do the same.
 std::string Digest(const Compiled& c) {
@@ -60,7 +97,9 @@ class Rehearsal {
               [](const auto& a, const auto& b) { return a.predicted_ns < b.predicted_ns; });
     for (const Challenger& c : challengers) Challenge(c.place, false);
     for (int i = 0; i < kSolves; ++i) {
-      if (!Challenge(place, true)) break;
+      if (Challenge(place, true) == kNothingNew) break;
+    }
+    while (MoveOnce()) {
     }
     hooks_.remember(held_.get());
   }
@@ -74,6 +113,43 @@ class Rehearsal {
     PlaceOptions place;
     double predicted_ns = 0;
   };
+
+  enum Outcome { kNothingNew, kLost, kWon };
+
+  // Pins classes of nodes to another engine than they have, the most promising first; true when
+  // one of these plans won.
+  bool MoveOnce() {
+    std::vector<std::pair<double, PlaceOptions>> moves;
+    for (const auto& [key, c] : ClassesOf(held_->plan)) {
+      if (c.ns < kWorthAMove * held_->plan.predicted_ns) continue;
+      for (const std::string& engine : c.engines) {
+        PlaceOptions place = held_->placed_by;
+        for (NodeId n : c.nodes) place.pins.push_back({fmt::format("#{}", n), engine});
+        moves.emplace_back(c.ns, std::move(place));
+      }
+    }
+    std::stable_sort(moves.begin(), moves.end(),
+                     [](const auto& a, const auto& b) { return a.first > b.first; });
+    if (moves.size() > kMoves) moves.resize(kMoves);
+    hooks_.remember(held_.get());
+    const auto fresh = hooks_.make(held_->placed_by, StageId::kPlace);
+    if (!fresh.ok() || !*fresh) return false;
+    std::vector<Challenger> challengers;
+    for (auto& [ns, place] : moves) {
+      if (!TimeLeft()) return false;
+      auto placed = hooks_.make(place, StageId::kPlace);
+      if (!placed.ok() || !*placed || seen_.count(Digest(**placed)) > 0) continue;
+      const double predicted = (*placed)->plan.predicted_ns;
+      if (predicted > kMaybeFaster * (*fresh)->plan.predicted_ns) continue;
+      challengers.push_back({std::move(place), predicted});
+    }
+    std::sort(challengers.begin(), challengers.end(),
+              [](const auto& a, const auto& b) { return a.predicted_ns < b.predicted_ns; });
+    for (const Challenger& c : challengers) {
+      if (Challenge(c.place, true) == kWon) return true;
+    }
+    return false;
+  }
 
   bool TimeLeft() const { return NowMs() < end_ms_; }
 
@@ -95,29 +171,28 @@ class Rehearsal {
     return out;
   }
 
-  // False when there is no new plan to run.
-  bool Challenge(const PlaceOptions& place, bool unseen) {
-    if (!TimeLeft()) return false;
+  Outcome Challenge(const PlaceOptions& place, bool unseen) {
+    if (!TimeLeft()) return kNothingNew;
     auto made = hooks_.make(place, StageId::kCheck);
     if (!made.ok() || !*made) {
       if (!made.ok()) LogLine(2, "a plan was not rehearsed: " + made.status().message());
-      return false;
+      return kNothingNew;
     }
-    if (unseen && !seen_.insert(Digest(**made)).second) return false;
+    if (unseen && !seen_.insert(Digest(**made)).second) return kNothingNew;
     const double ratio = Race(made->get());
     ++plans_;
     hooks_.remember(made->get());
-    LogLine(3, fmt::format("rehearsal: {} takes {:.3f} of the time of the plan held",
-                           (*made)->plan.place_method, ratio));
-    if (ratio < kWins) {
-      hooks_.remember(held_.get());
-      held_ = std::move(*made);
-      ++won_;
-    }
-    return true;
+    LogLine(3, fmt::format("rehearsal: {} with {} pins takes {:.3f} of the time of the plan held",
+                           (*made)->plan.place_method, place.pins.size(), ratio));
+    if (ratio >= kWins) return kLost;
+    hooks_.remember(held_.get());
+    held_ = std::move(*made);
+    ++won_;
+    return kWon;
   }
 
-  // Its time / that of the plan held, median; infinite when it does not run.
+  // Its time / that of the plan held, median; infinite when it does not run, at least 1 when it
+  // won too few pairs.
   double Race(Compiled* other) {
     std::vector<double> ratios;
     if (Sample(other) < 0) return kNever;  // pays for fresh pages
@@ -128,12 +203,12 @@ class Rehearsal {
       if (other_first) a = Sample(held_.get());
       if (a <= 0 || b < 0) return kNever;
       ratios.push_back(b / a);
-      std::vector<double> sorted = ratios;
-      std::sort(sorted.begin(), sorted.end());
-      const double median = sorted[sorted.size() / 2];
-      if ((i + 1 >= kFewPairs && median > kClearlyWorse) || i + 1 == kPairs) return median;
+      std::sort(ratios.begin(), ratios.end());
+      const double median = ratios[ratios.size() / 2];
+      if (i + 1 >= kFewPairs && median > kClearlyWorse) return median;
     }
-    return kNever;
+    const auto won = std::lower_bound(ratios.begin(), ratios.end(), 1.0) - ratios.begin();
+    return won < kWonPairs ? std::max(1.0, ratios[kPairs / 2]) : ratios[kPairs / 2];
   }
 
   // ms of some runs; -1 when one fails.

@@ -1,7 +1,8 @@
 // Rehearsal: the last word of `--prices measure`. Sums of what offers take alone leave out what one
 // segment does to the caches of the next, so whole plans are run against each other: the solver's,
-// those by which an engine gets all that it offers, and what the solver says of the prices after
-// those runs. It makes and runs plans through hooks and knows neither sessions nor engines.
+// those by which an engine gets all that it offers, what the solver says of the prices after those
+// runs, and then moves of all nodes of a kind from the best of them to another engine, as long as
+// one helps. It makes and runs plans through hooks and knows neither sessions nor engines.
 #pragma once
 
 #include <functional>
@@ -26,7 +27,8 @@ struct RehearsalReport {
   double ms = 0;
 };
 
-// `first`, or the plan that beat it by more than 2 %, the median of pairs of runs in turns. Starts
+// `first`, or the plan that beat it by more than 2 %, the median of pairs of runs in turns, of
+// which it won most. What it was placed by is in its placed_by. Starts
 // no plan after `budget_ms`. Two plans are held at once. Errors of other plans than `first` are
 // logged.
 std::shared_ptr<Compiled> Rehearse(std::shared_ptr<Compiled> first, const PlaceOptions& place,

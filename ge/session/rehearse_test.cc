@@ -24,6 +24,23 @@ std::shared_ptr<Compiled> PlanOn(DeviceId device, double predicted_ns) {
   return c;
 }
 
+// The same of two nodes alike, which both engines bid for and device 1 has.
+std::shared_ptr<Compiled> PlanOfTwo(DeviceId device) {
+  auto c = PlanOn(device, 1000);
+  Plan& plan = c->plan;
+  plan.engines.resize(2), plan.devices.resize(4);
+  plan.engines[0].name = "a", plan.engines[1].name = "b";
+  plan.devices[2].engine = 1;
+  for (NodeId n : {1, 2}) {
+    NodeReport r;
+    r.node = n, r.op = "Conv", r.chosen = 0, r.bids.resize(2);
+    r.bids[0].device = 1, r.bids[1].device = 2;
+    r.bids[0].price_ns = r.bids[1].price_ns = 500;
+    plan.report.push_back(r);
+  }
+  return c;
+}
+
 struct Stage {
   std::map<DeviceId, microseconds> takes;
   std::map<std::string, DeviceId> device_of = {{"a", 1}, {"b", 2}};
@@ -77,6 +94,22 @@ TEST(Rehearse, RunsWhatTheSolverSaysOfTheNewPrices) {
   stage.solved = 3;
   RehearsalReport report;
   EXPECT_EQ(Winner(&stage, 1e5, &report), 3u);
+}
+
+TEST(Rehearse, MovesAllNodesOfAKindAtOnceAndSaysSo) {
+  Stage stage{{{1, microseconds(8000)}, {2, microseconds(8000)}, {3, microseconds(100)}}};
+  RehearsalHooks hooks = stage.Hooks();
+  hooks.make = [](const PlaceOptions& place, StageId) -> Result<std::shared_ptr<Compiled>> {
+    auto c = PlanOfTwo(place.pins.empty() ? 1 : 3);
+    c->placed_by = place;
+    return c;
+  };
+  RehearsalReport report;
+  const auto held = Rehearse(PlanOfTwo(1), PlaceOptions(), {"a", "b"}, hooks, 1e5, &report);
+  EXPECT_EQ(held->plan.functions[0].segments[0].device, 3u);
+  ASSERT_EQ(held->placed_by.pins.size(), 2u);
+  EXPECT_EQ(held->placed_by.pins[0].node + held->placed_by.pins[1].node, "#1#2");
+  EXPECT_EQ(held->placed_by.pins[0].target, "b");
 }
 
 TEST(Rehearse, MakesNoPlanThatIsPredictedToBeFarWorseAndNoneWithoutTime) {

@@ -5,7 +5,6 @@ Not a script by itself: market.py judges.
 import itertools
 import json
 import os
-import random
 import subprocess
 import tempfile
 
@@ -21,21 +20,6 @@ def orders(engines):
     """One plan for each order of `engines`, by priority; "ref" last means nothing here."""
     return [{"name": ">".join(order), "kind": "order", "policy": "priority", "order": list(order)}
             for order in itertools.permutations(engines)]
-
-
-def moves(explained, count, seed=0):
-    """Up to `count` plans that pin one node to its runner-up.
-
-    Half are the nodes with the highest price, which can matter most, the rest are drawn by `seed`.
-    """
-    able = [n for n in explained["nodes"] if n["chosen"] and n["runner_up"]]
-    able.sort(key=lambda n: -n["chosen"]["price_ns"])
-    taken = able[:count // 2]
-    rest = able[count // 2:]
-    random.Random(seed).shuffle(rest)
-    taken += rest[:count - len(taken)]
-    return [{"name": f"{n['node']} -> {n['runner_up']['device']}", "kind": "move",
-             "pins": [f"#{n['id']}={n['runner_up']['device']}"]} for n in taken]
 
 
 def call(command, timeout):
@@ -71,16 +55,15 @@ def explain(ge, model, common, extra=(), timeout=600):
     return call([str(ge), "explain", str(model), "--json", *common, *extra], timeout)
 
 
-def time_plans(bench, model, common, plans, rounds, clock="wall", timeout=3600):
-    """ge-bench's answer; each plan gets its "kind" back and, where it ran, "ratio", "low", "high":
-    its time / that of the session's own plan, with a 95 % bootstrap interval."""
+def time_plans(bench, model, common, plans, moves, rounds, clock="wall", timeout=3600):
+    """ge-bench's answer for `plans` and so many single moves; each that ran gets "ratio", "low" and
+    "high": its time / that of the session's own plan, with a 95 % bootstrap interval."""
     with tempfile.NamedTemporaryFile("w", suffix=".json", prefix="ge-plans.") as file:
         json.dump(plans, file)
         file.flush()
         result = call([str(bench), str(model), "--plans", file.name, "--rounds", str(rounds),
-                       "--clock", clock, *common], timeout)
-    for plan, answer in zip(plans, result["plans"]):
-        answer["kind"] = plan["kind"]
+                       "--moves", str(moves), "--clock", clock, *common], timeout)
+    for answer in result["plans"]:
         if "ns" in answer:
             answer["ratio"], answer["low"], answer["high"] = ratio_interval(
                 answer["ns"], answer["base_ns"])

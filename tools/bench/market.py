@@ -52,11 +52,9 @@ def measure(name, isa, args):
     model, folder, known = reference.ensure(name, say=lambda s: print(s, file=sys.stderr))
     common = ge_bench.flags(folder, known, ",".join(args.engines), args.threads, isa)
     common += ["--prices", args.prices, "--measure-budget", str(args.measure_budget)]
-    explained = ge_bench.explain(args.ge, model, common)
-    plans = ge_bench.orders(args.engines) + ge_bench.moves(explained, args.moves)
-    result = ge_bench.time_plans(args.bench, model, common, plans, args.rounds, args.clock)
-    result.update(name=name, isa=isa, nodes=len(explained["nodes"]),
-                  unexplained=[n["node"] for n in explained["nodes"] if not n["chosen"]])
+    result = ge_bench.time_plans(args.bench, model, common, ge_bench.orders(args.engines),
+                                 args.moves, args.rounds, args.clock)
+    result.update(name=name, isa=isa, unexplained=result["base"]["unexplained"])
     for kind in ("order", "move"):
         of_kind = [p for p in result["plans"] if p["kind"] == kind]
         alike = [p for p in of_kind if p.get("same_as") == "plan"]
@@ -144,7 +142,6 @@ def parse_arguments():
                         help="ms of --prices measure (default 10000)")
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--json", action="store_true", help="one JSON object on stdout")
-    parser.add_argument("--ge", type=pathlib.Path, default=ge_run.DEFAULT_GE)
     parser.add_argument("--bench", type=pathlib.Path, default=ge_bench.DEFAULT_BENCH)
     args = parser.parse_args()
     args.engines = args.engines.split(",")

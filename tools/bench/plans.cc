@@ -5,9 +5,11 @@
 //   ge-bench MODEL --plans PLANS.json [the model flags of ge run] > RESULT.json
 //
 // PLANS.json: [{"name", "policy": "cost"|"priority", "order": [ENGINE...], "pins": ["NODE=ENGINE"],
-// "fuse": bool}, ...]. For each plan: either "same_as" (an earlier plan, or "plan", places every
-// node alike), or "error", or "ns" and "base_ns": pairs of times of one run of it and of the
-// session's plan, taken in turns, each the mean of "inner" runs in a row.
+// "fuse": bool}, ...]. With --moves N as many more, each of which pins one node of the session's
+// own plan to its runner-up: half of them the nodes with the highest price, the others drawn by
+// --seed. For each plan: "kind" (of PLANS.json, or "move") and either "same_as" (an earlier plan,
+// or "plan", places every node alike), or "error", or "ns" and "base_ns": pairs of times of one run
+// of it and of the session's plan, taken in turns, each the mean of "inner" runs in a row.
 #include <fmt/format.h>
 #include <time.h>
 
@@ -18,9 +20,10 @@
 #include <fstream>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <random>
 
 #include "ge/base/clock.h"
-#include "tools/ge/command.h"
+#include "tools/ge/price_flags.h"
 
 namespace ge::tool {
 namespace {
@@ -28,6 +31,7 @@ namespace {
 struct BenchOptions {
   std::string plans;
   uint32_t rounds = 30, few_rounds = 3;
+  uint32_t moves = 0;
   double sample_ms = 2, hopeless = 2;
   std::string clock = "wall";
 };
@@ -106,11 +110,15 @@ double Error(const Runner& a, const Runner& b) {
   return worst;
 }
 
-Result<PlaceOptions> ReadPlan(const nlohmann::json& j) {
-  PlaceOptions p;
-  GE_ASSIGN_OR_RETURN(p.policy, PlacePolicyFromName(j.value("policy", "cost")));
-  p.order = j.value("order", std::vector<std::string>());
-  p.fuse = j.value("fuse", true);
+// What is not said is as in `base`.
+Result<PlaceOptions> ReadPlan(const nlohmann::json& j, const PlaceOptions& base) {
+  PlaceOptions p = base;
+  if (j.contains("policy")) {
+    p = PlaceOptions();
+    GE_ASSIGN_OR_RETURN(p.policy, PlacePolicyFromName(j.value("policy", "cost")));
+    p.order = j.value("order", std::vector<std::string>());
+    p.fuse = j.value("fuse", true);
+  }
   for (const std::string& text : j.value("pins", std::vector<std::string>())) {
     GE_ASSIGN_OR_RETURN(PlacePin pin, ParsePin(text));
     p.pins.push_back(std::move(pin));
@@ -140,12 +148,47 @@ class Bench {
   nlohmann::json Base() const {
     nlohmann::json j = Describe(*base_.compiled);
     j["ns"] = base_ns_;
+    const auto& report = base_.compiled->plan.report;
+    j["nodes"] = report.size();
+    j["unexplained"] = nlohmann::json::array();
+    for (const NodeReport& r : report) {
+      if (r.chosen < 0) j["unexplained"].push_back(r.label);
+    }
+    j["measured_offers"] = base_.compiled->measured.measured;
+    j["rehearsed_plans"] = base_.compiled->measured.plans;
     return j;
+  }
+
+  // Plans that pin one node of the session's to its runner-up.
+  std::vector<nlohmann::json> Moves() const {
+    const Plan& plan = base_.compiled->plan;
+    std::vector<const NodeReport*> able;
+    for (const NodeReport& r : plan.report) {
+      if (r.chosen >= 0 && r.runner_up >= 0) able.push_back(&r);
+    }
+    auto price = [](const NodeReport* r) {
+      return r->bids[static_cast<size_t>(r->chosen)].price_ns;
+    };
+    std::stable_sort(able.begin(), able.end(),
+                     [&](auto* a, auto* b) { return price(a) > price(b); });
+    const size_t most = std::min<size_t>(bench_.moves, able.size());
+    std::shuffle(
+        able.begin() + static_cast<std::ptrdiff_t>(std::min<size_t>(most, bench_.moves / 2)),
+        able.end(), std::mt19937(static_cast<uint32_t>(options_.seed)));
+    std::vector<nlohmann::json> moves;
+    for (size_t i = 0; i < most; ++i) {
+      const Bid& bid = able[i]->bids[static_cast<size_t>(able[i]->runner_up)];
+      const std::string& device = plan.devices[bid.device].name;
+      moves.push_back({{"name", able[i]->label + " -> " + device},
+                       {"kind", "move"},
+                       {"pins", {fmt::format("#{}={}", able[i]->node, device)}}});
+    }
+    return moves;
   }
 
   // One plan's answer; a plan that cannot be made is an answer too.
   nlohmann::json Try(const nlohmann::json& plan) {
-    nlohmann::json j = {{"name", plan.value("name", "?")}};
+    nlohmann::json j = {{"name", plan.value("name", "?")}, {"kind", plan.value("kind", "")}};
     Status status = Measure(plan, &j);
     if (!status.ok()) j["error"] = status.ToString();
     return j;
@@ -165,7 +208,7 @@ class Bench {
 
   Status Measure(const nlohmann::json& plan, nlohmann::json* j) {
     BuildOptions build = session_->build_options();
-    GE_ASSIGN_OR_RETURN(build.place, ReadPlan(plan));
+    GE_ASSIGN_OR_RETURN(build.place, ReadPlan(plan, base_.compiled->placed_by));
     const StageId last = build.stop_after;
     build.stop_after = StageId::kPlace;
     GE_ASSIGN_OR_RETURN(auto placed, session_->CompileApart(options_.entry, views_, build));
@@ -226,6 +269,7 @@ Status RunBench(const BenchOptions& bench, const Options& o) {
   Bench b(bench, o, session.get());
   GE_RETURN_IF_ERROR(b.Start());
   nlohmann::json answers = nlohmann::json::array();
+  for (const nlohmann::json& move : b.Moves()) plans.push_back(move);
   for (const nlohmann::json& plan : plans) answers.push_back(b.Try(plan));
   GE_ASSIGN_OR_RETURN(std::string report, session->ReportJson(o.entry));
   nlohmann::json all = {{"model", o.model},
@@ -255,6 +299,9 @@ int main(int argc, char** argv) {
   app.add_option("--threads", o.threads, "as in ge run");
   app.add_option("--isa", o.isa, "as in ge run");
   app.add_option("--seed", o.seed, "as in ge run");
+  ge::tool::AddPriceFlags(&app, &o);
+  app.add_option("--moves", bench.moves,
+                 "also this many plans that pin a node of the session's to its runner-up");
   app.footer(
       "\nExample:\n  echo '[{\"name\": \"ref first\", \"policy\": \"priority\", \"order\": "
       "[\"ref\"]}]' > plans.json\n  ge-bench lenet.onnx --plans plans.json --threads 1\n");

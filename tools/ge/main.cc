@@ -5,6 +5,7 @@
 #include "ge/ge.h"
 #include "ge/stage/runner.h"
 #include "tools/ge/command.h"
+#include "tools/ge/price_flags.h"
 
 namespace {
 
@@ -37,14 +38,7 @@ void AddModelFlags(CLI::App* app, Options* o) {
                   "explain or #ID; may be repeated")
       ->take_all();
   app->add_flag("--no-fuse", o->no_fuse, "each node is a segment of its own");
-  app->add_option(
-      "--prices", o->prices,
-      "cached (default): what engines ask, corrected by what was measured on this "
-      "machine, and runs are remembered; analytic: what they ask, the same everywhere; "
-      "measure: time the offers in question before placing, then run whole plans to compare them");
-  app->add_option(
-      "--measure-budget", o->measure_budget_ms,
-      "milliseconds that --prices measure may take for offers, and again for plans (default 2000)");
+  ge::tool::AddPriceFlags(app, o);
   app->add_flag("--replan", o->replan,
                 "runs may replace a plan that takes another time than predicted");
   AddEngineFlags(app, o);

@@ -104,7 +104,18 @@ void GemmCase(CaseMaker& m) {
   if (m.r.Chance(0.4)) m.Set("beta", real ? 1.5 : 3.0);
 }
 
+// As in a picture network: 3 x 3 taps one pixel apart, enough channels and pixels for engines that
+// work in blocks of them.
+void PictureConvCase(CaseMaker& m) {
+  const int64_t in = m.r.Int(1, 40), out = m.r.Int(1, 80);
+  m.Add(Signal(m, {m.r.Int(1, 2), in, m.r.Int(3, 14), m.r.Int(3, 14)}));
+  m.Add(Signal(m, {out, in, 3, 3}));
+  if (m.r.Chance(0.6)) m.Add(Signal(m, {out}));
+  m.Set("pads", Dims{m.r.Int(0, 2), m.r.Int(0, 2), m.r.Int(0, 2), m.r.Int(0, 2)});
+}
+
 void ConvCase(CaseMaker& m) {
+  if (m.r.Chance(0.4)) return PictureConvCase(m);
   const Window w = MakeWindow(m, true);
   const int64_t group = m.r.Pick(std::vector<int64_t>{1, 1, 1, 2, 3}), in = m.r.Int(1, 4),
                 out = m.r.Int(1, 4);

@@ -4,6 +4,7 @@
 
 #include "plugins/cpu/native/lstm.h"
 #include "plugins/cpu/native/numbers.h"
+#include "plugins/cpu/native/winograd.h"
 
 namespace ge_native {
 
@@ -35,7 +36,7 @@ Fold FoldOf(const Unit& u, const Parser& p) {
 void NativeBuilder::EmitMain(const Unit& u) {
   switch (u.kind) {
     case Kind::kConv:
-      return EmitPixel(u);
+      return IsPixel(u) ? EmitPixel(u) : EmitWinograd(u);
     case Kind::kMatMul:
       return EmitProduct(u);
     case Kind::kPool:
@@ -123,7 +124,6 @@ void NativeBuilder::AddProduct(const Unit& u, const ThinProduct& t, std::vector<
 }
 
 void NativeBuilder::EmitPixel(const Unit& u) {
-  if (!IsPixel(u)) return Builder::EmitMain(u);
   const Fold f = FoldOf(u, p_);
   ThinProduct t;
   t.m = f.m;
@@ -132,6 +132,52 @@ void NativeBuilder::EmitPixel(const Unit& u) {
   t.bias = !u.bias.empty();
   const Place x = GetDense(u.in[0]).place;
   AddProduct(u, t, {x, Turned(u.in[1], 1, f.n, f.k), t.bias ? BiasOf(u, f.n) : x});
+}
+
+Builder::Rep NativeBuilder::Channels(uint32_t v) {
+  for (const Rep& r : reps_[v]) {
+    if (r.layout.cblock == simd_.lanes && Form::Of(r.layout).block == simd_.lanes) return r;
+  }
+  // With one pixel or one channel this is the plain layout in memory.
+  const Layout last = Layout::ChannelsLast(p_.dims(v));
+  return {last, Get(v, last).place};
+}
+
+void NativeBuilder::EmitWinograd(const Unit& u) {
+  if (!IsWinograd(u.conv)) return Builder::EmitMain(u);
+  const WinogradPlan plan = WinogradPlan::Best(u.conv, machine_);
+  const Rep x = Channels(u.in[0]);
+  const Layout blocked = Layout::Blocked(u.dims, static_cast<int>(simd_.lanes));
+  const Layout last = Layout::ChannelsLast(u.dims);
+  Layout target = x.layout.cblock > 0 ? blocked : last;
+  for (const Layout& l : {blocked, last}) {
+    if (Leaf(u.out[0], l) != nullptr) target = l;
+  }
+  const Place weights = NewConstant(plan.weight_floats() * sizeof(float), u.in[1]);
+  ReadConstant(u.in[1], [&](const float* w) { WinogradWeights(plan, w, ConstantData(weights)); });
+  const int64_t channels = plan.groups() * plan.group();
+  const uint64_t room = plan.workspace_floats() * sizeof(float);
+  std::vector<Place> reads = {x.place, weights, BiasOf(u, plan.out, channels),
+                              NewInternal(0, room * static_cast<uint64_t>(plan.threads))};
+  // Posts that a tile can take along, until the first that it cannot.
+  std::vector<WinogradPost> posts;
+  for (const Post& q : u.posts) {
+    if (q.binary() && (q.operand == 0 || p_.dims(q.operand) != u.dims)) break;
+    if (q.binary()) reads.push_back(Get(q.operand, target).place);
+    posts.push_back({q.fn, q.a, q.b, q.binary()});
+  }
+  const size_t taken = posts.size();
+  const bool whole = taken == u.posts.size();
+  const uint64_t bytes = static_cast<uint64_t>(target.extent()) * sizeof(float);
+  const Rep y = whole ? NewResult(u.out[0], target) : Rep{target, NewInternal(0, bytes)};
+  reads.insert(reads.begin(), y.place);
+  AddStep("winograd " + ToText({plan.h, plan.w}) + " " + ToText(u.dims),
+          WinogradLoop(simd_, plan, x.layout, target, std::move(posts)), std::move(reads));
+  if (whole) {
+    AddRep(u.out[0], y);
+  } else {
+    ApplyPosts(u, taken, y, target);
+  }
 }
 
 void NativeBuilder::EmitPool(const Unit& u) {

@@ -2,7 +2,7 @@
 // lifetimes are the base's affair; tensors stay plain. Used once, by one thread; throws.
 #pragma once
 
-#include "plugins/cpu/segment/builder.h"
+#include "plugins/cpu/segment/engine.h"
 
 namespace ge_native {
 
@@ -10,7 +10,9 @@ using namespace ge_cpu;
 
 class NativeBuilder final : public Builder {
  public:
-  using Builder::Builder;
+  NativeBuilder(const Machine& machine, const Simd& simd, const ge_host_api* host,
+                const Parser& parser, const ge_segment& segment, Program* program)
+      : Builder(simd, host, parser, segment, program), machine_(machine) {}
 
  private:
   void EmitMain(const Unit& u) override;
@@ -18,6 +20,9 @@ class NativeBuilder final : public Builder {
 
   void EmitProduct(const Unit& u);
   void EmitPixel(const Unit& u);
+  void EmitWinograd(const Unit& u);
+  // v where it lies if channels of a pixel are neighbours there, else channels last.
+  Rep Channels(uint32_t v);
   // The product, then the unit's posts; places are those of the product behind its result.
   void AddProduct(const Unit& u, const ThinProduct& t, std::vector<Place> reads);
   void EmitPool(const Unit& u);
@@ -35,6 +40,8 @@ class NativeBuilder final : public Builder {
   // A step with places {result, x, ...}; the result is plain.
   void AddPlain(const Unit& u, const std::string& label, std::unique_ptr<Work> work,
                 std::vector<Place> reads);
+
+  const Machine& machine_;
 };
 
 // A convolution whose one window covers all of a picture: a product of the batch's rows.

@@ -3,6 +3,7 @@
 // elementwise functions, look-ups. A union of its offers is one segment.
 #include "plugins/cpu/native/emit.h"
 #include "plugins/cpu/native/price.h"
+#include "plugins/cpu/native/winograd.h"
 #include "plugins/cpu/segment/engine.h"
 
 namespace ge_native {
@@ -13,20 +14,28 @@ class NativeEngine final : public Engine {
   using Engine::Engine;
 
   bool Takes(const Unit& u, const Parser&, Why* why) const override {
-    return u.kind != Kind::kConv || IsPixel(u) ||
-           why->Say(GE_WHY_SHAPE, "convolutions of more than one window are not taken");
+    return u.kind != Kind::kConv || IsPixel(u) || IsWinograd(u.conv) ||
+           why->Say(GE_WHY_SHAPE,
+                    "convolutions are taken with 3 x 3 taps at stride 1 and one "
+                    "group, or with one window");
   }
   Price PriceOf(const Unit& u, const Parser& p) const override {
     return ge_native::PriceOf(u, p, machine());
   }
   bool Keeps(const Unit& u) const override { return u.kind != Kind::kPool; }
+  std::optional<std::pair<Form, Form>> LikingOf(const Unit& u, const Parser&) const override {
+    if (u.kind != Kind::kConv || IsPixel(u)) return std::nullopt;
+    const Form form = machine().isa == GE_ISA_AVX2 ? Form{8, false} : Form{0, true};
+    return std::pair(form, form);
+  }
+  bool LikesAll(const Unit&) const override { return machine().isa >= GE_ISA_AVX2; }
   // oneDNN's: it computes images in these.
   std::vector<Form> Meets() const override {
     return {{machine().isa >= GE_ISA_AVX512 ? 16 : 8, false}, {0, true}};
   }
   std::unique_ptr<Builder> MakeBuilder(const Parser& parser, const ge_segment& segment,
                                        Program* program) const override {
-    return std::make_unique<NativeBuilder>(simd(), host(), parser, segment, program);
+    return std::make_unique<NativeBuilder>(machine(), simd(), host(), parser, segment, program);
   }
   // 1,000 segments of one Sin or Neg on 4 floats run in 56 us, of which 15 ns each are the step.
   uint64_t LaunchNs() const override { return 45; }

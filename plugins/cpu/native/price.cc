@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "plugins/cpu/native/emit.h"
+#include "plugins/cpu/native/winograd.h"
 
 namespace ge_native {
 namespace {
@@ -54,6 +55,19 @@ double WorkNs(const Unit& u, const Parser& p, const Machine& m) {
   }
 }
 
+Price WinogradPrice(const Unit& u, const Parser& p, const Machine& m) {
+  Price out;
+  const WinogradPlan plan = WinogradPlan::Best(u.conv, m);
+  const double n = static_cast<double>(Product(u.dims));
+  const double bytes = PostBytes(u, p) + BytesOf(p, u.in[0]) + BytesOf(p, u.out[0]);
+  out.work_ns = kLoopNs + (m.threads > 1 ? kForkNs : 0) +
+                std::max(plan.ns(m) + PostsNs(u, m, n) / m.threads, StreamNs(m, bytes));
+  out.launch_ns = WideLaunchNs(m);
+  out.workspace = 4 * plan.workspace_floats() * static_cast<uint64_t>(m.threads);
+  out.packed = 4 * plan.weight_floats();
+  return out;
+}
+
 }  // namespace
 
 Price PriceOf(const Unit& u, const Parser& p, const Machine& m) {
@@ -71,6 +85,7 @@ Price PriceOf(const Unit& u, const Parser& p, const Machine& m) {
     default:
       return LoopPriceOf(u, p, m);
   }
+  if (u.kind == Kind::kConv && !IsPixel(u)) return WinogradPrice(u, p, m);
   Price out;
   const double n = static_cast<double>(Product(u.dims));
   double bytes = PostBytes(u, p) + BytesOf(p, u.out[0]);

@@ -350,14 +350,14 @@ Builder::Rep Builder::KeptConstant(uint32_t v) {
   return {Plain(v), {static_cast<uint32_t>(out_.storages.size() - 1), 0}};
 }
 
-Place Builder::BiasOf(const Unit& u, int64_t n) {
-  std::vector<float> sum(static_cast<size_t>(n), 0.0f);
+Place Builder::BiasOf(const Unit& u, int64_t n, int64_t room) {
+  std::vector<float> sum(static_cast<size_t>(std::max(n, room)), 0.0f);
   for (uint32_t v : u.bias) {
     const std::vector<float> b = p_.Floats(v);
-    if (b.size() != sum.size()) throw std::runtime_error("a bias of another length");
-    for (size_t i = 0; i < sum.size(); ++i) sum[i] += u.beta * b[i];
+    if (b.size() != static_cast<size_t>(n)) throw std::runtime_error("a bias of another length");
+    for (size_t i = 0; i < b.size(); ++i) sum[i] += u.beta * b[i];
   }
-  return ConstantFloats(sum, u.bias[0]);
+  return ConstantFloats(sum, u.bias.empty() ? 0 : u.bias[0]);
 }
 
 void Builder::Done(uint32_t v) const {

@@ -117,8 +117,8 @@ class Builder {
   // posts[from..] on x; the result becomes a rep of v.
   void ApplyPosts(const Unit& u, size_t from, const Rep& x, const Layout& target);
 
-  // The sum of a unit's biases, n elements.
-  Place BiasOf(const Unit& u, int64_t n);
+  // The sum of a unit's biases, n elements, and zeros behind them up to `room`.
+  Place BiasOf(const Unit& u, int64_t n, int64_t room = 0);
 
   const Simd& simd_;
   const ge_host_api* host_;

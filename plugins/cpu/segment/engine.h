@@ -56,6 +56,8 @@ class Engine {
   virtual std::optional<std::pair<Form, Form>> LikingOf(const Unit&, const Parser&) const {
     return std::nullopt;
   }
+  // Whether such a work is as fast in all forms of Meets(), in and out.
+  virtual bool LikesAll(const Unit&) const { return false; }
   // Whether the unit, a work that follows, keeps the form of its images.
   virtual bool Keeps(const Unit&) const { return true; }
   // Forms in which images of other engines may come to such units.

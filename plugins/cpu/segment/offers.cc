@@ -167,12 +167,20 @@ ge_rc Offers::Add(const Unit& u, const std::vector<uint32_t>& nodes) {
   const double saving = turn_ns > 0 ? 0 : price.border_ns;
   if (const ge_rc rc = AddMeetings(u, nodes, price); rc != GE_OK) return rc;
   if (in.plain() && out.plain()) return Send(nodes, price, ns, saving, true);
-  Choose(u, in, out, ns);
-  if (!out.plain()) Choose(u, in, {}, ns + out_ns);
-  if (likes && !in.plain()) {
-    Choose(u, {}, out, ns + in_ns);
-    if (!out.plain()) Choose(u, {}, {}, ns + in_ns + out_ns);
+  std::vector<Form> liked = {in};
+  if (likes && e_.LikesAll(u)) {
+    for (const Form& form : e_.Meets()) {
+      if (form != in) liked.push_back(form);
+    }
   }
+  const bool turns = likes && !in.plain();
+  for (const Form& form : liked) {
+    const Form made = form == in || out.plain() ? out : form;
+    Choose(u, form, made, ns);
+    if (!out.plain()) Choose(u, form, {}, ns + out_ns);
+    if (turns) Choose(u, {}, made, ns + in_ns);
+  }
+  if (turns && !out.plain()) Choose(u, {}, {}, ns + in_ns + out_ns);
   const ge_rc rc = Send(nodes, price, ns, saving, true);
   if (rc != GE_OK || likes) return rc;
   return Send(nodes, price, price.work_ns + price.border_ns, 0, false);

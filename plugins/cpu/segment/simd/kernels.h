@@ -48,6 +48,16 @@ enum class Fn : int {
 enum class Reduce : int { kSum, kMean, kMax, kMin };  // an extreme of NaN and others is NaN
 enum class Compare : int { kEqual, kLess, kLessOrEqual, kGreater, kGreaterOrEqual };
 
+// The points at which Winograd's transforms of four pixels evaluate: 0, +-A, +-B and infinity.
+inline constexpr float kWinogradA = 0.625f, kWinogradB = 1.5f;
+// Tiles are multiplied in even groups of at most 6, whose sums fit into the registers; group g
+// starts with tile WinogradGroup(tiles, g).
+constexpr int64_t WinogradGroups(int64_t tiles) { return (tiles + 5) / 6; }
+constexpr int64_t WinogradGroup(int64_t tiles, int64_t g) {
+  const int64_t n = WinogradGroups(tiles), more = tiles % n;
+  return g * (tiles / n) + (g < more ? g : more);
+}
+
 struct Simd {
   // y[i] = fn(x[i]); x may equal y.
   void (*unary)(Fn fn, float a, float b, const float* x, float* y, int64_t n);
@@ -90,6 +100,24 @@ struct Simd {
   // x or z where its step is 1.
   void (*select)(const uint8_t* c, const float* x, int64_t sx, const float* z, int64_t sz,
                  float* out, int64_t n);
+  // y[r * ldy + i] = x[r * ldx + i] for r < rows, i < n. No overlap.
+  void (*copy_rows)(const float* x, int64_t ldx, float* y, int64_t ldy, int64_t rows, int64_t n);
+
+  // Winograd's F(h x w, 3 x 3), h and w 2 or 4, for tiles of (h + 2) x (w + 2) pixels, each a
+  // vector of `lanes` channels; (h + 2) * (w + 2) positions, each `position` floats from the next.
+  int64_t lanes;
+  int winograd_vectors;  // at most, of outputs of one product
+  // One tile: x's pixels are row and column floats apart; a vector a position goes to v.
+  void (*winograd_input)(int h, int w, const float* x, int64_t row, int64_t column, float* v,
+                         int64_t position);
+  // One position: m[t][o] = sum over c of v[c][t] * u[c][o] for t < tiles, c < channels,
+  // o < vectors * lanes. m and u have no gaps; v is [group of tiles][c / lanes][t][c % lanes]. What
+  // lies behind u is fetched ahead: the next position's.
+  void (*winograd_product)(const float* u, const float* v, float* m, int64_t tiles,
+                           int64_t channels, int vectors);
+  // One tile: m has a vector a position; y's h * w pixels, `pixel` floats apart, get bias added.
+  void (*winograd_output)(int h, int w, const float* m, int64_t position, const float* bias,
+                          float* y, int64_t pixel);
 };
 
 extern const Simd kSimd_base, kSimd_avx2, kSimd_avx512;

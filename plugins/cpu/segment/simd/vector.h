@@ -264,6 +264,13 @@ void DotRows(const float* x, int64_t ldx, const float* w, int64_t ldw, float* y,
 void Transpose(const float* x, int64_t ldx, float* y, int64_t ldy, int64_t rows, int64_t cols);
 void GatherLerp(const float* x, int64_t width, const int32_t* i0, const int32_t* i1, const float* t,
                 float* y, int64_t n);
+void CopyRows(const float* x, int64_t ldx, float* y, int64_t ldy, int64_t rows, int64_t n);
+void WinogradInput(int h, int w, const float* x, int64_t row, int64_t column, float* v,
+                   int64_t position);
+void WinogradProduct(const float* u, const float* v, float* m, int64_t tiles, int64_t channels,
+                     int vectors);
+void WinogradOutput(int h, int w, const float* m, int64_t position, const float* bias, float* y,
+                    int64_t pixel);
 
 }  // namespace GE_SIMD_ISA
 }  // namespace ge_cpu

@@ -1,0 +1,284 @@
+#include "plugins/cpu/native/winograd.h"
+
+#include <omp.h>
+
+#include <algorithm>
+
+#include "plugins/cpu/segment/price.h"
+
+namespace ge_native {
+namespace {
+
+int64_t Ceil(int64_t a, int64_t b) { return (a + b - 1) / b; }
+
+// A distance in floats that is an odd number of cache lines, so that vectors of all positions do
+// not meet in the same sets of the first cache.
+int64_t OddLines(int64_t floats) {
+  const int64_t lines = Ceil(floats, 16);
+  return (lines + (lines % 2 == 0 ? 1 : 0)) * 16;
+}
+
+// The rows that turn three taps into values at a point, see simd/winograd.cc.
+std::vector<std::vector<double>> WeightRows(int64_t pixels) {
+  if (pixels == 2) return {{-1, 0, 0}, {0.5, 0.5, 0.5}, {0.5, -0.5, 0.5}, {0, 0, 1}};
+  const double a = double{kWinogradA}, b = double{kWinogradB}, a2 = a * a, b2 = b * b;
+  std::vector<std::vector<double>> rows = {{1 / (a2 * b2), 0, 0}};
+  const double of_a = 1 / (2 * a2 * (a2 - b2)), of_b = 1 / (2 * b2 * (b2 - a2));
+  for (double sign : {1.0, -1.0}) rows.push_back({of_a, sign * a * of_a, a2 * of_a});
+  for (double sign : {1.0, -1.0}) rows.push_back({of_b, sign * b * of_b, b2 * of_b});
+  rows.push_back({0, 0, 1});
+  return rows;
+}
+
+// Where channel c of image n starts, and the distances of its pixels.
+struct Image {
+  Image(const Layout& l, int64_t n)
+      : base(n * l.stride[0]),
+        channel(l.cblock > 0 ? l.stride[1] / l.cblock : 1),
+        row(l.stride[2]),
+        column(l.stride[3]),
+        blocked(l.cblock > 0) {}
+  // Of a channel that starts a block.
+  int64_t At(int64_t c, int64_t y, int64_t x) const {
+    return base + c * channel + y * row + x * column;
+  }
+  int64_t base, channel, row, column;
+  bool blocked;
+};
+
+class WinogradConv final : public Loop {
+ public:
+  WinogradConv(const Simd& simd, const WinogradPlan& plan, const Layout& x, const Layout& y,
+               std::vector<WinogradPost> posts)
+      : simd_(simd), s_(plan), x_(x), y_(y), posts_(std::move(posts)) {}
+
+  void Run(float* const* p) const override {
+    const int64_t jobs = s_.images * s_.blocks * s_.parts;
+    if (s_.threads == 1 || jobs == 1) {
+      for (int64_t i = 0; i < jobs; ++i) Job(p, i, p[4]);
+      return;
+    }
+    const uint64_t floats = s_.workspace_floats();
+#pragma omp parallel for num_threads(s_.threads) schedule(static)
+    for (int64_t i = 0; i < jobs; ++i) {
+      Job(p, i, p[4] + floats * static_cast<uint64_t>(omp_get_thread_num()));
+    }
+  }
+
+ private:
+  // Tiles [first, first + count) of an image, and where they are worked on.
+  struct Part {
+    int64_t image, first, count;
+    float *v, *m, *tile, *operand;
+  };
+
+  void Job(float* const* p, int64_t i, float* room) const {
+    const int64_t part = i % s_.parts, block = i / s_.parts % s_.blocks;
+    Part b;
+    b.image = i / s_.parts / s_.blocks;
+    b.first = block * s_.tiles;
+    b.count = std::min(s_.tiles, s_.tiles_h * s_.tiles_w - b.first);
+    b.v = room;
+    b.m = b.v + s_.positions() * s_.v_position();
+    b.tile = b.m + s_.positions() * s_.m_position();
+    b.operand = b.tile + s_.h * s_.w * s_.group();
+    for (int64_t k = 0; k < WinogradGroups(b.count); ++k) {
+      const int64_t next = WinogradGroup(b.count, k + 1);
+      for (int64_t t = WinogradGroup(b.count, k); t < next; ++t) Transform(p[1], b, k, t);
+    }
+    const int64_t end = s_.groups() * (part + 1) / s_.parts;
+    for (int64_t g = s_.groups() * part / s_.parts; g < end; ++g) {
+      const int64_t slice = s_.in * s_.VectorsOf(g) * s_.lanes;
+      const float* u = p[2] + g * s_.positions() * s_.in * s_.group();
+      for (int64_t q = 0; q < s_.positions(); ++q) {
+        simd_.winograd_product(u + q * slice, b.v + q * s_.v_position(), b.m + q * s_.m_position(),
+                               b.count, s_.in, s_.VectorsOf(g));
+      }
+      for (int64_t t = 0; t < b.count; ++t) Finish(p, b, t, g);
+    }
+  }
+
+  // Tile t, of the group k of tiles.
+  void Transform(const float* x, const Part& b, int64_t k, int64_t t) const {
+    const int64_t first = WinogradGroup(b.count, k), some = WinogradGroup(b.count, k + 1) - first;
+    const Image from(x_, b.image);
+    const int64_t y0 = (b.first + t) / s_.tiles_w * s_.h - s_.pad_h;
+    const int64_t x0 = (b.first + t) % s_.tiles_w * s_.w - s_.pad_w;
+    const bool inside =
+        y0 >= 0 && x0 >= 0 && y0 + s_.h + 2 <= s_.src_h && x0 + s_.w + 2 <= s_.src_w;
+    float* to = b.v + (first * s_.in_blocks() + t - first) * s_.lanes;
+    for (int64_t c = 0; c < s_.in; c += s_.lanes, to += some * s_.lanes) {
+      if (inside && (from.blocked || c + s_.lanes <= s_.in)) {
+        simd_.winograd_input(s_.h, s_.w, x + from.At(c, y0, x0), from.row, from.column, to,
+                             s_.v_position());
+      } else {
+        Stage(x, from, c, y0, x0, to);
+      }
+    }
+  }
+
+  // A tile that reaches over a border, with zeros there.
+  void Stage(const float* x, const Image& from, int64_t c, int64_t y0, int64_t x0,
+             float* to) const {
+    constexpr int kMost = 36 * 16;
+    alignas(64) float tile[kMost] = {};
+    const int64_t n = std::min(s_.lanes, s_.in - c), width = s_.w + 2;
+    const int64_t top = std::max<int64_t>(0, -y0),
+                  bottom = std::min<int64_t>(s_.h + 2, s_.src_h - y0);
+    const int64_t left = std::max<int64_t>(0, -x0), right = std::min(width, s_.src_w - x0);
+    for (int64_t i = top; i < bottom && left < right; ++i) {
+      simd_.copy_rows(x + from.At(c, y0 + i, x0 + left), from.column,
+                      tile + (i * width + left) * s_.lanes, s_.lanes, right - left, n);
+    }
+    simd_.winograd_input(s_.h, s_.w, tile, width * s_.lanes, s_.lanes, to, s_.v_position());
+  }
+
+  // Output group g of one tile: back to pixels, posts, and into the result.
+  void Finish(float* const* p, const Part& b, int64_t t, int64_t g) const {
+    const int vectors = s_.VectorsOf(g);
+    const int64_t pixel = vectors * s_.lanes, c = g * s_.group();
+    for (int64_t j = 0; j < pixel; j += s_.lanes) {
+      simd_.winograd_output(s_.h, s_.w, b.m + t * pixel + j, s_.m_position(), p[3] + c + j,
+                            b.tile + j, pixel);
+    }
+    const int64_t n = s_.h * s_.w * pixel;
+    size_t operand = 5;
+    for (const WinogradPost& q : posts_) {
+      if (!q.binary) {
+        simd_.unary(q.fn, q.a, q.b, b.tile, b.tile, n);
+        continue;
+      }
+      Exchange(p[operand++], b, t, g, b.operand, false);
+      simd_.binary(q.fn, b.tile, b.operand, b.tile, n);
+    }
+    if (y_.padded() && c + pixel > s_.out) {
+      for (int64_t i = 0; i < s_.h * s_.w; ++i) {
+        std::fill(b.tile + i * pixel + s_.out - c, b.tile + (i + 1) * pixel, 0.0f);
+      }
+    }
+    Exchange(p[0], b, t, g, b.tile, true);
+  }
+
+  // Between a tile and the tensor `y`, laid out as the result, one way or the other.
+  void Exchange(float* y, const Part& b, int64_t t, int64_t g, float* tile, bool out) const {
+    const Image at(y_, b.image);
+    const int64_t pixel = s_.VectorsOf(g) * s_.lanes, c = g * s_.group();
+    const int64_t y0 = (b.first + t) / s_.tiles_w * s_.h, x0 = (b.first + t) % s_.tiles_w * s_.w;
+    const int64_t rows = std::min<int64_t>(s_.h, s_.dst_h - y0);
+    const int64_t columns = std::min<int64_t>(s_.w, s_.dst_w - x0);
+    const int64_t step = at.blocked ? s_.lanes : pixel;
+    const int64_t n = at.blocked ? s_.lanes : std::min(pixel, s_.out - c);
+    for (int64_t j = 0; j < pixel; j += step) {
+      for (int64_t i = 0; i < rows; ++i) {
+        float* inner = tile + i * s_.w * pixel + j;
+        float* outer = y + at.At(c + j, y0 + i, x0);
+        if (out) {
+          simd_.copy_rows(inner, pixel, outer, at.column, columns, n);
+        } else {
+          simd_.copy_rows(outer, at.column, inner, pixel, columns, n);
+        }
+      }
+    }
+  }
+
+  const Simd& simd_;
+  const WinogradPlan s_;
+  const Layout x_, y_;
+  const std::vector<WinogradPost> posts_;
+};
+
+}  // namespace
+
+bool IsWinograd(const ConvSpec& c) {
+  if (c.transposed || c.groups != 1 || c.src.size() != 4) return false;
+  for (size_t k = 0; k < 2; ++k) {
+    if (c.weights[k + 2] != 3 || c.stride[k] != 1 || c.dilation[k] != 1) return false;
+  }
+  return true;
+}
+
+WinogradPlan::WinogradPlan(const ConvSpec& c, const Machine& m, int tile_h, int tile_w)
+    : h(tile_h), w(tile_w), threads(m.threads) {
+  lanes = m.isa >= GE_ISA_AVX512 ? 16 : m.isa == GE_ISA_AVX2 ? 8 : 4;
+  images = c.src[0], in = c.src[1], out = c.dst[1];
+  src_h = c.src[2], src_w = c.src[3], dst_h = c.dst[2], dst_w = c.dst[3];
+  pad_h = c.pad_l[0], pad_w = c.pad_l[1];
+  vectors = std::min<int64_t>(m.isa >= GE_ISA_AVX512 ? 4 : 2, Ceil(out, lanes));
+  tiles_h = Ceil(dst_h, h), tiles_w = Ceil(dst_w, w);
+  const int64_t all = tiles_h * tiles_w;
+  // Weights that stay in the second cache (1.25 to 2 MiB) leave little room there to tiles; others
+  // should be read seldom.
+  const int64_t tile_bytes = positions() * in_blocks() * lanes * 4;
+  const int64_t most = std::max<int64_t>((Near() ? 160 << 10 : 768 << 10) / tile_bytes, 6);
+  blocks = Ceil(all, most);
+  if (images * blocks < threads && all >= 12 * threads) blocks = threads;
+  tiles = Ceil(all, blocks);
+  blocks = Ceil(all, tiles);
+  parts = images * blocks < threads ? std::min<int64_t>(threads, groups()) : 1;
+}
+
+WinogradPlan WinogradPlan::Best(const ConvSpec& c, const Machine& m) {
+  WinogradPlan best(c, m, 4, 4);
+  for (const auto& [rows, columns] : {std::pair(2, 4), {4, 2}, {2, 2}}) {
+    const WinogradPlan other(c, m, rows, columns);
+    if (other.ns(m) < best.ns(m)) best = other;
+  }
+  return best;
+}
+
+int WinogradPlan::VectorsOf(int64_t g) const {
+  return static_cast<int>(std::min(vectors, Ceil(out - g * group(), lanes)));
+}
+int64_t WinogradPlan::v_position() const { return OddLines(in_blocks() * tiles * lanes); }
+int64_t WinogradPlan::m_position() const { return OddLines(tiles * group()); }
+uint64_t WinogradPlan::weight_floats() const {
+  return static_cast<uint64_t>(positions() * in * Ceil(out, lanes) * lanes);
+}
+uint64_t WinogradPlan::workspace_floats() const {
+  return static_cast<uint64_t>(positions() * (v_position() + m_position()) + 2 * h * w * group());
+}
+
+bool WinogradPlan::Near() const { return weight_floats() * 4 <= (768u << 10); }
+
+// Measured on one thread at 2.8 GHz, see docs/decisions/0005-winograd.md: products at 105 GF/s
+// (AVX-512) and 68 (AVX2), weights from memory at 10 bytes a ns and again from the third cache at
+// 25, both beside the products, and 4.5 ns a vector of a transformed tile.
+double WinogradPlan::ns(const Machine& m) const {
+  const auto count = [](int64_t n) { return static_cast<double>(n); };
+  const double all = count(images * tiles_h * tiles_w), to = count(Ceil(out, lanes));
+  const double rate = ByIsa(m, 105, 68, 20) * m.compute;
+  const double products = 2 * count(positions() * in * lanes) * to * all / rate;
+  const double bytes = 4 * static_cast<double>(weight_floats());
+  const double again = Near() ? 0 : count(images * blocks - 1) * bytes / (25 * m.stream[1]);
+  const double stream = bytes / (10 * m.stream[2]) + again;
+  const double cell = count(positions()) * ByIsa(m, 4.5, 4, 4.5) / m.compute;
+  const double busy = std::min<double>(threads, count(images * blocks * parts));
+  return (products + stream + all * (count(in_blocks()) + to) * cell) / (busy > 1 ? 0.9 * busy : 1);
+}
+
+void WinogradWeights(const WinogradPlan& plan, const float* weights, float* u) {
+  const auto rows = WeightRows(plan.h), columns = WeightRows(plan.w);
+  for (int64_t o = 0; o < plan.out; ++o) {
+    const int64_t g = o / plan.group(), wide = plan.VectorsOf(g) * plan.lanes;
+    float* to = u + g * plan.positions() * plan.in * plan.group() + o % plan.group();
+    for (int64_t c = 0; c < plan.in; ++c, weights += 9) {
+      for (size_t i = 0; i < rows.size(); ++i) {
+        double half[3] = {};
+        for (size_t k = 0; k < 9; ++k) half[k % 3] += rows[i][k / 3] * double{weights[k]};
+        for (size_t j = 0; j < columns.size(); ++j) {
+          double sum = 0;
+          for (size_t k = 0; k < 3; ++k) sum += columns[j][k] * half[k];
+          const auto q = static_cast<int64_t>(i * columns.size() + j);
+          to[(q * plan.in + c) * wide] = static_cast<float>(sum);
+        }
+      }
+    }
+  }
+}
+
+std::unique_ptr<Loop> WinogradLoop(const Simd& simd, const WinogradPlan& plan, const Layout& x,
+                                   const Layout& result, std::vector<WinogradPost> posts) {
+  return std::make_unique<WinogradConv>(simd, plan, x, result, std::move(posts));
+}
+
+}  // namespace ge_native

@@ -1,0 +1,64 @@
+// Convolutions of 3 x 3 taps at stride 1 by Winograd's F(h x w, 3 x 3): with h = w = 4 a quarter of
+// the multiplications, with rounding about twice a direct sum's (at most 3e-6 of the largest output
+// on ResNet-50's layers). What it costs in memory: weights grow 4-fold for 4 x 4, 1.8-fold for
+// 2 x 2. Nothing here owns tensors; a loop is immutable, any number of threads may run it.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "plugins/cpu/segment/engine.h"
+
+namespace ge_native {
+
+using namespace ge_cpu;
+
+bool IsWinograd(const ConvSpec& c);
+
+// How one convolution is cut: tiles of h x w pixels, blocks of tiles that are transformed at once,
+// groups of output channels whose sums stay in registers.
+struct WinogradPlan {
+  // Tiles of 2 or 4 pixels a side.
+  WinogradPlan(const ConvSpec& c, const Machine& m, int tile_h, int tile_w);
+  // The size of tiles that should be the fastest.
+  static WinogradPlan Best(const ConvSpec& c, const Machine& m);
+
+  int h, w;
+  int64_t lanes = 4, vectors = 2;
+  int64_t images = 1, in = 1, out = 1, src_h = 1, src_w = 1, dst_h = 1, dst_w = 1;
+  int64_t pad_h = 0, pad_w = 0;
+  int64_t tiles_h = 1, tiles_w = 1;  // of one image
+  int64_t tiles = 1, blocks = 1;     // of one block; blocks of an image
+  int64_t parts = 1;                 // of the output channels, for threads that find no more blocks
+  int threads = 1;
+
+  int64_t positions() const { return (h + 2) * (w + 2); }
+  int64_t in_blocks() const { return (in + lanes - 1) / lanes; }
+  int64_t group() const { return vectors * lanes; }  // output channels
+  int64_t groups() const { return (out + group() - 1) / group(); }
+  int VectorsOf(int64_t g) const;  // of output group g: the last may have fewer
+  // Floats from one position to the next, of transformed inputs and of products.
+  int64_t v_position() const;
+  int64_t m_position() const;
+  uint64_t weight_floats() const;     // transformed
+  uint64_t workspace_floats() const;  // of one thread
+  bool Near() const;                  // transformed weights stay in the second cache
+  double ns(const Machine& m) const;
+};
+
+// ONNX's weights [out][in][3][3], transformed: [output group][position][in][group].
+void WinogradWeights(const WinogradPlan& plan, const float* weights, float* u);
+
+// What follows the convolution, done while a tile is at hand; binary ones have an operand of the
+// result's dims and layout, place 5 and on in the order of the list.
+struct WinogradPost {
+  Fn fn = Fn::kLinear;
+  float a = 0, b = 0;
+  bool binary = false;
+};
+// Places: result, x, transformed weights, bias (of groups() * group() floats), workspace of each
+// thread, operands. Images plain in channels: channels last or in blocks of a multiple of lanes.
+std::unique_ptr<Loop> WinogradLoop(const Simd& simd, const WinogradPlan& plan, const Layout& x,
+                                   const Layout& result, std::vector<WinogradPost> posts);
+
+}  // namespace ge_native

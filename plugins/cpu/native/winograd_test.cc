@@ -1,0 +1,189 @@
+// Winograd's convolution against direct sums in double precision, in each instruction set of this
+// host: every size of tiles, both layouts, borders, odd channels, posts, several threads.
+#include "plugins/cpu/native/winograd.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <random>
+
+namespace ge_native {
+namespace {
+
+struct Case {
+  int64_t images, in, out, height, width, pad;
+};
+// Channels below, at and beyond one vector of each set; pictures smaller than a tile, of whole
+// tiles, and with one pixel more.
+constexpr Case kCases[] = {{1, 1, 1, 1, 1, 1},     {2, 3, 5, 4, 7, 0},    {1, 16, 64, 8, 8, 1},
+                           {1, 17, 33, 9, 13, 1},  {1, 40, 100, 5, 5, 2}, {3, 8, 8, 6, 3, 1},
+                           {1, 64, 128, 13, 25, 1}};
+
+class Winograd : public ::testing::TestWithParam<uint32_t> {
+ protected:
+  Machine machine(int threads) const {
+    Machine m;
+    m.isa = GetParam();
+    m.threads = threads;
+    return m;
+  }
+  const Simd& simd() const {
+    return GetParam() >= GE_ISA_AVX512 ? kSimd_avx512
+           : GetParam() == GE_ISA_AVX2 ? kSimd_avx2
+                                       : kSimd_base;
+  }
+};
+std::vector<uint32_t> Sets() {
+  std::vector<uint32_t> all;
+  for (uint32_t isa : {GE_ISA_SSE42, GE_ISA_AVX2, GE_ISA_AVX512}) {
+    if (isa <= MachineOf(nullptr).isa) all.push_back(isa);
+  }
+  return all;
+}
+INSTANTIATE_TEST_SUITE_P(Isa, Winograd, ::testing::ValuesIn(Sets()));
+
+std::vector<float> Random(int64_t n, std::mt19937* random) {
+  std::normal_distribution<float> d;
+  std::vector<float> v(static_cast<size_t>(n));
+  for (float& x : v) x = d(*random);
+  return v;
+}
+
+int64_t At(const Layout& l, int64_t n, int64_t c, int64_t y, int64_t x) {
+  const int64_t channel =
+      l.cblock > 0 ? c / l.cblock * l.stride[1] + c % l.cblock : c * l.stride[1];
+  return n * l.stride[0] + channel + y * l.stride[2] + x * l.stride[3];
+}
+// A plain tensor in another layout; padding is zero.
+std::vector<float> Lay(const std::vector<float>& plain, const Layout& l) {
+  std::vector<float> out(static_cast<size_t>(l.extent()), 0.0f);
+  size_t i = 0;
+  for (int64_t n = 0; n < l.dim[0]; ++n) {
+    for (int64_t c = 0; c < l.dim[1]; ++c) {
+      for (int64_t y = 0; y < l.dim[2]; ++y) {
+        for (int64_t x = 0; x < l.dim[3]; ++x) {
+          out[static_cast<size_t>(At(l, n, c, y, x))] = plain[i++];
+        }
+      }
+    }
+  }
+  return out;
+}
+
+ConvSpec SpecOf(const Case& c) {
+  ConvSpec s;
+  s.src = {c.images, c.in, c.height, c.width};
+  s.weights = {c.out, c.in, 3, 3};
+  s.dst = {c.images, c.out, c.height + 2 * c.pad - 2, c.width + 2 * c.pad - 2};
+  s.stride = s.dilation = {1, 1};
+  s.pad_l = s.pad_r = {c.pad, c.pad};
+  return s;
+}
+
+// Plain, with bias.
+std::vector<double> Direct(const Case& c, const ConvSpec& s, const std::vector<float>& x,
+                           const std::vector<float>& w, const std::vector<float>& bias) {
+  std::vector<double> y;
+  for (int64_t n = 0; n < c.images; ++n) {
+    for (int64_t o = 0; o < c.out; ++o) {
+      for (int64_t p = 0; p < s.dst[2] * s.dst[3]; ++p) {
+        double sum = double{bias[static_cast<size_t>(o)]};
+        for (int64_t k = 0; k < c.in * 9; ++k) {
+          const int64_t row = p / s.dst[3] - c.pad + k / 3 % 3;
+          const int64_t column = p % s.dst[3] - c.pad + k % 3;
+          if (row < 0 || row >= c.height || column < 0 || column >= c.width) continue;
+          const int64_t from = ((n * c.in + k / 9) * c.height + row) * c.width + column;
+          sum += double{w[static_cast<size_t>(o * c.in * 9 + k)]} *
+                 double{x[static_cast<size_t>(from)]};
+        }
+        y.push_back(sum);
+      }
+    }
+  }
+  return y;
+}
+
+struct Data {
+  Data(const Case& c, const ConvSpec& s) {
+    std::mt19937 random(7);
+    x = Random(Product(s.src), &random);
+    w = Random(Product(s.weights), &random);
+    bias = Random(c.out, &random);
+    other = Random(Product(s.dst), &random);
+    wanted = Direct(c, s, x, w, bias);
+    for (size_t i = 0; i < wanted.size(); ++i) {  // Relu, then a residual
+      wanted[i] = std::max(wanted[i], 0.0) + double{other[i]};
+    }
+  }
+  std::vector<float> x, w, bias, other;
+  std::vector<double> wanted;
+};
+
+void Check(const WinogradPlan& plan, const Simd& simd, const ConvSpec& s, const Data& d,
+           bool blocked) {
+  const int lanes = static_cast<int>(simd.lanes);
+  auto in = [&](const Dims& dims) {
+    return blocked ? Layout::Blocked(dims, lanes) : Layout::ChannelsLast(dims);
+  };
+  const Layout lx = in(s.src), ly = in(s.dst);
+  std::vector<float> x = Lay(d.x, lx), other = Lay(d.other, ly), u(plan.weight_floats());
+  std::vector<float> bias = d.bias, y(static_cast<size_t>(ly.extent()), 1e9f);
+  bias.resize(static_cast<size_t>(plan.groups() * plan.group()), 0.0f);
+  std::vector<float> room(plan.workspace_floats() * static_cast<size_t>(plan.threads));
+  WinogradWeights(plan, d.w.data(), u.data());
+  float* places[] = {y.data(), x.data(), u.data(), bias.data(), room.data(), other.data()};
+  WinogradLoop(simd, plan, lx, ly, {{Fn::kRelu, 0, 0, false}, {Fn::kAdd, 0, 0, true}})->Run(places);
+  std::vector<float> plain(d.wanted.begin(), d.wanted.end());
+  const std::vector<float> wanted = Lay(plain, ly);  // with zeros in the padding
+  const float most = std::abs(*std::max_element(
+      wanted.begin(), wanted.end(), [](float a, float b) { return std::abs(a) < std::abs(b); }));
+  for (size_t i = 0; i < y.size(); ++i) ASSERT_NEAR(y[i], wanted[i], 4e-6f * most) << "at " << i;
+}
+
+TEST_P(Winograd, IsTheConvolution) {
+  for (const Case& c : kCases) {
+    const ConvSpec s = SpecOf(c);
+    ASSERT_TRUE(IsWinograd(s));
+    const Data data(c, s);
+    for (const auto& [h, w] : {std::pair(4, 4), {2, 4}, {4, 2}, {2, 2}}) {
+      for (int threads : {1, 3}) {
+        for (bool blocked : {false, true}) {
+          SCOPED_TRACE(ToText(s.src) + " to " + ToText(s.dst) + ", tiles " + ToText({h, w}) + ", " +
+                       std::to_string(threads) + " threads, blocked " + std::to_string(blocked));
+          Check(WinogradPlan(s, machine(threads), h, w), simd(), s, data, blocked);
+          if (HasFatalFailure()) return;
+        }
+      }
+    }
+  }
+}
+
+TEST(WinogradSpec, ChoosesTilesByTheWork) {
+  Machine m;
+  m.isa = GE_ISA_AVX512;
+  auto tiles = [&](const Case& c) {
+    const WinogradPlan p = WinogradPlan::Best(SpecOf(c), m);
+    return std::pair(p.h, p.w);
+  };
+  EXPECT_EQ(tiles({1, 64, 64, 56, 56, 1}), std::pair(4, 4));
+  EXPECT_EQ(tiles({1, 512, 512, 7, 7, 1}), std::pair(2, 2)) << "weights come from memory";
+  EXPECT_EQ(tiles({1, 64, 64, 2, 400, 1}), std::pair(2, 4)) << "two lines";
+}
+
+TEST(WinogradSpec, OthersAreLeftAlone) {
+  const Case c = {1, 4, 4, 8, 8, 1};
+  const ConvSpec plain = SpecOf(c);
+  for (int k = 0; k < 5; ++k) {
+    ConvSpec s = plain;
+    if (k == 0) s.stride = {1, 2};
+    if (k == 1) s.dilation = {2, 1};
+    if (k == 2) s.weights = {4, 4, 3, 5};
+    if (k == 3) s.groups = 2;
+    if (k == 4) s.transposed = true;
+    EXPECT_FALSE(IsWinograd(s)) << k;
+  }
+}
+
+}  // namespace
+}  // namespace ge_native

@@ -1,0 +1,21 @@
+// The flags about prices, of ge's subcommands and of ge-bench. Parses nothing itself.
+#pragma once
+
+#include <CLI/CLI.hpp>
+
+#include "tools/ge/command.h"
+
+namespace ge::tool {
+
+inline void AddPriceFlags(CLI::App* app, Options* o) {
+  app->add_option(
+      "--prices", o->prices,
+      "cached (default): what engines ask, corrected by what was measured on this "
+      "machine, and runs are remembered; analytic: what they ask, the same everywhere; "
+      "measure: time the offers in question before placing, then run whole plans to compare them");
+  app->add_option(
+      "--measure-budget", o->measure_budget_ms,
+      "milliseconds that --prices measure may take for offers, and again for plans (default 2000)");
+}
+
+}  // namespace ge::tool
