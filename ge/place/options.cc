@@ -22,4 +22,13 @@ Result<PlacePin> ParsePin(std::string_view text) {
   return PlacePin{std::string(text.substr(0, eq)), std::string(text.substr(eq + 1))};
 }
 
+void Repin(const PlacePin& pin, std::vector<PlacePin>* pins) {
+  for (PlacePin& p : *pins) {
+    if (p.node != pin.node) continue;
+    p = pin;
+    return;
+  }
+  pins->push_back(pin);
+}
+
 }  // namespace ge

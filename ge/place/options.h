@@ -24,6 +24,9 @@ struct PlacePin {
 // "NODE=ENGINE[/DEVICE]"; the last '=' separates, since names may hold one.
 Result<PlacePin> ParsePin(std::string_view text);
 
+// Adds the pin, in the place of one for the same name where there is one.
+void Repin(const PlacePin& pin, std::vector<PlacePin>* pins);
+
 struct PlaceOptions {
   PlacePolicy policy = PlacePolicy::kCost;
   std::vector<std::string> order;  // kPriority: engines, first wins; those not named follow in the

@@ -69,6 +69,8 @@ class Compiled {
   double compile_ms = 0;
   MeasureReport measured;                      // with PriceMode::kMeasure
   PlaceOptions placed_by;                      // what PLACE was asked, a rehearsal's pins too
+  std::string question;                        // see rehearsed.h; empty where none is kept
+  bool recalled = false;                       // the plan is one that a rehearsal found
   std::shared_ptr<RunClock> clock;             // null when runs are not timed
   uint32_t recorded_runs = 0;                  // by RecordRuns
   std::atomic<uint32_t> next_replan_check{4};  // timed runs
@@ -108,6 +110,8 @@ struct PriceOptions {
   double observe_budget_ms = 200;   // of timing single offers of a plan when it is put away
   // Runs may replace a plan whose time is not as predicted. Else a plan stays as it is.
   bool replan = false;
+  // A plan that a rehearsal found is taken where one is kept and nothing else is asked of PLACE.
+  bool recall = true;
 };
 
 struct BuildOptions {

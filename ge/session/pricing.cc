@@ -9,6 +9,7 @@
 #include "ge/engine/cache_folder.h"
 #include "ge/session/measure.h"
 #include "ge/session/rehearse.h"
+#include "ge/session/rehearsed.h"
 #include "ge/session/session.h"
 
 namespace ge {
@@ -73,7 +74,7 @@ std::shared_ptr<Compiled> Session::RehearsePlans(const Entry& entry,
     if (!m) return made;  // no memory to rehearse in: the plan stands as it was predicted
   }
   BuildOptions build = options_.build;
-  build.prices.mode = PriceMode::kCached;
+  build.prices.mode = PriceMode::kCached, build.prices.recall = false;
   RehearsalHooks hooks;
   hooks.make = [&](const PlaceOptions& place, StageId stop) {
     build.place = place, build.stop_after = stop;
@@ -84,11 +85,39 @@ std::shared_ptr<Compiled> Session::RehearsePlans(const Entry& entry,
   std::vector<std::string> names;
   for (const auto& e : engines_) names.push_back(e->name());
   const MeasureReport measured = made->measured;
+  const std::string question = made->question;
   RehearsalReport report;
   made = Rehearse(std::move(made), options_.build.place, names, hooks,
                   options_.build.prices.measure_budget_ms, &report);
   made->measured = measured;
   made->measured.plans = report.plans, made->measured.rehearsal_ms = report.ms;
+  if (!question.empty() && report.plans > 0) KeepRehearsed(question, made->placed_by, made->plan);
+  return made;
+}
+
+Result<std::shared_ptr<Compiled>> Session::BuildOrRecall(Graph bound, FunctionId fn,
+                                                         const BuildOptions& build) {
+  const PlaceOptions& asked = build.place;
+  const bool free_choice =
+      asked.policy == PlacePolicy::kCost && asked.order.empty() && asked.pins.empty() && asked.fuse;
+  const bool kept = build.prices.recall && build.prices.mode != PriceMode::kAnalytic &&
+                    free_choice && build.incumbent == nullptr && engines_.size() > 1 &&
+                    !CacheFolder().empty();
+  if (!kept) return BuildCompiled(std::move(bound), fn, engines_, build);
+  const std::string question = QuestionOf(bound, engines_);
+  if (const auto place = FindRehearsed(question)) {
+    BuildOptions again = build;
+    again.place = *place;
+    auto made = BuildCompiled(bound, fn, engines_, again);
+    if (made.ok()) {
+      (*made)->question = question, (*made)->recalled = true;
+      return made;
+    }
+    // E.g. the graph is cut into other nodes by now.
+    LogLine(2, "a rehearsed plan is forgotten: " + made.status().message());
+  }
+  GE_ASSIGN_OR_RETURN(auto made, BuildCompiled(std::move(bound), fn, engines_, build));
+  made->question = question;
   return made;
 }
 

@@ -124,7 +124,7 @@ class Rehearsal {
       if (c.ns < kWorthAMove * held_->plan.predicted_ns) continue;
       for (const std::string& engine : c.engines) {
         PlaceOptions place = held_->placed_by;
-        for (NodeId n : c.nodes) place.pins.push_back({fmt::format("#{}", n), engine});
+        for (NodeId n : c.nodes) Repin({fmt::format("#{}", n), engine}, &place.pins);
         moves.emplace_back(c.ns, std::move(place));
       }
     }

@@ -44,6 +44,7 @@ void AddPrices(const Compiled& c, PriceMode mode, nlohmann::json* out) {
     if (seen.total.count > 0) j["measured_us"] = seen.total.ns / 1e3;
     j["segment_times"] = SegmentTimes(c.plan, seen);
   }
+  j["recalled"] = c.recalled;
   if (mode != PriceMode::kMeasure) return;
   j["offers_measured"] = c.measured.measured, j["offers_left"] = c.measured.left;
   j["measure_ms"] = c.measured.ms;

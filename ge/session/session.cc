@@ -261,7 +261,7 @@ Result<std::shared_ptr<Compiled>> Session::CompileNew(const Entry& entry,
   std::vector<Compiled::Port> ports_in = PortsOf(f, f.params), ports_out = PortsOf(f, f.results);
   std::vector<StateId> in, out;
   GE_RETURN_IF_ERROR(LiftStates(&bound, fn, &in, &out));
-  GE_ASSIGN_OR_RETURN(auto c, BuildCompiled(std::move(bound), fn, engines_, build));
+  GE_ASSIGN_OR_RETURN(auto c, BuildOrRecall(std::move(bound), fn, build));
   if (!c) return c;  // The incumbent stays.
   c->states_in = std::move(in), c->states_out = std::move(out);
   c->inputs = std::move(ports_in), c->outputs = std::move(ports_out);

@@ -129,6 +129,9 @@ class Session {
   Result<std::shared_ptr<Compiled>> CompileNew(const Entry& entry,
                                                std::span<const TensorView> inputs,
                                                const BuildOptions& build);
+  // BuildCompiled, with the plan that a rehearsal found where one is kept.
+  Result<std::shared_ptr<Compiled>> BuildOrRecall(Graph bound, FunctionId fn,
+                                                  const BuildOptions& build);
   Status RunPasses(Graph* graph, std::vector<StageTime>* times);
   std::shared_ptr<Compiled> LookUp(const Entry* entry, uint64_t hash,
                                    std::span<const TensorView> inputs);

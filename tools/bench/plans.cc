@@ -121,7 +121,7 @@ Result<PlaceOptions> ReadPlan(const nlohmann::json& j, const PlaceOptions& base)
   }
   for (const std::string& text : j.value("pins", std::vector<std::string>())) {
     GE_ASSIGN_OR_RETURN(PlacePin pin, ParsePin(text));
-    p.pins.push_back(std::move(pin));
+    Repin(pin, &p.pins);
   }
   return p;
 }

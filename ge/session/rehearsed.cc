@@ -1,0 +1,111 @@
+#include "ge/session/rehearsed.h"
+
+#include <fmt/format.h>
+
+#include <chrono>
+#include <nlohmann/json.hpp>
+#include <span>
+
+#include "frontend/text/text.h"
+#include "ge/engine/cache_folder.h"
+#include "ge/engine/correct.h"
+#include "ge/engine/probe.h"
+#include "ge/engine/sha256.h"
+
+namespace ge {
+namespace {
+
+constexpr const char* kFile = "plans.json";
+constexpr int kFormat = 1;
+constexpr size_t kMost = 500;  // plans kept, of some KB each; the oldest go first
+
+nlohmann::json Parsed(const std::string& text) {
+  nlohmann::json j = nlohmann::json::parse(text, nullptr, false);
+  const bool good = j.is_object() && j.value("format", nlohmann::json()) == kFormat &&
+                    j.contains("plans") && j["plans"].is_object();
+  return good ? j : nlohmann::json{{"format", kFormat}, {"plans", nlohmann::json::object()}};
+}
+
+int64_t SecondsNow() {
+  return std::chrono::duration_cast<std::chrono::seconds>(
+             std::chrono::system_clock::now().time_since_epoch())
+      .count();
+}
+
+nlohmann::json ToJson(const PlaceOptions& placed_by, const Plan& plan) {
+  nlohmann::json pins = nlohmann::json::array();
+  if (placed_by.policy == PlacePolicy::kCost) {
+    for (const NodeReport& r : plan.report) {
+      if (r.chosen < 0) continue;
+      const Bid& bid = r.bids[static_cast<size_t>(r.chosen)];
+      pins.push_back({fmt::format("#{}", r.node), plan.devices[bid.device].name});
+    }
+  } else {
+    for (const PlacePin& p : placed_by.pins) pins.push_back({p.node, p.target});
+  }
+  return {{"policy", placed_by.policy == PlacePolicy::kCost ? "cost" : "priority"},
+          {"order", placed_by.order},
+          {"fuse", placed_by.fuse},
+          {"pins", pins},
+          {"at", SecondsNow()}};
+}
+
+void DropOldest(nlohmann::json* plans) {
+  while (plans->size() > kMost) {
+    auto oldest = plans->begin();
+    for (auto it = plans->begin(); it != plans->end(); ++it) {
+      if (it->value("at", int64_t{0}) < oldest->value("at", int64_t{0})) oldest = it;
+    }
+    plans->erase(oldest);
+  }
+}
+
+}  // namespace
+
+std::string QuestionOf(const Graph& bound, const std::vector<std::unique_ptr<Engine>>& engines) {
+  PrintOptions options;
+  options.elide = true;
+  std::string text = PrintText(bound, options);
+  const MachineRecord machine = HostMachine();
+  text += fmt::format("\n{} {} {}", machine.cpu, machine.isa, machine.threads);
+  for (const auto& e : engines) {
+    for (uint32_t d = 0; d < e->devices().size(); ++d) {
+      const PriceBook book = BookOf(*e, d);
+      text += fmt::format("\n{} {}", book.plugin_hash, book.device);
+    }
+  }
+  return Sha256(std::as_bytes(std::span(text.data(), text.size()))).substr(0, 32);
+}
+
+std::optional<PlaceOptions> FindRehearsed(const std::string& question) {
+  const auto text = ReadCacheFile(kFile);
+  if (!text) return std::nullopt;
+  const nlohmann::json all = Parsed(*text);
+  const auto it = all["plans"].find(question);
+  if (it == all["plans"].end()) return std::nullopt;
+  try {
+    PlaceOptions out;
+    auto policy = PlacePolicyFromName(it->at("policy").get<std::string>());
+    if (!policy.ok()) return std::nullopt;
+    out.policy = *policy;
+    out.order = it->at("order").get<std::vector<std::string>>();
+    out.fuse = it->at("fuse").get<bool>();
+    for (const nlohmann::json& pin : it->at("pins")) {
+      out.pins.push_back({pin.at(0).get<std::string>(), pin.at(1).get<std::string>()});
+    }
+    return out;
+  } catch (const nlohmann::json::exception&) {  // damaged: as if it were not there
+    return std::nullopt;
+  }
+}
+
+void KeepRehearsed(const std::string& question, const PlaceOptions& placed_by, const Plan& plan) {
+  UpdateCacheFile(kFile, [&](const std::string& present) {
+    nlohmann::json all = Parsed(present);
+    all["plans"][question] = ToJson(placed_by, plan);
+    DropOldest(&all["plans"]);
+    return all.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+  });
+}
+
+}  // namespace ge

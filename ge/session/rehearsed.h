@@ -1,0 +1,30 @@
+// What rehearsals found on this machine, so that later sessions of the same model, shapes and
+// engines begin with the plan that was the fastest in earnest. One file in the cache folder beside
+// the prices: JSON; what is damaged or does not fit any more is forgotten. It makes no plans.
+// Thread-safe.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "ge/engine/engine.h"
+#include "ge/ir/graph.h"
+#include "ge/place/options.h"
+#include "ge/plan/plan.h"
+
+namespace ge {
+
+// Equal for graphs with the same nodes and shapes (payloads of large constants do not count), the
+// same plugins, devices and options, and the same machine, ISA and threads.
+std::string QuestionOf(const Graph& bound, const std::vector<std::unique_ptr<Engine>>& engines);
+
+// How PLACE is asked for that plan again.
+std::optional<PlaceOptions> FindRehearsed(const std::string& question);
+
+// A plan by cost is kept with each node pinned to the engine that it has, so that prices which
+// change do not change it. Nothing happens where no cache folder can be written.
+void KeepRehearsed(const std::string& question, const PlaceOptions& placed_by, const Plan& plan);
+
+}  // namespace ge

@@ -1,0 +1,120 @@
+// What a rehearsal found is the plan of later sessions of the same model, shapes and engines, and
+// of no others; a file that is damaged or does not fit is no obstacle.
+#include "ge/session/rehearsed.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+
+#include "ge/session/session.h"
+
+namespace ge::test {
+namespace {
+
+constexpr const char* kChain = R"(ge 1
+opset "" 27
+fn main(x: f32[n]) -> (y) {
+  a: f32[n] = Sin(x) "first"
+  y: f32[n] = Neg(a) "second"
+}
+entry infer "main" = main
+)";
+
+class Rehearsed : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    const char* before = std::getenv("GE_CACHE_DIR");
+    had_ = before != nullptr;
+    if (had_) before_ = before;
+    folder_ =
+        std::filesystem::temp_directory_path() / ("ge_rehearsed_test." + std::to_string(getpid()));
+    std::filesystem::remove_all(folder_);
+    setenv("GE_CACHE_DIR", folder_.c_str(), 1);
+  }
+  void TearDown() override {
+    std::filesystem::remove_all(folder_);
+    had_ ? setenv("GE_CACHE_DIR", before_.c_str(), 1) : unsetenv("GE_CACHE_DIR");
+  }
+
+  // The plan of a new session; the session outlives it.
+  std::shared_ptr<Compiled> Plan(int64_t n, const std::string& engines = "native,ref",
+                                 const PlaceOptions& place = {}) {
+    SessionOptions options;
+    options.engines = *ParseEngineList(engines);
+    options.build.prices.mode = PriceMode::kCached;
+    options.build.place = place;
+    sessions_.push_back(*Session::Create(std::move(options)));
+    Session& session = *sessions_.back();
+    EXPECT_TRUE(session.LoadBytes(kChain, Format::kText).ok());
+    const TensorView in[] = {{DType::kFloat, {n}, nullptr, 0}};
+    auto made = session.Compile("", in);
+    EXPECT_TRUE(made.ok()) << made.status().ToString();
+    return made.ok() ? *made : nullptr;
+  }
+  static std::string EngineOf(const Compiled& c, size_t node) {
+    const NodeReport& r = c.plan.report.at(node);
+    return c.plan.engines[c.plan.devices[r.bids.at(static_cast<size_t>(r.chosen)).device].engine]
+        .name;
+  }
+  // native Sin, ref Neg: what no price would say.
+  static PlaceOptions Odd() {
+    PlaceOptions odd;
+    odd.pins = {{"first", "native"}, {"second", "ref"}};
+    return odd;
+  }
+
+  std::filesystem::path folder_;
+  bool had_ = false;
+  std::string before_;
+  std::vector<std::unique_ptr<Session>> sessions_;
+};
+
+TEST_F(Rehearsed, IsThePlanOfTheNextSessionAndOfNoOther) {
+  const auto first = Plan(8);
+  ASSERT_FALSE(first->question.empty());
+  EXPECT_FALSE(first->recalled);
+  const auto odd = Plan(8, "native,ref", Odd());
+  EXPECT_TRUE(odd->question.empty()) << "what the caller pins is no question";
+  KeepRehearsed(first->question, odd->placed_by, odd->plan);
+
+  const auto again = Plan(8);
+  EXPECT_TRUE(again->recalled);
+  EXPECT_EQ(EngineOf(*again, 0), "native");
+  EXPECT_EQ(EngineOf(*again, 1), "ref");
+  EXPECT_FALSE(Plan(9)->recalled) << "another shape";
+  EXPECT_FALSE(Plan(8, "native,onednn,ref")->recalled) << "another engine";
+  EXPECT_FALSE(Plan(8, "native,ref", Odd())->recalled);
+}
+
+TEST_F(Rehearsed, ByPriorityIsAskedAsItWas) {
+  const auto first = Plan(8);
+  PlaceOptions order;
+  order.policy = PlacePolicy::kPriority, order.order = {"ref", "native"};
+  KeepRehearsed(first->question, order, first->plan);
+  const auto again = Plan(8);
+  EXPECT_TRUE(again->recalled);
+  EXPECT_EQ(again->placed_by.order, order.order);
+  EXPECT_EQ(EngineOf(*again, 0), "ref");
+}
+
+TEST_F(Rehearsed, WhatDoesNotFitIsForgotten) {
+  const auto first = Plan(8);
+  PlaceOptions wrong;
+  wrong.policy = PlacePolicy::kPriority;
+  wrong.pins = {{"#77", "native"}};
+  KeepRehearsed(first->question, wrong, first->plan);
+  EXPECT_FALSE(Plan(8)->recalled);
+  for (const char* text :
+       {"", "{", "[]", R"({"format": 1, "plans": 3})", R"({"format": 2, "plans": {}})"}) {
+    std::ofstream(folder_ / "plans.json") << text;
+    EXPECT_FALSE(Plan(8)->recalled) << text;
+  }
+  std::ofstream(folder_ / "plans.json")
+      << R"({"format": 1, "plans": {")" << first->question << R"(": {"policy": "cost"}}})";
+  EXPECT_FALSE(Plan(8)->recalled) << "fields are missing";
+}
+
+}  // namespace
+}  // namespace ge::test
