@@ -20,10 +20,9 @@ constexpr double kSampleMs = 1;         // runs of less than this are timed seve
 // A plan that is predicted at more than this share of the best one is not made.
 constexpr double kWorthARun = 1.5;
 constexpr int kSolves = 6;  // times that the solver is asked again
-// Moves of nodes: so many at most are made from one plan, of classes of nodes that take at least
-// this share of its time, and of those only the ones that are predicted at most so much slower.
-constexpr size_t kMoves = 24;
-constexpr double kWorthAMove = 0.01, kMaybeFaster = 1.15;
+// Moves of nodes: of kinds that take at least this share of a plan's time, and to engines by whose
+// bids the plan would take at most so much more.
+constexpr double kWorthAMove = 0.01, kMaybeFaster = 0.15;
 
 const std::string& EngineOf(const Plan& plan, const Bid& b) {
   return plan.engines[plan.devices[b.device].engine].name;
@@ -32,26 +31,26 @@ const std::string& EngineOf(const Plan& plan, const Bid& b) {
 // Nodes of one operator of which all engines ask the same: layers that repeat.
 struct NodeClass {
   std::vector<NodeId> nodes;
-  double ns = 0;                  // of what they were taken at
-  std::set<std::string> engines;  // that bid and do not have them
+  double ns = 0;                         // of what they were taken at
+  std::map<std::string, double> others;  // engines that bid and do not have them: theirs
 };
 std::map<std::string, NodeClass> ClassesOf(const Plan& plan) {
   std::map<std::string, NodeClass> classes;
   for (const NodeReport& r : plan.report) {
     if (r.chosen < 0) continue;
     std::string key = fmt::format("{} {}", r.op, r.chosen);
+    const Bid& chosen = r.bids[static_cast<size_t>(r.chosen)];
+    std::map<std::string, double> least;
     for (const Bid& b : r.bids) {
       key += fmt::format(" {}{}{:.0f}{}", b.device, b.declined, b.analytic_ns, b.pattern);
+      if (b.declined || EngineOf(plan, b) == EngineOf(plan, chosen)) continue;
+      auto [it, fresh] = least.emplace(EngineOf(plan, b), b.price_ns);
+      if (!fresh) it->second = std::min(it->second, b.price_ns);
     }
     NodeClass& c = classes[key];
-    const Bid& chosen = r.bids[static_cast<size_t>(r.chosen)];
     c.nodes.push_back(r.node);
     c.ns += chosen.price_ns;
-    for (const Bid& b : r.bids) {
-      if (!b.declined && EngineOf(plan, b) != EngineOf(plan, chosen)) {
-        c.engines.insert(EngineOf(plan, b));
-      }
-    }
+    for (const auto& [engine, ns] : least) c.others[engine] += ns;
   }
   return classes;
 }
@@ -111,42 +110,32 @@ class Rehearsal {
  private:
   struct Challenger {
     PlaceOptions place;
-    double predicted_ns = 0;
+    double predicted_ns = 0;  // of the plan; of a move: more than the plan held
   };
 
   enum Outcome { kNothingNew, kLost, kWon };
 
-  // Pins classes of nodes to another engine than they have, the most promising first; true when
-  // one of these plans won.
+  // Pins kinds of nodes to another engine than they have, the most promising first; true when one
+  // of these plans won.
   bool MoveOnce() {
-    std::vector<std::pair<double, PlaceOptions>> moves;
+    std::vector<Challenger> moves;
     for (const auto& [key, c] : ClassesOf(held_->plan)) {
       if (c.ns < kWorthAMove * held_->plan.predicted_ns) continue;
-      for (const std::string& engine : c.engines) {
+      for (const auto& [engine, ns] : c.others) {
+        if (ns - c.ns > kMaybeFaster * held_->plan.predicted_ns) continue;
         PlaceOptions place = held_->placed_by;
         for (NodeId n : c.nodes) Repin({fmt::format("#{}", n), engine}, &place.pins);
-        moves.emplace_back(c.ns, std::move(place));
+        moves.push_back({std::move(place), ns - c.ns});
       }
     }
-    std::stable_sort(moves.begin(), moves.end(),
-                     [](const auto& a, const auto& b) { return a.first > b.first; });
-    if (moves.size() > kMoves) moves.resize(kMoves);
-    hooks_.remember(held_.get());
-    const auto fresh = hooks_.make(held_->placed_by, StageId::kPlace);
-    if (!fresh.ok() || !*fresh) return false;
-    std::vector<Challenger> challengers;
-    for (auto& [ns, place] : moves) {
-      if (!TimeLeft()) return false;
-      auto placed = hooks_.make(place, StageId::kPlace);
-      if (!placed.ok() || !*placed || seen_.count(Digest(**placed)) > 0) continue;
-      const double predicted = (*placed)->plan.predicted_ns;
-      if (predicted > kMaybeFaster * (*fresh)->plan.predicted_ns) continue;
-      challengers.push_back({std::move(place), predicted});
-    }
-    std::sort(challengers.begin(), challengers.end(),
+    std::sort(moves.begin(), moves.end(),
               [](const auto& a, const auto& b) { return a.predicted_ns < b.predicted_ns; });
-    for (const Challenger& c : challengers) {
-      if (Challenge(c.place, true) == kWon) return true;
+    for (const Challenger& m : moves) {
+      if (!TimeLeft()) return false;
+      // Most of making a plan is compiling it.
+      const auto placed = hooks_.make(m.place, StageId::kPlace);
+      if (!placed.ok() || !*placed || !seen_.insert(Digest(**placed)).second) continue;
+      if (Challenge(m.place, false) == kWon) return true;
     }
     return false;
   }
