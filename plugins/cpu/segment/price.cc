@@ -7,6 +7,8 @@
 namespace ge_cpu {
 namespace {
 
+constexpr double kApartNs = 0.3;  // an element whose neighbours in memory change
+
 // ns an element on one thread at 2.8 GHz, rows of 2,048 floats.
 double FnNs(Fn fn, const Machine& m) {
   switch (fn) {
@@ -34,7 +36,7 @@ double FnNs(Fn fn, const Machine& m) {
 double MainNs(const Unit& u, const Machine& m) {
   switch (u.kind) {
     case Kind::kReduce:
-      return ByIsa(m, 0.05, 0.06, 0.15);
+      return ByIsa(m, 0.2, 0.2, 0.3);
     case Kind::kSoftmax:
       return u.axis + 1 == static_cast<int>(u.dims.size()) ? ByIsa(m, 0.52, 1.25, 3.3)
                                                            : ByIsa(m, 0.7, 1.5, 3.6);
@@ -60,9 +62,9 @@ double ForkNs(const Machine& m, double elements) {
 }
 
 double StreamNs(const Machine& m, double bytes) {
-  const double ns = bytes < 512e3 ? bytes / (40 * m.stream[0])
-                    : bytes < 4e6 ? bytes / (20 * m.stream[1])
-                                  : bytes / (10 * m.stream[2]);
+  const double ns = bytes < 768e3 ? bytes / (45 * m.stream[0])
+                    : bytes < 6e6 ? bytes / (22 * m.stream[1])
+                                  : bytes / (12 * m.stream[2]);
   return ns / (Workers(m, bytes / 4) > 1 ? 1.3 : 1);
 }
 
@@ -90,6 +92,9 @@ Price LoopPriceOf(const Unit& u, const Parser& p, const Machine& m) {
     // A view inside a segment, a copy at its border.
     out.work_ns = 1;
     out.border_ns = kLoopNs + 2 * StreamNs(m, BytesOf(p, u.out[0]));
+    const bool apart = u.kind == Kind::kTranspose && !u.axes.empty() &&
+                       u.axes.back() + 1 != static_cast<int64_t>(u.axes.size());
+    if (apart) out.border_ns += n * kApartNs / m.compute;
     return out;
   }
   double bytes = PostBytes(u, p);
