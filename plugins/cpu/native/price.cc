@@ -12,25 +12,28 @@ namespace {
 // its multiply-adds at a rate that falls with less than a block of rows. Measured at 2.8 GHz,
 // m x n x k, GF/s on AVX-512 and AVX2: 1x256x256 36 and 31, 8x256x257 105 and 50; bound by the
 // stream 1x1024x256 21, 1x768x768 12, 1x3072x768 7.
-double ProductNs(const Fold& f, const Machine& m) {
+double ProductNs(const Fold& f, const Machine& m, bool near) {
   const double weights = static_cast<double>(f.n) * static_cast<double>(f.k) * 4;
   const double rows = static_cast<double>(f.m), batch = static_cast<double>(f.batch);
   const double flops = 2 * rows * static_cast<double>(f.n) * static_cast<double>(f.k);
   const double rate = m.isa >= GE_ISA_AVX512 ? 105 * std::min(1.0, (rows + 2) / 8)
                                              : ByIsa(m, 0, 50, 15) * std::min(1.0, (rows + 4) / 8);
   const double all = weights * batch;
-  // Bytes a ns: what is small stays in a cache from run to run, other weights come from memory.
-  const double speed = all < 64e3 ? 70 : 14;
+  // Bytes a ns. Other weights than small ones come from memory, unless they were just used.
+  const double kept = all < 512e3 ? 70 : all < 1.5e6 ? 40 : all < 4e6 ? 24 : 14;
+  const double speed = near || all < 64e3 ? kept : 14;
   const double passes = static_cast<double>((f.m + 7) / 8);
   return batch * std::max(flops / (rate * m.compute), passes * weights / (speed * m.stream[1]));
 }
+
+constexpr double kColumnNs = 7;  // a number of a product of rows with rows: the sum of lanes
 
 double LstmNs(const LstmSpec& s, const Machine& m) {
   const double cells = static_cast<double>(s.directions * s.steps * s.batch * s.hidden);
   const Fold in{1, s.steps * s.batch, 4 * s.hidden, s.inputs};
   const Fold state{1, s.batch, 4 * s.hidden, s.hidden};
-  return static_cast<double>(s.directions) * ProductNs(in, m) +
-         static_cast<double>(s.directions * s.steps) * (kLoopNs + ProductNs(state, m)) +
+  return static_cast<double>(s.directions) * ProductNs(in, m, false) +
+         static_cast<double>(s.directions * s.steps) * (kLoopNs + ProductNs(state, m, true)) +
          cells * ByIsa(m, 2.5, 5.5, 15) / m.compute;
 }
 
@@ -38,8 +41,12 @@ double WorkNs(const Unit& u, const Parser& p, const Machine& m) {
   const double n = static_cast<double>(Product(u.dims));
   switch (u.kind) {
     case Kind::kConv:
-    case Kind::kMatMul:
-      return ProductNs(FoldOf(u, p), m);
+    case Kind::kMatMul: {
+      const Fold f = FoldOf(u, p);
+      const bool by_columns = u.trans_b && !TurnsWeights(u, f, p);
+      return ProductNs(f, m, false) +
+             (by_columns ? static_cast<double>(f.m * f.n) * kColumnNs / m.compute : 0);
+    }
     case Kind::kPool:
       return n * (1 + static_cast<double>(Product(u.pool.kernel)) * ByIsa(m, 0.15, 0.15, 0.3));
     case Kind::kResample:

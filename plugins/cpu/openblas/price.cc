@@ -101,6 +101,8 @@ Price PriceOf(const Unit& u, const Parser& p, const Machine& m) {
   } else {
     ns = MatMulNs(u, p, m);
   }
+  // Weights come from memory.
+  if (p.constant(u.in[1])) ns += Bytes(p.dims(u.in[1])) / (9 * m.stream[2]);
   if (p.constant(u.in[1])) out.packed = static_cast<uint64_t>(Bytes(p.dims(u.in[1])));
   // The result is written by the product, then read and written by the functions that follow.
   ns += StreamNs(m, Bytes(u.dims));
