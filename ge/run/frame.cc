@@ -6,6 +6,7 @@
 #include <cstdlib>
 
 #include "ge/base/checked.h"
+#include "ge/base/pages.h"
 
 namespace ge {
 namespace {
@@ -73,7 +74,11 @@ Status Frame::AllocateArenas() {
     block.engine = domain.engine;
     if (!bytes) return Status(Code::kLimitExceeded, "an arena's size does not fit in 63 bits");
     if (block.engine == 0) {
-      block.address = std::aligned_alloc(static_cast<size_t>(align), static_cast<size_t>(*bytes));
+      const uint64_t size = static_cast<uint64_t>(*bytes);
+      const uint64_t pages = PageAlign(size, static_cast<uint64_t>(align));
+      // The C library wants a multiple of the alignment; what lies behind is never touched.
+      block.address = std::aligned_alloc(pages, (size + pages - 1) / pages * pages);
+      PreferHugePages(block.address, size);
       if (!block.address) {
         return Status(Code::kResourceExhausted,
                       fmt::format("no host memory for an arena of {} bytes; use smaller inputs or "

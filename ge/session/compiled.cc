@@ -2,6 +2,8 @@
 
 #include <cstdlib>
 
+#include "ge/base/pages.h"
+
 namespace ge {
 
 void FreeAligned::operator()(void* p) const { std::free(p); }
@@ -9,9 +11,12 @@ void FreeAligned::operator()(void* p) const { std::free(p); }
 AlignedBytes AllocateAligned(uint64_t bytes, uint64_t align) {
   if (align < 64) align = 64;
   if (bytes > UINT64_MAX - align) return nullptr;
-  uint64_t rounded = (bytes + align - 1) / align * align;
-  return AlignedBytes(
-      static_cast<std::byte*>(std::aligned_alloc(align, rounded ? rounded : align)));
+  align = PageAlign(bytes, align);
+  if (bytes > UINT64_MAX - align) return nullptr;
+  const uint64_t rounded = (bytes + align - 1) / align * align;
+  AlignedBytes block(static_cast<std::byte*>(std::aligned_alloc(align, rounded ? rounded : align)));
+  PreferHugePages(block.get(), bytes);
+  return block;
 }
 
 Compiled::~Compiled() {

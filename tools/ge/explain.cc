@@ -59,6 +59,13 @@ nlohmann::json BidJson(const Plan& plan, const NodeReport& r, int32_t index) {
           {"pattern", b.pattern}};
 }
 
+// Segments without nodes: they bring a value into another layout.
+size_t Conversions(const Plan& plan) {
+  const auto& segments = plan.functions[0].segments;
+  return static_cast<size_t>(std::count_if(segments.begin(), segments.end(),
+                                           [](const PlanSegment& s) { return s.conversion >= 0; }));
+}
+
 void PrintJson(const Compiled& c) {
   nlohmann::json nodes = nlohmann::json::array();
   std::map<NodeId, uint32_t> taken;  // equal for the nodes of one offer
@@ -99,6 +106,8 @@ void PrintJson(const Compiled& c) {
                       {"offers_measured", c.measured.measured},
                       {"offers_left", c.measured.left},
                       {"method", c.plan.place_method},
+                      {"conversions", Conversions(c.plan)},
+                      {"recalled", c.recalled},
                       {"rejected_offers", c.offers.rejected},
                       {"struck_offers", c.struck_offers}};
   // Names are any bytes; what is no UTF-8 is replaced.
@@ -133,8 +142,11 @@ void PrintText(const Compiled& c) {
     if (r.decomposition.empty() || !notes.insert(note).second) continue;
     fmt::print("{}{}\n", notes.size() == 1 ? "\n" : "", note);
   }
-  fmt::print("\npredicted {} by {}; {} segments\n", Ns(c.plan.predicted_ns), c.plan.place_method,
-             c.plan.functions[0].segments.size());
+  const size_t turns = Conversions(c.plan);
+  fmt::print("\npredicted {} by {}; {} segments{}{}\n", Ns(c.plan.predicted_ns),
+             c.plan.place_method, c.plan.functions[0].segments.size() - turns,
+             turns > 0 ? fmt::format(", {} changes of layout", turns) : "",
+             c.recalled ? "; a rehearsal on this machine found it the fastest" : "");
   for (const std::string& text : c.offers.rejected) fmt::print("rejected: {}\n", text);
 }
 

@@ -79,13 +79,13 @@ class Builder {
   Rep KeptConstant(uint32_t v);
   // Calls use(data) with the constant's payload, aligned as floats are, and tells the host.
   template <class Use>
-  void ReadConstant(uint32_t v, Use&& use) const {
+  void ReadConstant(uint32_t v, Use&& use) {
     const void* data = p_.value(v).data;
-    AlignedBlock copy;
     if (reinterpret_cast<uintptr_t>(data) % sizeof(float) != 0) {
-      copy = AlignedBlock(p_.value(v).data_bytes);
-      std::memcpy(copy.data(), data, p_.value(v).data_bytes);
-      data = copy.data();
+      // One room for all: fresh pages for each weight take as long as packing it.
+      room_.resize(std::max(room_.size(), p_.value(v).data_bytes / sizeof(float) + 1));
+      std::memcpy(room_.data(), data, p_.value(v).data_bytes);
+      data = room_.data();
     }
     use(static_cast<const float*>(data));
     Done(v);
@@ -132,6 +132,7 @@ class Builder {
   std::map<uint32_t, uint64_t> packed_;         // constant value -> bytes of our copies
   std::set<uint32_t> kept_;                     // constant values that the host must keep
   uint32_t workspace_ = 0;                      // storage
+  std::vector<float> room_;                     // a payload that is not aligned
   uint32_t node_ = 0;
 };
 

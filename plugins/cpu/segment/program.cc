@@ -13,12 +13,6 @@
 
 namespace ge_cpu {
 
-AlignedBlock::AlignedBlock(uint64_t bytes) {
-  const uint64_t padded = (std::max<uint64_t>(bytes, 1) + 63) / 64 * 64;
-  data_.reset(std::aligned_alloc(64, padded));
-  if (data_ == nullptr) throw std::bad_alloc();
-}
-
 ThreadScope::ThreadScope(int threads) : old_(omp_get_max_threads()) {
   if (old_ != threads) omp_set_num_threads(threads);
 }

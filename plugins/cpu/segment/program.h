@@ -4,7 +4,6 @@
 // here (a vendor's own calls may).
 #pragma once
 
-#include <cstdlib>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -12,6 +11,7 @@
 #include <vector>
 
 #include "ge/ge_plugin.h"
+#include "plugins/cpu/segment/aligned_block.h"
 
 namespace ge_cpu {
 
@@ -69,19 +69,6 @@ struct Step {
   uint32_t node = 0;  // index in the segment's graph, for messages
   std::unique_ptr<Work> work;
   std::vector<Place> places;
-};
-
-class AlignedBlock {
- public:
-  AlignedBlock() = default;
-  explicit AlignedBlock(uint64_t bytes);
-  void* data() const { return data_.get(); }
-
- private:
-  struct Free {
-    void operator()(void* p) const { ::free(p); }
-  };
-  std::unique_ptr<void, Free> data_;
 };
 
 // Sets OpenMP's thread count for the calling thread and puts the old one back.

