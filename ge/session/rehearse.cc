@@ -8,6 +8,7 @@
 
 #include "ge/base/clock.h"
 #include "ge/engine/plugin.h"
+#include "ge/session/rehearsed.h"
 
 namespace ge {
 namespace {
@@ -124,6 +125,8 @@ class Rehearsal {
       for (const auto& [engine, ns] : c.others) {
         if (ns - c.ns > kMaybeFaster * held_->plan.predicted_ns) continue;
         PlaceOptions place = held_->placed_by;
+        // Two of them may share an offer: first all go, then all come.
+        for (NodeId n : c.nodes) MovePin(held_->plan, n, engine, &place);
         for (NodeId n : c.nodes) Repin({fmt::format("#{}", n), engine}, &place.pins);
         moves.push_back({std::move(place), ns - c.ns});
       }

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 #include <nlohmann/json.hpp>
 #include <span>
@@ -106,6 +107,21 @@ void KeepRehearsed(const std::string& question, const PlaceOptions& placed_by, c
     DropOldest(&all["plans"]);
     return all.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
   });
+}
+
+void MovePin(const Plan& plan, NodeId node, const std::string& target, PlaceOptions* place) {
+  std::vector<PlacePin>& pins = place->pins;
+  for (const PlanSegment& segment : plan.functions[0].segments) {
+    for (const PlanOffer& offer : segment.offers) {
+      const auto& together = offer.nodes;
+      if (std::find(together.begin(), together.end(), node) == together.end()) continue;
+      for (NodeId other : together) {
+        const std::string name = fmt::format("#{}", other);
+        std::erase_if(pins, [&](const PlacePin& p) { return p.node == name; });
+      }
+    }
+  }
+  Repin({fmt::format("#{}", node), target}, &pins);
 }
 
 }  // namespace ge

@@ -27,4 +27,8 @@ std::optional<PlaceOptions> FindRehearsed(const std::string& question);
 // change do not change it. Nothing happens where no cache folder can be written.
 void KeepRehearsed(const std::string& question, const PlaceOptions& placed_by, const Plan& plan);
 
+// Pins a node of `plan`, which was placed by *place, to another engine or device; pins of nodes
+// that shared an offer with it go, since that offer is gone.
+void MovePin(const Plan& plan, NodeId node, const std::string& target, PlaceOptions* place);
+
 }  // namespace ge

@@ -116,5 +116,20 @@ TEST_F(Rehearsed, WhatDoesNotFitIsForgotten) {
   EXPECT_FALSE(Plan(8)->recalled) << "fields are missing";
 }
 
+TEST(MovePin, FreesWhatSharedTheOffer) {
+  ge::Plan plan;
+  plan.functions.resize(1);
+  plan.functions[0].segments.resize(1);
+  plan.functions[0].segments[0].offers.resize(2);
+  plan.functions[0].segments[0].offers[0].nodes = {1, 2};
+  plan.functions[0].segments[0].offers[1].nodes = {3};
+  PlaceOptions place;
+  place.pins = {{"#1", "a"}, {"#2", "a"}, {"#3", "a"}};
+  MovePin(plan, 1, "b", &place);
+  ASSERT_EQ(place.pins.size(), 2u);
+  EXPECT_EQ(place.pins[0].node + "=" + place.pins[0].target, "#3=a");
+  EXPECT_EQ(place.pins[1].node + "=" + place.pins[1].target, "#1=b");
+}
+
 }  // namespace
 }  // namespace ge::test

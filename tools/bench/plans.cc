@@ -23,6 +23,7 @@
 #include <random>
 
 #include "ge/base/clock.h"
+#include "ge/session/rehearsed.h"
 #include "tools/ge/price_flags.h"
 
 namespace ge::tool {
@@ -181,7 +182,7 @@ class Bench {
       const std::string& device = plan.devices[bid.device].name;
       moves.push_back({{"name", able[i]->label + " -> " + device},
                        {"kind", "move"},
-                       {"pins", {fmt::format("#{}={}", able[i]->node, device)}}});
+                       {"move", {able[i]->node, device}}});
     }
     return moves;
   }
@@ -209,6 +210,10 @@ class Bench {
   Status Measure(const nlohmann::json& plan, nlohmann::json* j) {
     BuildOptions build = session_->build_options();
     GE_ASSIGN_OR_RETURN(build.place, ReadPlan(plan, base_.compiled->placed_by));
+    if (plan.contains("move")) {
+      MovePin(base_.compiled->plan, plan["move"][0].get<NodeId>(),
+              plan["move"][1].get<std::string>(), &build.place);
+    }
     const StageId last = build.stop_after;
     build.stop_after = StageId::kPlace;
     GE_ASSIGN_OR_RETURN(auto placed, session_->CompileApart(options_.entry, views_, build));
