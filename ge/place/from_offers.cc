@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <limits>
 #include <map>
+#include <optional>
 
 #include "ge/place/pins.h"
 #include "ge/place/place.h"
@@ -276,6 +277,73 @@ void OrderOffers(const Function& f, const PlaceProblem& problem, std::vector<uin
   if (order.size() == offers->size()) *offers = std::move(order);  // Else CoverCost refused it.
 }
 
+// The cover that the caller gives, if every offer of it is made again and it is legal.
+std::optional<PlaceSolution> Covered(const Function& f, const Plan& plan, const OfferSet& offers,
+                                     const PlaceProblem& problem,
+                                     const std::vector<Choice>& choices,
+                                     const std::vector<PlaceSegment>& cover) {
+  if (cover.empty()) return std::nullopt;
+  std::map<std::pair<size_t, uint32_t>, uint32_t> place_of;
+  for (uint32_t k = 0; k < choices.size(); ++k) {
+    place_of[{choices[k].offer, choices[k].choice}] = k;
+  }
+  PlaceSolution out;
+  for (const PlaceSegment& segment : cover) {
+    PlaceGroup group;
+    for (const PlaceSegment::Taken& taken : segment.offers) {
+      const auto it = place_of.find({taken.offer, taken.choice});
+      if (it == place_of.end()) return std::nullopt;
+      const std::vector<uint32_t>& nodes = offers.offers[taken.offer].nodes;
+      const bool same =
+          std::equal(nodes.begin(), nodes.end(), taken.nodes.begin(), taken.nodes.end(),
+                     [&](uint32_t n, uint32_t id) { return f.nodes[n].id == id; });
+      group.device = problem.offers[it->second].device;
+      if (!same || plan.devices[group.device].name != segment.device) return std::nullopt;
+      group.offers.push_back(it->second);
+    }
+    out.groups.push_back(std::move(group));
+  }
+  const auto cost = CoverCost(problem, out.groups);
+  if (!cost.ok()) return std::nullopt;
+  out.cost = *cost, out.method = "rehearsed";
+  return out;
+}
+
+// The plan's segments and reports, from a solution.
+Status Take(const Graph& graph, const Function& f, const OfferSet& offers,
+            const PlaceProblem& problem, const std::vector<Choice>& choices, PlaceSolution solution,
+            Plan* plan) {
+  plan->graph_name = graph.name;
+  plan->predicted_ns = solution.cost;
+  plan->place_method = solution.method;
+  plan->functions.assign(1, {});
+  PlanFunction& out = plan->functions[0];
+  out.name = f.name;
+  std::map<NodeId, uint32_t> position;
+  for (uint32_t i = 0; i < f.nodes.size(); ++i) position[f.nodes[i].id] = i;
+  for (PlaceGroup& group : solution.groups) {
+    OrderOffers(f, problem, &group.offers);
+    PlanSegment seg;
+    seg.device = group.device;
+    for (uint32_t k : group.offers) {
+      const Offer& o = offers.offers[choices[k].offer];
+      PlanOffer taken;
+      for (uint32_t n : o.nodes) taken.nodes.push_back(f.nodes[n].id);
+      taken.cookie = o.cookie, taken.choice = choices[k].choice;
+      taken.const_align = o.const_align;
+      taken.setup_ns = o.setup_ns, taken.launch_ns = o.launch_ns;
+      taken.marginal_ns = o.choices[choices[k].choice].marginal_ns;
+      taken.edge_saving_ns = o.edge_saving_ns;
+      taken.layouts = o.choices[choices[k].choice].layouts;
+      taken.offer_index = static_cast<uint32_t>(choices[k].offer);
+      seg.offers.push_back(std::move(taken));
+    }
+    ChooseBids(f, static_cast<SegmentId>(out.segments.size()), seg, position, &plan->report);
+    out.segments.push_back(std::move(seg));
+  }
+  return {};
+}
+
 }  // namespace
 
 Status DescribeEngines(const std::vector<std::unique_ptr<Engine>>& engines, Plan* plan) {
@@ -335,10 +403,12 @@ Status Place(const Graph& graph, const Function& f, const OfferSet& offers,
   std::vector<Choice> choices;
   AddValues(f, &problem);
   AddOffers(*plan, offers, struck, options.fuse, &problem, &choices);
-  GE_RETURN_IF_ERROR(KeepPinned(f, *plan, offers, options.pins, &problem, &choices));
   RouteBoundary boundary(*plan);
   problem.boundary = &boundary;
   plan->report = Bids(f, offers, *plan);
+  std::optional<PlaceSolution> known = Covered(f, *plan, offers, problem, choices, options.cover);
+  if (known) return Take(graph, f, offers, problem, choices, std::move(*known), plan);
+  GE_RETURN_IF_ERROR(KeepPinned(f, *plan, offers, options.pins, &problem, &choices));
   std::vector<bool> covered(f.nodes.size());
   for (const PlaceOffer& o : problem.offers) {
     for (uint32_t n : o.nodes) covered[n] = true;
@@ -351,36 +421,8 @@ Status Place(const Graph& graph, const Function& f, const OfferSet& offers,
     Keep(KeepByPriority(problem, rank), &problem, &choices);
   }
   GE_ASSIGN_OR_RETURN(PlaceSolution solution, SolvePlacement(problem));
-  plan->graph_name = graph.name;
-  plan->predicted_ns = solution.cost;
-  plan->place_method =
-      (options.policy == PlacePolicy::kPriority ? "priority, " : "") + solution.method;
-  plan->functions.assign(1, {});
-  PlanFunction& out = plan->functions[0];
-  out.name = f.name;
-  std::map<NodeId, uint32_t> position;
-  for (uint32_t i = 0; i < f.nodes.size(); ++i) position[f.nodes[i].id] = i;
-  for (PlaceGroup& group : solution.groups) {
-    OrderOffers(f, problem, &group.offers);
-    PlanSegment seg;
-    seg.device = group.device;
-    for (uint32_t k : group.offers) {
-      const Offer& o = offers.offers[choices[k].offer];
-      PlanOffer taken;
-      for (uint32_t n : o.nodes) taken.nodes.push_back(f.nodes[n].id);
-      taken.cookie = o.cookie, taken.choice = choices[k].choice;
-      taken.const_align = o.const_align;
-      taken.setup_ns = o.setup_ns, taken.launch_ns = o.launch_ns;
-      taken.marginal_ns = o.choices[choices[k].choice].marginal_ns;
-      taken.edge_saving_ns = o.edge_saving_ns;
-      taken.layouts = o.choices[choices[k].choice].layouts;
-      taken.offer_index = static_cast<uint32_t>(choices[k].offer);
-      seg.offers.push_back(std::move(taken));
-    }
-    ChooseBids(f, static_cast<SegmentId>(out.segments.size()), seg, position, &plan->report);
-    out.segments.push_back(std::move(seg));
-  }
-  return {};
+  if (options.policy == PlacePolicy::kPriority) solution.method = "priority, " + solution.method;
+  return Take(graph, f, offers, problem, choices, std::move(solution), plan);
 }
 
 Result<double> PriceOfPlan(const Function& f, const OfferSet& offers, const Plan& described,

@@ -27,11 +27,23 @@ Result<PlacePin> ParsePin(std::string_view text);
 // Adds the pin, in the place of one for the same name where there is one.
 void Repin(const PlacePin& pin, std::vector<PlacePin>* pins);
 
+// A segment as it was placed before: which offers, in which layouts.
+struct PlaceSegment {
+  std::string device;  // "onednn/cpu"
+  struct Taken {
+    uint32_t offer = 0, choice = 0;  // in PLACE's list; of its layouts
+    std::vector<uint32_t> nodes;     // ids
+  };
+  std::vector<Taken> offers;
+};
+
 struct PlaceOptions {
   PlacePolicy policy = PlacePolicy::kCost;
   std::vector<std::string> order;  // kPriority: engines, first wins; those not named follow in the
                                    // session's order, which is also what empty means
   std::vector<PlacePin> pins;
+  // Taken as it is when all its offers are made again, whatever they cost now; else nothing.
+  std::vector<PlaceSegment> cover;
   bool fuse = true;  // false: each node is a segment of its own, without patterns and groups
 };
 

@@ -33,6 +33,31 @@ int64_t SecondsNow() {
       .count();
 }
 
+// [[device, [[offer, choice, [node...]]...]]...]
+nlohmann::json CoverJson(const Plan& plan) {
+  nlohmann::json cover = nlohmann::json::array();
+  for (const PlanSegment& segment : plan.functions[0].segments) {
+    if (segment.offers.empty()) continue;
+    nlohmann::json offers = nlohmann::json::array();
+    for (const PlanOffer& o : segment.offers) offers.push_back({o.offer_index, o.choice, o.nodes});
+    cover.push_back({plan.devices[segment.device].name, offers});
+  }
+  return cover;
+}
+
+std::vector<PlaceSegment> CoverOf(const nlohmann::json& cover) {
+  std::vector<PlaceSegment> out;
+  for (const nlohmann::json& segment : cover) {
+    PlaceSegment s{segment.at(0).get<std::string>(), {}};
+    for (const nlohmann::json& o : segment.at(1)) {
+      s.offers.push_back(
+          {o.at(0).get<uint32_t>(), o.at(1).get<uint32_t>(), o.at(2).get<std::vector<uint32_t>>()});
+    }
+    out.push_back(std::move(s));
+  }
+  return out;
+}
+
 nlohmann::json ToJson(const PlaceOptions& placed_by, const Plan& plan) {
   nlohmann::json pins = nlohmann::json::array();
   if (placed_by.policy == PlacePolicy::kCost) {
@@ -48,6 +73,7 @@ nlohmann::json ToJson(const PlaceOptions& placed_by, const Plan& plan) {
           {"order", placed_by.order},
           {"fuse", placed_by.fuse},
           {"pins", pins},
+          {"cover", CoverJson(plan)},
           {"at", SecondsNow()}};
 }
 
@@ -94,6 +120,7 @@ std::optional<PlaceOptions> FindRehearsed(const std::string& question) {
     for (const nlohmann::json& pin : it->at("pins")) {
       out.pins.push_back({pin.at(0).get<std::string>(), pin.at(1).get<std::string>()});
     }
+    out.cover = CoverOf(it->value("cover", nlohmann::json::array()));
     return out;
   } catch (const nlohmann::json::exception&) {  // damaged: as if it were not there
     return std::nullopt;
@@ -110,6 +137,7 @@ void KeepRehearsed(const std::string& question, const PlaceOptions& placed_by, c
 }
 
 void MovePin(const Plan& plan, NodeId node, const std::string& target, PlaceOptions* place) {
+  place->cover.clear();
   std::vector<PlacePin>& pins = place->pins;
   for (const PlanSegment& segment : plan.functions[0].segments) {
     for (const PlanOffer& offer : segment.offers) {

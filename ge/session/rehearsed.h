@@ -23,8 +23,9 @@ std::string QuestionOf(const Graph& bound, const std::vector<std::unique_ptr<Eng
 // How PLACE is asked for that plan again.
 std::optional<PlaceOptions> FindRehearsed(const std::string& question);
 
-// A plan by cost is kept with each node pinned to the engine that it has, so that prices which
-// change do not change it. Nothing happens where no cache folder can be written.
+// The plan is kept with the offers that it takes, so that prices which change do not change it;
+// should these not be made any more, with each node pinned to the engine that it has (a plan by
+// cost) or as it was asked for. Nothing happens where no cache folder can be written.
 void KeepRehearsed(const std::string& question, const PlaceOptions& placed_by, const Plan& plan);
 
 // Pins a node of `plan`, which was placed by *place, to another engine or device; pins of nodes

@@ -88,11 +88,27 @@ TEST_F(Rehearsed, IsThePlanOfTheNextSessionAndOfNoOther) {
   EXPECT_FALSE(Plan(8, "native,ref", Odd())->recalled);
 }
 
-TEST_F(Rehearsed, ByPriorityIsAskedAsItWas) {
+// A plan that takes an offer which nobody makes.
+ge::Plan Unknown(ge::Plan plan) {
+  plan.functions[0].segments[0].offers[0].offer_index = 999;
+  return plan;
+}
+
+TEST_F(Rehearsed, IsThePlanOfferByOffer) {
+  const auto first = Plan(8), odd = Plan(8, "native,ref", Odd());
+  // What it was asked for is of no account while its offers are made.
+  KeepRehearsed(first->question, PlaceOptions(), odd->plan);
+  const auto again = Plan(8);
+  EXPECT_TRUE(again->recalled);
+  EXPECT_EQ(again->plan.place_method, "rehearsed");
+  EXPECT_EQ(EngineOf(*again, 1), "ref");
+}
+
+TEST_F(Rehearsed, IsAskedForAsItWasWhenItsOffersAreGone) {
   const auto first = Plan(8);
   PlaceOptions order;
   order.policy = PlacePolicy::kPriority, order.order = {"ref", "native"};
-  KeepRehearsed(first->question, order, first->plan);
+  KeepRehearsed(first->question, order, Unknown(first->plan));
   const auto again = Plan(8);
   EXPECT_TRUE(again->recalled);
   EXPECT_EQ(again->placed_by.order, order.order);
@@ -104,7 +120,7 @@ TEST_F(Rehearsed, WhatDoesNotFitIsForgotten) {
   PlaceOptions wrong;
   wrong.policy = PlacePolicy::kPriority;
   wrong.pins = {{"#77", "native"}};
-  KeepRehearsed(first->question, wrong, first->plan);
+  KeepRehearsed(first->question, wrong, Unknown(first->plan));
   EXPECT_FALSE(Plan(8)->recalled);
   for (const char* text :
        {"", "{", "[]", R"({"format": 1, "plans": 3})", R"({"format": 2, "plans": {}})"}) {

@@ -114,6 +114,7 @@ double Error(const Runner& a, const Runner& b) {
 // What is not said is as in `base`.
 Result<PlaceOptions> ReadPlan(const nlohmann::json& j, const PlaceOptions& base) {
   PlaceOptions p = base;
+  if (j.contains("pins")) p.cover.clear();
   if (j.contains("policy")) {
     p = PlaceOptions();
     GE_ASSIGN_OR_RETURN(p.policy, PlacePolicyFromName(j.value("policy", "cost")));
