@@ -1,6 +1,5 @@
-// Huge pages for large blocks. On a virtual machine a miss of the page table costs two walks, and
-// pages of 4 KiB lie in a physically indexed cache by luck: with pages of 2 MiB a 16 MiB block is
-// read 1.2 to 1.5 times as fast there (29 and not 19 bytes a ns), and equal runs take equal times.
+// Huge pages for large blocks: with pages of 2 MiB a virtual machine read a block of 16 MiB 1.2 to
+// 1.6 times as fast (docs/decisions/0006-pages.md).
 #pragma once
 
 #include <sys/mman.h>

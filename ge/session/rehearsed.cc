@@ -18,7 +18,8 @@ namespace {
 
 constexpr const char* kFile = "plans.json";
 constexpr int kFormat = 1;
-constexpr size_t kMost = 500;  // plans kept, of some KB each; the oldest go first
+// Plans kept, of 10 to 30 KB each, since each session reads the file; the oldest go first.
+constexpr size_t kMost = 64;
 
 nlohmann::json Parsed(const std::string& text) {
   nlohmann::json j = nlohmann::json::parse(text, nullptr, false);
@@ -77,13 +78,17 @@ nlohmann::json ToJson(const PlaceOptions& placed_by, const Plan& plan) {
           {"at", SecondsNow()}};
 }
 
+// Of a damaged entry 0: it goes first.
+int64_t KeptAt(const nlohmann::json& entry) {
+  const auto at = entry.find("at");
+  return at != entry.end() && at->is_number_integer() ? at->get<int64_t>() : 0;
+}
+
 void DropOldest(nlohmann::json* plans) {
   while (plans->size() > kMost) {
-    auto oldest = plans->begin();
-    for (auto it = plans->begin(); it != plans->end(); ++it) {
-      if (it->value("at", int64_t{0}) < oldest->value("at", int64_t{0})) oldest = it;
-    }
-    plans->erase(oldest);
+    plans->erase(std::min_element(plans->begin(), plans->end(), [](const auto& a, const auto& b) {
+      return KeptAt(a) < KeptAt(b);
+    }));
   }
 }
 

@@ -132,6 +132,22 @@ TEST_F(Rehearsed, WhatDoesNotFitIsForgotten) {
   EXPECT_FALSE(Plan(8)->recalled) << "fields are missing";
 }
 
+TEST_F(Rehearsed, IsBoundedAndDamagedEntriesGoFirst) {
+  const auto first = Plan(8);
+  std::string text = R"({"format": 1, "plans": {)";
+  for (int i = 0; i < 200; ++i) text += std::to_string(i).insert(0, "\"") + "\": 3, ";
+  std::filesystem::create_directories(folder_);
+  std::ofstream(folder_ / "plans.json") << text << R"("x": {"at": "late"}}})";
+  KeepRehearsed(first->question, PlaceOptions(), first->plan);
+  EXPECT_TRUE(Plan(8)->recalled);
+  std::ifstream file(folder_ / "plans.json");
+  const std::string kept((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+  size_t damaged = 0;
+  for (size_t at = kept.find(":3"); at != std::string::npos; at = kept.find(":3", at + 1))
+    ++damaged;
+  EXPECT_EQ(damaged, 62u) << "of 64 plans one is new and one is x";
+}
+
 TEST(MovePin, FreesWhatSharedTheOffer) {
   ge::Plan plan;
   plan.functions.resize(1);

@@ -143,7 +143,7 @@ void NativeBuilder::EmitPixel(const Unit& u) {
 
 Builder::Rep NativeBuilder::Channels(uint32_t v) {
   for (const Rep& r : reps_[v]) {
-    if (r.layout.cblock == simd_.lanes && Form::Of(r.layout).block == simd_.lanes) return r;
+    if (Form::Of(r.layout).block == simd_.lanes) return r;
   }
   // With one pixel or one channel this is the plain layout in memory.
   const Layout last = Layout::ChannelsLast(p_.dims(v));

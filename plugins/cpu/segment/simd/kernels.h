@@ -106,13 +106,13 @@ struct Simd {
   // Winograd's F(h x w, 3 x 3), h and w 2 or 4, for tiles of (h + 2) x (w + 2) pixels, each a
   // vector of `lanes` channels; (h + 2) * (w + 2) positions, each `position` floats from the next.
   int64_t lanes;
-  int winograd_vectors;  // at most, of outputs of one product
   // One tile: x's pixels are row and column floats apart; a vector a position goes to v.
   void (*winograd_input)(int h, int w, const float* x, int64_t row, int64_t column, float* v,
                          int64_t position);
   // One position: m[t][o] = sum over c of v[c][t] * u[c][o] for t < tiles, c < channels,
-  // o < vectors * lanes. m and u have no gaps; v is [group of tiles][c / lanes][t][c % lanes]. What
-  // lies behind u is fetched ahead: the next position's.
+  // o < vectors * lanes, at most 4 vectors of 16 lanes or 2 of fewer. m and u have no gaps; v is
+  // [group of tiles][c / lanes][t][c % lanes]. What lies behind u is fetched ahead: the next
+  // position's.
   void (*winograd_product)(const float* u, const float* v, float* m, int64_t tiles,
                            int64_t channels, int vectors);
   // One tile: m has a vector a position; y's h * w pixels, `pixel` floats apart, get bias added.

@@ -23,7 +23,6 @@ const Simd GE_SIMD_NAME(GE_SIMD_ISA) = {
     .select = GE_SIMD_ISA::Select,
     .copy_rows = GE_SIMD_ISA::CopyRows,
     .lanes = GE_SIMD_ISA::kMaxLanes,
-    .winograd_vectors = GE_SIMD_ISA::kMaxLanes == 16 ? 4 : 2,
     .winograd_input = GE_SIMD_ISA::WinogradInput,
     .winograd_product = GE_SIMD_ISA::WinogradProduct,
     .winograd_output = GE_SIMD_ISA::WinogradOutput,

@@ -193,7 +193,7 @@ void WinogradProduct(const float* u, const float* v, float* m, int64_t tiles, in
       return Product<4>(u, v, m, tiles, channels);
 #else
     default:
-      return;  // kWinogradVectors is 2
+      return;  // WinogradPlan asks for 2 at most
 #endif
   }
 }
