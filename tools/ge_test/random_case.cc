@@ -82,18 +82,18 @@ std::shared_ptr<HostTensor> Convert(const HostTensor& t, DType dtype) {
   return out;
 }
 
-Generator FindGenerator(std::string_view op) {
-  struct Record {
-    std::string_view op;
-    Generator generator;
+#define GE_RANDOM_OP_ENTRY(stem) extern const RandomOp random_op_##stem;
+#include "tools/ge_test/random_ops.inc"
+#undef GE_RANDOM_OP_ENTRY
+
+const RandomOp* FindRandomOp(std::string_view op) {
+  static const RandomOp* const kAll[] = {
+#define GE_RANDOM_OP_ENTRY(stem) &random_op_##stem,
+#include "tools/ge_test/random_ops.inc"
+#undef GE_RANDOM_OP_ENTRY
   };
-  static constexpr Record kRecords[] = {
-#define GE_GENERATOR(op, function) {op, function},
-#include "tools/ge_test/generators.def"
-#undef GE_GENERATOR
-  };
-  for (const Record& r : kRecords) {
-    if (r.op == op) return r.generator;
+  for (const RandomOp* r : kAll) {
+    if (r->op == op) return r;
   }
   return nullptr;
 }

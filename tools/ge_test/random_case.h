@@ -1,4 +1,4 @@
-// A random one-node graph: what the generators of random_*.cc fill, and how it becomes a Graph.
+// A random one-node graph: what the generators of cases/*.cc fill, and how it becomes a Graph.
 // Not the sweep, which is random_ops.cc. One thread; each case owns its tensors.
 #pragma once
 
@@ -81,9 +81,26 @@ class CaseMaker {
   RandomCase c;
 };
 
-using Generator = void (*)(CaseMaker& m);
+// What an error is relative to: the greatest magnitude of the wanted output or, where terms may
+// cancel, that of the output or of the inputs, whichever is greater.
+enum class Error { kOfOutput, kOfTerms };
+
+// How random cases of an operator are made and judged; one record a file in cases/.
+struct RandomOp {
+  const char* op;
+  void (*make)(CaseMaker& m);
+  // The greatest error in f32; f16 and bf16 are allowed 2^13 and 2^16 times as much, as their
+  // mantissas are so much shorter. Integers and bools must be bit-equal in every operator, and so
+  // must floats where it is 0.
+  double bound;
+  Error error = Error::kOfOutput;
+  // An independent answer in plain loops (plain.h): fills `out`, which has the type that was found,
+  // and says whether that type's shape is the right one. Without one, ref is checked only against
+  // itself at another element type.
+  bool (*plain)(const RandomCase& c, HostTensor* out) = nullptr;
+};
 // One for every operator that can run; null for those that cannot (If, Loop, Scan).
-Generator FindGenerator(std::string_view op);
+const RandomOp* FindRandomOp(std::string_view op);
 
 // The graph; tensors that are parameters go to *inputs. `dtype` other than kUndefined converts
 // everything of input 0's type variable.
@@ -92,8 +109,9 @@ std::shared_ptr<HostTensor> Convert(const HostTensor& t, DType dtype);
 // A text case that repeats this one.
 std::string ToTextCase(const RandomCase& c, const std::string& engine);
 
-#define GE_GENERATOR(op, function) void function(CaseMaker& m);
-#include "tools/ge_test/generators.def"
-#undef GE_GENERATOR
-
 }  // namespace ge::test
+
+// Defines the record of cases/STEM.cc; the table of all is generated from the file names.
+#define GE_RANDOM_OP(stem)                \
+  extern const RandomOp random_op_##stem; \
+  const RandomOp random_op_##stem

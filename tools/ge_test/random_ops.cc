@@ -1,6 +1,6 @@
 // ge-test --random N: random one-node graphs. An engine under test is compared with ref; ref itself
-// with the same case at another element type, and with plain loops of its own where random_check.cc
-// has them. A case that an engine declines is not counted.
+// with the same case at another element type, and with plain loops of its own where its
+// file in cases/ has them. A case that an engine declines is not counted.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -8,7 +8,6 @@
 #include <map>
 
 #include "tools/ge_test/random_case.h"
-#include "tools/ge_test/random_check.h"
 
 namespace ge::test {
 namespace {
@@ -17,17 +16,6 @@ namespace {
 constexpr int64_t kTriesForFirst = 300;
 constexpr int64_t kTriesPerCase = 40;
 constexpr int kShownFailures = 3;  // of an operator and engine
-
-struct Bound {
-  std::string_view op;
-  bool of_terms;
-  double bound;
-};
-constexpr Bound kBounds[] = {
-#define GE_BOUND(op, of_terms, bound) {op, of_terms != 0, bound},
-#include "tools/ge_test/bounds.def"
-#undef GE_BOUND
-};
 
 uint64_t Mix(uint64_t seed, std::string_view op, int64_t index) {
   uint64_t h = seed * 0x9e3779b97f4a7c15u + static_cast<uint64_t>(index);
@@ -87,22 +75,17 @@ double Greatest(const HostTensor& t) {
 class OneOp {
  public:
   OneOp(const SweepOptions& options, const OpDef& op, const std::string& engine)
-      : options_(options), op_(op), engine_(engine) {
-    for (const Bound& b : kBounds) {
-      if (b.op == op.name) bound_ = &b;
-    }
-  }
+      : options_(options), op_(op), engine_(engine), record_(FindRandomOp(op.name)) {}
 
-  // False when there is no bound or no generator: the tables lack the operator.
+  // False when there is no record of the operator in cases/.
   bool Run() {
-    const Generator generator = FindGenerator(op_.name);
-    if (generator == nullptr || bound_ == nullptr) return false;
+    if (record_ == nullptr) return false;
     for (tries_ = 0; accepted_ < options_.count; ++tries_) {
       if (accepted_ == 0 && tries_ >= kTriesForFirst) break;
       if (tries_ >= kTriesPerCase * options_.count) break;
       Random random(Mix(options_.seed, op_.name, tries_));
       CaseMaker maker(op_, PickDType(op_, &random), &random);
-      generator(maker);
+      record_->make(maker);
       One(maker.c, maker.dtype());
     }
     if (accepted_ > 0 && accepted_ < options_.count) {
@@ -128,9 +111,9 @@ class OneOp {
     const bool itself = engine_ == "ref";
     const DType other = itself ? OtherDType(c, dtype) : DType::kUndefined;
     if (itself) {
-      std::string why;
-      const bool checked = CheckPlainly(c, found->outputs, ToleranceOf(c, dtype), &why);
-      if (checked && !why.empty()) return Count(c, "plain loops: " + why);
+      const bool checked = record_->plain != nullptr;
+      const std::string why = checked ? PlainDiffers(c, found->outputs[0], dtype) : "";
+      if (!why.empty()) return Count(c, "plain loops: " + why);
       if (other == DType::kUndefined) {
         if (checked) Count(c, "");
         return;  // nothing to compare with: not a case
@@ -144,13 +127,24 @@ class OneOp {
     Count(c, Compare(c, dtype, found->outputs, wanted->outputs, other));
   }
 
+  // How output 0 differs from what the plain loops give; "" when it does not.
+  std::string PlainDiffers(const RandomCase& c, const HostTensor& found, DType dtype) const {
+    auto wanted = MakeTensor(found.dtype, found.dims);
+    if (!wanted.ok()) return wanted.status().ToString();
+    if (!record_->plain(c, &*wanted)) {
+      return fmt::format("found {}, which is another shape", TypeText(found));
+    }
+    return Differs(found, *wanted, ToleranceOf(c, dtype));
+  }
+
   Tolerance ToleranceOf(const RandomCase& c, DType dtype) const {
     Tolerance t;
-    t.scaled = bound_->bound;
+    t.scaled = record_->bound;
     if (dtype == DType::kFloat16) t.scaled *= 0x1p13;
     if (dtype == DType::kBfloat16) t.scaled *= 0x1p16;
     for (const auto& in : c.inputs) {
-      if (bound_->of_terms && in.tensor) t.magnitude = std::max(t.magnitude, Greatest(*in.tensor));
+      if (record_->error == Error::kOfTerms && in.tensor)
+        t.magnitude = std::max(t.magnitude, Greatest(*in.tensor));
     }
     return t;
   }
@@ -192,7 +186,7 @@ class OneOp {
   const SweepOptions& options_;
   const OpDef& op_;
   const std::string& engine_;
-  const Bound* bound_ = nullptr;
+  const RandomOp* record_;
   int64_t tries_ = 0, accepted_ = 0, failed_ = 0, empty_ = 0, scalar_ = 0;
 };
 
@@ -243,8 +237,7 @@ int RunRandomOps(const SweepOptions& options) {
       OneOp one(options, *op, engine);
       if (!one.Run()) {
         ++failed;
-        fmt::print("FAILED  {}: generators.def or bounds.def of tools/ge_test lacks it\n",
-                   op->name);
+        fmt::print("FAILED  {}: tools/ge_test/cases has no file for it\n", op->name);
         continue;
       }
       failed += one.failed();

@@ -39,7 +39,7 @@ const char* SweepHelp() {
          "       ge-test --random N [--engines LIST] [--op NAME] [--seed S] [-v]\n\n"
          "  --onnx-node DIR  ONNX's node tests in DIR: those whose operators are all known here\n"
          "  --random N       at least N random one-node graphs for each operator and engine;\n"
-         "                   bounds are in tools/ge_test/bounds.def\n"
+         "                   bounds are in tools/ge_test/cases\n"
          "  --engines LIST   engines to test, separated by commas (node tests: ref; random cases:\n"
          "                   every engine that is found)\n"
          "  --op NAME        only this operator\n"

@@ -1,0 +1,16 @@
+#include "tools/ge_test/plain.h"
+#include "tools/ge_test/random_elementwise.h"
+
+namespace ge::test {
+namespace {
+
+bool PlainErf(const RandomCase& c, HostTensor* out) {
+  return Elementwise(
+      c, out, [](double x, double) { return std::erf(x); }, [](int64_t x, int64_t) { return x; });
+}
+
+}  // namespace
+
+GE_RANDOM_OP(erf) = {"Erf", UnaryCase, 2e-6, Error::kOfOutput, PlainErf};
+
+}  // namespace ge::test

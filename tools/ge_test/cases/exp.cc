@@ -1,0 +1,16 @@
+#include "tools/ge_test/plain.h"
+#include "tools/ge_test/random_elementwise.h"
+
+namespace ge::test {
+namespace {
+
+bool PlainExp(const RandomCase& c, HostTensor* out) {
+  return Elementwise(
+      c, out, [](double x, double) { return std::exp(x); }, [](int64_t x, int64_t) { return x; });
+}
+
+}  // namespace
+
+GE_RANDOM_OP(exp) = {"Exp", UnaryCase, 2e-6, Error::kOfOutput, PlainExp};
+
+}  // namespace ge::test

@@ -1,0 +1,43 @@
+#include "tools/ge_test/random_layers.h"
+
+namespace ge::test {
+namespace {
+
+void LstmCase(CaseMaker& m) {
+  const int64_t steps = m.r.Int(1, 4), batch = m.r.Int(1, 3), in = m.r.Int(1, 4),
+                hidden = m.r.Int(1, 4);
+  const std::string direction =
+      m.r.Pick(std::vector<std::string>{"forward", "reverse", "bidirectional"});
+  const int64_t dirs = direction == "bidirectional" ? 2 : 1;
+  const bool batch_first = m.r.Chance(0.3);
+  m.Add(Signal(m, batch_first ? Dims{batch, steps, in} : Dims{steps, batch, in}));
+  m.Add(Signal(m, {dirs, 4 * hidden, in}));
+  m.Add(Signal(m, {dirs, 4 * hidden, hidden}));
+  if (m.r.Chance(0.7)) {
+    m.Add(Signal(m, {dirs, 8 * hidden}));
+    const Dims state = batch_first ? Dims{batch, dirs, hidden} : Dims{dirs, batch, hidden};
+    const bool lengths = m.r.Chance(0.4), states = m.r.Chance(0.5);
+    if (lengths) {
+      m.Add(m.Numbers(DType::kInt32, {batch}, 1, static_cast<double>(steps)));
+    } else if (states) {
+      m.AddAbsent();
+    }
+    if (states) {
+      m.Add(Signal(m, state));
+      m.Add(Signal(m, state));
+      if (m.r.Chance(0.5)) m.Add(Signal(m, {dirs, 3 * hidden}));
+    }
+  }
+  m.c.outputs = static_cast<int>(m.r.Int(1, 3));
+  m.Set("hidden_size", hidden);
+  if (dirs == 2 || m.r.Chance(0.7)) m.Set("direction", direction);
+  if (m.r.Chance(0.2)) m.Set("clip", 0.5);
+  if (m.r.Chance(0.2)) m.Set("input_forget", int64_t{1});
+  if (batch_first) m.Set("layout", int64_t{1});
+}
+
+}  // namespace
+
+GE_RANDOM_OP(lstm) = {"LSTM", LstmCase, 8e-6, Error::kOfTerms};
+
+}  // namespace ge::test

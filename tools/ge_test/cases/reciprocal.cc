@@ -1,0 +1,17 @@
+#include "tools/ge_test/plain.h"
+#include "tools/ge_test/random_elementwise.h"
+
+namespace ge::test {
+namespace {
+
+bool PlainReciprocal(const RandomCase& c, HostTensor* out) {
+  return Elementwise(
+      c, out, [](double x, double) { return 1 / x; }, [](int64_t x, int64_t) { return x; });
+}
+
+}  // namespace
+
+GE_RANDOM_OP(reciprocal) = {"Reciprocal", AwayFromZeroCase, 1e-6, Error::kOfOutput,
+                            PlainReciprocal};
+
+}  // namespace ge::test

@@ -1,0 +1,16 @@
+#include "tools/ge_test/plain.h"
+#include "tools/ge_test/random_elementwise.h"
+
+namespace ge::test {
+namespace {
+
+bool PlainSub(const RandomCase& c, HostTensor* out) {
+  return Elementwise(
+      c, out, [](double x, double y) { return x - y; }, [](int64_t x, int64_t y) { return x - y; });
+}
+
+}  // namespace
+
+GE_RANDOM_OP(sub) = {"Sub", BinaryCase, 1e-6, Error::kOfTerms, PlainSub};
+
+}  // namespace ge::test

@@ -1,0 +1,17 @@
+#include "tools/ge_test/plain.h"
+#include "tools/ge_test/random_elementwise.h"
+
+namespace ge::test {
+namespace {
+
+bool PlainTanh(const RandomCase& c, HostTensor* out) {
+  return Elementwise(
+      c, out, [](double x, double) { return 1 - 2 / (std::exp(2 * x) + 1); },
+      [](int64_t x, int64_t) { return x; });
+}
+
+}  // namespace
+
+GE_RANDOM_OP(tanh) = {"Tanh", UnaryCase, 2e-6, Error::kOfOutput, PlainTanh};
+
+}  // namespace ge::test

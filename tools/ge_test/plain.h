@@ -1,0 +1,124 @@
+// What independent answers to random cases are written with: plain loops over doubles and 64-bit
+// integers that share no code with any engine.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <string_view>
+
+#include "tools/ge_test/random_case.h"
+
+namespace ge::test {
+
+// An element's place, counted up in row-major order.
+class Index {
+ public:
+  explicit Index(const Dims& dims) : at(dims.size()), dims_(dims) {}
+  void Next() {
+    for (size_t d = at.size(); d-- > 0;) {
+      if (++at[d] < dims_[d]) return;
+      at[d] = 0;
+    }
+  }
+  Dims at;
+
+ private:
+  Dims dims_;
+};
+
+inline int64_t Flat(const Dims& dims, const Dims& at) {
+  int64_t i = 0;
+  for (size_t d = 0; d < dims.size(); ++d) i = i * dims[d] + at[d];
+  return i;
+}
+
+// Where `at` of a broadcast result lies in a tensor.
+inline int64_t Broadcast(const HostTensor& t, const Dims& at) {
+  int64_t i = 0;
+  const size_t skip = at.size() - t.dims.size();
+  for (size_t d = 0; d < t.dims.size(); ++d) {
+    i = i * t.dims[d] + (t.dims[d] == 1 ? 0 : at[skip + d]);
+  }
+  return i;
+}
+
+inline const Attr* FindAttr(const RandomCase& c, std::string_view name) {
+  for (const Attr& a : c.attrs) {
+    if (a.name == name) return &a;
+  }
+  return nullptr;
+}
+
+inline int64_t IntOr(const RandomCase& c, std::string_view name, int64_t absent) {
+  const Attr* a = FindAttr(c, name);
+  return a != nullptr ? std::get<int64_t>(a->value) : absent;
+}
+
+inline double FloatOr(const RandomCase& c, std::string_view name, double absent) {
+  const Attr* a = FindAttr(c, name);
+  return a != nullptr ? std::get<double>(a->value) : absent;
+}
+
+inline Dims IntsOr(const RandomCase& c, std::string_view name, const Dims& absent) {
+  const Attr* a = FindAttr(c, name);
+  return a != nullptr ? std::get<std::vector<int64_t>>(a->value) : absent;
+}
+
+inline Dims Values(const HostTensor& t) {
+  Dims v(static_cast<size_t>(t.count()));
+  for (size_t i = 0; i < v.size(); ++i) v[i] = ElementAsInt(t, static_cast<int64_t>(i));
+  return v;
+}
+
+inline const HostTensor* Maybe(const RandomCase& c, size_t i) {
+  return i < c.inputs.size() ? c.inputs[i].tensor.get() : nullptr;
+}
+
+inline void Copy(const HostTensor& from, int64_t i, HostTensor* to, int64_t k) {
+  if (IsFloat(from.dtype)) {
+    SetElement(to, k, ElementAsDouble(from, i));
+  } else {
+    SetIntElement(to, k, ElementAsInt(from, i));
+  }
+}
+
+inline bool IsBroadcastOf(const RandomCase& c, const Dims& out) {
+  Dims dims;
+  for (const auto& in : c.inputs) {
+    const Dims& d = in.tensor->dims;
+    if (d.size() > dims.size()) dims.insert(dims.begin(), d.size() - dims.size(), 1);
+    for (size_t i = 0; i < d.size(); ++i) {
+      int64_t& to = dims[dims.size() - d.size() + i];
+      if (to == 1) to = d[i];
+    }
+  }
+  return dims == out;
+}
+
+template <typename RealFn, typename IntFn>
+bool Elementwise(const RandomCase& c, HostTensor* out, RealFn real, IntFn whole) {
+  if (!IsBroadcastOf(c, out->dims)) return false;
+  Index at(out->dims);
+  for (int64_t i = 0, n = out->count(); i < n; ++i, at.Next()) {
+    const HostTensor& a = *c.inputs[0].tensor;
+    const HostTensor& b = *c.inputs[c.inputs.size() - 1].tensor;
+    const int64_t ia = Broadcast(a, at.at), ib = Broadcast(b, at.at);
+    if (IsFloat(a.dtype)) {
+      SetElement(out, i, real(ElementAsDouble(a, ia), ElementAsDouble(b, ib)));
+    } else {
+      SetIntElement(out, i, whole(ElementAsInt(a, ia), ElementAsInt(b, ib)));
+    }
+  }
+  return true;
+}
+
+// Reshape, Flatten, Squeeze, Unsqueeze: the elements stay as they are; shapes are INFER's affair
+// and are checked by ONNX's node tests.
+inline bool InOrder(const RandomCase& c, HostTensor* out) {
+  const HostTensor& x = *c.inputs[0].tensor;
+  if (x.count() != out->count()) return false;
+  for (int64_t i = 0, n = out->count(); i < n; ++i) Copy(x, i, out, i);
+  return true;
+}
+
+}  // namespace ge::test

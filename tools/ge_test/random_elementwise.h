@@ -1,0 +1,73 @@
+// What random cases of elementwise operators and reductions share. Ranges are such that integers
+// never overflow 32 bits, so that runs in i32 and i64 agree to the bit.
+#pragma once
+
+#include <algorithm>
+
+#include "tools/ge_test/random_case.h"
+
+namespace ge::test {
+
+// Unsigned differences and the like wrap alike in every width; 8-bit products do, too.
+inline double Least(const CaseMaker& m) { return IsFloat(m.dtype()) ? -3 : -20; }
+
+inline double Greatest(const CaseMaker& m) { return IsFloat(m.dtype()) ? 3 : 20; }
+
+// Two shapes that broadcast to a third; half the time equal.
+inline std::pair<Dims, Dims> BroadcastPair(CaseMaker& m) {
+  const Dims to = m.Shape(0, 4);
+  if (m.r.Chance(0.4)) return {to, to};
+  Dims a = to, b = m.Narrowed(to);
+  if (m.r.Chance(0.5)) std::swap(a, b);
+  // Each may be 1 where the other is not.
+  Dims& whole = a.size() >= b.size() ? a : b;
+  const Dims& other = a.size() >= b.size() ? b : a;
+  for (size_t i = 0; i < other.size(); ++i) {
+    int64_t& d = whole[whole.size() - 1 - i];
+    if (other[other.size() - 1 - i] == d && m.r.Chance(0.15)) d = 1;
+  }
+  return {a, b};
+}
+
+// Numbers without zero and its neighbours.
+inline std::shared_ptr<HostTensor> AwayFromZero(CaseMaker& m, const Dims& dims, bool negative) {
+  auto t = m.Numbers(m.dtype(), dims, IsFloat(m.dtype()) ? 0.25 : 1, IsFloat(m.dtype()) ? 3 : 9);
+  const bool is_signed = IsFloat(m.dtype()) || (Bit(m.dtype()) & kSignedInts) != 0;
+  for (int64_t i = 0, n = t->count(); negative && is_signed && i < n; ++i) {
+    if (m.r.Chance(0.5)) SetElement(t.get(), i, -ElementAsDouble(*t, i));
+  }
+  return t;
+}
+
+inline void BinaryCase(CaseMaker& m) {
+  const auto [a, b] = BroadcastPair(m);
+  m.Add(m.Numbers(m.dtype(), a, Least(m), Greatest(m)));
+  m.Add(m.Numbers(m.dtype(), b, Least(m), Greatest(m)));
+}
+
+inline void UnaryCase(CaseMaker& m) {
+  m.Add(m.Numbers(m.dtype(), m.Shape(0, 4), Least(m), Greatest(m)));
+}
+
+inline void AwayFromZeroCase(CaseMaker& m) {
+  const bool negative = std::string_view(m.c.op->name) != "Sqrt";
+  m.Add(AwayFromZero(m, m.Shape(0, 4), negative));
+}
+
+inline void ReduceCase(CaseMaker& m) {
+  const Dims dims = m.Shape(0, 4, std::string_view(m.c.op->name) == "ReduceSum");
+  const auto rank = static_cast<int64_t>(dims.size());
+  m.Add(m.Numbers(m.dtype(), dims, Least(m), Greatest(m)));
+  if (m.r.Chance(0.8)) {
+    std::vector<int64_t> axes;
+    for (int64_t axis = 0; axis < rank; ++axis) {
+      if (m.r.Chance(0.5)) axes.push_back(m.Axis(axis, rank));
+    }
+    if (m.r.Chance(0.5)) std::reverse(axes.begin(), axes.end());
+    m.AddConstant(m.Ints(DType::kInt64, {static_cast<int64_t>(axes.size())}, axes));
+  }
+  if (m.r.Chance(0.6)) m.Set("keepdims", m.r.Int(0, 1));
+  if (m.r.Chance(0.4)) m.Set("noop_with_empty_axes", m.r.Int(0, 1));
+}
+
+}  // namespace ge::test
