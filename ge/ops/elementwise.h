@@ -27,4 +27,9 @@ inline OpDef Binary(const char* name, int32_t since, DTypeSet types, Status (*in
   return op;
 }
 
+// Effort of one operation per output element and input: Max, Min, Sum, Mean.
+inline Work PerOutputAndInput(const Node&, std::span<const Type> in, std::span<const Type> out) {
+  return {out.empty() ? 0 : static_cast<double>(in.size()) * ElementsOf(out[0]), BytesOf(in, out)};
+}
+
 }  // namespace ge

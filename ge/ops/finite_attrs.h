@@ -1,0 +1,25 @@
+// The check of float attributes that scale or bend a curve. Not an inference rule of its own: see
+// infer_shapes.h. Any thread may call.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <initializer_list>
+
+#include "ge/ops/infer_shapes.h"
+
+namespace ge {
+
+// Refuses the first of these attributes that is given and is infinite or NaN.
+inline Status WantFinite(const Node& n, std::initializer_list<const char*> names) {
+  for (const char* name : names) {
+    const double v = AttrFloat(n, name, 0);
+    if (!std::isfinite(v)) {
+      return Bad(n, fmt::format("attribute '{}' is {}, wanted a finite number", name, v));
+    }
+  }
+  return {};
+}
+
+}  // namespace ge

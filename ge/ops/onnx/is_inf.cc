@@ -1,0 +1,27 @@
+#include "ge/ops/infer_shapes.h"
+#include "ge/ops/work.h"
+
+namespace ge {
+namespace {
+
+Status InferIsInf(InferContext& c) {
+  Type type = c.input_type(0);
+  type.dtype = DType::kBool;
+  type.sharding = {};
+  c.SetOutput(0, std::move(type));
+  return {};
+}
+
+}  // namespace
+
+// Whether x is infinite, of the signs that are asked for.
+GE_OP(is_inf) = {"",
+                 "IsInf",
+                 20,
+                 {{"X", kFloats | kFloat8s, "T1"}},
+                 {{"Y", Bit(DType::kBool), "T2"}},
+                 {{"detect_negative", AttrKind::kInt}, {"detect_positive", AttrKind::kInt}},
+                 InferIsInf,
+                 PerOutput<1>};
+
+}  // namespace ge

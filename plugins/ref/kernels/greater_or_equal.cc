@@ -1,0 +1,19 @@
+#include "plugins/ref/kernels/elementwise.h"
+
+namespace ref {
+namespace {
+
+struct GreaterOrEqualOp {
+  static constexpr bool kMayFail = false, kPredicate = true;
+  static constexpr const char* kFailure = "";
+  template <class W>
+  bool operator()(W x, W y) const {
+    return x >= y;
+  }
+};
+
+}  // namespace
+}  // namespace ref
+GE_REF_KERNEL(greater_or_equal, "GreaterOrEqual", 12, [](const NodeView& n, Why* why) {
+  return PrepareBinary<Set::kNumber, GreaterOrEqualOp>(n, why);
+})

@@ -1,0 +1,16 @@
+#include "plugins/ref/kernels/classify.h"
+
+namespace ref {
+namespace {
+
+struct IsNaNOp {
+  template <class W>
+  bool operator()(W x) const {
+    return x != x;
+  }
+};
+
+}  // namespace
+}  // namespace ref
+GE_REF_KERNEL(is_nan, "IsNaN", 9,
+              [](const NodeView& n, Why* why) { return PrepareClassify<IsNaNOp>(n, why); })

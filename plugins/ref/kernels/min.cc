@@ -1,0 +1,16 @@
+#include "plugins/ref/kernels/variadic.h"
+
+namespace ref {
+namespace {
+
+struct MinOp {
+  static constexpr bool kMayFail = false, kPredicate = false;
+  template <class W>
+  W operator()(W x, W y) const {
+    return x != x ? x : y != y ? y : x > y ? y : x;  // NaN wins
+  }
+};
+
+}  // namespace
+}  // namespace ref
+GE_REF_KERNEL(min, "Min", 8, [](const NodeView& n, Why* why) { return PrepareFold<MinOp>(n, why); })

@@ -1,0 +1,19 @@
+#include "tools/ge_test/plain.h"
+#include "tools/ge_test/random_elementwise.h"
+
+namespace ge::test {
+namespace {
+
+void AtanCase(CaseMaker& m) { m.Add(m.Numbers(m.dtype(), m.Shape(0, 4), -3, 3)); }
+
+bool PlainAtan(const RandomCase& c, HostTensor* out) {
+  return Elementwise(
+      c, out, [](double x, double) { return std::asin(x / std::sqrt(1 + x * x)); },
+      [](int64_t x, int64_t) { return x; });
+}
+
+}  // namespace
+
+GE_RANDOM_OP(atan) = {"Atan", AtanCase, 2e-6, Error::kOfOutput, PlainAtan};
+
+}  // namespace ge::test

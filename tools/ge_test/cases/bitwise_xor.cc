@@ -1,0 +1,17 @@
+#include "tools/ge_test/plain.h"
+#include "tools/ge_test/random_elementwise.h"
+
+namespace ge::test {
+namespace {
+
+bool PlainBitwiseXor(const RandomCase& c, HostTensor* out) {
+  return Elementwise(
+      c, out, [](double, double) { return 0.0; },
+      [](int64_t x, int64_t y) { return x + y - 2 * (x & y); });
+}
+
+}  // namespace
+
+GE_RANDOM_OP(bitwise_xor) = {"BitwiseXor", BinaryCase, 0, Error::kOfOutput, PlainBitwiseXor};
+
+}  // namespace ge::test

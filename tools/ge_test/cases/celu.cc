@@ -1,0 +1,23 @@
+#include "tools/ge_test/plain.h"
+#include "tools/ge_test/random_elementwise.h"
+
+namespace ge::test {
+namespace {
+
+void CeluCase(CaseMaker& m) {
+  UnaryCase(m);
+  if (m.r.Chance(0.5)) m.Set("alpha", static_cast<float>(m.r.Between(0.25, 2)) * 1.0);
+}
+
+bool PlainCelu(const RandomCase& c, HostTensor* out) {
+  const double alpha = FloatOr(c, "alpha", 1);
+  return Elementwise(
+      c, out, [alpha](double x, double) { return x > 0 ? x : alpha * (std::exp(x / alpha) - 1); },
+      [](int64_t x, int64_t) { return x; });
+}
+
+}  // namespace
+
+GE_RANDOM_OP(celu) = {"Celu", CeluCase, 2e-6, Error::kOfOutput, PlainCelu};
+
+}  // namespace ge::test

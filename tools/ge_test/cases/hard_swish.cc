@@ -1,0 +1,22 @@
+#include "tools/ge_test/plain.h"
+#include "tools/ge_test/random_elementwise.h"
+
+namespace ge::test {
+namespace {
+
+// The bends are at -3 and 3.
+void HardSwishCase(CaseMaker& m) { m.Add(m.Numbers(m.dtype(), m.Shape(0, 4), -5, 5)); }
+
+bool PlainHardSwish(const RandomCase& c, HostTensor* out) {
+  return Elementwise(
+      c, out, [](double x, double) { return x <= -3  ? 0
+                                            : x >= 3 ? x
+                                                     : x * (x + 3) / 6; },
+      [](int64_t x, int64_t) { return x; });
+}
+
+}  // namespace
+
+GE_RANDOM_OP(hard_swish) = {"HardSwish", HardSwishCase, 1e-6, Error::kOfOutput, PlainHardSwish};
+
+}  // namespace ge::test

@@ -1,0 +1,27 @@
+#include "tools/ge_test/plain.h"
+#include "tools/ge_test/random_elementwise.h"
+
+namespace ge::test {
+namespace {
+
+// Few values, so that many pairs are equal.
+void LessCase(CaseMaker& m) {
+  const auto [a, b] = BroadcastPair(m);
+  for (const Dims& dims : {a, b}) {
+    auto t = m.Numbers(m.dtype(), dims, 0, 1);
+    for (int64_t i = 0, n = t->count(); i < n; ++i) SetElement(t.get(), i, m.r.Int(0, 3));
+    m.Add(t);
+  }
+}
+
+bool PlainLess(const RandomCase& c, HostTensor* out) {
+  return Elementwise(
+      c, out, [](double x, double y) { return x < y ? 1.0 : 0.0; },
+      [](int64_t x, int64_t y) { return int64_t{x < y}; });
+}
+
+}  // namespace
+
+GE_RANDOM_OP(less) = {"Less", LessCase, 0, Error::kOfOutput, PlainLess};
+
+}  // namespace ge::test

@@ -1,0 +1,26 @@
+#include "tools/ge_test/plain.h"
+#include "tools/ge_test/random_elementwise.h"
+
+namespace ge::test {
+namespace {
+
+// Quarters, so that ties are met.
+void RoundCase(CaseMaker& m) {
+  auto t = m.Numbers(m.dtype(), m.Shape(0, 4), -3, 3);
+  for (int64_t i = 0, n = t->count(); i < n; ++i) {
+    if (m.r.Chance(0.5)) SetElement(t.get(), i, static_cast<double>(m.r.Int(-20, 20)) / 4);
+  }
+  m.Add(t);
+}
+
+bool PlainRound(const RandomCase& c, HostTensor* out) {
+  return Elementwise(
+      c, out, [](double x, double) { return x - std::remainder(x, 1); },
+      [](int64_t x, int64_t) { return x; });
+}
+
+}  // namespace
+
+GE_RANDOM_OP(round) = {"Round", RoundCase, 0, Error::kOfOutput, PlainRound};
+
+}  // namespace ge::test
