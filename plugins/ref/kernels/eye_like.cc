@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "plugins/ref/kernels/elementwise.h"
 
 namespace ref {
