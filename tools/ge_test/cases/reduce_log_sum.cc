@@ -5,7 +5,8 @@ namespace {
 
 void ReduceLogSumCase(CaseMaker& m) {
   const bool real = IsFloat(m.dtype());
-  ReductionCase(m, real ? 0.25 : 1, real ? 3 : 20, true);
+  // An integer that stands for -infinity differs between widths.
+  ReductionCase(m, real ? 0.25 : 1, real ? 3 : 20, real);
 }
 
 bool PlainReduceLogSum(const RandomCase& c, HostTensor* out) {
