@@ -90,7 +90,7 @@ inline PutRun PickPut(const NodeView& n, int32_t dtype, Why* why) {
 }
 
 // An index of [-dim, dim) counted from the front, or -1.
-inline int64_t PlaceOf(int64_t index, int64_t dim) {
+inline int64_t PlaceOfIndex(int64_t index, int64_t dim) {
   return index < -dim || index >= dim ? -1 : index < 0 ? index + dim : index;
 }
 
@@ -129,7 +129,7 @@ ge_rc ForEachIndexed(const Call& c, int64_t axis, F&& f) {
   ge_rc rc = GE_OK;
   nest.Run([&](const int64_t* o, int64_t n, const int64_t* s) {
     for (int64_t k = 0; k < n; ++k) {
-      const int64_t i = o[0] + k * s[0], place = PlaceOf(IntAt(index, i), dim);
+      const int64_t i = o[0] + k * s[0], place = PlaceOfIndex(IntAt(index, i), dim);
       if (place < 0) {
         rc = WrongIndex(c, i, IntAt(index, i), axis, dim);
         return false;
@@ -155,7 +155,7 @@ inline int64_t SliceOfTuple(const Call& c, const TuplePlan& p, int64_t t, ge_rc*
   int64_t at = 0;
   for (int64_t k = 0; k < p.length; ++k) {
     const int64_t i = t * p.length + k, dim = x.dims[p.first + k];
-    const int64_t place = PlaceOf(IntAt(index, i), dim);
+    const int64_t place = PlaceOfIndex(IntAt(index, i), dim);
     if (place < 0) {
       *rc = WrongIndex(c, i, IntAt(index, i), p.first + k, dim);
       return -1;
