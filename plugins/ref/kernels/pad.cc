@@ -120,7 +120,7 @@ std::unique_ptr<Prepared> PreparePad(const NodeView& n, Why* why) {
   if (!NeedPorts(n, 2, 4, why) || !NeedSameDType(n.in(0), n.out(0), why)) return nullptr;
   const TensorType x = n.in(0), y = n.out(0);
   const int64_t size = ElementBytes(x.dtype);
-  PadMode mode;
+  PadMode mode = PadMode::kConstant;
   if (size == 0) return NoDType(x, why), nullptr;
   if (!ReadPadMode(n, &mode, why)) return nullptr;
   if (n.in(1).dtype != GE_I64) return NoDType(n.in(1), why), nullptr;
