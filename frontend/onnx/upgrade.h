@@ -95,11 +95,14 @@ Status UpgradeAxes(NodeUpgrade& u);  // Squeeze, Unsqueeze, Reduce*
 Status UpgradeBatchNormalization(NodeUpgrade& u);
 Status UpgradeClip(NodeUpgrade& u);
 Status UpgradeDropout(NodeUpgrade& u);
+Status UpgradePad(NodeUpgrade& u);
 Status UpgradeResize(NodeUpgrade& u);
 Status UpgradeScan(NodeUpgrade& u);
+Status UpgradeScatter(NodeUpgrade& u);
 Status UpgradeSlice(NodeUpgrade& u);
 Status UpgradeSoftmax(NodeUpgrade& u);  // Softmax, LogSoftmax, Hardmax
 Status UpgradeSplit(NodeUpgrade& u);
+Status UpgradeTopK(NodeUpgrade& u);
 Status UpgradeUpsample(NodeUpgrade& u);
 
 // What the outputs of a node of any opset are, as far as its inputs tell.

@@ -64,9 +64,32 @@ Result<HostTensor> ReadTensor(const fs::path& path) {
 // shapes, so the runner gives such an input as a constant, as a model would.
 bool DecidesShape(const std::string& op, int input) {
   static const std::map<std::string, int> kFirst = {
-      {"Reshape", 1},    {"Expand", 1},    {"ConstantOfShape", 0}, {"Slice", 1}, {"Squeeze", 1},
-      {"Unsqueeze", 1},  {"Split", 1},     {"Resize", 1},          {"Range", 0}, {"ReduceMax", 1},
-      {"ReduceMean", 1}, {"ReduceSum", 1}, {"Upsample", 1}};
+      {"Reshape", 1},
+      {"Expand", 1},
+      {"ConstantOfShape", 0},
+      {"Slice", 1},
+      {"Squeeze", 1},
+      {"Unsqueeze", 1},
+      {"Split", 1},
+      {"Resize", 1},
+      {"Range", 0},
+      {"ReduceMax", 1},
+      {"ReduceMean", 1},
+      {"ReduceSum", 1},
+      {"Upsample", 1},
+      // Reductions, selections and what moves elements.
+      {"ReduceMin", 1},
+      {"ReduceProd", 1},
+      {"ReduceL1", 1},
+      {"ReduceL2", 1},
+      {"ReduceLogSum", 1},
+      {"ReduceLogSumExp", 1},
+      {"ReduceSumSquare", 1},
+      {"TopK", 1},
+      {"OneHot", 1},
+      {"Tile", 1},
+      {"Pad", 1},
+      {"CenterCropPad", 1}};
   const auto it = kFirst.find(op);
   return it != kFirst.end() && input >= it->second;
 }

@@ -1,0 +1,41 @@
+// Reductions of known lists: what shape computations do with the sizes of a tensor. Any thread may
+// call.
+#pragma once
+
+#include "ge/ops/known_ints.h"
+#include "ge/ops/reduction.h"
+
+namespace ge {
+
+// InferReduce, then the content of a list that is reduced to one element, folded from left to
+// right. An empty list has no content here.
+inline Status InferFoldedReduction(InferContext& c, DimFold fold) {
+  GE_RETURN_IF_ERROR(InferReduce(c));
+  const auto content = Content(c, 0);
+  const Type& x = c.input_type(0);
+  if (!content || content->empty() || !x.ranked || x.rank() != 1) return {};
+  const bool given = c.input_count() > 1 && c.has_input(1);
+  const auto axes = given ? Numbers(c, 1) : std::optional(std::vector<int64_t>());
+  if (!axes) return {};
+  if (axes->empty() && AttrInt(c.node(), "noop_with_empty_axes", 0) != 0) {
+    PassContent(c);
+    return {};
+  }
+  Dim all = content->front();
+  for (size_t i = 1; i < content->size(); ++i) {
+    const auto next = fold(c.dims(), all, (*content)[i]);
+    if (!next) return {};
+    all = *next;
+  }
+  SetContent(c, 0, x.dtype, {all});
+  return {};
+}
+
+inline OpDef FoldedReduction(const char* name, int32_t since, DTypeSet types,
+                             Status (*infer)(InferContext&)) {
+  OpDef op = Reduction(name, since, types);
+  op.infer = infer;
+  return op;
+}
+
+}  // namespace ge

@@ -1,0 +1,9 @@
+#include "ge/ops/reduction.h"
+
+namespace ge {
+
+// The logarithm of the sum along axes; of no elements, -infinity.
+GE_OP(reduce_log_sum) = Reduction("ReduceLogSum", 18,
+                                  kFloats | kIndex | Bit(DType::kUint32) | Bit(DType::kUint64));
+
+}  // namespace ge

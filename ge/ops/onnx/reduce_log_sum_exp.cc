@@ -1,0 +1,9 @@
+#include "ge/ops/reduction.h"
+
+namespace ge {
+
+// The logarithm of the sum of exponentials along axes; of no elements, -infinity.
+GE_OP(reduce_log_sum_exp) = Reduction("ReduceLogSumExp", 18,
+                                      kFloats | kIndex | Bit(DType::kUint32) | Bit(DType::kUint64));
+
+}  // namespace ge

@@ -1,0 +1,16 @@
+#include "plugins/ref/kernels/arg_reduce.h"
+
+namespace ref {
+namespace {
+
+struct ArgMaxOp {
+  template <class W>
+  static bool Before(W a, W b) {
+    return a > b;
+  }
+};
+
+}  // namespace
+}  // namespace ref
+GE_REF_KERNEL(arg_max, "ArgMax", 1,
+              [](const NodeView& n, Why* why) { return PrepareArgReduce<ArgMaxOp>(n, why); })

@@ -1,0 +1,16 @@
+#include "plugins/ref/kernels/arg_reduce.h"
+
+namespace ref {
+namespace {
+
+struct ArgMinOp {
+  template <class W>
+  static bool Before(W a, W b) {
+    return a < b;
+  }
+};
+
+}  // namespace
+}  // namespace ref
+GE_REF_KERNEL(arg_min, "ArgMin", 1,
+              [](const NodeView& n, Why* why) { return PrepareArgReduce<ArgMinOp>(n, why); })

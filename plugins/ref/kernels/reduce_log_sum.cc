@@ -1,0 +1,29 @@
+#include "plugins/ref/kernels/reduce.h"
+
+namespace ref {
+namespace {
+
+// In double for every type; an integer result is cut.
+struct ReduceLogSumOp {
+  template <class T>
+  static double Start() {
+    return 0;
+  }
+  template <class T>
+  static void Add(double* acc, Arith<T> v) {
+    *acc += static_cast<double>(v);
+  }
+  template <class T>
+  static T Finish(double acc, int64_t) {
+    return Narrow<T>(std::log(acc));
+  }
+  template <class F>
+  static bool Visit(int32_t dtype, F&& f) {
+    return VisitFloat(dtype, f) || VisitWideInt(dtype, f);
+  }
+};
+
+}  // namespace
+}  // namespace ref
+GE_REF_KERNEL(reduce_log_sum, "ReduceLogSum", 18,
+              [](const NodeView& n, Why* why) { return PrepareReduce<ReduceLogSumOp>(n, why); })

@@ -1,0 +1,12 @@
+#include "tools/ge_test/random_selections.h"
+
+namespace ge::test {
+namespace {
+
+bool PlainArgMin(const RandomCase& c, HostTensor* out) { return PlainArg(c, false, out); }
+
+}  // namespace
+
+GE_RANDOM_OP(arg_min) = {"ArgMin", ArgCase, 0, Error::kOfOutput, PlainArgMin};
+
+}  // namespace ge::test

@@ -1,0 +1,18 @@
+#include "tools/ge_test/random_selections.h"
+
+namespace ge::test {
+namespace {
+
+bool PlainLogSoftmax(const RandomCase& c, HostTensor* out) {
+  return PlainAlong(c, -1, out, [](const std::vector<double>& row, size_t k) {
+    double sum = 0;
+    for (double v : row) sum += std::exp(v);
+    return row[k] - std::log(sum);
+  });
+}
+
+}  // namespace
+
+GE_RANDOM_OP(log_softmax) = {"LogSoftmax", AlongCase, 4e-6, Error::kOfTerms, PlainLogSoftmax};
+
+}  // namespace ge::test

@@ -1,0 +1,21 @@
+#include "tools/ge_test/plain.h"
+#include "tools/ge_test/random_shapes.h"
+
+namespace ge::test {
+namespace {
+
+void SizeCase(CaseMaker& m) { m.Add(Anything(m, m.Shape(0, 4))); }
+
+bool PlainSize(const RandomCase& c, HostTensor* out) {
+  if (!out->dims.empty()) return false;
+  int64_t n = 1;
+  for (int64_t d : c.inputs[0].tensor->dims) n *= d;
+  SetIntElement(out, 0, n);
+  return true;
+}
+
+}  // namespace
+
+GE_RANDOM_OP(size) = {"Size", SizeCase, 0, Error::kOfOutput, PlainSize};
+
+}  // namespace ge::test

@@ -1,0 +1,33 @@
+#include "tools/ge_test/plain.h"
+#include "tools/ge_test/random_shapes.h"
+
+namespace ge::test {
+namespace {
+
+void SpaceToDepthCase(CaseMaker& m) {
+  const int64_t b = m.r.Int(1, 3);
+  m.Add(Anything(m, {m.r.Chance(0.08) ? 0 : m.r.Int(1, 2), m.r.Int(1, 3), m.r.Int(1, 4) * b,
+                     m.r.Int(1, 4) * b}));
+  m.Set("blocksize", b);
+}
+
+bool PlainSpaceToDepth(const RandomCase& c, HostTensor* out) {
+  const HostTensor& x = *c.inputs[0].tensor;
+  const int64_t b = IntOr(c, "blocksize", 1), channels = x.dims[1];
+  if (out->dims != Dims{x.dims[0], channels * b * b, x.dims[2] / b, x.dims[3] / b}) return false;
+  Index at(out->dims);
+  for (int64_t i = 0, n = out->count(); i < n; ++i, at.Next()) {
+    const int64_t block = at.at[1] / channels;
+    const Dims from = {at.at[0], at.at[1] % channels, at.at[2] * b + block / b,
+                       at.at[3] * b + block % b};
+    Copy(x, Flat(x.dims, from), out, i);
+  }
+  return true;
+}
+
+}  // namespace
+
+GE_RANDOM_OP(space_to_depth) = {"SpaceToDepth", SpaceToDepthCase, 0, Error::kOfOutput,
+                                PlainSpaceToDepth};
+
+}  // namespace ge::test
