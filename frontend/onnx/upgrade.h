@@ -95,7 +95,10 @@ Status UpgradeAxes(NodeUpgrade& u);  // Squeeze, Unsqueeze, Reduce*
 Status UpgradeBatchNormalization(NodeUpgrade& u);
 Status UpgradeClip(NodeUpgrade& u);
 Status UpgradeDropout(NodeUpgrade& u);
+Status UpgradeGridSample(NodeUpgrade& u);
+Status UpgradeGroupNormalization(NodeUpgrade& u);
 Status UpgradeResize(NodeUpgrade& u);
+Status UpgradeRoiAlign(NodeUpgrade& u);
 Status UpgradeScan(NodeUpgrade& u);
 Status UpgradeSlice(NodeUpgrade& u);
 Status UpgradeSoftmax(NodeUpgrade& u);  // Softmax, LogSoftmax, Hardmax

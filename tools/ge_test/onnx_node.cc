@@ -64,6 +64,7 @@ Result<HostTensor> ReadTensor(const fs::path& path) {
 // shapes, so the runner gives such an input as a constant, as a model would.
 bool DecidesShape(const std::string& op, int input) {
   static const std::map<std::string, int> kFirst = {
+      {"AffineGrid", 1}, {"Col2Im", 1}, {"MaxUnpool", 2},
       {"Reshape", 1},    {"Expand", 1},    {"ConstantOfShape", 0}, {"Slice", 1}, {"Squeeze", 1},
       {"Unsqueeze", 1},  {"Split", 1},     {"Resize", 1},          {"Range", 0}, {"ReduceMax", 1},
       {"ReduceMean", 1}, {"ReduceSum", 1}, {"Upsample", 1}};
