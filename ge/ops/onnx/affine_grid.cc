@@ -20,7 +20,9 @@ Status InferAffineGrid(InferContext& c) {
                                      Show(c.dims(), given.dims)));
   }
   const bool known = theta.ranked && theta.rank() == 3 && theta.dims[1].known();
-  if (axes == 0 && known) axes = theta.dims[1].value;
+  if (axes == 0 && known && (theta.dims[1].value == 2 || theta.dims[1].value == 3)) {
+    axes = theta.dims[1].value;
+  }
   if (axes == 0) {
     c.SetOutput(0, UnrankedTensor(theta.dtype));
     return {};

@@ -48,8 +48,7 @@ Status InferCol2Im(InferContext& c) {
     c.SetOutput(0, UnrankedTensor(x.dtype));
     return {};
   }
-  std::vector<Dim> dims = {x.ranked ? x.dims[0] : c.FreshDim("batch", false),
-                           c.FreshDim("channels", true)};
+  std::vector<Dim> dims = {x.ranked ? x.dims[0] : c.FreshDim("batch", false), KnownDim(0)};
   dims.insert(dims.end(), image->begin(), image->end());
   for (const Dim& d : *image) {
     if (d.known() && d.value < 1) {
@@ -57,6 +56,7 @@ Status InferCol2Im(InferContext& c) {
                                        Show(c.dims(), *image)));
     }
   }
+  if (!block || !x.ranked) dims[1] = c.FreshDim("channels", true);
   if (block) {
     const auto fits = block->size() == image->size() && !block->empty();
     if (!fits) {

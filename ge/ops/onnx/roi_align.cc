@@ -41,9 +41,12 @@ Status InferRoiAlign(InferContext& c) {
     return Bad(c.node(),
                fmt::format("input 'X' has shape {}, wanted N x C x H x W", Show(c.dims(), x.dims)));
   }
-  Dim count = c.FreshDim("rois", false);
-  if (batch.ranked && batch.rank() == 1) count = batch.dims[0];
-  if (!count.known() && rois.ranked && rois.rank() == 2) count = rois.dims[0];
+  const bool by_batch = batch.ranked && batch.rank() == 1;
+  const bool by_rois = rois.ranked && rois.rank() == 2;
+  Dim count = by_batch ? batch.dims[0] : by_rois ? rois.dims[0] : c.FreshDim("rois", false);
+  if (by_batch && by_rois) {
+    GE_ASSIGN_OR_RETURN(count, SameDim(c, count, rois.dims[0], "the numbers of regions"));
+  }
   GE_RETURN_IF_ERROR(WantShape(c, 1, "rois", {{count, KnownDim(4)}}));
   GE_RETURN_IF_ERROR(WantShape(c, 2, "batch_indices", {{count}}));
   return SetTensor(c, 0, x.dtype,

@@ -85,10 +85,11 @@ ge_rc RunDeformConv(const DeformPlan& p, const Call& c) {
   return GE_OK;
 }
 
-// N x (groups * taps * per_tap) x output.
+// N x (groups * taps * per_tap) x output. By division: a product of the sizes could overflow.
 bool NeedPerTap(const DeformPlan& p, const TensorType& t, int64_t per_tap, Why* why) {
-  bool fits = t.rank == p.w.nd + 2 && t.dims[0] == p.batch &&
-              t.dims[1] == p.offset_groups * p.w.kernel_count * per_tap;
+  const int64_t taps = p.w.kernel_count * per_tap;
+  bool fits = t.rank == p.w.nd + 2 && t.dims[0] == p.batch && taps > 0 && t.dims[1] % taps == 0 &&
+              t.dims[1] / taps == p.offset_groups;
   for (int d = 0; fits && d < p.w.nd; ++d) fits = t.dims[d + 2] == p.w.out[d];
   return fits || why->Say(GE_WHY_SHAPE, "offset or mask is not one number a tap and window");
 }
@@ -111,6 +112,9 @@ bool PlanDeformConv(const NodeView& n, DeformPlan* p, Why* why) {
       x.dims[1] % p->groups != 0 || x.dims[1] % p->offset_groups != 0 ||
       x.dims[1] / p->groups != w.dims[1] || y.dims[0] != x.dims[0] || y.dims[1] != w.dims[0]) {
     return why->Say(GE_WHY_SHAPE, "channels, filters and groups do not fit");
+  }
+  if (p->w.kernel_count > 0 && x.dims[1] > (int64_t{1} << 48) / p->w.kernel_count) {
+    return why->Say(GE_WHY_SHAPE, "one window has more than 2^48 elements");
   }
   p->in_channels = w.dims[1];
   p->out_channels = w.dims[0] / p->groups;

@@ -55,8 +55,9 @@ bool PlanMaxUnpool(const NodeView& n, UnpoolPlan* p, Why* why) {
     const bool fits = given && d >= 2 ? p->dims[d] <= y.dims[d] : p->dims[d] == y.dims[d];
     if (!fits) return why->Say(GE_WHY_SHAPE, "output dim %d is not what the attributes give", d);
     p->dims[d] = std::max<int64_t>(0, p->dims[d]);
-    p->count *= p->dims[d];
   }
+  for (int d = 0; d < x.rank && y.count != 0; ++d) p->count *= p->dims[d];
+  if (y.count == 0) p->count = 0;
   return true;
 }
 
