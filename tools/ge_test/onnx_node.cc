@@ -90,6 +90,10 @@ bool DecidesShape(const std::string& op, int input) {
       {"Tile", 1},
       {"Pad", 1},
       {"CenterCropPad", 1}};
+      {"AffineGrid", 1}, {"Col2Im", 1}, {"MaxUnpool", 2},
+      {"Reshape", 1},    {"Expand", 1},    {"ConstantOfShape", 0}, {"Slice", 1}, {"Squeeze", 1},
+      {"Unsqueeze", 1},  {"Split", 1},     {"Resize", 1},          {"Range", 0}, {"ReduceMax", 1},
+      {"ReduceMean", 1}, {"ReduceSum", 1}, {"Upsample", 1}};
   const auto it = kFirst.find(op);
   return it != kFirst.end() && input >= it->second;
 }

@@ -1,0 +1,19 @@
+// GridSample before opset 20 knew two axes and called its modes "bilinear" and "bicubic".
+#include "frontend/onnx/upgrade.h"
+#include "ge/ops/op.h"
+
+namespace ge {
+
+Status UpgradeGridSample(NodeUpgrade& u) {
+  const std::string mode(AttrString(u.node, "mode", "bilinear"));
+  if (mode == "bilinear") {
+    u.SetAttr("mode", std::string("linear"));
+  } else if (mode == "bicubic") {
+    u.SetAttr("mode", std::string("cubic"));
+  } else if (mode != "nearest") {
+    return u.Invalid("mode is '" + mode + "', wanted bilinear, nearest or bicubic");
+  }
+  return {};
+}
+
+}  // namespace ge

@@ -1,0 +1,26 @@
+#include <fmt/format.h>
+
+#include "ge/ops/pooling.h"
+
+namespace ge {
+namespace {
+
+Status InferGlobalLpPool(InferContext& c) {
+  const int64_t p = AttrInt(c.node(), "p", 2);
+  if (p < 1) return Bad(c.node(), fmt::format("attribute 'p' is {}, wanted at least 1", p));
+  return InferGlobalPool(c);
+}
+
+}  // namespace
+
+// (sum of |x|^p)^(1/p) over all spatial axes.
+GE_OP(global_lp_pool) = {"",
+                         "GlobalLpPool",
+                         22,
+                         {{"X", kFloats, "T"}},
+                         {{"Y", kFloats, "T"}},
+                         {{"p", AttrKind::kInt}},
+                         InferGlobalLpPool,
+                         PerInput<2>};
+
+}  // namespace ge

@@ -1,0 +1,59 @@
+#include "tools/ge_test/plain.h"
+#include "tools/ge_test/random_layers.h"
+
+namespace ge::test {
+namespace {
+
+void MeanVarianceNormalizationCase(CaseMaker& m) {
+  const bool usual = m.r.Chance(0.4);
+  Dims dims =
+      usual ? Dims{m.r.Int(1, 3), m.r.Int(1, 4), m.r.Int(2, 5), m.r.Int(1, 5)} : m.Shape(1, 4);
+  const auto rank = static_cast<int64_t>(dims.size());
+  std::vector<int64_t> axes;
+  for (int64_t a = 0; a < rank; ++a) {
+    if (m.r.Chance(0.6)) axes.push_back(m.Axis(a, rank));
+  }
+  if (axes.empty()) axes.push_back(m.r.Int(0, rank - 1));
+  // Far from all equal, so that the deviation is not made of rounding errors.
+  auto x = Signal(m, dims);
+  for (int64_t i = 0, n = x->count(); i < n; ++i) {
+    SetElement(x.get(), i, ElementAsDouble(*x, i) + static_cast<double>(i % 7));
+  }
+  m.Add(x);
+  if (!usual || m.r.Chance(0.5)) m.Set("axes", axes);
+}
+
+bool PlainMeanVarianceNormalization(const RandomCase& c, HostTensor* out) {
+  const HostTensor& x = *c.inputs[0].tensor;
+  if (x.dims != out->dims) return false;
+  std::vector<bool> reduced(x.dims.size());
+  for (int64_t a : IntsOr(c, "axes", {0, 2, 3})) {
+    reduced[static_cast<size_t>(a < 0 ? a + static_cast<int64_t>(x.dims.size()) : a)] = true;
+  }
+  Index at(x.dims);
+  for (int64_t i = 0, n = out->count(); i < n; ++i, at.Next()) {
+    std::vector<double> same;  // the elements that share the statistics
+    Index other(x.dims);
+    for (int64_t k = 0; k < n; ++k, other.Next()) {
+      bool equal = true;
+      for (size_t d = 0; d < reduced.size(); ++d) {
+        equal = equal && (reduced[d] || at.at[d] == other.at[d]);
+      }
+      if (equal) same.push_back(ElementAsDouble(x, k));
+    }
+    double sum = 0, squares = 0;
+    for (double v : same) sum += v;
+    const double count = static_cast<double>(same.size()), mean = sum / count;
+    for (double v : same) squares += (v - mean) * (v - mean);
+    SetElement(out, i, (ElementAsDouble(x, i) - mean) / (std::sqrt(squares / count) + 1e-9));
+  }
+  return true;
+}
+
+}  // namespace
+
+GE_RANDOM_OP(mean_variance_normalization) = {"MeanVarianceNormalization",
+                                             MeanVarianceNormalizationCase, 8e-6, Error::kOfTerms,
+                                             PlainMeanVarianceNormalization};
+
+}  // namespace ge::test
