@@ -11,11 +11,13 @@ constexpr UpgradeRule kRules[] = {
     {"AveragePool", 0, nullptr},  // ceil_mode and dilations came with harmless defaults
     {"BatchNormalization", 14, UpgradeBatchNormalization},
     {"Cast", 0, nullptr},
+    {"CastLike", 0, nullptr},
     {"Clip", 11, UpgradeClip},
     {"Concat", 0, nullptr},
     {"ConstantOfShape", 0, nullptr},
     {"Conv", 0, nullptr},
     {"ConvTranspose", 0, nullptr},
+    {"DequantizeLinear", 0, nullptr},
     {"Div", 0, nullptr},
     {"Dropout", 12, UpgradeDropout},
     {"Equal", 0, nullptr},
@@ -42,6 +44,8 @@ constexpr UpgradeRule kRules[] = {
     {"Mul", 0, nullptr},
     {"Neg", 0, nullptr},
     {"Pow", 0, nullptr},
+    {"QLinearMatMul", 0, nullptr},
+    {"QuantizeLinear", 0, nullptr},
     {"Range", 0, nullptr},  // stash_type concerns types that older versions do not have
     {"Reciprocal", 0, nullptr},
     {"ReduceL1", 18, UpgradeAxes},
