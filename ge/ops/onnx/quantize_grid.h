@@ -21,8 +21,8 @@ inline bool IsOneElement(const Type& t) {
 }
 
 // The scale's shape for blocks of `block` along `axis` of x.
-inline Status CheckBlocks(InferContext& c, const Type& x, const Type& scale, int64_t axis,
-                          int64_t block) {
+inline Status CheckScaleBlocks(InferContext& c, const Type& x, const Type& scale, int64_t axis,
+                               int64_t block) {
   if (scale.rank() != x.rank()) {
     return Bad(c.node(), fmt::format("the scale has shape {}, wanted rank {} as x has: block_size "
                                      "is {}",
@@ -72,7 +72,7 @@ inline Status CheckQuantizeGrid(InferContext& c) {
                         NormalizeAxis(AttrInt(c.node(), "axis", 1), static_cast<int64_t>(x.rank()),
                                       fmt::format("{}: attribute 'axis'", c.node().op)));
   }
-  if (block > 0) return CheckBlocks(c, x, scale, axis, block);
+  if (block > 0) return CheckScaleBlocks(c, x, scale, axis, block);
   const Dim size = x.dims[static_cast<size_t>(axis)];
   if (size.known() && scale.dims[0].known() && size != scale.dims[0]) {
     return Bad(c.node(),

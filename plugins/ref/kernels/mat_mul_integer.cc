@@ -22,7 +22,7 @@ std::unique_ptr<Prepared> PrepareMatMulInteger(const NodeView& n, Why* why) {
     });
     return static_cast<ge_rc>(GE_OK);
   });
-  made->workspace = p.workspace();
+  made->workspace = p.workspace;
   made->const_align = 1;
   return made;
 }

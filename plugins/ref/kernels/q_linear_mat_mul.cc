@@ -72,7 +72,7 @@ std::unique_ptr<Prepared> PrepareQLinearMatMul(const NodeView& n, Why* why) {
   QLinearMatMulPlan p;
   if (!NeedPorts(n, 8, 8, why) || !PlanQLinearMatMul(n, &p, why)) return nullptr;
   auto made = Make([p](const Call& c) { return RunQLinearMatMul(p, c); });
-  made->workspace = p.product.workspace();
+  made->workspace = p.product.workspace;
   made->const_align = 1;
   return made;
 }

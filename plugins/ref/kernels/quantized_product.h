@@ -42,14 +42,18 @@ struct QuantizedProduct {
   LineParam a_zero, b_zero;
   uint32_t ia_zero = 0, ib_zero = 0;  // inputs; 0 = none
 
-  uint64_t workspace() const {
-    return static_cast<uint64_t>(plan.depth * plan.cols + plan.depth + plan.cols) * sizeof(double);
-  }
+  // Doubles: the right matrix, a row of the left one, and a row of sums. Nothing for an empty
+  // result, whose operands' dims may have no product.
+  uint64_t workspace = 0;
 };
 
 // Plan, sides and zero points; the inputs of the zero points are stated already.
 inline bool PlanQuantizedProduct(const NodeView& n, QuantizedProduct* p, Why* why) {
   if (!PlanMatMul(n, p->ib, &p->plan, why)) return false;
+  const MatMulPlan& m = p->plan;
+  if (n.out(0).count != 0) {
+    p->workspace = static_cast<uint64_t>(m.depth * m.cols + m.depth + m.cols) * sizeof(double);
+  }
   const TensorType a = n.in(0), b = n.in(p->ib);
   p->a = FindCastCodec(a.dtype);
   p->b = FindCastCodec(b.dtype);
@@ -76,6 +80,7 @@ inline void DecodeReals(const CastCodec& codec, const void* from, int64_t first,
 // sink(first element of the output, matrix of a, row, matrix of b, sums of the row).
 template <class Sink>
 void RunQuantizedProduct(const QuantizedProduct& p, const Call& c, Sink&& sink) {
+  if (c.out(0).count == 0) return;
   const int64_t rows = p.plan.rows, depth = p.plan.depth, cols = p.plan.cols;
   const Tensor ta = c.in(0), tb = c.in(p.ib);
   double* b = static_cast<double*>(c.workspace());
