@@ -96,6 +96,27 @@ uint16_t ToBfloat(double v) {
   return static_cast<uint16_t>((bits + 0x7fff + ((bits >> 16) & 1)) >> 16);
 }
 
+double NarrowFloat(DType dtype, uint32_t code) {
+  return dtype == DType::kFloat4e2m1 ? SmallFloat(code, 2, 1, 1) : Float8(dtype, code);
+}
+
+// The code of the nearest finite value, found by trying all of them: the greatest stands for what
+// lies beyond it, ties go to the even code, and -0 to itself where there is one.
+uint32_t ToNarrowFloat(DType dtype, double v) {
+  uint32_t best = 0;
+  double least = kInf;
+  for (uint32_t code = 0; code < 1u << DTypeBits(dtype); ++code) {
+    const double at = NarrowFloat(dtype, code);
+    if (std::isnan(v) && std::isnan(at)) return code;
+    if (std::isnan(v) || !std::isfinite(at)) continue;
+    const double away = std::isinf(v) ? (std::signbit(v) ? at : -at) : std::fabs(at - v);
+    const bool tie =
+        away == least && std::signbit(at) == std::signbit(v) && (at == 0 || (code & 1) == 0);
+    if (away < least || tie) best = code, least = away;
+  }
+  return best;
+}
+
 int PartsOf(DType t) { return t == DType::kComplex64 || t == DType::kComplex128 ? 2 : 1; }
 
 bool IsApproximate(DType t) {
@@ -167,12 +188,10 @@ double ElementAsDouble(const HostTensor& t, int64_t i) {
       return Half(Load<uint16_t>(t, i));
     case DType::kBfloat16:
       return std::bit_cast<float>(uint32_t{Load<uint16_t>(t, i)} << 16);
-    case DType::kFloat4e2m1:
-      return SmallFloat(Bits(t, i), 2, 1, 1);
     case DType::kUint64:
       return static_cast<double>(Load<uint64_t>(t, i));
     default:
-      return IsFloat(t.dtype) ? Float8(t.dtype, Bits(t, i))
+      return IsFloat(t.dtype) ? NarrowFloat(t.dtype, Bits(t, i))
                               : static_cast<double>(ElementAsInt(t, i));
   }
 }
@@ -214,7 +233,8 @@ void SetElement(HostTensor* t, int64_t i, double value) {
     case DType::kBfloat16:
       return Store(t, i, ToBfloat(value));
     default:
-      return SetIntElement(t, i, static_cast<int64_t>(value));
+      return SetIntElement(
+          t, i, IsFloat(t->dtype) ? ToNarrowFloat(t->dtype, value) : static_cast<int64_t>(value));
   }
 }
 

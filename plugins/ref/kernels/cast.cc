@@ -38,12 +38,6 @@ void DecodeBool(const void* from, int64_t first, int64_t n, CastBlock* out) {
   for (int64_t i = 0; i < n; ++i) out->i[i] = p[i] != 0;
 }
 
-double Real(const CastBlock& in, Mid mid, int64_t i) {
-  return mid == Mid::kInt        ? static_cast<double>(in.i[i])
-         : mid == Mid::kUnsigned ? static_cast<double>(in.u[i])
-                                 : in.d[i];
-}
-
 // ---- packed integers -------------------------------------------------------------------------
 
 template <uint32_t kBits, bool kSigned>
@@ -125,7 +119,7 @@ void EncodeMinis(const CastBlock& in, Mid mid, void* to, int64_t first, int64_t 
               static_cast<size_t>((n * kFormat.bits + 7) / 8));
   const bool saturate = options.saturate || kFormat.nan == kNoNan;
   for (int64_t i = 0; i < n; ++i) {
-    SetBits(to, first + i, kFormat.bits, EncodeMini(kFormat, Real(in, mid, i), saturate));
+    SetBits(to, first + i, kFormat.bits, EncodeMini(kFormat, MidReal(in, mid, i), saturate));
   }
 }
 
@@ -136,20 +130,25 @@ void DecodeE8M0(const void* from, int64_t first, int64_t n, CastBlock* out) {
     out->d[i] = p[i] == 255 ? std::numeric_limits<double>::quiet_NaN() : std::ldexp(1, p[i] - 127);
   }
 }
+// ONNX's table: what lies outside goes to the nearest end or, unsaturated, becomes NaN; so does
+// zero.
 uint8_t E8M0Of(double v, const CastOptions& options) {
-  const uint32_t bits = std::bit_cast<uint32_t>(static_cast<float>(v));
-  const uint32_t e = bits >> 23 & 0xff, man = bits & 0x7fffff;
-  if (e == 0xff) return 0xff;
-  // Nearest: the exponent is raised from one and a half on; below the least normal a tie stays.
-  bool up = options.round == RoundMode::kUp && man != 0;
-  if (options.round == RoundMode::kNearest) up = man > 0x400000 || (man == 0x400000 && e > 0);
-  if (up && e == 0xfe && options.saturate) up = false;
-  return static_cast<uint8_t>(e + (up ? 1 : 0));
+  constexpr uint8_t kMost = 0xfe, kNan = 0xff;
+  if (std::isnan(v)) return kNan;
+  if (std::isinf(v)) return options.saturate ? kMost : kNan;
+  int e = 0;
+  const double unit = 2 * std::frexp(std::fabs(v), &e);  // [1, 2), or 0
+  int code = e - 1 + 127;
+  if (options.round == RoundMode::kUp && unit > 1) ++code;
+  if (options.round == RoundMode::kNearest && unit >= 1.5) ++code;
+  if (unit == 0 || code < 0) return options.saturate ? 0 : kNan;
+  if (code > kMost) return options.saturate ? kMost : kNan;
+  return static_cast<uint8_t>(code);
 }
 void EncodeE8M0(const CastBlock& in, Mid mid, void* to, int64_t first, int64_t n,
                 const CastOptions& options) {
   uint8_t* p = static_cast<uint8_t*>(to) + first;
-  for (int64_t i = 0; i < n; ++i) p[i] = E8M0Of(Real(in, mid, i), options);
+  for (int64_t i = 0; i < n; ++i) p[i] = E8M0Of(MidReal(in, mid, i), options);
 }
 
 // ---- the operator ------------------------------------------------------------------------------
@@ -174,11 +173,14 @@ ge_rc RunCast(const CastPlan& p, const Call& c) {
   return GE_OK;
 }
 
-std::unique_ptr<Prepared> PrepareCast(const NodeView& n, Why* why) {
-  if (!NeedPorts(n, 1, 1, why) || !NeedSameDims(n.in(0), n.out(0), why)) return nullptr;
+}  // namespace
+
+std::unique_ptr<Prepared> PrepareCast(const NodeView& n, uint32_t n_in, Why* why) {
+  if (!NeedPorts(n, n_in, n_in, why) || !NeedSameDims(n.in(0), n.out(0), why)) return nullptr;
   if (n.Int("to", n.out(0).dtype) != n.out(0).dtype) {
     return why->Say(GE_WHY_ATTRIBUTE, "to is not the output's dtype"), nullptr;
   }
+  if (n_in == 2 && !NeedSameDType(n.in(1), n.out(0), why)) return nullptr;
   CastPlan p{};
   p.from = FindCastCodec(n.in(0).dtype);
   p.to = FindCastCodec(n.out(0).dtype);
@@ -198,8 +200,6 @@ std::unique_ptr<Prepared> PrepareCast(const NodeView& n, Why* why) {
   made->const_align = 1;
   return made;
 }
-
-}  // namespace
 
 CastCodec FindCastCodec(int32_t dtype) {
   CastCodec codec;
@@ -241,4 +241,4 @@ CastCodec FindCastCodec(int32_t dtype) {
 }
 
 }  // namespace ref
-GE_REF_KERNEL(cast, "Cast", 13, PrepareCast)
+GE_REF_KERNEL(cast, "Cast", 13, [](const NodeView& n, Why* why) { return PrepareCast(n, 1, why); })

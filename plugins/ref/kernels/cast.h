@@ -23,7 +23,7 @@ struct CastOptions {
   RoundMode round = RoundMode::kUp;
 };
 
-// Elements [first, first + n) of a tensor; first is a multiple of kCastBlock.
+// Elements [first, first + n) of a tensor; to encode, first is a multiple of kCastBlock.
 using DecodeFn = void (*)(const void* from, int64_t first, int64_t n, CastBlock* out);
 using EncodeFn = void (*)(const CastBlock& in, Mid mid, void* to, int64_t first, int64_t n,
                           const CastOptions& options);
@@ -34,7 +34,23 @@ struct CastCodec {
   EncodeFn encode = nullptr;
 };
 
+inline double MidReal(const CastBlock& in, Mid mid, int64_t i) {
+  return mid == Mid::kInt        ? static_cast<double>(in.i[i])
+         : mid == Mid::kUnsigned ? static_cast<double>(in.u[i])
+                                 : in.d[i];
+}
+
+// Element i of a tensor, for what is read here and there: scales and zero points.
+inline double RealAt(const CastCodec& codec, const void* from, int64_t i) {
+  CastBlock one;
+  codec.decode(from, i, 1, &one);
+  return MidReal(one, codec.mid, 0);
+}
+
 // nullptr functions for dtypes that are not cast (strings, complex).
 CastCodec FindCastCodec(int32_t dtype);
+
+// Cast, or with two inputs CastLike, whose second one gives the dtype alone.
+std::unique_ptr<Prepared> PrepareCast(const NodeView& n, uint32_t n_in, Why* why);
 
 }  // namespace ref

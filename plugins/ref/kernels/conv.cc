@@ -1,13 +1,9 @@
+#include "plugins/ref/kernels/conv.h"
+
 #include "plugins/ref/kernels/gemm.h"
-#include "plugins/ref/kernels/window.h"
 
 namespace ref {
 namespace {
-
-struct ConvPlan {
-  Window w{};
-  int64_t batch, groups, in_channels, out_channels;  // channels of one group
-};
 
 // Puts x[channel, where tap k of window j lies] into row `k` of the panel, for windows
 // [first, first + n); zero outside. `tap`: index of k in each dim.
@@ -81,41 +77,15 @@ ge_rc RunConv(const ConvPlan& p, const Call& c) {
   return GE_OK;
 }
 
-bool PlanConv(const NodeView& n, ConvPlan* p, Why* why) {
-  const TensorType x = n.in(0), weight = n.in(1), y = n.out(0);
-  if (weight.rank != x.rank || x.rank < 3) {
-    return why->Say(GE_WHY_SHAPE, "rank of X is %d, of W %d", x.rank, weight.rank);
-  }
-  if (!ReadWindow(n, x, y, weight.dims + 2, &p->w, why) || !ResolveAutoPad(n, &p->w, why)) {
-    return false;
-  }
-  p->groups = n.Int("group", 1);
-  p->batch = x.dims[0];
-  if (p->groups < 1 || weight.dims[0] % p->groups != 0 || x.dims[1] % p->groups != 0 ||
-      x.dims[1] / p->groups != weight.dims[1] || y.dims[0] != x.dims[0] ||
-      y.dims[1] != weight.dims[0]) {
-    return why->Say(GE_WHY_SHAPE, "channels of X, W, Y and group do not fit");
-  }
-  p->in_channels = weight.dims[1];
-  p->out_channels = weight.dims[0] / p->groups;
-  for (int d = 0; d < p->w.nd; ++d) {
-    const int64_t reach = (p->w.kernel[d] - 1) * p->w.dilation[d] + 1;
-    const int64_t room = p->w.in[d] + p->w.pad[d] + p->w.pad_end[d] - reach;
-    if (p->w.out[d] != (room < 0 ? 0 : room / p->w.stride[d] + 1)) {
-      return why->Say(GE_WHY_SHAPE, "spatial dim %d of the output is not what the operator gives",
-                      d);
-    }
-  }
-  if (n.has_in(2) && (n.in(2).count != weight.dims[0] || n.in(2).dtype != x.dtype)) {
-    return why->Say(GE_WHY_SHAPE, "B is not one %s a channel", ge::plugin::DTypeName(x.dtype));
-  }
-  return true;
-}
-
 std::unique_ptr<Prepared> PrepareConv(const NodeView& n, Why* why) {
   ConvPlan p{};
   if (!NeedPorts(n, 2, 3, why) || !NeedSameDType(n.in(0), n.in(1), why) ||
-      !NeedSameDType(n.in(0), n.out(0), why) || !PlanConv(n, &p, why)) {
+      !NeedSameDType(n.in(0), n.out(0), why) || !PlanConv(n, 0, 1, &p, why)) {
+    return nullptr;
+  }
+  const TensorType x = n.in(0);
+  if (n.has_in(2) && (n.in(2).count != n.in(1).dims[0] || n.in(2).dtype != x.dtype)) {
+    why->Say(GE_WHY_SHAPE, "B is not one %s a channel", ge::plugin::DTypeName(x.dtype));
     return nullptr;
   }
   std::unique_ptr<Prepared> made;

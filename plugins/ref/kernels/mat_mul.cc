@@ -1,13 +1,9 @@
-#include "plugins/ref/checks.h"
+#include "plugins/ref/kernels/mat_mul.h"
+
 #include "plugins/ref/kernels/gemm.h"
 
 namespace ref {
 namespace {
-
-struct MatMulPlan {
-  int64_t rows = 1, depth = 0, cols = 1;
-  LoopNest<3> batch;  // operands out, a, b; offsets in matrices
-};
 
 template <class T>
 ge_rc RunMatMul(const MatMulPlan& p, const Call& c) {
@@ -29,52 +25,10 @@ ge_rc RunMatMul(const MatMulPlan& p, const Call& c) {
   return GE_OK;
 }
 
-// Dims of an operand as [batch..., row, col]; a vector gets a dim of one on the given side.
-struct Operand {
-  int64_t dims[kMaxRank + 1];
-  size_t rank;
-  Ints batch() const { return {dims, rank - 2}; }
-  Operand(Ints shape, bool one_first) : rank(shape.size()) {
-    for (size_t i = 0; i < rank; ++i) dims[i] = shape[i];
-    if (rank != 1) return;
-    rank = 2;
-    dims[one_first ? 1 : 0] = shape[0];
-    dims[one_first ? 0 : 1] = 1;
-  }
-};
-
-bool PlanMatMul(const NodeView& n, MatMulPlan* p, Why* why) {
-  const TensorType ta = n.in(0), tb = n.in(1), ty = n.out(0);
-  if (ta.rank < 1 || tb.rank < 1) return why->Say(GE_WHY_SHAPE, "a scalar is no matrix");
-  const Operand a(ta.shape(), true), b(tb.shape(), false);
-  p->rows = a.dims[a.rank - 2];
-  p->depth = a.dims[a.rank - 1];
-  p->cols = b.dims[b.rank - 1];
-  const size_t lead = static_cast<size_t>(ty.rank + (ta.rank == 1) + (tb.rank == 1)) - 2;
-  int64_t want[kMaxRank + 2];
-  size_t rank = lead;
-  if (b.dims[b.rank - 2] != p->depth || ty.rank + (ta.rank == 1) + (tb.rank == 1) < 2) {
-    return why->Say(GE_WHY_SHAPE, "inner dims %lld and %lld differ",
-                    static_cast<long long>(p->depth), static_cast<long long>(b.dims[b.rank - 2]));
-  }
-  for (size_t i = 0; i < lead && i < kMaxRank; ++i) want[i] = ty.dims[i];
-  if (ta.rank != 1) want[rank++] = p->rows;
-  if (tb.rank != 1) want[rank++] = p->cols;
-  if (!NeedOutDims(n, {want, rank}, why)) return false;
-  const Ints batch{ty.dims, lead};
-  int64_t sy[kMaxRank], sa[kMaxRank], sb[kMaxRank];
-  DenseStrides(batch, sy);
-  if (!BroadcastStrides(a.batch(), batch, sa) || !BroadcastStrides(b.batch(), batch, sb)) {
-    return why->Say(GE_WHY_SHAPE, "batch dims do not broadcast to the output's");
-  }
-  for (size_t i = 0; i < lead; ++i) p->batch.Add(batch[i], {sy[i], sa[i], sb[i]});
-  return true;
-}
-
 std::unique_ptr<Prepared> PrepareMatMul(const NodeView& n, Why* why) {
   MatMulPlan p{};
   if (!NeedPorts(n, 2, 2, why) || !NeedSameDType(n.in(0), n.in(1), why) ||
-      !NeedSameDType(n.in(0), n.out(0), why) || !PlanMatMul(n, &p, why)) {
+      !NeedSameDType(n.in(0), n.out(0), why) || !PlanMatMul(n, 1, &p, why)) {
     return nullptr;
   }
   std::unique_ptr<Prepared> made;

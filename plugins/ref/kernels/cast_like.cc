@@ -1,0 +1,4 @@
+#include "plugins/ref/kernels/cast.h"
+
+GE_REF_KERNEL(cast_like, "CastLike", 15,
+              [](const NodeView& n, Why* why) { return PrepareCast(n, 2, why); })
