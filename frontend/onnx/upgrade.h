@@ -94,6 +94,7 @@ std::span<const UpgradeRule> UpgradeRules();
 Status UpgradeAxes(NodeUpgrade& u);  // Squeeze, Unsqueeze, Reduce*
 Status UpgradeBatchNormalization(NodeUpgrade& u);
 Status UpgradeClip(NodeUpgrade& u);
+Status UpgradeDft(NodeUpgrade& u);
 Status UpgradeDropout(NodeUpgrade& u);
 Status UpgradePad(NodeUpgrade& u);
 Status UpgradeGridSample(NodeUpgrade& u);

@@ -1,0 +1,19 @@
+#include "ge/ops/recurrent.h"
+
+namespace ge {
+namespace {
+
+Status InferGru(InferContext& c) { return InferRecurrent(c, 3, 2); }
+
+OpDef GruRecord() {
+  OpDef op = RecurrentRecord("GRU", InferGru);
+  op.attrs.push_back({"linear_before_reset", AttrKind::kInt});
+  return op;
+}
+
+}  // namespace
+
+// One or two layers of gated recurrent units; gates in the order update, reset, hidden.
+GE_OP(gru) = GruRecord();
+
+}  // namespace ge

@@ -1,0 +1,46 @@
+// Rules and records of the operators that draw random numbers. The numbers are the engine's: ONNX
+// leaves the generator open. Any thread may call.
+#pragma once
+
+#include "ge/ops/scalar_inputs.h"
+#include "ge/ops/work.h"
+
+namespace ge {
+
+// Output 0 as attribute `shape` says.
+inline Status InferRandom(InferContext& c) {
+  GE_ASSIGN_OR_RETURN(const DType dtype, DTypeAttr(c.node(), "dtype", DType::kFloat, kFloats));
+  std::vector<Dim> dims;
+  for (const int64_t size : AttrInts(c.node(), "shape")) dims.push_back(KnownDim(size));
+  return SetTensor(c, 0, dtype, std::move(dims));
+}
+
+// Output 0 in the shape of input 0, of its dtype unless attribute `dtype` says another.
+inline Status InferRandomLike(InferContext& c, DTypeSet legal) {
+  Type t = c.input_type(0);
+  GE_ASSIGN_OR_RETURN(t.dtype, DTypeAttr(c.node(), "dtype", t.dtype, legal));
+  t.sharding = {};
+  c.SetOutput(0, std::move(t));
+  return {};
+}
+inline Status InferRandomFloats(InferContext& c) { return InferRandomLike(c, kFloats); }
+
+// RandomNormal, RandomUniform and their Like forms; a and b: the attributes of the distribution.
+inline OpDef RandomRecord(const char* name, bool like, const char* a, const char* b) {
+  OpDef op{"", name, 22, {}, {{"output", kFloats, "T2"}}, {}};
+  op.attrs = {{a, AttrKind::kFloat},
+              {"dtype", AttrKind::kInt},
+              {b, AttrKind::kFloat},
+              {"seed", AttrKind::kFloat}};
+  if (like) {
+    op.inputs = {{"input", kClassic, "T1"}};
+  } else {
+    op.attrs.push_back({"shape", AttrKind::kInts, true});
+  }
+  op.infer = like ? InferRandomFloats : InferRandom;
+  op.work = PerOutput<40>;
+  op.deterministic = false;
+  return op;
+}
+
+}  // namespace ge

@@ -1,0 +1,50 @@
+// Checks of what operators are told by scalars: sizes that one-element inputs hold, and the dtype
+// that an attribute asks for. Any thread may call.
+#pragma once
+
+#include <fmt/format.h>
+
+#include "ge/ops/infer_shapes.h"
+#include "ge/ops/known_ints.h"
+
+namespace ge {
+
+// Input `i` has one element; exporters also write one-element vectors for scalars.
+inline Status WantScalar(InferContext& c, size_t i, const char* name) {
+  const Type& t = c.input_type(i);
+  const bool scalar =
+      !t.ranked || t.rank() == 0 || (t.rank() == 1 && (!t.dims[0].known() || t.dims[0].value == 1));
+  if (scalar) return {};
+  return Bad(c.node(),
+             fmt::format("input '{}' has shape {}, wanted a scalar", name, Show(c.dims(), t.dims)));
+}
+
+// The size that scalar input `i` holds, a fresh symbol when it is not known.
+inline Result<Dim> ScalarSize(InferContext& c, size_t i, const char* name, int64_t least) {
+  GE_RETURN_IF_ERROR(WantScalar(c, i, name));
+  const auto content = Content(c, i);
+  if (!content || content->size() != 1) return c.FreshDim(name, true);
+  const Dim size = content->front();
+  if (size.known() && size.value < least) {
+    return Bad(c.node(),
+               fmt::format("input '{}' is {}, wanted at least {}", name, size.value, least));
+  }
+  return size;
+}
+
+// The dtype that attribute `name` asks for, or `absent`.
+inline Result<DType> DTypeAttr(const Node& n, const char* name, DType absent, DTypeSet legal) {
+  const int64_t number = AttrInt(n, name, static_cast<int64_t>(absent));
+  const auto dtype = static_cast<DType>(number);
+  const bool fits = number > 0 && number < kDTypeCount && (legal & Bit(dtype)) != 0;
+  if (fits) return dtype;
+  std::string names;
+  for (int i = 1; i < kDTypeCount; ++i) {
+    if ((legal & Bit(static_cast<DType>(i))) == 0) continue;
+    names +=
+        fmt::format("{}{} ({})", names.empty() ? "" : ", ", i, DTypeName(static_cast<DType>(i)));
+  }
+  return Bad(n, fmt::format("attribute '{}' is {}, wanted one of {}", name, number, names));
+}
+
+}  // namespace ge

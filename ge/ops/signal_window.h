@@ -1,0 +1,26 @@
+// Record and rule of the window functions of signal processing: Hann and its kin. Any thread may
+// call.
+#pragma once
+
+#include "ge/ops/scalar_inputs.h"
+#include "ge/ops/work.h"
+
+namespace ge {
+
+inline Status InferSignalWindow(InferContext& c) {
+  GE_ASSIGN_OR_RETURN(const DType dtype,
+                      DTypeAttr(c.node(), "output_datatype", DType::kFloat, kNumeric));
+  GE_ASSIGN_OR_RETURN(const Dim size, ScalarSize(c, 0, "size", 0));
+  return SetTensor(c, 0, dtype, {size});
+}
+
+// A cosine or two an element.
+inline OpDef SignalWindow(const char* name) {
+  OpDef op{"", name, 17, {{"size", kIndex, "T1"}}, {{"output", kNumeric, "T2"}}, {}};
+  op.attrs = {{"output_datatype", AttrKind::kInt}, {"periodic", AttrKind::kInt}};
+  op.infer = InferSignalWindow;
+  op.work = PerOutput<20>;
+  return op;
+}
+
+}  // namespace ge

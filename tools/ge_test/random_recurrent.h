@@ -1,0 +1,132 @@
+// What random cases of RNN and GRU share: the case, and the walk of the plain answer over
+// directions, samples and steps.
+#pragma once
+
+#include "tools/ge_test/plain.h"
+#include "tools/ge_test/random_layers.h"
+
+namespace ge::test {
+
+// Names for one direction are drawn from those that PlainActivation knows.
+inline void RecurrentCase(CaseMaker& m, int64_t gates, size_t activations) {
+  const int64_t steps = m.r.Int(1, 4), batch = m.r.Int(1, 3), in = m.r.Int(1, 4),
+                hidden = m.r.Int(1, 4);
+  const std::string direction =
+      m.r.Pick(std::vector<std::string>{"forward", "reverse", "bidirectional"});
+  const int64_t dirs = direction == "bidirectional" ? 2 : 1;
+  const bool batch_first = m.r.Chance(0.3);
+  m.Add(Signal(m, batch_first ? Dims{batch, steps, in} : Dims{steps, batch, in}));
+  m.Add(Signal(m, {dirs, gates * hidden, in}));
+  m.Add(Signal(m, {dirs, gates * hidden, hidden}));
+  if (m.r.Chance(0.7)) {
+    m.Add(Signal(m, {dirs, 2 * gates * hidden}));
+    const bool lengths = m.r.Chance(0.4), states = m.r.Chance(0.5);
+    if (lengths) {
+      m.Add(m.Numbers(DType::kInt32, {batch}, 0, static_cast<double>(steps)));
+    } else if (states) {
+      m.AddAbsent();
+    }
+    if (states) {
+      m.Add(Signal(m, batch_first ? Dims{batch, dirs, hidden} : Dims{dirs, batch, hidden}));
+    }
+  }
+  m.c.outputs = static_cast<int>(m.r.Int(1, 2));
+  m.Set("hidden_size", hidden);
+  if (dirs == 2 || m.r.Chance(0.7)) m.Set("direction", direction);
+  if (m.r.Chance(0.2)) m.Set("clip", 0.5);
+  if (batch_first) m.Set("layout", int64_t{1});
+  if (!m.r.Chance(0.3)) return;
+  std::vector<std::string> names(activations * static_cast<size_t>(dirs));
+  for (std::string& name : names) {
+    name = m.r.Pick(std::vector<std::string>{"Tanh", "Sigmoid", "Relu", "Softsign"});
+  }
+  m.Set("activations", names);
+}
+
+inline double PlainActivation(std::string_view name, double x) {
+  if (name == "Relu") return x > 0 ? x : 0;
+  if (name == "Softsign") return x / (1 + std::fabs(x));
+  const double e = std::exp(name == "Sigmoid" ? -x : -2 * x);
+  return name == "Sigmoid" ? 1 / (1 + e) : (1 - e) / (1 + e);
+}
+
+// What the cell of one direction reads at one step.
+struct PlainCell {
+  const RandomCase& c;
+  int64_t dir, sample, step, gates;  // step: of X
+  std::vector<double> h;
+  std::vector<std::string> names;  // activations of this direction
+
+  double Act(size_t which, double x) const {
+    const double clip = FloatOr(c, "clip", 0);
+    return PlainActivation(names[which], clip > 0 ? std::min(std::max(x, -clip), clip) : x);
+  }
+  double Input(int64_t row) const {
+    const HostTensor &x = *Maybe(c, 0), &w = *Maybe(c, 1);
+    const bool first = IntOr(c, "layout", 0) == 1;
+    double sum = 0;
+    for (int64_t i = 0; i < w.dims[2]; ++i) {
+      const Dims at = first ? Dims{sample, step, i} : Dims{step, sample, i};
+      sum += ElementAsDouble(x, Flat(x.dims, at)) * ElementAsDouble(w, Flat(w.dims, {dir, row, i}));
+    }
+    return sum + Bias(row);
+  }
+  double StateBias(int64_t row) const { return Bias(gates * static_cast<int64_t>(h.size()) + row); }
+  double State(int64_t row, const std::vector<double>& of) const {
+    const HostTensor& r = *Maybe(c, 2);
+    double sum = StateBias(row);
+    for (size_t i = 0; i < of.size(); ++i) {
+      sum += of[i] * ElementAsDouble(r, Flat(r.dims, {dir, row, static_cast<int64_t>(i)}));
+    }
+    return sum;
+  }
+
+ private:
+  double Bias(int64_t row) const {
+    const HostTensor* b = Maybe(c, 3);
+    return b != nullptr ? ElementAsDouble(*b, Flat(b->dims, {dir, row})) : 0;
+  }
+};
+
+// Output 0 alone. step(cell) answers the next hidden state.
+template <typename Step>
+bool PlainRecurrent(const RandomCase& c, HostTensor* out, int64_t gates,
+                    std::vector<std::string> names, Step step) {
+  const bool first = IntOr(c, "layout", 0) == 1;
+  const HostTensor& x = *Maybe(c, 0);
+  const int64_t steps = x.dims[first ? 1 : 0], batch = x.dims[first ? 0 : 1],
+                hidden = Maybe(c, 2)->dims[2], dirs = Maybe(c, 2)->dims[0];
+  const Attr *direction = FindAttr(c, "direction"), *given = FindAttr(c, "activations");
+  const bool back = direction != nullptr && std::get<std::string>(direction->value) == "reverse";
+  const size_t each = names.size();
+  const Dims wanted = first ? Dims{batch, steps, dirs, hidden} : Dims{steps, dirs, batch, hidden};
+  if (out->dims != wanted) return false;
+  for (int64_t i = 0; i < dirs * batch; ++i) {
+    const int64_t dir = i / batch, b = i % batch;
+    if (given != nullptr) {
+      const auto& all = std::get<std::vector<std::string>>(given->value);
+      names.assign(all.begin() + static_cast<ptrdiff_t>(each) * dir,
+                   all.begin() + static_cast<ptrdiff_t>(each) * (dir + 1));
+    }
+    PlainCell cell{c, dir, b, 0, gates, std::vector<double>(static_cast<size_t>(hidden)), names};
+    const HostTensor *lengths = Maybe(c, 4), *start = Maybe(c, 5);
+    for (size_t k = 0; k < cell.h.size() && start != nullptr; ++k) {
+      const auto e = static_cast<int64_t>(k);
+      cell.h[k] =
+          ElementAsDouble(*start, Flat(start->dims, first ? Dims{b, dir, e} : Dims{dir, b, e}));
+    }
+    const int64_t length = lengths != nullptr ? ElementAsInt(*lengths, b) : steps;
+    for (int64_t s = 0; s < length; ++s) {
+      cell.step = back || dir == 1 ? length - 1 - s : s;
+      cell.h = step(cell);
+      for (int64_t e = 0; e < hidden; ++e) {
+        SetElement(out,
+                   Flat(wanted, first ? Dims{b, cell.step, dir, e} : Dims{cell.step, dir, b, e}),
+                   cell.h[static_cast<size_t>(e)]);
+      }
+    }
+  }
+  return true;
+}
+
+}  // namespace ge::test
