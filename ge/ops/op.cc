@@ -65,6 +65,8 @@ const char* KindName(AttrKind kind) {
       return "list of strings";
     case AttrKind::kFn:
       return "function";
+    case AttrKind::kType:
+      return "type";
   }
   return "?";
 }
@@ -107,6 +109,8 @@ bool KindFits(AttrKind kind, const Attr::Payload& p) {
       return std::holds_alternative<ConstRef>(p);
     case AttrKind::kFn:
       return std::holds_alternative<FunctionRef>(p);
+    case AttrKind::kType:
+      return std::holds_alternative<Type>(p);
     // An empty list does not say of what.
     case AttrKind::kInts:
       return std::holds_alternative<std::vector<int64_t>>(p) || IsEmptyList(p);

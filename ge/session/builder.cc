@@ -25,19 +25,18 @@ constexpr uint64_t kMaxBytes = uint64_t{1} << 62;  // so that sums of a few do n
 Status RefuseBodies(const Function& f) {
   for (const Node& node : f.nodes) {
     if (!node.callees.empty()) {
-      return Status(Code::kUnsupported,
-                    fmt::format("{} has bodies; control flow can be loaded and checked by this "
-                                "version, but not run yet",
-                                node.op))
+      return Status(Code::kUnsupported, fmt::format("{} has bodies; no single plan holds it; "
+                                                    "run the entry, which plans it piece by piece",
+                                                    node.op))
           .AtNode(NodeLabel(node));
     }
     for (ValueId v : node.outputs) {
       if (v && f.values[v].type.is_tensor() && !f.values[v].type.is_static()) {
-        return Status(
-                   Code::kUnsupported,
-                   fmt::format("the shape of output '{}' of {} depends on the data; this version "
-                               "runs shapes that follow from the input shapes",
-                               f.values[v].name, node.op))
+        return Status(Code::kUnsupported,
+                      fmt::format(
+                          "the shape of output '{}' of {} depends on the data, so no single plan "
+                          "holds it; run the entry, which plans it piece by piece",
+                          f.values[v].name, node.op))
             .AtNode(NodeLabel(node));
       }
     }

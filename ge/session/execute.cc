@@ -89,7 +89,14 @@ Status Session::CheckBuffers(const Compiled& c, std::span<const TensorView> inpu
 
 Status Session::Run(std::string_view entry_name, std::span<const TensorView> inputs,
                     std::span<TensorView> outputs, const std::atomic<bool>* cancel) {
-  GE_ASSIGN_OR_RETURN(std::shared_ptr<Compiled> c, Compile(entry_name, inputs));
+  const Entry* flow = FlowEntry(entry_name);
+  if (flow != nullptr) return RunFlow(*flow, inputs, outputs, cancel);
+  auto compiled = Compile(entry_name, inputs);
+  if (!compiled.ok()) {
+    flow = FlowEntry(entry_name);  // as it turned out
+    return flow != nullptr ? RunFlow(*flow, inputs, outputs, cancel) : compiled.status();
+  }
+  const std::shared_ptr<Compiled>& c = *compiled;
   GE_RETURN_IF_ERROR(CheckBuffers(*c, inputs, outputs));
   std::vector<std::pair<size_t, AlignedBytes>> made;
   for (size_t i = 0; i < outputs.size(); ++i) {

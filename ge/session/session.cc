@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "ge/base/clock.h"
+#include "ge/flow/flow.h"
 #include "ge/infer/infer.h"
 #include "ge/verify/verify.h"
 
@@ -66,6 +67,8 @@ Result<std::unique_ptr<Session>> Session::Create(SessionOptions options) {
   s->evaluator_ = MakeEvaluator(s->engines_);
   return s;
 }
+
+Session::Session(SessionOptions options) : options_(std::move(options)) {}
 
 Session::~Session() {
   try {
@@ -256,19 +259,30 @@ Result<std::shared_ptr<Compiled>> Session::CompileNew(const Entry& entry,
   double start = NowMs();
   std::vector<StageTime> times;
   GE_ASSIGN_OR_RETURN(Graph bound, BindAndFold(entry, inputs, &times));
-  const FunctionId fn = entry.fn;
+  if (NeedsFlow(bound.fn(entry.fn))) {
+    std::lock_guard<std::mutex> lock(flow_mutex_);
+    flows_.insert(&entry);
+    has_flows_.store(true, std::memory_order_release);
+  }
+  GE_ASSIGN_OR_RETURN(auto c, CompileBound(std::move(bound), entry.fn, build));
+  if (!c) return c;  // The incumbent stays.
+  c->plan.entry = entry.name;
+  c->compile_ms = NowMs() - start;
+  times.insert(times.end(), c->times.begin(), c->times.end());
+  c->times = std::move(times);
+  return c;
+}
+
+Result<std::shared_ptr<Compiled>> Session::CompileBound(Graph bound, FunctionId fn,
+                                                        const BuildOptions& build) {
   const Function& f = bound.fn(fn);
   std::vector<Compiled::Port> ports_in = PortsOf(f, f.params), ports_out = PortsOf(f, f.results);
   std::vector<StateId> in, out;
   GE_RETURN_IF_ERROR(LiftStates(&bound, fn, &in, &out));
   GE_ASSIGN_OR_RETURN(auto c, BuildOrRecall(std::move(bound), fn, build));
-  if (!c) return c;  // The incumbent stays.
+  if (!c) return c;
   c->states_in = std::move(in), c->states_out = std::move(out);
   c->inputs = std::move(ports_in), c->outputs = std::move(ports_out);
-  c->plan.entry = entry.name;
-  c->compile_ms = NowMs() - start;
-  times.insert(times.end(), c->times.begin(), c->times.end());
-  c->times = std::move(times);
   return c;
 }
 

@@ -46,6 +46,8 @@ struct TensorView {  // of a caller's buffer
   uint64_t bytes = 0;
 };
 
+class Flow;
+
 class Session {
  public:
   static Result<std::unique_ptr<Session>> Create(SessionOptions options);
@@ -109,7 +111,7 @@ class Session {
     std::shared_ptr<Compiled> compiled;
   };
 
-  explicit Session(SessionOptions options) : options_(std::move(options)) {}
+  explicit Session(SessionOptions options);
   Status LoadEngines();
   void StartPricing();
   // With PriceMode::kMeasure: the plan that is fastest in earnest; see rehearse.h. On the caller's
@@ -139,6 +141,15 @@ class Session {
   Status CheckInputs(const Entry& entry, std::span<const TensorView> inputs) const;
   Status CheckBuffers(const Compiled& c, std::span<const TensorView> inputs,
                       std::span<TensorView> outputs) const;
+  // A bound function, after the passes, as a finished plan.
+  Result<std::shared_ptr<Compiled>> CompileBound(Graph bound, FunctionId fn,
+                                                 const BuildOptions& build);
+  Flow& FlowOf();
+  // The entry, when it is known to need a flow; else null.
+  const Entry* FlowEntry(std::string_view name);
+  Status CheckFlowInputs(const Entry& entry, std::span<const TensorView> inputs);
+  Status RunFlow(const Entry& entry, std::span<const TensorView> inputs,
+                 std::span<TensorView> outputs, const std::atomic<bool>* cancel);
   Status Execute(Compiled* c, std::span<const TensorView> inputs, std::span<TensorView> outputs,
                  const std::atomic<bool>* cancel);
 
@@ -161,7 +172,16 @@ class Session {
   std::list<CachedPlan> cache_;  // most recent first
   std::unordered_multimap<uint64_t, std::list<CachedPlan>::iterator> by_hash_;
   std::map<const Entry*, std::shared_ptr<Compiled>> latest_;
+  static constexpr size_t kMaxFlowShapes = 4096;
+  std::mutex flow_mutex_;       // of the following
+  std::unique_ptr<Flow> flow_;  // made when an entry first needs it
+  std::set<const Entry*> flows_;
+  std::atomic<bool> has_flows_{false};
+  std::set<std::pair<const Entry*, std::vector<std::vector<int64_t>>>> flow_shapes_;  // checked
 };
+
+// Whether a bound function cannot be one plan; see ge/flow/flow.h.
+bool NeedsFlow(const Function& f);
 
 // Moves large payloads that `original` does not have into a temporary file; see spill.cc. The new
 // mapped ranges are added to *ranges.

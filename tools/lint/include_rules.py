@@ -24,6 +24,7 @@ ALLOWED = {
     # The prover shares no code with what it checks.
     "ge/plan/check": {"ge/base", "ge/ir", "ge/plan"},
     "ge/memory": STAGE,
+    "ge/flow": CORE,
     "ge/run": {"ge/base", "ge/ir", "ge/plan", "sdk/include/ge/ge_plugin.h",
                "sdk/include/ge/ge_plugin.hpp"},
     "ge/session": {"ge", "frontend", "passes", "streams", "sdk/include"},

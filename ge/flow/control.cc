@@ -1,0 +1,302 @@
+// If, Loop and Scan: which bodies are called with what, and what becomes of their results.
+#include "ge/ops/control.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "ge/flow/flow.h"
+
+namespace ge {
+namespace {
+
+FunctionId CalleeOf(const Node& node, std::string_view role) {
+  for (const Callee& c : node.callees) {
+    if (c.role == role) return c.fn;
+  }
+  return 0;
+}
+
+Status RunIf(FlowRun* run, const Node& node, std::span<const FlowValue* const> inputs,
+             std::vector<FlowValue>* outputs) {
+  GE_ASSIGN_OR_RETURN(const int64_t cond, OnlyInt(*inputs[0], "input 'cond'"));
+  const FunctionId fn = CalleeOf(node, cond != 0 ? "then_branch" : "else_branch");
+  return run->Call(fn, inputs.subspan(1), outputs);
+}
+
+// One result of every trip, put together along an axis.
+class Stack {
+ public:
+  // `trips` is how many there will be at most; -1 where nothing says.
+  Stack(int64_t axis, bool backwards, int64_t trips)
+      : axis_(axis), backwards_(backwards), trips_(trips) {}
+
+  Status Add(FlowRun* run, const FlowValue& v) {
+    if (!v.is_tensor()) {
+      return Status(Code::kInvalidArgument,
+                    fmt::format("a scanned result is {}, wanted a tensor", Describe(v)));
+    }
+    if (v.dtype == DType::kString || DTypeBits(v.dtype) < 8) {
+      return Status(Code::kUnsupported,
+                    fmt::format("results of type {} are not put together", DTypeName(v.dtype)));
+    }
+    if (count_ == 0) {
+      dtype_ = v.dtype, dims_ = v.dims;
+    } else if (v.dtype != dtype_ || !(v.dims == dims_)) {
+      return Status(Code::kInvalidArgument,
+                    fmt::format("a scanned result is {} after {} trips, wanted {}[{}] as before",
+                                Describe(v), count_, DTypeName(dtype_), fmt::join(dims_, ",")));
+    }
+    GE_RETURN_IF_ERROR(Reserve(run, v.bytes));
+    if (v.bytes > 0) {
+      std::memcpy(block_->data() + static_cast<uint64_t>(count_) * v.bytes, v.data, v.bytes);
+    }
+    ++count_;
+    return {};
+  }
+
+  // `type` says what no trip told.
+  Status Finish(FlowRun* run, const Type& type, FlowValue* out) {
+    if (count_ == 0) {
+      dtype_ = type.dtype;
+      std::vector<int64_t> dims;
+      for (const Dim& d : type.dims) dims.push_back(d.known() ? d.value : 0);
+      dims_ = dims;
+    }
+    const auto rank = static_cast<int64_t>(dims_.size());
+    const int64_t axis = axis_ < 0 ? axis_ + rank + 1 : axis_;
+    if (axis < 0 || axis > rank) {
+      return Status(Code::kInvalidArgument,
+                    fmt::format("a stacking axis is {}, wanted {} to {}", axis_, -rank - 1, rank));
+    }
+    const auto at = static_cast<size_t>(axis);
+    FlowDims dims(dims_.begin(), dims_.begin() + axis);
+    std::vector<int64_t> all = dims.vector();
+    all.push_back(count_);
+    all.insert(all.end(), dims_.begin() + axis, dims_.end());
+    std::byte* to = nullptr;
+    GE_RETURN_IF_ERROR(run->pool().NewTensor(dtype_, all, out, &to));
+    const int64_t outer = dims_.Product(0, at);
+    const uint64_t inner =
+        static_cast<uint64_t>(dims_.Product(at, dims_.size()) * (DTypeBits(dtype_) / 8));
+    for (int64_t o = 0; inner > 0 && o < outer; ++o) {
+      for (int64_t k = 0; k < count_; ++k, to += inner) {
+        const int64_t from = backwards_ ? count_ - 1 - k : k;
+        std::memcpy(to, block_->data() + static_cast<uint64_t>(from * outer + o) * inner, inner);
+      }
+    }
+    return {};
+  }
+
+ private:
+  Status Reserve(FlowRun* run, uint64_t each) {
+    const uint64_t wanted = static_cast<uint64_t>(count_ + 1) * each;
+    if (block_ && block_->bytes() >= wanted) return {};
+    const uint64_t trips = trips_ >= 0 && trips_ <= (1 << 16) ? static_cast<uint64_t>(trips_) : 0;
+    GE_ASSIGN_OR_RETURN(
+        auto more, run->pool().Get(std::max({wanted, trips * each, 2 * wanted * (trips == 0)})));
+    if (block_) std::memcpy(more->data(), block_->data(), static_cast<uint64_t>(count_) * each);
+    block_ = std::move(more);
+    return {};
+  }
+
+  const int64_t axis_;
+  const bool backwards_;
+  const int64_t trips_;
+  DType dtype_ = DType::kUndefined;
+  FlowDims dims_;
+  int64_t count_ = 0;
+  std::shared_ptr<FlowBlock> block_;
+};
+
+// The type of one element of a stacked output.
+Type ElementType(const Type& stacked, int64_t axis) {
+  Type t = stacked;
+  if (!t.ranked || t.dims.empty()) return t;
+  const auto rank = static_cast<int64_t>(t.dims.size());
+  const int64_t at = axis < 0 ? axis + rank : axis;
+  if (at >= 0 && at < rank) t.dims.erase(t.dims.begin() + at);
+  return t;
+}
+
+// A fresh scalar, since the body may hand it on.
+template <typename T>
+Status SetScalar(FlowRun* run, DType dtype, T value, FlowValue* out) {
+  *out = FlowValue();
+  std::byte* to = nullptr;
+  GE_RETURN_IF_ERROR(run->pool().NewTensor(dtype, FlowDims(), out, &to));
+  std::memcpy(to, &value, sizeof value);
+  return {};
+}
+
+Status RunLoop(FlowRun* run, const Function& fn, const Node& node,
+               std::span<const FlowValue* const> inputs, std::vector<FlowValue>* outputs) {
+  const auto captures = static_cast<size_t>(AttrInt(node, kCapturesAttr, 0));
+  const size_t carried = inputs.size() - 2 - captures;
+  int64_t trips = -1, cond_in = 1;
+  if (inputs[0]) {
+    GE_ASSIGN_OR_RETURN(trips, OnlyInt(*inputs[0], "input 'M'"));
+    trips = std::max<int64_t>(trips, 0);
+  }
+  if (inputs[1]) {
+    GE_ASSIGN_OR_RETURN(cond_in, OnlyInt(*inputs[1], "input 'cond'"));
+  }
+  int64_t iteration = 0;
+  bool go_on = cond_in != 0;
+  FlowValue at, cond;
+  std::vector<FlowValue> state, results;
+  for (size_t i = 0; i < carried; ++i) state.push_back(*inputs[2 + i]);
+  std::vector<const FlowValue*> args = {&at, &cond};
+  for (const FlowValue& v : state) args.push_back(&v);
+  args.insert(args.end(), inputs.end() - static_cast<ptrdiff_t>(captures), inputs.end());
+  std::vector<Stack> stacks(outputs->size() - carried, Stack(0, false, trips));
+  const FunctionId body = CalleeOf(node, "body");
+  for (; go_on && (trips < 0 || iteration < trips); ++iteration) {
+    GE_RETURN_IF_ERROR(SetScalar(run, DType::kInt64, iteration, &at));
+    GE_RETURN_IF_ERROR(SetScalar(run, DType::kBool, go_on, &cond));
+    GE_RETURN_IF_ERROR(run->Call(body, args, &results));
+    GE_ASSIGN_OR_RETURN(const int64_t next, OnlyInt(results[0], "the body's condition"));
+    for (size_t i = 0; i < carried; ++i) state[i] = std::move(results[1 + i]);
+    for (size_t i = 0; i < stacks.size(); ++i) {
+      GE_RETURN_IF_ERROR(stacks[i].Add(run, results[1 + carried + i]));
+    }
+    go_on = next != 0;
+  }
+  for (size_t i = 0; i < carried; ++i) (*outputs)[i] = std::move(state[i]);
+  for (size_t i = 0; i < stacks.size(); ++i) {
+    const ValueId v = node.outputs[carried + i];
+    const Type type = v != 0 ? ElementType(fn.value(v).type, 0) : Type();
+    GE_RETURN_IF_ERROR(stacks[i].Finish(run, type, &(*outputs)[carried + i]));
+  }
+  return {};
+}
+
+int64_t ListAt(const Node& node, const char* name, size_t i) {
+  const std::vector<int64_t>& list = AttrInts(node, name);
+  return i < list.size() ? list[i] : 0;
+}
+
+// Element k of a tensor along an axis, without that axis.
+Status Slice(FlowRun* run, const FlowValue& x, size_t axis, int64_t k, FlowValue* out) {
+  std::vector<int64_t> dims = x.dims.vector();
+  dims.erase(dims.begin() + static_cast<ptrdiff_t>(axis));
+  std::byte* to = nullptr;
+  GE_RETURN_IF_ERROR(run->pool().NewTensor(x.dtype, dims, out, &to));
+  const int64_t outer = x.dims.Product(0, axis), length = x.dims[axis];
+  const uint64_t inner =
+      static_cast<uint64_t>(x.dims.Product(axis + 1, x.dims.size()) * (DTypeBits(x.dtype) / 8));
+  for (int64_t o = 0; inner > 0 && o < outer; ++o, to += inner) {
+    std::memcpy(to, x.data + static_cast<uint64_t>(o * length + k) * inner, inner);
+  }
+  return {};
+}
+
+Status RunScan(FlowRun* run, const Function& fn, const Node& node,
+               std::span<const FlowValue* const> inputs, std::vector<FlowValue>* outputs) {
+  const auto captures = static_cast<size_t>(AttrInt(node, kCapturesAttr, 0));
+  const auto scans = static_cast<size_t>(AttrInt(node, "num_scan_inputs", 0));
+  const size_t states = inputs.size() - captures - scans;
+  int64_t length = -1;
+  std::vector<size_t> axes;
+  for (size_t i = 0; i < scans; ++i) {
+    const FlowValue& x = *inputs[states + i];
+    const auto rank = static_cast<int64_t>(x.dims.size());
+    int64_t axis = ListAt(node, "scan_input_axes", i);
+    if (axis < 0) axis += rank;
+    if (!x.is_tensor() || axis < 0 || axis >= rank || DTypeBits(x.dtype) < 8) {
+      return Status(Code::kInvalidArgument,
+                    fmt::format("scan input {} is {}, wanted a tensor with the axis {}", i,
+                                Describe(x), ListAt(node, "scan_input_axes", i)));
+    }
+    axes.push_back(static_cast<size_t>(axis));
+    const int64_t here = x.dims[axes.back()];
+    if (length >= 0 && here != length) {
+      return Status(
+          Code::kInvalidArgument,
+          fmt::format("scan input {} has length {}, wanted {} as the first has", i, here, length));
+    }
+    length = here;
+  }
+  std::vector<FlowValue> state, element(scans), results;
+  for (size_t i = 0; i < states; ++i) state.push_back(*inputs[i]);
+  std::vector<const FlowValue*> args;
+  for (const FlowValue& v : state) args.push_back(&v);
+  for (const FlowValue& v : element) args.push_back(&v);
+  args.insert(args.end(), inputs.end() - static_cast<ptrdiff_t>(captures), inputs.end());
+  std::vector<Stack> stacks;
+  for (size_t i = 0; i < outputs->size() - states; ++i) {
+    stacks.emplace_back(ListAt(node, "scan_output_axes", i),
+                        ListAt(node, "scan_output_directions", i) != 0, length);
+  }
+  const FunctionId body = CalleeOf(node, "body");
+  for (int64_t k = 0; k < length; ++k) {
+    for (size_t i = 0; i < scans; ++i) {
+      const bool backwards = ListAt(node, "scan_input_directions", i) != 0;
+      GE_RETURN_IF_ERROR(
+          Slice(run, *inputs[states + i], axes[i], backwards ? length - 1 - k : k, &element[i]));
+    }
+    GE_RETURN_IF_ERROR(run->Call(body, args, &results));
+    for (size_t i = 0; i < states; ++i) state[i] = std::move(results[i]);
+    for (size_t i = 0; i < stacks.size(); ++i) {
+      GE_RETURN_IF_ERROR(stacks[i].Add(run, results[states + i]));
+    }
+  }
+  for (size_t i = 0; i < states; ++i) (*outputs)[i] = std::move(state[i]);
+  for (size_t i = 0; i < stacks.size(); ++i) {
+    const ValueId v = node.outputs[states + i];
+    const int64_t axis = ListAt(node, "scan_output_axes", i);
+    const Type type = v != 0 ? ElementType(fn.value(v).type, axis) : Type();
+    GE_RETURN_IF_ERROR(stacks[i].Finish(run, type, &(*outputs)[states + i]));
+  }
+  return {};
+}
+
+// Inputs after the first may be tensors, which every element gets.
+Status RunSequenceMap(FlowRun* run, const Function& fn, const Node& node,
+                      std::span<const FlowValue* const> inputs, std::vector<FlowValue>* outputs) {
+  const FlowValue& first = *inputs[0];
+  if (first.kind != FlowValue::Kind::kSequence) {
+    return Status(Code::kInvalidArgument, fmt::format("input 'input_sequence' is {}, wanted a "
+                                                      "sequence",
+                                                      Describe(first)));
+  }
+  const auto captures = static_cast<size_t>(AttrInt(node, kCapturesAttr, 0));
+  std::vector<std::vector<FlowValue>> mapped(outputs->size());
+  std::vector<FlowValue> results;
+  for (size_t k = 0; k < first.elements->size(); ++k) {
+    std::vector<const FlowValue*> args;
+    for (size_t i = 0; i < inputs.size(); ++i) {
+      const bool sequence =
+          i + captures < inputs.size() && inputs[i]->kind == FlowValue::Kind::kSequence;
+      if (sequence && inputs[i]->elements->size() != first.elements->size()) {
+        return Status(Code::kInvalidArgument,
+                      fmt::format("input {} has {} elements, wanted {} as the first has", i,
+                                  inputs[i]->elements->size(), first.elements->size()));
+      }
+      args.push_back(sequence ? &(*inputs[i]->elements)[k] : inputs[i]);
+    }
+    GE_RETURN_IF_ERROR(run->Call(CalleeOf(node, "body"), args, &results));
+    for (size_t i = 0; i < mapped.size(); ++i) mapped[i].push_back(results[i]);
+  }
+  for (size_t i = 0; i < mapped.size(); ++i) {
+    const ValueId v = node.outputs[i];
+    const Type type =
+        v != 0 && !fn.value(v).type.elems.empty() ? fn.value(v).type.elems[0] : Type();
+    (*outputs)[i] = SequenceOf(type.dtype, std::move(mapped[i]));
+  }
+  return {};
+}
+
+}  // namespace
+
+Status RunControl(FlowRun* run, const Function& fn, const Node& node,
+                  std::span<const FlowValue* const> inputs, std::vector<FlowValue>* outputs) {
+  if (node.op == "If") return RunIf(run, node, inputs, outputs);
+  if (node.op == "Loop") return RunLoop(run, fn, node, inputs, outputs);
+  if (node.op == "Scan") return RunScan(run, fn, node, inputs, outputs);
+  if (node.op == "SequenceMap") return RunSequenceMap(run, fn, node, inputs, outputs);
+  return Status(Code::kUnsupported, fmt::format("{} has bodies, but no rule to run them", node.op));
+}
+
+}  // namespace ge

@@ -1,0 +1,319 @@
+#include "ge/flow/flow.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+
+namespace ge {
+namespace {
+
+constexpr int kMaxDepth = 256;             // of calls; each takes a few hundred bytes of stack
+constexpr int64_t kMaxContent = 1024;      // elements of a tensor whose content may decide a shape
+constexpr size_t kMaxPieces = 256;         // of one place in a function; the oldest go first
+constexpr uint64_t kNoShape = UINT64_MAX;  // in keys
+
+// Values that decide a shape are small whole numbers, truth values or scales.
+bool MayDecideShape(const FlowValue& v) {
+  const bool numbers = v.is_tensor() && v.data != nullptr && DTypeBits(v.dtype) >= 8 &&
+                       (IsInteger(v.dtype) || IsFloat(v.dtype) || v.dtype == DType::kBool);
+  return numbers && v.count() <= kMaxContent;
+}
+
+FlowValue ValueOf(const Const& c) {
+  FlowValue v;
+  v.kind = FlowValue::Kind::kTensor, v.dtype = c.type.dtype, v.dims = c.type.static_dims();
+  if (c.type.dtype == DType::kString) {
+    v.strings = std::make_shared<const std::vector<std::string>>(c.strings);
+    return v;
+  }
+  std::vector<std::byte> scratch;
+  const std::byte* data = ConstBytes(c, &scratch);
+  v.bytes = scratch.empty() ? c.bytes : scratch.size();
+  const bool aligned = reinterpret_cast<uintptr_t>(data) % 16 == 0;
+  if (scratch.empty() && aligned) {
+    v.data = data;  // the graph outlives the flow
+    return v;
+  }
+  auto block = FlowBlock::Make(v.bytes);
+  if (!block) return {};
+  std::memcpy(block->data(), data, v.bytes);
+  v.data = block->data(), v.block = std::move(block);
+  return v;
+}
+
+// Empties the functions that `fn` does not reach: they would be inferred for nothing, or say what
+// types `fn` is called with elsewhere.
+void ForgetOthers(Graph* g, FunctionId fn) {
+  std::vector<bool> reached(g->functions.size(), false);
+  std::vector<FunctionId> todo = {fn};
+  while (!todo.empty()) {
+    const FunctionId at = todo.back();
+    todo.pop_back();
+    if (reached[at]) continue;
+    reached[at] = true;
+    for (const Node& n : g->fn(at).nodes) {
+      for (const Callee& c : n.callees) todo.push_back(c.fn);
+    }
+  }
+  for (Function& f : g->functions) {
+    if (!reached[f.id]) f.nodes.clear(), f.params.clear(), f.results.clear();
+  }
+}
+
+}  // namespace
+
+// The values of one call of a function, by number; used again by later calls of the same run.
+struct FlowActivation {
+  std::vector<FlowValue> values;
+  std::vector<const FlowValue*> in;
+  std::vector<FlowValue> out;
+  std::vector<const FlowValue*> host_in;
+  std::vector<FlowValue> host_out;
+};
+
+class FlowFunction {
+ public:
+  FlowFunction(Flow* flow, FunctionId fn) : flow_(*flow), fn_(fn) {
+    // As an entry, whose parameters have any shape.
+    root_.rest.graph = flow->graph_;
+    root_.rest.fn = fn;
+    Graph& g = root_.rest.graph;
+    Entry entry;
+    entry.name = g.fn(fn).name.empty() ? "flow" : g.fn(fn).name, entry.fn = fn;
+    g.entries = {entry};
+    ForgetOthers(&g, fn);
+    const Function& f = flow->graph_.fn(fn);
+    for (ValueId v = 1; v < f.values.size(); ++v) {
+      if (f.values[v].constant) constants_.emplace_back(v, ValueOf(g.consts[f.values[v].constant]));
+    }
+  }
+
+  const Function& function() const { return flow_.graph_.fn(fn_); }
+
+  Status Run(FlowRun* run, FlowActivation* a, std::span<const FlowValue* const> args,
+             std::vector<FlowValue>* results) {
+    const Function& f = function();
+    if (a->values.empty()) {
+      a->values.resize(f.values.size());
+      for (const auto& [v, value] : constants_) a->values[v] = value;
+    }
+    for (size_t i = 0; i < f.params.size(); ++i) {
+      a->values[f.params[i]] = args[i] != nullptr ? *args[i] : FlowValue();
+    }
+    for (Place* place = &root_; place != nullptr;) {
+      if (run->cancelled()) {
+        return Status(Code::kCancelled, "the run was cancelled; states are as they were");
+      }
+      GE_ASSIGN_OR_RETURN(const std::shared_ptr<Piece> piece, Find(place, *a));
+      GE_RETURN_IF_ERROR(RunPlan(run, *piece, a));
+      GE_RETURN_IF_ERROR(RunHost(run, *piece, a));
+      for (const ValueId v : piece->cut.dead) a->values[v] = FlowValue();
+      place = piece->next.get();
+    }
+    results->resize(f.results.size());
+    for (size_t i = 0; i < f.results.size(); ++i) (*results)[i] = a->values[f.results[i]];
+    for (ValueId v : f.params) a->values[v] = FlowValue();
+    for (ValueId v : f.results) {
+      if (f.values[v].constant == 0) a->values[v] = FlowValue();
+    }
+    return {};
+  }
+
+ private:
+  struct Piece;
+  struct Place {  // in the function: before it, all runs of one history of shapes have done the
+                  // same
+    FlowRest rest;
+    std::vector<std::shared_ptr<Piece>> pieces;  // the latest first
+  };
+  struct Piece {
+    // Of each parameter of the place: rank and dims, kNoShape where it is no tensor; then the
+    // contents of cut.by_content.
+    std::vector<uint64_t> shapes;
+    std::vector<FlowValue> contents;
+    FlowCut cut;
+    std::shared_ptr<FlowPlan> plan;
+    std::unique_ptr<Place> next;
+  };
+
+  static void KeyOf(const Place& place, const FlowActivation& a, std::vector<uint64_t>* key) {
+    key->clear();
+    for (const ValueId v : place.rest.graph.fn(place.rest.fn).params) {
+      const FlowValue& x = a.values[v];
+      key->push_back(x.is_tensor() ? x.dims.size() : kNoShape);
+      for (const int64_t d : x.dims) key->push_back(static_cast<uint64_t>(d));
+    }
+  }
+  static bool Holds(const Piece& piece, const std::vector<uint64_t>& key, const FlowActivation& a) {
+    if (piece.shapes != key) return false;
+    for (size_t i = 0; i < piece.contents.size(); ++i) {
+      const FlowValue &then = piece.contents[i], &now = a.values[piece.cut.by_content[i]];
+      if (then.bytes != now.bytes || std::memcmp(then.data, now.data, now.bytes) != 0) return false;
+    }
+    return true;
+  }
+
+  Result<std::shared_ptr<Piece>> Find(Place* place, const FlowActivation& a) {
+    thread_local std::vector<uint64_t> key;
+    KeyOf(*place, a, &key);
+    std::lock_guard<std::mutex> lock(mutex_);
+    auto& pieces = place->pieces;
+    for (size_t i = 0; i < pieces.size(); ++i) {
+      if (!Holds(*pieces[i], key, a)) continue;
+      std::rotate(pieces.begin(), pieces.begin() + static_cast<ptrdiff_t>(i),
+                  pieces.begin() + static_cast<ptrdiff_t>(i) + 1);
+      return pieces.front();
+    }
+    GE_ASSIGN_OR_RETURN(auto made, MakePiece(*place, a, key));
+    pieces.insert(pieces.begin(), made);
+    if (pieces.size() > kMaxPieces) pieces.pop_back();
+    return made;
+  }
+
+  Result<std::shared_ptr<Piece>> MakePiece(const Place& place, const FlowActivation& a,
+                                           const std::vector<uint64_t>& key) {
+    FlowRest rest = place.rest;
+    Function& f = rest.graph.fn(fn_);
+    for (ValueId v = 1; v < f.values.size(); ++v) {
+      Value& value = f.values[v];
+      if (value.constant) continue;
+      value.ints.reset();
+      value.type = value.type.is_tensor() ? UnrankedTensor(value.type.dtype) : value.type;
+    }
+    for (const ValueId v : f.params) {
+      const FlowValue& x = a.values[v];
+      if (x.is_tensor()) f.value(v).type = TensorType(x.dtype, x.dims.vector());
+    }
+    std::map<ValueId, Const> contents;
+    const ContentHook content = [&](ValueId v) -> Const* {
+      const FlowValue& x = a.values[v];
+      if (!MayDecideShape(x)) return nullptr;
+      const Type type = TensorType(x.dtype, x.dims.vector());
+      return &contents.try_emplace(v, MakeConst(type, x.data, x.bytes)).first->second;
+    };
+    auto piece = std::make_shared<Piece>();
+    piece->shapes = key;
+    GE_ASSIGN_OR_RETURN(piece->cut, CutFlow(std::move(rest), flow_.hooks_.infer, content));
+    for (const ValueId v : piece->cut.by_content) {
+      FlowValue kept = a.values[v];
+      auto block = FlowBlock::Make(kept.bytes);
+      if (!block) return Status(Code::kResourceExhausted, "no memory for a shape");
+      std::memcpy(block->data(), kept.data, kept.bytes);
+      kept.data = block->data(), kept.block = std::move(block);
+      piece->contents.push_back(std::move(kept));
+    }
+    if (!piece->cut.plan_out.empty()) {
+      GE_ASSIGN_OR_RETURN(piece->plan, flow_.hooks_.plan(std::move(piece->cut.plan), fn_));
+      ++flow_.plans_;
+    }
+    piece->cut.plan = Graph();
+    if (!piece->cut.rest.graph.fn(fn_).nodes.empty()) {
+      piece->next = std::make_unique<Place>();
+      piece->next->rest = std::move(piece->cut.rest);
+    }
+    piece->cut.rest = FlowRest();
+    return piece;
+  }
+
+  static Status RunPlan(FlowRun* run, const Piece& piece, FlowActivation* a) {
+    if (!piece.plan) return {};
+    a->in.clear();
+    for (const ValueId v : piece.cut.plan_in) a->in.push_back(&a->values[v]);
+    a->out.resize(piece.cut.plan_out.size());
+    for (size_t i = 0; i < a->out.size(); ++i) {
+      std::byte* data = nullptr;
+      const FlowPlan::Port& port = piece.plan->results[i];
+      GE_RETURN_IF_ERROR(run->pool().NewTensor(port.dtype, port.dims, &a->out[i], &data));
+    }
+    GE_RETURN_IF_ERROR(piece.plan->Run(a->in, a->out, run->cancel()));
+    for (size_t i = 0; i < a->out.size(); ++i) {
+      a->values[piece.cut.plan_out[i]] = std::move(a->out[i]);
+      a->out[i] = FlowValue();
+    }
+    return {};
+  }
+
+  Status RunHost(FlowRun* run, const Piece& piece, FlowActivation* a) {
+    for (const Node& n : piece.cut.host) {
+      a->host_in.clear();
+      for (const ValueId v : n.inputs) a->host_in.push_back(v != 0 ? &a->values[v] : nullptr);
+      a->host_out.resize(n.outputs.size());
+      GE_RETURN_IF_ERROR(RunNode(run, n, a->host_in, &a->host_out).AtNode(NodeLabel(n)));
+      for (size_t i = 0; i < n.outputs.size(); ++i) {
+        if (n.outputs[i] != 0) a->values[n.outputs[i]] = std::move(a->host_out[i]);
+        a->host_out[i] = FlowValue();
+      }
+    }
+    return {};
+  }
+
+  Status RunNode(FlowRun* run, const Node& n, std::span<const FlowValue* const> in,
+                 std::vector<FlowValue>* out) const {
+    if (IsControl(n)) {
+      return RunControl(run, function(), n, in, out);
+    }
+    HostCall call{flow_.graph_, n, in, &run->pool(), std::move(*out)};
+    const Status status = FindHostOp(function(), n)->run(call);
+    *out = std::move(call.outputs);
+    return status;
+  }
+
+  Flow& flow_;
+  const FunctionId fn_;
+  std::mutex mutex_;
+  Place root_;
+  std::vector<std::pair<ValueId, FlowValue>> constants_;
+};
+
+Flow::Flow(const Graph& graph, FlowHooks hooks) : graph_(graph), hooks_(std::move(hooks)) {}
+Flow::~Flow() = default;
+FlowRun::FlowRun(Flow* flow, const std::atomic<bool>* cancel) : flow_(*flow), cancel_(cancel) {}
+FlowRun::~FlowRun() = default;
+
+FlowFunction& Flow::At(FunctionId fn) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  auto& slot = functions_[fn];
+  if (!slot) slot = std::make_unique<FlowFunction>(this, fn);
+  return *slot;
+}
+
+Status Flow::Run(FunctionId fn, std::span<const FlowValue> args, std::vector<FlowValue>* results,
+                 const std::atomic<bool>* cancel) {
+  FlowRun run(this, cancel);
+  std::vector<const FlowValue*> in;
+  for (const FlowValue& v : args) in.push_back(&v);
+  return run.Call(fn, in, results);
+}
+
+std::unique_ptr<FlowActivation> FlowRun::Take(FunctionId fn) {
+  auto& idle = idle_[fn];
+  if (idle.empty()) return std::make_unique<FlowActivation>();
+  auto taken = std::move(idle.back());
+  idle.pop_back();
+  return taken;
+}
+
+Status FlowRun::Call(FunctionId fn, std::span<const FlowValue* const> args,
+                     std::vector<FlowValue>* results) {
+  FlowFunction& function = flow_.At(fn);
+  const Function& f = function.function();
+  if (args.size() != f.params.size()) {
+    return Status(Code::kInternal, fmt::format("function '{}' takes {} values, {} were given",
+                                               f.name, f.params.size(), args.size()));
+  }
+  if (++depth_ > kMaxDepth) {
+    --depth_;
+    return Status(Code::kLimitExceeded,
+                  fmt::format("function '{}' is called through more than {} functions; does its "
+                              "recursion end?",
+                              f.name, kMaxDepth));
+  }
+  std::unique_ptr<FlowActivation> a = Take(fn);
+  const Status status = function.Run(this, a.get(), args, results);
+  --depth_;
+  if (status.ok()) idle_[fn].push_back(std::move(a));
+  return status;
+}
+
+}  // namespace ge

@@ -1,0 +1,92 @@
+// Flow: runs a function that one plan cannot hold: control flow, sequences, strings, and shapes
+// that only the data decide. It cuts the function (cut.h), has each piece planned for the shapes at
+// hand, remembers the pieces, runs them one after the other, and runs what the host runs itself
+// between them. A second run of the same shapes finds every piece made. It knows no engine and no
+// stage: planning, inferring and running a plan are hooks. Run is thread-safe.
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <vector>
+
+#include "ge/flow/cut.h"
+#include "ge/flow/host_op.h"
+
+namespace ge {
+
+// A plan that runs; made by the planner hook.
+class FlowPlan {
+ public:
+  virtual ~FlowPlan() = default;
+  // Results have their dims and memory.
+  virtual Status Run(std::span<const FlowValue* const> in, std::span<FlowValue> out,
+                     const std::atomic<bool>* cancel) = 0;
+  struct Port {
+    DType dtype = DType::kUndefined;
+    FlowDims dims;
+  };
+  std::vector<Port> results;
+};
+
+struct FlowHooks {
+  InferHook infer;
+  // `graph` has one entry, all of whose shapes are known.
+  std::function<Result<std::shared_ptr<FlowPlan>>(Graph graph, FunctionId fn)> plan;
+};
+
+class FlowFunction;
+struct FlowActivation;
+
+class Flow {
+ public:
+  // The graph is inferred and rewritten, and outlives this.
+  Flow(const Graph& graph, FlowHooks hooks);
+  ~Flow();
+  // `results` get a value for each result of the function.
+  Status Run(FunctionId fn, std::span<const FlowValue> args, std::vector<FlowValue>* results,
+             const std::atomic<bool>* cancel);
+  // Plans made so far, for reports.
+  uint32_t plans() const { return plans_.load(std::memory_order_relaxed); }
+
+ private:
+  friend class FlowFunction;
+  friend class FlowRun;
+  FlowFunction& At(FunctionId fn);
+  const Graph& graph_;
+  const FlowHooks hooks_;
+  std::mutex mutex_;  // of functions_ and of making pieces
+  std::map<FunctionId, std::unique_ptr<FlowFunction>> functions_;
+  std::atomic<uint32_t> plans_{0};
+};
+
+// One run: what its functions' activations share. Used by one thread.
+class FlowRun {
+ public:
+  FlowRun(Flow* flow, const std::atomic<bool>* cancel);
+  ~FlowRun();
+  // Calls a function; `results` may be the storage of earlier results, which is used again.
+  Status Call(FunctionId fn, std::span<const FlowValue* const> args,
+              std::vector<FlowValue>* results);
+  FlowPool& pool() { return pool_; }
+  bool cancelled() const { return cancel_ && cancel_->load(std::memory_order_relaxed); }
+  const std::atomic<bool>* cancel() const { return cancel_; }
+
+ private:
+  friend class FlowFunction;
+  std::unique_ptr<FlowActivation> Take(FunctionId fn);
+  Flow& flow_;
+  const std::atomic<bool>* cancel_;
+  FlowPool pool_;
+  std::map<FunctionId, std::vector<std::unique_ptr<FlowActivation>>> idle_;
+  int depth_ = 0;
+};
+
+// Runs If, Loop or Scan; outputs are set by position.
+Status RunControl(FlowRun* run, const Function& fn, const Node& node,
+                  std::span<const FlowValue* const> inputs, std::vector<FlowValue>* outputs);
+
+}  // namespace ge

@@ -1,0 +1,21 @@
+#include <fmt/format.h>
+
+#include "ge/flow/host_op.h"
+#include "ge/ops/op.h"
+
+namespace ge {
+namespace {
+
+Status RunSequenceConstruct(HostCall& c) {
+  std::vector<FlowValue> elements;
+  for (const FlowValue* v : c.inputs) elements.push_back(*v);
+  const DType dtype = elements.empty() ? DType::kUndefined : elements[0].dtype;
+  c.outputs[0] = SequenceOf(dtype, std::move(elements));
+  return {};
+}
+
+}  // namespace
+
+GE_HOST_OP(sequence_construct) = {"", "SequenceConstruct", RunSequenceConstruct};
+
+}  // namespace ge

@@ -1,0 +1,24 @@
+#include <fmt/format.h>
+
+#include "ge/flow/host_op.h"
+#include "ge/flow/sequence.h"
+#include "ge/ops/op.h"
+
+namespace ge {
+namespace {
+
+Status RunSequenceInsert(HostCall& c) {
+  GE_ASSIGN_OR_RETURN(const auto* elements, ElementsOf(c));
+  const size_t n = elements->size();
+  GE_ASSIGN_OR_RETURN(const size_t at, PositionOf(c, 2, n, n, n));
+  std::vector<FlowValue> all = *elements;
+  all.insert(all.begin() + static_cast<ptrdiff_t>(at), c.in(1));
+  c.outputs[0] = SequenceOf(c.in(1).dtype, std::move(all));
+  return {};
+}
+
+}  // namespace
+
+GE_HOST_OP(sequence_insert) = {"", "SequenceInsert", RunSequenceInsert};
+
+}  // namespace ge

@@ -1,0 +1,75 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "ge/flow/host_op.h"
+#include "ge/flow/sequence.h"
+#include "ge/ops/op.h"
+
+namespace ge {
+namespace {
+
+Result<std::vector<int64_t>> SizesOf(const HostCall& c, int64_t whole) {
+  if (!c.has(1)) return std::vector<int64_t>(static_cast<size_t>(whole), 1);
+  std::vector<int64_t> sizes = IntsOf(c.in(1));
+  if (c.in(1).dims.empty()) {
+    const int64_t each = sizes[0];
+    if (each < 1) {
+      return Status(Code::kInvalidArgument,
+                    fmt::format("input 'split' is {}, wanted at least 1", each));
+    }
+    sizes.clear();
+    for (int64_t left = whole; left > 0; left -= each) sizes.push_back(std::min(each, left));
+    return sizes;
+  }
+  int64_t sum = 0;
+  for (const int64_t n : sizes) {
+    if (n < 0 || n > whole - sum) sum = whole + 1;  // wrong, and no overflow
+    if (sum <= whole) sum += n;
+  }
+  if (sum != whole) {
+    return Status(Code::kInvalidArgument,
+                  fmt::format("input 'split' is [{}], wanted sizes of 0 or more whose sum is {}",
+                              fmt::join(sizes, ","), whole));
+  }
+  return sizes;
+}
+
+Status RunSplitToSequence(HostCall& c) {
+  const FlowValue& x = c.in(0);
+  const auto rank = static_cast<int64_t>(x.dims.size());
+  int64_t axis = AttrInt(c.node, "axis", 0);
+  if (axis < -rank || axis >= rank || DTypeBits(x.dtype) < 8) {
+    return Status(Code::kInvalidArgument,
+                  fmt::format("the input is {}, wanted a tensor of numbers with the axis {}",
+                              Describe(x), axis));
+  }
+  const auto at = static_cast<size_t>(axis < 0 ? axis + rank : axis);
+  GE_ASSIGN_OR_RETURN(const auto sizes, SizesOf(c, x.dims[at]));
+  const bool drop = !c.has(1) && AttrInt(c.node, "keepdims", 1) == 0;
+  const int64_t outer = x.dims.Product(0, at), whole = x.dims[at];
+  const int64_t inner = x.dims.Product(at + 1, x.dims.size()) * (DTypeBits(x.dtype) / 8);
+  std::vector<FlowValue> parts;
+  int64_t begin = 0;
+  for (const int64_t n : sizes) {
+    std::vector<int64_t> dims = x.dims.vector();
+    dims[at] = n;
+    if (drop) dims.erase(dims.begin() + static_cast<ptrdiff_t>(at));
+    std::byte* to = nullptr;
+    GE_RETURN_IF_ERROR(c.pool->NewTensor(x.dtype, dims, &parts.emplace_back(), &to));
+    const auto bytes = static_cast<uint64_t>(n * inner);
+    for (int64_t o = 0; bytes > 0 && o < outer; ++o, to += bytes) {
+      std::memcpy(to, x.data + (o * whole + begin) * inner, bytes);
+    }
+    begin += n;
+  }
+  c.outputs[0] = SequenceOf(x.dtype, std::move(parts));
+  return {};
+}
+
+}  // namespace
+
+GE_HOST_OP(split_to_sequence) = {"", "SplitToSequence", RunSplitToSequence};
+
+}  // namespace ge

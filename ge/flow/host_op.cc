@@ -1,0 +1,41 @@
+#include "ge/flow/host_op.h"
+
+#include <algorithm>
+
+namespace ge {
+
+#define GE_HOST_OP_ENTRY(stem) extern const HostOp ge_host_##stem;
+#include "ge/flow/host_ops.inc"
+#undef GE_HOST_OP_ENTRY
+
+namespace {
+
+// Sequences, optionals and strings.
+bool HasNumbersOnly(const Function& fn, const Node& node) {
+  const auto number = [&](ValueId v) {
+    const Type& t = fn.value(v).type;
+    return v == 0 || (t.is_tensor() && t.dtype != DType::kString);
+  };
+  return std::all_of(node.inputs.begin(), node.inputs.end(), number) &&
+         std::all_of(node.outputs.begin(), node.outputs.end(), number);
+}
+
+}  // namespace
+
+const HostOp* FindHostOp(const Function& fn, const Node& node) {
+  static const HostOp* const kAll[] = {
+#define GE_HOST_OP_ENTRY(stem) &ge_host_##stem,
+#include "ge/flow/host_ops.inc"
+#undef GE_HOST_OP_ENTRY
+  };
+  for (const HostOp* op : kAll) {
+    if (op->name != node.op || op->domain != node.domain) continue;
+    if (op->only_without_numbers && HasNumbersOnly(fn, node)) return nullptr;
+    return op;
+  }
+  return nullptr;
+}
+
+bool IsControl(const Node& node) { return !node.callees.empty(); }
+
+}  // namespace ge

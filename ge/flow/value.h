@@ -1,0 +1,111 @@
+// FlowValue: what steps of a run hand to each other where one plan cannot hold the whole run: a
+// tensor, strings, a sequence, an optional. Copies share bytes; bytes that two values share are not
+// written. One thread at a time.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <initializer_list>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "ge/base/status.h"
+#include "ge/ir/type.h"
+
+namespace ge {
+
+// Memory of one tensor, aligned to 64 bytes.
+class FlowBlock {
+ public:
+  // Null when there is no memory.
+  static std::shared_ptr<FlowBlock> Make(uint64_t bytes);
+  ~FlowBlock();
+  FlowBlock(const FlowBlock&) = delete;
+  FlowBlock& operator=(const FlowBlock&) = delete;
+  std::byte* data() const { return data_; }
+  uint64_t bytes() const { return bytes_; }
+
+ private:
+  FlowBlock(std::byte* data, uint64_t bytes) : data_(data), bytes_(bytes) {}
+  std::byte* data_;
+  uint64_t bytes_;
+};
+
+// Sizes of a tensor's axes, held in place: values are handed around without allocating.
+class FlowDims {
+ public:
+  static constexpr size_t kMost = 32;  // more than INFER lets any value have
+  FlowDims() = default;
+  FlowDims(const std::vector<int64_t>& dims)  // NOLINT: they are the same thing
+      : FlowDims(dims.begin(), dims.end()) {}
+  FlowDims(std::initializer_list<int64_t> dims) : FlowDims(dims.begin(), dims.end()) {}
+  template <typename It>
+  FlowDims(It begin, It end) {
+    for (; begin != end && rank_ < kMost; ++begin) at_[rank_++] = *begin;
+  }
+  FlowDims(const FlowDims& o) { *this = o; }
+  FlowDims& operator=(const FlowDims& o) {
+    rank_ = o.rank_;
+    std::copy(o.begin(), o.end(), at_);
+    return *this;
+  }
+  size_t size() const { return rank_; }
+  bool empty() const { return rank_ == 0; }
+  int64_t& operator[](size_t i) { return at_[i]; }
+  int64_t operator[](size_t i) const { return at_[i]; }
+  int64_t* begin() { return at_; }
+  int64_t* end() { return at_ + rank_; }
+  const int64_t* begin() const { return at_; }
+  const int64_t* end() const { return at_ + rank_; }
+  std::vector<int64_t> vector() const { return {begin(), end()}; }
+  // Of the axes [from, to).
+  int64_t Product(size_t from, size_t to) const;
+  friend bool operator==(const FlowDims& a, const FlowDims& b) {
+    return std::equal(a.begin(), a.end(), b.begin(), b.end());
+  }
+
+ private:
+  size_t rank_ = 0;
+  int64_t at_[kMost];
+};
+
+struct FlowValue {
+  // kNone: an omitted input or output, or an optional that holds nothing.
+  enum class Kind : uint8_t { kNone, kTensor, kSequence };
+  Kind kind = Kind::kNone;
+  DType dtype = DType::kUndefined;  // of a tensor; of a sequence: of its elements
+  FlowDims dims;                    // of a tensor
+  const std::byte* data = nullptr;  // plain row-major; null for strings
+  uint64_t bytes = 0;
+  std::shared_ptr<const FlowBlock> block;  // keeps `data`; null where somebody else does
+  std::shared_ptr<const std::vector<std::string>> strings;
+  std::shared_ptr<const std::vector<FlowValue>> elements;  // of a sequence
+
+  bool is_tensor() const { return kind == Kind::kTensor; }
+  int64_t count() const { return dims.Product(0, dims.size()); }  // elements of a tensor
+};
+
+// Blocks that are used again once no value holds them: a loop allocates in its first trips only.
+// Of one run.
+class FlowPool {
+ public:
+  // RESOURCE_EXHAUSTED with the size asked for.
+  Result<std::shared_ptr<FlowBlock>> Get(uint64_t bytes);
+  // A tensor to be written: *data is where.
+  Status NewTensor(DType dtype, const FlowDims& dims, FlowValue* out, std::byte** data);
+
+ private:
+  std::vector<std::shared_ptr<FlowBlock>> blocks_;
+};
+
+FlowValue SequenceOf(DType dtype, std::vector<FlowValue> elements);
+FlowValue StringsOf(const FlowDims& dims, std::vector<std::string> strings);
+// Elements of an integer or bool tensor, as int64.
+std::vector<int64_t> IntsOf(const FlowValue& v);
+// The only element of a tensor of int64, int32 or bool; INVALID_ARGUMENT with `what` otherwise.
+Result<int64_t> OnlyInt(const FlowValue& v, std::string_view what);
+// "f32[2,3]", "seq of 4".
+std::string Describe(const FlowValue& v);
+
+}  // namespace ge

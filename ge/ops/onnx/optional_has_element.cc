@@ -1,0 +1,23 @@
+#include <fmt/format.h>
+
+#include "ge/ops/sequences.h"
+#include "ge/ops/work.h"
+
+namespace ge {
+namespace {
+
+Status InferOptionalHasElement(InferContext& c) { return SetTensor(c, 0, DType::kBool, {}); }
+
+}  // namespace
+
+// Whether an optional holds a value.
+GE_OP(optional_has_element) = {"",
+                               "OptionalHasElement",
+                               18,
+                               {{"input", kAnyType, "", Arity::kOptional}},
+                               {{"output", Bit(DType::kBool)}},
+                               {},
+                               InferOptionalHasElement,
+                               PerOutput<0>};
+
+}  // namespace ge

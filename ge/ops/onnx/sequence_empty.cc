@@ -1,0 +1,31 @@
+#include <fmt/format.h>
+
+#include "ge/ops/sequences.h"
+#include "ge/ops/work.h"
+
+namespace ge {
+namespace {
+
+Status InferSequenceEmpty(InferContext& c) {
+  const auto dtype = static_cast<DType>(AttrInt(c.node(), "dtype", 1));
+  if (!IsKnown(dtype)) {
+    return Bad(c.node(), fmt::format("attribute 'dtype' is {}, wanted a dtype of ONNX",
+                                     static_cast<int64_t>(dtype)));
+  }
+  c.SetOutput(0, SequenceType(UnrankedTensor(dtype)));
+  return {};
+}
+
+}  // namespace
+
+// A sequence of nothing.
+GE_OP(sequence_empty) = {"",
+                         "SequenceEmpty",
+                         11,
+                         {},
+                         {{"output", kAnyType}},
+                         {{"dtype", AttrKind::kInt}},
+                         InferSequenceEmpty,
+                         PerOutput<0>};
+
+}  // namespace ge

@@ -1,0 +1,17 @@
+// What operators on sequences and optionals share: building and unwrapping their types. Not their
+// execution (ge/flow/host). Any thread may call.
+#pragma once
+
+#include "ge/ops/infer_shapes.h"
+
+namespace ge {
+
+// Sequences and optionals of `element`.
+Type SequenceType(Type element);
+Type OptionalType(Type element);
+// The element type of input `i`, which must be a sequence. An empty one's may be unknown.
+Result<Type> ElementOfSequence(InferContext& c, size_t i);
+// What two elements of a sequence are both: ONNX wants one dtype, sizes may differ.
+Result<Type> CommonElement(InferContext& c, const Type& a, const Type& b);
+
+}  // namespace ge

@@ -1,0 +1,175 @@
+// Entries that one plan cannot hold: Flow runs them, and asks the session for plans of pieces.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "ge/flow/flow.h"
+#include "ge/infer/infer.h"
+#include "ge/session/session.h"
+
+namespace ge {
+namespace {
+
+// A piece of a flow, as the session runs it.
+class SessionPlan final : public FlowPlan {
+ public:
+  using Run_ = std::function<Status(Compiled*, std::span<const TensorView>, std::span<TensorView>,
+                                    const std::atomic<bool>*)>;
+  SessionPlan(std::shared_ptr<Compiled> compiled, Run_ run)
+      : compiled_(std::move(compiled)), run_(std::move(run)) {
+    for (const Compiled::Port& p : compiled_->outputs) results.push_back({p.dtype, p.dims});
+  }
+
+  Status Run(std::span<const FlowValue* const> in, std::span<FlowValue> out,
+             const std::atomic<bool>* cancel) override {
+    // Kept by each thread: a known piece then allocates nothing.
+    thread_local std::vector<TensorView> inputs, outputs;
+    inputs.resize(in.size()), outputs.resize(out.size());
+    for (size_t i = 0; i < in.size(); ++i) {
+      inputs[i].data = const_cast<std::byte*>(in[i]->data), inputs[i].bytes = in[i]->bytes;
+    }
+    for (size_t i = 0; i < out.size(); ++i) {
+      outputs[i].data = const_cast<std::byte*>(out[i].data), outputs[i].bytes = out[i].bytes;
+    }
+    return run_(compiled_.get(), inputs, outputs, cancel);
+  }
+
+ private:
+  std::shared_ptr<Compiled> compiled_;
+  Run_ run_;
+};
+
+FlowValue ValueOf(const TensorView& t) {
+  FlowValue v;
+  v.kind = FlowValue::Kind::kTensor, v.dtype = t.dtype, v.dims = t.dims;
+  v.data = static_cast<const std::byte*>(t.data), v.bytes = t.bytes;
+  return v;
+}
+
+Status GiveOut(const std::string& name, const FlowValue& v, TensorView* out) {
+  if (!v.is_tensor() || v.dtype == DType::kString) {
+    return Status(Code::kUnsupported, fmt::format("output '{}' is {}; only tensors of numbers are "
+                                                  "handed out",
+                                                  name, Describe(v)));
+  }
+  const uint64_t room = out->bytes;
+  out->dtype = v.dtype, out->dims = v.dims.vector(), out->bytes = v.bytes;
+  if (out->data == nullptr) {
+    AlignedBytes memory = AllocateAligned(v.bytes, 64);
+    if (!memory) {
+      return Status(Code::kResourceExhausted,
+                    fmt::format("no memory for output '{}' of {} bytes", name, v.bytes));
+    }
+    out->data = memory.release();  // the caller's from now on
+  } else if (room < v.bytes) {
+    return Status(Code::kInvalidArgument,
+                  fmt::format("output '{}' has {} bytes, its shape [{}] needs at least {}", name,
+                              room, fmt::join(v.dims, ","), v.bytes));
+  }
+  if (v.bytes > 0) std::memcpy(out->data, v.data, v.bytes);
+  return {};
+}
+
+bool HasEffects(const Function& f) {
+  return std::any_of(f.nodes.begin(), f.nodes.end(),
+                     [](const Node& n) { return !n.effects.empty(); });
+}
+
+}  // namespace
+
+bool NeedsFlow(const Function& f) {
+  return std::any_of(f.nodes.begin(), f.nodes.end(), [&](const Node& n) {
+    const bool known = std::all_of(n.outputs.begin(), n.outputs.end(), [&](ValueId v) {
+      return v == 0 || f.value(v).type.is_static();
+    });
+    return !known || IsControl(n) || FindHostOp(f, n) != nullptr;
+  });
+}
+
+const Entry* Session::FlowEntry(std::string_view name) {
+  if (!has_flows_.load(std::memory_order_acquire)) return nullptr;
+  const auto entry = FindEntry(name);
+  if (!entry.ok()) return nullptr;
+  std::lock_guard<std::mutex> lock(flow_mutex_);
+  return flows_.count(*entry) != 0 ? *entry : nullptr;
+}
+
+Flow& Session::FlowOf() {
+  std::lock_guard<std::mutex> lock(flow_mutex_);
+  if (flow_) return *flow_;
+  FlowHooks hooks;
+  hooks.infer = [](Graph* g) { return Infer(g); };
+  hooks.plan = [this](Graph graph, FunctionId fn) -> Result<std::shared_ptr<FlowPlan>> {
+    std::lock_guard<std::mutex> one(compile_mutex_);
+    std::vector<StageTime> times;
+    GE_RETURN_IF_ERROR(RunPasses(&graph, &times));
+    GE_ASSIGN_OR_RETURN(auto c, CompileBound(std::move(graph), fn, options_.build));
+    auto run = [this](Compiled* plan, std::span<const TensorView> in, std::span<TensorView> out,
+                      const std::atomic<bool>* cancel) { return Execute(plan, in, out, cancel); };
+    return std::shared_ptr<FlowPlan>(std::make_shared<SessionPlan>(std::move(c), run));
+  };
+  flow_ = std::make_unique<Flow>(graph_, std::move(hooks));
+  return *flow_;
+}
+
+// Shapes that the model does not allow are refused as they are where one plan holds all.
+Status Session::CheckFlowInputs(const Entry& entry, std::span<const TensorView> inputs) {
+  GE_RETURN_IF_ERROR(CheckInputs(entry, inputs));
+  std::vector<std::vector<int64_t>> shapes;
+  for (const TensorView& t : inputs) shapes.push_back(t.dims);
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    const Type& type = graph_.fn(entry.fn).value(graph_.fn(entry.fn).params[i]).type;
+    const auto bytes = ByteCount(TensorType(inputs[i].dtype, inputs[i].dims));
+    if (!type.is_tensor() || !bytes || static_cast<uint64_t>(*bytes) != inputs[i].bytes ||
+        (*bytes > 0 && inputs[i].data == nullptr)) {
+      return Status(Code::kInvalidArgument,
+                    fmt::format("input {} of entry '{}' has {} bytes, wanted {} and a buffer", i,
+                                entry.name, inputs[i].bytes, bytes.value_or(0)));
+    }
+  }
+  {
+    std::lock_guard<std::mutex> lock(flow_mutex_);
+    if (flow_shapes_.count({&entry, shapes}) != 0) return {};
+  }
+  Graph bound = graph_;
+  GE_RETURN_IF_ERROR(Bind(&bound, entry.name, shapes));
+  std::lock_guard<std::mutex> lock(flow_mutex_);
+  if (flow_shapes_.size() < kMaxFlowShapes) flow_shapes_.insert({&entry, std::move(shapes)});
+  return {};
+}
+
+Status Session::RunFlow(const Entry& entry, std::span<const TensorView> inputs,
+                        std::span<TensorView> outputs, const std::atomic<bool>* cancel) {
+  const Function& f = graph_.fn(entry.fn);
+  if (HasEffects(f)) {
+    return Status(
+        Code::kUnsupported,
+        fmt::format("entry '{}' reads or writes states beside control flow or shapes that "
+                    "the data decide; this version runs only one of them",
+                    entry.name));
+  }
+  GE_RETURN_IF_ERROR(CheckFlowInputs(entry, inputs));
+  if (outputs.size() != f.results.size()) {
+    return Status(Code::kInvalidArgument,
+                  fmt::format("entry '{}' has {} outputs, {} were given", entry.name,
+                              f.results.size(), outputs.size()));
+  }
+  std::vector<FlowValue> args, results;
+  for (const TensorView& t : inputs) args.push_back(ValueOf(t));
+  GE_RETURN_IF_ERROR(FlowOf().Run(entry.fn, args, &results, cancel));
+  std::vector<void*> given;
+  for (const TensorView& t : outputs) given.push_back(t.data);
+  for (size_t i = 0; i < results.size(); ++i) {
+    Status status = GiveOut(f.value(f.results[i]).name, results[i], &outputs[i]);
+    if (status.ok()) continue;
+    for (size_t k = 0; k <= i; ++k) {  // what was allocated goes back
+      if (given[k] == nullptr && outputs[k].data != nullptr) FreeAligned()(outputs[k].data);
+      outputs[k].data = given[k];
+    }
+    return status;
+  }
+  return {};
+}
+
+}  // namespace ge
