@@ -26,7 +26,7 @@ struct HintRule {
   Rule rule;
 };
 
-constexpr HintRule kRules[] = {
+constexpr HintRule kHintRules[] = {
     {"Add", Rule::kBroadcast},
     {"And", Rule::kBool},
     {"AveragePool", Rule::kSame},
@@ -137,9 +137,9 @@ ValueHint Apply(Rule rule, const Graph& g, const Node& n, const std::vector<Valu
 
 void HintOutputs(const Graph& g, const Node& n, std::vector<ValueHint>* hints) {
   if (!n.domain.empty()) return;
-  auto entry = std::find_if(std::begin(kRules), std::end(kRules),
+  auto entry = std::find_if(std::begin(kHintRules), std::end(kHintRules),
                             [&](const HintRule& e) { return e.op == n.op; });
-  if (entry == std::end(kRules)) return;
+  if (entry == std::end(kHintRules)) return;
   std::vector<ValueHint> in;
   for (ValueId v : n.inputs) in.push_back((*hints)[v]);
   ValueHint out = Apply(entry->rule, g, n, in);

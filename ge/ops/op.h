@@ -50,7 +50,17 @@ struct Port {
   uint8_t min_count = 1;  // of a variadic port
 };
 
-enum class AttrKind : uint8_t { kInt, kFloat, kString, kTensor, kInts, kFloats, kStrings, kFn, kType };
+enum class AttrKind : uint8_t {
+  kInt,
+  kFloat,
+  kString,
+  kTensor,
+  kInts,
+  kFloats,
+  kStrings,
+  kFn,
+  kType
+};
 
 struct AttrDef {
   const char* name;

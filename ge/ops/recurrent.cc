@@ -44,7 +44,7 @@ Status CheckActivations(const Node& n, int64_t directions, int64_t each) {
   return {};
 }
 
-Status CheckAttrs(const Node& n, int64_t directions, int64_t activations) {
+Status CheckRecurrentAttrs(const Node& n, int64_t directions, int64_t activations) {
   const int64_t layout = AttrInt(n, "layout", 0);
   if (layout != 0 && layout != 1) {
     return Bad(n, fmt::format("attribute 'layout' is {}, wanted 0 (sequence first) or 1 (batch "
@@ -140,7 +140,7 @@ Work EffortRecurrent(const Node&, std::span<const Type> in, std::span<const Type
 
 Status InferRecurrent(InferContext& c, int64_t gates, int64_t activations) {
   GE_ASSIGN_OR_RETURN(const int64_t directions, Directions(c.node()));
-  GE_RETURN_IF_ERROR(CheckAttrs(c.node(), directions, activations));
+  GE_RETURN_IF_ERROR(CheckRecurrentAttrs(c.node(), directions, activations));
   GE_ASSIGN_OR_RETURN(const RecurrentSizes s, ReadSizes(c, directions));
   GE_RETURN_IF_ERROR(CheckInputs(c, s, gates));
   const bool batch_first = AttrInt(c.node(), "layout", 0) == 1;

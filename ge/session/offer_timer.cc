@@ -13,8 +13,8 @@
 namespace ge {
 namespace {
 
-constexpr uint64_t kMaxBytes = uint64_t{1} << 34;  // of one buffer, when only timing
-constexpr uint64_t kEvictFrom = 64 << 10;          // constants below are in the cache in a run, too
+constexpr uint64_t kMaxTimedBytes = uint64_t{1} << 34;  // of one buffer, when only timing
+constexpr uint64_t kEvictFrom = 64 << 10;  // constants below are in the cache in a run, too
 
 double NowNs() {
   return std::chrono::duration<double, std::nano>(
@@ -173,7 +173,7 @@ class OfferTimer::Launcher {
 
   Status Allocate(uint64_t bytes, uint64_t align, ge_buf* b) {
     align = std::max<uint64_t>({align, 64, static_cast<uint64_t>(Device().mem_align)});
-    if (bytes > kMaxBytes || (align & (align - 1)) != 0) {
+    if (bytes > kMaxTimedBytes || (align & (align - 1)) != 0) {
       return Status(Code::kLimitExceeded, "a buffer is too large to time the offer by itself");
     }
     b->bytes = bytes;

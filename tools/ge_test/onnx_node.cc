@@ -60,62 +60,6 @@ Result<HostTensor> ReadTensor(const fs::path& path) {
   return FromConst(graph.consts[1]);
 }
 
-// Operators whose results' shapes follow from what these inputs hold. The engine plans for known
-// shapes, so the runner gives such an input as a constant, as a model would.
-bool DecidesShape(const std::string& op, int input) {
-  static const std::map<std::string, int> kFirst = {
-      {"Reshape", 1},
-      {"Expand", 1},
-      {"ConstantOfShape", 0},
-      {"Slice", 1},
-      {"Squeeze", 1},
-      {"Unsqueeze", 1},
-      {"Split", 1},
-      {"Resize", 1},
-      {"Range", 0},
-      {"ReduceMax", 1},
-      {"ReduceMean", 1},
-      {"ReduceSum", 1},
-      {"Upsample", 1},
-      // Reductions, selections and what moves elements.
-      {"ReduceMin", 1},
-      {"ReduceProd", 1},
-      {"ReduceL1", 1},
-      {"ReduceL2", 1},
-      {"ReduceLogSum", 1},
-      {"ReduceLogSumExp", 1},
-      {"ReduceSumSquare", 1},
-      {"TopK", 1},
-      {"OneHot", 1},
-      {"Tile", 1},
-      {"Pad", 1},
-      {"CenterCropPad", 1}};
-      {"AffineGrid", 1}, {"Col2Im", 1}, {"MaxUnpool", 2},
-      {"Reshape", 1},    {"Expand", 1},    {"ConstantOfShape", 0}, {"Slice", 1}, {"Squeeze", 1},
-      {"Unsqueeze", 1},  {"Split", 1},     {"Resize", 1},          {"Range", 0}, {"ReduceMax", 1},
-      {"ReduceMean", 1}, {"ReduceSum", 1}, {"Upsample", 1},
-      {"BlackmanWindow", 0}, {"HammingWindow", 0}, {"HannWindow", 0},
-      {"MelWeightMatrix", 0}, {"DFT", 1}, {"STFT", 1}};
-  const auto it = kFirst.find(op);
-  return it != kFirst.end() && input >= it->second;
-}
-
-// Parameters that a shape follows from, directly or by way of other nodes.
-std::set<ValueId> ShapeGivers(const Function& f) {
-  std::set<ValueId> wanted;
-  for (auto node = f.nodes.rbegin(); node != f.nodes.rend(); ++node) {
-    const bool feeds = std::any_of(node->outputs.begin(), node->outputs.end(),
-                                   [&](ValueId v) { return wanted.count(v) != 0; });
-    if (feeds && node->op == "Shape") continue;  // known without its input's content
-    for (size_t i = 0; i < node->inputs.size(); ++i) {
-      if (node->inputs[i] != 0 && (feeds || DecidesShape(node->op, static_cast<int>(i)))) {
-        wanted.insert(node->inputs[i]);
-      }
-    }
-  }
-  return wanted;
-}
-
 class NodeTests {
  public:
   explicit NodeTests(const SweepOptions& options) : options_(options) {}
@@ -188,11 +132,6 @@ class NodeTests {
     if (kRandom.count(name) != 0 || name.starts_with("test_bernoulli")) {
       return "needs the random numbers of NumPy's generator";
     }
-    for (const wire::Node& node : model.graph().node()) {
-      if (node.op_type() == "If" || node.op_type() == "Loop" || node.op_type() == "Scan") {
-        return "control flow is loaded and checked, not run yet";
-      }
-    }
     for (const auto* list : {&model.graph().input(), &model.graph().output()}) {
       for (const wire::ValueInfo& info : *list) {
         if (info.type().value_case() != wire::Type::kTensorType) {
@@ -207,24 +146,14 @@ class NodeTests {
   }
 
   // "" when every output is as wanted.
-  std::string DataSet(Graph graph, const fs::path& folder) {
-    Function& f = graph.fn(graph.entries[0].fn);
-    const std::set<ValueId> givers = ShapeGivers(f);
+  std::string DataSet(const Graph& graph, const fs::path& folder) {
+    const Function& f = graph.fn(graph.entries[0].fn);
     std::vector<HostTensor> inputs;
-    std::vector<ValueId> params;
     for (size_t i = 0; i < f.params.size(); ++i) {
       auto t = ReadTensor(folder / fmt::format("input_{}.pb", i));
       if (!t.ok()) return t.status().ToString();
-      Value& value = f.value(f.params[i]);
-      if (givers.count(f.params[i]) != 0) {
-        value.constant = graph.AddConst(ToConst(*t, value.name));
-        value.type = TensorType(t->dtype, t->dims);
-        continue;
-      }
-      params.push_back(f.params[i]);
       inputs.push_back(*std::move(t));
     }
-    f.params = params;
     std::vector<const HostTensor*> in;
     for (const HostTensor& t : inputs) in.push_back(&t);
     auto run = RunGraph(graph, options_.engines, std::nullopt, in);

@@ -20,7 +20,7 @@ struct Outputs {
 };
 
 // 1e-5 of the value or of 1, whichever is greater: numbers in a case are written with six digits.
-constexpr Tolerance kTolerance{1e-5, 1e-5, 0, 0};
+constexpr Tolerance kRunTolerance{1e-5, 1e-5, 0, 0};
 
 std::string OneLine(std::string text) {
   std::replace(text.begin(), text.end(), '\n', ' ');
@@ -114,7 +114,7 @@ Status ExpectValue(const CaseState& state, const std::string& name, const std::s
   for (const auto& [output, found] : outputs->named) {
     known += " " + output;
     if (output != name) continue;
-    const std::string difference = Differs(*found, *tensor, kTolerance);
+    const std::string difference = Differs(*found, *tensor, kRunTolerance);
     if (difference.empty()) return Status();
     return CaseError(fmt::format("output '{}': {}\nthe run gave\n{}", name, difference,
                                  state.output.value_or("")));

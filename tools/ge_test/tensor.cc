@@ -290,6 +290,27 @@ std::string Differs(const HostTensor& found, const HostTensor& wanted, const Tol
   return "";
 }
 
+namespace {
+
+// Results of a shape that is known afterwards only.
+Result<RunResult> RunWithoutPlan(Session* session, const Entry& entry,
+                                 std::span<const TensorView> in) {
+  const Function& f = session->graph().fn(entry.fn);
+  RunResult result;
+  std::vector<TensorView> out(f.results.size());
+  GE_RETURN_IF_ERROR(session->Run(entry.name, in, out));
+  for (size_t i = 0; i < out.size(); ++i) {
+    const AlignedBytes owner(static_cast<std::byte*>(out[i].data));
+    GE_ASSIGN_OR_RETURN(HostTensor t, MakeTensor(out[i].dtype, out[i].dims));
+    if (t.bytes > 0) std::memcpy(t.data.get(), owner.get(), t.bytes);
+    result.outputs.push_back(std::move(t));
+    result.names.push_back(f.value(f.results[i]).name);
+  }
+  return result;
+}
+
+}  // namespace
+
 Result<RunResult> RunGraph(const Graph& graph, const std::string& engines, const PassNames& passes,
                            const std::vector<const HostTensor*>& inputs) {
   SessionOptions options;
@@ -304,7 +325,9 @@ Result<RunResult> RunGraph(const Graph& graph, const std::string& engines, const
   GE_ASSIGN_OR_RETURN(const Entry* entry, session->FindEntry(""));
   std::vector<TensorView> in;
   for (const HostTensor* t : inputs) in.push_back(t->view());
-  GE_ASSIGN_OR_RETURN(auto compiled, session->Compile(entry->name, in));
+  auto planned = session->Compile(entry->name, in);
+  if (!planned.ok()) return RunWithoutPlan(session.get(), *entry, in);
+  const auto& compiled = *planned;
   RunResult result;
   std::vector<TensorView> out;
   for (const Compiled::Port& port : compiled->outputs) {

@@ -3,9 +3,9 @@
 namespace ge {
 namespace {
 
-std::optional<Dim> Fold(DimTable& d, Dim a, Dim b) { return d.Add(a, b); }
+std::optional<Dim> FoldAdd(DimTable& d, Dim a, Dim b) { return d.Add(a, b); }
 
-Status InferAdd(InferContext& c) { return InferFolded(c, Fold); }
+Status InferAdd(InferContext& c) { return InferFolded(c, FoldAdd); }
 
 }  // namespace
 

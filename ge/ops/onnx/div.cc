@@ -4,7 +4,7 @@ namespace ge {
 namespace {
 
 // FloorDiv and truncation agree when neither side is negative.
-std::optional<Dim> Fold(DimTable& d, Dim a, Dim b) {
+std::optional<Dim> FoldDiv(DimTable& d, Dim a, Dim b) {
   if (b == KnownDim(0)) return std::nullopt;  // the data decide whether it is ever computed
   if (a.known() && b.known()) {
     if (a.value == INT64_MIN && b.value == -1) return std::nullopt;
@@ -14,7 +14,7 @@ std::optional<Dim> Fold(DimTable& d, Dim a, Dim b) {
   return d.FloorDiv(a, b);
 }
 
-Status InferDiv(InferContext& c) { return InferFolded(c, Fold); }
+Status InferDiv(InferContext& c) { return InferFolded(c, FoldDiv); }
 
 }  // namespace
 

@@ -4,7 +4,7 @@ namespace ge {
 namespace {
 
 // Two symbolic sizes that are not provably equal may still be.
-std::optional<Dim> Fold(DimTable& d, Dim a, Dim b) {
+std::optional<Dim> FoldEqual(DimTable& d, Dim a, Dim b) {
   if (a == b) return KnownDim(1);
   if (a.known() && b.known()) return KnownDim(0);
   const Dim& symbolic = a.known() ? b : a;
@@ -15,7 +15,7 @@ std::optional<Dim> Fold(DimTable& d, Dim a, Dim b) {
   return std::nullopt;
 }
 
-Status InferEqual(InferContext& c) { return InferFolded(c, Fold, DType::kBool); }
+Status InferEqual(InferContext& c) { return InferFolded(c, FoldEqual, DType::kBool); }
 
 }  // namespace
 

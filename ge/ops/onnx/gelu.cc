@@ -16,7 +16,7 @@ Status InferGelu(InferContext& c) {
 }
 
 // x/2 * (1 + erf(x / sqrt 2)), or x/2 * (1 + tanh(sqrt(2/pi) * (x + 0.044715 x^3))).
-std::vector<ValueId> Decompose(Transaction& t, FunctionId fn, const Node& node) {
+std::vector<ValueId> DecomposeGelu(Transaction& t, FunctionId fn, const Node& node) {
   constexpr double kRootHalf = 0.70710678118654752, kRootTwoByPi = 0.79788456080286536;
   Parts p(&t, fn, node);
   const DType wanted = p.TypeOf(node.inputs[0]).dtype, step = StepDType(wanted);
@@ -40,7 +40,7 @@ OpDef GeluRecord() {
   OpDef op = Unary<25>("Gelu", 20);
   op.attrs = {{"approximate", AttrKind::kString}};
   op.infer = InferGelu;
-  op.decompose = Decompose;
+  op.decompose = DecomposeGelu;
   return op;
 }
 

@@ -63,7 +63,7 @@ Status InferLayerNormalization(InferContext& c) {
 }
 
 // The mean of d^2 under a root, and d over it, in the steps that exporters write.
-std::vector<ValueId> Decompose(Transaction& t, FunctionId fn, const Node& node) {
+std::vector<ValueId> DecomposeLayerNormalization(Transaction& t, FunctionId fn, const Node& node) {
   Parts p(&t, fn, node);
   const Type given = p.TypeOf(node.inputs[0]);
   const auto rank = static_cast<int64_t>(given.rank());
@@ -107,7 +107,7 @@ OpDef LayerNormalizationRecord() {
                 {"InvStdDev", stashed, "U", Arity::kOptional}};
   op.attrs = {
       {"axis", AttrKind::kInt}, {"epsilon", AttrKind::kFloat}, {"stash_type", AttrKind::kInt}};
-  op.decompose = Decompose;
+  op.decompose = DecomposeLayerNormalization;
   return op;
 }
 

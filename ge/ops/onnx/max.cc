@@ -3,9 +3,9 @@
 namespace ge {
 namespace {
 
-std::optional<Dim> Fold(DimTable& d, Dim a, Dim b) { return d.Max(a, b); }
+std::optional<Dim> FoldMax(DimTable& d, Dim a, Dim b) { return d.Max(a, b); }
 
-Status InferMax(InferContext& c) { return InferFolded(c, Fold); }
+Status InferMax(InferContext& c) { return InferFolded(c, FoldMax); }
 
 }  // namespace
 

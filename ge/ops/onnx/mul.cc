@@ -3,9 +3,9 @@
 namespace ge {
 namespace {
 
-std::optional<Dim> Fold(DimTable& d, Dim a, Dim b) { return d.Mul(a, b); }
+std::optional<Dim> FoldMul(DimTable& d, Dim a, Dim b) { return d.Mul(a, b); }
 
-Status InferMul(InferContext& c) { return InferFolded(c, Fold); }
+Status InferMul(InferContext& c) { return InferFolded(c, FoldMul); }
 
 }  // namespace
 

@@ -8,7 +8,7 @@ namespace ge {
 namespace {
 
 // Axes that the data decide: the rank is known when their number is.
-Status InferUnknownAxes(InferContext& c) {
+Status InferSqueezeOfUnknownAxes(InferContext& c) {
   const Type& x = c.input_type(0);
   const Type& axes = c.input_type(1);
   if (!x.ranked || !axes.is_static()) {
@@ -45,7 +45,7 @@ Status InferSqueeze(InferContext& c) {
   const Type& x = c.input_type(0);
   const bool given = c.input_count() > 1 && c.has_input(1);
   const auto numbers = given ? Numbers(c, 1) : std::nullopt;
-  if (given && !numbers) return InferUnknownAxes(c);
+  if (given && !numbers) return InferSqueezeOfUnknownAxes(c);
   if (!x.ranked) {
     c.SetOutput(0, UnrankedTensor(x.dtype));
     return {};

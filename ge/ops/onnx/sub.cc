@@ -3,9 +3,9 @@
 namespace ge {
 namespace {
 
-std::optional<Dim> Fold(DimTable& d, Dim a, Dim b) { return d.Sub(a, b); }
+std::optional<Dim> FoldSub(DimTable& d, Dim a, Dim b) { return d.Sub(a, b); }
 
-Status InferSub(InferContext& c) { return InferFolded(c, Fold); }
+Status InferSub(InferContext& c) { return InferFolded(c, FoldSub); }
 
 }  // namespace
 

@@ -9,7 +9,7 @@ struct NormPlan {
   bool training;
 };
 
-void StoreFloat(const Tensor& t, int64_t i, double v) {
+void BatchStoreFloat(const Tensor& t, int64_t i, double v) {
   VisitFloat(t.dtype, [&](auto tag) {
     using T = typename decltype(tag)::type;
     t.as<T>()[i] = Narrow<T>(v);
@@ -18,7 +18,7 @@ void StoreFloat(const Tensor& t, int64_t i, double v) {
 
 // Mean and population variance of one channel.
 template <class T>
-void Statistics(const NormPlan& p, const T* x, int64_t channel, double* mean, double* var) {
+void BatchStatistics(const NormPlan& p, const T* x, int64_t channel, double* mean, double* var) {
   const double count = static_cast<double>(p.batch) * static_cast<double>(p.area);
   double sum = 0, square = 0;
   for (int64_t b = 0; b < p.batch; ++b) {
@@ -45,10 +45,10 @@ ge_rc RunNorm(const NormPlan& p, const Call& c) {
     double mean = FloatAt(c.in(3), ch), var = FloatAt(c.in(4), ch);
     if (p.training) {
       double batch_mean = 0, batch_var = 0;
-      Statistics(p, x, ch, &batch_mean, &batch_var);
+      BatchStatistics(p, x, ch, &batch_mean, &batch_var);
       const double keep = p.momentum, take = 1 - p.momentum;
-      if (c.has_out(1)) StoreFloat(c.out(1), ch, mean * keep + batch_mean * take);
-      if (c.has_out(2)) StoreFloat(c.out(2), ch, var * keep + batch_var * take);
+      if (c.has_out(1)) BatchStoreFloat(c.out(1), ch, mean * keep + batch_mean * take);
+      if (c.has_out(2)) BatchStoreFloat(c.out(2), ch, var * keep + batch_var * take);
       mean = batch_mean;
       var = batch_var;
     }
