@@ -32,13 +32,13 @@ FlowValue ValueOf(const Const& c) {
   v.bytes = scratch.empty() ? c.bytes : scratch.size();
   const bool aligned = reinterpret_cast<uintptr_t>(data) % 16 == 0;
   if (scratch.empty() && aligned) {
-    v.data = data;  // the graph outlives the flow
+    v.data = data, v.owner = c.owner;
     return v;
   }
   auto block = FlowBlock::Make(v.bytes);
   if (!block) return {};
   std::memcpy(block->data(), data, v.bytes);
-  v.data = block->data(), v.block = std::move(block);
+  v.data = block->data(), v.owner = std::move(block);
   return v;
 }
 
@@ -200,7 +200,7 @@ class FlowFunction {
       auto block = FlowBlock::Make(kept.bytes);
       if (!block) return Status(Code::kResourceExhausted, "no memory for a shape");
       std::memcpy(block->data(), kept.data, kept.bytes);
-      kept.data = block->data(), kept.block = std::move(block);
+      kept.data = block->data(), kept.owner = std::move(block);
       piece->contents.push_back(std::move(kept));
     }
     if (!piece->cut.plan_out.empty()) {

@@ -56,7 +56,7 @@ Status FlowPool::NewTensor(DType dtype, const FlowDims& dims, FlowValue* out, st
   out->bytes = static_cast<uint64_t>(*bytes), out->data = block->data();
   out->strings = nullptr, out->elements = nullptr;
   *data = block->data();
-  out->block = std::move(block);
+  out->owner = std::move(block);
   return {};
 }
 

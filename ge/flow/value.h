@@ -78,7 +78,7 @@ struct FlowValue {
   FlowDims dims;                    // of a tensor
   const std::byte* data = nullptr;  // plain row-major; null for strings
   uint64_t bytes = 0;
-  std::shared_ptr<const FlowBlock> block;  // keeps `data`; null where somebody else does
+  std::shared_ptr<const void> owner;  // keeps `data`; null where the caller of the run does
   std::shared_ptr<const std::vector<std::string>> strings;
   std::shared_ptr<const std::vector<FlowValue>> elements;  // of a sequence
 

@@ -127,7 +127,10 @@ ge_status ge_session_compile(ge_session* session, const char* entry, const ge_te
     GE_RETURN_IF_ERROR(CheckSession(session));
     std::vector<TensorView> views;
     GE_RETURN_IF_ERROR(ReadTensors("inputs", inputs, n_inputs, false, &views));
-    return session->session->Compile(entry ? entry : "", views).status();
+    const std::string_view name = entry ? entry : "";
+    const Status status = session->session->Compile(name, views).status();
+    // What is planned piece by piece is planned when it runs.
+    return session->session->RunsInPieces(name) ? Status() : status;
   });
 }
 

@@ -76,6 +76,13 @@ bool HasEffects(const Function& f) {
                      [](const Node& n) { return !n.effects.empty(); });
 }
 
+Status RefuseEffects(const Entry& entry) {
+  return Status(Code::kUnsupported,
+                fmt::format("entry '{}' reads or writes states beside control flow or shapes that "
+                            "the data decide; this version runs only one of them",
+                            entry.name));
+}
+
 }  // namespace
 
 bool NeedsFlow(const Function& f) {
@@ -105,6 +112,10 @@ Flow& Session::FlowOf() {
     std::vector<StageTime> times;
     GE_RETURN_IF_ERROR(RunPasses(&graph, &times));
     GE_ASSIGN_OR_RETURN(auto c, CompileBound(std::move(graph), fn, options_.build));
+    {
+      std::lock_guard<std::mutex> lock(flow_mutex_);
+      pieces_.push_back(c);
+    }
     auto run = [this](Compiled* plan, std::span<const TensorView> in, std::span<TensorView> out,
                       const std::atomic<bool>* cancel) { return Execute(plan, in, out, cancel); };
     return std::shared_ptr<FlowPlan>(std::make_shared<SessionPlan>(std::move(c), run));
@@ -139,16 +150,22 @@ Status Session::CheckFlowInputs(const Entry& entry, std::span<const TensorView> 
   return {};
 }
 
+Status Session::RunValues(std::string_view entry_name, std::span<const FlowValue> inputs,
+                          std::vector<FlowValue>* outputs, const std::atomic<bool>* cancel) {
+  GE_ASSIGN_OR_RETURN(const Entry* entry, FindEntry(entry_name));
+  const Function& f = graph_.fn(entry->fn);
+  if (HasEffects(f)) return RefuseEffects(*entry);
+  if (inputs.size() != f.params.size()) {
+    return Status(Code::kInvalidArgument, fmt::format("entry '{}' takes {} inputs, {} were given",
+                                                      entry->name, f.params.size(), inputs.size()));
+  }
+  return FlowOf().Run(entry->fn, inputs, outputs, cancel);
+}
+
 Status Session::RunFlow(const Entry& entry, std::span<const TensorView> inputs,
                         std::span<TensorView> outputs, const std::atomic<bool>* cancel) {
   const Function& f = graph_.fn(entry.fn);
-  if (HasEffects(f)) {
-    return Status(
-        Code::kUnsupported,
-        fmt::format("entry '{}' reads or writes states beside control flow or shapes that "
-                    "the data decide; this version runs only one of them",
-                    entry.name));
-  }
+  if (HasEffects(f)) return RefuseEffects(entry);
   GE_RETURN_IF_ERROR(CheckFlowInputs(entry, inputs));
   if (outputs.size() != f.results.size()) {
     return Status(Code::kInvalidArgument,

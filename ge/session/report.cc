@@ -78,58 +78,77 @@ Result<std::string> Session::DumpText(std::string_view entry_name, StageId stage
   return PrintPlan(c->plan);
 }
 
+namespace {
+
+// Sums over plans.
+struct Totals {
+  std::map<std::string, uint64_t> engines, copies, streams;  // nodes; "host->devsim/sim"; launches
+  uint64_t nodes = 0, transfers = 0, conversions = 0, segments = 0, copied = 0, packed = 0;
+  int64_t arena = 0, live = 0;
+  double compile_ms = 0, predicted_ns = 0;
+
+  void Add(const Compiled& c) {
+    const PlanFunction& fn = c.plan.functions[0];
+    for (const PlanSegment& s : fn.segments) {
+      (s.conversion >= 0 ? conversions : segments) += 1;
+      for (const PlanOffer& o : s.offers) {
+        engines[c.plan.engines[c.plan.devices[s.device].engine].name] += o.nodes.size();
+        nodes += o.nodes.size();
+      }
+    }
+    for (const Instruction& i : fn.code) {
+      if (i.op == PlanOp::kCopy && fn.values[i.src].domain != fn.values[i.dst].domain) {
+        ++transfers;
+        ++copies[c.plan.domains[fn.values[i.src].domain].name + "->" +
+                 c.plan.domains[fn.values[i.dst].domain].name];
+      }
+      if (i.op != PlanOp::kLaunch && i.op != PlanOp::kCopy) continue;
+      const std::string& device = c.plan.devices[fn.streams[i.stream].device].name;
+      ++streams[i.stream == 0 ? "host" : fmt::format("{}#{}", device, i.stream)];
+    }
+    for (int64_t b : c.check.arena_bytes) arena += b;
+    for (int64_t b : c.check.max_live_bytes) live += b;
+    copied += c.copied_constant_bytes, packed += c.packed_bytes;
+    compile_ms += c.compile_ms, predicted_ns += c.plan.predicted_ns;
+  }
+};
+
+}  // namespace
+
 Result<std::string> Session::ReportJson(std::string_view entry_name) {
-  std::shared_ptr<Compiled> c = Latest(entry_name);
-  if (!c) {
+  std::vector<std::shared_ptr<Compiled>> plans;
+  if (FlowEntry(entry_name) != nullptr) {
+    std::lock_guard<std::mutex> lock(flow_mutex_);
+    for (const auto& piece : pieces_) {
+      if (auto c = piece.lock()) plans.push_back(std::move(c));
+    }
+  } else if (auto c = Latest(entry_name)) {
+    plans.push_back(std::move(c));
+  } else {
     return Status(Code::kFailedPrecondition,
                   "nothing was compiled for this entry yet; compile or run it first");
   }
-  const PlanFunction& fn = c->plan.functions[0];
+  Totals t;
+  for (const auto& c : plans) t.Add(*c);
   nlohmann::json j;
-  std::map<std::string, uint64_t> engines;
-  uint64_t nodes = 0, transfers = 0, conversions = 0, segments = 0;
-  for (const PlanSegment& s : fn.segments) {
-    if (s.conversion >= 0) ++conversions;
-    if (s.conversion < 0) ++segments;
-    for (const PlanOffer& o : s.offers) {
-      engines[c->plan.engines[c->plan.devices[s.device].engine].name] += o.nodes.size();
-      nodes += o.nodes.size();
-    }
-  }
-  std::map<std::string, uint64_t> copies;  // "host->devsim/sim"
-  for (const Instruction& i : fn.code) {
-    if (i.op != PlanOp::kCopy || fn.values[i.src].domain == fn.values[i.dst].domain) continue;
-    ++transfers;
-    ++copies[c->plan.domains[fn.values[i.src].domain].name + "->" +
-             c->plan.domains[fn.values[i.dst].domain].name];
-  }
-  std::map<std::string, uint64_t> on_stream;  // launches by stream
-  for (const Instruction& i : fn.code) {
-    if (i.op == PlanOp::kLaunch || i.op == PlanOp::kCopy) {
-      ++on_stream[i.stream == 0
-                      ? "host"
-                      : fmt::format("{}#{}", c->plan.devices[fn.streams[i.stream].device].name,
-                                    i.stream)];
-    }
-  }
-  int64_t arena = 0, live = 0;
-  for (int64_t b : c->check.arena_bytes) arena += b;
-  for (int64_t b : c->check.max_live_bytes) live += b;
   ProcessFacts facts = CurrentProcessFacts();
   static const char* const kIsa[] = {"native", "sse4.2", "avx2", "avx512"};
-  j["load_ms"] = load_ms_, j["compile_ms"] = c->compile_ms;
-  j["arena_bytes"] = arena, j["max_live_bytes"] = live;
+  j["load_ms"] = load_ms_, j["compile_ms"] = t.compile_ms;
+  j["arena_bytes"] = t.arena, j["max_live_bytes"] = t.live;
   j["weight_bytes"] = weight_bytes_;
-  j["copied_constant_bytes"] = import_copied_bytes_ + c->copied_constant_bytes;
-  j["packed_bytes"] = c->packed_bytes;
-  j["nodes"] = nodes, j["segments"] = segments, j["transfers"] = transfers;
-  j["transfers_by_way"] = copies, j["conversions"] = conversions;
-  j["streams"] = on_stream;
-  j["engines"] = engines;
-  j["predicted_us"] = c->plan.predicted_ns / 1e3;
-  j["place_method"] = c->plan.place_method;
+  j["copied_constant_bytes"] = import_copied_bytes_ + t.copied;
+  j["packed_bytes"] = t.packed;
+  j["nodes"] = t.nodes, j["segments"] = t.segments, j["transfers"] = t.transfers;
+  j["transfers_by_way"] = t.copies, j["conversions"] = t.conversions;
+  j["streams"] = t.streams;
+  j["engines"] = t.engines;
+  j["predicted_us"] = t.predicted_ns / 1e3;
+  j["plans"] = plans.size();
+  if (!plans.empty()) {
+    j["place_method"] = plans[0]->plan.place_method;
+    AddPrices(*plans[0], options_.build.prices.mode, &j);
+  }
   j["replans"] = replans();
-  AddPrices(*c, options_.build.prices.mode, &j);
   j["threads"] = facts.threads;
   j["isa"] = facts.isa_cap < 4 ? kIsa[facts.isa_cap] : "native";
   return j.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);

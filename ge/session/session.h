@@ -47,6 +47,7 @@ struct TensorView {  // of a caller's buffer
 };
 
 class Flow;
+struct FlowValue;
 
 class Session {
  public:
@@ -86,6 +87,10 @@ class Session {
   Status Run(std::string_view entry, std::span<const TensorView> inputs,
              std::span<TensorView> outputs, const std::atomic<bool>* cancel = nullptr);
 
+  // Any values, sequences and strings too, planned piece by piece.
+  Status RunValues(std::string_view entry, std::span<const FlowValue> inputs,
+                   std::vector<FlowValue>* outputs, const std::atomic<bool>* cancel = nullptr);
+
   // States by Graph::states index, from 1.
   Status GetState(StateId id, TensorView* out);
   Status SetState(StateId id, const TensorView& value);
@@ -97,7 +102,9 @@ class Session {
   // Remembers in the price cache what the runs so far have shown; the destructor does it too.
   void SavePrices();
   uint32_t replans() const { return replans_.load(std::memory_order_relaxed); }
-  // One JSON object about the entry's latest plan; see ge.h.
+  // Whether Run plans the entry piece by piece; known once Compile has refused it or it ran so.
+  bool RunsInPieces(std::string_view entry) { return FlowEntry(entry) != nullptr; }
+  // One JSON object about the entry's latest plan, or about all pieces planned so far; see ge.h.
   Result<std::string> ReportJson(std::string_view entry);
 
  private:
@@ -175,6 +182,7 @@ class Session {
   static constexpr size_t kMaxFlowShapes = 4096;
   std::mutex flow_mutex_;       // of the following
   std::unique_ptr<Flow> flow_;  // made when an entry first needs it
+  std::vector<std::weak_ptr<Compiled>> pieces_;
   std::set<const Entry*> flows_;
   std::atomic<bool> has_flows_{false};
   std::set<std::pair<const Entry*, std::vector<std::vector<int64_t>>>> flow_shapes_;  // checked

@@ -91,6 +91,9 @@ void PrintSummary(const Options& o, const nlohmann::json& j, const std::vector<T
                j["median_ms"].get<double>(), j["min_ms"].get<double>(), j["p99_ms"].get<double>(),
                o.repeat - 1);
   }
+  if (j["plans"].get<uint64_t>() != 1) {
+    fmt::print("\n  planned in {} pieces, as shapes became known", j["plans"].get<uint64_t>());
+  }
   fmt::print("\n  {} nodes in {} segments, {} transfers; ", j["nodes"].get<uint64_t>(),
              j["segments"].get<uint64_t>(), j["transfers"].get<uint64_t>());
   bool first = true;
@@ -124,8 +127,12 @@ Status RunModel(const Options& o) {
   GE_ASSIGN_OR_RETURN(const Entry* entry, session->FindEntry(o.entry));
   GE_ASSIGN_OR_RETURN(std::vector<Tensor> inputs, MakeInputs(*session, *entry, o));
   std::vector<TensorView> views = Views(inputs);
-  GE_ASSIGN_OR_RETURN(auto compiled, session->Compile(o.entry, views));
-  NoteMeasured(o, *compiled);
+  const auto compiled = session->Compile(o.entry, views);
+  if (compiled.ok()) {
+    NoteMeasured(o, **compiled);
+  } else if (!session->RunsInPieces(o.entry)) {
+    return compiled.status();
+  }
   std::vector<Tensor> outputs;
   const Function& f = session->graph().fn(entry->fn);
   for (ValueId r : f.results) {
@@ -155,7 +162,9 @@ Status RunModel(const Options& o) {
   }
   if (o.times) {
     std::vector<StageTime> times = session->times();
-    times.insert(times.end(), compiled->times.begin(), compiled->times.end());
+    if (compiled.ok()) {
+      times.insert(times.end(), (*compiled)->times.begin(), (*compiled)->times.end());
+    }
     for (const StageTime& t : times) {
       fmt::print(stderr, "  {:<32} {:>9.3f} ms{}\n", t.name, t.ms,
                  t.edits ? fmt::format("  {} edits", t.edits) : "");

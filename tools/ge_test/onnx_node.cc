@@ -2,15 +2,19 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <map>
+#include <memory>
 #include <set>
 #include <sstream>
 
 #include "frontend/onnx/import.h"
 #include "ge/ops/op.h"
+#include "ge/session/session.h"
 #include "ge/wire/onnx.pb.h"
+#include "tools/ge_test/node_value.h"
 #include "tools/ge_test/tensor.h"
 
 namespace ge::test {
@@ -32,32 +36,6 @@ Result<std::string> ReadFile(const fs::path& path) {
 
 std::span<const std::byte> BytesOf(const std::string& s) {
   return std::as_bytes(std::span(s.data(), s.size()));
-}
-
-// A TensorProto in a file of its own, read by the importer as the value of a Constant node.
-Result<HostTensor> ReadTensor(const fs::path& path) {
-  GE_ASSIGN_OR_RETURN(std::string bytes, ReadFile(path));
-  wire::Model model;
-  model.set_ir_version(13);
-  model.add_opset_import()->set_version(kCanonicalOpset);
-  model.mutable_graph()->set_name("data");
-  wire::Node* node = model.mutable_graph()->add_node();
-  node->set_op_type("Constant");
-  node->add_output("data");
-  wire::Attribute* attr = node->add_attribute();
-  attr->set_name("value");
-  attr->set_type(4);
-  if (!attr->mutable_t()->ParseFromString(bytes)) {
-    return Status(Code::kDataCorrupt, fmt::format("'{}' is no TensorProto", path.string()));
-  }
-  attr->mutable_t()->clear_name();
-  model.mutable_graph()->add_output()->set_name("data");
-  const std::string whole = model.SerializeAsString();
-  GE_ASSIGN_OR_RETURN(Graph graph, ImportOnnxBytes(BytesOf(whole), nullptr, {}));
-  if (graph.consts.size() != 2) {
-    return Status(Code::kInternal, fmt::format("'{}' was not read as one tensor", path.string()));
-  }
-  return FromConst(graph.consts[1]);
 }
 
 class NodeTests {
@@ -101,7 +79,7 @@ class NodeTests {
       ++out_of_scope_;
       return;
     }
-    const std::string why = WhySkip(name, model);
+    const std::string why = WhySkip(name);
     if (!why.empty()) return Skip(name, why);
     auto graph = ImportOnnxBytes(BytesOf(*bytes), nullptr, {});
     if (!graph.ok()) return Fail(name, graph.status().ToString());
@@ -125,49 +103,78 @@ class NodeTests {
     return known && wanted;
   }
 
-  static std::string WhySkip(const std::string& name, const wire::Model& model) {
+  static std::string WhySkip(const std::string& name) {
     static const std::set<std::string> kRandom = {
         "test_training_dropout", "test_training_dropout_default", "test_training_dropout_mask",
         "test_training_dropout_default_mask"};
     if (kRandom.count(name) != 0 || name.starts_with("test_bernoulli")) {
       return "needs the random numbers of NumPy's generator";
     }
-    for (const auto* list : {&model.graph().input(), &model.graph().output()}) {
-      for (const wire::ValueInfo& info : *list) {
-        if (info.type().value_case() != wire::Type::kTensorType) {
-          return "sequences and optionals are not run yet";
-        }
-        if (info.type().tensor_type().elem_type() == static_cast<int>(DType::kString)) {
-          return "strings are not run yet";
-        }
-      }
-    }
     return "";
+  }
+
+  // Every input is given at the run, what decides a shape too.
+  Result<std::vector<FlowValue>> RunValues(const Graph& graph, const fs::path& folder) {
+    const Function& f = graph.fn(graph.entries[0].fn);
+    std::vector<FlowValue> inputs, outputs;
+    for (size_t i = 0; i < f.params.size(); ++i) {
+      GE_ASSIGN_OR_RETURN(const std::string bytes,
+                          ReadFile(folder / fmt::format("input_{}.pb", i)));
+      GE_ASSIGN_OR_RETURN(FlowValue v, ReadNodeValue(bytes, f.value(f.params[i]).type));
+      inputs.push_back(std::move(v));
+    }
+    SessionOptions options;
+    GE_ASSIGN_OR_RETURN(options.engines,
+                        ParseEngineList(options_.engines.empty() ? "ref" : options_.engines));
+    GE_ASSIGN_OR_RETURN(const auto session, Session::Create(std::move(options)));
+    GE_RETURN_IF_ERROR(session->LoadGraph(graph));
+    if (!AllNumbers(graph)) {
+      GE_RETURN_IF_ERROR(session->RunValues("", inputs, &outputs));
+      return outputs;
+    }
+    std::vector<TensorView> in, out(f.results.size());
+    for (const FlowValue& v : inputs) {
+      in.push_back({v.dtype, v.dims.vector(), const_cast<std::byte*>(v.data), v.bytes});
+    }
+    GE_RETURN_IF_ERROR(session->Run("", in, out));
+    for (const TensorView& t : out) {
+      const AlignedBytes owner(static_cast<std::byte*>(t.data));
+      std::byte* data = nullptr;
+      FlowPool pool;
+      GE_RETURN_IF_ERROR(pool.NewTensor(t.dtype, t.dims, &outputs.emplace_back(), &data));
+      if (t.bytes > 0) std::memcpy(data, t.data, t.bytes);
+    }
+    return outputs;
+  }
+
+  static bool AllNumbers(const Graph& graph) {
+    const Function& f = graph.fn(graph.entries[0].fn);
+    const auto number = [&](ValueId v) {
+      const Type& t = f.value(v).type;
+      return t.is_tensor() && t.dtype != DType::kString;
+    };
+    return std::all_of(f.params.begin(), f.params.end(), number) &&
+           std::all_of(f.results.begin(), f.results.end(), number);
   }
 
   // "" when every output is as wanted.
   std::string DataSet(const Graph& graph, const fs::path& folder) {
-    const Function& f = graph.fn(graph.entries[0].fn);
-    std::vector<HostTensor> inputs;
-    for (size_t i = 0; i < f.params.size(); ++i) {
-      auto t = ReadTensor(folder / fmt::format("input_{}.pb", i));
-      if (!t.ok()) return t.status().ToString();
-      inputs.push_back(*std::move(t));
-    }
-    std::vector<const HostTensor*> in;
-    for (const HostTensor& t : inputs) in.push_back(&t);
-    auto run = RunGraph(graph, options_.engines, std::nullopt, in);
-    if (!run.ok()) return run.status().ToString();
+    const auto outputs = RunValues(graph, folder);
+    if (!outputs.ok()) return outputs.status().ToString();
     size_t stored = 0;
     while (fs::exists(folder / fmt::format("output_{}.pb", stored))) ++stored;
-    if (stored == 0 || stored != run->outputs.size()) {
-      return fmt::format("has {} outputs, the test stores {}", run->outputs.size(), stored);
+    if (stored == 0 || stored != outputs->size()) {
+      return fmt::format("has {} outputs, the test stores {}", outputs->size(), stored);
     }
-    for (size_t i = 0; i < run->outputs.size(); ++i) {
-      auto wanted = ReadTensor(folder / fmt::format("output_{}.pb", i));
+    const Function& f = graph.fn(graph.entries[0].fn);
+    for (size_t i = 0; i < outputs->size(); ++i) {
+      const auto bytes = ReadFile(folder / fmt::format("output_{}.pb", i));
+      if (!bytes.ok()) return bytes.status().ToString();
+      const Value& result = f.value(f.results[i]);
+      const auto wanted = ReadNodeValue(*bytes, result.type);
       if (!wanted.ok()) return wanted.status().ToString();
-      const std::string difference = Differs(run->outputs[i], *wanted, kTolerance);
-      if (!difference.empty()) return fmt::format("output '{}': {}", run->names[i], difference);
+      const std::string difference = NodeValuesDiffer((*outputs)[i], *wanted, kTolerance);
+      if (!difference.empty()) return fmt::format("output '{}': {}", result.name, difference);
     }
     return "";
   }
