@@ -70,6 +70,9 @@ Result<std::vector<Type>> ModuleInfer::Arguments(const Function& caller, const N
   const std::vector<int64_t>& axes = AttrInts(node, "scan_input_axes");
   for (int64_t i = first; i < count; ++i) {
     Type t = ArgType(caller, node.inputs[i]);
+    if (onnx && node.op == "SequenceMap" && i < count - CapturesOf(node) && !t.elems.empty()) {
+      t = Type(t.elems[0]);  // an element at a time
+    }
     if (i >= scan_begin && i < scan_end) {
       const auto k = static_cast<size_t>(i - scan_begin);
       GE_ASSIGN_OR_RETURN(t, StepOf(t, k < axes.size() ? axes[k] : 0));

@@ -30,6 +30,14 @@ Result<size_t> CaptureCount(InferContext& c, size_t fixed) {
 Result<Type> Unify(InferContext& c, const Type& a, const Type& b, std::string_view what) {
   if (a.kind == TypeKind::kUnknown) return b;
   if (b.kind == TypeKind::kUnknown) return a;
+  // A value where an optional one is wanted is an optional that holds it.
+  if (a.kind != b.kind && a.kind == TypeKind::kOptional && !a.elems.empty()) {
+    GE_ASSIGN_OR_RETURN(Type element, Unify(c, a.elems[0], b, what));
+    Type t = a;
+    t.elems[0] = std::move(element);
+    return t;
+  }
+  if (a.kind != b.kind && b.kind == TypeKind::kOptional) return Unify(c, b, a, what);
   const bool same_dtype =
       a.dtype == b.dtype || a.dtype == DType::kUndefined || b.dtype == DType::kUndefined;
   if (a.kind != b.kind || !same_dtype || a.elems.size() != b.elems.size()) {
