@@ -10,6 +10,7 @@
 #include <string>
 
 #include "ge/engine/cache_folder.h"
+#include "ge/engine/temporary_cache_folder.h"
 
 namespace ge {
 namespace {
@@ -31,32 +32,14 @@ const PriceBook kBook{"abcd", "cpu"};
 // A cache folder for one test; the environment is put back afterwards.
 class PriceCacheTest : public ::testing::Test {
  protected:
-  void SetUp() override {
-    const char* before = std::getenv("GE_CACHE_DIR");
-    had_ = before != nullptr;
-    if (had_) before_ = before;
-    folder_ = std::filesystem::temp_directory_path() /
-              ("ge_price_cache_test." + std::to_string(getpid()));
-    std::filesystem::remove_all(folder_);
-    setenv("GE_CACHE_DIR", folder_.c_str(), 1);
-  }
-  void TearDown() override {
-    std::filesystem::remove_all(folder_);
-    if (had_) {
-      setenv("GE_CACHE_DIR", before_.c_str(), 1);
-    } else {
-      unsetenv("GE_CACHE_DIR");
-    }
-  }
   std::filesystem::path File() const {
     for (const auto& e : std::filesystem::directory_iterator(folder_)) {
       if (e.path().extension() == ".json") return e.path();
     }
     return "";
   }
-  std::filesystem::path folder_;
-  bool had_ = false;
-  std::string before_;
+  const TemporaryCacheFolder cache_;
+  const std::filesystem::path& folder_ = cache_.path();
 };
 
 TEST_F(PriceCacheTest, RowsComeBackFromDisk) {

@@ -9,6 +9,7 @@
 
 #include "ge/place/pins.h"
 #include "ge/place/place.h"
+#include "ge/place/placed.h"
 #include "ge/place/priority.h"
 #include "ge/plan/routes.h"
 
@@ -277,17 +278,16 @@ void OrderOffers(const Function& f, const PlaceProblem& problem, std::vector<uin
   if (order.size() == offers->size()) *offers = std::move(order);  // Else CoverCost refused it.
 }
 
-// The cover that the caller gives, if every offer of it is made again and it is legal.
-std::optional<PlaceSolution> Covered(const Function& f, const Plan& plan, const OfferSet& offers,
-                                     const PlaceProblem& problem,
-                                     const std::vector<Choice>& choices,
-                                     const std::vector<PlaceSegment>& cover) {
-  if (cover.empty()) return std::nullopt;
+// The groups of a cover that was made of other offers; nullopt when one of these is not made now.
+std::optional<std::vector<PlaceGroup>> GroupsOf(const Function& f, const Plan& plan,
+                                                const OfferSet& offers, const PlaceProblem& problem,
+                                                const std::vector<Choice>& choices,
+                                                const std::vector<PlaceSegment>& cover) {
   std::map<std::pair<size_t, uint32_t>, uint32_t> place_of;
   for (uint32_t k = 0; k < choices.size(); ++k) {
     place_of[{choices[k].offer, choices[k].choice}] = k;
   }
-  PlaceSolution out;
+  std::vector<PlaceGroup> groups;
   for (const PlaceSegment& segment : cover) {
     PlaceGroup group;
     for (const PlaceSegment::Taken& taken : segment.offers) {
@@ -301,11 +301,19 @@ std::optional<PlaceSolution> Covered(const Function& f, const Plan& plan, const 
       if (!same || plan.devices[group.device].name != segment.device) return std::nullopt;
       group.offers.push_back(it->second);
     }
-    out.groups.push_back(std::move(group));
+    groups.push_back(std::move(group));
   }
-  const auto cost = CoverCost(problem, out.groups);
+  return groups;
+}
+
+// The cover that the caller gives, if every offer of it is made again and it is legal.
+std::optional<PlaceSolution> Covered(const PlaceProblem& problem,
+                                     std::optional<std::vector<PlaceGroup>> groups) {
+  if (!groups) return std::nullopt;
+  const auto cost = CoverCost(problem, *groups);
   if (!cost.ok()) return std::nullopt;
-  out.cost = *cost, out.method = "rehearsed";
+  PlaceSolution out;
+  out.groups = *std::move(groups), out.cost = *cost, out.method = kRehearsedMethod;
   return out;
 }
 
@@ -406,8 +414,10 @@ Status Place(const Graph& graph, const Function& f, const OfferSet& offers,
   RouteBoundary boundary(*plan);
   problem.boundary = &boundary;
   plan->report = Bids(f, offers, *plan);
-  std::optional<PlaceSolution> known = Covered(f, *plan, offers, problem, choices, options.cover);
-  if (known) return Take(graph, f, offers, problem, choices, std::move(*known), plan);
+  if (!options.cover.empty()) {
+    auto known = Covered(problem, GroupsOf(f, *plan, offers, problem, choices, options.cover));
+    if (known) return Take(graph, f, offers, problem, choices, *std::move(known), plan);
+  }
   GE_RETURN_IF_ERROR(KeepPinned(f, *plan, offers, options.pins, &problem, &choices));
   std::vector<bool> covered(f.nodes.size());
   for (const PlaceOffer& o : problem.offers) {
@@ -435,28 +445,11 @@ Result<double> PriceOfPlan(const Function& f, const OfferSet& offers, const Plan
   AddOffers(described, offers, {}, true, &problem, &choices);
   RouteBoundary boundary(described);
   problem.boundary = &boundary;
-  std::map<std::pair<size_t, uint32_t>, uint32_t> place_of;
-  for (uint32_t k = 0; k < choices.size(); ++k) {
-    place_of[{choices[k].offer, choices[k].choice}] = k;
+  const auto groups = GroupsOf(f, described, offers, problem, choices, CoverOf(described, planned));
+  if (!groups) {
+    return Status(Code::kFailedPrecondition, "the plan takes an offer that is not made now");
   }
-  std::vector<PlaceGroup> groups;
-  for (const PlanSegment& seg : planned.segments) {
-    if (seg.offers.empty()) continue;
-    PlaceGroup group{seg.device, {}};
-    for (const PlanOffer& o : seg.offers) {
-      auto it = place_of.find({o.offer_index, o.choice});
-      bool same = it != place_of.end();
-      const auto& nodes = same ? offers.offers[o.offer_index].nodes : std::vector<uint32_t>();
-      same = same && nodes.size() == o.nodes.size();
-      for (size_t i = 0; same && i < nodes.size(); ++i) same = f.nodes[nodes[i]].id == o.nodes[i];
-      if (!same) {
-        return Status(Code::kFailedPrecondition, "the plan takes an offer that is not made now");
-      }
-      group.offers.push_back(it->second);
-    }
-    groups.push_back(std::move(group));
-  }
-  return CoverCost(problem, groups);
+  return CoverCost(problem, *groups);
 }
 
 }  // namespace ge

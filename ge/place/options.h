@@ -29,7 +29,7 @@ void Repin(const PlacePin& pin, std::vector<PlacePin>* pins);
 
 // A segment as it was placed before: which offers, in which layouts.
 struct PlaceSegment {
-  std::string device;  // "onednn/cpu"
+  std::string device;  // "onednn/cpu": offers of the same number may be another engine's by now
   struct Taken {
     uint32_t offer = 0, choice = 0;  // in PLACE's list; of its layouts
     std::vector<uint32_t> nodes;     // ids
@@ -42,7 +42,8 @@ struct PlaceOptions {
   std::vector<std::string> order;  // kPriority: engines, first wins; those not named follow in the
                                    // session's order, which is also what empty means
   std::vector<PlacePin> pins;
-  // Taken as it is when all its offers are made again, whatever they cost now; else nothing.
+  // Taken as it is when all its offers are made again, whatever they cost now; else it is as if it
+  // were not given.
   std::vector<PlaceSegment> cover;
   bool fuse = true;  // false: each node is a segment of its own, without patterns and groups
 };

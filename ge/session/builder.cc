@@ -54,7 +54,6 @@ class Builder {
         c_(std::make_shared<Compiled>()),
         runner_(options.runner) {
     c_->engines_ = &engines_;
-    c_->placed_by = options_.place;
   }
 
   Result<std::shared_ptr<Compiled>> Run(Graph bound, FunctionId fn) {

@@ -68,7 +68,6 @@ class Compiled {
   uint32_t struck_offers = 0;
   double compile_ms = 0;
   MeasureReport measured;                      // with PriceMode::kMeasure
-  PlaceOptions placed_by;                      // what PLACE was asked, a rehearsal's pins too
   std::string question;                        // see rehearsed.h; empty where none is kept
   bool recalled = false;                       // the plan is one that a rehearsal found
   std::shared_ptr<RunClock> clock;             // null when runs are not timed

@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "ge/engine/cache_folder.h"
+#include "ge/place/placed.h"
 #include "ge/session/measure.h"
 #include "ge/session/rehearse.h"
 #include "ge/session/rehearsed.h"
@@ -91,7 +92,7 @@ std::shared_ptr<Compiled> Session::RehearsePlans(const Entry& entry,
                   options_.build.prices.measure_budget_ms, &report);
   made->measured = measured;
   made->measured.plans = report.plans, made->measured.rehearsal_ms = report.ms;
-  if (!question.empty() && report.plans > 0) KeepRehearsed(question, made->placed_by, made->plan);
+  if (!question.empty() && report.plans > 0) KeepRehearsed(question, made->plan);
   return made;
 }
 
@@ -105,19 +106,11 @@ Result<std::shared_ptr<Compiled>> Session::BuildOrRecall(Graph bound, FunctionId
                     !CacheFolder().empty();
   if (!kept) return BuildCompiled(std::move(bound), fn, engines_, build);
   const std::string question = QuestionOf(bound, engines_);
-  if (const auto place = FindRehearsed(question)) {
-    BuildOptions again = build;
-    again.place = *place;
-    auto made = BuildCompiled(bound, fn, engines_, again);
-    if (made.ok()) {
-      (*made)->question = question, (*made)->recalled = true;
-      return made;
-    }
-    // E.g. the graph is cut into other nodes by now.
-    LogLine(2, "a rehearsed plan is forgotten: " + made.status().message());
-  }
-  GE_ASSIGN_OR_RETURN(auto made, BuildCompiled(std::move(bound), fn, engines_, build));
+  BuildOptions again = build;
+  again.place.cover = FindRehearsed(question);
+  GE_ASSIGN_OR_RETURN(auto made, BuildCompiled(std::move(bound), fn, engines_, again));
   made->question = question;
+  made->recalled = made->plan.place_method == kRehearsedMethod;
   return made;
 }
 

@@ -28,9 +28,8 @@ struct RehearsalReport {
 };
 
 // `first`, or the plan that beat it by more than 2 %, the median of pairs of runs in turns, of
-// which it won most. What it was placed by is in its placed_by. Starts
-// no plan after `budget_ms`. Two plans are held at once. Errors of other plans than `first` are
-// logged.
+// which it won most, and again when it was made anew. Starts no plan after `budget_ms`. Up to three
+// plans are held at once. Errors of other plans than `first` are logged.
 std::shared_ptr<Compiled> Rehearse(std::shared_ptr<Compiled> first, const PlaceOptions& place,
                                    const std::vector<std::string>& engines,
                                    const RehearsalHooks& hooks, double budget_ms,

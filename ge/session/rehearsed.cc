@@ -12,12 +12,13 @@
 #include "ge/engine/correct.h"
 #include "ge/engine/probe.h"
 #include "ge/engine/sha256.h"
+#include "ge/place/placed.h"
 
 namespace ge {
 namespace {
 
 constexpr const char* kFile = "plans.json";
-constexpr int kFormat = 1;
+constexpr int kFormat = 2;
 // Plans kept, of 10 to 30 KB each, since each session reads the file; the oldest go first.
 constexpr size_t kMost = 64;
 
@@ -35,18 +36,19 @@ int64_t SecondsNow() {
 }
 
 // [[device, [[offer, choice, [node...]]...]]...]
-nlohmann::json CoverJson(const Plan& plan) {
-  nlohmann::json cover = nlohmann::json::array();
-  for (const PlanSegment& segment : plan.functions[0].segments) {
-    if (segment.offers.empty()) continue;
+nlohmann::json CoverJson(const std::vector<PlaceSegment>& cover) {
+  nlohmann::json out = nlohmann::json::array();
+  for (const PlaceSegment& segment : cover) {
     nlohmann::json offers = nlohmann::json::array();
-    for (const PlanOffer& o : segment.offers) offers.push_back({o.offer_index, o.choice, o.nodes});
-    cover.push_back({plan.devices[segment.device].name, offers});
+    for (const PlaceSegment::Taken& o : segment.offers) {
+      offers.push_back({o.offer, o.choice, o.nodes});
+    }
+    out.push_back({segment.device, offers});
   }
-  return cover;
+  return out;
 }
 
-std::vector<PlaceSegment> CoverOf(const nlohmann::json& cover) {
+std::vector<PlaceSegment> CoverFrom(const nlohmann::json& cover) {
   std::vector<PlaceSegment> out;
   for (const nlohmann::json& segment : cover) {
     PlaceSegment s{segment.at(0).get<std::string>(), {}};
@@ -57,25 +59,6 @@ std::vector<PlaceSegment> CoverOf(const nlohmann::json& cover) {
     out.push_back(std::move(s));
   }
   return out;
-}
-
-nlohmann::json ToJson(const PlaceOptions& placed_by, const Plan& plan) {
-  nlohmann::json pins = nlohmann::json::array();
-  if (placed_by.policy == PlacePolicy::kCost) {
-    for (const NodeReport& r : plan.report) {
-      if (r.chosen < 0) continue;
-      const Bid& bid = r.bids[static_cast<size_t>(r.chosen)];
-      pins.push_back({fmt::format("#{}", r.node), plan.devices[bid.device].name});
-    }
-  } else {
-    for (const PlacePin& p : placed_by.pins) pins.push_back({p.node, p.target});
-  }
-  return {{"policy", placed_by.policy == PlacePolicy::kCost ? "cost" : "priority"},
-          {"order", placed_by.order},
-          {"fuse", placed_by.fuse},
-          {"pins", pins},
-          {"cover", CoverJson(plan)},
-          {"at", SecondsNow()}};
 }
 
 // Of a damaged entry 0: it goes first.
@@ -109,52 +92,27 @@ std::string QuestionOf(const Graph& bound, const std::vector<std::unique_ptr<Eng
   return Sha256(std::as_bytes(std::span(text.data(), text.size()))).substr(0, 32);
 }
 
-std::optional<PlaceOptions> FindRehearsed(const std::string& question) {
+std::vector<PlaceSegment> FindRehearsed(const std::string& question) {
   const auto text = ReadCacheFile(kFile);
-  if (!text) return std::nullopt;
+  if (!text) return {};
   const nlohmann::json all = Parsed(*text);
   const auto it = all["plans"].find(question);
-  if (it == all["plans"].end()) return std::nullopt;
+  if (it == all["plans"].end()) return {};
   try {
-    PlaceOptions out;
-    auto policy = PlacePolicyFromName(it->at("policy").get<std::string>());
-    if (!policy.ok()) return std::nullopt;
-    out.policy = *policy;
-    out.order = it->at("order").get<std::vector<std::string>>();
-    out.fuse = it->at("fuse").get<bool>();
-    for (const nlohmann::json& pin : it->at("pins")) {
-      out.pins.push_back({pin.at(0).get<std::string>(), pin.at(1).get<std::string>()});
-    }
-    out.cover = CoverOf(it->value("cover", nlohmann::json::array()));
-    return out;
+    return CoverFrom(it->at("cover"));
   } catch (const nlohmann::json::exception&) {  // damaged: as if it were not there
-    return std::nullopt;
+    return {};
   }
 }
 
-void KeepRehearsed(const std::string& question, const PlaceOptions& placed_by, const Plan& plan) {
+void KeepRehearsed(const std::string& question, const Plan& plan) {
   UpdateCacheFile(kFile, [&](const std::string& present) {
     nlohmann::json all = Parsed(present);
-    all["plans"][question] = ToJson(placed_by, plan);
+    all["plans"][question] = {{"cover", CoverJson(CoverOf(plan, plan.functions[0]))},
+                              {"at", SecondsNow()}};
     DropOldest(&all["plans"]);
     return all.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
   });
-}
-
-void MovePin(const Plan& plan, NodeId node, const std::string& target, PlaceOptions* place) {
-  place->cover.clear();
-  std::vector<PlacePin>& pins = place->pins;
-  for (const PlanSegment& segment : plan.functions[0].segments) {
-    for (const PlanOffer& offer : segment.offers) {
-      const auto& together = offer.nodes;
-      if (std::find(together.begin(), together.end(), node) == together.end()) continue;
-      for (NodeId other : together) {
-        const std::string name = fmt::format("#{}", other);
-        std::erase_if(pins, [&](const PlacePin& p) { return p.node == name; });
-      }
-    }
-  }
-  Repin({fmt::format("#{}", node), target}, &pins);
 }
 
 }  // namespace ge

@@ -5,7 +5,6 @@
 #pragma once
 
 #include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -20,16 +19,11 @@ namespace ge {
 // same plugins, devices and options, and the same machine, ISA and threads.
 std::string QuestionOf(const Graph& bound, const std::vector<std::unique_ptr<Engine>>& engines);
 
-// How PLACE is asked for that plan again.
-std::optional<PlaceOptions> FindRehearsed(const std::string& question);
+// What PLACE is to take again, offer by offer, so that prices which change do not change the plan.
+// Empty when nothing is kept.
+std::vector<PlaceSegment> FindRehearsed(const std::string& question);
 
-// The plan is kept with the offers that it takes, so that prices which change do not change it;
-// should these not be made any more, with each node pinned to the engine that it has (a plan by
-// cost) or as it was asked for. Nothing happens where no cache folder can be written.
-void KeepRehearsed(const std::string& question, const PlaceOptions& placed_by, const Plan& plan);
-
-// Pins a node of `plan`, which was placed by *place, to another engine or device; pins of nodes
-// that shared an offer with it go, since that offer is gone.
-void MovePin(const Plan& plan, NodeId node, const std::string& target, PlaceOptions* place);
+// Nothing happens where no cache folder can be written.
+void KeepRehearsed(const std::string& question, const Plan& plan);
 
 }  // namespace ge

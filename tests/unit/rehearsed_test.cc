@@ -4,10 +4,11 @@
 
 #include <gtest/gtest.h>
 
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 
+#include "ge/engine/temporary_cache_folder.h"
+#include "ge/place/placed.h"
 #include "ge/session/session.h"
 
 namespace ge::test {
@@ -24,20 +25,6 @@ entry infer "main" = main
 
 class Rehearsed : public ::testing::Test {
  protected:
-  void SetUp() override {
-    const char* before = std::getenv("GE_CACHE_DIR");
-    had_ = before != nullptr;
-    if (had_) before_ = before;
-    folder_ =
-        std::filesystem::temp_directory_path() / ("ge_rehearsed_test." + std::to_string(getpid()));
-    std::filesystem::remove_all(folder_);
-    setenv("GE_CACHE_DIR", folder_.c_str(), 1);
-  }
-  void TearDown() override {
-    std::filesystem::remove_all(folder_);
-    had_ ? setenv("GE_CACHE_DIR", before_.c_str(), 1) : unsetenv("GE_CACHE_DIR");
-  }
-
   // The plan of a new session; the session outlives it.
   std::shared_ptr<Compiled> Plan(int64_t n, const std::string& engines = "native,ref",
                                  const PlaceOptions& place = {}) {
@@ -65,9 +52,8 @@ class Rehearsed : public ::testing::Test {
     return odd;
   }
 
-  std::filesystem::path folder_;
-  bool had_ = false;
-  std::string before_;
+  const TemporaryCacheFolder cache_;
+  const std::filesystem::path& folder_ = cache_.path();
   std::vector<std::unique_ptr<Session>> sessions_;
 };
 
@@ -77,10 +63,11 @@ TEST_F(Rehearsed, IsThePlanOfTheNextSessionAndOfNoOther) {
   EXPECT_FALSE(first->recalled);
   const auto odd = Plan(8, "native,ref", Odd());
   EXPECT_TRUE(odd->question.empty()) << "what the caller pins is no question";
-  KeepRehearsed(first->question, odd->placed_by, odd->plan);
+  KeepRehearsed(first->question, odd->plan);
 
   const auto again = Plan(8);
   EXPECT_TRUE(again->recalled);
+  EXPECT_EQ(again->plan.place_method, kRehearsedMethod);
   EXPECT_EQ(EngineOf(*again, 0), "native");
   EXPECT_EQ(EngineOf(*again, 1), "ref");
   EXPECT_FALSE(Plan(9)->recalled) << "another shape";
@@ -94,51 +81,27 @@ ge::Plan Unknown(ge::Plan plan) {
   return plan;
 }
 
-TEST_F(Rehearsed, IsThePlanOfferByOffer) {
-  const auto first = Plan(8), odd = Plan(8, "native,ref", Odd());
-  // What it was asked for is of no account while its offers are made.
-  KeepRehearsed(first->question, PlaceOptions(), odd->plan);
-  const auto again = Plan(8);
-  EXPECT_TRUE(again->recalled);
-  EXPECT_EQ(again->plan.place_method, "rehearsed");
-  EXPECT_EQ(EngineOf(*again, 1), "ref");
-}
-
-TEST_F(Rehearsed, IsAskedForAsItWasWhenItsOffersAreGone) {
-  const auto first = Plan(8);
-  PlaceOptions order;
-  order.policy = PlacePolicy::kPriority, order.order = {"ref", "native"};
-  KeepRehearsed(first->question, order, Unknown(first->plan));
-  const auto again = Plan(8);
-  EXPECT_TRUE(again->recalled);
-  EXPECT_EQ(again->placed_by.order, order.order);
-  EXPECT_EQ(EngineOf(*again, 0), "ref");
-}
-
 TEST_F(Rehearsed, WhatDoesNotFitIsForgotten) {
   const auto first = Plan(8);
-  PlaceOptions wrong;
-  wrong.policy = PlacePolicy::kPriority;
-  wrong.pins = {{"#77", "native"}};
-  KeepRehearsed(first->question, wrong, Unknown(first->plan));
+  KeepRehearsed(first->question, Unknown(first->plan));
   EXPECT_FALSE(Plan(8)->recalled);
   for (const char* text :
-       {"", "{", "[]", R"({"format": 1, "plans": 3})", R"({"format": 2, "plans": {}})"}) {
+       {"", "{", "[]", R"({"format": 2, "plans": 3})", R"({"format": 1, "plans": {}})"}) {
     std::ofstream(folder_ / "plans.json") << text;
     EXPECT_FALSE(Plan(8)->recalled) << text;
   }
   std::ofstream(folder_ / "plans.json")
-      << R"({"format": 1, "plans": {")" << first->question << R"(": {"policy": "cost"}}})";
+      << R"({"format": 2, "plans": {")" << first->question << R"(": {"at": 1}}})";
   EXPECT_FALSE(Plan(8)->recalled) << "fields are missing";
 }
 
 TEST_F(Rehearsed, IsBoundedAndDamagedEntriesGoFirst) {
   const auto first = Plan(8);
-  std::string text = R"({"format": 1, "plans": {)";
+  std::string text = R"({"format": 2, "plans": {)";
   for (int i = 0; i < 200; ++i) text += std::to_string(i).insert(0, "\"") + "\": 3, ";
   std::filesystem::create_directories(folder_);
   std::ofstream(folder_ / "plans.json") << text << R"("x": {"at": "late"}}})";
-  KeepRehearsed(first->question, PlaceOptions(), first->plan);
+  KeepRehearsed(first->question, first->plan);
   EXPECT_TRUE(Plan(8)->recalled);
   std::ifstream file(folder_ / "plans.json");
   const std::string kept((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
@@ -148,19 +111,21 @@ TEST_F(Rehearsed, IsBoundedAndDamagedEntriesGoFirst) {
   EXPECT_EQ(damaged, 62u) << "of 64 plans one is new and one is x";
 }
 
-TEST(MovePin, FreesWhatSharedTheOffer) {
+TEST(PinsOfMove, LeavesAllInPlaceButWhatMovesAndWhatSharedItsOffer) {
   ge::Plan plan;
+  plan.devices.resize(2), plan.devices[1].name = "a/cpu";
   plan.functions.resize(1);
   plan.functions[0].segments.resize(1);
+  plan.functions[0].segments[0].device = 1;
   plan.functions[0].segments[0].offers.resize(2);
   plan.functions[0].segments[0].offers[0].nodes = {1, 2};
   plan.functions[0].segments[0].offers[1].nodes = {3};
-  PlaceOptions place;
-  place.pins = {{"#1", "a"}, {"#2", "a"}, {"#3", "a"}};
-  MovePin(plan, 1, "b", &place);
-  ASSERT_EQ(place.pins.size(), 2u);
-  EXPECT_EQ(place.pins[0].node + "=" + place.pins[0].target, "#3=a");
-  EXPECT_EQ(place.pins[1].node + "=" + place.pins[1].target, "#1=b");
+  const NodeId moved[] = {1};
+  const auto pins = PinsOfMove(plan, moved, "b");
+  ASSERT_EQ(pins.size(), 2u);
+  EXPECT_EQ(pins[0].node + "=" + pins[0].target, "#1=b");
+  EXPECT_EQ(pins[1].node + "=" + pins[1].target, "#3=a/cpu");
+  EXPECT_EQ(PinsOfMove(plan, {}, "").size(), 3u);
 }
 
 }  // namespace

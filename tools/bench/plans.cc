@@ -23,7 +23,7 @@
 #include <random>
 
 #include "ge/base/clock.h"
-#include "ge/session/rehearsed.h"
+#include "ge/place/placed.h"
 #include "tools/ge/price_flags.h"
 
 namespace ge::tool {
@@ -64,21 +64,6 @@ Result<Runner> MakeRunner(std::shared_ptr<Compiled> c) {
   return r;
 }
 
-// Who runs what in which layouts: equal for plans that do the same. Segments sorted, since their
-// numbers mean nothing.
-std::string Digest(const Compiled& c) {
-  std::vector<std::string> lines;
-  for (const PlanSegment& s : c.plan.functions[0].segments) {
-    std::string line = std::to_string(s.device);
-    for (const PlanOffer& o : s.offers) line += fmt::format(" {}.{}", o.offer_index, o.choice);
-    lines.push_back(std::move(line));
-  }
-  std::sort(lines.begin(), lines.end());
-  std::string all;
-  for (const std::string& line : lines) all += line + "\n";
-  return all;
-}
-
 nlohmann::json Describe(const Compiled& c) {
   std::map<std::string, uint64_t> engines;
   size_t segments = 0;
@@ -111,15 +96,18 @@ double Error(const Runner& a, const Runner& b) {
   return worst;
 }
 
-// What is not said is as in `base`.
-Result<PlaceOptions> ReadPlan(const nlohmann::json& j, const PlaceOptions& base) {
-  PlaceOptions p = base;
-  if (j.contains("pins")) p.cover.clear();
+// Without a policy, what no pin says stays as in the session's plan.
+Result<PlaceOptions> ReadPlan(const nlohmann::json& j, const Plan& base) {
+  PlaceOptions p;
   if (j.contains("policy")) {
-    p = PlaceOptions();
     GE_ASSIGN_OR_RETURN(p.policy, PlacePolicyFromName(j.value("policy", "cost")));
     p.order = j.value("order", std::vector<std::string>());
     p.fuse = j.value("fuse", true);
+  } else if (j.contains("move")) {
+    const NodeId node = j["move"][0].get<NodeId>();
+    p.pins = PinsOfMove(base, {&node, 1}, j["move"][1].get<std::string>());
+  } else {
+    p.pins = PinsOfMove(base, {}, "");
   }
   for (const std::string& text : j.value("pins", std::vector<std::string>())) {
     GE_ASSIGN_OR_RETURN(PlacePin pin, ParsePin(text));
@@ -139,7 +127,7 @@ class Bench {
     views_ = Views(inputs_);
     GE_ASSIGN_OR_RETURN(auto c, session_->Compile(options_.entry, views_));
     GE_ASSIGN_OR_RETURN(base_, MakeRunner(std::move(c)));
-    known_[Digest(*base_.compiled)] = "plan";
+    known_[PlacementDigest(base_.compiled->plan)] = "plan";
     GE_RETURN_IF_ERROR(RunFor(&base_, 1).status());
     GE_ASSIGN_OR_RETURN(base_ns_, RunFor(&base_, 1));
     inner_ = static_cast<uint32_t>(
@@ -210,16 +198,12 @@ class Bench {
 
   Status Measure(const nlohmann::json& plan, nlohmann::json* j) {
     BuildOptions build = session_->build_options();
-    GE_ASSIGN_OR_RETURN(build.place, ReadPlan(plan, base_.compiled->placed_by));
-    if (plan.contains("move")) {
-      MovePin(base_.compiled->plan, plan["move"][0].get<NodeId>(),
-              plan["move"][1].get<std::string>(), &build.place);
-    }
+    GE_ASSIGN_OR_RETURN(build.place, ReadPlan(plan, base_.compiled->plan));
     const StageId last = build.stop_after;
     build.stop_after = StageId::kPlace;
     GE_ASSIGN_OR_RETURN(auto placed, session_->CompileApart(options_.entry, views_, build));
     j->update(Describe(*placed));
-    auto [it, fresh] = known_.emplace(Digest(*placed), plan.value("name", "?"));
+    auto [it, fresh] = known_.emplace(PlacementDigest(placed->plan), plan.value("name", "?"));
     placed.reset();
     if (!fresh) {
       (*j)["same_as"] = it->second;
