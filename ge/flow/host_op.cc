@@ -10,6 +10,18 @@ namespace ge {
 
 namespace {
 
+const HostOp* Find(std::string_view domain, std::string_view name) {
+  static const HostOp* const kAll[] = {
+#define GE_HOST_OP_ENTRY(stem) &ge_host_##stem,
+#include "ge/flow/host_ops.inc"
+#undef GE_HOST_OP_ENTRY
+  };
+  for (const HostOp* op : kAll) {
+    if (op->name == name && op->domain == domain) return op;
+  }
+  return nullptr;
+}
+
 // Sequences, optionals and strings.
 bool HasNumbersOnly(const Function& fn, const Node& node) {
   const auto number = [&](ValueId v) {
@@ -23,17 +35,14 @@ bool HasNumbersOnly(const Function& fn, const Node& node) {
 }  // namespace
 
 const HostOp* FindHostOp(const Function& fn, const Node& node) {
-  static const HostOp* const kAll[] = {
-#define GE_HOST_OP_ENTRY(stem) &ge_host_##stem,
-#include "ge/flow/host_ops.inc"
-#undef GE_HOST_OP_ENTRY
-  };
-  for (const HostOp* op : kAll) {
-    if (op->name != node.op || op->domain != node.domain) continue;
-    if (op->only_without_numbers && HasNumbersOnly(fn, node)) return nullptr;
-    return op;
-  }
-  return nullptr;
+  const HostOp* op = Find(node.domain, node.op);
+  const bool engines = op != nullptr && op->only_without_numbers && HasNumbersOnly(fn, node);
+  return engines ? nullptr : op;
+}
+
+bool IsHostOnly(std::string_view domain, std::string_view name) {
+  const HostOp* op = Find(domain, name);
+  return op != nullptr && !op->only_without_numbers;
 }
 
 bool IsControl(const Node& node) { return !node.callees.empty(); }

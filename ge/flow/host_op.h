@@ -35,6 +35,8 @@ struct HostOp {
 
 // The record that runs the node in this function; null when engines do. Control flow has none.
 const HostOp* FindHostOp(const Function& fn, const Node& node);
+// Whether the host runs the operator whatever it is given: no engine is asked for it.
+bool IsHostOnly(std::string_view domain, std::string_view name);
 // If, Loop, Scan and calls: nodes whose bodies are functions of the graph.
 bool IsControl(const Node& node);
 

@@ -54,6 +54,11 @@ Result<Type> MergeTypes(const Type& declared, const Type& inferred, const DimTab
       *m = *d;
       continue;
     }
+    if (m->kind == TypeKind::kOptional && d->kind != m->kind && !m->elems.empty()) {
+      // What may be absent where a value is declared: the run says whether it is there.
+      const Type element = m->elems[0];
+      *m = element;
+    }
     if (d->kind != m->kind || d->elems.size() != m->elems.size() || !MergeTensor(*d, fresh, m)) {
       return Contradiction(declared, inferred, dims, what);
     }

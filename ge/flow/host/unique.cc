@@ -26,6 +26,23 @@ int CompareRows(const T* a, const T* b, int64_t n) {
   return 0;
 }
 
+// 16-bit floats by their bits, since sign and magnitude order them: kInfinity is what a NaN exceeds.
+template <uint16_t kInfinity>
+int CompareHalves(const std::byte* a, const std::byte* b, int64_t n) {
+  const auto key = [](const std::byte* p, int64_t i) {
+    uint16_t bits;
+    std::memcpy(&bits, p + 2 * i, 2);
+    const int magnitude = bits & 0x7fff;
+    if (magnitude > kInfinity) return 0x10000;
+    return bits >= 0x8000 ? -magnitude : magnitude;
+  };
+  for (int64_t i = 0; i < n; ++i) {
+    const int x = key(a, i), y = key(b, i);
+    if (x != y) return x < y ? -1 : 1;
+  }
+  return 0;
+}
+
 using Compare = int (*)(const std::byte*, const std::byte*, int64_t);
 template <typename T>
 int CompareBytes(const std::byte* a, const std::byte* b, int64_t n) {
@@ -38,6 +55,10 @@ Compare CompareOf(DType t) {
       return CompareBytes<float>;
     case DType::kDouble:
       return CompareBytes<double>;
+    case DType::kFloat16:
+      return CompareHalves<0x7c00>;
+    case DType::kBfloat16:
+      return CompareHalves<0x7f80>;
     case DType::kInt8:
       return CompareBytes<int8_t>;
     case DType::kInt16:
