@@ -54,20 +54,4 @@ inline void AwayFromZeroCase(CaseMaker& m) {
   m.Add(AwayFromZero(m, m.Shape(0, 4), negative));
 }
 
-inline void ReduceCase(CaseMaker& m) {
-  const Dims dims = m.Shape(0, 4, std::string_view(m.c.op->name) == "ReduceSum");
-  const auto rank = static_cast<int64_t>(dims.size());
-  m.Add(m.Numbers(m.dtype(), dims, Least(m), Greatest(m)));
-  if (m.r.Chance(0.8)) {
-    std::vector<int64_t> axes;
-    for (int64_t axis = 0; axis < rank; ++axis) {
-      if (m.r.Chance(0.5)) axes.push_back(m.Axis(axis, rank));
-    }
-    if (m.r.Chance(0.5)) std::reverse(axes.begin(), axes.end());
-    m.AddConstant(m.Ints(DType::kInt64, {static_cast<int64_t>(axes.size())}, axes));
-  }
-  if (m.r.Chance(0.6)) m.Set("keepdims", m.r.Int(0, 1));
-  if (m.r.Chance(0.4)) m.Set("noop_with_empty_axes", m.r.Int(0, 1));
-}
-
 }  // namespace ge::test
