@@ -26,7 +26,8 @@ int CompareRows(const T* a, const T* b, int64_t n) {
   return 0;
 }
 
-// 16-bit floats by their bits, since sign and magnitude order them: kInfinity is what a NaN exceeds.
+// 16-bit floats by their bits, since sign and magnitude order them: kInfinity is what a NaN
+// exceeds.
 template <uint16_t kInfinity>
 int CompareHalves(const std::byte* a, const std::byte* b, int64_t n) {
   const auto key = [](const std::byte* p, int64_t i) {
