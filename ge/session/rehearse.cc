@@ -16,8 +16,9 @@ namespace {
 constexpr int kPairs = 11, kFewPairs = 3;
 constexpr double kClearlyWorse = 1.06;  // after a few pairs
 constexpr double kWins = 0.98;          // of the time of the plan held,
-constexpr int kWonPairs = 9;            // and so many of its pairs were won: 1 of 30 by chance
-constexpr double kSampleMs = 1;         // runs of less than this are timed several at once
+constexpr int kWonPairs = 9;            // and so many of its pairs were won: 1 of 30 by chance;
+constexpr int kMorePairs = 33, kMoreWonPairs = 23;  // else of these: 1 of 60
+constexpr double kSampleMs = 1;  // runs of less than this are timed several at once
 // A plan that is predicted at more than this share of the best one is not made.
 constexpr double kWorthARun = 1.5;
 constexpr int kSolves = 6;  // times that the solver is asked again
@@ -183,12 +184,12 @@ class Rehearsal {
   }
 
   // Its time / that of the plan held, median; infinite when it does not run, at least 1 when it
-  // won too few pairs.
+  // won too few pairs. Where the median says more than the pairs, there are more of them.
   double Race(Compiled* other) {
     std::vector<double> ratios;
     if (Sample(other) < 0) return kNever;  // pays for fresh pages
-    for (int i = 0; i < kPairs; ++i) {
-      const bool other_first = i % 2 == 1;
+    for (int i = 1; i <= kMorePairs; ++i) {
+      const bool other_first = i % 2 == 0;
       double a = other_first ? 0 : Sample(held_.get());
       const double b = Sample(other);
       if (other_first) a = Sample(held_.get());
@@ -196,10 +197,12 @@ class Rehearsal {
       ratios.push_back(b / a);
       std::sort(ratios.begin(), ratios.end());
       const double median = ratios[ratios.size() / 2];
-      if (i + 1 >= kFewPairs && median > kClearlyWorse) return median;
+      const auto won = std::lower_bound(ratios.begin(), ratios.end(), 1.0) - ratios.begin();
+      if (i >= kFewPairs && median > kClearlyWorse) return median;
+      if (i == kPairs && (won >= kWonPairs || median >= kWins)) return median;
+      if (i == kMorePairs && won >= kMoreWonPairs) return median;
     }
-    const auto won = std::lower_bound(ratios.begin(), ratios.end(), 1.0) - ratios.begin();
-    return won < kWonPairs ? std::max(1.0, ratios[kPairs / 2]) : ratios[kPairs / 2];
+    return std::max(1.0, ratios[ratios.size() / 2]);
   }
 
   // ms of some runs; -1 when one fails.
