@@ -130,8 +130,9 @@ Status SetScalar(FlowRun* run, DType dtype, T value, FlowValue* out) {
   return {};
 }
 
-Status RunLoop(FlowRun* run, const Function& fn, const Node& node,
-               std::span<const FlowValue* const> inputs, std::vector<FlowValue>* outputs) {
+Status RunLoop(FlowRun* run, const HostStep& step, std::span<const FlowValue* const> inputs,
+               std::vector<FlowValue>* outputs) {
+  const Node& node = step.node;
   const auto captures = static_cast<size_t>(AttrInt(node, kCapturesAttr, 0));
   const size_t carried = inputs.size() - 2 - captures;
   int64_t trips = -1, cond_in = 1;
@@ -165,8 +166,8 @@ Status RunLoop(FlowRun* run, const Function& fn, const Node& node,
   }
   for (size_t i = 0; i < carried; ++i) (*outputs)[i] = std::move(state[i]);
   for (size_t i = 0; i < stacks.size(); ++i) {
-    const ValueId v = node.outputs[carried + i];
-    const Type type = v != 0 ? ElementType(fn.value(v).type, 0) : Type();
+    if (node.outputs[carried + i] == 0) continue;
+    const Type type = ElementType(step.types[carried + i], 0);
     GE_RETURN_IF_ERROR(stacks[i].Finish(run, type, &(*outputs)[carried + i]));
   }
   return {};
@@ -192,8 +193,9 @@ Status Slice(FlowRun* run, const FlowValue& x, size_t axis, int64_t k, FlowValue
   return {};
 }
 
-Status RunScan(FlowRun* run, const Function& fn, const Node& node,
-               std::span<const FlowValue* const> inputs, std::vector<FlowValue>* outputs) {
+Status RunScan(FlowRun* run, const HostStep& step, std::span<const FlowValue* const> inputs,
+               std::vector<FlowValue>* outputs) {
+  const Node& node = step.node;
   const auto captures = static_cast<size_t>(AttrInt(node, kCapturesAttr, 0));
   const auto scans = static_cast<size_t>(AttrInt(node, "num_scan_inputs", 0));
   const size_t states = inputs.size() - captures - scans;
@@ -244,17 +246,17 @@ Status RunScan(FlowRun* run, const Function& fn, const Node& node,
   }
   for (size_t i = 0; i < states; ++i) (*outputs)[i] = std::move(state[i]);
   for (size_t i = 0; i < stacks.size(); ++i) {
-    const ValueId v = node.outputs[states + i];
-    const int64_t axis = ListAt(node, "scan_output_axes", i);
-    const Type type = v != 0 ? ElementType(fn.value(v).type, axis) : Type();
+    if (node.outputs[states + i] == 0) continue;
+    const Type type = ElementType(step.types[states + i], ListAt(node, "scan_output_axes", i));
     GE_RETURN_IF_ERROR(stacks[i].Finish(run, type, &(*outputs)[states + i]));
   }
   return {};
 }
 
 // Inputs after the first may be tensors, which every element gets.
-Status RunSequenceMap(FlowRun* run, const Function& fn, const Node& node,
-                      std::span<const FlowValue* const> inputs, std::vector<FlowValue>* outputs) {
+Status RunSequenceMap(FlowRun* run, const HostStep& step, std::span<const FlowValue* const> inputs,
+                      std::vector<FlowValue>* outputs) {
+  const Node& node = step.node;
   const FlowValue& first = *inputs[0];
   if (first.kind != FlowValue::Kind::kSequence) {
     return Status(Code::kInvalidArgument, fmt::format("input 'input_sequence' is {}, wanted a "
@@ -280,9 +282,7 @@ Status RunSequenceMap(FlowRun* run, const Function& fn, const Node& node,
     for (size_t i = 0; i < mapped.size(); ++i) mapped[i].push_back(results[i]);
   }
   for (size_t i = 0; i < mapped.size(); ++i) {
-    const ValueId v = node.outputs[i];
-    const Type type =
-        v != 0 && !fn.value(v).type.elems.empty() ? fn.value(v).type.elems[0] : Type();
+    const Type type = step.types[i].elems.empty() ? Type() : step.types[i].elems[0];
     (*outputs)[i] = SequenceOf(type.dtype, std::move(mapped[i]));
   }
   return {};
@@ -290,13 +290,14 @@ Status RunSequenceMap(FlowRun* run, const Function& fn, const Node& node,
 
 }  // namespace
 
-Status RunControl(FlowRun* run, const Function& fn, const Node& node,
-                  std::span<const FlowValue* const> inputs, std::vector<FlowValue>* outputs) {
-  if (node.op == "If") return RunIf(run, node, inputs, outputs);
-  if (node.op == "Loop") return RunLoop(run, fn, node, inputs, outputs);
-  if (node.op == "Scan") return RunScan(run, fn, node, inputs, outputs);
-  if (node.op == "SequenceMap") return RunSequenceMap(run, fn, node, inputs, outputs);
-  return Status(Code::kUnsupported, fmt::format("{} has bodies, but no rule to run them", node.op));
+Status RunControl(FlowRun* run, const HostStep& step, std::span<const FlowValue* const> inputs,
+                  std::vector<FlowValue>* outputs) {
+  const std::string& op = step.node.op;
+  if (op == "If") return RunIf(run, step.node, inputs, outputs);
+  if (op == "Loop") return RunLoop(run, step, inputs, outputs);
+  if (op == "Scan") return RunScan(run, step, inputs, outputs);
+  if (op == "SequenceMap") return RunSequenceMap(run, step, inputs, outputs);
+  return Status(Code::kUnsupported, fmt::format("{} has bodies, but no rule to run them", op));
 }
 
 }  // namespace ge

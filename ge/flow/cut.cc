@@ -6,7 +6,6 @@
 #include <optional>
 #include <set>
 
-#include "ge/flow/host_op.h"
 #include "ge/ir/edit.h"
 
 namespace ge {
@@ -121,7 +120,11 @@ class Cutter {
     done_ = f;  // nodes and params as they were
     std::set<uint32_t> gone(planned_.begin(), planned_.end());
     gone.insert(host_.begin(), host_.end());
-    for (const uint32_t i : host_) cut->host.push_back(f.nodes[i]);
+    for (const uint32_t i : host_) {
+      HostStep step{f.nodes[i], FindHostOp(f, f.nodes[i]), {}};
+      for (const ValueId v : step.node.outputs) step.types.push_back(f.value(v).type);
+      cut->host.push_back(std::move(step));
+    }
     std::vector<Node> left;
     for (uint32_t i = 0; i < f.nodes.size(); ++i) {
       if (gone.count(i) == 0) left.push_back(std::move(f.nodes[i]));

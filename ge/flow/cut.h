@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "ge/base/status.h"
+#include "ge/flow/host_op.h"
 #include "ge/ir/graph.h"
 
 namespace ge {
@@ -19,12 +20,19 @@ struct FlowRest {
   FunctionId fn = 0;
 };
 
+// A node that the host runs: control flow, or by an operator's record.
+struct HostStep {
+  Node node;
+  const HostOp* op = nullptr;  // null: control flow
+  std::vector<Type> types;     // of its outputs, as far as they are known at the cut
+};
+
 struct FlowCut {
   // Nodes with their inputs as parameters and what others read as results, for the planner. No
   // nodes: there is nothing to plan.
   Graph plan;
   std::vector<ValueId> plan_in, plan_out;  // numbers of the function
-  std::vector<Node> host;                  // in order; each reads only what is at hand before it
+  std::vector<HostStep> host;              // in order; each reads only what is at hand before it
   std::vector<ValueId> by_content;         // the cut holds for these contents only
   std::vector<ValueId> dead;               // values that nobody reads behind this cut
   FlowRest rest;                           // no nodes: the function's results are at hand

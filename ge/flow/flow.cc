@@ -235,11 +235,12 @@ class FlowFunction {
   }
 
   Status RunHost(FlowRun* run, const Piece& piece, FlowActivation* a) {
-    for (const Node& n : piece.cut.host) {
+    for (const HostStep& step : piece.cut.host) {
+      const Node& n = step.node;
       a->host_in.clear();
       for (const ValueId v : n.inputs) a->host_in.push_back(v != 0 ? &a->values[v] : nullptr);
       a->host_out.resize(n.outputs.size());
-      GE_RETURN_IF_ERROR(RunNode(run, n, a->host_in, &a->host_out).AtNode(NodeLabel(n)));
+      GE_RETURN_IF_ERROR(RunStep(run, step, a->host_in, &a->host_out).AtNode(NodeLabel(n)));
       for (size_t i = 0; i < n.outputs.size(); ++i) {
         if (n.outputs[i] != 0) a->values[n.outputs[i]] = std::move(a->host_out[i]);
         a->host_out[i] = FlowValue();
@@ -248,13 +249,11 @@ class FlowFunction {
     return {};
   }
 
-  Status RunNode(FlowRun* run, const Node& n, std::span<const FlowValue* const> in,
+  Status RunStep(FlowRun* run, const HostStep& step, std::span<const FlowValue* const> in,
                  std::vector<FlowValue>* out) const {
-    if (IsControl(n)) {
-      return RunControl(run, function(), n, in, out);
-    }
-    HostCall call{flow_.graph_, n, in, &run->pool(), std::move(*out)};
-    const Status status = FindHostOp(function(), n)->run(call);
+    if (step.op == nullptr) return RunControl(run, step, in, out);
+    HostCall call{flow_.graph_, step.node, in, &run->pool(), std::move(*out)};
+    const Status status = step.op->run(call);
     *out = std::move(call.outputs);
     return status;
   }

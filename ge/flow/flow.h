@@ -86,7 +86,7 @@ class FlowRun {
 };
 
 // Runs If, Loop or Scan; outputs are set by position.
-Status RunControl(FlowRun* run, const Function& fn, const Node& node,
-                  std::span<const FlowValue* const> inputs, std::vector<FlowValue>* outputs);
+Status RunControl(FlowRun* run, const HostStep& step, std::span<const FlowValue* const> inputs,
+                  std::vector<FlowValue>* outputs);
 
 }  // namespace ge
