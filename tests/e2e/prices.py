@@ -75,11 +75,16 @@ def devices(told):
 
 
 def true_ns(c, engine):
-    """What one node takes on an engine, in ns, by --prices measure."""
-    told = c.explain([f"{engine}:price=100"], "--prices", "measure", cache="off")
-    times = [n["measured_ns"] for n in told.get("nodes", [])]
-    c.check(len(times) == 3 and all(t and t > 0 for t in times), "measured_ns of every node", told)
-    return max(times)
+    """What one node takes on an engine, in ns, by --prices measure: the least of several answers,
+    since a busy machine only adds to it."""
+    least = []
+    for _ in range(3):
+        told = c.explain([f"{engine}:price=100"], "--prices", "measure", cache="off")
+        times = [n["measured_ns"] for n in told.get("nodes", [])]
+        c.check(len(times) == 3 and all(t and t > 0 for t in times), "measured_ns of every node",
+                told)
+        least += times
+    return min(least)
 
 
 def check_underbidder(c, quick, slow):
