@@ -2,6 +2,7 @@
 // ge/place/from_offers.cc obeys it. Values, owned by whoever holds them; any thread may read.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -45,6 +46,9 @@ struct PlaceOptions {
   // Taken as it is when all its offers are made again, whatever they cost now; else it is as if it
   // were not given.
   std::vector<PlaceSegment> cover;
+  // Which nodes become their decomposition, for a cover or pins that name what came out of it; not
+  // set: prices decide.
+  std::optional<std::vector<uint32_t>> expanded;
   bool fuse = true;  // false: each node is a segment of its own, without patterns and groups
 };
 

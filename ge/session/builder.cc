@@ -147,12 +147,17 @@ class Builder {
   // Nodes with a decomposition stay whole or become their parts, whichever is cheaper.
   Status Decompose() {
     if (!HasDecompositions(function())) return {};
+    if (options_.place.expanded) {
+      c_->expanded = *options_.place.expanded;
+      ExpandAgain(&c_->graph, c_->fn, c_->expanded, &notes_);
+      return {};
+    }
     auto ask = [this](const Graph& graph, const Function& f, std::vector<PlanLayout>* layouts,
                       OfferSet* offers) -> Status {
       GE_ASSIGN_OR_RETURN(const auto view, GraphView::Make(graph, f));
       return Ask(graph, f, view.get(), layouts, offers);
     };
-    return ChooseDecompositions(engines_, ask, &c_->graph, c_->fn, &notes_);
+    return ChooseDecompositions(engines_, ask, &c_->graph, c_->fn, &c_->expanded, &notes_);
   }
 
   Status PlaceNodes() {

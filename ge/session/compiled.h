@@ -61,6 +61,7 @@ class Compiled {
     uint64_t bytes = 0;
   };
   std::vector<Port> inputs, outputs;
+  std::vector<NodeId> expanded;  // nodes that became their decomposition
   OfferSet offers;
   Plan plan;
   CheckReport check;

@@ -233,7 +233,7 @@ bool HasDecompositions(const Function& f) {
 
 Status ChooseDecompositions(const std::vector<std::unique_ptr<Engine>>& engines,
                             const AskEngines& ask, Graph* graph, FunctionId fn,
-                            DecompositionNotes* notes) {
+                            std::vector<NodeId>* expanded, DecompositionNotes* notes) {
   Market m;
   m.graph = graph, m.fn = fn;
   m.expanded = *graph;
@@ -263,7 +263,22 @@ Status ChooseDecompositions(const std::vector<std::unique_ptr<Engine>>& engines,
     for (NodeId part : e.parts) (*notes)[part] = why.at(e.node);
   }
   Compact(graph);
+  *expanded = std::move(expand);
   return {};
+}
+
+void ExpandAgain(Graph* graph, FunctionId fn, const std::vector<NodeId>& which,
+                 DecompositionNotes* notes) {
+  const std::vector<NodeId> candidates = Candidates(graph->fn(fn));
+  std::vector<NodeId> known;
+  for (const NodeId n : which) {
+    if (std::find(candidates.begin(), candidates.end(), n) != candidates.end()) known.push_back(n);
+  }
+  if (known.empty()) return;
+  for (const Expansion& e : Expand(graph, fn, known)) {
+    for (NodeId part : e.parts) (*notes)[part] = fmt::format("expanded from {}: rehearsed", e.op);
+  }
+  Compact(graph);
 }
 
 bool ExpandAll(Graph* graph, FunctionId fn, const std::string& why, DecompositionNotes* notes) {

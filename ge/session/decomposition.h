@@ -30,10 +30,15 @@ using DecompositionNotes = std::map<NodeId, std::string>;
 bool HasDecompositions(const Function& function);
 
 // Policies and pins play no part: what is placed depends on prices alone. Leaves a graph that no
-// way covers as it is: PLACE says which node nobody takes.
+// way covers as it is: PLACE says which node nobody takes. *expanded: which became parts.
 Status ChooseDecompositions(const std::vector<std::unique_ptr<Engine>>& engines,
                             const AskEngines& ask, Graph* graph, FunctionId fn,
-                            DecompositionNotes* notes);
+                            std::vector<NodeId>* expanded, DecompositionNotes* notes);
+
+// Expands just these nodes, as ChooseDecompositions once did on the same graph (its *expanded), so
+// that the nodes that come out have the same ids. Ids that name no such node are passed over.
+void ExpandAgain(Graph* graph, FunctionId fn, const std::vector<NodeId>& which,
+                 DecompositionNotes* notes);
 
 // Expands every node that has a decomposition; each part gets the note `why`. False when there was
 // none.

@@ -92,7 +92,7 @@ std::shared_ptr<Compiled> Session::RehearsePlans(const Entry& entry,
                   options_.build.prices.measure_budget_ms, &report);
   made->measured = measured;
   made->measured.plans = report.plans, made->measured.rehearsal_ms = report.ms;
-  if (!question.empty() && report.plans > 0) KeepRehearsed(question, made->plan);
+  if (!question.empty() && report.plans > 0) KeepRehearsed(question, made->plan, made->expanded);
   return made;
 }
 
@@ -107,7 +107,7 @@ Result<std::shared_ptr<Compiled>> Session::BuildOrRecall(Graph bound, FunctionId
   if (!kept) return BuildCompiled(std::move(bound), fn, engines_, build);
   const std::string question = QuestionOf(bound, engines_);
   BuildOptions again = build;
-  again.place.cover = FindRehearsed(question);
+  again.place = FindRehearsed(question);
   GE_ASSIGN_OR_RETURN(auto made, BuildCompiled(std::move(bound), fn, engines_, again));
   made->question = question;
   made->recalled = made->plan.place_method == kRehearsedMethod;

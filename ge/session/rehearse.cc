@@ -76,7 +76,7 @@ class Rehearsal {
       by_order.policy = PlacePolicy::kPriority, by_order.order = order;
       const auto placed = Propose(by_order);
       if (!placed || placed->plan.predicted_ns > kWorthARun * held_->plan.predicted_ns) continue;
-      challengers.push_back({Again(placed->plan), placed->plan.predicted_ns});
+      challengers.push_back({Again(*placed), placed->plan.predicted_ns});
     }
     std::sort(challengers.begin(), challengers.end(),
               [](const auto& a, const auto& b) { return a.ns < b.ns; });
@@ -84,7 +84,7 @@ class Rehearsal {
     for (int i = 0; i < kSolves; ++i) {
       const auto placed = Propose(place);
       if (!placed) break;
-      Challenge(Again(placed->plan));
+      Challenge(Again(*placed));
     }
     while (MoveOnce()) {
     }
@@ -110,9 +110,10 @@ class Rehearsal {
     if (!made || !seen_.insert(PlacementDigest((*placed)->plan)).second) return nullptr;
     return *std::move(placed);
   }
-  static PlaceOptions Again(const Plan& plan) {
+  static PlaceOptions Again(const Compiled& c) {
     PlaceOptions place;
-    place.cover = CoverOf(plan, plan.functions[0]);
+    place.cover = CoverOf(c.plan, c.plan.functions[0]);
+    place.expanded = c.expanded;
     return place;
   }
 
@@ -126,13 +127,14 @@ class Rehearsal {
         if (ns - c.ns > kMaybeFaster * held_->plan.predicted_ns) continue;
         PlaceOptions place;
         place.pins = PinsOfMove(held_->plan, c.nodes, engine);
+        place.expanded = held_->expanded;
         moves.push_back({std::move(place), ns - c.ns});
       }
     }
     std::sort(moves.begin(), moves.end(), [](const auto& a, const auto& b) { return a.ns < b.ns; });
     for (const Challenger& m : moves) {
       const auto placed = Propose(m.place);
-      if (placed && Challenge(Again(placed->plan))) return true;
+      if (placed && Challenge(Again(*placed))) return true;
     }
     return false;
   }

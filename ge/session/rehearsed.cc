@@ -18,7 +18,7 @@ namespace ge {
 namespace {
 
 constexpr const char* kFile = "plans.json";
-constexpr int kFormat = 2;
+constexpr int kFormat = 3;
 // Plans kept, of 10 to 30 KB each, since each session reads the file; the oldest go first.
 constexpr size_t kMost = 64;
 
@@ -92,23 +92,28 @@ std::string QuestionOf(const Graph& bound, const std::vector<std::unique_ptr<Eng
   return Sha256(std::as_bytes(std::span(text.data(), text.size()))).substr(0, 32);
 }
 
-std::vector<PlaceSegment> FindRehearsed(const std::string& question) {
+PlaceOptions FindRehearsed(const std::string& question) {
   const auto text = ReadCacheFile(kFile);
   if (!text) return {};
   const nlohmann::json all = Parsed(*text);
   const auto it = all["plans"].find(question);
   if (it == all["plans"].end()) return {};
   try {
-    return CoverFrom(it->at("cover"));
+    PlaceOptions place;
+    place.cover = CoverFrom(it->at("cover"));
+    place.expanded = it->at("expanded").get<std::vector<NodeId>>();
+    return place;
   } catch (const nlohmann::json::exception&) {  // damaged: as if it were not there
     return {};
   }
 }
 
-void KeepRehearsed(const std::string& question, const Plan& plan) {
+void KeepRehearsed(const std::string& question, const Plan& plan,
+                   const std::vector<NodeId>& expanded) {
   UpdateCacheFile(kFile, [&](const std::string& present) {
     nlohmann::json all = Parsed(present);
     all["plans"][question] = {{"cover", CoverJson(CoverOf(plan, plan.functions[0]))},
+                              {"expanded", expanded},
                               {"at", SecondsNow()}};
     DropOldest(&all["plans"]);
     return all.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";

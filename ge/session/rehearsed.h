@@ -20,10 +20,11 @@ namespace ge {
 std::string QuestionOf(const Graph& bound, const std::vector<std::unique_ptr<Engine>>& engines);
 
 // What PLACE is to take again, offer by offer, so that prices which change do not change the plan.
-// Empty when nothing is kept.
-std::vector<PlaceSegment> FindRehearsed(const std::string& question);
+// No cover when nothing is kept.
+PlaceOptions FindRehearsed(const std::string& question);
 
 // Nothing happens where no cache folder can be written.
-void KeepRehearsed(const std::string& question, const Plan& plan);
+void KeepRehearsed(const std::string& question, const Plan& plan,
+                   const std::vector<NodeId>& expanded);
 
 }  // namespace ge

@@ -63,7 +63,7 @@ TEST_F(Rehearsed, IsThePlanOfTheNextSessionAndOfNoOther) {
   EXPECT_FALSE(first->recalled);
   const auto odd = Plan(8, "native,ref", Odd());
   EXPECT_TRUE(odd->question.empty()) << "what the caller pins is no question";
-  KeepRehearsed(first->question, odd->plan);
+  KeepRehearsed(first->question, odd->plan, odd->expanded);
 
   const auto again = Plan(8);
   EXPECT_TRUE(again->recalled);
@@ -83,30 +83,30 @@ ge::Plan Unknown(ge::Plan plan) {
 
 TEST_F(Rehearsed, WhatDoesNotFitIsForgotten) {
   const auto first = Plan(8);
-  KeepRehearsed(first->question, Unknown(first->plan));
+  KeepRehearsed(first->question, Unknown(first->plan), {});
   EXPECT_FALSE(Plan(8)->recalled);
   for (const char* text :
-       {"", "{", "[]", R"({"format": 2, "plans": 3})", R"({"format": 1, "plans": {}})"}) {
+       {"", "{", "[]", R"({"format": 3, "plans": 3})", R"({"format": 1, "plans": {}})"}) {
     std::ofstream(folder_ / "plans.json") << text;
     EXPECT_FALSE(Plan(8)->recalled) << text;
   }
   std::ofstream(folder_ / "plans.json")
-      << R"({"format": 2, "plans": {")" << first->question << R"(": {"at": 1}}})";
+      << R"({"format": 3, "plans": {")" << first->question << R"(": {"at": 1}}})";
   EXPECT_FALSE(Plan(8)->recalled) << "fields are missing";
 }
 
 TEST_F(Rehearsed, IsBoundedAndDamagedEntriesGoFirst) {
   const auto first = Plan(8);
-  std::string text = R"({"format": 2, "plans": {)";
-  for (int i = 0; i < 200; ++i) text += std::to_string(i).insert(0, "\"") + "\": 3, ";
+  std::string text = R"({"format": 3, "plans": {)";
+  for (int i = 0; i < 200; ++i) text += std::to_string(i).insert(0, "\"") + "\": 8, ";
   std::filesystem::create_directories(folder_);
   std::ofstream(folder_ / "plans.json") << text << R"("x": {"at": "late"}}})";
-  KeepRehearsed(first->question, first->plan);
+  KeepRehearsed(first->question, first->plan, first->expanded);
   EXPECT_TRUE(Plan(8)->recalled);
   std::ifstream file(folder_ / "plans.json");
   const std::string kept((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
   size_t damaged = 0;
-  for (size_t at = kept.find(":3"); at != std::string::npos; at = kept.find(":3", at + 1))
+  for (size_t at = kept.find(":8"); at != std::string::npos; at = kept.find(":8", at + 1))
     ++damaged;
   EXPECT_EQ(damaged, 62u) << "of 64 plans one is new and one is x";
 }

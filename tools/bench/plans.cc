@@ -97,7 +97,8 @@ double Error(const Runner& a, const Runner& b) {
 }
 
 // Without a policy, what no pin says stays as in the session's plan.
-Result<PlaceOptions> ReadPlan(const nlohmann::json& j, const Plan& base) {
+Result<PlaceOptions> ReadPlan(const nlohmann::json& j, const Compiled& compiled) {
+  const Plan& base = compiled.plan;
   PlaceOptions p;
   if (j.contains("policy")) {
     GE_ASSIGN_OR_RETURN(p.policy, PlacePolicyFromName(j.value("policy", "cost")));
@@ -106,8 +107,10 @@ Result<PlaceOptions> ReadPlan(const nlohmann::json& j, const Plan& base) {
   } else if (j.contains("move")) {
     const NodeId node = j["move"][0].get<NodeId>();
     p.pins = PinsOfMove(base, {&node, 1}, j["move"][1].get<std::string>());
+    p.expanded = compiled.expanded;
   } else {
     p.pins = PinsOfMove(base, {}, "");
+    p.expanded = compiled.expanded;
   }
   for (const std::string& text : j.value("pins", std::vector<std::string>())) {
     GE_ASSIGN_OR_RETURN(PlacePin pin, ParsePin(text));
@@ -198,7 +201,7 @@ class Bench {
 
   Status Measure(const nlohmann::json& plan, nlohmann::json* j) {
     BuildOptions build = session_->build_options();
-    GE_ASSIGN_OR_RETURN(build.place, ReadPlan(plan, base_.compiled->plan));
+    GE_ASSIGN_OR_RETURN(build.place, ReadPlan(plan, *base_.compiled));
     const StageId last = build.stop_after;
     build.stop_after = StageId::kPlace;
     GE_ASSIGN_OR_RETURN(auto placed, session_->CompileApart(options_.entry, views_, build));
