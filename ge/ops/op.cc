@@ -21,12 +21,6 @@ constexpr const OpDef* kTable[] = {
 #undef GE_OP_ENTRY
 };
 
-std::string FullName(std::string_view domain, std::string_view name) {
-  return domain.empty() ? std::string(name) : fmt::format("{}.{}", domain, name);
-}
-
-std::string FullName(const OpDef& op) { return FullName(op.domain, op.name); }
-
 // Edit distance without case, of names of at most 64 letters (longer ones are cut).
 size_t EditDistance(std::string_view a, std::string_view b) {
   a = a.substr(0, 64);
@@ -196,6 +190,10 @@ std::string SetName(DTypeSet set) {
 }  // namespace
 
 std::span<const OpDef* const> AllOps() { return kTable; }
+
+std::string FullName(std::string_view domain, std::string_view name) {
+  return domain.empty() ? std::string(name) : fmt::format("{}.{}", domain, name);
+}
 
 const OpDef* FindOp(std::string_view domain, std::string_view name) {
   using Key = std::pair<std::string_view, std::string_view>;

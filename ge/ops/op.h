@@ -1,6 +1,7 @@
 // OpDef: everything that the engine knows of an operator, one record per file in ge/ops/<domain>/.
 // The table of all of them is generated from the file names at configure time: the file
-// ge/ops/onnx/leaky_relu.cc must define GE_OP(leaky_relu). No static constructors.
+// ge/ops/onnx/leaky_relu.cc must define GE_OP(leaky_relu), ge/ops/onnx_ml/scaler.cc
+// GE_OP(onnx_ml_scaler). No static constructors.
 // All functions are pure and may be called by any thread.
 #pragma once
 
@@ -106,7 +107,7 @@ struct Work {
 };
 
 struct OpDef {
-  const char* domain;     // "" = ai.onnx, "ge"
+  const char* domain;     // "" = ai.onnx, "ge", "ai.onnx.ml", "com.microsoft"
   const char* name;       // "LeakyRelu"
   int32_t since_version;  // the opset that gave it the meaning at the canonical opset
   std::vector<Port> inputs, outputs;
@@ -132,6 +133,9 @@ struct OpDef {
 // All operators in file-name order.
 std::span<const OpDef* const> AllOps();
 const OpDef* FindOp(std::string_view domain, std::string_view name);
+// "Relu", "ai.onnx.ml.Scaler".
+std::string FullName(std::string_view domain, std::string_view name);
+inline std::string FullName(const OpDef& op) { return FullName(op.domain, op.name); }
 // The nearest known names by edit distance, for refusals: "did you mean ...".
 std::vector<std::string> NearestOps(std::string_view domain, std::string_view name);
 // Checks a node against its record: port counts, attribute names and kinds, required ones.

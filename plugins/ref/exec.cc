@@ -107,7 +107,7 @@ ge_rc Exec::AddStep(const ge_graph& graph, uint32_t node, ge_err* err) {
   Why why;
   const ge_node& n = *GE_NODE(&graph, node);
   step.label = LabelOf(n);
-  const Kernel* kernel = FindKernel(View(n.op));
+  const Kernel* kernel = FindKernel(n);
   if (kernel != nullptr && NodeView::Open(graph, node, &view, &why)) {
     step.prepared = kernel->prepare(view, &why);
   }

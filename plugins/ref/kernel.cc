@@ -11,14 +11,28 @@ namespace ref {
 #include "plugins/ref/ref_table.inc"
 #undef GE_REF_ENTRY
 
-const Kernel* FindKernel(std::string_view op) {
+namespace {
+
+// "Relu" is that of ONNX's domain, "ai.onnx.ml.Scaler" of another.
+bool IsNamed(std::string_view name, std::string_view domain, std::string_view op) {
+  if (domain.empty()) return name == op;
+  return name.size() == domain.size() + 1 + op.size() && name.starts_with(domain) &&
+         name[domain.size()] == '.' && name.ends_with(op);
+}
+
+}  // namespace
+
+const Kernel* FindKernel(const ge_node& node) {
+  const std::string_view op = ge::plugin::View(node.op);
+  std::string_view domain = ge::plugin::View(node.domain);
+  if (domain == "ai.onnx") domain = {};
   static constexpr const Kernel* kTable[] = {
 #define GE_REF_ENTRY(stem) &kernel_##stem,
 #include "plugins/ref/ref_table.inc"
 #undef GE_REF_ENTRY
   };
   for (const Kernel* k : kTable) {
-    if (op == k->op) return k;
+    if (IsNamed(k->op, domain, op)) return k;
   }
   return nullptr;
 }

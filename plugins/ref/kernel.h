@@ -122,14 +122,14 @@ std::unique_ptr<Prepared> Make(F f) {
 }
 
 struct Kernel {
-  const char* op;  // in ONNX's own domain
+  const char* op;  // "Relu"; of other domains than ONNX's own "ai.onnx.ml.Scaler"
   uint32_t since;  // oldest opset whose meaning this is
   // nullptr, with *why filled, when the node cannot be taken.
   std::unique_ptr<Prepared> (*prepare)(const NodeView& node, Why* why);
 };
 
-// The kernel for an operator of ONNX's domain; nullptr when there is none.
-const Kernel* FindKernel(std::string_view op);
+// The kernel for the node's operator; nullptr when there is none.
+const Kernel* FindKernel(const ge_node& node);
 
 }  // namespace ref
 

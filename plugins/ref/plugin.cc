@@ -25,9 +25,9 @@ using ge::plugin::View;
 bool Consider(const ge_graph& graph, uint32_t node, ge_cost* cost, uint32_t* const_align,
               Why* why) {
   const ge_node& n = *GE_NODE(&graph, node);
-  const std::string_view domain = View(n.domain), op = View(n.op);
-  const Kernel* kernel = domain.empty() || domain == "ai.onnx" ? FindKernel(op) : nullptr;
+  const Kernel* kernel = FindKernel(n);
   if (kernel == nullptr) {
+    const std::string_view domain = View(n.domain), op = View(n.op);
     return why->Say(GE_WHY_OP, "no kernel for %.*s%s%.*s", static_cast<int>(domain.size()),
                     domain.data(), domain.empty() ? "" : ".", static_cast<int>(op.size()),
                     op.data());

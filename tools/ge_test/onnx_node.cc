@@ -96,8 +96,7 @@ class NodeTests {
   bool InScope(const wire::Graph& graph) const {
     bool known = graph.node_size() > 0, wanted = options_.op.empty();
     for (const wire::Node& node : graph.node()) {
-      const bool ours = node.domain().empty() || node.domain() == "ai.onnx";
-      known = known && ours && FindOp("", node.op_type()) != nullptr;
+      known = known && FindOp(node.domain(), node.op_type()) != nullptr;
       wanted = wanted || node.op_type() == options_.op;
     }
     return known && wanted;

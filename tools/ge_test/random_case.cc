@@ -91,14 +91,15 @@ std::shared_ptr<HostTensor> Convert(const HostTensor& t, DType dtype) {
 #include "tools/ge_test/random_ops.inc"
 #undef GE_RANDOM_OP_ENTRY
 
-const RandomOp* FindRandomOp(std::string_view op) {
+const RandomOp* FindRandomOp(const OpDef& op) {
   static const RandomOp* const kAll[] = {
 #define GE_RANDOM_OP_ENTRY(stem) &random_op_##stem,
 #include "tools/ge_test/random_ops.inc"
 #undef GE_RANDOM_OP_ENTRY
   };
+  const std::string name = FullName(op);
   for (const RandomOp* r : kAll) {
-    if (r->op == op) return r;
+    if (r->op == name) return r;
   }
   return nullptr;
 }
@@ -120,9 +121,11 @@ bool Follows(const RandomCase& c, size_t i) {
 Graph ToGraph(const RandomCase& c, DType dtype, std::vector<std::shared_ptr<HostTensor>>* inputs) {
   Graph g;
   g.opsets[""] = kCanonicalOpset;
+  if (c.op->domain[0] != 0) g.opsets[c.op->domain] = c.op->since_version;
   Function& f = g.AddFunction("main");
   Node node;
   node.id = f.next_node_id++;
+  node.domain = c.op->domain;
   node.op = c.op->name;
   node.name = "node";
   node.attrs = c.attrs;

@@ -87,7 +87,7 @@ enum class Error { kOfOutput, kOfTerms };
 
 // How random cases of an operator are made and judged; one record a file in cases/.
 struct RandomOp {
-  const char* op;
+  const char* op;  // "Relu"; of other domains than ONNX's own "ai.onnx.ml.Scaler"
   void (*make)(CaseMaker& m);
   // The greatest error in f32; f16 and bf16 are allowed 2^13 and 2^16 times as much, as their
   // mantissas are so much shorter. Integers and bools must be bit-equal in every operator, and so
@@ -100,7 +100,7 @@ struct RandomOp {
   bool (*plain)(const RandomCase& c, HostTensor* out) = nullptr;
 };
 // One for every operator that can run; null for those that cannot (If, Loop, Scan).
-const RandomOp* FindRandomOp(std::string_view op);
+const RandomOp* FindRandomOp(const OpDef& op);
 
 // The graph; tensors that are parameters go to *inputs. `dtype` other than kUndefined converts
 // everything of input 0's type variable.

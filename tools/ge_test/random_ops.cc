@@ -76,7 +76,7 @@ double Greatest(const HostTensor& t) {
 class OneOp {
  public:
   OneOp(const SweepOptions& options, const OpDef& op, const std::string& engine)
-      : options_(options), op_(op), engine_(engine), record_(FindRandomOp(op.name)) {}
+      : options_(options), op_(op), engine_(engine), record_(FindRandomOp(op)) {}
 
   // False when there is no record of the operator in cases/.
   bool Run() {
@@ -91,7 +91,7 @@ class OneOp {
     }
     if (accepted_ > 0 && accepted_ < options_.count) {
       ++failed_;
-      fmt::print("FAILED  {} on {}: took only {} of {} random cases, wanted {}\n", op_.name,
+      fmt::print("FAILED  {} on {}: took only {} of {} random cases, wanted {}\n", FullName(op_),
                  engine_, accepted_, tries_, options_.count);
     }
     return true;
@@ -180,7 +180,7 @@ class OneOp {
     empty_ += empty, scalar_ += scalar;
     if (why.empty()) return;
     if (++failed_ > kShownFailures) return;
-    fmt::print("FAILED  {} on {}, seed {}, case {}: {}\n{}", op_.name, engine_, options_.seed,
+    fmt::print("FAILED  {} on {}, seed {}, case {}: {}\n{}", FullName(op_), engine_, options_.seed,
                tries_, why, ToTextCase(c, engine_));
   }
 
@@ -220,10 +220,13 @@ std::vector<std::string> EngineNames(const std::string& list) {
 // What engines are asked for, and what of the host has cases on tensors. Bodies, sequences and
 // strings have text cases and ONNX's node tests; the ge domain holds states and transfers.
 bool CanRun(const OpDef& op, const std::string& engine) {
-  const std::string_view name = op.name;
-  if (op.domain[0] != 0 || name == "If" || name == "Loop" || name == "Scan") return false;
-  if (name == "SequenceMap") return false;
-  return !IsHostOnly("", name) || (engine == "ref" && FindRandomOp(name) != nullptr);
+  const std::string_view name = op.name, domain = op.domain;
+  if (domain == "ge") return false;
+  if (domain.empty() &&
+      (name == "If" || name == "Loop" || name == "Scan" || name == "SequenceMap")) {
+    return false;
+  }
+  return !IsHostOnly(domain, name) || (engine == "ref" && FindRandomOp(op) != nullptr);
 }
 
 }  // namespace
@@ -236,12 +239,12 @@ int RunRandomOps(const SweepOptions& options) {
   for (const std::string& engine : engines) {
     int64_t ops = 0, cases = 0, empty = 0, scalar = 0;
     for (const OpDef* op : AllOps()) {
-      if (!CanRun(*op, engine) || (!options.op.empty() && options.op != op->name)) continue;
+      if (!CanRun(*op, engine) || (!options.op.empty() && options.op != FullName(*op))) continue;
       ++matched;
       OneOp one(options, *op, engine);
       if (!one.Run()) {
         ++failed;
-        fmt::print("FAILED  {}: tools/ge_test/cases has no file for it\n", op->name);
+        fmt::print("FAILED  {}: tools/ge_test/cases has no file for it\n", FullName(*op));
         continue;
       }
       failed += one.failed();
@@ -250,11 +253,11 @@ int RunRandomOps(const SweepOptions& options) {
       cases += one.accepted(), empty += one.empty(), scalar += one.scalar();
       if (options.verbose && one.accepted() > 0) {
         fmt::print("{:12} {:20} {:5} cases, {:4} with an empty tensor, {:4} with a scalar\n",
-                   engine, op->name, one.accepted(), one.empty(), one.scalar());
+                   engine, FullName(*op), one.accepted(), one.empty(), one.scalar());
       }
       if (engine == "ref" && one.accepted() == 0) {
         ++failed;
-        fmt::print("FAILED  {} on ref: no random case was taken\n", op->name);
+        fmt::print("FAILED  {} on ref: no random case was taken\n", FullName(*op));
       }
     }
     fmt::print("{}: {} operators, {} cases, {} with an empty tensor, {} with a scalar\n", engine,
