@@ -18,6 +18,18 @@ namespace {
 constexpr int64_t kNewestIrVersion = 13;  // of onnx 1.22
 constexpr int64_t kOldestOpset = 7;       // broadcasting as it still is
 
+}  // namespace
+
+Status CheckOnnxOpset(int64_t opset) {
+  if (opset >= kOldestOpset && opset <= kCanonicalOpset) return {};
+  return Status(Code::kUnsupported,
+                fmt::format("the model uses opset {} of ai.onnx, wanted {} to {}; export it for "
+                            "one of these",
+                            opset, kOldestOpset, kCanonicalOpset));
+}
+
+namespace {
+
 Status ReadVersions(ImportState* s, const wire::Model& model) {
   if (!model.has_ir_version() || model.ir_version() < 1) {
     return Status(Code::kInvalidGraph,
@@ -45,12 +57,7 @@ Status ReadVersions(ImportState* s, const wire::Model& model) {
   auto onnx = s->graph.opsets.find("");
   if (onnx == s->graph.opsets.end()) return {};  // a node that needs it is refused by name
   s->opset = onnx->second;
-  if (s->opset < kOldestOpset || s->opset > kCanonicalOpset) {
-    return Status(Code::kUnsupported,
-                  fmt::format("the model uses opset {} of ai.onnx, wanted {} to {}; export it for "
-                              "one of these",
-                              s->opset, kOldestOpset, kCanonicalOpset));
-  }
+  GE_RETURN_IF_ERROR(CheckOnnxOpset(s->opset));
   onnx->second = kCanonicalOpset;
   return {};
 }
@@ -74,11 +81,8 @@ Status ImportModel(ImportState* s, const wire::Model& model) {
     return Status(Code::kInvalidGraph, "the model has no graph; is it an ONNX model?");
   }
   ReadMeta(s, model);
-  std::set<std::pair<std::string, std::string>> functions;
-  for (const auto& f : model.functions()) {
-    functions.emplace(f.domain() == "ai.onnx" ? "" : f.domain(), f.name());
-  }
-  GraphImporter importer(s, std::move(functions));
+  GraphImporter importer(s);
+  for (const auto& f : model.functions()) GE_RETURN_IF_ERROR(importer.AddLocalFunction(f));
   GE_ASSIGN_OR_RETURN(FunctionId main, importer.ImportMain(model.graph()));
   GE_RETURN_IF_ERROR(UpgradeToCanonical(s, main));
   Entry entry;

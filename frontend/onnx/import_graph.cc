@@ -46,6 +46,7 @@ ValueId GraphImporter::Resolve(Scope* scope, std::string_view name) {
   }
   if (!at) return 0;
   ValueId value = at->names.find(name)->second.value;
+  if (value == 0) return 0;  // a function's input that the call omits
   for (; !path.empty(); path.pop_back()) {
     Value outer = Fn(*at).value(value);
     auto rank = s_->declared_ranks.find({at->fn, value});
@@ -58,6 +59,19 @@ ValueId GraphImporter::Resolve(Scope* scope, std::string_view name) {
     if (rank != s_->declared_ranks.end()) s_->declared_ranks[{at->fn, value}] = rank->second;
   }
   return value;
+}
+
+Result<ValueId> GraphImporter::InputOf(const wire::Node& n, int i, const std::string& label,
+                                       Scope* scope) {
+  const std::string& name = n.input(i);
+  if (name.empty()) return ValueId{0};
+  GE_RETURN_IF_ERROR(CheckName(*s_, "a value", name));
+  const ValueId value = Resolve(scope, name);
+  const Scope* at = scope;
+  while (value == 0 && at && !at->names.count(name)) at = at->parent;
+  if (value != 0 || at) return value;
+  return Invalid(fmt::format(
+      "input {} of node '{}', '{}', is made by no node, input or initializer", i, label, name));
 }
 
 // A new value of this name with the type that the graph declares for it.
@@ -128,9 +142,9 @@ Status GraphImporter::AddInputs(const wire::Graph& g, Scope* scope) {
   return {};
 }
 
-Status GraphImporter::DeclareNodeOutputs(const wire::Graph& g, Scope* scope) {
-  for (int i = 0; i < g.node_size(); ++i) {
-    const wire::Node& n = g.node(i);
+Status GraphImporter::DeclareNodeOutputs(const NodeList& nodes, Scope* scope) {
+  for (int i = 0; i < nodes.size(); ++i) {
+    const wire::Node& n = nodes.Get(i);
     GE_RETURN_IF_ERROR(CheckName(*s_, "a node", n.name()));
     GE_RETURN_IF_ERROR(CheckName(*s_, "an operator", n.op_type()));
     std::string label = LabelOf(n, i);
@@ -161,22 +175,26 @@ Status GraphImporter::AddConstantNode(const wire::Node& n, const std::string& la
                                n.input_size(), n.output_size()))
         .AtNode(label);
   }
-  auto c = ConstantOf(n, label);
+  auto c = ConstantOf(n, label, *scope);
   if (!c.ok()) return Status(c.status()).AtNode(label);
   c->name = n.output(0);
   ValueId value = AddConstValue(&s_->graph, &Fn(*scope), *std::move(c));
   return Declare(scope, n.output(0), value, fmt::format("node '{}'", label)).AtNode(label);
 }
 
-Result<Const> GraphImporter::ConstantOf(const wire::Node& n, const std::string& label) {
+Result<Const> GraphImporter::ConstantOf(const wire::Node& n, const std::string& label,
+                                        const Scope& scope) {
   if (n.attribute_size() != 1) {
     return Invalid(
         fmt::format("Constant '{}' has {} attributes, wanted one of value, value_int, "
                     "value_ints, value_float, value_floats, value_string, value_strings",
                     label, n.attribute_size()));
   }
-  const wire::Attribute& a = n.attribute(0);
-  std::string where = fmt::format("attribute '{}' of node '{}'", a.name(), label);
+  std::string where = fmt::format("attribute '{}' of node '{}'", n.attribute(0).name(), label);
+  wire::Attribute copy;
+  GE_ASSIGN_OR_RETURN(const wire::Attribute* given, Given(scope, n.attribute(0), where, &copy));
+  if (!given) return Invalid(fmt::format("{} refers to a parameter that is not given", where));
+  const wire::Attribute& a = *given;
   if (a.name() == "sparse_value") {
     return Status(Code::kUnsupported,
                   fmt::format("{} is not supported yet; store it dense as value", where));
@@ -229,12 +247,6 @@ Status GraphImporter::CheckOperator(const wire::Node& n, const std::string& labe
                     "no opset; add it to opset_import",
                     label, n.op_type(), domain.empty() ? "ai.onnx" : domain));
   }
-  if (local_functions_.count({domain, n.op_type()})) {
-    return Status(Code::kUnsupported,
-                  fmt::format("node '{}' calls the model's own function '{}' of domain '{}', which "
-                              "is not supported yet; inline the model's functions before loading",
-                              label, n.op_type(), domain));
-  }
   return {};
 }
 
@@ -243,8 +255,12 @@ Status GraphImporter::AddAttributes(const wire::Node& n, const std::string& labe
   constexpr int32_t kGraph = 5;  // ONNX's number of the attribute type
   std::set<std::string_view> seen;
   bodies->reserve(n.attribute_size());  // scopes are pointed at
-  for (const auto& a : n.attribute()) {
-    std::string where = fmt::format("attribute '{}' of node '{}'", a.name(), label);
+  for (const auto& as_written : n.attribute()) {
+    std::string where = fmt::format("attribute '{}' of node '{}'", as_written.name(), label);
+    wire::Attribute copy;
+    GE_ASSIGN_OR_RETURN(const wire::Attribute* given, Given(*scope, as_written, where, &copy));
+    if (!given) continue;
+    const wire::Attribute& a = *given;
     GE_RETURN_IF_ERROR(CheckName(*s_, where, a.name()));
     if (a.name().empty()) return Invalid(fmt::format("node '{}' has a nameless attribute", label));
     if (!seen.insert(a.name()).second) return Invalid(fmt::format("{} is given twice", where));
@@ -299,22 +315,13 @@ Status GraphImporter::CloseBodies(std::vector<Body>* bodies, Scope* scope, Node*
 Status GraphImporter::AddNode(const wire::Node& n, int index, Scope* scope) {
   std::string label = LabelOf(n, index);
   GE_RETURN_IF_ERROR(CheckOperator(n, label));
+  if (LocalFunctionOf(n)) return AddCall(n, label, scope);
   Node node;
   node.domain = DomainOf(n);
   node.op = n.op_type();
-  node.name = n.name();
+  node.name = scope->call ? scope->call->label + "/" + label : n.name();
   for (int i = 0; i < n.input_size(); ++i) {
-    ValueId value = 0;
-    if (!n.input(i).empty()) {
-      GE_RETURN_IF_ERROR(CheckName(*s_, "a value", n.input(i)));
-      value = Resolve(scope, n.input(i));
-      if (value == 0) {
-        return Invalid(
-            fmt::format("input {} of node '{}', '{}', is made by no node, input or "
-                        "initializer",
-                        i, label, n.input(i)));
-      }
-    }
+    GE_ASSIGN_OR_RETURN(const ValueId value, InputOf(n, i, label, scope));
     node.inputs.push_back(value);
   }
   while (!node.inputs.empty() && node.inputs.back() == 0) node.inputs.pop_back();
@@ -349,6 +356,14 @@ Status GraphImporter::AddResults(const wire::Graph& g, Scope* scope) {
   return {};
 }
 
+Status GraphImporter::AddNodes(const NodeList& nodes, Scope* scope) {
+  for (int i = 0; i < nodes.size(); ++i) {
+    const wire::Node& n = nodes.Get(i);
+    if (!IsConstant(n)) GE_RETURN_IF_ERROR(AddNode(n, i, scope).AtNode(LabelOf(n, i)));
+  }
+  return {};
+}
+
 Status GraphImporter::ImportGraph(const wire::Graph& g, const std::string& name, Scope* scope) {
   GE_RETURN_IF_ERROR(CheckName(*s_, "a graph", g.name()));
   Function& f = s_->graph.AddFunction(UniqueFunctionName(name));
@@ -357,11 +372,8 @@ Status GraphImporter::ImportGraph(const wire::Graph& g, const std::string& name,
   GE_RETURN_IF_ERROR(CollectInfos(g, scope));
   GE_RETURN_IF_ERROR(AddInitializers(g, scope));
   GE_RETURN_IF_ERROR(AddInputs(g, scope));
-  GE_RETURN_IF_ERROR(DeclareNodeOutputs(g, scope));
-  for (int i = 0; i < g.node_size(); ++i) {
-    if (IsConstant(g.node(i))) continue;
-    GE_RETURN_IF_ERROR(AddNode(g.node(i), i, scope).AtNode(LabelOf(g.node(i), i)));
-  }
+  GE_RETURN_IF_ERROR(DeclareNodeOutputs(g.node(), scope));
+  GE_RETURN_IF_ERROR(AddNodes(g.node(), scope));
   GE_RETURN_IF_ERROR(AddResults(g, scope));
   return SortNodes(&Fn(*scope));
 }

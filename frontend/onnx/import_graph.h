@@ -3,17 +3,25 @@
 // after it. Used by one thread.
 #pragma once
 
+#include <map>
 #include <set>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <unordered_map>
 #include <utility>
 #include <vector>
 
 #include "frontend/onnx/import_state.h"
 
+namespace google::protobuf {
+template <typename Element>
+class RepeatedPtrField;
+}  // namespace google::protobuf
+
 namespace graphengine::onnx_wire {
 class Graph;
+class LocalFunction;
 class Node;
 class ValueInfo;
 }  // namespace graphengine::onnx_wire
@@ -22,10 +30,11 @@ namespace ge {
 
 class GraphImporter {
  public:
-  // `local_functions` holds (domain, name) of the functions that the model itself defines.
-  GraphImporter(ImportState* state, std::set<std::pair<std::string, std::string>> local_functions)
-      : s_(state), local_functions_(std::move(local_functions)) {}
+  explicit GraphImporter(ImportState* state) : s_(state) {}
 
+  // A function that the model itself defines; `f` outlives this. Its calls are written out in
+  // place.
+  Status AddLocalFunction(const wire::LocalFunction& f);
   Result<FunctionId> ImportMain(const wire::Graph& graph);
 
  private:
@@ -34,10 +43,20 @@ class GraphImporter {
     std::string by;         // "node 'Conv_1'", "an input": for refusals
     bool captured = false;  // from an enclosing graph
   };
-  // The names of one graph. Keys point into the wire message.
+  using NodeList = google::protobuf::RepeatedPtrField<wire::Node>;
+  struct Scope;
+  // A call of a local function that is being written out.
+  struct CallSite {
+    const wire::LocalFunction* function = nullptr;
+    const wire::Node* node = nullptr;
+    std::string label;
+    const Scope* caller = nullptr;
+  };
+  // The names of one graph, or of one call of a local function. Keys point into the wire message.
   struct Scope {
     Scope* parent = nullptr;
     FunctionId fn = 0;
+    const CallSite* call = nullptr;  // of a called function's own scope, not of bodies in it
     std::unordered_map<std::string_view, Declared> names;
     std::unordered_map<std::string_view, const wire::ValueInfo*> infos;
     std::vector<std::string_view> captures;  // in the order of first use
@@ -51,7 +70,8 @@ class GraphImporter {
   Status CollectInfos(const wire::Graph& g, Scope* scope);
   Status AddInitializers(const wire::Graph& g, Scope* scope);
   Status AddInputs(const wire::Graph& g, Scope* scope);
-  Status DeclareNodeOutputs(const wire::Graph& g, Scope* scope);
+  Status DeclareNodeOutputs(const NodeList& nodes, Scope* scope);
+  Status AddNodes(const NodeList& nodes, Scope* scope);
   Status AddResults(const wire::Graph& g, Scope* scope);
 
   Status AddNode(const wire::Node& n, int index, Scope* scope);
@@ -60,17 +80,33 @@ class GraphImporter {
                        std::vector<Body>* bodies);
   Status CloseBodies(std::vector<Body>* bodies, Scope* scope, Node* node);
   Status AddConstantNode(const wire::Node& n, const std::string& label, Scope* scope);
-  Result<Const> ConstantOf(const wire::Node& n, const std::string& label);
+  Result<Const> ConstantOf(const wire::Node& n, const std::string& label, const Scope& scope);
+
+  // Calls of local functions: import_function.cc.
+  const wire::LocalFunction* LocalFunctionOf(const wire::Node& n) const;  // null when it is none
+  Status AddCall(const wire::Node& n, const std::string& label, Scope* scope);
+  Status CheckCall(const wire::LocalFunction& f, const wire::Node& n, const std::string& label);
+  Status CheckOpsets(const wire::LocalFunction& f);
+  Status HandResultsOut(const CallSite& call, Scope* inner, Scope* outer);
+  // The attribute that the enclosing call gives for one that refers to a parameter (in *copy);
+  // null when it is given none and has no default, so that the node does not have it either.
+  Result<const wire::Attribute*> Given(const Scope& scope, const wire::Attribute& a,
+                                       const std::string& where, wire::Attribute* copy) const;
 
   Status Declare(Scope* scope, std::string_view name, ValueId value, std::string by);
   // The value of `name` in scope; captures it from an enclosing graph. 0 when nobody makes it.
   ValueId Resolve(Scope* scope, std::string_view name);
+  // Input `i` of the node; 0 when it is omitted.
+  Result<ValueId> InputOf(const wire::Node& n, int i, const std::string& label, Scope* scope);
   Result<ValueId> TypedValue(Scope* scope, const std::string& name);
   Function& Fn(const Scope& scope) { return s_->graph.fn(scope.fn); }
   std::string UniqueFunctionName(const std::string& name);
 
   ImportState* s_;
-  std::set<std::pair<std::string, std::string>> local_functions_;
+  // By domain, name and overload.
+  std::map<std::tuple<std::string, std::string, std::string>, const wire::LocalFunction*>
+      local_functions_;
+  std::vector<const wire::LocalFunction*> calls_;  // that are being written out
   std::set<std::string> function_names_;
 };
 

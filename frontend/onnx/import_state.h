@@ -42,6 +42,9 @@ struct ImportState {
   std::map<std::pair<FunctionId, ValueId>, int> declared_ranks;
 };
 
+// The opset of ai.onnx is one whose models can be upgraded.
+Status CheckOnnxOpset(int64_t opset);
+
 // Names are UTF-8 without NUL and not too long. `what` says whose name it is.
 Status CheckName(const ImportState& s, std::string_view what, const std::string& name);
 

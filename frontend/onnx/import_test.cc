@@ -241,10 +241,6 @@ TEST(Import, RefusesBrokenGraphsByName) {
   m = Chain();
   m.Output("ghost");
   ExpectRefused(m, Code::kInvalidGraph, "graph output 'ghost'");
-  m = Chain();
-  auto* f = m.m.add_functions();
-  f->set_name("Relu");
-  ExpectRefused(m, Code::kUnsupported, "own function 'Relu'");
 }
 
 TEST(Import, RefusesBadAttributesAndTypesByName) {

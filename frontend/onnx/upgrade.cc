@@ -1,10 +1,6 @@
 #include "frontend/onnx/upgrade.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
-
-#include "ge/ops/op.h"
 
 namespace ge {
 namespace {
@@ -20,15 +16,8 @@ const UpgradeRule* FindRule(const Node& n) {
 Status UpgradeNode(NodeUpgrade* u) {
   const Node& n = u->node;
   if (!n.domain.empty() || u->opset >= kCanonicalOpset) return {};
-  if (const UpgradeRule* rule = FindRule(n)) {
-    return u->opset < rule->changed && rule->adapt ? rule->adapt(*u) : Status();
-  }
-  const OpDef* op = FindOp(n.domain, n.op);
-  if (!op || op->since_version <= u->opset) return {};  // INFER refuses what nobody knows
-  return u->Unsupported(
-      fmt::format("its meaning before opset {} has no adapter; export the model "
-                  "for opset {} or later",
-                  op->since_version, op->since_version));
+  const UpgradeRule* rule = FindRule(n);
+  return rule && rule->adapt && u->opset < rule->changed ? rule->adapt(*u) : Status();
 }
 
 class FunctionUpgrade {

@@ -1,7 +1,7 @@
 // UpgradeToCanonical: nodes of the model's own opset -> nodes of the canonical opset.
 // One small adapter per operator that changed, in frontend/onnx/adapt/. What cannot keep its
-// meaning is refused by name; an operator that the table in ge/ops knows at a newer version, and
-// that nobody has looked at here, is refused too. Internal to frontend/onnx; used by one thread.
+// meaning is refused by name. An operator with one version passes at any opset: exporters write some
+// into models of older opsets than the one that standardised them. Internal to frontend/onnx; used by one thread.
 #pragma once
 
 #include <optional>

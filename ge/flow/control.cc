@@ -1,4 +1,4 @@
-// If, Loop and Scan: which bodies are called with what, and what becomes of their results.
+// If, Loop, Scan, SequenceMap and calls: which bodies are called with what, and what comes of it.
 #include "ge/ops/control.h"
 
 #include <fmt/format.h>
@@ -180,8 +180,8 @@ int64_t ListAt(const Node& node, const char* name, size_t i) {
 
 // Element k of a tensor along an axis, without that axis.
 Status Slice(FlowRun* run, const FlowValue& x, size_t axis, int64_t k, FlowValue* out) {
-  std::vector<int64_t> dims = x.dims.vector();
-  dims.erase(dims.begin() + static_cast<ptrdiff_t>(axis));
+  FlowDims dims = x.dims;
+  dims.Erase(axis);
   std::byte* to = nullptr;
   GE_RETURN_IF_ERROR(run->pool().NewTensor(x.dtype, dims, out, &to));
   const int64_t outer = x.dims.Product(0, axis), length = x.dims[axis];
@@ -288,11 +288,39 @@ Status RunSequenceMap(FlowRun* run, const HostStep& step, std::span<const FlowVa
   return {};
 }
 
+Status MakeFunction(const Node& node, std::span<const FlowValue* const> inputs, FlowValue* out) {
+  std::vector<FlowValue> given;
+  for (const FlowValue* v : inputs) given.push_back(v != nullptr ? *v : FlowValue());
+  *out = FlowValue();
+  out->kind = FlowValue::Kind::kFunction;
+  out->fn = CalleeOf(node, "fn");
+  out->elements = std::make_shared<const std::vector<FlowValue>>(std::move(given));
+  return {};
+}
+
+Status RunCallIndirect(FlowRun* run, std::span<const FlowValue* const> inputs,
+                       std::vector<FlowValue>* outputs) {
+  const FlowValue f = *inputs[0];  // its first arguments stay while it runs
+  if (f.kind != FlowValue::Kind::kFunction) {
+    return Status(Code::kInvalidArgument,
+                  fmt::format("input 'function' is {}, wanted a function", Describe(f)));
+  }
+  std::vector<const FlowValue*> args;
+  for (const FlowValue& v : *f.elements) args.push_back(&v);
+  args.insert(args.end(), inputs.begin() + 1, inputs.end());
+  return run->Call(f.fn, args, outputs);
+}
+
 }  // namespace
 
 Status RunControl(FlowRun* run, const HostStep& step, std::span<const FlowValue* const> inputs,
                   std::vector<FlowValue>* outputs) {
   const std::string& op = step.node.op;
+  if (step.node.domain == "ge") {
+    if (op == "Call") return run->Call(CalleeOf(step.node, "fn"), inputs, outputs);
+    if (op == "Partial") return MakeFunction(step.node, inputs, &(*outputs)[0]);
+    if (op == "CallIndirect") return RunCallIndirect(run, inputs, outputs);
+  }
   if (op == "If") return RunIf(run, step.node, inputs, outputs);
   if (op == "Loop") return RunLoop(run, step, inputs, outputs);
   if (op == "Scan") return RunScan(run, step, inputs, outputs);

@@ -167,7 +167,7 @@ class FlowFunction {
     }
     GE_ASSIGN_OR_RETURN(auto made, MakePiece(*place, a, key));
     pieces.insert(pieces.begin(), made);
-    if (pieces.size() > kMaxPieces) pieces.pop_back();
+    while (pieces.size() > kMaxPieces || (pieces.size() > 1 && flow_.IsFull())) pieces.pop_back();
     return made;
   }
 
@@ -204,8 +204,7 @@ class FlowFunction {
       piece->contents.push_back(std::move(kept));
     }
     if (!piece->cut.plan_out.empty()) {
-      GE_ASSIGN_OR_RETURN(piece->plan, flow_.hooks_.plan(std::move(piece->cut.plan), fn_));
-      ++flow_.plans_;
+      GE_ASSIGN_OR_RETURN(piece->plan, flow_.MakePlan(std::move(piece->cut.plan), fn_));
     }
     piece->cut.plan = Graph();
     if (!piece->cut.rest.graph.fn(fn_).nodes.empty()) {
@@ -265,7 +264,8 @@ class FlowFunction {
   std::vector<std::pair<ValueId, FlowValue>> constants_;
 };
 
-Flow::Flow(const Graph& graph, FlowHooks hooks) : graph_(graph), hooks_(std::move(hooks)) {}
+Flow::Flow(const Graph& graph, FlowHooks hooks, uint64_t max_bytes)
+    : graph_(graph), hooks_(std::move(hooks)), max_bytes_(max_bytes) {}
 Flow::~Flow() = default;
 FlowRun::FlowRun(Flow* flow, const std::atomic<bool>* cancel) : flow_(*flow), cancel_(cancel) {}
 FlowRun::~FlowRun() = default;
@@ -275,6 +275,24 @@ FlowFunction& Flow::At(FunctionId fn) {
   auto& slot = functions_[fn];
   if (!slot) slot = std::make_unique<FlowFunction>(this, fn);
   return *slot;
+}
+
+Result<std::shared_ptr<FlowPlan>> Flow::MakePlan(Graph graph, FunctionId fn) {
+  GE_ASSIGN_OR_RETURN(auto plan, hooks_.plan(std::move(graph), fn));
+  plans_.fetch_add(1, std::memory_order_relaxed);
+  std::lock_guard<std::mutex> lock(mutex_);
+  std::erase_if(held_, [](const auto& p) { return p.expired(); });
+  held_.push_back(plan);
+  return plan;
+}
+
+bool Flow::IsFull() {
+  std::lock_guard<std::mutex> lock(mutex_);
+  uint64_t bytes = 0;
+  for (const auto& p : held_) {
+    if (const auto plan = p.lock()) bytes += plan->BytesHeld();
+  }
+  return bytes > max_bytes_;
 }
 
 Status Flow::Run(FunctionId fn, std::span<const FlowValue> args, std::vector<FlowValue>* results,

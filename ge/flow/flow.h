@@ -25,6 +25,8 @@ class FlowPlan {
   // Results have their dims and memory.
   virtual Status Run(std::span<const FlowValue* const> in, std::span<FlowValue> out,
                      const std::atomic<bool>* cancel) = 0;
+  // Memory that it holds now: arenas, packed weights.
+  virtual uint64_t BytesHeld() const = 0;
   struct Port {
     DType dtype = DType::kUndefined;
     FlowDims dims;
@@ -43,8 +45,9 @@ struct FlowActivation;
 
 class Flow {
  public:
-  // The graph is inferred and rewritten, and outlives this.
-  Flow(const Graph& graph, FlowHooks hooks);
+  // The graph is inferred and rewritten, and outlives this. Where plans hold more than `max_bytes`,
+  // the oldest of a place give way to the new one.
+  Flow(const Graph& graph, FlowHooks hooks, uint64_t max_bytes);
   ~Flow();
   // `results` get a value for each result of the function.
   Status Run(FunctionId fn, std::span<const FlowValue> args, std::vector<FlowValue>* results,
@@ -56,9 +59,14 @@ class Flow {
   friend class FlowFunction;
   friend class FlowRun;
   FlowFunction& At(FunctionId fn);
+  // Makes a plan and counts it.
+  Result<std::shared_ptr<FlowPlan>> MakePlan(Graph graph, FunctionId fn);
+  bool IsFull();  // the plans together hold more than they may
   const Graph& graph_;
   const FlowHooks hooks_;
-  std::mutex mutex_;  // of functions_ and of making pieces
+  const uint64_t max_bytes_;
+  std::mutex mutex_;                           // of functions_ and held_
+  std::vector<std::weak_ptr<FlowPlan>> held_;  // those that still exist, and some that did
   std::map<FunctionId, std::unique_ptr<FlowFunction>> functions_;
   std::atomic<uint32_t> plans_{0};
 };

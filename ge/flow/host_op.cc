@@ -45,6 +45,8 @@ bool IsHostOnly(std::string_view domain, std::string_view name) {
   return op != nullptr && !op->only_without_numbers;
 }
 
-bool IsControl(const Node& node) { return !node.callees.empty(); }
+bool IsControl(const Node& node) {
+  return !node.callees.empty() || (node.domain == "ge" && node.op == "CallIndirect");
+}
 
 }  // namespace ge

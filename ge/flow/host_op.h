@@ -37,7 +37,7 @@ struct HostOp {
 const HostOp* FindHostOp(const Function& fn, const Node& node);
 // Whether the host runs the operator whatever it is given: no engine is asked for it.
 bool IsHostOnly(std::string_view domain, std::string_view name);
-// If, Loop, Scan and calls: nodes whose bodies are functions of the graph.
+// If, Loop, Scan, calls: nodes that have to do with functions of the graph.
 bool IsControl(const Node& node);
 
 }  // namespace ge

@@ -126,6 +126,8 @@ std::string Describe(const FlowValue& v) {
       return "nothing";
     case FlowValue::Kind::kTensor:
       return fmt::format("{}[{}]", DTypeName(v.dtype), fmt::join(v.dims, ","));
+    case FlowValue::Kind::kFunction:
+      return fmt::format("a function that was given {} values", v.elements->size());
     default:
       return fmt::format("a sequence of {}", v.elements->size());
   }

@@ -52,6 +52,10 @@ class FlowDims {
   }
   size_t size() const { return rank_; }
   bool empty() const { return rank_ == 0; }
+  void Erase(size_t axis) {
+    std::copy(at_ + axis + 1, at_ + rank_, at_ + axis);
+    --rank_;
+  }
   int64_t& operator[](size_t i) { return at_[i]; }
   int64_t operator[](size_t i) const { return at_[i]; }
   int64_t* begin() { return at_; }
@@ -72,7 +76,7 @@ class FlowDims {
 
 struct FlowValue {
   // kNone: an omitted input or output, or an optional that holds nothing.
-  enum class Kind : uint8_t { kNone, kTensor, kSequence };
+  enum class Kind : uint8_t { kNone, kTensor, kSequence, kFunction };
   Kind kind = Kind::kNone;
   DType dtype = DType::kUndefined;  // of a tensor; of a sequence: of its elements
   FlowDims dims;                    // of a tensor
@@ -80,7 +84,9 @@ struct FlowValue {
   uint64_t bytes = 0;
   std::shared_ptr<const void> owner;  // keeps `data`; null where the caller of the run does
   std::shared_ptr<const std::vector<std::string>> strings;
-  std::shared_ptr<const std::vector<FlowValue>> elements;  // of a sequence
+  // Of a sequence; of a function: its first arguments.
+  std::shared_ptr<const std::vector<FlowValue>> elements;
+  FunctionId fn = 0;  // of a function
 
   bool is_tensor() const { return kind == Kind::kTensor; }
   int64_t count() const { return dims.Product(0, dims.size()); }  // elements of a tensor

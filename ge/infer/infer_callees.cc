@@ -114,7 +114,13 @@ Status ModuleInfer::InferCallees(FunctionId fn, const Node& node, int depth) {
                                              c.role + "', which does not exist");
     }
     if (progress_[c.fn] == Progress::kOpen) continue;  // Recursion: its declared types count.
-    GE_ASSIGN_OR_RETURN(const std::vector<Type> args, Arguments(graph_->fn(fn), node));
+    GE_ASSIGN_OR_RETURN(std::vector<Type> args, Arguments(graph_->fn(fn), node));
+    if (node.domain == "ge" && node.op == "Partial") {  // the others as the function declares them
+      const Function& f = graph_->fn(c.fn);
+      for (size_t i = args.size(); i < f.params.size(); ++i) {
+        args.push_back(f.value(f.params[i]).type);
+      }
+    }
     bool changed = progress_[c.fn] == Progress::kNew;
     GE_RETURN_IF_ERROR(SetParams(c.fn, c.role, args, &changed));
     if (changed) GE_RETURN_IF_ERROR(RunFunction(c.fn, depth + 1));

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace ge {
 
 Result<const Function*> CalleeOf(InferContext& c, std::string_view role) {
@@ -44,8 +46,17 @@ Result<Type> Unify(InferContext& c, const Type& a, const Type& b, std::string_vi
     return Bad(c.node(), fmt::format("{}: found {} and {}, wanted one type", what,
                                      TypeToString(a, c.dims()), TypeToString(b, c.dims())));
   }
+  if (a.params != b.params) {
+    return Bad(c.node(), fmt::format("{}: found functions of {} and of {} parameters, wanted one "
+                                     "number",
+                                     what, a.params, b.params));
+  }
   Type t = a;
   t.sharding = {};
+  for (const FunctionId fn : b.candidates) {
+    const bool known = std::count(t.candidates.begin(), t.candidates.end(), fn) != 0;
+    if (!known) t.candidates.push_back(fn);
+  }
   if (t.dtype == DType::kUndefined) t.dtype = b.dtype;
   if (!a.ranked || !b.ranked || a.rank() != b.rank()) {
     t.ranked = false;

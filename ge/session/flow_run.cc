@@ -35,6 +35,8 @@ class SessionPlan final : public FlowPlan {
     return run_(compiled_.get(), inputs, outputs, cancel);
   }
 
+  uint64_t BytesHeld() const override { return compiled_->BytesHeld(); }
+
  private:
   std::shared_ptr<Compiled> compiled_;
   Run_ run_;
@@ -114,13 +116,14 @@ Flow& Session::FlowOf() {
     GE_ASSIGN_OR_RETURN(auto c, CompileBound(std::move(graph), fn, options_.build));
     {
       std::lock_guard<std::mutex> lock(flow_mutex_);
+      std::erase_if(pieces_, [](const auto& p) { return p.expired(); });
       pieces_.push_back(c);
     }
     auto run = [this](Compiled* plan, std::span<const TensorView> in, std::span<TensorView> out,
                       const std::atomic<bool>* cancel) { return Execute(plan, in, out, cancel); };
     return std::shared_ptr<FlowPlan>(std::make_shared<SessionPlan>(std::move(c), run));
   };
-  flow_ = std::make_unique<Flow>(graph_, std::move(hooks));
+  flow_ = std::make_unique<Flow>(graph_, std::move(hooks), options_.plan_cache_bytes);
   return *flow_;
 }
 

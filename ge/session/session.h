@@ -62,6 +62,7 @@ class Session {
 
   bool loaded() const { return loaded_; }
   const Graph& graph() const { return graph_; }  // after rewrite
+  const Graph& loaded_graph() const { return loaded_graph_; }
   const std::vector<std::unique_ptr<Engine>>& engines() const { return engines_; }
   const std::vector<StageTime>& times() const { return times_; }
   double load_ms() const { return load_ms_; }

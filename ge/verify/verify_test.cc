@@ -166,8 +166,20 @@ const BadGraph kTypes[] = {
      [](Graph& g) {
        SetType(g, TensorType(DType::kFloat, std::vector<Dim>{Dim{0, 7}}));
      }},
-    {"func", Code::kUnsupported, "Func types are not supported yet",
-     [](Graph& g) { SetType(g, Wrap(TypeKind::kFunc)); }},
+    {"func_params", kBad, "a function of 3 parameters with 2 types",
+     [](Graph& g) {
+       Type t = Wrap(TypeKind::kFunc, {kF32, kF32});
+       t.params = 3;
+       SetType(g, t);
+     }},
+    {"func_of_nothing", kBad, "may be function 99",
+     [](Graph& g) {
+       Type t = Wrap(TypeKind::kFunc, {});
+       t.candidates = {99};
+       SetType(g, t);
+     }},
+    {"func_at_boundary", kBad, "may not cross",
+     [](Graph& g) { g.fn(1).value(1).type = Wrap(TypeKind::kFunc, {}); }},
     {"pack_of_nothing", kBad, "Pack of function 0",
      [](Graph& g) { SetType(g, Wrap(TypeKind::kPack, {})); }},
     {"pack_at_boundary", kBad, "may not cross",

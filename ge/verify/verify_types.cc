@@ -72,8 +72,17 @@ Status CheckLevel(const Graph& g, const Type& t, Place place, const VerifyLimits
                std::to_string(t.field_names.size()) + " field names");
   }
   if (t.kind == TypeKind::kFunc) {
-    return Status(Code::kUnsupported,
-                  what + ": Func types are not supported yet; call the function directly");
+    if (t.params > t.elems.size()) {
+      return Bad(what + " is a function of " + std::to_string(t.params) + " parameters with " +
+                 std::to_string(t.elems.size()) + " types for them and its results");
+    }
+    for (const FunctionId fn : t.candidates) {
+      if (fn != 0 && fn < g.functions.size()) continue;
+      return Bad(what + " may be function " + std::to_string(fn) + ", which does not exist");
+    }
+    if (place == Place::kBoundary) {
+      return Bad(what + " is a function; one may not cross the boundary of an entry");
+    }
   }
   if (t.kind == TypeKind::kPack) {
     if (t.fn == 0 || t.fn >= g.functions.size()) {

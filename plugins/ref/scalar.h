@@ -174,7 +174,7 @@ bool VisitFloat(int32_t dtype, F&& f) {
   }
 }
 template <class F>
-bool VisitInt(int32_t dtype, F&& f) {
+bool VisitSignedInt(int32_t dtype, F&& f) {
   switch (dtype) {
     case GE_I8:
       return f(Tag<int8_t>()), true;
@@ -184,6 +184,13 @@ bool VisitInt(int32_t dtype, F&& f) {
       return f(Tag<int32_t>()), true;
     case GE_I64:
       return f(Tag<int64_t>()), true;
+    default:
+      return false;
+  }
+}
+template <class F>
+bool VisitUnsignedInt(int32_t dtype, F&& f) {
+  switch (dtype) {
     case GE_U8:
       return f(Tag<uint8_t>()), true;
     case GE_U16:
@@ -195,6 +202,10 @@ bool VisitInt(int32_t dtype, F&& f) {
     default:
       return false;
   }
+}
+template <class F>
+bool VisitInt(int32_t dtype, F&& f) {
+  return VisitSignedInt(dtype, f) || VisitUnsignedInt(dtype, f);
 }
 template <class F>
 bool VisitNumber(int32_t dtype, F&& f) {

@@ -1,6 +1,10 @@
 /* Counts, by the module that asks, what a run allocates once a shape is known.
  *
  *   allocations MODEL ENGINES DIMS     e.g. allocations lenet.onnx onednn,ref 64x1x28x28
+ *   allocations MODEL ENGINES DIMS ENTRY TRIPS   e.g. allocations loop.gt ref 4 spin 1000
+ *
+ * With TRIPS: a loop, whose input 0 says how often and input 1 is its data. What a run of one trip
+ * allocates is compared with what a run of so many does: the other trips must allocate nothing.
  *
  * Takes the place of malloc and operator new in its process and looks up each caller's module. The
  * host (libgraphengine), ref and our shims must allocate nothing; what a vendor's library allocates
@@ -83,8 +87,44 @@ static int Ours(const char* name) {
   return 0;
 }
 
+static unsigned Total(void) {
+  unsigned sum = 0;
+  for (int i = 0; i < kModules && modules[i].base; ++i) sum += modules[i].count;
+  return sum;
+}
+
+/* Allocations of one run, of every module; -1 when it fails. */
+static long Counted(ge_session* s, const char* entry, ge_tensor* in, ge_tensor* out, ge_error* e) {
+  const unsigned before = Total();
+  atomic_store(&counting, 1);
+  const ge_status status = ge_session_run(s, entry, in, 2, out, 1, e);
+  atomic_store(&counting, 0);
+  return status == GE_STATUS_OK ? (long)(Total() - before) : -1;
+}
+
+static int Loop(ge_session* s, const char* entry, int64_t trips, ge_tensor* data) {
+  ge_error error = {.size = sizeof error};
+  int64_t m = 1;
+  ge_tensor in[2] = {{.size = sizeof *in, .dtype = 7, .data = &m, .bytes = sizeof m}, *data};
+  ge_tensor out = {.size = sizeof out};
+  long one, many;
+  if (ge_session_run(s, entry, in, 2, &out, 1, &error)) return Fail(&error);
+  out.flags = 0;
+  m = trips;
+  if (ge_session_run(s, entry, in, 2, &out, 1, &error)) return Fail(&error);
+  m = 1, one = Counted(s, entry, in, &out, &error);
+  m = trips, many = Counted(s, entry, in, &out, &error);
+  if (one < 0 || many < 0) return Fail(&error);
+  free(out.data);
+  printf("1 trip: %ld allocations, %ld trips: %ld\n", one, (long)trips, many);
+  printf("%d passed, %d failed, 0 skipped\n", one == many, one != many);
+  return one != many;
+}
+
 int main(int argc, char** argv) {
-  if (argc != 4) return fprintf(stderr, "usage: allocations MODEL ENGINES DIMS\n"), 2;
+  if (argc != 4 && argc != 6) {
+    return fprintf(stderr, "usage: allocations MODEL ENGINES DIMS [ENTRY TRIPS]\n"), 2;
+  }
   ge_error error = {.size = sizeof error};
   ge_session_options options;
   ge_session_options_init(&options);
@@ -94,12 +134,19 @@ int main(int argc, char** argv) {
   if (ge_session_create(&options, &s, &error)) return Fail(&error);
   if (ge_session_load_file(s, argv[1], GE_FORMAT_AUTO, &error)) return Fail(&error);
   ge_tensor_info info = {.size = sizeof info};
-  ge_session_input_info(s, NULL, 0, &info);
+  const int loop = argc == 6;
+  ge_session_input_info(s, loop ? argv[4] : NULL, (uint32_t)loop, &info);
   ge_tensor in = {.size = sizeof in, .dtype = info.dtype}, out = {.size = sizeof out};
   ReadDims(argv[3], &in);
   in.bytes = info.dtype == 7 ? 8 : 4;
   for (int i = 0; i < in.rank; ++i) in.bytes *= (uint64_t)in.dims[i];
   in.data = calloc(1, in.bytes);
+  if (loop) {
+    const int failed = Loop(s, argv[4], atol(argv[5]), &in);
+    free(in.data);
+    ge_session_destroy(s);
+    return failed;
+  }
   if (ge_session_run(s, NULL, &in, 1, &out, 1, &error)) return Fail(&error);
   ge_tensor mine = out; /* from here on the output is a caller's buffer */
   mine.flags = 0;

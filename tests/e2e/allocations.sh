@@ -11,17 +11,23 @@ if ! cc -std=c11 -O1 -Wall -Wextra -Isdk/include tests/e2e/allocations.c -o "$ou
   exit 1
 fi
 python3 tools/bench/models.py lenet minilm >/dev/null || exit 1
+count() {  # what was printed, and its counts
+  echo "$1" | sed '$d' | sed 's/^/  /'
+  if [[ $1 =~ ([0-9]+)\ passed,\ ([0-9]+)\ failed ]]; then
+    passed=$((passed + BASH_REMATCH[1])) failed=$((failed + BASH_REMATCH[2]))
+  else
+    failed=$((failed + 1))
+  fi
+}
+for engines in ref native,onednn,openblas,ref; do
+  echo "a loop under $engines"
+  count "$("$out" tests/e2e/loop.gt "$engines" 4 spin 1000)"
+done
 devsim="./$build/lib/samples/devsim.so:take=60;price=30;link_latency_ns=50;link_gbps=1000"
 for engines in ref onednn,ref openblas,ref "ref,$devsim"; do
   for model in lenet:64x1x28x28 minilm:1x16; do
     echo "${model%%:*} under $engines"
-    text=$("$out" "build/models/${model%%:*}.onnx" "$engines" "${model#*:}")
-    echo "$text" | sed '$d' | sed 's/^/  /'
-    if [[ $text =~ ([0-9]+)\ passed,\ ([0-9]+)\ failed ]]; then
-      passed=$((passed + BASH_REMATCH[1])) failed=$((failed + BASH_REMATCH[2]))
-    else
-      failed=$((failed + 1))
-    fi
+    count "$("$out" "build/models/${model%%:*}.onnx" "$engines" "${model#*:}")"
   done
 done
 echo "$passed passed, $failed failed, 0 skipped"

@@ -8,10 +8,17 @@ import models
 
 
 def make(name, seed=0):
-    """{input name: array} for model `name`: normal noise, or integers in [0, below)."""
+    """{input name: array} for model `name`: normal noise, integers in [0, below), or one value."""
+    return of_feeds(models.rows_named([name])[0]["feeds"], seed)
+
+
+def of_feeds(feeds, seed=0):
+    """The same for a row's "feeds", whose shapes may have been changed."""
     rng, out = np.random.default_rng(seed), {}
-    for key, feed in models.rows_named([name])[0]["feeds"].items():
-        if np.issubdtype(np.dtype(feed["dtype"]), np.integer):
+    for key, feed in feeds.items():
+        if "value" in feed:
+            array = np.full(feed["shape"], feed["value"])
+        elif np.issubdtype(np.dtype(feed["dtype"]), np.integer):
             array = rng.integers(0, feed["below"], feed["shape"])
         else:
             array = rng.standard_normal(feed["shape"])

@@ -55,24 +55,37 @@ def explain(ge, model, common, extra=(), timeout=600):
     return call([str(ge), "explain", str(model), "--json", *common, *extra], timeout)
 
 
-def time_plans(bench, model, common, plans, moves, rounds, clock="wall", timeout=3600):
+def time_plans(bench, model, common, plans, moves, rounds, clock="wall", processes=1,
+               timeout=3600):
     """ge-bench's answer for `plans` and so many single moves; each that ran gets "ratio", "low" and
-    "high": its time / that of the session's own plan, with a 95 % bootstrap interval."""
+    "high": its time / that of the session's own plan, with a 95 % bootstrap interval.
+
+    The rounds are shared among `processes`: where a plan's memory comes to lie is chance, differs
+    between processes and makes up to some percent, so that many rounds in one process are surer of
+    that process than of the plan."""
+    results = []
     with tempfile.NamedTemporaryFile("w", suffix=".json", prefix="ge-plans.") as file:
         json.dump(plans, file)
         file.flush()
-        result = call([str(bench), str(model), "--plans", file.name, "--rounds", str(rounds),
-                       "--moves", str(moves), "--clock", clock, *common], timeout)
-    for answer in result["plans"]:
-        if "ns" in answer:
+        for _ in range(processes):
+            results.append(call([str(bench), str(model), "--plans", file.name, "--rounds",
+                                 str(-(-rounds // processes)), "--moves", str(moves), "--clock",
+                                 clock, *common], timeout))
+    for answer in results[0]["plans"]:
+        timed = [p for r in results for p in r["plans"]
+                 if "ns" in p and (p["kind"], p["name"]) == (answer["kind"], answer["name"])]
+        if timed:
             answer["ratio"], answer["low"], answer["high"] = ratio_interval(
-                answer["ns"], answer["base_ns"])
-    return result
+                [np.asarray(t["ns"]) / np.asarray(t["base_ns"]) for t in timed])
+    return results[0]
 
 
-def ratio_interval(ns, base_ns, draws=4000, seed=0):
-    """Median of the ratios of pairs, and its 95 % bootstrap interval."""
-    ratios = np.asarray(ns) / np.asarray(base_ns)
-    picks = np.random.default_rng(seed).integers(0, len(ratios), (draws, len(ratios)))
-    low, high = np.percentile(np.median(ratios[picks], axis=1), [2.5, 97.5])
-    return float(np.median(ratios)), float(low), float(high)
+def ratio_interval(groups, draws=4000, seed=0):
+    """Median of the ratios of all groups, and its 95 % bootstrap interval: groups (processes) are
+    drawn first, then ratios within each."""
+    random, medians = np.random.default_rng(seed), []
+    for _ in range(draws):
+        drawn = [groups[k] for k in random.integers(0, len(groups), len(groups))]
+        medians.append(np.median(np.concatenate([random.choice(g, len(g)) for g in drawn])))
+    low, high = np.percentile(medians, [2.5, 97.5])
+    return float(np.median(np.concatenate(groups))), float(low), float(high)

@@ -2,8 +2,8 @@
 """Times the plan that prices choose against every priority order of the engines, and against
 single moves of a node to its runner-up.
 
-For each model and ISA one process holds all plans and takes their runs in turns (ge-bench); a plan
-that places every node as another does is timed once. A ratio is a plan's time / ours: above 1, ours
+For each model and ISA a process holds all plans and takes their runs in turns (ge-bench), several
+processes after each other; a plan that places every node as another does is timed once. A ratio is a plan's time / ours: above 1, ours
 is faster. Its 95 % bootstrap interval decides; a plan that is more than twice as slow gets three
 runs only. Exit code 1 when a verdict is "no" or a plan could not be timed.
 
@@ -53,7 +53,7 @@ def measure(name, isa, args):
     common = ge_bench.flags(folder, known, ",".join(args.engines), args.threads, isa)
     common += ["--prices", args.prices, "--measure-budget", str(args.measure_budget)]
     result = ge_bench.time_plans(args.bench, model, common, ge_bench.orders(args.engines),
-                                 args.moves, args.rounds, args.clock)
+                                 args.moves, args.rounds, args.clock, args.processes)
     result.update(name=name, isa=isa, unexplained=result["base"]["unexplained"])
     for kind in ("order", "move"):
         of_kind = [p for p in result["plans"] if p["kind"] == kind]
@@ -134,6 +134,8 @@ def parse_arguments():
                         help="every order of these is tried (default: all four)")
     parser.add_argument("--moves", type=int, default=20, help="single moves a model (default 20)")
     parser.add_argument("--rounds", type=int, default=30, help="pairs of samples a plan")
+    parser.add_argument("--processes", type=int, default=5,
+                        help="the rounds are shared among so many (default 5)")
     parser.add_argument("--clock", default="wall", choices=["wall", "cpu"],
                         help="cpu: of the running thread, for a busy machine and one thread")
     parser.add_argument("--prices", default="cached", choices=["analytic", "cached", "measure"],

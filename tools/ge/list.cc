@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "frontend/onnx/export.h"
 #include "frontend/proto/proto.h"
 #include "ge/ops/op.h"
 #include "tools/ge/command.h"
@@ -12,7 +13,18 @@ namespace ge::tool {
 namespace {
 
 Status DumpModel(const Options& o) {
-  GE_ASSIGN_OR_RETURN(StageId stage, StageFromName(o.to));
+  if (o.format != "text" && o.format != "proto" && o.format != "onnx") {
+    return Status(Code::kInvalidArgument,
+                  fmt::format("--format is '{}', wanted text, proto or onnx", o.format));
+  }
+  const char* last = o.format == "text" ? "memory" : "rewrite";
+  GE_ASSIGN_OR_RETURN(StageId stage, StageFromName(o.to.empty() ? last : o.to));
+  if (o.format != "text" && stage != StageId::kLoad && stage != StageId::kRewrite) {
+    return Status(Code::kInvalidArgument,
+                  fmt::format("--format {} writes the graph after load or rewrite, not after {}; "
+                              "add --to rewrite",
+                              o.format, o.to));
+  }
   GE_ASSIGN_OR_RETURN(auto session, Open(o));
   GE_ASSIGN_OR_RETURN(const Entry* entry, session->FindEntry(o.entry));
   std::vector<Tensor> inputs;
@@ -20,33 +32,58 @@ Status DumpModel(const Options& o) {
     GE_ASSIGN_OR_RETURN(inputs, MakeInputs(*session, *entry, o));
   }
   std::string text;
-  if (o.format == "proto") {
-    if (stage != StageId::kRewrite) {
-      return Status(Code::kInvalidArgument,
-                    "--format proto writes the graph after rewrite; add --to rewrite");
-    }
-    GE_ASSIGN_OR_RETURN(text, WriteProto(session->graph()));
-  } else if (o.format == "text") {
+  if (o.format == "text") {
     GE_ASSIGN_OR_RETURN(text, session->DumpText(o.entry, stage, Views(inputs)));
   } else {
-    return Status(Code::kInvalidArgument,
-                  fmt::format("--format is '{}'; this version writes text and proto", o.format));
+    const Graph& graph = stage == StageId::kLoad ? session->loaded_graph() : session->graph();
+    GE_ASSIGN_OR_RETURN(text,
+                        o.format == "proto" ? WriteProto(graph) : ExportOnnx(graph, entry->name));
   }
   if (!o.output_file.empty()) return WriteFile(o.output_file, text);
   std::fwrite(text.data(), 1, text.size(), stdout);
   return {};
 }
 
-std::string DTypesOf(const OpDef& op) {
-  std::string out;
-  if (op.inputs.empty() && op.outputs.empty()) return out;
-  DTypeSet set = op.inputs.empty() ? op.outputs[0].dtypes : op.inputs[0].dtypes;
+std::vector<std::string> NamesOf(DTypeSet set) {
+  std::vector<std::string> names;
   for (int i = 1; i < kDTypeCount; ++i) {
-    if (set & Bit(static_cast<DType>(i))) {
-      out += (out.empty() ? "" : " ") + std::string(DTypeName(static_cast<DType>(i)));
-    }
+    const auto t = static_cast<DType>(i);
+    if (set & Bit(t)) names.emplace_back(DTypeName(t));
   }
-  return out;
+  return names;
+}
+
+// Of the first input, or output where there is none.
+std::string DTypesOf(const OpDef& op) {
+  if (op.inputs.empty() && op.outputs.empty()) return "";
+  const DTypeSet set = op.inputs.empty() ? op.outputs[0].dtypes : op.inputs[0].dtypes;
+  return fmt::format("{}", fmt::join(NamesOf(set), " "));
+}
+
+nlohmann::json PortsOf(const std::vector<Port>& ports) {
+  nlohmann::json list = nlohmann::json::array();
+  for (const Port& p : ports) {
+    const char* arity[] = {"one", "optional", "variadic"};
+    list.push_back({{"name", p.name},
+                    {"dtypes", NamesOf(p.dtypes)},
+                    {"arity", arity[static_cast<int>(p.arity)]}});
+  }
+  return list;
+}
+
+nlohmann::json RecordOf(const OpDef& op) {
+  nlohmann::json attributes = nlohmann::json::array();
+  for (const AttrDef& a : op.attrs) {
+    attributes.push_back({{"name", a.name}, {"required", a.required}});
+  }
+  return {{"name", op.name},
+          {"domain", op.domain},
+          {"since", op.since_version},
+          {"dtypes", DTypesOf(op)},
+          {"inputs", PortsOf(op.inputs)},
+          {"outputs", PortsOf(op.outputs)},
+          {"attributes", std::move(attributes)},
+          {"decomposes", op.decompose != nullptr}};
 }
 
 }  // namespace
@@ -91,12 +128,8 @@ int Plugins(const Options& o) {
 int Ops(const Options& o) {
   nlohmann::json list = nlohmann::json::array();
   for (const OpDef* op : AllOps()) {
-    std::string name = *op->domain ? fmt::format("{}.{}", op->domain, op->name) : op->name;
-    list.push_back({{"name", op->name},
-                    {"domain", op->domain},
-                    {"since", op->since_version},
-                    {"dtypes", DTypesOf(*op)}});
-    if (!o.json) fmt::print("{:<22} {:>3}  {}\n", name, op->since_version, DTypesOf(*op));
+    list.push_back(RecordOf(*op));
+    if (!o.json) fmt::print("{:<22} {:>3}  {}\n", FullName(*op), op->since_version, DTypesOf(*op));
   }
   if (o.json)
     fmt::print("{}\n", nlohmann::json{{"ops", list}}.dump(

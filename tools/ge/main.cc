@@ -79,10 +79,14 @@ void AddLooking(CLI::App* app, Options* o, int* code) {
   explain->callback([=] { *code = ge::tool::Explain(*o); });
   auto* dump = app->add_subcommand("dump", "the graph or plan as text after any stage");
   AddModelFlags(dump, o);
-  dump->add_option("--to", o->to, "stage after which to stop and print (default memory)");
-  dump->add_option("--format", o->format, "text or proto");
+  dump->add_option("--to", o->to,
+                   "stage after which to stop and print (default memory);\n"
+                   "proto and onnx: load or rewrite (default rewrite)");
+  dump->add_option("--format", o->format, "text, proto or onnx");
   dump->add_option("-o", o->output_file, "file to write instead of stdout");
-  dump->footer(StageNames() + "\nExample:\n  ge dump lenet.onnx --to partition\n");
+  dump->footer(StageNames() +
+               "\nExample:\n  ge dump lenet.onnx --to partition\n"
+               "  ge dump lenet.onnx --format onnx -o rewritten.onnx\n");
   dump->callback([=] { *code = ge::tool::Dump(*o); });
   auto* plugins = app->add_subcommand("plugins", "engine plugins found, loaded, refused and why");
   AddEngineFlags(plugins, o);

@@ -58,13 +58,24 @@ class NodeTests {
     for (const fs::path& folder : folders) {
       const std::string name = folder.filename().string();
       if (name.find(options_.filter) == std::string::npos) continue;
+      Kind& kind = kinds_[IsExpanded(name)];
+      const int before = passed_;
       One(folder, name);
+      ++kind.tests, kind.passed += passed_ - before;
     }
     Report();
     return failed_ == 0 ? 0 : 1;
   }
 
  private:
+  struct Kind {
+    int tests = 0, passed = 0;
+  };
+  // Tests of an operator whose function body stands in its place.
+  static bool IsExpanded(const std::string& name) {
+    return (name + "_").find("_expanded_") != std::string::npos;
+  }
+
   void Fail(const std::string& name, const std::string& why) {
     ++failed_;
     fmt::print("FAILED  {}: {}\n", name, why);
@@ -76,7 +87,7 @@ class NodeTests {
     wire::Model model;
     if (!bytes.ok() || !model.ParseFromString(*bytes)) return Fail(name, "no model can be read");
     if (!InScope(model.graph())) {
-      ++out_of_scope_;
+      unknown_.push_back(name);
       return;
     }
     const std::string why = WhySkip(name);
@@ -195,13 +206,22 @@ class NodeTests {
       if (!options_.verbose) continue;
       for (const std::string& name : names) fmt::print("          {}\n", name);
     }
-    fmt::print("not counted: {} tests of operators that are not among the {} known here\n",
-               out_of_scope_, AllOps().size());
+    if (options_.op.empty()) {
+      fmt::print("not counted: {} tests of operators that are not among the {} known here\n",
+                 unknown_.size(), AllOps().size());
+      for (const std::string& name : unknown_) {
+        if (options_.verbose) fmt::print("          {}\n", name);
+      }
+      fmt::print("plain: {} of {} passed; expanded: {} of {} passed\n", kinds_[0].passed,
+                 kinds_[0].tests, kinds_[1].passed, kinds_[1].tests);
+    }
     fmt::print("{} passed, {} failed, {} skipped\n", passed_, failed_, skipped);
   }
 
   const SweepOptions& options_;
-  int passed_ = 0, failed_ = 0, out_of_scope_ = 0;
+  int passed_ = 0, failed_ = 0;
+  Kind kinds_[2];  // plain, expanded
+  std::vector<std::string> unknown_;
   std::map<std::string, std::vector<std::string>> skips_;
 };
 

@@ -12,48 +12,16 @@ namespace ref {
 
 enum class Set { kFloat, kSigned, kInt, kUnsigned, kNumber, kNumberAndBool, kBool };
 
-template <class F>
-bool VisitUnsigned(int32_t dtype, F&& f) {
-  switch (dtype) {
-    case GE_U8:
-      return f(Tag<uint8_t>()), true;
-    case GE_U16:
-      return f(Tag<uint16_t>()), true;
-    case GE_U32:
-      return f(Tag<uint32_t>()), true;
-    case GE_U64:
-      return f(Tag<uint64_t>()), true;
-    default:
-      return false;
-  }
-}
-
-template <class F>
-bool VisitSigned(int32_t dtype, F&& f) {
-  switch (dtype) {
-    case GE_I8:
-      return f(Tag<int8_t>()), true;
-    case GE_I16:
-      return f(Tag<int16_t>()), true;
-    case GE_I32:
-      return f(Tag<int32_t>()), true;
-    case GE_I64:
-      return f(Tag<int64_t>()), true;
-    default:
-      return VisitFloat(dtype, f);
-  }
-}
-
 template <Set kSet, class F>
 bool VisitSet(int32_t dtype, F&& f) {
   if constexpr (kSet == Set::kFloat) {
     return VisitFloat(dtype, f);
   } else if constexpr (kSet == Set::kSigned) {
-    return VisitSigned(dtype, f);
+    return VisitFloat(dtype, f) || VisitSignedInt(dtype, f);
   } else if constexpr (kSet == Set::kInt) {
     return VisitInt(dtype, f);
   } else if constexpr (kSet == Set::kUnsigned) {
-    return VisitUnsigned(dtype, f);
+    return VisitUnsignedInt(dtype, f);
   } else if constexpr (kSet == Set::kBool) {
     // Bytes: a caller's true may be any number but 0, which a C++ bool may not.
     return dtype == GE_BOOL && (f(Tag<uint8_t>()), true);

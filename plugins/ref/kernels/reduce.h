@@ -6,6 +6,41 @@
 
 namespace ref {
 
+// What sums and products share: floats are accumulated in double, integers modulo 2^n.
+struct Accumulated {
+  template <class T>
+  using Acc = std::conditional_t<kIsFloat<T>, double, uint64_t>;
+  template <class T>
+  static T Finish(Acc<T> acc, int64_t) {
+    return Narrow<T>(acc);
+  }
+  template <class F>
+  static bool Visit(int32_t dtype, F&& f) {
+    return VisitFloat(dtype, f) || VisitWideInt(dtype, f);
+  }
+};
+
+// What the least and the greatest element share: they are kept in the type's own arithmetic.
+struct Extreme {
+  template <class T>
+  static T Finish(Arith<T> acc, int64_t) {
+    return Narrow<T>(acc);
+  }
+  template <class F>
+  static bool Visit(int32_t dtype, F&& f) {
+    switch (dtype) {
+      case GE_BOOL:
+        return f(Tag<bool>()), true;
+      case GE_I8:
+        return f(Tag<int8_t>()), true;
+      case GE_U8:
+        return f(Tag<uint8_t>()), true;
+      default:
+        return VisitFloat(dtype, f) || VisitWideInt(dtype, f);
+    }
+  }
+};
+
 // Two nests: over what stays (operands out, x) and over what is reduced (operand x).
 struct ReducePlan {
   LoopNest<2> kept;

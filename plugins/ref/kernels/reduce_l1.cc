@@ -3,10 +3,7 @@
 namespace ref {
 namespace {
 
-// Floats are summed in double, integers modulo 2^n.
-struct ReduceL1Op {
-  template <class T>
-  using Acc = std::conditional_t<kIsFloat<T>, double, uint64_t>;
+struct ReduceL1Op : Accumulated {
   template <class T>
   static Acc<T> Start() {
     return 0;
@@ -19,14 +16,6 @@ struct ReduceL1Op {
       const auto bits = static_cast<uint64_t>(v);
       *acc += v < Arith<T>{0} ? uint64_t{0} - bits : bits;
     }
-  }
-  template <class T>
-  static T Finish(Acc<T> acc, int64_t) {
-    return Narrow<T>(acc);
-  }
-  template <class F>
-  static bool Visit(int32_t dtype, F&& f) {
-    return VisitFloat(dtype, f) || VisitWideInt(dtype, f);
   }
 };
 

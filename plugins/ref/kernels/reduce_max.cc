@@ -4,7 +4,7 @@ namespace ref {
 namespace {
 
 // The greatest element; nothing reduced gives the least value of the type; NaN wins.
-struct ReduceMaxOp {
+struct ReduceMaxOp : Extreme {
   template <class T>
   static Arith<T> Start() {
     if constexpr (kIsFloat<T>) {
@@ -16,23 +16,6 @@ struct ReduceMaxOp {
   template <class T>
   static void Add(Arith<T>* acc, Arith<T> v) {
     if (v > *acc || v != v) *acc = v;
-  }
-  template <class T>
-  static T Finish(Arith<T> acc, int64_t) {
-    return Narrow<T>(acc);
-  }
-  template <class F>
-  static bool Visit(int32_t dtype, F&& f) {
-    switch (dtype) {
-      case GE_BOOL:
-        return f(Tag<bool>()), true;
-      case GE_I8:
-        return f(Tag<int8_t>()), true;
-      case GE_U8:
-        return f(Tag<uint8_t>()), true;
-      default:
-        return VisitFloat(dtype, f) || VisitWideInt(dtype, f);
-    }
   }
 };
 

@@ -5,9 +5,7 @@ namespace {
 
 // Floats are summed in double; integers modulo 2^64, the quotient is truncated. The mean of
 // nothing is NaN, for integers 0.
-struct ReduceMeanOp {
-  template <class T>
-  using Acc = std::conditional_t<kIsFloat<T>, double, uint64_t>;
+struct ReduceMeanOp : Accumulated {
   template <class T>
   static Acc<T> Start() {
     return 0;
@@ -25,10 +23,6 @@ struct ReduceMeanOp {
     } else {
       return count == 0 ? T(0) : static_cast<T>(acc / static_cast<uint64_t>(count));
     }
-  }
-  template <class F>
-  static bool Visit(int32_t dtype, F&& f) {
-    return VisitFloat(dtype, f) || VisitWideInt(dtype, f);
   }
 };
 

@@ -14,26 +14,8 @@ void GroupNormalizationCase(CaseMaker& m) {
 }
 
 bool PlainGroupNormalization(const RandomCase& c, HostTensor* out) {
-  const HostTensor &x = *c.inputs[0].tensor, &scale = *c.inputs[1].tensor,
-                   &bias = *c.inputs[2].tensor;
-  if (x.dims != out->dims) return false;
-  int64_t area = 1;
-  for (size_t d = 2; d < x.dims.size(); ++d) area *= x.dims[d];
-  const int64_t group = x.dims[1] / IntOr(c, "num_groups", 1) * area;
-  for (int64_t i = 0, n = out->count(); i < n; ++i) {
-    double sum = 0, squares = 0;
-    for (int64_t k = i / group * group; k < (i / group + 1) * group; ++k) {
-      sum += ElementAsDouble(x, k);
-      squares += ElementAsDouble(x, k) * ElementAsDouble(x, k);
-    }
-    const double count = static_cast<double>(group), mean = sum / count;
-    const double deviation = std::sqrt(squares / count - mean * mean + 0.125);
-    const int64_t channel = i / area % x.dims[1];
-    SetElement(out, i,
-               (ElementAsDouble(x, i) - mean) / deviation * ElementAsDouble(scale, channel) +
-                   ElementAsDouble(bias, channel));
-  }
-  return true;
+  const int64_t channels = c.inputs[0].tensor->dims[1];
+  return NormalizedInGroups(c, channels / IntOr(c, "num_groups", 1), out);
 }
 
 }  // namespace

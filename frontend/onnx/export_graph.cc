@@ -1,0 +1,300 @@
+#include "frontend/onnx/export_graph.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "ge/ops/control.h"
+#include "ge/ops/op.h"
+
+namespace ge {
+namespace {
+
+// ONNX's numbers of attribute types.
+enum AttributeType : int32_t {
+  kFloatAttr = 1,
+  kIntAttr = 2,
+  kStringAttr = 3,
+  kTensorAttr = 4,
+  kGraphAttr = 5,
+  kFloatsAttr = 6,
+  kIntsAttr = 7,
+  kStringsAttr = 8,
+  kTypeAttr = 13,
+  kTypesAttr = 14,
+};
+
+Status NotOnnx(const Node& n, const std::string& what) {
+  return Status(Code::kUnsupported,
+                fmt::format("node '{}' ({}) {}", NodeLabel(n), FullName(n.domain, n.op), what))
+      .AtNode(NodeLabel(n));
+}
+
+// How many of the node's inputs its bodies see as captured values.
+size_t CapturesOf(const Node& n) {
+  if (n.op == "If") return n.inputs.empty() ? 0 : n.inputs.size() - 1;
+  return static_cast<size_t>(std::max<int64_t>(AttrInt(n, kCapturesAttr, 0), 0));
+}
+
+bool IsCall(const Node& n) { return n.domain == "ge" && n.op == "Call"; }
+
+}  // namespace
+
+std::string GraphExporter::Unique(const std::string& wish) {
+  const std::string stem = wish.empty() ? "value" : wish;
+  std::string name = stem;
+  for (int i = 2; !taken_.insert(name).second; ++i) name = fmt::format("{}_{}", stem, i);
+  return name;
+}
+
+void GraphExporter::AddInfo(const Scope& s, ValueId v, const std::string& name,
+                            wire::ValueInfo* to) {
+  to->set_name(name);
+  if (!ExportType(s.f->value(v).type, g_.dims, to->mutable_type())) to->clear_type();
+}
+
+Result<std::string> GraphExporter::NameOf(Scope* s, ValueId v) {
+  if (v == 0) return std::string();
+  std::string& name = s->names[v];
+  if (!name.empty()) return name;
+  const Value& value = s->f->value(v);
+  if (!value.constant) {
+    return Status(Code::kInternal,
+                  fmt::format("value '{}' is read before a node makes it", value.name));
+  }
+  const Const& c = g_.consts[value.constant];
+  name = Unique(!value.name.empty() ? value.name : c.name.empty() ? "constant" : c.name);
+  if (s->main) {
+    initializers_.push_back({name, &c});
+    return name;
+  }
+  GE_RETURN_IF_ERROR(ExportTensor(c, name, true, s->out->add_initializer()));
+  return name;
+}
+
+Status GraphExporter::AddAttr(const Node& n, const Attr& a, wire::Node* to) {
+  wire::Attribute* out = to->add_attribute();
+  out->set_name(a.name);
+  if (const auto* i = std::get_if<int64_t>(&a.value)) {
+    out->set_type(kIntAttr), out->set_i(*i);
+  } else if (const auto* d = std::get_if<double>(&a.value)) {
+    out->set_type(kFloatAttr), out->set_f(static_cast<float>(*d));
+  } else if (const auto* text = std::get_if<std::string>(&a.value)) {
+    out->set_type(kStringAttr), out->set_s(*text);
+  } else if (const auto* ref = std::get_if<ConstRef>(&a.value)) {
+    out->set_type(kTensorAttr);
+    return ExportTensor(g_.consts[ref->id], "", true, out->mutable_t());
+  } else if (const auto* is = std::get_if<std::vector<int64_t>>(&a.value)) {
+    out->set_type(kIntsAttr);
+    for (const int64_t v : *is) out->add_ints(v);
+  } else if (const auto* ds = std::get_if<std::vector<double>>(&a.value)) {
+    out->set_type(kFloatsAttr);
+    for (const double v : *ds) out->add_floats(static_cast<float>(v));
+  } else if (const auto* texts = std::get_if<std::vector<std::string>>(&a.value)) {
+    out->set_type(kStringsAttr);
+    for (const std::string& v : *texts) out->add_strings(v);
+  } else if (const auto* type = std::get_if<Type>(&a.value)) {
+    out->set_type(kTypeAttr);
+    if (!ExportType(*type, g_.dims, out->mutable_tp())) {
+      return NotOnnx(n, fmt::format("has the type attribute '{}', which ONNX cannot say", a.name));
+    }
+  } else {
+    return NotOnnx(n, fmt::format("has the attribute '{}', whose kind ONNX does not have", a.name));
+  }
+  return {};
+}
+
+// Captured values keep their outer names inside the body; the others get names of their own.
+Status GraphExporter::AddBody(Scope* s, const Node& n, const Callee& c, wire::Node* to) {
+  const Function& f = g_.fn(c.fn);
+  if (std::find(path_.begin(), path_.end(), c.fn) != path_.end()) {
+    return NotOnnx(n, fmt::format("has the body '{}', which contains the node", f.name));
+  }
+  wire::Attribute* a = to->add_attribute();
+  a->set_name(c.role);
+  a->set_type(kGraphAttr);
+  Scope body;
+  body.f = &f;
+  body.out = a->mutable_g();
+  body.out->set_name(f.name.empty() ? c.role : f.name);
+  body.names.resize(f.values.size());
+  body.own.resize(f.values.size());
+  body.prefix = s->prefix;
+  const size_t captures = CapturesOf(n);
+  if (captures > f.params.size() || captures > n.inputs.size()) {
+    return NotOnnx(
+        n, fmt::format("captures {} values, more than its body '{}' takes", captures, f.name));
+  }
+  const size_t fixed = f.params.size() - captures;
+  for (size_t i = 0; i < f.params.size(); ++i) {
+    std::string& name = body.names[f.params[i]];
+    if (i < fixed) {
+      name = Unique(f.value(f.params[i]).name);
+      AddInfo(body, f.params[i], name, body.out->add_input());
+    } else {
+      GE_ASSIGN_OR_RETURN(name, NameOf(s, n.inputs[n.inputs.size() - captures + i - fixed]));
+    }
+  }
+  path_.push_back(c.fn);
+  GE_RETURN_IF_ERROR(Nodes(&body));
+  path_.pop_back();
+  return AddResults(&body, false);
+}
+
+// The callee's nodes stand where the call stood.
+Status GraphExporter::AddCall(Scope* s, const Node& n) {
+  const auto callee = std::find_if(n.callees.begin(), n.callees.end(),
+                                   [](const Callee& c) { return c.role == "fn"; });
+  if (callee == n.callees.end()) return NotOnnx(n, "calls no function by the role 'fn'");
+  const Function& f = g_.fn(callee->fn);
+  const auto start = std::find(path_.begin(), path_.end(), callee->fn);
+  if (start != path_.end()) {
+    std::string circle;
+    for (auto it = start; it != path_.end(); ++it) circle += g_.fn(*it).name + " -> ";
+    return NotOnnx(
+        n, fmt::format("closes the circle of calls {}{}; ONNX has no recursion", circle, f.name));
+  }
+  if (f.params.size() != n.inputs.size() || f.results.size() != n.outputs.size()) {
+    return NotOnnx(n, fmt::format("gives {} values and takes {}, but '{}' takes {} and gives {}",
+                                  n.inputs.size(), n.outputs.size(), f.name, f.params.size(),
+                                  f.results.size()));
+  }
+  Scope inner;
+  inner.f = &f;
+  inner.out = s->out;
+  inner.main = s->main;
+  inner.names.resize(f.values.size());
+  inner.own.resize(f.values.size());
+  inner.prefix = s->prefix + NodeLabel(n) + "/";
+  for (size_t i = 0; i < f.params.size(); ++i) {
+    GE_ASSIGN_OR_RETURN(inner.names[f.params[i]], NameOf(s, n.inputs[i]));
+    inner.own[f.params[i]] = n.inputs[i] != 0 && s->own[n.inputs[i]];
+  }
+  path_.push_back(callee->fn);
+  GE_RETURN_IF_ERROR(Nodes(&inner));
+  path_.pop_back();
+  for (size_t i = 0; i < f.results.size(); ++i) {
+    const ValueId v = n.outputs[i];
+    if (v == 0) continue;
+    GE_ASSIGN_OR_RETURN(const std::string made, NameOf(&inner, f.results[i]));
+    if (s->names[v].empty()) {
+      s->names[v] = made;
+      s->own[v] = inner.own[f.results[i]];
+    } else {  // a result of the model, which has its name already
+      AddIdentity(s, made, s->names[v]);
+      s->own[v] = true;
+    }
+  }
+  return {};
+}
+
+Status GraphExporter::AddNode(Scope* s, const Node& n) {
+  if (IsCall(n)) return AddCall(s, n);
+  if (n.domain == "ge") return NotOnnx(n, "is an operator of this engine alone");
+  if (!n.effects.empty()) return NotOnnx(n, "has effects, which ONNX cannot say");
+  const OpDef* op = FindOp(n.domain, n.op);
+  if (op == nullptr) return NotOnnx(n, "is an operator that nobody here knows");
+  const auto given = g_.opsets.find(n.domain);
+  const bool standard = n.domain.empty() || given == g_.opsets.end();
+  int64_t& opset = opsets_[n.domain];
+  opset = std::max<int64_t>(opset, standard ? op->since_version : given->second);
+  wire::Node out;
+  for (const ValueId v : n.inputs) {
+    GE_ASSIGN_OR_RETURN(const std::string name, NameOf(s, v));
+    out.add_input(name);
+  }
+  if (!n.callees.empty()) {  // captured names are found by name
+    for (size_t i = CapturesOf(n); i > 0; --i) out.mutable_input()->RemoveLast();
+  }
+  while (out.input_size() > 0 && out.input(out.input_size() - 1).empty()) {
+    out.mutable_input()->RemoveLast();
+  }
+  if (!n.name.empty()) out.set_name(s->prefix + n.name);
+  out.set_op_type(n.op);
+  out.set_domain(n.domain);
+  for (const Attr& a : n.attrs) {
+    if (n.domain.empty() && a.name == kCapturesAttr && !n.callees.empty()) continue;
+    GE_RETURN_IF_ERROR(AddAttr(n, a, &out));
+  }
+  for (const Callee& c : n.callees) GE_RETURN_IF_ERROR(AddBody(s, n, c, &out));
+  for (const ValueId v : n.outputs) {
+    if (v != 0) {
+      if (s->names[v].empty()) s->names[v] = Unique(s->f->value(v).name);
+      s->own[v] = true;
+    }
+    out.add_output(v == 0 ? std::string() : s->names[v]);
+  }
+  *s->out->add_node() = std::move(out);
+  return {};
+}
+
+Status GraphExporter::Nodes(Scope* s) {
+  for (const Node& n : s->f->nodes) {
+    GE_RETURN_IF_ERROR(AddNode(s, n));
+    for (const ValueId v : n.outputs) {
+      if (v == 0 || !s->own[v] || IsCall(n)) continue;
+      wire::ValueInfo info;
+      AddInfo(*s, v, s->names[v], &info);
+      const auto& results = s->f->results;
+      const bool is_result = std::find(results.begin(), results.end(), v) != results.end();
+      if (info.has_type() && !is_result) *s->out->add_value_info() = std::move(info);
+    }
+  }
+  return {};
+}
+
+void GraphExporter::AddIdentity(Scope* s, const std::string& from, const std::string& to) {
+  wire::Node* copy = s->out->add_node();
+  copy->set_op_type("Identity");
+  copy->add_input(from);
+  copy->add_output(to);
+  int64_t& opset = opsets_[""];
+  opset = std::max<int64_t>(opset, FindOp("", "Identity")->since_version);
+}
+
+// A graph's output is a value that one of its own nodes makes, listed once; anything else is handed
+// on by an Identity.
+Status GraphExporter::AddResults(Scope* s, bool keep_names) {
+  std::set<std::string> listed;
+  for (const ValueId v : s->f->results) {
+    GE_ASSIGN_OR_RETURN(std::string name, NameOf(s, v));
+    if (!s->own[v] || !listed.insert(name).second) {
+      const std::string& wish = s->f->value(v).name;
+      const std::string from = std::exchange(name, Unique(wish.empty() ? "result" : wish));
+      AddIdentity(s, from, name);
+      listed.insert(name);
+    }
+    wire::ValueInfo* info = s->out->add_output();
+    AddInfo(*s, v, name, info);
+    if (keep_names && !info->has_type()) {
+      return Status(Code::kUnsupported,
+                    fmt::format("the type of the result '{}' is not known; export the graph as it "
+                                "stands after rewrite",
+                                name));
+    }
+  }
+  return {};
+}
+
+Status GraphExporter::ExportMain(const Function& f, wire::Graph* out) {
+  Scope s;
+  s.f = &f;
+  s.out = out;
+  s.main = true;
+  s.names.resize(f.values.size());
+  s.own.resize(f.values.size());
+  for (const ValueId v : f.params) {
+    s.names[v] = Unique(f.value(v).name);
+    AddInfo(s, v, s.names[v], out->add_input());
+  }
+  // The user's names of results before any other value takes them.
+  for (const ValueId v : f.results) {
+    if (s.names[v].empty() && !f.value(v).constant) s.names[v] = Unique(f.value(v).name);
+  }
+  path_ = {f.id};
+  GE_RETURN_IF_ERROR(Nodes(&s));
+  return AddResults(&s, true);
+}
+
+}  // namespace ge

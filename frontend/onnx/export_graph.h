@@ -1,0 +1,71 @@
+// GraphExporter: functions of a Graph -> the nested graphs of one ONNX model. Internal to
+// frontend/onnx. Names become unique in the whole model, since a body may not hide an outer name.
+// Main-graph constants are left to the caller, which appends them without a second copy. Used by
+// one thread.
+#pragma once
+
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "ge/base/status.h"
+#include "ge/ir/graph.h"
+#include "ge/wire/onnx.pb.h"
+
+namespace ge {
+
+namespace wire = ::graphengine::onnx_wire;
+
+class GraphExporter {
+ public:
+  explicit GraphExporter(const Graph& graph) : g_(graph) {}
+
+  Status ExportMain(const Function& f, wire::Graph* out);
+
+  // By domain, after ExportMain: what opset_import has to say.
+  const std::map<std::string, int64_t>& opsets() const { return opsets_; }
+  struct Initializer {
+    std::string name;
+    const Const* payload;
+  };
+  // Of the main graph, in the order of first use.
+  const std::vector<Initializer>& initializers() const { return initializers_; }
+
+ private:
+  // One function on its way into one graph. Several scopes write into one graph where a call is
+  // written out in place.
+  struct Scope {
+    const Function* f = nullptr;
+    wire::Graph* out = nullptr;
+    std::vector<std::string> names;  // by value; "" = not named yet
+    std::vector<bool> own;           // by value: made by a node of `out`
+    std::string prefix;              // of node names: the calls that led here
+    bool main = false;
+  };
+
+  Status Nodes(Scope* s);
+  Status AddNode(Scope* s, const Node& n);
+  Status AddAttr(const Node& n, const Attr& a, wire::Node* to);
+  Status AddBody(Scope* s, const Node& n, const Callee& c, wire::Node* to);
+  Status AddCall(Scope* s, const Node& n);
+  Status AddResults(Scope* s, bool keep_names);
+  void AddIdentity(Scope* s, const std::string& from, const std::string& to);
+  std::string Unique(const std::string& wish);
+  // The name of a value; writes a constant into the graph at its first use.
+  Result<std::string> NameOf(Scope* s, ValueId v);
+  void AddInfo(const Scope& s, ValueId v, const std::string& name, wire::ValueInfo* to);
+
+  const Graph& g_;
+  std::map<std::string, int64_t> opsets_;
+  std::vector<Initializer> initializers_;
+  std::set<std::string> taken_;
+  std::vector<FunctionId> path_;  // functions that are being written out
+};
+
+// dtype, dims and payload; `with_payload` false leaves the bytes out.
+Status ExportTensor(const Const& c, const std::string& name, bool with_payload, wire::Tensor* out);
+// False when ONNX has no such type, or nothing is known of it.
+bool ExportType(const Type& t, const DimTable& dims, wire::Type* out);
+
+}  // namespace ge

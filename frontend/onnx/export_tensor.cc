@@ -1,0 +1,68 @@
+#include <fmt/format.h>
+
+#include "frontend/onnx/export_graph.h"
+
+namespace ge {
+
+Status ExportTensor(const Const& c, const std::string& name, bool with_payload, wire::Tensor* out) {
+  if (!c.type.is_static()) {
+    return Status(Code::kUnsupported,
+                  fmt::format("the constant '{}' is no tensor of known shape", name));
+  }
+  if (!name.empty()) out->set_name(name);
+  for (const int64_t d : c.type.static_dims()) out->add_dims(d);
+  out->set_data_type(static_cast<int32_t>(c.type.dtype));
+  if (c.type.dtype == DType::kString) {
+    for (const std::string& s : c.strings) out->add_string_data(s);
+    return {};
+  }
+  if (!c.data && c.splat.empty() && c.bytes > 0) {
+    return Status(Code::kFailedPrecondition,
+                  fmt::format("the data of the constant '{}' in '{}' were not loaded", name,
+                              c.external.file));
+  }
+  if (!with_payload) return {};
+  std::vector<std::byte> scratch;
+  const std::byte* data = ConstBytes(c, &scratch);
+  const auto size = static_cast<size_t>(ByteCount(c.type).value_or(0));
+  out->set_raw_data(size == 0 ? "" : reinterpret_cast<const char*>(data), size);
+  return {};
+}
+
+namespace {
+
+void ExportShape(const Type& t, const DimTable& dims, wire::TensorShape* out) {
+  for (const Dim d : t.dims) {
+    auto* to = out->add_dim();
+    if (d.known()) {
+      to->set_dim_value(d.value);
+    } else if (const auto& e = dims.expr(d.expr); e.op == DimOp::kSymbol) {
+      to->set_dim_param(dims.symbol(e.symbol).name);
+    }  // an expression has no form in ONNX: the size stays open
+  }
+}
+
+}  // namespace
+
+bool ExportType(const Type& t, const DimTable& dims, wire::Type* out) {
+  switch (t.kind) {
+    case TypeKind::kTensor: {
+      if (!IsKnown(t.dtype)) return false;
+      auto* tensor = out->mutable_tensor_type();
+      tensor->set_elem_type(static_cast<int32_t>(t.dtype));
+      if (t.ranked) ExportShape(t, dims, tensor->mutable_shape());
+      return true;
+    }
+    case TypeKind::kSequence:
+      return ExportType(t.elems[0], dims, out->mutable_sequence_type()->mutable_elem_type());
+    case TypeKind::kOptional:
+      return ExportType(t.elems[0], dims, out->mutable_optional_type()->mutable_elem_type());
+    case TypeKind::kMap:
+      out->mutable_map_type()->set_key_type(static_cast<int32_t>(t.dtype));
+      return ExportType(t.elems[0], dims, out->mutable_map_type()->mutable_value_type());
+    default:
+      return false;
+  }
+}
+
+}  // namespace ge

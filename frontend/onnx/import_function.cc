@@ -1,0 +1,173 @@
+// Calls of the functions that a model itself defines: their nodes stand where the call stood.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "frontend/onnx/import_graph.h"
+#include "ge/wire/onnx.pb.h"
+
+namespace ge {
+namespace {
+
+Status BadFunction(std::string text) { return Status(Code::kInvalidGraph, std::move(text)); }
+
+std::string PlainDomain(const std::string& domain) { return domain == "ai.onnx" ? "" : domain; }
+
+const wire::Attribute* FindAttribute(
+    const google::protobuf::RepeatedPtrField<wire::Attribute>& list, const std::string& name) {
+  for (const auto& a : list) {
+    if (a.name() == name) return &a;
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+Status GraphImporter::AddLocalFunction(const wire::LocalFunction& f) {
+  GE_RETURN_IF_ERROR(CheckName(*s_, "a function", f.name()));
+  GE_RETURN_IF_ERROR(CheckName(*s_, "a function's domain", f.domain()));
+  const bool fresh =
+      local_functions_.try_emplace({PlainDomain(f.domain()), f.name(), f.overload()}, &f).second;
+  if (fresh) return {};
+  return BadFunction(fmt::format("the model defines the function '{}' of domain '{}' twice",
+                                 f.name(), f.domain()));
+}
+
+const wire::LocalFunction* GraphImporter::LocalFunctionOf(const wire::Node& n) const {
+  const auto at = local_functions_.find({PlainDomain(n.domain()), n.op_type(), n.overload()});
+  return at == local_functions_.end() ? nullptr : at->second;
+}
+
+// One opset holds for the whole model: nodes are upgraded after calls are written out.
+Status GraphImporter::CheckOpsets(const wire::LocalFunction& f) {
+  for (const auto& import : f.opset_import()) {
+    const std::string domain = PlainDomain(import.domain());
+    const auto at = s_->graph.opsets.find(domain);
+    if (at == s_->graph.opsets.end()) {
+      if (domain.empty()) {
+        GE_RETURN_IF_ERROR(CheckOnnxOpset(import.version()));
+        s_->opset = import.version();
+      }
+      s_->graph.opsets.emplace(domain, domain.empty() ? kCanonicalOpset : import.version());
+      continue;
+    }
+    const int64_t models = domain.empty() ? s_->opset : at->second;
+    if (models == import.version()) continue;
+    return Status(
+        Code::kUnsupported,
+        fmt::format("the function '{}' is written for version {} of the domain '{}', the "
+                    "model for {}; export both for one version",
+                    f.name(), import.version(), domain.empty() ? "ai.onnx" : domain, models));
+  }
+  return {};
+}
+
+Status GraphImporter::CheckCall(const wire::LocalFunction& f, const wire::Node& n,
+                                const std::string& label) {
+  const auto start = std::find(calls_.begin(), calls_.end(), &f);
+  if (start != calls_.end()) {
+    std::string circle;
+    for (auto it = start; it != calls_.end(); ++it) circle += (*it)->name() + " -> ";
+    return BadFunction(
+        fmt::format("functions of the model call each other in a circle: {}{}", circle, f.name()));
+  }
+  if (calls_.size() >= s_->options.max_graph_depth) {
+    return Status(Code::kLimitExceeded,
+                  fmt::format("functions of the model are called more than {} deep, at '{}'",
+                              s_->options.max_graph_depth, f.name()));
+  }
+  if (n.input_size() > f.input_size() || n.output_size() > f.output_size()) {
+    return BadFunction(fmt::format(
+        "node '{}' gives the function '{}' {} inputs and takes {} "
+        "outputs, wanted at most {} and {}",
+        label, f.name(), n.input_size(), n.output_size(), f.input_size(), f.output_size()));
+  }
+  for (const auto& a : n.attribute()) {
+    const auto& names = f.attribute();
+    const bool known = std::find(names.begin(), names.end(), a.name()) != names.end() ||
+                       FindAttribute(f.attribute_proto(), a.name()) != nullptr;
+    if (!known) {
+      return BadFunction(
+          fmt::format("node '{}' gives the attribute '{}', which the function '{}' "
+                      "does not have",
+                      label, a.name(), f.name()));
+    }
+  }
+  return CheckOpsets(f);
+}
+
+Status GraphImporter::AddCall(const wire::Node& n, const std::string& label, Scope* scope) {
+  const wire::LocalFunction& f = *LocalFunctionOf(n);
+  GE_RETURN_IF_ERROR(CheckCall(f, n, label));
+  CallSite call{&f, &n, label, scope};
+  if (scope->call) call.label = scope->call->label + "/" + label;
+  Scope inner;
+  inner.fn = scope->fn;
+  inner.call = &call;
+  for (int i = 0; i < f.input_size(); ++i) {
+    ValueId value = 0;
+    if (i < n.input_size()) {
+      GE_ASSIGN_OR_RETURN(value, InputOf(n, i, label, scope));
+    }
+    GE_RETURN_IF_ERROR(Declare(&inner, f.input(i), value, "an input"));
+  }
+  calls_.push_back(&f);
+  GE_RETURN_IF_ERROR(DeclareNodeOutputs(f.node(), &inner));
+  GE_RETURN_IF_ERROR(AddNodes(f.node(), &inner));
+  calls_.pop_back();
+  return HandResultsOut(call, &inner, scope);
+}
+
+// The caller's values exist already, with the types that its graph declares.
+Status GraphImporter::HandResultsOut(const CallSite& call, Scope* inner, Scope* outer) {
+  const wire::LocalFunction& f = *call.function;
+  for (int i = 0; i < call.node->output_size(); ++i) {
+    const std::string& name = call.node->output(i);
+    if (name.empty()) continue;
+    const ValueId made = Resolve(inner, f.output(i));
+    if (made == 0) {
+      return BadFunction(fmt::format(
+          "the output '{}' of the function '{}' is made by no node of it", f.output(i), f.name()));
+    }
+    Node copy;
+    copy.op = "Identity";
+    copy.name = fmt::format("{}/{}", call.label, f.output(i));
+    copy.inputs = {made};
+    copy.outputs = {outer->names.find(name)->second.value};
+    Function& fn = Fn(*outer);
+    copy.id = fn.next_node_id++;
+    fn.nodes.push_back(std::move(copy));
+  }
+  return {};
+}
+
+Result<const wire::Attribute*> GraphImporter::Given(const Scope& scope, const wire::Attribute& a,
+                                                    const std::string& where,
+                                                    wire::Attribute* copy) const {
+  if (a.ref_attr_name().empty()) return &a;
+  const Scope* at = &scope;
+  while (at && !at->call) at = at->parent;
+  if (!at) return &a;  // refused where attributes are read
+  const CallSite& call = *at->call;
+  const wire::Attribute* from = FindAttribute(call.node->attribute(), a.ref_attr_name());
+  if (from) {
+    wire::Attribute outer;
+    GE_ASSIGN_OR_RETURN(from, Given(*call.caller, *from, where, &outer));
+    if (!from) return nullptr;
+    *copy = *from;
+  } else if ((from = FindAttribute(call.function->attribute_proto(), a.ref_attr_name()))) {
+    *copy = *from;
+  } else {
+    return nullptr;
+  }
+  if (copy->has_g() || copy->graphs_size() > 0) {
+    return Status(Code::kUnsupported,
+                  fmt::format("{} is a graph that the call of the function '{}' gives, which is "
+                              "not supported; write the function out in the model",
+                              where, call.function->name()));
+  }
+  copy->set_name(a.name());
+  return copy;
+}
+
+}  // namespace ge

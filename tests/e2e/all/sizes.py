@@ -1,0 +1,143 @@
+#!/usr/bin/env python3
+"""Real models at several input sizes against ONNX Runtime: the fifteen, six of silero-vad and three
+of ddddocr, each at up to five sizes of its dynamic inputs.
+
+Bound: 1e-4 of an output's largest magnitude; whole numbers may differ by 1 in 0.1 % of the elements.
+Prints a row for each model and list of engines and, last, the counts (a model at a size under a list
+of engines counts once).
+
+Examples:
+  tests/e2e/all/sizes.py
+  tests/e2e/all/sizes.py vad ddddocr --engines ref
+"""
+import argparse
+import copy
+import pathlib
+import sys
+import tempfile
+
+ROOT = pathlib.Path(__file__).resolve().parents[3]
+sys.path.insert(0, str(ROOT / "tools" / "bench"))
+
+import project_venv  # noqa: E402
+
+project_venv.enter("pip", "numpy", "onnx", "onnxruntime")
+
+import numpy as np  # noqa: E402
+
+import compare  # noqa: E402
+import feeds  # noqa: E402
+import ge_run  # noqa: E402
+import models  # noqa: E402
+import reference  # noqa: E402
+
+# {input: {axis: sizes}}; where several axes have sizes they change together.
+SIZES = {
+    "resnet50": {"x": {0: [1, 2, 3, 4, 5]}},
+    "mobilenetv2": {"x": {0: [1, 2, 3, 5, 8]}},
+    "squeezenet": {"x": {0: [1, 2, 3, 5, 8]}},
+    "bert_base": {"ids": {0: [1, 2, 1, 3, 1], 1: [128, 16, 7, 33, 64]}},
+    "minilm": {"ids": {0: [1, 2, 1, 3, 4], 1: [128, 16, 7, 33, 64]}},
+    "gpt2_small": {"ids": {0: [1, 2, 1, 3, 1], 1: [128, 16, 7, 33, 64]}},
+    "lstm": {"x": {0: [64, 1, 7, 16, 30], 1: [1, 2, 3, 4, 8]}},
+    "lenet": {"x": {0: [64, 1, 2, 7, 33]}},
+    "mlp": {"x": {0: [64, 1, 2, 7, 33]}},
+    "ppocr_det": {"x": {0: [1, 1, 1, 2, 1], 2: [640, 320, 96, 160, 480],
+                        3: [640, 320, 192, 160, 352]}},
+    "ppocr_rec": {"x": {0: [1, 2, 1, 6, 1], 3: [320, 160, 48, 96, 640]}},
+    "ppocr_cls": {"x": {0: [1, 2, 3, 6, 16]}},
+    "nudenet": {"images": {0: [1, 2, 1, 1, 3], 2: [320, 320, 160, 256, 64],
+                           3: [320, 320, 160, 192, 96]}},
+    "magika": {"bytes": {0: [1, 2, 3, 5, 8]}},
+    "vad": {"input": {0: [1, 2, 3, 5, 8]}, "state": {1: [1, 2, 3, 5, 8]}},
+    "vad_16k_op15": {"input": {0: [1, 2, 3, 5, 8]}, "state": {1: [1, 2, 3, 5, 8]}},
+    "vad_16k_sequence": {"input": {0: [8, 1, 2, 17, 33]}},
+    "vad_half": {"input": {0: [1, 2, 3, 5, 8]}, "state": {1: [1, 2, 3, 5, 8]}},
+    "vad_op18_ifless": {"input": {0: [1, 2, 3, 5, 8]}, "state": {1: [1, 2, 3, 5, 8]}},
+    "ddddocr": {"input1": {3: [160, 64, 96, 200, 333]}},
+    "ddddocr_old": {"input1": {3: [160, 64, 96, 200, 333]}},
+}
+ENGINES = ["ref", "native,onednn,openblas,ref"]
+QUANTUM_SHARE = 0.999
+
+
+def error_of(got, want):
+    """As compare.error_of; whole numbers within the quantum count as equal."""
+    if np.issubdtype(want.dtype, np.integer) and got.shape == want.shape and want.size:
+        apart = np.abs(got.astype(np.int64) - want.astype(np.int64))
+        good = apart.max() <= 1 and np.mean(apart == 0) >= QUANTUM_SHARE
+        return 0.0 if good else float("inf")
+    return compare.error_of(got, want)
+
+
+def sizes_of(row):
+    """The row's feeds at each size."""
+    axes = SIZES.get(row["name"], {})
+    count = max([len(s) for by_axis in axes.values() for s in by_axis.values()], default=1)
+    for k in range(count):
+        sized = copy.deepcopy(row["feeds"])
+        for name, by_axis in axes.items():
+            for axis, sizes in by_axis.items():
+                sized[name]["shape"][axis] = sizes[k]
+        yield sized
+
+
+def one(args, model, sized, seed, engines, folder):
+    """The greatest error over the outputs of one run."""
+    arrays = feeds.of_feeds(sized, seed)
+    known = {"inputs": {}}
+    for name, array in arrays.items():
+        known["inputs"][name] = "input_" + reference.file_name(name)
+        np.save(folder / known["inputs"][name], array)
+    wanted = reference.run_onnxruntime(model, arrays)
+    ge_run.run(args.ge, model, folder, known, engines, output=folder / "out",
+               options=["--threads", "1"])
+    return max(error_of(np.load(folder / "out" / reference.file_name(n)), w)
+               for n, w in wanted.items())
+
+
+def parse_arguments():
+    parser = argparse.ArgumentParser(description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("model", nargs="*", help="default: all twenty-four")
+    parser.add_argument("--engines", action="append", metavar="LIST",
+                        help="may be repeated (default: ref; all four)")
+    parser.add_argument("--ge", type=pathlib.Path, default=ge_run.DEFAULT_GE)
+    args = parser.parse_args()
+    args.engines = args.engines or ENGINES
+    return args
+
+
+def main():
+    args = parse_arguments()
+    names = args.model or list(models.table())
+    try:
+        paths = models.ensure(names, say=lambda s: print(s, file=sys.stderr))
+    except models.ModelError as problem:
+        sys.exit(f"sizes.py: {problem}")
+    passed = failed = 0
+    for row in models.rows_named(names):
+        for engines in args.engines:
+            worst, sizes = 0.0, 0
+            for seed, sized in enumerate(sizes_of(row)):
+                sizes += 1
+                with tempfile.TemporaryDirectory(prefix="ge-sizes.") as folder:
+                    try:
+                        error = one(args, paths[row["name"]], sized, seed, engines,
+                                    pathlib.Path(folder))
+                        worst = max(worst, error)
+                        why = "" if error <= compare.BOUND else f"error {error:.2e}"
+                    except (ge_run.RunError, OSError) as problem:
+                        why = str(problem)
+                passed, failed = passed + (not why), failed + bool(why)
+                if why:
+                    shapes = {n: f["shape"] for n, f in sized.items()}
+                    print(f"FAILED  {row['name']} {shapes} on {engines}: {why}")
+            print(f"{row['name']:18} {engines:28} {sizes} sizes, worst error {worst:.2e}",
+                  flush=True)
+    print(f"{passed} passed, {failed} failed, 0 skipped")
+    sys.exit(1 if failed else 0)
+
+
+if __name__ == "__main__":
+    main()
