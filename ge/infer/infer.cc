@@ -7,8 +7,9 @@ namespace infer {
 
 constexpr int kMaxCallDepth = 64;  // The verifier's limit; recursion here is over calls alone.
 
-ModuleInfer::ModuleInfer(Graph* graph)
+ModuleInfer::ModuleInfer(Graph* graph, bool bound)
     : graph_(graph),
+      bound_(bound),
       progress_(graph->functions.size(), Progress::kNew),
       call_sites_(graph->functions.size(), 0) {
   for (const Function& f : graph->functions) {
@@ -54,7 +55,10 @@ Status ModuleInfer::RunFunction(FunctionId fn, int depth) {
   progress_[fn] = Progress::kOpen;
   for (size_t i = 0; i < graph_->fn(fn).nodes.size(); ++i) {
     const std::string label = NodeLabel(graph_->fn(fn).nodes[i]);
-    GE_RETURN_IF_ERROR(InferNode(fn, i, depth).AtNode(label));
+    Status status = InferNode(fn, i, depth);
+    if (status.ok()) continue;
+    progress_[fn] = Progress::kDone;  // as far as it goes
+    return status.AtNode(label);
   }
   progress_[fn] = Progress::kDone;
   return {};
@@ -81,7 +85,9 @@ Status ModuleInfer::InferNode(FunctionId fn, size_t index, int depth) {
 
 }  // namespace infer
 
-Status Infer(Graph* graph) {
+namespace {
+
+Status InferGraph(Graph* graph, bool bound) {
   auto it = graph->opsets.find("");
   if (it != graph->opsets.end() && it->second != kCanonicalOpset) {
     return Status(Code::kFailedPrecondition, "the graph is at opset " + std::to_string(it->second) +
@@ -95,7 +101,12 @@ Status Infer(Graph* graph) {
       if (v.constant && v.type.kind == TypeKind::kUnknown) v.type = graph->consts[v.constant].type;
     }
   }
-  return infer::ModuleInfer(graph).Run();
+  return infer::ModuleInfer(graph, bound).Run();
 }
+
+}  // namespace
+
+Status Infer(Graph* graph) { return InferGraph(graph, false); }
+Status InferBound(Graph* graph) { return InferGraph(graph, true); }
 
 }  // namespace ge

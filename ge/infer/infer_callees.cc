@@ -107,7 +107,22 @@ Status ModuleInfer::SetParams(FunctionId callee, const std::string& role,
   return {};
 }
 
+Status ModuleInfer::RunCallee(const Node& node, FunctionId callee, int depth, bool* spared) {
+  Status status = RunFunction(callee, depth + 1);
+  const bool branch = bound_ && node.domain.empty() && node.op == "If";
+  const bool may_be_spared = branch && status.code() == Code::kInvalidGraph && !*spared;
+  if (status.ok() || !may_be_spared) return status;
+  *spared = true;
+  ForgetComputed(callee);
+  Function& f = graph_->fn(callee);
+  for (const Node& n : f.nodes) {
+    for (const ValueId v : n.outputs) f.value(v).type = Type{};
+  }
+  return {};
+}
+
 Status ModuleInfer::InferCallees(FunctionId fn, const Node& node, int depth) {
+  bool spared = false;  // a branch of an If; not both
   for (const Callee& c : node.callees) {
     if (c.fn == 0 || c.fn >= graph_->functions.size()) {
       return Status(Code::kInvalidGraph, "calls function " + std::to_string(c.fn) + " as '" +
@@ -123,7 +138,7 @@ Status ModuleInfer::InferCallees(FunctionId fn, const Node& node, int depth) {
     }
     bool changed = progress_[c.fn] == Progress::kNew;
     GE_RETURN_IF_ERROR(SetParams(c.fn, c.role, args, &changed));
-    if (changed) GE_RETURN_IF_ERROR(RunFunction(c.fn, depth + 1));
+    if (changed) GE_RETURN_IF_ERROR(RunCallee(node, c.fn, depth, &spared));
     if (node.domain.empty() && node.op == "Loop") {
       const auto inputs = static_cast<int64_t>(node.inputs.size());
       GE_RETURN_IF_ERROR(SettleLoop(c.fn, inputs - 2 - CapturesOf(node), depth));

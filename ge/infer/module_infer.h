@@ -13,7 +13,8 @@ namespace ge::infer {
 
 class ModuleInfer {
  public:
-  explicit ModuleInfer(Graph* graph);
+  // `bound`: see InferBound.
+  ModuleInfer(Graph* graph, bool bound);
   // All entries with what they call, then the functions that nothing calls.
   Status Run();
   // One function whose parameters are typed, with what it calls.
@@ -24,6 +25,9 @@ class ModuleInfer {
  private:
   void ForgetComputed(FunctionId fn);
   Status InferNode(FunctionId fn, size_t index, int depth);
+  // A callee whose parameters are typed; `spared` is set instead of an answer where it is a branch
+  // that may not be taken and contradicts them.
+  Status RunCallee(const Node& node, FunctionId callee, int depth, bool* spared);
   Status InferCallees(FunctionId fn, const Node& node, int depth);
   Result<std::vector<Type>> Arguments(const Function& caller, const Node& node);
   // Gives the callee's parameters these types; *changed says whether any became another.
@@ -33,6 +37,7 @@ class ModuleInfer {
 
   enum class Progress : uint8_t { kNew, kOpen, kDone };
   Graph* graph_;
+  const bool bound_;
   std::vector<Progress> progress_;    // by function
   std::vector<uint32_t> call_sites_;  // by function
 };

@@ -121,10 +121,7 @@ class NodeTests {
         {"test_not_2d", "models of opset 1; 7 is the oldest that is loaded"},
         {"test_not_3d", "models of opset 1; 7 is the oldest that is loaded"},
         {"test_not_4d", "models of opset 1; 7 is the oldest that is loaded"},
-        {"test_scan_sum", "Scan of opset 8, which scans each batch on its own"},
-        {"test_affine_grid_3d_expanded", "a branch that is not taken has shapes that do not fit"},
-        {"test_affine_grid_3d_align_corners_expanded",
-         "a branch that is not taken has shapes that do not fit"}};
+        {"test_scan_sum", "Scan of opset 8, which scans each batch on its own"}};
     if (kReasons.count(name) != 0) return kReasons.at(name);
     if (kRandom.count(name) != 0 || name.starts_with("test_bernoulli")) {
       return "needs the random numbers of NumPy's generator";
