@@ -115,7 +115,7 @@ void ExportMeta(const Graph& g, const GraphExporter& exporter, wire::Model* mode
 Result<std::string> Export(const Graph& g, std::string_view entry_name) {
   const Entry* entry = g.FindEntry(entry_name);
   if (!entry) {
-    return Status(Code::kNotFound, fmt::format("the graph has no entry '{}'", entry_name));
+    return Status(Code::kInvalidArgument, fmt::format("the graph has no entry '{}'", entry_name));
   }
   if (g.states.size() > 1) {
     return Status(Code::kUnsupported,

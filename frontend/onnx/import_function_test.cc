@@ -12,6 +12,7 @@ using testing::AddAttr;
 using testing::AddFloat;
 using testing::AddInt;
 using testing::AddNode;
+using testing::ExpectImportRefused;
 using testing::TestModel;
 
 // Leak of domain "own": y = LeakyRelu(x, alpha = the attribute slope, or 0.5). Two calls of it.
@@ -81,41 +82,36 @@ TEST(ImportFunction, HandsAttributesDown) {
   EXPECT_EQ(quarter, 2);
 }
 
-void ExpectRefused(const TestModel& m, Code code, const std::string& part) {
-  auto g = m.Import();
-  ASSERT_FALSE(g.ok()) << part;
-  EXPECT_EQ(g.status().code(), code) << g.status().ToString();
-  EXPECT_NE(g.status().ToString().find(part), std::string::npos) << g.status().ToString();
-}
-
 TEST(ImportFunction, RefusesWrongCalls) {
   TestModel m = CallsLeak();
   AddInt(m.g()->mutable_node(0), "slant", 1);
-  ExpectRefused(m, Code::kInvalidGraph, "the attribute 'slant', which the function 'Leak'");
+  ExpectImportRefused(m, Code::kInvalidGraph, "the attribute 'slant', which the function 'Leak'");
   m = CallsLeak();
   m.g()->mutable_node(0)->add_output("b");
-  ExpectRefused(m, Code::kInvalidGraph, "takes 2 outputs, wanted at most 2 and 1");
+  ExpectImportRefused(m, Code::kInvalidGraph, "takes 2 outputs, wanted at most 2 and 1");
   m = CallsLeak();
   m.g()->mutable_node(0)->add_input("ghost");
-  ExpectRefused(m, Code::kInvalidGraph, "input 1 of node 'first', 'ghost'");
+  ExpectImportRefused(m, Code::kInvalidGraph, "input 1 of node 'first', 'ghost'");
 }
 
 TEST(ImportFunction, RefusesWrongFunctions) {
   TestModel m = CallsLeak();
   m.m.mutable_functions(0)->mutable_opset_import(0)->set_version(16);
-  ExpectRefused(m, Code::kUnsupported, "for version 16 of the domain 'ai.onnx', the model for 17");
+  ExpectImportRefused(m, Code::kUnsupported,
+                      "for version 16 of the domain 'ai.onnx', the model for 17");
   m = CallsLeak();
   m.m.add_functions()->CopyFrom(wire::LocalFunction(m.m.functions(0)));
-  ExpectRefused(m, Code::kInvalidGraph, "'Leak' of domain 'own' twice");
+  ExpectImportRefused(m, Code::kInvalidGraph, "'Leak' of domain 'own' twice");
   m = CallsLeak();
   m.m.mutable_functions(0)->set_output(0, "z");
-  ExpectRefused(m, Code::kInvalidGraph, "the output 'z' of the function 'Leak' is made by no node");
+  ExpectImportRefused(m, Code::kInvalidGraph,
+                      "the output 'z' of the function 'Leak' is made by no node");
   m = CallsLeak();
   wire::Node* inner = m.m.mutable_functions(0)->mutable_node(0);
   inner->set_domain("own");
   inner->set_op_type("Leak");
   inner->clear_attribute();
-  ExpectRefused(m, Code::kInvalidGraph, "in a circle: Leak -> Leak");
+  ExpectImportRefused(m, Code::kInvalidGraph, "in a circle: Leak -> Leak");
 }
 
 }  // namespace

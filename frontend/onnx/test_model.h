@@ -2,6 +2,8 @@
 // One thread; messages belong to the model.
 #pragma once
 
+#include <gtest/gtest.h>
+
 #include <cstring>
 #include <initializer_list>
 #include <string>
@@ -106,6 +108,13 @@ struct TestModel {
                            nullptr, options, stats);
   }
 };
+
+inline void ExpectImportRefused(const TestModel& m, Code code, const std::string& part) {
+  auto g = m.Import();
+  ASSERT_FALSE(g.ok()) << part;
+  EXPECT_EQ(g.status().code(), code) << g.status().ToString();
+  EXPECT_NE(g.status().ToString().find(part), std::string::npos) << g.status().ToString();
+}
 
 // A small convolutional net with about 250 KB of weights.
 inline TestModel SmallNet() {

@@ -9,12 +9,12 @@ namespace ge {
 namespace {
 
 // Two additions in a row on one made-up engine; prices are corrected without one by Correct below.
-struct Case {
+struct CorrectionCase {
   Graph graph;
   OfferSet offers;
   std::vector<PlanLayout> layouts{1};
 
-  Case() {
+  CorrectionCase() {
     graph.opsets[""] = kCanonicalOpset;
     Function& f = graph.AddFunction("main");
     const Type type = TensorType(DType::kFloat, std::vector<int64_t>{64});
@@ -58,14 +58,14 @@ MachineRecord ThisMachine() {
   return m;
 }
 
-void Correct(const PriceCache& cache, Case* c) {
+void Correct(const PriceCache& cache, CorrectionCase* c) {
   for (Offer& o : c->offers.offers) {
     CorrectOffer(cache, kSeller, c->graph, c->f(), c->layouts, &o);
   }
 }
 
 TEST(CorrectTest, NamesTellWhatMattersAndNothingElse) {
-  Case c;
+  CorrectionCase c;
   EXPECT_EQ(c.Name(0).signature, c.Name(1).signature);  // x + x here and there
   EXPECT_EQ(c.Name(0).family, "Add");
   EXPECT_EQ(NameOffer(c.graph, c.f(), {0, 1}, {}, c.layouts).family, "Add+Add");
@@ -75,7 +75,7 @@ TEST(CorrectTest, NamesTellWhatMattersAndNothingElse) {
 }
 
 TEST(CorrectTest, AnExactRowSetsThePriceAlone) {
-  Case c;
+  CorrectionCase c;
   PriceCache cache(ThisMachine());
   cache.Add(kSeller, c.Name(0), PriceCache::Kind::kAlone, 100, 1000, 5);
   Correct(cache, &c);
@@ -89,7 +89,7 @@ TEST(CorrectTest, AnExactRowSetsThePriceAlone) {
 }
 
 TEST(CorrectTest, ConfidenceHoldsTheFirstSampleBack) {
-  Case c;
+  CorrectionCase c;
   c.offers.offers[0].confidence = 1;
   PriceCache cache(ThisMachine());
   cache.Add(kSeller, c.Name(0), PriceCache::Kind::kAlone, 100, 1000, 1);
@@ -99,7 +99,7 @@ TEST(CorrectTest, ConfidenceHoldsTheFirstSampleBack) {
 }
 
 TEST(CorrectTest, TheDifferenceToASegmentIsWhatAnEdgeSaves) {
-  Case c;
+  CorrectionCase c;
   PriceCache cache(ThisMachine());
   cache.Add(kSeller, c.Name(0), PriceCache::Kind::kAlone, 100, 200, 5);
   cache.Add(kSeller, c.Name(0), PriceCache::Kind::kInside, 50, 60, 5);
@@ -108,7 +108,7 @@ TEST(CorrectTest, TheDifferenceToASegmentIsWhatAnEdgeSaves) {
   EXPECT_NEAR(o.choices[0].marginal_ns - o.edge_saving_ns, 60, 1e-6);
   EXPECT_NEAR(c.Alone(0), 200, 1e-6);
   // Slower inside than alone: nothing is saved, and no price goes below zero.
-  Case other;
+  CorrectionCase other;
   PriceCache slow(ThisMachine());
   slow.Add(kSeller, other.Name(0), PriceCache::Kind::kAlone, 100, 100, 5);
   slow.Add(kSeller, other.Name(0), PriceCache::Kind::kInside, 50, 500, 5);
@@ -117,7 +117,7 @@ TEST(CorrectTest, TheDifferenceToASegmentIsWhatAnEdgeSaves) {
 }
 
 TEST(CorrectTest, WhatWasNotMeasuredFollowsItsFamily) {
-  Case c;
+  CorrectionCase c;
   PriceCache cache(ThisMachine());
   OfferName like = c.Name(0);
   like.shape = "another";
@@ -129,7 +129,7 @@ TEST(CorrectTest, WhatWasNotMeasuredFollowsItsFamily) {
 }
 
 TEST(CorrectTest, WithoutAnyRowPricesStayAsAsked) {
-  Case c;
+  CorrectionCase c;
   PriceCache cache(ThisMachine());
   Correct(cache, &c);
   EXPECT_EQ(c.Alone(0), 100);

@@ -101,13 +101,52 @@ class Stack {
     return {};
   }
 
-  const int64_t axis_;
-  const bool backwards_;
-  const int64_t trips_;
+  int64_t axis_;
+  bool backwards_;
+  int64_t trips_;
   DType dtype_ = DType::kUndefined;
   FlowDims dims_;
   int64_t count_ = 0;
   std::shared_ptr<FlowBlock> block_;
+};
+
+}  // namespace
+
+struct ControlScratch {
+  FlowValue at, cond;
+  std::vector<FlowValue> state, element, results;
+  std::vector<const FlowValue*> args;
+  std::vector<Stack> stacks;
+};
+void DeleteScratch::operator()(ControlScratch* s) const { delete s; }
+
+namespace {
+
+// Takes one that is idle and gives it back, emptied; the vectors keep their memory.
+class Scratch {
+ public:
+  explicit Scratch(FlowRun* run) : run_(*run) {
+    auto& idle = run->scratch();
+    if (idle.empty()) {
+      s_.reset(new ControlScratch);
+    } else {
+      s_ = std::move(idle.back());
+      idle.pop_back();
+    }
+  }
+  ~Scratch() {
+    s_->at = s_->cond = FlowValue();
+    s_->state.clear(), s_->element.clear(), s_->results.clear();
+    s_->args.clear(), s_->stacks.clear();
+    run_.scratch().push_back(std::move(s_));
+  }
+  Scratch(const Scratch&) = delete;
+  Scratch& operator=(const Scratch&) = delete;
+  ControlScratch* operator->() { return s_.get(); }
+
+ private:
+  FlowRun& run_;
+  std::unique_ptr<ControlScratch, DeleteScratch> s_;
 };
 
 // The type of one element of a stacked output.
@@ -145,13 +184,16 @@ Status RunLoop(FlowRun* run, const HostStep& step, std::span<const FlowValue* co
   }
   int64_t iteration = 0;
   bool go_on = cond_in != 0;
-  FlowValue at, cond;
-  std::vector<FlowValue> state, results;
+  Scratch scratch(run);
+  FlowValue &at = scratch->at, &cond = scratch->cond;
+  std::vector<FlowValue>&state = scratch->state, &results = scratch->results;
   for (size_t i = 0; i < carried; ++i) state.push_back(*inputs[2 + i]);
-  std::vector<const FlowValue*> args = {&at, &cond};
+  std::vector<const FlowValue*>& args = scratch->args;
+  args.push_back(&at), args.push_back(&cond);
   for (const FlowValue& v : state) args.push_back(&v);
   args.insert(args.end(), inputs.end() - static_cast<ptrdiff_t>(captures), inputs.end());
-  std::vector<Stack> stacks(outputs->size() - carried, Stack(0, false, trips));
+  std::vector<Stack>& stacks = scratch->stacks;
+  stacks.assign(outputs->size() - carried, Stack(0, false, trips));
   const FunctionId body = CalleeOf(node, "body");
   for (; go_on && (trips < 0 || iteration < trips); ++iteration) {
     GE_RETURN_IF_ERROR(SetScalar(run, DType::kInt64, iteration, &at));
@@ -220,13 +262,16 @@ Status RunScan(FlowRun* run, const HostStep& step, std::span<const FlowValue* co
     }
     length = here;
   }
-  std::vector<FlowValue> state, element(scans), results;
+  Scratch scratch(run);
+  std::vector<FlowValue>&state = scratch->state, &element = scratch->element,
+  &results = scratch->results;
+  element.resize(scans);
   for (size_t i = 0; i < states; ++i) state.push_back(*inputs[i]);
-  std::vector<const FlowValue*> args;
+  std::vector<const FlowValue*>& args = scratch->args;
   for (const FlowValue& v : state) args.push_back(&v);
   for (const FlowValue& v : element) args.push_back(&v);
   args.insert(args.end(), inputs.end() - static_cast<ptrdiff_t>(captures), inputs.end());
-  std::vector<Stack> stacks;
+  std::vector<Stack>& stacks = scratch->stacks;
   for (size_t i = 0; i < outputs->size() - states; ++i) {
     stacks.emplace_back(ListAt(node, "scan_output_axes", i),
                         ListAt(node, "scan_output_directions", i) != 0, length);

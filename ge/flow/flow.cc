@@ -11,6 +11,7 @@ namespace {
 constexpr int kMaxDepth = 256;             // of calls; each takes a few hundred bytes of stack
 constexpr int64_t kMaxContent = 1024;      // elements of a tensor whose content may decide a shape
 constexpr size_t kMaxPieces = 256;         // of one place in a function; the oldest go first
+constexpr size_t kMaxIdleRuns = 8;         // as many as the threads that one session is meant for
 constexpr uint64_t kNoShape = UINT64_MAX;  // in keys
 
 // Values that decide a shape are small whole numbers, truth values or scales.
@@ -75,14 +76,23 @@ struct FlowActivation {
 class FlowFunction {
  public:
   FlowFunction(Flow* flow, FunctionId fn) : flow_(*flow), fn_(fn) {
-    // As an entry, whose parameters have any shape.
+    // A copy as an entry, whose parameters have any shape: cutting changes it, and what calls the
+    // function itself goes on calling it as it was.
     root_.rest.graph = flow->graph_;
-    root_.rest.fn = fn;
     Graph& g = root_.rest.graph;
+    const auto id = static_cast<FunctionId>(g.functions.size());
+    g.functions.push_back(Function(g.fn(fn)));
+    g.fn(id).id = id;
+    const auto taken = [&](const std::string& name) {
+      return std::any_of(g.functions.begin(), g.functions.end() - 1,
+                         [&](const Function& f) { return f.name == name; });
+    };
+    while (taken(g.fn(id).name)) g.fn(id).name += "'";
+    root_.rest.fn = id;
     Entry entry;
-    entry.name = g.fn(fn).name.empty() ? "flow" : g.fn(fn).name, entry.fn = fn;
+    entry.name = g.fn(fn).name.empty() ? "flow" : g.fn(fn).name, entry.fn = id;
     g.entries = {entry};
-    ForgetOthers(&g, fn);
+    ForgetOthers(&g, id);
     const Function& f = flow->graph_.fn(fn);
     for (ValueId v = 1; v < f.values.size(); ++v) {
       if (f.values[v].constant) constants_.emplace_back(v, ValueOf(g.consts[f.values[v].constant]));
@@ -174,7 +184,7 @@ class FlowFunction {
   Result<std::shared_ptr<Piece>> MakePiece(const Place& place, const FlowActivation& a,
                                            const std::vector<uint64_t>& key) {
     FlowRest rest = place.rest;
-    Function& f = rest.graph.fn(fn_);
+    Function& f = rest.graph.fn(rest.fn);
     for (ValueId v = 1; v < f.values.size(); ++v) {
       Value& value = f.values[v];
       if (value.constant) continue;
@@ -204,10 +214,10 @@ class FlowFunction {
       piece->contents.push_back(std::move(kept));
     }
     if (!piece->cut.plan_out.empty()) {
-      GE_ASSIGN_OR_RETURN(piece->plan, flow_.MakePlan(std::move(piece->cut.plan), fn_));
+      GE_ASSIGN_OR_RETURN(piece->plan, flow_.MakePlan(std::move(piece->cut.plan), place.rest.fn));
     }
     piece->cut.plan = Graph();
-    if (!piece->cut.rest.graph.fn(fn_).nodes.empty()) {
+    if (!piece->cut.rest.graph.fn(place.rest.fn).nodes.empty()) {
       piece->next = std::make_unique<Place>();
       piece->next->rest = std::move(piece->cut.rest);
     }
@@ -267,7 +277,7 @@ class FlowFunction {
 Flow::Flow(const Graph& graph, FlowHooks hooks, uint64_t max_bytes)
     : graph_(graph), hooks_(std::move(hooks)), max_bytes_(max_bytes) {}
 Flow::~Flow() = default;
-FlowRun::FlowRun(Flow* flow, const std::atomic<bool>* cancel) : flow_(*flow), cancel_(cancel) {}
+FlowRun::FlowRun(Flow* flow) : flow_(*flow) {}
 FlowRun::~FlowRun() = default;
 
 FlowFunction& Flow::At(FunctionId fn) {
@@ -297,10 +307,20 @@ bool Flow::IsFull() {
 
 Status Flow::Run(FunctionId fn, std::span<const FlowValue> args, std::vector<FlowValue>* results,
                  const std::atomic<bool>* cancel) {
-  FlowRun run(this, cancel);
+  std::unique_ptr<FlowRun> run;
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    if (!idle_.empty()) run = std::move(idle_.back()), idle_.pop_back();
+  }
+  if (!run) run = std::make_unique<FlowRun>(this);
+  run->Start(cancel);
   std::vector<const FlowValue*> in;
   for (const FlowValue& v : args) in.push_back(&v);
-  return run.Call(fn, in, results);
+  GE_RETURN_IF_ERROR(run->Call(fn, in, results));
+  run->pool().EndRun();
+  std::lock_guard<std::mutex> lock(mutex_);
+  if (idle_.size() < kMaxIdleRuns) idle_.push_back(std::move(run));
+  return {};
 }
 
 std::unique_ptr<FlowActivation> FlowRun::Take(FunctionId fn) {

@@ -41,6 +41,7 @@ struct FlowHooks {
 };
 
 class FlowFunction;
+class FlowRun;
 struct FlowActivation;
 
 class Flow {
@@ -68,18 +69,28 @@ class Flow {
   std::mutex mutex_;                           // of functions_ and held_
   std::vector<std::weak_ptr<FlowPlan>> held_;  // those that still exist, and some that did
   std::map<FunctionId, std::unique_ptr<FlowFunction>> functions_;
+  std::vector<std::unique_ptr<FlowRun>> idle_;  // with the memory of the run that each did last
   std::atomic<uint32_t> plans_{0};
 };
 
-// One run: what its functions' activations share. Used by one thread.
+// What loops keep between their trips; see control.cc.
+struct ControlScratch;
+struct DeleteScratch {
+  void operator()(ControlScratch* s) const;
+};
+
+// One run, and after it the next: what its functions' activations share. Used by one thread at a
+// time. Nothing is kept of a run that failed.
 class FlowRun {
  public:
-  FlowRun(Flow* flow, const std::atomic<bool>* cancel);
+  explicit FlowRun(Flow* flow);
   ~FlowRun();
+  void Start(const std::atomic<bool>* cancel) { cancel_ = cancel; }
   // Calls a function; `results` may be the storage of earlier results, which is used again.
   Status Call(FunctionId fn, std::span<const FlowValue* const> args,
               std::vector<FlowValue>* results);
   FlowPool& pool() { return pool_; }
+  std::vector<std::unique_ptr<ControlScratch, DeleteScratch>>& scratch() { return scratch_; }
   bool cancelled() const { return cancel_ && cancel_->load(std::memory_order_relaxed); }
   const std::atomic<bool>* cancel() const { return cancel_; }
 
@@ -87,8 +98,9 @@ class FlowRun {
   friend class FlowFunction;
   std::unique_ptr<FlowActivation> Take(FunctionId fn);
   Flow& flow_;
-  const std::atomic<bool>* cancel_;
+  const std::atomic<bool>* cancel_ = nullptr;
   FlowPool pool_;
+  std::vector<std::unique_ptr<ControlScratch, DeleteScratch>> scratch_;  // that no loop uses now
   std::map<FunctionId, std::vector<std::unique_ptr<FlowActivation>>> idle_;
   int depth_ = 0;
 };

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstdlib>
 #include <cstring>
 
@@ -26,20 +27,31 @@ int64_t FlowDims::Product(size_t from, size_t to) const {
 }
 
 Result<std::shared_ptr<FlowBlock>> FlowPool::Get(uint64_t bytes) {
-  std::shared_ptr<FlowBlock>* best = nullptr;
-  for (auto& b : blocks_) {
+  Slot* best = nullptr;
+  for (Slot& s : slots_) {
     // Only the pool has it. A block of more than twice the size would be wasted.
-    const bool fits = b.use_count() == 1 && b->bytes() >= bytes && b->bytes() / 2 <= bytes + 64;
-    if (fits && (best == nullptr || b->bytes() < (*best)->bytes())) best = &b;
+    const bool fits =
+        s.block.use_count() == 1 && s.block->bytes() >= bytes && s.block->bytes() / 2 <= bytes + 64;
+    if (fits && (best == nullptr || s.block->bytes() < best->block->bytes())) best = &s;
   }
-  if (best != nullptr) return *best;
-  auto made = FlowBlock::Make(bytes);
-  if (!made) {
-    return Status(Code::kResourceExhausted,
-                  fmt::format("no memory for a tensor of {} bytes", bytes));
+  if (best == nullptr) {
+    auto made = FlowBlock::Make(bytes);
+    if (!made) {
+      return Status(Code::kResourceExhausted,
+                    fmt::format("no memory for a tensor of {} bytes", bytes));
+    }
+    slots_.push_back({std::move(made), -1});
+    return slots_.back().block;
   }
-  blocks_.push_back(made);
-  return made;
+  // Who held it last may have been another thread, whose reads end before our writes.
+  std::atomic_thread_fence(std::memory_order_acquire);
+  best->unused = -1;  // EndRun counts this run
+  return best->block;
+}
+
+void FlowPool::EndRun() {
+  for (Slot& s : slots_) ++s.unused;
+  std::erase_if(slots_, [](const Slot& s) { return s.unused > kRunsKept; });
 }
 
 Status FlowPool::NewTensor(DType dtype, const FlowDims& dims, FlowValue* out, std::byte** data) {

@@ -92,17 +92,24 @@ struct FlowValue {
   int64_t count() const { return dims.Product(0, dims.size()); }  // elements of a tensor
 };
 
-// Blocks that are used again once no value holds them: a loop allocates in its first trips only.
-// Of one run.
+// Blocks that are used again once no value holds them, by one run and then by the next: what was
+// run before allocates nothing. Of one run at a time.
 class FlowPool {
  public:
+  // Gives back what the last kRunsKept runs did not use.
+  void EndRun();
   // RESOURCE_EXHAUSTED with the size asked for.
   Result<std::shared_ptr<FlowBlock>> Get(uint64_t bytes);
   // A tensor to be written: *data is where.
   Status NewTensor(DType dtype, const FlowDims& dims, FlowValue* out, std::byte** data);
 
  private:
-  std::vector<std::shared_ptr<FlowBlock>> blocks_;
+  struct Slot {
+    std::shared_ptr<FlowBlock> block;
+    int unused = 0;  // runs in a row
+  };
+  static constexpr int kRunsKept = 4;  // runs of two sizes in turns find their blocks
+  std::vector<Slot> slots_;
 };
 
 FlowValue SequenceOf(DType dtype, std::vector<FlowValue> elements);

@@ -58,7 +58,7 @@ Status ModuleInfer::RunFunction(FunctionId fn, int depth) {
     Status status = InferNode(fn, i, depth);
     if (status.ok()) continue;
     progress_[fn] = Progress::kDone;  // as far as it goes
-    return status.AtNode(label);
+    return std::move(status).AtNode(label);
   }
   progress_[fn] = Progress::kDone;
   return {};

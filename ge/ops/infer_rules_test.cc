@@ -15,7 +15,7 @@ Attr I(std::string name, int64_t v) { return A(std::move(name), v); }
 Attr L(std::string name, Ints v) { return A(std::move(name), std::move(v)); }
 Attr S(std::string name, std::string v) { return A(std::move(name), std::move(v)); }
 
-struct Case {
+struct RuleCase {
   const char* op;
   std::vector<std::string> inputs;
   std::vector<Attr> attrs;
@@ -34,7 +34,7 @@ std::string Bound(const std::string& text, const std::map<char, int64_t>& number
 }
 
 // What was inferred with symbols, at given numbers, is what is inferred from the numbers.
-void CheckBinding(const Case& k, TestContext* symbolic, std::map<char, int64_t> numbers) {
+void CheckBinding(const RuleCase& k, TestContext* symbolic, std::map<char, int64_t> numbers) {
   std::vector<std::string> inputs;
   for (const std::string& in : k.inputs) inputs.push_back(Bound(in, numbers));
   TestContext bound(k.op, inputs, k.attrs, k.outputs);
@@ -58,8 +58,8 @@ void CheckBinding(const Case& k, TestContext* symbolic, std::map<char, int64_t> 
   }
 }
 
-void Check(const std::vector<Case>& cases) {
-  for (const Case& k : cases) {
+void Check(const std::vector<RuleCase>& cases) {
+  for (const RuleCase& k : cases) {
     TestContext c(k.op, k.inputs, k.attrs, k.outputs);
     const std::string answer = c.Run();
     std::string what = k.op;

@@ -23,14 +23,13 @@ Status InferStringSplit(InferContext& c) {
 }  // namespace
 
 // Each string cut at a delimiter, or at white space; rows are filled up with empty strings.
-GE_OP(string_split) = {
-    "",
-    "StringSplit",
-    20,
-    {{"X", Bit(DType::kString)}},
-    {{"Y", Bit(DType::kString)}, {"Z", Bit(DType::kInt64), "", Arity::kOptional}},
-    {{"delimiter", AttrKind::kString}, {"maxsplit", AttrKind::kInt}},
-    InferStringSplit,
-    PerOutput<0>};
+GE_OP(string_split) = {"",
+                       "StringSplit",
+                       20,
+                       {{"X", Bit(DType::kString)}},
+                       {{"Y", Bit(DType::kString)}, {"Z", Bit(DType::kInt64)}},
+                       {{"delimiter", AttrKind::kString}, {"maxsplit", AttrKind::kInt}},
+                       InferStringSplit,
+                       PerOutput<0>};
 
 }  // namespace ge

@@ -53,7 +53,7 @@ TEST(Check, AcceptsTheBase) {
   EXPECT_EQ(p.value(kA).alias_of, kDx);
 }
 
-struct Case {
+struct PlanCase {
   const char* name;
   std::function<void(SmallPlan&)> edit;
   std::vector<std::string> says;  // parts of the message
@@ -61,8 +61,8 @@ struct Case {
 
 void Erase(SmallPlan& p, size_t i) { p.f().code.erase(p.f().code.begin() + i); }
 
-const std::vector<Case>& TimeCases() {
-  static const std::vector<Case> cases = {
+const std::vector<PlanCase>& TimeCases() {
+  static const std::vector<PlanCase> cases = {
       {"stream wait dropped",
        [](SmallPlan& p) { Erase(p, 2); },
        {"value 'dx' is written by instruction 0 (copy on stream 2) and read by instruction 2 "
@@ -96,8 +96,8 @@ const std::vector<Case>& TimeCases() {
   return cases;
 }
 
-const std::vector<Case>& PlaceCases() {
-  static const std::vector<Case> cases = {
+const std::vector<PlanCase>& PlaceCases() {
+  static const std::vector<PlanCase> cases = {
       {"overlap inside a launch",
        [](SmallPlan& p) { p.value(kDx).offset = p.value(kA).offset = p.value(kWork).offset; },
        {"value 'dx'", "value 'work'", "share bytes while both may be live"}},
@@ -147,8 +147,8 @@ const std::vector<Case>& PlaceCases() {
   return cases;
 }
 
-const std::vector<Case>& RoleCases() {
-  static const std::vector<Case> cases = {
+const std::vector<PlanCase>& RoleCases() {
+  static const std::vector<PlanCase> cases = {
       {"input written",
        [](SmallPlan& p) { p.f().segments[1].outputs.push_back(kX); },
        {"writes value 'x', which is the caller's input"}},
@@ -169,8 +169,8 @@ const std::vector<Case>& RoleCases() {
   return cases;
 }
 
-const std::vector<Case>& TableCases() {
-  static const std::vector<Case> cases = {
+const std::vector<PlanCase>& TableCases() {
+  static const std::vector<PlanCase> cases = {
       {"foreign domain",
        [](SmallPlan& p) { p.f().segments[1].inputs[0] = kDx; },
        {"segment 1 of device 'ref/cpu' uses value 'dx' in domain 'sim0', wanted a copy"}},
@@ -225,8 +225,8 @@ const std::vector<Case>& TableCases() {
   return cases;
 }
 
-void ExpectRefusals(const std::vector<Case>& cases) {
-  for (const Case& c : cases) {
+void ExpectRefusals(const std::vector<PlanCase>& cases) {
+  for (const PlanCase& c : cases) {
     SmallPlan p = Base();
     c.edit(p);
     const Result<CheckReport> report = Check(p.plan);
