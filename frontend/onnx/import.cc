@@ -16,7 +16,7 @@ namespace ge {
 namespace {
 
 constexpr int64_t kNewestIrVersion = 13;  // of onnx 1.22
-constexpr int64_t kOldestOpset = 7;       // broadcasting as it still is
+constexpr int64_t kOldestOpset = 1;
 
 }  // namespace
 

@@ -16,6 +16,7 @@ const UpgradeRule* FindRule(const Node& n) {
 Status UpgradeNode(NodeUpgrade* u) {
   const Node& n = u->node;
   if (!n.domain.empty() || u->opset >= kCanonicalOpset) return {};
+  if (u->opset < 7) GE_RETURN_IF_ERROR(UpgradeFirstOpsets(*u));
   const UpgradeRule* rule = FindRule(n);
   return rule && rule->adapt && u->opset < rule->changed ? rule->adapt(*u) : Status();
 }

@@ -1,7 +1,8 @@
 // UpgradeToCanonical: nodes of the model's own opset -> nodes of the canonical opset.
 // One small adapter per operator that changed, in frontend/onnx/adapt/. What cannot keep its
-// meaning is refused by name. An operator with one version passes at any opset: exporters write some
-// into models of older opsets than the one that standardised them. Internal to frontend/onnx; used by one thread.
+// meaning is refused by name. An operator with one version passes at any opset: exporters write
+// some into models of older opsets than the one that standardised them. Internal to frontend/onnx;
+// used by one thread.
 #pragma once
 
 #include <optional>
@@ -82,7 +83,8 @@ bool IsPlainFloat(DType dtype);  // f16, bf16, f32, f64
 using UpgradeFn = Status (*)(NodeUpgrade& u);
 
 // The meaning (or the interface) changed at opset `changed`: older nodes go through `adapt`.
-// No adapter: every older version from opset 7 on is contained in the canonical one.
+// No adapter: every older version is contained in the canonical one, but for what first_opsets.cc
+// changes.
 struct UpgradeRule {
   std::string_view op;
   int64_t changed;
@@ -97,6 +99,7 @@ Status UpgradeClip(NodeUpgrade& u);
 Status UpgradeDft(NodeUpgrade& u);
 Status UpgradeDropout(NodeUpgrade& u);
 Status UpgradePad(NodeUpgrade& u);
+Status UpgradeFirstOpsets(NodeUpgrade& u);  // of every operator, before opset 7
 Status UpgradeGridSample(NodeUpgrade& u);
 Status UpgradeGroupNormalization(NodeUpgrade& u);
 Status UpgradeResize(NodeUpgrade& u);

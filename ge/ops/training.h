@@ -1,0 +1,61 @@
+// What the optimizers of ai.onnx.preview.training share: a rate, a step count and, after them,
+// lists of equal length: the tensors, their gradients, and what is kept of each between steps. All
+// are decompositions into elementwise operators. Any thread may call.
+#pragma once
+
+#include <vector>
+
+#include "ge/ops/decompose.h"
+#include "ge/ops/infer_shapes.h"
+
+namespace ge {
+
+// `kept`: how many lists are kept between steps; inputs are 2 + n * (2 + kept), outputs
+// n * (1 + kept), each of the type of its input.
+Status InferOptimizer(InferContext& c, size_t kept);
+OpDef OptimizerRecord(const char* name, std::vector<AttrDef> attrs);
+
+class OptimizerParts {
+ public:
+  OptimizerParts(Transaction* t, FunctionId fn, const Node& node, size_t kept)
+      : p_(t, fn, node), node_(node), n_((node.inputs.size() - 2) / (2 + kept)) {
+    type_ = p_.TypeOf(node.inputs[2]);
+  }
+  size_t n() const { return n_; }
+  // Element i of list k: 0 the tensors, 1 the gradients, 2 and on what is kept. The steps after it
+  // are of its type.
+  ValueId In(size_t k, size_t i) {
+    const ValueId v = node_.inputs[2 + k * n_ + i];
+    type_ = p_.TypeOf(v);
+    return v;
+  }
+  double Attr(const char* name, double fallback) const { return AttrFloat(node_, name, fallback); }
+  ValueId Number(double v) { return p_.Scalar(type_.dtype, v); }
+  ValueId Do(const char* op, ValueId a, ValueId b) { return p_.Add(op, {a, b}, type_); }
+  ValueId Root(ValueId a) { return p_.Add("Sqrt", {a}, type_); }
+  // The gradient with what regularises: norm_coefficient * X + G.
+  ValueId Gradient(size_t i) {
+    const ValueId x = In(0, i);
+    return Do("Add", Do("Mul", x, Number(Attr("norm_coefficient", 0))), In(1, i));
+  }
+  // Scalars of the tensors' type: the rate, and the number of steps so far.
+  ValueId Rate() { return p_.Cast(node_.inputs[0], type_.dtype); }
+  ValueId Step() { return p_.Cast(node_.inputs[1], type_.dtype); }
+  ValueId DoScalar(const char* op, ValueId a, ValueId b) { return p_.Add(op, {a, b}, Scalar()); }
+  ValueId RootScalar(ValueId a) { return p_.Add("Sqrt", {a}, Scalar()); }
+  // `later` from the second step on, `first` at step 0.
+  ValueId ByStep(ValueId later, ValueId first) {
+    const ValueId zero = Number(0);
+    const Type truth = TensorType(DType::kBool, std::vector<int64_t>{});
+    return p_.Add("Where", {p_.Add("Greater", {Step(), zero}, truth), later, first}, Scalar());
+  }
+
+ private:
+  Type Scalar() const { return TensorType(type_.dtype, std::vector<int64_t>{}); }
+  Parts p_;
+  const Node& node_;
+  size_t n_;
+  Type type_;
+};
+
+}  // namespace ge
