@@ -8,6 +8,7 @@
 #include <climits>
 
 #include "frontend/onnx/export_graph.h"
+#include "frontend/onnx/upgrade.h"
 
 namespace ge {
 namespace {
@@ -98,6 +99,7 @@ void ExportMeta(const Graph& g, const GraphExporter& exporter, wire::Model* mode
     id->set_version(version);
   }
   for (const auto& [key, value] : g.meta) {
+    if (key == kSourceOpsetKey) continue;
     if (key == "doc_string") {
       model->set_doc_string(value);
     } else if (key == "domain") {

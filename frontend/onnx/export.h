@@ -1,7 +1,8 @@
 // ExportOnnx: Graph -> bytes of an ONNX model that other tools open. The inverse of ImportOnnx for
 // graphs of standard operators: bodies get their captured names back, calls of functions are
-// written out at the place of the call. Written at the oldest opset at which every operator of the
-// graph has its present form. Any thread may call; the graph is only read.
+// written out at the place of the call. Written at the opset of the model that it came from, or the
+// oldest later one at which every operator has its present form. Any thread may call; the graph is
+// only read.
 #pragma once
 
 #include <string>

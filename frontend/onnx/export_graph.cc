@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <utility>
 
+#include "frontend/onnx/upgrade.h"
 #include "ge/ops/control.h"
 #include "ge/ops/op.h"
 
@@ -40,6 +42,14 @@ size_t CapturesOf(const Node& n) {
 bool IsCall(const Node& n) { return n.domain == "ge" && n.op == "Call"; }
 
 }  // namespace
+
+GraphExporter::GraphExporter(const Graph& graph) : g_(graph) {
+  const auto at = graph.meta.find(kSourceOpsetKey);
+  if (at == graph.meta.end()) return;
+  const std::string& text = at->second;
+  std::from_chars(text.data(), text.data() + text.size(), source_opset_);
+  source_opset_ = std::clamp<int64_t>(source_opset_, 0, kCanonicalOpset);
+}
 
 std::string GraphExporter::Unique(const std::string& wish) {
   const std::string stem = wish.empty() ? "value" : wish;
@@ -196,9 +206,12 @@ Status GraphExporter::AddNode(Scope* s, const Node& n) {
   const OpDef* op = FindOp(n.domain, n.op);
   if (op == nullptr) return NotOnnx(n, "is an operator that nobody here knows");
   const auto given = g_.opsets.find(n.domain);
-  const bool standard = n.domain.empty() || given == g_.opsets.end();
   int64_t& opset = opsets_[n.domain];
-  opset = std::max<int64_t>(opset, standard ? op->since_version : given->second);
+  if (n.domain.empty()) {
+    opset = std::max(opset, source_opset_ > 0 ? OldestOpsetOf(*op) : op->since_version);
+  } else {
+    opset = std::max<int64_t>(opset, given == g_.opsets.end() ? op->since_version : given->second);
+  }
   wire::Node out;
   for (const ValueId v : n.inputs) {
     GE_ASSIGN_OR_RETURN(const std::string name, NameOf(s, v));
@@ -250,7 +263,8 @@ void GraphExporter::AddIdentity(Scope* s, const std::string& from, const std::st
   copy->add_input(from);
   copy->add_output(to);
   int64_t& opset = opsets_[""];
-  opset = std::max<int64_t>(opset, FindOp("", "Identity")->since_version);
+  const OpDef& op = *FindOp("", "Identity");
+  opset = std::max<int64_t>(opset, source_opset_ > 0 ? OldestOpsetOf(op) : op.since_version);
 }
 
 // A graph's output is a value that one of its own nodes makes, listed once; anything else is handed
@@ -294,6 +308,7 @@ Status GraphExporter::ExportMain(const Function& f, wire::Graph* out) {
   }
   path_ = {f.id};
   GE_RETURN_IF_ERROR(Nodes(&s));
+  if (opsets_.count("") != 0) opsets_[""] = std::max(opsets_[""], source_opset_);
   return AddResults(&s, true);
 }
 

@@ -19,7 +19,7 @@ namespace wire = ::graphengine::onnx_wire;
 
 class GraphExporter {
  public:
-  explicit GraphExporter(const Graph& graph) : g_(graph) {}
+  explicit GraphExporter(const Graph& graph);
 
   Status ExportMain(const Function& f, wire::Graph* out);
 
@@ -57,6 +57,7 @@ class GraphExporter {
   void AddInfo(const Scope& s, ValueId v, const std::string& name, wire::ValueInfo* to);
 
   const Graph& g_;
+  int64_t source_opset_ = 0;  // of the model that the graph came from; 0 = not known
   std::map<std::string, int64_t> opsets_;
   std::vector<Initializer> initializers_;
   std::set<std::string> taken_;

@@ -59,6 +59,7 @@ Status ReadVersions(ImportState* s, const wire::Model& model) {
   s->opset = onnx->second;
   GE_RETURN_IF_ERROR(CheckOnnxOpset(s->opset));
   onnx->second = kCanonicalOpset;
+  s->graph.meta.emplace(kSourceOpsetKey, std::to_string(s->opset));
   return {};
 }
 

@@ -105,6 +105,14 @@ ValueId NodeUpgrade::IntsConst(const std::vector<int64_t>& values) {
   return v;
 }
 
+ValueId NodeUpgrade::IntScalar(int64_t value) {
+  Const c = MakeConst(TensorType(DType::kInt64, std::vector<int64_t>{}), &value, sizeof value);
+  ValueId v = AddConstValue(graph_, &fn(), std::move(c));
+  hints_->resize(v + 1);
+  (*hints_)[v] = {DType::kInt64, 0};
+  return v;
+}
+
 ValueId NodeUpgrade::FloatsConst(const std::vector<float>& values) {
   Type type = VectorType(DType::kFloat, values.size());
   Const c = MakeConst(type, values.data(), values.size() * sizeof(float));

@@ -18,7 +18,7 @@ Status UpgradeNode(NodeUpgrade* u) {
   if (!n.domain.empty() || u->opset >= kCanonicalOpset) return {};
   if (u->opset < 7) GE_RETURN_IF_ERROR(UpgradeFirstOpsets(*u));
   const UpgradeRule* rule = FindRule(n);
-  return rule && rule->adapt && u->opset < rule->changed ? rule->adapt(*u) : Status();
+  return rule && rule->adapt && u->opset < rule->since ? rule->adapt(*u) : Status();
 }
 
 class FunctionUpgrade {
@@ -110,6 +110,13 @@ class FunctionUpgrade {
 };
 
 }  // namespace
+
+int64_t OldestOpsetOf(const OpDef& op) {
+  for (const UpgradeRule& rule : UpgradeRules()) {
+    if (rule.op == op.name) return rule.since;
+  }
+  return op.since_version;
+}
 
 Status UpgradeToCanonical(ImportState* s, FunctionId fn) {
   return FunctionUpgrade(s, fn, {}).Run();

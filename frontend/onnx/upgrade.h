@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "frontend/onnx/import_state.h"
+#include "ge/ops/op.h"
 
 namespace ge {
 
@@ -48,6 +49,7 @@ class NodeUpgrade {
   void SetInput(size_t i, ValueId value);
 
   ValueId IntsConst(const std::vector<int64_t>& values);  // i64[n]
+  ValueId IntScalar(int64_t value);
   ValueId FloatsConst(const std::vector<float>& values);  // f32[n]
   // A scalar of one of the floating types, rounded to it. INVALID_GRAPH-free: the caller has
   // checked IsPlainFloat.
@@ -82,15 +84,19 @@ bool IsPlainFloat(DType dtype);  // f16, bf16, f32, f64
 
 using UpgradeFn = Status (*)(NodeUpgrade& u);
 
-// The meaning (or the interface) changed at opset `changed`: older nodes go through `adapt`.
-// No adapter: every older version is contained in the canonical one, but for what first_opsets.cc
-// changes.
+// The meaning (or the interface) has been the present one since opset `since`, but for additions
+// with harmless defaults: older nodes go through `adapt`. No adapter: every older version is
+// contained in the canonical one, but for what first_opsets.cc changes.
 struct UpgradeRule {
   std::string_view op;
-  int64_t changed;
+  int64_t since;
   UpgradeFn adapt;
 };
 std::span<const UpgradeRule> UpgradeRules();
+// The oldest opset whose nodes of this operator look as canonical ones do.
+int64_t OldestOpsetOf(const OpDef& op);
+// Key of Graph::meta: the opset of ai.onnx that the model was written for.
+inline constexpr const char* kSourceOpsetKey = "ge.source_opset";
 
 // Adapters, by file in adapt/.
 Status UpgradeAxes(NodeUpgrade& u);  // Squeeze, Unsqueeze, Reduce*

@@ -226,7 +226,7 @@ Status Bind(Graph* graph, const std::string& entry,
                   "there is no entry '" + entry + "'; the graph has " + names);
   }
   GE_RETURN_IF_ERROR(Binder(graph, *e).Run(input_shapes));
-  return InferBound(graph);
+  return Infer(graph);
 }
 
 }  // namespace ge

@@ -7,9 +7,8 @@ namespace infer {
 
 constexpr int kMaxCallDepth = 64;  // The verifier's limit; recursion here is over calls alone.
 
-ModuleInfer::ModuleInfer(Graph* graph, bool bound)
+ModuleInfer::ModuleInfer(Graph* graph)
     : graph_(graph),
-      bound_(bound),
       progress_(graph->functions.size(), Progress::kNew),
       call_sites_(graph->functions.size(), 0) {
   for (const Function& f : graph->functions) {
@@ -79,15 +78,14 @@ void ModuleInfer::ForgetComputed(FunctionId fn) {
 
 Status ModuleInfer::InferNode(FunctionId fn, size_t index, int depth) {
   const Node& node = graph_->fn(fn).nodes[index];
+  GE_RETURN_IF_ERROR(WantKnown(node));
   if (!node.callees.empty()) GE_RETURN_IF_ERROR(InferCallees(fn, node, depth));
   return InferOneNode(graph_, fn, index);
 }
 
 }  // namespace infer
 
-namespace {
-
-Status InferGraph(Graph* graph, bool bound) {
+Status Infer(Graph* graph) {
   auto it = graph->opsets.find("");
   if (it != graph->opsets.end() && it->second != kCanonicalOpset) {
     return Status(Code::kFailedPrecondition, "the graph is at opset " + std::to_string(it->second) +
@@ -101,12 +99,7 @@ Status InferGraph(Graph* graph, bool bound) {
       if (v.constant && v.type.kind == TypeKind::kUnknown) v.type = graph->consts[v.constant].type;
     }
   }
-  return infer::ModuleInfer(graph, bound).Run();
+  return infer::ModuleInfer(graph).Run();
 }
-
-}  // namespace
-
-Status Infer(Graph* graph) { return InferGraph(graph, false); }
-Status InferBound(Graph* graph) { return InferGraph(graph, true); }
 
 }  // namespace ge

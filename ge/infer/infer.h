@@ -7,11 +7,9 @@
 namespace ge {
 
 // Runs over all functions. Declared types (from the file) are merged with inferred ones; a
-// contradiction is INVALID_GRAPH naming both. Needs canonical opsets.
+// contradiction is INVALID_GRAPH naming both, but in one branch of an If: a run may take the other,
+// whose types then count, and is refused when it does take it. Needs canonical opsets.
 Status Infer(Graph* graph);
-// The same where shapes are those of one run: one branch of an If may contradict them, since the
-// run may take the other. What it gives then has the types of the other branch.
-Status InferBound(Graph* graph);
 
 // BIND: gives the entry's parameters static shapes (one per parameter, dims of unranked or
 // symbolic params), substitutes the symbols they determine everywhere in the entry's function,

@@ -109,7 +109,7 @@ Status ModuleInfer::SetParams(FunctionId callee, const std::string& role,
 
 Status ModuleInfer::RunCallee(const Node& node, FunctionId callee, int depth, bool* spared) {
   Status status = RunFunction(callee, depth + 1);
-  const bool branch = bound_ && node.domain.empty() && node.op == "If";
+  const bool branch = node.domain.empty() && node.op == "If";
   const bool may_be_spared = branch && status.code() == Code::kInvalidGraph && !*spared;
   if (status.ok() || !may_be_spared) return status;
   *spared = true;

@@ -132,6 +132,10 @@ int64_t CapturesOf(const Node& node) {
   return std::clamp<int64_t>(n, 0, static_cast<int64_t>(node.inputs.size()));
 }
 
+Status WantKnown(const Node& node) {
+  return FindOp(node.domain, node.op) == nullptr ? UnknownOp(node) : Status();
+}
+
 Status InferOneNode(Graph* graph, FunctionId fn, size_t index) {
   Function& f = graph->fn(fn);
   const Node& n = f.nodes[index];

@@ -13,8 +13,7 @@ namespace ge::infer {
 
 class ModuleInfer {
  public:
-  // `bound`: see InferBound.
-  ModuleInfer(Graph* graph, bool bound);
+  explicit ModuleInfer(Graph* graph);
   // All entries with what they call, then the functions that nothing calls.
   Status Run();
   // One function whose parameters are typed, with what it calls.
@@ -37,7 +36,6 @@ class ModuleInfer {
 
   enum class Progress : uint8_t { kNew, kOpen, kDone };
   Graph* graph_;
-  const bool bound_;
   std::vector<Progress> progress_;    // by function
   std::vector<uint32_t> call_sites_;  // by function
 };
@@ -48,6 +46,8 @@ class ModuleInfer {
 Result<Type> MergeTypes(const Type& declared, const Type& inferred, const DimTable& dims,
                         const std::vector<Dim>& fresh, const std::string& what);
 
+// UNSUPPORTED with the nearest names when nobody knows the node's operator.
+Status WantKnown(const Node& node);
 // Types one node by its operator's record and rule, and stores the result in the values.
 Status InferOneNode(Graph* graph, FunctionId fn, size_t index);
 

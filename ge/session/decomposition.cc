@@ -42,6 +42,7 @@ std::vector<Expansion> Expand(Graph* g, FunctionId fn, const std::vector<NodeId>
   std::unordered_map<NodeId, size_t> at;
   for (size_t i = 0; i < g->fn(fn).nodes.size(); ++i) at[g->fn(fn).nodes[i].id] = i;
   std::vector<Expansion> out;
+  g->opsets.emplace("", kCanonicalOpset);  // parts are ONNX's operators, whatever the node was
   Transaction t(g, "decompose");
   for (NodeId id : which) {
     const Node node = g->fn(fn).nodes[at.at(id)];

@@ -108,7 +108,7 @@ Flow& Session::FlowOf() {
   std::lock_guard<std::mutex> lock(flow_mutex_);
   if (flow_) return *flow_;
   FlowHooks hooks;
-  hooks.infer = [](Graph* g) { return InferBound(g); };
+  hooks.infer = [](Graph* g) { return Infer(g); };
   hooks.plan = [this](Graph graph, FunctionId fn) -> Result<std::shared_ptr<FlowPlan>> {
     std::lock_guard<std::mutex> one(compile_mutex_);
     std::vector<StageTime> times;

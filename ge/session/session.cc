@@ -177,7 +177,7 @@ Status Session::RunPasses(Graph* graph, std::vector<StageTime>* times) {
   context.done_reading = [](const void* data, uint64_t bytes) { DropMappedPages(data, bytes); };
   Status status = runner.RunPasses(
       graph, MakePipeline(), context, [](const Graph& g) { return Verify(g); },
-      [](Graph* g) { return InferBound(g); });
+      [](Graph* g) { return Infer(g); });
   times->insert(times->end(), runner.times().begin(), runner.times().end());
   return status;
 }

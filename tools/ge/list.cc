@@ -6,6 +6,7 @@
 
 #include "frontend/onnx/export.h"
 #include "frontend/proto/proto.h"
+#include "ge/infer/infer.h"
 #include "ge/ops/op.h"
 #include "tools/ge/command.h"
 
@@ -19,11 +20,14 @@ Status DumpModel(const Options& o) {
   }
   const char* last = o.format == "text" ? "memory" : "rewrite";
   GE_ASSIGN_OR_RETURN(StageId stage, StageFromName(o.to.empty() ? last : o.to));
-  if (o.format != "text" && stage != StageId::kLoad && stage != StageId::kRewrite) {
-    return Status(Code::kInvalidArgument,
-                  fmt::format("--format {} writes the graph after load or rewrite, not after {}; "
-                              "add --to rewrite",
-                              o.format, o.to));
+  const bool graph_only =
+      stage == StageId::kLoad || stage == StageId::kInfer || stage == StageId::kRewrite;
+  if (o.format != "text" && !graph_only) {
+    return Status(
+        Code::kInvalidArgument,
+        fmt::format("--format {} writes the graph after load, infer or rewrite, not after "
+                    "{}; add --to rewrite",
+                    o.format, o.to));
   }
   GE_ASSIGN_OR_RETURN(auto session, Open(o));
   GE_ASSIGN_OR_RETURN(const Entry* entry, session->FindEntry(o.entry));
@@ -35,7 +39,8 @@ Status DumpModel(const Options& o) {
   if (o.format == "text") {
     GE_ASSIGN_OR_RETURN(text, session->DumpText(o.entry, stage, Views(inputs)));
   } else {
-    const Graph& graph = stage == StageId::kLoad ? session->loaded_graph() : session->graph();
+    Graph graph = stage == StageId::kRewrite ? session->graph() : session->loaded_graph();
+    if (stage == StageId::kInfer) GE_RETURN_IF_ERROR(Infer(&graph));
     GE_ASSIGN_OR_RETURN(text,
                         o.format == "proto" ? WriteProto(graph) : ExportOnnx(graph, entry->name));
   }

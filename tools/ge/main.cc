@@ -81,7 +81,7 @@ void AddLooking(CLI::App* app, Options* o, int* code) {
   AddModelFlags(dump, o);
   dump->add_option("--to", o->to,
                    "stage after which to stop and print (default memory);\n"
-                   "proto and onnx: load or rewrite (default rewrite)");
+                   "proto and onnx: load, infer or rewrite (default)");
   dump->add_option("--format", o->format, "text, proto or onnx");
   dump->add_option("-o", o->output_file, "file to write instead of stdout");
   dump->footer(StageNames() +

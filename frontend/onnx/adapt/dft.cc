@@ -5,7 +5,7 @@ namespace ge {
 
 Status UpgradeDft(NodeUpgrade& u) {
   GE_RETURN_IF_ERROR(u.WantInputs(2));
-  u.SetInput(2, u.IntsConst({u.TakeInt("axis").value_or(1)}));
+  u.SetInput(2, u.IntScalar(u.TakeInt("axis").value_or(1)));
   return {};
 }
 

@@ -34,7 +34,7 @@ import node_tests  # noqa: E402
 RANDOM = {"RandomNormal", "RandomNormalLike", "RandomUniform", "RandomUniformLike", "Bernoulli",
           "Multinomial", "Dropout"}
 # The message of `ge dump` for what is not loaded at all: those are counted, not failed.
-NOT_LOADED = ("is not known", "uses opset", "not supported yet")
+NOT_LOADED = ("is not known", "uses opset", "export the model for opset")
 
 
 class Trip:
@@ -112,8 +112,8 @@ def parse_arguments():
     parser.add_argument("--no-nodes", action="store_true", help="real models only")
     parser.add_argument("--no-models", action="store_true", help="node tests only")
     parser.add_argument("--only", default="", metavar="WORD", help="node tests with it in the name")
-    parser.add_argument("--to", default="load", choices=["load", "rewrite"],
-                        help="the stage whose graph is written (default load)")
+    parser.add_argument("--to", default="infer", choices=["load", "infer", "rewrite"],
+                        help="the stage whose graph is written (default infer)")
     parser.add_argument("--node-tests", type=pathlib.Path, default=node_tests.DEFAULT_DIR)
     parser.add_argument("--ge", default=ROOT / "build" / "release" / "bin" / "ge")
     return parser.parse_args()
