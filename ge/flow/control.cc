@@ -235,16 +235,12 @@ Status Slice(FlowRun* run, const FlowValue& x, size_t axis, int64_t k, FlowValue
   return {};
 }
 
-Status RunScan(FlowRun* run, const HostStep& step, std::span<const FlowValue* const> inputs,
-               std::vector<FlowValue>* outputs) {
-  const Node& node = step.node;
-  const auto captures = static_cast<size_t>(AttrInt(node, kCapturesAttr, 0));
-  const auto scans = static_cast<size_t>(AttrInt(node, "num_scan_inputs", 0));
-  const size_t states = inputs.size() - captures - scans;
+// The axis of each scanned input; all have one length.
+Result<int64_t> ScanAxes(const Node& node, std::span<const FlowValue* const> scanned,
+                         std::vector<size_t>* axes) {
   int64_t length = -1;
-  std::vector<size_t> axes;
-  for (size_t i = 0; i < scans; ++i) {
-    const FlowValue& x = *inputs[states + i];
+  for (size_t i = 0; i < scanned.size(); ++i) {
+    const FlowValue& x = *scanned[i];
     const auto rank = static_cast<int64_t>(x.dims.size());
     int64_t axis = ListAt(node, "scan_input_axes", i);
     if (axis < 0) axis += rank;
@@ -253,8 +249,8 @@ Status RunScan(FlowRun* run, const HostStep& step, std::span<const FlowValue* co
                     fmt::format("scan input {} is {}, wanted a tensor with the axis {}", i,
                                 Describe(x), ListAt(node, "scan_input_axes", i)));
     }
-    axes.push_back(static_cast<size_t>(axis));
-    const int64_t here = x.dims[axes.back()];
+    axes->push_back(static_cast<size_t>(axis));
+    const int64_t here = x.dims[axes->back()];
     if (length >= 0 && here != length) {
       return Status(
           Code::kInvalidArgument,
@@ -262,6 +258,17 @@ Status RunScan(FlowRun* run, const HostStep& step, std::span<const FlowValue* co
     }
     length = here;
   }
+  return length;
+}
+
+Status RunScan(FlowRun* run, const HostStep& step, std::span<const FlowValue* const> inputs,
+               std::vector<FlowValue>* outputs) {
+  const Node& node = step.node;
+  const auto captures = static_cast<size_t>(AttrInt(node, kCapturesAttr, 0));
+  const auto scans = static_cast<size_t>(AttrInt(node, "num_scan_inputs", 0));
+  const size_t states = inputs.size() - captures - scans;
+  std::vector<size_t> axes;
+  GE_ASSIGN_OR_RETURN(const int64_t length, ScanAxes(node, inputs.subspan(states, scans), &axes));
   Scratch scratch(run);
   std::vector<FlowValue>&state = scratch->state, &element = scratch->element,
   &results = scratch->results;

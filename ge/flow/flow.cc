@@ -184,6 +184,7 @@ class FlowFunction {
   Result<std::shared_ptr<Piece>> MakePiece(const Place& place, const FlowActivation& a,
                                            const std::vector<uint64_t>& key) {
     FlowRest rest = place.rest;
+    ForgetOthers(&rest.graph, rest.fn);  // bodies whose node has run
     Function& f = rest.graph.fn(rest.fn);
     for (ValueId v = 1; v < f.values.size(); ++v) {
       Value& value = f.values[v];

@@ -13,8 +13,7 @@
 namespace ge::tool {
 
 struct Options {
-  std::string model, entry, engines, isa = "native", to, format = "text", output_dir,
-                                     output_file;
+  std::string model, entry, engines, isa = "native", to, format = "text", output_dir, output_file;
   std::string plot;  // file of the picture, empty = none
   std::vector<std::string> inputs;
   std::vector<std::string> skip, pins;

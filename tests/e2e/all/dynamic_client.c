@@ -1,8 +1,8 @@
-/* Runs a model at random sizes of its inputs' first axes, thousands of times, and watches the memory
- * of the process; then compares a size that was seen before with a model that knows no other.
- * Usage: dynamic_client DYNAMIC STATIC ENGINES RUNS MOST
- * DYNAMIC and STATIC are one model; every unknown size of DYNAMIC is drawn from 1 to MOST, the same
- * for all of them, and 8 in STATIC. */
+/* Runs a model at random sizes of its inputs' first axes, thousands of times, and watches the
+ * memory of the process; then compares a size that was seen before with a model that knows no
+ * other. Usage: dynamic_client DYNAMIC STATIC ENGINES RUNS MOST DYNAMIC and STATIC are one model;
+ * every unknown size of DYNAMIC is drawn from 1 to MOST, the same for all of them, and 8 in STATIC.
+ */
 #include <ge/ge.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -29,7 +29,8 @@ typedef struct Model {
 
 static uint64_t ElementBytes(int32_t dtype) { return dtype == 7 ? 8 : 4; }
 
-/* Gives every unknown size `n`; the data are ones, sixteen thousand where they are whole numbers. */
+/* Gives every unknown size `n`; the data are ones, sixteen thousand where they are whole numbers.
+ */
 static void Shape(Model* m, int64_t n) {
   uint32_t i;
   for (i = 0; i < m->inputs; ++i) {
@@ -142,9 +143,10 @@ static void SecondSight(Model* dynamic, Model* fixed) {
     ratio[i] = a / b;
   }
   qsort(ratio, kPairs, sizeof ratio[0], Less);
-  printf("a size seen before / the model of that size alone: %.3f, half of %d pairs in [%.3f, "
-         "%.3f]\n",
-         ratio[kPairs / 2], kPairs, ratio[kPairs / 4], ratio[kPairs * 3 / 4]);
+  printf(
+      "a size seen before / the model of that size alone: %.3f, half of %d pairs in [%.3f, "
+      "%.3f]\n",
+      ratio[kPairs / 2], kPairs, ratio[kPairs / 4], ratio[kPairs * 3 / 4]);
 }
 
 int main(int argc, char** argv) {
