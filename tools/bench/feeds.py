@@ -8,7 +8,8 @@ import models
 
 
 def make(name, seed=0):
-    """{input name: array} for model `name`: normal noise, integers in [0, below), or one value."""
+    """{input name: array} for model `name`: normal noise (times "scale"), integers in
+    [0, below), or one value."""
     return of_feeds(models.rows_named([name])[0]["feeds"], seed)
 
 
@@ -21,6 +22,6 @@ def of_feeds(feeds, seed=0):
         elif np.issubdtype(np.dtype(feed["dtype"]), np.integer):
             array = rng.integers(0, feed["below"], feed["shape"])
         else:
-            array = rng.standard_normal(feed["shape"])
+            array = rng.standard_normal(feed["shape"]) * feed.get("scale", 1)
         out[key] = array.astype(feed["dtype"])
     return out
