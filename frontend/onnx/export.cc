@@ -99,7 +99,7 @@ void ExportMeta(const Graph& g, const GraphExporter& exporter, wire::Model* mode
     id->set_version(version);
   }
   for (const auto& [key, value] : g.meta) {
-    if (key == kSourceOpsetKey) continue;
+    if (key == kSourceOpsetKey || key.starts_with(kSourceRankKey)) continue;
     if (key == "doc_string") {
       model->set_doc_string(value);
     } else if (key == "domain") {

@@ -281,6 +281,12 @@ Status GraphExporter::AddResults(Scope* s, bool keep_names) {
     }
     wire::ValueInfo* info = s->out->add_output();
     AddInfo(*s, v, name, info);
+    const auto rank = g_.meta.find(kSourceRankKey + s->f->value(v).name);
+    if (rank != g_.meta.end() && !info->type().tensor_type().has_shape()) {
+      auto* shape = info->mutable_type()->mutable_tensor_type()->mutable_shape();
+      for (int64_t d = std::min(16ll, std::strtoll(rank->second.c_str(), nullptr, 10)); d > 0; --d)
+        shape->add_dim();
+    }
     if (keep_names && !info->has_type()) {
       return Status(Code::kUnsupported,
                     fmt::format("the type of the result '{}' is not known; export the graph as it "

@@ -85,6 +85,12 @@ Status ImportModel(ImportState* s, const wire::Model& model) {
   GraphImporter importer(s);
   for (const auto& f : model.functions()) GE_RETURN_IF_ERROR(importer.AddLocalFunction(f));
   GE_ASSIGN_OR_RETURN(FunctionId main, importer.ImportMain(model.graph()));
+  for (const ValueId v : s->graph.fn(main).results) {
+    const Value& result = s->graph.fn(main).value(v);
+    const auto rank = s->declared_ranks.find({main, v});
+    if (rank == s->declared_ranks.end() || result.type.ranked) continue;
+    s->graph.meta.emplace(kSourceRankKey + result.name, std::to_string(rank->second));
+  }
   GE_RETURN_IF_ERROR(UpgradeToCanonical(s, main));
   Entry entry;
   entry.name = "main";

@@ -97,6 +97,8 @@ std::span<const UpgradeRule> UpgradeRules();
 int64_t OldestOpsetOf(const OpDef& op);
 // Key of Graph::meta: the opset of ai.onnx that the model was written for.
 inline constexpr const char* kSourceOpsetKey = "ge.source_opset";
+// With an output's name behind it: the rank that the model declares where sizes are not kept.
+inline constexpr const char* kSourceRankKey = "ge.source_rank.";
 
 // Adapters, by file in adapt/.
 Status UpgradeAxes(NodeUpgrade& u);  // Squeeze, Unsqueeze, Reduce*

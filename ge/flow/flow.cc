@@ -58,7 +58,11 @@ void ForgetOthers(Graph* g, FunctionId fn) {
     }
   }
   for (Function& f : g->functions) {
-    if (!reached[f.id]) f.nodes.clear(), f.params.clear(), f.results.clear();
+    if (reached[f.id]) continue;
+    // Its memory too: places are many, and each has a graph.
+    f.nodes = {}, f.params = {}, f.results = {};
+    f.values.resize(std::min<size_t>(f.values.size(), 1));
+    f.values.shrink_to_fit();
   }
 }
 
