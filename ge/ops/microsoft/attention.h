@@ -129,12 +129,13 @@ inline ValueId AddMaskTerm(Steps* s, ValueId mask, int64_t batch, int64_t steps,
   return AddPenalty(s, counts, step, fill);
 }
 
-// Every query sees the past and the keys up to its own.
-inline ValueId AddCausalTerm(Steps* s, int64_t steps, int64_t past, int64_t total, DType step,
-                             double fill) {
+// Every query sees the past and the keys up to its own. What it does not see gets the lowest
+// number, as in ONNX Runtime: less than what any mask leaves.
+inline ValueId AddCausalTerm(Steps* s, int64_t steps, int64_t past, int64_t total, DType step) {
+  constexpr double kLowest = -3.4028234663852886e38;
   const ValueId key = s->Counting({1, total}, 0, total);
   const ValueId own = s->Counting({steps, 1}, past, steps);
-  return AddPenalty(s, s->Pair("LessOrEqual", key, own, DType::kBool), step, fill);
+  return AddPenalty(s, s->Pair("LessOrEqual", key, own, DType::kBool), step, kLowest);
 }
 
 // What attention is made of once Q, K and V are heads, [B,N,S,h] and [B,N,T,h].
@@ -158,7 +159,7 @@ inline ValueId AddAttended(Steps* s, const Node& node, Attended* a) {
     scores = s->Pair("Add", scores, AddMaskTerm(s, a->mask, q[0], steps, total, step, fill));
   }
   if (AttrInt(node, "unidirectional", 0) != 0 && steps > 1) {
-    scores = s->Pair("Add", scores, AddCausalTerm(s, steps, a->past, total, step, fill));
+    scores = s->Pair("Add", scores, AddCausalTerm(s, steps, a->past, total, step));
   }
   a->scores = scores = s->PairIf("Add", scores, a->bias);
   const ValueId shares = s->Map("Softmax", {scores}, {{"axis", int64_t{-1}}});

@@ -63,7 +63,9 @@ Status InferEmbed(InferContext& c) {
 // How many of a row's mask are 1; zeros where there is no mask.
 ValueId AddEmbedMaskIndex(Steps* s) {
   const int64_t batch = s->Size(s->In(0), 0);
-  if (!s->Has(7)) return s->Int32s({batch}, Steps::Shape(static_cast<size_t>(batch), 0));
+  if (!s->Has(7)) {
+    return s->Map("Identity", {s->Int32s({batch}, Steps::Shape(static_cast<size_t>(batch), 0))});
+  }
   const ValueId one = s->Int32s({}, {1});
   const ValueId ones = s->Cast(s->Pair("Equal", s->In(7), one, DType::kBool), DType::kInt32);
   return s->Reshape(s->Reduce("ReduceSum", ones, {1}), {batch});

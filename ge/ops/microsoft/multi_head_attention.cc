@@ -200,6 +200,8 @@ std::vector<ValueId> DecomposeMha(Transaction& t, FunctionId fn, const Node& nod
   a.mask = s.In(4), a.bias = s.In(5);
   std::vector<ValueId> out = s.NoOutputs();
   out[0] = s.Cast(AddAttended(&s, node, &a), wanted);
+  // A whole cache that came in goes out again; a result needs a node of its own.
+  if (a.k == s.In(1)) a.k = s.Map("Identity", {a.k}), a.v = s.Map("Identity", {a.v});
   const ValueId rest[] = {0, a.k, a.v, a.scores};
   for (size_t o = 1; o < out.size(); ++o) {
     if (s.Wants(o)) out[o] = s.Cast(rest[o], wanted);
