@@ -62,6 +62,13 @@ std::vector<ValueId> DecomposeFusedMatMul(Transaction& t, FunctionId fn, const N
   const double alpha = AttrFloat(node, "alpha", 1);
   // Scaled in more than 16 bits, so that the result is rounded once.
   const DType step = alpha == 1 ? wanted : StepDType(wanted);
+  const bool rows = AttrInt(node, "transA", 0) == 0 && AttrInt(node, "transBatchA", 0) == 0;
+  if (rows && s.Rank(s.In(0)) >= 2 && s.Rank(s.In(1)) == 2) {
+    // One product with the matrix as it lies, which is how weights come.
+    const bool transposed = AttrInt(node, "transB", 0) != 0;
+    const ValueId y = s.RowsBy(s.Cast(s.In(0), step), s.Cast(s.In(1), step), transposed, alpha);
+    return {s.Cast(y, wanted)};
+  }
   const auto turned = [&](bool left) {
     const ValueId v = s.Cast(s.In(left ? 0 : 1), step);
     return s.Transpose(v, FusedMatMulPerm(node, left, s.ShapeOf(v).size()));

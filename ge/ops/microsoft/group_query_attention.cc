@@ -143,9 +143,9 @@ Status InferGqa(InferContext& c) {
 
 // What the steps know: sizes, and how many older keys each sample has, i32[B].
 struct Gqa {
-  int64_t batch, steps, heads, kv, size, past, rows;
-  ValueId older;
-  DType step;
+  int64_t batch = 0, steps = 0, heads = 0, kv = 0, size = 0, past = 0, rows = 0;
+  ValueId older = 0;
+  DType step = DType::kFloat;
 };
 
 ValueId GqaTurned(Steps* s, const Node& node, const Gqa& g, ValueId v) {

@@ -8,8 +8,9 @@ constexpr int64_t kMostFeatures = int64_t{1} << 40;  // of N and K, so that thei
 
 // What the attributes say of the weight: N rows of K codes in blocks of `block`.
 struct NBits {
-  int64_t n, k, bits, block, blocks, bytes;  // blocks and bytes: of a row, and of a block
-  int64_t zero_bytes;                        // of a row's zero points when they are codes too
+  int64_t n = 0, k = 0, bits = 0, block = 0;
+  int64_t blocks = 0, bytes = 0;  // of a row, and of a block
+  int64_t zero_bytes = 0;         // of a row's zero points when they are codes too
 };
 
 Result<NBits> ReadNBits(const Node& node) {
@@ -122,9 +123,9 @@ std::vector<ValueId> DecomposeNBits(Transaction& t, FunctionId fn, const Node& n
   if (!b.ok() || !Steps::Ready(t, fn, node)) return {};
   Steps s(t, fn, node);
   const DType wanted = s.DTypeOf(s.In(0)), step = StepDType(wanted);
-  const ValueId weight = s.SwapLast(NBitsWeight(&s, *b, step));
-  const ValueId y = s.MatMul(s.Cast(s.In(0), step), weight);
-  return {s.Cast(s.PairIf("Add", y, s.In(5)), wanted)};
+  const ValueId bias = s.Has(5) ? s.Cast(s.In(5), step) : 0;
+  const ValueId weight = NBitsWeight(&s, *b, step);
+  return {s.Cast(s.RowsBy(s.Cast(s.In(0), step), weight, true, 1, bias), wanted)};
 }
 
 OpDef NBitsRecord() {

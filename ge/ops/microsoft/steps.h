@@ -134,6 +134,18 @@ class Steps {
   ValueId MatMul(ValueId a, ValueId b) {
     return Node1("MatMul", {a, b}, DTypeOf(a), ProductShape(ShapeOf(a), ShapeOf(b)));
   }
+  // The rows of a, of rank 2 or more, by a matrix b that may lie transposed; bias may be absent.
+  ValueId RowsBy(ValueId a, ValueId b, bool transposed, double alpha = 1, ValueId bias = 0) {
+    Shape out = ShapeOf(a);
+    const int64_t inner = out.back(), columns = Size(b, transposed ? 0 : 1);
+    int64_t rows = 1;
+    for (size_t i = 0; i + 1 < out.size(); ++i) rows *= out[i];
+    out.back() = columns;
+    const ValueId y =
+        Node1("Gemm", {Reshape(a, {rows, inner}), b, bias}, DTypeOf(a), {rows, columns},
+              {{"alpha", alpha}, {"transB", int64_t{transposed ? 1 : 0}}});
+    return Reshape(y, out);
+  }
   ValueId Reduce(std::string op, ValueId v, const Shape& axes) {
     Shape shape = ShapeOf(v);
     for (int64_t a : axes) shape[static_cast<size_t>(a)] = 1;
