@@ -460,3 +460,11 @@ def make_range(m, i):
         m.give("delta", np.array(m.size(1, 3), dtype), True)
     m.out("Y", dtype=dtype)
     return m.done()
+
+
+@maker("Inverse")
+def make_inverse(m, i):
+    n = m.size(1, 6)
+    m.give("X", m.floats(*[m.size(1, 3) for _ in range(i % 3)], n, n) + 4 * np.eye(n, dtype="f4"))
+    m.out("Y")
+    return m.done()
