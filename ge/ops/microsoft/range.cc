@@ -16,6 +16,18 @@ Status InferRangeMs(InferContext& c) {
     GE_ASSIGN_OR_RETURN(const Dim count, Checked(c.node(), span, "the range"));
     return SetTensor(c, 0, dtype, {KnownDim(std::max<int64_t>(0, count.value))});
   }
+  const auto a = ConstFloats(c, 0), b = ConstFloats(c, 1);
+  if (a && b && a->size() == 1 && b->size() == 1) {
+    // The difference is rounded as the dtype rounds it.
+    double span = (*b)[0] - (*a)[0];
+    if (dtype == DType::kFloat) span = static_cast<float>(span);
+    if (!(span < 9e18)) {
+      return Bad(c.node(), fmt::format("'start' and 'limit' are {} and {}, wanted finite numbers",
+                                       (*a)[0], (*b)[0]));
+    }
+    const double count = std::ceil(std::max(span, 0.0));
+    return SetTensor(c, 0, dtype, {KnownDim(static_cast<int64_t>(count))});
+  }
   return SetTensor(c, 0, dtype, {c.FreshDim("range", true)});
 }
 

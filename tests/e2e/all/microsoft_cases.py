@@ -313,7 +313,7 @@ def make_attention(m, i):
     m.give("mask_index", kinds_of_mask(m, b, s, past + s, i % 5))
     m.give("past", m.floats(2, b, heads, past, size) if past else None)
     bias = m.floats([1, b][i % 2], [1, heads][i % 2], s, past + s)
-    m.maybe("attention_bias", bias, i % 4 == 1)
+    m.maybe("attention_bias", bias, i % 4 == 1 and not past)
     m.out("output")
     if past:
         m.out("present")
