@@ -468,3 +468,38 @@ def make_inverse(m, i):
     m.give("X", m.floats(*[m.size(1, 3) for _ in range(i % 3)], n, n) + 4 * np.eye(n, dtype="f4"))
     m.out("Y")
     return m.done()
+
+
+@maker("Unique")
+def make_unique(m, i):
+    m.give("x", m.whole(np.int64, 0, 5, m.size(1, 12)).astype(np.float32))
+    m.out("y")
+    m.out("idx", "counts", dtype=np.int64)
+    return m.done()
+
+
+@maker("Attention image mask")
+def make_image_mask_attention(m, i):
+    """A mask of rank 4, which ONNX Runtime's CPU does not take: the answer is worked out here."""
+    m.case.op = "Attention"
+    heads, size, b, s, inner = m.size(1, 3), m.size(1, 6), m.size(1, 3), m.size(1, 5), m.size(2, 9)
+    past, h = (m.size(1, 3) if i % 2 else 0), heads * size
+    total = past + s
+    most = total + m.size(0, 3)
+    x, w = m.give("input", m.floats(b, s, inner)), m.weight("weights", m.floats(inner, 3 * h))
+    bias = m.weight("bias", m.floats(3 * h))
+    mask = m.whole(np.int32, 0, 1, b, 1, most, most)
+    mask[..., 0] = 1
+    m.give("mask_index", mask)
+    old = m.give("past", m.floats(2, b, heads, past, size) if past else None)
+    q, k, v = (a.reshape(b, s, heads, size).transpose(0, 2, 1, 3)
+               for a in np.split(x @ w + bias, 3, axis=2))
+    if past:
+        k, v = np.concatenate([old[0], k], 2), np.concatenate([old[1], v], 2)
+    scores = q.astype(np.float64) @ k.swapaxes(2, 3) / math.sqrt(size)
+    scores += np.where(mask[:, :, past:total, :total] > 0, 0, -10000.0)
+    shares = np.exp(scores - scores.max(3, keepdims=True))
+    y = shares / shares.sum(3, keepdims=True) @ v
+    m.case.answer = [y.transpose(0, 2, 1, 3).reshape(b, s, h).astype(np.float32)]
+    m.out("output")
+    return m.done(num_heads=heads)

@@ -3,4 +3,5 @@
 set -eu
 cd "$(dirname "$0")/../../.."
 export GE_CACHE_DIR=off GE_PROBE=fixed
-exec build/venv/bin/python tests/e2e/all/microsoft_ops.py "$@"
+exec build/venv/bin/python tests/e2e/all/microsoft_ops.py --engines ref \
+  --engines native,onednn,ref "$@"
