@@ -1,4 +1,5 @@
 // Steps of convolutions, products and pools, with the pointwise functions that oneDNN takes along.
+#include <algorithm>
 #include <cstring>
 #include <stdexcept>
 
@@ -30,6 +31,14 @@ int ArgOfPost(const std::vector<VendorPost>& posts, int k) {
     at += two ? 2 : 1;
   }
   return DNNL_ARG_ATTR_MULTIPLE_POST_OP(at) | DNNL_ARG_SRC_1;
+}
+
+// oneDNN 2.6.3 computes two linear functions of one chain with the numbers of the first.
+bool IsSecondLinear(const std::vector<VendorPost>& posts, Fn fn) {
+  const auto linear = [](Fn f) { return f == Fn::kLinear || f == Fn::kHardSigmoid; };
+  return linear(fn) && std::any_of(posts.begin(), posts.end(), [&](const VendorPost& p) {
+           return p.kind == VendorPost::kUnary && linear(p.fn);
+         });
 }
 
 // oneDNN 2.6.3 puts its batched products first for channels-last tensors; with few output channels
@@ -99,7 +108,7 @@ OnednnBuilder::Fused OnednnBuilder::Fuse(const Unit& u, const Layout& target, co
   const size_t channel = u.kind == Kind::kConv ? 1 : static_cast<size_t>(target.rank) - 1;
   const size_t seen_channel = u.kind == Kind::kConv ? 1 : static_cast<size_t>(seen.rank) - 1;
   for (const Post& p : u.posts) {
-    if (!VendorHas(p.fn)) break;
+    if (!VendorHas(p.fn) || (!p.binary() && IsSecondLinear(f.posts, p.fn))) break;
     VendorPost v;
     v.fn = p.fn;
     v.a = p.a;
@@ -127,6 +136,8 @@ OnednnBuilder::Fused OnednnBuilder::Fuse(const Unit& u, const Layout& target, co
         ++f.taken;
         continue;
       }
+      // oneDNN 2.6.3 takes a whole operand of one channel for one number a channel.
+      if (u.kind == Kind::kConv && d[channel] == 1) break;
     } else if (OnlyAxis(d, channel)) {
       Dims s(static_cast<size_t>(seen.rank), 1);
       s[seen_channel] = d[channel];

@@ -1,0 +1,49 @@
+// Operators of one quantized tensor that go by way of floats: X, its scale and zero point, then
+// those of the result. Not an operator. Any thread may call.
+#pragma once
+
+#include "ge/ops/microsoft/checks.h"
+#include "ge/ops/microsoft/steps.h"
+
+namespace ge {
+
+inline Status CheckQLinearMap(InferContext& c) {
+  const char* names[] = {"X", "X_scale", "X_zero_point", "Y_scale", "Y_zero_point"};
+  for (size_t i = 1; i < 5; ++i) GE_RETURN_IF_ERROR(WantOne(c, i, names[i]));
+  return {};
+}
+
+inline Status InferQLinearMap(InferContext& c) {
+  GE_RETURN_IF_ERROR(CheckQLinearMap(c));
+  return InferSame(c);
+}
+
+inline ValueId QLinearMapIn(Steps* s) { return s->Dequantize(s->In(0), s->In(1), s->In(2)); }
+inline ValueId QLinearMapOut(Steps* s, ValueId y) {
+  return s->Quantize(y, s->In(3), s->In(4), s->DTypeOf(s->In(0)));
+}
+
+// An operator that keeps the shape.
+inline std::vector<ValueId> DecomposeQLinearMap(Transaction& t, FunctionId fn, const Node& node,
+                                                const char* op, std::vector<Attr> attrs) {
+  if (!Steps::Ready(t, fn, node)) return {};
+  Steps s(t, fn, node);
+  return {QLinearMapOut(&s, s.Map(op, {QLinearMapIn(&s)}, std::move(attrs)))};
+}
+
+inline OpDef QLinearMapRecord(const char* name, Status (*infer)(InferContext&),
+                              std::vector<ValueId> (*decompose)(Transaction&, FunctionId,
+                                                                const Node&)) {
+  OpDef op = MicrosoftRecord(name, infer, decompose);
+  constexpr DTypeSet kScale = Bit(DType::kFloat);
+  const Arity opt = Arity::kOptional;
+  op.inputs = {{"X", kBytes, "T"},
+               {"X_scale", kScale},
+               {"X_zero_point", kBytes, "T", opt},
+               {"Y_scale", kScale},
+               {"Y_zero_point", kBytes, "T", opt}};
+  op.outputs = {{"Y", kBytes, "T"}};
+  return op;
+}
+
+}  // namespace ge

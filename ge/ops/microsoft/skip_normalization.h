@@ -1,0 +1,66 @@
+// Rules that SkipLayerNormalization and SkipSimplifiedLayerNormalization share: a sum of two
+// tensors and a bias, normalised over its last axis. Not an operator. Any thread may call.
+#pragma once
+
+#include "ge/ops/microsoft/checks.h"
+#include "ge/ops/microsoft/steps.h"
+
+namespace ge {
+
+inline constexpr double kSkipEpsilon = 1e-12f;
+
+// Skip has the input's shape, or broadcasts to it at its first axis: [1,S,H] or [S,H].
+inline Status WantSkip(InferContext& c) {
+  const Type &x = c.input_type(0), &skip = c.input_type(1);
+  if (!x.ranked || !skip.ranked) return {};
+  bool fits = skip.rank() == x.rank() || skip.rank() + 1 == x.rank();
+  for (size_t i = 1; fits && i <= skip.rank(); ++i) {
+    const Dim have = skip.dims[skip.rank() - i], want = x.dims[x.rank() - i];
+    const bool batch = i == x.rank() && x.rank() == 3;
+    fits = !have.known() || !want.known() || have == want || (batch && have.value == 1);
+  }
+  if (fits) return {};
+  return Bad(c.node(), fmt::format("input 'skip' has shape {}, wanted the input's {}, without its "
+                                   "first axis or with 1 there",
+                                   Show(c.dims(), skip.dims), Show(c.dims(), x.dims)));
+}
+
+// Inputs from 2 on are vectors over the last axis; outputs 1 and 2 hold a number a row.
+inline Status InferSkipNormalization(InferContext& c, std::initializer_list<const char*> vectors) {
+  const Type x = c.input_type(0);
+  GE_RETURN_IF_ERROR(WantNotNegative(c.node(), "epsilon", kSkipEpsilon));
+  GE_RETURN_IF_ERROR(WantRankOf(c, 0, "input", 2, 3));
+  GE_RETURN_IF_ERROR(WantSkip(c));
+  size_t i = 2;
+  for (const char* name : vectors) {
+    if (x.ranked) GE_RETURN_IF_ERROR(WantVector(c, i, name, x.dims.back()));
+    ++i;
+  }
+  for (size_t o = 0; o < c.output_count(); ++o) {
+    if (!c.has_output(o)) continue;
+    const bool row = o == 1 || o == 2;
+    if (!x.ranked) {
+      c.SetOutput(o, UnrankedTensor(row ? DType::kFloat : x.dtype));
+      continue;
+    }
+    std::vector<Dim> dims = x.dims;
+    if (row) dims.back() = KnownDim(1);
+    GE_RETURN_IF_ERROR(SetTensor(c, o, row ? DType::kFloat : x.dtype, std::move(dims)));
+  }
+  return {};
+}
+
+// input + skip + bias in the dtype of the steps.
+inline ValueId AddSkipSum(Steps* s, size_t bias) {
+  const DType step = StepDType(s->DTypeOf(s->In(0)));
+  const ValueId sum = s->Pair("Add", s->Cast(s->In(0), step), s->Cast(s->In(1), step));
+  return s->PairIf("Add", sum, s->In(bias));
+}
+
+// What every row is divided by: the root of its mean square and epsilon.
+inline ValueId AddRootMeanSquare(Steps* s, ValueId x, double epsilon) {
+  const ValueId mean = s->Reduce("ReduceMean", s->Pair("Mul", x, x), {s->Rank(x) - 1});
+  return s->Map("Sqrt", {s->Pair("Add", mean, s->Scalar(s->DTypeOf(x), epsilon))});
+}
+
+}  // namespace ge

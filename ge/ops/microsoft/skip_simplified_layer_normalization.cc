@@ -1,0 +1,50 @@
+#include "ge/ops/microsoft/skip_normalization.h"
+
+namespace ge {
+namespace {
+
+Status InferSkipSimplified(InferContext& c) {
+  // Nothing is subtracted, so no mean is there to save.
+  GE_RETURN_IF_ERROR(RefuseOutput(c, 1, "mean"));
+  return InferSkipNormalization(c, {"gamma", "bias"});
+}
+
+std::vector<ValueId> DecomposeSkipSimplified(Transaction& t, FunctionId fn, const Node& node) {
+  if (!Steps::Ready(t, fn, node)) return {};
+  Steps s(t, fn, node);
+  const DType wanted = s.DTypeOf(s.In(0));
+  const double epsilon = AttrFloat(node, "epsilon", kSkipEpsilon);
+  const ValueId sum = AddSkipSum(&s, 3);
+  std::vector<ValueId> out = s.NoOutputs();
+  const ValueId y = s.Map("RMSNormalization", {sum, s.Cast(s.In(2), s.DTypeOf(sum))},
+                          {{"axis", int64_t{-1}}, {"epsilon", epsilon}});
+  out[0] = s.Cast(y, wanted);
+  if (s.Wants(2)) {
+    out[2] = s.Cast(s.Map("Reciprocal", {AddRootMeanSquare(&s, sum, epsilon)}), DType::kFloat);
+  }
+  if (s.Wants(3)) out[3] = s.Cast(sum, wanted);
+  return out;
+}
+
+OpDef SkipSimplifiedRecord() {
+  OpDef op = MicrosoftRecord("SkipSimplifiedLayerNormalization", InferSkipSimplified,
+                             DecomposeSkipSimplified);
+  const Arity opt = Arity::kOptional;
+  op.inputs = {{"input", kFloats, "T"},
+               {"skip", kFloats, "T"},
+               {"gamma", kFloats, "T"},
+               {"bias", kFloats, "T", opt}};
+  op.outputs = {{"output", kFloats, "T"},
+                {"mean", Bit(DType::kFloat), "U", opt},
+                {"inv_std_var", Bit(DType::kFloat), "U", opt},
+                {"input_skip_bias_sum", kFloats, "T", opt}};
+  op.attrs = {{"epsilon", AttrKind::kFloat}};
+  return op;
+}
+
+}  // namespace
+
+// RMSNormalization of input + skip + bias over the last axis.
+GE_OP(microsoft_skip_simplified_layer_normalization) = SkipSimplifiedRecord();
+
+}  // namespace ge

@@ -1,0 +1,31 @@
+#include "tools/ge_test/random_microsoft.h"
+
+namespace ge::test {
+namespace {
+
+void FusedConvCase(CaseMaker& m) {
+  const int64_t group = m.r.Int(1, 2), in = group * m.r.Int(1, 3), out = group * m.r.Int(1, 3);
+  const int64_t n = m.r.Int(1, 2), h = m.r.Int(3, 6), w = m.r.Int(3, 6);
+  m.Add(Signal(m, {n, in, h, w}));
+  m.Add(Signal(m, {out, in / group, 3, 3}));
+  AddMaybe(m, m.r.Chance(0.6) ? Signal(m, {out}) : nullptr);
+  if (m.r.Chance(0.4)) m.Add(Signal(m, {n, out, h, w}));
+  m.Set("pads", Dims{1, 1, 1, 1});
+  if (group != 1) m.Set("group", group);
+  using Params = std::vector<double>;
+  static const std::vector<std::pair<std::string, Params>> kKinds = {
+      {"Relu", {}},           {"Tanh", {}},          {"Sigmoid", {}},
+      {"HardSwish", {}},      {"LeakyRelu", {0.25}}, {"HardSigmoid", {0.5, 0.25}},
+      {"Clip", {-0.5, 0.75}}, {"Elu", {0.5}}};
+  if (m.r.Chance(0.2)) return;
+  const auto& [name, params] = m.r.Pick(kKinds);
+  m.Set("activation", name);
+  if (!params.empty()) m.Set("activation_params", params);
+}
+
+}  // namespace
+
+GE_RANDOM_OP(microsoft_fused_conv) = {"com.microsoft.FusedConv", FusedConvCase, 8e-6,
+                                      Error::kOfTerms};
+
+}  // namespace ge::test

@@ -1,0 +1,40 @@
+#include "tools/ge_test/plain.h"
+#include "tools/ge_test/random_layers.h"
+
+namespace ge::test {
+namespace {
+
+void SimplifiedLayerNormalizationCase(CaseMaker& m) {
+  const Dims dims = m.Shape(1, 4, false);
+  const auto rank = static_cast<int64_t>(dims.size());
+  const int64_t axis = m.r.Chance(0.6) ? rank - 1 : m.r.Int(0, rank - 1);
+  m.Add(Signal(m, dims));
+  m.Add(Signal(m, Dims(dims.begin() + axis, dims.end())));
+  if (axis != rank - 1 || m.r.Chance(0.5)) m.Set("axis", m.Axis(axis, rank));
+  m.Set("epsilon", 0.125);
+  m.c.outputs = m.r.Chance(0.3) ? 2 : 1;
+}
+
+// Output 0 alone.
+bool PlainSimplifiedLayerNormalization(const RandomCase& c, HostTensor* out) {
+  const HostTensor &x = *c.inputs[0].tensor, &scale = *c.inputs[1].tensor;
+  if (x.dims != out->dims) return false;
+  const int64_t row = scale.count();
+  for (int64_t i = 0, n = out->count(); i < n; ++i) {
+    double squares = 0;
+    for (int64_t k = i / row * row; k < (i / row + 1) * row; ++k) {
+      squares += ElementAsDouble(x, k) * ElementAsDouble(x, k);
+    }
+    const double root = std::sqrt(squares / static_cast<double>(row) + 0.125);
+    SetElement(out, i, ElementAsDouble(x, i) / root * ElementAsDouble(scale, i % row));
+  }
+  return true;
+}
+
+}  // namespace
+
+GE_RANDOM_OP(simplified_layer_normalization) = {"SimplifiedLayerNormalization",
+                                                SimplifiedLayerNormalizationCase, 8e-6,
+                                                Error::kOfTerms, PlainSimplifiedLayerNormalization};
+
+}  // namespace ge::test
