@@ -60,12 +60,18 @@ ValueId AddModelInput(RandomModel* model, std::shared_ptr<const HostTensor> t, b
 // model is then unusable: keep a copy.
 bool WrapInIf(RandomModel* model, size_t begin, Random* random);
 bool WrapInLoop(RandomModel* model, size_t begin, Random* random);
+// Drops what nothing reads of the results, nodes and captures of the bodies that main calls. False
+// when there is none.
+bool SlimControl(RandomModel* model);
 // Replaces sizes of inputs by symbols as far as VERIFY and INFER go along.
 void SymboliseInputs(RandomModel* model, Random* random);
 bool HasSymbols(const RandomModel& model);
 
 // ---- parts of a model (random_models_shrink.cc) -------------------------------------------------
 
+// The nodes among `keep` that `results` need.
+std::vector<bool> NeededModelNodes(const Function& f, std::vector<bool> keep,
+                                   const std::vector<ValueId>& results);
 // The nodes of the main function that `keep` names, with what they read as inputs.
 RandomModel CutModel(const RandomModel& model, const std::vector<bool>& keep,
                      std::vector<ValueId> results);

@@ -155,7 +155,72 @@ FitBounds BoundsOfValue(const HostTensor& t) {
   return b;
 }
 
+void DropUnreadNodes(Function* f) {
+  const std::vector<bool> needed =
+      NeededModelNodes(*f, std::vector<bool>(f->nodes.size(), true), f->results);
+  std::vector<Node> kept;
+  for (size_t i = 0; i < needed.size(); ++i) {
+    if (needed[i]) kept.push_back(std::move(f->nodes[i]));
+  }
+  f->nodes = std::move(kept);
+}
+
+bool Reads(const Function& f, ValueId v) {
+  return std::count(f.results.begin(), f.results.end(), v) > 0 ||
+         std::any_of(f.nodes.begin(), f.nodes.end(), [&](const Node& n) {
+           return std::count(n.inputs.begin(), n.inputs.end(), v) > 0;
+         });
+}
+
+// Of one node: results that are not in `read`, then captures that no body reads.
+bool SlimOne(Graph* g, Node* n, const std::set<ValueId>& read) {
+  const bool loop = n->op == "Loop";
+  const size_t first_input = loop ? 2 : 1, first_result = loop ? 1 : 0;
+  size_t captures = n->inputs.size() - first_input, carried = 0;
+  for (Attr& a : n->attrs) {
+    if (a.name != kCapturesAttr) continue;
+    carried = captures - static_cast<size_t>(std::get<int64_t>(a.value));
+    captures -= carried;
+  }
+  bool changed = false;
+  const auto erase = [&changed](auto* list, size_t at) {
+    list->erase(list->begin() + static_cast<ptrdiff_t>(at));
+    changed = true;
+  };
+  for (size_t k = n->outputs.size(); k-- > carried;) {
+    if (read.count(n->outputs[k]) != 0 || n->outputs.size() == 1) continue;
+    erase(&n->outputs, k);
+    for (const Callee& c : n->callees) erase(&g->fn(c.fn).results, first_result + k);
+  }
+  for (const Callee& c : n->callees) DropUnreadNodes(&g->fn(c.fn));
+  const size_t first_param = (loop ? 2 : 0) + carried;
+  for (size_t k = captures; k-- > 0;) {
+    const bool used = std::any_of(n->callees.begin(), n->callees.end(), [&](const Callee& c) {
+      return Reads(g->fn(c.fn), g->fn(c.fn).params[first_param + k]);
+    });
+    if (used) continue;
+    erase(&n->inputs, first_input + carried + k);
+    for (const Callee& c : n->callees) erase(&g->fn(c.fn).params, first_param + k);
+    --captures;
+  }
+  for (Attr& a : n->attrs) {
+    if (a.name == kCapturesAttr) a.value = static_cast<int64_t>(captures);
+  }
+  return changed;
+}
+
 }  // namespace
+
+bool SlimControl(RandomModel* model) {
+  const Function& f = model->main();
+  std::set<ValueId> read(f.results.begin(), f.results.end());
+  for (const Node& n : f.nodes) read.insert(n.inputs.begin(), n.inputs.end());
+  bool changed = false;
+  for (Node& n : model->main().nodes) {
+    if (n.op == "If" || n.op == "Loop") changed |= SlimOne(&model->graph, &n, read);
+  }
+  return changed;
+}
 
 bool WrapInIf(RandomModel* model, size_t begin, Random* random) {
   if (begin >= model->main().nodes.size()) return false;

@@ -43,6 +43,11 @@ constexpr std::string_view kModelWhole =
     "Add Sub Mul Neg Abs Min Max Equal Greater GreaterOrEqual Less LessOrEqual And Or Xor Not "
     "BitwiseAnd BitwiseOr BitwiseXor BitwiseNot Where Concat Transpose Reshape Flatten Squeeze "
     "Unsqueeze Identity Expand Tile Split ReduceSum ReduceMax ReduceMin Shape Size Cast";
+// Of other domains than ONNX's own those that are known to be smooth.
+constexpr std::string_view kModelSmooth =
+    "BiasGelu FastGelu QuickGelu Gelu FusedMatMul FusedConv FusedGemm SkipLayerNormalization "
+    "SkipSimplifiedLayerNormalization SimplifiedLayerNormalization RotaryEmbedding Attention "
+    "MultiHeadAttention GroupQueryAttention Scaler";
 // What engines have kernels of their own for: half of all steps.
 constexpr std::string_view kModelHot =
     "Conv ConvTranspose MatMul Gemm MaxPool AveragePool GlobalAveragePool GlobalMaxPool ReduceMean "
@@ -55,6 +60,11 @@ constexpr std::string_view kModelUnary =
     "Relu LeakyRelu Sigmoid Tanh HardSigmoid HardSwish Gelu Erf Exp Sqrt Abs Neg Reciprocal Sin "
     "Softplus Softsign Elu Selu Celu Mish Swish Cos Log Identity Softmax Clip LogSoftmax";
 constexpr std::string_view kModelBinary = "Add Sub Mul Div Max Min Add Mul";
+
+bool ModelJumps(const OpDef& op) {
+  if (op.domain[0] != 0) return !ModelListHas(kModelSmooth, op.name);
+  return ModelListHas(kModelJumps, op.name);
+}
 
 bool ModelTakes(const OpDef& op) {
   const std::string_view name = op.name;
@@ -278,7 +288,7 @@ class ModelMaker {
       if (whole) *bounds = {own.lo, own.hi};
       return std::fabs(own.lo) < 1e6 && std::fabs(own.hi) < 1e6;
     }
-    if (ModelListHas(kModelJumps, name)) return false;
+    if (ModelJumps(*op.op)) return false;
     if (ModelListHas(kModelFirstOnly, name) && input > 0 && !(name == "DeformConv" && input != 2)) {
       return false;
     }
@@ -337,7 +347,7 @@ class ModelMaker {
       int64_t& version = g.opsets[c.op->domain];
       version = std::max<int64_t>(version, c.op->since_version);
     }
-    const bool jumps = ModelListHas(kModelJumps, c.op->name) || p.record->bound == 0;
+    const bool jumps = ModelJumps(*c.op) || p.record->bound == 0;
     std::vector<ValueId> inputs;
     for (size_t i = 0; i < c.inputs.size(); ++i) {
       const auto& in = c.inputs[i];

@@ -40,19 +40,6 @@ void DropUncalled(Graph* g) {
   g->entries[0].fn = 1;
 }
 
-// The nodes among `keep` that `results` need.
-std::vector<bool> NeededNodes(const Function& f, std::vector<bool> keep,
-                              const std::vector<ValueId>& results) {
-  std::set<ValueId> needed(results.begin(), results.end());
-  for (size_t i = f.nodes.size(); i-- > 0;) {
-    const Node& n = f.nodes[i];
-    keep[i] = keep[i] && std::any_of(n.outputs.begin(), n.outputs.end(),
-                                     [&](ValueId v) { return v != 0 && needed.count(v) != 0; });
-    if (keep[i]) needed.insert(n.inputs.begin(), n.inputs.end());
-  }
-  return keep;
-}
-
 bool IsControlNode(const Node& n) { return !n.callees.empty(); }
 
 // Every value anew, by ref. False when it does not run.
@@ -182,6 +169,8 @@ class Shrinker {
       const size_t before = m_.main().nodes.size();
       EarlierResult();
       CutNodes();
+      RandomModel slim = m_;
+      if (SlimControl(&slim)) Try(std::move(slim));
       const bool inlined = InlineOne();
       if (!inlined && m_.main().nodes.size() == before) break;
     }
@@ -202,7 +191,8 @@ class Shrinker {
 
   static RandomModel WithResults(const RandomModel& m, const std::vector<ValueId>& results) {
     const Function& f = m.main();
-    return CutModel(m, NeededNodes(f, std::vector<bool>(f.nodes.size(), true), results), results);
+    return CutModel(m, NeededModelNodes(f, std::vector<bool>(f.nodes.size(), true), results),
+                    results);
   }
 
   // The first value that differs by itself.
@@ -228,7 +218,8 @@ class Shrinker {
         const std::vector<ValueId> results = f.results;
         const bool result_gone = std::any_of(results.begin(), results.end(),
                                              [&](ValueId v) { return gone.count(v) != 0; });
-        if (result_gone || !Try(CutModel(m_, NeededNodes(f, keep, results), results))) at += size;
+        if (result_gone || !Try(CutModel(m_, NeededModelNodes(f, keep, results), results)))
+          at += size;
       }
       if (size <= 1) return;
     }
@@ -259,6 +250,18 @@ class Shrinker {
 };
 
 }  // namespace
+
+std::vector<bool> NeededModelNodes(const Function& f, std::vector<bool> keep,
+                                   const std::vector<ValueId>& results) {
+  std::set<ValueId> needed(results.begin(), results.end());
+  for (size_t i = f.nodes.size(); i-- > 0;) {
+    const Node& n = f.nodes[i];
+    keep[i] = keep[i] && std::any_of(n.outputs.begin(), n.outputs.end(),
+                                     [&](ValueId v) { return v != 0 && needed.count(v) != 0; });
+    if (keep[i]) needed.insert(n.inputs.begin(), n.inputs.end());
+  }
+  return keep;
+}
 
 RandomModel CutModel(const RandomModel& model, const std::vector<bool>& keep,
                      std::vector<ValueId> results) {
