@@ -52,6 +52,8 @@ class BodyMaker {
  public:
   BodyMaker(RandomModel* model, const std::string& name) : model_(model) {
     fn_ = model->graph.AddFunction(name).id;
+    // Names are made of ids: new nodes must not get those of the nodes that come along.
+    model->graph.fn(fn_).next_node_id = model->main().next_node_id;
   }
 
   ValueId AddParam(const std::string& name) {
