@@ -60,6 +60,9 @@ constexpr std::string_view kModelUnary =
     "Relu LeakyRelu Sigmoid Tanh HardSigmoid HardSwish Gelu Erf Exp Sqrt Abs Neg Reciprocal Sin "
     "Softplus Softsign Elu Selu Celu Mish Swish Cos Log Identity Softmax Clip LogSoftmax";
 constexpr std::string_view kModelBinary = "Add Sub Mul Div Max Min Add Mul";
+// What such functions are often computed along with.
+constexpr std::string_view kModelLayers =
+    "Conv ConvTranspose MatMul Gemm BatchNormalization Add Mul";
 
 bool ModelJumps(const OpDef& op) {
   if (op.domain[0] != 0) return !ModelListHas(kModelSmooth, op.name);
@@ -178,13 +181,29 @@ class ModelMaker {
 
   bool Step(bool data_shapes) {
     Planned p;
-    if (r_.Chance(0.3) ? !PlanFollower(&p) : !PlanCase(data_shapes, &p)) return false;
+    const ValueId layer = LastLayer();
+    if (layer != 0 && r_.Chance(0.6)) {
+      if (!PlanFollower(layer, &p)) return false;
+    } else if (r_.Chance(0.3) ? !PlanFollower(Recent(Pool(true)), &p)
+                              : !PlanCase(data_shapes, &p)) {
+      return false;
+    }
     const RandomModel before = model_;
     const size_t begin = model_.main().nodes.size();
     AddCase(p);
     if (Evaluate(begin)) return true;
     model_ = before;
     return false;
+  }
+
+  // What the last node gave, when it is one that engines take what follows along with.
+  ValueId LastLayer() const {
+    const Function& f = model_.main();
+    if (f.nodes.empty() || !ModelListHas(kModelLayers, f.nodes.back().op)) return 0;
+    const ValueId v = f.nodes.back().outputs[0];
+    const HostTensor& t = *model_.values[v];
+    const bool small = t.count() > 0 && t.count() <= kModelMostElements;
+    return small && IsModelFloat(t.dtype) && AllFinite(t) ? v : 0;
   }
 
   // A case as the operator's file makes it, some of its inputs replaced.
@@ -209,31 +228,69 @@ class ModelMaker {
   }
 
   // An operator of any shape right behind a value, as layers and activations follow each other.
-  bool PlanFollower(Planned* p) {
-    const ValueId x = PickFloat();
+  bool PlanFollower(ValueId x, Planned* p) {
     if (x == 0) return false;
-    const auto& t = model_.values[x];
-    const int64_t kind = r_.Int(0, 9);
-    if (kind == 0 && t->dims.size() >= 2 && t->dtype == DType::kFloat) {
-      const int64_t depth = t->dims.back(), width = r_.Int(1, 40);
-      Follow(p, "MatMul", x, {Fresh(t->dtype, {depth, width}, -1, 1)});
-    } else if (kind == 1 && t->dims.size() == 4 && t->dtype == DType::kFloat) {
-      Follow(p, "Conv", x, {Fresh(t->dtype, {r_.Int(1, 40), t->dims[1], 3, 3}, -1, 1)});
-      p->c.attrs.push_back({"pads", Dims{1, 1, 1, 1}});
-    } else if (kind == 2 && t->dims.size() >= 2) {
-      const Dims c = {t->dims[1]};
-      Follow(p, "BatchNormalization", x,
-             {Fresh(t->dtype, c, 0.5, 2), Fresh(t->dtype, c, -1, 1), Fresh(t->dtype, c, -1, 1),
-              Fresh(t->dtype, c, 0.3, 2)});
-    } else if (kind <= 6) {
+    const HostTensor& t = *model_.values[x];
+    const int64_t kind = r_.Int(0, 13);
+    if (kind <= 5) {
       Follow(p, Word(kModelUnary), x, {});
-    } else {
-      Follow(p, Word(kModelBinary), x, {});
-      AddSecond(p, *t);
+      if ((p->c.op->inputs[0].dtypes & Bit(t.dtype)) == 0) return false;
+      return BoundsOf({p->c.op, p->record}, p->c, 0, &p->bounds[0]);
     }
-    const OpDef& op = *p->c.op;
-    return (op.inputs[0].dtypes & Bit(t->dtype)) != 0 &&
-           BoundsOf({&op, p->record}, p->c, 0, &p->bounds[0]);
+    if (kind <= 9) {
+      Follow(p, Word(kModelBinary), x, {});
+      AddSecond(p, t);
+    } else if (!PlanLayer(kind, x, t, p)) {
+      return false;
+    }
+    p->bounds[0] = {-8, 8};  // keeps numbers in a range where tolerances mean something
+    return (p->c.op->inputs[0].dtypes & Bit(t.dtype)) != 0;
+  }
+
+  // Layers as networks have them.
+  bool PlanLayer(int64_t kind, ValueId x, const HostTensor& t, Planned* p) {
+    const auto rank = static_cast<int64_t>(t.dims.size());
+    const bool picture = rank == 4 && t.dtype == DType::kFloat;
+    if (picture && r_.Chance(0.6)) {
+      if (kind == 10) return PlanPool(x, t, p);
+      const int64_t size = r_.Pick(std::vector<int64_t>{1, 3, 3});
+      std::vector<std::shared_ptr<const HostTensor>> w = {
+          Fresh(t.dtype, {r_.Int(1, 40), t.dims[1], size, size}, -0.5, 0.5)};
+      if (r_.Chance(0.5)) w.push_back(Fresh(t.dtype, {w[0]->dims[0]}, -1, 1));
+      Follow(p, "Conv", x, std::move(w));
+      if (size == 3) p->c.attrs.push_back({"pads", Dims{1, 1, 1, 1}});
+      return true;
+    }
+    if (rank < 2) return false;
+    if (kind <= 11 && t.dtype == DType::kFloat) {
+      Follow(p, "MatMul", x, {Fresh(t.dtype, {t.dims.back(), r_.Int(1, 40)}, -0.5, 0.5)});
+    } else if (kind == 12) {
+      const Dims c = {t.dims[1]};
+      Follow(p, "BatchNormalization", x,
+             {Fresh(t.dtype, c, 0.5, 2), Fresh(t.dtype, c, -1, 1), Fresh(t.dtype, c, -1, 1),
+              Fresh(t.dtype, c, 0.3, 2)});
+    } else if (r_.Chance(0.5)) {
+      Follow(p, "Concat", x, {});
+      AddSecond(p, t);
+      p->c.attrs.push_back({"axis", r_.Int(0, rank - 1)});
+    } else {
+      Follow(p, "Transpose", x, {});
+      Dims order;
+      for (int64_t i = 0; i < rank; ++i) order.insert(order.begin() + r_.Int(0, i), i);
+      p->c.attrs.push_back({"perm", order});
+    }
+    return true;
+  }
+
+  bool PlanPool(ValueId x, const HostTensor& t, Planned* p) {
+    if (t.dims[2] < 2 || t.dims[3] < 2 || r_.Chance(0.2)) {
+      Follow(p, r_.Chance(0.5) ? "GlobalAveragePool" : "GlobalMaxPool", x, {});
+      return true;
+    }
+    Follow(p, r_.Chance(0.5) ? "MaxPool" : "AveragePool", x, {});
+    p->c.attrs.push_back({"kernel_shape", Dims{2, 2}});
+    if (r_.Chance(0.5)) p->c.attrs.push_back({"strides", Dims{2, 2}});
+    return true;
   }
 
   void Follow(Planned* p, const std::string& op, ValueId x,
@@ -250,7 +307,8 @@ class ModelMaker {
   // The other operand: a value of the same type where there is one, else new numbers.
   void AddSecond(Planned* p, const HostTensor& x) {
     CaseMaker maker(*p->c.op, x.dtype, &r_);
-    const Dims dims = r_.Chance(0.5) ? x.dims : maker.Narrowed(x.dims);
+    const bool whole = std::string_view(p->c.op->name) == "Concat" || r_.Chance(0.5);
+    const Dims dims = whole ? x.dims : maker.Narrowed(x.dims);
     p->c.inputs.push_back({Fresh(x.dtype, dims, 0.5, 2), r_.Chance(0.5)});
     p->bounds.emplace_back();
     p->from.push_back(0);
@@ -324,8 +382,6 @@ class ModelMaker {
     const auto last = static_cast<int64_t>(pool.size()) - 1;
     return pool[static_cast<size_t>(std::max(r_.Int(0, last), r_.Int(0, last)))];
   }
-
-  ValueId PickFloat() { return Recent(Pool(true)); }
 
   // A value for this input: often one of the very type, else any that can be made to fit.
   ValueId PickValue(const HostTensor& wanted) {
