@@ -46,8 +46,8 @@ struct Tolerance {
 // "" when equal; else what differs first, with the element's index and both values.
 std::string Differs(const HostTensor& found, const HostTensor& wanted, const Tolerance& tolerance);
 
-// One graph on the engines of `list` ("" = ref) through a session, with these passes of REWRITE;
-// with none the nodes run as they stand.
+// One graph on `engines` ("" = ref) through a session, with these passes of REWRITE; with none the
+// nodes run as they stand. "onednn,ref policy=priority" places by that policy instead of by cost.
 using PassNames = std::optional<std::vector<std::string>>;  // nullopt = all
 struct RunResult {
   std::vector<HostTensor> outputs;

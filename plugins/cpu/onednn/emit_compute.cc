@@ -105,6 +105,7 @@ OnednnBuilder::Fused OnednnBuilder::Fuse(const Unit& u, const Layout& target, co
     v.a = p.a;
     v.b = p.b;
     if (!p.binary()) {
+      if (VendorRepeats(f.posts, v)) break;
       f.posts.push_back(v);
       ++f.taken;
       continue;
