@@ -38,6 +38,20 @@ void WatchForCrashes() {
   }
 }
 
+// Long lines, which are the numbers of tensors, are cut; --save writes them whole.
+std::string CutLines(const std::string& text) {
+  constexpr size_t kShown = 300;
+  std::string out;
+  for (size_t at = 0; at < text.size();) {
+    const size_t end = std::min(text.find('\n', at), text.size());
+    out += text.substr(at, std::min(end - at, kShown));
+    if (end - at > kShown) out += fmt::format(" ... {} more, see --save", end - at - kShown);
+    out += '\n';
+    at = end + 1;
+  }
+  return out;
+}
+
 struct ModelMix {
   std::string engines;
   bool found = true;
@@ -177,7 +191,7 @@ class ModelSweep {
     const std::string text =
         fmt::format("# Model {} of seed {} on {}, shrunk: {}\n{}", index, options_.seed, placed,
                     JudgeModel(small, placed), ModelTextCase(small, placed));
-    fmt::print("shrunk to {} nodes:\n{}", CountModelNodes(small, true), text);
+    fmt::print("shrunk to {} nodes:\n{}", CountModelNodes(small, true), CutLines(text));
     std::fflush(stdout);
     if (options_.save.empty()) return;
     const Status saved = SaveModelText(
