@@ -1,5 +1,6 @@
-// `--- run run [ENGINES]`: load, place, check and run the graph on the engines (ref alone when none
-// are named), with the case's inputs. Leaves what `--- expect-value NAME` compares with.
+// `--- run run [ENGINES [policy=NAME]]`: load, place, check and run the graph on the engines (ref
+// alone when none are named), with the case's inputs. Leaves what `--- expect-value NAME` compares
+// with.
 // `--- run same-numbers PASS...`: runs with these passes and with none must agree.
 #include <fmt/format.h>
 
@@ -66,12 +67,14 @@ std::vector<const HostTensor*> Pointers(const std::vector<HostTensor>& tensors) 
 }  // namespace
 
 Status RunRun(CaseState* state, const std::vector<std::string>& args) {
-  if (args.size() > 1) return CaseError("run takes a list of engines, as in onednn,ref");
+  if (args.size() > 2 || (args.size() == 2 && args[1].rfind("policy=", 0) != 0)) {
+    return CaseError("run takes a list of engines, as in onednn,ref, and policy=NAME");
+  }
   GE_ASSIGN_OR_RETURN(std::vector<HostTensor> inputs, InputsOf(*state));
   Graph graph = *state->graph;
   GE_RETURN_IF_ERROR(
       OpenExternals(&graph, std::filesystem::path(state->file).parent_path().string()));
-  GE_ASSIGN_OR_RETURN(RunResult result, RunGraph(graph, args.empty() ? "ref" : args[0],
+  GE_ASSIGN_OR_RETURN(RunResult result, RunGraph(graph, fmt::format("{}", fmt::join(args, " ")),
                                                  std::nullopt, Pointers(inputs)));
   Outputs outputs;
   std::string text;

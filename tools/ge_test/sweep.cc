@@ -23,8 +23,15 @@ int Refuse(const std::string& what) {
   return 2;
 }
 
+constexpr const char* kModels = "--random-models";
+
 bool TakeWord(const std::string& arg, const std::string& word, SweepOptions* options) {
   if (arg == "--engines") return options->engines = word, true;
+  if (options->models) {
+    if (arg == "--save") return options->save = word, true;
+    if (arg == "--first") return ParseNumber(word, &options->first) && options->first >= 0;
+    return arg == "--seed" && ParseNumber(word, &options->seed);
+  }
   if (arg == "--filter") return options->filter = word, true;
   if (arg == "--op") return options->op = word, true;
   return arg == "--seed" && ParseNumber(word, &options->seed);
@@ -32,18 +39,30 @@ bool TakeWord(const std::string& arg, const std::string& word, SweepOptions* opt
 
 }  // namespace
 
-bool IsSweep(std::string_view arg) { return arg == "--onnx-node" || arg == "--random"; }
+bool IsSweep(std::string_view arg) {
+  return arg == "--onnx-node" || arg == "--random" || arg == kModels;
+}
 
 const char* SweepHelp() {
   return "usage: ge-test --onnx-node DIR [--engines LIST] [--filter TEXT] [--op NAME] [-v]\n"
-         "       ge-test --random N [--engines LIST] [--op NAME] [--seed S] [-v]\n\n"
+         "       ge-test --random N [--engines LIST] [--op NAME] [--seed S] [-v]\n"
+         "       ge-test --random-models N [--engines LIST[;LIST...]] [--seed S] [--first K]\n"
+         "               [--save DIR] [-v]\n\n"
          "  --onnx-node DIR  ONNX's node tests in DIR: those whose operators are all known here\n"
          "  --random N       at least N random one-node graphs for each operator and engine;\n"
          "                   bounds are in tools/ge_test/cases\n"
+         "  --random-models N  N random graphs of many operators, each run on ref and on every "
+         "LIST\n"
+         "                   of engines, which must agree (default: each engine with ref, all of\n"
+         "                   them, and half the nodes on devsim); a difference is shrunk and "
+         "printed\n"
+         "  --first K        number of the first graph (default 0)\n"
+         "  --save DIR       writes each graph, its inputs and ref's outputs to DIR/NUMBER, and\n"
+         "                   shrunk differences to DIR/failed\n"
          "  --engines LIST   engines to test, separated by commas (node tests: ref; random cases:\n"
          "                   every engine that is found)\n"
          "  --op NAME        only this operator\n"
-         "  --seed S         of the random cases (default 1)\n";
+         "  --seed S         of the random cases and graphs (default 1)\n";
 }
 
 int RunSweep(int argc, char** argv) {
@@ -51,8 +70,10 @@ int RunSweep(int argc, char** argv) {
   const std::string mode = argv[1];
   if (argc < 3) return Refuse(fmt::format("found nothing after {}", mode));
   options.path = argv[2];
-  if (mode == "--random" && (!ParseNumber(options.path, &options.count) || options.count <= 0)) {
-    return Refuse(fmt::format("found '{}' after --random, wanted a number above 0", argv[2]));
+  options.models = mode == kModels;
+  const bool counted = options.models || mode == "--random";
+  if (counted && (!ParseNumber(options.path, &options.count) || options.count <= 0)) {
+    return Refuse(fmt::format("found '{}' after {}, wanted a number above 0", argv[2], mode));
   }
   for (int i = 3; i < argc; ++i) {
     const std::string arg = argv[i];
@@ -64,6 +85,7 @@ int RunSweep(int argc, char** argv) {
       ++i;
     }
   }
+  if (options.models) return RunRandomModels(options);
   return mode == "--random" ? RunRandomOps(options) : RunOnnxNodeTests(options);
 }
 

@@ -314,7 +314,13 @@ Result<RunResult> RunWithoutPlan(Session* session, const Entry& entry,
 Result<RunResult> RunGraph(const Graph& graph, const std::string& engines, const PassNames& passes,
                            const std::vector<const HostTensor*>& inputs) {
   SessionOptions options;
-  GE_ASSIGN_OR_RETURN(options.engines, ParseEngineList(engines.empty() ? "ref" : engines));
+  constexpr std::string_view kPolicy = " policy=";
+  const size_t end = std::min(engines.find(kPolicy), engines.size());
+  if (end < engines.size()) {
+    GE_ASSIGN_OR_RETURN(options.build.place.policy,
+                        PlacePolicyFromName(engines.substr(end + kPolicy.size())));
+  }
+  GE_ASSIGN_OR_RETURN(options.engines, ParseEngineList(end == 0 ? "ref" : engines.substr(0, end)));
   for (const auto& pass : MakePipeline()) {
     if (passes && std::find(passes->begin(), passes->end(), pass->name()) == passes->end()) {
       options.skip_passes.emplace(pass->name());

@@ -46,8 +46,8 @@ struct Tolerance {
 // "" when equal; else what differs first, with the element's index and both values.
 std::string Differs(const HostTensor& found, const HostTensor& wanted, const Tolerance& tolerance);
 
-// One graph on the engines of `list` ("" = ref) through a session, with these passes of REWRITE;
-// with none the nodes run as they stand.
+// One graph on `engines` ("" = ref) through a session, with these passes of REWRITE; with none the
+// nodes run as they stand. "onednn,ref policy=priority" places by that policy instead of by cost.
 using PassNames = std::optional<std::vector<std::string>>;  // nullopt = all
 struct RunResult {
   std::vector<HostTensor> outputs;
@@ -62,13 +62,15 @@ std::string TypeText(const HostTensor& t);
 // A line of `ge-test --MODE`: the arguments that several modes share.
 struct SweepOptions {
   std::string path;  // a folder, for modes that want one
-  std::string engines, filter, op;
+  std::string engines, filter, op, save;
   uint64_t seed = 1;
-  int64_t count = 0;
+  int64_t count = 0, first = 0;
   bool verbose = false;
+  bool models = false;  // of --random-models: it takes --save and --first, and no operator
 };
 // Each prints its failures and "N passed, N failed, N skipped"; answers the exit code.
 int RunOnnxNodeTests(const SweepOptions& options);
 int RunRandomOps(const SweepOptions& options);
+int RunRandomModels(const SweepOptions& options);
 
 }  // namespace ge::test

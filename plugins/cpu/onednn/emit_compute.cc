@@ -1,5 +1,4 @@
 // Steps of convolutions, products and pools, with the pointwise functions that oneDNN takes along.
-#include <algorithm>
 #include <cstring>
 #include <stdexcept>
 
@@ -31,14 +30,6 @@ int ArgOfPost(const std::vector<VendorPost>& posts, int k) {
     at += two ? 2 : 1;
   }
   return DNNL_ARG_ATTR_MULTIPLE_POST_OP(at) | DNNL_ARG_SRC_1;
-}
-
-// oneDNN 2.6.3 computes two linear functions of one chain with the numbers of the first.
-bool IsSecondLinear(const std::vector<VendorPost>& posts, Fn fn) {
-  const auto linear = [](Fn f) { return f == Fn::kLinear || f == Fn::kHardSigmoid; };
-  return linear(fn) && std::any_of(posts.begin(), posts.end(), [&](const VendorPost& p) {
-           return p.kind == VendorPost::kUnary && linear(p.fn);
-         });
 }
 
 // oneDNN 2.6.3 puts its batched products first for channels-last tensors; with few output channels
@@ -108,12 +99,13 @@ OnednnBuilder::Fused OnednnBuilder::Fuse(const Unit& u, const Layout& target, co
   const size_t channel = u.kind == Kind::kConv ? 1 : static_cast<size_t>(target.rank) - 1;
   const size_t seen_channel = u.kind == Kind::kConv ? 1 : static_cast<size_t>(seen.rank) - 1;
   for (const Post& p : u.posts) {
-    if (!VendorHas(p.fn) || (!p.binary() && IsSecondLinear(f.posts, p.fn))) break;
+    if (!VendorHas(p.fn)) break;
     VendorPost v;
     v.fn = p.fn;
     v.a = p.a;
     v.b = p.b;
     if (!p.binary()) {
+      if (VendorRepeats(f.posts, v)) break;
       f.posts.push_back(v);
       ++f.taken;
       continue;

@@ -108,6 +108,19 @@ bool VendorHas(Fn fn) {
   return fn >= Fn::kFirstBinary ? ToBinary(fn).has_value() : !ToEltwise(fn, 0, 0).empty();
 }
 
+bool VendorRepeats(const std::vector<VendorPost>& before, const VendorPost& next) {
+  if (next.kind != VendorPost::kUnary) return false;
+  for (const Eltwise& n : ToEltwise(next.fn, next.a, next.b)) {
+    for (const VendorPost& p : before) {
+      if (p.kind != VendorPost::kUnary) continue;
+      for (const Eltwise& e : ToEltwise(p.fn, p.a, p.b)) {
+        if (e.alg == n.alg && (e.a != n.a || e.b != n.b)) return true;
+      }
+    }
+  }
+  return false;
+}
+
 void Vendor::CapIsa(uint32_t isa_cap) {
   // oneDNN refuses once it has been used; the cap is then whatever came first.
   switch (isa_cap) {
