@@ -80,8 +80,8 @@ def make_q_linear_leaky_relu(m, i):
 @maker("QLinearSoftmax")
 def make_q_linear_softmax(m, i):
     opset, rank = [13, 11][i // 2 % 2], i % 3 + 1
-    # Of one element alone ONNX Runtime 1.31 gives 0 where 1 / y_scale does not fit.
-    return mapped(m, i, [d + 1 for d in shape_of(m, rank)], 0.003, 0.005, axis=m.size(-rank, rank - 1), opset=opset)
+    # Scales by which 1 fits: where it does not ONNX Runtime 1.31 wraps around.
+    return mapped(m, i, shape_of(m, rank), 0.01, 0.02, axis=m.size(-rank, rank - 1), opset=opset)
 
 
 @maker("QLinearAveragePool")
