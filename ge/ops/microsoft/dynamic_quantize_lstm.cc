@@ -89,11 +89,95 @@ ValueId QuantLstmWeight(Steps* s, size_t weight, size_t scale) {
   return s->Transpose(s->Pair("Mul", moved, parameter(scale)), {0, 2, 1});
 }
 
-// LSTM in floats: X and the hidden state are not quantized on their way into the products, so the
-// result is nearer to that of the float model than ONNX Runtime's.
+// Steps that are written out one by one; longer sequences run as one LSTM in floats.
+constexpr int64_t kMostQuantLstmSteps = 512;
+
+// The value through eight bits and back, by the range of what it holds then.
+ValueId ThroughBytes(Steps* s, Transaction& t, FunctionId fn, const Node& node, ValueId v) {
+  const Type byte = TensorType(DType::kUint8, s->ShapeOf(v));
+  const Type one = TensorType(DType::kFloat, Steps::Shape{});
+  const Type point = TensorType(DType::kUint8, Steps::Shape{});
+  const auto q =
+      t.AddNode(fn, node.id, "", "DynamicQuantizeLinear", {v}, {}, {byte, one, point}, {&node});
+  return s->Node1("DequantizeLinear", {q[0], q[1], q[2]}, DType::kFloat, s->ShapeOf(v));
+}
+
+// One direction; answers Y [steps, batch, hidden], Y_h and Y_c [batch, hidden].
+struct QuantLstmRun {
+  ValueId y, h, c;
+};
+QuantLstmRun RunQuantLstm(Steps* s, Transaction& t, FunctionId fn, const Node& node, int64_t dir,
+                          ValueId x, ValueId weights, ValueId recurrence, bool backwards) {
+  const int64_t steps = s->Size(x, 0), batch = s->Size(x, 1), hidden = s->Size(recurrence, 2);
+  const auto of_dir = [&](ValueId v) {
+    Steps::Shape shape = s->ShapeOf(v);
+    shape.erase(shape.begin());
+    return s->Reshape(s->Slice(v, 0, dir, dir + 1), shape);
+  };
+  const ValueId r = s->SwapLast(of_dir(recurrence));
+  ValueId gates = s->MatMul(x, s->SwapLast(of_dir(weights)));  // [steps, batch, 4 * hidden]
+  if (s->Has(3)) {
+    const ValueId b = of_dir(s->In(3));
+    gates = s->Pair(
+        "Add", gates,
+        s->Pair("Add", s->Slice(b, 0, 0, 4 * hidden), s->Slice(b, 0, 4 * hidden, 8 * hidden)));
+  }
+  const auto start = [&](size_t input) {
+    return s->Has(input)
+               ? of_dir(s->In(input))
+               : s->Node1("Expand", {s->Scalar(DType::kFloat, 0), s->Ints({batch, hidden})},
+                          DType::kFloat, {batch, hidden});
+  };
+  QuantLstmRun run{0, start(5), start(6)};
+  std::vector<ValueId> rows(static_cast<size_t>(steps));
+  for (int64_t k = 0; k < steps; ++k) {
+    const int64_t at = backwards ? steps - 1 - k : k;
+    const ValueId here = s->Reshape(s->Slice(gates, 0, at, at + 1), {batch, 4 * hidden});
+    const ValueId sum = s->Pair("Add", here, s->MatMul(ThroughBytes(s, t, fn, node, run.h), r));
+    const auto gate = [&](const char* op, int64_t g) {
+      return s->Map(op, {s->Slice(sum, 1, g * hidden, (g + 1) * hidden)});
+    };
+    // ONNX's order of gates: i, o, f, c.
+    run.c = s->Pair("Add", s->Pair("Mul", gate("Sigmoid", 2), run.c),
+                    s->Pair("Mul", gate("Sigmoid", 0), gate("Tanh", 3)));
+    run.h = s->Pair("Mul", gate("Sigmoid", 1), s->Map("Tanh", {run.c}));
+    rows[static_cast<size_t>(at)] = s->Reshape(run.h, {1, batch, hidden});
+  }
+  run.y = s->Concat(std::move(rows), 0);
+  return run;
+}
+
+// As ONNX Runtime computes it: X as a whole, and the hidden state in every step, go through eight
+// bits on their way into the products. Empty where the node is more than a plain LSTM.
+std::vector<ValueId> WriteQuantLstmOut(Steps* s, Transaction& t, FunctionId fn, const Node& node) {
+  const Steps::Shape x = s->ShapeOf(s->In(0)), r = s->ShapeOf(s->In(2));
+  const bool plain = !s->Has(4) && !s->Has(7) && !HasAttr(node, "activations") &&
+                     !HasAttr(node, "clip") && AttrInt(node, "input_forget", 0) == 0;
+  if (!plain || x[0] < 1 || x[0] > kMostQuantLstmSteps || x[1] * r[1] < 1) return {};
+  const std::string_view way = AttrString(node, "direction", "forward");
+  const ValueId input = ThroughBytes(s, t, fn, node, s->In(0));
+  const ValueId weights = QuantLstmWeight(s, 1, 8), recurrence = QuantLstmWeight(s, 2, 10);
+  std::vector<ValueId> y, h, c;
+  for (int64_t dir = 0; dir < r[0]; ++dir) {
+    const bool backwards = way == "reverse" || dir == 1;
+    const QuantLstmRun run =
+        RunQuantLstm(s, t, fn, node, dir, input, weights, recurrence, backwards);
+    y.push_back(s->Reshape(run.y, {x[0], 1, x[1], r[1]}));
+    h.push_back(s->Reshape(run.h, {1, x[1], r[1]}));
+    c.push_back(s->Reshape(run.c, {1, x[1], r[1]}));
+  }
+  std::vector<ValueId> out = s->NoOutputs();
+  if (s->Wants(0)) out[0] = s->Concat(std::move(y), 1);
+  if (s->Wants(1)) out[1] = s->Concat(std::move(h), 0);
+  if (s->Wants(2)) out[2] = s->Concat(std::move(c), 0);
+  return out;
+}
+
+// Where it is not written out, LSTM in floats: nearer to the float model than ONNX Runtime is.
 std::vector<ValueId> DecomposeQuantLstm(Transaction& t, FunctionId fn, const Node& node) {
   if (!Steps::Ready(t, fn, node)) return {};
   Steps s(t, fn, node);
+  if (auto out = WriteQuantLstmOut(&s, t, fn, node); !out.empty()) return out;
   std::vector<ValueId> inputs = {s.In(0), QuantLstmWeight(&s, 1, 8), QuantLstmWeight(&s, 2, 10)};
   for (size_t i = 3; i < 8; ++i) inputs.push_back(s.In(i));
   while (inputs.back() == 0) inputs.pop_back();
