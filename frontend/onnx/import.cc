@@ -42,6 +42,13 @@ Status ReadVersions(ImportState* s, const wire::Model& model) {
                                 import.domain(), at->second, import.version()));
     }
   }
+  const auto ml = s->graph.opsets.find("ai.onnx.ml");
+  if (ml != s->graph.opsets.end() && (ml->second < 1 || ml->second > kCanonicalMlOpset)) {
+    return Status(Code::kUnsupported,
+                  fmt::format("the model uses version {} of ai.onnx.ml, wanted 1 to {}; export it "
+                              "for one of these",
+                              ml->second, kCanonicalMlOpset));
+  }
   auto onnx = s->graph.opsets.find("");
   if (onnx == s->graph.opsets.end()) return {};  // a node that needs it is refused by name
   s->opset = onnx->second;
@@ -81,6 +88,8 @@ Status ImportModel(ImportState* s, const wire::Model& model) {
   GraphImporter importer(s, std::move(functions));
   GE_ASSIGN_OR_RETURN(FunctionId main, importer.ImportMain(model.graph()));
   GE_RETURN_IF_ERROR(UpgradeToCanonical(s, main));
+  const auto ml = s->graph.opsets.find("ai.onnx.ml");
+  if (ml != s->graph.opsets.end()) ml->second = kCanonicalMlOpset;
   Entry entry;
   entry.name = "main";
   entry.fn = main;

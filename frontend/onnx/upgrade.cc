@@ -19,6 +19,7 @@ const UpgradeRule* FindRule(const Node& n) {
 
 Status UpgradeNode(NodeUpgrade* u) {
   const Node& n = u->node;
+  if (n.domain == "ai.onnx.ml") return UpgradeMachineLearning(*u);
   if (!n.domain.empty() || u->opset >= kCanonicalOpset) return {};
   if (const UpgradeRule* rule = FindRule(n)) {
     return u->opset < rule->changed && rule->adapt ? rule->adapt(*u) : Status();
