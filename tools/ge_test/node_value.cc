@@ -45,44 +45,8 @@ Result<FlowValue> ReadTensor(const wire::Tensor& tensor) {
   return v;
 }
 
-Status Corrupt(const char* what) {
-  return Status(Code::kDataCorrupt, fmt::format("the bytes are no {}", what));
-}
-
-// Scalars become one vector.
-Result<FlowValue> ReadMap(const wire::MapValue& map) {
-  std::vector<FlowValue> scalars;
-  for (const wire::Tensor& t : map.values().tensor_values()) {
-    GE_ASSIGN_OR_RETURN(FlowValue v, ReadTensor(t));
-    scalars.push_back(std::move(v));
-  }
-  const auto count = static_cast<int64_t>(scalars.size());
-  if (count != map.keys_size() + map.string_keys_size()) return Corrupt("map");
-  FlowPool pool;
-  FlowValue keys, values;
-  std::byte* to = nullptr;
-  if (map.string_keys_size() > 0) {
-    keys = StringsOf({count}, {map.string_keys().begin(), map.string_keys().end()});
-  } else {
-    GE_RETURN_IF_ERROR(pool.NewTensor(DType::kInt64, {count}, &keys, &to));
-    std::copy(map.keys().begin(), map.keys().end(), reinterpret_cast<int64_t*>(to));
-  }
-  const DType dtype = scalars.empty() ? DType::kFloat : scalars[0].dtype;
-  GE_RETURN_IF_ERROR(pool.NewTensor(dtype, {count}, &values, &to));
-  for (const FlowValue& v : scalars) {
-    if (v.bytes * static_cast<uint64_t>(count) != values.bytes) return Corrupt("map");
-    std::memcpy(to, v.data, v.bytes);
-    to += v.bytes;
-  }
-  return MapOf(std::move(keys), std::move(values));
-}
-
 Result<FlowValue> ReadSequence(const wire::Sequence& sequence, DType dtype) {
   std::vector<FlowValue> elements;
-  for (const wire::MapValue& m : sequence.map_values()) {
-    GE_ASSIGN_OR_RETURN(FlowValue v, ReadMap(m));
-    elements.push_back(std::move(v));
-  }
   for (const wire::Tensor& t : sequence.tensor_values()) {
     GE_ASSIGN_OR_RETURN(FlowValue v, ReadTensor(t));
     elements.push_back(std::move(v));
@@ -94,6 +58,10 @@ Result<FlowValue> ReadOptional(const wire::Optional& optional, DType dtype) {
   if (optional.has_tensor_value()) return ReadTensor(optional.tensor_value());
   if (optional.has_sequence_value()) return ReadSequence(optional.sequence_value(), dtype);
   return FlowValue();
+}
+
+Status Corrupt(const char* what) {
+  return Status(Code::kDataCorrupt, fmt::format("the bytes are no {}", what));
 }
 
 // The element type of what is wrapped.
@@ -126,16 +94,12 @@ std::string NodeValuesDiffer(const FlowValue& found, const FlowValue& wanted,
   const std::string types = fmt::format("found {}, wanted {}", Describe(found), Describe(wanted));
   if (found.kind != wanted.kind) return types;
   if (wanted.kind == FlowValue::Kind::kNone) return "";
-  if (wanted.kind == FlowValue::Kind::kSequence || wanted.kind == FlowValue::Kind::kMap) {
-    const bool map = wanted.kind == FlowValue::Kind::kMap;
+  if (wanted.kind == FlowValue::Kind::kSequence) {
     if (found.elements->size() != wanted.elements->size()) return types;
     for (size_t i = 0; i < wanted.elements->size(); ++i) {
       const std::string why =
           NodeValuesDiffer((*found.elements)[i], (*wanted.elements)[i], tolerance);
-      if (!why.empty()) {
-        return map ? fmt::format("{} of the map: {}", i == 0 ? "keys" : "values", why)
-                   : fmt::format("element {} of the sequence: {}", i, why);
-      }
+      if (!why.empty()) return fmt::format("element {} of the sequence: {}", i, why);
     }
     return "";
   }

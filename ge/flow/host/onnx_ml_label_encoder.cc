@@ -1,6 +1,7 @@
 #include <bit>
 #include <cmath>
 #include <cstring>
+#include <limits>
 
 #include "ge/flow/maps.h"
 #include "ge/flow/strings.h"

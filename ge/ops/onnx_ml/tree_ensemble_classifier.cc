@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "ge/ops/tree_ensemble.h"
 #include "ge/ops/work.h"
 

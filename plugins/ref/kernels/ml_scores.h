@@ -3,6 +3,8 @@
 #pragma once
 
 #include <algorithm>
+#include <initializer_list>
+#include <string>
 #include <vector>
 
 #include "plugins/ref/checks.h"

@@ -23,12 +23,16 @@ struct SvmScratch {
     pairs = votes + p.classes;
     scores = pairs + p.pairs;
     chances = scores + p.columns + 1;
-    q = chances + p.classes * p.classes;
-    products = q + p.classes * p.classes;
+    q = chances + Square(p);
+    products = q + Square(p);
+  }
+  // Entries of a table of pairs, which only probabilities need.
+  static int64_t Square(const SvmClassifierPlan& p) {
+    return p.prob_a.empty() ? 0 : p.classes * p.classes;
   }
   static int64_t Count(const SvmClassifierPlan& p) {
     return p.rows.features + p.support.count + 2 * p.classes + p.pairs + p.columns + 1 +
-           2 * p.classes * p.classes;
+           2 * Square(p);
   }
 };
 

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Operators of ai.onnx.ml against ONNX Runtime, on models with random parameters and trained ones.
 
-Models whose values are numbers are run by `ge run`; those with texts, sequences and maps are stored
-as node tests are and run by `ge-test --onnx-node`. Trained models (scikit-learn, skl2onnx) are
+Models are run by `ge run`; those with texts as inputs are stored as node tests are and run by
+`ge-test --onnx-node`. Trained models (scikit-learn, skl2onnx) are
 skipped where these packages are not installed. The last line is the counts.
 
 Examples:
@@ -11,6 +11,7 @@ Examples:
 """
 import argparse
 import itertools
+import json
 import os
 import pathlib
 import re
@@ -448,7 +449,22 @@ def difference(found, wanted):
     return f"at {list(at)} found {found[at]}, wanted {wanted[at]} ({(~same).sum()} differ)"
 
 
-def run_numbers(case, wanted, folder):
+def other_difference(found, wanted):
+    """The same of texts and of sequences of maps, as JSON has them."""
+    if isinstance(wanted, np.ndarray):
+        return "" if found == wanted.tolist() else f"found {found}, wanted {wanted.tolist()}"
+    for number, (row, entry) in enumerate(itertools.zip_longest(found, wanted)):
+        keys = [str(key) for key in entry or {}]
+        if row is None or entry is None or sorted(row) != sorted(keys):
+            return f"map {number}: found {row}, wanted {entry}"
+        why = difference(np.array([row[key] for key in keys], np.float32),
+                         np.array(list(entry.values()), np.float32))
+        if why:
+            return f"map {number}: {why}"
+    return ""
+
+
+def run_model(case, wanted, folder):
     path = folder / "model.onnx"
     path.write_bytes(case.model.SerializeToString())
     command = [BIN / "ge", "run", path, "--engines", "ref", "--output", folder / "out"]
@@ -459,41 +475,14 @@ def run_numbers(case, wanted, folder):
     if done.returncode != 0:
         return done.stderr.strip() or f"ge run ended with {done.returncode}"
     for output, array in zip(case.model.graph.output, wanted):
-        name = re.sub(r"[^A-Za-z0-9._-]", "_", output.name)
-        why = difference(np.load(folder / "out" / f"{name}.npy"), array)
+        name = folder / "out" / re.sub(r"[^A-Za-z0-9._-]", "_", output.name)
+        if numbers_only([array]):
+            why = difference(np.load(f"{name}.npy"), array)
+        else:
+            why = other_difference(json.loads(pathlib.Path(f"{name}.json").read_text()), array)
         if why:
             return f"output {output.name}: {why}"
     return ""
-
-
-def stored(value, name):
-    """A value as node tests store it."""
-    if isinstance(value, np.ndarray):
-        return numpy_helper.from_array(value, name)
-    sequence = onnx.SequenceProto(name=name, elem_type=4)
-    for entry in value:  # of maps
-        one_map = sequence.map_values.add()
-        one_map.values.elem_type = 1
-        for key, number in entry.items():
-            if isinstance(key, str):
-                one_map.key_type = T.STRING
-                one_map.string_keys.append(key.encode())
-            else:
-                one_map.key_type = T.INT64
-                one_map.keys.append(key)
-            one_map.values.tensor_values.append(numpy_helper.from_array(np.float32(number)))
-    return sequence
-
-
-def in_key_order(case, wanted):
-    """ZipMap's maps in the order of its labels, which the engine keeps."""
-    for node in case.model.graph.node:
-        if node.op_type == "ZipMap":
-            labels = [helper.get_attribute_value(a) for a in node.attribute][0]
-            labels = [v.decode() if isinstance(v, bytes) else v for v in labels]
-            return [v if isinstance(v, np.ndarray) else [{k: m[k] for k in labels} for m in v]
-                    for v in wanted]
-    return wanted
 
 
 def store(case, wanted, folder):
@@ -501,9 +490,11 @@ def store(case, wanted, folder):
     data.mkdir(parents=True)
     (folder / "model.onnx").write_bytes(case.model.SerializeToString())
     for i, (name, array) in enumerate(case.inputs.items()):
-        (data / f"input_{i}.pb").write_bytes(stored(array, name).SerializeToString())
-    for i, value in enumerate(in_key_order(case, wanted)):
-        (data / f"output_{i}.pb").write_bytes(stored(value, f"o{i}").SerializeToString())
+        tensor = numpy_helper.from_array(array, name)
+        (data / f"input_{i}.pb").write_bytes(tensor.SerializeToString())
+    for i, value in enumerate(wanted):
+        tensor = numpy_helper.from_array(value, f"o{i}")
+        (data / f"output_{i}.pb").write_bytes(tensor.SerializeToString())
 
 
 class Counts:
@@ -561,9 +552,9 @@ def main():
                     print(f"skipped {case.name}: ONNX Runtime: {str(error)[:150]}")
                 continue
             folder = top / "run" / f"case{number:04}"
-            if numbers_only([*wanted, *case.inputs.values()]):
+            if numbers_only(case.inputs.values()):
                 folder.mkdir(parents=True)
-                counts.add(case.name, run_numbers(case, wanted, folder))
+                counts.add(case.name, run_model(case, wanted, folder))
             else:
                 store(case, wanted, top / "stored" / folder.name)
                 names[folder.name] = case.name
