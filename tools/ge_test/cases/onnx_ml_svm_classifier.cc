@@ -92,8 +92,20 @@ bool PlainSvmLabels(const RandomCase& c, HostTensor* out) {
   return true;
 }
 
-// Shares p of the classes for which sum over j of (r[j,t] p[t] - r[t,j] p[j])^2 is least, by many
-// steps of steepest descent on the simplex' plane.
+// p' Q p and Q p for the form whose least point the shares p are.
+double PairForm(const std::vector<std::vector<double>>& q, const std::vector<double>& p,
+                std::vector<double>* slope) {
+  double form = 0;
+  for (size_t t = 0; t < p.size(); ++t) {
+    (*slope)[t] = 0;
+    for (size_t j = 0; j < p.size(); ++j) (*slope)[t] += q[t][j] * p[j];
+    form += p[t] * (*slope)[t];
+  }
+  return form;
+}
+
+// One share after the other is moved to where the form is least along it, and all are made to sum
+// up to 1 again; everything is computed anew after each move.
 std::vector<double> PlainShares(const RandomCase& c, const std::vector<double>& s) {
   const size_t n = IntsOr(c, "classlabels_ints", {}).size();
   const auto a = FloatsOr(c, "prob_a"), b = FloatsOr(c, "prob_b");
@@ -106,17 +118,25 @@ std::vector<double> PlainShares(const RandomCase& c, const std::vector<double>& 
       r[j][i] = 1 - r[i][j];
     }
   }
-  std::vector<double> p(n, 1 / static_cast<double>(n));
-  for (int round = 0; round < 20000; ++round) {
-    std::vector<double> slope(n, 0);
-    double mean = 0;
-    for (size_t t = 0; t < n; ++t) {
-      for (size_t j = 0; j < n; ++j) {
-        if (j != t) slope[t] += r[j][t] * (r[j][t] * p[t] - r[t][j] * p[j]);
-      }
-      mean += slope[t] / static_cast<double>(n);
+  std::vector<std::vector<double>> q(n, std::vector<double>(n, 0));
+  for (size_t i = 0; i < n; ++i) {
+    for (size_t j = 0; j < n; ++j) {
+      if (i == j) continue;
+      q[i][i] += r[j][i] * r[j][i];
+      q[i][j] = -r[i][j] * r[j][i];
     }
-    for (size_t t = 0; t < n; ++t) p[t] -= 0.1 * (slope[t] - mean);
+  }
+  std::vector<double> p(n, 1 / static_cast<double>(n)), slope(n, 0);
+  for (int round = 0; round < 100; ++round) {
+    double form = PairForm(q, p, &slope), worst = 0;
+    for (const double v : slope) worst = std::max(worst, std::fabs(v - form));
+    if (worst < 0.005 / static_cast<double>(n)) break;
+    for (size_t t = 0; t < n; ++t) {
+      const double step = (form - slope[t]) / q[t][t];
+      p[t] += step;
+      for (double& v : p) v /= 1 + step;
+      form = PairForm(q, p, &slope);
+    }
   }
   return p;
 }
