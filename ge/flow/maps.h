@@ -31,8 +31,7 @@ inline const std::vector<std::string>& TextList(const Node& n, std::string_view 
 // A vector of int64, for the keys of a map.
 inline Status IntVector(HostCall& c, const std::vector<int64_t>& v, FlowValue* out) {
   std::byte* to = nullptr;
-  GE_RETURN_IF_ERROR(
-      c.pool->NewTensor(DType::kInt64, {static_cast<int64_t>(v.size())}, out, &to));
+  GE_RETURN_IF_ERROR(c.pool->NewTensor(DType::kInt64, {static_cast<int64_t>(v.size())}, out, &to));
   std::copy(v.begin(), v.end(), reinterpret_cast<int64_t*>(to));
   return {};
 }

@@ -1,6 +1,6 @@
 // FlowValue: what steps of a run hand to each other where one plan cannot hold the whole run: a
-// tensor, strings, a sequence, a map, an optional. Copies share bytes; bytes that two values share are not
-// written. One thread at a time.
+// tensor, strings, a sequence, a map, an optional. Copies share bytes; bytes that two values share
+// are not written. One thread at a time.
 #pragma once
 
 #include <algorithm>
@@ -74,8 +74,9 @@ struct FlowValue {
   // kNone: an omitted input or output, or an optional that holds nothing.
   enum class Kind : uint8_t { kNone, kTensor, kSequence, kMap };
   Kind kind = Kind::kNone;
-  DType dtype = DType::kUndefined;  // of a tensor; of a sequence: of its elements; of a map: of keys
-  FlowDims dims;                    // of a tensor
+  DType dtype =
+      DType::kUndefined;  // of a tensor; of a sequence: of its elements; of a map: of keys
+  FlowDims dims;          // of a tensor
   const std::byte* data = nullptr;  // plain row-major; null for strings
   uint64_t bytes = 0;
   std::shared_ptr<const void> owner;  // keeps `data`; null where the caller of the run does

@@ -35,8 +35,8 @@ size_t ListLength(const Node& n, std::string_view name) {
 Status WantLength(const Node& n, std::string_view name, size_t wanted, std::string_view as) {
   const size_t found = ListLength(n, name);
   if (found == wanted) return {};
-  return Bad(
-      n, fmt::format("attribute '{}' has {} entries, wanted {}: {}", name, found, wanted, as));
+  return Bad(n,
+             fmt::format("attribute '{}' has {} entries, wanted {}: {}", name, found, wanted, as));
 }
 
 const Const* TensorAttr(const InferContext& c, std::string_view name) {
@@ -52,8 +52,8 @@ Result<size_t> WeightCount(const InferContext& c, std::string_view name) {
   if (k == nullptr) return listed;
   const auto count = ElementCount(k->type);
   if (!IsFloat(k->type.dtype) || !count) {
-    return Bad(c.node(),
-               fmt::format("attribute '{}' is {}, wanted floats", tensor, DTypeName(k->type.dtype)));
+    return Bad(c.node(), fmt::format("attribute '{}' is {}, wanted floats", tensor,
+                                     DTypeName(k->type.dtype)));
   }
   if (listed > 0 && *count > 0) {
     return Bad(c.node(), fmt::format("attributes '{}' and '{}' are both given, wanted one of them",

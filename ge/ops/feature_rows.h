@@ -1,5 +1,6 @@
 // What the rules of ai.onnx.ml share: inputs that are rows of features, lists of attributes whose
-// lengths must agree, names of transforms, class labels. Not their computation. Any thread may call.
+// lengths must agree, names of transforms, class labels. Not their computation. Any thread may
+// call.
 #pragma once
 
 #include "ge/ops/infer_shapes.h"

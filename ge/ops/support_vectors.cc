@@ -20,10 +20,10 @@ Status WantSupportVectors(InferContext& c, int64_t supports) {
   const auto features = FeatureCount(c);
   const bool fits = found % supports == 0 && (!features || found / supports == *features);
   if (fits) return {};
-  return Bad(c.node(), fmt::format("attribute 'support_vectors' has {} entries, wanted {} for each "
-                                   "of {} vectors",
-                                   found, features ? fmt::format("{}", *features) : "as many",
-                                   supports));
+  return Bad(c.node(),
+             fmt::format("attribute 'support_vectors' has {} entries, wanted {} for each "
+                         "of {} vectors",
+                         found, features ? fmt::format("{}", *features) : "as many", supports));
 }
 
 }  // namespace ge

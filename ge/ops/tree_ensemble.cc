@@ -10,9 +10,8 @@ namespace {
 constexpr const char* kAsNodes = "one for each entry of nodes_nodeids";
 
 Status WantTreeModes(const Node& n) {
-  static constexpr std::string_view kKnown[] = {"BRANCH_LEQ", "BRANCH_LT", "BRANCH_GTE",
-                                                "BRANCH_GT",  "BRANCH_EQ", "BRANCH_NEQ",
-                                                "LEAF"};
+  static constexpr std::string_view kKnown[] = {
+      "BRANCH_LEQ", "BRANCH_LT", "BRANCH_GTE", "BRANCH_GT", "BRANCH_EQ", "BRANCH_NEQ", "LEAF"};
   const Attr* a = n.attr("nodes_modes");
   const auto* modes = a ? std::get_if<std::vector<std::string>>(&a->value) : nullptr;
   for (size_t i = 0; modes != nullptr && i < modes->size(); ++i) {
@@ -28,8 +27,8 @@ Status WantTreeModes(const Node& n) {
 Status WantWeightCount(InferContext& c, const std::string& name, size_t wanted, const char* as) {
   GE_ASSIGN_OR_RETURN(const size_t found, WeightCount(c, name));
   if (found == wanted) return {};
-  return Bad(c.node(), fmt::format("attribute '{}' has {} entries, wanted {}: {}", name, found,
-                                   wanted, as));
+  return Bad(c.node(),
+             fmt::format("attribute '{}' has {} entries, wanted {}: {}", name, found, wanted, as));
 }
 
 }  // namespace
@@ -54,8 +53,8 @@ Status WantTreeLists(InferContext& c, const std::string& votes, int64_t choices)
   GE_RETURN_IF_ERROR(WantWeightCount(c, votes + "_weights", count, as.c_str()));
   for (const int64_t id : AttrInts(n, votes + "_ids")) {
     if (id >= 0 && id < choices) continue;
-    return Bad(n, fmt::format("attribute '{}_ids' holds {}, wanted 0 to {}", votes, id,
-                              choices - 1));
+    return Bad(n,
+               fmt::format("attribute '{}_ids' holds {}, wanted 0 to {}", votes, id, choices - 1));
   }
   return {};
 }

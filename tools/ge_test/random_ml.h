@@ -67,7 +67,7 @@ inline double PlainLogistic(double v) { return 0.5 + std::tanh(v / 2) / 2; }
 // ONNX's own definition, an approximation of the normal distribution's quantiles.
 inline double PlainProbit(double p) {
   const double x = 2 * p - 1, w = std::log1p(-x * x);
-  if (x == 1 || x == -1) return 0;
+  if (x == 1 || x == -1) return x * std::numeric_limits<double>::infinity();
   const double b = 2 / (std::acos(-1.0) * 0.147) + w / 2;
   return std::copysign(std::sqrt(2 * (std::sqrt(b * b - w / 0.147) - b)), x);
 }
@@ -87,6 +87,13 @@ inline void PlainTransform(const std::string& name, std::vector<double>* s) {
     }
     for (double& v : *s) v = sum == 0 ? 0.5 : v / sum;
   }
+}
+
+// Two scores of one, of which LOGISTIC and PROBIT alone are transforms.
+inline std::vector<double> PlainPair(const std::string& name, double score) {
+  std::vector<double> s = {name == "LOGISTIC" ? -score : 1 - score, score};
+  if (name == "LOGISTIC" || name == "PROBIT") PlainTransform(name, &s);
+  return s;
 }
 
 // Scores of regressions: one score alone is changed by PROBIT only.

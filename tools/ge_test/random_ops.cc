@@ -135,7 +135,8 @@ class OneOp {
     for (size_t i = 0; i < checked; ++i) {
       auto wanted = MakeTensor(found[i].dtype, found[i].dims);
       if (!wanted.ok()) return wanted.status().ToString();
-      const bool shape = i == 0 ? record_->plain(c, &*wanted) : record_->plain_other(c, i, &*wanted);
+      const bool shape =
+          i == 0 ? record_->plain(c, &*wanted) : record_->plain_other(c, i, &*wanted);
       const std::string why =
           shape ? Differs(found[i], *wanted, ToleranceOf(c, dtype))
                 : fmt::format("found {}, which is another shape", TypeText(found[i]));

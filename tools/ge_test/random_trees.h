@@ -113,7 +113,8 @@ inline std::vector<std::vector<double>> PlainVotes(const RandomCase& c, const st
   const Dims missing = IntsOr(c, "nodes_missing_value_tracks_true", Dims(id.size(), 0));
   const auto& mode = std::get<std::vector<std::string>>(FindAttr(c, "nodes_modes")->value);
   const auto value = RealsOf(c, "nodes_values"), weight = RealsOf(c, kind + "_weights");
-  const Dims vote_tree = IntsOr(c, kind + "_treeids", {}), vote_id = IntsOr(c, kind + "_nodeids", {});
+  const Dims vote_tree = IntsOr(c, kind + "_treeids", {}),
+             vote_id = IntsOr(c, kind + "_nodeids", {});
   const Dims choice = IntsOr(c, kind + "_ids", {});
   std::vector<std::vector<double>> out(static_cast<size_t>(choices));
   for (size_t root = 0; root < id.size(); ++root) {

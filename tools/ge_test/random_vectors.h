@@ -6,12 +6,10 @@
 namespace ge::test {
 
 inline void SetVectorKernel(CaseMaker& m) {
-  m.Set("kernel_type",
-        m.r.Pick(std::vector<std::string>{"LINEAR", "POLY", "RBF", "SIGMOID"}));
+  m.Set("kernel_type", m.r.Pick(std::vector<std::string>{"LINEAR", "POLY", "RBF", "SIGMOID"}));
   // A degree of 3: other powers of a negative number would not be real.
-  m.Set("kernel_params",
-        std::vector<double>{static_cast<float>(m.r.Between(0.1, 0.6)),
-                            static_cast<float>(m.r.Between(-0.5, 0.5)), 3});
+  m.Set("kernel_params", std::vector<double>{static_cast<float>(m.r.Between(0.1, 0.6)),
+                                             static_cast<float>(m.r.Between(-0.5, 0.5)), 3});
 }
 
 // The kernel of a row and support vector k.

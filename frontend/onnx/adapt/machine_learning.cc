@@ -45,10 +45,11 @@ Status SplitTextLabels(NodeUpgrade& u, const char* ints) {
   auto texts = u.TakeStrings("classlabels_strings");
   if (!texts || texts->empty() || !u.has_output(0)) return {};
   if (texts->size() == 1) {
-    return u.Unsupported(fmt::format("attribute 'classlabels_strings' holds '{:.64}' alone, wanted "
-                                     "2 labels or more: it does not say what the other class is "
-                                     "called",
-                                     texts->front()));
+    return u.Unsupported(
+        fmt::format("attribute 'classlabels_strings' holds '{:.64}' alone, wanted "
+                    "2 labels or more: it does not say what the other class is "
+                    "called",
+                    texts->front()));
   }
   const std::vector<int64_t> places = CountUp(texts->size());
   u.SetAttr(ints, places);

@@ -87,8 +87,8 @@ Status RunCastMap(HostCall& c) {
   }
   const bool whole = to == "TO_INT64";
   std::byte* data = nullptr;
-  GE_RETURN_IF_ERROR(c.pool->NewTensor(whole ? DType::kInt64 : DType::kFloat, dims, &c.outputs[0],
-                                       &data));
+  GE_RETURN_IF_ERROR(
+      c.pool->NewTensor(whole ? DType::kInt64 : DType::kFloat, dims, &c.outputs[0], &data));
   std::memset(data, 0, c.outputs[0].bytes);
   for (size_t i = 0; i < places.size(); ++i) {
     if (places[i] < 0) continue;

@@ -33,7 +33,8 @@ std::string EncoderElement(DType dtype, const std::byte* p, bool key) {
     case DType::kDouble:
       return load(double{});
     default:
-      return std::string(reinterpret_cast<const char*>(p), static_cast<size_t>(DTypeBits(dtype)) / 8);
+      return std::string(reinterpret_cast<const char*>(p),
+                         static_cast<size_t>(DTypeBits(dtype)) / 8);
   }
 }
 
@@ -109,14 +110,16 @@ Status RunLabelEncoder(HostCall& c) {
   const EncoderTexts values = EncoderListed(c, "values", &type);
   const FlowValue& x = c.in(0);
   if (x.dtype != key_type || keys.size() != values.size()) {
-    return Status(Code::kInvalidArgument,
-                  fmt::format("input 'X' is {}, wanted {}, for which there are {} keys and {} values",
-                              Describe(x), DTypeName(key_type), keys.size(), values.size()));
+    return Status(
+        Code::kInvalidArgument,
+        fmt::format("input 'X' is {}, wanted {}, for which there are {} keys and {} values",
+                    Describe(x), DTypeName(key_type), keys.size(), values.size()));
   }
   std::unordered_map<std::string_view, size_t> known;
   for (size_t i = 0; i < keys.size(); ++i) known.insert_or_assign(keys[i], i);
   const std::string absent = EncoderDefault(c, type);
-  const EncoderTexts asked = x.strings ? EncoderTexts() : EncoderElements(x.dtype, x.data, x.count(), true);
+  const EncoderTexts asked =
+      x.strings ? EncoderTexts() : EncoderElements(x.dtype, x.data, x.count(), true);
   EncoderTexts out;
   for (const std::string& key : x.strings ? *x.strings : asked) {
     const auto found = known.find(key);

@@ -13,8 +13,9 @@ Status CheckFeatureIndices(InferContext& c, Dim size) {
   if (!indices || !size.known()) return {};
   for (const Dim& d : *indices) {
     if (!d.known() || (d.value >= 0 && d.value < size.value)) continue;
-    return Bad(c.node(), fmt::format("input 'Y' holds {}, wanted 0 to {}: the last axis has size {}",
-                                     d.value, size.value - 1, size.value));
+    return Bad(c.node(),
+               fmt::format("input 'Y' holds {}, wanted 0 to {}: the last axis has size {}", d.value,
+                           size.value - 1, size.value));
   }
   return {};
 }

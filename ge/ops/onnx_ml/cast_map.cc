@@ -33,15 +33,14 @@ Status InferCastMap(InferContext& c) {
 }  // namespace
 
 // The values of a map in the order of its keys or at the places that they say, as one row.
-GE_OP(onnx_ml_cast_map) = {"ai.onnx.ml",
-                           "CastMap",
-                           1,
-                           {{"X", kAnyType}},
-                           {{"Y", Bit(DType::kString) | Bit(DType::kFloat) | Bit(DType::kInt64)}},
-                           {{"cast_to", AttrKind::kString},
-                            {"map_form", AttrKind::kString},
-                            {"max_map", AttrKind::kInt}},
-                           InferCastMap,
-                           PerOutput<0>};
+GE_OP(onnx_ml_cast_map) = {
+    "ai.onnx.ml",
+    "CastMap",
+    1,
+    {{"X", kAnyType}},
+    {{"Y", Bit(DType::kString) | Bit(DType::kFloat) | Bit(DType::kInt64)}},
+    {{"cast_to", AttrKind::kString}, {"map_form", AttrKind::kString}, {"max_map", AttrKind::kInt}},
+    InferCastMap,
+    PerOutput<0>};
 
 }  // namespace ge

@@ -11,13 +11,14 @@ Status InferDictVectorizer(InferContext& c) {
   const size_t ints = ListLength(n, "int64_vocabulary");
   const size_t texts = ListLength(n, "string_vocabulary");
   if ((ints > 0) == (texts > 0)) {
-    return Bad(n, fmt::format("attributes 'int64_vocabulary' and 'string_vocabulary' have {} and {} "
-                              "entries, wanted keys in one of them",
-                              ints, texts));
+    return Bad(n,
+               fmt::format("attributes 'int64_vocabulary' and 'string_vocabulary' have {} and {} "
+                           "entries, wanted keys in one of them",
+                           ints, texts));
   }
   const DType key = texts > 0 ? DType::kString : DType::kInt64;
-  const DTypeSet values = Bit(DType::kFloat) | Bit(DType::kDouble) |
-                          Bit(texts > 0 ? DType::kInt64 : DType::kString);
+  const DTypeSet values =
+      Bit(DType::kFloat) | Bit(DType::kDouble) | Bit(texts > 0 ? DType::kInt64 : DType::kString);
   GE_ASSIGN_OR_RETURN(const DType dtype, WantMap(c, Bit(key), values));
   return SetTensor(c, 0, dtype, {KnownDim(1), KnownDim(static_cast<int64_t>(ints + texts))});
 }

@@ -49,15 +49,15 @@ Status InferLabelEncoder(InferContext& c) {
                               DTypeName(type.dtype), DTypeName(keys.dtype), keys.name));
   }
   if (keys.count != values.count) {
-    return Bad(n, fmt::format("attribute '{}' has {} entries and '{}' {}, wanted as many", keys.name,
-                              keys.count, values.name, values.count));
+    return Bad(n, fmt::format("attribute '{}' has {} entries and '{}' {}, wanted as many",
+                              keys.name, keys.count, values.name, values.count));
   }
   if (const Const* k = TensorAttr(c, "default_tensor")) {
     if (k->type.dtype != values.dtype || ElementCount(k->type) != 1) {
-      return Bad(n, fmt::format("attribute 'default_tensor' is {}, wanted one element of {} as in "
-                                "'{}'",
-                                TypeToString(k->type, c.dims()), DTypeName(values.dtype),
-                                values.name));
+      return Bad(
+          n, fmt::format("attribute 'default_tensor' is {}, wanted one element of {} as in "
+                         "'{}'",
+                         TypeToString(k->type, c.dims()), DTypeName(values.dtype), values.name));
     }
   }
   type.dtype = values.dtype;
@@ -68,13 +68,13 @@ Status InferLabelEncoder(InferContext& c) {
 OpDef LabelEncoderRecord() {
   constexpr DTypeSet kLabels = Bit(DType::kString) | Bit(DType::kInt64) | Bit(DType::kFloat) |
                                Bit(DType::kInt32) | Bit(DType::kInt16) | Bit(DType::kDouble);
-  OpDef op{"ai.onnx.ml", "LabelEncoder",   4, {{"X", kLabels, "T1"}}, {{"Y", kLabels}}, {},
-           InferLabelEncoder, PerOutput<8>};
-  op.attrs = {{"default_float", AttrKind::kFloat},   {"default_int64", AttrKind::kInt},
-              {"default_string", AttrKind::kString}, {"default_tensor", AttrKind::kTensor},
-              {"keys_floats", AttrKind::kFloats},    {"keys_int64s", AttrKind::kInts},
-              {"keys_strings", AttrKind::kStrings},  {"keys_tensor", AttrKind::kTensor},
-              {"values_floats", AttrKind::kFloats},  {"values_int64s", AttrKind::kInts},
+  OpDef op{"ai.onnx.ml", "LabelEncoder",    4,           {{"X", kLabels, "T1"}}, {{"Y", kLabels}},
+           {},           InferLabelEncoder, PerOutput<8>};
+  op.attrs = {{"default_float", AttrKind::kFloat},    {"default_int64", AttrKind::kInt},
+              {"default_string", AttrKind::kString},  {"default_tensor", AttrKind::kTensor},
+              {"keys_floats", AttrKind::kFloats},     {"keys_int64s", AttrKind::kInts},
+              {"keys_strings", AttrKind::kStrings},   {"keys_tensor", AttrKind::kTensor},
+              {"values_floats", AttrKind::kFloats},   {"values_int64s", AttrKind::kInts},
               {"values_strings", AttrKind::kStrings}, {"values_tensor", AttrKind::kTensor}};
   return op;
 }

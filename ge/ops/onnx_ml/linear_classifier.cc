@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "ge/ops/feature_rows.h"
 #include "ge/ops/work.h"
 
@@ -28,10 +30,10 @@ Status InferLinearClassifier(InferContext& c) {
   GE_ASSIGN_OR_RETURN(const int64_t lines, LinearClassifierLines(c, labels));
   // One line of coefficients tells two classes apart.
   const bool two = lines == 1 && labels == 2;
-  if (!two && static_cast<int64_t>(labels) != lines) {
-    return Bad(n, fmt::format("attribute 'classlabels_ints' has {} entries, the coefficients are "
-                              "those of {} classes",
-                              labels, lines));
+  if (labels < 2 || (!two && static_cast<int64_t>(labels) != lines)) {
+    return Bad(n, fmt::format("attribute 'classlabels_ints' has {} entries, wanted {}, as the "
+                              "coefficients have {} lines",
+                              labels, std::max<int64_t>(lines, 2), lines));
   }
   GE_RETURN_IF_ERROR(WantPostTransform(n));
   return SetClasses(c, two ? 2 : lines);

@@ -24,8 +24,8 @@ Status InferLinearRegressor(InferContext& c) {
                               most, *features, targets));
   }
   if (ListLength(n, "intercepts") > 0) {
-    GE_RETURN_IF_ERROR(WantLength(n, "intercepts", static_cast<size_t>(targets),
-                                  "one for each target"));
+    GE_RETURN_IF_ERROR(
+        WantLength(n, "intercepts", static_cast<size_t>(targets), "one for each target"));
   }
   GE_RETURN_IF_ERROR(WantPostTransform(n));
   GE_ASSIGN_OR_RETURN(const Dim rows, RowsOfFeatures(c));

@@ -9,8 +9,7 @@ namespace {
 Status InferNormalizer(InferContext& c) {
   const std::string_view norm = AttrString(c.node(), "norm", "MAX");
   if (norm != "MAX" && norm != "L1" && norm != "L2") {
-    return Bad(c.node(),
-               fmt::format("attribute 'norm' is '{:.64}', wanted MAX, L1 or L2", norm));
+    return Bad(c.node(), fmt::format("attribute 'norm' is '{:.64}', wanted MAX, L1 or L2", norm));
   }
   GE_RETURN_IF_ERROR(RowsOfFeatures(c).status());
   Type y = c.input_type(0);

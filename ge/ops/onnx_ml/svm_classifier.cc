@@ -9,8 +9,8 @@ namespace {
 // Pairs of classes have lines of coefficients, offsets and, for probabilities, two parameters.
 Status WantPairLists(InferContext& c, int64_t classes, int64_t supports) {
   const Node& n = c.node();
-  GE_RETURN_IF_ERROR(WantLength(n, "vectors_per_class", static_cast<size_t>(classes),
-                                "one for each class label"));
+  GE_RETURN_IF_ERROR(
+      WantLength(n, "vectors_per_class", static_cast<size_t>(classes), "one for each class label"));
   const auto most = static_cast<int64_t>(ListLength(n, "support_vectors"));
   if (classes < 2 || supports > most || classes > most) {
     return Bad(n, fmt::format("{} class labels and {} support vectors, wanted 2 labels or more and "
@@ -48,10 +48,11 @@ Status InferSvmClassifier(InferContext& c) {
     const auto features = FeatureCount(c);
     const bool fits = weights % classes == 0 && (!features || weights / classes == *features);
     if (!fits || ListLength(n, "rho") == 0) {
-      return Bad(n, fmt::format("attributes 'coefficients' and 'rho' have {} and {} entries, wanted "
-                                "one coefficient for each of {} classes and each feature, and an "
-                                "offset",
-                                weights, ListLength(n, "rho"), classes));
+      return Bad(n,
+                 fmt::format("attributes 'coefficients' and 'rho' have {} and {} entries, wanted "
+                             "one coefficient for each of {} classes and each feature, and an "
+                             "offset",
+                             weights, ListLength(n, "rho"), classes));
     }
     return SetClasses(c, classes == 1 ? 1 : classes);
   }
@@ -64,11 +65,16 @@ Status InferSvmClassifier(InferContext& c) {
 OpDef SvmClassifierRecord() {
   OpDef op{"ai.onnx.ml", "SVMClassifier", 1, {{"X", kFeatures, "T1"}}, {}, {}};
   op.outputs = {{"Y", Bit(DType::kInt64)}, {"Z", Bit(DType::kFloat)}};
-  op.attrs = {{"classlabels_ints", AttrKind::kInts},      {"classlabels_strings", AttrKind::kStrings},
-              {"coefficients", AttrKind::kFloats},        {"kernel_params", AttrKind::kFloats},
-              {"kernel_type", AttrKind::kString},         {"post_transform", AttrKind::kString},
-              {"prob_a", AttrKind::kFloats},              {"prob_b", AttrKind::kFloats},
-              {"rho", AttrKind::kFloats},                 {"support_vectors", AttrKind::kFloats},
+  op.attrs = {{"classlabels_ints", AttrKind::kInts},
+              {"classlabels_strings", AttrKind::kStrings},
+              {"coefficients", AttrKind::kFloats},
+              {"kernel_params", AttrKind::kFloats},
+              {"kernel_type", AttrKind::kString},
+              {"post_transform", AttrKind::kString},
+              {"prob_a", AttrKind::kFloats},
+              {"prob_b", AttrKind::kFloats},
+              {"rho", AttrKind::kFloats},
+              {"support_vectors", AttrKind::kFloats},
               {"vectors_per_class", AttrKind::kInts}};
   op.infer = InferSvmClassifier;
   op.work = PerOutput<1000>;

@@ -32,8 +32,8 @@ Status InferTreeEnsemble(InferContext& c) {
   const Node& n = c.node();
   constexpr DTypeSet kReal = kFloats;
   const size_t nodes = ListLength(n, "nodes_featureids"), leaves = ListLength(n, "leaf_targetids");
-  for (const char* list : {"nodes_falsenodeids", "nodes_truenodeids", "nodes_falseleafs",
-                           "nodes_trueleafs"}) {
+  for (const char* list :
+       {"nodes_falsenodeids", "nodes_truenodeids", "nodes_falseleafs", "nodes_trueleafs"}) {
     GE_RETURN_IF_ERROR(WantLength(n, list, nodes, "one for each entry of nodes_featureids"));
   }
   if (ListLength(n, "nodes_missing_value_tracks_true") > 0) {
@@ -43,8 +43,7 @@ Status InferTreeEnsemble(InferContext& c) {
   const auto count = static_cast<int64_t>(nodes);
   GE_RETURN_IF_ERROR(WantTreeTensor(c, "nodes_modes", Bit(DType::kUint8), count));
   GE_RETURN_IF_ERROR(WantTreeTensor(c, "nodes_splits", kReal, count));
-  GE_RETURN_IF_ERROR(
-      WantTreeTensor(c, "leaf_weights", kReal, static_cast<int64_t>(leaves)));
+  GE_RETURN_IF_ERROR(WantTreeTensor(c, "leaf_weights", kReal, static_cast<int64_t>(leaves)));
   if (HasAttr(n, "membership_values")) {
     GE_RETURN_IF_ERROR(WantTreeTensor(c, "membership_values", kReal, -1));
   }
@@ -52,7 +51,8 @@ Status InferTreeEnsemble(InferContext& c) {
   GE_RETURN_IF_ERROR(WantTreeEnum(n, "post_transform", 0, 4));
   int64_t greatest = 0;
   for (const int64_t t : AttrInts(n, "leaf_targetids")) {
-    if (t < 0) return Bad(n, fmt::format("attribute 'leaf_targetids' holds {}, wanted 0 or more", t));
+    if (t < 0)
+      return Bad(n, fmt::format("attribute 'leaf_targetids' holds {}, wanted 0 or more", t));
     greatest = std::max(greatest, t);
   }
   const int64_t targets = AttrInt(n, "n_targets", greatest + 1);
@@ -66,8 +66,7 @@ Status InferTreeEnsemble(InferContext& c) {
 }
 
 OpDef TreeEnsembleRecord() {
-  constexpr DTypeSet kReal =
-      Bit(DType::kFloat) | Bit(DType::kDouble) | Bit(DType::kFloat16);
+  constexpr DTypeSet kReal = Bit(DType::kFloat) | Bit(DType::kDouble) | Bit(DType::kFloat16);
   OpDef op{"ai.onnx.ml", "TreeEnsemble", 5, {{"X", kReal, "T"}}, {{"Y", kReal, "T"}}, {}};
   op.attrs = {{"aggregate_function", AttrKind::kInt},
               {"leaf_targetids", AttrKind::kInts, true},

@@ -1,7 +1,5 @@
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include "ge/ops/tree_ensemble.h"
 #include "ge/ops/work.h"
 
@@ -20,12 +18,12 @@ Status InferTreeEnsembleClassifier(InferContext& c) {
                               base, labels));
   }
   GE_RETURN_IF_ERROR(WantPostTransform(n));
-  return SetClasses(c, std::max<int64_t>(classes, 2));
+  return SetClasses(c, classes);
 }
 
 OpDef TreeEnsembleClassifierRecord() {
   OpDef op{"ai.onnx.ml", "TreeEnsembleClassifier", 3, {{"X", kFeatures, "T1"}},
-           {},           TreeListAttrs("class"), {}};
+           {},           TreeListAttrs("class"),   {}};
   op.outputs = {{"Y", Bit(DType::kInt64)}, {"Z", Bit(DType::kFloat)}};
   op.attrs.push_back({"classlabels_int64s", AttrKind::kInts});
   op.attrs.push_back({"classlabels_strings", AttrKind::kStrings});

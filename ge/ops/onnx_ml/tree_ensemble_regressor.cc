@@ -31,7 +31,7 @@ Status InferTreeEnsembleRegressor(InferContext& c) {
 }
 
 OpDef TreeEnsembleRegressorRecord() {
-  OpDef op{"ai.onnx.ml", "TreeEnsembleRegressor",   3, {{"X", kFeatures, "T"}},
+  OpDef op{"ai.onnx.ml", "TreeEnsembleRegressor", 3, {{"X", kFeatures, "T"}},
            {},           TreeListAttrs("target"), {}};
   op.outputs = {{"Y", Bit(DType::kFloat)}};
   op.attrs.push_back({"aggregate_function", AttrKind::kString});

@@ -28,14 +28,14 @@ Status InferZipMap(InferContext& c) {
 }  // namespace
 
 // Each row as a map from class labels to its elements.
-GE_OP(onnx_ml_zip_map) = {"ai.onnx.ml",
-                          "ZipMap",
-                          1,
-                          {{"X", Bit(DType::kFloat)}},
-                          {{"Z", kAnyType}},
-                          {{"classlabels_int64s", AttrKind::kInts},
-                           {"classlabels_strings", AttrKind::kStrings}},
-                          InferZipMap,
-                          PerOutput<0>};
+GE_OP(onnx_ml_zip_map) = {
+    "ai.onnx.ml",
+    "ZipMap",
+    1,
+    {{"X", Bit(DType::kFloat)}},
+    {{"Z", kAnyType}},
+    {{"classlabels_int64s", AttrKind::kInts}, {"classlabels_strings", AttrKind::kStrings}},
+    InferZipMap,
+    PerOutput<0>};
 
 }  // namespace ge

@@ -99,9 +99,8 @@ inline double LogisticScore(double x) {
 inline double ProbitScore(double p) {
   constexpr double kA = 0.147, kPi = 3.14159265358979323846;
   const double x = 2 * p - 1;
-  const double inside = (1 - x) * (1 + x);
-  if (inside == 0) return 0;
-  const double log = std::log(inside), half = 2 / (kPi * kA) + log / 2;
+  // -inf at 0, inf at 1, NaN beyond them.
+  const double log = std::log((1 - x) * (1 + x)), half = 2 / (kPi * kA) + log / 2;
   const double magnitude = std::sqrt(2.0) * std::sqrt(std::sqrt(half * half - log / kA) - half);
   return x < 0 ? -magnitude : magnitude;
 }
@@ -142,13 +141,19 @@ inline void TransformTargets(ScoreTransform how, double* s, int64_t n) {
   if (n > 1 || how == ScoreTransform::kProbit) TransformScores(how, s, n);
 }
 
+// Two scores of one: those of LOGISTIC are its own at either sign, all others of p and what p lacks
+// to 1, whether p is a share or not. (What ONNX leaves open, as ONNX Runtime does it.)
+inline void PairOfScore(ScoreTransform how, double score, double* s) {
+  const bool sign = how == ScoreTransform::kLogistic;
+  s[0] = sign ? -score : 1 - score, s[1] = score;
+  if (sign || how == ScoreTransform::kProbit) TransformScores(how, s, 2);
+}
+
 inline void PutScores(const Tensor& y, int64_t row, const double* s, int64_t n) {
   for (int64_t i = 0; i < n; ++i) y.as<float>()[row * n + i] = static_cast<float>(s[i]);
 }
 
-inline int64_t FirstGreatest(const double* s, int64_t n) {
-  return std::max_element(s, s + n) - s;
-}
+inline int64_t FirstGreatest(const double* s, int64_t n) { return std::max_element(s, s + n) - s; }
 
 inline uint64_t DoublesBytes(int64_t n) { return static_cast<uint64_t>(n) * sizeof(double); }
 

@@ -178,8 +178,8 @@ class TreeIds {
 };
 
 inline bool ReadBranch(std::string_view name, Branch* out) {
-  static constexpr std::string_view kNames[] = {"BRANCH_LEQ", "BRANCH_LT",  "BRANCH_GTE",
-                                                "BRANCH_GT",  "BRANCH_EQ",  "BRANCH_NEQ",
+  static constexpr std::string_view kNames[] = {"BRANCH_LEQ",    "BRANCH_LT", "BRANCH_GTE",
+                                                "BRANCH_GT",     "BRANCH_EQ", "BRANCH_NEQ",
                                                 "BRANCH_MEMBER", "LEAF"};
   for (uint8_t i = 0; i < 8; ++i) {
     if (name == kNames[i]) return *out = static_cast<Branch>(i), name != "BRANCH_MEMBER";
@@ -221,7 +221,8 @@ inline bool ReadListedVotes(const NodeView& n, const std::string& kind, int64_t 
 inline bool ReadListedForest(const NodeView& n, const std::string& kind, int64_t choices,
                              int64_t features, Forest* f, Why* why) {
   const Ints trees = n.List("nodes_treeids"), ids = n.List("nodes_nodeids");
-  const Ints feature = n.List("nodes_featureids"), missing = n.List("nodes_missing_value_tracks_true");
+  const Ints feature = n.List("nodes_featureids"),
+             missing = n.List("nodes_missing_value_tracks_true");
   const Ints yes = n.List("nodes_truenodeids"), no = n.List("nodes_falsenodeids");
   const std::vector<double> values = RealListOrTensor(n, "nodes_values");
   const ge_attr* modes = ge::plugin::FindAttr(n.node(), "nodes_modes", GE_ATTR_STRINGS);
@@ -248,8 +249,8 @@ inline bool ReadListedForest(const NodeView& n, const std::string& kind, int64_t
     }
     child[t.yes] = child[t.no] = true;
   }
-  return known.Roots(child, &f->roots, why) &&
-         ReadListedVotes(n, kind, choices, known, f, why) && CheckForest(*f, features, why);
+  return known.Roots(child, &f->roots, why) && ReadListedVotes(n, kind, choices, known, f, why) &&
+         CheckForest(*f, features, why);
 }
 
 // ---- votes for targets --------------------------------------------------------------------------

@@ -10,10 +10,9 @@ ge_rc RunArrayFeatureExtractor(const Call& c, int64_t outer, int64_t size) {
   for (int64_t k = 0; k < index.count; ++k) {
     const int64_t i = IntAt(index, k);
     if (i >= 0 && i < dim) continue;
-    return c.Fail(GE_INVALID_ARGUMENT,
-                  "element %lld of Y is %lld, the last axis of X takes 0 to %lld",
-                  static_cast<long long>(k), static_cast<long long>(i),
-                  static_cast<long long>(dim - 1));
+    return c.Fail(
+        GE_INVALID_ARGUMENT, "element %lld of Y is %lld, the last axis of X takes 0 to %lld",
+        static_cast<long long>(k), static_cast<long long>(i), static_cast<long long>(dim - 1));
   }
   char* to = c.out(0).as<char>();
   for (int64_t o = 0; o < outer; ++o) {

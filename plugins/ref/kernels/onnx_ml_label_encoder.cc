@@ -61,7 +61,8 @@ std::vector<uint64_t> EncoderList(const NodeView& n, const std::string& kind, Tu
   const ge_attr* a = ge::plugin::FindAttr(n.node(), kind + "_tensor", GE_ATTR_TENSOR);
   int64_t count = 0;
   if (!out.empty() || a == nullptr || !ge::plugin::ElementCount(a->tensor_type, &count)) return out;
-  for (int64_t i = 0; i < count; ++i) out.push_back(turn(Load(static_cast<const T*>(a->tensor), i)));
+  for (int64_t i = 0; i < count; ++i)
+    out.push_back(turn(Load(static_cast<const T*>(a->tensor), i)));
   return out;
 }
 

@@ -16,9 +16,7 @@ int64_t LinearLabel(const LinearClassifierPlan& p, const double* scores) {
   if (p.lines.lines > 1) {
     return p.labels[static_cast<size_t>(FirstGreatest(scores, p.lines.lines))];
   }
-  const bool positive = scores[0] > 0;
-  if (p.two) return p.labels[positive ? 1 : 0];
-  return positive ? 1 : 0;
+  return p.labels[scores[0] > 0 ? 1 : 0];
 }
 
 ge_rc RunLinearClassifier(const LinearClassifierPlan& p, const Call& c) {
@@ -30,10 +28,10 @@ ge_rc RunLinearClassifier(const LinearClassifierPlan& p, const Call& c) {
     p.rows.Load(c.in(0), r, row);
     p.lines.Scores(row, p.rows.features, scores);
     labels[r] = LinearLabel(p, scores);
-    TransformTargets(p.transform, scores, p.lines.lines);
     if (p.two) {
-      scores[1] = scores[0];
-      scores[0] = 1 - scores[1];
+      PairOfScore(p.transform, scores[0], scores);
+    } else {
+      TransformScores(p.transform, scores, p.lines.lines);
     }
     PutScores(c.out(1), r, scores, columns);
   }
@@ -50,13 +48,12 @@ std::unique_ptr<Prepared> PrepareLinearClassifier(const NodeView& n, Why* why) {
   int64_t lines = offsets;
   if (lines == 0) lines = p.rows.features > 0 ? weights / p.rows.features : labels;
   p.two = lines == 1 && labels == 2;
-  if (lines < 1 || (!p.two && labels != lines)) {
+  if (lines < 1 || labels < 2 || (!p.two && labels != lines)) {
     return why->Say(GE_WHY_ATTRIBUTE, "class labels do not fit the coefficients"), nullptr;
   }
   const int64_t columns = p.two ? 2 : lines;
   if (!ReadWeightLines(n, lines, p.rows.features, &p.lines, why) ||
-      !ReadScoreTransform(n, &p.transform, why) ||
-      !NeedOut(n, 0, GE_I64, {p.rows.rows}, why) ||
+      !ReadScoreTransform(n, &p.transform, why) || !NeedOut(n, 0, GE_I64, {p.rows.rows}, why) ||
       !NeedOut(n, 1, GE_F32, {p.rows.rows, columns}, why)) {
     return nullptr;
   }

@@ -38,9 +38,7 @@ std::unique_ptr<Prepared> PrepareNormalizer(const NodeView& n, Why* why) {
   if (name != "MAX" && name != "L1" && name != "L2") {
     return why->Say(GE_WHY_ATTRIBUTE, "norm is none of MAX, L1 and L2"), nullptr;
   }
-  const RowNorm norm = name == "MAX"  ? RowNorm::kMax
-                       : name == "L1" ? RowNorm::kL1
-                                      : RowNorm::kL2;
+  const RowNorm norm = name == "MAX" ? RowNorm::kMax : name == "L1" ? RowNorm::kL1 : RowNorm::kL2;
   auto made = Make([=](const Call& c) { return RunNormalizer(norm, rows, c); });
   made->const_align = 1;
   return made;

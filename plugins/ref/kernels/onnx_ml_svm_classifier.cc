@@ -9,7 +9,6 @@ struct SvmClassifierPlan {
   std::vector<double> coefficients, rho, prob_a, prob_b;
   std::vector<int64_t> labels, begin;  // begin: of each class' vectors, and their end
   ScoreTransform transform = ScoreTransform::kNone;
-  bool positive = false;  // no coefficient is negative
   int64_t classes = 0, pairs = 0, columns = 0;
 };
 
@@ -107,13 +106,13 @@ void SharesOfClasses(const SvmClassifierPlan& p, const SvmScratch& w, double* sh
   }
 }
 
-// Of two classes that the sign of one score tells apart.
-void SpreadScore(ScoreTransform transform, double* s) {
-  s[1] = s[0];
-  s[0] = -s[1];
-  TransformScores(transform, s, 2);
+// The scores of two classes that the sign of one score tells apart.
+void PairOfSign(ScoreTransform how, double score, double* s) {
+  PairOfScore(how, score, s);
+  if (how == ScoreTransform::kNone) s[0] = -score;
 }
 
+// Fills the scores of a row; answers its class.
 int64_t SvmRow(const SvmClassifierPlan& p, const SvmScratch& w) {
   if (p.support.count == 0) {
     for (int64_t k = 0; k < p.classes; ++k) {
@@ -122,9 +121,8 @@ int64_t SvmRow(const SvmClassifierPlan& p, const SvmScratch& w) {
       for (int64_t i = 0; i < p.rows.features; ++i) w.scores[k] += line[i] * w.row[i];
     }
     const int64_t best = FirstGreatest(w.scores, p.classes);
-    const bool second = p.classes == 2 && p.rho.size() == 1 && p.positive && w.scores[best] >= 0.5;
-    TransformTargets(p.transform, w.scores, p.classes);
-    return second ? 1 : best;
+    if (p.classes > 1) TransformScores(p.transform, w.scores, p.classes);
+    return best;
   }
   VoteOfPairs(p, w);
   const int64_t best = FirstGreatest(w.votes, p.classes);
@@ -134,11 +132,11 @@ int64_t SvmRow(const SvmClassifierPlan& p, const SvmScratch& w) {
     TransformScores(p.transform, w.scores, p.columns);
     return best;
   }
-  std::copy_n(w.pairs, p.pairs, w.scores);
   if (p.classes == 2) {
-    SpreadScore(p.transform, w.scores);
-    return p.positive ? 1 : best;
+    PairOfSign(p.transform, w.pairs[0], w.scores);
+    return best;
   }
+  std::copy_n(w.pairs, p.pairs, w.scores);
   TransformScores(p.transform, w.scores, p.columns);
   return best;
 }
@@ -149,8 +147,7 @@ ge_rc RunSvmClassifier(const SvmClassifierPlan& p, const Call& c) {
   for (int64_t r = 0; r < p.rows.rows; ++r) {
     p.rows.Load(c.in(0), r, w.row);
     const int64_t best = SvmRow(p, w);
-    // One class alone: whether it is that one.
-    labels[r] = p.classes > 1 ? p.labels[static_cast<size_t>(best)] : w.scores[0] > 0 ? 1 : 0;
+    labels[r] = p.labels[static_cast<size_t>(best)];
     PutScores(c.out(1), r, w.scores, p.columns);
   }
   return GE_OK;
@@ -163,8 +160,8 @@ bool ReadSvmLists(const NodeView& n, SvmClassifierPlan* p, Why* why) {
   p->prob_b = RealList(n, "prob_b");
   p->labels = WholeList(n, "classlabels_ints");
   p->classes = static_cast<int64_t>(p->labels.size());
-  p->positive = std::all_of(p->coefficients.begin(), p->coefficients.end(),
-                            [](double v) { return v >= 0; });
+  p->positive =
+      std::all_of(p->coefficients.begin(), p->coefficients.end(), [](double v) { return v >= 0; });
   p->begin = {0};
   for (const int64_t count : n.List("vectors_per_class")) {
     if (count < 0 || count > INT32_MAX) {
@@ -179,7 +176,8 @@ bool ReadSvmLists(const NodeView& n, SvmClassifierPlan* p, Why* why) {
     p->pairs = p->classes * (p->classes - 1) / 2;
     fits = fits && p->classes > 1 && static_cast<int64_t>(p->begin.size()) == p->classes + 1 &&
            have % supports == 0 && have / supports == p->classes - 1 &&
-           static_cast<int64_t>(p->rho.size()) == p->pairs && p->prob_a.size() == p->prob_b.size() &&
+           static_cast<int64_t>(p->rho.size()) == p->pairs &&
+           p->prob_a.size() == p->prob_b.size() &&
            (p->prob_a.empty() || static_cast<int64_t>(p->prob_a.size()) == p->pairs);
   } else {
     fits = fits && have % p->classes == 0 && have / p->classes == p->rows.features;
@@ -192,9 +190,8 @@ bool ReadSvmLists(const NodeView& n, SvmClassifierPlan* p, Why* why) {
 
 std::unique_ptr<Prepared> PrepareSvmClassifier(const NodeView& n, Why* why) {
   SvmClassifierPlan p;
-  if (!NeedPorts(n, 1, 1, why) || !OpenFeatureRows(n, &p.rows, why) ||
-      !ReadSvmLists(n, &p, why) || !ReadScoreTransform(n, &p.transform, why) ||
-      !NeedOut(n, 0, GE_I64, {p.rows.rows}, why) ||
+  if (!NeedPorts(n, 1, 1, why) || !OpenFeatureRows(n, &p.rows, why) || !ReadSvmLists(n, &p, why) ||
+      !ReadScoreTransform(n, &p.transform, why) || !NeedOut(n, 0, GE_I64, {p.rows.rows}, why) ||
       !NeedOut(n, 1, GE_F32, {p.rows.rows, p.columns}, why)) {
     return nullptr;
   }

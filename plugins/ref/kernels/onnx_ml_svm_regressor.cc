@@ -5,13 +5,13 @@ namespace {
 
 struct SvmRegressorPlan {
   FeatureRows rows;
-  SupportVectors support;             // none: the coefficients weigh the features themselves
+  SupportVectors support;  // none: the coefficients weigh the features themselves
   std::vector<double> coefficients;
   double rho = 0;
   bool one_class = false;
-  ScoreTransform transform = ScoreTransform::kNone;
 };
 
+// The one score stays as it is whatever post_transform says, as in ONNX Runtime.
 ge_rc RunSvmRegressor(const SvmRegressorPlan& p, const Call& c) {
   auto* row = static_cast<double*>(c.workspace());
   double* values = row + p.rows.features;
@@ -25,7 +25,6 @@ ge_rc RunSvmRegressor(const SvmRegressorPlan& p, const Call& c) {
     double sum = p.rho;
     for (size_t i = 0; i < p.coefficients.size(); ++i) sum += p.coefficients[i] * terms[i];
     if (p.one_class) sum = sum > 0 ? 1 : -1;
-    TransformTargets(p.transform, &sum, 1);
     PutScores(c.out(0), r, &sum, 1);
   }
   return GE_OK;
@@ -36,7 +35,6 @@ std::unique_ptr<Prepared> PrepareSvmRegressor(const NodeView& n, Why* why) {
   const int64_t count = n.Int("n_supports", 0);
   if (!NeedPorts(n, 1, 1, why) || !OpenFeatureRows(n, &p.rows, why) ||
       !ReadSupportVectors(n, std::max<int64_t>(count, 0), p.rows.features, &p.support, why) ||
-      !ReadScoreTransform(n, &p.transform, why) ||
       !NeedOut(n, 0, GE_F32, {p.rows.rows, 1}, why)) {
     return nullptr;
   }

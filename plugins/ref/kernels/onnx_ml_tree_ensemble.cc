@@ -55,7 +55,8 @@ bool ReadEnsembleLeaves(const NodeView& n, size_t nodes, int64_t targets, Forest
 }
 
 bool ReadEnsemble(const NodeView& n, int64_t targets, int64_t features, Forest* f, Why* why) {
-  const Ints feature = n.List("nodes_featureids"), missing = n.List("nodes_missing_value_tracks_true");
+  const Ints feature = n.List("nodes_featureids"),
+             missing = n.List("nodes_missing_value_tracks_true");
   const Ints yes = n.List("nodes_truenodeids"), no = n.List("nodes_falsenodeids");
   const Ints yes_leaf = n.List("nodes_trueleafs"), no_leaf = n.List("nodes_falseleafs");
   const std::vector<double> modes = TensorList(n, "nodes_modes");

@@ -5,8 +5,8 @@ namespace {
 
 struct TreeClassifierPlan : ForestPlan {
   std::vector<int64_t> labels;
-  bool one_sided = false;  // all votes are for one and the same of two classes
-  bool positive = false;   // no weight is negative
+  int64_t only = -1;      // of two classes the one that all votes are for, -1 = both
+  bool positive = false;  // no weight is negative
 };
 
 // The greatest sum among the classes with votes. What has none does not win with its 0.
@@ -18,47 +18,49 @@ int64_t WinningClass(const double* s, const bool* has, int64_t n) {
   return std::max<int64_t>(best, 0);
 }
 
-// Two classes of which one alone has votes, those of the second: its sum is a share of 1 when no
-// weight is negative, else a score whose sign decides. Answers which class it is.
-int64_t OneSidedScores(const TreeClassifierPlan& p, double score, double* s) {
-  const bool second = score > (p.positive ? 0.5 : 0.0);
-  if (p.transform == ScoreTransform::kProbit) {
-    s[0] = s[1] = ProbitScore(score);
-  } else if (p.positive) {
-    s[0] = 1 - score, s[1] = score;
-  } else {
-    s[0] = -score, s[1] = score;
-    if (p.transform == ScoreTransform::kLogistic) TransformScores(p.transform, s, 2);
+// Two classes. Where all votes are for one of them, their sum is a share of 1 if no weight is
+// negative, else a score whose sign decides; ONNX leaves this open, and ONNX Runtime does it so.
+// Answers which class it is.
+int64_t FinishTwoClasses(const TreeClassifierPlan& p, double* s) {
+  const double least = p.positive ? 0.5 : 0;
+  if (p.only == 0) {
+    const double score = s[0] + (p.base.empty() ? 0 : p.base[0]);
+    PairOfScore(p.transform, score, s);
+    if (!p.positive && p.transform != ScoreTransform::kLogistic) {
+      s[0] = -score, s[1] = score;
+      if (p.transform == ScoreTransform::kProbit) TransformScores(p.transform, s, 2);
+    }
+    return score > least ? 1 : 0;
   }
+  const bool both = p.base.size() == 2;
+  if (both || p.only < 0) {
+    for (size_t i = 0; i < p.base.size(); ++i) s[i] += p.base[i];
+  }
+  const bool second = p.only < 0 || both ? s[1] > s[0] : s[1] > least;
+  TransformScores(p.transform, s, 2);
   return second ? 1 : 0;
 }
 
+// Scores of a row from its sums; answers its label.
 int64_t FinishClasses(const TreeClassifierPlan& p, double* s, bool* has) {
-  if (p.choices != 2) {
-    for (size_t i = 0; i < p.base.size(); ++i) s[i] += p.base[i], has[i] = true;
-    const int64_t best = WinningClass(s, has, p.choices);
-    TransformScores(p.transform, s, p.choices);
-    return best;
-  }
-  if (!has[1] && p.base.size() < 2) {
-    return OneSidedScores(p, s[0] + (p.base.empty() ? 0 : p.base[0]), s);
-  }
-  for (size_t i = 0; i < p.base.size(); ++i) s[i] += p.base[i];
-  const int64_t best = s[1] > s[0] ? 1 : 0;
-  TransformScores(p.transform, s, 2);
-  return best;
+  if (p.choices == 2) return p.labels[static_cast<size_t>(FinishTwoClasses(p, s))];
+  for (size_t i = 0; i < p.base.size(); ++i) s[i] += p.base[i], has[i] = true;
+  const int64_t best = WinningClass(s, has, p.choices);
+  // A class alone: whether it is that one.
+  const int64_t label = p.choices > 1 ? p.labels[static_cast<size_t>(best)] : s[0] > 0 ? 1 : 0;
+  TransformTargets(p.transform, s, p.choices);
+  return label;
 }
 
 ge_rc RunTreeEnsembleClassifier(const TreeClassifierPlan& p, const Call& c) {
   const ForestScratch w(p, c.workspace());
   const Tensor x = c.in(0);
   auto* labels = c.out(0).as<int64_t>();
-  const int64_t columns = std::max<int64_t>(p.choices, 2);
   for (int64_t r = 0; r < p.rows.rows; ++r) {
     p.rows.Load(x, r, w.row);
     CollectVotes(p.forest, VoteSum::kSum, w.row, p.choices, w.sums, w.has);
-    labels[r] = p.labels[static_cast<size_t>(FinishClasses(p, w.sums, w.has))];
-    PutScores(c.out(1), r, w.sums, columns);
+    labels[r] = FinishClasses(p, w.sums, w.has);
+    PutScores(c.out(1), r, w.sums, p.choices);
   }
   return GE_OK;
 }
@@ -69,9 +71,8 @@ std::unique_ptr<Prepared> PrepareTreeEnsembleClassifier(const NodeView& n, Why* 
   p.choices = static_cast<int64_t>(p.labels.size());
   if (p.choices == 0) return why->Say(GE_WHY_ATTRIBUTE, "classlabels_int64s is empty"), nullptr;
   if (!NeedPorts(n, 1, 1, why) || !OpenFeatureRows(n, &p.rows, why) ||
-      !ReadScoreTransform(n, &p.transform, why) ||
-      !NeedOut(n, 0, GE_I64, {p.rows.rows}, why) ||
-      !NeedOut(n, 1, GE_F32, {p.rows.rows, std::max<int64_t>(p.choices, 2)}, why) ||
+      !ReadScoreTransform(n, &p.transform, why) || !NeedOut(n, 0, GE_I64, {p.rows.rows}, why) ||
+      !NeedOut(n, 1, GE_F32, {p.rows.rows, p.choices}, why) ||
       !ReadListedForest(n, "class", p.choices, p.rows.features, &p.forest, why)) {
     return nullptr;
   }
@@ -82,9 +83,9 @@ std::unique_ptr<Prepared> PrepareTreeEnsembleClassifier(const NodeView& n, Why* 
   }
   const auto& votes = p.forest.votes;
   p.positive = std::all_of(votes.begin(), votes.end(), [](auto& v) { return v.weight >= 0; });
-  p.one_sided = p.choices == 2 && std::all_of(votes.begin(), votes.end(), [&](auto& v) {
-                  return v.choice == votes[0].choice;
-                });
+  const bool alike =
+      std::all_of(votes.begin(), votes.end(), [&](auto& v) { return v.choice == votes[0].choice; });
+  if (alike && !votes.empty()) p.only = votes[0].choice;
   const uint64_t workspace = p.Workspace();
   auto made = Make([p = std::move(p)](const Call& c) { return RunTreeEnsembleClassifier(p, c); });
   made->const_align = 1;

@@ -9,8 +9,7 @@ bool EncoderHasList(DType t) { return t == DType::kInt64 || t == DType::kFloat; 
 void SetEncoderList(CaseMaker& m, const std::string& kind, DType dtype,
                     const std::vector<double>& v) {
   if (!EncoderHasList(dtype) || m.r.Chance(0.3)) {
-    m.SetTensor((kind + "_tensor").c_str(),
-                m.Floats(dtype, {static_cast<int64_t>(v.size())}, v));
+    m.SetTensor((kind + "_tensor").c_str(), m.Floats(dtype, {static_cast<int64_t>(v.size())}, v));
   } else if (dtype == DType::kFloat) {
     m.Set((kind + "_floats").c_str(), v);
   } else {

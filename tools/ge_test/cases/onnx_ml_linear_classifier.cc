@@ -10,7 +10,7 @@ void LinearClassifierCase(CaseMaker& m) {
   m.Set("coefficients", FloatList(m, features * lines, -1, 1));
   if (m.r.Chance(0.8)) m.Set("intercepts", FloatList(m, lines, -1, 1));
   Dims labels;
-  for (int64_t k = lines == 1 && m.r.Chance(0.8) ? 2 : lines; k > 0; --k) {
+  for (int64_t k = lines == 1 ? 2 : lines; k > 0; --k) {
     labels.push_back(m.r.Int(-9, 9) * 10 + k);
   }
   m.Set("classlabels_ints", labels);
@@ -35,9 +35,7 @@ bool PlainLinearLabels(const RandomCase& c, HostTensor* out) {
     const auto s = LinearClassifierSums(c, r);
     const auto best = static_cast<size_t>(std::max_element(s.begin(), s.end()) - s.begin());
     const size_t second = s[0] > 0 ? 1 : 0;
-    SetIntElement(out, r, s.size() > 1        ? labels[best]
-                          : labels.size() > 1 ? labels[second]
-                                              : static_cast<int64_t>(second));
+    SetIntElement(out, r, labels[s.size() > 1 ? best : second]);
   }
   return true;
 }
@@ -48,8 +46,12 @@ bool PlainLinearScores(const RandomCase& c, size_t, HostTensor* out) {
   if (out->dims != Dims{RowsOf(x), columns} || out->dtype != DType::kFloat) return false;
   for (int64_t r = 0; r < RowsOf(x); ++r) {
     auto s = LinearClassifierSums(c, r);
-    PlainTargets(TextOr(c, "post_transform", "NONE"), &s);
-    if (s.size() == 1 && columns == 2) s.insert(s.begin(), 1 - s[0]);
+    const std::string transform = TextOr(c, "post_transform", "NONE");
+    if (s.size() == 1) {
+      s = PlainPair(transform, s[0]);
+    } else {
+      PlainTransform(transform, &s);
+    }
     for (int64_t k = 0; k < columns; ++k) {
       SetElement(out, r * columns + k, s[static_cast<size_t>(k)]);
     }
@@ -59,8 +61,11 @@ bool PlainLinearScores(const RandomCase& c, size_t, HostTensor* out) {
 
 }  // namespace
 
-GE_RANDOM_OP(onnx_ml_linear_classifier) = {"ai.onnx.ml.LinearClassifier", LinearClassifierCase,
-                                           1e-6, Error::kOfTerms, PlainLinearLabels,
+GE_RANDOM_OP(onnx_ml_linear_classifier) = {"ai.onnx.ml.LinearClassifier",
+                                           LinearClassifierCase,
+                                           1e-6,
+                                           Error::kOfTerms,
+                                           PlainLinearLabels,
                                            PlainLinearScores};
 
 }  // namespace ge::test

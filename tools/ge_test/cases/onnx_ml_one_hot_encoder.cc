@@ -8,7 +8,8 @@ void OneHotEncoderCase(CaseMaker& m) {
   m.Add(m.Numbers(m.dtype(), dims, -4, 4));
   Dims all = {-4, -3, -2, -1, 0, 1, 2, 3, 4}, some;
   for (const int64_t v : all) {
-    if (m.r.Chance(0.6)) some.insert(some.begin() + m.r.Int(0, static_cast<int64_t>(some.size())), v);
+    if (m.r.Chance(0.6))
+      some.insert(some.begin() + m.r.Int(0, static_cast<int64_t>(some.size())), v);
   }
   // With every category there, none may be missing.
   const bool whole = m.r.Chance(0.3) || some.empty();

@@ -42,8 +42,8 @@ std::vector<double> SvmSums(const RandomCase& c, int64_t row) {
   std::vector<double> s;
   if (counts.empty()) {
     for (size_t k = 0; k < classes; ++k) {
-      s.push_back(rho[0] + RowDot(x, row, w, k * static_cast<size_t>(x.dims.back()),
-                                  x.dims.back()));
+      s.push_back(rho[0] +
+                  RowDot(x, row, w, k * static_cast<size_t>(x.dims.back()), x.dims.back()));
     }
     return s;
   }
@@ -80,14 +80,8 @@ bool PlainSvmLabels(const RandomCase& c, HostTensor* out) {
   const HostTensor& x = *c.inputs[0].tensor;
   if (out->dims != Dims{RowsOf(x)}) return false;
   const Dims labels = IntsOr(c, "classlabels_ints", {});
-  const auto w = FloatsOr(c, "coefficients");
-  const bool positive = *std::min_element(w.begin(), w.end()) >= 0;
-  const bool pairs = !IntsOr(c, "vectors_per_class", {}).empty();
   for (int64_t r = 0; r < RowsOf(x); ++r) {
-    const auto s = SvmSums(c, r);
-    size_t best = SvmWinner(c, s);
-    if (pairs && labels.size() == 2 && positive && FloatsOr(c, "prob_a").empty()) best = 1;
-    SetIntElement(out, r, labels[best]);
+    SetIntElement(out, r, labels[SvmWinner(c, SvmSums(c, r))]);
   }
   return true;
 }
@@ -148,8 +142,13 @@ bool PlainSvmScores(const RandomCase& c, size_t, HostTensor* out) {
   for (int64_t r = 0; r < RowsOf(x); ++r) {
     auto s = SvmSums(c, r);
     if (chances) s = PlainShares(c, s);
-    if (classes == 2 && s.size() == 1) s.insert(s.begin(), -s[0]);
-    PlainTransform(TextOr(c, "post_transform", "NONE"), &s);
+    const std::string transform = TextOr(c, "post_transform", "NONE");
+    if (classes == 2 && s.size() == 1) {
+      s = PlainPair(transform, s[0]);
+      if (transform == "NONE") s[0] = -s[1];
+    } else {
+      PlainTransform(transform, &s);
+    }
     const auto columns = static_cast<int64_t>(s.size());
     if (out->dims != Dims{RowsOf(x), columns} || out->dtype != DType::kFloat) return false;
     for (int64_t k = 0; k < columns; ++k) {
@@ -162,7 +161,11 @@ bool PlainSvmScores(const RandomCase& c, size_t, HostTensor* out) {
 }  // namespace
 
 // Probabilities are those of an iteration that ends when its gradient is level to 0.005 / classes.
-GE_RANDOM_OP(onnx_ml_svm_classifier) = {"ai.onnx.ml.SVMClassifier", SvmClassifierCase, 2e-6,
-                                        Error::kOfTerms, PlainSvmLabels, PlainSvmScores};
+GE_RANDOM_OP(onnx_ml_svm_classifier) = {"ai.onnx.ml.SVMClassifier",
+                                        SvmClassifierCase,
+                                        2e-6,
+                                        Error::kOfTerms,
+                                        PlainSvmLabels,
+                                        PlainSvmScores};
 
 }  // namespace ge::test

@@ -33,8 +33,8 @@ int64_t GrowEnsemble(CaseMaker& m, int64_t features, int64_t targets, int depth,
   for (int side = 0; side < 2; ++side) {
     const bool ends = depth == 0 || m.r.Chance(0.3);
     (*leaf[side])[at] = ends ? 1 : 0;
-    (*child[side])[at] = ends ? AddEnsembleLeaf(m, targets, t)
-                              : GrowEnsemble(m, features, targets, depth - 1, t);
+    (*child[side])[at] =
+        ends ? AddEnsembleLeaf(m, targets, t) : GrowEnsemble(m, features, targets, depth - 1, t);
   }
   return static_cast<int64_t>(at);
 }
@@ -73,9 +73,8 @@ bool PlainEnsembleBranch(const RandomCase& c, size_t at, double v) {
   const HostTensor& modes = *TensorAttrOf(c, "nodes_modes");
   const auto mode = [&](size_t i) { return ElementAsInt(modes, static_cast<int64_t>(i)); };
   if (mode(at) < 6) {
-    return PlainBranch(
-        kModes[mode(at)], v,
-        ElementAsDouble(*TensorAttrOf(c, "nodes_splits"), static_cast<int64_t>(at)));
+    return PlainBranch(kModes[mode(at)], v,
+                       ElementAsDouble(*TensorAttrOf(c, "nodes_splits"), static_cast<int64_t>(at)));
   }
   const HostTensor& members = *TensorAttrOf(c, "membership_values");
   int64_t k = 0;

@@ -20,8 +20,7 @@ void TreeEnsembleRegressorCase(CaseMaker& m) {
     }
   }
   if (m.r.Chance(0.7)) {
-    m.Set("aggregate_function",
-          m.r.Pick(std::vector<std::string>{"SUM", "AVERAGE", "MIN", "MAX"}));
+    m.Set("aggregate_function", m.r.Pick(std::vector<std::string>{"SUM", "AVERAGE", "MIN", "MAX"}));
   }
   MaybePostTransform(m);
 }
