@@ -22,7 +22,8 @@ Status InferCastMap(InferContext& c) {
   if (form == "SPARSE" && (most < 1 || most > kMostMapColumns)) {
     return Bad(n, fmt::format("attribute 'max_map' is {}, wanted 1 to {}", most, kMostMapColumns));
   }
-  GE_RETURN_IF_ERROR(WantMap(c, Bit(DType::kInt64), Bit(DType::kString) | Bit(DType::kFloat)));
+  GE_RETURN_IF_ERROR(
+      WantMap(c, Bit(DType::kInt64), Bit(DType::kString) | Bit(DType::kFloat)).status());
   const DType dtype = to == "TO_FLOAT"    ? DType::kFloat
                       : to == "TO_STRING" ? DType::kString
                                           : DType::kInt64;

@@ -160,8 +160,6 @@ bool ReadSvmLists(const NodeView& n, SvmClassifierPlan* p, Why* why) {
   p->prob_b = RealList(n, "prob_b");
   p->labels = WholeList(n, "classlabels_ints");
   p->classes = static_cast<int64_t>(p->labels.size());
-  p->positive =
-      std::all_of(p->coefficients.begin(), p->coefficients.end(), [](double v) { return v >= 0; });
   p->begin = {0};
   for (const int64_t count : n.List("vectors_per_class")) {
     if (count < 0 || count > INT32_MAX) {
