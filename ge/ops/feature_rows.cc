@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "ge/ir/edit.h"
+
 namespace ge {
 
 Result<Dim> RowsOfFeatures(InferContext& c) {
@@ -92,6 +94,16 @@ Status SetClasses(InferContext& c, int64_t columns) {
   GE_ASSIGN_OR_RETURN(const Dim rows, RowsOfFeatures(c));
   GE_RETURN_IF_ERROR(SetTensor(c, 0, DType::kInt64, {rows}));
   return SetTensor(c, 1, DType::kFloat, {rows, KnownDim(columns)});
+}
+
+ValueId FloatsConst(Transaction& t, FunctionId fn, const Node& n, std::string_view name,
+                    const std::vector<int64_t>& dims) {
+  const Attr* a = n.attr(name);
+  const auto* list = a ? std::get_if<std::vector<double>>(&a->value) : nullptr;
+  const Type type = TensorType(DType::kFloat, dims);
+  if (list == nullptr || ElementCount(type) != static_cast<int64_t>(list->size())) return 0;
+  const std::vector<float> narrow(list->begin(), list->end());
+  return t.AddConst(fn, MakeConst(type, narrow.data(), narrow.size() * sizeof(float)));
 }
 
 }  // namespace ge

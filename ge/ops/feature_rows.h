@@ -31,4 +31,9 @@ Result<size_t> ClassLabels(const Node& n, std::string_view ints);
 // Output 0 = [rows] of i64, output 1 = [rows,columns] of f32.
 Status SetClasses(InferContext& c, int64_t columns);
 
+// For decomposition rules: the list `name` as a constant of f32 with these dims; 0 when the list
+// has another number of entries.
+ValueId FloatsConst(Transaction& t, FunctionId fn, const Node& n, std::string_view name,
+                    const std::vector<int64_t>& dims);
+
 }  // namespace ge

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include "ge/ops/decompose.h"
 #include "ge/ops/feature_rows.h"
 #include "ge/ops/work.h"
 
@@ -32,6 +33,33 @@ Status InferLinearRegressor(InferContext& c) {
   return SetTensor(c, 0, DType::kFloat, {rows, KnownDim(targets)});
 }
 
+// A product of matrices, where rows are f32 and no transform but the common ones follows.
+std::vector<ValueId> DecomposeLinearRegressor(Transaction& t, FunctionId fn, const Node& node) {
+  Parts p(&t, fn, node);
+  const Type x = p.TypeOf(node.inputs[0]);
+  const int64_t targets = AttrInt(node, "targets", 1);
+  const std::string_view transform = AttrString(node, "post_transform", "NONE");
+  const bool softmax = transform == "SOFTMAX", logistic = transform == "LOGISTIC";
+  const bool plain = transform == "NONE" || (targets == 1 && (softmax || logistic));
+  if (x.dtype != DType::kFloat || x.rank() != 2 || !x.dims[1].known() || targets < 1 ||
+      (!plain && !softmax && !logistic)) {
+    return {};
+  }
+  const ValueId weights = FloatsConst(t, fn, node, "coefficients", {targets, x.dims[1].value});
+  if (weights == 0) return {};
+  std::vector<ValueId> inputs = {node.inputs[0], weights};
+  if (const ValueId offsets = FloatsConst(t, fn, node, "intercepts", {targets})) {
+    inputs.push_back(offsets);
+  }
+  Type type = x;
+  type.dims[1] = KnownDim(targets);
+  ValueId y = p.Add("Gemm", std::move(inputs), type, {{"transB", int64_t{1}}});
+  if (!plain) {
+    y = softmax ? p.Add("Softmax", {y}, type, {{"axis", int64_t{1}}}) : p.Add("Sigmoid", {y}, type);
+  }
+  return {y};
+}
+
 }  // namespace
 
 // Weighted sums of the features, one for each target, and a transform of them.
@@ -45,6 +73,9 @@ GE_OP(onnx_ml_linear_regressor) = {"ai.onnx.ml",
                                     {"post_transform", AttrKind::kString},
                                     {"targets", AttrKind::kInt}},
                                    InferLinearRegressor,
-                                   PerOutput<64>};
+                                   PerOutput<64>,
+                                   true,
+                                   false,
+                                   DecomposeLinearRegressor};
 
 }  // namespace ge

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include "ge/ops/decompose.h"
 #include "ge/ops/feature_rows.h"
 #include "ge/ops/work.h"
 
@@ -25,6 +26,20 @@ Status InferScaler(InferContext& c) {
   return {};
 }
 
+// Of f32 alone: other types are wider than the steps would be.
+std::vector<ValueId> DecomposeScaler(Transaction& t, FunctionId fn, const Node& node) {
+  Parts p(&t, fn, node);
+  ValueId y = node.inputs[0];
+  const Type type = p.TypeOf(y);
+  if (type.dtype != DType::kFloat || !type.ranked || type.rank() == 0) return {};
+  for (const auto& [list, op] : {std::pair{"offset", "Sub"}, std::pair{"scale", "Mul"}}) {
+    const auto count = static_cast<int64_t>(ListLength(node, list));
+    if (count == 0) continue;
+    y = p.Add(op, {y, FloatsConst(t, fn, node, list, {count})}, type);
+  }
+  return y == node.inputs[0] ? std::vector<ValueId>() : std::vector<ValueId>{y};
+}
+
 }  // namespace
 
 // (x - offset) * scale, with one pair for all features (the last axis) or one for each.
@@ -35,6 +50,9 @@ GE_OP(onnx_ml_scaler) = {"ai.onnx.ml",
                          {{"Y", Bit(DType::kFloat)}},
                          {{"offset", AttrKind::kFloats}, {"scale", AttrKind::kFloats}},
                          InferScaler,
-                         PerOutput<2>};
+                         PerOutput<2>,
+                         true,
+                         false,
+                         DecomposeScaler};
 
 }  // namespace ge
