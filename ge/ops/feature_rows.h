@@ -11,6 +11,9 @@ namespace ge {
 inline constexpr DTypeSet kFeatures =
     Bit(DType::kFloat) | Bit(DType::kDouble) | Bit(DType::kInt64) | Bit(DType::kInt32);
 
+// Columns of a result that an attribute asks for: more, 64 MB a row, would be a damaged attribute.
+inline constexpr int64_t kMostColumnsAsked = int64_t{1} << 24;
+
 // Rows of input 0: N of [N,C], 1 of [C]; a fresh size when its rank is not known.
 Result<Dim> RowsOfFeatures(InferContext& c);
 // C of input 0, when it is known.

@@ -19,8 +19,9 @@ Status InferCastMap(InferContext& c) {
     return Bad(n, fmt::format("attribute 'map_form' is '{:.64}', wanted DENSE or SPARSE", form));
   }
   const int64_t most = AttrInt(n, "max_map", 1);
-  if (form == "SPARSE" && (most < 1 || most > kMostMapColumns)) {
-    return Bad(n, fmt::format("attribute 'max_map' is {}, wanted 1 to {}", most, kMostMapColumns));
+  if (form == "SPARSE" && (most < 1 || most > kMostColumnsAsked)) {
+    return Bad(n,
+               fmt::format("attribute 'max_map' is {}, wanted 1 to {}", most, kMostColumnsAsked));
   }
   GE_RETURN_IF_ERROR(
       WantMap(c, Bit(DType::kInt64), Bit(DType::kString) | Bit(DType::kFloat)).status());

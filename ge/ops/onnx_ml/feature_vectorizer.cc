@@ -10,9 +10,9 @@ namespace {
 Result<Dim> VectorizedColumns(InferContext& c, size_t i) {
   const std::vector<int64_t>& sizes = AttrInts(c.node(), "inputdimensions");
   if (i < sizes.size()) {
-    if (sizes[i] >= 0) return KnownDim(sizes[i]);
-    return Bad(c.node(),
-               fmt::format("attribute 'inputdimensions' holds {}, wanted 0 or more", sizes[i]));
+    if (sizes[i] >= 0 && sizes[i] <= kMostColumnsAsked) return KnownDim(sizes[i]);
+    return Bad(c.node(), fmt::format("attribute 'inputdimensions' holds {}, wanted 0 to {}",
+                                     sizes[i], kMostColumnsAsked));
   }
   const Type& x = c.input_type(i);
   return x.ranked ? x.dims.back() : c.FreshDim("columns", false);

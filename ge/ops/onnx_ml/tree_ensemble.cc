@@ -56,10 +56,10 @@ Status InferTreeEnsemble(InferContext& c) {
     greatest = std::max(greatest, t);
   }
   const int64_t targets = AttrInt(n, "n_targets", greatest + 1);
-  if (targets <= greatest || targets > INT32_MAX) {
+  if (targets <= greatest || targets > kMostColumnsAsked) {
     return Bad(n, fmt::format("attribute 'n_targets' is {}, wanted more than {}, the greatest of "
                               "leaf_targetids, and at most {}",
-                              targets, greatest, INT32_MAX));
+                              targets, greatest, kMostColumnsAsked));
   }
   GE_ASSIGN_OR_RETURN(const Dim rows, RowsOfFeatures(c));
   return SetTensor(c, 0, c.input_type(0).dtype, {rows, KnownDim(targets)});

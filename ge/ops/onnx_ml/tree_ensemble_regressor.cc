@@ -9,8 +9,9 @@ namespace {
 Status InferTreeEnsembleRegressor(InferContext& c) {
   const Node& n = c.node();
   const int64_t targets = AttrInt(n, "n_targets", 1);
-  if (targets < 1 || targets > INT32_MAX) {
-    return Bad(n, fmt::format("attribute 'n_targets' is {}, wanted 1 to {}", targets, INT32_MAX));
+  if (targets < 1 || targets > kMostColumnsAsked) {
+    return Bad(
+        n, fmt::format("attribute 'n_targets' is {}, wanted 1 to {}", targets, kMostColumnsAsked));
   }
   GE_RETURN_IF_ERROR(WantTreeLists(c, "target", targets));
   GE_ASSIGN_OR_RETURN(const size_t base, WeightCount(c, "base_values"));
