@@ -9,6 +9,12 @@ struct TreeClassifierPlan : ForestPlan {
   bool positive = false;  // no weight is negative
 };
 
+// To what scores are handed out as: half of the votes of a forest are then no more than half,
+// however the shares were rounded.
+void RoundSums(double* s, int64_t n) {
+  for (int64_t i = 0; i < n; ++i) s[i] = static_cast<float>(s[i]);
+}
+
 // The greatest sum among the classes with votes. What has none does not win with its 0.
 int64_t WinningClass(const double* s, const bool* has, int64_t n) {
   int64_t best = -1;
@@ -24,7 +30,9 @@ int64_t WinningClass(const double* s, const bool* has, int64_t n) {
 int64_t FinishTwoClasses(const TreeClassifierPlan& p, double* s) {
   const double least = p.positive ? 0.5 : 0;
   if (p.only == 0) {
-    const double score = s[0] + (p.base.empty() ? 0 : p.base[0]);
+    if (!p.base.empty()) s[0] += p.base[0];
+    RoundSums(s, 1);
+    const double score = s[0];
     PairOfScore(p.transform, score, s);
     if (!p.positive && p.transform != ScoreTransform::kLogistic) {
       s[0] = -score, s[1] = score;
@@ -36,6 +44,7 @@ int64_t FinishTwoClasses(const TreeClassifierPlan& p, double* s) {
   if (both || p.only < 0) {
     for (size_t i = 0; i < p.base.size(); ++i) s[i] += p.base[i];
   }
+  RoundSums(s, 2);
   const bool second = p.only < 0 || both ? s[1] > s[0] : s[1] > least;
   TransformScores(p.transform, s, 2);
   return second ? 1 : 0;
@@ -45,6 +54,7 @@ int64_t FinishTwoClasses(const TreeClassifierPlan& p, double* s) {
 int64_t FinishClasses(const TreeClassifierPlan& p, double* s, bool* has) {
   if (p.choices == 2) return p.labels[static_cast<size_t>(FinishTwoClasses(p, s))];
   for (size_t i = 0; i < p.base.size(); ++i) s[i] += p.base[i], has[i] = true;
+  RoundSums(s, p.choices);
   const int64_t best = WinningClass(s, has, p.choices);
   // A class alone: whether it is that one.
   const int64_t label = p.choices > 1 ? p.labels[static_cast<size_t>(best)] : s[0] > 0 ? 1 : 0;

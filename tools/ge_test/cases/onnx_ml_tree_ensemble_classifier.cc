@@ -41,7 +41,7 @@ int64_t PlainClasses(const RandomCase& c, int64_t row, std::vector<double>* s) {
   const double least = shares ? 0.5 : 0;
   const int64_t only = labels.size() == 2 ? OnlyClass(c) : -1;
   if (only == 0) {
-    const double score = (*s)[0] + (base.empty() ? 0 : base[0]);
+    const double score = static_cast<float>((*s)[0] + (base.empty() ? 0 : base[0]));
     *s = PlainPair(transform, score);
     if (!shares && transform != "LOGISTIC") {
       *s = {-score, score};
@@ -51,6 +51,7 @@ int64_t PlainClasses(const RandomCase& c, int64_t row, std::vector<double>* s) {
   }
   const bool bare = only == 1 && base.size() < 2;
   for (size_t i = 0; !bare && i < base.size(); ++i) (*s)[i] += base[i];
+  for (double& v : *s) v = static_cast<float>(v);  // labels are those of the scores as handed out
   const std::vector<double> sums = *s;
   if (labels.size() > 1 || transform == "PROBIT") PlainTransform(transform, s);
   if (labels.size() == 1) return sums[0] > 0 ? 1 : 0;
