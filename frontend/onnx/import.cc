@@ -54,6 +54,13 @@ Status ReadVersions(ImportState* s, const wire::Model& model) {
                                 import.domain(), at->second, import.version()));
     }
   }
+  const auto ml = s->graph.opsets.find("ai.onnx.ml");
+  if (ml != s->graph.opsets.end() && (ml->second < 1 || ml->second > kCanonicalMlOpset)) {
+    return Status(Code::kUnsupported,
+                  fmt::format("the model uses version {} of ai.onnx.ml, wanted 1 to {}; export it "
+                              "for one of these",
+                              ml->second, kCanonicalMlOpset));
+  }
   auto onnx = s->graph.opsets.find("");
   if (onnx == s->graph.opsets.end()) return {};  // a node that needs it is refused by name
   s->opset = onnx->second;
@@ -92,6 +99,8 @@ Status ImportModel(ImportState* s, const wire::Model& model) {
     s->graph.meta.emplace(kSourceRankKey + result.name, std::to_string(rank->second));
   }
   GE_RETURN_IF_ERROR(UpgradeToCanonical(s, main));
+  const auto ml = s->graph.opsets.find("ai.onnx.ml");
+  if (ml != s->graph.opsets.end()) ml->second = kCanonicalMlOpset;
   Entry entry;
   entry.name = "main";
   entry.fn = main;

@@ -75,6 +75,15 @@ std::optional<int64_t> NodeUpgrade::TakeInt(std::string_view name) {
   return Take<int64_t>(&node, name);
 }
 
+std::optional<std::vector<std::string>> NodeUpgrade::TakeStrings(std::string_view name) {
+  return Take<std::vector<std::string>>(&node, name);
+}
+
+int64_t NodeUpgrade::domain_opset() const {
+  const auto at = graph_->opsets.find(node.domain);
+  return at == graph_->opsets.end() ? 0 : at->second;
+}
+
 void NodeUpgrade::SetAttr(std::string name, Attr::Payload value) {
   for (Attr& a : node.attrs) {
     if (a.name != name) continue;

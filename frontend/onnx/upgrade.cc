@@ -15,6 +15,7 @@ const UpgradeRule* FindRule(const Node& n) {
 
 Status UpgradeNode(NodeUpgrade* u) {
   const Node& n = u->node;
+  if (n.domain == "ai.onnx.ml") return UpgradeMachineLearning(*u);
   if (!n.domain.empty() || u->opset >= kCanonicalOpset) return {};
   if (u->opset < 7) GE_RETURN_IF_ERROR(UpgradeFirstOpsets(*u));
   const UpgradeRule* rule = FindRule(n);

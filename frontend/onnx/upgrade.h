@@ -16,6 +16,8 @@
 
 namespace ge {
 
+inline constexpr int64_t kCanonicalMlOpset = 5;  // of ai.onnx.ml, what onnx 1.22 defines
+
 // What is known of a value before INFER: enough to give new constants their type.
 struct ValueHint {
   DType dtype = DType::kUndefined;
@@ -33,6 +35,8 @@ class NodeUpgrade {
   Node node;
   const int64_t opset;  // of ai.onnx in the file
 
+  // The version of the node's own domain in the file; 0 when none is stated.
+  int64_t domain_opset() const;
   bool has_input(size_t i) const { return i < node.inputs.size() && node.inputs[i] != 0; }
   bool has_output(size_t i) const { return i < node.outputs.size() && node.outputs[i] != 0; }
   ValueHint input_hint(size_t i) const;
@@ -44,6 +48,7 @@ class NodeUpgrade {
   std::optional<double> TakeFloat(std::string_view name);
   std::optional<std::vector<double>> TakeFloats(std::string_view name);
   std::optional<int64_t> TakeInt(std::string_view name);
+  std::optional<std::vector<std::string>> TakeStrings(std::string_view name);
   void SetAttr(std::string name, Attr::Payload value);
   // Sets input `i`, filling the slots before it with absent ones.
   void SetInput(size_t i, ValueId value);
@@ -119,6 +124,8 @@ Status UpgradeSoftmax(NodeUpgrade& u);  // Softmax, LogSoftmax, Hardmax
 Status UpgradeSplit(NodeUpgrade& u);
 Status UpgradeTopK(NodeUpgrade& u);
 Status UpgradeUpsample(NodeUpgrade& u);
+// Every operator of ai.onnx.ml.
+Status UpgradeMachineLearning(NodeUpgrade& u);
 
 // What the outputs of a node of any opset are, as far as its inputs tell.
 void HintOutputs(const Graph& g, const Node& n, std::vector<ValueHint>* hints);

@@ -79,6 +79,14 @@ FlowValue SequenceOf(DType dtype, std::vector<FlowValue> elements) {
   return v;
 }
 
+FlowValue MapOf(FlowValue keys, FlowValue values) {
+  FlowValue v;
+  v.kind = FlowValue::Kind::kMap, v.dtype = keys.dtype;
+  v.elements = std::make_shared<const std::vector<FlowValue>>(
+      std::vector<FlowValue>{std::move(keys), std::move(values)});
+  return v;
+}
+
 FlowValue StringsOf(const FlowDims& dims, std::vector<std::string> strings) {
   FlowValue v;
   v.kind = FlowValue::Kind::kTensor, v.dtype = DType::kString, v.dims = dims;
@@ -140,6 +148,8 @@ std::string Describe(const FlowValue& v) {
       return fmt::format("{}[{}]", DTypeName(v.dtype), fmt::join(v.dims, ","));
     case FlowValue::Kind::kFunction:
       return fmt::format("a function that was given {} values", v.elements->size());
+    case FlowValue::Kind::kMap:
+      return fmt::format("a map of {} entries", (*v.elements)[0].count());
     default:
       return fmt::format("a sequence of {}", v.elements->size());
   }

@@ -1,6 +1,6 @@
 // FlowValue: what steps of a run hand to each other where one plan cannot hold the whole run: a
-// tensor, strings, a sequence, an optional. Copies share bytes; bytes that two values share are not
-// written. One thread at a time.
+// tensor, strings, a sequence, a map, an optional. Copies share bytes; bytes that two values share
+// are not written. One thread at a time.
 #pragma once
 
 #include <algorithm>
@@ -76,15 +76,16 @@ class FlowDims {
 
 struct FlowValue {
   // kNone: an omitted input or output, or an optional that holds nothing.
-  enum class Kind : uint8_t { kNone, kTensor, kSequence, kFunction };
+  enum class Kind : uint8_t { kNone, kTensor, kSequence, kMap, kFunction };
   Kind kind = Kind::kNone;
-  DType dtype = DType::kUndefined;  // of a tensor; of a sequence: of its elements
+  DType dtype = DType::kUndefined;  // of a tensor, of a sequence's elements, of a map's keys
   FlowDims dims;                    // of a tensor
   const std::byte* data = nullptr;  // plain row-major; null for strings
   uint64_t bytes = 0;
   std::shared_ptr<const void> owner;  // keeps `data`; null where the caller of the run does
   std::shared_ptr<const std::vector<std::string>> strings;
-  // Of a sequence; of a function: its first arguments.
+  // Of a sequence; of a map two vectors of one length, keys (int64 or strings) and values; of a
+  // function its first arguments.
   std::shared_ptr<const std::vector<FlowValue>> elements;
   FunctionId fn = 0;  // of a function
 
@@ -113,6 +114,8 @@ class FlowPool {
 };
 
 FlowValue SequenceOf(DType dtype, std::vector<FlowValue> elements);
+// No key occurs twice; `keys` and `values` have as many elements.
+FlowValue MapOf(FlowValue keys, FlowValue values);
 FlowValue StringsOf(const FlowDims& dims, std::vector<std::string> strings);
 // Elements of an integer or bool tensor, as int64.
 std::vector<int64_t> IntsOf(const FlowValue& v);

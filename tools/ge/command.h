@@ -48,12 +48,21 @@ struct Tensor {
   std::string name;
   TensorView view;
   AlignedBytes memory;
+  uint64_t room = 0;  // bytes of `memory`, where it is used again
+  // An output that is no tensor of numbers: what it is, "a sequence of 3", and its value as JSON.
+  std::string kind, text;
 };
 // One per input of the entry: NAME=FILE.npy, NAME=SHAPE:rand (1x3x224x224:rand), NAME=SHAPE:zeros;
 // inputs that are not named get random numbers, unknown dims 1, and a note on stderr.
 Result<std::vector<Tensor>> MakeInputs(const Session& session, const Entry& entry,
                                        const Options& o);
 std::vector<TensorView> Views(const std::vector<Tensor>& tensors);
+
+// Whether every result is a tensor of numbers, which Session::Run hands out.
+bool AllNumbers(const Function& f);
+// One run with results of any kind; `outputs` has their names, and its memory is used again.
+Status RunAnyValues(Session* session, const std::string& entry,
+                    const std::vector<TensorView>& inputs, std::vector<Tensor>* outputs);
 
 // What engines said who declined a node, "onednn: op: no kernel for this operator; ...".
 std::string Refusals(const Plan& plan, const NodeReport& r);

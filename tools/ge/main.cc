@@ -56,7 +56,8 @@ std::string StageNames() {
 void AddRun(CLI::App* app, Options* o, int* code) {
   auto* run = app->add_subcommand("run", "load a model, run it, print times and outputs");
   AddModelFlags(run, o);
-  run->add_option("--output", o->output_dir, "folder for NAME.npy of each output");
+  run->add_option("--output", o->output_dir,
+                  "folder for NAME.npy of each output (NAME.json of texts, sequences and maps)");
   run->add_option("--repeat", o->repeat, "runs in all (default 1)");
   run->add_option("--warmup", o->warmup, "runs that are not counted");
   run->add_flag("--json", o->json, "one JSON object on stdout, nothing else");

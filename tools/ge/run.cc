@@ -37,8 +37,14 @@ struct Timing {
 };
 
 Status RunTimed(Session* session, const Options& o, const std::vector<TensorView>& inputs,
-                std::vector<Tensor>* outputs, Timing* timing) {
+                bool numbers, std::vector<Tensor>* outputs, Timing* timing) {
   auto once = [&](double* ms) -> Status {
+    if (!numbers) {
+      const double begin = NowMs();
+      GE_RETURN_IF_ERROR(RunAnyValues(session, o.entry, inputs, outputs));
+      *ms = NowMs() - begin;
+      return {};
+    }
     std::vector<TensorView> out = Views(*outputs);
     double start = NowMs();
     GE_RETURN_IF_ERROR(session->Run(o.entry, inputs, out));
@@ -71,6 +77,11 @@ std::string ShapeText(const std::vector<int64_t>& dims) {
 void PrintOutputs(const std::vector<Tensor>& outputs) {
   for (const Tensor& t : outputs) {
     std::string head;
+    if (!t.kind.empty()) {
+      fmt::print("  {:<24} {:<23} {:.60}{}\n", t.name, t.kind, t.text,
+                 t.text.size() > 60 ? " ..." : "");
+      continue;
+    }
     if (t.view.dtype == DType::kFloat) {
       const auto* p = static_cast<const float*>(t.view.data);
       uint64_t n = t.view.bytes / 4;
@@ -140,12 +151,14 @@ Status RunModel(const Options& o) {
     outputs.back().name = f.value(r).name;
   }
   Timing timing;
-  GE_RETURN_IF_ERROR(RunTimed(session.get(), o, views, &outputs, &timing));
+  GE_RETURN_IF_ERROR(RunTimed(session.get(), o, views, AllNumbers(f), &outputs, &timing));
   if (!o.output_dir.empty()) {
     std::error_code ec;
     std::filesystem::create_directories(o.output_dir, ec);
     for (const Tensor& t : outputs) {
-      GE_RETURN_IF_ERROR(WriteNpy(o.output_dir + "/" + FileNameOf(t.name), t.view));
+      const std::string path = o.output_dir + "/" + FileNameOf(t.name);
+      const std::string json = path.substr(0, path.size() - 4) + ".json";
+      GE_RETURN_IF_ERROR(t.kind.empty() ? WriteNpy(path, t.view) : WriteFile(json, t.text + "\n"));
     }
   }
   GE_ASSIGN_OR_RETURN(std::string report, session->ReportJson(o.entry));

@@ -134,6 +134,9 @@ Graph ToGraph(const RandomCase& c, DType dtype, std::vector<std::shared_ptr<Host
     const ConstId id = g.AddConst(ToConst(converted ? *Convert(*c.value, dtype) : *c.value, "v"));
     node.attrs.push_back({"value", ConstRef{id}});
   }
+  for (const auto& [name, tensor] : c.tensors) {
+    node.attrs.push_back({name, ConstRef{g.AddConst(ToConst(*tensor, name))}});
+  }
   for (size_t i = 0; i < c.inputs.size(); ++i) {
     const auto& in = c.inputs[i];
     if (!in.tensor) {

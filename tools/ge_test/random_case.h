@@ -6,6 +6,7 @@
 #include <memory>
 #include <random>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "ge/ops/op.h"
@@ -43,6 +44,7 @@ struct RandomCase {
   std::vector<Input> inputs;
   std::vector<Attr> attrs;
   std::shared_ptr<const HostTensor> value;  // the attribute "value" of Constant, ConstantOfShape
+  std::vector<std::pair<std::string, std::shared_ptr<const HostTensor>>> tensors;  // attributes
   int outputs = 1;
   bool typed = true;  // the case means the same at another element type of input 0's class
 };
@@ -69,6 +71,9 @@ class CaseMaker {
   // For what decides a shape: the engine plans for shapes that it knows.
   void AddConstant(std::shared_ptr<const HostTensor> t) { c.inputs.push_back({t, true}); }
   void AddAbsent() { c.inputs.push_back({}); }
+  void SetTensor(const char* name, std::shared_ptr<const HostTensor> t) {
+    c.tensors.emplace_back(name, std::move(t));
+  }
   void Set(const char* name, Attr::Payload value) { c.attrs.push_back({name, std::move(value)}); }
 
   DType dtype() const { return dtype_; }
@@ -98,6 +103,8 @@ struct RandomOp {
   // and says whether that type's shape is the right one. Without one, ref is checked only against
   // itself at another element type.
   bool (*plain)(const RandomCase& c, HostTensor* out) = nullptr;
+  // The same for the outputs behind the first, by number.
+  bool (*plain_other)(const RandomCase& c, size_t output, HostTensor* out) = nullptr;
 };
 // One for every operator that can run; null for those that cannot (If, Loop, Scan).
 const RandomOp* FindRandomOp(const OpDef& op);

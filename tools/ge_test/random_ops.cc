@@ -113,7 +113,7 @@ class OneOp {
     const DType other = itself ? OtherDType(c, dtype) : DType::kUndefined;
     if (itself) {
       const bool checked = record_->plain != nullptr;
-      const std::string why = checked ? PlainDiffers(c, found->outputs[0], dtype) : "";
+      const std::string why = checked ? PlainDiffers(c, found->outputs, dtype) : "";
       if (!why.empty()) return Count(c, "plain loops: " + why);
       if (other == DType::kUndefined) {
         if (checked) Count(c, "");
@@ -128,14 +128,21 @@ class OneOp {
     Count(c, Compare(c, dtype, found->outputs, wanted->outputs, other));
   }
 
-  // How output 0 differs from what the plain loops give; "" when it does not.
-  std::string PlainDiffers(const RandomCase& c, const HostTensor& found, DType dtype) const {
-    auto wanted = MakeTensor(found.dtype, found.dims);
-    if (!wanted.ok()) return wanted.status().ToString();
-    if (!record_->plain(c, &*wanted)) {
-      return fmt::format("found {}, which is another shape", TypeText(found));
+  // How the outputs differ from what the plain loops give; "" when they do not.
+  std::string PlainDiffers(const RandomCase& c, const std::vector<HostTensor>& found,
+                           DType dtype) const {
+    const size_t checked = record_->plain_other != nullptr ? found.size() : 1;
+    for (size_t i = 0; i < checked; ++i) {
+      auto wanted = MakeTensor(found[i].dtype, found[i].dims);
+      if (!wanted.ok()) return wanted.status().ToString();
+      const bool shape =
+          i == 0 ? record_->plain(c, &*wanted) : record_->plain_other(c, i, &*wanted);
+      const std::string why =
+          shape ? Differs(found[i], *wanted, ToleranceOf(c, dtype))
+                : fmt::format("found {}, which is another shape", TypeText(found[i]));
+      if (!why.empty()) return i == 0 ? why : fmt::format("output {}: {}", i, why);
     }
-    return Differs(found, *wanted, ToleranceOf(c, dtype));
+    return "";
   }
 
   Tolerance ToleranceOf(const RandomCase& c, DType dtype) const {

@@ -163,10 +163,12 @@ class Builder:
 
 
 def operator_name(path):
-    """'Conv' of conv.cc: the first word in quotes that, in lower case, is the file's name."""
+    """'Conv' of conv.cc: the first word in quotes that, in lower case, is the file's name; of other
+    domains 'ai.onnx.ml.Scaler' of onnx_ml_scaler.cc."""
     wanted = path.stem.replace("_", "")
-    for word in re.findall(r'"([A-Z]\w*)"', path.read_text()):
-        if word.lower() == wanted:
+    for word in re.findall(r'"((?:[a-z]+\.)*[A-Z]\w*)"', path.read_text()):
+        found = word.replace(".", "").lower()
+        if found == wanted or ("." in word and found.endswith(wanted)):
             return word
     sys.exit(f"{path}: names no operator that its file is called after")
 
@@ -175,7 +177,7 @@ def noticed_by(program, plugins, op, unit):
     """The first step that fails, or None."""
     node = BUILD.parent / "node-tests" / "node"
     steps = [
-        ("node tests", [program, "--onnx-node", node, "--op", op]),
+        ("node tests", [program, "--onnx-node", node, "--op", op.rsplit(".")[-1]]),
         ("random cases", [program, "--random", "100", "--op", op, "--engines", "ref"]),
         ("text cases", [program, ROOT / "tests" / "text"]),
     ]

@@ -1,0 +1,15 @@
+// What the rules of operators on maps share: building and checking their types. Not their execution
+// (ge/flow/host). Any thread may call.
+#pragma once
+
+#include "ge/ops/feature_rows.h"
+#include "ge/ops/sequences.h"
+
+namespace ge {
+
+// A map from keys of one element type to scalars of another.
+Type MapType(DType key, DType value);
+// Input 0 must be a map from keys to values of these types; answers the values' type.
+Result<DType> WantMap(InferContext& c, DTypeSet keys, DTypeSet values);
+
+}  // namespace ge

@@ -1,0 +1,21 @@
+#include "ge/ops/feature_rows.h"
+#include "ge/ops/work.h"
+
+namespace ge {
+namespace {
+
+Status InferBinarizer(InferContext& c) { return InferSame(c); }
+
+}  // namespace
+
+// 1 where an element is greater than the threshold, else 0.
+GE_OP(onnx_ml_binarizer) = {"ai.onnx.ml",
+                            "Binarizer",
+                            1,
+                            {{"X", kFeatures, "T"}},
+                            {{"Y", kFeatures, "T"}},
+                            {{"threshold", AttrKind::kFloat}},
+                            InferBinarizer,
+                            PerOutput<1>};
+
+}  // namespace ge

@@ -1,0 +1,15 @@
+// What the rules of the tree ensembles of ai.onnx.ml share: the lists that describe nodes and votes
+// must agree. Which node follows which is checked by the engine that builds the trees. Any thread.
+#pragma once
+
+#include "ge/ops/feature_rows.h"
+
+namespace ge {
+
+// The lists nodes_* of TreeEnsembleRegressor and TreeEnsembleClassifier, and those of the votes:
+// `votes` is "target" or "class", and each vote is for one of `choices`.
+Status WantTreeLists(InferContext& c, const std::string& votes, int64_t choices);
+// Attributes of both: those of the nodes and of the votes.
+std::vector<AttrDef> TreeListAttrs(const std::string& votes);
+
+}  // namespace ge

@@ -1,0 +1,35 @@
+// Lines of weights: scores of a row that are weighted sums of its features. Pure; any thread.
+#pragma once
+
+#include "plugins/ref/kernels/ml_scores.h"
+
+namespace ref {
+
+struct WeightLines {
+  std::vector<double> weights, offsets;  // [lines, features]; [lines] or empty
+  int64_t lines = 0;
+
+  void Scores(const double* row, int64_t features, double* s) const {
+    for (int64_t k = 0; k < lines; ++k) {
+      const double* w = weights.data() + k * features;
+      double sum = 0;
+      for (int64_t i = 0; i < features; ++i) sum += w[i] * row[i];
+      s[k] = sum + (offsets.empty() ? 0 : offsets[static_cast<size_t>(k)]);
+    }
+  }
+};
+
+// `lines` > 0. The attributes 'coefficients' and 'intercepts'.
+inline bool ReadWeightLines(const NodeView& n, int64_t lines, int64_t features, WeightLines* w,
+                            Why* why) {
+  w->weights = RealList(n, "coefficients");
+  w->offsets = RealList(n, "intercepts");
+  w->lines = lines;
+  const auto count = static_cast<int64_t>(w->weights.size());
+  const auto offsets = static_cast<int64_t>(w->offsets.size());
+  const bool fits = count % lines == 0 && count / lines == features;
+  return (fits && (offsets == 0 || offsets == lines)) ||
+         why->Say(GE_WHY_ATTRIBUTE, "coefficients or intercepts do not fit the features");
+}
+
+}  // namespace ref
