@@ -220,7 +220,8 @@ Status GraphExporter::AddNode(Scope* s, const Node& n) {
   if (!n.callees.empty()) {  // captured names are found by name
     for (size_t i = CapturesOf(n); i > 0; --i) out.mutable_input()->RemoveLast();
   }
-  while (out.input_size() > 0 && out.input(out.input_size() - 1).empty()) {
+  const int least = n.domain.empty() && n.op == "Loop" ? 2 : 0;  // trip count and condition
+  while (out.input_size() > least && out.input(out.input_size() - 1).empty()) {
     out.mutable_input()->RemoveLast();
   }
   if (!n.name.empty()) out.set_name(s->prefix + n.name);
