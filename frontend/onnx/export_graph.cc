@@ -6,26 +6,13 @@
 #include <charconv>
 #include <utility>
 
+#include "frontend/onnx/attribute_type.h"
 #include "frontend/onnx/upgrade.h"
 #include "ge/ops/control.h"
 #include "ge/ops/op.h"
 
 namespace ge {
 namespace {
-
-// ONNX's numbers of attribute types.
-enum AttributeType : int32_t {
-  kFloatAttr = 1,
-  kIntAttr = 2,
-  kStringAttr = 3,
-  kTensorAttr = 4,
-  kGraphAttr = 5,
-  kFloatsAttr = 6,
-  kIntsAttr = 7,
-  kStringsAttr = 8,
-  kTypeAttr = 13,
-  kTypesAttr = 14,
-};
 
 Status NotOnnx(const Node& n, const std::string& what) {
   return Status(Code::kUnsupported,

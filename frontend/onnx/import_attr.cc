@@ -1,60 +1,42 @@
 #include <fmt/format.h>
 
+#include "frontend/onnx/attribute_type.h"
 #include "frontend/onnx/import_state.h"
 #include "ge/wire/onnx.pb.h"
 
 namespace ge {
 namespace {
 
-// ONNX's numbers of attribute types.
-enum : int32_t {
-  kUndefined = 0,
-  kFloat = 1,
-  kInt = 2,
-  kString = 3,
-  kTensor = 4,
-  kGraph = 5,
-  kFloats = 6,
-  kInts = 7,
-  kStrings = 8,
-  kTensors = 9,
-  kGraphs = 10,
-  kSparse = 11,
-  kSparses = 12,
-  kType = 13,
-  kTypes = 14,
-};
-
 const char* KindName(int32_t kind) {
   constexpr const char* kNames[] = {"undefined",      "float",   "int",    "string",
                                     "tensor",         "graph",   "floats", "ints",
                                     "strings",        "tensors", "graphs", "sparse tensor",
                                     "sparse tensors", "type",    "types"};
-  return kind >= 0 && kind <= kTypes ? kNames[kind] : "unknown";
+  return kind >= 0 && kind <= kTypesAttr ? kNames[kind] : "unknown";
 }
 
 // The payload that is set. Writers of proto3 leave out zeros and empty lists, so none is legal; two
-// are not. kUndefined when none is set.
+// are not. kUndefinedAttr when none is set.
 Result<int32_t> SetKind(const wire::Attribute& a, const std::string& where) {
-  int32_t found = kUndefined;
+  int32_t found = kUndefinedAttr;
   auto see = [&](bool set, int32_t kind) {
     if (!set || found < 0) return;
-    found = found == kUndefined ? kind : -1;
+    found = found == kUndefinedAttr ? kind : -1;
   };
-  see(a.has_f(), kFloat);
-  see(a.has_i(), kInt);
-  see(a.has_s(), kString);
-  see(a.has_t(), kTensor);
-  see(a.has_g(), kGraph);
-  see(a.floats_size() > 0, kFloats);
-  see(a.ints_size() > 0, kInts);
-  see(a.strings_size() > 0, kStrings);
-  see(a.tensors_size() > 0, kTensors);
-  see(a.graphs_size() > 0, kGraphs);
-  see(a.has_sparse_tensor(), kSparse);
-  see(a.sparse_tensors_size() > 0, kSparses);
-  see(a.has_tp(), kType);
-  see(a.type_protos_size() > 0, kTypes);
+  see(a.has_f(), kFloatAttr);
+  see(a.has_i(), kIntAttr);
+  see(a.has_s(), kStringAttr);
+  see(a.has_t(), kTensorAttr);
+  see(a.has_g(), kGraphAttr);
+  see(a.floats_size() > 0, kFloatsAttr);
+  see(a.ints_size() > 0, kIntsAttr);
+  see(a.strings_size() > 0, kStringsAttr);
+  see(a.tensors_size() > 0, kTensorsAttr);
+  see(a.graphs_size() > 0, kGraphsAttr);
+  see(a.has_sparse_tensor(), kSparseAttr);
+  see(a.sparse_tensors_size() > 0, kSparsesAttr);
+  see(a.has_tp(), kTypeAttr);
+  see(a.type_protos_size() > 0, kTypesAttr);
   if (found < 0) {
     return Status(Code::kInvalidGraph, fmt::format("{} has several payloads, wanted one", where));
   }
@@ -63,16 +45,16 @@ Result<int32_t> SetKind(const wire::Attribute& a, const std::string& where) {
 
 Result<int32_t> AttributeKind(const wire::Attribute& a, const std::string& where) {
   GE_ASSIGN_OR_RETURN(int32_t set, SetKind(a, where));
-  if (a.type() < 0 || a.type() > kTypes) {
+  if (a.type() < 0 || a.type() > kTypesAttr) {
     return Status(Code::kInvalidGraph,
-                  fmt::format("{} has type {}, wanted 1 to {}", where, a.type(), int{kTypes}));
+                  fmt::format("{} has type {}, wanted 1 to {}", where, a.type(), int{kTypesAttr}));
   }
-  if (a.type() != kUndefined && set != kUndefined && a.type() != set) {
+  if (a.type() != kUndefinedAttr && set != kUndefinedAttr && a.type() != set) {
     return Status(Code::kInvalidGraph, fmt::format("{} says that it is {} but holds {}", where,
                                                    KindName(a.type()), KindName(set)));
   }
-  int32_t kind = a.type() != kUndefined ? a.type() : set;
-  if (kind == kUndefined) {
+  int32_t kind = a.type() != kUndefinedAttr ? a.type() : set;
+  if (kind == kUndefinedAttr) {
     return Status(Code::kInvalidGraph, fmt::format("{} has neither type nor payload", where));
   }
   return kind;
@@ -91,28 +73,28 @@ Result<Attr::Payload> TypesOf(ImportState* s, const wire::Attribute& a, const st
 Result<Attr::Payload> PayloadOf(ImportState* s, const wire::Attribute& a, int32_t kind,
                                 const std::string& where) {
   switch (kind) {
-    case kFloat:
+    case kFloatAttr:
       return Attr::Payload(static_cast<double>(a.f()));
-    case kInt:
+    case kIntAttr:
       return Attr::Payload(static_cast<int64_t>(a.i()));
-    case kString:
+    case kStringAttr:
       return Attr::Payload(a.s());
-    case kTensor: {
+    case kTensorAttr: {
       GE_ASSIGN_OR_RETURN(Const c, ImportTensor(s, a.t(), where));
       return Attr::Payload(ConstRef{s->graph.AddConst(std::move(c))});
     }
-    case kFloats:
+    case kFloatsAttr:
       return Attr::Payload(std::vector<double>(a.floats().begin(), a.floats().end()));
-    case kInts:
+    case kIntsAttr:
       return Attr::Payload(std::vector<int64_t>(a.ints().begin(), a.ints().end()));
-    case kStrings:
+    case kStringsAttr:
       return Attr::Payload(std::vector<std::string>(a.strings().begin(), a.strings().end()));
-    case kType: {
+    case kTypeAttr: {
       int rank;
       GE_ASSIGN_OR_RETURN(Type t, ImportType(s, a.tp(), DimNaming::kUse, where, &rank));
       return Attr::Payload(std::move(t));
     }
-    case kTypes:
+    case kTypesAttr:
       return TypesOf(s, a, where);
     default:
       return Status(Code::kUnsupported,

@@ -15,12 +15,11 @@ bool IsOneOf(const Node& n, std::initializer_list<std::string_view> ops) {
 }
 
 // Gives input `i` so many axes of size 1 at its end.
-Status AddTrailingAxes(NodeUpgrade& u, size_t i, int rank, int64_t count) {
+void AddTrailingAxes(NodeUpgrade& u, size_t i, int rank, int64_t count) {
   std::vector<int64_t> axes;
   for (int64_t k = 0; k < count; ++k) axes.push_back(rank + k);
-  if (!axes.empty())
-    u.node.inputs[i] = u.Before("Unsqueeze", {u.node.inputs[i], u.IntsConst(axes)});
-  return {};
+  if (axes.empty()) return;
+  u.node.inputs[i] = u.Before("Unsqueeze", {u.node.inputs[i], u.IntsConst(axes)});
 }
 
 // B's first axis lay on axis `axis` of A; without the attribute the last ones fell together, as
@@ -39,7 +38,8 @@ Status UpgradeBroadcast(NodeUpgrade& u) {
   if (axis < 0 || axis + b > a) {
     return u.Invalid(fmt::format("attribute 'axis' is {} for ranks {} and {}", *given, a, b));
   }
-  return AddTrailingAxes(u, 1, b, a - axis - b);
+  AddTrailingAxes(u, 1, b, a - axis - b);
+  return {};
 }
 
 // A slope for each channel stood along axis 1.
@@ -47,7 +47,8 @@ Status UpgradeSlope(NodeUpgrade& u) {
   const int a = u.input_hint(0).rank, b = u.input_hint(1).rank;
   const Const* slope = u.input_const(1);
   if (b != 1 || a <= 2 || (slope && ElementCount(slope->type) == 1)) return {};
-  return AddTrailingAxes(u, 1, b, a - 2);
+  AddTrailingAxes(u, 1, b, a - 2);
+  return {};
 }
 
 Status WantInference(NodeUpgrade& u) {

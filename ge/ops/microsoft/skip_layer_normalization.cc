@@ -34,26 +34,11 @@ std::vector<ValueId> DecomposeSkipLayerNormalization(Transaction& t, FunctionId 
   return out;
 }
 
-OpDef SkipLayerNormalizationRecord() {
-  OpDef op = MicrosoftRecord("SkipLayerNormalization", InferSkipLayerNormalization,
-                             DecomposeSkipLayerNormalization);
-  const Arity opt = Arity::kOptional;
-  op.inputs = {{"input", kFloats, "T"},
-               {"skip", kFloats, "T"},
-               {"gamma", kFloats, "T"},
-               {"beta", kFloats, "T", opt},
-               {"bias", kFloats, "T", opt}};
-  op.outputs = {{"output", kFloats, "T"},
-                {"mean", Bit(DType::kFloat), "U", opt},
-                {"inv_std_var", Bit(DType::kFloat), "U", opt},
-                {"input_skip_bias_sum", kFloats, "T", opt}};
-  op.attrs = {{"epsilon", AttrKind::kFloat}};
-  return op;
-}
-
 }  // namespace
 
 // LayerNormalization of input + skip + bias over the last axis.
-GE_OP(microsoft_skip_layer_normalization) = SkipLayerNormalizationRecord();
+GE_OP(microsoft_skip_layer_normalization) =
+    SkipNormalizationRecord("SkipLayerNormalization", {"gamma", "beta", "bias"},
+                            InferSkipLayerNormalization, DecomposeSkipLayerNormalization);
 
 }  // namespace ge

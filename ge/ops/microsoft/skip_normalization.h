@@ -50,6 +50,25 @@ inline Status InferSkipNormalization(InferContext& c, std::initializer_list<cons
   return {};
 }
 
+// The record of either: the vectors are its inputs from 2 on, all but the first may be left out.
+inline OpDef SkipNormalizationRecord(const char* name, std::initializer_list<const char*> vectors,
+                                     Status (*infer)(InferContext&),
+                                     std::vector<ValueId> (*decompose)(Transaction&, FunctionId,
+                                                                       const Node&)) {
+  OpDef op = MicrosoftRecord(name, infer, decompose);
+  const Arity opt = Arity::kOptional;
+  op.inputs = {{"input", kFloats, "T"}, {"skip", kFloats, "T"}};
+  for (const char* vector : vectors) {
+    op.inputs.push_back({vector, kFloats, "T", op.inputs.size() == 2 ? Arity::kOne : opt});
+  }
+  op.outputs = {{"output", kFloats, "T"},
+                {"mean", Bit(DType::kFloat), "U", opt},
+                {"inv_std_var", Bit(DType::kFloat), "U", opt},
+                {"input_skip_bias_sum", kFloats, "T", opt}};
+  op.attrs = {{"epsilon", AttrKind::kFloat}};
+  return op;
+}
+
 // input + skip + bias in the dtype of the steps.
 inline ValueId AddSkipSum(Steps* s, size_t bias) {
   const DType step = StepDType(s->DTypeOf(s->In(0)));

@@ -26,25 +26,11 @@ std::vector<ValueId> DecomposeSkipSimplified(Transaction& t, FunctionId fn, cons
   return out;
 }
 
-OpDef SkipSimplifiedRecord() {
-  OpDef op = MicrosoftRecord("SkipSimplifiedLayerNormalization", InferSkipSimplified,
-                             DecomposeSkipSimplified);
-  const Arity opt = Arity::kOptional;
-  op.inputs = {{"input", kFloats, "T"},
-               {"skip", kFloats, "T"},
-               {"gamma", kFloats, "T"},
-               {"bias", kFloats, "T", opt}};
-  op.outputs = {{"output", kFloats, "T"},
-                {"mean", Bit(DType::kFloat), "U", opt},
-                {"inv_std_var", Bit(DType::kFloat), "U", opt},
-                {"input_skip_bias_sum", kFloats, "T", opt}};
-  op.attrs = {{"epsilon", AttrKind::kFloat}};
-  return op;
-}
-
 }  // namespace
 
 // RMSNormalization of input + skip + bias over the last axis.
-GE_OP(microsoft_skip_simplified_layer_normalization) = SkipSimplifiedRecord();
+GE_OP(microsoft_skip_simplified_layer_normalization) =
+    SkipNormalizationRecord("SkipSimplifiedLayerNormalization", {"gamma", "bias"},
+                            InferSkipSimplified, DecomposeSkipSimplified);
 
 }  // namespace ge

@@ -24,6 +24,20 @@ constexpr double kImageRate = 38, kWeightRate = 9;  // bytes a ns
 constexpr double kPixelNs = 6.5, kDepthwisePixelNs = 1;
 constexpr double kTapNs = 0.4;  // of a pool: 0.37 to 0.8 where images are plain
 
+// How many times the work is what it would be if kernels met no channels that are only padding:
+// they lie in blocks. A first convolution's 1 or 3 channels are read as they come.
+double Padding(int64_t channels, const Machine& m) {
+  const int64_t block = m.isa >= GE_ISA_AVX512 ? 16 : 8;
+  return static_cast<double>((channels + block - 1) / block * block) /
+         static_cast<double>(channels);
+}
+
+double PaddingOf(const ConvSpec& c, const Machine& m) {
+  if (c.groups > 1) return 1;
+  const int64_t in = c.src[1], out = c.dst[1];
+  return Padding(out, m) * (in == 1 || in == 3 ? 1 : Padding(in, m));
+}
+
 double ConvFlops(const ConvSpec& c) {
   const double taps = static_cast<double>(Product(c.weights)) / static_cast<double>(c.dst[1]);
   // A transposed one meets each tap once for every pixel of its input.
@@ -38,7 +52,7 @@ double ConvNs(const Unit& u, const Parser& p, const Machine& m) {
   const double pixels =
       static_cast<double>(Product(u.conv.dst)) / static_cast<double>(u.conv.dst[1]);
   const double images = BytesOf(p, u.in[0]) + BytesOf(p, u.out[0]) + PostBytes(u, p);
-  return ConvFlops(u.conv) / (depthwise ? rate.depthwise : rate.conv) +
+  return ConvFlops(u.conv) * PaddingOf(u.conv, m) / (depthwise ? rate.depthwise : rate.conv) +
          images / (kImageRate * m.stream[0]) + BytesOf(p, u.in[1]) / (kWeightRate * m.stream[2]) +
          pixels * (depthwise ? kDepthwisePixelNs : kPixelNs) / m.compute;
 }
@@ -67,7 +81,8 @@ Price PriceOf(const Unit& u, const Parser& p, const Machine& m) {
         out.packed = static_cast<uint64_t>(BytesOf(p, u.in[1]));
       }
     } else {
-      work = n * static_cast<double>(Product(u.pool.kernel)) * kTapNs / m.compute;
+      work = n * Padding(u.dims[1], m) * static_cast<double>(Product(u.pool.kernel)) * kTapNs /
+             m.compute;
     }
     const double threads = m.threads > 1 ? 0.9 * m.threads : 1;
     out.launch_ns = WideLaunchNs(m);
