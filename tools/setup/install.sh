@@ -42,7 +42,7 @@ packages=(
   python3 python3-venv
 )
 if [[ $level != base ]]; then packages+=(clang-format-14); fi
-if [[ $level == all ]]; then packages+=(libonnx-testdata); fi
+if [[ $level == all ]]; then packages+=(libonnx-testdata chromium); fi
 
 say() { echo "setup: $*"; }
 die() { echo "install.sh: $*" >&2; exit 1; }
