@@ -11,6 +11,7 @@
 #include <map>
 #include <mutex>
 
+#include "ge/base/own_folder.h"
 #include "ge/engine/build_id.h"
 #include "ge/engine/sha256.h"
 
@@ -144,15 +145,11 @@ Result<std::shared_ptr<const Plugin>> Open(const std::string& path) {
 }
 
 std::string BuiltInFolder() {
-  Dl_info info;
-  if (!dladdr(reinterpret_cast<void*>(&BuiltInFolder), &info) || !info.dli_fname) return "";
   std::error_code ec;
-  // A program found through PATH has a bare name, which says nothing about the present folder.
-  std::string name = info.dli_fname;
-  fs::path self = fs::canonical(name.find('/') == name.npos ? "/proc/self/exe" : name, ec);
-  if (ec) self = fs::canonical("/proc/self/exe", ec);
+  const fs::path own = OwnFolder();
+  if (own.empty()) return "";
   for (const char* relative : {"graphengine", "../lib/graphengine"}) {
-    fs::path folder = self.parent_path() / relative;
+    const fs::path folder = own / relative;
     if (fs::is_directory(folder, ec)) return folder.lexically_normal().string();
   }
   return "";

@@ -37,7 +37,6 @@ NAMES = {"float": "f32", "uint8": "u8", "int8": "i8", "uint16": "u16", "int16": 
 
 # Operators that have no record.
 MISSING = {
-    "ImageDecoder": "decodes pictures; not built yet",
     "FlexAttention": "preview; not built yet",
 }
 

@@ -24,7 +24,9 @@ ALLOWED = {
     # The prover shares no code with what it checks.
     "ge/plan/check": {"ge/base", "ge/ir", "ge/plan"},
     "ge/memory": STAGE,
-    "ge/flow": CORE,
+    # The codecs are a library of their own: one C header is all that is known of them.
+    "ge/image": set(),
+    "ge/flow": CORE | {"ge/image/ge_image.h"},
     "ge/run": {"ge/base", "ge/ir", "ge/plan", "sdk/include/ge/ge_plugin.h",
                "sdk/include/ge/ge_plugin.hpp"},
     "ge/session": {"ge", "frontend", "passes", "streams", "sdk/include"},

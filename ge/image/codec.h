@@ -1,0 +1,63 @@
+// What the readers of the formats share: the encoded bytes, how a reader says what is wrong, and
+// the canvas that it fills with RGB. A codec lives for one call, in one thread.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+
+#include "ge/image/ge_image.h"
+
+namespace ge_image {
+
+using Bytes = std::span<const uint8_t>;
+
+struct Outcome {
+  int32_t code = GE_IMAGE_OK;
+  std::string why;
+  bool ok() const { return code == GE_IMAGE_OK; }
+};
+inline Outcome Corrupt(std::string why) { return {GE_IMAGE_CORRUPT, std::move(why)}; }
+inline Outcome Unsupported(std::string why) { return {GE_IMAGE_UNSUPPORTED, std::move(why)}; }
+
+// Whether a picture of that size is decoded at all; no product of such sizes and a few bytes wraps.
+// `samples` of a pixel count where a codec keeps each of them in memory of its own.
+Outcome CheckSize(int64_t width, int64_t height, int64_t samples = 1);
+
+// Where the picture goes: packed rows of RGB, whatever order the caller asked for.
+class Canvas {
+ public:
+  explicit Canvas(const ge_image_request& request) : request_(request) {}
+
+  // Checks the size, then reserves. Called once, before anything of the picture's size is
+  // allocated.
+  Outcome Begin(int64_t width, int64_t height, int64_t samples = 1);
+  uint8_t* row(int64_t y) { return rgb_ + y * width_ * 3; }
+  int64_t width() const { return width_; }
+  int64_t height() const { return height_; }
+  // Brings the RGB into the order of the request.
+  void Finish();
+
+ private:
+  const ge_image_request& request_;
+  int64_t width_ = 0, height_ = 0;
+  uint8_t *out_ = nullptr, *rgb_ = nullptr;
+  std::unique_ptr<uint8_t[]> own_;  // the RGB where the caller's memory has one channel
+};
+
+// value / greatest as eight bits, rounded; value <= greatest < 2^32.
+inline uint8_t Scaled(uint64_t value, uint64_t greatest) {
+  return static_cast<uint8_t>((value * 255 + greatest / 2) / greatest);
+}
+
+// One a format. The bytes begin as the format does.
+Outcome DecodeBmp(Bytes in, Canvas* canvas);
+Outcome DecodeJpeg(Bytes in, Canvas* canvas);
+Outcome DecodeJpeg2000(Bytes in, Canvas* canvas);
+Outcome DecodePng(Bytes in, Canvas* canvas);
+Outcome DecodePnm(Bytes in, Canvas* canvas);
+Outcome DecodeTiff(Bytes in, Canvas* canvas);
+Outcome DecodeWebp(Bytes in, Canvas* canvas);
+
+}  // namespace ge_image

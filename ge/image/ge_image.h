@@ -1,0 +1,51 @@
+/* The door of the image codecs: the one function of libgraphengine_image.so, which the operator
+ * ImageDecoder opens at first use. In C, so that nothing but bytes and numbers crosses it. It keeps
+ * no state; any thread may call. The caller owns everything that is handed over. */
+#ifndef GE_IMAGE_H_
+#define GE_IMAGE_H_
+
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* The order of a pixel's channels. */
+enum { GE_IMAGE_RGB = 0, GE_IMAGE_BGR = 1, GE_IMAGE_GRAYSCALE = 2 };
+
+enum {
+  GE_IMAGE_OK = 0,
+  GE_IMAGE_UNKNOWN = 1,     /* begins like no format that is known */
+  GE_IMAGE_CORRUPT = 2,     /* of a known format, and damaged */
+  GE_IMAGE_UNSUPPORTED = 3, /* a kind of a known format that is not decoded */
+  GE_IMAGE_TOO_LARGE = 4,   /* more pixels than GE_IMAGE_MAX_PIXELS */
+  GE_IMAGE_NO_MEMORY = 5,
+  GE_IMAGE_REFUSED = 6, /* `reserve` answered NULL */
+  GE_IMAGE_INTERNAL = 7 /* a bug of ours */
+};
+
+/* 16384 x 16384: more than any camera takes (150 million), and 805 MB as RGB. What a header claims
+ * beyond that is taken for damage or malice, before memory is reserved for it. */
+#define GE_IMAGE_MAX_PIXELS (INT64_C(1) << 28)
+
+typedef struct ge_image_request {
+  const uint8_t* bytes;
+  uint64_t size;
+  int32_t order; /* GE_IMAGE_RGB and so on */
+  /* Called once, when the size is known and allowed: gives height * width * channels bytes, which
+   * are filled row by row. What was given stays the caller's, also when decoding fails later. */
+  uint8_t* (*reserve)(void* self, int64_t height, int64_t width, int64_t channels);
+  void* self;
+  char why[320]; /* filled unless OK: "PNG: Not enough image data" */
+} ge_image_request;
+
+/* The name has a number that grows when the struct changes: a module of another build is not called
+ * by mistake. */
+#define GE_IMAGE_DECODE_NAME "ge_image_decode_1"
+int32_t ge_image_decode_1(ge_image_request* request);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* GE_IMAGE_H_ */

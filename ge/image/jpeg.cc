@@ -1,0 +1,115 @@
+// JPEG through libjpeg-turbo, with its defaults: the exact inverse transform and "fancy"
+// upsampling, which ONNX asks for.
+//
+// libjpeg leaves by longjmp when something is wrong. What runs between a setjmp and its longjmp has
+// no object with a destructor; those of the callers outlive the jump.
+#include <csetjmp>
+#include <cstddef>
+#include <cstdio>
+
+// It wants size_t and FILE from whoever includes it.
+#include <jerror.h>
+#include <jpeglib.h>
+
+#include "ge/image/codec.h"
+
+namespace ge_image {
+namespace {
+
+// A progressive file repeats the whole picture in each scan; encoders write about ten.
+constexpr int kMostScans = 500;
+
+struct JpegErrors {
+  jpeg_error_mgr base;  // first: libjpeg hands out a pointer to it
+  std::jmp_buf back;
+  char why[JMSG_LENGTH_MAX];
+};
+
+[[noreturn]] void JpegLeave(j_common_ptr c) {
+  auto* e = reinterpret_cast<JpegErrors*>(c->err);
+  c->err->format_message(c, e->why);
+  std::longjmp(e->back, 1);
+}
+
+// Warnings are of damaged data, whose pixels would be guessed, but for a few.
+void JpegWarn(j_common_ptr c, int level) {
+  if (level >= 0) return;  // a trace
+  switch (c->err->msg_code) {
+    case JWRN_EXTRANEOUS_DATA:  // bytes between segments, which some cameras write
+    case JWRN_JFIF_MAJOR:
+    case JWRN_ADOBE_XFORM:
+    case JWRN_BOGUS_ICC:
+      return;
+    default:
+      JpegLeave(c);
+  }
+}
+
+void JpegSilent(j_common_ptr) {}
+
+void JpegCountScans(j_common_ptr c) {
+  if (reinterpret_cast<j_decompress_ptr>(c)->input_scan_number <= kMostScans) return;
+  auto* e = reinterpret_cast<JpegErrors*>(c->err);
+  std::snprintf(e->why, sizeof e->why, "has more than %d scans", kMostScans);
+  std::longjmp(e->back, 1);
+}
+
+class JpegReader {
+ public:
+  JpegReader() : info_{}, errors_{}, progress_{} {
+    info_.err = jpeg_std_error(&errors_.base);
+    errors_.base.error_exit = JpegLeave;
+    errors_.base.emit_message = JpegWarn;
+    errors_.base.output_message = JpegSilent;
+    progress_.progress_monitor = JpegCountScans;
+  }
+  ~JpegReader() { jpeg_destroy_decompress(&info_); }
+  JpegReader(const JpegReader&) = delete;
+  JpegReader& operator=(const JpegReader&) = delete;
+
+  bool ReadHeader(Bytes in) {
+    if (setjmp(errors_.back) != 0) return false;
+    jpeg_create_decompress(&info_);
+    info_.progress = &progress_;
+    jpeg_mem_src(&info_, in.data(), static_cast<unsigned long>(in.size()));
+    jpeg_read_header(&info_, TRUE);
+    info_.out_color_space = JCS_RGB;
+    return true;
+  }
+  bool ReadRows(Canvas* canvas) {
+    if (setjmp(errors_.back) != 0) return false;
+    jpeg_start_decompress(&info_);
+    while (info_.output_scanline < info_.output_height) {
+      JSAMPROW row = canvas->row(info_.output_scanline);
+      jpeg_read_scanlines(&info_, &row, 1);
+    }
+    return true;
+  }
+  const jpeg_decompress_struct& info() const { return info_; }
+  std::string why() const { return errors_.why; }
+
+ private:
+  jpeg_decompress_struct info_;
+  JpegErrors errors_;
+  jpeg_progress_mgr progress_;
+};
+
+}  // namespace
+
+Outcome DecodeJpeg(Bytes in, Canvas* canvas) {
+  JpegReader reader;
+  if (!reader.ReadHeader(in)) return Corrupt(reader.why());
+  const jpeg_decompress_struct& info = reader.info();
+  if (info.jpeg_color_space != JCS_YCbCr && info.jpeg_color_space != JCS_RGB &&
+      info.jpeg_color_space != JCS_GRAYSCALE) {
+    const bool ink = info.jpeg_color_space == JCS_CMYK || info.jpeg_color_space == JCS_YCCK;
+    return Unsupported("has " + std::to_string(info.num_components) + " components" +
+                       (ink ? " (CMYK)" : "") + ", wanted gray, YCbCr or RGB");
+  }
+  Outcome begun = canvas->Begin(info.image_width, info.image_height);
+  if (!begun.ok()) return begun;
+  if (!reader.ReadRows(canvas)) return Corrupt(reader.why());
+  return {};
+}
+
+}  // namespace ge_image
