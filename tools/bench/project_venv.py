@@ -25,5 +25,5 @@ def enter(*packages):
         os.execv(python, [str(python), *sys.argv])
     sys.stderr.write(f"{sys.argv[0]}: needs the Python package(s) {', '.join(missing)}, "
                      f"which {sys.executable} lacks; run: tools/setup/install.sh "
-                     f"{'all' if set(missing) & {'openvino', 'highspy', 'netron', 'nnsmith'} else 'test'}\n")
+                     f"{'all' if set(missing) & {'openvino', 'highspy', 'netron'} else 'test'}\n")
     sys.exit(2)

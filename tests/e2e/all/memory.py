@@ -23,7 +23,9 @@ FEEDS = {
 
 
 def flags(model, engines):
-    return [str(ROOT / "build/models" / f"{model}.onnx"), "--input", FEEDS[model] + ":rand", "--engines", engines, "--threads", "1"]
+    # Analytic prices: what the run learns must not give the dump another plan.
+    return [str(ROOT / "build/models" / f"{model}.onnx"), "--input", FEEDS[model] + ":rand", "--engines", engines, "--threads", "1",
+            "--prices", "analytic"]
 
 
 def report(model, engines):
