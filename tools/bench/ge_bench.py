@@ -51,10 +51,6 @@ def flags(folder, known, engines, threads, isa):
     return out
 
 
-def explain(ge, model, common, extra=(), timeout=600):
-    return call([str(ge), "explain", str(model), "--json", *common, *extra], timeout)
-
-
 def time_plans(bench, model, common, plans, moves, rounds, clock="wall", processes=1,
                timeout=3600):
     """ge-bench's answer for `plans` and so many single moves; each that ran gets "ratio", "low" and

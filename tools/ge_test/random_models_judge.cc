@@ -93,13 +93,12 @@ class NoiseMaker {
       if (it != instead.end()) *v = it->second;
     };
     for (Node& n : nodes) {
-      if (IsCentring(n) && instead.count(n.inputs[0]) == 0) {
-        // Equal numbers that were only moved here carry equal noise, if any.
-        const ValueId x = n.inputs[0];
-        if (IsNoisy(typed.value(x).type.dtype))
-          instead[x] = AddNoise(g, fn, x, typed.value(x).type);
-      }
+      // Equal numbers that were only moved here carry equal noise, if any; other readers keep them.
+      const ValueId x = IsCentring(n) ? n.inputs[0] : 0;
       for (ValueId& v : n.inputs) replace(&v);
+      if (x != 0 && instead.count(x) == 0 && IsNoisy(typed.value(x).type.dtype)) {
+        n.inputs[0] = AddNoise(g, fn, x, typed.value(x).type);
+      }
       const bool rounded = IsRounded(n);
       const std::vector<ValueId> outputs = n.outputs;
       g->fn(fn).nodes.push_back(std::move(n));

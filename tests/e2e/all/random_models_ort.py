@@ -110,9 +110,6 @@ def known_fault(node):
 
 def peers_fault(model, feed, folder):
     """"" or the operator in which ONNX Runtime alone differs from ONNX's reference."""
-    found = next((n.op_type for n in model.graph.node if known_fault(n)), "")
-    if found:
-        return found
     whole, outputs = copy.deepcopy(model), {o.name for o in model.graph.output}
     whole.graph.output.extend(onnx.ValueInfoProto(name=o) for n in model.graph.node
                               for o in n.output if o and o not in outputs)
@@ -122,6 +119,11 @@ def peers_fault(model, feed, folder):
         inputs = {i: values[i] for i in node.input if i}
         try:
             one_node = alone(model, node, inputs)
+            if known_fault(node):
+                theirs = [values[o.name] for o in one_node.graph.output]
+                if not all(map(alike, theirs, ours(one_node, inputs, folder))):
+                    return node.op_type
+                continue
             want = ReferenceEvaluator(one_node).run(None, inputs)
             if all(map(alike, [values[o.name] for o in one_node.graph.output], want)):
                 continue
