@@ -19,4 +19,11 @@ std::vector<std::unique_ptr<Pass>> MakePipeline() {
   return passes;
 }
 
+std::vector<std::unique_ptr<Pass>> MakePartsPipeline() {
+  std::vector<std::unique_ptr<Pass>> passes;
+  passes.push_back(std::make_unique<FoldConstants>());
+  passes.push_back(std::make_unique<DropDead>());
+  return passes;
+}
+
 }  // namespace ge

@@ -147,6 +147,17 @@ class Builder {
   // Nodes with a decomposition stay whole or become their parts, whichever is cheaper.
   Status Decompose() {
     if (!HasDecompositions(function())) return {};
+    GE_RETURN_IF_ERROR(ChooseParts());
+    return c_->expanded.empty() ? Status() : FoldParts();
+  }
+
+  Status FoldParts() {
+    if (!options_.fold_parts) return {};
+    std::vector<StageTime> times;  // they are in the stage's
+    return options_.fold_parts(&c_->graph, &times);
+  }
+
+  Status ChooseParts() {
     if (options_.place.expanded) {
       c_->expanded = *options_.place.expanded;
       ExpandAgain(&c_->graph, c_->fn, c_->expanded, &notes_);
@@ -168,6 +179,7 @@ class Builder {
     if (placed.code() == Code::kUnsupported && !struck_.empty() &&
         ExpandAll(&c_->graph, c_->fn, "no engine that takes it whole could compile it", &notes_)) {
       struck_.clear(), c_->offers = {}, c_->plan = {};
+      GE_RETURN_IF_ERROR(FoldParts());
       GE_RETURN_IF_ERROR(Query());
       placed = place();
     }

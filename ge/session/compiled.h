@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <set>
@@ -122,7 +123,9 @@ struct BuildOptions {
   PlaceOptions place;
   StreamOptions streams;
   MemoryOptions memory;
-  bool check = true;                // tests alone switch it off
+  bool check = true;  // tests alone switch it off
+  // Folds constants where a node became its parts; null = they are computed in each run.
+  std::function<Status(Graph*, std::vector<StageTime>*)> fold_parts;
   uint64_t memory_limit_bytes = 0;  // arenas and outputs of one run; 0 = 3/4 of the machine's
   StageId stop_after = StageId::kCheck;
   Runner::Options runner;

@@ -65,6 +65,9 @@ Result<std::unique_ptr<Session>> Session::Create(SessionOptions options) {
   GE_RETURN_IF_ERROR(s->LoadEngines());
   s->StartPricing();
   s->evaluator_ = MakeEvaluator(s->engines_);
+  s->options_.build.fold_parts = [session = s.get()](Graph* g, std::vector<StageTime>* times) {
+    return session->RunPasses(g, MakePartsPipeline(), times);
+  };
   return s;
 }
 
@@ -158,7 +161,7 @@ Status Session::Prepare() {
   GE_RETURN_IF_ERROR(runner.RunStage(
       StageId::kInfer, [this] { return Infer(&graph_); }, verify));
   times_ = runner.times();
-  GE_RETURN_IF_ERROR(RunPasses(&graph_, &times_));
+  GE_RETURN_IF_ERROR(RunPasses(&graph_, MakePipeline(), &times_));
   SpillConstants(&graph_, loaded_graph_, &mapped_);
   return InitStates();
 }
@@ -168,7 +171,8 @@ Status Session::InferOnly(Graph* graph) const {
   return Infer(graph);
 }
 
-Status Session::RunPasses(Graph* graph, std::vector<StageTime>* times) {
+Status Session::RunPasses(Graph* graph, const std::vector<std::unique_ptr<Pass>>& passes,
+                          std::vector<StageTime>* times) const {
   Runner::Options options = options_.build.runner;
   options.skip.insert(options_.skip_passes.begin(), options_.skip_passes.end());
   Runner runner(std::move(options));
@@ -176,7 +180,7 @@ Status Session::RunPasses(Graph* graph, std::vector<StageTime>* times) {
   context.evaluator = evaluator_.get();
   context.done_reading = [](const void* data, uint64_t bytes) { DropMappedPages(data, bytes); };
   Status status = runner.RunPasses(
-      graph, MakePipeline(), context, [](const Graph& g) { return Verify(g); },
+      graph, passes, context, [](const Graph& g) { return Verify(g); },
       [](Graph* g) { return Infer(g); });
   times->insert(times->end(), runner.times().begin(), runner.times().end());
   return status;
@@ -249,7 +253,7 @@ Result<Graph> Session::BindAndFold(const Entry& entry, std::span<const TensorVie
       StageId::kBind, [&] { return Bind(&bound, entry.name, shapes); },
       [&] { return Verify(bound); }));
   *times = runner.times();
-  GE_RETURN_IF_ERROR(RunPasses(&bound, times));
+  GE_RETURN_IF_ERROR(RunPasses(&bound, MakePipeline(), times));
   return bound;
 }
 

@@ -142,7 +142,8 @@ class Session {
   // BuildCompiled, with the plan that a rehearsal found where one is kept.
   Result<std::shared_ptr<Compiled>> BuildOrRecall(Graph bound, FunctionId fn,
                                                   const BuildOptions& build);
-  Status RunPasses(Graph* graph, std::vector<StageTime>* times);
+  Status RunPasses(Graph* graph, const std::vector<std::unique_ptr<Pass>>& passes,
+                   std::vector<StageTime>* times) const;
   std::shared_ptr<Compiled> LookUp(const Entry* entry, uint64_t hash,
                                    std::span<const TensorView> inputs);
   void Evict();

@@ -39,5 +39,8 @@ class Pass {
 
 // The passes of passes/pipeline.def, in its order.
 std::vector<std::unique_ptr<Pass>> MakePipeline();
+// Those for the parts that PLACE made of a node: constants among them fold. No recognition, which
+// would make the node again.
+std::vector<std::unique_ptr<Pass>> MakePartsPipeline();
 
 }  // namespace ge

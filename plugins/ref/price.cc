@@ -13,7 +13,9 @@ struct Class {
   double ns_per_byte;     // read and written
 };
 constexpr Class kMatrix = {0.14, 1.0, 0, 0};
-constexpr double kNsPerPacked = 1.1;  // element of a matrix kernel's panel
+constexpr double kNsPerPacked = 1.1;           // element of a matrix kernel's panel
+constexpr Class kIntegers = {1.9, 1.0, 0, 0};  // tap by tap, in 64 bits or double
+constexpr Class kQuantized = {0, 5, 0, 0.1};
 constexpr Class kRecurrent = {2, 30, 0, 0};
 constexpr Class kMoved = {0, 0, 0, 0.15};     // whole rows are copied
 constexpr Class kStrided = {0, 1.5, 0, 0.1};  // element by element
@@ -34,6 +36,13 @@ const Class& ClassOf(std::string_view op) {
       {"ConvTranspose", &kMatrix},
       {"Gemm", &kMatrix},
       {"MatMul", &kMatrix},
+      {"ConvInteger", &kIntegers},
+      {"QLinearConv", &kIntegers},
+      {"MatMulInteger", &kIntegers},
+      {"QLinearMatMul", &kIntegers},
+      {"QuantizeLinear", &kQuantized},
+      {"DequantizeLinear", &kQuantized},
+      {"DynamicQuantizeLinear", &kQuantized},
       {"LSTM", &kRecurrent},
       {"Concat", &kMoved},
       {"Split", &kMoved},
@@ -96,7 +105,11 @@ Effort EffortOf(const NodeView& n, std::string_view op) {
     const double taps = Ratio(CountOf(w), w.dims[0]) * static_cast<double>(n.Int("group", 1));
     return {CountOf(at) * Ratio(CountOf(w), w.dims[0]), positions * taps};
   }
-  if (op == "MatMul" || op == "Gemm") {
+  if (op == "ConvInteger" || op == "QLinearConv") {
+    const TensorType w = n.in(op == "QLinearConv" ? 3 : 1);
+    return {CountOf(n.out(0)) * Ratio(CountOf(w), w.dims[0]), 0};
+  }
+  if (op == "MatMul" || op == "Gemm" || op == "MatMulInteger" || op == "QLinearMatMul") {
     const TensorType a = n.in(0);
     const bool turned = op == "Gemm" && n.Int("transA", 0) != 0;
     const int64_t depth = a.dims[turned ? 0 : a.rank - 1];

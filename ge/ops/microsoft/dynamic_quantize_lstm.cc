@@ -92,14 +92,26 @@ ValueId QuantLstmWeight(Steps* s, size_t weight, size_t scale) {
 // Steps that are written out one by one; longer sequences run as one LSTM in floats.
 constexpr int64_t kMostQuantLstmSteps = 512;
 
-// The value through eight bits and back, by the range of what it holds then.
-ValueId ThroughBytes(Steps* s, Transaction& t, FunctionId fn, const Node& node, ValueId v) {
+// A value in eight bits, by the range of what it holds then, with its scale and zero point.
+struct QuantLstmCodes {
+  ValueId codes, scale, zero;
+};
+QuantLstmCodes Quantized(Transaction& t, FunctionId fn, const Node& node, Steps* s, ValueId v) {
   const Type byte = TensorType(DType::kUint8, s->ShapeOf(v));
   const Type one = TensorType(DType::kFloat, Steps::Shape{});
   const Type point = TensorType(DType::kUint8, Steps::Shape{});
   const auto q =
       t.AddNode(fn, node.id, "", "DynamicQuantizeLinear", {v}, {}, {byte, one, point}, {&node});
-  return s->Node1("DequantizeLinear", {q[0], q[1], q[2]}, DType::kFloat, s->ShapeOf(v));
+  return {q[0], q[1], q[2]};
+}
+
+// x times quantized weights [rows, columns], summed in integers.
+ValueId QuantLstmProduct(Steps* s, const QuantLstmCodes& x, const QuantLstmCodes& w) {
+  Steps::Shape shape = s->ShapeOf(x.codes);
+  shape.back() = s->ShapeOf(w.codes).back();
+  const ValueId sums =
+      s->Node1("MatMulInteger", {x.codes, w.codes, x.zero, w.zero}, DType::kInt32, shape);
+  return s->Pair("Mul", s->Cast(sums, DType::kFloat), s->Pair("Mul", w.scale, x.scale));
 }
 
 // One direction; answers Y [steps, batch, hidden], Y_h and Y_c [batch, hidden].
@@ -107,15 +119,19 @@ struct QuantLstmRun {
   ValueId y, h, c;
 };
 QuantLstmRun RunQuantLstm(Steps* s, Transaction& t, FunctionId fn, const Node& node, int64_t dir,
-                          ValueId x, ValueId weights, ValueId recurrence, bool backwards) {
-  const int64_t steps = s->Size(x, 0), batch = s->Size(x, 1), hidden = s->Size(recurrence, 2);
+                          const QuantLstmCodes& x, bool backwards) {
+  const int64_t steps = s->Size(x.codes, 0), batch = s->Size(x.codes, 1);
+  const int64_t hidden = s->Size(s->In(2), 1);
   const auto of_dir = [&](ValueId v) {
     Steps::Shape shape = s->ShapeOf(v);
     shape.erase(shape.begin());
     return s->Reshape(s->Slice(v, 0, dir, dir + 1), shape);
   };
-  const ValueId r = s->SwapLast(of_dir(recurrence));
-  ValueId gates = s->MatMul(x, s->SwapLast(of_dir(weights)));  // [steps, batch, 4 * hidden]
+  const auto weights = [&](size_t codes, size_t scale) -> QuantLstmCodes {
+    return {of_dir(s->In(codes)), of_dir(s->In(scale)), of_dir(s->In(scale + 1))};
+  };
+  const QuantLstmCodes r = weights(2, 10);
+  ValueId gates = QuantLstmProduct(s, x, weights(1, 8));  // [steps, batch, 4 * hidden]
   if (s->Has(3)) {
     const ValueId b = of_dir(s->In(3));
     gates = s->Pair(
@@ -133,7 +149,8 @@ QuantLstmRun RunQuantLstm(Steps* s, Transaction& t, FunctionId fn, const Node& n
   for (int64_t k = 0; k < steps; ++k) {
     const int64_t at = backwards ? steps - 1 - k : k;
     const ValueId here = s->Reshape(s->Slice(gates, 0, at, at + 1), {batch, 4 * hidden});
-    const ValueId sum = s->Pair("Add", here, s->MatMul(ThroughBytes(s, t, fn, node, run.h), r));
+    const ValueId sum =
+        s->Pair("Add", here, QuantLstmProduct(s, Quantized(t, fn, node, s, run.h), r));
     const auto gate = [&](const char* op, int64_t g) {
       return s->Map(op, {s->Slice(sum, 1, g * hidden, (g + 1) * hidden)});
     };
@@ -155,13 +172,11 @@ std::vector<ValueId> WriteQuantLstmOut(Steps* s, Transaction& t, FunctionId fn, 
                      !HasAttr(node, "clip") && AttrInt(node, "input_forget", 0) == 0;
   if (!plain || x[0] < 1 || x[0] > kMostQuantLstmSteps || x[1] * r[1] < 1) return {};
   const std::string_view way = AttrString(node, "direction", "forward");
-  const ValueId input = ThroughBytes(s, t, fn, node, s->In(0));
-  const ValueId weights = QuantLstmWeight(s, 1, 8), recurrence = QuantLstmWeight(s, 2, 10);
+  const QuantLstmCodes input = Quantized(t, fn, node, s, s->In(0));
   std::vector<ValueId> y, h, c;
   for (int64_t dir = 0; dir < r[0]; ++dir) {
     const bool backwards = way == "reverse" || dir == 1;
-    const QuantLstmRun run =
-        RunQuantLstm(s, t, fn, node, dir, input, weights, recurrence, backwards);
+    const QuantLstmRun run = RunQuantLstm(s, t, fn, node, dir, input, backwards);
     y.push_back(s->Reshape(run.y, {x[0], 1, x[1], r[1]}));
     h.push_back(s->Reshape(run.h, {1, x[1], r[1]}));
     c.push_back(s->Reshape(run.c, {1, x[1], r[1]}));

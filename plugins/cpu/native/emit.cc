@@ -58,6 +58,14 @@ void NativeBuilder::EmitMain(const Unit& u) {
       return EmitIntegers(u);
     case Kind::kLstm:
       return EmitLstm(u);
+    case Kind::kIntegerConv:
+      return EmitIntegerConv(u);
+    case Kind::kIntegerProduct:
+      return EmitIntegerProduct(u);
+    case Kind::kQuantize:
+      return EmitQuantize(u);
+    case Kind::kDequantize:
+      return EmitDequantize(u);
     default:
       return Builder::EmitMain(u);
   }

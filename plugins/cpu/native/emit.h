@@ -2,6 +2,9 @@
 // lifetimes are the base's affair; tensors stay plain. Used once, by one thread; throws.
 #pragma once
 
+#include <map>
+#include <tuple>
+
 #include "plugins/cpu/segment/engine.h"
 
 namespace ge_native {
@@ -32,6 +35,15 @@ class NativeBuilder final : public Builder {
   void EmitEqual(const Unit& u);
   void EmitIntegers(const Unit& u);
   void EmitLstm(const Unit& u);
+  // Works on 8-bit codes: emit_quantized.cc.
+  void EmitIntegerConv(const Unit& u);
+  void EmitIntegerProduct(const Unit& u);
+  void EmitQuantize(const Unit& u);
+  void EmitDequantize(const Unit& u);
+  template <class Plan>
+  Place PackCodes(const Unit& u, const Plan& plan);
+  void AddQuantized(const Unit& u, const std::string& label, Place weights, uint64_t scratch,
+                    std::unique_ptr<Work> work);
 
   // A matrix operand, dense; *turned when its two last axes lie the other way around.
   Rep Matrix(uint32_t v, bool turn, bool may_turn, bool* turned);
@@ -42,6 +54,8 @@ class NativeBuilder final : public Builder {
                 std::vector<Place> reads);
 
   const Machine& machine_;
+  // Packed codes by weights and zero point: a recurrence multiplies by the same ones in each step.
+  std::map<std::tuple<Kind, uint32_t, uint32_t>, Place> codes_;
 };
 
 // A convolution whose one window covers all of a picture: a product of the batch's rows.

@@ -37,6 +37,26 @@ double LstmNs(const LstmSpec& s, const Machine& m) {
          cells * ByIsa(m, 2.5, 5.5, 15) / m.compute;
 }
 
+// Rates of products of 16-bit integers, multiply-adds a ns.
+double IntegerRate(const Machine& m) { return ByIsa(m, 70, 40, 16) * m.compute; }
+
+double IntegerProductNs(const Unit& u, const Parser& p, const Machine& m) {
+  const double weights = BytesOf(p, u.in[QuantIn::kW]);
+  const double rows = static_cast<double>(Product(u.dims) / u.dims.back());
+  return std::max(rows * weights / IntegerRate(m), 2 * weights / (14 * m.stream[2])) +
+         static_cast<double>(Product(u.dims)) * 0.3;
+}
+
+double IntegerConvNs(const Unit& u, const Parser& p, const Machine& m) {
+  const ConvSpec& c = u.conv;
+  const double depth = static_cast<double>(Product(c.weights) / c.dst[1]);
+  const double n = static_cast<double>(Product(u.dims));
+  const double pixels = n / static_cast<double>(c.dst[1]) * static_cast<double>(c.groups);
+  const bool runs = Product(c.stride) == 1;
+  return n * depth / IntegerRate(m) + pixels * depth * (runs ? 0.06 : 0.7) / m.compute +
+         BytesOf(p, u.in[0]) * 0.15 + n * 0.3;
+}
+
 double WorkNs(const Unit& u, const Parser& p, const Machine& m) {
   const double n = static_cast<double>(Product(u.dims));
   switch (u.kind) {
@@ -59,6 +79,14 @@ double WorkNs(const Unit& u, const Parser& p, const Machine& m) {
       return n * 1.4;
     case Kind::kIntegers:
       return n * 0.3;
+    case Kind::kIntegerConv:
+      return IntegerConvNs(u, p, m);
+    case Kind::kIntegerProduct:
+      return IntegerProductNs(u, p, m);
+    case Kind::kQuantize:
+      return n * ByIsa(m, 0.5, 0.6, 1.5) * (u.in.size() > 1 ? 1 : 1.4);
+    case Kind::kDequantize:
+      return n * ByIsa(m, 0.2, 0.25, 0.5);
     default:
       return LstmNs(u.lstm, m);
   }
@@ -90,6 +118,10 @@ Price PriceOf(const Unit& u, const Parser& p, const Machine& m) {
     case Kind::kEqual:
     case Kind::kIntegers:
     case Kind::kLstm:
+    case Kind::kIntegerConv:
+    case Kind::kIntegerProduct:
+    case Kind::kQuantize:
+    case Kind::kDequantize:
       break;
     default:
       return LoopPriceOf(u, p, m);

@@ -18,6 +18,7 @@ enum class Types {
   kFloat,   // float32
   kWord,    // 4 bytes, moved and not looked at
   kNumber,  // float32, int32, int64, bool
+  kCode,    // float32, int32, int8, uint8
   kAny,     // whole bytes, moved
 };
 
@@ -26,64 +27,81 @@ struct Parser::Entry {
   bool (Parser::*parse)(uint32_t, Unit*, Why*) const;
   Types types = Types::kFloat;
   uint32_t data = 1;
+  static const Entry kTable[];
+};
+
+constexpr Parser::Entry Parser::Entry::kTable[] = {
+    {"Conv", &Parser::Conv},
+    {"ConvTranspose", &Parser::ConvTranspose},
+    {"MatMul", &Parser::MatMul, Types::kFloat, 0},
+    {"Gemm", &Parser::Gemm, Types::kFloat, 0},
+    {"MaxPool", &Parser::Pool},
+    {"AveragePool", &Parser::Pool},
+    {"GlobalAveragePool", &Parser::GlobalPool},
+    {"GlobalMaxPool", &Parser::GlobalPool},
+    {"ReduceMean", &Parser::ReduceOp},
+    {"ReduceSum", &Parser::ReduceOp},
+    {"ReduceMax", &Parser::ReduceOp},
+    {"ReduceMin", &Parser::ReduceOp},
+    {"Relu", &Parser::Unary},
+    {"LeakyRelu", &Parser::Unary},
+    {"Sigmoid", &Parser::Unary},
+    {"Tanh", &Parser::Unary},
+    {"HardSigmoid", &Parser::Unary},
+    {"HardSwish", &Parser::Unary},
+    {"Gelu", &Parser::Unary},
+    {"Erf", &Parser::Unary},
+    {"Exp", &Parser::Unary},
+    {"Sqrt", &Parser::Unary},
+    {"Abs", &Parser::Unary},
+    {"Neg", &Parser::Unary},
+    {"Reciprocal", &Parser::Unary},
+    {"Sin", &Parser::Unary},
+    {"Cos", &Parser::Unary},
+    {"Log", &Parser::Unary},
+    {"Floor", &Parser::Unary},
+    {"Ceil", &Parser::Unary},
+    {"Round", &Parser::Unary},
+    {"Sign", &Parser::Unary},
+    {"Elu", &Parser::Unary},
+    {"Softplus", &Parser::Unary},
+    {"Add", &Parser::Binary, Types::kNumber, 0},
+    {"Sub", &Parser::Binary, Types::kNumber, 0},
+    {"Mul", &Parser::Binary, Types::kNumber, 0},
+    {"Div", &Parser::Binary, Types::kNumber, 0},
+    {"Max", &Parser::Binary, Types::kNumber, 0},
+    {"Min", &Parser::Binary, Types::kNumber, 0},
+    {"Pow", &Parser::Pow},
+    {"Clip", &Parser::Clip},
+    {"BatchNormalization", &Parser::BatchNorm, Types::kFloat, 0},
+    {"Softmax", &Parser::Softmax},
+    {"LayerNormalization", &Parser::LayerNorm, Types::kFloat, 0},
+    {"Concat", &Parser::Concat, Types::kWord, 0},
+    {"Resize", &Parser::Resize},
+    {"Reshape", &Parser::View, Types::kAny},
+    {"Flatten", &Parser::View, Types::kAny},
+    {"Squeeze", &Parser::View, Types::kAny},
+    {"Unsqueeze", &Parser::View, Types::kAny},
+    {"Identity", &Parser::View, Types::kAny},
+    {"Transpose", &Parser::Transpose, Types::kWord},
+    {"Slice", &Parser::Slice, Types::kWord},
+    {"Split", &Parser::Split, Types::kWord},
+    {"Expand", &Parser::Expand, Types::kWord},
+    {"Gather", &Parser::Gather, Types::kAny, 0},
+    {"Cast", &Parser::Cast, Types::kNumber, 0},
+    {"Equal", &Parser::Equal, Types::kNumber, 0},
+    {"LSTM", &Parser::Lstm, Types::kFloat, 0},
+    {"ConvInteger", &Parser::ConvInteger, Types::kCode, 0},
+    {"QLinearConv", &Parser::ConvInteger, Types::kCode, 0},
+    {"MatMulInteger", &Parser::MatMulInteger, Types::kCode, 0},
+    {"QLinearMatMul", &Parser::MatMulInteger, Types::kCode, 0},
+    {"DynamicQuantizeLinear", &Parser::Quantize, Types::kCode, 0},
+    {"QuantizeLinear", &Parser::Quantize, Types::kCode, 0},
+    {"DequantizeLinear", &Parser::Dequantize, Types::kCode, 0},
 };
 
 const Parser::Entry* Parser::Find(std::string_view op) {
-  static constexpr Entry kTable[] = {
-      {"Conv", &Parser::Conv},
-      {"ConvTranspose", &Parser::ConvTranspose},
-      {"MatMul", &Parser::MatMul, Types::kFloat, 0},
-      {"Gemm", &Parser::Gemm, Types::kFloat, 0},
-      {"MaxPool", &Parser::Pool},
-      {"AveragePool", &Parser::Pool},
-      {"GlobalAveragePool", &Parser::GlobalPool},
-      {"GlobalMaxPool", &Parser::GlobalPool},
-      {"ReduceMean", &Parser::ReduceOp},
-      {"ReduceSum", &Parser::ReduceOp},
-      {"ReduceMax", &Parser::ReduceOp},
-      {"ReduceMin", &Parser::ReduceOp},
-      {"Relu", &Parser::Unary},
-      {"LeakyRelu", &Parser::Unary},
-      {"Sigmoid", &Parser::Unary},
-      {"Tanh", &Parser::Unary},
-      {"HardSigmoid", &Parser::Unary},
-      {"HardSwish", &Parser::Unary},
-      {"Gelu", &Parser::Unary},
-      {"Erf", &Parser::Unary},
-      {"Exp", &Parser::Unary},
-      {"Sqrt", &Parser::Unary},
-      {"Abs", &Parser::Unary},
-      {"Neg", &Parser::Unary},
-      {"Reciprocal", &Parser::Unary},
-      {"Sin", &Parser::Unary},
-      {"Add", &Parser::Binary, Types::kNumber, 0},
-      {"Sub", &Parser::Binary, Types::kNumber, 0},
-      {"Mul", &Parser::Binary, Types::kNumber, 0},
-      {"Div", &Parser::Binary, Types::kNumber, 0},
-      {"Max", &Parser::Binary, Types::kNumber, 0},
-      {"Min", &Parser::Binary, Types::kNumber, 0},
-      {"Pow", &Parser::Pow},
-      {"Clip", &Parser::Clip},
-      {"BatchNormalization", &Parser::BatchNorm, Types::kFloat, 0},
-      {"Softmax", &Parser::Softmax},
-      {"LayerNormalization", &Parser::LayerNorm, Types::kFloat, 0},
-      {"Concat", &Parser::Concat, Types::kWord, 0},
-      {"Resize", &Parser::Resize},
-      {"Reshape", &Parser::View, Types::kAny},
-      {"Flatten", &Parser::View, Types::kAny},
-      {"Squeeze", &Parser::View, Types::kAny},
-      {"Unsqueeze", &Parser::View, Types::kAny},
-      {"Identity", &Parser::View, Types::kAny},
-      {"Transpose", &Parser::Transpose, Types::kWord},
-      {"Slice", &Parser::Slice, Types::kWord},
-      {"Split", &Parser::Split, Types::kWord},
-      {"Expand", &Parser::Expand, Types::kWord},
-      {"Gather", &Parser::Gather, Types::kAny, 0},
-      {"Cast", &Parser::Cast, Types::kNumber, 0},
-      {"Equal", &Parser::Equal, Types::kNumber, 0},
-      {"LSTM", &Parser::Lstm, Types::kFloat, 0},
-  };
-  for (const Entry& e : kTable) {
+  for (const Entry& e : Entry::kTable) {
     if (op == e.op) return &e;
   }
   return nullptr;
@@ -143,13 +161,16 @@ bool Parser::CheckValue(uint32_t v, const std::string& name, bool index, const E
   const uint32_t bits = gp::ElementBits(t.dtype);
   const Types types = index ? Types::kFloat : entry.types;
   const bool number = t.dtype == GE_I32 || t.dtype == GE_I64 || t.dtype == GE_BOOL;
+  const bool code = t.dtype == GE_I32 || t.dtype == GE_I8 || t.dtype == GE_U8;
   const bool fits = types == Types::kFloat    ? t.dtype == GE_F32
                     : types == Types::kNumber ? number || t.dtype == GE_F32
+                    : types == Types::kCode   ? code || t.dtype == GE_F32
                     : types == Types::kWord   ? bits == 32
                                               : bits >= 8;
   if (!fits) {
     const char* wanted = types == Types::kFloat    ? "float32"
                          : types == Types::kNumber ? "float32, int32, int64 and bool"
+                         : types == Types::kCode   ? "float32, int32, int8 and uint8"
                          : types == Types::kWord   ? "4-byte elements"
                                                    : "elements of whole bytes";
     return why->Say(GE_WHY_DTYPE, name + " is " + gp::DTypeName(t.dtype) + ", only " + wanted);
@@ -263,6 +284,23 @@ bool Parser::Unary(uint32_t i, Unit* u, Why* why) const {
     p.fn = Fn::kReciprocal;
   } else if (op == "Sin") {
     p.fn = Fn::kSin;
+  } else if (op == "Cos") {
+    p.fn = Fn::kCos;
+  } else if (op == "Log") {
+    p.fn = Fn::kLog;
+  } else if (op == "Floor") {
+    p.fn = Fn::kFloor;
+  } else if (op == "Ceil") {
+    p.fn = Fn::kCeil;
+  } else if (op == "Round") {
+    p.fn = Fn::kRound;
+  } else if (op == "Sign") {
+    p.fn = Fn::kSign;
+  } else if (op == "Elu") {
+    p.fn = Fn::kElu;
+    p.a = static_cast<float>(gp::AttrFloat(n, "alpha", 1));
+  } else if (op == "Softplus") {
+    p.fn = Fn::kSoftplus;
   } else {
     return why->Say(GE_WHY_OP, "no kernel for this operator");
   }

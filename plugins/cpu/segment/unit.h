@@ -65,12 +65,16 @@ enum class Kind {
   kSlice,   // one box for each output: Slice, Split
   kExpand,  //
   // No loops of segment/: an engine that takes these has works of its own.
-  kResample,  // Resize, nearest by any factor or linear
-  kGather,    // in: data, indices
-  kCast,      //
-  kEqual,     // in: two of one dtype; out: bool, or float32 where a Cast follows
-  kIntegers,  // in[0] fn in[1]
-  kLstm,      // in: x, w, r, then bias, h and c, or 0; out: y, y_h and y_c, or 0
+  kResample,        // Resize, nearest by any factor or linear
+  kGather,          // in: data, indices
+  kCast,            //
+  kEqual,           // in: two of one dtype; out: bool, or float32 where a Cast follows
+  kIntegers,        // in[0] fn in[1]
+  kIntegerConv,     // in: by QuantIn
+  kIntegerProduct,  // in: by QuantIn
+  kQuantize,        // in: x, scale, zero or 0, or x alone; out: y, then maybe scale and zero
+  kDequantize,      // in: x, scale, zero or 0
+  kLstm,            // in: x, w, r, then bias, h and c, or 0; out: y, y_h and y_c, or 0
 };
 
 // How element i of an axis of a resized tensor is made: x[at] + w * (x[next] - x[at]), or x[at]
@@ -86,6 +90,16 @@ struct LstmSpec {
   bool reverse = false;  // of the first direction; the second always is
   bool input_forget = false;
   float clip = 0;  // 0: none
+};
+
+// Positions in Unit::in of kIntegerConv and kIntegerProduct; 0 where there is none. Weights and
+// their zero points are constants; without y_scale the result is the sums, int32.
+struct QuantIn {
+  enum : size_t { kX, kW, kXZero, kWZero, kXScale, kWScale, kYScale, kYZero, kBias, kCount };
+};
+// A scale for each of `dim` slices of a tensor [outer, dim, inner]; 1 for a scale for all.
+struct QuantGrid {
+  int64_t outer = 1, dim = 1, inner = 1;
 };
 
 struct Box {
@@ -115,6 +129,7 @@ struct Unit {
   std::vector<Taps> taps;  // kResample: by axis; empty where the axis stays
   Fn fn = Fn::kAdd;        // kIntegers
   LstmSpec lstm;
+  QuantGrid grid;  // kQuantize, kDequantize
 };
 
 class Parser {
@@ -151,6 +166,8 @@ class Parser {
               bool transposed, Dims* stride, Dims* dilation, Dims* pad_l, Dims* pad_r,
               Why* why) const;
 
+  // Geometry alone, from the inputs at these positions.
+  bool ConvShape(uint32_t i, uint32_t x, uint32_t w, ConvSpec* c, Why* why) const;
   bool Conv(uint32_t i, Unit* u, Why* why) const;
   bool ConvTranspose(uint32_t i, Unit* u, Why* why) const;
   bool MatMul(uint32_t i, Unit* u, Why* why) const;
@@ -178,6 +195,13 @@ class Parser {
   bool Equal(uint32_t i, Unit* u, Why* why) const;
   bool IntegerMath(uint32_t i, Unit* u, Why* why) const;
   bool Lstm(uint32_t i, Unit* u, Why* why) const;
+  bool ConvInteger(uint32_t i, Unit* u, Why* why) const;
+  bool MatMulInteger(uint32_t i, Unit* u, Why* why) const;
+  bool Quantize(uint32_t i, Unit* u, Why* why) const;
+  bool Dequantize(uint32_t i, Unit* u, Why* why) const;
+  // Sets in by the node's operator: with scales (QLinear...) or without (...Integer).
+  bool QuantInputs(const ge_node& n, Unit* u, Why* why) const;
+  bool Grid(const ge_node& n, Unit* u, Why* why) const;
 
   const ge_graph& g_;
 };

@@ -50,19 +50,18 @@ bool Parser::Window(const ge_node& n, const Dims& src, const Dims& dst, const Di
   return true;
 }
 
-bool Parser::Conv(uint32_t i, Unit* u, Why* why) const {
+bool Parser::ConvShape(uint32_t i, uint32_t x, uint32_t w, ConvSpec* spec, Why* why) const {
   const ge_node& n = node(i);
-  if (n.n_in < 2 || n.in[1] == 0) return why->Say(GE_WHY_SHAPE, "no weights");
-  ConvSpec& c = u->conv;
-  u->kind = Kind::kConv;
-  c.src = dims(n.in[0]);
-  c.weights = dims(n.in[1]);
-  c.dst = u->dims;
+  if (n.n_in <= w || n.in[w] == 0) return why->Say(GE_WHY_SHAPE, "no weights");
+  ConvSpec& c = *spec;
+  c.src = dims(n.in[x]);
+  c.weights = dims(n.in[w]);
+  c.dst = dims(n.out[0]);
   c.groups = gp::AttrInt(n, "group", 1);
   if (c.src.size() < 3 || c.src.size() > 5) {
     return why->Say(GE_WHY_SHAPE, "rank " + std::to_string(c.src.size()) + ", only 3 to 5");
   }
-  if (!constant(n.in[1])) return why->Say(GE_WHY_DYNAMIC, "weights are not constant");
+  if (!constant(n.in[w])) return why->Say(GE_WHY_DYNAMIC, "weights are not constant");
   if (c.weights.size() != c.src.size() || c.groups < 1 || c.weights[0] % c.groups != 0 ||
       c.weights[1] * c.groups != c.src[1] || c.weights[0] != c.dst[1]) {
     return why->Say(GE_WHY_SHAPE, "weights " + ToText(c.weights) + " do not fit the input");
@@ -75,6 +74,13 @@ bool Parser::Conv(uint32_t i, Unit* u, Why* why) const {
     c.weights[0] /= c.groups;
     c.weights.insert(c.weights.begin(), c.groups);
   }
+  return true;
+}
+
+bool Parser::Conv(uint32_t i, Unit* u, Why* why) const {
+  const ge_node& n = node(i);
+  u->kind = Kind::kConv;
+  if (!ConvShape(i, 0, 1, &u->conv, why)) return false;
   u->in.push_back(n.in[1]);
   if (n.n_in > 2 && n.in[2] != 0) {
     if (!constant(n.in[2])) return why->Say(GE_WHY_DYNAMIC, "bias is not constant");

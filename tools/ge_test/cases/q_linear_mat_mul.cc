@@ -9,18 +9,24 @@ void QLinearMatMulCase(CaseMaker& m) {
                                             DType::kFloat8e4m3fnuz, DType::kFloat8e5m2fnuz};
   static const std::vector<DType> kScale = {DType::kFloat, DType::kFloat, DType::kFloat16,
                                             DType::kBfloat16};
-  const bool small = m.r.Chance(0.25);
-  const DType left = small ? m.r.Pick(kSmall) : m.dtype(), scale = m.r.Pick(kScale);
+  const bool usual = m.r.Chance(0.5);  // what exporters write
+  const bool small = !usual && m.r.Chance(0.25);
+  const DType left = small ? m.r.Pick(kSmall) : m.dtype();
+  const DType scale = usual ? DType::kFloat : m.r.Pick(kScale);
   const DType right = m.r.Pick(small ? kSmall : kByte), to = m.r.Pick(small ? kSmall : kByte);
-  const auto [a, b] = MakeByteProduct(m);
-  const Dims a_lines = LineShape(m, a, true), b_lines = LineShape(m, b, false);
+  auto [a, b] = MakeByteProduct(m);
+  if (usual && b.size() > 2) b.erase(b.begin(), b.end() - 2);
+  const Dims a_lines = usual ? Dims{} : LineShape(m, a, true), b_lines = LineShape(m, b, false);
   const Dims one = m.r.Chance(0.5) ? Dims{} : Dims{1};
   m.Add(Codes(m, left, a));
   m.Add(Scales(m, scale, a_lines));
   m.Add(Codes(m, left, a_lines));
-  m.Add(Codes(m, right, b));
+  const auto weight = [&](const std::shared_ptr<HostTensor>& t) {
+    usual ? m.AddConstant(t) : m.Add(t);
+  };
+  weight(Codes(m, right, b));
   m.Add(Scales(m, scale, b_lines));
-  m.Add(Codes(m, right, b_lines));
+  weight(Codes(m, right, b_lines));
   m.Add(small ? Scales(m, scale, one) : m.Numbers(scale, one, 50, 5000));
   m.Add(small ? m.Numbers(to, one, 0, 0) : Codes(m, to, one));
   m.c.typed = false;

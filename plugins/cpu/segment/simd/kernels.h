@@ -58,6 +58,9 @@ constexpr int64_t WinogradGroup(int64_t tiles, int64_t g) {
   return g * (tiles / n) + (g < more ? g : more);
 }
 
+// Rows of a block of integer products.
+inline constexpr int64_t kIntegerRows = 6;
+
 struct Simd {
   // y[i] = fn(x[i]); x may equal y.
   void (*unary)(Fn fn, float a, float b, const float* x, float* y, int64_t n);
@@ -102,6 +105,27 @@ struct Simd {
                  float* out, int64_t n);
   // y[r * ldy + i] = x[r * ldx + i] for r < rows, i < n. No overlap.
   void (*copy_rows)(const float* x, int64_t ldx, float* y, int64_t ldy, int64_t rows, int64_t n);
+
+  // c[i][j] = (add ? c[i][j] : 0) + sum over p < pairs, e < 2 of a[p][i][e] * b[p][j][e], modulo
+  // 2^32, for i < rows <= kIntegerRows, j < 2 * lanes. a is [pairs][kIntegerRows][2], b
+  // [pairs][2 * lanes][2]; all are in [-32767, 32767].
+  void (*integer_product)(const int16_t* a, const int16_t* b, int64_t pairs, bool add, int32_t* c,
+                          int64_t ldc, int64_t rows);
+  // y[2 * i] = x[i], y[2 * i + 1] = z[i].
+  void (*pair_rows)(const int16_t* x, const int16_t* z, int16_t* y, int64_t n);
+  // y[i] = x[i] - zero; x are int8 or uint8.
+  void (*widen_row)(const uint8_t* x, bool is_signed, int32_t zero, int16_t* y, int64_t n);
+  // *least and *most take in n elements, NaN left out.
+  void (*extremes)(const float* x, int64_t n, float* least, float* most);
+  // y[i] = x[i] / scale, rounded to even, + zero, clamped to int8 or uint8; NaN is the least.
+  void (*quantize_row)(const float* x, float scale, int32_t zero, bool is_signed, uint8_t* y,
+                       int64_t n);
+  // y[i] = (x[i] - zero) * scale.
+  void (*dequantize_row)(const uint8_t* x, bool is_signed, int32_t zero, float scale, float* y,
+                         int64_t n);
+  // y[i] = (sum[i] + bias) * scale[i * step], rounded to even, + zero, clamped.
+  void (*requantize_row)(const int32_t* sum, double bias, const double* scale, int64_t step,
+                         double zero, bool is_signed, uint8_t* y, int64_t n);
 
   // Winograd's F(h x w, 3 x 3), h and w 2 or 4, for tiles of (h + 2) x (w + 2) pixels, each a
   // vector of `lanes` channels; (h + 2) * (w + 2) positions, each `position` floats from the next.

@@ -265,6 +265,16 @@ void Transpose(const float* x, int64_t ldx, float* y, int64_t ldy, int64_t rows,
 void GatherLerp(const float* x, int64_t width, const int32_t* i0, const int32_t* i1, const float* t,
                 float* y, int64_t n);
 void CopyRows(const float* x, int64_t ldx, float* y, int64_t ldy, int64_t rows, int64_t n);
+void IntegerProduct(const int16_t* a, const int16_t* b, int64_t pairs, bool add, int32_t* c,
+                    int64_t ldc, int64_t rows);
+void PairRows(const int16_t* x, const int16_t* z, int16_t* y, int64_t n);
+void WidenRow(const uint8_t* x, bool is_signed, int32_t zero, int16_t* y, int64_t n);
+void Extremes(const float* x, int64_t n, float* least, float* most);
+void QuantizeRow(const float* x, float scale, int32_t zero, bool is_signed, uint8_t* y, int64_t n);
+void DequantizeRow(const uint8_t* x, bool is_signed, int32_t zero, float scale, float* y,
+                   int64_t n);
+void RequantizeRow(const int32_t* sum, double bias, const double* scale, int64_t step, double zero,
+                   bool is_signed, uint8_t* y, int64_t n);
 void WinogradInput(int h, int w, const float* x, int64_t row, int64_t column, float* v,
                    int64_t position);
 void WinogradProduct(const float* u, const float* v, float* m, int64_t tiles, int64_t channels,

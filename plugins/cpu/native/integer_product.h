@@ -1,0 +1,63 @@
+// Products and convolutions of 8-bit codes less their zero points, exactly, with sums of int32 that
+// may be scaled back to codes (ONNX: ConvInteger, MatMulInteger, QLinearConv, QLinearMatMul). Codes
+// are widened to 16 bits and their zero points taken off before they meet, so any zero point on
+// either side costs nothing and no sum saturates, whatever the instruction set.
+// They own no tensors; immutable, any number of threads may run one.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "plugins/cpu/segment/program.h"
+#include "plugins/cpu/segment/simd/kernels.h"
+#include "plugins/cpu/segment/unit.h"
+
+namespace ge_native {
+
+using namespace ge_cpu;
+
+// What becomes of the sums, and the dtypes. Scales: one, or one a filter or column.
+struct QuantResult {
+  bool x_signed = false, y_signed = false;
+  bool x_zero = false;  // whether there is one
+  bool codes = false;   // scaled back; else the sums
+  int64_t w_scales = 1;
+  bool bias = false;  // one a filter
+};
+// Places behind result, x and weights: those of QuantIn from kXZero on without kWZero, each any
+// place where there is none, then scratch.
+
+// rows x depth codes times a constant matrix of depth x columns.
+struct IntegerProductPlan {
+  IntegerProductPlan(const Simd& simd, int64_t m, int64_t n, int64_t k, QuantResult result);
+  int64_t m, n, k, pairs, columns, panels;
+  QuantResult result;
+  int64_t weight_count() const { return panels * pairs * columns * 2; }  // of 16 bits
+  uint64_t scratch_bytes() const;
+  // w is [k][n]; zeros has one element or n.
+  void Pack(const uint8_t* w, bool is_signed, const std::vector<int32_t>& zeros, int16_t* to) const;
+};
+std::unique_ptr<Loop> IntegerProductLoop(const Simd& simd, const IntegerProductPlan& plan);
+
+struct IntegerConvPlan {
+  IntegerConvPlan(const Simd& simd, const ConvSpec& spec, int threads, QuantResult result);
+  int64_t batch, groups, in, out, h, w;  // in and out: channels of one group
+  int64_t out_h, out_w, stride[2], pad[2];
+  int64_t wide, high;                     // of the padded image
+  int64_t depth, pairs, columns, blocks;  // blocks of rows of weights
+  bool runs;  // stride 1: pixels are computed along padded rows, their ends thrown away
+  int64_t pixels, tiles;
+  int threads;
+  QuantResult result;
+  std::vector<int64_t> tap;  // by place in a filter: elements from a pixel's first
+  int64_t weight_count() const { return groups * blocks * pairs * kIntegerRows * 2; }
+  int64_t image_count() const { return in * high * wide + columns; }  // of 16 bits
+  uint64_t thread_bytes() const;
+  uint64_t scratch_bytes() const;
+  // w is [groups][out][depth]; zeros has one element or groups * out.
+  void Pack(const uint8_t* w, bool is_signed, const std::vector<int32_t>& zeros, int16_t* to) const;
+};
+std::unique_ptr<Loop> IntegerConvLoop(const Simd& simd, const IntegerConvPlan& plan);
+
+}  // namespace ge_native

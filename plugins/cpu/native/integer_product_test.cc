@@ -1,0 +1,196 @@
+// Products and convolutions of codes against plain sums of 64 bits, in each instruction set of this
+// host: both signs, zero points of both sides, one or many, depths beyond one block of pairs, rows
+// beyond what waits at once, borders, strides, dilations, groups, several threads, sums and codes.
+#include "plugins/cpu/native/integer_product.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <random>
+
+#include "plugins/cpu/segment/aligned_block.h"
+#include "plugins/cpu/segment/engine.h"
+
+namespace ge_native {
+namespace {
+
+class IntegerProduct : public ::testing::TestWithParam<uint32_t> {
+ protected:
+  const Simd& simd() const {
+    return GetParam() >= GE_ISA_AVX512 ? kSimd_avx512
+           : GetParam() == GE_ISA_AVX2 ? kSimd_avx2
+                                       : kSimd_base;
+  }
+};
+std::vector<uint32_t> Sets() {
+  std::vector<uint32_t> all;
+  for (uint32_t isa : {GE_ISA_SSE42, GE_ISA_AVX2, GE_ISA_AVX512}) {
+    if (isa <= MachineOf(nullptr).isa) all.push_back(isa);
+  }
+  return all;
+}
+INSTANTIATE_TEST_SUITE_P(Isa, IntegerProduct, ::testing::ValuesIn(Sets()));
+
+std::vector<uint8_t> Codes(int64_t n, std::mt19937* random) {
+  std::vector<uint8_t> v(static_cast<size_t>(n));
+  for (uint8_t& x : v) x = static_cast<uint8_t>((*random)());
+  return v;
+}
+int64_t CodeOf(const std::vector<uint8_t>& v, int64_t i, bool is_signed) {
+  const uint8_t c = v[static_cast<size_t>(i)];
+  return is_signed ? static_cast<int8_t>(c) : c;
+}
+float* Floats(void* p) { return static_cast<float*>(p); }
+
+// Everything that a loop is given beside its shape, and what a sum becomes.
+struct Setting {
+  QuantResult result;
+  bool w_signed = false;
+  std::vector<uint8_t> x_zero, y_zero;
+  std::vector<int32_t> w_zero, bias;
+  std::vector<float> x_scale = {0.03f}, w_scale, y_scale = {7.5f};
+
+  Setting(int variant, int64_t filters, std::mt19937* random) {
+    const bool many = variant % 2 != 0;
+    result.x_signed = variant % 3 == 0;
+    result.y_signed = variant % 3 == 1;
+    result.x_zero = variant != 2;
+    result.codes = variant >= 3;
+    result.bias = variant == 4;
+    w_signed = variant % 2 == 0;
+    x_zero = Codes(1, random), y_zero = Codes(1, random);
+    const int64_t n = many ? filters : 1;
+    const std::vector<uint8_t> zeros = Codes(n, random);
+    for (int64_t i = 0; i < n; ++i) {
+      w_zero.push_back(static_cast<int32_t>(CodeOf(zeros, i, w_signed)));
+      w_scale.push_back(0.01f + 0.001f * static_cast<float>(i));
+    }
+    if (result.codes) result.w_scales = n;
+    for (int64_t i = 0; i < filters; ++i) bias.push_back(static_cast<int32_t>(100 * i - 3000));
+  }
+  int64_t XZero() const { return result.x_zero ? CodeOf(x_zero, 0, result.x_signed) : 0; }
+  int64_t WZero(int64_t filter) const {
+    return w_zero[static_cast<size_t>(w_zero.size() == 1 ? 0 : filter)];
+  }
+  void Expect(const std::vector<int32_t>& y, int64_t i, int64_t filter, int64_t sum) const {
+    if (!result.codes) {
+      ASSERT_EQ(y[static_cast<size_t>(i)], sum) << i;
+      return;
+    }
+    if (result.bias) sum += bias[static_cast<size_t>(filter)];
+    const auto at = static_cast<size_t>(result.w_scales == 1 ? 0 : filter);
+    const double v = static_cast<double>(sum) * (double{x_scale[0]} * w_scale[at] / y_scale[0]);
+    const double least = result.y_signed ? -128 : 0;
+    const double zero = static_cast<double>(CodeOf(y_zero, 0, result.y_signed));
+    const double want = std::clamp(std::nearbyint(v) + zero, least, least + 255);
+    const auto* bytes = reinterpret_cast<const uint8_t*>(y.data());
+    const double got = result.y_signed ? static_cast<int8_t>(bytes[i]) : bytes[i];
+    ASSERT_EQ(got, want) << i;
+  }
+  // Places behind result, x and weights.
+  std::vector<float*> Rest(void* scratch) {
+    return {Floats(x_zero.data()),  Floats(x_scale.data()), Floats(w_scale.data()),
+            Floats(y_scale.data()), Floats(y_zero.data()),  Floats(bias.data()),
+            Floats(scratch)};
+  }
+};
+
+std::vector<int32_t> RunLoop(const Loop& loop, std::vector<uint8_t> x, void* weights,
+                             uint64_t scratch_bytes, Setting* s, int64_t count) {
+  std::vector<int32_t> y(static_cast<size_t>(count) + 1, 0x5a5a5a5a);
+  AlignedBlock scratch(scratch_bytes);
+  std::vector<float*> places = {Floats(y.data()), Floats(x.data()), Floats(weights)};
+  for (float* p : s->Rest(scratch.data())) places.push_back(p);
+  loop.Run(places.data());
+  EXPECT_EQ(y.back(), 0x5a5a5a5a);
+  return y;
+}
+
+TEST_P(IntegerProduct, RowsTimesAMatrix) {
+  std::mt19937 random(7);
+  const int64_t shapes[][3] = {{1, 1, 1}, {1, 70, 1030}, {7, 33, 5}, {100, 40, 64}, {13, 64, 513}};
+  for (const auto& [m, n, k] : shapes) {
+    for (int variant = 0; variant < 6; ++variant) {
+      SCOPED_TRACE(testing::Message() << m << "x" << n << "x" << k << " variant " << variant);
+      Setting s(variant, n, &random);
+      s.result.bias = false;
+      const IntegerProductPlan plan(simd(), m, n, k, s.result);
+      const auto x = Codes(m * k, &random), w = Codes(k * n, &random);
+      std::vector<int16_t> packed(static_cast<size_t>(plan.weight_count()));
+      plan.Pack(w.data(), s.w_signed, s.w_zero, packed.data());
+      const auto y = RunLoop(*IntegerProductLoop(simd(), plan), x, packed.data(),
+                             plan.scratch_bytes(), &s, m * n);
+      for (int64_t i = 0; i < m * n; ++i) {
+        int64_t sum = 0;
+        for (int64_t d = 0; d < k; ++d) {
+          sum += (CodeOf(x, i / n * k + d, s.result.x_signed) - s.XZero()) *
+                 (CodeOf(w, d * n + i % n, s.w_signed) - s.WZero(i % n));
+        }
+        s.Expect(y, i, i % n, sum);
+        if (HasFatalFailure()) return;
+      }
+    }
+  }
+}
+
+struct Shape {
+  int64_t images, groups, in, out, h, w, kh, kw, sh, sw, dh, dw, pad;
+};
+constexpr Shape kShapes[] = {
+    {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 0},    {2, 1, 3, 7, 9, 11, 3, 3, 1, 1, 1, 1, 1},
+    {1, 1, 70, 13, 6, 40, 3, 3, 1, 1, 1, 1, 1}, {1, 3, 2, 5, 8, 9, 3, 2, 2, 3, 1, 1, 1},
+    {1, 4, 1, 1, 12, 35, 3, 3, 1, 1, 2, 2, 2},  {1, 1, 5, 6, 10, 10, 1, 1, 2, 2, 1, 1, 0}};
+
+ConvSpec SpecOf(const Shape& c) {
+  ConvSpec s;
+  const int64_t oh = (c.h + 2 * c.pad - (c.kh - 1) * c.dh - 1) / c.sh + 1;
+  const int64_t ow = (c.w + 2 * c.pad - (c.kw - 1) * c.dw - 1) / c.sw + 1;
+  s.src = {c.images, c.groups * c.in, c.h, c.w};
+  s.dst = {c.images, c.groups * c.out, oh, ow};
+  s.weights = {c.out, c.in, c.kh, c.kw};
+  if (c.groups > 1) s.weights.insert(s.weights.begin(), c.groups);
+  s.stride = {c.sh, c.sw};
+  s.dilation = {c.dh, c.dw};
+  s.pad_l = s.pad_r = {c.pad, c.pad};
+  s.groups = c.groups;
+  return s;
+}
+
+TEST_P(IntegerProduct, Convolutions) {
+  std::mt19937 random(11);
+  for (const Shape& c : kShapes) {
+    for (int variant = 0; variant < 6; ++variant) {
+      SCOPED_TRACE(testing::Message() << c.in << " to " << c.out << ", " << c.h << "x" << c.w
+                                      << " variant " << variant);
+      const ConvSpec spec = SpecOf(c);
+      const int64_t filters = c.groups * c.out, depth = c.in * c.kh * c.kw;
+      Setting s(variant, filters, &random);
+      const IntegerConvPlan plan(simd(), spec, 1 + variant % 2, s.result);
+      const auto x = Codes(c.images * c.groups * c.in * c.h * c.w, &random);
+      const auto w = Codes(filters * depth, &random);
+      std::vector<int16_t> packed(static_cast<size_t>(plan.weight_count()));
+      plan.Pack(w.data(), s.w_signed, s.w_zero, packed.data());
+      const int64_t size = spec.dst[2] * spec.dst[3], count = c.images * filters * size;
+      const auto y = RunLoop(*IntegerConvLoop(simd(), plan), x, packed.data(), plan.scratch_bytes(),
+                             &s, count);
+      for (int64_t i = 0; i < count; ++i) {
+        const int64_t filter = i / size % filters, image = i / size / filters;
+        const int64_t oy = i % size / spec.dst[3], ox = i % spec.dst[3];
+        int64_t sum = 0;
+        for (int64_t d = 0; d < depth; ++d) {
+          const int64_t iy = oy * c.sh + d / c.kw % c.kh * c.dh - c.pad;
+          const int64_t ix = ox * c.sw + d % c.kw * c.dw - c.pad;
+          if (iy < 0 || iy >= c.h || ix < 0 || ix >= c.w) continue;
+          const int64_t plane = (image * c.groups + filter / c.out) * c.in + d / (c.kh * c.kw);
+          sum += (CodeOf(x, (plane * c.h + iy) * c.w + ix, s.result.x_signed) - s.XZero()) *
+                 (CodeOf(w, filter * depth + d, s.w_signed) - s.WZero(filter));
+        }
+        s.Expect(y, i, filter, sum);
+        if (HasFatalFailure()) return;
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace ge_native
