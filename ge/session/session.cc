@@ -321,7 +321,9 @@ Result<std::shared_ptr<Compiled>> Session::CompileApart(std::string_view entry_n
   GE_ASSIGN_OR_RETURN(const Entry* entry, FindEntry(entry_name));
   GE_RETURN_IF_ERROR(CheckInputs(*entry, inputs));
   std::lock_guard<std::mutex> one(compile_mutex_);
-  return CompileNew(*entry, inputs, build);
+  BuildOptions folding = build;  // the caller's options cannot know the session's passes
+  folding.fold_parts = options_.build.fold_parts;
+  return CompileNew(*entry, inputs, folding);
 }
 
 std::shared_ptr<Compiled> Session::LookUp(const Entry* entry, uint64_t hash,

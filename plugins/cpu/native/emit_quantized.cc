@@ -37,11 +37,10 @@ Place NativeBuilder::PackCodes(const Unit& u, const Plan& plan) {
   const uint32_t w = u.in[QuantIn::kW];
   const auto [known, fresh] = codes_.try_emplace({u.kind, w, u.in[QuantIn::kWZero]});
   if (!fresh) return known->second;
-  const Place to = NewConstant(static_cast<uint64_t>(plan.weight_count()) * sizeof(int16_t), w);
+  const Place to = NewConstant(plan.weight_bytes(), w);
   const std::vector<int32_t> zeros = CodesOf(p_, u.in[QuantIn::kWZero]);
   ReadConstant(w, [&](const float* data) {
-    plan.Pack(reinterpret_cast<const uint8_t*>(data), IsSigned(p_, w), zeros,
-              reinterpret_cast<int16_t*>(ConstantData(to)));
+    plan.Pack(reinterpret_cast<const uint8_t*>(data), IsSigned(p_, w), zeros, ConstantData(to));
   });
   return known->second = to;
 }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <numeric>
 
 #include "plugins/cpu/segment/loop_parts.h"
 
@@ -66,23 +67,26 @@ class ProductLoop final : public Loop {
     const int64_t at_once = std::min(kRowsAtOnce, p_.m);
     auto* a = room.Take<int16_t>(Blocks(at_once) * p_.pairs * kIntegerRows * 2);
     auto* row = room.Take<int16_t>(p_.k);
+    auto* total = room.Take<int32_t>(at_once);
     for (int64_t r = 0; r < p_.m; r += kRowsAtOnce) {
       const int64_t rows = std::min(kRowsAtOnce, p_.m - r);
-      PackRows(p, r, rows, row, a);
+      PackRows(p, r, rows, row, a, total);
       const bool wide = rows * p_.n * p_.k > kParallel * 16;
-      ForRange(wide, p_.panels, [&](int64_t panel) { Panel(p, scales, panel, r, rows, a); });
+      ForRange(wide, p_.panels, [&](int64_t panel) { Panel(p, scales, panel, r, rows, a, total); });
     }
   }
 
  private:
   static int64_t Blocks(int64_t rows) { return (rows + kIntegerRows - 1) / kIntegerRows; }
 
-  // a: [block][pairs][rows of a block][2].
-  void PackRows(float* const* p, int64_t first, int64_t rows, int16_t* row, int16_t* a) const {
+  // a: [block][pairs][rows of a block][2]; total: the sum of each row.
+  void PackRows(float* const* p, int64_t first, int64_t rows, int16_t* row, int16_t* a,
+                int32_t* total) const {
     const auto* x = reinterpret_cast<const uint8_t*>(p[kX]);
     const int32_t zero = p_.result.x_zero ? CodeAt(p[kXZero], p_.result.x_signed) : 0;
     for (int64_t r = 0; r < rows; ++r) {
       simd_.widen_row(x + (first + r) * p_.k, p_.result.x_signed, zero, row, p_.k);
+      total[r] = std::accumulate(row, row + p_.k, int32_t{0});
       int16_t* to = a + r / kIntegerRows * p_.pairs * kIntegerRows * 2 + r % kIntegerRows * 2;
       for (int64_t k = 0; k + 2 <= p_.k; k += 2, to += kIntegerRows * 2) {
         std::memcpy(to, row + k, 2 * sizeof(int16_t));
@@ -92,19 +96,27 @@ class ProductLoop final : public Loop {
   }
 
   void Panel(float* const* p, const Scales& s, int64_t panel, int64_t first, int64_t rows,
-             const int16_t* a) const {
+             const int16_t* a, const int32_t* total) const {
     alignas(kLine) int32_t sums[kRowsAtOnce * 32];
     const int64_t columns = p_.columns;
-    const auto* b = reinterpret_cast<const int16_t*>(p[kW]) + panel * p_.pairs * columns * 2;
+    const auto* packed = reinterpret_cast<const uint8_t*>(p[kW]);
+    const uint8_t* b = packed + panel * p_.pairs * columns * 2;
+    const auto* zeros =
+        reinterpret_cast<const int32_t*>(packed + p_.code_bytes()) + panel * columns;
     for (int64_t k = 0; k < p_.pairs; k += kPairs) {
       const int64_t n = std::min(kPairs, p_.pairs - k);
       for (int64_t r = 0; r < rows; r += kIntegerRows) {
-        simd_.integer_product(a + (r * p_.pairs + k * kIntegerRows) * 2, b + k * columns * 2, n,
-                              k > 0, sums + r * columns, columns, std::min(kIntegerRows, rows - r));
+        simd_.code_product(a + (r * p_.pairs + k * kIntegerRows) * 2, b + k * columns * 2, n, k > 0,
+                           sums + r * columns, columns, std::min(kIntegerRows, rows - r));
       }
     }
     const int64_t at = panel * columns, n = std::min(columns, p_.n - at);
     for (int64_t r = 0; r < rows; ++r) {
+      for (int64_t j = 0; j < n; ++j) {  // modulo 2^32: the parts may leave int32, the sum does not
+        sums[r * columns + j] =
+            static_cast<int32_t>(static_cast<uint32_t>(sums[r * columns + j]) -
+                                 static_cast<uint32_t>(zeros[j]) * static_cast<uint32_t>(total[r]));
+      }
       const int64_t to = (first + r) * p_.n + at;
       if (p_.result.codes) {
         const int64_t step = p_.result.w_scales > 1 ? 1 : 0;
@@ -258,17 +270,23 @@ uint64_t IntegerProductPlan::scratch_bytes() const {
   const int64_t rows = (std::min(kRowsAtOnce, m) + kIntegerRows - 1) / kIntegerRows * kIntegerRows;
   return Padded(static_cast<uint64_t>(result.w_scales) * sizeof(double)) +
          Padded(static_cast<uint64_t>(rows * pairs * 2) * sizeof(int16_t)) +
-         Padded(static_cast<uint64_t>(k) * sizeof(int16_t));
+         Padded(static_cast<uint64_t>(k) * sizeof(int16_t)) +
+         Padded(static_cast<uint64_t>(std::min(kRowsAtOnce, m)) * sizeof(int32_t));
 }
 
 void IntegerProductPlan::Pack(const uint8_t* w, bool is_signed, const std::vector<int32_t>& zeros,
-                              int16_t* to) const {
-  std::fill(to, to + weight_count(), int16_t{0});
+                              void* packed) const {
+  auto* to = static_cast<uint8_t*>(packed);
+  std::fill(to, to + weight_bytes(), uint8_t{0});
+  const int32_t up = is_signed ? 128 : 0;
+  auto* zero = reinterpret_cast<int32_t*>(to + code_bytes());
+  for (int64_t j = 0; j < n; ++j) {
+    zero[j] = up + (zeros.size() == 1 ? zeros[0] : zeros[static_cast<size_t>(j)]);
+  }
   for (int64_t i = 0; i < k; ++i) {
     for (int64_t j = 0; j < n; ++j) {
-      const int32_t zero = zeros.size() == 1 ? zeros[0] : zeros[static_cast<size_t>(j)];
       to[((j / columns * pairs + i / 2) * columns + j % columns) * 2 + i % 2] =
-          static_cast<int16_t>(CodeAt(w, is_signed, i * n + j) - zero);
+          static_cast<uint8_t>(CodeAt(w, is_signed, i * n + j) + up);
     }
   }
 }
@@ -326,8 +344,9 @@ uint64_t IntegerConvPlan::scratch_bytes() const {
 }
 
 void IntegerConvPlan::Pack(const uint8_t* w8, bool is_signed, const std::vector<int32_t>& zeros,
-                           int16_t* to) const {
-  std::fill(to, to + weight_count(), int16_t{0});
+                           void* packed) const {
+  auto* to = static_cast<int16_t*>(packed);
+  std::fill(to, to + weight_bytes() / sizeof(int16_t), int16_t{0});
   for (int64_t f = 0; f < groups * out; ++f) {
     const int32_t zero = zeros.size() == 1 ? zeros[0] : zeros[static_cast<size_t>(f)];
     const int64_t g = f / out, o = f % out;

@@ -1,8 +1,8 @@
 // Products and convolutions of 8-bit codes less their zero points, exactly, with sums of int32 that
 // may be scaled back to codes (ONNX: ConvInteger, MatMulInteger, QLinearConv, QLinearMatMul). Codes
-// are widened to 16 bits and their zero points taken off before they meet, so any zero point on
-// either side costs nothing and no sum saturates, whatever the instruction set.
-// They own no tensors; immutable, any number of threads may run one.
+// are widened to 16 bits before they meet, the input's less its zero point, so that no sum
+// saturates whatever the instruction set and padding is zero. They own no tensors; immutable, any
+// number of threads may run one.
 #pragma once
 
 #include <cstdint>
@@ -33,10 +33,14 @@ struct IntegerProductPlan {
   IntegerProductPlan(const Simd& simd, int64_t m, int64_t n, int64_t k, QuantResult result);
   int64_t m, n, k, pairs, columns, panels;
   QuantResult result;
-  int64_t weight_count() const { return panels * pairs * columns * 2; }  // of 16 bits
+  // Packed: codes as uint8, signed ones moved up by 128, then a zero point for each column, int32.
+  uint64_t code_bytes() const { return static_cast<uint64_t>(panels * pairs * columns * 2); }
+  uint64_t weight_bytes() const {
+    return code_bytes() + static_cast<uint64_t>(panels * columns) * sizeof(int32_t);
+  }
   uint64_t scratch_bytes() const;
   // w is [k][n]; zeros has one element or n.
-  void Pack(const uint8_t* w, bool is_signed, const std::vector<int32_t>& zeros, int16_t* to) const;
+  void Pack(const uint8_t* w, bool is_signed, const std::vector<int32_t>& zeros, void* to) const;
 };
 std::unique_ptr<Loop> IntegerProductLoop(const Simd& simd, const IntegerProductPlan& plan);
 
@@ -51,12 +55,15 @@ struct IntegerConvPlan {
   int threads;
   QuantResult result;
   std::vector<int64_t> tap;  // by place in a filter: elements from a pixel's first
-  int64_t weight_count() const { return groups * blocks * pairs * kIntegerRows * 2; }
+  // Packed: codes less their zero points, of 16 bits.
+  uint64_t weight_bytes() const {
+    return static_cast<uint64_t>(groups * blocks * pairs * kIntegerRows * 2) * sizeof(int16_t);
+  }
   int64_t image_count() const { return in * high * wide + columns; }  // of 16 bits
   uint64_t thread_bytes() const;
   uint64_t scratch_bytes() const;
   // w is [groups][out][depth]; zeros has one element or groups * out.
-  void Pack(const uint8_t* w, bool is_signed, const std::vector<int32_t>& zeros, int16_t* to) const;
+  void Pack(const uint8_t* w, bool is_signed, const std::vector<int32_t>& zeros, void* to) const;
 };
 std::unique_ptr<Loop> IntegerConvLoop(const Simd& simd, const IntegerConvPlan& plan);
 

@@ -116,7 +116,7 @@ TEST_P(IntegerProduct, RowsTimesAMatrix) {
       s.result.bias = false;
       const IntegerProductPlan plan(simd(), m, n, k, s.result);
       const auto x = Codes(m * k, &random), w = Codes(k * n, &random);
-      std::vector<int16_t> packed(static_cast<size_t>(plan.weight_count()));
+      AlignedBlock packed(plan.weight_bytes());
       plan.Pack(w.data(), s.w_signed, s.w_zero, packed.data());
       const auto y = RunLoop(*IntegerProductLoop(simd(), plan), x, packed.data(),
                              plan.scratch_bytes(), &s, m * n);
@@ -168,7 +168,7 @@ TEST_P(IntegerProduct, Convolutions) {
       const IntegerConvPlan plan(simd(), spec, 1 + variant % 2, s.result);
       const auto x = Codes(c.images * c.groups * c.in * c.h * c.w, &random);
       const auto w = Codes(filters * depth, &random);
-      std::vector<int16_t> packed(static_cast<size_t>(plan.weight_count()));
+      AlignedBlock packed(plan.weight_bytes());
       plan.Pack(w.data(), s.w_signed, s.w_zero, packed.data());
       const int64_t size = spec.dst[2] * spec.dst[3], count = c.images * filters * size;
       const auto y = RunLoop(*IntegerConvLoop(simd(), plan), x, packed.data(), plan.scratch_bytes(),

@@ -1,6 +1,7 @@
-// The engine `native`: f32 inference on the CPU by our own loops, which are at their best where a
-// call into a library costs more than the work: small tensors, products of few rows, chains of
-// elementwise functions, look-ups. A union of its offers is one segment.
+// The engine `native`: inference on the CPU by our own loops, which are at their best where a call
+// into a library costs more than the work (small tensors, products of few rows, chains of
+// elementwise functions, look-ups) or where libraries lack it (codes of eight bits with any zero
+// point). A union of its offers is one segment.
 #include "plugins/cpu/native/emit.h"
 #include "plugins/cpu/native/price.h"
 #include "plugins/cpu/native/winograd.h"

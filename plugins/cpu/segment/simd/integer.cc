@@ -9,10 +9,15 @@ namespace {
 using Words = hn::Simd<int32_t, HWY_LANES(float), 0>;
 using Halves = hn::Repartition<int16_t, Words>;
 
+GE_INLINE hn::Vec<Halves> LoadHalves(const int16_t* p) { return hn::LoadU(Halves(), p); }
+GE_INLINE hn::Vec<Halves> LoadHalves(const uint8_t* p) {
+  return hn::PromoteTo(Halves(), hn::LoadU(hn::Rebind<uint8_t, Halves>(), p));
+}
+
 // Two vectors of sums for each of kRows rows. Two products of 16 bits are added at a time, which
 // cannot overflow: differences of 8-bit codes are at most 255.
-template <int kRows>
-GE_INLINE void ProductRows(const int16_t* a, const int16_t* b, int64_t pairs, bool add, int32_t* c,
+template <int kRows, class B>
+GE_INLINE void ProductRows(const int16_t* a, const B* b, int64_t pairs, bool add, int32_t* c,
                            int64_t ldc) {
   const Words w;
   const Halves h;
@@ -24,7 +29,7 @@ GE_INLINE void ProductRows(const int16_t* a, const int16_t* b, int64_t pairs, bo
   }
   Sum unused = hn::Zero(w);
   for (int64_t p = 0; p < pairs; ++p) {
-    const auto b0 = hn::LoadU(h, b), b1 = hn::LoadU(h, b + 2 * kMaxLanes);
+    const auto b0 = LoadHalves(b), b1 = LoadHalves(b + 2 * kMaxLanes);
     b += 4 * kMaxLanes;
     for (int r = 0; r < kRows; ++r) {
       int32_t pair;
@@ -41,10 +46,9 @@ GE_INLINE void ProductRows(const int16_t* a, const int16_t* b, int64_t pairs, bo
   }
 }
 
-}  // namespace
-
-void IntegerProduct(const int16_t* a, const int16_t* b, int64_t pairs, bool add, int32_t* c,
-                    int64_t ldc, int64_t rows) {
+template <class B>
+GE_INLINE void Product(const int16_t* a, const B* b, int64_t pairs, bool add, int32_t* c,
+                       int64_t ldc, int64_t rows) {
   switch (rows) {
     case 1:
       return ProductRows<1>(a, b, pairs, add, c, ldc);
@@ -59,6 +63,18 @@ void IntegerProduct(const int16_t* a, const int16_t* b, int64_t pairs, bool add,
     default:
       return ProductRows<6>(a, b, pairs, add, c, ldc);
   }
+}
+
+}  // namespace
+
+void IntegerProduct(const int16_t* a, const int16_t* b, int64_t pairs, bool add, int32_t* c,
+                    int64_t ldc, int64_t rows) {
+  Product(a, b, pairs, add, c, ldc, rows);
+}
+
+void CodeProduct(const int16_t* a, const uint8_t* b, int64_t pairs, bool add, int32_t* c,
+                 int64_t ldc, int64_t rows) {
+  Product(a, b, pairs, add, c, ldc, rows);
 }
 
 void PairRows(const int16_t* x, const int16_t* z, int16_t* y, int64_t n) {

@@ -111,6 +111,9 @@ struct Simd {
   // [pairs][2 * lanes][2]; all are in [-32767, 32767].
   void (*integer_product)(const int16_t* a, const int16_t* b, int64_t pairs, bool add, int32_t* c,
                           int64_t ldc, int64_t rows);
+  // The same with b of 8 bits.
+  void (*code_product)(const int16_t* a, const uint8_t* b, int64_t pairs, bool add, int32_t* c,
+                       int64_t ldc, int64_t rows);
   // y[2 * i] = x[i], y[2 * i + 1] = z[i].
   void (*pair_rows)(const int16_t* x, const int16_t* z, int16_t* y, int64_t n);
   // y[i] = x[i] - zero; x are int8 or uint8.

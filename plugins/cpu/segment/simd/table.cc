@@ -23,6 +23,7 @@ const Simd GE_SIMD_NAME(GE_SIMD_ISA) = {
     .select = GE_SIMD_ISA::Select,
     .copy_rows = GE_SIMD_ISA::CopyRows,
     .integer_product = GE_SIMD_ISA::IntegerProduct,
+    .code_product = GE_SIMD_ISA::CodeProduct,
     .pair_rows = GE_SIMD_ISA::PairRows,
     .widen_row = GE_SIMD_ISA::WidenRow,
     .extremes = GE_SIMD_ISA::Extremes,

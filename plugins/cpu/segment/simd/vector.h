@@ -267,6 +267,8 @@ void GatherLerp(const float* x, int64_t width, const int32_t* i0, const int32_t*
 void CopyRows(const float* x, int64_t ldx, float* y, int64_t ldy, int64_t rows, int64_t n);
 void IntegerProduct(const int16_t* a, const int16_t* b, int64_t pairs, bool add, int32_t* c,
                     int64_t ldc, int64_t rows);
+void CodeProduct(const int16_t* a, const uint8_t* b, int64_t pairs, bool add, int32_t* c,
+                 int64_t ldc, int64_t rows);
 void PairRows(const int16_t* x, const int16_t* z, int16_t* y, int64_t n);
 void WidenRow(const uint8_t* x, bool is_signed, int32_t zero, int16_t* y, int64_t n);
 void Extremes(const float* x, int64_t n, float* least, float* most);
