@@ -112,7 +112,7 @@ Flow& Session::FlowOf() {
   hooks.plan = [this](Graph graph, FunctionId fn) -> Result<std::shared_ptr<FlowPlan>> {
     std::lock_guard<std::mutex> one(compile_mutex_);
     std::vector<StageTime> times;
-    GE_RETURN_IF_ERROR(RunPasses(&graph, MakePipeline(), &times));
+    GE_RETURN_IF_ERROR(RunPasses(&graph, &times));
     GE_ASSIGN_OR_RETURN(auto c, CompileBound(std::move(graph), fn, options_.build));
     {
       std::lock_guard<std::mutex> lock(flow_mutex_);

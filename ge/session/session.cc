@@ -66,7 +66,7 @@ Result<std::unique_ptr<Session>> Session::Create(SessionOptions options) {
   s->StartPricing();
   s->evaluator_ = MakeEvaluator(s->engines_);
   s->options_.build.fold_parts = [session = s.get()](Graph* g, std::vector<StageTime>* times) {
-    return session->RunPasses(g, MakePartsPipeline(), times);
+    return session->RunPartsPasses(g, times);
   };
   return s;
 }
@@ -161,7 +161,7 @@ Status Session::Prepare() {
   GE_RETURN_IF_ERROR(runner.RunStage(
       StageId::kInfer, [this] { return Infer(&graph_); }, verify));
   times_ = runner.times();
-  GE_RETURN_IF_ERROR(RunPasses(&graph_, MakePipeline(), &times_));
+  GE_RETURN_IF_ERROR(RunPasses(&graph_, &times_));
   SpillConstants(&graph_, loaded_graph_, &mapped_);
   return InitStates();
 }
@@ -171,10 +171,25 @@ Status Session::InferOnly(Graph* graph) const {
   return Infer(graph);
 }
 
-Status Session::RunPasses(Graph* graph, const std::vector<std::unique_ptr<Pass>>& passes,
-                          std::vector<StageTime>* times) const {
+Status Session::RunPasses(Graph* graph, std::vector<StageTime>* times) const {
   Runner::Options options = options_.build.runner;
   options.skip.insert(options_.skip_passes.begin(), options_.skip_passes.end());
+  return RunPassesWith(std::move(options), MakePipeline(), graph, times);
+}
+
+// A name to skip may be of a pass that is not among these; RunPasses has told unknown ones.
+Status Session::RunPartsPasses(Graph* graph, std::vector<StageTime>* times) const {
+  Runner::Options options = options_.build.runner;
+  options.skip.insert(options_.skip_passes.begin(), options_.skip_passes.end());
+  std::vector<std::unique_ptr<Pass>> passes = MakePartsPipeline();
+  std::erase_if(passes, [&](const auto& p) { return options.skip.count(std::string(p->name())); });
+  options.skip.clear();
+  return RunPassesWith(std::move(options), passes, graph, times);
+}
+
+Status Session::RunPassesWith(Runner::Options options,
+                              const std::vector<std::unique_ptr<Pass>>& passes, Graph* graph,
+                              std::vector<StageTime>* times) const {
   Runner runner(std::move(options));
   PassContext context;
   context.evaluator = evaluator_.get();
@@ -253,7 +268,7 @@ Result<Graph> Session::BindAndFold(const Entry& entry, std::span<const TensorVie
       StageId::kBind, [&] { return Bind(&bound, entry.name, shapes); },
       [&] { return Verify(bound); }));
   *times = runner.times();
-  GE_RETURN_IF_ERROR(RunPasses(&bound, MakePipeline(), times));
+  GE_RETURN_IF_ERROR(RunPasses(&bound, times));
   return bound;
 }
 

@@ -142,8 +142,11 @@ class Session {
   // BuildCompiled, with the plan that a rehearsal found where one is kept.
   Result<std::shared_ptr<Compiled>> BuildOrRecall(Graph bound, FunctionId fn,
                                                   const BuildOptions& build);
-  Status RunPasses(Graph* graph, const std::vector<std::unique_ptr<Pass>>& passes,
-                   std::vector<StageTime>* times) const;
+  Status RunPasses(Graph* graph, std::vector<StageTime>* times) const;
+  // Those for the parts of a node alone.
+  Status RunPartsPasses(Graph* graph, std::vector<StageTime>* times) const;
+  Status RunPassesWith(Runner::Options options, const std::vector<std::unique_ptr<Pass>>& passes,
+                       Graph* graph, std::vector<StageTime>* times) const;
   std::shared_ptr<Compiled> LookUp(const Entry* entry, uint64_t hash,
                                    std::span<const TensorView> inputs);
   void Evict();
