@@ -11,9 +11,13 @@ void QGemmCase(CaseMaker& m) {
   m.Add(Codes(m, m.dtype(), left ? Dims{inner, rows} : Dims{rows, inner}));
   m.Add(m.Numbers(DType::kFloat, {}, 0.01, 0.1));
   m.Add(Codes(m, m.dtype(), {}));
-  m.Add(Codes(m, t, right ? Dims{columns, inner} : Dims{inner, columns}));
+  const bool constant = m.r.Chance(0.5);  // as exporters write weights
+  const auto weight = [&](const std::shared_ptr<HostTensor>& x) {
+    constant ? m.AddConstant(x) : m.Add(x);
+  };
+  weight(Codes(m, t, right ? Dims{columns, inner} : Dims{inner, columns}));
   m.Add(m.Numbers(DType::kFloat, lines, 0.01, 0.1));
-  m.Add(Codes(m, t, lines));
+  weight(Codes(m, t, lines));
   AddMaybe(m, m.r.Chance(0.6) ? m.Numbers(DType::kInt32, {columns}, -500, 500) : nullptr);
   if (m.r.Chance(0.6)) {
     m.Add(m.Numbers(DType::kFloat, {}, 0.5, 3));
