@@ -158,6 +158,18 @@ class Cutter {
     return std::find(by_content_.begin(), by_content_.end(), v) != by_content_.end();
   }
 
+  // Of an entry, inputs must have names that differ, and outputs; values of a function need not.
+  static void NameSignature(Function* f) {
+    for (const std::vector<ValueId>* list : {&f->params, &f->results}) {
+      std::set<std::string> names;
+      for (const ValueId v : *list) {
+        std::string& name = f->values[v].name;
+        if (name.empty()) name = "value";
+        while (!names.insert(name).second) name += "'";
+      }
+    }
+  }
+
   // The planned nodes alone; those whose results nobody reads are left out by the passes.
   void MakePlan(FlowCut* cut) {
     std::set<ValueId> wanted = live_;
@@ -186,6 +198,7 @@ class Cutter {
         if (other.id != rest_.fn) other.nodes.clear(), other.params.clear(), other.results.clear();
       }
       cut->plan_in = plan.params, cut->plan_out = plan.results;
+      NameSignature(&plan);
       cut->plan.fn(rest_.fn) = std::move(plan);
       cut->plan.states.resize(std::min<size_t>(cut->plan.states.size(), 1));
       Compact(&cut->plan);
