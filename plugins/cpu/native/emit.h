@@ -54,8 +54,9 @@ class NativeBuilder final : public Builder {
                 std::vector<Place> reads);
 
   const Machine& machine_;
-  // Packed codes by weights and zero point: a recurrence multiplies by the same ones in each step.
-  std::map<std::tuple<Kind, uint32_t, uint32_t>, Place> codes_;
+  // Packed codes by weights, zero point and groups: a recurrence multiplies by the same ones in
+  // each step.
+  std::map<std::tuple<Kind, uint32_t, uint32_t, int64_t>, Place> codes_;
 };
 
 // A convolution whose one window covers all of a picture: a product of the batch's rows.

@@ -35,7 +35,7 @@ QuantResult ResultOf(const Unit& u, const Parser& p) {
 template <class Plan>
 Place NativeBuilder::PackCodes(const Unit& u, const Plan& plan) {
   const uint32_t w = u.in[QuantIn::kW];
-  const auto [known, fresh] = codes_.try_emplace({u.kind, w, u.in[QuantIn::kWZero]});
+  const auto [known, fresh] = codes_.try_emplace({u.kind, w, u.in[QuantIn::kWZero], u.conv.groups});
   if (!fresh) return known->second;
   const Place to = NewConstant(plan.weight_bytes(), w);
   const std::vector<int32_t> zeros = CodesOf(p_, u.in[QuantIn::kWZero]);
