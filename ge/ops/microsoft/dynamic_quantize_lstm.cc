@@ -107,10 +107,7 @@ QuantLstmCodes Quantized(Transaction& t, FunctionId fn, const Node& node, Steps*
 
 // x times quantized weights [rows, columns], summed in integers.
 ValueId QuantLstmProduct(Steps* s, const QuantLstmCodes& x, const QuantLstmCodes& w) {
-  Steps::Shape shape = s->ShapeOf(x.codes);
-  shape.back() = s->ShapeOf(w.codes).back();
-  const ValueId sums =
-      s->Node1("MatMulInteger", {x.codes, w.codes, x.zero, w.zero}, DType::kInt32, shape);
+  const ValueId sums = s->IntegerProduct(x.codes, w.codes, x.zero, w.zero);
   return s->Pair("Mul", s->Cast(sums, DType::kFloat), s->Pair("Mul", w.scale, x.scale));
 }
 

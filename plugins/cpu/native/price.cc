@@ -43,7 +43,7 @@ double IntegerRate(const Machine& m) { return ByIsa(m, 70, 40, 16) * m.compute; 
 double IntegerProductNs(const Unit& u, const Parser& p, const Machine& m) {
   const double weights = BytesOf(p, u.in[QuantIn::kW]);
   const double rows = static_cast<double>(Product(u.dims) / u.dims.back());
-  return std::max(rows * weights / IntegerRate(m), 2 * weights / (14 * m.stream[2])) +
+  return std::max(rows * weights / IntegerRate(m), weights / (14 * m.stream[2])) +
          static_cast<double>(Product(u.dims)) * 0.3;
 }
 
