@@ -151,11 +151,7 @@ class Builder {
     return c_->expanded.empty() ? Status() : FoldParts();
   }
 
-  Status FoldParts() {
-    if (!options_.fold_parts) return {};
-    std::vector<StageTime> times;  // they are in the stage's
-    return options_.fold_parts(&c_->graph, &times);
-  }
+  Status FoldParts() { return options_.fold_parts ? options_.fold_parts(&c_->graph) : Status(); }
 
   Status ChooseParts() {
     if (options_.place.expanded) {

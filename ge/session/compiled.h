@@ -125,7 +125,7 @@ struct BuildOptions {
   MemoryOptions memory;
   bool check = true;  // tests alone switch it off
   // Folds constants where a node became its parts; null = they are computed in each run.
-  std::function<Status(Graph*, std::vector<StageTime>*)> fold_parts;
+  std::function<Status(Graph*)> fold_parts;
   uint64_t memory_limit_bytes = 0;  // arenas and outputs of one run; 0 = 3/4 of the machine's
   StageId stop_after = StageId::kCheck;
   Runner::Options runner;

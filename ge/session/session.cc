@@ -65,8 +65,8 @@ Result<std::unique_ptr<Session>> Session::Create(SessionOptions options) {
   GE_RETURN_IF_ERROR(s->LoadEngines());
   s->StartPricing();
   s->evaluator_ = MakeEvaluator(s->engines_);
-  s->options_.build.fold_parts = [session = s.get()](Graph* g, std::vector<StageTime>* times) {
-    return session->RunPartsPasses(g, times);
+  s->options_.build.fold_parts = [session = s.get()](Graph* g) {
+    return session->RunPartsPasses(g);
   };
   return s;
 }
@@ -178,13 +178,14 @@ Status Session::RunPasses(Graph* graph, std::vector<StageTime>* times) const {
 }
 
 // A name to skip may be of a pass that is not among these; RunPasses has told unknown ones.
-Status Session::RunPartsPasses(Graph* graph, std::vector<StageTime>* times) const {
+Status Session::RunPartsPasses(Graph* graph) const {
   Runner::Options options = options_.build.runner;
   options.skip.insert(options_.skip_passes.begin(), options_.skip_passes.end());
   std::vector<std::unique_ptr<Pass>> passes = MakePartsPipeline();
   std::erase_if(passes, [&](const auto& p) { return options.skip.count(std::string(p->name())); });
   options.skip.clear();
-  return RunPassesWith(std::move(options), passes, graph, times);
+  std::vector<StageTime> times;  // nobody's: the stage that asks for the parts has its own
+  return RunPassesWith(std::move(options), passes, graph, &times);
 }
 
 Status Session::RunPassesWith(Runner::Options options,

@@ -144,7 +144,7 @@ class Session {
                                                   const BuildOptions& build);
   Status RunPasses(Graph* graph, std::vector<StageTime>* times) const;
   // Those for the parts of a node alone.
-  Status RunPartsPasses(Graph* graph, std::vector<StageTime>* times) const;
+  Status RunPartsPasses(Graph* graph) const;
   Status RunPassesWith(Runner::Options options, const std::vector<std::unique_ptr<Pass>>& passes,
                        Graph* graph, std::vector<StageTime>* times) const;
   std::shared_ptr<Compiled> LookUp(const Entry* entry, uint64_t hash,

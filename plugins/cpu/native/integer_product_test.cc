@@ -9,27 +9,17 @@
 #include <random>
 
 #include "plugins/cpu/segment/aligned_block.h"
-#include "plugins/cpu/segment/engine.h"
+#include "plugins/cpu/segment/isa_sets.h"
 
 namespace ge_native {
 namespace {
 
-class IntegerProduct : public ::testing::TestWithParam<uint32_t> {
+class IntegerProduct : public ::testing::TestWithParam<ge_cpu::IsaSet> {
  protected:
-  const Simd& simd() const {
-    return GetParam() >= GE_ISA_AVX512 ? kSimd_avx512
-           : GetParam() == GE_ISA_AVX2 ? kSimd_avx2
-                                       : kSimd_base;
-  }
+  const Simd& simd() const { return *GetParam().simd; }
 };
-std::vector<uint32_t> Sets() {
-  std::vector<uint32_t> all;
-  for (uint32_t isa : {GE_ISA_SSE42, GE_ISA_AVX2, GE_ISA_AVX512}) {
-    if (isa <= MachineOf(nullptr).isa) all.push_back(isa);
-  }
-  return all;
-}
-INSTANTIATE_TEST_SUITE_P(Isa, IntegerProduct, ::testing::ValuesIn(Sets()));
+INSTANTIATE_TEST_SUITE_P(Isa, IntegerProduct, ::testing::ValuesIn(ge_cpu::IsaSets()),
+                         ge_cpu::NameOfIsaSet);
 
 std::vector<uint8_t> Codes(int64_t n, std::mt19937* random) {
   std::vector<uint8_t> v(static_cast<size_t>(n));

@@ -8,6 +8,8 @@
 #include <cmath>
 #include <random>
 
+#include "plugins/cpu/segment/isa_sets.h"
+
 namespace ge_native {
 namespace {
 
@@ -20,28 +22,18 @@ constexpr Case kCases[] = {{1, 1, 1, 1, 1, 1},     {2, 3, 5, 4, 7, 0},    {1, 16
                            {1, 17, 33, 9, 13, 1},  {1, 40, 100, 5, 5, 2}, {3, 8, 8, 6, 3, 1},
                            {1, 64, 128, 13, 25, 1}};
 
-class Winograd : public ::testing::TestWithParam<uint32_t> {
+class Winograd : public ::testing::TestWithParam<ge_cpu::IsaSet> {
  protected:
   Machine machine(int threads) const {
     Machine m;
-    m.isa = GetParam();
+    m.isa = GetParam().isa;
     m.threads = threads;
     return m;
   }
-  const Simd& simd() const {
-    return GetParam() >= GE_ISA_AVX512 ? kSimd_avx512
-           : GetParam() == GE_ISA_AVX2 ? kSimd_avx2
-                                       : kSimd_base;
-  }
+  const Simd& simd() const { return *GetParam().simd; }
 };
-std::vector<uint32_t> Sets() {
-  std::vector<uint32_t> all;
-  for (uint32_t isa : {GE_ISA_SSE42, GE_ISA_AVX2, GE_ISA_AVX512}) {
-    if (isa <= MachineOf(nullptr).isa) all.push_back(isa);
-  }
-  return all;
-}
-INSTANTIATE_TEST_SUITE_P(Isa, Winograd, ::testing::ValuesIn(Sets()));
+INSTANTIATE_TEST_SUITE_P(Isa, Winograd, ::testing::ValuesIn(ge_cpu::IsaSets()),
+                         ge_cpu::NameOfIsaSet);
 
 std::vector<float> Random(int64_t n, std::mt19937* random) {
   std::normal_distribution<float> d;

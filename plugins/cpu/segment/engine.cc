@@ -250,12 +250,14 @@ Machine MachineOf(const ge_host_api* host) {
   return m;
 }
 
+const Simd& SimdOf(uint32_t isa) {
+  return isa >= GE_ISA_AVX512 ? kSimd_avx512 : isa == GE_ISA_AVX2 ? kSimd_avx2 : kSimd_base;
+}
+
 Engine::Engine(const ge_create_args& args)
     : host_(args.host),
       machine_(MachineOf(args.host)),
-      simd_(machine_.isa >= GE_ISA_AVX512 ? &kSimd_avx512
-            : machine_.isa == GE_ISA_AVX2 ? &kSimd_avx2
-                                          : &kSimd_base),
+      simd_(&SimdOf(machine_.isa)),
       profile_(gp::Option(args.options, "profile", "0") == "1"),
       flush_(gp::Option(args.options, "denormals", "zero") != "keep") {}
 

@@ -27,6 +27,8 @@ struct Machine {
 };
 // Of the host's cap, what this CPU has and what the host measured.
 Machine MachineOf(const ge_host_api* host);
+// The kernels of an instruction set, GE_ISA_* and never NATIVE.
+const Simd& SimdOf(uint32_t isa);
 
 struct Price {
   double work_ns = 0;

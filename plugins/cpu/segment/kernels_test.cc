@@ -10,26 +10,10 @@
 #include <random>
 #include <vector>
 
+#include "plugins/cpu/segment/isa_sets.h"
+
 namespace ge_cpu {
 namespace {
-
-struct Set {
-  const char* name;
-  const Simd* simd;
-};
-std::vector<Set> Sets() {
-  __builtin_cpu_init();
-  std::vector<Set> all = {{"base", &kSimd_base}};
-  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
-      __builtin_cpu_supports("bmi2")) {
-    all.push_back({"avx2", &kSimd_avx2});
-    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
-        __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl")) {
-      all.push_back({"avx512", &kSimd_avx512});
-    }
-  }
-  return all;
-}
 
 std::vector<float> Random(size_t n, uint32_t seed, float scale = 2.0f) {
   std::mt19937 g(seed);
@@ -90,7 +74,7 @@ const std::vector<Case>& UnaryCases() {
 
 TEST(Kernels, UnaryFunctions) {
   EXPECT_EQ(UnaryCases().size(), static_cast<size_t>(Fn::kFirstBinary));
-  for (const Set& s : Sets()) {
+  for (const IsaSet& s : IsaSets()) {
     for (const Case& c : UnaryCases()) {
       for (int64_t n : kLengths) {
         for (float scale : {1.0f, 20.0f}) {
@@ -119,7 +103,7 @@ TEST(Kernels, UnaryFunctionsOfUnusualNumbers) {
   const float inf = std::numeric_limits<float>::infinity();
   const std::vector<float> x = {0.0f,    inf,     -inf,  1e-40f, -1e-40f, 88.7f, 88.8f,
                                 -104.0f, -110.0f, 1e30f, -1e30f, 9000.0f, 1e6f};
-  for (const Set& s : Sets()) {
+  for (const IsaSet& s : IsaSets()) {
     for (const Case& c : UnaryCases()) {
       if (c.fn == Fn::kCube || c.fn == Fn::kSquare) continue;  // overflow where double does not
       std::vector<float> y(x.size());
@@ -143,7 +127,7 @@ TEST(Kernels, UnaryFunctionsOfUnusualNumbers) {
 
 TEST(Kernels, BinaryFunctionsKeepNaN) {
   const float nan = std::numeric_limits<float>::quiet_NaN();
-  for (const Set& s : Sets()) {
+  for (const IsaSet& s : IsaSets()) {
     for (int f = static_cast<int>(Fn::kAdd); f <= static_cast<int>(Fn::kRDiv); ++f) {
       for (int at = 0; at < 2; ++at) {
         std::vector<float> x(21, 1.0f), z(21, 2.0f), y(21);
@@ -171,7 +155,7 @@ TEST(Kernels, BinaryFunctionsKeepNaN) {
 
 TEST(Kernels, Reductions) {
   const std::vector<float> x = Random(40 * 257, 5);
-  for (const Set& s : Sets()) {
+  for (const IsaSet& s : IsaSets()) {
     for (int64_t n : kLengths) {
       if (n == 0) continue;
       double sum = 0, top = x[0], square = 0, total = 0;
@@ -230,7 +214,7 @@ TEST(Kernels, ThinProducts) {
       for (int64_t k : {0, 1, 3, 17, 40}) shapes.push_back({m, n, k});
     }
   }
-  for (const Set& s : Sets()) {
+  for (const IsaSet& s : IsaSets()) {
     for (const Shape& q : shapes) {
       std::vector<float> y(static_cast<size_t>(q.m * q.n) + 1, kGuard), z = y;
       s.simd->thin_product(a.data(), q.k, b.data(), q.n, y.data(), q.n, q.m, q.n, q.k);
@@ -255,7 +239,7 @@ TEST(Kernels, ThinProducts) {
 
 TEST(Kernels, Transpose) {
   const std::vector<float> x = Random(80 * 80, 4);
-  for (const Set& s : Sets()) {
+  for (const IsaSet& s : IsaSets()) {
     for (size_t rows : {1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 33, 50}) {
       for (size_t cols : {1, 2, 3, 4, 5, 9, 31, 32, 33, 35, 36, 37, 64, 70}) {
         for (size_t pad : {0, 3}) {
@@ -278,7 +262,7 @@ TEST(Kernels, Transpose) {
 
 TEST(Kernels, ComparisonsAndSelection) {
   const std::vector<float> x = Random(300, 8), z = Random(300, 9);
-  for (const Set& s : Sets()) {
+  for (const IsaSet& s : IsaSets()) {
     for (int64_t n : kLengths) {
       for (int64_t step : {0, 1}) {
         for (int op = 0; op < 5; ++op) {

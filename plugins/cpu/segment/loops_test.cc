@@ -9,33 +9,16 @@
 #include <stdexcept>
 #include <string>
 
+#include "plugins/cpu/segment/isa_sets.h"
+
 namespace ge_cpu {
 namespace {
 
-struct Set {
-  const char* name;
-  const Simd* simd;
-};
-std::vector<Set> Sets() {
-  __builtin_cpu_init();
-  std::vector<Set> all = {{"base", &kSimd_base}};
-  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
-      __builtin_cpu_supports("bmi2")) {
-    all.push_back({"avx2", &kSimd_avx2});
-    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
-        __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl")) {
-      all.push_back({"avx512", &kSimd_avx512});
-    }
-  }
-  return all;
-}
-
-class Loops : public ::testing::TestWithParam<Set> {
+class Loops : public ::testing::TestWithParam<IsaSet> {
  protected:
   const Simd& simd() const { return *GetParam().simd; }
 };
-INSTANTIATE_TEST_SUITE_P(Isa, Loops, ::testing::ValuesIn(Sets()),
-                         [](const auto& info) { return std::string(info.param.name); });
+INSTANTIATE_TEST_SUITE_P(Isa, Loops, ::testing::ValuesIn(IsaSets()), NameOfIsaSet);
 
 std::vector<float> Random(int64_t n, uint32_t seed) {
   std::mt19937 g(seed);
