@@ -17,11 +17,12 @@ constexpr int kPairs = 11, kFewPairs = 3;
 constexpr double kClearlyWorse = 1.06;  // after a few pairs
 constexpr double kWins = 0.98;          // of the time of the plan held,
 constexpr int kWonPairs = 9;            // and so many of its pairs were won: 1 of 30 by chance;
-constexpr int kMorePairs = 33, kMoreWonPairs = 23;  // else of these: 1 of 60
+constexpr int kMorePairs = 33, kMoreWonPairs = 23;  // else, for any gain, of these: 1 of 60
 constexpr double kSampleMs = 1;  // runs of less than this are timed several at once
 // A plan that is predicted at more than this share of the best one is not made.
 constexpr double kWorthARun = 1.5;
-constexpr int kSolves = 6;  // times that the solver is asked again
+constexpr int kSolves = 6;        // times that the solver is asked again
+constexpr size_t kAllOrders = 4;  // up to so many engines every order of them is proposed
 // Moves of nodes: of kinds that take at least this share of a plan's time, and to engines by whose
 // bids the plan would take at most so much more.
 constexpr double kWorthAMove = 0.01, kMaybeFaster = 0.15;
@@ -86,7 +87,7 @@ class Rehearsal {
       if (!placed) break;
       Challenge(Again(*placed));
     }
-    while (MoveOnce()) {
+    while (MoveOnce(/*alone=*/false) || MoveOnce(/*alone=*/true)) {
     }
     hooks_.remember(held_.get());
   }
@@ -117,18 +118,23 @@ class Rehearsal {
     return place;
   }
 
-  // Moves kinds of nodes to another engine than they have, the most promising first; true when one
-  // of these plans won.
-  bool MoveOnce() {
+  // Moves kinds of nodes, or each node of a kind alone, to another engine than they have, the most
+  // promising first; true when one of these plans won.
+  bool MoveOnce(bool alone) {
     std::vector<Challenger> moves;
     for (const auto& [key, c] : ClassesOf(held_->plan)) {
-      if (c.ns < kWorthAMove * held_->plan.predicted_ns) continue;
+      const double parts = alone ? static_cast<double>(c.nodes.size()) : 1;
+      if (alone && c.nodes.size() == 1) continue;
+      if (c.ns / parts < kWorthAMove * held_->plan.predicted_ns) continue;
       for (const auto& [engine, ns] : c.others) {
-        if (ns - c.ns > kMaybeFaster * held_->plan.predicted_ns) continue;
-        PlaceOptions place;
-        place.pins = PinsOfMove(held_->plan, c.nodes, engine);
-        place.expanded = held_->expanded;
-        moves.push_back({std::move(place), ns - c.ns});
+        const double more_ns = (ns - c.ns) / parts;
+        if (more_ns > kMaybeFaster * held_->plan.predicted_ns) continue;
+        for (size_t i = 0; i < static_cast<size_t>(parts); ++i) {
+          PlaceOptions place;
+          place.pins = PinsOfMove(held_->plan, alone ? std::vector{c.nodes[i]} : c.nodes, engine);
+          place.expanded = held_->expanded;
+          moves.push_back({std::move(place), more_ns});
+        }
       }
     }
     std::sort(moves.begin(), moves.end(), [](const auto& a, const auto& b) { return a.ns < b.ns; });
@@ -141,9 +147,16 @@ class Rehearsal {
 
   bool TimeLeft() const { return NowMs() < end_ms_; }
 
-  // Each engine first, the others behind in the session's order and in the opposite one.
-  static std::set<std::vector<std::string>> Orders(const std::vector<std::string>& engines) {
+  // Every order; of many engines each first, the others behind in the session's order and in the
+  // opposite one.
+  static std::set<std::vector<std::string>> Orders(std::vector<std::string> engines) {
     std::set<std::vector<std::string>> out;
+    if (engines.size() <= kAllOrders) {
+      std::sort(engines.begin(), engines.end());
+      do out.insert(engines);
+      while (std::next_permutation(engines.begin(), engines.end()));
+      return out;
+    }
     for (const std::string& first : engines) {
       std::vector<std::string> rest;
       for (const std::string& e : engines) {
@@ -177,7 +190,7 @@ class Rehearsal {
       LogLine(3, fmt::format("rehearsal: a plan of {} segments takes {:.3f} of the time of the one "
                              "held",
                              copy->plan.functions[0].segments.size(), ratio));
-      if (ratio >= kWins) return false;
+      if (ratio >= 1) return false;
     }
     hooks_.remember(held_.get());
     held_ = std::move(made[1]);
@@ -186,7 +199,7 @@ class Rehearsal {
   }
 
   // Its time / that of the plan held, median; infinite when it does not run, at least 1 when it
-  // won too few pairs. Where the median says more than the pairs, there are more of them.
+  // won too few pairs. Few pairs show a large gain, a small one takes more of them.
   double Race(Compiled* other) {
     std::vector<double> ratios;
     if (Sample(other) < 0) return kNever;  // pays for fresh pages
@@ -201,7 +214,7 @@ class Rehearsal {
       const double median = ratios[ratios.size() / 2];
       const auto won = std::lower_bound(ratios.begin(), ratios.end(), 1.0) - ratios.begin();
       if (i >= kFewPairs && median > kClearlyWorse) return median;
-      if (i == kPairs && (won >= kWonPairs || median >= kWins)) return median;
+      if (i == kPairs && (median >= 1 || (median < kWins && won >= kWonPairs))) return median;
       if (i == kMorePairs && won >= kMoreWonPairs) return median;
     }
     return std::max(1.0, ratios[ratios.size() / 2]);

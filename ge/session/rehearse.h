@@ -1,8 +1,9 @@
 // Rehearsal: the last word of `--prices measure`. Sums of what offers take alone leave out what one
 // segment does to the caches of the next, so whole plans are run against each other: the solver's,
-// those by which an engine gets all that it offers, what the solver says of the prices after those
-// runs, and then moves of all nodes of a kind from the best of them to another engine, as long as
-// one helps. It makes and runs plans through hooks and knows neither sessions nor engines.
+// those by which engines get all that they offer in turn, what the solver says of the prices after
+// those runs, and then moves from the best of them to another engine, of all nodes of a kind or of
+// one, as long as one helps. It makes and runs plans through hooks and knows neither sessions nor
+// engines.
 #pragma once
 
 #include <functional>
@@ -27,8 +28,8 @@ struct RehearsalReport {
   double ms = 0;
 };
 
-// `first`, or the plan that beat it by more than 2 %, the median of pairs of runs in turns, of
-// which it won most, and again when it was made anew. Starts no plan after `budget_ms`. Up to three
+// `first`, or the plan that beat it, in the median of pairs of runs in turns, of which it won most,
+// and again when it was made anew. Starts no plan after `budget_ms`. Up to three
 // plans are held at once. Errors of other plans than `first` are logged.
 std::shared_ptr<Compiled> Rehearse(std::shared_ptr<Compiled> first, const PlaceOptions& place,
                                    const std::vector<std::string>& engines,

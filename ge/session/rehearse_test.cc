@@ -105,20 +105,21 @@ TEST(Rehearse, RunsWhatTheSolverSaysOfTheNewPrices) {
   EXPECT_EQ(Winner(&stage, 1e5, &report), 3u);
 }
 
-TEST(Rehearse, MovesAllNodesOfAKindAtOnce) {
+TEST(Rehearse, MovesAllNodesOfAKindAtOnceAndThenEachAlone) {
   Stage stage{{{1, microseconds(8000)}, {2, microseconds(8000)}, {3, microseconds(100)}}};
   RehearsalHooks hooks = stage.Hooks();
-  std::vector<PlacePin> pins;
+  std::vector<std::string> moves;  // the nodes that go to b
   hooks.make = [&](const PlaceOptions& place, StageId) -> Result<std::shared_ptr<Compiled>> {
-    if (!place.pins.empty()) pins = place.pins;
+    if (!place.pins.empty()) moves.emplace_back();
+    for (const PlacePin& pin : place.pins) moves.back() += pin.target == "b" ? pin.node : "";
     return PlanOfTwo(place.pins.empty() && place.cover.empty() ? 1 : 3);
   };
   RehearsalReport report;
   const auto held = Rehearse(PlanOfTwo(1), PlaceOptions(), {"a", "b"}, hooks, 1e5, &report);
   EXPECT_EQ(held->plan.functions[0].segments[0].device, 3u);
-  ASSERT_EQ(pins.size(), 2u);
-  EXPECT_EQ(pins[0].node + pins[1].node, "#1#2");
-  EXPECT_EQ(pins[0].target, "b");
+  ASSERT_GE(moves.size(), 3u);
+  EXPECT_EQ(moves.front(), "#1#2");
+  EXPECT_EQ(moves[moves.size() - 2] + moves.back(), "#1#2");
 }
 
 TEST(Rehearse, AsksWinnersToWinAgainWhenMadeAnew) {
