@@ -17,7 +17,8 @@ constexpr int kPairs = 11, kFewPairs = 3;
 constexpr double kClearlyWorse = 1.06;  // after a few pairs
 constexpr double kWins = 0.98;          // of the time of the plan held,
 constexpr int kWonPairs = 9;            // and so many of its pairs were won: 1 of 30 by chance;
-constexpr int kMorePairs = 33, kMoreWonPairs = 23;  // else, for any gain, of these: 1 of 60
+constexpr double kWinsALittle = 0.995;  // else
+constexpr int kMorePairs = 33, kMoreWonPairs = 23;  // of so many pairs: 1 of 60
 constexpr double kSampleMs = 1;  // runs of less than this are timed several at once
 // A plan that is predicted at more than this share of the best one is not made.
 constexpr double kWorthARun = 1.5;
@@ -214,8 +215,9 @@ class Rehearsal {
       const double median = ratios[ratios.size() / 2];
       const auto won = std::lower_bound(ratios.begin(), ratios.end(), 1.0) - ratios.begin();
       if (i >= kFewPairs && median > kClearlyWorse) return median;
-      if (i == kPairs && (median >= 1 || (median < kWins && won >= kWonPairs))) return median;
-      if (i == kMorePairs && won >= kMoreWonPairs) return median;
+      if (i == kPairs && median >= kWinsALittle) return std::max(1.0, median);
+      if (i == kPairs && median < kWins && won >= kWonPairs) return median;
+      if (i == kMorePairs && median < kWinsALittle && won >= kMoreWonPairs) return median;
     }
     return std::max(1.0, ratios[ratios.size() / 2]);
   }

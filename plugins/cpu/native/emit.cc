@@ -5,6 +5,7 @@
 #include "plugins/cpu/native/lstm.h"
 #include "plugins/cpu/native/numbers.h"
 #include "plugins/cpu/native/winograd.h"
+#include "plugins/cpu/segment/loops_conv.h"
 
 namespace ge_native {
 
@@ -18,6 +19,22 @@ bool IsPixel(const Unit& u) {
   }
   return true;
 }
+
+namespace {
+
+// Every convolution that is none by transposition gathers: channels a page apart would miss in the
+// translation cache at each row.
+ConvShape GatheredShape(const ConvSpec& c) {
+  ConvShape s(c);
+  if (s.how == ConvShape::kPlain) s.how = ConvShape::kGather;
+  return s;
+}
+
+}  // namespace
+
+// A piece stays in the second cache beside 8 rows of weights, all of which read it.
+ConvInPieces::ConvInPieces(const ConvSpec& c, int threads)
+    : shape(GatheredShape(c)), pieces(shape, threads, (384 << 10) / 4, 64) {}
 
 Fold FoldOf(const Unit& u, const Parser& p) {
   if (u.kind == Kind::kConv) {
@@ -41,7 +58,7 @@ bool TurnsWeights(const Unit& u, const Fold& f, const Parser& p) {
 void NativeBuilder::EmitMain(const Unit& u) {
   switch (u.kind) {
     case Kind::kConv:
-      return IsPixel(u) ? EmitPixel(u) : EmitWinograd(u);
+      return IsPixel(u) ? EmitPixel(u) : IsWinograd(u.conv) ? EmitWinograd(u) : EmitConv(u);
     case Kind::kMatMul:
       return EmitProduct(u);
     case Kind::kPool:
@@ -159,7 +176,6 @@ Builder::Rep NativeBuilder::Channels(uint32_t v) {
 }
 
 void NativeBuilder::EmitWinograd(const Unit& u) {
-  if (!IsWinograd(u.conv)) return Builder::EmitMain(u);
   const WinogradPlan plan = WinogradPlan::Best(u.conv, machine_);
   const Rep x = Channels(u.in[0]);
   const Layout blocked = Layout::Blocked(u.dims, static_cast<int>(simd_.lanes));
@@ -193,6 +209,25 @@ void NativeBuilder::EmitWinograd(const Unit& u) {
   } else {
     ApplyPosts(u, taken, y, target);
   }
+}
+
+void NativeBuilder::EmitConv(const Unit& u) {
+  const ConvInPieces c(u.conv, machine_.threads);
+  const ConvShape& s = c.shape;
+  const bool rows = u.conv.transposed;
+  const Place x = GetDense(u.in[0]).place;
+  const Place w =
+      rows ? Turned(u.in[1], s.groups, s.in, s.out * s.taps()) : GetDense(u.in[1]).place;
+  const Place y = NewResult(u.out[0], Layout::Dense(u.dims)).place;
+  out_.workspace =
+      std::max(out_.workspace, c.pieces.bytes() * static_cast<uint64_t>(machine_.threads));
+  auto multiply = [simd = &simd_](const PieceProduct& p, const float* a, const float* b,
+                                  float* to) {
+    simd->thin_product(a, p.lda, b, p.ldb, to, p.ldc, p.m, p.n, p.k);
+  };
+  AddStep("conv " + ToText(u.dims), ConvLoop(multiply, s, c.pieces, machine_.threads, rows),
+          {y, x, w, {workspace_, 0}});
+  FinishProduct(u, 0, y);
 }
 
 void NativeBuilder::EmitPool(const Unit& u) {

@@ -5,6 +5,7 @@
 #include <map>
 #include <tuple>
 
+#include "plugins/cpu/segment/conv_pieces.h"
 #include "plugins/cpu/segment/engine.h"
 
 namespace ge_native {
@@ -24,6 +25,7 @@ class NativeBuilder final : public Builder {
   void EmitProduct(const Unit& u);
   void EmitPixel(const Unit& u);
   void EmitWinograd(const Unit& u);
+  void EmitConv(const Unit& u);
   // v where it lies if channels of a pixel are neighbours there, else channels last.
   Rep Channels(uint32_t v);
   // The product, then the unit's posts; places are those of the product behind its result.
@@ -61,6 +63,13 @@ class NativeBuilder final : public Builder {
 
 // A convolution whose one window covers all of a picture: a product of the batch's rows.
 bool IsPixel(const Unit& u);
+
+// A convolution by products of pieces: how, and in what pieces.
+struct ConvInPieces {
+  ConvInPieces(const ConvSpec& c, int threads);
+  ConvShape shape;
+  Pieces pieces;
+};
 
 // Rows of one product, all folded, and how many products: what a MatMul or a convolution of one
 // pixel is to the thin kernels.

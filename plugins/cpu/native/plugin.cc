@@ -16,16 +16,14 @@ class NativeEngine final : public Engine {
 
   bool Takes(const Unit& u, const Parser&, Why* why) const override {
     return u.kind != Kind::kConv || IsPixel(u) || IsWinograd(u.conv) ||
-           why->Say(GE_WHY_SHAPE,
-                    "convolutions are taken with 3 x 3 taps at stride 1 and one "
-                    "group, or with one window");
+           BuffersFit(ConvInPieces(u.conv, machine().threads).pieces, machine().threads, why);
   }
   Price PriceOf(const Unit& u, const Parser& p) const override {
     return ge_native::PriceOf(u, p, machine());
   }
   bool Keeps(const Unit& u) const override { return u.kind != Kind::kPool; }
   std::optional<std::pair<Form, Form>> LikingOf(const Unit& u, const Parser&) const override {
-    if (u.kind != Kind::kConv || IsPixel(u)) return std::nullopt;
+    if (u.kind != Kind::kConv || IsPixel(u) || !IsWinograd(u.conv)) return std::nullopt;
     const Form form = machine().isa == GE_ISA_AVX2 ? Form{8, false} : Form{0, true};
     return std::pair(form, form);
   }

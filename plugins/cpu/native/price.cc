@@ -105,6 +105,39 @@ Price WinogradPrice(const Unit& u, const Parser& p, const Machine& m) {
   return out;
 }
 
+// A piece's product reads its columns from the second cache for every 8 channels.
+double ConvNs(const ConvInPieces& c, const Machine& m) {
+  const ConvShape& s = c.shape;
+  const auto jobs = static_cast<double>(s.images * s.groups);
+  const auto out = static_cast<double>(s.out), in = static_cast<double>(s.in * s.taps());
+  const auto pixels =
+      static_cast<double>(s.how == ConvShape::kGather ? s.dst_pixels() : s.src_pixels());
+  const double rows = s.how == ConvShape::kGather ? out : out * static_cast<double>(s.taps());
+  const double depth = s.how == ConvShape::kGather ? in : static_cast<double>(s.in);
+  const double rate = ByIsa(m, 105, 50, 15) * std::min(1.0, (rows + 2) / 8) * m.compute;
+  const bool copied = s.how == ConvShape::kGather && s.stride[2] == 1;
+  const double width = static_cast<double>(c.pieces.width);
+  const double moved = s.how == ConvShape::kGather ? in * pixels : rows * pixels;
+  return jobs * (2 * rows * depth * pixels / rate + moved * (copied ? 0.15 + 5 / width : 1));
+}
+
+Price ConvPrice(const Unit& u, const Parser& p, const Machine& m) {
+  Price out;
+  const ConvInPieces c(u.conv, m.threads);
+  const double n = static_cast<double>(Product(u.dims)), bytes = BytesOf(p, u.out[0]);
+  double ns = ConvNs(c, m) + BytesOf(p, u.in[1]) / (14 * m.stream[2]) + StreamNs(m, bytes);
+  if (!u.bias.empty() || !u.posts.empty()) {
+    const double bias_ns = u.bias.empty() ? 0 : n * ByIsa(m, 0.08, 0.1, 0.18) / m.compute;
+    ns += kLoopNs + std::max(bias_ns + PostsNs(u, m, n), StreamNs(m, PostBytes(u, p) + 2 * bytes));
+  }
+  if (m.threads > 1 && ns > 4 * kForkNs) ns = ns / (0.9 * m.threads) + kForkNs;
+  out.work_ns = kLoopNs + std::max(ns, StreamNs(m, bytes + BytesOf(p, u.in[0])));
+  out.launch_ns = WideLaunchNs(m);
+  out.workspace = c.pieces.bytes() * static_cast<uint64_t>(m.threads);
+  out.packed = static_cast<uint64_t>(BytesOf(p, u.in[1]));
+  return out;
+}
+
 }  // namespace
 
 Price PriceOf(const Unit& u, const Parser& p, const Machine& m) {
@@ -126,7 +159,9 @@ Price PriceOf(const Unit& u, const Parser& p, const Machine& m) {
     default:
       return LoopPriceOf(u, p, m);
   }
-  if (u.kind == Kind::kConv && !IsPixel(u)) return WinogradPrice(u, p, m);
+  if (u.kind == Kind::kConv && !IsPixel(u)) {
+    return IsWinograd(u.conv) ? WinogradPrice(u, p, m) : ConvPrice(u, p, m);
+  }
   Price out;
   const double n = static_cast<double>(Product(u.dims));
   double bytes = PostBytes(u, p) + BytesOf(p, u.out[0]);

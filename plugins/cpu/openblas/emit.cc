@@ -4,7 +4,7 @@
 #include <climits>
 #include <stdexcept>
 
-#include "plugins/cpu/openblas/conv_loops.h"
+#include "plugins/cpu/segment/loops_conv.h"
 
 namespace ge_openblas {
 namespace {
@@ -59,29 +59,6 @@ void OpenblasBuilder::EmitMain(const Unit& u) {
       return EmitMatMul(u);
     default:
       return Builder::EmitMain(u);
-  }
-}
-
-void OpenblasBuilder::Finish(Unit u, size_t from, const Place& y) {
-  const Rep product = {Layout::Dense(u.dims), y};
-  std::vector<Post> posts;
-  if (!u.bias.empty() && u.kind == Kind::kMatMul && u.beta == 1) {
-    for (uint32_t v : u.bias) posts.push_back({Fn::kAdd, 0, 0, v, nullptr});
-  } else if (!u.bias.empty()) {
-    auto sum = std::make_shared<std::vector<float>>(static_cast<size_t>(u.dims[1]), 0.0f);
-    for (uint32_t v : u.bias) {
-      const std::vector<float> b = p_.Floats(v);
-      if (b.size() != sum->size()) throw std::runtime_error("a bias of another length");
-      for (size_t i = 0; i < b.size(); ++i) (*sum)[i] += u.beta * b[i];
-    }
-    posts.push_back({Fn::kAdd, 0, 0, 0, sum});
-  }
-  posts.insert(posts.end(), u.posts.begin() + static_cast<std::ptrdiff_t>(from), u.posts.end());
-  u.posts = std::move(posts);
-  if (u.posts.empty()) {
-    AddRep(u.out[0], product);
-  } else {
-    ApplyPosts(u, 0, product, product.layout);
   }
 }
 
@@ -172,10 +149,25 @@ void OpenblasBuilder::EmitMatMul(const Unit& u) {
   const std::string label = "sgemm x" + std::to_string(each.size()) + " " + ToText({m, n, k});
   AddStep(label, std::make_unique<ProductWork>(vendor_, s, std::move(each), threads_),
           {y, a.rep.place, b.rep.place});
-  Finish(u, from, y);
+  FinishProduct(u, from, y);
 }
 
 // ---- convolutions ------------------------------------------------------------------------------
+
+Pieces PiecesOf(const ConvShape& s, int threads) {
+  // What is gathered for a piece is read again at once, from the second cache (1.25 to 2 MiB on
+  // today's servers) or from near there; below 128 columns OpenBLAS spends more than 8 % of its
+  // time on bringing the weights in order, anew for each piece.
+  return Pieces(s, threads, (2 << 20) / 4, 128);
+}
+
+bool CanConvolve(const ConvSpec& c, int threads, Why* why) {
+  const ConvShape s(c);
+  if (s.groups > 1 && s.in == 1) {
+    return why->Say(GE_WHY_SHAPE, "depth-wise: a product of one channel is no product");
+  }
+  return s.how == ConvShape::kPlain || BuffersFit(PiecesOf(s, threads), threads, why);
+}
 
 void OpenblasBuilder::EmitConv(const Unit& u) {
   const ConvShape s(u.conv);
@@ -194,12 +186,22 @@ void OpenblasBuilder::EmitConv(const Unit& u) {
     AddStep(label, std::make_unique<ProductWork>(vendor_, one, std::move(each), threads_),
             {y, w, x});
   } else {
-    const Pieces pieces(s, threads_);
+    const Pieces pieces = PiecesOf(s, threads_);
     out_.workspace = std::max(out_.workspace, pieces.bytes() * static_cast<uint64_t>(threads_));
     const char* label = s.how == ConvShape::kGather ? "im2col sgemm " : "sgemm col2im ";
-    AddStep(label + ToText(u.dims), ConvLoop(vendor_, s, threads_), {y, x, w, {workspace_, 0}});
+    auto multiply = [vendor = &vendor_](const PieceProduct& p, const float* a, const float* b,
+                                        float* c) {
+      Product2 one;
+      one.trans_a = p.turned;
+      one.m = static_cast<int>(p.m), one.n = static_cast<int>(p.n), one.k = static_cast<int>(p.k);
+      one.lda = static_cast<int>(p.lda), one.ldb = static_cast<int>(p.ldb);
+      one.ldc = static_cast<int>(p.ldc);
+      one.Run(*vendor, a, b, c);
+    };
+    AddStep(label + ToText(u.dims), ConvLoop(multiply, s, pieces, threads_, /*rows=*/false),
+            {y, x, w, {workspace_, 0}});
   }
-  Finish(u, 0, y);
+  FinishProduct(u, 0, y);
 }
 
 }  // namespace ge_openblas

@@ -6,8 +6,9 @@
 #include <memory>
 #include <vector>
 
-#include "plugins/cpu/openblas/conv.h"
+#include "plugins/cpu/openblas/vendor.h"
 #include "plugins/cpu/segment/builder.h"
+#include "plugins/cpu/segment/conv_pieces.h"
 
 namespace ge_openblas {
 
@@ -33,11 +34,13 @@ class OpenblasBuilder final : public Builder {
   Side Operand2(uint32_t v, bool transposed, bool fold, int64_t rows, int64_t columns, int rank);
   // Whether sgemm can: sets the flag and the leading dimension.
   static bool Fits(const Side& s, int64_t rows, int64_t columns, bool* trans, int* ld);
-  // Bias and posts[from..] on the product, which lies at y.
-  void Finish(Unit u, size_t from, const Place& y);
 
   const Vendor& vendor_;
   int threads_;
 };
+
+Pieces PiecesOf(const ConvShape& s, int threads);
+// False with the reason when products are no way to do it.
+bool CanConvolve(const ConvSpec& c, int threads, Why* why);
 
 }  // namespace ge_openblas

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "plugins/cpu/openblas/conv.h"
+#include "plugins/cpu/openblas/emit.h"
 #include "plugins/cpu/segment/price.h"
 
 namespace ge_openblas {
@@ -71,7 +71,7 @@ double ConvNs(const ConvShape& s, const Machine& machine) {
   if (s.how == ConvShape::kPlain) {
     return jobs * ProductNs(out, static_cast<double>(s.dst_pixels()), in, true, machine);
   }
-  const Pieces pieces(s, machine.threads);
+  const Pieces pieces = PiecesOf(s, machine.threads);
   const auto part = static_cast<double>(pieces.step * pieces.width);
   const auto other = static_cast<double>(pieces.other);
   // Gathering: 0.15 ns an element where a line is copied, 1 where it is picked; the others pick. A
@@ -98,7 +98,7 @@ Price PriceOf(const Unit& u, const Parser& p, const Machine& m) {
     const ConvShape s(u.conv);
     ns = ConvNs(s, m);
     if (s.how != ConvShape::kPlain) {
-      out.workspace = Pieces(s, m.threads).bytes() * static_cast<uint64_t>(m.threads);
+      out.workspace = PiecesOf(s, m.threads).bytes() * static_cast<uint64_t>(m.threads);
     }
   } else {
     ns = MatMulNs(u, p, m);

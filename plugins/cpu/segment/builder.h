@@ -117,6 +117,9 @@ class Builder {
   // posts[from..] on x; the result becomes a rep of v.
   void ApplyPosts(const Unit& u, size_t from, const Rep& x, const Layout& target);
 
+  // Biases and posts[from..] on a product that lies at y in plain order.
+  void FinishProduct(Unit u, size_t from, const Place& y);
+
   // The sum of a unit's biases, n elements, and zeros behind them up to `room`.
   Place BiasOf(const Unit& u, int64_t n, int64_t room = 0);
 

@@ -225,4 +225,27 @@ void Builder::EmitSlice(const Unit& u) {
   }
 }
 
+void Builder::FinishProduct(Unit u, size_t from, const Place& y) {
+  const Rep product = {Layout::Dense(u.dims), y};
+  std::vector<Post> posts;
+  if (!u.bias.empty() && u.kind == Kind::kMatMul && u.beta == 1) {
+    for (uint32_t v : u.bias) posts.push_back({Fn::kAdd, 0, 0, v, nullptr});
+  } else if (!u.bias.empty()) {
+    auto sum = std::make_shared<std::vector<float>>(static_cast<size_t>(u.dims[1]), 0.0f);
+    for (uint32_t v : u.bias) {
+      const std::vector<float> b = p_.Floats(v);
+      if (b.size() != sum->size()) throw std::runtime_error("a bias of another length");
+      for (size_t i = 0; i < b.size(); ++i) (*sum)[i] += u.beta * b[i];
+    }
+    posts.push_back({Fn::kAdd, 0, 0, 0, sum});
+  }
+  posts.insert(posts.end(), u.posts.begin() + static_cast<std::ptrdiff_t>(from), u.posts.end());
+  u.posts = std::move(posts);
+  if (u.posts.empty()) {
+    AddRep(u.out[0], product);
+  } else {
+    ApplyPosts(u, 0, product, product.layout);
+  }
+}
+
 }  // namespace ge_cpu

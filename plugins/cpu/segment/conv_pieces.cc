@@ -1,8 +1,8 @@
-#include "plugins/cpu/openblas/conv.h"
+#include "plugins/cpu/segment/conv_pieces.h"
 
 #include <algorithm>
 
-namespace ge_openblas {
+namespace ge_cpu {
 
 ConvShape::ConvShape(const ConvSpec& c) {
   images = c.src[0];
@@ -29,11 +29,7 @@ ConvShape::ConvShape(const ConvSpec& c) {
   how = plain ? kPlain : apart ? kDeal : c.transposed ? kScatter : kGather;
 }
 
-Pieces::Pieces(const ConvShape& s, int threads) {
-  // What is gathered for a piece is read again at once, from the second cache (1.25 to 2 MiB on
-  // today's servers) or from near there; below 128 columns OpenBLAS spends more than 8 % of its
-  // time on bringing the weights in order, anew for each piece.
-  constexpr int64_t kFloats = (2 << 20) / 4, kColumns = 128;
+Pieces::Pieces(const ConvShape& s, int threads, int64_t floats, int64_t least) {
   const int64_t* image = s.how == ConvShape::kDeal ? s.src : s.dst;
   items = image[0] * image[1];
   width = image[2];
@@ -43,7 +39,7 @@ Pieces::Pieces(const ConvShape& s, int threads) {
     width = s.taps();
     other = s.src_pixels();
   }
-  const int64_t columns = std::max(kFloats / other, kColumns);
+  const int64_t columns = std::max(floats / other, least);
   step = std::clamp<int64_t>(columns / width, 1, items);
   const int64_t jobs = s.images * s.groups;
   const int64_t share = jobs >= threads ? 1 : (threads + jobs - 1) / jobs;  // pieces at least
@@ -56,19 +52,11 @@ uint64_t Pieces::bytes() const {
   return (n + 63) / 64 * 64;
 }
 
-bool CanConvolve(const ConvSpec& c, int threads, Why* why) {
-  const ConvShape s(c);
-  if (s.groups > 1 && s.in == 1) {
-    return why->Say(GE_WHY_SHAPE, "depth-wise: a product of one channel is no product");
-  }
-  if (s.how == ConvShape::kPlain) return true;
+bool BuffersFit(const Pieces& pieces, int threads, Why* why) {
   constexpr uint64_t kMost = uint64_t{64} << 20;
-  const uint64_t bytes = Pieces(s, threads).bytes();
-  if (bytes > kMost / static_cast<uint64_t>(threads)) {
-    return why->Say(GE_WHY_MEMORY, "its windows need " + std::to_string(bytes >> 20) +
-                                       " MiB for each thread, at most 64 MiB for all");
-  }
-  return true;
+  if (pieces.bytes() <= kMost / static_cast<uint64_t>(threads)) return true;
+  return why->Say(GE_WHY_MEMORY, "its windows need " + std::to_string(pieces.bytes() >> 20) +
+                                     " MiB for each thread, at most 64 MiB for all");
 }
 
-}  // namespace ge_openblas
+}  // namespace ge_cpu

@@ -1,11 +1,11 @@
-#include "plugins/cpu/openblas/conv_loops.h"
+#include "plugins/cpu/segment/loops_conv.h"
 
 #include <omp.h>
 
 #include <algorithm>
 #include <cstring>
 
-namespace ge_openblas {
+namespace ge_cpu {
 namespace {
 
 // Of the positions at + i * step with i in [0, n): those in [0, size) have i in [begin, end).
@@ -19,8 +19,9 @@ struct Inside {
 
 class PieceLoop : public Loop {
  public:
-  PieceLoop(const Vendor& blas, const ConvShape& s, int threads)
-      : blas_(blas), s_(s), pieces_(s, threads), threads_(threads) {}
+  PieceLoop(MultiplyPiece multiply, const ConvShape& s, const Pieces& pieces, int threads,
+            bool rows)
+      : multiply_(std::move(multiply)), s_(s), pieces_(pieces), rows_(rows), threads_(threads) {}
 
   void Run(float* const* p) const override {
     const int64_t total = s_.images * s_.groups * pieces_.count;
@@ -40,9 +41,10 @@ class PieceLoop : public Loop {
   virtual void Do(const float* x, const float* w, float* y, float* buffer, int64_t first,
                   int64_t n) const = 0;
 
-  const Vendor& blas_;
+  const MultiplyPiece multiply_;
   const ConvShape s_;
   const Pieces pieces_;
+  const bool rows_;
 
  private:
   void Piece(float* const* p, int64_t i, float* buffer) const {
@@ -57,7 +59,7 @@ class PieceLoop : public Loop {
 };
 
 // One row of the buffer for each input channel and tap, one column for each pixel of the result.
-class Gathered final : public PieceLoop {
+class GatheredConv final : public PieceLoop {
  public:
   using PieceLoop::PieceLoop;
 
@@ -75,12 +77,10 @@ class Gathered final : public PieceLoop {
         }
       }
     }
-    Product2 p;
-    p.m = static_cast<int>(s_.out);
-    p.k = static_cast<int>(pieces_.other);
-    p.n = static_cast<int>(lines * s_.dst[2]);
-    p.lda = p.k, p.ldb = p.n, p.ldc = static_cast<int>(s_.dst_pixels());
-    p.Run(blas_, w, buffer, y + first * s_.dst[2]);
+    PieceProduct p;
+    p.m = s_.out, p.k = pieces_.other, p.n = lines * s_.dst[2];
+    p.lda = p.k, p.ldb = p.n, p.ldc = s_.dst_pixels();
+    multiply_(p, w, buffer, y + first * s_.dst[2]);
   }
 
   // Tap (a, b, t) of one channel for the pixels of some lines.
@@ -136,20 +136,18 @@ class Gathered final : public PieceLoop {
 };
 
 // One row of the buffer for each output channel and tap, one column for each pixel of the input.
-class Dealt final : public PieceLoop {
+class DealtConv final : public PieceLoop {
  public:
   using PieceLoop::PieceLoop;
 
  private:
   void Do(const float* x, const float* w, float* y, float* buffer, int64_t first,
           int64_t lines) const override {
-    Product2 p;
-    p.trans_a = true;  // ONNX: input channels first
-    p.m = static_cast<int>(pieces_.other);
-    p.k = static_cast<int>(s_.in);
-    p.n = static_cast<int>(lines * s_.src[2]);
-    p.lda = p.m, p.ldb = static_cast<int>(s_.src_pixels()), p.ldc = p.n;
-    p.Run(blas_, w, x + first * s_.src[2], buffer);
+    PieceProduct p;
+    p.turned = !rows_;  // ONNX: input channels first
+    p.m = pieces_.other, p.k = s_.in, p.n = lines * s_.src[2];
+    p.lda = rows_ ? p.k : p.m, p.ldb = s_.src_pixels(), p.ldc = p.n;
+    multiply_(p, w, x + first * s_.src[2], buffer);
     const float* row = buffer;
     for (int64_t c = 0; c < s_.out; ++c, y += s_.dst_pixels()) {
       for (int64_t a = 0; a < s_.kernel[0]; ++a) {
@@ -177,20 +175,18 @@ class Dealt final : public PieceLoop {
 
 // One row of the buffer for each output channel of the piece and tap, one column for each pixel of
 // the input.
-class Scattered final : public PieceLoop {
+class ScatteredConv final : public PieceLoop {
  public:
   using PieceLoop::PieceLoop;
 
  private:
   void Do(const float* x, const float* w, float* y, float* buffer, int64_t first,
           int64_t channels) const override {
-    Product2 p;
-    p.trans_a = true;
-    p.m = static_cast<int>(channels * s_.taps());
-    p.k = static_cast<int>(s_.in);
-    p.n = static_cast<int>(s_.src_pixels());
-    p.lda = static_cast<int>(s_.out * s_.taps()), p.ldb = p.n, p.ldc = p.n;
-    p.Run(blas_, w + first * s_.taps(), x, buffer);
+    PieceProduct p;
+    p.turned = !rows_;
+    p.m = channels * s_.taps(), p.k = s_.in, p.n = s_.src_pixels();
+    p.lda = rows_ ? p.k : s_.out * s_.taps(), p.ldb = p.n, p.ldc = p.n;
+    multiply_(p, w + first * s_.taps() * (rows_ ? p.k : 1), x, buffer);
     const float* row = buffer;
     for (int64_t c = first; c < first + channels; ++c) {
       float* to = y + c * s_.dst_pixels();
@@ -220,10 +216,15 @@ class Scattered final : public PieceLoop {
 
 }  // namespace
 
-std::unique_ptr<Loop> ConvLoop(const Vendor& blas, const ConvShape& s, int threads) {
-  if (s.how == ConvShape::kDeal) return std::make_unique<Dealt>(blas, s, threads);
-  if (s.how == ConvShape::kScatter) return std::make_unique<Scattered>(blas, s, threads);
-  return std::make_unique<Gathered>(blas, s, threads);
+std::unique_ptr<Loop> ConvLoop(MultiplyPiece multiply, const ConvShape& s, const Pieces& pieces,
+                               int threads, bool rows) {
+  if (s.how == ConvShape::kDeal) {
+    return std::make_unique<DealtConv>(std::move(multiply), s, pieces, threads, rows);
+  }
+  if (s.how == ConvShape::kScatter) {
+    return std::make_unique<ScatteredConv>(std::move(multiply), s, pieces, threads, rows);
+  }
+  return std::make_unique<GatheredConv>(std::move(multiply), s, pieces, threads, rows);
 }
 
-}  // namespace ge_openblas
+}  // namespace ge_cpu

@@ -4,9 +4,9 @@
 
 #include <cstdint>
 
-#include "plugins/cpu/openblas/vendor.h"
+#include "plugins/cpu/segment/unit.h"
 
-namespace ge_openblas {
+namespace ge_cpu {
 
 // One, two or three spatial axes, always seen as three; the last is the one without gaps.
 struct ConvShape {
@@ -29,7 +29,8 @@ struct ConvShape {
 // to share: some lines of pixels each (kGather: of the result; kDeal: of the input), or some output
 // channels (kScatter).
 struct Pieces {
-  Pieces(const ConvShape& s, int threads);
+  // `floats`: about what a piece's buffer may hold; `columns`: but at least so many of its pixels.
+  Pieces(const ConvShape& s, int threads, int64_t floats, int64_t columns);
   int64_t items = 1, width = 1;  // lines and their pixels, or channels and their taps
   int64_t step = 1;              // items of a piece
   int64_t other = 1;             // the buffer's other dim: it has other * step * width floats
@@ -37,7 +38,7 @@ struct Pieces {
   uint64_t bytes() const;        // of one buffer
 };
 
-// False with the reason when products are no way to do it.
-bool CanConvolve(const ConvSpec& c, int threads, Why* why);
+// False with the reason when the buffers of all threads would be too large.
+bool BuffersFit(const Pieces& pieces, int threads, Why* why);
 
-}  // namespace ge_openblas
+}  // namespace ge_cpu
