@@ -2,6 +2,7 @@
 
 #include <stdexcept>
 
+#include "plugins/cpu/native/depthwise.h"
 #include "plugins/cpu/native/lstm.h"
 #include "plugins/cpu/native/numbers.h"
 #include "plugins/cpu/native/winograd.h"
@@ -58,7 +59,10 @@ bool TurnsWeights(const Unit& u, const Fold& f, const Parser& p) {
 void NativeBuilder::EmitMain(const Unit& u) {
   switch (u.kind) {
     case Kind::kConv:
-      return IsPixel(u) ? EmitPixel(u) : IsWinograd(u.conv) ? EmitWinograd(u) : EmitConv(u);
+      return IsPixel(u)            ? EmitPixel(u)
+             : IsWinograd(u.conv)  ? EmitWinograd(u)
+             : IsDepthwise(u.conv) ? EmitDepthwise(u)
+                                   : EmitConv(u);
     case Kind::kMatMul:
       return EmitProduct(u);
     case Kind::kPool:
@@ -228,6 +232,20 @@ void NativeBuilder::EmitConv(const Unit& u) {
   AddStep("conv " + ToText(u.dims), ConvLoop(multiply, s, c.pieces, machine_.threads, rows),
           {y, x, w, {workspace_, 0}});
   FinishProduct(u, 0, y);
+}
+
+void NativeBuilder::EmitDepthwise(const Unit& u) {
+  const DepthwisePlan plan(u.conv, machine_);
+  const uint64_t floats = plan.workspace_floats() * static_cast<uint64_t>(machine_.threads);
+  out_.workspace = std::max(out_.workspace, floats * sizeof(float));
+  const Place x = GetDense(u.in[0]).place, w = GetDense(u.in[1]).place;
+  const Place bias = BiasOf(u, u.conv.dst[1]);
+  const Place y = NewResult(u.out[0], Layout::Dense(u.dims)).place;
+  AddStep("depthwise " + ToText(u.dims), DepthwiseLoop(simd_, plan),
+          {y, x, w, bias, {workspace_, 0}});
+  Unit rest = u;
+  rest.bias.clear();
+  FinishProduct(std::move(rest), 0, y);
 }
 
 void NativeBuilder::EmitPool(const Unit& u) {

@@ -16,7 +16,7 @@ class NativeEngine final : public Engine {
 
   bool Takes(const Unit& u, const Parser&, Why* why) const override {
     return u.kind != Kind::kConv || IsPixel(u) || IsWinograd(u.conv) ||
-           BuffersFit(ConvInPieces(u.conv, machine().threads).pieces, machine().threads, why);
+           BuffersFit(BufferOf(u.conv, machine()), machine().threads, why);
   }
   Price PriceOf(const Unit& u, const Parser& p) const override {
     return ge_native::PriceOf(u, p, machine());

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "plugins/cpu/native/depthwise.h"
 #include "plugins/cpu/native/emit.h"
 #include "plugins/cpu/native/winograd.h"
 
@@ -123,9 +124,10 @@ double ConvNs(const ConvInPieces& c, const Machine& m) {
 
 Price ConvPrice(const Unit& u, const Parser& p, const Machine& m) {
   Price out;
-  const ConvInPieces c(u.conv, m.threads);
+  const double conv_ns = IsDepthwise(u.conv) ? DepthwisePlan(u.conv, m).ns(m)
+                                             : ConvNs(ConvInPieces(u.conv, m.threads), m);
   const double n = static_cast<double>(Product(u.dims)), bytes = BytesOf(p, u.out[0]);
-  double ns = ConvNs(c, m) + BytesOf(p, u.in[1]) / (14 * m.stream[2]) + StreamNs(m, bytes);
+  double ns = conv_ns + BytesOf(p, u.in[1]) / (14 * m.stream[2]) + StreamNs(m, bytes);
   if (!u.bias.empty() || !u.posts.empty()) {
     const double bias_ns = u.bias.empty() ? 0 : n * ByIsa(m, 0.08, 0.1, 0.18) / m.compute;
     ns += kLoopNs + std::max(bias_ns + PostsNs(u, m, n), StreamNs(m, PostBytes(u, p) + 2 * bytes));
@@ -133,12 +135,17 @@ Price ConvPrice(const Unit& u, const Parser& p, const Machine& m) {
   if (m.threads > 1 && ns > 4 * kForkNs) ns = ns / (0.9 * m.threads) + kForkNs;
   out.work_ns = kLoopNs + std::max(ns, StreamNs(m, bytes + BytesOf(p, u.in[0])));
   out.launch_ns = WideLaunchNs(m);
-  out.workspace = c.pieces.bytes() * static_cast<uint64_t>(m.threads);
+  out.workspace = BufferOf(u.conv, m) * static_cast<uint64_t>(m.threads);
   out.packed = static_cast<uint64_t>(BytesOf(p, u.in[1]));
   return out;
 }
 
 }  // namespace
+
+uint64_t BufferOf(const ConvSpec& c, const Machine& m) {
+  return IsDepthwise(c) ? 4 * DepthwisePlan(c, m).workspace_floats()
+                        : ConvInPieces(c, m.threads).pieces.bytes();
+}
 
 Price PriceOf(const Unit& u, const Parser& p, const Machine& m) {
   switch (u.kind) {

@@ -9,4 +9,7 @@ using namespace ge_cpu;
 
 Price PriceOf(const Unit& u, const Parser& p, const Machine& m);
 
+// Bytes of one thread's workspace of a convolution that is neither Winograd's nor of one pixel.
+uint64_t BufferOf(const ConvSpec& c, const Machine& m);
+
 }  // namespace ge_native

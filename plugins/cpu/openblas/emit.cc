@@ -166,7 +166,7 @@ bool CanConvolve(const ConvSpec& c, int threads, Why* why) {
   if (s.groups > 1 && s.in == 1) {
     return why->Say(GE_WHY_SHAPE, "depth-wise: a product of one channel is no product");
   }
-  return s.how == ConvShape::kPlain || BuffersFit(PiecesOf(s, threads), threads, why);
+  return s.how == ConvShape::kPlain || BuffersFit(PiecesOf(s, threads).bytes(), threads, why);
 }
 
 void OpenblasBuilder::EmitConv(const Unit& u) {

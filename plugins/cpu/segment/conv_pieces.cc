@@ -52,10 +52,10 @@ uint64_t Pieces::bytes() const {
   return (n + 63) / 64 * 64;
 }
 
-bool BuffersFit(const Pieces& pieces, int threads, Why* why) {
+bool BuffersFit(uint64_t bytes, int threads, Why* why) {
   constexpr uint64_t kMost = uint64_t{64} << 20;
-  if (pieces.bytes() <= kMost / static_cast<uint64_t>(threads)) return true;
-  return why->Say(GE_WHY_MEMORY, "its windows need " + std::to_string(pieces.bytes() >> 20) +
+  if (bytes <= kMost / static_cast<uint64_t>(threads)) return true;
+  return why->Say(GE_WHY_MEMORY, "its windows need " + std::to_string(bytes >> 20) +
                                      " MiB for each thread, at most 64 MiB for all");
 }
 

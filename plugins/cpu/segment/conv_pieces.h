@@ -38,7 +38,7 @@ struct Pieces {
   uint64_t bytes() const;        // of one buffer
 };
 
-// False with the reason when the buffers of all threads would be too large.
-bool BuffersFit(const Pieces& pieces, int threads, Why* why);
+// False with the reason when the buffers of all threads, of so many bytes each, would be too large.
+bool BuffersFit(uint64_t bytes, int threads, Why* why);
 
 }  // namespace ge_cpu

@@ -195,6 +195,36 @@ GE_INLINE void Dots(const Rows<kRows>& rows, const float* w, int64_t ldw, int64_
 
 }  // namespace
 
+namespace {
+
+template <int kVectors>
+GE_INLINE void WeighBlock(const float* x, const int64_t* at, const float* w, int64_t taps,
+                          hn::Vec<Full> bias, float* y) {
+  const Full d;
+  hn::Vec<Full> sum[kVectors];
+  for (auto& s : sum) s = bias;
+  for (int64_t k = 0; k < taps; ++k) {
+    const auto v = hn::Set(d, w[k]);
+    const float* p = x + at[k];
+    for (int q = 0; q < kVectors; ++q) {
+      sum[q] = hn::MulAdd(hn::LoadU(d, p + q * kMaxLanes), v, sum[q]);
+    }
+  }
+  for (int q = 0; q < kVectors; ++q) hn::StoreU(sum[q], d, y + q * kMaxLanes);
+}
+
+}  // namespace
+
+void WeighTaps(const float* x, const int64_t* at, const float* w, int64_t taps, float bias,
+               float* y, int64_t n) {
+  const auto b = hn::Set(Full(), bias);
+  int64_t i = 0;
+  for (; i + 4 * kMaxLanes <= n; i += 4 * kMaxLanes) {
+    WeighBlock<4>(x + i, at, w, taps, b, y + i);
+  }
+  for (; i < n; i += kMaxLanes) WeighBlock<1>(x + i, at, w, taps, b, y + i);
+}
+
 void DotRows(const float* x, int64_t ldx, const float* w, int64_t ldw, float* y, int64_t ldy,
              int64_t m, int64_t rows, int64_t k) {
   WithRows(x, ldx, y, ldy, m, [=]<int kRows>(const Rows<kRows>& part) GE_LAMBDA {

@@ -14,6 +14,7 @@ const Simd GE_SIMD_NAME(GE_SIMD_ISA) = {
     .softmax = GE_SIMD_ISA::Softmax,
     .layer_norm = GE_SIMD_ISA::LayerNorm,
     .thin_product = GE_SIMD_ISA::ThinProduct,
+    .weigh_taps = GE_SIMD_ISA::WeighTaps,
     .dot_rows = GE_SIMD_ISA::DotRows,
     .transpose = GE_SIMD_ISA::Transpose,
     .lerp_rows = GE_SIMD_ISA::LerpRows,
