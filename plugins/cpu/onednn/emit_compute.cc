@@ -20,6 +20,15 @@ bool OnlyAxis(const Dims& d, size_t axis) {
   return true;
 }
 
+// oneDNN 2.6.3's convolutions by gemm look for a whole operand's number at the result's place
+// within its image: a thread's second image gets the numbers of the first.
+bool MisplacesOperand(const Prim& conv, const std::vector<VendorPost>& posts) {
+  return conv.impl.find("gemm") != std::string::npos &&
+         std::any_of(posts.begin(), posts.end(), [](const VendorPost& p) {
+           return p.kind == VendorPost::kBinary && !OnlyAxis(p.operand.dims(), 1);
+         });
+}
+
 // Index of the first eltwise or operand of post k among oneDNN's own post-ops: one of ours may be
 // two of theirs.
 int ArgOfPost(const std::vector<VendorPost>& posts, int k) {
@@ -161,6 +170,7 @@ void OnednnBuilder::EmitConv(const Unit& u) {
   for (int attempt = 0; attempt < 3; ++attempt) {
     f = attempt < 2 ? Fuse(u, target, plan->dst, x.place.storage, attempt == 0) : Fused();
     prim = vendor_.Conv(spec, &*plan, f.posts, prefer);
+    if (prim && MisplacesOperand(*prim, f.posts)) continue;
     if (prim && (f.posts.empty() || prim->impl.find("ref") == std::string::npos)) break;
   }
   if (!prim) throw std::runtime_error("oneDNN has no convolution for this node");
