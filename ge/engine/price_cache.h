@@ -67,8 +67,9 @@ class PriceCache {
   void Add(const PriceBook& book, const OfferName& name, Kind kind, double asked_ns, double ns,
            uint32_t count);
   // Median of log(measured / asked) over rows of the same book: of the family and bucket, else of
-  // the family, else of the engine, else of every engine within a factor of two; blended with 1 by
-  // the number of rows and the engine's confidence (0..1).
+  // the family, else of all that begin with its first operator, else of the engine, else of every
+  // engine within a factor of two; blended with 1 by the number of rows and the engine's confidence
+  // (0..1).
   Correction CorrectionFor(const PriceBook& book, const OfferName& name, Kind kind,
                            double confidence) const;
 

@@ -9,6 +9,7 @@
 #include "ge/engine/cache_folder.h"
 #include "ge/place/placed.h"
 #include "ge/session/measure.h"
+#include "ge/session/probe_engines.h"
 #include "ge/session/rehearse.h"
 #include "ge/session/rehearsed.h"
 #include "ge/session/session.h"
@@ -19,6 +20,9 @@ namespace {
 // A plan is placed again when its measured time is off by more than this share of the prediction.
 constexpr double kSurprise = 0.25;
 constexpr uint32_t kChecksApart = 4;  // each check at so many times the timed runs of the last
+
+// Once for a plugin and a machine; with four engines about half of it is needed.
+constexpr double kProbeBudgetMs = 1000;
 
 constexpr std::string_view kModes[] = {"analytic", "cached", "measure"};
 
@@ -43,7 +47,16 @@ void Session::StartPricing() {
   if (!useful) return;
   price_cache_ = std::make_unique<PriceCache>(HostMachine());
   options_.build.price_cache = price_cache_.get();
-  if (wanted.mode != PriceMode::kAnalytic) price_cache_->Load();
+  if (wanted.mode == PriceMode::kAnalytic) return;
+  price_cache_->Load();
+  // What is measured but cannot be kept would be measured again by every session.
+  if (CacheFolder().empty() || HostMachine().fixed) return;
+  const MeasureReport probed = ProbeEngines(engines_, kProbeBudgetMs, price_cache_.get());
+  probed_engines_ = probed.measured > 0;
+  if (!probed_engines_) return;
+  LogLine(2, fmt::format("engines were probed: {} offers in {:.0f} ms, {} left", probed.measured,
+                         probed.ms, probed.left));
+  price_cache_->Save();
 }
 
 std::shared_ptr<Compiled> Session::RehearsePlans(const Entry& entry,

@@ -102,6 +102,8 @@ class Session {
                                std::span<const TensorView> inputs);
   // Remembers in the price cache what the runs so far have shown; the destructor does it too.
   void SavePrices();
+  // Whether Create has timed engines that the price cache did not know; see probe_engines.h.
+  bool probed_engines() const { return probed_engines_; }
   uint32_t replans() const { return replans_.load(std::memory_order_relaxed); }
   // Whether Run plans the entry piece by piece; known once Compile has refused it or it ran so.
   bool RunsInPieces(std::string_view entry) { return FlowEntry(entry) != nullptr; }
@@ -176,6 +178,7 @@ class Session {
   std::vector<const void*> mapped_;
   std::unique_ptr<Evaluator> evaluator_;
   std::unique_ptr<PriceCache> price_cache_;  // null with analytic prices
+  bool probed_engines_ = false;
   std::atomic<uint32_t> replans_{0};
   std::vector<StateSlot> states_;
   std::shared_mutex states_mutex_;

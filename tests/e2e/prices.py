@@ -44,17 +44,17 @@ class Checks:
         if not good:
             print(f"FAILED  {name}\n    " + str(detail).strip().replace("\n", "\n    "))
 
-    def run(self, command, engines, *args, cache):
-        """(exit code, the JSON object or {}, stderr) of a subcommand of ge."""
-        env = {**os.environ, "GE_CACHE_DIR": str(cache), "GE_PROBE": "fixed"}
+    def run(self, command, engines, *args, cache, probe="fixed"):
+        """(the JSON object or {}, stderr) of a subcommand of ge."""
+        env = {**os.environ, "GE_CACHE_DIR": str(cache), "GE_PROBE": probe}
         done = subprocess.run(
             [self.ge, command, self.model, "--engines", ",".join(engines), "--threads", "1",
              "--json", *args], env=env, capture_output=True, text=True, timeout=120, check=False)
         self.check(done.returncode == 0, f"ge {command} {' '.join(args)}", done.stderr)
         return json.loads(done.stdout) if done.returncode == 0 else {}, done.stderr
 
-    def explain(self, engines, *args, cache):
-        return self.run("explain", engines, *args, cache=cache)[0]
+    def explain(self, engines, *args, **how):
+        return self.run("explain", engines, *args, **how)[0]
 
 
 def build_engine(folder, name):
@@ -105,6 +105,25 @@ def check_underbidder(c, quick, slow):
                 f"{n['node']}: corrected about tenfold", n)
     told = c.explain([quick, slow], "--prices", "analytic", cache=cache)
     c.check(devices(told) == {"slow"}, "analytic prices do not know the cache", told)
+
+
+def check_probe(c, quick, slow):
+    """Engines that the cache knows nothing of are timed on a sample of work, once: who underbids is
+    found out before anything ran."""
+    cache = c.folder / "probed"
+    told = c.explain([quick, slow], "--prices", "analytic", cache=cache, probe="now")
+    c.check(devices(told) == {"slow"} and not list(cache.glob("prices-*.json")),
+            "analytic prices are not probed", told)
+    told = c.explain([quick, slow], cache=cache, probe="now")
+    c.check(devices(told) == {"quick"}, "the probe finds the underbidder", told)
+    c.check(all(n["price_source"] == "table" for n in told["nodes"]), "and says so", told)
+    files = list(cache.glob("prices-*.json"))
+    c.check(len(files) == 1, "its rows are kept", files)
+    before = files[0].read_bytes()
+    told = c.explain([quick, slow], cache=cache, probe="now")
+    c.check(devices(told) == {"quick"} and files[0].read_bytes() == before, "once", told)
+    told = c.explain([quick, slow], cache="off", probe="now")
+    c.check(devices(told) == {"slow"}, "nor without a folder to keep it in", told)
 
 
 def check_overbidder(c, quick, slow):
@@ -178,6 +197,7 @@ def main():
             return f"{paths[engine]}:price={max(1, round(100 * share * true[engine] / ELEMENTS))}"
 
         check_underbidder(c, at("quick", 1), at("slow", 0.1))
+        check_probe(c, at("quick", 1), at("slow", 0.1))
         check_overbidder(c, at("quick", 10), at("slow", 1))
         check_replan(c, at("quick", 1), at("slow", 0.1))
         check_files(c, at("quick", 1))

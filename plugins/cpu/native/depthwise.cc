@@ -1,10 +1,9 @@
 #include "plugins/cpu/native/depthwise.h"
 
-#include <omp.h>
-
 #include <algorithm>
 #include <cstring>
 
+#include "plugins/cpu/segment/loop_parts.h"
 #include "plugins/cpu/segment/price.h"
 
 namespace ge_native {
@@ -20,15 +19,8 @@ class DepthwiseConv final : public Loop {
 
   void Run(float* const* p) const override {
     const int64_t total = p_.s.images * p_.s.groups * p_.strips;
-    if (p_.threads == 1 || total == 1) {
-      for (int64_t i = 0; i < total; ++i) Strip(p, i, p[4]);
-      return;
-    }
-    const uint64_t floats = p_.workspace_floats();
-#pragma omp parallel for num_threads(p_.threads) schedule(static)
-    for (int64_t i = 0; i < total; ++i) {
-      Strip(p, i, p[4] + floats * static_cast<uint64_t>(omp_get_thread_num()));
-    }
+    ForJobs(p_.threads, total, p[4], p_.workspace_floats(),
+            [&](int64_t i, float* buffer) { Strip(p, i, buffer); });
   }
 
  private:

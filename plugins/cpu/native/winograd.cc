@@ -1,9 +1,8 @@
 #include "plugins/cpu/native/winograd.h"
 
-#include <omp.h>
-
 #include <algorithm>
 
+#include "plugins/cpu/segment/loop_parts.h"
 #include "plugins/cpu/segment/price.h"
 
 namespace ge_native {
@@ -54,15 +53,8 @@ class WinogradConv final : public Loop {
 
   void Run(float* const* p) const override {
     const int64_t jobs = s_.images * s_.blocks * s_.parts;
-    if (s_.threads == 1 || jobs == 1) {
-      for (int64_t i = 0; i < jobs; ++i) Job(p, i, p[4]);
-      return;
-    }
-    const uint64_t floats = s_.workspace_floats();
-#pragma omp parallel for num_threads(s_.threads) schedule(static)
-    for (int64_t i = 0; i < jobs; ++i) {
-      Job(p, i, p[4] + floats * static_cast<uint64_t>(omp_get_thread_num()));
-    }
+    ForJobs(s_.threads, jobs, p[4], s_.workspace_floats(),
+            [&](int64_t i, float* room) { Job(p, i, room); });
   }
 
  private:

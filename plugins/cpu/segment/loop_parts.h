@@ -1,5 +1,5 @@
 // What the loops of this folder share: when to use threads, and the padding of blocked layouts.
-// Only for loops*.cc. Plain values; any thread.
+// Only for the sources of loops. Plain values; any thread.
 #pragma once
 
 #include <omp.h>
@@ -48,6 +48,20 @@ void ForRange(bool parallel, int64_t n, F f) {
   }
 #pragma omp parallel for schedule(static)
   for (int64_t i = 0; i < n; ++i) f(i);
+}
+
+// f(i, buffer) for i in [0, n) on `threads` of OpenMP's threads, each with `floats` of a workspace
+// that holds so many for every thread.
+template <class F>
+void ForJobs(int threads, int64_t n, float* workspace, uint64_t floats, F f) {
+  if (threads == 1 || n == 1) {
+    for (int64_t i = 0; i < n; ++i) f(i, workspace);
+    return;
+  }
+#pragma omp parallel for num_threads(threads) schedule(static)
+  for (int64_t i = 0; i < n; ++i) {
+    f(i, workspace + floats * static_cast<uint64_t>(omp_get_thread_num()));
+  }
 }
 
 }  // namespace ge_cpu

@@ -1,9 +1,9 @@
 #include "plugins/cpu/segment/loops_conv.h"
 
-#include <omp.h>
-
 #include <algorithm>
 #include <cstring>
+
+#include "plugins/cpu/segment/loop_parts.h"
 
 namespace ge_cpu {
 namespace {
@@ -25,15 +25,8 @@ class PieceLoop : public Loop {
 
   void Run(float* const* p) const override {
     const int64_t total = s_.images * s_.groups * pieces_.count;
-    if (threads_ == 1 || total == 1) {
-      for (int64_t i = 0; i < total; ++i) Piece(p, i, p[3]);
-      return;
-    }
-    const uint64_t floats = pieces_.bytes() / sizeof(float);
-#pragma omp parallel for num_threads(threads_) schedule(static)
-    for (int64_t i = 0; i < total; ++i) {
-      Piece(p, i, p[3] + floats * static_cast<uint64_t>(omp_get_thread_num()));
-    }
+    ForJobs(threads_, total, p[3], pieces_.bytes() / sizeof(float),
+            [&](int64_t i, float* buffer) { Piece(p, i, buffer); });
   }
 
  protected:

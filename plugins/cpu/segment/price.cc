@@ -13,6 +13,7 @@ constexpr double kApartNs = 0.3;  // an element whose neighbours in memory chang
 double FnNs(Fn fn, const Machine& m) {
   switch (fn) {
     case Fn::kGelu:
+      return ByIsa(m, 0.37, 0.46, 1.4);
     case Fn::kGeluTanh:
       return ByIsa(m, 0.65, 1.5, 4.3);
     case Fn::kErf:
