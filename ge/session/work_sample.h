@@ -8,7 +8,7 @@
 
 namespace ge {
 
-// One entry "main" whose types are all known; about a hundred and fifty nodes, 1 MB of constants.
+// One entry "main" whose types are all known; about a hundred and forty nodes, 1 MB of constants.
 Result<Graph> MakeWorkSample();
 
 }  // namespace ge

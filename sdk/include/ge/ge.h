@@ -79,7 +79,8 @@ typedef struct ge_session_options {
 enum {
   /* 0 = cached. What engines ask is corrected by what was measured on this machine, kept in
    * $GE_CACHE_DIR (off = nothing is kept), else $XDG_CACHE_HOME/graphengine or
-   * ~/.cache/graphengine; a few runs are timed to learn more. */
+   * ~/.cache/graphengine; a few runs are timed to learn more, and an engine that nothing is known
+   * of is timed once, for less than a second, when a session first loads it. */
   GE_PRICES_DEFAULT = 0,
   GE_PRICES_ANALYTIC = 1, /* what engines ask, the same on every machine */
   GE_PRICES_CACHED = 2,
