@@ -78,22 +78,23 @@ class Corrector {
       const Correction c = cache_.CorrectionFor(book, name, PriceCache::Kind::kAlone, o.confidence);
       if (c.rows > 0) out.source = "table", out.alone = c.factor;
     }
-    if (!inside) out.inside = InsideLike(book, name, o.confidence, alone, &out);
+    if (!inside) out.inside = InsideLike(book, name, o.confidence, &out);
     return out;
   }
 
-  // The factor inside a segment of an offer that was never seen inside one. Where its time alone is
-  // known, that of its like says only by how much it is less inside: its own error is its own.
-  double InsideLike(const PriceBook& book, const OfferName& name, double confidence, bool alone,
+  // The factor inside a segment of an offer that was never seen inside one: that of its time alone,
+  // and by how much less its like take inside. (Differences between what is known of offers alone
+  // and of others inside would be luck, and only savings count: plans came out 13 % too cheap.)
+  double InsideLike(const PriceBook& book, const OfferName& name, double confidence,
                     Factors* out) const {
     using enum PriceCache::Kind;
-    const Correction inside = cache_.CorrectionFor(book, name, kInside, confidence);
-    if (inside.rows == 0) return out->alone;
-    if (out->source.empty()) out->source = "table", out->alone = inside.factor;
-    if (!alone) return inside.factor;
-    const Correction usual = cache_.CorrectionFor(book, name, kAlone, confidence);
-    if (usual.rows == 0) return out->alone;
-    return out->alone * std::clamp(inside.factor / usual.factor, kLeastInside, 1.0);
+    if (out->source.empty()) {
+      const Correction inside = cache_.CorrectionFor(book, name, kInside, confidence);
+      if (inside.rows > 0) out->source = "table", out->alone = inside.factor;
+      return out->alone;
+    }
+    const Correction share = cache_.CorrectionFor(book, name, kInsideShare, confidence);
+    return out->alone * std::clamp(share.factor, kLeastInside, 1.0);
   }
 
   // Several engines offer the same nodes.

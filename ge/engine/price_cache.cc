@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <span>
 
 #include "ge/engine/cache_folder.h"
@@ -21,9 +22,15 @@ constexpr uint32_t kMaxCount = 32;
 // Rows kept in the file; the oldest go first. About 6 MB of text.
 constexpr size_t kMaxRows = 20'000;
 // What one row weighs against an engine that is wholly confident of its prices. Rows of one kind of
-// work differ by less than engines are off: with a weight of one instead of 0.3, prices after a
-// probe of a new machine were off by 1.27, not 1.23 (fifteen models, 6,100 offers).
+// work differ by less than engines are off: with a weight of one, prices after a probe of a new
+// machine would have been off by 1.27, with this by 1.23 (6,100 offers of fifteen models).
 constexpr double kDoubtOfRow = 0.3;
+// A plan takes the offers that seem cheapest, which are those whose prices err on the low side (the
+// optimizer's curse; Smith and Winkler, 2006): prices that are known of their like alone are raised
+// by this share of the spread.
+constexpr double kCurse = 0.33;
+// The spread of rows of one kind of work, where few tell; it weighs as much as four of them.
+constexpr double kUsualSpread = 0.3, kUsualSpreadRows = 4;
 // An engine that nobody measured is taken to be as optimistic as the others, within this factor.
 constexpr double kMaxStrangerLog = 0.6931;  // log 2
 
@@ -40,6 +47,16 @@ double LogRatio(double measured, double asked) {
   return std::log(std::max(measured, 1.0) / std::max(asked, 1.0));
 }
 
+// log(measured / asked) of a row, where it knows it.
+std::optional<double> LogError(const PriceRow& row, PriceCache::Kind kind) {
+  using enum PriceCache::Kind;
+  const bool inside = row.inside.count > 0, alone = row.alone.count > 0;
+  if ((kind != kInside && !alone) || (kind != kAlone && !inside)) return std::nullopt;
+  const double of_alone = LogRatio(row.alone.ns, row.asked_ns);
+  const double of_inside = LogRatio(row.inside.ns, row.asked_inside_ns);
+  return kind == kAlone ? of_alone : kind == kInside ? of_inside : of_inside - of_alone;
+}
+
 double Median(std::vector<double>* values) {
   auto middle = values->begin() + static_cast<int64_t>(values->size() / 2);
   std::nth_element(values->begin(), middle, values->end());
@@ -51,6 +68,10 @@ std::string Joined(const OfferName& name) { return name.signature + "|" + name.s
 // Scopes of a fit, narrow to wide.
 std::string Scope(const PriceBook& b, int kind, const std::string& family, int64_t bucket) {
   return fmt::format("{}|{}|{}|{}|{}", b.plugin_hash, b.device, kind, family, bucket);
+}
+// The same operators with the same attributes and layouts, whatever the size.
+std::string SignatureScope(const PriceBook& b, int kind, const std::string& signature) {
+  return Scope(b, kind, signature, -2);
 }
 // All patterns that begin with the same operator, and that operator alone: it does most of the
 // work.
@@ -146,28 +167,35 @@ void PriceCache::Add(const PriceBook& book, const OfferName& name, Kind kind, do
   fits_valid_ = false;
 }
 
+PriceCache::Fit PriceCache::FitOf(std::vector<double>* logs) {
+  constexpr double kOfNormal = 1.4826;  // standard deviation / median distance
+  const double median = Median(logs), n = static_cast<double>(logs->size());
+  for (double& log : *logs) log = std::abs(log - median);
+  const double seen = kOfNormal * Median(logs);
+  const double variance =
+      (n * seen * seen + kUsualSpreadRows * kUsualSpread * kUsualSpread) / (n + kUsualSpreadRows);
+  return {median, std::sqrt(variance), static_cast<uint32_t>(logs->size())};
+}
+
 void PriceCache::Fitted() const {
   if (fits_valid_) return;
   std::map<std::string, std::vector<double>> logs;
   for (const auto& [book, rows] : books_) {
     for (const auto& [key, row] : rows) {
-      for (int kind = 0; kind < 2; ++kind) {
-        const Sampled& s = kind == 0 ? row.alone : row.inside;
-        if (s.count == 0) continue;
-        const double log = LogRatio(s.ns, kind == 0 ? row.asked_ns : row.asked_inside_ns);
+      for (int kind = 0; kind < 3; ++kind) {
+        const auto log = LogError(row, static_cast<Kind>(kind));
+        if (!log) continue;
         for (const std::string& scope :
-             {Scope(book, kind, row.family, row.bucket), Scope(book, kind, row.family, -1),
+             {SignatureScope(book, kind, key.substr(0, key.rfind('|'))),
+              Scope(book, kind, row.family, row.bucket), Scope(book, kind, row.family, -1),
               LeadScope(book, kind, row.family), EngineScope(book, kind), WorldScope(kind)}) {
-          logs[scope].push_back(log);
+          logs[scope].push_back(*log);
         }
       }
     }
   }
   fits_.clear();
-  for (auto& [scope, values] : logs) {
-    const uint32_t n = static_cast<uint32_t>(values.size());
-    fits_[scope] = {Median(&values), n};
-  }
+  for (auto& [scope, values] : logs) fits_[scope] = FitOf(&values);
   fits_valid_ = true;
 }
 
@@ -175,9 +203,10 @@ Correction PriceCache::CorrectionFor(const PriceBook& book, const OfferName& nam
                                      double confidence) const {
   std::lock_guard<std::mutex> lock(mutex_);
   Fitted();
-  const int k = kind == Kind::kAlone ? 0 : 1;
+  const int k = static_cast<int>(kind);
   // The wider the scope, the more rows it takes to be believed.
-  const std::pair<std::string, double> scopes[] = {{Scope(book, k, name.family, name.bucket), 0.0},
+  const std::pair<std::string, double> scopes[] = {{SignatureScope(book, k, name.signature), 0.0},
+                                                   {Scope(book, k, name.family, name.bucket), 0.0},
                                                    {Scope(book, k, name.family, -1), 1.0},
                                                    {LeadScope(book, k, name.family), 2.0},
                                                    {EngineScope(book, k), 3.0}};
@@ -186,7 +215,8 @@ Correction PriceCache::CorrectionFor(const PriceBook& book, const OfferName& nam
     if (it == fits_.end()) continue;
     const double n = it->second.rows;
     const double of_rows = n / (n + doubt + kDoubtOfRow * confidence);
-    return {std::exp(it->second.log_factor * of_rows), it->second.rows};
+    const double raise = kind == Kind::kInsideShare ? 0 : kCurse * it->second.spread;
+    return {std::exp(it->second.log_factor * of_rows + raise), it->second.rows};
   }
   auto world = fits_.find(WorldScope(k));
   if (world == fits_.end()) return {};

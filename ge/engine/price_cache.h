@@ -62,14 +62,16 @@ class PriceCache {
   bool Knows(const PriceBook& book) const;
   // The row of exactly this offer; false when there is none.
   bool Find(const PriceBook& book, const OfferName& name, PriceRow* out) const;
-  enum class Kind { kAlone, kInside };
+  // kInsideShare, only to be asked for: how much further the price inside is off than that alone,
+  // of rows that know both.
+  enum class Kind { kAlone, kInside, kInsideShare };
   // `asked_ns` is what the engine asked for it in the same circumstance.
   void Add(const PriceBook& book, const OfferName& name, Kind kind, double asked_ns, double ns,
            uint32_t count);
-  // Median of log(measured / asked) over rows of the same book: of the family and bucket, else of
-  // the family, else of all that begin with its first operator, else of the engine, else of every
-  // engine within a factor of two; blended with 1 by the number of rows and the engine's confidence
-  // (0..1).
+  // Median of log(measured / asked) over rows of the same book: of the signature, else of the
+  // family and bucket, else of the family, else of all that begin with its first operator, else of
+  // the engine, else of every engine within a factor of two; blended with 1 by the number of rows
+  // and the engine's confidence (0..1), and raised by half of the rows' spread (a share is not).
   Correction CorrectionFor(const PriceBook& book, const OfferName& name, Kind kind,
                            double confidence) const;
 
@@ -82,9 +84,10 @@ class PriceCache {
   using Rows = std::unordered_map<std::string, PriceRow>;  // by signature, a bar, shape
   using Books = std::map<PriceBook, Rows>;
   struct Fit {
-    double log_factor = 0;
+    double log_factor = 0, spread = 0;  // median, and how far rows lie from it as a rule
     uint32_t rows = 0;
   };
+  static Fit FitOf(std::vector<double>* logs);
   using Fits = std::map<std::string, Fit>;  // by scope
   Status Parse(const std::string& text, Books* out) const;
   std::string Print(const Books& books) const;

@@ -147,20 +147,25 @@ TEST_F(PriceCacheTest, CorrectionGoesFromNarrowToWide) {
   for (double measured : {180, 200, 9000}) {  // the median does not care for the last
     cache.Add(kBook, Name(std::to_string(measured)), Kind::kAlone, 100, measured, 1);
   }
-  const Correction narrow = cache.CorrectionFor(kBook, Name("x"), Kind::kAlone, 0);
-  EXPECT_NEAR(narrow.factor, 2.0, 1e-9);
-  EXPECT_EQ(narrow.rows, 3u);
+  // Raised by a third of the spread: that of these rows, and the usual one as if of four rows.
+  const double seen = 1.4826 * std::log(2 / 1.8);
+  const double raise = std::exp(0.33 * std::sqrt((3 * seen * seen + 4 * 0.3 * 0.3) / 7));
+  const auto factor = [&](const OfferName& name, double confidence) {
+    return cache.CorrectionFor(kBook, name, Kind::kAlone, confidence).factor / raise;
+  };
+  EXPECT_NEAR(factor(Name("x"), 0), 2.0, 1e-9);
+  EXPECT_EQ(cache.CorrectionFor(kBook, Name("x"), Kind::kAlone, 0).rows, 3u);
   // A confident engine moves less, a wider scope too, but in the same direction.
-  const double sure = cache.CorrectionFor(kBook, Name("x"), Kind::kAlone, 1).factor;
-  const double family = cache.CorrectionFor(kBook, Name("x", 9), Kind::kAlone, 0).factor;
-  const double engine = cache.CorrectionFor(kBook, Name("x", 9, "Add"), Kind::kAlone, 0).factor;
-  EXPECT_NEAR(sure, std::pow(2.0, 3.0 / 3.3), 1e-9);
-  EXPECT_NEAR(family, std::pow(2.0, 3.0 / 4), 1e-9);
+  EXPECT_NEAR(factor(Name("x"), 1), std::pow(2.0, 3.0 / 3.3), 1e-9);
+  EXPECT_NEAR(factor(Name("x", 9), 0), 2.0, 1e-9);  // the same signature, another size
+  OfferName other = Name("x");
+  other.signature = "Conv[group=2](f32,c:f32)";
+  EXPECT_NEAR(factor(other, 0), 2.0, 1e-9);  // the same family and size
+  other.bucket = 9;
+  EXPECT_NEAR(factor(other, 0), std::pow(2.0, 3.0 / 4), 1e-9);
   // A pattern that nobody measured is as far off as what begins alike.
-  const double pattern =
-      cache.CorrectionFor(kBook, Name("x", 9, "Conv+Elu"), Kind::kAlone, 0).factor;
-  EXPECT_NEAR(pattern, std::pow(2.0, 3.0 / 5), 1e-9);
-  EXPECT_NEAR(engine, std::pow(2.0, 3.0 / 6), 1e-9);
+  EXPECT_NEAR(factor(Name("x", 9, "Conv+Elu"), 0), std::pow(2.0, 3.0 / 5), 1e-9);
+  EXPECT_NEAR(factor(Name("x", 9, "Add"), 0), std::pow(2.0, 3.0 / 6), 1e-9);
   // Another engine is taken to be as optimistic, within a factor of two.
   for (int i = 0; i < 60; ++i) {
     cache.Add(kBook, Name("far" + std::to_string(i)), Kind::kAlone, 100, 10000, 1);
@@ -169,6 +174,19 @@ TEST_F(PriceCacheTest, CorrectionGoesFromNarrowToWide) {
   EXPECT_GT(stranger, 1.8);
   EXPECT_LE(stranger, 2.0 + 1e-9);
   EXPECT_EQ(cache.CorrectionFor(kBook, Name("x"), Kind::kInside, 0).rows, 0u);
+}
+
+// Of rows that know both; others would compare what has nothing to do with each other.
+TEST_F(PriceCacheTest, AShareInsideComesFromPairs) {
+  PriceCache cache(Machine());
+  cache.Add(kBook, Name("alone"), Kind::kAlone, 100, 100, 1);
+  cache.Add(kBook, Name("inside"), Kind::kInside, 80, 8000, 1);
+  EXPECT_EQ(cache.CorrectionFor(kBook, Name("x"), Kind::kInsideShare, 0).rows, 0u);
+  cache.Add(kBook, Name("both"), Kind::kAlone, 100, 200, 1);
+  cache.Add(kBook, Name("both"), Kind::kInside, 80, 120, 1);
+  const Correction share = cache.CorrectionFor(kBook, Name("x"), Kind::kInsideShare, 0);
+  EXPECT_EQ(share.rows, 1u);
+  EXPECT_NEAR(share.factor, (120.0 / 80) / (200.0 / 100), 1e-9);
 }
 
 TEST_F(PriceCacheTest, MeansFollowAMachineThatChanges) {

@@ -22,6 +22,15 @@ uint64_t Fnv(const void* data, uint64_t bytes) {
   return hash;
 }
 
+// Convolutions of groups are other kernels than those of all channels, mostly depth-wise ones.
+bool IsGrouped(const Node& node) {
+  for (const Attr& a : node.attrs) {
+    const auto* group = std::get_if<int64_t>(&a.value);
+    if (a.name == "group" && group && *group > 1) return true;
+  }
+  return false;
+}
+
 class Namer {
  public:
   Namer(const Graph& graph, const Function& f, const std::vector<PlanLayout>& layouts)
@@ -43,6 +52,7 @@ class Namer {
     if (!out_.family.empty()) out_.family += '+', out_.signature += '+';
     const std::string op = node.domain.empty() ? node.op : node.domain + "." + node.op;
     out_.family += op, out_.signature += op;
+    if (IsGrouped(node)) out_.family += "/grouped";
     AddAttrs(node);
     out_.signature += '(';
     for (size_t i = 0; i < node.inputs.size(); ++i) {

@@ -14,7 +14,7 @@
 namespace ge {
 
 struct OfferName {
-  std::string family;     // "Conv", "Conv+Relu": operators alone
+  std::string family;     // "Conv+Relu", "Conv/grouped": operators alone
   std::string signature;  // operators, attributes, wiring, dtypes, constants, layouts
   std::string shape;      // dims of what is read and given
   uint32_t bucket = 0;    // of size: log8 of the bytes read and given

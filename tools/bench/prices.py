@@ -13,6 +13,7 @@ Examples:
   tools/bench/prices.py lenet minilm resnet50
   tools/bench/prices.py --isa avx2 --engines native,onednn,openblas,ref
   tools/bench/prices.py --worst 10 ppocr_det lenet       # and the nodes that are furthest off
+  tools/bench/prices.py --keep build/prices              # what was measured serves the next time
 """
 import argparse
 import json
@@ -133,13 +134,18 @@ class Prices:
 
     def folder(self, name):
         path = self.root / name
-        path.mkdir(exist_ok=True)
+        path.mkdir(parents=True, exist_ok=True)
         return path
+
+    def emptied(self, name):
+        shutil.rmtree(self.root / name, ignore_errors=True)
+        return self.folder(name)
 
     def measure(self, name):
         """(what an empty cache's plan takes, all that was measured of this model)."""
-        empty = self.explain(name, self.folder(f"{name}.empty"), "--prices", "cached")
-        measured = self.explain(name, self.folder(name), "--prices", "measure",
+        empty = self.explain(name, self.emptied(f"{name}.empty"), "--prices", "cached")
+        kept = any(self.folder(name).glob("prices-*.json"))
+        measured = self.explain(name, self.folder(name), "--prices", "cached" if kept else "measure",
                                 "--measure-budget", str(self.args.budget_ms))
         if measured.get("offers_left"):
             print(f"{name}: {measured['offers_left']} offers were not measured within "
@@ -147,7 +153,7 @@ class Prices:
         return taken(empty), times_of(measured)
 
     def left_out(self, name, others):
-        into = self.folder(f"{name}.others")
+        into = self.emptied(f"{name}.others")
         merge_caches([self.folder(other) for other in others], into)
         explained = self.explain(name, into, "--prices", "cached")
         return taken(explained), explained["predicted_ns"]
@@ -178,7 +184,8 @@ def row_of(name, predicted, times):
 
 def measure_all(names, args):
     rows = {"empty": [], "left out": []}
-    with tempfile.TemporaryDirectory(prefix="ge-prices.") as root:
+    with tempfile.TemporaryDirectory(prefix="ge-prices.") as temporary:
+        root = args.keep or temporary
         prices, times, failures = Prices(args, root), {}, []
         for name in names:
             try:
@@ -259,6 +266,8 @@ def parse_arguments():
     parser.add_argument("--isa", default="native", choices=["native", "avx2", "avx512"])
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--budget-ms", type=float, default=60000, help="of measuring one model")
+    parser.add_argument("--keep", type=pathlib.Path, help="folder of what was measured; a model that "
+                        "it has is not measured again (default: a temporary one)")
     parser.add_argument("--worst", type=int, default=0, help="print this many nodes a model")
     parser.add_argument("--json", action="store_true", help="one JSON object on stdout")
     parser.add_argument("--ge", type=pathlib.Path, default=ge_run.DEFAULT_GE)
