@@ -83,8 +83,8 @@ class Corrector {
   }
 
   // The factor inside a segment of an offer that was never seen inside one: that of its time alone,
-  // and by how much less its like take inside. (Differences between what is known of offers alone
-  // and of others inside would be luck, and only savings count: plans came out 13 % too cheap.)
+  // and by how much less its like take inside. (A difference between what is known of some alone
+  // and of others inside would be noise, of which only savings count.)
   double InsideLike(const PriceBook& book, const OfferName& name, double confidence,
                     Factors* out) const {
     using enum PriceCache::Kind;

@@ -131,6 +131,17 @@ TEST(CorrectTest, WhatWasNotMeasuredFollowsItsFamily) {
   EXPECT_EQ(c.offers.offers[0].choices[0].measured_ns, -1);
 }
 
+TEST(CorrectTest, ConvolutionsOfGroupsAreAFamilyOfTheirOwn) {
+  CorrectionCase c;
+  Attr group;
+  group.name = "group", group.value = int64_t{1};
+  c.graph.fn(1).nodes[0].attrs.push_back(group);
+  EXPECT_EQ(c.Name(0).family, "Add");
+  c.graph.fn(1).nodes[0].attrs[0].value = int64_t{4};
+  EXPECT_EQ(c.Name(0).family, "Add/grouped");
+  EXPECT_EQ(NameOffer(c.graph, c.f(), {0, 1}, {}, c.layouts).family, "Add/grouped+Add");
+}
+
 TEST(CorrectTest, WithoutAnyRowPricesStayAsAsked) {
   CorrectionCase c;
   PriceCache cache(ThisMachine());

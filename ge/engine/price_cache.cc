@@ -21,19 +21,6 @@ constexpr uint32_t kFormat = 1;
 constexpr uint32_t kMaxCount = 32;
 // Rows kept in the file; the oldest go first. About 6 MB of text.
 constexpr size_t kMaxRows = 20'000;
-// What one row weighs against an engine that is wholly confident of its prices. Rows of one kind of
-// work differ by less than engines are off: with a weight of one, prices after a probe of a new
-// machine would have been off by 1.27, with this by 1.23 (6,100 offers of fifteen models).
-constexpr double kDoubtOfRow = 0.3;
-// A plan takes the offers that seem cheapest, which are those whose prices err on the low side (the
-// optimizer's curse; Smith and Winkler, 2006): prices that are known of their like alone are raised
-// by this share of the spread.
-constexpr double kCurse = 0.33;
-// The spread of rows of one kind of work, where few tell; it weighs as much as four of them.
-constexpr double kUsualSpread = 0.3, kUsualSpreadRows = 4;
-// An engine that nobody measured is taken to be as optimistic as the others, within this factor.
-constexpr double kMaxStrangerLog = 0.6931;  // log 2
-
 bool Sane(double ns) { return std::isfinite(ns) && ns >= 0 && ns < 1e15; }
 
 uint32_t Today() {
@@ -57,31 +44,7 @@ std::optional<double> LogError(const PriceRow& row, PriceCache::Kind kind) {
   return kind == kAlone ? of_alone : kind == kInside ? of_inside : of_inside - of_alone;
 }
 
-double Median(std::vector<double>* values) {
-  auto middle = values->begin() + static_cast<int64_t>(values->size() / 2);
-  std::nth_element(values->begin(), middle, values->end());
-  return *middle;
-}
-
 std::string Joined(const OfferName& name) { return name.signature + "|" + name.shape; }
-
-// Scopes of a fit, narrow to wide.
-std::string Scope(const PriceBook& b, int kind, const std::string& family, int64_t bucket) {
-  return fmt::format("{}|{}|{}|{}|{}", b.plugin_hash, b.device, kind, family, bucket);
-}
-// The same operators with the same attributes and layouts, whatever the size.
-std::string SignatureScope(const PriceBook& b, int kind, const std::string& signature) {
-  return Scope(b, kind, signature, -2);
-}
-// All patterns that begin with the same operator, and that operator alone: it does most of the
-// work.
-std::string LeadScope(const PriceBook& b, int kind, const std::string& family) {
-  return Scope(b, kind, family.substr(0, family.find('+')) + "+...", -1);
-}
-std::string EngineScope(const PriceBook& b, int kind) {
-  return fmt::format("{}|{}|{}", b.plugin_hash, b.device, kind);
-}
-std::string WorldScope(int kind) { return fmt::format("*|{}", kind); }
 
 }  // namespace
 
@@ -164,65 +127,31 @@ void PriceCache::Add(const PriceBook& book, const OfferName& name, Kind kind, do
     (kind == Kind::kAlone ? row.asked_ns : row.asked_inside_ns) = asked_ns;
     (kind == Kind::kAlone ? row.alone : row.inside).Add(ns, count);
   }
-  fits_valid_ = false;
-}
-
-PriceCache::Fit PriceCache::FitOf(std::vector<double>* logs) {
-  constexpr double kOfNormal = 1.4826;  // standard deviation / median distance
-  const double median = Median(logs), n = static_cast<double>(logs->size());
-  for (double& log : *logs) log = std::abs(log - median);
-  const double seen = kOfNormal * Median(logs);
-  const double variance =
-      (n * seen * seen + kUsualSpreadRows * kUsualSpread * kUsualSpread) / (n + kUsualSpreadRows);
-  return {median, std::sqrt(variance), static_cast<uint32_t>(logs->size())};
+  fit_valid_ = false;
 }
 
 void PriceCache::Fitted() const {
-  if (fits_valid_) return;
-  std::map<std::string, std::vector<double>> logs;
+  if (fit_valid_) return;
+  fit_ = {};
   for (const auto& [book, rows] : books_) {
     for (const auto& [key, row] : rows) {
-      for (int kind = 0; kind < 3; ++kind) {
-        const auto log = LogError(row, static_cast<Kind>(kind));
-        if (!log) continue;
-        for (const std::string& scope :
-             {SignatureScope(book, kind, key.substr(0, key.rfind('|'))),
-              Scope(book, kind, row.family, row.bucket), Scope(book, kind, row.family, -1),
-              LeadScope(book, kind, row.family), EngineScope(book, kind), WorldScope(kind)}) {
-          logs[scope].push_back(*log);
-        }
+      const WorkName work{std::string_view(key).substr(0, key.rfind('|')), row.family, row.bucket};
+      for (Kind kind : {Kind::kAlone, Kind::kInside, Kind::kInsideShare}) {
+        const auto log = LogError(row, kind);
+        if (log) fit_.Add(book, work, static_cast<int>(kind), *log);
       }
     }
   }
-  fits_.clear();
-  for (auto& [scope, values] : logs) fits_[scope] = FitOf(&values);
-  fits_valid_ = true;
+  fit_.Finish();
+  fit_valid_ = true;
 }
 
 Correction PriceCache::CorrectionFor(const PriceBook& book, const OfferName& name, Kind kind,
                                      double confidence) const {
   std::lock_guard<std::mutex> lock(mutex_);
   Fitted();
-  const int k = static_cast<int>(kind);
-  // The wider the scope, the more rows it takes to be believed.
-  const std::pair<std::string, double> scopes[] = {{SignatureScope(book, k, name.signature), 0.0},
-                                                   {Scope(book, k, name.family, name.bucket), 0.0},
-                                                   {Scope(book, k, name.family, -1), 1.0},
-                                                   {LeadScope(book, k, name.family), 2.0},
-                                                   {EngineScope(book, k), 3.0}};
-  for (const auto& [scope, doubt] : scopes) {
-    auto it = fits_.find(scope);
-    if (it == fits_.end()) continue;
-    const double n = it->second.rows;
-    const double of_rows = n / (n + doubt + kDoubtOfRow * confidence);
-    const double raise = kind == Kind::kInsideShare ? 0 : kCurse * it->second.spread;
-    return {std::exp(it->second.log_factor * of_rows + raise), it->second.rows};
-  }
-  auto world = fits_.find(WorldScope(k));
-  if (world == fits_.end()) return {};
-  const double log = std::clamp(world->second.log_factor, -kMaxStrangerLog, kMaxStrangerLog);
-  const double n = world->second.rows;
-  return {std::exp(log * n / (n + 3 + kDoubtOfRow * confidence)), world->second.rows};
+  return fit_.Find(book, {name.signature, name.family, name.bucket}, static_cast<int>(kind),
+                   confidence, kind != Kind::kInsideShare);
 }
 
 void PriceCache::Merge(const Books& from, Books* into) {
@@ -327,7 +256,7 @@ Status PriceCache::FromText(const std::string& text) {
   GE_RETURN_IF_ERROR(Parse(text, &books));
   std::lock_guard<std::mutex> lock(mutex_);
   Merge(books, &books_);
-  fits_valid_ = false;
+  fit_valid_ = false;
   return {};
 }
 

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "ge/base/status.h"
+#include "ge/engine/price_fit.h"
 #include "ge/engine/probe.h"
 #include "ge/engine/signature.h"
 
@@ -33,18 +34,6 @@ struct PriceRow {
   double asked_inside_ns = 0;  // marginal less what it saves inside a segment
   Sampled inside;              // its share of a larger segment
   uint32_t day = 0;            // since 1970, of the last sample
-};
-
-// Which engine, as the cache tells them apart: plugin hash, options and device.
-struct PriceBook {
-  std::string plugin_hash, device;  // "cpu" or "cpu?price=10"
-  friend auto operator<=>(const PriceBook&, const PriceBook&) = default;
-};
-
-// How far an engine's price is off, where nothing was measured.
-struct Correction {
-  double factor = 1;  // measured / asked
-  uint32_t rows = 0;  // that it was fitted from; 0 = nothing is known
 };
 
 class PriceCache {
@@ -68,10 +57,8 @@ class PriceCache {
   // `asked_ns` is what the engine asked for it in the same circumstance.
   void Add(const PriceBook& book, const OfferName& name, Kind kind, double asked_ns, double ns,
            uint32_t count);
-  // Median of log(measured / asked) over rows of the same book: of the signature, else of the
-  // family and bucket, else of the family, else of all that begin with its first operator, else of
-  // the engine, else of every engine within a factor of two; blended with 1 by the number of rows
-  // and the engine's confidence (0..1), and raised by half of the rows' spread (a share is not).
+  // How far the engine is off where this row is not known; see PriceFit::Find. A share is not
+  // raised.
   Correction CorrectionFor(const PriceBook& book, const OfferName& name, Kind kind,
                            double confidence) const;
 
@@ -83,12 +70,6 @@ class PriceCache {
  private:
   using Rows = std::unordered_map<std::string, PriceRow>;  // by signature, a bar, shape
   using Books = std::map<PriceBook, Rows>;
-  struct Fit {
-    double log_factor = 0, spread = 0;  // median, and how far rows lie from it as a rule
-    uint32_t rows = 0;
-  };
-  static Fit FitOf(std::vector<double>* logs);
-  using Fits = std::map<std::string, Fit>;  // by scope
   Status Parse(const std::string& text, Books* out) const;
   std::string Print(const Books& books) const;
   void Fitted() const;
@@ -100,8 +81,8 @@ class PriceCache {
   mutable std::mutex mutex_;
   Books books_;  // all that is known
   Books fresh_;  // what Add has brought since the last Save
-  mutable bool fits_valid_ = false;
-  mutable Fits fits_;
+  mutable bool fit_valid_ = false;
+  mutable PriceFit fit_;
 };
 
 }  // namespace ge
