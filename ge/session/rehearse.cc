@@ -22,8 +22,10 @@ constexpr int kMorePairs = 33, kMoreWonPairs = 23;  // of so many pairs: 1 of 60
 constexpr double kSampleMs = 1;  // runs of less than this are timed several at once
 // A plan that is predicted at more than this share of the best one is not made.
 constexpr double kWorthARun = 1.5;
-constexpr int kSolves = 6;        // times that the solver is asked again
-constexpr size_t kAllOrders = 4;  // up to so many engines every order of them is proposed
+constexpr int kSolves = 6;          // times that the solver is asked again
+constexpr size_t kAllOrders = 4;    // up to so many engines every order of them is proposed
+constexpr double kForMoves = 0.75;  // of the budget; the rest is for the last word
+constexpr int kRemakes = 3;         // of that
 // Moves of nodes: of kinds that take at least this share of a plan's time, and to engines by whose
 // bids the plan would take at most so much more.
 constexpr double kWorthAMove = 0.01, kMaybeFaster = 0.15;
@@ -62,7 +64,10 @@ std::map<std::string, NodeClass> ClassesOf(const Plan& plan) {
 class Rehearsal {
  public:
   Rehearsal(std::shared_ptr<Compiled> first, const RehearsalHooks& hooks, double budget_ms)
-      : hooks_(hooks), end_ms_(NowMs() + budget_ms), held_(std::move(first)) {
+      : hooks_(hooks),
+        last_word_ms_(NowMs() + budget_ms),
+        end_ms_(NowMs() + kForMoves * budget_ms),
+        held_(std::move(first)) {
     seen_.insert(PlacementDigest(held_->plan));
   }
 
@@ -73,16 +78,18 @@ class Rehearsal {
     if (!hooks_.run(held_.get()).ok()) return;
     inner_ = std::clamp(static_cast<int>(kSampleMs / std::max(NowMs() - start, 1e-3)), 1, 100);
     std::vector<Challenger> challengers;
+    Challenger first = ChallengerOf(*held_);
+    first.ratio = 1;
     for (const auto& order : Orders(engines)) {
       PlaceOptions by_order = place;
       by_order.policy = PlacePolicy::kPriority, by_order.order = order;
       const auto placed = Propose(by_order);
       if (!placed || placed->plan.predicted_ns > kWorthARun * held_->plan.predicted_ns) continue;
-      challengers.push_back({Again(*placed), placed->plan.predicted_ns});
+      challengers.push_back(ChallengerOf(*placed));
     }
     std::sort(challengers.begin(), challengers.end(),
               [](const auto& a, const auto& b) { return a.ns < b.ns; });
-    for (const Challenger& c : challengers) Challenge(c.place);
+    for (Challenger& c : challengers) Challenge(c.place, &c.ratio);
     for (int i = 0; i < kSolves; ++i) {
       const auto placed = Propose(place);
       if (!placed) break;
@@ -90,6 +97,9 @@ class Rehearsal {
     }
     while (MoveOnce(/*alone=*/false) || MoveOnce(/*alone=*/true)) {
     }
+    end_ms_ = last_word_ms_;
+    challengers.push_back(std::move(first));
+    LastWord(challengers);
     hooks_.remember(held_.get());
   }
 
@@ -98,10 +108,16 @@ class Rehearsal {
   uint32_t won() const { return won_; }
 
  private:
+  static constexpr double kNever = 1e300;
   struct Challenger {
     PlaceOptions place;
     double ns = 0;  // predicted of the plan; of a move: more than of the plan held
+    std::string digest = {};
+    double ratio = kNever;  // of the first race
   };
+  static Challenger ChallengerOf(const Compiled& c) {
+    return {Again(c), c.plan.predicted_ns, PlacementDigest(c.plan)};
+  }
 
   // A plan that was not proposed before, unfinished, since most of making a plan is compiling it;
   // null when there is none.
@@ -175,17 +191,13 @@ class Rehearsal {
 
   // Whether the plan takes the place of the one held. It must win twice, the second time made anew
   // beside the first: where a plan lies in memory alone may make it faster or slower.
-  bool Challenge(const PlaceOptions& place) {
+  bool Challenge(const PlaceOptions& place, double* first_ratio = nullptr) {
     std::shared_ptr<Compiled> made[2];
     for (auto& copy : made) {
-      if (!TimeLeft()) return false;
-      auto compiled = hooks_.make(place, StageId::kCheck);
-      if (!compiled.ok()) {
-        LogLine(2, "a plan was not rehearsed: " + compiled.status().message());
-      }
-      if (!compiled.ok() || !*compiled) return false;
-      copy = *std::move(compiled);
+      copy = Make(place);
+      if (!copy) return false;
       const double ratio = Race(copy.get());
+      if (first_ratio && &copy == made) *first_ratio = ratio;
       plans_ += &copy == made;
       hooks_.remember(copy.get());
       LogLine(3, fmt::format("rehearsal: a plan of {} segments takes {:.3f} of the time of the one "
@@ -199,21 +211,67 @@ class Rehearsal {
     return true;
   }
 
+  // Finished; null when there is no time left or it cannot be made.
+  std::shared_ptr<Compiled> Make(const PlaceOptions& place) {
+    if (!TimeLeft()) return nullptr;
+    auto compiled = hooks_.make(place, StageId::kCheck);
+    if (!compiled.ok()) LogLine(2, "a plan was not rehearsed: " + compiled.status().message());
+    return compiled.ok() ? *std::move(compiled) : nullptr;
+  }
+
+  // What won many races may owe it to where it happens to lie in memory, as the plan held does not
+  // move while others come and go. So it is made anew beside each plan by priority that was not
+  // clearly worse, and beside the one that came first, several times; one that wins most of those
+  // races takes its place.
+  void LastWord(const std::vector<Challenger>& orders) {
+    for (const Challenger& order : orders) {
+      if (order.ratio > kClearlyWorse || order.digest == PlacementDigest(held_->plan)) continue;
+      std::vector<double> ratios;
+      std::shared_ptr<Compiled> other;
+      for (int k = 0; k < kRemakes; ++k) {
+        // In turns, so that each gets the memory that the other has left.
+        std::shared_ptr<Compiled> mine = k % 2 == 0 ? Make(Again(*held_)) : nullptr;
+        other = Make(order.place);
+        if (!mine) mine = Make(Again(*held_));
+        if (!mine || !other || Sample(mine.get()) < 0 || Sample(other.get()) < 0) return;
+        for (int i = 0; i < kPairs; ++i) {
+          ratios.push_back(Pair(mine.get(), other.get(), i % 2 == 0));
+        }
+      }
+      std::sort(ratios.begin(), ratios.end());
+      const double median = ratios[ratios.size() / 2];
+      LogLine(3, fmt::format("rehearsal: made anew, a plan by priority takes {:.3f}", median));
+      if (median >= kWinsALittle || WonOf(ratios) < kMoreWonPairs) continue;
+      hooks_.remember(held_.get());
+      held_ = std::move(other);
+      ++won_;
+    }
+  }
+
+  // Sorted ratios below 1.
+  static int64_t WonOf(const std::vector<double>& ratios) {
+    return std::lower_bound(ratios.begin(), ratios.end(), 1.0) - ratios.begin();
+  }
+
+  // The time of `b` / that of `a`, in turns; infinite when one does not run.
+  double Pair(Compiled* a, Compiled* b, bool b_first) {
+    double of_a = b_first ? 0 : Sample(a);
+    const double of_b = Sample(b);
+    if (b_first) of_a = Sample(a);
+    return of_a <= 0 || of_b < 0 ? kNever : of_b / of_a;
+  }
+
   // Its time / that of the plan held, median; infinite when it does not run, at least 1 when it
   // won too few pairs. Few pairs show a large gain, a small one takes more of them.
   double Race(Compiled* other) {
     std::vector<double> ratios;
     if (Sample(other) < 0) return kNever;  // pays for fresh pages
     for (int i = 1; i <= kMorePairs; ++i) {
-      const bool other_first = i % 2 == 0;
-      double a = other_first ? 0 : Sample(held_.get());
-      const double b = Sample(other);
-      if (other_first) a = Sample(held_.get());
-      if (a <= 0 || b < 0) return kNever;
-      ratios.push_back(b / a);
+      ratios.push_back(Pair(held_.get(), other, i % 2 == 0));
+      if (ratios.back() == kNever) return kNever;
       std::sort(ratios.begin(), ratios.end());
       const double median = ratios[ratios.size() / 2];
-      const auto won = std::lower_bound(ratios.begin(), ratios.end(), 1.0) - ratios.begin();
+      const auto won = WonOf(ratios);
       if (i >= kFewPairs && median > kClearlyWorse) return median;
       if (i == kPairs && median >= kWinsALittle) return std::max(1.0, median);
       if (i == kPairs && median < kWins && won >= kWonPairs) return median;
@@ -231,9 +289,9 @@ class Rehearsal {
     return NowMs() - start;
   }
 
-  static constexpr double kNever = 1e300;
   const RehearsalHooks& hooks_;
-  const double end_ms_;
+  const double last_word_ms_;
+  double end_ms_;
   std::shared_ptr<Compiled> held_;
   std::set<std::string> seen_;
   int inner_ = 1;

@@ -2,8 +2,8 @@
 // segment does to the caches of the next, so whole plans are run against each other: the solver's,
 // those by which engines get all that they offer in turn, what the solver says of the prices after
 // those runs, and then moves from the best of them to another engine, of all nodes of a kind or of
-// one, as long as one helps. It makes and runs plans through hooks and knows neither sessions nor
-// engines.
+// one, as long as one helps. In the end the winner is made anew beside the plans by priority that
+// came near. It makes and runs plans through hooks and knows neither sessions nor engines.
 #pragma once
 
 #include <functional>
@@ -29,8 +29,8 @@ struct RehearsalReport {
 };
 
 // `first`, or the plan that beat it, in the median of pairs of runs in turns, of which it won most,
-// and again when it was made anew. Starts no plan after `budget_ms`. Up to three
-// plans are held at once. Errors of other plans than `first` are logged.
+// and again when it was made anew. Starts no plan after `budget_ms`. Up to three plans are held at
+// once. Errors of other plans than `first` are logged.
 std::shared_ptr<Compiled> Rehearse(std::shared_ptr<Compiled> first, const PlaceOptions& place,
                                    const std::vector<std::string>& engines,
                                    const RehearsalHooks& hooks, double budget_ms,

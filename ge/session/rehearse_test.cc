@@ -144,6 +144,22 @@ TEST(Rehearse, AsksWinnersToWinAgainWhenMadeAnew) {
   EXPECT_EQ(report.won, 0u);
 }
 
+TEST(Rehearse, APlanThatOnlyLayWellLosesInTheEnd) {
+  // Device 1's plan is slower wherever else it lies than where it came from.
+  Stage stage{{{1, microseconds(6000)}, {2, microseconds(3030)}}};
+  RehearsalHooks hooks = stage.Hooks();
+  const auto first = PlanOn(1, 1000);
+  hooks.run = [&, run = hooks.run](Compiled* c) {
+    if (c != first.get()) return run(c);
+    std::this_thread::sleep_for(microseconds(3000));
+    return Status();
+  };
+  RehearsalReport report;
+  const auto held = Rehearse(first, PlaceOptions(), {"a", "b"}, hooks, 1e5, &report);
+  EXPECT_EQ(held->plan.functions[0].segments[0].device, 2u);
+  EXPECT_EQ(report.won, 1u);
+}
+
 TEST(Rehearse, MakesNoPlanThatIsPredictedToBeFarWorseAndNoneWithoutTime) {
   Stage stage{{{1, microseconds(100)}, {2, microseconds(100)}}};
   stage.predicted_ns = 2000;
