@@ -18,8 +18,8 @@ constexpr double kDoubtOfRow = 0.3;
 // An engine that nobody measured is taken to be as optimistic as the others, within this factor.
 constexpr double kMaxStrangerLog = 0.6931;  // log 2
 // By this share of the spread prices are raised. With a half, plans of fifteen models that were
-// left out came out at 0.89 to 1.35 of their runs, in the mean above them; with nothing at 0.51
-// to 1.00.
+// left out came out at 0.89 to 1.35 of their runs, in the mean above them; before prices
+// were raised, and shares inside taken from pairs, at 0.51 to 1.00.
 constexpr double kCurse = 0.33;
 // The spread of rows of one kind of work, where few tell; it weighs as much as four of them.
 constexpr double kUsualSpread = 0.3, kUsualSpreadRows = 4;
