@@ -86,12 +86,11 @@ bool IsDepthwise(const ConvSpec& c) {
 }
 
 DepthwisePlan::DepthwisePlan(const ConvSpec& c, const Machine& m) : s(c), threads(m.threads) {
-  // A strip's copy and its sums: within the second cache, near the first.
-  constexpr int64_t kFloats = (96 << 10) / 4;
   width =
       CeilDiv((s.dst[2] - 1) * s.stride[2] + (s.kernel[2] - 1) * s.dilation[2] + 1, s.stride[2]);
   lines = s.dst[1];
-  while (lines > 1 && static_cast<int64_t>(workspace_floats()) > kFloats) lines = (lines + 1) / 2;
+  while (lines > 1 && static_cast<int64_t>(workspace_floats()) > kDepthwiseFloats)
+    lines = (lines + 1) / 2;
   if (s.images * s.groups < threads) lines = std::min(lines, CeilDiv(s.dst[1], threads));
   strips = CeilDiv(s.dst[1], lines);
   for (int64_t b = 0; b < s.kernel[1]; ++b) {

@@ -11,11 +11,6 @@
 namespace ge_native {
 namespace {
 
-// Pairs of products that are added before the next rows: what they read of one side stays in a
-// 32 KiB cache.
-constexpr int64_t kPairs = 256;
-// Rows whose sums wait in a cache while a panel of weights is read.
-constexpr int64_t kRowsAtOnce = 96;
 constexpr uint64_t kLine = 64;
 
 uint64_t Padded(uint64_t bytes) { return (bytes + kLine - 1) / kLine * kLine; }
@@ -64,14 +59,14 @@ class ProductLoop final : public Loop {
     Room room{reinterpret_cast<char*>(p[kScratch])};
     auto* scale = room.Take<double>(p_.result.w_scales);
     const Scales scales = ScalesOf(p_.result, p, scale);
-    const int64_t at_once = std::min(kRowsAtOnce, p_.m);
+    const int64_t at_once = std::min(kCodeRows, p_.m);
     auto* a = room.Take<int16_t>(Blocks(at_once) * p_.pairs * kIntegerRows * 2);
     auto* row = room.Take<int16_t>(p_.k);
     auto* total = room.Take<int32_t>(at_once);
-    for (int64_t r = 0; r < p_.m; r += kRowsAtOnce) {
-      const int64_t rows = std::min(kRowsAtOnce, p_.m - r);
+    for (int64_t r = 0; r < p_.m; r += kCodeRows) {
+      const int64_t rows = std::min(kCodeRows, p_.m - r);
       PackRows(p, r, rows, row, a, total);
-      const bool wide = rows * p_.n * p_.k > kParallel * 16;
+      const bool wide = rows * p_.n * p_.k > kParallelCodes;
       ForRange(wide, p_.panels, [&](int64_t panel) { Panel(p, scales, panel, r, rows, a, total); });
     }
   }
@@ -97,14 +92,14 @@ class ProductLoop final : public Loop {
 
   void Panel(float* const* p, const Scales& s, int64_t panel, int64_t first, int64_t rows,
              const int16_t* a, const int32_t* total) const {
-    alignas(kLine) int32_t sums[kRowsAtOnce * 32];
+    alignas(kLine) int32_t sums[kCodeRows * 32];
     const int64_t columns = p_.columns;
     const auto* packed = reinterpret_cast<const uint8_t*>(p[kW]);
     const uint8_t* b = packed + panel * p_.pairs * columns * 2;
     const auto* zeros =
         reinterpret_cast<const int32_t*>(packed + p_.code_bytes()) + panel * columns;
-    for (int64_t k = 0; k < p_.pairs; k += kPairs) {
-      const int64_t n = std::min(kPairs, p_.pairs - k);
+    for (int64_t k = 0; k < p_.pairs; k += kCodePairs) {
+      const int64_t n = std::min(kCodePairs, p_.pairs - k);
       for (int64_t r = 0; r < rows; r += kIntegerRows) {
         simd_.code_product(a + (r * p_.pairs + k * kIntegerRows) * 2, b + k * columns * 2, n, k > 0,
                            sums + r * columns, columns, std::min(kIntegerRows, rows - r));
@@ -141,7 +136,7 @@ class ConvLoop final : public Loop {
     auto* scale = room.Take<double>(p_.result.w_scales);
     const Scales scales = ScalesOf(p_.result, p, scale);
     auto* image = room.Take<int16_t>(p_.image_count());
-    const bool wide = p_.threads > 1 && p_.pixels * p_.out * p_.depth > kParallel * 16;
+    const bool wide = p_.threads > 1 && p_.pixels * p_.out * p_.depth > kParallelCodes;
     for (int64_t g = 0; g < p_.batch * p_.groups; ++g) {
       Widen(p, g, image);
       ForRange(wide, p_.tiles, [&](int64_t tile) {
@@ -202,13 +197,13 @@ class ConvLoop final : public Loop {
 
   void Tile(float* const* p, const Scales& s, int64_t g, int64_t tile, const int16_t* image,
             Room room) const {
-    auto* b = room.Take<int16_t>(kPairs * p_.columns * 2);
+    auto* b = room.Take<int16_t>(kCodePairs * p_.columns * 2);
     auto* sums = room.Take<int32_t>(p_.out * p_.columns);
     const auto* weights = reinterpret_cast<const int16_t*>(p[kW]) +
                           g % p_.groups * p_.blocks * p_.pairs * kIntegerRows * 2;
     const int64_t first = tile * p_.columns;
-    for (int64_t k = 0; k < p_.pairs; k += kPairs) {
-      const int64_t n = std::min(kPairs, p_.pairs - k);
+    for (int64_t k = 0; k < p_.pairs; k += kCodePairs) {
+      const int64_t n = std::min(kCodePairs, p_.pairs - k);
       PackPixels(image, first, k, n, b);
       for (int64_t r = 0; r < p_.out; r += kIntegerRows) {
         simd_.integer_product(weights + (r * p_.pairs + k * kIntegerRows) * 2, b, n, k > 0,
@@ -267,11 +262,11 @@ IntegerProductPlan::IntegerProductPlan(const Simd& simd, int64_t rows, int64_t c
       result(r) {}
 
 uint64_t IntegerProductPlan::scratch_bytes() const {
-  const int64_t rows = (std::min(kRowsAtOnce, m) + kIntegerRows - 1) / kIntegerRows * kIntegerRows;
+  const int64_t rows = (std::min(kCodeRows, m) + kIntegerRows - 1) / kIntegerRows * kIntegerRows;
   return Padded(static_cast<uint64_t>(result.w_scales) * sizeof(double)) +
          Padded(static_cast<uint64_t>(rows * pairs * 2) * sizeof(int16_t)) +
          Padded(static_cast<uint64_t>(k) * sizeof(int16_t)) +
-         Padded(static_cast<uint64_t>(std::min(kRowsAtOnce, m)) * sizeof(int32_t));
+         Padded(static_cast<uint64_t>(std::min(kCodeRows, m)) * sizeof(int32_t));
 }
 
 void IntegerProductPlan::Pack(const uint8_t* w, bool is_signed, const std::vector<int32_t>& zeros,
@@ -333,7 +328,7 @@ IntegerConvPlan::IntegerConvPlan(const Simd& simd, const ConvSpec& spec, int thr
 }
 
 uint64_t IntegerConvPlan::thread_bytes() const {
-  return Padded(static_cast<uint64_t>(kPairs * columns * 2) * sizeof(int16_t)) +
+  return Padded(static_cast<uint64_t>(kCodePairs * columns * 2) * sizeof(int16_t)) +
          Padded(static_cast<uint64_t>(out * columns) * sizeof(int32_t));
 }
 

@@ -8,8 +8,6 @@
 namespace ge_native {
 namespace {
 
-constexpr int64_t kPiece = 8192;  // elements that one thread does at a time
-
 int32_t ZeroAt(const float* p, bool is_signed, int64_t i) {
   return is_signed ? reinterpret_cast<const int8_t*>(p)[i] : reinterpret_cast<const uint8_t*>(p)[i];
 }
@@ -17,8 +15,9 @@ int32_t ZeroAt(const float* p, bool is_signed, int64_t i) {
 // f(first element, count) for pieces of n elements.
 template <class F>
 void ForPieces(int64_t n, F f) {
-  ForRange(n > kParallel, (n + kPiece - 1) / kPiece,
-           [&](int64_t i) { f(i * kPiece, std::min(kPiece, n - i * kPiece)); });
+  ForRange(n > kParallel, (n + kQuantizeCodes - 1) / kQuantizeCodes, [&](int64_t i) {
+    f(i * kQuantizeCodes, std::min(kQuantizeCodes, n - i * kQuantizeCodes));
+  });
 }
 
 // f(first element, count, index of the scale) for a whole grid.

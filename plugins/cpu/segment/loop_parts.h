@@ -7,12 +7,9 @@
 #include <cstdint>
 
 #include "plugins/cpu/segment/layout.h"
+#include "plugins/cpu/segment/thresholds.h"
 
 namespace ge_cpu {
-
-// Below this many elements a second thread costs more than it saves (fork-join 0.6 us).
-inline constexpr int64_t kParallel = 16384;
-inline constexpr int64_t kTile = 2048;  // floats: x, result and one operand stay in a 32 KiB cache
 
 // Lanes behind the last channel of a blocked layout.
 struct Padding {

@@ -295,18 +295,17 @@ class SoftmaxRows final : public Loop {
                [&](int64_t r) { simd_.softmax(p[1] + r * n_, p[0] + r * n_, n_); });
       return;
     }
-    constexpr int64_t kStrip = 64;
-    const int64_t strips = (inner_ + kStrip - 1) / kStrip;
+    const int64_t strips = (inner_ + kSoftmaxColumns - 1) / kSoftmaxColumns;
     ForRange(outer_ * n_ * inner_ > kParallel, outer_ * strips, [&](int64_t t) {
-      const int64_t at = t / strips * n_ * inner_ + t % strips * kStrip;
-      Strip(p[1] + at, p[0] + at, std::min(kStrip, inner_ - t % strips * kStrip));
+      const int64_t at = t / strips * n_ * inner_ + t % strips * kSoftmaxColumns;
+      Strip(p[1] + at, p[0] + at, std::min(kSoftmaxColumns, inner_ - t % strips * kSoftmaxColumns));
     });
   }
 
  private:
-  // m <= 64 columns at once.
+  // m <= kSoftmaxColumns columns at once.
   void Strip(const float* x, float* y, int64_t m) const {
-    alignas(64) float top[64], sum[64] = {};
+    alignas(64) float top[kSoftmaxColumns], sum[kSoftmaxColumns] = {};
     std::memcpy(top, x, static_cast<size_t>(m) * sizeof(float));
     simd_.reduce_rows(Reduce::kMax, x, n_, inner_, top, m);
     for (int64_t k = 0; k < n_; ++k) {

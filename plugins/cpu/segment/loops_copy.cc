@@ -85,15 +85,14 @@ void CopyNest(const Simd& simd, const Nest& n, const float* x, float* y, size_t 
 }
 // A large nest by several threads: pieces of its first axis, or of a matrix's longer one.
 void CopyShared(const Simd& simd, const Nest& n, const float* x, float* y) {
-  constexpr int64_t kPieces = 8, kLines = 64;
   const bool matrix = n.turned && n.dim.size() == 2;
   const size_t axis = matrix && n.dim[1] > n.dim[0] ? 1 : 0;
   const int64_t all = n.dim[axis];
   if (n.total <= kParallel || all < 2 || omp_get_max_threads() == 1) {
     return CopyNest(simd, n, x, y, 0);
   }
-  int64_t piece = (all + kPieces - 1) / kPieces;
-  if (matrix) piece = (piece + kLines - 1) / kLines * kLines;
+  int64_t piece = (all + kCopyPieces - 1) / kCopyPieces;
+  if (matrix) piece = (piece + kCopyLines - 1) / kCopyLines * kCopyLines;
   ForRange(true, (all + piece - 1) / piece, [&](int64_t t) {
     const int64_t m = std::min(piece, all - t * piece);
     const float* p = x + t * piece * n.src[axis];
@@ -122,12 +121,12 @@ class Copy final : public Loop {
     if (together_) {
       // Rows of several sources that interleave: a few rows of each in turn, so that the lines
       // of the result are written once.
-      constexpr int64_t kRows = 64;
-      const int64_t rows = nests_[0].dim[0], turns = (rows + kRows - 1) / kRows;
+      const int64_t rows = nests_[0].dim[0], turns = (rows + kTogetherRows - 1) / kTogetherRows;
       ForRange(rows * nests_[0].n > kParallel, turns, [&](int64_t t) {
         for (const Nest& n : nests_) {
-          CopyRun(p[n.place] + n.from + t * kRows * n.src[0], p[0] + n.to + t * kRows * n.dst[0],
-                  std::min(kRows, rows - t * kRows), n.src[0], n.dst[0], n.n);
+          CopyRun(p[n.place] + n.from + t * kTogetherRows * n.src[0],
+                  p[0] + n.to + t * kTogetherRows * n.dst[0],
+                  std::min(kTogetherRows, rows - t * kTogetherRows), n.src[0], n.dst[0], n.n);
         }
       });
       return;

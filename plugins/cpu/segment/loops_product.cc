@@ -20,9 +20,8 @@ class ThinProducts final : public Loop {
     const bool parallel = t_.batch * t_.n * t_.k > kParallel;
     int64_t strip = t_.n;
     if (parallel && t_.batch == 1) {
-      constexpr int64_t kLines = 64;
       const int64_t threads = std::max(1, omp_get_max_threads());
-      strip = ((t_.n + threads - 1) / threads + kLines - 1) / kLines * kLines;
+      strip = ((t_.n + threads - 1) / threads + kStripColumns - 1) / kStripColumns * kStripColumns;
     }
     strip = std::max<int64_t>(strip, 1);
     const int64_t strips = (t_.n + strip - 1) / strip;
@@ -91,12 +90,11 @@ class Gathered final : public Work {
   // kRow > 0: the bytes of a row, known to the compiler.
   template <size_t kRow, class Index>
   void Copy(const Index* index, const char* x, char* y, int64_t row) const {
-    constexpr int64_t kPiece = 64;  // indices that one thread takes at once
-    const int64_t pieces = (g_.count + kPiece - 1) / kPiece;
-    const bool parallel = g_.outer * g_.count * row > int64_t{4} * kParallel;
+    const int64_t pieces = (g_.count + kGatherIndices - 1) / kGatherIndices;
+    const bool parallel = g_.outer * g_.count * row > kParallelBytes;
     ForRange(parallel, g_.outer * pieces, [&](int64_t t) {
-      const int64_t o = t / pieces, first = t % pieces * kPiece;
-      const int64_t end = std::min(first + kPiece, g_.count);
+      const int64_t o = t / pieces, first = t % pieces * kGatherIndices;
+      const int64_t end = std::min(first + kGatherIndices, g_.count);
       const char* from = x + o * g_.axis * row;
       char* to = y + (o * g_.count + first) * row;
       for (int64_t i = first; i < end; ++i, to += row) {

@@ -73,9 +73,8 @@ class Pooled final : public Loop {
 
  private:
   static constexpr size_t kMaxOuter = 5;
-  static constexpr int64_t kMaxRows = 64;  // of x that are read at once
   struct Source {
-    const float* row[kMaxRows];
+    const float* row[kPoolRows];
     int64_t n = 0;
   };
 
@@ -107,7 +106,7 @@ class Pooled final : public Loop {
   // Collects the rows of x under the window, over the outer axes from `level` on.
   void Rows(const float* x, float* y, const int64_t* at, size_t level, Source* source) const {
     if (level == outer_.size()) {
-      if (source->n == kMaxRows) {
+      if (source->n == kPoolRows) {
         Take(*source, y);
         source->n = 0;
       }
@@ -131,7 +130,7 @@ class Pooled final : public Loop {
       if (o < a.result) Edge(source, y, o);
     }
     if (high_ == low_) return;
-    const float* inside[kMaxRows];
+    const float* inside[kPoolRows];
     for (int64_t r = 0; r < source.n; ++r) inside[r] = source.row[r] + a.start[Index(low_)];
     simd_.pool_row(max_ ? Reduce::kMax : Reduce::kSum, inside, source.n, taps_, a.dilation,
                    a.stride, y + low_, high_ - low_);

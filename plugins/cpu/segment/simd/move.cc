@@ -1,5 +1,6 @@
 // Elements that change places.
 #include "plugins/cpu/segment/simd/vector.h"
+#include "plugins/cpu/segment/thresholds.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace ge_cpu {
@@ -93,11 +94,10 @@ void Transpose(const float* x, int64_t ldx, float* y, int64_t ldy, int64_t rows,
   if (rows < 4) return FewRows(x, ldx, y, ldy, rows, cols);
   if (cols < 4) return FewColumns(x, ldx, y, ldy, rows, cols);
   // Blocks of columns, so that the lines of y which a band begins stay in the first cache until
-  // the next band ends them: 32 lines in as many pages.
-  constexpr int64_t kColumns = 32;
+  // the next band ends them.
   for (int64_t at = 0; at < cols;) {
     const int64_t left = cols - at;
-    const int64_t n = left < kColumns + 4 ? left : kColumns;
+    const int64_t n = left < kTransposeColumns + 4 ? left : kTransposeColumns;
     const float* p = x + at;
     float* q = y + at * ldy;
     const Full d;

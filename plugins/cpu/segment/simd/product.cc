@@ -1,6 +1,7 @@
 // Products with few rows: bound by how fast the weights stream in.
 #include "hwy/cache_control.h"
 #include "plugins/cpu/segment/simd/vector.h"
+#include "plugins/cpu/segment/thresholds.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace ge_cpu {
@@ -13,18 +14,16 @@ constexpr bool kManyRegisters = kMaxLanes == 16;  // 32 and not 16
 // them hide the latency of 4 cycles at two a cycle.
 constexpr int ColumnVectors(int m) {
   if (m == 1) return 8;
-  if (m == 2) return kManyRegisters ? 8 : 4;
-  if (m == 3) return kManyRegisters ? 8 : 4;
+  if (m <= 3) return kManyRegisters ? 8 : 4;
   if (m == 4) return kManyRegisters ? 6 : 3;
-  if (m == 6) return kManyRegisters ? 4 : 2;
+  if (m <= 6) return kManyRegisters ? 4 : 2;
   return kManyRegisters ? 3 : 1;
 }
 constexpr int DotRowsAtOnce(int m) {
   if (m == 1) return 8;
   if (m == 2) return kManyRegisters ? 8 : 4;
   if (m == 3) return 4;
-  if (m == 4) return kManyRegisters ? 4 : 2;
-  if (m == 6) return kManyRegisters ? 4 : 2;
+  if (m <= 6) return kManyRegisters ? 4 : 2;
   return kManyRegisters ? 3 : 1;
 }
 
@@ -34,34 +33,21 @@ struct Rows {
   float* y[kRows];
 };
 
-// Calls f with kRows = 1, 2, 3, 4, 6 or 8 >= m and pointers; the last row stands in for those that
-// are too many, and is computed again.
-template <int kRows, class F>
+// Calls f with pointers to `m` rows, each of them once: a kernel may add to y more than once.
+template <int kRows = kThinRows, class F>
 GE_INLINE void CallRows(const float* a, int64_t lda, float* y, int64_t ldy, int64_t m, F f) {
-  Rows<kRows> rows;
-  for (int64_t i = 0; i < kRows; ++i) {
-    rows.a[i] = a + (i < m ? i : m - 1) * lda;
-    rows.y[i] = y + (i < m ? i : m - 1) * ldy;
+  if (m == kRows) {
+    Rows<kRows> rows;
+    for (int64_t i = 0; i < kRows; ++i) rows.a[i] = a + i * lda, rows.y[i] = y + i * ldy;
+    f(rows);
+  } else if constexpr (kRows > 1) {
+    CallRows<kRows - 1>(a, lda, y, ldy, m, f);
   }
-  f(rows);
 }
 template <class F>
 GE_INLINE void WithRows(const float* a, int64_t lda, float* y, int64_t ldy, int64_t m, F f) {
-  for (int64_t i = 0; i < m; i += 8, a += 8 * lda, y += 8 * ldy) {
-    const int64_t some = m - i < 8 ? m - i : 8;
-    if (some == 1) {
-      CallRows<1>(a, lda, y, ldy, some, f);
-    } else if (some == 2) {
-      CallRows<2>(a, lda, y, ldy, some, f);
-    } else if (some == 3) {
-      CallRows<3>(a, lda, y, ldy, some, f);
-    } else if (some == 4) {
-      CallRows<4>(a, lda, y, ldy, some, f);
-    } else if (some <= 6) {
-      CallRows<6>(a, lda, y, ldy, some, f);
-    } else {
-      CallRows<8>(a, lda, y, ldy, some, f);
-    }
+  for (int64_t i = 0; i < m; i += kThinRows, a += kThinRows * lda, y += kThinRows * ldy) {
+    CallRows(a, lda, y, ldy, m - i < kThinRows ? m - i : kThinRows, f);
   }
 }
 
@@ -96,15 +82,14 @@ GE_INLINE void Columns(D d, const Rows<kRows>& rows, const float* b, int64_t ldb
   }
 }
 // All columns, for blocks of rows so small that lines which the next columns share with these stay
-// in the first cache (256 lines), and the block in the second.
+// in the first cache, and the block in the second.
 template <int kRows>
 GE_INLINE void Blocks(const Rows<kRows>& rows, const float* b, int64_t ldb, int64_t n, int64_t k) {
   constexpr int kVectors = ColumnVectors(kRows);
-  constexpr int64_t kBlock = 256;
   const Full d;
   int64_t i = 0;
   do {
-    const int64_t end = k - i < kBlock * 3 / 2 ? k : i + kBlock;
+    const int64_t end = k - i < kDepthBlock * 3 / 2 ? k : i + kDepthBlock;
     int64_t j = 0;
     for (; j + kVectors * kMaxLanes <= n; j += kVectors * kMaxLanes) {
       Columns<kVectors>(d, rows, b, ldb, j, i, end);
@@ -116,14 +101,7 @@ GE_INLINE void Blocks(const Rows<kRows>& rows, const float* b, int64_t ldb, int6
   } while (i < k);
 }
 
-// Large weights: eight rows of b at a time, read in order, so that the hardware sees eight streams;
-// the row of y stays in the first cache.
-// From this size of b on (1 MiB, where second caches end) streams win for m = 1 and 2 (15 GF/s and
-// not 12 for m = 1 and 9 MiB; below, 27 and not 37 for 800 KiB). Few registers mean narrow columns,
-// of which rows a multiple of 4 KiB apart leave no line in the first cache: there streams win for
-// all m (22 GF/s and not 13 for m = 8, AVX2, 9 MiB).
-constexpr int64_t kStreamFloats = 262144;
-constexpr int64_t kStreamColumns = 4096;  // of y: 16 KiB
+// Large weights: eight rows of b at a time, read in order; the row of y stays in the first cache.
 template <int kStreams, int kRows>
 GE_INLINE void Stream(const Rows<kRows>& rows, const float* b, int64_t ldb, int64_t j, int64_t n,
                       int64_t i, bool first) {
@@ -156,7 +134,7 @@ void ThinProduct(const float* a, int64_t lda, const float* b, int64_t ldb, float
                  int64_t m, int64_t n, int64_t k) {
   WithRows(a, lda, y, ldy, m, [=]<int kRows>(const Rows<kRows>& rows) GE_LAMBDA {
     if constexpr (kRows <= 2 || !kManyRegisters) {
-      if (n * k >= kStreamFloats && n >= 128) return Streams(rows, b, ldb, n, k);
+      if (n * k >= kStreamFloats && n >= kStreamLeastColumns) return Streams(rows, b, ldb, n, k);
     }
     Blocks(rows, b, ldb, n, k);
   });

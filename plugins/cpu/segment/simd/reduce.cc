@@ -1,5 +1,6 @@
 // Sums, extremes, and what is made of them.
 #include "plugins/cpu/segment/simd/vector.h"
+#include "plugins/cpu/segment/thresholds.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace ge_cpu {
@@ -146,9 +147,8 @@ void ReduceRows(Reduce op, const float* x, int64_t rows, int64_t stride, float* 
     return Strips<false>(x, rows, stride, acc, n,
                          [](auto a, auto v) GE_LAMBDA { return MinNan(v, a); });
   }
-  constexpr int64_t kBlock = 512;  // rows between additions to acc
-  for (int64_t r = 0; r < rows; r += kBlock) {
-    const int64_t m = rows - r < kBlock ? rows - r : kBlock;
+  for (int64_t r = 0; r < rows; r += kSumRows) {
+    const int64_t m = rows - r < kSumRows ? rows - r : kSumRows;
     Strips<true>(x + r * stride, m, stride, acc, n,
                  [](auto a, auto v) GE_LAMBDA { return hn::Add(a, v); });
   }

@@ -1,0 +1,494 @@
+// Loops and kernels of the CPU engines at one size each, against plain sums in double precision: in
+// each instruction set of this host, with one thread and with two. For tests alone.
+#pragma once
+
+#include <gtest/gtest.h>
+#include <omp.h>
+
+#include <algorithm>
+#include <cmath>
+#include <random>
+#include <vector>
+
+#include "plugins/cpu/native/depthwise.h"
+#include "plugins/cpu/native/integer_product.h"
+#include "plugins/cpu/native/lstm.h"
+#include "plugins/cpu/native/quantize.h"
+#include "plugins/cpu/segment/aligned_block.h"
+#include "plugins/cpu/segment/isa_sets.h"
+#include "plugins/cpu/segment/loops.h"
+
+namespace ge_native {
+
+inline constexpr int64_t kMostRows = 33;  // four blocks of rows and one more
+inline constexpr float kGuard = 12345.0f;
+// Rounding of a sum of random terms, relative to the sum of their sizes: errors of single additions
+// are at most 6e-8 of a partial sum and point anywhere. A term that is missing or counted twice is
+// as large among up to a million.
+inline constexpr double kBound = 4e-7;
+
+inline size_t Z(int64_t i) { return static_cast<size_t>(i); }
+
+inline std::vector<float> Random(int64_t n, uint32_t seed) {
+  std::mt19937 g(seed);
+  std::normal_distribution<float> d;
+  std::vector<float> v(Z(n));
+  for (float& x : v) x = d(g);
+  return v;
+}
+// As many random numbers as any sweep wants, made once.
+inline float* Numbers(int64_t n) {
+  static std::vector<float> all = Random(1 << 21, 1);
+  EXPECT_LE(Z(n), all.size());
+  return all.data();
+}
+inline float* Weights(int64_t n) { return Numbers(n + 1001) + 1001; }
+
+struct Setting {
+  const ge_cpu::IsaSet& isa;
+  int threads;
+  const Simd& simd() const { return *isa.simd; }
+};
+
+template <class F>
+void InEachSetting(F f) {
+  const int before = omp_get_max_threads();
+  for (const ge_cpu::IsaSet& isa : ge_cpu::IsaSets()) {
+    for (const int threads : {1, 2}) {
+      omp_set_num_threads(threads);
+      SCOPED_TRACE(testing::Message() << isa.name << ", " << threads << " threads");
+      f(Setting{isa, threads});
+      if (testing::Test::HasFatalFailure()) break;
+    }
+  }
+  omp_set_num_threads(before);
+}
+
+inline void RunLoop(const Work& work, std::vector<float*> places) {
+  ge_err err = {};
+  ASSERT_EQ(work.Do({places.data(), nullptr, nullptr, 0, &err}), GE_OK);
+}
+
+// A result and how far each of its numbers may be off.
+struct Wanted {
+  std::vector<double> sum, size;
+  explicit Wanted(int64_t n) : sum(Z(n)), size(Z(n)) {}
+  void Expect(const float* y, int64_t n, double bound = kBound) const {
+    for (int64_t i = 0; i < n; ++i) {
+      ASSERT_NEAR(y[i], sum[Z(i)], bound * size[Z(i)] + 1e-30) << "number " << i << " of " << n;
+    }
+  }
+};
+
+// ---- products ----------------------------------------------------------------------------------
+
+// a [m][k] times b [k][n], or [n][k] where `turned`.
+inline Wanted Product(const float* a, const float* b, int64_t m, int64_t n, int64_t k,
+                      bool turned) {
+  Wanted w(m * n);
+  for (int64_t i = 0; i < m; ++i) {
+    double *sum = w.sum.data() + i * n, *size = w.size.data() + i * n;
+    for (int64_t d = 0; d < k; ++d) {
+      const double v = a[i * k + d];
+      const float* row = turned ? b + d : b + d * n;
+      for (int64_t j = 0; j < n; ++j) {
+        const double p = v * double{row[turned ? j * k : j]};
+        sum[j] += p, size[j] += std::fabs(p);
+      }
+    }
+  }
+  return w;
+}
+
+// The kernels for rows 1 to 33 of one matrix.
+inline void SweepProduct(int64_t n, int64_t k) {
+  SCOPED_TRACE(testing::Message() << "columns " << n << ", depth " << k);
+  const float *a = Numbers(kMostRows * k), *b = Weights(n * k);
+  const Wanted plain = Product(a, b, kMostRows, n, k, false),
+               turned = Product(a, b, kMostRows, n, k, true);
+  std::vector<float> y(Z(kMostRows * n + 1));
+  for (const ge_cpu::IsaSet& isa : ge_cpu::IsaSets()) {
+    for (int64_t m = 1; m <= kMostRows; ++m) {
+      SCOPED_TRACE(testing::Message() << isa.name << ", rows " << m);
+      std::fill(y.begin(), y.end(), kGuard);
+      isa.simd->thin_product(a, k, b, n, y.data(), n, m, n, k);
+      plain.Expect(y.data(), m * n);
+      ASSERT_EQ(y[Z(m * n)], kGuard);
+      std::fill(y.begin(), y.end(), kGuard);
+      isa.simd->dot_rows(a, k, b, k, y.data(), n, m, n, k);
+      turned.Expect(y.data(), m * n);
+      ASSERT_EQ(y[Z(m * n)], kGuard);
+    }
+  }
+}
+
+// The loop around them: threads, batches, scale and bias.
+inline void SweepProductLoop(int64_t batch, int64_t m, int64_t n, int64_t k) {
+  for (const bool turned : {false, true}) {
+    ThinProduct t;
+    t.batch = batch, t.m = m, t.n = n, t.k = k;
+    t.x_batch = m * k, t.w_batch = 0;
+    t.w_by_columns = turned;
+    t.alpha = 0.5f, t.bias = true;
+    float *x = Numbers(batch * m * k), *w = Weights(n * k), *bias = Numbers(n) + 7;
+    Wanted want = Product(x, w, batch * m, n, k, turned);
+    for (int64_t i = 0; i < batch * m * n; ++i) {
+      want.sum[Z(i)] = want.sum[Z(i)] / 2 + bias[i % n];
+      want.size[Z(i)] = want.size[Z(i)] / 2 + std::fabs(bias[i % n]);
+    }
+    InEachSetting([&](const Setting& s) {
+      SCOPED_TRACE(testing::Message() << batch << " x " << m << " x " << n << " x " << k);
+      std::vector<float> y(Z(batch * m * n + 1), kGuard);
+      RunLoop(*ThinProductLoop(s.simd(), t), {y.data(), x, w, bias});
+      want.Expect(y.data(), batch * m * n);
+      ASSERT_EQ(y.back(), kGuard);
+    });
+  }
+}
+
+// Depths and columns such that n * k lies at both sides of `floats`, with tails of both.
+inline void SweepAround(int64_t floats, int64_t n) {
+  const int64_t k = (floats + n - 1) / n;
+  for (const int64_t depth : {k - 1, k, k + 1, k + 5}) SweepProduct(n, depth);
+}
+
+// ---- rows of floats ----------------------------------------------------------------------------
+
+// relu(x * z + w) with z of each element and w of each column.
+inline void SweepPointwise(int64_t rows, int64_t n) {
+  const Layout whole = Layout::Dense({rows, n}), row = Layout::Dense({1, n});
+  float *x = Numbers(rows * n), *z = Weights(rows * n), *w = Numbers(n) + 5;
+  Wanted want(rows * n);
+  for (int64_t i = 0; i < rows * n; ++i) {
+    const double p = double{x[i]} * z[i], q = w[i % n];
+    want.sum[Z(i)] = std::max(p + q, 0.0), want.size[Z(i)] = std::fabs(p) + std::fabs(q);
+  }
+  InEachSetting([&](const Setting& s) {
+    SCOPED_TRACE(testing::Message() << rows << " x " << n);
+    std::vector<float> y(Z(rows * n + 1), kGuard);
+    RunLoop(*PointwiseLoop(s.simd(), whole, whole, {whole, row},
+                           {{Fn::kMul, 0, 0, 0}, {Fn::kAdd, 0, 0, 1}, {Fn::kRelu, 0, 0, -1}}),
+            {y.data(), x, z, w});
+    want.Expect(y.data(), rows * n);
+    ASSERT_EQ(y.back(), kGuard);
+  });
+}
+
+// Sums and greatest of [outer][n][inner] over the middle axis.
+inline void SweepReduce(int64_t outer, int64_t n, int64_t inner) {
+  const float* x = Numbers(outer * n * inner);
+  Wanted sum(outer * inner), top(outer * inner);
+  for (int64_t i = 0; i < outer * inner; ++i) {
+    const float* p = x + i / inner * n * inner + i % inner;
+    top.sum[Z(i)] = p[0];
+    for (int64_t k = 0; k < n; ++k) {
+      sum.sum[Z(i)] += p[k * inner], sum.size[Z(i)] += std::fabs(p[k * inner]);
+      top.sum[Z(i)] = std::max<double>(top.sum[Z(i)], p[k * inner]);
+    }
+  }
+  const Layout from = Layout::Dense({outer, n, inner}), to = Layout::Dense({outer, 1, inner});
+  InEachSetting([&](const Setting& s) {
+    SCOPED_TRACE(testing::Message() << outer << " x " << n << " x " << inner);
+    for (const Reduce op : {Reduce::kSum, Reduce::kMax}) {
+      std::vector<float> y(Z(outer * inner + 1), kGuard);
+      RunLoop(*ReduceLoop(s.simd(), op, from, {1}, to), {y.data(), const_cast<float*>(x)});
+      (op == Reduce::kSum ? sum : top).Expect(y.data(), outer * inner);
+      ASSERT_EQ(y.back(), kGuard);
+    }
+  });
+}
+
+inline void SweepSoftmax(int64_t outer, int64_t n, int64_t inner) {
+  float* x = Numbers(outer * n * inner);
+  Wanted want(outer * n * inner);
+  for (int64_t i = 0; i < outer * inner; ++i) {
+    const int64_t at = i / inner * n * inner + i % inner;
+    double top = x[at], sum = 0;
+    for (int64_t k = 0; k < n; ++k) top = std::max<double>(top, x[at + k * inner]);
+    for (int64_t k = 0; k < n; ++k) sum += std::exp(x[at + k * inner] - top);
+    for (int64_t k = 0; k < n; ++k) {
+      const double v = std::exp(x[at + k * inner] - top) / sum;
+      want.sum[Z(at + k * inner)] = v, want.size[Z(at + k * inner)] = v;
+    }
+  }
+  InEachSetting([&](const Setting& s) {
+    SCOPED_TRACE(testing::Message() << outer << " x " << n << " x " << inner);
+    std::vector<float> y(Z(outer * n * inner + 1), kGuard);
+    RunLoop(*SoftmaxLoop(s.simd(), outer, n, inner), {y.data(), x});
+    want.Expect(y.data(), outer * n * inner, 2e-6);  // of exp's argument, up to 10, and the sum
+    ASSERT_EQ(y.back(), kGuard);
+  });
+}
+
+inline void SweepLayerNorm(int64_t rows, int64_t n) {
+  float *x = Numbers(rows * n), *gamma = Weights(n), *beta = Numbers(n) + 3;
+  Wanted want(rows * n);
+  for (int64_t r = 0; r < rows; ++r) {
+    double mean = 0, square = 0;
+    for (int64_t i = 0; i < n; ++i) mean += double{x[r * n + i]} / static_cast<double>(n);
+    for (int64_t i = 0; i < n; ++i) square += std::pow(x[r * n + i] - mean, 2);
+    const double scale = 1 / std::sqrt(square / static_cast<double>(n) + 1e-5);
+    for (int64_t i = 0; i < n; ++i) {
+      const double v = (x[r * n + i] - mean) * scale * gamma[i];
+      want.sum[Z(r * n + i)] = v + beta[i];
+      want.size[Z(r * n + i)] =
+          std::fabs(v) + std::fabs(beta[i]) + std::fabs(gamma[i] * scale * mean) + 1;
+    }
+  }
+  InEachSetting([&](const Setting& s) {
+    SCOPED_TRACE(testing::Message() << rows << " x " << n);
+    std::vector<float> y(Z(rows * n + 1), kGuard);
+    RunLoop(*LayerNormLoop(s.simd(), rows, n, true, true, 1e-5f), {y.data(), x, gamma, beta});
+    want.Expect(y.data(), rows * n, 2e-6);
+    ASSERT_EQ(y.back(), kGuard);
+  });
+}
+
+inline void SweepCompareAndSelect(int64_t n) {
+  float *x = Numbers(n), *z = Weights(n);
+  InEachSetting([&](const Setting& s) {
+    SCOPED_TRACE(testing::Message() << n);
+    std::vector<uint8_t> less(Z(n + 1), 9);
+    std::vector<float> y(Z(n + 1), kGuard);
+    auto* bytes = reinterpret_cast<float*>(less.data());
+    RunLoop(*CompareLoop(s.simd(), Compare::kLess, n, false), {bytes, x, z});
+    RunLoop(*SelectLoop(s.simd(), n, false, false), {y.data(), bytes, x, z});
+    for (int64_t i = 0; i < n; ++i) ASSERT_EQ(y[Z(i)], std::min(x[i], z[i])) << i;
+    ASSERT_EQ(y.back(), kGuard);
+    ASSERT_EQ(less.back(), 9);
+  });
+}
+
+// ---- copies ------------------------------------------------------------------------------------
+
+// Two sources of [rows][a] and [rows][b] side by side.
+inline void SweepTogether(int64_t rows, int64_t a, int64_t b) {
+  const Layout to = Layout::Dense({rows, a + b}), left = Layout::Dense({rows, a}),
+               right = Layout::Dense({rows, b});
+  float *x = Numbers(rows * a), *z = Weights(rows * b);
+  InEachSetting([&](const Setting& s) {
+    SCOPED_TRACE(testing::Message() << rows << " x " << a << " + " << b);
+    std::vector<float> y(Z(rows * (a + b) + 1), kGuard);
+    RunLoop(
+        *CopyLoop(s.simd(), to,
+                  {{left, to, {0, 0}, {0, 0}, {rows, a}}, {right, to, {0, 0}, {0, a}, {rows, b}}}),
+        {y.data(), x, z});
+    for (int64_t i = 0; i < rows * (a + b); ++i) {
+      const int64_t r = i / (a + b), c = i % (a + b);
+      ASSERT_EQ(y[Z(i)], c < a ? x[r * a + c] : z[r * b + c - a]) << i;
+    }
+    ASSERT_EQ(y.back(), kGuard);
+  });
+}
+
+inline void SweepTranspose(int64_t rows, int64_t columns) {
+  const Layout to = Layout::Dense({columns, rows});
+  Layout from = to;
+  from.stride[0] = 1, from.stride[1] = columns;
+  float* x = Numbers(rows * columns);
+  InEachSetting([&](const Setting& s) {
+    SCOPED_TRACE(testing::Message() << rows << " x " << columns);
+    std::vector<float> y(Z(rows * columns + 1), kGuard);
+    RunLoop(*CopyLoop(s.simd(), to, {{from, to, {0, 0}, {0, 0}, {columns, rows}}}), {y.data(), x});
+    for (int64_t i = 0; i < rows * columns; ++i) {
+      ASSERT_EQ(y[Z(i)], x[i % rows * columns + i / rows]) << i;
+    }
+    ASSERT_EQ(y.back(), kGuard);
+  });
+}
+
+inline void SweepGather(int64_t outer, int64_t count, int64_t inner) {
+  Gather g;
+  g.outer = outer, g.axis = 11, g.inner = inner, g.count = count;
+  float* x = Numbers(outer * g.axis * inner);
+  std::vector<int64_t> index(Z(count));
+  for (int64_t i = 0; i < count; ++i) index[Z(i)] = i * 7 % 11 - (i % 3 == 0 ? 11 : 0);
+  InEachSetting([&](const Setting&) {
+    SCOPED_TRACE(testing::Message() << outer << " x " << count << " x " << inner);
+    std::vector<float> y(Z(outer * count * inner + 1), kGuard);
+    RunLoop(*GatherLoop(g), {y.data(), x, reinterpret_cast<float*>(index.data())});
+    for (int64_t i = 0; i < outer * count * inner; ++i) {
+      const int64_t row = i / inner / count * g.axis + i / inner % count * 7 % 11;
+      ASSERT_EQ(y[Z(i)], x[row * inner + i % inner]) << i;
+    }
+    ASSERT_EQ(y.back(), kGuard);
+  });
+}
+
+// ---- windows -----------------------------------------------------------------------------------
+
+// Pools of `window` rows by three columns at stride 1.
+inline void SweepPool(int64_t planes, int64_t height, int64_t width, int64_t window) {
+  Pool p;
+  p.x = {1, planes, height, width}, p.result = {1, planes, height - window + 1, width - 2};
+  p.window = {window, 3}, p.stride = p.dilation = {1, 1}, p.pad_begin = p.pad_end = {0, 0};
+  float* x = Numbers(planes * height * width);
+  const int64_t high = p.result[2], wide = p.result[3], count = planes * high * wide;
+  for (const bool max : {true, false}) {
+    p.max = max;
+    Wanted want(count);
+    for (int64_t i = 0; i < count; ++i) {
+      const float* at = x + i / (high * wide) * height * width + i / wide % high * width + i % wide;
+      double sum = 0, size = 0, top = at[0];
+      for (int64_t t = 0; t < window * 3; ++t) {
+        const double v = at[t / 3 * width + t % 3];
+        sum += v, size += std::fabs(v), top = std::max(top, v);
+      }
+      want.sum[Z(i)] = max ? top : sum / static_cast<double>(window * 3);
+      want.size[Z(i)] = max ? 0 : size / static_cast<double>(window * 3);
+    }
+    InEachSetting([&](const Setting& s) {
+      SCOPED_TRACE(testing::Message() << planes << " x " << height << " x " << width);
+      std::vector<float> y(Z(count + 1), kGuard);
+      RunLoop(*PoolLoop(s.simd(), p), {y.data(), x});
+      want.Expect(y.data(), count);
+      ASSERT_EQ(y.back(), kGuard);
+    });
+  }
+}
+
+// Depth-wise 3 x 3 at stride 1 with a border of one; answers the strips of an image.
+inline int64_t SweepDepthwise(int64_t channels, int64_t height, int64_t width) {
+  ConvSpec c;
+  c.groups = channels;
+  c.src = c.dst = {1, channels, height, width};
+  c.weights = {channels, 1, 1, 3, 3};
+  c.stride = c.dilation = c.pad_l = c.pad_r = {1, 1};
+  const int64_t plane = height * width, count = channels * plane;
+  float *x = Numbers(count), *w = Weights(channels * 9), *bias = Numbers(channels) + 9;
+  Wanted want(count);
+  for (int64_t i = 0; i < count; ++i) {
+    const int64_t o = i / plane, y0 = i % plane / width, x0 = i % width;
+    want.sum[Z(i)] = bias[o], want.size[Z(i)] = std::fabs(bias[o]);
+    for (int64_t t = 0; t < 9; ++t) {
+      const int64_t row = y0 + t / 3 - 1, column = x0 + t % 3 - 1;
+      if (row < 0 || row >= height || column < 0 || column >= width) continue;
+      const double v = double{x[o * plane + row * width + column]} * w[o * 9 + t];
+      want.sum[Z(i)] += v, want.size[Z(i)] += std::fabs(v);
+    }
+  }
+  int64_t strips = 0;
+  InEachSetting([&](const Setting& s) {
+    SCOPED_TRACE(testing::Message() << channels << " x " << height << " x " << width);
+    Machine m;
+    m.isa = s.isa.isa, m.threads = s.threads;
+    const DepthwisePlan plan(c, m);
+    if (s.threads == 1) strips = plan.strips;
+    std::vector<float> y(Z(count + 1), kGuard),
+        room(plan.workspace_floats() * static_cast<uint64_t>(s.threads), NAN);
+    RunLoop(*DepthwiseLoop(s.simd(), plan), {y.data(), x, w, bias, room.data()});
+    want.Expect(y.data(), count);
+    ASSERT_EQ(y.back(), kGuard);
+  });
+  return strips;
+}
+
+// ---- codes of 8 bits ---------------------------------------------------------------------------
+
+inline std::vector<uint8_t> Codes(int64_t n) {
+  std::mt19937 g(3);
+  std::vector<uint8_t> v(Z(n));
+  for (uint8_t& x : v) x = static_cast<uint8_t>(g());
+  return v;
+}
+
+inline void SweepCodes(int64_t m, int64_t n, int64_t k) {
+  std::vector<uint8_t> x = Codes(m * k), w = Codes(k * n + 1);
+  QuantResult result;
+  result.x_zero = true;
+  uint8_t zero = 11;
+  std::vector<int32_t> want(Z(m * n));
+  for (int64_t i = 0; i < m; ++i) {
+    for (int64_t d = 0; d < k; ++d) {
+      for (int64_t j = 0; j < n; ++j)
+        want[Z(i * n + j)] += (x[Z(i * k + d)] - 11) * (w[Z(d * n + j)] - 5);
+    }
+  }
+  InEachSetting([&](const Setting& s) {
+    SCOPED_TRACE(testing::Message() << m << " x " << n << " x " << k);
+    const IntegerProductPlan plan(s.simd(), m, n, k, result);
+    AlignedBlock packed(plan.weight_bytes()), scratch(plan.scratch_bytes());
+    plan.Pack(w.data(), false, {5}, packed.data());
+    std::vector<int32_t> y(Z(m * n + 1), 0x5a5a5a5a);
+    auto* z = reinterpret_cast<float*>(&zero);
+    auto* none = z;
+    RunLoop(*IntegerProductLoop(s.simd(), plan),
+            {reinterpret_cast<float*>(y.data()), reinterpret_cast<float*>(x.data()),
+             static_cast<float*>(packed.data()), z, none, none, none, none, none,
+             static_cast<float*>(scratch.data())});
+    for (int64_t i = 0; i < m * n; ++i) ASSERT_EQ(y[Z(i)], want[Z(i)]) << i;
+    ASSERT_EQ(y.back(), 0x5a5a5a5a);
+  });
+}
+
+inline void SweepQuantize(int64_t n) {
+  float *x = Numbers(n), scale = 0.037f;
+  uint8_t zero = 100;
+  InEachSetting([&](const Setting& s) {
+    SCOPED_TRACE(testing::Message() << n);
+    std::vector<uint8_t> codes(Z(n + 1), 77);
+    std::vector<float> back(Z(n + 1), kGuard);
+    QuantGrid grid;
+    grid.inner = n;
+    auto *c = reinterpret_cast<float*>(codes.data()), *z = reinterpret_cast<float*>(&zero);
+    RunLoop(*QuantizeLoop(s.simd(), grid, false, true), {c, x, &scale, z});
+    RunLoop(*DequantizeLoop(s.simd(), grid, false, true), {back.data(), c, &scale, z});
+    for (int64_t i = 0; i < n; ++i) {
+      const float code = std::clamp(std::nearbyintf(x[i] / scale) + 100, 0.0f, 255.0f);
+      ASSERT_EQ(codes[Z(i)], code) << i;
+      ASSERT_EQ(back[Z(i)], (code - 100) * scale) << i;
+    }
+    ASSERT_EQ(codes.back(), 77);
+    ASSERT_EQ(back.back(), kGuard);
+  });
+}
+
+// ---- LSTM --------------------------------------------------------------------------------------
+
+inline double Sigmoid(double x) { return 1 / (1 + std::exp(-x)); }
+
+inline void SweepLstm(int64_t batch, int64_t inputs, int64_t hidden) {
+  LstmSpec spec;
+  spec.steps = 2, spec.batch = batch, spec.inputs = inputs, spec.hidden = hidden;
+  LstmHas has;
+  const int64_t gates = 4 * hidden;
+  float* x = Numbers(2 * batch * inputs);
+  std::vector<float> w = Random(inputs * gates, 5), r = Random(hidden * gates, 6);
+  for (float& v : w) v *= 0.05f;
+  for (float& v : r) v *= 0.05f;
+  std::vector<double> h(Z(batch * hidden)), c(h), want;
+  for (int64_t t = 0; t < 2; ++t) {
+    std::vector<double> next(h);
+    for (int64_t b = 0; b < batch; ++b) {
+      std::vector<double> z(Z(gates));
+      for (int64_t d = 0; d < inputs; ++d) {
+        const double v = x[(t * batch + b) * inputs + d];
+        for (int64_t j = 0; j < gates; ++j) z[Z(j)] += v * w[Z(d * gates + j)];
+      }
+      for (int64_t d = 0; d < hidden; ++d) {
+        const double v = h[Z(b * hidden + d)];
+        for (int64_t j = 0; j < gates; ++j) z[Z(j)] += v * r[Z(d * gates + j)];
+      }
+      for (int64_t j = 0; j < hidden; ++j) {
+        const double in = Sigmoid(z[Z(j)]), out = Sigmoid(z[Z(hidden + j)]),
+                     forget = Sigmoid(z[Z(2 * hidden + j)]), cell = std::tanh(z[Z(3 * hidden + j)]);
+        double& state = c[Z(b * hidden + j)];
+        state = forget * state + in * cell;
+        next[Z(b * hidden + j)] = out * std::tanh(state);
+      }
+    }
+    h = next;
+    want.insert(want.end(), h.begin(), h.end());
+  }
+  InEachSetting([&](const Setting& s) {
+    SCOPED_TRACE(testing::Message() << "batch " << batch << ", hidden " << hidden);
+    std::vector<float> y(want.size() + 1, kGuard), scratch(Z(LstmScratch(spec)));
+    float* none = scratch.data();
+    RunLoop(*LstmLoop(s.simd(), spec, has),
+            {y.data(), x, w.data(), r.data(), scratch.data(), none, none, none, none, none});
+    for (size_t i = 0; i < want.size(); ++i) ASSERT_NEAR(y[i], want[i], 3e-6) << i;
+    ASSERT_EQ(y.back(), kGuard);
+  });
+}
+
+}  // namespace ge_native

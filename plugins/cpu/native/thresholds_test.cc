@@ -1,0 +1,159 @@
+// Both sides of every size of thresholds.def, and the tails of the tiles around it. A row of the
+// table without a sweep does not compile.
+#include "plugins/cpu/segment/thresholds.h"
+
+#include <gtest/gtest.h>
+
+#include "plugins/cpu/native/sweeps.h"
+
+namespace ge_native {
+namespace {
+
+void Sweep_kParallel(int64_t at) {
+  for (const int64_t n : {at - 1, at, at + 1, at + 33}) {
+    SweepPointwise(1, n);
+    SweepCompareAndSelect(n);
+    SweepQuantize(n);
+    SweepLayerNorm(2, n / 2);
+    SweepSoftmax(2, n / 2, 1);
+    SweepReduce(2, n / 2, 1);
+  }
+  for (const int64_t rows : {31, 32, 33, 37}) {  // times 512: below, at and above
+    SweepPointwise(rows, at / 32);
+    SweepLayerNorm(rows, at / 32);
+    SweepSoftmax(rows, at / 32, 1);
+    SweepSoftmax(1, at / 32, rows);
+    SweepReduce(1, at / 32, rows);
+    SweepReduce(rows, at / 32, 1);
+    SweepTranspose(rows, at / 32);
+    SweepPool(rows, 3, at / 96 + 2, 3);
+  }
+  for (const int64_t m : {1, 5, 7, 8, 13, 33}) {
+    for (const int64_t k : {127, 128, 129}) SweepProductLoop(1, m, at / 128, k);
+    SweepProductLoop(3, m, 100, at / 300 + 1);
+  }
+}
+void Sweep_kParallelBytes(int64_t at) {
+  for (const int64_t inner : {1, 2, 3, 17}) {
+    const int64_t count = at / (4 * inner);
+    for (const int64_t n : {count - 1, count, count + 1, count + 65}) SweepGather(1, n, inner);
+  }
+}
+void Sweep_kParallelCodes(int64_t at) {
+  for (const int64_t n : {63, 64, 65, 71}) SweepCodes(32, n, at / 2048);
+}
+void Sweep_kStripColumns(int64_t at) {
+  for (const int64_t n : {at - 1, at, at + 1, 2 * at - 1, 2 * at + 1, 3 * at, 4 * at + 1}) {
+    for (const int64_t m : {1, 5, 7}) SweepProductLoop(1, m, n, 400);
+  }
+}
+void Sweep_kCopyPieces(int64_t at) {
+  for (const int64_t rows : {at - 1, at, at + 1, 2 * at + 1}) SweepTranspose(rows, 4099);
+}
+void Sweep_kCopyLines(int64_t at) {
+  for (const int64_t n : {8 * at - 1, 8 * at, 8 * at + 1, 9 * at + 3}) {
+    SweepTranspose(n, 41);
+    SweepTranspose(41, n);
+  }
+}
+void Sweep_kGatherIndices(int64_t at) {
+  for (const int64_t n : {at - 1, at, at + 1, 2 * at, 2 * at + 1}) SweepGather(3, n, 100);
+}
+void Sweep_kQuantizeCodes(int64_t at) {
+  for (const int64_t n : {at - 1, at, at + 1, 2 * at + 1, 3 * at - 1, 3 * at + 7}) SweepQuantize(n);
+}
+void Sweep_kTile(int64_t at) {
+  for (const int64_t n : {at - 1, at, at + 1, at + 17, 2 * at - 1, 2 * at + 1}) {
+    SweepPointwise(3, n);
+    SweepCompareAndSelect(9 * n);
+  }
+}
+void Sweep_kSoftmaxColumns(int64_t at) {
+  for (const int64_t inner : {at - 1, at, at + 1, 2 * at + 3}) {
+    for (const int64_t n : {1, 2, 7, 130}) SweepSoftmax(2, n, inner);
+  }
+}
+void Sweep_kTogetherRows(int64_t at) {
+  for (const int64_t rows : {at - 1, at, at + 1, 2 * at + 1}) {
+    SweepTogether(rows, 3, 5);
+    SweepTogether(rows, 150, 107);
+  }
+}
+void Sweep_kPoolRows(int64_t at) {
+  for (const int64_t window : {at - 1, at, at + 1, 2 * at + 1})
+    SweepPool(2, 2 * at + 4, 37, window);
+}
+void Sweep_kTransposeColumns(int64_t at) {
+  for (int64_t n = at - 1; n <= at + 5; ++n) {
+    for (const int64_t rows : {3, 4, 5, 17, 33, 50}) {
+      SweepTranspose(rows, n);
+      SweepTranspose(n, rows);
+      SweepTranspose(rows, 2 * n);
+    }
+  }
+}
+void Sweep_kDepthwiseFloats(int64_t at) {
+  const int64_t width = 120, least = at / (2 * width) - 4;
+  int64_t one = 0, more = 0;
+  for (int64_t height = least - 2; height < least + 8; ++height) {
+    (SweepDepthwise(3, height, width) > 1 ? more : one) += 1;
+  }
+  EXPECT_GT(one, 0) << "no size on the near side of kDepthwiseFloats";
+  EXPECT_GT(more, 0) << "no size on the far side of kDepthwiseFloats";
+  for (const int64_t w : {1, 3, 15, 16, 17, 63, 64, 65, 70}) SweepDepthwise(2, 9, w);
+}
+void Sweep_kThinRows(int64_t) {
+  // Rows are swept by every product: here tails of columns and depth, below all other sizes.
+  for (int64_t n = 1; n <= 70; ++n) SweepProduct(n, 33);
+  for (const int64_t n : {95, 96, 97, 127, 128, 129, 130, 255, 256, 257}) SweepProduct(n, 18);
+  for (int64_t k = 0; k <= 35; ++k) SweepProduct(37, k);
+}
+void Sweep_kDepthBlock(int64_t at) {
+  for (const int64_t k : {at - 1, at, at + 1, at * 3 / 2 - 1, at * 3 / 2, at * 3 / 2 + 1, 2 * at,
+                          2 * at + 1, at * 5 / 2 - 1, at * 5 / 2}) {
+    SweepProduct(19, k);
+    SweepProduct(75, k);
+  }
+}
+void Sweep_kStreamFloats(int64_t at) {
+  for (const int64_t n : {256, 263, 600, 769, 1024}) SweepAround(at, n);
+  for (const int64_t m : {1, 5, 7, 8, 13, 15, 29, 33}) {
+    for (const int64_t k : {255, 256, 257}) SweepProductLoop(1, m, at / 256, k);
+    SweepProductLoop(1, m, 2 * at / 256 + 64, 257);  // streams in each of two threads
+  }
+  for (const int64_t batch : {1, 2, 3, 5, 7, 9}) {
+    for (const int64_t hidden : {255, 256, 257}) SweepLstm(batch, 33, hidden);
+  }
+}
+void Sweep_kStreamLeastColumns(int64_t at) {
+  for (const int64_t n : {at - 1, at, at + 1}) SweepAround(kStreamFloats, n);
+  for (int64_t k = 0; k < 8; ++k) SweepProduct(at, kStreamFloats / at + k);  // tails of eight rows
+}
+void Sweep_kStreamColumns(int64_t at) {
+  for (const int64_t n : {at - 1, at, at + 1, at + 100, 2 * at + 17}) SweepAround(kStreamFloats, n);
+}
+void Sweep_kCodePairs(int64_t at) {
+  for (const int64_t k : {2 * at - 1, 2 * at, 2 * at + 1, 2 * at + 2, 4 * at + 3}) {
+    for (const int64_t m : {1, 5, 6, 7, 13}) SweepCodes(m, 37, k);
+  }
+}
+void Sweep_kCodeRows(int64_t at) {
+  for (const int64_t m : {at - 1, at, at + 1, at + 5, 2 * at + 1}) SweepCodes(m, 35, 21);
+  for (int64_t m = 1; m <= kMostRows; ++m) SweepCodes(m, 9, 7);
+  for (int64_t n = 1; n <= 70; ++n) SweepCodes(5, n, 6);
+}
+void Sweep_kSumRows(int64_t at) {
+  for (const int64_t n : {at - 1, at, at + 1, at + 3, 2 * at, 2 * at + 1}) {
+    for (const int64_t inner : {2, 3, 5, 15, 16, 17, 31, 33, 70}) SweepReduce(2, n, inner);
+  }
+  for (int64_t n = 1; n <= 70; ++n) SweepReduce(3, n, 9), SweepReduce(3, n, 1);
+  for (const int64_t n : {127, 128, 129, 255, 256, 257, 1000, 4097}) SweepReduce(3, n, 1);
+}
+
+#define GE_THRESHOLD(name, value) \
+  TEST(Thresholds, name) { Sweep_##name(ge_cpu::name); }
+#include "plugins/cpu/segment/thresholds.def"
+#undef GE_THRESHOLD
+
+}  // namespace
+}  // namespace ge_native
