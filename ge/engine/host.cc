@@ -180,10 +180,6 @@ Status FixProcessFacts(const ProcessFacts& wanted) {
     p.fixed = true;
     p.facts = facts;
     p.pool = std::make_unique<ComputePool>(facts.threads);
-    // Vendors' libraries bring OpenMP pools of their own, and libgomp reads this once, when the
-    // first of them is loaded. Its default spins after every loop: on two busy cores resnet50 took
-    // 455 ms with it and 68 ms without. A value that the user set stays.
-    (void)setenv("OMP_WAIT_POLICY", "passive", 0);
     p.machine = std::make_unique<const MachineRecord>(
         facts.probe ? FindMachine(facts.isa_cap, facts.threads, &PoolFor)
                     : FixedMachine(facts.isa_cap, facts.threads));

@@ -13,6 +13,7 @@
 
 #include "ge/base/own_folder.h"
 #include "ge/engine/build_id.h"
+#include "ge/engine/library_environment.h"
 #include "ge/engine/sha256.h"
 
 namespace ge {
@@ -110,7 +111,11 @@ Status CheckTables(const std::string& path, const ge_plugin_desc& d) {
 
 Result<std::shared_ptr<const Plugin>> Open(const std::string& path) {
   GE_RETURN_IF_ERROR(CheckFile(path));
-  void* handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
+  void* handle = nullptr;
+  {
+    const LibraryEnvironment environment;
+    handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
+  }
   if (!handle) {
     const char* text = dlerror();
     return Refuse(path, fmt::format("it cannot be loaded: {}", text ? text : "no reason given"));

@@ -40,11 +40,14 @@ const char* NameOf(uint32_t isa) {
   return isa >= GE_ISA_AVX512 ? "AVX-512" : isa == GE_ISA_AVX2 ? "AVX2" : "SSE 4.2";
 }
 
-// OPENBLAS_CORETYPE for the time in which the library is loaded, unless the user set it.
+// OPENBLAS_CORETYPE for the time in which the library is loaded, unless the user set it or wants
+// the environment left alone (GE_LIBRARY_ENV=keep).
 class CoreScope {
  public:
   explicit CoreScope(uint32_t isa) {
-    own_ = std::getenv("OPENBLAS_CORETYPE") == nullptr;
+    const char* wish = std::getenv("GE_LIBRARY_ENV");
+    const bool keep = wish != nullptr && std::string_view(wish) == "keep";
+    own_ = !keep && std::getenv("OPENBLAS_CORETYPE") == nullptr;
     if (own_) (void)setenv("OPENBLAS_CORETYPE", CoreFor(isa), 0);
   }
   ~CoreScope() {

@@ -11,6 +11,7 @@ of engines counts once).
 Examples:
   tests/e2e/all/sizes.py
   tests/e2e/all/sizes.py vad ddddocr --engines ref
+  GE_MAX_ISA=avx2 tests/e2e/all/sizes.py minilm bert_base --tokens 40 --threads 2
 """
 import argparse
 import copy
@@ -82,9 +83,11 @@ def why_different(got, want, largest, quantized):
     return worst, "" if worst <= compare.BOUND else f"error {worst:.2e}"
 
 
-def sizes_of(row):
-    """The row's feeds at each size."""
+def sizes_of(row, tokens):
+    """The row's feeds at each size; with `tokens`, at 1 to so many of them in one text."""
     axes = SIZES.get(row["name"], {})
+    if tokens:
+        axes = {"ids": {0: [1] * tokens, 1: list(range(1, tokens + 1))}}
     count = max([len(s) for by_axis in axes.values() for s in by_axis.values()], default=1)
     for k in range(count):
         sized = copy.deepcopy(row["feeds"])
@@ -103,14 +106,14 @@ def outputs_of(args, model, sized, seed, engines, folder):
         np.save(folder / known["inputs"][name], array)
     wanted = reference.run_onnxruntime(model, arrays)
     ge_run.run(args.ge, model, folder, known, engines, output=folder / "out",
-               options=["--threads", "1"])
+               options=["--threads", str(args.threads)])
     return {n: (np.load(folder / "out" / reference.file_name(n)), w) for n, w in wanted.items()}
 
 
 def compare_sizes(args, row, model, engines):
     """A model under one list of engines: (worst error, [(shapes, why) of each size])."""
     runs, verdicts, worst = [], [], 0.0
-    for seed, sized in enumerate(sizes_of(row)):
+    for seed, sized in enumerate(sizes_of(row, args.tokens)):
         shapes = {n: f["shape"] for n, f in sized.items()}
         with tempfile.TemporaryDirectory(prefix="ge-sizes.") as folder:
             try:
@@ -134,6 +137,9 @@ def parse_arguments():
     parser.add_argument("model", nargs="*", help="default: all twenty-four")
     parser.add_argument("--engines", action="append", metavar="LIST",
                         help="may be repeated (default: ref; all four)")
+    parser.add_argument("--tokens", type=int, default=0, metavar="N",
+                        help="texts of 1 to N tokens, for models whose input is `ids`")
+    parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--ge", type=pathlib.Path, default=ge_run.DEFAULT_GE)
     args = parser.parse_args()
     args.engines = args.engines or ENGINES
