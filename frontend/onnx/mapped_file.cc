@@ -60,18 +60,14 @@ Result<std::vector<std::string>> Components(const std::string& relative) {
 
 }  // namespace
 
-MappedFile::~MappedFile() {
-  if (data_) munmap(const_cast<std::byte*>(data_), size_);
-}
-
 void MappedFile::ExpectSparseReads() const {
-  if (data_) madvise(const_cast<std::byte*>(data_), size_, MADV_RANDOM);
+  if (mapping_) madvise(mapping_->data(), mapping_->bytes(), MADV_RANDOM);
 }
 
 void MappedFile::DropPages() const {
-  if (!data_) return;
-  madvise(const_cast<std::byte*>(data_), size_, MADV_DONTNEED);
-  madvise(const_cast<std::byte*>(data_), size_, MADV_NORMAL);
+  if (!mapping_) return;
+  madvise(mapping_->data(), mapping_->bytes(), MADV_DONTNEED);
+  madvise(mapping_->data(), mapping_->bytes(), MADV_NORMAL);
 }
 
 Result<std::shared_ptr<const MappedFile>> MappedFile::Map(int fd, const std::string& path,
@@ -95,8 +91,7 @@ Result<std::shared_ptr<const MappedFile>> MappedFile::Map(int fd, const std::str
       return Status(Code::kResourceExhausted, fmt::format("cannot map the {} bytes of '{}': {}",
                                                           size, path, ErrorText(errno)));
     }
-    file->data_ = static_cast<const std::byte*>(data);
-    file->size_ = size;
+    file->mapping_ = std::make_unique<FileMapping>(data, size);
   }
   return std::shared_ptr<const MappedFile>(std::move(file));
 }

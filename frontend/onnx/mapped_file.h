@@ -9,13 +9,13 @@
 #include <span>
 #include <string>
 
+#include "ge/base/file_mapping.h"
 #include "ge/base/status.h"
 
 namespace ge {
 
 class MappedFile {
  public:
-  ~MappedFile();
   MappedFile(const MappedFile&) = delete;
   MappedFile& operator=(const MappedFile&) = delete;
 
@@ -28,7 +28,10 @@ class MappedFile {
                                                                const std::string& relative,
                                                                uint64_t max_bytes);
 
-  std::span<const std::byte> bytes() const { return {data_, size_}; }
+  std::span<const std::byte> bytes() const {
+    return mapping_ ? std::span<const std::byte>(mapping_->data(), mapping_->bytes())
+                    : std::span<const std::byte>();
+  }
   // Touches will be few and far apart: no read-ahead until DropPages.
   void ExpectSparseReads() const;
   // Lets the resident pages go, and expects whole weights to be read from now on.
@@ -38,8 +41,7 @@ class MappedFile {
   MappedFile() = default;
   static Result<std::shared_ptr<const MappedFile>> Map(int fd, const std::string& path,
                                                        uint64_t max_bytes);
-  const std::byte* data_ = nullptr;
-  size_t size_ = 0;
+  std::unique_ptr<FileMapping> mapping_;  // null for an empty file
 };
 
 }  // namespace ge

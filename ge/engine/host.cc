@@ -1,8 +1,6 @@
 // The host's side of the ABI's host table: log, clock, compute threads.
 #include <fmt/format.h>
 #include <sched.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
@@ -11,12 +9,12 @@
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
-#include <map>
 #include <memory>
 #include <mutex>
 #include <thread>
 #include <vector>
 
+#include "ge/base/file_mapping.h"
 #include "ge/engine/plugin.h"
 
 namespace ge {
@@ -140,14 +138,6 @@ void ParallelFor(ge_host*, uint64_t n, void (*body)(void*, uint64_t), void* ctx)
   TheProcess().pool->Run(n, body, ctx);
 }
 
-struct MappedRanges {
-  std::mutex mutex;
-  std::map<uintptr_t, uint64_t> bytes_at;  // start -> bytes
-};
-MappedRanges& Mapped() {
-  static MappedRanges* ranges = new MappedRanges;  // never freed, like the process record
-  return *ranges;
-}
 void PoolFor(uint64_t n, void (*body)(void*, uint64_t), void* ctx) {
   TheProcess().pool->Run(n, body, ctx);
 }
@@ -198,29 +188,6 @@ Status FixProcessFacts(const ProcessFacts& wanted) {
                               wanted.isa_cap, p.facts.isa_cap));
   }
   return {};
-}
-
-void AddMappedRange(const void* data, uint64_t bytes) {
-  std::lock_guard<std::mutex> lock(Mapped().mutex);
-  Mapped().bytes_at[reinterpret_cast<uintptr_t>(data)] = bytes;
-}
-
-void RemoveMappedRange(const void* data) {
-  std::lock_guard<std::mutex> lock(Mapped().mutex);
-  Mapped().bytes_at.erase(reinterpret_cast<uintptr_t>(data));
-}
-
-void DropMappedPages(const void* data, uint64_t bytes) {
-  const uintptr_t page = static_cast<uintptr_t>(sysconf(_SC_PAGESIZE));
-  uintptr_t begin = reinterpret_cast<uintptr_t>(data), end = begin + bytes;
-  std::lock_guard<std::mutex> lock(Mapped().mutex);
-  auto it = Mapped().bytes_at.upper_bound(begin);
-  if (it == Mapped().bytes_at.begin()) return;
-  --it;
-  if (end < begin || end > it->first + it->second) return;
-  // Down to the page's start is safe too: the rest of the page is file content as well.
-  begin = begin / page * page, end = end / page * page;
-  if (end > begin) (void)madvise(reinterpret_cast<void*>(begin), end - begin, MADV_DONTNEED);
 }
 
 ProcessFacts CurrentProcessFacts() {

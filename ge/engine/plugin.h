@@ -50,13 +50,6 @@ ProcessFacts CurrentProcessFacts();  // What is fixed now, defaults filled in.
 const MachineRecord& HostMachine();
 // A line on stderr, when $GE_LOG_LEVEL (default 1) is at least `level`: 0 error .. 4 trace.
 void LogLine(uint32_t level, std::string_view text);
-// Tells the process which memory is a mapped model file, so that const_done may drop its pages.
-// The ranges must be removed before the file is unmapped.
-void AddMappedRange(const void* data, uint64_t bytes);
-void RemoveMappedRange(const void* data);
-// Drops the whole pages inside [data, data+bytes) when they lie in such a range; they come back
-// from the file when read again.
-void DropMappedPages(const void* data, uint64_t bytes);
 // The table that every engine gets.
 const ge_host_api* HostApi();
 

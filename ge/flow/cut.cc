@@ -195,7 +195,8 @@ class Cutter {
     if (!plan.results.empty()) {
       cut->plan = rest_.graph;
       for (Function& other : cut->plan.functions) {
-        if (other.id != rest_.fn) other.nodes.clear(), other.params.clear(), other.results.clear();
+        if (other.id == rest_.fn) continue;
+        other.nodes.clear(), other.params.clear(), other.results.clear(), other.effects.clear();
       }
       cut->plan_in = plan.params, cut->plan_out = plan.results;
       NameSignature(&plan);

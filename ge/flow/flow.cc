@@ -60,7 +60,7 @@ void ForgetOthers(Graph* g, FunctionId fn) {
   for (Function& f : g->functions) {
     if (reached[f.id]) continue;
     // Its memory too: places are many, and each has a graph.
-    f.nodes = {}, f.params = {}, f.results = {};
+    f.nodes = {}, f.params = {}, f.results = {}, f.effects = {};
     f.values.resize(std::min<size_t>(f.values.size(), 1));
     f.values.shrink_to_fit();
   }
@@ -82,8 +82,8 @@ class FlowFunction {
   FlowFunction(Flow* flow, FunctionId fn) : flow_(*flow), fn_(fn) {
     // A copy as an entry, whose parameters have any shape: cutting changes it, and what calls the
     // function itself goes on calling it as it was.
-    root_.rest.graph = flow->graph_;
-    Graph& g = root_.rest.graph;
+    root_->rest.graph = flow->graph_;
+    Graph& g = root_->rest.graph;
     const auto id = static_cast<FunctionId>(g.functions.size());
     g.functions.push_back(Function(g.fn(fn)));
     g.fn(id).id = id;
@@ -92,7 +92,7 @@ class FlowFunction {
                          [&](const Function& f) { return f.name == name; });
     };
     while (taken(g.fn(id).name)) g.fn(id).name += "'";
-    root_.rest.fn = id;
+    root_->rest.fn = id;
     Entry entry;
     entry.name = g.fn(fn).name.empty() ? "flow" : g.fn(fn).name, entry.fn = id;
     g.entries = {entry};
@@ -115,15 +115,15 @@ class FlowFunction {
     for (size_t i = 0; i < f.params.size(); ++i) {
       a->values[f.params[i]] = args[i] != nullptr ? *args[i] : FlowValue();
     }
-    for (Place* place = &root_; place != nullptr;) {
+    for (std::shared_ptr<Place> place = root_; place != nullptr;) {
       if (run->cancelled()) {
         return Status(Code::kCancelled, "the run was cancelled; states are as they were");
       }
-      GE_ASSIGN_OR_RETURN(const std::shared_ptr<Piece> piece, Find(place, *a));
+      GE_ASSIGN_OR_RETURN(const std::shared_ptr<Piece> piece, Find(place.get(), *a));
       GE_RETURN_IF_ERROR(RunPlan(run, *piece, a));
       GE_RETURN_IF_ERROR(RunHost(run, *piece, a));
       for (const ValueId v : piece->cut.dead) a->values[v] = FlowValue();
-      place = piece->next.get();
+      place = piece->next;
     }
     results->resize(f.results.size());
     for (size_t i = 0; i < f.results.size(); ++i) (*results)[i] = a->values[f.results[i]];
@@ -136,10 +136,12 @@ class FlowFunction {
 
  private:
   struct Piece;
-  struct Place {  // in the function: before it, all runs of one history of shapes have done the
-                  // same
-    FlowRest rest;
-    std::vector<std::shared_ptr<Piece>> pieces;  // the latest first
+  // In the function: before it, all runs of one history of shapes have done the same. Pieces and
+  // places are shared with the runs that stand in them: another run, or this one in a call of the
+  // same function, may evict the piece that leads to a place.
+  struct Place {
+    FlowRest rest;                               // never changed once a run can find it
+    std::vector<std::shared_ptr<Piece>> pieces;  // the latest first; of mutex_
   };
   struct Piece {
     // Of each parameter of the place: rank and dims, kNoShape where it is no tensor; then the
@@ -148,7 +150,7 @@ class FlowFunction {
     std::vector<FlowValue> contents;
     FlowCut cut;
     std::shared_ptr<FlowPlan> plan;
-    std::unique_ptr<Place> next;
+    std::shared_ptr<Place> next;
   };
 
   static void KeyOf(const Place& place, const FlowActivation& a, std::vector<uint64_t>* key) {
@@ -223,7 +225,7 @@ class FlowFunction {
     }
     piece->cut.plan = Graph();
     if (!piece->cut.rest.graph.fn(place.rest.fn).nodes.empty()) {
-      piece->next = std::make_unique<Place>();
+      piece->next = std::make_shared<Place>();
       piece->next->rest = std::move(piece->cut.rest);
     }
     piece->cut.rest = FlowRest();
@@ -275,7 +277,7 @@ class FlowFunction {
   Flow& flow_;
   const FunctionId fn_;
   std::mutex mutex_;
-  Place root_;
+  const std::shared_ptr<Place> root_ = std::make_shared<Place>();
   std::vector<std::pair<ValueId, FlowValue>> constants_;
 };
 

@@ -7,6 +7,7 @@
 #include <map>
 
 #include "ge/base/clock.h"
+#include "ge/base/file_mapping.h"
 #include "ge/engine/abi_layouts.h"
 #include "ge/engine/correct.h"
 #include "ge/partition/partition.h"

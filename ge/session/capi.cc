@@ -189,7 +189,14 @@ ge_status ge_session_create(const ge_session_options* options, ge_session** out,
   });
 }
 
-void ge_session_destroy(ge_session* session) { delete session; }
+void ge_session_destroy(ge_session* session) {
+  if (!session) return;
+  {
+    std::unique_lock<std::mutex> lock(session->mutex);
+    session->changed.wait(lock, [session] { return session->running == 0; });
+  }
+  delete session;
+}
 
 ge_status ge_session_load_file(ge_session* session, const char* path, uint32_t format,
                                ge_error* error) {
@@ -288,15 +295,17 @@ ge_status ge_session_get_state(ge_session* session, const char* name, ge_tensor*
   return Guard(error, [&]() -> Status {
     GE_ASSIGN_OR_RETURN(ge::Session * s, GetLoaded(session));
     if (!out) return Null("out");
-    if (out->size < sizeof(ge_tensor)) return TooShort("ge_tensor", out->size, sizeof(ge_tensor));
+    GE_RETURN_IF_ERROR(CheckOutputs(out, 1));
     GE_ASSIGN_OR_RETURN(ge::StateId id, FindState(*s, name));
+    if (s->graph().states[id].type.dims.size() > GE_MAX_RANK) {
+      return Status(Code::kLimitExceeded,
+                    fmt::format("state '{}' has rank {}, beyond {}", name,
+                                s->graph().states[id].type.dims.size(), GE_MAX_RANK));
+    }
     ge::TensorView view;
-    view.data = out->data, view.bytes = out->bytes;
+    ReadOutput(*out, &view);
     GE_RETURN_IF_ERROR(s->GetState(id, &view));
-    out->dtype = static_cast<int32_t>(view.dtype);
-    out->rank = static_cast<int32_t>(view.dims.size());
-    std::copy(view.dims.begin(), view.dims.end(), out->dims);
-    out->bytes = view.bytes;
+    WriteOutput(view, out);
     return {};
   });
 }

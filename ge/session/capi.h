@@ -14,6 +14,9 @@
 
 struct ge_session {
   std::unique_ptr<ge::Session> session;
+  std::mutex mutex;  // of the following
+  std::condition_variable changed;
+  uint32_t running = 0;  // asynchronous runs that have not computed their outputs yet
 };
 
 struct ge_run {
@@ -22,6 +25,7 @@ struct ge_run {
   std::condition_variable changed;
   std::atomic<bool> cancel{false};
   bool finished = false;
+  bool destroyed_in_done = false;  // of the run's own thread alone
   ge::Status status;
 };
 
@@ -46,10 +50,21 @@ ge_status Guard(ge_error* error, Body body) {
   }
 }
 
-// The caller's array as views. Checks size, rank, dims; data only when `with_data`.
+// An array is walked by its first element's size.
+template <typename Tensor>
+Tensor* TensorAt(Tensor* tensors, uint32_t i) {
+  return reinterpret_cast<Tensor*>(reinterpret_cast<uintptr_t>(tensors) +
+                                   uint64_t{i} * tensors[0].size);
+}
+// Whether it can be walked: where it lies, and that all are of one size.
+Status CheckArray(const char* what, const ge_tensor* tensors, uint32_t n);
+// The caller's array as views. Checks rank and dims too; data only when `with_data`.
 Status ReadTensors(const char* what, const ge_tensor* tensors, uint32_t n, bool with_data,
                    std::vector<TensorView>* out);
-// n outputs walked by the first one's size.
-ge_tensor* TensorAt(ge_tensor* tensors, uint32_t i);
+// CheckArray, and the flags.
+Status CheckOutputs(const ge_tensor* outputs, uint32_t n);
+// Where a result may go: the caller's buffer, or the session's own of an earlier call.
+void ReadOutput(const ge_tensor& t, TensorView* out);
+void WriteOutput(const TensorView& v, ge_tensor* out);
 
 }  // namespace ge::capi

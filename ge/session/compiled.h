@@ -88,7 +88,7 @@ class Compiled {
   std::vector<AlignedBytes> const_copies_;
   std::vector<OwnedExec> execs_;
   std::unique_ptr<Program> program_;
-  std::mutex mutex_;
+  mutable std::mutex mutex_;  // of the following
   std::vector<std::unique_ptr<Frame>> free_frames_;
   uint32_t frames_made_ = 0;
 

@@ -3,34 +3,11 @@
 
 #include <cstring>
 
+#include "ge/session/output_memory.h"
 #include "ge/session/session.h"
 
 namespace ge {
 namespace {
-
-struct Extent {
-  const char* begin;
-  const char* end;
-  std::string_view name;
-  bool output;
-};
-
-Status CheckOverlap(const std::vector<Extent>& extents) {
-  for (size_t i = 0; i < extents.size(); ++i) {
-    if (!extents[i].output || extents[i].begin == extents[i].end) continue;
-    for (size_t j = 0; j < extents.size(); ++j) {
-      if (i == j || (extents[j].output && j < i)) continue;
-      if (extents[i].begin < extents[j].end && extents[j].begin < extents[i].end) {
-        return Status(
-            Code::kInvalidArgument,
-            fmt::format("the buffers of output '{}' and {} '{}' overlap; give each its "
-                        "own memory",
-                        extents[i].name, extents[j].output ? "output" : "input", extents[j].name));
-      }
-    }
-  }
-  return {};
-}
 
 Status CheckSize(const char* what, const Compiled::Port& port, const TensorView& t, bool exact) {
   bool fits = exact ? t.bytes == port.bytes : t.bytes >= port.bytes;
@@ -75,14 +52,13 @@ Status Session::CheckBuffers(const Compiled& c, std::span<const TensorView> inpu
                                 DTypeName(inputs[i].dtype), DTypeName(port.dtype)));
     }
     GE_RETURN_IF_ERROR(CheckSize("input", port, inputs[i], true));
-    auto* p = static_cast<const char*>(inputs[i].data);
-    extents.push_back({p, p + inputs[i].bytes, port.name, false});
+    extents.push_back({inputs[i].data, inputs[i].bytes, port.name, false});
   }
   for (size_t i = 0; i < outputs.size(); ++i) {
     if (!outputs[i].data) continue;
-    GE_RETURN_IF_ERROR(CheckSize("output", c.outputs[i], outputs[i], false));
-    auto* p = static_cast<const char*>(outputs[i].data);
-    extents.push_back({p, p + c.outputs[i].bytes, c.outputs[i].name, true});
+    const Compiled::Port& port = c.outputs[i];
+    if (!outputs[i].owned) GE_RETURN_IF_ERROR(CheckSize("output", port, outputs[i], false));
+    extents.push_back({outputs[i].data, std::min(outputs[i].bytes, port.bytes), port.name, true});
   }
   return CheckOverlap(extents);
 }
@@ -98,30 +74,17 @@ Status Session::Run(std::string_view entry_name, std::span<const TensorView> inp
   }
   const std::shared_ptr<Compiled>& c = *compiled;
   GE_RETURN_IF_ERROR(CheckBuffers(*c, inputs, outputs));
-  std::vector<std::pair<size_t, AlignedBytes>> made;
+  OutputMemory memory;
   for (size_t i = 0; i < outputs.size(); ++i) {
     const Compiled::Port& port = c->outputs[i];
     outputs[i].dtype = port.dtype;
     outputs[i].dims = port.dims;
-    outputs[i].bytes = port.bytes;
-    if (outputs[i].data) continue;
-    made.emplace_back(i, AllocateAligned(port.bytes, 64));
-    if (!made.back().second) {
-      return Status(Code::kResourceExhausted,
-                    fmt::format("no memory for output '{}' of {} bytes", port.name, port.bytes));
-    }
-    outputs[i].data = made.back().second.get();
+    GE_RETURN_IF_ERROR(memory.Reserve("output", port.name, port.bytes, &outputs[i]));
   }
-  Status status = Execute(c.get(), inputs, outputs, cancel);
-  if (options_.build.prices.replan && status.ok()) ReplanIfSurprised(entry_name, inputs, c);
-  for (auto& [i, memory] : made) {
-    if (status.ok()) {
-      (void)memory.release();  // The caller's from now on.
-    } else {
-      outputs[i].data = nullptr;
-    }
-  }
-  return status;
+  GE_RETURN_IF_ERROR(Execute(c.get(), inputs, outputs, cancel));
+  if (options_.build.prices.replan) ReplanIfSurprised(entry_name, inputs, c);
+  memory.Commit();
+  return {};
 }
 
 Status Session::RunApart(Compiled* c, std::span<const TensorView> inputs,
@@ -175,14 +138,11 @@ Status Session::GetState(StateId id, TensorView* out) {
     out->bytes = slot.bytes;
     return {};
   }
-  if (out->bytes < slot.bytes) {
-    return Status(Code::kInvalidArgument,
-                  fmt::format("state '{}' has {} bytes, the buffer only {}", graph_.states[id].name,
-                              slot.bytes, out->bytes));
-  }
+  OutputMemory memory;
+  GE_RETURN_IF_ERROR(memory.Reserve("state", graph_.states[id].name, slot.bytes, out));
   std::shared_lock<std::shared_mutex> lock(states_mutex_);
   std::memcpy(out->data, slot.now.get(), slot.bytes);
-  out->bytes = slot.bytes;
+  memory.Commit();
   return {};
 }
 

@@ -6,6 +6,7 @@
 
 #include "ge/flow/flow.h"
 #include "ge/infer/infer.h"
+#include "ge/session/output_memory.h"
 #include "ge/session/session.h"
 
 namespace ge {
@@ -49,27 +50,33 @@ FlowValue ValueOf(const TensorView& t) {
   return v;
 }
 
-Status GiveOut(const std::string& name, const FlowValue& v, TensorView* out) {
-  if (!v.is_tensor() || v.dtype == DType::kString) {
-    return Status(Code::kUnsupported, fmt::format("output '{}' is {}; only tensors of numbers are "
-                                                  "handed out",
-                                                  name, Describe(v)));
+// Copies the results into the caller's buffers, or none of them.
+Status GiveOut(const Function& f, const std::vector<FlowValue>& results,
+               std::span<const TensorView> inputs, std::span<TensorView> outputs) {
+  OutputMemory memory;
+  std::vector<Extent> extents;
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    extents.push_back({inputs[i].data, inputs[i].bytes, f.value(f.params[i]).name, false});
   }
-  const uint64_t room = out->bytes;
-  out->dtype = v.dtype, out->dims = v.dims.vector(), out->bytes = v.bytes;
-  if (out->data == nullptr) {
-    AlignedBytes memory = AllocateAligned(v.bytes, 64);
-    if (!memory) {
-      return Status(Code::kResourceExhausted,
-                    fmt::format("no memory for output '{}' of {} bytes", name, v.bytes));
+  for (size_t i = 0; i < results.size(); ++i) {
+    const FlowValue& v = results[i];
+    const std::string& name = f.value(f.results[i]).name;
+    if (!v.is_tensor() || v.dtype == DType::kString) {
+      return Status(Code::kUnsupported,
+                    fmt::format("output '{}' is {}; only tensors of numbers are handed out", name,
+                                Describe(v)));
     }
-    out->data = memory.release();  // the caller's from now on
-  } else if (room < v.bytes) {
-    return Status(Code::kInvalidArgument,
-                  fmt::format("output '{}' has {} bytes, its shape [{}] needs at least {}", name,
-                              room, fmt::join(v.dims, ","), v.bytes));
+    if (outputs[i].data != nullptr) {
+      extents.push_back({outputs[i].data, std::min(outputs[i].bytes, v.bytes), name, true});
+    }
+    outputs[i].dtype = v.dtype, outputs[i].dims = v.dims.vector();
+    GE_RETURN_IF_ERROR(memory.Reserve("output", name, v.bytes, &outputs[i]));
   }
-  if (v.bytes > 0) std::memcpy(out->data, v.data, v.bytes);
+  GE_RETURN_IF_ERROR(CheckOverlap(extents));
+  for (size_t i = 0; i < results.size(); ++i) {
+    if (results[i].bytes > 0) std::memcpy(outputs[i].data, results[i].data, results[i].bytes);
+  }
+  memory.Commit();
   return {};
 }
 
@@ -127,11 +134,7 @@ Flow& Session::FlowOf() {
   return *flow_;
 }
 
-// Shapes that the model does not allow are refused as they are where one plan holds all.
-Status Session::CheckFlowInputs(const Entry& entry, std::span<const TensorView> inputs) {
-  GE_RETURN_IF_ERROR(CheckInputs(entry, inputs));
-  std::vector<std::vector<int64_t>> shapes;
-  for (const TensorView& t : inputs) shapes.push_back(t.dims);
+Status Session::CheckFlowBuffers(const Entry& entry, std::span<const TensorView> inputs) const {
   for (size_t i = 0; i < inputs.size(); ++i) {
     const Type& type = graph_.fn(entry.fn).value(graph_.fn(entry.fn).params[i]).type;
     const auto bytes = ByteCount(TensorType(inputs[i].dtype, inputs[i].dims));
@@ -142,6 +145,14 @@ Status Session::CheckFlowInputs(const Entry& entry, std::span<const TensorView> 
                                 entry.name, inputs[i].bytes, bytes.value_or(0)));
     }
   }
+  return {};
+}
+
+// Shapes that the model does not allow are refused as they are where one plan holds all.
+Status Session::CheckFlowShapes(const Entry& entry, std::span<const TensorView> inputs) {
+  GE_RETURN_IF_ERROR(CheckInputs(entry, inputs));
+  std::vector<std::vector<int64_t>> shapes;
+  for (const TensorView& t : inputs) shapes.push_back(t.dims);
   {
     std::lock_guard<std::mutex> lock(flow_mutex_);
     if (flow_shapes_.count({&entry, shapes}) != 0) return {};
@@ -169,7 +180,9 @@ Status Session::RunFlow(const Entry& entry, std::span<const TensorView> inputs,
                         std::span<TensorView> outputs, const std::atomic<bool>* cancel) {
   const Function& f = graph_.fn(entry.fn);
   if (HasEffects(f)) return RefuseEffects(entry);
-  GE_RETURN_IF_ERROR(CheckFlowInputs(entry, inputs));
+  GE_RETURN_IF_ERROR(CheckInputs(entry, inputs));
+  GE_RETURN_IF_ERROR(CheckFlowBuffers(entry, inputs));
+  GE_RETURN_IF_ERROR(CheckFlowShapes(entry, inputs));
   if (outputs.size() != f.results.size()) {
     return Status(Code::kInvalidArgument,
                   fmt::format("entry '{}' has {} outputs, {} were given", entry.name,
@@ -178,18 +191,7 @@ Status Session::RunFlow(const Entry& entry, std::span<const TensorView> inputs,
   std::vector<FlowValue> args, results;
   for (const TensorView& t : inputs) args.push_back(ValueOf(t));
   GE_RETURN_IF_ERROR(FlowOf().Run(entry.fn, args, &results, cancel));
-  std::vector<void*> given;
-  for (const TensorView& t : outputs) given.push_back(t.data);
-  for (size_t i = 0; i < results.size(); ++i) {
-    Status status = GiveOut(f.value(f.results[i]).name, results[i], &outputs[i]);
-    if (status.ok()) continue;
-    for (size_t k = 0; k <= i; ++k) {  // what was allocated goes back
-      if (given[k] == nullptr && outputs[k].data != nullptr) FreeAligned()(outputs[k].data);
-      outputs[k].data = given[k];
-    }
-    return status;
-  }
-  return {};
+  return GiveOut(f, results, inputs, outputs);
 }
 
 }  // namespace ge

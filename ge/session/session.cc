@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "ge/base/clock.h"
+#include "ge/base/file_mapping.h"
 #include "ge/flow/flow.h"
 #include "ge/infer/infer.h"
 #include "ge/verify/verify.h"
@@ -14,7 +15,7 @@
 namespace ge {
 namespace {
 
-// Which shapes a plan is for (FNV-1a). Dtypes are not part: they are checked against the entry.
+// Which shapes a plan is for (FNV-1a). Dtypes are not part: the model says them.
 uint64_t SignatureHash(const Entry* entry, std::span<const TensorView> inputs) {
   uint64_t hash = 1469598103934665603u;
   auto mix = [&hash](uint64_t x) { hash = (hash ^ x) * 1099511628211u; };
@@ -79,7 +80,6 @@ Session::~Session() {
   } catch (const std::exception& e) {  // Of libraries, for want of memory.
     LogLine(1, std::string("prices are not saved: ") + e.what());
   }
-  for (const void* p : mapped_) RemoveMappedRange(p);
 }
 
 Status Session::LoadEngines() {
@@ -137,6 +137,12 @@ Status Session::LoadGraph(Graph graph) {
                   "this session has a model already; create another session for another model");
   }
   double start = NowMs();
+  struct Undo {  // however it ends
+    Session* session;
+    ~Undo() {
+      if (!session->loaded_) session->ForgetModel();
+    }
+  } undo{this};
   graph_ = std::move(graph);
   loaded_graph_ = graph_;
   GE_RETURN_IF_ERROR(Prepare());
@@ -145,14 +151,15 @@ Status Session::LoadGraph(Graph graph) {
   return {};
 }
 
+void Session::ForgetModel() {
+  graph_ = Graph(), loaded_graph_ = Graph();
+  states_.clear(), times_.clear();
+  weight_bytes_ = import_copied_bytes_ = 0;
+  load_ms_ = 0;
+}
+
 Status Session::Prepare() {
-  for (const Const& c : graph_.consts) {
-    weight_bytes_ += c.bytes;
-    if (c.mapped && c.bytes > 0) {
-      AddMappedRange(c.data, c.bytes);
-      mapped_.push_back(c.data);
-    }
-  }
+  for (const Const& c : graph_.consts) weight_bytes_ += c.bytes;
   Runner runner(options_.build.runner);
   auto none = [] { return Status(); };
   auto verify = [this] { return Verify(graph_); };
@@ -162,7 +169,7 @@ Status Session::Prepare() {
       StageId::kInfer, [this] { return Infer(&graph_); }, verify));
   times_ = runner.times();
   GE_RETURN_IF_ERROR(RunPasses(&graph_, &times_));
-  SpillConstants(&graph_, loaded_graph_, &mapped_);
+  SpillConstants(&graph_, loaded_graph_);
   return InitStates();
 }
 
@@ -329,6 +336,16 @@ Result<std::shared_ptr<Compiled>> Session::Compile(std::string_view entry_name,
   return made;
 }
 
+Status Session::PlanAhead(std::string_view entry_name, std::span<const TensorView> inputs) {
+  const Entry* flow = FlowEntry(entry_name);
+  if (flow == nullptr) {
+    const Status status = Compile(entry_name, inputs).status();
+    flow = status.ok() ? nullptr : FlowEntry(entry_name);  // as it turned out
+    if (flow == nullptr) return status;
+  }
+  return CheckFlowShapes(*flow, inputs);
+}
+
 Result<std::shared_ptr<Compiled>> Session::CompileApart(std::string_view entry_name,
                                                         std::span<const TensorView> inputs,
                                                         const BuildOptions& build) {
@@ -350,7 +367,8 @@ std::shared_ptr<Compiled> Session::LookUp(const Entry* entry, uint64_t hash,
     const CachedPlan& plan = *it->second;
     bool same = plan.entry == entry && plan.compiled->inputs.size() == inputs.size();
     for (size_t i = 0; same && i < inputs.size(); ++i) {
-      same = plan.compiled->inputs[i].dims == inputs[i].dims;
+      const Compiled::Port& port = plan.compiled->inputs[i];
+      same = port.dtype == inputs[i].dtype && port.dims == inputs[i].dims;
     }
     if (!same) continue;
     cache_.splice(cache_.begin(), cache_, it->second);

@@ -43,7 +43,10 @@ struct TensorView {  // of a caller's buffer
   DType dtype = DType::kUndefined;
   std::vector<int64_t> dims;
   void* data = nullptr;
-  uint64_t bytes = 0;
+  uint64_t bytes = 0;  // of an output: its capacity, then what was written
+  // Of an output: memory of AllocateAligned that came from an earlier run, and gives way to a
+  // larger one where a result needs it.
+  bool owned = false;
 };
 
 class Flow;
@@ -74,6 +77,8 @@ class Session {
   // The plan for these input shapes: cached, or made now.
   Result<std::shared_ptr<Compiled>> Compile(std::string_view entry,
                                             std::span<const TensorView> inputs);
+  // Compile ahead of the runs. What is planned piece by piece as it runs is only checked.
+  Status PlanAhead(std::string_view entry, std::span<const TensorView> inputs);
   // A plan of its own made with `build` instead of the session's options, to compare with others or
   // to look at; not kept, and not what Latest answers. With build.stop_after it may be unfinished.
   Result<std::shared_ptr<Compiled>> CompileApart(std::string_view entry,
@@ -83,8 +88,8 @@ class Session {
   Status RunApart(Compiled* compiled, std::span<const TensorView> inputs,
                   std::span<TensorView> outputs);
   const BuildOptions& build_options() const { return options_.build; }
-  // outputs[i].data null: allocated with AllocateAligned and owned by the caller from then on.
-  // Fills dtype, dims and bytes of every output.
+  // outputs[i].data null: allocated with AllocateAligned and owned by the caller from then on; see
+  // TensorView::owned. Fills dtype, dims and bytes of every output.
   Status Run(std::string_view entry, std::span<const TensorView> inputs,
              std::span<TensorView> outputs, const std::atomic<bool>* cancel = nullptr);
 
@@ -133,7 +138,8 @@ class Session {
   // predicted and another is clearly cheaper by what is known now.
   void ReplanIfSurprised(std::string_view entry, std::span<const TensorView> inputs,
                          const std::shared_ptr<Compiled>& c);
-  Status Prepare();  // verify, infer, rewrite, states
+  Status Prepare();    // verify, infer, rewrite, states
+  void ForgetModel();  // all that a load which failed has left
   Status InitStates();
   Status InferOnly(Graph* graph) const;
   Result<Graph> BindAndFold(const Entry& entry, std::span<const TensorView> inputs,
@@ -161,7 +167,8 @@ class Session {
   Flow& FlowOf();
   // The entry, when it is known to need a flow; else null.
   const Entry* FlowEntry(std::string_view name);
-  Status CheckFlowInputs(const Entry& entry, std::span<const TensorView> inputs);
+  Status CheckFlowBuffers(const Entry& entry, std::span<const TensorView> inputs) const;
+  Status CheckFlowShapes(const Entry& entry, std::span<const TensorView> inputs);
   Status RunFlow(const Entry& entry, std::span<const TensorView> inputs,
                  std::span<TensorView> outputs, const std::atomic<bool>* cancel);
   Status Execute(Compiled* c, std::span<const TensorView> inputs, std::span<TensorView> outputs,
@@ -175,7 +182,6 @@ class Session {
   double load_ms_ = 0;
   uint64_t weight_bytes_ = 0, import_copied_bytes_ = 0;
   std::vector<StageTime> times_;
-  std::vector<const void*> mapped_;
   std::unique_ptr<Evaluator> evaluator_;
   std::unique_ptr<PriceCache> price_cache_;  // null with analytic prices
   bool probed_engines_ = false;
@@ -199,9 +205,8 @@ class Session {
 // Whether a bound function cannot be one plan; see ge/flow/flow.h.
 bool NeedsFlow(const Function& f);
 
-// Moves large payloads that `original` does not have into a temporary file; see spill.cc. The new
-// mapped ranges are added to *ranges.
-void SpillConstants(Graph* graph, const Graph& original, std::vector<const void*>* ranges);
+// Moves large payloads that `original` does not have into a temporary file; see spill.cc.
+void SpillConstants(Graph* graph, const Graph& original);
 // Folds by running one node on the host engines of a session, through the whole pipeline.
 std::unique_ptr<Evaluator> MakeEvaluator(const std::vector<std::unique_ptr<Engine>>& engines);
 // Maps the payloads that the graph keeps in files beneath `folder`; without a folder they are

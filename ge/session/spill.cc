@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "ge/base/file_mapping.h"
 #include "ge/session/session.h"
 
 namespace ge {
@@ -16,14 +17,6 @@ namespace {
 // Below it a constant is not worth a place in the file.
 constexpr uint64_t kMinBytes = 64 << 10;
 constexpr uint64_t kAlign = 4096;  // so that dropping one constant's pages leaves its neighbours'
-
-struct Mapping {
-  void* data = MAP_FAILED;
-  uint64_t bytes = 0;
-  ~Mapping() {
-    if (data != MAP_FAILED) munmap(data, bytes);
-  }
-};
 
 int OpenUnlinked() {
   const char* folder = secure_getenv("TMPDIR");
@@ -45,31 +38,31 @@ bool IsLarge(const Const& c) {
 
 }  // namespace
 
-void SpillConstants(Graph* graph, const Graph& original, std::vector<const void*>* ranges) {
+void SpillConstants(Graph* graph, const Graph& original) {
   std::vector<Const*> large;
-  auto mapping = std::make_shared<Mapping>();
+  uint64_t bytes = 0;
   for (size_t i = 1; i < graph->consts.size(); ++i) {
     Const& c = graph->consts[i];
     bool original_too = i < original.consts.size() && original.consts[i].data == c.data;
     if (original_too || !IsLarge(c)) continue;
     large.push_back(&c);
-    mapping->bytes += (c.bytes + kAlign - 1) / kAlign * kAlign;
+    bytes += (c.bytes + kAlign - 1) / kAlign * kAlign;
   }
   if (large.empty()) return;
   // Without a temporary file the weights simply stay on the heap: nothing is lost but memory.
   int fd = OpenUnlinked();
   if (fd < 0) return;
-  if (ftruncate(fd, static_cast<off_t>(mapping->bytes)) == 0) {
-    mapping->data = mmap(nullptr, mapping->bytes, PROT_READ, MAP_SHARED, fd, 0);
+  std::shared_ptr<const FileMapping> mapping;
+  if (ftruncate(fd, static_cast<off_t>(bytes)) == 0) {
+    void* data = mmap(nullptr, bytes, PROT_READ, MAP_SHARED, fd, 0);
+    if (data != MAP_FAILED) mapping = std::make_shared<const FileMapping>(data, bytes);
   }
   uint64_t at = 0;
   for (Const* c : large) {
-    if (mapping->data == MAP_FAILED || !WriteAll(fd, c->data, c->bytes, at)) break;
-    c->data = static_cast<const std::byte*>(mapping->data) + at;
+    if (!mapping || !WriteAll(fd, c->data, c->bytes, at)) break;
+    c->data = mapping->data() + at;
     c->owner = mapping;
     c->mapped = true;
-    AddMappedRange(c->data, c->bytes);
-    ranges->push_back(c->data);
     at += (c->bytes + kAlign - 1) / kAlign * kAlign;
   }
   close(fd);

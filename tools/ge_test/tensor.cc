@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <stdexcept>
 
 #include "ge/base/checked.h"
 
@@ -16,23 +17,33 @@ namespace {
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 constexpr double kInf = std::numeric_limits<double>::infinity();
 
+// Where `size` bytes of a tensor begin. A plain answer that reads beyond its input would compare an
+// engine with whatever lies there: blocks are larger than their tensors.
+std::byte* At(const HostTensor& t, int64_t at, size_t size) {
+  if (at < 0 || static_cast<uint64_t>(at) + size > t.bytes) {
+    throw std::out_of_range(
+        fmt::format("byte {} of {}, which has {}: a fault of the test", at, TypeText(t), t.bytes));
+  }
+  return t.data.get() + at;
+}
+
 template <typename T>
 T Load(const HostTensor& t, int64_t i) {
   T v;
-  std::memcpy(&v, t.data.get() + i * static_cast<int64_t>(sizeof(T)), sizeof(T));
+  std::memcpy(&v, At(t, i * static_cast<int64_t>(sizeof(T)), sizeof(T)), sizeof(T));
   return v;
 }
 
 template <typename T>
 void Store(HostTensor* t, int64_t i, T v) {
-  std::memcpy(t->data.get() + i * static_cast<int64_t>(sizeof(T)), &v, sizeof(T));
+  std::memcpy(At(*t, i * static_cast<int64_t>(sizeof(T)), sizeof(T)), &v, sizeof(T));
 }
 
 // An element below a byte or of one byte, as its bits.
 uint32_t Bits(const HostTensor& t, int64_t i) {
   const int bits = DTypeBits(t.dtype);
   const int64_t bit = i * bits;
-  const auto byte = std::to_integer<uint32_t>(t.data.get()[bit / 8]);
+  const auto byte = std::to_integer<uint32_t>(*At(t, bit / 8, 1));
   return (byte >> (bit % 8)) & ((1u << bits) - 1);
 }
 
@@ -252,7 +263,7 @@ void SetIntElement(HostTensor* t, int64_t i, int64_t value) {
       const int bits = DTypeBits(t->dtype);
       const int shift = static_cast<int>(i * bits % 8);
       const uint32_t mask = ((1u << bits) - 1) << shift;
-      auto& byte = t->data.get()[i * bits / 8];
+      std::byte& byte = *At(*t, i * bits / 8, 1);
       const auto low = (static_cast<uint32_t>(value) << shift) & mask;
       byte = static_cast<std::byte>((std::to_integer<uint32_t>(byte) & ~mask) | low);
     }

@@ -8,7 +8,7 @@
  * a call answers live as long as the session, unless said otherwise. Input and output memory is
  * the caller's.
  * Threads: one session may be used by any number of threads at once for run, run_async and the
- * inspecting calls; load and destroy need it alone.
+ * inspecting calls; load and destroy need it alone (asynchronous runs apart).
  * Version rule: structs only grow at their end; set `size` to sizeof the struct you compiled with.
  */
 #ifndef GE_H_
@@ -91,6 +91,8 @@ GE_API ge_status ge_session_options_init(ge_session_options* options);
 /* `options` NULL = defaults. Loads engines. *out is NULL on failure. */
 GE_API ge_status ge_session_create(const ge_session_options* options, ge_session** out,
                                    ge_error* error);
+/* Waits for the session's asynchronous runs to have computed, not for their `done`: a `done` may
+ * destroy the session of its run. Handles of runs may be used and destroyed later. */
 GE_API void ge_session_destroy(ge_session* session);
 
 enum { GE_FORMAT_AUTO = 0, GE_FORMAT_ONNX = 1, GE_FORMAT_PROTO = 2, GE_FORMAT_TEXT = 3 };
@@ -135,12 +137,19 @@ typedef struct ge_tensor {
   uint32_t size; /* sizeof(ge_tensor); arrays are walked by the first one's size */
   int32_t dtype;
   int32_t rank;
-  uint32_t flags; /* out: GE_TENSOR_* */
+  uint32_t flags; /* GE_TENSOR_*; 0 before the first use */
   int64_t dims[GE_MAX_RANK];
   void* data;     /* dense, row-major. Output: NULL = let the session allocate it */
   uint64_t bytes; /* of data; output with data given: its capacity, then what was written */
 } ge_tensor;
-enum { GE_TENSOR_ALLOCATED = 1 }; /* free data with ge_tensor_release */
+enum {
+  /* Set by the call that allocated `data` for an output. Such a tensor may be an output again, of
+   * any session: its memory is used again where it is large enough, whatever `bytes` says, and
+   * replaced by larger memory where it is not. Set data = NULL and flags = 0 when another owner
+   * takes the memory; that one frees it with ge_tensor_release, too. */
+  GE_TENSOR_ALLOCATED = 1
+};
+/* Frees what a call allocated; other tensors, and NULL, are left alone. */
 GE_API void ge_tensor_release(ge_tensor* tensor);
 
 /* Plans for these input shapes (dtype and dims are read, data is not), so that the first run is as
@@ -153,7 +162,9 @@ GE_API ge_status ge_session_run(ge_session* session, const char* entry, const ge
                                 uint32_t n_inputs, ge_tensor* outputs, uint32_t n_outputs,
                                 ge_error* error);
 /* Starts a run and returns. The tensors' memory and the `outputs` array must stay until the run is
- * done. `done` (may be NULL) is called once, from another thread, before wait returns. */
+ * done. `done` (may be NULL) is called once, from another thread, before wait returns; *out is set
+ * before that. It may call anything, and destroy its run and its session; waiting for its own run
+ * answers FAILED_PRECONDITION. */
 GE_API ge_status ge_session_run_async(ge_session* session, const char* entry,
                                       const ge_tensor* inputs, uint32_t n_inputs,
                                       ge_tensor* outputs, uint32_t n_outputs,
@@ -164,7 +175,8 @@ GE_API ge_status ge_session_run_async(ge_session* session, const char* entry,
 GE_API ge_status ge_run_wait(ge_run* run, uint64_t timeout_ns, ge_error* error);
 /* Asks the run to stop; it ends with CANCELLED unless it was already done. */
 GE_API ge_status ge_run_cancel(ge_run* run);
-/* Waits for the run, then frees the handle. */
+/* Waits for the run, then frees the handle; in the `done` of this run it returns at once, and the
+ * handle is freed when `done` has returned. */
 GE_API void ge_run_destroy(ge_run* run);
 
 /* ---- states ------------------------------------------------------------------------------------

@@ -14,8 +14,8 @@ void PowCase(CaseMaker& m) {
     return;
   }
   m.Add(real && m.r.Chance(0.5) ? AwayFromZero(m, a, false) : m.Numbers(m.dtype(), a, -4, 4));
-  const bool positive =
-      real && ElementAsDouble(*m.c.inputs[0].tensor, 0) > 0 && m.c.inputs[0].tensor->count() == 1;
+  const HostTensor& base = *m.c.inputs[0].tensor;
+  const bool positive = real && base.count() == 1 && ElementAsDouble(base, 0) > 0;
   if (positive) {
     m.Add(m.Numbers(m.dtype(), b, -2, 3));
     return;
