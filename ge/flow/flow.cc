@@ -183,7 +183,10 @@ class FlowFunction {
     }
     GE_ASSIGN_OR_RETURN(auto made, MakePiece(*place, a, key));
     pieces.insert(pieces.begin(), made);
-    while (pieces.size() > kMaxPieces || (pieces.size() > 1 && flow_.IsFull())) pieces.pop_back();
+    while (pieces.size() > kMaxPieces || (pieces.size() > 1 && flow_.IsFull())) {
+      pieces.pop_back();
+      flow_.evicted_.fetch_add(1, std::memory_order_relaxed);
+    }
     return made;
   }
 

@@ -55,6 +55,8 @@ class Flow {
              const std::atomic<bool>* cancel);
   // Plans made so far, for reports.
   uint32_t plans() const { return plans_.load(std::memory_order_relaxed); }
+  // Pieces that gave way to others.
+  uint64_t evicted() const { return evicted_.load(std::memory_order_relaxed); }
 
  private:
   friend class FlowFunction;
@@ -71,6 +73,7 @@ class Flow {
   std::map<FunctionId, std::unique_ptr<FlowFunction>> functions_;
   std::vector<std::unique_ptr<FlowRun>> idle_;  // with the memory of the run that each did last
   std::atomic<uint32_t> plans_{0};
+  std::atomic<uint64_t> evicted_{0};
 };
 
 // What loops keep between their trips; see control.cc.

@@ -6,6 +6,7 @@
 
 #include "frontend/text/plan_text.h"
 #include "frontend/text/text.h"
+#include "ge/flow/flow.h"
 #include "ge/session/session.h"
 
 namespace ge {
@@ -115,6 +116,11 @@ struct Totals {
 
 }  // namespace
 
+uint64_t Session::EvictedPlans() {
+  std::lock_guard<std::mutex> lock(flow_mutex_);
+  return evicted_.load(std::memory_order_relaxed) + (flow_ ? flow_->evicted() : 0);
+}
+
 Result<std::string> Session::ReportJson(std::string_view entry_name) {
   std::vector<std::shared_ptr<Compiled>> plans;
   if (FlowEntry(entry_name) != nullptr) {
@@ -148,7 +154,7 @@ Result<std::string> Session::ReportJson(std::string_view entry_name) {
     j["place_method"] = plans[0]->plan.place_method;
     AddPrices(*plans[0], options_.build.prices.mode, &j);
   }
-  j["replans"] = replans();
+  j["replans"] = replans(), j["evicted"] = EvictedPlans();
   j["threads"] = facts.threads;
   j["isa"] = facts.isa_cap < 4 ? kIsa[facts.isa_cap] : "native";
   return j.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);

@@ -396,6 +396,7 @@ void Session::Evict() {
     }
     Remember(it->compiled.get(), 0);
     it = cache_.erase(it);
+    evicted_.fetch_add(1, std::memory_order_relaxed);
   }
 }
 

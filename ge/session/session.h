@@ -112,6 +112,8 @@ class Session {
   uint32_t replans() const { return replans_.load(std::memory_order_relaxed); }
   // Whether Run plans the entry piece by piece; known once Compile has refused it or it ran so.
   bool RunsInPieces(std::string_view entry) { return FlowEntry(entry) != nullptr; }
+  // Plans of all entries that gave way to others; see SessionOptions::plan_cache_bytes.
+  uint64_t EvictedPlans();
   // One JSON object about the entry's latest plan, or about all pieces planned so far; see ge.h.
   Result<std::string> ReportJson(std::string_view entry);
 
@@ -186,6 +188,7 @@ class Session {
   std::unique_ptr<PriceCache> price_cache_;  // null with analytic prices
   bool probed_engines_ = false;
   std::atomic<uint32_t> replans_{0};
+  std::atomic<uint64_t> evicted_{0};  // plans of whole entries
   std::vector<StateSlot> states_;
   std::shared_mutex states_mutex_;
   std::mutex compile_mutex_;  // one plan is made at a time

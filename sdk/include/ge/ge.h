@@ -199,7 +199,8 @@ GE_API ge_status ge_session_set_state(ge_session* session, const char* name, con
 GE_API ge_status ge_session_dump(ge_session* session, const char* entry, const char* stage,
                                  char** out, ge_error* error);
 /* One JSON object: load_ms, compile_ms, arena_bytes, max_live_bytes, weight_bytes,
- * copied_constant_bytes, nodes, segments, transfers, engines ... of the entry's latest plan. */
+ * copied_constant_bytes, nodes, segments, transfers, engines ... of the entry's latest plan; and of
+ * the session: evicted, plans that gave way to others. */
 GE_API ge_status ge_session_report(ge_session* session, const char* entry, char** out,
                                    ge_error* error);
 GE_API void ge_text_release(char* text);
