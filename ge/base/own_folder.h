@@ -9,5 +9,7 @@ namespace ge {
 
 // Canonical; empty when it cannot be told.
 std::filesystem::path OwnFolder();
+// The file itself.
+std::filesystem::path OwnFile();
 
 }  // namespace ge

@@ -1,15 +1,21 @@
 #include "ge/engine/cache_folder.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/file.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <thread>
+
+#include "ge/base/clock.h"
+#include "ge/engine/plugin.h"
 
 namespace ge {
 namespace {
@@ -17,13 +23,21 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr uintmax_t kMaxBytes = uintmax_t{64} << 20;
+// To merge 20,000 rows takes a fifth of a second; whoever holds the lock for longer is stopped, or
+// means to keep others waiting.
+constexpr double kLockWaitMs = 1000;
+constexpr auto kLockRetry = std::chrono::milliseconds(5);
 
 // Holds an advisory lock on a file beside the data, which itself is replaced and so cannot be it.
 class FileLock {
  public:
   explicit FileLock(const std::string& path)
-      : fd_(open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600)) {
-    held_ = fd_ >= 0 && flock(fd_, LOCK_EX) == 0;
+      : fd_(open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NONBLOCK, 0600)) {
+    const double end_ms = NowMs() + kLockWaitMs;
+    while (fd_ >= 0 && !(held_ = flock(fd_, LOCK_EX | LOCK_NB) == 0)) {
+      if ((errno != EWOULDBLOCK && errno != EINTR) || NowMs() >= end_ms) return;
+      std::this_thread::sleep_for(kLockRetry);
+    }
   }
   ~FileLock() {
     if (fd_ >= 0) close(fd_);
@@ -31,6 +45,7 @@ class FileLock {
   FileLock(const FileLock&) = delete;
   FileLock& operator=(const FileLock&) = delete;
   bool held() const { return held_; }
+  bool opened() const { return fd_ >= 0; }
 
  private:
   int fd_ = -1;
@@ -71,7 +86,14 @@ bool UpdateCacheFile(const std::string& name,
   if (ec) return false;
   const std::string path = folder + "/" + name;
   FileLock lock(path + ".lock");
-  if (!lock.held()) return false;
+  if (!lock.held()) {
+    if (lock.opened()) {
+      LogLine(2, fmt::format("'{}' is not updated, what was measured is not kept: another process "
+                             "held the lock on '{}.lock' for {} ms; fuser tells which one",
+                             path, path, kLockWaitMs));
+    }
+    return false;
+  }
   const std::string text = merge(ReadCacheFile(name).value_or(""));
   const std::string temporary = fmt::format("{}.{}.part", path, getpid());
   std::FILE* f = std::fopen(temporary.c_str(), "wbe");

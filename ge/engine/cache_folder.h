@@ -2,7 +2,8 @@
 // $XDG_CACHE_HOME/graphengine, else ~/.cache/graphengine. GE_CACHE_DIR=off, or a folder that cannot
 // be made or written, means that nothing is kept, and is no error: every file in it can be measured
 // again. Files are replaced whole, by a temporary name and rename, under a lock of their own, so
-// that two processes lose nothing of each other's. Thread-safe.
+// that two processes lose nothing of each other's; a lock that somebody else holds is waited for
+// for a second at most, then nothing is written, and GE_LOG_LEVEL=2 says so. Thread-safe.
 #pragma once
 
 #include <functional>

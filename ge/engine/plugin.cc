@@ -2,11 +2,9 @@
 
 #include <dlfcn.h>
 #include <fmt/format.h>
-#include <sys/stat.h>
 
 #include <algorithm>
 #include <cstdlib>
-#include <cstring>
 #include <filesystem>
 #include <map>
 #include <mutex>
@@ -14,6 +12,7 @@
 #include "ge/base/own_folder.h"
 #include "ge/engine/build_id.h"
 #include "ge/engine/library_environment.h"
+#include "ge/engine/plugin_file.h"
 #include "ge/engine/sha256.h"
 
 namespace ge {
@@ -32,21 +31,6 @@ constexpr uint32_t kSanitizer = GE_SANITIZER_THREAD;
 #else
 constexpr uint32_t kSanitizer = GE_SANITIZER_NONE;
 #endif
-
-Status CheckFile(const std::string& path) {
-  struct stat st;
-  if (stat(path.c_str(), &st) != 0) {
-    return Status(Code::kIoError, fmt::format("plugin '{}' cannot be read: {}; give the path of an "
-                                              "existing .so file",
-                                              path, std::strerror(errno)));
-  }
-  if (!S_ISREG(st.st_mode)) return Refuse(path, "it is not a regular file; give a .so file");
-  if (st.st_mode & S_IWOTH) {
-    return Refuse(path, fmt::format("its mode {:o} lets everybody write it; run chmod o-w on it",
-                                    st.st_mode & 0777));
-  }
-  return {};
-}
 
 Status CheckName(const std::string& path, ge_str name) {
   bool good = name.p != nullptr && name.n > 0 && name.n <= 64;
@@ -110,7 +94,8 @@ Status CheckTables(const std::string& path, const ge_plugin_desc& d) {
 }
 
 Result<std::shared_ptr<const Plugin>> Open(const std::string& path) {
-  GE_RETURN_IF_ERROR(CheckFile(path));
+  static const WritersRule rule = SystemWritersRule();
+  GE_RETURN_IF_ERROR(CheckPluginFile(path, rule));
   void* handle = nullptr;
   {
     const LibraryEnvironment environment;
@@ -181,6 +166,15 @@ void AddCandidates(const std::string& list, std::vector<std::string>* out) {
   }
 }
 
+std::vector<std::string> SearchPath() {
+  std::vector<std::string> paths;
+  const char* replace = secure_getenv("GE_PLUGIN_PATH");
+  const char* extra = secure_getenv("GE_PLUGIN_EXTRA");
+  AddCandidates(replace ? replace : BuiltInFolder(), &paths);
+  if (extra) AddCandidates(extra, &paths);
+  return paths;
+}
+
 }  // namespace
 
 Result<std::shared_ptr<const Plugin>> LoadPlugin(const std::string& path) {
@@ -196,14 +190,9 @@ Result<std::shared_ptr<const Plugin>> LoadPlugin(const std::string& path) {
 }
 
 std::vector<Found> DiscoverPlugins() {
-  std::vector<std::string> paths;
-  const char* replace = secure_getenv("GE_PLUGIN_PATH");
-  const char* extra = secure_getenv("GE_PLUGIN_EXTRA");
-  AddCandidates(replace ? replace : BuiltInFolder(), &paths);
-  if (extra) AddCandidates(extra, &paths);
   std::vector<Found> out;
   std::map<std::string, std::string> first;  // name -> path
-  for (const std::string& path : paths) {
+  for (const std::string& path : SearchPath()) {
     Found found{path, nullptr, ""};
     auto plugin = LoadPlugin(path);
     if (!plugin.ok()) {
@@ -218,6 +207,33 @@ std::vector<Found> DiscoverPlugins() {
     out.push_back(std::move(found));
   }
   return out;
+}
+
+Result<std::shared_ptr<const Plugin>> FindPlugin(const std::string& name) {
+  if (name.find('/') != std::string::npos) return LoadPlugin(name);
+  // A plugin's constructors run when it is opened, and its name is known only then.
+  std::vector<std::string> paths = SearchPath();
+  const auto others = std::stable_partition(
+      paths.begin(), paths.end(), [&](const auto& path) { return fs::path(path).stem() == name; });
+  std::string names, refusals;
+  for (auto path = paths.begin(); path != paths.end(); ++path) {
+    if (path == others) {
+      if (!refusals.empty()) break;
+      LogLine(2, fmt::format("engine '{}' is in no file '{}.so' of the search path: the other "
+                             "plugins are opened to look for it",
+                             name, name));
+    }
+    auto plugin = LoadPlugin(*path);
+    if (plugin.ok() && (*plugin)->name == name) return plugin;
+    if (plugin.ok()) names += (names.empty() ? "" : ", ") + (*plugin)->name;
+    if (!plugin.ok() && path < others) refusals += "; " + plugin.status().message();
+  }
+  std::error_code ec;
+  if (fs::is_regular_file(name, ec)) refusals += fmt::format("; for the file write ./{}", name);
+  return Status(Code::kFailedPrecondition,
+                fmt::format("engine '{}' is not loaded; found: {}; ge plugins tells what was "
+                            "refused and why{}",
+                            name, names.empty() ? "none" : names, refusals));
 }
 
 }  // namespace ge

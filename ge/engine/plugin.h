@@ -19,9 +19,9 @@ struct Plugin {
   const ge_plugin_desc* desc = nullptr;
 };
 
-// Opens one shared object and checks it: regular file that others may not write, symbol, magic,
-// version, header hash, sanitizer, tables, required functions. Refusals name the file, what was
-// found, what is wanted and the fix.
+// Opens one shared object and checks it: a file that strangers may not write (plugin_file.h),
+// symbol, magic, version, header hash, sanitizer, tables, required functions. Refusals name the
+// file, what was found, what is wanted and the fix.
 Result<std::shared_ptr<const Plugin>> LoadPlugin(const std::string& path);
 
 struct Found {
@@ -32,7 +32,12 @@ struct Found {
 // Every candidate of the search path, in order: $GE_PLUGIN_PATH when set (colon-separated files or
 // folders) replaces the built-in folder; $GE_PLUGIN_EXTRA adds. The built-in folder is
 // `graphengine/` beside this library, or ../lib/graphengine from a program.
+// Opens them all.
 std::vector<Found> DiscoverPlugins();
+// The one that an engine list names, by the engine's name or by a path with a slash. Opens files of
+// the search path that are called NAME.so; others only where none is called so, or it holds another
+// engine, saying so at GE_LOG_LEVEL=2, since to open a plugin is to run its constructors.
+Result<std::shared_ptr<const Plugin>> FindPlugin(const std::string& name);
 
 // Process-wide facts, fixed when the first engine is created; a second value is refused.
 struct ProcessFacts {

@@ -1,7 +1,10 @@
 // The price cache: round trip, merge, damaged and foreign files, and what it makes of prices.
 #include "ge/engine/price_cache.h"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/file.h>
+#include <unistd.h>
 
 #include <cmath>
 #include <cstdlib>
@@ -139,6 +142,29 @@ TEST_F(PriceCacheTest, NothingIsKeptWhereNothingMayBeWritten) {
   cache.Load();
   PriceRow row;
   EXPECT_TRUE(cache.Find(kBook, Name("1"), &row));
+}
+
+// Where the lock is held for good, a session ends all the same; what it knows it keeps.
+TEST_F(PriceCacheTest, ALockThatIsHeldIsNotWaitedForForever) {
+  PriceCache cache(Machine());
+  cache.Add(kBook, Name("1"), Kind::kAlone, 100, 200, 1);
+  cache.Save();
+  const std::filesystem::path file = File();
+  const int held = open((file.string() + ".lock").c_str(), O_RDWR | O_CLOEXEC);
+  ASSERT_EQ(flock(held, LOCK_EX), 0);
+  EXPECT_FALSE(UpdateCacheFile(file.filename(), [](const std::string&) { return "lost"; }));
+  cache.Add(kBook, Name("2"), Kind::kAlone, 100, 200, 1);
+  cache.Save();
+  PriceRow row;
+  PriceCache during(Machine());
+  during.Load();
+  EXPECT_TRUE(during.Find(kBook, Name("1"), &row));
+  EXPECT_FALSE(during.Find(kBook, Name("2"), &row));
+  close(held);
+  cache.Save();
+  PriceCache after(Machine());
+  after.Load();
+  EXPECT_TRUE(after.Find(kBook, Name("2"), &row));
 }
 
 TEST_F(PriceCacheTest, CorrectionGoesFromNarrowToWide) {

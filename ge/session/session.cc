@@ -83,38 +83,22 @@ Session::~Session() {
 }
 
 Status Session::LoadEngines() {
-  std::vector<Found> found = DiscoverPlugins();
   std::vector<std::pair<std::shared_ptr<const Plugin>, std::string>> wanted;
+  for (const EngineSpec& spec : options_.engines) {
+    GE_ASSIGN_OR_RETURN(auto plugin, FindPlugin(spec.name));
+    wanted.emplace_back(std::move(plugin), spec.options);
+  }
   if (options_.engines.empty()) {
-    for (const Found& f : found) {
+    std::string why;
+    for (const Found& f : DiscoverPlugins()) {
       if (f.plugin) wanted.emplace_back(f.plugin, "");
+      if (!f.plugin) why += fmt::format("; {}: {}", f.path, f.why);
     }
     if (wanted.empty()) {
-      std::string why;
-      for (const Found& f : found) why += fmt::format("; {}: {}", f.path, f.why);
       return Status(
           Code::kFailedPrecondition,
           "no engine plugin was found; set GE_PLUGIN_PATH to the folder of the engines" + why);
     }
-  }
-  for (const EngineSpec& spec : options_.engines) {
-    std::shared_ptr<const Plugin> plugin;
-    std::string names;
-    if (spec.name.find('/') != std::string::npos) {
-      GE_ASSIGN_OR_RETURN(plugin, LoadPlugin(spec.name));
-    }
-    for (const Found& f : found) {
-      if (!f.plugin) continue;
-      if (!plugin && f.plugin->name == spec.name) plugin = f.plugin;
-      names += (names.empty() ? "" : ", ") + f.plugin->name;
-    }
-    if (!plugin) {
-      return Status(Code::kFailedPrecondition,
-                    fmt::format("engine '{}' is not loaded; found: {}; ge plugins tells what was "
-                                "refused and why",
-                                spec.name, names.empty() ? "none" : names));
-    }
-    wanted.emplace_back(plugin, spec.options);
   }
   Status refusal;
   for (auto& [plugin, text] : wanted) {

@@ -67,7 +67,7 @@ class Checks:
     def __init__(self, build):
         self.ge = build / "bin" / "ge"
         self.samples = build / "lib" / "samples"
-        self.passed = self.failed = 0
+        self.passed = self.failed = self.skipped = 0
 
     def check(self, good, name, detail=""):
         self.passed += bool(good)
@@ -158,6 +158,110 @@ def check_files(c, folder):
                 f"{code}: {err}")
 
 
+def copy_of(c, folder, name="minimal.so", mode=0o644):
+    """The minimal engine as folder/name; the folder is made."""
+    folder.mkdir(parents=True, exist_ok=True)
+    folder.chmod(0o755)
+    path = folder / name
+    shutil.copy(c.samples / "minimal.so", path)
+    path.chmod(mode)
+    return path
+
+
+def check_writers(c, folder):
+    """Files and folders that somebody else may write; as root also those of another owner."""
+    good = copy_of(c, folder / "good")
+    open_folder = copy_of(c, folder / "open" / "inner")
+    (folder / "open").chmod(0o777)
+    sticky = copy_of(c, folder / "sticky" / "inner")
+    (folder / "sticky").chmod(0o1777)
+    cases = [(good, None), (sticky, None),
+             (open_folder, f"of its folder '{folder / 'open'}': its mode 777 lets everybody write "
+                           "it; run chmod o-w on it")]
+    if os.geteuid() == 0:
+        other = copy_of(c, folder / "other")
+        os.chown(other, 54321, 0)
+        others_folder = copy_of(c, folder / "others")
+        os.chown(folder / "others", 54321, 0)
+        group = copy_of(c, folder / "group", mode=0o664)
+        os.chown(group, 0, 54321)
+        groups_folder = copy_of(c, folder / "groups")
+        (folder / "groups").chmod(0o775)
+        os.chown(folder / "groups", 0, 54321)
+        of_root = copy_of(c, folder / "root", mode=0o664)
+        cases += [(other, "is refused: its owner is 54321, wanted root; copy"),
+                  (others_folder, f"'{folder / 'others'}': its owner is 54321, wanted root; copy"),
+                  (group, "is refused: its mode 664 lets group 54321 write it, in which others are "
+                          "than root and you; run chmod g-w on it"),
+                  (groups_folder, f"'{folder / 'groups'}': its mode 775 lets group 54321 write it"),
+                  (of_root, None)]
+    else:
+        c.skipped += 1  # nobody else can give files away
+    for path, words in cases:
+        code, _, err = c.run("run", MODEL, "--engines", f"ref,{path}", *INPUTS)
+        good = code == 0 if words is None else code == 3 and words in err and one_message(err)
+        c.check(good, f"writers: {path.parent.name}/{path.name}", f"{code}: {err}")
+        code, out, _ = c.run("plugins", GE_PLUGIN_PATH=str(path))
+        c.check((code == 0) == (words is None) and (words or "minimal") in out,
+                f"writers, ge plugins: {path.parent.name}", f"{code}: {out}")
+
+
+def check_named(c, folder):
+    """`ge plugins --engines` answers about those that are named, whether by path or by name."""
+    path = copy_of(c, folder / "named", "x.so")
+    code, out, err = c.run("plugins", "--engines", path)
+    c.check(code == 0 and f"{path}" in out and "ref" not in out.split(), "named: a path",
+            f"{code}: {out}{err}")
+    code, out, err = c.run("plugins", "--engines", f"ref,{path}", "--json")
+    told = json.loads(out)["plugins"]
+    c.check(code == 0 and [p["name"] for p in told] == ["ref", "minimal"], "named: both", out)
+    for wrong, words in [(folder / "nothing.so", "cannot be read"), ("tpu", "is not loaded; found"),
+                         (c.samples / "faulty_magic.so", "its descriptor begins with 0x1234")]:
+        code, out, err = c.run("plugins", "--engines", f"ref,{wrong}")
+        c.check(code == 3 and words in out and "ref.so" in out, f"named: {wrong}",
+                f"{code}: {out}{err}")
+
+
+def check_constructors(c, folder):
+    """A list of engines opens the plugins that it names and no others."""
+    outside = folder / "constructor"
+    outside.mkdir()
+    mark = outside / "mark"
+    source = (ROOT / "sdk/samples/minimal/minimal.c").read_text()
+    source += ('\n__attribute__((constructor)) static void leave_mark(void) {\n'
+               f'  FILE* f = fopen("{mark}", "w");\n  if (f) fclose(f);\n}}\n')
+    (outside / "marker.c").write_text("#include <stdio.h>\n" +
+                                      source.replace('{"minimal", 7}', '{"marker", 6}'))
+    built = subprocess.run(["cc", "-std=gnu11", "-shared", "-fPIC", f"-I{ROOT / 'sdk/include'}",
+                            "marker.c", "-o", "marker.so"], cwd=outside, capture_output=True,
+                           text=True, check=False)
+    c.check(built.returncode == 0, "constructor: builds", built.stderr)
+    shutil.copy(outside / "marker.so", outside / "another.so")
+    installed = c.samples.parent / "graphengine"
+    env = {"GE_PLUGIN_PATH": f"{outside / 'marker.so'}:{installed}", "GE_LOG_LEVEL": "2"}
+    for engines in ["ref", f"ref,{c.samples / 'minimal.so'}"]:
+        for command in [["run", MODEL, *INPUTS], ["plugins"]]:
+            code, out, err = c.run(*command, "--engines", engines, **env)
+            c.check(code == 0 and not mark.exists(), f"{command[0]} --engines {engines} opens it",
+                    f"{code}: {out}{err}")
+            mark.unlink(missing_ok=True)
+    code, _, err = c.run("run", MODEL, "--engines", "marker,ref", *INPUTS, **env)
+    c.check(code == 0 and mark.exists() and "to look for it" not in err, "named, it is opened", err)
+    mark.unlink(missing_ok=True)
+    # In a file of another name it is found all the same, and what that took is said.
+    env["GE_PLUGIN_PATH"] = f"{installed}:{outside / 'another.so'}"
+    code, _, err = c.run("run", MODEL, "--engines", "ref,marker", *INPUTS, **env)
+    c.check(code == 0 and mark.exists() and "engine 'marker' is in no file 'marker.so'" in err,
+            "a file of another name", f"{code}: {err}")
+    # One that is called so and is refused is the answer; nothing else is opened.
+    mark.unlink(missing_ok=True)
+    shutil.copy(c.samples / "faulty_magic.so", outside / "marker.so")
+    env["GE_PLUGIN_PATH"] = f"{outside / 'another.so'}:{outside / 'marker.so'}"
+    code, _, err = c.run("run", MODEL, "--engines", "marker", *INPUTS, **env)
+    c.check(code == 3 and "its descriptor begins with" in err and not mark.exists(),
+            "a refused file of that name", f"{code}: {err}")
+
+
 def check_minimal(c, folder):
     """Row by row what a stranger does: compile against sdk/include alone, name the folder, run."""
     outside = folder / "stranger"
@@ -198,12 +302,15 @@ def main():
         check_fatal(c)
         check_contained(c, folder)
         check_files(c, folder)
+        check_writers(c, folder)
+        check_named(c, folder)
+        check_constructors(c, folder)
         check_minimal(c, folder)
     # Every sample is in one of the tables.
     known = {*AT_LOAD, *FATAL, *REJECTED, *STRUCK, *HARMLESS, "wrong_result", "offer_apart"}
     for path in sorted(c.samples.glob("faulty_*.so")):
         c.check(path.stem[len("faulty_"):] in known, f"{path.name} has no expectation here")
-    print(f"{c.passed} passed, {c.failed} failed, 0 skipped")
+    print(f"{c.passed} passed, {c.failed} failed, {c.skipped} skipped")
     return 1 if c.failed else 0
 
 

@@ -7,6 +7,7 @@ Needs a C compiler and the built `ge`. Prints each fault and, last, the counts.
 Example: tests/e2e/prices.py --build build/release
 """
 import argparse
+import fcntl
 import json
 import os
 import pathlib
@@ -180,6 +181,28 @@ def check_files(c, quick):
         c.check("cache" not in text, f"{where}: no word about it", text)
 
 
+def check_lock(c, quick):
+    """Somebody else holds the lock of the cache: the session does without, and says so to who asks."""
+    cache = c.folder / "locked"
+    c.run("run", [quick], cache=cache)
+    prices = next(cache.glob("prices-*.json"))
+    before = prices.read_bytes()
+    with open(f"{prices}.lock", "w", encoding="utf-8") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        command = [c.ge, "run", c.model, "--engines", quick, "--threads", "1", "--repeat", "5"]
+        env = {**os.environ, "GE_CACHE_DIR": str(cache), "GE_PROBE": "fixed", "GE_LOG_LEVEL": "2"}
+        try:
+            done = subprocess.run(command, env=env, capture_output=True, text=True, timeout=60,
+                                  check=False)
+            c.check(done.returncode == 0 and "another process held the lock" in done.stderr,
+                    "a lock that is held: said so", done.stderr)
+        except subprocess.TimeoutExpired:
+            c.check(False, "a lock that is held", "ge run still waits for it after 60 s")
+    c.check(prices.read_bytes() == before, "a lock that is held: nothing is written")
+    c.run("run", [quick], "--repeat", "5", cache=cache)
+    c.check(prices.read_bytes() != before, "and afterwards it is")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--build", default=os.environ.get("GE_BUILD", "build/release"))
@@ -201,6 +224,7 @@ def main():
         check_overbidder(c, at("quick", 10), at("slow", 1))
         check_replan(c, at("quick", 1), at("slow", 0.1))
         check_files(c, at("quick", 1))
+        check_lock(c, at("quick", 1))
     print(f"{c.passed} passed, {c.failed} failed, 0 skipped")
     return 1 if c.failed else 0
 

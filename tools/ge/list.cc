@@ -91,6 +91,37 @@ nlohmann::json RecordOf(const OpDef& op) {
           {"decomposes", op.decompose != nullptr}};
 }
 
+std::vector<Found> FindNamed(const std::vector<EngineSpec>& engines) {
+  std::vector<Found> out;
+  for (const EngineSpec& spec : engines) {
+    auto plugin = FindPlugin(spec.name);
+    if (plugin.ok()) {
+      out.push_back({(*plugin)->path, *plugin, ""});
+    } else {
+      out.push_back({spec.name, nullptr, plugin.status().message()});
+    }
+  }
+  return out;
+}
+
+nlohmann::json RecordOf(const Found& f) {
+  nlohmann::json out = {{"path", f.path}, {"loaded", f.plugin != nullptr}, {"why", f.why}};
+  if (f.plugin) {
+    out["name"] = f.plugin->name, out["version"] = f.plugin->version;
+    out["vendor"] = f.plugin->vendor, out["hash"] = f.plugin->hash;
+  }
+  return out;
+}
+
+void PrintFound(const Found& f) {
+  if (f.plugin) {
+    fmt::print("{:<10} {:<8} {:<14} {}  {}\n", f.plugin->name, f.plugin->version, f.plugin->vendor,
+               f.plugin->hash.substr(0, 12), f.path);
+  } else {
+    fmt::print("{:<10} {}\n           {}\n", "refused", f.path, f.why);
+  }
+}
+
 }  // namespace
 
 int Dump(const Options& o) {
@@ -104,30 +135,22 @@ int Plugins(const Options& o) {
   Status fixed = FixProcessFacts(options->process);
   if (!fixed.ok()) return Fail(fixed);
   nlohmann::json list = nlohmann::json::array();
-  bool any = false;
-  for (const Found& f : DiscoverPlugins()) {
-    any |= f.plugin != nullptr;
-    nlohmann::json entry = {{"path", f.path}, {"loaded", f.plugin != nullptr}, {"why", f.why}};
-    if (f.plugin) {
-      entry["name"] = f.plugin->name, entry["version"] = f.plugin->version;
-      entry["vendor"] = f.plugin->vendor, entry["hash"] = f.plugin->hash;
-    }
-    list.push_back(std::move(entry));
-    if (o.json) continue;
-    if (f.plugin) {
-      fmt::print("{:<10} {:<8} {:<14} {}  {}\n", f.plugin->name, f.plugin->version,
-                 f.plugin->vendor, f.plugin->hash.substr(0, 12), f.path);
-    } else {
-      fmt::print("{:<10} {}\n           {}\n", "refused", f.path, f.why);
-    }
+  const bool named = !options->engines.empty();
+  uint32_t loaded = 0;
+  const std::vector<Found> plugins = named ? FindNamed(options->engines) : DiscoverPlugins();
+  for (const Found& f : plugins) {
+    loaded += f.plugin != nullptr;
+    list.push_back(RecordOf(f));
+    if (!o.json) PrintFound(f);
   }
   if (o.json)
     fmt::print("{}\n", nlohmann::json{{"plugins", list}}.dump(
                            -1, ' ', false, nlohmann::json::error_handler_t::replace));
-  if (!any && !o.json) {
+  if (loaded == 0 && !named && !o.json) {
     fmt::print("no engine was found; set GE_PLUGIN_PATH to the folder of the engines\n");
   }
-  return any ? 0 : 3;
+  // Of those that somebody asked for, none may be missing.
+  return loaded > 0 && (!named || loaded == plugins.size()) ? 0 : 3;
 }
 
 int Ops(const Options& o) {

@@ -89,10 +89,13 @@ void AddLooking(CLI::App* app, Options* o, int* code) {
                "\nExample:\n  ge dump lenet.onnx --to partition\n"
                "  ge dump lenet.onnx --format onnx -o rewritten.onnx\n");
   dump->callback([=] { *code = ge::tool::Dump(*o); });
-  auto* plugins = app->add_subcommand("plugins", "engine plugins found, loaded, refused and why");
+  auto* plugins = app->add_subcommand(
+      "plugins", "engine plugins found, or those of --engines: loaded, refused and why");
   AddEngineFlags(plugins, o);
   plugins->add_flag("--json", o->json, "one JSON object on stdout, nothing else");
-  plugins->footer("\nExample:\n  GE_PLUGIN_EXTRA=./my_engine.so ge plugins\n");
+  plugins->footer(
+      "\nExample:\n  GE_PLUGIN_EXTRA=./my_engine.so ge plugins\n  ge plugins --engines "
+      "./my_engine.so\n");
   plugins->callback([=] { *code = ge::tool::Plugins(*o); });
   auto* ops = app->add_subcommand("ops", "operators that are known");
   ops->add_flag("--json", o->json, "one JSON object on stdout, nothing else");

@@ -1,0 +1,44 @@
+// Who may write a plugin's file: what is loaded runs with all rights of the process, so nobody may
+// have written it who could not have changed this library anyway. Opens and runs nothing.
+// Stateless; any thread may call.
+#pragma once
+
+#include <sys/types.h>
+
+#include <functional>
+#include <string>
+
+#include "ge/base/status.h"
+
+namespace ge {
+
+// What the rule asks of the system, apart for tests.
+struct WritersRule {
+  struct Facts {
+    mode_t mode = 0;
+    uid_t owner = 0;
+    gid_t group = 0;
+    bool access_list = false;  // more may write than the mode tells; counts where a group may
+  };
+  uid_t user = 0;  // effective user of this process
+  // The file that holds this code: who owns it is trusted, and its group if that may write it.
+  Facts library;
+  // Whether nobody but root, the user and the library's owner is in a group.
+  std::function<bool(gid_t)> is_private;
+
+  // Empty when nobody else may write it, else why and what to do, as in "its mode 666 lets
+  // everybody write it; run chmod o-w on it". A sticky folder may be written by all: what lies in
+  // it is its owner's.
+  std::string Refusal(const Facts& facts, bool folder) const;
+};
+
+// Of this process.
+WritersRule SystemWritersRule();
+
+// The file is a regular one and neither it nor a folder above it may be written by strangers.
+// Folders that this library lies in as well are left out: who may write those may replace it.
+// `path`: absolute, without links. IO_ERROR or FAILED_PRECONDITION, naming the file or folder, what
+// was found, what is wanted and the fix.
+Status CheckPluginFile(const std::string& path, const WritersRule& rule);
+
+}  // namespace ge
