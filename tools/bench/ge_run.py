@@ -16,8 +16,11 @@ class RunError(Exception):
 
 
 def run(ge, model, folder, known, engines, options=(), output=None, timeout=600):
-    """Returns the JSON object that `ge run --json` prints; refuses anything else."""
-    command = [str(ge), "run", str(model), "--engines", engines, "--json", *options]
+    """Returns the JSON object that `ge run --json` prints; refuses anything else. `engines` None is
+    the default, all that are found."""
+    command = [str(ge), "run", str(model), "--json", *options]
+    if engines is not None:
+        command += ["--engines", engines]
     for name, file in known["inputs"].items():
         command += ["--input", f"{name}={folder / file}"]
     if output is not None:

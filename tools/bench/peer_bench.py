@@ -2,8 +2,8 @@
 """Times one model on one peer runtime and prints one JSON line.
 
 RUNTIME is ort (ONNX Runtime) or openvino. The inputs are the reference model's seeded ones
-(feeds.py), or files given by --input. Reports load_ms (read and compile), first_ms, median_ms and
-min_ms per run, runs, and rss_mb after load and after the runs, less the interpreter's own.
+(feeds.py), or files given by --input. Reports load_ms (read and compile), first_ms, median_ms,
+min_ms and p99_ms per run, runs, and rss_mb after load and after the runs, less the interpreter's own.
 
 Examples:
   tools/bench/peer_bench.py ort build/models/resnet50.onnx --threads 1
@@ -109,6 +109,7 @@ def main():
         "runtime": args.runtime, "model": pathlib.Path(args.model).stem, "threads": args.threads,
         "load_ms": round(load_ms, 2), "first_ms": round(first_ms, 3),
         "median_ms": round(float(np.median(times)), 4), "min_ms": round(min(times), 4),
+        "p99_ms": round(float(np.percentile(times, 99)), 4),
         "runs": len(times), "rss_load_mb": round(rss_load_mb, 1),
         "rss_mb": round(rss_mb() - base, 1)}))
 

@@ -35,7 +35,7 @@ ConvShape GatheredShape(const ConvSpec& c) {
 
 // A piece stays in the second cache beside 8 rows of weights, all of which read it.
 ConvInPieces::ConvInPieces(const ConvSpec& c, int threads)
-    : shape(GatheredShape(c)), pieces(shape, threads, (384 << 10) / 4, 64) {}
+    : shape(GatheredShape(c)), pieces(shape, threads, kGatheredFloats, kGatheredColumns) {}
 
 Fold FoldOf(const Unit& u, const Parser& p) {
   if (u.kind == Kind::kConv) {

@@ -17,6 +17,7 @@
 #include "plugins/cpu/segment/aligned_block.h"
 #include "plugins/cpu/segment/isa_sets.h"
 #include "plugins/cpu/segment/loops.h"
+#include "plugins/cpu/segment/loops_conv.h"
 
 namespace ge_native {
 
@@ -381,6 +382,53 @@ inline int64_t SweepDepthwise(int64_t channels, int64_t height, int64_t width) {
     ASSERT_EQ(y.back(), kGuard);
   });
   return strips;
+}
+
+struct ConvSize {
+  int64_t in, out, height, width, kernel, stride, pad;
+};
+// A convolution by gathered windows and native's own product; answers the pieces of an image with
+// one thread.
+inline int64_t SweepConv(const ConvSize& z) {
+  ConvSpec c;
+  const int64_t high = (z.height + 2 * z.pad - z.kernel) / z.stride + 1,
+                wide = (z.width + 2 * z.pad - z.kernel) / z.stride + 1;
+  c.src = {2, z.in, z.height, z.width}, c.dst = {2, z.out, high, wide};
+  c.weights = {z.out, z.in, z.kernel, z.kernel};
+  c.stride = {z.stride, z.stride}, c.dilation = {1, 1}, c.pad_l = c.pad_r = {z.pad, z.pad};
+  const int64_t plane = z.height * z.width, taps = z.kernel * z.kernel, depth = z.in * taps;
+  const int64_t pixels = high * wide, count = 2 * z.out * pixels;
+  float *x = Numbers(2 * z.in * plane), *w = Weights(z.out * depth);
+  Wanted want(count);
+  for (int64_t i = 0; i < count; ++i) {
+    const int64_t o = i / pixels % z.out, image = i / pixels / z.out;
+    for (int64_t d = 0; d < depth; ++d) {
+      const int64_t row = i % pixels / wide * z.stride + d % taps / z.kernel - z.pad;
+      const int64_t column = i % wide * z.stride + d % z.kernel - z.pad;
+      if (row < 0 || row >= z.height || column < 0 || column >= z.width) continue;
+      const int64_t at = (image * z.in + d / taps) * plane + row * z.width + column;
+      const double v = double{x[at]} * w[o * depth + d];
+      want.sum[Z(i)] += v, want.size[Z(i)] += std::fabs(v);
+    }
+  }
+  const ConvShape shape(c);
+  int64_t pieces = 0;
+  InEachSetting([&](const Setting& s) {
+    SCOPED_TRACE(testing::Message()
+                 << z.in << " to " << z.out << " at " << z.height << " x " << z.width);
+    const Pieces cut(shape, s.threads, kGatheredFloats, kGatheredColumns);
+    if (s.threads == 1) pieces = cut.count;
+    AlignedBlock room(cut.bytes() * static_cast<uint64_t>(s.threads));
+    auto multiply = [&s](const PieceProduct& p, const float* a, const float* b, float* to) {
+      s.simd().thin_product(a, p.lda, b, p.ldb, to, p.ldc, p.m, p.n, p.k);
+    };
+    std::vector<float> y(Z(count + 1), kGuard);
+    RunLoop(*ConvLoop(multiply, shape, cut, s.threads, false),
+            {y.data(), x, w, static_cast<float*>(room.data())});
+    want.Expect(y.data(), count);
+    ASSERT_EQ(y.back(), kGuard);
+  });
+  return pieces;
 }
 
 // ---- codes of 8 bits ---------------------------------------------------------------------------

@@ -102,6 +102,25 @@ void Sweep_kDepthwiseFloats(int64_t at) {
   EXPECT_GT(more, 0) << "no size on the far side of kDepthwiseFloats";
   for (const int64_t w : {1, 3, 15, 16, 17, 63, 64, 65, 70}) SweepDepthwise(2, 9, w);
 }
+void Sweep_kGatheredFloats(int64_t at) {
+  int64_t one = 0, more = 0;
+  const int64_t width = 61, least = at / (8 * 9 * width);  // lines of a piece of eight channels
+  for (int64_t height = least - 2; height < least + 4; ++height) {
+    (SweepConv({8, 5, height, width, 3, 1, 1}) > 1 ? more : one) += 1;
+  }
+  EXPECT_GT(one, 0) << "no size on the near side of kGatheredFloats";
+  EXPECT_GT(more, 0) << "no size on the far side of kGatheredFloats";
+  for (int64_t out = 1; out <= 33; ++out) SweepConv({3, out, 9, 11, 3, 1, 1});
+  for (int64_t w = 1; w <= 40; ++w) SweepConv({5, 7, 6, w, 3, 1, 1});
+  for (int64_t in = 1; in <= 20; ++in) SweepConv({in, 6, 10, 9, 2, 2, 0});
+}
+void Sweep_kGatheredColumns(int64_t at) {
+  for (const int64_t w : {at / 2 - 1, at / 2, at / 2 + 1, at - 1, at, at + 1}) {
+    for (const int64_t in : {170, 171, 172})
+      SweepConv({in, 7, 6, w, 3, 1, 1});  // times 576: 98,304
+    SweepConv({460, 5, 4, w, 3, 1, 1});
+  }
+}
 void Sweep_kThinRows(int64_t) {
   // Rows are swept by every product: here tails of columns and depth, below all other sizes.
   for (int64_t n = 1; n <= 70; ++n) SweepProduct(n, 33);
