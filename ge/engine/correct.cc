@@ -117,6 +117,8 @@ class Corrector {
 PriceBook BookOf(const Engine& engine, uint32_t device) {
   PriceBook book{engine.plugin().hash, engine.devices()[device].name};
   if (!engine.options().empty()) book.device += "?" + engine.options();
+  // Other kernels: their times are no knowledge of the usual ones'.
+  if (engine.words().numerics != GE_NUMERICS_FAST) book.device += "?exact";
   return book;
 }
 

@@ -61,16 +61,19 @@ Status FromEngine(std::string_view engine, std::string_view call, ge_rc rc, cons
 }
 
 Result<std::unique_ptr<Engine>> Engine::Create(std::shared_ptr<const Plugin> plugin,
-                                               const std::string& options) {
+                                               const std::string& options,
+                                               const EngineWords& words) {
   std::unique_ptr<Engine> e(new Engine);
   e->plugin_ = std::move(plugin);
   e->options_ = options;
+  e->words_ = words;
   const ge_engine_api* table = e->plugin_->desc->engine;
   std::memcpy(static_cast<void*>(&e->api_), table, std::min<size_t>(table->h.size, sizeof e->api_));
   ge_create_args args{};
   args.h = GE_HDR(ge_create_args, GE_TAG_CREATE_ARGS);
   args.host = HostApi();
   args.options = {options.data(), options.size()};
+  args.denormals = words.denormals, args.numerics = words.numerics;
   ge_err err = EmptyError();
   ge_rc rc = e->plugin_->desc->engine_create(&args, &e->handle_, &err);
   if (rc != GE_OK) return FromEngine(e->name(), "engine_create", rc, err);

@@ -25,11 +25,17 @@ struct EngineLink {
   double latency_ns = 0, bytes_per_ns = 0;
 };
 
+// What a session says to every engine, GE_DENORMALS_* and GE_NUMERICS_*.
+struct EngineWords {
+  uint32_t denormals = GE_DENORMALS_FLUSH, numerics = GE_NUMERICS_FAST;
+};
+
 class Engine {
  public:
   // options: "key=value;key=value" for the plugin.
   static Result<std::unique_ptr<Engine>> Create(std::shared_ptr<const Plugin> plugin,
-                                                const std::string& options);
+                                                const std::string& options,
+                                                const EngineWords& words = {});
   ~Engine();
   Engine(const Engine&) = delete;
   Engine& operator=(const Engine&) = delete;
@@ -37,6 +43,7 @@ class Engine {
   const std::string& name() const { return plugin_->name; }
   const Plugin& plugin() const { return *plugin_; }
   const std::string& options() const { return options_; }  // as the user gave them
+  const EngineWords& words() const { return words_; }
   // A slot that the plugin did not fill (or is too old to have) is null here.
   const ge_engine_api& api() const { return api_; }
   ge_engine* handle() const { return handle_; }
@@ -50,6 +57,7 @@ class Engine {
   Status ReadDevices();
   std::shared_ptr<const Plugin> plugin_;
   std::string options_;
+  EngineWords words_;
   mutable std::mutex call_mutex_;
   ge_engine_api api_{};
   ge_engine* handle_ = nullptr;

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "ge/base/file_mapping.h"
+#include "ge/base/float_mode.h"
 #include "ge/engine/plugin.h"
 
 namespace ge {
@@ -61,6 +62,7 @@ class ComputePool {
     {
       std::lock_guard<std::mutex> lock(mutex_);
       body_ = body, ctx_ = ctx, n_ = n;
+      float_control_ = FloatControl();  // helpers compute as the caller does
       next_.store(0, std::memory_order_relaxed);
       working_ = static_cast<uint32_t>(helpers_.size());
       ++round_;
@@ -86,6 +88,7 @@ class ComputePool {
       wake_.wait(lock, [&] { return stop_ || round_ != seen; });
       if (stop_) return;
       seen = round_;
+      SetFloatControl(float_control_);
       lock.unlock();
       Work();
       lock.lock();
@@ -101,7 +104,7 @@ class ComputePool {
   void (*body_)(void*, uint64_t) = nullptr;
   void* ctx_ = nullptr;
   uint64_t n_ = 0, round_ = 0;
-  uint32_t working_ = 0;
+  uint32_t working_ = 0, float_control_ = 0;
   bool stop_ = false;
   static thread_local bool inside_;
 };
@@ -222,6 +225,7 @@ const ge_host_api* HostApi() {
     std::copy_n(m.thread_gain, 2, a.thread_gain);
     a.call_ns = m.call_ns, a.fork_ns = m.fork_ns;
     std::copy_n(m.cache_bytes, 2, a.cache_bytes);
+    a.caller_fp = [](ge_host*) { return FloatModeScope::Caller(); };
     return a;
   }();
   return &api;

@@ -405,7 +405,8 @@ TEST(InferResize, ScalesAndSizes) {
       {"Resize", {"f32[1,3,4,4]"}, {}, "! neither input 'scales' nor 'sizes'"},
       {"Resize", {"f32[1,3,4,4]", "", "f32[3]=(1,2,2)"}, {}, "! 'scales' has 3 entries, wanted 4"},
       {"Resize", {"f32[4]", "", "f32[1]=(-1)"}, {}, "! finite scales above 0"},
-      {"Resize", {"f32[4]", "", "f32[1]=(0.1)"}, {}, "! wanted sizes of at least 1"},
+      {"Resize", {"f32[4]", "", "f32[1]=(0.1)"}, {}, "f32[0]"},
+      {"Resize", {"f32[4]", "", "", "i64[1]={0}"}, {}, "! wanted sizes of at least 1"},
       {"Resize", {"f32[4]", "", "f32[1]=(2)"}, {S("mode", "area")}, "! 'mode' is 'area'"},
       {"Resize", {"f32[4]", "", "f32[1]=(2)"}, {L("axes", {1})}, "! is 1, wanted -1 to 0"},
   });

@@ -115,6 +115,20 @@ Result<SessionOptions> ReadOptions(const ge_session_options* given) {
   options.build.prices.mode = o.prices == GE_PRICES_ANALYTIC  ? PriceMode::kAnalytic
                               : o.prices == GE_PRICES_MEASURE ? PriceMode::kMeasure
                                                               : PriceMode::kCached;
+  if (o.denormals > GE_KEEP_DENORMALS) {
+    return Status(Code::kInvalidArgument,
+                  fmt::format("denormals is {}, wanted GE_FLUSH_DENORMALS (0) or GE_KEEP_DENORMALS "
+                              "(1)",
+                              o.denormals));
+  }
+  if (o.numerics > GE_EXACT_NUMERICS) {
+    return Status(
+        Code::kInvalidArgument,
+        fmt::format("numerics is {}, wanted GE_FAST_NUMERICS (0) or GE_EXACT_NUMERICS (1)",
+                    o.numerics));
+  }
+  options.denormals = o.denormals == GE_KEEP_DENORMALS ? Denormals::kKeep : Denormals::kFlush;
+  options.numerics = o.numerics == GE_EXACT_NUMERICS ? Numerics::kExact : Numerics::kFast;
   options.build.prices.replan = o.replan != 0;
   if (o.measure_budget_ms) options.build.prices.measure_budget_ms = o.measure_budget_ms;
   options.process = {o.threads, o.isa_cap, o.prices != GE_PRICES_ANALYTIC};

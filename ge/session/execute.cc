@@ -65,6 +65,7 @@ Status Session::CheckBuffers(const Compiled& c, std::span<const TensorView> inpu
 
 Status Session::Run(std::string_view entry_name, std::span<const TensorView> inputs,
                     std::span<TensorView> outputs, const std::atomic<bool>* cancel) {
+  const FloatModeScope mode(options_.denormals);
   const Entry* flow = FlowEntry(entry_name);
   if (flow != nullptr) return RunFlow(*flow, inputs, outputs, cancel);
   auto compiled = Compile(entry_name, inputs);
@@ -89,6 +90,7 @@ Status Session::Run(std::string_view entry_name, std::span<const TensorView> inp
 
 Status Session::RunApart(Compiled* c, std::span<const TensorView> inputs,
                          std::span<TensorView> outputs) {
+  const FloatModeScope mode(options_.denormals);
   if (inputs.size() != c->inputs.size()) {
     return Status(Code::kInvalidArgument, fmt::format("the plan takes {} inputs, {} were given",
                                                       c->inputs.size(), inputs.size()));

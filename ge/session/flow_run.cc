@@ -166,6 +166,7 @@ Status Session::CheckFlowShapes(const Entry& entry, std::span<const TensorView> 
 
 Status Session::RunValues(std::string_view entry_name, std::span<const FlowValue> inputs,
                           std::vector<FlowValue>* outputs, const std::atomic<bool>* cancel) {
+  const FloatModeScope mode(options_.denormals);
   GE_ASSIGN_OR_RETURN(const Entry* entry, FindEntry(entry_name));
   const Function& f = graph_.fn(entry->fn);
   if (HasEffects(f)) return RefuseEffects(*entry);

@@ -131,6 +131,7 @@ void Session::SavePrices() {
   const PriceOptions& options = options_.build.prices;
   // Analytic prices with re-planning: learned for this session, not for others.
   if (!price_cache_ || options.mode == PriceMode::kAnalytic) return;
+  const FloatModeScope mode(options_.denormals);
   std::lock_guard<std::mutex> one(compile_mutex_);
   std::vector<std::shared_ptr<Compiled>> plans;
   {

@@ -60,10 +60,19 @@ Result<std::vector<EngineSpec>> ParseEngineList(std::string_view list) {
   return out;
 }
 
+Result<Numerics> NumericsFromName(std::string_view name, std::string_view what) {
+  if (name == "fast") return Numerics::kFast;
+  if (name == "exact") return Numerics::kExact;
+  return Status(Code::kInvalidArgument,
+                fmt::format("{} is '{}', wanted fast or exact", what, name));
+}
+
 Result<std::unique_ptr<Session>> Session::Create(SessionOptions options) {
   std::unique_ptr<Session> s(new Session(std::move(options)));
   GE_RETURN_IF_ERROR(FixProcessFacts(s->options_.process));
   GE_RETURN_IF_ERROR(s->LoadEngines());
+  // Folding multiplies weights before they meet their operands.
+  if (s->options_.numerics == Numerics::kExact) s->options_.skip_passes.emplace("fold-batchnorm");
   s->StartPricing();
   s->evaluator_ = MakeEvaluator(s->engines_);
   s->options_.build.fold_parts = [session = s.get()](Graph* g) {
@@ -101,8 +110,11 @@ Status Session::LoadEngines() {
     }
   }
   Status refusal;
+  const EngineWords words{
+      options_.denormals == Denormals::kKeep ? GE_DENORMALS_KEEP : GE_DENORMALS_FLUSH,
+      options_.numerics == Numerics::kExact ? GE_NUMERICS_EXACT : GE_NUMERICS_FAST};
   for (auto& [plugin, text] : wanted) {
-    auto engine = Engine::Create(plugin, text);
+    auto engine = Engine::Create(plugin, text, words);
     if (engine.ok()) {
       engines_.push_back(std::move(*engine));
     } else if (!options_.engines.empty()) {
@@ -152,6 +164,7 @@ Status Session::Prepare() {
   GE_RETURN_IF_ERROR(runner.RunStage(
       StageId::kInfer, [this] { return Infer(&graph_); }, verify));
   times_ = runner.times();
+  const FloatModeScope mode(options_.denormals);  // constants that are folded
   GE_RETURN_IF_ERROR(RunPasses(&graph_, &times_));
   SpillConstants(&graph_, loaded_graph_);
   return InitStates();
@@ -305,6 +318,7 @@ Result<std::shared_ptr<Compiled>> Session::Compile(std::string_view entry_name,
   uint64_t hash = SignatureHash(entry, inputs);
   if (auto known = LookUp(entry, hash, inputs)) return known;
   GE_RETURN_IF_ERROR(CheckInputs(*entry, inputs));
+  const FloatModeScope mode(options_.denormals);
   std::lock_guard<std::mutex> one(compile_mutex_);
   // Another thread may have made it meanwhile.
   if (auto known = LookUp(entry, hash, inputs)) return known;
@@ -337,6 +351,7 @@ Result<std::shared_ptr<Compiled>> Session::CompileApart(std::string_view entry_n
     return Status(Code::kFailedPrecondition, "the session has no model; load one first");
   GE_ASSIGN_OR_RETURN(const Entry* entry, FindEntry(entry_name));
   GE_RETURN_IF_ERROR(CheckInputs(*entry, inputs));
+  const FloatModeScope mode(options_.denormals);
   std::lock_guard<std::mutex> one(compile_mutex_);
   BuildOptions folding = build;  // the caller's options cannot know the session's passes
   folding.fold_parts = options_.build.fold_parts;

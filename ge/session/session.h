@@ -17,6 +17,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "ge/base/float_mode.h"
 #include "ge/base/status.h"
 #include "ge/session/compiled.h"
 
@@ -29,8 +30,15 @@ struct EngineSpec {
 // "onednn,devsim:wrap=ref;delay=3" -> specs. INVALID_ARGUMENT on an empty item.
 Result<std::vector<EngineSpec>> ParseEngineList(std::string_view list);
 
+// Whether engines may transform operands where that is faster (Winograd); see docs/numerics.md.
+enum class Numerics : uint8_t { kFast, kExact };
+// "fast", "exact"; INVALID_ARGUMENT for anything else, which `what` held.
+Result<Numerics> NumericsFromName(std::string_view name, std::string_view what);
+
 struct SessionOptions {
-  std::vector<EngineSpec> engines;  // empty = every engine that is found, without options
+  std::vector<EngineSpec> engines;          // empty = every engine that is found, without options
+  Denormals denormals = Denormals::kFlush;  // of all runs, and of constants folded at load
+  Numerics numerics = Numerics::kFast;
   ProcessFacts process;
   uint64_t plan_cache_bytes = uint64_t{1} << 30;
   std::set<std::string> skip_passes;

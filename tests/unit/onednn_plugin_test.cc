@@ -17,6 +17,7 @@
 #include <thread>
 #include <vector>
 
+#include "ge/base/float_mode.h"
 #include "ge/ge_plugin.hpp"
 
 namespace {
@@ -533,20 +534,30 @@ TEST_F(Onednn, ThreadsShareOneExecWithAndWithoutFrames) {
   Load()->engine->exec_destroy(c.exec);
 }
 
-// A denormal weight counts as zero (program.h says why), unless the user wants it kept.
-TEST_F(Onednn, DenormalsAreZeroUnlessKept) {
+// It computes in the mode of the calling thread, which is the session's; the option that it had for
+// itself is refused and names the switch for all engines.
+TEST_F(Onednn, DenormalsAreAsTheCallingThreadHasThem) {
   Maker m;
   const uint32_t x = m.Input({1, 32});
   m.Output(m.Node("Mul", {x, m.Constant({1, 32}, Floats(32, 1e-40f))}, {1, 32}));
   const Floats in(32, 1e10f);
-  EXPECT_EQ(Run(m, {in})[0], Floats(32, 0.0f));
-  Load()->engine_destroy(engine_);
-  engine_ = nullptr;
+  {
+    const ge::FloatModeScope mode(ge::Denormals::kFlush);
+    EXPECT_EQ(Run(m, {in})[0], Floats(32, 0.0f));
+  }
+  {
+    const ge::FloatModeScope mode(ge::Denormals::kKeep);
+    ExpectNear(Run(m, {in})[0], Floats(32, 1e-40f * 1e10f));
+  }
   ge_create_args args = {};
+  args.h = GE_HDR(ge_create_args, GE_TAG_CREATE_ARGS);
   args.host = &host_;
   args.options = Str("denormals=keep");
-  ASSERT_EQ(Load()->engine_create(&args, &engine_, nullptr), GE_OK);
-  ExpectNear(Run(m, {in})[0], Floats(32, 1e-40f * 1e10f));
+  ge_engine* refused = nullptr;
+  ge_err err = {};
+  err.h = GE_HDR(ge_err, GE_TAG_ERR);
+  EXPECT_EQ(Load()->engine_create(&args, &refused, &err), GE_INVALID_ARGUMENT);
+  EXPECT_NE(std::string(err.msg, err.msg_len).find("--denormals keep"), std::string::npos);
 }
 
 TEST_F(Onednn, ASegmentOfForeignNodesIsRefused) {

@@ -17,7 +17,7 @@ struct Options {
   std::string plot;  // file of the picture, empty = none
   std::vector<std::string> inputs;
   std::vector<std::string> skip, pins;
-  std::string policy = "cost", prices = "cached";
+  std::string policy = "cost", prices = "cached", denormals = "flush", numerics = "fast";
   double measure_budget_ms = 2000;
   bool replan = false;
   uint32_t threads = 0, repeat = 1, warmup = 0, max_streams = 2;

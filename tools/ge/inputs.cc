@@ -191,6 +191,8 @@ Result<SessionOptions> SessionOptionsOf(const Options& o) {
   s.build.prices.replan = o.replan;
   s.process.probe = s.build.prices.mode != PriceMode::kAnalytic;
   GE_ASSIGN_OR_RETURN(s.process.isa_cap, IsaFromName(o.isa, "--isa"));
+  GE_ASSIGN_OR_RETURN(s.denormals, DenormalsFromName(o.denormals, "--denormals"));
+  GE_ASSIGN_OR_RETURN(s.numerics, NumericsFromName(o.numerics, "--numerics"));
   s.skip_passes.insert(o.skip.begin(), o.skip.end());
   s.build.check = !o.no_check;
   GE_ASSIGN_OR_RETURN(s.build.place.policy, PlacePolicyFromName(o.policy));

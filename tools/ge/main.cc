@@ -39,6 +39,11 @@ void AddModelFlags(CLI::App* app, Options* o) {
       ->take_all();
   app->add_flag("--no-fuse", o->no_fuse, "each node is a segment of its own");
   ge::tool::AddPriceFlags(app, o);
+  app->add_option("--denormals", o->denormals,
+                  "flush (default): numbers below 1.2e-38 count as zero, on every engine; keep");
+  app->add_option("--numerics", o->numerics,
+                  "fast (default): convolutions may go through Winograd's transforms; exact: sums "
+                  "of an operator's own products alone (docs/numerics.md)");
   app->add_flag("--replan", o->replan,
                 "runs may replace a plan that takes another time than predicted");
   AddEngineFlags(app, o);

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <sstream>
 #include <stdexcept>
 
 #include "ge/base/checked.h"
@@ -320,18 +321,32 @@ Result<RunResult> RunWithoutPlan(Session* session, const Entry& entry,
   return result;
 }
 
+// "ENGINES [policy=NAME] [denormals=flush|keep] [numerics=fast|exact]"; no engines = ref.
+Result<SessionOptions> OptionsOfRun(const std::string& words) {
+  SessionOptions options;
+  std::string list = "ref";
+  std::istringstream in(words);
+  for (std::string word; in >> word;) {
+    const std::string name = word.substr(0, word.find('=')), value = word.substr(name.size());
+    if (name == "policy") {
+      GE_ASSIGN_OR_RETURN(options.build.place.policy, PlacePolicyFromName(value.substr(1)));
+    } else if (name == "denormals") {
+      GE_ASSIGN_OR_RETURN(options.denormals, DenormalsFromName(value.substr(1), name));
+    } else if (name == "numerics") {
+      GE_ASSIGN_OR_RETURN(options.numerics, NumericsFromName(value.substr(1), name));
+    } else {
+      list = word;
+    }
+  }
+  GE_ASSIGN_OR_RETURN(options.engines, ParseEngineList(list));
+  return options;
+}
+
 }  // namespace
 
 Result<RunResult> RunGraph(const Graph& graph, const std::string& engines, const PassNames& passes,
                            const std::vector<const HostTensor*>& inputs) {
-  SessionOptions options;
-  constexpr std::string_view kPolicy = " policy=";
-  const size_t end = std::min(engines.find(kPolicy), engines.size());
-  if (end < engines.size()) {
-    GE_ASSIGN_OR_RETURN(options.build.place.policy,
-                        PlacePolicyFromName(engines.substr(end + kPolicy.size())));
-  }
-  GE_ASSIGN_OR_RETURN(options.engines, ParseEngineList(end == 0 ? "ref" : engines.substr(0, end)));
+  GE_ASSIGN_OR_RETURN(SessionOptions options, OptionsOfRun(engines));
   for (const auto& pass : MakePipeline()) {
     if (passes && std::find(passes->begin(), passes->end(), pass->name()) == passes->end()) {
       options.skip_passes.emplace(pass->name());

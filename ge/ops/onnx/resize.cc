@@ -157,9 +157,11 @@ Status InferResize(InferContext& c) {
   std::vector<Dim> dims = x.dims;
   GE_RETURN_IF_ERROR(by_scales ? ByScales(c, axes, &dims) : BySizes(c, axes, &dims));
   for (size_t i = 0; i < dims.size(); ++i) {
-    if (dims[i].known() && dims[i].value < 1 && x.dims[i] != dims[i]) {
-      return Bad(c.node(), fmt::format("shape {} would become {}, wanted sizes of at least 1",
-                                       Show(c.dims(), x.dims), Show(c.dims(), dims)));
+    // A scale may leave nothing of an axis: floor(3 * 0.3) is no element.
+    const int64_t least = by_scales ? 0 : 1;
+    if (dims[i].known() && dims[i].value < least && x.dims[i] != dims[i]) {
+      return Bad(c.node(), fmt::format("shape {} would become {}, wanted sizes of at least {}",
+                                       Show(c.dims(), x.dims), Show(c.dims(), dims), least));
     }
   }
   return SetTensor(c, 0, x.dtype, std::move(dims));

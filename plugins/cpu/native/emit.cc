@@ -60,7 +60,7 @@ void NativeBuilder::EmitMain(const Unit& u) {
   switch (u.kind) {
     case Kind::kConv:
       return IsPixel(u)            ? EmitPixel(u)
-             : IsWinograd(u.conv)  ? EmitWinograd(u)
+             : UsesWinograd(u)     ? EmitWinograd(u)
              : IsDepthwise(u.conv) ? EmitDepthwise(u)
                                    : EmitConv(u);
     case Kind::kMatMul:
@@ -179,6 +179,11 @@ Builder::Rep NativeBuilder::Channels(uint32_t v) {
   return {last, Get(v, last).place};
 }
 
+bool NativeBuilder::UsesWinograd(const Unit& u) const {
+  return IsWinograd(u.conv, machine_) &&
+         WinogradKeepsFinite(p_.value(u.in[1]).data, Product(p_.dims(u.in[1])));
+}
+
 void NativeBuilder::EmitWinograd(const Unit& u) {
   const WinogradPlan plan = WinogradPlan::Best(u.conv, machine_);
   const Rep x = Channels(u.in[0]);
@@ -193,7 +198,8 @@ void NativeBuilder::EmitWinograd(const Unit& u) {
   const int64_t channels = plan.groups() * plan.group();
   const uint64_t room = plan.workspace_floats() * sizeof(float);
   std::vector<Place> reads = {x.place, weights, BiasOf(u, plan.out, channels),
-                              NewInternal(0, room * static_cast<uint64_t>(plan.threads))};
+                              NewInternal(0, room * static_cast<uint64_t>(plan.threads)),
+                              KeptConstant(u.in[1]).place};
   // Posts that a tile can take along, until the first that it cannot.
   std::vector<WinogradPost> posts;
   for (const Post& q : u.posts) {

@@ -20,10 +20,12 @@ class NativeBuilder final : public Builder {
 
  private:
   void EmitMain(const Unit& u) override;
-  bool Wide(const Unit&) const override { return false; }
+  bool CallsLibrary(const Unit&) const override { return false; }
 
   void EmitProduct(const Unit& u);
   void EmitPixel(const Unit& u);
+  // Whether a convolution goes by Winograd: its weights may be none for that.
+  bool UsesWinograd(const Unit& u) const;
   void EmitWinograd(const Unit& u);
   void EmitConv(const Unit& u);
   void EmitDepthwise(const Unit& u);

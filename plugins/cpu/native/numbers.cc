@@ -20,9 +20,7 @@ using ge_cpu::kParallel;
 // keeps the low bits.
 template <class To, class From>
 To Convert(From v) {
-  if constexpr (std::is_same_v<To, bool> && std::is_same_v<From, float>) {
-    return (__builtin_bit_cast(uint32_t, v) << 1) != 0;  // a denormal is not zero
-  } else if constexpr (std::is_same_v<To, bool>) {
+  if constexpr (std::is_same_v<To, bool>) {
     return v != From{0};
   } else if constexpr (std::is_integral_v<To> && std::is_same_v<From, float>) {
     const bool fits = v >= -0x1p63f && v < 0x1p63f;
@@ -44,17 +42,21 @@ class Cast final : public Loop {
   void Run(float* const* p) const override {
     auto* y = reinterpret_cast<Stored<To>*>(p[0]);
     const auto* x = reinterpret_cast<const Stored<From>*>(p[1]);
-#pragma omp parallel for simd if (n_ > kParallel) schedule(static)
-    for (int64_t i = 0; i < n_; ++i) {
-      if constexpr (std::is_same_v<From, bool>) {
-        y[i] = static_cast<Stored<To>>(x[i] != 0);
-      } else {
-        y[i] = Convert<To>(x[i]);
+    ge_cpu::ForRange(n_ > kParallel, (n_ + kPiece - 1) / kPiece, [&](int64_t piece) {
+      const int64_t end = std::min(n_, (piece + 1) * kPiece);
+#pragma omp simd
+      for (int64_t i = piece * kPiece; i < end; ++i) {
+        if constexpr (std::is_same_v<From, bool>) {
+          y[i] = static_cast<Stored<To>>(x[i] != 0);
+        } else {
+          y[i] = Convert<To>(x[i]);
+        }
       }
-    }
+    });
   }
 
  private:
+  static constexpr int64_t kPiece = 4096;  // elements of one job
   int64_t n_;
 };
 
@@ -103,8 +105,7 @@ struct Nest {
   template <class F>
   void ForEach(const F& inner) const {
     const int64_t n = dim.back();
-#pragma omp parallel for if (rows * n > kParallel && rows > 1) schedule(static)
-    for (int64_t r = 0; r < rows; ++r) {
+    ge_cpu::ForRange(rows * n > kParallel, rows, [&](int64_t r) {
       int64_t rest = r, ox = 0, oz = 0;
       for (size_t k = dim.size() - 1; k-- > 0;) {
         ox += rest % dim[k] * x[k];
@@ -112,7 +113,7 @@ struct Nest {
         rest /= dim[k];
       }
       inner(r * n, ox, oz);
-    }
+    });
   }
 
  private:
@@ -142,17 +143,10 @@ void Run(const T* x, const T* z, R* y, int64_t n, int64_t sx, int64_t sz, F f) {
   }
 }
 
-// T: how an element is compared. Floats are compared by their bits: equal and no NaN, or both zero.
-struct FloatBits {
-  uint32_t bits;
-};
+// T: how an element is compared.
 template <class T>
 uint32_t Same(T a, T b) {
   return a == b;
-}
-uint32_t Same(FloatBits a, FloatBits b) {
-  const uint32_t number = (a.bits << 1) <= 0xff000000u, zero = ((a.bits | b.bits) << 1) == 0;
-  return (static_cast<uint32_t>(a.bits == b.bits) & number) | zero;
 }
 uint32_t Same(uint8_t a, uint8_t b) { return (a != 0) == (b != 0); }  // bools
 
@@ -250,7 +244,7 @@ std::unique_ptr<Loop> EqualLoop(int32_t dtype, bool as_float, const Dims& result
   Nest nest(result, x, z);
   switch (dtype) {
     case GE_F32:
-      return EqualOf<FloatBits>(as_float, std::move(nest));
+      return EqualOf<float>(as_float, std::move(nest));
     case GE_I32:
       return EqualOf<int32_t>(as_float, std::move(nest));
     case GE_I64:

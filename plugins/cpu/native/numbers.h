@@ -1,6 +1,6 @@
 // Loops over numbers that are not float32 alone: casts, equality and integer arithmetic, bit-equal
-// to the reference engine's also while denormals count as zero. Tensors are dense; operands are
-// broadcast. They own no tensors; immutable, any number of threads may run one.
+// to the reference engine's; denormals are zero where the thread's mode says so. Tensors are dense;
+// operands are broadcast. They own no tensors; immutable, any number of threads may run one.
 #pragma once
 
 #include <cstdint>

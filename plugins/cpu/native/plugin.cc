@@ -15,7 +15,7 @@ class NativeEngine final : public Engine {
   using Engine::Engine;
 
   bool Takes(const Unit& u, const Parser&, Why* why) const override {
-    return u.kind != Kind::kConv || IsPixel(u) || IsWinograd(u.conv) ||
+    return u.kind != Kind::kConv || IsPixel(u) || IsWinograd(u.conv, machine()) ||
            BuffersFit(BufferOf(u.conv, machine()), machine().threads, why);
   }
   Price PriceOf(const Unit& u, const Parser& p) const override {
@@ -23,7 +23,7 @@ class NativeEngine final : public Engine {
   }
   bool Keeps(const Unit& u) const override { return u.kind != Kind::kPool; }
   std::optional<std::pair<Form, Form>> LikingOf(const Unit& u, const Parser&) const override {
-    if (u.kind != Kind::kConv || IsPixel(u) || !IsWinograd(u.conv)) return std::nullopt;
+    if (u.kind != Kind::kConv || IsPixel(u) || !IsWinograd(u.conv, machine())) return std::nullopt;
     const Form form = machine().isa == GE_ISA_AVX2 ? Form{8, false} : Form{0, true};
     return std::pair(form, form);
   }

@@ -100,7 +100,6 @@ Price WinogradPrice(const Unit& u, const Parser& p, const Machine& m) {
   const double bytes = PostBytes(u, p) + BytesOf(p, u.in[0]) + BytesOf(p, u.out[0]);
   out.work_ns = kLoopNs + (m.threads > 1 ? kForkNs : 0) +
                 std::max(plan.ns(m) + PostsNs(u, m, n) / m.threads, StreamNs(m, bytes));
-  out.launch_ns = WideLaunchNs(m);
   out.workspace = 4 * plan.workspace_floats() * static_cast<uint64_t>(m.threads);
   out.packed = 4 * plan.weight_floats();
   return out;
@@ -134,7 +133,6 @@ Price ConvPrice(const Unit& u, const Parser& p, const Machine& m) {
   }
   if (m.threads > 1 && ns > 4 * kForkNs) ns = ns / (0.9 * m.threads) + kForkNs;
   out.work_ns = kLoopNs + std::max(ns, StreamNs(m, bytes + BytesOf(p, u.in[0])));
-  out.launch_ns = WideLaunchNs(m);
   out.workspace = BufferOf(u.conv, m) * static_cast<uint64_t>(m.threads);
   out.packed = static_cast<uint64_t>(BytesOf(p, u.in[1]));
   return out;
@@ -167,7 +165,7 @@ Price PriceOf(const Unit& u, const Parser& p, const Machine& m) {
       return LoopPriceOf(u, p, m);
   }
   if (u.kind == Kind::kConv && !IsPixel(u)) {
-    return IsWinograd(u.conv) ? WinogradPrice(u, p, m) : ConvPrice(u, p, m);
+    return IsWinograd(u.conv, m) ? WinogradPrice(u, p, m) : ConvPrice(u, p, m);
   }
   Price out;
   const double n = static_cast<double>(Product(u.dims));
@@ -181,7 +179,6 @@ Price PriceOf(const Unit& u, const Parser& p, const Machine& m) {
   const double size = product ? BytesOf(p, u.in[1]) / 4 : n;
   out.work_ns = kLoopNs * (u.posts.empty() ? 1 : 2) + ForkNs(m, size) +
                 std::max(work / Workers(m, size), StreamNs(m, bytes));
-  out.launch_ns = ForkNs(m, size) > 0 ? WideLaunchNs(m) : 0;
   out.workspace = static_cast<uint64_t>(BytesOf(p, u.out[0])) + (1u << 16);
   for (uint32_t v : u.in) {
     if (p.constant(v) && u.kind != Kind::kGather) {

@@ -1,6 +1,8 @@
 #include "plugins/cpu/native/winograd.h"
 
 #include <algorithm>
+#include <cmath>
+#include <cstring>
 
 #include "plugins/cpu/segment/loop_parts.h"
 #include "plugins/cpu/segment/price.h"
@@ -129,12 +131,14 @@ class WinogradConv final : public Loop {
   void Finish(float* const* p, const Part& b, int64_t t, int64_t g) const {
     const int vectors = s_.VectorsOf(g);
     const int64_t pixel = vectors * s_.lanes, c = g * s_.group();
+    bool finite = true;
     for (int64_t j = 0; j < pixel; j += s_.lanes) {
-      simd_.winograd_output(s_.h, s_.w, b.m + t * pixel + j, s_.m_position(), p[3] + c + j,
-                            b.tile + j, pixel);
+      finite &= simd_.winograd_output(s_.h, s_.w, b.m + t * pixel + j, s_.m_position(),
+                                      p[3] + c + j, b.tile + j, pixel);
     }
+    if (!finite) Direct(p, b, t, g);
     const int64_t n = s_.h * s_.w * pixel;
-    size_t operand = 5;
+    size_t operand = 6;
     for (const WinogradPost& q : posts_) {
       if (!q.binary) {
         simd_.unary(q.fn, q.a, q.b, b.tile, b.tile, n);
@@ -149,6 +153,53 @@ class WinogradConv final : public Loop {
       }
     }
     Exchange(p[0], b, t, g, b.tile, true);
+  }
+
+  // The same group of a tile by its definition, up to the bias: infinities, NaN and sums that
+  // overflow stay where they belong. Sums are of double precision, so that only results that are
+  // beyond a float become infinite.
+  void Direct(float* const* p, const Part& b, int64_t t, int64_t g) const {
+    const Image from(x_, b.image);
+    const int64_t y0 = (b.first + t) / s_.tiles_w * s_.h - s_.pad_h;
+    const int64_t x0 = (b.first + t) % s_.tiles_w * s_.w - s_.pad_w;
+    const int64_t pixel = s_.VectorsOf(g) * s_.lanes, first = g * s_.group();
+    const int64_t some = std::min(pixel, s_.out - first);
+    constexpr int64_t kPixels = 16;  // of a tile, at most
+    std::vector<double> sums(static_cast<size_t>(some * kPixels), 0.0);
+    for (int64_t c = 0; c < s_.in; ++c) {
+      double window[36];
+      Window(p[1], from, c, y0, x0, window);
+      for (int64_t o = 0; o < some; ++o) {
+        float w[9];  // a constant of the host's, maybe unaligned
+        std::memcpy(w, reinterpret_cast<const char*>(p[5]) + ((first + o) * s_.in + c) * 9 * 4,
+                    sizeof(w));
+        double* sum = sums.data() + o * kPixels;
+        for (int64_t k = 0; k < 9; ++k) {
+          const double* at = window + k / 3 * (s_.w + 2) + k % 3;
+          for (int i = 0; i < s_.h; ++i, at += s_.w + 2) {
+            for (int j = 0; j < s_.w; ++j) sum[i * s_.w + j] += double{w[k]} * at[j];
+          }
+        }
+      }
+    }
+    for (int64_t o = 0; o < some; ++o) {
+      for (int64_t i = 0; i < s_.h * s_.w; ++i) {
+        const double sum = sums[static_cast<size_t>(o * kPixels + i)];
+        b.tile[i * pixel + o] = static_cast<float>(sum + double{p[3][first + o]});
+      }
+    }
+  }
+
+  // Channel c of the pixels that a tile reads, with zeros beyond the borders.
+  void Window(const float* x, const Image& from, int64_t c, int64_t y0, int64_t x0,
+              double* to) const {
+    const int64_t inner = from.blocked ? c % s_.lanes : 0;
+    for (int64_t y = y0; y < y0 + s_.h + 2; ++y) {
+      for (int64_t at = x0; at < x0 + s_.w + 2; ++at, ++to) {
+        const bool inside = y >= 0 && y < s_.src_h && at >= 0 && at < s_.src_w;
+        *to = inside ? double{x[from.At(c - inner, y, at) + inner]} : 0.0;
+      }
+    }
   }
 
   // Between a tile and the tensor `y`, laid out as the result, one way or the other.
@@ -181,8 +232,8 @@ class WinogradConv final : public Loop {
 
 }  // namespace
 
-bool IsWinograd(const ConvSpec& c) {
-  if (c.transposed || c.groups != 1 || c.src.size() != 4) return false;
+bool IsWinograd(const ConvSpec& c, const Machine& m) {
+  if (m.exact || c.transposed || c.groups != 1 || c.src.size() != 4) return false;
   for (size_t k = 0; k < 2; ++k) {
     if (c.weights[k + 2] != 3 || c.stride[k] != 1 || c.dilation[k] != 1) return false;
   }
@@ -246,6 +297,21 @@ double WinogradPlan::ns(const Machine& m) const {
   const double cell = count(positions()) * ByIsa(m, 4.5, 4, 4.5) / m.compute;
   const double busy = std::min<double>(threads, count(images * blocks * parts));
   return (products + stream + all * (count(in_blocks()) + to) * cell) / (busy > 1 ? 0.9 * busy : 1);
+}
+
+bool WinogradKeepsFinite(const void* weights, int64_t n) {
+  // A transformed weight is at most 1.93 times the greatest of its nine (4 x 4 tiles).
+  constexpr float kMost = 1e38f;
+  const auto* from = static_cast<const char*>(weights);
+  float most = 0;
+  bool ordered = true;
+  for (int64_t i = 0; i < n; ++i) {
+    float w;
+    std::memcpy(&w, from + i * 4, sizeof(w));
+    ordered &= w == w;
+    most = std::max(most, std::fabs(w));
+  }
+  return ordered && most <= kMost;
 }
 
 void WinogradWeights(const WinogradPlan& plan, const float* weights, float* u) {

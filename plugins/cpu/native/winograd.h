@@ -1,7 +1,8 @@
 // Convolutions of 3 x 3 taps at stride 1 by Winograd's F(h x w, 3 x 3): with h = w = 4 a quarter of
-// the multiplications, with rounding about twice a direct sum's (at most 3e-6 of the largest output
-// on ResNet-50's layers). What it costs in memory: weights grow 4-fold for 4 x 4, 1.8-fold for
-// 2 x 2. Nothing here owns tensors; a loop is immutable, any number of threads may run it.
+// the multiplications, with rounding about twice a direct sum's (docs/numerics.md). A tile in which
+// something is infinite or NaN, or overflows, is computed again by definition. What it costs in
+// memory: weights grow 4-fold for 4 x 4, 1.8-fold for 2 x 2. Nothing here owns tensors; a loop is
+// immutable, any number of threads may run it.
 #pragma once
 
 #include <memory>
@@ -13,7 +14,7 @@ namespace ge_native {
 
 using namespace ge_cpu;
 
-bool IsWinograd(const ConvSpec& c);
+bool IsWinograd(const ConvSpec& c, const Machine& m);
 
 // How one convolution is cut: tiles of h x w pixels, blocks of tiles that are transformed at once,
 // groups of output channels whose sums stay in registers.
@@ -46,18 +47,22 @@ struct WinogradPlan {
   double ns(const Machine& m) const;
 };
 
+// Whether n weights, maybe unaligned, stay finite when they are transformed; others are none for
+// us.
+bool WinogradKeepsFinite(const void* weights, int64_t n);
 // ONNX's weights [out][in][3][3], transformed: [output group][position][in][group].
 void WinogradWeights(const WinogradPlan& plan, const float* weights, float* u);
 
 // What follows the convolution, done while a tile is at hand; binary ones have an operand of the
-// result's dims and layout, place 5 and on in the order of the list.
+// result's dims and layout, place 6 and on in the order of the list.
 struct WinogradPost {
   Fn fn = Fn::kLinear;
   float a = 0, b = 0;
   bool binary = false;
 };
 // Places: result, x, transformed weights, bias (of groups() * group() floats), workspace of each
-// thread, operands. Images plain in channels: channels last or in blocks of a multiple of lanes.
+// thread, ONNX's weights (for tiles that are not finite), operands. Images plain in channels:
+// channels last or in blocks of a multiple of lanes.
 std::unique_ptr<Loop> WinogradLoop(const Simd& simd, const WinogradPlan& plan, const Layout& x,
                                    const Layout& result, std::vector<WinogradPost> posts);
 

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <random>
 
 #include "plugins/cpu/segment/isa_sets.h"
@@ -112,8 +113,9 @@ struct Data {
   std::vector<double> wanted;
 };
 
-void Check(const WinogradPlan& plan, const Simd& simd, const ConvSpec& s, const Data& d,
-           bool blocked) {
+// The loop's result in the layout of *ly, with the posts of Data::wanted.
+std::vector<float> ResultOf(const WinogradPlan& plan, const Simd& simd, const ConvSpec& s,
+                            const Data& d, bool blocked, Layout* layout) {
   const int lanes = static_cast<int>(simd.lanes);
   auto in = [&](const Dims& dims) {
     return blocked ? Layout::Blocked(dims, lanes) : Layout::ChannelsLast(dims);
@@ -124,8 +126,18 @@ void Check(const WinogradPlan& plan, const Simd& simd, const ConvSpec& s, const 
   bias.resize(static_cast<size_t>(plan.groups() * plan.group()), 0.0f);
   std::vector<float> room(plan.workspace_floats() * static_cast<size_t>(plan.threads));
   WinogradWeights(plan, d.w.data(), u.data());
-  float* places[] = {y.data(), x.data(), u.data(), bias.data(), room.data(), other.data()};
+  float* places[] = {y.data(),    x.data(),    u.data(),
+                     bias.data(), room.data(), const_cast<float*>(d.w.data()),
+                     other.data()};
   WinogradLoop(simd, plan, lx, ly, {{Fn::kRelu, 0, 0, false}, {Fn::kAdd, 0, 0, true}})->Run(places);
+  *layout = ly;
+  return y;
+}
+
+void Check(const WinogradPlan& plan, const Simd& simd, const ConvSpec& s, const Data& d,
+           bool blocked) {
+  Layout ly;
+  const std::vector<float> y = ResultOf(plan, simd, s, d, blocked, &ly);
   std::vector<float> plain(d.wanted.begin(), d.wanted.end());
   const std::vector<float> wanted = Lay(plain, ly);  // with zeros in the padding
   const float most = std::abs(*std::max_element(
@@ -136,7 +148,7 @@ void Check(const WinogradPlan& plan, const Simd& simd, const ConvSpec& s, const 
 TEST_P(Winograd, IsTheConvolution) {
   for (const Case& c : kCases) {
     const ConvSpec s = SpecOf(c);
-    ASSERT_TRUE(IsWinograd(s));
+    ASSERT_TRUE(IsWinograd(s, machine(1)));
     const Data data(c, s);
     for (const auto& [h, w] : {std::pair(4, 4), {2, 4}, {4, 2}, {2, 2}}) {
       for (int threads : {1, 3}) {
@@ -149,6 +161,122 @@ TEST_P(Winograd, IsTheConvolution) {
       }
     }
   }
+}
+
+// Every result that is infinite or NaN by definition, and no other; `most` bounds what sums of
+// products may differ by.
+void CheckField(const std::vector<float>& found, const std::vector<float>& wanted, float most) {
+  constexpr float kNearGreatest = 3.3e38f;  // its rounding may go either way
+  for (size_t i = 0; i < found.size(); ++i) {
+    const float f = found[i], w = wanted[i];
+    if (std::isnan(w) || std::isnan(f)) {
+      ASSERT_TRUE(std::isnan(w) && std::isnan(f)) << "at " << i << ": " << f << ", wanted " << w;
+    } else if (std::isinf(w) || std::isinf(f)) {
+      ASSERT_TRUE(std::signbit(f) == std::signbit(w) && std::fabs(f) >= kNearGreatest &&
+                  std::fabs(w) >= kNearGreatest)
+          << "at " << i << ": " << f << ", wanted " << w;
+    } else {
+      ASSERT_NEAR(f, w, 4e-6f * most) << "at " << i;
+    }
+  }
+}
+
+// Pixels that are infinite or NaN, or so large that transforms of them overflow.
+TEST_P(Winograd, WhatIsNotFiniteStaysInItsField) {
+  for (const Case& c : kCases) {
+    const ConvSpec s = SpecOf(c);
+    for (bool large : {false, true}) {
+      Data data(c, s);
+      const size_t n = data.x.size();
+      if (large) {
+        for (float& x : data.x) x *= 3e37f;
+      } else {
+        data.x[n / 2] = std::numeric_limits<float>::infinity();
+        data.x[n - 1] = -std::numeric_limits<float>::infinity();
+        data.x[n / 3] = std::numeric_limits<float>::quiet_NaN();
+      }
+      data.wanted = Direct(c, s, data.x, data.w, data.bias);
+      for (size_t i = 0; i < data.wanted.size(); ++i) {
+        double& v = data.wanted[i];
+        v = (v < 0 ? 0 : v) + double{data.other[i]};
+      }
+      const std::vector<float> plain(data.wanted.begin(), data.wanted.end());
+      float most = 0;
+      for (float v : plain) {
+        if (std::isfinite(v)) most = std::max(most, std::fabs(v));
+      }
+      for (const auto& [h, w] : {std::pair(4, 4), {2, 4}, {4, 2}, {2, 2}}) {
+        for (bool blocked : {false, true}) {
+          SCOPED_TRACE(ToText(s.src) + " to " + ToText(s.dst) + ", tiles " + ToText({h, w}) +
+                       ", blocked " + std::to_string(blocked) + ", large " + std::to_string(large));
+          Layout ly;
+          const std::vector<float> y =
+              ResultOf(WinogradPlan(s, machine(1), h, w), simd(), s, data, blocked, &ly);
+          CheckField(y, Lay(plain, ly), most);
+          if (HasFatalFailure()) return;
+        }
+      }
+    }
+  }
+}
+
+// What docs/numerics.md states: the greatest error of a pixel, relative to the sum of the
+// magnitudes of its own products, on pixels of one size.
+TEST_P(Winograd, ErrorIsAsDocumented) {
+  struct Bound {
+    int h, w;
+    double most;
+  };
+  for (const Case& c : {Case{1, 64, 32, 14, 14, 1}, {1, 256, 16, 10, 10, 1}}) {
+    const ConvSpec s = SpecOf(c);
+    Data d(c, s), magnitudes = d;
+    for (float& x : magnitudes.x) x = std::fabs(x);
+    for (float& w : magnitudes.w) w = std::fabs(w);
+    std::fill(d.bias.begin(), d.bias.end(), 0.0f);
+    d.wanted = Direct(c, s, d.x, d.w, d.bias);
+    magnitudes.wanted = Direct(c, s, magnitudes.x, magnitudes.w, d.bias);
+    for (const auto& [h, w, most] :
+         {Bound{4, 4, 1.2e-6}, {4, 2, 5e-7}, {2, 4, 5e-7}, {2, 2, 2e-7}}) {
+      const WinogradPlan plan(s, machine(1), h, w);
+      const Layout lx = Layout::ChannelsLast(s.src), ly = Layout::ChannelsLast(s.dst);
+      std::vector<float> x = Lay(d.x, lx), y(static_cast<size_t>(ly.extent()));
+      std::vector<float> u(plan.weight_floats()), room(plan.workspace_floats());
+      std::vector<float> bias(static_cast<size_t>(plan.groups() * plan.group()), 0.0f);
+      WinogradWeights(plan, d.w.data(), u.data());
+      float* places[] = {y.data(), x.data(), u.data(), bias.data(), room.data(), d.w.data()};
+      WinogradLoop(simd(), plan, lx, ly, {})->Run(places);
+      double worst = 0;
+      size_t i = 0;
+      for (int64_t o = 0; o < s.dst[1]; ++o) {
+        for (int64_t p = 0; p < s.dst[2] * s.dst[3]; ++p, ++i) {
+          const double found =
+              double{y[static_cast<size_t>(At(ly, 0, o, p / s.dst[3], p % s.dst[3]))]};
+          worst = std::max(worst, std::abs(found - d.wanted[i]) / magnitudes.wanted[i]);
+        }
+      }
+      EXPECT_LE(worst, most) << ToText({h, w}) << " with " << c.in << " channels";
+    }
+  }
+}
+
+TEST(WinogradSpec, WeightsThatOverflowAreNone) {
+  std::vector<float> w(9, 1.0f);
+  EXPECT_TRUE(WinogradKeepsFinite(w.data(), 9));
+  const float inf = std::numeric_limits<float>::infinity();
+  for (float bad : {inf, -inf, std::numeric_limits<float>::quiet_NaN(), 3e38f, -3e38f}) {
+    for (size_t at : {size_t{0}, size_t{8}}) {
+      std::vector<float> v = w;
+      v[at] = bad;
+      EXPECT_FALSE(WinogradKeepsFinite(v.data(), 9)) << bad << " at " << at;
+    }
+  }
+}
+
+TEST(WinogradSpec, ExactNumericsLeaveItOut) {
+  Machine m;
+  EXPECT_TRUE(IsWinograd(SpecOf(kCases[2]), m));
+  m.exact = true;
+  EXPECT_FALSE(IsWinograd(SpecOf(kCases[2]), m));
 }
 
 TEST(WinogradSpec, ChoosesTilesByTheWork) {
@@ -173,7 +301,7 @@ TEST(WinogradSpec, OthersAreLeftAlone) {
     if (k == 2) s.weights = {4, 4, 3, 5};
     if (k == 3) s.groups = 2;
     if (k == 4) s.transposed = true;
-    EXPECT_FALSE(IsWinograd(s)) << k;
+    EXPECT_FALSE(IsWinograd(s, Machine())) << k;
   }
 }
 

@@ -85,7 +85,7 @@ Price PriceOf(const Unit& u, const Parser& p, const Machine& m) {
              m.compute;
     }
     const double threads = m.threads > 1 ? 0.9 * m.threads : 1;
-    out.launch_ns = WideLaunchNs(m);
+    out.launch_ns = LibraryLaunchNs(m);
     // With two threads every execute forks, however small the work.
     out.work_ns = kTaskNs + (m.threads > 1 ? kForkNs : 0) +
                   std::max((work + PostsNs(u, m, n)) / threads, StreamNs(m, bytes));

@@ -4,6 +4,7 @@
 #include <climits>
 #include <stdexcept>
 
+#include "plugins/cpu/segment/float_mode.h"
 #include "plugins/cpu/segment/loops_conv.h"
 
 namespace ge_openblas {
@@ -25,8 +26,10 @@ class ProductWork final : public Loop {
     // multiply-adds take 3 us.
     const double macs = static_cast<double>(shape_.m) * shape_.n * shape_.k;
     if (threads_ > 1 && n >= threads_ && macs * static_cast<double>(n) > 64.0 * 64 * 64) {
-#pragma omp parallel for num_threads(threads_) schedule(static)
-      for (int64_t i = 0; i < n; ++i) One(p, i);
+      OnThreads(threads_, [&] {
+#pragma omp for schedule(static) nowait
+        for (int64_t i = 0; i < n; ++i) One(p, i);
+      });
       return;
     }
     for (int64_t i = 0; i < n; ++i) One(p, i);

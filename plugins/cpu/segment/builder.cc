@@ -157,7 +157,7 @@ void Builder::Emit(const Unit& u) {
     case Kind::kExpand:
       return EmitExpand(u);
     default:
-      out_.wide = out_.wide || Wide(u);
+      out_.library = out_.library || CallsLibrary(u);
       return EmitMain(u);
   }
 }
@@ -376,23 +376,13 @@ void Builder::Touch(const Place& p) {
   s.last = std::max(s.last, step);
 }
 
-uint64_t Builder::BytesAt(const Place& p) const {
-  const Storage& s = out_.storages[p.storage];
-  return s.kind == Storage::kKept ? Bytes(Plain(s.value)) : s.bytes;
-}
-
 void Builder::AddStep(const std::string& label, std::unique_ptr<Work> work,
                       std::vector<Place> places) {
   Step s;
   s.label = label;
   s.node = node_;
   s.work = std::move(work);
-  // Our loops use more threads from 16,384 elements on.
-  constexpr uint64_t kSmall = 65536;
-  for (const Place& p : places) {
-    Touch(p);
-    out_.wide = out_.wide || BytesAt(p) > kSmall;
-  }
+  for (const Place& p : places) Touch(p);
   s.places = std::move(places);
   out_.steps.push_back(std::move(s));
 }

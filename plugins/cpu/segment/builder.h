@@ -40,8 +40,8 @@ class Builder {
   // ---- what an engine changes
   // A unit that is no loop of segment/, e.g. Conv, MatMul. Throws when the engine has none.
   virtual void EmitMain(const Unit& u);
-  // Whether those steps use all threads also where every tensor is small.
-  virtual bool Wide(const Unit&) const { return true; }
+  // Whether those steps call a library that forks regions of its own (see float_mode.h).
+  virtual bool CallsLibrary(const Unit&) const { return true; }
   // A step that brings `from` into the layout of `to`: same dims.
   virtual void AddConversion(const Rep& from, const Rep& to);
   // A constant's payload, dense, into `want` at `to`; now.
@@ -98,7 +98,6 @@ class Builder {
   // ---- steps
   void AddStep(const std::string& label, std::unique_ptr<Work> work, std::vector<Place> places);
   void Touch(const Place& p);
-  uint64_t BytesAt(const Place& p) const;  // of the storage
 
   // ---- by kind (emit_loops.cc)
   void Emit(const Unit& u);

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <string>
 
+#include "plugins/cpu/segment/float_mode.h"
 #include "plugins/cpu/segment/offers.h"
 
 namespace gp = ge::plugin;
@@ -47,6 +48,13 @@ uint32_t BestIsa() {
 ge_rc EngineCreate(const ge_create_args* args, ge_engine** out, ge_err* err) {
   return gp::Guard(err, Where("engine_create").c_str(), [&] {
     auto e = std::make_unique<ge_engine>();
+    if (!gp::Option(args->options, "denormals", "").empty()) {
+      return gp::Fail(
+          err, GE_INVALID_ARGUMENT, UINT32_MAX,
+          "%s has no option 'denormals' any more: it is one switch for all engines of a "
+          "session, --denormals keep (ge_session_options.denormals)",
+          g_name.c_str());
+    }
     try {
       e->engine = g_make(*args);
     } catch (const Refusal& why) {
@@ -130,7 +138,6 @@ void CompileOne(const Engine& e, const ge_segment& segment, ge_compiled* c) {
   auto exec = std::make_unique<ge_exec>(e);
   Program& program = exec->program;
   program.profile = e.profile();
-  program.flush = e.flush();
   const std::unique_ptr<Builder> builder = e.MakeBuilder(parser, segment, &program);
   try {
     if (n_node == 0) {
@@ -159,6 +166,8 @@ ge_rc Compile(ge_engine* e, const ge_segment* segment, uint32_t n, uint32_t segm
               ge_compiled* out, uint32_t out_stride, ge_err* err) {
   return gp::Guard(err, Where("compile").c_str(), [&] {
     ThreadScope threads(e->engine->machine().threads);
+    const LaunchMode own(e->engine->host());
+    const LibraryMode mode(e->engine->machine().threads);
     for (uint32_t i = 0; i < n; ++i) {
       const auto* s = reinterpret_cast<const ge_segment*>(reinterpret_cast<const char*>(segment) +
                                                           uint64_t{i} * segment_stride);
@@ -176,6 +185,7 @@ ge_rc Compile(ge_engine* e, const ge_segment* segment, uint32_t n, uint32_t segm
 
 ge_rc Enqueue(ge_exec* exec, const ge_launch* launch, ge_err* err) {
   return gp::Guard(err, g_enqueue.c_str(), [&] {
+    const LaunchMode own(exec->engine.host());
     Frame* frame = launch->frame != nullptr ? launch->frame->frame.get() : nullptr;
     return exec->program.Run(*launch, frame, err);
   });
@@ -258,8 +268,10 @@ Engine::Engine(const ge_create_args& args)
     : host_(args.host),
       machine_(MachineOf(args.host)),
       simd_(&SimdOf(machine_.isa)),
-      profile_(gp::Option(args.options, "profile", "0") == "1"),
-      flush_(gp::Option(args.options, "denormals", "zero") != "keep") {}
+      profile_(gp::Option(args.options, "profile", "0") == "1") {
+  constexpr size_t kWithNumerics = offsetof(ge_create_args, numerics) + sizeof(args.numerics);
+  machine_.exact = args.h.size >= kWithNumerics && args.numerics == GE_NUMERICS_EXACT;
+}
 
 const ge_plugin_desc* Describe(const char* name, const char* version, MakeEngine make) {
   static const ge_plugin_desc desc = [&] {

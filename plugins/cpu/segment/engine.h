@@ -20,6 +20,7 @@ namespace ge_cpu {
 struct Machine {
   uint32_t isa = 0;  // GE_ISA_*, never NATIVE
   int threads = 1;
+  bool exact = false;  // GE_NUMERICS_EXACT: no kernel that transforms its operands
   // Speed against the machine that prices' figures were taken on: arithmetic of one thread, and
   // bytes in the second cache, the third and memory.
   double compute = 1;
@@ -73,16 +74,15 @@ class Engine {
   const Machine& machine() const { return machine_; }
   const Simd& simd() const { return *simd_; }
 
-  // Options of every engine: profile=1 logs the time of each step at level 2 and launches one at a
-  // time; denormals=keep computes with numbers below 1e-38 instead of taking them for zero.
+  // Option of every engine: profile=1 logs the time of each step at level 2 and launches one at a
+  // time.
   bool profile() const { return profile_; }
-  bool flush() const { return flush_; }
 
  private:
   const ge_host_api* host_;
   Machine machine_;
   const Simd* simd_;
-  bool profile_, flush_;
+  bool profile_;
 };
 
 // Fills all of *desc but the version text's owner; make may throw.

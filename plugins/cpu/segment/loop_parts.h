@@ -6,6 +6,7 @@
 
 #include <cstdint>
 
+#include "plugins/cpu/segment/float_mode.h"
 #include "plugins/cpu/segment/layout.h"
 #include "plugins/cpu/segment/thresholds.h"
 
@@ -43,8 +44,10 @@ void ForRange(bool parallel, int64_t n, F f) {
     for (int64_t i = 0; i < n; ++i) f(i);
     return;
   }
-#pragma omp parallel for schedule(static)
-  for (int64_t i = 0; i < n; ++i) f(i);
+  OnThreads(omp_get_max_threads(), [&] {
+#pragma omp for schedule(static) nowait
+    for (int64_t i = 0; i < n; ++i) f(i);
+  });
 }
 
 // f(i, buffer) for i in [0, n) on `threads` of OpenMP's threads, each with `floats` of a workspace
@@ -55,10 +58,11 @@ void ForJobs(int threads, int64_t n, float* workspace, uint64_t floats, F f) {
     for (int64_t i = 0; i < n; ++i) f(i, workspace);
     return;
   }
-#pragma omp parallel for num_threads(threads) schedule(static)
-  for (int64_t i = 0; i < n; ++i) {
-    f(i, workspace + floats * static_cast<uint64_t>(omp_get_thread_num()));
-  }
+  OnThreads(threads, [&] {
+    float* const own = workspace + floats * static_cast<uint64_t>(omp_get_thread_num());
+#pragma omp for schedule(static) nowait
+    for (int64_t i = 0; i < n; ++i) f(i, own);
+  });
 }
 
 }  // namespace ge_cpu

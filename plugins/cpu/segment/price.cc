@@ -107,7 +107,6 @@ Price LoopPriceOf(const Unit& u, const Parser& p, const Machine& m) {
   const double work = x * MainNs(u, m) / m.compute + PostsNs(u, m, n);
   const double most = std::max(n, x);
   out.work_ns = kLoopNs + ForkNs(m, most) + std::max(work / Workers(m, most), StreamNs(m, bytes));
-  out.launch_ns = ForkNs(m, most) > 0 ? WideLaunchNs(m) : 0;
   out.workspace = static_cast<uint64_t>(BytesOf(p, u.out[0]));
   return out;
 }

@@ -14,8 +14,8 @@ double ByIsa(const Machine& m, double avx512, double avx2, double base);
 // How many threads' worth of arithmetic a step of `elements` gets.
 double Workers(const Machine& m, double elements);
 double ForkNs(const Machine& m, double elements);
-// A launch whose steps use all threads forks twice more, to set their mode and to put it back.
-inline double WideLaunchNs(const Machine& m) { return m.threads > 1 ? 2 * kForkNs : 0; }
+// A launch with a library's calls forks twice more, to set their threads' mode and to put it back.
+inline double LibraryLaunchNs(const Machine& m) { return m.threads > 1 ? 2 * kForkNs : 0; }
 // To stream `bytes` that the step before left in the second or third cache, or in memory.
 double StreamNs(const Machine& m, double bytes);
 double BytesOf(const Parser& p, uint32_t v);

@@ -1,6 +1,5 @@
 #include "plugins/cpu/segment/program.h"
 
-#include <immintrin.h>
 #include <omp.h>
 
 #include <algorithm>
@@ -10,6 +9,7 @@
 #include <new>
 
 #include "ge/ge_plugin.hpp"
+#include "plugins/cpu/segment/float_mode.h"
 
 namespace ge_cpu {
 
@@ -18,27 +18,6 @@ ThreadScope::ThreadScope(int threads) : old_(omp_get_max_threads()) {
 }
 ThreadScope::~ThreadScope() {
   if (omp_get_max_threads() != old_) omp_set_num_threads(old_);
-}
-
-FlushScope::FlushScope(int threads, bool flush) : threads_(threads), flush_(flush) {
-  if (!flush) return;
-  constexpr uint32_t kFlush = 0x8040;  // MXCSR: results and operands
-  old_ = _mm_getcsr();
-  if (threads == 1) {
-    _mm_setcsr(old_ | kFlush);
-    return;
-  }
-#pragma omp parallel
-  _mm_setcsr(_mm_getcsr() | kFlush);
-}
-FlushScope::~FlushScope() {
-  if (!flush_) return;
-  if (threads_ == 1) {
-    _mm_setcsr(old_);
-    return;
-  }
-#pragma omp parallel
-  _mm_setcsr(old_);
 }
 
 std::unique_ptr<Frame> Program::MakeFrame() const {
@@ -124,7 +103,7 @@ ge_rc Program::RunIn(const ge_launch& launch, Frame& f, ge_err* err) {
 
 ge_rc Program::Run(const ge_launch& launch, Frame* frame, ge_err* err) {
   ThreadScope threads(threads_);
-  FlushScope denormals(wide ? threads_ : 1, flush);
+  const LibraryMode mode(library ? threads_ : 1);
   if (frame != nullptr) return RunIn(launch, *frame, err);
   std::unique_ptr<Frame> own;
   {

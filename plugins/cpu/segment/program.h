@@ -81,20 +81,6 @@ class ThreadScope {
   int old_;
 };
 
-// Treats denormal numbers as zero on all compute threads, and puts the old mode back. Trained
-// networks have weights below 1e-38 in dead channels, and such operands cost Intel cores 100 times
-// a normal one's time (PP-OCRv6 detection: 2,100 ms instead of 120).
-class FlushScope {
- public:
-  FlushScope(int threads, bool flush);
-  ~FlushScope();
-
- private:
-  int threads_;
-  bool flush_;
-  uint32_t old_ = 0;
-};
-
 struct Frame {
   std::vector<char*> base;                        // by storage
   std::vector<float*> address;                    // of all steps' places, in order
@@ -119,8 +105,7 @@ class Program {
   std::function<std::shared_ptr<void>()> frame_data;
   // Times of each step, kept only when profiling is on (then launches must not overlap).
   bool profile = false;
-  bool flush = true;  // denormals to zero
-  bool wide = false;  // some step may use all threads, so that all must flush
+  bool library = false;  // some step calls a library that may fork regions of its own
   std::vector<double> step_ns;
   uint64_t launches = 0;
 

@@ -18,24 +18,26 @@ bool Broadcasts(const Dims& x, const Dims& y) {
 
 enum class Where { kHalfPixel, kSymmetric, kPytorch, kCorners, kAsymmetric };
 
-// Where element i of an axis that `scale` takes from `in` to `out` elements lies in the input
-// (ONNX, Resize: coordinate_transformation_mode).
+// Where element i of an axis of `in` elements that become `out` lies in the input (ONNX, Resize:
+// coordinate_transformation_mode). scale 0 is out / in; x / scale is rounded once then, so that a
+// tie of nearest neighbours stays one.
 double SourceOf(Where where, double scale, int64_t in, int64_t out, int64_t i) {
   const double x = static_cast<double>(i), n = static_cast<double>(in);
-  const double width = scale * n;  // may be fractional
+  const double to = static_cast<double>(out), width = scale == 0 ? to : scale * n;
+  auto unscaled = [&](double at) { return scale == 0 ? at * n / to : at / scale; };
   switch (where) {
     case Where::kCorners:
       return width == 1 ? 0 : x * (n - 1) / (width - 1);
     case Where::kAsymmetric:
-      return x / scale;
+      return unscaled(x);
     case Where::kPytorch:
-      return width == 1 ? -0.5 : (x + 0.5) / scale - 0.5;
+      return out == 1 ? 0 : unscaled(x + 0.5) - 0.5;
     case Where::kSymmetric:
-      return n / 2 * (1 - static_cast<double>(out) / width) + (x + 0.5) / scale - 0.5;
+      return n / 2 * (1 - to / width) + unscaled(x + 0.5) - 0.5;
     case Where::kHalfPixel:
       break;
   }
-  return (x + 0.5) / scale - 0.5;
+  return unscaled(x + 0.5) - 0.5;
 }
 
 enum class Round { kNone, kPreferFloor, kPreferCeil, kFloor, kCeil };  // kNone: linear
@@ -112,10 +114,11 @@ bool Parser::Resample(uint32_t i, Unit* u, Why* why) const {
   int linear = 0;
   u->taps.resize(x.size());
   for (size_t k = 0; k < x.size(); ++k) {
-    const double ratio = static_cast<double>(u->dims[k]) / static_cast<double>(x[k]);
-    const double scale = scales.empty() ? ratio : scales[k];
-    if (!(scale > 0)) return why->Say(GE_WHY_ATTRIBUTE, "a scale is not positive");
-    if (u->dims[k] == x[k] && scale == 1) continue;
+    const double scale = scales.empty() ? 0 : scales[k];
+    if (!scales.empty() && !(scale > 0)) {
+      return why->Say(GE_WHY_ATTRIBUTE, "a scale is not positive");
+    }
+    if (u->dims[k] == x[k] && (scale == 0 || scale == 1)) continue;
     u->taps[k] = TapsOf(where, round, scale, x[k], u->dims[k]);
     linear += round == Round::kNone ? 1 : 0;
   }

@@ -55,29 +55,36 @@ struct AxisTable {
 struct AxisGeometry {
   double scale, roi_start, roi_end;
   int64_t in, out;
+  bool by_size;  // scale is out / in
 };
 
-// Where output coordinate i lies in the input's coordinates.
+// x / scale, rounded once: a tie of nearest neighbours stays one.
+double Unscaled(const AxisGeometry& g, double x) {
+  return g.by_size ? x * static_cast<double>(g.in) / static_cast<double>(g.out) : x / g.scale;
+}
+
+// Where output coordinate i lies in the input's coordinates. Where the text of ONNX says
+// length_resized, its own tests of align_corners take in * scale, which may be fractional.
 double SourceOf(const ResizePlan& p, const AxisGeometry& g, int64_t i) {
   const double x = static_cast<double>(i), in = static_cast<double>(g.in);
-  const double width = g.scale * in;  // may be fractional
+  const double out = static_cast<double>(g.out), width = g.by_size ? out : g.scale * in;
   switch (p.coord) {
     case Coord::kAlignCorners:
       return width == 1 ? 0 : x * (in - 1) / (width - 1);
     case Coord::kAsymmetric:
-      return x / g.scale;
+      return Unscaled(g, x);
     case Coord::kTfCrop: {
       const double span = (g.roi_end - g.roi_start) * (in - 1);
-      return g.roi_start * (in - 1) + (width == 1 ? span / 2 : x * span / (width - 1));
+      return g.roi_start * (in - 1) + (g.out == 1 ? span / 2 : x * span / (out - 1));
     }
     case Coord::kPytorchHalfPixel:
-      return width == 1 ? -0.5 : (x + 0.5) / g.scale - 0.5;
+      return g.out == 1 ? 0 : Unscaled(g, x + 0.5) - 0.5;
     case Coord::kHalfPixelSymmetric:
-      return in / 2 * (1 - static_cast<double>(g.out) / width) + (x + 0.5) / g.scale - 0.5;
+      return in / 2 * (1 - out / width) + Unscaled(g, x + 0.5) - 0.5;
     case Coord::kHalfPixel:
       break;
   }
-  return (x + 0.5) / g.scale - 0.5;
+  return Unscaled(g, x + 0.5) - 0.5;
 }
 
 // The interpolation kernel at distance d >= 0.
@@ -154,7 +161,9 @@ ge_rc ReadScales(const ResizePlan& p, const Call& c, double* scale) {
 }
 
 AxisGeometry GeometryOf(const ResizePlan& p, const Call& c, double scale, int d) {
-  AxisGeometry g{scale, 0, 1, c.in(0).dims[d], c.out(0).dims[d]};
+  const bool by_scale = c.has_in(2) && c.in(2).count != 0;
+  AxisGeometry g{scale, 0, 1, c.in(0).dims[d], c.out(0).dims[d], false};
+  g.by_size = !by_scale && (p.policy == Policy::kStretch || p.named[d] < 0);
   if (p.coord == Coord::kTfCrop && p.named[d] >= 0) {
     g.roi_start = FloatAt(c.in(1), p.named[d]);
     g.roi_end = FloatAt(c.in(1), p.named[d] + p.n_named);

@@ -74,8 +74,23 @@ typedef struct ge_session_options {
   uint32_t measure_budget_ms; /* of GE_PRICES_MEASURE, each compile, twice; 0 = 2000 */
   uint32_t reserved;
   const char*
-      skip_passes; /* rewrites not to run, "recognise-gelu,fold-batchnorm"; NULL = all run */
+      skip_passes;    /* rewrites not to run, "recognise-gelu,fold-batchnorm"; NULL = all run */
+  uint32_t denormals; /* GE_*_DENORMALS: of all engines, and of constants folded at load */
+  uint32_t numerics;  /* GE_*_NUMERICS */
 } ge_session_options;
+enum {
+  /* 0 = numbers below the least normal one (1.2e-38 in float32) count as zero, as operands and as
+   * results. Trained networks have them in dead channels, where they cost x86 a hundred times a
+   * normal number's time. What only moves or compares bits may hand one on. */
+  GE_FLUSH_DENORMALS = 0,
+  GE_KEEP_DENORMALS = 1
+};
+enum {
+  /* 0 = convolutions may be computed by Winograd's transforms where that is faster: more rounding
+   * (docs/numerics.md has the bound), the same places of infinities and NaN. */
+  GE_FAST_NUMERICS = 0,
+  GE_EXACT_NUMERICS = 1 /* sums of an operator's own products alone, in any order */
+};
 enum {
   /* 0 = cached. What engines ask is corrected by what was measured on this machine, kept in
    * $GE_CACHE_DIR (off = nothing is kept), else $XDG_CACHE_HOME/graphengine or

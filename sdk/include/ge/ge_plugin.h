@@ -20,6 +20,10 @@
  *  6. No exception, signal, exit or abort may leave the plugin. Failures are return codes; text
  *     goes into the caller's ge_err (which may be NULL).
  *  7. Sizes are bytes, times are nanoseconds, unless the name says otherwise.
+ *  8. query, compile, enqueue and copy are called in the session's floating-point mode: rounding to
+ *     nearest, no traps, denormals flushed or kept as the user wants (on x86 the calling thread's
+ *     MXCSR). Work that goes to other threads takes that mode along; a thread that is not the
+ *     plugin's own (a worker of OpenMP's is the application's too) gets its former one back.
  */
 #ifndef GE_PLUGIN_H_
 #define GE_PLUGIN_H_
@@ -35,7 +39,7 @@ extern "C" {
 #define GE_PLUGIN_MAGIC 0x4e49474c50454721ull /* "!GEPLGIN" read little-endian */
 /* Names this state of the structs: the first 8 bytes of the SHA-256 of tests/abi/layout.golden. The
  * ABI test recomputes it; enforced at load while GE_ABI_MAJOR is 0. */
-#define GE_HEADER_HASH 0x8aaa40892fc51662ull
+#define GE_HEADER_HASH 0x83f4347cad846961ull
 
 /* ---- basic words ---------------------------------------------------------------------------- */
 
@@ -467,13 +471,26 @@ typedef struct ge_host_api { /* valid from init to shutdown; all functions are t
   double call_ns;          /* an indirect call as enqueue is one, its arguments included */
   double fork_ns;          /* parallel_for over `threads` empty bodies; 0 with one thread */
   uint64_t cache_bytes[2]; /* L2 of a core, L3 of the machine; 0 = has none */
+  /* The floating-point control word (MXCSR on x86, else 0) that the calling thread has outside of
+   * the host's calls: threads that are made while it is set inherit it instead of rule 8's mode. */
+  uint32_t (*caller_fp)(ge_host*);
 } ge_host_api;
 enum { GE_ISA_NATIVE = 0, GE_ISA_SSE42 = 1, GE_ISA_AVX2 = 2, GE_ISA_AVX512 = 3 };
 
+enum { GE_DENORMALS_FLUSH = 0, GE_DENORMALS_KEEP = 1 };
+enum {
+  GE_NUMERICS_FAST = 0,
+  /* Products of an operator's own operands, summed in any order; no transform of operands first
+   * (Winograd, FFT, Strassen), whose error is bounded by the largest of a tile and not by a sum's
+   * own terms. Such kernels are not to be offered. */
+  GE_NUMERICS_EXACT = 1
+};
 typedef struct ge_create_args {
   ge_hdr h;
   const ge_host_api* host;
-  ge_str options; /* "key=value;key=value", from the user; may be empty */
+  ge_str options;     /* "key=value;key=value", from the user; may be empty */
+  uint32_t denormals; /* GE_DENORMALS_*: see rule 8; devices of their own follow it as they can */
+  uint32_t numerics;  /* GE_NUMERICS_* */
 } ge_create_args;
 
 typedef struct ge_engine_api {

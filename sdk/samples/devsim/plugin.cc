@@ -1,6 +1,7 @@
 // devsim: a simulated asynchronous device around another engine's .so. It exists to test a host:
 // its memory faults when the host touches it, its work is late by random times, and its failures
 // arrive through events. options.h lists what can be set.
+#include <cfenv>
 #include <cstdio>
 #include <memory>
 
@@ -65,6 +66,7 @@ void ExecDestroy(ge_exec* exec) {
 template <class Fill>
 ge_rc Queue(ge_stream* stream, Fill fill) {
   Task* task = stream->Take();
+  (void)std::fegetenv(&task->float_mode);
   const ge_rc rc = fill(task);
   if (rc == GE_OK) {
     stream->Queue(task);
@@ -190,7 +192,7 @@ ge_rc EngineCreate(const ge_create_args* args, ge_engine** out, ge_err* err) {
   return Guard(err, "devsim: create", [&]() -> ge_rc {
     auto engine = std::make_unique<ge_engine>();
     ge_rc rc = ParseOptions(args->options, &engine->options, err);
-    if (rc == GE_OK) rc = engine->wrapped.Create(engine->options.wrap, args->host, err);
+    if (rc == GE_OK) rc = engine->wrapped.Create(engine->options.wrap, *args, err);
     if (rc != GE_OK) return rc;
     engine->Describe();
     *out = engine.release();

@@ -1,6 +1,7 @@
 #include "stream.h"
 
 #include <algorithm>
+#include <cfenv>
 #include <chrono>
 
 #include "engine.h"
@@ -169,6 +170,7 @@ void ge_stream::Do(devsim::Task* task) {
     return;
   }
   if (error_.code != GE_OK) return;
+  (void)std::fesetenv(&task->float_mode);
   ge_err err = NoError();
   const ge_rc rc = task->kind == devsim::Task::Kind::kWait
                        ? WaitFor(*task, &err)

@@ -5,6 +5,7 @@
 #ifndef GE_SAMPLES_DEVSIM_STREAM_H_
 #define GE_SAMPLES_DEVSIM_STREAM_H_
 
+#include <cfenv>
 #include <condition_variable>
 #include <mutex>
 #include <thread>
@@ -41,6 +42,7 @@ namespace devsim {
 struct Task {
   enum class Kind { kLaunch, kCopy, kSignal, kWait } kind = Kind::kLaunch;
   Task* next = nullptr;
+  fenv_t float_mode;  // of the thread that queued it: the worker computes in it
   // kLaunch: everything that the launch points to is kept in `bufs` and `dims`.
   ge_exec* exec = nullptr;
   ge_launch launch;

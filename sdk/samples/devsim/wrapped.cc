@@ -61,14 +61,15 @@ Wrapped::~Wrapped() {
   if (engine_ != nullptr && desc_->engine_destroy != nullptr) desc_->engine_destroy(engine_);
 }
 
-ge_rc Wrapped::Create(const std::string& name, const ge_host_api* host, ge_err* err) {
+ge_rc Wrapped::Create(const std::string& name, const ge_create_args& own, ge_err* err) {
   ge_rc rc = Open(PathOf(name), &desc_, err);
   if (rc != GE_OK) return rc;
   std::memcpy(static_cast<void*>(&api_), desc_->engine,
               std::min<size_t>(desc_->engine->h.size, sizeof api_));
-  ge_create_args args = {};
+  ge_create_args args = {};  // what the host says to us, but for our options
+  std::memcpy(static_cast<void*>(&args), &own, std::min<size_t>(own.h.size, sizeof args));
   args.h = GE_HDR(ge_create_args, GE_TAG_CREATE_ARGS);
-  args.host = host;
+  args.options = {};
   rc = desc_->engine_create(&args, &engine_, err);
   if (rc != GE_OK || api_.devices == nullptr) return rc;
   const ge_device* device = nullptr;

@@ -13,7 +13,7 @@ class Wrapped {
  public:
   ~Wrapped();
   // Refuses engines that are asynchronous or have memory of their own.
-  ge_rc Create(const std::string& name, const ge_host_api* host, ge_err* err);
+  ge_rc Create(const std::string& name, const ge_create_args& own, ge_err* err);
   const ge_engine_api& api() const { return api_; }
   ge_engine* engine() const { return engine_; }
 

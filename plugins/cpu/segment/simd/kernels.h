@@ -147,7 +147,9 @@ struct Simd {
   void (*winograd_product)(const float* u, const float* v, float* m, int64_t tiles,
                            int64_t channels, int vectors);
   // One tile: m has a vector a position; y's h * w pixels, `pixel` floats apart, get bias added.
-  void (*winograd_output)(int h, int w, const float* m, int64_t position, const float* bias,
+  // False where a pixel is infinite or NaN before its bias: a transform spreads such values over
+  // the tile, and what is large overflows in it.
+  bool (*winograd_output)(int h, int w, const float* m, int64_t position, const float* bias,
                           float* y, int64_t pixel);
 };
 

@@ -283,7 +283,7 @@ void WinogradInput(int h, int w, const float* x, int64_t row, int64_t column, fl
                    int64_t position);
 void WinogradProduct(const float* u, const float* v, float* m, int64_t tiles, int64_t channels,
                      int vectors);
-void WinogradOutput(int h, int w, const float* m, int64_t position, const float* bias, float* y,
+bool WinogradOutput(int h, int w, const float* m, int64_t position, const float* bias, float* y,
                     int64_t pixel);
 
 }  // namespace GE_SIMD_ISA

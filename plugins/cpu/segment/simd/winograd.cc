@@ -67,8 +67,11 @@ void Input(const float* x, int64_t row, int64_t column, float* v, int64_t positi
   }
 }
 
+// A sum of all pixels tells whether one of them is not finite, for one addition each: infinities
+// and NaN stay such in any sum. (Pixels near the greatest float may look infinite together; the
+// caller then does more than it needs to.)
 template <int kH, int kW>
-void Output(const float* m, int64_t position, const float* bias, float* y, int64_t pixel) {
+bool Output(const float* m, int64_t position, const float* bias, float* y, int64_t pixel) {
   const Full d;
   V half[kH][kW + 2];
   for (int j = 0; j < kW + 2; ++j) {
@@ -78,11 +81,16 @@ void Output(const float* m, int64_t position, const float* bias, float* y, int64
     for (int i = 0; i < kH; ++i) half[i][j] = to[i];
   }
   const V b = hn::LoadU(d, bias);
+  V sum = hn::Zero(d);
   for (int i = 0; i < kH; ++i) {
     V to[kW];
     Back(half[i], to);
-    for (int j = 0; j < kW; ++j) hn::StoreU(hn::Add(to[j], b), d, y + (i * kW + j) * pixel);
+    for (int j = 0; j < kW; ++j) {
+      sum = hn::Add(sum, to[j]);
+      hn::StoreU(hn::Add(to[j], b), d, y + (i * kW + j) * pixel);
+    }
   }
+  return hn::AllTrue(d, hn::IsFinite(sum));
 }
 
 // Weights are read once for every group of tiles, the first time from memory: they are asked for
@@ -170,13 +178,14 @@ void WinogradInput(int h, int w, const float* x, int64_t row, int64_t column, fl
   }
 }
 
-void WinogradOutput(int h, int w, const float* m, int64_t position, const float* bias, float* y,
+bool WinogradOutput(int h, int w, const float* m, int64_t position, const float* bias, float* y,
                     int64_t pixel) {
   if (h == 4) {
-    w == 4 ? Output<4, 4>(m, position, bias, y, pixel) : Output<4, 2>(m, position, bias, y, pixel);
-  } else {
-    w == 4 ? Output<2, 4>(m, position, bias, y, pixel) : Output<2, 2>(m, position, bias, y, pixel);
+    return w == 4 ? Output<4, 4>(m, position, bias, y, pixel)
+                  : Output<4, 2>(m, position, bias, y, pixel);
   }
+  return w == 4 ? Output<2, 4>(m, position, bias, y, pixel)
+                : Output<2, 2>(m, position, bias, y, pixel);
 }
 
 void WinogradProduct(const float* u, const float* v, float* m, int64_t tiles, int64_t channels,
