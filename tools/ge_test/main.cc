@@ -5,6 +5,7 @@
 #include <cstring>
 #include <filesystem>
 
+#include "ge/base/exit_code.h"
 #include "tools/ge_test/abi_layout.h"
 #include "tools/ge_test/case.h"
 #include "tools/ge_test/commands.h"
@@ -143,4 +144,6 @@ int Main(int argc, char** argv) {
 }  // namespace
 }  // namespace ge::test
 
-int main(int argc, char** argv) { return ge::test::Main(argc, argv); }
+int main(int argc, char** argv) {
+  return ge::ExitCodeOf("ge-test", [&] { return ge::test::Main(argc, argv); });
+}
