@@ -14,7 +14,7 @@ struct BuildOptions;
 
 // BuildOptions::memory_limit_bytes, or the default: 768 MiB and 64 bytes for each that the caller
 // gave (payloads of the model, inputs of the run), at most three quarters of the machine's memory.
-// The nets of tools/bench need at most 8 bytes for each given one.
+// The nets of tools/bench/models.json have arenas of at most 3 bytes for each given one.
 uint64_t MemoryLimitOf(const BuildOptions& options);
 // How a message tells the user to raise it.
 inline constexpr const char* kRaiseMemoryLimit =

@@ -136,10 +136,11 @@ Status Session::LoadGraph(Graph graph) {
   double start = NowMs();
   struct Undo {  // however it ends
     Session* session;
+    Graph none[2];  // made now: there may be no memory then
     ~Undo() {
-      if (!session->loaded_) session->ForgetModel();
+      if (!session->loaded_) session->ForgetModel(none);
     }
-  } undo{this};
+  } undo{this, {}};
   graph_ = std::move(graph);
   loaded_graph_ = graph_;
   options_.build.given_bytes = PayloadBytes(graph_);
@@ -149,8 +150,8 @@ Status Session::LoadGraph(Graph graph) {
   return {};
 }
 
-void Session::ForgetModel() {
-  graph_ = Graph(), loaded_graph_ = Graph();
+void Session::ForgetModel(Graph (&none)[2]) noexcept {
+  graph_ = std::move(none[0]), loaded_graph_ = std::move(none[1]);
   states_.clear(), times_.clear();
   weight_bytes_ = import_copied_bytes_ = 0;
   load_ms_ = 0;

@@ -148,8 +148,9 @@ class Session {
   // predicted and another is clearly cheaper by what is known now.
   void ReplanIfSurprised(std::string_view entry, std::span<const TensorView> inputs,
                          const std::shared_ptr<Compiled>& c);
-  Status Prepare();    // verify, infer, rewrite, states
-  void ForgetModel();  // all that a load which failed has left
+  Status Prepare();  // verify, infer, rewrite, states
+  // All that a load which failed has left; `none` are two empty graphs, made before.
+  void ForgetModel(Graph (&none)[2]) noexcept;
   Status InitStates();
   // Payloads of the model and these inputs: what the default limit of memory goes by.
   uint64_t GivenBytes(std::span<const TensorView> inputs) const;

@@ -34,13 +34,7 @@ Result<Pool> PoolOf(const Node& n) {
   const std::vector<int64_t>& begins = AttrInts(n, "ngram_counts");
   Pool pool;
   pool.columns = AttrInts(n, "ngram_indexes");
-  for (const int64_t i : pool.columns) {
-    if (i < 0 || i == INT64_MAX) {
-      return Status(Code::kInvalidArgument,
-                    fmt::format("attribute 'ngram_indexes' holds {}, wanted a column from 0", i));
-    }
-    pool.width = std::max(pool.width, i + 1);
-  }
+  for (const int64_t i : pool.columns) pool.width = std::max(pool.width, i + 1);
   size_t number = 0;
   for (size_t k = 0; k < begins.size(); ++k) {
     const int64_t end = k + 1 < begins.size() ? begins[k + 1] : static_cast<int64_t>(items.size());

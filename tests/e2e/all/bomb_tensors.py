@@ -113,6 +113,11 @@ def pad_negative():
     return model([node("Pad", "x p", "y")], [const("p", [-(1 << 62), 1 << 62])])
 
 
+@bomb(sizes=(1 << 30, 1 << 40))
+def input_declared(n):
+    return model([node("Relu", "x", "y")], inputs=[("x", F, [n])])
+
+
 @bomb()
 def dims_near_2_63():
     return model([node("Relu", "x", "y")], inputs=[("x", F, [1 << 62, 4])])
