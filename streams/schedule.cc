@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <limits>
 #include <numeric>
+#include <set>
 
 #include "ge/plan/uses.h"
 
@@ -81,16 +81,14 @@ class Player {
     for (uint32_t t = 0; t < tasks.size(); ++t) {
       open_[t] = static_cast<uint32_t>(tasks[t].before.size());
       for (uint32_t p : tasks[t].before) after_[p].push_back(t);
-      if (open_[t] == 0) ready_.push_back(t);
+      if (open_[t] == 0) AddReady(t);
     }
   }
 
   Schedule Run() {
     Schedule s;
-    while (!ready_.empty()) {
-      const size_t at = Next();
-      const uint32_t t = ready_[at];
-      ready_.erase(ready_.begin() + at);
+    uint32_t t = 0;
+    while (Next(&t)) {
       if (tasks_[t].device == 0) {
         host_ = finish_[t] = std::max(host_, ReadyAt(t)) + tasks_[t].ns;
       } else {
@@ -99,7 +97,7 @@ class Player {
       }
       s.order.push_back(t);
       for (uint32_t n : after_[t]) {
-        if (--open_[n] == 0) ready_.push_back(n);
+        if (--open_[n] == 0) AddReady(n);
       }
     }
     s.ns = host_;
@@ -126,29 +124,48 @@ class Player {
     return at;
   }
 
-  bool Precedes(uint32_t a, uint32_t b) const {
-    if (policy_.by_rank && rank_[a] != rank_[b]) return rank_[a] > rank_[b];
-    return a < b;
+  // A ready task; what `at` says cannot change any more.
+  struct Ready {
+    double at = 0;    // until when the host must wait for it
+    double rank = 0;  // 0 where the order on entry counts alone
+    uint32_t task = 0;
+  };
+  struct Precedes {
+    bool operator()(const Ready& a, const Ready& b) const {
+      return a.rank != b.rank ? a.rank > b.rank : a.task < b.task;
+    }
+  };
+  struct Sooner {
+    bool operator()(const Ready& a, const Ready& b) const {
+      return a.at != b.at ? a.at < b.at : Precedes()(a, b);
+    }
+  };
+
+  void AddReady(uint32_t t) {
+    const bool host = tasks_[t].device == 0;
+    const double at = host ? ReadyAt(t) : BlockedUntil(t);
+    later_[host ? 1 : 0].insert({at, policy_.by_rank ? rank_[t] : 0, t});
   }
 
-  size_t Next() const {
-    size_t best = ready_.size();
-    double best_at = std::numeric_limits<double>::infinity();
-    bool best_queues = false;
-    for (size_t i = 0; i < ready_.size(); ++i) {
-      const uint32_t t = ready_[i];
-      const double blocked = tasks_[t].device == 0 ? ReadyAt(t) : BlockedUntil(t);
-      const bool queues = tasks_[t].device != 0 && blocked <= host_;
-      const double at = queues ? host_ : std::max(host_, blocked);
-      const bool better = best == ready_.size() || (queues != best_queues ? queues
-                                                    : at != best_at       ? at < best_at
-                                                                    : Precedes(t, ready_[best]));
-      if (!better) continue;
-      best = i;
-      best_at = at;
-      best_queues = queues;
+  // Takes a task that can be queued without waiting, else one that the host can do now, else the
+  // one that waits the least. False when none is left.
+  bool Next(uint32_t* t) {
+    for (int host : {0, 1}) {
+      std::set<Ready, Sooner>& later = later_[host];
+      while (!later.empty() && later.begin()->at <= host_) {
+        now_[host].insert(later.extract(later.begin()).value());
+      }
     }
-    return best;
+    for (int host : {0, 1}) {
+      if (now_[host].empty()) continue;
+      *t = now_[host].extract(now_[host].begin()).value().task;
+      return true;
+    }
+    if (later_[0].empty() && later_[1].empty()) return false;
+    const bool host = later_[0].empty() ||
+                      (!later_[1].empty() && Sooner()(*later_[1].begin(), *later_[0].begin()));
+    *t = later_[host].extract(later_[host].begin()).value().task;
+    return true;
   }
 
   // The stream that t takes when all of them can start it at the same time.
@@ -210,7 +227,9 @@ class Player {
   std::vector<double> finish_;             // by task
   std::vector<uint32_t> open_;             // by task: predecessors not issued yet
   std::vector<std::vector<uint32_t>> after_;
-  std::vector<uint32_t> ready_;
+  // Ready tasks of devices [0] and of the host [1]: those that nothing holds up, and the others.
+  std::set<Ready, Precedes> now_[2];
+  std::set<Ready, Sooner> later_[2];
 };
 
 }  // namespace

@@ -231,15 +231,14 @@ Status GraphExporter::AddNode(Scope* s, const Node& n) {
 }
 
 Status GraphExporter::Nodes(Scope* s) {
+  const std::set<ValueId> results(s->f->results.begin(), s->f->results.end());
   for (const Node& n : s->f->nodes) {
     GE_RETURN_IF_ERROR(AddNode(s, n));
     for (const ValueId v : n.outputs) {
       if (v == 0 || !s->own[v] || IsCall(n)) continue;
       wire::ValueInfo info;
       AddInfo(*s, v, s->names[v], &info);
-      const auto& results = s->f->results;
-      const bool is_result = std::find(results.begin(), results.end(), v) != results.end();
-      if (info.has_type() && !is_result) *s->out->add_value_info() = std::move(info);
+      if (info.has_type() && results.count(v) == 0) *s->out->add_value_info() = std::move(info);
     }
   }
   return {};

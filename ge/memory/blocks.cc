@@ -1,8 +1,12 @@
 #include "ge/memory/blocks.h"
 
 #include <algorithm>
-#include <map>
 #include <numeric>
+#include <unordered_map>
+#include <utility>
+
+#include "ge/memory/conflicts.h"
+#include "ge/memory/moments.h"
 
 namespace ge::memory {
 namespace {
@@ -27,6 +31,7 @@ class AliasChooser {
     for (uint32_t i = 0; i < f_.code.size(); ++i) {
       if (f_.code[i].op != PlanOp::kLaunch) continue;
       const PlanSegment& s = f_.segments[f_.code[i].segment];
+      Permissions(s);
       for (uint32_t o = 0; o < s.outputs.size(); ++o) Output(i, s, o);
       for (PlanValueId v : s.internals) Internal(v);
     }
@@ -34,13 +39,24 @@ class AliasChooser {
   }
 
  private:
-  // Output o of the launch `i` over the smallest input that permits it and ends there.
+  // Sorts what the segment permits, so that each output finds its own.
+  void Permissions(const PlanSegment& s) {
+    permitted_ = s.may_alias;
+    std::sort(permitted_.begin(), permitted_.end());
+    positions_.clear();
+    if (permitted_.empty()) return;
+    for (uint32_t p = 0; p < s.inputs.size(); ++p) positions_.emplace_back(s.inputs[p], p);
+    std::sort(positions_.begin(), positions_.end());
+  }
+
+  // Output o of the launch `i` over the smallest input that permits it and ends there; of several
+  // the one at the first position.
   void Output(uint32_t i, const PlanSegment& s, uint32_t o) {
     const PlanValueId output = s.outputs[o];
     PlanValueId best = 0;
-    for (const auto& [out, in] : s.may_alias) {
-      if (out != o || in >= s.inputs.size()) continue;
-      const PlanValueId input = s.inputs[in];
+    auto it = std::lower_bound(permitted_.begin(), permitted_.end(), std::pair(o, 0u));
+    for (; it != permitted_.end() && it->first == o && it->second < s.inputs.size(); ++it) {
+      const PlanValueId input = s.inputs[it->second];
       if (!MayOverwrite(i, s, o, input)) continue;
       if (!best || f_.values[input].bytes < f_.values[best].bytes) best = input;
     }
@@ -56,14 +72,17 @@ class AliasChooser {
     if (from.domain != to.domain || !NearlyFills(to.bytes, from.bytes)) return false;
     if (overwritten_[input]) return false;
     // A value given at several positions needs the permission at each of them.
-    for (uint32_t p = 0; p < s.inputs.size(); ++p) {
-      const std::pair<uint32_t, uint32_t> pair{o, p};
-      if (s.inputs[p] == input &&
-          std::find(s.may_alias.begin(), s.may_alias.end(), pair) == s.may_alias.end()) {
+    auto at = std::lower_bound(positions_.begin(), positions_.end(), std::pair(input, 0u));
+    for (; at != positions_.end() && at->first == input; ++at) {
+      if (!std::binary_search(permitted_.begin(), permitted_.end(), std::pair(o, at->second))) {
         return false;
       }
     }
-    return life_.OverBefore(input, i, i) && Fits(s.outputs[o], input);
+    if (!life_.OverBefore(input, i, i)) return false;
+    // Of the other values of the input's block only the one in whose place it lies may not be over:
+    // what was over before that is over before all that comes behind it.
+    const PlanValueId before = a_.of[input];
+    return !before || !life_.Together(before, s.outputs[o]);
   }
 
   void Internal(PlanValueId v) {
@@ -79,108 +98,58 @@ class AliasChooser {
     if (life_.Together(v, other) && Fits(v, other)) Join(v, other);
   }
 
-  // v is never live together with another value of the block than `place`.
+  // The internal value v is never live together with another value of the block than `place`.
   bool Fits(PlanValueId v, PlanValueId place) const {
     const auto found = members_.find(a_.block[place]);
     if (found == members_.end()) return true;
-    return std::all_of(found->second.begin(), found->second.end(),
-                       [&](PlanValueId m) { return m == place || !life_.Together(m, v); });
+    const Members& block = found->second;
+    // In a chain of values in place all but the last are over: nothing to look through.
+    const bool over =
+        f_.values[v].first_step > (block.latest == place ? block.second_step : block.latest_step);
+    return over || std::all_of(block.values.begin(), block.values.end(),
+                               [&](PlanValueId m) { return m == place || !life_.Together(m, v); });
   }
 
   void Join(PlanValueId v, PlanValueId place) {
     // v starts here, so it heads no block of its own yet unless something joined it before.
     if (a_.of[v] || a_.block[v] != v || members_.count(v)) return;
-    auto& members = members_[a_.block[place]];
-    if (members.empty()) members.push_back(a_.block[place]);
-    members.push_back(v);
+    Members& members = members_[a_.block[place]];
+    if (members.values.empty()) Add(a_.block[place], &members);
+    Add(v, &members);
     a_.of[v] = place;
     a_.block[v] = a_.block[place];
     overwritten_[place] = true;
   }
 
+  struct Members {
+    std::vector<PlanValueId> values;
+    // Of internal values: the one that ends last, its last step, and the last step of the others.
+    PlanValueId latest = 0;
+    uint32_t latest_step = 0, second_step = 0;
+  };
+
+  void Add(PlanValueId v, Members* to) const {
+    const uint32_t step = f_.values[v].last_step;
+    const bool latest = to->values.empty() || step >= to->latest_step;
+    if (!to->values.empty()) {
+      to->second_step = std::max(to->second_step, latest ? to->latest_step : step);
+    }
+    if (latest) to->latest = v, to->latest_step = step;
+    to->values.push_back(v);
+  }
+
   const PlanFunction& f_;
   const Lifetimes& life_;
   Aliases a_;
-  std::map<PlanValueId, std::vector<PlanValueId>> members_;  // of blocks with more than one
+  std::unordered_map<PlanValueId, Members> members_;         // of blocks with more than one
+  std::vector<std::pair<uint32_t, uint32_t>> permitted_;     // of the segment: output, input
+  std::vector<std::pair<PlanValueId, uint32_t>> positions_;  // of the segment's inputs
   std::vector<bool> overwritten_;
 };
 
 bool InArena(PlanValueKind kind) {
   return kind == PlanValueKind::kTransient || kind == PlanValueKind::kInternal ||
          kind == PlanValueKind::kWorkspace;
-}
-
-// Numbers the moments of a function: one for each instruction, and one for each step at which some
-// internal value of a launch starts or ends.
-class Moments {
- public:
-  explicit Moments(const PlanFunction& f) : f_(f), steps_(f.segments.size()) {
-    for (uint32_t s = 0; s < f.segments.size(); ++s) {
-      for (PlanValueId v : f.segments[s].internals) {
-        steps_[s].push_back(f.values[v].first_step);
-        steps_[s].push_back(f.values[v].last_step);
-      }
-      std::sort(steps_[s].begin(), steps_[s].end());
-      steps_[s].erase(std::unique(steps_[s].begin(), steps_[s].end()), steps_[s].end());
-    }
-    uint32_t at = 0;
-    for (const Instruction& in : f.code) {
-      begin_.push_back(at);
-      const bool launch = in.op == PlanOp::kLaunch;
-      at += std::max<uint32_t>(1, launch ? static_cast<uint32_t>(steps_[in.segment].size()) : 1);
-    }
-    begin_.push_back(at);
-  }
-
-  void Fill(const Lifetimes& life, PlanValueId v, PackBlock* b) const {
-    if (f_.code.empty()) return;
-    const PlanValue& value = f_.values[v];
-    uint32_t first = begin_[life.first(v)], last = begin_[life.last(v) + 1] - 1;
-    if (value.kind == PlanValueKind::kInternal) {
-      const auto& steps = steps_[value.segment];
-      const auto rank = [&](uint32_t step) {
-        return static_cast<uint32_t>(std::lower_bound(steps.begin(), steps.end(), step) -
-                                     steps.begin());
-      };
-      last = first + rank(value.last_step);
-      first += rank(value.first_step);
-    }
-    b->first = std::min(b->first, first);
-    b->last = std::max(b->last, last);
-  }
-
- private:
-  const PlanFunction& f_;
-  std::vector<std::vector<uint32_t>> steps_;  // by segment
-  std::vector<uint32_t> begin_;               // by instruction
-};
-
-void FindConflicts(const PlanFunction& f, const Lifetimes& life, DomainBlocks* d) {
-  std::vector<uint32_t> order(d->blocks.size());
-  std::iota(order.begin(), order.end(), 0);
-  std::stable_sort(order.begin(), order.end(),
-                   [&](uint32_t a, uint32_t b) { return d->blocks[a].first < d->blocks[b].first; });
-  const auto together = [&](uint32_t a, uint32_t b) {
-    for (PlanValueId va : d->members[a]) {
-      for (PlanValueId vb : d->members[b]) {
-        if (life.Together(va, vb)) return true;
-      }
-    }
-    return false;
-  };
-  // With the host alone, issue order is time.
-  const bool one_stream = f.streams.size() <= 1;
-  for (size_t i = 0; i < order.size(); ++i) {
-    PackBlock& a = d->blocks[order[i]];
-    if (a.bytes == 0) continue;
-    for (size_t j = i + 1; j < order.size(); ++j) {
-      PackBlock& b = d->blocks[order[j]];
-      if (one_stream && b.first > a.last) break;
-      if (b.bytes == 0 || !together(order[i], order[j])) continue;
-      a.conflicts.push_back(order[j]);
-      b.conflicts.push_back(order[i]);
-    }
-  }
 }
 
 }  // namespace
@@ -194,25 +163,36 @@ DomainBlocks MakeBlocks(const PlanFunction& f, const std::vector<PlanUses>& uses
                         bool reuse) {
   DomainBlocks d;
   const Moments moments(f);
-  std::vector<uint32_t> index(f.values.size(), UINT32_MAX);
+  std::vector<BlockMember> members;
+  std::vector<bool> writing(std::max<size_t>(1, f.streams.size()));
   for (PlanValueId v = 1; v < f.values.size(); ++v) {
     const PlanValue& value = f.values[v];
     const bool used = uses[v].writer != kNoInstruction || !uses[v].readers.empty();
     if (value.domain != domain || !InArena(value.kind) || !used) continue;
-    uint32_t& at = index[aliases.block[v]];
+    members.push_back({v, 0, {}});
+    if (uses[v].writer != kNoInstruction) writing[f.code[uses[v].writer].stream] = true;
+  }
+  std::vector<uint32_t> index(f.values.size(), UINT32_MAX);
+  for (BlockMember& m : members) {
+    const PlanValue& value = f.values[m.value];
+    uint32_t& at = index[aliases.block[m.value]];
     if (at == UINT32_MAX) {
       at = static_cast<uint32_t>(d.blocks.size());
       d.members.emplace_back();
       d.blocks.emplace_back();
       d.blocks.back().first = UINT32_MAX;
     }
-    d.members[at].push_back(v);
+    d.members[at].push_back(m.value);
+    m.block = at;
+    m.stay = moments.Of(life, m.value, writing);
     PackBlock& b = d.blocks[at];
     b.bytes = std::max(b.bytes, value.bytes > 0 ? value.bytes + gap : 0);
     b.align = std::max(b.align, value.align);
-    moments.Fill(life, v, &b);
+    b.first = std::min(b.first, m.stay.first);
+    b.last = std::max(b.last, m.stay.used_last);
+    b.until = std::max(b.until, m.stay.until());
   }
-  if (reuse) FindConflicts(f, life, &d);
+  if (reuse) d.by_time_alone = !FindConflicts(life, std::move(members), &d.blocks);
   return d;
 }
 

@@ -22,6 +22,7 @@ Aliases ChooseAliases(const PlanFunction& f, const Lifetimes& life, bool take);
 struct DomainBlocks {
   std::vector<std::vector<PlanValueId>> members;  // by block
   std::vector<PackBlock> blocks;                  // conflicts filled when asked
+  bool by_time_alone = false;                     // too many conflicts to list: PackInOrder
 };
 
 // The values of `domain` that belong in its transient arena. `gap` is added to every block that

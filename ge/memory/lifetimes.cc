@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 
 namespace ge::memory {
 namespace {
@@ -24,7 +25,7 @@ Result<Lifetimes> Lifetimes::Make(const PlanFunction& f, const std::vector<PlanU
   l.index_.resize(n);
   l.clock_.resize(size_t{n} * k);
   std::vector<uint32_t> now(size_t{k} * k);  // by stream: its clock
-  std::vector<uint32_t> count(k);
+  l.of_stream_.resize(k);
   std::vector<std::vector<uint32_t>> signals(f.events.size());
   for (uint32_t i = 0; i < n; ++i) {
     const Instruction& in = f.code[i];
@@ -36,7 +37,8 @@ Result<Lifetimes> Lifetimes::Make(const PlanFunction& f, const std::vector<PlanU
                                 i, in.stream, in.event, k, f.events.size()));
     }
     l.stream_[i] = in.stream;
-    l.index_[i] = count[in.stream]++;
+    l.index_[i] = static_cast<uint32_t>(l.of_stream_[in.stream].size());
+    l.of_stream_[in.stream].push_back(i);
     uint32_t* own = &now[size_t{in.stream} * k];
     const auto join = [&](const uint32_t* other) {
       for (uint32_t s = 0; s < k; ++s) own[s] = std::max(own[s], other[s]);
@@ -44,8 +46,9 @@ Result<Lifetimes> Lifetimes::Make(const PlanFunction& f, const std::vector<PlanU
     join(&now[0]);  // all that the host had executed when this was queued
     if (in.op == PlanOp::kWait && in.event_value > 0) {
       const auto& of_event = signals[in.event];
-      const auto reached = std::find_if(of_event.begin(), of_event.end(), [&](uint32_t s) {
-        return f.code[s].event_value >= in.event_value;
+      // An event's values ascend.
+      const auto reached = std::partition_point(of_event.begin(), of_event.end(), [&](uint32_t s) {
+        return f.code[s].event_value < in.event_value;
       });
       if (reached == of_event.end()) return EarlyWait(i, in);
       join(&l.clock_[size_t{*reached} * k]);
@@ -87,8 +90,21 @@ bool Lifetimes::OverBefore(PlanValueId v, uint32_t i, uint32_t except) const {
   const auto over = [&](uint32_t use) {
     return use == kNoInstruction || use == except || clock[stream_[use]] > index_[use];
   };
+  // The last reader first: of many launches that each ask, all but one find their answer there.
   return over(uses_[v].writer) &&
-         std::all_of(uses_[v].readers.begin(), uses_[v].readers.end(), over);
+         std::all_of(uses_[v].readers.rbegin(), uses_[v].readers.rend(), over);
+}
+
+uint32_t Lifetimes::OverFrom(PlanValueId v, const std::vector<bool>& streams) const {
+  uint32_t from = 0;
+  for (uint32_t s = 0; s < streams_; ++s) {
+    if (!streams[s]) continue;
+    const std::vector<uint32_t>& list = of_stream_[s];
+    const auto it = std::partition_point(list.begin(), list.end(),
+                                         [&](uint32_t i) { return !OverBefore(v, i); });
+    if (it != list.begin()) from = std::max(from, *std::prev(it) + 1);
+  }
+  return from;
 }
 
 bool Lifetimes::Together(PlanValueId a, PlanValueId b) const {

@@ -20,6 +20,9 @@ class Lifetimes {
 
   // Instruction i runs after every use of v but that by instruction `except`.
   bool OverBefore(PlanValueId v, uint32_t i, uint32_t except = kNoInstruction) const;
+  // The first place in issue order from which on every instruction of those streams, if there are
+  // any, runs after all uses of v.
+  uint32_t OverFrom(PlanValueId v, const std::vector<bool>& streams) const;
   // The two may hold bytes at one moment; values of one launch's inside by their steps.
   bool Together(PlanValueId a, PlanValueId b) const;
 
@@ -34,10 +37,11 @@ class Lifetimes {
     uint32_t first_step = 0, last_step = 0;
   };
   uint32_t streams_ = 1;
-  std::vector<uint32_t> stream_, index_;  // by instruction
-  std::vector<uint32_t> clock_;           // by instruction and stream: finished when it starts
-  std::vector<uint32_t> end_;             // by value and stream: must have finished
-  std::vector<uint32_t> first_, last_;    // by value
+  std::vector<std::vector<uint32_t>> of_stream_;  // instructions of each stream
+  std::vector<uint32_t> stream_, index_;          // by instruction
+  std::vector<uint32_t> clock_;         // by instruction and stream: finished when it starts
+  std::vector<uint32_t> end_;           // by value and stream: must have finished
+  std::vector<uint32_t> first_, last_;  // by value
   std::vector<PlanUses> uses_;
   std::vector<Inside> inside_;  // by value
 };

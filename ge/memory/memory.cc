@@ -106,7 +106,10 @@ Status AssignFunction(Plan* plan, PlanFunction* f, const MemoryOptions& options)
     const DomainBlocks d =
         memory::MakeBlocks(*f, uses, life, aliases, domain, options.gap_bytes, options.reuse);
     if (d.blocks.empty()) continue;
-    Place(d, options.reuse ? memory::Pack(d.blocks) : PackApart(d.blocks), domain, plan, f);
+    PackResult packed = !options.reuse    ? PackApart(d.blocks)
+                        : d.by_time_alone ? memory::PackInOrder(d.blocks)
+                                          : memory::Pack(d.blocks);
+    Place(d, packed, domain, plan, f);
   }
   return {};
 }

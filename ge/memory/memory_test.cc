@@ -227,6 +227,89 @@ TEST(Memory, PackIsNearTheBestOfAllOrders) {
   EXPECT_GE(optimal, 95);
 }
 
+// Twice as many values live together as pairs of them are listed; then, as often, others.
+TEST(Memory, ManyValuesThatLiveTogetherTakeNoPairs) {
+  constexpr int kTogether = 4000;
+  SmallPlan p(0);
+  PlanValueId at = p.Input("x", 64);
+  int64_t most = 0;
+  for (int round = 0; round < 3; ++round) {
+    std::vector<PlanValueId> all;
+    int64_t bytes = 64;
+    for (int i = 0; i < kTogether; ++i) {
+      all.push_back(p.Value("v", 64 * (1 + (i + round) % 3)));
+      bytes += 64 * (1 + (i + round) % 3);
+      p.Launch(kRef, {at}, {all.back()});
+    }
+    at = round == 2 ? p.Output("y", 64) : p.Value("sum", 64);
+    p.Launch(kRef, all, {at});
+    most = std::max(most, bytes);
+  }
+  ASSERT_TRUE(AssignMemory(&p.plan).ok());
+  const CheckReport report = Proved(p.plan);
+  EXPECT_GE(report.max_live_bytes[0], most - 64);
+  EXPECT_LE(report.arena_bytes[0], report.max_live_bytes[0] * 105 / 100);
+}
+
+// Nothing here may look at all members of a block for each of them: 60,000 in one place, in a chain
+// of launches and inside one launch.
+TEST(Memory, LongChainsInPlace) {
+  constexpr uint32_t kLength = 60000;
+  SmallPlan p(0);
+  PlanValueId at = p.Value("v0", 1024);
+  p.Launch(kRef, {p.Input("x", 1024)}, {at});
+  for (uint32_t i = 1; i < kLength; ++i) {
+    const PlanValueId next = p.Value("v", 1024);
+    p.Launch(kRef, {at}, {next}, 1000, {{0, 0}});
+    at = next;
+  }
+  const SegmentId last = p.Launch(kRef, {at}, {p.Output("y", 1024)});
+  p.f().segments[last].n_step = kLength + 1;
+  for (uint32_t i = 0; i < kLength; ++i) {
+    const PlanValueId v = p.Internal(last, "i", 512, i, i + 1);
+    if (i > 0) p.value(v).internal_alias = v - 1;
+  }
+  ASSERT_TRUE(AssignMemory(&p.plan).ok());
+  const CheckReport report = Proved(p.plan);
+  EXPECT_EQ(report.arena_bytes[0], 1024 + 512);
+  EXPECT_EQ(report.max_live_bytes[0], 1024 + 512);
+  EXPECT_EQ(report.proved_pairs, 2 * (int64_t{kLength} * (kLength - 1) / 2));
+}
+
+TEST(Memory, AWalkThroughTimePacksLegallyAndNearTheFloor) {
+  test::Random random(11);
+  double sum = 0, worst = 0;
+  constexpr int kRounds = 100;
+  for (int round = 0; round < kRounds; ++round) {
+    std::vector<memory::PackBlock> blocks(200);
+    std::vector<int64_t> live(100);
+    for (auto& b : blocks) {
+      b.bytes = 1 + random.Below(1000);
+      b.align = int64_t{1} << random.Below(7);
+      b.first = random.Below(80);
+      b.last = b.until = b.first + random.Below(20);
+      for (uint32_t t = b.first; t <= b.until; ++t) live[t] += b.bytes;
+    }
+    const memory::PackResult r = memory::PackInOrder(blocks);
+    for (size_t i = 0; i < blocks.size(); ++i) {
+      ASSERT_EQ(r.offset[i] % blocks[i].align, 0);
+      ASSERT_LE(r.offset[i] + blocks[i].bytes, r.bytes);
+      for (size_t j = 0; j < i; ++j) {
+        const bool apart = blocks[i].first > blocks[j].until || blocks[j].first > blocks[i].until ||
+                           r.offset[i] >= r.offset[j] + blocks[j].bytes ||
+                           r.offset[j] >= r.offset[i] + blocks[i].bytes;
+        ASSERT_TRUE(apart) << "round " << round << ": blocks " << i << " and " << j;
+      }
+    }
+    const double ratio = static_cast<double>(r.bytes) /
+                         static_cast<double>(*std::max_element(live.begin(), live.end()));
+    sum += ratio, worst = std::max(worst, ratio);
+  }
+  std::printf("PackInOrder: arena / max-live of 100 problems: mean %.3f, worst %.3f (seed 11)\n",
+              sum / kRounds, worst);
+  EXPECT_LE(sum / kRounds, 1.25);
+}
+
 TEST(Memory, FiveThousandValuesInASecond) {
   test::GeneratorOptions options;
   options.segments = 1600;

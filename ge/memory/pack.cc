@@ -1,8 +1,15 @@
 #include "ge/memory/pack.h"
 
 #include <algorithm>
+#include <bit>
+#include <functional>
+#include <iterator>
 #include <limits>
+#include <map>
 #include <numeric>
+#include <queue>
+#include <set>
+#include <utility>
 
 namespace ge::memory {
 namespace {
@@ -16,6 +23,27 @@ constexpr int kSearchRounds = 400;
 constexpr int64_t kNearFloor = 256;
 
 int64_t AlignUp(int64_t n, int64_t align) { return (n + align - 1) & ~(align - 1); }
+
+// The greatest element between two places: a table of the maxima of all runs of 2^k elements.
+class RangeMaximum {
+ public:
+  explicit RangeMaximum(const std::vector<int64_t>& values) : levels_{values} {
+    for (size_t run = 1; 2 * run <= values.size(); run *= 2) {
+      const std::vector<int64_t>& half = levels_.back();
+      std::vector<int64_t> level(values.size() - 2 * run + 1);
+      for (size_t i = 0; i < level.size(); ++i) level[i] = std::max(half[i], half[i + run]);
+      levels_.push_back(std::move(level));
+    }
+  }
+
+  int64_t Of(uint32_t first, uint32_t last) const {
+    const int k = std::bit_width(last - first + 1) - 1;
+    return std::max(levels_[k][first], levels_[k][last + 1 - (uint32_t{1} << k)]);
+  }
+
+ private:
+  std::vector<std::vector<int64_t>> levels_;
+};
 
 class Packer {
  public:
@@ -84,9 +112,9 @@ class Packer {
     };
     // Breadth: the fullest moment that a block lives through; then by size.
     std::vector<int64_t> breadth(blocks_.size());
+    const RangeMaximum fullest(live_);
     for (uint32_t i = 0; i < blocks_.size(); ++i) {
-      breadth[i] =
-          *std::max_element(live_.begin() + blocks_[i].first, live_.begin() + blocks_[i].last + 1);
+      breadth[i] = fullest.Of(blocks_[i].first, blocks_[i].last);
     }
     using Pair = std::pair<int64_t, int64_t>;
     return {
@@ -190,8 +218,94 @@ class Packer {
   uint64_t random_ = 0x9e3779b97f4a7c15ull;
 };
 
+// The bytes of an arena that nobody holds at one moment; joined where they touch.
+class Gaps {
+ public:
+  // The start of a place for the block: in the smallest gap of a few that may do, else at the end
+  // of the arena, whose free bytes it then takes with it.
+  int64_t Take(const PackBlock& b) {
+    constexpr int kLook = 16;  // gaps that are large enough, but not once aligned
+    auto it = by_size_.lower_bound({b.bytes, 0});
+    for (int i = 0; i < kLook && it != by_size_.end(); ++i, ++it) {
+      const int64_t begin = it->second, end = begin + it->first, at = AlignUp(begin, b.align);
+      if (at + b.bytes > end) continue;
+      Remove(begin);
+      Add(begin, at);
+      Add(at + b.bytes, end);
+      return at;
+    }
+    int64_t begin = bytes_;
+    if (!by_place_.empty() && by_place_.rbegin()->second == bytes_)
+      begin = by_place_.rbegin()->first;
+    const int64_t at = AlignUp(begin, b.align);
+    if (begin < bytes_) Remove(begin);
+    Add(begin, at);
+    bytes_ = std::max(bytes_, at + b.bytes);
+    return at;
+  }
+
+  void Return(int64_t begin, int64_t end) {
+    auto behind = by_place_.lower_bound(begin);
+    if (behind != by_place_.end() && behind->first == end) {
+      end = behind->second;
+      Remove(behind->first);
+    }
+    behind = by_place_.lower_bound(begin);
+    if (behind != by_place_.begin() && std::prev(behind)->second == begin) {
+      begin = std::prev(behind)->first;
+      Remove(begin);
+    }
+    Add(begin, end);
+  }
+
+  int64_t bytes() const { return bytes_; }
+
+ private:
+  void Add(int64_t begin, int64_t end) {
+    if (begin >= end) return;
+    by_place_.emplace(begin, end);
+    by_size_.emplace(end - begin, begin);
+  }
+
+  void Remove(int64_t begin) {
+    const auto it = by_place_.find(begin);
+    by_size_.erase({it->second - begin, begin});
+    by_place_.erase(it);
+  }
+
+  std::map<int64_t, int64_t> by_place_;            // begin -> end
+  std::set<std::pair<int64_t, int64_t>> by_size_;  // size, begin
+  int64_t bytes_ = 0;                              // of the arena
+};
+
 }  // namespace
 
 PackResult Pack(const std::vector<PackBlock>& blocks) { return Packer(blocks).Run(); }
+
+PackResult PackInOrder(const std::vector<PackBlock>& blocks) {
+  PackResult r;
+  r.offset.assign(blocks.size(), 0);
+  std::vector<uint32_t> order(blocks.size());
+  std::iota(order.begin(), order.end(), 0);
+  std::stable_sort(order.begin(), order.end(), [&](uint32_t a, uint32_t b) {
+    return std::pair(blocks[a].first, -blocks[a].bytes) <
+           std::pair(blocks[b].first, -blocks[b].bytes);
+  });
+  Gaps gaps;
+  using End = std::pair<uint32_t, uint32_t>;  // until, block
+  std::priority_queue<End, std::vector<End>, std::greater<>> held;
+  for (const uint32_t i : order) {
+    const PackBlock& b = blocks[i];
+    if (b.bytes == 0) continue;
+    for (; !held.empty() && held.top().first < b.first; held.pop()) {
+      const uint32_t done = held.top().second;
+      gaps.Return(r.offset[done], r.offset[done] + blocks[done].bytes);
+    }
+    r.offset[i] = gaps.Take(b);
+    held.emplace(b.until, i);
+  }
+  r.bytes = gaps.bytes();
+  return r;
+}
 
 }  // namespace ge::memory

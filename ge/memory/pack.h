@@ -10,6 +10,7 @@ namespace ge::memory {
 struct PackBlock {
   int64_t bytes = 0, align = 1;     // align: a power of two
   uint32_t first = 0, last = 0;     // rough lifetime in issue order; steers the order of placement
+  uint32_t until = 0;               // no block that starts behind this moment shares one with it
   std::vector<uint32_t> conflicts;  // blocks that may not share bytes with this one; symmetric
 };
 
@@ -20,5 +21,9 @@ struct PackResult {
 
 // The caller has checked that the sum of all bytes and alignments fits in 63 bits.
 PackResult Pack(const std::vector<PackBlock>& blocks);
+
+// The same from `first` and `until` alone, for blocks whose conflicts would fill memory: by one
+// walk through time, each block into the smallest gap that is free then. n log n steps.
+PackResult PackInOrder(const std::vector<PackBlock>& blocks);
 
 }  // namespace ge::memory

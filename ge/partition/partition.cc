@@ -21,6 +21,9 @@ class Partitioner {
     out_.values.assign(1, {});
     out_.code.clear();
     IndexNodes();
+    for (size_t i = 0; i < f_.results.size(); ++i) {
+      result_at_.emplace(f_.results[i], static_cast<int32_t>(i));
+    }
     GE_RETURN_IF_ERROR(FindBorders());
     for (size_t i = 0; i < f_.params.size(); ++i) {
       PlanValue v = MakeValue(f_.params[i], {0, 0});
@@ -130,8 +133,8 @@ class Partitioner {
 
   // First position of a result, or -1.
   int32_t ResultIndex(ValueId v) const {
-    auto it = std::find(f_.results.begin(), f_.results.end(), v);
-    return it == f_.results.end() ? -1 : static_cast<int32_t>(it - f_.results.begin());
+    const auto it = result_at_.find(v);
+    return it == result_at_.end() ? -1 : it->second;
   }
 
   // A new plan value for graph value `v` at `spot`; it is the caller's output buffer when it can.
@@ -318,6 +321,7 @@ class Partitioner {
   std::vector<const PlanOffer*> offer_of_;       // by node position; until segments are added
   std::vector<std::vector<std::pair<ValueId, LayoutId>>> reads_, leaves_;  // by segment
   std::vector<std::vector<ValueId>> constants_;
+  std::map<ValueId, int32_t> result_at_;  // of a value that is a result: its first position
   std::map<ValueId, std::set<Spot>> wanted_;
   std::map<ValueId, Home> home_;
   std::map<std::pair<ValueId, Spot>, PlanValueId> brought_;

@@ -6,6 +6,10 @@
 namespace ge::place {
 namespace {
 
+// Readers of one value, and nodes of one pattern, that count as one more look: those of the
+// reference networks count as none, a value that all of 100,000 nodes read must.
+constexpr size_t kUsersAWork = 8, kPartsAWork = 64;
+
 void Unique(std::vector<uint32_t>* v) {
   std::sort(v->begin(), v->end());
   v->erase(std::unique(v->begin(), v->end()), v->end());
@@ -453,6 +457,8 @@ void Arrangement::Reprice() {
   }
   double infinite = 0;
   for (uint32_t v : dirty_values_) {
+    const bool free = m_.values[v].producer < 0 && m_.values[v].places.size() == 1;
+    if (!free) work_ += m_.values[v].users.size() / kUsersAWork;
     journal_.values.emplace_back(v, value_cost_[v]);
     const double now = ValueCost(m_, owner_, v);
     if (now == kInfinity) infinite = kInfinity;
@@ -529,7 +535,7 @@ bool Arrangement::TryMerge(uint32_t maker, uint32_t reader) {
   return false;
 }
 
-double Arrangement::Hope(uint32_t offer) const {
+double Arrangement::Hope(uint32_t offer) {
   const ModelOffer& o = m_.offers[offer];
   double gain = -o.marginal;
   bool neighbour = false;
@@ -548,8 +554,10 @@ double Arrangement::Hope(uint32_t offer) const {
     }
   }
   Unique(&removed);
+  work_ += o.parts.size() / kPartsAWork;
   for (uint32_t r : removed) {
     const ModelOffer& old = m_.offers[r];
+    work_ += old.parts.size() / kPartsAWork;
     gain += old.Alone();
     if (old.parts.size() == 1) continue;
     // What fills the rest of a pattern is not known here; only its price can be spared.

@@ -33,7 +33,7 @@ class Arrangement {
   // and cheaper. True when merged.
   bool TryMerge(uint32_t maker, uint32_t reader);
   // An estimate, never too low, of what Try({offer}) may gain.
-  double Hope(uint32_t offer) const;
+  double Hope(uint32_t offer);
 
   double cost() const { return cost_; }
   uint64_t work() const { return work_; }  // values and groups looked at so far

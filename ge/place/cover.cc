@@ -111,21 +111,19 @@ bool SortQuotient(const Model& m, const std::vector<uint32_t>& label, uint32_t n
 
 double ValueCost(const Model& m, const Owner& owner, uint32_t v) {
   const ModelValue& value = m.values[v];
+  // Where it is, it stays: nothing to add up over an input that all of a large graph reads.
+  if (value.producer < 0 && value.places.size() == 1) return 0;
   auto place_in = [&](uint32_t node) {
-    for (const OfferPart& part : m.offers[owner.offer[node]].parts) {
-      if (part.node != node) continue;
-      for (const Touch& t : part.reads) {
-        if (t.value == v) return t.place;
-      }
+    for (const Touch& t : PartAt(m, m.offers[owner.offer[node]], node).reads) {
+      if (t.value == v) return t.place;
     }
     return 0u;
   };
   uint32_t from = 0;
   if (value.producer >= 0) {
-    for (const OfferPart& part : m.offers[owner.offer[value.producer]].parts) {
-      for (const Touch& t : part.gives) {
-        if (t.value == v) from = t.place;
-      }
+    const uint32_t maker = static_cast<uint32_t>(value.producer);
+    for (const Touch& t : PartAt(m, m.offers[owner.offer[maker]], maker).gives) {
+      if (t.value == v) from = t.place;
     }
   }
   double cost = 0;

@@ -157,11 +157,16 @@ Result<std::vector<uint32_t>> RankDevices(const Plan& plan, const std::vector<st
   return rank;
 }
 
-std::string PatternName(const Function& f, const Offer& o) {
-  if (o.nodes.size() < 2) return "";
+// "Conv+Relu"; of a longer pattern its beginning and how many nodes it has, since every node of it
+// bears the name in its report.
+std::string PatternName(const Function& f, const std::vector<uint32_t>& nodes) {
+  constexpr size_t kNamed = 48;  // operators; the longest patterns of reference networks have 20
+  if (nodes.size() < 2) return "";
   std::string name;
-  for (uint32_t n : o.nodes) name += (name.empty() ? "" : "+") + f.nodes[n].op;
-  return name;
+  for (size_t i = 0; i < std::min(nodes.size(), kNamed); ++i) {
+    name += (name.empty() ? "" : "+") + f.nodes[nodes[i]].op;
+  }
+  return nodes.size() > kNamed ? fmt::format("{}+... ({} nodes)", name, nodes.size()) : name;
 }
 
 // What every engine said of every node, for explain.
@@ -177,7 +182,7 @@ std::vector<NodeReport> Bids(const Function& f, const OfferSet& offers, const Pl
     Bid bid;
     bid.device = DeviceOf(plan, o);
     bid.source = o.source;
-    bid.pattern = PatternName(f, o);
+    bid.pattern = PatternName(f, o.nodes);
     const OfferChoice* best = &o.choices[0];
     for (const OfferChoice& c : o.choices) {
       if (c.marginal_ns < best->marginal_ns) best = &c;
@@ -222,15 +227,12 @@ Status NobodyTakes(const Plan& plan, const NodeReport& r) {
 void ChooseBids(const Function& f, SegmentId id, const PlanSegment& seg,
                 const std::map<NodeId, uint32_t>& position, std::vector<NodeReport>* report) {
   for (const PlanOffer& taken : seg.offers) {
-    for (NodeId node : taken.nodes) {
-      NodeReport& r = (*report)[position.at(node)];
+    std::vector<uint32_t> nodes;
+    for (NodeId node : taken.nodes) nodes.push_back(position.at(node));
+    const std::string pattern = PatternName(f, nodes);
+    for (uint32_t n : nodes) {
+      NodeReport& r = (*report)[n];
       r.segment = id;
-      std::string pattern;
-      if (taken.nodes.size() > 1) {
-        for (NodeId n : taken.nodes) {
-          pattern += (pattern.empty() ? "" : "+") + f.nodes[position.at(n)].op;
-        }
-      }
       for (size_t b = 0; b < r.bids.size(); ++b) {
         const Bid& bid = r.bids[b];
         if (bid.declined) continue;

@@ -62,6 +62,7 @@ FrontierResult Search::Run() {
     result_.exact = false;
     return result_;
   }
+  result_.exact = t_.all_pairs_known;
   slot_before_.assign(m_.values.size(), kNoSlot);
   slot_after_.assign(m_.values.size(), kNoSlot);
   from_.Pack(&words_);
@@ -117,12 +118,12 @@ void Search::Expand(const FrontierState& state, uint32_t index) {
   from_.cost = state.cost;
   parent_ = index;
   for (uint32_t q = 0; q < from_.n_pending; ++q) {
-    const std::vector<OfferPart>& parts = m_.offers[from_.pending[q].offer].parts;
-    for (uint32_t k = 1; k < parts.size(); ++k) {
-      if (parts[k].node != step_->node) continue;
-      Cover(from_.pending[q].offer, k, static_cast<int>(from_.pending[q].group));
-      return;
-    }
+    const ModelOffer& offer = m_.offers[from_.pending[q].offer];
+    const size_t n = PartsUpTo(m_, offer, position_);
+    if (offer.parts[n - 1].node != step_->node) continue;
+    Cover(from_.pending[q].offer, static_cast<uint32_t>(n - 1),
+          static_cast<int>(from_.pending[q].group));
+    return;
   }
   for (uint32_t o : step_->starts) {
     if (CanStart(o)) Cover(o, 0, -1);
@@ -130,15 +131,10 @@ void Search::Expand(const FrontierState& state, uint32_t index) {
 }
 
 bool Search::CanStart(uint32_t o) const {
-  const std::vector<OfferPart>& parts = m_.offers[o].parts;
-  if (parts.size() < 2) return true;
+  if (m_.offers[o].parts.size() < 2) return true;
   for (uint32_t q = 0; q < from_.n_pending; ++q) {
     const uint32_t other = from_.pending[q].offer;
-    for (const OfferPart& theirs : m_.offers[other].parts) {
-      for (const OfferPart& ours : parts) {
-        if (ours.node == theirs.node) return false;
-      }
-    }
+    if (ShareNode(m_, m_.offers[o], m_.offers[other])) return false;
     if (std::binary_search(t_.cyclic_pairs.begin(), t_.cyclic_pairs.end(),
                            std::pair<uint32_t, uint32_t>(std::minmax(o, other)))) {
       return false;
@@ -377,10 +373,8 @@ void Search::Finish(uint32_t group) {
 double Search::Bound() const {
   double bound = to_.cost + t_.least_after[position_ + 1];
   for (uint32_t q = 0; q < to_.n_pending; ++q) {
-    const ModelOffer& offer = m_.offers[to_.pending[q].offer];
-    uint32_t k = 0;
-    while (k + 1 < offer.parts.size() && m_.position[offer.parts[k + 1].node] <= position_) ++k;
-    bound -= t_.credit[to_.pending[q].offer][k];
+    const size_t n = PartsUpTo(m_, m_.offers[to_.pending[q].offer], position_);
+    bound -= t_.credit[to_.pending[q].offer][n - 1];
   }
   for (uint32_t s = 0; s < to_.n_slot; ++s) bound -= t_.savings[to_.slots[s].saving];
   for (uint32_t g = 0; g < to_.n_group; ++g) {  // groups that may yet merge with an earlier one
@@ -412,13 +406,11 @@ std::vector<PlaceGroup> Search::Rebuild() const {
     cover[m_.order[p]] = path[p].offer;
   }
   for (uint32_t p = 0; p < m_.n_node; ++p) {
-    for (const OfferPart& part : m_.offers[path[p].offer].parts) {
-      if (part.node != m_.order[p]) continue;
-      for (uint64_t bits = path[p].joined; bits != 0; bits &= bits - 1) {
-        const Touch& t = part.reads[static_cast<size_t>(__builtin_ctzll(bits))];
-        const uint32_t maker = cover[static_cast<uint32_t>(m_.values[t.value].producer)];
-        root[find(maker)] = find(path[p].offer);
-      }
+    const OfferPart& part = PartAt(m_, m_.offers[path[p].offer], m_.order[p]);
+    for (uint64_t bits = path[p].joined; bits != 0; bits &= bits - 1) {
+      const Touch& t = part.reads[static_cast<size_t>(__builtin_ctzll(bits))];
+      const uint32_t maker = cover[static_cast<uint32_t>(m_.values[t.value].producer)];
+      root[find(maker)] = find(path[p].offer);
     }
   }
   std::vector<PlaceGroup> groups;

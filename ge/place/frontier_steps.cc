@@ -19,13 +19,10 @@ std::vector<Wish> WishesFor(const Model& m, const std::vector<bool>& allowed, ui
     w.position = m.position[user];
     for (uint32_t o : m.node_offers[user]) {
       if (!allowed[o]) continue;
-      for (const OfferPart& part : m.offers[o].parts) {
-        if (part.node != user) continue;
-        for (const Touch& t : part.reads) {
-          if (t.value != v) continue;
-          w.places |= uint32_t{1} << t.place;
-          if (m.offers[o].growable) w.grow |= uint64_t{1} << m.offers[o].device;
-        }
+      for (const Touch& t : PartAt(m, m.offers[o], user).reads) {
+        if (t.value != v) continue;
+        w.places |= uint32_t{1} << t.place;
+        if (m.offers[o].growable) w.grow |= uint64_t{1} << m.offers[o].device;
       }
     }
     wishes.push_back(w);
@@ -57,37 +54,47 @@ double Savable(const Model& m, const ModelOffer& offer, const OfferPart& part) {
   return sum;
 }
 
-bool Reaches(const Model& m, const ModelOffer& from, const ModelOffer& to) {
-  const uint32_t last = m.position[to.parts.back().node];
-  std::vector<uint32_t> stack;
-  std::vector<bool> seen(last + 1, false);
-  auto push = [&](uint32_t node) {
-    if (m.position[node] > last || seen[m.position[node]]) return;
-    seen[m.position[node]] = true;
-    stack.push_back(node);
-  };
-  for (const OfferPart& part : from.parts) push(part.node);
-  while (!stack.empty()) {
-    const uint32_t node = stack.back();
-    stack.pop_back();
-    for (uint32_t v : m.node_gives[node]) {
-      for (uint32_t user : m.values[v].users) push(user);
-    }
-  }
-  for (const OfferPart& part : to.parts) {
-    if (seen[m.position[part.node]]) return true;
-  }
-  return false;
-}
+// Whether one pattern reaches another, by walks that together look at no more than kMost nodes: two
+// interleaved patterns of a whole graph would take their product.
+class Reach {
+ public:
+  explicit Reach(const Model& m) : m_(m), seen_(m.n_node, 0) {}
 
-bool Overlap(const ModelOffer& a, const ModelOffer& b) {
-  for (const OfferPart& x : a.parts) {
-    for (const OfferPart& y : b.parts) {
-      if (x.node == y.node) return true;
+  bool exhausted() const { return looked_ > kMost; }
+
+  // True also when exhausted.
+  bool Leads(const ModelOffer& from, const ModelOffer& to) {
+    const uint32_t last = m_.position[to.parts.back().node];
+    ++stamp_;
+    stack_.clear();
+    auto push = [&](uint32_t node) {
+      if (m_.position[node] > last || seen_[node] == stamp_) return;
+      seen_[node] = stamp_;
+      stack_.push_back(node);
+    };
+    looked_ += from.parts.size() + to.parts.size();
+    for (const OfferPart& part : from.parts) push(part.node);
+    while (!stack_.empty() && !exhausted()) {
+      const uint32_t node = stack_.back();
+      stack_.pop_back();
+      for (uint32_t v : m_.node_gives[node]) {
+        looked_ += 1 + m_.values[v].users.size();
+        for (uint32_t user : m_.values[v].users) push(user);
+      }
     }
+    if (exhausted()) return true;
+    return std::any_of(to.parts.begin(), to.parts.end(),
+                       [&](const OfferPart& part) { return seen_[part.node] == stamp_; });
   }
-  return false;
-}
+
+ private:
+  static constexpr uint64_t kMost = 20'000'000;  // about 0.1 s; reference networks need 10,000
+  const Model& m_;
+  std::vector<uint32_t> seen_;  // by node: stamp of the last walk
+  std::vector<uint32_t> stack_;
+  uint32_t stamp_ = 0;
+  uint64_t looked_ = 0;
+};
 
 }  // namespace
 
@@ -204,13 +211,15 @@ void FrontierTables::MakeCyclicPairs(const Model& m, const std::vector<bool>& al
   auto last = [&m](uint32_t o) { return m.position[m.offers[o].parts.back().node]; };
   std::stable_sort(patterns.begin(), patterns.end(),
                    [&](uint32_t a, uint32_t b) { return first(a) < first(b); });
+  Reach reach(m);
   for (size_t i = 0; i < patterns.size(); ++i) {
     for (size_t j = i + 1; j < patterns.size() && first(patterns[j]) < last(patterns[i]); ++j) {
       const ModelOffer &a = m.offers[patterns[i]], &b = m.offers[patterns[j]];
-      if (Overlap(a, b) || !Reaches(m, a, b) || !Reaches(m, b, a)) continue;
+      if (ShareNode(m, a, b) || !reach.Leads(a, b) || !reach.Leads(b, a)) continue;
       cyclic_pairs.push_back(std::minmax(patterns[i], patterns[j]));
     }
   }
+  all_pairs_known = !reach.exhausted();
   std::sort(cyclic_pairs.begin(), cyclic_pairs.end());
 }
 

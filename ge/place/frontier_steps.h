@@ -27,6 +27,7 @@ struct FrontierTables {
   // Pairs of disjoint patterns (lower first, ascending) of which each reaches the other: no legal
   // cover holds both.
   std::vector<std::pair<uint32_t, uint32_t>> cyclic_pairs;
+  bool all_pairs_known = true;  // false: some are listed unseen, since looking would take too long
 
  private:
   bool MakeSteps(const Model& model, const std::vector<bool>& allowed);

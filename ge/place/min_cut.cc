@@ -83,11 +83,9 @@ struct Label {
 };
 
 uint32_t PlaceOf(const Model& m, uint32_t offer, uint32_t node, uint32_t value, bool gives) {
-  for (const OfferPart& part : m.offers[offer].parts) {
-    if (part.node != node) continue;
-    for (const Touch& t : gives ? part.gives : part.reads) {
-      if (t.value == value) return t.place;
-    }
+  const OfferPart& part = PartAt(m, m.offers[offer], node);
+  for (const Touch& t : gives ? part.gives : part.reads) {
+    if (t.value == value) return t.place;
   }
   return 0;
 }
@@ -126,8 +124,8 @@ class Expansion {
  public:
   Expansion(const Model& m, const Label& label, const Arrangement& cover)
       : m_(m), label_(label), cover_(cover), unit_(m.offers.size(), kNone) {
+    new_offer_.resize(m.n_node, kNone);
     for (uint32_t node : m.order) {
-      new_offer_.resize(m.n_node, kNone);
       new_offer_[node] = OfferFor(m, label, node);
       const uint32_t o = cover.OfferAt(node);
       if (unit_[o] != kNone) continue;

@@ -96,11 +96,18 @@ void FindDomains(const PlaceProblem& p, Model* m) {
   }
 }
 
-uint32_t LayoutOf(const PlaceOffer& offer, uint32_t value) {
-  for (const auto& [v, layout] : offer.layout) {
-    if (v == value) return layout;
-  }
-  return 0;
+// Sorted by value; of several for one value the first counts.
+std::vector<std::pair<uint32_t, uint32_t>> SortedLayouts(const PlaceOffer& offer) {
+  auto sorted = offer.layout;
+  std::stable_sort(sorted.begin(), sorted.end(),
+                   [](const auto& a, const auto& b) { return a.first < b.first; });
+  return sorted;
+}
+
+uint32_t LayoutOf(const std::vector<std::pair<uint32_t, uint32_t>>& sorted, uint32_t value) {
+  const auto it = std::partition_point(sorted.begin(), sorted.end(),
+                                       [value](const auto& l) { return l.first < value; });
+  return it != sorted.end() && it->first == value ? it->second : 0;
 }
 
 uint32_t InternPlace(ModelValue* value, uint32_t domain, uint32_t layout) {
@@ -122,6 +129,7 @@ void IndexOffer(const PlaceOffer& from, Model* m, ModelOffer* to) {
   std::sort(nodes.begin(), nodes.end(),
             [m](uint32_t a, uint32_t b) { return m->position[a] < m->position[b]; });
   const uint32_t domain = m->domain[from.device];
+  const auto layouts = SortedLayouts(from);
   for (uint32_t node : nodes) {
     OfferPart part;
     part.node = node;
@@ -131,25 +139,27 @@ void IndexOffer(const PlaceOffer& from, Model* m, ModelOffer* to) {
                                               static_cast<uint32_t>(producer))) {
         continue;  // inside the offer
       }
-      part.reads.push_back({v, InternPlace(&m->values[v], domain, LayoutOf(from, v))});
+      part.reads.push_back({v, InternPlace(&m->values[v], domain, LayoutOf(layouts, v))});
     }
     for (uint32_t v : m->node_gives[node]) {
-      part.gives.push_back({v, InternPlace(&m->values[v], domain, LayoutOf(from, v))});
+      part.gives.push_back({v, InternPlace(&m->values[v], domain, LayoutOf(layouts, v))});
     }
     to->parts.push_back(std::move(part));
   }
 }
 
-// A path that leaves the offer and comes back makes every cover with it cyclic.
-bool IsConvex(const Model& m, const ModelOffer& offer) {
+// A path that leaves the offer and comes back makes every cover with it cyclic. `seen` is by node
+// and of `stamp` where this walk was.
+bool IsConvex(const Model& m, const ModelOffer& offer, uint32_t stamp,
+              std::vector<uint32_t>* seen) {
   if (offer.parts.size() < 2) return true;
   const uint32_t last = m.position[offer.parts.back().node];
-  std::vector<uint32_t> inside, stack, seen;
+  std::vector<uint32_t> inside, stack;
   for (const OfferPart& part : offer.parts) inside.push_back(part.node);
   std::sort(inside.begin(), inside.end());
   auto push = [&](uint32_t node) {
-    if (m.position[node] > last || std::find(seen.begin(), seen.end(), node) != seen.end()) return;
-    seen.push_back(node);
+    if (m.position[node] > last || (*seen)[node] == stamp) return;
+    (*seen)[node] = stamp;
     stack.push_back(node);
   };
   auto is_inside = [&](uint32_t n) { return std::binary_search(inside.begin(), inside.end(), n); };
@@ -195,6 +205,26 @@ void PriceValue(const PlaceProblem& p, double bytes, PriceCache* cache, ModelVal
 
 }  // namespace
 
+size_t PartsUpTo(const Model& m, const ModelOffer& offer, uint32_t position) {
+  const auto end = std::partition_point(
+      offer.parts.begin(), offer.parts.end(),
+      [&](const OfferPart& part) { return m.position[part.node] <= position; });
+  return static_cast<size_t>(end - offer.parts.begin());
+}
+
+const OfferPart& PartAt(const Model& m, const ModelOffer& offer, uint32_t node) {
+  return offer.parts[PartsUpTo(m, offer, m.position[node]) - 1];
+}
+
+bool ShareNode(const Model& m, const ModelOffer& a, const ModelOffer& b) {
+  if (a.parts.size() > b.parts.size()) return ShareNode(m, b, a);
+  for (const OfferPart& part : a.parts) {
+    const size_t n = PartsUpTo(m, b, m.position[part.node]);
+    if (n > 0 && b.parts[n - 1].node == part.node) return true;
+  }
+  return false;
+}
+
 Result<Model> BuildModel(const PlaceProblem& p) {
   GE_RETURN_IF_ERROR(CheckProblem(p));
   Model m;
@@ -219,10 +249,11 @@ Result<Model> BuildModel(const PlaceProblem& p) {
   for (uint32_t i = 0; i < p.n_node; ++i) m.position[m.order[i]] = i;
   m.offers.resize(p.offers.size());
   m.node_offers.resize(p.n_node);
+  std::vector<uint32_t> seen(p.n_node, 0);
   for (uint32_t i = 0; i < p.offers.size(); ++i) {
     IndexOffer(p.offers[i], &m, &m.offers[i]);
     ModelOffer& offer = m.offers[i];
-    offer.usable = offer.usable && IsConvex(m, offer);
+    offer.usable = offer.usable && IsConvex(m, offer, i + 1, &seen);
     if (!offer.usable) continue;
     for (const OfferPart& part : offer.parts) m.node_offers[part.node].push_back(i);
   }

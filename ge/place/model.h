@@ -57,6 +57,13 @@ struct Model {
   std::vector<uint32_t> domain;    // of each device: the lowest device that shares its memory
 };
 
+// The offer's part for a node that it covers. Patterns of a whole graph exist: by bisection.
+const OfferPart& PartAt(const Model& model, const ModelOffer& offer, uint32_t node);
+// How many of the offer's parts lie at `position` of the order or before it.
+size_t PartsUpTo(const Model& model, const ModelOffer& offer, uint32_t position);
+// The two cover some node both.
+bool ShareNode(const Model& model, const ModelOffer& a, const ModelOffer& b);
+
 // INTERNAL naming what is inconsistent (index out of range, price not a number, cyclic graph).
 // Two devices are one domain when bringing plain bytes between them costs 0 both ways; a domain is
 // then asked for prices under the name of its lowest device.

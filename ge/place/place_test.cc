@@ -446,6 +446,31 @@ TEST(Place, CoresOfTwelveNodesAreProven) {
 }
 
 // Wider than the packed state of the frontier search: 300 branches side by side.
+// Work of the square of its nodes would end this test by its time limit: 40,000 nodes, each looked
+// for in a pattern of 40,000, are 10^9 steps an offer, a search and a sweep.
+TEST(Place, APatternOfTheWholeGraphCostsNoMoreThanItsNodes) {
+  Flat flat;
+  constexpr uint32_t kNodes = 40000;
+  PlaceProblem p = Chain(kNodes, &flat);
+  p.n_device = 3;
+  PlaceOffer all[2];
+  for (uint32_t n = 0; n < kNodes; ++n) {
+    p.offers.push_back(One({n}, 0, 100));
+    p.offers.push_back(Growable(n, 1, 10, 50));
+    for (PlaceOffer& o : all) o.nodes.push_back(n);
+    if (n + 1 < kNodes) p.offers.push_back(One({n, n + 1}, 1, 15, 50));
+  }
+  all[0].device = 1, all[0].marginal = 8.0 * kNodes;
+  all[1].device = 2, all[1].marginal = 9.0 * kNodes;
+  p.offers.insert(p.offers.end(), all, all + 2);
+  const auto found = SolvePlacement(p);
+  ASSERT_TRUE(found.ok()) << found.status().ToString();
+  ASSERT_EQ(found->groups.size(), 1u);
+  EXPECT_EQ(found->groups[0].offers,
+            std::vector<uint32_t>{static_cast<uint32_t>(p.offers.size()) - 2});
+  EXPECT_NEAR(found->cost, 8.0 * kNodes + 60, 1e-3);
+}
+
 TEST(Place, WideGraphsAreLeftToMoves) {
   Flat b;
   b.crossing = 3;

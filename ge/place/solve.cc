@@ -21,7 +21,9 @@ constexpr uint64_t kBranchTransitions = 2000000;
 // About 0.6 us each. With 600,000 no plan of the fifteen reference networks was cheaper.
 constexpr uint32_t kBeamStates = 4000;
 constexpr uint64_t kBeamTransitions = 200000;
-constexpr uint64_t kMoveWork = 6000000;  // values and groups looked at, about 20 ns each
+// Values and groups looked at, about 20 ns each: for a graph, and at least for each of its nodes.
+constexpr uint64_t kMoveWork = 6000000, kMoveWorkANode = 300;
+constexpr uint32_t kManyStarts = 1000;  // nodes; beyond, one start uses up the work
 
 class Solver {
  public:
@@ -33,7 +35,10 @@ class Solver {
   bool Consider(const std::vector<PlaceGroup>& groups, const char* method);
   void OneDevice(uint32_t device);
   void Greedy(const std::vector<bool>& allowed, const char* method);
-  std::vector<uint32_t> GreedyOffers(const std::vector<bool>& allowed) const;
+  void Greedy(const std::vector<uint32_t>& offers, const char* method);
+  std::vector<uint32_t> GreedyOffers(const std::vector<bool>& allowed,
+                                     const std::vector<uint32_t>& first) const;
+  std::vector<uint32_t> GainfulPatterns() const;
   bool Exact(FrontierLimits limits, const char* method);
   void DropHopeless();
   void Improve();
@@ -60,28 +65,72 @@ bool Solver::Consider(const std::vector<PlaceGroup>& groups, const char* method)
   return true;
 }
 
-// Covers each node by its cheapest single offer, nodes that have none by a pattern before that.
-std::vector<uint32_t> Solver::GreedyOffers(const std::vector<bool>& allowed) const {
+// What an offer costs where it is one of many: the price of a group falls on all of it.
+double PriceAmong(const ModelOffer& offer) {
+  return offer.growable ? offer.marginal : offer.Alone();
+}
+
+// Disjoint patterns that cost less than the cheapest single offers for the same nodes.
+std::vector<uint32_t> Solver::GainfulPatterns() const {
+  std::vector<double> least(m_.n_node, kInfinity);
+  for (const ModelOffer& offer : m_.offers) {
+    if (!offer.usable || offer.parts.size() != 1) continue;
+    double& price = least[offer.parts[0].node];
+    price = std::min(price, PriceAmong(offer));
+  }
   std::vector<bool> covered(m_.n_node, false);
   std::vector<uint32_t> taken;
+  for (uint32_t node : m_.order) {
+    int64_t best = -1;
+    double best_gain = 0;
+    for (uint32_t o : m_.node_offers[node]) {
+      const ModelOffer& offer = m_.offers[o];
+      if (offer.parts.size() == 1 || offer.parts[0].node != node) continue;
+      double gain = -PriceAmong(offer);
+      for (const OfferPart& part : offer.parts) {
+        gain += covered[part.node] ? -kInfinity : least[part.node];
+      }
+      if (!(gain > best_gain)) continue;
+      best = o;
+      best_gain = gain;
+    }
+    if (best < 0) continue;
+    taken.push_back(static_cast<uint32_t>(best));
+    for (const OfferPart& part : m_.offers[taken.back()].parts) covered[part.node] = true;
+  }
+  return taken;
+}
+
+// Covers each node that `first` leaves by its cheapest single offer, nodes that have none by a
+// pattern before that.
+std::vector<uint32_t> Solver::GreedyOffers(const std::vector<bool>& allowed,
+                                           const std::vector<uint32_t>& first) const {
+  std::vector<bool> covered(m_.n_node, false);
+  std::vector<uint32_t> taken = first;
+  for (uint32_t o : first) {
+    for (const OfferPart& part : m_.offers[o].parts) covered[part.node] = true;
+  }
   for (const bool single : {false, true}) {
     for (uint32_t node : m_.order) {
       if (covered[node]) continue;
       int64_t best = -1;
       double best_price = kInfinity;
-      bool has_single = false;
-      for (uint32_t o : m_.node_offers[node]) {
+      const auto& offers = m_.node_offers[node];
+      const bool has_single = std::any_of(offers.begin(), offers.end(), [&](uint32_t o) {
+        return allowed[o] && m_.offers[o].parts.size() == 1;
+      });
+      if (!single && has_single) continue;
+      for (uint32_t o : offers) {
         const ModelOffer& offer = m_.offers[o];
-        if (!allowed[o]) continue;
-        has_single = has_single || offer.parts.size() == 1;
+        if (!allowed[o] || single != (offer.parts.size() == 1)) continue;
         bool free = true;
         for (const OfferPart& part : offer.parts) free = free && !covered[part.node];
-        const double price = offer.growable ? offer.marginal : offer.Alone();
-        if (!free || price >= best_price || single != (offer.parts.size() == 1)) continue;
+        const double price = PriceAmong(offer);
+        if (!free || price >= best_price) continue;
         best = o;
         best_price = price;
       }
-      if (best < 0 || (!single && has_single)) continue;
+      if (best < 0) continue;
       taken.push_back(static_cast<uint32_t>(best));
       for (const OfferPart& part : m_.offers[taken.back()].parts) covered[part.node] = true;
     }
@@ -118,8 +167,12 @@ void Solver::OneDevice(uint32_t device) {
 }
 
 void Solver::Greedy(const std::vector<bool>& allowed, const char* method) {
+  Greedy(GreedyOffers(allowed, {}), method);
+}
+
+void Solver::Greedy(const std::vector<uint32_t>& offers, const char* method) {
   Arrangement cover(m_);
-  if (!cover.Start(GreedyOffers(allowed))) return;
+  if (!cover.Start(offers)) return;
   starts_.push_back(cover.Groups());
   Consider(starts_.back(), method);
 }
@@ -172,10 +225,9 @@ bool Solver::Exact(FrontierLimits limits, const char* method) {
 // Local search from the best cover; from several when no search across the whole graph was
 // possible, since moves alone end where they began to lead.
 void Solver::Improve() {
-  constexpr uint32_t kManyStarts = 1000;  // nodes; beyond, one start uses up the work
   if (beam_found_ || m_.n_node > kManyStarts) starts_.clear();
   starts_.insert(starts_.begin(), groups_);
-  const uint64_t work = kMoveWork / starts_.size();
+  const uint64_t work = std::max(kMoveWork, kMoveWorkANode * m_.n_node) / starts_.size();
   for (const std::vector<PlaceGroup>& start : starts_) {
     Arrangement cover(m_);
     if (start.empty() || !cover.Start(start)) continue;
@@ -206,7 +258,12 @@ Result<PlaceSolution> Solver::Run() {
   limits.transitions = kBeamTransitions;
   bool proven = Exact(limits, "exact-dp");
   if (!proven) {
-    if (!beam_found_) Greedy(std::vector<bool>(m_.offers.size(), true), "greedy");
+    const std::vector<bool> all(m_.offers.size(), true);
+    if (!beam_found_) Greedy(all, "greedy");
+    // Moves find good patterns too, but not in time everywhere.
+    if (!beam_found_ && m_.n_node > kManyStarts) {
+      Greedy(GreedyOffers(all, GainfulPatterns()), "greedy");
+    }
     Improve();
     if (m_.n_node <= kBranchNodes) {
       limits.states = kBranchStates;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <set>
 #include <unordered_map>
 
@@ -65,9 +66,21 @@ std::vector<Expansion> Expand(Graph* g, FunctionId fn, const std::vector<NodeId>
   return out;
 }
 
-std::unordered_map<NodeId, uint32_t> Positions(const Function& f) {
-  std::unordered_map<NodeId, uint32_t> out;
+using Places = std::unordered_map<NodeId, uint32_t>;
+
+Places Positions(const Function& f) {
+  Places out;
   for (uint32_t i = 0; i < f.nodes.size(); ++i) out[f.nodes[i].id] = i;
+  return out;
+}
+
+// By node position: the offers whose first node it is.
+std::vector<std::vector<size_t>> ByFirstNode(const Function& f, const OfferSet& offers) {
+  std::vector<std::vector<size_t>> out(f.nodes.size());
+  for (size_t i = 0; i < offers.offers.size(); ++i) {
+    const Offer& o = offers.offers[i];
+    if (!o.convert) out[*std::min_element(o.nodes.begin(), o.nodes.end())].push_back(i);
+  }
   return out;
 }
 
@@ -154,8 +167,10 @@ struct Alone {
   }
 };
 
+// `by_first`: of ByFirstNode, so that a cut costs what is cut out, not all offers.
 Alone CutOut(const Function& f, const std::vector<uint32_t>& nodes,
-             const std::vector<ValueId>& results, const OfferSet& offers) {
+             const std::vector<ValueId>& results, const OfferSet& offers,
+             const std::vector<std::vector<size_t>>& by_first) {
   Alone a;
   a.function.values.resize(1);
   std::unordered_map<uint32_t, uint32_t> position;
@@ -166,11 +181,15 @@ Alone CutOut(const Function& f, const std::vector<uint32_t>& nodes,
     for (ValueId& v : copy.outputs) v = a.Map(f, v);
   }
   for (ValueId v : results) a.function.results.push_back(a.Map(f, v));
-  for (Offer o : offers.offers) {
-    const bool inside = !o.convert && std::all_of(o.nodes.begin(), o.nodes.end(), [&](uint32_t n) {
-      return position.count(n) > 0;
-    });
+  std::vector<size_t> near;
+  for (uint32_t n : nodes) near.insert(near.end(), by_first[n].begin(), by_first[n].end());
+  std::sort(near.begin(), near.end());
+  for (size_t i : near) {
+    const std::vector<uint32_t>& taken = offers.offers[i].nodes;
+    const bool inside =
+        std::all_of(taken.begin(), taken.end(), [&](uint32_t n) { return position.count(n) > 0; });
     if (!inside) continue;
+    Offer o = offers.offers[i];
     for (uint32_t& n : o.nodes) n = position.at(n);
     for (OfferChoice& c : o.choices) {
       std::erase_if(c.layouts, [&](const auto& l) { return !a.value.count(l.first); });
@@ -188,14 +207,26 @@ std::optional<double> PriceAlone(const Market& m, const Graph& g, const Alone& a
   return plan.predicted_ns;
 }
 
-std::string Note(const Market& m, const Expansion& e, bool kept) {
-  const auto whole_at = Positions(m.whole_fn()), parts_at = Positions(m.parts_fn());
+// What notes look up, made once for all expansions.
+struct NoteIndex {
+  explicit NoteIndex(const Market& m)
+      : whole_at(Positions(m.whole_fn())),
+        parts_at(Positions(m.parts_fn())),
+        whole_first(ByFirstNode(m.whole_fn(), m.whole)),
+        parts_first(ByFirstNode(m.parts_fn(), m.parts)) {}
+  const Places whole_at, parts_at;
+  const std::vector<std::vector<size_t>> whole_first, parts_first;
+};
+
+std::string Note(const Market& m, const NoteIndex& index, const Expansion& e, bool kept) {
   std::vector<uint32_t> parts;
-  for (NodeId id : e.parts) parts.push_back(parts_at.at(id));
+  for (NodeId id : e.parts) parts.push_back(index.parts_at.at(id));
   std::sort(parts.begin(), parts.end());
-  const auto whole =
-      PriceAlone(m, *m.graph, CutOut(m.whole_fn(), {whole_at.at(e.node)}, e.from, m.whole));
-  const auto apart = PriceAlone(m, m.expanded, CutOut(m.parts_fn(), parts, e.to, m.parts));
+  const auto whole = PriceAlone(
+      m, *m.graph,
+      CutOut(m.whole_fn(), {index.whole_at.at(e.node)}, e.from, m.whole, index.whole_first));
+  const auto apart =
+      PriceAlone(m, m.expanded, CutOut(m.parts_fn(), parts, e.to, m.parts, index.parts_first));
   // Two prices alone may say otherwise than the whole graph did.
   const bool against = whole && apart && (kept ? *apart < *whole : *whole < *apart);
   const char* among = against ? ", and better with its neighbours" : "";
@@ -248,11 +279,12 @@ Status ChooseDecompositions(const std::vector<std::unique_ptr<Engine>>& engines,
   MergeParts(&m);
   GE_ASSIGN_OR_RETURN(const auto kept, Solve(&m));
   if (!kept) return {};
+  const NoteIndex index(m);
   std::vector<NodeId> expand;
   std::unordered_map<NodeId, std::string> why;
   for (size_t i = 0; i < m.expansions.size(); ++i) {
     const NodeId node = m.expansions[i].node;
-    std::string note = Note(m, m.expansions[i], (*kept)[i]);
+    std::string note = Note(m, index, m.expansions[i], (*kept)[i]);
     if ((*kept)[i]) {
       (*notes)[node] = std::move(note);
     } else {
@@ -270,11 +302,11 @@ Status ChooseDecompositions(const std::vector<std::unique_ptr<Engine>>& engines,
 
 void ExpandAgain(Graph* graph, FunctionId fn, const std::vector<NodeId>& which,
                  DecompositionNotes* notes) {
-  const std::vector<NodeId> candidates = Candidates(graph->fn(fn));
+  const std::vector<NodeId> all = Candidates(graph->fn(fn));
+  const std::set<NodeId> candidates(all.begin(), all.end());
   std::vector<NodeId> known;
-  for (const NodeId n : which) {
-    if (std::find(candidates.begin(), candidates.end(), n) != candidates.end()) known.push_back(n);
-  }
+  std::copy_if(which.begin(), which.end(), std::back_inserter(known),
+               [&](NodeId n) { return candidates.count(n) > 0; });
   if (known.empty()) return;
   for (const Expansion& e : Expand(graph, fn, known)) {
     for (NodeId part : e.parts) (*notes)[part] = fmt::format("expanded from {}: rehearsed", e.op);

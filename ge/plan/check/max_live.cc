@@ -34,6 +34,38 @@ struct DomainValues {
   }
 };
 
+// Sums of bytes over time, from values that each hold theirs for one stretch of it.
+class Sums {
+ public:
+  explicit Sums(size_t moments) : change_(moments + 1) {}
+
+  struct Stretch {
+    uint32_t first = 1, last = 0;  // empty
+  };
+
+  // Adds the bytes in `held`, but not while the place of another value that is counted, held in
+  // `other`, is the same.
+  void Add(int64_t bytes, Stretch held, Stretch other) {
+    if (held.first > held.last) return;
+    change_[held.first] += bytes;
+    change_[held.last + 1] -= bytes;
+    const uint32_t first = std::max(held.first, other.first);
+    const uint32_t last = std::min(held.last, other.last);
+    if (first > last) return;
+    change_[first] -= bytes;
+    change_[last + 1] += bytes;
+  }
+
+  // By moment.
+  std::vector<int64_t> Take() {
+    for (size_t i = 1; i < change_.size(); ++i) change_[i] += change_[i - 1];
+    return std::move(change_);
+  }
+
+ private:
+  std::vector<int64_t> change_;
+};
+
 // One stream: everything has one order, so the fullest moment is that of some instruction, and of
 // some first step inside it.
 class OneStream {
@@ -42,40 +74,51 @@ class OneStream {
       : life_(life), f_(life.function()), values_(values) {}
 
   int64_t Run() const {
+    Sums sums(f_.code.size());
+    for (PlanValueId v : values_.outer) {
+      sums.Add(f_.values[v].bytes, Held(v), Held(f_.values[v].alias_of));
+    }
+    const std::vector<int64_t> outer = sums.Take();
     int64_t best = 0;
     for (uint32_t i = 0; i < f_.code.size(); ++i) {
       const PlanOp op = f_.code[i].op;
-      if (op == PlanOp::kLaunch || op == PlanOp::kCopy) best = std::max(best, LiveAt(i));
+      if (op == PlanOp::kCopy) best = std::max(best, outer[i]);
+      if (op == PlanOp::kLaunch) best = std::max(best, outer[i] + Inside(f_.code[i].segment));
     }
     return best;
   }
 
  private:
-  // Adds a value's bytes, but not those of one that lies in the place of another that is counted.
-  template <typename Live>
-  int64_t Sum(const std::vector<PlanValueId>& list, const Live& live) const {
-    int64_t sum = 0;
-    for (PlanValueId v : list) {
-      const PlanValueId other = f_.values[v].alias_of;
-      if (live(v) && !(other && live(other))) sum += f_.values[v].bytes;
-    }
-    return sum;
+  // The instructions during which a value holds its bytes.
+  Sums::Stretch Held(PlanValueId v) const {
+    const Access& a = life_.access(v);
+    if (v == 0 || a.writer == kNone) return {};
+    Sums::Stretch held{a.writer, a.writer};
+    for (uint32_t reader : a.readers) held.last = std::max(held.last, reader);
+    if (a.until_end) held.last = static_cast<uint32_t>(f_.code.size()) - 1;
+    return held;
   }
 
-  int64_t LiveAt(uint32_t i) const {
-    const int64_t outer = Sum(values_.outer, [&](PlanValueId v) {
-      const uint32_t w = life_.access(v).writer;
-      return (w == i || (w != kNone && life_.timeline().Before(w, i))) && !life_.OverBefore(v, i);
-    });
-    if (f_.code[i].op != PlanOp::kLaunch) return outer;
-    const SegmentId segment = f_.code[i].segment;
-    int64_t inner = 0;
-    for (uint32_t step : values_.steps[segment]) {
-      inner = std::max(inner, Sum(values_.internals[segment], [&](PlanValueId v) {
-                         return f_.values[v].first_step <= step && step <= f_.values[v].last_step;
-                       }));
+  // The first steps, among those of `steps`, during which an internal value holds its bytes.
+  Sums::Stretch Steps(PlanValueId v, const std::vector<uint32_t>& steps) const {
+    if (v == 0) return {};
+    const PlanValue& value = f_.values[v];
+    const auto first = std::lower_bound(steps.begin(), steps.end(), value.first_step);
+    const auto behind = std::upper_bound(steps.begin(), steps.end(), value.last_step);
+    if (first >= behind) return {};
+    return {static_cast<uint32_t>(first - steps.begin()),
+            static_cast<uint32_t>(behind - steps.begin()) - 1};
+  }
+
+  int64_t Inside(SegmentId segment) const {
+    const std::vector<uint32_t>& steps = values_.steps[segment];
+    if (steps.empty()) return 0;
+    Sums sums(steps.size());
+    for (PlanValueId v : values_.internals[segment]) {
+      sums.Add(f_.values[v].bytes, Steps(v, steps), Steps(f_.values[v].alias_of, steps));
     }
-    return outer + inner;
+    const std::vector<int64_t> sum = sums.Take();
+    return *std::max_element(sum.begin(), sum.end());
   }
 
   const Lifetimes& life_;

@@ -54,6 +54,7 @@ class FunctionChecker {
     GE_RETURN_IF_ERROR(Streams());
     GE_RETURN_IF_ERROR(Arenas());
     for (SegmentId s = 0; s < f_.segments.size(); ++s) GE_RETURN_IF_ERROR(Segment(s));
+    IndexSegments();
     for (PlanValueId v = 1; v < f_.values.size(); ++v) {
       GE_RETURN_IF_ERROR(Value(v));
       GE_RETURN_IF_ERROR(Place(v));
@@ -64,6 +65,19 @@ class FunctionChecker {
   }
 
  private:
+  // Needs segments whose values are in range.
+  void IndexSegments() {
+    listed_.assign(f_.values.size(), 0);
+    for (SegmentId s = 0; s < f_.segments.size(); ++s) {
+      for (PlanValueId v : f_.segments[s].internals) {
+        if (f_.values[v].segment == s) ++listed_[v];
+      }
+      for (PlanValueId v : f_.segments[s].outputs) makers_.emplace_back(v, s);
+    }
+    std::sort(makers_.begin(), makers_.end());
+    makers_.erase(std::unique(makers_.begin(), makers_.end()), makers_.end());
+  }
+
   Status Streams() const {
     if (f_.streams.empty() || f_.streams[0].device != 0) {
       return Fault(f_, "stream 0 is missing or not the host's");
@@ -113,9 +127,8 @@ class FunctionChecker {
     if (value.kind == PlanValueKind::kInternal || value.kind == PlanValueKind::kWorkspace) {
       GE_RETURN_IF_ERROR(Below(who, "segment", value.segment, f_.segments.size()));
       const PlanSegment& s = f_.segments[value.segment];
-      const bool owned = value.kind == PlanValueKind::kWorkspace
-                             ? s.workspace == v
-                             : std::count(s.internals.begin(), s.internals.end(), v) == 1;
+      const bool owned =
+          value.kind == PlanValueKind::kWorkspace ? s.workspace == v : listed_[v] == 1;
       if (!owned) {
         return Fault(f_, fmt::format("{} claims to be {} of segment {}, which does not list it",
                                      who, KindText(value.kind), value.segment));
@@ -264,9 +277,10 @@ class FunctionChecker {
       permitted = other.kind == PlanValueKind::kInternal && other.segment == value.segment &&
                   value.internal_alias == value.alias_of;
     } else if (value.kind == PlanValueKind::kTransient && other.kind == PlanValueKind::kTransient) {
-      permitted = std::any_of(f_.segments.begin(), f_.segments.end(), [&](const PlanSegment& s) {
-        return MayOverwrite(s, v, value.alias_of);
-      });
+      auto maker = std::lower_bound(makers_.begin(), makers_.end(), std::pair(v, SegmentId{0}));
+      for (; maker != makers_.end() && maker->first == v && !permitted; ++maker) {
+        permitted = MayOverwrite(f_.segments[maker->second], v, value.alias_of);
+      }
     }
     if (!permitted || v == value.alias_of) {
       return Fault(f_, fmt::format("{} claims the place of {}, which no segment permits", who,
@@ -330,6 +344,8 @@ class FunctionChecker {
 
   const Plan& plan_;
   const PlanFunction& f_;
+  std::vector<uint32_t> listed_;  // by value: how often its segment lists it as internal
+  std::vector<std::pair<PlanValueId, SegmentId>> makers_;  // of outputs, ascending
 };
 
 class InstructionChecker {

@@ -47,10 +47,11 @@ class TimelineMaker {
 
   // The signal that lets a wait pass, or nullptr when there is none in the function.
   const uint32_t* SignalFor(const Instruction& wait) const {
-    for (const uint32_t& i : signals_[wait.event]) {
-      if (f_.code[i].event_value >= wait.event_value) return &i;
-    }
-    return nullptr;
+    const std::vector<uint32_t>& of_event = signals_[wait.event];
+    const auto it = std::partition_point(of_event.begin(), of_event.end(), [&](uint32_t i) {
+      return f_.code[i].event_value < wait.event_value;
+    });
+    return it == of_event.end() ? nullptr : &*it;
   }
 
   // Executes instruction i on its stream; false when it is a wait that cannot pass yet.

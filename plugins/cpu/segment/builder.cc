@@ -40,9 +40,6 @@ bool SameMemory(const Layout& x, const Layout& y) {
 Builder::Builder(const Simd& simd, const ge_host_api* host, const Parser& parser,
                  const ge_segment& segment, Program* program)
     : simd_(simd), host_(host), p_(parser), segment_(segment), out_(*program) {
-  const uint32_t n = p_.graph().n_value;
-  reps_.resize(n);
-  uses_.resize(n, 0);
   auto add = [&](Storage::Kind kind, uint32_t index, uint32_t value, uint64_t bytes) {
     Storage s;
     s.kind = kind;
@@ -194,7 +191,9 @@ void Builder::AddRep(uint32_t v, const Rep& rep) {
 }
 
 const Builder::Rep* Builder::Find(uint32_t v, const Layout& want) const {
-  for (const Rep& r : reps_[v]) {
+  const auto found = reps_.find(v);
+  if (found == reps_.end()) return nullptr;
+  for (const Rep& r : found->second) {
     if (r.layout == want) return &r;
   }
   return nullptr;
@@ -297,7 +296,8 @@ bool Builder::Dead(const Place& place, const Unit& u) const {
   const std::vector<uint32_t> reads = Reads(u);
   for (uint32_t v : lies_in_[place.storage]) {
     const bool here = std::binary_search(reads.begin(), reads.end(), v);
-    if (uses_[v] > (here ? 1u : 0u)) return false;
+    const auto left = uses_.find(v);
+    if (left != uses_.end() && left->second > (here ? 1u : 0u)) return false;
   }
   return true;
 }

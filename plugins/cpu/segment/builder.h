@@ -10,6 +10,7 @@
 #include <memory>
 #include <set>
 #include <string>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -127,14 +128,15 @@ class Builder {
   const Parser& p_;
   const ge_segment& segment_;
   Program& out_;
-  std::vector<std::vector<Rep>> reps_;          // by value
-  std::vector<uint32_t> uses_;                  // by value: units that still read it
-  std::map<uint32_t, Rep> leaves_;              // value -> output buffer and how it is wanted
-  std::vector<std::vector<uint32_t>> lies_in_;  // by storage: values
-  std::map<uint32_t, uint64_t> packed_;         // constant value -> bytes of our copies
-  std::set<uint32_t> kept_;                     // constant values that the host must keep
-  uint32_t workspace_ = 0;                      // storage
-  std::vector<float> room_;                     // a payload that is not aligned
+  // By value. Maps, since a graph of n nodes may have n segments: none may cost the whole graph.
+  std::unordered_map<uint32_t, std::vector<Rep>> reps_;
+  std::unordered_map<uint32_t, uint32_t> uses_;  // units that still read it
+  std::map<uint32_t, Rep> leaves_;               // value -> output buffer and how it is wanted
+  std::vector<std::vector<uint32_t>> lies_in_;   // by storage: values
+  std::map<uint32_t, uint64_t> packed_;          // constant value -> bytes of our copies
+  std::set<uint32_t> kept_;                      // constant values that the host must keep
+  uint32_t workspace_ = 0;                       // storage
+  std::vector<float> room_;                      // a payload that is not aligned
   uint32_t node_ = 0;
 };
 

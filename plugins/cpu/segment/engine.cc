@@ -78,9 +78,7 @@ ge_rc Decline(const ge_sink& sink, uint32_t node, const Why& why) {
 
 // A unit cut down to its first nodes: what is offered when the rest is better done elsewhere.
 Unit Cut(const Parser& parser, const Unit& u, const std::vector<uint32_t>& nodes) {
-  std::vector<bool> allowed(parser.graph().n_node, false);
-  for (uint32_t n : nodes) allowed[n] = true;
-  std::vector<Unit> units = Matcher(parser, allowed).Cover();
+  std::vector<Unit> units = Matcher(parser, nodes).Cover();
   return units.size() == 1 ? std::move(units[0]) : u;
 }
 
@@ -89,13 +87,15 @@ ge_rc Query(ge_engine* handle, const ge_graph* graph, const ge_sink* sink, ge_er
   return gp::Guard(err, Where("query").c_str(), [&]() -> ge_rc {
     const Parser parser(*graph);
     Offers offers(e, parser, *sink);
-    std::vector<bool> allowed(graph->n_node, false);
+    std::vector<uint32_t> allowed;
     for (uint32_t i = 0; i < graph->n_node; ++i) {
       Unit u;
       Why why;
       const bool parsed = parser.Parse(i, &u, &why), takes = parsed && e.Takes(u, parser, &why);
-      allowed[i] = takes || (parsed && e.Joins(u, parser));
-      if (allowed[i]) offers.Announce(u);
+      if (takes || (parsed && e.Joins(u, parser))) {
+        allowed.push_back(i);
+        offers.Announce(u);
+      }
       const ge_rc rc = takes ? offers.Add(u, u.nodes) : Decline(*sink, i, why);
       if (rc != GE_OK) return rc;
     }
@@ -118,13 +118,14 @@ ge_rc Query(ge_engine* handle, const ge_graph* graph, const ge_sink* sink, ge_er
 // Compiles one segment into *c. Throws.
 void CompileOne(const Engine& e, const ge_segment& segment, ge_compiled* c) {
   const Parser parser(*segment.graph);
-  std::vector<bool> allowed(segment.graph->n_node, false);
-  size_t n_node = 0;
+  std::vector<uint32_t> allowed;
   for (uint32_t t = 0; t < segment.n_taken; ++t) {
-    for (uint32_t k = 0; k < segment.taken[t].n_node; ++k, ++n_node) {
-      allowed[segment.taken[t].node[k]] = true;
-    }
+    const ge_taken& taken = segment.taken[t];
+    allowed.insert(allowed.end(), taken.node, taken.node + taken.n_node);
   }
+  const size_t n_node = allowed.size();
+  std::sort(allowed.begin(), allowed.end());
+  allowed.erase(std::unique(allowed.begin(), allowed.end()), allowed.end());
   const std::vector<Unit> units = Matcher(parser, allowed).Cover();
   size_t covered = 0;
   for (const Unit& u : units) covered += u.nodes.size();

@@ -1,5 +1,6 @@
 #include "plugins/cpu/segment/match.h"
 
+#include <algorithm>
 #include <cmath>
 
 namespace ge_cpu {
@@ -9,6 +10,14 @@ namespace {
 bool Near(float x, double want) { return std::fabs(x - want) <= 1e-4 * std::fabs(want); }
 
 }  // namespace
+
+size_t Matcher::At(uint32_t node) const {
+  if (allowed_.empty() || node < allowed_.front() || node > allowed_.back()) return allowed_.size();
+  const size_t dense = node - allowed_.front();  // its place where no node between is missing
+  if (dense < allowed_.size() && allowed_[dense] == node) return dense;
+  const auto it = std::lower_bound(allowed_.begin(), allowed_.end(), node);
+  return *it == node ? static_cast<size_t>(it - allowed_.begin()) : allowed_.size();
+}
 
 bool Matcher::Is(uint32_t node, const char* op) const {
   return node != UINT32_MAX && Free(node) && gp::IsOp(p_.node(node), op);
@@ -40,12 +49,12 @@ bool Matcher::WithScalar(uint32_t node, const char* op, uint32_t v, float* scala
 std::vector<Unit> Matcher::Cover() {
   std::vector<std::pair<Unit, std::vector<uint32_t>>> found;
   Why why;
-  for (uint32_t i = 0; i < allowed_.size(); ++i) {
+  for (size_t i = 0; i < allowed_.size(); ++i) {
     Unit u;
-    if (!Free(i) || !p_.Parse(i, &u, &why)) continue;
+    if (taken_[i] || !p_.Parse(allowed_[i], &u, &why)) continue;
     prefix_.clear();
     if (!LayerNorm(&u)) Extend(&u);
-    for (uint32_t n : u.nodes) taken_[n] = true;
+    for (uint32_t n : u.nodes) taken_[At(n)] = true;
     found.emplace_back(std::move(u), std::move(prefix_));
   }
   // A unit runs when its last node would: all that it reads has been made by then.
@@ -215,8 +224,8 @@ bool Matcher::Gelu(Unit* u, uint32_t first, uint32_t second) {
   }
   if (p_.dims(out) != u->dims) return false;
   u->posts.push_back(Post{Fn::kGelu, 0, 0, 0, nullptr});
+  std::sort(nodes.begin(), nodes.end());  // all behind the node that makes x, which is the last
   u->nodes.insert(u->nodes.end(), nodes.begin(), nodes.end());
-  std::sort(u->nodes.begin(), u->nodes.end());
   u->out = {out};
   return true;
 }

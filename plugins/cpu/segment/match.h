@@ -11,8 +11,9 @@ namespace ge_cpu {
 
 class Matcher {
  public:
-  // allowed: by node index; other nodes are never absorbed.
-  Matcher(const Parser& parser, std::vector<bool> allowed)
+  // allowed: nodes, ascending; others are never absorbed. All work and memory go with their number,
+  // not with that of the graph: a segment of two nodes may be one of many thousands.
+  Matcher(const Parser& parser, std::vector<uint32_t> allowed)
       : p_(parser), allowed_(std::move(allowed)), taken_(allowed_.size(), false) {}
 
   // Units that cover every allowed node that parses, in an order in which they can run.
@@ -33,13 +34,19 @@ class Matcher {
   // The only node that reads v, or UINT32_MAX when there are others or v leaves.
   uint32_t OnlyUser(uint32_t v) const;
   bool Users(uint32_t v, std::vector<uint32_t>* out) const;
-  bool Free(uint32_t node) const { return allowed_[node] && !taken_[node]; }
+  // Place among the allowed nodes; their number for another node.
+  size_t At(uint32_t node) const;
+  bool Free(uint32_t node) const {
+    const size_t at = At(node);
+    return at < allowed_.size() && !taken_[at];
+  }
   bool Is(uint32_t node, const char* op) const;
   // node = op(v, constant scalar) in either order; the scalar.
   bool WithScalar(uint32_t node, const char* op, uint32_t v, float* scalar) const;
 
   const Parser& p_;
-  std::vector<bool> allowed_, taken_;
+  std::vector<uint32_t> allowed_;  // ascending
+  std::vector<bool> taken_;        // parallel to it
   std::vector<std::vector<uint32_t>> prefixes_;
   std::vector<uint32_t> prefix_;
 };

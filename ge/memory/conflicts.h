@@ -1,0 +1,25 @@
+// FindConflicts: which blocks may not share bytes. Thread-safe.
+#pragma once
+
+#include <vector>
+
+#include "ge/memory/lifetimes.h"
+#include "ge/memory/moments.h"
+#include "ge/memory/pack.h"
+#include "ge/plan/plan.h"
+
+namespace ge::memory {
+
+struct BlockMember {
+  PlanValueId value = 0;
+  uint32_t block = 0;
+  Stay stay;
+};
+
+// Fills PackBlock::conflicts from the members of all blocks, by a walk through time that compares a
+// value with those that are live when it starts. False, with no conflict left in any block, when
+// these are so many that the pairs would fill memory: n values that live together have n^2 / 2.
+bool FindConflicts(const Lifetimes& life, std::vector<BlockMember> members,
+                   std::vector<PackBlock>* blocks);
+
+}  // namespace ge::memory

@@ -1,0 +1,39 @@
+// Moments: the time of one function as its packer sees it: one for each instruction in issue order,
+// and one for each step at which some internal value of a launch starts or ends. From when to when
+// each value needs its bytes, in moments. Immutable; const use from any thread.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "ge/memory/lifetimes.h"
+#include "ge/plan/plan.h"
+
+namespace ge::memory {
+
+// The moments in which a value may share its bytes with no other. With the host alone issue order
+// is time; on another stream work may go on that does not know of a value's end.
+struct Stay {
+  uint32_t first = 0, last = 0;  // of a launch's internal value: those of its steps
+  // An internal value, once its launch is over: while others do not know. Empty: first > last.
+  uint32_t linger_first = 1, linger_last = 0;
+  uint32_t used_last = 0;  // the last moment at which it is used itself
+
+  // No value that starts behind this moment meets it.
+  uint32_t until() const { return linger_first <= linger_last ? linger_last : last; }
+};
+
+class Moments {
+ public:
+  explicit Moments(const PlanFunction& f);
+
+  // `writing`: the streams whose instructions write into the value's domain.
+  Stay Of(const Lifetimes& life, PlanValueId v, const std::vector<bool>& writing) const;
+
+ private:
+  const PlanFunction& f_;
+  std::vector<std::vector<uint32_t>> steps_;  // by segment
+  std::vector<uint32_t> begin_;               // by instruction, and the end
+};
+
+}  // namespace ge::memory
