@@ -151,6 +151,9 @@ def main():
                           f"{report['segments']:>8}  {stages}", flush=True)
                     most = min(MOST_MB, 100 + MB_A_NODE * n)
                     check(mb <= most, f"{what}: {mb:.0f} MB, wanted at most {most:.0f}")
+                    arena, live = report["arena_bytes"], report["max_live_bytes"]
+                    check(arena <= 1.1 * live + 4096,
+                          f"{what}: an arena of {arena} bytes, where {live} are live at most")
                     if before:
                         times = n / before[0]
                         growth, most = cpu / before[1], times * MOST_GROWTH
