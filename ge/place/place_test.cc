@@ -471,6 +471,37 @@ TEST(Place, APatternOfTheWholeGraphCostsNoMoreThanItsNodes) {
   EXPECT_NEAR(found->cost, 8.0 * kNodes + 60, 1e-3);
 }
 
+// 40,000 pairs of nodes that all read one input, and one node that reads all: far more live values
+// than the search holds, and more nodes than moves have time for.
+TEST(Place, WideGraphsTakePatternsThatGain) {
+  Flat flat;
+  constexpr uint32_t kPairs = 40000;
+  PlaceProblem p;
+  p.n_node = 2 * kPairs + 1;
+  p.n_device = 2;
+  p.boundary = &flat;
+  p.values.resize(1);
+  p.values[0].bytes = 100;
+  auto give = [&](uint32_t maker, uint32_t user) {
+    PlaceValue v;
+    v.producer = static_cast<int32_t>(maker), v.bytes = 100;
+    v.users = {user};
+    p.values.push_back(v);
+  };
+  for (uint32_t i = 0; i < kPairs; ++i) {
+    p.values[0].users.push_back(2 * i);
+    give(2 * i, 2 * i + 1);
+    give(2 * i + 1, 2 * kPairs);
+    p.offers.push_back(One({2 * i}, 0, 10));
+    p.offers.push_back(One({2 * i + 1}, 0, 10));
+    p.offers.push_back(One({2 * i, 2 * i + 1}, 0, 12));
+  }
+  p.offers.push_back(One({2 * kPairs}, 0, 10));
+  const auto found = SolvePlacement(p);
+  ASSERT_TRUE(found.ok()) << found.status().ToString();
+  EXPECT_NEAR(found->cost, 12.0 * kPairs + 10, 1e-3);
+}
+
 TEST(Place, WideGraphsAreLeftToMoves) {
   Flat b;
   b.crossing = 3;
