@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <unordered_map>
 
 namespace ge {
 namespace {
@@ -27,16 +28,23 @@ Status Unknown(const Function& f, const std::string& name) {
                             name, some.empty() ? "no node" : some));
 }
 
-Result<uint32_t> FindNode(const Function& f, const std::string& name) {
-  std::vector<uint32_t> found;
-  for (uint32_t i = 0; i < f.nodes.size(); ++i) {
-    if (NodeLabel(f.nodes[i]) == name) found.push_back(i);
-  }
-  if (found.empty()) {
-    const NodeId id = IdOf(name);
-    for (uint32_t i = 0; id && i < f.nodes.size(); ++i) {
-      if (f.nodes[i].id == id) found.push_back(i);
+// Positions of nodes by what a pin may call them: a move of a rehearsal pins thousands.
+struct NodeNames {
+  explicit NodeNames(const Function& f) {
+    for (uint32_t i = 0; i < f.nodes.size(); ++i) {
+      by_label[NodeLabel(f.nodes[i])].push_back(i);
+      by_id[f.nodes[i].id].push_back(i);
     }
+  }
+  std::unordered_map<std::string, std::vector<uint32_t>> by_label;
+  std::unordered_map<NodeId, std::vector<uint32_t>> by_id;
+};
+
+Result<uint32_t> FindNode(const Function& f, const NodeNames& names, const std::string& name) {
+  std::vector<uint32_t> found;
+  if (const auto it = names.by_label.find(name); it != names.by_label.end()) found = it->second;
+  if (const NodeId id = IdOf(name); found.empty() && id) {
+    if (const auto it = names.by_id.find(id); it != names.by_id.end()) found = it->second;
   }
   if (found.size() == 1) return found[0];
   if (found.empty()) return Unknown(f, name);
@@ -70,8 +78,10 @@ Result<std::vector<DeviceId>> FindDevices(const Plan& plan, const std::string& t
 Result<std::vector<std::vector<DeviceId>>> ResolvePins(const Function& f, const Plan& plan,
                                                        const std::vector<PlacePin>& pins) {
   std::vector<std::vector<DeviceId>> out(f.nodes.size());
+  if (pins.empty()) return out;
+  const NodeNames names(f);
   for (const PlacePin& pin : pins) {
-    GE_ASSIGN_OR_RETURN(const uint32_t node, FindNode(f, pin.node));
+    GE_ASSIGN_OR_RETURN(const uint32_t node, FindNode(f, names, pin.node));
     GE_ASSIGN_OR_RETURN(std::vector<DeviceId> devices, FindDevices(plan, pin.target));
     if (!out[node].empty()) {
       return Status(Code::kInvalidArgument,
