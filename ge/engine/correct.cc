@@ -16,7 +16,7 @@ constexpr double kLeastInside = 0.5;
 // From `asked` towards `measured` by as much as `count` samples are to be believed, as a factor.
 double Blend(double asked, const Sampled& measured, double confidence) {
   const double n = measured.count, weight = n / (n + kDoubtOfSample * confidence);
-  return std::exp(weight * std::log(std::max(measured.ns, 1.0) / std::max(asked, 1.0)));
+  return std::exp(weight * measured.Log(asked));
 }
 
 class Corrector {
@@ -69,10 +69,10 @@ class Corrector {
     choice->inside_ns = inside ? row.inside.ns : -1;
     if (inside) out.inside = Blend(row.asked_inside_ns, row.inside, o.confidence);
     if (alone) {
-      out.source = "measured";
+      out.source = row.alone.doubtful ? "doubtful" : "measured";
       out.alone = Blend(choice->asked_ns, row.alone, o.confidence);
     } else if (inside) {
-      out.source = "measured";
+      out.source = row.inside.doubtful ? "doubtful" : "measured";
       out.alone = out.inside;
     } else {
       const Correction c = cache_.CorrectionFor(book, name, PriceCache::Kind::kAlone, o.confidence);

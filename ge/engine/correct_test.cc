@@ -79,7 +79,7 @@ TEST(CorrectTest, NamesTellWhatMattersAndNothingElse) {
 TEST(CorrectTest, AnExactRowSetsThePriceAlone) {
   CorrectionCase c;
   PriceCache cache(ThisMachine());
-  cache.Add(kSeller, c.Name(0), PriceCache::Kind::kAlone, 100, 1000, 5);
+  cache.Add(kSeller, c.Name(0), PriceCache::Kind::kAlone, 100, {1000, 5});
   Correct(cache, &c);
   EXPECT_NEAR(c.Alone(0), 1000, 1e-6);
   EXPECT_EQ(c.offers.offers[0].source, "measured");
@@ -94,17 +94,26 @@ TEST(CorrectTest, ConfidenceHoldsTheFirstSampleBack) {
   CorrectionCase c;
   c.offers.offers[0].confidence = 1;
   PriceCache cache(ThisMachine());
-  cache.Add(kSeller, c.Name(0), PriceCache::Kind::kAlone, 100, 1000, 1);
+  cache.Add(kSeller, c.Name(0), PriceCache::Kind::kAlone, 100, {1000, 1});
   Correct(cache, &c);
   EXPECT_GT(c.Alone(0), 500);
   EXPECT_LT(c.Alone(0), 1000);
 }
 
+TEST(CorrectTest, ATimeOfABusyMachineMovesAPriceLittle) {
+  CorrectionCase c;
+  PriceCache cache(ThisMachine());
+  cache.Add(kSeller, c.Name(0), PriceCache::Kind::kAlone, 100, {3300, 28, true});
+  Correct(cache, &c);
+  EXPECT_NEAR(c.Alone(0), 100 * std::pow(33.0, 0.25), 1e-6);
+  EXPECT_EQ(c.offers.offers[0].source, "doubtful");
+}
+
 TEST(CorrectTest, TheDifferenceToASegmentIsWhatAnEdgeSaves) {
   CorrectionCase c;
   PriceCache cache(ThisMachine());
-  cache.Add(kSeller, c.Name(0), PriceCache::Kind::kAlone, 100, 200, 5);
-  cache.Add(kSeller, c.Name(0), PriceCache::Kind::kInside, 50, 60, 5);
+  cache.Add(kSeller, c.Name(0), PriceCache::Kind::kAlone, 100, {200, 5});
+  cache.Add(kSeller, c.Name(0), PriceCache::Kind::kInside, 50, {60, 5});
   Correct(cache, &c);
   const Offer& o = c.offers.offers[0];
   EXPECT_NEAR(o.choices[0].marginal_ns - o.edge_saving_ns, 60, 1e-6);
@@ -112,8 +121,8 @@ TEST(CorrectTest, TheDifferenceToASegmentIsWhatAnEdgeSaves) {
   // Slower inside than alone: nothing is saved, and no price goes below zero.
   CorrectionCase other;
   PriceCache slow(ThisMachine());
-  slow.Add(kSeller, other.Name(0), PriceCache::Kind::kAlone, 100, 100, 5);
-  slow.Add(kSeller, other.Name(0), PriceCache::Kind::kInside, 50, 500, 5);
+  slow.Add(kSeller, other.Name(0), PriceCache::Kind::kAlone, 100, {100, 5});
+  slow.Add(kSeller, other.Name(0), PriceCache::Kind::kInside, 50, {500, 5});
   Correct(slow, &other);
   EXPECT_EQ(other.offers.offers[0].edge_saving_ns, 0);
 }
@@ -123,7 +132,7 @@ TEST(CorrectTest, WhatWasNotMeasuredFollowsItsFamily) {
   PriceCache cache(ThisMachine());
   OfferName like = c.Name(0);
   like.shape = "another";
-  cache.Add(kSeller, like, PriceCache::Kind::kAlone, 100, 300, 5);
+  cache.Add(kSeller, like, PriceCache::Kind::kAlone, 100, {300, 5});
   Correct(cache, &c);
   EXPECT_EQ(c.offers.offers[0].source, "table");
   // Raised by a third of the usual spread; see kCurse.

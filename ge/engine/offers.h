@@ -29,7 +29,7 @@ struct Offer {
   double setup_ns = 0, launch_ns = 0, edge_saving_ns = 0;
   std::vector<OfferChoice> choices;  // at least one unless convert
   // "analytic" or "guess" as the engine says, "host" when it stated no price; "table" and
-  // "measured" when the host has corrected it.
+  // "measured" when the host has corrected it, "doubtful" by a time of a busy machine.
   std::string source;
   double confidence = 0;  // 0..1, the engine's own
   double factor = 1;      // of the correction: price / what the engine asked, of the first choice

@@ -16,7 +16,10 @@
 namespace ge {
 namespace {
 
-constexpr uint32_t kFormat = 1;
+// 1 had a bucket of three binary digits for the size and knew no doubt; it is read.
+constexpr uint32_t kFormat = 2;
+// What a doubtful sample says counts so much: under load times were off by factors of up to 33.
+constexpr double kOfDoubtful = 0.25;
 // Samples behind a mean count at most so much, so that a machine that changes is followed.
 constexpr uint32_t kMaxCount = 32;
 // Rows kept in the file; the oldest go first. About 6 MB of text.
@@ -30,17 +33,13 @@ uint32_t Today() {
           .count());
 }
 
-double LogRatio(double measured, double asked) {
-  return std::log(std::max(measured, 1.0) / std::max(asked, 1.0));
-}
-
 // log(measured / asked) of a row, where it knows it.
 std::optional<double> LogError(const PriceRow& row, PriceCache::Kind kind) {
   using enum PriceCache::Kind;
   const bool inside = row.inside.count > 0, alone = row.alone.count > 0;
   if ((kind != kInside && !alone) || (kind != kAlone && !inside)) return std::nullopt;
-  const double of_alone = LogRatio(row.alone.ns, row.asked_ns);
-  const double of_inside = LogRatio(row.inside.ns, row.asked_inside_ns);
+  const double of_alone = row.alone.Log(row.asked_ns);
+  const double of_inside = row.inside.Log(row.asked_inside_ns);
   return kind == kAlone ? of_alone : kind == kInside ? of_inside : of_inside - of_alone;
 }
 
@@ -48,14 +47,22 @@ std::string Joined(const OfferName& name) { return name.signature + "|" + name.s
 
 }  // namespace
 
-void Sampled::Add(double more_ns, uint32_t more_count) {
-  if (more_count == 0) return;
-  const double have = std::min(count, kMaxCount), more = std::min(more_count, kMaxCount);
+bool Sampled::Add(const Sampled& more) {
+  if (more.count == 0 || (count > 0 && more.doubtful && !doubtful)) return false;
+  if (doubtful && !more.doubtful) *this = {};
+  const double have = std::min(count, kMaxCount), fresh = std::min(more.count, kMaxCount);
   const double log_ns =
-      (have * std::log(std::max(ns, 1.0)) + more * std::log(std::max(more_ns, 1.0))) /
-      (have + more);
+      (have * std::log(std::max(ns, 1.0)) + fresh * std::log(std::max(more.ns, 1.0))) /
+      (have + fresh);
   ns = std::exp(log_ns);
-  count = std::min(count + more_count, kMaxCount);
+  count = std::min(count + more.count, kMaxCount);
+  doubtful = more.doubtful;
+  return true;
+}
+
+double Sampled::Log(double asked_ns) const {
+  const double log = std::log(std::max(ns, 1.0) / std::max(asked_ns, 1.0));
+  return doubtful ? kOfDoubtful * log : log;
 }
 
 PriceCache::PriceCache(const MachineRecord& machine)
@@ -106,26 +113,39 @@ bool PriceCache::Knows(const PriceBook& book) const {
   return books_.count(book) != 0;
 }
 
+bool PriceCache::Doubts(const PriceBook& book) const {
+  std::lock_guard<std::mutex> lock(mutex_);
+  const auto it = books_.find(book);
+  return it != books_.end() && it->second.doubted.value_or(false);
+}
+
+void PriceCache::SetDoubt(const PriceBook& book, bool doubted) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  books_[book].doubted = fresh_[book].doubted = doubted;
+}
+
 bool PriceCache::Find(const PriceBook& book, const OfferName& name, PriceRow* out) const {
   std::lock_guard<std::mutex> lock(mutex_);
   auto b = books_.find(book);
   if (b == books_.end()) return false;
-  auto row = b->second.find(Joined(name));
-  if (row == b->second.end()) return false;
+  auto row = b->second.rows.find(Joined(name));
+  if (row == b->second.rows.end()) return false;
   *out = row->second;
   return true;
 }
 
 void PriceCache::Add(const PriceBook& book, const OfferName& name, Kind kind, double asked_ns,
-                     double ns, uint32_t count) {
-  if (!Sane(asked_ns) || !Sane(ns) || count == 0) return;
+                     const Sampled& samples, bool trusted_now) {
+  if (!Sane(asked_ns) || !Sane(samples.ns) || samples.count == 0) return;
   std::lock_guard<std::mutex> lock(mutex_);
   const std::string key = Joined(name);
   for (Books* books : {&books_, &fresh_}) {
-    PriceRow& row = (*books)[book][key];
-    row.family = name.family, row.bucket = name.bucket, row.day = Today();
-    (kind == Kind::kAlone ? row.asked_ns : row.asked_inside_ns) = asked_ns;
-    (kind == Kind::kAlone ? row.alone : row.inside).Add(ns, count);
+    PriceRow& row = (*books)[book].rows[key];
+    row.family = name.family, row.size = name.size, row.day = Today();
+    Sampled more = samples;
+    more.doubtful = samples.doubtful && !(trusted_now && books == &books_);
+    const bool taken = (kind == Kind::kAlone ? row.alone : row.inside).Add(more);
+    if (taken) (kind == Kind::kAlone ? row.asked_ns : row.asked_inside_ns) = asked_ns;
   }
   fit_valid_ = false;
 }
@@ -133,9 +153,9 @@ void PriceCache::Add(const PriceBook& book, const OfferName& name, Kind kind, do
 void PriceCache::Fitted() const {
   if (fit_valid_) return;
   fit_ = {};
-  for (const auto& [book, rows] : books_) {
-    for (const auto& [key, row] : rows) {
-      const WorkName work{std::string_view(key).substr(0, key.rfind('|')), row.family, row.bucket};
+  for (const auto& [book, known] : books_) {
+    for (const auto& [key, row] : known.rows) {
+      const WorkName work{std::string_view(key).substr(0, key.rfind('|')), row.family, row.size};
       for (Kind kind : {Kind::kAlone, Kind::kInside, Kind::kInsideShare}) {
         const auto log = LogError(row, kind);
         if (log) fit_.Add(book, work, static_cast<int>(kind), *log);
@@ -150,27 +170,27 @@ Correction PriceCache::CorrectionFor(const PriceBook& book, const OfferName& nam
                                      double confidence) const {
   std::lock_guard<std::mutex> lock(mutex_);
   Fitted();
-  return fit_.Find(book, {name.signature, name.family, name.bucket}, static_cast<int>(kind),
+  return fit_.Find(book, {name.signature, name.family, name.size}, static_cast<int>(kind),
                    confidence, kind != Kind::kInsideShare);
 }
 
 void PriceCache::Merge(const Books& from, Books* into) {
-  for (const auto& [book, rows] : from) {
-    for (const auto& [key, row] : rows) {
-      PriceRow& out = (*into)[book][key];
-      out.family = row.family, out.bucket = row.bucket, out.day = std::max(out.day, row.day);
-      if (row.alone.count) out.asked_ns = row.asked_ns;
-      if (row.inside.count) out.asked_inside_ns = row.asked_inside_ns;
-      out.alone.Add(row.alone.ns, row.alone.count);
-      out.inside.Add(row.inside.ns, row.inside.count);
+  for (const auto& [book, more] : from) {
+    Book& known = (*into)[book];
+    if (more.doubted) known.doubted = more.doubted;
+    for (const auto& [key, row] : more.rows) {
+      PriceRow& out = known.rows[key];
+      out.family = row.family, out.size = row.size, out.day = std::max(out.day, row.day);
+      if (out.alone.Add(row.alone)) out.asked_ns = row.asked_ns;
+      if (out.inside.Add(row.inside)) out.asked_inside_ns = row.asked_inside_ns;
     }
   }
 }
 
 void PriceCache::Prune(Books* books) {
   std::vector<uint32_t> days;
-  for (const auto& [book, rows] : *books) {
-    for (const auto& [key, row] : rows) days.push_back(row.day);
+  for (const auto& [book, known] : *books) {
+    for (const auto& [key, row] : known.rows) days.push_back(row.day);
   }
   if (days.size() <= kMaxRows) return;
   const auto cut = days.begin() + static_cast<int64_t>(days.size() - kMaxRows);
@@ -178,24 +198,28 @@ void PriceCache::Prune(Books* books) {
   const uint32_t oldest = *cut;
   size_t excess = days.size() - kMaxRows;
   for (auto b = books->begin(); b != books->end();) {
-    for (auto r = b->second.begin(); r != b->second.end();) {
+    auto& rows = b->second.rows;
+    for (auto r = rows.begin(); r != rows.end();) {
       const bool drop = r->second.day < oldest || (r->second.day == oldest && excess > 0);
       if (drop && excess > 0) --excess;
-      r = drop ? b->second.erase(r) : std::next(r);
+      r = drop ? rows.erase(r) : std::next(r);
     }
-    b = b->second.empty() ? books->erase(b) : std::next(b);
+    b = rows.empty() ? books->erase(b) : std::next(b);
   }
 }
 
 std::string PriceCache::Print(const Books& books) const {
   nlohmann::json list = nlohmann::json::array();
-  for (const auto& [book, rows] : books) {
+  for (const auto& [book, known] : books) {
     nlohmann::json out = nlohmann::json::object();
-    for (const auto& [key, r] : rows) {
-      out[key] = {r.family,      r.bucket,          r.day,       r.asked_ns,    r.alone.ns,
-                  r.alone.count, r.asked_inside_ns, r.inside.ns, r.inside.count};
+    for (const auto& [key, r] : known.rows) {
+      const uint32_t doubts = (r.alone.doubtful ? 1 : 0) + (r.inside.doubtful ? 2 : 0);
+      out[key] = {
+          r.family,          r.size,      r.day,          r.asked_ns, r.alone.ns, r.alone.count,
+          r.asked_inside_ns, r.inside.ns, r.inside.count, doubts};
     }
     list.push_back({{"plugin", book.plugin_hash}, {"device", book.device}, {"rows", out}});
+    if (known.doubted) list.back()["doubted"] = *known.doubted;
   }
   nlohmann::json j = {
       {"format", kFormat}, {"cpu", cpu_}, {"isa", isa_}, {"threads", threads_}, {"engines", list}};
@@ -207,9 +231,9 @@ Status PriceCache::Parse(const std::string& text, Books* out) const {
   try {
     const nlohmann::json j = nlohmann::json::parse(text);
     const auto found = j.at("format").get<uint32_t>();
-    if (found != kFormat) {
+    if (found == 0 || found > kFormat) {
       return Status(Code::kFailedPrecondition,
-                    fmt::format("its format is {}, this version reads {}", found, kFormat));
+                    fmt::format("its format is {}, this version reads 1 to {}", found, kFormat));
     }
     if (j.at("cpu") != cpu_ || j.at("isa").get<uint32_t>() != isa_ ||
         j.at("threads").get<uint32_t>() != threads_) {
@@ -223,18 +247,21 @@ Status PriceCache::Parse(const std::string& text, Books* out) const {
     for (const nlohmann::json& engine : j.at("engines")) {
       PriceBook book{engine.at("plugin").get<std::string>(),
                      engine.at("device").get<std::string>()};
+      if (engine.contains("doubted")) books[book].doubted = engine.at("doubted").get<bool>();
       for (const auto& [key, r] : engine.at("rows").items()) {
         PriceRow row;
-        row.family = r.at(0).get<std::string>(), row.bucket = r.at(1).get<uint32_t>();
+        row.family = r.at(0).get<std::string>(), row.size = r.at(1).get<double>();
+        if (found == 1) row.size = 3 * row.size + 1.5;
         row.day = r.at(2).get<uint32_t>(), row.asked_ns = r.at(3).get<double>();
-        row.alone = {r.at(4).get<double>(), r.at(5).get<uint32_t>()};
+        const uint32_t doubts = found == 1 ? 0 : r.at(9).get<uint32_t>();
+        row.alone = {r.at(4).get<double>(), r.at(5).get<uint32_t>(), (doubts & 1) != 0};
         row.asked_inside_ns = r.at(6).get<double>();
-        row.inside = {r.at(7).get<double>(), r.at(8).get<uint32_t>()};
-        if (!Sane(row.asked_ns) || !Sane(row.alone.ns) || !Sane(row.asked_inside_ns) ||
-            !Sane(row.inside.ns)) {
+        row.inside = {r.at(7).get<double>(), r.at(8).get<uint32_t>(), (doubts & 2) != 0};
+        if (!(row.size >= 0 && row.size < 64) || !Sane(row.asked_ns) || !Sane(row.alone.ns) ||
+            !Sane(row.asked_inside_ns) || !Sane(row.inside.ns)) {
           return Status(Code::kDataCorrupt, fmt::format("a price of '{}' is out of range", key));
         }
-        books[book].emplace(key, std::move(row));
+        books[book].rows.emplace(key, std::move(row));
       }
     }
     *out = std::move(books);

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -22,13 +23,17 @@ namespace ge {
 // A geometric mean with the number of samples behind it, bounded so that new ones always count.
 struct Sampled {
   double ns = 0;
-  uint32_t count = 0;  // 0 = unknown
-  void Add(double more_ns, uint32_t more_count);
+  uint32_t count = 0;     // 0 = unknown
+  bool doubtful = false;  // taken on a machine that was busy: a sound sample takes their place
+  // False when nothing changed: there are sound samples, and these are not.
+  bool Add(const Sampled& more);
+  // log(measured / asked); of doubtful samples a quarter of it.
+  double Log(double asked_ns) const;
 };
 
 struct PriceRow {
   std::string family;
-  uint32_t bucket = 0;
+  double size = 0;             // log2 of bytes
   double asked_ns = 0;         // by the engine, for the offer alone
   Sampled alone;               // a segment of its own
   double asked_inside_ns = 0;  // marginal less what it saves inside a segment
@@ -49,14 +54,20 @@ class PriceCache {
 
   bool Empty() const;
   bool Knows(const PriceBook& book) const;
+  // Whether an engine's device was probed on a busy machine, and not since: kept with its rows.
+  bool Doubts(const PriceBook& book) const;
+  void SetDoubt(const PriceBook& book, bool doubted);
   // The row of exactly this offer; false when there is none.
   bool Find(const PriceBook& book, const OfferName& name, PriceRow* out) const;
   // kInsideShare, only to be asked for: how much further the price inside is off than that alone,
   // of rows that know both.
   enum class Kind { kAlone, kInside, kInsideShare };
-  // `asked_ns` is what the engine asked for it in the same circumstance.
-  void Add(const PriceBook& book, const OfferName& name, Kind kind, double asked_ns, double ns,
-           uint32_t count);
+  // `asked_ns` is what the engine asked for it in the same circumstance. Doubtful samples are
+  // dropped where there are sound ones, and sound ones take the place of doubtful ones.
+  // `trusted_now`: this cache takes them as sound, the file as what they are. Who compares offers
+  // measured under one load learns which is the fastest, though not how long it takes.
+  void Add(const PriceBook& book, const OfferName& name, Kind kind, double asked_ns,
+           const Sampled& samples, bool trusted_now = false);
   // How far the engine is off where this row is not known; see PriceFit::Find. A share is not
   // raised.
   Correction CorrectionFor(const PriceBook& book, const OfferName& name, Kind kind,
@@ -68,8 +79,11 @@ class PriceCache {
   Status FromText(const std::string& text);
 
  private:
-  using Rows = std::unordered_map<std::string, PriceRow>;  // by signature, a bar, shape
-  using Books = std::map<PriceBook, Rows>;
+  struct Book {
+    std::unordered_map<std::string, PriceRow> rows;  // by signature, a bar, shape
+    std::optional<bool> doubted;                     // null = nobody said
+  };
+  using Books = std::map<PriceBook, Book>;
   Status Parse(const std::string& text, Books* out) const;
   std::string Print(const Books& books) const;
   void Fitted() const;

@@ -3,6 +3,7 @@
 // once, then only read; owned by a PriceCache.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -26,7 +27,7 @@ struct Correction {
 // What kind of work a row is about; see OfferName.
 struct WorkName {
   std::string_view signature, family;
-  uint32_t bucket = 0;
+  double size = 0;  // log2 of bytes
 };
 
 class PriceFit {
@@ -36,7 +37,8 @@ class PriceFit {
   // After the last Add.
   void Finish();
 
-  // Median over rows of the same book and kind: of the signature, else of the family and bucket,
+  // Median over rows of the same book and kind: of the signature, those of a like size first; as
+  // far as these are of other sizes, and where there are none, of the family and bucket of size,
   // else of the family, else of all that begin with its first operator, else of the engine, else of
   // every engine within a factor of two; blended with 1 by the number of rows and the engine's
   // confidence (0..1). Where `raised`, by a third of the rows' spread more: a plan takes the offers
@@ -47,10 +49,25 @@ class PriceFit {
 
  private:
   struct Scope {
-    std::vector<double> logs;           // empty after Finish
+    struct Row {
+      double log = 0, size = 0;
+    };
+    std::vector<Row> kept;              // after Finish of signatures alone
     double log_factor = 0, spread = 0;  // median, and how far rows lie from it as a rule
     uint32_t rows = 0;
+    bool of_signature = false;
   };
+  using Keys = std::array<uint64_t, 6>;  // one a level, narrow to wide
+  static Keys KeysOf(const PriceBook& book, const WorkName& work, int kind);
+  struct Local {
+    double log_factor = 0, spread = 0;
+    double rows = 0;     // by what each says about that size
+    double nearest = 0;  // what the one nearest in size says: 1 of the same size, less farther away
+  };
+  static Local At(const Scope& signature, double size);
+  // Of wider scopes, without the rows of `signature` (null = none); rows 0 where there is nothing.
+  Correction Wider(const Keys& keys, const Scope* signature, double size, double confidence,
+                   bool raised) const;
   std::unordered_map<uint64_t, Scope> scopes_;  // by a hash: texts of some hundred bytes are many
 };
 

@@ -5,14 +5,15 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "ge/base/repeat_timing.h"
 #include "ge/engine/cache_folder.h"
+#include "ge/engine/host_load.h"
 #include "ge/engine/probe_kernels.h"
 #include "ge/engine/sha256.h"
 #include "ge/ge_plugin.h"
@@ -22,24 +23,10 @@ namespace {
 
 constexpr uint32_t kProbeVersion = 1;
 
-double NowNs() {
-  return std::chrono::duration<double, std::nano>(
-             std::chrono::steady_clock::now().time_since_epoch())
-      .count();
-}
-
-// The shortest of as many runs of `body` as fit in the budget, at least two. The shortest, since
-// whatever else the machine does can only make a run longer.
+// Whatever else the machine does can only make a run longer.
 template <typename Body>
 double Shortest(double budget_ns, Body body) {
-  double best = 1e30;
-  const double begin = NowNs();
-  for (int i = 0; i < 2 || NowNs() - begin < budget_ns; ++i) {
-    const double start = NowNs();
-    body();
-    best = std::min(best, NowNs() - start);
-  }
-  return std::max(best, 1.0);
+  return ShortestNs(&SteadyNs, budget_ns, body);
 }
 
 // Memory of the probe, given back at once: it would otherwise stand in the process's peak.
@@ -158,14 +145,14 @@ void ProbeAllThreads(MachineRecord* m, float* data, uint64_t bytes, ParallelForF
   m->thread_gain[0] = std::clamp(flops / m->flops_per_ns[m->isa], 1.0, n);
   m->thread_gain[1] = std::clamp(moved / m->copy_bytes_per_ns[m->isa][2], 1.0, n);
   // Median, not shortest: what matters is what it usually costs to wake the others.
-  std::vector<double> forks(101);
-  for (double& ns : forks) {
-    const double start = NowNs();
+  const auto forks = RepeatTiming(&SteadyNs, 101, 1e9, [&]() -> Result<double> {
+    const double start = SteadyNs();
     parallel_for(m->threads, &DoNothing, nullptr);
-    ns = NowNs() - start;
-  }
-  std::nth_element(forks.begin(), forks.begin() + 50, forks.end());
-  m->fork_ns = forks[50];
+    return SteadyNs() - start;
+  });
+  std::vector<double> ns = forks->ns;
+  std::nth_element(ns.begin(), ns.begin() + static_cast<int64_t>(ns.size() / 2), ns.end());
+  m->fork_ns = ns[ns.size() / 2];
   std::free(shares);
 }
 
@@ -245,9 +232,12 @@ MachineRecord ProbeMachine(uint32_t isa_cap, uint32_t threads, ParallelForFn par
       std::clamp<uint64_t>(2 * m.cache_bytes[1], uint64_t{32} << 20, uint64_t{128} << 20);
   Block block(bytes);
   if (!block.data()) return FixedMachine(isa_cap, threads);
+  const LoadWatch watch;
+  m.doubtful = IsBusyNow(m.threads, parallel_for);
   ProbeOneThread(&m, block.data(), bytes);
   ProbeAllThreads(&m, block.data(), bytes, parallel_for);
   ProbeCall(&m);
+  m.doubtful |= watch.Busy() || IsBusyNow(m.threads, parallel_for);
   m.probed_now = true;
   return m;
 }
@@ -258,7 +248,8 @@ MachineRecord FindMachine(uint32_t isa_cap, uint32_t threads, ParallelForFn para
   const MachineRecord key = IdentifyMachine(isa_cap, threads);
   MachineRecord m;
   const auto text = ReadCacheFile(FileName(key));
-  if (text && MachineFromText(*text, key, &m)) return m;
+  const bool known = text && MachineFromText(*text, key, &m);
+  if (known && (!m.doubtful || IsBusyNow(threads, parallel_for))) return m;
   m = ProbeMachine(isa_cap, threads, parallel_for);
   if (!m.fixed) {
     (void)UpdateCacheFile(FileName(key), [&](const std::string&) { return MachineToText(m); });
@@ -267,12 +258,12 @@ MachineRecord FindMachine(uint32_t isa_cap, uint32_t threads, ParallelForFn para
 }
 
 std::string MachineToText(const MachineRecord& m) {
-  nlohmann::json j = {{"probe", kProbeVersion},      {"cpu", m.cpu},
-                      {"isa_mask", m.isa_mask},      {"isa", m.isa},
-                      {"threads", m.threads},        {"flops_per_ns", m.flops_per_ns},
-                      {"copy", m.copy_bytes_per_ns}, {"thread_gain", m.thread_gain},
-                      {"call_ns", m.call_ns},        {"fork_ns", m.fork_ns},
-                      {"cache_bytes", m.cache_bytes}};
+  nlohmann::json j = {{"probe", kProbeVersion},       {"cpu", m.cpu},
+                      {"isa_mask", m.isa_mask},       {"isa", m.isa},
+                      {"threads", m.threads},         {"flops_per_ns", m.flops_per_ns},
+                      {"copy", m.copy_bytes_per_ns},  {"thread_gain", m.thread_gain},
+                      {"call_ns", m.call_ns},         {"fork_ns", m.fork_ns},
+                      {"cache_bytes", m.cache_bytes}, {"doubtful", m.doubtful}};
   return j.dump(1) + "\n";
 }
 
@@ -295,6 +286,7 @@ bool MachineFromText(const std::string& text, const MachineRecord& key, MachineR
       m.thread_gain[i] = j.at("thread_gain").at(i).get<double>();
       m.cache_bytes[i] = j.at("cache_bytes").at(i).get<uint64_t>();
     }
+    m.doubtful = j.value("doubtful", false);
     m.call_ns = j.at("call_ns").get<double>(), m.fork_ns = j.at("fork_ns").get<double>();
     if (!IsWhole(m)) return false;
     *out = m;

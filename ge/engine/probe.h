@@ -16,6 +16,7 @@ struct MachineRecord {
   uint32_t threads = 1;
   bool fixed = false;       // not measured: FixedMachine()
   bool probed_now = false;  // measured by this process, not read from the cache
+  bool doubtful = false;    // the machine was busy: it is measured again once it is quiet
   // By GE_ISA_*, one thread; 0 beyond the cap. Copies count bytes read + written: inside L2, inside
   // L3, in memory.
   double flops_per_ns[4] = {};
@@ -32,7 +33,8 @@ MachineRecord FixedMachine(uint32_t isa_cap, uint32_t threads);
 using ParallelForFn = void (*)(uint64_t n, void (*body)(void* ctx, uint64_t i), void* ctx);
 // Measures now.
 MachineRecord ProbeMachine(uint32_t isa_cap, uint32_t threads, ParallelForFn parallel_for);
-// From the cache folder, else measured and kept there. GE_PROBE=fixed answers FixedMachine.
+// From the cache folder, else, or where that is doubtful and the machine quiet now, measured and
+// kept there. GE_PROBE=fixed answers FixedMachine.
 MachineRecord FindMachine(uint32_t isa_cap, uint32_t threads, ParallelForFn parallel_for);
 
 // The text that the cache keeps, and back. False when it is damaged, of another version or about

@@ -4,7 +4,10 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <cstdlib>
+#include <string>
 
+#include "ge/engine/temporary_cache_folder.h"
 #include "ge/ge_plugin.h"
 
 namespace ge {
@@ -53,6 +56,22 @@ TEST(ProbeTest, RecordsOfOthersAndDamagedOnesAreRefused) {
   std::string zero = text;
   zero.replace(zero.find("22.0"), 4, "-1.0");
   EXPECT_FALSE(MachineFromText(zero, key, &out));
+}
+
+TEST(ProbeTest, ADoubtfulRecordIsMeasuredAgainOnceItIsQuiet) {
+  const TemporaryCacheFolder cache;
+  const char* before = std::getenv("GE_PROBE");
+  const std::string kept = before ? before : "";
+  setenv("GE_PROBE", "busy", 1);
+  EXPECT_TRUE(FindMachine(GE_ISA_SSE42, 1, &InOrder).doubtful);
+  // Still busy: no better than what is there.
+  const MachineRecord busy = FindMachine(GE_ISA_SSE42, 1, &InOrder);
+  EXPECT_TRUE(busy.doubtful && !busy.probed_now);
+  setenv("GE_PROBE", "quiet", 1);
+  const MachineRecord quiet = FindMachine(GE_ISA_SSE42, 1, &InOrder);
+  EXPECT_TRUE(!quiet.doubtful && quiet.probed_now);
+  EXPECT_FALSE(FindMachine(GE_ISA_SSE42, 1, &InOrder).probed_now);
+  before ? setenv("GE_PROBE", kept.c_str(), 1) : unsetenv("GE_PROBE");
 }
 
 }  // namespace

@@ -42,8 +42,7 @@ class Namer {
     for (auto [v, l] : value_layouts) {
       if (l != 0) AddLayout(v, layouts_[l]);
     }
-    // Three binary digits a bucket: within one, speeds of one kind of work differ little.
-    out_.bucket = static_cast<uint32_t>(std::log2(bytes_ + 1) / 3);
+    out_.size = std::log2(bytes_ + 1);
     return std::move(out_);
   }
 

@@ -17,7 +17,7 @@ struct OfferName {
   std::string family;     // "Conv+Relu", "Conv/grouped": operators alone
   std::string signature;  // operators, attributes, wiring, dtypes, constants, layouts
   std::string shape;      // dims of what is read and given
-  uint32_t bucket = 0;    // of size: log8 of the bytes read and given
+  double size = 0;        // log2 of the bytes read and given
 };
 
 OfferName NameOffer(const Graph& graph, const Function& function,

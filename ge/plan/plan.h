@@ -214,7 +214,7 @@ struct Bid {
   double measured_ns = -1;  // the same as it was measured; -1 = never
   double inside_ns = -1;    // its measured share of a larger segment; -1 = never
   double factor = 1;        // of the host's correction: price_ns / analytic_ns
-  std::string source;       // "analytic", "guess", "table", "measured", "host"
+  std::string source;       // "analytic", "guess", "host", "table", "measured", "doubtful"
   std::string pattern;      // "Conv+Relu" when it belongs to a pattern, else empty
   bool declined = false;
   std::string why;  // decline reason

@@ -126,11 +126,10 @@ class Builder {
     if (!options_.price_cache) return {};
     if (options_.prices.mode == PriceMode::kMeasure) {
       MeasureReport& sum = c_->measured;
-      const MeasureReport more =
-          MeasureOffers(engines_, graph, f, *layouts, view, *offers, options_.price_cache,
-                        options_.prices.measure_budget_ms - sum.ms);
-      sum = {sum.measured + more.measured, sum.left + more.left, sum.failed + more.failed,
-             sum.ms + more.ms};
+      MeasureOptions measure;
+      measure.budget_ms = options_.prices.measure_budget_ms - sum.ms;
+      sum.Add(MeasureOffers(engines_, graph, f, *layouts, view, *offers, options_.price_cache,
+                            measure));
     }
     CorrectPrices(engines_, *options_.price_cache, graph, f, *layouts, offers);
     return {};

@@ -36,7 +36,13 @@ AlignedBytes AllocateAligned(uint64_t bytes, uint64_t align);
 // What MeasureOffers did.
 struct MeasureReport {
   uint32_t measured = 0, left = 0, failed = 0;  // offers; left: the budget was used up
+  uint32_t doubtful = 0;                        // of the measured ones
+  bool busy = false;                            // the machine, meanwhile
   double ms = 0;
+  void Add(const MeasureReport& more) {
+    measured += more.measured, left += more.left, failed += more.failed;
+    doubtful += more.doubtful, busy |= more.busy, ms += more.ms;
+  }
   uint32_t plans = 0;  // that were rehearsed
   double rehearsal_ms = 0;
 };

@@ -5,9 +5,11 @@
 #include <algorithm>
 #include <limits>
 #include <map>
+#include <set>
 
 #include "ge/base/clock.h"
 #include "ge/engine/correct.h"
+#include "ge/engine/host_load.h"
 #include "ge/engine/plugin.h"
 #include "ge/session/offer_timer.h"
 
@@ -17,6 +19,12 @@ namespace {
 // An offer that asks more than so many times the best price of its nodes is not timed: tenfold
 // overbidding has to be found, and plain loops beside a vendor's library have not.
 constexpr double kWorthTiming = 32;
+// What prices are after they were corrected, they are wrong by up to this factor where nothing of
+// the like was measured at that size; see PriceFit. So who is within it of the cheapest may be
+// faster.
+constexpr double kRival = 4;
+// Each shows which prices were too low, and so who is a rival.
+constexpr int kRounds = 3;
 // Of one offer; a slow one is launched once whatever it takes.
 constexpr double kOfferBudgetNs = 60e6;
 constexpr uint32_t kEnoughSamples = 3;
@@ -34,41 +42,65 @@ struct Candidate {
   double importance = 0;  // ns of the best price, over all nodes that look alike
   double price = 0;
   OfferTimer::Timing timing = {};  // of all passes
+  uint32_t passes = 0, disagreed = 0;
   bool failed = false;
 };
 
-std::vector<Candidate> FindCandidates(const std::vector<std::unique_ptr<Engine>>& engines,
-                                      const Graph& graph, const Function& f,
-                                      const std::vector<PlanLayout>& layouts,
-                                      const OfferSet& offers, const PriceCache& cache) {
-  std::vector<double> best(f.nodes.size(), std::numeric_limits<double>::infinity());
+// Of each node the least price of the offers for it alone.
+template <typename Price>
+std::vector<double> LeastPrices(const Function& f, const OfferSet& offers, Price price) {
+  std::vector<double> least(f.nodes.size(), std::numeric_limits<double>::infinity());
   for (const Offer& o : offers.offers) {
     if (o.convert || o.nodes.size() != 1) continue;
     for (const OfferChoice& c : o.choices) {
-      best[o.nodes[0]] = std::min(best[o.nodes[0]], std::max(c.asked_ns, 1.0));
+      least[o.nodes[0]] = std::min(least[o.nodes[0]], std::max(price(o, c), 1.0));
     }
   }
+  return least;
+}
+double Sum(const std::vector<double>& of, const std::vector<uint32_t>& nodes) {
+  double sum = 0;
+  for (uint32_t n : nodes) sum += of[n];
+  return sum;
+}
+
+double Asked(const Offer&, const OfferChoice& c) { return c.asked_ns; }
+double Corrected(const Offer& o, const OfferChoice& c) {
+  return c.marginal_ns + o.setup_ns + o.launch_ns;
+}
+
+// `now`: the same offers at the prices that the cache gives them at present.
+std::vector<Candidate> FindCandidates(const std::vector<std::unique_ptr<Engine>>& engines,
+                                      const Graph& graph, const Function& f,
+                                      const std::vector<PlanLayout>& layouts,
+                                      const OfferSet& offers, const OfferSet& now,
+                                      const PriceCache& cache, bool rivals_only) {
+  const std::vector<double> asked = LeastPrices(f, offers, &Asked);
+  const std::vector<double> corrected = LeastPrices(f, now, &Corrected);
   std::map<std::pair<PriceBook, std::string>, Candidate> alike;
-  for (const Offer& o : offers.offers) {
+  for (size_t i = 0; i < offers.offers.size(); ++i) {
+    const Offer& o = offers.offers[i];
     if (o.convert) continue;
-    double reference = 0;
-    for (uint32_t n : o.nodes) reference += best[n];
+    const double least = Sum(asked, o.nodes), cheapest = Sum(corrected, o.nodes);
     for (uint32_t c = 0; c < o.choices.size(); ++c) {
-      if (o.choices[c].asked_ns > kWorthTiming * reference) continue;
+      const bool rival = Corrected(now.offers[i], now.offers[i].choices[c]) <= kRival * cheapest;
+      const bool asks_little = !rivals_only && o.choices[c].asked_ns <= kWorthTiming * least;
+      if (!rival && !asks_little) continue;
       Candidate candidate{&o, c, BookOf(*engines[o.engine], o.device), {}};
       candidate.name = NameOffer(graph, f, o.nodes, o.choices[c].layouts, layouts);
       const auto key =
           std::make_pair(candidate.book, candidate.name.signature + "|" + candidate.name.shape);
       Candidate& kept = alike.emplace(key, std::move(candidate)).first->second;
       kept.price = o.choices[c].asked_ns;
-      kept.importance += std::min(reference, 1e12);
+      kept.importance += std::min(least, 1e12);
     }
   }
   std::vector<Candidate> out;
   for (auto& [key, candidate] : alike) {
     PriceRow row;
-    const bool known = cache.Find(candidate.book, candidate.name, &row);
-    if (!known || row.alone.count < kEnoughSamples) out.push_back(std::move(candidate));
+    const bool known = cache.Find(candidate.book, candidate.name, &row) && !row.alone.doubtful;
+    const uint32_t enough = rivals_only ? 1 : kEnoughSamples;
+    if (!known || row.alone.count < enough) out.push_back(std::move(candidate));
   }
   std::stable_sort(out.begin(), out.end(), [](const Candidate& a, const Candidate& b) {
     return a.importance != b.importance ? a.importance > b.importance : a.price < b.price;
@@ -89,12 +121,13 @@ struct Taken {
 class Recorder {
  public:
   Recorder(const std::vector<std::unique_ptr<Engine>>& engines, Compiled* c, PriceCache* cache,
-           GraphView* view, double budget_ms)
+           GraphView* view, double budget_ms, bool busy)
       : engines_(engines),
         c_(*c),
         f_(c->graph.fn(c->fn)),
         cache_(cache),
         end_ms_(NowMs() + budget_ms),
+        busy_(busy),
         timer_(engines, c->graph, f_, c->plan.layouts, view) {}
 
   void Run(const RunClock::Summary& summary) {
@@ -155,15 +188,15 @@ class Recorder {
     return out;
   }
 
-  void AddAlone(const Taken& t, double ns, uint32_t count) {
-    cache_->Add(t.book, t.name, PriceCache::Kind::kAlone, t.offer->choices[t.choice].asked_ns, ns,
-                count);
+  void AddAlone(const Taken& t, double ns, uint32_t count, bool agree = true) {
+    cache_->Add(t.book, t.name, PriceCache::Kind::kAlone, t.offer->choices[t.choice].asked_ns,
+                {ns, count, busy_ || !agree}, true);
   }
 
   // How long the offer takes alone: known, or timed now.
   void Observe(Taken* t) {
     PriceRow row;
-    if (cache_->Find(t->book, t->name, &row) && row.alone.count > 0) {
+    if (cache_->Find(t->book, t->name, &row) && row.alone.count > 0 && !row.alone.doubtful) {
       t->alone_ns = row.alone.ns;
       return;
     }
@@ -176,7 +209,7 @@ class Recorder {
       return;
     }
     t->alone_ns = timing->ns();
-    AddAlone(*t, timing->ns(), timing->count());
+    AddAlone(*t, timing->ns(), timing->count(), timing->agree);
   }
 
   // The segment's time by what its offers take alone; of those that could not be observed, by what
@@ -191,8 +224,8 @@ class Recorder {
     for (const Taken& t : taken) {
       const double marginal = t.offer->choices[t.choice].asked_ns - t.offer->asked_overhead_ns;
       const double asked = std::max(0.0, marginal - t.offer->asked_saving_ns * t.kept);
-      cache_->Add(t.book, t.name, PriceCache::Kind::kInside, asked, work * Weight(t) / sum,
-                  sample.count);
+      cache_->Add(t.book, t.name, PriceCache::Kind::kInside, asked,
+                  {work * Weight(t) / sum, sample.count, busy_}, true);
     }
   }
 
@@ -205,6 +238,7 @@ class Recorder {
   const Function& f_;
   PriceCache* cache_;
   const double end_ms_;
+  const bool busy_;
   OfferTimer timer_;
 };
 
@@ -215,6 +249,8 @@ void TimeOnce(OfferTimer* timer, double budget_ns, Candidate* c) {
     LogLine(3, "an offer cannot be measured: " + timing.status().message());
     return;
   }
+  ++c->passes;
+  c->disagreed += !timing->agree;
   auto& samples = c->timing.samples;
   samples.insert(samples.end(), timing->samples.begin(), timing->samples.end());
 }
@@ -230,41 +266,60 @@ std::map<std::vector<uint32_t>, double> BestTimes(const std::vector<Candidate>& 
   return best;
 }
 
+// All of them, and those that may win again and again.
+void TimeAll(OfferTimer* timer, double end_ms, std::vector<Candidate>* candidates) {
+  for (int pass = 0; pass < kPasses; ++pass) {
+    const std::map<std::vector<uint32_t>, double> best = BestTimes(*candidates);
+    for (Candidate& c : *candidates) {
+      const double left_ms = end_ms - NowMs();
+      if (left_ms <= 0) return;
+      const bool timed = c.timing.count() > 0;
+      if (c.failed || (timed && c.timing.ns() > kMayWin * best.at(c.offer->nodes))) continue;
+      TimeOnce(timer, std::min(left_ms * 1e6, kOfferBudgetNs), &c);
+    }
+  }
+}
+
 }  // namespace
 
 MeasureReport MeasureOffers(const std::vector<std::unique_ptr<Engine>>& engines, const Graph& graph,
                             const Function& function, const std::vector<PlanLayout>& layouts,
                             GraphView* view, const OfferSet& offers, PriceCache* cache,
-                            double budget_ms) {
+                            const MeasureOptions& options) {
   const double begin = NowMs();
-  std::vector<Candidate> candidates =
-      FindCandidates(engines, graph, function, layouts, offers, *cache);
+  const LoadWatch watch;
   OfferTimer timer(engines, graph, function, layouts, view);
-  for (int pass = 0; pass < kPasses; ++pass) {
-    const std::map<std::vector<uint32_t>, double> best = BestTimes(candidates);
-    for (Candidate& c : candidates) {
-      const double left_ms = budget_ms - (NowMs() - begin);
-      if (left_ms <= 0) break;
-      const bool timed = c.timing.count() > 0;
-      if (c.failed || (timed && c.timing.ns() > kMayWin * best.at(c.offer->nodes))) continue;
-      TimeOnce(&timer, std::min(left_ms * 1e6, kOfferBudgetNs), &c);
-    }
-  }
   MeasureReport report;
-  for (const Candidate& c : candidates) {
-    report.failed += c.failed;
-    report.left += !c.failed && c.timing.count() == 0;
-    if (c.timing.count() == 0) continue;
-    ++report.measured;
-    cache->Add(c.book, c.name, PriceCache::Kind::kAlone, c.offer->choices[c.choice].asked_ns,
-               c.timing.ns(), c.timing.count());
+  std::set<std::pair<PriceBook, std::string>> seen;
+  for (int round = 0; round < kRounds; ++round) {
+    OfferSet now = offers;
+    CorrectPrices(engines, *cache, graph, function, layouts, &now);
+    std::vector<Candidate> candidates =
+        FindCandidates(engines, graph, function, layouts, offers, now, *cache, options.rivals_only);
+    std::erase_if(candidates, [&](const Candidate& c) {
+      return !seen.emplace(c.book, c.name.signature + "|" + c.name.shape).second;
+    });
+    if (candidates.empty()) break;
+    TimeAll(&timer, begin + options.budget_ms, &candidates);
+    const bool busy = options.busy ? options.busy() : watch.Busy();
+    for (const Candidate& c : candidates) {
+      report.failed += c.failed;
+      report.left += !c.failed && c.timing.count() == 0;
+      if (c.timing.count() == 0) continue;
+      ++report.measured;
+      const bool doubtful = busy || 2 * c.disagreed > c.passes;
+      report.doubtful += doubtful;
+      cache->Add(c.book, c.name, PriceCache::Kind::kAlone, c.offer->choices[c.choice].asked_ns,
+                 {c.timing.ns(), c.timing.count(), doubtful}, options.trusted_now);
+    }
+    report.busy |= busy;
   }
   report.ms = NowMs() - begin;
   return report;
 }
 
 void RecordRuns(const std::vector<std::unique_ptr<Engine>>& engines, Compiled* compiled,
-                PriceCache* cache, double observe_budget_ms) {
+                PriceCache* cache, double observe_budget_ms, bool busy) {
   if (!compiled->clock) return;
   const RunClock::Summary summary = compiled->clock->Read();
   if (summary.total.count == 0) return;
@@ -274,7 +329,7 @@ void RecordRuns(const std::vector<std::unique_ptr<Engine>>& engines, Compiled* c
   // A view of its own: the plan's may be in use for another frame's exec.
   auto view = GraphView::Make(compiled->graph, compiled->graph.fn(compiled->fn));
   if (!view.ok()) return;
-  Recorder(engines, compiled, cache, view->get(), observe_budget_ms).Run(summary);
+  Recorder(engines, compiled, cache, view->get(), observe_budget_ms, busy).Run(summary);
 }
 
 }  // namespace ge

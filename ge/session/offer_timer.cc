@@ -3,10 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cstring>
 #include <random>
 
+#include "ge/base/repeat_timing.h"
 #include "ge/engine/plugin.h"
 #include "ge/plan/routes.h"
 
@@ -15,12 +15,6 @@ namespace {
 
 constexpr uint64_t kMaxTimedBytes = uint64_t{1} << 34;  // of one buffer, when only timing
 constexpr uint64_t kEvictFrom = 64 << 10;  // constants below are in the cache in a run, too
-
-double NowNs() {
-  return std::chrono::duration<double, std::nano>(
-             std::chrono::steady_clock::now().time_since_epoch())
-      .count();
-}
 
 // Numbers that any operator takes: normal floats; zeros as indices and booleans.
 void FillInput(DType dtype, void* data, uint64_t bytes) {
@@ -369,31 +363,26 @@ Result<OfferTimer::Timing> OfferTimer::Time(const Offer& offer, const OfferChoic
     RestoreConstants();
     return std::move(compiled).status();
   }
-  const double begin = NowNs();
   Result<Timing> answer = [&]() -> Result<Timing> {
     Launcher launcher(*engines_[offer.engine], offer.device, *compiled);
     GE_RETURN_IF_ERROR(launcher.Prepare(function_, border, layouts_));
-    const double warm = NowNs();
+    const double warm = SteadyNs();
     GE_RETURN_IF_ERROR(launcher.Launch());  // pays for lazy preparations
-    const double first = NowNs() - warm;
+    const double first = SteadyNs() - warm;
+    if (first > budget_ns) return Timing{{first}};  // Once more would take as long again.
     const bool evicts = border.constant_bytes >= kEvictFrom;
     // Short launches are timed several at once: reading the clock takes 25 ns.
     const int batch = evicts ? 1 : std::clamp(static_cast<int>(2000 / std::max(first, 1.0)), 1, 32);
-    const int wanted = evicts ? 3 : 7;
-    std::vector<double> samples;
-    for (int i = 0; i < wanted; ++i) {
-      if (NowNs() - begin > budget_ns && !samples.empty()) break;
-      if (first > budget_ns) {  // Once more would take as long again.
-        samples.push_back(first);
-        break;
-      }
+    auto sample = [&]() -> Result<double> {
       Evict(border.constant_bytes);
       launcher.TouchBorder();
-      const double start = NowNs();
+      const double start = SteadyNs();
       for (int k = 0; k < batch; ++k) GE_RETURN_IF_ERROR(launcher.Launch());
-      samples.push_back((NowNs() - start) / batch);
-    }
-    return Timing{std::move(samples)};
+      return (SteadyNs() - start) / batch;
+    };
+    GE_ASSIGN_OR_RETURN(Repeats repeats,
+                        RepeatTiming(&SteadyNs, evicts ? 3 : 7, budget_ns, sample));
+    return Timing{std::move(repeats.ns), repeats.agree};
   }();
   RestoreConstants();
   return answer;

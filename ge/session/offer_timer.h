@@ -25,6 +25,7 @@ class OfferTimer {
 
   struct Timing {
     std::vector<double> samples;  // ns of a launch
+    bool agree = true;            // with each other; see RepeatTiming
     uint32_t count() const { return static_cast<uint32_t>(samples.size()); }
     // Their median. The shortest would promise what a shared machine rarely keeps, above all to
     // kernels that live on memory.

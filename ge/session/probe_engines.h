@@ -10,11 +10,13 @@
 
 #include "ge/engine/engine.h"
 #include "ge/engine/price_cache.h"
+#include "ge/session/compiled.h"
 
 namespace ge {
 
 // Within `budget_ms`; the answer says how many offers were timed, 0 when every engine is known. An
-// engine that refuses the sample or a launch keeps its prices.
+// engine that refuses the sample or a launch keeps its prices. What is measured while others keep
+// the machine busy is kept as doubtful, and taken again by the first session that finds it quiet.
 MeasureReport ProbeEngines(const std::vector<std::unique_ptr<Engine>>& engines, double budget_ms,
                            PriceCache* cache);
 

@@ -6,7 +6,6 @@
 #include <map>
 #include <set>
 
-#include "ge/base/clock.h"
 #include "ge/engine/plugin.h"
 #include "ge/place/placed.h"
 
@@ -65,8 +64,8 @@ class Rehearsal {
  public:
   Rehearsal(std::shared_ptr<Compiled> first, const RehearsalHooks& hooks, double budget_ms)
       : hooks_(hooks),
-        last_word_ms_(NowMs() + budget_ms),
-        end_ms_(NowMs() + kForMoves * budget_ms),
+        last_word_ms_(hooks.now_ms() + budget_ms),
+        end_ms_(hooks.now_ms() + kForMoves * budget_ms),
         held_(std::move(first)) {
     seen_.insert(PlacementDigest(held_->plan));
   }
@@ -74,9 +73,10 @@ class Rehearsal {
   void Run(const PlaceOptions& place, const std::vector<std::string>& engines) {
     // A plan that does not run on these inputs is not compared: the caller's own run says why.
     if (!hooks_.run(held_.get()).ok()) return;
-    const double start = NowMs();
+    const double start = hooks_.now_ms();
     if (!hooks_.run(held_.get()).ok()) return;
-    inner_ = std::clamp(static_cast<int>(kSampleMs / std::max(NowMs() - start, 1e-3)), 1, 100);
+    inner_ =
+        std::clamp(static_cast<int>(kSampleMs / std::max(hooks_.now_ms() - start, 1e-3)), 1, 100);
     std::vector<Challenger> challengers;
     Challenger first = ChallengerOf(*held_);
     first.ratio = 1;
@@ -162,7 +162,7 @@ class Rehearsal {
     return false;
   }
 
-  bool TimeLeft() const { return NowMs() < end_ms_; }
+  bool TimeLeft() const { return hooks_.now_ms() < end_ms_; }
 
   // Every order; of many engines each first, the others behind in the session's order and in the
   // opposite one.
@@ -282,11 +282,11 @@ class Rehearsal {
 
   // ms of some runs; -1 when one fails.
   double Sample(Compiled* c) {
-    const double start = NowMs();
+    const double start = hooks_.now_ms();
     for (int k = 0; k < inner_; ++k) {
       if (!hooks_.run(c).ok()) return -1;
     }
-    return NowMs() - start;
+    return hooks_.now_ms() - start;
   }
 
   const RehearsalHooks& hooks_;
@@ -304,10 +304,10 @@ std::shared_ptr<Compiled> Rehearse(std::shared_ptr<Compiled> first, const PlaceO
                                    const std::vector<std::string>& engines,
                                    const RehearsalHooks& hooks, double budget_ms,
                                    RehearsalReport* report) {
-  const double begin = NowMs();
+  const double begin = hooks.now_ms();
   Rehearsal rehearsal(std::move(first), hooks, budget_ms);
   rehearsal.Run(place, engines);
-  *report = {rehearsal.plans(), rehearsal.won(), NowMs() - begin};
+  *report = {rehearsal.plans(), rehearsal.won(), hooks.now_ms() - begin};
   return rehearsal.held();
 }
 

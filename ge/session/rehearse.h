@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "ge/base/clock.h"
 #include "ge/session/compiled.h"
 
 namespace ge {
@@ -20,6 +21,7 @@ struct RehearsalHooks {
   std::function<Result<std::shared_ptr<Compiled>>(const PlaceOptions&, StageId stop)> make;
   std::function<Status(Compiled*)> run;     // once
   std::function<void(Compiled*)> remember;  // its timed runs go into the price cache
+  std::function<double()> now_ms = &NowMs;  // what runs are timed on
 };
 
 struct RehearsalReport {

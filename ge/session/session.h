@@ -19,6 +19,7 @@
 
 #include "ge/base/float_mode.h"
 #include "ge/base/status.h"
+#include "ge/engine/host_load.h"
 #include "ge/session/compiled.h"
 
 namespace ge {
@@ -144,8 +145,10 @@ class Session {
   std::shared_ptr<Compiled> RehearsePlans(const Entry& entry, std::span<const TensorView> inputs,
                                           std::shared_ptr<Compiled> made);
   void Remember(Compiled* c, double observe_budget_ms);
+  uint32_t TryRivals(const Compiled& c);
   // After a run: makes another plan for these shapes when this one takes another time than
-  // predicted and another is clearly cheaper by what is known now.
+  // predicted, or offers that may beat it were timed, and another is clearly cheaper by what is
+  // known now.
   void ReplanIfSurprised(std::string_view entry, std::span<const TensorView> inputs,
                          const std::shared_ptr<Compiled>& c);
   Status Prepare();  // verify, infer, rewrite, states
@@ -197,6 +200,7 @@ class Session {
   std::vector<StageTime> times_;
   std::unique_ptr<Evaluator> evaluator_;
   std::unique_ptr<PriceCache> price_cache_;  // null with analytic prices
+  LoadWatch load_watch_;                     // since the session began
   bool probed_engines_ = false;
   std::atomic<uint32_t> replans_{0};
   std::atomic<uint64_t> evicted_{0};  // plans of whole entries

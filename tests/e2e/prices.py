@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Prices are corrected by measurement: two engines of known speed, made from the minimal sample,
-state prices that are tenfold wrong, and are found out.
+"""Prices are corrected by measurement: engines of known speed, made from the minimal sample, state
+prices that are wrong, tenfold at all sizes or threefold at one, and are found out.
 
 Needs a C compiler and the built `ge`. Prints each fault and, last, the counts.
 
@@ -11,6 +11,7 @@ import fcntl
 import json
 import os
 import pathlib
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -29,6 +30,13 @@ entry infer "main" = main
 LOOP = "  for (uint64_t i = 0; i < l->out[0].bytes"
 # How often each engine does its work: the slow one is four times as slow, without being noise.
 REPEATS = {"quick": 4, "slow": 16}
+PRICE = "    cost.marginal_ns = (uint64_t)(count < 0 ? 0 : count) * e->percent / 100;\n"
+# Engines of one price and one time for each of two sizes, far apart: (asks, takes) in us of an Add.
+# The honest one is the fastest, asked too little once and asks 2.6 times too much at the other size.
+SIZES = {"small": 1024, "large": 65536}
+CURVES = {"honest": {"small": (10, 30), "large": (1040, 400)},
+          "rival": {"small": (40, 40), "large": (1000, 1000)},
+          "under": {"small": (40, 40), "large": (20, 2000)}}
 
 
 class Checks:
@@ -45,11 +53,12 @@ class Checks:
         if not good:
             print(f"FAILED  {name}\n    " + str(detail).strip().replace("\n", "\n    "))
 
-    def run(self, command, engines, *args, cache, probe="fixed"):
+    def run(self, command, engines, *args, cache, probe="fixed", model=None):
         """(the JSON object or {}, stderr) of a subcommand of ge."""
-        env = {**os.environ, "GE_CACHE_DIR": str(cache), "GE_PROBE": probe}
+        env = {**os.environ, "GE_CACHE_DIR": str(cache), "GE_PROBE": probe, "GE_LOG_LEVEL": "2"}
+        engines = [str(e) for e in engines]
         done = subprocess.run(
-            [self.ge, command, self.model, "--engines", ",".join(engines), "--threads", "1",
+            [self.ge, command, model or self.model, "--engines", ",".join(engines), "--threads", "1",
              "--json", *args], env=env, capture_output=True, text=True, timeout=120, check=False)
         self.check(done.returncode == 0, f"ge {command} {' '.join(args)}", done.stderr)
         return json.loads(done.stdout) if done.returncode == 0 else {}, done.stderr
@@ -67,6 +76,32 @@ def build_engine(folder, name):
     (folder / f"{name}.c").write_text(source)
     # Not optimised: the repetitions must not be found out.
     subprocess.run(["cc", "-std=c11", "-O0", "-shared", "-fPIC", f"-I{ROOT / 'sdk/include'}",
+                    f"{name}.c", "-o", f"{name}.so"], cwd=folder, check=True)
+    return folder / f"{name}.so"
+
+
+def build_curve(folder, name):
+    """The minimal sample under another name, with the prices and times of CURVES."""
+    curve, source = CURVES[name], (ROOT / "sdk/samples/minimal/minimal.c").read_text()
+    assert source.count(PRICE) == 1 and source.count(LOOP) == 1
+    asks, takes = ([1000 * curve[size][i] for size in SIZES] for i in (0, 1))
+    source = source.replace(PRICE, f"    cost.marginal_ns = count > {SIZES['small']} ? {asks[1]} : "
+                                   f"{asks[0]};\n")
+    source = source.replace(LOOP, f"""  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  const long end = t.tv_sec * 1000000000L + t.tv_nsec +
+                   (l->out[0].bytes > {4 * SIZES['small']} ? {takes[1]} : {takes[0]});
+{LOOP}""")
+    source = source.replace("  return GE_OK;\n}\n\nstatic ge_rc engine_create", """\
+  do clock_gettime(CLOCK_MONOTONIC, &t);
+  while (t.tv_sec * 1000000000L + t.tv_nsec < end);
+  return GE_OK;
+}
+
+static ge_rc engine_create""")
+    source = source.replace('{"minimal", 7}', f'{{"{name}", {len(name)}}}')
+    (folder / f"{name}.c").write_text("#include <time.h>\n" + source)
+    subprocess.run(["cc", "-std=gnu11", "-O2", "-shared", "-fPIC", f"-I{ROOT / 'sdk/include'}",
                     f"{name}.c", "-o", f"{name}.so"], cwd=folder, check=True)
     return folder / f"{name}.so"
 
@@ -112,18 +147,18 @@ def check_probe(c, quick, slow):
     """Engines that the cache knows nothing of are timed on a sample of work, once: who underbids is
     found out before anything ran."""
     cache = c.folder / "probed"
-    told = c.explain([quick, slow], "--prices", "analytic", cache=cache, probe="now")
+    told = c.explain([quick, slow], "--prices", "analytic", cache=cache, probe="quiet")
     c.check(devices(told) == {"slow"} and not list(cache.glob("prices-*.json")),
             "analytic prices are not probed", told)
-    told = c.explain([quick, slow], cache=cache, probe="now")
+    told = c.explain([quick, slow], cache=cache, probe="quiet")
     c.check(devices(told) == {"quick"}, "the probe finds the underbidder", told)
     c.check(all(n["price_source"] == "table" for n in told["nodes"]), "and says so", told)
     files = list(cache.glob("prices-*.json"))
     c.check(len(files) == 1, "its rows are kept", files)
     before = files[0].read_bytes()
-    told = c.explain([quick, slow], cache=cache, probe="now")
+    told = c.explain([quick, slow], cache=cache, probe="quiet")
     c.check(devices(told) == {"quick"} and files[0].read_bytes() == before, "once", told)
-    told = c.explain([quick, slow], cache="off", probe="now")
+    told = c.explain([quick, slow], cache="off", probe="quiet")
     c.check(devices(told) == {"slow"}, "nor without a folder to keep it in", told)
 
 
@@ -162,7 +197,7 @@ def check_files(c, quick):
     files = list(cache.glob("prices-*.json"))
     c.check(len(files) == 1, "one file of prices", files)
     whole = files[0].read_bytes()
-    other = whole.replace(b'"format": 1', b'"format": 7')
+    other = whole.replace(b'"format": 2', b'"format": 7')
     for bad in [whole[:len(whole) // 2], b"", b"\xff\xfe{]", other]:
         files[0].write_bytes(bad)
         told, text = c.run("explain", [quick], cache=cache)
@@ -179,6 +214,81 @@ def check_files(c, quick):
     for where in [blocked, blocked / "inside", "/proc/nowhere"]:
         _, text = c.run("run", [quick], cache=where)
         c.check("cache" not in text, f"{where}: no word about it", text)
+
+
+def check_sizes(c):
+    """An honest engine that asked too little at one size is not locked out at another, where it asks
+    too much and is the fastest."""
+    engines = {name: build_curve(c.folder, name) for name in CURVES}
+    models = {}
+    for size, n in SIZES.items():
+        models[size] = c.folder / f"{size}.gt"
+        models[size].write_text(f'''ge 1
+opset "" 27
+fn main(a: f32[{n}], b: f32[{n}]) -> (y) {{
+  y = Add(a, b) "sum"
+}}
+entry infer "main" = main
+''')
+    once = c.folder / "sizes"
+    c.run("run", [engines["honest"]], "--repeat", "5", cache=once, model=models["small"])
+
+    def large(command, names, *args):
+        """With a cache of that one sample."""
+        cache = c.folder / f"sizes.{len(list(c.folder.iterdir()))}"
+        shutil.copytree(once, cache)
+        return c.run(command, [engines[n] for n in names], *args, cache=cache,
+                     model=models["large"])[0]
+
+    told = c.explain([engines["honest"]], cache=once, model=models["small"])
+    factor = told["nodes"][0]["chosen"]["factor"]
+    c.check(2.5 < factor < 5, "what one sample says of its own size", told)
+    told = large("explain", ["honest", "rival"])
+    bids = {b["device"].split("/")[0]: b for b in told["nodes"][0]["bids"]}
+    c.check(bids["honest"]["factor"] < 1.6 and devices(told) == {"rival"},
+            "and of one that is 64 times larger", told)
+    ran = large("run", ["honest", "rival"], "--repeat", "40")
+    c.check(ran.get("engines") == {"rival": 1} and ran.get("replans") == 0, "frozen", ran)
+    ran = large("run", ["honest", "rival"], "--repeat", "40", "--replan")
+    c.check(ran.get("engines") == {"honest": 1} and ran.get("replans") == 1,
+            "--replan tries who is within four times of the plan", ran)
+    ran = large("run", ["honest", "rival", "under"], "--repeat", "3", "--prices", "measure")
+    c.check(ran.get("engines") == {"honest": 1},
+            "--prices measure tries who is, once the underbidder is found out", ran)
+
+
+def doubtful_rows(cache):
+    """(doubtful ones, all) in the cache's file of prices."""
+    engines = json.loads(next(cache.glob("prices-*.json")).read_bytes())["engines"]
+    rows = [row for e in engines for row in e["rows"].values()]
+    return sum(row[9] != 0 for row in rows if len(row) > 9), len(rows)
+
+
+def check_busy(c, quick, slow):
+    """What is measured on a busy machine is doubtful, and taken again once it is quiet."""
+    cache = c.folder / "busy"
+    _, text = c.run("explain", [quick, slow], cache=cache, probe="busy")
+    doubtful, rows = doubtful_rows(cache)
+    c.check(rows > 0 and doubtful == rows, "rows of a busy machine are doubtful", (doubtful, rows))
+    c.check("the machine is busy: these prices are doubtful" in text, "and that is said", text)
+    files = sorted(cache.glob("*.json"))
+    machine = [f for f in files if f.name.startswith("machine-")]
+    c.check(len(machine) == 1 and json.loads(machine[0].read_bytes()).get("doubtful") is True,
+            "so is the record of the machine", files)
+    before = [f.read_bytes() for f in files]
+    c.run("explain", [quick, slow], cache=cache, probe="busy")
+    c.check([f.read_bytes() for f in files] == before, "while it is busy nothing is measured again")
+    c.run("run", [quick, slow], "--repeat", "5", cache=cache, probe="busy")
+    doubtful, rows = doubtful_rows(cache)
+    c.check(doubtful == rows, "runs on a busy machine are doubtful, too", (doubtful, rows))
+    told, _ = c.run("explain", [quick, slow], cache=cache, probe="quiet")
+    doubtful, again = doubtful_rows(cache)
+    c.check(again >= rows and doubtful < rows / 4, "a quiet one is measured", (doubtful, again))
+    c.check(devices(told) == {"quick"}, "and the underbidder is found out", told)
+    c.check(json.loads(machine[0].read_bytes()).get("doubtful") is False, "the machine, too")
+    before = [f.read_bytes() for f in files]
+    c.run("explain", [quick, slow], cache=cache, probe="quiet")
+    c.check([f.read_bytes() for f in files] == before, "once")
 
 
 def check_lock(c, quick):
@@ -225,6 +335,8 @@ def main():
         check_replan(c, at("quick", 1), at("slow", 0.1))
         check_files(c, at("quick", 1))
         check_lock(c, at("quick", 1))
+        check_sizes(c)
+        check_busy(c, at("quick", 1), at("slow", 0.1))
     print(f"{c.passed} passed, {c.failed} failed, 0 skipped")
     return 1 if c.failed else 0
 

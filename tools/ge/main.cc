@@ -49,8 +49,10 @@ void AddModelFlags(CLI::App* app, Options* o) {
   app->add_option("--numerics", o->numerics,
                   "fast (default): convolutions may go through Winograd's transforms; exact: sums "
                   "of an operator's own products alone (docs/numerics.md)");
-  app->add_flag("--replan", o->replan,
-                "runs may replace a plan that takes another time than predicted");
+  app->add_flag(
+      "--replan", o->replan,
+      "runs may replace a plan that takes another time than predicted, or that others may "
+      "beat; these are timed for up to 200 ms");
   AddEngineFlags(app, o);
 }
 
