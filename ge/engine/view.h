@@ -21,12 +21,7 @@ class GraphView {
   void SetConstData(ValueId value, const void* bytes) { values_[value].data = bytes; }
 
  private:
-  struct Payload {
-    const std::byte* data = nullptr;
-    uint64_t bytes = 0;
-  };
-  Result<Payload> PayloadOf(const Const& c);
-  Status AddValueRecord(const Graph& graph, const Value& v, ValueId id);
+  void AddValueRecord(const Graph& graph, const Value& v, ValueId id);
   Status AddNodeRecord(const Graph& graph, const Node& node);
   Status AddAttr(const Graph& graph, const Node& node, const Attr& attr, std::vector<ge_attr>* out);
 
@@ -37,7 +32,7 @@ class GraphView {
   std::deque<std::vector<ge_attr>> attrs_;
   std::deque<std::vector<ge_str>> strings_;
   std::deque<std::vector<uint32_t>> users_;
-  std::vector<ConstScratch> splats_;
+  std::deque<std::vector<std::byte>> splats_;
 };
 
 }  // namespace ge

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <new>
 
 #include "ge/flow/flow.h"
 
@@ -139,10 +138,7 @@ class Scratch {
     s_->at = s_->cond = FlowValue();
     s_->state.clear(), s_->element.clear(), s_->results.clear();
     s_->args.clear(), s_->stacks.clear();
-    try {
-      run_.scratch().push_back(std::move(s_));
-    } catch (const std::bad_alloc&) {  // then it is not kept
-    }
+    run_.scratch().push_back(std::move(s_));
   }
   Scratch(const Scratch&) = delete;
   Scratch& operator=(const Scratch&) = delete;
@@ -339,7 +335,7 @@ Status RunSequenceMap(FlowRun* run, const HostStep& step, std::span<const FlowVa
   }
   for (size_t i = 0; i < mapped.size(); ++i) {
     const Type type = step.types[i].elems.empty() ? Type() : step.types[i].elems[0];
-    GE_RETURN_IF_ERROR(run->pool().NewSequence(type.dtype, std::move(mapped[i]), &(*outputs)[i]));
+    (*outputs)[i] = SequenceOf(type.dtype, std::move(mapped[i]));
   }
   return {};
 }

@@ -55,8 +55,9 @@ Status CheckSizes(const Plan& plan, const PlanFunction& f, int64_t gap) {
 }
 
 // Every block behind the other.
-PackResult PackApart(const std::vector<memory::PackBlock>& blocks) {
+PackResult PackApart(const std::vector<memory::PackBlock>& blocks, int64_t gap) {
   PackResult r;
+  r.bytes = gap;  // the first has one before it, too
   for (const memory::PackBlock& b : blocks) {
     const int64_t at = (r.bytes + b.align - 1) & ~(b.align - 1);
     r.offset.push_back(b.bytes ? at : 0);
@@ -106,7 +107,7 @@ Status AssignFunction(Plan* plan, PlanFunction* f, const MemoryOptions& options)
     const DomainBlocks d =
         memory::MakeBlocks(*f, uses, life, aliases, domain, options.gap_bytes, options.reuse);
     if (d.blocks.empty()) continue;
-    PackResult packed = !options.reuse    ? PackApart(d.blocks)
+    PackResult packed = !options.reuse    ? PackApart(d.blocks, options.gap_bytes)
                         : d.by_time_alone ? memory::PackInOrder(d.blocks)
                                           : memory::Pack(d.blocks);
     Place(d, packed, domain, plan, f);

@@ -49,6 +49,7 @@ Frame::~Frame() {
   for (size_t i = 0; i < events_.size(); ++i) {
     if (events_[i]) engine(fn.events[i].engine).api.event_destroy(events_[i]);
   }
+  zones_.reset();  // before what it watches
   for (const Block& b : arenas_) {
     if (b.engine == 0) {
       std::free(b.address);
@@ -60,6 +61,7 @@ Frame::~Frame() {
 
 Status Frame::Build() {
   GE_RETURN_IF_ERROR(AllocateArenas());
+  if (program_.parts().red_zones) GE_RETURN_IF_ERROR(MakeRedZones());
   GE_RETURN_IF_ERROR(CreateStreams());
   return BuildRecords();
 }
@@ -95,6 +97,14 @@ Status Frame::AllocateArenas() {
     arenas_.push_back(block);
   }
   return {};
+}
+
+Status Frame::MakeRedZones() {
+  zones_ = std::make_unique<RedZones>(program_.plan().functions[0]);
+  for (size_t a = 0; a < arenas_.size(); ++a) {
+    if (arenas_[a].engine == 0) zones_->AddArena(static_cast<int32_t>(a), arenas_[a].address);
+  }
+  return zones_->MakeOwnPlaces();
 }
 
 Status Frame::CreateStreams() {

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "ge/run/program.h"
+#include "ge/run/red_zones.h"
 
 namespace ge {
 
@@ -44,6 +45,7 @@ class Frame {
   };
 
   Status AllocateArenas();
+  Status MakeRedZones();
   Status CreateStreams();
   Status BuildRecords();
   Status BuildLaunch(const Instruction& ins, Record* r);
@@ -54,6 +56,7 @@ class Frame {
 
   const Program& program_;
   std::vector<Block> arenas_;
+  std::unique_ptr<RedZones> zones_;  // null: not guarded
   std::vector<ge_stream*> streams_;  // [0] null
   std::vector<ge_event*> events_;
   std::vector<ge_event*> drain_;      // by stream, for failures

@@ -64,6 +64,23 @@ Code CodeOf(ge_rc rc) {
   }
 }
 
+void OpenZones(PlanOp op, const ge_launch& launch, const ge_copy& copy, RedZones* zones) {
+  if (op == PlanOp::kLaunch) zones->Open(launch);
+  if (op == PlanOp::kCopy) zones->Open(copy);
+}
+
+ge_rc CloseZones(PlanOp op, const ge_launch& launch, const ge_copy& copy, RedZones* zones,
+                 ge_err* err) {
+  std::string harm;
+  if (op == PlanOp::kLaunch) harm = zones->Close(launch);
+  if (op == PlanOp::kCopy) harm = zones->Close(copy);
+  if (harm.empty()) return GE_OK;
+  harm = "red zones: " + harm;
+  err->msg_len = static_cast<uint32_t>(std::min(harm.size(), sizeof err->msg));
+  std::memcpy(err->msg, harm.data(), err->msg_len);
+  return GE_INTERNAL;
+}
+
 ge_rc Wait(const RunEngine& e, ge_event* event, uint64_t value, ge_err* err) {
   ge_rc rc;
   do {
@@ -95,17 +112,30 @@ Result<std::unique_ptr<Frame>> Program::NewFrame() const {
 
 Status Program::Run(Frame* f, const void* const* inputs, void* const* outputs,
                     const std::atomic<bool>* cancel) const {
+  if (f->zones_ != nullptr) return RunGuarded(f, inputs, outputs, cancel);
   for (const Frame::Patch& p : f->patches_) {
     p.buf->ptr = p.output ? outputs[p.index] : const_cast<void*>(inputs[p.index]);
   }
   const bool timed = parts_.clock != nullptr && RunClock::Due(f->epoch_);
-  if (!timed) return Issue<false>(f, cancel);
-  Status status = Issue<true>(f, cancel);
+  if (!timed) return Issue<Mode::kPlain>(f, cancel);
+  Status status = Issue<Mode::kTimed>(f, cancel);
   if (status.ok()) parts_.clock->Take(f->stamps_, f->epoch_ == 1);
   return status;
 }
 
-template <bool kTimed>
+Status Program::RunGuarded(Frame* f, const void* const* inputs, void* const* outputs,
+                           const std::atomic<bool>* cancel) const {
+  RedZones& zones = *f->zones_;
+  zones.Begin(inputs);
+  for (const Frame::Patch& p : f->patches_) {
+    p.buf->ptr = p.output ? zones.output(p.index) : zones.input(p.index);
+  }
+  Status status = Issue<Mode::kGuarded>(f, cancel);
+  zones.End(status.ok() ? outputs : nullptr);
+  return status;
+}
+
+template <Program::Mode kMode>
 Status Program::Issue(Frame* f, const std::atomic<bool>* cancel) const {
   ge_err err;
   err.h = GE_HDR(ge_err, GE_TAG_ERR);
@@ -118,7 +148,8 @@ Status Program::Issue(Frame* f, const std::atomic<bool>* cancel) const {
       stopped = &r;
       break;
     }
-    if constexpr (kTimed) f->stamps_[r.index] = RunClock::Now();
+    if constexpr (kMode == Mode::kTimed) f->stamps_[r.index] = RunClock::Now();
+    if constexpr (kMode == Mode::kGuarded) OpenZones(r.op, r.launch, r.copy, f->zones_.get());
     const RunEngine& e = parts_.engines[r.engine];
     switch (r.op) {
       case PlanOp::kLaunch:
@@ -144,13 +175,16 @@ Status Program::Issue(Frame* f, const std::atomic<bool>* cancel) const {
         }
       }
     }
+    if constexpr (kMode == Mode::kGuarded) {
+      if (rc == GE_OK) rc = CloseZones(r.op, r.launch, r.copy, f->zones_.get(), &err);
+    }
     if (rc != GE_OK) {
       failed = &r;
       break;
     }
   }
   if (!failed && !stopped) {
-    if constexpr (kTimed) f->stamps_[f->records_.size()] = RunClock::Now();
+    if constexpr (kMode == Mode::kTimed) f->stamps_[f->records_.size()] = RunClock::Now();
     ++f->epoch_;
     return {};
   }

@@ -31,6 +31,7 @@ struct ProgramParts {
   std::function<Result<ge_exec*>(SegmentId)> make_exec;
   std::vector<const void*> constants;  // by plan value; null unless kConstant
   std::shared_ptr<RunClock> clock;     // null: no run is timed
+  bool red_zones = false;              // see red_zones.h; for plans with gaps and no reuse
 };
 
 class Frame;
@@ -53,8 +54,12 @@ class Program {
 
  private:
   Program(const Plan& plan, ProgramParts parts) : plan_(plan), parts_(std::move(parts)) {}
-  // Issues the instructions, with a time stamp before each when kTimed. Ok when all were issued.
-  template <bool kTimed>
+  enum class Mode { kPlain, kTimed, kGuarded };
+  Status RunGuarded(Frame* f, const void* const* inputs, void* const* outputs,
+                    const std::atomic<bool>* cancel) const;
+  // Issues the instructions, with a time stamp before each when kTimed, with a look at the red
+  // zones after each when kGuarded. Ok when all were issued.
+  template <Mode kMode>
   Status Issue(Frame* f, const std::atomic<bool>* cancel) const;
   void Drain(Frame* f, const void* from_record) const;
   Status Explain(const void* failed_record, ge_rc rc, const ge_err& err) const;

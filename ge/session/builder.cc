@@ -15,7 +15,6 @@
 #include "ge/session/compiled.h"
 #include "ge/session/decomposition.h"
 #include "ge/session/measure.h"
-#include "ge/session/memory_limit.h"
 
 namespace ge {
 namespace {
@@ -87,7 +86,7 @@ class Builder {
         StageId::kStreams, [&] { return AssignStreams(&c_->plan, options_.streams); }, none));
     if (Stop(StageId::kStreams)) return Finish(start);
     GE_RETURN_IF_ERROR(runner_.RunStage(
-        StageId::kMemory, [&] { return AssignMemory(&c_->plan, options_.memory); }, none));
+        StageId::kMemory, [&] { return AssignMemory(&c_->plan, Memory()); }, none));
     GE_RETURN_IF_ERROR(CheckFootprint());
     if (Stop(StageId::kMemory)) return Finish(start);
     if (options_.check) {
@@ -107,6 +106,10 @@ class Builder {
     c_->times = runner_.times();
     c_->struck_offers = static_cast<uint32_t>(struck_.size());
     return c_;
+  }
+
+  MemoryOptions Memory() const {
+    return options_.red_zones ? MemoryOptions{kRedZone, false} : options_.memory;
   }
 
   Status Query() {
@@ -445,37 +448,31 @@ class Builder {
 
   // A model or feed of absurd size is refused before anything is allocated for it.
   Status CheckFootprint() const {
-    const uint64_t limit = MemoryLimitOf(options_);
+    uint64_t limit = options_.memory_limit_bytes;
+    if (limit == 0) {
+      limit = static_cast<uint64_t>(sysconf(_SC_PHYS_PAGES)) *
+              static_cast<uint64_t>(sysconf(_SC_PAGESIZE)) / 4 * 3;
+    }
     const PlanFunction& fn = c_->plan.functions[0];
-    // An engine may pack a second copy of a splat.
-    uint64_t total = 2 * ExpandedBytes(c_->graph, function());
+    uint64_t total = 0;
     auto add = [&](int64_t bytes) {
       total = std::min(kMaxBytes, total + static_cast<uint64_t>(std::max<int64_t>(bytes, 0)));
     };
     for (const PlanArena& a : fn.arenas) add(a.bytes);
     for (PlanValueId v : fn.outputs) add(fn.values[v].bytes);
     if (total <= limit) return {};
+    const PlanValue* biggest = nullptr;
+    for (const PlanValue& v : fn.values) {
+      if (v.kind != PlanValueKind::kConstant && (!biggest || v.bytes > biggest->bytes)) {
+        biggest = &v;
+      }
+    }
     return Status(Code::kLimitExceeded,
-                  fmt::format("one run needs {} bytes, the limit is {}; the largest values are {}; "
-                              "use smaller inputs or {}",
-                              total, limit, LargestValues(), kRaiseMemoryLimit))
+                  fmt::format("one run needs {} bytes, the limit is {}; the largest value is '{}' "
+                              "with {} bytes; use smaller inputs or raise the limit",
+                              total, limit, biggest ? biggest->name : "",
+                              biggest ? biggest->bytes : 0))
         .AtStage("memory");
-  }
-
-  // "'a' with 12 bytes, 'b' with 4 bytes", three at most.
-  std::string LargestValues() const {
-    std::vector<const PlanValue*> values;
-    for (const PlanValue& v : c_->plan.functions[0].values) {
-      if (v.kind != PlanValueKind::kConstant && v.bytes > 0) values.push_back(&v);
-    }
-    const auto count = static_cast<ptrdiff_t>(std::min<size_t>(3, values.size()));
-    std::partial_sort(values.begin(), values.begin() + count, values.end(),
-                      [](const PlanValue* a, const PlanValue* b) { return a->bytes > b->bytes; });
-    std::string out;
-    for (ptrdiff_t i = 0; i < count; ++i) {
-      out += fmt::format("{}'{}' with {} bytes", i ? ", " : "", values[i]->name, values[i]->bytes);
-    }
-    return out;
   }
 
   Status CheckPlan() {
@@ -490,7 +487,9 @@ class Builder {
       parts.engines[e + 1] = {engines_[e]->name(), engines_[e]->api(), engines_[e]->handle()};
     }
     parts.execs = execs_;
-    if (options_.price_cache) c_->clock = std::make_shared<RunClock>(c_->plan);
+    parts.red_zones = options_.red_zones;
+    if (options_.price_cache && !options_.red_zones)
+      c_->clock = std::make_shared<RunClock>(c_->plan);
     parts.clock = c_->clock;
     for (const PlanValue& v : c_->plan.functions[0].values) {
       const void* data = nullptr;

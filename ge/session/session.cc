@@ -10,7 +10,6 @@
 #include "ge/base/file_mapping.h"
 #include "ge/flow/flow.h"
 #include "ge/infer/infer.h"
-#include "ge/session/memory_limit.h"
 #include "ge/verify/verify.h"
 
 namespace ge {
@@ -70,6 +69,8 @@ Result<Numerics> NumericsFromName(std::string_view name, std::string_view what) 
 
 Result<std::unique_ptr<Session>> Session::Create(SessionOptions options) {
   std::unique_ptr<Session> s(new Session(std::move(options)));
+  const char* guarded = secure_getenv("GE_RED_ZONES");
+  if (guarded != nullptr && std::string_view(guarded) == "1") s->options_.build.red_zones = true;
   GE_RETURN_IF_ERROR(FixProcessFacts(s->options_.process));
   GE_RETURN_IF_ERROR(s->LoadEngines());
   // Folding multiplies weights before they meet their operands.
@@ -136,22 +137,20 @@ Status Session::LoadGraph(Graph graph) {
   double start = NowMs();
   struct Undo {  // however it ends
     Session* session;
-    Graph none[2];  // made now: there may be no memory then
     ~Undo() {
-      if (!session->loaded_) session->ForgetModel(none);
+      if (!session->loaded_) session->ForgetModel();
     }
-  } undo{this, {}};
+  } undo{this};
   graph_ = std::move(graph);
   loaded_graph_ = graph_;
-  options_.build.given_bytes = PayloadBytes(graph_);
   GE_RETURN_IF_ERROR(Prepare());
   load_ms_ += NowMs() - start;
   loaded_ = true;
   return {};
 }
 
-void Session::ForgetModel(Graph (&none)[2]) noexcept {
-  graph_ = std::move(none[0]), loaded_graph_ = std::move(none[1]);
+void Session::ForgetModel() {
+  graph_ = Graph(), loaded_graph_ = Graph();
   states_.clear(), times_.clear();
   weight_bytes_ = import_copied_bytes_ = 0;
   load_ms_ = 0;
@@ -170,16 +169,7 @@ Status Session::Prepare() {
   const FloatModeScope mode(options_.denormals);  // constants that are folded
   GE_RETURN_IF_ERROR(RunPasses(&graph_, &times_));
   SpillConstants(&graph_, loaded_graph_);
-  GE_RETURN_IF_ERROR(ExpandSplats(&graph_, MemoryLimitOf(options_.build)));
   return InitStates();
-}
-
-uint64_t Session::GivenBytes(std::span<const TensorView> inputs) const {
-  uint64_t sum = options_.build.given_bytes;
-  for (const TensorView& t : inputs) {
-    sum += static_cast<uint64_t>(ByteCount(TensorType(t.dtype, t.dims)).value_or(0));
-  }
-  return sum;
 }
 
 Status Session::InferOnly(Graph* graph) const {
@@ -220,8 +210,6 @@ Status Session::RunPassesWith(Runner::Options options,
 
 Status Session::InitStates() {
   states_.resize(graph_.states.size());
-  const uint64_t limit = MemoryLimitOf(options_.build);
-  uint64_t total = 0;
   for (size_t i = 1; i < graph_.states.size(); ++i) {
     const State& state = graph_.states[i];
     auto bytes = ByteCount(state.type);
@@ -232,26 +220,15 @@ Status Session::InitStates() {
     }
     StateSlot& slot = states_[i];
     slot.bytes = static_cast<uint64_t>(*bytes);
-    total = std::min(total + 2 * slot.bytes, uint64_t{1} << 62);
-    if (total > limit) {
-      return Status(Code::kLimitExceeded,
-                    fmt::format("state '{}' of {} bytes and those before it take {}, each twice; "
-                                "the limit is {}; make it smaller, or {}",
-                                state.name, slot.bytes, total, limit, kRaiseMemoryLimit));
-    }
     slot.now = AllocateAligned(slot.bytes, 64), slot.next = AllocateAligned(slot.bytes, 64);
     if (!slot.now || !slot.next) {
       return Status(Code::kResourceExhausted, fmt::format("no memory for state '{}'", state.name));
     }
     std::memset(slot.now.get(), 0, slot.bytes);
     if (state.init) {
-      ConstScratch scratch;
-      const std::byte* data = ConstBytes(graph_.consts[state.init], &scratch, UINT64_MAX);
-      if (!data && slot.bytes > 0) {
-        return Status(Code::kResourceExhausted,
-                      fmt::format("no memory for the first value of state '{}'", state.name));
-      }
-      std::memcpy(slot.now.get(), data, slot.bytes);
+      std::vector<std::byte> scratch;
+      const std::byte* data = ConstBytes(graph_.consts[state.init], &scratch);
+      if (data) std::memcpy(slot.now.get(), data, slot.bytes);
     } else if (state.init_fn) {
       return Status(Code::kUnsupported,
                     fmt::format("state '{}' is initialised by a function; this version takes a "
@@ -313,9 +290,7 @@ Result<std::shared_ptr<Compiled>> Session::CompileNew(const Entry& entry,
     flows_.insert(&entry);
     has_flows_.store(true, std::memory_order_release);
   }
-  BuildOptions given = build;
-  given.given_bytes = GivenBytes(inputs);
-  GE_ASSIGN_OR_RETURN(auto c, CompileBound(std::move(bound), entry.fn, given));
+  GE_ASSIGN_OR_RETURN(auto c, CompileBound(std::move(bound), entry.fn, build));
   if (!c) return c;  // The incumbent stays.
   c->plan.entry = entry.name;
   c->compile_ms = NowMs() - start;

@@ -57,6 +57,19 @@ REJECTED = {
 # The segment does not compile: its offers are struck and ref does the work.
 STRUCK = ["compile_error", "segment_error", "null_exec", "internal_steps", "internal_alias",
           "huge_workspace", "alias_bad"]
+# Overruns, named by a run with red zones (GE_RED_ZONES=1) and by nothing else: which node, which
+# engine, which bytes of which value.
+OVERRUNS = {
+    "writes_behind": "node 'first': engine 'faulty_writes_behind' failed in enqueue at plan "
+                     "instruction 0 (code 11): red zones: bytes 0 to 3 behind the end of value "
+                     "'s' of 1024 bytes were written",
+    "writes_before": "node 'first': engine 'faulty_writes_before' failed in enqueue at plan "
+                     "instruction 0 (code 11): red zones: bytes -4 to -1 before the begin of value "
+                     "'s' of 1024 bytes were written",
+    "changes_input": "node 'first': engine 'faulty_changes_input' failed in enqueue at plan "
+                     "instruction 0 (code 11): red zones: input 0, value 'a' of 1024 "
+                     "bytes, was written",
+}
 # Legal, if useless or bad.
 HARMLESS = ["none", "silent", "offer_no_cost"]
 
@@ -140,6 +153,40 @@ def check_contained(c, folder):
     # This one lies; that it is noticed here shows that the comparison above can fail.
     engines = f"ref,{c.samples / 'faulty_wrong_result.so'}"
     c.check(c.output_of(engines, folder / "wrong") not in (None, wanted), "output: wrong_result")
+
+
+def check_red_zones(c, folder):
+    """Values with guarded places of their own: an overrun is named, an honest run is as ever."""
+    wanted = c.output_of("ref", folder / "plain")
+    for fault, words in OVERRUNS.items():
+        engines = f"ref,{c.samples / f'faulty_{fault}.so'}"
+        code, out, err = c.run("run", MODEL, "--engines", engines, *INPUTS, GE_RED_ZONES="1")
+        c.check(code == 3 and words in err and one_message(err) and not out, f"zones: {fault}",
+                f"{code}: {out}{err}")
+    os.environ["GE_RED_ZONES"] = "1"
+    for engines in ["ref", f"ref,{c.samples / 'faulty_none.so'}", "native,ref",
+                    f"ref,{c.samples / 'devsim.so'}:wrap=ref"]:
+        c.check(c.output_of(engines, folder / "zones") == wanted, f"zones: output of {engines}")
+    # What nobody wrote is no number, and no left-over of an earlier run either.
+    few = c.output_of(f"ref,{c.samples / 'faulty_writes_too_few.so'}", folder / "few")
+    c.check(few is not None and few[:-4] == wanted[:-4] and few[-4:] == 4 * b"\xff",
+            "zones: writes_too_few", str(few and few[-8:]))
+    del os.environ["GE_RED_ZONES"]
+
+
+def check_taken(c):
+    """The node tests fail for an engine that declines all, and not for one that takes Add."""
+    tests = ["--onnx-node", ROOT / "build/node-tests/node", "--filter", "test_add", "--policy",
+             "priority"]
+    if not (ROOT / "build/node-tests/node").is_dir():
+        return
+    for name, wanted in [("null", 1), ("minimal", 0)]:
+        command = [c.ge.parent / "ge-test", *tests, "--engines", f"{c.samples / name}.so,ref",
+                   "--least-taken", f"{name}=1"]
+        done = subprocess.run(list(map(str, command)), capture_output=True, text=True, timeout=60,
+                              check=False)
+        said = "null: took 0 nodes, wanted at least 1 (--least-taken)" in done.stdout
+        c.check(done.returncode == wanted and said == bool(wanted), f"taken: {name}", done.stdout)
 
 
 def check_files(c, folder):
@@ -301,13 +348,16 @@ def main():
         check_load(c)
         check_fatal(c)
         check_contained(c, folder)
+        check_red_zones(c, folder)
+        check_taken(c)
         check_files(c, folder)
         check_writers(c, folder)
         check_named(c, folder)
         check_constructors(c, folder)
         check_minimal(c, folder)
     # Every sample is in one of the tables.
-    known = {*AT_LOAD, *FATAL, *REJECTED, *STRUCK, *HARMLESS, "wrong_result", "offer_apart"}
+    known = {*AT_LOAD, *FATAL, *REJECTED, *STRUCK, *HARMLESS, *OVERRUNS, "wrong_result",
+             "writes_too_few", "offer_apart"}
     for path in sorted(c.samples.glob("faulty_*.so")):
         c.check(path.stem[len("faulty_"):] in known, f"{path.name} has no expectation here")
     print(f"{c.passed} passed, {c.failed} failed, {c.skipped} skipped")

@@ -5,11 +5,11 @@
 #include <cstring>
 #include <filesystem>
 
-#include "ge/base/exit_code.h"
 #include "tools/ge_test/abi_layout.h"
 #include "tools/ge_test/case.h"
 #include "tools/ge_test/commands.h"
 #include "tools/ge_test/sweep.h"
+#include "tools/ge_test/tensor.h"
 
 namespace ge::test {
 namespace {
@@ -33,7 +33,11 @@ void PrintHelp() {
       "written.\n\n"
       "  --update       rewrites the expected texts that differ, and shows the differences\n"
       "  --filter TEXT  only cases whose path or name contains TEXT\n"
-      "  -v             names passing cases, too\n\n"
+      "  -v             names passing cases, too\n"
+      "  --shipped      runs as `ge run` does by default: prices of this machine, which is "
+      "probed;\n"
+      "                 plans may then differ, numbers may not (GE_CACHE_DIR names the cache)\n"
+      "  --threads N    compute threads; both of these go with every mode below, too\n\n"
       "example: ge-test tests/text/graph --filter effects\n\n{}\n"
       "usage: ge-test --abi-layout GOLDEN [--update]\n\n"
       "  compares the structs of ge_plugin.h with tests/abi/layout.golden\n\n"
@@ -145,5 +149,7 @@ int Main(int argc, char** argv) {
 }  // namespace ge::test
 
 int main(int argc, char** argv) {
-  return ge::ExitCodeOf("ge-test", [&] { return ge::test::Main(argc, argv); });
+  std::vector<char*> arguments(argv, argv + argc);
+  if (!ge::test::TakeSettings(&arguments)) return 2;
+  return ge::test::Main(static_cast<int>(arguments.size()), arguments.data());
 }

@@ -1,4 +1,5 @@
-// ge-test --onnx-node DIR: ONNX's own node tests, those whose operators are all known here.
+// ge-test --onnx-node DIR: ONNX's own node tests, those whose operators are all known here, and how
+// many of their nodes each engine took: an engine that declines everything passes every test.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -7,6 +8,7 @@
 #include <fstream>
 #include <map>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <set>
 #include <sstream>
 
@@ -63,6 +65,7 @@ class NodeTests {
       One(folder, name);
       ++kind.tests, kind.passed += passed_ - before;
     }
+    ReportTaken();
     Report();
     return failed_ == 0 ? 0 : 1;
   }
@@ -70,6 +73,9 @@ class NodeTests {
  private:
   struct Kind {
     int tests = 0, passed = 0;
+  };
+  struct Taken {
+    int64_t nodes = 0, tests = 0;
   };
   // Tests of an operator whose function body stands in its place.
   static bool IsExpanded(const std::string& name) {
@@ -145,13 +151,17 @@ class NodeTests {
       GE_ASSIGN_OR_RETURN(FlowValue v, ReadNodeValue(bytes, f.value(f.params[i]).type));
       inputs.push_back(std::move(v));
     }
-    SessionOptions options;
+    SessionOptions options = NewSessionOptions();
     GE_ASSIGN_OR_RETURN(options.engines,
                         ParseEngineList(options_.engines.empty() ? "ref" : options_.engines));
+    if (!options_.policy.empty()) {
+      GE_ASSIGN_OR_RETURN(options.build.place.policy, PlacePolicyFromName(options_.policy));
+    }
     GE_ASSIGN_OR_RETURN(const auto session, Session::Create(std::move(options)));
     GE_RETURN_IF_ERROR(session->LoadGraph(graph));
     if (!AllNumbers(graph)) {
       GE_RETURN_IF_ERROR(session->RunValues("", inputs, &outputs));
+      NoteTaken(session.get());
       return outputs;
     }
     std::vector<TensorView> in, out(f.results.size());
@@ -159,6 +169,7 @@ class NodeTests {
       in.push_back({v.dtype, v.dims.vector(), const_cast<std::byte*>(v.data), v.bytes});
     }
     GE_RETURN_IF_ERROR(session->Run("", in, out));
+    NoteTaken(session.get());
     for (const TensorView& t : out) {
       const AlignedBytes owner(static_cast<std::byte*>(t.data));
       std::byte* data = nullptr;
@@ -167,6 +178,18 @@ class NodeTests {
       if (t.bytes > 0) std::memcpy(data, t.data, t.bytes);
     }
     return outputs;
+  }
+
+  // What the plans of the run placed where. Nothing when the passes left no node to place.
+  void NoteTaken(Session* session) {
+    const auto report = session->ReportJson("");
+    if (!report.ok()) return;
+    const auto json = nlohmann::json::parse(*report, nullptr, false);
+    if (!json.contains("engines")) return;
+    for (const auto& [engine, nodes] : json["engines"].items()) {
+      Taken& taken = taken_[engine];
+      taken.nodes += nodes.get<int64_t>(), ++taken.tests;
+    }
   }
 
   static bool AllNumbers(const Graph& graph) {
@@ -201,6 +224,18 @@ class NodeTests {
     return "";
   }
 
+  // Nodes that each engine ran; fewer than were asked for fail.
+  void ReportTaken() {
+    for (const auto& [engine, t] : taken_) {
+      fmt::print("{}: took {} nodes in {} tests\n", engine, t.nodes, t.tests);
+    }
+    for (const auto& [engine, least] : options_.least_taken) {
+      const int64_t nodes = taken_[engine].nodes;
+      if (nodes >= least) continue;
+      Fail(engine, fmt::format("took {} nodes, wanted at least {} (--least-taken)", nodes, least));
+    }
+  }
+
   void Report() const {
     size_t skipped = 0;
     for (const auto& [why, names] : skips_) {
@@ -223,7 +258,8 @@ class NodeTests {
 
   const SweepOptions& options_;
   int passed_ = 0, failed_ = 0;
-  Kind kinds_[2];  // plain, expanded
+  Kind kinds_[2];                       // plain, expanded
+  std::map<std::string, Taken> taken_;  // by engine
   std::vector<std::string> unknown_;
   std::map<std::string, std::vector<std::string>> skips_;
 };

@@ -52,8 +52,39 @@ std::shared_ptr<HostTensor> CaseMaker::Floats(DType dtype, const Dims& dims,
   return t;
 }
 
+int64_t CaseMaker::Size(int64_t most, int64_t large_most) {
+  if (!large) return r.Int(1, most);
+  if (r.Chance(0.4)) return r.Int(1, std::min<int64_t>(large_most, 40));
+  if (r.Chance(0.5)) return r.Int(1, large_most);
+  int64_t power = int64_t{8} << r.Int(0, 9);
+  while (power > large_most) power /= 2;
+  return std::clamp<int64_t>(power + r.Int(-2, 2), 1, large_most);
+}
+
+// Numbers of elements on both sides of what a loop leaves to one thread (16384), to one tile (2048)
+// or to one vector; the long axis is any one.
+Dims CaseMaker::LargeShape(size_t rank) {
+  static const std::vector<int64_t> kElements = {24, 300, 2048, 4096, 16384, 16384, 40000, 100000};
+  Dims dims(rank, 1);
+  if (rank == 0) return dims;
+  int64_t left = r.Pick(kElements);
+  left = std::max<int64_t>(1, left + r.Int(-left / 50 - 2, left / 50 + 2));
+  const auto longest = static_cast<size_t>(r.Int(0, static_cast<int64_t>(rank) - 1));
+  for (size_t d = 0; d < rank; ++d) {
+    if (d == longest) continue;
+    dims[d] = std::min(left, r.Chance(0.3) ? 1 : Size(0, 70));
+    left = std::max<int64_t>(1, left / dims[d]);
+  }
+  dims[longest] = left;
+  return dims;
+}
+
 Dims CaseMaker::Shape(int least, int most, bool zeros) {
   Dims dims(static_cast<size_t>(r.Int(least, most)));
+  if (large && !shaped_) {
+    shaped_ = true;
+    return LargeShape(dims.size());
+  }
   for (int64_t& d : dims) d = r.Int(1, 5);
   if (zeros && !dims.empty() && r.Chance(0.08))
     r.Pick(std::vector<int64_t*>{&dims[0], &dims.back()})[0] = 0;

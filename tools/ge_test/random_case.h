@@ -47,12 +47,16 @@ struct RandomCase {
   std::vector<std::pair<std::string, std::shared_ptr<const HostTensor>>> tensors;  // attributes
   int outputs = 1;
   bool typed = true;  // the case means the same at another element type of input 0's class
+  // Products of the first two inputs' elements (elements of input 0 where there is no product) that
+  // are added up in one element of the result; large cases state it, since errors grow with it.
+  int64_t terms = 1;
 };
 
 // Fills one case. The element type of input 0 (of the output where there is none) is given.
 class CaseMaker {
  public:
-  CaseMaker(const OpDef& op, DType dtype, Random* random) : dtype_(dtype), r(*random) {
+  CaseMaker(const OpDef& op, DType dtype, Random* random, bool is_large = false)
+      : dtype_(dtype), r(*random), large(is_large) {
     c.op = &op;
   }
 
@@ -60,14 +64,21 @@ class CaseMaker {
   std::shared_ptr<HostTensor> Numbers(DType dtype, const Dims& dims, double lo, double hi);
   std::shared_ptr<HostTensor> Ints(DType dtype, const Dims& dims, const std::vector<int64_t>& v);
   std::shared_ptr<HostTensor> Floats(DType dtype, const Dims& dims, const std::vector<double>& v);
-  // Rank in [least, most]; sizes 1 to 5, now and then 0.
+  // Rank in [least, most]; sizes 1 to 5, now and then 0. The first of a large case has up to some
+  // 100,000 elements, most of them along one axis or two.
   Dims Shape(int least, int most, bool zeros = true);
+  // 1 to `most`; of a large case up to `large_most`, often beside a power of two.
+  int64_t Size(int64_t most, int64_t large_most);
   // A shape that broadcasts to `to`: sizes become 1, leading ones go.
   Dims Narrowed(const Dims& to);
   // 0 <= axis < rank as it is or, half the time, counted from the end.
   int64_t Axis(int64_t axis, int64_t rank) { return r.Chance(0.5) ? axis : axis - rank; }
 
   void Add(std::shared_ptr<const HostTensor> t) { c.inputs.push_back({t, r.Chance(0.25)}); }
+  // A weight: of a large case mostly a constant, as in networks, so that engines may pack it.
+  void AddWeight(std::shared_ptr<const HostTensor> t) {
+    c.inputs.push_back({t, r.Chance(large ? 0.7 : 0.25)});
+  }
   // For what decides a shape: the engine plans for shapes that it knows.
   void AddConstant(std::shared_ptr<const HostTensor> t) { c.inputs.push_back({t, true}); }
   void AddAbsent() { c.inputs.push_back({}); }
@@ -79,10 +90,14 @@ class CaseMaker {
   DType dtype() const { return dtype_; }
 
  private:
+  Dims LargeShape(size_t rank);
+
   DType dtype_;
+  bool shaped_ = false;  // the large shape was given out
 
  public:
   Random& r;
+  const bool large;  // sizes at which engines take other ways than for a few elements
   RandomCase c;
 };
 
@@ -108,6 +123,23 @@ struct RandomOp {
 };
 // One for every operator that can run; null for those that cannot (If, Loop, Scan).
 const RandomOp* FindRandomOp(const OpDef& op);
+
+// A seed for one case: of the sweep's seed, the operator's name and the case's number.
+uint64_t MixSeed(uint64_t seed, std::string_view op, int64_t index);
+// The element type of a case's input 0, f32 as often as all others together, or more often.
+DType PickDType(const OpDef& op, Random* r, double float_share = 0.5);
+// Whether engines are asked for it and random cases exist for it in general; see random_ops.cc.
+bool IsDecline(const Status& s);
+// The case on one list of engines, as RunGraph takes them, with no pass of REWRITE.
+Result<RunResult> RunRandomCase(const RandomCase& c, DType dtype, const std::string& engines);
+double GreatestMagnitude(const HostTensor& t);
+// What outputs of a run at element type `dtype` may differ by.
+Tolerance ToleranceOf(const RandomOp& op, const RandomCase& c, DType dtype);
+// How the outputs differ, "" when they do not. `other` is the element type of the wanted ones, or
+// kUndefined when it is the same.
+std::string OutputsDiffer(const RandomOp& op, const RandomCase& c, DType dtype,
+                          const std::vector<HostTensor>& found,
+                          const std::vector<HostTensor>& wanted, DType other);
 
 // The graph; tensors that are parameters go to *inputs. `dtype` other than kUndefined converts
 // everything of input 0's type variable.

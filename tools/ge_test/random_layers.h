@@ -4,26 +4,9 @@
 #include <algorithm>
 #include <numeric>
 
-#include "tools/ge_test/random_case.h"
+#include "tools/ge_test/random_sizes.h"
 
 namespace ge::test {
-
-inline std::shared_ptr<HostTensor> Signal(CaseMaker& m, const Dims& dims) {
-  return IsFloat(m.dtype()) ? m.Numbers(m.dtype(), dims, -1, 1) : m.Numbers(m.dtype(), dims, -9, 9);
-}
-
-inline Dims Cat(Dims a, const Dims& b) {
-  a.insert(a.end(), b.begin(), b.end());
-  return a;
-}
-
-// What Conv, ConvTranspose and the pools have in common.
-struct Window {
-  Dims size, kernel, strides, dilations, pads;
-  bool automatic = false;
-};
-
-inline int64_t Reach(const Window& w, size_t i) { return (w.kernel[i] - 1) * w.dilations[i] + 1; }
 
 // 1 to 3 spatial axes; every window fits into its padded axis.
 inline Window MakeWindow(CaseMaker& m, bool same_padding) {
@@ -65,9 +48,12 @@ inline void SetAllPads(CaseMaker& m, const Window& w) {
 }
 
 inline void AddPool(CaseMaker& m, const char* last) {
-  const Window w = MakeWindow(m, true);
-  Dims head = {m.r.Chance(0.05) ? 0 : m.r.Int(1, 2), m.r.Int(1, 4)};
+  const Window w = m.large ? LargePoolWindow(m) : MakeWindow(m, true);
+  Dims head = {m.r.Chance(0.05) ? 0 : m.r.Int(1, 2), m.Size(4, 70)};
   Dims size = w.size;
+  while (m.large && head[1] > 1 && head[1] * CountOf(size) * CountOf(w.kernel) > 4'000'000) {
+    head[1] = (head[1] + 1) / 2;
+  }
   // VALID and SAME see the axis without pads.
   for (size_t i = 0; w.automatic && i < size.size(); ++i) size[i] = std::max(size[i], Reach(w, i));
   m.Add(m.Numbers(m.dtype(), Cat(head, size), IsFloat(m.dtype()) ? -2 : -50,
@@ -91,12 +77,15 @@ inline void PictureConvCase(CaseMaker& m) {
 
 inline void GlobalPoolCase(CaseMaker& m) {
   const Dims size = m.Shape(1, 3, false);
-  m.Add(Signal(m, Cat({m.r.Chance(0.08) ? 0 : m.r.Int(1, 3), m.r.Int(1, 4)}, size)));
+  const bool tiny = !m.large || CountOf(size) > 3000;
+  m.Add(Signal(
+      m, Cat({m.r.Chance(0.08) ? 0 : m.r.Int(1, 3), tiny ? m.r.Int(1, 4) : m.Size(0, 80)}, size)));
+  m.c.terms = CountOf(size);
 }
 
 // What detection networks have: every pixel repeated.
 inline void RepeatCase(CaseMaker& m) {
-  m.Add(Signal(m, {m.r.Int(1, 2), m.r.Int(1, 4), m.r.Int(1, 5), m.r.Int(1, 5)}));
+  m.Add(Signal(m, {m.r.Int(1, 2), m.Size(4, 40), m.Size(5, 40), m.Size(5, 40)}));
   m.AddAbsent();
   m.AddConstant(
       m.Floats(DType::kFloat, {4},

@@ -18,27 +18,6 @@ constexpr int64_t kTriesForFirst = 300;
 constexpr int64_t kTriesPerCase = 40;
 constexpr int kShownFailures = 3;  // of an operator and engine
 
-uint64_t Mix(uint64_t seed, std::string_view op, int64_t index) {
-  uint64_t h = seed * 0x9e3779b97f4a7c15u + static_cast<uint64_t>(index);
-  for (const char c : op) h = (h ^ static_cast<unsigned char>(c)) * 0x100000001b3u;
-  return h ^ (h >> 29);
-}
-
-// Element types of the cases, f32 as often as all others together.
-DType PickDType(const OpDef& op, Random* r) {
-  static const std::vector<DType> kTypes = {
-      DType::kFloat,  DType::kDouble, DType::kFloat16, DType::kBfloat16, DType::kInt8,
-      DType::kInt16,  DType::kInt32,  DType::kInt64,   DType::kUint8,    DType::kUint16,
-      DType::kUint32, DType::kUint64, DType::kBool};
-  const bool from_input = !op.inputs.empty() && std::string_view(op.name) != "ConstantOfShape";
-  const DTypeSet legal = from_input ? op.inputs[0].dtypes : op.outputs[0].dtypes;
-  if ((legal & Bit(DType::kFloat)) != 0 && r->Chance(0.5)) return DType::kFloat;
-  for (;;) {
-    const DType t = r->Pick(kTypes);
-    if ((legal & Bit(t)) != 0) return t;
-  }
-}
-
 // The other element type at which ref must give the same numbers; kUndefined when there is none.
 DType OtherDType(const RandomCase& c, DType dtype) {
   if (!c.typed) return DType::kUndefined;
@@ -54,25 +33,6 @@ DType OtherDType(const RandomCase& c, DType dtype) {
   return DType::kUndefined;
 }
 
-bool IsDecline(const Status& s) {
-  return s.code() == Code::kUnsupported &&
-         s.message().find("no loaded engine takes operator") != std::string::npos;
-}
-
-Result<RunResult> RunCase(const RandomCase& c, DType dtype, const std::string& engine) {
-  std::vector<std::shared_ptr<HostTensor>> inputs;
-  const Graph graph = ToGraph(c, dtype, &inputs);
-  std::vector<const HostTensor*> in;
-  for (const auto& t : inputs) in.push_back(t.get());
-  return RunGraph(graph, engine, PassNames(std::in_place), in);
-}
-
-double Greatest(const HostTensor& t) {
-  double m = 0;
-  for (int64_t i = 0, n = t.count(); i < n; ++i) m = std::max(m, std::fabs(ElementAsDouble(t, i)));
-  return m;
-}
-
 class OneOp {
  public:
   OneOp(const SweepOptions& options, const OpDef& op, const std::string& engine)
@@ -84,7 +44,7 @@ class OneOp {
     for (tries_ = 0; accepted_ < options_.count; ++tries_) {
       if (accepted_ == 0 && tries_ >= kTriesForFirst) break;
       if (tries_ >= kTriesPerCase * options_.count) break;
-      Random random(Mix(options_.seed, op_.name, tries_));
+      Random random(MixSeed(options_.seed, op_.name, tries_));
       CaseMaker maker(op_, PickDType(op_, &random), &random);
       record_->make(maker);
       One(maker.c, maker.dtype());
@@ -104,7 +64,7 @@ class OneOp {
 
  private:
   void One(const RandomCase& c, DType dtype) {
-    auto found = RunCase(c, DType::kUndefined, engine_);
+    auto found = RunRandomCase(c, DType::kUndefined, engine_);
     if (!found.ok()) {
       if (IsDecline(found.status())) return;
       return Count(c, found.status().ToString());
@@ -120,12 +80,12 @@ class OneOp {
         return;  // nothing to compare with: not a case
       }
     }
-    auto wanted = RunCase(c, other, "ref");
+    auto wanted = RunRandomCase(c, other, "ref");
     if (!wanted.ok()) {
       if (itself && IsDecline(wanted.status())) return;
       return Count(c, "ref: " + wanted.status().ToString());
     }
-    Count(c, Compare(c, dtype, found->outputs, wanted->outputs, other));
+    Count(c, OutputsDiffer(*record_, c, dtype, found->outputs, wanted->outputs, other));
   }
 
   // How the outputs differ from what the plain loops give; "" when they do not.
@@ -138,41 +98,9 @@ class OneOp {
       const bool shape =
           i == 0 ? record_->plain(c, &*wanted) : record_->plain_other(c, i, &*wanted);
       const std::string why =
-          shape ? Differs(found[i], *wanted, ToleranceOf(c, dtype))
+          shape ? Differs(found[i], *wanted, ToleranceOf(*record_, c, dtype))
                 : fmt::format("found {}, which is another shape", TypeText(found[i]));
       if (!why.empty()) return i == 0 ? why : fmt::format("output {}: {}", i, why);
-    }
-    return "";
-  }
-
-  Tolerance ToleranceOf(const RandomCase& c, DType dtype) const {
-    Tolerance t;
-    t.scaled = record_->bound;
-    if (dtype == DType::kFloat16) t.scaled *= 0x1p13;
-    if (dtype == DType::kBfloat16) t.scaled *= 0x1p16;
-    for (const auto& in : c.inputs) {
-      if (record_->error == Error::kOfTerms && in.tensor)
-        t.magnitude = std::max(t.magnitude, Greatest(*in.tensor));
-    }
-    return t;
-  }
-
-  std::string Compare(const RandomCase& c, DType dtype, const std::vector<HostTensor>& found,
-                      const std::vector<HostTensor>& wanted, DType other) const {
-    const Tolerance tolerance = ToleranceOf(c, dtype);
-    for (size_t i = 0; i < found.size(); ++i) {
-      auto f = Convert(found[i], found[i].dtype), w = Convert(wanted[i], wanted[i].dtype);
-      if (f->dtype != w->dtype) {
-        // Floats are compared in the type of the second run, integers in their own: sums of narrow
-        // integers wrap.
-        (IsFloat(f->dtype) ? f : w) =
-            IsFloat(f->dtype) ? Convert(*f, w->dtype) : Convert(*w, f->dtype);
-      }
-      const std::string difference = Differs(*f, *w, tolerance);
-      if (difference.empty()) continue;
-      const std::string than =
-          other == DType::kUndefined ? "ref" : fmt::format("the run in {}", DTypeName(other));
-      return fmt::format("output {}: {}, by {}", i, difference, than);
     }
     return "";
   }

@@ -91,6 +91,7 @@ inline int64_t GridPlace(const RandomCase& c, const Dims& at) {
 
 // The shapes of image and weight of a convolution; sets its attributes.
 inline std::pair<Dims, Dims> MakeByteConv(CaseMaker& m) {
+  if (m.large) return SetLargeConv(m);
   const Window w = MakeWindow(m, true);
   const int64_t group = m.r.Pick(std::vector<int64_t>{1, 1, 1, 2, 3}), in = m.r.Int(1, 4),
                 out = m.r.Int(1, 4);
@@ -151,6 +152,7 @@ inline double PlainConvSum(const RandomCase& c, const HostTensor& x, const HostT
 
 // Shapes that can be multiplied.
 inline std::pair<Dims, Dims> MakeByteProduct(CaseMaker& m) {
+  if (m.large) return LargeSides(m);
   const int64_t k = m.r.Chance(0.05) ? 0 : m.r.Int(1, 12);
   const Dims batch = m.Shape(0, 2);
   Dims a = Cat(m.r.Chance(0.6) ? batch : m.Narrowed(batch), {m.r.Int(1, 7), k});

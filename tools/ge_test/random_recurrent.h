@@ -9,15 +9,18 @@ namespace ge::test {
 
 // Names for one direction are drawn from those that PlainActivation knows.
 inline void RecurrentCase(CaseMaker& m, int64_t gates, size_t activations) {
-  const int64_t steps = m.r.Int(1, 4), batch = m.r.Int(1, 3), in = m.r.Int(1, 4),
-                hidden = m.r.Int(1, 4);
+  const LargeLayer large = m.large ? MakeLargeLayer(m, gates) : LargeLayer{};
+  const int64_t steps = m.large ? large.steps : m.r.Int(1, 4),
+                batch = m.large ? large.batch : m.r.Int(1, 3),
+                in = m.large ? large.in : m.r.Int(1, 4),
+                hidden = m.large ? large.hidden : m.r.Int(1, 4);
   const std::string direction =
       m.r.Pick(std::vector<std::string>{"forward", "reverse", "bidirectional"});
   const int64_t dirs = direction == "bidirectional" ? 2 : 1;
   const bool batch_first = m.r.Chance(0.3);
   m.Add(Signal(m, batch_first ? Dims{batch, steps, in} : Dims{steps, batch, in}));
-  m.Add(Signal(m, {dirs, gates * hidden, in}));
-  m.Add(Signal(m, {dirs, gates * hidden, hidden}));
+  m.AddWeight(TameWeight(m, {dirs, gates * hidden, in}, in));
+  m.AddWeight(TameWeight(m, {dirs, gates * hidden, hidden}, hidden));
   if (m.r.Chance(0.7)) {
     m.Add(Signal(m, {dirs, 2 * gates * hidden}));
     const bool lengths = m.r.Chance(0.4), states = m.r.Chance(0.5);

@@ -25,6 +25,13 @@ int Refuse(const std::string& what) {
 
 constexpr const char* kModels = "--random-models";
 
+// "native=500"
+bool TakeLeast(const std::string& word, SweepOptions* options) {
+  const size_t at = std::min(word.find('='), word.size() - 1);
+  return at > 0 && at < word.size() &&
+         ParseNumber(word.substr(at + 1), &options->least_taken[word.substr(0, at)]);
+}
+
 bool TakeWord(const std::string& arg, const std::string& word, SweepOptions* options) {
   if (arg == "--engines") return options->engines = word, true;
   if (options->models) {
@@ -33,7 +40,10 @@ bool TakeWord(const std::string& arg, const std::string& word, SweepOptions* opt
     return arg == "--seed" && ParseNumber(word, &options->seed);
   }
   if (arg == "--filter") return options->filter = word, true;
+  if (arg == "--policy") return options->policy = word, true;
+  if (arg == "--least-taken") return TakeLeast(word, options);
   if (arg == "--op") return options->op = word, true;
+  if (arg == "--first") return ParseNumber(word, &options->first) && options->first >= 0;
   return arg == "--seed" && ParseNumber(word, &options->seed);
 }
 
@@ -45,18 +55,25 @@ bool IsSweep(std::string_view arg) {
 
 const char* SweepHelp() {
   return "usage: ge-test --onnx-node DIR [--engines LIST] [--filter TEXT] [--op NAME] [-v]\n"
+         "               [--policy NAME] [--least-taken ENGINE=NODES]...\n"
          "       ge-test --random N [--engines LIST] [--op NAME] [--seed S] [-v]\n"
+         "       ge-test --random N --large [--engines LIST[;LIST...]] [--op NAME] [--seed S]\n"
+         "               [--first K] [-v]\n"
          "       ge-test --random-models N [--engines LIST[;LIST...]] [--seed S] [--first K]\n"
          "               [--save DIR] [-v]\n\n"
          "  --onnx-node DIR  ONNX's node tests in DIR: those whose operators are all known here\n"
+         "  --policy NAME    cost (default), or priority: the first of LIST that offers a node\n"
+         "  --least-taken ENGINE=NODES  fails when fewer nodes of the tests ran on ENGINE\n"
          "  --random N       at least N random one-node graphs for each operator and engine;\n"
          "                   bounds are in tools/ge_test/cases\n"
+         "  --large          N cases in all, of sizes at which engines take other ways; each runs\n"
+         "                   on every LIST of engines (default: each, and all together)\n"
          "  --random-models N  N random graphs of many operators, each run on ref and on every "
          "LIST\n"
          "                   of engines, which must agree (default: each engine with ref, all of\n"
          "                   them, and half the nodes on devsim); a difference is shrunk and "
          "printed\n"
-         "  --first K        number of the first graph (default 0)\n"
+         "  --first K        number of the first graph or large case (default 0)\n"
          "  --save DIR       writes each graph, its inputs and ref's outputs to DIR/NUMBER, and\n"
          "                   shrunk differences to DIR/failed\n"
          "  --engines LIST   engines to test, separated by commas (node tests: ref; random cases:\n"
@@ -79,6 +96,8 @@ int RunSweep(int argc, char** argv) {
     const std::string arg = argv[i];
     if (arg == "-v") {
       options.verbose = true;
+    } else if (arg == "--large" && mode == "--random") {
+      options.large = true;
     } else if (i + 1 >= argc || !TakeWord(arg, argv[i + 1], &options)) {
       return Refuse(fmt::format("found the argument '{}', which {} does not take", arg, mode));
     } else {
@@ -86,6 +105,7 @@ int RunSweep(int argc, char** argv) {
     }
   }
   if (options.models) return RunRandomModels(options);
+  if (options.large) return RunLargeOps(options);
   return mode == "--random" ? RunRandomOps(options) : RunOnnxNodeTests(options);
 }
 

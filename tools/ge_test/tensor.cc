@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <charconv>
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -178,7 +179,7 @@ Result<HostTensor> MakeTensor(DType dtype, std::vector<int64_t> dims) {
 
 Result<HostTensor> FromConst(const Const& c) {
   GE_ASSIGN_OR_RETURN(HostTensor t, MakeTensor(c.type.dtype, c.type.static_dims()));
-  ConstScratch scratch;
+  std::vector<std::byte> scratch;
   const std::byte* data = ConstBytes(c, &scratch);
   if (data != nullptr && t.bytes > 0) std::memcpy(t.data.get(), data, t.bytes);
   return t;
@@ -304,6 +305,46 @@ std::string Differs(const HostTensor& found, const HostTensor& wanted, const Tol
 
 namespace {
 
+Settings g_settings;
+
+}  // namespace
+
+void SetSettings(const Settings& settings) { g_settings = settings; }
+
+SessionOptions NewSessionOptions() {
+  SessionOptions options;
+  options.process.threads = g_settings.threads;
+  options.process.probe = g_settings.shipped;
+  if (g_settings.shipped) options.build.prices.mode = PriceMode::kCached;
+  return options;
+}
+
+bool TakeSettings(std::vector<char*>* arguments) {
+  Settings settings;
+  std::vector<char*> left;
+  for (size_t i = 0; i < arguments->size(); ++i) {
+    const std::string_view arg = (*arguments)[i];
+    if (arg == "--shipped") {
+      settings.shipped = true;
+    } else if (arg == "--threads") {
+      const std::string_view word = ++i < arguments->size() ? (*arguments)[i] : "";
+      const auto end = word.data() + word.size();
+      const auto parsed = std::from_chars(word.data(), end, settings.threads);
+      if (parsed.ec != std::errc() || parsed.ptr != end || settings.threads == 0) {
+        fmt::print(stderr, "ge-test: found '{}' after --threads, wanted a number above 0\n", word);
+        return false;
+      }
+    } else {
+      left.push_back((*arguments)[i]);
+    }
+  }
+  *arguments = std::move(left);
+  SetSettings(settings);
+  return true;
+}
+
+namespace {
+
 // Results of a shape that is known afterwards only.
 Result<RunResult> RunWithoutPlan(Session* session, const Entry& entry,
                                  std::span<const TensorView> in) {
@@ -323,7 +364,7 @@ Result<RunResult> RunWithoutPlan(Session* session, const Entry& entry,
 
 // "ENGINES [policy=NAME] [denormals=flush|keep] [numerics=fast|exact]"; no engines = ref.
 Result<SessionOptions> OptionsOfRun(const std::string& words) {
-  SessionOptions options;
+  SessionOptions options = NewSessionOptions();
   std::string list = "ref";
   std::istringstream in(words);
   for (std::string word; in >> word;) {

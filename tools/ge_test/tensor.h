@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -46,6 +47,19 @@ struct Tolerance {
 // "" when equal; else what differs first, with the element's index and both values.
 std::string Differs(const HostTensor& found, const HostTensor& wanted, const Tolerance& tolerance);
 
+// What a session of ge-test starts from. Process-wide; set once, before the first session.
+struct Settings {
+  // As `ge run` is by default: prices that the cache of this machine corrects, the machine probed.
+  // Else prices and plans are the same everywhere.
+  bool shipped = false;
+  uint32_t threads = 0;  // 0 = the cores that the process may use
+};
+void SetSettings(const Settings& settings);
+SessionOptions NewSessionOptions();
+// Takes "--shipped" and "--threads N" out of the arguments and sets them. False, with a message,
+// when N is no number.
+bool TakeSettings(std::vector<char*>* arguments);
+
 // One graph on `engines` ("" = ref) through a session, with these passes of REWRITE; with none the
 // nodes run as they stand. "onednn,ref policy=priority" places by that policy instead of by cost.
 using PassNames = std::optional<std::vector<std::string>>;  // nullopt = all
@@ -62,15 +76,18 @@ std::string TypeText(const HostTensor& t);
 // A line of `ge-test --MODE`: the arguments that several modes share.
 struct SweepOptions {
   std::string path;  // a folder, for modes that want one
-  std::string engines, filter, op, save;
+  std::string engines, filter, op, save, policy;
+  std::map<std::string, int64_t> least_taken;  // nodes by engine, of the node tests
   uint64_t seed = 1;
   int64_t count = 0, first = 0;
   bool verbose = false;
   bool models = false;  // of --random-models: it takes --save and --first, and no operator
+  bool large = false;   // of --random: sizes at which engines take other ways
 };
 // Each prints its failures and "N passed, N failed, N skipped"; answers the exit code.
 int RunOnnxNodeTests(const SweepOptions& options);
 int RunRandomOps(const SweepOptions& options);
+int RunLargeOps(const SweepOptions& options);
 int RunRandomModels(const SweepOptions& options);
 
 }  // namespace ge::test

@@ -34,7 +34,8 @@ Status RunDictVectorizer(HostCall& c) {
     for (const int64_t at : places) {
       out.push_back(at < 0 ? std::string() : (*values.strings)[static_cast<size_t>(at)]);
     }
-    return c.pool->NewStrings(dims, std::move(out), &c.outputs[0]);
+    c.outputs[0] = StringsOf(dims, std::move(out));
+    return {};
   }
   const auto size = static_cast<uint64_t>(DTypeBits(values.dtype)) / 8;
   std::byte* to = nullptr;

@@ -10,7 +10,8 @@ Status RunSequenceConstruct(HostCall& c) {
   std::vector<FlowValue> elements;
   for (const FlowValue* v : c.inputs) elements.push_back(*v);
   const DType dtype = elements.empty() ? DType::kUndefined : elements[0].dtype;
-  return c.pool->NewSequence(dtype, std::move(elements), &c.outputs[0]);
+  c.outputs[0] = SequenceOf(dtype, std::move(elements));
+  return {};
 }
 
 }  // namespace

@@ -40,7 +40,8 @@ Status RunStringNormalizer(HostCall& c) {
                   fmt::format("input 'X' is {}, wanted [C] or [1,C]", Describe(c.in(0))));
   }
   dims[dims.size() - 1] = static_cast<int64_t>(kept.size());
-  return c.pool->NewStrings(dims, std::move(kept), &c.outputs[0]);
+  c.outputs[0] = StringsOf(dims, std::move(kept));
+  return {};
 }
 
 }  // namespace

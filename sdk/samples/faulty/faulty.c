@@ -49,7 +49,12 @@ enum {
   FAULT_ALIAS_BAD,      /* an alias pair of positions that do not exist */
   /* seen at run */
   FAULT_ENQUEUE_ERROR,
-  FAULT_WRONG_RESULT /* every element is off by one */
+  FAULT_WRONG_RESULT, /* every element is off by one */
+  /* seen by red zones alone (GE_RED_ZONES=1) */
+  FAULT_WRITES_BEHIND, /* one element behind its output */
+  FAULT_WRITES_BEFORE, /* one element before its output */
+  FAULT_CHANGES_INPUT, /* the first element of its first input */
+  FAULT_WRITES_TOO_FEW /* leaves the last element of its output as it was */
 };
 
 #ifndef FAULT
@@ -226,9 +231,13 @@ static ge_rc enqueue(ge_exec* x, const ge_launch* l, ge_err* err) {
   }
   const float *a = l->in[x->first].ptr, *b = l->in[l->n_in - 1 - x->first].ptr;
   float* y = l->out[0].ptr;
-  for (uint64_t i = 0; i < l->out[0].bytes / sizeof *y; ++i) {
+  const uint64_t n = l->out[0].bytes / sizeof *y;
+  for (uint64_t i = 0; i < n - (FAULT == FAULT_WRITES_TOO_FEW); ++i) {
     y[i] = a[i] + b[i] + (FAULT == FAULT_WRONG_RESULT ? 1.0f : 0.0f);
   }
+  if (FAULT == FAULT_WRITES_BEHIND) y[n] = 1.0f;
+  if (FAULT == FAULT_WRITES_BEFORE) y[-1] = 1.0f;
+  if (FAULT == FAULT_CHANGES_INPUT) *(float*)l->in[0].ptr += 1.0f;
   return GE_OK;
 }
 

@@ -20,8 +20,8 @@ void AddAttentionMask(CaseMaker& m, const Dims& scores) {
 
 void AttentionCase(CaseMaker& m) {
   const int64_t batch = m.r.Chance(0.05) ? 0 : m.r.Int(1, 2), kv = m.r.Int(1, 2),
-                heads = kv * m.r.Int(1, 3), q_len = m.r.Int(1, 4), kv_len = m.r.Int(1, 5),
-                size = m.r.Int(1, 5), v_size = m.r.Int(1, 5);
+                heads = kv * m.Size(3, 6), q_len = m.Size(4, 40), kv_len = m.Size(5, 70),
+                size = m.Size(5, 70), v_size = m.Size(5, 70);
   const bool packed = m.r.Chance(0.5), has_mask = m.r.Chance(0.5);
   const bool has_past = m.r.Chance(0.4), padded = !has_past && m.r.Chance(0.3);
   const auto add = [&](int64_t n, int64_t length, int64_t each) {

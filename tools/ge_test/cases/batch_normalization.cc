@@ -4,7 +4,7 @@ namespace ge::test {
 namespace {
 
 void BatchNormalizationCase(CaseMaker& m) {
-  const int64_t channels = m.r.Int(1, 5);
+  const int64_t channels = m.Size(5, 12);
   const Dims size = m.Shape(0, 3);
   m.Add(Signal(m, Cat({m.r.Int(1, 3), channels}, size)));
   const bool constant = m.r.Chance(0.6);  // as in a trained model

@@ -7,9 +7,10 @@ namespace {
 void ConcatCase(CaseMaker& m) {
   const Dims dims = m.Shape(1, 4);
   const int64_t axis = m.r.Int(0, Rank(dims) - 1), n = m.r.Int(1, 4);
+  const int64_t most = m.large ? std::max<int64_t>(4, 2 * dims[static_cast<size_t>(axis)]) : 4;
   for (int64_t i = 0; i < n; ++i) {
     Dims part = dims;
-    part[static_cast<size_t>(axis)] = m.r.Chance(0.1) ? 0 : m.r.Int(1, 4);
+    part[static_cast<size_t>(axis)] = m.r.Chance(0.1) ? 0 : m.Size(4, most);
     m.Add(Anything(m, part));
   }
   m.Set("axis", m.Axis(axis, Rank(dims)));

@@ -4,6 +4,13 @@ namespace ge::test {
 namespace {
 
 void ConvCase(CaseMaker& m) {
+  if (m.large) {
+    const auto [x, w] = SetLargeConv(m);
+    m.Add(Signal(m, x));
+    m.AddWeight(Signal(m, w));
+    if (m.r.Chance(0.6)) m.AddWeight(Signal(m, {w[0]}));
+    return;
+  }
   if (m.r.Chance(0.4)) return PictureConvCase(m);
   const Window w = MakeWindow(m, true);
   const int64_t group = m.r.Pick(std::vector<int64_t>{1, 1, 1, 2, 3}), in = m.r.Int(1, 4),

@@ -5,8 +5,10 @@ namespace {
 
 void ConvTransposeCase(CaseMaker& m) {
   Window w = MakeWindow(m, false);
-  const int64_t group = m.r.Pick(std::vector<int64_t>{1, 1, 2}), in = m.r.Int(1, 3),
-                out = m.r.Int(1, 3);
+  const int64_t group = m.r.Pick(std::vector<int64_t>{1, 1, 2}), in = m.Size(3, 40),
+                out = m.Size(3, 40);
+  for (int64_t& size : w.size) size += m.large ? m.Size(0, w.size.size() == 2 ? 24 : 8) : 0;
+  m.c.terms = m.large ? in * CountOf(w.kernel) : 1;
   // The result may not become smaller than nothing.
   for (size_t i = 0; i < w.size.size(); ++i) {
     const int64_t whole = (w.size[i] - 1) * w.strides[i] + Reach(w, i);

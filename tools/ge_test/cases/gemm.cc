@@ -5,11 +5,15 @@ namespace ge::test {
 namespace {
 
 void GemmCase(CaseMaker& m) {
-  const int64_t rows = m.r.Chance(0.05) ? 0 : m.r.Int(1, 7), k = m.r.Int(1, 12),
-                cols = m.r.Int(1, 7);
+  const ProductSize large = m.large ? LargeProduct(m) : ProductSize{};
+  const int64_t rows = m.large            ? large.rows
+                       : m.r.Chance(0.05) ? 0
+                                          : m.r.Int(1, 7),
+                k = m.large ? large.depth : m.r.Int(1, 12),
+                cols = m.large ? large.columns : m.r.Int(1, 7);
   const bool ta = m.r.Chance(0.4), tb = m.r.Chance(0.4);
   m.Add(Signal(m, ta ? Dims{k, rows} : Dims{rows, k}));
-  m.Add(Signal(m, tb ? Dims{cols, k} : Dims{k, cols}));
+  m.AddWeight(Signal(m, tb ? Dims{cols, k} : Dims{k, cols}));
   if (m.r.Chance(0.7)) m.Add(Signal(m, m.Narrowed({rows, cols})));
   if (ta) m.Set("transA", int64_t{1});
   if (tb) m.Set("transB", int64_t{1});

@@ -5,7 +5,7 @@ namespace ge::test {
 namespace {
 
 void GroupNormalizationCase(CaseMaker& m) {
-  const int64_t groups = m.r.Int(1, 4), channels = groups * m.r.Int(1, 3);
+  const int64_t groups = m.r.Int(1, 4), channels = groups * m.Size(3, 8);
   m.Add(Signal(m, Cat({m.r.Chance(0.08) ? 0 : m.r.Int(1, 3), channels}, m.Shape(0, 3))));
   m.Add(Signal(m, {channels}));
   m.Add(Signal(m, {channels}));

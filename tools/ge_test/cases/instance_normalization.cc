@@ -5,7 +5,7 @@ namespace ge::test {
 namespace {
 
 void InstanceNormalizationCase(CaseMaker& m) {
-  const int64_t channels = m.r.Int(1, 5);
+  const int64_t channels = m.Size(5, 12);
   m.Add(Signal(m, Cat({m.r.Chance(0.08) ? 0 : m.r.Int(1, 3), channels}, m.Shape(1, 3))));
   m.Add(Signal(m, {channels}));
   m.Add(Signal(m, {channels}));

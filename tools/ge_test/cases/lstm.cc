@@ -4,15 +4,18 @@ namespace ge::test {
 namespace {
 
 void LstmCase(CaseMaker& m) {
-  const int64_t steps = m.r.Int(1, 4), batch = m.r.Int(1, 3), in = m.r.Int(1, 4),
-                hidden = m.r.Int(1, 4);
+  const LargeLayer large = m.large ? MakeLargeLayer(m, 4) : LargeLayer{};
+  const int64_t steps = m.large ? large.steps : m.r.Int(1, 4),
+                batch = m.large ? large.batch : m.r.Int(1, 3),
+                in = m.large ? large.in : m.r.Int(1, 4),
+                hidden = m.large ? large.hidden : m.r.Int(1, 4);
   const std::string direction =
       m.r.Pick(std::vector<std::string>{"forward", "reverse", "bidirectional"});
   const int64_t dirs = direction == "bidirectional" ? 2 : 1;
   const bool batch_first = m.r.Chance(0.3);
   m.Add(Signal(m, batch_first ? Dims{batch, steps, in} : Dims{steps, batch, in}));
-  m.Add(Signal(m, {dirs, 4 * hidden, in}));
-  m.Add(Signal(m, {dirs, 4 * hidden, hidden}));
+  m.AddWeight(TameWeight(m, {dirs, 4 * hidden, in}, in));
+  m.AddWeight(TameWeight(m, {dirs, 4 * hidden, hidden}, hidden));
   if (m.r.Chance(0.7)) {
     m.Add(Signal(m, {dirs, 8 * hidden}));
     const Dims state = batch_first ? Dims{batch, dirs, hidden} : Dims{dirs, batch, hidden};

@@ -5,6 +5,12 @@ namespace ge::test {
 namespace {
 
 void MatMulCase(CaseMaker& m) {
+  if (m.large) {
+    const auto [a, b] = LargeSides(m);
+    m.Add(Signal(m, a));
+    m.AddWeight(Signal(m, b));
+    return;
+  }
   const int64_t k = m.r.Chance(0.05) ? 0 : m.r.Int(1, 12);
   const Dims batch = m.Shape(0, 2);
   Dims a = Cat(m.r.Chance(0.6) ? batch : m.Narrowed(batch), {m.r.Int(1, 7), k});

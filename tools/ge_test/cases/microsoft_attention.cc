@@ -4,13 +4,13 @@ namespace ge::test {
 namespace {
 
 void AttentionMsCase(CaseMaker& m) {
-  const int64_t heads = m.r.Int(1, 3), size = m.r.Int(1, 4), batch = m.r.Int(1, 3),
-                steps = m.r.Int(1, 4), in = m.r.Int(1, 6);
+  const int64_t heads = m.Size(3, 12), size = m.Size(4, 32), batch = m.r.Int(1, 3),
+                steps = m.Size(4, 40), in = m.Size(6, 384);
   const int64_t past = m.r.Chance(0.3) ? m.r.Int(1, 3) : 0, total = past + steps;
   const int64_t hidden = heads * size,
-                v_hidden = past > 0 || m.r.Chance(0.6) ? hidden : heads * m.r.Int(1, 4);
+                v_hidden = past > 0 || m.r.Chance(0.6) ? hidden : heads * m.Size(4, 32);
   m.Add(Signal(m, {batch, steps, in}));
-  m.Add(Signal(m, {in, 2 * hidden + v_hidden}));
+  m.Add(TameWeight(m, {in, 2 * hidden + v_hidden}, 4 * in));
   AddMaybe(m, m.r.Chance(0.7) ? Signal(m, {2 * hidden + v_hidden}) : nullptr);
   AddMaybe(m, AttentionMask(m, batch, steps, total));
   AddMaybe(m, past > 0 ? Signal(m, {2, batch, heads, past, size}) : nullptr);

@@ -4,10 +4,15 @@ namespace ge::test {
 namespace {
 
 void DynamicQuantizeMatMulCase(CaseMaker& m) {
-  const int64_t inner = m.r.Int(1, 9), columns = m.r.Int(1, 6);
+  const ProductSize large = m.large ? LargeProduct(m) : ProductSize{};
+  const int64_t inner = m.large ? large.depth : m.r.Int(1, 9),
+                columns = m.large ? large.columns : m.r.Int(1, 6);
   const DType t = m.r.Chance(0.5) ? DType::kInt8 : DType::kUint8;
   const Dims lines = m.r.Chance(0.4) ? Dims{columns} : Dims{};
-  m.Add(m.Numbers(DType::kFloat, Cat(m.Shape(0, 1, false), {m.r.Int(1, 5), inner}), -2, 3));
+  m.Add(m.Numbers(
+      DType::kFloat,
+      Cat(m.large ? Dims() : m.Shape(0, 1, false), {m.large ? large.rows : m.r.Int(1, 5), inner}),
+      -2, 3));
   m.Add(Codes(m, t, {inner, columns}));
   m.Add(m.Numbers(DType::kFloat, lines, 0.01, 0.1));
   AddMaybe(m, m.r.Chance(0.6) ? Codes(m, t, lines) : nullptr);

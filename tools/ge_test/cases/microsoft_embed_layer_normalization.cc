@@ -5,7 +5,7 @@ namespace {
 
 void EmbedCase(CaseMaker& m) {
   const Dims grid = {m.r.Int(1, 3), m.r.Int(1, 5)};
-  const int64_t hidden = m.r.Int(1, 8);
+  const int64_t hidden = m.Size(8, 800);
   const bool segments = m.r.Chance(0.6);
   const auto reals = [&](const Dims& dims) { return m.Numbers(DType::kFloat, dims, -1, 1); };
   const auto ids = [&](const Dims& dims, double most) {

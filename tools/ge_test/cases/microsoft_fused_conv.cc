@@ -4,8 +4,9 @@ namespace ge::test {
 namespace {
 
 void FusedConvCase(CaseMaker& m) {
-  const int64_t group = m.r.Int(1, 2), in = group * m.r.Int(1, 3), out = group * m.r.Int(1, 3);
-  const int64_t n = m.r.Int(1, 2), h = m.r.Int(3, 6), w = m.r.Int(3, 6);
+  const int64_t group = m.r.Int(1, 2), in = group * m.Size(3, 48), out = group * m.Size(3, 48);
+  const int64_t n = m.r.Int(1, 2), h = 2 + m.Size(4, 36), w = 2 + m.Size(4, 36);
+  m.c.terms = m.large ? in * 9 : 1;
   m.Add(Signal(m, {n, in, h, w}));
   m.Add(Signal(m, {out, in / group, 3, 3}));
   AddMaybe(m, m.r.Chance(0.6) ? Signal(m, {out}) : nullptr);

@@ -4,7 +4,10 @@ namespace ge::test {
 namespace {
 
 void FusedGemmCase(CaseMaker& m) {
-  const int64_t rows = m.r.Int(1, 5), inner = m.r.Int(1, 8), columns = m.r.Int(1, 5);
+  const ProductSize large = m.large ? LargeProduct(m) : ProductSize{};
+  const int64_t rows = m.large ? large.rows : m.r.Int(1, 5),
+                inner = m.large ? large.depth : m.r.Int(1, 8),
+                columns = m.large ? large.columns : m.r.Int(1, 5);
   const bool left = m.r.Chance(0.4), right = m.r.Chance(0.4);
   m.Add(Signal(m, left ? Dims{inner, rows} : Dims{rows, inner}));
   m.Add(Signal(m, right ? Dims{columns, inner} : Dims{inner, columns}));

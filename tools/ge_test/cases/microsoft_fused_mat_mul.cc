@@ -13,13 +13,15 @@ Dims FusedMatMulSource(const Dims& to, bool turned, bool moved) {
 }
 
 void FusedMatMulCase(CaseMaker& m) {
-  const Dims batch = m.Shape(0, 2, false);
-  const int64_t inner = m.r.Int(1, 8);
+  const Dims batch = m.large ? LargeBatch(m) : m.Shape(0, 2, false);
+  const ProductSize large = m.large ? LargeProduct(m, CountOf(batch) * 4) : ProductSize{};
+  const int64_t inner = m.large ? large.depth : m.r.Int(1, 8);
   const struct {
     const char *turn, *move;
     Dims to;
-  } sides[] = {{"transA", "transBatchA", Cat(batch, {m.r.Int(1, 6), inner})},
-               {"transB", "transBatchB", Cat(batch, {inner, m.r.Int(1, 6)})}};
+  } sides[] = {
+      {"transA", "transBatchA", Cat(batch, {m.large ? large.rows : m.r.Int(1, 6), inner})},
+      {"transB", "transBatchB", Cat(batch, {inner, m.large ? large.columns : m.r.Int(1, 6)})}};
   for (const auto& side : sides) {
     const bool turned = m.r.Chance(0.4), moved = m.r.Chance(0.3);
     m.Add(Signal(m, FusedMatMulSource(side.to, turned, moved)));

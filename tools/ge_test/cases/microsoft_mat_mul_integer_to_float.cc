@@ -4,10 +4,14 @@ namespace ge::test {
 namespace {
 
 void MatMulIntegerToFloatCase(CaseMaker& m) {
-  const int64_t inner = m.r.Int(1, 9), columns = m.r.Int(1, 6);
+  const ProductSize large = m.large ? LargeProduct(m) : ProductSize{};
+  const int64_t inner = m.large ? large.depth : m.r.Int(1, 9),
+                columns = m.large ? large.columns : m.r.Int(1, 6);
   const DType t = m.r.Chance(0.5) ? DType::kInt8 : DType::kUint8;
   const Dims lines = m.r.Chance(0.4) ? Dims{columns} : Dims{};
-  m.Add(Codes(m, m.dtype(), Cat(m.Shape(0, 1, false), {m.r.Int(1, 5), inner})));
+  m.Add(Codes(
+      m, m.dtype(),
+      Cat(m.large ? Dims() : m.Shape(0, 1, false), {m.large ? large.rows : m.r.Int(1, 5), inner})));
   m.Add(Codes(m, t, {inner, columns}));
   m.Add(m.Numbers(DType::kFloat, {}, 0.01, 0.1));
   m.Add(m.Numbers(DType::kFloat, lines, 0.01, 0.1));

@@ -33,8 +33,8 @@ bool AddMhaInputs(CaseMaker& m, const MhaShape& s) {
 }
 
 void MhaCase(CaseMaker& m) {
-  MhaShape s{m.r.Int(1, 3), m.r.Int(1, 4), 0, m.r.Int(1, 3), m.r.Int(1, 4), m.r.Int(1, 4)};
-  s.v_size = m.r.Chance(0.6) ? s.size : m.r.Int(1, 4);
+  MhaShape s{m.r.Int(1, 3), m.Size(4, 70), 0, m.Size(3, 12), m.Size(4, 70), m.Size(4, 40)};
+  s.v_size = m.r.Chance(0.6) ? s.size : m.Size(4, 70);
   const bool apart = AddMhaInputs(m, s);
   if (m.c.inputs[0].tensor->dims.size() == 5) s.steps = s.keys;
   if (m.c.inputs[2].tensor == nullptr) s.v_size = s.size;

@@ -4,7 +4,10 @@ namespace ge::test {
 namespace {
 
 void QGemmCase(CaseMaker& m) {
-  const int64_t rows = m.r.Int(1, 5), inner = m.r.Int(1, 9), columns = m.r.Int(1, 6);
+  const ProductSize large = m.large ? LargeProduct(m) : ProductSize{};
+  const int64_t rows = m.large ? large.rows : m.r.Int(1, 5),
+                inner = m.large ? large.depth : m.r.Int(1, 9),
+                columns = m.large ? large.columns : m.r.Int(1, 6);
   const DType t = m.r.Chance(0.5) ? DType::kInt8 : DType::kUint8;
   const bool left = m.r.Chance(0.4), right = m.r.Chance(0.4);
   const Dims lines = m.r.Chance(0.4) ? Dims{columns} : Dims{};

@@ -4,9 +4,11 @@ namespace ge::test {
 namespace {
 
 void QLinearAveragePoolCase(CaseMaker& m) {
-  const Dims kernel = {m.r.Int(1, 3), m.r.Int(1, 3)};
+  const Dims kernel = {m.Size(3, 7), m.Size(3, 7)};
   const bool last = m.r.Chance(0.4);
-  const int64_t n = m.r.Int(1, 2), c = m.r.Int(1, 3), h = m.r.Int(3, 6), w = m.r.Int(3, 6);
+  const int64_t least = m.large ? 6 : 2;  // the window fits
+  const int64_t n = m.r.Int(1, 2), c = m.Size(3, 40), h = least + m.Size(4, 40),
+                w = least + m.Size(4, 40);
   ByteMapCase(m, last ? Dims{n, h, w, c} : Dims{n, c, h, w}, 0.02, 0.1);
   m.Set("kernel_shape", kernel);
   m.Set("strides", Dims{m.r.Int(1, 2), m.r.Int(1, 2)});

@@ -88,7 +88,11 @@ bool PlainTreeScores(const RandomCase& c, size_t, HostTensor* out) {
 
 }  // namespace
 
-GE_RANDOM_OP(onnx_ml_tree_ensemble_classifier) = {
-    "ai.onnx.ml.TreeEnsembleClassifier", TreeEnsembleClassifierCase, 1e-6, Error::kOfTerms};
+GE_RANDOM_OP(onnx_ml_tree_ensemble_classifier) = {"ai.onnx.ml.TreeEnsembleClassifier",
+                                                  TreeEnsembleClassifierCase,
+                                                  1e-6,
+                                                  Error::kOfTerms,
+                                                  PlainTreeLabels,
+                                                  PlainTreeScores};
 
 }  // namespace ge::test

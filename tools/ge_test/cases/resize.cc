@@ -5,7 +5,9 @@ namespace {
 
 void ResizeCase(CaseMaker& m) {
   if (m.r.Chance(0.25)) return RepeatCase(m);
-  const Dims dims = Cat({m.r.Int(1, 2), m.r.Int(1, 2)}, m.Shape(1, 2, false));
+  Dims dims = Cat({m.r.Int(1, 2), m.Size(2, 24)}, m.Shape(1, 2, false));
+  for (size_t i = 2; m.large && i < dims.size(); ++i)
+    dims[i] = m.Size(0, dims.size() == 4 ? 50 : 400);
   const std::string mode = m.r.Pick(std::vector<std::string>{"nearest", "linear", "cubic"});
   m.Add(Signal(m, dims));
   m.AddAbsent();
@@ -15,7 +17,7 @@ void ResizeCase(CaseMaker& m) {
     // Sums of powers of two: positions come out the same however they are computed.
     scales[i] = m.r.Pick(std::vector<double>{0.5, 1, 1.5, 2, 2.5, 4});
     while (static_cast<double>(dims[i]) * scales[i] < 1) scales[i] *= 2;
-    sizes[i] = m.r.Int(1, 9);
+    sizes[i] = m.Size(9, dims.size() == 4 ? 70 : 500);
   }
   const auto rank = static_cast<int64_t>(dims.size());
   if (m.r.Chance(0.6)) {

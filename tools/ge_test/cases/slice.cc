@@ -16,11 +16,12 @@ void SliceCase(CaseMaker& m) {
     std::iota(axes.begin(), axes.end(), 0);
   }
   const auto n = static_cast<int64_t>(axes.size());
+  const int64_t far = m.large ? 6 + *std::max_element(dims.begin(), dims.end()) : 6;
   std::vector<int64_t> starts, ends, steps;
   for (int64_t i = 0; i < n; ++i) {
     const int64_t step = m.r.Int(1, 3) * (m.r.Chance(0.4) ? -1 : 1);
-    starts.push_back(m.r.Chance(0.1) ? (step > 0 ? INT32_MIN : INT32_MAX) : m.r.Int(-6, 6));
-    ends.push_back(m.r.Chance(0.2) ? (step > 0 ? INT32_MAX : INT32_MIN) : m.r.Int(-6, 6));
+    starts.push_back(m.r.Chance(0.1) ? (step > 0 ? INT32_MIN : INT32_MAX) : m.r.Int(-far, far));
+    ends.push_back(m.r.Chance(0.2) ? (step > 0 ? INT32_MAX : INT32_MIN) : m.r.Int(-far, far));
     steps.push_back(step);
   }
   const DType type = m.r.Chance(0.5) ? DType::kInt64 : DType::kInt32;

@@ -7,13 +7,14 @@ void SplitCase(CaseMaker& m) {
   Dims dims = m.Shape(1, 4);
   const int64_t axis = m.r.Int(0, Rank(dims) - 1), parts = m.r.Int(1, 4);
   int64_t& size = dims[static_cast<size_t>(axis)];
+  const int64_t most = m.large ? size / parts + 1 : 3;
   m.c.outputs = static_cast<int>(parts);
   std::vector<int64_t> sizes;
   if (m.r.Chance(0.5)) {
     size = 0;
-    for (int64_t i = 0; i < parts; ++i) size += sizes.emplace_back(m.r.Int(0, 3));
+    for (int64_t i = 0; i < parts; ++i) size += sizes.emplace_back(m.r.Int(0, most));
   } else {
-    size = m.r.Int(parts, 2 * parts);
+    size = m.r.Int(parts, m.large ? size + parts : 2 * parts);
     // Equal parts, the last one may be smaller, but none may be empty.
     const int64_t whole = (size + parts - 1) / parts;
     if (whole * (parts - 1) >= size) size = parts;
