@@ -283,6 +283,17 @@ static void BadSessions(ge_session* s, const char* model) {
   o.threads = 1u << 30;
   CHECK_BAD(ge_session_create(&o, &none, &error));
   ge_session_options_init(&o);
+  o.denormals = 2;
+  CHECK_BAD(ge_session_create(&o, &none, &error));
+  CHECK(strstr(error.message, "GE_KEEP_DENORMALS") != NULL);
+  ge_session_options_init(&o);
+  o.numerics = 2;
+  CHECK_BAD(ge_session_create(&o, &none, &error));
+  CHECK(strstr(error.message, "GE_EXACT_NUMERICS") != NULL);
+  ge_session_options_init(&o);
+  o.engines = "onednn:denormals=keep";
+  CHECK(ge_session_create(&o, &none, &error) != GE_STATUS_OK);
+  ge_session_options_init(&o);
   o.engines = "ref,,ref";
   CHECK_BAD(ge_session_create(&o, &none, &error));
   o.engines = "nobody";
