@@ -15,6 +15,7 @@
 #include "plugins/cpu/native/lstm.h"
 #include "plugins/cpu/native/quantize.h"
 #include "plugins/cpu/segment/aligned_block.h"
+#include "plugins/cpu/segment/arrival.h"
 #include "plugins/cpu/segment/isa_sets.h"
 #include "plugins/cpu/segment/loops.h"
 #include "plugins/cpu/segment/loops_conv.h"
@@ -57,6 +58,7 @@ void InEachSetting(F f) {
   for (const ge_cpu::IsaSet& isa : ge_cpu::IsaSets()) {
     for (const int threads : {1, 2}) {
       omp_set_num_threads(threads);
+      Arrival::Forget();
       SCOPED_TRACE(testing::Message() << isa.name << ", " << threads << " threads");
       f(Setting{isa, threads});
       if (testing::Test::HasFatalFailure()) break;

@@ -7,10 +7,12 @@
 #pragma once
 
 #include <immintrin.h>
+#include <omp.h>
 
 #include <cstdint>
 
 #include "ge/ge_plugin.h"
+#include "plugins/cpu/segment/arrival.h"
 
 namespace ge_cpu {
 
@@ -30,9 +32,13 @@ class LaunchMode {
   uint32_t old_;
 };
 
-// f() on each of `threads` of OpenMP's threads at once, in the calling thread's mode.
+// f() on each of `threads` of OpenMP's threads at once, in the calling thread's mode; on the
+// calling one alone while the others are kept from their cores.
 template <class F>
 void OnThreads(int threads, const F& f) {
+  const int64_t start = Arrival::Now();
+  if (Arrival::Team(threads, start) == 1) return f();
+  int64_t mine = start;  // when the calling thread had done its part
   const uint32_t mode = _mm_getcsr();
   _mm_setcsr(OwnFloatControl());
 #pragma omp parallel num_threads(threads)
@@ -41,8 +47,11 @@ void OnThreads(int threads, const F& f) {
     _mm_setcsr(mode);
     f();
     _mm_setcsr(own);
+    if (omp_get_thread_num() == 0) mine = Arrival::Now();
   }
   _mm_setcsr(mode);
+  const int64_t end = Arrival::Now();
+  Arrival::Note(end, mine - start, end - mine);
 }
 
 // For calls of a library that forks regions of its own: their threads are in the calling thread's
