@@ -114,17 +114,14 @@ double ValueCost(const Model& m, const Owner& owner, uint32_t v) {
   // Where it is, it stays: nothing to add up over an input that all of a large graph reads.
   if (value.producer < 0 && value.places.size() == 1) return 0;
   auto place_in = [&](uint32_t node) {
-    for (const Touch& t : PartAt(m, m.offers[owner.offer[node]], node).reads) {
-      if (t.value == v) return t.place;
-    }
-    return 0u;
+    const Touch* t = TouchOf(PartAt(m, m.offers[owner.offer[node]], node).reads, v);
+    return t ? t->place : 0u;
   };
   uint32_t from = 0;
   if (value.producer >= 0) {
     const uint32_t maker = static_cast<uint32_t>(value.producer);
-    for (const Touch& t : PartAt(m, m.offers[owner.offer[maker]], maker).gives) {
-      if (t.value == v) from = t.place;
-    }
+    const Touch* t = TouchOf(PartAt(m, m.offers[owner.offer[maker]], maker).gives, v);
+    if (t) from = t->place;
   }
   double cost = 0;
   bool saved = false;

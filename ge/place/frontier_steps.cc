@@ -19,11 +19,10 @@ std::vector<Wish> WishesFor(const Model& m, const std::vector<bool>& allowed, ui
     w.position = m.position[user];
     for (uint32_t o : m.node_offers[user]) {
       if (!allowed[o]) continue;
-      for (const Touch& t : PartAt(m, m.offers[o], user).reads) {
-        if (t.value != v) continue;
-        w.places |= uint32_t{1} << t.place;
-        if (m.offers[o].growable) w.grow |= uint64_t{1} << m.offers[o].device;
-      }
+      const Touch* t = TouchOf(PartAt(m, m.offers[o], user).reads, v);
+      if (!t) continue;
+      w.places |= uint32_t{1} << t->place;
+      if (m.offers[o].growable) w.grow |= uint64_t{1} << m.offers[o].device;
     }
     wishes.push_back(w);
   }

@@ -84,10 +84,8 @@ struct Label {
 
 uint32_t PlaceOf(const Model& m, uint32_t offer, uint32_t node, uint32_t value, bool gives) {
   const OfferPart& part = PartAt(m, m.offers[offer], node);
-  for (const Touch& t : gives ? part.gives : part.reads) {
-    if (t.value == value) return t.place;
-  }
-  return 0;
+  const Touch* t = TouchOf(gives ? part.gives : part.reads, value);
+  return t ? t->place : 0;
 }
 
 double Price(const ModelOffer& o, double fixed) {

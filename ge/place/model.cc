@@ -205,6 +205,12 @@ void PriceValue(const PlaceProblem& p, double bytes, PriceCache* cache, ModelVal
 
 }  // namespace
 
+const Touch* TouchOf(const std::vector<Touch>& touches, uint32_t value) {
+  const auto it = std::partition_point(touches.begin(), touches.end(),
+                                       [value](const Touch& t) { return t.value < value; });
+  return it != touches.end() && it->value == value ? &*it : nullptr;
+}
+
 size_t PartsUpTo(const Model& m, const ModelOffer& offer, uint32_t position) {
   const auto end = std::partition_point(
       offer.parts.begin(), offer.parts.end(),

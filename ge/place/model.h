@@ -25,8 +25,10 @@ struct Touch {
 // What one node of an offer reads from outside the offer, and what it gives.
 struct OfferPart {
   uint32_t node = 0;
-  std::vector<Touch> reads, gives;
+  std::vector<Touch> reads, gives;  // ascending values
 };
+// The touch of a value; nullptr when it is not among them.
+const Touch* TouchOf(const std::vector<Touch>& touches, uint32_t value);
 
 struct ModelOffer {
   std::vector<OfferPart> parts;  // in the model's order of nodes
