@@ -198,7 +198,9 @@ ge_status ge_session_create(const ge_session_options* options, ge_session** out,
     if (!out) return Null("out");
     GE_ASSIGN_OR_RETURN(ge::SessionOptions read, ReadOptions(options));
     GE_ASSIGN_OR_RETURN(auto session, ge::Session::Create(std::move(read)));
-    *out = new ge_session{std::move(session)};
+    auto handle = std::make_unique<ge_session>();
+    handle->session = std::move(session);
+    *out = handle.release();
     return {};
   });
 }

@@ -61,11 +61,12 @@ static ge_tensor Vector(float* data, int64_t n) {
   return t;
 }
 
-static ge_session* Open(struct Worker* w, uint64_t plan_cache_bytes) {
+static ge_session* Open(struct Worker* w, uint64_t plan_cache_bytes, int replan) {
   ge_session_options options;
   ge_session* s = NULL;
   ge_session_options_init(&options);
   options.engines = w->engines, options.plan_cache_bytes = plan_cache_bytes, options.threads = 2;
+  options.replan = (uint32_t)replan;
   CHECK_OK(ge_session_create(&options, &s, &w->error));
   if (s) CHECK_OK(ge_session_load_file(s, w->model, GE_FORMAT_AUTO, &w->error));
   return s;
@@ -262,7 +263,7 @@ static void Look(struct Worker* w, ge_session* s) {
 
 /* A session beside those that are shared. */
 static void Beside(struct Worker* w) {
-  ge_session* s = Open(w, 0);
+  ge_session* s = Open(w, 0, 0);
   if (s) Run(w, s), Dense(w, s);
   ge_session_destroy(s);
   ++w->sessions_made;
@@ -346,7 +347,7 @@ int main(int argc, char** argv) {
     w[t].sessions = sessions, w[t].until = Seconds() + atof(argv[3]);
     w[t].error.size = sizeof(ge_error), w[t].out.size = sizeof(ge_tensor);
   }
-  sessions[0] = Open(w, 1), sessions[1] = Open(w, 100000);
+  sessions[0] = Open(w, 1, 0), sessions[1] = Open(w, 100000, 1);
   for (t = 0; t < threads && !failed; ++t) pthread_create(&w[t].thread, NULL, Work, &w[t]);
   for (t = 0; t < threads && w[t].thread; ++t) pthread_join(w[t].thread, NULL);
   if (sessions[0] && sessions[1]) Finish(w, threads, sessions);
