@@ -64,19 +64,22 @@ class Corrector {
     Factors out;
     PriceRow row;
     const bool known = cache_.Find(book, name, &row);
-    const bool alone = known && row.alone.count > 0, inside = known && row.inside.count > 0;
-    choice->measured_ns = alone ? row.alone.ns : -1;
-    choice->inside_ns = inside ? row.inside.ns : -1;
+    choice->measured_ns = known && row.alone.count > 0 ? row.alone.ns : -1;
+    choice->inside_ns = known && row.inside.count > 0 ? row.inside.ns : -1;
+    // What was measured on a busy machine is one of the rows that its like go by; those of a quiet
+    // one say more.
+    const bool alone = known && row.alone.count > 0 && !row.alone.doubtful;
+    const bool inside = known && row.inside.count > 0 && !row.inside.doubtful;
     if (inside) out.inside = Blend(row.asked_inside_ns, row.inside, o.confidence);
     if (alone) {
-      out.source = row.alone.doubtful ? "doubtful" : "measured";
+      out.source = "measured";
       out.alone = Blend(choice->asked_ns, row.alone, o.confidence);
     } else if (inside) {
-      out.source = row.inside.doubtful ? "doubtful" : "measured";
+      out.source = "measured";
       out.alone = out.inside;
     } else {
       const Correction c = cache_.CorrectionFor(book, name, PriceCache::Kind::kAlone, o.confidence);
-      if (c.rows > 0) out.source = "table", out.alone = c.factor;
+      if (c.rows > 0) out.source = known ? "doubtful" : "table", out.alone = c.factor;
     }
     if (!inside) out.inside = InsideLike(book, name, o.confidence, &out);
     return out;

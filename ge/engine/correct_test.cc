@@ -105,7 +105,15 @@ TEST(CorrectTest, ATimeOfABusyMachineMovesAPriceLittle) {
   PriceCache cache(ThisMachine());
   cache.Add(kSeller, c.Name(0), PriceCache::Kind::kAlone, 100, {3300, 28, true});
   Correct(cache, &c);
-  EXPECT_NEAR(c.Alone(0), 100 * std::pow(33.0, 0.25), 1e-6);
+  const double raise = std::exp(0.33 * std::sqrt(4 * 0.3 * 0.3 / 5));
+  EXPECT_NEAR(c.Alone(0), 100 * std::pow(33.0, 0.25) * raise, 1e-6);
+  EXPECT_EQ(c.offers.offers[0].source, "doubtful");
+  // Where its like were measured on a quiet machine, these say it.
+  OfferName like = c.Name(0);
+  like.shape = "another";
+  cache.Add(kSeller, like, PriceCache::Kind::kAlone, 100, {110, 7});
+  Correct(cache, &c);
+  EXPECT_NEAR(c.Alone(0), 110 * raise, 1e-6);
   EXPECT_EQ(c.offers.offers[0].source, "doubtful");
 }
 

@@ -43,6 +43,11 @@ std::optional<double> LogError(const PriceRow& row, PriceCache::Kind kind) {
   return kind == kAlone ? of_alone : kind == kInside ? of_inside : of_inside - of_alone;
 }
 
+bool IsDoubtful(const PriceRow& row, PriceCache::Kind kind) {
+  using enum PriceCache::Kind;
+  return (kind != kInside && row.alone.doubtful) || (kind != kAlone && row.inside.doubtful);
+}
+
 std::string Joined(const OfferName& name) { return name.signature + "|" + name.shape; }
 
 }  // namespace
@@ -154,11 +159,16 @@ void PriceCache::Fitted() const {
   if (fit_valid_) return;
   fit_ = {};
   for (const auto& [book, known] : books_) {
-    for (const auto& [key, row] : known.rows) {
-      const WorkName work{std::string_view(key).substr(0, key.rfind('|')), row.family, row.size};
-      for (Kind kind : {Kind::kAlone, Kind::kInside, Kind::kInsideShare}) {
+    for (Kind kind : {Kind::kAlone, Kind::kInside, Kind::kInsideShare}) {
+      // Doubtful rows tell only where no sound one does.
+      const bool sound = std::any_of(known.rows.begin(), known.rows.end(), [&](const auto& r) {
+        return !IsDoubtful(r.second, kind) && LogError(r.second, kind);
+      });
+      for (const auto& [key, row] : known.rows) {
         const auto log = LogError(row, kind);
-        if (log) fit_.Add(book, work, static_cast<int>(kind), *log);
+        if (!log || (sound && IsDoubtful(row, kind))) continue;
+        const WorkName work{std::string_view(key).substr(0, key.rfind('|')), row.family, row.size};
+        fit_.Add(book, work, static_cast<int>(kind), *log);
       }
     }
   }
