@@ -44,31 +44,37 @@ double ShortestNs(const NsClock& now, double budget_ns, Body body) {
 struct Repeats {
   std::vector<double> ns;
   bool agree = true;
+  // What was taken later, of the same work: samples that agree take the place of those that do not.
+  void Add(Repeats later) {
+    if (later.ns.empty() || (!ns.empty() && agree && !later.agree)) return;
+    if (!agree && later.agree) ns.clear();
+    agree = later.agree;
+    ns.insert(ns.end(), later.ns.begin(), later.ns.end());
+  }
 };
 
 // `wanted` samples, as often as `sample`, which answers Result<double>, gives them before the
-// budget is used up, at least one. Where the quartiles are further apart than by a half, as many
-// again, up to three rounds: the first round that agrees is the answer, else all that was seen.
+// budget is used up, at least one. They agree where the quartiles are not further apart than by a
+// half; where they are, as many again, up to so many rounds: the first round that agrees is the
+// answer, else all that was seen.
 template <typename Sample>
-Result<Repeats> RepeatTiming(const NsClock& now, int wanted, double budget_ns, Sample sample) {
-  constexpr int kRounds = 3;
+Result<Repeats> RepeatTiming(const NsClock& now, int wanted, int rounds, double budget_ns,
+                             Sample sample) {
   constexpr double kApart = 1.5;
   Repeats all;
   const double begin = now();
-  for (int round = 0; round < kRounds; ++round) {
-    std::vector<double> ns;
+  for (int round = 0; round < rounds && (round == 0 || !all.agree); ++round) {
+    Repeats more;
     for (int i = 0; i < wanted; ++i) {
       if (now() - begin > budget_ns && (i > 0 || round > 0)) break;
       GE_ASSIGN_OR_RETURN(const double one, sample());
-      ns.push_back(one);
+      more.ns.push_back(one);
     }
-    std::sort(ns.begin(), ns.end());
-    if (!ns.empty() && ns[3 * ns.size() / 4] <= kApart * ns[ns.size() / 4]) {
-      return Repeats{std::move(ns), true};
-    }
-    all.ns.insert(all.ns.end(), ns.begin(), ns.end());
+    std::sort(more.ns.begin(), more.ns.end());
+    const size_t n = more.ns.size();
+    more.agree = n > 0 && more.ns[3 * n / 4] <= kApart * more.ns[n / 4];
+    all.Add(std::move(more));
   }
-  all.agree = false;
   return all;
 }
 

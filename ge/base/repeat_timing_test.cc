@@ -26,7 +26,7 @@ struct Interrupted {
 };
 
 Repeats RepeatsOf(Interrupted* work, int wanted, double budget_ns = 1e9) {
-  auto answer = RepeatTiming(work->clock(), wanted, budget_ns, [&] { return work->Sample(); });
+  auto answer = RepeatTiming(work->clock(), wanted, 3, budget_ns, [&] { return work->Sample(); });
   EXPECT_TRUE(answer.ok());
   return answer.ok() ? *answer : Repeats{};
 }
@@ -63,8 +63,28 @@ TEST(RepeatTiming, ButNotForEver) {
   EXPECT_EQ(RepeatsOf(&slow, 7, 1).ns.size(), 1u);
 }
 
+// As offers are timed: in passes, the others between them.
+TEST(RepeatTiming, APassThatAgreesReplacesThoseThatDoNot) {
+  Repeats all{{100, 3300, 3400}, false};
+  all.Add({{100, 3300, 3300}, false});
+  EXPECT_FALSE(all.agree);
+  EXPECT_EQ(all.ns.size(), 6u);
+  all.Add({{100, 100, 101}, true});
+  EXPECT_TRUE(all.agree);
+  EXPECT_EQ(all.ns, (std::vector<double>{100, 100, 101}));
+  all.Add({{100, 3300, 3300}, false});  // the machine became busy
+  all.Add({});                          // no time was left
+  EXPECT_EQ(all.ns.size(), 3u);
+  all.Add({{99, 100, 100}, true});
+  EXPECT_EQ(all.ns.size(), 6u);
+  Repeats fresh;
+  fresh.Add({{100, 3300}, false});
+  EXPECT_FALSE(fresh.agree);
+  EXPECT_EQ(fresh.ns.size(), 2u);
+}
+
 TEST(RepeatTiming, AFaultEndsIt) {
-  const auto r = RepeatTiming(&SteadyNs, 7, 1e9, [] {
+  const auto r = RepeatTiming(&SteadyNs, 7, 3, 1e9, [] {
     return Result<double>(Status(Code::kInternal, "the engine says no"));
   });
   EXPECT_EQ(r.status().code(), Code::kInternal);

@@ -145,7 +145,7 @@ void ProbeAllThreads(MachineRecord* m, float* data, uint64_t bytes, ParallelForF
   m->thread_gain[0] = std::clamp(flops / m->flops_per_ns[m->isa], 1.0, n);
   m->thread_gain[1] = std::clamp(moved / m->copy_bytes_per_ns[m->isa][2], 1.0, n);
   // Median, not shortest: what matters is what it usually costs to wake the others.
-  const auto forks = RepeatTiming(&SteadyNs, 101, 1e9, [&]() -> Result<double> {
+  const auto forks = RepeatTiming(&SteadyNs, 101, 3, 1e9, [&]() -> Result<double> {
     const double start = SteadyNs();
     parallel_for(m->threads, &DoNothing, nullptr);
     return SteadyNs() - start;

@@ -42,7 +42,6 @@ struct Candidate {
   double importance = 0;  // ns of the best price, over all nodes that look alike
   double price = 0;
   OfferTimer::Timing timing = {};  // of all passes
-  uint32_t passes = 0, disagreed = 0;
   bool failed = false;
 };
 
@@ -209,7 +208,7 @@ class Recorder {
       return;
     }
     t->alone_ns = timing->ns();
-    AddAlone(*t, timing->ns(), timing->count(), timing->agree);
+    AddAlone(*t, timing->ns(), timing->count(), timing->of.agree);
   }
 
   // The segment's time by what its offers take alone; of those that could not be observed, by what
@@ -249,10 +248,7 @@ void TimeOnce(OfferTimer* timer, double budget_ns, Candidate* c) {
     LogLine(3, "an offer cannot be measured: " + timing.status().message());
     return;
   }
-  ++c->passes;
-  c->disagreed += !timing->agree;
-  auto& samples = c->timing.samples;
-  samples.insert(samples.end(), timing->samples.begin(), timing->samples.end());
+  c->timing.of.Add(std::move(timing->of));
 }
 
 // By nodes, of those that were timed.
@@ -266,15 +262,16 @@ std::map<std::vector<uint32_t>, double> BestTimes(const std::vector<Candidate>& 
   return best;
 }
 
-// All of them, and those that may win again and again.
+// All of them, and again and again those that may win and those whose samples disagree: under load
+// these are as far off as anything.
 void TimeAll(OfferTimer* timer, double end_ms, std::vector<Candidate>* candidates) {
   for (int pass = 0; pass < kPasses; ++pass) {
     const std::map<std::vector<uint32_t>, double> best = BestTimes(*candidates);
     for (Candidate& c : *candidates) {
       const double left_ms = end_ms - NowMs();
       if (left_ms <= 0) return;
-      const bool timed = c.timing.count() > 0;
-      if (c.failed || (timed && c.timing.ns() > kMayWin * best.at(c.offer->nodes))) continue;
+      const bool steady = c.timing.count() > 0 && c.timing.of.agree;
+      if (c.failed || (steady && c.timing.ns() > kMayWin * best.at(c.offer->nodes))) continue;
       TimeOnce(timer, std::min(left_ms * 1e6, kOfferBudgetNs), &c);
     }
   }
@@ -307,7 +304,7 @@ MeasureReport MeasureOffers(const std::vector<std::unique_ptr<Engine>>& engines,
       report.left += !c.failed && c.timing.count() == 0;
       if (c.timing.count() == 0) continue;
       ++report.measured;
-      const bool doubtful = busy || 2 * c.disagreed > c.passes;
+      const bool doubtful = busy || !c.timing.of.agree;
       report.doubtful += doubtful;
       cache->Add(c.book, c.name, PriceCache::Kind::kAlone, c.offer->choices[c.choice].asked_ns,
                  {c.timing.ns(), c.timing.count(), doubtful}, options.trusted_now);

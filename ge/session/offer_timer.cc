@@ -6,7 +6,6 @@
 #include <cstring>
 #include <random>
 
-#include "ge/base/repeat_timing.h"
 #include "ge/engine/plugin.h"
 #include "ge/plan/routes.h"
 
@@ -348,7 +347,7 @@ void OfferTimer::Evict(uint64_t constant_bytes) {
 }
 
 double OfferTimer::Timing::ns() const {
-  std::vector<double> sorted = samples;
+  std::vector<double> sorted = of.ns;
   std::sort(sorted.begin(), sorted.end());
   return sorted.empty() ? 0 : sorted[sorted.size() / 2];
 }
@@ -369,7 +368,7 @@ Result<OfferTimer::Timing> OfferTimer::Time(const Offer& offer, const OfferChoic
     const double warm = SteadyNs();
     GE_RETURN_IF_ERROR(launcher.Launch());  // pays for lazy preparations
     const double first = SteadyNs() - warm;
-    if (first > budget_ns) return Timing{{first}};  // Once more would take as long again.
+    if (first > budget_ns) return Timing{{{first}}};  // Once more would take as long again.
     const bool evicts = border.constant_bytes >= kEvictFrom;
     // Short launches are timed several at once: reading the clock takes 25 ns.
     const int batch = evicts ? 1 : std::clamp(static_cast<int>(2000 / std::max(first, 1.0)), 1, 32);
@@ -380,9 +379,8 @@ Result<OfferTimer::Timing> OfferTimer::Time(const Offer& offer, const OfferChoic
       for (int k = 0; k < batch; ++k) GE_RETURN_IF_ERROR(launcher.Launch());
       return (SteadyNs() - start) / batch;
     };
-    GE_ASSIGN_OR_RETURN(Repeats repeats,
-                        RepeatTiming(&SteadyNs, evicts ? 3 : 7, budget_ns, sample));
-    return Timing{std::move(repeats.ns), repeats.agree};
+    GE_ASSIGN_OR_RETURN(Repeats of, RepeatTiming(&SteadyNs, evicts ? 3 : 7, 1, budget_ns, sample));
+    return Timing{std::move(of)};
   }();
   RestoreConstants();
   return answer;

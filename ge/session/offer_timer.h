@@ -7,6 +7,7 @@
 #include <memory>
 #include <vector>
 
+#include "ge/base/repeat_timing.h"
 #include "ge/base/status.h"
 #include "ge/engine/abi_layouts.h"
 #include "ge/engine/engine.h"
@@ -24,9 +25,8 @@ class OfferTimer {
              const Function& function, const std::vector<PlanLayout>& layouts, GraphView* view);
 
   struct Timing {
-    std::vector<double> samples;  // ns of a launch
-    bool agree = true;            // with each other; see RepeatTiming
-    uint32_t count() const { return static_cast<uint32_t>(samples.size()); }
+    Repeats of;  // ns of a launch
+    uint32_t count() const { return static_cast<uint32_t>(of.ns.size()); }
     // Their median. The shortest would promise what a shared machine rarely keeps, above all to
     // kernels that live on memory.
     double ns() const;
