@@ -66,7 +66,7 @@ class PassGraph {
   }
   std::vector<float> ConstFloats(ValueId v) {
     const Const& c = g.consts[F().value(v).constant];
-    std::vector<std::byte> scratch;
+    ConstScratch scratch;
     const auto* p = reinterpret_cast<const float*>(ConstBytes(c, &scratch));
     return std::vector<float>(p, p + *ElementCount(c.type));
   }

@@ -33,7 +33,7 @@ int64_t IrVersionFor(int64_t opset) {
 
 struct Weight {
   std::string head;                 // the tensor without its payload
-  std::vector<std::byte> splat;     // owns `data` of a constant that repeats one element
+  ConstScratch splat;               // owns `data` of a constant that repeats one element
   const std::byte* data = nullptr;  // the graph's own otherwise
   uint64_t raw = 0;                 // bytes of raw_data; 0 = none
   uint64_t bytes = 0;               // of the tensor's message
@@ -48,7 +48,11 @@ Result<std::vector<Weight>> WeightsOf(const GraphExporter& exporter) {
     GE_RETURN_IF_ERROR(ExportTensor(*i.payload, i.name, strings, &tensor));
     tensor.SerializeToString(&w.head);
     w.raw = strings ? 0 : static_cast<uint64_t>(ByteCount(i.payload->type).value_or(0));
-    if (w.raw > 0) w.data = ConstBytes(*i.payload, &w.splat);
+    if (w.raw > 0) w.data = ConstBytes(*i.payload, &w.splat, UINT64_MAX);
+    if (w.raw > 0 && !w.data) {
+      return Status(Code::kResourceExhausted,
+                    fmt::format("no memory for the {} bytes of the constant '{}'", w.raw, i.name));
+    }
     w.bytes = w.head.size() + (w.raw > 0 ? FieldBytes(w.raw) : 0);
   }
   return weights;

@@ -22,9 +22,14 @@ Status ExportTensor(const Const& c, const std::string& name, bool with_payload, 
                               c.external.file));
   }
   if (!with_payload) return {};
-  std::vector<std::byte> scratch;
-  const std::byte* data = ConstBytes(c, &scratch);
+  ConstScratch scratch;
+  constexpr uint64_t kMost = uint64_t{2} << 30;  // of a protobuf message
+  const std::byte* data = ConstBytes(c, &scratch, kMost);
   const auto size = static_cast<size_t>(ByteCount(c.type).value_or(0));
+  if (size > 0 && !data) {
+    return Status(Code::kResourceExhausted,
+                  fmt::format("no room for the {} bytes of the constant '{}'", size, name));
+  }
   out->set_raw_data(size == 0 ? "" : reinterpret_cast<const char*>(data), size);
   return {};
 }

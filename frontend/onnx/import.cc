@@ -130,6 +130,7 @@ Result<Graph> ImportScanned(std::span<const std::byte> bytes, std::shared_ptr<co
                 .payloads = {},
                 .external_files = {},
                 .symbols = {},
+                .const_of = {},
                 .declared_ranks = {}};
   *s.stats = {};
   ScanLimits limits;
@@ -140,6 +141,7 @@ Result<Graph> ImportScanned(std::span<const std::byte> bytes, std::shared_ptr<co
   {
     GE_ASSIGN_OR_RETURN(ModelSkeleton skeleton, ScanWeights(bytes, limits));
     s.payloads = std::move(skeleton.payloads);
+    s.skeleton_bytes = skeleton.bytes.size();
     GE_RETURN_IF_ERROR(Parse(skeleton.bytes, &model));
   }
   GE_RETURN_IF_ERROR(ImportModel(&s, model));

@@ -24,6 +24,11 @@ struct ImportOptions {
   uint64_t max_file_bytes = uint64_t{16} << 30;       // of the model and of each external file
   uint64_t max_skeleton_bytes = uint64_t{512} << 20;  // the model without its raw payloads
   uint64_t max_nodes = uint64_t{1} << 20;             // in all graphs together
+  // What calls of the model's own functions may write out, nested ones included. 0: a small model
+  // may not become a large graph, so 16,384 nodes and one more for each 16 bytes of the skeleton.
+  uint64_t max_call_nodes = 0;
+  // Names, attributes and records of these nodes. 0: 64 MiB and 16 for each byte of the skeleton.
+  uint64_t max_call_bytes = 0;
   uint64_t max_tensor_bytes = uint64_t{1} << 44;
   uint32_t max_graph_depth = 16;    // bodies in bodies: each costs three of protobuf's levels
   uint32_t max_message_depth = 64;  // below protobuf's own limit of 100

@@ -80,8 +80,8 @@ Result<Attr::Payload> PayloadOf(ImportState* s, const wire::Attribute& a, int32_
     case kStringAttr:
       return Attr::Payload(a.s());
     case kTensorAttr: {
-      GE_ASSIGN_OR_RETURN(Const c, ImportTensor(s, a.t(), where));
-      return Attr::Payload(ConstRef{s->graph.AddConst(std::move(c))});
+      GE_ASSIGN_OR_RETURN(const ConstId c, ImportTensorOnce(s, a.t(), where));
+      return Attr::Payload(ConstRef{c});
     }
     case kFloatsAttr:
       return Attr::Payload(std::vector<double>(a.floats().begin(), a.floats().end()));

@@ -21,6 +21,26 @@ const wire::Attribute* FindAttribute(
   return nullptr;
 }
 
+// What an attribute takes beside its record; a constant's payload is shared.
+uint64_t PayloadBytes(const Attr::Payload& value) {
+  if (auto* s = std::get_if<std::string>(&value)) return s->size();
+  if (auto* i = std::get_if<std::vector<int64_t>>(&value)) return i->size() * sizeof(int64_t);
+  if (auto* f = std::get_if<std::vector<double>>(&value)) return f->size() * sizeof(double);
+  if (auto* t = std::get_if<std::vector<Type>>(&value)) return t->size() * sizeof(Type);
+  uint64_t bytes = 0;
+  if (auto* list = std::get_if<std::vector<std::string>>(&value)) {
+    for (const std::string& one : *list) bytes += sizeof one + one.size();
+  }
+  return bytes;
+}
+
+// Names of nested calls grow: a message has room for their end.
+std::string LabelShort(const Node& node) {
+  const std::string label = NodeLabel(node);
+  constexpr size_t kMost = 120;
+  return label.size() <= kMost ? label : "..." + label.substr(label.size() - kMost);
+}
+
 }  // namespace
 
 Status GraphImporter::AddLocalFunction(const wire::LocalFunction& f) {
@@ -114,8 +134,39 @@ Status GraphImporter::AddCall(const wire::Node& n, const std::string& label, Sco
   calls_.push_back(&f);
   GE_RETURN_IF_ERROR(DeclareNodeOutputs(f.node(), &inner));
   GE_RETURN_IF_ERROR(AddNodes(f.node(), &inner));
+  GE_RETURN_IF_ERROR(HandResultsOut(call, &inner, scope));
   calls_.pop_back();
-  return HandResultsOut(call, &inner, scope);
+  return {};
+}
+
+Status GraphImporter::CountCallNode() {
+  if (calls_.empty()) return {};
+  const uint64_t most =
+      s_->options.max_call_nodes ? s_->options.max_call_nodes : 16384 + s_->skeleton_bytes / 16;
+  if (++s_->call_nodes <= most) return {};
+  return Status(Code::kLimitExceeded,
+                fmt::format("calls of the model's own functions write out more than {} nodes, the "
+                            "last of them in '{}'; raise max_call_nodes, or call it less often",
+                            most, calls_.back()->name()));
+}
+
+Status GraphImporter::CountWritten(const Scope& scope, const Node& node) {
+  if (calls_.empty()) return {};
+  uint64_t bytes = sizeof(Node) + node.name.size() + node.inputs.size() * sizeof(ValueId);
+  for (const ValueId v : node.outputs) {
+    bytes += sizeof(ValueId) + sizeof(Value) + Fn(scope).value(v).name.size();
+  }
+  for (const Attr& a : node.attrs) bytes += sizeof(Attr) + a.name.size() + PayloadBytes(a.value);
+  s_->call_bytes += bytes;
+  const uint64_t most = s_->options.max_call_bytes ? s_->options.max_call_bytes
+                                                   : (uint64_t{64} << 20) + 16 * s_->skeleton_bytes;
+  if (s_->call_bytes <= most) return {};
+  return Status(
+      Code::kLimitExceeded,
+      fmt::format("calls of the model's own functions write out more than {} bytes of names and "
+                  "attributes, the last of them node '{}' of {} bytes in '{}'; raise "
+                  "max_call_bytes, or make the attribute a constant, which calls share",
+                  most, LabelShort(node), bytes, calls_.back()->name()));
 }
 
 // The caller's values exist already, with the types that its graph declares.
@@ -134,6 +185,8 @@ Status GraphImporter::HandResultsOut(const CallSite& call, Scope* inner, Scope* 
     copy.name = fmt::format("{}/{}", call.label, f.output(i));
     copy.inputs = {made};
     copy.outputs = {outer->names.find(name)->second.value};
+    GE_RETURN_IF_ERROR(CountCallNode());
+    GE_RETURN_IF_ERROR(CountWritten(*inner, copy));
     Function& fn = Fn(*outer);
     copy.id = fn.next_node_id++;
     fn.nodes.push_back(std::move(copy));
@@ -142,8 +195,7 @@ Status GraphImporter::HandResultsOut(const CallSite& call, Scope* inner, Scope* 
 }
 
 Result<const wire::Attribute*> GraphImporter::Given(const Scope& scope, const wire::Attribute& a,
-                                                    const std::string& where,
-                                                    wire::Attribute* copy) const {
+                                                    const std::string& where) const {
   if (a.ref_attr_name().empty()) return &a;
   const Scope* at = &scope;
   while (at && !at->call) at = at->parent;
@@ -151,23 +203,17 @@ Result<const wire::Attribute*> GraphImporter::Given(const Scope& scope, const wi
   const CallSite& call = *at->call;
   const wire::Attribute* from = FindAttribute(call.node->attribute(), a.ref_attr_name());
   if (from) {
-    wire::Attribute outer;
-    GE_ASSIGN_OR_RETURN(from, Given(*call.caller, *from, where, &outer));
-    if (!from) return nullptr;
-    *copy = *from;
-  } else if ((from = FindAttribute(call.function->attribute_proto(), a.ref_attr_name()))) {
-    *copy = *from;
+    GE_ASSIGN_OR_RETURN(from, Given(*call.caller, *from, where));
   } else {
-    return nullptr;
+    from = FindAttribute(call.function->attribute_proto(), a.ref_attr_name());
   }
-  if (copy->has_g() || copy->graphs_size() > 0) {
+  if (from && (from->has_g() || from->graphs_size() > 0)) {
     return Status(Code::kUnsupported,
                   fmt::format("{} is a graph that the call of the function '{}' gives, which is "
                               "not supported; write the function out in the model",
                               where, call.function->name()));
   }
-  copy->set_name(a.name());
-  return copy;
+  return from;
 }
 
 }  // namespace ge

@@ -11,6 +11,7 @@ namespace {
 using testing::AddAttr;
 using testing::AddFloat;
 using testing::AddInt;
+using testing::AddInts;
 using testing::AddNode;
 using testing::ExpectImportRefused;
 using testing::TestModel;
@@ -112,6 +113,100 @@ TEST(ImportFunction, RefusesWrongFunctions) {
   inner->set_op_type("Leak");
   inner->clear_attribute();
   ExpectImportRefused(m, Code::kInvalidGraph, "in a circle: Leak -> Leak");
+}
+
+// A function `Own` of domain "own" whose body has one node, which the caller fills; called `calls`
+// times in a chain from x to y.
+wire::Node* CalledOften(TestModel* m, int calls) {
+  auto* own = m->m.add_opset_import();
+  own->set_domain("own");
+  own->set_version(1);
+  auto* f = m->m.add_functions();
+  f->set_domain("own");
+  f->set_name("Own");
+  f->add_input("x");
+  f->add_output("y");
+  auto* opset = f->add_opset_import();
+  opset->set_domain("");
+  opset->set_version(17);
+  m->Input("x", {2});
+  for (int i = 0; i < calls; ++i) {
+    const std::string in = i == 0 ? "x" : fmt::format("v{}", i);
+    const std::string out = i + 1 == calls ? "y" : fmt::format("v{}", i + 1);
+    AddNode(m->g(), "Own", in, out)->set_domain("own");
+  }
+  m->Output("y");
+  return f->add_node();
+}
+
+TEST(ImportFunction, CallsShareConstants) {
+  TestModel m(17);
+  wire::Node* c = CalledOften(&m, 250);
+  c->set_op_type("Constant");
+  c->add_output("big");
+  auto* t = AddAttr(c, "value", 4)->mutable_t();
+  t->set_data_type(1);
+  t->add_dims(1000);
+  for (int i = 0; i < 1000; ++i) t->add_float_data(1);
+  auto* listed = m.m.mutable_functions(0)->add_node();
+  listed->set_op_type("Constant");
+  listed->add_output("axes");
+  AddInts(listed, "value_ints", {0});
+  auto* sum = m.m.mutable_functions(0)->add_node();
+  sum->set_op_type("ReduceSum");
+  sum->add_input("big");
+  sum->add_input("axes");
+  sum->add_output("s");
+  auto* add = m.m.mutable_functions(0)->add_node();
+  add->set_op_type("Add");
+  add->add_input("x");
+  add->add_input("s");
+  add->add_output("y");
+  auto g = m.Import();
+  ASSERT_TRUE(g.ok()) << g.status().ToString();
+  EXPECT_EQ(g->consts.size(), 3u);  // [0] is absent
+  const Function& f = g->fn(g->FindEntry("main")->fn);
+  int constants = 0;
+  for (const Value& v : f.values) constants += v.constant != 0;
+  EXPECT_EQ(constants, 2);
+  EXPECT_EQ(f.nodes.size(), 750u);
+}
+
+// Each of twenty functions calls the next one twice.
+TEST(ImportFunction, RefusesExponentialNesting) {
+  TestModel m(17);
+  CalledOften(&m, 1);
+  const wire::LocalFunction pattern = m.m.functions(0);
+  const auto twice = [](wire::LocalFunction* f, const std::string& callee) {
+    f->clear_node();
+    for (const char* words : {"xh", "hy"}) {
+      wire::Node* n = f->add_node();
+      n->set_op_type(callee);
+      n->set_domain(callee == "Relu" ? "" : "own");
+      n->add_input(std::string(1, words[0]));
+      n->add_output(std::string(1, words[1]));
+    }
+  };
+  for (int i = 1; i < 15; ++i) {
+    auto* f = m.m.add_functions();
+    f->CopyFrom(pattern);
+    f->set_name(fmt::format("F{}", i));
+    twice(f, i == 14 ? "Relu" : fmt::format("F{}", i + 1));
+  }
+  twice(m.m.mutable_functions(0), "F1");
+  ExpectImportRefused(m, Code::kLimitExceeded,
+                      "calls of the model's own functions write out more than");
+}
+
+TEST(ImportFunction, RefusesLargeAttributesCalledOften) {
+  TestModel m(17);
+  wire::Node* n = CalledOften(&m, 100);
+  n->set_op_type("Upsampled");
+  n->add_input("x");
+  n->add_output("y");
+  auto* a = AddAttr(n, "list", 7);
+  for (int i = 0; i < 100'000; ++i) a->add_ints(i % 100);
+  ExpectImportRefused(m, Code::kLimitExceeded, "bytes of names and attributes");
 }
 
 }  // namespace

@@ -100,8 +100,9 @@ Status GraphImporter::CollectInfos(const wire::Graph& g, Scope* scope) {
 Status GraphImporter::AddInitializers(const wire::Graph& g, Scope* scope) {
   for (const auto& t : g.initializer()) {
     if (t.name().empty()) return Invalid("an initializer has no name; every initializer needs one");
-    GE_ASSIGN_OR_RETURN(Const c, ImportTensor(s_, t, fmt::format("initializer '{}'", t.name())));
-    ValueId value = AddConstValue(&s_->graph, &Fn(*scope), std::move(c));
+    GE_ASSIGN_OR_RETURN(const ConstId c,
+                        ImportTensorOnce(s_, t, fmt::format("initializer '{}'", t.name())));
+    const ValueId value = ConstValue(*scope, c);
     GE_RETURN_IF_ERROR(Declare(scope, t.name(), value, "an initializer"));
   }
   if (g.sparse_initializer_size() > 0) {
@@ -153,6 +154,7 @@ Status GraphImporter::DeclareNodeOutputs(const NodeList& nodes, Scope* scope) {
                                                       "limit",
                                                       s_->options.max_nodes));
     }
+    GE_RETURN_IF_ERROR(CountCallNode());
     if (IsConstant(n)) {
       GE_RETURN_IF_ERROR(AddConstantNode(n, label, scope));
       continue;
@@ -177,13 +179,24 @@ Status GraphImporter::AddConstantNode(const wire::Node& n, const std::string& la
   }
   auto c = ConstantOf(n, label, *scope);
   if (!c.ok()) return Status(c.status()).AtNode(label);
-  c->name = n.output(0);
-  ValueId value = AddConstValue(&s_->graph, &Fn(*scope), *std::move(c));
+  Const& made = s_->graph.consts[*c];
+  if (made.name.empty()) made.name = n.output(0);
+  const ValueId value = ConstValue(*scope, *c);
   return Declare(scope, n.output(0), value, fmt::format("node '{}'", label)).AtNode(label);
 }
 
-Result<Const> GraphImporter::ConstantOf(const wire::Node& n, const std::string& label,
-                                        const Scope& scope) {
+ValueId GraphImporter::ConstValue(const Scope& scope, ConstId id) {
+  ValueId* shared = calls_.empty() ? nullptr : &const_values_[{scope.fn, id}];
+  if (shared && *shared) return *shared;
+  const Const& c = s_->graph.consts[id];
+  const ValueId value = AddValue(&Fn(scope), c.type, c.name);
+  Fn(scope).values[value].constant = id;
+  if (shared) *shared = value;
+  return value;
+}
+
+Result<ConstId> GraphImporter::ConstantOf(const wire::Node& n, const std::string& label,
+                                          const Scope& scope) {
   if (n.attribute_size() != 1) {
     return Invalid(
         fmt::format("Constant '{}' has {} attributes, wanted one of value, value_int, "
@@ -191,17 +204,26 @@ Result<Const> GraphImporter::ConstantOf(const wire::Node& n, const std::string& 
                     label, n.attribute_size()));
   }
   std::string where = fmt::format("attribute '{}' of node '{}'", n.attribute(0).name(), label);
-  wire::Attribute copy;
-  GE_ASSIGN_OR_RETURN(const wire::Attribute* given, Given(scope, n.attribute(0), where, &copy));
+  GE_ASSIGN_OR_RETURN(const wire::Attribute* given, Given(scope, n.attribute(0), where));
   if (!given) return Invalid(fmt::format("{} refers to a parameter that is not given", where));
-  const wire::Attribute& a = *given;
-  if (a.name() == "sparse_value") {
+  if (n.attribute(0).name() == "value") {
+    if (!given->has_t()) return Invalid(fmt::format("{} holds no tensor", where));
+    return ImportTensorOnce(s_, given->t(), where);
+  }
+  const auto known = s_->const_of.find(given);
+  if (known != s_->const_of.end()) return known->second;
+  GE_ASSIGN_OR_RETURN(Const c, ReadConstant(*given, n.attribute(0).name(), where));
+  const ConstId id = s_->graph.AddConst(std::move(c));
+  s_->const_of.emplace(given, id);
+  return id;
+}
+
+// `name` of the attribute is Constant's; that of `a` may be of the parameter that gives it.
+Result<Const> GraphImporter::ReadConstant(const wire::Attribute& a, std::string_view name,
+                                          const std::string& where) {
+  if (name == "sparse_value") {
     return Status(Code::kUnsupported,
                   fmt::format("{} is not supported yet; store it dense as value", where));
-  }
-  if (a.name() == "value") {
-    if (!a.has_t()) return Invalid(fmt::format("{} holds no tensor", where));
-    return ImportTensor(s_, a.t(), where);
   }
   GE_ASSIGN_OR_RETURN(Attr attr, ImportAttr(s_, a, where));
   Const c;
@@ -212,21 +234,21 @@ Result<Const> GraphImporter::ConstantOf(const wire::Node& n, const std::string& 
     s_->stats->weight_bytes += c.bytes;
     s_->stats->copied_bytes += c.bytes;
   };
-  if (auto* i = std::get_if<int64_t>(&attr.value); i && a.name() == "value_int") {
+  if (auto* i = std::get_if<int64_t>(&attr.value); i && name == "value_int") {
     plain(std::vector<int64_t>{*i}, DType::kInt64, true);
-  } else if (auto* f = std::get_if<double>(&attr.value); f && a.name() == "value_float") {
+  } else if (auto* f = std::get_if<double>(&attr.value); f && name == "value_float") {
     plain(std::vector<float>{static_cast<float>(*f)}, DType::kFloat, true);
   } else if (auto* is = std::get_if<std::vector<int64_t>>(&attr.value);
-             is && a.name() == "value_ints") {
+             is && name == "value_ints") {
     plain(*is, DType::kInt64, false);
   } else if (auto* fs = std::get_if<std::vector<double>>(&attr.value);
-             fs && a.name() == "value_floats") {
+             fs && name == "value_floats") {
     plain(std::vector<float>(fs->begin(), fs->end()), DType::kFloat, false);
-  } else if (auto* s = std::get_if<std::string>(&attr.value); s && a.name() == "value_string") {
+  } else if (auto* s = std::get_if<std::string>(&attr.value); s && name == "value_string") {
     c.type = TensorType(DType::kString, std::vector<int64_t>{});
     c.strings = {*s};
   } else if (auto* ss = std::get_if<std::vector<std::string>>(&attr.value);
-             ss && a.name() == "value_strings") {
+             ss && name == "value_strings") {
     c.type = TensorType(DType::kString, std::vector<int64_t>{static_cast<int64_t>(ss->size())});
     c.strings = *ss;
   } else {
@@ -257,25 +279,26 @@ Status GraphImporter::AddAttributes(const wire::Node& n, const std::string& labe
   bodies->reserve(n.attribute_size());  // scopes are pointed at
   for (const auto& as_written : n.attribute()) {
     std::string where = fmt::format("attribute '{}' of node '{}'", as_written.name(), label);
-    wire::Attribute copy;
-    GE_ASSIGN_OR_RETURN(const wire::Attribute* given, Given(*scope, as_written, where, &copy));
+    GE_ASSIGN_OR_RETURN(const wire::Attribute* given, Given(*scope, as_written, where));
     if (!given) continue;
     const wire::Attribute& a = *given;
-    GE_RETURN_IF_ERROR(CheckName(*s_, where, a.name()));
-    if (a.name().empty()) return Invalid(fmt::format("node '{}' has a nameless attribute", label));
-    if (!seen.insert(a.name()).second) return Invalid(fmt::format("{} is given twice", where));
-    if (a.name() == kCapturesAttr && node->domain.empty()) {
+    const std::string& as = as_written.name();
+    GE_RETURN_IF_ERROR(CheckName(*s_, where, as));
+    if (as.empty()) return Invalid(fmt::format("node '{}' has a nameless attribute", label));
+    if (!seen.insert(as).second) return Invalid(fmt::format("{} is given twice", where));
+    if (as == kCapturesAttr && node->domain.empty()) {
       return Invalid(fmt::format("{} is none of {}'s; remove it", where, node->op));
     }
     if (a.type() == kGraph || a.has_g()) {
       if (!a.has_g()) return Invalid(fmt::format("{} holds no graph", where));
       Body& body = bodies->emplace_back();
-      body.role = a.name();
+      body.role = as;
       body.scope.parent = scope;
-      std::string name = fmt::format("{}/{}.{}", Fn(*scope).name, label, a.name());
+      std::string name = fmt::format("{}/{}.{}", Fn(*scope).name, label, as);
       GE_RETURN_IF_ERROR(ImportGraph(a.g(), name, &body.scope));
     } else {
       GE_ASSIGN_OR_RETURN(Attr attr, ImportAttr(s_, a, where));
+      attr.name = as;
       node->attrs.push_back(std::move(attr));
     }
   }
@@ -333,6 +356,7 @@ Status GraphImporter::AddNode(const wire::Node& n, int index, Scope* scope) {
   // Omitted inputs before the captures must stay countable.
   if (node.op == "Loop") node.inputs.resize(std::max<size_t>(node.inputs.size(), 2));
   GE_RETURN_IF_ERROR(CloseBodies(&bodies, scope, &node));
+  GE_RETURN_IF_ERROR(CountWritten(*scope, node));
   Function& f = Fn(*scope);
   node.id = f.next_node_id++;
   f.nodes.push_back(std::move(node));

@@ -80,7 +80,12 @@ class GraphImporter {
                        std::vector<Body>* bodies);
   Status CloseBodies(std::vector<Body>* bodies, Scope* scope, Node* node);
   Status AddConstantNode(const wire::Node& n, const std::string& label, Scope* scope);
-  Result<Const> ConstantOf(const wire::Node& n, const std::string& label, const Scope& scope);
+  // The constant of a Constant node, imported once for all calls of the function that it is in.
+  Result<ConstId> ConstantOf(const wire::Node& n, const std::string& label, const Scope& scope);
+  Result<Const> ReadConstant(const wire::Attribute& a, std::string_view name,
+                             const std::string& where);
+  // The value of a constant in the scope's function; one for all calls.
+  ValueId ConstValue(const Scope& scope, ConstId id);
 
   // Calls of local functions: import_function.cc.
   const wire::LocalFunction* LocalFunctionOf(const wire::Node& n) const;  // null when it is none
@@ -88,10 +93,14 @@ class GraphImporter {
   Status CheckCall(const wire::LocalFunction& f, const wire::Node& n, const std::string& label);
   Status CheckOpsets(const wire::LocalFunction& f);
   Status HandResultsOut(const CallSite& call, Scope* inner, Scope* outer);
-  // The attribute that the enclosing call gives for one that refers to a parameter (in *copy);
-  // null when it is given none and has no default, so that the node does not have it either.
+  // The attribute that the enclosing call gives, under a name of its own, for one that refers to a
+  // parameter; null when it is given none and has no default, so that the node does not have it
+  // either.
   Result<const wire::Attribute*> Given(const Scope& scope, const wire::Attribute& a,
-                                       const std::string& where, wire::Attribute* copy) const;
+                                       const std::string& where) const;
+  // Counts what a call has written out against the limits.
+  Status CountWritten(const Scope& scope, const Node& node);
+  Status CountCallNode();
 
   Status Declare(Scope* scope, std::string_view name, ValueId value, std::string by);
   // The value of `name` in scope; captures it from an enclosing graph. 0 when nobody makes it.
@@ -106,7 +115,8 @@ class GraphImporter {
   // By domain, name and overload.
   std::map<std::tuple<std::string, std::string, std::string>, const wire::LocalFunction*>
       local_functions_;
-  std::vector<const wire::LocalFunction*> calls_;  // that are being written out
+  std::vector<const wire::LocalFunction*> calls_;                   // that are being written out
+  std::map<std::pair<FunctionId, ConstId>, ValueId> const_values_;  // of calls
   std::set<std::string> function_names_;
 };
 

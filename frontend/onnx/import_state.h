@@ -7,6 +7,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -38,6 +39,10 @@ struct ImportState {
   int64_t ir_version = 0, opset = 0;
   std::map<std::string, SymbolId, std::less<>> symbols;  // by dim_param
   uint64_t nodes = 0;
+  uint64_t skeleton_bytes = 0;
+  uint64_t call_nodes = 0, call_bytes = 0;  // written out by calls of local functions
+  // By the message that holds it: nodes of a function that is called often share its constants.
+  std::unordered_map<const void*, ConstId> const_of;
   // Ranks that the file declares for values whose type could not be kept whole.
   std::map<std::pair<FunctionId, ValueId>, int> declared_ranks;
 };
@@ -59,6 +64,10 @@ Result<Type> ImportType(ImportState* s, const wire::Type& type, DimNaming naming
 
 // `where` is "initializer 'w'" or "attribute 'value' of node 'n'".
 Result<Const> ImportTensor(ImportState* s, const wire::Tensor& tensor, const std::string& where);
+
+// The constant of a tensor, imported once however often it is asked for.
+Result<ConstId> ImportTensorOnce(ImportState* s, const wire::Tensor& tensor,
+                                 const std::string& where);
 
 // Every attribute but graphs.
 Result<Attr> ImportAttr(ImportState* s, const wire::Attribute& attribute, const std::string& where);

@@ -310,4 +310,13 @@ Result<Const> ImportTensor(ImportState* s, const wire::Tensor& t, const std::str
   return c;
 }
 
+Result<ConstId> ImportTensorOnce(ImportState* s, const wire::Tensor& t, const std::string& where) {
+  const auto known = s->const_of.find(&t);
+  if (known != s->const_of.end()) return known->second;
+  GE_ASSIGN_OR_RETURN(Const c, ImportTensor(s, t, where));
+  const ConstId id = s->graph.AddConst(std::move(c));
+  s->const_of.emplace(&t, id);
+  return id;
+}
+
 }  // namespace ge

@@ -125,8 +125,8 @@ Status Reader::ReadNodeLists(const pb::Node& n, Node* out) {
 
 Status Reader::ReadNode(const pb::Node& n, Function* f, Node* out) {
   node_ = n.name().empty() ? fmt::format("#{}", n.id()) : n.name();
-  if (n.id() == 0 || n.id() == UINT32_MAX) {
-    return Invalid(fmt::format("a node has id {}, wanted 1..{}", n.id(), UINT32_MAX - 1));
+  if (n.id() == 0 || n.id() > kMaxFileNodeId) {
+    return Invalid(fmt::format("a node has id {}, wanted 1..{}", n.id(), kMaxFileNodeId));
   }
   out->id = n.id();
   f->next_node_id = std::max(f->next_node_id, n.id() + 1);
@@ -229,6 +229,10 @@ Status Reader::ReadFunction(const pb::Function& f, Function* out) {
   out->nodes.resize(f.nodes_size());
   for (int i = 0; i < f.nodes_size(); ++i) {
     GE_RETURN_IF_ERROR(ReadNode(f.nodes(i), out, &out->nodes[i]));
+  }
+  if (f.next_node_id() > kMaxFileNodeId + 1) {
+    return Invalid(fmt::format("the next node id is {}, wanted at most {}", f.next_node_id(),
+                               kMaxFileNodeId + 1));
   }
   out->next_node_id = std::max(out->next_node_id, f.next_node_id());
   function_.clear();

@@ -104,6 +104,7 @@ class Parser {
   // parser_function.cc
   Status ParseFunction();
   Status ParseHeader(FunctionScope* s);
+  Status ParseNextId(Function* f);
   Status ParseHeaderClause(FunctionScope* s, bool* found);
   Status ParseDerived(Function::Derived* d);
   Status ParseBits(std::vector<bool>* out);

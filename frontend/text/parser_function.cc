@@ -80,6 +80,15 @@ Status Parser::ParseDerived(Function::Derived* d) {
   return Status();
 }
 
+Status Parser::ParseNextId(Function* f) {
+  const size_t token = at_;
+  GE_RETURN_IF_ERROR(Uint32(&f->next_node_id, "a node id"));
+  if (f->next_node_id <= kMaxFileNodeId + 1) return Status();
+  return FailAt(Code::kInvalidGraph, token,
+                fmt::format("found {} as the next node id, wanted at most {}", f->next_node_id,
+                            kMaxFileNodeId + 1));
+}
+
 Status Parser::ParseHeaderClause(FunctionScope* s, bool* found) {
   Function* f = s->f;
   *found = true;
@@ -88,7 +97,7 @@ Status Parser::ParseHeaderClause(FunctionScope* s, bool* found) {
   if (AcceptWord("derived")) return ParseDerived(&f->derived);
   if (AcceptWord("jvp")) return Reference(functions_, "function", &f->custom_jvp);
   if (AcceptWord("vjp")) return Reference(functions_, "function", &f->custom_vjp);
-  if (AcceptWord("next")) return Uint32(&f->next_node_id, "a node id");
+  if (AcceptWord("next")) return ParseNextId(f);
   if (AcceptWord("doc")) return String(&f->doc, "a text in quotes");
   if (IsKeyword("loc")) return ParseLocRef(&f->loc);
   if (IsKeyword("unknown")) return AcceptUnknown(&f->unknown_fields);

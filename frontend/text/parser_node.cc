@@ -319,7 +319,7 @@ Status Parser::ParseClause(Node* n, bool* found) {
 Status Parser::ParseNode(FunctionScope* s, std::vector<ValueId> outputs) {
   Node n;
   n.outputs = std::move(outputs);
-  n.id = s->greatest == UINT32_MAX ? s->greatest : s->greatest + 1;
+  n.id = s->greatest + 1;
   const size_t token = at_;
   GE_RETURN_IF_ERROR(ParseOpName(&n));
   GE_RETURN_IF_ERROR(Expect("(", "and the inputs of the node"));
@@ -329,9 +329,9 @@ Status Parser::ParseNode(FunctionScope* s, std::vector<ValueId> outputs) {
   }
   GE_RETURN_IF_ERROR(ParseAttrs(&n));
   for (bool found = true; found;) GE_RETURN_IF_ERROR(ParseClause(&n, &found));
-  if (n.id == 0 || n.id == UINT32_MAX) {
+  if (n.id == 0 || n.id > kMaxFileNodeId) {
     return FailAt(Code::kInvalidGraph, token,
-                  fmt::format("found node id {}, wanted 1..{}", n.id, UINT32_MAX - 1));
+                  fmt::format("found node id {}, wanted 1..{}", n.id, kMaxFileNodeId));
   }
   s->greatest = std::max(s->greatest, n.id);
   s->f->nodes.push_back(std::move(n));

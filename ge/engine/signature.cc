@@ -88,7 +88,7 @@ class Namer {
     const bool is_int = c.type.dtype == DType::kInt64 || c.type.dtype == DType::kInt32;
     const auto count = ElementCount(c.type);
     if (!is_int || !count || *count > kMaxNamedInts) return;
-    std::vector<std::byte> scratch;
+    ConstScratch scratch;
     const std::byte* data = ConstBytes(c, &scratch);
     if (!data) return;
     const size_t width = c.type.dtype == DType::kInt64 ? 8 : 4;

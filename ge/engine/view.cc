@@ -14,7 +14,9 @@ ge_str Str(const std::string& s) { return {s.data(), s.size()}; }
 Result<std::unique_ptr<GraphView>> GraphView::Make(const Graph& graph, const Function& f) {
   std::unique_ptr<GraphView> v(new GraphView);
   v->values_.reserve(f.values.size());
-  for (ValueId id = 0; id < f.values.size(); ++id) v->AddValueRecord(graph, f.values[id], id);
+  for (ValueId id = 0; id < f.values.size(); ++id) {
+    GE_RETURN_IF_ERROR(v->AddValueRecord(graph, f.values[id], id));
+  }
   v->nodes_.reserve(f.nodes.size());
   for (const Node& node : f.nodes) GE_RETURN_IF_ERROR(v->AddNodeRecord(graph, node));
   std::vector<std::vector<uint32_t>> users(f.values.size());
@@ -42,7 +44,18 @@ Result<std::unique_ptr<GraphView>> GraphView::Make(const Graph& graph, const Fun
   return v;
 }
 
-void GraphView::AddValueRecord(const Graph& graph, const Value& v, ValueId id) {
+Result<GraphView::Payload> GraphView::PayloadOf(const Const& c) {
+  if (c.splat.empty()) return Payload{c.data, c.bytes};
+  ConstScratch scratch;
+  const std::byte* data = ConstBytes(c, &scratch, UINT64_MAX);
+  if (scratch) splats_.push_back(std::move(scratch));
+  const auto bytes = static_cast<uint64_t>(ByteCount(c.type).value_or(0));
+  if (data || bytes == 0) return Payload{data, bytes};
+  return Status(Code::kResourceExhausted,
+                fmt::format("no memory for constant '{}' of {} bytes", c.name, bytes));
+}
+
+Status GraphView::AddValueRecord(const Graph& graph, const Value& v, ValueId id) {
   ge_value r{};
   r.h = GE_HDR(ge_value, GE_TAG_VALUE);
   r.type.dtype = static_cast<int32_t>(v.type.dtype);
@@ -59,13 +72,12 @@ void GraphView::AddValueRecord(const Graph& graph, const Value& v, ValueId id) {
     const Const& c = graph.consts[v.constant];
     r.flags |= GE_VALUE_CONSTANT;
     if (c.type.dtype != DType::kString) {
-      splats_.emplace_back();
-      r.data = ConstBytes(c, &splats_.back());
-      r.data_bytes = splats_.back().empty() ? c.bytes : splats_.back().size();
-      if (splats_.back().empty()) splats_.pop_back();
+      GE_ASSIGN_OR_RETURN(const Payload payload, PayloadOf(c));
+      r.data = payload.data, r.data_bytes = payload.bytes;
     }
   }
   values_.push_back(r);
+  return {};
 }
 
 Status GraphView::AddNodeRecord(const Graph& graph, const Node& node) {
@@ -114,9 +126,8 @@ Status GraphView::AddAttr(const Graph& graph, const Node& node, const Attr& attr
     dims_.push_back(k.type.static_dims());
     a.tensor_type.dims = dims_.back().data();
     if (k.type.dtype != DType::kString) {
-      splats_.emplace_back();
-      a.tensor = ConstBytes(k, &splats_.back());
-      a.tensor_bytes = splats_.back().empty() ? k.bytes : splats_.back().size();
+      GE_ASSIGN_OR_RETURN(const Payload payload, PayloadOf(k));
+      a.tensor = payload.data, a.tensor_bytes = payload.bytes;
     }
   } else if (std::holds_alternative<AttrRef>(attr.value)) {
     return Status(Code::kInternal,

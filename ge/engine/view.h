@@ -21,7 +21,12 @@ class GraphView {
   void SetConstData(ValueId value, const void* bytes) { values_[value].data = bytes; }
 
  private:
-  void AddValueRecord(const Graph& graph, const Value& v, ValueId id);
+  struct Payload {
+    const std::byte* data = nullptr;
+    uint64_t bytes = 0;
+  };
+  Result<Payload> PayloadOf(const Const& c);
+  Status AddValueRecord(const Graph& graph, const Value& v, ValueId id);
   Status AddNodeRecord(const Graph& graph, const Node& node);
   Status AddAttr(const Graph& graph, const Node& node, const Attr& attr, std::vector<ge_attr>* out);
 
@@ -32,7 +37,7 @@ class GraphView {
   std::deque<std::vector<ge_attr>> attrs_;
   std::deque<std::vector<ge_str>> strings_;
   std::deque<std::vector<uint32_t>> users_;
-  std::deque<std::vector<std::byte>> splats_;
+  std::vector<ConstScratch> splats_;
 };
 
 }  // namespace ge

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <new>
 
 #include "ge/flow/flow.h"
 
@@ -138,7 +139,10 @@ class Scratch {
     s_->at = s_->cond = FlowValue();
     s_->state.clear(), s_->element.clear(), s_->results.clear();
     s_->args.clear(), s_->stacks.clear();
-    run_.scratch().push_back(std::move(s_));
+    try {
+      run_.scratch().push_back(std::move(s_));
+    } catch (const std::bad_alloc&) {  // then it is not kept
+    }
   }
   Scratch(const Scratch&) = delete;
   Scratch& operator=(const Scratch&) = delete;
@@ -335,7 +339,7 @@ Status RunSequenceMap(FlowRun* run, const HostStep& step, std::span<const FlowVa
   }
   for (size_t i = 0; i < mapped.size(); ++i) {
     const Type type = step.types[i].elems.empty() ? Type() : step.types[i].elems[0];
-    (*outputs)[i] = SequenceOf(type.dtype, std::move(mapped[i]));
+    GE_RETURN_IF_ERROR(run->pool().NewSequence(type.dtype, std::move(mapped[i]), &(*outputs)[i]));
   }
   return {};
 }

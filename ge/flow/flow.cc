@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <cstring>
+#include <new>
+#include <stdexcept>
 
 namespace ge {
 namespace {
@@ -21,26 +23,42 @@ bool MayDecideShape(const FlowValue& v) {
   return numbers && v.count() <= kMaxContent;
 }
 
-FlowValue ValueOf(const Const& c) {
+Result<FlowValue> ValueOf(const Const& c) {
   FlowValue v;
   v.kind = FlowValue::Kind::kTensor, v.dtype = c.type.dtype, v.dims = c.type.static_dims();
   if (c.type.dtype == DType::kString) {
     v.strings = std::make_shared<const std::vector<std::string>>(c.strings);
     return v;
   }
-  std::vector<std::byte> scratch;
-  const std::byte* data = ConstBytes(c, &scratch);
-  v.bytes = scratch.empty() ? c.bytes : scratch.size();
-  const bool aligned = reinterpret_cast<uintptr_t>(data) % 16 == 0;
-  if (scratch.empty() && aligned) {
+  ConstScratch scratch;
+  const std::byte* data = ConstBytes(c, &scratch, UINT64_MAX);
+  v.bytes = static_cast<uint64_t>(ByteCount(c.type).value_or(0));
+  const auto none = [&] {
+    return Status(Code::kResourceExhausted,
+                  fmt::format("no memory for constant '{}' of {} bytes", c.name, v.bytes));
+  };
+  if (!data && v.bytes > 0) return none();
+  if (reinterpret_cast<uintptr_t>(data) % 16 == 0) {
     v.data = data, v.owner = c.owner;
+    if (!c.splat.empty()) v.owner = scratch ? scratch : c.expanded;
     return v;
   }
   auto block = FlowBlock::Make(v.bytes);
-  if (!block) return {};
+  if (!block) return none();
   std::memcpy(block->data(), data, v.bytes);
   v.data = block->data(), v.owner = std::move(block);
   return v;
+}
+
+// Nothing that a library throws for want of memory passes a run.
+Status RunHostOp(const HostOp& op, HostCall& call) {
+  try {
+    return op.run(call);
+  } catch (const std::bad_alloc&) {
+    return Status(Code::kResourceExhausted, fmt::format("no memory left in {}", op.name));
+  } catch (const std::length_error&) {
+    return Status(Code::kLimitExceeded, fmt::format("{} wants more than memory can hold", op.name));
+  }
 }
 
 // Empties the functions that `fn` does not reach: they would be inferred for nothing, or say what
@@ -97,10 +115,17 @@ class FlowFunction {
     entry.name = g.fn(fn).name.empty() ? "flow" : g.fn(fn).name, entry.fn = id;
     g.entries = {entry};
     ForgetOthers(&g, id);
-    const Function& f = flow->graph_.fn(fn);
+  }
+
+  // Once, before it runs.
+  Status ReadConstants() {
+    const Function& f = function();
     for (ValueId v = 1; v < f.values.size(); ++v) {
-      if (f.values[v].constant) constants_.emplace_back(v, ValueOf(g.consts[f.values[v].constant]));
+      if (!f.values[v].constant) continue;
+      GE_ASSIGN_OR_RETURN(FlowValue value, ValueOf(flow_.graph_.consts[f.values[v].constant]));
+      constants_.emplace_back(v, std::move(value));
     }
+    return {};
   }
 
   const Function& function() const { return flow_.graph_.fn(fn_); }
@@ -235,7 +260,7 @@ class FlowFunction {
     return piece;
   }
 
-  static Status RunPlan(FlowRun* run, const Piece& piece, FlowActivation* a) {
+  Status RunPlan(FlowRun* run, const Piece& piece, FlowActivation* a) const {
     if (!piece.plan) return {};
     a->in.clear();
     for (const ValueId v : piece.cut.plan_in) a->in.push_back(&a->values[v]);
@@ -243,7 +268,12 @@ class FlowFunction {
     for (size_t i = 0; i < a->out.size(); ++i) {
       std::byte* data = nullptr;
       const FlowPlan::Port& port = piece.plan->results[i];
-      GE_RETURN_IF_ERROR(run->pool().NewTensor(port.dtype, port.dims, &a->out[i], &data));
+      Status status = run->pool().NewTensor(port.dtype, port.dims, &a->out[i], &data);
+      if (status.ok()) continue;
+      const Value& value = function().values[piece.cut.plan_out[i]];
+      return Status(status.code(),
+                    fmt::format("value '{}' of {}[{}]: {}", value.name, DTypeName(port.dtype),
+                                fmt::join(port.dims, ","), status.message()));
     }
     GE_RETURN_IF_ERROR(piece.plan->Run(a->in, a->out, run->cancel()));
     for (size_t i = 0; i < a->out.size(); ++i) {
@@ -272,7 +302,7 @@ class FlowFunction {
                  std::vector<FlowValue>* out) const {
     if (step.op == nullptr) return RunControl(run, step, in, out);
     HostCall call{flow_.graph_, step.node, in, &run->pool(), std::move(*out)};
-    const Status status = step.op->run(call);
+    const Status status = RunHostOp(*step.op, call);
     *out = std::move(call.outputs);
     return status;
   }
@@ -290,11 +320,14 @@ Flow::~Flow() = default;
 FlowRun::FlowRun(Flow* flow) : flow_(*flow) {}
 FlowRun::~FlowRun() = default;
 
-FlowFunction& Flow::At(FunctionId fn) {
+Result<FlowFunction*> Flow::At(FunctionId fn) {
   std::lock_guard<std::mutex> lock(mutex_);
   auto& slot = functions_[fn];
-  if (!slot) slot = std::make_unique<FlowFunction>(this, fn);
-  return *slot;
+  if (slot) return slot.get();
+  auto made = std::make_unique<FlowFunction>(this, fn);
+  GE_RETURN_IF_ERROR(made->ReadConstants());
+  slot = std::move(made);
+  return slot.get();
 }
 
 Result<std::shared_ptr<FlowPlan>> Flow::MakePlan(Graph graph, FunctionId fn) {
@@ -324,6 +357,7 @@ Status Flow::Run(FunctionId fn, std::span<const FlowValue> args, std::vector<Flo
   }
   if (!run) run = std::make_unique<FlowRun>(this);
   run->Start(cancel);
+  if (hooks_.memory_limit) run->pool().SetLimit(hooks_.memory_limit(args));
   std::vector<const FlowValue*> in;
   for (const FlowValue& v : args) in.push_back(&v);
   GE_RETURN_IF_ERROR(run->Call(fn, in, results));
@@ -343,8 +377,8 @@ std::unique_ptr<FlowActivation> FlowRun::Take(FunctionId fn) {
 
 Status FlowRun::Call(FunctionId fn, std::span<const FlowValue* const> args,
                      std::vector<FlowValue>* results) {
-  FlowFunction& function = flow_.At(fn);
-  const Function& f = function.function();
+  GE_ASSIGN_OR_RETURN(FlowFunction * function, flow_.At(fn));
+  const Function& f = function->function();
   if (args.size() != f.params.size()) {
     return Status(Code::kInternal, fmt::format("function '{}' takes {} values, {} were given",
                                                f.name, f.params.size(), args.size()));
@@ -357,7 +391,7 @@ Status FlowRun::Call(FunctionId fn, std::span<const FlowValue* const> args,
                               f.name, kMaxDepth));
   }
   std::unique_ptr<FlowActivation> a = Take(fn);
-  const Status status = function.Run(this, a.get(), args, results);
+  const Status status = function->Run(this, a.get(), args, results);
   --depth_;
   if (status.ok()) idle_[fn].push_back(std::move(a));
   return status;

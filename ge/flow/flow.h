@@ -38,6 +38,8 @@ struct FlowHooks {
   InferHook infer;
   // `graph` has one entry, all of whose shapes are known.
   std::function<Result<std::shared_ptr<FlowPlan>>(Graph graph, FunctionId fn)> plan;
+  // Bytes that the values of a run with these arguments may take; none = no limit.
+  std::function<uint64_t(std::span<const FlowValue> args)> memory_limit = {};
 };
 
 class FlowFunction;
@@ -61,7 +63,7 @@ class Flow {
  private:
   friend class FlowFunction;
   friend class FlowRun;
-  FlowFunction& At(FunctionId fn);
+  Result<FlowFunction*> At(FunctionId fn);
   // Makes a plan and counts it.
   Result<std::shared_ptr<FlowPlan>> MakePlan(Graph graph, FunctionId fn);
   bool IsFull();  // the plans together hold more than they may

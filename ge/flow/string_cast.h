@@ -73,6 +73,7 @@ inline Status CannotCast(DType from, DType to) {
 
 inline Status NumbersToStrings(HostCall& c) {
   const FlowValue& x = c.in(0);
+  GE_RETURN_IF_ERROR(c.pool->Room(static_cast<uint64_t>(x.count()) * sizeof(std::string)));
   std::vector<std::string> out(static_cast<size_t>(x.count()));
   const bool known = VisitPlainNumber(x.dtype, [&](auto v) {
     for (size_t i = 0; i < out.size(); ++i) {
@@ -81,8 +82,7 @@ inline Status NumbersToStrings(HostCall& c) {
     }
   });
   if (!known) return CannotCast(x.dtype, DType::kString);
-  c.outputs[0] = StringsOf(x.dims, std::move(out));
-  return {};
+  return c.pool->NewStrings(x.dims, std::move(out), &c.outputs[0]);
 }
 
 inline Status StringsToNumbers(HostCall& c, DType to) {

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "ge/base/checked.h"
 #include "ge/flow/host_op.h"
 
 namespace ge {
@@ -31,6 +32,12 @@ class PairBroadcast {
                                                           fmt::join(a, ","), fmt::join(b, ",")));
       }
       dims[i] = da == 1 ? db : da;
+    }
+    if (!CheckedProduct(dims)) {
+      return Status(Code::kLimitExceeded,
+                    fmt::format("shapes [{}] and [{}] broadcast to more elements than 63 bits "
+                                "count",
+                                fmt::join(a, ","), fmt::join(b, ",")));
     }
     p.dims = dims, p.a_ = a, p.b_ = b;
     return p;

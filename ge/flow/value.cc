@@ -35,11 +35,13 @@ Result<std::shared_ptr<FlowBlock>> FlowPool::Get(uint64_t bytes) {
     if (fits && (best == nullptr || s.block->bytes() < best->block->bytes())) best = &s;
   }
   if (best == nullptr) {
+    GE_RETURN_IF_ERROR(Room(bytes));
     auto made = FlowBlock::Make(bytes);
     if (!made) {
       return Status(Code::kResourceExhausted,
                     fmt::format("no memory for a tensor of {} bytes", bytes));
     }
+    slot_bytes_ += made->bytes();
     slots_.push_back({std::move(made), -1});
     return slots_.back().block;
   }
@@ -49,9 +51,56 @@ Result<std::shared_ptr<FlowBlock>> FlowPool::Get(uint64_t bytes) {
   return best->block;
 }
 
+uint64_t FlowPool::Held() {
+  std::erase_if(counted_, [](const Counted& c) { return c.what.expired(); });
+  uint64_t sum = slot_bytes_;
+  for (const Counted& c : counted_) sum += c.bytes;
+  return sum;
+}
+
+void FlowPool::Drop(int runs) {
+  std::erase_if(slots_, [&](const Slot& s) {
+    const bool gone = s.unused > runs || (runs < 0 && s.block.use_count() == 1);
+    if (gone) slot_bytes_ -= s.block->bytes();
+    return gone;
+  });
+}
+
+Status FlowPool::Room(uint64_t bytes) {
+  const auto fits = [&] {
+    const uint64_t held = Held();
+    return held <= limit_ && bytes <= limit_ - held;
+  };
+  if (fits()) return {};
+  Drop(-1);
+  if (fits()) return {};
+  return Status(Code::kLimitExceeded,
+                fmt::format("the values of this run take {} bytes, {} more are beyond the limit of "
+                            "{}; use smaller inputs or raise the limit (ge: --memory-limit, ge.h: "
+                            "memory_limit_bytes)",
+                            Held(), bytes, limit_));
+}
+
 void FlowPool::EndRun() {
   for (Slot& s : slots_) ++s.unused;
-  std::erase_if(slots_, [](const Slot& s) { return s.unused > kRunsKept; });
+  Drop(kRunsKept);
+}
+
+Status FlowPool::NewStrings(const FlowDims& dims, std::vector<std::string> strings,
+                            FlowValue* out) {
+  const uint64_t bytes = BytesOf(strings);
+  GE_RETURN_IF_ERROR(Room(bytes));
+  *out = StringsOf(dims, std::move(strings));
+  counted_.push_back({out->strings, bytes});
+  return {};
+}
+
+Status FlowPool::NewSequence(DType dtype, std::vector<FlowValue> elements, FlowValue* out) {
+  const uint64_t bytes = elements.capacity() * sizeof(FlowValue);
+  GE_RETURN_IF_ERROR(Room(bytes));
+  *out = SequenceOf(dtype, std::move(elements));
+  counted_.push_back({out->elements, bytes});
+  return {};
 }
 
 Status FlowPool::NewTensor(DType dtype, const FlowDims& dims, FlowValue* out, std::byte** data) {
@@ -70,6 +119,13 @@ Status FlowPool::NewTensor(DType dtype, const FlowDims& dims, FlowValue* out, st
   *data = block->data();
   out->owner = std::move(block);
   return {};
+}
+
+uint64_t BytesOf(const std::vector<std::string>& strings) {
+  uint64_t bytes = strings.capacity() * sizeof(std::string);
+  // Short ones lie in the record.
+  for (const std::string& s : strings) bytes += s.size() < sizeof(std::string) / 2 ? 0 : s.size();
+  return bytes;
 }
 
 FlowValue SequenceOf(DType dtype, std::vector<FlowValue> elements) {

@@ -99,8 +99,17 @@ class FlowPool {
  public:
   // Gives back what the last kRunsKept runs did not use.
   void EndRun();
-  // RESOURCE_EXHAUSTED with the size asked for.
+  // Bytes that its blocks may take together.
+  void SetLimit(uint64_t bytes) { limit_ = bytes; }
+  // RESOURCE_EXHAUSTED with the size asked for, LIMIT_EXCEEDED where the run's values would take
+  // more than the limit.
   Result<std::shared_ptr<FlowBlock>> Get(uint64_t bytes);
+  // LIMIT_EXCEEDED where `bytes` more, which are no block of the pool, would be too many: of
+  // strings and of sequences.
+  Status Room(uint64_t bytes);
+  // Texts and elements of sequences count while anybody holds them.
+  Status NewStrings(const FlowDims& dims, std::vector<std::string> strings, FlowValue* out);
+  Status NewSequence(DType dtype, std::vector<FlowValue> elements, FlowValue* out);
   // A tensor to be written: *data is where.
   Status NewTensor(DType dtype, const FlowDims& dims, FlowValue* out, std::byte** data);
 
@@ -110,9 +119,21 @@ class FlowPool {
     int unused = 0;  // runs in a row
   };
   static constexpr int kRunsKept = 4;  // runs of two sizes in turns find their blocks
+  // Bytes of what is alive, blocks that wait for use among them.
+  uint64_t Held();
+  // Lets go of blocks that nobody used for more than so many runs; -1: that nobody uses now.
+  void Drop(int runs);
+  struct Counted {
+    std::weak_ptr<const void> what;
+    uint64_t bytes = 0;
+  };
+  uint64_t limit_ = UINT64_MAX, slot_bytes_ = 0;
+  std::vector<Counted> counted_;  // that are no blocks
   std::vector<Slot> slots_;
 };
 
+// What texts take in memory.
+uint64_t BytesOf(const std::vector<std::string>& strings);
 FlowValue SequenceOf(DType dtype, std::vector<FlowValue> elements);
 // No key occurs twice; `keys` and `values` have as many elements.
 FlowValue MapOf(FlowValue keys, FlowValue values);

@@ -162,16 +162,16 @@ TEST(Const, SplatsAreExpanded) {
   Const c;
   c.type = TensorType(DType::kUint4, std::vector<int64_t>{5});
   c.splat = {std::byte{0x3}};
-  std::vector<std::byte> scratch;
+  ConstScratch scratch;
   const std::byte* p = ConstBytes(c, &scratch);
   ASSERT_NE(p, nullptr);
-  EXPECT_EQ(scratch.size(), 3u);
+  EXPECT_EQ(scratch->bytes(), 3u);
   EXPECT_EQ(p[2], std::byte{0x33});
   float v = 2.5f;
   c.type = kMatrix;
   c.splat.assign(reinterpret_cast<std::byte*>(&v), reinterpret_cast<std::byte*>(&v) + 4);
   p = ConstBytes(c, &scratch);
-  ASSERT_EQ(scratch.size(), 24u);
+  ASSERT_EQ(scratch->bytes(), 24u);
   std::memcpy(&v, p + 20, 4);
   EXPECT_EQ(v, 2.5f);
 }

@@ -1,5 +1,7 @@
 #include "ge/ir/graph.h"
 
+#include <algorithm>
+#include <cstdlib>
 #include <cstring>
 
 namespace ge {
@@ -97,25 +99,46 @@ Const MakeConst(Type type, const void* bytes, uint64_t size, std::string name) {
   return c;
 }
 
-const std::byte* ConstBytes(const Const& c, std::vector<std::byte>* scratch) {
-  if (c.data || c.splat.empty()) return c.data;
-  const auto total = ByteCount(c.type);
-  if (!total) return nullptr;
-  const size_t n = static_cast<size_t>(*total);
-  scratch->resize(n ? n : 1);
-  const int bits = DTypeBits(c.type.dtype);
+std::shared_ptr<const SplatBytes> SplatBytes::Make(const Type& type,
+                                                   const std::vector<std::byte>& element) {
+  constexpr size_t kAlign = 64;
+  const auto total = ByteCount(type);
+  if (!total || element.empty()) return nullptr;
+  auto made = std::make_shared<SplatBytes>();
+  made->bytes_ = static_cast<uint64_t>(*total);
+  // Zeros need no writing: large blocks come fresh, and their pages cost nothing until then.
+  made->block_ = std::calloc(static_cast<size_t>(made->bytes_) + kAlign, 1);
+  if (!made->block_) return nullptr;
+  const auto address = reinterpret_cast<uintptr_t>(made->block_);
+  auto* to = static_cast<std::byte*>(made->block_) + (kAlign - address % kAlign) % kAlign;
+  made->data_ = to;
+  const bool zero =
+      std::all_of(element.begin(), element.end(), [](std::byte b) { return b == std::byte{0}; });
+  if (zero) return made;
+  const auto n = static_cast<size_t>(made->bytes_);
+  const int bits = DTypeBits(type.dtype);
   if (bits < 8) {  // The element lies in the low bits; every slot of the byte repeats it.
     unsigned pattern = 0;
-    const unsigned element = std::to_integer<unsigned>(c.splat[0]) & ((1u << bits) - 1);
-    for (int at = 0; at < 8; at += bits) pattern |= element << at;
-    std::memset(scratch->data(), static_cast<int>(pattern), n);
-    return scratch->data();
+    const unsigned one = std::to_integer<unsigned>(element[0]) & ((1u << bits) - 1);
+    for (int at = 0; at < 8; at += bits) pattern |= one << at;
+    std::memset(to, static_cast<int>(pattern), n);
+    return made;
   }
-  const size_t size = c.splat.size();
-  for (size_t at = 0; at + size <= n; at += size) {
-    std::memcpy(scratch->data() + at, c.splat.data(), size);
+  for (size_t at = 0; at + element.size() <= n; at += element.size()) {
+    std::memcpy(to + at, element.data(), element.size());
   }
-  return scratch->data();
+  return made;
+}
+
+SplatBytes::~SplatBytes() { std::free(block_); }
+
+const std::byte* ConstBytes(const Const& c, ConstScratch* scratch, uint64_t most) {
+  if (c.data || c.splat.empty()) return c.data;
+  if (c.expanded) return c.expanded->data();
+  const auto total = ByteCount(c.type);
+  if (!total || static_cast<uint64_t>(*total) > most) return nullptr;
+  *scratch = SplatBytes::Make(c.type, c.splat);
+  return *scratch ? (*scratch)->data() : nullptr;
 }
 
 }  // namespace ge

@@ -19,6 +19,9 @@ namespace ge {
 
 using ValueId = uint32_t;  // dense per function; 0 = absent (an omitted optional input)
 using NodeId = uint32_t;   // unique per function, survives reordering; 0 = absent
+// The greatest that a file may use: passes add nodes after it, and no memory holds so many that ids
+// would wrap.
+inline constexpr NodeId kMaxFileNodeId = NodeId{1} << 31;
 using ConstId = uint32_t;  // index into Graph::consts; 0 = absent
 using StateId = uint32_t;  // index into Graph::states; 0 = absent
 using LocId = uint32_t;    // index into Graph::locs; 0 = absent
@@ -157,6 +160,25 @@ struct ExternalRef {
   std::string sha256;  // hex, empty = not stated
 };
 
+// The bytes of an expanded splat, aligned for any engine. Nothing is thrown where memory is short.
+class SplatBytes {
+ public:
+  // Null when the size is unknown or there is no memory.
+  static std::shared_ptr<const SplatBytes> Make(const Type& type,
+                                                const std::vector<std::byte>& element);
+  const std::byte* data() const { return data_; }
+  uint64_t bytes() const { return bytes_; }
+  SplatBytes() = default;
+  SplatBytes(const SplatBytes&) = delete;
+  SplatBytes& operator=(const SplatBytes&) = delete;
+  ~SplatBytes();
+
+ private:
+  void* block_ = nullptr;
+  std::byte* data_ = nullptr;
+  uint64_t bytes_ = 0;
+};
+
 // Payload of a constant. `owner` keeps `data` alive: a buffer, or a mapped file.
 struct Const {
   // Out of line: every file that holds one would otherwise generate them again.
@@ -173,8 +195,10 @@ struct Const {
   const std::byte* data =
       nullptr;  // plain row-major, may be unaligned; null for strings and splats
   uint64_t bytes = 0;
-  bool mapped = false;               // data lies in a mapped file: not copied by us
-  std::vector<std::byte> splat;      // one element repeated; data is null
+  bool mapped = false;           // data lies in a mapped file: not copied by us
+  std::vector<std::byte> splat;  // one element repeated; data is null
+  // The splat in full where somebody needs it so: derived, shared by copies, not on the wire.
+  std::shared_ptr<const SplatBytes> expanded;
   std::vector<std::string> strings;  // dtype string
   ExternalRef external;              // file empty = not external
   std::string unknown_fields = {};
@@ -240,7 +264,13 @@ ValueId AddValue(Function* f, Type type, std::string name = {});
 ValueId AddConstValue(Graph* g, Function* f, Const c);
 // A plain constant holding a copy of `bytes`.
 Const MakeConst(Type type, const void* bytes, uint64_t size, std::string name = {});
-// Payload of any non-string constant as contiguous bytes; a splat is expanded into *scratch.
-const std::byte* ConstBytes(const Const& c, std::vector<std::byte>* scratch);
+// What ConstBytes expands where the constant itself has not been expanded.
+using ConstScratch = std::shared_ptr<const SplatBytes>;
+// A reader of content does not want more; beyond it a splat is as good as not there.
+inline constexpr uint64_t kMaxSplatRead = uint64_t{64} << 20;
+// Payload of any non-string constant as contiguous bytes; a splat that is not expanded yet is
+// expanded into *scratch. Null where the payload is not here, there is no memory, or the splat
+// takes more than `most` bytes.
+const std::byte* ConstBytes(const Const& c, ConstScratch* scratch, uint64_t most = kMaxSplatRead);
 
 }  // namespace ge

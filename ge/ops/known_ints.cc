@@ -14,7 +14,7 @@ template <typename T, typename Out, typename Get>
 std::optional<std::vector<Out>> Decode(const Const& k, Get get) {
   const auto count = ElementCount(k.type);
   if (!count || *count > static_cast<int64_t>(kMaxKnownInts)) return std::nullopt;
-  std::vector<std::byte> scratch;
+  ConstScratch scratch;
   const std::byte* bytes = *count == 0 ? nullptr : ConstBytes(k, &scratch);
   if (*count > 0 && bytes == nullptr) return std::nullopt;
   if (k.splat.empty() && k.bytes < static_cast<uint64_t>(*count) * sizeof(T)) return std::nullopt;

@@ -15,6 +15,7 @@
 #include "ge/session/compiled.h"
 #include "ge/session/decomposition.h"
 #include "ge/session/measure.h"
+#include "ge/session/memory_limit.h"
 
 namespace ge {
 namespace {
@@ -448,31 +449,37 @@ class Builder {
 
   // A model or feed of absurd size is refused before anything is allocated for it.
   Status CheckFootprint() const {
-    uint64_t limit = options_.memory_limit_bytes;
-    if (limit == 0) {
-      limit = static_cast<uint64_t>(sysconf(_SC_PHYS_PAGES)) *
-              static_cast<uint64_t>(sysconf(_SC_PAGESIZE)) / 4 * 3;
-    }
+    const uint64_t limit = MemoryLimitOf(options_);
     const PlanFunction& fn = c_->plan.functions[0];
-    uint64_t total = 0;
+    // An engine may pack a second copy of a splat.
+    uint64_t total = 2 * ExpandedBytes(c_->graph, function());
     auto add = [&](int64_t bytes) {
       total = std::min(kMaxBytes, total + static_cast<uint64_t>(std::max<int64_t>(bytes, 0)));
     };
     for (const PlanArena& a : fn.arenas) add(a.bytes);
     for (PlanValueId v : fn.outputs) add(fn.values[v].bytes);
     if (total <= limit) return {};
-    const PlanValue* biggest = nullptr;
-    for (const PlanValue& v : fn.values) {
-      if (v.kind != PlanValueKind::kConstant && (!biggest || v.bytes > biggest->bytes)) {
-        biggest = &v;
-      }
-    }
     return Status(Code::kLimitExceeded,
-                  fmt::format("one run needs {} bytes, the limit is {}; the largest value is '{}' "
-                              "with {} bytes; use smaller inputs or raise the limit",
-                              total, limit, biggest ? biggest->name : "",
-                              biggest ? biggest->bytes : 0))
+                  fmt::format("one run needs {} bytes, the limit is {}; the largest values are {}; "
+                              "use smaller inputs or {}",
+                              total, limit, LargestValues(), kRaiseMemoryLimit))
         .AtStage("memory");
+  }
+
+  // "'a' with 12 bytes, 'b' with 4 bytes", three at most.
+  std::string LargestValues() const {
+    std::vector<const PlanValue*> values;
+    for (const PlanValue& v : c_->plan.functions[0].values) {
+      if (v.kind != PlanValueKind::kConstant && v.bytes > 0) values.push_back(&v);
+    }
+    const auto count = static_cast<ptrdiff_t>(std::min<size_t>(3, values.size()));
+    std::partial_sort(values.begin(), values.begin() + count, values.end(),
+                      [](const PlanValue* a, const PlanValue* b) { return a->bytes > b->bytes; });
+    std::string out;
+    for (ptrdiff_t i = 0; i < count; ++i) {
+      out += fmt::format("{}'{}' with {} bytes", i ? ", " : "", values[i]->name, values[i]->bytes);
+    }
+    return out;
   }
 
   Status CheckPlan() {

@@ -4,8 +4,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <new>
+#include <stdexcept>
+#include <system_error>
 
 using ge::Code;
 using ge::Result;
@@ -25,6 +29,29 @@ ge_status Answer(const Status& status, ge_error* error) {
     error->message[n] = 0;
   }
   return static_cast<ge_status>(status.code());
+}
+
+ge_status AnswerThrown(ge_error* error) noexcept {
+  const auto say = [error](Code code, const char* text, const char* more) {
+    if (error && error->size >= sizeof(ge_error)) {
+      error->status = static_cast<ge_status>(code);
+      std::snprintf(error->message, sizeof error->message, "%s: %s%s", CodeName(code).data(), text,
+                    more);
+    }
+    return static_cast<ge_status>(code);
+  };
+  try {
+    std::rethrow_exception(std::current_exception());
+  } catch (const std::bad_alloc&) {
+    return say(Code::kResourceExhausted, "no memory left; use smaller inputs or fewer runs at once",
+               "");
+  } catch (const std::length_error&) {
+    return say(Code::kResourceExhausted, "a size is beyond what memory holds", "");
+  } catch (const std::system_error& e) {  // a thread or a lock
+    return say(Code::kResourceExhausted, "the system gives no more: ", e.what());
+  } catch (const std::exception& e) {
+    return say(Code::kInternal, "unexpected: ", e.what());
+  }
 }
 
 Status TooShort(const char* what, uint32_t size, uint32_t wanted) {
@@ -140,6 +167,7 @@ Result<SessionOptions> ReadOptions(const ge_session_options* given) {
     if (!name.empty()) options.skip_passes.emplace(name);
     rest.remove_prefix(std::min(rest.size(), name.size() + 1));
   }
+  options.build.memory_limit_bytes = o.memory_limit_bytes;
   if (o.plan_cache_bytes) options.plan_cache_bytes = o.plan_cache_bytes;
   if (o.max_streams_per_device)
     options.build.streams.max_streams_per_device = o.max_streams_per_device;

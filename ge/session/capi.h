@@ -33,6 +33,8 @@ namespace ge::capi {
 
 // Copies the status into the caller's error (when there is one) and answers its code.
 ge_status Answer(const Status& status, ge_error* error);
+// The same of the exception that is being handled; allocates nothing.
+ge_status AnswerThrown(ge_error* error) noexcept;
 inline Status Null(const char* what) {
   return Status(Code::kInvalidArgument, std::string(what) + " is NULL; pass a valid pointer");
 }
@@ -43,10 +45,8 @@ template <typename Body>
 ge_status Guard(ge_error* error, Body body) {
   try {
     return Answer(body(), error);
-  } catch (const std::bad_alloc&) {
-    return Answer(Status(Code::kResourceExhausted, "out of memory"), error);
-  } catch (const std::exception& e) {
-    return Answer(Status(Code::kInternal, std::string("unexpected: ") + e.what()), error);
+  } catch (const std::exception&) {
+    return AnswerThrown(error);
   }
 }
 

@@ -134,7 +134,8 @@ struct BuildOptions {
   bool red_zones = false;
   // Folds constants where a node became its parts; null = they are computed in each run.
   std::function<Status(Graph*)> fold_parts;
-  uint64_t memory_limit_bytes = 0;  // arenas and outputs of one run; 0 = 3/4 of the machine's
+  uint64_t memory_limit_bytes = 0;  // see memory_limit.h; 0 = the default
+  uint64_t given_bytes = 0;         // payloads of the model and inputs of the run, set by sessions
   StageId stop_after = StageId::kCheck;
   Runner::Options runner;
 };

@@ -24,7 +24,7 @@ class OneNodeEvaluator : public Evaluator {
       if (auto* ref = std::get_if<ConstRef>(&a.value))
         ref->id = one.AddConst(graph.consts[ref->id]);
     }
-    std::vector<std::vector<std::byte>> scratch(inputs.size());
+    std::vector<ConstScratch> scratch(inputs.size());
     std::vector<AlignedBytes> aligned;
     std::vector<const void*> in;
     for (size_t i = 0; i < inputs.size(); ++i) {
@@ -35,7 +35,9 @@ class OneNodeEvaluator : public Evaluator {
       copy.inputs[i] = AddValue(&f, inputs[i]->type, "in" + std::to_string(i));
       f.params.push_back(copy.inputs[i]);
       const std::byte* data = ConstBytes(*inputs[i], &scratch[i]);
-      uint64_t bytes = scratch[i].empty() ? inputs[i]->bytes : scratch[i].size();
+      const auto bytes = static_cast<uint64_t>(ByteCount(inputs[i]->type).value_or(0));
+      if (!data && bytes > 0)
+        return Status(Code::kResourceExhausted, "no memory to fold a constant");
       if (reinterpret_cast<uintptr_t>(data) % 16 != 0) {
         aligned.push_back(AllocateAligned(bytes, 64));
         if (!aligned.back())

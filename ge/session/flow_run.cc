@@ -6,6 +6,7 @@
 
 #include "ge/flow/flow.h"
 #include "ge/infer/infer.h"
+#include "ge/session/memory_limit.h"
 #include "ge/session/output_memory.h"
 #include "ge/session/session.h"
 
@@ -120,7 +121,10 @@ Flow& Session::FlowOf() {
     std::lock_guard<std::mutex> one(compile_mutex_);
     std::vector<StageTime> times;
     GE_RETURN_IF_ERROR(RunPasses(&graph, &times));
-    GE_ASSIGN_OR_RETURN(auto c, CompileBound(std::move(graph), fn, options_.build));
+    // A piece's inputs are the run's own values: what it may take goes by what the caller gave.
+    BuildOptions given = options_.build;
+    given.given_bytes = std::max(given.given_bytes, flow_given_bytes_.load());
+    GE_ASSIGN_OR_RETURN(auto c, CompileBound(std::move(graph), fn, given));
     {
       std::lock_guard<std::mutex> lock(flow_mutex_);
       std::erase_if(pieces_, [](const auto& p) { return p.expired(); });
@@ -129,6 +133,15 @@ Flow& Session::FlowOf() {
     auto run = [this](Compiled* plan, std::span<const TensorView> in, std::span<TensorView> out,
                       const std::atomic<bool>* cancel) { return Execute(plan, in, out, cancel); };
     return std::shared_ptr<FlowPlan>(std::make_shared<SessionPlan>(std::move(c), run));
+  };
+  hooks.memory_limit = [this](std::span<const FlowValue> args) {
+    BuildOptions given = options_.build;
+    for (const FlowValue& v : args) given.given_bytes += v.bytes;
+    uint64_t seen = flow_given_bytes_.load();
+    while (seen < given.given_bytes &&
+           !flow_given_bytes_.compare_exchange_weak(seen, given.given_bytes)) {
+    }
+    return MemoryLimitOf(given);
   };
   flow_ = std::make_unique<Flow>(graph_, std::move(hooks), options_.plan_cache_bytes);
   return *flow_;

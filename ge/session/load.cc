@@ -24,6 +24,14 @@ Format FormatOfName(const std::string& path) {
   return Format::kAuto;
 }
 
+// Where no name tells: our text begins with "ge", our own protobuf with its marks, and the rest is
+// tried as ONNX.
+Format FormatOfBytes(std::span<const std::byte> bytes) {
+  const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  if (LooksLikeText(text.substr(0, 4096))) return Format::kText;
+  return LooksLikeProto(bytes) ? Format::kProto : Format::kOnnx;
+}
+
 }  // namespace
 
 Status Session::LoadFile(const std::string& path, Format format) {
@@ -35,19 +43,15 @@ Status Session::LoadFile(const std::string& path, Format format) {
   if (format == Format::kAuto) format = FormatOfName(path);
   Graph graph;
   ImportStats stats;
-  if (format == Format::kOnnx || format == Format::kAuto) {
-    // Without a telling name the bytes decide: our text begins with "ge", the rest is tried as
-    // ONNX.
-    GE_ASSIGN_OR_RETURN(auto file, MappedFile::Open(path, ImportOptions().max_file_bytes));
-    std::string_view text(reinterpret_cast<const char*>(file->bytes().data()),
-                          file->bytes().size());
-    if (format == Format::kAuto && LooksLikeText(text.substr(0, 4096))) {
-      GE_ASSIGN_OR_RETURN(graph, ParseText(text, path));
-    } else {
-      GE_ASSIGN_OR_RETURN(graph, ImportOnnxFile(path, {}, &stats));
-    }
+  std::shared_ptr<const MappedFile> file;
+  if (format != Format::kOnnx) {
+    GE_ASSIGN_OR_RETURN(file, MappedFile::Open(path, ImportOptions().max_file_bytes));
+    if (format == Format::kAuto) format = FormatOfBytes(file->bytes());
+  }
+  if (format == Format::kOnnx) {
+    file.reset();  // the importer opens it in its own way
+    GE_ASSIGN_OR_RETURN(graph, ImportOnnxFile(path, {}, &stats));
   } else {
-    GE_ASSIGN_OR_RETURN(auto file, MappedFile::Open(path, ImportOptions().max_file_bytes));
     std::string_view text(reinterpret_cast<const char*>(file->bytes().data()),
                           file->bytes().size());
     if (format == Format::kText) {
@@ -77,7 +81,7 @@ Status Session::LoadBytes(std::string bytes, Format format) {
     return Status(Code::kInvalidArgument,
                   "the model has no bytes; give the content of a model file");
   }
-  if (format == Format::kAuto) format = LooksLikeText(*owner) ? Format::kText : Format::kOnnx;
+  if (format == Format::kAuto) format = FormatOfBytes(view);
   Graph graph;
   ImportStats stats;
   if (format == Format::kText) {

@@ -10,6 +10,7 @@
 #include "ge/base/file_mapping.h"
 #include "ge/flow/flow.h"
 #include "ge/infer/infer.h"
+#include "ge/session/memory_limit.h"
 #include "ge/verify/verify.h"
 
 namespace ge {
@@ -137,20 +138,22 @@ Status Session::LoadGraph(Graph graph) {
   double start = NowMs();
   struct Undo {  // however it ends
     Session* session;
+    Graph none[2];  // made now: there may be no memory then
     ~Undo() {
-      if (!session->loaded_) session->ForgetModel();
+      if (!session->loaded_) session->ForgetModel(none);
     }
-  } undo{this};
+  } undo{this, {}};
   graph_ = std::move(graph);
   loaded_graph_ = graph_;
+  options_.build.given_bytes = PayloadBytes(graph_);
   GE_RETURN_IF_ERROR(Prepare());
   load_ms_ += NowMs() - start;
   loaded_ = true;
   return {};
 }
 
-void Session::ForgetModel() {
-  graph_ = Graph(), loaded_graph_ = Graph();
+void Session::ForgetModel(Graph (&none)[2]) noexcept {
+  graph_ = std::move(none[0]), loaded_graph_ = std::move(none[1]);
   states_.clear(), times_.clear();
   weight_bytes_ = import_copied_bytes_ = 0;
   load_ms_ = 0;
@@ -169,7 +172,16 @@ Status Session::Prepare() {
   const FloatModeScope mode(options_.denormals);  // constants that are folded
   GE_RETURN_IF_ERROR(RunPasses(&graph_, &times_));
   SpillConstants(&graph_, loaded_graph_);
+  GE_RETURN_IF_ERROR(ExpandSplats(&graph_, MemoryLimitOf(options_.build)));
   return InitStates();
+}
+
+uint64_t Session::GivenBytes(std::span<const TensorView> inputs) const {
+  uint64_t sum = options_.build.given_bytes;
+  for (const TensorView& t : inputs) {
+    sum += static_cast<uint64_t>(ByteCount(TensorType(t.dtype, t.dims)).value_or(0));
+  }
+  return sum;
 }
 
 Status Session::InferOnly(Graph* graph) const {
@@ -210,6 +222,8 @@ Status Session::RunPassesWith(Runner::Options options,
 
 Status Session::InitStates() {
   states_.resize(graph_.states.size());
+  const uint64_t limit = MemoryLimitOf(options_.build);
+  uint64_t total = 0;
   for (size_t i = 1; i < graph_.states.size(); ++i) {
     const State& state = graph_.states[i];
     auto bytes = ByteCount(state.type);
@@ -220,15 +234,26 @@ Status Session::InitStates() {
     }
     StateSlot& slot = states_[i];
     slot.bytes = static_cast<uint64_t>(*bytes);
+    total = std::min(total + 2 * slot.bytes, uint64_t{1} << 62);
+    if (total > limit) {
+      return Status(Code::kLimitExceeded,
+                    fmt::format("state '{}' of {} bytes and those before it take {}, each twice; "
+                                "the limit is {}; make it smaller, or {}",
+                                state.name, slot.bytes, total, limit, kRaiseMemoryLimit));
+    }
     slot.now = AllocateAligned(slot.bytes, 64), slot.next = AllocateAligned(slot.bytes, 64);
     if (!slot.now || !slot.next) {
       return Status(Code::kResourceExhausted, fmt::format("no memory for state '{}'", state.name));
     }
     std::memset(slot.now.get(), 0, slot.bytes);
     if (state.init) {
-      std::vector<std::byte> scratch;
-      const std::byte* data = ConstBytes(graph_.consts[state.init], &scratch);
-      if (data) std::memcpy(slot.now.get(), data, slot.bytes);
+      ConstScratch scratch;
+      const std::byte* data = ConstBytes(graph_.consts[state.init], &scratch, UINT64_MAX);
+      if (!data && slot.bytes > 0) {
+        return Status(Code::kResourceExhausted,
+                      fmt::format("no memory for the first value of state '{}'", state.name));
+      }
+      std::memcpy(slot.now.get(), data, slot.bytes);
     } else if (state.init_fn) {
       return Status(Code::kUnsupported,
                     fmt::format("state '{}' is initialised by a function; this version takes a "
@@ -290,7 +315,9 @@ Result<std::shared_ptr<Compiled>> Session::CompileNew(const Entry& entry,
     flows_.insert(&entry);
     has_flows_.store(true, std::memory_order_release);
   }
-  GE_ASSIGN_OR_RETURN(auto c, CompileBound(std::move(bound), entry.fn, build));
+  BuildOptions given = build;
+  given.given_bytes = GivenBytes(inputs);
+  GE_ASSIGN_OR_RETURN(auto c, CompileBound(std::move(bound), entry.fn, given));
   if (!c) return c;  // The incumbent stays.
   c->plan.entry = entry.name;
   c->compile_ms = NowMs() - start;

@@ -151,9 +151,12 @@ class Session {
   // known now.
   void ReplanIfSurprised(std::string_view entry, std::span<const TensorView> inputs,
                          const std::shared_ptr<Compiled>& c);
-  Status Prepare();    // verify, infer, rewrite, states
-  void ForgetModel();  // all that a load which failed has left
+  Status Prepare();  // verify, infer, rewrite, states
+  // All that a load which failed has left; `none` are two empty graphs, made before.
+  void ForgetModel(Graph (&none)[2]) noexcept;
   Status InitStates();
+  // Payloads of the model and these inputs: what the default limit of memory goes by.
+  uint64_t GivenBytes(std::span<const TensorView> inputs) const;
   Status InferOnly(Graph* graph) const;
   Result<Graph> BindAndFold(const Entry& entry, std::span<const TensorView> inputs,
                             std::vector<StageTime>* times);
@@ -212,6 +215,7 @@ class Session {
   std::mutex flow_mutex_;       // of the following
   std::unique_ptr<Flow> flow_;  // made when an entry first needs it
   std::vector<std::weak_ptr<Compiled>> pieces_;
+  std::atomic<uint64_t> flow_given_bytes_{0};  // the most that a run was given
   std::set<const Entry*> flows_;
   std::atomic<bool> has_flows_{false};
   std::set<std::pair<const Entry*, std::vector<std::vector<int64_t>>>> flow_shapes_;  // checked

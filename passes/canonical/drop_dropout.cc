@@ -8,7 +8,7 @@ bool Infers(const Graph& g, const Function& f, const Node& n) {
   if (n.inputs.size() < 3 || !n.inputs[2]) return true;
   const ConstId id = f.value(n.inputs[2]).constant;
   if (!id || g.consts[id].type.dtype != DType::kBool) return false;
-  std::vector<std::byte> scratch;
+  ConstScratch scratch;
   const std::byte* data = ConstBytes(g.consts[id], &scratch);
   return data && ElementCount(g.consts[id].type) == 1 && data[0] == std::byte{0};
 }

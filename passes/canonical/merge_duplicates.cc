@@ -54,7 +54,7 @@ class Merger {
     const Const& c = t_.graph().consts[id];
     const auto bytes = ByteCount(c.type);
     if (!bytes || static_cast<uint64_t>(*bytes) > kMaxComparedBytes) return v;
-    std::vector<std::byte> scratch;
+    ConstScratch scratch;
     const std::byte* data = ConstBytes(c, &scratch);
     if (!data && *bytes) return v;
     Key key;

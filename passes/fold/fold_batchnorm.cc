@@ -2,11 +2,15 @@
 
 #include <cmath>
 #include <cstring>
+#include <new>
 
 #include "ge/ops/op.h"
 
 namespace ge {
 namespace {
+
+// More than any convolution has; numbers of this many are copied to be looked at.
+constexpr int64_t kMaxChannels = 1 << 20;
 
 // The elements of an f32 constant of exactly these dims; empty optional when it is anything else.
 std::optional<std::vector<float>> Floats(const Graph& g, const Function& f, ValueId v) {
@@ -14,7 +18,8 @@ std::optional<std::vector<float>> Floats(const Graph& g, const Function& f, Valu
   const Const& c = g.consts[f.value(v).constant];
   const auto count = ElementCount(c.type);
   if (c.type.dtype != DType::kFloat || !count) return std::nullopt;
-  std::vector<std::byte> scratch;
+  if (*count > kMaxChannels) return std::nullopt;
+  ConstScratch scratch;
   const std::byte* data = ConstBytes(c, &scratch);
   if (!data && *count) return std::nullopt;
   std::vector<float> out(static_cast<size_t>(*count));
@@ -88,11 +93,12 @@ std::optional<Const> ScaledWeights(const Match& m) {
     return std::nullopt;
   }
   const auto count = ElementCount(m.weight->type);
-  std::vector<std::byte> scratch;
+  ConstScratch scratch;
   const std::byte* from = ConstBytes(*m.weight, &scratch);
   if (!count || !*count || !from) return std::nullopt;
   const auto total = static_cast<size_t>(*count);
-  std::shared_ptr<float[]> to(new float[total]);
+  std::shared_ptr<float[]> to(new (std::nothrow) float[total]);
+  if (!to) return std::nullopt;  // the model runs as it is
   const int64_t runs = transposed ? dims[0] * dims[1] : dims[0];
   const size_t step = total / static_cast<size_t>(runs);
   for (int64_t r = 0; r < runs; ++r) {

@@ -86,6 +86,9 @@ std::optional<Inputs> ConstantInputs(const Graph& g, const Function& f, const No
     const Const& c = g.consts[f.value(v).constant];
     const auto bytes = ByteCount(c.type);
     if (!bytes || (*bytes && !c.data && c.splat.empty())) return std::nullopt;
+    // What a splat takes in full is no reason to compute with it before anybody asks.
+    if (!c.data && !c.expanded && static_cast<uint64_t>(*bytes) > kMaxSplatRead)
+      return std::nullopt;
     in.bytes += std::min<int64_t>(*bytes, kSmallInputs + 1);
     in.consts.push_back(&c);
   }

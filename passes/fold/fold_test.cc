@@ -25,7 +25,7 @@ class NegOnly : public Evaluator {
                                       const std::vector<const Const*>& inputs) override {
     ++calls;
     if (node.op != "Neg") return Status(Code::kUnsupported, "only Neg");
-    std::vector<std::byte> scratch;
+    ConstScratch scratch;
     const std::byte* data = ConstBytes(*inputs[0], &scratch);
     std::vector<float> out(static_cast<size_t>(*ElementCount(inputs[0]->type)));
     std::memcpy(out.data(), data, out.size() * 4);

@@ -17,7 +17,7 @@ T ElementAt(const std::byte* data, size_t i) {
 
 // The payload of a constant of `least` to `most` elements; null when it is anything else.
 const std::byte* Payload(const Graph& g, const Value& v, int64_t least, int64_t most,
-                         std::vector<std::byte>* scratch) {
+                         ConstScratch* scratch) {
   if (!v.constant) return nullptr;
   const auto count = ElementCount(g.consts[v.constant].type);
   if (!count || *count < least || *count > most) return nullptr;
@@ -30,7 +30,7 @@ const Type& Pattern::TypeOf(ValueId v) const { return t_.graph().fn(fn_).value(v
 
 std::optional<double> Pattern::Number(ValueId v) const {
   const Graph& g = t_.graph();
-  std::vector<std::byte> scratch;
+  ConstScratch scratch;
   const std::byte* data = v ? Payload(g, g.fn(fn_).value(v), 1, 1, &scratch) : nullptr;
   if (!data) return std::nullopt;
   const DType dtype = TypeOf(v).dtype;
@@ -42,7 +42,7 @@ std::optional<double> Pattern::Number(ValueId v) const {
 std::optional<std::vector<int64_t>> Pattern::Integers(ValueId v) const {
   constexpr int64_t kMost = 64;  // more than any tensor has axes
   const Graph& g = t_.graph();
-  std::vector<std::byte> scratch;
+  ConstScratch scratch;
   const std::byte* data = v ? Payload(g, g.fn(fn_).value(v), 1, kMost, &scratch) : nullptr;
   if (!data) return std::nullopt;
   const DType dtype = TypeOf(v).dtype;

@@ -21,7 +21,7 @@ struct Options {
   double measure_budget_ms = 2000;
   bool replan = false;
   uint32_t threads = 0, repeat = 1, warmup = 0, max_streams = 2;
-  uint64_t seed = 1;
+  uint64_t seed = 1, memory_limit_bytes = 0;
   bool no_fuse = false, json = false, times = false, no_check = false;
   int verbose = 0;
 };
@@ -60,9 +60,11 @@ std::vector<TensorView> Views(const std::vector<Tensor>& tensors);
 
 // Whether every result is a tensor of numbers, which Session::Run hands out.
 bool AllNumbers(const Function& f);
-// One run with results of any kind; `outputs` has their names, and its memory is used again.
+// One run with results of any kind; `outputs` has their names, and its memory is used again. The
+// text of what is no tensor of numbers is all of it with `whole`, else as much as is printed.
 Status RunAnyValues(Session* session, const std::string& entry,
-                    const std::vector<TensorView>& inputs, std::vector<Tensor>* outputs);
+                    const std::vector<TensorView>& inputs, bool whole,
+                    std::vector<Tensor>* outputs);
 
 // What engines said who declined a node, "onednn: op: no kernel for this operator; ...".
 std::string Refusals(const Plan& plan, const NodeReport& r);

@@ -102,6 +102,9 @@ Result<Tensor> FromSpec(const Value& param, const std::string& spec, std::mt1993
                   param.name, spec));
 }
 
+// Bytes of an input that nobody asked for: the model alone says how large it is.
+constexpr uint64_t kMostMadeUp = uint64_t{256} << 20;
+
 Result<Tensor> Default(const Value& param, std::mt19937_64* rng) {
   if (!param.type.ranked) {
     return Status(
@@ -113,6 +116,15 @@ Result<Tensor> Default(const Value& param, std::mt19937_64* rng) {
   for (const Dim& d : param.type.dims) {
     dims.push_back(d.known() ? d.value : 1);
     guessed |= !d.known();
+  }
+  const auto count = CheckedProduct(dims);
+  const auto bytes = count ? DTypeBytes(param.type.dtype, *count) : std::nullopt;
+  if (bytes && static_cast<uint64_t>(*bytes) > kMostMadeUp) {
+    return Status(
+        Code::kLimitExceeded,
+        fmt::format("input '{0}' takes {1} bytes, more than the {2} that are made up; give "
+                    "--input {0}=SHAPE:rand or a file",
+                    param.name, *bytes, kMostMadeUp));
   }
   std::string shape;
   for (int64_t d : dims) shape += (shape.empty() ? "" : "x") + std::to_string(d);
@@ -195,6 +207,7 @@ Result<SessionOptions> SessionOptionsOf(const Options& o) {
   GE_ASSIGN_OR_RETURN(s.numerics, NumericsFromName(o.numerics, "--numerics"));
   s.skip_passes.insert(o.skip.begin(), o.skip.end());
   s.build.check = !o.no_check;
+  s.build.memory_limit_bytes = o.memory_limit_bytes;
   GE_ASSIGN_OR_RETURN(s.build.place.policy, PlacePolicyFromName(o.policy));
   for (const std::string& text : o.pins) {
     GE_ASSIGN_OR_RETURN(PlacePin pin, ParsePin(text));

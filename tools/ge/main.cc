@@ -2,6 +2,7 @@
 #include <CLI/CLI.hpp>
 #include <cstring>
 
+#include "ge/base/exit_code.h"
 #include "ge/ge.h"
 #include "ge/stage/runner.h"
 #include "tools/ge/command.h"
@@ -29,6 +30,10 @@ void AddModelFlags(CLI::App* app, Options* o) {
       ->take_all();
   app->add_option("--seed", o->seed, "of random inputs (default 1)");
   app->add_option("--skip", o->skip, "name of a pass not to run; may be repeated")->take_all();
+  app->add_option("--memory-limit", o->memory_limit_bytes,
+                  "what one run may take, 2GB (default: 768 MB and 64 bytes for each byte of the "
+                  "weights and inputs)")
+      ->transform(CLI::AsSizeValue(false));
   app->add_option("--max-streams", o->max_streams, "streams a device may use (default 2)");
   app->add_option("--policy", o->policy,
                   "cost (default): the cheapest whole plan; priority: the first of --engines that "
@@ -110,9 +115,7 @@ void AddLooking(CLI::App* app, Options* o, int* code) {
   ops->callback([=] { *code = ge::tool::Ops(*o); });
 }
 
-}  // namespace
-
-int main(int argc, char** argv) {
+int Main(int argc, char** argv) {
   CLI::App app(
       "GraphEngine: runs dataflow graphs on the engines that make the whole plan cheapest");
   app.set_version_flag("--version", std::string("ge ") + ge_version());
@@ -130,4 +133,10 @@ int main(int argc, char** argv) {
     return app.exit(e) == 0 ? 0 : 2;
   }
   return code;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  return ge::ExitCodeOf("ge", [&] { return Main(argc, argv); });
 }

@@ -13,6 +13,28 @@ namespace {
 
 using Json = nlohmann::json;
 
+// As much of a value as the tool prints of it; a file gets all.
+constexpr size_t kPrinted = 200;
+
+// JSON text, made piece by piece: a tree of a large value would take many times its memory.
+class Writer {
+ public:
+  explicit Writer(size_t most) : most_(most) {}
+  void Value(const FlowValue& v);
+  std::string Take() { return std::move(out_); }
+
+ private:
+  bool full() const { return out_.size() > most_; }
+  void Text(const std::string& s) {
+    out_ += Json(s).dump(-1, ' ', false, Json::error_handler_t::replace);
+  }
+  void List(const FlowValue& v, size_t axis, int64_t* at);
+  void Element(const FlowValue& v, int64_t i);
+  void Key(const FlowValue& keys, int64_t i);
+  std::string out_;
+  const size_t most_;
+};
+
 FlowValue FlowOf(const TensorView& t) {
   FlowValue v;
   v.kind = FlowValue::Kind::kTensor, v.dtype = t.dtype, v.dims = t.dims;
@@ -48,43 +70,63 @@ Json NumberAt(const FlowValue& v, int64_t i) {
   }
 }
 
-Json ElementAt(const FlowValue& v, int64_t i) {
-  return v.strings ? Json((*v.strings)[static_cast<size_t>(i)]) : NumberAt(v, i);
+void Writer::Element(const FlowValue& v, int64_t i) {
+  if (v.strings) {
+    Text((*v.strings)[static_cast<size_t>(i)]);
+  } else {
+    out_ += NumberAt(v, i).dump();
+  }
 }
 
 // Nested lists, one level for each axis. *at counts the elements.
-Json ListOf(const FlowValue& v, size_t axis, int64_t* at) {
-  if (axis == v.dims.size()) return ElementAt(v, (*at)++);
-  Json list = Json::array();
-  for (int64_t i = 0; i < v.dims[axis]; ++i) list.push_back(ListOf(v, axis + 1, at));
-  return list;
+void Writer::List(const FlowValue& v, size_t axis, int64_t* at) {
+  if (axis == v.dims.size()) return Element(v, (*at)++);
+  out_ += '[';
+  for (int64_t i = 0; i < v.dims[axis] && !full(); ++i) {
+    if (i) out_ += ',';
+    List(v, axis + 1, at);
+  }
+  out_ += ']';
 }
 
 // A key of a map as the name of a member.
-std::string KeyAt(const FlowValue& keys, int64_t i) {
-  const Json key = ElementAt(keys, i);
-  return key.is_string() ? key.get<std::string>() : key.dump();
+void Writer::Key(const FlowValue& keys, int64_t i) {
+  Text(keys.strings ? (*keys.strings)[static_cast<size_t>(i)] : NumberAt(keys, i).dump());
 }
 
 // Sequences hold tensors or maps: the depth is that of a few types.
-Json JsonOf(const FlowValue& v) {
+void Writer::Value(const FlowValue& v) {
   int64_t at = 0;
   switch (v.kind) {
     case FlowValue::Kind::kNone:
-      return nullptr;
+      out_ += "null";
+      break;
     case FlowValue::Kind::kTensor:
-      return DTypeBits(v.dtype) < 8 && !v.strings ? Json(nullptr) : ListOf(v, 0, &at);
+      if (DTypeBits(v.dtype) < 8 && !v.strings) {
+        out_ += "null";
+      } else {
+        List(v, 0, &at);
+      }
+      break;
     case FlowValue::Kind::kMap: {
-      Json map = Json::object();
       const FlowValue &keys = (*v.elements)[0], &values = (*v.elements)[1];
-      for (int64_t i = 0; i < keys.count(); ++i) map[KeyAt(keys, i)] = ElementAt(values, i);
-      return map;
+      out_ += '{';
+      for (int64_t i = 0; i < keys.count() && !full(); ++i) {
+        if (i) out_ += ',';
+        Key(keys, i);
+        out_ += ':';
+        Element(values, i);
+      }
+      out_ += '}';
+      break;
     }
-    default: {
-      Json list = Json::array();
-      for (const FlowValue& e : *v.elements) list.push_back(JsonOf(e));
-      return list;
-    }
+    default:
+      out_ += '[';
+      for (size_t i = 0; i < v.elements->size() && !full(); ++i) {
+        if (i) out_ += ',';
+        Value((*v.elements)[i]);
+      }
+      out_ += ']';
   }
 }
 
@@ -113,7 +155,8 @@ bool AllNumbers(const Function& f) {
 }
 
 Status RunAnyValues(Session* session, const std::string& entry,
-                    const std::vector<TensorView>& inputs, std::vector<Tensor>* outputs) {
+                    const std::vector<TensorView>& inputs, bool whole,
+                    std::vector<Tensor>* outputs) {
   std::vector<FlowValue> args, results;
   for (const TensorView& t : inputs) args.push_back(FlowOf(t));
   GE_RETURN_IF_ERROR(session->RunValues(entry, args, &results));
@@ -123,7 +166,9 @@ Status RunAnyValues(Session* session, const std::string& entry,
       GE_RETURN_IF_ERROR(TakeTensor(results[i], &out));
     } else {
       out.kind = Describe(results[i]);
-      out.text = JsonOf(results[i]).dump(-1, ' ', false, Json::error_handler_t::replace);
+      Writer writer(whole ? SIZE_MAX : kPrinted);
+      writer.Value(results[i]);
+      out.text = writer.Take();
     }
   }
   return {};

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <filesystem>
 
+#include "ge/base/exit_code.h"
 #include "tools/ge_test/abi_layout.h"
 #include "tools/ge_test/case.h"
 #include "tools/ge_test/commands.h"
@@ -149,7 +150,9 @@ int Main(int argc, char** argv) {
 }  // namespace ge::test
 
 int main(int argc, char** argv) {
-  std::vector<char*> arguments(argv, argv + argc);
-  if (!ge::test::TakeSettings(&arguments)) return 2;
-  return ge::test::Main(static_cast<int>(arguments.size()), arguments.data());
+  return ge::ExitCodeOf("ge-test", [&] {
+    std::vector<char*> arguments(argv, argv + argc);
+    if (!ge::test::TakeSettings(&arguments)) return 2;
+    return ge::test::Main(static_cast<int>(arguments.size()), arguments.data());
+  });
 }

@@ -179,7 +179,7 @@ Result<HostTensor> MakeTensor(DType dtype, std::vector<int64_t> dims) {
 
 Result<HostTensor> FromConst(const Const& c) {
   GE_ASSIGN_OR_RETURN(HostTensor t, MakeTensor(c.type.dtype, c.type.static_dims()));
-  std::vector<std::byte> scratch;
+  ConstScratch scratch;
   const std::byte* data = ConstBytes(c, &scratch);
   if (data != nullptr && t.bytes > 0) std::memcpy(t.data.get(), data, t.bytes);
   return t;

@@ -13,7 +13,7 @@ namespace {
 
 std::optional<std::vector<float>> ConstScales(const Const* c) {
   if (!c || c->type.dtype != DType::kFloat || !c->type.is_static()) return std::nullopt;
-  std::vector<std::byte> scratch;
+  ConstScratch scratch;
   std::vector<float> scales(c->bytes / sizeof(float));
   const std::byte* data = ConstBytes(*c, &scratch);
   if (data && !scales.empty()) std::memcpy(scales.data(), data, scales.size() * sizeof(float));

@@ -25,19 +25,19 @@ Status RunCompress(HostCall& c) {
   const int64_t outer = flat ? 1 : x.dims.Product(0, at);
   const int64_t length = flat ? x.count() : x.dims[at];
   const int64_t inner = each * (flat ? 1 : x.dims.Product(at + 1, x.dims.size()));
-  std::vector<int64_t> kept;
-  for (int64_t i = 0; i < std::min(length, condition.count()); ++i) {
-    if (condition.data[i] != std::byte{0}) kept.push_back(i);
-  }
-  std::vector<int64_t> dims = {static_cast<int64_t>(kept.size())};
+  const int64_t asked = std::min(length, condition.count());
+  int64_t kept = 0;
+  for (int64_t i = 0; i < asked; ++i) kept += condition.data[i] != std::byte{0};
+  std::vector<int64_t> dims = {kept};
   if (!flat) {
     dims = x.dims.vector();
-    dims[at] = static_cast<int64_t>(kept.size());
+    dims[at] = kept;
   }
   std::byte* to = nullptr;
   GE_RETURN_IF_ERROR(c.pool->NewTensor(x.dtype, dims, &c.outputs[0], &to));
   for (int64_t o = 0; o < outer; ++o) {
-    for (const int64_t i : kept) {
+    for (int64_t i = 0; i < asked; ++i) {
+      if (condition.data[i] == std::byte{0}) continue;
       std::memcpy(to, x.data + (o * length + i) * inner, static_cast<size_t>(inner));
       to += inner;
     }

@@ -67,6 +67,9 @@ Status RunNonMaxSuppression(HostCall& c) {
   for (int64_t b = 0; b < batches; ++b) {
     for (int64_t k = 0; k < classes; ++k) {
       const float* s = score + (b * classes + k) * n;
+      // Those found so far, and the order and boxes of this class.
+      GE_RETURN_IF_ERROR(c.pool->Room(rows.capacity() * sizeof(int64_t) +
+                                      static_cast<uint64_t>(n) * (sizeof(int64_t) + sizeof(Box))));
       std::vector<int64_t> order;
       for (int64_t i = 0; i < n; ++i) {
         if (!c.has(4) || s[i] > least) order.push_back(i);

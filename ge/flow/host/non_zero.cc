@@ -22,22 +22,24 @@ Status RunNonZero(HostCall& c) {
   if (each == 0) {
     return Status(Code::kUnsupported, fmt::format("NonZero of {} is not run", Describe(x)));
   }
-  std::vector<int64_t> places;
-  for (int64_t i = 0, n = x.count(); i < n; ++i) {
-    if (!IsZero(x, x.data + static_cast<uint64_t>(i) * each, each)) places.push_back(i);
-  }
-  const auto rank = static_cast<int64_t>(x.dims.size()),
-             found = static_cast<int64_t>(places.size());
+  const auto zero = [&](int64_t i) {
+    return IsZero(x, x.data + static_cast<uint64_t>(i) * each, each);
+  };
+  const auto rank = static_cast<int64_t>(x.dims.size());
+  int64_t found = 0;
+  for (int64_t i = 0, n = x.count(); i < n; ++i) found += !zero(i);
   std::byte* to = nullptr;
   GE_RETURN_IF_ERROR(c.pool->NewTensor(DType::kInt64, {rank, found}, &c.outputs[0], &to));
   auto* y = reinterpret_cast<int64_t*>(to);
-  for (int64_t k = 0; k < found; ++k) {
-    int64_t rest = places[static_cast<size_t>(k)];
+  for (int64_t i = 0, k = 0; k < found; ++i) {
+    if (zero(i)) continue;
+    int64_t rest = i;
     for (int64_t d = rank - 1; d >= 0; --d) {
       const int64_t size = x.dims[static_cast<size_t>(d)];
       y[d * found + k] = rest % size;
       rest /= size;
     }
+    ++k;
   }
   return {};
 }

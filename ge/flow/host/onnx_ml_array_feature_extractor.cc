@@ -18,13 +18,14 @@ Status RunArrayFeatureExtractor(HostCall& c) {
                               size - 1, size));
   }
   std::vector<std::string> z;
+  const uint64_t rows = size > 0 ? x->size() / static_cast<uint64_t>(size) : 0;
+  GE_RETURN_IF_ERROR(c.pool->Room(rows * indices.size() * sizeof(std::string)));
   for (size_t begin = 0; begin < x->size(); begin += static_cast<size_t>(size)) {
     for (const int64_t i : indices) z.push_back((*x)[begin + static_cast<size_t>(i)]);
   }
   if (dims.size() == 1) dims.insert(dims.begin(), 1);
   dims.back() = static_cast<int64_t>(indices.size());
-  c.outputs[0] = StringsOf(dims, std::move(z));
-  return {};
+  return c.pool->NewStrings(dims, std::move(z), &c.outputs[0]);
 }
 
 }  // namespace

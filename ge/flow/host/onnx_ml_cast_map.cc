@@ -59,7 +59,11 @@ Result<std::vector<int64_t>> CastMapPlaces(const HostCall& c, const std::vector<
     return places;
   }
   const int64_t width = AttrInt(c.node, "max_map", 1);
-  places.assign(static_cast<size_t>(width), -1);
+  const auto columns = static_cast<uint64_t>(std::max<int64_t>(width, 0));
+  // A place and a text for each column.
+  constexpr uint64_t kEach = sizeof(int64_t) + sizeof(std::string);
+  GE_RETURN_IF_ERROR(c.pool->Room(columns > UINT64_MAX / kEach ? UINT64_MAX : columns * kEach));
+  places.assign(columns, -1);
   for (const auto& [key, at] : sorted) {
     if (key < 0 || key >= width) {
       return Status(Code::kInvalidArgument,
@@ -82,8 +86,7 @@ Status RunCastMap(HostCall& c) {
     for (const int64_t at : places) {
       out.push_back(at < 0 ? "0.f" : CastMapText(values, static_cast<size_t>(at)));
     }
-    c.outputs[0] = StringsOf(dims, std::move(out));
-    return {};
+    return c.pool->NewStrings(dims, std::move(out), &c.outputs[0]);
   }
   const bool whole = to == "TO_INT64";
   std::byte* data = nullptr;

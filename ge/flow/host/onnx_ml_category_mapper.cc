@@ -23,13 +23,14 @@ Status RunCategoryMapper(HostCall& c) {
   std::unordered_map<int64_t, std::string_view> known;
   for (size_t i = 0; i < ints.size(); ++i) known.insert_or_assign(ints[i], texts[i]);
   const std::string_view absent = AttrString(c.node, "default_string", "_Unused");
+  GE_RETURN_IF_ERROR(
+      c.pool->Room(static_cast<uint64_t>(x.count()) * (sizeof(std::string) + absent.size())));
   std::vector<std::string> out;
   for (const int64_t v : IntsOf(x)) {
     const auto found = known.find(v);
     out.emplace_back(found == known.end() ? absent : found->second);
   }
-  c.outputs[0] = StringsOf(x.dims, std::move(out));
-  return {};
+  return c.pool->NewStrings(x.dims, std::move(out), &c.outputs[0]);
 }
 
 }  // namespace

@@ -34,8 +34,7 @@ Status RunDictVectorizer(HostCall& c) {
     for (const int64_t at : places) {
       out.push_back(at < 0 ? std::string() : (*values.strings)[static_cast<size_t>(at)]);
     }
-    c.outputs[0] = StringsOf(dims, std::move(out));
-    return {};
+    return c.pool->NewStrings(dims, std::move(out), &c.outputs[0]);
   }
   const auto size = static_cast<uint64_t>(DTypeBits(values.dtype)) / 8;
   std::byte* to = nullptr;

@@ -48,9 +48,9 @@ EncoderTexts EncoderElements(DType dtype, const std::byte* p, int64_t count, boo
 
 EncoderTexts OfConst(const Const& k, bool key) {
   if (k.type.dtype == DType::kString) return k.strings;
-  std::vector<std::byte> scratch;
-  return EncoderElements(k.type.dtype, ConstBytes(k, &scratch), ElementCount(k.type).value_or(0),
-                         key);
+  ConstScratch scratch;
+  const std::byte* data = ConstBytes(k, &scratch);
+  return EncoderElements(k.type.dtype, data, data ? ElementCount(k.type).value_or(0) : 0, key);
 }
 
 const Const* EncoderTensor(const HostCall& c, std::string_view name) {
@@ -118,6 +118,8 @@ Status RunLabelEncoder(HostCall& c) {
   std::unordered_map<std::string_view, size_t> known;
   for (size_t i = 0; i < keys.size(); ++i) known.insert_or_assign(keys[i], i);
   const std::string absent = EncoderDefault(c, type);
+  // The key and the value of each element, as texts.
+  GE_RETURN_IF_ERROR(c.pool->Room(static_cast<uint64_t>(x.count()) * 2 * sizeof(std::string)));
   const EncoderTexts asked =
       x.strings ? EncoderTexts() : EncoderElements(x.dtype, x.data, x.count(), true);
   EncoderTexts out;
@@ -126,8 +128,7 @@ Status RunLabelEncoder(HostCall& c) {
     out.push_back(found == known.end() ? absent : values[found->second]);
   }
   if (type == DType::kString) {
-    c.outputs[0] = StringsOf(x.dims, std::move(out));
-    return {};
+    return c.pool->NewStrings(x.dims, std::move(out), &c.outputs[0]);
   }
   std::byte* to = nullptr;
   GE_RETURN_IF_ERROR(c.pool->NewTensor(type, x.dims, &c.outputs[0], &to));

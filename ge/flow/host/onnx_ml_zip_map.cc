@@ -24,15 +24,17 @@ Status RunZipMap(HostCall& c) {
     keys = StringsOf({count}, texts);
   }
   std::vector<FlowValue> maps;
-  for (int64_t r = 0, rows = rank == 2 ? x.dims[0] : 1; r < rows; ++r) {
+  const int64_t rows = rank == 2 ? x.dims[0] : 1;
+  // A map is two values behind a pointer.
+  GE_RETURN_IF_ERROR(c.pool->Room(static_cast<uint64_t>(rows) * 3 * sizeof(FlowValue)));
+  for (int64_t r = 0; r < rows; ++r) {
     FlowValue values;
     std::byte* to = nullptr;
     GE_RETURN_IF_ERROR(c.pool->NewTensor(DType::kFloat, {count}, &values, &to));
     std::memcpy(to, x.data + static_cast<uint64_t>(r) * values.bytes, values.bytes);
     maps.push_back(MapOf(keys, std::move(values)));
   }
-  c.outputs[0] = SequenceOf(keys.dtype, std::move(maps));
-  return {};
+  return c.pool->NewSequence(keys.dtype, std::move(maps), &c.outputs[0]);
 }
 
 }  // namespace

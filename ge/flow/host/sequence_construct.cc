@@ -10,8 +10,7 @@ Status RunSequenceConstruct(HostCall& c) {
   std::vector<FlowValue> elements;
   for (const FlowValue* v : c.inputs) elements.push_back(*v);
   const DType dtype = elements.empty() ? DType::kUndefined : elements[0].dtype;
-  c.outputs[0] = SequenceOf(dtype, std::move(elements));
-  return {};
+  return c.pool->NewSequence(dtype, std::move(elements), &c.outputs[0]);
 }
 
 }  // namespace

@@ -16,8 +16,7 @@ Status RunSequenceErase(HostCall& c) {
   GE_ASSIGN_OR_RETURN(const size_t at, PositionOf(c, 1, n, n - 1, n - 1));
   std::vector<FlowValue> all = *elements;
   all.erase(all.begin() + static_cast<ptrdiff_t>(at));
-  c.outputs[0] = SequenceOf(c.in(0).dtype, std::move(all));
-  return {};
+  return c.pool->NewSequence(c.in(0).dtype, std::move(all), &c.outputs[0]);
 }
 
 }  // namespace

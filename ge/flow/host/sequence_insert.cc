@@ -11,10 +11,12 @@ Status RunSequenceInsert(HostCall& c) {
   GE_ASSIGN_OR_RETURN(const auto* elements, ElementsOf(c));
   const size_t n = elements->size();
   GE_ASSIGN_OR_RETURN(const size_t at, PositionOf(c, 2, n, n, n));
-  std::vector<FlowValue> all = *elements;
+  GE_RETURN_IF_ERROR(c.pool->Room((n + 1) * sizeof(FlowValue)));
+  std::vector<FlowValue> all;
+  all.reserve(n + 1);
+  all = *elements;
   all.insert(all.begin() + static_cast<ptrdiff_t>(at), c.in(1));
-  c.outputs[0] = SequenceOf(c.in(1).dtype, std::move(all));
-  return {};
+  return c.pool->NewSequence(c.in(1).dtype, std::move(all), &c.outputs[0]);
 }
 
 }  // namespace

@@ -10,6 +10,8 @@
 namespace ge {
 namespace {
 
+constexpr uint64_t kAlign = 64;  // bytes, of each part
+
 Result<std::vector<int64_t>> SizesOf(const HostCall& c, int64_t whole) {
   if (!c.has(1)) return std::vector<int64_t>(static_cast<size_t>(whole), 1);
   std::vector<int64_t> sizes = IntsOf(c.in(1));
@@ -46,26 +48,38 @@ Status RunSplitToSequence(HostCall& c) {
                               Describe(x), axis));
   }
   const auto at = static_cast<size_t>(axis < 0 ? axis + rank : axis);
+  // As many parts as the axis is long, at most.
+  GE_RETURN_IF_ERROR(c.pool->Room(static_cast<uint64_t>(x.dims[at]) * sizeof(int64_t)));
   GE_ASSIGN_OR_RETURN(const auto sizes, SizesOf(c, x.dims[at]));
   const bool drop = !c.has(1) && AttrInt(c.node, "keepdims", 1) == 0;
   const int64_t outer = x.dims.Product(0, at), whole = x.dims[at];
   const int64_t inner = x.dims.Product(at + 1, x.dims.size()) * (DTypeBits(x.dtype) / 8);
+  // The parts are small and many: they share one block, each at an address that suits engines.
+  const auto room = [&](int64_t n) {
+    return (static_cast<uint64_t>(n * inner * outer) + kAlign - 1) / kAlign * kAlign;
+  };
+  uint64_t total = 0;
+  for (const int64_t n : sizes) total += room(n);
+  GE_RETURN_IF_ERROR(c.pool->Room(sizes.size() * sizeof(FlowValue) + total));
+  GE_ASSIGN_OR_RETURN(const auto block, c.pool->Get(total));
   std::vector<FlowValue> parts;
+  parts.reserve(sizes.size());
+  std::byte* to = block->data();
   int64_t begin = 0;
   for (const int64_t n : sizes) {
-    std::vector<int64_t> dims = x.dims.vector();
-    dims[at] = n;
-    if (drop) dims.erase(dims.begin() + static_cast<ptrdiff_t>(at));
-    std::byte* to = nullptr;
-    GE_RETURN_IF_ERROR(c.pool->NewTensor(x.dtype, dims, &parts.emplace_back(), &to));
-    const auto bytes = static_cast<uint64_t>(n * inner);
-    for (int64_t o = 0; bytes > 0 && o < outer; ++o, to += bytes) {
-      std::memcpy(to, x.data + (o * whole + begin) * inner, bytes);
+    FlowValue& part = parts.emplace_back();
+    part.kind = FlowValue::Kind::kTensor, part.dtype = x.dtype, part.dims = x.dims;
+    part.dims[at] = n;
+    if (drop) part.dims.Erase(at);
+    const auto row = static_cast<uint64_t>(n * inner);
+    part.data = to, part.bytes = row * static_cast<uint64_t>(outer), part.owner = block;
+    for (int64_t o = 0; row > 0 && o < outer; ++o) {
+      std::memcpy(to + static_cast<uint64_t>(o) * row, x.data + (o * whole + begin) * inner, row);
     }
+    to += room(n);
     begin += n;
   }
-  c.outputs[0] = SequenceOf(x.dtype, std::move(parts));
-  return {};
+  return c.pool->NewSequence(x.dtype, std::move(parts), &c.outputs[0]);
 }
 
 }  // namespace

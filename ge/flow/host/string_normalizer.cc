@@ -40,8 +40,7 @@ Status RunStringNormalizer(HostCall& c) {
                   fmt::format("input 'X' is {}, wanted [C] or [1,C]", Describe(c.in(0))));
   }
   dims[dims.size() - 1] = static_cast<int64_t>(kept.size());
-  c.outputs[0] = StringsOf(dims, std::move(kept));
-  return {};
+  return c.pool->NewStrings(dims, std::move(kept), &c.outputs[0]);
 }
 
 }  // namespace

@@ -51,16 +51,34 @@ std::vector<std::string> SplitAt(const std::string& s, const std::string& delimi
   return parts;
 }
 
+// As many parts as there are without a limit.
+uint64_t CountParts(const std::string& s, const std::string& delimiter) {
+  uint64_t count = 1;
+  if (delimiter.empty()) {
+    for (size_t i = 1; i < s.size(); ++i) count += IsSpace(s[i - 1]) && !IsSpace(s[i]);
+    return count;
+  }
+  for (size_t at = 0; (at = s.find(delimiter, at)) != std::string::npos; ++count) {
+    at += delimiter.size();
+  }
+  return count;
+}
+
 Status RunStringSplit(HostCall& c) {
   GE_ASSIGN_OR_RETURN(const auto* x, StringsAt(c, 0));
   const std::string delimiter(AttrString(c.node, "delimiter", ""));
   const int64_t most = HasAttr(c.node, "maxsplit") ? AttrInt(c.node, "maxsplit", 0) : -1;
   std::vector<std::vector<std::string>> rows;
   size_t width = 0;
+  uint64_t bytes = 0;
   for (const std::string& s : *x) {
+    bytes += CountParts(s, delimiter) * sizeof(std::string) + s.size();
+    GE_RETURN_IF_ERROR(c.pool->Room(bytes));
     rows.push_back(delimiter.empty() ? SplitAtSpace(s, most) : SplitAt(s, delimiter, most));
     width = std::max(width, rows.back().size());
   }
+  // Each row is as wide as the widest.
+  GE_RETURN_IF_ERROR(c.pool->Room(bytes + rows.size() * width * sizeof(std::string)));
   std::vector<std::string> parts;
   std::vector<int64_t> counts;
   for (std::vector<std::string>& row : rows) {
@@ -70,7 +88,7 @@ Status RunStringSplit(HostCall& c) {
   }
   std::vector<int64_t> dims = c.in(0).dims.vector();
   dims.push_back(static_cast<int64_t>(width));
-  c.outputs[0] = StringsOf(dims, std::move(parts));
+  GE_RETURN_IF_ERROR(c.pool->NewStrings(dims, std::move(parts), &c.outputs[0]));
   if (c.outputs.size() < 2 || c.node.outputs[1] == 0) return {};
   std::byte* to = nullptr;
   GE_RETURN_IF_ERROR(c.pool->NewTensor(DType::kInt64, c.in(0).dims, &c.outputs[1], &to));

@@ -66,7 +66,10 @@ void CountRow(const Node& n, const Pool& pool, const std::string* tokens, int64_
   std::vector<int64_t> counts(pool.columns.size());
   const int64_t least = std::max<int64_t>(1, AttrInt(n, "min_gram_length", 1));
   const int64_t skips = AttrInt(n, "max_skip_count", 0);
-  for (int64_t size = least; size <= AttrInt(n, "max_gram_length", 1) && size <= length; ++size) {
+  // Grams that the pool has no list for are found nowhere.
+  const auto listed = static_cast<int64_t>(AttrInts(n, "ngram_counts").size());
+  const int64_t most = std::min({AttrInt(n, "max_gram_length", 1), length, listed});
+  for (int64_t size = least; size <= most; ++size) {
     // A gram of one token has no gaps: it counts once.
     for (int64_t step = 1; step <= (size == 1 ? 1 : std::min(skips, length) + 1); ++step) {
       for (int64_t at = 0; at + (size - 1) * step < length; ++at) {
@@ -87,6 +90,8 @@ void CountRow(const Node& n, const Pool& pool, const std::string* tokens, int64_
 
 Status RunTfIdfVectorizer(HostCall& c) {
   const FlowValue& x = c.in(0);
+  // Each token as a text of its own.
+  GE_RETURN_IF_ERROR(c.pool->Room(static_cast<uint64_t>(x.count()) * 2 * sizeof(std::string)));
   const auto tokens = TokensOf(x);
   GE_ASSIGN_OR_RETURN(const Pool pool, PoolOf(c.node));
   const size_t rank = x.dims.size();

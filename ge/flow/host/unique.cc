@@ -157,6 +157,9 @@ Status RunUnique(HostCall& c) {
   if (flat) shaped.dims = {x.count()};
   const auto at = static_cast<size_t>(axis);
   const int64_t size = DTypeBits(x.dtype) / 8, n = shaped.dims[at];
+  // The rows, and for each its place in three orders and a group of its own at worst.
+  constexpr uint64_t kEach = 5 * sizeof(int64_t) + sizeof(std::vector<int64_t>) + 32;
+  GE_RETURN_IF_ERROR(c.pool->Room(x.bytes + static_cast<uint64_t>(n) * kEach));
   const std::vector<std::byte> rows = Rows(shaped, at, size);
   const int64_t elements = n > 0 ? shaped.count() / n : 0;
   const Groups g = GroupRows(rows.data(), n, elements * size, elements, compare,

@@ -77,6 +77,9 @@ typedef struct ge_session_options {
       skip_passes;    /* rewrites not to run, "recognise-gelu,fold-batchnorm"; NULL = all run */
   uint32_t denormals; /* GE_*_DENORMALS: of all engines, and of constants folded at load */
   uint32_t numerics;  /* GE_*_NUMERICS */
+  /* What one run may take: arenas, outputs, values between pieces. Beyond it: LIMIT_EXCEEDED.
+   * 0 = 768 MiB and 64 bytes for each byte of the weights and inputs, at most 3/4 of the memory. */
+  uint64_t memory_limit_bytes;
 } ge_session_options;
 enum {
   /* 0 = numbers below the least normal one (1.2e-38 in float32) count as zero, as operands and as
