@@ -7,6 +7,8 @@
 #include <new>
 #include <stdexcept>
 
+#include "ge/base/interrupt.h"
+
 namespace ge {
 namespace {
 
@@ -141,9 +143,7 @@ class FlowFunction {
       a->values[f.params[i]] = args[i] != nullptr ? *args[i] : FlowValue();
     }
     for (std::shared_ptr<Place> place = root_; place != nullptr;) {
-      if (run->cancelled()) {
-        return Status(Code::kCancelled, "the run was cancelled; states are as they were");
-      }
+      GE_RETURN_IF_ERROR(CheckInterrupt());
       GE_ASSIGN_OR_RETURN(const std::shared_ptr<Piece> piece, Find(place.get(), *a));
       GE_RETURN_IF_ERROR(RunPlan(run, *piece, a));
       GE_RETURN_IF_ERROR(RunHost(run, *piece, a));
@@ -275,7 +275,7 @@ class FlowFunction {
                     fmt::format("value '{}' of {}[{}]: {}", value.name, DTypeName(port.dtype),
                                 fmt::join(port.dims, ","), status.message()));
     }
-    GE_RETURN_IF_ERROR(piece.plan->Run(a->in, a->out, run->cancel()));
+    GE_RETURN_IF_ERROR(piece.plan->Run(a->in, a->out));
     for (size_t i = 0; i < a->out.size(); ++i) {
       a->values[piece.cut.plan_out[i]] = std::move(a->out[i]);
       a->out[i] = FlowValue();
@@ -348,15 +348,13 @@ bool Flow::IsFull() {
   return bytes > max_bytes_;
 }
 
-Status Flow::Run(FunctionId fn, std::span<const FlowValue> args, std::vector<FlowValue>* results,
-                 const std::atomic<bool>* cancel) {
+Status Flow::Run(FunctionId fn, std::span<const FlowValue> args, std::vector<FlowValue>* results) {
   std::unique_ptr<FlowRun> run;
   {
     std::lock_guard<std::mutex> lock(mutex_);
     if (!idle_.empty()) run = std::move(idle_.back()), idle_.pop_back();
   }
   if (!run) run = std::make_unique<FlowRun>(this);
-  run->Start(cancel);
   if (hooks_.memory_limit) run->pool().SetLimit(hooks_.memory_limit(args));
   std::vector<const FlowValue*> in;
   for (const FlowValue& v : args) in.push_back(&v);

@@ -23,8 +23,7 @@ class FlowPlan {
  public:
   virtual ~FlowPlan() = default;
   // Results have their dims and memory.
-  virtual Status Run(std::span<const FlowValue* const> in, std::span<FlowValue> out,
-                     const std::atomic<bool>* cancel) = 0;
+  virtual Status Run(std::span<const FlowValue* const> in, std::span<FlowValue> out) = 0;
   // Memory that it holds now: arenas, packed weights.
   virtual uint64_t BytesHeld() const = 0;
   struct Port {
@@ -53,8 +52,7 @@ class Flow {
   Flow(const Graph& graph, FlowHooks hooks, uint64_t max_bytes);
   ~Flow();
   // `results` get a value for each result of the function.
-  Status Run(FunctionId fn, std::span<const FlowValue> args, std::vector<FlowValue>* results,
-             const std::atomic<bool>* cancel);
+  Status Run(FunctionId fn, std::span<const FlowValue> args, std::vector<FlowValue>* results);
   // Plans made so far, for reports.
   uint32_t plans() const { return plans_.load(std::memory_order_relaxed); }
   // Pieces that gave way to others.
@@ -90,20 +88,16 @@ class FlowRun {
  public:
   explicit FlowRun(Flow* flow);
   ~FlowRun();
-  void Start(const std::atomic<bool>* cancel) { cancel_ = cancel; }
   // Calls a function; `results` may be the storage of earlier results, which is used again.
   Status Call(FunctionId fn, std::span<const FlowValue* const> args,
               std::vector<FlowValue>* results);
   FlowPool& pool() { return pool_; }
   std::vector<std::unique_ptr<ControlScratch, DeleteScratch>>& scratch() { return scratch_; }
-  bool cancelled() const { return cancel_ && cancel_->load(std::memory_order_relaxed); }
-  const std::atomic<bool>* cancel() const { return cancel_; }
 
  private:
   friend class FlowFunction;
   std::unique_ptr<FlowActivation> Take(FunctionId fn);
   Flow& flow_;
-  const std::atomic<bool>* cancel_ = nullptr;
   FlowPool pool_;
   std::vector<std::unique_ptr<ControlScratch, DeleteScratch>> scratch_;  // that no loop uses now
   std::map<FunctionId, std::vector<std::unique_ptr<FlowActivation>>> idle_;

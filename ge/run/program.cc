@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "ge/base/interrupt.h"
 #include "ge/run/frame.h"
 
 namespace ge {
@@ -110,41 +111,41 @@ Result<std::unique_ptr<Frame>> Program::NewFrame() const {
   return frame;
 }
 
-Status Program::Run(Frame* f, const void* const* inputs, void* const* outputs,
-                    const std::atomic<bool>* cancel) const {
-  if (f->zones_ != nullptr) return RunGuarded(f, inputs, outputs, cancel);
+Status Program::Run(Frame* f, const void* const* inputs, void* const* outputs) const {
+  if (f->zones_ != nullptr) return RunGuarded(f, inputs, outputs);
   for (const Frame::Patch& p : f->patches_) {
     p.buf->ptr = p.output ? outputs[p.index] : const_cast<void*>(inputs[p.index]);
   }
   const bool timed = parts_.clock != nullptr && RunClock::Due(f->epoch_);
-  if (!timed) return Issue<Mode::kPlain>(f, cancel);
-  Status status = Issue<Mode::kTimed>(f, cancel);
+  if (!timed) return Issue<Mode::kPlain>(f);
+  Status status = Issue<Mode::kTimed>(f);
   if (status.ok()) parts_.clock->Take(f->stamps_, f->epoch_ == 1);
   return status;
 }
 
-Status Program::RunGuarded(Frame* f, const void* const* inputs, void* const* outputs,
-                           const std::atomic<bool>* cancel) const {
+Status Program::RunGuarded(Frame* f, const void* const* inputs, void* const* outputs) const {
   RedZones& zones = *f->zones_;
   zones.Begin(inputs);
   for (const Frame::Patch& p : f->patches_) {
     p.buf->ptr = p.output ? zones.output(p.index) : zones.input(p.index);
   }
-  Status status = Issue<Mode::kGuarded>(f, cancel);
+  Status status = Issue<Mode::kGuarded>(f);
   zones.End(status.ok() ? outputs : nullptr);
   return status;
 }
 
 template <Program::Mode kMode>
-Status Program::Issue(Frame* f, const std::atomic<bool>* cancel) const {
+Status Program::Issue(Frame* f) const {
+  const Interrupt* const interrupt = CurrentInterrupt();
+  const uint32_t* const stop = interrupt ? interrupt->word() : nullptr;
   ge_err err;
   err.h = GE_HDR(ge_err, GE_TAG_ERR);
   err.msg_len = 0, err.node = UINT32_MAX;
   ge_rc rc = GE_OK;
   const Frame::Record* failed = nullptr;
-  const Frame::Record* stopped = nullptr;  // by cancel: the first record that is not run
-  for (const Frame::Record& r : f->records_) {
-    if (cancel && cancel->load(std::memory_order_relaxed)) {
+  const Frame::Record* stopped = nullptr;  // by the interrupt: the first record that is not run
+  for (Frame::Record& r : f->records_) {
+    if (interrupt && interrupt->stopped()) {
       stopped = &r;
       break;
     }
@@ -153,6 +154,7 @@ Status Program::Issue(Frame* f, const std::atomic<bool>* cancel) const {
     const RunEngine& e = parts_.engines[r.engine];
     switch (r.op) {
       case PlanOp::kLaunch:
+        r.launch.stop = stop;
         rc = e.api.enqueue(r.exec, &r.launch, &err);
         break;
       case PlanOp::kCopy:
@@ -189,8 +191,9 @@ Status Program::Issue(Frame* f, const std::atomic<bool>* cancel) const {
     return {};
   }
   Drain(f, failed ? failed : stopped);
-  return failed ? Explain(failed, rc, err)
-                : Status(Code::kCancelled, "the run was cancelled; states are as they were");
+  // An engine that gave up because it was told to has not failed.
+  const bool told = interrupt && interrupt->stopped() && (stopped || rc == GE_CANCELLED);
+  return told ? interrupt->Check() : Explain(failed, rc, err);
 }
 
 // Lets everything in flight finish, so that no buffer is touched after the run has answered. The

@@ -4,7 +4,6 @@
 // nothing up.
 #pragma once
 
-#include <atomic>
 #include <functional>
 #include <memory>
 #include <string>
@@ -43,11 +42,11 @@ class Program {
   static Result<std::unique_ptr<Program>> Make(const Plan& plan, ProgramParts parts);
 
   Result<std::unique_ptr<Frame>> NewFrame() const;
-  // Runs once. `inputs` and `outputs` by position of the entry's signature. A set `cancel` stops
-  // the run between instructions: CANCELLED, after everything in flight has finished. After any
-  // failure the frame must not be used again.
-  Status Run(Frame* frame, const void* const* inputs, void* const* outputs,
-             const std::atomic<bool>* cancel) const;
+  // Runs once. `inputs` and `outputs` by position of the entry's signature. The Interrupt of
+  // this thread's call stops the run between instructions, and within one where its engine looks at
+  // ge_launch.stop; after everything in flight has finished. After any failure the frame must not
+  // be used again.
+  Status Run(Frame* frame, const void* const* inputs, void* const* outputs) const;
 
   const Plan& plan() const { return plan_; }
   const ProgramParts& parts() const { return parts_; }
@@ -55,12 +54,11 @@ class Program {
  private:
   Program(const Plan& plan, ProgramParts parts) : plan_(plan), parts_(std::move(parts)) {}
   enum class Mode { kPlain, kTimed, kGuarded };
-  Status RunGuarded(Frame* f, const void* const* inputs, void* const* outputs,
-                    const std::atomic<bool>* cancel) const;
+  Status RunGuarded(Frame* f, const void* const* inputs, void* const* outputs) const;
   // Issues the instructions, with a time stamp before each when kTimed, with a look at the red
   // zones after each when kGuarded. Ok when all were issued.
   template <Mode kMode>
-  Status Issue(Frame* f, const std::atomic<bool>* cancel) const;
+  Status Issue(Frame* f) const;
   void Drain(Frame* f, const void* from_record) const;
   Status Explain(const void* failed_record, ge_rc rc, const ge_err& err) const;
   const Plan& plan_;

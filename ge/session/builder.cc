@@ -1,13 +1,13 @@
 // From a bound graph to a Compiled: query, place, partition, compile, streams, memory, check.
 // A segment that fails to compile has its offers struck and the graph goes back to PLACE.
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <map>
 
 #include "ge/base/clock.h"
 #include "ge/base/file_mapping.h"
+#include "ge/base/interrupt.h"
 #include "ge/engine/abi_layouts.h"
 #include "ge/engine/correct.h"
 #include "ge/partition/partition.h"
@@ -229,6 +229,7 @@ class Builder {
     out.out = g->out.data(), out.n_out = static_cast<uint32_t>(g->out.size());
     out.in_layout = g->in_layout.data(), out.out_layout = g->out_layout.data();
     out.layout = layouts_.data(), out.n_layout = layouts_.size();
+    out.stop = CurrentInterrupt() ? CurrentInterrupt()->word() : nullptr;
   }
 
   // Copies the constants whose alignment an engine asks for and the file does not give.
@@ -317,6 +318,7 @@ class Builder {
     std::vector<ge_compiled> results;
     ge_err err = EmptyError();
     ge_rc rc = CallCompile(e, mine, &results, &err);
+    const Status stopped = CheckInterrupt();
     for (size_t i = 0; i < mine.size(); ++i) {
       ge_compiled& r = results[i];
       if (r.exec) c_->execs_.push_back({e, r.exec});
@@ -333,6 +335,7 @@ class Builder {
         status = TakeCompiled(mine[i], r);
         execs_[mine[i]] = r.exec;
       }
+      if (!stopped.ok()) status = {};  // What it could not do says nothing of its offer.
       if (!status.ok()) {
         const PlanSegment& seg = c_->plan.functions[0].segments[mine[i]];
         if (seg.offers.empty()) return status;  // A conversion: nothing to place again.
@@ -341,7 +344,7 @@ class Builder {
         *again = true;
       }
     }
-    return {};
+    return stopped;
   }
 
   // PLUGIN_ERROR about what an engine answered to compile.

@@ -167,8 +167,9 @@ Result<SessionOptions> ReadOptions(const ge_session_options* given) {
     if (!name.empty()) options.skip_passes.emplace(name);
     rest.remove_prefix(std::min(rest.size(), name.size() + 1));
   }
-  options.build.memory_limit_bytes = o.memory_limit_bytes;
   if (o.plan_cache_bytes) options.plan_cache_bytes = o.plan_cache_bytes;
+  options.time_limit_ms = o.time_limit_ms;
+  options.build.memory_limit_bytes = o.memory_limit_bytes;
   if (o.max_streams_per_device)
     options.build.streams.max_streams_per_device = o.max_streams_per_device;
   return options;
@@ -240,6 +241,21 @@ void ge_session_destroy(ge_session* session) {
     session->changed.wait(lock, [session] { return session->running == 0; });
   }
   delete session;
+}
+
+// No Guard: it may run in a signal handler, and nothing of it throws.
+ge_status ge_session_cancel(ge_session* session) {
+  if (!session || !session->session) return GE_STATUS_INVALID_ARGUMENT;
+  session->session->calls().CancelAll();
+  return GE_STATUS_OK;
+}
+
+ge_status ge_session_set_time_limit(ge_session* session, uint64_t milliseconds) {
+  return Guard(nullptr, [&]() -> Status {
+    GE_ASSIGN_OR_RETURN(ge::Session * s, Get(session));
+    s->calls().SetTimeLimit(milliseconds);
+    return {};
+  });
 }
 
 ge_status ge_session_load_file(ge_session* session, const char* path, uint32_t format,

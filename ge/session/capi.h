@@ -1,7 +1,6 @@
 // What the files of the C API share: handles and error filling. Not for anybody else.
 #pragma once
 
-#include <atomic>
 #include <condition_variable>
 #include <exception>
 #include <mutex>
@@ -23,7 +22,7 @@ struct ge_run {
   std::thread thread;
   std::mutex mutex;
   std::condition_variable changed;
-  std::atomic<bool> cancel{false};
+  std::unique_ptr<ge::Calls::Call> call;  // until it has run
   bool finished = false;
   bool destroyed_in_done = false;  // of the run's own thread alone
   ge::Status status;

@@ -112,11 +112,11 @@ thread_local std::vector<TensorView> input_views, output_views;
 thread_local ge_run* run_in_done = nullptr;
 
 Status RunNow(Session* s, std::string_view entry, const std::vector<TensorView>& inputs,
-              ge_tensor* outputs, uint32_t n, const std::atomic<bool>* cancel) {
+              ge_tensor* outputs, uint32_t n) {
   std::vector<TensorView>& views = output_views;
   views.resize(n);
   for (uint32_t i = 0; i < n; ++i) ReadOutput(*TensorAt(outputs, i), &views[i]);
-  GE_RETURN_IF_ERROR(s->Run(entry, inputs, views, cancel));
+  GE_RETURN_IF_ERROR(s->Run(entry, inputs, views));
   Status status;
   for (uint32_t i = 0; i < n; ++i) {
     WriteOutput(views[i], TensorAt(outputs, i));
@@ -140,6 +140,10 @@ void RunOnThread(ge_session* session, ge_run* run, const std::function<Status()>
   { std::lock_guard<std::mutex> lock(run->mutex); }
   Status result(Code::kInternal, "the run ended unexpectedly");
   const ge_status code = Guard(nullptr, [&] { return result = compute(); });
+  {
+    std::lock_guard<std::mutex> lock(run->mutex);
+    run->call.reset();  // there is nothing left to cancel
+  }
   {
     // From here on the run does not need its session, which `done` may destroy.
     std::lock_guard<std::mutex> lock(session->mutex);
@@ -193,7 +197,7 @@ ge_status ge_session_run(ge_session* session, const char* entry, const ge_tensor
     std::vector<TensorView>& views = input_views;
     GE_RETURN_IF_ERROR(ReadTensors("inputs", inputs, n_inputs, true, &views));
     GE_RETURN_IF_ERROR(CheckOutputs(outputs, n_outputs));
-    return RunNow(session->session.get(), entry ? entry : "", views, outputs, n_outputs, nullptr);
+    return RunNow(session->session.get(), entry ? entry : "", views, outputs, n_outputs);
   });
 }
 
@@ -212,8 +216,10 @@ ge_status ge_session_run_async(ge_session* session, const char* entry, const ge_
     ge_run* r = run.get();
     std::string name = entry ? entry : "";
     ge::Session* s = session->session.get();
+    r->call = std::make_unique<ge::Calls::Call>(&s->calls());  // from now on it can be cancelled
     std::function<Status()> compute = [=, views = std::move(views)] {
-      return RunNow(s, name, views, outputs, n_outputs, &r->cancel);
+      const ge::CallScope call(&s->calls(), r->call.get());
+      return RunNow(s, name, views, outputs, n_outputs);
     };
     {
       std::lock_guard<std::mutex> lock(session->mutex);
@@ -257,7 +263,8 @@ ge_status ge_run_wait(ge_run* run, uint64_t timeout_ns, ge_error* error) {
 ge_status ge_run_cancel(ge_run* run) {
   return Guard(nullptr, [&]() -> Status {
     if (!run) return Null("run");
-    run->cancel.store(true, std::memory_order_relaxed);
+    std::lock_guard<std::mutex> lock(run->mutex);
+    if (run->call) run->call->interrupt().Cancel();
     return {};
   });
 }

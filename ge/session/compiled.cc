@@ -57,7 +57,8 @@ uint64_t Compiled::BytesHeld() const {
   uint64_t arena = 0;
   for (int64_t b : check.arena_bytes) arena += static_cast<uint64_t>(b);
   std::lock_guard<std::mutex> lock(mutex_);
-  return arena * (frames_made_ ? frames_made_ : 1) + packed_bytes + copied_constant_bytes;
+  return arena * (frames_made_ ? frames_made_ : 1) + packed_bytes + copied_constant_bytes +
+         folded_bytes;
 }
 
 }  // namespace ge

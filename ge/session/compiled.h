@@ -53,7 +53,7 @@ class Compiled {
   // A frame that nobody uses, or a new one.
   Result<std::unique_ptr<Frame>> TakeFrame();
   void GiveFrame(std::unique_ptr<Frame> frame);
-  // Arenas of the frames made so far, packed weights and copies.
+  // Arenas of the frames made so far, packed weights, folded constants and copies.
   uint64_t BytesHeld() const;
 
   Graph graph;  // bound; its consts share the model's payloads
@@ -73,6 +73,7 @@ class Compiled {
   Plan plan;
   CheckReport check;
   uint64_t copied_constant_bytes = 0, packed_bytes = 0;
+  uint64_t folded_bytes = 0;  // of constants that were made for this plan
   uint32_t struck_offers = 0;
   double compile_ms = 0;
   MeasureReport measured;                      // with PriceMode::kMeasure

@@ -77,7 +77,7 @@ class OneNodeEvaluator : public Evaluator {
       results.push_back(std::move(c));
     }
     GE_ASSIGN_OR_RETURN(auto frame, compiled->TakeFrame());
-    GE_RETURN_IF_ERROR(compiled->program().Run(frame.get(), in.data(), out.data(), nullptr));
+    GE_RETURN_IF_ERROR(compiled->program().Run(frame.get(), in.data(), out.data()));
     return results;
   }
 

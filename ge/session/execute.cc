@@ -64,14 +64,15 @@ Status Session::CheckBuffers(const Compiled& c, std::span<const TensorView> inpu
 }
 
 Status Session::Run(std::string_view entry_name, std::span<const TensorView> inputs,
-                    std::span<TensorView> outputs, const std::atomic<bool>* cancel) {
+                    std::span<TensorView> outputs) {
+  const CallScope call(&calls_);
   const FloatModeScope mode(options_.denormals);
   const Entry* flow = FlowEntry(entry_name);
-  if (flow != nullptr) return RunFlow(*flow, inputs, outputs, cancel);
+  if (flow != nullptr) return RunFlow(*flow, inputs, outputs);
   auto compiled = Compile(entry_name, inputs);
   if (!compiled.ok()) {
     flow = FlowEntry(entry_name);  // as it turned out
-    return flow != nullptr ? RunFlow(*flow, inputs, outputs, cancel) : compiled.status();
+    return flow != nullptr ? RunFlow(*flow, inputs, outputs) : compiled.status();
   }
   const std::shared_ptr<Compiled>& c = *compiled;
   GE_RETURN_IF_ERROR(CheckBuffers(*c, inputs, outputs));
@@ -82,7 +83,7 @@ Status Session::Run(std::string_view entry_name, std::span<const TensorView> inp
     outputs[i].dims = port.dims;
     GE_RETURN_IF_ERROR(memory.Reserve("output", port.name, port.bytes, &outputs[i]));
   }
-  GE_RETURN_IF_ERROR(Execute(c.get(), inputs, outputs, cancel));
+  GE_RETURN_IF_ERROR(Execute(c.get(), inputs, outputs));
   if (options_.build.prices.replan) ReplanIfSurprised(entry_name, inputs, c);
   memory.Commit();
   return {};
@@ -90,6 +91,7 @@ Status Session::Run(std::string_view entry_name, std::span<const TensorView> inp
 
 Status Session::RunApart(Compiled* c, std::span<const TensorView> inputs,
                          std::span<TensorView> outputs) {
+  const CallScope call(&calls_);
   const FloatModeScope mode(options_.denormals);
   if (inputs.size() != c->inputs.size()) {
     return Status(Code::kInvalidArgument, fmt::format("the plan takes {} inputs, {} were given",
@@ -102,11 +104,11 @@ Status Session::RunApart(Compiled* c, std::span<const TensorView> inputs,
                   fmt::format("output '{}' has no data; give a buffer of {} bytes",
                               c->outputs[i].name, c->outputs[i].bytes));
   }
-  return Execute(c, inputs, outputs, nullptr);
+  return Execute(c, inputs, outputs);
 }
 
 Status Session::Execute(Compiled* c, std::span<const TensorView> inputs,
-                        std::span<TensorView> outputs, const std::atomic<bool>* cancel) {
+                        std::span<TensorView> outputs) {
   std::vector<const void*>& in = scratch.in;
   std::vector<void*>& out = scratch.out;
   in.clear(), out.clear();
@@ -116,18 +118,16 @@ Status Session::Execute(Compiled* c, std::span<const TensorView> inputs,
   std::shared_lock<std::shared_mutex> reading(states_mutex_, std::defer_lock);
   std::unique_lock<std::shared_mutex> writing(states_mutex_, std::defer_lock);
   if (!c->states_out.empty()) {
-    writing.lock();
+    GE_RETURN_IF_ERROR(LockOrStop(&writing));
   } else if (!c->states_in.empty()) {
-    reading.lock();
+    GE_RETURN_IF_ERROR(LockOrStop(&reading));
   }
   for (StateId s : c->states_in) in.push_back(states_[s].now.get());
   for (StateId s : c->states_out) out.push_back(states_[s].next.get());
   GE_ASSIGN_OR_RETURN(std::unique_ptr<Frame> frame, c->TakeFrame());
-  GE_RETURN_IF_ERROR(c->program().Run(frame.get(), in.data(), out.data(), cancel));
+  GE_RETURN_IF_ERROR(c->program().Run(frame.get(), in.data(), out.data()));
   c->GiveFrame(std::move(frame));
-  if (cancel && cancel->load(std::memory_order_relaxed)) {
-    return Status(Code::kCancelled, "the run was cancelled; states are as they were");
-  }
+  GE_RETURN_IF_ERROR(CheckInterrupt());  // what it wrote is not taken over
   for (StateId s : c->states_out) std::swap(states_[s].now, states_[s].next);
   return {};
 }

@@ -6,6 +6,7 @@
 
 #include "ge/flow/flow.h"
 #include "ge/infer/infer.h"
+#include "ge/session/folding.h"
 #include "ge/session/memory_limit.h"
 #include "ge/session/output_memory.h"
 #include "ge/session/session.h"
@@ -16,15 +17,13 @@ namespace {
 // A piece of a flow, as the session runs it.
 class SessionPlan final : public FlowPlan {
  public:
-  using Run_ = std::function<Status(Compiled*, std::span<const TensorView>, std::span<TensorView>,
-                                    const std::atomic<bool>*)>;
+  using Run_ = std::function<Status(Compiled*, std::span<const TensorView>, std::span<TensorView>)>;
   SessionPlan(std::shared_ptr<Compiled> compiled, Run_ run)
       : compiled_(std::move(compiled)), run_(std::move(run)) {
     for (const Compiled::Port& p : compiled_->outputs) results.push_back({p.dtype, p.dims});
   }
 
-  Status Run(std::span<const FlowValue* const> in, std::span<FlowValue> out,
-             const std::atomic<bool>* cancel) override {
+  Status Run(std::span<const FlowValue* const> in, std::span<FlowValue> out) override {
     // Kept by each thread: a known piece then allocates nothing.
     thread_local std::vector<TensorView> inputs, outputs;
     inputs.resize(in.size()), outputs.resize(out.size());
@@ -34,7 +33,7 @@ class SessionPlan final : public FlowPlan {
     for (size_t i = 0; i < out.size(); ++i) {
       outputs[i].data = const_cast<std::byte*>(out[i].data), outputs[i].bytes = out[i].bytes;
     }
-    return run_(compiled_.get(), inputs, outputs, cancel);
+    return run_(compiled_.get(), inputs, outputs);
   }
 
   uint64_t BytesHeld() const override { return compiled_->BytesHeld(); }
@@ -118,20 +117,25 @@ Flow& Session::FlowOf() {
   FlowHooks hooks;
   hooks.infer = [](Graph* g) { return Infer(g); };
   hooks.plan = [this](Graph graph, FunctionId fn) -> Result<std::shared_ptr<FlowPlan>> {
-    std::lock_guard<std::mutex> one(compile_mutex_);
+    std::unique_lock<std::mutex> one(compile_mutex_, std::defer_lock);
+    GE_RETURN_IF_ERROR(LockOrStop(&one));
     std::vector<StageTime> times;
+    const FoldBudget& folding = *FoldingScope::budget();
+    const double folded = folding.spent_bytes();
     GE_RETURN_IF_ERROR(RunPasses(&graph, &times));
     // A piece's inputs are the run's own values: what it may take goes by what the caller gave.
     BuildOptions given = options_.build;
     given.given_bytes = std::max(given.given_bytes, flow_given_bytes_.load());
     GE_ASSIGN_OR_RETURN(auto c, CompileBound(std::move(graph), fn, given));
+    c->folded_bytes = static_cast<uint64_t>(folding.spent_bytes() - folded);
     {
       std::lock_guard<std::mutex> lock(flow_mutex_);
       std::erase_if(pieces_, [](const auto& p) { return p.expired(); });
       pieces_.push_back(c);
     }
-    auto run = [this](Compiled* plan, std::span<const TensorView> in, std::span<TensorView> out,
-                      const std::atomic<bool>* cancel) { return Execute(plan, in, out, cancel); };
+    auto run = [this](Compiled* plan, std::span<const TensorView> in, std::span<TensorView> out) {
+      return Execute(plan, in, out);
+    };
     return std::shared_ptr<FlowPlan>(std::make_shared<SessionPlan>(std::move(c), run));
   };
   hooks.memory_limit = [this](std::span<const FlowValue> args) {
@@ -178,7 +182,8 @@ Status Session::CheckFlowShapes(const Entry& entry, std::span<const TensorView> 
 }
 
 Status Session::RunValues(std::string_view entry_name, std::span<const FlowValue> inputs,
-                          std::vector<FlowValue>* outputs, const std::atomic<bool>* cancel) {
+                          std::vector<FlowValue>* outputs) {
+  const CallScope call(&calls_);
   const FloatModeScope mode(options_.denormals);
   GE_ASSIGN_OR_RETURN(const Entry* entry, FindEntry(entry_name));
   const Function& f = graph_.fn(entry->fn);
@@ -187,11 +192,12 @@ Status Session::RunValues(std::string_view entry_name, std::span<const FlowValue
     return Status(Code::kInvalidArgument, fmt::format("entry '{}' takes {} inputs, {} were given",
                                                       entry->name, f.params.size(), inputs.size()));
   }
-  return FlowOf().Run(entry->fn, inputs, outputs, cancel);
+  const FoldingScope folding(weight_bytes_);
+  return FlowOf().Run(entry->fn, inputs, outputs);
 }
 
 Status Session::RunFlow(const Entry& entry, std::span<const TensorView> inputs,
-                        std::span<TensorView> outputs, const std::atomic<bool>* cancel) {
+                        std::span<TensorView> outputs) {
   const Function& f = graph_.fn(entry.fn);
   if (HasEffects(f)) return RefuseEffects(entry);
   GE_RETURN_IF_ERROR(CheckInputs(entry, inputs));
@@ -202,9 +208,10 @@ Status Session::RunFlow(const Entry& entry, std::span<const TensorView> inputs,
                   fmt::format("entry '{}' has {} outputs, {} were given", entry.name,
                               f.results.size(), outputs.size()));
   }
+  const FoldingScope folding(weight_bytes_);
   std::vector<FlowValue> args, results;
   for (const TensorView& t : inputs) args.push_back(ValueOf(t));
-  GE_RETURN_IF_ERROR(FlowOf().Run(entry.fn, args, &results, cancel));
+  GE_RETURN_IF_ERROR(FlowOf().Run(entry.fn, args, &results));
   return GiveOut(f, results, inputs, outputs);
 }
 

@@ -39,6 +39,7 @@ Status Session::LoadFile(const std::string& path, Format format) {
     return Status(Code::kFailedPrecondition,
                   "this session has a model already; create another session for another model");
   }
+  const CallScope call(&calls_);
   double start = NowMs();
   if (format == Format::kAuto) format = FormatOfName(path);
   Graph graph;
@@ -74,6 +75,7 @@ Status Session::LoadBytes(std::string bytes, Format format) {
     return Status(Code::kFailedPrecondition,
                   "this session has a model already; create another session for another model");
   }
+  const CallScope call(&calls_);
   double start = NowMs();
   auto owner = std::make_shared<std::string>(std::move(bytes));
   std::span<const std::byte> view(reinterpret_cast<const std::byte*>(owner->data()), owner->size());

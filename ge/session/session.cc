@@ -10,6 +10,7 @@
 #include "ge/base/file_mapping.h"
 #include "ge/flow/flow.h"
 #include "ge/infer/infer.h"
+#include "ge/session/folding.h"
 #include "ge/session/memory_limit.h"
 #include "ge/verify/verify.h"
 
@@ -72,6 +73,7 @@ Result<std::unique_ptr<Session>> Session::Create(SessionOptions options) {
   std::unique_ptr<Session> s(new Session(std::move(options)));
   const char* guarded = secure_getenv("GE_RED_ZONES");
   if (guarded != nullptr && std::string_view(guarded) == "1") s->options_.build.red_zones = true;
+  s->calls_.SetTimeLimit(s->options_.time_limit_ms);
   GE_RETURN_IF_ERROR(FixProcessFacts(s->options_.process));
   GE_RETURN_IF_ERROR(s->LoadEngines());
   // Folding multiplies weights before they meet their operands.
@@ -135,6 +137,7 @@ Status Session::LoadGraph(Graph graph) {
     return Status(Code::kFailedPrecondition,
                   "this session has a model already; create another session for another model");
   }
+  const CallScope call(&calls_);
   double start = NowMs();
   struct Undo {  // however it ends
     Session* session;
@@ -170,6 +173,7 @@ Status Session::Prepare() {
       StageId::kInfer, [this] { return Infer(&graph_); }, verify));
   times_ = runner.times();
   const FloatModeScope mode(options_.denormals);  // constants that are folded
+  const FoldingScope folding(weight_bytes_);
   GE_RETURN_IF_ERROR(RunPasses(&graph_, &times_));
   SpillConstants(&graph_, loaded_graph_);
   GE_RETURN_IF_ERROR(ExpandSplats(&graph_, MemoryLimitOf(options_.build)));
@@ -212,6 +216,9 @@ Status Session::RunPassesWith(Runner::Options options,
   Runner runner(std::move(options));
   PassContext context;
   context.evaluator = evaluator_.get();
+  FoldBudget own(weight_bytes_);  // where nobody opened a scope: a dump
+  context.budget = FoldingScope::budget() ? FoldingScope::budget() : &own;
+  context.note = [](std::string_view text) { LogLine(2, text); };
   context.done_reading = [](const void* data, uint64_t bytes) { DropMappedPages(data, bytes); };
   Status status = runner.RunPasses(
       graph, passes, context, [](const Graph& g) { return Verify(g); },
@@ -308,6 +315,7 @@ Result<std::shared_ptr<Compiled>> Session::CompileNew(const Entry& entry,
                                                       std::span<const TensorView> inputs,
                                                       const BuildOptions& build) {
   double start = NowMs();
+  const FoldingScope folding(weight_bytes_);
   std::vector<StageTime> times;
   GE_ASSIGN_OR_RETURN(Graph bound, BindAndFold(entry, inputs, &times));
   if (NeedsFlow(bound.fn(entry.fn))) {
@@ -320,6 +328,7 @@ Result<std::shared_ptr<Compiled>> Session::CompileNew(const Entry& entry,
   GE_ASSIGN_OR_RETURN(auto c, CompileBound(std::move(bound), entry.fn, given));
   if (!c) return c;  // The incumbent stays.
   c->plan.entry = entry.name;
+  c->folded_bytes = static_cast<uint64_t>(FoldingScope::budget()->spent_bytes());
   c->compile_ms = NowMs() - start;
   times.insert(times.end(), c->times.begin(), c->times.end());
   c->times = std::move(times);
@@ -328,6 +337,7 @@ Result<std::shared_ptr<Compiled>> Session::CompileNew(const Entry& entry,
 
 Result<std::shared_ptr<Compiled>> Session::CompileBound(Graph bound, FunctionId fn,
                                                         const BuildOptions& build) {
+  SinkSources(&bound.fn(fn));
   const Function& f = bound.fn(fn);
   std::vector<Compiled::Port> ports_in = PortsOf(f, f.params), ports_out = PortsOf(f, f.results);
   std::vector<StateId> in, out;
@@ -347,8 +357,10 @@ Result<std::shared_ptr<Compiled>> Session::Compile(std::string_view entry_name,
   uint64_t hash = SignatureHash(entry, inputs);
   if (auto known = LookUp(entry, hash, inputs)) return known;
   GE_RETURN_IF_ERROR(CheckInputs(*entry, inputs));
+  const CallScope call(&calls_);
   const FloatModeScope mode(options_.denormals);
-  std::lock_guard<std::mutex> one(compile_mutex_);
+  std::unique_lock<std::mutex> one(compile_mutex_, std::defer_lock);
+  GE_RETURN_IF_ERROR(LockOrStop(&one));
   // Another thread may have made it meanwhile.
   if (auto known = LookUp(entry, hash, inputs)) return known;
   GE_ASSIGN_OR_RETURN(auto made, CompileNew(*entry, inputs, options_.build));
@@ -380,8 +392,10 @@ Result<std::shared_ptr<Compiled>> Session::CompileApart(std::string_view entry_n
     return Status(Code::kFailedPrecondition, "the session has no model; load one first");
   GE_ASSIGN_OR_RETURN(const Entry* entry, FindEntry(entry_name));
   GE_RETURN_IF_ERROR(CheckInputs(*entry, inputs));
+  const CallScope call(&calls_);
   const FloatModeScope mode(options_.denormals);
-  std::lock_guard<std::mutex> one(compile_mutex_);
+  std::unique_lock<std::mutex> one(compile_mutex_, std::defer_lock);
+  GE_RETURN_IF_ERROR(LockOrStop(&one));
   BuildOptions folding = build;  // the caller's options cannot know the session's passes
   folding.fold_parts = options_.build.fold_parts;
   return CompileNew(*entry, inputs, folding);

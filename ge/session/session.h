@@ -20,6 +20,7 @@
 #include "ge/base/float_mode.h"
 #include "ge/base/status.h"
 #include "ge/engine/host_load.h"
+#include "ge/session/calls.h"
 #include "ge/session/compiled.h"
 
 namespace ge {
@@ -42,6 +43,7 @@ struct SessionOptions {
   Numerics numerics = Numerics::kFast;
   ProcessFacts process;
   uint64_t plan_cache_bytes = uint64_t{1} << 30;
+  uint64_t time_limit_ms = 0;  // of each load, compile and run; 0 = none
   std::set<std::string> skip_passes;
   BuildOptions build;
 };
@@ -68,6 +70,9 @@ class Session {
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
 
+  // Each of the calls below that may take long is a call of these: it can be cancelled and has
+  // their time limit. Calls that begin within one belong to it.
+  Calls& calls() { return calls_; }
   Status LoadFile(const std::string& path, Format format = Format::kAuto);
   Status LoadBytes(std::string bytes, Format format = Format::kAuto);
   Status LoadGraph(Graph graph);
@@ -100,11 +105,11 @@ class Session {
   // outputs[i].data null: allocated with AllocateAligned and owned by the caller from then on; see
   // TensorView::owned. Fills dtype, dims and bytes of every output.
   Status Run(std::string_view entry, std::span<const TensorView> inputs,
-             std::span<TensorView> outputs, const std::atomic<bool>* cancel = nullptr);
+             std::span<TensorView> outputs);
 
   // Any values, sequences and strings too, planned piece by piece.
   Status RunValues(std::string_view entry, std::span<const FlowValue> inputs,
-                   std::vector<FlowValue>* outputs, const std::atomic<bool>* cancel = nullptr);
+                   std::vector<FlowValue>* outputs);
 
   // States by Graph::states index, from 1.
   Status GetState(StateId id, TensorView* out);
@@ -186,11 +191,11 @@ class Session {
   Status CheckFlowBuffers(const Entry& entry, std::span<const TensorView> inputs) const;
   Status CheckFlowShapes(const Entry& entry, std::span<const TensorView> inputs);
   Status RunFlow(const Entry& entry, std::span<const TensorView> inputs,
-                 std::span<TensorView> outputs, const std::atomic<bool>* cancel);
-  Status Execute(Compiled* c, std::span<const TensorView> inputs, std::span<TensorView> outputs,
-                 const std::atomic<bool>* cancel);
+                 std::span<TensorView> outputs);
+  Status Execute(Compiled* c, std::span<const TensorView> inputs, std::span<TensorView> outputs);
 
   SessionOptions options_;
+  Calls calls_;
   std::vector<std::unique_ptr<Engine>> engines_;
   Graph loaded_graph_;  // as loaded, for dumps; shares payloads with graph_
   Graph graph_;
@@ -231,6 +236,8 @@ std::unique_ptr<Evaluator> MakeEvaluator(const std::vector<std::unique_ptr<Engin
 // Maps the payloads that the graph keeps in files beneath `folder`; without a folder they are
 // refused by name. A stated digest is checked.
 Status OpenExternals(Graph* graph, const std::string& folder);
+// Moves large values of constants alone before their first reader; see sink_sources.cc.
+void SinkSources(Function* f);
 // Replaces ge.Read and ge.Assign of an entry's function by parameters and results.
 Status LiftStates(Graph* graph, FunctionId fn, std::vector<StateId>* in, std::vector<StateId>* out);
 

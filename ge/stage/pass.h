@@ -3,7 +3,9 @@
 #pragma once
 
 #include <memory>
+#include <set>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "ge/base/status.h"
@@ -21,9 +23,49 @@ class Evaluator {
                                               const std::vector<const Const*>& inputs) = 0;
 };
 
+// What may be spent on constants that passes make anew: one budget for one load, one bind, or all
+// the pieces that one run has to plan. So a small model cannot ask for any memory or time before it
+// runs; what is beyond the budget is computed by each run, which can be cancelled. One thread.
+class FoldBudget {
+ public:
+  // A model of 5 KB may then ask for 256 MiB and a few seconds. Of the models of
+  // tools/bench/models.json none makes more than its own bytes, or works more than 20 times for
+  // each of them (bert_base_int8); FoldBudget's tests and docs/decisions/0015-bounds.md say more.
+  static constexpr int64_t kBytes = 256 << 20, kBytesPerModelByte = 8;
+  // A flop, or a byte read or written, counts one; an evaluation as much as it takes to set up.
+  static constexpr double kWork = 4e9, kWorkPerModelByte = 256, kWorkOfOne = 2e5;
+
+  explicit FoldBudget(uint64_t model_bytes)
+      : bytes_(static_cast<double>(kBytes) +
+               static_cast<double>(kBytesPerModelByte) * static_cast<double>(model_bytes)),
+        work_(kWork + kWorkPerModelByte * static_cast<double>(model_bytes)) {}
+  FoldBudget(int64_t bytes, double work) : bytes_(static_cast<double>(bytes)), work_(work) {}
+
+  // Both or neither; false when there is not enough left.
+  bool Take(int64_t bytes, double work) {
+    const auto b = static_cast<double>(bytes);
+    if (spent_bytes_ + b > bytes_ || spent_work_ + work > work_) return false;
+    spent_bytes_ += b, spent_work_ += work;
+    return true;
+  }
+  double bytes() const { return bytes_; }
+  double work() const { return work_; }
+  double spent_bytes() const { return spent_bytes_; }
+  double spent_work() const { return spent_work_; }
+  // True the first time for a node: what is left alone is said once, not in each round.
+  bool IsNews(FunctionId fn, NodeId node) { return said_.insert({fn, node}).second; }
+
+ private:
+  double bytes_, work_, spent_bytes_ = 0, spent_work_ = 0;
+  std::set<std::pair<FunctionId, NodeId>> said_;
+};
+
 struct PassContext {
   Evaluator* evaluator = nullptr;       // null: nothing can be folded by running it
   int64_t fold_limit_bytes = 64 << 20;  // a folded result may not be larger
+  FoldBudget* budget = nullptr;         // null: without limit, in tests alone
+  // Where it is said what a budget has left alone; null: nowhere.
+  void (*note)(std::string_view text) = nullptr;
   // Called when a pass has read a mapped constant for the last time, so that its pages can leave
   // memory; null: they stay.
   void (*done_reading)(const void* data, uint64_t bytes) = nullptr;

@@ -3,6 +3,8 @@
 #include <chrono>
 #include <optional>
 
+#include "ge/base/interrupt.h"
+
 namespace ge {
 namespace {
 
@@ -47,19 +49,12 @@ Status CheckSkipped(const std::set<std::string>& skip,
   return {};
 }
 
-Status Interrupted(const std::atomic<bool>* flag) {
-  if (flag && flag->load(std::memory_order_relaxed)) {
-    return Status(Code::kCancelled, "cancelled by the caller");
-  }
-  return {};
-}
-
 }  // namespace
 
 Status Runner::RunStage(StageId id, const std::function<Status()>& body,
                         const std::function<Status()>& verify) {
   const std::string name = StageName(id);
-  GE_RETURN_IF_ERROR(Interrupted(options_.interrupt).AtStage(name));
+  GE_RETURN_IF_ERROR(CheckInterrupt().AtStage(name));
   const Stopwatch watch;
   Status status = body();
   AddTime(&times_, name, watch.ms(), 0);
@@ -122,7 +117,7 @@ Status Runner::RunPasses(Graph* graph, const std::vector<std::unique_ptr<Pass>>&
     for (const auto& pass : passes) {
       const std::string name(pass->name());
       if (options_.skip.count(name)) continue;
-      GE_RETURN_IF_ERROR(Interrupted(options_.interrupt).AtStage(stage));
+      GE_RETURN_IF_ERROR(CheckInterrupt().AtStage(stage));
       if (!before) before = *graph;
       int edits = 0;
       Status status = RunPass(graph, *pass, context, verify, reinfer, &edits);

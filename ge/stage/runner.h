@@ -1,8 +1,8 @@
-// Runner: the single funnel through which every stage and pass runs: interrupt, skip by name,
-// time, run, dump, verify. It owns no graph and no plan. One Runner is used by one thread.
+// Runner: the single funnel through which every stage and pass runs: interrupt (of this
+// thread's call), skip by name, time, run, dump, verify. It owns no graph and no plan. One Runner
+// is used by one thread.
 #pragma once
 
-#include <atomic>
 #include <functional>
 #include <set>
 #include <string>
@@ -35,7 +35,6 @@ class Runner {
  public:
   struct Options {
     std::set<std::string> skip;  // pass names that are not run
-    const std::atomic<bool>* interrupt = nullptr;
     // Called after each stage or pass with its name; used by --to and by dump folders.
     std::function<void(const std::string& name)> after;
   };

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "ge/base/interrupt.h"
+
 namespace ge {
 namespace {
 
@@ -134,10 +136,10 @@ TEST(Runner, RollsBackAnIllegalGraph) {
 
 TEST(Runner, CanBeInterrupted) {
   Graph g = OneNode();
-  const std::atomic<bool> stop{true};
-  Runner::Options options;
-  options.interrupt = &stop;
-  Runner r(options);
+  Interrupt stop;
+  stop.Cancel();
+  const InterruptScope scope(&stop);
+  Runner r({});
   EXPECT_EQ(r.RunPasses(&g, One(std::make_unique<Grow>(1)), {}, {}, {}).code(), Code::kCancelled);
   EXPECT_EQ(r.RunStage(StageId::kLoad, [] { return Status(); }, {}).code(), Code::kCancelled);
 }

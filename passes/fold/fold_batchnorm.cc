@@ -141,6 +141,9 @@ void TryFold(Transaction& t, FunctionId fn, const Node& norm, const PassContext&
   m.conv = t.Producer(fn, x);
   if (!m.conv || t.IsResult(fn, x) || t.Readers(fn, x).size() != 1) return;
   if (!ReadNorm(g, f, norm, &m) || !ReadConv(g, f, *m.conv, &m)) return;
+  // Weights that many convolutions share are made anew for each.
+  const int64_t bytes = ByteCount(m.weight->type).value_or(0);
+  if (context.budget && !context.budget->Take(bytes, 2.0 * static_cast<double>(bytes))) return;
   std::optional<Const> weight = ScaledWeights(m);
   if (!weight) return;
   if (context.done_reading && m.weight->mapped) {

@@ -1,6 +1,9 @@
 #include "passes/fold/fold_constants.h"
 
+#include <fmt/format.h>
+
 #include "ge/base/checked.h"
+#include "ge/base/interrupt.h"
 #include "ge/ops/op.h"
 #include "passes/purity.h"
 
@@ -69,6 +72,17 @@ std::optional<int64_t> OutputBytes(const Function& f, const Node& n) {
   return total;
 }
 
+// What running the node once costs: its operator's flops, and bytes read and written.
+double EffortOf(const Function& f, const Node& n) {
+  std::vector<Type> in, out;
+  for (ValueId v : n.inputs) in.push_back(v ? f.value(v).type : Type());
+  for (ValueId v : n.outputs) out.push_back(v ? f.value(v).type : Type());
+  const OpDef* op = FindOp(n.domain, n.op);
+  if (!op) return FoldBudget::kWorkOfOne;  // a user's function: its parts are nodes of their own
+  const Work work = WorkOf(*op, n, in, out);
+  return FoldBudget::kWorkOfOne + work.flops + work.bytes;
+}
+
 struct Inputs {
   std::vector<const Const*> consts;  // by slot, null = absent
   int64_t bytes = 0;
@@ -105,6 +119,7 @@ class Folder {
     for (size_t i = 0; i < count; ++i) {
       const Node& n = F().nodes[i];
       if (!n.id || !IsPure(n)) continue;
+      GE_RETURN_IF_ERROR(CheckInterrupt());
       GE_RETURN_IF_ERROR(Fold(n).AtNode(NodeLabel(n)));
     }
     return {};
@@ -126,12 +141,29 @@ class Folder {
     if (!inputs) return {};
     const auto bytes = OutputBytes(F(), n);
     if (bytes ? *bytes > context_.fold_limit_bytes : inputs->bytes > kSmallInputs) return {};
+    if (!Affords(n, bytes.value_or(0))) return {};
     auto made = context_.evaluator->Evaluate(t_.graph(), F(), n, inputs->consts);
     if (!made.ok()) {
-      // Nobody can run it on the host: it stays, and PLACE decides.
-      return made.status().code() == Code::kUnsupported ? Status() : made.status();
+      // Nobody can run it on the host, or not in so much memory: it stays, and PLACE decides.
+      const Code code = made.status().code();
+      return code == Code::kUnsupported || code == Code::kLimitExceeded ? Status() : made.status();
     }
     return Replace(n, *std::move(made));
+  }
+
+  // Takes what folding the node costs out of the budget, or says that it stays.
+  bool Affords(const Node& n, int64_t bytes) const {
+    FoldBudget* budget = context_.budget;
+    const double work = EffortOf(F(), n);
+    if (budget == nullptr || budget->Take(bytes, work)) return true;
+    if (context_.note && budget->IsNews(fn_, n.id)) {
+      context_.note(fmt::format(
+          "'{}' has constant inputs and is not folded, each run computes it: {} bytes and an "
+          "effort of {:.2g} are wanted, {:.0f} and {:.2g} are left of {:.0f} and {:.2g}",
+          NodeLabel(n), bytes, work, budget->bytes() - budget->spent_bytes(),
+          budget->work() - budget->spent_work(), budget->bytes(), budget->work()));
+    }
+    return false;
   }
 
   // What came back is checked: it is another's code that made it.

@@ -2,6 +2,7 @@
 #include <cstring>
 #include <set>
 
+#include "ge/base/interrupt.h"
 #include "ge/infer/infer.h"
 #include "ge/stage/runner.h"
 #include "ge/verify/verify.h"
@@ -36,6 +37,78 @@ class NegOnly : public Evaluator {
   }
   int calls = 0;
 };
+
+// A chain of Neg on a constant of 8 bytes.
+PassGraph NegChain(int nodes) {
+  PassGraph p;
+  ValueId v = p.Floats("c", {2}, {1, 2});
+  for (int i = 0; i < nodes; ++i) v = p.Add("Neg", {v});
+  p.Result(p.Add("Add", {p.Param("x"), v}), "y");
+  return p;
+}
+
+std::vector<std::string>& Notes() {
+  static std::vector<std::string> notes;
+  return notes;
+}
+
+TEST(FoldBudget, BytesEndFoldingOnceForAllRounds) {
+  PassGraph p = NegChain(5);
+  NegOnly neg;
+  FoldBudget budget(/*bytes=*/20, /*work=*/1e9);  // two results of 8 bytes
+  PassContext context;
+  context.evaluator = &neg, context.budget = &budget;
+  context.note = [](std::string_view text) { Notes().emplace_back(text); };
+  Notes().clear();
+  p.Run<FoldConstants>(context);
+  EXPECT_EQ(p.Ops(), "Neg Neg Neg Add");
+  EXPECT_EQ(neg.calls, 2);
+  EXPECT_EQ(budget.spent_bytes(), 16);
+  p.Run<FoldConstants>(context);  // a later round
+  EXPECT_EQ(p.Ops(), "Neg Neg Neg Add");
+  ASSERT_EQ(Notes().size(), 1u);  // the next one is not constant, and this one is said once
+  EXPECT_NE(Notes()[0].find("'Neg3' has constant inputs and is not folded"), std::string::npos)
+      << Notes()[0];
+  ExpectVerified(p.g);
+}
+
+TEST(FoldBudget, WorkEndsFolding) {
+  PassGraph p = NegChain(5);
+  NegOnly neg;
+  // An evaluation, two flops, 16 bytes read and written.
+  FoldBudget budget(int64_t{1} << 30, 3 * (FoldBudget::kWorkOfOne + 2 + 16));
+  PassContext context;
+  context.evaluator = &neg, context.budget = &budget;
+  p.Run<FoldConstants>(context);
+  EXPECT_EQ(p.Ops(), "Neg Neg Add");
+}
+
+TEST(FoldBudget, OneNodeBeyondAllIsNotRun) {
+  PassGraph p;
+  const ValueId a = p.Floats("a", {1000, 1000}, std::vector<float>(1000000, 1));
+  const ValueId y = p.Add("MatMul", {a, a}, {}, p.F32({1000, 1000}));
+  p.Result(p.Add("Add", {p.Param("x", p.F32({1000, 1000})), y}, {}, p.F32({1000, 1000})), "y");
+  NegOnly neg;
+  FoldBudget budget(int64_t{1} << 30, 1.9e9);  // 2e9 flops are wanted
+  PassContext context;
+  context.evaluator = &neg, context.budget = &budget;
+  p.Run<FoldConstants>(context);
+  EXPECT_EQ(neg.calls, 0);
+  EXPECT_EQ(budget.spent_work(), 0);
+}
+
+TEST(FoldBudget, CancelEndsFolding) {
+  PassGraph p = NegChain(5);
+  NegOnly neg;
+  PassContext context;
+  context.evaluator = &neg;
+  Interrupt stop;
+  stop.Cancel();
+  const InterruptScope scope(&stop);
+  Transaction t(&p.g, "fold-constants");
+  EXPECT_EQ(FoldConstants().Run(t, context).code(), Code::kCancelled);
+  EXPECT_EQ(neg.calls, 0);
+}
 
 TEST(FoldShapes, KnownIntegersBecomeConstants) {
   PassGraph p;

@@ -4,6 +4,8 @@
 #include <cstdarg>
 #include <cstdio>
 
+#include "plugins/ref/stop.h"
+
 namespace ref {
 namespace {
 
@@ -270,9 +272,17 @@ ge_rc Exec::CheckBuffers(const ge_launch& launch, ge_err* err) const {
 
 ge_rc Exec::Run(const ge_launch& launch, ge_err* err) const {
   if (const ge_rc rc = CheckBuffers(launch, err); rc != GE_OK) return rc;
-  for (const Step& step : steps_) {
-    const StepCall call(step, slots_, launch, err);
-    if (const ge_rc rc = step.prepared->Run(call); rc != GE_OK) return rc;
+  const StopScope scope(launch.stop);
+  const Step* at = nullptr;
+  try {
+    for (const Step& step : steps_) {
+      at = &step;
+      const StepCall call(step, slots_, launch, err);
+      if (const ge_rc rc = step.prepared->Run(call); rc != GE_OK) return rc;
+      Spend(1 << 10);
+    }
+  } catch (const Stopped&) {
+    return Fail(err, GE_CANCELLED, at->node, "%.150s: stopped by the host", at->label.c_str());
   }
   return GE_OK;
 }

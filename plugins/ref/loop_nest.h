@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "plugins/ref/kernel.h"
+#include "plugins/ref/stop.h"
 
 namespace ref {
 
@@ -39,8 +40,13 @@ class LoopNest {
     const int last = rank_ - 1;
     const int64_t n = rank_ == 0 ? 1 : dims_[last];
     for (int k = 0; k < N && rank_ > 0; ++k) inner_stride[k] = stride_[k][last];
+    int64_t done = 0;
     while (true) {
       if (!inner(offset, n, inner_stride)) return false;
+      if ((done += n) >= kBetweenSpends) {
+        Spend(done);
+        done = 0;
+      }
       int d = last - 1;
       for (; d >= 0; --d) {
         for (int k = 0; k < N; ++k) offset[k] += stride_[k][d];
@@ -48,13 +54,17 @@ class LoopNest {
         for (int k = 0; k < N; ++k) offset[k] -= stride_[k][d] * dims_[d];
         index[d] = 0;
       }
-      if (d < 0) return true;
+      if (d < 0) {
+        Spend(done);
+        return true;
+      }
     }
   }
 
   bool empty() const { return empty_; }
 
  private:
+  static constexpr int64_t kBetweenSpends = 1 << 14;
   int rank_ = 0;
   bool empty_ = false;
   int64_t dims_[kMaxRank] = {};

@@ -175,7 +175,7 @@ class EditedPlan {
       found.emplace_back(w.size(), 'x');
       out.push_back(found.back().data());
     }
-    const Status status = program_->Run(frame.get(), in.data(), out.data(), nullptr);
+    const Status status = program_->Run(frame.get(), in.data(), out.data());
     const bool right = status.ok() && found == wanted;
     frame.reset();  // waits for the device; only then may `found` go
     return right;
@@ -299,9 +299,14 @@ TEST(Devsim, CancelStopsBetweenInstructions) {
   ASSERT_TRUE(session.ok()) << session.status().ToString();
   Io io(3);
   ASSERT_TRUE(RunOnce(session->get(), io).ok());
-  std::atomic<bool> cancel{true};
   std::vector<TensorView> out((*session)->graph().fn(1).results.size());
-  const Status status = (*session)->Run("", io.views, out, &cancel);
+  Status status;
+  {
+    Calls::Call call(&(*session)->calls());
+    (*session)->calls().CancelAll();
+    const CallScope scope(&(*session)->calls(), &call);
+    status = (*session)->Run("", io.views, out);
+  }
   EXPECT_EQ(status.code(), Code::kCancelled) << status.ToString();
   for (const TensorView& t : out) EXPECT_EQ(t.data, nullptr);
   EXPECT_TRUE(RunOnce(session->get(), io).ok());

@@ -1,7 +1,7 @@
 // The subcommands of `ge`, as plain functions: main.cc parses the line and calls one of them.
 // Each prints its result on stdout (with --json one JSON object and nothing else), messages on
 // stderr, and answers the exit code: 0 done, 1 the result is wrong, 2 bad arguments or model bytes,
-// 3 engine, plugin or device failure.
+// 3 engine, plugin or device failure or time limit, 130 interrupted.
 #pragma once
 
 #include <map>
@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "ge/session/session.h"
+#include "tools/ge/signals.h"
 
 namespace ge::tool {
 
@@ -23,7 +24,8 @@ struct Options {
   uint32_t threads = 0, repeat = 1, warmup = 0, max_streams = 2;
   uint64_t seed = 1, memory_limit_bytes = 0;
   bool no_fuse = false, json = false, times = false, no_check = false;
-  int verbose = 0;
+  bool verbose = false;
+  double time_limit_s = 0;  // of the load, the compile and each run; 0 = none
 };
 
 int Run(const Options& o);
@@ -38,7 +40,7 @@ int Ops(const Options& o);
 int Fail(const Status& status);
 Result<SessionOptions> SessionOptionsOf(const Options& o);
 // A session with the model loaded.
-Result<std::unique_ptr<Session>> Open(const Options& o);
+Result<SignalledSession> Open(const Options& o);
 
 // With --prices measure: what was measured, on stderr.
 void NoteMeasured(const Options& o, const Compiled& compiled);

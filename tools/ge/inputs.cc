@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdlib>
 #include <cstring>
 #include <random>
@@ -189,13 +190,22 @@ int Fail(const Status& status) {
     case Code::kIoError:
     case Code::kDataCorrupt:
       return 2;
+    case Code::kCancelled:
+      return Signalled() ? kExitInterrupted : 3;
     default:
       return 3;
   }
 }
 
 Result<SessionOptions> SessionOptionsOf(const Options& o) {
+  // Before anything is said: the level is read once.
+  if (o.verbose) (void)setenv("GE_LOG_LEVEL", "2", 0);
   SessionOptions s;
+  if (!(o.time_limit_s >= 0 && o.time_limit_s < 1e9)) {
+    return Status(Code::kInvalidArgument,
+                  fmt::format("--time-limit is {}, wanted seconds from 0 to 1e9", o.time_limit_s));
+  }
+  s.time_limit_ms = static_cast<uint64_t>(std::ceil(o.time_limit_s * 1e3));
   GE_ASSIGN_OR_RETURN(s.engines, ParseEngineList(o.engines));
   s.process.threads = o.threads;
   GE_ASSIGN_OR_RETURN(s.build.prices.mode, PriceModeFromName(o.prices));
@@ -226,9 +236,10 @@ void NoteMeasured(const Options& o, const Compiled& compiled) {
              m.measured, m.ms, o.measure_budget_ms, m.left, m.failed);
 }
 
-Result<std::unique_ptr<Session>> Open(const Options& o) {
+Result<SignalledSession> Open(const Options& o) {
   GE_ASSIGN_OR_RETURN(SessionOptions options, SessionOptionsOf(o));
-  GE_ASSIGN_OR_RETURN(auto session, Session::Create(std::move(options)));
+  GE_ASSIGN_OR_RETURN(auto created, Session::Create(std::move(options)));
+  SignalledSession session(std::move(created));
   GE_RETURN_IF_ERROR(session->LoadFile(o.model));
   return session;
 }

@@ -53,6 +53,9 @@ void AddModelFlags(CLI::App* app, Options* o) {
       "--replan", o->replan,
       "runs may replace a plan that takes another time than predicted, or that others may "
       "beat; these are timed for up to 200 ms");
+  app->add_option("--time-limit", o->time_limit_s,
+                  "seconds that the load, the compile and each run may take (default: any time)");
+  app->add_flag("-v,--verbose", o->verbose, "say on stderr what was decided on the way");
   AddEngineFlags(app, o);
 }
 
@@ -122,15 +125,21 @@ int Main(int argc, char** argv) {
   app.require_subcommand(1);
   app.footer(
       "\nExit codes: 0 done, 1 the result is wrong, 2 bad arguments or model, 3 engine or "
-      "plugin failure.\nExample:\n  ge run lenet.onnx\n");
+      "plugin failure or\na time limit that was over, 130 interrupted (Ctrl-C or SIGTERM; what was "
+      "going on ends within a second).\nExample:\n  ge run lenet.onnx\n");
   Options options;
   int code = 0;
+  ge::tool::CatchSignals();
   AddRun(&app, &options, &code);
   AddLooking(&app, &options, &code);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& e) {
     return app.exit(e) == 0 ? 0 : 2;
+  }
+  if (ge::tool::Signalled() && code != ge::tool::kExitInterrupted) {
+    std::fputs("ge: interrupted\n", stderr);
+    return ge::tool::kExitInterrupted;
   }
   return code;
 }

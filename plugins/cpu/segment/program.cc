@@ -86,6 +86,9 @@ ge_rc Program::RunIn(const ge_launch& launch, Frame& f, ge_err* err) {
   Bind(launch, f);
   if (!profile) {
     for (size_t k = 0; k < steps.size(); ++k) {
+      if (launch.stop != nullptr && __atomic_load_n(launch.stop, __ATOMIC_RELAXED) != 0) {
+        return ge::plugin::Fail(err, GE_CANCELLED, steps[k].node, "stopped by the host");
+      }
       if (const ge_rc rc = Execute(k, f, err); rc != GE_OK) return rc;
     }
     return GE_OK;

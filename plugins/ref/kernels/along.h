@@ -42,6 +42,7 @@ std::unique_ptr<Prepared> PrepareRows(const NodeView& n, int64_t parameter, Why*
         for (int64_t i = 0; i < a.inner; ++i) {
           const int64_t at = o * a.dim * a.inner + i;
           R::Row(x + at, y + at, a.dim, a.inner, parameter);
+          Spend(a.dim);
         }
       }
       return static_cast<ge_rc>(GE_OK);

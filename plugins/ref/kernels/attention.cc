@@ -131,7 +131,10 @@ ge_rc RunAttention(const AttentionPlan& p, const Call& c) {
                     static_cast<long long>(p.total));
     }
     for (int64_t h = 0; h < p.q_heads; ++h) {
-      for (int64_t s = 0; s < p.q_len; ++s) AttendRow(p, c, b, h, s, valid, score, row);
+      for (int64_t s = 0; s < p.q_len; ++s) {
+        AttendRow(p, c, b, h, s, valid, score, row);
+        Spend(p.total * (p.size + p.v_size));
+      }
     }
   }
   return GE_OK;

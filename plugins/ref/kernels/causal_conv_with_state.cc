@@ -24,6 +24,7 @@ ge_rc RunCausalConv(const CausalConvPlan& p, const Call& c) {
       if (c.has_in(2)) LoadRow(c.in(2), ch, 1, &bias);
       for (int64_t i = 0; i < p.length; ++i) {
         const double v = DotOf(row + i, taps, p.taps) + bias;
+        Spend(p.taps);
         y[i] = p.silu ? v / (1 + std::exp(-v)) : v;
       }
       PutRow(c.out(0), r * p.length, p.length, y);

@@ -80,6 +80,7 @@ ge_rc RunCol2Im(const ImagePlan& p, const Call& c) {
         if (column >= 0) sum = Plus<T>(sum, Load(rows, row * p.columns + column));
         for (int d = p.nd - 1; d >= 0 && ++k[d] == b.size[d]; --d) k[d] = 0;
       }
+      Spend(b.area);
       y[plane * p.area + i] = Narrow<T>(sum);
       for (int d = p.nd - 1; d >= 0 && ++at[d] == p.size[d]; --d) at[d] = 0;
     }

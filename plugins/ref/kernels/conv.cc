@@ -46,6 +46,7 @@ void PackWindows(const ConvPlan& p, const T* x, int64_t first, int64_t n, Produc
   for (int64_t c = 0; c < p.in_channels; ++c, x += p.w.in_count) {
     for (int64_t k = 0; k < p.w.kernel_count; ++k, panel += kPanel) {
       PackTap(p.w, x, tap, first, n, panel);
+      Spend(n);
       for (int d = p.w.nd - 1; d >= 0 && ++tap[d] == p.w.kernel[d]; --d) tap[d] = 0;
     }
   }
@@ -68,6 +69,7 @@ ge_rc RunConv(const ConvPlan& p, const Call& c) {
       for (int64_t m = 0; m < p.out_channels; ++m) {
         Sum<T> total[kPanel] = {};
         PanelRow(weight + (channel0 + m) * depth, 1, depth, panel, n, total);
+        Spend(depth * n);
         const Sum<T> add = bias == nullptr ? 0 : Widen(Load(bias, channel0 + m));
         T* row = out + m * p.w.out_count + first;
         for (int64_t j = 0; j < n; ++j) row[j] = Narrow<T>(total[j] + add);

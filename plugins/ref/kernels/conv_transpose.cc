@@ -59,6 +59,7 @@ ge_rc RunConvTranspose(const TransposePlan& p, const Call& c) {
           S total[kPanel] = {};
           PanelRow(wg + m * taps + k, p.out_channels * taps, p.in_channels, panel, n, total);
           Scatter(p.w, first, n, k, total, acc);
+          Spend(p.in_channels * n);
         }
       }
       T* out = y + (b * p.out_channels + m) * p.w.in_count;

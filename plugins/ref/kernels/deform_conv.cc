@@ -58,6 +58,7 @@ void FillColumn(const DeformPlan& p, const Call& c, int64_t batch, int64_t windo
       const int64_t first = g * p.offset_channels;
       AddSample(w, place, factor, x + (batch * channels + first) * w.in_count, p.offset_channels,
                 column + first * w.kernel_count + k);
+      Spend(p.offset_channels);
       for (int d = w.nd - 1; d >= 0 && ++tap[d] == w.kernel[d]; --d) tap[d] = 0;
     }
   }
@@ -78,6 +79,7 @@ ge_rc RunDeformConv(const DeformPlan& p, const Call& c) {
         const double* mine = column + f / p.out_channels * filter;
         double sum = bias ? Widen(Load(bias, f)) : 0.0;
         for (int64_t k = 0; k < filter; ++k) sum += Widen(Load(weights, f * filter + k)) * mine[k];
+        Spend(filter);
         y[(b * filters + f) * p.w.out_count + i] = Narrow<T>(sum);
       }
     });

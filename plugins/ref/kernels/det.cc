@@ -23,6 +23,7 @@ double DeterminantOf(double* m, int64_t n) {
     for (int64_t i = k + 1; i < n; ++i) {
       const double share = m[i * n + k] / p;
       for (int64_t j = k + 1; j < n; ++j) m[i * n + j] -= share * m[k * n + j];
+      Spend(n - k);
     }
   }
   return det;

@@ -64,6 +64,7 @@ ge_rc RunDft(const DftPlan& p, const Call& c) {
     if (mirrored) MirrorSpectrum(row, s.length);
     for (int64_t k = 0; k < s.out; ++k) {
       const FourierValue v = FourierSum(row, s.length, k, s.length, p.inverse ? 1 : -1, circle);
+      Spend(s.length);
       const double parts[2] = {v.re * scale, v.im * scale};
       PutRow(y, ((o * s.out + k) * s.inner + r) * s.out_parts, s.out_parts, parts);
     }

@@ -184,6 +184,7 @@ ge_rc RunEinsum(const EinsumPlan& p, const Call& c) {
       W product = 1;
       for (int k = 0; k < p.operands; ++k) product *= static_cast<W>(Widen(x[k][offset[k]]));
       sum += product;
+      Spend(1);
     }
     y.as<T>()[i] = Narrow<T>(sum);
     StepAxes(p, 0, p.kept, at, offset);

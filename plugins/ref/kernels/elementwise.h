@@ -3,6 +3,7 @@
 // kSets: which dtypes an operation takes.
 #pragma once
 
+#include <algorithm>
 #include <memory>
 #include <type_traits>
 
@@ -39,7 +40,12 @@ ge_rc UnaryLoop(const Op& op, const Call& call) {
   const Tensor x = call.in(0), y = call.out(0);
   const T* in = x.as<T>();
   T* out = y.as<T>();
-  for (int64_t i = 0; i < y.count; ++i) out[i] = Narrow<T>(op(static_cast<W>(Widen(in[i]))));
+  constexpr int64_t kBlock = 1 << 16;
+  for (int64_t at = 0; at < y.count; at += kBlock) {
+    const int64_t end = std::min(y.count, at + kBlock);
+    for (int64_t i = at; i < end; ++i) out[i] = Narrow<T>(op(static_cast<W>(Widen(in[i]))));
+    Spend(end - at);
+  }
   return GE_OK;
 }
 

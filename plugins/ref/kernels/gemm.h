@@ -9,6 +9,7 @@
 #include <cstdint>
 
 #include "plugins/ref/scalar.h"
+#include "plugins/ref/stop.h"
 
 namespace ref {
 
@@ -106,6 +107,7 @@ void MatrixProduct(const T* a, int64_t a_row, int64_t a_k, const T* b, int64_t b
     for (int64_t r = 0; r < rows; ++r) {
       Sum<T> total[kPanel] = {};
       PanelRow(a + r * a_row, a_k, depth, packed, n, total);
+      Spend(depth * n);
       sink(r, j0, n, total);
     }
   }

@@ -103,6 +103,7 @@ void ForEachPlace(const GridPlan& p, const Call& c, F&& f) {
       for (int d = 0; d < p.axes; ++d) {
         FillGridTaps(p, FloatAt(grid, at + p.axes - 1 - d), d, &taps[d]);
       }
+      Spend(p.channels);
       f(b * p.channels * p.places + i, b * p.channels * p.area, static_cast<const GridTaps*>(taps));
     }
   }

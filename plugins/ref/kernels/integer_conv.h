@@ -50,6 +50,7 @@ void IntegerConvolution(const ConvPlan& p, const X* x, const W* w, const ConvZer
       ForEachWindow(win, [&](int64_t position, const int64_t* at, const Taps* taps) {
         int64_t sum = 0;
         ForEachTap(win, at, taps, [&](int64_t from, int64_t tap) {
+          Spend(p.in_channels);
           for (int64_t c = 0; c < p.in_channels; ++c) {
             sum += (image[c * win.in_count + from] - zeros.x) *
                    (weight[c * win.kernel_count + tap] - zero);

@@ -72,7 +72,10 @@ ge_rc RunLinear(const LinearPlan& p, const Call& c) {
       const int64_t at = (b * p.kv_heads + h) * each;
       std::fill_n(r.state, each, 0.0);
       if (c.has_in(3)) LoadRow(c.in(3), at, each, r.state);
-      for (int64_t t = 0; t < p.steps; ++t) RunLinearStep(p, c, b * p.steps + t, h, r);
+      for (int64_t t = 0; t < p.steps; ++t) {
+        RunLinearStep(p, c, b * p.steps + t, h, r);
+        Spend(each);
+      }
       if (c.has_out(1)) PutRow(c.out(1), at, each, r.state);
     }
   }

@@ -26,6 +26,7 @@ ge_rc RunLrn(const LrnPlan& p, const Call& c) {
           const double v = Widen(x[image + k * p.area + i]);
           sum += v * v;
         }
+        Spend(last - first);
         const int64_t at = image + ch * p.area + i;
         y[at] = Narrow<T>(Widen(x[at]) / std::pow(p.bias + p.alpha * sum, p.beta));
       }

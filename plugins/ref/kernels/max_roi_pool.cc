@@ -71,6 +71,7 @@ ge_rc RunMaxRoiPool(const RoiPoolPlan& p, const Call& c) {
         const Bin rows = BinOf(down.start, down.extent, h, p.out_height, p.height);
         for (int64_t w = 0; w < p.out_width; ++w) {
           const Bin columns = BinOf(across.start, across.extent, w, p.out_width, p.width);
+          Spend((rows.end - rows.first) * (columns.end - columns.first));
           *y++ = Narrow<T>(MaxOf(p, x + plane * p.height * p.width, rows, columns));
         }
       }

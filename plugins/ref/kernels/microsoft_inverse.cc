@@ -24,6 +24,7 @@ void InvertMatrix(double* m, double* r, int64_t n) {
     for (int64_t i = 0; i < n; ++i) {
       const double share = m[i * n + k];
       if (i == k || share == 0) continue;
+      Spend(2 * n);
       for (int64_t j = 0; j < n; ++j) {
         m[i * n + j] -= share * m[k * n + j];
         r[i * n + j] -= share * r[k * n + j];

@@ -72,6 +72,7 @@ inline void CollectVotes(const Forest& f, VoteSum how, const double* row, int64_
                          double* s, bool* has) {
   std::fill_n(s, choices, 0.0);
   std::fill_n(has, choices, false);
+  Spend(static_cast<int64_t>(f.roots.size()) * 16);
   for (const uint32_t root : f.roots) {
     const TreeNode& leaf = f.LeafOf(root, row);
     for (uint32_t i = leaf.yes; i < leaf.no; ++i) {

@@ -147,6 +147,7 @@ ge_rc RunSvmClassifier(const SvmClassifierPlan& p, const Call& c) {
   for (int64_t r = 0; r < p.rows.rows; ++r) {
     p.rows.Load(c.in(0), r, w.row);
     const int64_t best = SvmRow(p, w);
+    Spend(p.rows.features * std::max<int64_t>(p.support.count, 1));
     labels[r] = p.labels[static_cast<size_t>(best)];
     PutScores(c.out(1), r, w.scores, p.columns);
   }

@@ -22,6 +22,7 @@ ge_rc RunSvmRegressor(const SvmRegressorPlan& p, const Call& c) {
       p.support.Values(row, values);
       terms = values;
     }
+    Spend(p.rows.features * std::max<int64_t>(p.support.count, 1));
     double sum = p.rho;
     for (size_t i = 0; i < p.coefficients.size(); ++i) sum += p.coefficients[i] * terms[i];
     if (p.one_class) sum = sum > 0 ? 1 : -1;

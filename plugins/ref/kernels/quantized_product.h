@@ -98,6 +98,7 @@ void RunQuantizedProduct(const QuantizedProduct& p, const Call& c, Sink&& sink) 
       for (int64_t k = 0; k < depth; ++k) {
         const double v = a[k] - zero;
         for (int64_t j = 0; j < cols; ++j) sums[j] += v * b[k * cols + j];
+        Spend(cols);
       }
       sink((iy * rows + r) * cols, ia, r, ib, static_cast<const double*>(sums));
     }

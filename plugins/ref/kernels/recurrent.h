@@ -177,6 +177,7 @@ void RunSequence(const RecurrentPlan& p, const Call& call, const Cell& cell, int
     const int64_t out = p.batch_first ? (in * p.dirs + dir) * p.hidden
                                       : ((t * p.dirs + dir) * p.batch + b) * p.hidden;
     StoreRow<T>(call, 0, out, step < len ? s.h : nullptr, p.hidden);
+    Spend(4 * p.hidden * (p.hidden + p.inputs));
   }
   StoreRow<T>(call, 1, state, s.h, p.hidden);
   StoreRow<T>(call, 2, state, s.c, p.hidden);

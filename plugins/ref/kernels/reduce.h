@@ -111,6 +111,7 @@ ge_rc RunReduce(const ReduceAttrs& attrs, const Call& c) {
         return true;
       });
       y[o[0] + i * s[0]] = R::template Finish<T>(acc, p.count);
+      Spend(1);
     }
     return true;
   });

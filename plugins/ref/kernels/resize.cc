@@ -246,6 +246,7 @@ void ForEachRow(const ResizePlan& p, const Tensor& y, const Scratch& s, F&& f) {
     bool outside = false;
     for (int d = 0; d < p.rank - 1; ++d) outside |= s.axis[d].outside[at[d]] != 0;
     f(r, outside, static_cast<const int64_t*>(at));
+    Spend(y.dims[p.rank - 1]);
     for (int d = p.rank - 2; d >= 0 && ++at[d] == y.dims[d]; --d) at[d] = 0;
   }
 }
@@ -263,6 +264,7 @@ void ForEachOuterTap(const ResizePlan& p, const Scratch& s, const int64_t* at, F
       weight *= tap.weight;
     }
     if (weight != 0) f(offset, weight);
+    Spend(s.axis[p.rank - 1].taps * p.rank);
     int d = p.rank - 2;
     for (; d >= 0 && ++t[d] == s.axis[d].taps; --d) t[d] = 0;
     if (d < 0) return;

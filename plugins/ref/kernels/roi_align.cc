@@ -106,6 +106,7 @@ ge_rc RunRoiAlign(const RoiAlignPlan& p, const Call& c) {
       const T* plane = x + (image * p.channels + ch) * p.height * p.width;
       for (int64_t h = 0; h < p.out_height; ++h) {
         for (int64_t w = 0; w < p.out_width; ++w) {
+          Spend(down.samples * across.samples);
           *y++ = Narrow<T>(BinValue(p, plane, down, h, across, w));
         }
       }

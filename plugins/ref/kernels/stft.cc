@@ -43,6 +43,7 @@ ge_rc RunStft(bool onesided, const Call& c) {
     }
     for (int64_t k = 0; k < s.bins; ++k) {
       const FourierValue v = FourierSum(row, s.length, k, s.length, -1, circle);
+      Spend(s.length);
       const double parts[2] = {v.re, v.im};
       PutRow(c.out(0), (i * s.bins + k) * 2, 2, parts);
     }

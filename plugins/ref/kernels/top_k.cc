@@ -13,6 +13,7 @@ struct TopKOrder {
   int64_t step;
   bool largest;
   bool operator()(int64_t i, int64_t j) const {
+    Spend(1);
     const auto a = Widen(row[i * step]), b = Widen(row[j * step]);
     const bool a_nan = a != a, b_nan = b != b;
     if (a_nan != b_nan) return a_nan == largest;

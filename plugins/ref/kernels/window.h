@@ -118,6 +118,7 @@ void ForEachWindow(const Window& w, F&& f) {
     taps[d] = TapsIn(-w.pad[d], w.kernel[d], w.dilation[d], 0, w.in[d]);
   for (int64_t i = 0; i < w.out_count; ++i) {
     f(i, static_cast<const int64_t*>(at), static_cast<const Taps*>(taps));
+    Spend(1);
     for (int d = w.nd - 1; d >= 0; --d) {
       const bool carry = ++at[d] == w.out[d];
       if (carry) at[d] = 0;
@@ -141,6 +142,7 @@ void ForEachRun(const Window& w, const int64_t* at, const Taps* taps, F&& f) {
   }
   while (true) {
     f(offset, taps[last].end - taps[last].first, w.dilation[last]);
+    Spend(taps[last].end - taps[last].first);
     int d = last - 1;
     for (; d >= 0; --d) {
       offset += w.dilation[d] * w.in_step[d];

@@ -80,6 +80,7 @@ typedef struct ge_session_options {
   /* What one run may take: arenas, outputs, values between pieces. Beyond it: LIMIT_EXCEEDED.
    * 0 = 768 MiB and 64 bytes for each byte of the weights and inputs, at most 3/4 of the memory. */
   uint64_t memory_limit_bytes;
+  uint64_t time_limit_ms; /* as ge_session_set_time_limit; 0 = none */
 } ge_session_options;
 enum {
   /* 0 = numbers below the least normal one (1.2e-38 in float32) count as zero, as operands and as
@@ -112,6 +113,16 @@ GE_API ge_status ge_session_create(const ge_session_options* options, ge_session
 /* Waits for the session's asynchronous runs to have computed, not for their `done`: a `done` may
  * destroy the session of its run. Handles of runs may be used and destroyed later. */
 GE_API void ge_session_destroy(ge_session* session);
+/* Ends what goes on in the session now with CANCELLED: each load, compile and run, of all threads,
+ * asynchronous runs too. Calls that begin later are not touched, so that the session stays in use;
+ * a load that was cancelled may be done again. From any thread and from a signal handler. Returns
+ * at once; the calls end as soon as what computes them looks (built-in engines: within a second,
+ * but that one call of a vendor's library is waited for). */
+GE_API ge_status ge_session_cancel(ge_session* session);
+/* From now on each load, compile and run of the session ends with DEADLINE_EXCEEDED when it takes
+ * longer, counted from its own begin, waiting for other calls included; 0 = no limit. A run whose
+ * shapes are new compiles first, within the same limit. */
+GE_API ge_status ge_session_set_time_limit(ge_session* session, uint64_t milliseconds);
 
 enum { GE_FORMAT_AUTO = 0, GE_FORMAT_ONNX = 1, GE_FORMAT_PROTO = 2, GE_FORMAT_TEXT = 3 };
 /* Loads a model: .onnx, our protobuf (.gepb) or text (.gt); AUTO goes by the name, then the bytes.
@@ -191,7 +202,8 @@ GE_API ge_status ge_session_run_async(ge_session* session, const char* entry,
 /* Answers the run's status, or DEADLINE_EXCEEDED when it is still going after timeout_ns
  * (UINT64_MAX = no limit). May be called again. */
 GE_API ge_status ge_run_wait(ge_run* run, uint64_t timeout_ns, ge_error* error);
-/* Asks the run to stop; it ends with CANCELLED unless it was already done. */
+/* Asks this run to stop, as ge_session_cancel; it ends with CANCELLED unless it was already done.
+ */
 GE_API ge_status ge_run_cancel(ge_run* run);
 /* Waits for the run, then frees the handle; in the `done` of this run it returns at once, and the
  * handle is freed when `done` has returned. */

@@ -39,7 +39,7 @@ extern "C" {
 #define GE_PLUGIN_MAGIC 0x4e49474c50454721ull /* "!GEPLGIN" read little-endian */
 /* Names this state of the structs: the first 8 bytes of the SHA-256 of tests/abi/layout.golden. The
  * ABI test recomputes it; enforced at load while GE_ABI_MAJOR is 0. */
-#define GE_HEADER_HASH 0x83f4347cad846961ull
+#define GE_HEADER_HASH 0x71849c5441872e1cull
 
 /* ---- basic words ---------------------------------------------------------------------------- */
 
@@ -364,7 +364,8 @@ typedef struct ge_segment {
   const uint32_t* out_layout;
   const ge_layout* const* layout; /* id -> record, for ids above; [0] is NULL (plain) */
   uint32_t n_layout;
-  uint32_t flags; /* OBSERVE: only one node is in the segment, its time is wanted */
+  uint32_t flags;       /* OBSERVE: only one node is in the segment, its time is wanted */
+  const uint32_t* stop; /* as ge_launch.stop; valid until compile returns */
 } ge_segment;
 
 typedef struct {         /* a tensor that lives inside a segment; the host gives it a place */
@@ -410,6 +411,11 @@ typedef struct ge_launch {
   ge_buf workspace;
   ge_frame* frame; /* of this exec, or NULL */
   uint64_t launch_id;
+  /* NULL, or a word that stays 0 until the user cancels the run or its time is over; read it
+   * atomically. A launch that may take longer than some 100 ms looks at it now and then, and once
+   * it is not 0 answers GE_CANCELLED soon; outputs hold no promise then. Valid until enqueue
+   * returns. */
+  const uint32_t* stop;
 } ge_launch;
 
 typedef struct ge_copy { /* between two domains; the engine knows at least one of them */

@@ -1,0 +1,107 @@
+#include "ge/base/interrupt.h"
+
+#include <signal.h>
+
+#include <algorithm>
+#include <condition_variable>
+#include <thread>
+
+namespace ge {
+
+// The deadlines that stand, and the thread that waits for the first of them. It lives as long as
+// the process, since a call may be going on at exit.
+class AlarmClock {
+ public:
+  static AlarmClock& Get() {
+    static AlarmClock* clock = new AlarmClock;
+    return *clock;
+  }
+
+  void Add(Deadline* d) {
+    std::lock_guard<std::mutex> lock(mutex_);
+    d->after_ = first_;
+    if (first_ != nullptr) first_->before_ = d;
+    first_ = d;
+    if (d->at_ < next_) {
+      next_ = d->at_;
+      changed_.notify_one();
+    }
+  }
+  void Remove(Deadline* d) {
+    std::lock_guard<std::mutex> lock(mutex_);
+    (d->before_ != nullptr ? d->before_->after_ : first_) = d->after_;
+    if (d->after_ != nullptr) d->after_->before_ = d->before_;
+  }
+
+ private:
+  static constexpr auto kNever = std::chrono::steady_clock::time_point::max();
+
+  AlarmClock() {
+    sigset_t all, old;  // the application's signals are not for this thread
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &old);
+    std::thread([this] { Run(); }).detach();
+    pthread_sigmask(SIG_SETMASK, &old, nullptr);
+  }
+
+  void Run() {
+    std::unique_lock<std::mutex> lock(mutex_);
+    for (;;) {
+      const auto now = std::chrono::steady_clock::now();
+      next_ = kNever;
+      for (Deadline* d = first_; d != nullptr; d = d->after_) {
+        if (d->at_ <= now) {
+          d->Ring();
+        } else {
+          next_ = std::min(next_, d->at_);
+        }
+      }
+      if (next_ == kNever) {
+        changed_.wait(lock);
+      } else {
+        changed_.wait_until(lock, next_);
+      }
+    }
+  }
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  Deadline* first_ = nullptr;
+  std::chrono::steady_clock::time_point next_ = kNever;  // what the thread waits for
+};
+
+Status Interrupt::Check() const {
+  switch (word_.load(std::memory_order_relaxed)) {
+    case kGoOn:
+      return {};
+    case kLate:
+      return Status(Code::kDeadlineExceeded,
+                    "the call took longer than its time limit and was ended; states are as they "
+                    "were; give it more time");
+    default:
+      return Status(Code::kCancelled, "the call was cancelled; states are as they were");
+  }
+}
+
+Deadline::Deadline(Interrupt* interrupt, uint64_t limit_ms)
+    : interrupt_(limit_ms == 0 ? nullptr : interrupt) {
+  if (interrupt_ == nullptr) return;
+  constexpr uint64_t kYearMs = uint64_t{366} * 24 * 3600 * 1000;  // so that the sum does not wrap
+  at_ = std::chrono::steady_clock::now() + std::chrono::milliseconds(std::min(limit_ms, kYearMs));
+  AlarmClock::Get().Add(this);
+}
+
+Deadline::~Deadline() {
+  if (interrupt_ != nullptr) AlarmClock::Get().Remove(this);
+}
+
+void Backoff::Wait() {
+  constexpr uint32_t kYields = 64;
+  if (++tries_ <= kYields) {
+    std::this_thread::yield();
+    return;
+  }
+  std::this_thread::sleep_for(std::chrono::microseconds(std::min(tries_ - kYields, 20u) * 50));
+}
+
+}  // namespace ge

@@ -1,0 +1,113 @@
+// Interrupt: how a call that may take long learns that it should end, since somebody cancelled it
+// or its time is over. It ends nothing itself: loops that may be long ask Interrupted() now and
+// then, which costs two loads, and give up with CheckInterrupt()'s words.
+// A call (a load, a compile, a run) has one; the thread that works for it holds an InterruptScope,
+// so that nothing has to be handed through every stage. Threads of a pool do not see it: who shares
+// out work asks between the shares.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <mutex>
+
+#include "ge/base/status.h"
+
+namespace ge {
+
+class Interrupt {
+ public:
+  Interrupt() = default;
+  Interrupt(const Interrupt&) = delete;
+  Interrupt& operator=(const Interrupt&) = delete;
+  // From any thread, and from a signal handler. The first reason stays.
+  void Cancel() { End(kCancelled); }
+  bool stopped() const { return word_.load(std::memory_order_relaxed) != kGoOn; }
+  // CANCELLED or DEADLINE_EXCEEDED once it was stopped.
+  Status Check() const;
+  // What engines read: not 0 = stop. As long as this lives.
+  const uint32_t* word() const { return reinterpret_cast<const uint32_t*>(&word_); }
+  // For the next call. Nobody else may use it meanwhile.
+  void Reset() { word_.store(kGoOn, std::memory_order_relaxed); }
+
+ private:
+  friend class Deadline;
+  enum : uint32_t { kGoOn = 0, kCancelled = 1, kLate = 2 };
+  void End(uint32_t why) {
+    uint32_t none = kGoOn;
+    word_.compare_exchange_strong(none, why, std::memory_order_relaxed);
+  }
+  std::atomic<uint32_t> word_{kGoOn};
+  static_assert(std::atomic<uint32_t>::is_always_lock_free && sizeof(std::atomic<uint32_t>) == 4);
+};
+
+// Stops an Interrupt when its time is over, unless it is destroyed before. One thread of the
+// process waits for all of them; it is started with the first.
+class Deadline {
+ public:
+  // 0 = no limit.
+  Deadline(Interrupt* interrupt, uint64_t limit_ms);
+  ~Deadline();
+  Deadline(const Deadline&) = delete;
+  Deadline& operator=(const Deadline&) = delete;
+
+ private:
+  friend class AlarmClock;
+  void Ring() { interrupt_->End(Interrupt::kLate); }
+  Interrupt* interrupt_;  // null: no limit
+  std::chrono::steady_clock::time_point at_;
+  Deadline *before_ = nullptr, *after_ = nullptr;  // in the alarm clock's list
+};
+
+namespace interrupt_detail {
+inline thread_local const Interrupt* current = nullptr;
+}
+
+// What this thread works for; null outside of any call.
+inline const Interrupt* CurrentInterrupt() { return interrupt_detail::current; }
+inline bool Interrupted() {
+  const Interrupt* interrupt = CurrentInterrupt();
+  return interrupt != nullptr && interrupt->stopped();
+}
+inline Status CheckInterrupt() { return Interrupted() ? CurrentInterrupt()->Check() : Status(); }
+
+// This thread works for that call until the scope ends.
+class InterruptScope {
+ public:
+  explicit InterruptScope(const Interrupt* interrupt) : outer_(interrupt_detail::current) {
+    interrupt_detail::current = interrupt;
+  }
+  ~InterruptScope() { interrupt_detail::current = outer_; }
+  InterruptScope(const InterruptScope&) = delete;
+  InterruptScope& operator=(const InterruptScope&) = delete;
+
+ private:
+  const Interrupt* outer_;
+};
+
+// Sleeps a little longer at each call, up to a millisecond: for waits that a cancel must end.
+class Backoff {
+ public:
+  void Wait();
+
+ private:
+  uint32_t tries_ = 0;
+};
+
+// Locks (a unique_lock or shared_lock that was made with std::defer_lock), or gives up when the
+// call is to end: who holds the mutex may be at it for long.
+template <typename Lock>
+Status LockOrStop(Lock* lock) {
+  if (CurrentInterrupt() == nullptr) {
+    lock->lock();
+    return {};
+  }
+  Backoff backoff;
+  while (!lock->try_lock()) {
+    GE_RETURN_IF_ERROR(CheckInterrupt());
+    backoff.Wait();
+  }
+  return {};
+}
+
+}  // namespace ge

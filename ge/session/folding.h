@@ -1,0 +1,25 @@
+// FoldingScope: the budget of folding that this thread's load, bind or run spends from, wherever
+// the passes are run for it: on the whole graph, on the parts of a node, on the pieces of a flow.
+#pragma once
+
+#include <cstdint>
+
+#include "ge/stage/pass.h"
+
+namespace ge {
+
+class FoldingScope {
+ public:
+  explicit FoldingScope(uint64_t model_bytes);
+  ~FoldingScope();
+  FoldingScope(const FoldingScope&) = delete;
+  FoldingScope& operator=(const FoldingScope&) = delete;
+  // Of the innermost scope of this thread; null when there is none.
+  static FoldBudget* budget();
+
+ private:
+  FoldBudget budget_;
+  FoldBudget* outer_;
+};
+
+}  // namespace ge
