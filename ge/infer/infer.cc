@@ -1,5 +1,6 @@
 #include "ge/infer/infer.h"
 
+#include "ge/base/interrupt.h"
 #include "ge/infer/module_infer.h"
 
 namespace ge {
@@ -53,6 +54,7 @@ Status ModuleInfer::RunFunction(FunctionId fn, int depth) {
   if (progress_[fn] == Progress::kDone) ForgetComputed(fn);
   progress_[fn] = Progress::kOpen;
   for (size_t i = 0; i < graph_->fn(fn).nodes.size(); ++i) {
+    GE_RETURN_IF_ERROR(CheckInterrupt());
     const std::string label = NodeLabel(graph_->fn(fn).nodes[i]);
     Status status = InferNode(fn, i, depth);
     if (status.ok()) continue;

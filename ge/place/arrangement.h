@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "ge/base/interrupt.h"
 #include "ge/place/cover.h"
 #include "ge/place/model.h"
 #include "ge/place/place.h"
@@ -36,7 +37,8 @@ class Arrangement {
   double Hope(uint32_t offer);
 
   double cost() const { return cost_; }
-  uint64_t work() const { return work_; }  // values and groups looked at so far
+  // Values and groups looked at so far; more than any limit once the call is to end.
+  uint64_t work() const { return Interrupted() ? UINT64_MAX / 2 : work_; }
   const Owner& owner() const { return owner_; }
   uint32_t OfferAt(uint32_t node) const { return owner_.offer[node]; }
   double value_cost(uint32_t v) const { return value_cost_[v]; }

@@ -259,6 +259,18 @@ static void Cancel(ge_session* s) {
   CHECK(StateIs(s, 5));
   CHECK_OK(ge_session_run(s, "add", &in, 1, &out, 1, &error));
   CHECK(AllAre(y, 10) && StateIs(s, 10));
+  /* All that goes on ends, and nothing that begins later; a time limit ends each call. */
+  CHECK_OK(ge_session_run_async(s, "add", &in, 1, &out, 1, NULL, NULL, &run, &error));
+  CHECK_OK(ge_session_cancel(s));
+  CHECK(ge_run_wait(run, UINT64_MAX, &error) == GE_STATUS_CANCELLED);
+  ge_run_destroy(run);
+  CHECK(StateIs(s, 10));
+  CHECK_OK(ge_session_set_time_limit(s, 20));
+  CHECK(ge_session_run(s, "add", &in, 1, &out, 1, &error) == GE_STATUS_DEADLINE_EXCEEDED);
+  CHECK(StateIs(s, 10));
+  CHECK_OK(ge_session_set_time_limit(s, 0));
+  CHECK_OK(ge_session_run(s, "add", &in, 1, &out, 1, &error));
+  CHECK(AllAre(y, 15) && StateIs(s, 15));
 }
 
 /* ---- NULL, short structs, bad numbers ---------------------------------------------------------
@@ -383,6 +395,8 @@ static void BadRuns(ge_session* s) {
   CHECK_BAD(ge_run_wait(NULL, 0, &error));
   CHECK_BAD_QUIET(ge_run_wait(NULL, 0, NULL));
   CHECK_BAD_QUIET(ge_run_cancel(NULL));
+  CHECK_BAD_QUIET(ge_session_cancel(NULL));
+  CHECK_BAD_QUIET(ge_session_set_time_limit(NULL, 1));
   ge_run_destroy(NULL);
   ge_tensor_release(NULL);
   brief.flags = GE_TENSOR_ALLOCATED;
