@@ -82,6 +82,14 @@ Unit Cut(const Parser& parser, const Unit& u, const std::vector<uint32_t>& nodes
   return units.size() == 1 ? std::move(units[0]) : u;
 }
 
+// A step cannot be ended by ge_launch.stop before it is done, so one of minutes is left to engines
+// that look at it.
+bool CanEnd(const Engine& e, const Unit& u, const Parser& p, Why* why) {
+  constexpr double kLongestNs = 300e9;  // 1e13 flops and more; no net here comes near
+  return e.PriceOf(u, p).work_ns < kLongestNs ||
+         why->Say(GE_WHY_POLICY, "it would compute for minutes and could not be ended");
+}
+
 ge_rc Query(ge_engine* handle, const ge_graph* graph, const ge_sink* sink, ge_err* err) {
   const Engine& e = *handle->engine;
   return gp::Guard(err, Where("query").c_str(), [&]() -> ge_rc {
@@ -91,7 +99,8 @@ ge_rc Query(ge_engine* handle, const ge_graph* graph, const ge_sink* sink, ge_er
     for (uint32_t i = 0; i < graph->n_node; ++i) {
       Unit u;
       Why why;
-      const bool parsed = parser.Parse(i, &u, &why), takes = parsed && e.Takes(u, parser, &why);
+      const bool parsed = parser.Parse(i, &u, &why),
+                 takes = parsed && e.Takes(u, parser, &why) && CanEnd(e, u, parser, &why);
       if (takes || (parsed && e.Joins(u, parser))) {
         allowed.push_back(i);
         offers.Announce(u);
