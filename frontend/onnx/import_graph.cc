@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "ge/base/interrupt.h"
 #include "ge/ir/walk.h"
 #include "ge/ops/control.h"
 #include "ge/wire/onnx.pb.h"
@@ -336,6 +337,7 @@ Status GraphImporter::CloseBodies(std::vector<Body>* bodies, Scope* scope, Node*
 }
 
 Status GraphImporter::AddNode(const wire::Node& n, int index, Scope* scope) {
+  GE_RETURN_IF_ERROR(CheckInterrupt());
   std::string label = LabelOf(n, index);
   GE_RETURN_IF_ERROR(CheckOperator(n, label));
   if (LocalFunctionOf(n)) return AddCall(n, label, scope);
