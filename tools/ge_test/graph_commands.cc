@@ -118,6 +118,8 @@ Status RunRewrite(CaseState* state, const std::vector<std::string>& args) {
   const std::unique_ptr<Evaluator> evaluator = MakeEvaluator((*session)->engines());
   PassContext context;
   context.evaluator = evaluator.get();
+  FoldBudget budget(/*model_bytes=*/0);
+  context.budget = &budget;
   Runner runner{Runner::Options()};
   return runner.RunPasses(
       &*state->graph, passes, context, [](const Graph& g) { return Verify(g); },
