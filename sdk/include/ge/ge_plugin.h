@@ -413,8 +413,8 @@ typedef struct ge_launch {
   uint64_t launch_id;
   /* NULL, or a word that stays 0 until the user cancels the run or its time is over; read it
    * atomically. A launch that may take longer than some 100 ms looks at it now and then, and once
-   * it is not 0 answers GE_CANCELLED soon; outputs hold no promise then. Valid until the launch's work
-   * is done. */
+   * it is not 0 answers GE_CANCELLED soon; outputs hold no promise then. Valid until the launch's
+   * work is done. */
   const uint32_t* stop;
 } ge_launch;
 
