@@ -17,6 +17,7 @@ import sys
 import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+LENET = ROOT / "build/models/lenet.onnx"
 SEED = 20261121
 CPU_SECONDS = 20
 ADDRESS_BYTES = 4 << 30
@@ -33,7 +34,8 @@ def limit(address_bytes):
 
 def judge(ge, path, address_bytes):
     """None when the run behaved, else what was wrong with it."""
-    command = [ge, "run", str(path), "--engines", "ref", "--threads", "1", "--input", "x=1x1x28x28:rand"]
+    model, feed = (LENET, str(path)) if path.suffix == ".npy" else (path, "1x1x28x28:rand")
+    command = [ge, "run", str(model), "--engines", "ref", "--threads", "1", "--input", f"x={feed}"]
     try:
         done = subprocess.run(command, capture_output=True, timeout=120, preexec_fn=limit(address_bytes))
     except subprocess.TimeoutExpired:
@@ -45,6 +47,25 @@ def judge(ge, path, address_bytes):
     if done.returncode == 2 and len(messages) != 1:
         return f"exit code 2 with {len(messages)} messages: {text.strip()[-300:]}"
     return None
+
+
+def arrays(folder):
+    """Hostile .npy files: (path, what is wrong with it)."""
+    def file(name, shape, descr="'<f4'", length=None):
+        header = f"{{'descr': {descr}, 'fortran_order': False, 'shape': {shape}, }}\n".encode()
+        size = (len(header) if length is None else length).to_bytes(2, "little")
+        path = folder / f"{name}.npy"
+        path.write_bytes(b"\x93NUMPY\x01\x00" + size + header + bytes(16))
+        return path
+    yield file("ranks", "(" + "1," * 32_000 + ")"), "a shape of 32,000 sizes"
+    yield file("huge", "(4611686018427387904, 4)"), "a shape beyond 2^63"
+    yield file("beyond", "(99999999999999999999,)"), "a size beyond 2^63"
+    yield file("much", "(1000000000000,)"), "more elements than bytes"
+    yield file("open", "(1, 1, 28, 28"), "a shape without an end"
+    yield file("words", "(one,)"), "a shape of words"
+    yield file("type", "(4,)", "'" + "x" * 60_000 + "'"), "a descr of 60,000 letters"
+    yield file("none", "(4,)", "''"), "no descr"
+    yield file("short", "(4,)", length=65_535), "a header beyond the file"
 
 
 def variants(data, suffix, count, every, folder):
@@ -75,7 +96,7 @@ def main():
     parser.add_argument("--ge", default=str(ROOT / "build/release/bin/ge"))
     parser.add_argument("--no-address-limit", action="store_true", help="for builds with AddressSanitizer")
     args = parser.parse_args()
-    onnx = ROOT / "build/models/lenet.onnx"
+    onnx = LENET
     if not onnx.exists():
         subprocess.run([sys.executable, str(ROOT / "tools/bench/models.py"), "lenet"], check=True)
     print(f"seed {SEED}")
@@ -89,6 +110,7 @@ def main():
             data = model.read_bytes()
             print(f"{model.name}: {len(data)} bytes")
             jobs += list(variants(data, suffix, args.count, args.every, folder))
+        jobs += list(arrays(folder))
         with concurrent.futures.ThreadPoolExecutor(2) as pool:
             address = 0 if args.no_address_limit else ADDRESS_BYTES
             for (path, what), wrong in zip(jobs, pool.map(lambda job: judge(args.ge, job[0], address), jobs)):

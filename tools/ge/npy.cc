@@ -2,12 +2,13 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <charconv>
 #include <cstdio>
 #include <cstring>
 #include <fstream>
 #include <map>
 #include <memory>
-#include <regex>
+#include <string_view>
 
 #include "ge/base/checked.h"
 #include "tools/ge/command.h"
@@ -16,6 +17,7 @@ namespace ge::tool {
 namespace {
 
 constexpr size_t kMaxHeader = 1 << 16;
+constexpr size_t kMaxRank = 32;  // NumPy's own
 constexpr char kMagic[] = "\x93NUMPY";
 
 const std::map<std::string, DType>& Descriptors() {
@@ -32,31 +34,52 @@ Status Bad(const std::string& path, const std::string& text) {
   return Status(Code::kDataCorrupt, fmt::format("'{}' is not a usable .npy file: {}", path, text));
 }
 
-Status ParseHeader(const std::string& path, const std::string& header, TensorView* view) {
-  std::smatch m;
-  if (!std::regex_search(header, m, std::regex("'descr': *'([^']*)'"))) {
-    return Bad(path, "its header has no descr");
-  }
-  auto it = Descriptors().find(m[1]);
-  if (it == Descriptors().end()) {
-    return Bad(path, fmt::format("its dtype is {}; wanted a little-endian number type",
-                                 std::string(m[1])));
-  }
-  view->dtype = it->second;
-  if (!std::regex_search(header, std::regex("'fortran_order': *False"))) {
-    return Bad(path, "it is in Fortran order; save numpy.ascontiguousarray(x)");
-  }
-  if (!std::regex_search(header, m, std::regex("'shape': *\\(([0-9, ]*)\\)"))) {
+// What follows `'key':` and spaces in the header, which is a Python dictionary; empty when absent.
+// No regular expression: those of the standard library take stack for each character.
+std::string_view ValueOf(std::string_view header, std::string_view key) {
+  const size_t at = header.find(key);
+  if (at == std::string_view::npos) return {};
+  const size_t begin = header.find_first_not_of(' ', at + key.size());
+  return begin == std::string_view::npos ? std::string_view() : header.substr(begin);
+}
+
+Status ParseShape(const std::string& path, std::string_view text, std::vector<int64_t>* dims) {
+  const size_t end = text.find(')');
+  if (text.empty() || text[0] != '(' || end == std::string_view::npos) {
     return Bad(path, "its header has no shape");
   }
-  std::string dims = m[1];
-  for (const char* p = dims.c_str(); *p;) {
-    char* end = nullptr;
-    long long d = std::strtoll(p, &end, 10);
-    if (end != p) view->dims.push_back(d);
-    p = *end ? end + 1 : end;
+  text = text.substr(1, end - 1);
+  if (text.find_first_not_of("0123456789, ") != std::string_view::npos) {
+    return Bad(path, "its shape is no list of sizes");
+  }
+  for (size_t at = 0; (at = text.find_first_of("0123456789", at)) != std::string_view::npos;) {
+    int64_t size = 0;
+    const auto [stop, error] = std::from_chars(text.data() + at, text.data() + text.size(), size);
+    if (error != std::errc()) return Bad(path, "a size of its shape does not fit in 63 bits");
+    if (dims->size() == kMaxRank) {
+      return Bad(path, fmt::format("its shape has more than {} sizes", kMaxRank));
+    }
+    dims->push_back(size);
+    at = static_cast<size_t>(stop - text.data());
   }
   return {};
+}
+
+Status ParseHeader(const std::string& path, const std::string& header, TensorView* view) {
+  const std::string_view descr = ValueOf(header, "'descr':");
+  const size_t quote =
+      descr.empty() || descr[0] != '\'' ? std::string_view::npos : descr.find('\'', 1);
+  if (quote == std::string_view::npos) return Bad(path, "its header has no descr");
+  const std::string dtype(descr.substr(1, quote - 1));
+  auto it = Descriptors().find(dtype);
+  if (it == Descriptors().end()) {
+    return Bad(path, fmt::format("its dtype is {:.64}; wanted a little-endian number type", dtype));
+  }
+  view->dtype = it->second;
+  if (ValueOf(header, "'fortran_order':").substr(0, 5) != "False") {
+    return Bad(path, "it is in Fortran order; save numpy.ascontiguousarray(x)");
+  }
+  return ParseShape(path, ValueOf(header, "'shape':"), &view->dims);
 }
 
 }  // namespace
