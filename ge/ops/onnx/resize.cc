@@ -158,7 +158,8 @@ Status InferResize(InferContext& c) {
   GE_RETURN_IF_ERROR(by_scales ? ByScales(c, axes, &dims) : BySizes(c, axes, &dims));
   for (size_t i = 0; i < dims.size(); ++i) {
     // A scale may leave nothing of an axis: floor(3 * 0.3) is no element.
-    const int64_t least = by_scales ? 0 : 1;
+    const bool stretch = AttrString(c.node(), "keep_aspect_ratio_policy", "stretch") == "stretch";
+    const int64_t least = by_sizes && stretch ? 1 : 0;
     if (dims[i].known() && dims[i].value < least && x.dims[i] != dims[i]) {
       return Bad(c.node(), fmt::format("shape {} would become {}, wanted sizes of at least {}",
                                        Show(c.dims(), x.dims), Show(c.dims(), dims), least));

@@ -78,8 +78,9 @@ class PrimWork final : public Work {
 }  // namespace
 
 OnednnBuilder::OnednnBuilder(const Vendor& vendor, const Simd& simd, const ge_host_api* host,
-                             const Parser& parser, const ge_segment& segment, Program* program)
-    : Builder(simd, host, parser, segment, program), vendor_(vendor) {
+                             const Parser& parser, const ge_segment& segment, bool exact,
+                             Program* program)
+    : Builder(simd, host, parser, segment, program), vendor_(vendor), exact_(exact) {
   program->frame_data = [engine = vendor.engine().get()]() -> std::shared_ptr<void> {
     dnnl_stream_t stream = nullptr;
     Check(dnnl_stream_create(&stream, engine, dnnl_stream_default_flags), "dnnl_stream_create");

@@ -14,8 +14,9 @@ namespace ge_onednn {
 
 class OnednnBuilder final : public Builder {
  public:
+  // exact: GE_NUMERICS_EXACT
   OnednnBuilder(const Vendor& vendor, const Simd& simd, const ge_host_api* host,
-                const Parser& parser, const ge_segment& segment, Program* program);
+                const Parser& parser, const ge_segment& segment, bool exact, Program* program);
 
  private:
   struct Arg {
@@ -51,6 +52,7 @@ class OnednnBuilder final : public Builder {
              bool allow_binary);
 
   const Vendor& vendor_;
+  const bool exact_;
 };
 
 // The forms of a convolution's images before and behind it, by oneDNN's choice; nullopt when it has

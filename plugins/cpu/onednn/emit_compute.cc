@@ -108,7 +108,7 @@ OnednnBuilder::Fused OnednnBuilder::Fuse(const Unit& u, const Layout& target, co
   const size_t channel = u.kind == Kind::kConv ? 1 : static_cast<size_t>(target.rank) - 1;
   const size_t seen_channel = u.kind == Kind::kConv ? 1 : static_cast<size_t>(seen.rank) - 1;
   for (const Post& p : u.posts) {
-    if (!VendorHas(p.fn)) break;
+    if (!VendorHas(p.fn) || (exact_ && !VendorKeepsNan(p.fn))) break;
     VendorPost v;
     v.fn = p.fn;
     v.a = p.a;

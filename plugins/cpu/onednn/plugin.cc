@@ -27,6 +27,11 @@ class OnednnEngine final : public Engine {
       case Kind::kIntegers:
       case Kind::kLstm:
         return why->Say(GE_WHY_OP, "no kernel for this operator");
+      case Kind::kPool:
+        if (machine().exact && u.pool.max) {
+          return why->Say(GE_WHY_NUMERICS, "its greatest of a window leaves NaN out");
+        }
+        return p.OnlyFloats(u, why);
       default:
         return p.OnlyFloats(u, why);
     }
@@ -44,7 +49,8 @@ class OnednnEngine final : public Engine {
   }
   std::unique_ptr<Builder> MakeBuilder(const Parser& parser, const ge_segment& segment,
                                        Program* program) const override {
-    return std::make_unique<OnednnBuilder>(*vendor_, simd(), host(), parser, segment, program);
+    return std::make_unique<OnednnBuilder>(*vendor_, simd(), host(), parser, segment,
+                                           machine().exact, program);
   }
 
  private:

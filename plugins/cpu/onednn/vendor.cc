@@ -108,6 +108,20 @@ bool VendorHas(Fn fn) {
   return fn >= Fn::kFirstBinary ? ToBinary(fn).has_value() : !ToEltwise(fn, 0, 0).empty();
 }
 
+bool VendorKeepsNan(Fn fn) {
+  switch (fn) {
+    case Fn::kRelu:
+    case Fn::kClip:
+    case Fn::kHardSigmoid:
+    case Fn::kExp:
+    case Fn::kMax:
+    case Fn::kMin:
+      return false;
+    default:
+      return true;
+  }
+}
+
 bool VendorRepeats(const std::vector<VendorPost>& before, const VendorPost& next) {
   if (next.kind != VendorPost::kUnary) return false;
   for (const Eltwise& n : ToEltwise(next.fn, next.a, next.b)) {

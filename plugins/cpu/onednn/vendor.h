@@ -27,6 +27,9 @@ struct VendorPost {
 };
 // Whether oneDNN has the function as a post-op with our meaning and accuracy.
 bool VendorHas(Fn fn);
+// Whether it hands NaN on: oneDNN's Relu and the like are `max` and `min` of x86, which answer the
+// other operand.
+bool VendorKeepsNan(Fn fn);
 // Whether the function is one of oneDNN's that `before` has with other parameters. oneDNN 2.6.3
 // then computes both with those of the first: Clip to [-8, 8] and Clip to [-3, 3] leave 8.
 bool VendorRepeats(const std::vector<VendorPost>& before, const VendorPost& next);

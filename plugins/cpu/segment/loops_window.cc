@@ -320,7 +320,7 @@ class Resized final : public Loop {
       const int64_t at = piece.from + (k == 0 ? along_axis_.from[i] : along_axis_.next[i]);
       ends[k] = *Mix(pick, {0, 1, at, 1}, 0, pick.x + at, room, room[2 * kMaxLinear]);
     }
-    y[piece.at] = ends[0] + along_axis_.t[i] * (ends[1] - ends[0]);
+    y[piece.at] = (1 - along_axis_.t[i]) * ends[0] + along_axis_.t[i] * ends[1];
   }
 
   // The mean of the rows that `pick` names from axis `level` on, in y or in x itself.

@@ -33,7 +33,8 @@ double SourceOf(Where where, double scale, int64_t in, int64_t out, int64_t i) {
     case Where::kPytorch:
       return out == 1 ? 0 : unscaled(x + 0.5) - 0.5;
     case Where::kSymmetric:
-      return n / 2 * (1 - to / width) + unscaled(x + 0.5) - 0.5;
+      // n / 2 * (1 - to / width) + (x + 0.5) / scale - 0.5, with one division
+      return scale == 0 ? unscaled(x + 0.5) - 0.5 : (n - 1) / 2 + (x + 0.5 - to / 2) / scale;
     case Where::kHalfPixel:
       break;
   }
@@ -50,9 +51,11 @@ Taps TapsOf(Where where, Round round, double scale, int64_t in, int64_t out) {
     // The distance from base lies in (0, 1].
     const double x = SourceOf(where, scale, in, out, i), base = std::ceil(x) - 1, w = x - base;
     if (round == Round::kNone) {
-      t.at.push_back(clamp(base));
-      t.next.push_back(clamp(base + 1));
-      t.w.push_back(static_cast<float>(w));
+      // One pixel alone is the mean of itself: an infinity beside it has no weight at all.
+      const int32_t next = clamp(base + 1), at = w == 1 ? next : clamp(base);
+      t.at.push_back(at);
+      t.next.push_back(next);
+      t.w.push_back(at == next ? 0.5f : static_cast<float>(w));
       continue;
     }
     const bool right = round == Round::kCeil || w == 1 ||

@@ -80,7 +80,8 @@ double SourceOf(const ResizePlan& p, const AxisGeometry& g, int64_t i) {
     case Coord::kPytorchHalfPixel:
       return g.out == 1 ? 0 : Unscaled(g, x + 0.5) - 0.5;
     case Coord::kHalfPixelSymmetric:
-      return in / 2 * (1 - out / width) + Unscaled(g, x + 0.5) - 0.5;
+      // in / 2 * (1 - out / width) + (x + 0.5) / scale - 0.5, with one division
+      return g.by_size ? Unscaled(g, x + 0.5) - 0.5 : (in - 1) / 2 + (x + 0.5 - out / 2) / g.scale;
     case Coord::kHalfPixel:
       break;
   }

@@ -91,9 +91,9 @@ struct Simd {
                    int64_t m, int64_t rows, int64_t k);
   // y[c * ldy + r] = x[r * ldx + c] for r < rows, c < cols, of any 4-byte type. No overlap.
   void (*transpose)(const float* x, int64_t ldx, float* y, int64_t ldy, int64_t rows, int64_t cols);
-  // y[i] = a[i] + t * (b[i] - a[i]); y may equal a or b.
+  // y[i] = (1 - t) * a[i] + t * b[i], so that an infinity stays one; y may equal a or b.
   void (*lerp_rows)(const float* a, const float* b, float t, float* y, int64_t n);
-  // y[i] = x[i0[i]] + t[i] * (x[i1[i]] - x[i0[i]]), indices within the `width` elements of x; no
+  // y[i] = (1 - t[i]) * x[i0[i]] + t[i] * x[i1[i]], indices within the `width` elements of x; no
   // overlap.
   void (*gather_lerp)(const float* x, int64_t width, const int32_t* i0, const int32_t* i1,
                       const float* t, float* y, int64_t n);

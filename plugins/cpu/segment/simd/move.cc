@@ -88,6 +88,8 @@ GE_INLINE void FewColumns(const float* x, int64_t ldx, float* y, int64_t ldy, in
   }
 }
 
+float Lerp(float a, float b, float t) { return (1 - t) * a + t * b; }
+
 }  // namespace
 
 void Transpose(const float* x, int64_t ldx, float* y, int64_t ldy, int64_t rows, int64_t cols) {
@@ -128,18 +130,18 @@ void GatherLerp(const float* x, [[maybe_unused]] int64_t width, const int32_t* i
     const auto span = hn::BitCast(du, hn::Or(p, q));
     const auto lanes = hn::Set(du, static_cast<uint32_t>(kMaxLanes));  // a power of two
     if (last < 0 || !hn::AllTrue(du, hn::Lt(span, lanes))) {
-      for (int64_t k = i; k < i + kMaxLanes; ++k) y[k] = x[i0[k]] + t[k] * (x[i1[k]] - x[i0[k]]);
+      for (int64_t k = i; k < i + kMaxLanes; ++k) y[k] = Lerp(x[i0[k]], x[i1[k]], t[k]);
       continue;
     }
     const auto v = hn::LoadU(d, x + base);
     const auto a = hn::TableLookupLanes(v, hn::IndicesFromVec(d, p));
     const auto b = hn::TableLookupLanes(v, hn::IndicesFromVec(d, q));
-    hn::StoreU(hn::MulAdd(hn::LoadU(d, t + i), hn::Sub(b, a), a), d, y + i);
+    const auto f = hn::LoadU(d, t + i);
+    hn::StoreU(hn::MulAdd(f, b, hn::Mul(hn::Sub(hn::Set(d, 1.0f), f), a)), d, y + i);
   }
 #endif
   for (; i < n; ++i) {
-    const float p = x[i0[i]];
-    y[i] = p + t[i] * (x[i1[i]] - p);
+    y[i] = Lerp(x[i0[i]], x[i1[i]], t[i]);
   }
 }
 

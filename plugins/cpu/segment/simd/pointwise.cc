@@ -156,7 +156,7 @@ void LerpRows(const float* a, const float* b, float t, float* y, int64_t n) {
   ForEach(n, [=](auto d, int64_t i) GE_LAMBDA {
     const auto p = hn::LoadU(d, a + i);
     const auto q = hn::LoadU(d, b + i);
-    hn::StoreU(hn::MulAdd(hn::Set(d, t), hn::Sub(q, p), p), d, y + i);
+    hn::StoreU(hn::MulAdd(hn::Set(d, t), q, hn::Mul(hn::Set(d, 1 - t), p)), d, y + i);
   });
 }
 
