@@ -163,13 +163,34 @@ Status InferEinsum(InferContext& c) {
   return SetTensor(c, 0, dtype, std::move(dims));
 }
 
-// One multiply-add for each output element and input, times what is summed; the latter is taken
-// from the greatest input.
-Work EffortEinsum(const Node&, std::span<const Type> in, std::span<const Type> out) {
-  double most = 0;
+// One multiply-add for each input at every place of the index space: each letter's extent, times
+// the axes of the ellipsis. What the equation or the types leave open counts as the largest
+// tensor's.
+Work EffortEinsum(const Node& n, std::span<const Type> in, std::span<const Type> out) {
+  double most = out.empty() ? 0 : ElementsOf(out[0]);
   for (const Type& t : in) most = std::max(most, ElementsOf(t));
-  const double results = out.empty() ? 0 : ElementsOf(out[0]);
-  return {2 * std::max(most, results) * static_cast<double>(in.size()), BytesOf(in, out)};
+  double places = 1, dots = 1;
+  std::map<char, double> letters;
+  const auto e = ReadEinsumEquation(n);
+  for (size_t i = 0; e.ok() && i < e->in.size() && i < in.size(); ++i) {
+    const EinsumTerm& term = e->in[i];
+    const size_t rank = in[i].dims.size(), count = term.letters.size();
+    if (!in[i].ranked || rank < count) continue;
+    const size_t before = term.ellipsis.value_or(count), inner = rank - count;
+    double own = 1;
+    for (size_t d = 0; d < rank; ++d) {
+      const double size = in[i].dims[d].known() ? static_cast<double>(in[i].dims[d].value) : 1;
+      if (d >= before && d < before + inner) {
+        own *= size;
+      } else {
+        double& extent = letters[term.letters[d < before ? d : d - inner]];
+        extent = std::max(extent, size);
+      }
+    }
+    dots = std::max(dots, own);
+  }
+  for (const auto& [letter, extent] : letters) places *= extent;
+  return {2 * std::max(most, places * dots) * static_cast<double>(in.size()), BytesOf(in, out)};
 }
 
 constexpr DTypeSet kEinsumTypes = kNumeric & ~Bit(DType::kBfloat16);
