@@ -23,15 +23,6 @@ constexpr double kInTurns = 1.5;  // times what it takes side by side
 constexpr double kSwitchesPerSecond = 40;
 constexpr uint64_t kFewSwitches = 3;
 
-// What GE_PROBE says of it.
-std::optional<bool> Said() {
-  const char* wish = secure_getenv("GE_PROBE");
-  const std::string_view word = wish ? wish : "";
-  if (word == "busy") return true;
-  if (word == "quiet" || word == "fixed") return false;
-  return std::nullopt;
-}
-
 struct Spin {
   const LoadClocks* clocks;
   double lost = 0;
@@ -60,6 +51,14 @@ Usage Now() {
 
 }  // namespace
 
+std::optional<bool> BusyAsSaid() {
+  const char* wish = secure_getenv("GE_PROBE");
+  const std::string_view word = wish ? wish : "";
+  if (word == "busy") return true;
+  if (word == "quiet" || word == "fixed") return false;
+  return std::nullopt;
+}
+
 LoadClocks SystemLoadClocks() {
   return {&SteadyNs, [] {
             timespec t{};
@@ -69,7 +68,7 @@ LoadClocks SystemLoadClocks() {
 }
 
 bool IsBusyNow(uint32_t threads, ParallelForFn parallel_for, const LoadClocks& clocks) {
-  if (const auto said = Said()) return *said;
+  if (const auto said = BusyAsSaid()) return *said;
   std::vector<Spin> spins(std::max(1u, threads), Spin{&clocks});
   const double begin = clocks.wall_ns();
   parallel_for(spins.size(), &DoSpin, spins.data());
@@ -83,7 +82,7 @@ LoadWatch::LoadWatch() {
 }
 
 bool LoadWatch::Busy() const {
-  if (const auto said = Said()) return *said;
+  if (const auto said = BusyAsSaid()) return *said;
   const Usage now = Now();
   return IsBusy(now.switches - switches_, now.cpu_s - cpu_s_);
 }

@@ -3,15 +3,19 @@
 // until the next session. Any thread may call.
 //
 // GE_PROBE=quiet and GE_PROBE=busy say it instead, for tests; with GE_PROBE=fixed nothing of the
-// host counts, and it is quiet.
+// host counts, and it is quiet. Then samples that disagree are no sign of load either.
 #pragma once
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 
 #include "ge/engine/probe.h"
 
 namespace ge {
+
+// Null where GE_PROBE says nothing of it.
+std::optional<bool> BusyAsSaid();
 
 // ns of a clock that never steps back, and that the calling thread had of a processor.
 struct LoadClocks {

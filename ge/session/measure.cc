@@ -107,6 +107,10 @@ std::vector<Candidate> FindCandidates(const std::vector<std::unique_ptr<Engine>>
   return out;
 }
 
+bool IsDoubtful(bool busy, const OfferTimer::Timing& timing) {
+  return busy || (!timing.of.agree && !BusyAsSaid());
+}
+
 // One offer that a segment takes, with its name in the cache.
 struct Taken {
   const Offer* offer;
@@ -147,13 +151,13 @@ class Recorder {
     std::vector<Taken> taken = TakenBy(seg);
     const bool warm = sample.count > 0 && !sample.cold;
     if (taken.size() == 1 && warm) {
-      AddAlone(taken[0], sample.ns, sample.count);
+      AddAlone(taken[0], sample.ns, sample.count, busy_);
       return;
     }
     for (Taken& t : taken) Observe(&t);
     if (taken.size() == 1) {
       // A first run pays for fresh pages too; it is better than nothing.
-      if (taken[0].alone_ns < 0 && sample.count > 0) AddAlone(taken[0], sample.ns, 1);
+      if (taken[0].alone_ns < 0 && sample.count > 0) AddAlone(taken[0], sample.ns, 1, busy_);
       return;
     }
     if (warm) Split(taken, sample);
@@ -187,9 +191,9 @@ class Recorder {
     return out;
   }
 
-  void AddAlone(const Taken& t, double ns, uint32_t count, bool agree = true) {
+  void AddAlone(const Taken& t, double ns, uint32_t count, bool doubtful) {
     cache_->Add(t.book, t.name, PriceCache::Kind::kAlone, t.offer->choices[t.choice].asked_ns,
-                {ns, count, busy_ || !agree}, true);
+                {ns, count, doubtful}, true);
   }
 
   // How long the offer takes alone: known, or timed now.
@@ -208,7 +212,7 @@ class Recorder {
       return;
     }
     t->alone_ns = timing->ns();
-    AddAlone(*t, timing->ns(), timing->count(), timing->of.agree);
+    AddAlone(*t, timing->ns(), timing->count(), IsDoubtful(busy_, *timing));
   }
 
   // The segment's time by what its offers take alone; of those that could not be observed, by what
@@ -304,7 +308,7 @@ MeasureReport MeasureOffers(const std::vector<std::unique_ptr<Engine>>& engines,
       report.left += !c.failed && c.timing.count() == 0;
       if (c.timing.count() == 0) continue;
       ++report.measured;
-      const bool doubtful = busy || !c.timing.of.agree;
+      const bool doubtful = IsDoubtful(busy, c.timing);
       report.doubtful += doubtful;
       cache->Add(c.book, c.name, PriceCache::Kind::kAlone, c.offer->choices[c.choice].asked_ns,
                  {c.timing.ns(), c.timing.count(), doubtful}, options.trusted_now);
