@@ -114,9 +114,9 @@ bool HoldsLibrary(const fs::path& folder, const fs::path& library) {
 std::string WritersRule::Refusal(const Facts& facts, bool folder) const {
   if (facts.owner != 0 && facts.owner != user && facts.owner != library.owner) {
     return fmt::format(
-        "its owner is {}, wanted root or {}; copy it to a place of your own, or run "
-        "chown on it",
-        UserName(facts.owner), UserName(user));
+        "its owner is {}, wanted root{}; copy it to a place of your own, or run chown "
+        "on it",
+        UserName(facts.owner), user == 0 ? "" : " or " + UserName(user));
   }
   const mode_t mode = facts.mode & 07777;
   if (folder && (mode & S_ISVTX)) return "";
