@@ -9,6 +9,7 @@ Example: tests/e2e/cancel.py --build build/release
 """
 import argparse
 import ctypes
+import json
 import os
 import pathlib
 import signal
@@ -189,11 +190,11 @@ def limited(report, what, session, body, limit=0.4):
 
 
 def library_cases(report, library):
-    folding, planning = chain(15000, True), chain(40000, False)
+    folding, planning = chain(60000, True), chain(200000, False)
     four = [[4]]
     s = Session(library)
-    cancelled(report, "load: folding of 15,000 constants", s, lambda: s.load(folding))
-    limited(report, "load: folding of 15,000 constants", s, lambda: s.load(folding))
+    cancelled(report, "load: folding of 60,000 constants", s, lambda: s.load(folding))
+    limited(report, "load: folding of 60,000 constants", s, lambda: s.load(folding))
     # The session is as before, and takes another model.
     report.check("load after a cancelled load", s.load(ENDLESS)[0] == OK)
     cancelled(report, "run: an endless Loop", s, lambda: s.run(four))
@@ -201,9 +202,9 @@ def library_cases(report, library):
     asynchronous(report, library, s)
     s.close()
     s = Session(library)
-    report.check("load of 40,000 nodes", s.load(planning)[0] == OK)
-    cancelled(report, "compile: 40,000 nodes", s, lambda: s.compile(four))
-    limited(report, "compile: 40,000 nodes", s, lambda: s.compile(four))
+    report.check("load of 200,000 nodes", s.load(planning)[0] == OK)
+    cancelled(report, "compile: 200,000 nodes", s, lambda: s.compile(four))
+    limited(report, "compile: 200,000 nodes", s, lambda: s.compile(four))
     waiting(report, s)
     s.close()
     for name, (_, shapes) in KERNELS.items():
@@ -258,28 +259,39 @@ def waiting(report, s):
     s.ge.ge_run_destroy(run)
 
 
+def middle_of(command, stage):
+    """Seconds from the start of `command` to the middle of a stage, and a limit of each call that the
+    stage exceeds and those before it keep; by a run that nothing ends."""
+    seconds, done = timed(lambda: subprocess.run(command + ["--json"], capture_output=True, text=True,
+                                                 check=True))
+    told = json.loads(done.stdout)
+    load, compile = told["load_ms"] / 1e3, told["compile_ms"] / 1e3
+    if stage == "load":
+        return load / 2, load / 2
+    return load + min(compile / 2, seconds - load), (load + compile) / 2
+
+
 def tool_cases(report, build, folder):
-    files = {"load": (chain(15000, True), "4"), "compile": (chain(40000, False), "4"),
-             "run": (ENDLESS, "4")}
-    for stage, (text, shape) in files.items():
+    files = {"load": chain(60000, True), "compile": chain(200000, False), "run": ENDLESS}
+    for stage, text in files.items():
         path = pathlib.Path(folder) / f"{stage}.gt"
         path.write_text(text)
         command = [str(build / "bin/ge"), "run", str(path), "--engines", "ref", "--prices",
-                   "analytic", "--input", f"x={shape}:zeros"]
+                   "analytic", "--input", "x=4:zeros"]
+        after, limit = (0.7, 0.5) if stage == "run" else middle_of(command, stage)
         for sent in (signal.SIGINT, signal.SIGTERM):
             what = f"ge run, {sent.name} in {stage}"
             process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                                        text=True)
-            time.sleep(2.5 if stage == "compile" else 0.7)
+            time.sleep(after)
             report.check(what, process.poll() is None, "it ended by itself")
             process.send_signal(sent)
             seconds, (out, err) = timed(process.communicate)
             report.ended(what, seconds, 130, process.returncode, err)
             report.check(what, "CANCELLED" in err or "interrupted" in err, err)
-        limit = ["--time-limit", "0.5"]
-        seconds, done = timed(lambda: subprocess.run(command + limit, capture_output=True,
-                                                     text=True))
-        print(f"ge run --time-limit 0.5, {stage:<20} ended after {seconds:.2f} s in all")
+        seconds, done = timed(lambda: subprocess.run(command + ["--time-limit", f"{limit:.3f}"],
+                                                     capture_output=True, text=True))
+        print(f"ge run --time-limit {limit:.1f}, {stage:<20} ended after {seconds:.2f} s in all")
         report.check(f"--time-limit in {stage}", done.returncode == 3 and
                      "DEADLINE_EXCEEDED" in done.stderr, f"{done.returncode} {done.stderr}")
 
