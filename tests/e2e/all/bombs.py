@@ -34,7 +34,7 @@ import bomb_structures  # noqa: E402,F401
 from bomb_making import MODELS  # noqa: E402
 
 CPU_SECONDS = 10      # of one stage
-WALL_SECONDS = 60     # a busy machine gives less than a core
+WALL_SECONDS = 180    # a busy machine gives less than a core
 MORE_BYTES = 10**9    # above a trivial model's peak and the model's size
 ADDRESS_BYTES = 6 << 30   # nothing that we try may take the machine
 SIGINT_AFTER, SIGINT_SECONDS = 2.0, 1.0
