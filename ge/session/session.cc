@@ -379,7 +379,9 @@ Status Session::PlanAhead(std::string_view entry_name, std::span<const TensorVie
   const Entry* flow = FlowEntry(entry_name);
   if (flow == nullptr) {
     const Status status = Compile(entry_name, inputs).status();
-    flow = status.ok() ? nullptr : FlowEntry(entry_name);  // as it turned out
+    const bool ended =
+        status.code() == Code::kCancelled || status.code() == Code::kDeadlineExceeded;
+    flow = status.ok() || ended ? nullptr : FlowEntry(entry_name);  // as it turned out
     if (flow == nullptr) return status;
   }
   return CheckFlowShapes(*flow, inputs);

@@ -1,6 +1,7 @@
 /* Threads that share two sessions for a while, each doing at random what ge.h allows: runs of every
  * kind of entry, compiles, cancels, states, reports; plans may hold next to nothing, so that they
- * are evicted all the time. Every result is checked.
+ * are evicted all the time. Every result is checked. All that goes on in the second session is
+ * cancelled now and then.
  *
  *   soak_client MODEL ENGINES SECONDS THREADS      MODEL is soak.gt
  *
@@ -46,7 +47,7 @@ struct Worker {
   uint64_t seed;
   ge_error error;
   double added[kSessions]; /* to the state of each */
-  uint64_t runs, async, cancelled, compiles, looks, sessions_made;
+  uint64_t runs, async, cancelled, ended, compiles, looks, sessions_made;
   ge_tensor out; /* used for every run of one output */
 };
 
@@ -70,6 +71,15 @@ static ge_session* Open(struct Worker* w, uint64_t plan_cache_bytes, int replan)
   CHECK_OK(ge_session_create(&options, &s, &w->error));
   if (s) CHECK_OK(ge_session_load_file(s, w->model, GE_FORMAT_AUTO, &w->error));
   return s;
+}
+
+/* Whether a call did what it should; it may have been cancelled in the second session. */
+static int Went(struct Worker* w, const ge_session* s, ge_status status, int line) {
+  if (s == w->sessions[1] && status == GE_STATUS_CANCELLED) {
+    ++w->ended;
+    return 0;
+  }
+  return Check(status == GE_STATUS_OK, "a call", line, &w->error);
 }
 
 /* ---- what each entry must answer ---------------------------------------------------------------
@@ -127,17 +137,20 @@ static void Run(struct Worker* w, ge_session* s) {
   float own[kMostOut];
   ge_tensor mine = Vector(own, kMostOut), *y = Random(w, 2) ? &w->out : &mine;
   MakeCase(w, &c);
-  if (CHECK_OK(ge_session_run(s, c.entry, &c.in, 1, y, 1, &w->error))) CHECK(IsRight(&c, y));
+  if (Went(w, s, ge_session_run(s, c.entry, &c.in, 1, y, 1, &w->error), __LINE__)) {
+    CHECK(IsRight(&c, y));
+  }
   ++w->runs;
 }
 
 static void Add(struct Worker* w, int which) {
+  ge_session* s = w->sessions[which];
   float x[8], y[8];
   ge_tensor in = Vector(x, 8), out = Vector(y, 8);
   const float d = (float)(1 + Random(w, 3));
   int i;
   for (i = 0; i < 8; ++i) x[i] = d;
-  if (!CHECK_OK(ge_session_run(w->sessions[which], "add", &in, 1, &out, 1, &w->error))) return;
+  if (!Went(w, s, ge_session_run(s, "add", &in, 1, &out, 1, &w->error), __LINE__)) return;
   w->added[which] += d, ++w->runs;
   for (i = 1; i < 8; ++i) CHECK(y[i] == y[0]);
 }
@@ -173,7 +186,7 @@ static void OnDone(void* context, ge_status status) {
 static void Async(struct Worker* w, ge_session* s) {
   float x[kMost];
   int64_t m = Random(w, 2) ? Random(w, 8) : 200 + Random(w, 800), n = 1 + Random(w, 4), i;
-  const int cancels = Random(w, 3) == 0;
+  const int cancels = Random(w, 3) == 0, may_end = cancels || s == w->sessions[1];
   struct Done d = {PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, .destroys = !Random(w, 3)};
   ge_tensor in[2] = {{.size = sizeof *in, .dtype = 7, .data = &m, .bytes = sizeof m}};
   ge_tensor out[2] = {{.size = sizeof *out}, {.size = sizeof *out}};
@@ -190,13 +203,13 @@ static void Async(struct Worker* w, ge_session* s) {
   if (!d.destroys) {
     ge_status end = ge_run_wait(d.run, Random(w, 1000000), NULL);
     if (end == GE_STATUS_DEADLINE_EXCEEDED) end = ge_run_wait(d.run, UINT64_MAX, NULL);
-    CHECK(end == GE_STATUS_OK || (cancels && end == GE_STATUS_CANCELLED));
+    CHECK(end == GE_STATUS_OK || (may_end && end == GE_STATUS_CANCELLED));
     ge_run_destroy(d.run);
   }
   pthread_mutex_lock(&d.mutex);
   while (d.calls == 0) pthread_cond_wait(&d.changed, &d.mutex);
   pthread_mutex_unlock(&d.mutex);
-  CHECK(d.calls == 1 && (d.status == GE_STATUS_OK || cancels));
+  CHECK(d.calls == 1 && (d.status == GE_STATUS_OK || may_end));
   if (d.status == GE_STATUS_OK) CHECK(SumsAreRight(out, x, m, n));
   ++w->async, w->cancelled += d.status == GE_STATUS_CANCELLED;
   ge_tensor_release(&out[0]), ge_tensor_release(&out[1]);
@@ -215,7 +228,7 @@ static void Dense(struct Worker* w, ge_session* s) {
     const float value = (float)(1 + Random(w, 4));
     for (k = 0; k < kWide; ++k) x[i * kWide + k] = value;
   }
-  if (!CHECK_OK(ge_session_run(s, "dense", &in, 1, out, 2, &w->error))) return;
+  if (!Went(w, s, ge_session_run(s, "dense", &in, 1, out, 2, &w->error), __LINE__)) return;
   for (i = 0; i < n * kNarrow; ++i) {
     /* x * 64 * 0.5, then that * 64 * 0.25: exact in f32 */
     const float d = ((const float*)out[1].data)[i] * kNarrow - 1;
@@ -231,7 +244,7 @@ static void Compile(struct Worker* w, ge_session* s) {
   struct Case c;
   MakeCase(w, &c);
   c.in.data = NULL;
-  CHECK_OK(ge_session_compile(s, c.entry, &c.in, 1, &w->error));
+  (void)Went(w, s, ge_session_compile(s, c.entry, &c.in, 1, &w->error), __LINE__);
   ++w->compiles;
 }
 
@@ -247,7 +260,7 @@ static void Look(struct Worker* w, ge_session* s) {
   ge_status end;
   if (what == 0) {
     end = ge_session_dump(s, entry, kStages[Random(w, 6)], &text, &w->error);
-    CHECK(end == GE_STATUS_FAILED_PRECONDITION || (end == GE_STATUS_OK && text[0]));
+    if (end != GE_STATUS_FAILED_PRECONDITION && Went(w, s, end, __LINE__)) CHECK(text[0]);
   } else if (what == 1) {
     end = ge_session_report(s, Random(w, 2) ? entry : "fall", &text, &w->error);
     CHECK(end == GE_STATUS_FAILED_PRECONDITION || (end == GE_STATUS_OK && text[0] == '{'));
@@ -261,10 +274,19 @@ static void Look(struct Worker* w, ge_session* s) {
   ++w->looks;
 }
 
-/* A session beside those that are shared. */
+/* A session beside those that are shared, which ends with a run that its time limit ends. */
 static void Beside(struct Worker* w) {
   ge_session* s = Open(w, 0, 0);
-  if (s) Run(w, s), Dense(w, s);
+  float x[1] = {1};
+  int64_t m = 1000000;
+  ge_tensor in[2] = {{.size = sizeof *in, .dtype = 7, .data = &m, .bytes = sizeof m}};
+  ge_tensor out[2] = {{.size = sizeof *out}, {.size = sizeof *out}};
+  if (!s) return;
+  Run(w, s), Dense(w, s);
+  in[1] = Vector(x, 1);
+  CHECK(ge_session_set_time_limit(s, 2) == GE_STATUS_OK);
+  CHECK(ge_session_run(s, "count", in, 2, out, 2, NULL) == GE_STATUS_DEADLINE_EXCEEDED);
+  CHECK(out[0].data == NULL && out[1].flags == 0);
   ge_session_destroy(s);
   ++w->sessions_made;
 }
@@ -285,8 +307,10 @@ static void* Work(void* context) {
       Add(w, which);
     } else if (what < 930) {
       Compile(w, s);
-    } else if (what < 998) {
+    } else if (what < 995) {
       Look(w, s);
+    } else if (what < 998) {
+      CHECK(ge_session_cancel(w->sessions[1]) == GE_STATUS_OK);
     } else {
       Beside(w);
     }
@@ -309,6 +333,7 @@ static uint64_t Evicted(struct Worker* w, ge_session* s) {
 static void Finish(struct Worker* workers, int threads, ge_session** sessions) {
   struct Worker* w = workers;
   uint64_t runs = 0, async = 0, cancelled = 0, compiles = 0, looks = 0, made = 0, evicted = 0;
+  uint64_t ended = 0;
   float now[8];
   ge_tensor state = Vector(now, 8);
   int t, i;
@@ -321,14 +346,16 @@ static void Finish(struct Worker* workers, int threads, ge_session** sessions) {
   }
   for (t = 0; t < threads; ++t) {
     runs += workers[t].runs, async += workers[t].async, cancelled += workers[t].cancelled;
-    compiles += workers[t].compiles, looks += workers[t].looks, made += workers[t].sessions_made;
+    ended += workers[t].ended, compiles += workers[t].compiles, looks += workers[t].looks,
+        made += workers[t].sessions_made;
   }
   printf(
-      "%d threads, %s: %llu runs and %llu asynchronous ones, %llu of them cancelled; %llu "
-      "compiles, %llu looks inside, %llu plans evicted, %llu sessions beside\n",
+      "%d threads, %s: %llu runs and %llu asynchronous ones, %llu of them cancelled; "
+      "%llu other calls cancelled with their session; %llu compiles, %llu looks inside, %llu plans "
+      "evicted, %llu sessions beside\n",
       threads, w->engines, (unsigned long long)runs, (unsigned long long)async,
-      (unsigned long long)cancelled, (unsigned long long)compiles, (unsigned long long)looks,
-      (unsigned long long)evicted, (unsigned long long)made);
+      (unsigned long long)cancelled, (unsigned long long)ended, (unsigned long long)compiles,
+      (unsigned long long)looks, (unsigned long long)evicted, (unsigned long long)made);
   CHECK(runs > 0 && async > 0 && cancelled > 0 && evicted > 0);
 }
 
