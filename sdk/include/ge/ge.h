@@ -116,8 +116,8 @@ GE_API void ge_session_destroy(ge_session* session);
 /* Ends what goes on in the session now with CANCELLED: each load, compile and run, of all threads,
  * asynchronous runs too. Calls that begin later are not touched, so that the session stays in use;
  * a load that was cancelled may be done again. From any thread and from a signal handler. Returns
- * at once; the calls end as soon as what computes them looks (built-in engines: within a second,
- * but that one call of a vendor's library is waited for). */
+ * at once; the calls end as soon as what computes them looks: ref within a second, the other CPU
+ * engines after the operator that they are at. */
 GE_API ge_status ge_session_cancel(ge_session* session);
 /* From now on each load, compile and run of the session ends with DEADLINE_EXCEEDED when it takes
  * longer, counted from its own begin, waiting for other calls included; 0 = no limit. A run whose
