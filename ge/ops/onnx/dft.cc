@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "ge/ops/scalar_inputs.h"
 #include "ge/ops/work.h"
 
@@ -81,8 +83,22 @@ Status InferDft(InferContext& c) {
   return SetTensor(c, 0, x.dtype, std::move(dims));
 }
 
+// Eight flops for each element of the axis, padding too, and each frequency. The axis is an input:
+// the longest is taken for it; half a spectrum is that of twice as many elements.
+Work EffortDft(const Node& n, std::span<const Type> in, std::span<const Type> out) {
+  if (in.empty() || out.empty()) return {};
+  double longest = 1;
+  for (const Type* t : {&in[0], &out[0]}) {
+    for (size_t d = 0; d + 1 < t->dims.size(); ++d) {
+      if (t->dims[d].known()) longest = std::max(longest, static_cast<double>(t->dims[d].value));
+    }
+  }
+  if (AttrInt(n, "onesided", 0) != 0) longest *= 2;
+  return {4 * longest * ElementsOf(out[0]), BytesOf(in, out)};  // a frequency is two elements
+}
+
 OpDef DftRecord() {
-  OpDef op{"", "DFT", 20, {}, {}, {}, InferDft, PerOutput<80>};
+  OpDef op{"", "DFT", 20, {}, {}, {}, InferDft, EffortDft};
   op.inputs = {{"input", kFloats, "T1"},
                {"dft_length", kIndex, "T2", Arity::kOptional},
                {"axis", Bit(DType::kInt64), "", Arity::kOptional}};
