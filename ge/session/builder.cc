@@ -69,8 +69,11 @@ class Builder {
     GE_RETURN_IF_ERROR(runner_.RunStage(
         StageId::kPlace, [&] { return Query(); }, none));
     for (int round = 0;; ++round) {
-      GE_RETURN_IF_ERROR(runner_.RunStage(
-          StageId::kPlace, [&] { return PlaceNodes(); }, none));
+      Status placed = runner_.RunStage(
+          StageId::kPlace, [&] { return PlaceNodes(); }, none);
+      // No offer is left, since engines had no memory to compile what they offered.
+      const bool starved = last_failure_.code() == Code::kResourceExhausted;
+      if (!placed.ok()) return starved ? last_failure_ : placed;
       if (options_.incumbent && !IsClearlyCheaper()) return std::shared_ptr<Compiled>();
       if (Stop(StageId::kPlace)) return Finish(start);
       GE_RETURN_IF_ERROR(runner_.RunStage(
