@@ -10,15 +10,14 @@
 #include <string.h>
 #include <time.h>
 
+static pthread_mutex_t counts = PTHREAD_MUTEX_INITIALIZER; /* `done` checks in threads of its own */
 static int passed, failed;
 
 static void Check(int good, const char* what, int line, const ge_error* error) {
-  if (good) {
-    ++passed;
-    return;
-  }
-  ++failed;
-  printf("FAILED  line %d: %s: %s\n", line, what, error ? error->message : "");
+  pthread_mutex_lock(&counts);
+  ++*(good ? &passed : &failed);
+  if (!good) printf("FAILED  line %d: %s: %s\n", line, what, error ? error->message : "");
+  pthread_mutex_unlock(&counts);
 }
 #define CHECK(x) Check((x), #x, __LINE__, NULL)
 #define CHECK_OK(x) Check((x) == GE_STATUS_OK, #x, __LINE__, &error)
