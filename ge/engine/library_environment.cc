@@ -15,6 +15,7 @@ std::mutex& One() {
 // takes 10 to 40 ns. Its default looks for milliseconds, which takes the cores from whoever else
 // needs them (two busy cores: resnet50 455 ms for 68); at none every loop of a plan wakes its
 // helpers by the kernel, 50 to 100 us on a virtual machine (squeezenet 12 ms for 2).
+// In between it is a matter of who else is there: docs/decisions/0018-threads.md has the figures.
 constexpr const char kSpinCount[] = "1000";
 
 }  // namespace
