@@ -9,7 +9,7 @@ usage: tools/setup/install.sh [base|test|all] [--check]
 
 Installs missing Debian packages and a Python environment in build/venv.
   base   the compiler, the libraries, and a bare Python environment (default; ./quickstart)
-  test   base, clang-format, onnx and onnxruntime (./test)
+  test   base, clang-format, valgrind, onnx and onnxruntime (./test)
   all    test, openvino, highspy and libonnx-testdata (./test --all)
   --check  install nothing; print what is missing and exit 1 if anything is
 
@@ -42,7 +42,7 @@ packages=(
   libjpeg62-turbo-dev libopenjp2-7-dev libpng-dev libtiff-dev libwebp-dev
   python3 python3-venv
 )
-if [[ $level != base ]]; then packages+=(clang-format-14); fi
+if [[ $level != base ]]; then packages+=(clang-format-14 valgrind); fi
 if [[ $level == all ]]; then packages+=(libonnx-testdata chromium); fi
 
 say() { echo "setup: $*"; }
