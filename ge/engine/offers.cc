@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "ge/host/machine.h"
 #include "ge/ops/op.h"
 
 namespace ge {

@@ -9,11 +9,12 @@
 #include <map>
 #include <mutex>
 
+#include "ge/base/log.h"
 #include "ge/base/own_folder.h"
+#include "ge/base/sha256.h"
 #include "ge/engine/build_id.h"
-#include "ge/engine/library_environment.h"
 #include "ge/engine/plugin_file.h"
-#include "ge/engine/sha256.h"
+#include "ge/host/library_environment.h"
 
 namespace ge {
 namespace {

@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "ge/base/status.h"
-#include "ge/engine/probe.h"
 #include "ge/ge_plugin.h"
 
 namespace ge {
@@ -39,22 +38,6 @@ std::vector<Found> DiscoverPlugins();
 // engine, saying so at GE_LOG_LEVEL=2, since to open a plugin is to run its constructors.
 Result<std::shared_ptr<const Plugin>> FindPlugin(const std::string& name);
 
-// Process-wide facts, fixed when the first engine is created; a second value is refused.
-struct ProcessFacts {
-  uint32_t threads = 0;  // 0 = the cores that the process may use
-  uint32_t isa_cap = 0;  // GE_ISA_*; 0 = what $GE_MAX_ISA names, else all that the host has
-  // Measure the machine (or read what was measured), for prices that follow it. Else, and for every
-  // later session of the process, the machine is the fixed one of the tests; see probe.h.
-  bool probe = false;
-};
-// GE_ISA_* of native, sse4.2, avx2 or avx512; INVALID_ARGUMENT, saying that `what` is another word.
-Result<uint32_t> IsaFromName(std::string_view name, std::string_view what);
-Status FixProcessFacts(const ProcessFacts& wanted);
-ProcessFacts CurrentProcessFacts();  // What is fixed now, defaults filled in.
-// The record that engines get through ge_host_api; the fixed one before any session exists.
-const MachineRecord& HostMachine();
-// A line on stderr, when $GE_LOG_LEVEL (default 1) is at least `level`: 0 error .. 4 trace.
-void LogLine(uint32_t level, std::string_view text);
 // The table that every engine gets.
 const ge_host_api* HostApi();
 

@@ -1,5 +1,5 @@
 // What the rules of operators on maps share: building and checking their types. Not their execution
-// (ge/flow/host). Any thread may call.
+// (ge/control/host). Any thread may call.
 #pragma once
 
 #include "ge/ops/feature_rows.h"

@@ -1,5 +1,5 @@
 // What operators on sequences and optionals share: building and unwrapping their types. Not their
-// execution (ge/flow/host). Any thread may call.
+// execution (ge/control/host). Any thread may call.
 #pragma once
 
 #include "ge/ops/infer_shapes.h"

@@ -19,10 +19,7 @@ namespace {
 // When an engine states no link: a copy by the host, which moves each byte twice, at the speed of
 // its memory; and 1 us, which is deliberately modest: an unknown link should not look attractive.
 constexpr double kDefaultLinkLatencyNs = 1000.0;
-double DefaultLinkBytesPerNs() {
-  const MachineRecord& m = HostMachine();
-  return m.copy_bytes_per_ns[m.isa][2] / 2;
-}
+double DefaultLinkBytesPerNs(const MachineRecord& m) { return m.copy_bytes_per_ns[m.isa][2] / 2; }
 
 class RouteBoundary : public PlaceBoundary {
  public:
@@ -356,7 +353,8 @@ Status Take(const Graph& graph, const Function& f, const OfferSet& offers,
 
 }  // namespace
 
-Status DescribeEngines(const std::vector<std::unique_ptr<Engine>>& engines, Plan* plan) {
+Status DescribeEngines(const std::vector<std::unique_ptr<Engine>>& engines,
+                       const MachineRecord& machine, Plan* plan) {
   plan->engines = {PlanEngine{"host", "", ""}};
   plan->devices = {PlanDevice{0, 0, "host", 0, false, 1}};
   plan->domains = {PlanDomain{"host", 0, 0, 64, GE_MEM_HOST_VISIBLE | GE_MEM_COHERENT}};
@@ -389,8 +387,8 @@ Status DescribeEngines(const std::vector<std::unique_ptr<Engine>>& engines, Plan
       bool stated = std::any_of(plan->links.begin(), plan->links.end(),
                                 [&](const PlanLink& l) { return l.from == from && l.to == to; });
       if (!stated) {
-        plan->links.push_back(
-            {from, to, plan->domains[d].engine, kDefaultLinkLatencyNs, DefaultLinkBytesPerNs()});
+        plan->links.push_back({from, to, plan->domains[d].engine, kDefaultLinkLatencyNs,
+                               DefaultLinkBytesPerNs(machine)});
       }
     }
   }

@@ -8,6 +8,7 @@
 #include "ge/base/status.h"
 #include "ge/engine/engine.h"
 #include "ge/engine/offers.h"
+#include "ge/host/probe.h"
 #include "ge/ir/graph.h"
 #include "ge/place/options.h"
 #include "ge/plan/plan.h"
@@ -15,8 +16,10 @@
 namespace ge {
 
 // Copies device facts into the plan: engines, devices, domains, links and conversions, with the
-// host as number 0 of each. `engines[i]` becomes plan engine i + 1.
-Status DescribeEngines(const std::vector<std::unique_ptr<Engine>>& engines, Plan* plan);
+// host as number 0 of each. `engines[i]` becomes plan engine i + 1. Links of which an engine states
+// nothing are as fast as copies in the machine's memory.
+Status DescribeEngines(const std::vector<std::unique_ptr<Engine>>& engines,
+                       const MachineRecord& machine, Plan* plan);
 void DescribeConversions(const OfferSet& offers, Plan* plan);
 
 // PLACE: solves and writes segments (device, offers, predicted cost) in a runnable order into

@@ -2,13 +2,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstring>
 
-#include "ge/flow/flow.h"
+#include "ge/compile/folding.h"
+#include "ge/compile/memory_limit.h"
+#include "ge/control/flow.h"
+#include "ge/control/tensor_values.h"
 #include "ge/infer/infer.h"
-#include "ge/session/folding.h"
-#include "ge/session/memory_limit.h"
-#include "ge/session/output_memory.h"
+#include "ge/run/tensor_view.h"
 #include "ge/session/session.h"
 
 namespace ge {
@@ -43,43 +43,6 @@ class SessionPlan final : public FlowPlan {
   Run_ run_;
 };
 
-FlowValue ValueOf(const TensorView& t) {
-  FlowValue v;
-  v.kind = FlowValue::Kind::kTensor, v.dtype = t.dtype, v.dims = t.dims;
-  v.data = static_cast<const std::byte*>(t.data), v.bytes = t.bytes;
-  return v;
-}
-
-// Copies the results into the caller's buffers, or none of them.
-Status GiveOut(const Function& f, const std::vector<FlowValue>& results,
-               std::span<const TensorView> inputs, std::span<TensorView> outputs) {
-  OutputMemory memory;
-  std::vector<Extent> extents;
-  for (size_t i = 0; i < inputs.size(); ++i) {
-    extents.push_back({inputs[i].data, inputs[i].bytes, f.value(f.params[i]).name, false});
-  }
-  for (size_t i = 0; i < results.size(); ++i) {
-    const FlowValue& v = results[i];
-    const std::string& name = f.value(f.results[i]).name;
-    if (!v.is_tensor() || v.dtype == DType::kString) {
-      return Status(Code::kUnsupported,
-                    fmt::format("output '{}' is {}; only tensors of numbers are handed out", name,
-                                Describe(v)));
-    }
-    if (outputs[i].data != nullptr) {
-      extents.push_back({outputs[i].data, std::min(outputs[i].bytes, v.bytes), name, true});
-    }
-    outputs[i].dtype = v.dtype, outputs[i].dims = v.dims.vector();
-    GE_RETURN_IF_ERROR(memory.Reserve("output", name, v.bytes, &outputs[i]));
-  }
-  GE_RETURN_IF_ERROR(CheckOverlap(extents));
-  for (size_t i = 0; i < results.size(); ++i) {
-    if (results[i].bytes > 0) std::memcpy(outputs[i].data, results[i].data, results[i].bytes);
-  }
-  memory.Commit();
-  return {};
-}
-
 bool HasEffects(const Function& f) {
   return std::any_of(f.nodes.begin(), f.nodes.end(),
                      [](const Node& n) { return !n.effects.empty(); });
@@ -93,15 +56,6 @@ Status RefuseEffects(const Entry& entry) {
 }
 
 }  // namespace
-
-bool NeedsFlow(const Function& f) {
-  return std::any_of(f.nodes.begin(), f.nodes.end(), [&](const Node& n) {
-    const bool known = std::all_of(n.outputs.begin(), n.outputs.end(), [&](ValueId v) {
-      return v == 0 || f.value(v).type.is_static();
-    });
-    return !known || IsControl(n) || FindHostOp(f, n) != nullptr;
-  });
-}
 
 const Entry* Session::FlowEntry(std::string_view name) {
   if (!has_flows_.load(std::memory_order_acquire)) return nullptr;
@@ -122,7 +76,7 @@ Flow& Session::FlowOf() {
     std::vector<StageTime> times;
     const FoldBudget& folding = *FoldingScope::budget();
     const double folded = folding.spent_bytes();
-    GE_RETURN_IF_ERROR(RunPasses(&graph, &times));
+    GE_RETURN_IF_ERROR(rewriter_->Run(&graph, weight_bytes_, &times));
     // A piece's inputs are the run's own values: what it may take goes by what the caller gave.
     BuildOptions given = options_.build;
     given.given_bytes = std::max(given.given_bytes, flow_given_bytes_.load());

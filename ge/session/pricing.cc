@@ -4,15 +4,18 @@
 #include <fmt/format.h>
 
 #include <cmath>
-#include <cstring>
 
-#include "ge/engine/cache_folder.h"
+#include "ge/base/log.h"
+#include "ge/host/cache_folder.h"
+#include "ge/host/machine.h"
 #include "ge/place/placed.h"
-#include "ge/session/measure.h"
-#include "ge/session/probe_engines.h"
-#include "ge/session/rehearse.h"
-#include "ge/session/rehearsed.h"
+#include "ge/run/tensor_view.h"
 #include "ge/session/session.h"
+#include "ge/tune/measure.h"
+#include "ge/tune/probe_engines.h"
+#include "ge/tune/rehearse.h"
+#include "ge/tune/rehearse_inputs.h"
+#include "ge/tune/rehearsed.h"
 
 namespace ge {
 namespace {
@@ -24,19 +27,7 @@ constexpr uint32_t kChecksApart = 4;  // each check at so many times the timed r
 // Once for a plugin and a machine; with four engines about half of it is needed.
 constexpr double kProbeBudgetMs = 1000;
 
-constexpr std::string_view kModes[] = {"analytic", "cached", "measure"};
-
 }  // namespace
-
-Result<PriceMode> PriceModeFromName(std::string_view name) {
-  for (size_t i = 0; i < std::size(kModes); ++i) {
-    if (kModes[i] == name) return static_cast<PriceMode>(i);
-  }
-  return Status(Code::kInvalidArgument,
-                fmt::format("prices are '{}', wanted analytic, cached or measure", name));
-}
-
-std::string_view PriceModeName(PriceMode mode) { return kModes[static_cast<size_t>(mode)]; }
 
 void Session::StartPricing() {
   const PriceOptions& wanted = options_.build.prices;
@@ -68,28 +59,9 @@ std::shared_ptr<Compiled> Session::RehearsePlans(const Entry& entry,
   // A run that writes states would have effects.
   const bool by_cost = options_.build.place.policy == PlacePolicy::kCost;
   if (!by_cost || engines_.size() < 2 || !made->states_out.empty() || !price_cache_) return made;
-  std::vector<TensorView> in(inputs.begin(), inputs.end()), out;
-  std::vector<AlignedBytes> memory;
-  auto own = [&memory](uint64_t bytes) {
-    memory.push_back(AllocateAligned(bytes, 64));
-    if (memory.back()) std::memset(memory.back().get(), 0, bytes);
-    return memory.back().get();
-  };
-  for (size_t i = 0; i < in.size(); ++i) {
-    const Compiled::Port& port = made->inputs[i];
-    in[i].dtype = port.dtype;
-    if (in[i].data) continue;
-    in[i].bytes = port.bytes, in[i].data = own(port.bytes);
-    auto* x = static_cast<float*>(in[i].data);
-    const size_t n = port.dtype == DType::kFloat && x ? port.bytes / sizeof(float) : 0;
-    for (size_t k = 0; k < n; ++k) x[k] = static_cast<float>(k * 7 % 23) / 23.0f - 0.5f;
-  }
-  for (const Compiled::Port& port : made->outputs) {
-    out.push_back({port.dtype, port.dims, own(port.bytes), port.bytes});
-  }
-  for (const AlignedBytes& m : memory) {
-    if (!m) return made;  // no memory to rehearse in: the plan stands as it was predicted
-  }
+  RehearsalBuffers buffers;
+  // No memory to rehearse in: the plan stands as it was predicted.
+  if (!buffers.Fill(*made, inputs)) return made;
   BuildOptions build = options_.build;
   build.prices.mode = PriceMode::kCached, build.prices.recall = false;
   RehearsalHooks hooks;
@@ -97,7 +69,7 @@ std::shared_ptr<Compiled> Session::RehearsePlans(const Entry& entry,
     build.place = place, build.stop_after = stop;
     return CompileNew(entry, inputs, build);
   };
-  hooks.run = [&](Compiled* c) { return RunApart(c, in, out); };
+  hooks.run = [&](Compiled* c) { return RunApart(c, buffers.in, buffers.out); };
   hooks.remember = [&](Compiled* c) { Remember(c, 0); };
   std::vector<std::string> names;
   for (const auto& e : engines_) names.push_back(e->name());
@@ -136,12 +108,7 @@ void Session::SavePrices() {
   if (!price_cache_ || options.mode == PriceMode::kAnalytic) return;
   const FloatModeScope mode(options_.denormals);
   std::lock_guard<std::mutex> one(compile_mutex_);
-  std::vector<std::shared_ptr<Compiled>> plans;
-  {
-    std::lock_guard<std::mutex> lock(cache_mutex_);
-    for (const CachedPlan& p : cache_) plans.push_back(p.compiled);
-  }
-  for (const auto& c : plans) Remember(c.get(), options.observe_budget_ms);
+  for (const auto& c : plans_.All()) Remember(c.get(), options.observe_budget_ms);
   price_cache_->Save();
 }
 
@@ -188,12 +155,7 @@ void Session::ReplanIfSurprised(std::string_view entry_name, std::span<const Ten
   LogLine(2, fmt::format("re-planned '{}': measured {:.0f} ns, predicted {:.0f}; the new plan is "
                          "predicted at {:.0f} ns",
                          (*entry)->name, measured, predicted, (*made)->plan.predicted_ns));
-  std::lock_guard<std::mutex> lock(cache_mutex_);
-  for (CachedPlan& p : cache_) {
-    if (p.compiled == c) p.compiled = *made;
-  }
-  auto latest = latest_.find(*entry);
-  if (latest != latest_.end() && latest->second == c) latest->second = *made;
+  plans_.Replace(*entry, c, *made);
   ++replans_;
 }
 

@@ -6,36 +6,29 @@
 
 #include <atomic>
 #include <functional>
-#include <list>
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <set>
-#include <shared_mutex>
 #include <span>
 #include <string>
-#include <unordered_map>
 #include <vector>
 
+#include "frontend/load.h"
+#include "ge/base/calls.h"
 #include "ge/base/float_mode.h"
 #include "ge/base/status.h"
-#include "ge/engine/host_load.h"
-#include "ge/session/calls.h"
-#include "ge/session/compiled.h"
+#include "ge/compile/compiled.h"
+#include "ge/compile/plan_cache.h"
+#include "ge/compile/rewriter.h"
+#include "ge/engine/engine_list.h"
+#include "ge/host/host_load.h"
+#include "ge/host/machine.h"
+#include "ge/run/state_store.h"
+#include "ge/run/tensor_view.h"
 
 namespace ge {
-
-struct EngineSpec {
-  std::string name;     // or a path with a slash
-  std::string options;  // "key=value;key=value"
-};
-// "onednn,devsim:wrap=ref;delay=3" -> specs. INVALID_ARGUMENT on an empty item.
-Result<std::vector<EngineSpec>> ParseEngineList(std::string_view list);
-
-// Whether engines may transform operands where that is faster (Winograd); see docs/numerics.md.
-enum class Numerics : uint8_t { kFast, kExact };
-// "fast", "exact"; INVALID_ARGUMENT for anything else, which `what` held.
-Result<Numerics> NumericsFromName(std::string_view name, std::string_view what);
 
 struct SessionOptions {
   std::vector<EngineSpec> engines;          // empty = every engine that is found, without options
@@ -46,18 +39,6 @@ struct SessionOptions {
   uint64_t time_limit_ms = 0;  // of each load, compile and run; 0 = none
   std::set<std::string> skip_passes;
   BuildOptions build;
-};
-
-enum class Format { kAuto, kOnnx, kProto, kText };
-
-struct TensorView {  // of a caller's buffer
-  DType dtype = DType::kUndefined;
-  std::vector<int64_t> dims;
-  void* data = nullptr;
-  uint64_t bytes = 0;  // of an output: its capacity, then what was written
-  // Of an output: memory of AllocateAligned that came from an earlier run, and gives way to a
-  // larger one where a result needs it.
-  bool owned = false;
 };
 
 class Flow;
@@ -112,8 +93,10 @@ class Session {
                    std::vector<FlowValue>* outputs);
 
   // States by Graph::states index, from 1.
-  Status GetState(StateId id, TensorView* out);
-  Status SetState(StateId id, const TensorView& value);
+  Status GetState(StateId id, TensorView* out) { return states_.Get(graph_.states[id], id, out); }
+  Status SetState(StateId id, const TensorView& value) {
+    return states_.Set(graph_.states[id], id, graph_.dims, value);
+  }
   // The plan that was used last for this entry; null when there is none.
   std::shared_ptr<Compiled> Latest(std::string_view entry);
   // Text of the graph or plan after a stage. From bind on, `inputs` gives the shapes.
@@ -132,18 +115,9 @@ class Session {
   Result<std::string> ReportJson(std::string_view entry);
 
  private:
-  struct StateSlot {
-    AlignedBytes now, next;
-    uint64_t bytes = 0;
-  };
-  struct CachedPlan {
-    const Entry* entry;
-    uint64_t hash;  // of entry and input shapes
-    std::shared_ptr<Compiled> compiled;
-  };
-
   explicit Session(SessionOptions options);
-  Status LoadEngines();
+  template <typename Read>
+  Status LoadBy(Read read);
   void StartPricing();
   // With PriceMode::kMeasure: the plan that is fastest in earnest; see rehearse.h. On the caller's
   // inputs where there are any, else on made-up ones.
@@ -159,7 +133,6 @@ class Session {
   Status Prepare();  // verify, infer, rewrite, states
   // All that a load which failed has left; `none` are two empty graphs, made before.
   void ForgetModel(Graph (&none)[2]) noexcept;
-  Status InitStates();
   // Payloads of the model and these inputs: what the default limit of memory goes by.
   uint64_t GivenBytes(std::span<const TensorView> inputs) const;
   Status InferOnly(Graph* graph) const;
@@ -171,17 +144,7 @@ class Session {
   // BuildCompiled, with the plan that a rehearsal found where one is kept.
   Result<std::shared_ptr<Compiled>> BuildOrRecall(Graph bound, FunctionId fn,
                                                   const BuildOptions& build);
-  Status RunPasses(Graph* graph, std::vector<StageTime>* times) const;
-  // Those for the parts of a node alone.
-  Status RunPartsPasses(Graph* graph) const;
-  Status RunPassesWith(Runner::Options options, const std::vector<std::unique_ptr<Pass>>& passes,
-                       Graph* graph, std::vector<StageTime>* times) const;
-  std::shared_ptr<Compiled> LookUp(const Entry* entry, uint64_t hash,
-                                   std::span<const TensorView> inputs);
-  void Evict();
   Status CheckInputs(const Entry& entry, std::span<const TensorView> inputs) const;
-  Status CheckBuffers(const Compiled& c, std::span<const TensorView> inputs,
-                      std::span<TensorView> outputs) const;
   // A bound function, after the passes, as a finished plan.
   Result<std::shared_ptr<Compiled>> CompileBound(Graph bound, FunctionId fn,
                                                  const BuildOptions& build);
@@ -204,18 +167,14 @@ class Session {
   uint64_t weight_bytes_ = 0, import_copied_bytes_ = 0;
   std::vector<StageTime> times_;
   std::unique_ptr<Evaluator> evaluator_;
+  std::optional<Rewriter> rewriter_;
   std::unique_ptr<PriceCache> price_cache_;  // null with analytic prices
   LoadWatch load_watch_;                     // since the session began
   bool probed_engines_ = false;
   std::atomic<uint32_t> replans_{0};
-  std::atomic<uint64_t> evicted_{0};  // plans of whole entries
-  std::vector<StateSlot> states_;
-  std::shared_mutex states_mutex_;
+  StateStore states_;
   std::mutex compile_mutex_;  // one plan is made at a time
-  std::mutex cache_mutex_;
-  std::list<CachedPlan> cache_;  // most recent first
-  std::unordered_multimap<uint64_t, std::list<CachedPlan>::iterator> by_hash_;
-  std::map<const Entry*, std::shared_ptr<Compiled>> latest_;
+  PlanCache plans_;
   static constexpr size_t kMaxFlowShapes = 4096;
   std::mutex flow_mutex_;       // of the following
   std::unique_ptr<Flow> flow_;  // made when an entry first needs it
@@ -225,20 +184,5 @@ class Session {
   std::atomic<bool> has_flows_{false};
   std::set<std::pair<const Entry*, std::vector<std::vector<int64_t>>>> flow_shapes_;  // checked
 };
-
-// Whether a bound function cannot be one plan; see ge/flow/flow.h.
-bool NeedsFlow(const Function& f);
-
-// Moves large payloads that `original` does not have into a temporary file; see spill.cc.
-void SpillConstants(Graph* graph, const Graph& original);
-// Folds by running one node on the host engines of a session, through the whole pipeline.
-std::unique_ptr<Evaluator> MakeEvaluator(const std::vector<std::unique_ptr<Engine>>& engines);
-// Maps the payloads that the graph keeps in files beneath `folder`; without a folder they are
-// refused by name. A stated digest is checked.
-Status OpenExternals(Graph* graph, const std::string& folder);
-// Moves large values of constants alone before their first reader; see sink_sources.cc.
-void SinkSources(Function* f);
-// Replaces ge.Read and ge.Assign of an entry's function by parameters and results.
-Status LiftStates(Graph* graph, FunctionId fn, std::vector<StateId>* in, std::vector<StateId>* out);
 
 }  // namespace ge

@@ -7,6 +7,7 @@
 #include <fstream>
 #include <string>
 
+#include "frontend/externals.h"
 #include "frontend/text/text.h"
 #include "ge/base/file_mapping.h"
 #include "ge/session/session.h"

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "ge/flow/image_codecs.h"
+#include "ge/control/image_codecs.h"
 
 namespace ge::image_test {
 namespace {

@@ -1,13 +1,13 @@
 // What a rehearsal found is the plan of later sessions of the same model, shapes and engines, and
 // of no others; a file that is damaged or does not fit is no obstacle.
-#include "ge/session/rehearsed.h"
+#include "ge/tune/rehearsed.h"
 
 #include <gtest/gtest.h>
 
 #include <filesystem>
 #include <fstream>
 
-#include "ge/engine/temporary_cache_folder.h"
+#include "ge/host/temporary_cache_folder.h"
 #include "ge/place/placed.h"
 #include "ge/session/session.h"
 

@@ -22,8 +22,10 @@
 #include <nlohmann/json.hpp>
 #include <random>
 
+#include "ge/base/aligned.h"
 #include "ge/base/clock.h"
 #include "ge/place/placed.h"
+#include "ge/run/tensor_view.h"
 #include "tools/ge/price_flags.h"
 
 namespace ge::tool {

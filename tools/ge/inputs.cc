@@ -7,7 +7,11 @@
 #include <cstring>
 #include <random>
 
+#include "ge/base/aligned.h"
 #include "ge/base/checked.h"
+#include "ge/engine/engine_list.h"
+#include "ge/host/machine.h"
+#include "ge/run/tensor_view.h"
 #include "tools/ge/command.h"
 
 namespace ge::tool {

@@ -6,6 +6,8 @@
 
 #include "frontend/onnx/export.h"
 #include "frontend/proto/proto.h"
+#include "ge/engine/engine_list.h"
+#include "ge/host/machine.h"
 #include "ge/infer/infer.h"
 #include "ge/ops/op.h"
 #include "tools/ge/command.h"

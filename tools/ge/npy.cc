@@ -10,7 +10,9 @@
 #include <memory>
 #include <string_view>
 
+#include "ge/base/aligned.h"
 #include "ge/base/checked.h"
+#include "ge/run/tensor_view.h"
 #include "tools/ge/command.h"
 
 namespace ge::tool {

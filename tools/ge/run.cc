@@ -10,6 +10,8 @@
 #include <nlohmann/json.hpp>
 
 #include "ge/base/clock.h"
+#include "ge/host/machine.h"
+#include "ge/run/tensor_view.h"
 #include "tools/ge/command.h"
 
 namespace ge::tool {

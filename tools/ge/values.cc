@@ -5,7 +5,9 @@
 #include <cstring>
 #include <nlohmann/json.hpp>
 
-#include "ge/flow/value.h"
+#include "ge/base/aligned.h"
+#include "ge/control/value.h"
+#include "ge/run/tensor_view.h"
 #include "tools/ge/command.h"
 
 namespace ge::tool {

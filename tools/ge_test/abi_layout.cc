@@ -14,7 +14,7 @@
 #include <utility>
 #include <vector>
 
-#include "ge/engine/sha256.h"
+#include "ge/base/sha256.h"
 #include "ge/ge_plugin.h"
 #include "tools/ge_test/case.h"
 

@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "ge/flow/value.h"
+#include "ge/control/value.h"
 #include "tools/ge_test/tensor.h"
 
 namespace ge::test {

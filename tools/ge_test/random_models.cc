@@ -10,6 +10,8 @@
 #include <cstring>
 #include <filesystem>
 
+#include "ge/engine/engine_list.h"
+
 namespace ge::test {
 namespace {
 

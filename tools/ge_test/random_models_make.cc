@@ -8,7 +8,7 @@
 #include <cmath>
 #include <string_view>
 
-#include "ge/flow/host_op.h"
+#include "ge/control/host_op.h"
 #include "tools/ge_test/random_models.h"
 
 namespace ge::test {

@@ -7,7 +7,8 @@
 #include <cmath>
 #include <map>
 
-#include "ge/flow/host_op.h"
+#include "ge/control/host_op.h"
+#include "ge/engine/engine_list.h"
 #include "tools/ge_test/random_case.h"
 
 namespace ge::test {

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "frontend/externals.h"
 #include "frontend/text/text.h"
 #include "tools/ge_test/case.h"
 #include "tools/ge_test/commands.h"

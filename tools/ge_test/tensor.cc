@@ -11,7 +11,10 @@
 #include <sstream>
 #include <stdexcept>
 
+#include "ge/base/aligned.h"
 #include "ge/base/checked.h"
+#include "ge/engine/engine_list.h"
+#include "ge/run/tensor_view.h"
 
 namespace ge::test {
 namespace {

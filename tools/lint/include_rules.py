@@ -1,11 +1,16 @@
 """Which folder may include which: the arrows of the design, as one table.
 
 base <- ir <- ops <- the rest of ge/; stages talk through Graph and Plan and never include each
-other; plugins see the SDK alone; frontend and passes never see an engine.
+other; host <- engine <- price <- place; compile drives every stage, tune compiles, a session tunes,
+api wraps sessions, and none of them looks back; plugins see the SDK alone; frontend and passes never
+see an engine.
 """
 
 CORE = {"ge/base", "ge/ir", "ge/ops"}
 STAGE = CORE | {"ge/plan", "ge/stage"}
+# What a bound graph goes through on its way to a finished plan, and what that is made with.
+COMPILED = {"ge/host", "ge/engine", "ge/price", "ge/place", "ge/partition", "ge/plan/check", "streams",
+            "ge/memory", "ge/run", "ge/verify", "ge/infer"}
 EVERYTHING = None  # no restriction
 
 # Folder -> the folders whose headers it may include beside its own. The longest match counts.
@@ -17,8 +22,10 @@ ALLOWED = {
     "ge/stage": CORE | {"ge/plan"},
     "ge/verify": STAGE,
     "ge/infer": STAGE,
-    "ge/engine": STAGE | {"sdk/include"},
-    "ge/place": STAGE | {"ge/engine", "sdk/include"},
+    "ge/host": {"ge/base", "sdk/include"},
+    "ge/engine": STAGE | {"ge/host", "sdk/include"},
+    "ge/price": STAGE | {"ge/engine", "ge/host", "sdk/include"},
+    "ge/place": STAGE | {"ge/engine", "ge/price", "ge/host/probe.h", "sdk/include"},
     "ge/partition": STAGE,
     "ge/plan": CORE,
     # The prover shares no code with what it checks.
@@ -26,10 +33,14 @@ ALLOWED = {
     "ge/memory": STAGE,
     # The codecs are a library of their own: one C header is all that is known of them.
     "ge/image": set(),
-    "ge/flow": CORE | {"ge/image/ge_image.h"},
+    "ge/control": CORE | {"ge/image/ge_image.h", "ge/run"},
     "ge/run": {"ge/base", "ge/ir", "ge/plan", "sdk/include/ge/ge_plugin.h",
                "sdk/include/ge/ge_plugin.hpp"},
-    "ge/session": {"ge", "frontend", "passes", "streams", "sdk/include"},
+    "ge/compile": STAGE | COMPILED | {"sdk/include"},
+    "ge/tune": STAGE | COMPILED | {"ge/compile", "frontend/text/text.h", "sdk/include"},
+    "ge/session": STAGE | COMPILED | {"ge/compile", "ge/tune", "ge/control", "frontend",
+                                      "sdk/include"},
+    "ge/api": STAGE | COMPILED | {"ge/session", "sdk/include"},
     "streams": STAGE,
     "frontend": CORE | {"ge/wire", "ge/plan", "ge/stage"},
     "passes": STAGE,

@@ -4,7 +4,7 @@
 namespace ge::test {
 namespace {
 
-// The bends are at -3 and 3.
+// The bends are at -3 and 3. Near -3 the sum x + 3 loses what its terms were rounded to.
 void HardSwishCase(CaseMaker& m) { m.Add(m.Numbers(m.dtype(), m.Shape(0, 4), -5, 5)); }
 
 bool PlainHardSwish(const RandomCase& c, HostTensor* out) {
@@ -17,6 +17,6 @@ bool PlainHardSwish(const RandomCase& c, HostTensor* out) {
 
 }  // namespace
 
-GE_RANDOM_OP(hard_swish) = {"HardSwish", HardSwishCase, 1e-6, Error::kOfOutput, PlainHardSwish};
+GE_RANDOM_OP(hard_swish) = {"HardSwish", HardSwishCase, 1e-6, Error::kOfTerms, PlainHardSwish};
 
 }  // namespace ge::test

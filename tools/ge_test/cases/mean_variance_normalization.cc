@@ -17,7 +17,7 @@ void MeanVarianceNormalizationCase(CaseMaker& m) {
   // Far from all equal, so that the deviation is not made of rounding errors.
   auto x = Signal(m, dims);
   for (int64_t i = 0, n = x->count(); i < n; ++i) {
-    SetElement(x.get(), i, ElementAsDouble(*x, i) + static_cast<double>(i % 7));
+    SetElement(x.get(), i, ElementAsDouble(*x, i) / 4 + static_cast<double>(i % 7));
   }
   m.Add(x);
   if (!usual || m.r.Chance(0.5)) m.Set("axes", axes);

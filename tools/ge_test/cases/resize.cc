@@ -8,7 +8,8 @@ void ResizeCase(CaseMaker& m) {
   Dims dims = Cat({m.r.Int(1, 2), m.Size(2, 24)}, m.Shape(1, 2, false));
   for (size_t i = 2; m.large && i < dims.size(); ++i)
     dims[i] = m.Size(0, dims.size() == 4 ? 50 : 400);
-  const std::string mode = m.r.Pick(std::vector<std::string>{"nearest", "linear", "cubic"});
+  std::string mode = m.r.Pick(std::vector<std::string>{"nearest", "linear", "cubic"});
+  if (m.dtype() == DType::kBool) mode = "nearest";  // there is nothing between true and false
   m.Add(Signal(m, dims));
   m.AddAbsent();
   std::vector<double> scales(dims.size(), 1);

@@ -1,0 +1,85 @@
+#include "frontend/load.h"
+
+#include <filesystem>
+
+#include "frontend/externals.h"
+#include "frontend/onnx/import.h"
+#include "frontend/onnx/mapped_file.h"
+#include "frontend/proto/proto.h"
+#include "frontend/text/text.h"
+
+namespace ge {
+namespace {
+
+Format FormatOfName(const std::string& path) {
+  auto ends = [&](std::string_view tail) {
+    return path.size() >= tail.size() &&
+           path.compare(path.size() - tail.size(), tail.size(), tail) == 0;
+  };
+  if (ends(".gt")) return Format::kText;
+  if (ends(".gepb")) return Format::kProto;
+  if (ends(".onnx")) return Format::kOnnx;
+  return Format::kAuto;
+}
+
+// Where no name tells: our text begins with "ge", our own protobuf with its marks, and the rest is
+// tried as ONNX.
+Format FormatOfBytes(std::span<const std::byte> bytes) {
+  const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  if (LooksLikeText(text.substr(0, 4096))) return Format::kText;
+  return LooksLikeProto(bytes) ? Format::kProto : Format::kOnnx;
+}
+
+}  // namespace
+
+Result<LoadedModel> LoadModelFile(const std::string& path, Format format) {
+  if (format == Format::kAuto) format = FormatOfName(path);
+  Graph graph;
+  ImportStats stats;
+  std::shared_ptr<const MappedFile> file;
+  if (format != Format::kOnnx) {
+    GE_ASSIGN_OR_RETURN(file, MappedFile::Open(path, ImportOptions().max_file_bytes));
+    if (format == Format::kAuto) format = FormatOfBytes(file->bytes());
+  }
+  if (format == Format::kOnnx) {
+    file.reset();  // the importer opens it in its own way
+    GE_ASSIGN_OR_RETURN(graph, ImportOnnxFile(path, {}, &stats));
+  } else {
+    std::string_view text(reinterpret_cast<const char*>(file->bytes().data()),
+                          file->bytes().size());
+    if (format == Format::kText) {
+      GE_ASSIGN_OR_RETURN(graph, ParseText(text, path));
+    } else {
+      ReadOptions options;
+      options.owner = file, options.mapped = true;
+      GE_ASSIGN_OR_RETURN(graph, ReadProto(file->bytes(), options));
+    }
+  }
+  const std::string folder = std::filesystem::path(path).parent_path().string();
+  GE_RETURN_IF_ERROR(OpenExternals(&graph, folder.empty() ? "." : folder));
+  return LoadedModel{std::move(graph), stats.copied_bytes};
+}
+
+Result<LoadedModel> LoadModelBytes(std::string bytes, Format format) {
+  auto owner = std::make_shared<std::string>(std::move(bytes));
+  std::span<const std::byte> view(reinterpret_cast<const std::byte*>(owner->data()), owner->size());
+  if (view.empty()) {
+    return Status(Code::kInvalidArgument,
+                  "the model has no bytes; give the content of a model file");
+  }
+  if (format == Format::kAuto) format = FormatOfBytes(view);
+  Graph graph;
+  ImportStats stats;
+  if (format == Format::kText) {
+    GE_ASSIGN_OR_RETURN(graph, ParseText(*owner, "<bytes>"));
+  } else if (format == Format::kProto) {
+    ReadOptions options;
+    options.owner = owner;
+    GE_ASSIGN_OR_RETURN(graph, ReadProto(view, options));
+  } else {
+    GE_ASSIGN_OR_RETURN(graph, ImportOnnxBytes(view, owner, {}, &stats));
+  }
+  return LoadedModel{std::move(graph), stats.copied_bytes};
+}
+
+}  // namespace ge

@@ -1,0 +1,59 @@
+// Which front end reads a model whose name does not tell.
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "frontend/proto/proto.h"
+#include "frontend/text/text.h"
+#include "ge/engine/engine_list.h"
+#include "ge/session/session.h"
+
+namespace ge {
+namespace {
+
+constexpr const char* kModel = R"(ge 1
+opset "" 27
+fn main(x: f32[2]) -> (y) {
+  y: f32[2] = Relu(x)
+}
+entry infer "main" = main
+)";
+
+std::unique_ptr<Session> NewSession() {
+  SessionOptions options;
+  options.engines = *ParseEngineList("ref");
+  auto session = Session::Create(std::move(options));
+  EXPECT_TRUE(session.ok()) << session.status().ToString();
+  return std::move(*session);
+}
+
+TEST(Load, BytesTellTheirFormat) {
+  auto graph = ParseText(kModel, "model");
+  ASSERT_TRUE(graph.ok());
+  auto proto = WriteProto(*graph);
+  ASSERT_TRUE(proto.ok());
+  for (const std::string& bytes : {std::string(kModel), *proto}) {
+    const Status status = NewSession()->LoadBytes(bytes);
+    EXPECT_TRUE(status.ok()) << status.ToString();
+  }
+}
+
+TEST(Load, FilesWithoutATellingNameTellTheirFormat) {
+  auto graph = ParseText(kModel, "model");
+  ASSERT_TRUE(graph.ok());
+  auto proto = WriteProto(*graph);
+  ASSERT_TRUE(proto.ok());
+  const auto path = std::filesystem::temp_directory_path() /
+                    ("ge_load_test." + std::to_string(getpid()) + ".model");
+  for (const std::string& bytes : {std::string(kModel), *proto}) {
+    std::ofstream(path, std::ios::binary) << bytes;
+    const Status status = NewSession()->LoadFile(path.string());
+    EXPECT_TRUE(status.ok()) << status.ToString();
+  }
+  std::filesystem::remove(path);
+}
+
+}  // namespace
+}  // namespace ge

@@ -1,0 +1,422 @@
+// ge.h: sessions, models, signatures, states and inspection. Runs are in capi_run.cc.
+#include "ge/api/capi.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <new>
+#include <stdexcept>
+#include <system_error>
+
+#include "ge/engine/engine_list.h"
+#include "ge/run/tensor_view.h"
+
+using ge::Code;
+using ge::Result;
+using ge::Status;
+using ge::capi::Guard;
+using ge::capi::Null;
+using ge::capi::TooShort;
+
+namespace ge::capi {
+
+ge_status Answer(const Status& status, ge_error* error) {
+  if (error && error->size >= sizeof(ge_error)) {
+    error->status = static_cast<ge_status>(status.code());
+    std::string text = status.ok() ? "" : status.ToString();
+    size_t n = std::min(text.size(), sizeof error->message - 1);
+    std::memcpy(error->message, text.data(), n);
+    error->message[n] = 0;
+  }
+  return static_cast<ge_status>(status.code());
+}
+
+ge_status AnswerThrown(ge_error* error) noexcept {
+  const auto say = [error](Code code, const char* text, const char* more) {
+    if (error && error->size >= sizeof(ge_error)) {
+      error->status = static_cast<ge_status>(code);
+      std::snprintf(error->message, sizeof error->message, "%s: %s%s", CodeName(code).data(), text,
+                    more);
+    }
+    return static_cast<ge_status>(code);
+  };
+  try {
+    std::rethrow_exception(std::current_exception());
+  } catch (const std::bad_alloc&) {
+    return say(Code::kResourceExhausted, "no memory left; use smaller inputs or fewer runs at once",
+               "");
+  } catch (const std::length_error&) {
+    return say(Code::kResourceExhausted, "a size is beyond what memory holds", "");
+  } catch (const std::system_error& e) {  // a thread or a lock
+    return say(Code::kResourceExhausted, "the system gives no more: ", e.what());
+  } catch (const std::exception& e) {
+    return say(Code::kInternal, "unexpected: ", e.what());
+  }
+}
+
+Status TooShort(const char* what, uint32_t size, uint32_t wanted) {
+  return Status(
+      Code::kInvalidArgument,
+      fmt::format("{} says that it is {} bytes, wanted at least {}; set its size field to "
+                  "sizeof",
+                  what, size, wanted));
+}
+
+namespace {
+
+Result<Session*> Get(ge_session* session) {
+  if (!session || !session->session) return Null("session");
+  return session->session.get();
+}
+Result<Session*> GetLoaded(ge_session* session) {
+  GE_ASSIGN_OR_RETURN(Session * s, Get(session));
+  if (!s->loaded()) {
+    return Status(Code::kFailedPrecondition, "the session has no model; load one first");
+  }
+  return s;
+}
+
+std::string_view Name(const char* entry) { return entry ? std::string_view(entry) : ""; }
+
+Status FillInfo(const std::string& name, const Type& type, ge_tensor_info* out) {
+  if (out->size < sizeof(ge_tensor_info)) {
+    return TooShort("ge_tensor_info", out->size, sizeof(ge_tensor_info));
+  }
+  if (type.dims.size() > GE_MAX_RANK) {
+    return Status(Code::kLimitExceeded, fmt::format("tensor '{}' has rank {}, beyond {}", name,
+                                                    type.dims.size(), GE_MAX_RANK));
+  }
+  out->dtype = static_cast<int32_t>(type.dtype);
+  out->rank = type.ranked ? static_cast<int32_t>(type.dims.size()) : -1;
+  for (size_t i = 0; i < type.dims.size(); ++i) {
+    out->dims[i] = type.dims[i].known() ? type.dims[i].value : -1;
+  }
+  out->name = name.c_str();
+  return {};
+}
+
+Status Info(ge_session* session, const char* entry, uint32_t index, bool input,
+            ge_tensor_info* out) {
+  if (!out) return Null("out");
+  GE_ASSIGN_OR_RETURN(Session * s, GetLoaded(session));
+  GE_ASSIGN_OR_RETURN(const Entry* e, s->FindEntry(Name(entry)));
+  const Function& f = s->graph().fn(e->fn);
+  const auto& list = input ? f.params : f.results;
+  if (index >= list.size()) {
+    return Status(Code::kInvalidArgument,
+                  fmt::format("{} {} of {}", input ? "input" : "output", index, list.size()));
+  }
+  const Value& v = f.value(list[index]);
+  return FillInfo(v.name, v.type, out);
+}
+
+Status Count(ge_session* session, const char* entry, bool input, uint32_t* out) {
+  if (!out) return Null("out");
+  *out = 0;
+  GE_ASSIGN_OR_RETURN(Session * s, GetLoaded(session));
+  GE_ASSIGN_OR_RETURN(const Entry* e, s->FindEntry(Name(entry)));
+  const Function& f = s->graph().fn(e->fn);
+  *out = static_cast<uint32_t>(input ? f.params.size() : f.results.size());
+  return {};
+}
+
+Result<SessionOptions> ReadOptions(const ge_session_options* given) {
+  SessionOptions options;
+  ge_session_options o{};
+  if (given) {
+    if (given->size < offsetof(ge_session_options, engines)) {
+      return TooShort("ge_session_options", given->size, sizeof(ge_session_options));
+    }
+    std::memcpy(&o, given, std::min<size_t>(given->size, sizeof o));
+  }
+  if (o.isa_cap > GE_ISA_AVX512) {
+    return Status(Code::kInvalidArgument, fmt::format("isa_cap is {}, wanted 0 to 3", o.isa_cap));
+  }
+  if (o.threads > 4096) {
+    return Status(Code::kInvalidArgument,
+                  fmt::format("threads is {}, wanted at most 4096", o.threads));
+  }
+  if (o.prices > GE_PRICES_MEASURE) {
+    return Status(Code::kInvalidArgument, fmt::format("prices is {}, wanted 0 to 3", o.prices));
+  }
+  options.build.prices.mode = o.prices == GE_PRICES_ANALYTIC  ? PriceMode::kAnalytic
+                              : o.prices == GE_PRICES_MEASURE ? PriceMode::kMeasure
+                                                              : PriceMode::kCached;
+  if (o.denormals > GE_KEEP_DENORMALS) {
+    return Status(Code::kInvalidArgument,
+                  fmt::format("denormals is {}, wanted GE_FLUSH_DENORMALS (0) or GE_KEEP_DENORMALS "
+                              "(1)",
+                              o.denormals));
+  }
+  if (o.numerics > GE_EXACT_NUMERICS) {
+    return Status(
+        Code::kInvalidArgument,
+        fmt::format("numerics is {}, wanted GE_FAST_NUMERICS (0) or GE_EXACT_NUMERICS (1)",
+                    o.numerics));
+  }
+  options.denormals = o.denormals == GE_KEEP_DENORMALS ? Denormals::kKeep : Denormals::kFlush;
+  options.numerics = o.numerics == GE_EXACT_NUMERICS ? Numerics::kExact : Numerics::kFast;
+  options.build.prices.replan = o.replan != 0;
+  if (o.measure_budget_ms) options.build.prices.measure_budget_ms = o.measure_budget_ms;
+  options.process = {o.threads, o.isa_cap, o.prices != GE_PRICES_ANALYTIC};
+  if (o.engines) {
+    GE_ASSIGN_OR_RETURN(options.engines, ParseEngineList(o.engines));
+  }
+  for (std::string_view rest = o.skip_passes ? o.skip_passes : ""; !rest.empty();) {
+    const std::string_view name = rest.substr(0, rest.find(','));
+    if (!name.empty()) options.skip_passes.emplace(name);
+    rest.remove_prefix(std::min(rest.size(), name.size() + 1));
+  }
+  if (o.plan_cache_bytes) options.plan_cache_bytes = o.plan_cache_bytes;
+  options.time_limit_ms = o.time_limit_ms;
+  options.build.memory_limit_bytes = o.memory_limit_bytes;
+  if (o.max_streams_per_device)
+    options.build.streams.max_streams_per_device = o.max_streams_per_device;
+  return options;
+}
+
+Result<StateId> FindState(const Session& s, const char* name) {
+  if (!name) return Null("name");
+  for (StateId i = 1; i < s.graph().states.size(); ++i) {
+    if (s.graph().states[i].name == name) return i;
+  }
+  return Status(Code::kInvalidArgument, fmt::format("there is no state '{}'; the model has {}",
+                                                    name, s.graph().states.size() - 1));
+}
+
+Status GiveText(const std::string& text, char** out) {
+  *out = static_cast<char*>(std::malloc(text.size() + 1));
+  if (!*out) return Status(Code::kResourceExhausted, "no memory for the text");
+  std::memcpy(*out, text.c_str(), text.size() + 1);
+  return {};
+}
+
+Result<ge::Format> ReadFormat(uint32_t format) {
+  if (format > GE_FORMAT_TEXT) {
+    return Status(Code::kInvalidArgument, fmt::format("format is {}, wanted 0 to 3", format));
+  }
+  return static_cast<ge::Format>(format);
+}
+
+}  // namespace
+}  // namespace ge::capi
+
+using namespace ge::capi;  // NOLINT: this file is the C face of it
+
+extern "C" {
+
+const char* ge_version(void) { return "0.1.0"; }
+
+const char* ge_status_name(ge_status status) {
+  if (status < 0 || status > GE_STATUS_INTERNAL) return "UNKNOWN";
+  return ge::CodeName(static_cast<Code>(status)).data();
+}
+
+ge_status ge_session_options_init(ge_session_options* options) {
+  return Guard(nullptr, [&]() -> Status {
+    if (!options) return Null("options");
+    *options = {};
+    options->size = sizeof *options;
+    return {};
+  });
+}
+
+ge_status ge_session_create(const ge_session_options* options, ge_session** out, ge_error* error) {
+  if (out) *out = nullptr;
+  return Guard(error, [&]() -> Status {
+    if (!out) return Null("out");
+    GE_ASSIGN_OR_RETURN(ge::SessionOptions read, ReadOptions(options));
+    GE_ASSIGN_OR_RETURN(auto session, ge::Session::Create(std::move(read)));
+    auto handle = std::make_unique<ge_session>();
+    handle->session = std::move(session);
+    *out = handle.release();
+    return {};
+  });
+}
+
+void ge_session_destroy(ge_session* session) {
+  if (!session) return;
+  {
+    std::unique_lock<std::mutex> lock(session->mutex);
+    session->changed.wait(lock, [session] { return session->running == 0; });
+  }
+  delete session;
+}
+
+// No Guard: it may run in a signal handler, and nothing of it throws.
+ge_status ge_session_cancel(ge_session* session) {
+  if (!session || !session->session) return GE_STATUS_INVALID_ARGUMENT;
+  session->session->calls().CancelAll();
+  return GE_STATUS_OK;
+}
+
+ge_status ge_session_set_time_limit(ge_session* session, uint64_t milliseconds) {
+  return Guard(nullptr, [&]() -> Status {
+    GE_ASSIGN_OR_RETURN(ge::Session * s, Get(session));
+    s->calls().SetTimeLimit(milliseconds);
+    return {};
+  });
+}
+
+ge_status ge_session_load_file(ge_session* session, const char* path, uint32_t format,
+                               ge_error* error) {
+  return Guard(error, [&]() -> Status {
+    GE_ASSIGN_OR_RETURN(ge::Session * s, Get(session));
+    if (!path) return Null("path");
+    GE_ASSIGN_OR_RETURN(ge::Format f, ReadFormat(format));
+    return s->LoadFile(path, f);
+  });
+}
+
+ge_status ge_session_load_bytes(ge_session* session, const void* bytes, uint64_t size,
+                                uint32_t format, ge_error* error) {
+  return Guard(error, [&]() -> Status {
+    GE_ASSIGN_OR_RETURN(ge::Session * s, Get(session));
+    if (!bytes) return Null("bytes");
+    GE_ASSIGN_OR_RETURN(ge::Format f, ReadFormat(format));
+    return s->LoadBytes(std::string(static_cast<const char*>(bytes), size), f);
+  });
+}
+
+ge_status ge_session_entry_count(ge_session* session, uint32_t* out) {
+  return Guard(nullptr, [&]() -> Status {
+    if (!out) return Null("out");
+    *out = 0;
+    GE_ASSIGN_OR_RETURN(ge::Session * s, GetLoaded(session));
+    *out = static_cast<uint32_t>(s->graph().entries.size());
+    return {};
+  });
+}
+
+ge_status ge_session_entry_name(ge_session* session, uint32_t entry, const char** out) {
+  return Guard(nullptr, [&]() -> Status {
+    if (!out) return Null("out");
+    *out = nullptr;
+    GE_ASSIGN_OR_RETURN(ge::Session * s, GetLoaded(session));
+    if (entry >= s->graph().entries.size()) {
+      return Status(Code::kInvalidArgument, "there is no such entry");
+    }
+    *out = s->graph().entries[entry].name.c_str();
+    return {};
+  });
+}
+
+ge_status ge_session_input_count(ge_session* session, const char* entry, uint32_t* out) {
+  return Guard(nullptr, [&] { return Count(session, entry, true, out); });
+}
+ge_status ge_session_output_count(ge_session* session, const char* entry, uint32_t* out) {
+  return Guard(nullptr, [&] { return Count(session, entry, false, out); });
+}
+ge_status ge_session_input_info(ge_session* session, const char* entry, uint32_t index,
+                                ge_tensor_info* out) {
+  return Guard(nullptr, [&] { return Info(session, entry, index, true, out); });
+}
+ge_status ge_session_output_info(ge_session* session, const char* entry, uint32_t index,
+                                 ge_tensor_info* out) {
+  return Guard(nullptr, [&] { return Info(session, entry, index, false, out); });
+}
+
+ge_status ge_session_metadata(ge_session* session, const char* key, const char** out) {
+  return Guard(nullptr, [&]() -> Status {
+    if (!out) return Null("out");
+    *out = nullptr;
+    GE_ASSIGN_OR_RETURN(ge::Session * s, GetLoaded(session));
+    if (!key) return Null("key");
+    auto it = s->graph().meta.find(key);
+    if (it != s->graph().meta.end()) *out = it->second.c_str();
+    return {};
+  });
+}
+
+ge_status ge_session_state_count(ge_session* session, uint32_t* out) {
+  return Guard(nullptr, [&]() -> Status {
+    if (!out) return Null("out");
+    *out = 0;
+    GE_ASSIGN_OR_RETURN(ge::Session * s, GetLoaded(session));
+    *out = static_cast<uint32_t>(s->graph().states.size() - 1);
+    return {};
+  });
+}
+
+ge_status ge_session_state_info(ge_session* session, uint32_t index, ge_tensor_info* out) {
+  return Guard(nullptr, [&]() -> Status {
+    if (!out) return Null("out");
+    GE_ASSIGN_OR_RETURN(ge::Session * s, GetLoaded(session));
+    if (index >= s->graph().states.size() - 1) {
+      return Status(Code::kInvalidArgument, "there is no such state");
+    }
+    const ge::State& state = s->graph().states[index + 1];
+    return FillInfo(state.name, state.type, out);
+  });
+}
+
+ge_status ge_session_get_state(ge_session* session, const char* name, ge_tensor* out,
+                               ge_error* error) {
+  return Guard(error, [&]() -> Status {
+    GE_ASSIGN_OR_RETURN(ge::Session * s, GetLoaded(session));
+    if (!out) return Null("out");
+    GE_RETURN_IF_ERROR(CheckOutputs(out, 1));
+    GE_ASSIGN_OR_RETURN(ge::StateId id, FindState(*s, name));
+    if (s->graph().states[id].type.dims.size() > GE_MAX_RANK) {
+      return Status(Code::kLimitExceeded,
+                    fmt::format("state '{}' has rank {}, beyond {}", name,
+                                s->graph().states[id].type.dims.size(), GE_MAX_RANK));
+    }
+    ge::TensorView view;
+    ReadOutput(*out, &view);
+    GE_RETURN_IF_ERROR(s->GetState(id, &view));
+    WriteOutput(view, out);
+    return {};
+  });
+}
+
+ge_status ge_session_set_state(ge_session* session, const char* name, const ge_tensor* value,
+                               ge_error* error) {
+  return Guard(error, [&]() -> Status {
+    GE_ASSIGN_OR_RETURN(ge::Session * s, GetLoaded(session));
+    if (!value) return Null("value");
+    GE_ASSIGN_OR_RETURN(ge::StateId id, FindState(*s, name));
+    std::vector<ge::TensorView> views;
+    GE_RETURN_IF_ERROR(ReadTensors("state", value, 1, true, &views));
+    return s->SetState(id, views[0]);
+  });
+}
+
+ge_status ge_session_dump(ge_session* session, const char* entry, const char* stage, char** out,
+                          ge_error* error) {
+  if (out) *out = nullptr;
+  return Guard(error, [&]() -> Status {
+    if (!out) return Null("out");
+    if (!stage) return Null("stage");
+    GE_ASSIGN_OR_RETURN(ge::Session * s, GetLoaded(session));
+    GE_ASSIGN_OR_RETURN(ge::StageId id, ge::StageFromName(stage));
+    std::vector<ge::TensorView> shapes;
+    if (id >= ge::StageId::kBind) {
+      auto c = s->Latest(Name(entry));
+      if (!c) {
+        return Status(Code::kFailedPrecondition,
+                      "stages from bind on need input shapes; compile or run the entry first");
+      }
+      for (const auto& port : c->inputs) shapes.push_back({port.dtype, port.dims, nullptr, 0});
+    }
+    GE_ASSIGN_OR_RETURN(std::string text, s->DumpText(Name(entry), id, shapes));
+    return GiveText(text, out);
+  });
+}
+
+ge_status ge_session_report(ge_session* session, const char* entry, char** out, ge_error* error) {
+  if (out) *out = nullptr;
+  return Guard(error, [&]() -> Status {
+    if (!out) return Null("out");
+    GE_ASSIGN_OR_RETURN(ge::Session * s, GetLoaded(session));
+    GE_ASSIGN_OR_RETURN(std::string text, s->ReportJson(Name(entry)));
+    return GiveText(text, out);
+  });
+}
+
+void ge_text_release(char* text) { std::free(text); }
+
+}  // extern "C"

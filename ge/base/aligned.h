@@ -1,0 +1,19 @@
+// Blocks of memory at least as aligned as a cache line. Owned by whoever holds the pointer.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+
+namespace ge {
+
+struct FreeAligned {
+  void operator()(void* p) const;
+};
+using AlignedBytes = std::unique_ptr<std::byte, FreeAligned>;
+// Null when there is no memory.
+AlignedBytes AllocateAligned(uint64_t bytes, uint64_t align);
+// How much a block of AllocateAligned holds: what was asked for, or more.
+uint64_t CapacityOf(void* block);
+
+}  // namespace ge

@@ -1,0 +1,40 @@
+// The digest itself is libmd's.
+#include "ge/base/sha256.h"
+
+#include <sha2.h>
+
+#include <cstdint>
+#include <cstdio>
+#include <memory>
+
+namespace ge {
+namespace {
+
+std::string Finish(SHA2_CTX* context) {
+  char hex[SHA256_DIGEST_STRING_LENGTH];
+  return SHA256End(context, hex);
+}
+
+}  // namespace
+
+std::string Sha256(std::span<const std::byte> bytes) {
+  SHA2_CTX context;
+  SHA256Init(&context);
+  SHA256Update(&context, reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size());
+  return Finish(&context);
+}
+
+Result<std::string> Sha256OfFile(const std::string& path) {
+  std::unique_ptr<std::FILE, int (*)(std::FILE*)> f(std::fopen(path.c_str(), "rb"), &std::fclose);
+  if (!f) return Status(Code::kIoError, "cannot open '" + path + "' to read its digest");
+  SHA2_CTX context;
+  SHA256Init(&context);
+  uint8_t buffer[1 << 14];
+  while (size_t n = std::fread(buffer, 1, sizeof buffer, f.get())) {
+    SHA256Update(&context, buffer, n);
+  }
+  if (std::ferror(f.get())) return Status(Code::kIoError, "cannot read '" + path + "'");
+  return Finish(&context);
+}
+
+}  // namespace ge

@@ -1,0 +1,59 @@
+#include "ge/compile/check_buffers.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "ge/run/output_memory.h"
+#include "ge/run/tensor_view.h"
+
+namespace ge {
+namespace {
+
+Status CheckSize(const char* what, const Compiled::Port& port, const TensorView& t, bool exact) {
+  bool fits = exact ? t.bytes == port.bytes : t.bytes >= port.bytes;
+  if (!fits) {
+    return Status(Code::kInvalidArgument,
+                  fmt::format("{} '{}' has {} bytes, its shape needs {}{}", what, port.name,
+                              t.bytes, exact ? "" : "at least ", port.bytes));
+  }
+  if (port.bytes > 0 && !t.data) {
+    return Status(
+        Code::kInvalidArgument,
+        fmt::format("{} '{}' has no data; give a buffer of {} bytes", what, port.name, port.bytes));
+  }
+  return {};
+}
+
+}  // namespace
+
+Status CheckBuffers(const Compiled& c, std::span<const TensorView> inputs,
+                    std::span<const TensorView> outputs) {
+  if (outputs.size() != c.outputs.size()) {
+    return Status(Code::kInvalidArgument,
+                  fmt::format("entry '{}' has {} outputs, {} were given", c.plan.entry,
+                              c.outputs.size(), outputs.size()));
+  }
+  thread_local std::vector<Extent> extents;
+  extents.clear();
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    const Compiled::Port& port = c.inputs[i];
+    if (inputs[i].dtype != port.dtype) {
+      return Status(Code::kInvalidArgument,
+                    fmt::format("input '{}' is {}, the model wants {}; convert it", port.name,
+                                DTypeName(inputs[i].dtype), DTypeName(port.dtype)));
+    }
+    GE_RETURN_IF_ERROR(CheckSize("input", port, inputs[i], true));
+    extents.push_back({inputs[i].data, inputs[i].bytes, port.name, false});
+  }
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    if (!outputs[i].data) continue;
+    const Compiled::Port& port = c.outputs[i];
+    if (!outputs[i].owned) GE_RETURN_IF_ERROR(CheckSize("output", port, outputs[i], false));
+    extents.push_back({outputs[i].data, std::min(outputs[i].bytes, port.bytes), port.name, true});
+  }
+  return CheckOverlap(extents);
+}
+
+}  // namespace ge

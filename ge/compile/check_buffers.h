@@ -1,0 +1,17 @@
+// Whether a caller's buffers are those that a plan reads and writes. Thread-safe.
+#pragma once
+
+#include <span>
+
+#include "ge/base/status.h"
+#include "ge/compile/compiled.h"
+#include "ge/run/tensor_view.h"
+
+namespace ge {
+
+// Dtypes, sizes, and that nothing overlaps; INVALID_ARGUMENT otherwise. Allocates nothing when it
+// is called again by the same thread. outputs[i].data may be null.
+Status CheckBuffers(const Compiled& c, std::span<const TensorView> inputs,
+                    std::span<const TensorView> outputs);
+
+}  // namespace ge

@@ -1,0 +1,58 @@
+#include "ge/compile/compiled.h"
+
+#include <fmt/format.h>
+
+namespace ge {
+namespace {
+
+constexpr std::string_view kModes[] = {"analytic", "cached", "measure"};
+
+}  // namespace
+
+Result<PriceMode> PriceModeFromName(std::string_view name) {
+  for (size_t i = 0; i < std::size(kModes); ++i) {
+    if (kModes[i] == name) return static_cast<PriceMode>(i);
+  }
+  return Status(Code::kInvalidArgument,
+                fmt::format("prices are '{}', wanted analytic, cached or measure", name));
+}
+
+std::string_view PriceModeName(PriceMode mode) { return kModes[static_cast<size_t>(mode)]; }
+
+Compiled::~Compiled() {
+  free_frames_.clear();
+  program_.reset();
+  for (const OwnedExec& x : execs_) {
+    const Engine& e = *(*engines_)[x.engine];
+    if (x.exec && e.api().exec_destroy) e.api().exec_destroy(x.exec);
+  }
+}
+
+Result<std::unique_ptr<Frame>> Compiled::TakeFrame() {
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    if (!free_frames_.empty()) {
+      auto frame = std::move(free_frames_.back());
+      free_frames_.pop_back();
+      return frame;
+    }
+    ++frames_made_;
+    free_frames_.reserve(frames_made_);  // GiveFrame then never allocates
+  }
+  return program_->NewFrame();
+}
+
+void Compiled::GiveFrame(std::unique_ptr<Frame> frame) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  free_frames_.push_back(std::move(frame));
+}
+
+uint64_t Compiled::BytesHeld() const {
+  uint64_t arena = 0;
+  for (int64_t b : check.arena_bytes) arena += static_cast<uint64_t>(b);
+  std::lock_guard<std::mutex> lock(mutex_);
+  return arena * (frames_made_ ? frames_made_ : 1) + packed_bytes + copied_constant_bytes +
+         folded_bytes;
+}
+
+}  // namespace ge

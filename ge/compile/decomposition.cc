@@ -1,0 +1,327 @@
+#include "ge/compile/decomposition.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+#include <set>
+#include <unordered_map>
+
+#include "ge/host/machine.h"
+#include "ge/ir/edit.h"
+#include "ge/ops/op.h"
+#include "ge/place/from_offers.h"
+
+namespace ge {
+namespace {
+
+// Added to each offer that touches a part: of two equal ways the whole node stays.
+constexpr double kTieNs = 0.01;
+
+struct Expansion {
+  NodeId node = 0;
+  std::string op;
+  std::vector<NodeId> parts;
+  std::vector<ValueId> from, to;  // the node's outputs and what stands for them; same length
+};
+
+const OpDef* WithDecomposition(const Node& n) {
+  if (!n.effects.empty() || !n.callees.empty()) return nullptr;
+  const OpDef* op = FindOp(n.domain, n.op);
+  return op && op->decompose ? op : nullptr;
+}
+
+std::vector<NodeId> Candidates(const Function& f) {
+  std::vector<NodeId> out;
+  for (const Node& n : f.nodes) {
+    if (WithDecomposition(n)) out.push_back(n.id);
+  }
+  return out;
+}
+
+// Nodes whose rule answers nothing are left out of the result.
+std::vector<Expansion> Expand(Graph* g, FunctionId fn, const std::vector<NodeId>& which) {
+  std::unordered_map<NodeId, size_t> at;
+  for (size_t i = 0; i < g->fn(fn).nodes.size(); ++i) at[g->fn(fn).nodes[i].id] = i;
+  std::vector<Expansion> out;
+  g->opsets.emplace("", kCanonicalOpset);  // parts are ONNX's operators, whatever the node was
+  Transaction t(g, "decompose");
+  for (NodeId id : which) {
+    const Node node = g->fn(fn).nodes[at.at(id)];
+    const size_t before = g->fn(fn).nodes.size();
+    const std::vector<ValueId> to = WithDecomposition(node)->decompose(t, fn, node);
+    if (to.size() != node.outputs.size()) continue;
+    Expansion e{id, node.op, {}, {}, {}};
+    for (size_t i = before; i < g->fn(fn).nodes.size(); ++i) {
+      e.parts.push_back(g->fn(fn).nodes[i].id);
+    }
+    for (size_t i = 0; i < to.size(); ++i) {
+      if (!node.outputs[i]) continue;
+      e.from.push_back(node.outputs[i]), e.to.push_back(to[i]);
+      t.ReplaceUses(fn, node.outputs[i], to[i]);
+    }
+    t.Erase(fn, id);
+    out.push_back(std::move(e));
+  }
+  t.Commit();
+  return out;
+}
+
+using Places = std::unordered_map<NodeId, uint32_t>;
+
+Places Positions(const Function& f) {
+  Places out;
+  for (uint32_t i = 0; i < f.nodes.size(); ++i) out[f.nodes[i].id] = i;
+  return out;
+}
+
+// By node position: the offers whose first node it is.
+std::vector<std::vector<size_t>> ByFirstNode(const Function& f, const OfferSet& offers) {
+  std::vector<std::vector<size_t>> out(f.nodes.size());
+  for (size_t i = 0; i < offers.offers.size(); ++i) {
+    const Offer& o = offers.offers[i];
+    if (!o.convert) out[*std::min_element(o.nodes.begin(), o.nodes.end())].push_back(i);
+  }
+  return out;
+}
+
+// Everything about one choice: the graph with whole nodes, the one with parts, and the offers.
+struct Market {
+  const Graph* graph = nullptr;  // whole
+  Graph expanded;
+  FunctionId fn = 0;
+  std::vector<Expansion> expansions;
+  OfferSet whole, parts;  // as answered, each by positions of its own function
+  OfferSet merged;        // by positions of the expanded function
+  // By merged offer: the expansions whose node it takes whole.
+  std::vector<std::vector<size_t>> keeps;
+  Plan plan;  // engines, devices, domains, links, conversions, layouts
+
+  const Function& whole_fn() const { return graph->fn(fn); }
+  const Function& parts_fn() const { return expanded.fn(fn); }
+};
+
+// Offers on the whole graph as patterns over the expanded one.
+void MergeWhole(Market* m) {
+  const auto position = Positions(m->parts_fn());
+  std::unordered_map<NodeId, size_t> expanded;
+  std::unordered_map<ValueId, ValueId> renamed;
+  for (size_t i = 0; i < m->expansions.size(); ++i) {
+    const Expansion& e = m->expansions[i];
+    expanded[e.node] = i;
+    for (size_t k = 0; k < e.from.size(); ++k) renamed[e.from[k]] = e.to[k];
+  }
+  for (Offer offer : m->whole.offers) {
+    if (offer.convert) continue;
+    std::vector<uint32_t> nodes;
+    std::vector<size_t> keeps;
+    for (uint32_t n : offer.nodes) {
+      const NodeId id = m->whole_fn().nodes[n].id;
+      const auto e = expanded.find(id);
+      if (e == expanded.end()) {
+        nodes.push_back(position.at(id));
+        continue;
+      }
+      keeps.push_back(e->second);
+      for (NodeId part : m->expansions[e->second].parts) nodes.push_back(position.at(part));
+    }
+    std::sort(nodes.begin(), nodes.end());
+    offer.nodes = std::move(nodes);
+    for (OfferChoice& c : offer.choices) {
+      for (auto& [value, layout] : c.layouts) {
+        const auto it = renamed.find(value);
+        if (it != renamed.end()) value = it->second;
+      }
+    }
+    m->merged.offers.push_back(std::move(offer));
+    m->keeps.push_back(std::move(keeps));
+  }
+}
+
+// Of the offers on the expanded graph only those with a part: the others are known already.
+void MergeParts(Market* m) {
+  std::set<NodeId> parts;
+  for (const Expansion& e : m->expansions) parts.insert(e.parts.begin(), e.parts.end());
+  for (const Offer& given : m->parts.offers) {
+    const bool touches =
+        !given.convert && std::any_of(given.nodes.begin(), given.nodes.end(), [&](uint32_t n) {
+          return parts.count(m->parts_fn().nodes[n].id) > 0;
+        });
+    if (!touches) continue;
+    m->merged.offers.push_back(given);
+    for (OfferChoice& c : m->merged.offers.back().choices) c.marginal_ns += kTieNs;
+    m->keeps.emplace_back();
+  }
+}
+
+// Some nodes of a function as a function of their own, and the offers for them alone.
+struct Alone {
+  Function function;
+  OfferSet offers;
+  std::unordered_map<ValueId, ValueId> value;
+
+  ValueId Map(const Function& f, ValueId v) {
+    if (!v) return 0;
+    const auto [it, fresh] = value.emplace(v, static_cast<ValueId>(function.values.size()));
+    if (fresh) function.values.push_back(f.value(v));
+    return it->second;
+  }
+};
+
+// `by_first`: of ByFirstNode, so that a cut costs what is cut out, not all offers.
+Alone CutOut(const Function& f, const std::vector<uint32_t>& nodes,
+             const std::vector<ValueId>& results, const OfferSet& offers,
+             const std::vector<std::vector<size_t>>& by_first) {
+  Alone a;
+  a.function.values.resize(1);
+  std::unordered_map<uint32_t, uint32_t> position;
+  for (uint32_t n : nodes) {
+    position[n] = static_cast<uint32_t>(a.function.nodes.size());
+    Node& copy = a.function.nodes.emplace_back(f.nodes[n]);
+    for (ValueId& v : copy.inputs) v = a.Map(f, v);
+    for (ValueId& v : copy.outputs) v = a.Map(f, v);
+  }
+  for (ValueId v : results) a.function.results.push_back(a.Map(f, v));
+  std::vector<size_t> near;
+  for (uint32_t n : nodes) near.insert(near.end(), by_first[n].begin(), by_first[n].end());
+  std::sort(near.begin(), near.end());
+  for (size_t i : near) {
+    const std::vector<uint32_t>& taken = offers.offers[i].nodes;
+    const bool inside =
+        std::all_of(taken.begin(), taken.end(), [&](uint32_t n) { return position.count(n) > 0; });
+    if (!inside) continue;
+    Offer o = offers.offers[i];
+    for (uint32_t& n : o.nodes) n = position.at(n);
+    for (OfferChoice& c : o.choices) {
+      std::erase_if(c.layouts, [&](const auto& l) { return !a.value.count(l.first); });
+      for (auto& [v, layout] : c.layouts) v = a.value.at(v);
+    }
+    a.offers.offers.push_back(std::move(o));
+  }
+  return a;
+}
+
+// What the nodes cost when nothing is around them; nothing when no offers cover them.
+std::optional<double> PriceAlone(const Market& m, const Graph& g, const Alone& a) {
+  Plan plan = m.plan;
+  if (!Place(g, a.function, a.offers, {}, {}, &plan).ok()) return std::nullopt;
+  return plan.predicted_ns;
+}
+
+// What notes look up, made once for all expansions.
+struct NoteIndex {
+  explicit NoteIndex(const Market& m)
+      : whole_at(Positions(m.whole_fn())),
+        parts_at(Positions(m.parts_fn())),
+        whole_first(ByFirstNode(m.whole_fn(), m.whole)),
+        parts_first(ByFirstNode(m.parts_fn(), m.parts)) {}
+  const Places whole_at, parts_at;
+  const std::vector<std::vector<size_t>> whole_first, parts_first;
+};
+
+std::string Note(const Market& m, const NoteIndex& index, const Expansion& e, bool kept) {
+  std::vector<uint32_t> parts;
+  for (NodeId id : e.parts) parts.push_back(index.parts_at.at(id));
+  std::sort(parts.begin(), parts.end());
+  const auto whole = PriceAlone(
+      m, *m.graph,
+      CutOut(m.whole_fn(), {index.whole_at.at(e.node)}, e.from, m.whole, index.whole_first));
+  const auto apart =
+      PriceAlone(m, m.expanded, CutOut(m.parts_fn(), parts, e.to, m.parts, index.parts_first));
+  // Two prices alone may say otherwise than the whole graph did.
+  const bool against = whole && apart && (kept ? *apart < *whole : *whole < *apart);
+  const char* among = against ? ", and better with its neighbours" : "";
+  if (kept) {
+    if (!apart) return "kept: no engine takes all of its parts";
+    if (!whole) return fmt::format("kept: in a pattern, against {:.0f} ns for its parts", *apart);
+    return fmt::format("kept: {:.0f} ns against {:.0f} ns for its parts{}", *whole, *apart, among);
+  }
+  const std::string head = fmt::format("expanded from {}: ", e.op);
+  if (!whole) return head + "no engine takes it whole";
+  if (!apart) return head + fmt::format("in patterns, against {:.0f} ns for it whole", *whole);
+  return head + fmt::format("{:.0f} ns against {:.0f} ns for it whole{}", *apart, *whole, among);
+}
+
+// By expansion: does the cheapest plan take the node whole? No answer when no plan covers all.
+Result<std::optional<std::vector<bool>>> Solve(Market* m) {
+  Plan plan = m->plan;
+  Status placed = Place(m->expanded, m->parts_fn(), m->merged, {}, {}, &plan);
+  if (placed.code() == Code::kUnsupported) return std::optional<std::vector<bool>>();
+  GE_RETURN_IF_ERROR(placed);
+  std::vector<bool> kept(m->expansions.size());
+  for (const PlanSegment& s : plan.functions[0].segments) {
+    for (const PlanOffer& o : s.offers) {
+      for (size_t e : m->keeps[o.offer_index]) kept[e] = true;
+    }
+  }
+  return std::optional(std::move(kept));
+}
+
+}  // namespace
+
+bool HasDecompositions(const Function& f) {
+  return std::any_of(f.nodes.begin(), f.nodes.end(),
+                     [](const Node& n) { return WithDecomposition(n) != nullptr; });
+}
+
+Status ChooseDecompositions(const std::vector<std::unique_ptr<Engine>>& engines,
+                            const AskEngines& ask, Graph* graph, FunctionId fn,
+                            std::vector<NodeId>* expanded, DecompositionNotes* notes) {
+  Market m;
+  m.graph = graph, m.fn = fn;
+  m.expanded = *graph;
+  m.expansions = Expand(&m.expanded, fn, Candidates(graph->fn(fn)));
+  if (m.expansions.empty()) return {};
+  GE_RETURN_IF_ERROR(DescribeEngines(engines, HostMachine(), &m.plan));
+  GE_RETURN_IF_ERROR(ask(*graph, m.whole_fn(), &m.plan.layouts, &m.whole));
+  GE_RETURN_IF_ERROR(ask(m.expanded, m.parts_fn(), &m.plan.layouts, &m.parts));
+  DescribeConversions(m.whole, &m.plan);
+  MergeWhole(&m);
+  MergeParts(&m);
+  GE_ASSIGN_OR_RETURN(const auto kept, Solve(&m));
+  if (!kept) return {};
+  const NoteIndex index(m);
+  std::vector<NodeId> expand;
+  std::unordered_map<NodeId, std::string> why;
+  for (size_t i = 0; i < m.expansions.size(); ++i) {
+    const NodeId node = m.expansions[i].node;
+    std::string note = Note(m, index, m.expansions[i], (*kept)[i]);
+    if ((*kept)[i]) {
+      (*notes)[node] = std::move(note);
+    } else {
+      expand.push_back(node), why[node] = std::move(note);
+    }
+  }
+  if (expand.empty()) return {};
+  for (const Expansion& e : Expand(graph, fn, expand)) {
+    for (NodeId part : e.parts) (*notes)[part] = why.at(e.node);
+  }
+  Compact(graph);
+  *expanded = std::move(expand);
+  return {};
+}
+
+void ExpandAgain(Graph* graph, FunctionId fn, const std::vector<NodeId>& which,
+                 DecompositionNotes* notes) {
+  const std::vector<NodeId> all = Candidates(graph->fn(fn));
+  const std::set<NodeId> candidates(all.begin(), all.end());
+  std::vector<NodeId> known;
+  std::copy_if(which.begin(), which.end(), std::back_inserter(known),
+               [&](NodeId n) { return candidates.count(n) > 0; });
+  if (known.empty()) return;
+  for (const Expansion& e : Expand(graph, fn, known)) {
+    for (NodeId part : e.parts) (*notes)[part] = fmt::format("expanded from {}: rehearsed", e.op);
+  }
+  Compact(graph);
+}
+
+bool ExpandAll(Graph* graph, FunctionId fn, const std::string& why, DecompositionNotes* notes) {
+  const std::vector<Expansion> done = Expand(graph, fn, Candidates(graph->fn(fn)));
+  for (const Expansion& e : done) {
+    for (NodeId part : e.parts) (*notes)[part] = fmt::format("expanded from {}: {}", e.op, why);
+  }
+  if (!done.empty()) Compact(graph);
+  return !done.empty();
+}
+
+}  // namespace ge

@@ -1,0 +1,111 @@
+// Flow: runs a function that one plan cannot hold: control flow, sequences, strings, and shapes
+// that only the data decide. It cuts the function (cut.h), has each piece planned for the shapes at
+// hand, remembers the pieces, runs them one after the other, and runs what the host runs itself
+// between them. A second run of the same shapes finds every piece made. It knows no engine and no
+// stage: planning, inferring and running a plan are hooks. Run is thread-safe.
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <vector>
+
+#include "ge/control/cut.h"
+#include "ge/control/host_op.h"
+
+namespace ge {
+
+// A plan that runs; made by the planner hook.
+class FlowPlan {
+ public:
+  virtual ~FlowPlan() = default;
+  // Results have their dims and memory.
+  virtual Status Run(std::span<const FlowValue* const> in, std::span<FlowValue> out) = 0;
+  // Memory that it holds now: arenas, packed weights.
+  virtual uint64_t BytesHeld() const = 0;
+  struct Port {
+    DType dtype = DType::kUndefined;
+    FlowDims dims;
+  };
+  std::vector<Port> results;
+};
+
+struct FlowHooks {
+  InferHook infer;
+  // `graph` has one entry, all of whose shapes are known.
+  std::function<Result<std::shared_ptr<FlowPlan>>(Graph graph, FunctionId fn)> plan;
+  // Bytes that the values of a run with these arguments may take; none = no limit.
+  std::function<uint64_t(std::span<const FlowValue> args)> memory_limit = {};
+};
+
+class FlowFunction;
+class FlowRun;
+struct FlowActivation;
+
+class Flow {
+ public:
+  // The graph is inferred and rewritten, and outlives this. Where plans hold more than `max_bytes`,
+  // the oldest of a place give way to the new one.
+  Flow(const Graph& graph, FlowHooks hooks, uint64_t max_bytes);
+  ~Flow();
+  // `results` get a value for each result of the function.
+  Status Run(FunctionId fn, std::span<const FlowValue> args, std::vector<FlowValue>* results);
+  // Plans made so far, for reports.
+  uint32_t plans() const { return plans_.load(std::memory_order_relaxed); }
+  // Pieces that gave way to others.
+  uint64_t evicted() const { return evicted_.load(std::memory_order_relaxed); }
+
+ private:
+  friend class FlowFunction;
+  friend class FlowRun;
+  Result<FlowFunction*> At(FunctionId fn);
+  // Makes a plan and counts it.
+  Result<std::shared_ptr<FlowPlan>> MakePlan(Graph graph, FunctionId fn);
+  bool IsFull();  // the plans together hold more than they may
+  const Graph& graph_;
+  const FlowHooks hooks_;
+  const uint64_t max_bytes_;
+  std::mutex mutex_;                           // of functions_ and held_
+  std::vector<std::weak_ptr<FlowPlan>> held_;  // those that still exist, and some that did
+  std::map<FunctionId, std::unique_ptr<FlowFunction>> functions_;
+  std::vector<std::unique_ptr<FlowRun>> idle_;  // with the memory of the run that each did last
+  std::atomic<uint32_t> plans_{0};
+  std::atomic<uint64_t> evicted_{0};
+};
+
+// What loops keep between their trips; see control.cc.
+struct ControlScratch;
+struct DeleteScratch {
+  void operator()(ControlScratch* s) const;
+};
+
+// One run, and after it the next: what its functions' activations share. Used by one thread at a
+// time. Nothing is kept of a run that failed.
+class FlowRun {
+ public:
+  explicit FlowRun(Flow* flow);
+  ~FlowRun();
+  // Calls a function; `results` may be the storage of earlier results, which is used again.
+  Status Call(FunctionId fn, std::span<const FlowValue* const> args,
+              std::vector<FlowValue>* results);
+  FlowPool& pool() { return pool_; }
+  std::vector<std::unique_ptr<ControlScratch, DeleteScratch>>& scratch() { return scratch_; }
+
+ private:
+  friend class FlowFunction;
+  std::unique_ptr<FlowActivation> Take(FunctionId fn);
+  Flow& flow_;
+  FlowPool pool_;
+  std::vector<std::unique_ptr<ControlScratch, DeleteScratch>> scratch_;  // that no loop uses now
+  std::map<FunctionId, std::vector<std::unique_ptr<FlowActivation>>> idle_;
+  int depth_ = 0;
+};
+
+// Runs If, Loop or Scan; outputs are set by position.
+Status RunControl(FlowRun* run, const HostStep& step, std::span<const FlowValue* const> inputs,
+                  std::vector<FlowValue>* outputs);
+
+}  // namespace ge

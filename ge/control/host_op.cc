@@ -1,0 +1,52 @@
+#include "ge/control/host_op.h"
+
+#include <algorithm>
+
+namespace ge {
+
+#define GE_HOST_OP_ENTRY(stem) extern const HostOp ge_host_##stem;
+#include "ge/control/host_ops.inc"
+#undef GE_HOST_OP_ENTRY
+
+namespace {
+
+const HostOp* Find(std::string_view domain, std::string_view name) {
+  static const HostOp* const kAll[] = {
+#define GE_HOST_OP_ENTRY(stem) &ge_host_##stem,
+#include "ge/control/host_ops.inc"
+#undef GE_HOST_OP_ENTRY
+  };
+  for (const HostOp* op : kAll) {
+    if (op->name == name && op->domain == domain) return op;
+  }
+  return nullptr;
+}
+
+// Sequences, optionals and strings.
+bool HasNumbersOnly(const Function& fn, const Node& node) {
+  const auto number = [&](ValueId v) {
+    const Type& t = fn.value(v).type;
+    return v == 0 || (t.is_tensor() && t.dtype != DType::kString);
+  };
+  return std::all_of(node.inputs.begin(), node.inputs.end(), number) &&
+         std::all_of(node.outputs.begin(), node.outputs.end(), number);
+}
+
+}  // namespace
+
+const HostOp* FindHostOp(const Function& fn, const Node& node) {
+  const HostOp* op = Find(node.domain, node.op);
+  const bool engines = op != nullptr && op->only_without_numbers && HasNumbersOnly(fn, node);
+  return engines ? nullptr : op;
+}
+
+bool IsHostOnly(std::string_view domain, std::string_view name) {
+  const HostOp* op = Find(domain, name);
+  return op != nullptr && !op->only_without_numbers;
+}
+
+bool IsControl(const Node& node) {
+  return !node.callees.empty() || (node.domain == "ge" && node.op == "CallIndirect");
+}
+
+}  // namespace ge

@@ -1,0 +1,47 @@
+// Operators that the host runs itself and no engine is asked for: those whose values are not plain
+// tensors (sequences, optionals, strings) and those whose results have as many elements as the data
+// decide. One record per file in ge/control/host/; the table is generated from the file names.
+// Functions are pure; any thread may call.
+#pragma once
+
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "ge/control/value.h"
+#include "ge/ir/graph.h"
+
+namespace ge {
+
+struct HostCall {
+  const Graph& graph;  // for constants that attributes name
+  const Node& node;
+  std::span<const FlowValue* const> inputs;  // null = omitted
+  FlowPool* pool;
+  std::vector<FlowValue> outputs;  // as many as the node has; filled by the operator
+
+  bool has(size_t i) const { return i < inputs.size() && inputs[i] != nullptr; }
+  const FlowValue& in(size_t i) const { return *inputs[i]; }
+};
+
+struct HostOp {
+  const char* domain;
+  const char* name;
+  // INVALID_ARGUMENT when the data are wrong, with found and wanted value.
+  Status (*run)(HostCall& call);
+  // Only for strings, sequences and optionals; tensors of numbers go to engines.
+  bool only_without_numbers = false;
+};
+
+// The record that runs the node in this function; null when engines do. Control flow has none.
+const HostOp* FindHostOp(const Function& fn, const Node& node);
+// Whether the host runs the operator whatever it is given: no engine is asked for it.
+bool IsHostOnly(std::string_view domain, std::string_view name);
+// If, Loop, Scan, calls: nodes that have to do with functions of the graph.
+bool IsControl(const Node& node);
+
+}  // namespace ge
+
+#define GE_HOST_OP(stem)                    \
+  extern const ::ge::HostOp ge_host_##stem; \
+  const ::ge::HostOp ge_host_##stem

@@ -1,0 +1,114 @@
+// Cast and CastLike between strings and numbers: the text is the shortest that reads back as the
+// same number.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <charconv>
+#include <cmath>
+#include <cstring>
+
+#include "ge/control/strings.h"
+
+namespace ge {
+
+template <typename T>
+std::string TextOfNumber(T v) {
+  if constexpr (std::is_floating_point_v<T>) {
+    if (std::isnan(v)) return "NaN";
+    if (std::isinf(v)) return v > 0 ? "INF" : "-INF";
+  }
+  return fmt::format("{}", v);
+}
+
+// The whole text is the number; "inf", "+INF", "nan" too. False otherwise, and beyond the type.
+template <typename T>
+bool NumberOfText(std::string_view text, T* out) {
+  if (!text.empty() && text[0] == '+') text.remove_prefix(1);
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), *out);
+  if (error == std::errc() && end == text.data() + text.size()) return true;
+  if constexpr (std::is_integral_v<T>) {  // "3.0"
+    double wide = 0;
+    if (!NumberOfText(text, &wide) || wide != std::trunc(wide)) return false;
+    if (wide < -0x1p63 || wide >= 0x1p63) return false;
+    *out = static_cast<T>(wide);
+    return static_cast<double>(*out) == wide;
+  }
+  return false;
+}
+
+// Calls f with a value of the C++ type; false for types that have none.
+template <typename F>
+bool VisitPlainNumber(DType t, F&& f) {
+  switch (t) {
+    case DType::kFloat:
+      return f(float{}), true;
+    case DType::kDouble:
+      return f(double{}), true;
+    case DType::kInt8:
+      return f(int8_t{}), true;
+    case DType::kInt16:
+      return f(int16_t{}), true;
+    case DType::kInt32:
+      return f(int32_t{}), true;
+    case DType::kInt64:
+      return f(int64_t{}), true;
+    case DType::kUint8:
+      return f(uint8_t{}), true;
+    case DType::kUint16:
+      return f(uint16_t{}), true;
+    case DType::kUint32:
+      return f(uint32_t{}), true;
+    case DType::kUint64:
+      return f(uint64_t{}), true;
+    default:
+      return false;
+  }
+}
+
+inline Status CannotCast(DType from, DType to) {
+  return Status(Code::kUnsupported, fmt::format("{} is not cast to {}; cast to f32 in between",
+                                                DTypeName(from), DTypeName(to)));
+}
+
+inline Status NumbersToStrings(HostCall& c) {
+  const FlowValue& x = c.in(0);
+  GE_RETURN_IF_ERROR(c.pool->Room(static_cast<uint64_t>(x.count()) * sizeof(std::string)));
+  std::vector<std::string> out(static_cast<size_t>(x.count()));
+  const bool known = VisitPlainNumber(x.dtype, [&](auto v) {
+    for (size_t i = 0; i < out.size(); ++i) {
+      std::memcpy(&v, x.data + i * sizeof v, sizeof v);
+      out[i] = TextOfNumber(v);
+    }
+  });
+  if (!known) return CannotCast(x.dtype, DType::kString);
+  return c.pool->NewStrings(x.dims, std::move(out), &c.outputs[0]);
+}
+
+inline Status StringsToNumbers(HostCall& c, DType to) {
+  GE_ASSIGN_OR_RETURN(const auto* x, StringsAt(c, 0));
+  std::byte* data = nullptr;
+  Status status;
+  const bool known = VisitPlainNumber(to, [&](auto v) {
+    status = c.pool->NewTensor(to, c.in(0).dims, &c.outputs[0], &data);
+    for (size_t i = 0; status.ok() && i < x->size(); ++i) {
+      if (!NumberOfText((*x)[i], &v)) {
+        status = Status(Code::kInvalidArgument,
+                        fmt::format("element {} is '{:.64}', wanted a number of type {}", i,
+                                    (*x)[i], DTypeName(to)));
+      }
+      std::memcpy(data + i * sizeof v, &v, sizeof v);
+    }
+  });
+  return known ? status : CannotCast(DType::kString, to);
+}
+
+// Only of nodes with a string on one side.
+inline Status CastStrings(HostCall& c, DType to) {
+  if (c.in(0).dtype != DType::kString) return NumbersToStrings(c);
+  if (to != DType::kString) return StringsToNumbers(c, to);
+  c.outputs[0] = c.in(0);
+  return {};
+}
+
+}  // namespace ge

@@ -1,0 +1,31 @@
+// The engines that a session is to have: their list as text, and opened.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "ge/base/status.h"
+#include "ge/engine/engine.h"
+
+namespace ge {
+
+struct EngineSpec {
+  std::string name;     // or a path with a slash
+  std::string options;  // "key=value;key=value"
+};
+// "onednn,devsim:wrap=ref;delay=3" -> specs. INVALID_ARGUMENT on an empty item.
+Result<std::vector<EngineSpec>> ParseEngineList(std::string_view list);
+
+// Whether engines may transform operands where that is faster (Winograd); see docs/numerics.md.
+enum class Numerics : uint8_t { kFast, kExact };
+// "fast", "exact"; INVALID_ARGUMENT for anything else, which `what` held.
+Result<Numerics> NumericsFromName(std::string_view name, std::string_view what);
+
+// Opens those of the list, in its order; an empty list means every engine that is found, and then
+// one that will not start is left out with a warning. FAILED_PRECONDITION where there is none.
+Result<std::vector<std::unique_ptr<Engine>>> OpenEngines(const std::vector<EngineSpec>& list,
+                                                         const EngineWords& words);
+
+}  // namespace ge

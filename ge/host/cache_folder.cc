@@ -1,0 +1,108 @@
+#include "ge/host/cache_folder.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <thread>
+
+#include "ge/base/clock.h"
+#include "ge/base/log.h"
+
+namespace ge {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr uintmax_t kMaxBytes = uintmax_t{64} << 20;
+// To merge 20,000 rows takes a fifth of a second; whoever holds the lock for longer is stopped, or
+// means to keep others waiting.
+constexpr double kLockWaitMs = 1000;
+constexpr auto kLockRetry = std::chrono::milliseconds(5);
+
+// Holds an advisory lock on a file beside the data, which itself is replaced and so cannot be it.
+class FileLock {
+ public:
+  explicit FileLock(const std::string& path)
+      : fd_(open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NONBLOCK, 0600)) {
+    const double end_ms = NowMs() + kLockWaitMs;
+    while (fd_ >= 0 && !(held_ = flock(fd_, LOCK_EX | LOCK_NB) == 0)) {
+      if ((errno != EWOULDBLOCK && errno != EINTR) || NowMs() >= end_ms) return;
+      std::this_thread::sleep_for(kLockRetry);
+    }
+  }
+  ~FileLock() {
+    if (fd_ >= 0) close(fd_);
+  }
+  FileLock(const FileLock&) = delete;
+  FileLock& operator=(const FileLock&) = delete;
+  bool held() const { return held_; }
+  bool opened() const { return fd_ >= 0; }
+
+ private:
+  int fd_ = -1;
+  bool held_ = false;
+};
+
+}  // namespace
+
+std::string CacheFolder() {
+  const char* own = secure_getenv("GE_CACHE_DIR");
+  if (own && *own) return std::string(own) == "off" ? "" : own;
+  const char* shared = secure_getenv("XDG_CACHE_HOME");
+  if (shared && *shared == '/') return std::string(shared) + "/graphengine";
+  const char* home = secure_getenv("HOME");
+  if (home && *home == '/') return std::string(home) + "/.cache/graphengine";
+  return "";
+}
+
+std::optional<std::string> ReadCacheFile(const std::string& name) {
+  const std::string folder = CacheFolder();
+  if (folder.empty()) return std::nullopt;
+  const std::string path = folder + "/" + name;
+  std::error_code ec;
+  if (!fs::is_regular_file(path, ec) || fs::file_size(path, ec) > kMaxBytes || ec) {
+    return std::nullopt;
+  }
+  std::ifstream in(path, std::ios::binary);
+  if (!in) return std::nullopt;
+  return std::string(std::istreambuf_iterator<char>(in), {});
+}
+
+bool UpdateCacheFile(const std::string& name,
+                     const std::function<std::string(const std::string& present)>& merge) {
+  const std::string folder = CacheFolder();
+  if (folder.empty()) return false;
+  std::error_code ec;
+  fs::create_directories(folder, ec);
+  if (ec) return false;
+  const std::string path = folder + "/" + name;
+  FileLock lock(path + ".lock");
+  if (!lock.held()) {
+    if (lock.opened()) {
+      LogLine(2, fmt::format("'{}' is not updated, what was measured is not kept: another process "
+                             "held the lock on '{}.lock' for {} ms; fuser tells which one",
+                             path, path, kLockWaitMs));
+    }
+    return false;
+  }
+  const std::string text = merge(ReadCacheFile(name).value_or(""));
+  const std::string temporary = fmt::format("{}.{}.part", path, getpid());
+  std::FILE* f = std::fopen(temporary.c_str(), "wbe");
+  if (!f) return false;
+  bool good = std::fwrite(text.data(), 1, text.size(), f) == text.size();
+  good = std::fclose(f) == 0 && good;
+  if (good && std::rename(temporary.c_str(), path.c_str()) == 0) return true;
+  (void)std::remove(temporary.c_str());
+  return false;
+}
+
+}  // namespace ge

@@ -1,0 +1,110 @@
+#include "ge/host/machine.h"
+
+#include <fmt/format.h>
+#include <sched.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <fstream>
+#include <memory>
+#include <mutex>
+#include <string>
+
+namespace ge {
+namespace {
+
+// Cores that this process may use: affinity mask and cgroup quota, at least one.
+uint32_t UsableCores() {
+  cpu_set_t set;
+  uint32_t cores = 1;
+  if (sched_getaffinity(0, sizeof set, &set) == 0) cores = std::max(1, CPU_COUNT(&set));
+  std::ifstream file("/sys/fs/cgroup/cpu.max");
+  std::string quota;
+  double period = 0;
+  if (file >> quota >> period && quota != "max" && period > 0) {
+    double limit = std::strtod(quota.c_str(), nullptr) / period;
+    cores = std::min(cores, std::max(1u, static_cast<uint32_t>(limit + 0.5)));
+  }
+  return cores;
+}
+
+struct Process {
+  std::mutex mutex;
+  bool fixed = false;
+  ProcessFacts facts;
+  std::unique_ptr<ComputePool> pool;
+  std::unique_ptr<const MachineRecord> machine;  // made once, then never changed
+};
+Process& TheProcess() {
+  static Process* process = new Process;  // never freed: engines may use it until exit
+  return *process;
+}
+
+void PoolFor(uint64_t n, void (*body)(void*, uint64_t), void* ctx) {
+  TheProcess().pool->Run(n, body, ctx);
+}
+
+ProcessFacts WithDefaults(ProcessFacts facts) {
+  if (facts.threads == 0) facts.threads = UsableCores();
+  return facts;
+}
+
+}  // namespace
+
+Result<uint32_t> IsaFromName(std::string_view name, std::string_view what) {
+  static constexpr std::string_view kNames[] = {"native", "sse4.2", "avx2", "avx512"};
+  const auto* it = std::find(std::begin(kNames), std::end(kNames), name);
+  if (it != std::end(kNames)) return static_cast<uint32_t>(it - std::begin(kNames));
+  return Status(Code::kInvalidArgument,
+                fmt::format("{} is '{}', wanted native, sse4.2, avx2 or avx512", what, name));
+}
+
+Status FixProcessFacts(const ProcessFacts& wanted) {
+  Process& p = TheProcess();
+  std::lock_guard<std::mutex> lock(p.mutex);
+  ProcessFacts facts = WithDefaults(wanted);
+  const char* cap = std::getenv("GE_MAX_ISA");
+  if (!p.fixed && facts.isa_cap == 0 && cap) {
+    GE_ASSIGN_OR_RETURN(facts.isa_cap, IsaFromName(cap, "GE_MAX_ISA"));
+  }
+  if (!p.fixed) {
+    p.fixed = true;
+    p.facts = facts;
+    p.pool = std::make_unique<ComputePool>(facts.threads);
+    p.machine = std::make_unique<const MachineRecord>(
+        facts.probe ? FindMachine(facts.isa_cap, facts.threads, &PoolFor)
+                    : FixedMachine(facts.isa_cap, facts.threads));
+    return {};
+  }
+  if (wanted.threads != 0 && facts.threads != p.facts.threads) {
+    return Status(Code::kFailedPrecondition,
+                  fmt::format("threads = {} was asked for, but this process is fixed to {} since "
+                              "its first engine was loaded; use one value in a process",
+                              wanted.threads, p.facts.threads));
+  }
+  if (wanted.isa_cap != 0 && wanted.isa_cap != p.facts.isa_cap) {
+    return Status(Code::kFailedPrecondition,
+                  fmt::format("instruction-set cap {} was asked for, but this process is fixed to "
+                              "{} since its first engine was loaded; use one value in a process",
+                              wanted.isa_cap, p.facts.isa_cap));
+  }
+  return {};
+}
+
+ProcessFacts CurrentProcessFacts() {
+  Process& p = TheProcess();
+  std::lock_guard<std::mutex> lock(p.mutex);
+  return p.fixed ? p.facts : WithDefaults(p.facts);
+}
+
+const MachineRecord& HostMachine() {
+  Process& p = TheProcess();
+  std::lock_guard<std::mutex> lock(p.mutex);
+  if (p.machine) return *p.machine;
+  static const MachineRecord fixed = FixedMachine(GE_ISA_NATIVE, 1);
+  return fixed;
+}
+
+ComputePool* HostPool() { return TheProcess().pool.get(); }
+
+}  // namespace ge

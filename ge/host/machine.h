@@ -1,0 +1,32 @@
+// The machine as this process may use it: its threads, its instruction sets, what a probe found of
+// it, and the one pool of compute threads. Fixed when the first engine is created. Thread-safe.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "ge/base/status.h"
+#include "ge/ge_plugin.h"
+#include "ge/host/compute_pool.h"
+#include "ge/host/probe.h"
+
+namespace ge {
+
+// Process-wide facts, fixed when the first engine is created; a second value is refused.
+struct ProcessFacts {
+  uint32_t threads = 0;  // 0 = the cores that the process may use
+  uint32_t isa_cap = 0;  // GE_ISA_*; 0 = what $GE_MAX_ISA names, else all that the host has
+  // Measure the machine (or read what was measured), for prices that follow it. Else, and for every
+  // later session of the process, the machine is the fixed one of the tests; see probe.h.
+  bool probe = false;
+};
+// GE_ISA_* of native, sse4.2, avx2 or avx512; INVALID_ARGUMENT, saying that `what` is another word.
+Result<uint32_t> IsaFromName(std::string_view name, std::string_view what);
+Status FixProcessFacts(const ProcessFacts& wanted);
+ProcessFacts CurrentProcessFacts();  // What is fixed now, defaults filled in.
+// The record that engines get through ge_host_api; the fixed one before any session exists.
+const MachineRecord& HostMachine();
+// The threads that every engine computes on; null before any session exists.
+ComputePool* HostPool();
+
+}  // namespace ge

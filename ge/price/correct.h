@@ -1,0 +1,29 @@
+// Corrects what engines ask by what the price cache knows: a row of exactly this offer, else the
+// usual error of the engine on such work. It neither measures nor places. Stateless.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "ge/engine/engine.h"
+#include "ge/engine/offers.h"
+#include "ge/ir/graph.h"
+#include "ge/price/price_cache.h"
+
+namespace ge {
+
+// How the cache calls an engine's device: options are part of it, since they may change what runs.
+PriceBook BookOf(const Engine& engine, uint32_t device);
+
+// Changes setup, marginal, launch, edge saving and source of every offer that something is known
+// about, and fills in measured_ns, inside_ns and factor. May be called again after the cache has
+// learned: it starts from what the engines asked.
+void CorrectPrices(const std::vector<std::unique_ptr<Engine>>& engines, const PriceCache& cache,
+                   const Graph& graph, const Function& function,
+                   const std::vector<PlanLayout>& layouts, OfferSet* offers);
+
+// The same for one offer.
+void CorrectOffer(const PriceCache& cache, const PriceBook& book, const Graph& graph,
+                  const Function& function, const std::vector<PlanLayout>& layouts, Offer* offer);
+
+}  // namespace ge

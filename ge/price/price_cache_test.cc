@@ -1,0 +1,350 @@
+// The price cache: round trip, merge, damaged and foreign files, and what it makes of prices.
+#include "ge/price/price_cache.h"
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include <cmath>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+#include "ge/host/cache_folder.h"
+#include "ge/host/temporary_cache_folder.h"
+
+namespace ge {
+namespace {
+
+using Kind = PriceCache::Kind;
+
+MachineRecord Machine(const std::string& cpu = "test cpu", uint32_t isa = 2, uint32_t threads = 1) {
+  MachineRecord m;
+  m.cpu = cpu, m.isa = isa, m.threads = threads;
+  return m;
+}
+
+// `size`: log2 of bytes.
+OfferName Name(const std::string& shape, double size = 12, const std::string& op = "Conv") {
+  return {op, op + "(f32,c:f32)", shape, size};
+}
+
+const PriceBook kBook{"abcd", "cpu"};
+
+// A cache folder for one test; the environment is put back afterwards.
+class PriceCacheTest : public ::testing::Test {
+ protected:
+  std::filesystem::path File() const {
+    for (const auto& e : std::filesystem::directory_iterator(folder_)) {
+      if (e.path().extension() == ".json") return e.path();
+    }
+    return "";
+  }
+  const TemporaryCacheFolder cache_;
+  const std::filesystem::path& folder_ = cache_.path();
+};
+
+TEST_F(PriceCacheTest, RowsComeBackFromDisk) {
+  PriceCache first(Machine());
+  first.Add(kBook, Name("1x3x8x8"), Kind::kAlone, 100, {250, 3});
+  first.Add(kBook, Name("1x3x8x8"), Kind::kInside, 80, {40, 2});
+  first.Save();
+  PriceCache second(Machine());
+  second.Load();
+  PriceRow row;
+  ASSERT_TRUE(second.Find(kBook, Name("1x3x8x8"), &row));
+  EXPECT_EQ(row.family, "Conv");
+  EXPECT_EQ(row.size, 12);
+  EXPECT_DOUBLE_EQ(row.asked_ns, 100);
+  EXPECT_NEAR(row.alone.ns, 250, 1e-6);
+  EXPECT_EQ(row.alone.count, 3u);
+  EXPECT_DOUBLE_EQ(row.asked_inside_ns, 80);
+  EXPECT_NEAR(row.inside.ns, 40, 1e-6);
+  EXPECT_FALSE(second.Find(kBook, Name("1x3x9x9"), &row));
+  EXPECT_FALSE(second.Find({"abce", "cpu"}, Name("1x3x8x8"), &row));
+  EXPECT_FALSE(second.Find({"abcd", "cpu?price=10"}, Name("1x3x8x8"), &row));
+}
+
+TEST_F(PriceCacheTest, TwoWritersLoseNothingOfEachOthers) {
+  PriceCache one(Machine()), two(Machine());
+  one.Load(), two.Load();
+  one.Add(kBook, Name("1"), Kind::kAlone, 100, {100, 1});
+  one.Add(kBook, Name("both"), Kind::kAlone, 100, {100, 1});
+  two.Add(kBook, Name("2"), Kind::kAlone, 100, {300, 1});
+  two.Add(kBook, Name("both"), Kind::kAlone, 100, {400, 1});
+  one.Save(), two.Save(), two.Save();  // a second save has nothing to add
+  PriceCache all(Machine());
+  all.Load();
+  PriceRow row;
+  EXPECT_TRUE(all.Find(kBook, Name("1"), &row));
+  EXPECT_TRUE(all.Find(kBook, Name("2"), &row));
+  ASSERT_TRUE(all.Find(kBook, Name("both"), &row));
+  EXPECT_EQ(row.alone.count, 2u);
+  EXPECT_NEAR(row.alone.ns, 200, 1e-6);  // geometric mean
+}
+
+TEST_F(PriceCacheTest, DamagedFilesAreIgnoredAndWrittenAnew) {
+  PriceCache good(Machine());
+  good.Add(kBook, Name("1"), Kind::kAlone, 100, {200, 1});
+  good.Save();
+  const std::string text = good.ToText();
+  const std::filesystem::path file = File();
+  ASSERT_FALSE(file.empty());
+  for (size_t cut = 0; cut < text.size() - 2; cut += 7) {
+    PriceCache cache(Machine());
+    EXPECT_FALSE(cache.FromText(text.substr(0, cut)).ok()) << cut;
+    EXPECT_TRUE(cache.Empty());
+  }
+  for (const char* bad : {"", "null", "[]", "{}", "{\"format\":\"x\"}", "\xff\xfe"}) {
+    EXPECT_FALSE(PriceCache(Machine()).FromText(bad).ok()) << bad;
+  }
+  std::string negative = text;
+  negative.replace(negative.find("100.0"), 5, "-10.0");
+  EXPECT_EQ(PriceCache(Machine()).FromText(negative).code(), Code::kDataCorrupt);
+  std::ofstream(file) << text.substr(0, text.size() / 2);
+  PriceCache cache(Machine());
+  cache.Load();
+  EXPECT_TRUE(cache.Empty());
+  cache.Add(kBook, Name("2"), Kind::kAlone, 100, {200, 1});
+  cache.Save();
+  PriceCache again(Machine());
+  again.Load();
+  PriceRow row;
+  EXPECT_TRUE(again.Find(kBook, Name("2"), &row));
+}
+
+TEST_F(PriceCacheTest, ForeignMachinesAreRefused) {
+  PriceCache here(Machine());
+  here.Add(kBook, Name("1"), Kind::kAlone, 100, {200, 1});
+  const std::string text = here.ToText();
+  EXPECT_TRUE(PriceCache(Machine()).FromText(text).ok());
+  for (const MachineRecord& other :
+       {Machine("another cpu"), Machine("test cpu", 3), Machine("test cpu", 2, 2)}) {
+    PriceCache there(other);
+    EXPECT_EQ(there.FromText(text).code(), Code::kFailedPrecondition);
+    EXPECT_TRUE(there.Empty());
+  }
+  std::string later = text;
+  later.replace(later.find("\"format\": 2"), 11, "\"format\": 9");
+  EXPECT_EQ(PriceCache(Machine()).FromText(later).code(), Code::kFailedPrecondition);
+}
+
+TEST_F(PriceCacheTest, NothingIsKeptWhereNothingMayBeWritten) {
+  setenv("GE_CACHE_DIR", "off", 1);
+  PriceCache cache(Machine());
+  cache.Add(kBook, Name("1"), Kind::kAlone, 100, {200, 1});
+  cache.Save();
+  EXPECT_EQ(CacheFolder(), "");
+  EXPECT_FALSE(ReadCacheFile("prices.json").has_value());
+  setenv("GE_CACHE_DIR", "/proc/nowhere", 1);
+  cache.Save();
+  cache.Load();
+  PriceRow row;
+  EXPECT_TRUE(cache.Find(kBook, Name("1"), &row));
+}
+
+// Where the lock is held for good, a session ends all the same; what it knows it keeps.
+TEST_F(PriceCacheTest, ALockThatIsHeldIsNotWaitedForForever) {
+  PriceCache cache(Machine());
+  cache.Add(kBook, Name("1"), Kind::kAlone, 100, {200, 1});
+  cache.Save();
+  const std::filesystem::path file = File();
+  const int held = open((file.string() + ".lock").c_str(), O_RDWR | O_CLOEXEC);
+  ASSERT_EQ(flock(held, LOCK_EX), 0);
+  EXPECT_FALSE(UpdateCacheFile(file.filename(), [](const std::string&) { return "lost"; }));
+  cache.Add(kBook, Name("2"), Kind::kAlone, 100, {200, 1});
+  cache.Save();
+  PriceRow row;
+  PriceCache during(Machine());
+  during.Load();
+  EXPECT_TRUE(during.Find(kBook, Name("1"), &row));
+  EXPECT_FALSE(during.Find(kBook, Name("2"), &row));
+  close(held);
+  cache.Save();
+  PriceCache after(Machine());
+  after.Load();
+  EXPECT_TRUE(after.Find(kBook, Name("2"), &row));
+}
+
+TEST_F(PriceCacheTest, CorrectionGoesFromNarrowToWide) {
+  PriceCache cache(Machine());
+  EXPECT_EQ(cache.CorrectionFor(kBook, Name("x"), Kind::kAlone, 0).rows, 0u);
+  for (double measured : {180, 200, 9000}) {  // the median does not care for the last
+    cache.Add(kBook, Name(std::to_string(measured)), Kind::kAlone, 100,
+              {static_cast<double>(measured), 1});
+  }
+  // Raised by a third of the spread: that of these rows, and the usual one as if of four rows.
+  const double seen = 1.4826 * std::log(2 / 1.8);
+  const double raise = std::exp(0.33 * std::sqrt((3 * seen * seen + 4 * 0.3 * 0.3) / 7));
+  const auto factor = [&](const OfferName& name, double confidence) {
+    return cache.CorrectionFor(kBook, name, Kind::kAlone, confidence).factor / raise;
+  };
+  EXPECT_NEAR(factor(Name("x"), 0), 2.0, 1e-9);
+  EXPECT_EQ(cache.CorrectionFor(kBook, Name("x"), Kind::kAlone, 0).rows, 3u);
+  // A confident engine moves less, a wider scope too, but in the same direction.
+  EXPECT_NEAR(factor(Name("x"), 1), std::pow(2.0, 3.0 / 3.3), 1e-9);
+  OfferName other = Name("x");
+  other.signature = "Conv[group=2](f32,c:f32)";
+  EXPECT_NEAR(factor(other, 0), 2.0, 1e-9);  // the same family and size
+  other.size = 27;
+  EXPECT_NEAR(factor(other, 0), std::pow(2.0, 3.0 / 4), 1e-9);
+  // A pattern that nobody measured is as far off as what begins alike.
+  EXPECT_NEAR(factor(Name("x", 27, "Conv+Elu"), 0), std::pow(2.0, 3.0 / 5), 1e-9);
+  EXPECT_NEAR(factor(Name("x", 27, "Add"), 0), std::pow(2.0, 3.0 / 6), 1e-9);
+  // Another engine is taken to be as optimistic, within a factor of two.
+  for (int i = 0; i < 60; ++i) {
+    cache.Add(kBook, Name("far" + std::to_string(i)), Kind::kAlone, 100, {10000, 1});
+  }
+  const double stranger = cache.CorrectionFor({"other", "cpu"}, Name("x"), Kind::kAlone, 0).factor;
+  EXPECT_GT(stranger, 1.8);
+  EXPECT_LE(stranger, 2.0 + 1e-9);
+  EXPECT_EQ(cache.CorrectionFor(kBook, Name("x"), Kind::kInside, 0).rows, 0u);
+}
+
+// An engine that asked a third of its time at one size asked 2.6 times its time at another, was the
+// fastest there, and was never tried: a row says the less about a size the farther that is away.
+TEST_F(PriceCacheTest, AFactorIsThatOfItsSize) {
+  PriceCache cache(Machine());
+  cache.Add(kBook, Name("small", 12), Kind::kAlone, 100, {300, 7});
+  const auto factor = [&](double size) {
+    return cache.CorrectionFor(kBook, Name("x", size), Kind::kAlone, 0).factor;
+  };
+  const double raise = std::exp(0.33 * std::sqrt(4 * 0.3 * 0.3 / 5));
+  EXPECT_NEAR(factor(12), 3 * raise, 1e-9);
+  double last = factor(12);
+  for (double size = 13; size < 40; ++size) {  // smoothly, and never beyond what the engine asks
+    EXPECT_LT(factor(size), last) << size;
+    EXPECT_GT(factor(size), 0.75 * last) << size;
+    EXPECT_GT(factor(size), 1.0) << size;
+    last = factor(size);
+  }
+  EXPECT_LT(factor(18), 1.5);
+  EXPECT_NEAR(factor(6), factor(18), 1e-9);
+  // With rows on both sides it goes from the one to the other.
+  cache.Add(kBook, Name("large", 24), Kind::kAlone, 260, {100, 7});
+  EXPECT_GT(factor(13), 2);
+  EXPECT_LT(factor(23), 0.6);
+  EXPECT_LT(factor(20), factor(16));
+}
+
+TEST_F(PriceCacheTest, ManyRowsFarAwayAreBelievedMoreThanOne) {
+  PriceCache few(Machine()), many(Machine());
+  few.Add(kBook, Name("0", 12), Kind::kAlone, 100, {300, 7});
+  for (int i = 0; i < 20; ++i) {
+    many.Add(kBook, Name(std::to_string(i), 12), Kind::kAlone, 100, {300, 7});
+  }
+  const double of_few = few.CorrectionFor(kBook, Name("x", 20), Kind::kAlone, 0).factor;
+  const double of_many = many.CorrectionFor(kBook, Name("x", 20), Kind::kAlone, 0).factor;
+  EXPECT_LT(of_few, 1.5);
+  EXPECT_GT(of_many, 2);
+  // What the engine's other work says at that size comes before what this says of another.
+  few.Add(kBook, Name("1", 20, "Add"), Kind::kAlone, 100, {500, 7});
+  EXPECT_GT(few.CorrectionFor(kBook, Name("x", 20), Kind::kAlone, 0).factor, of_few);
+}
+
+TEST_F(PriceCacheTest, DoubtfulRowsCountLittleAndGiveWayToSoundOnes) {
+  PriceCache cache(Machine());
+  cache.Add(kBook, Name("1"), Kind::kAlone, 100, {3300, 7, true});
+  const double raise = std::exp(0.33 * std::sqrt(4 * 0.3 * 0.3 / 5));
+  EXPECT_NEAR(cache.CorrectionFor(kBook, Name("x"), Kind::kAlone, 0).factor,
+              raise * std::pow(33.0, 0.25), 1e-9);
+  cache.Save();
+  PriceCache quiet(Machine());
+  quiet.Load();
+  PriceRow row;
+  ASSERT_TRUE(quiet.Find(kBook, Name("1"), &row));
+  EXPECT_TRUE(row.alone.doubtful);
+  quiet.Add(kBook, Name("1"), Kind::kAlone, 100, {110, 3});
+  quiet.Save();
+  // The first session's end, later, changes nothing any more.
+  cache.Add(kBook, Name("1"), Kind::kAlone, 100, {3300, 7, true});
+  cache.Save();
+  PriceCache last(Machine());
+  last.Load();
+  ASSERT_TRUE(last.Find(kBook, Name("1"), &row));
+  EXPECT_NEAR(row.alone.ns, 110, 1e-6);
+  EXPECT_EQ(row.alone.count, 3u);
+  EXPECT_FALSE(row.alone.doubtful);
+}
+
+// Who compares offers under one load may trust the comparison; the next session may not.
+TEST_F(PriceCacheTest, TrustedNowIsDoubtfulOnDisk) {
+  PriceCache cache(Machine());
+  cache.Add(kBook, Name("1"), Kind::kAlone, 100, {3300, 7, true}, true);
+  PriceRow row;
+  ASSERT_TRUE(cache.Find(kBook, Name("1"), &row));
+  EXPECT_FALSE(row.alone.doubtful);
+  cache.Save();
+  PriceCache next(Machine());
+  next.Load();
+  ASSERT_TRUE(next.Find(kBook, Name("1"), &row));
+  EXPECT_TRUE(row.alone.doubtful);
+}
+
+TEST_F(PriceCacheTest, ADoubtAboutAnEngineLastsUntilItIsProbedAgain) {
+  PriceCache busy(Machine());
+  EXPECT_FALSE(busy.Doubts(kBook));
+  busy.SetDoubt(kBook, true);
+  busy.Add(kBook, Name("1"), Kind::kAlone, 100, {3300, 7, true});
+  busy.Save();
+  PriceCache run(Machine());  // that a run on a quiet machine adds to does not end it
+  run.Load();
+  run.Add(kBook, Name("2"), Kind::kAlone, 100, {100, 7});
+  run.Save();
+  PriceCache probe(Machine());
+  probe.Load();
+  EXPECT_TRUE(probe.Doubts(kBook));
+  EXPECT_FALSE(probe.Doubts({"other", "cpu"}));
+  probe.SetDoubt(kBook, false);
+  probe.Save();
+  PriceCache last(Machine());
+  last.Load();
+  EXPECT_FALSE(last.Doubts(kBook));
+}
+
+// A file of the format before this one is read: a bucket of three digits stood for the size.
+TEST_F(PriceCacheTest, TheFormatBeforeIsRead) {
+  const std::string text =
+      R"({"cpu":"test cpu","isa":2,"threads":1,"format":1,"engines":[{"plugin":"abcd","device":"cpu",)"
+      R"("rows":{"Conv(f32,c:f32)|1x3":["Conv",4,20400,100.0,250.0,3,80.0,40.0,2]}}]})";
+  PriceCache cache(Machine());
+  ASSERT_TRUE(cache.FromText(text).ok());
+  PriceRow row;
+  ASSERT_TRUE(cache.Find(kBook, Name("1x3"), &row));
+  EXPECT_EQ(row.size, 13.5);
+  EXPECT_NEAR(row.alone.ns, 250, 1e-6);
+  EXPECT_EQ(row.inside.count, 2u);
+  EXPECT_FALSE(row.alone.doubtful || row.inside.doubtful);
+  EXPECT_NE(cache.ToText().find("\"format\": 2"), std::string::npos);
+  std::string wrong = text;
+  wrong.replace(wrong.find("\"Conv\",4"), 8, "\"Conv\",99");
+  EXPECT_EQ(PriceCache(Machine()).FromText(wrong).code(), Code::kDataCorrupt);
+}
+
+// Of rows that know both; others would compare what has nothing to do with each other.
+TEST_F(PriceCacheTest, AShareInsideComesFromPairs) {
+  PriceCache cache(Machine());
+  cache.Add(kBook, Name("alone"), Kind::kAlone, 100, {100, 1});
+  cache.Add(kBook, Name("inside"), Kind::kInside, 80, {8000, 1});
+  EXPECT_EQ(cache.CorrectionFor(kBook, Name("x"), Kind::kInsideShare, 0).rows, 0u);
+  cache.Add(kBook, Name("both"), Kind::kAlone, 100, {200, 1});
+  cache.Add(kBook, Name("both"), Kind::kInside, 80, {120, 1});
+  const Correction share = cache.CorrectionFor(kBook, Name("x"), Kind::kInsideShare, 0);
+  EXPECT_EQ(share.rows, 1u);
+  EXPECT_NEAR(share.factor, (120.0 / 80) / (200.0 / 100), 1e-9);
+}
+
+TEST_F(PriceCacheTest, MeansFollowAMachineThatChanges) {
+  Sampled s;
+  s.Add({100, 10'000});
+  EXPECT_NEAR(s.ns, 100, 1e-6);
+  for (int i = 0; i < 10; ++i) s.Add({200, 32});
+  EXPECT_NEAR(s.ns, 200, 1);
+  s.Add({50, 0});
+  EXPECT_NEAR(s.ns, 200, 1);
+}
+
+}  // namespace
+}  // namespace ge

@@ -1,0 +1,169 @@
+#include "ge/price/signature.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <iterator>
+#include <map>
+
+namespace ge {
+namespace {
+
+// Integer constants up to this many elements are part of the signature by value: axes, shapes,
+// slices and pads decide what a node does.
+constexpr int64_t kMaxNamedInts = 8;
+
+uint64_t Fnv(const void* data, uint64_t bytes) {
+  uint64_t hash = 1469598103934665603u;
+  const auto* p = static_cast<const unsigned char*>(data);
+  for (uint64_t i = 0; i < bytes; ++i) hash = (hash ^ p[i]) * 1099511628211u;
+  return hash;
+}
+
+// Convolutions of groups are other kernels than those of all channels, mostly depth-wise ones.
+bool IsGrouped(const Node& node) {
+  for (const Attr& a : node.attrs) {
+    const auto* group = std::get_if<int64_t>(&a.value);
+    if (a.name == "group" && group && *group > 1) return true;
+  }
+  return false;
+}
+
+class Namer {
+ public:
+  Namer(const Graph& graph, const Function& f, const std::vector<PlanLayout>& layouts)
+      : graph_(graph), f_(f), layouts_(layouts) {}
+
+  OfferName Name(const std::vector<uint32_t>& nodes,
+                 const std::vector<std::pair<ValueId, LayoutId>>& value_layouts) {
+    for (uint32_t n : nodes) AddNode(f_.nodes[n]);
+    for (auto [v, l] : value_layouts) {
+      if (l != 0) AddLayout(v, layouts_[l]);
+    }
+    out_.size = std::log2(bytes_ + 1);
+    return std::move(out_);
+  }
+
+ private:
+  void AddNode(const Node& node) {
+    if (!out_.family.empty()) out_.family += '+', out_.signature += '+';
+    const std::string op = node.domain.empty() ? node.op : node.domain + "." + node.op;
+    out_.family += op, out_.signature += op;
+    if (IsGrouped(node)) out_.family += "/grouped";
+    AddAttrs(node);
+    out_.signature += '(';
+    for (size_t i = 0; i < node.inputs.size(); ++i) {
+      if (i) out_.signature += ',';
+      if (node.inputs[i]) AddInput(node.inputs[i]);
+    }
+    out_.signature += ')';
+    for (ValueId v : node.outputs) {
+      if (!v) {
+        out_.signature += '_';
+        continue;
+      }
+      const std::string name = fmt::format("t{}", seen_.size());
+      seen_.emplace(v, name);
+      out_.signature += DTypeName(f_.values[v].type.dtype);
+      AddShape(f_.values[v].type);
+    }
+  }
+
+  void AddInput(ValueId v) {
+    auto [it, fresh] = seen_.emplace(v, fmt::format("t{}", seen_.size()));
+    if (!fresh) {
+      out_.signature += it->second;
+      return;
+    }
+    const Value& value = f_.values[v];
+    if (value.constant) out_.signature += "c:";
+    out_.signature += DTypeName(value.type.dtype);
+    if (value.constant) AddSmallInts(graph_.consts[value.constant]);
+    AddShape(value.type);
+  }
+
+  void AddSmallInts(const Const& c) {
+    const bool is_int = c.type.dtype == DType::kInt64 || c.type.dtype == DType::kInt32;
+    const auto count = ElementCount(c.type);
+    if (!is_int || !count || *count > kMaxNamedInts) return;
+    ConstScratch scratch;
+    const std::byte* data = ConstBytes(c, &scratch);
+    if (!data) return;
+    const size_t width = c.type.dtype == DType::kInt64 ? 8 : 4;
+    out_.signature += '{';
+    for (int64_t i = 0; i < *count; ++i) {
+      int64_t x = 0;
+      int32_t narrow = 0;
+      std::memcpy(width == 8 ? static_cast<void*>(&x) : &narrow, data + i * width, width);
+      fmt::format_to(std::back_inserter(out_.signature), "{}{}", i ? "," : "",
+                     width == 8 ? x : narrow);
+    }
+    out_.signature += '}';
+  }
+
+  void AddShape(const Type& type) {
+    if (!out_.shape.empty()) out_.shape += ' ';
+    for (size_t i = 0; i < type.dims.size(); ++i) {
+      fmt::format_to(std::back_inserter(out_.shape), "{}{}", i ? "x" : "",
+                     type.dims[i].known() ? type.dims[i].value : -1);
+    }
+    if (type.dims.empty()) out_.shape += type.ranked ? "." : "?";
+    bytes_ += static_cast<double>(ByteCount(type).value_or(0));
+  }
+
+  void AddAttrs(const Node& node) {
+    std::vector<const Attr*> sorted;
+    for (const Attr& a : node.attrs) sorted.push_back(&a);
+    std::sort(sorted.begin(), sorted.end(),
+              [](const Attr* a, const Attr* b) { return a->name < b->name; });
+    auto out = std::back_inserter(out_.signature);
+    for (const Attr* a : sorted) {
+      fmt::format_to(out, "[{}=", a->name);
+      if (auto* i = std::get_if<int64_t>(&a->value)) {
+        fmt::format_to(out, "{}", *i);
+      } else if (auto* d = std::get_if<double>(&a->value)) {
+        fmt::format_to(out, "{}", *d);
+      } else if (auto* s = std::get_if<std::string>(&a->value)) {
+        fmt::format_to(out, "{:x}", Fnv(s->data(), s->size()));
+      } else if (auto* is = std::get_if<std::vector<int64_t>>(&a->value)) {
+        for (int64_t x : *is) fmt::format_to(out, "{},", x);
+      } else if (auto* ds = std::get_if<std::vector<double>>(&a->value)) {
+        for (double x : *ds) fmt::format_to(out, "{},", x);
+      } else {
+        fmt::format_to(out, "#{}", a->value.index());
+      }
+      out_.signature += ']';
+    }
+  }
+
+  void AddLayout(ValueId v, const PlanLayout& l) {
+    auto out = std::back_inserter(out_.signature);
+    auto it = seen_.find(v);
+    fmt::format_to(out, "@{}:{}", it == seen_.end() ? "?" : it->second, static_cast<int>(l.kind));
+    for (uint32_t p : l.perm) fmt::format_to(out, ",p{}", p);
+    for (size_t i = 0; i < l.block_axis.size(); ++i) {
+      fmt::format_to(out, ",b{}:{}", l.block_axis[i], l.block_size[i]);
+    }
+    if (!l.tag.empty()) fmt::format_to(out, ",{:x}", Fnv(l.tag.data(), l.tag.size()));
+  }
+
+  const Graph& graph_;
+  const Function& f_;
+  const std::vector<PlanLayout>& layouts_;
+  std::map<ValueId, std::string> seen_;
+  OfferName out_;
+  double bytes_ = 0;
+};
+
+}  // namespace
+
+OfferName NameOffer(const Graph& graph, const Function& function,
+                    const std::vector<uint32_t>& nodes,
+                    const std::vector<std::pair<ValueId, LayoutId>>& value_layouts,
+                    const std::vector<PlanLayout>& layouts) {
+  return Namer(graph, function, layouts).Name(nodes, value_layouts);
+}
+
+}  // namespace ge

@@ -1,0 +1,62 @@
+#include "ge/run/output_memory.h"
+
+#include <fmt/format.h>
+
+#include "ge/base/aligned.h"
+#include "ge/run/tensor_view.h"
+
+namespace ge {
+
+OutputMemory::~OutputMemory() {
+  for (const Made& m : made_) m.out->data = m.data, m.out->bytes = m.bytes, m.out->owned = m.owned;
+}
+
+Status OutputMemory::Reserve(std::string_view what, std::string_view name, uint64_t bytes,
+                             TensorView* out) {
+  if (out->data != nullptr && out->bytes >= bytes) {
+    out->bytes = bytes;
+    return {};
+  }
+  if (out->data != nullptr && !out->owned) {
+    return Status(Code::kInvalidArgument,
+                  fmt::format("{} '{}' has {} bytes, its shape [{}] needs at least {}", what, name,
+                              out->bytes, fmt::join(out->dims, ","), bytes));
+  }
+  AlignedBytes memory = AllocateAligned(bytes, 64);
+  if (!memory) {
+    return Status(Code::kResourceExhausted,
+                  fmt::format("no memory for {} '{}' of {} bytes", what, name, bytes));
+  }
+  made_.push_back({out, std::move(memory), out->data, out->bytes, out->owned});
+  out->data = made_.back().memory.get(), out->bytes = bytes, out->owned = true;
+  return {};
+}
+
+void OutputMemory::Commit() {
+  for (Made& m : made_) {
+    FreeAligned()(m.data);
+    (void)m.memory.release();
+  }
+  made_.clear();
+}
+
+Status CheckOverlap(const std::vector<Extent>& extents) {
+  const auto begin = [](const Extent& e) { return static_cast<const char*>(e.data); };
+  for (size_t i = 0; i < extents.size(); ++i) {
+    const Extent& a = extents[i];
+    if (!a.output || a.bytes == 0) continue;
+    for (size_t j = 0; j < extents.size(); ++j) {
+      const Extent& b = extents[j];
+      if (i == j || (b.output && j < i)) continue;
+      if (begin(a) < begin(b) + b.bytes && begin(b) < begin(a) + a.bytes) {
+        return Status(Code::kInvalidArgument,
+                      fmt::format("the buffers of output '{}' and {} '{}' overlap; give each its "
+                                  "own memory",
+                                  a.name, b.output ? "output" : "input", b.name));
+      }
+    }
+  }
+  return {};
+}
+
+}  // namespace ge

@@ -1,0 +1,46 @@
+// StateStore: the values of a model's states, each twice: runs write the second, and what they
+// wrote becomes visible when they have ended well. Runs that write a state are alone; runs that
+// only read share. Thread-safe apart from Init and Clear.
+#pragma once
+
+#include <shared_mutex>
+#include <span>
+#include <vector>
+
+#include "ge/base/aligned.h"
+#include "ge/base/status.h"
+#include "ge/ir/graph.h"
+#include "ge/run/tensor_view.h"
+
+namespace ge {
+
+class StateStore {
+ public:
+  // First values; LIMIT_EXCEEDED where all take more than `limit` bytes, with `raise` as the
+  // advice.
+  Status Init(const Graph& graph, uint64_t limit, const char* raise);
+  void Clear() noexcept { slots_.clear(); }
+  // By Graph::states index, from 1. Get allocates where `out` has no data but bytes to give.
+  Status Get(const State& state, StateId id, TensorView* out);
+  Status Set(const State& state, StateId id, const DimTable& dims, const TensorView& value);
+
+  // What a run holds from before its launches until Commit or its end.
+  struct Access {
+    std::shared_lock<std::shared_mutex> reading;
+    std::unique_lock<std::shared_mutex> writing;
+  };
+  // Waits for its turn, or until the call is to end; appends where the states are read and written.
+  Status Begin(std::span<const StateId> in, std::span<const StateId> out, Access* access,
+               std::vector<const void*>* from, std::vector<void*>* to);
+  void Commit(std::span<const StateId> out);
+
+ private:
+  struct Slot {
+    AlignedBytes now, next;
+    uint64_t bytes = 0;
+  };
+  std::vector<Slot> slots_;
+  std::shared_mutex mutex_;
+};
+
+}  // namespace ge

@@ -1,0 +1,21 @@
+// A rehearsal needs runs, and runs need inputs and outputs: the caller's where there are any, else
+// made-up ones.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "ge/base/aligned.h"
+#include "ge/compile/compiled.h"
+#include "ge/run/tensor_view.h"
+
+namespace ge {
+
+struct RehearsalBuffers {
+  std::vector<TensorView> in, out;
+  std::vector<AlignedBytes> memory;
+  // False when there is no memory for them.
+  bool Fill(const Compiled& plan, std::span<const TensorView> inputs);
+};
+
+}  // namespace ge
