@@ -15,9 +15,10 @@ class RunError(Exception):
     """One sentence: why `ge run` gave no result."""
 
 
-def run(ge, model, folder, known, engines, options=(), output=None, timeout=600):
+def run(ge, model, folder, known, engines, options=(), output=None, timeout=600,
+        environment=None):
     """Returns the JSON object that `ge run --json` prints; refuses anything else. `engines` None is
-    the default, all that are found."""
+    the default, all that are found; `environment` None is this process's."""
     command = [str(ge), "run", str(model), "--json", *options]
     if engines is not None:
         command += ["--engines", engines]
@@ -27,7 +28,7 @@ def run(ge, model, folder, known, engines, options=(), output=None, timeout=600)
         command += ["--output", str(output)]
     try:
         done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-                              errors="replace", timeout=timeout)
+                              errors="replace", timeout=timeout, env=environment)
     except FileNotFoundError:
         raise RunError(f"{os.path.relpath(ge)} is not built; run: cmake --build --preset release"
                        ) from None
