@@ -236,6 +236,21 @@ int64_t ElementAsInt(const HostTensor& t, int64_t i) {
   }
 }
 
+namespace {
+
+// Infinities are the ends of the type: so a maximum over nothing is the same in every type.
+int64_t Whole(DType dtype, double value) {
+  if (!std::isinf(value)) return static_cast<int64_t>(value);
+  const int bits = DTypeBits(dtype);
+  const bool is_signed = dtype == DType::kInt2 || dtype == DType::kInt4 || dtype == DType::kInt8 ||
+                         dtype == DType::kInt16 || dtype == DType::kInt32 || dtype == DType::kInt64;
+  const uint64_t all = bits >= 64 ? UINT64_MAX : (uint64_t{1} << bits) - 1;
+  const uint64_t most = is_signed ? all >> 1 : all;
+  return static_cast<int64_t>(value > 0 ? most : is_signed ? ~most : 0);
+}
+
+}  // namespace
+
 void SetElement(HostTensor* t, int64_t i, double value) {
   switch (t->dtype) {
     case DType::kFloat:
@@ -250,7 +265,7 @@ void SetElement(HostTensor* t, int64_t i, double value) {
       return Store(t, i, ToBfloat(value));
     default:
       return SetIntElement(
-          t, i, IsFloat(t->dtype) ? ToNarrowFloat(t->dtype, value) : static_cast<int64_t>(value));
+          t, i, IsFloat(t->dtype) ? ToNarrowFloat(t->dtype, value) : Whole(t->dtype, value));
   }
 }
 

@@ -4,6 +4,19 @@
 namespace ge::test {
 namespace {
 
+// Neighbours among the elements that share their statistics lie a whole step apart, so that the
+// deviation is not made of rounding errors.
+double StepInGroup(const Dims& dims, const std::vector<int64_t>& axes, const Index& at) {
+  const auto rank = static_cast<int64_t>(dims.size());
+  int64_t position = 0;
+  for (int64_t d = 0; d < rank; ++d) {
+    const bool reduced = std::any_of(axes.begin(), axes.end(),
+                                     [&](int64_t a) { return (a < 0 ? a + rank : a) == d; });
+    if (reduced) position = position * dims[static_cast<size_t>(d)] + at.at[static_cast<size_t>(d)];
+  }
+  return static_cast<double>(position % 7);
+}
+
 void MeanVarianceNormalizationCase(CaseMaker& m) {
   const bool usual = m.r.Chance(0.4);
   Dims dims =
@@ -14,13 +27,15 @@ void MeanVarianceNormalizationCase(CaseMaker& m) {
     if (m.r.Chance(0.6)) axes.push_back(m.Axis(a, rank));
   }
   if (axes.empty()) axes.push_back(m.r.Int(0, rank - 1));
-  // Far from all equal, so that the deviation is not made of rounding errors.
+  std::vector<int64_t> reduced = axes;
+  if (usual && m.r.Chance(0.5)) reduced = {0, 2, 3}, axes.clear();
   auto x = Signal(m, dims);
-  for (int64_t i = 0, n = x->count(); i < n; ++i) {
-    SetElement(x.get(), i, ElementAsDouble(*x, i) / 4 + static_cast<double>(i % 7));
+  Index at(dims);
+  for (int64_t i = 0, n = x->count(); i < n; ++i, at.Next()) {
+    SetElement(x.get(), i, ElementAsDouble(*x, i) / 4 + StepInGroup(dims, reduced, at));
   }
   m.Add(x);
-  if (!usual || m.r.Chance(0.5)) m.Set("axes", axes);
+  if (!axes.empty()) m.Set("axes", axes);
 }
 
 bool PlainMeanVarianceNormalization(const RandomCase& c, HostTensor* out) {
