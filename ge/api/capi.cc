@@ -161,7 +161,8 @@ Result<SessionOptions> ReadOptions(const ge_session_options* given) {
   options.numerics = o.numerics == GE_EXACT_NUMERICS ? Numerics::kExact : Numerics::kFast;
   options.build.prices.replan = o.replan != 0;
   if (o.measure_budget_ms) options.build.prices.measure_budget_ms = o.measure_budget_ms;
-  options.process = {o.threads, o.isa_cap, o.prices != GE_PRICES_ANALYTIC};
+  options.process.threads = o.threads, options.process.isa_cap = o.isa_cap;
+  if (o.prices != GE_PRICES_ANALYTIC) options.process.rates = ProcessFacts::Rates::kKnown;
   if (o.engines) {
     GE_ASSIGN_OR_RETURN(options.engines, ParseEngineList(o.engines));
   }

@@ -44,6 +44,17 @@ void PoolFor(uint64_t n, void (*body)(void*, uint64_t), void* ctx) {
   TheProcess().pool->Run(n, body, ctx);
 }
 
+MachineRecord MachineOf(const ProcessFacts& facts) {
+  switch (facts.rates) {
+    case ProcessFacts::Rates::kKnown:
+      return KnownMachine(facts.isa_cap, facts.threads);
+    case ProcessFacts::Rates::kMeasured:
+      return MeasuredMachine(facts.isa_cap, facts.threads, &PoolFor);
+    default:
+      return FixedMachine(facts.isa_cap, facts.threads);
+  }
+}
+
 ProcessFacts WithDefaults(ProcessFacts facts) {
   if (facts.threads == 0) facts.threads = UsableCores();
   return facts;
@@ -71,9 +82,7 @@ Status FixProcessFacts(const ProcessFacts& wanted) {
     p.fixed = true;
     p.facts = facts;
     p.pool = std::make_unique<ComputePool>(facts.threads);
-    p.machine = std::make_unique<const MachineRecord>(
-        facts.probe ? FindMachine(facts.isa_cap, facts.threads, &PoolFor)
-                    : FixedMachine(facts.isa_cap, facts.threads));
+    p.machine = std::make_unique<const MachineRecord>(MachineOf(facts));
     return {};
   }
   if (wanted.threads != 0 && facts.threads != p.facts.threads) {

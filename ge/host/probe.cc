@@ -17,6 +17,7 @@
 #include "ge/host/cache_folder.h"
 #include "ge/host/host_load.h"
 #include "ge/host/probe_kernels.h"
+#include "ge/host/shipped.h"
 
 namespace ge {
 namespace {
@@ -242,30 +243,118 @@ MachineRecord ProbeMachine(uint32_t isa_cap, uint32_t threads, ParallelForFn par
   return m;
 }
 
-MachineRecord FindMachine(uint32_t isa_cap, uint32_t threads, ParallelForFn parallel_for) {
+namespace {
+
+bool IsProbeFixed() {
   const char* wish = secure_getenv("GE_PROBE");
-  if (wish && std::strcmp(wish, "fixed") == 0) return FixedMachine(isa_cap, threads);
+  return wish && std::strcmp(wish, "fixed") == 0;
+}
+
+}  // namespace
+
+MachineRecord KnownMachine(uint32_t isa_cap, uint32_t threads) {
+  if (IsProbeFixed()) return FixedMachine(isa_cap, threads);
   const MachineRecord key = IdentifyMachine(isa_cap, threads);
-  MachineRecord m;
+  MachineRecord kept, shipped;
   const auto text = ReadCacheFile(FileName(key));
-  const bool known = text && MachineFromText(*text, key, &m);
-  if (known && (!m.doubtful || IsBusyNow(threads, parallel_for))) return m;
-  m = ProbeMachine(isa_cap, threads, parallel_for);
+  const bool known = text && MachineFromText(*text, key, &kept);
+  if (known && !kept.doubtful) return kept;
+  const auto file = ReadShippedFile("machines.json");
+  if (file && MachineFromShipped(*file, key, &shipped)) return shipped;
+  return known ? kept : FixedMachine(isa_cap, threads);
+}
+
+MachineRecord MeasuredMachine(uint32_t isa_cap, uint32_t threads, ParallelForFn parallel_for) {
+  if (IsProbeFixed()) return FixedMachine(isa_cap, threads);
+  const MachineRecord m = ProbeMachine(isa_cap, threads, parallel_for);
   if (!m.fixed) {
-    (void)UpdateCacheFile(FileName(key), [&](const std::string&) { return MachineToText(m); });
+    (void)UpdateCacheFile(FileName(m), [&](const std::string&) { return MachineToText(m); });
   }
   return m;
 }
 
-std::string MachineToText(const MachineRecord& m) {
-  nlohmann::json j = {{"probe", kProbeVersion},       {"cpu", m.cpu},
-                      {"isa_mask", m.isa_mask},       {"isa", m.isa},
-                      {"threads", m.threads},         {"flops_per_ns", m.flops_per_ns},
-                      {"copy", m.copy_bytes_per_ns},  {"thread_gain", m.thread_gain},
-                      {"call_ns", m.call_ns},         {"fork_ns", m.fork_ns},
-                      {"cache_bytes", m.cache_bytes}, {"doubtful", m.doubtful}};
-  return j.dump(1) + "\n";
+namespace {
+
+nlohmann::json MachineJson(const MachineRecord& m) {
+  return {{"probe", kProbeVersion},       {"cpu", m.cpu},
+          {"isa_mask", m.isa_mask},       {"isa", m.isa},
+          {"threads", m.threads},         {"flops_per_ns", m.flops_per_ns},
+          {"copy", m.copy_bytes_per_ns},  {"thread_gain", m.thread_gain},
+          {"call_ns", m.call_ns},         {"fork_ns", m.fork_ns},
+          {"cache_bytes", m.cache_bytes}, {"doubtful", m.doubtful}};
 }
+
+// The rates of a record; its identity stays as it is. Throws what the JSON library throws.
+void ReadRates(const nlohmann::json& j, MachineRecord* m) {
+  for (int i = 0; i < 4; ++i) {
+    m->flops_per_ns[i] = j.at("flops_per_ns").at(i).get<double>();
+    for (int k = 0; k < 3; ++k) {
+      m->copy_bytes_per_ns[i][k] = j.at("copy").at(i).at(k).get<double>();
+    }
+  }
+  for (int i = 0; i < 2; ++i) m->thread_gain[i] = j.at("thread_gain").at(i).get<double>();
+  m->call_ns = j.at("call_ns").get<double>(), m->fork_ns = j.at("fork_ns").get<double>();
+}
+
+// How unlike a shipped record is: another vendor counts more than any difference of threads.
+double Unlike(const nlohmann::json& j, const MachineRecord& host) {
+  const double threads = j.at("threads").get<double>();
+  const double apart = std::abs(std::log2(threads) - std::log2(static_cast<double>(host.threads)));
+  return apart + (j.at("vendor") == CpuVendor() ? 0 : 100);
+}
+
+// For more threads than anybody has measured: they add as much as they usually do.
+void GrowThreads(uint32_t measured, MachineRecord* m) {
+  if (m->threads == measured) return;
+  m->thread_gain[0] = m->threads > 1 ? 0.9 * m->threads : 1;
+  if (m->threads == 1) m->thread_gain[1] = 1, m->fork_ns = 0;
+  if (m->threads > 1 && m->fork_ns <= 0) m->fork_ns = FixedMachine(m->isa, 2).fork_ns;
+}
+
+}  // namespace
+
+std::string WithShippedMachine(const std::string& present, const MachineRecord& m) {
+  nlohmann::json all = nlohmann::json::array();
+  if (!present.empty()) {
+    const auto parsed = nlohmann::json::parse(present, nullptr, false);
+    if (parsed.is_array()) all = parsed;
+  }
+  nlohmann::json mine = MachineJson(m);
+  mine["vendor"] = CpuVendor();
+  for (nlohmann::json& j : all) {
+    if (j.value("vendor", "") != mine["vendor"] || j.value("isa", 0u) != m.isa ||
+        j.value("threads", 0u) != m.threads) {
+      continue;
+    }
+    j = mine;
+    return all.dump(1) + "\n";
+  }
+  all.push_back(mine);
+  return all.dump(1) + "\n";
+}
+
+bool MachineFromShipped(const std::string& text, const MachineRecord& host, MachineRecord* out) {
+  try {
+    const nlohmann::json all = nlohmann::json::parse(text);
+    const nlohmann::json* nearest = nullptr;
+    for (const nlohmann::json& j : all) {
+      if (j.at("probe").get<uint32_t>() != kProbeVersion || j.at("isa") != host.isa) continue;
+      if (!nearest || Unlike(j, host) < Unlike(*nearest, host)) nearest = &j;
+    }
+    if (!nearest) return false;
+    MachineRecord m = host;
+    ReadRates(*nearest, &m);
+    GrowThreads(nearest->at("threads").get<uint32_t>(), &m);
+    if (!IsWhole(m)) return false;
+    m.shipped = true;
+    *out = m;
+    return true;
+  } catch (const nlohmann::json::exception&) {
+    return false;
+  }
+}
+
+std::string MachineToText(const MachineRecord& m) { return MachineJson(m).dump(1) + "\n"; }
 
 bool MachineFromText(const std::string& text, const MachineRecord& key, MachineRecord* out) {
   try {
@@ -276,18 +365,9 @@ bool MachineFromText(const std::string& text, const MachineRecord& key, MachineR
         j.at("isa").get<uint32_t>() != key.isa || j.at("threads").get<uint32_t>() != key.threads) {
       return false;
     }
-    for (int i = 0; i < 4; ++i) {
-      m.flops_per_ns[i] = j.at("flops_per_ns").at(i).get<double>();
-      for (int k = 0; k < 3; ++k) {
-        m.copy_bytes_per_ns[i][k] = j.at("copy").at(i).at(k).get<double>();
-      }
-    }
-    for (int i = 0; i < 2; ++i) {
-      m.thread_gain[i] = j.at("thread_gain").at(i).get<double>();
-      m.cache_bytes[i] = j.at("cache_bytes").at(i).get<uint64_t>();
-    }
+    ReadRates(j, &m);
+    for (int i = 0; i < 2; ++i) m.cache_bytes[i] = j.at("cache_bytes").at(i).get<uint64_t>();
     m.doubtful = j.value("doubtful", false);
-    m.call_ns = j.at("call_ns").get<double>(), m.fork_ns = j.at("fork_ns").get<double>();
     if (!IsWhole(m)) return false;
     *out = m;
     return true;

@@ -1,7 +1,9 @@
-// The host probe: what one core, and all of them, can do at best. Measured once for a CPU model,
-// instruction sets, cap, thread count and probe version, then kept in the cache folder; about
-// 0.25 s when it has to be measured. Engines get it through ge_host_api and scale their prices by
-// it. It is not a benchmark of any engine. A record is plain data; any thread may read it.
+// The host probe: what one core, and all of them, can do at best. Measured when somebody asks for
+// it
+// (`ge tune`), in about 0.25 s, and then kept in the cache folder for a CPU model, instruction
+// sets, cap, thread count and probe version; before that, what ships about processors like this one
+// stands. Engines get it through ge_host_api and scale their prices by it. It is not a benchmark of
+// any engine. A record is plain data; any thread may read it.
 #pragma once
 
 #include <cstdint>
@@ -16,6 +18,7 @@ struct MachineRecord {
   uint32_t threads = 1;
   bool fixed = false;       // not measured: FixedMachine()
   bool probed_now = false;  // measured by this process, not read from the cache
+  bool shipped = false;     // of a processor like this one, not of this host
   bool doubtful = false;    // the machine was busy: it is measured again once it is quiet
   // By GE_ISA_*, one thread; 0 beyond the cap. Copies count bytes read + written: inside L2, inside
   // L3, in memory.
@@ -33,9 +36,18 @@ MachineRecord FixedMachine(uint32_t isa_cap, uint32_t threads);
 using ParallelForFn = void (*)(uint64_t n, void (*body)(void* ctx, uint64_t i), void* ctx);
 // Measures now.
 MachineRecord ProbeMachine(uint32_t isa_cap, uint32_t threads, ParallelForFn parallel_for);
-// From the cache folder, else, or where that is doubtful and the machine quiet now, measured and
-// kept there. GE_PROBE=fixed answers FixedMachine.
-MachineRecord FindMachine(uint32_t isa_cap, uint32_t threads, ParallelForFn parallel_for);
+// Nothing is measured: what the cache folder knows of this host, else what ships about processors
+// like it, else FixedMachine. GE_PROBE=fixed answers that always.
+MachineRecord KnownMachine(uint32_t isa_cap, uint32_t threads);
+// Measured and kept in the cache folder. GE_PROBE=fixed answers FixedMachine.
+MachineRecord MeasuredMachine(uint32_t isa_cap, uint32_t threads, ParallelForFn parallel_for);
+
+// What ships about processors (machines.json): a text with this record in it, in the place of one
+// of its vendor, instruction set and threads. `present` is that file now, or empty.
+std::string WithShippedMachine(const std::string& present, const MachineRecord& m);
+// Of the nearest record of `text`: one of the host's instruction set, of its vendor where there is
+// one, of as many threads or almost. False when there is none of its instruction set.
+bool MachineFromShipped(const std::string& text, const MachineRecord& host, MachineRecord* out);
 
 // The text that the cache keeps, and back. False when it is damaged, of another version or about
 // another machine than `key` (its cpu, isa_mask, isa and threads).

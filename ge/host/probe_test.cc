@@ -58,20 +58,41 @@ TEST(ProbeTest, RecordsOfOthersAndDamagedOnesAreRefused) {
   EXPECT_FALSE(MachineFromText(zero, key, &out));
 }
 
-TEST(ProbeTest, ADoubtfulRecordIsMeasuredAgainOnceItIsQuiet) {
+TEST(ProbeTest, OnlyWhoAsksForItMeasures) {
   const TemporaryCacheFolder cache;
   const char* before = std::getenv("GE_PROBE");
   const std::string kept = before ? before : "";
   setenv("GE_PROBE", "busy", 1);
-  EXPECT_TRUE(FindMachine(GE_ISA_SSE42, 1, &InOrder).doubtful);
-  // Still busy: no better than what is there.
-  const MachineRecord busy = FindMachine(GE_ISA_SSE42, 1, &InOrder);
-  EXPECT_TRUE(busy.doubtful && !busy.probed_now);
+  EXPECT_FALSE(KnownMachine(GE_ISA_SSE42, 1).probed_now);
+  EXPECT_TRUE(MeasuredMachine(GE_ISA_SSE42, 1, &InOrder).doubtful);
   setenv("GE_PROBE", "quiet", 1);
-  const MachineRecord quiet = FindMachine(GE_ISA_SSE42, 1, &InOrder);
+  const MachineRecord quiet = MeasuredMachine(GE_ISA_SSE42, 1, &InOrder);
   EXPECT_TRUE(!quiet.doubtful && quiet.probed_now);
-  EXPECT_FALSE(FindMachine(GE_ISA_SSE42, 1, &InOrder).probed_now);
+  const MachineRecord known = KnownMachine(GE_ISA_SSE42, 1);
+  EXPECT_TRUE(!known.probed_now && !known.fixed && !known.shipped);
+  EXPECT_EQ(known.flops_per_ns[known.isa], quiet.flops_per_ns[known.isa]);
   before ? setenv("GE_PROBE", kept.c_str(), 1) : unsetenv("GE_PROBE");
+}
+
+TEST(ProbeTest, ShippedRecordsServeProcessorsAlike) {
+  MachineRecord one = FixedMachine(GE_ISA_SSE42, 1), two = FixedMachine(GE_ISA_SSE42, 2);
+  one.flops_per_ns[GE_ISA_SSE42] = 31, two.flops_per_ns[GE_ISA_SSE42] = 32;
+  const std::string text = WithShippedMachine(WithShippedMachine("", one), two);
+  EXPECT_EQ(WithShippedMachine(text, two), text) << "in the place of what was there";
+  for (uint32_t threads : {1u, 2u, 8u}) {
+    const MachineRecord host = IdentifyMachine(GE_ISA_SSE42, threads);
+    MachineRecord m;
+    ASSERT_TRUE(MachineFromShipped(text, host, &m));
+    EXPECT_EQ(m.flops_per_ns[GE_ISA_SSE42], threads == 1 ? 31 : 32);
+    EXPECT_EQ(m.threads, threads);
+    EXPECT_TRUE(m.shipped && m.thread_gain[0] <= threads && (threads == 1 || m.fork_ns > 0));
+  }
+  MachineRecord m;
+  EXPECT_FALSE(MachineFromShipped("[]", one, &m));
+  EXPECT_FALSE(MachineFromShipped(text.substr(0, text.size() / 2), one, &m));
+  MachineRecord other = one;
+  other.isa = GE_ISA_AVX2;
+  EXPECT_FALSE(MachineFromShipped(text, other, &m)) << "of another instruction set";
 }
 
 }  // namespace

@@ -110,23 +110,26 @@ void PriceCache::Save() {
 
 bool PriceCache::Empty() const {
   std::lock_guard<std::mutex> lock(mutex_);
-  return books_.empty();
+  return books_.empty() && priors_.empty();
 }
 
-bool PriceCache::Knows(const PriceBook& book) const {
+void PriceCache::SetPriors(const PriceBook& book, std::vector<PriorRow> rows) {
   std::lock_guard<std::mutex> lock(mutex_);
-  return books_.count(book) != 0;
+  priors_[book] = std::move(rows);
+  fit_valid_ = false;
 }
 
-bool PriceCache::Doubts(const PriceBook& book) const {
+std::vector<PriorRow> PriceCache::AsPriors(const PriceBook& book) const {
   std::lock_guard<std::mutex> lock(mutex_);
-  const auto it = books_.find(book);
-  return it != books_.end() && it->second.doubted.value_or(false);
-}
-
-void PriceCache::SetDoubt(const PriceBook& book, bool doubted) {
-  std::lock_guard<std::mutex> lock(mutex_);
-  books_[book].doubted = fresh_[book].doubted = doubted;
+  std::vector<PriorRow> out;
+  const auto known = books_.find(book);
+  if (known == books_.end()) return out;
+  for (const auto& [key, row] : known->second.rows) {
+    const auto log = LogError(row, Kind::kAlone);
+    if (!log || row.alone.doubtful) continue;
+    out.push_back({key.substr(0, key.rfind('|')), row.family, row.size, *log});
+  }
+  return out;
 }
 
 bool PriceCache::Find(const PriceBook& book, const OfferName& name, PriceRow* out) const {
@@ -161,9 +164,10 @@ void PriceCache::Fitted() const {
   for (const auto& [book, known] : books_) {
     for (Kind kind : {Kind::kAlone, Kind::kInside, Kind::kInsideShare}) {
       // Doubtful rows tell only where no sound one does.
-      const bool sound = std::any_of(known.rows.begin(), known.rows.end(), [&](const auto& r) {
-        return !IsDoubtful(r.second, kind) && LogError(r.second, kind);
-      });
+      const bool sound = (kind == Kind::kAlone && priors_.count(book) != 0) ||
+                         std::any_of(known.rows.begin(), known.rows.end(), [&](const auto& r) {
+                           return !IsDoubtful(r.second, kind) && LogError(r.second, kind);
+                         });
       for (const auto& [key, row] : known.rows) {
         const auto log = LogError(row, kind);
         if (!log || (sound && IsDoubtful(row, kind))) continue;
@@ -172,8 +176,33 @@ void PriceCache::Fitted() const {
       }
     }
   }
+  FitPriors();
   fit_.Finish();
   fit_valid_ = true;
+}
+
+void PriceCache::FitPriors() const {
+  constexpr double kLikeSize = 1.5;  // binary digits; kernels change their way every few
+  for (const auto& [book, rows] : priors_) {
+    std::unordered_map<std::string_view, std::vector<double>> seen;  // sizes by signature
+    const auto known = books_.find(book);
+    if (known != books_.end()) {
+      for (const auto& [key, row] : known->second.rows) {
+        if (row.alone.count == 0 || row.alone.doubtful) continue;
+        seen[std::string_view(key).substr(0, key.rfind('|'))].push_back(row.size);
+      }
+    }
+    for (const PriorRow& row : rows) {
+      const auto at = seen.find(row.signature);
+      const bool measured =
+          at != seen.end() && std::any_of(at->second.begin(), at->second.end(), [&](double size) {
+            return std::abs(size - row.size) < kLikeSize;
+          });
+      if (measured) continue;
+      fit_.Add(book, {row.signature, row.family, row.size}, static_cast<int>(Kind::kAlone),
+               row.log_error);
+    }
+  }
 }
 
 Correction PriceCache::CorrectionFor(const PriceBook& book, const OfferName& name, Kind kind,
@@ -187,7 +216,6 @@ Correction PriceCache::CorrectionFor(const PriceBook& book, const OfferName& nam
 void PriceCache::Merge(const Books& from, Books* into) {
   for (const auto& [book, more] : from) {
     Book& known = (*into)[book];
-    if (more.doubted) known.doubted = more.doubted;
     for (const auto& [key, row] : more.rows) {
       PriceRow& out = known.rows[key];
       out.family = row.family, out.size = row.size, out.day = std::max(out.day, row.day);
@@ -229,7 +257,6 @@ std::string PriceCache::Print(const Books& books) const {
           r.asked_inside_ns, r.inside.ns, r.inside.count, doubts};
     }
     list.push_back({{"plugin", book.plugin_hash}, {"device", book.device}, {"rows", out}});
-    if (known.doubted) list.back()["doubted"] = *known.doubted;
   }
   nlohmann::json j = {
       {"format", kFormat}, {"cpu", cpu_}, {"isa", isa_}, {"threads", threads_}, {"engines", list}};
@@ -257,7 +284,6 @@ Status PriceCache::Parse(const std::string& text, Books* out) const {
     for (const nlohmann::json& engine : j.at("engines")) {
       PriceBook book{engine.at("plugin").get<std::string>(),
                      engine.at("device").get<std::string>()};
-      if (engine.contains("doubted")) books[book].doubted = engine.at("doubted").get<bool>();
       for (const auto& [key, r] : engine.at("rows").items()) {
         PriceRow row;
         row.family = r.at(0).get<std::string>(), row.size = r.at(1).get<double>();

@@ -8,7 +8,6 @@
 #include <cstdint>
 #include <map>
 #include <mutex>
-#include <optional>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -16,6 +15,7 @@
 #include "ge/base/status.h"
 #include "ge/host/probe.h"
 #include "ge/price/price_fit.h"
+#include "ge/price/priors.h"
 #include "ge/price/signature.h"
 
 namespace ge {
@@ -53,10 +53,11 @@ class PriceCache {
   void Save();
 
   bool Empty() const;
-  bool Knows(const PriceBook& book) const;
-  // Whether an engine's device was probed on a busy machine, and not since: kept with its rows.
-  bool Doubts(const PriceBook& book) const;
-  void SetDoubt(const PriceBook& book, bool doubted);
+  // What is taken for this engine's rows where this machine has none of the same signature and a
+  // like size. Never written to the file.
+  void SetPriors(const PriceBook& book, std::vector<PriorRow> rows);
+  // The rows of a book as they may ship: those that are sound, alone.
+  std::vector<PriorRow> AsPriors(const PriceBook& book) const;
   // The row of exactly this offer; false when there is none.
   bool Find(const PriceBook& book, const OfferName& name, PriceRow* out) const;
   // kInsideShare, only to be asked for: how much further the price inside is off than that alone,
@@ -81,12 +82,12 @@ class PriceCache {
  private:
   struct Book {
     std::unordered_map<std::string, PriceRow> rows;  // by signature, a bar, shape
-    std::optional<bool> doubted;                     // null = nobody said
   };
   using Books = std::map<PriceBook, Book>;
   Status Parse(const std::string& text, Books* out) const;
   std::string Print(const Books& books) const;
   void Fitted() const;
+  void FitPriors() const;
   static void Merge(const Books& from, Books* into);
   static void Prune(Books* books);
 
@@ -94,6 +95,7 @@ class PriceCache {
   const uint32_t isa_, threads_;
   mutable std::mutex mutex_;
   Books books_;  // all that is known
+  std::map<PriceBook, std::vector<PriorRow>> priors_;
   Books fresh_;  // what Add has brought since the last Save
   mutable bool fit_valid_ = false;
   mutable PriceFit fit_;

@@ -283,25 +283,44 @@ TEST_F(PriceCacheTest, TrustedNowIsDoubtfulOnDisk) {
   EXPECT_TRUE(row.alone.doubtful);
 }
 
-TEST_F(PriceCacheTest, ADoubtAboutAnEngineLastsUntilItIsProbedAgain) {
-  PriceCache busy(Machine());
-  EXPECT_FALSE(busy.Doubts(kBook));
-  busy.SetDoubt(kBook, true);
-  busy.Add(kBook, Name("1"), Kind::kAlone, 100, {3300, 7, true});
-  busy.Save();
-  PriceCache run(Machine());  // that a run on a quiet machine adds to does not end it
-  run.Load();
-  run.Add(kBook, Name("2"), Kind::kAlone, 100, {100, 7});
-  run.Save();
-  PriceCache probe(Machine());
-  probe.Load();
-  EXPECT_TRUE(probe.Doubts(kBook));
-  EXPECT_FALSE(probe.Doubts({"other", "cpu"}));
-  probe.SetDoubt(kBook, false);
-  probe.Save();
-  PriceCache last(Machine());
-  last.Load();
-  EXPECT_FALSE(last.Doubts(kBook));
+TEST_F(PriceCacheTest, PriorsStandWhereThisMachineHasNoRows) {
+  PriceCache cache(Machine());
+  EXPECT_TRUE(cache.Empty());
+  const OfferName conv{"Conv", "Conv(f32)", "1x3", 20}, larger{"Conv", "Conv(f32)", "8x3", 26};
+  std::vector<PriorRow> rows;
+  for (double size : {20.0, 20.2, 26.0, 26.1}) {
+    rows.push_back({"Conv(f32)", "Conv", size, std::log(size < 23 ? 4.0 : 2.0)});
+  }
+  cache.SetPriors(kBook, rows);
+  EXPECT_FALSE(cache.Empty());
+  EXPECT_NEAR(cache.CorrectionFor(kBook, conv, Kind::kAlone, 0).factor, 4, 0.5);
+  EXPECT_NEAR(cache.CorrectionFor(kBook, larger, Kind::kAlone, 0).factor, 2, 0.3);
+  // Rows of this machine take the place of those of a like size, and of no others.
+  for (int i = 0; i < 4; ++i) {
+    cache.Add(kBook, {"Conv", "Conv(f32)", std::to_string(i), 20}, Kind::kAlone, 100, {100, 9});
+  }
+  EXPECT_NEAR(cache.CorrectionFor(kBook, conv, Kind::kAlone, 0).factor, 1, 0.2);
+  EXPECT_NEAR(cache.CorrectionFor(kBook, larger, Kind::kAlone, 0).factor, 2, 0.3);
+  // The file is about this machine alone; so is what may ship.
+  EXPECT_EQ(cache.ToText().find("26"), std::string::npos) << cache.ToText();
+  EXPECT_EQ(cache.AsPriors(kBook).size(), 4u);
+}
+
+TEST_F(PriceCacheTest, PriorsOfTheNearestProcessorAreTaken) {
+  MachineRecord one = FixedMachine(GE_ISA_NATIVE, 1), two = FixedMachine(GE_ISA_NATIVE, 2);
+  const PriorBook a{"native", "cpu", {{"Add(f32)", "Add", 12, 0.5}}};
+  const PriorBook b{"native", "cpu", {{"Add(f32)", "Add", 12, -0.25}}};
+  const std::string text = WithPriors(WithPriors("", one, {a}), two, {b});
+  for (uint32_t threads : {1u, 2u, 16u}) {
+    const auto books = PriorsFromText(text, FixedMachine(GE_ISA_NATIVE, threads));
+    ASSERT_EQ(books.size(), 1u);
+    ASSERT_EQ(books[0].rows.size(), 1u);
+    EXPECT_EQ(books[0].rows[0].log_error, threads == 1 ? 0.5 : -0.25) << threads;
+  }
+  EXPECT_EQ(WithPriors(text, two, {b}), text) << "in the place of what was there";
+  for (size_t cut = 0; cut + 2 < text.size(); cut += 7) {
+    EXPECT_TRUE(PriorsFromText(text.substr(0, cut), one).empty()) << cut;
+  }
 }
 
 // A file of the format before this one is read: a bucket of three digits stood for the size.

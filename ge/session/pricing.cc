@@ -9,6 +9,8 @@
 #include "ge/host/cache_folder.h"
 #include "ge/host/machine.h"
 #include "ge/place/placed.h"
+#include "ge/price/correct.h"
+#include "ge/price/priors.h"
 #include "ge/run/tensor_view.h"
 #include "ge/session/session.h"
 #include "ge/tune/measure.h"
@@ -24,8 +26,16 @@ namespace {
 constexpr double kSurprise = 0.25;
 constexpr uint32_t kChecksApart = 4;  // each check at so many times the timed runs of the last
 
-// Once for a plugin and a machine; with four engines about half of it is needed.
-constexpr double kProbeBudgetMs = 1000;
+void AddPriors(const std::vector<std::unique_ptr<Engine>>& engines, PriceCache* cache) {
+  for (PriorBook& prior : ShippedPriors(HostMachine())) {
+    for (const auto& e : engines) {
+      for (uint32_t d = 0; e->name() == prior.engine && d < e->devices().size(); ++d) {
+        const PriceBook book = BookOf(*e, d);
+        if (book.device == prior.device) cache->SetPriors(book, prior.rows);
+      }
+    }
+  }
+}
 
 }  // namespace
 
@@ -33,24 +43,26 @@ void Session::StartPricing() {
   const PriceOptions& wanted = options_.build.prices;
   options_.build.price_cache = nullptr;
   if (wanted.mode == PriceMode::kAnalytic && !wanted.replan) return;
-  // Without a file nothing of what runs show would outlive the session.
-  const bool useful = !CacheFolder().empty() || wanted.mode == PriceMode::kMeasure || wanted.replan;
-  if (!useful) return;
   price_cache_ = std::make_unique<PriceCache>(HostMachine());
+  if (wanted.mode != PriceMode::kAnalytic) AddPriors(engines_, price_cache_.get());
+  // Without a file nothing of what runs show would outlive the session.
+  const bool useful = !CacheFolder().empty() || wanted.mode == PriceMode::kMeasure ||
+                      wanted.replan || !price_cache_->Empty();
+  if (!useful) {
+    price_cache_.reset();
+    return;
+  }
   options_.build.price_cache = price_cache_.get();
-  if (wanted.mode == PriceMode::kAnalytic) return;
-  price_cache_->Load();
-  // What is measured but cannot be kept would be measured again by every session.
-  if (CacheFolder().empty() || HostMachine().fixed) return;
-  const MeasureReport probed = ProbeEngines(engines_, kProbeBudgetMs, price_cache_.get());
-  probed_engines_ = probed.measured > 0;
-  if (!probed_engines_) return;
-  LogLine(2, fmt::format("engines were probed: {} offers in {:.0f} ms, {} left{}", probed.measured,
-                         probed.ms, probed.left,
-                         probed.busy ? "; the machine is busy: these prices are doubtful, and "
-                                       "measured again when it is quiet"
-                                     : ""));
+  if (wanted.mode != PriceMode::kAnalytic) price_cache_->Load();
+}
+
+MeasureReport Session::Tune(double budget_ms) {
+  // Without a folder it is for this session alone.
+  if (!price_cache_) price_cache_ = std::make_unique<PriceCache>(HostMachine());
+  const FloatModeScope mode(options_.denormals);
+  const MeasureReport measured = ProbeEngines(engines_, budget_ms, price_cache_.get());
   price_cache_->Save();
+  return measured;
 }
 
 std::shared_ptr<Compiled> Session::RehearsePlans(const Entry& entry,

@@ -104,8 +104,11 @@ class Session {
                                std::span<const TensorView> inputs);
   // Remembers in the price cache what the runs so far have shown; the destructor does it too.
   void SavePrices();
-  // Whether Create has timed engines that the price cache did not know; see probe_engines.h.
-  bool probed_engines() const { return probed_engines_; }
+  // Times the engines on a sample of work and keeps what it shows; see probe_engines.h. Needs no
+  // model.
+  MeasureReport Tune(double budget_ms);
+  // What is known of prices; null where nothing is and nothing would be kept.
+  const PriceCache* price_cache() const { return price_cache_.get(); }
   uint32_t replans() const { return replans_.load(std::memory_order_relaxed); }
   // Whether Run plans the entry piece by piece; known once Compile has refused it or it ran so.
   bool RunsInPieces(std::string_view entry) { return FlowEntry(entry) != nullptr; }
@@ -170,7 +173,6 @@ class Session {
   std::optional<Rewriter> rewriter_;
   std::unique_ptr<PriceCache> price_cache_;  // null with analytic prices
   LoadWatch load_watch_;                     // since the session began
-  bool probed_engines_ = false;
   std::atomic<uint32_t> replans_{0};
   StateStore states_;
   std::mutex compile_mutex_;  // one plan is made at a time

@@ -73,7 +73,8 @@ std::vector<Candidate> FindCandidates(const std::vector<std::unique_ptr<Engine>>
                                       const Graph& graph, const Function& f,
                                       const std::vector<PlanLayout>& layouts,
                                       const OfferSet& offers, const OfferSet& now,
-                                      const PriceCache& cache, bool rivals_only) {
+                                      const PriceCache& cache, const MeasureOptions& options) {
+  const bool rivals_only = options.rivals_only;
   const std::vector<double> asked = LeastPrices(f, offers, &Asked);
   const std::vector<double> corrected = LeastPrices(f, now, &Corrected);
   std::map<std::pair<PriceBook, std::string>, Candidate> alike;
@@ -99,7 +100,7 @@ std::vector<Candidate> FindCandidates(const std::vector<std::unique_ptr<Engine>>
     PriceRow row;
     const bool known = cache.Find(candidate.book, candidate.name, &row) && !row.alone.doubtful;
     const uint32_t enough = rivals_only ? 1 : kEnoughSamples;
-    if (!known || row.alone.count < enough) out.push_back(std::move(candidate));
+    if (options.again || !known || row.alone.count < enough) out.push_back(std::move(candidate));
   }
   std::stable_sort(out.begin(), out.end(), [](const Candidate& a, const Candidate& b) {
     return a.importance != b.importance ? a.importance > b.importance : a.price < b.price;
@@ -296,7 +297,7 @@ MeasureReport MeasureOffers(const std::vector<std::unique_ptr<Engine>>& engines,
     OfferSet now = offers;
     CorrectPrices(engines, *cache, graph, function, layouts, &now);
     std::vector<Candidate> candidates =
-        FindCandidates(engines, graph, function, layouts, offers, now, *cache, options.rivals_only);
+        FindCandidates(engines, graph, function, layouts, offers, now, *cache, options);
     std::erase_if(candidates, [&](const Candidate& c) {
       return !seen.emplace(c.book, c.name.signature + "|" + c.name.shape).second;
     });

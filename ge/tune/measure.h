@@ -19,6 +19,7 @@ struct MeasureOptions {
   double budget_ms = 0;
   // Only what may win by its corrected price, and was never timed by itself.
   bool rivals_only = false;
+  bool again = false;  // also what is known: new samples are added to those there are
   // What is measured on a busy machine counts in this session all the same; see PriceCache::Add.
   bool trusted_now = true;
   // Asked when all is timed: whether the machine was busy, so that the rows are doubtful. Null =

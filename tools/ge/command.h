@@ -17,6 +17,8 @@ struct Options {
   std::string model, entry, engines, isa = "native", to, format = "text", output_dir, output_file;
   std::string plot;  // file of the picture, empty = none
   std::vector<std::string> inputs;
+  std::vector<std::string> models;  // of tune
+  std::string export_dir;           // of tune, empty = none
   std::vector<std::string> skip, pins;
   std::string policy = "cost", prices = "cached", denormals = "flush", numerics = "fast";
   double measure_budget_ms = 2000;
@@ -33,6 +35,7 @@ int Explain(const Options& o);
 int Dump(const Options& o);
 int Plugins(const Options& o);
 int Ops(const Options& o);
+int Tune(const Options& o);
 
 // ---- shared by the subcommands ------------------------------------------------------------------
 

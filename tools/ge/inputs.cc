@@ -215,7 +215,9 @@ Result<SessionOptions> SessionOptionsOf(const Options& o) {
   GE_ASSIGN_OR_RETURN(s.build.prices.mode, PriceModeFromName(o.prices));
   s.build.prices.measure_budget_ms = o.measure_budget_ms;
   s.build.prices.replan = o.replan;
-  s.process.probe = s.build.prices.mode != PriceMode::kAnalytic;
+  if (s.build.prices.mode != PriceMode::kAnalytic) {
+    s.process.rates = ProcessFacts::Rates::kKnown;
+  }
   GE_ASSIGN_OR_RETURN(s.process.isa_cap, IsaFromName(o.isa, "--isa"));
   GE_ASSIGN_OR_RETURN(s.denormals, DenormalsFromName(o.denormals, "--denormals"));
   GE_ASSIGN_OR_RETURN(s.numerics, NumericsFromName(o.numerics, "--numerics"));

@@ -118,6 +118,23 @@ void AddLooking(CLI::App* app, Options* o, int* code) {
   ops->callback([=] { *code = ge::tool::Ops(*o); });
 }
 
+void AddTune(CLI::App* app, Options* o, int* code) {
+  auto* tune = app->add_subcommand("tune", "measure this machine and its engines, and keep it");
+  tune->add_option("MODEL", o->models, "models whose offers and plans are measured, too");
+  tune->add_option("--input", o->inputs, "shapes or data of the models' inputs; as of ge run")
+      ->take_all();
+  tune->add_option("--measure-budget", o->measure_budget_ms,
+                   "milliseconds for the sample of work, and for each model's offers and plans "
+                   "(default 2000)");
+  tune->add_option("--export", o->export_dir,
+                   "also write machines.json and priors/ISA.json there, for processors like this")
+      ->type_name("DIR");
+  tune->add_flag("--json", o->json, "one JSON object on stdout, nothing else");
+  AddEngineFlags(tune, o);
+  tune->footer("\nExample:\n  ge tune\n  ge tune resnet50.onnx --input x=1x3x224x224:rand\n");
+  tune->callback([=] { *code = ge::tool::Tune(*o); });
+}
+
 int Main(int argc, char** argv) {
   CLI::App app(
       "GraphEngine: runs dataflow graphs on the engines that make the whole plan cheapest");
@@ -132,6 +149,7 @@ int Main(int argc, char** argv) {
   ge::tool::CatchSignals();
   AddRun(&app, &options, &code);
   AddLooking(&app, &options, &code);
+  AddTune(&app, &options, &code);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& e) {

@@ -127,9 +127,6 @@ void PrintSummary(const Options& o, const nlohmann::json& j, const std::vector<T
 Result<SignalledSession> CreateSession(const Options& o, double* base_mb) {
   GE_ASSIGN_OR_RETURN(SessionOptions options, SessionOptionsOf(o));
   GE_ASSIGN_OR_RETURN(auto session, Session::Create(std::move(options)));
-  // Probes, made once and then kept on disk, touch more memory than most models.
-  if (HostMachine().probed_now || session->probed_engines())
-    std::ofstream("/proc/self/clear_refs") << 5;
   *base_mb = StatusMb("VmRSS");
   return SignalledSession(std::move(session));
 }

@@ -332,7 +332,7 @@ void SetSettings(const Settings& settings) { g_settings = settings; }
 SessionOptions NewSessionOptions() {
   SessionOptions options;
   options.process.threads = g_settings.threads;
-  options.process.probe = g_settings.shipped;
+  if (g_settings.shipped) options.process.rates = ProcessFacts::Rates::kKnown;
   if (g_settings.shipped) options.build.prices.mode = PriceMode::kCached;
   return options;
 }

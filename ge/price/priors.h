@@ -1,0 +1,37 @@
+// Priors: how far engines' prices are off on processors like this one, as somebody measured it
+// before (`ge tune --export`) and ships it, so that a machine that was never measured does not
+// begin with guesses. share/graphengine/priors/ISA.json. It measures nothing. Stateless.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "ge/host/probe.h"
+
+namespace ge {
+
+struct PriorRow {
+  std::string signature, family;  // of OfferName
+  double size = 0;                // log2 of bytes
+  double log_error = 0;           // log(measured / asked) of the offer alone
+};
+
+// Of one device of an engine, both by name ("native", "cpu").
+struct PriorBook {
+  std::string engine, device;
+  std::vector<PriorRow> rows;
+};
+
+// "priors/avx512.json" for the machine's instruction set.
+std::string PriorsFileName(const MachineRecord& machine);
+// Of the vendor and threads nearest to the machine's. Nothing of a damaged text.
+std::vector<PriorBook> PriorsFromText(const std::string& text, const MachineRecord& machine);
+// `present` with these books in the place of those of this vendor and as many threads.
+std::string WithPriors(const std::string& present, const MachineRecord& machine,
+                       const std::vector<PriorBook>& books);
+// What ships; nothing for the fixed machine.
+std::vector<PriorBook> ShippedPriors(const MachineRecord& machine);
+
+}  // namespace ge
