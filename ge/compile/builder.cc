@@ -110,6 +110,7 @@ class Builder {
     c_->compile_ms = NowMs() - start;
     c_->times = runner_.times();
     c_->struck_offers = static_cast<uint32_t>(struck_.size());
+    c_->plan.searches += market_cover_.searches;
     return c_;
   }
 
@@ -170,12 +171,24 @@ class Builder {
       GE_ASSIGN_OR_RETURN(const auto view, GraphView::Make(graph, f));
       return Ask(graph, f, view.get(), layouts, offers);
     };
-    return ChooseDecompositions(engines_, ask, &c_->graph, c_->fn, &c_->expanded, &notes_);
+    return ChooseDecompositions(engines_, ask, &c_->graph, c_->fn, &c_->expanded, &notes_,
+                                &market_cover_);
+  }
+
+  // What the market found is the plan, where nothing else was asked for and nothing was struck.
+  PlaceOptions WithMarketCover() const {
+    PlaceOptions options = options_.place;
+    const bool asked = options.policy != PlacePolicy::kCost || !options.order.empty() ||
+                       !options.pins.empty() || !options.cover.empty() || !options.fuse;
+    if (asked || market_cover_.method.empty() || !struck_.empty()) return options;
+    options.cover = CoverAmong(market_cover_, c_->plan, function(), c_->offers);
+    options.cover_method = market_cover_.method;
+    return options;
   }
 
   Status PlaceNodes() {
     auto place = [this] {
-      return Place(c_->graph, function(), c_->offers, struck_, options_.place, &c_->plan);
+      return Place(c_->graph, function(), c_->offers, struck_, WithMarketCover(), &c_->plan);
     };
     Status placed = place();
     if (placed.code() == Code::kUnsupported && !struck_.empty() &&
@@ -548,6 +561,7 @@ class Builder {
   std::shared_ptr<Compiled> c_;
   Runner runner_;
   std::set<size_t> struck_;
+  MarketCover market_cover_;
   DecompositionNotes notes_;
   Status last_failure_;
   std::map<NodeId, uint32_t> position_;

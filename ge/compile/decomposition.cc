@@ -242,19 +242,87 @@ std::string Note(const Market& m, const NoteIndex& index, const Expansion& e, bo
   return head + fmt::format("{:.0f} ns against {:.0f} ns for it whole{}", *apart, *whole, among);
 }
 
-// By expansion: does the cheapest plan take the node whole? No answer when no plan covers all.
-Result<std::optional<std::vector<bool>>> Solve(Market* m) {
+// What the cheapest plan of the market takes.
+struct Solution {
+  std::vector<bool> kept;  // by expansion: the node stays whole
+  std::vector<PlanSegment> segments;
+  std::string method;
+  uint32_t searches = 0;
+};
+
+// No answer when no plan covers all.
+Result<std::optional<Solution>> Solve(Market* m) {
   Plan plan = m->plan;
   Status placed = Place(m->expanded, m->parts_fn(), m->merged, {}, {}, &plan);
-  if (placed.code() == Code::kUnsupported) return std::optional<std::vector<bool>>();
+  if (placed.code() == Code::kUnsupported) return std::optional<Solution>();
   GE_RETURN_IF_ERROR(placed);
-  std::vector<bool> kept(m->expansions.size());
-  for (const PlanSegment& s : plan.functions[0].segments) {
+  Solution out{std::vector<bool>(m->expansions.size()), std::move(plan.functions[0].segments),
+               std::move(plan.place_method), plan.searches};
+  for (const PlanSegment& s : out.segments) {
     for (const PlanOffer& o : s.offers) {
-      for (size_t e : m->keeps[o.offer_index]) kept[e] = true;
+      for (size_t e : m->keeps[o.offer_index]) out.kept[e] = true;
     }
   }
-  return std::optional(std::move(kept));
+  return std::optional(std::move(out));
+}
+
+// From the market's nodes and values to those of the graph that comes out of it: whole nodes for
+// the parts of those that are kept, the parts made there for those that are not.
+class Renaming {
+ public:
+  // `made`: what became parts, in the order of the expansions that are not kept.
+  Renaming(const Market& m, const std::vector<bool>& kept, const std::vector<Expansion>& made)
+      : givers_(GiversOf(m.parts_fn())) {
+    std::unordered_map<NodeId, const Node*> whole;
+    for (const Node& n : m.whole_fn().nodes) whole[n.id] = &n;
+    size_t next = 0;
+    for (size_t i = 0; i < m.expansions.size(); ++i) {
+      const Expansion& e = m.expansions[i];
+      const Expansion* now = kept[i] ? nullptr : &made[next++];
+      for (size_t k = 0; k < e.parts.size(); ++k) {
+        nodes_[e.parts[k]] = now ? now->parts[k] : e.node;
+      }
+      for (size_t k = 0; !now && k < e.from.size(); ++k) {
+        const auto& outputs = whole.at(e.node)->outputs;
+        const auto at = std::find(outputs.begin(), outputs.end(), e.from[k]) - outputs.begin();
+        givers_[e.to[k]] = {e.node, static_cast<uint32_t>(at)};
+      }
+      for (size_t k = 0; now && k < e.parts.size(); ++k) moved_[e.parts[k]] = now->parts[k];
+    }
+    for (GivenBy& g : givers_) {
+      const auto it = moved_.find(g.first);
+      if (it != moved_.end()) g.first = it->second;
+    }
+  }
+  NodeId NodeOf(NodeId n) const {
+    const auto it = nodes_.find(n);
+    return it == nodes_.end() ? n : it->second;
+  }
+  const std::vector<GivenBy>& givers() const { return givers_; }
+
+ private:
+  std::unordered_map<NodeId, NodeId> nodes_, moved_;
+  std::vector<GivenBy> givers_;
+};
+
+MarketCover CoverOf(const Market& m, const Solution& solution, const Renaming& renamed) {
+  MarketCover out;
+  out.method = solution.method, out.searches = solution.searches;
+  for (const PlanSegment& s : solution.segments) {
+    MarketCover::Segment segment{s.device, {}};
+    for (const PlanOffer& o : s.offers) {
+      MarketCover::Taken taken;
+      std::set<NodeId> nodes;
+      for (NodeId n : o.nodes) nodes.insert(renamed.NodeOf(n));
+      taken.nodes.assign(nodes.begin(), nodes.end());
+      const OfferChoice& choice = m.merged.offers[o.offer_index].choices[o.choice];
+      taken.layouts = BorderOf(choice, renamed.givers(), m.plan.layouts);
+      taken.alone_ns = o.setup_ns + o.launch_ns + o.marginal_ns;
+      segment.offers.push_back(std::move(taken));
+    }
+    out.segments.push_back(std::move(segment));
+  }
+  return out;
 }
 
 }  // namespace
@@ -266,7 +334,8 @@ bool HasDecompositions(const Function& f) {
 
 Status ChooseDecompositions(const std::vector<std::unique_ptr<Engine>>& engines,
                             const AskEngines& ask, Graph* graph, FunctionId fn,
-                            std::vector<NodeId>* expanded, DecompositionNotes* notes) {
+                            std::vector<NodeId>* expanded, DecompositionNotes* notes,
+                            MarketCover* cover) {
   Market m;
   m.graph = graph, m.fn = fn;
   m.expanded = *graph;
@@ -278,22 +347,28 @@ Status ChooseDecompositions(const std::vector<std::unique_ptr<Engine>>& engines,
   DescribeConversions(m.whole, &m.plan);
   MergeWhole(&m);
   MergeParts(&m);
-  GE_ASSIGN_OR_RETURN(const auto kept, Solve(&m));
-  if (!kept) return {};
+  GE_ASSIGN_OR_RETURN(const auto solved, Solve(&m));
+  if (!solved) return {};
+  const std::vector<bool>& kept = solved->kept;
   const NoteIndex index(m);
   std::vector<NodeId> expand;
   std::unordered_map<NodeId, std::string> why;
   for (size_t i = 0; i < m.expansions.size(); ++i) {
     const NodeId node = m.expansions[i].node;
-    std::string note = Note(m, index, m.expansions[i], (*kept)[i]);
-    if ((*kept)[i]) {
+    std::string note = Note(m, index, m.expansions[i], kept[i]);
+    if (kept[i]) {
       (*notes)[node] = std::move(note);
     } else {
       expand.push_back(node), why[node] = std::move(note);
     }
   }
+  // Before the graph changes, which the market looks at.
+  Graph chosen = *graph;
+  const std::vector<Expansion> made = Expand(&chosen, fn, expand);
+  if (made.size() == expand.size()) *cover = CoverOf(m, *solved, Renaming(m, kept, made));
   if (expand.empty()) return {};
-  for (const Expansion& e : Expand(graph, fn, expand)) {
+  *graph = std::move(chosen);
+  for (const Expansion& e : made) {
     for (NodeId part : e.parts) (*notes)[part] = why.at(e.node);
   }
   Compact(graph);

@@ -1,8 +1,8 @@
 // Which nodes that carry a decomposition (OpDef::decompose) stay whole and which become their
 // parts. One placement is solved on the graph with every one of them expanded, in which an offer
 // for a whole node stands as a pattern over its parts, so that the prices of both ways and of what
-// is around them decide together. It is no placement: the caller asks and places again on the graph
-// that comes out. Functions only; the caller owns everything; one thread.
+// is around them decide together. Its cover is the plan: the caller asks again on the graph that
+// comes out and takes that cover there. Functions only; the caller owns everything; one thread.
 #pragma once
 
 #include <functional>
@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "ge/base/status.h"
+#include "ge/compile/market_cover.h"
 #include "ge/engine/engine.h"
 #include "ge/engine/offers.h"
 #include "ge/ir/graph.h"
@@ -30,10 +31,12 @@ using DecompositionNotes = std::map<NodeId, std::string>;
 bool HasDecompositions(const Function& function);
 
 // Policies and pins play no part: what is placed depends on prices alone. Leaves a graph that no
-// way covers as it is: PLACE says which node nobody takes. *expanded: which became parts.
+// way covers as it is: PLACE says which node nobody takes. *expanded: which became parts. *cover:
+// what was found cheapest.
 Status ChooseDecompositions(const std::vector<std::unique_ptr<Engine>>& engines,
                             const AskEngines& ask, Graph* graph, FunctionId fn,
-                            std::vector<NodeId>* expanded, DecompositionNotes* notes);
+                            std::vector<NodeId>* expanded, DecompositionNotes* notes,
+                            MarketCover* cover);
 
 // Expands just these nodes, as ChooseDecompositions once did on the same graph (its *expanded), so
 // that the nodes that come out have the same ids. Ids that name no such node are passed over.

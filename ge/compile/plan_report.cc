@@ -94,6 +94,7 @@ nlohmann::json PlanReport(const std::vector<std::shared_ptr<Compiled>>& plans, P
   j["plans"] = plans.size();
   if (!plans.empty()) {
     j["place_method"] = plans[0]->plan.place_method;
+    j["searches"] = plans[0]->plan.searches;
     AddPrices(*plans[0], mode, &j);
   }
   return j;

@@ -52,15 +52,6 @@ struct Choice {
   uint32_t choice;
 };
 
-DeviceId DeviceOf(const Plan& plan, const Offer& o) {
-  for (DeviceId d = 1; d < plan.devices.size(); ++d) {
-    if (plan.devices[d].engine == o.engine + 1 && plan.devices[d].engine_device == o.device) {
-      return d;
-    }
-  }
-  return 0;
-}
-
 void AddValues(const Function& f, PlaceProblem* p) {
   p->values.resize(f.values.size());
   for (uint32_t i = 0; i < f.nodes.size(); ++i) {
@@ -307,12 +298,13 @@ std::optional<std::vector<PlaceGroup>> GroupsOf(const Function& f, const Plan& p
 
 // The cover that the caller gives, if every offer of it is made again and it is legal.
 std::optional<PlaceSolution> Covered(const PlaceProblem& problem,
-                                     std::optional<std::vector<PlaceGroup>> groups) {
+                                     std::optional<std::vector<PlaceGroup>> groups,
+                                     const std::string& method) {
   if (!groups) return std::nullopt;
   const auto cost = CoverCost(problem, *groups);
   if (!cost.ok()) return std::nullopt;
   PlaceSolution out;
-  out.groups = *std::move(groups), out.cost = *cost, out.method = kRehearsedMethod;
+  out.groups = *std::move(groups), out.cost = *cost, out.method = method;
   return out;
 }
 
@@ -352,6 +344,15 @@ Status Take(const Graph& graph, const Function& f, const OfferSet& offers,
 }
 
 }  // namespace
+
+DeviceId DeviceOf(const Plan& plan, const Offer& o) {
+  for (DeviceId d = 1; d < plan.devices.size(); ++d) {
+    if (plan.devices[d].engine == o.engine + 1 && plan.devices[d].engine_device == o.device) {
+      return d;
+    }
+  }
+  return 0;
+}
 
 Status DescribeEngines(const std::vector<std::unique_ptr<Engine>>& engines,
                        const MachineRecord& machine, Plan* plan) {
@@ -415,7 +416,8 @@ Status Place(const Graph& graph, const Function& f, const OfferSet& offers,
   problem.boundary = &boundary;
   plan->report = Bids(f, offers, *plan);
   if (!options.cover.empty()) {
-    auto known = Covered(problem, GroupsOf(f, *plan, offers, problem, choices, options.cover));
+    auto known = Covered(problem, GroupsOf(f, *plan, offers, problem, choices, options.cover),
+                         options.cover_method);
     if (known) return Take(graph, f, offers, problem, choices, *std::move(known), plan);
   }
   GE_RETURN_IF_ERROR(KeepPinned(f, *plan, offers, options.pins, &problem, &choices));
@@ -430,6 +432,7 @@ Status Place(const Graph& graph, const Function& f, const OfferSet& offers,
     GE_ASSIGN_OR_RETURN(const std::vector<uint32_t> rank, RankDevices(*plan, options.order));
     Keep(KeepByPriority(problem, rank), &problem, &choices);
   }
+  ++plan->searches;
   GE_ASSIGN_OR_RETURN(PlaceSolution solution, SolvePlacement(problem));
   if (options.policy == PlacePolicy::kPriority) solution.method = "priority, " + solution.method;
   return Take(graph, f, offers, problem, choices, std::move(solution), plan);

@@ -46,6 +46,7 @@ struct PlaceOptions {
   // Taken as it is when all its offers are made again, whatever they cost now; else it is as if it
   // were not given.
   std::vector<PlaceSegment> cover;
+  std::string cover_method = "rehearsed";  // the plan's place_method where it is taken
   // Which nodes become their decomposition, for a cover or pins that name what came out of it; not
   // set: prices decide.
   std::optional<std::vector<uint32_t>> expanded;

@@ -259,6 +259,7 @@ struct Plan {
   std::vector<uint32_t> groups;
   double predicted_ns = 0;   // PLACE's prediction of the whole
   std::string place_method;  // how the solver found it
+  uint32_t searches = 0;     // of PLACE, until it was found
   std::vector<NodeReport> report;
 };
 

@@ -155,5 +155,24 @@ TEST(Decomposition, NobodyTakesEitherWay) {
       << r.status().ToString();
 }
 
+// The market's solution is the plan, whichever way each node went: nothing is searched twice.
+TEST(Decomposition, OneSearchMakesThePlan) {
+  for (const char* engines : {"ref", "native,ref", "native,onednn,openblas,ref", "onednn,ref"}) {
+    for (bool priority : {false, true}) {
+      SessionOptions options;
+      options.engines = *ParseEngineList(engines);
+      if (priority) options.build.place.policy = PlacePolicy::kPriority;
+      auto session = *Session::Create(std::move(options));
+      ASSERT_TRUE(session->LoadBytes(kModel, Format::kText).ok());
+      const TensorView in[] = {{DType::kFloat, {kRows, kWidth}, nullptr, 0}};
+      const auto made = session->Compile("", in);
+      ASSERT_TRUE(made.ok()) << made.status().ToString();
+      // Who asks for something else than the cheapest has it searched for.
+      EXPECT_EQ((*made)->plan.searches, priority ? 2u : 1u) << engines;
+      EXPECT_NE((*made)->plan.place_method, "rehearsed");
+    }
+  }
+}
+
 }  // namespace
 }  // namespace ge
