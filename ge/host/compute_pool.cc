@@ -1,11 +1,54 @@
 #include "ge/host/compute_pool.h"
 
+#include <linux/futex.h>
+#include <sched.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+
 #include "ge/base/float_mode.h"
 
 namespace ge {
 namespace {
 
+// How long a helper looks for work after its last part. Loops of one run follow each other within a
+// few microseconds; to be woken takes 50 to 100.
+constexpr int64_t kLookNs = 100'000;
+// Between two looks at the clock.
+constexpr int kLooks = 64;
+// Who waits for a part of another thread's spins so often, then gives its core away between looks:
+// that thread may want just that one.
+constexpr int kWaits = 20'000;
+// Ranges of a loop for each thread: the last ones even out what the first ones took unequally.
+constexpr uint32_t kPartsAThread = 4;
+
 thread_local bool inside = false;  // a body runs on this thread
+
+int64_t SteadyNow() {
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(
+             std::chrono::steady_clock::now().time_since_epoch())
+      .count();
+}
+
+void Pause() {
+#if defined(__x86_64__)
+  __builtin_ia32_pause();
+#endif
+}
+
+uint64_t Word(uint32_t round, uint32_t first, uint32_t end) {
+  return uint64_t{round} << 32 | uint64_t{first} << 16 | end;
+}
+uint32_t First(uint64_t word) { return static_cast<uint32_t>(word >> 16) & 0xffff; }
+uint32_t End(uint64_t word) { return static_cast<uint32_t>(word) & 0xffff; }
+bool HasWork(uint64_t word) { return First(word) < End(word); }
+
+long Futex(std::atomic<uint32_t>* word, int op, uint32_t value) {
+  return syscall(SYS_futex, reinterpret_cast<uint32_t*>(word), op | FUTEX_PRIVATE_FLAG, value,
+                 nullptr, nullptr, 0);
+}
 
 }  // namespace
 
@@ -14,56 +57,139 @@ ComputePool::ComputePool(uint32_t threads) {
 }
 
 ComputePool::~ComputePool() {
-  {
-    std::lock_guard<std::mutex> lock(mutex_);
-    stop_ = true;
-  }
-  wake_.notify_all();
+  stop_.store(true);
+  round_.fetch_add(1);
+  Futex(&round_, FUTEX_WAKE, INT32_MAX);
   for (auto& t : helpers_) t.join();
 }
 
-void ComputePool::Run(uint64_t n, void (*body)(void*, uint64_t), void* ctx) {
-  bool expected = false;
-  if (helpers_.empty() || n < 2 || inside ||
-      !busy_.compare_exchange_strong(expected, true, std::memory_order_acquire)) {
+bool ComputePool::Inside() { return inside; }
+
+ComputePool::Counts ComputePool::counts() const {
+  return {forks_.load(std::memory_order_relaxed), teams_.load(std::memory_order_relaxed),
+          parks_.load(std::memory_order_relaxed), wakes_.load(std::memory_order_relaxed)};
+}
+
+void ComputePool::Run(uint64_t n, Body body, void* ctx) {
+  if (helpers_.empty() || n < 2 || inside || taken_.exchange(true, std::memory_order_acquire)) {
     for (uint64_t i = 0; i < n; ++i) body(ctx, i);
     return;
   }
-  {
-    std::lock_guard<std::mutex> lock(mutex_);
-    body_ = body, ctx_ = ctx, n_ = n;
-    float_control_ = FloatControl();  // helpers compute as the caller does
-    next_.store(0, std::memory_order_relaxed);
-    working_ = static_cast<uint32_t>(helpers_.size());
-    ++round_;
-  }
-  wake_.notify_all();
-  Work();
-  std::unique_lock<std::mutex> lock(mutex_);
-  done_.wait(lock, [this] { return working_ == 0; });
-  lock.unlock();
-  busy_.store(false, std::memory_order_release);
+  Share(static_cast<uint32_t>(std::min<uint64_t>(n, uint64_t{kPartsAThread} * threads())), n, body,
+        ctx);
+  taken_.store(false, std::memory_order_release);
 }
 
-void ComputePool::Work() {
+void ComputePool::Team(uint32_t n, Body body, void* ctx) {
+  for (int looks = 0; taken_.exchange(true, std::memory_order_acquire); ++looks) {
+    if (looks < kLooks) {
+      Pause();
+    } else {
+      sched_yield();
+    }
+  }
+  teams_.fetch_add(1, std::memory_order_relaxed);
+  Share(n, n, body, ctx);
+  taken_.store(false, std::memory_order_release);
+}
+
+void ComputePool::Share(uint32_t parts, uint64_t n, Body body, void* ctx) {
+  forks_.fetch_add(1, std::memory_order_relaxed);
+  body_.store(body, std::memory_order_relaxed), ctx_.store(ctx, std::memory_order_relaxed);
+  n_.store(n, std::memory_order_relaxed), parts_.store(parts, std::memory_order_relaxed);
+  float_control_.store(FloatControl(), std::memory_order_relaxed);  // helpers compute as we do
+  left_.store(parts, std::memory_order_relaxed);
+  const uint32_t round = round_.load(std::memory_order_relaxed) + 1;
+  const uint64_t begin = Word(round, 1, parts);  // the first part is ours
+  state_.store(begin, std::memory_order_seq_cst);
+  round_.store(round, std::memory_order_seq_cst);
+  if (asleep_.load(std::memory_order_seq_cst) != 0) Wake();
   inside = true;
-  for (uint64_t i; (i = next_.fetch_add(1, std::memory_order_relaxed)) < n_;) body_(ctx_, i);
+  uint32_t part = 0;
+  do {
+    DoPart(part, parts, n, body, ctx);
+  } while (Claim(begin, true, &part));
   inside = false;
+  Wait();
+}
+
+void ComputePool::DoPart(uint32_t part, uint32_t parts, uint64_t n, Body body, void* ctx) {
+  const uint64_t end = n * (part + 1) / parts;
+  for (uint64_t i = n * part / parts; i < end; ++i) body(ctx, i);
+  left_.fetch_sub(1, std::memory_order_acq_rel);
+}
+
+bool ComputePool::Claim(uint64_t seen, bool first, uint32_t* part) {
+  uint64_t now = state_.load(std::memory_order_acquire);
+  while (now >> 32 == seen >> 32 && HasWork(now)) {
+    const uint64_t next = first ? now + (1 << 16) : now - 1;
+    if (state_.compare_exchange_weak(now, next, std::memory_order_acq_rel,
+                                     std::memory_order_acquire)) {
+      *part = first ? First(now) : End(now) - 1;
+      return true;
+    }
+  }
+  return false;
+}
+
+void ComputePool::Wake() {
+  wakes_.fetch_add(1, std::memory_order_relaxed);
+  Futex(&round_, FUTEX_WAKE, INT32_MAX);
+}
+
+void ComputePool::Wait() {
+  for (int waits = 0; left_.load(std::memory_order_acquire) != 0; ++waits) {
+    if (waits < kWaits) {
+      Pause();
+    } else {
+      sched_yield();
+    }
+  }
 }
 
 void ComputePool::Help() {
+  inside = true;
   uint64_t seen = 0;
-  std::unique_lock<std::mutex> lock(mutex_);
-  for (;;) {
-    wake_.wait(lock, [&] { return stop_ || round_ != seen; });
-    if (stop_) return;
-    seen = round_;
-    SetFloatControl(float_control_);
-    lock.unlock();
-    Work();
-    lock.lock();
-    if (--working_ == 0) done_.notify_one();
+  while (!stop_.load(std::memory_order_relaxed)) {
+    if (!SpinForWork(&seen)) {
+      Park();
+      continue;
+    }
+    const Body body = body_.load(std::memory_order_relaxed);
+    void* const ctx = ctx_.load(std::memory_order_relaxed);
+    const uint64_t n = n_.load(std::memory_order_relaxed);
+    const uint32_t parts = parts_.load(std::memory_order_relaxed);
+    const uint32_t control = float_control_.load(std::memory_order_relaxed);
+    uint32_t part = 0;
+    if (!Claim(seen, false, &part)) continue;
+    if (FloatControl() != control) SetFloatControl(control);
+    do {
+      DoPart(part, parts, n, body, ctx);
+    } while (Claim(seen, false, &part));
   }
+}
+
+// True when there is a part to take.
+bool ComputePool::SpinForWork(uint64_t* seen) {
+  const int64_t end = SteadyNow() + kLookNs;
+  do {
+    for (int i = 0; i < kLooks; ++i) {
+      *seen = state_.load(std::memory_order_acquire);
+      if (HasWork(*seen)) return true;
+      Pause();
+    }
+  } while (SteadyNow() < end && !stop_.load(std::memory_order_relaxed));
+  return false;
+}
+
+void ComputePool::Park() {
+  asleep_.fetch_add(1, std::memory_order_seq_cst);
+  const uint32_t round = round_.load(std::memory_order_seq_cst);
+  if (!HasWork(state_.load(std::memory_order_seq_cst)) && !stop_.load()) {
+    parks_.fetch_add(1, std::memory_order_relaxed);
+    Futex(&round_, FUTEX_WAIT, round);
+  }
+  asleep_.fetch_sub(1, std::memory_order_relaxed);
 }
 
 }  // namespace ge

@@ -1,42 +1,71 @@
-// ComputePool: the threads that engines compute on. Any thread may call; helpers live as long as
-// the pool does.
+// ComputePool: the threads that engines compute on, of which there is one in a process. Whoever
+// shares out work begins with it alone; the others take parts of it as they come, from its other
+// end, so that nobody waits for a thread that is not there: a futex wake takes 50 to 100 us on a
+// virtual machine. They spin for a bounded time after their last part, then sleep. Any thread may
+// call; the pool's own live as long as it does.
 #pragma once
 
 #include <atomic>
-#include <condition_variable>
 #include <cstdint>
-#include <mutex>
 #include <thread>
 #include <vector>
 
 namespace ge {
 
-// Compute threads of the process. One parallel_for at a time has the helpers (the compute token);
-// any other caller runs its loop alone, so that never more than `threads` compute at once for it.
 class ComputePool {
  public:
+  using Body = void (*)(void* ctx, uint64_t i);
   explicit ComputePool(uint32_t threads);
   ~ComputePool();
   ComputePool(const ComputePool&) = delete;
   ComputePool& operator=(const ComputePool&) = delete;
 
-  // body(ctx, i) for each i below n, on this thread and the helpers; returns when all are done.
-  void Run(uint64_t n, void (*body)(void*, uint64_t), void* ctx);
+  // body(ctx, i) for each i below n, on this thread and those that come; returns when all are done.
+  // On this thread alone from inside another call, and while another thread has the helpers.
+  void Run(uint64_t n, Body body, void* ctx);
+  // body(ctx, i) for each i below n <= threads(), which may wait for each other: each has a thread,
+  // sooner or later. Waits while another thread has the helpers. Not from inside another call.
+  void Team(uint32_t n, Body body, void* ctx);
+
+  uint32_t threads() const { return static_cast<uint32_t>(helpers_.size()) + 1; }
+  // Whether this thread is in a body.
+  static bool Inside();
+
+  struct Counts {
+    uint64_t forks = 0;  // work that was shared out
+    uint64_t teams = 0;  // of them with Team
+    uint64_t parks = 0;  // helpers that went to sleep
+    uint64_t wakes = 0;  // calls that woke them
+  };
+  Counts counts() const;
 
  private:
-  void Work();
+  void Share(uint32_t parts, uint64_t n, Body body, void* ctx);
+  // Takes the first or the last part that is left of the round that `seen` is of; false when none
+  // is.
+  bool Claim(uint64_t seen, bool first, uint32_t* part);
+  void DoPart(uint32_t part, uint32_t parts, uint64_t n, Body body, void* ctx);
+  void Wake();
+  void Wait();  // for the parts that others took
   void Help();
+  bool SpinForWork(uint64_t* seen);
+  void Park();
 
   std::vector<std::thread> helpers_;
-  std::mutex mutex_;
-  std::condition_variable wake_, done_;
-  std::atomic<bool> busy_{false};
-  std::atomic<uint64_t> next_{0};
-  void (*body_)(void*, uint64_t) = nullptr;
-  void* ctx_ = nullptr;
-  uint64_t n_ = 0, round_ = 0;
-  uint32_t working_ = 0, float_control_ = 0;
-  bool stop_ = false;
+  // Round, first part left and end of those left, in one word: taking a part of a round that is
+  // over fails. On lines of their own: helpers look at the first all the time.
+  alignas(64) std::atomic<uint64_t> state_{0};
+  alignas(64) std::atomic<uint32_t> left_{0};   // parts that are not done
+  alignas(64) std::atomic<uint32_t> round_{0};  // what sleepers wait on
+  std::atomic<uint32_t> asleep_{0};
+  std::atomic<bool> stop_{false};
+  // Of the round; read before a part is taken, so that what is read is thrown away if it was late.
+  std::atomic<Body> body_{nullptr};
+  std::atomic<void*> ctx_{nullptr};
+  std::atomic<uint64_t> n_{0};
+  std::atomic<uint32_t> parts_{0}, float_control_{0};
+  alignas(64) std::atomic<bool> taken_{false};  // somebody has the helpers
+  std::atomic<uint64_t> forks_{0}, teams_{0}, parks_{0}, wakes_{0};
 };
 
 }  // namespace ge

@@ -72,6 +72,10 @@ Result<std::string> Session::ReportJson(std::string_view entry_name) {
   j["copied_constant_bytes"] = import_copied_bytes_ + j["copied_constant_bytes"].get<uint64_t>();
   j["replans"] = replans(), j["evicted"] = EvictedPlans();
   j["threads"] = facts.threads;
+  // Of the process: what the pool shared out, and how often its threads slept; see compute_pool.h.
+  const ComputePool::Counts pool = HostPool()->counts();
+  j["forks"] = pool.forks, j["team_forks"] = pool.teams;
+  j["parks"] = pool.parks, j["wakes"] = pool.wakes;
   j["isa"] = facts.isa_cap < 4 ? kIsa[facts.isa_cap] : "native";
   return j.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }

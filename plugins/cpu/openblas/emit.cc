@@ -21,24 +21,48 @@ class ProductWork final : public Loop {
 
   void Run(float* const* p) const override {
     const auto n = static_cast<int64_t>(each_.size());
-    // Two threads that share products lose less than two that share each one; OpenBLAS then sees
-    // that it is inside a parallel region and uses one. Below this much a fork does not pay: 64^3
-    // multiply-adds take 3 us.
+    // Two threads that share products lose less than two that share each one. Below this much a
+    // fork does not pay: 64^3 multiply-adds take 3 us.
     const double macs = static_cast<double>(shape_.m) * shape_.n * shape_.k;
-    if (threads_ > 1 && n >= threads_ && macs * static_cast<double>(n) > 64.0 * 64 * 64) {
-      OnThreads(threads_, [&] {
-#pragma omp for schedule(static) nowait
-        for (int64_t i = 0; i < n; ++i) One(p, i);
-      });
-      return;
-    }
+    const bool shared = threads_ > 1 && macs * static_cast<double>(n) > 64.0 * 64 * 64;
+    if (shared && n >= threads_) return ShareProducts(p, n);
+    if (shared && OnHostThreads()) return ShareEach(p, n);
     for (int64_t i = 0; i < n; ++i) One(p, i);
   }
 
  private:
+  // OpenBLAS sees that it is inside a region of libgomp's and uses one thread; of the host's
+  // threads it does not know, and is told.
+  void ShareProducts(float* const* p, int64_t n) const {
+    const bool told = OnHostThreads();
+    OnThreads(threads_, [&] {
+#pragma omp for schedule(static) nowait
+      for (int64_t i = 0; i < n; ++i) {
+        const At& at = each_[static_cast<size_t>(i)];
+        const float *a = p[1] + at.a, *b = p[2] + at.b;
+        told ? shape_.RunAlone(blas_, a, b, p[0] + at.c) : shape_.Run(blas_, a, b, p[0] + at.c);
+      }
+    });
+  }
+
+  // Strips of each product by the host's threads.
+  void ShareEach(float* const* p, int64_t n) const {
+    OnThreads(threads_, [&] {
+#pragma omp for schedule(static) nowait
+      for (int64_t i = 0; i < n * threads_; ++i) {
+        const At& at = each_[static_cast<size_t>(i / threads_)];
+        shape_.RunStrip(blas_, static_cast<int>(i % threads_), threads_, p[1] + at.a, p[2] + at.b,
+                        p[0] + at.c);
+      }
+    });
+  }
+
   void One(float* const* p, int64_t i) const {
     const At& at = each_[static_cast<size_t>(i)];
-    shape_.Run(blas_, p[1] + at.a, p[2] + at.b, p[0] + at.c);
+    const float *a = p[1] + at.a, *b = p[2] + at.b;
+    // What is too small to be shared, and what libgomp's threads share inside of OpenBLAS.
+    OnHostThreads() ? shape_.RunAlone(blas_, a, b, p[0] + at.c)
+                    : shape_.Run(blas_, a, b, p[0] + at.c);
   }
 
   const Vendor& blas_;
@@ -199,7 +223,7 @@ void OpenblasBuilder::EmitConv(const Unit& u) {
       one.m = static_cast<int>(p.m), one.n = static_cast<int>(p.n), one.k = static_cast<int>(p.k);
       one.lda = static_cast<int>(p.lda), one.ldb = static_cast<int>(p.ldb);
       one.ldc = static_cast<int>(p.ldc);
-      one.Run(*vendor, a, b, c);
+      OnHostThreads() ? one.RunAlone(*vendor, a, b, c) : one.Run(*vendor, a, b, c);
     };
     AddStep(label + ToText(u.dims), ConvLoop(multiply, s, pieces, threads_, /*rows=*/false),
             {y, x, w, {workspace_, 0}});

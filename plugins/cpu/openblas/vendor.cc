@@ -2,6 +2,8 @@
 
 #include <dlfcn.h>
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdlib>
 #include <string_view>
 
@@ -93,6 +95,8 @@ Vendor::Vendor(const ge_host_api* host, const Machine& machine) {
                   "), above the cap of " + NameOf(machine.isa) +
                   "; unset OPENBLAS_CORETYPE, and load no OpenBLAS before this engine");
   }
+  set_threads = reinterpret_cast<void (*)(int)>(dlsym(library_, "omp_set_num_threads"));
+  max_threads = reinterpret_cast<int (*)()>(dlsym(library_, "omp_get_max_threads"));
   // An OpenMP build asks OpenMP at each call; this is for the others.
   reinterpret_cast<void (*)(int)>(Symbol("openblas_set_num_threads"))(machine.threads);
   constexpr int kOpenMp = 2;
@@ -119,6 +123,61 @@ void Product2::Run(const Vendor& blas, const float* a, const float* b, float* c)
   } else {
     blas.sgemm(kRowMajor, trans_a ? kTrans : kNoTrans, trans_b ? kTrans : kNoTrans, m, n, k, alpha,
                a, lda, b, ldb, 0.0f, c, ldc);
+  }
+}
+
+namespace {
+
+// OpenBLAS on the calling thread alone while this lives: its OpenMP is not the one of the host's
+// threads, and knows of no region that they are in.
+class Alone {
+ public:
+  explicit Alone(const Vendor& blas)
+      : blas_(blas), old_(blas.max_threads != nullptr ? blas.max_threads() : 1) {
+    if (old_ != 1) blas_.set_threads(1);
+  }
+  ~Alone() {
+    if (old_ != 1) blas_.set_threads(old_);
+  }
+  Alone(const Alone&) = delete;
+  Alone& operator=(const Alone&) = delete;
+
+ private:
+  const Vendor& blas_;
+  int old_;
+};
+
+// The strip of [0, n) that is the given one of `parts`, whole tiles of the kernels' widest.
+struct Strip {
+  int at, n;
+  Strip(int part, int parts, int all) {
+    constexpr int kTile = 16;
+    const int each = ((all + parts - 1) / parts + kTile - 1) / kTile * kTile;
+    at = std::min(part * each, all);
+    n = std::min(each, all - at);
+  }
+};
+
+}  // namespace
+
+void Product2::RunAlone(const Vendor& blas, const float* a, const float* b, float* c) const {
+  const Alone alone(blas);
+  Run(blas, a, b, c);
+}
+
+void Product2::RunStrip(const Vendor& blas, int part, int parts, const float* a, const float* b,
+                        float* c) const {
+  const bool rows = m >= n;
+  const Strip strip(part, parts, rows ? m : n);
+  if (strip.n <= 0) return;
+  Product2 mine = *this;
+  const auto at = static_cast<ptrdiff_t>(strip.at);
+  if (rows) {
+    mine.m = strip.n;
+    mine.RunAlone(blas, a + (trans_a ? at : at * lda), b, c + at * ldc);
+  } else {
+    mine.n = strip.n;
+    mine.RunAlone(blas, a, b + (trans_b ? at * ldb : at), c + at);
   }
 }
 

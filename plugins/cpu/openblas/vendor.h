@@ -29,6 +29,9 @@ class Vendor {
   SgemmFn sgemm = nullptr;
   SgemvFn sgemv = nullptr;
   uint32_t isa() const { return isa_; }  // GE_ISA_* of its kernels
+  // Of the OpenMP that the library itself is linked with; null where it has none.
+  void (*set_threads)(int) = nullptr;
+  int (*max_threads)() = nullptr;
 
  private:
   void* Symbol(const char* name) const;
@@ -44,7 +47,13 @@ struct Product2 {
   int m = 0, n = 0, k = 0;
   int lda = 0, ldb = 0, ldc = 0;  // elements from one stored row to the next
   float alpha = 1;
+  // By the threads that OpenBLAS takes.
   void Run(const Vendor& blas, const float* a, const float* b, float* c) const;
+  // By the calling thread alone.
+  void RunAlone(const Vendor& blas, const float* a, const float* b, float* c) const;
+  // Of `parts` strips of C's longer side the given one, alone.
+  void RunStrip(const Vendor& blas, int part, int parts, const float* a, const float* b,
+                float* c) const;
 };
 
 }  // namespace ge_openblas

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <string>
 
+#include "plugins/cpu/omp/ge_omp.h"
 #include "plugins/cpu/segment/float_mode.h"
 #include "plugins/cpu/segment/offers.h"
 
@@ -55,6 +56,7 @@ ge_rc EngineCreate(const ge_create_args* args, ge_engine** out, ge_err* err) {
           "session, --denormals keep (ge_session_options.denormals)",
           g_name.c_str());
     }
+    ge_omp_bind(args->host);
     try {
       e->engine = g_make(*args);
     } catch (const Refusal& why) {

@@ -2,6 +2,10 @@
 
 #include <cstddef>
 
+#include "plugins/cpu/omp/ge_omp.h"
+
+extern "C" void GOMP_parallel(void (*fn)(void*), void* data, unsigned threads, unsigned flags);
+
 namespace ge_cpu {
 namespace {
 
@@ -10,6 +14,12 @@ thread_local uint32_t noted = 0;     // by LaunchMode
 thread_local uint32_t replaced = 0;  // by LibraryMode: this thread's own word
 
 }  // namespace
+
+bool OnHostThreads() {
+  // Bound before the first engine of the plugin is made.
+  static const bool on = ge_omp_serves(reinterpret_cast<const void*>(&GOMP_parallel)) != 0;
+  return on;
+}
 
 uint32_t OwnFloatControl() { return noted != 0 ? noted : _mm_getcsr(); }
 
@@ -21,7 +31,7 @@ LaunchMode::~LaunchMode() { noted = old_; }
 
 LibraryMode::LibraryMode(int threads) : threads_(threads) {
   const uint32_t mode = _mm_getcsr(), own = OwnFloatControl();
-  if (mode == own) threads_ = 1;
+  if (mode == own || OnHostThreads()) threads_ = 1;
   if (threads_ == 1) return;
   _mm_setcsr(own);
 #pragma omp parallel num_threads(threads_)

@@ -20,6 +20,10 @@ namespace ge_cpu {
 // present one where nothing is noted.
 uint32_t OwnFloatControl();
 
+// Whether OpenMP's regions of this engine run on the host's threads, which take over the mode of
+// the thread that forks; see plugins/cpu/omp.
+bool OnHostThreads();
+
 // Notes it for the time of a call of the host's. `host` may be NULL.
 class LaunchMode {
  public:

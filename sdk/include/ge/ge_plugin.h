@@ -39,7 +39,7 @@ extern "C" {
 #define GE_PLUGIN_MAGIC 0x4e49474c50454721ull /* "!GEPLGIN" read little-endian */
 /* Names this state of the structs: the first 8 bytes of the SHA-256 of tests/abi/layout.golden. The
  * ABI test recomputes it; enforced at load while GE_ABI_MAJOR is 0. */
-#define GE_HEADER_HASH 0x71849c5441872e1cull
+#define GE_HEADER_HASH 0x03917b7c8cf5f9d9ull
 
 /* ---- basic words ---------------------------------------------------------------------------- */
 
@@ -480,6 +480,12 @@ typedef struct ge_host_api { /* valid from init to shutdown; all functions are t
   /* The floating-point control word (MXCSR on x86, else 0) that the calling thread has outside of
    * the host's calls: threads that are made while it is set inherit it instead of rule 8's mode. */
   uint32_t (*caller_fp)(ge_host*);
+  /* Runs body(ctx, id) for id in [0, n), n <= `threads`, on the same threads; unlike those of
+   * parallel_for the bodies may wait for each other. Waits while another call has the threads. From
+   * inside parallel_for or team it is not called: inside() tells. Bodies have the caller's rule 8
+   * mode. */
+  void (*team)(ge_host*, uint32_t n, void (*body)(void* ctx, uint64_t id), void* ctx);
+  uint32_t (*inside)(ge_host*); /* 1 in a body of parallel_for or team, else 0 */
 } ge_host_api;
 enum { GE_ISA_NATIVE = 0, GE_ISA_SSE42 = 1, GE_ISA_AVX2 = 2, GE_ISA_AVX512 = 3 };
 

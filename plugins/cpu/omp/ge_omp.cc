@@ -1,0 +1,115 @@
+#include "plugins/cpu/omp/ge_omp.h"
+
+#include <dlfcn.h>
+#include <sched.h>
+
+#include <atomic>
+#include <cstddef>
+
+// As libgomp and OpenMP declare them.
+extern "C" {
+void GOMP_parallel(void (*fn)(void*), void* data, unsigned threads, unsigned flags);
+void GOMP_barrier(void);
+int omp_get_max_threads(void);
+int omp_get_num_threads(void);
+int omp_get_thread_num(void);
+int omp_in_parallel(void);
+int omp_get_num_places(void);
+void omp_set_num_threads(int threads);
+}
+
+namespace {
+
+std::atomic<const ge_host_api*> g_host{nullptr};
+std::atomic<uint64_t> g_regions{0};
+
+struct Team {
+  void (*fn)(void*);
+  void* data;
+  unsigned size;
+  // Of the barrier: who has come, and how many barriers are over.
+  std::atomic<unsigned> arrived{0}, phase{0};
+};
+
+thread_local Team* t_team = nullptr;  // of the region that this thread is in
+thread_local int t_id = 0;
+thread_local int t_wanted = 0;  // by omp_set_num_threads; 0 = the host's
+
+void RunAs(Team* team, int id) {
+  Team* const outer = t_team;
+  const int outer_id = t_id;
+  t_team = team, t_id = id;
+  team->fn(team->data);
+  t_team = outer, t_id = outer_id;
+}
+
+void Member(void* team, uint64_t id) { RunAs(static_cast<Team*>(team), static_cast<int>(id)); }
+
+bool HasTeams(const ge_host_api* host) {
+  return host != nullptr && host->h.size >= offsetof(ge_host_api, inside) + sizeof(void*) &&
+         host->team != nullptr && host->threads > 1;
+}
+
+}  // namespace
+
+void ge_omp_bind(const ge_host_api* host) {
+  const ge_host_api* none = nullptr;
+  g_host.compare_exchange_strong(none, host);
+}
+
+// By the file that it lies in: a reference from here may be to the application's libgomp, too.
+int ge_omp_serves(const void* parallel) {
+  Dl_info theirs, ours;
+  return g_host.load() != nullptr && dladdr(parallel, &theirs) != 0 &&
+         dladdr(reinterpret_cast<const void*>(&g_host), &ours) != 0 &&
+         theirs.dli_fbase == ours.dli_fbase;
+}
+
+uint64_t ge_omp_regions(void) { return g_regions.load(std::memory_order_relaxed); }
+
+void GOMP_parallel(void (*fn)(void*), void* data, unsigned threads, unsigned) {
+  const ge_host_api* host = g_host.load(std::memory_order_acquire);
+  unsigned size = threads != 0 ? threads : static_cast<unsigned>(omp_get_max_threads());
+  if (!HasTeams(host) || host->inside(host->host) != 0) size = 1;
+  if (size > 1 && size > host->threads) size = host->threads;
+  Team team{fn, data, size};
+  if (size == 1) return RunAs(&team, 0);
+  g_regions.fetch_add(1, std::memory_order_relaxed);
+  host->team(host->host, size, &Member, &team);
+}
+
+void GOMP_barrier(void) {
+  Team* const team = t_team;
+  if (team == nullptr || team->size == 1) return;
+  const unsigned phase = team->phase.load(std::memory_order_acquire);
+  if (team->arrived.fetch_add(1, std::memory_order_acq_rel) + 1 == team->size) {
+    team->arrived.store(0, std::memory_order_relaxed);
+    team->phase.store(phase + 1, std::memory_order_release);
+    return;
+  }
+  for (int looks = 0; team->phase.load(std::memory_order_acquire) == phase; ++looks) {
+    constexpr int kSpins = 20'000;  // then the core is somebody else's, between looks
+    if (looks > kSpins) {
+      sched_yield();
+    } else {
+      __builtin_ia32_pause();
+    }
+  }
+}
+
+int omp_get_max_threads(void) {
+  if (t_wanted > 0) return t_wanted;
+  const ge_host_api* host = g_host.load(std::memory_order_relaxed);
+  return host != nullptr && host->threads > 0 ? static_cast<int>(host->threads) : 1;
+}
+int omp_get_num_threads(void) { return t_team != nullptr ? static_cast<int>(t_team->size) : 1; }
+int omp_get_thread_num(void) { return t_id; }
+int omp_in_parallel(void) {
+  const ge_host_api* host = g_host.load(std::memory_order_relaxed);
+  return (t_team != nullptr && t_team->size > 1) ||
+         (host != nullptr && HasTeams(host) && host->inside(host->host) != 0);
+}
+int omp_get_num_places(void) { return 0; }
+void omp_set_num_threads(int threads) {
+  if (threads > 0) t_wanted = threads;
+}

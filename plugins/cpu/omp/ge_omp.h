@@ -1,0 +1,26 @@
+// libge_omp.so: the part of OpenMP's runtime that our CPU engines and oneDNN use, on the host's
+// pool of threads, so that one process has one pool. An engine links it before the vendor's
+// library; the loader then finds these functions before libgomp's, unless the application has
+// libgomp itself: both are as OpenMP has them, and what is not on the pool is on libgomp's threads.
+#pragma once
+
+#include <stdint.h>
+
+#include "ge/ge_plugin.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// Regions run on this host's threads from now on; on the calling thread alone before. The first
+// host stays.
+void ge_omp_bind(const ge_host_api* host);
+// Whether the OpenMP functions that the caller sees are those of this library, bound to a host.
+// `parallel`: &GOMP_parallel as the caller has it.
+int ge_omp_serves(const void* parallel);
+// Regions so far of more than one thread.
+uint64_t ge_omp_regions(void);
+
+#ifdef __cplusplus
+}
+#endif
