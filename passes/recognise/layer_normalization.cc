@@ -100,7 +100,7 @@ ValueId Ones(Transaction* t, FunctionId fn, const Type& x, size_t axes) {
   return t->AddConst(fn, MakeConst(c.type, ones.data(), ones.size() * sizeof(float)));
 }
 
-void TryAt(Transaction* t, FunctionId fn, const Node& root) {
+void TryNormAt(Transaction* t, FunctionId fn, const Node& root) {
   Pattern p(t, fn);
   Match m;
   if (!p.Made(root.outputs[0]) || p.TypeOf(root.outputs[0]).dtype != DType::kFloat) return;
@@ -124,7 +124,7 @@ Status RecogniseLayerNormalization::Run(Transaction& t, const PassContext&) {
     for (size_t i = 0; i < count; ++i) {
       const Node& n = t.graph().fn(fn).nodes[i];
       if (!n.id || !n.domain.empty() || n.op != "Sqrt" || n.inputs.size() != 1) continue;
-      if (n.outputs.size() == 1 && n.inputs[0] && n.outputs[0]) TryAt(&t, fn, Node(n));
+      if (n.outputs.size() == 1 && n.inputs[0] && n.outputs[0]) TryNormAt(&t, fn, Node(n));
     }
   }
   return {};

@@ -314,24 +314,52 @@ bool WinogradKeepsFinite(const void* weights, int64_t n) {
   return ordered && most <= kMost;
 }
 
-void WinogradWeights(const WinogradPlan& plan, const float* weights, float* u) {
-  const auto rows = WeightRows(plan.h), columns = WeightRows(plan.w);
-  for (int64_t o = 0; o < plan.out; ++o) {
-    const int64_t g = o / plan.group(), wide = plan.VectorsOf(g) * plan.lanes;
-    float* to = u + g * plan.positions() * plan.in * plan.group() + o % plan.group();
-    for (int64_t c = 0; c < plan.in; ++c, weights += 9) {
-      for (size_t i = 0; i < rows.size(); ++i) {
-        double half[3] = {};
-        for (size_t k = 0; k < 9; ++k) half[k % 3] += rows[i][k / 3] * double{weights[k]};
-        for (size_t j = 0; j < columns.size(); ++j) {
-          double sum = 0;
-          for (size_t k = 0; k < 3; ++k) sum += columns[j][k] * half[k];
-          const auto q = static_cast<int64_t>(i * columns.size() + j);
-          to[(q * plan.in + c) * wide] = static_cast<float>(sum);
-        }
+namespace {
+
+constexpr int64_t kMostLanes = 16;
+
+// One input channel's 3 x 3 taps of `n` outputs, from `taps` on and `apart` floats from one output
+// to the next, transformed; position q goes to to[q * step]. Side by side, since neighbours in the
+// result are: by outputs alone each number written would touch a line of its own.
+template <class Rows>
+void TransformTaps(const Rows& rows, const Rows& columns, const float* taps, int64_t apart,
+                   int64_t n, float* to, int64_t step) {
+  double w[9][kMostLanes];
+  for (int64_t l = 0; l < n; ++l) {
+    for (size_t k = 0; k < 9; ++k) w[k][l] = double{taps[l * apart + static_cast<int64_t>(k)]};
+  }
+  for (size_t i = 0; i < rows.size(); ++i) {
+    double half[3][kMostLanes];
+    for (size_t k = 0; k < 3; ++k) {
+#pragma omp simd
+      for (int64_t l = 0; l < n; ++l) {
+        half[k][l] = rows[i][0] * w[k][l] + rows[i][1] * w[k + 3][l] + rows[i][2] * w[k + 6][l];
+      }
+    }
+    for (size_t j = 0; j < columns.size(); ++j, to += step) {
+#pragma omp simd
+      for (int64_t l = 0; l < n; ++l) {
+        to[l] = static_cast<float>(columns[j][0] * half[0][l] + columns[j][1] * half[1][l] +
+                                   columns[j][2] * half[2][l]);
       }
     }
   }
+}
+
+}  // namespace
+
+void WinogradWeights(const WinogradPlan& plan, const float* weights, float* u) {
+  const auto rows = WeightRows(plan.h), columns = WeightRows(plan.w);
+  const int64_t lanes = std::min(plan.lanes, kMostLanes), blocks = (plan.out + lanes - 1) / lanes;
+  ForRange(true, blocks, [&](int64_t b) {
+    const int64_t o = b * lanes, n = std::min(lanes, plan.out - o);
+    const int64_t g = o / plan.group(), wide = plan.VectorsOf(g) * plan.lanes;
+    float* to = u + g * plan.positions() * plan.in * plan.group() + o % plan.group();
+    for (int64_t c = 0; c < plan.in; ++c) {
+      TransformTaps(rows, columns, weights + (o * plan.in + c) * 9, plan.in * 9, n, to + c * wide,
+                    plan.in * wide);
+    }
+  });
 }
 
 std::unique_ptr<Loop> WinogradLoop(const Simd& simd, const WinogradPlan& plan, const Layout& x,
