@@ -44,7 +44,7 @@ class OneOp {
     if (record_ == nullptr) return false;
     for (tries_ = 0; accepted_ < options_.count; ++tries_) {
       if (accepted_ == 0 && tries_ >= kTriesForFirst) break;
-      if (tries_ >= kTriesPerCase * options_.count) break;
+      if (tries_ >= kTriesForFirst + kTriesPerCase * options_.count) break;
       Random random(MixSeed(options_.seed, op_.name, tries_));
       CaseMaker maker(op_, PickDType(op_, &random), &random);
       record_->make(maker);
