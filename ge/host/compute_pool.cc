@@ -53,7 +53,7 @@ long Futex(std::atomic<uint32_t>* word, int op, uint32_t value) {
 }  // namespace
 
 ComputePool::ComputePool(uint32_t threads) {
-  for (uint32_t i = 1; i < threads; ++i) helpers_.emplace_back([this] { Help(); });
+  for (uint32_t i = 1; i < threads; ++i) helpers_.emplace_back([this, i] { Help(i); });
 }
 
 ComputePool::~ComputePool() {
@@ -71,13 +71,20 @@ ComputePool::Counts ComputePool::counts() const {
 }
 
 void ComputePool::Run(uint64_t n, Body body, void* ctx) {
-  if (helpers_.empty() || n < 2 || inside || taken_.exchange(true, std::memory_order_acquire)) {
+  const uint32_t helpers = HelpersForOne();
+  if (helpers == 0 || n < 2 || inside || taken_.exchange(true, std::memory_order_acquire)) {
     for (uint64_t i = 0; i < n; ++i) body(ctx, i);
     return;
   }
-  Share(static_cast<uint32_t>(std::min<uint64_t>(n, uint64_t{kPartsAThread} * threads())), n, body,
-        ctx);
+  const uint64_t parts = std::min<uint64_t>(n, uint64_t{kPartsAThread} * (helpers + 1));
+  Share(static_cast<uint32_t>(parts), helpers, n, body, ctx);
   taken_.store(false, std::memory_order_release);
+}
+
+uint32_t ComputePool::HelpersForOne() const {
+  const uint32_t others = std::max(1u, runs_.load(std::memory_order_relaxed)) - 1;
+  const auto all = static_cast<uint32_t>(helpers_.size());
+  return all > others ? all - others : 0;
 }
 
 void ComputePool::Team(uint32_t n, Body body, void* ctx) {
@@ -89,14 +96,15 @@ void ComputePool::Team(uint32_t n, Body body, void* ctx) {
     }
   }
   teams_.fetch_add(1, std::memory_order_relaxed);
-  Share(n, n, body, ctx);
+  Share(n, n - 1, n, body, ctx);
   taken_.store(false, std::memory_order_release);
 }
 
-void ComputePool::Share(uint32_t parts, uint64_t n, Body body, void* ctx) {
+void ComputePool::Share(uint32_t parts, uint32_t helpers, uint64_t n, Body body, void* ctx) {
   forks_.fetch_add(1, std::memory_order_relaxed);
   body_.store(body, std::memory_order_relaxed), ctx_.store(ctx, std::memory_order_relaxed);
   n_.store(n, std::memory_order_relaxed), parts_.store(parts, std::memory_order_relaxed);
+  helping_.store(helpers, std::memory_order_relaxed);
   float_control_.store(FloatControl(), std::memory_order_relaxed);  // helpers compute as we do
   left_.store(parts, std::memory_order_relaxed);
   const uint32_t round = round_.load(std::memory_order_relaxed) + 1;
@@ -147,12 +155,12 @@ void ComputePool::Wait() {
   }
 }
 
-void ComputePool::Help() {
+void ComputePool::Help(uint32_t number) {
   inside = true;
   uint64_t seen = 0;
   while (!stop_.load(std::memory_order_relaxed)) {
-    if (!SpinForWork(&seen)) {
-      Park();
+    if (!SpinForWork(number, &seen)) {
+      Park(number);
       continue;
     }
     const Body body = body_.load(std::memory_order_relaxed);
@@ -170,22 +178,25 @@ void ComputePool::Help() {
 }
 
 // True when there is a part to take.
-bool ComputePool::SpinForWork(uint64_t* seen) {
+bool ComputePool::SpinForWork(uint32_t number, uint64_t* seen) {
   const int64_t end = SteadyNow() + kLookNs;
   do {
     for (int i = 0; i < kLooks; ++i) {
       *seen = state_.load(std::memory_order_acquire);
-      if (HasWork(*seen)) return true;
+      // Whom a round leaves out, it leaves out to its end: helping_ is written before state_.
+      if (HasWork(*seen) && number <= helping_.load(std::memory_order_relaxed)) return true;
       Pause();
     }
   } while (SteadyNow() < end && !stop_.load(std::memory_order_relaxed));
   return false;
 }
 
-void ComputePool::Park() {
+void ComputePool::Park(uint32_t number) {
   asleep_.fetch_add(1, std::memory_order_seq_cst);
   const uint32_t round = round_.load(std::memory_order_seq_cst);
-  if (!HasWork(state_.load(std::memory_order_seq_cst)) && !stop_.load()) {
+  const bool work = HasWork(state_.load(std::memory_order_seq_cst)) &&
+                    number <= helping_.load(std::memory_order_relaxed);
+  if (!work && !stop_.load()) {
     parks_.fetch_add(1, std::memory_order_relaxed);
     Futex(&round_, FUTEX_WAIT, round);
   }

@@ -27,6 +27,22 @@ class ComputePool {
   // sooner or later. Waits while another thread has the helpers. Not from inside another call.
   void Team(uint32_t n, Body body, void* ctx);
 
+  // A run of a plan, from its begin to its end, on the thread that makes it: where several are in
+  // flight each has fewer helpers, none where they are as many as threads, so that no more threads
+  // compute than the pool has. Teams have all the same.
+  class InFlight {
+   public:
+    explicit InFlight(ComputePool* pool) : pool_(pool) {
+      pool_->runs_.fetch_add(1, std::memory_order_relaxed);
+    }
+    ~InFlight() { pool_->runs_.fetch_sub(1, std::memory_order_relaxed); }
+    InFlight(const InFlight&) = delete;
+    InFlight& operator=(const InFlight&) = delete;
+
+   private:
+    ComputePool* pool_;
+  };
+
   uint32_t threads() const { return static_cast<uint32_t>(helpers_.size()) + 1; }
   // Whether this thread is in a body.
   static bool Inside();
@@ -40,16 +56,17 @@ class ComputePool {
   Counts counts() const;
 
  private:
-  void Share(uint32_t parts, uint64_t n, Body body, void* ctx);
+  void Share(uint32_t parts, uint32_t helpers, uint64_t n, Body body, void* ctx);
+  uint32_t HelpersForOne() const;
   // Takes the first or the last part that is left of the round that `seen` is of; false when none
   // is.
   bool Claim(uint64_t seen, bool first, uint32_t* part);
   void DoPart(uint32_t part, uint32_t parts, uint64_t n, Body body, void* ctx);
   void Wake();
   void Wait();  // for the parts that others took
-  void Help();
-  bool SpinForWork(uint64_t* seen);
-  void Park();
+  void Help(uint32_t number);
+  bool SpinForWork(uint32_t number, uint64_t* seen);
+  void Park(uint32_t number);
 
   std::vector<std::thread> helpers_;
   // Round, first part left and end of those left, in one word: taking a part of a round that is
@@ -63,7 +80,8 @@ class ComputePool {
   std::atomic<Body> body_{nullptr};
   std::atomic<void*> ctx_{nullptr};
   std::atomic<uint64_t> n_{0};
-  std::atomic<uint32_t> parts_{0}, float_control_{0};
+  std::atomic<uint32_t> parts_{0}, helping_{0}, float_control_{0};
+  alignas(64) std::atomic<uint32_t> runs_{0};   // in flight
   alignas(64) std::atomic<bool> taken_{false};  // somebody has the helpers
   std::atomic<uint64_t> forks_{0}, teams_{0}, parks_{0}, wakes_{0};
 };

@@ -69,6 +69,25 @@ TEST(ComputePool, WhoComesWhileItIsTakenWorksAlone) {
   EXPECT_EQ(wrong.load(), 0);
 }
 
+TEST(ComputePool, RunsInFlightShareItsThreads) {
+  ComputePool pool(3);
+  Marks marks(30);
+  auto forks = [&] {
+    const uint64_t before = pool.counts().forks;
+    pool.Run(30, &Marks::Mark, &marks);
+    return pool.counts().forks - before;
+  };
+  EXPECT_EQ(forks(), 1u);
+  const ComputePool::InFlight first(&pool), second(&pool);
+  EXPECT_EQ(forks(), 1u) << "one helper is left for them";
+  {
+    const ComputePool::InFlight third(&pool);
+    EXPECT_EQ(forks(), 0u) << "each has its thread";
+  }
+  EXPECT_EQ(forks(), 1u);
+  EXPECT_TRUE(marks.Each(4));
+}
+
 // Every member waits until all have come, ten times.
 struct Meeting {
   uint32_t size;
@@ -87,7 +106,7 @@ TEST(ComputePool, MembersOfATeamMayWaitForEachOther) {
   std::vector<std::thread> callers;
   for (int c = 0; c < 2; ++c) {
     callers.emplace_back([&] {
-      for (int i = 0; i < 200; ++i) {
+      for (int i = 0; i < 50; ++i) {
         for (uint32_t size : {2u, 3u}) {
           Meeting meeting{size};
           pool.Team(size, &Meeting::Meet, &meeting);
@@ -97,7 +116,7 @@ TEST(ComputePool, MembersOfATeamMayWaitForEachOther) {
     });
   }
   for (auto& t : callers) t.join();
-  EXPECT_EQ(pool.counts().teams, 800u);
+  EXPECT_EQ(pool.counts().teams, 200u);
 }
 
 TEST(ComputePool, NestedCallsRunInTheirThread) {

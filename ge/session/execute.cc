@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "ge/compile/check_buffers.h"
+#include "ge/host/machine.h"
 #include "ge/run/output_memory.h"
 #include "ge/run/tensor_view.h"
 #include "ge/session/session.h"
@@ -74,6 +75,7 @@ Status Session::Execute(Compiled* c, std::span<const TensorView> inputs,
   for (const TensorView& t : outputs) out.push_back(t.data);
   StateStore::Access states;
   GE_RETURN_IF_ERROR(states_.Begin(c->states_in, c->states_out, &states, &in, &out));
+  const ComputePool::InFlight run(HostPool());
   GE_ASSIGN_OR_RETURN(std::unique_ptr<Frame> frame, c->TakeFrame());
   GE_RETURN_IF_ERROR(c->program().Run(frame.get(), in.data(), out.data()));
   c->GiveFrame(std::move(frame));

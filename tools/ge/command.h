@@ -17,8 +17,10 @@ struct Options {
   std::string model, entry, engines, isa = "native", to, format = "text", output_dir, output_file;
   std::string plot;  // file of the picture, empty = none
   std::vector<std::string> inputs;
-  std::vector<std::string> models;  // of tune
-  std::string export_dir;           // of tune, empty = none
+  std::vector<std::string> models;                   // of tune
+  std::string export_dir;                            // of tune, empty = none
+  std::vector<uint32_t> concurrency = {1, 2, 4, 8};  // of bench: callers at once
+  double seconds = 2;                                // of bench, for each number of callers
   std::vector<std::string> skip, pins;
   std::string policy = "cost", prices = "cached", denormals = "flush", numerics = "fast";
   double measure_budget_ms = 2000;
@@ -36,6 +38,7 @@ int Dump(const Options& o);
 int Plugins(const Options& o);
 int Ops(const Options& o);
 int Tune(const Options& o);
+int Bench(const Options& o);
 
 // ---- shared by the subcommands ------------------------------------------------------------------
 

@@ -135,6 +135,19 @@ void AddTune(CLI::App* app, Options* o, int* code) {
   tune->callback([=] { *code = ge::tool::Tune(*o); });
 }
 
+void AddBench(CLI::App* app, Options* o, int* code) {
+  auto* bench =
+      app->add_subcommand("bench", "requests a second of one session, by callers at once");
+  AddModelFlags(bench, o);
+  bench->add_option("--concurrency", o->concurrency, "callers at once (default 1,2,4,8)")
+      ->delimiter(',');
+  bench->add_option("--seconds", o->seconds, "for each number of callers (default 2)")
+      ->check(CLI::Range(0.01, 3600.0));
+  bench->add_flag("--json", o->json, "one JSON object on stdout, nothing else");
+  bench->footer("\nExample:\n  ge bench lenet.onnx --concurrency 1,2,4 --seconds 5\n");
+  bench->callback([=] { *code = ge::tool::Bench(*o); });
+}
+
 int Main(int argc, char** argv) {
   CLI::App app(
       "GraphEngine: runs dataflow graphs on the engines that make the whole plan cheapest");
@@ -150,6 +163,7 @@ int Main(int argc, char** argv) {
   AddRun(&app, &options, &code);
   AddLooking(&app, &options, &code);
   AddTune(&app, &options, &code);
+  AddBench(&app, &options, &code);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& e) {
