@@ -6,7 +6,7 @@
 
 namespace ge {
 
-// The text of one, "priors/avx512.json"; nothing when it is not there.
+// The text of one, "priors/avx512-one.json"; nothing when it is not there.
 std::optional<std::string> ReadShippedFile(const std::string& name);
 
 // Whose processor this is: "amd", "intel" or "other". What ships about processors is kept by it.

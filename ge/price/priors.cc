@@ -36,7 +36,8 @@ void ReadRows(const nlohmann::json& rows, PriorBook* book) {
 
 std::string PriorsFileName(const MachineRecord& machine) {
   static constexpr const char* kNames[] = {"native", "sse4.2", "avx2", "avx512"};
-  return fmt::format("priors/{}.json", kNames[std::min<uint32_t>(machine.isa, 3)]);
+  return fmt::format("priors/{}-{}.json", kNames[std::min<uint32_t>(machine.isa, 3)],
+                     machine.threads == 1 ? "one" : "several");
 }
 
 std::vector<PriorBook> PriorsFromText(const std::string& text, const MachineRecord& machine) {

@@ -1,6 +1,7 @@
 // Priors: how far engines' prices are off on processors like this one, as somebody measured it
-// before (`ge tune --export`) and ships it, so that a machine that was never measured does not
-// begin with guesses. share/graphengine/priors/ISA.json. It measures nothing. Stateless.
+// before (`ge tune --export`) and ships it, so that a machine that was never measured does not begin
+// with guesses. share/graphengine/priors/ISA-one.json of one thread, ISA-several.json of more: to
+// read them is part of each session's start. It measures nothing. Stateless.
 #pragma once
 
 #include <cstdint>
@@ -24,7 +25,7 @@ struct PriorBook {
   std::vector<PriorRow> rows;
 };
 
-// "priors/avx512.json" for the machine's instruction set.
+// "priors/avx512-one.json" for the machine's instruction set and threads.
 std::string PriorsFileName(const MachineRecord& machine);
 // Of the vendor and threads nearest to the machine's. Nothing of a damaged text.
 std::vector<PriorBook> PriorsFromText(const std::string& text, const MachineRecord& machine);

@@ -127,7 +127,7 @@ void AddTune(CLI::App* app, Options* o, int* code) {
                    "milliseconds for the sample of work, and for each model's offers and plans "
                    "(default 2000)");
   tune->add_option("--export", o->export_dir,
-                   "also write machines.json and priors/ISA.json there, for processors like this")
+                   "also write machines.json and priors/ there, for processors like this")
       ->type_name("DIR");
   tune->add_flag("--json", o->json, "one JSON object on stdout, nothing else");
   AddEngineFlags(tune, o);
