@@ -44,6 +44,7 @@ struct PlaceProblem {
   std::vector<PlaceValue> values;     // constants are not among them
   std::vector<PlaceOffer> offers;
   const PlaceBoundary* boundary = nullptr;
+  double effort = 1;  // how many times its usual budgets a search may spend
 };
 
 struct PlaceGroup {

@@ -25,11 +25,21 @@ constexpr uint64_t kBeamTransitions = 20000;
 // Values and groups looked at, about 20 ns each: for a graph, and at least for each of its nodes.
 // With twenty times as much for a graph none was cheaper.
 constexpr uint64_t kMoveWork = 300000, kMoveWorkANode = 300;
+// Rounds of moves and cuts, and how many there may be while each still gains that share: what
+// converges slowly is given time, and real networks do not.
+constexpr int kRounds = 2, kMostRounds = 40;
+constexpr double kWorthMore = 0.002;
+constexpr double kPoorStart = 0.003;
+constexpr uint64_t kWider = 10;
 constexpr uint32_t kManyStarts = 1000;  // nodes; beyond, one start uses up the work
 
 class Solver {
  public:
-  explicit Solver(const Model& model) : m_(model), hopeful_(model.offers.size(), true) {}
+  Solver(const Model& model, double effort)
+      : m_(model),
+        transitions_(static_cast<uint64_t>(effort * kBeamTransitions)),
+        moves_(effort * kMoveWork),
+        hopeful_(model.offers.size(), true) {}
   Result<PlaceSolution> Run();
 
  private:
@@ -46,6 +56,8 @@ class Solver {
   void Improve();
 
   const Model& m_;
+  const uint64_t transitions_;
+  const double moves_;
   std::vector<bool> hopeful_;  // by offer: takes part in the search
   double best_ = kInfinity;
   std::vector<PlaceGroup> groups_;
@@ -161,7 +173,7 @@ void Solver::OneDevice(uint32_t device) {
   if (!used) return;
   FrontierLimits limits;
   limits.states = 64;
-  limits.transitions = kBeamTransitions / 8;
+  limits.transitions = transitions_ / 8;
   const FrontierResult found = SearchFrontier(m_, allowed, limits);
   if (found.found) Consider(found.groups, "best single device");
   if (found.found && found.exact) return;
@@ -229,16 +241,19 @@ bool Solver::Exact(FrontierLimits limits, const char* method) {
 void Solver::Improve() {
   if (beam_found_ || m_.n_node > kManyStarts) starts_.clear();
   starts_.insert(starts_.begin(), groups_);
-  const uint64_t work = std::max(kMoveWork, kMoveWorkANode * m_.n_node) / starts_.size();
+  const double a_node = static_cast<double>(kMoveWorkANode * m_.n_node);
+  const auto work = static_cast<uint64_t>(std::max(moves_, a_node)) / starts_.size();
   for (const std::vector<PlaceGroup>& start : starts_) {
     Arrangement cover(m_);
     if (start.empty() || !cover.Start(start)) continue;
-    for (int i = 0; i < 3; ++i) {
+    for (int i = 0; i < kMostRounds; ++i) {
+      const double before = best_;
       const bool moved = ImproveByMoves(m_, work / 3, &cover);
       if (moved) Consider(cover.Groups(), "moves");
       const bool cut = ImproveByCuts(m_, work / 3, &cover);
       if (cut) Consider(cover.Groups(), "min-cut moves");
-      if (!cut) break;
+      const bool goes_on = best_ < (1 - kWorthMore) * before;
+      if (!goes_on && (!cut || i >= kRounds)) break;
     }
   }
 }
@@ -257,7 +272,7 @@ Result<PlaceSolution> Solver::Run() {
   }
   FrontierLimits limits;
   limits.states = kBeamStates;
-  limits.transitions = kBeamTransitions;
+  limits.transitions = transitions_;
   bool proven = Exact(limits, "exact-dp");
   if (!proven) {
     const std::vector<bool> all(m_.offers.size(), true);
@@ -266,8 +281,15 @@ Result<PlaceSolution> Solver::Run() {
     if (!beam_found_ && m_.n_node > kManyStarts) {
       Greedy(GreedyOffers(all, GainfulPatterns()), "greedy");
     }
+    const double begun = best_;
     Improve();
-    if (m_.n_node <= kBranchNodes) {
+    // Where moves had so much to mend, the search before them was too narrow.
+    if (!beam_found_ || best_ < (1 - kPoorStart) * begun) {
+      limits.transitions = kWider * transitions_;
+      proven = Exact(limits, "exact-dp");
+      if (!proven) Improve();
+    }
+    if (!proven && m_.n_node <= kBranchNodes) {
       limits.states = kBranchStates;
       limits.transitions = kBranchTransitions;
       proven = Exact(limits, "branch-and-bound");
@@ -294,7 +316,7 @@ Result<PlaceSolution> Solver::Run() {
 
 Result<PlaceSolution> SolvePlacement(const PlaceProblem& problem) {
   GE_ASSIGN_OR_RETURN(const place::Model model, place::BuildModel(problem));
-  return place::Solver(model).Run();
+  return place::Solver(model, problem.effort).Run();
 }
 
 Result<double> CoverCost(const PlaceProblem& problem, const std::vector<PlaceGroup>& groups) {
