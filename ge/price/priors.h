@@ -1,7 +1,7 @@
 // Priors: how far engines' prices are off on processors like this one, as somebody measured it
-// before (`ge tune --export`) and ships it, so that a machine that was never measured does not begin
-// with guesses. share/graphengine/priors/ISA-one.json of one thread, ISA-several.json of more: to
-// read them is part of each session's start. It measures nothing. Stateless.
+// before (`ge tune --export`) and ships it, so that a machine that was never measured does not
+// begin with guesses. share/graphengine/priors/ISA-one.json of one thread, ISA-several.json of
+// more: to read them is part of each session's start. It measures nothing. Stateless.
 #pragma once
 
 #include <cstdint>
