@@ -363,8 +363,12 @@ Status ChooseDecompositions(const std::vector<std::unique_ptr<Engine>>& engines,
     }
   }
   // Before the graph changes, which the market looks at.
-  Graph chosen = *graph;
-  const std::vector<Expansion> made = Expand(&chosen, fn, expand);
+  Graph chosen;
+  std::vector<Expansion> made;
+  if (!expand.empty()) {
+    chosen = *graph;
+    made = Expand(&chosen, fn, expand);
+  }
   if (made.size() == expand.size()) *cover = CoverOf(m, *solved, Renaming(m, kept, made));
   if (expand.empty()) return {};
   *graph = std::move(chosen);

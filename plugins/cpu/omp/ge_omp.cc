@@ -21,7 +21,6 @@ void omp_set_num_threads(int threads);
 namespace {
 
 std::atomic<const ge_host_api*> g_host{nullptr};
-std::atomic<uint64_t> g_regions{0};
 
 struct Team {
   void (*fn)(void*);
@@ -65,8 +64,6 @@ int ge_omp_serves(const void* parallel) {
          theirs.dli_fbase == ours.dli_fbase;
 }
 
-uint64_t ge_omp_regions(void) { return g_regions.load(std::memory_order_relaxed); }
-
 void GOMP_parallel(void (*fn)(void*), void* data, unsigned threads, unsigned) {
   const ge_host_api* host = g_host.load(std::memory_order_acquire);
   unsigned size = threads != 0 ? threads : static_cast<unsigned>(omp_get_max_threads());
@@ -74,7 +71,6 @@ void GOMP_parallel(void (*fn)(void*), void* data, unsigned threads, unsigned) {
   if (size > 1 && size > host->threads) size = host->threads;
   Team team{fn, data, size};
   if (size == 1) return RunAs(&team, 0);
-  g_regions.fetch_add(1, std::memory_order_relaxed);
   host->team(host->host, size, &Member, &team);
 }
 

@@ -18,8 +18,6 @@ void ge_omp_bind(const ge_host_api* host);
 // Whether the OpenMP functions that the caller sees are those of this library, bound to a host.
 // `parallel`: &GOMP_parallel as the caller has it.
 int ge_omp_serves(const void* parallel);
-// Regions so far of more than one thread.
-uint64_t ge_omp_regions(void);
 
 #ifdef __cplusplus
 }
