@@ -45,6 +45,16 @@ bool Generalise(Type* t, const Type& other, Graph* g, const std::string& stem) {
   return changed;
 }
 
+// Where a function calls itself, what it returns is not known yet: its declared types count.
+Status WantDeclaredResults(const Function& f) {
+  for (const ValueId v : f.results) {
+    if (f.value(v).type.kind != TypeKind::kUnknown) continue;
+    return Status(Code::kInvalidGraph, "calls '" + f.name + "' from within it, and result '" +
+                                           f.value(v).name + "' of it has no type; declare one");
+  }
+  return {};
+}
+
 }  // namespace
 
 Result<std::vector<Type>> ModuleInfer::Arguments(const Function& caller, const Node& node) {
@@ -128,7 +138,10 @@ Status ModuleInfer::InferCallees(FunctionId fn, const Node& node, int depth) {
       return Status(Code::kInvalidGraph, "calls function " + std::to_string(c.fn) + " as '" +
                                              c.role + "', which does not exist");
     }
-    if (progress_[c.fn] == Progress::kOpen) continue;  // Recursion: its declared types count.
+    if (progress_[c.fn] == Progress::kOpen) {
+      GE_RETURN_IF_ERROR(WantDeclaredResults(graph_->fn(c.fn)));
+      continue;
+    }
     GE_ASSIGN_OR_RETURN(std::vector<Type> args, Arguments(graph_->fn(fn), node));
     if (node.domain == "ge" && node.op == "Partial") {  // the others as the function declares them
       const Function& f = graph_->fn(c.fn);
