@@ -59,6 +59,7 @@ void Fields(V&& v, T& x, const PlanDevice& d) {
   v("domain", x.domain, d.domain);
   v("async", x.async, d.async);
   v("max_streams", x.max_streams, d.max_streams);
+  v("pinned", x.pinned, d.pinned);
 }
 template <typename V, Is<PlanDomain> T>
 void Fields(V&& v, T& x, const PlanDomain& d) {

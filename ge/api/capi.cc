@@ -24,7 +24,7 @@ using ge::capi::TooShort;
 namespace ge::capi {
 
 ge_status Answer(const Status& status, ge_error* error) {
-  if (error && error->size >= sizeof(ge_error)) {
+  if (error && error->size >= kFirstError) {
     error->status = static_cast<ge_status>(status.code());
     std::string text = status.ok() ? "" : status.ToString();
     size_t n = std::min(text.size(), sizeof error->message - 1);
@@ -36,7 +36,7 @@ ge_status Answer(const Status& status, ge_error* error) {
 
 ge_status AnswerThrown(ge_error* error) noexcept {
   const auto say = [error](Code code, const char* text, const char* more) {
-    if (error && error->size >= sizeof(ge_error)) {
+    if (error && error->size >= kFirstError) {
       error->status = static_cast<ge_status>(code);
       std::snprintf(error->message, sizeof error->message, "%s: %s%s", CodeName(code).data(), text,
                     more);
@@ -82,8 +82,8 @@ Result<Session*> GetLoaded(ge_session* session) {
 std::string_view Name(const char* entry) { return entry ? std::string_view(entry) : ""; }
 
 Status FillInfo(const std::string& name, const Type& type, ge_tensor_info* out) {
-  if (out->size < sizeof(ge_tensor_info)) {
-    return TooShort("ge_tensor_info", out->size, sizeof(ge_tensor_info));
+  if (out->size < kFirstTensorInfo) {
+    return TooShort("ge_tensor_info", out->size, kFirstTensorInfo);
   }
   if (type.dims.size() > GE_MAX_RANK) {
     return Status(Code::kLimitExceeded, fmt::format("tensor '{}' has rank {}, beyond {}", name,
@@ -123,22 +123,30 @@ Status Count(ge_session* session, const char* entry, bool input, uint32_t* out) 
   return {};
 }
 
+Result<ProcessFacts> ReadFacts(uint32_t threads, uint32_t isa_cap) {
+  if (isa_cap > GE_ISA_AVX512) {
+    return Status(Code::kInvalidArgument, fmt::format("isa_cap is {}, wanted 0 to 3", isa_cap));
+  }
+  if (threads > 4096) {
+    return Status(Code::kInvalidArgument,
+                  fmt::format("threads is {}, wanted at most 4096", threads));
+  }
+  ProcessFacts facts;
+  facts.threads = threads, facts.isa_cap = isa_cap;
+  return facts;
+}
+
 Result<SessionOptions> ReadOptions(const ge_session_options* given) {
   SessionOptions options;
   ge_session_options o{};
   if (given) {
-    if (given->size < offsetof(ge_session_options, engines)) {
-      return TooShort("ge_session_options", given->size, sizeof(ge_session_options));
+    if (given->size < kFirstSessionOptions) {
+      return TooShort("ge_session_options", given->size, kFirstSessionOptions);
     }
     std::memcpy(&o, given, std::min<size_t>(given->size, sizeof o));
   }
-  if (o.isa_cap > GE_ISA_AVX512) {
-    return Status(Code::kInvalidArgument, fmt::format("isa_cap is {}, wanted 0 to 3", o.isa_cap));
-  }
-  if (o.threads > 4096) {
-    return Status(Code::kInvalidArgument,
-                  fmt::format("threads is {}, wanted at most 4096", o.threads));
-  }
+  GE_ASSIGN_OR_RETURN(options.process, ReadFacts(o.threads, o.isa_cap));
+  if (o.runtime) options.runtime = o.runtime->runtime;
   if (o.prices > GE_PRICES_MEASURE) {
     return Status(Code::kInvalidArgument, fmt::format("prices is {}, wanted 0 to 3", o.prices));
   }
@@ -161,7 +169,6 @@ Result<SessionOptions> ReadOptions(const ge_session_options* given) {
   options.numerics = o.numerics == GE_EXACT_NUMERICS ? Numerics::kExact : Numerics::kFast;
   options.build.prices.replan = o.replan != 0;
   if (o.measure_budget_ms) options.build.prices.measure_budget_ms = o.measure_budget_ms;
-  options.process.threads = o.threads, options.process.isa_cap = o.isa_cap;
   if (o.prices != GE_PRICES_ANALYTIC) options.process.rates = ProcessFacts::Rates::kKnown;
   if (o.engines) {
     GE_ASSIGN_OR_RETURN(options.engines, ParseEngineList(o.engines));
@@ -216,13 +223,51 @@ const char* ge_status_name(ge_status status) {
   return ge::CodeName(static_cast<Code>(status)).data();
 }
 
-ge_status ge_session_options_init(ge_session_options* options) {
-  return Guard(nullptr, [&]() -> Status {
-    if (!options) return Null("options");
-    *options = {};
-    options->size = sizeof *options;
+ge_status ge_runtime_create(const ge_runtime_options* options, ge_runtime** out, ge_error* error) {
+  if (out) *out = nullptr;
+  return Guard(error, [&]() -> Status {
+    if (!out) return Null("out");
+    ge_runtime_options o{};
+    if (options) {
+      if (options->size < kFirstRuntimeOptions) {
+        return TooShort("ge_runtime_options", options->size, kFirstRuntimeOptions);
+      }
+      std::memcpy(&o, options, std::min<size_t>(options->size, sizeof o));
+    }
+    GE_ASSIGN_OR_RETURN(ge::ProcessFacts facts, ReadFacts(o.threads, o.isa_cap));
+    facts.rates = ge::ProcessFacts::Rates::kKnown;
+    GE_ASSIGN_OR_RETURN(auto runtime, ge::Runtime::Create(facts));
+    *out = new ge_runtime{std::move(runtime)};
     return {};
   });
+}
+
+void ge_runtime_destroy(ge_runtime* runtime) { delete runtime; }
+
+ge_status ge_runtime_engine_count(ge_runtime* runtime, uint32_t* out) {
+  return Guard(nullptr, [&]() -> Status {
+    if (!out) return Null("out");
+    *out = 0;
+    if (!runtime) return Null("runtime");
+    *out = static_cast<uint32_t>(runtime->runtime->open_engines());
+    return {};
+  });
+}
+
+ge_status ge_session_options_init_sized(ge_session_options* options, uint32_t size) {
+  return Guard(nullptr, [&]() -> Status {
+    if (!options) return Null("options");
+    if (size < kFirstSessionOptions) {
+      return TooShort("ge_session_options", size, kFirstSessionOptions);
+    }
+    std::memset(static_cast<void*>(options), 0, size);
+    options->size = size;
+    return {};
+  });
+}
+
+ge_status(ge_session_options_init)(ge_session_options* options) {
+  return ge_session_options_init_sized(options, kUnsizedSessionOptions);
 }
 
 ge_status ge_session_create(const ge_session_options* options, ge_session** out, ge_error* error) {

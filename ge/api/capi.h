@@ -10,7 +10,12 @@
 
 #include "ge/ge.h"
 #include "ge/run/tensor_view.h"
+#include "ge/runtime/runtime.h"
 #include "ge/session/session.h"
+
+struct ge_runtime {
+  std::shared_ptr<ge::Runtime> runtime;
+};
 
 struct ge_session {
   std::unique_ptr<ge::Session> session;
@@ -30,6 +35,18 @@ struct ge_run {
 };
 
 namespace ge::capi {
+
+// Bytes of each struct when it was first published, by number: no later version of ge.h wants more
+// of a caller.
+inline constexpr uint32_t kFirstError = 1024, kFirstSessionOptions = 32, kFirstRuntimeOptions = 16,
+                          kFirstTensorInfo = 152, kFirstTensor = 160;
+// What the function ge_session_options_init fills: ge_session_options before there was the sized
+// one.
+inline constexpr uint32_t kUnsizedSessionOptions = 80;
+static_assert(kFirstError <= sizeof(ge_error) && kFirstTensorInfo <= sizeof(ge_tensor_info) &&
+              kFirstTensor <= sizeof(ge_tensor) &&
+              kFirstRuntimeOptions <= sizeof(ge_runtime_options) &&
+              kUnsizedSessionOptions <= sizeof(ge_session_options));
 
 // Copies the status into the caller's error (when there is one) and answers its code.
 ge_status Answer(const Status& status, ge_error* error);

@@ -29,7 +29,7 @@ Status CheckArray(const char* what, const ge_tensor* tensors, uint32_t n) {
                               what, kAlign));
   }
   const uint32_t stride = tensors[0].size;
-  if (stride < sizeof(ge_tensor)) return TooShort("ge_tensor", stride, sizeof(ge_tensor));
+  if (stride < kFirstTensor) return TooShort("ge_tensor", stride, kFirstTensor);
   if (stride % kAlign != 0) {
     return Status(Code::kInvalidArgument,
                   fmt::format("{} 0 has size {}, wanted a multiple of {}; set its size field to "
@@ -174,7 +174,7 @@ using namespace ge::capi;  // NOLINT: this file is the C face of it
 extern "C" {
 
 void ge_tensor_release(ge_tensor* tensor) {
-  if (!tensor || tensor->size < sizeof(ge_tensor) || !(tensor->flags & GE_TENSOR_ALLOCATED)) return;
+  if (!tensor || tensor->size < kFirstTensor || !(tensor->flags & GE_TENSOR_ALLOCATED)) return;
   std::free(tensor->data);
   tensor->data = nullptr;
   tensor->bytes = 0;

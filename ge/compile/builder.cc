@@ -13,6 +13,7 @@
 #include "ge/compile/decomposition.h"
 #include "ge/compile/memory_limit.h"
 #include "ge/engine/abi_layouts.h"
+#include "ge/engine/record.h"
 #include "ge/host/machine.h"
 #include "ge/partition/partition.h"
 #include "ge/place/from_offers.h"
@@ -51,7 +52,7 @@ Status RefuseBodies(const Function& f) {
 
 class Builder {
  public:
-  Builder(const std::vector<std::unique_ptr<Engine>>& engines, const BuildOptions& options)
+  Builder(const EngineList& engines, const BuildOptions& options)
       : engines_(engines),
         options_(options),
         c_(std::make_shared<Compiled>()),
@@ -220,11 +221,14 @@ class Builder {
     for (const PlanOffer& o : seg.offers) {
       g->nodes.emplace_back();
       for (NodeId n : o.nodes) g->nodes.back().push_back(position_.at(n));
-      g->taken.push_back({o.cookie, g->nodes.back().data(),
-                          static_cast<uint32_t>(g->nodes.back().size()), o.choice});
+      g->taken.push_back({o.cookie,
+                          g->nodes.back().data(),
+                          static_cast<uint32_t>(g->nodes.back().size()),
+                          o.choice,
+                          {}});
     }
     if (seg.conversion >= 0) {
-      g->taken.push_back({c_->plan.conversions[seg.conversion].cookie, nullptr, 0, 0});
+      g->taken.push_back({c_->plan.conversions[seg.conversion].cookie, nullptr, 0, 0, {}});
     }
     for (PlanValueId v : seg.inputs) {
       g->in.push_back(fn.values[v].graph_value);
@@ -309,38 +313,44 @@ class Builder {
     c_->execs_.clear();
   }
 
-  ge_rc CallCompile(uint32_t e, const std::vector<SegmentId>& mine,
-                    std::vector<ge_compiled>* results, ge_err* err) {
+  // What an engine answers about each segment; why[i] is where it says why segment i failed.
+  struct Answers {
+    std::vector<ge_compiled> results;
+    std::vector<ge_err> why;
+  };
+
+  ge_rc CallCompile(uint32_t e, const std::vector<SegmentId>& mine, Answers* answers, ge_err* err) {
     std::vector<Given> given(mine.size());
     std::vector<ge_segment> segments;
-    results->assign(mine.size(), {});
+    answers->results.assign(mine.size(), {});
+    answers->why.assign(mine.size(), EmptyError());
     for (size_t i = 0; i < mine.size(); ++i) {
       FillSegment(mine[i], &given[i]);
       segments.push_back(given[i].segment);
-      (*results)[i].h = GE_HDR(ge_compiled, GE_TAG_COMPILED);
-      (*results)[i].err = *err;
+      answers->results[i].h = GE_HDR(ge_compiled, GE_TAG_COMPILED);
+      answers->results[i].err = &answers->why[i];
     }
     const Engine& engine = *engines_[e];
     std::lock_guard<std::mutex> lock(engine.call_mutex());
     return engine.api().compile(engine.handle(), segments.data(),
                                 static_cast<uint32_t>(segments.size()), sizeof(ge_segment),
-                                results->data(), sizeof(ge_compiled), err);
+                                answers->results.data(), sizeof(ge_compiled), err);
   }
 
   Status CompileOn(uint32_t e, const std::vector<SegmentId>& mine, bool* again) {
     const Engine& engine = *engines_[e];
-    std::vector<ge_compiled> results;
+    Answers answers;
     ge_err err = EmptyError();
-    ge_rc rc = CallCompile(e, mine, &results, &err);
+    ge_rc rc = CallCompile(e, mine, &answers, &err);
     const Status stopped = CheckInterrupt();
     for (size_t i = 0; i < mine.size(); ++i) {
-      ge_compiled& r = results[i];
+      ge_compiled& r = answers.results[i];
       if (r.exec) c_->execs_.push_back({e, r.exec});
       Status status;
       if (rc != GE_OK) {
         status = FromEngine(engine.name(), "compile", rc, err);
       } else if (r.rc != GE_OK) {
-        status = FromEngine(engine.name(), "compile", r.rc, r.err);
+        status = FromEngine(engine.name(), "compile", r.rc, answers.why[i]);
       } else if (!r.exec) {
         status = Status(Code::kPluginError, fmt::format("engine '{}' answered OK to compile, but "
                                                         "gave no exec",
@@ -372,6 +382,9 @@ class Builder {
   // Workspace, internal values, aliases and constants of one compiled segment into the plan.
   Status TakeCompiled(SegmentId s, const ge_compiled& r) {
     PlanSegment& seg = c_->plan.functions[0].segments[s];
+    GE_RETURN_IF_ERROR(WantUnderstood(
+        r.h, fmt::format("what engine '{}' compiled",
+                         c_->plan.engines[c_->plan.devices[seg.device].engine].name)));
     seg.serial = r.flags & GE_COMPILED_SERIAL;
     seg.n_step = std::max(1u, r.n_step);
     GE_RETURN_IF_ERROR(TakeInternals(s, r));
@@ -540,13 +553,14 @@ class Builder {
     for (uint32_t i = 0; i < function().nodes.size(); ++i) position_[function().nodes[i].id] = i;
     layouts_ = AbiLayouts(c_->plan.layouts);
     uint32_t e = c->plan.devices[c->plan.functions[0].segments[s].device].engine - 1;
-    std::vector<ge_compiled> results;
+    Answers answers;
     ge_err err = EmptyError();
-    ge_rc rc = CallCompile(e, {s}, &results, &err);
+    ge_rc rc = CallCompile(e, {s}, &answers, &err);
+    const std::vector<ge_compiled>& results = answers.results;
     c_ = mine;
     if (rc != GE_OK) return FromEngine(engines_[e]->name(), "compile", rc, err);
     if (results[0].rc != GE_OK) {
-      return FromEngine(engines_[e]->name(), "compile", results[0].rc, results[0].err);
+      return FromEngine(engines_[e]->name(), "compile", results[0].rc, answers.why[0]);
     }
     if (!results[0].exec) {
       return Status(Code::kPluginError, fmt::format("engine '{}' answered OK to compile, but gave "
@@ -556,7 +570,7 @@ class Builder {
     return results[0].exec;
   }
 
-  const std::vector<std::unique_ptr<Engine>>& engines_;
+  const EngineList& engines_;
   const BuildOptions& options_;
   std::shared_ptr<Compiled> c_;
   Runner runner_;
@@ -570,7 +584,7 @@ class Builder {
 };
 
 Result<std::shared_ptr<Compiled>> BuildCompiled(Graph bound, FunctionId fn,
-                                                const std::vector<std::unique_ptr<Engine>>& engines,
+                                                const EngineList& engines,
                                                 const BuildOptions& options) {
   Builder builder(engines, options);
   auto compiled = builder.Run(std::move(bound), fn);

@@ -84,7 +84,7 @@ class Compiled {
     uint32_t engine;  // of `engines_`
     ge_exec* exec;
   };
-  const std::vector<std::unique_ptr<Engine>>* engines_ = nullptr;
+  const EngineList* engines_ = nullptr;
   std::unique_ptr<GraphView> view_;
   std::vector<AlignedBytes> const_copies_;
   std::vector<OwnedExec> execs_;
@@ -144,7 +144,7 @@ struct BuildOptions {
 // From a bound, folded graph to a Compiled: place .. check. The engines must outlive the result.
 // Null only with options.incumbent.
 Result<std::shared_ptr<Compiled>> BuildCompiled(Graph bound, FunctionId fn,
-                                                const std::vector<std::unique_ptr<Engine>>& engines,
+                                                const EngineList& engines,
                                                 const BuildOptions& options);
 
 }  // namespace ge

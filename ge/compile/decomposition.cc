@@ -332,9 +332,8 @@ bool HasDecompositions(const Function& f) {
                      [](const Node& n) { return WithDecomposition(n) != nullptr; });
 }
 
-Status ChooseDecompositions(const std::vector<std::unique_ptr<Engine>>& engines,
-                            const AskEngines& ask, Graph* graph, FunctionId fn,
-                            std::vector<NodeId>* expanded, DecompositionNotes* notes,
+Status ChooseDecompositions(const EngineList& engines, const AskEngines& ask, Graph* graph,
+                            FunctionId fn, std::vector<NodeId>* expanded, DecompositionNotes* notes,
                             MarketCover* cover) {
   Market m;
   m.graph = graph, m.fn = fn;

@@ -33,9 +33,8 @@ bool HasDecompositions(const Function& function);
 // Policies and pins play no part: what is placed depends on prices alone. Leaves a graph that no
 // way covers as it is: PLACE says which node nobody takes. *expanded: which became parts. *cover:
 // what was found cheapest.
-Status ChooseDecompositions(const std::vector<std::unique_ptr<Engine>>& engines,
-                            const AskEngines& ask, Graph* graph, FunctionId fn,
-                            std::vector<NodeId>* expanded, DecompositionNotes* notes,
+Status ChooseDecompositions(const EngineList& engines, const AskEngines& ask, Graph* graph,
+                            FunctionId fn, std::vector<NodeId>* expanded, DecompositionNotes* notes,
                             MarketCover* cover);
 
 // Expands just these nodes, as ChooseDecompositions once did on the same graph (its *expanded), so

@@ -12,8 +12,7 @@ namespace {
 
 class OneNodeEvaluator : public Evaluator {
  public:
-  explicit OneNodeEvaluator(const std::vector<std::unique_ptr<Engine>>& engines)
-      : engines_(engines) {}
+  explicit OneNodeEvaluator(const EngineList& engines) : engines_(engines) {}
 
   Result<std::vector<Const>> Evaluate(const Graph& graph, const Function& function,
                                       const Node& node,
@@ -84,12 +83,12 @@ class OneNodeEvaluator : public Evaluator {
     return results;
   }
 
-  const std::vector<std::unique_ptr<Engine>>& engines_;
+  const EngineList& engines_;
 };
 
 }  // namespace
 
-std::unique_ptr<Evaluator> MakeEvaluator(const std::vector<std::unique_ptr<Engine>>& engines) {
+std::unique_ptr<Evaluator> MakeEvaluator(const EngineList& engines) {
   return std::make_unique<OneNodeEvaluator>(engines);
 }
 

@@ -10,6 +10,6 @@
 namespace ge {
 
 // Folds by running one node on the host engines of a session, through the whole pipeline.
-std::unique_ptr<Evaluator> MakeEvaluator(const std::vector<std::unique_ptr<Engine>>& engines);
+std::unique_ptr<Evaluator> MakeEvaluator(const EngineList& engines);
 
 }  // namespace ge

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "ge/engine/record.h"
+
 namespace ge {
 namespace {
 
@@ -15,13 +17,22 @@ std::string DomainId16(const uint8_t* id) {
   return out == std::string(16, '\0') ? "" : out;
 }
 
-// What a record of `size` bytes, at `p`, says; fields beyond it stay zero.
+// Record `i` of an array that is walked by a stride.
 template <typename T>
-T ReadRecord(const void* p) {
-  T out{};
-  uint32_t size = static_cast<const ge_hdr*>(p)->size;
-  std::memcpy(static_cast<void*>(&out), p, std::min<size_t>(size, sizeof(T)));
-  return out;
+Result<T> RecordAt(const T* array, uint32_t stride, uint32_t i, std::string_view what) {
+  return ReadRecord(
+      reinterpret_cast<const T*>(reinterpret_cast<const char*>(array) + uint64_t{i} * stride),
+      what);
+}
+
+// UNSUPPORTED or PLUGIN_ERROR unless an array of at most `most` records can be walked.
+Status CheckArray(std::string_view what, const void* array, uint32_t n, uint32_t stride,
+                  uint32_t first, uint32_t most) {
+  if (n == 0 || (n <= most && array && stride >= first)) return {};
+  return Status(Code::kPluginError,
+                fmt::format("{}: {} records{} with stride {}; wanted at most {}, with a stride of "
+                            "at least {}",
+                            what, n, array ? "" : " at NULL", stride, most, first));
 }
 
 // What a plugin finds wrong with its own calls is no fault of the user's, apart from options.
@@ -92,9 +103,59 @@ Engine::~Engine() {
   if (handle_ && plugin_->desc->engine_destroy) plugin_->desc->engine_destroy(handle_);
 }
 
+Result<EngineDomain> Engine::ReadDomain(const ge_device& d, uint32_t i,
+                                        const std::string& of) const {
+  const std::string what = fmt::format("{}, domain {}", of, i);
+  GE_ASSIGN_OR_RETURN(const ge_domain m, RecordAt(d.domain, d.domain_stride, i, what));
+  EngineDomain out;
+  out.id = DomainId16(m.id);
+  out.flags = m.flags;
+  out.align = m.align ? static_cast<int64_t>(m.align) : 64;
+  out.bytes = static_cast<int64_t>(std::min<uint64_t>(m.bytes, INT64_MAX));
+  if (m.align > (1 << 30) || (m.align & (m.align - 1)) != 0) {
+    return Status(Code::kPluginError, fmt::format("{}: align {} is not a power of two of at most "
+                                                  "2^30",
+                                                  what, m.align));
+  }
+  const bool allocates = i > 0 || !out.id.empty();
+  if (allocates && (!api_.mem_alloc || !api_.mem_free || !api_.copy)) {
+    return Status(Code::kPluginError, fmt::format("{} is memory of its own, but mem_alloc, "
+                                                  "mem_free or copy is NULL; fill all three",
+                                                  what));
+  }
+  return out;
+}
+
+Status Engine::ReadDevice(const ge_device& d) {
+  EngineDevice out;
+  out.name = Text(d.name);
+  const std::string what = fmt::format("engine '{}', device '{}'", name(), out.name);
+  out.flags = d.flags;
+  out.max_streams = std::clamp(d.max_streams, 1u, 64u);
+  out.flops_per_ns = d.flops_per_ns, out.bytes_per_ns = d.bytes_per_ns;
+  GE_RETURN_IF_ERROR(CheckArray(what + ", domains", d.domain, d.n_domain, d.domain_stride,
+                                kFirstSize<ge_domain>, 16));
+  for (uint32_t i = 0; i < d.n_domain; ++i) {
+    GE_ASSIGN_OR_RETURN(EngineDomain domain, ReadDomain(d, i, what));
+    if (i > 0) out.domains.push_back(domain);
+    if (i == 0) out.domains[0] = std::move(domain);
+  }
+  const bool has_streams = api_.stream_create && api_.stream_destroy && api_.event_create &&
+                           api_.event_destroy && api_.stream_wait && api_.stream_signal &&
+                           api_.event_wait;
+  if ((d.flags & GE_DEVICE_ASYNC) && !has_streams) {
+    return Status(Code::kPluginError, fmt::format("{} is asynchronous, but a stream or event "
+                                                  "function is NULL; fill all of them",
+                                                  what));
+  }
+  devices_.push_back(std::move(out));
+  return {};
+}
+
 Status Engine::ReadDevices() {
   if (!api_.devices) {
-    devices_.push_back({"cpu", "", 0, GE_MEM_HOST_VISIBLE, 1, 64, 0, 0, 0});
+    devices_.push_back({});
+    devices_.back().name = "cpu";
     return {};
   }
   ge_err err = EmptyError();
@@ -102,49 +163,26 @@ Status Engine::ReadDevices() {
   uint32_t n = 0, stride = 0;
   ge_rc rc = api_.devices(handle_, &device, &n, &stride, &err);
   if (rc != GE_OK) return FromEngine(name(), "devices", rc, err);
-  if (n > 256 || (n > 0 && (!device || stride < sizeof(ge_hdr)))) {
-    return Status(Code::kPluginError, fmt::format("engine '{}' lists {} devices with stride {}; "
-                                                  "wanted at most 256 records",
-                                                  name(), n, stride));
-  }
-  bool has_streams = api_.stream_create && api_.stream_destroy && api_.event_create &&
-                     api_.event_destroy && api_.stream_wait && api_.stream_signal &&
-                     api_.event_wait && api_.event_query;
+  const std::string what = fmt::format("engine '{}', devices", name());
+  GE_RETURN_IF_ERROR(CheckArray(what, device, n, stride, kFirstSize<ge_device>, 256));
   for (uint32_t i = 0; i < n; ++i) {
-    auto d = ReadRecord<ge_device>(reinterpret_cast<const char*>(device) + uint64_t{i} * stride);
-    EngineDevice out;
-    out.name = Text(d.name);
-    out.domain = DomainId16(d.domain);
-    out.flags = d.flags, out.mem_flags = d.mem_flags;
-    out.max_streams = std::clamp(d.max_streams, 1u, 64u);
-    out.mem_align = d.mem_align ? static_cast<int64_t>(d.mem_align) : 64;
-    out.mem_bytes = static_cast<int64_t>(std::min<uint64_t>(d.mem_bytes, INT64_MAX));
-    out.flops_per_ns = d.flops_per_ns, out.bytes_per_ns = d.bytes_per_ns;
-    if ((out.mem_align & (out.mem_align - 1)) != 0 || out.mem_align > (1 << 30)) {
-      return Status(Code::kPluginError, fmt::format("engine '{}', device '{}': mem_align {} is not "
-                                                    "a power of two",
-                                                    name(), out.name, d.mem_align));
-    }
-    if ((d.flags & GE_DEVICE_ASYNC) && !has_streams) {
-      return Status(Code::kPluginError,
-                    fmt::format("engine '{}', device '{}' is asynchronous, but a stream or event "
-                                "function is NULL; fill all of them",
-                                name(), out.name));
-    }
-    if (!out.domain.empty() && (!api_.mem_alloc || !api_.mem_free || !api_.copy)) {
-      return Status(Code::kPluginError,
-                    fmt::format("engine '{}', device '{}' has its own memory, but mem_alloc, "
-                                "mem_free or copy is NULL; fill all three",
-                                name(), out.name));
-    }
-    devices_.push_back(std::move(out));
+    GE_ASSIGN_OR_RETURN(const ge_device d, RecordAt(device, stride, i, what));
+    GE_RETURN_IF_ERROR(ReadDevice(d));
   }
+  return ReadLinks();
+}
+
+Status Engine::ReadLinks() {
   if (!api_.links) return {};
+  ge_err err = EmptyError();
   const ge_link* link = nullptr;
-  rc = api_.links(handle_, &link, &n, &stride, &err);
+  uint32_t n = 0, stride = 0;
+  const ge_rc rc = api_.links(handle_, &link, &n, &stride, &err);
   if (rc != GE_OK) return FromEngine(name(), "links", rc, err);
-  for (uint32_t i = 0; i < n && i < 4096 && link; ++i) {
-    auto l = ReadRecord<ge_link>(reinterpret_cast<const char*>(link) + uint64_t{i} * stride);
+  const std::string what = fmt::format("engine '{}', links", name());
+  GE_RETURN_IF_ERROR(CheckArray(what, link, n, stride, kFirstSize<ge_link>, 4096));
+  for (uint32_t i = 0; i < n; ++i) {
+    GE_ASSIGN_OR_RETURN(const ge_link l, RecordAt(link, stride, i, what));
     links_.push_back({DomainId16(l.from), DomainId16(l.to), static_cast<double>(l.latency_ns),
                       l.bytes_per_ns > 0 ? l.bytes_per_ns : 1.0});
   }

@@ -1,5 +1,6 @@
 // Engine: one created engine of a plugin, with its devices, links and the calls that the host
-// makes outside of a run. Owned by a session; query and compile are called by one thread at a time.
+// makes outside of a run. Shared by the sessions of a runtime; query and compile are called by one
+// thread at a time.
 #pragma once
 
 #include <memory>
@@ -13,11 +14,15 @@
 
 namespace ge {
 
+struct EngineDomain {
+  std::string id;  // 16 bytes; empty = host memory
+  uint32_t flags = GE_MEM_HOST_VISIBLE;
+  int64_t align = 64, bytes = 0;  // of blocks; limit, 0 = none
+};
 struct EngineDevice {
   std::string name;
-  std::string domain;  // 16 bytes; empty = host memory
-  uint32_t flags = 0, mem_flags = 0, max_streams = 1;
-  int64_t mem_align = 64, mem_bytes = 0;
+  uint32_t flags = 0, max_streams = 1;
+  std::vector<EngineDomain> domains{1};  // [0]: where its tensors lie
   double flops_per_ns = 0, bytes_per_ns = 0;
 };
 struct EngineLink {
@@ -55,6 +60,9 @@ class Engine {
  private:
   Engine() = default;
   Status ReadDevices();
+  Status ReadDevice(const ge_device& d);
+  Result<EngineDomain> ReadDomain(const ge_device& d, uint32_t i, const std::string& of) const;
+  Status ReadLinks();
   std::shared_ptr<const Plugin> plugin_;
   std::string options_;
   EngineWords words_;
@@ -64,6 +72,9 @@ class Engine {
   std::vector<EngineDevice> devices_;
   std::vector<EngineLink> links_;
 };
+
+// The engines of a session, in the order of its list; sessions share them.
+using EngineList = std::vector<std::shared_ptr<Engine>>;
 
 // PLUGIN_ERROR (or CANCELLED, RESOURCE_EXHAUSTED, DEVICE_LOST ...) naming engine, call and text.
 Status FromEngine(std::string_view engine, std::string_view call, ge_rc rc, const ge_err& err);

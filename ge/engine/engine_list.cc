@@ -37,9 +37,8 @@ Result<Numerics> NumericsFromName(std::string_view name, std::string_view what) 
                 fmt::format("{} is '{}', wanted fast or exact", what, name));
 }
 
-Result<std::vector<std::unique_ptr<Engine>>> OpenEngines(const std::vector<EngineSpec>& list,
-                                                         const EngineWords& words) {
-  std::vector<std::unique_ptr<Engine>> engines;
+Result<EngineList> OpenEngines(const std::vector<EngineSpec>& list, const OpenEngine& open) {
+  EngineList engines;
   std::vector<std::pair<std::shared_ptr<const Plugin>, std::string>> wanted;
   for (const EngineSpec& spec : list) {
     GE_ASSIGN_OR_RETURN(auto plugin, FindPlugin(spec.name));
@@ -59,7 +58,7 @@ Result<std::vector<std::unique_ptr<Engine>>> OpenEngines(const std::vector<Engin
   }
   Status refusal;
   for (auto& [plugin, text] : wanted) {
-    auto engine = Engine::Create(plugin, text, words);
+    auto engine = open(plugin, text);
     if (engine.ok()) {
       engines.push_back(std::move(*engine));
     } else if (!list.empty()) {

@@ -1,6 +1,7 @@
 // The engines that a session is to have: their list as text, and opened.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -23,9 +24,11 @@ enum class Numerics : uint8_t { kFast, kExact };
 // "fast", "exact"; INVALID_ARGUMENT for anything else, which `what` held.
 Result<Numerics> NumericsFromName(std::string_view name, std::string_view what);
 
-// Opens those of the list, in its order; an empty list means every engine that is found, and then
-// one that will not start is left out with a warning. FAILED_PRECONDITION where there is none.
-Result<std::vector<std::unique_ptr<Engine>>> OpenEngines(const std::vector<EngineSpec>& list,
-                                                         const EngineWords& words);
+// Opens those of the list, in its order, by `open`; an empty list means every engine that is found,
+// and then one that will not start is left out with a warning. FAILED_PRECONDITION where there is
+// none.
+using OpenEngine = std::function<Result<std::shared_ptr<Engine>>(
+    const std::shared_ptr<const Plugin>& plugin, const std::string& options)>;
+Result<EngineList> OpenEngines(const std::vector<EngineSpec>& list, const OpenEngine& open);
 
 }  // namespace ge

@@ -3,8 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstring>
+#include <optional>
 
+#include "ge/engine/record.h"
 #include "ge/host/machine.h"
 #include "ge/ops/op.h"
 
@@ -29,6 +30,7 @@ struct Collector {
   size_t accepted = 0;
   std::vector<int64_t> producer = {};  // by value: position of its node, -1 = none
   std::vector<bool> reaches = {};      // scratch of IsConvex, by position
+  std::string not_understood = {};     // the last record of which this host lacks an extension
 
   void Reject(const std::string& text) {
     if (out->rejected.size() < 1000) {
@@ -37,11 +39,22 @@ struct Collector {
   }
 };
 
+// The record at `given`; where it cannot be read, *rc is what the plugin's call answers.
 template <typename T>
-T Read(const T* p) {
-  T out{};
-  std::memcpy(static_cast<void*>(&out), p, std::min<size_t>(p->h.size, sizeof(T)));
-  return out;
+std::optional<T> Take(Collector* c, const T* given, const char* what, ge_rc* rc) {
+  *rc = GE_OK;
+  if (!given) {
+    c->Reject(fmt::format("{} is NULL", what));
+    return std::nullopt;
+  }
+  Result<T> read = ReadRecord(given, what);
+  if (read.ok()) return *read;
+  c->Reject(read.status().message());
+  if (!WantUnderstood(given->h, what).ok()) {
+    c->not_understood = read.status().message();
+    *rc = GE_UNIMPLEMENTED;
+  }
+  return std::nullopt;
 }
 
 double HostEstimate(const Collector& c, const Offer& offer) {
@@ -175,15 +188,14 @@ void KeepAsked(Offer* o) {
 // diagnostic in ge explain. Only an engine that does not stop is stopped.
 ge_rc TakeOffer(void* host, const ge_offer* given) {
   auto* c = static_cast<Collector*>(host);
-  if (!given || given->h.size < offsetof(ge_offer, edge_saving_ns)) {
-    c->Reject("an offer's header says that it is too short; initialise it with GE_HDR");
-    return GE_OK;
-  }
   if (++c->accepted > kMaxOffersPerNode * (c->function->nodes.size() + 16)) {
     c->Reject(fmt::format("more than {} offers a node; the rest is ignored", kMaxOffersPerNode));
     return GE_OUT_OF_RANGE;
   }
-  ge_offer o = Read(given);
+  ge_rc rc = GE_OK;
+  const std::optional<ge_offer> read = Take(c, given, "an offer", &rc);
+  if (!read) return rc;
+  const ge_offer& o = *read;
   Offer out;
   out.engine = c->engine_index, out.device = o.device;
   if (o.device >= c->engine->devices().size()) {
@@ -200,7 +212,11 @@ ge_rc TakeOffer(void* host, const ge_offer* given) {
   }
   ge_cost cost{};
   cost.marginal_ns = GE_UNKNOWN_NS;
-  if (o.cost && o.cost->h.size >= offsetof(ge_cost, workspace)) cost = Read(o.cost);
+  if (o.cost) {
+    const std::optional<ge_cost> asked = Take(c, o.cost, "an offer's cost", &rc);
+    if (!asked) return rc;
+    cost = *asked;
+  }
   out.setup_ns = static_cast<double>(cost.setup_ns);
   out.launch_ns = static_cast<double>(cost.launch_ns);
   out.edge_saving_ns = static_cast<double>(o.edge_saving_ns);
@@ -233,11 +249,10 @@ ge_rc TakeOffer(void* host, const ge_offer* given) {
 
 ge_rc TakeDecline(void* host, const ge_decline* given) {
   auto* c = static_cast<Collector*>(host);
-  if (!given || given->h.size < sizeof(ge_hdr) + 8) {
-    c->Reject("a decline's header says that it is too short; initialise it with GE_HDR");
-    return GE_OK;
-  }
-  ge_decline d = Read(given);
+  ge_rc rc = GE_OK;
+  const std::optional<ge_decline> read = Take(c, given, "a decline", &rc);
+  if (!read) return rc;
+  const ge_decline& d = *read;
   if (d.node >= c->function->nodes.size()) {
     c->Reject(fmt::format("a decline names node {} of {}", d.node, c->function->nodes.size()));
     return GE_OK;
@@ -250,8 +265,10 @@ ge_rc TakeDecline(void* host, const ge_decline* given) {
 
 ge_rc TakeLayout(void* host, const ge_layout* given, uint32_t* id) {
   auto* c = static_cast<Collector*>(host);
-  if (!given || !id || given->h.size < sizeof(ge_layout)) return GE_INVALID_ARGUMENT;
-  ge_layout l = Read(given);
+  ge_rc rc = GE_OK;
+  const std::optional<ge_layout> read = Take(c, given, "a layout", &rc);
+  if (!read || !id) return rc != GE_OK ? rc : ge_rc{GE_INVALID_ARGUMENT};
+  const ge_layout& l = *read;
   if (l.n_perm > 16 || l.n_block > 16 || l.tag.n > 1024 || l.kind > GE_LAYOUT_OPAQUE) {
     c->Reject("a layout has more than 16 dims or blocks, a tag over 1,024 bytes or unknown kind");
     return GE_INVALID_ARGUMENT;
@@ -285,7 +302,7 @@ Status QueryEngine(const Engine& engine, uint32_t engine_index, const Graph& gra
                    const Function& function, const ge_graph* view, std::vector<PlanLayout>* layouts,
                    OfferSet* out) {
   if (layouts->empty()) layouts->emplace_back();  // 0 = plain
-  Collector collector{&engine, engine_index, &graph, &function, layouts, out, 0, {}, {}};
+  Collector collector{&engine, engine_index, &graph, &function, layouts, out, 0, {}, {}, {}};
   ge_sink sink{};
   sink.h = GE_HDR(ge_sink, GE_TAG_SINK);
   sink.host = &collector;
@@ -293,6 +310,10 @@ Status QueryEngine(const Engine& engine, uint32_t engine_index, const Graph& gra
   ge_err err = EmptyError();
   std::lock_guard<std::mutex> lock(engine.call_mutex());
   ge_rc rc = engine.api().query(engine.handle(), view, &sink, &err);
+  if (rc == GE_UNIMPLEMENTED && err.msg_len == 0 && !collector.not_understood.empty()) {
+    return Status(Code::kPluginError, fmt::format("engine '{}' failed in query: {}", engine.name(),
+                                                  collector.not_understood));
+  }
   if (rc != GE_OK) return FromEngine(engine.name(), "query", rc, err);
   return {};
 }

@@ -14,6 +14,7 @@
 #include "ge/base/sha256.h"
 #include "ge/engine/build_id.h"
 #include "ge/engine/plugin_file.h"
+#include "ge/engine/record.h"
 #include "ge/host/library_environment.h"
 
 namespace ge {
@@ -59,10 +60,9 @@ Status CheckDescriptor(const std::string& path, const ge_plugin_desc& d) {
                                     "{:#x}); rebuild it with this host's sdk/include",
                                     d.header_hash, static_cast<uint64_t>(GE_HEADER_HASH)));
   }
-  if (d.h.size < sizeof(ge_plugin_desc)) {
-    return Refuse(path, fmt::format("its descriptor is {} bytes, wanted at least {}; initialise "
-                                    "its header with GE_HDR",
-                                    d.h.size, sizeof(ge_plugin_desc)));
+  for (const Status& s : {WantFirstSize(d.h, kFirstSize<ge_plugin_desc>, "its descriptor"),
+                          WantUnderstood(d.h, "its descriptor")}) {
+    if (!s.ok()) return Refuse(path, s.message());
   }
   GE_RETURN_IF_ERROR(CheckName(path, d.name));
   if (!(d.kinds & GE_KIND_ENGINE)) {
@@ -80,11 +80,10 @@ Status CheckDescriptor(const std::string& path, const ge_plugin_desc& d) {
 Status CheckTables(const std::string& path, const ge_plugin_desc& d) {
   if (d.engine_create == nullptr) return Refuse(path, "engine_create is NULL; it is required");
   if (d.engine == nullptr) return Refuse(path, "its engine table is NULL; point it to one");
-  constexpr uint32_t kRequired = offsetof(ge_engine_api, exec_destroy);
-  if (d.engine->h.size < kRequired) {
-    return Refuse(path, fmt::format("its engine table is {} bytes, wanted at least {} (query, "
-                                    "compile, enqueue); initialise its header with GE_HDR",
-                                    d.engine->h.size, kRequired));
+  const char* table = "its engine table (query, compile, enqueue)";
+  for (const Status& s : {WantFirstSize(d.engine->h, kFirstSize<ge_engine_api>, table),
+                          WantUnderstood(d.engine->h, table)}) {
+    if (!s.ok()) return Refuse(path, s.message());
   }
   const char* missing = !d.engine->query     ? "query"
                         : !d.engine->compile ? "compile"

@@ -354,8 +354,15 @@ DeviceId DeviceOf(const Plan& plan, const Offer& o) {
   return 0;
 }
 
-Status DescribeEngines(const std::vector<std::unique_ptr<Engine>>& engines,
-                       const MachineRecord& machine, Plan* plan) {
+// The device's domain of page-locked host memory, by index; 0 = it has none.
+static uint32_t PinnedOf(const EngineDevice& device) {
+  for (uint32_t i = 1; i < device.domains.size(); ++i) {
+    if (device.domains[i].id.empty() && (device.domains[i].flags & GE_MEM_HOST_VISIBLE)) return i;
+  }
+  return 0;
+}
+
+Status DescribeEngines(const EngineList& engines, const MachineRecord& machine, Plan* plan) {
   plan->engines = {PlanEngine{"host", "", ""}};
   plan->devices = {PlanDevice{0, 0, "host", 0, false, 1}};
   plan->domains = {PlanDomain{"host", 0, 0, 64, GE_MEM_HOST_VISIBLE | GE_MEM_COHERENT}};
@@ -366,14 +373,15 @@ Status DescribeEngines(const std::vector<std::unique_ptr<Engine>>& engines,
     plan->engines.push_back({engine.name(), engine.plugin().version, engine.plugin().hash});
     for (uint32_t d = 0; d < engine.devices().size(); ++d) {
       const EngineDevice& device = engine.devices()[d];
-      auto [it, fresh] =
-          domain_of.emplace(device.domain, static_cast<DomainId>(plan->domains.size()));
+      const EngineDomain& own = device.domains[0];
+      auto [it, fresh] = domain_of.emplace(own.id, static_cast<DomainId>(plan->domains.size()));
       if (fresh) {
         plan->domains.push_back(
-            {engine.name() + "/" + device.name, e + 1, d, device.mem_align, device.mem_flags});
+            {engine.name() + "/" + device.name, e + 1, d, own.align, own.flags});
       }
       plan->devices.push_back({e + 1, d, engine.name() + "/" + device.name, it->second,
-                               (device.flags & GE_DEVICE_ASYNC) != 0, device.max_streams});
+                               (device.flags & GE_DEVICE_ASYNC) != 0, device.max_streams,
+                               PinnedOf(device)});
     }
   }
   for (uint32_t e = 0; e < engines.size(); ++e) {

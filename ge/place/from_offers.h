@@ -18,8 +18,7 @@ namespace ge {
 // Copies device facts into the plan: engines, devices, domains, links and conversions, with the
 // host as number 0 of each. `engines[i]` becomes plan engine i + 1. Links of which an engine states
 // nothing are as fast as copies in the machine's memory.
-Status DescribeEngines(const std::vector<std::unique_ptr<Engine>>& engines,
-                       const MachineRecord& machine, Plan* plan);
+Status DescribeEngines(const EngineList& engines, const MachineRecord& machine, Plan* plan);
 // The plan's number of the device that makes the offer.
 DeviceId DeviceOf(const Plan& plan, const Offer& o);
 void DescribeConversions(const OfferSet& offers, Plan* plan);

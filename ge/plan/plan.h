@@ -40,6 +40,7 @@ struct PlanDevice {
   DomainId domain = 0;
   bool async = false;
   uint32_t max_streams = 1;
+  uint32_t pinned = 0;  // the engine's domain of page-locked host memory for it; 0 = none
 };
 
 struct PlanDomain {

@@ -130,9 +130,9 @@ void CorrectOffer(const PriceCache& cache, const PriceBook& book, const Graph& g
   Corrector(cache, graph, function, layouts).Correct(book, offer);
 }
 
-void CorrectPrices(const std::vector<std::unique_ptr<Engine>>& engines, const PriceCache& cache,
-                   const Graph& graph, const Function& function,
-                   const std::vector<PlanLayout>& layouts, OfferSet* offers) {
+void CorrectPrices(const EngineList& engines, const PriceCache& cache, const Graph& graph,
+                   const Function& function, const std::vector<PlanLayout>& layouts,
+                   OfferSet* offers) {
   if (cache.Empty()) return;
   Corrector corrector(cache, graph, function, layouts);
   std::map<std::pair<uint32_t, uint32_t>, PriceBook> books;

@@ -18,9 +18,9 @@ PriceBook BookOf(const Engine& engine, uint32_t device);
 // Changes setup, marginal, launch, edge saving and source of every offer that something is known
 // about, and fills in measured_ns, inside_ns and factor. May be called again after the cache has
 // learned: it starts from what the engines asked.
-void CorrectPrices(const std::vector<std::unique_ptr<Engine>>& engines, const PriceCache& cache,
-                   const Graph& graph, const Function& function,
-                   const std::vector<PlanLayout>& layouts, OfferSet* offers);
+void CorrectPrices(const EngineList& engines, const PriceCache& cache, const Graph& graph,
+                   const Function& function, const std::vector<PlanLayout>& layouts,
+                   OfferSet* offers);
 
 // The same for one offer.
 void CorrectOffer(const PriceCache& cache, const PriceBook& book, const Graph& graph,

@@ -66,14 +66,31 @@ Status Frame::Build() {
   return BuildRecords();
 }
 
+// The device whose page-locked memory holds the host's end of the plan's copies; null = none.
+const PlanDevice* Frame::PinningDevice() const {
+  const Plan& plan = program_.plan();
+  for (const Instruction& ins : plan.functions[0].code) {
+    if (ins.op != PlanOp::kCopy) continue;
+    for (const PlanDevice& device : plan.devices) {
+      if (device.engine == ins.engine && device.pinned != 0) return &device;
+    }
+  }
+  return nullptr;
+}
+
 Status Frame::AllocateArenas() {
   const Plan& plan = program_.plan();
+  const PlanDevice* pinning = PinningDevice();
   for (const PlanArena& a : plan.functions[0].arenas) {
     const PlanDomain& domain = plan.domains[a.domain];
     int64_t align = std::max<int64_t>(64, domain.align);
     auto bytes = CheckedAlign(std::max<int64_t>(a.bytes, 1), align);
     Block block;
+    uint32_t device = domain.engine_device, place = 0;
     block.engine = domain.engine;
+    if (a.domain == 0 && pinning != nullptr) {
+      block.engine = pinning->engine, device = pinning->engine_device, place = pinning->pinned;
+    }
     if (!bytes) return Status(Code::kLimitExceeded, "an arena's size does not fit in 63 bits");
     if (block.engine == 0) {
       const uint64_t size = static_cast<uint64_t>(*bytes);
@@ -90,7 +107,7 @@ Status Frame::AllocateArenas() {
     } else {
       const RunEngine& e = engine(block.engine);
       ge_err err = NoError();
-      ge_rc rc = e.api.mem_alloc(e.engine, domain.engine_device, static_cast<uint64_t>(*bytes),
+      ge_rc rc = e.api.mem_alloc(e.engine, device, place, static_cast<uint64_t>(*bytes),
                                  static_cast<uint64_t>(align), &block.mem, &block.address, &err);
       if (rc != GE_OK) return Failed(e.name, "mem_alloc", rc, err);
     }
@@ -101,8 +118,9 @@ Status Frame::AllocateArenas() {
 
 Status Frame::MakeRedZones() {
   zones_ = std::make_unique<RedZones>(program_.plan().functions[0]);
+  const std::vector<PlanArena>& arenas = program_.plan().functions[0].arenas;
   for (size_t a = 0; a < arenas_.size(); ++a) {
-    if (arenas_[a].engine == 0) zones_->AddArena(static_cast<int32_t>(a), arenas_[a].address);
+    if (arenas[a].domain == 0) zones_->AddArena(static_cast<int32_t>(a), arenas_[a].address);
   }
   return zones_->MakeOwnPlaces();
 }
@@ -120,18 +138,20 @@ Status Frame::CreateStreams() {
     ge_err err = NoError();
     ge_rc rc = e.api.stream_create(e.engine, device.engine_device, &streams_[s], &err);
     if (rc != GE_OK) return Failed(e.name, "stream_create", rc, err);
-    rc = e.api.event_create(e.engine, &drain_[s], &err);
+    rc = e.api.event_create(e.engine, device.engine_device, &drain_[s], &err);
     if (rc != GE_OK) return Failed(e.name, "event_create", rc, err);
+  }
+  std::vector<uint32_t> device(fn.events.size(), 0);  // whose stream signals it
+  for (const Instruction& ins : fn.code) {
+    if (ins.op != PlanOp::kSignal) continue;
+    last_value_[ins.event] = std::max(last_value_[ins.event], ins.event_value);
+    device[ins.event] = plan.devices[fn.streams[ins.stream].device].engine_device;
   }
   for (size_t i = 0; i < fn.events.size(); ++i) {
     const RunEngine& e = engine(fn.events[i].engine);
     ge_err err = NoError();
-    ge_rc rc = e.api.event_create(e.engine, &events_[i], &err);
+    ge_rc rc = e.api.event_create(e.engine, device[i], &events_[i], &err);
     if (rc != GE_OK) return Failed(e.name, "event_create", rc, err);
-  }
-  for (const Instruction& ins : fn.code) {
-    if (ins.op != PlanOp::kSignal) continue;
-    last_value_[ins.event] = std::max(last_value_[ins.event], ins.event_value);
   }
   return {};
 }
@@ -157,7 +177,7 @@ ge_buf Frame::BufOf(PlanValueId id) {
     const Block& block = arenas_[static_cast<size_t>(r.arena)];
     int64_t offset = r.offset + (root == id ? 0 : v.offset);
     b.ptr = static_cast<char*>(block.address) + offset;
-    b.mem = block.mem;
+    b.mem = r.domain != 0 ? block.mem : nullptr;  // Page-locked or not, host memory is the host's.
     b.offset = static_cast<uint64_t>(offset);
   } else if (r.kind == PlanValueKind::kConstant && v.bytes > 0) {
     b.ptr = const_cast<void*>(program_.parts().constants[root]);

@@ -44,6 +44,7 @@ class Frame {
     uint32_t engine = 0;  // 0 = host
   };
 
+  const PlanDevice* PinningDevice() const;
   Status AllocateArenas();
   Status MakeRedZones();
   Status CreateStreams();

@@ -10,7 +10,6 @@
 #include "ge/host/machine.h"
 #include "ge/place/placed.h"
 #include "ge/price/correct.h"
-#include "ge/price/priors.h"
 #include "ge/run/tensor_view.h"
 #include "ge/session/session.h"
 #include "ge/tune/measure.h"
@@ -26,26 +25,16 @@ namespace {
 constexpr double kSurprise = 0.25;
 constexpr uint32_t kChecksApart = 4;  // each check at so many times the timed runs of the last
 
-void AddPriors(const std::vector<std::unique_ptr<Engine>>& engines, PriceCache* cache) {
-  for (PriorBook& prior : ShippedPriors(HostMachine())) {
-    for (const auto& e : engines) {
-      for (uint32_t d = 0; e->name() == prior.engine && d < e->devices().size(); ++d) {
-        const PriceBook book = BookOf(*e, d);
-        if (book.device == prior.device) cache->SetPriors(book, prior.rows);
-      }
-    }
-  }
-}
-
 }  // namespace
 
 void Session::StartPricing() {
   const PriceOptions& wanted = options_.build.prices;
   options_.build.price_cache = nullptr;
   if (wanted.mode == PriceMode::kAnalytic && !wanted.replan) return;
-  price_cache_ = std::make_unique<PriceCache>(HostMachine());
-  if (wanted.mode != PriceMode::kAnalytic) AddPriors(engines_, price_cache_.get());
-  // Without a file nothing of what runs show would outlive the session.
+  // What analytic prices with re-planning learn is for this session alone.
+  price_cache_ = wanted.mode == PriceMode::kAnalytic ? std::make_shared<PriceCache>(HostMachine())
+                                                     : options_.runtime->Prices(engines_);
+  // Without a file nothing of what runs show would outlive the process.
   const bool useful = !CacheFolder().empty() || wanted.mode == PriceMode::kMeasure ||
                       wanted.replan || !price_cache_->Empty();
   if (!useful) {
@@ -53,12 +42,11 @@ void Session::StartPricing() {
     return;
   }
   options_.build.price_cache = price_cache_.get();
-  if (wanted.mode != PriceMode::kAnalytic) price_cache_->Load();
 }
 
 MeasureReport Session::Tune(double budget_ms) {
   // Without a folder it is for this session alone.
-  if (!price_cache_) price_cache_ = std::make_unique<PriceCache>(HostMachine());
+  if (!price_cache_) price_cache_ = std::make_shared<PriceCache>(HostMachine());
   const FloatModeScope mode(options_.denormals);
   const MeasureReport measured = ProbeEngines(engines_, budget_ms, price_cache_.get());
   price_cache_->Save();

@@ -18,7 +18,6 @@
 #include "ge/compile/spill.h"
 #include "ge/control/cut.h"
 #include "ge/control/flow.h"
-#include "ge/engine/engine_list.h"
 #include "ge/host/machine.h"
 #include "ge/infer/infer.h"
 #include "ge/run/tensor_view.h"
@@ -45,11 +44,15 @@ Result<std::unique_ptr<Session>> Session::Create(SessionOptions options) {
   const char* guarded = secure_getenv("GE_RED_ZONES");
   if (guarded != nullptr && std::string_view(guarded) == "1") s->options_.build.red_zones = true;
   s->calls_.SetTimeLimit(s->options_.time_limit_ms);
-  GE_RETURN_IF_ERROR(FixProcessFacts(s->options_.process));
+  if (s->options_.runtime) {
+    GE_RETURN_IF_ERROR(FixProcessFacts(s->options_.process));
+  } else {
+    GE_ASSIGN_OR_RETURN(s->options_.runtime, Runtime::OfProcess(s->options_.process));
+  }
   const EngineWords words{
       s->options_.denormals == Denormals::kKeep ? GE_DENORMALS_KEEP : GE_DENORMALS_FLUSH,
       s->options_.numerics == Numerics::kExact ? GE_NUMERICS_EXACT : GE_NUMERICS_FAST};
-  GE_ASSIGN_OR_RETURN(s->engines_, OpenEngines(s->options_.engines, words));
+  GE_ASSIGN_OR_RETURN(s->engines_, s->options_.runtime->Open(s->options_.engines, words));
   // Folding multiplies weights before they meet their operands.
   if (s->options_.numerics == Numerics::kExact) s->options_.skip_passes.emplace("fold-batchnorm");
   s->StartPricing();

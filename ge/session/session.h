@@ -22,15 +22,15 @@
 #include "ge/compile/compiled.h"
 #include "ge/compile/plan_cache.h"
 #include "ge/compile/rewriter.h"
-#include "ge/engine/engine_list.h"
 #include "ge/host/host_load.h"
-#include "ge/host/machine.h"
 #include "ge/run/state_store.h"
 #include "ge/run/tensor_view.h"
+#include "ge/runtime/runtime.h"
 
 namespace ge {
 
 struct SessionOptions {
+  std::shared_ptr<Runtime> runtime;         // null = the process's own
   std::vector<EngineSpec> engines;          // empty = every engine that is found, without options
   Denormals denormals = Denormals::kFlush;  // of all runs, and of constants folded at load
   Numerics numerics = Numerics::kFast;
@@ -61,7 +61,7 @@ class Session {
   bool loaded() const { return loaded_; }
   const Graph& graph() const { return graph_; }  // after rewrite
   const Graph& loaded_graph() const { return loaded_graph_; }
-  const std::vector<std::unique_ptr<Engine>>& engines() const { return engines_; }
+  const EngineList& engines() const { return engines_; }
   const std::vector<StageTime>& times() const { return times_; }
   double load_ms() const { return load_ms_; }
   uint64_t weight_bytes() const { return weight_bytes_; }
@@ -162,7 +162,7 @@ class Session {
 
   SessionOptions options_;
   Calls calls_;
-  std::vector<std::unique_ptr<Engine>> engines_;
+  EngineList engines_;
   Graph loaded_graph_;  // as loaded, for dumps; shares payloads with graph_
   Graph graph_;
   bool loaded_ = false;
@@ -171,7 +171,7 @@ class Session {
   std::vector<StageTime> times_;
   std::unique_ptr<Evaluator> evaluator_;
   std::optional<Rewriter> rewriter_;
-  std::unique_ptr<PriceCache> price_cache_;  // null with analytic prices
+  std::shared_ptr<PriceCache> price_cache_;  // the runtime's; null with analytic prices
   LoadWatch load_watch_;                     // since the session began
   std::atomic<uint32_t> replans_{0};
   StateStore states_;

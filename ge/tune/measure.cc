@@ -69,9 +69,8 @@ double Corrected(const Offer& o, const OfferChoice& c) {
 }
 
 // `now`: the same offers at the prices that the cache gives them at present.
-std::vector<Candidate> FindCandidates(const std::vector<std::unique_ptr<Engine>>& engines,
-                                      const Graph& graph, const Function& f,
-                                      const std::vector<PlanLayout>& layouts,
+std::vector<Candidate> FindCandidates(const EngineList& engines, const Graph& graph,
+                                      const Function& f, const std::vector<PlanLayout>& layouts,
                                       const OfferSet& offers, const OfferSet& now,
                                       const PriceCache& cache, const MeasureOptions& options) {
   const bool rivals_only = options.rivals_only;
@@ -124,8 +123,8 @@ struct Taken {
 
 class Recorder {
  public:
-  Recorder(const std::vector<std::unique_ptr<Engine>>& engines, Compiled* c, PriceCache* cache,
-           GraphView* view, double budget_ms, bool busy)
+  Recorder(const EngineList& engines, Compiled* c, PriceCache* cache, GraphView* view,
+           double budget_ms, bool busy)
       : engines_(engines),
         c_(*c),
         f_(c->graph.fn(c->fn)),
@@ -237,7 +236,7 @@ class Recorder {
     return std::max(1.0, t.alone_ns >= 0 ? t.alone_ns : t.offer->choices[t.choice].asked_ns);
   }
 
-  const std::vector<std::unique_ptr<Engine>>& engines_;
+  const EngineList& engines_;
   Compiled& c_;
   const Function& f_;
   PriceCache* cache_;
@@ -284,9 +283,9 @@ void TimeAll(OfferTimer* timer, double end_ms, std::vector<Candidate>* candidate
 
 }  // namespace
 
-MeasureReport MeasureOffers(const std::vector<std::unique_ptr<Engine>>& engines, const Graph& graph,
-                            const Function& function, const std::vector<PlanLayout>& layouts,
-                            GraphView* view, const OfferSet& offers, PriceCache* cache,
+MeasureReport MeasureOffers(const EngineList& engines, const Graph& graph, const Function& function,
+                            const std::vector<PlanLayout>& layouts, GraphView* view,
+                            const OfferSet& offers, PriceCache* cache,
                             const MeasureOptions& options) {
   const double begin = NowMs();
   const LoadWatch watch;
@@ -320,8 +319,8 @@ MeasureReport MeasureOffers(const std::vector<std::unique_ptr<Engine>>& engines,
   return report;
 }
 
-void RecordRuns(const std::vector<std::unique_ptr<Engine>>& engines, Compiled* compiled,
-                PriceCache* cache, double observe_budget_ms, bool busy) {
+void RecordRuns(const EngineList& engines, Compiled* compiled, PriceCache* cache,
+                double observe_budget_ms, bool busy) {
   if (!compiled->clock) return;
   const RunClock::Summary summary = compiled->clock->Read();
   if (summary.total.count == 0) return;

@@ -31,15 +31,15 @@ struct MeasureOptions {
 // nodes first, until the budget is used up: those that ask up to 32 times the least of their nodes,
 // and those within four times of the cheapest once prices are corrected by what is known, which
 // changes with what is timed. An offer that cannot run alone keeps its price.
-MeasureReport MeasureOffers(const std::vector<std::unique_ptr<Engine>>& engines, const Graph& graph,
-                            const Function& function, const std::vector<PlanLayout>& layouts,
-                            GraphView* view, const OfferSet& offers, PriceCache* cache,
+MeasureReport MeasureOffers(const EngineList& engines, const Graph& graph, const Function& function,
+                            const std::vector<PlanLayout>& layouts, GraphView* view,
+                            const OfferSet& offers, PriceCache* cache,
                             const MeasureOptions& options);
 
 // What the runs of a plan showed: a segment of one offer as that offer's price, a larger one split
 // by how long its offers take alone. Offers of which that is not known yet are timed within the
 // budget. Does nothing when there was no timed run since the last call. `busy`: doubtful rows.
-void RecordRuns(const std::vector<std::unique_ptr<Engine>>& engines, Compiled* compiled,
-                PriceCache* cache, double observe_budget_ms, bool busy);
+void RecordRuns(const EngineList& engines, Compiled* compiled, PriceCache* cache,
+                double observe_budget_ms, bool busy);
 
 }  // namespace ge

@@ -128,14 +128,14 @@ class OfferTimer::Launcher {
   }
 
  private:
-  bool host_memory() const { return engine_.devices()[device_].domain.empty(); }
+  bool host_memory() const { return engine_.devices()[device_].domains[0].id.empty(); }
 
   Status PrepareRun() {
     ge_err err = EmptyError();
     if (engine_.devices()[device_].flags & GE_DEVICE_ASYNC) {
       ge_rc rc = api_.stream_create(engine_.handle(), device_, &stream_, &err);
       if (rc != GE_OK) return FromEngine(engine_.name(), "stream_create", rc, err);
-      rc = api_.event_create(engine_.handle(), &event_, &err);
+      rc = api_.event_create(engine_.handle(), device_, &event_, &err);
       if (rc != GE_OK) return FromEngine(engine_.name(), "event_create", rc, err);
       launch_.stream = stream_;
     }
@@ -166,7 +166,7 @@ class OfferTimer::Launcher {
   }
 
   Status Allocate(uint64_t bytes, uint64_t align, ge_buf* b) {
-    align = std::max<uint64_t>({align, 64, static_cast<uint64_t>(Device().mem_align)});
+    align = std::max<uint64_t>({align, 64, static_cast<uint64_t>(Device().domains[0].align)});
     if (bytes > kMaxTimedBytes || (align & (align - 1)) != 0) {
       return Status(Code::kLimitExceeded, "a buffer is too large to time the offer by itself");
     }
@@ -179,8 +179,8 @@ class OfferTimer::Launcher {
       return {};
     }
     ge_err err = EmptyError();
-    const ge_rc rc = api_.mem_alloc(engine_.handle(), device_, std::max<uint64_t>(bytes, 64), align,
-                                    &b->mem, &b->ptr, &err);
+    const ge_rc rc = api_.mem_alloc(engine_.handle(), device_, 0, std::max<uint64_t>(bytes, 64),
+                                    align, &b->mem, &b->ptr, &err);
     if (rc != GE_OK) return FromEngine(engine_.name(), "mem_alloc", rc, err);
     mems_.push_back(b->mem);
     b->domain = 1;
@@ -222,9 +222,8 @@ class OfferTimer::Launcher {
   std::vector<ge_mem*> mems_;
 };
 
-OfferTimer::OfferTimer(const std::vector<std::unique_ptr<Engine>>& engines, const Graph& graph,
-                       const Function& function, const std::vector<PlanLayout>& layouts,
-                       GraphView* view)
+OfferTimer::OfferTimer(const EngineList& engines, const Graph& graph, const Function& function,
+                       const std::vector<PlanLayout>& layouts, GraphView* view)
     : engines_(engines),
       function_(function),
       layouts_(layouts),
@@ -304,8 +303,11 @@ void OfferTimer::RestoreConstants() {
 Result<ge_compiled> OfferTimer::Compile(const Offer& offer, uint32_t choice_index,
                                         const Border& border) {
   const Engine& engine = *engines_[offer.engine];
-  ge_taken taken{offer.cookie, offer.nodes.data(), static_cast<uint32_t>(offer.nodes.size()),
-                 choice_index};
+  ge_taken taken{offer.cookie,
+                 offer.nodes.data(),
+                 static_cast<uint32_t>(offer.nodes.size()),
+                 choice_index,
+                 {}};
   ge_segment s{};
   s.h = GE_HDR(ge_segment, GE_TAG_SEGMENT);
   s.graph = view_->get();
@@ -318,15 +320,16 @@ Result<ge_compiled> OfferTimer::Compile(const Offer& offer, uint32_t choice_inde
   s.flags = GE_SEGMENT_OBSERVE;
   ge_compiled out{};
   out.h = GE_HDR(ge_compiled, GE_TAG_COMPILED);
-  out.err = EmptyError();
-  ge_err err = EmptyError();
+  ge_err err = EmptyError(), why = EmptyError();
+  out.err = &why;
   std::lock_guard<std::mutex> lock(engine.call_mutex());
   const ge_rc rc = engine.api().compile(engine.handle(), &s, 1, sizeof s, &out, sizeof out, &err);
   if (rc != GE_OK || out.rc != GE_OK || !out.exec) {
     if (out.exec && engine.api().exec_destroy) engine.api().exec_destroy(out.exec);
     return rc != GE_OK ? FromEngine(engine.name(), "compile", rc, err)
-                       : FromEngine(engine.name(), "compile", out.rc, out.err);
+                       : FromEngine(engine.name(), "compile", out.rc, why);
   }
+  out.err = nullptr;
   return out;
 }
 

@@ -22,8 +22,8 @@ class OfferTimer {
  public:
   // All must outlive the timer; the view is changed for the time of a call where a constant has to
   // be aligned.
-  OfferTimer(const std::vector<std::unique_ptr<Engine>>& engines, const Graph& graph,
-             const Function& function, const std::vector<PlanLayout>& layouts, GraphView* view);
+  OfferTimer(const EngineList& engines, const Graph& graph, const Function& function,
+             const std::vector<PlanLayout>& layouts, GraphView* view);
 
   struct Timing {
     Repeats of;  // ns of a launch
@@ -51,7 +51,7 @@ class OfferTimer {
   void RestoreConstants();
   void Evict(uint64_t constant_bytes);
 
-  const std::vector<std::unique_ptr<Engine>>& engines_;
+  const EngineList& engines_;
   const Function& function_;
   const std::vector<PlanLayout>& layouts_;
   GraphView* view_;

@@ -19,8 +19,7 @@ void HostParallelFor(uint64_t n, void (*body)(void* ctx, uint64_t i), void* ctx)
 }
 bool IsBusy() { return IsBusyNow(HostMachine().threads, &HostParallelFor); }
 
-Result<MeasureReport> Measure(const std::vector<std::unique_ptr<Engine>>& engines, double budget_ms,
-                              PriceCache* cache) {
+Result<MeasureReport> Measure(const EngineList& engines, double budget_ms, PriceCache* cache) {
   GE_ASSIGN_OR_RETURN(const Graph graph, MakeWorkSample());
   const Function& f = graph.fn(graph.entries[0].fn);
   GE_ASSIGN_OR_RETURN(const auto view, GraphView::Make(graph, f));
@@ -41,8 +40,7 @@ Result<MeasureReport> Measure(const std::vector<std::unique_ptr<Engine>>& engine
 
 }  // namespace
 
-MeasureReport ProbeEngines(const std::vector<std::unique_ptr<Engine>>& engines, double budget_ms,
-                           PriceCache* cache) {
+MeasureReport ProbeEngines(const EngineList& engines, double budget_ms, PriceCache* cache) {
   auto measured = Measure(engines, budget_ms, cache);
   if (measured.ok()) return *measured;
   LogLine(1, "engines are not probed, their prices stand: " + measured.status().ToString());

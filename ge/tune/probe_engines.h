@@ -17,7 +17,6 @@ namespace ge {
 // Within `budget_ms`; the answer says how many offers were timed. An engine that refuses the sample
 // or a launch keeps its prices. What is measured while others keep the machine busy is kept as
 // doubtful.
-MeasureReport ProbeEngines(const std::vector<std::unique_ptr<Engine>>& engines, double budget_ms,
-                           PriceCache* cache);
+MeasureReport ProbeEngines(const EngineList& engines, double budget_ms, PriceCache* cache);
 
 }  // namespace ge

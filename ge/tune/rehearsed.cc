@@ -78,7 +78,7 @@ void DropOldest(nlohmann::json* plans) {
 
 }  // namespace
 
-std::string QuestionOf(const Graph& bound, const std::vector<std::unique_ptr<Engine>>& engines) {
+std::string QuestionOf(const Graph& bound, const EngineList& engines) {
   PrintOptions options;
   options.elide = true;
   std::string text = PrintText(bound, options);

@@ -17,7 +17,7 @@ namespace ge {
 
 // Equal for graphs with the same nodes and shapes (payloads of large constants do not count), the
 // same plugins, devices and options, and the same machine, ISA and threads.
-std::string QuestionOf(const Graph& bound, const std::vector<std::unique_ptr<Engine>>& engines);
+std::string QuestionOf(const Graph& bound, const EngineList& engines);
 
 // What PLACE is to take again, offer by offer, so that prices which change do not change the plan.
 // No cover when nothing is kept.

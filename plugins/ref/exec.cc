@@ -171,8 +171,8 @@ void Exec::PlaceInternals(ge_compiled* out) {
     slots_[s].index = static_cast<uint32_t>(internals_.size());
     internals_.push_back(s);
     const Slot& slot = slots_[s];
-    ge_internal v = {slot.type.bytes, 64,         slot.first_step,
-                     slot.last_step,  UINT32_MAX, value_of_[s]};
+    ge_internal v = {slot.type.bytes, 64, slot.first_step, slot.last_step, UINT32_MAX,
+                     value_of_[s],    {}};
     // Slots are numbered in the order of their steps, so an overlaid input stands earlier. One that
     // is last read before this step needs no permission: the two are not alive together.
     for (uint32_t in : steps_[slot.first_step].in) {

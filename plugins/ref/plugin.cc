@@ -19,6 +19,7 @@ namespace {
 
 using ge::plugin::Guard;
 using ge::plugin::Str;
+using ge::plugin::Understand;
 using ge::plugin::View;
 
 // Why the node is not taken, or its price and the alignment of its constants.
@@ -50,6 +51,9 @@ bool Consider(const ge_graph& graph, uint32_t node, ge_cost* cost, uint32_t* con
 
 ge_rc Query(ge_engine*, const ge_graph* graph, const ge_sink* sink, ge_err* err) {
   return Guard(err, "ref: query", [&]() -> ge_rc {
+    for (const ge_hdr* h : {&graph->h, &sink->h}) {
+      if (const ge_rc rc = Understand(*h, err, "ref: query")) return rc;
+    }
     for (uint32_t i = 0; i < graph->n_node; ++i) {
       ge_cost cost = {};
       cost.h = GE_HDR(ge_cost, GE_TAG_COST);
@@ -84,9 +88,10 @@ ge_rc Compile(ge_engine*, const ge_segment* segment, uint32_t n, uint32_t segmen
                                                         uint64_t{i} * segment_stride);
     auto* c =
         reinterpret_cast<ge_compiled*>(reinterpret_cast<char*>(out) + uint64_t{i} * out_stride);
-    c->rc = Guard(&c->err, "ref: compile", [&]() -> ge_rc {
+    c->rc = Guard(c->err, "ref: compile", [&]() -> ge_rc {
+      if (const ge_rc rc = Understand(s->h, c->err, "ref: compile")) return rc;
       auto made = std::make_unique<ge_exec>();
-      const ge_rc rc = made->exec.Build(*s, c, &c->err);
+      const ge_rc rc = made->exec.Build(*s, c, c->err);
       if (rc == GE_OK) {
         c->exec = made.release();
         return rc;
@@ -103,13 +108,17 @@ ge_rc Compile(ge_engine*, const ge_segment* segment, uint32_t n, uint32_t segmen
 }
 
 ge_rc Enqueue(ge_exec* exec, const ge_launch* launch, ge_err* err) {
-  return Guard(err, "ref: enqueue", [&] { return exec->exec.Run(*launch, err); });
+  return Guard(err, "ref: enqueue", [&] {
+    const ge_rc rc = Understand(launch->h, err, "ref: enqueue");
+    return rc != GE_OK ? rc : exec->exec.Run(*launch, err);
+  });
 }
 
 void ExecDestroy(ge_exec* exec) { delete exec; }
 
 ge_rc EngineCreate(const ge_create_args* args, ge_engine** out, ge_err* err) {
   return Guard(err, "ref: create", [&]() -> ge_rc {
+    if (const ge_rc rc = Understand(args->h, err, "ref: create")) return rc;
     *out = new ge_engine{args->host};
     return GE_OK;
   });

@@ -10,6 +10,7 @@ import argparse
 import json
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -26,19 +27,26 @@ AT_LOAD = {
     "hash": "rebuild it with this host's sdk/include",
     "null_desc": "ge_plugin_query answered NULL and gave no reason",
     "refuse": "it says: faulty refuses on request",
-    "short_desc": "its descriptor is 8 bytes, wanted at least",
+    "short_desc": "its descriptor says that it is 8 bytes, wanted at least 120",
     "bad_name": "its descriptor has no legal name; wanted 1 to 64 characters of [a-z0-9_]",
     "no_kind": "its kinds are 0x0; this host loads engines (0x1) only",
     "null_table": "its engine table is NULL",
-    "zero_table": "its engine table is 0 bytes, wanted at least 40 (query, compile, enqueue)",
+    "zero_table": "its engine table (query, compile, enqueue) says that it is 0 bytes, wanted at least 40",
     "null_query": "the required function query is NULL",
     "no_symbol": "it exports no ge_plugin_query",
+    "must_desc": "its descriptor carries extension 0x8001, which must be understood and which this "
+                 "host (ABI 0.1) does not know; use a newer host, or a plugin that can do without",
+    "must_table": "its engine table (query, compile, enqueue) carries extension 0x8001, which must",
 }
 # Loads, but ends the command: exit code 3.
 FATAL = {
     "create_error": "failed in engine_create (code 9): faulty: engine_create fails on request",
     "create_null": "answered OK to engine_create, but gave no engine",
     "devices_error": "failed in devices (code 9): faulty: devices fails on request",
+    "must_device": "', devices carries extension 0x8001, which must be understood",
+    "short_device": "', devices says that it is 32 bytes, wanted at least 88; initialise",
+    "endless_next": "failed in query: an offer has more than 64 extensions; does its chain of",
+    "must_offer": "failed in query: an offer carries extension 0x8001, which must be understood",
     "query_error": "failed in query (code 11): faulty: query fails on request",
     "long_message": "failed in query (code 11): " + 480 * "x" + "\n",
     "enqueue_error": "node 'first': engine 'faulty_enqueue_error' failed in enqueue",
@@ -53,10 +61,11 @@ REJECTED = {
     "offer_bad_device": "an offer names device 7 of 1",
     "offer_not_convex": "a pattern from node 'first' to node 'last' leaves out a node between",
     "decline_bad_index": "a decline names node 4 of 3",
+    "short_offer": "an offer says that it is 24 bytes, wanted at least 96; initialise its header",
 }
 # The segment does not compile: its offers are struck and ref does the work.
 STRUCK = ["compile_error", "segment_error", "null_exec", "internal_steps", "internal_alias",
-          "huge_workspace", "alias_bad"]
+          "huge_workspace", "alias_bad", "must_compiled"]
 # Overruns, named by a run with red zones (GE_RED_ZONES=1) and by nothing else: which node, which
 # engine, which bytes of which value.
 OVERRUNS = {
@@ -70,8 +79,10 @@ OVERRUNS = {
                      "instruction 0 (code 11): red zones: input 0, value 'a' of 1024 "
                      "bytes, was written",
 }
-# Legal, if useless or bad.
-HARMLESS = ["none", "silent", "offer_no_cost"]
+# Legal, if useless or bad, or of another version of the header.
+HARMLESS = ["none", "silent", "offer_no_cost", "poisoned_tails", "grown", "may_skip"]
+# Which of these have to be chosen: they ask the least.
+CHOSEN = ["none", "poisoned_tails", "grown", "may_skip"]
 
 
 class Checks:
@@ -150,9 +161,27 @@ def check_contained(c, folder):
         c.check((told.get("struck_offers", 0) > 0) == (fault in STRUCK), f"struck: {fault}",
                 str(told.get("struck_offers")))
         c.check(c.output_of(engines, folder / fault) == wanted, f"output: {fault}")
+        if fault in CHOSEN:
+            code, out, err = c.run("run", MODEL, "--engines", engines, "--json", *INPUTS)
+            took = json.loads(out)["engines"].get(f"faulty_{fault}", 0) if code == 0 else 0
+            c.check(took > 0, f"chosen: {fault}", f"{code}: {out}{err}")
     # This one lies; that it is noticed here shows that the comparison above can fail.
     engines = f"ref,{c.samples / 'faulty_wrong_result.so'}"
     c.check(c.output_of(engines, folder / "wrong") not in (None, wanted), "output: wrong_result")
+
+
+def check_pinned(c, folder):
+    """The host's end of a device's copies lies in page-locked memory where the device has some."""
+    wanted = c.output_of("ref", folder / "unpinned")
+    devsim = f"{c.samples / 'devsim.so'}:wrap=ref;ops=Add;price=1;link_latency_ns=0"
+    for pinned in (0, 1):
+        engines = f"ref,{devsim};pinned={pinned}"
+        c.check(c.output_of(engines, folder / f"pinned{pinned}") == wanted, f"pinned={pinned}")
+        _, _, err = c.run("run", MODEL, "--engines", engines, *INPUTS, GE_LOG_LEVEL="3")
+        blocks = re.search(r"devsim: (\d+) blocks of pinned memory", err)
+        c.check((int(blocks[1]) > 0) if pinned else blocks is None, f"blocks, pinned={pinned}", err)
+    code, _, err = c.run("run", MODEL, "--engines", f"ref,{devsim};pinned=2", *INPUTS)
+    c.check(code == 2 and "option pinned is '2', wanted a number from 0 to 1" in err, "pinned=2", err)
 
 
 def check_red_zones(c, folder):
@@ -348,6 +377,7 @@ def main():
         check_load(c)
         check_fatal(c)
         check_contained(c, folder)
+        check_pinned(c, folder)
         check_red_zones(c, folder)
         check_taken(c)
         check_files(c, folder)

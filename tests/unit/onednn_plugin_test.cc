@@ -217,7 +217,7 @@ class Onednn : public ::testing::Test {
     std::vector<ge_taken> taken;
     for (uint32_t i = 0; i < g.n_node; ++i) {
       index[i] = i;
-      taken.push_back({0, &index[i], 1, 0});
+      taken.push_back({0, &index[i], 1, 0, {}});
     }
     ge_segment s = {};
     s.graph = &g;
@@ -228,8 +228,10 @@ class Onednn : public ::testing::Test {
     s.out = m.outputs().data();
     s.n_out = static_cast<uint32_t>(m.outputs().size());
     ge_compiled c = {};
+    ge_err why = {};
+    c.err = &why;
     EXPECT_EQ(Load()->engine->compile(engine_, &s, 1, sizeof(s), &c, sizeof(c), nullptr), GE_OK);
-    EXPECT_EQ(c.rc, GE_OK) << std::string(c.err.msg, c.err.msg_len);
+    EXPECT_EQ(c.rc, GE_OK) << std::string(why.msg, why.msg_len);
     for (uint32_t i = 0; i < c.n_internal; ++i) {
       EXPECT_LE(c.internal[i].first_step, c.internal[i].last_step);
       EXPECT_LT(c.internal[i].last_step, c.n_step);
@@ -564,15 +566,17 @@ TEST_F(Onednn, ASegmentOfForeignNodesIsRefused) {
   Maker m;
   m.Output(m.Node("Det", {m.Input({2, 2})}, {}));
   const uint32_t node = 0;
-  const ge_taken taken = {0, &node, 1, 0};
+  const ge_taken taken = {0, &node, 1, 0, {}};
   ge_segment s = {};
   s.graph = &m.graph();
   s.taken = &taken;
   s.n_taken = 1;
   ge_compiled c = {};
+  ge_err why = {};
+  c.err = &why;
   ASSERT_EQ(Load()->engine->compile(engine_, &s, 1, sizeof(s), &c, sizeof(c), nullptr), GE_OK);
   EXPECT_EQ(c.rc, GE_INVALID_ARGUMENT);
-  EXPECT_NE(std::string(c.err.msg, c.err.msg_len).find("1 nodes"), std::string::npos);
+  EXPECT_NE(std::string(why.msg, why.msg_len).find("1 nodes"), std::string::npos);
 }
 
 }  // namespace

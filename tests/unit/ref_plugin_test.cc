@@ -217,7 +217,8 @@ class RefPlugin : public ::testing::Test {
     s.in_layout = s.out_layout = layout.data();
     ge_compiled c = {};
     c.h = GE_HDR(ge_compiled, GE_TAG_COMPILED);
-    c.err = NewErr();
+    whys_.push_back(NewErr());
+    c.err = &whys_.back();
     EXPECT_EQ(desc_->engine->compile(engine_, &s, 1, sizeof(s), &c, sizeof(c), nullptr), GE_OK);
     if (c.exec != nullptr) execs_.push_back(c.exec);
     return c;
@@ -226,6 +227,7 @@ class RefPlugin : public ::testing::Test {
   const ge_plugin_desc* desc_ = nullptr;
   ge_engine* engine_ = nullptr;
   std::vector<ge_exec*> execs_;
+  std::deque<ge_err> whys_;  // of what was compiled
 };
 
 // Buffers of one launch; internal values lie apart, or on what they may overlay.
@@ -324,7 +326,7 @@ TEST_F(RefPlugin, MovesConstantsFromAnyAddress) {
   const uint32_t y = g.Node("Gather", {table, index}, GE_F32, {2, 2});
   EXPECT_EQ(Query(g).offers.at(0).const_align, 1u);
   const ge_compiled c = Compile(g, {y});
-  ASSERT_EQ(c.rc, GE_OK) << Text(c.err);
+  ASSERT_EQ(c.rc, GE_OK) << Text(*c.err);
   Launch l(g, {y}, c);
   l.Set<int64_t>(0, {2, -3});
   ASSERT_EQ(desc_->engine->enqueue(c.exec, l.get(), nullptr), GE_OK);
@@ -382,7 +384,7 @@ struct Chain {
 TEST_F(RefPlugin, StatesStepsAndPermittedAliases) {
   Chain chain;
   const ge_compiled c = Compile(chain.g, {chain.y});
-  ASSERT_EQ(c.rc, GE_OK) << Text(c.err);
+  ASSERT_EQ(c.rc, GE_OK) << Text(*c.err);
   EXPECT_EQ(c.n_step, 5u);
   ASSERT_EQ(c.n_internal, 4u);
   const uint32_t first[] = {0, 1, 2, 3}, last[] = {1, 2, 3, 4};
@@ -401,7 +403,7 @@ TEST_F(RefPlugin, StatesStepsAndPermittedAliases) {
 TEST_F(RefPlugin, GivesTheSameInPlace) {
   Chain chain;
   const ge_compiled c = Compile(chain.g, {chain.y});
-  ASSERT_EQ(c.rc, GE_OK) << Text(c.err);
+  ASSERT_EQ(c.rc, GE_OK) << Text(*c.err);
   const std::vector<float> x = {-1, 2, 0, 5}, want = {-1, 0, 0, 0};
   for (const bool overlay : {false, true}) {
     Launch l(chain.g, {chain.y}, c, overlay);
@@ -436,7 +438,7 @@ TEST_F(RefPlugin, TakesEmptyTensorsAndScalars) {
   const uint32_t m = g.Node("Mul", {s, s}, GE_F32, {});
   const std::vector<uint32_t> outs = {sum, r, m};
   const ge_compiled c = Compile(g, outs);
-  ASSERT_EQ(c.rc, GE_OK) << Text(c.err);
+  ASSERT_EQ(c.rc, GE_OK) << Text(*c.err);
   Launch l(g, outs, c);
   l.Set<float>(1, {3});
   ASSERT_EQ(desc_->engine->enqueue(c.exec, l.get(), nullptr), GE_OK);
@@ -449,7 +451,7 @@ TEST_F(RefPlugin, ChecksWhatALaunchBrings) {
   const uint32_t a = g.Input(GE_F32, {4}), b = g.Input(GE_F32, {4});
   const uint32_t y = g.Node("MatMul", {a, b}, GE_F32, {});
   const ge_compiled c = Compile(g, {y});
-  ASSERT_EQ(c.rc, GE_OK) << Text(c.err);
+  ASSERT_EQ(c.rc, GE_OK) << Text(*c.err);
   ASSERT_GT(c.workspace, 0u);
   Launch l(g, {y}, c);
   ge_err err = NewErr();
@@ -490,7 +492,7 @@ struct Net {
 TEST_F(RefPlugin, AllocatesNothingWhenItRuns) {
   Net net;
   const ge_compiled c = Compile(net.g, {net.y});
-  ASSERT_EQ(c.rc, GE_OK) << Text(c.err);
+  ASSERT_EQ(c.rc, GE_OK) << Text(*c.err);
   Launch l(net.g, {net.y}, c);
   l.Set<float>(0, std::vector<float>(32, 0.25f));
   ASSERT_EQ(desc_->engine->enqueue(c.exec, l.get(), nullptr), GE_OK);
@@ -538,7 +540,7 @@ TEST_F(RefPlugin, RefusesASegmentThatReadsWhatNobodyComputes) {
   const uint32_t y = g.Node("Neg", {b}, GE_F32, {2});
   const ge_graph& graph = g.graph();
   const uint32_t only_neg = 1, layout[1] = {0}, out[1] = {y};
-  ge_taken taken = {0, &only_neg, 1, 0};
+  ge_taken taken = {0, &only_neg, 1, 0, {}};
   ge_segment s = {};
   s.h = GE_HDR(ge_segment, GE_TAG_SEGMENT);
   s.graph = &graph;
@@ -551,11 +553,12 @@ TEST_F(RefPlugin, RefusesASegmentThatReadsWhatNobodyComputes) {
   s.in_layout = s.out_layout = layout;
   ge_compiled c = {};
   c.h = GE_HDR(ge_compiled, GE_TAG_COMPILED);
-  c.err = NewErr();
+  ge_err why = NewErr();
+  c.err = &why;
   EXPECT_EQ(desc_->engine->compile(engine_, &s, 1, sizeof(s), &c, sizeof(c), nullptr), GE_OK);
   EXPECT_EQ(c.rc, GE_INVALID_ARGUMENT);
   EXPECT_EQ(c.exec, nullptr);
-  EXPECT_NE(Text(c.err).find("'my_Neg'"), std::string::npos) << Text(c.err);
+  EXPECT_NE(Text(why).find("'my_Neg'"), std::string::npos) << Text(why);
 }
 
 }  // namespace

@@ -1,8 +1,8 @@
 """Which folder may include which: the arrows of the design, as one table.
 
 base <- ir <- ops <- the rest of ge/; stages talk through Graph and Plan and never include each
-other; host <- engine <- price <- place; compile drives every stage, tune compiles, a session tunes,
-api wraps sessions, and none of them looks back; plugins see the SDK alone; frontend and passes never
+other; host <- engine <- price <- place; compile drives every stage, tune compiles, a runtime
+holds what sessions share, a session tunes, api wraps sessions, and none of them looks back; plugins see the SDK alone; frontend and passes never
 see an engine.
 """
 
@@ -38,9 +38,10 @@ ALLOWED = {
                "sdk/include/ge/ge_plugin.hpp"},
     "ge/compile": STAGE | COMPILED | {"sdk/include"},
     "ge/tune": STAGE | COMPILED | {"ge/compile", "frontend/text/text.h", "sdk/include"},
-    "ge/session": STAGE | COMPILED | {"ge/compile", "ge/tune", "ge/control", "frontend",
-                                      "sdk/include"},
-    "ge/api": STAGE | COMPILED | {"ge/session", "sdk/include"},
+    "ge/runtime": {"ge/base", "ge/engine", "ge/host", "ge/price"},
+    "ge/session": STAGE | COMPILED | {"ge/compile", "ge/tune", "ge/control", "ge/runtime",
+                                      "frontend", "sdk/include"},
+    "ge/api": STAGE | COMPILED | {"ge/runtime", "ge/session", "sdk/include"},
     "streams": STAGE,
     "frontend": CORE | {"ge/wire", "ge/plan", "ge/stage"},
     "passes": STAGE,

@@ -130,7 +130,7 @@ void Builder::Build(const std::vector<Unit>& units) {
     }
   }
   for (const auto& [v, bytes] : packed_) {
-    out_.uses.push_back({v, kept_.count(v) > 0 ? GE_CONST_KEEP : GE_CONST_COPIED, bytes});
+    out_.uses.push_back({v, kept_.count(v) > 0 ? GE_CONST_KEEP : GE_CONST_COPIED, bytes, {}});
   }
 }
 

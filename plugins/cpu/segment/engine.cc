@@ -49,6 +49,7 @@ uint32_t BestIsa() {
 ge_rc EngineCreate(const ge_create_args* args, ge_engine** out, ge_err* err) {
   return gp::Guard(err, Where("engine_create").c_str(), [&] {
     auto e = std::make_unique<ge_engine>();
+    if (const ge_rc rc = gp::Understand(args->h, err, Where("engine_create").c_str())) return rc;
     if (!gp::Option(args->options, "denormals", "").empty()) {
       return gp::Fail(
           err, GE_INVALID_ARGUMENT, UINT32_MAX,
@@ -95,6 +96,9 @@ bool CanEnd(const Engine& e, const Unit& u, const Parser& p, Why* why) {
 ge_rc Query(ge_engine* handle, const ge_graph* graph, const ge_sink* sink, ge_err* err) {
   const Engine& e = *handle->engine;
   return gp::Guard(err, Where("query").c_str(), [&]() -> ge_rc {
+    for (const ge_hdr* h : {&graph->h, &sink->h}) {
+      if (const ge_rc rc = gp::Understand(*h, err, Where("query").c_str())) return rc;
+    }
     const Parser parser(*graph);
     Offers offers(e, parser, *sink);
     std::vector<uint32_t> allowed;
@@ -141,7 +145,7 @@ void CompileOne(const Engine& e, const ge_segment& segment, ge_compiled* c) {
   size_t covered = 0;
   for (const Unit& u : units) covered += u.nodes.size();
   if (covered != n_node) {
-    c->rc = gp::Fail(&c->err, GE_INVALID_ARGUMENT, UINT32_MAX,
+    c->rc = gp::Fail(c->err, GE_INVALID_ARGUMENT, UINT32_MAX,
                      "%s: the segment has %zu nodes, only %zu of them can be compiled; take "
                      "offers of this graph alone",
                      g_name.c_str(), n_node, covered);
@@ -158,7 +162,7 @@ void CompileOne(const Engine& e, const ge_segment& segment, ge_compiled* c) {
       builder->Build(units);
     }
   } catch (const std::exception& x) {
-    c->rc = gp::Fail(&c->err, GE_UNIMPLEMENTED, builder->current_node(), "%s: %s", g_name.c_str(),
+    c->rc = gp::Fail(c->err, GE_UNIMPLEMENTED, builder->current_node(), "%s: %s", g_name.c_str(),
                      x.what());
     return;
   }
@@ -185,9 +189,9 @@ ge_rc Compile(ge_engine* e, const ge_segment* segment, uint32_t n, uint32_t segm
                                                           uint64_t{i} * segment_stride);
       auto* c =
           reinterpret_cast<ge_compiled*>(reinterpret_cast<char*>(out) + uint64_t{i} * out_stride);
-      c->rc = gp::Guard(&c->err, Where("compile").c_str(), [&] {
-        c->rc = GE_OK;
-        CompileOne(*e->engine, *s, c);
+      c->rc = gp::Guard(c->err, Where("compile").c_str(), [&] {
+        c->rc = gp::Understand(s->h, c->err, Where("compile").c_str());
+        if (c->rc == GE_OK) CompileOne(*e->engine, *s, c);
         return c->rc;
       });
     }
@@ -196,7 +200,10 @@ ge_rc Compile(ge_engine* e, const ge_segment* segment, uint32_t n, uint32_t segm
 }
 
 ge_rc Enqueue(ge_exec* exec, const ge_launch* launch, ge_err* err) {
-  return gp::Guard(err, g_enqueue.c_str(), [&] {
+  return gp::Guard(err, g_enqueue.c_str(), [&]() -> ge_rc {
+    if (launch->h.next != nullptr) {
+      if (const ge_rc rc = gp::Understand(launch->h, err, g_enqueue.c_str())) return rc;
+    }
     const LaunchMode own(exec->engine.host());
     Frame* frame = launch->frame != nullptr ? launch->frame->frame.get() : nullptr;
     return exec->program.Run(*launch, frame, err);

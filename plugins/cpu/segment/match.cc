@@ -25,7 +25,7 @@ bool Matcher::Is(uint32_t node, const char* op) const {
 
 bool Matcher::Users(uint32_t v, std::vector<uint32_t>* out) const {
   const ge_value& value = p_.value(v);
-  if ((value.flags & (GE_VALUE_OUTPUT | GE_VALUE_STATE)) != 0) return false;
+  if ((value.flags & GE_VALUE_OUTPUT) != 0) return false;
   out->assign(value.user, value.user + value.n_user);
   std::sort(out->begin(), out->end());
   out->erase(std::unique(out->begin(), out->end()), out->end());

@@ -119,7 +119,7 @@ void Offers::Choose(const Unit& u, const Form& in, const Form& out, double ns) {
       if (l.value == v) return;
     }
     const uint32_t id = IdOf(form, p_.dims(v).size());
-    if (id != 0) c.values.push_back({v, id});
+    if (id != 0) c.values.push_back({v, id, 0});
   };
   for (uint32_t v : u.in) add(v, in);
   const Dims d = u.dims;
@@ -142,8 +142,11 @@ ge_rc Offers::Send(const std::vector<uint32_t>& nodes, const Price& price, doubl
   cost.source = GE_PRICE_ANALYTIC;
   std::vector<ge_layout_choice> choices;
   for (const Choice& c : choices_) {
-    choices.push_back(
-        {c.values.data(), static_cast<uint32_t>(c.values.size()), 0, static_cast<uint64_t>(c.ns)});
+    choices.push_back({c.values.data(),
+                       static_cast<uint32_t>(c.values.size()),
+                       0,
+                       static_cast<uint64_t>(c.ns),
+                       {}});
   }
   ge_offer o = {};
   o.h = GE_HDR(ge_offer, GE_TAG_OFFER);

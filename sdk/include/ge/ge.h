@@ -2,7 +2,7 @@
  *
  * Every function answers a status (GE_STATUS_OK = 0); the text goes into the caller's ge_error,
  * which may be NULL. No function throws, aborts or exits. NULL where an object is wanted, and a
- * struct whose `size` is too small, answer GE_STATUS_INVALID_ARGUMENT.
+ * struct whose `size` is smaller than it ever was, answer GE_STATUS_INVALID_ARGUMENT.
  *
  * Ownership: handles are freed by their own destroy function (NULL is allowed there). Strings that
  * a call answers live as long as the session, unless said otherwise. Input and output memory is
@@ -10,6 +10,7 @@
  * Threads: one session may be used by any number of threads at once for run, run_async and the
  * inspecting calls; load and destroy need it alone (asynchronous runs apart).
  * Version rule: structs only grow at their end; set `size` to sizeof the struct you compiled with.
+ * A library that is newer reads and writes no more of it; fields that a caller does not have are 0.
  */
 #ifndef GE_H_
 #define GE_H_
@@ -50,6 +51,7 @@ typedef struct ge_error {
   char message[1016]; /* NUL-terminated */
 } ge_error;
 
+typedef struct ge_runtime ge_runtime;
 typedef struct ge_session ge_session;
 typedef struct ge_run ge_run;
 
@@ -57,6 +59,28 @@ typedef struct ge_run ge_run;
 GE_API const char* ge_version(void);
 /* "INVALID_GRAPH" and so on; "UNKNOWN" for any other number. */
 GE_API const char* ge_status_name(ge_status status);
+
+/* ---- runtimes -------------------------------------------------------------------------------- */
+
+/* What sessions share: the process's threads and instruction set, engines once they are open, what
+ * is known of prices. Who makes none gets the process's own, which lives from the first such
+ * session to the last; who makes one keeps its engines open between sessions, so that these cost
+ * little. */
+typedef struct ge_runtime_options {
+  uint32_t size;    /* sizeof(ge_runtime_options) */
+  uint32_t threads; /* compute threads of the process; 0 = the cores it may use */
+  uint32_t isa_cap; /* 0 = $GE_MAX_ISA or all, 1 = sse4.2, 2 = avx2, 3 = avx512 */
+  uint32_t reserved;
+} ge_runtime_options;
+/* Both are those of the whole process: a second runtime may have no others, and is refused with
+ * FAILED_PRECONDITION naming the present ones. `options` NULL = defaults. *out is NULL on failure.
+ */
+GE_API ge_status ge_runtime_create(const ge_runtime_options* options, ge_runtime** out,
+                                   ge_error* error);
+/* Sessions that use it keep what they need of it. */
+GE_API void ge_runtime_destroy(ge_runtime* runtime);
+/* How many engines are open in it: those of all its sessions so far. */
+GE_API ge_status ge_runtime_engine_count(ge_runtime* runtime, uint32_t* out);
 
 /* ---- sessions -------------------------------------------------------------------------------- */
 
@@ -81,6 +105,8 @@ typedef struct ge_session_options {
    * 0 = 768 MiB and 64 bytes for each byte of the weights and inputs, at most 3/4 of the memory. */
   uint64_t memory_limit_bytes;
   uint64_t time_limit_ms; /* as ge_session_set_time_limit; 0 = none */
+  /* NULL = the process's own. With one `threads` and `isa_cap` are 0, or what it has. */
+  ge_runtime* runtime;
 } ge_session_options;
 enum {
   /* 0 = numbers below the least normal one (1.2e-38 in float32) count as zero, as operands and as
@@ -98,16 +124,22 @@ enum {
 enum {
   /* 0 = cached. What engines ask is corrected by what was measured on this machine, kept in
    * $GE_CACHE_DIR (off = nothing is kept), else $XDG_CACHE_HOME/graphengine or
-   * ~/.cache/graphengine; a few runs are timed to learn more, and an engine that nothing is known
-   * of is timed once, for less than a second, when a session first loads it. */
+   * ~/.cache/graphengine; where nothing was, by what ships for like machines. A few runs are timed
+   * to learn more; making a session times nothing. */
   GE_PRICES_DEFAULT = 0,
   GE_PRICES_ANALYTIC = 1, /* what engines ask, the same on every machine */
   GE_PRICES_CACHED = 2,
   GE_PRICES_MEASURE = 3 /* as cached, and compiling times offers and runs plans to compare them */
 };
-/* Fills in the defaults. */
+/* Fills in the defaults of a struct of `size` bytes, which it then says. */
+GE_API ge_status ge_session_options_init_sized(ge_session_options* options, uint32_t size);
+/* The same for the caller's own struct, however much the library's has grown since. The function of
+ * this name, for callers that were built when there was no other, fills what ge.h had then. */
 GE_API ge_status ge_session_options_init(ge_session_options* options);
-/* `options` NULL = defaults. Loads engines. *out is NULL on failure. */
+#define ge_session_options_init(options) \
+  ge_session_options_init_sized((options), (uint32_t)sizeof(ge_session_options))
+/* `options` NULL = defaults. Opens the engines that the runtime does not have open yet. *out is
+ * NULL on failure. */
 GE_API ge_status ge_session_create(const ge_session_options* options, ge_session** out,
                                    ge_error* error);
 /* Waits for the session's asynchronous runs to have computed, not for their `done`: a `done` may

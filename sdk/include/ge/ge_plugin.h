@@ -7,11 +7,14 @@
  *
  * Rules
  *  1. Version 0.x: host and plugin must be built from the same struct layouts (GE_HEADER_HASH);
- * from 1.0 on structs only grow at the end and sizes are never compared for equality.
+ *     from 1.0 on structs only grow at the end. A reader takes what is there of the fields that it
+ *     knows, the others are zero; it wants no more than a struct had when first published.
  *  2. A struct that begins with ge_hdr may grow. It is passed by pointer, or in an array that is
- *     walked by an explicit stride. Structs without ge_hdr are frozen and carry spare words.
+ *     walked by an explicit stride. Structs without ge_hdr are frozen and carry spare words, which
+ *     are zero.
  *  3. An unknown extension in `next` is skipped, unless GE_HDR_MUST_UNDERSTAND is set: then the
- *     call answers GE_UNIMPLEMENTED and names the tag.
+ *     call answers GE_UNIMPLEMENTED and names the tag (ge_not_understood finds it). The host does
+ *     the same with what plugins give it.
  *  4. Ownership: what a call is given is valid for that call only, unless said otherwise. Plugin
  *     objects (engine, exec, stream, event, mem, frame) are made by the plugin, freed by the host.
  *  5. Threads: query and compile of one engine are called by one thread at a time. enqueue of one
@@ -39,7 +42,7 @@ extern "C" {
 #define GE_PLUGIN_MAGIC 0x4e49474c50454721ull /* "!GEPLGIN" read little-endian */
 /* Names this state of the structs: the first 8 bytes of the SHA-256 of tests/abi/layout.golden. The
  * ABI test recomputes it; enforced at load while GE_ABI_MAJOR is 0. */
-#define GE_HEADER_HASH 0x03917b7c8cf5f9d9ull
+#define GE_HEADER_HASH 0x58afc2c05b03d3a4ull
 
 /* ---- basic words ---------------------------------------------------------------------------- */
 
@@ -58,7 +61,7 @@ enum {
   GE_DATA_LOSS = 10,
   GE_INTERNAL = 11,
   GE_DEVICE_LOST = 12,
-  GE_PENDING = 13 /* event_query, event_wait: not reached yet */
+  GE_PENDING = 13 /* event_wait: not reached yet */
 };
 
 enum { GE_HDR_MUST_UNDERSTAND = 1 };
@@ -68,33 +71,36 @@ typedef struct ge_hdr {
   uint16_t flags;
   const struct ge_hdr* next; /* extensions, or NULL */
 } ge_hdr;
+/* clang-format off */
 enum {
-  GE_TAG_PLUGIN = 1,
-  GE_TAG_ENGINE_API = 2,
-  GE_TAG_HOST_API = 3,
-  GE_TAG_OFFER = 4,
-  GE_TAG_COST = 5,
-  GE_TAG_DECLINE = 6,
-  GE_TAG_GRAPH = 7,
-  GE_TAG_NODE = 8,
-  GE_TAG_VALUE = 9,
-  GE_TAG_SEGMENT = 10,
-  GE_TAG_COMPILED = 11,
-  GE_TAG_LAUNCH = 12,
-  GE_TAG_DEVICE = 13,
-  GE_TAG_LAYOUT = 14,
-  GE_TAG_ERR = 15,
-  GE_TAG_QUERY_ARGS = 16,
-  GE_TAG_COPY = 17,
-  GE_TAG_CREATE_ARGS = 18,
-  GE_TAG_LINK = 19,
-  GE_TAG_SINK = 20
+  GE_TAG_PLUGIN = 1, GE_TAG_ENGINE_API = 2, GE_TAG_HOST_API = 3, GE_TAG_OFFER = 4,
+  GE_TAG_COST = 5, GE_TAG_DECLINE = 6, GE_TAG_GRAPH = 7, GE_TAG_NODE = 8, GE_TAG_VALUE = 9,
+  GE_TAG_SEGMENT = 10, GE_TAG_COMPILED = 11, GE_TAG_LAUNCH = 12, GE_TAG_DEVICE = 13,
+  GE_TAG_LAYOUT = 14, GE_TAG_ERR = 15, GE_TAG_QUERY_ARGS = 16, GE_TAG_COPY = 17,
+  GE_TAG_CREATE_ARGS = 18, GE_TAG_LINK = 19, GE_TAG_SINK = 20, GE_TAG_DOMAIN = 21
 };
+/* clang-format on */
 /* First member initialiser: GE_HDR(ge_cost, GE_TAG_COST). */
 #define GE_HDR(type, tag) \
   { (uint32_t)sizeof(type), (uint16_t)(tag), 0, 0 }
 
-typedef struct { /* text, not NUL-terminated */
+/* The first extension of `h` that must be understood and is not: its tag is none of `known` (which
+ * may be NULL). NULL where all is understood. A chain of over 64 is taken for one without an end.
+ */
+static inline const ge_hdr* ge_not_understood(const ge_hdr* h, const uint16_t* known,
+                                              uint32_t n_known) {
+  uint32_t seen = 0;
+  for (const ge_hdr* x = h->next; x != 0; x = x->next) {
+    uint32_t k = 0;
+    if (++seen > 64) return x;
+    if (!(x->flags & GE_HDR_MUST_UNDERSTAND)) continue;
+    while (k < n_known && known[k] != x->tag) ++k;
+    if (k == n_known) return x;
+  }
+  return 0;
+}
+
+typedef struct { /* text, not NUL-terminated; complete, so without spare words */
   const char* p;
   uint64_t n;
 } ge_str;
@@ -121,34 +127,14 @@ typedef struct ge_host ge_host; /* opaque, defined by the host */
 
 /* ---- tensors -------------------------------------------------------------------------------- */
 
+/* clang-format off */
 enum { /* ONNX's numbers */
-       GE_F32 = 1,
-       GE_U8 = 2,
-       GE_I8 = 3,
-       GE_U16 = 4,
-       GE_I16 = 5,
-       GE_I32 = 6,
-       GE_I64 = 7,
-       GE_STRING = 8,
-       GE_BOOL = 9,
-       GE_F16 = 10,
-       GE_F64 = 11,
-       GE_U32 = 12,
-       GE_U64 = 13,
-       GE_C64 = 14,
-       GE_C128 = 15,
-       GE_BF16 = 16,
-       GE_F8E4M3FN = 17,
-       GE_F8E4M3FNUZ = 18,
-       GE_F8E5M2 = 19,
-       GE_F8E5M2FNUZ = 20,
-       GE_U4 = 21,
-       GE_I4 = 22,
-       GE_F4E2M1 = 23,
-       GE_F8E8M0 = 24,
-       GE_U2 = 25,
-       GE_I2 = 26
+  GE_F32 = 1, GE_U8 = 2, GE_I8 = 3, GE_U16 = 4, GE_I16 = 5, GE_I32 = 6, GE_I64 = 7, GE_STRING = 8,
+  GE_BOOL = 9, GE_F16 = 10, GE_F64 = 11, GE_U32 = 12, GE_U64 = 13, GE_C64 = 14, GE_C128 = 15,
+  GE_BF16 = 16, GE_F8E4M3FN = 17, GE_F8E4M3FNUZ = 18, GE_F8E5M2 = 19, GE_F8E5M2FNUZ = 20,
+  GE_U4 = 21, GE_I4 = 22, GE_F4E2M1 = 23, GE_F8E8M0 = 24, GE_U2 = 25, GE_I2 = 26
 };
+/* clang-format on */
 
 typedef struct {
   int32_t dtype;
@@ -182,8 +168,7 @@ enum {
   GE_ATTR_INTS = 4,
   GE_ATTR_FLOATS = 5,
   GE_ATTR_STRINGS = 6,
-  GE_ATTR_TENSOR = 7,
-  GE_ATTR_GRAPH = 8
+  GE_ATTR_TENSOR = 7
 };
 typedef struct {
   ge_str name;
@@ -201,7 +186,7 @@ typedef struct {
   uint64_t spare[2];
 } ge_attr;
 
-enum { GE_VALUE_CONSTANT = 1, GE_VALUE_INPUT = 2, GE_VALUE_OUTPUT = 4, GE_VALUE_STATE = 8 };
+enum { GE_VALUE_CONSTANT = 1, GE_VALUE_INPUT = 2, GE_VALUE_OUTPUT = 4 };
 typedef struct ge_value {
   ge_hdr h;
   ge_type type;
@@ -278,13 +263,15 @@ typedef struct ge_cost { /* cost of a segment = greatest setup + sum of marginal
 typedef struct {
   uint32_t value;  /* value index at the offer's border */
   uint32_t layout; /* id from ge_sink.layout; values that are not listed are plain */
+  uint64_t spare;
 } ge_value_layout;
 
 typedef struct {
   const ge_value_layout* v;
   uint32_t n;
-  uint32_t spare;
+  uint32_t reserved;
   uint64_t marginal_ns; /* in place of ge_cost.marginal_ns */
+  uint64_t spare[2];
 } ge_layout_choice;
 
 enum {
@@ -346,7 +333,8 @@ typedef struct {
   const uint32_t* node;
   uint32_t n_node;
   uint32_t choice; /* index of the layout choice, 0 when there is none */
-} ge_taken;        /* an offer that this segment takes */
+  uint64_t spare[2];
+} ge_taken; /* an offer that this segment takes */
 
 enum { GE_SEGMENT_OBSERVE = 1 };
 typedef struct ge_segment {
@@ -373,6 +361,7 @@ typedef struct {         /* a tensor that lives inside a segment; the host gives
   uint32_t first_step, last_step; /* the exec's own step numbers, both inclusive */
   uint32_t alias_of;              /* UINT32_MAX, or an earlier internal value that it may overlay */
   uint32_t value;                 /* value index, 0 = scratch without a name */
+  uint64_t spare[2];
 } ge_internal;
 
 enum { GE_CONST_KEEP = 0, GE_CONST_COPIED = 1 };
@@ -380,6 +369,7 @@ typedef struct {
   uint32_t value;        /* value index */
   uint32_t disposition;  /* KEEP: data must stay while the exec lives; COPIED: not read again */
   uint64_t packed_bytes; /* of the plugin's own copy, 0 = none */
+  uint64_t spare[2];
 } ge_const_use;
 
 enum { GE_COMPILED_SERIAL = 1 }; /* one launch at a time: the host makes one exec a frame */
@@ -397,7 +387,7 @@ typedef struct ge_compiled {     /* array of the host's, walked by the stride pa
   uint32_t n_constant;
   uint32_t alias_count;
   const uint32_t* alias; /* pairs (output position, input position): may share one place */
-  ge_err err;            /* why rc is not 0 */
+  ge_err* err;           /* the host's, never NULL: why rc is not 0 */
 } ge_compiled;
 
 typedef struct ge_launch {
@@ -409,8 +399,8 @@ typedef struct ge_launch {
   uint32_t n_in, n_out, n_internal;
   uint32_t reserved;
   ge_buf workspace;
-  ge_frame* frame; /* of this exec, or NULL */
-  uint64_t launch_id;
+  ge_frame* frame;    /* of this exec, or NULL */
+  uint64_t launch_id; /* the launch's place among the plan's instructions, the same in each run */
   /* NULL, or a word that stays 0 until the user cancels the run or its time is over; read it
    * atomically. A launch that may take longer than some 100 ms looks at it now and then, and once
    * it is not 0 answers GE_CANCELLED soon; outputs hold no promise then. Valid until the launch's
@@ -430,17 +420,26 @@ enum {
   GE_DEVICE_ASYNC = 1 /* enqueue returns before the work is done; streams and events are needed */
 };
 enum { GE_MEM_HOST_VISIBLE = 1, GE_MEM_COHERENT = 2, GE_MEM_DEVICE_LOCAL = 4, GE_MEM_SLOW = 8 };
+typedef struct ge_domain { /* memory that a device reaches; array of the plugin's, by a stride */
+  ge_hdr h;
+  ge_str name;    /* "device", "pinned"; may be empty */
+  uint8_t id[16]; /* all zero = host memory; equal ids = same memory, of other engines' too */
+  uint32_t flags; /* GE_MEM_* */
+  uint32_t reserved;
+  uint64_t align; /* of blocks, 0 = 64 */
+  uint64_t bytes; /* limit, 0 = none stated */
+} ge_domain;
 typedef struct ge_device { /* array of the plugin's, walked by a stride */
   ge_hdr h;
   ge_str name; /* "cpu", "sim:0" */
   uint8_t uuid[16];
-  uint8_t domain[16];   /* memory domain id; all zero = host memory; equal ids = same memory */
+  /* [0]: where the device's tensors lie. A later one of host memory is page-locked: in it the host
+   * puts its own end of the engine's copies, as far as that is not the caller's. n_domain 0 = host
+   * memory alone. */
+  const ge_domain* domain;
+  uint32_t n_domain, domain_stride;
   uint32_t flags;       /* GE_DEVICE_* */
-  uint32_t mem_flags;   /* GE_MEM_* of the domain */
-  uint64_t mem_align;   /* of blocks, 0 = 64 */
-  uint64_t mem_bytes;   /* limit, 0 = none stated */
   uint32_t max_streams; /* 0 = 1 */
-  uint32_t reserved;
   double flops_per_ns,
       bytes_per_ns; /* f32 peak and memory speed, for unpriced offers; 0 = host's */
 } ge_device;
@@ -454,7 +453,7 @@ typedef struct ge_link { /* price of a copy between two of the engine's domains 
 
 /* ---- tables --------------------------------------------------------------------------------- */
 
-typedef struct ge_host_api { /* valid from init to shutdown; all functions are thread-safe */
+typedef struct ge_host_api { /* stays as it is while the process lives; functions: any thread */
   ge_hdr h;
   ge_host* host;
   /* level 0 error .. 4 trace. */
@@ -494,7 +493,8 @@ enum {
   GE_NUMERICS_FAST = 0,
   /* Products of an operator's own operands, summed in any order; no transform of operands first
    * (Winograd, FFT, Strassen), whose error is bounded by the largest of a tile and not by a sum's
-   * own terms. Such kernels are not to be offered. */
+   * own terms, and where one infinity or NaN reaches results that do not read it. Such kernels are
+   * not to be offered. */
   GE_NUMERICS_EXACT = 1
 };
 typedef struct ge_create_args {
@@ -519,27 +519,25 @@ typedef struct ge_engine_api {
   ge_rc (*devices)(ge_engine*, const ge_device** out, uint32_t* n, uint32_t* stride, ge_err*);
   /* NULL: links cost the host's copy speed. */
   ge_rc (*links)(ge_engine*, const ge_link** out, uint32_t* n, uint32_t* stride, ge_err*);
-  /* Device memory. NULL: the device works on host memory. */
-  ge_rc (*mem_alloc)(ge_engine*, uint32_t device, uint64_t bytes, uint64_t align, ge_mem** out,
-                     void** address, ge_err*);
+  /* A block in a domain of a device, both by index. NULL: the device works on host memory. */
+  ge_rc (*mem_alloc)(ge_engine*, uint32_t device, uint32_t domain, uint64_t bytes, uint64_t align,
+                     ge_mem** out, void** address, ge_err*);
   void (*mem_free)(ge_engine*, ge_mem*);
   /* NULL: only between host-visible blocks, done by the host. */
   ge_rc (*copy)(ge_engine*, const ge_copy*, ge_err*);
   /* Streams and events: all NULL for a synchronous engine, all set for GE_DEVICE_ASYNC. An event
-   * is a timeline that counts up from 0; waiting for a value at or below the present one passes. */
+   * is a timeline that counts up from 0; waiting for a value at or below the present one passes. It
+   * is signalled by streams of its device, and waited for by streams of any device of the engine.
+   */
   ge_rc (*stream_create)(ge_engine*, uint32_t device, ge_stream** out, ge_err*);
   void (*stream_destroy)(ge_stream*);
-  ge_rc (*event_create)(ge_engine*, ge_event** out, ge_err*);
+  ge_rc (*event_create)(ge_engine*, uint32_t device, ge_event** out, ge_err*);
   void (*event_destroy)(ge_event*);
   ge_rc (*stream_wait)(ge_stream*, ge_event*, uint64_t value, ge_err*);
   ge_rc (*stream_signal)(ge_stream*, ge_event*, uint64_t value, ge_err*);
-  /* Blocks the caller; GE_PENDING after timeout_ns; a failure of work before the signal is answered
-   * here, with its scope. */
+  /* Blocks the caller; GE_PENDING after timeout_ns, which may be 0; a failure of work before the
+   * signal is answered here, with its scope. */
   ge_rc (*event_wait)(ge_event*, uint64_t value, uint64_t timeout_ns, ge_err*);
-  ge_rc (*event_query)(ge_event*, uint64_t* value, ge_err*);
-  /* Calls back once, from any thread, when the value is reached or failed. */
-  ge_rc (*event_notify)(ge_event*, uint64_t value, void (*done)(void* ctx, ge_rc), void* ctx,
-                        ge_err*);
   /* State of one exec in one frame. NULL: the exec needs none. */
   ge_rc (*frame_create)(ge_exec*, ge_frame** out, ge_err*);
   void (*frame_destroy)(ge_exec*, ge_frame*);

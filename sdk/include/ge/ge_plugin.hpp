@@ -203,6 +203,18 @@ __attribute__((format(printf, 4, 5))) inline ge_rc Fail(ge_err* err, ge_rc rc, u
   return rc;
 }
 
+// GE_UNIMPLEMENTED, naming the tag, where a struct carries an extension that must be understood and
+// is none of `known` (rule 3): the first line of every call that is given a struct.
+inline ge_rc Understand(const ge_hdr& h, ge_err* err, const char* where,
+                        Span<uint16_t> known = {}) {
+  const ge_hdr* x = ge_not_understood(&h, known.p, static_cast<uint32_t>(known.n));
+  return x == nullptr ? static_cast<ge_rc>(GE_OK)
+                      : Fail(err, GE_UNIMPLEMENTED, UINT32_MAX,
+                             "%s: extension 0x%x of a struct must be understood, and this plugin "
+                             "does not know it",
+                             where, x->tag);
+}
+
 // Runs body() -> ge_rc; an exception becomes a return code. Wrap every entry point with it.
 template <class Body>
 ge_rc Guard(ge_err* err, const char* where, Body&& body) noexcept {

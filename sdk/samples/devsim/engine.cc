@@ -14,15 +14,21 @@ void ge_engine::Describe() {
   device.h = GE_HDR(ge_device, GE_TAG_DEVICE);
   device.name = ge::plugin::Str("sim:0");
   // Each engine has memory of its own, so that two of them in one session exchange through host.
-  std::snprintf(reinterpret_cast<char*>(device.domain), sizeof device.domain, "devsim %u", ++made);
-  std::memcpy(device.uuid, device.domain, sizeof device.uuid);
+  char id[16] = {};
+  std::snprintf(id, sizeof id, "devsim %u", ++made);
+  std::memcpy(device.uuid, id, sizeof id);
   device.flags = GE_DEVICE_ASYNC;
-  device.mem_flags = GE_MEM_DEVICE_LOCAL;
-  device.mem_align = 64;
+  domain[0].h = domain[1].h = GE_HDR(ge_domain, GE_TAG_DOMAIN);
+  domain[0].name = ge::plugin::Str("device"), domain[1].name = ge::plugin::Str("pinned");
+  std::memcpy(domain[0].id, id, sizeof id);
+  domain[0].flags = GE_MEM_DEVICE_LOCAL;
+  domain[1].flags = GE_MEM_HOST_VISIBLE | GE_MEM_COHERENT;
+  device.domain = domain, device.domain_stride = sizeof domain[0];
+  device.n_domain = options.pinned != 0 ? 2 : 1;
   device.max_streams = static_cast<uint32_t>(options.streams);
   for (int way = 0; way < 2; ++way) {
     link[way].h = GE_HDR(ge_link, GE_TAG_LINK);
-    std::memcpy(way == 0 ? link[way].to : link[way].from, device.domain, sizeof device.domain);
+    std::memcpy(way == 0 ? link[way].to : link[way].from, id, sizeof id);
     link[way].latency_ns = options.link_latency_ns;
     link[way].bytes_per_ns = static_cast<double>(options.link_gbps);
   }

@@ -16,10 +16,12 @@ struct ge_exec {
 };
 
 struct ge_engine {
+  const ge_host_api* host = nullptr;
   devsim::Options options;
   devsim::Wrapped wrapped;
   devsim::Memory memory;
   ge_device device = {};
+  ge_domain domain[2] = {};  // its own memory; page-locked host memory, with option pinned
   ge_link link[2] = {};
   std::atomic<uint64_t> work{0};   // launches and copies begun
   std::atomic<uint64_t> draws{0};  // delays drawn

@@ -42,7 +42,8 @@ Memory::~Memory() {
   for (ge_mem* mem : blocks_) Unmap(mem);
 }
 
-ge_rc Memory::Alloc(uint64_t bytes, uint64_t align, ge_mem** out, void** address, ge_err* err) {
+ge_rc Memory::Alloc(uint64_t bytes, uint64_t align, bool pinned, ge_mem** out, void** address,
+                    ge_err* err) {
   if (align == 0) align = 64;
   if ((align & (align - 1)) != 0 || align > kMostBytes || bytes > kMostBytes) {
     return Fail(err, GE_INVALID_ARGUMENT, UINT32_MAX,
@@ -53,15 +54,17 @@ ge_rc Memory::Alloc(uint64_t bytes, uint64_t align, ge_mem** out, void** address
   auto mem = std::make_unique<ge_mem>();
   mem->bytes = bytes;
   mem->mapped = bytes + align;
-  mem->device_map = Map(mem->mapped, PROT_NONE);
+  mem->pinned = pinned;
+  if (!pinned) mem->device_map = Map(mem->mapped, PROT_NONE);
   mem->shadow_map = Map(mem->mapped, PROT_READ | PROT_WRITE);
-  if (!mem->device_map || !mem->shadow_map) {
+  if ((!pinned && !mem->device_map) || !mem->shadow_map) {
     Unmap(mem.release());
     return Fail(err, GE_OUT_OF_MEMORY, UINT32_MAX, "devsim: no memory for a block of %llu bytes",
                 static_cast<unsigned long long>(bytes));
   }
-  mem->device = Aligned(mem->device_map, align);
   mem->shadow = Aligned(mem->shadow_map, align);
+  mem->device = pinned ? mem->shadow : Aligned(mem->device_map, align);
+  if (pinned) ++pinned_blocks_;
   std::memset(mem->shadow, kGarbage, bytes);
   std::lock_guard<std::mutex> lock(mutex_);
   blocks_.insert(mem.get());
@@ -87,7 +90,7 @@ ge_rc Memory::Translate(const ge_buf& buf, const char* what, void** out, ge_err*
                 what, buf.ptr);
   }
   std::lock_guard<std::mutex> lock(mutex_);
-  if (blocks_.count(buf.mem) == 0) {
+  if (blocks_.count(buf.mem) == 0 || buf.mem->pinned) {
     return Fail(err, GE_INVALID_ARGUMENT, UINT32_MAX,
                 "devsim: %s names a block that this device does not have", what);
   }

@@ -1,9 +1,11 @@
 // The device's memory. A block has two mappings: the device address, which everybody is told and
 // which nobody may touch (a read or write there faults, as on a real device), and a shadow where
-// the bytes are, which the worker threads alone use. Thread-safe.
+// the bytes are, which the worker threads alone use. Page-locked host memory, when it is offered,
+// is simulated by plain pages. Thread-safe.
 #ifndef GE_SAMPLES_DEVSIM_MEMORY_H_
 #define GE_SAMPLES_DEVSIM_MEMORY_H_
 
+#include <atomic>
 #include <mutex>
 #include <set>
 
@@ -12,6 +14,7 @@
 struct ge_mem {
   char* device = nullptr;
   char* shadow = nullptr;
+  bool pinned = false;  // host memory: one mapping, which everybody may touch
   void* device_map = nullptr;
   void* shadow_map = nullptr;
   uint64_t bytes = 0, mapped = 0;
@@ -22,7 +25,9 @@ namespace devsim {
 class Memory {
  public:
   ~Memory();
-  ge_rc Alloc(uint64_t bytes, uint64_t align, ge_mem** out, void** address, ge_err* err);
+  ge_rc Alloc(uint64_t bytes, uint64_t align, bool pinned, ge_mem** out, void** address,
+              ge_err* err);
+  uint64_t pinned_blocks() const { return pinned_blocks_; }  // given so far
   void Free(ge_mem* mem);
   // The shadow address of a buffer in a block of this device; `what` names it in messages.
   ge_rc Translate(const ge_buf& buf, const char* what, void** out, ge_err* err) const;
@@ -30,6 +35,7 @@ class Memory {
  private:
   mutable std::mutex mutex_;
   std::set<ge_mem*> blocks_;
+  std::atomic<uint64_t> pinned_blocks_{0};
 };
 
 }  // namespace devsim

@@ -21,6 +21,7 @@ constexpr Key kKeys[] = {
     {"link_latency_ns", &Options::link_latency_ns, 0, 1'000'000'000},
     {"link_gbps", &Options::link_gbps, 1, 1'000'000},
     {"streams", &Options::streams, 1, 16},
+    {"pinned", &Options::pinned, 0, 1},
     {"delay", &Options::delay, 0, UINT64_MAX},
     {"delay_us", &Options::delay_us, 0, 1'000'000},
     {"fail_at", &Options::fail_at, 0, UINT64_MAX},
@@ -49,11 +50,12 @@ ge_rc SetOne(std::string_view name, std::string_view value, Options* out, ge_err
     out->*k.field = n;
     return GE_OK;
   }
-  return Fail(err, GE_INVALID_ARGUMENT, UINT32_MAX,
-              "devsim: option '%.*s' is not known; wanted wrap, ops, fail_compile, price, take, "
-              "take_seed, link_latency_ns, link_gbps, streams, delay, delay_us or fail_at, each "
-              "with =VALUE",
-              static_cast<int>(name.size()), name.data());
+  return Fail(
+      err, GE_INVALID_ARGUMENT, UINT32_MAX,
+      "devsim: option '%.*s' is not known; wanted wrap, ops, fail_compile, price, take, "
+      "take_seed, link_latency_ns, link_gbps, streams, pinned, delay, delay_us or fail_at, each "
+      "with =VALUE",
+      static_cast<int>(name.size()), name.data());
 }
 
 }  // namespace

@@ -8,6 +8,8 @@
 //   fail_compile=OP+OP... segments with one of these operators do not compile (none)
 //   link_latency_ns=N   price of a copy in either direction (2000) ...
 //   link_gbps=N         ... and its speed in GB/s (10)
+//   pinned=1            offers page-locked host memory, where the host's end of copies then lies
+//                       (0)
 //   streams=N           at most so many streams, 1 to 16 (2)
 //   delay=SEED          sleeps a random time before each piece of work (0 = never) ...
 //   delay_us=N          ... of at most so many microseconds (200); some streams are slow, some not
@@ -30,6 +32,7 @@ struct Options {
   uint64_t price = 100, take = 100, take_seed = 1;
   uint64_t link_latency_ns = 2000, link_gbps = 10;
   uint64_t streams = 2;
+  uint64_t pinned = 0;
   uint64_t delay = 0, delay_us = 200;
   uint64_t fail_at = 0;
 };

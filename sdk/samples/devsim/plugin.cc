@@ -13,9 +13,14 @@ namespace {
 
 using ge::plugin::Fail;
 using ge::plugin::Guard;
+using ge::plugin::Understand;
 
 ge_rc QueryGuarded(ge_engine* e, const ge_graph* graph, const ge_sink* sink, ge_err* err) {
-  return Guard(err, "devsim: query", [&] { return Query(e, graph, sink, err); });
+  return Guard(err, "devsim: query", [&] {
+    ge_rc rc = Understand(graph->h, err, "devsim: query");
+    if (rc == GE_OK) rc = Understand(sink->h, err, "devsim: query");
+    return rc != GE_OK ? rc : Query(e, graph, sink, err);
+  });
 }
 
 bool MustFail(const ge_engine& e, const ge_segment& s) {
@@ -45,7 +50,7 @@ ge_rc Compile(ge_engine* e, const ge_segment* segment, uint32_t n, uint32_t segm
         const ge_engine_api& api = e->wrapped.api();
         if (api.exec_destroy != nullptr) api.exec_destroy(c->exec);
         c->exec = nullptr;
-        c->rc = ge::plugin::Fail(&c->err, GE_UNIMPLEMENTED, UINT32_MAX,
+        c->rc = ge::plugin::Fail(c->err, GE_UNIMPLEMENTED, UINT32_MAX,
                                  "devsim: option fail_compile names an operator of this segment");
         continue;
       }
@@ -78,6 +83,7 @@ ge_rc Queue(ge_stream* stream, Fill fill) {
 
 ge_rc Enqueue(ge_exec* exec, const ge_launch* launch, ge_err* err) {
   return Guard(err, "devsim: enqueue", [&]() -> ge_rc {
+    if (const ge_rc rc = Understand(launch->h, err, "devsim: enqueue")) return rc;
     if (launch->stream == nullptr || launch->stream->engine() != exec->engine) {
       return Fail(err, GE_INVALID_ARGUMENT, UINT32_MAX,
                   "devsim: a launch without a stream of this engine; its device is asynchronous");
@@ -91,6 +97,7 @@ ge_rc Enqueue(ge_exec* exec, const ge_launch* launch, ge_err* err) {
 
 ge_rc Copy(ge_engine* e, const ge_copy* copy, ge_err* err) {
   return Guard(err, "devsim: copy", [&]() -> ge_rc {
+    if (const ge_rc rc = Understand(copy->h, err, "devsim: copy")) return rc;
     if (copy->stream != nullptr) {
       return Queue(copy->stream, [&](Task* task) { return e->Prepare(*copy, task, err); });
     }
@@ -110,13 +117,14 @@ ge_rc Links(ge_engine* e, const ge_link** out, uint32_t* n, uint32_t* stride, ge
   return GE_OK;
 }
 
-ge_rc MemAlloc(ge_engine* e, uint32_t device, uint64_t bytes, uint64_t align, ge_mem** out,
-               void** address, ge_err* err) {
+ge_rc MemAlloc(ge_engine* e, uint32_t device, uint32_t domain, uint64_t bytes, uint64_t align,
+               ge_mem** out, void** address, ge_err* err) {
   return Guard(err, "devsim: mem_alloc", [&]() -> ge_rc {
-    if (device != 0) {
-      return Fail(err, GE_OUT_OF_RANGE, UINT32_MAX, "devsim: device %u of 1", device);
+    if (device != 0 || domain >= e->device.n_domain) {
+      return Fail(err, GE_OUT_OF_RANGE, UINT32_MAX, "devsim: device %u of 1, domain %u of %u",
+                  device, domain, e->device.n_domain);
     }
-    return e->memory.Alloc(bytes, align, out, address, err);
+    return e->memory.Alloc(bytes, align, domain != 0, out, address, err);
   });
 }
 
@@ -134,8 +142,11 @@ ge_rc StreamCreate(ge_engine* e, uint32_t device, ge_stream** out, ge_err* err) 
 
 void StreamDestroy(ge_stream* stream) { delete stream; }
 
-ge_rc EventCreate(ge_engine*, ge_event** out, ge_err* err) {
+ge_rc EventCreate(ge_engine*, uint32_t device, ge_event** out, ge_err* err) {
   return Guard(err, "devsim: event_create", [&]() -> ge_rc {
+    if (device != 0) {
+      return Fail(err, GE_OUT_OF_RANGE, UINT32_MAX, "devsim: device %u of 1", device);
+    }
     *out = new ge_event;
     return GE_OK;
   });
@@ -164,18 +175,6 @@ ge_rc EventWait(ge_event* event, uint64_t value, uint64_t timeout_ns, ge_err* er
   return Guard(err, "devsim: event_wait", [&] { return event->Wait(value, timeout_ns, err); });
 }
 
-ge_rc EventQuery(ge_event* event, uint64_t* value, ge_err* err) {
-  return Guard(err, "devsim: event_query", [&] { return event->Query(value, err); });
-}
-
-ge_rc EventNotify(ge_event* event, uint64_t value, void (*done)(void*, ge_rc), void* ctx,
-                  ge_err* err) {
-  return Guard(err, "devsim: event_notify", [&]() -> ge_rc {
-    event->Notify(value, done, ctx);
-    return GE_OK;
-  });
-}
-
 ge_rc FrameCreate(ge_exec* exec, ge_frame** out, ge_err* err) {
   const ge_engine_api& api = exec->engine->wrapped.api();
   *out = nullptr;
@@ -191,16 +190,27 @@ void FrameDestroy(ge_exec* exec, ge_frame* frame) {
 ge_rc EngineCreate(const ge_create_args* args, ge_engine** out, ge_err* err) {
   return Guard(err, "devsim: create", [&]() -> ge_rc {
     auto engine = std::make_unique<ge_engine>();
+    if (const ge_rc rc = Understand(args->h, err, "devsim: create")) return rc;
     ge_rc rc = ParseOptions(args->options, &engine->options, err);
     if (rc == GE_OK) rc = engine->wrapped.Create(engine->options.wrap, *args, err);
     if (rc != GE_OK) return rc;
+    engine->host = args->host;
     engine->Describe();
     *out = engine.release();
     return GE_OK;
   });
 }
 
-void EngineDestroy(ge_engine* engine) { delete engine; }
+void EngineDestroy(ge_engine* engine) {
+  if (engine->host != nullptr && engine->options.pinned != 0) {
+    char text[80];
+    const int n =
+        std::snprintf(text, sizeof text, "devsim: %llu blocks of pinned memory were given",
+                      static_cast<unsigned long long>(engine->memory.pinned_blocks()));
+    engine->host->log(engine->host->host, 3, ge_str{text, static_cast<uint64_t>(n)});
+  }
+  delete engine;
+}
 
 constexpr ge_engine_api kApi = {
     GE_HDR(ge_engine_api, GE_TAG_ENGINE_API),
@@ -220,8 +230,6 @@ constexpr ge_engine_api kApi = {
     StreamWait,
     StreamSignal,
     EventWait,
-    EventQuery,
-    EventNotify,
     FrameCreate,
     FrameDestroy,
 };

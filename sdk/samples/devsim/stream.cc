@@ -31,30 +31,15 @@ ge_rc Answer(const ge_err& error, ge_err* err) {
 ge_event::ge_event() : error_(NoError()) {}
 
 void ge_event::Reach(uint64_t value) {
-  std::unique_lock<std::mutex> lock(mutex_);
+  const std::lock_guard<std::mutex> lock(mutex_);
   value_ = std::max(value_, value);
-  CallBack(std::move(lock));
+  changed_.notify_all();
 }
 
 void ge_event::Fail(const ge_err& error) {
-  std::unique_lock<std::mutex> lock(mutex_);
+  const std::lock_guard<std::mutex> lock(mutex_);
   if (error_.code == GE_OK) error_ = error;
-  CallBack(std::move(lock));
-}
-
-// Wakes waiters and calls, without the lock, the callbacks that are due.
-void ge_event::CallBack(std::unique_lock<std::mutex> lock) {
-  std::vector<Callback> due;
-  const ge_rc failed = error_.code;
-  const uint64_t value = value_;
-  auto is_due = [&](const Callback& c) { return c.value <= value || failed != GE_OK; };
-  for (const Callback& c : callbacks_) {
-    if (is_due(c)) due.push_back(c);
-  }
-  callbacks_.erase(std::remove_if(callbacks_.begin(), callbacks_.end(), is_due), callbacks_.end());
   changed_.notify_all();
-  lock.unlock();
-  for (const Callback& c : due) c.done(c.ctx, c.value <= value ? GE_OK : failed);
 }
 
 ge_rc ge_event::Wait(uint64_t value, uint64_t timeout_ns, ge_err* err) {
@@ -66,18 +51,6 @@ ge_rc ge_event::Wait(uint64_t value, uint64_t timeout_ns, ge_err* err) {
     return GE_PENDING;
   }
   return value_ >= value ? GE_OK : Answer(error_, err);
-}
-
-ge_rc ge_event::Query(uint64_t* value, ge_err* err) {
-  std::lock_guard<std::mutex> lock(mutex_);
-  *value = value_;
-  return error_.code == GE_OK ? GE_OK : Answer(error_, err);
-}
-
-void ge_event::Notify(uint64_t value, void (*done)(void*, ge_rc), void* ctx) {
-  std::unique_lock<std::mutex> lock(mutex_);
-  callbacks_.push_back({value, done, ctx});
-  CallBack(std::move(lock));
 }
 
 ge_stream::ge_stream(ge_engine* engine)

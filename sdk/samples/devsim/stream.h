@@ -20,21 +20,12 @@ struct ge_event {
   void Fail(const ge_err& error);
   // GE_PENDING after the timeout.
   ge_rc Wait(uint64_t value, uint64_t timeout_ns, ge_err* err);
-  ge_rc Query(uint64_t* value, ge_err* err);
-  void Notify(uint64_t value, void (*done)(void*, ge_rc), void* ctx);
 
  private:
-  struct Callback {
-    uint64_t value;
-    void (*done)(void*, ge_rc);
-    void* ctx;
-  };
-  void CallBack(std::unique_lock<std::mutex> lock);
   std::mutex mutex_;
   std::condition_variable changed_;
   uint64_t value_ = 0;
   ge_err error_;  // code 0 = none
-  std::vector<Callback> callbacks_;
 };
 
 namespace devsim {

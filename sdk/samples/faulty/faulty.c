@@ -1,6 +1,7 @@
 /* An engine that misbehaves in one way, chosen when it is compiled: -DFAULT=FAULT_x. For tests of
  * the host's refusals; everything but the chosen fault is legal. It takes Add of float32 without
  * broadcasting at 1 ns, so that whoever asks for the least price gets it. */
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,9 +23,13 @@ enum {
   FAULT_ZERO_TABLE, /* a function table of zeros */
   FAULT_NULL_QUERY, /* a required function is missing */
   FAULT_NO_SYMBOL,  /* exports nothing */
+  FAULT_MUST_DESC,  /* the descriptor has an extension that must be understood */
+  FAULT_MUST_TABLE, /* so has the function table */
   FAULT_CREATE_ERROR,
   FAULT_CREATE_NULL, /* says that it made an engine, but gives none */
   FAULT_DEVICES_ERROR,
+  FAULT_MUST_DEVICE,  /* a device with such an extension */
+  FAULT_SHORT_DEVICE, /* and one shorter than any that was ever published */
   /* seen at query */
   FAULT_QUERY_ERROR,
   FAULT_LONG_MESSAGE, /* an error whose length is beyond its buffer */
@@ -39,6 +44,9 @@ enum {
   FAULT_OFFER_APART,      /* a pattern of two nodes, whether connected or not */
   FAULT_OFFER_NOT_CONVEX, /* a pattern of the first and the last node */
   FAULT_DECLINE_BAD_INDEX,
+  FAULT_MUST_OFFER,   /* an offer with an extension that must be understood */
+  FAULT_ENDLESS_NEXT, /* an offer whose extensions have no end */
+  FAULT_SHORT_OFFER,  /* an offer of fewer bytes than were published */
   /* seen at compile */
   FAULT_COMPILE_ERROR,  /* of the whole call */
   FAULT_SEGMENT_ERROR,  /* of each segment */
@@ -47,14 +55,19 @@ enum {
   FAULT_INTERNAL_ALIAS, /* an internal value that overlays a later one */
   FAULT_HUGE_WORKSPACE, /* 2^63 bytes */
   FAULT_ALIAS_BAD,      /* an alias pair of positions that do not exist */
+  FAULT_MUST_COMPILED,  /* the answer has an extension that must be understood */
   /* seen at run */
   FAULT_ENQUEUE_ERROR,
   FAULT_WRONG_RESULT, /* every element is off by one */
   /* seen by red zones alone (GE_RED_ZONES=1) */
-  FAULT_WRITES_BEHIND, /* one element behind its output */
-  FAULT_WRITES_BEFORE, /* one element before its output */
-  FAULT_CHANGES_INPUT, /* the first element of its first input */
-  FAULT_WRITES_TOO_FEW /* leaves the last element of its output as it was */
+  FAULT_WRITES_BEHIND,  /* one element behind its output */
+  FAULT_WRITES_BEFORE,  /* one element before its output */
+  FAULT_CHANGES_INPUT,  /* the first element of its first input */
+  FAULT_WRITES_TOO_FEW, /* leaves the last element of its output as it was */
+  /* no faults: other versions of the header, which have to work */
+  FAULT_POISONED_TAILS, /* every struct as short as when it was published, rubbish behind it */
+  FAULT_GROWN,          /* every struct longer than the host knows, with rubbish in what is new */
+  FAULT_MAY_SKIP        /* extensions that nobody must understand */
 };
 
 #ifndef FAULT
@@ -65,6 +78,26 @@ enum {
 struct ge_engine {
   int unused;
 };
+
+/* Extensions that this header does not have. */
+static const ge_hdr must = {sizeof(ge_hdr), 0x8001, GE_HDR_MUST_UNDERSTAND, 0};
+static const ge_hdr may = {sizeof(ge_hdr), 0x8002, 0, 0};
+static const ge_hdr endless = {sizeof(ge_hdr), 0x8003, 0, &endless};
+
+/* A struct with room behind it, as an array has that is walked by a larger stride. */
+#define WITH_TAIL(type)     \
+  struct {                  \
+    type x;                 \
+    unsigned char tail[64]; \
+  }
+/* What a struct says that it is, by the fault: as published, longer by its tail, with extensions.
+ */
+#define BEND_HDR(h, fault_must)                   \
+  do {                                            \
+    if (FAULT == FAULT_GROWN) (h).size += 64;     \
+    if (FAULT == FAULT_MAY_SKIP) (h).next = &may; \
+    if (FAULT == (fault_must)) (h).next = &must;  \
+  } while (0)
 struct ge_exec {
   uint32_t first;
   uint32_t alias[2];
@@ -165,17 +198,29 @@ static ge_rc query(ge_engine* e, const ge_graph* g, const ge_sink* s, ge_err* er
     ge_decline no = {GE_HDR(ge_decline, GE_TAG_DECLINE), i, GE_WHY_OP, {"not Add", 7}};
     ge_cost cost = {GE_HDR(ge_cost, GE_TAG_COST), .marginal_ns = 1};
     ge_offer offer = {GE_HDR(ge_offer, GE_TAG_OFFER), .node = &i, .n_node = 1, .cost = &cost};
+    WITH_TAIL(ge_offer) o;
+    WITH_TAIL(ge_cost) p;
+    WITH_TAIL(ge_decline) d;
     const int take = takes(g, GE_NODE(g, i));
     if (take) bend(&offer, g, two, &layout, &choice);
     if (FAULT == FAULT_DECLINE_BAD_INDEX) no.node = g->n_node + 1;
-    const ge_rc rc = take ? s->offer(s->host, &offer) : s->decline(s->host, &no);
+    BEND_HDR(offer.h, FAULT_MUST_OFFER);
+    BEND_HDR(cost.h, FAULT_NONE + 1000);
+    BEND_HDR(no.h, FAULT_NONE + 1000);
+    if (FAULT == FAULT_ENDLESS_NEXT) offer.h.next = &endless;
+    if (FAULT == FAULT_SHORT_OFFER) offer.h.size = sizeof(ge_hdr) + 8;
+    memset(&o, 0xab, sizeof o), memset(&p, 0xab, sizeof p), memset(&d, 0xab, sizeof d);
+    p.x = cost;
+    if (offer.cost != NULL) offer.cost = &p.x;
+    o.x = offer, d.x = no;
+    const ge_rc rc = take ? s->offer(s->host, &o.x) : s->decline(s->host, &d.x);
     if (rc != GE_OK) return rc;
   }
   return GE_OK;
 }
 
 static void bend_compiled(ge_compiled* c) {
-  const ge_internal fine = {64, 64, 0, 0, UINT32_MAX, 0};
+  const ge_internal fine = {64, 64, 0, 0, UINT32_MAX, 0, {0}};
   c->n_step = 2;
   c->exec->internal[0] = c->exec->internal[1] = fine;
   switch (FAULT) {
@@ -213,13 +258,15 @@ static ge_rc compile(ge_engine* e, const ge_segment* segment, uint32_t n, uint32
     const ge_segment* s = (const void*)((const char*)segment + (uint64_t)i * segment_stride);
     ge_compiled* c = (void*)((char*)out + (uint64_t)i * out_stride);
     if (FAULT == FAULT_SEGMENT_ERROR) {
-      c->rc = fail(&c->err, GE_UNIMPLEMENTED, "faulty: this segment fails on request");
+      c->rc = fail(c->err, GE_UNIMPLEMENTED, "faulty: this segment fails on request");
       continue;
     }
     if (FAULT == FAULT_NULL_EXEC) continue;
     c->exec = calloc(1, sizeof *c->exec);
     if (c->exec == NULL) return fail(err, GE_OUT_OF_MEMORY, "faulty: out of memory");
     c->exec->first = s->n_in > 0 && s->in[0] != GE_NODE(s->graph, s->taken[0].node[0])->in[0];
+    if (FAULT == FAULT_MUST_COMPILED) c->h.next = &must;
+    if (FAULT == FAULT_MAY_SKIP) c->h.next = &may;
     bend_compiled(c);
   }
   return GE_OK;
@@ -245,14 +292,24 @@ static void exec_destroy(ge_exec* x) { free(x); }
 
 static ge_rc devices(ge_engine* e, const ge_device** out, uint32_t* n, uint32_t* stride,
                      ge_err* err) {
-  static const ge_device device = {GE_HDR(ge_device, GE_TAG_DEVICE), .name = {"cpu", 3}};
+  static WITH_TAIL(ge_device) device[1];
+  static WITH_TAIL(ge_domain) domain[1];
   (void)e;
+  memset(device, 0xab, sizeof device), memset(domain, 0xab, sizeof domain);
+  device[0].x =
+      (ge_device){GE_HDR(ge_device, GE_TAG_DEVICE), .name = {"cpu", 3}, .domain = &domain[0].x};
+  domain[0].x =
+      (ge_domain){GE_HDR(ge_domain, GE_TAG_DOMAIN), .flags = GE_MEM_HOST_VISIBLE | GE_MEM_COHERENT};
+  device[0].x.n_domain = 1, device[0].x.domain_stride = sizeof domain[0];
+  BEND_HDR(device[0].x.h, FAULT_MUST_DEVICE);
+  BEND_HDR(domain[0].x.h, FAULT_NONE + 1000);
+  if (FAULT == FAULT_SHORT_DEVICE) device[0].x.h.size = sizeof(ge_hdr) + sizeof(ge_str);
   if (FAULT == FAULT_DEVICES_ERROR) {
     return fail(err, GE_UNAVAILABLE, "faulty: devices fails on request");
   }
-  *out = &device;
+  *out = &device[0].x;
   *n = 1;
-  *stride = sizeof device;
+  *stride = sizeof device[0];
   return GE_OK;
 }
 
@@ -267,9 +324,20 @@ static ge_rc engine_create(const ge_create_args* args, ge_engine** out, ge_err* 
 
 static void engine_destroy(ge_engine* e) { free(e); }
 
+/* Of the three functions that were the first to be published; what follows is rubbish. */
+struct short_table {
+  ge_hdr h;
+  void* function[3];
+  unsigned char tail[sizeof(ge_engine_api)];
+};
+static struct short_table poisoned;
+
 static const ge_engine_api api = {
     .h = {FAULT == FAULT_ZERO_TABLE ? 0 : sizeof(ge_engine_api),
-          FAULT == FAULT_ZERO_TABLE ? 0 : GE_TAG_ENGINE_API, 0, 0},
+          FAULT == FAULT_ZERO_TABLE ? 0 : GE_TAG_ENGINE_API, 0,
+          FAULT == FAULT_MUST_TABLE ? &must
+          : FAULT == FAULT_MAY_SKIP ? &may
+                                    : NULL},
     .query = FAULT == FAULT_ZERO_TABLE || FAULT == FAULT_NULL_QUERY ? NULL : query,
     .compile = FAULT == FAULT_ZERO_TABLE ? NULL : compile,
     .enqueue = FAULT == FAULT_ZERO_TABLE ? NULL : enqueue,
@@ -279,7 +347,10 @@ static const ge_engine_api api = {
 
 static const ge_plugin_desc desc = {
     .magic = FAULT == FAULT_MAGIC ? UINT64_C(0x1234) : GE_PLUGIN_MAGIC,
-    .h = {FAULT == FAULT_SHORT_DESC ? 8 : sizeof(ge_plugin_desc), GE_TAG_PLUGIN, 0, 0},
+    .h = {FAULT == FAULT_SHORT_DESC ? 8 : sizeof(ge_plugin_desc), GE_TAG_PLUGIN, 0,
+          FAULT == FAULT_MUST_DESC  ? &must
+          : FAULT == FAULT_MAY_SKIP ? &may
+                                    : NULL},
     .abi_major = GE_ABI_MAJOR + (FAULT == FAULT_MAJOR ? 1 : 0),
     .abi_minor = GE_ABI_MINOR,
     .header_hash = GE_HEADER_HASH ^ (FAULT == FAULT_HASH ? 1 : 0),
@@ -305,6 +376,15 @@ const ge_plugin_desc* ge_plugin_query(ge_query_args* args) {
   if (FAULT == FAULT_REFUSE || args->host_major != GE_ABI_MAJOR) {
     snprintf(args->refusal, sizeof args->refusal, "faulty refuses on request");
     return NULL;
+  }
+  if (FAULT == FAULT_POISONED_TAILS) {
+    static WITH_TAIL(ge_plugin_desc) old;
+    memset(&poisoned, 0xab, sizeof poisoned), memset(&old, 0xab, sizeof old);
+    poisoned.h = (ge_hdr){offsetof(ge_engine_api, exec_destroy), GE_TAG_ENGINE_API, 0, 0};
+    memcpy(poisoned.function, &api.query, sizeof poisoned.function);
+    old.x = desc;
+    old.x.engine = (const void*)&poisoned;
+    return &old.x;
   }
   return &desc;
 }

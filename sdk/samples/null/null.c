@@ -29,10 +29,18 @@ static ge_rc fail(ge_err* err, ge_rc rc, const char* text) {
   return rc;
 }
 
+/* Rule 3 of ge_plugin.h: what a struct says beyond what this plugin knows may not be passed over.
+ */
+static ge_rc understand(const ge_hdr* h, ge_err* err) {
+  if (ge_not_understood(h, NULL, 0) == NULL) return GE_OK;
+  return fail(err, GE_UNIMPLEMENTED, "null: an extension that must be understood is not known");
+}
+
 /* Says for each node whether it is taken, and at what price. */
 static ge_rc query(ge_engine* engine, const ge_graph* graph, const ge_sink* sink, ge_err* err) {
   static const char kReason[] = "the null engine takes no node";
-  (void)engine, (void)err;
+  (void)engine;
+  if (understand(&graph->h, err) || understand(&sink->h, err)) return GE_UNIMPLEMENTED;
   for (uint32_t i = 0; i < graph->n_node; ++i) {
     const ge_decline decline = {
         GE_HDR(ge_decline, GE_TAG_DECLINE), i, GE_WHY_OP, {kReason, sizeof kReason - 1}};
@@ -48,20 +56,22 @@ static ge_rc compile(ge_engine* engine, const ge_segment* segment, uint32_t n,
   (void)engine, (void)segment, (void)segment_stride, (void)err;
   for (uint32_t i = 0; i < n; ++i) {
     ge_compiled* c = (void*)((char*)out + (uint64_t)i * out_stride);
-    c->rc = fail(&c->err, GE_UNIMPLEMENTED, "null: compile is not written yet");
+    c->rc = fail(c->err, GE_UNIMPLEMENTED, "null: compile is not written yet");
   }
   return GE_OK;
 }
 
 /* Runs one exec; must not allocate, lock or throw. */
 static ge_rc enqueue(ge_exec* exec, const ge_launch* launch, ge_err* err) {
-  (void)exec, (void)launch;
+  (void)exec;
+  if (understand(&launch->h, err)) return GE_UNIMPLEMENTED;
   return fail(err, GE_UNIMPLEMENTED, "null: enqueue is not written yet");
 }
 
 static void exec_destroy(ge_exec* exec) { free(exec); }
 
 static ge_rc engine_create(const ge_create_args* args, ge_engine** out, ge_err* err) {
+  if (understand(&args->h, err)) return GE_UNIMPLEMENTED;
   *out = calloc(1, sizeof **out);
   if (*out == NULL) return fail(err, GE_OUT_OF_MEMORY, "null: out of memory");
   (*out)->host = args->host;

@@ -1,0 +1,56 @@
+// How the host reads the records that plugins give: no byte past what the record says it has, no
+// field that it lacks, no extension that must be understood and is not (rules 1 to 3 of
+// ge_plugin.h). Sizes are compared with what a struct had when it was first published, which later
+// versions of the header do not change.
+#pragma once
+
+#include <algorithm>
+#include <cstring>
+#include <string_view>
+
+#include "ge/base/status.h"
+#include "ge/ge_plugin.h"
+
+namespace ge {
+
+// Bytes of T in ABI 0.1, by number: sizeof would follow the struct as it grows.
+template <typename T>
+inline constexpr uint32_t kFirstSize = 0;
+template <>
+inline constexpr uint32_t kFirstSize<ge_plugin_desc> = 120;
+template <>
+inline constexpr uint32_t kFirstSize<ge_engine_api> = 40;  // its three required functions
+template <>
+inline constexpr uint32_t kFirstSize<ge_device> = 88;
+template <>
+inline constexpr uint32_t kFirstSize<ge_domain> = 72;
+template <>
+inline constexpr uint32_t kFirstSize<ge_link> = 64;
+template <>
+inline constexpr uint32_t kFirstSize<ge_layout> = 80;
+template <>
+inline constexpr uint32_t kFirstSize<ge_cost> = 64;
+template <>
+inline constexpr uint32_t kFirstSize<ge_offer> = 96;
+template <>
+inline constexpr uint32_t kFirstSize<ge_decline> = 40;
+
+// PLUGIN_ERROR naming the tag of an extension of `what` that must be understood; this host knows
+// none.
+Status WantUnderstood(const ge_hdr& h, std::string_view what);
+
+// PLUGIN_ERROR where the record says that it has fewer bytes than it had when it was published.
+Status WantFirstSize(const ge_hdr& h, uint32_t first, std::string_view what);
+
+// A copy of *given; fields that it lacks are zero. PLUGIN_ERROR as above.
+template <typename T>
+Result<T> ReadRecord(const T* given, std::string_view what) {
+  static_assert(kFirstSize<T> != 0 && kFirstSize<T> <= sizeof(T));
+  GE_RETURN_IF_ERROR(WantFirstSize(given->h, kFirstSize<T>, what));
+  GE_RETURN_IF_ERROR(WantUnderstood(given->h, what));
+  T out{};
+  std::memcpy(static_cast<void*>(&out), given, std::min<size_t>(given->h.size, sizeof(T)));
+  return out;
+}
+
+}  // namespace ge

@@ -1,0 +1,78 @@
+#include "ge/runtime/runtime.h"
+
+#include "ge/base/log.h"
+#include "ge/price/correct.h"
+#include "ge/price/priors.h"
+
+namespace ge {
+
+Result<std::shared_ptr<Runtime>> Runtime::Create(const ProcessFacts& facts) {
+  GE_RETURN_IF_ERROR(FixProcessFacts(facts));
+  return std::shared_ptr<Runtime>(new Runtime);
+}
+
+Result<std::shared_ptr<Runtime>> Runtime::OfProcess(const ProcessFacts& facts) {
+  static std::mutex mutex;
+  static std::weak_ptr<Runtime> present;
+  GE_RETURN_IF_ERROR(FixProcessFacts(facts));
+  const std::lock_guard<std::mutex> lock(mutex);
+  std::shared_ptr<Runtime> runtime = present.lock();
+  if (runtime) return runtime;
+  GE_ASSIGN_OR_RETURN(runtime, Create(facts));
+  present = runtime;
+  return runtime;
+}
+
+Result<EngineList> Runtime::Open(const std::vector<EngineSpec>& list, const EngineWords& words) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  std::map<EngineKey, uint32_t> named;
+  const auto create = [&](const std::shared_ptr<const Plugin>& plugin,
+                          const std::string& options) -> Result<std::shared_ptr<Engine>> {
+    EngineKey key{plugin->path, options, words.denormals, words.numerics, 0};
+    std::get<4>(key) = named[key]++;
+    std::shared_ptr<Engine>& known = engines_[key];
+    if (!known) {
+      Result<std::unique_ptr<Engine>> made = Engine::Create(plugin, options, words);
+      if (!made.ok()) {
+        engines_.erase(key);
+        return made.status();
+      }
+      known = std::move(*made);
+    }
+    return known;
+  };
+  return OpenEngines(list, create);
+}
+
+std::shared_ptr<PriceCache> Runtime::Prices(const EngineList& engines) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  const bool fresh = !prices_;
+  if (fresh) prices_ = std::make_shared<PriceCache>(HostMachine());
+  AddPriors(engines);
+  if (fresh) prices_->Load();
+  return prices_;
+}
+
+size_t Runtime::open_engines() const {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  return engines_.size();
+}
+
+// The rows that ship for this machine's like.
+void Runtime::AddPriors(const EngineList& engines) {
+  EngineList fresh;
+  for (const auto& e : engines) {
+    if (with_priors_.insert(e.get()).second) fresh.push_back(e);
+  }
+  if (fresh.empty()) return;
+  for (PriorBook& prior : ShippedPriors(HostMachine())) {
+    for (const auto& e : fresh) {
+      for (uint32_t d = 0; e->name() == prior.engine && d < e->devices().size(); ++d) {
+        const PriceBook book = BookOf(*e, d);
+        if (book.device == prior.device) prices_->SetPriors(book, prior.rows);
+      }
+    }
+  }
+}
+
+}  // namespace ge

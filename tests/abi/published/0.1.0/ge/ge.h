@@ -1,0 +1,241 @@
+/* ge.h: the C API of GraphEngine for applications. C11 and C++17, stands alone.
+ *
+ * Every function answers a status (GE_STATUS_OK = 0); the text goes into the caller's ge_error,
+ * which may be NULL. No function throws, aborts or exits. NULL where an object is wanted, and a
+ * struct whose `size` is too small, answer GE_STATUS_INVALID_ARGUMENT.
+ *
+ * Ownership: handles are freed by their own destroy function (NULL is allowed there). Strings that
+ * a call answers live as long as the session, unless said otherwise. Input and output memory is
+ * the caller's.
+ * Threads: one session may be used by any number of threads at once for run, run_async and the
+ * inspecting calls; load and destroy need it alone (asynchronous runs apart).
+ * Version rule: structs only grow at their end; set `size` to sizeof the struct you compiled with.
+ */
+#ifndef GE_H_
+#define GE_H_
+
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#if defined(__GNUC__)
+#define GE_API __attribute__((visibility("default")))
+#else
+#define GE_API
+#endif
+
+typedef int32_t ge_status;
+enum {
+  GE_STATUS_OK = 0,
+  GE_STATUS_INVALID_GRAPH = 1,
+  GE_STATUS_INVALID_ARGUMENT = 2,
+  GE_STATUS_UNSUPPORTED = 3,
+  GE_STATUS_LIMIT_EXCEEDED = 4,
+  GE_STATUS_PLUGIN_ERROR = 5,
+  GE_STATUS_RESOURCE_EXHAUSTED = 6,
+  GE_STATUS_CANCELLED = 7,
+  GE_STATUS_DEADLINE_EXCEEDED = 8,
+  GE_STATUS_IO_ERROR = 9,
+  GE_STATUS_DATA_CORRUPT = 10,
+  GE_STATUS_FAILED_PRECONDITION = 11,
+  GE_STATUS_DEVICE_LOST = 12,
+  GE_STATUS_INTERNAL = 13
+};
+
+typedef struct ge_error {
+  uint32_t size; /* sizeof(ge_error) */
+  ge_status status;
+  char message[1016]; /* NUL-terminated */
+} ge_error;
+
+typedef struct ge_session ge_session;
+typedef struct ge_run ge_run;
+
+/* "0.1.0". Never NULL. */
+GE_API const char* ge_version(void);
+/* "INVALID_GRAPH" and so on; "UNKNOWN" for any other number. */
+GE_API const char* ge_status_name(ge_status status);
+
+/* ---- sessions -------------------------------------------------------------------------------- */
+
+typedef struct ge_session_options {
+  uint32_t size;                   /* sizeof(ge_session_options) */
+  uint32_t threads;                /* compute threads of the process; 0 = the cores it may use */
+  uint32_t isa_cap;                /* 0 = $GE_MAX_ISA or all, 1 = sse4.2, 2 = avx2, 3 = avx512 */
+  uint32_t max_streams_per_device; /* 0 = 2 */
+  /* Engines to use, "onednn,ref"; each may carry options: "devsim:wrap=ref;delay=7". A path with a
+   * slash is loaded as a plugin. NULL = every engine that is found. */
+  const char* engines;
+  uint64_t plan_cache_bytes; /* bound of kept plans with their arenas; 0 = 1 GiB */
+  uint32_t prices;           /* GE_PRICES_* */
+  uint32_t replan; /* 1 = runs may replace a plan that takes another time than predicted */
+  uint32_t measure_budget_ms; /* of GE_PRICES_MEASURE, each compile, twice; 0 = 2000 */
+  uint32_t reserved;
+  const char*
+      skip_passes;    /* rewrites not to run, "recognise-gelu,fold-batchnorm"; NULL = all run */
+  uint32_t denormals; /* GE_*_DENORMALS: of all engines, and of constants folded at load */
+  uint32_t numerics;  /* GE_*_NUMERICS */
+  /* What one run may take: arenas, outputs, values between pieces. Beyond it: LIMIT_EXCEEDED.
+   * 0 = 768 MiB and 64 bytes for each byte of the weights and inputs, at most 3/4 of the memory. */
+  uint64_t memory_limit_bytes;
+  uint64_t time_limit_ms; /* as ge_session_set_time_limit; 0 = none */
+} ge_session_options;
+enum {
+  /* 0 = numbers below the least normal one (1.2e-38 in float32) count as zero, as operands and as
+   * results. Trained networks have them in dead channels, where they cost x86 a hundred times a
+   * normal number's time. What only moves or compares bits may hand one on. */
+  GE_FLUSH_DENORMALS = 0,
+  GE_KEEP_DENORMALS = 1
+};
+enum {
+  /* 0 = convolutions may be computed by Winograd's transforms where that is faster: more rounding
+   * (docs/numerics.md has the bound), the same places of infinities and NaN. */
+  GE_FAST_NUMERICS = 0,
+  GE_EXACT_NUMERICS = 1 /* sums of an operator's own products alone, in any order */
+};
+enum {
+  /* 0 = cached. What engines ask is corrected by what was measured on this machine, kept in
+   * $GE_CACHE_DIR (off = nothing is kept), else $XDG_CACHE_HOME/graphengine or
+   * ~/.cache/graphengine; a few runs are timed to learn more, and an engine that nothing is known
+   * of is timed once, for less than a second, when a session first loads it. */
+  GE_PRICES_DEFAULT = 0,
+  GE_PRICES_ANALYTIC = 1, /* what engines ask, the same on every machine */
+  GE_PRICES_CACHED = 2,
+  GE_PRICES_MEASURE = 3 /* as cached, and compiling times offers and runs plans to compare them */
+};
+/* Fills in the defaults. */
+GE_API ge_status ge_session_options_init(ge_session_options* options);
+/* `options` NULL = defaults. Loads engines. *out is NULL on failure. */
+GE_API ge_status ge_session_create(const ge_session_options* options, ge_session** out,
+                                   ge_error* error);
+/* Waits for the session's asynchronous runs to have computed, not for their `done`: a `done` may
+ * destroy the session of its run. Handles of runs may be used and destroyed later. */
+GE_API void ge_session_destroy(ge_session* session);
+/* Ends what goes on in the session now with CANCELLED: each load, compile and run, of all threads,
+ * asynchronous runs too. Calls that begin later are not touched, so that the session stays in use;
+ * a load that was cancelled may be done again. From any thread and from a signal handler. Returns
+ * at once; the calls end as soon as what computes them looks: ref within a second, the other CPU
+ * engines after the operator that they are at. */
+GE_API ge_status ge_session_cancel(ge_session* session);
+/* From now on each load, compile and run of the session ends with DEADLINE_EXCEEDED when it takes
+ * longer, counted from its own begin, waiting for other calls included; 0 = no limit. A run whose
+ * shapes are new compiles first, within the same limit. */
+GE_API ge_status ge_session_set_time_limit(ge_session* session, uint64_t milliseconds);
+
+enum { GE_FORMAT_AUTO = 0, GE_FORMAT_ONNX = 1, GE_FORMAT_PROTO = 2, GE_FORMAT_TEXT = 3 };
+/* Loads a model: .onnx, our protobuf (.gepb) or text (.gt); AUTO goes by the name, then the bytes.
+ * Weights stay in the mapped file, which must not change while the session lives. A session loads
+ * one model; a second load answers FAILED_PRECONDITION. */
+GE_API ge_status ge_session_load_file(ge_session* session, const char* path, uint32_t format,
+                                      ge_error* error);
+/* The bytes are copied. External data cannot be found from bytes and is refused. */
+GE_API ge_status ge_session_load_bytes(ge_session* session, const void* bytes, uint64_t size,
+                                       uint32_t format, ge_error* error);
+
+/* ---- entries, inputs, outputs -----------------------------------------------------------------
+ */
+
+#define GE_MAX_RANK 16
+typedef struct ge_tensor_info {
+  uint32_t size; /* sizeof(ge_tensor_info) */
+  int32_t dtype; /* ONNX's number: 1 = float32, 7 = int64 ... */
+  int32_t rank;  /* -1 = unknown */
+  uint32_t reserved;
+  int64_t dims[GE_MAX_RANK]; /* -1 = decided by the caller */
+  const char* name;
+} ge_tensor_info;
+
+GE_API ge_status ge_session_entry_count(ge_session* session, uint32_t* out);
+GE_API ge_status ge_session_entry_name(ge_session* session, uint32_t entry, const char** out);
+/* `entry` is a name, or NULL for the first one, here and below. */
+GE_API ge_status ge_session_input_count(ge_session* session, const char* entry, uint32_t* out);
+GE_API ge_status ge_session_output_count(ge_session* session, const char* entry, uint32_t* out);
+GE_API ge_status ge_session_input_info(ge_session* session, const char* entry, uint32_t index,
+                                       ge_tensor_info* out);
+GE_API ge_status ge_session_output_info(ge_session* session, const char* entry, uint32_t index,
+                                        ge_tensor_info* out);
+/* The model's own metadata ("character" of a recogniser); NULL in *out when it has no such key. */
+GE_API ge_status ge_session_metadata(ge_session* session, const char* key, const char** out);
+
+/* ---- running ----------------------------------------------------------------------------------
+ */
+
+typedef struct ge_tensor {
+  uint32_t size; /* sizeof(ge_tensor); arrays are walked by the first one's size */
+  int32_t dtype;
+  int32_t rank;
+  uint32_t flags; /* GE_TENSOR_*; 0 before the first use */
+  int64_t dims[GE_MAX_RANK];
+  void* data;     /* dense, row-major. Output: NULL = let the session allocate it */
+  uint64_t bytes; /* of data; output with data given: its capacity, then what was written */
+} ge_tensor;
+enum {
+  /* Set by the call that allocated `data` for an output. Such a tensor may be an output again, of
+   * any session: its memory is used again where it is large enough, whatever `bytes` says, and
+   * replaced by larger memory where it is not. Set data = NULL and flags = 0 when another owner
+   * takes the memory; that one frees it with ge_tensor_release, too. */
+  GE_TENSOR_ALLOCATED = 1
+};
+/* Frees what a call allocated; other tensors, and NULL, are left alone. */
+GE_API void ge_tensor_release(ge_tensor* tensor);
+
+/* Plans for these input shapes (dtype and dims are read, data is not), so that the first run is as
+ * fast as any. Runs do it by themselves when it was not done. */
+GE_API ge_status ge_session_compile(ge_session* session, const char* entry, const ge_tensor* inputs,
+                                    uint32_t n_inputs, ge_error* error);
+/* Runs and waits. Inputs and outputs by position; output buffers may not overlap each other or an
+ * input. After a failure outputs hold no promise, states are as they were. */
+GE_API ge_status ge_session_run(ge_session* session, const char* entry, const ge_tensor* inputs,
+                                uint32_t n_inputs, ge_tensor* outputs, uint32_t n_outputs,
+                                ge_error* error);
+/* Starts a run and returns. The tensors' memory and the `outputs` array must stay until the run is
+ * done. `done` (may be NULL) is called once, from another thread, before wait returns; *out is set
+ * before that. It may call anything, and destroy its run and its session; waiting for its own run
+ * answers FAILED_PRECONDITION. */
+GE_API ge_status ge_session_run_async(ge_session* session, const char* entry,
+                                      const ge_tensor* inputs, uint32_t n_inputs,
+                                      ge_tensor* outputs, uint32_t n_outputs,
+                                      void (*done)(void* context, ge_status status), void* context,
+                                      ge_run** out, ge_error* error);
+/* Answers the run's status, or DEADLINE_EXCEEDED when it is still going after timeout_ns
+ * (UINT64_MAX = no limit). May be called again. */
+GE_API ge_status ge_run_wait(ge_run* run, uint64_t timeout_ns, ge_error* error);
+/* Asks this run to stop, as ge_session_cancel; it ends with CANCELLED unless it was already done.
+ */
+GE_API ge_status ge_run_cancel(ge_run* run);
+/* Waits for the run, then frees the handle; in the `done` of this run it returns at once, and the
+ * handle is freed when `done` has returned. */
+GE_API void ge_run_destroy(ge_run* run);
+
+/* ---- states ------------------------------------------------------------------------------------
+ */
+
+GE_API ge_status ge_session_state_count(ge_session* session, uint32_t* out);
+GE_API ge_status ge_session_state_info(ge_session* session, uint32_t index, ge_tensor_info* out);
+/* Copies the present content; data NULL = only dtype, dims and bytes are answered. */
+GE_API ge_status ge_session_get_state(ge_session* session, const char* name, ge_tensor* out,
+                                      ge_error* error);
+GE_API ge_status ge_session_set_state(ge_session* session, const char* name, const ge_tensor* value,
+                                      ge_error* error);
+
+/* ---- looking inside ----------------------------------------------------------------------------
+ */
+
+/* Text of the graph or plan as it stands after `stage` ("load" .. "memory"), in .gt form; stages
+ * from "bind" on need the shapes of a run that was compiled before. Free it with ge_text_release.
+ */
+GE_API ge_status ge_session_dump(ge_session* session, const char* entry, const char* stage,
+                                 char** out, ge_error* error);
+/* One JSON object: load_ms, compile_ms, arena_bytes, max_live_bytes, weight_bytes,
+ * copied_constant_bytes, nodes, segments, transfers, engines ... of the entry's latest plan; and of
+ * the session: evicted, plans that gave way to others. */
+GE_API ge_status ge_session_report(ge_session* session, const char* entry, char** out,
+                                   ge_error* error);
+GE_API void ge_text_release(char* text);
+
+#ifdef __cplusplus
+}
+#endif
+#endif /* GE_H_ */
