@@ -29,6 +29,8 @@ void Team(ge_host*, uint32_t n, void (*body)(void*, uint64_t), void* ctx) {
 
 uint32_t Inside(ge_host*) { return ComputePool::Inside() ? 1 : 0; }
 
+uint32_t Helpers(ge_host*) { return ComputePool::Inside() ? 0 : HostPool()->HelpersForOne(); }
+
 void ConstDone(ge_host*, const void* data, uint64_t bytes) { DropMappedPages(data, bytes); }
 
 }  // namespace
@@ -38,7 +40,7 @@ const ge_host_api* HostApi() {
     ge_host_api a{};
     a.h = GE_HDR(ge_host_api, GE_TAG_HOST_API);
     a.log = &Log, a.now_ns = &Now, a.parallel_for = &ParallelFor;
-    a.const_done = &ConstDone, a.team = &Team, a.inside = &Inside;
+    a.const_done = &ConstDone, a.team = &Team, a.inside = &Inside, a.helpers = &Helpers;
     ProcessFacts facts = CurrentProcessFacts();
     a.threads = facts.threads, a.isa_cap = facts.isa_cap;
     const MachineRecord& m = HostMachine();

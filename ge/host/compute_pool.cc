@@ -52,7 +52,7 @@ long Futex(std::atomic<uint32_t>* word, int op, uint32_t value) {
 
 }  // namespace
 
-ComputePool::ComputePool(uint32_t threads) {
+ComputePool::ComputePool(uint32_t threads) : turns_(std::max(1u, threads)) {
   for (uint32_t i = 1; i < threads; ++i) helpers_.emplace_back([this, i] { Help(i); });
 }
 
@@ -64,6 +64,12 @@ ComputePool::~ComputePool() {
 }
 
 bool ComputePool::Inside() { return inside; }
+
+Status ComputePool::InFlight::Begin(ComputePool* pool) {
+  GE_RETURN_IF_ERROR(pool->turns_.Take());
+  pool_ = pool;
+  return {};
+}
 
 ComputePool::Counts ComputePool::counts() const {
   return {forks_.load(std::memory_order_relaxed), teams_.load(std::memory_order_relaxed),
@@ -82,7 +88,7 @@ void ComputePool::Run(uint64_t n, Body body, void* ctx) {
 }
 
 uint32_t ComputePool::HelpersForOne() const {
-  const uint32_t others = std::max(1u, runs_.load(std::memory_order_relaxed)) - 1;
+  const uint32_t others = std::max(1u, turns_.taken()) - 1;
   const auto all = static_cast<uint32_t>(helpers_.size());
   return all > others ? all - others : 0;
 }

@@ -10,6 +10,9 @@
 #include <thread>
 #include <vector>
 
+#include "ge/base/status.h"
+#include "ge/host/turns.h"
+
 namespace ge {
 
 class ComputePool {
@@ -29,19 +32,23 @@ class ComputePool {
 
   // A run of a plan, from its begin to its end, on the thread that makes it: where several are in
   // flight each has fewer helpers, none where they are as many as threads, so that no more threads
-  // compute than the pool has. Teams have all the same.
+  // compute than the pool has; more than that wait for their turn.
   class InFlight {
    public:
-    explicit InFlight(ComputePool* pool) : pool_(pool) {
-      pool_->runs_.fetch_add(1, std::memory_order_relaxed);
+    InFlight() = default;
+    ~InFlight() {
+      if (pool_ != nullptr) pool_->turns_.Give();
     }
-    ~InFlight() { pool_->runs_.fetch_sub(1, std::memory_order_relaxed); }
     InFlight(const InFlight&) = delete;
     InFlight& operator=(const InFlight&) = delete;
+    // CANCELLED or DEADLINE_EXCEEDED when this thread's call is to end before its turn.
+    Status Begin(ComputePool* pool);
 
    private:
-    ComputePool* pool_;
+    ComputePool* pool_ = nullptr;
   };
+  // How many threads beside the caller's may help it now.
+  uint32_t HelpersForOne() const;
 
   uint32_t threads() const { return static_cast<uint32_t>(helpers_.size()) + 1; }
   // Whether this thread is in a body.
@@ -57,7 +64,6 @@ class ComputePool {
 
  private:
   void Share(uint32_t parts, uint32_t helpers, uint64_t n, Body body, void* ctx);
-  uint32_t HelpersForOne() const;
   // Takes the first or the last part that is left of the round that `seen` is of; false when none
   // is.
   bool Claim(uint64_t seen, bool first, uint32_t* part);
@@ -81,7 +87,7 @@ class ComputePool {
   std::atomic<void*> ctx_{nullptr};
   std::atomic<uint64_t> n_{0};
   std::atomic<uint32_t> parts_{0}, helping_{0}, float_control_{0};
-  alignas(64) std::atomic<uint32_t> runs_{0};   // in flight
+  alignas(64) Turns turns_;                     // of the runs in flight
   alignas(64) std::atomic<bool> taken_{false};  // somebody has the helpers
   std::atomic<uint64_t> forks_{0}, teams_{0}, parks_{0}, wakes_{0};
 };

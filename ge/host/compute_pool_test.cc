@@ -78,10 +78,12 @@ TEST(ComputePool, RunsInFlightShareItsThreads) {
     return pool.counts().forks - before;
   };
   EXPECT_EQ(forks(), 1u);
-  const ComputePool::InFlight first(&pool), second(&pool);
+  ComputePool::InFlight first, second;
+  ASSERT_TRUE(first.Begin(&pool).ok() && second.Begin(&pool).ok());
   EXPECT_EQ(forks(), 1u) << "one helper is left for them";
   {
-    const ComputePool::InFlight third(&pool);
+    ComputePool::InFlight third;
+    ASSERT_TRUE(third.Begin(&pool).ok());
     EXPECT_EQ(forks(), 0u) << "each has its thread";
   }
   EXPECT_EQ(forks(), 1u);

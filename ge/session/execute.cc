@@ -75,7 +75,9 @@ Status Session::Execute(Compiled* c, std::span<const TensorView> inputs,
   for (const TensorView& t : outputs) out.push_back(t.data);
   StateStore::Access states;
   GE_RETURN_IF_ERROR(states_.Begin(c->states_in, c->states_out, &states, &in, &out));
-  const ComputePool::InFlight run(HostPool());
+  // On a device runs wait for it, not for the cores.
+  ComputePool::InFlight run;
+  if (c->plan.functions[0].streams.size() <= 1) GE_RETURN_IF_ERROR(run.Begin(HostPool()));
   GE_ASSIGN_OR_RETURN(std::unique_ptr<Frame> frame, c->TakeFrame());
   GE_RETURN_IF_ERROR(c->program().Run(frame.get(), in.data(), out.data()));
   c->GiveFrame(std::move(frame));

@@ -33,6 +33,7 @@ struct Team {
 thread_local Team* t_team = nullptr;  // of the region that this thread is in
 thread_local int t_id = 0;
 thread_local int t_wanted = 0;  // by omp_set_num_threads; 0 = the host's
+thread_local int t_alone = 0;   // between ge_omp_enter and ge_omp_leave: no thread to spare
 
 void RunAs(Team* team, int id) {
   Team* const outer = t_team;
@@ -64,10 +65,21 @@ int ge_omp_serves(const void* parallel) {
          theirs.dli_fbase == ours.dli_fbase;
 }
 
+int ge_omp_enter(void) {
+  const int before = t_alone;
+  const ge_host_api* host = g_host.load(std::memory_order_acquire);
+  const bool asks = host != nullptr && host->threads > 1 &&
+                    host->h.size >= offsetof(ge_host_api, helpers) + sizeof(void*);
+  if (asks && host->helpers != nullptr && host->helpers(host->host) == 0) t_alone = 1;
+  return before;
+}
+
+void ge_omp_leave(int before) { t_alone = before; }
+
 void GOMP_parallel(void (*fn)(void*), void* data, unsigned threads, unsigned) {
   const ge_host_api* host = g_host.load(std::memory_order_acquire);
   unsigned size = threads != 0 ? threads : static_cast<unsigned>(omp_get_max_threads());
-  if (!HasTeams(host) || host->inside(host->host) != 0) size = 1;
+  if (!HasTeams(host) || t_alone != 0 || host->inside(host->host) != 0) size = 1;
   if (size > 1 && size > host->threads) size = host->threads;
   Team team{fn, data, size};
   if (size == 1) return RunAs(&team, 0);
@@ -102,7 +114,7 @@ int omp_get_num_threads(void) { return t_team != nullptr ? static_cast<int>(t_te
 int omp_get_thread_num(void) { return t_id; }
 int omp_in_parallel(void) {
   const ge_host_api* host = g_host.load(std::memory_order_relaxed);
-  return (t_team != nullptr && t_team->size > 1) ||
+  return t_alone != 0 || (t_team != nullptr && t_team->size > 1) ||
          (host != nullptr && HasTeams(host) && host->inside(host->host) != 0);
 }
 int omp_get_num_places(void) { return 0; }

@@ -19,6 +19,12 @@ void ge_omp_bind(const ge_host_api* host);
 // `parallel`: &GOMP_parallel as the caller has it.
 int ge_omp_serves(const void* parallel);
 
+// From here on the calling thread's regions have it alone where the host has no thread to spare for
+// it now; answers what to hand to ge_omp_leave. A launch is one or the other from its begin to its
+// end: a library may divide work by the threads of its first region and collect it in a second.
+int ge_omp_enter(void);
+void ge_omp_leave(int before);
+
 #ifdef __cplusplus
 }
 #endif

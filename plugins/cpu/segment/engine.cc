@@ -23,6 +23,12 @@ struct ge_frame {
   std::unique_ptr<Frame> frame;
 };
 
+// For the time of a launch: whether regions of OpenMP's have helpers.
+struct Shares {
+  const int before = ge_omp_enter();
+  ~Shares() { ge_omp_leave(before); }
+};
+
 namespace ge_cpu {
 namespace {
 
@@ -205,6 +211,7 @@ ge_rc Enqueue(ge_exec* exec, const ge_launch* launch, ge_err* err) {
       if (const ge_rc rc = gp::Understand(launch->h, err, g_enqueue.c_str())) return rc;
     }
     const LaunchMode own(exec->engine.host());
+    const Shares shares;
     Frame* frame = launch->frame != nullptr ? launch->frame->frame.get() : nullptr;
     return exec->program.Run(*launch, frame, err);
   });

@@ -42,7 +42,7 @@ extern "C" {
 #define GE_PLUGIN_MAGIC 0x4e49474c50454721ull /* "!GEPLGIN" read little-endian */
 /* Names this state of the structs: the first 8 bytes of the SHA-256 of tests/abi/layout.golden. The
  * ABI test recomputes it; enforced at load while GE_ABI_MAJOR is 0. */
-#define GE_HEADER_HASH 0x58afc2c05b03d3a4ull
+#define GE_HEADER_HASH 0xa80098d7c66b5105ull
 
 /* ---- basic words ---------------------------------------------------------------------------- */
 
@@ -485,6 +485,10 @@ typedef struct ge_host_api { /* stays as it is while the process lives; function
    * mode. */
   void (*team)(ge_host*, uint32_t n, void (*body)(void* ctx, uint64_t id), void* ctx);
   uint32_t (*inside)(ge_host*); /* 1 in a body of parallel_for or team, else 0 */
+  /* How many threads may help the calling one now, `threads` - 1 at most: none where as many runs
+   * are in flight. Who asks at the begin of a launch and then stays alone leaves the others theirs.
+   */
+  uint32_t (*helpers)(ge_host*);
 } ge_host_api;
 enum { GE_ISA_NATIVE = 0, GE_ISA_SSE42 = 1, GE_ISA_AVX2 = 2, GE_ISA_AVX512 = 3 };
 
