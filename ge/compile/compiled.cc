@@ -47,6 +47,16 @@ void Compiled::GiveFrame(std::unique_ptr<Frame> frame) {
   free_frames_.push_back(std::move(frame));
 }
 
+std::vector<Compiled::Port> Compiled::PortsOf(const Function& f, std::span<const ValueId> values) {
+  std::vector<Port> out;
+  for (ValueId v : values) {
+    const Type& type = f.value(v).type;
+    out.push_back({f.value(v).name, type.dtype, type.static_dims(),
+                   static_cast<uint64_t>(ByteCount(type).value_or(0))});
+  }
+  return out;
+}
+
 uint64_t Compiled::BytesHeld() const {
   uint64_t arena = 0;
   for (int64_t b : check.arena_bytes) arena += static_cast<uint64_t>(b);

@@ -8,6 +8,7 @@
 #include <memory>
 #include <mutex>
 #include <set>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -61,6 +62,7 @@ class Compiled {
     std::vector<int64_t> dims;
     uint64_t bytes = 0;
   };
+  static std::vector<Port> PortsOf(const Function& f, std::span<const ValueId> values);
   std::vector<Port> inputs, outputs;
   std::vector<NodeId> expanded;  // nodes that became their decomposition
   OfferSet offers;

@@ -25,20 +25,6 @@
 #include "ge/verify/verify.h"
 
 namespace ge {
-namespace {
-
-std::vector<Compiled::Port> PortsOf(const Function& f, std::span<const ValueId> values) {
-  std::vector<Compiled::Port> out;
-  for (ValueId v : values) {
-    const Type& type = f.value(v).type;
-    out.push_back({f.value(v).name, type.dtype, type.static_dims(),
-                   static_cast<uint64_t>(ByteCount(type).value_or(0))});
-  }
-  return out;
-}
-
-}  // namespace
-
 Result<std::unique_ptr<Session>> Session::Create(SessionOptions options) {
   std::unique_ptr<Session> s(new Session(std::move(options)));
   const char* guarded = secure_getenv("GE_RED_ZONES");
@@ -239,7 +225,8 @@ Result<std::shared_ptr<Compiled>> Session::CompileBound(Graph bound, FunctionId 
                                                         const BuildOptions& build) {
   SinkSources(&bound.fn(fn));
   const Function& f = bound.fn(fn);
-  std::vector<Compiled::Port> ports_in = PortsOf(f, f.params), ports_out = PortsOf(f, f.results);
+  std::vector<Compiled::Port> ports_in = Compiled::PortsOf(f, f.params),
+                              ports_out = Compiled::PortsOf(f, f.results);
   std::vector<StateId> in, out;
   GE_RETURN_IF_ERROR(LiftStates(&bound, fn, &in, &out));
   GE_ASSIGN_OR_RETURN(auto c, BuildOrRecall(std::move(bound), fn, build));

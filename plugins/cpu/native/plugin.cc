@@ -15,6 +15,14 @@ class NativeEngine final : public Engine {
   using Engine::Engine;
 
   bool Takes(const Unit& u, const Parser&, Why* why) const override {
+    // A loop lists the rows of x under each row of the result.
+    constexpr double kMostRows = 1 << 22;
+    if (u.kind == Kind::kPool) {
+      const double planes = static_cast<double>(u.dims[0] * u.dims[1] * u.dims.back());
+      const double rows = static_cast<double>(Product(u.dims)) / std::max(1.0, planes) *
+                          static_cast<double>(Product(u.pool.kernel) / u.pool.kernel.back());
+      return rows <= kMostRows || why->Say(GE_WHY_RESOURCE, "its windows have too many rows");
+    }
     return u.kind != Kind::kConv || IsPixel(u) || IsWinograd(u.conv, machine()) ||
            BuffersFit(BufferOf(u.conv, machine()), machine().threads, why);
   }

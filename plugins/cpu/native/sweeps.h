@@ -321,17 +321,21 @@ inline void SweepGather(int64_t outer, int64_t count, int64_t inner) {
 // ---- windows -----------------------------------------------------------------------------------
 
 // Pools of `window` rows by three columns at stride 1.
-inline void SweepPool(int64_t planes, int64_t height, int64_t width, int64_t window) {
+inline void SweepPool(int64_t planes, int64_t height, int64_t width, int64_t window,
+                      int64_t stride = 1) {
   Pool p;
-  p.x = {1, planes, height, width}, p.result = {1, planes, height - window + 1, width - 2};
-  p.window = {window, 3}, p.stride = p.dilation = {1, 1}, p.pad_begin = p.pad_end = {0, 0};
+  p.x = {1, planes, height, width};
+  p.result = {1, planes, height - window + 1, (width - 3) / stride + 1};
+  p.window = {window, 3}, p.stride = {1, stride}, p.dilation = {1, 1};
+  p.pad_begin = p.pad_end = {0, 0};
   float* x = Numbers(planes * height * width);
   const int64_t high = p.result[2], wide = p.result[3], count = planes * high * wide;
   for (const bool max : {true, false}) {
     p.max = max;
     Wanted want(count);
     for (int64_t i = 0; i < count; ++i) {
-      const float* at = x + i / (high * wide) * height * width + i / wide % high * width + i % wide;
+      const float* at =
+          x + i / (high * wide) * height * width + i / wide % high * width + i % wide * stride;
       double sum = 0, size = 0, top = at[0];
       for (int64_t t = 0; t < window * 3; ++t) {
         const double v = at[t / 3 * width + t % 3];

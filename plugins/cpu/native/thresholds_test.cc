@@ -83,6 +83,14 @@ void Sweep_kPoolRows(int64_t at) {
   for (const int64_t window : {at - 1, at, at + 1, 2 * at + 1})
     SweepPool(2, 2 * at + 4, 37, window);
 }
+void Sweep_kPoolRoom(int64_t at) {
+  for (const int64_t stride : {1, 2}) {
+    for (int64_t width = 3; width < 75; ++width) SweepPool(2, 6, width, 3, stride);
+    for (const int64_t width : {at - 2, at - 1, at, at + 1, at + 2, at + 17, 2 * at + 5}) {
+      SweepPool(1, 4, width, 2, stride);
+    }
+  }
+}
 void Sweep_kTransposeColumns(int64_t at) {
   for (int64_t n = at - 1; n <= at + 5; ++n) {
     for (const int64_t rows : {3, 4, 5, 17, 33, 50}) {

@@ -58,16 +58,26 @@ class Pooled final : public Loop {
     while (low_ < r.result && !Inside(low_)) ++low_;
     high_ = low_;
     while (high_ < r.result && Inside(high_)) ++high_;
+    line_ = {r.dim, r.result > 0 ? r.start[0] : 0, taps_, r.dilation, r.stride, r.result};
+    const int64_t reach = (r.result - 1) * r.stride + (taps_ - 1) * r.dilation;
+    as_line_ = r.stride <= 2 && r.result > 0 && reach < kPoolRoom;
+    FindRows();
     for (int64_t c : r.count) inverse_.push_back(c == 0 ? 0.0f : 1.0f / static_cast<float>(c));
     even_ = r.count.empty() || std::count(r.count.begin(), r.count.end(), r.count[0]) == r.result;
   }
 
   void Run(float* const* p) const override {
-    const int64_t out = rows_ * row_[0].result;
+    const int64_t n = row_[0].result, out = rows_ * n;
+    const Reduce op = max_ ? Reduce::kMax : Reduce::kSum;
     ForRange(planes_ * out * taps_ > kParallel, planes_, [&](int64_t k) {
       const float* x = p[1] + k * in_;
       float* y = p[0] + k * out;
-      for (int64_t r = 0; r < rows_; ++r, y += row_[0].result) Row(x, y, r);
+      if (as_line_) {
+        simd_.pool_plane(op, x, begins_.data(), first_.data(), rows_, line_, y);
+      } else {
+        for (int64_t r = 0; r < rows_; ++r) Row(x, y + r * n, r);
+      }
+      for (int64_t r = 0; r < rows_ && !max_; ++r) Mean(y + r * n, counts_[Index(r)]);
     });
   }
 
@@ -81,44 +91,55 @@ class Pooled final : public Loop {
   bool Inside(int64_t o) const { return row_[0].end[Index(o)] - row_[0].first[Index(o)] == taps_; }
   static size_t Index(int64_t i) { return static_cast<size_t>(i); }
 
-  void Row(const float* x, float* y, int64_t r) const {
-    const int64_t n = row_[0].result;
-    std::fill(y, y + n, max_ ? -std::numeric_limits<float>::infinity() : 0.0f);
-    int64_t at[kMaxOuter] = {};
-    int64_t count = 1;
-    for (size_t i = outer_.size(); i-- > 0; r /= outer_[i].result) {
-      at[i] = r % outer_[i].result;
-      count *= outer_[i].count[Index(at[i])];
+  // Which rows of x each pooled one is of, and how many elements of the outer axes its mean is
+  // over.
+  void FindRows() {
+    for (int64_t result = 0; result < rows_; ++result) {
+      int64_t at[kMaxOuter] = {};
+      int64_t count = 1, r = result;
+      for (size_t i = outer_.size(); i-- > 0; r /= outer_[i].result) {
+        at[i] = r % outer_[i].result;
+        count *= outer_[i].count[Index(at[i])];
+      }
+      first_.push_back(static_cast<int64_t>(begins_.size()));
+      counts_.push_back(count);
+      AddRows(0, at, 0);
     }
+    first_.push_back(static_cast<int64_t>(begins_.size()));
+  }
+
+  // The rows of x under the window, over the outer axes from `level` on.
+  void AddRows(int64_t begin, const int64_t* at, size_t level) {
+    if (level == outer_.size()) return begins_.push_back(begin);
+    const PoolAxis& a = outer_[level];
+    const size_t o = Index(at[level]);
+    int64_t below = row_[0].dim;
+    for (size_t i = level + 1; i < outer_.size(); ++i) below *= outer_[i].dim;
+    for (int64_t t = a.first[o]; t < a.end[o]; ++t) {
+      AddRows(begin + (a.start[o] + t * a.dilation) * below, at, level + 1);
+    }
+  }
+
+  void Row(const float* x, float* y, int64_t r) const {
+    std::fill(y, y + row_[0].result, max_ ? -std::numeric_limits<float>::infinity() : 0.0f);
     Source source;
-    Rows(x, y, at, 0, &source);
+    for (int64_t k = first_[Index(r)]; k < first_[Index(r + 1)]; ++k) {
+      source.row[source.n++] = x + begins_[Index(k)];
+      if (source.n < kPoolRows) continue;
+      Take(source, y);
+      source.n = 0;
+    }
     Take(source, y);
-    if (max_) return;
+  }
+
+  void Mean(float* y, int64_t count) const {
+    const int64_t n = row_[0].result;
     const float scale = count == 0 ? 0.0f : 1.0f / static_cast<float>(count);
     if (even_) {
       simd_.unary(Fn::kLinear, scale * inverse_[0], 0.0f, y, y, n);
     } else {
       simd_.unary(Fn::kLinear, scale, 0.0f, y, y, n);
       simd_.binary(Fn::kMul, y, inverse_.data(), y, n);
-    }
-  }
-
-  // Collects the rows of x under the window, over the outer axes from `level` on.
-  void Rows(const float* x, float* y, const int64_t* at, size_t level, Source* source) const {
-    if (level == outer_.size()) {
-      if (source->n == kPoolRows) {
-        Take(*source, y);
-        source->n = 0;
-      }
-      source->row[source->n++] = x;
-      return;
-    }
-    const PoolAxis& a = outer_[level];
-    const size_t o = Index(at[level]);
-    int64_t below = row_[0].dim;
-    for (size_t i = level + 1; i < outer_.size(); ++i) below *= outer_[i].dim;
-    for (int64_t t = a.first[o]; t < a.end[o]; ++t) {
-      Rows(x + (a.start[o] + t * a.dilation) * below, y, at, level + 1, source);
     }
   }
 
@@ -152,11 +173,14 @@ class Pooled final : public Loop {
   }
 
   const Simd& simd_;
+  PoolSpan line_;
+  bool as_line_ = false;  // else the windows at the ends are done one by one
   bool max_;
   std::vector<PoolAxis> outer_, row_;  // row_: the last axis alone
   int64_t planes_ = 0, in_ = 1, rows_ = 1, taps_ = 1, low_ = 0, high_ = 0;
   std::vector<float> inverse_;
   bool even_ = true;
+  std::vector<int64_t> begins_, first_, counts_;  // see FindRows
 };
 
 }  // namespace

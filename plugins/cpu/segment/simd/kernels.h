@@ -61,6 +61,12 @@ constexpr int64_t WinogradGroup(int64_t tiles, int64_t g) {
 // Rows of a block of integer products.
 inline constexpr int64_t kIntegerRows = 6;
 
+// The windows of a pooled row: n of them, the first from `start` (which may be negative) of a row
+// of dim elements. stride is 1 or 2, (n - 1) * stride + (taps - 1) * dilation below kPoolRoom.
+struct PoolSpan {
+  int64_t dim = 0, start = 0, taps = 1, dilation = 1, stride = 1, n = 0;
+};
+
 struct Simd {
   // y[i] = fn(x[i]); x may equal y.
   void (*unary)(Fn fn, float a, float b, const float* x, float* y, int64_t n);
@@ -97,6 +103,10 @@ struct Simd {
   // overlap.
   void (*gather_lerp)(const float* x, int64_t width, const int32_t* i0, const int32_t* i1,
                       const float* t, float* y, int64_t n);
+  // Pooled rows l < lines of span.n each, y dense: of the rows of x that begin at x[row[k]], k from
+  // first[l] to before first[l + 1], with -infinity (kMax) or 0 (a sum) outside of them.
+  void (*pool_plane)(Reduce op, const float* x, const int64_t* row, const int64_t* first,
+                     int64_t lines, const PoolSpan& span, float* y);
   // y[i] = y[i] op x[r][i * stride + t * dilation] over r < rows, t < taps; op is kMax or a sum.
   void (*pool_row)(Reduce op, const float* const* x, int64_t rows, int64_t taps, int64_t dilation,
                    int64_t stride, float* y, int64_t n);

@@ -1,4 +1,7 @@
 // Sums, extremes, and what is made of them.
+#include <algorithm>
+#include <limits>
+
 #include "plugins/cpu/segment/simd/vector.h"
 #include "plugins/cpu/segment/thresholds.h"
 
@@ -256,6 +259,79 @@ GE_INLINE int64_t PoolVectors(D d, const float* const* x, int64_t rows, int64_t 
   return m;
 }
 
+// to[0, n) = rows of x one upon another, and what comes into a vector behind them.
+template <class F>
+GE_INLINE void FoldRows(const float* x, const int64_t* row, int64_t rows, int64_t n, float* to,
+                        F f) {
+  const Full d;
+  for (int64_t i = 0; i < n; i += kMaxLanes) {
+    const int64_t m = std::min(kMaxLanes, n - i);
+    const auto load = [&](int64_t r) GE_LAMBDA {
+      const float* p = x + row[r] + i;
+      return m == kMaxLanes ? hn::LoadU(d, p) : LoadFirst(d, p, m, hn::Zero(d));
+    };
+    auto acc = load(0);
+    for (int64_t r = 1; r < rows; ++r) acc = f(acc, load(r));
+    hn::StoreU(acc, d, to + i);
+  }
+}
+
+GE_INLINE void FillVectors(float* to, int64_t n, float value) {
+  const Full d;
+  for (int64_t i = 0; i < n; i += kMaxLanes) hn::StoreU(hn::Set(d, value), d, to + i);
+}
+
+// Whole rows with what is `outside` of them, in a buffer: what lies upon another is folded first,
+// so that each element is read once and not once a window, and windows at the ends are as any
+// other. As many rows as fit, since what was just written is slow to read at other borders.
+template <int64_t kStride, class F>
+GE_INLINE void Plane(const float* x, const int64_t* row, const int64_t* first, int64_t lines,
+                     const PoolSpan& p, float outside, float* y, F f) {
+  const Full d;
+  // Behind the last element there is room for the vectors that begin in front of it, and for the
+  // rest of the vector that holds it.
+  constexpr int64_t kBehind = (kStride + 2) * kMaxLanes;
+  const int64_t span = (p.n - 1) * kStride + (p.taps - 1) * p.dilation + 1;
+  const int64_t before = std::min(span, std::max<int64_t>(0, -p.start));
+  const int64_t from = std::max<int64_t>(0, p.start);
+  const int64_t inside = std::max<int64_t>(0, std::min(p.dim - from, span - before));
+  const int64_t pitch = span + kBehind;
+  alignas(64) float room[kPoolRoom + kBehind];
+  const int64_t at_once = std::max<int64_t>(1, (kPoolRoom + kBehind) / pitch);
+  for (int64_t begin = 0; begin < lines; begin += at_once) {
+    const int64_t end = std::min(lines, begin + at_once);
+    for (int64_t l = begin; l < end; ++l) {
+      float* line = room + (l - begin) * pitch;
+      const int64_t rows = first[l + 1] - first[l], full = rows > 0 ? inside : 0;
+      std::fill_n(line, before, outside);
+      FoldRows(x + from, row + first[l], rows, full, line + before, f);
+      FillVectors(line + before + full, span - before - full + (kStride + 1) * kMaxLanes, outside);
+    }
+    for (int64_t l = begin; l < end; ++l) {
+      const float* line = room + (l - begin) * pitch;
+      for (int64_t i = 0; i < p.n; i += kMaxLanes) {
+        const float* at = line + i * kStride;
+        auto acc = LoadStep(d, at, kStride);
+        for (int64_t t = 1; t < p.taps; ++t) {
+          acc = f(acc, LoadStep(d, at + t * p.dilation, kStride));
+        }
+        if (p.n - i >= kMaxLanes) {
+          hn::StoreU(acc, d, y + l * p.n + i);
+        } else {
+          StoreFirst(d, acc, y + l * p.n + i, p.n - i);
+        }
+      }
+    }
+  }
+}
+
+template <class F>
+GE_INLINE void PlaneBy(const float* x, const int64_t* row, const int64_t* first, int64_t lines,
+                       const PoolSpan& p, float outside, float* y, F f) {
+  if (p.stride == 1) return Plane<1>(x, row, first, lines, p, outside, y, f);
+  Plane<2>(x, row, first, lines, p, outside, y, f);
+}
+
 template <int64_t kStride, class F>
 GE_INLINE void Pool(const float* const* x, int64_t rows, int64_t taps, int64_t dilation,
                     int64_t stride, float* y, int64_t n, F f) {
@@ -283,6 +359,16 @@ GE_INLINE void PoolBy(const float* const* x, int64_t rows, int64_t taps, int64_t
 }
 
 }  // namespace
+
+void PoolPlane(Reduce op, const float* x, const int64_t* row, const int64_t* first, int64_t lines,
+               const PoolSpan& span, float* y) {
+  if (op == Reduce::kMax) {
+    return PlaneBy(x, row, first, lines, span, -std::numeric_limits<float>::infinity(), y,
+                   [](auto a, auto v) GE_LAMBDA { return MaxNan(v, a); });
+  }
+  PlaneBy(x, row, first, lines, span, 0.0f, y,
+          [](auto a, auto v) GE_LAMBDA { return hn::Add(a, v); });
+}
 
 void PoolRow(Reduce op, const float* const* x, int64_t rows, int64_t taps, int64_t dilation,
              int64_t stride, float* y, int64_t n) {

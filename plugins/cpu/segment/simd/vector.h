@@ -72,6 +72,18 @@ GE_INLINE hn::Vec<D> LoadFirst(D d, const float* p, int64_t n, hn::Vec<D> fill) 
 #endif
 }
 
+// Into the first n < lanes elements alone.
+template <class D>
+GE_INLINE void StoreFirst(D d, hn::Vec<D> v, float* p, int64_t n) {
+#if HWY_TARGET <= HWY_AVX2
+  hn::BlendedStore(v, hn::FirstN(d, static_cast<size_t>(n)), d, p);
+#else
+  alignas(64) float room[kLanesOf<D>];
+  hn::Store(v, d, room);
+  for (int64_t i = 0; i < n; ++i) p[i] = room[i];
+#endif
+}
+
 // The greater or less, or NaN where one of both is.
 template <class V>
 GE_INLINE V MaxNan(V p, V q) {
@@ -257,6 +269,8 @@ void ReduceRows(Reduce op, const float* x, int64_t rows, int64_t stride, float* 
 void Softmax(const float* x, float* y, int64_t n);
 void LayerNorm(const float* x, const float* gamma, const float* beta, float eps, float* y,
                int64_t n);
+void PoolPlane(Reduce op, const float* x, const int64_t* row, const int64_t* first, int64_t lines,
+               const PoolSpan& span, float* y);
 void PoolRow(Reduce op, const float* const* x, int64_t rows, int64_t taps, int64_t dilation,
              int64_t stride, float* y, int64_t n);
 void ThinProduct(const float* a, int64_t lda, const float* b, int64_t ldb, float* y, int64_t ldy,
