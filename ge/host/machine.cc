@@ -1,32 +1,17 @@
 #include "ge/host/machine.h"
 
 #include <fmt/format.h>
-#include <sched.h>
 
 #include <algorithm>
 #include <cstdlib>
-#include <fstream>
 #include <memory>
 #include <mutex>
 #include <string>
 
+#include "ge/host/usable_cores.h"
+
 namespace ge {
 namespace {
-
-// Cores that this process may use: affinity mask and cgroup quota, at least one.
-uint32_t UsableCores() {
-  cpu_set_t set;
-  uint32_t cores = 1;
-  if (sched_getaffinity(0, sizeof set, &set) == 0) cores = std::max(1, CPU_COUNT(&set));
-  std::ifstream file("/sys/fs/cgroup/cpu.max");
-  std::string quota;
-  double period = 0;
-  if (file >> quota >> period && quota != "max" && period > 0) {
-    double limit = std::strtod(quota.c_str(), nullptr) / period;
-    cores = std::min(cores, std::max(1u, static_cast<uint32_t>(limit + 0.5)));
-  }
-  return cores;
-}
 
 struct Process {
   std::mutex mutex;
