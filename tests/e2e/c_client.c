@@ -9,17 +9,8 @@
 #include <string.h>
 #include <time.h>
 
-static int passed, failed;
+#include "tests/e2e/check.h"
 
-static void Check(int good, const char* what, int line, const ge_error* error) {
-  if (good) {
-    ++passed;
-    return;
-  }
-  ++failed;
-  printf("FAILED  line %d: %s%s%s\n", line, what, error && error->message[0] ? ": " : "",
-         error ? error->message : "");
-}
 #define CHECK(x) Check((x), #x, __LINE__, NULL)
 #define CHECK_OK(x)                                   \
   do {                                                \

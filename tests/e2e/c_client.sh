@@ -25,7 +25,7 @@ add() {
 }
 
 read -r -a flags <<<"${CFLAGS:-}"
-if ! cc -std=c11 -O1 -Wall -Wextra -Werror -pedantic "${flags[@]}" -Isdk/include \
+if ! cc -std=c11 -O1 -Wall -Wextra -Werror -pedantic "${flags[@]}" -I. -Isdk/include \
   tests/e2e/c_client.c -o "$out" -L"$build/lib" -lgraphengine -lpthread \
   -Wl,-rpath,"$PWD/$build/lib"; then
   echo "0 passed, 1 failed, 0 skipped"

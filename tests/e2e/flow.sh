@@ -7,7 +7,7 @@ build=${GE_BUILD:-build/release}
 out=$build/flow_client
 passed=0 failed=0 skipped=0
 read -r -a flags <<<"${CFLAGS:-}"
-if ! cc -std=c11 -D_POSIX_C_SOURCE=200809L -O1 -Wall -Wextra -Werror "${flags[@]}" -Isdk/include \
+if ! cc -std=c11 -D_POSIX_C_SOURCE=200809L -O1 -Wall -Wextra -Werror "${flags[@]}" -I. -Isdk/include \
   tests/e2e/flow_client.c -o "$out" -L"$build/lib" -lgraphengine -lpthread \
   -Wl,-rpath,"$PWD/$build/lib"; then
   echo "0 passed, 1 failed, 0 skipped"

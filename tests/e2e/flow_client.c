@@ -8,16 +8,8 @@
 #include <time.h>
 #include <unistd.h>
 
-static int passed, failed;
+#include "tests/e2e/check.h"
 
-static void Check(int good, const char* what, int line, const ge_error* error) {
-  if (good) {
-    ++passed;
-    return;
-  }
-  ++failed;
-  printf("FAILED  line %d: %s: %s\n", line, what, error ? error->message : "");
-}
 #define CHECK(x) Check((x), #x, __LINE__, NULL)
 #define CHECK_OK(x) Check((x) == GE_STATUS_OK, #x, __LINE__, &error)
 

@@ -8,16 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int passed, failed;
+#include "tests/e2e/check.h"
 
-static void Check(int good, const char* what, int line, const ge_error* error) {
-  if (good) {
-    ++passed;
-    return;
-  }
-  ++failed;
-  printf("FAILED  line %d: %s: %s\n", line, what, error ? error->message : "");
-}
 #define CHECK(x) Check((x), #x, __LINE__, &error)
 
 /* A struct in the middle of rubbish: what a caller has behind the struct that it knows. */

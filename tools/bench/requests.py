@@ -31,6 +31,7 @@ project_venv.enter("numpy", "onnx", "onnxruntime")
 
 import numpy as np  # noqa: E402
 
+import peer_bench  # noqa: E402
 import reference  # noqa: E402
 
 NETS = ["squeezenet", "resnet50", "minilm", "ppocr_rec"]
@@ -39,18 +40,15 @@ LEAST_MEAN, MOST_SPREAD = 1.0, 5.0
 
 def peer(model, feeds, callers, seconds):
     """One row a number of callers, of ONNX Runtime in this process."""
-    import onnxruntime as ort
-    options = ort.SessionOptions()
-    options.log_severity_level = 3
-    session = ort.InferenceSession(str(model), options, providers=["CPUExecutionProvider"])
-    session.run(None, feeds)
+    run_once = peer_bench.open_ort(str(model), 0)  # 0 = its default threads
+    run_once(feeds)
     rows = []
     for n in callers:
         stop, times = time.perf_counter() + seconds, [[] for _ in range(n)]
 
         def call(mine):
             while (start := time.perf_counter()) < stop:
-                session.run(None, feeds)
+                run_once(feeds)
                 mine.append(time.perf_counter() - start)
 
         threads = [threading.Thread(target=call, args=(t,)) for t in times]

@@ -15,9 +15,12 @@ class NativeEngine final : public Engine {
   using Engine::Engine;
 
   bool Takes(const Unit& u, const Parser&, Why* why) const override {
-    // A loop lists the rows of x under each row of the result.
+    // A loop lists the rows of x under each row of the result, and holds a window's in a buffer.
     constexpr double kMostRows = 1 << 22;
     if (u.kind == Kind::kPool) {
+      if (u.pool.kernel.back() > kPoolRoom) {
+        return why->Say(GE_WHY_SHAPE, "a window wider than " + std::to_string(kPoolRoom));
+      }
       const double planes = static_cast<double>(u.dims[0] * u.dims[1] * u.dims.back());
       const double rows = static_cast<double>(Product(u.dims)) / std::max(1.0, planes) *
                           static_cast<double>(Product(u.pool.kernel) / u.pool.kernel.back());

@@ -60,16 +60,17 @@ double IntegerConvNs(const Unit& u, const Parser& p, const Machine& m) {
 }
 
 // Per pooled row: what a row costs at all, its rows of x folded by vectors, its windows by vectors
-// (5 nets' pools and two of lenet's, AVX-512: 9 to 33 ns a row, within a quarter).
+// (five pools, two of them lenet's, AVX-512: 9 to 33 ns a row, within a quarter).
 double PoolNs(const Unit& u, const Machine& m) {
   const PoolSpec& pool = u.pool;
   const double lanes = ByIsa(m, 16, 8, 4), n = static_cast<double>(u.dims.back());
   const double rows = static_cast<double>(Product(u.dims)) / std::max(1.0, n);
   const double taps = static_cast<double>(pool.kernel.back());
   const double high = static_cast<double>(Product(pool.kernel)) / taps;
-  if (pool.stride.back() > 2) return rows * n * (1 + high * taps * ByIsa(m, 0.15, 0.15, 0.3));
   const double wide = std::ceil(static_cast<double>(pool.src.back()) / lanes);
-  return rows * (5 + wide * high * 0.6 + std::ceil(n / lanes) * taps) / m.compute;
+  // Other strides pick their elements one by one.
+  const double picks = pool.stride.back() > 2 ? n : std::ceil(n / lanes);
+  return rows * (5 + wide * high * 0.6 + picks * taps) / m.compute;
 }
 
 double WorkNs(const Unit& u, const Parser& p, const Machine& m) {

@@ -79,13 +79,10 @@ void Sweep_kTogetherRows(int64_t at) {
     SweepTogether(rows, 150, 107);
   }
 }
-void Sweep_kPoolRows(int64_t at) {
-  for (const int64_t window : {at - 1, at, at + 1, 2 * at + 1})
-    SweepPool(2, 2 * at + 4, 37, window);
-}
 void Sweep_kPoolRoom(int64_t at) {
-  for (const int64_t stride : {1, 2}) {
+  for (const int64_t stride : {1, 2, 3, 7}) {
     for (int64_t width = 3; width < 75; ++width) SweepPool(2, 6, width, 3, stride);
+    SweepPool(2, 135, 37, 129, stride);  // many rows upon another
     for (const int64_t width : {at - 2, at - 1, at, at + 1, at + 2, at + 17, 2 * at + 5}) {
       SweepPool(1, 4, width, 2, stride);
     }

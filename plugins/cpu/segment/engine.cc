@@ -207,9 +207,7 @@ ge_rc Compile(ge_engine* e, const ge_segment* segment, uint32_t n, uint32_t segm
 
 ge_rc Enqueue(ge_exec* exec, const ge_launch* launch, ge_err* err) {
   return gp::Guard(err, g_enqueue.c_str(), [&]() -> ge_rc {
-    if (launch->h.next != nullptr) {
-      if (const ge_rc rc = gp::Understand(launch->h, err, g_enqueue.c_str())) return rc;
-    }
+    if (const ge_rc rc = gp::Understand(launch->h, err, g_enqueue.c_str())) return rc;
     const LaunchMode own(exec->engine.host());
     const Shares shares;
     Frame* frame = launch->frame != nullptr ? launch->frame->frame.get() : nullptr;

@@ -43,60 +43,45 @@ class Pooled final : public Loop {
  public:
   Pooled(const Simd& simd, const Pool& p) : simd_(simd), max_(p.max) {
     for (size_t i = 0; i + 2 < p.x.size(); ++i) outer_.emplace_back(p, i);
-    row_.push_back(std::move(outer_.back()));
+    const PoolAxis row = std::move(outer_.back());
     outer_.pop_back();
     planes_ = p.x[0] * p.x[1];
-    taps_ = p.window.back();
-    const PoolAxis& r = row_[0];
-    in_ = r.dim;
-    rows_ = 1;
+    row_ = {row.dim,   row.result > 0 ? row.start[0] : 0, p.window.back(), row.dilation, row.stride,
+            row.result};
+    if ((row_.taps - 1) * row_.dilation >= kPoolRoom) {
+      throw std::invalid_argument("a pooled window is wider than its buffer");
+    }
     for (const PoolAxis& a : outer_) {
       in_ *= a.dim;
-      rows_ *= a.result;
+      lines_ *= a.result;
     }
-    // Windows that lie wholly inside are one run.
-    while (low_ < r.result && !Inside(low_)) ++low_;
-    high_ = low_;
-    while (high_ < r.result && Inside(high_)) ++high_;
-    line_ = {r.dim, r.result > 0 ? r.start[0] : 0, taps_, r.dilation, r.stride, r.result};
-    const int64_t reach = (r.result - 1) * r.stride + (taps_ - 1) * r.dilation;
-    as_line_ = r.stride <= 2 && r.result > 0 && reach < kPoolRoom;
+    in_ *= row.dim;
     FindRows();
-    for (int64_t c : r.count) inverse_.push_back(c == 0 ? 0.0f : 1.0f / static_cast<float>(c));
-    even_ = r.count.empty() || std::count(r.count.begin(), r.count.end(), r.count[0]) == r.result;
+    for (int64_t c : row.count) inverse_.push_back(c == 0 ? 0.0f : 1.0f / static_cast<float>(c));
+    even_ = row.count.empty() ||
+            std::count(row.count.begin(), row.count.end(), row.count[0]) == row.result;
   }
 
   void Run(float* const* p) const override {
-    const int64_t n = row_[0].result, out = rows_ * n;
+    const int64_t out = lines_ * row_.n;
     const Reduce op = max_ ? Reduce::kMax : Reduce::kSum;
-    ForRange(planes_ * out * taps_ > kParallel, planes_, [&](int64_t k) {
-      const float* x = p[1] + k * in_;
+    ForRange(planes_ * out * row_.taps > kParallel, planes_, [&](int64_t k) {
       float* y = p[0] + k * out;
-      if (as_line_) {
-        simd_.pool_plane(op, x, begins_.data(), first_.data(), rows_, line_, y);
-      } else {
-        for (int64_t r = 0; r < rows_; ++r) Row(x, y + r * n, r);
-      }
-      for (int64_t r = 0; r < rows_ && !max_; ++r) Mean(y + r * n, counts_[Index(r)]);
+      simd_.pool_plane(op, p[1] + k * in_, begins_.data(), first_.data(), lines_, row_, y);
+      for (int64_t l = 0; l < lines_ && !max_; ++l) Mean(y + l * row_.n, counts_[Index(l)]);
     });
   }
 
  private:
   static constexpr size_t kMaxOuter = 5;
-  struct Source {
-    const float* row[kPoolRows];
-    int64_t n = 0;
-  };
-
-  bool Inside(int64_t o) const { return row_[0].end[Index(o)] - row_[0].first[Index(o)] == taps_; }
   static size_t Index(int64_t i) { return static_cast<size_t>(i); }
 
-  // Which rows of x each pooled one is of, and how many elements of the outer axes its mean is
-  // over.
+  // Which rows of x each line of the result is of, and how many elements of the outer axes its mean
+  // is over.
   void FindRows() {
-    for (int64_t result = 0; result < rows_; ++result) {
+    for (int64_t line = 0; line < lines_; ++line) {
       int64_t at[kMaxOuter] = {};
-      int64_t count = 1, r = result;
+      int64_t count = 1, r = line;
       for (size_t i = outer_.size(); i-- > 0; r /= outer_[i].result) {
         at[i] = r % outer_[i].result;
         count *= outer_[i].count[Index(at[i])];
@@ -113,71 +98,28 @@ class Pooled final : public Loop {
     if (level == outer_.size()) return begins_.push_back(begin);
     const PoolAxis& a = outer_[level];
     const size_t o = Index(at[level]);
-    int64_t below = row_[0].dim;
+    int64_t below = row_.dim;
     for (size_t i = level + 1; i < outer_.size(); ++i) below *= outer_[i].dim;
     for (int64_t t = a.first[o]; t < a.end[o]; ++t) {
       AddRows(begin + (a.start[o] + t * a.dilation) * below, at, level + 1);
     }
   }
 
-  void Row(const float* x, float* y, int64_t r) const {
-    std::fill(y, y + row_[0].result, max_ ? -std::numeric_limits<float>::infinity() : 0.0f);
-    Source source;
-    for (int64_t k = first_[Index(r)]; k < first_[Index(r + 1)]; ++k) {
-      source.row[source.n++] = x + begins_[Index(k)];
-      if (source.n < kPoolRows) continue;
-      Take(source, y);
-      source.n = 0;
-    }
-    Take(source, y);
-  }
-
   void Mean(float* y, int64_t count) const {
-    const int64_t n = row_[0].result;
     const float scale = count == 0 ? 0.0f : 1.0f / static_cast<float>(count);
     if (even_) {
-      simd_.unary(Fn::kLinear, scale * inverse_[0], 0.0f, y, y, n);
+      simd_.unary(Fn::kLinear, scale * inverse_[0], 0.0f, y, y, row_.n);
     } else {
-      simd_.unary(Fn::kLinear, scale, 0.0f, y, y, n);
-      simd_.binary(Fn::kMul, y, inverse_.data(), y, n);
+      simd_.unary(Fn::kLinear, scale, 0.0f, y, y, row_.n);
+      simd_.binary(Fn::kMul, y, inverse_.data(), y, row_.n);
     }
-  }
-
-  void Take(const Source& source, float* y) const {
-    const PoolAxis& a = row_[0];
-    if (source.n == 0) return;
-    for (int64_t o = 0; o < a.result; ++o) {
-      if (o == low_) o = high_;
-      if (o < a.result) Edge(source, y, o);
-    }
-    if (high_ == low_) return;
-    const float* inside[kPoolRows];
-    for (int64_t r = 0; r < source.n; ++r) inside[r] = source.row[r] + a.start[Index(low_)];
-    simd_.pool_row(max_ ? Reduce::kMax : Reduce::kSum, inside, source.n, taps_, a.dilation,
-                   a.stride, y + low_, high_ - low_);
-  }
-  void Edge(const Source& source, float* y, int64_t o) const {
-    const PoolAxis& a = row_[0];
-    float acc = y[o];
-    for (int64_t r = 0; r < source.n; ++r) {
-      for (int64_t t = a.first[Index(o)]; t < a.end[Index(o)]; ++t) {
-        const float v = source.row[r][a.start[Index(o)] + t * a.dilation];
-        if (!max_) {
-          acc += v;
-        } else if (v > acc || v != v) {
-          acc = v;
-        }
-      }
-    }
-    y[o] = acc;
   }
 
   const Simd& simd_;
-  PoolSpan line_;
-  bool as_line_ = false;  // else the windows at the ends are done one by one
   bool max_;
-  std::vector<PoolAxis> outer_, row_;  // row_: the last axis alone
-  int64_t planes_ = 0, in_ = 1, rows_ = 1, taps_ = 1, low_ = 0, high_ = 0;
+  std::vector<PoolAxis> outer_;
+  PoolSpan row_;  // the last axis
+  int64_t planes_ = 0, in_ = 1, lines_ = 1;
   std::vector<float> inverse_;
   bool even_ = true;
   std::vector<int64_t> begins_, first_, counts_;  // see FindRows

@@ -127,7 +127,9 @@ enum {
    * ~/.cache/graphengine; where nothing was, by what ships for like machines. A few runs are timed
    * to learn more; making a session times nothing. */
   GE_PRICES_DEFAULT = 0,
-  GE_PRICES_ANALYTIC = 1, /* what engines ask, the same on every machine */
+  /* What engines ask; the same on every machine where the process's first session asks for it and
+   * no runtime was made before: engines then hear of a fixed machine. */
+  GE_PRICES_ANALYTIC = 1,
   GE_PRICES_CACHED = 2,
   GE_PRICES_MEASURE = 3 /* as cached, and compiling times offers and runs plans to compare them */
 };

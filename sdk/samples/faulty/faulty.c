@@ -90,14 +90,11 @@ static const ge_hdr endless = {sizeof(ge_hdr), 0x8003, 0, &endless};
     type x;                 \
     unsigned char tail[64]; \
   }
-/* What a struct says that it is, by the fault: as published, longer by its tail, with extensions.
- */
-#define BEND_HDR(h, fault_must)                   \
-  do {                                            \
-    if (FAULT == FAULT_GROWN) (h).size += 64;     \
-    if (FAULT == FAULT_MAY_SKIP) (h).next = &may; \
-    if (FAULT == (fault_must)) (h).next = &must;  \
-  } while (0)
+/* As a struct of another version says of itself: longer by its tail, or with an extension. */
+static void bend_header(ge_hdr* h) {
+  if (FAULT == FAULT_GROWN) h->size += 64;
+  if (FAULT == FAULT_MAY_SKIP) h->next = &may;
+}
 struct ge_exec {
   uint32_t first;
   uint32_t alias[2];
@@ -204,9 +201,8 @@ static ge_rc query(ge_engine* e, const ge_graph* g, const ge_sink* s, ge_err* er
     const int take = takes(g, GE_NODE(g, i));
     if (take) bend(&offer, g, two, &layout, &choice);
     if (FAULT == FAULT_DECLINE_BAD_INDEX) no.node = g->n_node + 1;
-    BEND_HDR(offer.h, FAULT_MUST_OFFER);
-    BEND_HDR(cost.h, FAULT_NONE + 1000);
-    BEND_HDR(no.h, FAULT_NONE + 1000);
+    bend_header(&offer.h), bend_header(&cost.h), bend_header(&no.h);
+    if (FAULT == FAULT_MUST_OFFER) offer.h.next = &must;
     if (FAULT == FAULT_ENDLESS_NEXT) offer.h.next = &endless;
     if (FAULT == FAULT_SHORT_OFFER) offer.h.size = sizeof(ge_hdr) + 8;
     memset(&o, 0xab, sizeof o), memset(&p, 0xab, sizeof p), memset(&d, 0xab, sizeof d);
@@ -301,8 +297,8 @@ static ge_rc devices(ge_engine* e, const ge_device** out, uint32_t* n, uint32_t*
   domain[0].x =
       (ge_domain){GE_HDR(ge_domain, GE_TAG_DOMAIN), .flags = GE_MEM_HOST_VISIBLE | GE_MEM_COHERENT};
   device[0].x.n_domain = 1, device[0].x.domain_stride = sizeof domain[0];
-  BEND_HDR(device[0].x.h, FAULT_MUST_DEVICE);
-  BEND_HDR(domain[0].x.h, FAULT_NONE + 1000);
+  bend_header(&device[0].x.h), bend_header(&domain[0].x.h);
+  if (FAULT == FAULT_MUST_DEVICE) device[0].x.h.next = &must;
   if (FAULT == FAULT_SHORT_DEVICE) device[0].x.h.size = sizeof(ge_hdr) + sizeof(ge_str);
   if (FAULT == FAULT_DEVICES_ERROR) {
     return fail(err, GE_UNAVAILABLE, "faulty: devices fails on request");

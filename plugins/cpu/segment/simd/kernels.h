@@ -62,7 +62,7 @@ constexpr int64_t WinogradGroup(int64_t tiles, int64_t g) {
 inline constexpr int64_t kIntegerRows = 6;
 
 // The windows of a pooled row: n of them, the first from `start` (which may be negative) of a row
-// of dim elements. stride is 1 or 2, (n - 1) * stride + (taps - 1) * dilation below kPoolRoom.
+// of dim elements. (taps - 1) * dilation is below kPoolRoom.
 struct PoolSpan {
   int64_t dim = 0, start = 0, taps = 1, dilation = 1, stride = 1, n = 0;
 };
@@ -107,9 +107,6 @@ struct Simd {
   // first[l] to before first[l + 1], with -infinity (kMax) or 0 (a sum) outside of them.
   void (*pool_plane)(Reduce op, const float* x, const int64_t* row, const int64_t* first,
                      int64_t lines, const PoolSpan& span, float* y);
-  // y[i] = y[i] op x[r][i * stride + t * dilation] over r < rows, t < taps; op is kMax or a sum.
-  void (*pool_row)(Reduce op, const float* const* x, int64_t rows, int64_t taps, int64_t dilation,
-                   int64_t stride, float* y, int64_t n);
   // out[i] = x[i] op z[i * step] as 0 or 1; step is 0 or 1.
   void (*compare)(Compare op, const float* x, const float* z, int64_t step, uint8_t* out,
                   int64_t n);

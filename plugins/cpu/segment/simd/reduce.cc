@@ -219,44 +219,17 @@ void LayerNorm(const float* x, const float* gamma, const float* beta, float eps,
 
 namespace {
 
-// Lanes p[0], p[stride], ...; with stride 2 one element behind the last lane is read.
-template <class D>
-GE_INLINE hn::Vec<D> LoadStep(D d, const float* p, int64_t stride) {
-  if (stride == 1) return hn::LoadU(d, p);
-  if (stride == 2) {
+// p[0], p[stride] ... of the first n < lanes, or all, lanes. Strides of 1 and 2 read on behind
+// them.
+template <int64_t kStride, class D>
+GE_INLINE hn::Vec<D> LoadStep(D d, const float* p, int64_t stride, int64_t n) {
+  if constexpr (kStride == 1) return hn::LoadU(d, p);
+  if constexpr (kStride == 2) {
     return hn::ConcatEven(d, hn::LoadU(d, p + kLanesOf<D>), hn::LoadU(d, p));
   }
-  alignas(64) float room[kLanesOf<D>];
-  for (int64_t i = 0; i < kLanesOf<D>; ++i) room[i] = p[i * stride];
+  alignas(64) float room[kLanesOf<D>] = {};
+  for (int64_t i = 0; i < n; ++i) room[i] = p[i * stride];
   return hn::Load(d, room);
-}
-
-// Outputs [0, m) in vectors of d; the last one may overlap the one before, whose lanes it keeps.
-// Fewer than that many go in smaller vectors, and what is left below four is not done: returns how
-// many are.
-template <class D, class F>
-GE_INLINE int64_t PoolVectors(D d, const float* const* x, int64_t rows, int64_t taps,
-                              int64_t dilation, int64_t step, float* y, int64_t m, F f) {
-  constexpr int64_t kN = kLanesOf<D>;
-  if (m < kN) {
-    if constexpr (kN > 4) {
-      return PoolVectors(Part<kN / 2>(), x, rows, taps, dilation, step, y, m, f);
-    }
-    return 0;
-  }
-  for (int64_t done = 0; done < m;) {
-    const int64_t i = done + kN <= m ? done : m - kN;
-    const auto old = hn::LoadU(d, y + i);
-    auto acc = old;
-    for (int64_t r = 0; r < rows; ++r) {
-      const float* p = x[r] + i * step;
-      for (int64_t t = 0; t < taps; ++t) acc = f(acc, LoadStep(d, p + t * dilation, step));
-    }
-    if (i < done) acc = hn::IfThenElse(hn::FirstN(d, static_cast<size_t>(done - i)), old, acc);
-    hn::StoreU(acc, d, y + i);
-    done = i + kN;
-  }
-  return m;
 }
 
 // to[0, n) = rows of x one upon another, and what comes into a vector behind them.
@@ -281,81 +254,70 @@ GE_INLINE void FillVectors(float* to, int64_t n, float value) {
   for (int64_t i = 0; i < n; i += kMaxLanes) hn::StoreU(hn::Set(d, value), d, to + i);
 }
 
-// Whole rows with what is `outside` of them, in a buffer: what lies upon another is folded first,
-// so that each element is read once and not once a window, and windows at the ends are as any
-// other. As many rows as fit, since what was just written is slow to read at other borders.
+// Results [begin, begin + n) of each line, of rows with what is `outside` of them in a buffer: what
+// lies upon another is folded first, so that each element is read once and not once a window, and
+// windows at the ends are as any other. As many lines at once as fit, since what was just written
+// is slow to read at other borders. kStride is 1, 2 or 0 for any.
 template <int64_t kStride, class F>
-GE_INLINE void Plane(const float* x, const int64_t* row, const int64_t* first, int64_t lines,
-                     const PoolSpan& p, float outside, float* y, F f) {
+GE_INLINE void PoolLines(const float* x, const int64_t* row, const int64_t* first, int64_t lines,
+                         const PoolSpan& p, int64_t begin, int64_t n, float outside, float* y,
+                         F f) {
   const Full d;
   // Behind the last element there is room for the vectors that begin in front of it, and for the
   // rest of the vector that holds it.
-  constexpr int64_t kBehind = (kStride + 2) * kMaxLanes;
-  const int64_t span = (p.n - 1) * kStride + (p.taps - 1) * p.dilation + 1;
-  const int64_t before = std::min(span, std::max<int64_t>(0, -p.start));
-  const int64_t from = std::max<int64_t>(0, p.start);
+  constexpr int64_t kBehind = 4 * kMaxLanes;
+  const int64_t start = p.start + begin * p.stride;
+  const int64_t span = (n - 1) * p.stride + (p.taps - 1) * p.dilation + 1;
+  const int64_t before = std::min(span, std::max<int64_t>(0, -start));
+  const int64_t from = std::max<int64_t>(0, start);
   const int64_t inside = std::max<int64_t>(0, std::min(p.dim - from, span - before));
   const int64_t pitch = span + kBehind;
   alignas(64) float room[kPoolRoom + kBehind];
-  const int64_t at_once = std::max<int64_t>(1, (kPoolRoom + kBehind) / pitch);
-  for (int64_t begin = 0; begin < lines; begin += at_once) {
-    const int64_t end = std::min(lines, begin + at_once);
-    for (int64_t l = begin; l < end; ++l) {
-      float* line = room + (l - begin) * pitch;
+  const int64_t at_once = (kPoolRoom + kBehind) / pitch;
+  for (int64_t top = 0; top < lines; top += at_once) {
+    const int64_t end = std::min(lines, top + at_once);
+    for (int64_t l = top; l < end; ++l) {
+      float* line = room + (l - top) * pitch;
       const int64_t rows = first[l + 1] - first[l], full = rows > 0 ? inside : 0;
       std::fill_n(line, before, outside);
       FoldRows(x + from, row + first[l], rows, full, line + before, f);
-      FillVectors(line + before + full, span - before - full + (kStride + 1) * kMaxLanes, outside);
+      FillVectors(line + before + full, span - before - full + 3 * kMaxLanes, outside);
     }
-    for (int64_t l = begin; l < end; ++l) {
-      const float* line = room + (l - begin) * pitch;
-      for (int64_t i = 0; i < p.n; i += kMaxLanes) {
-        const float* at = line + i * kStride;
-        auto acc = LoadStep(d, at, kStride);
+    for (int64_t l = top; l < end; ++l) {
+      const float* line = room + (l - top) * pitch;
+      float* to = y + l * p.n + begin;
+      for (int64_t i = 0; i < n; i += kMaxLanes) {
+        const int64_t m = std::min(kMaxLanes, n - i);
+        const float* at = line + i * p.stride;
+        auto acc = LoadStep<kStride>(d, at, p.stride, m);
         for (int64_t t = 1; t < p.taps; ++t) {
-          acc = f(acc, LoadStep(d, at + t * p.dilation, kStride));
+          acc = f(acc, LoadStep<kStride>(d, at + t * p.dilation, p.stride, m));
         }
-        if (p.n - i >= kMaxLanes) {
-          hn::StoreU(acc, d, y + l * p.n + i);
+        if (m == kMaxLanes) {
+          hn::StoreU(acc, d, to + i);
         } else {
-          StoreFirst(d, acc, y + l * p.n + i, p.n - i);
+          StoreFirst(d, acc, to + i, m);
         }
       }
     }
   }
 }
 
+// By pieces whose elements fit the buffer.
 template <class F>
-GE_INLINE void PlaneBy(const float* x, const int64_t* row, const int64_t* first, int64_t lines,
-                       const PoolSpan& p, float outside, float* y, F f) {
-  if (p.stride == 1) return Plane<1>(x, row, first, lines, p, outside, y, f);
-  Plane<2>(x, row, first, lines, p, outside, y, f);
-}
-
-template <int64_t kStride, class F>
-GE_INLINE void Pool(const float* const* x, int64_t rows, int64_t taps, int64_t dilation,
-                    int64_t stride, float* y, int64_t n, F f) {
-  const int64_t step = kStride > 0 ? kStride : stride;
-  // The last output of stride 2 alone, as its vector would read beyond the row.
-  const int64_t m = kStride == 2 ? n - 1 : n;
-  for (int64_t i = PoolVectors(Full(), x, rows, taps, dilation, step, y, m, f); i < n; ++i) {
-    const Part<1> one;
-    auto acc = hn::Set(one, y[i]);
-    for (int64_t r = 0; r < rows; ++r) {
-      for (int64_t t = 0; t < taps; ++t) {
-        acc = f(acc, hn::Set(one, x[r][i * step + t * dilation]));
-      }
+GE_INLINE void PoolBy(const float* x, const int64_t* row, const int64_t* first, int64_t lines,
+                      const PoolSpan& p, float outside, float* y, F f) {
+  const int64_t piece = (kPoolRoom - (p.taps - 1) * p.dilation - 1) / p.stride + 1;
+  for (int64_t i = 0; i < p.n; i += piece) {
+    const int64_t n = std::min(piece, p.n - i);
+    if (p.stride == 1) {
+      PoolLines<1>(x, row, first, lines, p, i, n, outside, y, f);
+    } else if (p.stride == 2) {
+      PoolLines<2>(x, row, first, lines, p, i, n, outside, y, f);
+    } else {
+      PoolLines<0>(x, row, first, lines, p, i, n, outside, y, f);
     }
-    y[i] = hn::GetLane(acc);
   }
-}
-
-template <class F>
-GE_INLINE void PoolBy(const float* const* x, int64_t rows, int64_t taps, int64_t dilation,
-                      int64_t stride, float* y, int64_t n, F f) {
-  if (stride == 1) return Pool<1>(x, rows, taps, dilation, stride, y, n, f);
-  if (stride == 2) return Pool<2>(x, rows, taps, dilation, stride, y, n, f);
-  Pool<0>(x, rows, taps, dilation, stride, y, n, f);
 }
 
 }  // namespace
@@ -363,20 +325,10 @@ GE_INLINE void PoolBy(const float* const* x, int64_t rows, int64_t taps, int64_t
 void PoolPlane(Reduce op, const float* x, const int64_t* row, const int64_t* first, int64_t lines,
                const PoolSpan& span, float* y) {
   if (op == Reduce::kMax) {
-    return PlaneBy(x, row, first, lines, span, -std::numeric_limits<float>::infinity(), y,
-                   [](auto a, auto v) GE_LAMBDA { return MaxNan(v, a); });
-  }
-  PlaneBy(x, row, first, lines, span, 0.0f, y,
-          [](auto a, auto v) GE_LAMBDA { return hn::Add(a, v); });
-}
-
-void PoolRow(Reduce op, const float* const* x, int64_t rows, int64_t taps, int64_t dilation,
-             int64_t stride, float* y, int64_t n) {
-  if (op == Reduce::kMax) {
-    return PoolBy(x, rows, taps, dilation, stride, y, n,
+    return PoolBy(x, row, first, lines, span, -std::numeric_limits<float>::infinity(), y,
                   [](auto a, auto v) GE_LAMBDA { return MaxNan(v, a); });
   }
-  PoolBy(x, rows, taps, dilation, stride, y, n,
+  PoolBy(x, row, first, lines, span, 0.0f, y,
          [](auto a, auto v) GE_LAMBDA { return hn::Add(a, v); });
 }
 

@@ -20,7 +20,6 @@ const Simd GE_SIMD_NAME(GE_SIMD_ISA) = {
     .lerp_rows = GE_SIMD_ISA::LerpRows,
     .gather_lerp = GE_SIMD_ISA::GatherLerp,
     .pool_plane = GE_SIMD_ISA::PoolPlane,
-    .pool_row = GE_SIMD_ISA::PoolRow,
     .compare = GE_SIMD_ISA::CompareRow,
     .select = GE_SIMD_ISA::Select,
     .copy_rows = GE_SIMD_ISA::CopyRows,

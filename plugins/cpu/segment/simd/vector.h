@@ -271,8 +271,6 @@ void LayerNorm(const float* x, const float* gamma, const float* beta, float eps,
                int64_t n);
 void PoolPlane(Reduce op, const float* x, const int64_t* row, const int64_t* first, int64_t lines,
                const PoolSpan& span, float* y);
-void PoolRow(Reduce op, const float* const* x, int64_t rows, int64_t taps, int64_t dilation,
-             int64_t stride, float* y, int64_t n);
 void ThinProduct(const float* a, int64_t lda, const float* b, int64_t ldb, float* y, int64_t ldy,
                  int64_t m, int64_t n, int64_t k);
 void DotRows(const float* x, int64_t ldx, const float* w, int64_t ldw, float* y, int64_t ldy,
