@@ -50,8 +50,8 @@ ALLOWED = {
     "sdk/conform": {"sdk/include"},
     "plugins": {"sdk/include"},
     # What our CPU engines share stands in one folder; it knows none of them.
-    "plugins/cpu": {"sdk/include", "plugins/cpu/segment", "plugins/cpu/omp"},
-    "plugins/cpu/segment": {"sdk/include", "plugins/cpu/omp"},
+    "plugins/cpu": {"sdk/include", "plugins/cpu/kit", "plugins/cpu/omp"},
+    "plugins/cpu/kit": {"sdk/include", "plugins/cpu/omp"},
     "plugins/cpu/omp": {"sdk/include"},
     "examples": {"sdk/include"},
     "tools": EVERYTHING,

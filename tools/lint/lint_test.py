@@ -35,8 +35,8 @@ GOOD = {
     "sdk/samples/minimal/own.h": NOTE + "#pragma once\n",
     "plugins/cpu/onednn/engine.cc":
         '#include "ge/ge_plugin.h"\n#include "plugins/cpu/onednn/pack.h"\n'
-        '#include "plugins/cpu/segment/unit.h"\n',
-    "plugins/cpu/segment/unit.h": NOTE,
+        '#include "plugins/cpu/kit/unit.h"\n',
+    "plugins/cpu/kit/unit.h": NOTE,
     "plugins/cpu/onednn/pack.h": NOTE + '#pragma once\n#include "dnnl.hpp"\n',
     # Words in comments, strings and names are no calls.
     "ge/base/text.cc": '// abort() and throw\nconst char* kText = "exit(1); throw";\n'

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cstring>
 
-#include "plugins/cpu/segment/loop_parts.h"
-#include "plugins/cpu/segment/price.h"
+#include "plugins/cpu/kit/loop_parts.h"
+#include "plugins/cpu/kit/price.h"
 
 namespace ge_native {
 namespace {

@@ -8,8 +8,8 @@
 #include <memory>
 #include <vector>
 
-#include "plugins/cpu/segment/conv_pieces.h"
-#include "plugins/cpu/segment/engine.h"
+#include "plugins/cpu/kit/conv_pieces.h"
+#include "plugins/cpu/kit/engine.h"
 
 namespace ge_native {
 

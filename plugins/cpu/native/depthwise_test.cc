@@ -7,7 +7,7 @@
 #include <cmath>
 #include <random>
 
-#include "plugins/cpu/segment/isa_sets.h"
+#include "plugins/cpu/kit/isa_sets.h"
 
 namespace ge_native {
 namespace {

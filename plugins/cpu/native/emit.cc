@@ -2,11 +2,11 @@
 
 #include <stdexcept>
 
+#include "plugins/cpu/kit/loops_conv.h"
 #include "plugins/cpu/native/depthwise.h"
 #include "plugins/cpu/native/lstm.h"
 #include "plugins/cpu/native/numbers.h"
 #include "plugins/cpu/native/winograd.h"
-#include "plugins/cpu/segment/loops_conv.h"
 
 namespace ge_native {
 

@@ -1,12 +1,12 @@
-// The works of the engine `native`: our loops for what is no loop of segment/. Layouts and
+// The works of the engine `native`: our loops for what is no loop of kit/. Layouts and
 // lifetimes are the base's affair; tensors stay plain. Used once, by one thread; throws.
 #pragma once
 
 #include <map>
 #include <tuple>
 
-#include "plugins/cpu/segment/conv_pieces.h"
-#include "plugins/cpu/segment/engine.h"
+#include "plugins/cpu/kit/conv_pieces.h"
+#include "plugins/cpu/kit/engine.h"
 
 namespace ge_native {
 

@@ -6,7 +6,7 @@
 #include <cstring>
 #include <numeric>
 
-#include "plugins/cpu/segment/loop_parts.h"
+#include "plugins/cpu/kit/loop_parts.h"
 
 namespace ge_native {
 namespace {

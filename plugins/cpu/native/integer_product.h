@@ -9,9 +9,9 @@
 #include <memory>
 #include <vector>
 
-#include "plugins/cpu/segment/program.h"
-#include "plugins/cpu/segment/simd/kernels.h"
-#include "plugins/cpu/segment/unit.h"
+#include "plugins/cpu/kit/program.h"
+#include "plugins/cpu/kit/simd/kernels.h"
+#include "plugins/cpu/kit/unit.h"
 
 namespace ge_native {
 

@@ -8,8 +8,8 @@
 #include <cmath>
 #include <random>
 
-#include "plugins/cpu/segment/aligned_block.h"
-#include "plugins/cpu/segment/isa_sets.h"
+#include "plugins/cpu/kit/aligned_block.h"
+#include "plugins/cpu/kit/isa_sets.h"
 
 namespace ge_native {
 namespace {

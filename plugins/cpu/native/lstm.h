@@ -5,8 +5,8 @@
 
 #include <memory>
 
-#include "plugins/cpu/segment/loops.h"
-#include "plugins/cpu/segment/unit.h"
+#include "plugins/cpu/kit/loops.h"
+#include "plugins/cpu/kit/unit.h"
 
 namespace ge_native {
 

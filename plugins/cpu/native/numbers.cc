@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "ge/ge_plugin.hpp"
-#include "plugins/cpu/segment/loop_parts.h"
+#include "plugins/cpu/kit/loop_parts.h"
 
 namespace ge_native {
 namespace {

@@ -6,9 +6,9 @@
 #include <cstdint>
 #include <memory>
 
-#include "plugins/cpu/segment/layout.h"
-#include "plugins/cpu/segment/program.h"
-#include "plugins/cpu/segment/simd/kernels.h"
+#include "plugins/cpu/kit/layout.h"
+#include "plugins/cpu/kit/program.h"
+#include "plugins/cpu/kit/simd/kernels.h"
 
 namespace ge_native {
 

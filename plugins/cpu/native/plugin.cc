@@ -2,10 +2,10 @@
 // into a library costs more than the work (small tensors, products of few rows, chains of
 // elementwise functions, look-ups) or where libraries lack it (codes of eight bits with any zero
 // point). A union of its offers is one segment.
+#include "plugins/cpu/kit/engine.h"
 #include "plugins/cpu/native/emit.h"
 #include "plugins/cpu/native/price.h"
 #include "plugins/cpu/native/winograd.h"
-#include "plugins/cpu/segment/engine.h"
 
 namespace ge_native {
 namespace {

@@ -1,7 +1,7 @@
-// Analytic prices of the engine `native`: its own works beside the loops of segment/. Pure.
+// Analytic prices of the engine `native`: its own works beside the loops of kit/. Pure.
 #pragma once
 
-#include "plugins/cpu/segment/price.h"
+#include "plugins/cpu/kit/price.h"
 
 namespace ge_native {
 

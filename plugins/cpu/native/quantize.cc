@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "plugins/cpu/segment/loop_parts.h"
+#include "plugins/cpu/kit/loop_parts.h"
 
 namespace ge_native {
 namespace {

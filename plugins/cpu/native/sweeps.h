@@ -10,15 +10,15 @@
 #include <random>
 #include <vector>
 
+#include "plugins/cpu/kit/aligned_block.h"
+#include "plugins/cpu/kit/arrival.h"
+#include "plugins/cpu/kit/isa_sets.h"
+#include "plugins/cpu/kit/loops.h"
+#include "plugins/cpu/kit/loops_conv.h"
 #include "plugins/cpu/native/depthwise.h"
 #include "plugins/cpu/native/integer_product.h"
 #include "plugins/cpu/native/lstm.h"
 #include "plugins/cpu/native/quantize.h"
-#include "plugins/cpu/segment/aligned_block.h"
-#include "plugins/cpu/segment/arrival.h"
-#include "plugins/cpu/segment/isa_sets.h"
-#include "plugins/cpu/segment/loops.h"
-#include "plugins/cpu/segment/loops_conv.h"
 
 namespace ge_native {
 

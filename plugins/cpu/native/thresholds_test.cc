@@ -1,6 +1,6 @@
 // Both sides of every size of thresholds.def, and the tails of the tiles around it. A row of the
 // table without a sweep does not compile.
-#include "plugins/cpu/segment/thresholds.h"
+#include "plugins/cpu/kit/thresholds.h"
 
 #include <gtest/gtest.h>
 
@@ -176,7 +176,7 @@ void Sweep_kSumRows(int64_t at) {
 
 #define GE_THRESHOLD(name, value) \
   TEST(Thresholds, name) { Sweep_##name(ge_cpu::name); }
-#include "plugins/cpu/segment/thresholds.def"
+#include "plugins/cpu/kit/thresholds.def"
 #undef GE_THRESHOLD
 
 }  // namespace

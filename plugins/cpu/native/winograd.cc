@@ -4,8 +4,8 @@
 #include <cmath>
 #include <cstring>
 
-#include "plugins/cpu/segment/loop_parts.h"
-#include "plugins/cpu/segment/price.h"
+#include "plugins/cpu/kit/loop_parts.h"
+#include "plugins/cpu/kit/price.h"
 
 namespace ge_native {
 namespace {

@@ -8,7 +8,7 @@
 #include <memory>
 #include <vector>
 
-#include "plugins/cpu/segment/engine.h"
+#include "plugins/cpu/kit/engine.h"
 
 namespace ge_native {
 

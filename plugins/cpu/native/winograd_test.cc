@@ -9,7 +9,7 @@
 #include <limits>
 #include <random>
 
-#include "plugins/cpu/segment/isa_sets.h"
+#include "plugins/cpu/kit/isa_sets.h"
 
 namespace ge_native {
 namespace {

@@ -7,8 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include "plugins/cpu/kit/builder.h"
 #include "plugins/cpu/onednn/vendor.h"
-#include "plugins/cpu/segment/builder.h"
 
 namespace ge_onednn {
 

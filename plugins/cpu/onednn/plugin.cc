@@ -1,10 +1,10 @@
-// The engine `onednn`: f32 inference on the CPU through oneDNN and the loops of segment/. A union
+// The engine `onednn`: f32 inference on the CPU through oneDNN and the loops of kit/. A union
 // of its offers is one segment, inside of which tensors keep oneDNN's blocked layouts.
 #include <map>
 
+#include "plugins/cpu/kit/engine.h"
 #include "plugins/cpu/onednn/emit.h"
 #include "plugins/cpu/onednn/price.h"
-#include "plugins/cpu/segment/engine.h"
 
 namespace ge_onednn {
 namespace {

@@ -1,8 +1,8 @@
 // Analytic prices of oneDNN's primitives: operations over the instruction set's rate, or bytes over
-// the memory's speed, plus the cost of a call. The rest is priced by segment/. Pure.
+// the memory's speed, plus the cost of a call. The rest is priced by kit/. Pure.
 #pragma once
 
-#include "plugins/cpu/segment/price.h"
+#include "plugins/cpu/kit/price.h"
 
 namespace ge_onednn {
 

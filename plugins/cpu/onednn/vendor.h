@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "oneapi/dnnl/dnnl.hpp"
-#include "plugins/cpu/segment/unit.h"
+#include "plugins/cpu/kit/unit.h"
 
 namespace ge_onednn {
 

@@ -4,8 +4,8 @@
 #include <climits>
 #include <stdexcept>
 
-#include "plugins/cpu/segment/float_mode.h"
-#include "plugins/cpu/segment/loops_conv.h"
+#include "plugins/cpu/kit/float_mode.h"
+#include "plugins/cpu/kit/loops_conv.h"
 
 namespace ge_openblas {
 namespace {

@@ -6,9 +6,9 @@
 #include <memory>
 #include <vector>
 
+#include "plugins/cpu/kit/builder.h"
+#include "plugins/cpu/kit/conv_pieces.h"
 #include "plugins/cpu/openblas/vendor.h"
-#include "plugins/cpu/segment/builder.h"
-#include "plugins/cpu/segment/conv_pieces.h"
 
 namespace ge_openblas {
 

@@ -1,8 +1,8 @@
 // The engine `openblas`: f32 matrix products, and convolutions as products, through OpenBLAS:
 // another price for what other engines do, too. docs/decisions/0003-openblas.md has figures.
+#include "plugins/cpu/kit/engine.h"
 #include "plugins/cpu/openblas/emit.h"
 #include "plugins/cpu/openblas/price.h"
-#include "plugins/cpu/segment/engine.h"
 
 namespace ge_openblas {
 namespace {

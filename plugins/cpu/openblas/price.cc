@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "plugins/cpu/kit/price.h"
 #include "plugins/cpu/openblas/emit.h"
-#include "plugins/cpu/segment/price.h"
 
 namespace ge_openblas {
 namespace {

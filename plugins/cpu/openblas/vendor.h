@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <string>
 
-#include "plugins/cpu/segment/engine.h"
+#include "plugins/cpu/kit/engine.h"
 
 namespace ge_openblas {
 

@@ -1,0 +1,393 @@
+#include "plugins/cpu/kit/builder.h"
+
+#include <cstring>
+#include <stdexcept>
+
+#include "plugins/cpu/kit/offers.h"
+
+namespace ge_cpu {
+namespace {
+
+uint64_t Bytes(const Layout& l) {
+  return static_cast<uint64_t>(l.extent()) * static_cast<uint64_t>(l.size);
+}
+
+// Places: result, x. For elements that are not 4 bytes.
+class Move final : public Loop {
+ public:
+  explicit Move(uint64_t bytes) : bytes_(bytes) {}
+  void Run(float* const* p) const override { std::memcpy(p[0], p[1], bytes_); }
+
+ private:
+  uint64_t bytes_;
+};
+
+// Same elements in the same order: one may be read as the other.
+bool SameMemory(const Layout& x, const Layout& y) {
+  auto plain = [](const Layout& l) {
+    if (l.dense()) return true;
+    if (l.cblock == 0 || l.padded()) return false;
+    for (int i = 2; i < l.rank; ++i) {
+      if (l.dim[i] != 1) return false;
+    }
+    return true;  // one element for each channel: blocks are in order
+  };
+  return x.size == y.size && x.elements() == y.elements() && plain(x) && plain(y);
+}
+
+}  // namespace
+
+Builder::Builder(const Simd& simd, const ge_host_api* host, const Parser& parser,
+                 const ge_segment& segment, Program* program)
+    : simd_(simd), host_(host), p_(parser), segment_(segment), out_(*program) {
+  auto add = [&](Storage::Kind kind, uint32_t index, uint32_t value, uint64_t bytes) {
+    Storage s;
+    s.kind = kind;
+    s.index = index;
+    s.value = value;
+    s.bytes = bytes;
+    out_.storages.push_back(s);
+    lies_in_.emplace_back();
+    return static_cast<uint32_t>(out_.storages.size() - 1);
+  };
+  for (uint32_t i = 0; i < segment.n_in; ++i) {
+    const uint32_t v = segment.in[i];
+    const Layout l = Border(v, segment.in_layout, i);
+    AddRep(v, {l, {add(Storage::kIn, i, v, Bytes(l)), 0}});
+  }
+  for (uint32_t i = 0; i < segment.n_out; ++i) {
+    const uint32_t v = segment.out[i];
+    const Layout l = Border(v, segment.out_layout, i);
+    leaves_[v] = {l, {add(Storage::kOut, i, v, Bytes(l)), 0}};
+  }
+  workspace_ = add(Storage::kWorkspace, 0, 0, 0);
+}
+
+Layout Builder::Border(uint32_t v, const uint32_t* ids, uint32_t at) const {
+  const uint32_t id = ids != nullptr ? ids[at] : 0;
+  if (id == 0) return Plain(v);
+  const std::optional<Form> form = id < segment_.n_layout && segment_.layout[id] != nullptr
+                                       ? FormOf(*segment_.layout[id], p_.dims(v).size())
+                                       : std::nullopt;
+  if (!form || p_.size(v) != 4) {
+    throw std::runtime_error("a border is in a layout that was not offered");
+  }
+  return form->On(p_.dims(v));
+}
+
+void Builder::BuildConversion() {
+  if (segment_.n_in != 1 || segment_.n_out != 1 || segment_.in[0] != segment_.out[0]) {
+    throw std::runtime_error("a conversion has one value to convert");
+  }
+  Publish(segment_.out[0]);
+}
+
+std::vector<uint32_t> Builder::Reads(const Unit& u) const {
+  std::vector<uint32_t> v;
+  for (uint32_t x : u.in) {
+    if (x != 0) v.push_back(x);
+  }
+  for (const Post& p : u.posts) {
+    if (p.operand != 0) v.push_back(p.operand);
+  }
+  std::sort(v.begin(), v.end());
+  v.erase(std::unique(v.begin(), v.end()), v.end());
+  return v;
+}
+
+void Builder::Build(const std::vector<Unit>& units) {
+  for (const Unit& u : units) {
+    for (uint32_t v : Reads(u)) ++uses_[v];
+  }
+  for (const Unit& u : units) {
+    node_ = u.root;
+    if (segment_.stop != nullptr && __atomic_load_n(segment_.stop, __ATOMIC_RELAXED) != 0) {
+      throw std::runtime_error("stopped by the host");
+    }
+    Emit(u);
+    for (uint32_t v : u.out) Publish(v);
+    for (uint32_t v : Reads(u)) --uses_[v];
+  }
+  out_.internals.clear();
+  for (Storage& s : out_.storages) {
+    if (s.kind != Storage::kInternal) continue;
+    ge_internal in = {};
+    in.bytes = (s.bytes + 63) / 64 * 64;
+    in.align = 64;
+    in.first_step = s.first == UINT32_MAX ? 0 : s.first;
+    in.last_step = std::max(in.first_step, s.last);
+    in.alias_of = UINT32_MAX;
+    in.value = s.value;
+    s.index = static_cast<uint32_t>(out_.internals.size());
+    out_.internals.push_back(in);
+  }
+  out_.uses.clear();
+  for (const Unit& u : units) {
+    for (uint32_t n : u.nodes) {
+      for (uint32_t i = 0; i < p_.node(n).n_in; ++i) {
+        if (p_.constant(p_.node(n).in[i])) packed_[p_.node(n).in[i]] += 0;
+      }
+    }
+  }
+  for (const auto& [v, bytes] : packed_) {
+    out_.uses.push_back({v, kept_.count(v) > 0 ? GE_CONST_KEEP : GE_CONST_COPIED, bytes, {}});
+  }
+}
+
+void Builder::Emit(const Unit& u) {
+  switch (u.kind) {
+    case Kind::kPointwise:
+      return EmitPointwise(u);
+    case Kind::kReduce:
+      return EmitReduce(u);
+    case Kind::kSoftmax:
+      return EmitSoftmax(u);
+    case Kind::kLayerNorm:
+      return EmitLayerNorm(u);
+    case Kind::kConcat:
+      return EmitConcat(u);
+    case Kind::kResize:
+      return EmitResize(u);
+    case Kind::kView:
+      return EmitView(u);
+    case Kind::kTranspose:
+      return EmitTranspose(u);
+    case Kind::kSlice:
+      return EmitSlice(u);
+    case Kind::kExpand:
+      return EmitExpand(u);
+    default:
+      out_.library = out_.library || CallsLibrary(u);
+      return EmitMain(u);
+  }
+}
+
+void Builder::EmitMain(const Unit&) { throw std::runtime_error("the engine has no such work"); }
+
+void Builder::AddConversion(const Rep& from, const Rep& to) {
+  if (to.layout.size != 4) {
+    if (!from.layout.dense() || !to.layout.dense()) {
+      throw std::runtime_error("elements that are not 4 bytes in another order");
+    }
+    AddStep("move " + ToText(to.layout.dims()), std::make_unique<Move>(Bytes(to.layout)),
+            {to.place, from.place});
+    return;
+  }
+  const Dims d = to.layout.dims(), zero(d.size(), 0);
+  AddStep("convert " + ToText(d),
+          CopyLoop(simd_, to.layout, {{from.layout, to.layout, zero, zero, d}}),
+          {to.place, from.place});
+}
+
+void Builder::PackConstant(const float* data, const Layout& want, float* to) {
+  const Dims d = want.dims(), zero(d.size(), 0);
+  float* const places[] = {to, const_cast<float*>(data)};  // read only
+  CopyLoop(simd_, want, {{Layout::Dense(d), want, zero, zero, d}})->Run(places);
+}
+
+// ---- values ------------------------------------------------------------------------------------
+
+void Builder::AddRep(uint32_t v, const Rep& rep) {
+  reps_[v].push_back(rep);
+  auto& values = lies_in_[rep.place.storage];
+  if (std::find(values.begin(), values.end(), v) == values.end()) values.push_back(v);
+}
+
+const Builder::Rep* Builder::Find(uint32_t v, const Layout& want) const {
+  const auto found = reps_.find(v);
+  if (found == reps_.end()) return nullptr;
+  for (const Rep& r : found->second) {
+    if (r.layout == want) return &r;
+  }
+  return nullptr;
+}
+
+Builder::Rep Builder::Main(uint32_t v) {
+  if (p_.constant(v)) return GetDense(v);
+  if (reps_[v].empty()) throw std::runtime_error("a value is read before it is made");
+  for (const Rep& r : reps_[v]) {
+    if (r.layout.cblock > 0) return r;
+  }
+  return reps_[v].front();
+}
+
+Builder::Rep Builder::Unblocked(uint32_t v) {
+  if (p_.constant(v)) return GetDense(v);
+  for (const Rep& r : reps_[v]) {
+    if (r.layout.cblock == 0) return r;
+  }
+  return GetDense(v);
+}
+
+Builder::Rep Builder::Get(uint32_t v, const Layout& want) {
+  if (const Rep* r = Find(v, want)) return *r;
+  if (p_.constant(v)) {
+    AddRep(v, Constant(v, want));
+    return reps_[v].back();
+  }
+  for (const Rep& r : reps_[v]) {
+    if (!SameMemory(r.layout, want)) continue;
+    const Rep view = {want, r.place};
+    if (want.same_dims(r.layout)) AddRep(v, view);
+    return view;
+  }
+  const Rep from = Main(v);
+  if (from.layout.same_dims(want)) return Convert(v, from, want, nullptr);
+  // Other dims (1s added or a reshape): through the plain form.
+  const Layout plain = Layout::Dense(want.dims(), want.size);
+  const Rep dense = {plain, GetDense(v).place};
+  return want == plain ? dense : Convert(0, dense, want, nullptr);
+}
+
+// Emits a conversion; v = 0: the result is not remembered.
+Builder::Rep Builder::Convert(uint32_t v, const Rep& from, const Layout& want, const Place* to) {
+  const Rep result = {want, to != nullptr ? *to : NewInternal(v, Bytes(want))};
+  AddConversion(from, result);
+  if (v != 0) AddRep(v, result);
+  return result;
+}
+
+// Axis count of `target`, 1s in front. Blocked like the target where it has channels.
+Builder::Rep Builder::Operand(uint32_t v, const Layout& target) {
+  Dims d = p_.dims(v);
+  d.insert(d.begin(), static_cast<size_t>(target.rank) - d.size(), 1);
+  if (target.cblock > 0 && d[1] != 1) return Get(v, Layout::Blocked(d, target.cblock));
+  if (d == target.dims()) {
+    if (target.dense()) return Get(v, target);
+    if (target.cblock == 0) return Get(v, target);
+  }
+  return Get(v, Layout::Dense(d));
+}
+
+Place Builder::NewInternal(uint32_t v, uint64_t bytes) {
+  Storage s;
+  s.kind = Storage::kInternal;
+  s.bytes = bytes;
+  s.value = v;
+  out_.storages.push_back(s);
+  lies_in_.emplace_back();
+  return {static_cast<uint32_t>(out_.storages.size() - 1), 0};
+}
+
+Builder::Rep Builder::NewResult(uint32_t v, const Layout& layout) {
+  if (const Place* out = Leaf(v, layout)) return {layout, *out};
+  return {layout, NewInternal(v, Bytes(layout))};
+}
+
+const Place* Builder::Leaf(uint32_t v, const Layout& layout) const {
+  const auto leaf = leaves_.find(v);
+  return leaf != leaves_.end() && leaf->second.layout == layout ? &leaf->second.place : nullptr;
+}
+
+void Builder::Publish(uint32_t v) {
+  const auto leaf = leaves_.find(v);
+  if (leaf == leaves_.end()) return;
+  const Rep to = leaf->second;
+  for (const Rep& r : reps_[v]) {
+    if (r.place.storage == to.place.storage) return;
+  }
+  for (const Rep& r : reps_[v]) {
+    if (!(r.layout == to.layout) && !SameMemory(r.layout, to.layout)) continue;
+    Convert(v, {to.layout, r.place}, to.layout, &to.place);
+    return;
+  }
+  Convert(v, Main(v), to.layout, &to.place);
+}
+
+bool Builder::Dead(const Place& place, const Unit& u) const {
+  if (out_.storages[place.storage].kind != Storage::kInternal || place.offset != 0) return false;
+  const std::vector<uint32_t> reads = Reads(u);
+  for (uint32_t v : lies_in_[place.storage]) {
+    const bool here = std::binary_search(reads.begin(), reads.end(), v);
+    const auto left = uses_.find(v);
+    if (left != uses_.end() && left->second > (here ? 1u : 0u)) return false;
+  }
+  return true;
+}
+
+// ---- constants ---------------------------------------------------------------------------------
+
+Place Builder::NewConstant(uint64_t bytes, uint32_t value) {
+  Storage s;
+  s.kind = Storage::kConstant;
+  s.index = static_cast<uint32_t>(out_.constants.size());
+  s.bytes = bytes;
+  s.value = value;
+  out_.constants.emplace_back(bytes);
+  out_.storages.push_back(s);
+  lies_in_.emplace_back();
+  if (value != 0) packed_[value] += bytes;
+  return {static_cast<uint32_t>(out_.storages.size() - 1), 0};
+}
+
+float* Builder::ConstantData(const Place& p) {
+  return static_cast<float*>(out_.constants[out_.storages[p.storage].index].data());
+}
+
+Place Builder::ConstantFloats(const std::vector<float>& data, uint32_t v) {
+  const Place p = NewConstant(data.size() * sizeof(float), v);
+  std::memcpy(ConstantData(p), data.data(), data.size() * sizeof(float));
+  return p;
+}
+
+Builder::Rep Builder::Constant(uint32_t v, const Layout& want) {
+  const Rep rep = {want, NewConstant(Bytes(want), v)};
+  ReadConstant(v, [&](const float* data) {
+    if (want.dense()) {
+      std::memcpy(ConstantData(rep.place), data, Bytes(want));
+    } else {
+      PackConstant(data, want, ConstantData(rep.place));
+    }
+  });
+  return rep;
+}
+
+Builder::Rep Builder::KeptConstant(uint32_t v) {
+  Storage s;
+  s.kind = Storage::kKept;
+  s.kept = p_.value(v).data;
+  s.value = v;
+  out_.storages.push_back(s);
+  lies_in_.emplace_back();
+  kept_.insert(v);
+  return {Plain(v), {static_cast<uint32_t>(out_.storages.size() - 1), 0}};
+}
+
+Place Builder::BiasOf(const Unit& u, int64_t n, int64_t room) {
+  std::vector<float> sum(static_cast<size_t>(std::max(n, room)), 0.0f);
+  for (uint32_t v : u.bias) {
+    const std::vector<float> b = p_.Floats(v);
+    if (b.size() != static_cast<size_t>(n)) throw std::runtime_error("a bias of another length");
+    for (size_t i = 0; i < b.size(); ++i) sum[i] += u.beta * b[i];
+  }
+  return ConstantFloats(sum, u.bias.empty() ? 0 : u.bias[0]);
+}
+
+void Builder::Done(uint32_t v) const {
+  constexpr uint64_t kWorthIt = 64 * 1024;  // a few pages are not worth a call of the system
+  const ge_value& c = p_.value(v);
+  if (host_ == nullptr || host_->const_done == nullptr || c.data_bytes < kWorthIt) return;
+  host_->const_done(host_->host, c.data, c.data_bytes);
+}
+
+// ---- steps -------------------------------------------------------------------------------------
+
+void Builder::Touch(const Place& p) {
+  Storage& s = out_.storages[p.storage];
+  const auto step = static_cast<uint32_t>(out_.steps.size());
+  s.first = std::min(s.first, step);
+  s.last = std::max(s.last, step);
+}
+
+void Builder::AddStep(const std::string& label, std::unique_ptr<Work> work,
+                      std::vector<Place> places) {
+  Step s;
+  s.label = label;
+  s.node = node_;
+  s.work = std::move(work);
+  for (const Place& p : places) Touch(p);
+  s.places = std::move(places);
+  out_.steps.push_back(std::move(s));
+}
+
+}  // namespace ge_cpu

@@ -1,0 +1,143 @@
+// Compiles one segment: units -> steps. Chooses every layout inside (an engine's own works state
+// what they want, loops follow what they get), converts only where two disagree and at the border,
+// packs constants, counts lifetimes. The base emits loops alone; an engine derives from it and adds
+// the works that are its own. Used once, by one thread; throws std::exception, which the entry
+// points catch.
+#pragma once
+
+#include <cstring>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "plugins/cpu/kit/loops.h"
+#include "plugins/cpu/kit/program.h"
+#include "plugins/cpu/kit/unit.h"
+
+namespace ge_cpu {
+
+class Builder {
+ public:
+  // host may be nullptr; it is told of constants that have been packed.
+  Builder(const Simd& simd, const ge_host_api* host, const Parser& parser,
+          const ge_segment& segment, Program* program);
+  virtual ~Builder() = default;
+  void Build(const std::vector<Unit>& units);
+  // A segment without nodes, which brings one value into another layout.
+  void BuildConversion();
+  // Node at fault when Build threw.
+  uint32_t current_node() const { return node_; }
+
+ protected:
+  // A value in one layout.
+  struct Rep {
+    Layout layout;
+    Place place;
+  };
+  // ---- what an engine changes
+  // A unit that is no loop of kit/, e.g. Conv, MatMul. Throws when the engine has none.
+  virtual void EmitMain(const Unit& u);
+  // Whether those steps call a library that forks regions of its own (see float_mode.h).
+  virtual bool CallsLibrary(const Unit&) const { return true; }
+  // A step that brings `from` into the layout of `to`: same dims.
+  virtual void AddConversion(const Rep& from, const Rep& to);
+  // A constant's payload, dense, into `want` at `to`; now.
+  virtual void PackConstant(const float* data, const Layout& want, float* to);
+
+  // ---- values (builder.cc)
+  Rep Get(uint32_t v, const Layout& want);
+  Layout Plain(uint32_t v) const { return Layout::Dense(p_.dims(v), p_.size(v)); }
+  Rep GetDense(uint32_t v) { return Get(v, Plain(v)); }
+  // The preferred existing one; constants are dense.
+  Rep Main(uint32_t v);
+  // Without a channel block; maybe strided.
+  Rep Unblocked(uint32_t v);
+  // As an operand of a tensor laid out as `target` (rank aligned, broadcast allowed).
+  Rep Operand(uint32_t v, const Layout& target);
+  const Rep* Find(uint32_t v, const Layout& want) const;
+  Rep Convert(uint32_t v, const Rep& from, const Layout& want, const Place* to);
+  void AddRep(uint32_t v, const Rep& rep);
+  // v's output buffer if it leaves the segment in this layout, else nullptr.
+  const Place* Leaf(uint32_t v, const Layout& layout) const;
+  // A place for v: its output buffer, or an internal.
+  Rep NewResult(uint32_t v, const Layout& layout);
+  Place NewInternal(uint32_t v, uint64_t bytes);
+  // Puts a value that leaves into its output buffer, if it is not there.
+  void Publish(uint32_t v);
+  // x's place when nothing needs x after this unit, so that a result may overwrite it.
+  bool Dead(const Place& place, const Unit& u) const;
+  std::vector<uint32_t> Reads(const Unit& u) const;
+
+  // ---- constants
+  Place NewConstant(uint64_t bytes, uint32_t value);
+  Rep Constant(uint32_t v, const Layout& want);
+  // The payload where the host has it, maybe unaligned; the host keeps it while the exec lives. For
+  // works that touch little of it.
+  Rep KeptConstant(uint32_t v);
+  // Calls use(data) with the constant's payload, aligned as floats are, and tells the host.
+  template <class Use>
+  void ReadConstant(uint32_t v, Use&& use) {
+    const void* data = p_.value(v).data;
+    if (reinterpret_cast<uintptr_t>(data) % sizeof(float) != 0) {
+      // One room for all: fresh pages for each weight take as long as packing it.
+      room_.resize(std::max(room_.size(), p_.value(v).data_bytes / sizeof(float) + 1));
+      std::memcpy(room_.data(), data, p_.value(v).data_bytes);
+      data = room_.data();
+    }
+    use(static_cast<const float*>(data));
+    Done(v);
+  }
+  Place ConstantFloats(const std::vector<float>& data, uint32_t v);
+  float* ConstantData(const Place& p);
+  // Our copy is made: the host may drop the payload's pages.
+  void Done(uint32_t v) const;
+
+  // ---- steps
+  void AddStep(const std::string& label, std::unique_ptr<Work> work, std::vector<Place> places);
+  void Touch(const Place& p);
+
+  // ---- by kind (emit_loops.cc)
+  void Emit(const Unit& u);
+  // How the host gives or wants v; ids may be nullptr. Throws at a layout that is no Form.
+  Layout Border(uint32_t v, const uint32_t* ids, uint32_t at) const;
+  void EmitPointwise(const Unit& u);
+  void EmitReduce(const Unit& u);
+  void EmitSoftmax(const Unit& u);
+  void EmitLayerNorm(const Unit& u);
+  void EmitConcat(const Unit& u);
+  void EmitResize(const Unit& u);
+  void EmitView(const Unit& u);
+  void EmitTranspose(const Unit& u);
+  void EmitSlice(const Unit& u);
+  void EmitExpand(const Unit& u);
+  // posts[from..] on x; the result becomes a rep of v.
+  void ApplyPosts(const Unit& u, size_t from, const Rep& x, const Layout& target);
+
+  // Biases and posts[from..] on a product that lies at y in plain order.
+  void FinishProduct(Unit u, size_t from, const Place& y);
+
+  // The sum of a unit's biases, n elements, and zeros behind them up to `room`.
+  Place BiasOf(const Unit& u, int64_t n, int64_t room = 0);
+
+  const Simd& simd_;
+  const ge_host_api* host_;
+  const Parser& p_;
+  const ge_segment& segment_;
+  Program& out_;
+  // By value. Maps, since a graph of n nodes may have n segments: none may cost the whole graph.
+  std::unordered_map<uint32_t, std::vector<Rep>> reps_;
+  std::unordered_map<uint32_t, uint32_t> uses_;  // units that still read it
+  std::map<uint32_t, Rep> leaves_;               // value -> output buffer and how it is wanted
+  std::vector<std::vector<uint32_t>> lies_in_;   // by storage: values
+  std::map<uint32_t, uint64_t> packed_;          // constant value -> bytes of our copies
+  std::set<uint32_t> kept_;                      // constant values that the host must keep
+  uint32_t workspace_ = 0;                       // storage
+  std::vector<float> room_;                      // a payload that is not aligned
+  uint32_t node_ = 0;
+};
+
+}  // namespace ge_cpu

@@ -1,0 +1,251 @@
+// Steps of our own loops, and views that need no step at all.
+#include <stdexcept>
+
+#include "plugins/cpu/kit/builder.h"
+
+namespace ge_cpu {
+
+void Builder::ApplyPosts(const Unit& u, size_t from, const Rep& x, const Layout& target) {
+  std::vector<PointwiseOp> ops;
+  std::vector<Layout> layouts;
+  std::vector<Place> places;
+  bool shared = false;
+  for (size_t k = from; k < u.posts.size(); ++k) {
+    const Post& p = u.posts[k];
+    PointwiseOp op{p.fn, p.a, p.b, -1};
+    if (p.binary()) {
+      Rep r;
+      if (p.operand != 0) {
+        r = Operand(p.operand, target);
+      } else {
+        Dims d(static_cast<size_t>(target.rank), 1);
+        d[1] = static_cast<int64_t>(p.channel->size());
+        std::vector<float> data = *p.channel;
+        r.layout = Layout::Dense(d);
+        if (target.cblock > 0) {
+          r.layout = Layout::Blocked(d, target.cblock);
+          data.resize(static_cast<size_t>(r.layout.extent()), 0.0f);
+        }
+        r.place = ConstantFloats(data, 0);
+      }
+      op.operand = static_cast<int>(places.size());
+      shared |= r.place.storage == x.place.storage;
+      layouts.push_back(r.layout);
+      places.push_back(r.place);
+    }
+    ops.push_back(op);
+  }
+  // x itself may be overwritten when it is scratch of ours or read for the last time.
+  Rep y = {target, x.place};
+  if (Leaf(u.out[0], target) != nullptr || shared || !(x.layout == target) || !Dead(x.place, u)) {
+    y = NewResult(u.out[0], target);
+  }
+  std::vector<Place> all = {y.place, x.place};
+  all.insert(all.end(), places.begin(), places.end());
+  const std::string label =
+      "pointwise x" + std::to_string(ops.size()) + " " + ToText(target.dims());
+  AddStep(label, PointwiseLoop(simd_, target, x.layout, layouts, std::move(ops)), std::move(all));
+  AddRep(u.out[0], y);
+}
+
+void Builder::EmitPointwise(const Unit& u) {
+  const Dims xd = p_.dims(u.in[0]);
+  Layout target = Layout::Dense(u.dims);
+  // The first operand of full size that is not plain decides.
+  auto consider = [&](uint32_t v) {
+    if (v == 0 || p_.constant(v) || p_.dims(v) != u.dims) return;
+    if (target.dense()) target = Layout::Like(u.dims, Main(v).layout);
+  };
+  consider(u.in[0]);
+  for (const Post& p : u.posts) consider(p.operand);
+  Rep x;
+  if (xd == u.dims) {
+    x = Get(u.in[0], target);
+  } else {
+    x = Operand(u.in[0], target);
+  }
+  ApplyPosts(u, 0, x, target);
+}
+
+void Builder::EmitReduce(const Unit& u) {
+  Rep x = Main(u.in[0]);
+  const bool over_channels = std::find(u.axes.begin(), u.axes.end(), 1) != u.axes.end();
+  const bool usual = x.layout == Layout::Like(x.layout.dims(), x.layout);
+  if ((x.layout.cblock > 0 && over_channels) || !usual || !u.keep_dims) x = GetDense(u.in[0]);
+  Dims kept = x.layout.dims();
+  for (int64_t a : u.axes) kept[static_cast<size_t>(a)] = 1;
+  const Layout inside = Layout::Like(kept, x.layout);
+  const Layout shown = inside.dense() ? Layout::Dense(u.dims) : inside;
+  const Rep y = NewResult(u.out[0], shown);
+  AddStep("reduce " + ToText(x.layout.dims()),
+          ReduceLoop(simd_, u.reduce, x.layout, u.axes, inside), {y.place, x.place});
+  AddRep(u.out[0], y);
+}
+
+void Builder::EmitSoftmax(const Unit& u) {
+  const Rep x = GetDense(u.in[0]);
+  int64_t outer = 1, inner = 1;
+  for (int i = 0; i < u.axis; ++i) outer *= u.dims[static_cast<size_t>(i)];
+  for (size_t i = static_cast<size_t>(u.axis) + 1; i < u.dims.size(); ++i) inner *= u.dims[i];
+  const int64_t n = u.dims[static_cast<size_t>(u.axis)];
+  const bool leaves = leaves_.count(u.out[0]) > 0;
+  const Rep y = !leaves && Dead(x.place, u) ? x : NewResult(u.out[0], Layout::Dense(u.dims));
+  AddStep("softmax " + ToText(u.dims), SoftmaxLoop(simd_, outer, n, inner), {y.place, x.place});
+  AddRep(u.out[0], y);
+}
+
+void Builder::EmitLayerNorm(const Unit& u) {
+  const Rep x = GetDense(u.in[0]);
+  const int64_t n = u.dims.back();
+  const Place gamma = u.in[1] != 0 ? GetDense(u.in[1]).place : x.place;
+  const Place beta = u.in[2] != 0 ? GetDense(u.in[2]).place : x.place;
+  const Rep y = NewResult(u.out[0], Layout::Dense(u.dims));
+  AddStep("layer norm " + ToText(u.dims),
+          LayerNormLoop(simd_, Product(u.dims) / n, n, u.in[1] != 0, u.in[2] != 0, u.eps),
+          {y.place, x.place, gamma, beta});
+  AddRep(u.out[0], y);
+}
+
+void Builder::EmitConcat(const Unit& u) {
+  Layout target = Layout::Dense(u.dims);
+  for (uint32_t v : u.in) {
+    if (!p_.constant(v) && target.dense()) target = Layout::Like(u.dims, Main(v).layout);
+  }
+  std::vector<BoxCopy> boxes;
+  std::vector<Place> places(1);
+  Dims at(u.dims.size(), 0);
+  for (uint32_t v : u.in) {
+    const Rep x = target.cblock > 0 ? Get(v, Layout::Like(p_.dims(v), target)) : Unblocked(v);
+    boxes.push_back({x.layout, target, Dims(u.dims.size(), 0), at, x.layout.dims()});
+    places.push_back(x.place);
+    at[static_cast<size_t>(u.axis)] += x.layout.dim[u.axis];
+  }
+  const Rep y = NewResult(u.out[0], target);
+  places[0] = y.place;
+  AddStep("concat " + ToText(u.dims), CopyLoop(simd_, target, boxes), std::move(places));
+  AddRep(u.out[0], y);
+}
+
+void Builder::EmitResize(const Unit& u) {
+  Rep x = Main(u.in[0]);
+  const bool channels = u.axes.size() > 1 && u.axes[1] != 1;
+  if (channels || !(x.layout == Layout::Like(x.layout.dims(), x.layout))) x = GetDense(u.in[0]);
+  const Layout target = Layout::Like(u.dims, x.layout);
+  const Rep y = NewResult(u.out[0], target);
+  AddStep("resize " + ToText(u.dims), RepeatLoop(simd_, x.layout, target, u.axes),
+          {y.place, x.place});
+  AddRep(u.out[0], y);
+}
+
+void Builder::EmitView(const Unit& u) {
+  const uint32_t v = u.in[0];
+  if (p_.dims(v) == u.dims && !p_.constant(v)) {
+    for (const Rep& r : std::vector<Rep>(reps_[v])) AddRep(u.out[0], r);
+    return;
+  }
+  // Axes of one element come and go in any plain layout.
+  const Rep x = Unblocked(v);
+  Layout l = Plain(u.out[0]);
+  int from = 0;
+  bool match = true;
+  for (int i = 0; i < l.rank && match; ++i) {
+    if (l.dim[i] == 1) continue;
+    while (from < x.layout.rank && x.layout.dim[from] == 1) ++from;
+    match = from < x.layout.rank && x.layout.dim[from] == l.dim[i];
+    if (match) l.stride[i] = x.layout.stride[from++];
+  }
+  if (match) {
+    AddRep(u.out[0], {l, x.place});
+    return;
+  }
+  AddRep(u.out[0], {Plain(u.out[0]), GetDense(v).place});
+}
+
+// Repeats by a source that does not move along the axes of one element.
+void Builder::EmitExpand(const Unit& u) {
+  const Rep x = Unblocked(u.in[0]);
+  const Layout target = Layout::Dense(u.dims);
+  Layout from = target;
+  const int lead = target.rank - x.layout.rank;
+  for (int i = 0; i < target.rank; ++i) {
+    from.stride[i] = i < lead || x.layout.dim[i - lead] == 1 ? 0 : x.layout.stride[i - lead];
+  }
+  const Rep y = NewResult(u.out[0], target);
+  const Dims zero(u.dims.size(), 0);
+  AddStep("expand " + ToText(u.dims), CopyLoop(simd_, target, {{from, target, zero, zero, u.dims}}),
+          {y.place, x.place});
+  AddRep(u.out[0], y);
+}
+
+void Builder::EmitTranspose(const Unit& u) {
+  const uint32_t v = u.in[0];
+  const Rep main = Main(v);
+  Layout l = Layout::Dense(u.dims);
+  if (main.layout.cblock > 0) {
+    // Straight into the order of the result.
+    Layout order = Layout::Dense(p_.dims(v));
+    for (size_t i = 0; i < u.axes.size(); ++i) {
+      order.stride[u.axes[i]] = l.stride[static_cast<int>(i)];
+    }
+    const Rep x = Get(v, order);
+    AddRep(u.out[0], {l, x.place});
+    return;
+  }
+  for (size_t i = 0; i < u.axes.size(); ++i) {
+    l.stride[static_cast<int>(i)] = main.layout.stride[u.axes[i]];
+  }
+  AddRep(u.out[0], {l, main.place});
+}
+
+void Builder::EmitSlice(const Unit& u) {
+  const Rep x = Main(u.in[0]);
+  for (size_t k = 0; k < u.out.size(); ++k) {
+    const Box& box = u.boxes[k];
+    const Dims d = p_.dims(u.out[k]);
+    const bool strided =
+        std::any_of(box.step.begin(), box.step.end(), [](int64_t s) { return s != 1; });
+    if (x.layout.cblock > 0 && !strided) {
+      const Layout target = Layout::Blocked(d, x.layout.cblock);
+      const Rep y = NewResult(u.out[k], target);
+      AddStep("slice " + ToText(d),
+              CopyLoop(simd_, target, {{x.layout, target, box.start, Dims(d.size(), 0), d}}),
+              {y.place, x.place});
+      AddRep(u.out[k], y);
+      continue;
+    }
+    const Rep plain = Unblocked(u.in[0]);
+    Layout l = Layout::Dense(d);
+    uint64_t offset = plain.place.offset;
+    for (int i = 0; i < l.rank; ++i) {
+      const auto at = static_cast<size_t>(i);
+      l.stride[i] = plain.layout.stride[i] * box.step[at];
+      offset += static_cast<uint64_t>(plain.layout.stride[i] * box.start[at]) * sizeof(float);
+    }
+    AddRep(u.out[k], {l, {plain.place.storage, offset}});
+  }
+}
+
+void Builder::FinishProduct(Unit u, size_t from, const Place& y) {
+  const Rep product = {Layout::Dense(u.dims), y};
+  std::vector<Post> posts;
+  if (!u.bias.empty() && u.kind == Kind::kMatMul && u.beta == 1) {
+    for (uint32_t v : u.bias) posts.push_back({Fn::kAdd, 0, 0, v, nullptr});
+  } else if (!u.bias.empty()) {
+    auto sum = std::make_shared<std::vector<float>>(static_cast<size_t>(u.dims[1]), 0.0f);
+    for (uint32_t v : u.bias) {
+      const std::vector<float> b = p_.Floats(v);
+      if (b.size() != sum->size()) throw std::runtime_error("a bias of another length");
+      for (size_t i = 0; i < b.size(); ++i) (*sum)[i] += u.beta * b[i];
+    }
+    posts.push_back({Fn::kAdd, 0, 0, 0, sum});
+  }
+  posts.insert(posts.end(), u.posts.begin() + static_cast<std::ptrdiff_t>(from), u.posts.end());
+  u.posts = std::move(posts);
+  if (u.posts.empty()) {
+    AddRep(u.out[0], product);
+  } else {
+    ApplyPosts(u, 0, product, product.layout);
+  }
+}
+
+}  // namespace ge_cpu

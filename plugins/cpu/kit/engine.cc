@@ -1,0 +1,310 @@
+// What the host calls, over an Engine.
+#include "plugins/cpu/kit/engine.h"
+
+#include <algorithm>
+#include <string>
+
+#include "plugins/cpu/kit/float_mode.h"
+#include "plugins/cpu/kit/offers.h"
+#include "plugins/cpu/omp/ge_omp.h"
+
+namespace gp = ge::plugin;
+using namespace ge_cpu;
+
+struct ge_engine {
+  std::unique_ptr<Engine> engine;
+};
+struct ge_exec {
+  explicit ge_exec(const Engine& e) : engine(e), program(e.machine().threads) {}
+  const Engine& engine;
+  Program program;
+};
+struct ge_frame {
+  std::unique_ptr<Frame> frame;
+};
+
+// For the time of a launch: whether regions of OpenMP's have helpers.
+struct Shares {
+  const int before = ge_omp_enter();
+  ~Shares() { ge_omp_leave(before); }
+};
+
+namespace ge_cpu {
+namespace {
+
+// For messages; set once, before any engine exists.
+std::string g_name;     // of the plugin
+std::string g_enqueue;  // so that a launch allocates nothing
+MakeEngine g_make = nullptr;
+
+std::string Where(const char* call) { return g_name + ": " + call; }
+
+uint32_t BestIsa() {
+  __builtin_cpu_init();
+  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
+      __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl")) {
+    return GE_ISA_AVX512;
+  }
+  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
+      __builtin_cpu_supports("bmi2")) {
+    return GE_ISA_AVX2;
+  }
+  return GE_ISA_SSE42;
+}
+
+ge_rc EngineCreate(const ge_create_args* args, ge_engine** out, ge_err* err) {
+  return gp::Guard(err, Where("engine_create").c_str(), [&] {
+    auto e = std::make_unique<ge_engine>();
+    if (const ge_rc rc = gp::Understand(args->h, err, Where("engine_create").c_str())) return rc;
+    if (!gp::Option(args->options, "denormals", "").empty()) {
+      return gp::Fail(
+          err, GE_INVALID_ARGUMENT, UINT32_MAX,
+          "%s has no option 'denormals' any more: it is one switch for all engines of a "
+          "session, --denormals keep (ge_session_options.denormals)",
+          g_name.c_str());
+    }
+    ge_omp_bind(args->host);
+    try {
+      e->engine = g_make(*args);
+    } catch (const Refusal& why) {
+      return gp::Fail(err, GE_UNAVAILABLE, UINT32_MAX, "%s: %s", g_name.c_str(), why.what());
+    }
+    *out = e.release();
+    return ge_rc(GE_OK);
+  });
+}
+
+void EngineDestroy(ge_engine* e) { delete e; }
+
+ge_rc Decline(const ge_sink& sink, uint32_t node, const Why& why) {
+  ge_decline d = {};
+  d.h = GE_HDR(ge_decline, GE_TAG_DECLINE);
+  d.node = node;
+  d.why = why.code;
+  d.text = gp::Str(why.text);
+  return sink.decline(sink.host, &d);
+}
+
+// A unit cut down to its first nodes: what is offered when the rest is better done elsewhere.
+Unit Cut(const Parser& parser, const Unit& u, const std::vector<uint32_t>& nodes) {
+  std::vector<Unit> units = Matcher(parser, nodes).Cover();
+  return units.size() == 1 ? std::move(units[0]) : u;
+}
+
+// A step cannot be ended by ge_launch.stop before it is done, so one of minutes is left to engines
+// that look at it.
+bool CanEnd(const Engine& e, const Unit& u, const Parser& p, Why* why) {
+  constexpr double kLongestNs = 300e9;  // 1e13 flops and more; no net here comes near
+  return e.PriceOf(u, p).work_ns < kLongestNs ||
+         why->Say(GE_WHY_POLICY, "it would compute for minutes and could not be ended");
+}
+
+ge_rc Query(ge_engine* handle, const ge_graph* graph, const ge_sink* sink, ge_err* err) {
+  const Engine& e = *handle->engine;
+  return gp::Guard(err, Where("query").c_str(), [&]() -> ge_rc {
+    for (const ge_hdr* h : {&graph->h, &sink->h}) {
+      if (const ge_rc rc = gp::Understand(*h, err, Where("query").c_str())) return rc;
+    }
+    const Parser parser(*graph);
+    Offers offers(e, parser, *sink);
+    std::vector<uint32_t> allowed;
+    for (uint32_t i = 0; i < graph->n_node; ++i) {
+      Unit u;
+      Why why;
+      const bool parsed = parser.Parse(i, &u, &why),
+                 takes = parsed && e.Takes(u, parser, &why) && CanEnd(e, u, parser, &why);
+      if (takes || (parsed && e.Joins(u, parser))) {
+        allowed.push_back(i);
+        offers.Announce(u);
+      }
+      const ge_rc rc = takes ? offers.Add(u, u.nodes) : Decline(*sink, i, why);
+      if (rc != GE_OK) return rc;
+    }
+    Matcher matcher(parser, allowed);
+    Why why;
+    const std::vector<Unit> units = matcher.Cover();
+    for (size_t k = 0; k < units.size(); ++k) {
+      const Unit& u = units[k];
+      if (u.nodes.size() < 2 || !e.Takes(u, parser, &why)) continue;
+      if (const ge_rc rc = offers.Add(u, u.nodes); rc != GE_OK) return rc;
+      const std::vector<uint32_t>& prefix = matcher.prefixes()[k];
+      if (prefix.size() < 2 || prefix.size() == u.nodes.size()) continue;
+      const Unit cut = Cut(parser, u, prefix);
+      if (const ge_rc rc = offers.Add(cut, prefix); rc != GE_OK) return rc;
+    }
+    return offers.AddConversions();
+  });
+}
+
+// Compiles one segment into *c. Throws.
+void CompileOne(const Engine& e, const ge_segment& segment, ge_compiled* c) {
+  const Parser parser(*segment.graph);
+  std::vector<uint32_t> allowed;
+  for (uint32_t t = 0; t < segment.n_taken; ++t) {
+    const ge_taken& taken = segment.taken[t];
+    allowed.insert(allowed.end(), taken.node, taken.node + taken.n_node);
+  }
+  const size_t n_node = allowed.size();
+  std::sort(allowed.begin(), allowed.end());
+  allowed.erase(std::unique(allowed.begin(), allowed.end()), allowed.end());
+  const std::vector<Unit> units = Matcher(parser, allowed).Cover();
+  size_t covered = 0;
+  for (const Unit& u : units) covered += u.nodes.size();
+  if (covered != n_node) {
+    c->rc = gp::Fail(c->err, GE_INVALID_ARGUMENT, UINT32_MAX,
+                     "%s: the segment has %zu nodes, only %zu of them can be compiled; take "
+                     "offers of this graph alone",
+                     g_name.c_str(), n_node, covered);
+    return;
+  }
+  auto exec = std::make_unique<ge_exec>(e);
+  Program& program = exec->program;
+  program.profile = e.profile();
+  const std::unique_ptr<Builder> builder = e.MakeBuilder(parser, segment, &program);
+  try {
+    if (n_node == 0) {
+      builder->BuildConversion();
+    } else {
+      builder->Build(units);
+    }
+  } catch (const std::exception& x) {
+    c->rc = gp::Fail(c->err, GE_UNIMPLEMENTED, builder->current_node(), "%s: %s", g_name.c_str(),
+                     x.what());
+    return;
+  }
+  c->rc = GE_OK;
+  c->flags = e.profile() ? GE_COMPILED_SERIAL : 0;
+  c->workspace = program.workspace;
+  c->workspace_align = 64;
+  c->internal = program.internals.data();
+  c->n_internal = static_cast<uint32_t>(program.internals.size());
+  c->n_step = std::max<uint32_t>(1, static_cast<uint32_t>(program.steps.size()));
+  c->constant = program.uses.data();
+  c->n_constant = static_cast<uint32_t>(program.uses.size());
+  c->exec = exec.release();
+}
+
+ge_rc Compile(ge_engine* e, const ge_segment* segment, uint32_t n, uint32_t segment_stride,
+              ge_compiled* out, uint32_t out_stride, ge_err* err) {
+  return gp::Guard(err, Where("compile").c_str(), [&] {
+    ThreadScope threads(e->engine->machine().threads);
+    const LaunchMode own(e->engine->host());
+    const LibraryMode mode(e->engine->machine().threads);
+    for (uint32_t i = 0; i < n; ++i) {
+      const auto* s = reinterpret_cast<const ge_segment*>(reinterpret_cast<const char*>(segment) +
+                                                          uint64_t{i} * segment_stride);
+      auto* c =
+          reinterpret_cast<ge_compiled*>(reinterpret_cast<char*>(out) + uint64_t{i} * out_stride);
+      c->rc = gp::Guard(c->err, Where("compile").c_str(), [&] {
+        c->rc = gp::Understand(s->h, c->err, Where("compile").c_str());
+        if (c->rc == GE_OK) CompileOne(*e->engine, *s, c);
+        return c->rc;
+      });
+    }
+    return ge_rc(GE_OK);
+  });
+}
+
+ge_rc Enqueue(ge_exec* exec, const ge_launch* launch, ge_err* err) {
+  return gp::Guard(err, g_enqueue.c_str(), [&]() -> ge_rc {
+    if (const ge_rc rc = gp::Understand(launch->h, err, g_enqueue.c_str())) return rc;
+    const LaunchMode own(exec->engine.host());
+    const Shares shares;
+    Frame* frame = launch->frame != nullptr ? launch->frame->frame.get() : nullptr;
+    return exec->program.Run(*launch, frame, err);
+  });
+}
+
+void ExecDestroy(ge_exec* exec) {
+  if (exec->engine.profile() && exec->engine.host() != nullptr) {
+    gp::Guard(nullptr, Where("profile").c_str(), [&] {
+      const std::string text = exec->program.ProfileText();
+      exec->engine.host()->log(exec->engine.host()->host, 2, gp::Str(text));
+      return ge_rc(GE_OK);
+    });
+  }
+  delete exec;
+}
+
+ge_rc FrameCreate(ge_exec* exec, ge_frame** out, ge_err* err) {
+  return gp::Guard(err, Where("frame_create").c_str(), [&] {
+    auto f = std::make_unique<ge_frame>();
+    f->frame = exec->program.MakeFrame();
+    *out = f.release();
+    return ge_rc(GE_OK);
+  });
+}
+void FrameDestroy(ge_exec*, ge_frame* f) { delete f; }
+
+ge_engine_api MakeApi() {
+  ge_engine_api api = {};
+  api.h = GE_HDR(ge_engine_api, GE_TAG_ENGINE_API);
+  api.query = Query;
+  api.compile = Compile;
+  api.enqueue = Enqueue;
+  api.exec_destroy = ExecDestroy;
+  api.frame_create = FrameCreate;
+  api.frame_destroy = FrameDestroy;
+  return api;
+}
+const ge_engine_api kApi = MakeApi();
+
+ge_plugin_desc MakeDesc(const char* version) {
+  ge_plugin_desc d = {};
+  d.magic = GE_PLUGIN_MAGIC;
+  d.h = GE_HDR(ge_plugin_desc, GE_TAG_PLUGIN);
+  d.abi_major = GE_ABI_MAJOR;
+  d.abi_minor = GE_ABI_MINOR;
+  d.header_hash = GE_HEADER_HASH;
+  d.name = gp::Str(g_name);
+  d.version = gp::Str(version);
+  d.vendor = gp::Str("GraphEngine");
+  d.kinds = GE_KIND_ENGINE;
+  d.sanitizer = GE_SANITIZER_HERE;
+  d.engine_create = EngineCreate;
+  d.engine_destroy = EngineDestroy;
+  d.engine = &kApi;
+  return d;
+}
+}  // namespace
+
+Machine MachineOf(const ge_host_api* host) {
+  const uint32_t cap = host != nullptr ? host->isa_cap : uint32_t{GE_ISA_NATIVE};
+  Machine m;
+  m.isa = cap == GE_ISA_NATIVE ? BestIsa() : std::min(cap, BestIsa());
+  m.threads = host != nullptr && host->threads > 0 ? static_cast<int>(host->threads) : 1;
+  if (host == nullptr || host->h.size < offsetof(ge_host_api, call_ns)) return m;
+  // Of the machine that prices were fitted on, 2.8 GHz: the host's fixed record says the same.
+  constexpr double kCopy[3] = {85, 12, 10};
+  const double peak = m.isa >= GE_ISA_AVX512 ? 165 : m.isa == GE_ISA_AVX2 ? 97 : 22;
+  if (host->flops_per_ns > 0) m.compute = host->flops_per_ns / peak;
+  for (int i = 0; i < 3; ++i) {
+    if (host->copy_bytes_per_ns[i] > 0) m.stream[i] = host->copy_bytes_per_ns[i] / kCopy[i];
+  }
+  return m;
+}
+
+const Simd& SimdOf(uint32_t isa) {
+  return isa >= GE_ISA_AVX512 ? kSimd_avx512 : isa == GE_ISA_AVX2 ? kSimd_avx2 : kSimd_base;
+}
+
+Engine::Engine(const ge_create_args& args)
+    : host_(args.host),
+      machine_(MachineOf(args.host)),
+      simd_(&SimdOf(machine_.isa)),
+      profile_(gp::Option(args.options, "profile", "0") == "1") {
+  constexpr size_t kWithNumerics = offsetof(ge_create_args, numerics) + sizeof(args.numerics);
+  machine_.exact = args.h.size >= kWithNumerics && args.numerics == GE_NUMERICS_EXACT;
+}
+
+const ge_plugin_desc* Describe(const char* name, const char* version, MakeEngine make) {
+  static const ge_plugin_desc desc = [&] {
+    g_name = name;
+    g_enqueue = Where("enqueue");
+    g_make = make;
+    return MakeDesc(version);
+  }();
+  return &desc;
+}
+
+}  // namespace ge_cpu

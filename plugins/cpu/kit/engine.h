@@ -1,0 +1,92 @@
+// The entry points that our CPU engines share: query prices units, compile turns a segment's units
+// into a Program, enqueue runs it. An engine derives from Engine and says what is its own: what it
+// takes, at what price, and how it builds. Made by the host through ge_plugin_desc; query and
+// compile are called by one thread at a time, programs run on any.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <stdexcept>
+#include <utility>
+#include <vector>
+
+#include "ge/ge_plugin.hpp"
+#include "plugins/cpu/kit/builder.h"
+#include "plugins/cpu/kit/match.h"
+
+namespace ge_cpu {
+
+struct Machine {
+  uint32_t isa = 0;  // GE_ISA_*, never NATIVE
+  int threads = 1;
+  bool exact = false;  // GE_NUMERICS_EXACT: no kernel that transforms its operands
+  // Speed against the machine that prices' figures were taken on: arithmetic of one thread, and
+  // bytes in the second cache, the third and memory.
+  double compute = 1;
+  double stream[3] = {1, 1, 1};
+};
+// Of the host's cap, what this CPU has and what the host measured.
+Machine MachineOf(const ge_host_api* host);
+// The kernels of an instruction set, GE_ISA_* and never NATIVE.
+const Simd& SimdOf(uint32_t isa);
+
+struct Price {
+  double work_ns = 0;
+  double border_ns = 0;  // to copy the result out, where inside a segment it is only a view
+  double launch_ns = 0;  // beside the engine's LaunchNs, once a segment that holds such a unit
+  uint64_t workspace = 0, packed = 0;
+};
+
+// Thrown by an engine's constructor: what it needs is not on this machine. The host shows the text.
+struct Refusal : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+class Engine {
+ public:
+  explicit Engine(const ge_create_args& args);
+  virtual ~Engine() = default;
+  Engine(const Engine&) = delete;
+
+  // Whether a unit that parsed is one that this engine has work for; patterns are asked for, too.
+  virtual bool Takes(const Unit& u, const Parser& p, Why* why) const = 0;
+  // Whether a node that Takes declines may still be part of a pattern that it takes.
+  virtual bool Joins(const Unit&, const Parser&) const { return false; }
+  virtual Price PriceOf(const Unit& u, const Parser& p) const = 0;
+  // The forms in which a work reads and leaves images; nullopt for loops, which follow what they
+  // get.
+  virtual std::optional<std::pair<Form, Form>> LikingOf(const Unit&, const Parser&) const {
+    return std::nullopt;
+  }
+  // Whether such a work is as fast in all forms of Meets(), in and out.
+  virtual bool LikesAll(const Unit&) const { return false; }
+  // Whether the unit, a work that follows, keeps the form of its images.
+  virtual bool Keeps(const Unit&) const { return true; }
+  // Forms in which images of other engines may come to such units.
+  virtual std::vector<Form> Meets() const { return {}; }
+  virtual std::unique_ptr<Builder> MakeBuilder(const Parser& parser, const ge_segment& segment,
+                                               Program* program) const = 0;
+  // Once a segment and run: binding addresses.
+  virtual uint64_t LaunchNs() const { return 300; }
+
+  const ge_host_api* host() const { return host_; }
+  const Machine& machine() const { return machine_; }
+  const Simd& simd() const { return *simd_; }
+
+  // Option of every engine: profile=1 logs the time of each step at level 2 and launches one at a
+  // time.
+  bool profile() const { return profile_; }
+
+ private:
+  const ge_host_api* host_;
+  Machine machine_;
+  const Simd* simd_;
+  bool profile_;
+};
+
+// Fills all of *desc but the version text's owner; make may throw.
+using MakeEngine = std::unique_ptr<Engine> (*)(const ge_create_args& args);
+const ge_plugin_desc* Describe(const char* name, const char* version, MakeEngine make);
+
+}  // namespace ge_cpu

@@ -1,0 +1,68 @@
+// What the loops of this folder share: when to use threads, and the padding of blocked layouts.
+// Only for the sources of loops. Plain values; any thread.
+#pragma once
+
+#include <omp.h>
+
+#include <cstdint>
+
+#include "plugins/cpu/kit/float_mode.h"
+#include "plugins/cpu/kit/layout.h"
+#include "plugins/cpu/kit/thresholds.h"
+
+namespace ge_cpu {
+
+// Lanes behind the last channel of a blocked layout.
+struct Padding {
+  int64_t batches = 0, batch_stride = 0, first = 0, rows = 0, lanes = 0, block = 0;
+  explicit Padding(const Layout& l) {
+    if (!l.padded()) return;
+    batches = l.dim[0];
+    batch_stride = l.stride[0];
+    block = l.cblock;
+    const int64_t used = l.dim[1] % l.cblock;
+    first = (l.blocks() - 1) * l.stride[1] + used;
+    lanes = l.cblock - used;
+    rows = 1;
+    for (int i = 2; i < l.rank; ++i) rows *= l.dim[i];
+  }
+  void Zero(float* p) const {
+    for (int64_t b = 0; b < batches; ++b) {
+      float* q = p + b * batch_stride + first;
+      for (int64_t r = 0; r < rows; ++r, q += block) {
+        for (int64_t k = 0; k < lanes; ++k) q[k] = 0.0f;
+      }
+    }
+  }
+};
+
+// f(i) for i in [0, n), on OpenMP's threads if `parallel`. The plain loop is apart because OpenMP
+// makes a team even of one thread (250 ns).
+template <class F>
+void ForRange(bool parallel, int64_t n, F f) {
+  if (!parallel || n < 2 || omp_get_max_threads() == 1) {
+    for (int64_t i = 0; i < n; ++i) f(i);
+    return;
+  }
+  OnThreads(omp_get_max_threads(), [&] {
+#pragma omp for schedule(static) nowait
+    for (int64_t i = 0; i < n; ++i) f(i);
+  });
+}
+
+// f(i, buffer) for i in [0, n) on `threads` of OpenMP's threads, each with `floats` of a workspace
+// that holds so many for every thread.
+template <class F>
+void ForJobs(int threads, int64_t n, float* workspace, uint64_t floats, F f) {
+  if (threads == 1 || n == 1) {
+    for (int64_t i = 0; i < n; ++i) f(i, workspace);
+    return;
+  }
+  OnThreads(threads, [&] {
+    float* const own = workspace + floats * static_cast<uint64_t>(omp_get_thread_num());
+#pragma omp for schedule(static) nowait
+    for (int64_t i = 0; i < n; ++i) f(i, own);
+  });
+}
+
+}  // namespace ge_cpu

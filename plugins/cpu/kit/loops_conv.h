@@ -1,0 +1,30 @@
+// Convolutions in pieces: gather a piece's windows and multiply, or multiply and deal out. The
+// product is the engine's. Pieces are shared among OpenMP's threads, each with a buffer of its own
+// in the workspace. They own no tensors. Immutable; any number of threads may run one.
+#pragma once
+
+#include <functional>
+#include <memory>
+
+#include "plugins/cpu/kit/conv_pieces.h"
+#include "plugins/cpu/kit/program.h"
+
+namespace ge_cpu {
+
+// c[m][n] = a[m][k] * b[k][n], row-major; `ld*` are elements from one stored row to the next.
+struct PieceProduct {
+  bool turned = false;  // a is stored [k][m]
+  int64_t m = 0, n = 0, k = 0;
+  int64_t lda = 0, ldb = 0, ldc = 0;
+};
+// Any number of threads may call it.
+using MultiplyPiece =
+    std::function<void(const PieceProduct& p, const float* a, const float* b, float* c)>;
+
+// Places: result, x, weights, a buffer of Pieces::bytes() for each thread. Weights lie as ONNX has
+// them; with `rows` those of a transposed convolution are [group][out, taps][in], so that no
+// product is `turned`. s.how is not kPlain.
+std::unique_ptr<Loop> ConvLoop(MultiplyPiece multiply, const ConvShape& s, const Pieces& pieces,
+                               int threads, bool rows);
+
+}  // namespace ge_cpu

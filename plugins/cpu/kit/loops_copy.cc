@@ -1,0 +1,292 @@
+// Loops that move elements.
+#include <omp.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "plugins/cpu/kit/loop_parts.h"
+#include "plugins/cpu/kit/loops.h"
+
+namespace ge_cpu {
+namespace {
+
+// `rows` (over up to kMaxRank axes) of n contiguous elements; or, where `turned`, the last two axes
+// are a matrix that is transposed (and n is 1).
+struct Nest {
+  int place = 1;
+  bool turned = false;
+  int64_t from = 0, to = 0, n = 1, total = 1;
+  std::vector<int64_t> dim, src, dst;
+
+  // The axis that is contiguous in the source goes before the last, which is contiguous in the
+  // result.
+  void Turn() {
+    total = n;
+    for (int64_t d : dim) total *= d;
+    if (n != 1 || dim.size() < 2 || dst.back() != 1) return;
+    for (size_t i = 0; i + 1 < dim.size(); ++i) {
+      if (src[i] != 1 || dim[i] * dim.back() < 16) continue;
+      for (std::vector<int64_t>* v : {&dim, &src, &dst}) {
+        std::rotate(v->begin() + static_cast<ptrdiff_t>(i),
+                    v->begin() + static_cast<ptrdiff_t>(i) + 1, v->end() - 1);
+      }
+      turned = true;
+      return;
+    }
+  }
+};
+
+template <int64_t kN>
+void CopyRows(const float* x, float* y, int64_t rows, int64_t sx, int64_t sy, int64_t n) {
+  const int64_t m = kN > 0 ? kN : n;
+  for (int64_t r = 0; r < rows; ++r) {
+    const float* q = x + r * sx;
+    float* w = y + r * sy;
+    if (kN > 0) {
+      std::memcpy(w, q, static_cast<size_t>(kN) * sizeof(float));
+    } else {
+      std::memcpy(w, q, static_cast<size_t>(m) * sizeof(float));
+    }
+  }
+}
+
+void CopyRun(const float* x, float* y, int64_t rows, int64_t sx, int64_t sy, int64_t n) {
+  switch (n) {
+    case 1:
+      return CopyRows<1>(x, y, rows, sx, sy, 1);
+    case 2:
+      return CopyRows<2>(x, y, rows, sx, sy, 2);
+    case 4:
+      return CopyRows<4>(x, y, rows, sx, sy, 4);
+    case 8:
+      return CopyRows<8>(x, y, rows, sx, sy, 8);
+    case 16:
+      return CopyRows<16>(x, y, rows, sx, sy, 16);
+    case 24:
+      return CopyRows<24>(x, y, rows, sx, sy, 24);
+    case 48:
+      return CopyRows<48>(x, y, rows, sx, sy, 48);
+    default:
+      return CopyRows<0>(x, y, rows, sx, sy, n);
+  }
+}
+
+void CopyNest(const Simd& simd, const Nest& n, const float* x, float* y, size_t level) {
+  if (n.turned && level + 2 == n.dim.size()) {
+    simd.transpose(x, n.src[level + 1], y, n.dst[level], n.dim[level + 1], n.dim[level]);
+    return;
+  }
+  if (level + 1 == n.dim.size()) {
+    return CopyRun(x, y, n.dim[level], n.src[level], n.dst[level], n.n);
+  }
+  for (int64_t i = 0; i < n.dim[level]; ++i) {
+    CopyNest(simd, n, x + i * n.src[level], y + i * n.dst[level], level + 1);
+  }
+}
+// A large nest by several threads: pieces of its first axis, or of a matrix's longer one.
+void CopyShared(const Simd& simd, const Nest& n, const float* x, float* y) {
+  const bool matrix = n.turned && n.dim.size() == 2;
+  const size_t axis = matrix && n.dim[1] > n.dim[0] ? 1 : 0;
+  const int64_t all = n.dim[axis];
+  if (n.total <= kParallel || all < 2 || omp_get_max_threads() == 1) {
+    return CopyNest(simd, n, x, y, 0);
+  }
+  int64_t piece = (all + kCopyPieces - 1) / kCopyPieces;
+  if (matrix) piece = (piece + kCopyLines - 1) / kCopyLines * kCopyLines;
+  ForRange(true, (all + piece - 1) / piece, [&](int64_t t) {
+    const int64_t m = std::min(piece, all - t * piece);
+    const float* p = x + t * piece * n.src[axis];
+    float* q = y + t * piece * n.dst[axis];
+    if (matrix) {
+      simd.transpose(p, n.src[1], q, n.dst[0], axis == 1 ? m : n.dim[1], axis == 0 ? m : n.dim[0]);
+    } else if (n.dim.size() == 1) {
+      CopyRun(p, q, m, n.src[0], n.dst[0], n.n);
+    } else {
+      for (int64_t i = 0; i < m; ++i) CopyNest(simd, n, p + i * n.src[0], q + i * n.dst[0], 1);
+    }
+  });
+}
+
+class Copy final : public Loop {
+ public:
+  Copy(const Simd& simd, const Layout& result, const std::vector<BoxCopy>& boxes)
+      : simd_(simd), padding_(result) {
+    for (size_t k = 0; k < boxes.size(); ++k) Add(boxes[k], static_cast<int>(k) + 1);
+    together_ = result.cblock == 0 && boxes.size() > 1;
+    for (const Nest& n : nests_) {
+      together_ = together_ && n.dim.size() == 1 && n.dim[0] == nests_[0].dim[0] && n.n > 1;
+    }
+  }
+  void Run(float* const* p) const override {
+    if (together_) {
+      // Rows of several sources that interleave: a few rows of each in turn, so that the lines
+      // of the result are written once.
+      const int64_t rows = nests_[0].dim[0], turns = (rows + kTogetherRows - 1) / kTogetherRows;
+      ForRange(rows * nests_[0].n > kParallel, turns, [&](int64_t t) {
+        for (const Nest& n : nests_) {
+          CopyRun(p[n.place] + n.from + t * kTogetherRows * n.src[0],
+                  p[0] + n.to + t * kTogetherRows * n.dst[0],
+                  std::min(kTogetherRows, rows - t * kTogetherRows), n.src[0], n.dst[0], n.n);
+        }
+      });
+      return;
+    }
+    if (nests_.size() > 1 && total_ > kParallel) {
+      ForRange(true, static_cast<int64_t>(nests_.size()), [&](int64_t k) {
+        const Nest& n = nests_[static_cast<size_t>(k)];
+        CopyNest(simd_, n, p[n.place] + n.from, p[0] + n.to, 0);
+      });
+    } else {
+      for (const Nest& n : nests_) CopyShared(simd_, n, p[n.place] + n.from, p[0] + n.to);
+    }
+    padding_.Zero(p[0]);
+  }
+
+ private:
+  // One nest for each run of channels that stays in one block of both sides.
+  void Add(const BoxCopy& b, int place) {
+    const int sb = b.src.cblock, db = b.dst.cblock;
+    if (sb == 0 && db == 0) return AddRun(b, place, 0, b.size.size() > 1 ? b.size[1] : 1);
+    int64_t run = 0;
+    for (int64_t c = 0; c < b.size[1]; c += run) {
+      run = b.size[1] - c;
+      if (sb > 0) run = std::min(run, sb - (b.src_start[1] + c) % sb);
+      if (db > 0) run = std::min(run, db - (b.dst_start[1] + c) % db);
+      AddRun(b, place, c, run);
+    }
+  }
+
+  static int64_t Offset(const Layout& l, const Dims& at) {
+    int64_t o = 0;
+    for (int i = 0; i < l.rank; ++i) {
+      const int64_t k = at[static_cast<size_t>(i)];
+      o += l.cblock > 0 && i == 1 ? k / l.cblock * l.stride[1] + k % l.cblock : k * l.stride[i];
+    }
+    return o;
+  }
+
+  void AddRun(const BoxCopy& b, int place, int64_t first, int64_t run) {
+    Nest n;
+    n.place = place;
+    Dims from = b.src_start, to = b.dst_start;
+    if (from.size() > 1) {
+      from[1] += first;
+      to[1] += first;
+    }
+    n.from = Offset(b.src, from);
+    n.to = Offset(b.dst, to);
+    struct Axis {
+      int64_t dim, src, dst;
+    };
+    std::vector<Axis> axes;
+    for (int i = 0; i < b.dst.rank; ++i) {
+      const int64_t d = i == 1 ? run : b.size[static_cast<size_t>(i)];
+      if (d == 1) continue;
+      axes.push_back({d, i == 1 && b.src.cblock > 0 ? 1 : b.src.stride[i],
+                      i == 1 && b.dst.cblock > 0 ? 1 : b.dst.stride[i]});
+    }
+    std::stable_sort(axes.begin(), axes.end(),
+                     [](const Axis& x, const Axis& y) { return x.dst > y.dst; });
+    while (!axes.empty() && axes.back().src == n.n && axes.back().dst == n.n) {
+      n.n *= axes.back().dim;
+      axes.pop_back();
+    }
+    for (const Axis& a : axes) {
+      if (!n.dim.empty() && n.src.back() == a.src * a.dim && n.dst.back() == a.dst * a.dim) {
+        n.dim.back() *= a.dim;
+        n.src.back() = a.src;
+        n.dst.back() = a.dst;
+      } else {
+        n.dim.push_back(a.dim);
+        n.src.push_back(a.src);
+        n.dst.push_back(a.dst);
+      }
+    }
+    if (n.dim.empty()) {
+      n.dim = {1};
+      n.src = n.dst = {0};
+    }
+    n.Turn();
+    total_ += n.total;
+    nests_.push_back(std::move(n));
+  }
+
+  const Simd& simd_;
+  Padding padding_;
+  int64_t total_ = 0;
+  std::vector<Nest> nests_;
+  bool together_ = false;
+};
+
+class Repeat final : public Loop {
+ public:
+  Repeat(const Simd& simd, const Layout& x, const Layout& result, const Dims& factor)
+      : simd_(simd) {
+    const Phys px(x), py(result);
+    for (size_t i = 0; i < py.axes.size(); ++i) {
+      const bool inner = py.axes[i].inner;
+      const int64_t f = inner ? 1 : factor[static_cast<size_t>(py.axes[i].axis)];
+      axes_.push_back({py.axes[i].dim, f, 0, py.axes[i].stride});
+      for (const Phys::Axis& a : px.axes) {
+        if (a.axis == py.axes[i].axis && a.inner == inner) axes_.back().src = a.stride;
+      }
+    }
+    while (axes_.size() > 1 && axes_.back().factor == 1 && axes_.back().src == n_ &&
+           axes_.back().dst == n_) {
+      n_ *= axes_.back().dim;
+      axes_.pop_back();
+    }
+    total_ = n_;
+    for (const Axis& a : axes_) total_ *= a.dim;
+  }
+  void Run(float* const* p) const override {
+    const Axis& a = axes_[0];
+    if (axes_.size() < 2) return Level(p[1], p[0], 0);
+    ForRange(total_ > kParallel, a.dim,
+             [&](int64_t i) { Level(p[1] + i / a.factor * a.src, p[0] + i * a.dst, 1); });
+  }
+
+ private:
+  struct Axis {
+    int64_t dim, factor, src, dst;
+  };
+  void Level(const float* x, float* y, size_t level) const {
+    const Axis& a = axes_[level];
+    if (level + 1 < axes_.size()) {
+      for (int64_t i = 0; i < a.dim; ++i) Level(x + i / a.factor * a.src, y + i * a.dst, level + 1);
+      return;
+    }
+    if (n_ == 1 && a.src == 1 && a.factor > 1) {
+      // As many equal rows as the factor, side by side.
+      return simd_.transpose(x, 0, y, a.factor, a.factor, a.dim / a.factor);
+    }
+    for (int64_t i = 0; i < a.dim; i += a.factor, x += a.src) {
+      for (int64_t k = 0; k < a.factor; ++k, y += a.dst) {
+        if (n_ == 1) {
+          *y = *x;
+        } else if (n_ == 16) {
+          CopyRows<16>(x, y, 1, 0, 0, 16);
+        } else {
+          std::memcpy(y, x, static_cast<size_t>(n_) * sizeof(float));
+        }
+      }
+    }
+  }
+
+  const Simd& simd_;
+  std::vector<Axis> axes_;
+  int64_t n_ = 1, total_ = 1;
+};
+
+}  // namespace
+
+std::unique_ptr<Loop> CopyLoop(const Simd& simd, const Layout& result,
+                               const std::vector<BoxCopy>& boxes) {
+  return std::make_unique<Copy>(simd, result, boxes);
+}
+std::unique_ptr<Loop> RepeatLoop(const Simd& simd, const Layout& x, const Layout& result,
+                                 const Dims& factor) {
+  return std::make_unique<Repeat>(simd, x, result, factor);
+}
+
+}  // namespace ge_cpu

@@ -1,0 +1,167 @@
+// Thin products, and loops over rows that an index or a condition picks.
+#include <omp.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "ge/ge_plugin.hpp"
+#include "plugins/cpu/kit/loop_parts.h"
+#include "plugins/cpu/kit/loops.h"
+
+namespace ge_cpu {
+namespace {
+
+class ThinProducts final : public Loop {
+ public:
+  ThinProducts(const Simd& simd, const ThinProduct& t) : simd_(simd), t_(t) {}
+
+  void Run(float* const* p) const override {
+    // Whole rows of w by one thread alone; strips of whole cache lines for several.
+    const bool parallel = t_.batch * t_.n * t_.k > kParallel;
+    int64_t strip = t_.n;
+    if (parallel && t_.batch == 1) {
+      const int64_t threads = std::max(1, omp_get_max_threads());
+      strip = ((t_.n + threads - 1) / threads + kStripColumns - 1) / kStripColumns * kStripColumns;
+    }
+    strip = std::max<int64_t>(strip, 1);
+    const int64_t strips = (t_.n + strip - 1) / strip;
+    ForRange(parallel, t_.batch * strips, [&](int64_t i) {
+      const int64_t at = i % strips * strip;
+      One(p, i / strips, at, std::min(strip, t_.n - at));
+    });
+  }
+
+ private:
+  void One(float* const* p, int64_t batch, int64_t at, int64_t n) const {
+    const float* x = p[1] + batch * t_.x_batch;
+    const float* w = p[2] + batch * t_.w_batch;
+    float* y = p[0] + batch * t_.m * t_.n + at;
+    if (t_.w_by_columns) {
+      simd_.dot_rows(x, t_.k, w + at * t_.k, t_.k, y, t_.n, t_.m, n, t_.k);
+    } else {
+      simd_.thin_product(x, t_.k, w + at, t_.n, y, t_.n, t_.m, n, t_.k);
+    }
+    if (t_.alpha == 1.0f && !t_.bias) return;
+    for (int64_t r = 0; r < t_.m; ++r) {
+      float* row = y + r * t_.n;
+      if (t_.alpha != 1.0f) simd_.unary(Fn::kLinear, t_.alpha, 0.0f, row, row, n);
+      if (t_.bias) simd_.binary(Fn::kAdd, row, p[3] + at, row, n);
+    }
+  }
+
+  const Simd& simd_;
+  const ThinProduct t_;
+};
+
+class Gathered final : public Work {
+ public:
+  explicit Gathered(const Gather& g) : g_(g) {}
+
+  ge_rc Do(const Call& call) const override {
+    return g_.wide ? Pick(call, reinterpret_cast<const int64_t*>(call.p[2]))
+                   : Pick(call, reinterpret_cast<const int32_t*>(call.p[2]));
+  }
+
+ private:
+  template <class Index>
+  ge_rc Pick(const Call& call, const Index* index) const {
+    for (int64_t i = 0; i < g_.count; ++i) {
+      const int64_t k = index[i];
+      if (k >= -g_.axis && k < g_.axis) continue;
+      return ge::plugin::Fail(call.err, GE_INVALID_ARGUMENT, call.node,
+                              "index %lld (number %lld of the indices) is outside [-%lld, %lld), "
+                              "the gathered axis; give indices inside it",
+                              static_cast<long long>(k), static_cast<long long>(i),
+                              static_cast<long long>(g_.axis), static_cast<long long>(g_.axis));
+    }
+    const auto* x = reinterpret_cast<const char*>(call.p[1]);
+    auto* y = reinterpret_cast<char*>(call.p[0]);
+    const int64_t row = g_.inner * g_.bytes;
+    if (row == 4) {
+      Copy<4>(index, x, y, row);
+    } else if (row == 8) {
+      Copy<8>(index, x, y, row);
+    } else {
+      Copy<0>(index, x, y, row);
+    }
+    return GE_OK;
+  }
+
+  // kRow > 0: the bytes of a row, known to the compiler.
+  template <size_t kRow, class Index>
+  void Copy(const Index* index, const char* x, char* y, int64_t row) const {
+    const int64_t pieces = (g_.count + kGatherIndices - 1) / kGatherIndices;
+    const bool parallel = g_.outer * g_.count * row > kParallelBytes;
+    ForRange(parallel, g_.outer * pieces, [&](int64_t t) {
+      const int64_t o = t / pieces, first = t % pieces * kGatherIndices;
+      const int64_t end = std::min(first + kGatherIndices, g_.count);
+      const char* from = x + o * g_.axis * row;
+      char* to = y + (o * g_.count + first) * row;
+      for (int64_t i = first; i < end; ++i, to += row) {
+        const int64_t k = index[i] < 0 ? index[i] + g_.axis : index[i];
+        if constexpr (kRow > 0) {
+          std::memcpy(to, from + k * row, kRow);
+        } else {
+          std::memcpy(to, from + k * row, static_cast<size_t>(row));
+        }
+      }
+    });
+  }
+
+  const Gather g_;
+};
+
+// Calls f(first, count) for pieces of n elements.
+template <class F>
+void Pieces(int64_t n, F f) {
+  const int64_t pieces = (n + kTile - 1) / kTile;
+  ForRange(n > kParallel, pieces, [&](int64_t t) { f(t * kTile, std::min(kTile, n - t * kTile)); });
+}
+
+class Compared final : public Loop {
+ public:
+  Compared(const Simd& simd, Compare op, int64_t n, bool scalar)
+      : simd_(simd), op_(op), n_(n), step_(scalar ? 0 : 1) {}
+  void Run(float* const* p) const override {
+    auto* out = reinterpret_cast<uint8_t*>(p[0]);
+    Pieces(n_, [&](int64_t i, int64_t n) {
+      simd_.compare(op_, p[1] + i, p[2] + i * step_, step_, out + i, n);
+    });
+  }
+
+ private:
+  const Simd& simd_;
+  Compare op_;
+  int64_t n_, step_;
+};
+
+class Selected final : public Loop {
+ public:
+  Selected(const Simd& simd, int64_t n, bool x_scalar, bool z_scalar)
+      : simd_(simd), n_(n), sx_(x_scalar ? 0 : 1), sz_(z_scalar ? 0 : 1) {}
+  void Run(float* const* p) const override {
+    const auto* c = reinterpret_cast<const uint8_t*>(p[1]);
+    Pieces(n_, [&](int64_t i, int64_t n) {
+      simd_.select(c + i, p[2] + i * sx_, sx_, p[3] + i * sz_, sz_, p[0] + i, n);
+    });
+  }
+
+ private:
+  const Simd& simd_;
+  int64_t n_, sx_, sz_;
+};
+
+}  // namespace
+
+std::unique_ptr<Loop> ThinProductLoop(const Simd& simd, const ThinProduct& t) {
+  return std::make_unique<ThinProducts>(simd, t);
+}
+std::unique_ptr<Work> GatherLoop(const Gather& g) { return std::make_unique<Gathered>(g); }
+std::unique_ptr<Loop> CompareLoop(const Simd& simd, Compare op, int64_t n, bool scalar) {
+  return std::make_unique<Compared>(simd, op, n, scalar);
+}
+std::unique_ptr<Loop> SelectLoop(const Simd& simd, int64_t n, bool x_scalar, bool z_scalar) {
+  return std::make_unique<Selected>(simd, n, x_scalar, z_scalar);
+}
+
+}  // namespace ge_cpu

@@ -1,0 +1,315 @@
+// Loops over whole tensors against plain nested loops, in each instruction set of this host.
+#include "plugins/cpu/kit/loops.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <random>
+#include <stdexcept>
+#include <string>
+
+#include "plugins/cpu/kit/isa_sets.h"
+
+namespace ge_cpu {
+namespace {
+
+class Loops : public ::testing::TestWithParam<IsaSet> {
+ protected:
+  const Simd& simd() const { return *GetParam().simd; }
+};
+INSTANTIATE_TEST_SUITE_P(Isa, Loops, ::testing::ValuesIn(IsaSets()), NameOfIsaSet);
+
+std::vector<float> Random(int64_t n, uint32_t seed) {
+  std::mt19937 g(seed);
+  std::normal_distribution<float> d(0.0f, 2.0f);
+  std::vector<float> v(static_cast<size_t>(n));
+  for (float& x : v) x = d(g);
+  return v;
+}
+size_t Z(int64_t i) { return static_cast<size_t>(i); }
+
+void RunLoop(const Work& work, std::vector<float*> places) {
+  ge_err err = {};
+  EXPECT_EQ(work.Do({places.data(), nullptr, nullptr, 0, &err}), GE_OK);
+}
+
+// Advances a row-major index; false at the end.
+bool Next(const Dims& d, Dims* at) {
+  for (size_t i = d.size(); i-- > 0;) {
+    if (++(*at)[i] < d[i]) return true;
+    (*at)[i] = 0;
+  }
+  return false;
+}
+int64_t Offset(const Layout& l, const Dims& at) {
+  int64_t o = 0;
+  for (int i = 0; i < l.rank; ++i) {
+    const int64_t k = at[Z(i)];
+    o += l.cblock > 0 && i == 1 ? k / l.cblock * l.stride[1] + k % l.cblock : k * l.stride[i];
+  }
+  return o;
+}
+
+TEST_P(Loops, CopiesBetweenAllLayouts) {
+  for (const Dims& d : {Dims{2, 3, 5, 7}, Dims{1, 35, 9, 11}, Dims{3, 16, 4, 4},
+                        Dims{2, 64, 20, 20}, Dims{1, 3, 64, 130}}) {
+    const std::vector<Layout> layouts = {Layout::Dense(d), Layout::ChannelsLast(d),
+                                         Layout::Blocked(d, 8), Layout::Blocked(d, 16)};
+    for (const Layout& from : layouts) {
+      for (const Layout& to : layouts) {
+        std::vector<float> x = Random(from.extent(), 1), y(Z(to.extent()), 99.0f);
+        RunLoop(*CopyLoop(simd(), to, {{from, to, Dims(4, 0), Dims(4, 0), d}}),
+                {y.data(), x.data()});
+        Dims at(4, 0);
+        do {
+          ASSERT_EQ(y[Z(Offset(to, at))], x[Z(Offset(from, at))]);
+          y[Z(Offset(to, at))] = 0;
+        } while (Next(d, &at));
+        for (float v : y) ASSERT_EQ(v, 0.0f);  // the padding
+      }
+    }
+  }
+}
+
+TEST_P(Loops, CopiesOfPermutedAxes) {
+  const Dims d = {3, 10, 12, 20};
+  std::vector<int> order = {0, 1, 2, 3};
+  const Layout dense = Layout::Dense(d);
+  std::vector<float> x = Random(dense.extent(), 2);
+  do {
+    Dims turned;
+    for (int i : order) turned.push_back(d[Z(i)]);
+    const Layout to = Layout::Dense(turned);
+    Layout from = to;  // the same elements seen through the source's strides
+    for (size_t i = 0; i < 4; ++i) from.stride[i] = dense.stride[order[i]];
+    std::vector<float> y(x.size());
+    RunLoop(*CopyLoop(simd(), to, {{from, to, Dims(4, 0), Dims(4, 0), turned}}),
+            {y.data(), x.data()});
+    Dims at(4, 0);
+    do {
+      ASSERT_EQ(y[Z(Offset(to, at))], x[Z(Offset(from, at))]);
+    } while (Next(turned, &at));
+  } while (std::next_permutation(order.begin(), order.end()));
+}
+
+TEST_P(Loops, Repeats) {
+  for (int64_t f : {1, 2, 3, 5}) {
+    const Dims d = {2, 3, 9, 21}, big = {2, 3, 9 * f, 21 * f};
+    std::vector<float> x = Random(Product(d), 3), y(Z(Product(big)));
+    RunLoop(*RepeatLoop(simd(), Layout::Dense(d), Layout::Dense(big), {1, 1, f, f}),
+            {y.data(), x.data()});
+    Dims at(4, 0);
+    do {
+      ASSERT_EQ(y[Z(Offset(Layout::Dense(big), at))],
+                x[Z(Offset(Layout::Dense(d), {at[0], at[1], at[2] / f, at[3] / f}))]);
+    } while (Next(big, &at));
+  }
+}
+
+// A pooled element by its definition.
+float PooledElement(const Pool& p, const std::vector<float>& x, const Dims& at) {
+  const size_t nd = p.window.size();
+  double sum = 0, top = -INFINITY;
+  int64_t inside = 0, padded = 0;
+  Dims tap(nd, 0);
+  do {
+    Dims from = at;
+    bool in = true, in_padding = true;
+    for (size_t i = 0; i < nd; ++i) {
+      const int64_t k = at[i + 2] * p.stride[i] - p.pad_begin[i] + tap[i] * p.dilation[i];
+      from[i + 2] = k;
+      in = in && k >= 0 && k < p.x[i + 2];
+      in_padding = in_padding && k < p.x[i + 2] + p.pad_end[i];
+    }
+    padded += in_padding ? 1 : 0;
+    if (!in) continue;
+    const double v = x[Z(Offset(Layout::Dense(p.x), from))];
+    ++inside;
+    sum += v;
+    top = std::max(top, v);
+  } while (Next(p.window, &tap));
+  if (p.max) return static_cast<float>(top);
+  const int64_t count = p.count_pad ? padded : inside;
+  return count == 0 ? 0.0f : static_cast<float>(sum / static_cast<double>(count));
+}
+
+TEST_P(Loops, Pools) {
+  struct Shape {
+    Dims spatial, window, stride, dilation, pad;
+    int64_t ceil = 0;  // more results along the last axis
+  };
+  const std::vector<Shape> shapes = {{{20, 41}, {3, 3}, {2, 2}, {1, 1}, {1, 1}},
+                                     {{20, 41}, {2, 2}, {2, 2}, {1, 1}, {0, 0}, 1},
+                                     {{9, 70}, {3, 5}, {1, 1}, {1, 1}, {1, 2}},
+                                     {{9, 7}, {7, 7}, {3, 3}, {1, 1}, {3, 3}},
+                                     {{30}, {3}, {1}, {2}, {2}},
+                                     {{64}, {9}, {4}, {1}, {0}},
+                                     {{5, 6, 40}, {3, 3, 3}, {1, 2, 2}, {1, 1, 1}, {1, 0, 1}},
+                                     {{20, 20}, {9, 9}, {1, 1}, {1, 1}, {4, 4}},
+                                     {{12, 12}, {12, 12}, {1, 1}, {1, 1}, {0, 0}}};
+  for (const Shape& s : shapes) {
+    for (int kind = 0; kind < 3; ++kind) {
+      Pool p;
+      p.max = kind == 0;
+      p.count_pad = kind == 2;
+      p.x = p.result = {2, 3};
+      p.window = s.window;
+      p.stride = s.stride;
+      p.dilation = s.dilation;
+      p.pad_begin = p.pad_end = s.pad;
+      for (size_t i = 0; i < s.spatial.size(); ++i) {
+        p.x.push_back(s.spatial[i]);
+        const int64_t span = (s.window[i] - 1) * s.dilation[i] + 1;
+        p.result.push_back((s.spatial[i] + 2 * s.pad[i] - span) / s.stride[i] + 1);
+      }
+      p.result.back() += s.ceil;
+      std::vector<float> x = Random(Product(p.x), 4), y(Z(Product(p.result)));
+      RunLoop(*PoolLoop(simd(), p), {y.data(), x.data()});
+      Dims at(p.result.size(), 0);
+      do {
+        ASSERT_NEAR(y[Z(Offset(Layout::Dense(p.result), at))], PooledElement(p, x, at), 2e-5)
+            << "shape " << &s - shapes.data() << " kind " << kind;
+      } while (Next(p.result, &at));
+    }
+  }
+}
+
+// Linear from n to m elements, or nearest; an empty axis where m is 0.
+ResizeAxis Axis(int64_t n, int64_t m, bool linear) {
+  ResizeAxis a;
+  for (int64_t i = 0; i < m; ++i) {
+    const double at = std::max(
+        0.0,
+        (static_cast<double>(i) + 0.5) * static_cast<double>(n) / static_cast<double>(m) - 0.5);
+    const auto k =
+        std::min(static_cast<int32_t>(linear ? at : at + 0.5), static_cast<int32_t>(n - 1));
+    a.from.push_back(k);
+    if (!linear) continue;
+    a.next.push_back(std::min(k + 1, static_cast<int32_t>(n - 1)));
+    a.t.push_back(static_cast<float>(at - k));
+  }
+  return a;
+}
+
+double ResizedElement(const Dims& d, const std::vector<ResizeAxis>& axes,
+                      const std::vector<float>& x, const Dims& at, size_t axis, int64_t offset) {
+  if (axis == d.size()) return x[Z(offset)];
+  const ResizeAxis& a = axes[axis];
+  const size_t i = Z(at[axis]);
+  auto below = [&](int64_t k) {
+    return ResizedElement(d, axes, x, at, axis + 1, offset * d[axis] + k);
+  };
+  if (a.from.empty()) return below(at[axis]);
+  const double p = below(a.from[i]);
+  return a.next.empty() ? p : p + a.t[i] * (below(a.next[i]) - p);
+}
+
+TEST_P(Loops, Resizes) {
+  struct Shape {
+    Dims x, to;  // 0: unchanged
+  };
+  for (const Shape& s :
+       {Shape{{2, 3, 10, 12}, {0, 0, 20, 24}}, Shape{{2, 3, 17, 30}, {0, 0, 5, 9}},
+        Shape{{1, 9, 10, 33}, {0, 21, 5, 0}}, Shape{{3, 4, 5, 6}, {5, 9, 3, 11}},
+        Shape{{2, 5000}, {0, 7001}}, Shape{{5000}, {15000}}, Shape{{4, 6000}, {9, 0}},
+        Shape{{3, 7, 2}, {0, 0, 0}}, Shape{{1, 2, 8, 8, 1}, {0, 0, 16, 24, 0}}}) {
+    for (bool linear : {false, true}) {
+      std::vector<ResizeAxis> axes;
+      Dims result = s.x;
+      for (size_t i = 0; i < s.x.size(); ++i) {
+        axes.push_back(Axis(s.x[i], s.to[i], linear));
+        if (s.to[i] > 0) result[i] = s.to[i];
+      }
+      std::vector<float> x = Random(Product(s.x), 5), y(Z(Product(result)));
+      RunLoop(*ResizeLoop(simd(), s.x, axes), {y.data(), x.data()});
+      Dims at(s.x.size(), 0);
+      do {
+        ASSERT_NEAR(y[Z(Offset(Layout::Dense(result), at))], ResizedElement(s.x, axes, x, at, 0, 0),
+                    1e-5);
+      } while (Next(result, &at));
+    }
+  }
+}
+
+TEST_P(Loops, ResizeRefusesWhatItWouldReadOutside) {
+  ResizeAxis a = Axis(4, 8, true);
+  a.next[7] = 4;
+  EXPECT_THROW(ResizeLoop(simd(), {4}, {a}), std::invalid_argument);
+  a.next[7] = 3;
+  a.from[0] = -1;
+  EXPECT_THROW(ResizeLoop(simd(), {4}, {a}), std::invalid_argument);
+  EXPECT_THROW(ResizeLoop(simd(), {4, 4}, {Axis(4, 8, false)}), std::invalid_argument);
+  const ResizeAxis two = Axis(2, 4, true);
+  EXPECT_THROW(ResizeLoop(simd(), Dims(5, 2), {two, two, two, two, two}), std::invalid_argument);
+}
+
+TEST_P(Loops, ThinProductsWithBatchesScaleAndBias) {
+  for (int kind = 0; kind < 4; ++kind) {
+    ThinProduct t;
+    t.batch = 3;
+    t.m = 2;
+    t.n = 150;
+    t.k = 70;
+    t.x_batch = t.m * t.k;
+    t.w_batch = kind % 2 == 0 ? 0 : t.n * t.k;
+    t.w_by_columns = kind >= 2;
+    t.alpha = kind == 0 ? 1.0f : 0.5f;
+    t.bias = kind != 1;
+    std::vector<float> x = Random(3 * 2 * 70, 1), w = Random(3 * 150 * 70, 2), b = Random(150, 3);
+    std::vector<float> y(3 * 2 * 150);
+    RunLoop(*ThinProductLoop(simd(), t), {y.data(), x.data(), w.data(), b.data()});
+    for (int64_t i = 0; i < t.batch * t.m * t.n; ++i) {
+      const int64_t batch = i / (t.m * t.n), row = i / t.n, col = i % t.n;
+      double sum = 0;
+      for (int64_t k = 0; k < t.k; ++k) {
+        const int64_t at = t.w_by_columns ? col * t.k + k : k * t.n + col;
+        sum += double{x[Z(row * t.k + k)]} * w[Z(batch * t.w_batch + at)];
+      }
+      ASSERT_NEAR(y[Z(i)], t.alpha * sum + (t.bias ? b[Z(col)] : 0.0f), 1e-3) << kind;
+    }
+  }
+}
+
+template <class Index>
+void CheckGather(int64_t inner) {
+  Gather g;
+  g.outer = 3;
+  g.axis = 5;
+  g.inner = inner;
+  g.count = 4;
+  g.wide = sizeof(Index) == 8;
+  std::vector<float> x = Random(g.outer * g.axis * inner, 6), y(Z(g.outer * g.count * inner), 7.0f);
+  std::vector<Index> index = {4, 0, -1, -5};
+  const auto loop = GatherLoop(g);
+  RunLoop(*loop, {y.data(), x.data(), reinterpret_cast<float*>(index.data())});
+  for (int64_t o = 0; o < g.outer; ++o) {
+    for (int64_t i = 0; i < g.count; ++i) {
+      const int64_t k = (index[Z(i)] + g.axis) % g.axis;
+      for (int64_t j = 0; j < inner; ++j) {
+        ASSERT_EQ(y[Z((o * g.count + i) * inner + j)], x[Z((o * g.axis + k) * inner + j)]);
+      }
+    }
+  }
+  for (Index bad : {Index{5}, Index{-6}}) {
+    index[2] = bad;
+    std::vector<float> before = y;
+    std::vector<float*> p = {y.data(), x.data(), reinterpret_cast<float*>(index.data())};
+    ge_err err = {};
+    err.h = GE_HDR(ge_err, GE_TAG_ERR);
+    EXPECT_EQ(loop->Do({p.data(), nullptr, nullptr, 3, &err}), GE_INVALID_ARGUMENT);
+    const std::string text(err.msg, err.msg_len);
+    EXPECT_NE(text.find("index " + std::to_string(bad) + " "), std::string::npos) << text;
+    EXPECT_EQ(err.node, 3u);
+    EXPECT_EQ(y, before);
+  }
+}
+TEST_P(Loops, Gathers) {
+  for (int64_t inner : {1, 2, 3, 40}) {
+    CheckGather<int64_t>(inner);
+    CheckGather<int32_t>(inner);
+  }
+}
+
+}  // namespace
+}  // namespace ge_cpu

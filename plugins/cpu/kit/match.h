@@ -1,0 +1,54 @@
+// Finds units of several nodes: a convolution or product with its bias, activation and residual, a
+// chain of pointwise nodes, a layer normalisation. A value inside a unit has no reader outside it.
+// The same nodes give the same units at query and at compile. Pure; any thread.
+#pragma once
+
+#include <vector>
+
+#include "plugins/cpu/kit/unit.h"
+
+namespace ge_cpu {
+
+class Matcher {
+ public:
+  // allowed: nodes, ascending; others are never absorbed. All work and memory go with their number,
+  // not with that of the graph: a segment of two nodes may be one of many thousands.
+  Matcher(const Parser& parser, std::vector<uint32_t> allowed)
+      : p_(parser), allowed_(std::move(allowed)), taken_(allowed_.size(), false) {}
+
+  // Units that cover every allowed node that parses, in an order in which they can run.
+  std::vector<Unit> Cover();
+  // Nodes of each unit up to the operand that another node computes: where such a chain may end
+  // when the operand's addition is better done elsewhere. Parallel to Cover's result; maybe empty.
+  const std::vector<std::vector<uint32_t>>& prefixes() const { return prefixes_; }
+
+ private:
+  void Extend(Unit* u);
+  bool Step(Unit* u);
+  bool Append(Unit* u, uint32_t node);
+  bool Diamond(Unit* u, uint32_t first, uint32_t second);
+  bool Gelu(Unit* u, uint32_t first, uint32_t second);
+  bool LayerNorm(Unit* u);
+  void CastOf(Unit* u);
+  bool Bias(Unit* u, const Post& post) const;
+  // The only node that reads v, or UINT32_MAX when there are others or v leaves.
+  uint32_t OnlyUser(uint32_t v) const;
+  bool Users(uint32_t v, std::vector<uint32_t>* out) const;
+  // Place among the allowed nodes; their number for another node.
+  size_t At(uint32_t node) const;
+  bool Free(uint32_t node) const {
+    const size_t at = At(node);
+    return at < allowed_.size() && !taken_[at];
+  }
+  bool Is(uint32_t node, const char* op) const;
+  // node = op(v, constant scalar) in either order; the scalar.
+  bool WithScalar(uint32_t node, const char* op, uint32_t v, float* scalar) const;
+
+  const Parser& p_;
+  std::vector<uint32_t> allowed_;  // ascending
+  std::vector<bool> taken_;        // parallel to it
+  std::vector<std::vector<uint32_t>> prefixes_;
+  std::vector<uint32_t> prefix_;
+};
+
+}  // namespace ge_cpu

@@ -1,0 +1,234 @@
+#include "plugins/cpu/kit/offers.h"
+
+#include <algorithm>
+
+#include "plugins/cpu/kit/price.h"
+
+namespace ge_cpu {
+namespace {
+
+// Bytes a ns of bringing an image into another order, ours and oneDNN's: 3.5 to 13, least where
+// channels become the last axis.
+constexpr double kReorderRate = 5.5;
+
+// The axes of a channels-last tensor, outermost first.
+std::vector<uint32_t> LastOrder(size_t rank) {
+  std::vector<uint32_t> perm = {0};
+  for (uint32_t i = 2; i < rank; ++i) perm.push_back(i);
+  perm.push_back(1);
+  return perm;
+}
+
+// Works whose result lies as what they read.
+bool Follows(const Unit& u) {
+  switch (u.kind) {
+    case Kind::kPointwise:
+    case Kind::kReduce:
+    case Kind::kConcat:
+    case Kind::kResize:
+    case Kind::kPool:
+    case Kind::kSlice:
+      return true;
+    default:
+      return false;
+  }
+}
+
+}  // namespace
+
+std::optional<Form> FormOf(const ge_layout& layout, size_t rank) {
+  if (rank < 3 || layout.n_perm != rank) return std::nullopt;
+  const std::vector<uint32_t> perm(layout.perm, layout.perm + layout.n_perm);
+  if (layout.kind == GE_LAYOUT_STRIDED && perm == LastOrder(rank)) return Form{0, true};
+  if (layout.kind != GE_LAYOUT_BLOCKED || layout.n_block != 1 || layout.block_axis[0] != 1) {
+    return std::nullopt;
+  }
+  for (uint32_t i = 0; i < rank; ++i) {
+    if (perm[i] != i) return std::nullopt;
+  }
+  const uint32_t block = layout.block_size[0];
+  return block == 8 || block == 16 ? std::optional(Form{static_cast<int>(block), false})
+                                   : std::nullopt;
+}
+
+bool Offers::Image(uint32_t v) const {
+  if (v == 0 || p_.constant(v) || p_.dtype(v) != GE_F32) return false;
+  const Dims d = p_.dims(v);
+  return d.size() >= 3 && d.size() <= 5 && d[1] > 1 && Product(Dims(d.begin() + 2, d.end())) > 1;
+}
+
+Form Offers::FormInside(const Unit& u) const {
+  if (const auto liked = e_.LikingOf(u, p_)) return liked->first;
+  auto form = [&](uint32_t v) { return Image(v) ? natural_[v] : Form{}; };
+  for (uint32_t v : u.in) {
+    if (!form(v).plain()) return form(v);
+  }
+  for (const Post& q : u.posts) {
+    if (!form(q.operand).plain()) return form(q.operand);
+  }
+  return {};
+}
+
+Form Offers::FormBehind(const Unit& u) const {
+  if (!Image(u.out[0])) return {};
+  if (const auto liked = e_.LikingOf(u, p_)) return liked->second;
+  return Follows(u) && e_.Keeps(u) ? FormInside(u) : Form{};
+}
+
+void Offers::Announce(const Unit& u) {
+  const Form form = FormBehind(u);
+  for (uint32_t v : u.out) {
+    if (v != 0) natural_[v] = form;
+  }
+}
+
+double Offers::ReorderNs(uint32_t v) const {
+  return kLoopNs + BytesOf(p_, v) / (kReorderRate * e_.machine().stream[0]);
+}
+
+double Offers::ReorderInNs(const Unit& u) const {
+  double ns = 0;
+  for (uint32_t v : u.in) ns += Image(v) ? ReorderNs(v) : 0;
+  return ns;
+}
+
+uint32_t Offers::IdOf(const Form& form, size_t rank) {
+  if (form.plain()) return 0;
+  auto [it, fresh] = ids_.try_emplace({form, rank}, 0);
+  if (!fresh) return it->second;
+  std::vector<uint32_t> perm = LastOrder(rank);
+  if (!form.last) std::sort(perm.begin(), perm.end());
+  const uint32_t axis = 1, size = static_cast<uint32_t>(form.block);
+  ge_layout l = {};
+  l.h = GE_HDR(ge_layout, GE_TAG_LAYOUT);
+  l.kind = form.last ? GE_LAYOUT_STRIDED : GE_LAYOUT_BLOCKED;
+  l.n_perm = static_cast<uint32_t>(rank);
+  l.perm = perm.data();
+  l.n_block = form.last ? 0 : 1;
+  l.block_axis = &axis;
+  l.block_size = &size;
+  if (sink_.layout(sink_.host, &l, &it->second) != GE_OK) it->second = 0;
+  return it->second;
+}
+
+void Offers::Choose(const Unit& u, const Form& in, const Form& out, double ns) {
+  Choice c{{}, ns};
+  auto add = [&](uint32_t v, const Form& form) {
+    if (!Image(v) || form.plain()) return;
+    for (const ge_value_layout& l : c.values) {
+      if (l.value == v) return;
+    }
+    const uint32_t id = IdOf(form, p_.dims(v).size());
+    if (id != 0) c.values.push_back({v, id, 0});
+  };
+  for (uint32_t v : u.in) add(v, in);
+  const Dims d = u.dims;
+  for (const Post& q : u.posts) {
+    if (q.operand != 0 && p_.dims(q.operand) == d) add(q.operand, e_.LikingOf(u, p_) ? out : in);
+  }
+  for (uint32_t v : u.out) add(v, out);
+  choices_.push_back(std::move(c));
+}
+
+ge_rc Offers::Send(const std::vector<uint32_t>& nodes, const Price& price, double ns, double saving,
+                   bool growable) {
+  ge_cost cost = {};
+  cost.h = GE_HDR(ge_cost, GE_TAG_COST);
+  cost.marginal_ns = static_cast<uint64_t>(ns);
+  cost.launch_ns = e_.LaunchNs() + static_cast<uint64_t>(price.launch_ns);
+  cost.workspace = price.workspace;
+  cost.persistent = price.packed;
+  cost.confidence = 600;
+  cost.source = GE_PRICE_ANALYTIC;
+  std::vector<ge_layout_choice> choices;
+  for (const Choice& c : choices_) {
+    choices.push_back({c.values.data(),
+                       static_cast<uint32_t>(c.values.size()),
+                       0,
+                       static_cast<uint64_t>(c.ns),
+                       {}});
+  }
+  ge_offer o = {};
+  o.h = GE_HDR(ge_offer, GE_TAG_OFFER);
+  o.node = nodes.data();
+  o.n_node = static_cast<uint32_t>(nodes.size());
+  o.flags = growable ? GE_OFFER_GROWABLE : 0;
+  o.const_align = 1;
+  o.cost = &cost;
+  o.edge_saving_ns = static_cast<uint64_t>(saving);
+  o.choice = choices.data();
+  o.n_choice = static_cast<uint32_t>(choices.size());
+  const ge_rc rc = sink_.offer(sink_.host, &o);
+  choices_.clear();
+  return rc;
+}
+
+ge_rc Offers::Add(const Unit& u, const std::vector<uint32_t>& nodes) {
+  const Price price = e_.PriceOf(u, p_);
+  const Form in = FormInside(u), out = FormBehind(u);
+  const bool likes = e_.LikingOf(u, p_).has_value();
+  const double in_ns = ReorderInNs(u), out_ns = out.plain() ? 0 : ReorderNs(u.out[0]);
+  // What cannot work in the form that its images have inside brings them into order first.
+  const double turn_ns = !likes && !in.plain() && out.plain() && !Follows(u) ? in_ns : 0;
+  const double ns = price.work_ns + std::max(price.border_ns, turn_ns);
+  const double saving = turn_ns > 0 ? 0 : price.border_ns;
+  if (const ge_rc rc = AddMeetings(u, nodes, price); rc != GE_OK) return rc;
+  if (in.plain() && out.plain()) return Send(nodes, price, ns, saving, true);
+  std::vector<Form> liked = {in};
+  if (likes && e_.LikesAll(u)) {
+    for (const Form& form : e_.Meets()) {
+      if (form != in) liked.push_back(form);
+    }
+  }
+  const bool turns = likes && !in.plain();
+  for (const Form& form : liked) {
+    const Form made = form == in || out.plain() ? out : form;
+    Choose(u, form, made, ns);
+    if (!out.plain()) Choose(u, form, {}, ns + out_ns);
+    if (turns) Choose(u, {}, made, ns + in_ns);
+  }
+  if (turns && !out.plain()) Choose(u, {}, {}, ns + in_ns + out_ns);
+  const ge_rc rc = Send(nodes, price, ns, saving, true);
+  if (rc != GE_OK || likes) return rc;
+  return Send(nodes, price, price.work_ns + price.border_ns, 0, false);
+}
+
+ge_rc Offers::AddMeetings(const Unit& u, const std::vector<uint32_t>& nodes, const Price& price) {
+  if (!Follows(u) || !e_.Keeps(u) || e_.LikingOf(u, p_)) return GE_OK;
+  const bool image = std::any_of(u.in.begin(), u.in.end(), [&](uint32_t v) { return Image(v); });
+  if (!image) return GE_OK;
+  for (const Form& form : e_.Meets()) {
+    Choose(u, form, Image(u.out[0]) ? form : Form{}, price.work_ns + price.border_ns);
+  }
+  return choices_.empty() ? GE_OK : Send(nodes, price, price.work_ns + price.border_ns, 0, false);
+}
+
+ge_rc Offers::AddConversions() {
+  std::vector<std::pair<uint32_t, uint32_t>> pairs;
+  for (const auto& [key, id] : ids_) {
+    if (id == 0) continue;
+    pairs.emplace_back(0, id), pairs.emplace_back(id, 0);
+    for (const auto& [other, other_id] : ids_) {
+      if (other_id != 0 && other_id != id && other.second == key.second) {
+        pairs.emplace_back(id, other_id);
+      }
+    }
+  }
+  for (const auto& [from, to] : pairs) {
+    ge_cost cost = {};
+    cost.h = GE_HDR(ge_cost, GE_TAG_COST);
+    cost.launch_ns = e_.LaunchNs() + static_cast<uint64_t>(kLoopNs);
+    cost.confidence = 600;
+    cost.source = GE_PRICE_ANALYTIC;
+    ge_offer o = {};
+    o.h = GE_HDR(ge_offer, GE_TAG_OFFER);
+    o.flags = GE_OFFER_CONVERT;
+    o.cost = &cost;
+    o.convert_from = from, o.convert_to = to;
+    o.convert_ns_per_byte = 1 / (kReorderRate * e_.machine().stream[0]);
+    if (const ge_rc rc = sink_.offer(sink_.host, &o); rc != GE_OK) return rc;
+  }
+  return GE_OK;
+}
+
+}  // namespace ge_cpu

@@ -1,0 +1,29 @@
+// Analytic prices of what our CPU engines share: the loops of kit/ and the traffic of memory.
+// An engine adds its own works. Measured on one host (see price.cc); the host corrects them. Pure.
+#pragma once
+
+#include "plugins/cpu/kit/engine.h"
+
+namespace ge_cpu {
+
+inline constexpr double kLoopNs = 40;   // one step of ours, beside its elements
+inline constexpr double kForkNs = 755;  // more with two threads (fork-join)
+
+// One of three figures: for AVX-512, AVX2 and what every x86-64 has.
+double ByIsa(const Machine& m, double avx512, double avx2, double base);
+// How many threads' worth of arithmetic a step of `elements` gets.
+double Workers(const Machine& m, double elements);
+double ForkNs(const Machine& m, double elements);
+// A launch with a library's calls forks twice more, to set their threads' mode and to put it back.
+inline double LibraryLaunchNs(const Machine& m) { return m.threads > 1 ? 2 * kForkNs : 0; }
+// To stream `bytes` that the step before left in the second or third cache, or in memory.
+double StreamNs(const Machine& m, double bytes);
+double BytesOf(const Parser& p, uint32_t v);
+// Of a unit's posts on n elements, one thread, and the bytes of their operands.
+double PostsNs(const Unit& u, const Machine& m, double n);
+double PostBytes(const Unit& u, const Parser& p);
+
+// A unit that kit/ has loops for.
+Price LoopPriceOf(const Unit& u, const Parser& p, const Machine& m);
+
+}  // namespace ge_cpu

@@ -1,0 +1,127 @@
+// A compiled segment: steps over storages, and the frames in which they run. It plans nothing.
+// The exec owns the program; a program is not changed after compile, so that any number of threads
+// may run it at once, each in a frame of its own. After a frame's first run nothing is allocated
+// here (a vendor's own calls may).
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "ge/ge_plugin.h"
+#include "plugins/cpu/kit/aligned_block.h"
+
+namespace ge_cpu {
+
+// A block of memory that steps read and write. Constants belong to the program.
+struct Storage {
+  enum Kind { kIn, kOut, kInternal, kConstant, kKept, kWorkspace } kind = kInternal;
+  uint32_t index = 0;  // position in the launch's list; of the constant
+  const void* kept =
+      nullptr;  // kKept: a constant's payload, the host's, maybe unaligned; read only
+  uint64_t bytes = 0;
+  uint32_t value = 0;                     // a value that lies here, for the host's messages
+  uint32_t first = UINT32_MAX, last = 0;  // steps
+};
+
+struct Place {
+  uint32_t storage = 0;
+  uint64_t offset = 0;  // bytes
+};
+
+// What a work needs in one frame beside its addresses.
+struct WorkState {
+  virtual ~WorkState() = default;
+};
+
+struct Call {
+  float* const* p = nullptr;   // addresses of the step's places, in order
+  WorkState* state = nullptr;  // made by this work, or nullptr
+  void* frame = nullptr;       // Program::frame_data of this frame, or nullptr
+  uint32_t node = 0;           // for messages
+  ge_err* err = nullptr;
+};
+
+// What a step does. Immutable; any number of threads may run it, each in a frame of its own.
+class Work {
+ public:
+  virtual ~Work() = default;
+  virtual std::unique_ptr<WorkState> NewState() const { return nullptr; }
+  // The addresses have changed since the last call in this frame. May throw.
+  virtual void Bind(const Call&) const {}
+  virtual ge_rc Do(const Call& call) const = 0;
+};
+
+// A work that cannot fail and keeps nothing.
+class Loop : public Work {
+ public:
+  virtual void Run(float* const* p) const = 0;
+  ge_rc Do(const Call& call) const final {
+    Run(call.p);
+    return GE_OK;
+  }
+};
+
+struct Step {
+  std::string label;
+  uint32_t node = 0;  // index in the segment's graph, for messages
+  std::unique_ptr<Work> work;
+  std::vector<Place> places;
+};
+
+// Sets OpenMP's thread count for the calling thread and puts the old one back.
+class ThreadScope {
+ public:
+  explicit ThreadScope(int threads);
+  ~ThreadScope();
+
+ private:
+  int old_;
+};
+
+struct Frame {
+  std::vector<char*> base;                        // by storage
+  std::vector<float*> address;                    // of all steps' places, in order
+  std::vector<uint32_t> first;                    // by step: into `address`
+  std::vector<std::unique_ptr<WorkState>> state;  // by step
+  std::shared_ptr<void> data;                     // Program::frame_data
+  bool bound = false;                             // all addresses are those of the last launch
+};
+
+class Program {
+ public:
+  explicit Program(int threads) : threads_(threads) {}
+
+  std::vector<Storage> storages;
+  std::vector<Step> steps;
+  std::vector<AlignedBlock> constants;
+  // What the host is told; pointers into these go into ge_compiled.
+  std::vector<ge_internal> internals;
+  std::vector<ge_const_use> uses;
+  uint64_t workspace = 0;
+  // Makes what all works of one frame share, e.g. a vendor's stream; may be empty.
+  std::function<std::shared_ptr<void>()> frame_data;
+  // Times of each step, kept only when profiling is on (then launches must not overlap).
+  bool profile = false;
+  bool library = false;  // some step calls a library that may fork regions of its own
+  std::vector<double> step_ns;
+  uint64_t launches = 0;
+
+  std::unique_ptr<Frame> MakeFrame() const;
+  // frame may be nullptr: one from a pool that grows to the number of launches at once.
+  ge_rc Run(const ge_launch& launch, Frame* frame, ge_err* err);
+  std::string ProfileText() const;
+
+ private:
+  ge_rc RunIn(const ge_launch& launch, Frame& f, ge_err* err);
+  void Bind(const ge_launch& launch, Frame& f) const;
+  ge_rc Execute(size_t step, Frame& f, ge_err* err) const;
+
+  int threads_;
+  std::mutex mutex_;
+  std::vector<std::unique_ptr<Frame>> spare_;
+};
+
+}  // namespace ge_cpu

@@ -1,0 +1,161 @@
+// Products of small integers, exactly, and steps between floats and 8-bit codes.
+#include "plugins/cpu/kit/simd/vector.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace ge_cpu {
+namespace GE_SIMD_ISA {
+namespace {
+
+using Words = hn::Simd<int32_t, HWY_LANES(float), 0>;
+using Halves = hn::Repartition<int16_t, Words>;
+
+GE_INLINE hn::Vec<Halves> LoadHalves(const int16_t* p) { return hn::LoadU(Halves(), p); }
+GE_INLINE hn::Vec<Halves> LoadHalves(const uint8_t* p) {
+  return hn::PromoteTo(Halves(), hn::LoadU(hn::Rebind<uint8_t, Halves>(), p));
+}
+
+// Two vectors of sums for each of kRows rows. Two products of 16 bits are added at a time, which
+// cannot overflow: differences of 8-bit codes are at most 255.
+template <int kRows, class B>
+GE_INLINE void ProductRows(const int16_t* a, const B* b, int64_t pairs, bool add, int32_t* c,
+                           int64_t ldc) {
+  const Words w;
+  const Halves h;
+  using Sum = hn::Vec<Words>;
+  Sum s[kRows][2];
+  for (int r = 0; r < kRows; ++r) {
+    s[r][0] = add ? hn::LoadU(w, c + r * ldc) : hn::Zero(w);
+    s[r][1] = add ? hn::LoadU(w, c + r * ldc + kMaxLanes) : hn::Zero(w);
+  }
+  Sum unused = hn::Zero(w);
+  for (int64_t p = 0; p < pairs; ++p) {
+    const auto b0 = LoadHalves(b), b1 = LoadHalves(b + 2 * kMaxLanes);
+    b += 4 * kMaxLanes;
+    for (int r = 0; r < kRows; ++r) {
+      int32_t pair;
+      __builtin_memcpy(&pair, a + 2 * r, sizeof pair);
+      const auto x = hn::BitCast(h, hn::Set(w, pair));
+      s[r][0] = hn::ReorderWidenMulAccumulate(w, x, b0, s[r][0], unused);
+      s[r][1] = hn::ReorderWidenMulAccumulate(w, x, b1, s[r][1], unused);
+    }
+    a += 2 * kIntegerRows;
+  }
+  for (int r = 0; r < kRows; ++r) {
+    hn::StoreU(s[r][0], w, c + r * ldc);
+    hn::StoreU(s[r][1], w, c + r * ldc + kMaxLanes);
+  }
+}
+
+template <class B>
+GE_INLINE void Product(const int16_t* a, const B* b, int64_t pairs, bool add, int32_t* c,
+                       int64_t ldc, int64_t rows) {
+  switch (rows) {
+    case 1:
+      return ProductRows<1>(a, b, pairs, add, c, ldc);
+    case 2:
+      return ProductRows<2>(a, b, pairs, add, c, ldc);
+    case 3:
+      return ProductRows<3>(a, b, pairs, add, c, ldc);
+    case 4:
+      return ProductRows<4>(a, b, pairs, add, c, ldc);
+    case 5:
+      return ProductRows<5>(a, b, pairs, add, c, ldc);
+    default:
+      return ProductRows<6>(a, b, pairs, add, c, ldc);
+  }
+}
+
+}  // namespace
+
+void IntegerProduct(const int16_t* a, const int16_t* b, int64_t pairs, bool add, int32_t* c,
+                    int64_t ldc, int64_t rows) {
+  Product(a, b, pairs, add, c, ldc, rows);
+}
+
+void CodeProduct(const int16_t* a, const uint8_t* b, int64_t pairs, bool add, int32_t* c,
+                 int64_t ldc, int64_t rows) {
+  Product(a, b, pairs, add, c, ldc, rows);
+}
+
+void PairRows(const int16_t* x, const int16_t* z, int16_t* y, int64_t n) {
+  for (int64_t i = 0; i < n; ++i) {
+    y[2 * i] = x[i];
+    y[2 * i + 1] = z[i];
+  }
+}
+
+void WidenRow(const uint8_t* x, bool is_signed, int32_t zero, int16_t* y, int64_t n) {
+  const auto z = static_cast<int16_t>(zero);
+  if (is_signed) {
+    const auto* s = reinterpret_cast<const int8_t*>(x);
+    for (int64_t i = 0; i < n; ++i) y[i] = static_cast<int16_t>(s[i] - z);
+  } else {
+    for (int64_t i = 0; i < n; ++i) y[i] = static_cast<int16_t>(x[i] - z);
+  }
+}
+
+void Extremes(const float* x, int64_t n, float* least, float* most) {
+  const Full d;
+  auto low = hn::Set(d, *least), high = hn::Set(d, *most);
+  int64_t i = 0;
+  // x86: the second operand where one is NaN.
+  for (; i + kMaxLanes <= n; i += kMaxLanes) {
+    const auto v = hn::LoadU(d, x + i);
+    low = hn::Min(v, low);
+    high = hn::Max(v, high);
+  }
+  alignas(64) float lows[kMaxLanes], highs[kMaxLanes];
+  hn::Store(low, d, lows);
+  hn::Store(high, d, highs);
+  for (int64_t k = 0; k < kMaxLanes; ++k) {
+    if (lows[k] < *least) *least = lows[k];
+    if (highs[k] > *most) *most = highs[k];
+  }
+  for (; i < n; ++i) {
+    if (x[i] < *least) *least = x[i];
+    if (x[i] > *most) *most = x[i];
+  }
+}
+
+void QuantizeRow(const float* x, float scale, int32_t zero, bool is_signed, uint8_t* y, int64_t n) {
+  const float least = is_signed ? -128 : 0, most = is_signed ? 127 : 255;
+  ForEach(n, [=](auto d, int64_t i) GE_LAMBDA {
+    using D = decltype(d);
+    const hn::Rebind<uint8_t, D> u;
+    const hn::Rebind<int8_t, D> s;
+    const auto q = hn::Add(hn::Round(hn::Div(hn::LoadU(d, x + i), hn::Set(d, scale))),
+                           hn::Set(d, static_cast<float>(zero)));
+    // In this order NaN becomes the least code.
+    const auto v = hn::Min(hn::Max(q, hn::Set(d, least)), hn::Set(d, most));
+    const auto w = hn::NearestInt(v);
+    if (is_signed) {
+      hn::StoreU(hn::DemoteTo(s, w), s, reinterpret_cast<int8_t*>(y) + i);
+    } else {
+      hn::StoreU(hn::DemoteTo(u, w), u, y + i);
+    }
+  });
+}
+
+void DequantizeRow(const uint8_t* x, bool is_signed, int32_t zero, float scale, float* y,
+                   int64_t n) {
+  if (is_signed) {
+    const auto* s = reinterpret_cast<const int8_t*>(x);
+    for (int64_t i = 0; i < n; ++i) y[i] = static_cast<float>(s[i] - zero) * scale;
+  } else {
+    for (int64_t i = 0; i < n; ++i) y[i] = static_cast<float>(x[i] - zero) * scale;
+  }
+}
+
+void RequantizeRow(const int32_t* sum, double bias, const double* scale, int64_t step, double zero,
+                   bool is_signed, uint8_t* y, int64_t n) {
+  const double least = is_signed ? -128 : 0, most = is_signed ? 127 : 255;
+  for (int64_t i = 0; i < n; ++i) {
+    const double v = __builtin_nearbyint((sum[i] + bias) * scale[i * step]) + zero;
+    const double high = v > least ? v : least;  // NaN becomes the least code
+    y[i] = static_cast<uint8_t>(static_cast<int32_t>(high < most ? high : most));
+  }
+}
+
+}  // namespace GE_SIMD_ISA
+}  // namespace ge_cpu
+HWY_AFTER_NAMESPACE();

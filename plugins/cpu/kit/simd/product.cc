@@ -1,0 +1,218 @@
+// Products with few rows: bound by how fast the weights stream in.
+#include "hwy/cache_control.h"
+#include "plugins/cpu/kit/simd/vector.h"
+#include "plugins/cpu/kit/thresholds.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace ge_cpu {
+namespace GE_SIMD_ISA {
+namespace {
+
+constexpr bool kManyRegisters = kMaxLanes == 16;  // 32 and not 16
+
+// Vectors of a row of b at once: with m rows that many sums stay in registers, and at least 8 of
+// them hide the latency of 4 cycles at two a cycle.
+constexpr int ColumnVectors(int m) {
+  if (m == 1) return 8;
+  if (m <= 3) return kManyRegisters ? 8 : 4;
+  if (m == 4) return kManyRegisters ? 6 : 3;
+  if (m <= 6) return kManyRegisters ? 4 : 2;
+  return kManyRegisters ? 3 : 1;
+}
+constexpr int DotRowsAtOnce(int m) {
+  if (m == 1) return 8;
+  if (m == 2) return kManyRegisters ? 8 : 4;
+  if (m == 3) return 4;
+  if (m <= 6) return kManyRegisters ? 4 : 2;
+  return kManyRegisters ? 3 : 1;
+}
+
+template <int kRows>
+struct Rows {
+  const float* a[kRows];
+  float* y[kRows];
+};
+
+// Calls f with pointers to `m` rows, each of them once: a kernel may add to y more than once.
+template <int kRows = kThinRows, class F>
+GE_INLINE void CallRows(const float* a, int64_t lda, float* y, int64_t ldy, int64_t m, F f) {
+  if (m == kRows) {
+    Rows<kRows> rows;
+    for (int64_t i = 0; i < kRows; ++i) rows.a[i] = a + i * lda, rows.y[i] = y + i * ldy;
+    f(rows);
+  } else if constexpr (kRows > 1) {
+    CallRows<kRows - 1>(a, lda, y, ldy, m, f);
+  }
+}
+template <class F>
+GE_INLINE void WithRows(const float* a, int64_t lda, float* y, int64_t ldy, int64_t m, F f) {
+  for (int64_t i = 0; i < m; i += kThinRows, a += kThinRows * lda, y += kThinRows * ldy) {
+    CallRows(a, lda, y, ldy, m - i < kThinRows ? m - i : kThinRows, f);
+  }
+}
+
+// kVectors vectors of columns from column j on, rows [i, end) of b. Rows are far apart, so that the
+// hardware sees no stream: each is asked for kAhead rows early.
+template <int kVectors, int kRows, class D>
+GE_INLINE void Columns(D d, const Rows<kRows>& rows, const float* b, int64_t ldb, int64_t j,
+                       int64_t i, int64_t end) {
+  constexpr int64_t kN = kLanesOf<D>;
+  constexpr int64_t kAhead = 8;
+  hn::Vec<D> sum[kRows][kVectors];
+  for (int r = 0; r < kRows; ++r) {
+    for (int v = 0; v < kVectors; ++v) {
+      sum[r][v] = i == 0 ? hn::Zero(d) : hn::LoadU(d, rows.y[r] + j + v * kN);
+    }
+  }
+  const float* p = b + i * ldb + j;
+  for (; i < end; ++i, p += ldb) {
+    if constexpr (kVectors * kN >= 16) {
+      const float* ahead = i + kAhead < end ? p + kAhead * ldb : p;
+      for (int64_t v = 0; v < kVectors * kN; v += 16) hwy::Prefetch(ahead + v);
+    }
+    hn::Vec<D> w[kVectors];
+    for (int v = 0; v < kVectors; ++v) w[v] = hn::LoadU(d, p + v * kN);
+    for (int r = 0; r < kRows; ++r) {
+      const auto x = hn::Set(d, rows.a[r][i]);
+      for (int v = 0; v < kVectors; ++v) sum[r][v] = hn::MulAdd(x, w[v], sum[r][v]);
+    }
+  }
+  for (int r = 0; r < kRows; ++r) {
+    for (int v = 0; v < kVectors; ++v) hn::StoreU(sum[r][v], d, rows.y[r] + j + v * kN);
+  }
+}
+// All columns, for blocks of rows so small that lines which the next columns share with these stay
+// in the first cache, and the block in the second.
+template <int kRows>
+GE_INLINE void Blocks(const Rows<kRows>& rows, const float* b, int64_t ldb, int64_t n, int64_t k) {
+  constexpr int kVectors = ColumnVectors(kRows);
+  const Full d;
+  int64_t i = 0;
+  do {
+    const int64_t end = k - i < kDepthBlock * 3 / 2 ? k : i + kDepthBlock;
+    int64_t j = 0;
+    for (; j + kVectors * kMaxLanes <= n; j += kVectors * kMaxLanes) {
+      Columns<kVectors>(d, rows, b, ldb, j, i, end);
+    }
+    for (; j + kMaxLanes <= n; j += kMaxLanes) Columns<1>(d, rows, b, ldb, j, i, end);
+    Rest<kMaxLanes / 2>(
+        j, n, [=](auto part, int64_t at) GE_LAMBDA { Columns<1>(part, rows, b, ldb, at, i, end); });
+    i = end;
+  } while (i < k);
+}
+
+// Large weights: eight rows of b at a time, read in order; the row of y stays in the first cache.
+template <int kStreams, int kRows>
+GE_INLINE void Stream(const Rows<kRows>& rows, const float* b, int64_t ldb, int64_t j, int64_t n,
+                      int64_t i, bool first) {
+  auto piece = [&](auto d, int64_t c) GE_LAMBDA {
+    const float* p = b + i * ldb + j + c;
+    for (int r = 0; r < kRows; ++r) {
+      float* y = rows.y[r] + j + c;
+      auto sum = first ? hn::Zero(d) : hn::LoadU(d, y);
+      for (int s = 0; s < kStreams; ++s) {
+        sum = hn::MulAdd(hn::Set(d, rows.a[r][i + s]), hn::LoadU(d, p + s * ldb), sum);
+      }
+      hn::StoreU(sum, d, y);
+    }
+  };
+  ForEach(n, piece);
+}
+template <int kRows>
+GE_INLINE void Streams(const Rows<kRows>& rows, const float* b, int64_t ldb, int64_t n, int64_t k) {
+  for (int64_t j = 0; j < n; j += kStreamColumns) {
+    const int64_t some = n - j < kStreamColumns ? n - j : kStreamColumns;
+    int64_t i = 0;
+    for (; i + 8 <= k; i += 8) Stream<8>(rows, b, ldb, j, some, i, i == 0);
+    for (; i < k; ++i) Stream<1>(rows, b, ldb, j, some, i, i == 0);
+  }
+}
+
+}  // namespace
+
+void ThinProduct(const float* a, int64_t lda, const float* b, int64_t ldb, float* y, int64_t ldy,
+                 int64_t m, int64_t n, int64_t k) {
+  WithRows(a, lda, y, ldy, m, [=]<int kRows>(const Rows<kRows>& rows) GE_LAMBDA {
+    if constexpr (kRows <= 2 || !kManyRegisters) {
+      if (n * k >= kStreamFloats && n >= kStreamLeastColumns) return Streams(rows, b, ldb, n, k);
+    }
+    Blocks(rows, b, ldb, n, k);
+  });
+}
+
+namespace {
+
+template <int kWeights, int kRows>
+GE_INLINE void Dots(const Rows<kRows>& rows, const float* w, int64_t ldw, int64_t at, int64_t k) {
+  const Full d;
+  hn::Vec<Full> sum[kRows][kWeights];
+  for (auto& row : sum) {
+    for (auto& s : row) s = hn::Zero(d);
+  }
+  auto add = [&](const auto& load, int64_t i) GE_LAMBDA {
+    hn::Vec<Full> x[kRows];
+    for (int r = 0; r < kRows; ++r) x[r] = load(rows.a[r] + i);
+    for (int q = 0; q < kWeights; ++q) {
+      const auto v = load(w + (at + q) * ldw + i);
+      for (int r = 0; r < kRows; ++r) sum[r][q] = hn::MulAdd(x[r], v, sum[r][q]);
+    }
+  };
+  int64_t i = 0;
+  for (; i + kMaxLanes <= k; i += kMaxLanes) {
+    add([=](const float* p) GE_LAMBDA { return hn::LoadU(d, p); }, i);
+  }
+  if (i < k) {
+    add([=](const float* p) GE_LAMBDA { return LoadFirst(d, p, k - i, hn::Zero(d)); }, i);
+  }
+  for (int r = 0; r < kRows; ++r) {
+    for (int q = 0; q < kWeights; ++q) {
+      rows.y[r][at + q] = hn::GetLane(hn::SumOfLanes(d, sum[r][q]));
+    }
+  }
+}
+
+}  // namespace
+
+namespace {
+
+template <int kVectors>
+GE_INLINE void WeighBlock(const float* x, const int64_t* at, const float* w, int64_t taps,
+                          hn::Vec<Full> bias, float* y) {
+  const Full d;
+  hn::Vec<Full> sum[kVectors];
+  for (auto& s : sum) s = bias;
+  for (int64_t k = 0; k < taps; ++k) {
+    const auto v = hn::Set(d, w[k]);
+    const float* p = x + at[k];
+    for (int q = 0; q < kVectors; ++q) {
+      sum[q] = hn::MulAdd(hn::LoadU(d, p + q * kMaxLanes), v, sum[q]);
+    }
+  }
+  for (int q = 0; q < kVectors; ++q) hn::StoreU(sum[q], d, y + q * kMaxLanes);
+}
+
+}  // namespace
+
+void WeighTaps(const float* x, const int64_t* at, const float* w, int64_t taps, float bias,
+               float* y, int64_t n) {
+  const auto b = hn::Set(Full(), bias);
+  int64_t i = 0;
+  for (; i + 4 * kMaxLanes <= n; i += 4 * kMaxLanes) {
+    WeighBlock<4>(x + i, at, w, taps, b, y + i);
+  }
+  for (; i < n; i += kMaxLanes) WeighBlock<1>(x + i, at, w, taps, b, y + i);
+}
+
+void DotRows(const float* x, int64_t ldx, const float* w, int64_t ldw, float* y, int64_t ldy,
+             int64_t m, int64_t rows, int64_t k) {
+  WithRows(x, ldx, y, ldy, m, [=]<int kRows>(const Rows<kRows>& part) GE_LAMBDA {
+    constexpr int kWeights = DotRowsAtOnce(kRows);
+    int64_t r = 0;
+    for (; r + kWeights <= rows; r += kWeights) Dots<kWeights>(part, w, ldw, r, k);
+    for (; r < rows; ++r) Dots<1>(part, w, ldw, r, k);
+  });
+}
+
+}  // namespace GE_SIMD_ISA
+}  // namespace ge_cpu
+HWY_AFTER_NAMESPACE();

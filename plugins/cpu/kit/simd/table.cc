@@ -1,0 +1,40 @@
+// The functions of one instruction set.
+#include "plugins/cpu/kit/simd/vector.h"
+
+namespace ge_cpu {
+
+#define GE_SIMD_NAME2(isa) kSimd_##isa
+#define GE_SIMD_NAME(isa) GE_SIMD_NAME2(isa)
+const Simd GE_SIMD_NAME(GE_SIMD_ISA) = {
+    .unary = GE_SIMD_ISA::Unary,
+    .binary = GE_SIMD_ISA::Binary,
+    .binary_scalar = GE_SIMD_ISA::BinaryScalar,
+    .reduce = GE_SIMD_ISA::ReduceRow,
+    .reduce_rows = GE_SIMD_ISA::ReduceRows,
+    .softmax = GE_SIMD_ISA::Softmax,
+    .layer_norm = GE_SIMD_ISA::LayerNorm,
+    .thin_product = GE_SIMD_ISA::ThinProduct,
+    .weigh_taps = GE_SIMD_ISA::WeighTaps,
+    .dot_rows = GE_SIMD_ISA::DotRows,
+    .transpose = GE_SIMD_ISA::Transpose,
+    .lerp_rows = GE_SIMD_ISA::LerpRows,
+    .gather_lerp = GE_SIMD_ISA::GatherLerp,
+    .pool_plane = GE_SIMD_ISA::PoolPlane,
+    .compare = GE_SIMD_ISA::CompareRow,
+    .select = GE_SIMD_ISA::Select,
+    .copy_rows = GE_SIMD_ISA::CopyRows,
+    .integer_product = GE_SIMD_ISA::IntegerProduct,
+    .code_product = GE_SIMD_ISA::CodeProduct,
+    .pair_rows = GE_SIMD_ISA::PairRows,
+    .widen_row = GE_SIMD_ISA::WidenRow,
+    .extremes = GE_SIMD_ISA::Extremes,
+    .quantize_row = GE_SIMD_ISA::QuantizeRow,
+    .dequantize_row = GE_SIMD_ISA::DequantizeRow,
+    .requantize_row = GE_SIMD_ISA::RequantizeRow,
+    .lanes = GE_SIMD_ISA::kMaxLanes,
+    .winograd_input = GE_SIMD_ISA::WinogradInput,
+    .winograd_product = GE_SIMD_ISA::WinogradProduct,
+    .winograd_output = GE_SIMD_ISA::WinogradOutput,
+};
+
+}  // namespace ge_cpu

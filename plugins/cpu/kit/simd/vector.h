@@ -1,0 +1,303 @@
+// Vectors of floats in one instruction set, over Highway: whole-array loops and elementary
+// functions that the kernels of this folder share. Each source of this folder is compiled once a
+// set, with GE_SIMD_ISA = base (SSE4.2), avx2 or avx512, which is also the namespace: an inline
+// function that two sets shared could be kept by the linker in its highest form. Only for sources
+// of this folder; pure functions, any thread.
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+#include <limits>
+
+#include "hwy/highway.h"
+#include "plugins/cpu/kit/simd/kernels.h"
+
+#if HWY_TARGET != GE_SIMD_TARGET
+#error "The compiler's flags are not those of this instruction set: see kit/CMakeLists.txt"
+#endif
+
+HWY_BEFORE_NAMESPACE();
+namespace ge_cpu {
+namespace GE_SIMD_ISA {
+
+namespace hn = hwy::HWY_NAMESPACE;
+
+#define GE_INLINE static inline __attribute__((always_inline))
+#define GE_LAMBDA __attribute__((always_inline))
+
+constexpr int64_t kMaxLanes = HWY_LANES(float);
+using Full = hn::Simd<float, HWY_LANES(float), 0>;
+template <int64_t kN>
+using Part = hn::Simd<float, size_t{kN}, 0>;
+template <class D>
+constexpr int64_t kLanesOf = static_cast<int64_t>(MaxLanes(D()));
+template <class D>
+using IntsOf = hn::RebindToSigned<D>;
+
+// Calls f(d, i) for pieces [i, i + lanes of d) that cover [0, n): whole vectors, then powers of
+// two. Never masked: a masked store delays the load that follows it by tens of cycles, and chains
+// of short operators consist of nothing else.
+template <int64_t kN, class F>
+GE_INLINE void Rest(int64_t i, int64_t n, F f) {
+  if constexpr (kN >= 1) {
+    if (i + kN <= n) {
+      f(Part<kN>(), i);
+      i += kN;
+    }
+    Rest<kN / 2>(i, n, f);
+  }
+}
+template <class F>
+GE_INLINE void ForEach(int64_t n, F f) {
+  const Full d;
+  int64_t i = 0;
+  for (; i + 2 * kMaxLanes <= n; i += 2 * kMaxLanes) {
+    f(d, i);
+    f(d, i + kMaxLanes);
+  }
+  Rest<kMaxLanes>(i, n, f);
+}
+
+// The first n < lanes elements; the other lanes are `fill`.
+template <class D>
+GE_INLINE hn::Vec<D> LoadFirst(D d, const float* p, int64_t n, hn::Vec<D> fill) {
+#if HWY_TARGET <= HWY_AVX2
+  const auto mask = hn::FirstN(d, static_cast<size_t>(n));
+  return hn::IfThenElse(mask, hn::MaskedLoad(mask, d, p), fill);
+#else
+  alignas(64) float room[kLanesOf<D>];
+  hn::Store(fill, d, room);
+  for (int64_t i = 0; i < n; ++i) room[i] = p[i];
+  return hn::Load(d, room);
+#endif
+}
+
+// Into the first n < lanes elements alone.
+template <class D>
+GE_INLINE void StoreFirst(D d, hn::Vec<D> v, float* p, int64_t n) {
+#if HWY_TARGET <= HWY_AVX2
+  hn::BlendedStore(v, hn::FirstN(d, static_cast<size_t>(n)), d, p);
+#else
+  alignas(64) float room[kLanesOf<D>];
+  hn::Store(v, d, room);
+  for (int64_t i = 0; i < n; ++i) p[i] = room[i];
+#endif
+}
+
+// The greater or less, or NaN where one of both is.
+template <class V>
+GE_INLINE V MaxNan(V p, V q) {
+  return hn::IfThenElse(hn::IsNaN(p), p, hn::Max(p, q));  // x86: q where one is NaN
+}
+template <class V>
+GE_INLINE V MinNan(V p, V q) {
+  return hn::IfThenElse(hn::IsNaN(p), p, hn::Min(p, q));
+}
+
+// c[0] + c[1] x + c[2] x^2 ...
+template <size_t kCount, class D, class V>
+GE_INLINE V Poly(D d, V x, const float (&c)[kCount]) {
+  V y = hn::Set(d, c[kCount - 1]);
+  for (size_t i = kCount - 1; i-- > 0;) y = hn::MulAdd(y, x, hn::Set(d, c[i]));
+  return y;
+}
+
+// x * 2^n for whole n of [-150, 128]; subnormal and infinite results come out right.
+template <class D, class V>
+GE_INLINE V ScaleByPower([[maybe_unused]] D d, V x, V n) {
+#if HWY_TARGET <= HWY_AVX3
+  if constexpr (kLanesOf<D> == 16) {
+    return V{_mm512_scalef_ps(x.raw, n.raw)};
+  } else if constexpr (kLanesOf<D> == 8) {
+    return V{_mm256_scalef_ps(x.raw, n.raw)};
+  } else {
+    return V{_mm_scalef_ps(x.raw, n.raw)};
+  }
+#else
+  // Two factors, as 2^n itself may be out of range.
+  const IntsOf<D> di;
+  const auto k = hn::NearestInt(n);
+  const auto h = hn::ShiftRight<1>(k);
+  const auto bias = hn::Set(di, 127);
+  const V a = hn::BitCast(d, hn::ShiftLeft<23>(hn::Add(h, bias)));
+  const V b = hn::BitCast(d, hn::ShiftLeft<23>(hn::Add(hn::Sub(k, h), bias)));
+  return hn::Mul(hn::Mul(x, a), b);
+#endif
+}
+
+// e^x - 1 = 2^n (e^r - 1) + 2^n - 1 with |r| <= ln(2) / 2. Sets *n; gives e^r - 1, within 4e-9 by a
+// minimax polynomial of degree 6 (fitted here).
+template <class D, class V>
+GE_INLINE V ExpRest(D d, V x, V* n) {
+  // In this order a NaN survives the clamp. Beyond it e^x is 0 or infinite.
+  const V t = hn::Min(hn::Set(d, 88.73f), hn::Max(hn::Set(d, -103.98f), x));
+  *n = hn::Round(hn::Mul(t, hn::Set(d, 1.44269504f)));
+  V r = hn::NegMulAdd(*n, hn::Set(d, 0.693359375f), t);
+  r = hn::MulAdd(*n, hn::Set(d, 2.12194440e-4f), r);
+  constexpr float kC[] = {0.49999994f, 0.16666521f, 0.041668389f, 0.0083687110f, 0.0013814608f};
+  return hn::MulAdd(hn::Mul(r, r), Poly(d, r, kC), r);
+}
+template <class D, class V>
+GE_INLINE V Exp(D d, V x) {
+  V n;
+  const V p = ExpRest(d, x, &n);
+  return ScaleByPower(d, hn::Add(p, hn::Set(d, 1.0f)), n);
+}
+// For x below 88.
+template <class D, class V>
+GE_INLINE V ExpMinusOne(D d, V x) {
+  const V one = hn::Set(d, 1.0f);
+  V n;
+  const V p = ExpRest(d, x, &n);
+  const V s = ScaleByPower(d, one, n);
+  return hn::MulAdd(s, p, hn::Sub(s, one));
+}
+template <class D, class V>
+GE_INLINE V Sigmoid(D d, V x) {
+  const V one = hn::Set(d, 1.0f);
+  return hn::Div(one, hn::Add(one, Exp(d, hn::Neg(x))));
+}
+
+// (e^2x - 1) / (e^2x + 1), which is 1 from x = 9.1 on.
+template <class D, class V>
+GE_INLINE V Tanh(D d, V x) {
+  const V t = hn::Min(hn::Set(d, 18.2f), hn::Add(x, x));
+  const V e = ExpMinusOne(d, t);
+  return hn::Div(e, hn::Add(e, hn::Set(d, 2.0f)));
+}
+// x P(x^2) / Q(x^2), minimax (fitted here): relative error 2e-8, with the arithmetic's 3e-7.
+template <class D, class V>
+GE_INLINE V Erf(D d, V x) {
+  constexpr float kP[] = {1.1283791f,    0.19059278f,   0.052769188f,
+                          0.0037725149f, 2.8484382e-4f, 2.0460477e-6f};
+  constexpr float kQ[] = {1.0f,         0.50224119f,   0.11418234f,
+                          0.014983124f, 0.0011638514f, 3.8048005e-5f};
+  const V top = hn::Set(d, 3.925f), one = hn::Set(d, 1.0f);  // erf(3.925) rounds to 1
+  const V t = hn::Min(top, hn::Max(hn::Neg(top), x));
+  const V s = hn::Mul(t, t);
+  const V y = hn::Div(hn::Mul(t, Poly(d, s, kP)), Poly(d, s, kQ));
+  return hn::Min(one, hn::Max(hn::Neg(one), y));
+}
+// (1 + erf(x / sqrt 2)) / 2, the tail as P(|x|)^-8: without exp, and x times the tail within 5e-8
+// (a minimax polynomial, fitted here for |x| <= 6.2; beyond it the tail only falls, to 0 in the
+// end).
+template <class D, class V>
+GE_INLINE V NormalCdf(D d, V x) {
+  constexpr float kP[] = {1.09050831f,    0.108752564f,    0.0488683019f,
+                          0.00931968188f, 0.00112165072f,  8.98392376e-5f,
+                          1.17295743e-4f, -2.02386705e-5f, 3.34403787e-6f};
+  const V one = hn::Set(d, 1.0f);
+  V p = Poly(d, hn::Abs(x), kP);
+  for (int i = 0; i < 3; ++i) p = hn::Mul(p, p);
+  const V tail = hn::Div(one, p);
+  return hn::IfThenElse(hn::Lt(x, hn::Zero(d)), tail, hn::Sub(one, tail));
+}
+
+// By e * ln 2 + log(m), m in [sqrt(1/2), sqrt 2).
+template <class D, class V>
+GE_INLINE V Log(D d, V x) {
+  const IntsOf<D> di;
+  const V zero = hn::Zero(d);
+  const auto tiny = hn::Lt(x, hn::Set(d, 1.17549435e-38f));
+  const V wide = hn::IfThenElse(tiny, hn::Mul(x, hn::Set(d, 8388608.0f)), x);
+  const auto bits = hn::BitCast(di, wide);
+  const auto exponent = hn::ShiftRight<23>(hn::Sub(bits, hn::Set(di, 0x3f3504f3)));
+  const V f = hn::Sub(hn::BitCast(d, hn::Sub(bits, hn::ShiftLeft<23>(exponent))), hn::Set(d, 1.0f));
+  const V e = hn::Sub(hn::ConvertTo(d, exponent), hn::IfThenElseZero(tiny, hn::Set(d, 23.0f)));
+  constexpr float kC[] = {0.33333331f, -0.25000823f, 0.20001227f, -0.16623357f,
+                          0.14201762f, -0.13160194f, 0.12761550f, -0.076344296f};
+  const V s = hn::Mul(f, f);
+  V y = hn::Mul(hn::Mul(s, f), Poly(d, f, kC));
+  y = hn::MulAdd(e, hn::Set(d, -2.12194440e-4f), y);
+  y = hn::NegMulAdd(hn::Set(d, 0.5f), s, y);
+  y = hn::MulAdd(e, hn::Set(d, 0.693359375f), hn::Add(f, y));
+  const V infinity = hn::Set(d, std::numeric_limits<float>::infinity());
+  y = hn::IfThenElse(hn::Eq(x, infinity), infinity, y);
+  y = hn::IfThenElse(hn::Eq(x, zero), hn::Neg(infinity), y);
+  y = hn::IfThenElse(hn::Lt(x, zero), hn::Set(d, std::numeric_limits<float>::quiet_NaN()), y);
+  return hn::IfThenElse(hn::IsNaN(x), x, y);
+}
+
+// Lane by lane, for arguments that the vector form does not reach.
+template <class D, class V>
+static __attribute__((noinline)) V EachLane(D d, V x, float (*f)(float)) {
+  alignas(64) float room[kLanesOf<D>];
+  hn::Store(x, d, room);
+  for (float& v : room) v = f(v);
+  return hn::Load(d, room);
+}
+// sin(x - q pi) with q a multiple of 1/2; three parts of pi make the product exact for |x| <= 8192.
+template <class D, class V>
+GE_INLINE V SinBeyond(D d, V x, V q) {
+  V r = hn::NegMulAdd(q, hn::Set(d, 3.140625f), x);
+  r = hn::NegMulAdd(q, hn::Set(d, 9.67502593994140625e-4f), r);
+  r = hn::NegMulAdd(q, hn::Set(d, 1.509957990978376e-7f), r);
+  const V s = hn::Mul(r, r);
+  constexpr float kC[] = {-0.16666660f, 0.0083330646f, -1.9809475e-4f, 2.6054818e-6f};
+  return hn::MulAdd(hn::Mul(r, s), Poly(d, s, kC), r);
+}
+template <class D, class V>
+GE_INLINE V Sin(D d, V x) {
+  if (!hn::AllTrue(d, hn::Le(hn::Abs(x), hn::Set(d, 8192.0f)))) {
+    return EachLane(d, x, [](float v) { return sinf(v); });
+  }
+  const auto k = hn::NearestInt(hn::Mul(x, hn::Set(d, 0.318309886f)));
+  const V y = SinBeyond(d, x, hn::ConvertTo(d, k));
+  return hn::Xor(y, hn::BitCast(d, hn::ShiftLeft<31>(k)));
+}
+template <class D, class V>
+GE_INLINE V Cos(D d, V x) {
+  if (!hn::AllTrue(d, hn::Le(hn::Abs(x), hn::Set(d, 8192.0f)))) {
+    return EachLane(d, x, [](float v) { return cosf(v); });
+  }
+  const V half = hn::Set(d, 0.5f);
+  const auto k = hn::NearestInt(hn::MulSub(x, hn::Set(d, 0.318309886f), half));
+  const V y = SinBeyond(d, x, hn::Add(hn::ConvertTo(d, k), half));
+  return hn::Xor(hn::Neg(y), hn::BitCast(d, hn::ShiftLeft<31>(k)));
+}
+
+// ---- what the sources of this folder make; table.cc lists them --------------------------------
+void Unary(Fn fn, float a, float b, const float* x, float* y, int64_t n);
+void Binary(Fn fn, const float* x, const float* z, float* y, int64_t n);
+void BinaryScalar(Fn fn, const float* x, float z, float* y, int64_t n);
+void LerpRows(const float* a, const float* b, float t, float* y, int64_t n);
+void CompareRow(Compare op, const float* x, const float* z, int64_t step, uint8_t* out, int64_t n);
+void Select(const uint8_t* c, const float* x, int64_t sx, const float* z, int64_t sz, float* out,
+            int64_t n);
+float ReduceRow(Reduce op, const float* x, int64_t n);
+void ReduceRows(Reduce op, const float* x, int64_t rows, int64_t stride, float* acc, int64_t n);
+void Softmax(const float* x, float* y, int64_t n);
+void LayerNorm(const float* x, const float* gamma, const float* beta, float eps, float* y,
+               int64_t n);
+void PoolPlane(Reduce op, const float* x, const int64_t* row, const int64_t* first, int64_t lines,
+               const PoolSpan& span, float* y);
+void ThinProduct(const float* a, int64_t lda, const float* b, int64_t ldb, float* y, int64_t ldy,
+                 int64_t m, int64_t n, int64_t k);
+void DotRows(const float* x, int64_t ldx, const float* w, int64_t ldw, float* y, int64_t ldy,
+             int64_t m, int64_t rows, int64_t k);
+void Transpose(const float* x, int64_t ldx, float* y, int64_t ldy, int64_t rows, int64_t cols);
+void GatherLerp(const float* x, int64_t width, const int32_t* i0, const int32_t* i1, const float* t,
+                float* y, int64_t n);
+void CopyRows(const float* x, int64_t ldx, float* y, int64_t ldy, int64_t rows, int64_t n);
+void IntegerProduct(const int16_t* a, const int16_t* b, int64_t pairs, bool add, int32_t* c,
+                    int64_t ldc, int64_t rows);
+void CodeProduct(const int16_t* a, const uint8_t* b, int64_t pairs, bool add, int32_t* c,
+                 int64_t ldc, int64_t rows);
+void PairRows(const int16_t* x, const int16_t* z, int16_t* y, int64_t n);
+void WidenRow(const uint8_t* x, bool is_signed, int32_t zero, int16_t* y, int64_t n);
+void Extremes(const float* x, int64_t n, float* least, float* most);
+void QuantizeRow(const float* x, float scale, int32_t zero, bool is_signed, uint8_t* y, int64_t n);
+void DequantizeRow(const uint8_t* x, bool is_signed, int32_t zero, float scale, float* y,
+                   int64_t n);
+void RequantizeRow(const int32_t* sum, double bias, const double* scale, int64_t step, double zero,
+                   bool is_signed, uint8_t* y, int64_t n);
+void WinogradInput(int h, int w, const float* x, int64_t row, int64_t column, float* v,
+                   int64_t position);
+void WinogradProduct(const float* u, const float* v, float* m, int64_t tiles, int64_t channels,
+                     int vectors);
+bool WinogradOutput(int h, int w, const float* m, int64_t position, const float* bias, float* y,
+                    int64_t pixel);
+
+}  // namespace GE_SIMD_ISA
+}  // namespace ge_cpu
+HWY_AFTER_NAMESPACE();

@@ -1,0 +1,243 @@
+// Parsing of look-ups, casts, comparisons, integer arithmetic, interpolation and recurrences.
+#include <cmath>
+#include <cstring>
+
+#include "plugins/cpu/kit/unit.h"
+
+namespace ge_cpu {
+namespace {
+
+// x's dims, 1s in front, repeated along axes of one element.
+bool Broadcasts(const Dims& x, const Dims& y) {
+  if (x.size() > y.size()) return false;
+  for (size_t k = 0; k < x.size(); ++k) {
+    if (x[k] != 1 && x[k] != y[k + y.size() - x.size()]) return false;
+  }
+  return true;
+}
+
+enum class Where { kHalfPixel, kSymmetric, kPytorch, kCorners, kAsymmetric };
+
+// Where element i of an axis of `in` elements that become `out` lies in the input (ONNX, Resize:
+// coordinate_transformation_mode). scale 0 is out / in; x / scale is rounded once then, so that a
+// tie of nearest neighbours stays one.
+double SourceOf(Where where, double scale, int64_t in, int64_t out, int64_t i) {
+  const double x = static_cast<double>(i), n = static_cast<double>(in);
+  const double to = static_cast<double>(out), width = scale == 0 ? to : scale * n;
+  auto unscaled = [&](double at) { return scale == 0 ? at * n / to : at / scale; };
+  switch (where) {
+    case Where::kCorners:
+      return width == 1 ? 0 : x * (n - 1) / (width - 1);
+    case Where::kAsymmetric:
+      return unscaled(x);
+    case Where::kPytorch:
+      return out == 1 ? 0 : unscaled(x + 0.5) - 0.5;
+    case Where::kSymmetric:
+      // n / 2 * (1 - to / width) + (x + 0.5) / scale - 0.5, with one division
+      return scale == 0 ? unscaled(x + 0.5) - 0.5 : (n - 1) / 2 + (x + 0.5 - to / 2) / scale;
+    case Where::kHalfPixel:
+      break;
+  }
+  return unscaled(x + 0.5) - 0.5;
+}
+
+enum class Round { kNone, kPreferFloor, kPreferCeil, kFloor, kCeil };  // kNone: linear
+
+Taps TapsOf(Where where, Round round, double scale, int64_t in, int64_t out) {
+  Taps t;
+  const double last = static_cast<double>(in - 1);
+  auto clamp = [&](double i) { return static_cast<int32_t>(std::clamp(i, 0.0, last)); };
+  for (int64_t i = 0; i < out; ++i) {
+    // The distance from base lies in (0, 1].
+    const double x = SourceOf(where, scale, in, out, i), base = std::ceil(x) - 1, w = x - base;
+    if (round == Round::kNone) {
+      // One pixel alone is the mean of itself: an infinity beside it has no weight at all.
+      const int32_t next = clamp(base + 1), at = w == 1 ? next : clamp(base);
+      t.at.push_back(at);
+      t.next.push_back(next);
+      t.w.push_back(at == next ? 0.5f : static_cast<float>(w));
+      continue;
+    }
+    const bool right = round == Round::kCeil || w == 1 ||
+                       (round == Round::kPreferFloor && w > 0.5) ||
+                       (round == Round::kPreferCeil && w >= 0.5);
+    t.at.push_back(clamp(base + (right ? 1 : 0)));
+  }
+  return t;
+}
+
+// Position of `text` in `names`, as the enum.
+template <class E, size_t kCount>
+bool Named(std::string_view text, const std::string_view (&names)[kCount], E* out) {
+  for (size_t i = 0; i < kCount; ++i) {
+    if (text == names[i]) return *out = static_cast<E>(i), true;
+  }
+  return false;
+}
+
+}  // namespace
+
+bool Parser::Expand(uint32_t i, Unit* u, Why* why) const {
+  const ge_node& n = node(i);
+  u->kind = Kind::kExpand;
+  if (dtype(n.in[0]) != dtype(n.out[0])) return why->Say(GE_WHY_DTYPE, "input and output differ");
+  if (!Broadcasts(dims(n.in[0]), u->dims)) return why->Say(GE_WHY_SHAPE, "dims do not broadcast");
+  if (dims(n.in[0]) == u->dims) u->kind = Kind::kView;
+  return true;
+}
+
+bool Parser::Resample(uint32_t i, Unit* u, Why* why) const {
+  static constexpr std::string_view kWhere[] = {
+      "half_pixel", "half_pixel_symmetric", "pytorch_half_pixel", "align_corners", "asymmetric"};
+  static constexpr std::string_view kRound[] = {"", "round_prefer_floor", "round_prefer_ceil",
+                                                "floor", "ceil"};
+  const ge_node& n = node(i);
+  u->kind = Kind::kResample;
+  const std::string_view mode = gp::AttrString(n, "mode", "nearest");
+  const std::string_view spot = gp::AttrString(n, "coordinate_transformation_mode", "half_pixel");
+  const std::string_view near = gp::AttrString(n, "nearest_mode", "round_prefer_floor");
+  Where where = Where::kHalfPixel;
+  Round round = Round::kNone;
+  if ((mode != "nearest" && mode != "linear") || !Named(spot, kWhere, &where) ||
+      (mode == "nearest" && !Named(near, kRound, &round))) {
+    return why->Say(GE_WHY_ATTRIBUTE, std::string(mode) + " with " + std::string(spot));
+  }
+  if (gp::AttrInt(n, "antialias", 0) != 0 || gp::AttrInt(n, "exclude_outside", 0) != 0 ||
+      gp::AttrInts(n, "axes").size() != 0 ||
+      gp::AttrString(n, "keep_aspect_ratio_policy", "stretch") != "stretch") {
+    return why->Say(GE_WHY_ATTRIBUTE, "antialias, exclude_outside, axes or an aspect policy");
+  }
+  const Dims x = dims(n.in[0]);
+  std::vector<float> scales;
+  if (n.n_in > 2 && n.in[2] != 0 && Product(dims(n.in[2])) > 0) {
+    if (!constant(n.in[2])) return why->Say(GE_WHY_DYNAMIC, "scales are not constant");
+    scales = Floats(n.in[2]);
+    if (scales.size() != x.size()) return why->Say(GE_WHY_SHAPE, "not one scale for each axis");
+  }
+  int linear = 0;
+  u->taps.resize(x.size());
+  for (size_t k = 0; k < x.size(); ++k) {
+    const double scale = scales.empty() ? 0 : scales[k];
+    if (!scales.empty() && !(scale > 0)) {
+      return why->Say(GE_WHY_ATTRIBUTE, "a scale is not positive");
+    }
+    if (u->dims[k] == x[k] && (scale == 0 || scale == 1)) continue;
+    u->taps[k] = TapsOf(where, round, scale, x[k], u->dims[k]);
+    linear += round == Round::kNone ? 1 : 0;
+  }
+  if (linear > 4) return why->Say(GE_WHY_SHAPE, "more than 4 axes change");
+  return true;
+}
+
+bool Parser::Gather(uint32_t i, Unit* u, Why* why) const {
+  const ge_node& n = node(i);
+  u->kind = Kind::kGather;
+  if (n.n_in != 2 || n.in[1] == 0) return why->Say(GE_WHY_SHAPE, "needs two inputs");
+  const Dims x = dims(n.in[0]), index = dims(n.in[1]);
+  const int rank = static_cast<int>(x.size());
+  if (dtype(n.in[1]) != GE_I64 && dtype(n.in[1]) != GE_I32) {
+    return why->Say(GE_WHY_DTYPE, "indices are neither int64 nor int32");
+  }
+  if (dtype(n.in[0]) != dtype(n.out[0])) return why->Say(GE_WHY_DTYPE, "input and output differ");
+  u->axis = static_cast<int>(gp::AttrInt(n, "axis", 0));
+  if (u->axis < 0) u->axis += rank;
+  if (u->axis < 0 || u->axis >= rank) return why->Say(GE_WHY_ATTRIBUTE, "axis is out of range");
+  Dims want(x.begin(), x.begin() + u->axis);
+  want.insert(want.end(), index.begin(), index.end());
+  want.insert(want.end(), x.begin() + u->axis + 1, x.end());
+  if (want != u->dims) return why->Say(GE_WHY_SHAPE, "the output has not the dims of a look-up");
+  u->in.push_back(n.in[1]);
+  return true;
+}
+
+bool Parser::Cast(uint32_t i, Unit* u, Why* why) const {
+  const ge_node& n = node(i);
+  u->kind = dtype(n.in[0]) == dtype(n.out[0]) ? Kind::kView : Kind::kCast;
+  if (n.n_in != 1 || dims(n.in[0]) != u->dims) return why->Say(GE_WHY_SHAPE, "dims differ");
+  return true;
+}
+
+bool Parser::Equal(uint32_t i, Unit* u, Why* why) const {
+  const ge_node& n = node(i);
+  u->kind = Kind::kEqual;
+  if (n.n_in != 2 || n.in[1] == 0) return why->Say(GE_WHY_SHAPE, "needs two inputs");
+  if (dtype(n.in[0]) != dtype(n.in[1]) || dtype(n.out[0]) != GE_BOOL) {
+    return why->Say(GE_WHY_DTYPE, "inputs differ in dtype, or the output is not bool");
+  }
+  if (!Broadcasts(dims(n.in[0]), u->dims) || !Broadcasts(dims(n.in[1]), u->dims)) {
+    return why->Say(GE_WHY_SHAPE, "dims do not broadcast");
+  }
+  u->in.push_back(n.in[1]);
+  return true;
+}
+
+// The binary operators on int32 and int64.
+bool Parser::IntegerMath(uint32_t i, Unit* u, Why* why) const {
+  const ge_node& n = node(i);
+  const std::string_view op = gp::View(n.op);
+  u->kind = Kind::kIntegers;
+  const int32_t t = dtype(n.in[0]);
+  if ((t != GE_I32 && t != GE_I64) || dtype(n.in[1]) != t || dtype(n.out[0]) != t) {
+    return why->Say(GE_WHY_DTYPE, std::string("operands of ") + gp::DTypeName(t) + " and " +
+                                      gp::DTypeName(dtype(n.in[1])) +
+                                      ", only two of float32, int32 or int64");
+  }
+  if (!Broadcasts(dims(n.in[0]), u->dims) || !Broadcasts(dims(n.in[1]), u->dims)) {
+    return why->Say(GE_WHY_SHAPE, "dims do not broadcast");
+  }
+  u->fn = op == "Add"   ? Fn::kAdd
+          : op == "Sub" ? Fn::kSub
+          : op == "Mul" ? Fn::kMul
+          : op == "Div" ? Fn::kDiv
+          : op == "Max" ? Fn::kMax
+                        : Fn::kMin;
+  u->in.push_back(n.in[1]);
+  return true;
+}
+
+bool Parser::Lstm(uint32_t i, Unit* u, Why* why) const {
+  const ge_node& n = node(i);
+  u->kind = Kind::kLstm;
+  const Dims x = dims(n.in[0]);
+  if (n.n_in < 3 || n.in[1] == 0 || n.in[2] == 0 || x.size() != 3) {
+    return why->Say(GE_WHY_SHAPE, "needs X of rank 3, W and R");
+  }
+  for (uint32_t k = 3; k < n.n_in; ++k) {
+    if (n.in[k] == 0) continue;
+    if (k == 4 || k > 6) return why->Say(GE_WHY_ATTRIBUTE, "sequence_lens or P is given");
+  }
+  if (gp::AttrInt(n, "layout", 0) != 0 ||
+      gp::FindAttr(n, "activations", GE_ATTR_STRINGS) != nullptr) {
+    return why->Say(GE_WHY_ATTRIBUTE, "layout is not 0, or activations are given");
+  }
+  LstmSpec& s = u->lstm;
+  const std::string_view direction = gp::AttrString(n, "direction", "forward");
+  s.directions = direction == "bidirectional" ? 2 : 1;
+  s.reverse = direction == "reverse";
+  if (s.directions == 1 && !s.reverse && direction != "forward") {
+    return why->Say(GE_WHY_ATTRIBUTE, "direction is not known");
+  }
+  s.input_forget = gp::AttrInt(n, "input_forget", 0) != 0;
+  s.clip = static_cast<float>(gp::AttrFloat(n, "clip", 0));
+  const Dims r = dims(n.in[2]);
+  s.steps = x[0];
+  s.batch = x[1];
+  s.inputs = x[2];
+  s.hidden = r.size() == 3 ? r[2] : 0;
+  const int64_t d = s.directions, h = s.hidden;
+  auto has = [&](uint32_t k, const Dims& want) {
+    return k >= n.n_in || n.in[k] == 0 || dims(n.in[k]) == want;
+  };
+  const Dims state = {d, s.batch, h};
+  if (!has(1, {d, 4 * h, s.inputs}) || !has(2, {d, 4 * h, h}) || !has(3, {d, 8 * h}) ||
+      !has(5, state) || !has(6, state) || u->dims != Dims{s.steps, d, s.batch, h}) {
+    return why->Say(GE_WHY_SHAPE, "an input has not the shape of its role");
+  }
+  u->in = {n.in[0], n.in[1], n.in[2]};
+  for (uint32_t k : {3u, 5u, 6u}) u->in.push_back(k < n.n_in ? n.in[k] : 0);
+  u->out = {n.out[0]};
+  for (uint32_t k : {1u, 2u}) u->out.push_back(k < n.n_out ? n.out[k] : 0);
+  return true;
+}
+
+}  // namespace ge_cpu
