@@ -91,7 +91,9 @@ Result<std::shared_ptr<const MappedFile>> MappedFile::Map(int fd, const std::str
       return Status(Code::kResourceExhausted, fmt::format("cannot map the {} bytes of '{}': {}",
                                                           size, path, ErrorText(errno)));
     }
-    file->mapping_ = std::make_unique<FileMapping>(data, size);
+    const FileIdentity identity{info.st_dev, info.st_ino, size,
+                                info.st_mtim.tv_sec * 1'000'000'000 + info.st_mtim.tv_nsec};
+    file->mapping_ = std::make_unique<FileMapping>(data, size, identity);
   }
   return std::shared_ptr<const MappedFile>(std::move(file));
 }

@@ -57,6 +57,14 @@ std::vector<Compiled::Port> Compiled::PortsOf(const Function& f, std::span<const
   return out;
 }
 
+std::vector<std::vector<ge_buf>> Compiled::PackBufs() const {
+  std::vector<std::vector<ge_buf>> out(packs_.size());
+  for (size_t s = 0; s < packs_.size(); ++s) {
+    for (const auto& resident : packs_[s]) out[s].push_back(resident->buf());
+  }
+  return out;
+}
+
 uint64_t Compiled::BytesHeld() const {
   uint64_t arena = 0;
   for (int64_t b : check.arena_bytes) arena += static_cast<uint64_t>(b);

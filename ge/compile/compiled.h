@@ -16,6 +16,7 @@
 #include "ge/base/status.h"
 #include "ge/engine/engine.h"
 #include "ge/engine/offers.h"
+#include "ge/engine/residents.h"
 #include "ge/engine/view.h"
 #include "ge/memory/memory.h"
 #include "ge/place/options.h"
@@ -27,6 +28,8 @@
 #include "streams/streams.h"
 
 namespace ge {
+
+class ShapeClasses;
 
 // What MeasureOffers did.
 struct MeasureReport {
@@ -62,13 +65,17 @@ class Compiled {
     std::vector<int64_t> dims;
     uint64_t bytes = 0;
   };
+  // By segment: what its launches are given.
+  std::vector<std::vector<ge_buf>> PackBufs() const;
   static std::vector<Port> PortsOf(const Function& f, std::span<const ValueId> values);
   std::vector<Port> inputs, outputs;
   std::vector<NodeId> expanded;  // nodes that became their decomposition
   OfferSet offers;
   Plan plan;
   CheckReport check;
-  uint64_t copied_constant_bytes = 0, packed_bytes = 0;
+  uint64_t copied_constant_bytes = 0;
+  uint64_t packed_bytes = 0;  // of constants that execs keep for themselves
+  uint64_t filled_bytes = 0;  // of residents that were written for it
   uint64_t folded_bytes = 0;  // of constants that were made for this plan
   uint32_t struck_offers = 0;
   double compile_ms = 0;
@@ -82,6 +89,7 @@ class Compiled {
 
  private:
   friend class Builder;
+  friend class SegmentCompiler;
   struct OwnedExec {
     uint32_t engine;  // of `engines_`
     ge_exec* exec;
@@ -90,6 +98,7 @@ class Compiled {
   std::unique_ptr<GraphView> view_;
   std::vector<AlignedBytes> const_copies_;
   std::vector<OwnedExec> execs_;
+  std::vector<std::vector<std::shared_ptr<Resident>>> packs_;  // by segment
   std::unique_ptr<Program> program_;
   mutable std::mutex mutex_;  // of the following
   std::vector<std::unique_ptr<Frame>> free_frames_;
@@ -97,6 +106,8 @@ class Compiled {
 
  public:
   const Program& program() const { return *program_; }
+  // By segment.
+  const std::vector<std::vector<std::shared_ptr<Resident>>>& residents() const { return packs_; }
 };
 
 enum class PriceMode {
@@ -127,6 +138,7 @@ struct BuildOptions {
   PriceOptions prices;
   MeasureHook measure;                // with PriceMode::kMeasure; null = nothing is timed
   PriceCache* price_cache = nullptr;  // of the session; null = analytic prices, no clocks
+  ShapeClasses* classes = nullptr;    // of the session: covers found for like graphs; null = none
   // A plan of the same entry and shapes: the answer is null when no plan is clearly cheaper.
   const Compiled* incumbent = nullptr;
   PlaceOptions place;

@@ -380,7 +380,7 @@ Status ChooseDecompositions(const EngineList& engines, const AskEngines& ask, Gr
 }
 
 void ExpandAgain(Graph* graph, FunctionId fn, const std::vector<NodeId>& which,
-                 DecompositionNotes* notes) {
+                 const std::string& why, DecompositionNotes* notes) {
   const std::vector<NodeId> all = Candidates(graph->fn(fn));
   const std::set<NodeId> candidates(all.begin(), all.end());
   std::vector<NodeId> known;
@@ -388,7 +388,7 @@ void ExpandAgain(Graph* graph, FunctionId fn, const std::vector<NodeId>& which,
                [&](NodeId n) { return candidates.count(n) > 0; });
   if (known.empty()) return;
   for (const Expansion& e : Expand(graph, fn, known)) {
-    for (NodeId part : e.parts) (*notes)[part] = fmt::format("expanded from {}: rehearsed", e.op);
+    for (NodeId part : e.parts) (*notes)[part] = fmt::format("expanded from {}: {}", e.op, why);
   }
   Compact(graph);
 }

@@ -38,9 +38,10 @@ Status ChooseDecompositions(const EngineList& engines, const AskEngines& ask, Gr
                             MarketCover* cover);
 
 // Expands just these nodes, as ChooseDecompositions once did on the same graph (its *expanded), so
-// that the nodes that come out have the same ids. Ids that name no such node are passed over.
+// that the nodes that come out have the same ids. Ids that name no such node are passed over. Each
+// part gets the note `why`.
 void ExpandAgain(Graph* graph, FunctionId fn, const std::vector<NodeId>& which,
-                 DecompositionNotes* notes);
+                 const std::string& why, DecompositionNotes* notes);
 
 // Expands every node that has a decomposition; each part gets the note `why`. False when there was
 // none.

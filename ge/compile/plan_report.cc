@@ -4,6 +4,7 @@
 
 #include <map>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <string>
 
 namespace ge {
@@ -46,7 +47,9 @@ void AddPrices(const Compiled& c, PriceMode mode, nlohmann::json* out) {
 // Sums over plans.
 struct Totals {
   std::map<std::string, uint64_t> engines, copies, streams;  // nodes; "host->devsim/sim"; launches
-  uint64_t nodes = 0, transfers = 0, conversions = 0, segments = 0, copied = 0, packed = 0;
+  uint64_t nodes = 0, transfers = 0, conversions = 0, segments = 0, copied = 0, packed = 0,
+           filled = 0;
+  std::set<const Resident*> residents;
   int64_t arena = 0, live = 0;
   double compile_ms = 0, predicted_ns = 0;
 
@@ -71,7 +74,13 @@ struct Totals {
     }
     for (int64_t b : c.check.arena_bytes) arena += b;
     for (int64_t b : c.check.max_live_bytes) live += b;
-    copied += c.copied_constant_bytes, packed += c.packed_bytes;
+    copied += c.copied_constant_bytes, filled += c.filled_bytes;
+    packed += c.packed_bytes;
+    for (const auto& packs : c.residents()) {
+      for (const auto& resident : packs) {
+        if (residents.insert(resident.get()).second) packed += resident->bytes();
+      }
+    }
     compile_ms += c.compile_ms, predicted_ns += c.plan.predicted_ns;
   }
 };
@@ -86,6 +95,7 @@ nlohmann::json PlanReport(const std::vector<std::shared_ptr<Compiled>>& plans, P
   j["arena_bytes"] = t.arena, j["max_live_bytes"] = t.live;
   j["copied_constant_bytes"] = t.copied;
   j["packed_bytes"] = t.packed;
+  j["filled_bytes"] = t.filled;
   j["nodes"] = t.nodes, j["segments"] = t.segments, j["transfers"] = t.transfers;
   j["transfers_by_way"] = t.copies, j["conversions"] = t.conversions;
   j["streams"] = t.streams;

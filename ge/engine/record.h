@@ -34,6 +34,8 @@ template <>
 inline constexpr uint32_t kFirstSize<ge_offer> = 96;
 template <>
 inline constexpr uint32_t kFirstSize<ge_decline> = 40;
+template <>
+inline constexpr uint32_t kFirstSize<ge_pack> = 64;
 
 // PLUGIN_ERROR naming the tag of an extension of `what` that must be understood; this host knows
 // none.

@@ -217,6 +217,8 @@ Status Frame::BuildLaunch(const Instruction& ins, Record* r) {
   l.in = bufs_[base].data(), l.n_in = static_cast<uint32_t>(seg.inputs.size());
   l.out = bufs_[base + 1].data(), l.n_out = static_cast<uint32_t>(seg.outputs.size());
   l.internal = bufs_[base + 2].data(), l.n_internal = static_cast<uint32_t>(seg.internals.size());
+  const std::vector<ge_buf>& packs = program_.parts().packs[ins.segment];
+  l.pack = packs.data(), l.n_pack = static_cast<uint32_t>(packs.size());
   if (seg.workspace) l.workspace = BufOf(seg.workspace);
   l.launch_id = r->index;
   if (e.api.frame_create) {

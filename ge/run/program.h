@@ -25,7 +25,8 @@ struct RunEngine {
 
 struct ProgramParts {
   std::vector<RunEngine> engines;
-  std::vector<ge_exec*> execs;  // by segment; owned by whoever made the parts
+  std::vector<ge_exec*> execs;             // by segment; owned by whoever made the parts
+  std::vector<std::vector<ge_buf>> packs;  // by segment; the same owner keeps what they point to
   // Makes one more exec of a serial segment for a new frame.
   std::function<Result<ge_exec*>(SegmentId)> make_exec;
   std::vector<const void*> constants;  // by plan value; null unless kConstant

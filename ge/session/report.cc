@@ -71,6 +71,11 @@ Result<std::string> Session::ReportJson(std::string_view entry_name) {
   j["weight_bytes"] = weight_bytes_;
   j["copied_constant_bytes"] = import_copied_bytes_ + j["copied_constant_bytes"].get<uint64_t>();
   j["replans"] = replans(), j["evicted"] = EvictedPlans();
+  j["classes"] = classes_.classes(), j["covers"] = classes_.covers();
+  // Of the process: packed constants that plans share.
+  const ResidentStore::Counts residents = ResidentStore::OfProcess().counts();
+  j["residents"] = residents.residents, j["resident_bytes"] = residents.bytes;
+  j["fills"] = residents.fills;
   j["threads"] = facts.threads;
   // Of the process: what the pool shared out, and how often its threads slept; see compute_pool.h.
   const ComputePool::Counts pool = HostPool()->counts();

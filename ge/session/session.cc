@@ -55,6 +55,7 @@ Result<std::unique_ptr<Session>> Session::Create(SessionOptions options) {
     return MeasureOffers(session->engines_, graph, f, layouts, view, offers,
                          session->price_cache_.get(), measure);
   };
+  s->options_.build.classes = &s->classes_;
   s->options_.build.fold_parts = [session = s.get()](Graph* g) {
     return session->rewriter_->RunParts(g, session->weight_bytes_);
   };

@@ -22,6 +22,7 @@
 #include "ge/compile/compiled.h"
 #include "ge/compile/plan_cache.h"
 #include "ge/compile/rewriter.h"
+#include "ge/compile/shape_class.h"
 #include "ge/host/host_load.h"
 #include "ge/run/state_store.h"
 #include "ge/run/tensor_view.h"
@@ -177,6 +178,7 @@ class Session {
   StateStore states_;
   std::mutex compile_mutex_;  // one plan is made at a time
   PlanCache plans_;
+  ShapeClasses classes_;
   static constexpr size_t kMaxFlowShapes = 4096;
   std::mutex flow_mutex_;       // of the following
   std::unique_ptr<Flow> flow_;  // made when an entry first needs it

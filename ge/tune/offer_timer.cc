@@ -7,6 +7,7 @@
 #include <random>
 
 #include "ge/base/aligned.h"
+#include "ge/engine/residents.h"
 #include "ge/host/machine.h"
 #include "ge/plan/routes.h"
 
@@ -56,8 +57,12 @@ void Touch(void* data, uint64_t bytes) {
 // One compiled exec with everything that a launch of it needs.
 class OfferTimer::Launcher {
  public:
-  Launcher(const Engine& engine, uint32_t device, ge_compiled compiled)
-      : engine_(engine), api_(engine.api()), device_(device), compiled_(compiled) {}
+  Launcher(std::shared_ptr<Engine> engine, uint32_t device, ge_compiled compiled)
+      : owner_(std::move(engine)),
+        engine_(*owner_),
+        api_(engine_.api()),
+        device_(device),
+        compiled_(compiled) {}
   ~Launcher() {
     if (frame_ && api_.frame_destroy) api_.frame_destroy(compiled_.exec, frame_);
     if (event_) api_.event_destroy(event_);
@@ -68,7 +73,8 @@ class OfferTimer::Launcher {
   Launcher(const Launcher&) = delete;
   Launcher& operator=(const Launcher&) = delete;
 
-  Status Prepare(const Function& f, const Border& border, const std::vector<PlanLayout>& layouts) {
+  Status Prepare(const Graph& graph, const Function& f, const Border& border,
+                 const std::vector<PlanLayout>& layouts) {
     const size_t n = border.in.size() + border.out.size() + compiled_.n_internal;
     dims_.reserve(n);
     in_.reserve(border.in.size()), out_.reserve(border.out.size());
@@ -103,6 +109,14 @@ class OfferTimer::Launcher {
     launch_.out = out_.data(), launch_.n_out = static_cast<uint32_t>(out_.size());
     launch_.internal = internal_.data();
     launch_.n_internal = static_cast<uint32_t>(internal_.size());
+    GE_ASSIGN_OR_RETURN(packs_, ResidentsOf(owner_, device_, compiled_, graph, f));
+    std::vector<Status> filled;
+    FillResidents(packs_, &filled);
+    for (size_t i = 0; i < packs_.size(); ++i) {
+      GE_RETURN_IF_ERROR(filled[i]);
+      pack_.push_back(packs_[i]->buf());
+    }
+    launch_.pack = pack_.data(), launch_.n_pack = static_cast<uint32_t>(pack_.size());
     return PrepareRun();
   }
 
@@ -207,6 +221,7 @@ class OfferTimer::Launcher {
 
   const EngineDevice& Device() const { return engine_.devices()[device_]; }
 
+  std::shared_ptr<Engine> owner_;
   const Engine& engine_;
   const ge_engine_api& api_;
   uint32_t device_;
@@ -216,7 +231,8 @@ class OfferTimer::Launcher {
   ge_stream* stream_ = nullptr;
   ge_event* event_ = nullptr;
   uint64_t value_ = 0;
-  std::vector<ge_buf> in_, out_, internal_;
+  std::vector<ge_buf> in_, out_, internal_, pack_;
+  std::vector<std::shared_ptr<Resident>> packs_;
   std::vector<std::vector<int64_t>> dims_;
   std::vector<AlignedBytes> host_;
   std::vector<ge_mem*> mems_;
@@ -225,6 +241,7 @@ class OfferTimer::Launcher {
 OfferTimer::OfferTimer(const EngineList& engines, const Graph& graph, const Function& function,
                        const std::vector<PlanLayout>& layouts, GraphView* view)
     : engines_(engines),
+      graph_(graph),
       function_(function),
       layouts_(layouts),
       view_(view),
@@ -367,8 +384,8 @@ Result<OfferTimer::Timing> OfferTimer::Time(const Offer& offer, const OfferChoic
     return std::move(compiled).status();
   }
   Result<Timing> answer = [&]() -> Result<Timing> {
-    Launcher launcher(*engines_[offer.engine], offer.device, *compiled);
-    GE_RETURN_IF_ERROR(launcher.Prepare(function_, border, layouts_));
+    Launcher launcher(engines_[offer.engine], offer.device, *compiled);
+    GE_RETURN_IF_ERROR(launcher.Prepare(graph_, function_, border, layouts_));
     const double warm = SteadyNs();
     GE_RETURN_IF_ERROR(launcher.Launch());  // pays for lazy preparations
     const double first = SteadyNs() - warm;

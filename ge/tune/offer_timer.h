@@ -52,6 +52,7 @@ class OfferTimer {
   void Evict(uint64_t constant_bytes);
 
   const EngineList& engines_;
+  const Graph& graph_;
   const Function& function_;
   const std::vector<PlanLayout>& layouts_;
   GraphView* view_;

@@ -239,10 +239,28 @@ class Onednn : public ::testing::Test {
     return c;
   }
 
+  // What the host would have shared: each pack in a block of its own, which is kept.
+  std::vector<ge_buf> Packs(Maker& m, const ge_compiled& c) {
+    std::vector<ge_buf> out(c.n_pack);
+    for (uint32_t i = 0; i < c.n_pack; ++i) {
+      const ge_pack& pack = c.pack[i];
+      std::vector<ge_buf> from(pack.n_value);
+      for (uint32_t k = 0; k < pack.n_value; ++k) {
+        const ge_value* v = GE_VALUE(&m.graph(), pack.value[k]);
+        from[k].ptr = const_cast<void*>(v->data), from[k].bytes = v->data_bytes;
+      }
+      blocks_.emplace_back(std::aligned_alloc(64, (pack.bytes + 63) / 64 * 64), std::free);
+      out[i].ptr = blocks_.back().get(), out[i].bytes = pack.bytes;
+      EXPECT_EQ(Load()->engine->fill(engine_, &pack, from.data(), &out[i], nullptr), GE_OK);
+    }
+    return out;
+  }
+
   // One launch. Internals get places by first fit over their stated lives, in memory full of NaN,
   // so that a life stated too short or a read of what nobody wrote shows in the result.
   static std::vector<Floats> Launch(const Maker& m, const ge_compiled& c,
-                                    const std::vector<Floats>& in, ge_frame* frame) {
+                                    const std::vector<ge_buf>& packs, const std::vector<Floats>& in,
+                                    ge_frame* frame) {
     std::vector<uint64_t> at(c.n_internal);
     uint64_t top = 0;
     for (uint32_t i = 0; i < c.n_internal; ++i) {
@@ -278,6 +296,8 @@ class Onednn : public ::testing::Test {
       bx[i].ptr = reinterpret_cast<char*>(arena.get()) + at[i];
     }
     ge_launch l = {};
+    l.pack = packs.data();
+    l.n_pack = c.n_pack;
     l.in = bi.data();
     l.out = bo.data();
     l.internal = bx.data();
@@ -293,7 +313,7 @@ class Onednn : public ::testing::Test {
   std::vector<Floats> Run(Maker& m, const std::vector<Floats>& in) {
     const ge_compiled c = Compile(m);
     if (c.exec == nullptr) return std::vector<Floats>(m.outputs().size());
-    auto out = Launch(m, c, in, nullptr);
+    auto out = Launch(m, c, Packs(m, c), in, nullptr);
     Load()->engine->exec_destroy(c.exec);
     return out;
   }
@@ -311,6 +331,7 @@ class Onednn : public ::testing::Test {
 
   ge_host_api host_ = {};
   ge_engine* engine_ = nullptr;
+  std::vector<std::unique_ptr<void, void (*)(void*)>> blocks_;
 };
 
 // [1, ic, h, h] with [oc, ic, 3, 3], padding 1.
@@ -520,14 +541,15 @@ TEST_F(Onednn, ThreadsShareOneExecWithAndWithoutFrames) {
   const ge_compiled c = Compile(m);
   ASSERT_NE(c.exec, nullptr);
   const Floats in = Noise(Count(s), 14);
-  const Floats want = Launch(m, c, {in}, nullptr)[0];
+  const std::vector<ge_buf> packs = Packs(m, c);
+  const Floats want = Launch(m, c, packs, {in}, nullptr)[0];
   std::vector<int> wrong(8, 0);
   std::vector<std::thread> threads;
   for (size_t t = 0; t < wrong.size(); ++t) {
     threads.emplace_back([&, t] {
       ge_frame* frame = nullptr;
       if (t % 2 == 0) Load()->engine->frame_create(c.exec, &frame, nullptr);
-      for (int k = 0; k < 50; ++k) wrong[t] += Launch(m, c, {in}, frame)[0] == want ? 0 : 1;
+      for (int k = 0; k < 50; ++k) wrong[t] += Launch(m, c, packs, {in}, frame)[0] == want ? 0 : 1;
       if (frame != nullptr) Load()->engine->frame_destroy(c.exec, frame);
     });
   }

@@ -34,8 +34,8 @@ GOOD = {
     "sdk/samples/minimal/minimal.c": '#include "ge/ge_plugin.h"\n#include "own.h"\n',
     "sdk/samples/minimal/own.h": NOTE + "#pragma once\n",
     "plugins/cpu/onednn/engine.cc":
-        '#include "ge/ge_plugin.h"\n#include "plugins/cpu/onednn/pack.h"\n'
-        '#include "plugins/cpu/kit/unit.h"\n',
+        '#include "ge/ge_plugin.h"\n#include "plugins/cpu/kit/unit.h"\n'
+        '#include "plugins/cpu/onednn/pack.h"\n',
     "plugins/cpu/kit/unit.h": NOTE,
     "plugins/cpu/onednn/pack.h": NOTE + '#pragma once\n#include "dnnl.hpp"\n',
     # Words in comments, strings and names are no calls.

@@ -121,16 +121,33 @@ void Builder::Build(const std::vector<Unit>& units) {
     s.index = static_cast<uint32_t>(out_.internals.size());
     out_.internals.push_back(in);
   }
-  out_.uses.clear();
+  ListConstants(units);
+}
+
+// What the host is told of constants: those that units name, and what became of them.
+void Builder::ListConstants(const std::vector<Unit>& units) {
   for (const Unit& u : units) {
     for (uint32_t n : u.nodes) {
       for (uint32_t i = 0; i < p_.node(n).n_in; ++i) {
-        if (p_.constant(p_.node(n).in[i])) packed_[p_.node(n).in[i]] += 0;
+        if (p_.constant(p_.node(n).in[i])) copied_[p_.node(n).in[i]] += 0;
       }
     }
   }
-  for (const auto& [v, bytes] : packed_) {
-    out_.uses.push_back({v, kept_.count(v) > 0 ? GE_CONST_KEEP : GE_CONST_COPIED, bytes, {}});
+  out_.uses.clear();
+  for (const auto& [v, bytes] : copied_) {
+    const uint32_t how = kept_.count(v) > 0     ? GE_CONST_KEEP
+                         : packed_.count(v) > 0 ? GE_CONST_PACKED
+                                                : GE_CONST_COPIED;
+    out_.uses.push_back({v, how, bytes, {}});
+  }
+  out_.packs.clear();
+  for (const WantedPack& w : out_.wanted) {
+    ge_pack pack = {};
+    pack.h = GE_HDR(ge_pack, GE_TAG_PACK);
+    pack.value = w.values.data(), pack.n_value = static_cast<uint32_t>(w.values.size());
+    pack.key = gp::Str(w.key);
+    pack.bytes = w.bytes, pack.align = 64;
+    out_.packs.push_back(pack);
   }
 }
 
@@ -179,10 +196,13 @@ void Builder::AddConversion(const Rep& from, const Rep& to) {
           {to.place, from.place});
 }
 
-void Builder::PackConstant(const float* data, const Layout& want, float* to) {
-  const Dims d = want.dims(), zero(d.size(), 0);
-  float* const places[] = {to, const_cast<float*>(data)};  // read only
-  CopyLoop(simd_, want, {{Layout::Dense(d), want, zero, zero, d}})->Run(places);
+Fill Builder::PackingOf(const Layout& want) const {
+  return [simd = &simd_, want](const void* const* from, void* to) {
+    const Dims d = want.dims(), zero(d.size(), 0);
+    float* const places[] = {static_cast<float*>(to),
+                             static_cast<float*>(const_cast<void*>(from[0]))};  // read only
+    CopyLoop(*simd, want, {{Layout::Dense(d), want, zero, zero, d}})->Run(places);
+  };
 }
 
 // ---- values ------------------------------------------------------------------------------------
@@ -264,9 +284,7 @@ Place Builder::NewInternal(uint32_t v, uint64_t bytes) {
   s.kind = Storage::kInternal;
   s.bytes = bytes;
   s.value = v;
-  out_.storages.push_back(s);
-  lies_in_.emplace_back();
-  return {static_cast<uint32_t>(out_.storages.size() - 1), 0};
+  return NewPlace(s);
 }
 
 Builder::Rep Builder::NewResult(uint32_t v, const Layout& layout) {
@@ -307,39 +325,69 @@ bool Builder::Dead(const Place& place, const Unit& u) const {
 
 // ---- constants ---------------------------------------------------------------------------------
 
-Place Builder::NewConstant(uint64_t bytes, uint32_t value) {
+Place Builder::NewConstant(uint64_t bytes, uint32_t value, void** data) {
   Storage s;
   s.kind = Storage::kConstant;
   s.index = static_cast<uint32_t>(out_.constants.size());
   s.bytes = bytes;
   s.value = value;
-  out_.constants.emplace_back(bytes);
+  *data = out_.constants.emplace_back(bytes).data();
+  if (value != 0) copied_[value] += bytes;
+  return NewPlace(s);
+}
+
+Place Builder::NewPlace(const Storage& s) {
   out_.storages.push_back(s);
   lies_in_.emplace_back();
-  if (value != 0) packed_[value] += bytes;
   return {static_cast<uint32_t>(out_.storages.size() - 1), 0};
 }
 
-float* Builder::ConstantData(const Place& p) {
-  return static_cast<float*>(out_.constants[out_.storages[p.storage].index].data());
+Place Builder::ConstantFloats(const std::vector<float>& data) {
+  void* to = nullptr;
+  const Place p = NewConstant(data.size() * sizeof(float), 0, &to);
+  std::memcpy(to, data.data(), data.size() * sizeof(float));
+  return p;
 }
 
-Place Builder::ConstantFloats(const std::vector<float>& data, uint32_t v) {
-  const Place p = NewConstant(data.size() * sizeof(float), v);
-  std::memcpy(ConstantData(p), data.data(), data.size() * sizeof(float));
+Place Builder::Pack(const std::vector<uint32_t>& values, const std::string& key, uint64_t bytes,
+                    Fill fill) {
+  if (bytes < kLeastPack || values.empty()) return PackNow(values, bytes, fill);
+  Storage s;
+  s.kind = Storage::kPack;
+  s.bytes = bytes;
+  for (const WantedPack& w : out_.wanted) {
+    if (w.key == key && w.values == values && w.bytes == bytes) return NewPlace(s);
+    ++s.index;
+  }
+  out_.book->Learn(key, std::move(fill));
+  s.value = values[0];
+  out_.wanted.push_back({key, values, bytes});
+  packed_.insert(values.begin(), values.end());
+  return NewPlace(s);
+}
+
+Place Builder::PackNow(const std::vector<uint32_t>& values, uint64_t bytes, const Fill& fill) {
+  std::vector<std::vector<float>> payloads;
+  std::vector<const void*> from;
+  for (uint32_t v : values) {
+    payloads.emplace_back(p_.value(v).data_bytes / sizeof(float) + 1);
+    std::memcpy(payloads.back().data(), p_.value(v).data, p_.value(v).data_bytes);
+    from.push_back(payloads.back().data());
+  }
+  void* to = nullptr;
+  const Place p = NewConstant(bytes, values.empty() ? 0 : values[0], &to);
+  fill(from.data(), to);
   return p;
 }
 
 Builder::Rep Builder::Constant(uint32_t v, const Layout& want) {
-  const Rep rep = {want, NewConstant(Bytes(want), v)};
-  ReadConstant(v, [&](const float* data) {
-    if (want.dense()) {
-      std::memcpy(ConstantData(rep.place), data, Bytes(want));
-    } else {
-      PackConstant(data, want, ConstantData(rep.place));
-    }
-  });
-  return rep;
+  const uint64_t bytes = Bytes(want);
+  if (want.dense()) {
+    return {want,
+            Pack({v}, "plain " + std::to_string(bytes), bytes,
+                 [bytes](const void* const* from, void* to) { std::memcpy(to, from[0], bytes); })};
+  }
+  return {want, Pack({v}, "layout " + KeyOf(want), bytes, PackingOf(want))};
 }
 
 Builder::Rep Builder::KeptConstant(uint32_t v) {
@@ -347,27 +395,30 @@ Builder::Rep Builder::KeptConstant(uint32_t v) {
   s.kind = Storage::kKept;
   s.kept = p_.value(v).data;
   s.value = v;
-  out_.storages.push_back(s);
-  lies_in_.emplace_back();
   kept_.insert(v);
-  return {Plain(v), {static_cast<uint32_t>(out_.storages.size() - 1), 0}};
+  return {Plain(v), NewPlace(s)};
 }
 
-Place Builder::BiasOf(const Unit& u, int64_t n, int64_t room) {
-  std::vector<float> sum(static_cast<size_t>(std::max(n, room)), 0.0f);
+Place Builder::BiasOf(const Unit& u, int64_t n, int64_t room, int64_t times) {
   for (uint32_t v : u.bias) {
-    const std::vector<float> b = p_.Floats(v);
-    if (b.size() != static_cast<size_t>(n)) throw std::runtime_error("a bias of another length");
-    for (size_t i = 0; i < b.size(); ++i) sum[i] += u.beta * b[i];
+    if (Product(p_.dims(v)) != n) throw std::runtime_error("a bias of another length");
   }
-  return ConstantFloats(sum, u.bias.empty() ? 0 : u.bias[0]);
-}
-
-void Builder::Done(uint32_t v) const {
-  constexpr uint64_t kWorthIt = 64 * 1024;  // a few pages are not worth a call of the system
-  const ge_value& c = p_.value(v);
-  if (host_ == nullptr || host_->const_done == nullptr || c.data_bytes < kWorthIt) return;
-  host_->const_done(host_->host, c.data, c.data_bytes);
+  const int64_t all = std::max(n * times, room);
+  uint32_t bits = 0;
+  std::memcpy(&bits, &u.beta, sizeof bits);
+  const std::string key = "bias " + std::to_string(bits) + " " + ToText({n, times, all});
+  const size_t count = u.bias.size();
+  const float beta = u.beta;
+  return Pack(u.bias, key, static_cast<uint64_t>(all) * sizeof(float),
+              [=](const void* const* from, void* to) {
+                auto* sum = static_cast<float*>(to);
+                std::fill(sum, sum + all, 0.0f);
+                for (size_t k = 0; k < count; ++k) {
+                  const auto* b = static_cast<const float*>(from[k]);
+                  for (int64_t i = 0; i < n; ++i) sum[i] += beta * b[i];
+                }
+                for (int64_t t = 1; t < times; ++t) std::copy(sum, sum + n, sum + t * n);
+              });
 }
 
 // ---- steps -------------------------------------------------------------------------------------

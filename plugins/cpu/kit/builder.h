@@ -45,8 +45,8 @@ class Builder {
   virtual bool CallsLibrary(const Unit&) const { return true; }
   // A step that brings `from` into the layout of `to`: same dims.
   virtual void AddConversion(const Rep& from, const Rep& to);
-  // A constant's payload, dense, into `want` at `to`; now.
-  virtual void PackConstant(const float* data, const Layout& want, float* to);
+  // How a dense constant comes into `want`: same dims.
+  virtual Fill PackingOf(const Layout& want) const;
 
   // ---- values (builder.cc)
   Rep Get(uint32_t v, const Layout& want);
@@ -66,6 +66,7 @@ class Builder {
   // A place for v: its output buffer, or an internal.
   Rep NewResult(uint32_t v, const Layout& layout);
   Place NewInternal(uint32_t v, uint64_t bytes);
+  Place NewPlace(const Storage& s);
   // Puts a value that leaves into its output buffer, if it is not there.
   void Publish(uint32_t v);
   // x's place when nothing needs x after this unit, so that a result may overwrite it.
@@ -73,28 +74,19 @@ class Builder {
   std::vector<uint32_t> Reads(const Unit& u) const;
 
   // ---- constants
-  Place NewConstant(uint64_t bytes, uint32_t value);
+  // Of the program, its bytes at *data.
+  Place NewConstant(uint64_t bytes, uint32_t value, void** data);
   Rep Constant(uint32_t v, const Layout& want);
   // The payload where the host has it, maybe unaligned; the host keeps it while the exec lives. For
   // works that touch little of it.
   Rep KeptConstant(uint32_t v);
-  // Calls use(data) with the constant's payload, aligned as floats are, and tells the host.
-  template <class Use>
-  void ReadConstant(uint32_t v, Use&& use) {
-    const void* data = p_.value(v).data;
-    if (reinterpret_cast<uintptr_t>(data) % sizeof(float) != 0) {
-      // One room for all: fresh pages for each weight take as long as packing it.
-      room_.resize(std::max(room_.size(), p_.value(v).data_bytes / sizeof(float) + 1));
-      std::memcpy(room_.data(), data, p_.value(v).data_bytes);
-      data = room_.data();
-    }
-    use(static_cast<const float*>(data));
-    Done(v);
-  }
-  Place ConstantFloats(const std::vector<float>& data, uint32_t v);
-  float* ConstantData(const Place& p);
-  // Our copy is made: the host may drop the payload's pages.
-  void Done(uint32_t v) const;
+  // What `fill` writes from the payloads of these constants. The key says all that it depends on
+  // beside them, their dtypes and dims.
+  Place Pack(const std::vector<uint32_t>& values, const std::string& key, uint64_t bytes,
+             Fill fill);
+  Place PackNow(const std::vector<uint32_t>& values, uint64_t bytes, const Fill& fill);
+  Place ConstantFloats(const std::vector<float>& data);
+  void ListConstants(const std::vector<Unit>& units);
 
   // ---- steps
   void AddStep(const std::string& label, std::unique_ptr<Work> work, std::vector<Place> places);
@@ -120,8 +112,8 @@ class Builder {
   // Biases and posts[from..] on a product that lies at y in plain order.
   void FinishProduct(Unit u, size_t from, const Place& y);
 
-  // The sum of a unit's biases, n elements, and zeros behind them up to `room`.
-  Place BiasOf(const Unit& u, int64_t n, int64_t room = 0);
+  // The sum of a unit's biases, n elements, written `times` times, and zeros behind up to `room`.
+  Place BiasOf(const Unit& u, int64_t n, int64_t room = 0, int64_t times = 1);
 
   const Simd& simd_;
   const ge_host_api* host_;
@@ -133,10 +125,10 @@ class Builder {
   std::unordered_map<uint32_t, uint32_t> uses_;  // units that still read it
   std::map<uint32_t, Rep> leaves_;               // value -> output buffer and how it is wanted
   std::vector<std::vector<uint32_t>> lies_in_;   // by storage: values
-  std::map<uint32_t, uint64_t> packed_;          // constant value -> bytes of our copies
+  std::map<uint32_t, uint64_t> copied_;          // constant value -> bytes of our copies
+  std::set<uint32_t> packed_;                    // constant values that fill reads
   std::set<uint32_t> kept_;                      // constant values that the host must keep
   uint32_t workspace_ = 0;                       // storage
-  std::vector<float> room_;                      // a payload that is not aligned
   uint32_t node_ = 0;
 };
 

@@ -26,7 +26,7 @@ void Builder::ApplyPosts(const Unit& u, size_t from, const Rep& x, const Layout&
           r.layout = Layout::Blocked(d, target.cblock);
           data.resize(static_cast<size_t>(r.layout.extent()), 0.0f);
         }
-        r.place = ConstantFloats(data, 0);
+        r.place = ConstantFloats(data);
       }
       op.operand = static_cast<int>(places.size());
       shared |= r.place.storage == x.place.storage;

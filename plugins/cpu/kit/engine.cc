@@ -15,7 +15,7 @@ struct ge_engine {
   std::unique_ptr<Engine> engine;
 };
 struct ge_exec {
-  explicit ge_exec(const Engine& e) : engine(e), program(e.machine().threads) {}
+  explicit ge_exec(const Engine& e) : engine(e), program(e.machine().threads, &e.book()) {}
   const Engine& engine;
   Program program;
 };
@@ -181,6 +181,9 @@ void CompileOne(const Engine& e, const ge_segment& segment, ge_compiled* c) {
   c->n_step = std::max<uint32_t>(1, static_cast<uint32_t>(program.steps.size()));
   c->constant = program.uses.data();
   c->n_constant = static_cast<uint32_t>(program.uses.size());
+  c->pack = program.packs.data();
+  c->n_pack = static_cast<uint32_t>(program.packs.size());
+  c->pack_stride = sizeof(ge_pack);
   c->exec = exec.release();
 }
 
@@ -202,6 +205,19 @@ ge_rc Compile(ge_engine* e, const ge_segment* segment, uint32_t n, uint32_t segm
       });
     }
     return ge_rc(GE_OK);
+  });
+}
+
+ge_rc FillPack(ge_engine* e, const ge_pack* pack, const ge_buf* from, const ge_buf* to,
+               ge_err* err) {
+  return gp::Guard(err, Where("fill").c_str(), [&]() -> ge_rc {
+    if (const ge_rc rc = gp::Understand(pack->h, err, Where("fill").c_str())) return rc;
+    const ge_host_api* host = e->engine->host();
+    // The host may have many filled at once, a thread each.
+    const bool alone = host != nullptr && host->inside != nullptr && host->inside(host->host) != 0;
+    ThreadScope threads(alone ? 1 : e->engine->machine().threads);
+    const LaunchMode own(host);
+    return e->engine->book().Write(*pack, from, *to, err);
   });
 }
 
@@ -245,6 +261,7 @@ ge_engine_api MakeApi() {
   api.exec_destroy = ExecDestroy;
   api.frame_create = FrameCreate;
   api.frame_destroy = FrameDestroy;
+  api.fill = FillPack;
   return api;
 }
 const ge_engine_api kApi = MakeApi();

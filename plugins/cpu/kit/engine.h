@@ -73,6 +73,7 @@ class Engine {
   const ge_host_api* host() const { return host_; }
   const Machine& machine() const { return machine_; }
   const Simd& simd() const { return *simd_; }
+  PackBook& book() const { return book_; }
 
   // Option of every engine: profile=1 logs the time of each step at level 2 and launches one at a
   // time.
@@ -82,6 +83,7 @@ class Engine {
   const ge_host_api* host_;
   Machine machine_;
   const Simd* simd_;
+  mutable PackBook book_;  // safe for any thread by itself
   bool profile_;
 };
 

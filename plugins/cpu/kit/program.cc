@@ -53,6 +53,9 @@ void Program::Bind(const ge_launch& launch, Frame& f) const {
       case Storage::kConstant:
         p = constants[s.index].data();
         break;
+      case Storage::kPack:
+        p = launch.pack[s.index].ptr;
+        break;
       case Storage::kKept:
         p = const_cast<void*>(s.kept);
         break;

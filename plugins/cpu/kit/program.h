@@ -4,6 +4,7 @@
 // here (a vendor's own calls may).
 #pragma once
 
+#include <deque>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -12,12 +13,13 @@
 
 #include "ge/ge_plugin.h"
 #include "plugins/cpu/kit/aligned_block.h"
+#include "plugins/cpu/kit/packs.h"
 
 namespace ge_cpu {
 
-// A block of memory that steps read and write. Constants belong to the program.
+// A block of memory that steps read and write. Constants belong to the program, packs to the host.
 struct Storage {
-  enum Kind { kIn, kOut, kInternal, kConstant, kKept, kWorkspace } kind = kInternal;
+  enum Kind { kIn, kOut, kInternal, kConstant, kPack, kKept, kWorkspace } kind = kInternal;
   uint32_t index = 0;  // position in the launch's list; of the constant
   const void* kept =
       nullptr;  // kKept: a constant's payload, the host's, maybe unaligned; read only
@@ -90,16 +92,27 @@ struct Frame {
   bool bound = false;                             // all addresses are those of the last launch
 };
 
+// What a program asks of the host.
+struct WantedPack {
+  std::string key;
+  std::vector<uint32_t> values;  // of the segment's graph
+  uint64_t bytes = 0;
+};
+
 class Program {
  public:
-  explicit Program(int threads) : threads_(threads) {}
+  Program(int threads, PackBook* book) : book(book), threads_(threads) {}
+
+  PackBook* const book;  // of the engine
 
   std::vector<Storage> storages;
   std::vector<Step> steps;
   std::vector<AlignedBlock> constants;
+  std::deque<WantedPack> wanted;  // a deque: the records below point into it
   // What the host is told; pointers into these go into ge_compiled.
   std::vector<ge_internal> internals;
   std::vector<ge_const_use> uses;
+  std::vector<ge_pack> packs;
   uint64_t workspace = 0;
   // Makes what all works of one frame share, e.g. a vendor's stream; may be empty.
   std::function<std::shared_ptr<void>()> frame_data;

@@ -193,8 +193,13 @@ void NativeBuilder::EmitWinograd(const Unit& u) {
   for (const Layout& l : {blocked, last}) {
     if (Leaf(u.out[0], l) != nullptr) target = l;
   }
-  const Place weights = NewConstant(plan.weight_floats() * sizeof(float), u.in[1]);
-  ReadConstant(u.in[1], [&](const float* w) { WinogradWeights(plan, w, ConstantData(weights)); });
+  const std::string key =
+      "winograd " + ToText({plan.h, plan.w, plan.lanes, plan.vectors, plan.in, plan.out});
+  const Place weights =
+      Pack({u.in[1]}, key, plan.weight_floats() * sizeof(float),
+           [plan](const void* const* from, void* to) {
+             WinogradWeights(plan, static_cast<const float*>(from[0]), static_cast<float*>(to));
+           });
   const int64_t channels = plan.groups() * plan.group();
   const uint64_t room = plan.workspace_floats() * sizeof(float);
   std::vector<Place> reads = {x.place, weights, BiasOf(u, plan.out, channels),
@@ -309,12 +314,11 @@ void NativeBuilder::EmitIntegers(const Unit& u) {
 }
 
 Place NativeBuilder::Turned(uint32_t v, int64_t n, int64_t rows, int64_t columns) {
-  const Place p = NewConstant(static_cast<uint64_t>(n * rows * columns) * sizeof(float), v);
   Layout to = Layout::Dense({n, rows, columns});
   to.stride[1] = 1;
   to.stride[2] = rows;
-  ReadConstant(v, [&](const float* data) { PackConstant(data, to, ConstantData(p)); });
-  return p;
+  return Pack({v}, "layout " + KeyOf(to), static_cast<uint64_t>(n * rows * columns) * sizeof(float),
+              PackingOf(to));
 }
 
 void NativeBuilder::EmitLstm(const Unit& u) {

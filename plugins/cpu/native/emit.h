@@ -2,9 +2,6 @@
 // lifetimes are the base's affair; tensors stay plain. Used once, by one thread; throws.
 #pragma once
 
-#include <map>
-#include <tuple>
-
 #include "plugins/cpu/kit/conv_pieces.h"
 #include "plugins/cpu/kit/engine.h"
 
@@ -59,9 +56,6 @@ class NativeBuilder final : public Builder {
                 std::vector<Place> reads);
 
   const Machine& machine_;
-  // Packed codes by weights, zero point and groups: a recurrence multiplies by the same ones in
-  // each step.
-  std::map<std::tuple<Kind, uint32_t, uint32_t, int64_t>, Place> codes_;
 };
 
 // A convolution whose one window covers all of a picture: a product of the batch's rows.

@@ -8,15 +8,13 @@ namespace {
 
 bool IsSigned(const Parser& p, uint32_t v) { return p.dtype(v) == GE_I8; }
 
-// Codes of a constant, or one zero.
-std::vector<int32_t> CodesOf(const Parser& p, uint32_t v) {
-  if (v == 0) return {0};
-  std::vector<int32_t> codes;
-  const auto* data = static_cast<const uint8_t*>(p.value(v).data);
-  for (int64_t i = 0, n = Product(p.dims(v)); i < n; ++i) {
-    codes.push_back(IsSigned(p, v) ? static_cast<int8_t>(data[i]) : data[i]);
+std::vector<int32_t> Widened(const void* codes, int64_t n, bool is_signed) {
+  std::vector<int32_t> wide;
+  const auto* data = static_cast<const uint8_t*>(codes);
+  for (int64_t i = 0; i < n; ++i) {
+    wide.push_back(is_signed ? static_cast<int8_t>(data[i]) : data[i]);
   }
-  return codes;
+  return wide;
 }
 
 QuantResult ResultOf(const Unit& u, const Parser& p) {
@@ -34,15 +32,17 @@ QuantResult ResultOf(const Unit& u, const Parser& p) {
 
 template <class Plan>
 Place NativeBuilder::PackCodes(const Unit& u, const Plan& plan) {
-  const uint32_t w = u.in[QuantIn::kW];
-  const auto [known, fresh] = codes_.try_emplace({u.kind, w, u.in[QuantIn::kWZero], u.conv.groups});
-  if (!fresh) return known->second;
-  const Place to = NewConstant(plan.weight_bytes(), w);
-  const std::vector<int32_t> zeros = CodesOf(p_, u.in[QuantIn::kWZero]);
-  ReadConstant(w, [&](const float* data) {
-    plan.Pack(reinterpret_cast<const uint8_t*>(data), IsSigned(p_, w), zeros, ConstantData(to));
-  });
-  return known->second = to;
+  const uint32_t w = u.in[QuantIn::kW], zero = u.in[QuantIn::kWZero];
+  const bool w_signed = IsSigned(p_, w), zero_signed = zero != 0 && IsSigned(p_, zero);
+  const int64_t n_zero = zero != 0 ? Product(p_.dims(zero)) : 0;
+  std::vector<uint32_t> values = {w};
+  if (zero != 0) values.push_back(zero);
+  return Pack(values, plan.PackKey() + (zero != 0 ? " less zeros" : ""), plan.weight_bytes(),
+              [=](const void* const* from, void* to) {
+                const std::vector<int32_t> zeros =
+                    n_zero > 0 ? Widened(from[1], n_zero, zero_signed) : std::vector<int32_t>{0};
+                plan.Pack(static_cast<const uint8_t*>(from[0]), w_signed, zeros, to);
+              });
 }
 
 void NativeBuilder::AddQuantized(const Unit& u, const std::string& label, Place weights,

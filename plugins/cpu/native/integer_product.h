@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "plugins/cpu/kit/program.h"
@@ -41,6 +42,7 @@ struct IntegerProductPlan {
   uint64_t scratch_bytes() const;
   // w is [k][n]; zeros has one element or n.
   void Pack(const uint8_t* w, bool is_signed, const std::vector<int32_t>& zeros, void* to) const;
+  std::string PackKey() const { return "codes of a product " + ToText({n, k, pairs, columns}); }
 };
 std::unique_ptr<Loop> IntegerProductLoop(const Simd& simd, const IntegerProductPlan& plan);
 
@@ -64,6 +66,9 @@ struct IntegerConvPlan {
   uint64_t scratch_bytes() const;
   // w is [groups][out][depth]; zeros has one element or groups * out.
   void Pack(const uint8_t* w, bool is_signed, const std::vector<int32_t>& zeros, void* to) const;
+  std::string PackKey() const {
+    return "codes of a convolution " + ToText({groups, out, depth, pairs, blocks});
+  }
 };
 std::unique_ptr<Loop> IntegerConvLoop(const Simd& simd, const IntegerConvPlan& plan);
 

@@ -109,16 +109,18 @@ void OnednnBuilder::AddConversion(const Rep& from, const Rep& to) {
           {{DNNL_ARG_FROM, from.place, prim->src_desc}, {DNNL_ARG_TO, to.place, prim->dst_desc}});
 }
 
-void OnednnBuilder::PackConstant(const float* data, const Layout& want, float* to) {
-  vendor_.Pack(Vendor::ToDesc(Layout::Dense(want.dims())), data, Vendor::ToDesc(want), to);
+Fill OnednnBuilder::PackingOf(const Layout& want) const {
+  return [vendor = &vendor_, from_desc = Vendor::ToDesc(Layout::Dense(want.dims())),
+          to_desc = Vendor::ToDesc(want)](const void* const* from, void* to) {
+    vendor->Pack(from_desc, from[0], to_desc, to);
+  };
 }
 
 Place OnednnBuilder::PackWeights(uint32_t v, const Layout& src, const Desc& want) {
-  const Place p = NewConstant(want.get_size(), v);
-  ReadConstant(v, [&](const float* data) {
-    vendor_.Pack(Vendor::ToDesc(src), data, want, ConstantData(p));
-  });
-  return p;
+  return Pack(
+      {v}, "onednn " + KeyOf(src) + " to " + Vendor::KeyOf(want), want.get_size(),
+      [vendor = &vendor_, from_desc = Vendor::ToDesc(src), want](
+          const void* const* from, void* to) { vendor->Pack(from_desc, from[0], want, to); });
 }
 
 void OnednnBuilder::AddPrim(const std::string& label, const Prim& prim, std::vector<Arg> args) {

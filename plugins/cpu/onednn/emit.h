@@ -27,7 +27,7 @@ class OnednnBuilder final : public Builder {
 
   void EmitMain(const Unit& u) override;
   void AddConversion(const Rep& from, const Rep& to) override;
-  void PackConstant(const float* data, const Layout& want, float* to) override;
+  Fill PackingOf(const Layout& want) const override;
 
   void EmitConv(const Unit& u);
   void EmitUpscale(const Unit& u);

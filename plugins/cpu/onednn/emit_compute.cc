@@ -85,6 +85,19 @@ bool IsUpscale(const ConvSpec& c) {
   return true;
 }
 
+// [in][out][taps] as [in][taps][out].
+std::vector<float> OutputsLast(const float* w, int64_t in, int64_t out, int64_t taps) {
+  std::vector<float> turned(static_cast<size_t>(in * out * taps));
+  for (int64_t i = 0; i < in; ++i) {
+    for (int64_t o = 0; o < out; ++o) {
+      for (int64_t k = 0; k < taps; ++k) {
+        turned[static_cast<size_t>((i * taps + k) * out + o)] = w[(i * out + o) * taps + k];
+      }
+    }
+  }
+  return turned;
+}
+
 }  // namespace
 
 std::optional<std::pair<Form, Form>> FormsOfConv(const Vendor& vendor, const ConvSpec& spec) {
@@ -211,16 +224,6 @@ void OnednnBuilder::EmitUpscale(const Unit& u) {
   const int64_t in = c.src[1], out = c.dst[1], kh = c.weights[2], kw = c.weights[3];
   const int64_t pixels = c.src[0] * c.src[2] * c.src[3], columns = kh * kw * out;
   const Rep x = Get(u.in[0], Layout::ChannelsLast(c.src));
-  const std::vector<float> w = p_.Floats(u.in[1]);  // [in][out][kh][kw]
-  std::vector<float> taps(w.size());
-  for (int64_t i = 0; i < in; ++i) {
-    for (int64_t o = 0; o < out; ++o) {
-      for (int64_t k = 0; k < kh * kw; ++k) {
-        taps[static_cast<size_t>((i * kh * kw + k) * out + o)] =
-            w[static_cast<size_t>((i * out + o) * kh * kw + k)];
-      }
-    }
-  }
   MatMulSpec spec;
   spec.src = Layout::Dense({pixels, in});
   spec.weights = Layout::Dense({in, columns});
@@ -232,19 +235,20 @@ void OnednnBuilder::EmitUpscale(const Unit& u) {
   if (!prim) throw std::runtime_error("oneDNN has no product for this node");
   const uint64_t bytes = static_cast<uint64_t>(pixels * columns) * sizeof(float);
   const Place product = NewInternal(0, bytes);
-  const Place weights = NewConstant(prim->weights_desc.get_size(), u.in[1]);
-  vendor_.Pack(Vendor::ToDesc(spec.weights), taps.data(), prim->weights_desc,
-               ConstantData(weights));
+  // ONNX has [in][out][kh][kw], the product [in][kh][kw][out].
+  const Desc dense = Vendor::ToDesc(spec.weights), packed = prim->weights_desc;
+  const std::string key = "taps " + ToText({in, out, kh * kw}) + " to " + Vendor::KeyOf(packed);
+  const Place weights = Pack(
+      {u.in[1]}, key, packed.get_size(), [=, vendor = &vendor_](const void* const* from, void* to) {
+        const std::vector<float> taps =
+            OutputsLast(static_cast<const float*>(from[0]), in, out, kh * kw);
+        vendor->Pack(dense, taps.data(), packed, to);
+      });
   std::vector<Arg> args = {{DNNL_ARG_SRC, x.place, prim->src_desc},
                            {DNNL_ARG_WEIGHTS, weights, prim->weights_desc},
                            {DNNL_ARG_DST, product, prim->dst_desc}};
   if (spec.bias) {
-    const Place one = BiasOf(u, out);
-    std::vector<float> all;
-    for (int64_t k = 0; k < kh * kw; ++k) {
-      all.insert(all.end(), ConstantData(one), ConstantData(one) + out);
-    }
-    args.push_back({DNNL_ARG_BIAS, ConstantFloats(all, u.bias[0]), prim->bias_desc});
+    args.push_back({DNNL_ARG_BIAS, BiasOf(u, out, 0, kh * kw), prim->bias_desc});
   }
   AddPrim("upscale", *prim, std::move(args));
   const Dims order = {c.src[0], c.src[2], kh, c.src[3], kw * out};

@@ -331,6 +331,32 @@ std::optional<Prim> Vendor::Reorder(const Layout& src, const Layout& dst) const 
   return out;
 }
 
+#if DNNL_VERSION_MAJOR >= 3
+std::string Vendor::KeyOf(const Desc& d) {
+  const std::vector<uint8_t> blob = d.get_blob();
+  return std::string(blob.begin(), blob.end());
+}
+#else
+std::string Vendor::KeyOf(const Desc& d) {
+  const dnnl_memory_desc_t& m = d.data;
+  std::string key;
+  auto add = [&key](auto... numbers) { ((key += std::to_string(numbers) + " "), ...); };
+  auto list = [&](const dnnl_dim_t* numbers, int n) {
+    for (int i = 0; i < n; ++i) add(numbers[i]);
+    key += "/ ";
+  };
+  add(static_cast<int>(m.data_type), static_cast<int>(m.format_kind), m.offset0, m.extra.flags,
+      m.extra.compensation_mask, m.extra.asymm_compensation_mask, m.extra.scale_adjust);
+  list(m.dims, m.ndims), list(m.padded_dims, m.ndims), list(m.padded_offsets, m.ndims);
+  if (m.format_kind != dnnl_blocked) {  // for other primitives than ours: not told apart by name
+    throw std::runtime_error("oneDNN wants weights in a form that is not one of blocks");
+  }
+  const dnnl_blocking_desc_t& b = m.format_desc.blocking;
+  list(b.strides, m.ndims), list(b.inner_blks, b.inner_nblks), list(b.inner_idxs, b.inner_nblks);
+  return key;
+}
+#endif
+
 void Vendor::Pack(const Desc& src, const void* from, const Desc& dst, void* to) const {
   dnnl::memory s(src, engine_, const_cast<void*>(from)), d(dst, engine_, to);
   dnnl::stream stream(engine_);

@@ -73,6 +73,8 @@ class Vendor {
   void Pack(const Desc& src, const void* from, const Desc& dst, void* to) const;
 
   static Desc ToDesc(const Layout& l);
+  // Equal for descs that describe the same bytes.
+  static std::string KeyOf(const Desc& d);
   // The layout of a desc, if it is one that Layout can say.
   static std::optional<Layout> ToLayout(const Desc& d, const Dims& dims);
 

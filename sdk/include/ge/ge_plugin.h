@@ -23,9 +23,9 @@
  *  6. No exception, signal, exit or abort may leave the plugin. Failures are return codes; text
  *     goes into the caller's ge_err (which may be NULL).
  *  7. Sizes are bytes, times are nanoseconds, unless the name says otherwise.
- *  8. query, compile, enqueue and copy are called in the session's floating-point mode: rounding to
- *     nearest, no traps, denormals flushed or kept as the user wants (on x86 the calling thread's
- *     MXCSR). Work that goes to other threads takes that mode along; a thread that is not the
+ *  8. query, compile, fill, enqueue and copy are called in the session's floating-point mode:
+ * rounding to nearest, no traps, denormals flushed or kept as the user wants (on x86 the calling
+ * thread's MXCSR). Work that goes to other threads takes that mode along; a thread that is not the
  *     plugin's own (a worker of OpenMP's is the application's too) gets its former one back.
  */
 #ifndef GE_PLUGIN_H_
@@ -42,7 +42,7 @@ extern "C" {
 #define GE_PLUGIN_MAGIC 0x4e49474c50454721ull /* "!GEPLGIN" read little-endian */
 /* Names this state of the structs: the first 8 bytes of the SHA-256 of tests/abi/layout.golden. The
  * ABI test recomputes it; enforced at load while GE_ABI_MAJOR is 0. */
-#define GE_HEADER_HASH 0xa80098d7c66b5105ull
+#define GE_HEADER_HASH 0xaa8eacc63183b0f6ull
 
 /* ---- basic words ---------------------------------------------------------------------------- */
 
@@ -77,7 +77,8 @@ enum {
   GE_TAG_COST = 5, GE_TAG_DECLINE = 6, GE_TAG_GRAPH = 7, GE_TAG_NODE = 8, GE_TAG_VALUE = 9,
   GE_TAG_SEGMENT = 10, GE_TAG_COMPILED = 11, GE_TAG_LAUNCH = 12, GE_TAG_DEVICE = 13,
   GE_TAG_LAYOUT = 14, GE_TAG_ERR = 15, GE_TAG_QUERY_ARGS = 16, GE_TAG_COPY = 17,
-  GE_TAG_CREATE_ARGS = 18, GE_TAG_LINK = 19, GE_TAG_SINK = 20, GE_TAG_DOMAIN = 21
+  GE_TAG_CREATE_ARGS = 18, GE_TAG_LINK = 19, GE_TAG_SINK = 20, GE_TAG_DOMAIN = 21,
+  GE_TAG_PACK = 22
 };
 /* clang-format on */
 /* First member initialiser: GE_HDR(ge_cost, GE_TAG_COST). */
@@ -364,10 +365,29 @@ typedef struct {         /* a tensor that lives inside a segment; the host gives
   uint64_t spare[2];
 } ge_internal;
 
-enum { GE_CONST_KEEP = 0, GE_CONST_COPIED = 1 };
+/* Constants in the form in which an exec reads them: laid out anew, widened, summed. The host owns
+ * it: it allocates it in the segment's device's first domain, has `fill` write it once, hands it to
+ * every launch, and gives it to each exec, of any graph, shape or session of the process, whose
+ * engine has the same build and options and which asks for the same key of the same payloads. */
+typedef struct ge_pack { /* array of the plugin's, walked by a stride; valid until exec_destroy */
+  ge_hdr h;
+  const uint32_t* value; /* value indices of the constants that it is made of; at least one */
+  uint32_t n_value;
+  uint32_t reserved;
+  /* Any bytes. With dtype, dims and payload of the values they decide what fill writes, and they
+   * are all that fill learns. */
+  ge_str key;
+  uint64_t bytes, align; /* align 0 = 64 */
+} ge_pack;
+
+enum {
+  GE_CONST_KEEP = 0,   /* data must stay while the exec lives */
+  GE_CONST_COPIED = 1, /* not read again */
+  GE_CONST_PACKED = 2  /* read by fill alone */
+};
 typedef struct {
   uint32_t value;        /* value index */
-  uint32_t disposition;  /* KEEP: data must stay while the exec lives; COPIED: not read again */
+  uint32_t disposition;  /* GE_CONST_* */
   uint64_t packed_bytes; /* of the plugin's own copy, 0 = none */
   uint64_t spare[2];
 } ge_const_use;
@@ -388,6 +408,8 @@ typedef struct ge_compiled {     /* array of the host's, walked by the stride pa
   uint32_t alias_count;
   const uint32_t* alias; /* pairs (output position, input position): may share one place */
   ge_err* err;           /* the host's, never NULL: why rc is not 0 */
+  const ge_pack* pack;   /* what launches are to be given */
+  uint32_t n_pack, pack_stride;
 } ge_compiled;
 
 typedef struct ge_launch {
@@ -406,6 +428,9 @@ typedef struct ge_launch {
    * it is not 0 answers GE_CANCELLED soon; outputs hold no promise then. Valid until the launch's
    * work is done. */
   const uint32_t* stop;
+  const ge_buf* pack; /* by position of ge_compiled.pack; not written. An address may be another one
+                       * at the next launch */
+  uint32_t n_pack, spare;
 } ge_launch;
 
 typedef struct ge_copy { /* between two domains; the engine knows at least one of them */
@@ -545,6 +570,11 @@ typedef struct ge_engine_api {
   /* State of one exec in one frame. NULL: the exec needs none. */
   ge_rc (*frame_create)(ge_exec*, ge_frame** out, ge_err*);
   void (*frame_destroy)(ge_exec*, ge_frame*);
+  /* Writes a pack from its values' payloads, in order of pack->value (maybe unaligned, in host
+   * memory), to `to`, in host memory too: where the device has its own the host copies it there.
+   * Pure: it depends on pack->key, bytes and these buffers alone. May be called from several
+   * threads at once, and when the exec that asked for the pack is gone. NULL: no exec has packs. */
+  ge_rc (*fill)(ge_engine*, const ge_pack*, const ge_buf* from, const ge_buf* to, ge_err*);
 } ge_engine_api;
 
 enum { GE_KIND_ENGINE = 1 };

@@ -63,6 +63,7 @@ ge_rc ge_engine::Prepare(const ge_launch& given, devsim::Task* task, ge_err* err
   const List lists[] = {{"input", given.in, given.n_in},
                         {"output", given.out, given.n_out},
                         {"internal value", given.internal, given.n_internal},
+                        {"pack", given.pack, given.n_pack},
                         {"workspace", &given.workspace, 1}};
   task->bufs.clear(), task->dims.clear();
   for (const List& list : lists) {
@@ -94,6 +95,7 @@ ge_rc ge_engine::Prepare(const ge_launch& given, devsim::Task* task, ge_err* err
   l.in = task->bufs.data();
   l.out = task->bufs.data() + given.n_in;
   l.internal = l.out + given.n_out;
+  l.pack = l.internal + given.n_internal;
   l.workspace = task->bufs.back();
   task->kind = devsim::Task::Kind::kLaunch;
   return GE_OK;

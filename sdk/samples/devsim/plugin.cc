@@ -187,6 +187,16 @@ void FrameDestroy(ge_exec* exec, ge_frame* frame) {
   if (frame != nullptr && api.frame_destroy != nullptr) api.frame_destroy(exec->wrapped, frame);
 }
 
+ge_rc FillPack(ge_engine* engine, const ge_pack* pack, const ge_buf* from, const ge_buf* to,
+               ge_err* err) {
+  const ge_engine_api& api = engine->wrapped.api();
+  if (api.fill == nullptr) {
+    return ge::plugin::Fail(err, GE_UNIMPLEMENTED, UINT32_MAX,
+                            "devsim: the wrapped engine has no packs");
+  }
+  return api.fill(engine->wrapped.engine(), pack, from, to, err);
+}
+
 ge_rc EngineCreate(const ge_create_args* args, ge_engine** out, ge_err* err) {
   return Guard(err, "devsim: create", [&]() -> ge_rc {
     auto engine = std::make_unique<ge_engine>();
@@ -232,6 +242,7 @@ constexpr ge_engine_api kApi = {
     EventWait,
     FrameCreate,
     FrameDestroy,
+    FillPack,
 };
 
 constexpr ge_plugin_desc kDesc = {

@@ -1,0 +1,342 @@
+#include "ge/compile/segment_compiler.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "ge/base/aligned.h"
+#include "ge/base/file_mapping.h"
+#include "ge/base/interrupt.h"
+#include "ge/engine/record.h"
+
+namespace ge {
+namespace {
+
+constexpr uint64_t kMaxBytes = uint64_t{1} << 62;  // so that sums of a few do not wrap
+
+}  // namespace
+
+// What the ABI wants to see of one segment.
+struct SegmentCompiler::Given {
+  std::vector<std::vector<uint32_t>> nodes;
+  std::vector<ge_taken> taken;
+  std::vector<uint32_t> in, out, in_layout, out_layout;
+  ge_segment segment{};
+};
+
+SegmentCompiler::SegmentCompiler(const EngineList& engines, Compiled* compiled)
+    : engines_(engines), c_(compiled), layouts_(AbiLayouts(compiled->plan.layouts)) {
+  for (uint32_t i = 0; i < function().nodes.size(); ++i) position_[function().nodes[i].id] = i;
+}
+
+void SegmentCompiler::FillSegment(SegmentId s, Given* g) {
+  const PlanFunction& fn = c_->plan.functions[0];
+  const PlanSegment& seg = fn.segments[s];
+  g->nodes.reserve(seg.offers.size());
+  for (const PlanOffer& o : seg.offers) {
+    g->nodes.emplace_back();
+    for (NodeId n : o.nodes) g->nodes.back().push_back(position_.at(n));
+    g->taken.push_back({o.cookie,
+                        g->nodes.back().data(),
+                        static_cast<uint32_t>(g->nodes.back().size()),
+                        o.choice,
+                        {}});
+  }
+  if (seg.conversion >= 0) {
+    g->taken.push_back({c_->plan.conversions[seg.conversion].cookie, nullptr, 0, 0, {}});
+  }
+  for (PlanValueId v : seg.inputs) {
+    g->in.push_back(fn.values[v].graph_value);
+    g->in_layout.push_back(fn.values[v].layout);
+  }
+  for (PlanValueId v : seg.outputs) {
+    g->out.push_back(fn.values[v].graph_value);
+    g->out_layout.push_back(fn.values[v].layout);
+  }
+  ge_segment& out = g->segment;
+  out.h = GE_HDR(ge_segment, GE_TAG_SEGMENT);
+  out.graph = c_->view_->get();
+  out.taken = g->taken.data(), out.n_taken = static_cast<uint32_t>(g->taken.size());
+  out.device = c_->plan.devices[seg.device].engine_device;
+  out.in = g->in.data(), out.n_in = static_cast<uint32_t>(g->in.size());
+  out.out = g->out.data(), out.n_out = static_cast<uint32_t>(g->out.size());
+  out.in_layout = g->in_layout.data(), out.out_layout = g->out_layout.data();
+  out.layout = layouts_.data(), out.n_layout = layouts_.size();
+  out.stop = CurrentInterrupt() ? CurrentInterrupt()->word() : nullptr;
+}
+
+// Copies the constants whose alignment an engine asks for and the file does not give.
+Status SegmentCompiler::AlignConstants() {
+  const PlanFunction& fn = c_->plan.functions[0];
+  for (const PlanSegment& seg : fn.segments) {
+    for (const PlanOffer& o : seg.offers) {
+      for (NodeId n : o.nodes) {
+        for (ValueId v : function().nodes[position_.at(n)].inputs) {
+          if (v) GE_RETURN_IF_ERROR(AlignConstant(v, o.const_align));
+        }
+      }
+    }
+  }
+  return {};
+}
+
+Status SegmentCompiler::AlignConstant(ValueId v, uint32_t wanted) {
+  const ge_value* view = GE_VALUE(c_->view_->get(), v);
+  if (!view->data || view->data_bytes == 0) return {};
+  uint64_t align = wanted ? wanted : std::max<uint64_t>(1, view->type.bits / 8);
+  if (reinterpret_cast<uintptr_t>(view->data) % align == 0) return {};
+  AlignedBytes copy = AllocateAligned(view->data_bytes, align);
+  if (!copy) {
+    return Status(Code::kResourceExhausted,
+                  fmt::format("no memory for an aligned copy of constant '{}' ({} bytes)",
+                              function().values[v].name, view->data_bytes));
+  }
+  std::copy_n(static_cast<const std::byte*>(view->data), view->data_bytes, copy.get());
+  c_->copied_constant_bytes += view->data_bytes;
+  DropMappedPages(view->data, view->data_bytes);
+  c_->view_->SetConstData(v, copy.get());
+  c_->const_copies_.push_back(std::move(copy));
+  return {};
+}
+
+Status SegmentCompiler::Compile(std::set<size_t>* struck, Status* failure, bool* again) {
+  struck_ = struck, failure_ = failure;
+  ReleaseExecs();
+  GE_RETURN_IF_ERROR(AlignConstants());
+  c_->packed_bytes = 0;
+  c_->packs_.assign(plan().segments.size(), {});
+  execs_.assign(plan().segments.size(), nullptr);
+  for (uint32_t e = 0; e < engines_.size(); ++e) {
+    std::vector<SegmentId> mine;
+    for (SegmentId s = 0; s < plan().segments.size(); ++s) {
+      if (c_->plan.devices[plan().segments[s].device].engine == e + 1) mine.push_back(s);
+    }
+    if (mine.empty()) continue;
+    GE_RETURN_IF_ERROR(CompileOn(e, mine, again));
+  }
+  if (!*again) GE_RETURN_IF_ERROR(FillPacks(again));
+  if (*again) ReleaseExecs();
+  return {};
+}
+
+void SegmentCompiler::ReleaseExecs() {
+  for (const auto& x : c_->execs_) {
+    const Engine& engine = *engines_[x.engine];
+    if (x.exec && engine.api().exec_destroy) engine.api().exec_destroy(x.exec);
+  }
+  c_->execs_.clear();
+}
+
+ge_rc SegmentCompiler::CallCompile(uint32_t e, const std::vector<SegmentId>& mine, Answers* answers,
+                                   ge_err* err) {
+  std::vector<Given> given(mine.size());
+  std::vector<ge_segment> segments;
+  answers->results.assign(mine.size(), {});
+  answers->why.assign(mine.size(), EmptyError());
+  for (size_t i = 0; i < mine.size(); ++i) {
+    FillSegment(mine[i], &given[i]);
+    segments.push_back(given[i].segment);
+    answers->results[i].h = GE_HDR(ge_compiled, GE_TAG_COMPILED);
+    answers->results[i].err = &answers->why[i];
+  }
+  const Engine& engine = *engines_[e];
+  std::lock_guard<std::mutex> lock(engine.call_mutex());
+  return engine.api().compile(engine.handle(), segments.data(),
+                              static_cast<uint32_t>(segments.size()), sizeof(ge_segment),
+                              answers->results.data(), sizeof(ge_compiled), err);
+}
+
+Status SegmentCompiler::CompileOn(uint32_t e, const std::vector<SegmentId>& mine, bool* again) {
+  const Engine& engine = *engines_[e];
+  Answers answers;
+  ge_err err = EmptyError();
+  ge_rc rc = CallCompile(e, mine, &answers, &err);
+  const Status stopped = CheckInterrupt();
+  for (size_t i = 0; i < mine.size(); ++i) {
+    ge_compiled& r = answers.results[i];
+    if (r.exec) c_->execs_.push_back({e, r.exec});
+    Status status;
+    if (rc != GE_OK) {
+      status = FromEngine(engine.name(), "compile", rc, err);
+    } else if (r.rc != GE_OK) {
+      status = FromEngine(engine.name(), "compile", r.rc, answers.why[i]);
+    } else if (!r.exec) {
+      status = Status(Code::kPluginError, fmt::format("engine '{}' answered OK to compile, but "
+                                                      "gave no exec",
+                                                      engine.name()));
+    } else {
+      status = TakeCompiled(mine[i], r);
+      execs_[mine[i]] = r.exec;
+    }
+    if (!stopped.ok() || status.ok()) continue;  // What it could not do says nothing of its offer.
+    // A conversion: nothing to place again.
+    if (plan().segments[mine[i]].offers.empty()) return status;
+    Strike(mine[i], std::move(status), again);
+  }
+  return stopped;
+}
+
+void SegmentCompiler::Strike(SegmentId s, Status why, bool* again) {
+  for (const PlanOffer& o : plan().segments[s].offers) struck_->insert(o.offer_index);
+  *failure_ = std::move(why);
+  *again = true;
+}
+
+// PLUGIN_ERROR about what an engine answered to compile.
+Status SegmentCompiler::BadAnswer(SegmentId s, const std::string& text) const {
+  const PlanSegment& seg = c_->plan.functions[0].segments[s];
+  return Status(Code::kPluginError,
+                fmt::format("engine '{}' compiled segment {} with {}",
+                            c_->plan.engines[c_->plan.devices[seg.device].engine].name, s, text));
+}
+
+// Workspace, internal values, aliases, constants and packs of one compiled segment.
+Status SegmentCompiler::TakeCompiled(SegmentId s, const ge_compiled& r) {
+  PlanSegment& seg = plan().segments[s];
+  GE_RETURN_IF_ERROR(
+      WantUnderstood(r.h, fmt::format("what engine '{}' compiled",
+                                      c_->plan.engines[c_->plan.devices[seg.device].engine].name)));
+  seg.serial = r.flags & GE_COMPILED_SERIAL;
+  seg.n_step = std::max(1u, r.n_step);
+  GE_RETURN_IF_ERROR(TakeInternals(s, r));
+  GE_RETURN_IF_ERROR(TakeWorkspace(s, r));
+  GE_RETURN_IF_ERROR(TakeBorder(s, r));
+  TakeConstants(r);
+  return TakePacks(s, r);
+}
+
+Status SegmentCompiler::TakeInternals(SegmentId s, const ge_compiled& r) {
+  PlanFunction& fn = c_->plan.functions[0];
+  PlanSegment& seg = fn.segments[s];
+  seg.internals.clear();
+  if (r.n_internal > 1'000'000 || (r.n_internal && !r.internal)) {
+    return BadAnswer(s, "bad internal values");
+  }
+  for (uint32_t i = 0; i < r.n_internal; ++i) {
+    const ge_internal& in = r.internal[i];
+    if (in.bytes > kMaxBytes || (in.align & (in.align - 1)) || in.last_step >= seg.n_step ||
+        in.first_step > in.last_step || (in.alias_of != UINT32_MAX && in.alias_of >= i)) {
+      return BadAnswer(
+          s, fmt::format("internal value {}: {} bytes, align {}, steps {}..{} of {}", i, in.bytes,
+                         in.align, in.first_step, in.last_step, seg.n_step));
+    }
+    PlanValue v = Scratch(s, in.bytes, in.align);
+    v.kind = PlanValueKind::kInternal;
+    v.first_step = in.first_step, v.last_step = in.last_step;
+    if (in.value && in.value < function().values.size()) {
+      v.graph_value = in.value;
+      v.type = function().values[in.value].type;
+      v.name = function().values[in.value].name;
+    }
+    if (v.name.empty()) v.name = fmt::format("s{}.{}", s, i);
+    if (in.alias_of != UINT32_MAX) v.internal_alias = seg.internals[in.alias_of];
+    fn.values.push_back(std::move(v));
+    seg.internals.push_back(static_cast<PlanValueId>(fn.values.size() - 1));
+  }
+  return {};
+}
+
+PlanValue SegmentCompiler::Scratch(SegmentId s, uint64_t bytes, uint64_t align) const {
+  PlanValue v;
+  v.segment = s;
+  v.domain = c_->plan.devices[c_->plan.functions[0].segments[s].device].domain;
+  v.bytes = static_cast<int64_t>(bytes);
+  v.align = align ? static_cast<int64_t>(align) : 64;
+  return v;
+}
+
+Status SegmentCompiler::TakeWorkspace(SegmentId s, const ge_compiled& r) {
+  PlanFunction& fn = c_->plan.functions[0];
+  fn.segments[s].workspace = 0;
+  if (r.workspace > kMaxBytes || (r.workspace_align & (r.workspace_align - 1))) {
+    return BadAnswer(
+        s, fmt::format("a workspace of {} bytes, align {}", r.workspace, r.workspace_align));
+  }
+  if (r.workspace == 0) return {};
+  PlanValue v = Scratch(s, r.workspace, r.workspace_align);
+  v.kind = PlanValueKind::kWorkspace;
+  v.name = fmt::format("s{}.workspace", s);
+  fn.values.push_back(std::move(v));
+  fn.segments[s].workspace = static_cast<PlanValueId>(fn.values.size() - 1);
+  return {};
+}
+
+// Aliases of outputs and inputs, and the sizes of outputs in the engine's own layouts.
+Status SegmentCompiler::TakeBorder(SegmentId s, const ge_compiled& r) {
+  PlanFunction& fn = c_->plan.functions[0];
+  PlanSegment& seg = fn.segments[s];
+  seg.may_alias.clear();
+  for (uint32_t i = 0; r.alias && i < r.alias_count; ++i) {
+    uint32_t out = r.alias[2 * i], in = r.alias[2 * i + 1];
+    if (out >= seg.outputs.size() || in >= seg.inputs.size()) {
+      return BadAnswer(s, fmt::format("alias of output {} and input {}", out, in));
+    }
+    seg.may_alias.emplace_back(out, in);
+  }
+  for (size_t i = 0; r.out_bytes && i < seg.outputs.size(); ++i) {
+    if (r.out_bytes[i] > kMaxBytes) return BadAnswer(s, "an output size beyond 2^62");
+    PlanValue& v = fn.values[seg.outputs[i]];
+    if (v.layout != 0 && r.out_bytes[i]) v.bytes = static_cast<int64_t>(r.out_bytes[i]);
+  }
+  return {};
+}
+
+void SegmentCompiler::TakeConstants(const ge_compiled& r) {
+  for (uint32_t i = 0; r.constant && i < r.n_constant; ++i) {
+    c_->packed_bytes += r.constant[i].packed_bytes;
+    const uint32_t value = r.constant[i].value;
+    if (r.constant[i].disposition != GE_CONST_COPIED || value >= function().values.size()) continue;
+    const ge_value* view = GE_VALUE(c_->view_->get(), value);
+    if (view->data) DropMappedPages(view->data, view->data_bytes);
+  }
+}
+
+// They are filled when all segments have been compiled.
+Status SegmentCompiler::TakePacks(SegmentId s, const ge_compiled& r) {
+  const PlanDevice& device = c_->plan.devices[plan().segments[s].device];
+  GE_ASSIGN_OR_RETURN(c_->packs_[s], ResidentsOf(engines_[device.engine - 1], device.engine_device,
+                                                 r, c_->graph, function()));
+  return {};
+}
+
+Status SegmentCompiler::FillPacks(bool* again) {
+  std::vector<std::shared_ptr<Resident>> all;
+  for (const auto& packs : c_->packs_) all.insert(all.end(), packs.begin(), packs.end());
+  if (all.empty()) return {};
+  std::sort(all.begin(), all.end());
+  all.erase(std::unique(all.begin(), all.end()), all.end());
+  std::vector<Status> statuses;
+  c_->filled_bytes += FillResidents(all, &statuses);
+  GE_RETURN_IF_ERROR(CheckInterrupt());
+  for (SegmentId s = 0; s < c_->packs_.size(); ++s) {
+    for (const auto& resident : c_->packs_[s]) {
+      const auto at = std::lower_bound(all.begin(), all.end(), resident) - all.begin();
+      const Status& status = statuses[static_cast<size_t>(at)];
+      if (status.ok()) continue;
+      if (plan().segments[s].offers.empty()) return status;
+      Strike(s, status, again);
+      break;
+    }
+  }
+  return {};
+}
+
+Result<ge_exec*> SegmentCompiler::OneMore(SegmentId s) {
+  const uint32_t e = c_->plan.devices[plan().segments[s].device].engine - 1;
+  Answers answers;
+  ge_err err = EmptyError();
+  const ge_rc rc = CallCompile(e, {s}, &answers, &err);
+  const ge_compiled& r = answers.results[0];
+  if (rc != GE_OK) return FromEngine(engines_[e]->name(), "compile", rc, err);
+  if (r.rc != GE_OK) return FromEngine(engines_[e]->name(), "compile", r.rc, answers.why[0]);
+  if (!r.exec) {
+    return Status(Code::kPluginError, fmt::format("engine '{}' answered OK to compile, but gave "
+                                                  "no exec",
+                                                  engines_[e]->name()));
+  }
+  if (r.n_pack == c_->packs_[s].size()) return r.exec;
+  if (engines_[e]->api().exec_destroy) engines_[e]->api().exec_destroy(r.exec);
+  return BadAnswer(s, fmt::format("{} packs, and {} before", r.n_pack, c_->packs_[s].size()));
+}
+
+}  // namespace ge

@@ -1,0 +1,66 @@
+// SegmentCompiler: COMPILE. Gives each segment of a placed plan to its engine through the ABI,
+// writes into the plan what comes back (workspace, internal values, aliases), and gathers what the
+// program is to be handed: execs and packs. It places nothing. One thread; the Compiled owns all
+// that it makes.
+#pragma once
+
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "ge/base/status.h"
+#include "ge/compile/compiled.h"
+#include "ge/engine/abi_layouts.h"
+
+namespace ge {
+
+class SegmentCompiler {
+ public:
+  SegmentCompiler(const EngineList& engines, Compiled* compiled);
+
+  // Compiles all segments of the plan. Offers of those that fail go into *struck, why into
+  // *failure; *again when there were any: then nothing is kept.
+  Status Compile(std::set<size_t>* struck, Status* failure, bool* again);
+  // One more exec of a segment that was compiled before, for another frame.
+  Result<ge_exec*> OneMore(SegmentId s);
+  // By segment.
+  const std::vector<ge_exec*>& execs() const { return execs_; }
+
+ private:
+  struct Given;
+  // What an engine answers about each segment; why[i] is where it says why segment i failed.
+  struct Answers {
+    std::vector<ge_compiled> results;
+    std::vector<ge_err> why;
+  };
+  const Function& function() const { return c_->graph.fn(c_->fn); }
+  PlanFunction& plan() { return c_->plan.functions[0]; }
+
+  void FillSegment(SegmentId s, Given* g);
+  Status AlignConstants();
+  Status AlignConstant(ValueId v, uint32_t wanted);
+  void ReleaseExecs();
+  ge_rc CallCompile(uint32_t e, const std::vector<SegmentId>& mine, Answers* answers, ge_err* err);
+  Status CompileOn(uint32_t e, const std::vector<SegmentId>& mine, bool* again);
+  void Strike(SegmentId s, Status why, bool* again);
+  Status BadAnswer(SegmentId s, const std::string& text) const;
+  Status TakeCompiled(SegmentId s, const ge_compiled& r);
+  Status TakeInternals(SegmentId s, const ge_compiled& r);
+  PlanValue Scratch(SegmentId s, uint64_t bytes, uint64_t align) const;
+  Status TakeWorkspace(SegmentId s, const ge_compiled& r);
+  Status TakeBorder(SegmentId s, const ge_compiled& r);
+  void TakeConstants(const ge_compiled& r);
+  Status TakePacks(SegmentId s, const ge_compiled& r);
+  Status FillPacks(bool* again);
+
+  const EngineList& engines_;
+  Compiled* c_;
+  std::set<size_t>* struck_ = nullptr;
+  Status* failure_ = nullptr;
+  std::map<NodeId, uint32_t> position_;
+  AbiLayouts layouts_;
+  std::vector<ge_exec*> execs_;
+};
+
+}  // namespace ge

@@ -1,0 +1,108 @@
+// Residents: memory that outlives a run and belongs to the host. Today: packs, the forms of
+// constants in which execs read them (ge_pack). One lies in memory once for all shapes, entries,
+// sessions and models of the process whose engines ask for the same key of the same payloads; it
+// goes when the last plan that reads it goes. Every call from any thread.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "ge/base/status.h"
+#include "ge/engine/engine.h"
+#include "ge/ir/graph.h"
+
+namespace ge {
+
+// A constant's payload in a graph that may go: `owner` keeps the bytes.
+struct PackSource {
+  const void* data = nullptr;
+  uint64_t bytes = 0;
+  std::shared_ptr<const void> owner;
+  DType dtype = DType::kUndefined;
+  std::vector<int64_t> dims;
+};
+// RESOURCE_EXHAUSTED where a splat cannot be expanded; INTERNAL where the value is no constant.
+Result<PackSource> PackSourceOf(const Graph& graph, const Value& value);
+
+class Resident {
+ public:
+  ~Resident();
+  Resident(const Resident&) = delete;
+  Resident& operator=(const Resident&) = delete;
+
+  uint64_t bytes() const { return bytes_; }
+  // What launches are given, once it is filled.
+  const ge_buf& buf() const { return buf_; }
+  // The first call has the engine write it; later ones answer what that did. *wrote: this one.
+  Status Fill(bool* wrote);
+
+ private:
+  friend class ResidentStore;
+  Resident() = default;
+  Status Allocate();
+  Status Write();
+
+  std::shared_ptr<Engine> engine_;
+  uint32_t device_ = 0;
+  std::string key_;  // of the engine, as it gave it
+  std::vector<PackSource> sources_;
+  uint64_t bytes_ = 0, align_ = 64;
+
+  std::mutex mutex_;  // of the following
+  bool done_ = false;
+  Status status_;
+  std::shared_ptr<void> block_;  // in host memory
+  ge_mem* mem_ = nullptr;        // in a device's own
+  ge_buf buf_{};
+};
+
+class ResidentStore {
+ public:
+  static ResidentStore& OfProcess();
+  // The one for this pack, which may be there already; Fill is still to be called. `sources` are
+  // the pack's values. PLUGIN_ERROR where the pack says nonsense.
+  Result<std::shared_ptr<Resident>> Find(const std::shared_ptr<Engine>& engine, uint32_t device,
+                                         const ge_pack& pack, std::vector<PackSource> sources);
+
+  struct Counts {
+    uint64_t residents = 0, bytes = 0;  // that live now
+    uint64_t fills = 0;                 // since the process began
+  };
+  Counts counts() const;
+
+ private:
+  friend class Resident;
+  std::string IdentityOf(const PackSource& source);
+  void Sweep();
+
+  mutable std::mutex mutex_;
+  std::unordered_map<std::string, std::weak_ptr<Resident>> by_key_;
+  size_t sweep_at_ = 256;
+  // Digests of payloads that lie in no file, as long as their owners live.
+  struct Digest {
+    std::weak_ptr<const void> owner;
+    uint64_t bytes = 0;
+    std::string digest;
+  };
+  std::unordered_map<const void*, Digest> digests_;
+  size_t sweep_digests_at_ = 256;
+};
+
+// Those that an engine asks for in what it compiled for a function of `graph`. PLUGIN_ERROR where
+// it asks for nonsense.
+Result<std::vector<std::shared_ptr<Resident>>> ResidentsOf(const std::shared_ptr<Engine>& engine,
+                                                           uint32_t device,
+                                                           const ge_compiled& compiled,
+                                                           const Graph& graph, const Function& f);
+
+// Fills those that are not yet, several at once, the largest first. statuses[i] is that of
+// residents[i]. How many bytes were written.
+uint64_t FillResidents(std::span<const std::shared_ptr<Resident>> residents,
+                       std::vector<Status>* statuses);
+
+}  // namespace ge

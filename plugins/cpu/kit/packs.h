@@ -1,0 +1,40 @@
+// Packs: constants in the form in which works read them. A builder says what it wants and how it is
+// written; the host owns the bytes, has each written once, and shares them among programs
+// (ge_pack). A PackBook is an engine's own: it knows how each key is written, as long as the engine
+// lives. Its calls may come from any thread.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <mutex>
+#include <string>
+#include <unordered_map>
+
+#include "ge/ge_plugin.h"
+#include "plugins/cpu/kit/layout.h"
+
+namespace ge_cpu {
+
+// Writes a pack from the payloads of its values, which are at least as aligned as floats. Captures
+// nothing that dies before the engine, and nothing that the key does not say.
+using Fill = std::function<void(const void* const* from, void* to)>;
+
+class PackBook {
+ public:
+  // The first way to write a key stays: all are the same.
+  void Learn(const std::string& key, Fill fill);
+  // For ge_engine_api.fill: GE_NOT_FOUND where no program of this engine ever asked for it.
+  ge_rc Write(const ge_pack& pack, const ge_buf* from, const ge_buf& to, ge_err* err) const;
+
+ private:
+  mutable std::mutex mutex_;
+  std::unordered_map<std::string, Fill> fills_;
+};
+
+// A layout as part of a key.
+std::string KeyOf(const Layout& l);
+
+// Below it a constant is the program's own: the host's book-keeping would cost more.
+inline constexpr uint64_t kLeastPack = 4096;
+
+}  // namespace ge_cpu
