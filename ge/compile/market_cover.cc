@@ -61,6 +61,26 @@ std::vector<std::pair<GivenBy, PlanLayout>> BorderOf(const OfferChoice& choice,
   return out;
 }
 
+MarketCover CoverOfPlan(const Plan& plan, const Function& f) {
+  const std::vector<GivenBy> givers = GiversOf(f);
+  MarketCover out;
+  out.method = plan.place_method;
+  for (const PlanSegment& s : plan.functions[0].segments) {
+    if (s.offers.empty()) continue;  // a conversion or copy
+    MarketCover::Segment segment{s.device, {}};
+    for (const PlanOffer& o : s.offers) {
+      MarketCover::Taken taken{o.nodes, {}, 0};
+      std::sort(taken.nodes.begin(), taken.nodes.end());
+      OfferChoice choice;
+      choice.layouts = o.layouts;
+      taken.layouts = BorderOf(choice, givers, plan.layouts);
+      segment.offers.push_back(std::move(taken));
+    }
+    out.segments.push_back(std::move(segment));
+  }
+  return out;
+}
+
 std::vector<PlaceSegment> CoverAmong(const MarketCover& cover, const Plan& plan, const Function& f,
                                      const OfferSet& offers) {
   std::unordered_map<NodeId, uint32_t> position;

@@ -43,6 +43,10 @@ std::vector<std::pair<GivenBy, PlanLayout>> BorderOf(const OfferChoice& choice,
                                                      const std::vector<GivenBy>& givers,
                                                      const std::vector<PlanLayout>& layouts);
 
+// What a plan takes of its offers, for graphs alike but for their dims: of offers that are else
+// alike the cheapest is taken then.
+MarketCover CoverOfPlan(const Plan& plan, const Function& f);
+
 // The same cover of these offers; empty where one is not among them. Nodes that are gone since,
 // folded away, are left out.
 std::vector<PlaceSegment> CoverAmong(const MarketCover& cover, const Plan& plan, const Function& f,

@@ -1,0 +1,163 @@
+#include "ge/compile/shape_class.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <string_view>
+#include <type_traits>
+
+namespace ge {
+namespace {
+
+// FNV-1a. Two structures that fall together lose nothing but time: a cover that does not fit is
+// not taken.
+class Hash {
+ public:
+  void Add(uint64_t x) { sum_ = (sum_ ^ x) * 1099511628211u; }
+  void Add(std::string_view text) {
+    Add(text.size());
+    for (const char c : text) Add(static_cast<unsigned char>(c));
+  }
+  void AddBits(double x) {
+    uint64_t bits;
+    std::memcpy(&bits, &x, sizeof bits);
+    Add(bits);
+  }
+  uint64_t sum() const { return sum_; }
+
+ private:
+  uint64_t sum_ = 1469598103934665603u;
+};
+
+void AddAttr(const Attr& attr, Hash* hash) {
+  hash->Add(attr.name);
+  hash->Add(attr.value.index());
+  std::visit(
+      [&](const auto& x) {
+        using T = std::decay_t<decltype(x)>;
+        if constexpr (std::is_same_v<T, int64_t>) hash->Add(static_cast<uint64_t>(x));
+        if constexpr (std::is_same_v<T, double>) hash->AddBits(x);
+        if constexpr (std::is_same_v<T, std::string>) hash->Add(x);
+        if constexpr (std::is_same_v<T, std::vector<int64_t>>) {
+          hash->Add(x.size());
+          for (const int64_t i : x) hash->Add(static_cast<uint64_t>(i));
+        }
+        if constexpr (std::is_same_v<T, std::vector<double>>) {
+          hash->Add(x.size());
+          for (const double d : x) hash->AddBits(d);
+        }
+        if constexpr (std::is_same_v<T, std::vector<std::string>>) {
+          hash->Add(x.size());
+          for (const std::string& s : x) hash->Add(s);
+        }
+      },
+      attr.value);
+}
+
+void AddType(const Value& v, Hash* hash) {
+  hash->Add(v.constant != 0 ? 1 : 0);
+  hash->Add(static_cast<uint64_t>(v.type.dtype));
+  if (!v.type.is_tensor() || !v.type.is_static()) return;
+  const std::vector<int64_t> dims = v.type.static_dims();
+  hash->Add(dims.size());
+  for (const int64_t d : dims) hash->Add(static_cast<uint64_t>(std::min<int64_t>(d, 2)));
+}
+
+// How far apart two lists of dims are; infinite beyond a factor of two in one of them.
+double Apart(const std::vector<int64_t>& a, const std::vector<int64_t>& b) {
+  if (a.size() != b.size()) return HUGE_VAL;
+  double sum = 0;
+  for (size_t i = 0; i < a.size(); ++i) {
+    if (a[i] == b[i]) continue;
+    const double ratio = static_cast<double>(a[i]) / static_cast<double>(b[i]);
+    if (!(ratio >= 0.5 && ratio <= 2)) return HUGE_VAL;
+    sum += std::abs(std::log2(ratio));
+  }
+  return sum;
+}
+
+}  // namespace
+
+uint64_t ShapeClasses::KeyOf(const Graph& bound, FunctionId fn) {
+  const Function& f = bound.fn(fn);
+  Hash hash;
+  hash.Add(f.name);
+  for (const Value& v : f.values) AddType(v, &hash);
+  for (const std::vector<ValueId>* list : {&f.params, &f.results}) {
+    hash.Add(list->size());
+    for (const ValueId v : *list) hash.Add(v);
+  }
+  for (const Node& n : f.nodes) {
+    hash.Add(n.id);
+    hash.Add(n.domain), hash.Add(n.op);
+    for (const std::vector<ValueId>* list : {&n.inputs, &n.outputs}) {
+      hash.Add(list->size());
+      for (const ValueId v : *list) hash.Add(v);
+    }
+    for (const Attr& a : n.attrs) AddAttr(a, &hash);
+  }
+  return hash.sum();
+}
+
+std::vector<int64_t> ShapeClasses::DimsOf(const Graph& bound, FunctionId fn) {
+  std::vector<int64_t> out;
+  const Function& f = bound.fn(fn);
+  for (const ValueId v : f.params) {
+    if (!f.value(v).type.is_tensor() || !f.value(v).type.is_static()) continue;
+    const std::vector<int64_t> dims = f.value(v).type.static_dims();
+    out.insert(out.end(), dims.begin(), dims.end());
+  }
+  return out;
+}
+
+ShapeClasses::Covers ShapeClasses::Near(uint64_t key, const std::vector<int64_t>& dims) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  const auto it = classes_.find(key);
+  if (it == classes_.end()) return {};
+  recent_.splice(recent_.begin(), recent_, it->second.place);
+  std::vector<std::pair<double, std::shared_ptr<const ClassCover>>> near;
+  for (const auto& cover : it->second.covers) {
+    const double apart = Apart(cover->dims, dims);
+    if (std::isfinite(apart)) near.emplace_back(apart, cover);
+  }
+  std::stable_sort(near.begin(), near.end(),
+                   [](const auto& a, const auto& b) { return a.first < b.first; });
+  Covers out;
+  for (auto& [apart, cover] : near) out.push_back(std::move(cover));
+  if (out.empty()) return out;
+  auto& covers = it->second.covers;
+  const auto taken = std::find(covers.begin(), covers.end(), out[0]);
+  std::rotate(covers.begin(), taken, taken + 1);
+  return out;
+}
+
+void ShapeClasses::Add(uint64_t key, ClassCover cover) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  auto it = classes_.find(key);
+  if (it == classes_.end()) {
+    if (classes_.size() >= kMostClasses) {
+      classes_.erase(recent_.back());
+      recent_.pop_back();
+    }
+    recent_.push_front(key);
+    it = classes_.emplace(key, Class{{}, recent_.begin()}).first;
+  }
+  Covers& covers = it->second.covers;
+  std::erase_if(covers, [&](const auto& c) { return c->dims == cover.dims; });
+  covers.insert(covers.begin(), std::make_shared<const ClassCover>(std::move(cover)));
+  if (covers.size() > kMostCovers) covers.pop_back();
+}
+
+size_t ShapeClasses::classes() const {
+  std::lock_guard<std::mutex> lock(mutex_);
+  return classes_.size();
+}
+
+size_t ShapeClasses::covers() const {
+  std::lock_guard<std::mutex> lock(mutex_);
+  size_t n = 0;
+  for (const auto& [key, c] : classes_) n += c.covers.size();
+  return n;
+}
+
+}  // namespace ge

@@ -1,0 +1,56 @@
+// ShapeClasses: graphs of a session that are alike but for their dims share a class, which keeps
+// the covers that PLACE found for some of them, so that most shapes not seen before are planned
+// without a search. A cover is a proposal: whoever takes it prices it by the offers of the new dims
+// and finds out whether they are all made again. Thread-safe; what it hands out stays valid.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <list>
+#include <memory>
+#include <mutex>
+#include <unordered_map>
+#include <vector>
+
+#include "ge/compile/market_cover.h"
+#include "ge/ir/graph.h"
+
+namespace ge {
+
+struct ClassCover {
+  std::vector<int64_t> dims;     // of the parameters, one after the other
+  std::vector<NodeId> expanded;  // nodes that became their parts
+  MarketCover cover;
+};
+
+class ShapeClasses {
+ public:
+  using Covers = std::vector<std::shared_ptr<const ClassCover>>;
+  // Equal for functions with the same nodes, attributes, wiring and ranks whose dims are 0, 1 or
+  // more at the same places. What constants hold plays no part, since shapes are folded into them.
+  static uint64_t KeyOf(const Graph& bound, FunctionId fn);
+  static std::vector<int64_t> DimsOf(const Graph& bound, FunctionId fn);
+
+  // Covers that were found within a factor of two of each dim, the nearest first. Empty = it is
+  // time to search.
+  Covers Near(uint64_t key, const std::vector<int64_t>& dims);
+  // Keeps at most kMostCovers a class, and kMostClasses; those that were not taken for longest go
+  // first.
+  void Add(uint64_t key, ClassCover cover);
+
+  size_t classes() const;
+  size_t covers() const;
+
+  static constexpr size_t kMostCovers = 8, kMostClasses = 4096;
+
+ private:
+  struct Class {
+    Covers covers;  // most recently found or asked for first
+    std::list<uint64_t>::iterator place;
+  };
+  mutable std::mutex mutex_;
+  std::list<uint64_t> recent_;  // keys, most recent first
+  std::unordered_map<uint64_t, Class> classes_;
+};
+
+}  // namespace ge

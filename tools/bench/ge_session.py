@@ -1,0 +1,101 @@
+"""libgraphengine.so by its C API, from Python: what a service in Python would call.
+
+GeSession(model, ...).run(feeds) gives the outputs as arrays. Structures as ge.h has them.
+"""
+import ctypes
+import json
+
+import numpy as np
+
+import project_venv
+
+MAX_RANK = 16
+LIBRARY = project_venv.ROOT / "build" / "release" / "lib" / "libgraphengine.so"
+DTYPES = {1: "float32", 2: "uint8", 3: "int8", 5: "int16", 6: "int32", 7: "int64", 9: "bool",
+          10: "float16", 11: "float64"}
+NUMBERS = {np.dtype(name): number for number, name in DTYPES.items()}
+
+
+class Tensor(ctypes.Structure):
+    _fields_ = [("size", ctypes.c_uint32), ("dtype", ctypes.c_int32), ("rank", ctypes.c_int32),
+                ("flags", ctypes.c_uint32), ("dims", ctypes.c_int64 * MAX_RANK),
+                ("data", ctypes.c_void_p), ("bytes", ctypes.c_uint64)]
+
+
+class TensorInfo(ctypes.Structure):
+    _fields_ = [("size", ctypes.c_uint32), ("dtype", ctypes.c_int32), ("rank", ctypes.c_int32),
+                ("reserved", ctypes.c_uint32), ("dims", ctypes.c_int64 * MAX_RANK),
+                ("name", ctypes.c_char_p)]
+
+
+class Error(ctypes.Structure):
+    _fields_ = [("size", ctypes.c_uint32), ("status", ctypes.c_int32), ("message", ctypes.c_char * 1016)]
+
+
+class GeError(Exception):
+    pass
+
+
+class GeSession:
+    """One model with default options; `library` names another build. Not for several threads."""
+
+    def __init__(self, model, library=LIBRARY):
+        self.lib = ctypes.CDLL(str(library))
+        self.session, self.error = ctypes.c_void_p(), Error(size=ctypes.sizeof(Error))
+        self._try(self.lib.ge_session_create(None, ctypes.byref(self.session), self._error()))
+        self._try(self.lib.ge_session_load_file(self.session, str(model).encode(), 0, self._error()))
+        self.inputs, self.outputs = self._names("input"), self._names("output")
+        self.out = (Tensor * len(self.outputs))()
+        for t in self.out:
+            t.size = ctypes.sizeof(Tensor)
+
+    def _error(self):
+        return ctypes.byref(self.error)
+
+    def _try(self, status):
+        if status:
+            raise GeError(self.error.message.decode(errors="replace") or f"status {status}")
+
+    def _names(self, kind):
+        count, names = ctypes.c_uint32(), []
+        self._try(getattr(self.lib, f"ge_session_{kind}_count")(self.session, None, ctypes.byref(count)))
+        for i in range(count.value):
+            info = TensorInfo(size=ctypes.sizeof(TensorInfo))
+            self._try(getattr(self.lib, f"ge_session_{kind}_info")(self.session, None, i,
+                                                                   ctypes.byref(info)))
+            names.append(info.name.decode())
+        return names
+
+    def feed(self, arrays):
+        """What run_feed takes, made beforehand so that it is not timed."""
+        tensors = (Tensor * len(self.inputs))()
+        for t, name in zip(tensors, self.inputs):
+            array = np.asarray(arrays[name], order="C")
+            t.size, t.dtype, t.rank = ctypes.sizeof(Tensor), NUMBERS[array.dtype], array.ndim
+            t.dims[:array.ndim] = array.shape
+            t.data, t.bytes = array.ctypes.data, array.nbytes
+        return tensors, arrays
+
+    def run_feed(self, feed):
+        tensors, _ = feed
+        self._try(self.lib.ge_session_run(self.session, None, tensors, len(tensors), self.out,
+                                          len(self.out), self._error()))
+
+    def run(self, arrays):
+        self.run_feed(self.feed(arrays))
+        return [np.ctypeslib.as_array(ctypes.cast(t.data, ctypes.POINTER(ctypes.c_uint8)),
+                                      (t.bytes,)).view(DTYPES[t.dtype]).reshape(t.dims[:t.rank]).copy()
+                for t in self.out]
+
+    def report(self):
+        text = ctypes.c_char_p()
+        self._try(self.lib.ge_session_report(self.session, None, ctypes.byref(text), self._error()))
+        report = json.loads(text.value)
+        self.lib.ge_text_release(text)
+        return report
+
+    def close(self):
+        for t in self.out:
+            self.lib.ge_tensor_release(ctypes.byref(t))
+        self.lib.ge_session_destroy(self.session)
+        self.session = None
