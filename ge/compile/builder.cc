@@ -11,6 +11,7 @@
 #include "ge/compile/compiled.h"
 #include "ge/compile/decomposition.h"
 #include "ge/compile/memory_limit.h"
+#include "ge/compile/reshape.h"
 #include "ge/compile/segment_compiler.h"
 #include "ge/compile/shape_class.h"
 #include "ge/host/machine.h"
@@ -69,46 +70,53 @@ class Builder {
     c_->fn = fn;
     GE_RETURN_IF_ERROR(RefuseBodies(function()));
     LookForClass();
-    auto none = [] { return Status(); };
-    GE_RETURN_IF_ERROR(runner_.RunStage(
-        StageId::kPlace, [&] { return Decompose(); }, none));
-    GE_RETURN_IF_ERROR(runner_.RunStage(
-        StageId::kPlace, [&] { return Query(); }, none));
-    for (int round = 0;; ++round) {
-      Status placed = runner_.RunStage(
-          StageId::kPlace, [&] { return PlaceNodes(); }, none);
-      // No offer is left, since engines had no memory to compile what they offered.
-      const bool starved = last_failure_.code() == Code::kResourceExhausted;
-      if (!placed.ok()) return starved ? last_failure_ : placed;
-      if (options_.incumbent && !IsClearlyCheaper()) return std::shared_ptr<Compiled>();
-      if (Stop(StageId::kPlace)) return Finish(start);
-      GE_RETURN_IF_ERROR(runner_.RunStage(
-          StageId::kPartition, [&] { return Partition(c_->graph, function(), &c_->plan); }, none));
-      if (Stop(StageId::kPartition)) return Finish(start);
-      bool again = false;
-      GE_RETURN_IF_ERROR(runner_.RunStage(
-          StageId::kCompile, [&] { return Compile(&again); }, none));
-      if (!again) break;
-      if (round == kMaxPlaceRounds) return last_failure_;
+    GE_RETURN_IF_ERROR(Stage(StageId::kCompile, [&] { return TryReshape(); }));
+    if (!reshaped_) {
+      GE_RETURN_IF_ERROR(PlaceAndCompile());
+      if (keep_incumbent_) return std::shared_ptr<Compiled>();
     }
-    if (Stop(StageId::kCompile)) return Finish(start);
-    GE_RETURN_IF_ERROR(runner_.RunStage(
-        StageId::kStreams, [&] { return AssignStreams(&c_->plan, options_.streams); }, none));
+    if (stopped_ || Stop(StageId::kCompile)) return Finish(start);
+    GE_RETURN_IF_ERROR(
+        Stage(StageId::kStreams, [&] { return AssignStreams(&c_->plan, options_.streams); }));
     if (Stop(StageId::kStreams)) return Finish(start);
-    GE_RETURN_IF_ERROR(runner_.RunStage(
-        StageId::kMemory, [&] { return AssignMemory(&c_->plan, Memory()); }, none));
+    GE_RETURN_IF_ERROR(Stage(StageId::kMemory, [&] { return AssignMemory(&c_->plan, Memory()); }));
     GE_RETURN_IF_ERROR(CheckFootprint());
     if (Stop(StageId::kMemory)) return Finish(start);
-    if (options_.check) {
-      GE_RETURN_IF_ERROR(runner_.RunStage(
-          StageId::kCheck, [&] { return CheckPlan(); }, none));
-    }
+    if (options_.check) GE_RETURN_IF_ERROR(Stage(StageId::kCheck, [&] { return CheckPlan(); }));
     GE_RETURN_IF_ERROR(MakeProgram());
     RememberInClass();
     return Finish(start);
   }
 
  private:
+  template <typename Do>
+  Status Stage(StageId stage, Do&& run) {
+    return runner_.RunStage(stage, run, [] { return Status(); });
+  }
+
+  // Until every segment is compiled. stopped_ or keep_incumbent_ where it ends before.
+  Status PlaceAndCompile() {
+    GE_RETURN_IF_ERROR(Stage(StageId::kPlace, [&] { return Decompose(); }));
+    GE_RETURN_IF_ERROR(Stage(StageId::kPlace, [&] { return Query(); }));
+    for (int round = 0;; ++round) {
+      Status placed = Stage(StageId::kPlace, [&] { return PlaceNodes(); });
+      // No offer is left, since engines had no memory to compile what they offered.
+      const bool starved = last_failure_.code() == Code::kResourceExhausted;
+      if (!placed.ok()) return starved ? last_failure_ : placed;
+      keep_incumbent_ = options_.incumbent && !IsClearlyCheaper();
+      stopped_ = Stop(StageId::kPlace);
+      if (keep_incumbent_ || stopped_) return {};
+      GE_RETURN_IF_ERROR(
+          Stage(StageId::kPartition, [&] { return Partition(c_->graph, function(), &c_->plan); }));
+      stopped_ = Stop(StageId::kPartition);
+      if (stopped_) return {};
+      bool again = false;
+      GE_RETURN_IF_ERROR(Stage(StageId::kCompile, [&] { return Compile(&again); }));
+      if (!again) return {};
+      if (round == kMaxPlaceRounds) return last_failure_;
+    }
+  }
+
   const Function& function() const { return c_->graph.fn(c_->fn); }
   bool Stop(StageId stage) const { return options_.stop_after == stage; }
 
@@ -203,6 +211,37 @@ class Builder {
     near_ = options_.classes->Near(*class_key_, dims_);
   }
 
+  // Takes the nearest cover unseen where its dims are close and the plan that has it lives.
+  Status TryReshape() {
+    if (near_.empty() || options_.prices.replan || options_.stop_after != StageId::kCheck)
+      return {};
+    const std::shared_ptr<const Compiled> like = near_[0]->plan.lock();
+    if (!like || !ShapeClasses::IsClose(near_[0]->dims, dims_)) return {};
+    bound_ = c_->graph;
+    GE_RETURN_IF_ERROR(ChooseParts());
+    if (!c_->expanded.empty()) GE_RETURN_IF_ERROR(FoldParts());
+    GE_ASSIGN_OR_RETURN(reshaped_, Reshape(*like));
+    if (reshaped_) return {};
+    c_->graph = std::move(bound_);
+    c_->expanded.clear(), notes_.clear();
+    c_->plan = {};
+    compiler_.reset(), c_->view_.reset();
+    return {};
+  }
+
+  Result<bool> Reshape(const Compiled& like) {
+    auto plan =
+        PlacedLike(like, engines_, function(), "class, shaped like " + DimsText(near_[0]->dims));
+    if (!plan) return false;
+    c_->plan = *std::move(plan);
+    if (!Partition(c_->graph, function(), &c_->plan).ok()) return false;
+    if (!SameSegments(c_->plan.functions[0], like.plan.functions[0])) return false;
+    GE_ASSIGN_OR_RETURN(c_->view_, GraphView::Make(c_->graph, function()));
+    compiler_.emplace(engines_, c_.get());
+    AddNotes();
+    return compiler_->Shape(like);
+  }
+
   // The cheapest of the near covers, those with the same parts as the nearest, by the offers of
   // these dims. False when there is none of which all offers are made again.
   bool PlaceByClass() {
@@ -243,8 +282,9 @@ class Builder {
   }
 
   void RememberInClass() {
-    if (!class_key_ || !near_.empty() || !struck_.empty()) return;
-    options_.classes->Add(*class_key_, {dims_, c_->expanded, CoverOfPlan(c_->plan, function())});
+    if (!class_key_ || reshaped_ || !struck_.empty()) return;
+    options_.classes->Add(*class_key_,
+                          {dims_, c_->expanded, CoverOfPlan(c_->plan, function()), c_});
   }
 
   // What the market found is the plan, where nothing else was asked for and nothing was struck.
@@ -336,8 +376,11 @@ class Builder {
     }
     parts.execs = compiler_->execs();
     parts.packs = c_->PackBufs();
+    c_->arenas_ = options_.arenas;
+    parts.arenas = c_->arenas_.get();
     parts.red_zones = options_.red_zones;
-    if (options_.price_cache && !options_.red_zones)
+    // What a plan takes that was placed unseen has no offers to be compared with.
+    if (options_.price_cache && !options_.red_zones && !reshaped_)
       c_->clock = std::make_shared<RunClock>(c_->plan);
     parts.clock = c_->clock;
     for (const PlanValue& v : c_->plan.functions[0].values) {
@@ -367,6 +410,8 @@ class Builder {
   std::vector<int64_t> dims_;
   ShapeClasses::Covers near_;
   Graph bound_;  // before the class's nodes were expanded; empty when none were
+  bool reshaped_ = false;
+  bool stopped_ = false, keep_incumbent_ = false;  // of PlaceAndCompile
 };
 
 Result<std::shared_ptr<Compiled>> BuildCompiled(Graph bound, FunctionId fn,

@@ -5,6 +5,7 @@
 namespace ge {
 namespace {
 
+constexpr uint64_t kRecordBytes = 8 << 10;
 constexpr std::string_view kModes[] = {"analytic", "cached", "measure"};
 
 }  // namespace
@@ -67,10 +68,15 @@ std::vector<std::vector<ge_buf>> Compiled::PackBufs() const {
 
 uint64_t Compiled::BytesHeld() const {
   uint64_t arena = 0;
-  for (int64_t b : check.arena_bytes) arena += static_cast<uint64_t>(b);
+  for (DomainId d = 0; d < check.arena_bytes.size(); ++d) {
+    const bool pooled = d == 0 && arenas_ != nullptr;
+    if (!pooled) arena += static_cast<uint64_t>(check.arena_bytes[d]);
+  }
+  // Graph, plan, offers, steps and records: 5 to 20 KB a node were seen.
+  const uint64_t records = kRecordBytes * graph.fn(fn).nodes.size();
   std::lock_guard<std::mutex> lock(mutex_);
   return arena * (frames_made_ ? frames_made_ : 1) + packed_bytes + copied_constant_bytes +
-         folded_bytes;
+         folded_bytes + records;
 }
 
 }  // namespace ge

@@ -97,6 +97,7 @@ class Compiled {
   const EngineList* engines_ = nullptr;
   std::unique_ptr<GraphView> view_;
   std::vector<AlignedBytes> const_copies_;
+  std::shared_ptr<ArenaPool> arenas_;
   std::vector<OwnedExec> execs_;
   std::vector<std::vector<std::shared_ptr<Resident>>> packs_;  // by segment
   std::unique_ptr<Program> program_;
@@ -138,6 +139,7 @@ struct BuildOptions {
   PriceOptions prices;
   MeasureHook measure;                // with PriceMode::kMeasure; null = nothing is timed
   PriceCache* price_cache = nullptr;  // of the session; null = analytic prices, no clocks
+  std::shared_ptr<ArenaPool> arenas;  // of the session: memory of runs; null = each plan its own
   ShapeClasses* classes = nullptr;    // of the session: covers found for like graphs; null = none
   // A plan of the same entry and shapes: the answer is null when no plan is clearly cheaper.
   const Compiled* incumbent = nullptr;

@@ -101,11 +101,8 @@ Status SegmentCompiler::AlignConstant(ValueId v, uint32_t wanted) {
 
 Status SegmentCompiler::Compile(std::set<size_t>* struck, Status* failure, bool* again) {
   struck_ = struck, failure_ = failure;
-  ReleaseExecs();
+  Begin();
   GE_RETURN_IF_ERROR(AlignConstants());
-  c_->packed_bytes = 0;
-  c_->packs_.assign(plan().segments.size(), {});
-  execs_.assign(plan().segments.size(), nullptr);
   for (uint32_t e = 0; e < engines_.size(); ++e) {
     std::vector<SegmentId> mine;
     for (SegmentId s = 0; s < plan().segments.size(); ++s) {
@@ -117,6 +114,50 @@ Status SegmentCompiler::Compile(std::set<size_t>* struck, Status* failure, bool*
   if (!*again) GE_RETURN_IF_ERROR(FillPacks(again));
   if (*again) ReleaseExecs();
   return {};
+}
+
+void SegmentCompiler::Begin() {
+  ReleaseExecs();
+  c_->packed_bytes = 0;
+  c_->packs_.assign(plan().segments.size(), {});
+  execs_.assign(plan().segments.size(), nullptr);
+}
+
+Result<bool> SegmentCompiler::Shape(const Compiled& like) {
+  std::set<size_t> struck;
+  Status failure;
+  struck_ = &struck, failure_ = &failure;
+  Begin();
+  GE_RETURN_IF_ERROR(AlignConstants());
+  bool fits = true;
+  for (SegmentId s = 0; fits && s < plan().segments.size(); ++s) {
+    GE_ASSIGN_OR_RETURN(fits, ShapeOne(s, like.program().parts().execs[s]));
+  }
+  bool again = false;
+  if (fits) GE_RETURN_IF_ERROR(FillPacks(&again));
+  fits = fits && !again;
+  if (!fits) ReleaseExecs();
+  return fits;
+}
+
+Result<bool> SegmentCompiler::ShapeOne(SegmentId s, ge_exec* like) {
+  const uint32_t e = c_->plan.devices[plan().segments[s].device].engine - 1;
+  Given given;
+  FillSegment(s, &given);
+  ge_err err = EmptyError(), why = EmptyError();
+  ge_compiled out{};
+  out.h = GE_HDR(ge_compiled, GE_TAG_COMPILED);
+  out.err = &why;
+  const Engine& engine = *engines_[e];
+  ge_rc rc;
+  {
+    std::lock_guard<std::mutex> lock(engine.call_mutex());
+    rc = engine.api().shape(like, &given.segment, &out, &err);
+  }
+  if (out.exec) c_->execs_.push_back({e, out.exec});
+  GE_RETURN_IF_ERROR(CheckInterrupt());
+  execs_[s] = out.exec;
+  return rc == GE_OK && out.rc == GE_OK && out.exec && TakeCompiled(s, out).ok();
 }
 
 void SegmentCompiler::ReleaseExecs() {

@@ -22,6 +22,9 @@ class SegmentCompiler {
   // Compiles all segments of the plan. Offers of those that fail go into *struck, why into
   // *failure; *again when there were any: then nothing is kept.
   Status Compile(std::set<size_t>* struck, Status* failure, bool* again);
+  // Asks for execs like those of `like`, a finished plan with the same segments. False where some
+  // engine does not give one; then nothing is kept.
+  Result<bool> Shape(const Compiled& like);
   // One more exec of a segment that was compiled before, for another frame.
   Result<ge_exec*> OneMore(SegmentId s);
   // By segment.
@@ -37,6 +40,8 @@ class SegmentCompiler {
   const Function& function() const { return c_->graph.fn(c_->fn); }
   PlanFunction& plan() { return c_->plan.functions[0]; }
 
+  void Begin();
+  Result<bool> ShapeOne(SegmentId s, ge_exec* like);
   void FillSegment(SegmentId s, Given* g);
   Status AlignConstants();
   Status AlignConstant(ValueId v, uint32_t wanted);

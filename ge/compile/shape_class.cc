@@ -110,6 +110,16 @@ std::vector<int64_t> ShapeClasses::DimsOf(const Graph& bound, FunctionId fn) {
   return out;
 }
 
+bool ShapeClasses::IsClose(const std::vector<int64_t>& a, const std::vector<int64_t>& b) {
+  constexpr double kClose = 1.5;
+  if (a.size() != b.size()) return false;
+  for (size_t i = 0; i < a.size(); ++i) {
+    const auto [low, high] = std::minmax(a[i], b[i]);
+    if (static_cast<double>(high) > kClose * static_cast<double>(low)) return false;
+  }
+  return true;
+}
+
 ShapeClasses::Covers ShapeClasses::Near(uint64_t key, const std::vector<int64_t>& dims) {
   std::lock_guard<std::mutex> lock(mutex_);
   const auto it = classes_.find(key);

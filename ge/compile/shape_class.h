@@ -17,10 +17,13 @@
 
 namespace ge {
 
+class Compiled;
+
 struct ClassCover {
   std::vector<int64_t> dims;     // of the parameters, one after the other
   std::vector<NodeId> expanded;  // nodes that became their parts
   MarketCover cover;
+  std::weak_ptr<const Compiled> plan;  // that has it
 };
 
 class ShapeClasses {
@@ -34,6 +37,8 @@ class ShapeClasses {
   // Covers that were found within a factor of two of each dim, the nearest first. Empty = it is
   // time to search.
   Covers Near(uint64_t key, const std::vector<int64_t>& dims);
+  // Whether each dim is within half of the other's: then the cover may be taken unseen.
+  static bool IsClose(const std::vector<int64_t>& a, const std::vector<int64_t>& b);
   // Keeps at most kMostCovers a class, and kMostClasses; those that were not taken for longest go
   // first.
   void Add(uint64_t key, ClassCover cover);

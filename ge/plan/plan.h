@@ -258,7 +258,9 @@ struct Plan {
   std::vector<PlanFunction> functions;  // [0] = the entry
   uint32_t rank = 0, world = 1;
   std::vector<uint32_t> groups;
-  double predicted_ns = 0;   // PLACE's prediction of the whole
+  // PLACE's prediction of the whole. NaN until PARTITION where it is placed as another plan was:
+  // then what that one's parts were predicted to cost.
+  double predicted_ns = 0;
   std::string place_method;  // how the solver found it
   uint32_t searches = 0;     // of PLACE, until it was found
   std::vector<NodeReport> report;

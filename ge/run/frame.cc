@@ -93,17 +93,8 @@ Status Frame::AllocateArenas() {
     }
     if (!bytes) return Status(Code::kLimitExceeded, "an arena's size does not fit in 63 bits");
     if (block.engine == 0) {
-      const uint64_t size = static_cast<uint64_t>(*bytes);
-      const uint64_t pages = PageAlign(size, static_cast<uint64_t>(align));
-      // The C library wants a multiple of the alignment; what lies behind is never touched.
-      block.address = std::aligned_alloc(pages, (size + pages - 1) / pages * pages);
-      PreferHugePages(block.address, size);
-      if (!block.address) {
-        return Status(Code::kResourceExhausted,
-                      fmt::format("no host memory for an arena of {} bytes; use smaller inputs or "
-                                  "fewer runs at once",
-                                  *bytes));
-      }
+      GE_RETURN_IF_ERROR(
+          AllocateHost(static_cast<uint64_t>(*bytes), static_cast<uint64_t>(align), &block));
     } else {
       const RunEngine& e = engine(block.engine);
       ge_err err = NoError();
@@ -114,6 +105,34 @@ Status Frame::AllocateArenas() {
     arenas_.push_back(block);
   }
   return {};
+}
+
+// From the pool where there is one; what is watched needs a place of its own.
+Status Frame::AllocateHost(uint64_t bytes, uint64_t align, Block* block) {
+  if (program_.parts().arenas != nullptr && !program_.parts().red_zones) {
+    const auto end = CheckedAlign(static_cast<int64_t>(pooled_bytes_), static_cast<int64_t>(align));
+    if (!end || bytes > static_cast<uint64_t>(INT64_MAX - *end)) {
+      return Status(Code::kLimitExceeded, "the arenas' size does not fit in 63 bits");
+    }
+    block->pooled = static_cast<uint64_t>(*end);
+    pooled_bytes_ = block->pooled + bytes;
+    return {};
+  }
+  const uint64_t pages = PageAlign(bytes, align);
+  // The C library wants a multiple of the alignment; what lies behind is never touched.
+  block->address = std::aligned_alloc(pages, (bytes + pages - 1) / pages * pages);
+  PreferHugePages(block->address, bytes);
+  if (block->address) return {};
+  return Status(Code::kResourceExhausted,
+                fmt::format("no host memory for an arena of {} bytes; use smaller inputs or "
+                            "fewer runs at once",
+                            bytes));
+}
+
+void Frame::Attach(char* base) {
+  if (base == base_) return;
+  base_ = base;
+  for (const Moving& m : moving_) m.buf->ptr = base + m.offset;
 }
 
 Status Frame::MakeRedZones() {
@@ -176,7 +195,8 @@ ge_buf Frame::BufOf(PlanValueId id) {
   if (r.arena >= 0) {
     const Block& block = arenas_[static_cast<size_t>(r.arena)];
     int64_t offset = r.offset + (root == id ? 0 : v.offset);
-    b.ptr = static_cast<char*>(block.address) + offset;
+    // What lies in the pool's block gets its address with each run.
+    if (block.address != nullptr) b.ptr = static_cast<char*>(block.address) + offset;
     b.mem = r.domain != 0 ? block.mem : nullptr;  // Page-locked or not, host memory is the host's.
     b.offset = static_cast<uint64_t>(offset);
   } else if (r.kind == PlanValueKind::kConstant && v.bytes > 0) {
@@ -188,7 +208,14 @@ ge_buf Frame::BufOf(PlanValueId id) {
 void Frame::NotePatch(PlanValueId id, ge_buf* buf) {
   PlanValueId root = Root(id);
   const PlanValue& v = program_.plan().functions[0].values[root];
-  if (v.arena >= 0 || v.bytes == 0) return;
+  if (v.arena >= 0) {
+    const Block& block = arenas_[static_cast<size_t>(v.arena)];
+    if (block.engine == 0 && block.address == nullptr) {
+      moving_.push_back({buf, block.pooled + buf->offset});
+    }
+    return;
+  }
+  if (v.bytes == 0) return;
   if (v.kind == PlanValueKind::kInput) patches_.push_back({buf, v.index, false});
   if (v.kind == PlanValueKind::kOutput) patches_.push_back({buf, v.index, true});
 }
@@ -219,7 +246,10 @@ Status Frame::BuildLaunch(const Instruction& ins, Record* r) {
   l.internal = bufs_[base + 2].data(), l.n_internal = static_cast<uint32_t>(seg.internals.size());
   const std::vector<ge_buf>& packs = program_.parts().packs[ins.segment];
   l.pack = packs.data(), l.n_pack = static_cast<uint32_t>(packs.size());
-  if (seg.workspace) l.workspace = BufOf(seg.workspace);
+  if (seg.workspace) {
+    l.workspace = BufOf(seg.workspace);
+    NotePatch(seg.workspace, &l.workspace);
+  }
   l.launch_id = r->index;
   if (e.api.frame_create) {
     ge_err err = NoError();

@@ -38,13 +38,22 @@ class Frame {
     uint32_t index;
     bool output;
   };
+  // A buffer record in an arena of the pool, whose address each run may change.
+  struct Moving {
+    ge_buf* buf;
+    uint64_t offset;  // from the begin of the run's block
+  };
   struct Block {
-    void* address = nullptr;
+    void* address = nullptr;  // null: in the pool's block
     ge_mem* mem = nullptr;
     uint32_t engine = 0;  // 0 = host
+    uint64_t pooled = 0;  // where it begins in the pool's block
   };
 
+  // From now on what the pool is to give lies there.
+  void Attach(char* base);
   const PlanDevice* PinningDevice() const;
+  Status AllocateHost(uint64_t bytes, uint64_t align, Block* block);
   Status AllocateArenas();
   Status MakeRedZones();
   Status CreateStreams();
@@ -68,6 +77,9 @@ class Frame {
   std::vector<std::vector<ge_buf>> bufs_;   // launch arguments; never resized after Build
   std::vector<std::vector<int64_t>> dims_;  // by plan value
   std::vector<Patch> patches_;
+  std::vector<Moving> moving_;
+  uint64_t pooled_bytes_ = 0;                              // that each run takes from the pool
+  char* base_ = nullptr;                                   // of the block of the last run
   std::vector<std::pair<SegmentId, ge_exec*>> own_execs_;  // of serial segments
   struct EngineFrame {
     uint32_t engine;

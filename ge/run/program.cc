@@ -113,6 +113,13 @@ Result<std::unique_ptr<Frame>> Program::NewFrame() const {
 
 Status Program::Run(Frame* f, const void* const* inputs, void* const* outputs) const {
   if (f->zones_ != nullptr) return RunGuarded(f, inputs, outputs);
+  if (f->pooled_bytes_ == 0) return RunIn(f, inputs, outputs);
+  GE_ASSIGN_OR_RETURN(const ArenaPool::Lease lease, parts_.arenas->Take(f->pooled_bytes_));
+  f->Attach(lease.base());
+  return RunIn(f, inputs, outputs);
+}
+
+Status Program::RunIn(Frame* f, const void* const* inputs, void* const* outputs) const {
   for (const Frame::Patch& p : f->patches_) {
     p.buf->ptr = p.output ? outputs[p.index] : const_cast<void*>(inputs[p.index]);
   }

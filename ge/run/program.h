@@ -12,6 +12,7 @@
 #include "ge/base/status.h"
 #include "ge/ge_plugin.h"
 #include "ge/plan/plan.h"
+#include "ge/run/arena_pool.h"
 #include "ge/run/run_clock.h"
 
 namespace ge {
@@ -30,8 +31,10 @@ struct ProgramParts {
   // Makes one more exec of a serial segment for a new frame.
   std::function<Result<ge_exec*>(SegmentId)> make_exec;
   std::vector<const void*> constants;  // by plan value; null unless kConstant
-  std::shared_ptr<RunClock> clock;     // null: no run is timed
-  bool red_zones = false;              // see red_zones.h; for plans with gaps and no reuse
+  // For arenas in plain host memory; null: each frame has its own. Must outlive the program.
+  ArenaPool* arenas = nullptr;
+  std::shared_ptr<RunClock> clock;  // null: no run is timed
+  bool red_zones = false;           // see red_zones.h; for plans with gaps and no reuse
 };
 
 class Frame;
@@ -55,6 +58,7 @@ class Program {
  private:
   Program(const Plan& plan, ProgramParts parts) : plan_(plan), parts_(std::move(parts)) {}
   enum class Mode { kPlain, kTimed, kGuarded };
+  Status RunIn(Frame* f, const void* const* inputs, void* const* outputs) const;
   Status RunGuarded(Frame* f, const void* const* inputs, void* const* outputs) const;
   // Issues the instructions, with a time stamp before each when kTimed, with a look at the red
   // zones after each when kGuarded. Ok when all were issued.

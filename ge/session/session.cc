@@ -56,6 +56,7 @@ Result<std::unique_ptr<Session>> Session::Create(SessionOptions options) {
                          session->price_cache_.get(), measure);
   };
   s->options_.build.classes = &s->classes_;
+  s->options_.build.arenas = std::make_shared<ArenaPool>();
   s->options_.build.fold_parts = [session = s.get()](Graph* g) {
     return session->rewriter_->RunParts(g, session->weight_bytes_);
   };

@@ -81,6 +81,20 @@ ge_rc Query(ge_engine*, const ge_graph* graph, const ge_sink* sink, ge_err* err)
   });
 }
 
+ge_rc CompileOne(const ge_segment& segment, ge_compiled* c) {
+  auto made = std::make_unique<ge_exec>();
+  const ge_rc rc = made->exec.Build(segment, c, c->err);
+  if (rc == GE_OK) {
+    c->exec = made.release();
+    return rc;
+  }
+  // What Build stated goes with the exec.
+  c->internal = nullptr;
+  c->alias = nullptr;
+  c->n_internal = c->alias_count = 0;
+  return rc;
+}
+
 ge_rc Compile(ge_engine*, const ge_segment* segment, uint32_t n, uint32_t segment_stride,
               ge_compiled* out, uint32_t out_stride, ge_err* err) {
   for (uint32_t i = 0; i < n; ++i) {
@@ -90,21 +104,30 @@ ge_rc Compile(ge_engine*, const ge_segment* segment, uint32_t n, uint32_t segmen
         reinterpret_cast<ge_compiled*>(reinterpret_cast<char*>(out) + uint64_t{i} * out_stride);
     c->rc = Guard(c->err, "ref: compile", [&]() -> ge_rc {
       if (const ge_rc rc = Understand(s->h, c->err, "ref: compile")) return rc;
-      auto made = std::make_unique<ge_exec>();
-      const ge_rc rc = made->exec.Build(*s, c, c->err);
-      if (rc == GE_OK) {
-        c->exec = made.release();
-        return rc;
-      }
-      // What Build stated goes with the exec.
-      c->internal = nullptr;
-      c->alias = nullptr;
-      c->n_internal = c->alias_count = 0;
-      return rc;
+      return CompileOne(*s, c);
     });
   }
   (void)err;  // every failure is that of one segment
   return GE_OK;
+}
+
+ge_rc Shape(ge_exec*, const ge_segment* segment, ge_compiled* c, ge_err* err) {
+  return Guard(err, "ref: shape", [&]() -> ge_rc {
+    if (const ge_rc rc = Understand(segment->h, err, "ref: shape")) return rc;
+    for (uint32_t t = 0; t < segment->n_taken; ++t) {
+      const ge_taken& taken = segment->taken[t];
+      for (uint32_t k = 0; k < taken.n_node; ++k) {
+        ge_cost cost = {};
+        uint32_t const_align = 0;
+        Why why;
+        if (Consider(*segment->graph, taken.node[k], &cost, &const_align, &why)) continue;
+        c->rc = Fail(c->err, GE_UNIMPLEMENTED, taken.node[k], "ref: %s", why.text);
+        return GE_OK;
+      }
+    }
+    c->rc = CompileOne(*segment, c);
+    return GE_OK;
+  });
 }
 
 ge_rc Enqueue(ge_exec* exec, const ge_launch* launch, ge_err* err) {
@@ -133,6 +156,7 @@ constexpr ge_engine_api MakeApi() {
   api.compile = Compile;
   api.enqueue = Enqueue;
   api.exec_destroy = ExecDestroy;
+  api.shape = Shape;
   return api;
 }
 constexpr ge_engine_api kApi = MakeApi();

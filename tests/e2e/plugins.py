@@ -65,7 +65,8 @@ REJECTED = {
 }
 # The segment does not compile: its offers are struck and ref does the work.
 STRUCK = ["compile_error", "segment_error", "null_exec", "internal_steps", "internal_alias",
-          "huge_workspace", "alias_bad", "must_compiled"]
+          "huge_workspace", "alias_bad", "must_compiled", "pack_no_fill", "pack_bad_value",
+          "pack_no_value", "pack_huge", "pack_align", "pack_short", "pack_null", "fill_error"]
 # Overruns, named by a run with red zones (GE_RED_ZONES=1) and by nothing else: which node, which
 # engine, which bytes of which value.
 OVERRUNS = {
@@ -80,9 +81,10 @@ OVERRUNS = {
                      "bytes, was written",
 }
 # Legal, if useless or bad, or of another version of the header.
-HARMLESS = ["none", "silent", "offer_no_cost", "poisoned_tails", "grown", "may_skip"]
+HARMLESS = ["none", "silent", "offer_no_cost", "poisoned_tails", "grown", "may_skip", "shape_error",
+            "shape_null_exec"]
 # Which of these have to be chosen: they ask the least.
-CHOSEN = ["none", "poisoned_tails", "grown", "may_skip"]
+CHOSEN = ["none", "poisoned_tails", "grown", "may_skip", "shape_error", "shape_null_exec"]
 
 
 class Checks:

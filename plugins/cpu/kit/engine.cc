@@ -136,8 +136,11 @@ ge_rc Query(ge_engine* handle, const ge_graph* graph, const ge_sink* sink, ge_er
   });
 }
 
-// Compiles one segment into *c. Throws.
-void CompileOne(const Engine& e, const ge_segment& segment, ge_compiled* c) {
+bool StillTakes(const Engine& e, const Parser& parser, const std::vector<Unit>& units, Why* why);
+
+// Compiles one segment into *c. `like`: one of other dims, and no query has offered what is taken;
+// null otherwise. Throws.
+void CompileOne(const Engine& e, const ge_segment& segment, const ge_exec* like, ge_compiled* c) {
   const Parser parser(*segment.graph);
   std::vector<uint32_t> allowed;
   for (uint32_t t = 0; t < segment.n_taken; ++t) {
@@ -157,9 +160,16 @@ void CompileOne(const Engine& e, const ge_segment& segment, ge_compiled* c) {
                      g_name.c_str(), n_node, covered);
     return;
   }
+  Why why;
+  if (like != nullptr && !StillTakes(e, parser, units, &why)) {
+    c->rc =
+        gp::Fail(c->err, GE_UNIMPLEMENTED, UINT32_MAX, "%s: %s", g_name.c_str(), why.text.c_str());
+    return;
+  }
   auto exec = std::make_unique<ge_exec>(e);
   Program& program = exec->program;
   program.profile = e.profile();
+  program.like = like != nullptr ? &like->program : nullptr;
   const std::unique_ptr<Builder> builder = e.MakeBuilder(parser, segment, &program);
   try {
     if (n_node == 0) {
@@ -172,6 +182,7 @@ void CompileOne(const Engine& e, const ge_segment& segment, ge_compiled* c) {
                      x.what());
     return;
   }
+  program.like = nullptr;
   c->rc = GE_OK;
   c->flags = e.profile() ? GE_COMPILED_SERIAL : 0;
   c->workspace = program.workspace;
@@ -187,6 +198,14 @@ void CompileOne(const Engine& e, const ge_segment& segment, ge_compiled* c) {
   c->exec = exec.release();
 }
 
+// Whether each unit is one that a query would have offered.
+bool StillTakes(const Engine& e, const Parser& parser, const std::vector<Unit>& units, Why* why) {
+  for (const Unit& u : units) {
+    if (!e.Takes(u, parser, why) || !CanEnd(e, u, parser, why)) return false;
+  }
+  return true;
+}
+
 ge_rc Compile(ge_engine* e, const ge_segment* segment, uint32_t n, uint32_t segment_stride,
               ge_compiled* out, uint32_t out_stride, ge_err* err) {
   return gp::Guard(err, Where("compile").c_str(), [&] {
@@ -200,11 +219,23 @@ ge_rc Compile(ge_engine* e, const ge_segment* segment, uint32_t n, uint32_t segm
           reinterpret_cast<ge_compiled*>(reinterpret_cast<char*>(out) + uint64_t{i} * out_stride);
       c->rc = gp::Guard(c->err, Where("compile").c_str(), [&] {
         c->rc = gp::Understand(s->h, c->err, Where("compile").c_str());
-        if (c->rc == GE_OK) CompileOne(*e->engine, *s, c);
+        if (c->rc == GE_OK) CompileOne(*e->engine, *s, nullptr, c);
         return c->rc;
       });
     }
     return ge_rc(GE_OK);
+  });
+}
+
+ge_rc Shape(ge_exec* like, const ge_segment* segment, ge_compiled* out, ge_err* err) {
+  return gp::Guard(err, Where("shape").c_str(), [&]() -> ge_rc {
+    const Engine& e = like->engine;
+    if (const ge_rc rc = gp::Understand(segment->h, err, Where("shape").c_str())) return rc;
+    ThreadScope threads(e.machine().threads);
+    const LaunchMode own(e.host());
+    const LibraryMode mode(e.machine().threads);
+    CompileOne(e, *segment, like, out);
+    return GE_OK;
   });
 }
 
@@ -262,6 +293,7 @@ ge_engine_api MakeApi() {
   api.frame_create = FrameCreate;
   api.frame_destroy = FrameDestroy;
   api.fill = FillPack;
+  api.shape = Shape;
   return api;
 }
 const ge_engine_api kApi = MakeApi();

@@ -104,6 +104,9 @@ class Program {
   Program(int threads, PackBook* book) : book(book), threads_(threads) {}
 
   PackBook* const book;  // of the engine
+  // While it is built: the program of the same segment at other dims, whose packs are there
+  // already; null where there is none.
+  const Program* like = nullptr;
 
   std::vector<Storage> storages;
   std::vector<Step> steps;
@@ -113,6 +116,7 @@ class Program {
   std::vector<ge_internal> internals;
   std::vector<ge_const_use> uses;
   std::vector<ge_pack> packs;
+  bool Wants(const std::string& key, const std::vector<uint32_t>& values) const;
   uint64_t workspace = 0;
   // Makes what all works of one frame share, e.g. a vendor's stream; may be empty.
   std::function<std::shared_ptr<void>()> frame_data;

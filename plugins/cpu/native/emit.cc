@@ -184,8 +184,23 @@ bool NativeBuilder::UsesWinograd(const Unit& u) const {
          WinogradKeepsFinite(p_.value(u.in[1]).data, Product(p_.dims(u.in[1])));
 }
 
+// At other dims the tiles stay whose weights are there, if they are not much slower.
+WinogradPlan NativeBuilder::WinogradPlanOf(const Unit& u) const {
+  constexpr double kMuchSlower = 1.5;
+  WinogradPlan best = WinogradPlan::Best(u.conv, machine_);
+  if (out_.like == nullptr || out_.like->Wants(best.PackKey(), {u.in[1]})) return best;
+  for (int h : {2, 4}) {
+    for (int w : {2, 4}) {
+      WinogradPlan plan(u.conv, machine_, h, w);
+      const bool there = out_.like->Wants(plan.PackKey(), {u.in[1]});
+      if (there && plan.ns(machine_) <= kMuchSlower * best.ns(machine_)) return plan;
+    }
+  }
+  return best;
+}
+
 void NativeBuilder::EmitWinograd(const Unit& u) {
-  const WinogradPlan plan = WinogradPlan::Best(u.conv, machine_);
+  const WinogradPlan plan = WinogradPlanOf(u);
   const Rep x = Channels(u.in[0]);
   const Layout blocked = Layout::Blocked(u.dims, static_cast<int>(simd_.lanes));
   const Layout last = Layout::ChannelsLast(u.dims);
@@ -193,10 +208,8 @@ void NativeBuilder::EmitWinograd(const Unit& u) {
   for (const Layout& l : {blocked, last}) {
     if (Leaf(u.out[0], l) != nullptr) target = l;
   }
-  const std::string key =
-      "winograd " + ToText({plan.h, plan.w, plan.lanes, plan.vectors, plan.in, plan.out});
   const Place weights =
-      Pack({u.in[1]}, key, plan.weight_floats() * sizeof(float),
+      Pack({u.in[1]}, plan.PackKey(), plan.weight_floats() * sizeof(float),
            [plan](const void* const* from, void* to) {
              WinogradWeights(plan, static_cast<const float*>(from[0]), static_cast<float*>(to));
            });

@@ -4,6 +4,7 @@
 
 #include "plugins/cpu/kit/conv_pieces.h"
 #include "plugins/cpu/kit/engine.h"
+#include "plugins/cpu/native/winograd.h"
 
 namespace ge_native {
 
@@ -23,6 +24,7 @@ class NativeBuilder final : public Builder {
   void EmitPixel(const Unit& u);
   // Whether a convolution goes by Winograd: its weights may be none for that.
   bool UsesWinograd(const Unit& u) const;
+  WinogradPlan WinogradPlanOf(const Unit& u) const;
   void EmitWinograd(const Unit& u);
   void EmitConv(const Unit& u);
   void EmitDepthwise(const Unit& u);

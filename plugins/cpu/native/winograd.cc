@@ -348,6 +348,10 @@ void TransformTaps(const Rows& rows, const Rows& columns, const float* taps, int
 
 }  // namespace
 
+std::string WinogradPlan::PackKey() const {
+  return "winograd " + ToText({h, w, lanes, vectors, in, out});
+}
+
 void WinogradWeights(const WinogradPlan& plan, const float* weights, float* u) {
   const auto rows = WeightRows(plan.h), columns = WeightRows(plan.w);
   const int64_t lanes = std::min(plan.lanes, kMostLanes), blocks = (plan.out + lanes - 1) / lanes;

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "plugins/cpu/kit/engine.h"
@@ -45,6 +46,8 @@ struct WinogradPlan {
   uint64_t workspace_floats() const;  // of one thread
   bool Near() const;                  // transformed weights stay in the second cache
   double ns(const Machine& m) const;
+  // Equal where WinogradWeights writes the same.
+  std::string PackKey() const;
 };
 
 // Whether n weights, maybe unaligned, stay finite when they are transformed; others are none for

@@ -42,7 +42,7 @@ extern "C" {
 #define GE_PLUGIN_MAGIC 0x4e49474c50454721ull /* "!GEPLGIN" read little-endian */
 /* Names this state of the structs: the first 8 bytes of the SHA-256 of tests/abi/layout.golden. The
  * ABI test recomputes it; enforced at load while GE_ABI_MAJOR is 0. */
-#define GE_HEADER_HASH 0xaa8eacc63183b0f6ull
+#define GE_HEADER_HASH 0x6a9fd849431cea3full
 
 /* ---- basic words ---------------------------------------------------------------------------- */
 
@@ -575,6 +575,12 @@ typedef struct ge_engine_api {
    * Pure: it depends on pack->key, bytes and these buffers alone. May be called from several
    * threads at once, and when the exec that asked for the pack is gone. NULL: no exec has packs. */
   ge_rc (*fill)(ge_engine*, const ge_pack*, const ge_buf* from, const ge_buf* to, ge_err*);
+  /* Compiles a segment as compile did that of `like`: the same nodes, values, layouts and cookies
+   * in a graph of other dims, in which constants that shapes decide may hold something else.
+   * Nothing was asked about that graph. out->rc is GE_UNIMPLEMENTED where the engine would not
+   * offer it so; the host then asks and compiles anew, as it does where this is NULL. Threads as
+   * compile. */
+  ge_rc (*shape)(ge_exec* like, const ge_segment*, ge_compiled* out, ge_err*);
 } ge_engine_api;
 
 enum { GE_KIND_ENGINE = 1 };

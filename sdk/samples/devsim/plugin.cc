@@ -187,6 +187,23 @@ void FrameDestroy(ge_exec* exec, ge_frame* frame) {
   if (frame != nullptr && api.frame_destroy != nullptr) api.frame_destroy(exec->wrapped, frame);
 }
 
+ge_rc Shape(ge_exec* like, const ge_segment* segment, ge_compiled* c, ge_err* err) {
+  return Guard(err, "devsim: shape", [&]() -> ge_rc {
+    const ge_engine_api& api = like->engine->wrapped.api();
+    if (api.shape == nullptr) {
+      c->rc = ge::plugin::Fail(c->err, GE_UNIMPLEMENTED, UINT32_MAX,
+                               "devsim: the wrapped engine does not reshape");
+      return GE_OK;
+    }
+    auto exec = std::make_unique<ge_exec>();
+    const ge_rc rc = api.shape(like->wrapped, segment, c, err);
+    if (rc != GE_OK || c->exec == nullptr) return rc;
+    *exec = {like->engine, c->exec};
+    c->exec = exec.release();
+    return rc;
+  });
+}
+
 ge_rc FillPack(ge_engine* engine, const ge_pack* pack, const ge_buf* from, const ge_buf* to,
                ge_err* err) {
   const ge_engine_api& api = engine->wrapped.api();
@@ -243,6 +260,7 @@ constexpr ge_engine_api kApi = {
     FrameCreate,
     FrameDestroy,
     FillPack,
+    Shape,
 };
 
 constexpr ge_plugin_desc kDesc = {

@@ -56,6 +56,16 @@ enum {
   FAULT_HUGE_WORKSPACE, /* 2^63 bytes */
   FAULT_ALIAS_BAD,      /* an alias pair of positions that do not exist */
   FAULT_MUST_COMPILED,  /* the answer has an extension that must be understood */
+  FAULT_PACK_NO_FILL,   /* asks for a pack, but cannot write one */
+  FAULT_PACK_BAD_VALUE, /* a pack of a value that is no constant */
+  FAULT_PACK_NO_VALUE,  /* a pack of nothing */
+  FAULT_PACK_HUGE,      /* of 2^62 bytes */
+  FAULT_PACK_ALIGN,     /* at a multiple of 3 */
+  FAULT_PACK_SHORT,     /* a pack of fewer bytes than were published */
+  FAULT_PACK_NULL,      /* packs at NULL */
+  FAULT_FILL_ERROR,
+  FAULT_SHAPE_ERROR,
+  FAULT_SHAPE_NULL_EXEC,
   /* seen at run */
   FAULT_ENQUEUE_ERROR,
   FAULT_WRONG_RESULT, /* every element is off by one */
@@ -99,6 +109,8 @@ struct ge_exec {
   uint32_t first;
   uint32_t alias[2];
   ge_internal internal[2];
+  ge_pack pack;
+  uint32_t packed;
 };
 
 static int is(ge_str s, const char* text) {
@@ -244,6 +256,42 @@ static void bend_compiled(ge_compiled* c) {
   }
 }
 
+/* A value of the segment: a constant where there is one and it is wanted. */
+static uint32_t some_value(const ge_segment* s, int constant) {
+  for (uint32_t v = 1; v < s->graph->n_value; ++v) {
+    if (((GE_VALUE(s->graph, v)->flags & GE_VALUE_CONSTANT) != 0) == constant) return v;
+  }
+  return 1;
+}
+
+static void bend_packs(const ge_segment* s, ge_compiled* c) {
+  ge_pack* pack = &c->exec->pack;
+  if (FAULT < FAULT_PACK_NO_FILL || FAULT > FAULT_FILL_ERROR) return;
+  c->exec->packed = some_value(s, FAULT != FAULT_PACK_BAD_VALUE);
+  *pack = (ge_pack){GE_HDR(ge_pack, GE_TAG_PACK), .value = &c->exec->packed, .n_value = 1,
+                    .key = {"faulty", 6}, .bytes = 64};
+  if (FAULT == FAULT_PACK_NO_VALUE) pack->value = NULL, pack->n_value = 0;
+  if (FAULT == FAULT_PACK_HUGE) pack->bytes = UINT64_C(1) << 62;
+  if (FAULT == FAULT_PACK_ALIGN) pack->align = 3;
+  if (FAULT == FAULT_PACK_SHORT) pack->h.size = sizeof(ge_hdr);
+  c->pack = FAULT == FAULT_PACK_NULL ? NULL : pack;
+  c->n_pack = 1, c->pack_stride = sizeof *pack;
+}
+
+static ge_rc fill(ge_engine* e, const ge_pack* pack, const ge_buf* from, const ge_buf* to,
+                  ge_err* err) {
+  (void)e, (void)from;
+  if (FAULT == FAULT_FILL_ERROR) return fail(err, GE_INTERNAL, "faulty: fill fails on request");
+  memset(to->ptr, 0, pack->bytes);
+  return GE_OK;
+}
+
+static ge_rc shape(ge_exec* like, const ge_segment* s, ge_compiled* out, ge_err* err) {
+  (void)like, (void)s, (void)out;
+  return FAULT == FAULT_SHAPE_ERROR ? fail(err, GE_INTERNAL, "faulty: shape fails on request")
+                                    : GE_OK;
+}
+
 static ge_rc compile(ge_engine* e, const ge_segment* segment, uint32_t n, uint32_t segment_stride,
                      ge_compiled* out, uint32_t out_stride, ge_err* err) {
   (void)e;
@@ -264,6 +312,7 @@ static ge_rc compile(ge_engine* e, const ge_segment* segment, uint32_t n, uint32
     if (FAULT == FAULT_MUST_COMPILED) c->h.next = &must;
     if (FAULT == FAULT_MAY_SKIP) c->h.next = &may;
     bend_compiled(c);
+    bend_packs(s, c);
   }
   return GE_OK;
 }
@@ -339,6 +388,8 @@ static const ge_engine_api api = {
     .enqueue = FAULT == FAULT_ZERO_TABLE ? NULL : enqueue,
     .exec_destroy = FAULT == FAULT_ZERO_TABLE ? NULL : exec_destroy,
     .devices = FAULT == FAULT_ZERO_TABLE ? NULL : devices,
+    .fill = FAULT == FAULT_ZERO_TABLE || FAULT == FAULT_PACK_NO_FILL ? NULL : fill,
+    .shape = FAULT == FAULT_SHAPE_ERROR || FAULT == FAULT_SHAPE_NULL_EXEC ? shape : NULL,
 };
 
 static const ge_plugin_desc desc = {

@@ -1,0 +1,74 @@
+#include "ge/compile/reshape.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace ge {
+namespace {
+
+bool SameNodes(const Function& a, const Function& b) {
+  const auto same = [](const Node& x, const Node& y) {
+    return x.id == y.id && x.op == y.op && x.domain == y.domain && x.inputs == y.inputs &&
+           x.outputs == y.outputs;
+  };
+  const auto constant = [](const Value& v) { return v.constant != 0; };
+  return a.params == b.params && a.results == b.results && a.values.size() == b.values.size() &&
+         std::equal(a.nodes.begin(), a.nodes.end(), b.nodes.begin(), b.nodes.end(), same) &&
+         std::equal(a.values.begin(), a.values.end(), b.values.begin(),
+                    [&](const Value& x, const Value& y) { return constant(x) == constant(y); });
+}
+
+bool SameBorder(const std::vector<PlanValueId>& a, const PlanFunction& fa,
+                const std::vector<PlanValueId>& b, const PlanFunction& fb) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [&](PlanValueId x, PlanValueId y) {
+    return fa.values[x].graph_value == fb.values[y].graph_value &&
+           fa.values[x].layout == fb.values[y].layout;
+  });
+}
+
+std::vector<NodeReport> Labels(const Function& f) {
+  std::vector<NodeReport> out;
+  for (const Node& n : f.nodes) {
+    NodeReport& r = out.emplace_back();
+    r.node = n.id, r.label = NodeLabel(n), r.op = n.op;
+  }
+  return out;
+}
+
+}  // namespace
+
+std::optional<Plan> PlacedLike(const Compiled& like, const EngineList& engines, const Function& f,
+                               const std::string& method) {
+  if (!SameNodes(like.graph.fn(like.fn), f)) return std::nullopt;
+  const Plan& from = like.plan;
+  Plan plan;
+  plan.graph_name = from.graph_name;
+  plan.engines = from.engines, plan.devices = from.devices, plan.domains = from.domains;
+  plan.links = from.links, plan.layouts = from.layouts, plan.conversions = from.conversions;
+  plan.predicted_ns = std::nan("");
+  plan.place_method = method;
+  plan.report = Labels(f);
+  plan.functions.assign(1, {});
+  plan.functions[0].name = f.name;
+  for (const PlanSegment& s : from.functions[0].segments) {
+    if (!engines[from.devices[s.device].engine - 1]->api().shape) return std::nullopt;
+    if (s.offers.empty()) continue;  // PARTITION adds conversions again
+    PlanSegment& mine = plan.functions[0].segments.emplace_back();
+    mine.device = s.device, mine.offers = s.offers;
+  }
+  return plan;
+}
+
+bool SameSegments(const PlanFunction& a, const PlanFunction& b) {
+  return std::equal(
+      a.segments.begin(), a.segments.end(), b.segments.begin(), b.segments.end(),
+      [&](const PlanSegment& x, const PlanSegment& y) {
+        const auto same = [](const PlanOffer& o, const PlanOffer& p) { return o.nodes == p.nodes; };
+        return x.device == y.device && x.conversion == y.conversion &&
+               std::equal(x.offers.begin(), x.offers.end(), y.offers.begin(), y.offers.end(),
+                          same) &&
+               SameBorder(x.inputs, a, y.inputs, b) && SameBorder(x.outputs, a, y.outputs, b);
+      });
+}
+
+}  // namespace ge
