@@ -84,7 +84,9 @@ class Builder {
     if (Stop(StageId::kMemory)) return Finish(start);
     if (options_.check) GE_RETURN_IF_ERROR(Stage(StageId::kCheck, [&] { return CheckPlan(); }));
     GE_RETURN_IF_ERROR(MakeProgram());
+    c_->nodes = static_cast<uint32_t>(function().nodes.size());
     RememberInClass();
+    if (reshaped_) ForgetGraph();
     return Finish(start);
   }
 
@@ -217,12 +219,11 @@ class Builder {
       return {};
     const std::shared_ptr<const Compiled> like = near_[0]->plan.lock();
     if (!like || !ShapeClasses::IsClose(near_[0]->dims, dims_)) return {};
-    bound_ = c_->graph;
     GE_RETURN_IF_ERROR(ChooseParts());
     if (!c_->expanded.empty()) GE_RETURN_IF_ERROR(FoldParts());
     GE_ASSIGN_OR_RETURN(reshaped_, Reshape(*like));
     if (reshaped_) return {};
-    c_->graph = std::move(bound_);
+    if (!c_->expanded.empty()) c_->graph = std::move(bound_);
     c_->expanded.clear(), notes_.clear();
     c_->plan = {};
     compiler_.reset(), c_->view_.reset();
@@ -262,6 +263,16 @@ class Builder {
     }
     if (best) c_->plan = *std::move(best);
     return best.has_value();
+  }
+
+  // Nobody looks at the graph of a plan that was placed unseen, unless for one more exec.
+  void ForgetGraph() {
+    const auto& segments = c_->plan.functions[0].segments;
+    if (std::any_of(segments.begin(), segments.end(), [](const auto& s) { return s.serial; })) {
+      return;
+    }
+    c_->view_.reset();
+    c_->graph.functions.clear();  // its constants stay: execs may read them
   }
 
   // As if there were no class.

@@ -73,7 +73,7 @@ uint64_t Compiled::BytesHeld() const {
     if (!pooled) arena += static_cast<uint64_t>(check.arena_bytes[d]);
   }
   // Graph, plan, offers, steps and records: 5 to 20 KB a node were seen.
-  const uint64_t records = kRecordBytes * graph.fn(fn).nodes.size();
+  const uint64_t records = kRecordBytes * nodes;
   std::lock_guard<std::mutex> lock(mutex_);
   return arena * (frames_made_ ? frames_made_ : 1) + packed_bytes + copied_constant_bytes +
          folded_bytes + records;

@@ -54,7 +54,9 @@ class Compiled {
   // Arenas of the frames made so far, packed weights, folded constants and copies.
   uint64_t BytesHeld() const;
 
-  Graph graph;  // bound; its consts share the model's payloads
+  // Bound; its consts share the model's payloads. Without functions where the plan was shaped like
+  // another one.
+  Graph graph;
   FunctionId fn = 0;
   std::vector<StateId> states_in;   // parameters after the user's own
   std::vector<StateId> states_out;  // results after the user's own
@@ -76,6 +78,7 @@ class Compiled {
   uint64_t copied_constant_bytes = 0;
   uint64_t packed_bytes = 0;  // of constants that execs keep for themselves
   uint64_t filled_bytes = 0;  // of residents that were written for it
+  uint32_t nodes = 0;
   uint64_t folded_bytes = 0;  // of constants that were made for this plan
   uint32_t struck_offers = 0;
   double compile_ms = 0;

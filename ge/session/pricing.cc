@@ -64,6 +64,7 @@ std::shared_ptr<Compiled> Session::RehearsePlans(const Entry& entry,
   if (!buffers.Fill(*made, inputs)) return made;
   BuildOptions build = options_.build;
   build.prices.mode = PriceMode::kCached, build.prices.recall = false;
+  build.classes = nullptr;
   RehearsalHooks hooks;
   hooks.make = [&](const PlaceOptions& place, StageId stop) {
     build.place = place, build.stop_after = stop;
@@ -89,9 +90,10 @@ Result<std::shared_ptr<Compiled>> Session::BuildOrRecall(Graph bound, FunctionId
   const PlaceOptions& asked = build.place;
   const bool free_choice =
       asked.policy == PlacePolicy::kCost && asked.order.empty() && asked.pins.empty() && asked.fuse;
-  const bool kept = build.prices.recall && build.prices.mode != PriceMode::kAnalytic &&
-                    free_choice && build.incumbent == nullptr && engines_.size() > 1 &&
-                    !CacheFolder().empty();
+  const bool kept =
+      build.prices.recall && build.prices.mode != PriceMode::kAnalytic && free_choice &&
+      build.incumbent == nullptr && engines_.size() > 1 &&
+      (build.prices.mode == PriceMode::kMeasure ? !CacheFolder().empty() : AnyRehearsed());
   if (!kept) return BuildCompiled(std::move(bound), fn, engines_, build);
   const std::string question = QuestionOf(bound, engines_);
   BuildOptions again = build;

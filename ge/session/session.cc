@@ -44,6 +44,7 @@ Result<std::unique_ptr<Session>> Session::Create(SessionOptions options) {
   s->StartPricing();
   s->evaluator_ = MakeEvaluator(s->engines_);
   Runner::Options passes = s->options_.build.runner;
+  passes.roll_back = false;  // A load, bind or piece that fails leaves nothing.
   passes.skip.insert(s->options_.skip_passes.begin(), s->options_.skip_passes.end());
   s->rewriter_.emplace(std::move(passes), s->evaluator_.get());
   s->options_.build.measure = [session = s.get()](const Graph& graph, const Function& f,
@@ -283,6 +284,7 @@ Result<std::shared_ptr<Compiled>> Session::CompileApart(std::string_view entry_n
   std::unique_lock<std::mutex> one(compile_mutex_, std::defer_lock);
   GE_RETURN_IF_ERROR(LockOrStop(&one));
   BuildOptions folding = build;  // the caller's options cannot know the session's passes
+  folding.classes = nullptr;    // it is this one that is asked about, not one like it
   folding.fold_parts = options_.build.fold_parts, folding.measure = options_.build.measure;
   return CompileNew(*entry, inputs, folding);
 }

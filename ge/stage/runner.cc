@@ -118,11 +118,11 @@ Status Runner::RunPasses(Graph* graph, const std::vector<std::unique_ptr<Pass>>&
       const std::string name(pass->name());
       if (options_.skip.count(name)) continue;
       GE_RETURN_IF_ERROR(CheckInterrupt().AtStage(stage));
-      if (!before) before = *graph;
+      if (!before && options_.roll_back) before = *graph;
       int edits = 0;
       Status status = RunPass(graph, *pass, context, verify, reinfer, &edits);
       if (!status.ok()) {
-        *graph = std::move(*before);
+        if (before) *graph = std::move(*before);
         return std::move(status).AtStage(stage);
       }
       if (edits) before.reset();

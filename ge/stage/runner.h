@@ -37,6 +37,9 @@ class Runner {
     std::set<std::string> skip;  // pass names that are not run
     // Called after each stage or pass with its name; used by --to and by dump folders.
     std::function<void(const std::string& name)> after;
+    // After a failure RunPasses leaves the graph as it was before the pass. False saves a copy of
+    // the graph for each edit where a failure throws it away.
+    bool roll_back = true;
   };
   explicit Runner(Options options) : options_(std::move(options)) {}
 
@@ -44,7 +47,7 @@ class Runner {
   Status RunStage(StageId id, const std::function<Status()>& body,
                   const std::function<Status()>& verify);
   // Runs all passes to a fixed point (at most 8 rounds). A pass that fails or leaves an illegal
-  // graph is rolled back and reported (INTERNAL naming the pass).
+  // graph is rolled back, where that is wanted, and reported (INTERNAL naming the pass).
   Status RunPasses(Graph* graph, const std::vector<std::unique_ptr<Pass>>& passes,
                    const PassContext& context, const std::function<Status(const Graph&)>& verify,
                    const std::function<Status(Graph*)>& reinfer);

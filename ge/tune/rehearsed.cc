@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <span>
 
@@ -91,6 +92,12 @@ std::string QuestionOf(const Graph& bound, const EngineList& engines) {
     }
   }
   return Sha256(std::as_bytes(std::span(text.data(), text.size()))).substr(0, 32);
+}
+
+bool AnyRehearsed() {
+  const std::string folder = CacheFolder();
+  std::error_code error;
+  return !folder.empty() && std::filesystem::exists(folder + "/" + kFile, error);
 }
 
 PlaceOptions FindRehearsed(const std::string& question) {

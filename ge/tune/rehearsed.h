@@ -19,6 +19,9 @@ namespace ge {
 // same plugins, devices and options, and the same machine, ISA and threads.
 std::string QuestionOf(const Graph& bound, const EngineList& engines);
 
+// Whether anything is kept on this machine: else the questions need not be made.
+bool AnyRehearsed();
+
 // What PLACE is to take again, offer by offer, so that prices which change do not change the plan.
 // No cover when nothing is kept.
 PlaceOptions FindRehearsed(const std::string& question);
