@@ -284,7 +284,7 @@ Result<std::shared_ptr<Compiled>> Session::CompileApart(std::string_view entry_n
   std::unique_lock<std::mutex> one(compile_mutex_, std::defer_lock);
   GE_RETURN_IF_ERROR(LockOrStop(&one));
   BuildOptions folding = build;  // the caller's options cannot know the session's passes
-  folding.classes = nullptr;    // it is this one that is asked about, not one like it
+  folding.classes = nullptr;     // it is this one that is asked about, not one like it
   folding.fold_parts = options_.build.fold_parts, folding.measure = options_.build.measure;
   return CompileNew(*entry, inputs, folding);
 }

@@ -25,6 +25,11 @@ entry infer "main" = main
 
 class Rehearsed : public ::testing::Test {
  protected:
+  // Where nothing was ever kept nothing is asked: something was.
+  Rehearsed() {
+    std::filesystem::create_directories(folder_);
+    std::ofstream(folder_ / "plans.json") << "{}";
+  }
   // The plan of a new session; the session outlives it.
   std::shared_ptr<Compiled> Plan(int64_t n, const std::string& engines = "native,ref",
                                  const PlaceOptions& place = {}) {

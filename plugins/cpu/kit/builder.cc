@@ -382,6 +382,13 @@ Place Builder::PackNow(const std::vector<uint32_t>& values, uint64_t bytes, cons
 
 Builder::Rep Builder::Constant(uint32_t v, const Layout& want) {
   const uint64_t bytes = Bytes(want);
+  // Read where it lies, as far as it would not lie better: on a line of its own and, when large, on
+  // huge pages (docs/decisions/0006-pages.md).
+  constexpr uint64_t kHugePage = uint64_t{2} << 20;
+  const bool lies_well = reinterpret_cast<uintptr_t>(p_.value(v).data) % 64 == 0;
+  if (want.dense() && lies_well && bytes < kHugePage && bytes >= kLeastPack) {
+    return KeptConstant(v);
+  }
   if (want.dense()) {
     return {want,
             Pack({v}, "plain " + std::to_string(bytes), bytes,
