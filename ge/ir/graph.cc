@@ -4,6 +4,8 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "ge/base/aligned.h"
+
 namespace ge {
 
 Node::Node() = default;
@@ -91,8 +93,12 @@ Const MakeConst(Type type, const void* bytes, uint64_t size, std::string name) {
   c.name = std::move(name);
   c.type = std::move(type);
   c.bytes = size;
+  // Large ones on a line of their own, so that kernels may read them where they lie.
+  constexpr uint64_t kLarge = 4096, kLine = 64;
+  std::shared_ptr<std::byte> copy;
+  if (size >= kLarge) copy = AllocateAligned(size, kLine);
   // One byte at least, so that an empty tensor still has an address.
-  std::shared_ptr<std::byte[]> copy(new std::byte[size ? size : 1]);
+  if (!copy) copy.reset(new std::byte[size ? size : 1], std::default_delete<std::byte[]>());
   if (size) std::memcpy(copy.get(), bytes, size);
   c.data = copy.get();
   c.owner = std::move(copy);

@@ -387,7 +387,7 @@ Builder::Rep Builder::Constant(uint32_t v, const Layout& want) {
   constexpr uint64_t kHugePage = uint64_t{2} << 20;
   const bool lies_well = reinterpret_cast<uintptr_t>(p_.value(v).data) % 64 == 0;
   if (want.dense() && lies_well && bytes < kHugePage && bytes >= kLeastPack) {
-    return KeptConstant(v);
+    return {want, KeptConstant(v).place};
   }
   if (want.dense()) {
     return {want,
