@@ -131,7 +131,10 @@ class Builder {
   }
 
   MemoryOptions Memory() const {
-    return options_.red_zones ? MemoryOptions{kRedZone, false} : options_.memory;
+    if (options_.red_zones) return MemoryOptions{kRedZone, false};
+    MemoryOptions memory = options_.memory;
+    memory.quick = memory.quick || reshaped_;
+    return memory;
   }
 
   Status Query() {

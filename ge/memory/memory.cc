@@ -109,7 +109,7 @@ Status AssignFunction(Plan* plan, PlanFunction* f, const MemoryOptions& options)
     if (d.blocks.empty()) continue;
     PackResult packed = !options.reuse    ? PackApart(d.blocks, options.gap_bytes)
                         : d.by_time_alone ? memory::PackInOrder(d.blocks)
-                                          : memory::Pack(d.blocks);
+                                          : memory::Pack(d.blocks, options.quick);
     Place(d, packed, domain, plan, f);
   }
   return {};

@@ -18,9 +18,9 @@ enum class Fit { kFirst, kBest };
 
 // Work of the local search, in visits of a conflict: at most some 100 ms at 2.5 GHz.
 constexpr int64_t kSearchVisits = 3'000'000;
-constexpr int kSearchRounds = 400;
-// An arena this near its floor is good enough: the rest is less than a page or 0.4 %.
-constexpr int64_t kNearFloor = 256;
+constexpr int kSearchRounds = 400, kQuickRounds = 20;
+// An arena this near its floor is good enough: the rest is less than a page or 0.4 %; or 5 %.
+constexpr int64_t kNearFloor = 256, kQuickNearFloor = 20;
 
 int64_t AlignUp(int64_t n, int64_t align) { return (n + align - 1) & ~(align - 1); }
 
@@ -47,7 +47,7 @@ class RangeMaximum {
 
 class Packer {
  public:
-  explicit Packer(const std::vector<PackBlock>& blocks) : blocks_(blocks) {
+  Packer(const std::vector<PackBlock>& blocks, bool quick) : blocks_(blocks), quick_(quick) {
     for (const PackBlock& b : blocks) visits_ += 1 + static_cast<int64_t>(b.conflicts.size());
     FindLiveSums();
   }
@@ -92,7 +92,7 @@ class Packer {
     for (uint32_t i = 1; i <= n; ++i) live_[i] += live_[i - 1];
     int64_t floor = 0;
     for (uint32_t i = 0; i <= n; ++i) floor = std::max(floor, live_[i]);
-    good_ = floor + floor / kNearFloor;
+    good_ = floor + floor / (quick_ ? kQuickNearFloor : kNearFloor);
   }
 
   template <typename Key>
@@ -177,8 +177,8 @@ class Packer {
   // is not worse.
   void Search(std::vector<uint32_t> order, Fit fit) {
     const int64_t per_round = std::max<int64_t>(visits_, 1);
-    const int rounds =
-        static_cast<int>(std::min<int64_t>(kSearchRounds, kSearchVisits / per_round));
+    const int rounds = static_cast<int>(
+        std::min<int64_t>(quick_ ? kQuickRounds : kSearchRounds, kSearchVisits / per_round));
     PackResult now = best_;
     for (int round = 0; round < rounds && best_.bytes > good_; ++round) {
       std::vector<uint32_t> next = order;
@@ -211,6 +211,7 @@ class Packer {
   }
 
   const std::vector<PackBlock>& blocks_;
+  const bool quick_;
   PackResult best_;
   std::vector<int64_t> live_;
   int64_t good_ = 0;    // bytes of an arena that is not worth more work
@@ -280,7 +281,9 @@ class Gaps {
 
 }  // namespace
 
-PackResult Pack(const std::vector<PackBlock>& blocks) { return Packer(blocks).Run(); }
+PackResult Pack(const std::vector<PackBlock>& blocks, bool quick) {
+  return Packer(blocks, quick).Run();
+}
 
 PackResult PackInOrder(const std::vector<PackBlock>& blocks) {
   PackResult r;

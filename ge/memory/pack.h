@@ -20,7 +20,8 @@ struct PackResult {
 };
 
 // The caller has checked that the sum of all bytes and alignments fits in 63 bits.
-PackResult Pack(const std::vector<PackBlock>& blocks);
+// `quick`: see MemoryOptions.
+PackResult Pack(const std::vector<PackBlock>& blocks, bool quick = false);
 
 // The same from `first` and `until` alone, for blocks whose conflicts would fill memory: by one
 // walk through time, each block into the smallest gap that is free then. n log n steps.

@@ -81,6 +81,7 @@ Flow& Session::FlowOf() {
     BuildOptions given = options_.build;
     given.given_bytes = std::max(given.given_bytes, flow_given_bytes_.load());
     GE_ASSIGN_OR_RETURN(auto c, CompileBound(std::move(graph), fn, given));
+    ++flow_plans_;
     c->folded_bytes = static_cast<uint64_t>(folding.spent_bytes() - folded);
     {
       std::lock_guard<std::mutex> lock(flow_mutex_);

@@ -71,6 +71,7 @@ Result<std::string> Session::ReportJson(std::string_view entry_name) {
   j["weight_bytes"] = weight_bytes_;
   j["copied_constant_bytes"] = import_copied_bytes_ + j["copied_constant_bytes"].get<uint64_t>();
   j["replans"] = replans(), j["evicted"] = EvictedPlans();
+  j["compiles"] = compiles_.load() + flow_plans_.load(), j["flow_plans"] = flow_plans_.load();
   j["classes"] = classes_.classes(), j["covers"] = classes_.covers();
   // Of the process: packed constants that plans share.
   const ResidentStore::Counts residents = ResidentStore::OfProcess().counts();

@@ -216,6 +216,7 @@ Result<std::shared_ptr<Compiled>> Session::CompileNew(const Entry& entry,
   given.given_bytes = GivenBytes(inputs);
   GE_ASSIGN_OR_RETURN(auto c, CompileBound(std::move(bound), entry.fn, given));
   if (!c) return c;  // The incumbent stays.
+  ++compiles_;
   c->plan.entry = entry.name;
   c->folded_bytes = static_cast<uint64_t>(FoldingScope::budget()->spent_bytes());
   c->compile_ms = NowMs() - start;

@@ -175,6 +175,7 @@ class Session {
   std::shared_ptr<PriceCache> price_cache_;  // the runtime's; null with analytic prices
   LoadWatch load_watch_;                     // since the session began
   std::atomic<uint32_t> replans_{0};
+  std::atomic<uint64_t> compiles_{0}, flow_plans_{0};  // plans that were made; those of pieces
   StateStore states_;
   std::mutex compile_mutex_;  // one plan is made at a time
   PlanCache plans_;

@@ -69,6 +69,29 @@ Status Runner::RunStage(StageId id, const std::function<Status()>& body,
   return {};
 }
 
+// Of one that a pass has edited by hand nothing is left to infer.
+static bool AllTyped(const Graph& graph) {
+  for (const Function& f : graph.functions) {
+    for (const Node& n : f.nodes) {
+      for (const ValueId v : n.outputs) {
+        const Type& type = f.value(v).type;
+        if (v && !(type.is_tensor() && type.is_static())) return false;
+      }
+    }
+  }
+  return true;
+}
+
+Status Runner::VerifyAll(const Graph& graph, const std::function<Status(const Graph&)>& verify) {
+  const Stopwatch watch;
+  const Status status = verify(graph);
+  AddTime(&times_, "rewrite/verify", watch.ms(), 0);
+  if (status.ok()) return {};
+  return Status(Code::kInternal, "the passes left an illegal graph (" + status.message() +
+                                     "); run with --skip PASS to find out which")
+      .AtNode(status.node());
+}
+
 Status Runner::RunPass(Graph* graph, Pass& pass, const PassContext& context,
                        const std::function<Status(const Graph&)>& verify,
                        const std::function<Status(Graph*)>& reinfer, int* edits) {
@@ -87,6 +110,7 @@ Status Runner::RunPass(Graph* graph, Pass& pass, const PassContext& context,
         .AtNode(status.node());
   }
   if (!*edits) return {};
+  if (!options_.roll_back && AllTyped(*graph)) return {};
   const Stopwatch verify_watch;
   if (verify) status = verify(*graph);
   if (!status.ok()) {
@@ -134,6 +158,7 @@ Status Runner::RunPasses(Graph* graph, const std::vector<std::unique_ptr<Pass>>&
     if (!round_edits) break;
   }
   if (any) Compact(graph);
+  if (any && verify && !options_.roll_back) return VerifyAll(*graph, verify);
   return {};
 }
 

@@ -37,8 +37,9 @@ class Runner {
     std::set<std::string> skip;  // pass names that are not run
     // Called after each stage or pass with its name; used by --to and by dump folders.
     std::function<void(const std::string& name)> after;
-    // After a failure RunPasses leaves the graph as it was before the pass. False saves a copy of
-    // the graph for each edit where a failure throws it away.
+    // After a failure RunPasses leaves the graph as it was before the pass, and each pass's edits
+    // are verified. False, where a failure throws the graph away: nothing is copied, all edits are
+    // verified once, and types are inferred anew only where some are not known.
     bool roll_back = true;
   };
   explicit Runner(Options options) : options_(std::move(options)) {}
@@ -57,6 +58,7 @@ class Runner {
   Status RunPass(Graph* graph, Pass& pass, const PassContext& context,
                  const std::function<Status(const Graph&)>& verify,
                  const std::function<Status(Graph*)>& reinfer, int* edits);
+  Status VerifyAll(const Graph& graph, const std::function<Status(const Graph&)>& verify);
   Options options_;
   std::vector<StageTime> times_;
 };

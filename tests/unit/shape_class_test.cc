@@ -218,7 +218,8 @@ TEST(Residents, AnotherPayloadIsAnotherResident) {
   ExpectNear(*found, *wanted, "other weights");
 }
 
-// Folded, so on a line of its own: read where it lies, as an operand with more axes and as a factor.
+// Folded, so on a line of its own: read where it lies, as an operand with more axes and as a
+// factor.
 TEST(Residents, AConstantThatLiesWellIsReadWhereItLies) {
   const std::string text = R"(ge 1
 opset "" 27
