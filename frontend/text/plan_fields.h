@@ -30,8 +30,7 @@ struct EnumNames<PlanArena::Use> {
 };
 template <>
 struct EnumNames<PlanOp> {
-  static constexpr std::array<std::string_view, 10> names = {
-      "launch", "copy", "signal", "wait", "call", "branch", "loop", "resize", "free", "suspend"};
+  static constexpr std::array<std::string_view, 4> names = {"launch", "copy", "signal", "wait"};
 };
 
 template <typename T, typename S>
@@ -148,10 +147,6 @@ void Fields(V&& v, T& x, const Instruction& d) {
   v("engine", x.engine, d.engine);
   v("event", x.event, d.event);
   v("value", x.event_value, d.event_value);
-  v("function", x.function, d.function);
-  v("other", x.other_function, d.other_function);
-  v("args", x.args, d.args);
-  v("results", x.results, d.results);
   v("predicted_ns", x.predicted_ns, d.predicted_ns);
 }
 template <typename V, Is<PlanStream> T>

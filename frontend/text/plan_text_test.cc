@@ -36,12 +36,6 @@ function 0 "main" inputs=[1] outputs=[3] {
     copy src=1 dst=3 stream=1 engine=1  # x -> y # \n
     signal stream=1 event=0 value=18446744073709551615
     wait stream=0 event=0 value=1
-    call function=1 args=[1] results=[3]
-    branch src=1 function=1 other=2
-    loop function=1
-    resize src=2
-    free src=2
-    suspend src=2
 }
 function 1 "" {
   code:

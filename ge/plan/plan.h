@@ -149,29 +149,21 @@ struct PlanSegment {
 };
 
 enum class PlanOp : uint8_t {
-  kLaunch,   // segment on stream
-  kCopy,     // src -> dst on stream, by `engine`
-  kSignal,   // stream signals event/value
-  kWait,     // stream (0 = host) waits for event/value
-  kCall,     // function with args -> results      (control flow: representable; RUN refuses it)
-  kBranch,   // on a bool value: function a or b
-  kLoop,     // body function
-  kResize,   // a value's dims are set at run time
-  kFree,     // stream-ordered end of a dynamically sized value
-  kSuspend,  // keep the frame; the session plans the rest when the shape is known
+  kLaunch,  // segment on stream
+  kCopy,    // src -> dst on stream, by `engine`
+  kSignal,  // stream signals event/value
+  kWait,    // stream (0 = host) waits for event/value
 };
 
 struct Instruction {
   PlanOp op = PlanOp::kLaunch;
   uint32_t stream = 0;
   SegmentId segment = 0;         // kLaunch
-  PlanValueId src = 0, dst = 0;  // kCopy; kBranch, kResize, kFree, kSuspend: src
+  PlanValueId src = 0, dst = 0;  // kCopy
   uint32_t engine = 0;           // kCopy: index into Plan::engines
   uint32_t event = 0;            // kSignal, kWait: index into PlanFunction::events
   uint64_t event_value = 0;
-  uint32_t function = 0, other_function = 0;  // kCall, kBranch, kLoop
-  std::vector<PlanValueId> args, results;     // kCall, kBranch, kLoop
-  double predicted_ns = 0;                    // kLaunch, kCopy
+  double predicted_ns = 0;  // kLaunch, kCopy
 };
 
 struct PlanStream {

@@ -22,10 +22,11 @@ class Collector {
         return {};
       default:
         return Status(
-            Code::kUnsupported,
-            fmt::format("instruction {} of function '{}' is control flow (kind {}), which "
-                        "cannot be planned yet; only launch, copy, signal and wait can",
-                        i, f_.name, static_cast<int>(in.op)));
+            Code::kInternal,
+            fmt::format(
+                "instruction {} of function '{}' is of kind {}, and no launch, copy, signal "
+                "or wait",
+                i, f_.name, static_cast<int>(in.op)));
     }
   }
 

@@ -28,25 +28,6 @@ const char* CallName(PlanOp op, bool on_stream) {
   }
 }
 
-const char* OpName(PlanOp op) {
-  switch (op) {
-    case PlanOp::kCall:
-      return "call";
-    case PlanOp::kBranch:
-      return "branch";
-    case PlanOp::kLoop:
-      return "loop";
-    case PlanOp::kResize:
-      return "resize";
-    case PlanOp::kFree:
-      return "free";
-    case PlanOp::kSuspend:
-      return "suspend";
-    default:
-      return "";
-  }
-}
-
 Code CodeOf(ge_rc rc) {
   switch (rc) {
     case GE_INVALID_ARGUMENT:
@@ -94,14 +75,6 @@ ge_rc Wait(const RunEngine& e, ge_event* event, uint64_t value, ge_err* err) {
 
 Result<std::unique_ptr<Program>> Program::Make(const Plan& plan, ProgramParts parts) {
   if (plan.functions.empty()) return Status(Code::kInvalidArgument, "the plan has no function");
-  for (const Instruction& ins : plan.functions[0].code) {
-    if (*OpName(ins.op)) {
-      return Status(Code::kUnsupported,
-                    fmt::format("plan instruction '{}' is not run by this version; control flow "
-                                "and data-dependent shapes can be loaded, but not run",
-                                OpName(ins.op)));
-    }
-  }
   return std::unique_ptr<Program>(new Program(plan, std::move(parts)));
 }
 

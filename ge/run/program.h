@@ -41,8 +41,7 @@ class Frame;
 
 class Program {
  public:
-  // UNSUPPORTED when the plan has an instruction that this executor does not run, by name.
-  // `plan` must outlive the program.
+  // Of a plan that was checked, which must outlive the program.
   static Result<std::unique_ptr<Program>> Make(const Plan& plan, ProgramParts parts);
 
   Result<std::unique_ptr<Frame>> NewFrame() const;

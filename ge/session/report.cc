@@ -51,13 +51,19 @@ uint64_t Session::EvictedPlans() {
   return plans_.evicted() + (flow_ ? flow_->evicted() : 0);
 }
 
+std::vector<std::shared_ptr<Compiled>> Session::Pieces() {
+  std::lock_guard<std::mutex> lock(flow_mutex_);
+  std::vector<std::shared_ptr<Compiled>> plans;
+  for (const auto& piece : pieces_) {
+    if (auto c = piece.lock()) plans.push_back(std::move(c));
+  }
+  return plans;
+}
+
 Result<std::string> Session::ReportJson(std::string_view entry_name) {
   std::vector<std::shared_ptr<Compiled>> plans;
   if (FlowEntry(entry_name) != nullptr) {
-    std::lock_guard<std::mutex> lock(flow_mutex_);
-    for (const auto& piece : pieces_) {
-      if (auto c = piece.lock()) plans.push_back(std::move(c));
-    }
+    plans = Pieces();
   } else if (auto c = Latest(entry_name)) {
     plans.push_back(std::move(c));
   } else {

@@ -113,6 +113,8 @@ class Session {
   uint32_t replans() const { return replans_.load(std::memory_order_relaxed); }
   // Whether Run plans the entry piece by piece; known once Compile has refused it or it ran so.
   bool RunsInPieces(std::string_view entry) { return FlowEntry(entry) != nullptr; }
+  // The plans of pieces of control flow that live, in the order in which they were made.
+  std::vector<std::shared_ptr<Compiled>> Pieces();
   // Plans of all entries that gave way to others; see SessionOptions::plan_cache_bytes.
   uint64_t EvictedPlans();
   // One JSON object about the entry's latest plan, or about all pieces planned so far; see ge.h.

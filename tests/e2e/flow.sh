@@ -30,5 +30,28 @@ for engines in ref native,onednn,openblas,ref; do
   [[ $code -le 1 ]] || { failed=$((failed + 1)) && echo "exit $code"; }
   echo "$text" | grep -v ' passed, '
 done
+
+# check NAME COMMAND...: counts whether it succeeds.
+check() {
+  local name=$1
+  shift
+  if "$@" >/dev/null 2>&1; then
+    passed=$((passed + 1))
+  else
+    failed=$((failed + 1))
+    echo "FAILED  $name"
+  fi
+}
+# ge explain of what is planned piece by piece: one run, then each piece.
+explain=("$build/bin/ge" explain tests/e2e/loop.gt --entry pick --engines ref)
+check "explain names pieces" grep -q "piece 1, of function" <("${explain[@]}" 2>/dev/null)
+check "explain counts pieces" grep -q "planned in one run on these inputs" <("${explain[@]}" 2>/dev/null)
+check "explain --json lists pieces" python3 -c '
+import json, sys
+pieces = json.load(sys.stdin)["pieces"]
+assert pieces and all(p["function"] and p["nodes"] for p in pieces)
+' < <("${explain[@]}" --json 2>/dev/null)
+picture=$("${explain[@]}" --plot "$build/pieces.svg" 2>&1)
+check "explain --plot of pieces is refused" test "$?" -ne 0 -a -z "${picture##*planned piece by piece*}"
 echo "$passed passed, $failed failed, $skipped skipped"
 [[ $failed == 0 ]]

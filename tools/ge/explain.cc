@@ -66,7 +66,7 @@ size_t Conversions(const Plan& plan) {
                                            [](const PlanSegment& s) { return s.conversion >= 0; }));
 }
 
-void PrintJson(const Compiled& c) {
+nlohmann::json PlanJson(const Compiled& c) {
   nlohmann::json nodes = nlohmann::json::array();
   std::map<NodeId, uint32_t> taken;  // equal for the nodes of one offer
   for (const PlanSegment& seg : c.plan.functions[0].segments) {
@@ -101,16 +101,19 @@ void PrintJson(const Compiled& c) {
                      {"refusals", refusals},
                      {"decomposition", r.decomposition}});
   }
-  nlohmann::json j = {{"nodes", nodes},
-                      {"predicted_ns", c.plan.predicted_ns},
-                      {"offers_measured", c.measured.measured},
-                      {"offers_left", c.measured.left},
-                      {"method", c.plan.place_method},
-                      {"conversions", Conversions(c.plan)},
-                      {"recalled", c.recalled},
-                      {"rejected_offers", c.offers.rejected},
-                      {"struck_offers", c.struck_offers}};
-  // Names are any bytes; what is no UTF-8 is replaced.
+  return {{"nodes", nodes},
+          {"predicted_ns", c.plan.predicted_ns},
+          {"offers_measured", c.measured.measured},
+          {"offers_left", c.measured.left},
+          {"method", c.plan.place_method},
+          {"conversions", Conversions(c.plan)},
+          {"recalled", c.recalled},
+          {"rejected_offers", c.offers.rejected},
+          {"struck_offers", c.struck_offers}};
+}
+
+// Names are any bytes; what is no UTF-8 is replaced.
+void PrintJson(const nlohmann::json& j) {
   fmt::print("{}\n", j.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
 }
 
@@ -158,6 +161,37 @@ Status Plot(const Compiled& c, const std::string& path) {
   return {};
 }
 
+// Of a model whose control flow or sizes the data decide: one run, then each piece that it planned.
+Status ExplainPieces(Session* session, const Entry& entry, const std::vector<Tensor>& inputs,
+                     const Options& o) {
+  if (!o.plot.empty()) {
+    return Status(Code::kUnsupported,
+                  "the model is planned piece by piece, so there is no one picture of it; leave "
+                  "--plot out and read the tables");
+  }
+  std::vector<Tensor> outputs(session->graph().fn(entry.fn).results.size());
+  GE_RETURN_IF_ERROR(RunAnyValues(session, o.entry, Views(inputs), false, &outputs));
+  nlohmann::json pieces = nlohmann::json::array();
+  size_t number = 0;
+  for (const auto& c : session->Pieces()) {
+    ++number;
+    if (o.json) {
+      pieces.push_back(PlanJson(*c));
+      pieces.back()["function"] = c->plan.functions[0].name;
+      continue;
+    }
+    fmt::print("{}piece {}, of function '{}'\n\n", number == 1 ? "" : "\n", number,
+               c->plan.functions[0].name);
+    PrintText(*c);
+  }
+  if (o.json) PrintJson({{"pieces", pieces}});
+  if (!o.json) {
+    fmt::print("\n{} planned in one run on these inputs\n",
+               number == 1 ? "one piece was" : fmt::format("{} pieces were", number));
+  }
+  return {};
+}
+
 Status ExplainModel(const Options& o) {
   if (!o.plot.empty() && (o.plot.size() < 5 || o.plot.substr(o.plot.size() - 4) != ".svg")) {
     return Status(Code::kInvalidArgument,
@@ -168,11 +202,16 @@ Status ExplainModel(const Options& o) {
   GE_ASSIGN_OR_RETURN(auto session, Open(o));
   GE_ASSIGN_OR_RETURN(const Entry* entry, session->FindEntry(o.entry));
   GE_ASSIGN_OR_RETURN(std::vector<Tensor> inputs, MakeInputs(*session, *entry, o));
-  GE_ASSIGN_OR_RETURN(auto c, session->Compile(o.entry, Views(inputs)));
+  auto compiled = session->Compile(o.entry, Views(inputs));
+  if (!compiled.ok() && session->RunsInPieces(o.entry)) {
+    return ExplainPieces(session.get(), *entry, inputs, o);
+  }
+  if (!compiled.ok()) return compiled.status();
+  const auto c = *compiled;
   NoteMeasured(o, *c);
   if (!o.plot.empty()) GE_RETURN_IF_ERROR(Plot(*c, o.plot));
   if (o.json) {
-    PrintJson(*c);
+    PrintJson(PlanJson(*c));
   } else {
     PrintText(*c);
   }

@@ -26,18 +26,6 @@ std::string InstructionText(const PlanFunction& f, uint32_t i) {
       return fmt::format("instruction {} (wait of {} for event {} at {})", i,
                          in.stream ? fmt::format("stream {}", in.stream) : "the host", in.event,
                          in.event_value);
-    case PlanOp::kCall:
-      return fmt::format("instruction {} (call)", i);
-    case PlanOp::kBranch:
-      return fmt::format("instruction {} (branch)", i);
-    case PlanOp::kLoop:
-      return fmt::format("instruction {} (loop)", i);
-    case PlanOp::kResize:
-      return fmt::format("instruction {} (resize)", i);
-    case PlanOp::kFree:
-      return fmt::format("instruction {} (free)", i);
-    case PlanOp::kSuspend:
-      return fmt::format("instruction {} (suspend)", i);
   }
   return fmt::format("instruction {} (unknown kind {})", i, static_cast<int>(in.op));
 }

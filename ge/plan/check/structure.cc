@@ -357,10 +357,7 @@ class InstructionChecker {
     const Instruction& in = f_.code[i];
     const std::string who = InstructionText(f_, i);
     if (in.op > PlanOp::kWait) {
-      return Status(Code::kUnsupported,
-                    fmt::format("plan function '{}': {} is control flow, which this version cannot "
-                                "run; only launch, copy, signal and wait can",
-                                f_.name, who));
+      return Fault(f_, who + " is no launch, copy, signal or wait");
     }
     GE_RETURN_IF_ERROR(Below(who, "stream", in.stream, f_.streams.size()));
     switch (in.op) {
