@@ -80,6 +80,7 @@ void Builder::BuildConversion() {
     throw std::runtime_error("a conversion has one value to convert");
   }
   Publish(segment_.out[0]);
+  Finish();
 }
 
 std::vector<uint32_t> Builder::Reads(const Unit& u) const {
@@ -108,6 +109,7 @@ void Builder::Build(const std::vector<Unit>& units) {
     for (uint32_t v : u.out) Publish(v);
     for (uint32_t v : Reads(u)) --uses_[v];
   }
+  Finish();
   out_.internals.clear();
   for (Storage& s : out_.storages) {
     if (s.kind != Storage::kInternal) continue;

@@ -45,6 +45,8 @@ class Builder {
   virtual bool CallsLibrary(const Unit&) const { return true; }
   // A step that brings `from` into the layout of `to`: same dims.
   virtual void AddConversion(const Rep& from, const Rep& to);
+  // When all steps are there.
+  virtual void Finish() {}
   // How a dense constant comes into `want`: same dims.
   virtual Fill PackingOf(const Layout& want) const;
 

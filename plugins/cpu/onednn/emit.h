@@ -12,6 +12,8 @@
 
 namespace ge_onednn {
 
+class PrimWork;
+
 class OnednnBuilder final : public Builder {
  public:
   // exact: GE_NUMERICS_EXACT
@@ -26,6 +28,7 @@ class OnednnBuilder final : public Builder {
   };
 
   void EmitMain(const Unit& u) override;
+  void Finish() override;
   void AddConversion(const Rep& from, const Rep& to) override;
   Fill PackingOf(const Layout& want) const override;
 
@@ -53,6 +56,7 @@ class OnednnBuilder final : public Builder {
 
   const Vendor& vendor_;
   const bool exact_;
+  std::vector<PrimWork*> unmade_;  // of the program's works
 };
 
 // The forms of a convolution's images before and behind it, by oneDNN's choice; nullopt when it has

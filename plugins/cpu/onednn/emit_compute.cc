@@ -108,7 +108,7 @@ std::optional<std::pair<Form, Form>> FormsOfConv(const Vendor& vendor, const Con
   const bool turned = Turn(&asked);
   std::optional<Prim> plan;
   try {
-    plan = vendor.Conv(asked, nullptr, {}, nullptr, false);
+    plan = vendor.Conv(asked, nullptr, {});
   } catch (const dnnl::error&) {  // compiling says what is wrong
   }
   if (!plan) return std::nullopt;
@@ -172,7 +172,7 @@ void OnednnBuilder::EmitConv(const Unit& u) {
   ConvSpec spec = u.conv;
   const bool turned = Turn(&spec);
   spec.bias = !u.bias.empty();
-  const auto plan = vendor_.Conv(spec, nullptr, {}, nullptr, false);
+  const auto plan = vendor_.Conv(spec, nullptr, {});
   if (!plan) throw std::runtime_error("oneDNN has no convolution for this node");
   const char* prefer = BetterKernel(spec, *plan);
   const Rep x = Get(u.in[0], TurnBack(plan->src, turned));

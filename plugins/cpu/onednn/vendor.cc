@@ -213,7 +213,7 @@ namespace {
 template <class Primitive>
 std::optional<Prim> MakeConv(const ConvSpec& s, algorithm alg, const Desc& src, const Desc& dst,
                              const dnnl::primitive_attr& attr, const dnnl::engine& engine,
-                             const char* prefer, bool make) {
+                             const char* prefer) {
   const Desc weights = Any(s.weights);
   const Desc bias = s.bias ? Desc({s.dst[1]}, kF32, Tag::a) : Desc();
   const Dims dilation = MinusOne(s.dilation);
@@ -240,15 +240,14 @@ std::optional<Prim> MakeConv(const ConvSpec& s, algorithm alg, const Desc& src, 
   if (!Describe(pd, s.src, s.dst, &out)) return std::nullopt;
   out.weights_desc = QueryDesc(pd, dnnl::query::weights_md, 0);
   if (s.bias) out.bias_desc = QueryDesc(pd, dnnl::query::weights_md, 1);
-  if (make) out.prim = Primitive(pd);
+  out.desc = pd;
   return out;
 }
 
 }  // namespace
 
 std::optional<Prim> Vendor::Conv(const ConvSpec& s, const Prim* plan,
-                                 const std::vector<VendorPost>& posts, const char* prefer,
-                                 bool make) const {
+                                 const std::vector<VendorPost>& posts, const char* prefer) const {
   std::vector<Desc> descs;
   const dnnl::primitive_attr attr = Attr(posts, &descs);
   // Descs, not layouts: with one channel two of oneDNN's layouts are one of ours.
@@ -256,9 +255,9 @@ std::optional<Prim> Vendor::Conv(const ConvSpec& s, const Prim* plan,
   const Desc dd = plan != nullptr ? plan->dst_desc : Any(s.dst);
   std::optional<Prim> out =
       s.transposed ? MakeConv<dnnl::deconvolution_forward>(s, algorithm::deconvolution_direct, sd,
-                                                           dd, attr, engine_, prefer, make)
+                                                           dd, attr, engine_, prefer)
                    : MakeConv<dnnl::convolution_forward>(s, algorithm::convolution_direct, sd, dd,
-                                                         attr, engine_, prefer, make);
+                                                         attr, engine_, prefer);
   if (out) out->post_desc = std::move(descs);
   return out;
 }
@@ -280,7 +279,7 @@ std::optional<Prim> Vendor::Pool(const PoolSpec& s, const Layout& src) const {
 #endif
   Prim out;
   if (!pd || !Describe(pd, s.src, s.dst, &out)) return std::nullopt;
-  out.prim = dnnl::pooling_forward(pd);
+  out.desc = pd;
   return out;
 }
 
@@ -310,7 +309,7 @@ std::optional<Prim> Vendor::MatMul(const MatMulSpec& s,
   out.bias_desc = bias;
   out.scratch_desc = QueryDesc(pd, dnnl::query::scratchpad_md, 0);
   out.scratch = out.scratch_desc.get_size();
-  out.prim = dnnl::matmul(pd);
+  out.desc = pd;
   return out;
 }
 
@@ -327,7 +326,7 @@ std::optional<Prim> Vendor::Reorder(const Layout& src, const Layout& dst) const 
   out.dst = dst;
   out.scratch_desc = QueryDesc(pd, dnnl::query::scratchpad_md, 0);
   out.scratch = out.scratch_desc.get_size();
-  out.prim = dnnl::reorder(pd);
+  out.desc = pd;
   return out;
 }
 

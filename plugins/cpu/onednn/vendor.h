@@ -1,7 +1,6 @@
 // The only door to oneDNN: primitives by our own Layout, for 2.x and 3.x of its API. It keeps no
 // state but the library's process-wide ones, plans nothing and owns no tensors. Functions may throw
-// dnnl::error (the plugin's entry points catch); make primitives on one thread at a time, execute
-// on any.
+// dnnl::error (the plugin's entry points catch). Any thread.
 #pragma once
 
 #include <optional>
@@ -35,7 +34,7 @@ bool VendorKeepsNan(Fn fn);
 bool VendorRepeats(const std::vector<VendorPost>& before, const VendorPost& next);
 
 struct Prim {
-  dnnl::primitive prim;
+  dnnl::primitive_desc_base desc;  // dnnl::primitive(desc.get()) generates the kernel; any thread
   std::string impl;
   Layout src, dst;  // what was chosen
   Desc src_desc, weights_desc, bias_desc, dst_desc, scratch_desc;
@@ -59,12 +58,11 @@ class Vendor {
   const dnnl::engine& engine() const { return engine_; }
 
   // nullopt: oneDNN has nothing for it. plan: whose layouts to take, nullptr = oneDNN's choice.
-  // make = false only asks for layouts: no kernel is generated.
   // prefer: kernel to take instead of oneDNN's first, by name, or nullptr; the first stays when
   // this one cannot.
   std::optional<Prim> Conv(const ConvSpec& spec, const Prim* plan,
-                           const std::vector<VendorPost>& posts, const char* prefer = nullptr,
-                           bool make = true) const;
+                           const std::vector<VendorPost>& posts,
+                           const char* prefer = nullptr) const;
   std::optional<Prim> Pool(const PoolSpec& spec, const Layout& src) const;
   std::optional<Prim> MatMul(const MatMulSpec& spec, const std::vector<VendorPost>& posts) const;
   std::optional<Prim> Reorder(const Layout& src, const Layout& dst) const;
