@@ -194,7 +194,7 @@ Result<std::shared_ptr<Resident>> ResidentStore::Find(const std::shared_ptr<Engi
   key += fmt::format("{},{},{},{}", engine->words().denormals, engine->words().numerics, pack.bytes,
                      pack.align);
   std::lock_guard<std::mutex> lock(mutex_);
-  for (const PackSource& s : sources) key += IdentityOf(s);
+  for (const PackSource& s : sources) key += ";" + IdentityOf(s);
   Sweep();
   std::weak_ptr<Resident>& known = by_key_[key];
   std::shared_ptr<Resident> resident = known.lock();

@@ -245,6 +245,46 @@ entry infer "main" = main
   }
 }
 
+// Ways to write that differ in what the key must say: one bias or two, signed codes or not.
+TEST(Residents, KeysTellWaysToWriteApart) {
+  std::mt19937 rng(3);
+  const std::string text = R"(ge 1
+opset "" 27
+const w : f32[8,1100] = )" +
+                           Numbers(rng, 8 * 1100, 1) +
+                           "\nconst b : f32[1100] = " + Numbers(rng, 1100, 1) +
+                           "\nconst c : f32[1100] = " + Numbers(rng, 1100, 1) + R"(
+const lo : i64[] = -100
+const hi : i64[] = 4484
+const one : i64[] = 1
+const to : i64[2] = [8, 573]
+fn main(x: f32[N,8]) -> (y) {
+  p: f32[N,1100] = MatMul(x, w)
+  q: f32[N,1100] = Add(p, b)
+  r: f32[N,1100] = MatMul(x, w)
+  s: f32[N,1100] = Add(r, b)
+  t: f32[N,1100] = Add(s, c)
+  range: i64[4584] = Range(lo, hi, one)
+  wide: i64[8,573] = Reshape(range, to)
+  signed: i8[8,573] = Cast(wide) {to=3}
+  plain: u8[8,573] = Cast(wide) {to=2}
+  codes: u8[N,8] = Cast(x) {to=2}
+  i: i32[N,573] = MatMulInteger(codes, signed)
+  j: i32[N,573] = MatMulInteger(codes, plain)
+  k: i32[N,573] = Sub(i, j)
+  l: f32[N,573] = Cast(k) {to=1}
+  m: f32[N,1100] = Sub(q, t)
+  y: f32[N,1673] = Concat(m, l) {axis=1}
+}
+entry infer "main" = main
+)";
+  for (const char* engines : kEngines) {
+    std::vector<Seen> seen;
+    ExpectAsRef(engines, text, {{3, 8}, {4, 8}}, &seen);
+    EXPECT_EQ(seen.size(), 2u) << engines;
+  }
+}
+
 TEST(Residents, LieInADevicesOwnMemory) {
   for (const char* wrapped : {"native", "onednn"}) {
     const std::string engines = "ref," + Samples() + "devsim.so:wrap=" + Built(wrapped) +

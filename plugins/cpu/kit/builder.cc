@@ -415,8 +415,9 @@ Place Builder::BiasOf(const Unit& u, int64_t n, int64_t room, int64_t times) {
   const int64_t all = std::max(n * times, room);
   uint32_t bits = 0;
   std::memcpy(&bits, &u.beta, sizeof bits);
-  const std::string key = "bias " + std::to_string(bits) + " " + ToText({n, times, all});
   const size_t count = u.bias.size();
+  const std::string key =
+      "bias " + std::to_string(bits) + " " + ToText({static_cast<int64_t>(count), n, times, all});
   const float beta = u.beta;
   return Pack(u.bias, key, static_cast<uint64_t>(all) * sizeof(float),
               [=](const void* const* from, void* to) {

@@ -37,12 +37,13 @@ Place NativeBuilder::PackCodes(const Unit& u, const Plan& plan) {
   const int64_t n_zero = zero != 0 ? Product(p_.dims(zero)) : 0;
   std::vector<uint32_t> values = {w};
   if (zero != 0) values.push_back(zero);
-  return Pack(values, plan.PackKey() + (zero != 0 ? " less zeros" : ""), plan.weight_bytes(),
-              [=](const void* const* from, void* to) {
-                const std::vector<int32_t> zeros =
-                    n_zero > 0 ? Widened(from[1], n_zero, zero_signed) : std::vector<int32_t>{0};
-                plan.Pack(static_cast<const uint8_t*>(from[0]), w_signed, zeros, to);
-              });
+  const std::string key =
+      plan.PackKey() + " less " + ToText({n_zero, w_signed ? 1 : 0, zero_signed ? 1 : 0});
+  return Pack(values, key, plan.weight_bytes(), [=](const void* const* from, void* to) {
+    const std::vector<int32_t> zeros =
+        n_zero > 0 ? Widened(from[1], n_zero, zero_signed) : std::vector<int32_t>{0};
+    plan.Pack(static_cast<const uint8_t*>(from[0]), w_signed, zeros, to);
+  });
 }
 
 void NativeBuilder::AddQuantized(const Unit& u, const std::string& label, Place weights,
