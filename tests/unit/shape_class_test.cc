@@ -128,6 +128,7 @@ struct Seen {
   std::string method;
   uint32_t searches = 0;
   uint64_t filled = 0;
+  uint32_t struck = 0;  // offers whose packs could not be written, for one
 };
 
 void ExpectAsRef(const std::string& engines, const std::string& text,
@@ -140,7 +141,7 @@ void ExpectAsRef(const std::string& engines, const std::string& text,
     ASSERT_TRUE(wanted.ok() && found.ok()) << what << ": " << found.status().ToString();
     ExpectNear(*found, *wanted, what);
     const auto c = (*session)->Latest("");
-    seen->push_back({c->plan.place_method, c->plan.searches, c->filled_bytes});
+    seen->push_back({c->plan.place_method, c->plan.searches, c->filled_bytes, c->struck_offers});
     auto again = RunAt(session->get(), dims);
     ASSERT_TRUE(again.ok());
     EXPECT_EQ(*again, *found) << what;
@@ -282,6 +283,7 @@ entry infer "main" = main
     std::vector<Seen> seen;
     ExpectAsRef(engines, text, {{3, 8}, {4, 8}}, &seen);
     EXPECT_EQ(seen.size(), 2u) << engines;
+    for (const Seen& s : seen) EXPECT_EQ(s.struck, 0u) << engines;
   }
 }
 

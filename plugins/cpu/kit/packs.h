@@ -9,6 +9,7 @@
 #include <mutex>
 #include <string>
 #include <unordered_map>
+#include <vector>
 
 #include "ge/ge_plugin.h"
 #include "plugins/cpu/kit/layout.h"
@@ -21,14 +22,15 @@ using Fill = std::function<void(const void* const* from, void* to)>;
 
 class PackBook {
  public:
-  // The first way to write a key stays: all are the same.
+  // All ways to write a key are the same, and the first is taken. Under a sanitizer a few more are
+  // kept, and Write compares what they write: a key that leaves something out is found.
   void Learn(const std::string& key, Fill fill);
   // For ge_engine_api.fill: GE_NOT_FOUND where no program of this engine ever asked for it.
   ge_rc Write(const ge_pack& pack, const ge_buf* from, const ge_buf& to, ge_err* err) const;
 
  private:
   mutable std::mutex mutex_;
-  std::unordered_map<std::string, Fill> fills_;
+  std::unordered_map<std::string, std::vector<Fill>> fills_;
 };
 
 // A layout as part of a key.
