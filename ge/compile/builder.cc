@@ -70,7 +70,9 @@ class Builder {
     c_->fn = fn;
     GE_RETURN_IF_ERROR(RefuseBodies(function()));
     LookForClass();
-    GE_RETURN_IF_ERROR(Stage(StageId::kCompile, [&] { return TryReshape(); }));
+    if (const auto like = CloseOne()) {
+      GE_RETURN_IF_ERROR(Stage(StageId::kCompile, [&] { return TryReshape(*like); }));
+    }
     if (!reshaped_) {
       GE_RETURN_IF_ERROR(PlaceAndCompile());
       if (keep_incumbent_) return std::shared_ptr<Compiled>();
@@ -216,21 +218,28 @@ class Builder {
     near_ = options_.classes->Near(*class_key_, dims_);
   }
 
-  // Takes the nearest cover unseen where its dims are close and the plan that has it lives.
-  Status TryReshape() {
-    if (near_.empty() || options_.prices.replan || options_.stop_after != StageId::kCheck)
-      return {};
-    const std::shared_ptr<const Compiled> like = near_[0]->plan.lock();
-    if (!like || !ShapeClasses::IsClose(near_[0]->dims, dims_)) return {};
-    GE_RETURN_IF_ERROR(ChooseParts());
-    if (!c_->expanded.empty()) GE_RETURN_IF_ERROR(FoldParts());
-    GE_ASSIGN_OR_RETURN(reshaped_, Reshape(*like));
+  // The nearest plan, where it lives and its dims are close: its cover is taken unseen.
+  std::shared_ptr<const Compiled> CloseOne() const {
+    const bool wanted = !near_.empty() && !options_.prices.replan &&
+                        options_.stop_after == StageId::kCheck &&
+                        ShapeClasses::IsClose(near_[0]->dims, dims_);
+    return wanted ? near_[0]->plan.lock() : nullptr;
+  }
+
+  Status TryReshape(const Compiled& like) {
+    GE_RETURN_IF_ERROR(Decompose());
+    GE_ASSIGN_OR_RETURN(reshaped_, Reshape(like));
     if (reshaped_) return {};
-    if (!c_->expanded.empty()) c_->graph = std::move(bound_);
-    c_->expanded.clear(), notes_.clear();
-    c_->plan = {};
+    TakeBackParts();
     compiler_.reset(), c_->view_.reset();
     return {};
+  }
+
+  // The graph as it was before the class's nodes were expanded, with no plan.
+  void TakeBackParts() {
+    if (!c_->expanded.empty()) c_->graph = std::move(bound_);
+    c_->expanded.clear(), notes_.clear();
+    c_->offers = {}, c_->plan = {};
   }
 
   Result<bool> Reshape(const Compiled& like) {
@@ -274,23 +283,15 @@ class Builder {
     if (std::any_of(segments.begin(), segments.end(), [](const auto& s) { return s.serial; })) {
       return;
     }
+    c_->splats_ = c_->view_->TakeSplats();  // these and the constants stay: execs may read them
     c_->view_.reset();
-    c_->graph.functions.clear();  // its constants stay: execs may read them
+    c_->graph.functions.clear();
   }
 
   // As if there were no class.
   Status ForgetClass() {
-    if (!c_->expanded.empty()) {
-      c_->graph = std::move(bound_);
-      c_->expanded.clear(), notes_.clear();
-      c_->offers = {}, c_->plan = {};
-      near_.clear();
-      GE_RETURN_IF_ERROR(Decompose());
-      return Query();
-    }
+    TakeBackParts();
     near_.clear();
-    if (!HasDecompositions(function())) return {};
-    c_->offers = {}, c_->plan = {};
     GE_RETURN_IF_ERROR(Decompose());
     return Query();
   }

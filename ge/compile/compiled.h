@@ -100,6 +100,7 @@ class Compiled {
   const EngineList* engines_ = nullptr;
   std::unique_ptr<GraphView> view_;
   std::vector<AlignedBytes> const_copies_;
+  std::vector<ConstScratch> splats_;  // of the view, where it is gone
   std::shared_ptr<ArenaPool> arenas_;
   std::vector<OwnedExec> execs_;
   std::vector<std::vector<std::shared_ptr<Resident>>> packs_;  // by segment

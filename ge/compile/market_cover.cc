@@ -64,7 +64,6 @@ std::vector<std::pair<GivenBy, PlanLayout>> BorderOf(const OfferChoice& choice,
 MarketCover CoverOfPlan(const Plan& plan, const Function& f) {
   const std::vector<GivenBy> givers = GiversOf(f);
   MarketCover out;
-  out.method = plan.place_method;
   for (const PlanSegment& s : plan.functions[0].segments) {
     if (s.offers.empty()) continue;  // a conversion or copy
     MarketCover::Segment segment{s.device, {}};

@@ -7,6 +7,8 @@
 #include <set>
 #include <string>
 
+#include "ge/host/machine.h"
+
 namespace ge {
 namespace {
 
@@ -108,6 +110,19 @@ nlohmann::json PlanReport(const std::vector<std::shared_ptr<Compiled>>& plans, P
     AddPrices(*plans[0], mode, &j);
   }
   return j;
+}
+
+void AddProcess(nlohmann::json* j) {
+  static const char* const kIsa[] = {"native", "sse4.2", "avx2", "avx512"};
+  const ProcessFacts facts = CurrentProcessFacts();
+  (*j)["threads"] = facts.threads;
+  (*j)["isa"] = facts.isa_cap < 4 ? kIsa[facts.isa_cap] : "native";
+  const ComputePool::Counts pool = HostPool()->counts();
+  (*j)["forks"] = pool.forks, (*j)["team_forks"] = pool.teams;
+  (*j)["parks"] = pool.parks, (*j)["wakes"] = pool.wakes;
+  const ResidentStore::Counts residents = ResidentStore::OfProcess().counts();
+  (*j)["residents"] = residents.residents, (*j)["resident_bytes"] = residents.bytes;
+  (*j)["fills"] = residents.fills;
 }
 
 }  // namespace ge

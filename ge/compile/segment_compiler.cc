@@ -24,6 +24,13 @@ struct SegmentCompiler::Given {
   ge_segment segment{};
 };
 
+Status SegmentCompiler::Answers::Of(size_t i, const std::string& engine) const {
+  if (results[i].rc != GE_OK) return FromEngine(engine, "compile", results[i].rc, why[i]);
+  if (results[i].exec) return {};
+  return Status(Code::kPluginError,
+                fmt::format("engine '{}' answered OK to compile, but gave no exec", engine));
+}
+
 SegmentCompiler::SegmentCompiler(const EngineList& engines, Compiled* compiled)
     : engines_(engines), c_(compiled), layouts_(AbiLayouts(compiled->plan.layouts)) {
   for (uint32_t i = 0; i < function().nodes.size(); ++i) position_[function().nodes[i].id] = i;
@@ -196,16 +203,9 @@ Status SegmentCompiler::CompileOn(uint32_t e, const std::vector<SegmentId>& mine
   for (size_t i = 0; i < mine.size(); ++i) {
     ge_compiled& r = answers.results[i];
     if (r.exec) c_->execs_.push_back({e, r.exec});
-    Status status;
-    if (rc != GE_OK) {
-      status = FromEngine(engine.name(), "compile", rc, err);
-    } else if (r.rc != GE_OK) {
-      status = FromEngine(engine.name(), "compile", r.rc, answers.why[i]);
-    } else if (!r.exec) {
-      status = Status(Code::kPluginError, fmt::format("engine '{}' answered OK to compile, but "
-                                                      "gave no exec",
-                                                      engine.name()));
-    } else {
+    Status status =
+        rc == GE_OK ? answers.Of(i, engine.name()) : FromEngine(engine.name(), "compile", rc, err);
+    if (status.ok()) {
       status = TakeCompiled(mine[i], r);
       execs_[mine[i]] = r.exec;
     }
@@ -369,12 +369,7 @@ Result<ge_exec*> SegmentCompiler::OneMore(SegmentId s) {
   const ge_rc rc = CallCompile(e, {s}, &answers, &err);
   const ge_compiled& r = answers.results[0];
   if (rc != GE_OK) return FromEngine(engines_[e]->name(), "compile", rc, err);
-  if (r.rc != GE_OK) return FromEngine(engines_[e]->name(), "compile", r.rc, answers.why[0]);
-  if (!r.exec) {
-    return Status(Code::kPluginError, fmt::format("engine '{}' answered OK to compile, but gave "
-                                                  "no exec",
-                                                  engines_[e]->name()));
-  }
+  GE_RETURN_IF_ERROR(answers.Of(0, engines_[e]->name()));
   if (r.n_pack == c_->packs_[s].size()) return r.exec;
   if (engines_[e]->api().exec_destroy) engines_[e]->api().exec_destroy(r.exec);
   return BadAnswer(s, fmt::format("{} packs, and {} before", r.n_pack, c_->packs_[s].size()));

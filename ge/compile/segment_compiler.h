@@ -36,6 +36,7 @@ class SegmentCompiler {
   struct Answers {
     std::vector<ge_compiled> results;
     std::vector<ge_err> why;
+    Status Of(size_t i, const std::string& engine) const;
   };
   const Function& function() const { return c_->graph.fn(c_->fn); }
   PlanFunction& plan() { return c_->plan.functions[0]; }

@@ -19,6 +19,8 @@ class GraphView {
   const ge_graph* get() const { return &graph_; }
   // Replaces the payload pointer of a constant (an aligned copy); `bytes` must outlive the view.
   void SetConstData(ValueId value, const void* bytes) { values_[value].data = bytes; }
+  // What constants point to that the graph does not own, for who drops the view while it is read.
+  std::vector<ConstScratch> TakeSplats() { return std::move(splats_); }
 
  private:
   struct Payload {

@@ -6,9 +6,10 @@
 #include "ge/compile/lift_states.h"
 #include "ge/compile/plan_report.h"
 #include "ge/control/flow.h"
-#include "ge/host/machine.h"
+#include "ge/infer/infer.h"
 #include "ge/run/tensor_view.h"
 #include "ge/session/session.h"
+#include "ge/verify/verify.h"
 
 namespace ge {
 namespace {
@@ -28,7 +29,8 @@ Result<std::string> Session::DumpText(std::string_view entry_name, StageId stage
   if (stage == StageId::kLoad || stage == StageId::kVerify) return GraphText(loaded_graph_);
   if (stage == StageId::kInfer) {
     Graph inferred = loaded_graph_;
-    GE_RETURN_IF_ERROR(InferOnly(&inferred));
+    GE_RETURN_IF_ERROR(Verify(inferred));
+    GE_RETURN_IF_ERROR(Infer(&inferred));
     return GraphText(inferred);
   }
   if (stage == StageId::kRewrite) return GraphText(graph_);
@@ -71,24 +73,13 @@ Result<std::string> Session::ReportJson(std::string_view entry_name) {
                   "nothing was compiled for this entry yet; compile or run it first");
   }
   nlohmann::json j = PlanReport(plans, options_.build.prices.mode);
-  const ProcessFacts facts = CurrentProcessFacts();
-  static const char* const kIsa[] = {"native", "sse4.2", "avx2", "avx512"};
   j["load_ms"] = load_ms_;
   j["weight_bytes"] = weight_bytes_;
   j["copied_constant_bytes"] = import_copied_bytes_ + j["copied_constant_bytes"].get<uint64_t>();
   j["replans"] = replans(), j["evicted"] = EvictedPlans();
   j["compiles"] = compiles_.load() + flow_plans_.load(), j["flow_plans"] = flow_plans_.load();
   j["classes"] = classes_.classes(), j["covers"] = classes_.covers();
-  // Of the process: packed constants that plans share.
-  const ResidentStore::Counts residents = ResidentStore::OfProcess().counts();
-  j["residents"] = residents.residents, j["resident_bytes"] = residents.bytes;
-  j["fills"] = residents.fills;
-  j["threads"] = facts.threads;
-  // Of the process: what the pool shared out, and how often its threads slept; see compute_pool.h.
-  const ComputePool::Counts pool = HostPool()->counts();
-  j["forks"] = pool.forks, j["team_forks"] = pool.teams;
-  j["parks"] = pool.parks, j["wakes"] = pool.wakes;
-  j["isa"] = facts.isa_cap < 4 ? kIsa[facts.isa_cap] : "native";
+  AddProcess(&j);
   return j.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 

@@ -155,11 +155,6 @@ uint64_t Session::GivenBytes(std::span<const TensorView> inputs) const {
   return sum;
 }
 
-Status Session::InferOnly(Graph* graph) const {
-  GE_RETURN_IF_ERROR(Verify(*graph));
-  return Infer(graph);
-}
-
 Result<const Entry*> Session::FindEntry(std::string_view name) const {
   if (name.empty() && !graph_.entries.empty()) return &graph_.entries[0];
   if (const Entry* entry = graph_.FindEntry(name)) return entry;

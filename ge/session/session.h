@@ -141,7 +141,6 @@ class Session {
   void ForgetModel(Graph (&none)[2]) noexcept;
   // Payloads of the model and these inputs: what the default limit of memory goes by.
   uint64_t GivenBytes(std::span<const TensorView> inputs) const;
-  Status InferOnly(Graph* graph) const;
   Result<Graph> BindAndFold(const Entry& entry, std::span<const TensorView> inputs,
                             std::vector<StageTime>* times);
   Result<std::shared_ptr<Compiled>> CompileNew(const Entry& entry,

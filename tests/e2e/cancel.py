@@ -20,6 +20,8 @@ import threading
 import time
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "tools/bench"))
+from ge_api import Error, Options, Tensor  # noqa: E402
 # Seconds. Half a second is usual; the rest is for a busy machine.
 WITHIN = 5.0
 OK, CANCELLED, DEADLINE = 0, 7, 8
@@ -66,28 +68,6 @@ def kernel(name):
     return (f"ge 1\nopset \"\" 27\nconst big : i64[4] = [1, 1, 7900, 7900]\n"
             f"fn main(x: f32[{dims(x)}], w: f32[{dims(w)}]) -> (y) {{\n  {body}\n}}\n"
             'entry infer "main" = main\n')
-
-
-class Error(ctypes.Structure):
-    _fields_ = [("size", ctypes.c_uint32), ("status", ctypes.c_int32),
-                ("message", ctypes.c_char * 1016)]
-
-
-class Tensor(ctypes.Structure):
-    _fields_ = [("size", ctypes.c_uint32), ("dtype", ctypes.c_int32), ("rank", ctypes.c_int32),
-                ("flags", ctypes.c_uint32), ("dims", ctypes.c_int64 * 16),
-                ("data", ctypes.c_void_p), ("bytes", ctypes.c_uint64)]
-
-
-class Options(ctypes.Structure):
-    _fields_ = [("size", ctypes.c_uint32), ("threads", ctypes.c_uint32),
-                ("isa_cap", ctypes.c_uint32), ("max_streams", ctypes.c_uint32),
-                ("engines", ctypes.c_char_p), ("plan_cache_bytes", ctypes.c_uint64),
-                ("prices", ctypes.c_uint32), ("replan", ctypes.c_uint32),
-                ("measure_budget_ms", ctypes.c_uint32), ("reserved", ctypes.c_uint32),
-                ("skip_passes", ctypes.c_char_p), ("denormals", ctypes.c_uint32),
-                ("numerics", ctypes.c_uint32), ("memory_limit_bytes", ctypes.c_uint64),
-                ("time_limit_ms", ctypes.c_uint64)]
 
 
 class Session:

@@ -241,17 +241,16 @@ class Onednn : public ::testing::Test {
 
   // What the host would have shared: each pack in a block of its own, which is kept.
   std::vector<ge_buf> Packs(Maker& m, const ge_compiled& c) {
-    std::vector<ge_buf> out(c.n_pack);
+    std::vector<ge_buf> out;
     for (uint32_t i = 0; i < c.n_pack; ++i) {
-      const ge_pack& pack = c.pack[i];
-      std::vector<ge_buf> from(pack.n_value);
-      for (uint32_t k = 0; k < pack.n_value; ++k) {
-        const ge_value* v = GE_VALUE(&m.graph(), pack.value[k]);
-        from[k].ptr = const_cast<void*>(v->data), from[k].bytes = v->data_bytes;
+      std::vector<ge_buf> from;
+      for (uint32_t k = 0; k < c.pack[i].n_value; ++k) {
+        const ge_value* v = GE_VALUE(&m.graph(), c.pack[i].value[k]);
+        from.push_back({.ptr = const_cast<void*>(v->data), .bytes = v->data_bytes});
       }
-      blocks_.emplace_back(std::aligned_alloc(64, (pack.bytes + 63) / 64 * 64), std::free);
-      out[i].ptr = blocks_.back().get(), out[i].bytes = pack.bytes;
-      EXPECT_EQ(Load()->engine->fill(engine_, &pack, from.data(), &out[i], nullptr), GE_OK);
+      blocks_.emplace_back(std::aligned_alloc(64, (c.pack[i].bytes + 63) / 64 * 64), std::free);
+      out.push_back({.ptr = blocks_.back().get(), .bytes = c.pack[i].bytes});
+      EXPECT_EQ(Load()->engine->fill(engine_, &c.pack[i], from.data(), &out[i], nullptr), GE_OK);
     }
     return out;
   }

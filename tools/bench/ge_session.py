@@ -1,6 +1,6 @@
 """libgraphengine.so by its C API, from Python: what a service in Python would call.
 
-GeSession(model, ...).run(feeds) gives the outputs as arrays. Structures as ge.h has them.
+GeSession(model, ...).run(feeds) gives the outputs as arrays.
 """
 import ctypes
 import json
@@ -8,28 +8,12 @@ import json
 import numpy as np
 
 import project_venv
+from ge_api import Error, Tensor, TensorInfo
 
-MAX_RANK = 16
 LIBRARY = project_venv.ROOT / "build" / "release" / "lib" / "libgraphengine.so"
 DTYPES = {1: "float32", 2: "uint8", 3: "int8", 5: "int16", 6: "int32", 7: "int64", 9: "bool",
           10: "float16", 11: "float64"}
 NUMBERS = {np.dtype(name): number for number, name in DTYPES.items()}
-
-
-class Tensor(ctypes.Structure):
-    _fields_ = [("size", ctypes.c_uint32), ("dtype", ctypes.c_int32), ("rank", ctypes.c_int32),
-                ("flags", ctypes.c_uint32), ("dims", ctypes.c_int64 * MAX_RANK),
-                ("data", ctypes.c_void_p), ("bytes", ctypes.c_uint64)]
-
-
-class TensorInfo(ctypes.Structure):
-    _fields_ = [("size", ctypes.c_uint32), ("dtype", ctypes.c_int32), ("rank", ctypes.c_int32),
-                ("reserved", ctypes.c_uint32), ("dims", ctypes.c_int64 * MAX_RANK),
-                ("name", ctypes.c_char_p)]
-
-
-class Error(ctypes.Structure):
-    _fields_ = [("size", ctypes.c_uint32), ("status", ctypes.c_int32), ("message", ctypes.c_char * 1016)]
 
 
 class GeError(Exception):

@@ -142,14 +142,13 @@ void Builder::ListConstants(const std::vector<Unit>& units) {
                                                 : GE_CONST_COPIED;
     out_.uses.push_back({v, how, bytes, {}});
   }
-  out_.packs.clear();
-  for (const WantedPack& w : out_.wanted) {
-    ge_pack pack = {};
+  out_.packs.assign(out_.wanted.size(), {});
+  for (const auto& [name, wanted] : out_.wanted) {
+    ge_pack& pack = out_.packs[wanted.index];
     pack.h = GE_HDR(ge_pack, GE_TAG_PACK);
-    pack.value = w.values.data(), pack.n_value = static_cast<uint32_t>(w.values.size());
-    pack.key = gp::Str(w.key);
-    pack.bytes = w.bytes, pack.align = 64;
-    out_.packs.push_back(pack);
+    pack.value = name.second.data(), pack.n_value = static_cast<uint32_t>(name.second.size());
+    pack.key = gp::Str(name.first);
+    pack.bytes = wanted.bytes, pack.align = 64;
   }
 }
 
@@ -357,13 +356,12 @@ Place Builder::Pack(const std::vector<uint32_t>& values, const std::string& key,
   Storage s;
   s.kind = Storage::kPack;
   s.bytes = bytes;
-  for (const WantedPack& w : out_.wanted) {
-    if (w.key == key && w.values == values && w.bytes == bytes) return NewPlace(s);
-    ++s.index;
-  }
+  const auto next = static_cast<uint32_t>(out_.wanted.size());
+  const auto [known, fresh] = out_.wanted.try_emplace({key, values}, WantedPack{next, bytes});
+  s.index = known->second.index;
+  if (!fresh) return NewPlace(s);
   out_.book->Learn(key, std::move(fill));
   s.value = values[0];
-  out_.wanted.push_back({key, values, bytes});
   packed_.insert(values.begin(), values.end());
   return NewPlace(s);
 }

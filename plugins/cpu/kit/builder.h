@@ -22,7 +22,7 @@ namespace ge_cpu {
 
 class Builder {
  public:
-  // host may be nullptr; it is told of constants that have been packed.
+  // host may be nullptr.
   Builder(const Simd& simd, const ge_host_api* host, const Parser& parser,
           const ge_segment& segment, Program* program);
   virtual ~Builder() = default;

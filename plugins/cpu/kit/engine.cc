@@ -136,7 +136,13 @@ ge_rc Query(ge_engine* handle, const ge_graph* graph, const ge_sink* sink, ge_er
   });
 }
 
-bool StillTakes(const Engine& e, const Parser& parser, const std::vector<Unit>& units, Why* why);
+// Whether each unit is one that a query would have offered.
+bool StillTakes(const Engine& e, const Parser& parser, const std::vector<Unit>& units, Why* why) {
+  for (const Unit& u : units) {
+    if (!e.Takes(u, parser, why) || !CanEnd(e, u, parser, why)) return false;
+  }
+  return true;
+}
 
 // Compiles one segment into *c. `like`: one of other dims, and no query has offered what is taken;
 // null otherwise. Throws.
@@ -196,14 +202,6 @@ void CompileOne(const Engine& e, const ge_segment& segment, const ge_exec* like,
   c->n_pack = static_cast<uint32_t>(program.packs.size());
   c->pack_stride = sizeof(ge_pack);
   c->exec = exec.release();
-}
-
-// Whether each unit is one that a query would have offered.
-bool StillTakes(const Engine& e, const Parser& parser, const std::vector<Unit>& units, Why* why) {
-  for (const Unit& u : units) {
-    if (!e.Takes(u, parser, why) || !CanEnd(e, u, parser, why)) return false;
-  }
-  return true;
 }
 
 ge_rc Compile(ge_engine* e, const ge_segment* segment, uint32_t n, uint32_t segment_stride,

@@ -20,11 +20,6 @@ ThreadScope::~ThreadScope() {
   if (omp_get_max_threads() != old_) omp_set_num_threads(old_);
 }
 
-bool Program::Wants(const std::string& key, const std::vector<uint32_t>& values) const {
-  return std::any_of(wanted.begin(), wanted.end(),
-                     [&](const WantedPack& w) { return w.key == key && w.values == values; });
-}
-
 std::unique_ptr<Frame> Program::MakeFrame() const {
   auto f = std::make_unique<Frame>();
   f->base.assign(storages.size(), nullptr);

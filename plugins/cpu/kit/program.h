@@ -4,11 +4,12 @@
 // here (a vendor's own calls may).
 #pragma once
 
-#include <deque>
 #include <functional>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "ge/ge_plugin.h"
@@ -92,10 +93,11 @@ struct Frame {
   bool bound = false;                             // all addresses are those of the last launch
 };
 
-// What a program asks of the host.
+// What a program asks of the host: a key and the values of the segment's graph, and the position in
+// the launch's list.
+using PackName = std::pair<std::string, std::vector<uint32_t>>;
 struct WantedPack {
-  std::string key;
-  std::vector<uint32_t> values;  // of the segment's graph
+  uint32_t index = 0;
   uint64_t bytes = 0;
 };
 
@@ -111,12 +113,11 @@ class Program {
   std::vector<Storage> storages;
   std::vector<Step> steps;
   std::vector<AlignedBlock> constants;
-  std::deque<WantedPack> wanted;  // a deque: the records below point into it
+  std::map<PackName, WantedPack> wanted;  // a map: the records below point to its names
   // What the host is told; pointers into these go into ge_compiled.
   std::vector<ge_internal> internals;
   std::vector<ge_const_use> uses;
   std::vector<ge_pack> packs;
-  bool Wants(const std::string& key, const std::vector<uint32_t>& values) const;
   uint64_t workspace = 0;
   // Makes what all works of one frame share, e.g. a vendor's stream; may be empty.
   std::function<std::shared_ptr<void>()> frame_data;

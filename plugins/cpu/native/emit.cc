@@ -188,11 +188,11 @@ bool NativeBuilder::UsesWinograd(const Unit& u) const {
 WinogradPlan NativeBuilder::WinogradPlanOf(const Unit& u) const {
   constexpr double kMuchSlower = 1.5;
   WinogradPlan best = WinogradPlan::Best(u.conv, machine_);
-  if (out_.like == nullptr || out_.like->Wants(best.PackKey(), {u.in[1]})) return best;
+  if (out_.like == nullptr || out_.like->wanted.count({best.PackKey(), {u.in[1]}}) > 0) return best;
   for (int h : {2, 4}) {
     for (int w : {2, 4}) {
       WinogradPlan plan(u.conv, machine_, h, w);
-      const bool there = out_.like->Wants(plan.PackKey(), {u.in[1]});
+      const bool there = out_.like->wanted.count({plan.PackKey(), {u.in[1]}}) > 0;
       if (there && plan.ns(machine_) <= kMuchSlower * best.ns(machine_)) return plan;
     }
   }

@@ -92,8 +92,10 @@ typedef struct ge_session_options {
   /* Engines to use, "onednn,ref"; each may carry options: "devsim:wrap=ref;delay=7". A path with a
    * slash is loaded as a plugin. NULL = every engine that is found. */
   const char* engines;
-  uint64_t plan_cache_bytes; /* bound of kept plans with their arenas; 0 = 1 GiB */
-  uint32_t prices;           /* GE_PRICES_* */
+  /* Bound of kept plans; 0 = 1 GiB. What plans share does not count: packed constants, and the
+   * memory of arenas, of which there is as much as the largest run and the runs at once need. */
+  uint64_t plan_cache_bytes;
+  uint32_t prices; /* GE_PRICES_* */
   uint32_t replan; /* 1 = runs may replace a plan that takes another time than predicted */
   uint32_t measure_budget_ms; /* of GE_PRICES_MEASURE, each compile, twice; 0 = 2000 */
   uint32_t reserved;

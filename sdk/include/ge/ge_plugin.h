@@ -572,8 +572,9 @@ typedef struct ge_engine_api {
   void (*frame_destroy)(ge_exec*, ge_frame*);
   /* Writes a pack from its values' payloads, in order of pack->value (maybe unaligned, in host
    * memory), to `to`, in host memory too: where the device has its own the host copies it there.
-   * Pure: it depends on pack->key, bytes and these buffers alone. May be called from several
-   * threads at once, and when the exec that asked for the pack is gone. NULL: no exec has packs. */
+   * Pure: it depends on pack->key, which compile or shape of this engine has answered before, on
+   * bytes and on these buffers alone; pack->value is not given. May be called from several threads
+   * at once, and when the exec that asked for the pack is gone. NULL: no exec has packs. */
   ge_rc (*fill)(ge_engine*, const ge_pack*, const ge_buf* from, const ge_buf* to, ge_err*);
   /* Compiles a segment as compile did that of `like`: the same nodes, values, layouts and cookies
    * in a graph of other dims, in which constants that shapes decide may hold something else.
