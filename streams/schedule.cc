@@ -237,6 +237,7 @@ class Player {
 Result<std::vector<Task>> MakeTasks(const Plan& plan, const PlanFunction& f) {
   GE_ASSIGN_OR_RETURN(const std::vector<PlanUses> uses, CollectUses(f));
   std::vector<Task> tasks(f.code.size());
+  std::vector<uint32_t> launch(f.segments.size(), kNoInstruction);
   std::vector<PlanValueId> scratch;
   for (uint32_t i = 0; i < f.code.size(); ++i) {
     const Instruction& in = f.code[i];
@@ -266,6 +267,18 @@ Result<std::vector<Task>> MakeTasks(const Plan& plan, const PlanFunction& f) {
                                   f.values[v].name, i, w));
       }
       t.before.push_back(w);
+    }
+    if (!t.copy) {
+      launch[in.segment] = i;
+      for (SegmentId s : f.segments[in.segment].after) {
+        if (s >= launch.size() || launch[s] == kNoInstruction) {
+          return Status(Code::kInternal,
+                        fmt::format("segment {} is to run after segment {}, which instruction {} "
+                                    "does not find launched; wanted a legal order",
+                                    in.segment, s, i));
+        }
+        t.before.push_back(launch[s]);
+      }
     }
     std::sort(t.before.begin(), t.before.end());
     t.before.erase(std::unique(t.before.begin(), t.before.end()), t.before.end());

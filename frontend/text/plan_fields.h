@@ -134,6 +134,7 @@ void Fields(V&& v, T& x, const PlanSegment& d) {
   v("constants", x.constants, d.constants);
   v("steps", x.n_step, d.n_step);
   v("may_alias", x.may_alias, d.may_alias);
+  v("after", x.after, d.after);
   v("conversion", x.conversion, d.conversion);
   v("serial", x.serial, d.serial);
   v("predicted_ns", x.predicted_ns, d.predicted_ns);

@@ -3,10 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <optional>
 #include <set>
 
 #include "ge/ir/edit.h"
+#include "ge/ir/walk.h"
 
 namespace ge {
 namespace {
@@ -45,9 +47,17 @@ class Cutter {
     const Function& f = fn();
     const std::set<ValueId> params(f.params.begin(), f.params.end());
     std::set<ValueId> made, hosted;
+    std::map<uint32_t, std::vector<uint32_t>> before;  // by node: what effects put before it
+    for (const auto& [first, then] : OrderEdges(f)) before[then].push_back(first);
+    std::set<uint32_t> planned, on_host;
     for (uint32_t i = 0; i < f.nodes.size(); ++i) {
       const Node& n = f.nodes[i];
       bool at_once = true, after_plan = true, after_host = true;
+      for (const uint32_t first : before[i]) {
+        at_once = false;
+        after_plan = after_plan && planned.count(first) != 0;
+        after_host = after_host && (planned.count(first) != 0 || on_host.count(first) != 0);
+      }
       for (const ValueId v : n.inputs) {
         if (v == 0 || f.value(v).constant != 0 || params.count(v) != 0) continue;
         at_once = false;
@@ -57,9 +67,11 @@ class Cutter {
       if (IsControl(n) || FindHostOp(f, n) != nullptr) {
         if (!after_host) continue;
         host_.push_back(i);
+        on_host.insert(i);
         hosted.insert(n.outputs.begin(), n.outputs.end());
       } else if (after_plan && IsStatic(f, n)) {
         planned_.push_back(i);
+        planned.insert(i);
         made.insert(n.outputs.begin(), n.outputs.end());
       } else if (at_once) {
         stuck_.push_back(i);

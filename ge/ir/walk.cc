@@ -34,9 +34,21 @@ namespace {
 
 using Edges = std::vector<std::vector<uint32_t>>;  // predecessors by node index
 
-Edges Predecessors(const Function& f) {
+// Those that the values say.
+Edges Givers(const Function& f) {
   const DefUse d = BuildDefUse(f);
   Edges pred(f.nodes.size());
+  for (uint32_t i = 0; i < f.nodes.size(); ++i) {
+    for (ValueId v : f.nodes[i].inputs) {
+      if (v < d.producer.size() && d.producer[v] >= 0) pred[i].push_back(d.producer[v]);
+    }
+  }
+  return pred;
+}
+
+// Those that `after` and effects say: (earlier, later), maybe several times.
+std::vector<std::pair<uint32_t, uint32_t>> StatedEdges(const Function& f) {
+  std::vector<std::pair<uint32_t, uint32_t>> edges;
   std::unordered_map<NodeId, uint32_t> by_id;
   bool any_after = false;
   for (const Node& node : f.nodes) any_after |= !node.after.empty();
@@ -46,21 +58,44 @@ Edges Predecessors(const Function& f) {
   std::unordered_map<uint64_t, uint32_t> last_effect;
   for (uint32_t i = 0; i < f.nodes.size(); ++i) {
     const Node& node = f.nodes[i];
-    for (ValueId v : node.inputs) {
-      if (v < d.producer.size() && d.producer[v] >= 0) pred[i].push_back(d.producer[v]);
-    }
     for (NodeId id : node.after) {
-      if (auto it = by_id.find(id); it != by_id.end()) pred[i].push_back(it->second);
+      if (auto it = by_id.find(id); it != by_id.end()) edges.emplace_back(it->second, i);
     }
     for (const Effect& e : node.effects) {
       const uint64_t key = (uint64_t{static_cast<uint8_t>(e.kind)} << 32) | e.object;
       auto [it, fresh] = last_effect.emplace(key, i);
       if (fresh || it->second == i) continue;
-      pred[i].push_back(it->second);
+      edges.emplace_back(it->second, i);
       it->second = i;
     }
   }
+  return edges;
+}
+
+Edges Predecessors(const Function& f) {
+  Edges pred = Givers(f);
+  for (const auto& [first, then] : StatedEdges(f)) pred[then].push_back(first);
   return pred;
+}
+
+// Whether `then` comes after `first` by a path of two edges or more. It looks at so many nodes at
+// most: an edge that is kept for nothing costs less than a walk through a large graph.
+bool OrderedOtherwise(const Edges& pred, uint32_t first, uint32_t then) {
+  constexpr size_t kMostLookedAt = 256;
+  std::vector<uint32_t> open;
+  std::unordered_set<uint32_t> seen;
+  for (uint32_t p : pred[then]) {
+    if (p > first && seen.insert(p).second) open.push_back(p);
+  }
+  while (!open.empty() && seen.size() < kMostLookedAt) {
+    const uint32_t at = open.back();
+    open.pop_back();
+    for (uint32_t p : pred[at]) {
+      if (p == first) return true;
+      if (p > first && seen.insert(p).second) open.push_back(p);
+    }
+  }
+  return false;
 }
 
 // `waiting` are the nodes that a cycle holds back; each has a predecessor that waits too.
@@ -90,6 +125,22 @@ std::string CycleText(const Function& f, const Edges& pred, const std::vector<bo
 }
 
 }  // namespace
+
+std::vector<std::pair<uint32_t, uint32_t>> OrderEdges(const Function& f) {
+  std::vector<std::pair<uint32_t, uint32_t>> edges = StatedEdges(f);
+  if (edges.empty()) return edges;
+  std::sort(edges.begin(), edges.end(), [](const auto& a, const auto& b) {
+    return std::pair(a.second, a.first) < std::pair(b.second, b.first);
+  });
+  edges.erase(std::unique(edges.begin(), edges.end()), edges.end());
+  const Edges givers = Givers(f), pred = Predecessors(f);
+  std::erase_if(edges, [&](const auto& e) {
+    const std::vector<uint32_t>& direct = givers[e.second];
+    return std::find(direct.begin(), direct.end(), e.first) != direct.end() ||
+           OrderedOtherwise(pred, e.first, e.second);
+  });
+  return edges;
+}
 
 Status SortNodes(Function* f) {
   const Edges pred = Predecessors(*f);

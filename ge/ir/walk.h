@@ -2,6 +2,7 @@
 // Results are snapshots: an edit of the function makes them stale.
 #pragma once
 
+#include <utility>
 #include <vector>
 
 #include "ge/base/status.h"
@@ -23,6 +24,12 @@ struct DefUse {
   std::vector<uint32_t> result_uses;
 };
 DefUse BuildDefUse(const Function& f);
+
+// Which nodes must run after which others though they exchange no value: (earlier, later), indices
+// into Function::nodes, each pair once, by later ones. Effects of one object chain in node order,
+// and `after` edges count; what values or others of these edges order already is left out as far as
+// a short walk finds it. Needs nodes in topological order.
+std::vector<std::pair<uint32_t, uint32_t>> OrderEdges(const Function& f);
 
 // Puts nodes in topological order, stable in the present order. Effects of one object and `after`
 // edges are kept. INVALID_GRAPH printing the cycle ("a -> b -> a") when there is one.

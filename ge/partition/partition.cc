@@ -7,6 +7,7 @@
 #include <map>
 #include <set>
 
+#include "ge/ir/walk.h"
 #include "ge/plan/routes.h"
 
 namespace ge {
@@ -25,6 +26,7 @@ class Partitioner {
       result_at_.emplace(f_.results[i], static_cast<int32_t>(i));
     }
     GE_RETURN_IF_ERROR(FindBorders());
+    FindOrder();
     for (size_t i = 0; i < f_.params.size(); ++i) {
       PlanValue v = MakeValue(f_.params[i], {0, 0});
       v.kind = PlanValueKind::kInput, v.index = static_cast<uint32_t>(i);
@@ -109,6 +111,17 @@ class Partitioner {
       }
     }
     return {};
+  }
+
+  // What no value says of the order of segments.
+  void FindOrder() {
+    for (const auto& [first, then] : OrderEdges(f_)) {
+      const SegmentId s = segment_of_[then], before = segment_of_[first];
+      auto& after = out_.segments[s].after;
+      if (s != before && std::find(after.begin(), after.end(), before) == after.end()) {
+        after.push_back(before);
+      }
+    }
   }
 
   PlanValue MakeValue(ValueId v, Spot spot) const {

@@ -7,6 +7,7 @@
 #include <map>
 #include <optional>
 
+#include "ge/ir/walk.h"
 #include "ge/place/pins.h"
 #include "ge/place/place.h"
 #include "ge/place/placed.h"
@@ -69,18 +70,36 @@ void AddValues(const Function& f, PlaceProblem* p) {
     if (!f.values[r].constant) p->values[r].is_output = true;
   }
   p->values[0] = {};
+  for (const auto& [first, then] : OrderEdges(f)) {
+    PlaceValue edge;
+    edge.producer = static_cast<int32_t>(first), edge.users = {then}, edge.order = true;
+    p->values.push_back(std::move(edge));
+  }
+}
+
+// Nodes that come before or after another by more than values: each is a segment of its own, so
+// that no engine, which is not told, can run them in another order.
+std::vector<bool> OrderedNodes(const PlaceProblem& p) {
+  std::vector<bool> ordered(p.n_node);
+  for (const PlaceValue& v : p.values) {
+    if (v.order) ordered[static_cast<size_t>(v.producer)] = ordered[v.users[0]] = true;
+  }
+  return ordered;
 }
 
 void AddOffers(const Plan& plan, const OfferSet& offers, const std::set<size_t>& struck, bool fuse,
                PlaceProblem* p, std::vector<Choice>* choices) {
+  const std::vector<bool> is_ordered = OrderedNodes(*p);
   for (size_t i = 0; i < offers.offers.size(); ++i) {
     const Offer& o = offers.offers[i];
-    if (o.convert || struck.count(i) || (!fuse && o.nodes.size() > 1)) continue;
+    const bool ordered =
+        std::any_of(o.nodes.begin(), o.nodes.end(), [&](uint32_t n) { return is_ordered[n]; });
+    if (o.convert || struck.count(i) || ((!fuse || ordered) && o.nodes.size() > 1)) continue;
     for (uint32_t c = 0; c < o.choices.size(); ++c) {
       PlaceOffer out;
       out.nodes = o.nodes;
       out.device = DeviceOf(plan, o);
-      out.growable = o.growable && fuse;
+      out.growable = o.growable && fuse && !ordered;
       out.setup = o.setup_ns, out.marginal = o.choices[c].marginal_ns, out.launch = o.launch_ns;
       out.edge_saving = o.edge_saving_ns;
       for (auto [v, l] : o.choices[c].layouts) out.layout.emplace_back(v, l);

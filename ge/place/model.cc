@@ -185,9 +185,12 @@ bool IsConvex(const Model& m, const ModelOffer& offer, uint32_t stamp,
 
 using PriceCache = std::map<std::array<double, 5>, double>;  // values of one size share prices
 
-void PriceValue(const PlaceProblem& p, double bytes, PriceCache* cache, ModelValue* value) {
+void PriceValue(const PlaceProblem& p, const PlaceValue& given, PriceCache* cache,
+                ModelValue* value) {
   const size_t n = value->places.size();
+  const double bytes = given.bytes;
   value->cost.assign(n * n, 0);
+  if (given.order) return;
   for (size_t from = 0; from < n; ++from) {
     for (size_t to = 0; to < n; ++to) {
       if (from == to) continue;
@@ -265,7 +268,7 @@ Result<Model> BuildModel(const PlaceProblem& p) {
   }
   PriceCache cache;
   for (uint32_t v = 0; v < p.values.size(); ++v) {
-    PriceValue(p, p.values[v].bytes, &cache, &m.values[v]);
+    PriceValue(p, p.values[v], &cache, &m.values[v]);
   }
   return m;
 }

@@ -27,6 +27,7 @@ struct PlaceValue {
   std::vector<uint32_t> users;  // nodes, each once
   double bytes = 0;
   bool is_output = false;  // wanted in the host domain, plain
+  bool order = false;      // no value: its users run after its producer. It costs nothing anywhere
 };
 
 // Cost of bringing a value of b bytes from (device a, layout l) to (device b, layout m).

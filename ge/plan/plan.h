@@ -143,6 +143,9 @@ struct PlanSegment {
   uint32_t n_step = 1;                 // of its internal values
   // (output position, input position): may share one place.
   std::vector<std::pair<uint32_t, uint32_t>> may_alias;
+  // Segments that must have run before this one though it reads nothing of theirs: effects of one
+  // object, `after` edges.
+  std::vector<SegmentId> after;
   int32_t conversion = -1;  // index into Plan::conversions: a layout change, no nodes
   bool serial = false;      // one exec a frame
   double predicted_ns = 0;  // setup + marginals + launch - savings

@@ -7,13 +7,12 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <filesystem>
 #include <map>
 #include <mutex>
 #include <string>
 #include <thread>
 
-#include "ge/session/session.h"
+#include "tests/unit/graph_session.h"
 #include "tests/unit/plan_generator.h"
 #include "tests/unit/plan_oracle.h"
 #include "tests/unit/random_graph.h"
@@ -23,19 +22,7 @@ namespace {
 
 bool Full() { return std::getenv("GE_TEST_FULL") != nullptr; }
 
-std::string DevsimPath() {
-  std::error_code error;
-  const auto self = std::filesystem::canonical("/proc/self/exe", error);
-  return (self.parent_path() / "../lib/samples/devsim.so").lexically_normal().string();
-}
-
-Result<std::unique_ptr<Session>> Open(const std::string& engines, Graph graph) {
-  SessionOptions options;
-  GE_ASSIGN_OR_RETURN(options.engines, ParseEngineList(engines));
-  GE_ASSIGN_OR_RETURN(auto session, Session::Create(std::move(options)));
-  GE_RETURN_IF_ERROR(session->LoadGraph(std::move(graph)));
-  return session;
-}
+std::string DevsimPath() { return SamplesFolder() + "devsim.so"; }
 
 std::string WithDevsim(const std::string& options) {
   return "ref," + DevsimPath() + ":link_latency_ns=20;link_gbps=1000;" + options;
@@ -46,31 +33,6 @@ std::string PlacementFor(uint64_t seed) {
   static constexpr const char* kKinds[] = {"price=20;take=50", "price=80;take=30",
                                            "price=50;take=80", "price=60;take=60"};
   return kKinds[seed % 4] + (";take_seed=" + std::to_string(seed));
-}
-
-struct Io {
-  std::vector<std::vector<float>> in;
-  std::vector<TensorView> views;
-  explicit Io(uint64_t seed) : in(RandomInputs(seed)) {
-    const int64_t side = RandomGraphOptions().side;
-    for (auto& x : in) {
-      views.push_back({DType::kFloat, {side, side}, x.data(), x.size() * sizeof(float)});
-    }
-  }
-};
-
-using Bytes = std::vector<std::vector<char>>;
-
-Result<Bytes> RunOnce(Session* session, const Io& io) {
-  const Function& f = session->graph().fn(1);
-  std::vector<TensorView> out(f.results.size());
-  Bytes bytes(out.size());
-  for (size_t i = 0; i < out.size(); ++i) {
-    bytes[i].resize(static_cast<size_t>(ByteCount(f.value(f.results[i]).type).value_or(0)), 'x');
-    out[i].data = bytes[i].data(), out[i].bytes = bytes[i].size();
-  }
-  GE_RETURN_IF_ERROR(session->Run("", io.views, out));
-  return bytes;
 }
 
 struct Seen {
@@ -102,8 +64,8 @@ Status CompareOne(uint64_t seed, uint64_t delay, Session* ref, Seen* seen) {
   RandomGraphOptions options;
   options.nodes = 6 + static_cast<uint32_t>(seed % 18);
   GE_ASSIGN_OR_RETURN(auto session,
-                      Open(WithDevsim(PlacementFor(seed) + ";delay=" + std::to_string(delay)),
-                           RandomGraph(seed, options)));
+                      OpenGraph(WithDevsim(PlacementFor(seed) + ";delay=" + std::to_string(delay)),
+                                RandomGraph(seed, options)));
   for (uint64_t k = 0; k < 3; ++k) {
     Io io(seed * 1000 + delay * 10 + k);
     GE_ASSIGN_OR_RETURN(Bytes wanted, RunOnce(ref, io));
@@ -130,7 +92,7 @@ TEST(Devsim, RandomGraphsAreBitEqualToRefUnderAnyDelays) {
       for (uint64_t seed; (seed = next++) <= graphs;) {
         RandomGraphOptions options;
         options.nodes = 6 + static_cast<uint32_t>(seed % 18);
-        auto ref = Open("ref", RandomGraph(seed, options));
+        auto ref = OpenGraph("ref", RandomGraph(seed, options));
         if (!ref.ok()) return seen.Fail(ref.status().ToString());
         for (uint64_t delay = 1; delay <= delays; ++delay) {
           Status status = CompareOne(seed, delay, ref->get(), &seen);
@@ -221,9 +183,9 @@ Status TryWithout(const Compiled& c, size_t at, uint64_t seed, Session* ref, Tal
 Status TryGraph(uint64_t seed, int most, Tally* waits, Tally* copies) {
   RandomGraphOptions options;
   options.nodes = 6 + static_cast<uint32_t>(seed % 18);
-  GE_ASSIGN_OR_RETURN(auto ref, Open("ref", RandomGraph(seed, options)));
-  GE_ASSIGN_OR_RETURN(
-      auto session, Open(WithDevsim(PlacementFor(seed) + ";delay=1"), RandomGraph(seed, options)));
+  GE_ASSIGN_OR_RETURN(auto ref, OpenGraph("ref", RandomGraph(seed, options)));
+  GE_ASSIGN_OR_RETURN(auto session, OpenGraph(WithDevsim(PlacementFor(seed) + ";delay=1"),
+                                              RandomGraph(seed, options)));
   GE_ASSIGN_OR_RETURN(auto c, session->Compile("", Io(seed).views));
   Random random(seed);
   std::vector<size_t> found;
@@ -268,9 +230,9 @@ TEST(Devsim, DroppedCopiesAndWaitsGiveWrongResults) {
 TEST(Devsim, AFailureOfDeviceWorkIsReportedAndTheSessionGoesOn) {
   // The device counts its work from 1: each value fails another launch or copy.
   for (uint64_t at : {1, 2, 3, 5, 8}) {
-    auto ref = Open("ref", RandomGraph(2));
-    auto session =
-        Open(WithDevsim("price=20;take=60;delay=5;fail_at=" + std::to_string(at)), RandomGraph(2));
+    auto ref = OpenGraph("ref", RandomGraph(2));
+    auto session = OpenGraph(WithDevsim("price=20;take=60;delay=5;fail_at=" + std::to_string(at)),
+                             RandomGraph(2));
     ASSERT_TRUE(ref.ok() && session.ok()) << session.status().ToString();
     Io io(at);
     auto failed = RunOnce(session->get(), io);
@@ -287,7 +249,7 @@ TEST(Devsim, AWrongOptionIsRefusedByName) {
   for (const auto& [options, text] :
        {std::pair("tka=3", "option 'tka' is not known"), std::pair("take=101", "take is '101'"),
         std::pair("price=cheap", "price is 'cheap'"), std::pair("wrap=nobody", "nobody.so")}) {
-    auto session = Open("ref," + DevsimPath() + ":" + options, RandomGraph(1));
+    auto session = OpenGraph("ref," + DevsimPath() + ":" + options, RandomGraph(1));
     ASSERT_FALSE(session.ok()) << options;
     EXPECT_NE(session.status().ToString().find(text), std::string::npos)
         << session.status().ToString();
@@ -295,7 +257,7 @@ TEST(Devsim, AWrongOptionIsRefusedByName) {
 }
 
 TEST(Devsim, CancelStopsBetweenInstructions) {
-  auto session = Open(WithDevsim("price=20;take=60;delay=5"), RandomGraph(3));
+  auto session = OpenGraph(WithDevsim("price=20;take=60;delay=5"), RandomGraph(3));
   ASSERT_TRUE(session.ok()) << session.status().ToString();
   Io io(3);
   ASSERT_TRUE(RunOnce(session->get(), io).ok());

@@ -123,6 +123,8 @@ class Generator {
     in.predicted_ns = s.predicted_ns;
     f_->code.push_back(in);
     for (PlanValueId v : s.outputs) pool_.push_back(v);
+    if (number > 0 && options_.after_percent > 0 && random_.Chance(options_.after_percent))
+      s.after.push_back(random_.Below(number));
     f_->segments.push_back(std::move(s));
   }
 

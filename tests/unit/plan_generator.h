@@ -32,6 +32,7 @@ struct GeneratorOptions {
   uint32_t streams_per_device = 2;
   uint32_t host_percent = 40;   // segments on the host's engine
   uint32_t chain_percent = 30;  // segments that continue the latest value
+  uint32_t after_percent = 0;   // segments that come after another by order alone
 };
 
 // One function with inputs, one constant, states read, internals, workspaces, aliases, outputs.

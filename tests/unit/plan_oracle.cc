@@ -27,6 +27,7 @@ class Oracle {
     if (!verdict_.faults.empty()) return verdict_;
     CollectTouches();
     Races();
+    Order();
     SameInstruction();
     Replay();
     Unfinished();
@@ -361,6 +362,19 @@ class Oracle {
             }
           }
         }
+      }
+    }
+  }
+
+  // A segment starts after those that it names have ended.
+  void Order() {
+    for (uint32_t i = 0; i < n_; ++i) {
+      for (uint32_t j = 0; j < n_; ++j) {
+        const Instruction &a = f_.code[i], &b = f_.code[j];
+        if (a.op != PlanOp::kLaunch || b.op != PlanOp::kLaunch || Before(i, j)) continue;
+        const std::vector<SegmentId>& after = f_.segments[b.segment].after;
+        if (std::find(after.begin(), after.end(), a.segment) == after.end()) continue;
+        Add(Kind::kOrder, "not after the segment that it names", 0, 0, i, j);
       }
     }
   }

@@ -5,6 +5,7 @@
 #include "ge/plan/check/accesses.h"
 #include "ge/plan/check/lifetimes.h"
 #include "ge/plan/check/max_live.h"
+#include "ge/plan/check/order.h"
 #include "ge/plan/check/overlap.h"
 #include "ge/plan/check/structure.h"
 #include "ge/plan/check/timeline.h"
@@ -19,6 +20,7 @@ Status CheckOne(const Plan& plan, const PlanFunction& f, CheckReport* report) {
   GE_ASSIGN_OR_RETURN(const check::Timeline timeline, check::Timeline::Make(f));
   const check::Lifetimes life(f, timeline, access);
   GE_RETURN_IF_ERROR(check::CheckReads(life));
+  GE_RETURN_IF_ERROR(check::CheckOrder(f, timeline));
   GE_RETURN_IF_ERROR(check::CheckOverlaps(life, &report->proved_pairs));
   const std::vector<int64_t> live = check::MaxLiveBytes(life, plan.domains.size());
   std::vector<int64_t> arena(plan.domains.size());

@@ -34,6 +34,31 @@ void ge_engine::Describe() {
   }
 }
 
+void ge_exec::Take(ge_engine* of, ge_exec* made, const ge_segment& segment) {
+  engine = of, wrapped = made;
+  for (uint32_t i = 0; i < segment.n_taken; ++i) {
+    const ge_taken& taken = segment.taken[i];
+    for (uint32_t k = 0; k < taken.n_node; ++k) {
+      nodes.push_back(GE_NODE(segment.graph, taken.node[k])->id);
+    }
+  }
+}
+
+ge_rc ge_engine::OpenTrace(ge_err* err) {
+  if (options.trace.empty()) return GE_OK;
+  trace.reset(std::fopen(options.trace.c_str(), "w"));
+  if (trace != nullptr) return GE_OK;
+  return Fail(err, GE_INVALID_ARGUMENT, UINT32_MAX, "devsim: trace '%s' cannot be written",
+              options.trace.c_str());
+}
+
+void ge_engine::Trace(const char* what, const ge_exec& exec) {
+  if (trace == nullptr) return;
+  const std::lock_guard<std::mutex> lock(trace_mutex);
+  for (uint32_t id : exec.nodes) std::fprintf(trace.get(), "%s %u\n", what, id);
+  std::fflush(trace.get());
+}
+
 uint64_t ge_engine::DrawSlowness() {
   return options.delay == 0 ? 0 : options.delay_us * (devsim::Mix(options.delay, ++draws) % 3) / 2;
 }
@@ -48,7 +73,10 @@ ge_rc ge_engine::Perform(const devsim::Task& task, uint64_t delay_us, ge_err* er
                 static_cast<unsigned long long>(options.fail_at));
   }
   if (task.kind == devsim::Task::Kind::kLaunch) {
-    return wrapped.api().enqueue(task.exec->wrapped, &task.launch, err);
+    Trace("begin", *task.exec);
+    const ge_rc rc = wrapped.api().enqueue(task.exec->wrapped, &task.launch, err);
+    Trace("end", *task.exec);
+    return rc;
   }
   if (task.bytes != 0) std::memcpy(task.dst, task.src, task.bytes);
   return GE_OK;

@@ -4,6 +4,10 @@
 #define GE_SAMPLES_DEVSIM_ENGINE_H_
 
 #include <atomic>
+#include <cstdio>
+#include <memory>
+#include <mutex>
+#include <vector>
 
 #include "memory.h"
 #include "options.h"
@@ -13,6 +17,9 @@
 struct ge_exec {
   ge_engine* engine;
   ge_exec* wrapped;
+  std::vector<uint32_t> nodes;  // by id, for traces
+  // Of a segment; `wrapped` is what the wrapped engine made of it.
+  void Take(ge_engine* of, ge_exec* made, const ge_segment& segment);
 };
 
 struct ge_engine {
@@ -26,7 +33,13 @@ struct ge_engine {
   std::atomic<uint64_t> work{0};   // launches and copies begun
   std::atomic<uint64_t> draws{0};  // delays drawn
 
+  std::mutex trace_mutex;
+  std::unique_ptr<std::FILE, int (*)(std::FILE*)> trace{nullptr, std::fclose};
+
   void Describe();
+  // Opens the trace; GE_INVALID_ARGUMENT where it cannot be written.
+  ge_rc OpenTrace(ge_err* err);
+  void Trace(const char* what, const ge_exec& exec);
   // The longest delay of one stream, in us: none, half or all of what the options allow, so that
   // one stream may run far ahead of another.
   uint64_t DrawSlowness();

@@ -1,6 +1,7 @@
 #include "options.h"
 
 #include <charconv>
+#include <utility>
 
 #include "ge/ge_plugin.hpp"
 
@@ -32,8 +33,10 @@ ge_rc SetOne(std::string_view name, std::string_view value, Options* out, ge_err
     out->wrap = value;
     return GE_OK;
   }
-  if ((name == "ops" || name == "fail_compile") && !value.empty()) {
-    (name == "ops" ? out->ops : out->fail_compile) = value;
+  for (const auto& [text, field] : {std::pair("ops", &out->ops), std::pair("trace", &out->trace),
+                                    std::pair("fail_compile", &out->fail_compile)}) {
+    if (name != text || value.empty()) continue;
+    *field = value;
     return GE_OK;
   }
   for (const Key& k : kKeys) {
@@ -53,8 +56,8 @@ ge_rc SetOne(std::string_view name, std::string_view value, Options* out, ge_err
   return Fail(
       err, GE_INVALID_ARGUMENT, UINT32_MAX,
       "devsim: option '%.*s' is not known; wanted wrap, ops, fail_compile, price, take, "
-      "take_seed, link_latency_ns, link_gbps, streams, pinned, delay, delay_us or fail_at, each "
-      "with =VALUE",
+      "take_seed, link_latency_ns, link_gbps, streams, pinned, delay, delay_us, trace or fail_at, "
+      "each with =VALUE",
       static_cast<int>(name.size()), name.data());
 }
 

@@ -13,6 +13,7 @@
 //   streams=N           at most so many streams, 1 to 16 (2)
 //   delay=SEED          sleeps a random time before each piece of work (0 = never) ...
 //   delay_us=N          ... of at most so many microseconds (200); some streams are slow, some not
+//   trace=FILE          what ran: a line "begin ID" or "end ID" for each node of a launch (none)
 //   fail_at=N           the N-th launch or copy on a stream fails (0 = none)
 #ifndef GE_SAMPLES_DEVSIM_OPTIONS_H_
 #define GE_SAMPLES_DEVSIM_OPTIONS_H_
@@ -29,6 +30,7 @@ struct Options {
   std::string wrap = "ref";
   std::string ops;  // "Add+Mul", empty = all
   std::string fail_compile;
+  std::string trace;
   uint64_t price = 100, take = 100, take_seed = 1;
   uint64_t link_latency_ns = 2000, link_gbps = 10;
   uint64_t streams = 2;

@@ -54,7 +54,7 @@ ge_rc Compile(ge_engine* e, const ge_segment* segment, uint32_t n, uint32_t segm
                                  "devsim: option fail_compile names an operator of this segment");
         continue;
       }
-      *execs[i] = {e, c->exec};
+      execs[i]->Take(e, c->exec, *s);
       c->exec = execs[i].release();
     }
     return rc;
@@ -198,7 +198,7 @@ ge_rc Shape(ge_exec* like, const ge_segment* segment, ge_compiled* c, ge_err* er
     auto exec = std::make_unique<ge_exec>();
     const ge_rc rc = api.shape(like->wrapped, segment, c, err);
     if (rc != GE_OK || c->exec == nullptr) return rc;
-    *exec = {like->engine, c->exec};
+    exec->Take(like->engine, c->exec, *segment);
     c->exec = exec.release();
     return rc;
   });
@@ -219,6 +219,7 @@ ge_rc EngineCreate(const ge_create_args* args, ge_engine** out, ge_err* err) {
     auto engine = std::make_unique<ge_engine>();
     if (const ge_rc rc = Understand(args->h, err, "devsim: create")) return rc;
     ge_rc rc = ParseOptions(args->options, &engine->options, err);
+    if (rc == GE_OK) rc = engine->OpenTrace(err);
     if (rc == GE_OK) rc = engine->wrapped.Create(engine->options.wrap, *args, err);
     if (rc != GE_OK) return rc;
     engine->host = args->host;
