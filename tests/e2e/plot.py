@@ -203,14 +203,14 @@ class Cases:
 
     def case_lenet(self):
         root, report = draw(self.build, ROOT / "build/models/lenet.onnx",
-                            self.folder / "lenet.svg", "--engines", "onednn,ref")
+                            self.folder / "lenet.svg", "--engines", "native,onednn,ref")
         check_picture(root, report)
         if len(report["nodes"]) != 12:
             raise Fault(f"lenet has 12 nodes, {len(report['nodes'])} are reported")
 
     def case_pinned(self):
         root, report = draw(self.build, ROOT / "build/models/lenet.onnx",
-                            self.folder / "pinned.svg", "--engines", "onednn,ref", "--pin",
+                            self.folder / "pinned.svg", "--engines", "native,onednn,ref", "--pin",
                             "MaxPool_5=ref")
         crossing = check_picture(root, report)
         if crossing != 2:
@@ -218,7 +218,7 @@ class Cases:
 
     def case_minilm(self):
         root, report = draw(self.build, ROOT / "build/models/minilm.onnx",
-                            self.folder / "minilm.svg", "--engines", "onednn,ref", "--input",
+                            self.folder / "minilm.svg", "--engines", "native,onednn,ref", "--input",
                             "ids=1x16:rand")
         check_picture(root, report)
         ratio = float(root.get("width")) / float(root.get("height"))
@@ -237,7 +237,7 @@ class Cases:
     def case_random(self):
         for seed, n, reach in [(1, 40, 3), (2, 90, 8), (3, 150, 40), (4, 60, 60), (5, 600, 2)]:
             model = self.write(f"random{seed}", random_graph(seed, n, reach))
-            for engines in ("onednn,ref", self.devsim):
+            for engines in ("native,onednn,ref", self.devsim):
                 picture = self.folder / f"random{seed}-{engines[:3]}.svg"
                 try:
                     check_picture(*draw(self.build, model, picture, "--engines", engines))

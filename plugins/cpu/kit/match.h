@@ -1,5 +1,6 @@
 // Finds units of several nodes: a convolution or product with its bias, activation and residual, a
-// chain of pointwise nodes, a layer normalisation. A value inside a unit has no reader outside it.
+// chain of pointwise nodes. What passes/recognise makes one operator of is not looked for again. A
+// value inside a unit has no reader outside it.
 // The same nodes give the same units at query and at compile. Pure; any thread.
 #pragma once
 
@@ -27,8 +28,6 @@ class Matcher {
   bool Step(Unit* u);
   bool Append(Unit* u, uint32_t node);
   bool Diamond(Unit* u, uint32_t first, uint32_t second);
-  bool Gelu(Unit* u, uint32_t first, uint32_t second);
-  bool LayerNorm(Unit* u);
   void CastOf(Unit* u);
   bool Bias(Unit* u, const Post& post) const;
   // The only node that reads v, or UINT32_MAX when there are others or v leaves.
@@ -41,8 +40,6 @@ class Matcher {
     return at < allowed_.size() && !taken_[at];
   }
   bool Is(uint32_t node, const char* op) const;
-  // node = op(v, constant scalar) in either order; the scalar.
-  bool WithScalar(uint32_t node, const char* op, uint32_t v, float* scalar) const;
 
   const Parser& p_;
   std::vector<uint32_t> allowed_;  // ascending

@@ -1,5 +1,5 @@
-// The engine `onednn`: f32 inference on the CPU through oneDNN and the loops of kit/. A union
-// of its offers is one segment, inside of which tensors keep oneDNN's blocked layouts.
+// The engine `onednn`: f32 convolutions, products and pools through oneDNN. A union of its offers
+// is one segment, inside of which tensors keep oneDNN's blocked layouts.
 #include <map>
 
 #include "plugins/cpu/kit/engine.h"
@@ -19,22 +19,23 @@ class OnednnEngine final : public Engine {
 
   bool Takes(const Unit& u, const Parser& p, Why* why) const override {
     switch (u.kind) {
-      case Kind::kResample:
-        return why->Say(GE_WHY_ATTRIBUTE, "only nearest by whole factors");
-      case Kind::kGather:
-      case Kind::kCast:
-      case Kind::kEqual:
-      case Kind::kIntegers:
-      case Kind::kLstm:
-        return why->Say(GE_WHY_OP, "no kernel for this operator");
+      case Kind::kConv:
+      case Kind::kMatMul:
+        return p.OnlyFloats(u, why);
       case Kind::kPool:
         if (machine().exact && u.pool.max) {
           return why->Say(GE_WHY_NUMERICS, "its greatest of a window leaves NaN out");
         }
         return p.OnlyFloats(u, why);
+      case Kind::kPointwise:
+        return why->Say(GE_WHY_POLICY, "taken only behind a product or a convolution");
       default:
-        return p.OnlyFloats(u, why);
+        return why->Say(GE_WHY_OP, "only products, convolutions, pools and what follows them");
     }
+  }
+  bool Joins(const Unit& u, const Parser& p) const override {
+    Why why;
+    return u.kind == Kind::kPointwise && p.OnlyFloats(u, &why);
   }
   Price PriceOf(const Unit& u, const Parser& p) const override {
     return ge_onednn::PriceOf(u, p, machine());

@@ -18,9 +18,6 @@ class OpenblasEngine final : public Engine {
     if (!p.OnlyFloats(u, why)) return false;
     switch (u.kind) {
       case Kind::kMatMul:
-      case Kind::kView:
-      case Kind::kTranspose:
-      case Kind::kSlice:
         return true;
       case Kind::kConv:
         return CanConvolve(u.conv, machine().threads, why);
