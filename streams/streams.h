@@ -1,6 +1,7 @@
 // STREAMS: segments and transfers in execution order -> streams, events and waits, so that every
 // dependence is ordered and independent work of asynchronous devices overlaps where prices say
-// that it pays. Fills PlanFunction::{streams, events, code}; knows no memory.
+// that it pays. Launches that overwrite an input go to the end, behind a commit. Fills
+// PlanFunction::{streams, events, code}; knows no memory.
 #pragma once
 
 #include "ge/base/status.h"

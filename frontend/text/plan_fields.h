@@ -30,7 +30,8 @@ struct EnumNames<PlanArena::Use> {
 };
 template <>
 struct EnumNames<PlanOp> {
-  static constexpr std::array<std::string_view, 4> names = {"launch", "copy", "signal", "wait"};
+  static constexpr std::array<std::string_view, 5> names = {"launch", "copy", "signal", "wait",
+                                                            "commit"};
 };
 
 template <typename T, typename S>
@@ -137,6 +138,7 @@ void Fields(V&& v, T& x, const PlanSegment& d) {
   v("after", x.after, d.after);
   v("conversion", x.conversion, d.conversion);
   v("serial", x.serial, d.serial);
+  v("infallible", x.infallible, d.infallible);
   v("predicted_ns", x.predicted_ns, d.predicted_ns);
 }
 template <typename V, Is<Instruction> T>

@@ -10,6 +10,7 @@
 #include "ge/base/interrupt.h"
 #include "ge/compile/compiled.h"
 #include "ge/compile/decomposition.h"
+#include "ge/compile/in_place_states.h"
 #include "ge/compile/memory_limit.h"
 #include "ge/compile/reshape.h"
 #include "ge/compile/segment_compiler.h"
@@ -78,6 +79,7 @@ class Builder {
       if (keep_incumbent_) return std::shared_ptr<Compiled>();
     }
     if (stopped_ || Stop(StageId::kCompile)) return Finish(start);
+    OverwriteInPlace(options_.states, options_.least_in_place_bytes, &c_->plan);
     GE_RETURN_IF_ERROR(
         Stage(StageId::kStreams, [&] { return AssignStreams(&c_->plan, options_.streams); }));
     if (Stop(StageId::kStreams)) return Finish(start);
@@ -167,7 +169,7 @@ class Builder {
   bool IsClearlyCheaper() const {
     constexpr double kHysteresis = 0.95;  // less is noise, and would make plans flip
     const Compiled& old = *options_.incumbent;
-    auto cost = PriceOfPlan(function(), c_->offers, c_->plan, old.plan.functions[0]);
+    auto cost = PriceOfPlan(function(), c_->offers, c_->plan, old.plan.functions[0], HowToPlace());
     const double in_use = cost.ok() ? *cost : old.clock ? old.clock->Read().total.ns : 0;
     return c_->plan.predicted_ns < kHysteresis * in_use;
   }
@@ -264,7 +266,7 @@ class Builder {
     for (const auto& known : near_) {
       if (known->expanded != near_[0]->expanded || tried == kMostTried) continue;
       ++tried;
-      PlaceOptions options = options_.place;
+      PlaceOptions options = HowToPlace();
       options.cover = CoverAmong(known->cover, c_->plan, function(), c_->offers);
       options.cover_method = "class, as at " + DimsText(known->dims);
       if (options.cover.empty()) continue;
@@ -302,9 +304,15 @@ class Builder {
                           {dims_, c_->expanded, CoverOfPlan(c_->plan, function()), c_});
   }
 
+  PlaceOptions HowToPlace() const {
+    PlaceOptions options = options_.place;
+    options.alone = OverwritingNodes(function(), options_.states, options_.least_in_place_bytes);
+    return options;
+  }
+
   // What the market found is the plan, where nothing else was asked for and nothing was struck.
   PlaceOptions WithMarketCover() const {
-    PlaceOptions options = options_.place;
+    PlaceOptions options = HowToPlace();
     if (!FreeChoice() || market_cover_.method.empty() || !struck_.empty()) return options;
     options.cover = CoverAmong(market_cover_, c_->plan, function(), c_->offers);
     options.cover_method = market_cover_.method;

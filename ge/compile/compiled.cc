@@ -29,6 +29,17 @@ Compiled::~Compiled() {
   }
 }
 
+void Compiled::TakeStates(std::vector<StateId> in, std::vector<StateId> out) {
+  states_in = std::move(in), states_out = std::move(out);
+  in_place.assign(states_out.size(), false);
+  if (plan.functions.empty()) return;  // planning ended before
+  const PlanFunction& f = plan.functions[0];
+  const size_t own = f.outputs.size() - std::min(f.outputs.size(), states_out.size());
+  for (size_t i = 0; own + i < f.outputs.size(); ++i) {
+    in_place[i] = f.values[f.outputs[own + i]].alias_of != 0;
+  }
+}
+
 Result<std::unique_ptr<Frame>> Compiled::TakeFrame() {
   {
     std::lock_guard<std::mutex> lock(mutex_);

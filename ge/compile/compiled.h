@@ -14,6 +14,7 @@
 
 #include "ge/base/aligned.h"
 #include "ge/base/status.h"
+#include "ge/compile/in_place_states.h"
 #include "ge/engine/engine.h"
 #include "ge/engine/offers.h"
 #include "ge/engine/residents.h"
@@ -60,6 +61,8 @@ class Compiled {
   FunctionId fn = 0;
   std::vector<StateId> states_in;   // parameters after the user's own
   std::vector<StateId> states_out;  // results after the user's own
+  std::vector<bool> in_place;       // parallel to states_out: written where it lies
+  void TakeStates(std::vector<StateId> in, std::vector<StateId> out);
   // The user's own inputs and outputs by position, as runs check them.
   struct Port {
     std::string name;
@@ -155,6 +158,9 @@ struct BuildOptions {
   bool red_zones = false;
   // Folds constants where a node became its parts; null = they are computed in each run.
   std::function<Status(Graph*)> fold_parts;
+  // Of the function that is built, and from which size they are overwritten where they lie.
+  std::vector<StatePair> states;
+  uint64_t least_in_place_bytes = kLeastInPlaceBytes;
   uint64_t memory_limit_bytes = 0;  // see memory_limit.h; 0 = the default
   uint64_t given_bytes = 0;         // payloads of the model and inputs of the run, set by sessions
   StageId stop_after = StageId::kCheck;

@@ -238,6 +238,7 @@ Status SegmentCompiler::TakeCompiled(SegmentId s, const ge_compiled& r) {
       WantUnderstood(r.h, fmt::format("what engine '{}' compiled",
                                       c_->plan.engines[c_->plan.devices[seg.device].engine].name)));
   seg.serial = r.flags & GE_COMPILED_SERIAL;
+  seg.infallible = r.flags & GE_COMPILED_INFALLIBLE;
   seg.n_step = std::max(1u, r.n_step);
   GE_RETURN_IF_ERROR(TakeInternals(s, r));
   GE_RETURN_IF_ERROR(TakeWorkspace(s, r));

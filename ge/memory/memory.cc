@@ -79,7 +79,7 @@ void DropTransientArenas(PlanFunction* f) {
   for (PlanValue& value : f->values) {
     const bool known = value.arena >= 0 && static_cast<size_t>(value.arena) < renumbered.size();
     value.arena = known ? renumbered[value.arena] : -1;
-    value.alias_of = 0;
+    if (value.kind != PlanValueKind::kOutput) value.alias_of = 0;  // an output's is the caller's
   }
 }
 
@@ -102,7 +102,9 @@ Status AssignFunction(Plan* plan, PlanFunction* f, const MemoryOptions& options)
   GE_ASSIGN_OR_RETURN(const memory::Lifetimes life, memory::Lifetimes::Make(*f, uses));
   DropTransientArenas(f);
   const memory::Aliases aliases = memory::ChooseAliases(*f, life, options.reuse);
-  for (PlanValueId v = 1; v < f->values.size(); ++v) f->values[v].alias_of = aliases.of[v];
+  for (PlanValueId v = 1; v < f->values.size(); ++v) {
+    if (f->values[v].kind != PlanValueKind::kOutput) f->values[v].alias_of = aliases.of[v];
+  }
   for (DomainId domain = 0; domain < plan->domains.size(); ++domain) {
     const DomainBlocks d =
         memory::MakeBlocks(*f, uses, life, aliases, domain, options.gap_bytes, options.reuse);

@@ -77,29 +77,30 @@ void AddValues(const Function& f, PlaceProblem* p) {
   }
 }
 
-// Nodes that come before or after another by more than values: each is a segment of its own, so
-// that no engine, which is not told, can run them in another order.
-std::vector<bool> OrderedNodes(const PlaceProblem& p) {
-  std::vector<bool> ordered(p.n_node);
+// Nodes that come before or after another by more than values are each a segment of their own, so
+// that no engine, which is not told, can run them in another order; and those that `options` names.
+std::vector<bool> LonelyNodes(const PlaceProblem& p, const PlaceOptions& options) {
+  std::vector<bool> lonely(p.n_node);
   for (const PlaceValue& v : p.values) {
-    if (v.order) ordered[static_cast<size_t>(v.producer)] = ordered[v.users[0]] = true;
+    if (v.order) lonely[static_cast<size_t>(v.producer)] = lonely[v.users[0]] = true;
   }
-  return ordered;
+  for (uint32_t n : options.alone) lonely[n] = true;
+  return lonely;
 }
 
-void AddOffers(const Plan& plan, const OfferSet& offers, const std::set<size_t>& struck, bool fuse,
-               PlaceProblem* p, std::vector<Choice>* choices) {
-  const std::vector<bool> is_ordered = OrderedNodes(*p);
+void AddOffers(const Plan& plan, const OfferSet& offers, const std::set<size_t>& struck,
+               const PlaceOptions& options, PlaceProblem* p, std::vector<Choice>* choices) {
+  const std::vector<bool> lonely = LonelyNodes(*p, options);
   for (size_t i = 0; i < offers.offers.size(); ++i) {
     const Offer& o = offers.offers[i];
-    const bool ordered =
-        std::any_of(o.nodes.begin(), o.nodes.end(), [&](uint32_t n) { return is_ordered[n]; });
-    if (o.convert || struck.count(i) || ((!fuse || ordered) && o.nodes.size() > 1)) continue;
+    const bool alone = !options.fuse || std::any_of(o.nodes.begin(), o.nodes.end(),
+                                                    [&](uint32_t n) { return lonely[n]; });
+    if (o.convert || struck.count(i) || (alone && o.nodes.size() > 1)) continue;
     for (uint32_t c = 0; c < o.choices.size(); ++c) {
       PlaceOffer out;
       out.nodes = o.nodes;
       out.device = DeviceOf(plan, o);
-      out.growable = o.growable && fuse && !ordered;
+      out.growable = o.growable && !alone;
       out.setup = o.setup_ns, out.marginal = o.choices[c].marginal_ns, out.launch = o.launch_ns;
       out.edge_saving = o.edge_saving_ns;
       for (auto [v, l] : o.choices[c].layouts) out.layout.emplace_back(v, l);
@@ -438,7 +439,7 @@ Status Place(const Graph& graph, const Function& f, const OfferSet& offers,
   problem.n_device = static_cast<uint32_t>(plan->devices.size());
   std::vector<Choice> choices;
   AddValues(f, &problem);
-  AddOffers(*plan, offers, struck, options.fuse, &problem, &choices);
+  AddOffers(*plan, offers, struck, options, &problem, &choices);
   RouteBoundary boundary(*plan);
   problem.boundary = &boundary;
   plan->report = Bids(f, offers, *plan);
@@ -466,13 +467,13 @@ Status Place(const Graph& graph, const Function& f, const OfferSet& offers,
 }
 
 Result<double> PriceOfPlan(const Function& f, const OfferSet& offers, const Plan& described,
-                           const PlanFunction& planned) {
+                           const PlanFunction& planned, const PlaceOptions& options) {
   PlaceProblem problem;
   problem.n_node = static_cast<uint32_t>(f.nodes.size());
   problem.n_device = static_cast<uint32_t>(described.devices.size());
   std::vector<Choice> choices;
   AddValues(f, &problem);
-  AddOffers(described, offers, {}, true, &problem, &choices);
+  AddOffers(described, offers, {}, options, &problem, &choices);
   RouteBoundary boundary(described);
   problem.boundary = &boundary;
   const auto groups = GroupsOf(f, described, offers, problem, choices, CoverOf(described, planned));

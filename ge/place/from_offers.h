@@ -34,6 +34,6 @@ Status Place(const Graph& graph, const Function& function, const OfferSet& offer
 // being a plan with the same engines, links and layouts. FAILED_PRECONDITION when that plan takes
 // an offer that is not among them.
 Result<double> PriceOfPlan(const Function& function, const OfferSet& offers, const Plan& described,
-                           const PlanFunction& planned);
+                           const PlanFunction& planned, const PlaceOptions& options);
 
 }  // namespace ge

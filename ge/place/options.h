@@ -50,6 +50,8 @@ struct PlaceOptions {
   // Which nodes become their decomposition, for a cover or pins that name what came out of it; not
   // set: prices decide.
   std::optional<std::vector<uint32_t>> expanded;
+  // Nodes, by index, that are each a segment of their own.
+  std::vector<uint32_t> alone;
   bool fuse = true;  // false: each node is a segment of its own, without patterns and groups
 };
 

@@ -95,12 +95,13 @@ struct PlanValue {
   LayoutId layout = 0;
   PlanValueKind kind = PlanValueKind::kTransient;
   ConstId constant = 0;
-  StateId state = 0;
+  StateId state = 0;   // kState; an input or output that is a state before or after the run
   uint32_t index = 0;  // kInput, kOutput: position in the entry's signature
   // Where MEMORY put it: arena of this domain (index into PlanFunction::arenas) and offset.
   int32_t arena = -1;  // -1 = not in an arena
   int64_t offset = 0;
-  // The same bytes as another value (reshape in place, in-place output): offsets agree by rule.
+  // The same bytes as another value (reshape in place, in-place output): offsets agree by rule. An
+  // output may claim the place of an input: the run gives both one address.
   PlanValueId alias_of = 0;
   SegmentId segment = 0;                   // kInternal, kWorkspace: whose
   uint32_t first_step = 0, last_step = 0;  // kInternal: steps inside the launch
@@ -148,6 +149,7 @@ struct PlanSegment {
   std::vector<SegmentId> after;
   int32_t conversion = -1;  // index into Plan::conversions: a layout change, no nodes
   bool serial = false;      // one exec a frame
+  bool infallible = false;  // its launches cannot fail
   double predicted_ns = 0;  // setup + marginals + launch - savings
 };
 
@@ -156,6 +158,10 @@ enum class PlanOp : uint8_t {
   kCopy,    // src -> dst on stream, by `engine`
   kSignal,  // stream signals event/value
   kWait,    // stream (0 = host) waits for event/value
+  // The host: all that can fail is done, and the caller can no longer take the run back. Behind it
+  // are launches of infallible segments alone, which overwrite inputs by outputs that claim their
+  // place: states where they lie.
+  kCommit,
 };
 
 struct Instruction {

@@ -19,6 +19,7 @@ class Collector {
         return Write(i, in.dst);
       case PlanOp::kSignal:
       case PlanOp::kWait:
+      case PlanOp::kCommit:
         return {};
       default:
         return Status(

@@ -284,6 +284,8 @@ Status Frame::BuildRecords() {
         r.copy.src = BufOf(ins.src), r.copy.dst = BufOf(ins.dst);
         NotePatch(ins.src, &r.copy.src), NotePatch(ins.dst, &r.copy.dst);
         break;
+      case PlanOp::kCommit:
+        break;
       default:
         r.engine = fn.events[ins.event].engine;
         r.event = events_[ins.event], r.value = ins.event_value;

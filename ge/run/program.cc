@@ -124,8 +124,9 @@ Status Program::Issue(Frame* f) const {
   ge_rc rc = GE_OK;
   const Frame::Record* failed = nullptr;
   const Frame::Record* stopped = nullptr;  // by the interrupt: the first record that is not run
+  bool committed = false;
   for (Frame::Record& r : f->records_) {
-    if (interrupt && interrupt->stopped()) {
+    if (interrupt && !committed && interrupt->stopped()) {
       stopped = &r;
       break;
     }
@@ -134,7 +135,7 @@ Status Program::Issue(Frame* f) const {
     const RunEngine& e = parts_.engines[r.engine];
     switch (r.op) {
       case PlanOp::kLaunch:
-        r.launch.stop = stop;
+        r.launch.stop = committed ? nullptr : stop;
         rc = e.api.enqueue(r.exec, &r.launch, &err);
         break;
       case PlanOp::kCopy:
@@ -143,6 +144,9 @@ Status Program::Issue(Frame* f) const {
         } else {
           rc = e.api.copy(e.engine, &r.copy, &err);
         }
+        break;
+      case PlanOp::kCommit:
+        committed = true;
         break;
       default: {
         // Values are relative to the run: every event goes on from where the last run left it.
@@ -171,6 +175,7 @@ Status Program::Issue(Frame* f) const {
     return {};
   }
   Drain(f, failed ? failed : stopped);
+  if (committed) return Torn(failed, rc, err);
   // An engine that gave up because it was told to has not failed.
   const bool told = interrupt && interrupt->stopped() && (stopped || rc == GE_CANCELLED);
   return told ? interrupt->Check() : Explain(failed, rc, err);
@@ -195,6 +200,15 @@ void Program::Drain(Frame* f, const void* from_record) const {
       (void)Wait(e, f->drain_[s], 1, &ignored);
     }
   }
+}
+
+// An engine broke its promise where states are overwritten.
+Status Program::Torn(const void* failed_record, ge_rc rc, const ge_err& err) const {
+  const Status why = Explain(failed_record, rc, err);
+  return Status(Code::kDataCorrupt, fmt::format("{}; it had said that this cannot fail, and states "
+                                                "that it overwrites may be half written: set them "
+                                                "anew, or restore them",
+                                                why.message()));
 }
 
 Status Program::Explain(const void* failed_record, ge_rc rc, const ge_err& err) const {

@@ -65,6 +65,7 @@ class Program {
   Status Issue(Frame* f) const;
   void Drain(Frame* f, const void* from_record) const;
   Status Explain(const void* failed_record, ge_rc rc, const ge_err& err) const;
+  Status Torn(const void* failed_record, ge_rc rc, const ge_err& err) const;
   const Plan& plan_;
   ProgramParts parts_;
 };

@@ -33,8 +33,9 @@ Status StateStore::Init(const Graph& graph, uint64_t limit, const char* raise) {
                                 "the limit is {}; make it smaller, or {}",
                                 state.name, slot.bytes, total, limit, raise));
     }
-    slot.now = AllocateAligned(slot.bytes, 64), slot.next = AllocateAligned(slot.bytes, 64);
-    if (!slot.now || !slot.next) {
+    slot.name = state.name;
+    slot.now = AllocateAligned(slot.bytes, 64);
+    if (!slot.now) {
       return Status(Code::kResourceExhausted, fmt::format("no memory for state '{}'", state.name));
     }
     std::memset(slot.now.get(), 0, slot.bytes);
@@ -67,6 +68,7 @@ Status StateStore::Get(const State& state, StateId id, TensorView* out) {
   OutputMemory memory;
   GE_RETURN_IF_ERROR(memory.Reserve("state", state.name, slot.bytes, out));
   std::shared_lock<std::shared_mutex> lock(mutex_);
+  GE_RETURN_IF_ERROR(Readable(slot));
   std::memcpy(out->data, slot.now.get(), slot.bytes);
   memory.Commit();
   return {};
@@ -85,10 +87,20 @@ Status StateStore::Set(const State& state, StateId id, const DimTable& dims,
   }
   std::unique_lock<std::shared_mutex> lock(mutex_);
   std::memcpy(slot.now.get(), value.data, slot.bytes);
+  slot.lost = false;
   return {};
 }
 
-Status StateStore::Begin(std::span<const StateId> in, std::span<const StateId> out, Access* access,
+Status StateStore::Readable(const Slot& slot) const {
+  if (!slot.lost) return {};
+  return Status(Code::kDataCorrupt,
+                fmt::format("state '{}' was lost: an engine failed while it overwrote it; set it "
+                            "anew, or restore it",
+                            slot.name));
+}
+
+Status StateStore::Begin(std::span<const StateId> in, std::span<const StateId> out,
+                         const std::vector<bool>& in_place, Access* access,
                          std::vector<const void*>* from, std::vector<void*>* to) {
   if (!out.empty()) {
     access->writing = std::unique_lock<std::shared_mutex>(mutex_, std::defer_lock);
@@ -97,13 +109,39 @@ Status StateStore::Begin(std::span<const StateId> in, std::span<const StateId> o
     access->reading = std::shared_lock<std::shared_mutex>(mutex_, std::defer_lock);
     GE_RETURN_IF_ERROR(LockOrStop(&access->reading));
   }
-  for (StateId s : in) from->push_back(slots_[s].now.get());
-  for (StateId s : out) to->push_back(slots_[s].next.get());
+  for (StateId s : in) {
+    GE_RETURN_IF_ERROR(Readable(slots_[s]));
+    from->push_back(slots_[s].now.get());
+  }
+  for (size_t i = 0; i < out.size(); ++i) {
+    Slot& slot = slots_[out[i]];
+    if (!in_place[i] && !slot.next) slot.next = AllocateAligned(slot.bytes, 64);
+    if (!in_place[i] && !slot.next) {
+      return Status(Code::kResourceExhausted,
+                    fmt::format("no memory for the next value of state '{}'", slot.name));
+    }
+    to->push_back(in_place[i] ? slot.now.get() : slot.next.get());
+  }
   return {};
 }
 
-void StateStore::Commit(std::span<const StateId> out) {
-  for (StateId s : out) std::swap(slots_[s].now, slots_[s].next);
+void StateStore::Commit(std::span<const StateId> out, const std::vector<bool>& in_place) {
+  for (size_t i = 0; i < out.size(); ++i) {
+    Slot& slot = slots_[out[i]];
+    if (!in_place[i]) std::swap(slot.now, slot.next);
+    slot.lost = false;
+  }
+}
+
+void StateStore::Lose(std::span<const StateId> out, const std::vector<bool>& in_place) {
+  for (size_t i = 0; i < out.size(); ++i) slots_[out[i]].lost |= in_place[i];
+}
+
+uint64_t StateStore::bytes() const {
+  std::shared_lock<std::shared_mutex> lock(mutex_);
+  uint64_t sum = 0;
+  for (const Slot& s : slots_) sum += s.bytes * ((s.now != nullptr) + (s.next != nullptr));
+  return sum;
 }
 
 }  // namespace ge

@@ -1,10 +1,11 @@
-// StateStore: the values of a model's states, each twice: runs write the second, and what they
-// wrote becomes visible when they have ended well. Runs that write a state are alone; runs that
-// only read share. Thread-safe apart from Init and Clear.
+// StateStore: the values of a model's states. Runs overwrite a state where it lies, behind all that
+// can fail, or write beside it, and both are exchanged when they have ended well. Runs that write a
+// state are alone; runs that only read share. Thread-safe apart from Init and Clear.
 #pragma once
 
 #include <shared_mutex>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "ge/base/aligned.h"
@@ -16,8 +17,8 @@ namespace ge {
 
 class StateStore {
  public:
-  // First values; LIMIT_EXCEEDED where all take more than `limit` bytes, with `raise` as the
-  // advice.
+  // First values; LIMIT_EXCEEDED where all take more than `limit` bytes, each counted twice, with
+  // `raise` as the advice.
   Status Init(const Graph& graph, uint64_t limit, const char* raise);
   void Clear() noexcept { slots_.clear(); }
   // By Graph::states index, from 1. Get allocates where `out` has no data but bytes to give.
@@ -30,17 +31,28 @@ class StateStore {
     std::unique_lock<std::shared_mutex> writing;
   };
   // Waits for its turn, or until the call is to end; appends where the states are read and written.
-  Status Begin(std::span<const StateId> in, std::span<const StateId> out, Access* access,
-               std::vector<const void*>* from, std::vector<void*>* to);
-  void Commit(std::span<const StateId> out);
+  // `in_place`, parallel to `out`: which lie where they are read. DATA_CORRUPT for a state that was
+  // lost; RESOURCE_EXHAUSTED where there is no memory to write beside.
+  Status Begin(std::span<const StateId> in, std::span<const StateId> out,
+               const std::vector<bool>& in_place, Access* access, std::vector<const void*>* from,
+               std::vector<void*>* to);
+  void Commit(std::span<const StateId> out, const std::vector<bool>& in_place);
+  // A run failed while it overwrote these: nobody reads them until they are set.
+  void Lose(std::span<const StateId> out, const std::vector<bool>& in_place);
+  // Of all states, with what is written beside.
+  uint64_t bytes() const;
 
  private:
   struct Slot {
-    AlignedBytes now, next;
+    AlignedBytes now, next;  // next: null until a run writes beside
     uint64_t bytes = 0;
+    bool lost = false;
+    std::string name;
   };
+  Status Readable(const Slot& slot) const;
+
   std::vector<Slot> slots_;
-  std::shared_mutex mutex_;
+  mutable std::shared_mutex mutex_;
 };
 
 }  // namespace ge

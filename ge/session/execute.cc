@@ -1,6 +1,7 @@
 // Runs: buffers checked, states bound, a frame taken, the program run, states made visible.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstring>
 
 #include "ge/compile/check_buffers.h"
@@ -74,15 +75,20 @@ Status Session::Execute(Compiled* c, std::span<const TensorView> inputs,
   for (const TensorView& t : inputs) in.push_back(t.data);
   for (const TensorView& t : outputs) out.push_back(t.data);
   StateStore::Access states;
-  GE_RETURN_IF_ERROR(states_.Begin(c->states_in, c->states_out, &states, &in, &out));
+  GE_RETURN_IF_ERROR(states_.Begin(c->states_in, c->states_out, c->in_place, &states, &in, &out));
   // On a device runs wait for it, not for the cores.
   ComputePool::InFlight run;
   if (c->plan.functions[0].streams.size() <= 1) GE_RETURN_IF_ERROR(run.Begin(HostPool()));
   GE_ASSIGN_OR_RETURN(std::unique_ptr<Frame> frame, c->TakeFrame());
-  GE_RETURN_IF_ERROR(c->program().Run(frame.get(), in.data(), out.data()));
+  const Status ran = c->program().Run(frame.get(), in.data(), out.data());
+  if (ran.code() == Code::kDataCorrupt) states_.Lose(c->states_out, c->in_place);
+  GE_RETURN_IF_ERROR(ran);
   c->GiveFrame(std::move(frame));
-  GE_RETURN_IF_ERROR(CheckInterrupt());  // what it wrote is not taken over
-  states_.Commit(c->states_out);
+  // What it wrote is not taken over, unless it has overwritten a state already.
+  const bool committed =
+      std::find(c->in_place.begin(), c->in_place.end(), true) != c->in_place.end();
+  if (!committed) GE_RETURN_IF_ERROR(CheckInterrupt());
+  states_.Commit(c->states_out, c->in_place);
   return {};
 }
 

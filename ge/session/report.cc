@@ -3,7 +3,6 @@
 
 #include "frontend/text/plan_text.h"
 #include "frontend/text/text.h"
-#include "ge/compile/lift_states.h"
 #include "ge/compile/plan_report.h"
 #include "ge/control/flow.h"
 #include "ge/infer/infer.h"
@@ -39,11 +38,9 @@ Result<std::string> Session::DumpText(std::string_view entry_name, StageId stage
   std::vector<StageTime> times;
   GE_ASSIGN_OR_RETURN(Graph bound, BindAndFold(*entry, inputs, &times));
   if (stage == StageId::kBind) return GraphText(bound);
-  std::vector<StateId> in, out;
-  GE_RETURN_IF_ERROR(LiftStates(&bound, entry->fn, &in, &out));
   BuildOptions options = options_.build;
   options.stop_after = stage;
-  GE_ASSIGN_OR_RETURN(auto c, BuildCompiled(std::move(bound), entry->fn, engines_, options));
+  GE_ASSIGN_OR_RETURN(auto c, CompileBound(std::move(bound), entry->fn, options));
   c->plan.entry = entry->name;
   return PrintPlan(c->plan);
 }
@@ -79,6 +76,7 @@ Result<std::string> Session::ReportJson(std::string_view entry_name) {
   j["replans"] = replans(), j["evicted"] = EvictedPlans();
   j["compiles"] = compiles_.load() + flow_plans_.load(), j["flow_plans"] = flow_plans_.load();
   j["classes"] = classes_.classes(), j["covers"] = classes_.covers();
+  j["state_bytes"] = states_.bytes();
   AddProcess(&j);
   return j.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }

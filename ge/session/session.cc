@@ -220,6 +220,21 @@ Result<std::shared_ptr<Compiled>> Session::CompileNew(const Entry& entry,
   return c;
 }
 
+// States that a function both reads and writes; its own parameters and results come first.
+static std::vector<StatePair> PairsOf(const std::vector<StateId>& in,
+                                      const std::vector<StateId>& out, size_t params,
+                                      size_t results) {
+  std::vector<StatePair> pairs;
+  for (size_t i = 0; i < in.size(); ++i) {
+    const auto it = std::find(out.begin(), out.end(), in[i]);
+    if (it == out.end()) continue;
+    pairs.push_back({static_cast<uint32_t>(params + i),
+                     static_cast<uint32_t>(results + static_cast<size_t>(it - out.begin())),
+                     in[i]});
+  }
+  return pairs;
+}
+
 Result<std::shared_ptr<Compiled>> Session::CompileBound(Graph bound, FunctionId fn,
                                                         const BuildOptions& build) {
   SinkSources(&bound.fn(fn));
@@ -228,9 +243,11 @@ Result<std::shared_ptr<Compiled>> Session::CompileBound(Graph bound, FunctionId 
                               ports_out = Compiled::PortsOf(f, f.results);
   std::vector<StateId> in, out;
   GE_RETURN_IF_ERROR(LiftStates(&bound, fn, &in, &out));
-  GE_ASSIGN_OR_RETURN(auto c, BuildOrRecall(std::move(bound), fn, build));
+  BuildOptions with_states = build;
+  with_states.states = PairsOf(in, out, ports_in.size(), ports_out.size());
+  GE_ASSIGN_OR_RETURN(auto c, BuildOrRecall(std::move(bound), fn, with_states));
   if (!c) return c;
-  c->states_in = std::move(in), c->states_out = std::move(out);
+  c->TakeStates(std::move(in), std::move(out));
   c->inputs = std::move(ports_in), c->outputs = std::move(ports_out);
   return c;
 }

@@ -200,6 +200,22 @@ void Exec::FindAliases() {
   }
 }
 
+// Sums, products and the like of floats: kernels that allocate nothing and refuse no data.
+bool Exec::CannotFail(const ge_segment& segment) const {
+  static constexpr std::string_view kSure[] = {"Add", "Sub", "Mul",  "Div",  "Max",  "Min",
+                                               "Neg", "Abs", "Relu", "Clip", "Where"};
+  for (uint32_t t = 0; t < segment.n_taken; ++t) {
+    for (uint32_t k = 0; k < segment.taken[t].n_node; ++k) {
+      const ge_node& n = *GE_NODE(segment.graph, segment.taken[t].node[k]);
+      const int32_t dtype = GE_VALUE(segment.graph, n.out[0])->type.dtype;
+      if (!View(n.domain).empty() || (dtype != GE_F32 && dtype != GE_F64)) return false;
+      if (std::find(std::begin(kSure), std::end(kSure), View(n.op)) == std::end(kSure))
+        return false;
+    }
+  }
+  return true;
+}
+
 ge_rc Exec::Build(const ge_segment& segment, ge_compiled* out, ge_err* err) {
   const ge_graph& graph = *segment.graph;
   for (uint32_t i = 0; i < segment.n_in; ++i) {
@@ -238,6 +254,7 @@ ge_rc Exec::Build(const ge_segment& segment, ge_compiled* out, ge_err* err) {
   out->n_step = std::max<uint32_t>(1, static_cast<uint32_t>(steps_.size()));
   out->alias = alias_.data();
   out->alias_count = static_cast<uint32_t>(alias_.size() / 2);
+  if (CannotFail(segment)) out->flags |= GE_COMPILED_INFALLIBLE;
   return GE_OK;
 }
 

@@ -48,6 +48,7 @@ class Exec {
   void PlaceInternals(ge_compiled* out);
   bool MayOverlay(const Slot& output, uint32_t output_slot, uint32_t input_slot) const;
   void FindAliases();
+  bool CannotFail(const ge_segment& segment) const;
   ge_rc CheckBuffers(const ge_launch& launch, ge_err* err) const;
 
   std::vector<Step> steps_;

@@ -14,7 +14,14 @@
 namespace ge::test {
 
 struct OracleFault {
-  enum class Kind { kStructure, kDeadlock, kUnfinished, kRace, kOverlap, kOrder } kind = Kind::kStructure;
+  enum class Kind {
+    kStructure,
+    kDeadlock,
+    kUnfinished,
+    kRace,
+    kOverlap,
+    kOrder
+  } kind = Kind::kStructure;
   std::string a, b;                // names of the two values (equal: two uses of one value)
   uint32_t first = 0, second = 0;  // instructions of kRace, kOverlap and kOrder
   std::string text;

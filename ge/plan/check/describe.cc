@@ -22,6 +22,8 @@ std::string InstructionText(const PlanFunction& f, uint32_t i) {
     case PlanOp::kSignal:
       return fmt::format("instruction {} (signal of event {} to {} on stream {})", i, in.event,
                          in.event_value, in.stream);
+    case PlanOp::kCommit:
+      return fmt::format("instruction {} (commit)", i);
     case PlanOp::kWait:
       return fmt::format("instruction {} (wait of {} for event {} at {})", i,
                          in.stream ? fmt::format("stream {}", in.stream) : "the host", in.event,

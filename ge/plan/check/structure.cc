@@ -273,6 +273,7 @@ class FunctionChecker {
     GE_RETURN_IF_ERROR(Below(who, "value", value.alias_of, f_.values.size()));
     const PlanValue& other = f_.values[value.alias_of];
     bool permitted = false;
+    if (value.kind == PlanValueKind::kOutput) return {};  // CheckCommit
     if (value.kind == PlanValueKind::kInternal) {
       permitted = other.kind == PlanValueKind::kInternal && other.segment == value.segment &&
                   value.internal_alias == value.alias_of;
@@ -356,8 +357,8 @@ class InstructionChecker {
   Status Check(uint32_t i) {
     const Instruction& in = f_.code[i];
     const std::string who = InstructionText(f_, i);
-    if (in.op > PlanOp::kWait) {
-      return Fault(f_, who + " is no launch, copy, signal or wait");
+    if (in.op > PlanOp::kCommit) {
+      return Fault(f_, who + " is no launch, copy, signal, wait or commit");
     }
     GE_RETURN_IF_ERROR(Below(who, "stream", in.stream, f_.streams.size()));
     switch (in.op) {
@@ -367,6 +368,8 @@ class InstructionChecker {
         return Copy(in, who);
       case PlanOp::kSignal:
         return Signal(in, who);
+      case PlanOp::kCommit:
+        return in.stream == 0 ? Status() : Fault(f_, who + " is not the host's");
       default:
         return Wait(in, who);
     }

@@ -144,6 +144,26 @@ bool StillTakes(const Engine& e, const Parser& parser, const std::vector<Unit>& 
   return true;
 }
 
+// One function of one or two tensors of floats.
+bool IsOnePass(const std::vector<Unit>& units) {
+  return units.size() == 1 && units[0].kind == Kind::kPointwise && units[0].posts.size() == 1 &&
+         units[0].posts[0].channel == nullptr && units[0].out.size() == 1;
+}
+
+// Inputs that such a unit reads just where it writes its result.
+std::vector<uint32_t> AliasesOf(const Parser& parser, const ge_segment& segment, const Unit& u) {
+  std::vector<uint32_t> pairs;
+  if (segment.n_out != 1 || segment.out[0] != u.out[0]) return pairs;
+  for (uint32_t i = 0; i < segment.n_in; ++i) {
+    const uint32_t v = segment.in[i];
+    const bool plain = (segment.in_layout == nullptr || segment.in_layout[i] == 0) &&
+                       (segment.out_layout == nullptr || segment.out_layout[0] == 0);
+    const bool whole = parser.dims(v) == u.dims && parser.dtype(v) == parser.dtype(u.out[0]);
+    if (plain && whole) pairs.insert(pairs.end(), {0, i});
+  }
+  return pairs;
+}
+
 // Compiles one segment into *c. `like`: one of other dims, and no query has offered what is taken;
 // null otherwise. Throws.
 void CompileOne(const Engine& e, const ge_segment& segment, const ge_exec* like, ge_compiled* c) {
@@ -191,6 +211,13 @@ void CompileOne(const Engine& e, const ge_segment& segment, const ge_exec* like,
   program.like = nullptr;
   c->rc = GE_OK;
   c->flags = e.profile() ? GE_COMPILED_SERIAL : 0;
+  // One pass over elements that are read where they are written: it allocates nothing either.
+  if (IsOnePass(units)) {
+    c->flags |= GE_COMPILED_INFALLIBLE;
+    program.alias = AliasesOf(parser, segment, units[0]);
+    c->alias = program.alias.data();
+    c->alias_count = static_cast<uint32_t>(program.alias.size() / 2);
+  }
   c->workspace = program.workspace;
   c->workspace_align = 64;
   c->internal = program.internals.data();

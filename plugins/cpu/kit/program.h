@@ -118,6 +118,7 @@ class Program {
   std::vector<ge_internal> internals;
   std::vector<ge_const_use> uses;
   std::vector<ge_pack> packs;
+  std::vector<uint32_t> alias;  // pairs (output position, input position) that may share a place
   uint64_t workspace = 0;
   // Makes what all works of one frame share, e.g. a vendor's stream; may be empty.
   std::function<std::shared_ptr<void>()> frame_data;

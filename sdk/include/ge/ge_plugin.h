@@ -42,7 +42,7 @@ extern "C" {
 #define GE_PLUGIN_MAGIC 0x4e49474c50454721ull /* "!GEPLGIN" read little-endian */
 /* Names this state of the structs: the first 8 bytes of the SHA-256 of tests/abi/layout.golden. The
  * ABI test recomputes it; enforced at load while GE_ABI_MAJOR is 0. */
-#define GE_HEADER_HASH 0x6a9fd849431cea3full
+#define GE_HEADER_HASH 0xc5ab638da3c7aea7ull
 
 /* ---- basic words ---------------------------------------------------------------------------- */
 
@@ -392,8 +392,14 @@ typedef struct {
   uint64_t spare[2];
 } ge_const_use;
 
-enum { GE_COMPILED_SERIAL = 1 }; /* one launch at a time: the host makes one exec a frame */
-typedef struct ge_compiled {     /* array of the host's, walked by the stride passed to compile */
+enum {
+  GE_COMPILED_SERIAL = 1, /* one launch at a time: the host makes one exec a frame */
+  /* No launch fails: nothing is allocated, no data are refused, stop is not looked at. Such a
+   * segment may overwrite a state where it lies, at the end of a run, when nothing else is left
+   * that could fail. A launch that fails all the same costs its user the state. */
+  GE_COMPILED_INFALLIBLE = 2
+};
+typedef struct ge_compiled { /* array of the host's, walked by the stride passed to compile */
   ge_hdr h;
   ge_rc rc; /* of this segment; others may have succeeded */
   uint32_t flags;

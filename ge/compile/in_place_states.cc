@@ -1,0 +1,89 @@
+#include "ge/compile/in_place_states.h"
+
+#include <algorithm>
+
+#include "ge/ir/walk.h"
+
+namespace ge {
+namespace {
+
+bool Reads(const PlanSegment& s, PlanValueId v) {
+  return std::find(s.inputs.begin(), s.inputs.end(), v) != s.inputs.end();
+}
+
+// Whether the segment may write its one output where each of its inputs `before` lies.
+bool MayOverwrite(const PlanSegment& s, PlanValueId before) {
+  for (uint32_t i = 0; i < s.inputs.size(); ++i) {
+    if (s.inputs[i] != before) continue;
+    const std::pair<uint32_t, uint32_t> pair{0, i};
+    if (std::find(s.may_alias.begin(), s.may_alias.end(), pair) == s.may_alias.end()) return false;
+  }
+  return true;
+}
+
+bool IsRead(const PlanFunction& f, PlanValueId v) {
+  return std::any_of(f.segments.begin(), f.segments.end(),
+                     [&](const PlanSegment& s) { return Reads(s, v); }) ||
+         std::any_of(f.code.begin(), f.code.end(),
+                     [&](const Instruction& in) { return in.op == PlanOp::kCopy && in.src == v; });
+}
+
+struct Overwriting {
+  PlanValueId before, after;
+  const PlanSegment* segment;
+};
+
+}  // namespace
+
+std::vector<uint32_t> OverwritingNodes(const Function& f, std::span<const StatePair> states,
+                                       uint64_t least_bytes) {
+  std::vector<uint32_t> nodes;
+  if (states.empty()) return nodes;
+  const DefUse d = BuildDefUse(f);
+  for (const StatePair& s : states) {
+    const ValueId before = f.params[s.param], after = f.results[s.result];
+    const int32_t maker = d.producer[after];
+    const auto bytes = ByteCount(f.value(after).type);
+    if (maker < 0 || !d.uses[after].empty() || d.result_uses[after] != 1 || !bytes ||
+        static_cast<uint64_t>(*bytes) < least_bytes) {
+      continue;
+    }
+    const Node& n = f.nodes[static_cast<uint32_t>(maker)];
+    const bool reads = std::find(n.inputs.begin(), n.inputs.end(), before) != n.inputs.end();
+    const auto given =
+        std::count_if(n.outputs.begin(), n.outputs.end(), [](ValueId v) { return v != 0; });
+    if (reads && given == 1) nodes.push_back(static_cast<uint32_t>(maker));
+  }
+  return nodes;
+}
+
+void OverwriteInPlace(std::span<const StatePair> states, uint64_t least_bytes, Plan* plan) {
+  PlanFunction& f = plan->functions[0];
+  std::vector<Overwriting> found;
+  for (const StatePair& pair : states) {
+    const PlanValueId before = f.inputs[pair.param], after = f.outputs[pair.result];
+    PlanValue &old = f.values[before], &value = f.values[after];
+    value.state = old.state = pair.state;
+    const bool fits = value.bytes == old.bytes && value.domain == 0 && old.domain == 0 &&
+                      value.layout == old.layout;
+    if (!fits || static_cast<uint64_t>(value.bytes) < least_bytes || IsRead(f, after)) continue;
+    for (const PlanSegment& s : f.segments) {
+      const bool sure = s.outputs == std::vector<PlanValueId>{after} && s.infallible &&
+                        !plan->devices[s.device].async;
+      if (sure && Reads(s, before) && MayOverwrite(s, before)) {
+        found.push_back({before, after, &s});
+      }
+    }
+  }
+  // What one of them overwrites no other may want to read: they come one after another.
+  std::vector<Overwriting> kept;
+  for (const Overwriting& o : found) {
+    const bool apart = std::none_of(kept.begin(), kept.end(), [&](const Overwriting& k) {
+      return Reads(*k.segment, o.before) || Reads(*o.segment, k.before);
+    });
+    if (apart) kept.push_back(o);
+  }
+  for (const Overwriting& o : kept) f.values[o.after].alias_of = o.before;
+}
+
+}  // namespace ge
