@@ -34,6 +34,9 @@ struct PrintOptions {
   bool show_ints = false;
 };
 
+// As dumps are: for people.
+inline constexpr PrintOptions kForPeople{true, true};
+
 // Longest payload that is printed as numbers; longer ones are printed in hex.
 inline constexpr uint64_t kReadableElements = 64;
 

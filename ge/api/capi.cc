@@ -11,6 +11,7 @@
 #include <stdexcept>
 #include <system_error>
 
+#include "frontend/state_file.h"
 #include "ge/engine/engine_list.h"
 #include "ge/run/tensor_view.h"
 
@@ -428,6 +429,26 @@ ge_status ge_session_set_state(ge_session* session, const char* name, const ge_t
     std::vector<ge::TensorView> views;
     GE_RETURN_IF_ERROR(ReadTensors("state", value, 1, true, &views));
     return s->SetState(id, views[0]);
+  });
+}
+
+ge_status ge_session_save_states(ge_session* session, const char* path, ge_error* error) {
+  return Guard(error, [&]() -> Status {
+    GE_ASSIGN_OR_RETURN(ge::Session * s, GetLoaded(session));
+    if (!path) return Null("path");
+    return s->states().Read([&](std::span<const std::byte* const> values) {
+      return ge::WriteStateFile(s->graph(), values, path);
+    });
+  });
+}
+
+ge_status ge_session_restore_states(ge_session* session, const char* path, ge_error* error) {
+  return Guard(error, [&]() -> Status {
+    GE_ASSIGN_OR_RETURN(ge::Session * s, GetLoaded(session));
+    if (!path) return Null("path");
+    GE_ASSIGN_OR_RETURN(const std::vector<ge::Const> values, ge::ReadStateFile(s->graph(), path));
+    s->states().Write(values);
+    return {};
   });
 }
 

@@ -35,6 +35,19 @@ struct Overwriting {
 
 }  // namespace
 
+std::vector<StatePair> PairStates(std::span<const StateId> in, std::span<const StateId> out,
+                                  size_t params, size_t results) {
+  std::vector<StatePair> pairs;
+  for (size_t i = 0; i < in.size(); ++i) {
+    const auto it = std::find(out.begin(), out.end(), in[i]);
+    if (it == out.end()) continue;
+    pairs.push_back({static_cast<uint32_t>(params + i),
+                     static_cast<uint32_t>(results + static_cast<size_t>(it - out.begin())),
+                     in[i]});
+  }
+  return pairs;
+}
+
 std::vector<uint32_t> OverwritingNodes(const Function& f, std::span<const StatePair> states,
                                        uint64_t least_bytes) {
   std::vector<uint32_t> nodes;

@@ -19,6 +19,11 @@ struct StatePair {
   StateId state = 0;
 };
 
+// Those that a function both reads and writes. `in` are its parameters behind `params` of its own,
+// `out` its results behind `results`.
+std::vector<StatePair> PairStates(std::span<const StateId> in, std::span<const StateId> out,
+                                  size_t params, size_t results);
+
 // States below this are written beside: a second copy of them costs less than a launch of its own.
 inline constexpr uint64_t kLeastInPlaceBytes = 1 << 16;
 

@@ -70,4 +70,39 @@ Status LiftStates(Graph* graph, FunctionId fn, std::vector<StateId>* in,
   return {};
 }
 
+namespace {
+
+bool TouchesStates(const Graph& graph, const Function& f, bool own) {
+  for (const Node& n : f.nodes) {
+    for (const Effect& e : n.effects) {
+      if (own && e.kind == EffectKind::kState) return true;
+    }
+    for (const Callee& c : n.callees) {
+      if (TouchesStates(graph, graph.fn(c.fn), true)) return true;
+    }
+  }
+  return false;
+}
+
+}  // namespace
+
+Result<LiftedGraph> LiftEntries(Graph graph) {
+  LiftedGraph out;
+  out.graph = std::move(graph);
+  for (const Entry& e : out.graph.entries) {
+    if (out.states.count(e.fn) != 0) continue;
+    LiftedGraph::States& states = out.states[e.fn];
+    if (TouchesStates(out.graph, out.graph.fn(e.fn), false)) {
+      states.refused = Status(
+          Code::kUnsupported,
+          fmt::format("entry '{}' reads or writes a state within a body of If, Loop or Scan; this "
+                      "version does so only outside of them: read it before and write it behind",
+                      e.name));
+      continue;
+    }
+    GE_RETURN_IF_ERROR(LiftStates(&out.graph, e.fn, &states.in, &states.out));
+  }
+  return out;
+}
+
 }  // namespace ge

@@ -2,6 +2,7 @@
 // are plain values, and what the run wrote becomes visible when it has succeeded.
 #pragma once
 
+#include <map>
 #include <vector>
 
 #include "ge/base/status.h"
@@ -11,5 +12,16 @@ namespace ge {
 
 // Replaces ge.Read and ge.Assign of an entry's function by parameters and results.
 Status LiftStates(Graph* graph, FunctionId fn, std::vector<StateId>* in, std::vector<StateId>* out);
+
+// A graph whose entries are lifted, and what each of them reads and writes.
+struct LiftedGraph {
+  struct States {
+    std::vector<StateId> in, out;  // parameters and results behind its own
+    Status refused;                // UNSUPPORTED: a body touches a state
+  };
+  Graph graph;
+  std::map<FunctionId, States> states;
+};
+Result<LiftedGraph> LiftEntries(Graph graph);
 
 }  // namespace ge

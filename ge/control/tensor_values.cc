@@ -17,6 +17,49 @@ FlowValue ValueOf(const TensorView& t) {
   return v;
 }
 
+Status CheckGiven(const Function& f, const std::string& entry, std::span<const TensorView> inputs) {
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    const Type& type = f.value(f.params[i]).type;
+    const auto bytes = ByteCount(TensorType(inputs[i].dtype, inputs[i].dims));
+    if (!type.is_tensor() || !bytes || static_cast<uint64_t>(*bytes) != inputs[i].bytes ||
+        (*bytes > 0 && inputs[i].data == nullptr)) {
+      return Status(Code::kInvalidArgument,
+                    fmt::format("input {} of entry '{}' has {} bytes, wanted {} and a buffer", i,
+                                entry, inputs[i].bytes, bytes.value_or(0)));
+    }
+  }
+  return {};
+}
+
+void AppendStates(const Graph& graph, std::span<const StateId> states,
+                  std::span<const void* const> from, std::vector<FlowValue>* args) {
+  for (size_t i = 0; i < states.size(); ++i) {
+    const Type& type = graph.states[states[i]].type;
+    args->push_back(ValueOf({type.dtype, type.static_dims(), const_cast<void*>(from[i]),
+                             static_cast<uint64_t>(ByteCount(type).value_or(0))}));
+  }
+}
+
+Status TakeStates(const Graph& graph, std::span<const StateId> states, std::span<void* const> to,
+                  std::vector<FlowValue>* results) {
+  const size_t own = results->size() - states.size();
+  for (size_t i = 0; i < states.size(); ++i) {
+    const State& state = graph.states[states[i]];
+    const FlowValue& v = (*results)[own + i];
+    const auto bytes = ByteCount(state.type);
+    if (!v.is_tensor() || v.dtype != state.type.dtype ||
+        v.dims.vector() != state.type.static_dims() || !bytes ||
+        v.bytes != static_cast<uint64_t>(*bytes)) {
+      return Status(
+          Code::kInvalidArgument,
+          fmt::format("state '{}' would become {}; it keeps its type", state.name, Describe(v)));
+    }
+    if (v.bytes > 0) std::memcpy(to[i], v.data, v.bytes);
+  }
+  results->resize(own);
+  return {};
+}
+
 Status GiveOut(const Function& f, const std::vector<FlowValue>& results,
                std::span<const TensorView> inputs, std::span<TensorView> outputs) {
   OutputMemory memory;

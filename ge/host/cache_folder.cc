@@ -16,6 +16,7 @@
 
 #include "ge/base/clock.h"
 #include "ge/base/log.h"
+#include "ge/base/replace_file.h"
 
 namespace ge {
 namespace {
@@ -95,14 +96,7 @@ bool UpdateCacheFile(const std::string& name,
     return false;
   }
   const std::string text = merge(ReadCacheFile(name).value_or(""));
-  const std::string temporary = fmt::format("{}.{}.part", path, getpid());
-  std::FILE* f = std::fopen(temporary.c_str(), "wbe");
-  if (!f) return false;
-  bool good = std::fwrite(text.data(), 1, text.size(), f) == text.size();
-  good = std::fclose(f) == 0 && good;
-  if (good && std::rename(temporary.c_str(), path.c_str()) == 0) return true;
-  (void)std::remove(temporary.c_str());
-  return false;
+  return ReplaceFile(path, text, false).ok();
 }
 
 }  // namespace ge

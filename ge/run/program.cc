@@ -114,6 +114,17 @@ Status Program::RunGuarded(Frame* f, const void* const* inputs, void* const* out
   return status;
 }
 
+// A signal, or a wait. Values are relative to the run: every event goes on from where the last run
+// left it.
+ge_rc Program::Meet(const Frame& f, const void* record, const RunEngine& e, ge_err* err) const {
+  const auto& r = *static_cast<const Frame::Record*>(record);
+  const Instruction& ins = plan_.functions[0].code[r.index];
+  const uint64_t value = f.epoch_ * f.last_value_[ins.event] + r.value;
+  if (r.op == PlanOp::kSignal) return e.api.stream_signal(r.stream, r.event, value, err);
+  if (r.stream) return e.api.stream_wait(r.stream, r.event, value, err);
+  return Wait(e, r.event, value, err);
+}
+
 template <Program::Mode kMode>
 Status Program::Issue(Frame* f) const {
   const Interrupt* const interrupt = CurrentInterrupt();
@@ -148,18 +159,8 @@ Status Program::Issue(Frame* f) const {
       case PlanOp::kCommit:
         committed = true;
         break;
-      default: {
-        // Values are relative to the run: every event goes on from where the last run left it.
-        const Instruction& ins = plan_.functions[0].code[r.index];
-        uint64_t value = f->epoch_ * f->last_value_[ins.event] + r.value;
-        if (r.op == PlanOp::kSignal) {
-          rc = e.api.stream_signal(r.stream, r.event, value, &err);
-        } else if (r.stream) {
-          rc = e.api.stream_wait(r.stream, r.event, value, &err);
-        } else {
-          rc = Wait(e, r.event, value, &err);
-        }
-      }
+      default:
+        rc = Meet(*f, &r, e, &err);
     }
     if constexpr (kMode == Mode::kGuarded) {
       if (rc == GE_OK) rc = CloseZones(r.op, r.launch, r.copy, f->zones_.get(), &err);

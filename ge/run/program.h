@@ -63,6 +63,7 @@ class Program {
   // zones after each when kGuarded. Ok when all were issued.
   template <Mode kMode>
   Status Issue(Frame* f) const;
+  ge_rc Meet(const Frame& f, const void* record, const RunEngine& e, ge_err* err) const;
   void Drain(Frame* f, const void* from_record) const;
   Status Explain(const void* failed_record, ge_rc rc, const ge_err& err) const;
   Status Torn(const void* failed_record, ge_rc rc, const ge_err& err) const;

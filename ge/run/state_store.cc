@@ -91,6 +91,24 @@ Status StateStore::Set(const State& state, StateId id, const DimTable& dims,
   return {};
 }
 
+Status StateStore::Read(const std::function<Status(std::span<const std::byte* const>)>& look) {
+  std::shared_lock<std::shared_mutex> lock(mutex_);
+  std::vector<const std::byte*> values;
+  for (const Slot& slot : slots_) {
+    GE_RETURN_IF_ERROR(Readable(slot));
+    values.push_back(static_cast<const std::byte*>(static_cast<const void*>(slot.now.get())));
+  }
+  return look(values);
+}
+
+void StateStore::Write(std::span<const Const> values) {
+  std::unique_lock<std::shared_mutex> lock(mutex_);
+  for (StateId s = 1; s < slots_.size(); ++s) {
+    std::memcpy(slots_[s].now.get(), values[s].data, slots_[s].bytes);
+    slots_[s].lost = false;
+  }
+}
+
 Status StateStore::Readable(const Slot& slot) const {
   if (!slot.lost) return {};
   return Status(Code::kDataCorrupt,

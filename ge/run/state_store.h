@@ -3,6 +3,7 @@
 // state are alone; runs that only read share. Thread-safe apart from Init and Clear.
 #pragma once
 
+#include <functional>
 #include <shared_mutex>
 #include <span>
 #include <string>
@@ -24,6 +25,11 @@ class StateStore {
   // By Graph::states index, from 1. Get allocates where `out` has no data but bytes to give.
   Status Get(const State& state, StateId id, TensorView* out);
   Status Set(const State& state, StateId id, const DimTable& dims, const TensorView& value);
+
+  // Looks at all values, by Graph::states index from 1, or gives all of them new ones at once,
+  // while no run writes or reads them. DATA_CORRUPT for a state that was lost.
+  Status Read(const std::function<Status(std::span<const std::byte* const>)>& look);
+  void Write(std::span<const Const> values);
 
   // What a run holds from before its launches until Commit or its end.
   struct Access {

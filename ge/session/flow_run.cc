@@ -43,18 +43,6 @@ class SessionPlan final : public FlowPlan {
   Run_ run_;
 };
 
-bool HasEffects(const Function& f) {
-  return std::any_of(f.nodes.begin(), f.nodes.end(),
-                     [](const Node& n) { return !n.effects.empty(); });
-}
-
-Status RefuseEffects(const Entry& entry) {
-  return Status(Code::kUnsupported,
-                fmt::format("entry '{}' reads or writes states beside control flow or shapes that "
-                            "the data decide; this version runs only one of them",
-                            entry.name));
-}
-
 }  // namespace
 
 const Entry* Session::FlowEntry(std::string_view name) {
@@ -65,9 +53,10 @@ const Entry* Session::FlowEntry(std::string_view name) {
   return flows_.count(*entry) != 0 ? *entry : nullptr;
 }
 
-Flow& Session::FlowOf() {
+Result<Flow*> Session::FlowOf() {
   std::lock_guard<std::mutex> lock(flow_mutex_);
-  if (flow_) return *flow_;
+  if (flow_) return flow_.get();
+  GE_ASSIGN_OR_RETURN(lifted_, LiftEntries(graph_));
   FlowHooks hooks;
   hooks.infer = [](Graph* g) { return Infer(g); };
   hooks.plan = [this](Graph graph, FunctionId fn) -> Result<std::shared_ptr<FlowPlan>> {
@@ -102,22 +91,8 @@ Flow& Session::FlowOf() {
     }
     return MemoryLimitOf(given);
   };
-  flow_ = std::make_unique<Flow>(graph_, std::move(hooks), options_.plan_cache_bytes);
-  return *flow_;
-}
-
-Status Session::CheckFlowBuffers(const Entry& entry, std::span<const TensorView> inputs) const {
-  for (size_t i = 0; i < inputs.size(); ++i) {
-    const Type& type = graph_.fn(entry.fn).value(graph_.fn(entry.fn).params[i]).type;
-    const auto bytes = ByteCount(TensorType(inputs[i].dtype, inputs[i].dims));
-    if (!type.is_tensor() || !bytes || static_cast<uint64_t>(*bytes) != inputs[i].bytes ||
-        (*bytes > 0 && inputs[i].data == nullptr)) {
-      return Status(Code::kInvalidArgument,
-                    fmt::format("input {} of entry '{}' has {} bytes, wanted {} and a buffer", i,
-                                entry.name, inputs[i].bytes, bytes.value_or(0)));
-    }
-  }
-  return {};
+  flow_ = std::make_unique<Flow>(lifted_.graph, std::move(hooks), options_.plan_cache_bytes);
+  return flow_.get();
 }
 
 // Shapes that the model does not allow are refused as they are where one plan holds all.
@@ -142,32 +117,54 @@ Status Session::RunValues(std::string_view entry_name, std::span<const FlowValue
   const FloatModeScope mode(options_.denormals);
   GE_ASSIGN_OR_RETURN(const Entry* entry, FindEntry(entry_name));
   const Function& f = graph_.fn(entry->fn);
-  if (HasEffects(f)) return RefuseEffects(*entry);
   if (inputs.size() != f.params.size()) {
     return Status(Code::kInvalidArgument, fmt::format("entry '{}' takes {} inputs, {} were given",
                                                       entry->name, f.params.size(), inputs.size()));
   }
+  return RunWithStates(*entry, {inputs.begin(), inputs.end()}, [&](std::vector<FlowValue> results) {
+    *outputs = std::move(results);
+    return Status();
+  });
+}
+
+// What the run wrote is taken over when its results are given out.
+Status Session::RunWithStates(const Entry& entry, std::vector<FlowValue> args,
+                              const std::function<Status(std::vector<FlowValue>)>& give) {
   const FoldingScope folding(weight_bytes_);
-  return FlowOf().Run(entry->fn, inputs, outputs);
+  GE_ASSIGN_OR_RETURN(Flow * flow, FlowOf());
+  const LiftedGraph::States& of = lifted_.states.at(entry.fn);
+  GE_RETURN_IF_ERROR(of.refused);
+  const std::vector<bool> beside(of.out.size());
+  StateStore::Access access;
+  std::vector<const void*> from;
+  std::vector<void*> to;
+  GE_RETURN_IF_ERROR(states_.Begin(of.in, of.out, beside, &access, &from, &to));
+  AppendStates(graph_, of.in, from, &args);
+  std::vector<FlowValue> results;
+  GE_RETURN_IF_ERROR(flow->Run(entry.fn, args, &results));
+  GE_RETURN_IF_ERROR(TakeStates(graph_, of.out, to, &results));
+  GE_RETURN_IF_ERROR(give(std::move(results)));
+  GE_RETURN_IF_ERROR(CheckInterrupt());
+  states_.Commit(of.out, beside);
+  return {};
 }
 
 Status Session::RunFlow(const Entry& entry, std::span<const TensorView> inputs,
                         std::span<TensorView> outputs) {
   const Function& f = graph_.fn(entry.fn);
-  if (HasEffects(f)) return RefuseEffects(entry);
   GE_RETURN_IF_ERROR(CheckInputs(entry, inputs));
-  GE_RETURN_IF_ERROR(CheckFlowBuffers(entry, inputs));
+  GE_RETURN_IF_ERROR(CheckGiven(f, entry.name, inputs));
   GE_RETURN_IF_ERROR(CheckFlowShapes(entry, inputs));
   if (outputs.size() != f.results.size()) {
     return Status(Code::kInvalidArgument,
                   fmt::format("entry '{}' has {} outputs, {} were given", entry.name,
                               f.results.size(), outputs.size()));
   }
-  const FoldingScope folding(weight_bytes_);
-  std::vector<FlowValue> args, results;
+  std::vector<FlowValue> args;
   for (const TensorView& t : inputs) args.push_back(ValueOf(t));
-  GE_RETURN_IF_ERROR(FlowOf().Run(entry.fn, args, &results));
-  return GiveOut(f, results, inputs, outputs);
+  return RunWithStates(entry, std::move(args), [&](const std::vector<FlowValue>& results) {
+    return GiveOut(f, results, inputs, outputs);
+  });
 }
 
 }  // namespace ge

@@ -11,33 +11,25 @@
 #include "ge/verify/verify.h"
 
 namespace ge {
-namespace {
-
-std::string GraphText(const Graph& graph) {
-  PrintOptions options;
-  options.elide = true, options.show_ints = true;
-  return PrintText(graph, options);
-}
-
-}  // namespace
 
 Result<std::string> Session::DumpText(std::string_view entry_name, StageId stage,
                                       std::span<const TensorView> inputs) {
   if (!loaded_)
     return Status(Code::kFailedPrecondition, "the session has no model; load one first");
-  if (stage == StageId::kLoad || stage == StageId::kVerify) return GraphText(loaded_graph_);
+  if (stage == StageId::kLoad || stage == StageId::kVerify)
+    return PrintText(loaded_graph_, kForPeople);
   if (stage == StageId::kInfer) {
     Graph inferred = loaded_graph_;
     GE_RETURN_IF_ERROR(Verify(inferred));
     GE_RETURN_IF_ERROR(Infer(&inferred));
-    return GraphText(inferred);
+    return PrintText(inferred, kForPeople);
   }
-  if (stage == StageId::kRewrite) return GraphText(graph_);
+  if (stage == StageId::kRewrite) return PrintText(graph_, kForPeople);
   GE_ASSIGN_OR_RETURN(const Entry* entry, FindEntry(entry_name));
   GE_RETURN_IF_ERROR(CheckInputs(*entry, inputs));
   std::vector<StageTime> times;
   GE_ASSIGN_OR_RETURN(Graph bound, BindAndFold(*entry, inputs, &times));
-  if (stage == StageId::kBind) return GraphText(bound);
+  if (stage == StageId::kBind) return PrintText(bound, kForPeople);
   BuildOptions options = options_.build;
   options.stop_after = stage;
   GE_ASSIGN_OR_RETURN(auto c, CompileBound(std::move(bound), entry->fn, options));

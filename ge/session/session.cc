@@ -12,7 +12,6 @@
 #include "ge/base/log.h"
 #include "ge/compile/evaluator.h"
 #include "ge/compile/folding.h"
-#include "ge/compile/lift_states.h"
 #include "ge/compile/memory_limit.h"
 #include "ge/compile/sink_sources.h"
 #include "ge/compile/spill.h"
@@ -220,21 +219,6 @@ Result<std::shared_ptr<Compiled>> Session::CompileNew(const Entry& entry,
   return c;
 }
 
-// States that a function both reads and writes; its own parameters and results come first.
-static std::vector<StatePair> PairsOf(const std::vector<StateId>& in,
-                                      const std::vector<StateId>& out, size_t params,
-                                      size_t results) {
-  std::vector<StatePair> pairs;
-  for (size_t i = 0; i < in.size(); ++i) {
-    const auto it = std::find(out.begin(), out.end(), in[i]);
-    if (it == out.end()) continue;
-    pairs.push_back({static_cast<uint32_t>(params + i),
-                     static_cast<uint32_t>(results + static_cast<size_t>(it - out.begin())),
-                     in[i]});
-  }
-  return pairs;
-}
-
 Result<std::shared_ptr<Compiled>> Session::CompileBound(Graph bound, FunctionId fn,
                                                         const BuildOptions& build) {
   SinkSources(&bound.fn(fn));
@@ -244,7 +228,7 @@ Result<std::shared_ptr<Compiled>> Session::CompileBound(Graph bound, FunctionId 
   std::vector<StateId> in, out;
   GE_RETURN_IF_ERROR(LiftStates(&bound, fn, &in, &out));
   BuildOptions with_states = build;
-  with_states.states = PairsOf(in, out, ports_in.size(), ports_out.size());
+  with_states.states = PairStates(in, out, ports_in.size(), ports_out.size());
   GE_ASSIGN_OR_RETURN(auto c, BuildOrRecall(std::move(bound), fn, with_states));
   if (!c) return c;
   c->TakeStates(std::move(in), std::move(out));

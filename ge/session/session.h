@@ -20,6 +20,7 @@
 #include "ge/base/float_mode.h"
 #include "ge/base/status.h"
 #include "ge/compile/compiled.h"
+#include "ge/compile/lift_states.h"
 #include "ge/compile/plan_cache.h"
 #include "ge/compile/rewriter.h"
 #include "ge/compile/shape_class.h"
@@ -99,6 +100,7 @@ class Session {
     return states_.Set(graph_.states[id], id, graph_.dims, value);
   }
   // The plan that was used last for this entry; null when there is none.
+  StateStore& states() { return states_; }
   std::shared_ptr<Compiled> Latest(std::string_view entry);
   // Text of the graph or plan after a stage. From bind on, `inputs` gives the shapes.
   Result<std::string> DumpText(std::string_view entry, StageId stage,
@@ -153,10 +155,11 @@ class Session {
   // A bound function, after the passes, as a finished plan.
   Result<std::shared_ptr<Compiled>> CompileBound(Graph bound, FunctionId fn,
                                                  const BuildOptions& build);
-  Flow& FlowOf();
+  Result<Flow*> FlowOf();
+  Status RunWithStates(const Entry& entry, std::vector<FlowValue> args,
+                       const std::function<Status(std::vector<FlowValue>)>& give);
   // The entry, when it is known to need a flow; else null.
   const Entry* FlowEntry(std::string_view name);
-  Status CheckFlowBuffers(const Entry& entry, std::span<const TensorView> inputs) const;
   Status CheckFlowShapes(const Entry& entry, std::span<const TensorView> inputs);
   Status RunFlow(const Entry& entry, std::span<const TensorView> inputs,
                  std::span<TensorView> outputs);
@@ -183,6 +186,7 @@ class Session {
   ShapeClasses classes_;
   static constexpr size_t kMaxFlowShapes = 4096;
   std::mutex flow_mutex_;       // of the following
+  LiftedGraph lifted_;          // what flows run where there are states
   std::unique_ptr<Flow> flow_;  // made when an entry first needs it
   std::vector<std::weak_ptr<Compiled>> pieces_;
   std::atomic<uint64_t> flow_given_bytes_{0};  // the most that a run was given

@@ -6,11 +6,13 @@
 #include <cmath>
 #include <cstdio>
 #include <cstring>
+#include <fstream>
 #include <functional>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "frontend/state_file.h"
 #include "frontend/text/text.h"
 #include "ge/plan/check/check.h"
 #include "tests/unit/graph_session.h"
@@ -281,6 +283,96 @@ entry train_step "main" = main
     ASSERT_TRUE((*session)->GetState(1, &state).ok());
     EXPECT_TRUE(std::all_of(w.begin(), w.end(), [](float v) { return v == -1.0f; })) << engines;
   }
+}
+
+// ---- beside control flow, and on disk -----------------------------------------------------------
+
+TEST(States, AreReadAndWrittenBesideControlFlow) {
+  auto session = OpenText("native,ref", R"(ge 1
+opset "" 27
+opset "ge" 1
+const one : f32[2] = [1, 1]
+const limit : f32[] = [2.5]
+state count : f32[2] buffer
+fn more(a: f32[2]) -> (b) {
+  b: f32[2] = Mul(a, a)
+}
+fn less(a: f32[2]) -> (b) {
+  b: f32[2] = Neg(a)
+}
+fn main(x: f32[2]) -> (y) effects [state count] {
+  r: f32[2] = ge.Read() effects [state count]
+  n: f32[2] = Add(r, x)
+  s: f32[] = ReduceSum(n) {keepdims=0}
+  c: bool[] = Greater(s, limit)
+  y: f32[2] = If(c, n) calls {then_branch=more, else_branch=less}
+  ge.Assign(y) effects [state count]
+}
+entry train_step "main" = main
+)");
+  ASSERT_TRUE(session.ok()) << session.status().ToString();
+  std::vector<float> x = {1, 1}, y(2), state(2);
+  const std::vector<std::vector<float>> wanted = {{-1, -1}, {0, 0}, {-1, -1}};
+  for (const auto& w : wanted) {
+    TensorView in{DType::kFloat, {2}, x.data(), 8}, out;
+    out.data = y.data(), out.bytes = 8;
+    const Status ran = (*session)->Run("", std::span(&in, 1), std::span(&out, 1));
+    ASSERT_TRUE(ran.ok()) << ran.ToString();
+    TensorView v;
+    v.data = state.data(), v.bytes = 8;
+    ASSERT_TRUE((*session)->GetState(1, &v).ok());
+    EXPECT_EQ(y, w);
+    EXPECT_EQ(state, w);
+  }
+}
+
+TEST(States, GoToAFileAndBackOrNotAtAll) {
+  const std::string text = ModelText(3), path = ::testing::TempDir() + "ge_states.gepb";
+  auto session = OpenText("ref", text), other = OpenText("native,ref", text);
+  ASSERT_TRUE(session.ok() && other.ok());
+  const StateValues values = {Noise(1), Noise(2), Noise(3)};
+  ASSERT_TRUE(Set(session->get(), values).ok());
+  const auto save = [&](std::span<const std::byte* const> at) {
+    return WriteStateFile((*session)->graph(), at, path);
+  };
+  ASSERT_TRUE((*session)->states().Read(save).ok());
+  auto read = ReadStateFile((*other)->graph(), path);
+  ASSERT_TRUE(read.ok()) << read.status().ToString();
+  (*other)->states().Write(*read);
+  EXPECT_EQ(*Get(other->get()), values);
+
+  std::ifstream in(path, std::ios::binary);
+  const std::string bytes{std::istreambuf_iterator<char>(in), {}};
+  for (size_t at : {bytes.size() / 3, bytes.size() / 2, bytes.size() - 40}) {
+    std::string damaged = bytes;
+    damaged[at] = static_cast<char>(damaged[at] ^ 4);
+    std::ofstream(path, std::ios::binary) << damaged;
+    EXPECT_FALSE(ReadStateFile((*other)->graph(), path).ok()) << at;
+  }
+  std::ofstream(path, std::ios::binary) << bytes.substr(0, bytes.size() / 2);
+  EXPECT_FALSE(ReadStateFile((*other)->graph(), path).ok());
+  std::ofstream(path, std::ios::binary) << bytes;
+  auto foreign = OpenText("ref", R"(ge 1
+opset "" 27
+opset "ge" 1
+state s0 : f32[128,128] buffer
+state s1 : f32[128,64] buffer
+state s2 : f32[128,128] buffer
+fn main(x: f32[2]) -> (y) {
+  y: f32[2] = Neg(x)
+}
+entry infer "main" = main
+)");
+  ASSERT_TRUE(foreign.ok()) << foreign.status().ToString();
+  const auto refused = ReadStateFile((*foreign)->graph(), path);
+  EXPECT_EQ(refused.status().code(), Code::kInvalidArgument);
+  EXPECT_NE(refused.status().message().find("'s1' of type f32[128,128]"), std::string::npos)
+      << refused.status().ToString();
+  const auto nowhere = [&](std::span<const std::byte* const> at) {
+    return WriteStateFile((*session)->graph(), at, "/nowhere/at/all");
+  };
+  EXPECT_EQ((*session)->states().Read(nowhere).code(), Code::kIoError);
+  std::remove(path.c_str());
 }
 
 // ---- wrong commits ----------------------------------------------------------------------------

@@ -12,6 +12,7 @@
 
 #include "ge/base/aligned.h"
 #include "ge/base/checked.h"
+#include "ge/base/replace_file.h"
 #include "ge/run/tensor_view.h"
 #include "tools/ge/command.h"
 
@@ -160,16 +161,7 @@ std::string FileNameOf(const std::string& name) {
 }
 
 Status WriteFile(const std::string& path, const std::string& content) {
-  std::string temporary = fmt::format("{}.{}.part", path, getpid());
-  std::unique_ptr<std::FILE, int (*)(std::FILE*)> f(std::fopen(temporary.c_str(), "wb"),
-                                                    &std::fclose);
-  bool good = f && std::fwrite(content.data(), 1, content.size(), f.get()) == content.size() &&
-              std::fflush(f.get()) == 0;
-  f.reset();
-  if (good && std::rename(temporary.c_str(), path.c_str()) == 0) return {};
-  int why = errno;
-  (void)std::remove(temporary.c_str());
-  return Status(Code::kIoError, fmt::format("cannot write '{}': {}", path, std::strerror(why)));
+  return ReplaceFile(path, content, false);
 }
 
 }  // namespace ge::tool

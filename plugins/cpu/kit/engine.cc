@@ -164,6 +164,15 @@ std::vector<uint32_t> AliasesOf(const Parser& parser, const ge_segment& segment,
   return pairs;
 }
 
+// What is known of a pass over elements that are read where they are written; it allocates nothing.
+void StateOnePass(const Parser& parser, const ge_segment& segment, const Unit& u, Program* program,
+                  ge_compiled* c) {
+  c->flags |= GE_COMPILED_INFALLIBLE;
+  program->alias = AliasesOf(parser, segment, u);
+  c->alias = program->alias.data();
+  c->alias_count = static_cast<uint32_t>(program->alias.size() / 2);
+}
+
 // Compiles one segment into *c. `like`: one of other dims, and no query has offered what is taken;
 // null otherwise. Throws.
 void CompileOne(const Engine& e, const ge_segment& segment, const ge_exec* like, ge_compiled* c) {
@@ -211,13 +220,7 @@ void CompileOne(const Engine& e, const ge_segment& segment, const ge_exec* like,
   program.like = nullptr;
   c->rc = GE_OK;
   c->flags = e.profile() ? GE_COMPILED_SERIAL : 0;
-  // One pass over elements that are read where they are written: it allocates nothing either.
-  if (IsOnePass(units)) {
-    c->flags |= GE_COMPILED_INFALLIBLE;
-    program.alias = AliasesOf(parser, segment, units[0]);
-    c->alias = program.alias.data();
-    c->alias_count = static_cast<uint32_t>(program.alias.size() / 2);
-  }
+  if (IsOnePass(units)) StateOnePass(parser, segment, units[0], &program, c);
   c->workspace = program.workspace;
   c->workspace_align = 64;
   c->internal = program.internals.data();

@@ -255,6 +255,12 @@ GE_API ge_status ge_session_get_state(ge_session* session, const char* name, ge_
                                       ge_error* error);
 GE_API ge_status ge_session_set_state(ge_session* session, const char* name, const ge_tensor* value,
                                       ge_error* error);
+/* All states, as they are between two runs, into one file, which is replaced whole. GE_IO_ERROR
+ * leaves it as it was. */
+GE_API ge_status ge_session_save_states(ge_session* session, const char* path, ge_error* error);
+/* All states from such a file, or none: GE_DATA_CORRUPT where it is damaged, GE_INVALID_ARGUMENT
+ * where it is not of a model with the same states. */
+GE_API ge_status ge_session_restore_states(ge_session* session, const char* path, ge_error* error);
 
 /* ---- looking inside ----------------------------------------------------------------------------
  */
