@@ -13,6 +13,7 @@
 
 #include "frontend/state_file.h"
 #include "ge/engine/engine_list.h"
+#include "ge/engine/pack_set.h"
 #include "ge/run/tensor_view.h"
 
 using ge::Code;
@@ -238,6 +239,7 @@ ge_status ge_runtime_create(const ge_runtime_options* options, ge_runtime** out,
     GE_ASSIGN_OR_RETURN(ge::ProcessFacts facts, ReadFacts(o.threads, o.isa_cap));
     facts.rates = ge::ProcessFacts::Rates::kKnown;
     GE_ASSIGN_OR_RETURN(auto runtime, ge::Runtime::Create(facts));
+    if (o.resident_bytes != 0) ge::SetPackBudget(o.resident_bytes);
     *out = new ge_runtime{std::move(runtime)};
     return {};
   });

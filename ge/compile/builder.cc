@@ -91,6 +91,7 @@ class Builder {
     c_->nodes = static_cast<uint32_t>(function().nodes.size());
     RememberInClass();
     if (reshaped_) ForgetGraph();
+    c_->unpin_.reset();
     return Finish(start);
   }
 

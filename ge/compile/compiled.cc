@@ -40,6 +40,17 @@ void Compiled::TakeStates(std::vector<StateId> in, std::vector<StateId> out) {
   }
 }
 
+Status Compiled::PinnedPacks::Pin(Compiled* c) {
+  if (!c->pack_set_) return {};
+  GE_RETURN_IF_ERROR(c->pack_set_->Pin([c] { c->program_->MovePacks(c->PackBufs()); }));
+  set_ = c->pack_set_.get();
+  return {};
+}
+
+Compiled::PinnedPacks::~PinnedPacks() {
+  if (set_ != nullptr) set_->Unpin();
+}
+
 Result<std::unique_ptr<Frame>> Compiled::TakeFrame() {
   {
     std::lock_guard<std::mutex> lock(mutex_);

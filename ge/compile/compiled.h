@@ -17,6 +17,7 @@
 #include "ge/compile/in_place_states.h"
 #include "ge/engine/engine.h"
 #include "ge/engine/offers.h"
+#include "ge/engine/pack_set.h"
 #include "ge/engine/residents.h"
 #include "ge/engine/view.h"
 #include "ge/memory/memory.h"
@@ -49,6 +50,15 @@ struct MeasureReport {
 class Compiled {
  public:
   ~Compiled();
+  // What a run holds from before it takes a frame until it is done: packs stay where they are.
+  class PinnedPacks {
+   public:
+    Status Pin(Compiled* c);
+    ~PinnedPacks();
+
+   private:
+    PackSet* set_ = nullptr;
+  };
   // A frame that nobody uses, or a new one.
   Result<std::unique_ptr<Frame>> TakeFrame();
   void GiveFrame(std::unique_ptr<Frame> frame);
@@ -107,6 +117,11 @@ class Compiled {
   std::shared_ptr<ArenaPool> arenas_;
   std::vector<OwnedExec> execs_;
   std::vector<std::vector<std::shared_ptr<Resident>>> packs_;  // by segment
+  std::shared_ptr<PackSet> pack_set_;                          // of them all; null: there are none
+  struct Unpin {
+    void operator()(PackSet* set) const { set->Unpin(); }
+  };
+  std::unique_ptr<PackSet, Unpin> unpin_;  // while it is being made
   std::unique_ptr<Program> program_;
   mutable std::mutex mutex_;  // of the following
   std::vector<std::unique_ptr<Frame>> free_frames_;

@@ -122,6 +122,7 @@ void AddProcess(nlohmann::json* j) {
   (*j)["parks"] = pool.parks, (*j)["wakes"] = pool.wakes;
   const ResidentStore::Counts residents = ResidentStore::OfProcess().counts();
   (*j)["residents"] = residents.residents, (*j)["resident_bytes"] = residents.bytes;
+  (*j)["resident_bytes_present"] = residents.present_bytes;
   (*j)["fills"] = residents.fills;
 }
 

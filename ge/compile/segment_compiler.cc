@@ -342,13 +342,16 @@ Status SegmentCompiler::TakePacks(SegmentId s, const ge_compiled& r) {
 }
 
 Status SegmentCompiler::FillPacks(bool* again) {
+  c_->unpin_.reset(), c_->pack_set_.reset();  // of a round before
   std::vector<std::shared_ptr<Resident>> all;
   for (const auto& packs : c_->packs_) all.insert(all.end(), packs.begin(), packs.end());
   if (all.empty()) return {};
   std::sort(all.begin(), all.end());
   all.erase(std::unique(all.begin(), all.end()), all.end());
   std::vector<Status> statuses;
-  c_->filled_bytes += FillResidents(all, &statuses);
+  c_->pack_set_ = std::make_shared<PackSet>(all);
+  c_->filled_bytes += c_->pack_set_->WriteFirst(&statuses);
+  c_->unpin_.reset(c_->pack_set_.get());
   GE_RETURN_IF_ERROR(CheckInterrupt());
   for (SegmentId s = 0; s < c_->packs_.size(); ++s) {
     for (const auto& resident : c_->packs_[s]) {

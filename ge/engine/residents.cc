@@ -21,7 +21,7 @@ constexpr uint64_t kMaxPackBytes = uint64_t{1} << 40;
 constexpr uint32_t kMaxPacks = 1'000'000, kMaxPackValues = 64;
 constexpr size_t kMaxPackKey = 1 << 16;
 
-std::atomic<uint64_t> g_residents{0}, g_bytes{0}, g_fills{0};
+std::atomic<uint64_t> g_residents{0}, g_bytes{0}, g_present{0}, g_fills{0};
 
 std::string DigestOf(const void* data, uint64_t bytes) {
   const XXH128_hash_t h = XXH3_128bits(data, bytes);
@@ -82,18 +82,33 @@ Result<PackSource> PackSourceOf(const Graph& graph, const Value& value) {
 // ---- one ---------------------------------------------------------------------------------------
 
 Resident::~Resident() {
-  if (mem_ != nullptr) engine_->api().mem_free(engine_->handle(), mem_);
+  Release();
   g_residents.fetch_sub(1, std::memory_order_relaxed);
   g_bytes.fetch_sub(bytes_, std::memory_order_relaxed);
 }
 
+void Resident::Release() {
+  if (mem_ != nullptr) engine_->api().mem_free(engine_->handle(), mem_);
+  mem_ = nullptr, block_.reset(), buf_ = {};
+  if (present_.exchange(false, std::memory_order_relaxed)) {
+    g_present.fetch_sub(bytes_, std::memory_order_relaxed);
+  }
+}
+
+void Resident::GiveUp() {
+  std::lock_guard<std::mutex> lock(mutex_);
+  Release();
+  done_ = false;
+}
+
 Status Resident::Allocate() {
+  Release();  // of a write that failed
   const EngineDomain& domain = engine_->devices()[device_].domains[0];
   buf_.bytes = bytes_;
   if (domain.id.empty()) {
     block_ = AllocateResident(bytes_, align_);
     buf_.ptr = block_.get();
-    if (block_) return {};
+    if (block_) return Present();
     return Status(Code::kResourceExhausted,
                   fmt::format("no memory for {} bytes of packed constants", bytes_));
   }
@@ -103,6 +118,12 @@ Status Resident::Allocate() {
                                             &buf_.ptr, &err);
   if (rc != GE_OK) return FromEngine(engine_->name(), "mem_alloc", rc, err);
   buf_.mem = mem_, buf_.domain = 1;
+  return Present();
+}
+
+Status Resident::Present() {
+  present_.store(true, std::memory_order_relaxed);
+  g_present.fetch_add(bytes_, std::memory_order_relaxed);
   return {};
 }
 
@@ -212,7 +233,7 @@ Result<std::shared_ptr<Resident>> ResidentStore::Find(const std::shared_ptr<Engi
 }
 
 ResidentStore::Counts ResidentStore::counts() const {
-  return {g_residents.load(), g_bytes.load(), g_fills.load()};
+  return {g_residents.load(), g_bytes.load(), g_present.load(), g_fills.load()};
 }
 
 // The values of a pack, and whether it can be read.

@@ -1,9 +1,11 @@
 // Residents: memory that outlives a run and belongs to the host. Today: packs, the forms of
 // constants in which execs read them (ge_pack). One lies in memory once for all shapes, entries,
 // sessions and models of the process whose engines ask for the same key of the same payloads; it
-// goes when the last plan that reads it goes. Every call from any thread.
+// goes when the last plan that reads it goes, or while nobody runs one (pack_set.h). Every call
+// from any thread.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <mutex>
@@ -40,12 +42,17 @@ class Resident {
   const ge_buf& buf() const { return buf_; }
   // The first call has the engine write it; later ones answer what that did. *wrote: this one.
   Status Fill(bool* wrote);
+  bool present() const { return present_.load(std::memory_order_relaxed); }
+  // Its memory goes; Fill writes it again. Nobody may be reading it.
+  void GiveUp();
 
  private:
   friend class ResidentStore;
   Resident() = default;
   Status Allocate();
   Status Write();
+  Status Present();
+  void Release();
 
   std::shared_ptr<Engine> engine_;
   uint32_t device_ = 0;
@@ -53,6 +60,7 @@ class Resident {
   std::vector<PackSource> sources_;
   uint64_t bytes_ = 0, align_ = 64;
 
+  std::atomic<bool> present_{false};
   std::mutex mutex_;  // of the following
   bool done_ = false;
   Status status_;
@@ -71,6 +79,7 @@ class ResidentStore {
 
   struct Counts {
     uint64_t residents = 0, bytes = 0;  // that live now
+    uint64_t present_bytes = 0;         // of them, in memory now
     uint64_t fills = 0;                 // since the process began
   };
   Counts counts() const;

@@ -84,6 +84,12 @@ Result<std::unique_ptr<Frame>> Program::NewFrame() const {
   return frame;
 }
 
+void Program::MovePacks(const std::vector<std::vector<ge_buf>>& packs) {
+  for (size_t s = 0; s < packs.size(); ++s) {  // in place: frames point to them
+    std::copy(packs[s].begin(), packs[s].end(), parts_.packs[s].begin());
+  }
+}
+
 Status Program::Run(Frame* f, const void* const* inputs, void* const* outputs) const {
   if (f->zones_ != nullptr) return RunGuarded(f, inputs, outputs);
   if (f->pooled_bytes_ == 0) return RunIn(f, inputs, outputs);

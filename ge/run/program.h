@@ -53,6 +53,8 @@ class Program {
 
   const Plan& plan() const { return plan_; }
   const ProgramParts& parts() const { return parts_; }
+  // The same packs at other addresses; no run may be in flight.
+  void MovePacks(const std::vector<std::vector<ge_buf>>& packs);
 
  private:
   Program(const Plan& plan, ProgramParts parts) : plan_(plan), parts_(std::move(parts)) {}

@@ -79,6 +79,8 @@ Status Session::Execute(Compiled* c, std::span<const TensorView> inputs,
   // On a device runs wait for it, not for the cores.
   ComputePool::InFlight run;
   if (c->plan.functions[0].streams.size() <= 1) GE_RETURN_IF_ERROR(run.Begin(HostPool()));
+  Compiled::PinnedPacks packs;
+  GE_RETURN_IF_ERROR(packs.Pin(c));
   GE_ASSIGN_OR_RETURN(std::unique_ptr<Frame> frame, c->TakeFrame());
   const Status ran = c->program().Run(frame.get(), in.data(), out.data());
   if (ran.code() == Code::kDataCorrupt) states_.Lose(c->states_out, c->in_place);

@@ -71,6 +71,9 @@ typedef struct ge_runtime_options {
   uint32_t threads; /* compute threads of the process; 0 = the cores it may use */
   uint32_t isa_cap; /* 0 = $GE_MAX_ISA or all, 1 = sse4.2, 2 = avx2, 3 = avx512 */
   uint32_t reserved;
+  /* What packed constants of the process may take together while no run reads them; those that lie
+   * longest give way and are packed again when they are needed. 0 = half of the machine's memory. */
+  uint64_t resident_bytes;
 } ge_runtime_options;
 /* Both are those of the whole process: a second runtime may have no others, and is refused with
  * FAILED_PRECONDITION naming the present ones. `options` NULL = defaults. *out is NULL on failure.

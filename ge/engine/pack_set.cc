@@ -1,0 +1,154 @@
+#include "ge/engine/pack_set.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <set>
+
+namespace ge {
+
+// Who is asked for room. Its mutex is held while residents are written or given up, so that there
+// is one who decides; runs whose packs are all in memory never see it.
+class PackBudget {
+ public:
+  static PackBudget& OfProcess() {
+    static PackBudget* budget = new PackBudget;  // never freed: plans may live until exit
+    return *budget;
+  }
+
+  std::mutex mutex;
+
+  // Under mutex, as all of the following.
+  void Add(PackSet* set) {
+    sets_.insert(set);
+    for (const auto& r : set->packs_) readers_[r.get()].push_back(set);
+  }
+  void Remove(PackSet* set) {
+    sets_.erase(set);
+    for (const auto& r : set->packs_) {
+      auto& readers = readers_[r.get()];
+      std::erase(readers, set);
+      if (readers.empty()) readers_.erase(r.get());
+    }
+  }
+  void set_bytes(uint64_t bytes) { bytes_ = bytes; }
+
+  // Gives up what nobody needs now, the longest unused first, until `wanted` more bytes fit.
+  void MakeRoom(uint64_t wanted) {
+    const uint64_t limit = bytes_ != 0 ? bytes_ : HalfOfMemory();
+    if (PackBytesPresent() + wanted <= limit) return;
+    std::vector<PackSet*> oldest(sets_.begin(), sets_.end());
+    std::sort(oldest.begin(), oldest.end(),
+              [](const PackSet* a, const PackSet* b) { return a->last_use_ < b->last_use_; });
+    std::set<PackSet*> going;
+    for (PackSet* set : oldest) {
+      for (const auto& r : set->packs_) {
+        if (PackBytesPresent() + wanted <= limit) break;
+        if (r->present() && Hold(readers_[r.get()], &going)) r->GiveUp();
+      }
+    }
+    for (PackSet* set : going) {
+      set->whole_.store(false, std::memory_order_relaxed);
+      set->pins_.fetch_and(~PackSet::kGoing, std::memory_order_release);
+    }
+  }
+
+ private:
+  static uint64_t HalfOfMemory() {
+    static const uint64_t half = static_cast<uint64_t>(sysconf(_SC_PHYS_PAGES)) *
+                                 static_cast<uint64_t>(sysconf(_SC_PAGESIZE)) / 2;
+    return half;
+  }
+
+  // Keeps runs of all these from beginning; false where one is in flight.
+  static bool Hold(const std::vector<PackSet*>& sets, std::set<PackSet*>* going) {
+    std::vector<PackSet*> fresh;
+    for (PackSet* set : sets) {
+      if (going->count(set) != 0) continue;
+      uint32_t none = 0;
+      if (set->pins_.compare_exchange_strong(none, PackSet::kGoing, std::memory_order_acquire)) {
+        fresh.push_back(set);
+        continue;
+      }
+      for (PackSet* s : fresh) s->pins_.fetch_and(~PackSet::kGoing, std::memory_order_release);
+      return false;
+    }
+    going->insert(fresh.begin(), fresh.end());
+    return true;
+  }
+
+  uint64_t bytes_ = 0;
+  std::set<PackSet*> sets_;
+  std::unordered_map<const Resident*, std::vector<PackSet*>> readers_;
+};
+
+PackSet::PackSet(std::vector<std::shared_ptr<Resident>> packs) : packs_(std::move(packs)) {
+  PackBudget& budget = PackBudget::OfProcess();
+  const std::lock_guard<std::mutex> lock(budget.mutex);
+  budget.Add(this);
+}
+
+PackSet::~PackSet() {
+  PackBudget& budget = PackBudget::OfProcess();
+  const std::lock_guard<std::mutex> lock(budget.mutex);
+  budget.Remove(this);
+}
+
+void PackSet::Enter() {
+  while ((pins_.fetch_add(1, std::memory_order_acquire) & kGoing) != 0) {
+    pins_.fetch_sub(1, std::memory_order_relaxed);
+    const std::lock_guard<std::mutex> wait(PackBudget::OfProcess().mutex);
+  }
+  const auto now = std::chrono::steady_clock::now().time_since_epoch();
+  last_use_.store(std::chrono::duration_cast<std::chrono::nanoseconds>(now).count(),
+                  std::memory_order_relaxed);
+}
+
+uint64_t PackSet::WriteFirst(std::vector<Status>* statuses) {
+  Enter();
+  const std::lock_guard<std::mutex> lock(PackBudget::OfProcess().mutex);
+  const uint64_t written = Write(statuses);
+  const bool all =
+      std::all_of(statuses->begin(), statuses->end(), [](const Status& s) { return s.ok(); });
+  whole_.store(all, std::memory_order_release);
+  return written;
+}
+
+Status PackSet::Pin(const std::function<void()>& moved) {
+  Enter();
+  if (whole_.load(std::memory_order_acquire)) return {};
+  const Status status = PinSlowly(moved);
+  if (!status.ok()) Unpin();
+  return status;
+}
+
+Status PackSet::PinSlowly(const std::function<void()>& moved) {
+  const std::lock_guard<std::mutex> lock(PackBudget::OfProcess().mutex);
+  if (whole_.load(std::memory_order_relaxed)) return {};
+  std::vector<Status> statuses;
+  Write(&statuses);
+  for (const Status& status : statuses) GE_RETURN_IF_ERROR(status);
+  moved();
+  whole_.store(true, std::memory_order_release);
+  return {};
+}
+
+// Under the budget's mutex.
+uint64_t PackSet::Write(std::vector<Status>* statuses) {
+  uint64_t wanted = 0;
+  for (const auto& r : packs_) wanted += r->present() ? 0 : r->bytes();
+  PackBudget::OfProcess().MakeRoom(wanted);
+  return FillResidents(packs_, statuses);
+}
+
+void SetPackBudget(uint64_t bytes) {
+  PackBudget& budget = PackBudget::OfProcess();
+  const std::lock_guard<std::mutex> lock(budget.mutex);
+  budget.set_bytes(bytes);
+  budget.MakeRoom(0);
+}
+
+uint64_t PackBytesPresent() { return ResidentStore::OfProcess().counts().present_bytes; }
+
+}  // namespace ge
