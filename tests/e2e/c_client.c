@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "tests/e2e/check.h"
 
@@ -163,28 +162,6 @@ static void SharedState(ge_session* s) {
   CHECK(fresh.data == NULL);
   Fill(y, 0);
   CHECK_OK(ge_session_set_state(s, "total", &out, &error));
-}
-
-/* To a file and back; a file of something else leaves the state as it was. */
-static void StatesOnDisk(ge_session* s, const char* model) {
-  ge_error error = {.size = sizeof error};
-  static float x[kCount];
-  ge_tensor value = Square(x);
-  char path[] = "/tmp/ge_states_XXXXXX";
-  const int file = mkstemp(path);
-  CHECK(file >= 0);
-  Fill(x, 7);
-  CHECK_OK(ge_session_set_state(s, "total", &value, &error));
-  CHECK_OK(ge_session_save_states(s, path, &error));
-  Fill(x, 8);
-  CHECK_OK(ge_session_set_state(s, "total", &value, &error));
-  CHECK(ge_session_save_states(s, "/nowhere/at/all", &error) == GE_STATUS_IO_ERROR);
-  CHECK(ge_session_restore_states(s, model, &error) != GE_STATUS_OK && StateIs(s, 8));
-  CHECK_OK(ge_session_restore_states(s, path, &error));
-  CHECK(StateIs(s, 7));
-  Fill(x, 0);
-  CHECK_OK(ge_session_set_state(s, "total", &value, &error));
-  close(file), remove(path);
 }
 
 static void Buffers(ge_session* s) {
@@ -442,10 +419,6 @@ static void BadStates(ge_session* s) {
   CHECK_BAD(ge_session_set_state(s, "nobody", &t, &error));
   CHECK_BAD(ge_session_set_state(s, "total", NULL, &error));
   CHECK_BAD(ge_session_set_state(s, "total", &brief, &error));
-  CHECK_BAD(ge_session_save_states(NULL, "f", &error));
-  CHECK_BAD(ge_session_save_states(s, NULL, &error));
-  CHECK_BAD(ge_session_restore_states(NULL, "f", &error));
-  CHECK_BAD(ge_session_restore_states(s, NULL, &error));
   t.bytes -= 4;
   CHECK_BAD(ge_session_get_state(s, "total", &t, &error));
   CHECK_BAD(ge_session_set_state(s, "total", &t, &error));
@@ -572,7 +545,7 @@ int main(int argc, char** argv) {
   ge_session* s = NULL;
   if (!strcmp(command, "states") && argc == 4) {
     s = Open(argv[3], argv[2]);
-    if (!failed) SharedState(s), StatesOnDisk(s, argv[2]), Buffers(s), Async(s);
+    if (!failed) SharedState(s), Buffers(s), Async(s);
   } else if (!strcmp(command, "cancel") && argc == 4) {
     s = Open(argv[3], argv[2]);
     if (!failed) Cancel(s);

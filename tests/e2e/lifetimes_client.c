@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 static pthread_mutex_t counts = PTHREAD_MUTEX_INITIALIZER; /* `done` checks in threads of its own */
 static int passed, failed;
@@ -118,12 +119,39 @@ static void State(ge_session* s) {
   ge_tensor_release(&out);
 }
 
+/* To a file and back; a file of something else leaves the state as it was. */
+static void StatesOnDisk(ge_session* s, const char* model) {
+  ge_error error = {.size = sizeof error};
+  float x[8] = {1, 2, 3, 4, 5, 6, 7, 8}, none[8] = {0};
+  ge_tensor value = Vector(x, 8), zeros = Vector(none, 8), now = {.size = sizeof now};
+  char path[256];
+  snprintf(path, sizeof path, "%s/ge_states_XXXXXX", P_tmpdir);
+  const int file = mkstemp(path);
+  CHECK(file >= 0);
+  CHECK_OK(ge_session_set_state(s, "total", &value, &error));
+  CHECK_OK(ge_session_save_states(s, path, &error));
+  CHECK_OK(ge_session_set_state(s, "total", &zeros, &error));
+  CHECK(ge_session_save_states(s, "nowhere/at/all", &error) == GE_STATUS_IO_ERROR);
+  CHECK(ge_session_restore_states(s, model, &error) != GE_STATUS_OK);
+  CHECK_BAD(ge_session_save_states(NULL, path, &error));
+  CHECK_BAD(ge_session_save_states(s, NULL, &error));
+  CHECK_BAD(ge_session_restore_states(NULL, path, &error));
+  CHECK_BAD(ge_session_restore_states(s, NULL, &error));
+  CHECK_OK(ge_session_get_state(s, "total", &now, &error));
+  CHECK(((float*)now.data)[7] == 0);
+  CHECK_OK(ge_session_restore_states(s, path, &error));
+  CHECK_OK(ge_session_get_state(s, "total", &now, &error));
+  CHECK(IsRight(&now, 8, 1));
+  ge_tensor_release(&now);
+  close(file), remove(path);
+}
+
 static void Reuse(const char* model, const char* engines) {
   ge_session* s = Open(model, engines, 0);
   if (failed) return;
   Grow(s, "twice", 2), Grow(s, "pick", 1);
   Own(s, "twice", 2), Own(s, "pick", 1);
-  State(s);
+  State(s), StatesOnDisk(s, model);
   ge_session_destroy(s);
 }
 

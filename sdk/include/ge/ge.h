@@ -72,7 +72,8 @@ typedef struct ge_runtime_options {
   uint32_t isa_cap; /* 0 = $GE_MAX_ISA or all, 1 = sse4.2, 2 = avx2, 3 = avx512 */
   uint32_t reserved;
   /* What packed constants of the process may take together while no run reads them; those that lie
-   * longest give way and are packed again when they are needed. 0 = half of the machine's memory. */
+   * longest give way and are packed again when they are needed. 0 = half of the machine's memory.
+   */
   uint64_t resident_bytes;
 } ge_runtime_options;
 /* Both are those of the whole process: a second runtime may have no others, and is refused with
