@@ -2,7 +2,7 @@
 
 #include <stdexcept>
 
-#include "plugins/cpu/kit/loops_conv.h"
+#include "plugins/cpu/kit/thresholds.h"
 #include "plugins/cpu/native/depthwise.h"
 #include "plugins/cpu/native/lstm.h"
 #include "plugins/cpu/native/numbers.h"
@@ -243,19 +243,13 @@ void NativeBuilder::EmitConv(const Unit& u) {
   const ConvInPieces c(u.conv, machine_.threads);
   const ConvShape& s = c.shape;
   const bool rows = u.conv.transposed;
-  const Place x = GetDense(u.in[0]).place;
   const Place w =
       rows ? Turned(u.in[1], s.groups, s.in, s.out * s.taps()) : GetDense(u.in[1]).place;
-  const Place y = NewResult(u.out[0], Layout::Dense(u.dims)).place;
-  out_.workspace =
-      std::max(out_.workspace, c.pieces.bytes() * static_cast<uint64_t>(machine_.threads));
   auto multiply = [simd = &simd_](const PieceProduct& p, const float* a, const float* b,
                                   float* to) {
     simd->thin_product(a, p.lda, b, p.ldb, to, p.ldc, p.m, p.n, p.k);
   };
-  AddStep("conv " + ToText(u.dims), ConvLoop(multiply, s, c.pieces, machine_.threads, rows),
-          {y, x, w, {workspace_, 0}});
-  FinishProduct(u, 0, y);
+  EmitPieces(u, "conv ", multiply, s, c.pieces, machine_.threads, w, rows);
 }
 
 void NativeBuilder::EmitDepthwise(const Unit& u) {

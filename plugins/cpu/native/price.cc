@@ -140,12 +140,11 @@ Price ConvPrice(const Unit& u, const Parser& p, const Machine& m) {
   Price out;
   const double conv_ns = IsDepthwise(u.conv) ? DepthwisePlan(u.conv, m).ns(m)
                                              : ConvNs(ConvInPieces(u.conv, m.threads), m);
-  const double n = static_cast<double>(Product(u.dims)), bytes = BytesOf(p, u.out[0]);
-  double ns = conv_ns + BytesOf(p, u.in[1]) / (14 * m.stream[2]) + StreamNs(m, bytes);
-  if (!u.bias.empty() || !u.posts.empty()) {
-    const double bias_ns = u.bias.empty() ? 0 : n * ByIsa(m, 0.08, 0.1, 0.18) / m.compute;
-    ns += kLoopNs + std::max(bias_ns + PostsNs(u, m, n), StreamNs(m, PostBytes(u, p) + 2 * bytes));
-  }
+  const Finish finish =
+      IsDepthwise(u.conv) || u.conv.transposed ? Finish::kPasses : Finish::kInPieces;
+  const double bytes = BytesOf(p, u.out[0]);
+  double ns = conv_ns + BytesOf(p, u.in[1]) / (14 * m.stream[2]) + StreamNs(m, bytes) +
+              FinishNs(u, p, m, finish);
   if (m.threads > 1 && ns > 4 * kForkNs) ns = ns / (0.9 * m.threads) + kForkNs;
   out.work_ns = kLoopNs + std::max(ns, StreamNs(m, bytes + BytesOf(p, u.in[0])));
   out.workspace = BufferOf(u.conv, m) * static_cast<uint64_t>(m.threads);
