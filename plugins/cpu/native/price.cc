@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "plugins/cpu/native/depthwise.h"
+#include "plugins/cpu/native/direct.h"
 #include "plugins/cpu/native/emit.h"
 #include "plugins/cpu/native/winograd.h"
 
@@ -138,10 +138,12 @@ double ConvNs(const ConvInPieces& c, const Machine& m) {
 
 Price ConvPrice(const Unit& u, const Parser& p, const Machine& m) {
   Price out;
-  const double conv_ns = IsDepthwise(u.conv) ? DepthwisePlan(u.conv, m).ns(m)
-                                             : ConvNs(ConvInPieces(u.conv, m.threads), m);
-  const Finish finish =
-      IsDepthwise(u.conv) || u.conv.transposed ? Finish::kPasses : Finish::kInPieces;
+  const bool direct = IsDirect(u.conv, m);
+  const Finish finish = direct              ? Finish::kInSums
+                        : u.conv.transposed ? Finish::kPasses
+                                            : Finish::kInPieces;
+  const double conv_ns =
+      direct ? DirectPlan(u.conv, m).ns(m) : ConvNs(ConvInPieces(u.conv, m.threads), m);
   const double bytes = BytesOf(p, u.out[0]);
   double ns = conv_ns + BytesOf(p, u.in[1]) / (14 * m.stream[2]) + StreamNs(m, bytes) +
               FinishNs(u, p, m, finish);
@@ -155,7 +157,7 @@ Price ConvPrice(const Unit& u, const Parser& p, const Machine& m) {
 }  // namespace
 
 uint64_t BufferOf(const ConvSpec& c, const Machine& m) {
-  return IsDepthwise(c) ? 4 * DepthwisePlan(c, m).workspace_floats()
+  return IsDirect(c, m) ? 4 * DirectPlan(c, m).workspace_floats()
                         : ConvInPieces(c, m.threads).pieces.bytes();
 }
 
