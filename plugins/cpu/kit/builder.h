@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "plugins/cpu/kit/loops.h"
+#include "plugins/cpu/kit/loops_conv.h"
 #include "plugins/cpu/kit/program.h"
 #include "plugins/cpu/kit/unit.h"
 
@@ -113,6 +114,11 @@ class Builder {
 
   // Biases and posts[from..] on a product that lies at y in plain order.
   void FinishProduct(Unit u, size_t from, const Place& y);
+  // The posts that UnaryPosts counts.
+  static std::vector<PointwiseOp> FirstPosts(const Unit& u);
+  // A convolution of plain tensors by ConvLoop, then biases and posts; `rows` and w as there.
+  void EmitPieces(const Unit& u, const std::string& label, MultiplyPiece multiply,
+                  const ConvShape& s, const Pieces& pieces, int threads, const Place& w, bool rows);
 
   // The sum of a unit's biases, n elements, written `times` times, and zeros behind up to `room`.
   Place BiasOf(const Unit& u, int64_t n, int64_t room = 0, int64_t times = 1);

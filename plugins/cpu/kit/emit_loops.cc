@@ -225,6 +225,35 @@ void Builder::EmitSlice(const Unit& u) {
   }
 }
 
+std::vector<PointwiseOp> Builder::FirstPosts(const Unit& u) {
+  std::vector<PointwiseOp> ops;
+  for (size_t k = 0; k < UnaryPosts(u); ++k) {
+    const Post& q = u.posts[k];
+    ops.push_back({q.fn, q.a, q.b, -1});
+  }
+  return ops;
+}
+
+void Builder::EmitPieces(const Unit& u, const std::string& label, MultiplyPiece multiply,
+                         const ConvShape& s, const Pieces& pieces, int threads, const Place& w,
+                         bool rows) {
+  std::vector<Place> places = {{}, GetDense(u.in[0]).place, w, {workspace_, 0}};
+  out_.workspace = std::max(out_.workspace, pieces.bytes() * static_cast<uint64_t>(threads));
+  ConvFinish finish;
+  Unit rest = u;
+  if (s.how == ConvShape::kGather) {
+    finish = {&simd_, !u.bias.empty(), FirstPosts(u)};
+    if (finish.bias) places.push_back(BiasOf(u, u.dims[1]));
+    rest.bias.clear();
+  }
+  const size_t taken = finish.posts.size();
+  const Place y = places[0] = NewResult(u.out[0], Layout::Dense(u.dims)).place;
+  AddStep(label + ToText(u.dims),
+          ConvLoop(std::move(multiply), s, pieces, threads, rows, std::move(finish)),
+          std::move(places));
+  FinishProduct(std::move(rest), taken, y);
+}
+
 void Builder::FinishProduct(Unit u, size_t from, const Place& y) {
   const Rep product = {Layout::Dense(u.dims), y};
   std::vector<Post> posts;

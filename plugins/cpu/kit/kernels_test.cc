@@ -237,6 +237,63 @@ TEST(Kernels, ThinProducts) {
   }
 }
 
+TEST(Kernels, ShiftedProducts) {
+  constexpr int64_t kSlack = 15;  // floats that whole vectors reach behind their rows
+  std::mt19937 random(6);
+  const std::vector<float> w = Random(25 * 40, 1), x = Random(3000, 2), bias = Random(25, 3);
+  for (const IsaSet& s : IsaSets()) {
+    for (int64_t m : {1, 2, 3, 4, 5, 6, 7, 8, 9, 13, 24, 25}) {
+      for (int64_t n : {1, 4, 5, 15, 16, 17, 33, 48, 49, 63, 96, 100, 130, 200}) {
+        for (int64_t taps : {0, 1, 9, 40}) {
+          // x ends with its last vector: what is read behind it is not there.
+          const int64_t ldy = (n + kSlack) / 16 * 16;
+          std::vector<int64_t> at(static_cast<size_t>(taps));
+          for (int64_t& a : at) a = std::uniform_int_distribution<int64_t>(0, 500)(random);
+          const std::vector<float> part(x.begin(), x.begin() + 500 + n + kSlack);
+          std::vector<float> y(static_cast<size_t>(m * ldy) + 1, kGuard);
+          s.simd->shifted_product(w.data(), 40, part.data(), at.data(), bias.data(), y.data(), ldy,
+                                  m, n, taps);
+          for (int64_t i = 0; i < m; ++i) {
+            for (int64_t j = 0; j < n; ++j) {
+              double want = bias[static_cast<size_t>(i)];
+              for (int64_t k = 0; k < taps; ++k) {
+                want += double{w[static_cast<size_t>(i * 40 + k)]} *
+                        part[static_cast<size_t>(at[static_cast<size_t>(k)] + j)];
+              }
+              ASSERT_NEAR(y[static_cast<size_t>(i * ldy + j)], want, 1e-3)
+                  << s.name << " " << m << " rows, column " << j << " of " << n;
+            }
+          }
+          EXPECT_EQ(y.back(), kGuard);
+        }
+      }
+    }
+  }
+}
+
+TEST(Kernels, CopiesOfRows) {
+  const std::vector<float> x = Random(4000, 4);
+  for (const IsaSet& s : IsaSets()) {
+    for (int64_t n : {0, 1, 3, 10, 15, 16, 17, 28, 33, 70}) {
+      for (int64_t rows : {0, 1, 2, 5, 40}) {
+        for (const auto& [gap, gap_y] : {std::pair(0, 0), {0, 3}, {4, 0}, {4, 3}}) {
+          const int64_t ldx = n + gap, ldy = n + gap_y;
+          const int64_t all = rows == 0 ? 0 : (rows - 1) * ldx + n;
+          const std::vector<float> from(x.begin(), x.begin() + all);
+          std::vector<float> y(static_cast<size_t>(rows * ldy) + 1, kGuard);
+          s.simd->copy_rows(from.data(), ldx, y.data(), ldy, rows, n);
+          for (int64_t i = 0; i < rows * ldy; ++i) {
+            const int64_t r = i / ldy, j = i % ldy;
+            const float want = j < n ? from[static_cast<size_t>(r * ldx + j)] : kGuard;
+            ASSERT_EQ(y[static_cast<size_t>(i)], want) << s.name << rows << "x" << n;
+          }
+          EXPECT_EQ(y.back(), kGuard);
+        }
+      }
+    }
+  }
+}
+
 TEST(Kernels, Transpose) {
   const std::vector<float> x = Random(80 * 80, 4);
   for (const IsaSet& s : IsaSets()) {

@@ -20,8 +20,13 @@ struct Inside {
 class PieceLoop : public Loop {
  public:
   PieceLoop(MultiplyPiece multiply, const ConvShape& s, const Pieces& pieces, int threads,
-            bool rows)
-      : multiply_(std::move(multiply)), s_(s), pieces_(pieces), rows_(rows), threads_(threads) {}
+            bool rows, ConvFinish finish)
+      : multiply_(std::move(multiply)),
+        s_(s),
+        pieces_(pieces),
+        rows_(rows),
+        finish_(std::move(finish)),
+        threads_(threads) {}
 
   void Run(float* const* p) const override {
     const int64_t total = s_.images * s_.groups * pieces_.count;
@@ -30,22 +35,23 @@ class PieceLoop : public Loop {
   }
 
  protected:
-  // Items [first, first + n) of Pieces, of one image and group.
-  virtual void Do(const float* x, const float* w, float* y, float* buffer, int64_t first,
-                  int64_t n) const = 0;
+  // Items [first, first + n) of Pieces, of one image and group. bias: nullptr where there is none.
+  virtual void Do(const float* x, const float* w, const float* bias, float* y, float* buffer,
+                  int64_t first, int64_t n) const = 0;
 
   const MultiplyPiece multiply_;
   const ConvShape s_;
   const Pieces pieces_;
   const bool rows_;
+  const ConvFinish finish_;
 
  private:
   void Piece(float* const* p, int64_t i, float* buffer) const {
     const int64_t first = i % pieces_.count * pieces_.step, job = i / pieces_.count;
     const int64_t group = job % s_.groups;
     Do(p[1] + job * s_.in * s_.src_pixels(), p[2] + group * s_.out * s_.in * s_.taps(),
-       p[0] + job * s_.out * s_.dst_pixels(), buffer, first,
-       std::min(pieces_.step, pieces_.items - first));
+       finish_.bias ? p[4] + group * s_.out : nullptr, p[0] + job * s_.out * s_.dst_pixels(),
+       buffer, first, std::min(pieces_.step, pieces_.items - first));
   }
 
   int threads_;
@@ -57,7 +63,7 @@ class GatheredConv final : public PieceLoop {
   using PieceLoop::PieceLoop;
 
  private:
-  void Do(const float* x, const float* w, float* y, float* buffer, int64_t first,
+  void Do(const float* x, const float* w, const float* bias, float* y, float* buffer, int64_t first,
           int64_t lines) const override {
     float* row = buffer;
     for (int64_t c = 0; c < s_.in; ++c) {
@@ -74,6 +80,13 @@ class GatheredConv final : public PieceLoop {
     p.m = s_.out, p.k = pieces_.other, p.n = lines * s_.dst[2];
     p.lda = p.k, p.ldb = p.n, p.ldc = s_.dst_pixels();
     multiply_(p, w, buffer, y + first * s_.dst[2]);
+    for (int64_t o = 0; o < s_.out; ++o) {
+      float* line = y + o * p.ldc + first * s_.dst[2];
+      if (bias != nullptr) finish_.simd->unary(Fn::kLinear, 1, bias[o], line, line, p.n);
+      for (const PointwiseOp& q : finish_.posts) {
+        finish_.simd->unary(q.fn, q.a, q.b, line, line, p.n);
+      }
+    }
   }
 
   // Tap (a, b, t) of one channel for the pixels of some lines.
@@ -134,7 +147,7 @@ class DealtConv final : public PieceLoop {
   using PieceLoop::PieceLoop;
 
  private:
-  void Do(const float* x, const float* w, float* y, float* buffer, int64_t first,
+  void Do(const float* x, const float* w, const float*, float* y, float* buffer, int64_t first,
           int64_t lines) const override {
     PieceProduct p;
     p.turned = !rows_;  // ONNX: input channels first
@@ -173,7 +186,7 @@ class ScatteredConv final : public PieceLoop {
   using PieceLoop::PieceLoop;
 
  private:
-  void Do(const float* x, const float* w, float* y, float* buffer, int64_t first,
+  void Do(const float* x, const float* w, const float*, float* y, float* buffer, int64_t first,
           int64_t channels) const override {
     PieceProduct p;
     p.turned = !rows_;
@@ -210,14 +223,17 @@ class ScatteredConv final : public PieceLoop {
 }  // namespace
 
 std::unique_ptr<Loop> ConvLoop(MultiplyPiece multiply, const ConvShape& s, const Pieces& pieces,
-                               int threads, bool rows) {
+                               int threads, bool rows, ConvFinish finish) {
   if (s.how == ConvShape::kDeal) {
-    return std::make_unique<DealtConv>(std::move(multiply), s, pieces, threads, rows);
+    return std::make_unique<DealtConv>(std::move(multiply), s, pieces, threads, rows,
+                                       std::move(finish));
   }
   if (s.how == ConvShape::kScatter) {
-    return std::make_unique<ScatteredConv>(std::move(multiply), s, pieces, threads, rows);
+    return std::make_unique<ScatteredConv>(std::move(multiply), s, pieces, threads, rows,
+                                           std::move(finish));
   }
-  return std::make_unique<GatheredConv>(std::move(multiply), s, pieces, threads, rows);
+  return std::make_unique<GatheredConv>(std::move(multiply), s, pieces, threads, rows,
+                                        std::move(finish));
 }
 
 }  // namespace ge_cpu

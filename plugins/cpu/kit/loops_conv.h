@@ -5,8 +5,10 @@
 
 #include <functional>
 #include <memory>
+#include <vector>
 
 #include "plugins/cpu/kit/conv_pieces.h"
+#include "plugins/cpu/kit/loops.h"
 #include "plugins/cpu/kit/program.h"
 
 namespace ge_cpu {
@@ -21,10 +23,18 @@ struct PieceProduct {
 using MultiplyPiece =
     std::function<void(const PieceProduct& p, const float* a, const float* b, float* c)>;
 
-// Places: result, x, weights, a buffer of Pieces::bytes() for each thread. Weights lie as ONNX has
-// them; with `rows` those of a transposed convolution are [group][out, taps][in], so that no
-// product is `turned`. s.how is not kPlain.
+// What follows the products of gathered windows, done on each piece while it is in a cache. Other
+// convolutions have none: where windows meet, a piece is no final result.
+struct ConvFinish {
+  const Simd* simd = nullptr;
+  bool bias = false;               // one number an output channel
+  std::vector<PointwiseOp> posts;  // without operands
+};
+
+// Places: result, x, weights, a buffer of Pieces::bytes() for each thread, then the bias if there
+// is one. Weights lie as ONNX has them; with `rows` those of a transposed convolution are
+// [group][out, taps][in], so that no product is `turned`. s.how is not kPlain.
 std::unique_ptr<Loop> ConvLoop(MultiplyPiece multiply, const ConvShape& s, const Pieces& pieces,
-                               int threads, bool rows);
+                               int threads, bool rows, ConvFinish finish);
 
 }  // namespace ge_cpu

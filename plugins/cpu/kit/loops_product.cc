@@ -113,7 +113,7 @@ class Gathered final : public Work {
 
 // Calls f(first, count) for pieces of n elements.
 template <class F>
-void Pieces(int64_t n, F f) {
+void ForTiles(int64_t n, F f) {
   const int64_t pieces = (n + kTile - 1) / kTile;
   ForRange(n > kParallel, pieces, [&](int64_t t) { f(t * kTile, std::min(kTile, n - t * kTile)); });
 }
@@ -124,7 +124,7 @@ class Compared final : public Loop {
       : simd_(simd), op_(op), n_(n), step_(scalar ? 0 : 1) {}
   void Run(float* const* p) const override {
     auto* out = reinterpret_cast<uint8_t*>(p[0]);
-    Pieces(n_, [&](int64_t i, int64_t n) {
+    ForTiles(n_, [&](int64_t i, int64_t n) {
       simd_.compare(op_, p[1] + i, p[2] + i * step_, step_, out + i, n);
     });
   }
@@ -141,7 +141,7 @@ class Selected final : public Loop {
       : simd_(simd), n_(n), sx_(x_scalar ? 0 : 1), sz_(z_scalar ? 0 : 1) {}
   void Run(float* const* p) const override {
     const auto* c = reinterpret_cast<const uint8_t*>(p[1]);
-    Pieces(n_, [&](int64_t i, int64_t n) {
+    ForTiles(n_, [&](int64_t i, int64_t n) {
       simd_.select(c + i, p[2] + i * sx_, sx_, p[3] + i * sz_, sz_, p[0] + i, n);
     });
   }

@@ -19,9 +19,15 @@ inline double LibraryLaunchNs(const Machine& m) { return m.threads > 1 ? 2 * kFo
 // To stream `bytes` that the step before left in the second or third cache, or in memory.
 double StreamNs(const Machine& m, double bytes);
 double BytesOf(const Parser& p, uint32_t v);
-// Of a unit's posts on n elements, one thread, and the bytes of their operands.
-double PostsNs(const Unit& u, const Machine& m, double n);
+// Of a unit's posts [from, end) on n elements, one thread, and the bytes of all posts' operands.
+double PostsNs(const Unit& u, const Machine& m, double n, size_t from = 0, size_t end = SIZE_MAX);
 double PostBytes(const Unit& u, const Parser& p);
+
+// What follows a convolution's sums, one thread: passes over the whole result, or kInPieces, where
+// bias and the first posts are done while a piece is in a cache, or kInSums: the bias costs
+// nothing.
+enum class Finish { kPasses, kInPieces, kInSums };
+double FinishNs(const Unit& u, const Parser& p, const Machine& m, Finish how);
 
 // A unit that kit/ has loops for.
 Price LoopPriceOf(const Unit& u, const Parser& p, const Machine& m);

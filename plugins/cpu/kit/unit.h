@@ -206,6 +206,9 @@ class Parser {
   const ge_graph& g_;
 };
 
+// Posts before the first that has an operand: a loop can do them on a piece of its result.
+size_t UnaryPosts(const Unit& u);
+
 std::string ToText(const Dims& d);
 
 }  // namespace ge_cpu

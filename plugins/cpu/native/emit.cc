@@ -2,8 +2,8 @@
 
 #include <stdexcept>
 
-#include "plugins/cpu/kit/loops_conv.h"
-#include "plugins/cpu/native/depthwise.h"
+#include "plugins/cpu/kit/thresholds.h"
+#include "plugins/cpu/native/direct.h"
 #include "plugins/cpu/native/lstm.h"
 #include "plugins/cpu/native/numbers.h"
 #include "plugins/cpu/native/winograd.h"
@@ -59,10 +59,10 @@ bool TurnsWeights(const Unit& u, const Fold& f, const Parser& p) {
 void NativeBuilder::EmitMain(const Unit& u) {
   switch (u.kind) {
     case Kind::kConv:
-      return IsPixel(u)            ? EmitPixel(u)
-             : UsesWinograd(u)     ? EmitWinograd(u)
-             : IsDepthwise(u.conv) ? EmitDepthwise(u)
-                                   : EmitConv(u);
+      return IsPixel(u)                   ? EmitPixel(u)
+             : UsesWinograd(u)            ? EmitWinograd(u)
+             : IsDirect(u.conv, machine_) ? EmitDirect(u)
+                                          : EmitConv(u);
     case Kind::kMatMul:
       return EmitProduct(u);
     case Kind::kPool:
@@ -243,33 +243,29 @@ void NativeBuilder::EmitConv(const Unit& u) {
   const ConvInPieces c(u.conv, machine_.threads);
   const ConvShape& s = c.shape;
   const bool rows = u.conv.transposed;
-  const Place x = GetDense(u.in[0]).place;
   const Place w =
       rows ? Turned(u.in[1], s.groups, s.in, s.out * s.taps()) : GetDense(u.in[1]).place;
-  const Place y = NewResult(u.out[0], Layout::Dense(u.dims)).place;
-  out_.workspace =
-      std::max(out_.workspace, c.pieces.bytes() * static_cast<uint64_t>(machine_.threads));
   auto multiply = [simd = &simd_](const PieceProduct& p, const float* a, const float* b,
                                   float* to) {
     simd->thin_product(a, p.lda, b, p.ldb, to, p.ldc, p.m, p.n, p.k);
   };
-  AddStep("conv " + ToText(u.dims), ConvLoop(multiply, s, c.pieces, machine_.threads, rows),
-          {y, x, w, {workspace_, 0}});
-  FinishProduct(u, 0, y);
+  EmitPieces(u, "conv ", multiply, s, c.pieces, machine_.threads, w, rows);
 }
 
-void NativeBuilder::EmitDepthwise(const Unit& u) {
-  const DepthwisePlan plan(u.conv, machine_);
+void NativeBuilder::EmitDirect(const Unit& u) {
+  const DirectPlan plan(u.conv, machine_);
   const uint64_t floats = plan.workspace_floats() * static_cast<uint64_t>(machine_.threads);
   out_.workspace = std::max(out_.workspace, floats * sizeof(float));
   const Place x = GetDense(u.in[0]).place, w = GetDense(u.in[1]).place;
   const Place bias = BiasOf(u, u.conv.dst[1]);
   const Place y = NewResult(u.out[0], Layout::Dense(u.dims)).place;
-  AddStep("depthwise " + ToText(u.dims), DepthwiseLoop(simd_, plan),
-          {y, x, w, bias, {workspace_, 0}});
+  std::vector<PointwiseOp> posts = FirstPosts(u);
+  const size_t taken = posts.size();
+  AddStep((IsDepthwise(u.conv) ? "depthwise " : "direct ") + ToText(u.dims),
+          DirectLoop(simd_, plan, std::move(posts)), {y, x, w, bias, {workspace_, 0}});
   Unit rest = u;
   rest.bias.clear();
-  FinishProduct(std::move(rest), 0, y);
+  FinishProduct(std::move(rest), taken, y);
 }
 
 void NativeBuilder::EmitPool(const Unit& u) {

@@ -27,7 +27,7 @@ class NativeBuilder final : public Builder {
   WinogradPlan WinogradPlanOf(const Unit& u) const;
   void EmitWinograd(const Unit& u);
   void EmitConv(const Unit& u);
-  void EmitDepthwise(const Unit& u);
+  void EmitDirect(const Unit& u);
   // v where it lies if channels of a pixel are neighbours there, else channels last.
   Rep Channels(uint32_t v);
   // The product, then the unit's posts; places are those of the product behind its result.

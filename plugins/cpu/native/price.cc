@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "plugins/cpu/native/depthwise.h"
+#include "plugins/cpu/native/direct.h"
 #include "plugins/cpu/native/emit.h"
 #include "plugins/cpu/native/winograd.h"
 
@@ -138,14 +138,15 @@ double ConvNs(const ConvInPieces& c, const Machine& m) {
 
 Price ConvPrice(const Unit& u, const Parser& p, const Machine& m) {
   Price out;
-  const double conv_ns = IsDepthwise(u.conv) ? DepthwisePlan(u.conv, m).ns(m)
-                                             : ConvNs(ConvInPieces(u.conv, m.threads), m);
-  const double n = static_cast<double>(Product(u.dims)), bytes = BytesOf(p, u.out[0]);
-  double ns = conv_ns + BytesOf(p, u.in[1]) / (14 * m.stream[2]) + StreamNs(m, bytes);
-  if (!u.bias.empty() || !u.posts.empty()) {
-    const double bias_ns = u.bias.empty() ? 0 : n * ByIsa(m, 0.08, 0.1, 0.18) / m.compute;
-    ns += kLoopNs + std::max(bias_ns + PostsNs(u, m, n), StreamNs(m, PostBytes(u, p) + 2 * bytes));
-  }
+  const bool direct = IsDirect(u.conv, m);
+  const Finish finish = direct              ? Finish::kInSums
+                        : u.conv.transposed ? Finish::kPasses
+                                            : Finish::kInPieces;
+  const double conv_ns =
+      direct ? DirectPlan(u.conv, m).ns(m) : ConvNs(ConvInPieces(u.conv, m.threads), m);
+  const double bytes = BytesOf(p, u.out[0]);
+  double ns = conv_ns + BytesOf(p, u.in[1]) / (14 * m.stream[2]) + StreamNs(m, bytes) +
+              FinishNs(u, p, m, finish);
   if (m.threads > 1 && ns > 4 * kForkNs) ns = ns / (0.9 * m.threads) + kForkNs;
   out.work_ns = kLoopNs + std::max(ns, StreamNs(m, bytes + BytesOf(p, u.in[0])));
   out.workspace = BufferOf(u.conv, m) * static_cast<uint64_t>(m.threads);
@@ -156,7 +157,7 @@ Price ConvPrice(const Unit& u, const Parser& p, const Machine& m) {
 }  // namespace
 
 uint64_t BufferOf(const ConvSpec& c, const Machine& m) {
-  return IsDepthwise(c) ? 4 * DepthwisePlan(c, m).workspace_floats()
+  return IsDirect(c, m) ? 4 * DirectPlan(c, m).workspace_floats()
                         : ConvInPieces(c, m.threads).pieces.bytes();
 }
 

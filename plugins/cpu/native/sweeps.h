@@ -15,7 +15,7 @@
 #include "plugins/cpu/kit/isa_sets.h"
 #include "plugins/cpu/kit/loops.h"
 #include "plugins/cpu/kit/loops_conv.h"
-#include "plugins/cpu/native/depthwise.h"
+#include "plugins/cpu/native/direct.h"
 #include "plugins/cpu/native/integer_product.h"
 #include "plugins/cpu/native/lstm.h"
 #include "plugins/cpu/native/quantize.h"
@@ -379,11 +379,11 @@ inline int64_t SweepDepthwise(int64_t channels, int64_t height, int64_t width) {
     SCOPED_TRACE(testing::Message() << channels << " x " << height << " x " << width);
     Machine m;
     m.isa = s.isa.isa, m.threads = s.threads;
-    const DepthwisePlan plan(c, m);
+    const DirectPlan plan(c, m);
     if (s.threads == 1) strips = plan.strips;
     std::vector<float> y(Z(count + 1), kGuard),
         room(plan.workspace_floats() * static_cast<uint64_t>(s.threads), NAN);
-    RunLoop(*DepthwiseLoop(s.simd(), plan), {y.data(), x, w, bias, room.data()});
+    RunLoop(*DirectLoop(s.simd(), plan, {}), {y.data(), x, w, bias, room.data()});
     want.Expect(y.data(), count);
     ASSERT_EQ(y.back(), kGuard);
   });
@@ -393,8 +393,8 @@ inline int64_t SweepDepthwise(int64_t channels, int64_t height, int64_t width) {
 struct ConvSize {
   int64_t in, out, height, width, kernel, stride, pad;
 };
-// A convolution by gathered windows and native's own product; answers the pieces of an image with
-// one thread.
+// A convolution with bias and Relu by gathered windows and native's own product, and a direct one;
+// answers the pieces of an image with one thread.
 inline int64_t SweepConv(const ConvSize& z) {
   ConvSpec c;
   const int64_t high = (z.height + 2 * z.pad - z.kernel) / z.stride + 1,
@@ -404,7 +404,7 @@ inline int64_t SweepConv(const ConvSize& z) {
   c.stride = {z.stride, z.stride}, c.dilation = {1, 1}, c.pad_l = c.pad_r = {z.pad, z.pad};
   const int64_t plane = z.height * z.width, taps = z.kernel * z.kernel, depth = z.in * taps;
   const int64_t pixels = high * wide, count = 2 * z.out * pixels;
-  float *x = Numbers(2 * z.in * plane), *w = Weights(z.out * depth);
+  float *x = Numbers(2 * z.in * plane), *w = Weights(z.out * depth), *bias = Numbers(z.out) + 9;
   Wanted want(count);
   for (int64_t i = 0; i < count; ++i) {
     const int64_t o = i / pixels % z.out, image = i / pixels / z.out;
@@ -416,6 +416,8 @@ inline int64_t SweepConv(const ConvSize& z) {
       const double v = double{x[at]} * w[o * depth + d];
       want.sum[Z(i)] += v, want.size[Z(i)] += std::fabs(v);
     }
+    want.sum[Z(i)] = std::max(want.sum[Z(i)] + bias[o], 0.0);
+    want.size[Z(i)] += std::fabs(bias[o]);
   }
   const ConvShape shape(c);
   int64_t pieces = 0;
@@ -429,8 +431,17 @@ inline int64_t SweepConv(const ConvSize& z) {
       s.simd().thin_product(a, p.lda, b, p.ldb, to, p.ldc, p.m, p.n, p.k);
     };
     std::vector<float> y(Z(count + 1), kGuard);
-    RunLoop(*ConvLoop(multiply, shape, cut, s.threads, false),
-            {y.data(), x, w, static_cast<float*>(room.data())});
+    const std::vector<PointwiseOp> posts = {{Fn::kRelu, 0, 0, -1}};
+    RunLoop(*ConvLoop(multiply, shape, cut, s.threads, false, {&s.simd(), true, posts}),
+            {y.data(), x, w, static_cast<float*>(room.data()), bias});
+    want.Expect(y.data(), count);
+    ASSERT_EQ(y.back(), kGuard);
+    Machine m;
+    m.isa = s.isa.isa, m.threads = s.threads;
+    const DirectPlan plan(c, m);
+    std::vector<float> strips(plan.workspace_floats() * static_cast<uint64_t>(s.threads), NAN);
+    std::fill(y.begin(), y.end(), kGuard);
+    RunLoop(*DirectLoop(s.simd(), plan, posts), {y.data(), x, w, bias, strips.data()});
     want.Expect(y.data(), count);
     ASSERT_EQ(y.back(), kGuard);
   });

@@ -97,14 +97,14 @@ void Sweep_kTransposeColumns(int64_t at) {
     }
   }
 }
-void Sweep_kDepthwiseFloats(int64_t at) {
-  const int64_t width = 120, least = at / (2 * width) - 4;
+void Sweep_kDirectFloats(int64_t at) {
+  const int64_t width = 120, least = at / (2 * (width + 2)) - 4;  // a border of one
   int64_t one = 0, more = 0;
   for (int64_t height = least - 2; height < least + 8; ++height) {
     (SweepDepthwise(3, height, width) > 1 ? more : one) += 1;
   }
-  EXPECT_GT(one, 0) << "no size on the near side of kDepthwiseFloats";
-  EXPECT_GT(more, 0) << "no size on the far side of kDepthwiseFloats";
+  EXPECT_GT(one, 0) << "no size on the near side of kDirectFloats";
+  EXPECT_GT(more, 0) << "no size on the far side of kDirectFloats";
   for (const int64_t w : {1, 3, 15, 16, 17, 63, 64, 65, 70}) SweepDepthwise(2, 9, w);
 }
 void Sweep_kGatheredFloats(int64_t at) {

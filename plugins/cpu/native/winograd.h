@@ -15,6 +15,7 @@ namespace ge_native {
 
 using namespace ge_cpu;
 
+// Also whether the channels are enough for it to be faster than direct sums.
 bool IsWinograd(const ConvSpec& c, const Machine& m);
 
 // How one convolution is cut: tiles of h x w pixels, blocks of tiles that are transformed at once,

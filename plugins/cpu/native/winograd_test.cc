@@ -148,7 +148,7 @@ void Check(const WinogradPlan& plan, const Simd& simd, const ConvSpec& s, const 
 TEST_P(Winograd, IsTheConvolution) {
   for (const Case& c : kCases) {
     const ConvSpec s = SpecOf(c);
-    ASSERT_TRUE(IsWinograd(s, machine(1)));
+    ASSERT_EQ(IsWinograd(s, machine(1)), s.src[1] * s.dst[1] > 6 * simd().lanes);
     const Data data(c, s);
     for (const auto& [h, w] : {std::pair(4, 4), {2, 4}, {4, 2}, {2, 2}}) {
       for (int threads : {1, 3}) {
@@ -292,15 +292,17 @@ TEST(WinogradSpec, ChoosesTilesByTheWork) {
 }
 
 TEST(WinogradSpec, OthersAreLeftAlone) {
-  const Case c = {1, 4, 4, 8, 8, 1};
+  const Case c = {1, 16, 16, 8, 8, 1};
   const ConvSpec plain = SpecOf(c);
-  for (int k = 0; k < 5; ++k) {
+  ASSERT_TRUE(IsWinograd(plain, Machine()));
+  for (int k = 0; k < 6; ++k) {
     ConvSpec s = plain;
     if (k == 0) s.stride = {1, 2};
     if (k == 1) s.dilation = {2, 1};
-    if (k == 2) s.weights = {4, 4, 3, 5};
+    if (k == 2) s.weights = {16, 16, 3, 5};
     if (k == 3) s.groups = 2;
     if (k == 4) s.transposed = true;
+    if (k == 5) s = SpecOf({1, 3, 8, 8, 8, 1});  // few channels
     EXPECT_FALSE(IsWinograd(s, Machine())) << k;
   }
 }

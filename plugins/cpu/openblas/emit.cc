@@ -198,23 +198,8 @@ bool CanConvolve(const ConvSpec& c, int threads, Why* why) {
 
 void OpenblasBuilder::EmitConv(const Unit& u) {
   const ConvShape s(u.conv);
-  const Place x = GetDense(u.in[0]).place, w = GetDense(u.in[1]).place;
-  const Place y = NewResult(u.out[0], Layout::Dense(u.dims)).place;
-  if (s.how == ConvShape::kPlain) {
-    Product2 one;
-    one.m = ToInt(s.out), one.n = ToInt(s.dst_pixels()), one.k = ToInt(s.in);
-    one.lda = one.k, one.ldb = one.n, one.ldc = one.n;
-    std::vector<ProductWork::At> each;
-    for (int64_t i = 0; i < s.images * s.groups; ++i) {
-      each.push_back(
-          {i % s.groups * s.out * s.in, i * s.in * s.dst_pixels(), i * s.out * s.dst_pixels()});
-    }
-    const std::string label = "conv sgemm x" + std::to_string(each.size()) + " " + ToText(u.dims);
-    AddStep(label, std::make_unique<ProductWork>(vendor_, one, std::move(each), threads_),
-            {y, w, x});
-  } else {
-    const Pieces pieces = PiecesOf(s, threads_);
-    out_.workspace = std::max(out_.workspace, pieces.bytes() * static_cast<uint64_t>(threads_));
+  const Place w = GetDense(u.in[1]).place;
+  if (s.how != ConvShape::kPlain) {
     const char* label = s.how == ConvShape::kGather ? "im2col sgemm " : "sgemm col2im ";
     auto multiply = [vendor = &vendor_](const PieceProduct& p, const float* a, const float* b,
                                         float* c) {
@@ -225,9 +210,21 @@ void OpenblasBuilder::EmitConv(const Unit& u) {
       one.ldc = static_cast<int>(p.ldc);
       OnHostThreads() ? one.RunAlone(*vendor, a, b, c) : one.Run(*vendor, a, b, c);
     };
-    AddStep(label + ToText(u.dims), ConvLoop(multiply, s, pieces, threads_, /*rows=*/false),
-            {y, x, w, {workspace_, 0}});
+    EmitPieces(u, label, multiply, s, PiecesOf(s, threads_), threads_, w, /*rows=*/false);
+    return;
   }
+  const Place x = GetDense(u.in[0]).place;
+  const Place y = NewResult(u.out[0], Layout::Dense(u.dims)).place;
+  Product2 one;
+  one.m = ToInt(s.out), one.n = ToInt(s.dst_pixels()), one.k = ToInt(s.in);
+  one.lda = one.k, one.ldb = one.n, one.ldc = one.n;
+  std::vector<ProductWork::At> each;
+  for (int64_t i = 0; i < s.images * s.groups; ++i) {
+    each.push_back(
+        {i % s.groups * s.out * s.in, i * s.in * s.dst_pixels(), i * s.out * s.dst_pixels()});
+  }
+  const std::string label = "conv sgemm x" + std::to_string(each.size()) + " " + ToText(u.dims);
+  AddStep(label, std::make_unique<ProductWork>(vendor_, one, std::move(each), threads_), {y, w, x});
   FinishProduct(u, 0, y);
 }
 

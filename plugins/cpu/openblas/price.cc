@@ -91,7 +91,6 @@ double ConvNs(const ConvShape& s, const Machine& machine) {
 Price PriceOf(const Unit& u, const Parser& p, const Machine& m) {
   if (u.kind != Kind::kConv && u.kind != Kind::kMatMul) return LoopPriceOf(u, p, m);
   Price out;
-  const double n = static_cast<double>(Product(u.dims));
   double bytes = Bytes(u.dims), ns = 0;
   for (uint32_t v : u.in) bytes += Bytes(p.dims(v));
   if (u.kind == Kind::kConv) {
@@ -106,13 +105,10 @@ Price PriceOf(const Unit& u, const Parser& p, const Machine& m) {
   // Weights come from memory.
   if (p.constant(u.in[1])) ns += Bytes(p.dims(u.in[1])) / (9 * m.stream[2]);
   if (p.constant(u.in[1])) out.packed = static_cast<uint64_t>(Bytes(p.dims(u.in[1])));
-  // The result is written by the product, then read and written by the functions that follow.
-  ns += StreamNs(m, Bytes(u.dims));
-  if (!u.bias.empty() || !u.posts.empty()) {
-    const double bias_ns = u.bias.empty() ? 0 : n * ByIsa(m, 0.08, 0.1, 0.18) / m.compute;
-    const double fn_bytes = PostBytes(u, p) + 2 * Bytes(u.dims);
-    ns += kLoopNs + std::max(bias_ns + PostsNs(u, m, n), StreamNs(m, fn_bytes));
-  }
+  // The result is written by the product, then read and written by functions that follow apart.
+  const bool gathers = u.kind == Kind::kConv && ConvShape(u.conv).how == ConvShape::kGather;
+  ns +=
+      StreamNs(m, Bytes(u.dims)) + FinishNs(u, p, m, gathers ? Finish::kInPieces : Finish::kPasses);
   if (m.threads > 1 && ns > 4 * kForkNs) ns = ns / (kThreadGain * m.threads) + kForkNs;
   out.work_ns = std::max(ns, StreamNs(m, bytes));
   return out;

@@ -87,10 +87,12 @@ struct Simd {
   // m <= 8. y overlaps nothing. This is BLAS's gemv (transposed) for m = 1.
   void (*thin_product)(const float* a, int64_t lda, const float* b, int64_t ldb, float* y,
                        int64_t ldy, int64_t m, int64_t n, int64_t k);
-  // y[j] = bias + sum over i < taps of w[i] * x[at[i] + j] for j < n. Reads and writes whole
-  // vectors: up to 15 floats behind what is named. y overlaps nothing.
-  void (*weigh_taps)(const float* x, const int64_t* at, const float* w, int64_t taps, float bias,
-                     float* y, int64_t n);
+  // y[i * ldy + j] = bias[i] + sum over k < taps of w[i * ldw + k] * x[at[k] + j] for i < m, j < n.
+  // Reads and writes whole vectors: up to 15 floats behind what is named, of x and of each row of
+  // y, so that ldy is n rounded up to 16 at least. y overlaps nothing.
+  void (*shifted_product)(const float* w, int64_t ldw, const float* x, const int64_t* at,
+                          const float* bias, float* y, int64_t ldy, int64_t m, int64_t n,
+                          int64_t taps);
   // y[i * ldy + r] = dot of x[i * ldx ...] and w[r * ldw ...], k elements each, for i < m,
   // r < rows; w is read once where m <= 8. y overlaps nothing.
   void (*dot_rows)(const float* x, int64_t ldx, const float* w, int64_t ldw, float* y, int64_t ldy,

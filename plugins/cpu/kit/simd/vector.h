@@ -273,6 +273,8 @@ void PoolPlane(Reduce op, const float* x, const int64_t* row, const int64_t* fir
                const PoolSpan& span, float* y);
 void ThinProduct(const float* a, int64_t lda, const float* b, int64_t ldb, float* y, int64_t ldy,
                  int64_t m, int64_t n, int64_t k);
+void ShiftedProduct(const float* w, int64_t ldw, const float* x, const int64_t* at,
+                    const float* bias, float* y, int64_t ldy, int64_t m, int64_t n, int64_t taps);
 void DotRows(const float* x, int64_t ldx, const float* w, int64_t ldw, float* y, int64_t ldy,
              int64_t m, int64_t rows, int64_t k);
 void Transpose(const float* x, int64_t ldx, float* y, int64_t ldy, int64_t rows, int64_t cols);
