@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <map>
+#include <set>
 
 #include "ge/ir/edit.h"
 
@@ -72,13 +74,26 @@ Status LiftStates(Graph* graph, FunctionId fn, std::vector<StateId>* in,
 
 namespace {
 
-bool TouchesStates(const Graph& graph, const Function& f, bool own) {
-  for (const Node& n : f.nodes) {
-    for (const Effect& e : n.effects) {
-      if (own && e.kind == EffectKind::kState) return true;
-    }
-    for (const Callee& c : n.callees) {
-      if (TouchesStates(graph, graph.fn(c.fn), true)) return true;
+bool HasStateEffect(const Function& f) {
+  return std::any_of(f.nodes.begin(), f.nodes.end(), [](const Node& n) {
+    return std::any_of(n.effects.begin(), n.effects.end(),
+                       [](const Effect& e) { return e.kind == EffectKind::kState; });
+  });
+}
+
+// Whether a function that `fn` calls, by way of others or not, reads or writes a state.
+bool BodiesTouchStates(const Graph& graph, FunctionId fn) {
+  std::set<FunctionId> seen;  // functions may call themselves
+  std::vector<FunctionId> open = {fn};
+  while (!open.empty()) {
+    const Function& f = graph.fn(open.back());
+    open.pop_back();
+    for (const Node& n : f.nodes) {
+      for (const Callee& c : n.callees) {
+        if (!seen.insert(c.fn).second) continue;
+        if (HasStateEffect(graph.fn(c.fn))) return true;
+        open.push_back(c.fn);
+      }
     }
   }
   return false;
@@ -92,7 +107,7 @@ Result<LiftedGraph> LiftEntries(Graph graph) {
   for (const Entry& e : out.graph.entries) {
     if (out.states.count(e.fn) != 0) continue;
     LiftedGraph::States& states = out.states[e.fn];
-    if (TouchesStates(out.graph, out.graph.fn(e.fn), false)) {
+    if (BodiesTouchStates(out.graph, e.fn)) {
       states.refused = Status(
           Code::kUnsupported,
           fmt::format("entry '{}' reads or writes a state within a body of If, Loop or Scan; this "
