@@ -4,7 +4,7 @@
 
 #include <map>
 
-#include "ge/ir/edit.h"
+#include "ge/ops/edit.h"
 
 namespace ge {
 namespace {
