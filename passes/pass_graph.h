@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "ge/ops/defaults.h"
 #include "ge/stage/pass.h"
 
 namespace ge {
@@ -37,6 +38,7 @@ class PassGraph {
     n.name = op + std::to_string(n.id);
     n.inputs = std::move(in);
     n.attrs = std::move(attrs);
+    FillDefaults(&n);
     for (Type& t : types) n.outputs.push_back(AddValue(&F(), std::move(t)));
     F().nodes.push_back(n);
     return n.outputs;

@@ -9,6 +9,7 @@
 #include "frontend/onnx/attribute_type.h"
 #include "frontend/onnx/upgrade.h"
 #include "ge/ops/control.h"
+#include "ge/ops/defaults.h"
 #include "ge/ops/op.h"
 
 namespace ge {
@@ -23,7 +24,7 @@ Status NotOnnx(const Node& n, const std::string& what) {
 // How many of the node's inputs its bodies see as captured values.
 size_t CapturesOf(const Node& n) {
   if (n.op == "If") return n.inputs.empty() ? 0 : n.inputs.size() - 1;
-  return static_cast<size_t>(std::max<int64_t>(AttrInt(n, kCapturesAttr, 0), 0));
+  return static_cast<size_t>(std::max<int64_t>(AttrInt(n, kCapturesAttr), 0));
 }
 
 bool IsCall(const Node& n) { return n.domain == "ge" && n.op == "Call"; }
@@ -214,9 +215,11 @@ Status GraphExporter::AddNode(Scope* s, const Node& n) {
   if (!n.name.empty()) out.set_name(s->prefix + n.name);
   out.set_op_type(n.op);
   out.set_domain(n.domain);
-  for (const Attr& a : n.attrs) {
-    if (n.domain.empty() && a.name == kCapturesAttr && !n.callees.empty()) continue;
-    GE_RETURN_IF_ERROR(AddAttr(n, a, &out));
+  // An opset between the oldest of the operator's meaning and the canonical one may not have every
+  // attribute that has a default.
+  for (const Attr* a : StatedAttrs(n)) {
+    if (n.domain.empty() && a->name == kCapturesAttr && !n.callees.empty()) continue;
+    GE_RETURN_IF_ERROR(AddAttr(n, *a, &out));
   }
   for (const Callee& c : n.callees) GE_RETURN_IF_ERROR(AddBody(s, n, c, &out));
   for (const ValueId v : n.outputs) {

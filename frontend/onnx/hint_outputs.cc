@@ -116,11 +116,11 @@ ValueHint Apply(Rule rule, const Graph& g, const Node& n, const std::vector<Valu
     case Rule::kShape:
       return {DType::kInt64, 1};
     case Rule::kCast: {
-      DType to = static_cast<DType>(AttrInt(n, "to", 0));
+      DType to = static_cast<DType>(AttrInt(n, "to"));
       return {IsKnown(to) ? to : DType::kUndefined, first.rank};
     }
     case Rule::kReduce:
-      return {first.dtype, AttrInt(n, "keepdims", 1) ? first.rank : -1};
+      return {first.dtype, AttrInt(n, "keepdims") ? first.rank : -1};
     case Rule::kFilled: {
       const Attr* value = n.attr("value");
       const auto* ref = value ? std::get_if<ConstRef>(&value->value) : nullptr;

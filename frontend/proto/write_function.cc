@@ -2,6 +2,7 @@
 
 #include "frontend/proto/reader.h"
 #include "frontend/proto/writer.h"
+#include "ge/ops/defaults.h"
 
 namespace ge::proto {
 namespace {
@@ -193,8 +194,8 @@ Status Writer::WriteNode(const Node& n, pb::Node* out) {
   out->set_name(n.name);
   AddAll(n.inputs, out->mutable_inputs());
   AddAll(n.outputs, out->mutable_outputs());
-  for (const Attr& a : n.attrs) {
-    const Status s = WriteAttr(a, out->add_attrs());
+  for (const Attr* a : StatedAttrs(n)) {
+    const Status s = WriteAttr(*a, out->add_attrs());
     if (!s.ok()) return Status(s).AtNode(NodeLabel(n));
   }
   for (const Callee& c : n.callees) {

@@ -7,6 +7,7 @@
 #include "frontend/text/elements.h"
 #include "frontend/text/lexer.h"
 #include "frontend/text/printer.h"
+#include "ge/ops/defaults.h"
 
 namespace ge {
 namespace {
@@ -174,13 +175,14 @@ class Differ {
   }
 
   void Attrs(const Node& n, const Node& m) {
-    if (!Same("attributes", n.attrs.size(), m.attrs.size())) return;
-    for (size_t i = 0; i < n.attrs.size(); ++i) {
-      Same("attribute name", n.attrs[i].name, m.attrs[i].name);
-      if (!Same("attribute kind", n.attrs[i].value.index(), m.attrs[i].value.index())) return;
-      const std::string x = print_a_.AttrText(n.attrs[i].value);
-      const std::string y = print_b_.AttrText(m.attrs[i].value);
-      if (x != y) Fail("attribute " + n.attrs[i].name, x, y);
+    const std::vector<const Attr*> a = StatedAttrs(n), b = StatedAttrs(m);
+    if (!Same("attributes", a.size(), b.size())) return;
+    for (size_t i = 0; i < a.size(); ++i) {
+      Same("attribute name", a[i]->name, b[i]->name);
+      if (!Same("attribute kind", a[i]->value.index(), b[i]->value.index())) return;
+      const std::string x = print_a_.AttrText(a[i]->value);
+      const std::string y = print_b_.AttrText(b[i]->value);
+      if (x != y) Fail("attribute " + a[i]->name, x, y);
     }
   }
 

@@ -5,6 +5,7 @@
 #include "frontend/text/elements.h"
 #include "frontend/text/lexer.h"
 #include "frontend/text/printer.h"
+#include "ge/ops/defaults.h"
 
 namespace ge::text {
 namespace {
@@ -191,10 +192,10 @@ void Printer::PrintNode(const FunctionScope& s, const Node& n, NodeId expected_i
     out_ += Join(n.outputs, [&](ValueId v) { return ValueDefinition(s, v); }) + " = ";
   }
   out_ += OpName(n) + "(" + Join(n.inputs, [&](ValueId v) { return ValueName(s, v); }) + ")";
-  if (!n.attrs.empty()) {
-    out_ += " {" +
-            Join(n.attrs, [&](const Attr& a) { return Name(a.name) + "=" + AttrText(a.value); }) +
-            "}";
+  const std::vector<const Attr*> stated = StatedAttrs(n);
+  if (!stated.empty()) {
+    const auto text = [&](const Attr* a) { return Name(a->name) + "=" + AttrText(a->value); };
+    out_ += " {" + Join(stated, text) + "}";
   }
   PrintClauses(n, expected_id);
   if (options_.show_ints) out_ += IntsComment(s.f, n);

@@ -1,5 +1,6 @@
 // The .gt text of a Graph: what dumps print, tests hold and bug reports quote.
 // PrintText and ParseText are inverse to each other (frontend/text/diff.h says in which sense).
+// Attributes that equal their defaults are not printed.
 // The parser builds a Graph that is safe to walk; it is not VERIFY, which judges legality, so that
 // illegal graphs can be written down for its tests.
 // The caller owns the results. Any thread may call; nothing is shared.

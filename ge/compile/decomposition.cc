@@ -8,7 +8,7 @@
 #include <unordered_map>
 
 #include "ge/host/machine.h"
-#include "ge/ir/edit.h"
+#include "ge/ops/edit.h"
 #include "ge/ops/op.h"
 #include "ge/place/from_offers.h"
 

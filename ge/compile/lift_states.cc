@@ -6,7 +6,7 @@
 #include <map>
 #include <set>
 
-#include "ge/ir/edit.h"
+#include "ge/ops/edit.h"
 
 namespace ge {
 namespace {

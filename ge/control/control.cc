@@ -176,7 +176,7 @@ Status SetScalar(FlowRun* run, DType dtype, T value, FlowValue* out) {
 Status RunLoop(FlowRun* run, const HostStep& step, std::span<const FlowValue* const> inputs,
                std::vector<FlowValue>* outputs) {
   const Node& node = step.node;
-  const auto captures = static_cast<size_t>(AttrInt(node, kCapturesAttr, 0));
+  const auto captures = static_cast<size_t>(AttrInt(node, kCapturesAttr));
   const size_t carried = inputs.size() - 2 - captures;
   int64_t trips = -1, cond_in = 1;
   if (inputs[0]) {
@@ -268,8 +268,8 @@ Result<int64_t> ScanAxes(const Node& node, std::span<const FlowValue* const> sca
 Status RunScan(FlowRun* run, const HostStep& step, std::span<const FlowValue* const> inputs,
                std::vector<FlowValue>* outputs) {
   const Node& node = step.node;
-  const auto captures = static_cast<size_t>(AttrInt(node, kCapturesAttr, 0));
-  const auto scans = static_cast<size_t>(AttrInt(node, "num_scan_inputs", 0));
+  const auto captures = static_cast<size_t>(AttrInt(node, kCapturesAttr));
+  const auto scans = static_cast<size_t>(AttrInt(node, "num_scan_inputs"));
   const size_t states = inputs.size() - captures - scans;
   std::vector<size_t> axes;
   GE_ASSIGN_OR_RETURN(const int64_t length, ScanAxes(node, inputs.subspan(states, scans), &axes));
@@ -319,7 +319,7 @@ Status RunSequenceMap(FlowRun* run, const HostStep& step, std::span<const FlowVa
                                                       "sequence",
                                                       Describe(first)));
   }
-  const auto captures = static_cast<size_t>(AttrInt(node, kCapturesAttr, 0));
+  const auto captures = static_cast<size_t>(AttrInt(node, kCapturesAttr));
   std::vector<std::vector<FlowValue>> mapped(outputs->size());
   std::vector<FlowValue> results;
   for (size_t k = 0; k < first.elements->size(); ++k) {

@@ -7,8 +7,8 @@
 #include <optional>
 #include <set>
 
-#include "ge/ir/edit.h"
 #include "ge/ir/walk.h"
+#include "ge/ops/edit.h"
 
 namespace ge {
 namespace {

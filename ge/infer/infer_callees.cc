@@ -70,7 +70,7 @@ Result<std::vector<Type>> ModuleInfer::Arguments(const Function& caller, const N
   int64_t scan_begin = count, scan_end = count;
   if (onnx && node.op == "Scan") {
     scan_end = count - CapturesOf(node);
-    const int64_t scans = AttrInt(node, "num_scan_inputs", 0);
+    const int64_t scans = AttrInt(node, "num_scan_inputs");
     if (scans < 1 || scans > scan_end) {
       return Status(Code::kInvalidGraph, "num_scan_inputs is " + std::to_string(scans) +
                                              ", wanted 1 to " + std::to_string(scan_end));

@@ -128,7 +128,7 @@ bool FitsContent(const Type& t, size_t length) {
 }  // namespace
 
 int64_t CapturesOf(const Node& node) {
-  const int64_t n = AttrInt(node, "captures", 0);
+  const int64_t n = AttrInt(node, "captures");
   return std::clamp<int64_t>(n, 0, static_cast<int64_t>(node.inputs.size()));
 }
 

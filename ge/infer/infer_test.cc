@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "ge/ops/defaults.h"
+
 namespace ge {
 namespace {
 
@@ -36,6 +38,7 @@ class InferTest : public ::testing::Test {
     n.name = op + std::to_string(n.id);
     n.inputs = std::move(in);
     n.attrs = std::move(attrs);
+    FillDefaults(&n);
     n.outputs = {AddValue(&F(), std::move(declared), n.name + "_out")};
     F().nodes.push_back(n);
     return n.outputs[0];

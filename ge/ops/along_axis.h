@@ -11,7 +11,7 @@ inline Status InferAlongAxis(InferContext& c) {
   const Type& x = c.input_type(0);
   if (x.ranked) {
     const int64_t rank = x.rank() == 0 ? 1 : static_cast<int64_t>(x.rank());
-    const auto axis = NormalizeAxis(AttrInt(c.node(), "axis", -1), rank, "attribute 'axis'");
+    const auto axis = NormalizeAxis(AttrInt(c.node(), "axis"), rank, "attribute 'axis'");
     if (!axis.ok()) return Bad(c.node(), axis.status().message());
   }
   return InferSame(c);

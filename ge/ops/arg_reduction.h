@@ -14,14 +14,14 @@ inline Status InferArgReduction(InferContext& c) {
   }
   const int64_t rank = static_cast<int64_t>(x.rank());
   if (rank == 0) return Bad(c.node(), "input 'data' is a scalar, wanted rank 1 or more");
-  const auto axis = NormalizeAxis(AttrInt(c.node(), "axis", 0), rank, "attribute 'axis'");
+  const auto axis = NormalizeAxis(AttrInt(c.node(), "axis"), rank, "attribute 'axis'");
   if (!axis.ok()) return Bad(c.node(), axis.status().message());
   std::vector<Dim> dims = x.dims;
   if (dims[static_cast<size_t>(*axis)] == KnownDim(0)) {
     return Bad(c.node(), "input 'data' has shape " + Show(c.dims(), dims) +
                              ", wanted at least one element along axis " + std::to_string(*axis));
   }
-  if (AttrInt(c.node(), "keepdims", 1) != 0) {
+  if (AttrInt(c.node(), "keepdims") != 0) {
     dims[static_cast<size_t>(*axis)] = KnownDim(1);
   } else {
     dims.erase(dims.begin() + *axis);
@@ -31,9 +31,9 @@ inline Status InferArgReduction(InferContext& c) {
 
 inline OpDef ArgReduction(const char* name) {
   OpDef op{"", name, 13, {{"data", kNumeric, "T"}}, {{"reduced", Bit(DType::kInt64)}}, {}};
-  op.attrs = {{"axis", AttrKind::kInt},
-              {"keepdims", AttrKind::kInt},
-              {"select_last_index", AttrKind::kInt}};
+  op.attrs = {{"axis", AttrKind::kInt, 0},
+              {"keepdims", AttrKind::kInt, 1},
+              {"select_last_index", AttrKind::kInt, 0}};
   op.infer = InferArgReduction;
   op.work = PerInput<1>;
   return op;

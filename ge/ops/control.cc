@@ -19,7 +19,7 @@ Status CheckCallee(InferContext& c, const Function& fn, size_t params, size_t re
 }
 
 Result<size_t> CaptureCount(InferContext& c, size_t fixed) {
-  const int64_t captures = AttrInt(c.node(), kCapturesAttr, 0);
+  const int64_t captures = AttrInt(c.node(), kCapturesAttr);
   const size_t most = c.input_count() < fixed ? 0 : c.input_count() - fixed;
   if (c.input_count() < fixed || captures < 0 || captures > static_cast<int64_t>(most)) {
     return Bad(c.node(), fmt::format("attribute '{}' is {} with {} inputs, wanted {} inputs and 0 "

@@ -31,7 +31,7 @@ inline OpDef Cumulation(const char* name, int32_t since) {
   const DTypeSet types = kFloats | kIndex | Bit(DType::kUint32) | Bit(DType::kUint64);
   OpDef op{"", name, since, {}, {{"y", types, "T"}}, {}};
   op.inputs = {{"x", types, "T"}, {"axis", kIndex, "T2"}};
-  op.attrs = {{"exclusive", AttrKind::kInt}, {"reverse", AttrKind::kInt}};
+  op.attrs = {{"exclusive", AttrKind::kInt, 0}, {"reverse", AttrKind::kInt, 0}};
   op.infer = InferCumulation;
   op.work = PerOutput<1>;
   return op;

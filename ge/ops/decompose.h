@@ -2,7 +2,7 @@
 // itself and infers nothing: a rule states the type of every value. Not a pass; one thread.
 #pragma once
 
-#include "ge/ir/edit.h"
+#include "ge/ops/edit.h"
 #include "ge/ops/op.h"
 
 namespace ge {

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "ge/ir/edit.h"
+#include "ge/ops/edit.h"
 
 namespace ge {
 
@@ -65,7 +65,7 @@ Result<size_t> WeightCount(const InferContext& c, std::string_view name) {
 }
 
 Status WantPostTransform(const Node& n) {
-  const std::string_view name = AttrString(n, "post_transform", "NONE");
+  const std::string_view name = AttrString(n, "post_transform");
   for (const char* known : {"NONE", "SOFTMAX", "LOGISTIC", "SOFTMAX_ZERO", "PROBIT"}) {
     if (name == known) return {};
   }

@@ -11,10 +11,10 @@
 
 namespace ge {
 
-// Refuses the first of these attributes that is given and is infinite or NaN.
+// Refuses the first of these attributes that is infinite or NaN.
 inline Status WantFinite(const Node& n, std::initializer_list<const char*> names) {
   for (const char* name : names) {
-    const double v = AttrFloat(n, name, 0);
+    const double v = AttrFloat(n, name);
     if (!std::isfinite(v)) {
       return Bad(n, fmt::format("attribute '{}' is {}, wanted a finite number", name, v));
     }

@@ -17,7 +17,7 @@ inline Status InferFoldedReduction(InferContext& c, DimFold fold) {
   const bool given = c.input_count() > 1 && c.has_input(1);
   const auto axes = given ? Numbers(c, 1) : std::optional(std::vector<int64_t>());
   if (!axes) return {};
-  if (axes->empty() && AttrInt(c.node(), "noop_with_empty_axes", 0) != 0) {
+  if (axes->empty() && AttrInt(c.node(), "noop_with_empty_axes") != 0) {
     PassContent(c);
     return {};
   }

@@ -10,8 +10,8 @@ namespace ge {
 Result<size_t> IndexedAxis(InferContext& c) {
   const Type& x = c.input_type(0);
   if (x.rank() == 0) return Bad(c.node(), "input 'data' is a scalar, wanted rank 1 or more");
-  const auto axis = NormalizeAxis(AttrInt(c.node(), "axis", 0), static_cast<int64_t>(x.rank()),
-                                  "attribute 'axis'");
+  const auto axis =
+      NormalizeAxis(AttrInt(c.node(), "axis"), static_cast<int64_t>(x.rank()), "attribute 'axis'");
   if (!axis.ok()) return Bad(c.node(), axis.status().message());
   return static_cast<size_t>(*axis);
 }
@@ -50,7 +50,7 @@ Status CheckElementIndices(InferContext& c, size_t axis) {
 }
 
 Status CheckReduction(InferContext& c) {
-  const std::string_view how = AttrString(c.node(), "reduction", "none");
+  const std::string_view how = AttrString(c.node(), "reduction");
   for (const char* known : {"none", "add", "mul", "max", "min"}) {
     if (how == known) return {};
   }

@@ -83,6 +83,7 @@ Status ReadPads(const Node& n, std::span<const Dim> spatial, Window* w) {
     }
   }
   w->pads.assign(2 * axes, 0);
+  // Operators without that attribute are padded as they say.
   const std::string_view mode = AttrString(n, "auto_pad", "NOTSET");
   if (mode == "NOTSET") {
     if (!given.empty()) w->pads = given;

@@ -2,6 +2,8 @@
 
 #include <cstdlib>
 
+#include "ge/ops/defaults.h"
+
 namespace ge {
 namespace {
 
@@ -106,6 +108,7 @@ const State* TestContext::state(StateId id) const {
 std::string TestContext::Run() {
   const OpDef* op = FindOp(node_.domain, node_.op);
   if (op == nullptr) return "! no such operator";
+  FillDefaults(&node_);
   Status s = CheckNodeAgainstOp(node_, *op);
   if (s.ok()) s = CheckInputTypes(*this, *op);
   if (s.ok()) s = op->infer(*this);

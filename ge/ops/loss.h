@@ -12,7 +12,7 @@ namespace ge {
 // a scalar. The names are those of the inputs.
 inline Status InferLoss(InferContext& c, const char* labels, const char* weights) {
   const Type &x = c.input_type(0), &t = c.input_type(1);
-  const std::string_view how = AttrString(c.node(), "reduction", "mean");
+  const std::string_view how = AttrString(c.node(), "reduction");
   if (how != "mean" && how != "sum" && how != "none") {
     return Bad(c.node(),
                fmt::format("attribute 'reduction' is '{:.64}', wanted none, sum or mean", how));

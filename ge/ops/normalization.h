@@ -12,10 +12,8 @@
 
 namespace ge {
 
-inline constexpr double kNormEpsilon = 1e-5f;
-
 inline Status WantEpsilon(const Node& n) {
-  const double epsilon = AttrFloat(n, "epsilon", kNormEpsilon);
+  const double epsilon = AttrFloat(n, "epsilon");
   if (std::isfinite(epsilon) && epsilon >= 0) return {};
   return Bad(n, fmt::format("attribute 'epsilon' is {}, wanted a finite number that is not "
                             "negative",
@@ -24,7 +22,7 @@ inline Status WantEpsilon(const Node& n) {
 
 // stash_type: the dtype that the first stage is computed in; any float.
 inline Status WantStash(const Node& n) {
-  const int64_t stash = AttrInt(n, "stash_type", 1);
+  const int64_t stash = AttrInt(n, "stash_type");
   for (const DType t : {DType::kFloat, DType::kFloat16, DType::kDouble, DType::kBfloat16}) {
     if (stash == static_cast<int64_t>(t)) return {};
   }
@@ -67,7 +65,7 @@ inline Centred AddCentred(Parts* p, ValueId x, const std::vector<int64_t>& axes)
 // d / sqrt(variance + epsilon) of a node with that attribute.
 inline ValueId AddStandard(Parts* p, const Node& node, const Centred& c) {
   const Type type = p->TypeOf(c.d);
-  const ValueId epsilon = p->Scalar(type.dtype, AttrFloat(node, "epsilon", kNormEpsilon));
+  const ValueId epsilon = p->Scalar(type.dtype, AttrFloat(node, "epsilon"));
   const ValueId moved = p->Add("Add", {c.variance, epsilon}, c.row);
   return p->Add("Div", {c.d, p->Add("Sqrt", {moved}, c.row)}, type);
 }

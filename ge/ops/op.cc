@@ -151,9 +151,8 @@ Status CheckPorts(const OpDef& op, bool inputs, const std::vector<Port>& ports,
 
 Status CheckAttr(const OpDef& op, const Node& node, size_t index) {
   const Attr& a = node.attrs[index];
-  auto def = std::find_if(op.attrs.begin(), op.attrs.end(),
-                          [&](const AttrDef& d) { return a.name == d.name; });
-  if (def == op.attrs.end()) {
+  const AttrDef* def = FindAttrDef(op, a.name);
+  if (def == nullptr) {
     std::string known;
     for (const AttrDef& d : op.attrs) {
       known += fmt::format("{}{}", known.empty() ? "" : ", ", d.name);
@@ -196,14 +195,32 @@ std::string FullName(std::string_view domain, std::string_view name) {
 }
 
 const OpDef* FindOp(std::string_view domain, std::string_view name) {
-  using Key = std::pair<std::string_view, std::string_view>;
-  static const auto* index = [] {
-    auto* m = new std::map<Key, const OpDef*>;
-    for (const OpDef* op : kTable) m->emplace(Key{op->domain, op->name}, op);
-    return m;
+  if (domain == "ai.onnx") domain = {};
+  // Every node of a graph is looked up several times: std::unordered_map takes three times as long.
+  constexpr size_t kSlots = 1024;
+  static_assert(std::size(kTable) < kSlots / 2);
+  struct Slot {
+    std::string_view domain, name;
+    const OpDef* op = nullptr;
+  };
+  const auto slot_of = [](std::string_view text) {  // FNV-1a
+    uint32_t hash = 2166136261u;
+    for (const char ch : text) hash = (hash ^ static_cast<unsigned char>(ch)) * 16777619u;
+    return (hash ^ hash >> 15) % kSlots;
+  };
+  static const Slot* index = [&] {
+    auto* slots = new Slot[kSlots];
+    for (const OpDef* op : kTable) {
+      size_t i = slot_of(op->name);
+      while (slots[i].op != nullptr) i = (i + 1) % kSlots;
+      slots[i] = {op->domain, op->name, op};
+    }
+    return slots;
   }();
-  auto it = index->find(Key{domain == "ai.onnx" ? "" : domain, name});
-  return it == index->end() ? nullptr : it->second;
+  for (size_t i = slot_of(name); index[i].op != nullptr; i = (i + 1) % kSlots) {
+    if (index[i].name == name && index[i].domain == domain) return index[i].op;
+  }
+  return nullptr;
 }
 
 std::vector<std::string> NearestOps(std::string_view domain, std::string_view name) {
@@ -234,6 +251,12 @@ Status CheckNodeAgainstOp(const Node& node, const OpDef& op) {
         return Status(Code::kInvalidGraph,
                       fmt::format("{}: attribute '{}' is missing, wanted a value of kind {}",
                                   FullName(op), d.name, KindName(d.kind)));
+      }
+      if (d.default_value && node.attr(d.name) == nullptr) {
+        return Status(Code::kInternal,
+                      fmt::format("{}: attribute '{}' lacks its default: whoever made the node did "
+                                  "not call FillDefaults",
+                                  FullName(op), d.name));
       }
     }
     if (op.has_effects && node.effects.empty()) {
@@ -277,29 +300,64 @@ Status CheckInputTypes(InferContext& c, const OpDef& op) {
   return {};
 }
 
-int64_t AttrInt(const Node& n, std::string_view name, int64_t fallback) {
-  const Attr* a = n.attr(name);
-  const auto* v = a ? std::get_if<int64_t>(&a->value) : nullptr;
-  return v ? *v : fallback;
+const AttrDef* FindAttrDef(const OpDef& op, std::string_view name) {
+  for (const AttrDef& d : op.attrs) {
+    if (name == d.name) return &d;
+  }
+  return nullptr;
 }
 
-double AttrFloat(const Node& n, std::string_view name, double fallback) {
+namespace {
+
+// The node's attribute, or its default, of type T; nullptr when there is neither.
+template <class T>
+const T* ReadAttr(const Node& n, std::string_view name) {
   const Attr* a = n.attr(name);
-  const auto* v = a ? std::get_if<double>(&a->value) : nullptr;
-  return v ? *v : fallback;
+  if (const T* v = a ? std::get_if<T>(&a->value) : nullptr) return v;
+  const OpDef* op = FindOp(n.domain, n.op);
+  const AttrDef* d = op ? FindAttrDef(*op, name) : nullptr;
+  return d && d->default_value ? std::get_if<T>(&*d->default_value) : nullptr;
 }
 
-std::string_view AttrString(const Node& n, std::string_view name, std::string_view fallback) {
-  const Attr* a = n.attr(name);
-  const auto* v = a ? std::get_if<std::string>(&a->value) : nullptr;
-  return v ? std::string_view(*v) : fallback;
+}  // namespace
+
+int64_t AttrInt(const Node& n, std::string_view name) {
+  const auto* v = ReadAttr<int64_t>(n, name);
+  return v ? *v : 0;
+}
+
+double AttrFloat(const Node& n, std::string_view name) {
+  const auto* v = ReadAttr<double>(n, name);
+  return v ? *v : 0;
+}
+
+std::string_view AttrString(const Node& n, std::string_view name) {
+  const auto* v = ReadAttr<std::string>(n, name);
+  return v ? std::string_view(*v) : std::string_view();
 }
 
 const std::vector<int64_t>& AttrInts(const Node& n, std::string_view name) {
   static const std::vector<int64_t> kNone;
-  const Attr* a = n.attr(name);
-  const auto* v = a ? std::get_if<std::vector<int64_t>>(&a->value) : nullptr;
+  const auto* v = ReadAttr<std::vector<int64_t>>(n, name);
   return v ? *v : kNone;
+}
+
+int64_t AttrInt(const Node& n, std::string_view name, int64_t absent) {
+  const Attr* a = n.attr(name);
+  const auto* v = a ? std::get_if<int64_t>(&a->value) : nullptr;
+  return v ? *v : absent;
+}
+
+double AttrFloat(const Node& n, std::string_view name, double absent) {
+  const Attr* a = n.attr(name);
+  const auto* v = a ? std::get_if<double>(&a->value) : nullptr;
+  return v ? *v : absent;
+}
+
+std::string_view AttrString(const Node& n, std::string_view name, std::string_view absent) {
+  const Attr* a = n.attr(name);
+  const auto* v = a ? std::get_if<std::string>(&a->value) : nullptr;
+  return v ? std::string_view(*v) : absent;
 }
 
 bool HasAttr(const Node& n, std::string_view name) { return n.attr(name) != nullptr; }

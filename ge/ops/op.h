@@ -10,6 +10,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "ge/base/status.h"
@@ -63,10 +64,28 @@ enum class AttrKind : uint8_t {
   kType
 };
 
+// An attribute is required, or has a default, or neither: then its absence has a meaning of its
+// own, or stands for something that only the inputs tell (all axes, a size of the weights).
 struct AttrDef {
+  AttrDef(const char* n, AttrKind k) : name(n), kind(k) {}
+  AttrDef(const char* n, AttrKind k, bool must) : name(n), kind(k), required(must) {}
+  AttrDef(const char* n, AttrKind k, int value)
+      : name(n), kind(k), default_value(static_cast<int64_t>(value)) {}
+  // ONNX's float attributes are of single precision.
+  AttrDef(const char* n, AttrKind k, float value)
+      : name(n), kind(k), default_value(static_cast<double>(value)) {}
+  AttrDef(const char* n, AttrKind k, const char* value)
+      : name(n), kind(k), default_value(std::string(value)) {}
+  AttrDef(const char* n, AttrKind k, std::vector<int64_t> value)
+      : name(n), kind(k), default_value(std::move(value)) {}
+
   const char* name;
   AttrKind kind;
   bool required = false;
+  // What the operator's specification says that absence means, whatever the inputs: ONNX's at the
+  // canonical opset, ONNX Runtime's for com.microsoft. Nodes carry it (ge/ops/defaults.h), so that
+  // it is written down here alone.
+  std::optional<Attr::Payload> default_value = {};
 };
 
 // What an inference rule sees and answers. Implemented by INFER and by the importers' checks.
@@ -139,18 +158,27 @@ inline std::string FullName(const OpDef& op) { return FullName(op.domain, op.nam
 // The nearest known names by edit distance, for refusals: "did you mean ...".
 std::vector<std::string> NearestOps(std::string_view domain, std::string_view name);
 // Checks a node against its record: port counts, attribute names and kinds, required ones.
-// INVALID_GRAPH / UNSUPPORTED with found and wanted.
+// INVALID_GRAPH / UNSUPPORTED with found and wanted; INTERNAL where a default was not filled in.
 Status CheckNodeAgainstOp(const Node& node, const OpDef& op);
 // Checks the input dtypes and type variables.
 Status CheckInputTypes(InferContext& c, const OpDef& op);
 Work WorkOf(const OpDef& op, const Node& node, std::span<const Type> in, std::span<const Type> out);
 
-// ---- attribute access, with ONNX's defaults given by the caller --------------------------------
-int64_t AttrInt(const Node& n, std::string_view name, int64_t fallback);
-double AttrFloat(const Node& n, std::string_view name, double fallback);
-std::string_view AttrString(const Node& n, std::string_view name, std::string_view fallback);
-// Empty when absent.
+// nullptr when the record has no attribute of this name.
+const AttrDef* FindAttrDef(const OpDef& op, std::string_view name);
+
+// ---- attribute access --------------------------------------------------------------------------
+// What the node carries. Where it carries nothing of this kind (a parameter of its function, or an
+// illegal graph): the record's default; without one 0, or empty.
+int64_t AttrInt(const Node& n, std::string_view name);
+double AttrFloat(const Node& n, std::string_view name);
+std::string_view AttrString(const Node& n, std::string_view name);
 const std::vector<int64_t>& AttrInts(const Node& n, std::string_view name);
+// For attributes whose absence the record gives no default: what it means depends on the inputs, or
+// the node is of an older opset, where it meant something else.
+int64_t AttrInt(const Node& n, std::string_view name, int64_t absent);
+double AttrFloat(const Node& n, std::string_view name, double absent);
+std::string_view AttrString(const Node& n, std::string_view name, std::string_view absent);
 bool HasAttr(const Node& n, std::string_view name);
 
 }  // namespace ge

@@ -93,10 +93,14 @@ TEST(CheckNode, TakesAnEmptyListOfAnyKind) {
 
 TEST(AttrAccess, FallsBack) {
   TestContext c("Conv", {}, {A("group", int64_t{2}), A("pads", Ints{1, 2})});
-  EXPECT_EQ(AttrInt(c.node_, "group", 1), 2);
+  EXPECT_EQ(AttrInt(c.node_, "group"), 2);
+  EXPECT_EQ(AttrInt(c.node_, "other"), 0);
   EXPECT_EQ(AttrInt(c.node_, "other", 7), 7);
   EXPECT_EQ(AttrFloat(c.node_, "alpha", 0.5), 0.5);
-  EXPECT_EQ(AttrString(c.node_, "auto_pad", "NOTSET"), "NOTSET");
+  EXPECT_EQ(AttrString(c.node_, "auto_pad"), "NOTSET");  // the record's
+  EXPECT_EQ(AttrString(c.node_, "auto_pad", "VALID"), "VALID");
+  c.node_.attrs[0].value = AttrRef{"groups"};
+  EXPECT_EQ(AttrInt(c.node_, "group"), 1);
   EXPECT_EQ(AttrInts(c.node_, "pads"), (Ints{1, 2}));
   EXPECT_TRUE(AttrInts(c.node_, "strides").empty());
   EXPECT_TRUE(HasAttr(c.node_, "pads"));

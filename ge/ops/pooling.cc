@@ -24,7 +24,7 @@ Status InferPool(InferContext& c) {
   std::vector<Dim> dims = x.dims;
   const std::vector<Dim> spatial(dims.begin() + 2, dims.end());
   GE_ASSIGN_OR_RETURN(Window w, ReadWindow(c.node(), spatial, kernel));
-  const bool ceil_mode = AttrInt(c.node(), "ceil_mode", 0) != 0;
+  const bool ceil_mode = AttrInt(c.node(), "ceil_mode") != 0;
   for (size_t i = 0; i < spatial.size(); ++i) {
     GE_ASSIGN_OR_RETURN(dims[2 + i], WindowOutput(c.dims(), spatial[i], w, i, ceil_mode));
   }
@@ -56,8 +56,8 @@ Status InferGlobalPool(InferContext& c) {
 }
 
 std::vector<AttrDef> PoolAttrs(AttrDef extra) {
-  return {{"auto_pad", AttrKind::kString},
-          {"ceil_mode", AttrKind::kInt},
+  return {{"auto_pad", AttrKind::kString, "NOTSET"},
+          {"ceil_mode", AttrKind::kInt, 0},
           {"dilations", AttrKind::kInts},
           {"kernel_shape", AttrKind::kInts, true},
           {"pads", AttrKind::kInts},

@@ -9,7 +9,7 @@ namespace ge {
 
 // Output 0 as attribute `shape` says.
 inline Status InferRandom(InferContext& c) {
-  GE_ASSIGN_OR_RETURN(const DType dtype, DTypeAttr(c.node(), "dtype", DType::kFloat, kFloats));
+  GE_ASSIGN_OR_RETURN(const DType dtype, DTypeAttr(c.node(), "dtype", kFloats));
   std::vector<Dim> dims;
   for (const int64_t size : AttrInts(c.node(), "shape")) dims.push_back(KnownDim(size));
   return SetTensor(c, 0, dtype, std::move(dims));
@@ -18,7 +18,7 @@ inline Status InferRandom(InferContext& c) {
 // Output 0 in the shape of input 0, of its dtype unless attribute `dtype` says another.
 inline Status InferRandomLike(InferContext& c, DTypeSet legal) {
   Type t = c.input_type(0);
-  GE_ASSIGN_OR_RETURN(t.dtype, DTypeAttr(c.node(), "dtype", t.dtype, legal));
+  GE_ASSIGN_OR_RETURN(t.dtype, DTypeAttr(c.node(), "dtype", legal, t.dtype));
   t.sharding = {};
   c.SetOutput(0, std::move(t));
   return {};
@@ -26,12 +26,12 @@ inline Status InferRandomLike(InferContext& c, DTypeSet legal) {
 inline Status InferRandomFloats(InferContext& c) { return InferRandomLike(c, kFloats); }
 
 // RandomNormal, RandomUniform and their Like forms; a and b: the attributes of the distribution.
-inline OpDef RandomRecord(const char* name, bool like, const char* a, const char* b) {
+inline OpDef RandomRecord(const char* name, bool like, const AttrDef& a, const AttrDef& b) {
   OpDef op{"", name, 22, {}, {{"output", kFloats, "T2"}}, {}};
-  op.attrs = {{a, AttrKind::kFloat},
-              {"dtype", AttrKind::kInt},
-              {b, AttrKind::kFloat},
-              {"seed", AttrKind::kFloat}};
+  // Without `dtype` the Like forms answer the dtype of their input.
+  const AttrDef dtype =
+      like ? AttrDef("dtype", AttrKind::kInt) : AttrDef("dtype", AttrKind::kInt, 1);
+  op.attrs = {a, dtype, b, {"seed", AttrKind::kFloat}};
   if (like) {
     op.inputs = {{"input", kClassic, "T1"}};
   } else {

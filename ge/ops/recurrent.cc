@@ -12,7 +12,7 @@ namespace ge {
 namespace {
 
 Result<int64_t> Directions(const Node& n) {
-  const std::string_view direction = AttrString(n, "direction", "forward");
+  const std::string_view direction = AttrString(n, "direction");
   if (direction == "forward" || direction == "reverse") return 1;
   if (direction == "bidirectional") return 2;
   return Bad(n, fmt::format("attribute 'direction' is '{:.64}', wanted forward, reverse or "
@@ -45,7 +45,7 @@ Status CheckActivations(const Node& n, int64_t directions, int64_t each) {
 }
 
 Status CheckRecurrentAttrs(const Node& n, int64_t directions, int64_t activations) {
-  const int64_t layout = AttrInt(n, "layout", 0);
+  const int64_t layout = AttrInt(n, "layout");
   if (layout != 0 && layout != 1) {
     return Bad(n, fmt::format("attribute 'layout' is {}, wanted 0 (sequence first) or 1 (batch "
                               "first)",
@@ -77,7 +77,7 @@ Result<RecurrentSizes> ReadSizes(InferContext& c, int64_t directions) {
                                        Show(c.dims(), t.dims)));
     }
   }
-  const bool batch_first = AttrInt(c.node(), "layout", 0) == 1;
+  const bool batch_first = AttrInt(c.node(), "layout") == 1;
   RecurrentSizes s;
   s.dirs = KnownDim(directions);
   const auto axis = [&](const Type& t, size_t i, const char* stem) {
@@ -105,7 +105,7 @@ Status CheckInputs(InferContext& c, const RecurrentSizes& s, int64_t gates) {
   GE_ASSIGN_OR_RETURN(const Dim h3, times(3));
   GE_ASSIGN_OR_RETURN(const Dim rows, times(gates));
   GE_ASSIGN_OR_RETURN(const Dim biases, times(2 * gates));
-  const bool batch_first = AttrInt(c.node(), "layout", 0) == 1;
+  const bool batch_first = AttrInt(c.node(), "layout") == 1;
   const Dim outer = batch_first ? s.batch : s.dirs, inner = batch_first ? s.dirs : s.batch;
   const struct {
     const char* name;
@@ -143,7 +143,7 @@ Status InferRecurrent(InferContext& c, int64_t gates, int64_t activations) {
   GE_RETURN_IF_ERROR(CheckRecurrentAttrs(c.node(), directions, activations));
   GE_ASSIGN_OR_RETURN(const RecurrentSizes s, ReadSizes(c, directions));
   GE_RETURN_IF_ERROR(CheckInputs(c, s, gates));
-  const bool batch_first = AttrInt(c.node(), "layout", 0) == 1;
+  const bool batch_first = AttrInt(c.node(), "layout") == 1;
   std::vector<Dim> all = {s.seq, s.dirs, s.batch, s.hidden};
   std::vector<Dim> last = {s.dirs, s.batch, s.hidden};
   if (batch_first) {
@@ -171,9 +171,9 @@ OpDef RecurrentRecord(const char* name, Status (*infer)(InferContext&)) {
               {"activation_beta", AttrKind::kFloats},
               {"activations", AttrKind::kStrings},
               {"clip", AttrKind::kFloat},
-              {"direction", AttrKind::kString},
+              {"direction", AttrKind::kString, "forward"},
               {"hidden_size", AttrKind::kInt},
-              {"layout", AttrKind::kInt}};
+              {"layout", AttrKind::kInt, 0}};
   return op;
 }
 

@@ -22,7 +22,7 @@ Status InferUnknownAxes(InferContext& c, bool keep) {
     }
     rank -= static_cast<size_t>(count);
     // No axes at all: everything is reduced, or nothing when noop_with_empty_axes is set.
-    if (count == 0 && AttrInt(c.node(), "noop_with_empty_axes", 0) == 0) rank = 0;
+    if (count == 0 && AttrInt(c.node(), "noop_with_empty_axes") == 0) rank = 0;
   }
   std::vector<Dim> dims;
   for (size_t i = 0; i < rank; ++i) dims.push_back(c.FreshDim("reduced", true));
@@ -33,7 +33,7 @@ Status InferUnknownAxes(InferContext& c, bool keep) {
 
 Status InferReduce(InferContext& c) {
   const Type& x = c.input_type(0);
-  const bool keep = AttrInt(c.node(), "keepdims", 1) != 0;
+  const bool keep = AttrInt(c.node(), "keepdims") != 0;
   const bool given = c.input_count() > 1 && c.has_input(1);
   std::vector<int64_t> axes;
   if (given) {
@@ -45,7 +45,7 @@ Status InferReduce(InferContext& c) {
     if (!numbers) return InferUnknownAxes(c, keep);
     axes = std::move(*numbers);
   }
-  if (axes.empty() && AttrInt(c.node(), "noop_with_empty_axes", 0) != 0) return InferSame(c);
+  if (axes.empty() && AttrInt(c.node(), "noop_with_empty_axes") != 0) return InferSame(c);
   if (!x.ranked) {
     if (axes.empty() && !keep) return SetTensor(c, 0, x.dtype, {});
     c.SetOutput(0, UnrankedTensor(x.dtype));
@@ -69,7 +69,7 @@ Status InferReduce(InferContext& c) {
 OpDef Reduction(const char* name, int32_t since, DTypeSet types) {
   OpDef op{"", name, since, {}, {{"reduced", types, "T"}}, {}};
   op.inputs = {{"data", types, "T"}, {"axes", Bit(DType::kInt64), "", Arity::kOptional}};
-  op.attrs = {{"keepdims", AttrKind::kInt}, {"noop_with_empty_axes", AttrKind::kInt}};
+  op.attrs = {{"keepdims", AttrKind::kInt, 1}, {"noop_with_empty_axes", AttrKind::kInt, 0}};
   op.infer = InferReduce;
   op.work = PerInput<1>;
   return op;

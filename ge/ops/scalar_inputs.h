@@ -32,9 +32,10 @@ inline Result<Dim> ScalarSize(InferContext& c, size_t i, const char* name, int64
   return size;
 }
 
-// The dtype that attribute `name` asks for, or `absent`.
-inline Result<DType> DTypeAttr(const Node& n, const char* name, DType absent, DTypeSet legal) {
-  const int64_t number = AttrInt(n, name, static_cast<int64_t>(absent));
+// The dtype that attribute `name` asks for; `absent` where it has no default.
+inline Result<DType> DTypeAttr(const Node& n, const char* name, DTypeSet legal,
+                               DType absent = DType::kUndefined) {
+  const int64_t number = HasAttr(n, name) ? AttrInt(n, name) : static_cast<int64_t>(absent);
   const auto dtype = static_cast<DType>(number);
   const bool fits = number > 0 && number < kDTypeCount && (legal & Bit(dtype)) != 0;
   if (fits) return dtype;

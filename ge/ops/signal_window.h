@@ -8,8 +8,7 @@
 namespace ge {
 
 inline Status InferSignalWindow(InferContext& c) {
-  GE_ASSIGN_OR_RETURN(const DType dtype,
-                      DTypeAttr(c.node(), "output_datatype", DType::kFloat, kNumeric));
+  GE_ASSIGN_OR_RETURN(const DType dtype, DTypeAttr(c.node(), "output_datatype", kNumeric));
   GE_ASSIGN_OR_RETURN(const Dim size, ScalarSize(c, 0, "size", 0));
   return SetTensor(c, 0, dtype, {size});
 }
@@ -17,7 +16,7 @@ inline Status InferSignalWindow(InferContext& c) {
 // A cosine or two an element.
 inline OpDef SignalWindow(const char* name) {
   OpDef op{"", name, 17, {{"size", kIndex, "T1"}}, {{"output", kNumeric, "T2"}}, {}};
-  op.attrs = {{"output_datatype", AttrKind::kInt}, {"periodic", AttrKind::kInt}};
+  op.attrs = {{"output_datatype", AttrKind::kInt, 1}, {"periodic", AttrKind::kInt, 1}};
   op.infer = InferSignalWindow;
   op.work = PerOutput<20>;
   return op;

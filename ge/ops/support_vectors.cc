@@ -5,7 +5,7 @@
 namespace ge {
 
 Status WantKernelAttrs(const Node& n) {
-  const std::string_view kernel = AttrString(n, "kernel_type", "LINEAR");
+  const std::string_view kernel = AttrString(n, "kernel_type");
   if (kernel != "LINEAR" && kernel != "POLY" && kernel != "RBF" && kernel != "SIGMOID") {
     return Bad(n, fmt::format("attribute 'kernel_type' is '{:.64}', wanted LINEAR, POLY, RBF or "
                               "SIGMOID",

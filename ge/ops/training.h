@@ -29,14 +29,14 @@ class OptimizerParts {
     type_ = p_.TypeOf(v);
     return v;
   }
-  double Attr(const char* name, double fallback) const { return AttrFloat(node_, name, fallback); }
+  double Attr(const char* name) const { return AttrFloat(node_, name); }
   ValueId Number(double v) { return p_.Scalar(type_.dtype, v); }
   ValueId Do(const char* op, ValueId a, ValueId b) { return p_.Add(op, {a, b}, type_); }
   ValueId Root(ValueId a) { return p_.Add("Sqrt", {a}, type_); }
   // The gradient with what regularises: norm_coefficient * X + G.
   ValueId Gradient(size_t i) {
     const ValueId x = In(0, i);
-    return Do("Add", Do("Mul", x, Number(Attr("norm_coefficient", 0))), In(1, i));
+    return Do("Add", Do("Mul", x, Number(Attr("norm_coefficient"))), In(1, i));
   }
   // Scalars of the tensors' type: the rate, and the number of steps so far.
   ValueId Rate() { return p_.Cast(node_.inputs[0], type_.dtype); }

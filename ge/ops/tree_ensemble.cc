@@ -73,7 +73,7 @@ std::vector<AttrDef> TreeListAttrs(const std::string& votes) {
                                 {"nodes_truenodeids", AttrKind::kInts},
                                 {"nodes_values", AttrKind::kFloats},
                                 {"nodes_values_as_tensor", AttrKind::kTensor},
-                                {"post_transform", AttrKind::kString}};
+                                {"post_transform", AttrKind::kString, "NONE"}};
   const bool classes = votes == "class";
   attrs.push_back({classes ? "class_ids" : "target_ids", AttrKind::kInts});
   attrs.push_back({classes ? "class_nodeids" : "target_nodeids", AttrKind::kInts});

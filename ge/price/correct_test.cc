@@ -5,7 +5,7 @@
 
 #include <cmath>
 
-#include "ge/ir/edit.h"
+#include "ge/ops/edit.h"
 
 namespace ge {
 namespace {

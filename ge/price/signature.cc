@@ -8,6 +8,8 @@
 #include <iterator>
 #include <map>
 
+#include "ge/ops/defaults.h"
+
 namespace ge {
 namespace {
 
@@ -114,8 +116,8 @@ class Namer {
   }
 
   void AddAttrs(const Node& node) {
-    std::vector<const Attr*> sorted;
-    for (const Attr& a : node.attrs) sorted.push_back(&a);
+    // Defaults say nothing that the operator's name does not, and would make long names.
+    std::vector<const Attr*> sorted = StatedAttrs(node);
     std::sort(sorted.begin(), sorted.end(),
               [](const Attr* a, const Attr* b) { return a->name < b->name; });
     auto out = std::back_inserter(out_.signature);

@@ -19,6 +19,7 @@
 #include "ge/control/flow.h"
 #include "ge/host/machine.h"
 #include "ge/infer/infer.h"
+#include "ge/ops/defaults.h"
 #include "ge/run/tensor_view.h"
 #include "ge/tune/measure.h"
 #include "ge/verify/verify.h"
@@ -113,6 +114,7 @@ Status Session::LoadGraph(Graph graph) {
     }
   } undo{this, {}};
   graph_ = std::move(graph);
+  FillDefaults(&graph_);
   loaded_graph_ = graph_;
   options_.build.given_bytes = PayloadBytes(graph_);
   GE_RETURN_IF_ERROR(Prepare());

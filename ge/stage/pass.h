@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "ge/base/status.h"
-#include "ge/ir/edit.h"
+#include "ge/ops/edit.h"
 
 namespace ge {
 

@@ -8,6 +8,7 @@
 
 #include "frontend/text/text.h"
 #include "ge/infer/infer.h"
+#include "ge/ops/defaults.h"
 #include "ge/verify/verify.h"
 
 namespace ge {
@@ -177,6 +178,7 @@ Result<Graph> MakeWorkSample() {
                                        kShared, body.inputs, body.nodes);
   GE_ASSIGN_OR_RETURN(Graph graph, ParseText(text, "work sample"));
   AddResults(&graph.fn(graph.entries[0].fn));
+  FillDefaults(&graph);
   GE_RETURN_IF_ERROR(Verify(graph));
   GE_RETURN_IF_ERROR(Infer(&graph));
   return graph;

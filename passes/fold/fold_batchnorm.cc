@@ -38,7 +38,7 @@ struct Match {
 
 // The normalisation as one multiply and add per channel.
 bool ReadNorm(const Graph& g, const Function& f, const Node& n, Match* m) {
-  if (AttrInt(n, "training_mode", 0) != 0 || n.inputs.size() != 5) return false;
+  if (AttrInt(n, "training_mode") != 0 || n.inputs.size() != 5) return false;
   for (size_t s = 1; s < n.outputs.size(); ++s) {
     if (n.outputs[s]) return false;
   }
@@ -48,7 +48,7 @@ bool ReadNorm(const Graph& g, const Function& f, const Node& n, Match* m) {
     if (!x || (k && x->size() != p[0].size())) return false;
     p[k] = std::move(*x);
   }
-  const double epsilon = AttrFloat(n, "epsilon", 1e-5f);
+  const double epsilon = AttrFloat(n, "epsilon");
   for (size_t i = 0; i < p[0].size(); ++i) {
     const double variance = static_cast<double>(p[3][i]) + epsilon;
     if (!(variance > 0)) return false;
@@ -89,7 +89,7 @@ void Scale(const std::byte* from, size_t count, double factor, float* to) {
 std::optional<Const> ScaledWeights(const Match& m) {
   const std::vector<int64_t> dims = m.weight->type.static_dims();
   const auto channels = static_cast<int64_t>(m.factor.size());
-  const int64_t group = AttrInt(*m.conv, "group", 1);
+  const int64_t group = AttrInt(*m.conv, "group");
   const bool transposed = m.conv->op == "ConvTranspose";
   if (group < 1 || dims[0] < 1 || dims[1] < 1 || dims[0] % group) return std::nullopt;
   // dims[1] * group cannot overflow where it has to equal the number of channels.

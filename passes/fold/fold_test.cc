@@ -276,7 +276,9 @@ TEST(FoldBatchnorm, StaysWhenTheConvolutionHasAnotherReader) {
 
 TEST(FoldBatchnorm, StaysWhenItTrainsOrItsWeightsAreComputed) {
   ConvNorm trains("Conv", {3, 4, 1, 1}, 3, 1, true);
-  trains.p.F().nodes[1].attrs.push_back(Attr{"training_mode", int64_t{1}});
+  for (Attr& a : trains.p.F().nodes[1].attrs) {
+    if (a.name == "training_mode") a.value = int64_t{1};
+  }
   EXPECT_EQ(trains.p.Run<FoldBatchnorm>(), 0);
   ConvNorm computed("Conv", {3, 4, 1, 1}, 3, 1, true);
   computed.p.F().nodes[0].inputs[1] = computed.p.Param("w2", computed.p.F32({3, 4, 1, 1}));

@@ -18,7 +18,7 @@ struct Match {
 // How many of the last axes the mean is taken over, kept as ones; 0 when it is another mean.
 size_t MeanOfLast(Pattern* p, const Node& mean) {
   const Type& x = p->TypeOf(mean.inputs[0]);
-  if (!x.ranked || mean.inputs.size() != 2 || AttrInt(mean, "keepdims", 1) == 0) return 0;
+  if (!x.ranked || mean.inputs.size() != 2 || AttrInt(mean, "keepdims") == 0) return 0;
   auto axes = p->Integers(mean.inputs[1]);
   if (!axes) return 0;
   const auto rank = static_cast<int64_t>(x.rank());

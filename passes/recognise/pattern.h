@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "ge/ir/edit.h"
+#include "ge/ops/edit.h"
 
 namespace ge {
 

@@ -61,13 +61,15 @@ class NodeView {
   const void* constant(uint32_t i) const;  // payload of a constant input, maybe unaligned
 
   bool Has(std::string_view name) const;
-  int64_t Int(std::string_view name, int64_t absent) const {
+  // Nodes carry the attributes that have defaults; `absent` is for those whose absence has a
+  // meaning of its own.
+  int64_t Int(std::string_view name, int64_t absent = 0) const {
     return ge::plugin::AttrInt(*node_, name, absent);
   }
-  double Float(std::string_view name, double absent) const {
+  double Float(std::string_view name, double absent = 0) const {
     return ge::plugin::AttrFloat(*node_, name, absent);
   }
-  std::string_view Text(std::string_view name, std::string_view absent) const {
+  std::string_view Text(std::string_view name, std::string_view absent = {}) const {
     return ge::plugin::AttrString(*node_, name, absent);
   }
   Ints List(std::string_view name) const { return ge::plugin::AttrInts(*node_, name); }

@@ -102,7 +102,7 @@ Effort EffortOf(const NodeView& n, std::string_view op) {
       return {CountOf(at) * Ratio(CountOf(w), w.dims[0]), CountOf(at) * w.dims[1]};
     }
     const double positions = Ratio(CountOf(at), at.dims[1]);
-    const double taps = Ratio(CountOf(w), w.dims[0]) * static_cast<double>(n.Int("group", 1));
+    const double taps = Ratio(CountOf(w), w.dims[0]) * static_cast<double>(n.Int("group"));
     return {CountOf(at) * Ratio(CountOf(w), w.dims[0]), positions * taps};
   }
   if (op == "ConvInteger" || op == "QLinearConv") {
@@ -111,7 +111,7 @@ Effort EffortOf(const NodeView& n, std::string_view op) {
   }
   if (op == "MatMul" || op == "Gemm" || op == "MatMulInteger" || op == "QLinearMatMul") {
     const TensorType a = n.in(0);
-    const bool turned = op == "Gemm" && n.Int("transA", 0) != 0;
+    const bool turned = op == "Gemm" && n.Int("transA") != 0;
     const int64_t depth = a.dims[turned ? 0 : a.rank - 1];
     const double products = CountOf(n.out(0)) * static_cast<double>(depth);
     const int64_t rows = turned ? a.dims[1] : a.rank == 1 ? 1 : a.dims[a.rank - 2];

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """The operators' records against the schemas of the `onnx` package: version, ports, element types,
-attributes, and that somebody looked at the older versions of each that has several.
+attributes, their defaults, and that somebody looked at the older versions of each that has several.
 
 Prints each difference and, last, the counts. What is missing on purpose is listed below with its
 reason; an entry of that list that is no longer needed fails too.
@@ -24,7 +24,7 @@ project_venv.enter("pip", "onnx")
 import onnx  # noqa: E402
 import onnx.defs  # noqa: E402
 
-OPSET = {"": 27, "ai.onnx.ml": 5}
+OPSET = {"": 27, "ai.onnx.ml": 5, "ai.onnx.preview.training": 1}
 OLDEST = 7  # opset that is loaded
 
 NAMES = {"float": "f32", "uint8": "u8", "int8": "i8", "uint16": "u16", "int16": "i16",
@@ -38,7 +38,13 @@ NAMES = {"float": "f32", "uint8": "u8", "int8": "i8", "uint16": "u16", "int16": 
 # Operators that have no record.
 MISSING = {
     "FlexAttention": "preview; not built yet",
+    "Gradient": "of the preview of training; not built yet",
 }
+
+# Defaults that ONNX states in words alone.
+IN_WORDS = {("SequenceEmpty", "dtype"): 1, ("StringSplit", "delimiter"): ""}
+# ONNX's default is for one value of another attribute, so that it is none of the record's.
+DEPENDS = {("RNN", "activations"): "two names are for two directions, of which the default is one"}
 
 
 def dtypes_of(schema, port):
@@ -68,6 +74,25 @@ def ports(kind, wanted, found, schema, differ):
             differ(f"{kind} {w.name} takes types that ONNX does not name")
 
 
+def defaults(schema, record, differ):
+    """What the absence of each attribute means; bit for bit, as -0 is another number than 0."""
+    found = {a["name"]: a.get("default") for a in record["attributes"]}
+    for name, attribute in schema.attributes.items():
+        wanted = None
+        if attribute.default_value.type != onnx.AttributeProto.UNDEFINED:
+            wanted = onnx.helper.get_attribute_value(attribute.default_value)
+            wanted = wanted.decode() if isinstance(wanted, bytes) else wanted
+        key = (schema.name, name)
+        if key in IN_WORDS and wanted is None:
+            wanted = IN_WORDS[key]
+        elif key in DEPENDS and wanted is not None:
+            wanted = None
+        elif key in IN_WORDS or key in DEPENDS:
+            differ(f"attribute {name} is listed, although ONNX's schema says now what it means")
+        if repr(wanted) != repr(found.get(name)):
+            differ(f"attribute {name} has the default {found.get(name)!r}, wanted {wanted!r}")
+
+
 def compare(schema, record, ruled, differ):
     if record["since"] != schema.since_version:
         differ(f"since {record['since']}, wanted {schema.since_version}")
@@ -83,6 +108,7 @@ def compare(schema, record, ruled, differ):
         differ(f"lacks the attribute(s) {' '.join(sorted(wanted - found))}")
     if found - wanted:
         differ(f"has the attribute(s) {' '.join(sorted(found - wanted))}, which ONNX does not")
+    defaults(schema, record, differ)
     if schema.domain == "" and record["name"] not in ruled and len(versions(schema)) > 1:
         differ(f"has the versions {versions(schema)}, but frontend/onnx/adapt/rules.cc no row")
 

@@ -19,6 +19,7 @@
 
 #include "ge/base/float_mode.h"
 #include "ge/ge_plugin.hpp"
+#include "tests/unit/default_attrs.h"
 
 namespace {
 
@@ -96,6 +97,7 @@ class Maker {
       a.n = static_cast<uint32_t>(dims_.back().size());
       attrs_.back().push_back(a);
     }
+    ge::test::AddDefaultAttrs(op, &attrs_.back());
     ge_node n = {};
     n.op = Str(op);
     n.version = 17;

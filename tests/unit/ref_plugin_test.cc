@@ -14,6 +14,7 @@
 
 #include "ge/ge_plugin.hpp"
 #include "tests/unit/allocation_count.h"
+#include "tests/unit/default_attrs.h"
 
 namespace {
 
@@ -66,6 +67,7 @@ class GraphMaker {
     const uint32_t v = Add(dtype, std::move(dims));
     ports_.push_back(std::move(in));
     ports_.push_back({v});
+    ge::test::AddDefaultAttrs(op, &attrs);
     attrs_.push_back(std::move(attrs));
     ge_node n = {};
     n.h = GE_HDR(ge_node, GE_TAG_NODE);

@@ -78,10 +78,20 @@ nlohmann::json PortsOf(const std::vector<Port>& ports) {
   return list;
 }
 
+nlohmann::json DefaultOf(const Attr::Payload& value) {
+  if (const auto* i = std::get_if<int64_t>(&value)) return *i;
+  if (const auto* f = std::get_if<double>(&value)) return *f;
+  if (const auto* s = std::get_if<std::string>(&value)) return *s;
+  if (const auto* list = std::get_if<std::vector<int64_t>>(&value)) return *list;
+  return nullptr;
+}
+
 nlohmann::json RecordOf(const OpDef& op) {
   nlohmann::json attributes = nlohmann::json::array();
   for (const AttrDef& a : op.attrs) {
-    attributes.push_back({{"name", a.name}, {"required", a.required}});
+    nlohmann::json attribute = {{"name", a.name}, {"required", a.required}};
+    if (a.default_value) attribute["default"] = DefaultOf(*a.default_value);
+    attributes.push_back(std::move(attribute));
   }
   return {{"name", op.name},
           {"domain", op.domain},

@@ -7,6 +7,7 @@
 
 #include "ge/infer/infer.h"
 #include "ge/ops/control.h"
+#include "ge/ops/defaults.h"
 #include "ge/verify/verify.h"
 #include "tools/ge_test/random_models.h"
 
@@ -329,6 +330,7 @@ void SymboliseInputs(RandomModel* model, Random* random) {
       trial.fn(RandomModel::kMainFn).value(v).type.dims[d] =
           trial.dims.OfSymbol(trial.dims.AddSymbol(symbol));
       Graph inferred = trial;
+      FillDefaults(&inferred);
       if (Verify(inferred).ok() && Infer(&inferred).ok()) model->graph = std::move(trial);
     }
   }

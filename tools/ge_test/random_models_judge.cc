@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "ge/infer/infer.h"
+#include "ge/ops/defaults.h"
 #include "tools/ge_test/random_models.h"
 
 namespace ge::test {
@@ -63,6 +64,7 @@ class NoiseMaker {
       main.value(v).type = TensorType(model_.values[v]->dtype, model_.values[v]->dims);
     }
     Graph typed = g;
+    FillDefaults(&typed);
     GE_RETURN_IF_ERROR(Infer(&typed));
     for (FunctionId fn = 1; fn < g.functions.size(); ++fn) Disturb(&g, fn, typed.fn(fn));
     return g;

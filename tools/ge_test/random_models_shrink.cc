@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "ge/ir/edit.h"
+#include "ge/ops/edit.h"
 #include "ge/ops/op.h"
 #include "tools/ge_test/random_models.h"
 
@@ -119,7 +119,7 @@ class Inliner {
   // A carried value as it is; a scanned one as often as there were trips.
   ValueId AsOutput(ValueId result, ValueId output) {
     const HostTensor* whole = output < m_->values.size() ? m_->values[output].get() : nullptr;
-    const auto captures = static_cast<size_t>(AttrInt(node_, "captures", 0));
+    const auto captures = static_cast<size_t>(AttrInt(node_, "captures"));
     const size_t carried = node_.inputs.size() - 2 - captures;
     const auto place = std::find(node_.outputs.begin(), node_.outputs.end(), output);
     if (static_cast<size_t>(place - node_.outputs.begin()) < carried || whole == nullptr) {

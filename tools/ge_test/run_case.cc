@@ -4,6 +4,7 @@
 #include <sstream>
 
 #include "frontend/text/text.h"
+#include "ge/ops/defaults.h"
 #include "tools/ge_test/case.h"
 #include "tools/ge_test/commands.h"
 
@@ -90,7 +91,9 @@ class CaseRunner {
     state_.graph.reset();
     state_.output.reset();
     status_ = graph.status();
-    if (graph.ok()) state_.graph = *std::move(graph);
+    if (!graph.ok()) return;
+    state_.graph = *std::move(graph);
+    FillDefaults(&*state_.graph);
   }
 
   bool Command(const Section& s) {

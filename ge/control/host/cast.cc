@@ -4,7 +4,7 @@
 namespace ge {
 namespace {
 
-Status RunCast(HostCall& c) { return CastStrings(c, static_cast<DType>(AttrInt(c.node, "to", 0))); }
+Status RunCast(HostCall& c) { return CastStrings(c, static_cast<DType>(AttrInt(c.node, "to"))); }
 
 }  // namespace
 

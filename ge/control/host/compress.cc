@@ -14,7 +14,7 @@ Status RunCompress(HostCall& c) {
   const auto each = static_cast<int64_t>(DTypeBits(x.dtype) / 8);
   const auto rank = static_cast<int64_t>(x.dims.size());
   const bool flat = !HasAttr(c.node, "axis");
-  int64_t axis = flat ? 0 : AttrInt(c.node, "axis", 0);
+  int64_t axis = flat ? 0 : AttrInt(c.node, "axis");
   if (each == 0 || (!flat && (axis < -rank || axis >= rank))) {
     return Status(Code::kInvalidArgument,
                   fmt::format("the input is {}, wanted a tensor of numbers with the axis {}",

@@ -38,8 +38,8 @@ Result<size_t> CheckAlike(const std::vector<FlowValue>& elements, int64_t axis, 
 
 Status RunConcatFromSequence(HostCall& c) {
   GE_ASSIGN_OR_RETURN(const auto* elements, ElementsOf(c));
-  const bool fresh = AttrInt(c.node, "new_axis", 0) != 0;
-  GE_ASSIGN_OR_RETURN(const size_t axis, CheckAlike(*elements, AttrInt(c.node, "axis", 0), fresh));
+  const bool fresh = AttrInt(c.node, "new_axis") != 0;
+  GE_ASSIGN_OR_RETURN(const size_t axis, CheckAlike(*elements, AttrInt(c.node, "axis"), fresh));
   const FlowValue& first = (*elements)[0];
   int64_t length = 0;
   for (const FlowValue& v : *elements) length += fresh ? 1 : v.dims[axis];

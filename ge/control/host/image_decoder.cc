@@ -46,7 +46,7 @@ Status RunImageDecoder(HostCall& c) {
                               Describe(stream)));
   }
   GE_ASSIGN_OR_RETURN(const DecodeImageFn decode, ImageCodecs());
-  const std::string_view order = AttrString(c.node, "pixel_format", "RGB");
+  const std::string_view order = AttrString(c.node, "pixel_format");
   ImageTarget target{&c, {}};
   ge_image_request request{};
   request.bytes = reinterpret_cast<const uint8_t*>(stream.data), request.size = stream.bytes;

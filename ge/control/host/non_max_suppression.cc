@@ -59,7 +59,7 @@ Status RunNonMaxSuppression(HostCall& c) {
   }
   GE_ASSIGN_OR_RETURN(const float iou, Threshold(c, 3, "iou_threshold", 0));
   GE_ASSIGN_OR_RETURN(const float least, Threshold(c, 4, "score_threshold", 0));
-  const bool center = AttrInt(c.node, "center_point_box", 0) != 0;
+  const bool center = AttrInt(c.node, "center_point_box") != 0;
   const int64_t batches = scores.dims[0], classes = scores.dims[1], n = scores.dims[2];
   const auto* box = reinterpret_cast<const float*>(boxes.data);
   const auto* score = reinterpret_cast<const float*>(scores.data);

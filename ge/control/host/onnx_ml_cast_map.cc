@@ -54,11 +54,11 @@ Result<std::vector<int64_t>> CastMapPlaces(const HostCall& c, const std::vector<
   std::map<int64_t, int64_t> sorted;
   for (size_t i = 0; i < keys.size(); ++i) sorted.emplace(keys[i], static_cast<int64_t>(i));
   std::vector<int64_t> places;
-  if (AttrString(c.node, "map_form", "DENSE") == "DENSE") {
+  if (AttrString(c.node, "map_form") == "DENSE") {
     for (const auto& [key, at] : sorted) places.push_back(at);
     return places;
   }
-  const int64_t width = AttrInt(c.node, "max_map", 1);
+  const int64_t width = AttrInt(c.node, "max_map");
   const auto columns = static_cast<uint64_t>(std::max<int64_t>(width, 0));
   // A place and a text for each column.
   constexpr uint64_t kEach = sizeof(int64_t) + sizeof(std::string);
@@ -80,7 +80,7 @@ Status RunCastMap(HostCall& c) {
   const FlowValue& values = (*map)[1];
   GE_ASSIGN_OR_RETURN(const auto places, CastMapPlaces(c, IntsOf((*map)[0])));
   const FlowDims dims = {1, static_cast<int64_t>(places.size())};
-  const std::string_view to = AttrString(c.node, "cast_to", "TO_FLOAT");
+  const std::string_view to = AttrString(c.node, "cast_to");
   if (to == "TO_STRING") {
     std::vector<std::string> out;
     for (const int64_t at : places) {

@@ -11,7 +11,7 @@ Status RunCategoryMapper(HostCall& c) {
   if (x.strings != nullptr) {
     std::unordered_map<std::string_view, int64_t> known;
     for (size_t i = 0; i < texts.size(); ++i) known.insert_or_assign(texts[i], ints[i]);
-    const int64_t absent = AttrInt(c.node, "default_int64", -1);
+    const int64_t absent = AttrInt(c.node, "default_int64");
     std::byte* to = nullptr;
     GE_RETURN_IF_ERROR(c.pool->NewTensor(DType::kInt64, x.dims, &c.outputs[0], &to));
     for (size_t i = 0; i < x.strings->size(); ++i) {
@@ -22,7 +22,7 @@ Status RunCategoryMapper(HostCall& c) {
   }
   std::unordered_map<int64_t, std::string_view> known;
   for (size_t i = 0; i < ints.size(); ++i) known.insert_or_assign(ints[i], texts[i]);
-  const std::string_view absent = AttrString(c.node, "default_string", "_Unused");
+  const std::string_view absent = AttrString(c.node, "default_string");
   GE_RETURN_IF_ERROR(
       c.pool->Room(static_cast<uint64_t>(x.count()) * (sizeof(std::string) + absent.size())));
   std::vector<std::string> out;

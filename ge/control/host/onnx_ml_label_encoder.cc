@@ -85,11 +85,11 @@ std::string EncoderDefault(const HostCall& c, DType dtype) {
     const EncoderTexts only = OfConst(*k, false);
     if (only.size() == 1) return only[0];
   }
-  const double real = AttrFloat(c.node, "default_float", -0.0);
-  const int64_t whole = AttrInt(c.node, "default_int64", -1);
+  const double real = AttrFloat(c.node, "default_float");
+  const int64_t whole = AttrInt(c.node, "default_int64");
   switch (dtype) {
     case DType::kString:
-      return std::string(AttrString(c.node, "default_string", "_Unused"));
+      return std::string(AttrString(c.node, "default_string"));
     case DType::kFloat:
       return EncoderBytes(static_cast<float>(real), false);
     case DType::kDouble:

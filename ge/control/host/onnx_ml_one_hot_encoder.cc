@@ -18,7 +18,7 @@ Status RunOneHotEncoder(HostCall& c) {
   GE_RETURN_IF_ERROR(c.pool->NewTensor(DType::kFloat, dims, &c.outputs[0], &to));
   auto* y = reinterpret_cast<float*>(to);
   std::fill_n(y, c.outputs[0].count(), 0.0f);
-  const bool zeros = AttrInt(c.node, "zeros", 1) != 0;
+  const bool zeros = AttrInt(c.node, "zeros") != 0;
   for (size_t i = 0; i < x->size(); ++i) {
     const auto found = known.find((*x)[i]);
     if (found != known.end()) {

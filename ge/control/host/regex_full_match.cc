@@ -15,7 +15,7 @@ Status RunRegexFullMatch(HostCall& c) {
   GE_ASSIGN_OR_RETURN(const auto* x, StringsAt(c, 0));
   re2::RE2::Options options(re2::RE2::Quiet);
   options.set_max_mem(kMaxPatternBytes);
-  const std::string pattern(AttrString(c.node, "pattern", ""));
+  const std::string pattern(AttrString(c.node, "pattern"));
   const re2::RE2 matcher(pattern, options);
   if (!matcher.ok()) {
     return Status(Code::kInvalidArgument,

@@ -15,7 +15,7 @@ Status RunReshape(HostCall& c) {
   GE_ASSIGN_OR_RETURN(const auto* x, StringsAt(c, 0));
   const auto count = static_cast<int64_t>(x->size());
   std::vector<int64_t> dims = IntsOf(c.in(1));
-  const bool zeros = AttrInt(c.node, "allowzero", 0) != 0;
+  const bool zeros = AttrInt(c.node, "allowzero") != 0;
   const auto wanted = std::count(dims.begin(), dims.end(), -1);
   const auto open = std::find(dims.begin(), dims.end(), -1);
   for (size_t i = 0; i < dims.size() && i < c.in(0).dims.size(); ++i) {

@@ -7,7 +7,7 @@ namespace ge {
 namespace {
 
 Status RunSequenceEmpty(HostCall& c) {
-  c.outputs[0] = SequenceOf(static_cast<DType>(AttrInt(c.node, "dtype", 1)), {});
+  c.outputs[0] = SequenceOf(static_cast<DType>(AttrInt(c.node, "dtype")), {});
   return {};
 }
 

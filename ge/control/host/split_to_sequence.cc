@@ -41,7 +41,7 @@ Result<std::vector<int64_t>> SizesOf(const HostCall& c, int64_t whole) {
 Status RunSplitToSequence(HostCall& c) {
   const FlowValue& x = c.in(0);
   const auto rank = static_cast<int64_t>(x.dims.size());
-  int64_t axis = AttrInt(c.node, "axis", 0);
+  int64_t axis = AttrInt(c.node, "axis");
   if (axis < -rank || axis >= rank || DTypeBits(x.dtype) < 8) {
     return Status(Code::kInvalidArgument,
                   fmt::format("the input is {}, wanted a tensor of numbers with the axis {}",
@@ -51,7 +51,7 @@ Status RunSplitToSequence(HostCall& c) {
   // As many parts as the axis is long, at most.
   GE_RETURN_IF_ERROR(c.pool->Room(static_cast<uint64_t>(x.dims[at]) * sizeof(int64_t)));
   GE_ASSIGN_OR_RETURN(const auto sizes, SizesOf(c, x.dims[at]));
-  const bool drop = !c.has(1) && AttrInt(c.node, "keepdims", 1) == 0;
+  const bool drop = !c.has(1) && AttrInt(c.node, "keepdims") == 0;
   const int64_t outer = x.dims.Product(0, at), whole = x.dims[at];
   const int64_t inner = x.dims.Product(at + 1, x.dims.size()) * (DTypeBits(x.dtype) / 8);
   // The parts are small and many: they share one block, each at an address that suits engines.

@@ -22,8 +22,8 @@ Status RunStringNormalizer(HostCall& c) {
   GE_ASSIGN_OR_RETURN(const auto* x, StringsAt(c, 0));
   const Attr* attr = c.node.attr("stopwords");
   const auto* stop = attr ? std::get_if<std::vector<std::string>>(&attr->value) : nullptr;
-  const bool sensitive = AttrInt(c.node, "is_case_sensitive", 0) != 0;
-  const std::string_view action = AttrString(c.node, "case_change_action", "NONE");
+  const bool sensitive = AttrInt(c.node, "is_case_sensitive") != 0;
+  const std::string_view action = AttrString(c.node, "case_change_action");
   std::set<std::string> stopwords;
   for (const std::string& word : stop ? *stop : std::vector<std::string>()) {
     stopwords.insert(sensitive ? word : Changed(word, false));

@@ -66,8 +66,8 @@ uint64_t CountParts(const std::string& s, const std::string& delimiter) {
 
 Status RunStringSplit(HostCall& c) {
   GE_ASSIGN_OR_RETURN(const auto* x, StringsAt(c, 0));
-  const std::string delimiter(AttrString(c.node, "delimiter", ""));
-  const int64_t most = HasAttr(c.node, "maxsplit") ? AttrInt(c.node, "maxsplit", 0) : -1;
+  const std::string delimiter(AttrString(c.node, "delimiter"));
+  const int64_t most = HasAttr(c.node, "maxsplit") ? AttrInt(c.node, "maxsplit") : -1;
   std::vector<std::vector<std::string>> rows;
   size_t width = 0;
   uint64_t bytes = 0;

@@ -60,15 +60,15 @@ Result<Pool> PoolOf(const Node& n) {
 
 void CountRow(const Node& n, const Pool& pool, const std::string* tokens, int64_t length,
               float* y) {
-  const std::string_view mode = AttrString(n, "mode", "TF");
+  const std::string_view mode = AttrString(n, "mode");
   const Attr* attr = n.attr("weights");
   const auto* weights = attr ? std::get_if<std::vector<double>>(&attr->value) : nullptr;
   std::vector<int64_t> counts(pool.columns.size());
-  const int64_t least = std::max<int64_t>(1, AttrInt(n, "min_gram_length", 1));
-  const int64_t skips = AttrInt(n, "max_skip_count", 0);
+  const int64_t least = std::max<int64_t>(1, AttrInt(n, "min_gram_length"));
+  const int64_t skips = AttrInt(n, "max_skip_count");
   // Grams that the pool has no list for are found nowhere.
   const auto listed = static_cast<int64_t>(AttrInts(n, "ngram_counts").size());
-  const int64_t most = std::min({AttrInt(n, "max_gram_length", 1), length, listed});
+  const int64_t most = std::min({AttrInt(n, "max_gram_length"), length, listed});
   for (int64_t size = least; size <= most; ++size) {
     // A gram of one token has no gaps: it counts once.
     for (int64_t step = 1; step <= (size == 1 ? 1 : std::min(skips, length) + 1); ++step) {

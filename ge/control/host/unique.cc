@@ -147,7 +147,7 @@ Status RunUnique(HostCall& c) {
   }
   const bool flat = !HasAttr(c.node, "axis");
   const auto rank = static_cast<int64_t>(x.dims.size());
-  int64_t axis = flat ? 0 : AttrInt(c.node, "axis", 0);
+  int64_t axis = flat ? 0 : AttrInt(c.node, "axis");
   if (!flat && (axis < -rank || axis >= rank)) {
     return Status(Code::kInvalidArgument,
                   fmt::format("attribute 'axis' is {}, wanted {} to {}", axis, -rank, rank - 1));
@@ -162,8 +162,8 @@ Status RunUnique(HostCall& c) {
   GE_RETURN_IF_ERROR(c.pool->Room(x.bytes + static_cast<uint64_t>(n) * kEach));
   const std::vector<std::byte> rows = Rows(shaped, at, size);
   const int64_t elements = n > 0 ? shaped.count() / n : 0;
-  const Groups g = GroupRows(rows.data(), n, elements * size, elements, compare,
-                             AttrInt(c.node, "sorted", 1) != 0);
+  const Groups g =
+      GroupRows(rows.data(), n, elements * size, elements, compare, AttrInt(c.node, "sorted") != 0);
   FlowDims dims = shaped.dims;
   dims[at] = static_cast<int64_t>(g.first.size());
   std::byte* to = nullptr;

@@ -35,7 +35,7 @@ inline const ActivationForm* FindActivation(std::string_view name) {
 
 // An absent or empty name is no activation.
 inline Status CheckActivation(const Node& n, const std::vector<double>& params) {
-  const std::string_view name = AttrString(n, "activation", "");
+  const std::string_view name = AttrString(n, "activation");
   if (name.empty()) return {};
   const ActivationForm* form = FindActivation(name);
   if (form == nullptr) {
@@ -59,7 +59,7 @@ inline Status CheckActivation(const Node& n, const std::vector<double>& params) 
 
 inline ValueId AddActivation(Steps* s, const Node& n, ValueId y,
                              const std::vector<double>& params) {
-  const ActivationForm* form = FindActivation(AttrString(n, "activation", ""));
+  const ActivationForm* form = FindActivation(AttrString(n, "activation"));
   if (form == nullptr) return y;
   std::vector<ValueId> inputs = {y};
   std::vector<Attr> attrs;

@@ -8,17 +8,14 @@
 
 namespace ge {
 
-// What a masked score gets added when the attribute mask_filter_value is absent.
-inline constexpr double kMaskFilter = -10000;
-
 inline Status CheckAttentionMsAttrs(const Node& n) {
-  const int64_t heads = AttrInt(n, "num_heads", 0);
+  const int64_t heads = AttrInt(n, "num_heads");
   if (heads < 1) {
     return Bad(n, fmt::format("attribute 'num_heads' is {}, wanted at least 1", heads));
   }
-  GE_RETURN_IF_ERROR(WantFlag(n, "unidirectional", 0));
-  GE_RETURN_IF_ERROR(WantFiniteAttr(n, "scale", 0));
-  GE_RETURN_IF_ERROR(WantFiniteAttr(n, "mask_filter_value", kMaskFilter));
+  GE_RETURN_IF_ERROR(WantFlag(n, "unidirectional"));
+  GE_RETURN_IF_ERROR(WantFiniteAttr(n, "scale"));
+  GE_RETURN_IF_ERROR(WantFiniteAttr(n, "mask_filter_value"));
   return {};
 }
 
@@ -151,14 +148,14 @@ inline ValueId AddAttended(Steps* s, const Node& node, Attended* a) {
   const Steps::Shape q = s->ShapeOf(a->q);
   const int64_t steps = q[2], total = s->Size(a->k, 2);
   const DType step = s->DTypeOf(a->q);
-  const double fill = AttrFloat(node, "mask_filter_value", kMaskFilter);
-  double scale = AttrFloat(node, "scale", 0);
+  const double fill = AttrFloat(node, "mask_filter_value");
+  double scale = AttrFloat(node, "scale");
   if (scale == 0) scale = 1 / std::sqrt(static_cast<double>(q[3]));
   ValueId scores = s->Times(s->MatMul(a->q, s->SwapLast(a->k)), scale);
   if (a->mask != 0) {
     scores = s->Pair("Add", scores, AddMaskTerm(s, a->mask, q[0], steps, total, step, fill));
   }
-  if (AttrInt(node, "unidirectional", 0) != 0 && steps > 1) {
+  if (AttrInt(node, "unidirectional") != 0 && steps > 1) {
     scores = s->Pair("Add", scores, AddCausalTerm(s, steps, a->past, total, step));
   }
   a->scores = scores = s->PairIf("Add", scores, a->bias);

@@ -40,27 +40,27 @@ inline Status RefuseOutput(const InferContext& c, size_t i, const char* name) {
 
 // An integer attribute that may only have its default.
 inline Status RefuseAttr(const Node& n, const char* name, int64_t only) {
-  const int64_t found = AttrInt(n, name, only);
+  const int64_t found = AttrInt(n, name);
   if (found == only) return {};
   return NotComputed(n, fmt::format("attribute '{}' is {}, which is not computed here; wanted {}",
                                     name, found, only));
 }
 
-inline Status WantFiniteAttr(const Node& n, const char* name, double absent) {
-  const double v = AttrFloat(n, name, absent);
+inline Status WantFiniteAttr(const Node& n, const char* name) {
+  const double v = AttrFloat(n, name);
   if (std::isfinite(v)) return {};
   return Bad(n, fmt::format("attribute '{}' is {}, wanted a finite number", name, v));
 }
 
-inline Status WantNotNegative(const Node& n, const char* name, double absent) {
-  const double v = AttrFloat(n, name, absent);
+inline Status WantNotNegative(const Node& n, const char* name) {
+  const double v = AttrFloat(n, name);
   if (std::isfinite(v) && v >= 0) return {};
   return Bad(
       n, fmt::format("attribute '{}' is {}, wanted a finite number that is not negative", name, v));
 }
 
-inline Status WantFlag(const Node& n, const char* name, int64_t absent) {
-  const int64_t v = AttrInt(n, name, absent);
+inline Status WantFlag(const Node& n, const char* name) {
+  const int64_t v = AttrInt(n, name);
   if (v == 0 || v == 1) return {};
   return Bad(n, fmt::format("attribute '{}' is {}, wanted 0 or 1", name, v));
 }

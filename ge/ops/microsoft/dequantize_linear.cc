@@ -15,7 +15,7 @@ Status InferDequantizeLinearMs(InferContext& c) {
 std::vector<ValueId> DecomposeDequantizeLinearMs(Transaction& t, FunctionId fn, const Node& node) {
   Parts p(&t, fn, node);
   return {p.Add("DequantizeLinear", node.inputs, p.TypeOf(node.outputs[0]),
-                {{"axis", AttrInt(node, "axis", 1)}})};
+                {{"axis", AttrInt(node, "axis")}})};
 }
 
 OpDef DequantizeLinearMsRecord() {
@@ -27,7 +27,7 @@ OpDef DequantizeLinearMsRecord() {
                {"x_scale", kShortFloats, "T2"},
                {"x_zero_point", kCodes, "T1", Arity::kOptional}};
   op.outputs = {{"y", kShortFloats, "T2"}};
-  op.attrs = {{"axis", AttrKind::kInt}};
+  op.attrs = {{"axis", AttrKind::kInt, 1}};
   return op;
 }
 

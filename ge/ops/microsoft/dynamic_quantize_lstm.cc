@@ -10,7 +10,7 @@ struct QuantLstmSizes {
 
 Result<QuantLstmSizes> ReadQuantLstm(InferContext& c) {
   const Node& n = c.node();
-  const std::string_view way = AttrString(n, "direction", "forward");
+  const std::string_view way = AttrString(n, "direction");
   if (way != "forward" && way != "reverse" && way != "bidirectional") {
     return Bad(n, fmt::format("attribute 'direction' is '{:.64}', wanted forward, reverse or "
                               "bidirectional",
@@ -166,9 +166,9 @@ QuantLstmRun RunQuantLstm(Steps* s, Transaction& t, FunctionId fn, const Node& n
 std::vector<ValueId> WriteQuantLstmOut(Steps* s, Transaction& t, FunctionId fn, const Node& node) {
   const Steps::Shape x = s->ShapeOf(s->In(0)), r = s->ShapeOf(s->In(2));
   const bool plain = !s->Has(4) && !s->Has(7) && !HasAttr(node, "activations") &&
-                     !HasAttr(node, "clip") && AttrInt(node, "input_forget", 0) == 0;
+                     !HasAttr(node, "clip") && AttrInt(node, "input_forget") == 0;
   if (!plain || x[0] < 1 || x[0] > kMostQuantLstmSteps || x[1] * r[1] < 1) return {};
-  const std::string_view way = AttrString(node, "direction", "forward");
+  const std::string_view way = AttrString(node, "direction");
   const QuantLstmCodes input = Quantized(t, fn, node, s, s->In(0));
   std::vector<ValueId> y, h, c;
   for (int64_t dir = 0; dir < r[0]; ++dir) {
@@ -220,10 +220,10 @@ OpDef QuantLstmRecord() {
                {"R_scale", kReal, "T"},
                {"R_zero_point", kBytes, "T2"}};
   op.outputs = {{"Y", kReal, "T", opt}, {"Y_h", kReal, "T", opt}, {"Y_c", kReal, "T", opt}};
-  op.attrs = {{"activation_alpha", AttrKind::kFloats}, {"activation_beta", AttrKind::kFloats},
-              {"activations", AttrKind::kStrings},     {"clip", AttrKind::kFloat},
-              {"direction", AttrKind::kString},        {"hidden_size", AttrKind::kInt},
-              {"input_forget", AttrKind::kInt}};
+  op.attrs = {{"activation_alpha", AttrKind::kFloats},     {"activation_beta", AttrKind::kFloats},
+              {"activations", AttrKind::kStrings},         {"clip", AttrKind::kFloat},
+              {"direction", AttrKind::kString, "forward"}, {"hidden_size", AttrKind::kInt},
+              {"input_forget", AttrKind::kInt, 0}};
   return op;
 }
 

@@ -4,8 +4,6 @@
 namespace ge {
 namespace {
 
-constexpr double kEmbedEpsilon = 1e-12f;
-
 // Batch, length and hidden size.
 struct EmbedSizes {
   Dim batch, steps, hidden;
@@ -46,7 +44,7 @@ Status CheckEmbedInputs(InferContext& c, EmbedSizes* s) {
 }
 
 Status InferEmbed(InferContext& c) {
-  GE_RETURN_IF_ERROR(WantNotNegative(c.node(), "epsilon", kEmbedEpsilon));
+  GE_RETURN_IF_ERROR(WantNotNegative(c.node(), "epsilon"));
   EmbedSizes s;
   GE_RETURN_IF_ERROR(CheckEmbedInputs(c, &s));
   const DType dtype = c.input_type(2).dtype;
@@ -82,9 +80,8 @@ std::vector<ValueId> DecomposeEmbed(Transaction& t, FunctionId fn, const Node& n
   };
   ValueId sum = s.Pair("Add", rows(2, s.In(0)), rows(3, places));
   if (s.Has(1)) sum = s.Pair("Add", sum, rows(4, s.In(1)));
-  const ValueId y =
-      s.Map("LayerNormalization", {sum, s.Cast(s.In(5), step), s.Cast(s.In(6), step)},
-            {{"axis", int64_t{-1}}, {"epsilon", AttrFloat(node, "epsilon", kEmbedEpsilon)}});
+  const ValueId y = s.Map("LayerNormalization", {sum, s.Cast(s.In(5), step), s.Cast(s.In(6), step)},
+                          {{"axis", int64_t{-1}}, {"epsilon", AttrFloat(node, "epsilon")}});
   std::vector<ValueId> out = s.NoOutputs();
   out[0] = s.Cast(y, wanted);
   if (s.Wants(1)) out[1] = AddEmbedMaskIndex(&s);
@@ -108,7 +105,7 @@ OpDef EmbedRecord() {
   op.outputs = {{"output", kFloats, "T"},
                 {"mask_index", kIds, "T1", opt},
                 {"embedding_sum", kFloats, "T", opt}};
-  op.attrs = {{"epsilon", AttrKind::kFloat}, {"mask_index_type", AttrKind::kInt}};
+  op.attrs = {{"epsilon", AttrKind::kFloat, 1e-12f}, {"mask_index_type", AttrKind::kInt}};
   return op;
 }
 

@@ -22,7 +22,7 @@ std::vector<ValueId> DecomposeFusedConv(Transaction& t, FunctionId fn, const Nod
   const Steps::Shape shape = s.OutShape(0);
   if (s.Has(3) && s.ShapeOf(s.In(3)) != shape) return {};
   const DType wanted = s.DTypeOf(s.In(0));
-  const bool alone = !s.Has(3) && AttrString(node, "activation", "").empty();
+  const bool alone = !s.Has(3) && AttrString(node, "activation").empty();
   const DType step = alone ? wanted : StepDType(wanted);
   std::vector<ValueId> inputs;
   for (size_t i = 0; i < 3 && s.Has(i); ++i) inputs.push_back(s.Cast(s.In(i), step));
@@ -42,7 +42,7 @@ OpDef FusedConvRecord() {
       {"X", kFloats, "T"}, {"W", kFloats, "T"}, {"B", kFloats, "T", opt}, {"Z", kFloats, "T", opt}};
   op.outputs = {{"Y", kFloats, "T"}};
   op.attrs = ConvAttrs();
-  op.attrs.push_back({"activation", AttrKind::kString});
+  op.attrs.push_back({"activation", AttrKind::kString, ""});
   op.attrs.push_back({"activation_params", AttrKind::kFloats});
   return op;
 }

@@ -8,7 +8,7 @@ std::vector<double> FusedGemmParams(const Node& n) {
   std::vector<double> params;
   for (const char* name : {"activation_alpha", "activation_beta"}) {
     if (!HasAttr(n, name)) break;
-    params.push_back(AttrFloat(n, name, 0));
+    params.push_back(AttrFloat(n, name));
   }
   return params;
 }
@@ -44,14 +44,10 @@ OpDef FusedGemmRecord() {
   OpDef op = MicrosoftRecord("FusedGemm", InferFusedGemm, DecomposeFusedGemm);
   op.inputs = {{"A", kFloats, "T"}, {"B", kFloats, "T"}, {"C", kFloats, "T", Arity::kOptional}};
   op.outputs = {{"Y", kFloats, "T"}};
-  op.attrs = {{"activation", AttrKind::kString},
-              {"activation_alpha", AttrKind::kFloat},
-              {"activation_beta", AttrKind::kFloat},
-              {"activation_gamma", AttrKind::kFloat},
-              {"alpha", AttrKind::kFloat},
-              {"beta", AttrKind::kFloat},
-              {"transA", AttrKind::kInt},
-              {"transB", AttrKind::kInt}};
+  op.attrs = {{"activation", AttrKind::kString, ""}, {"activation_alpha", AttrKind::kFloat},
+              {"activation_beta", AttrKind::kFloat}, {"activation_gamma", AttrKind::kFloat},
+              {"alpha", AttrKind::kFloat, 1.0f},     {"beta", AttrKind::kFloat, 1.0f},
+              {"transA", AttrKind::kInt, 0},         {"transB", AttrKind::kInt, 0}};
   return op;
 }
 

@@ -10,10 +10,10 @@ std::vector<int64_t> FusedMatMulPerm(const Node& n, bool left, size_t rank) {
   std::vector<int64_t> perm;
   for (size_t i = 0; i < rank; ++i) perm.push_back(static_cast<int64_t>(i));
   if (rank < 2) return perm;
-  if (AttrInt(n, left ? "transBatchA" : "transBatchB", 0) != 0) {
+  if (AttrInt(n, left ? "transBatchA" : "transBatchB") != 0) {
     std::rotate(perm.begin(), perm.begin() + 1, perm.end() - 1);
   }
-  if (AttrInt(n, left ? "transA" : "transB", 0) != 0) std::swap(perm[rank - 1], perm[rank - 2]);
+  if (AttrInt(n, left ? "transA" : "transB") != 0) std::swap(perm[rank - 1], perm[rank - 2]);
   return perm;
 }
 
@@ -28,9 +28,9 @@ std::vector<Dim> FusedMatMulDims(InferContext& c, bool left) {
 
 Status InferFusedMatMul(InferContext& c) {
   for (const char* flag : {"transA", "transB", "transBatchA", "transBatchB"}) {
-    GE_RETURN_IF_ERROR(WantFlag(c.node(), flag, 0));
+    GE_RETURN_IF_ERROR(WantFlag(c.node(), flag));
   }
-  GE_RETURN_IF_ERROR(WantFiniteAttr(c.node(), "alpha", 1));
+  GE_RETURN_IF_ERROR(WantFiniteAttr(c.node(), "alpha"));
   const Type &ta = c.input_type(0), &tb = c.input_type(1);
   GE_RETURN_IF_ERROR(WantRank(ta, 1, "FusedMatMul: input 'A'"));
   GE_RETURN_IF_ERROR(WantRank(tb, 1, "FusedMatMul: input 'B'"));
@@ -59,13 +59,13 @@ std::vector<ValueId> DecomposeFusedMatMul(Transaction& t, FunctionId fn, const N
   if (!Steps::Ready(t, fn, node)) return {};
   Steps s(t, fn, node);
   const DType wanted = s.DTypeOf(s.In(0));
-  const double alpha = AttrFloat(node, "alpha", 1);
+  const double alpha = AttrFloat(node, "alpha");
   // Scaled in more than 16 bits, so that the result is rounded once.
   const DType step = alpha == 1 ? wanted : StepDType(wanted);
-  const bool rows = AttrInt(node, "transA", 0) == 0 && AttrInt(node, "transBatchA", 0) == 0;
+  const bool rows = AttrInt(node, "transA") == 0 && AttrInt(node, "transBatchA") == 0;
   if (rows && s.Rank(s.In(0)) >= 2 && s.Rank(s.In(1)) == 2) {
     // One product with the matrix as it lies, which is how weights come.
-    const bool transposed = AttrInt(node, "transB", 0) != 0;
+    const bool transposed = AttrInt(node, "transB") != 0;
     const ValueId y = s.RowsBy(s.Cast(s.In(0), step), s.Cast(s.In(1), step), transposed, alpha);
     return {s.Cast(y, wanted)};
   }
@@ -81,11 +81,11 @@ OpDef FusedMatMulRecord() {
   OpDef op = MicrosoftRecord("FusedMatMul", InferFusedMatMul, DecomposeFusedMatMul);
   op.inputs = {{"A", kFloats, "T"}, {"B", kFloats, "T"}};
   op.outputs = {{"Y", kFloats, "T"}};
-  op.attrs = {{"alpha", AttrKind::kFloat},
-              {"transA", AttrKind::kInt},
-              {"transB", AttrKind::kInt},
-              {"transBatchA", AttrKind::kInt},
-              {"transBatchB", AttrKind::kInt}};
+  op.attrs = {{"alpha", AttrKind::kFloat, 1.0f},
+              {"transA", AttrKind::kInt, 0},
+              {"transB", AttrKind::kInt, 0},
+              {"transBatchA", AttrKind::kInt, 0},
+              {"transBatchB", AttrKind::kInt, 0}};
   return op;
 }
 

@@ -4,21 +4,19 @@
 namespace ge {
 namespace {
 
-constexpr double kGroupNormEpsilon = 1e-5f;
-
 Status InferGroupNorm(InferContext& c) {
   const Node& n = c.node();
-  GE_RETURN_IF_ERROR(WantNotNegative(n, "epsilon", kGroupNormEpsilon));
-  GE_RETURN_IF_ERROR(WantFlag(n, "channels_last", 1));
-  GE_RETURN_IF_ERROR(WantFlag(n, "activation", 0));
-  const int64_t groups = AttrInt(n, "groups", 0);
+  GE_RETURN_IF_ERROR(WantNotNegative(n, "epsilon"));
+  GE_RETURN_IF_ERROR(WantFlag(n, "channels_last"));
+  GE_RETURN_IF_ERROR(WantFlag(n, "activation"));
+  const int64_t groups = AttrInt(n, "groups");
   if (groups < 1) {
     return Bad(n, fmt::format("attribute 'groups' is {}, wanted at least 1", groups));
   }
   GE_RETURN_IF_ERROR(WantRankOf(c, 0, "X", 4, 4));
   const Type& x = c.input_type(0);
   if (!x.ranked) return InferSame(c);
-  const Dim channels = x.dims[AttrInt(n, "channels_last", 1) != 0 ? 3 : 1];
+  const Dim channels = x.dims[AttrInt(n, "channels_last") != 0 ? 3 : 1];
   if (channels.known() && channels.value % groups != 0) {
     return Bad(n, fmt::format("input 'X' has {} channels, wanted a multiple of groups {}",
                               channels.value, groups));
@@ -32,15 +30,14 @@ Status InferGroupNorm(InferContext& c) {
 std::vector<ValueId> DecomposeGroupNorm(Transaction& t, FunctionId fn, const Node& node) {
   if (!Steps::Ready(t, fn, node)) return {};
   Steps s(t, fn, node);
-  const bool last = AttrInt(node, "channels_last", 1) != 0;
+  const bool last = AttrInt(node, "channels_last") != 0;
   const DType wanted = s.DTypeOf(s.In(0)), step = StepDType(wanted);
   ValueId x = s.Cast(s.In(0), step);
   if (last) x = s.Transpose(x, {0, 3, 1, 2});
   x = s.Map("GroupNormalization", {x, s.Cast(s.In(1), step), s.Cast(s.In(2), step)},
-            {{"num_groups", AttrInt(node, "groups", 1)},
-             {"epsilon", AttrFloat(node, "epsilon", kGroupNormEpsilon)}});
+            {{"num_groups", AttrInt(node, "groups", 1)}, {"epsilon", AttrFloat(node, "epsilon")}});
   if (last) x = s.Transpose(x, {0, 2, 3, 1});
-  if (AttrInt(node, "activation", 0) != 0) x = s.Map("Swish", {x});
+  if (AttrInt(node, "activation") != 0) x = s.Map("Swish", {x});
   return {s.Cast(x, wanted)};
 }
 
@@ -49,8 +46,8 @@ OpDef GroupNormRecord() {
   op.inputs = {{"X", kFloats, "T"}, {"gamma", kFloats, "M"}, {"beta", kFloats, "M"}};
   op.outputs = {{"Y", kFloats, "T"}};
   op.attrs = {{"activation", AttrKind::kInt, true},
-              {"channels_last", AttrKind::kInt},
-              {"epsilon", AttrKind::kFloat},
+              {"channels_last", AttrKind::kInt, 1},
+              {"epsilon", AttrKind::kFloat, 1e-5f},
               {"groups", AttrKind::kInt, true}};
   return op;
 }

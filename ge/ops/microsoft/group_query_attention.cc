@@ -17,11 +17,11 @@ Status RefuseGqaExtras(InferContext& c) {
   for (const auto& [name, only] : attrs) {
     GE_RETURN_IF_ERROR(RefuseAttr(c.node(), name, only));
   }
-  if (AttrInt(c.node(), "smooth_softmax", -1) > 0) {
+  if (AttrInt(c.node(), "smooth_softmax") > 0) {
     GE_RETURN_IF_ERROR(RefuseAttr(c.node(), "smooth_softmax", -1));
   }
   for (const char* name : {"k_quant_type", "v_quant_type"}) {
-    const std::string_view kind = AttrString(c.node(), name, "NONE");
+    const std::string_view kind = AttrString(c.node(), name);
     if (kind != "NONE") {
       return NotComputed(c.node(), fmt::format("attribute '{}' is '{:.64}', which is not computed "
                                                "here; wanted 'NONE'",
@@ -32,23 +32,23 @@ Status RefuseGqaExtras(InferContext& c) {
 }
 
 Status CheckGqaAttrs(const Node& n) {
-  const int64_t heads = AttrInt(n, "num_heads", 0), kv = AttrInt(n, "kv_num_heads", 0);
+  const int64_t heads = AttrInt(n, "num_heads"), kv = AttrInt(n, "kv_num_heads");
   if (heads < 1 || kv < 1 || heads % kv != 0) {
     return Bad(n, fmt::format("attributes 'num_heads' and 'kv_num_heads' are {} and {}, wanted at "
                               "least 1 and the first a multiple of the second",
                               heads, kv));
   }
-  const int64_t window = AttrInt(n, "local_window_size", -1);
+  const int64_t window = AttrInt(n, "local_window_size");
   if (window != -1 && window < 1) {
     return Bad(n, fmt::format("attribute 'local_window_size' is {}, wanted -1 (none) or at least "
                               "1",
                               window));
   }
   for (const char* flag : {"do_rotary", "rotary_interleaved"}) {
-    GE_RETURN_IF_ERROR(WantFlag(n, flag, 0));
+    GE_RETURN_IF_ERROR(WantFlag(n, flag));
   }
-  GE_RETURN_IF_ERROR(WantFiniteAttr(n, "scale", 0));
-  return WantNotNegative(n, "softcap", 0);
+  GE_RETURN_IF_ERROR(WantFiniteAttr(n, "scale"));
+  return WantNotNegative(n, "softcap");
 }
 
 // The size of a head; query may hold key and value, too.
@@ -93,7 +93,7 @@ Result<Dim> GqaCacheRows(InferContext& c, Dim batch, Dim size) {
 }
 
 Status CheckGqaCaches(InferContext& c, Dim size) {
-  const bool turned = AttrInt(c.node(), "do_rotary", 0) != 0;
+  const bool turned = AttrInt(c.node(), "do_rotary") != 0;
   if (!turned) return {};
   if (!HasInput(c, 7) || !HasInput(c, 8)) {
     return Bad(c.node(),
@@ -149,15 +149,14 @@ struct Gqa {
 };
 
 ValueId GqaTurned(Steps* s, const Node& node, const Gqa& g, ValueId v) {
-  if (AttrInt(node, "do_rotary", 0) == 0) return v;
+  if (AttrInt(node, "do_rotary") == 0) return v;
   const ValueId own = s->Counting({1, g.steps}, 0, g.steps);
   const ValueId places = s->Pair("Add", own, s->Reshape(g.older, {g.batch, 1}));
   const int64_t half = s->Size(s->In(7), 1);
   return s->Map(
       "RotaryEmbedding",
       {v, s->Cast(s->In(7), g.step), s->Cast(s->In(8), g.step), s->Cast(places, DType::kInt64)},
-      {{"interleaved", AttrInt(node, "rotary_interleaved", 0)},
-       {"rotary_embedding_dim", 2 * half}});
+      {{"interleaved", AttrInt(node, "rotary_interleaved")}, {"rotary_embedding_dim", 2 * half}});
 }
 
 // The cache with the new rows behind each sample's older ones: [B,kv,rows,h]. Rows that are not
@@ -187,7 +186,7 @@ ValueId GqaSeen(Steps* s, const Node& node, const Gqa& g) {
   const ValueId own = s->Pair("Add", s->Counting({1, 1, g.steps, 1}, 0, g.steps),
                               s->Reshape(g.older, {g.batch, 1, 1, 1}));
   ValueId seen = s->Pair("LessOrEqual", key, own, DType::kBool);
-  const int64_t window = AttrInt(node, "local_window_size", -1);
+  const int64_t window = AttrInt(node, "local_window_size");
   if (window > 0) {
     const ValueId begin = s->Pair("Sub", own, s->Int32s({}, {std::min(window, g.rows)}));
     seen = s->Pair("And", seen, s->Pair("Greater", key, begin, DType::kBool));
@@ -198,11 +197,11 @@ ValueId GqaSeen(Steps* s, const Node& node, const Gqa& g) {
 // Heads that share a key stand together as more queries of it.
 ValueId GqaAttended(Steps* s, const Node& node, const Gqa& g, ValueId q, ValueId k, ValueId v) {
   const int64_t together = g.heads / g.kv * g.steps;
-  double scale = AttrFloat(node, "scale", 0);
+  double scale = AttrFloat(node, "scale");
   if (scale == 0) scale = 1 / std::sqrt(static_cast<double>(g.size));
   const ValueId grouped = s->Reshape(q, {g.batch, g.kv, together, g.size});
   ValueId scores = s->Times(s->MatMul(grouped, s->SwapLast(k)), scale);
-  const double cap = AttrFloat(node, "softcap", 0);
+  const double cap = AttrFloat(node, "softcap");
   if (cap > 0) scores = s->Times(s->Map("Tanh", {s->Times(scores, 1 / cap)}), cap);
   scores = s->Reshape(scores, {g.batch, g.heads, g.steps, g.rows});
   scores = s->Choose(GqaSeen(s, node, g), scores, s->Scalar(g.step, kGqaFill));
@@ -269,12 +268,21 @@ OpDef GqaRecord() {
                 {"present_value", kReal, "T", opt},
                 {"output_qk", kReal, "T", opt}};
   const AttrKind kInt = AttrKind::kInt, kText = AttrKind::kString, kReals = AttrKind::kFloat;
-  op.attrs = {
-      {"num_heads", kInt, true},    {"kv_num_heads", kInt, true}, {"scale", kReals},
-      {"softcap", kReals},          {"do_rotary", kInt},          {"rotary_interleaved", kInt},
-      {"local_window_size", kInt},  {"smooth_softmax", kInt},     {"causal", kInt},
-      {"qk_output", kInt},          {"qk_norm_epsilon", kReals},  {"sliding_window_cache", kInt},
-      {"kv_cache_bit_width", kInt}, {"k_quant_type", kText},      {"v_quant_type", kText}};
+  op.attrs = {{"num_heads", kInt, true},
+              {"kv_num_heads", kInt, true},
+              {"scale", kReals, 0.0f},
+              {"softcap", kReals, 0.0f},
+              {"do_rotary", kInt, 0},
+              {"rotary_interleaved", kInt, 0},
+              {"local_window_size", kInt, -1},
+              {"smooth_softmax", kInt, -1},
+              {"causal", kInt, 1},
+              {"qk_output", kInt, 0},
+              {"qk_norm_epsilon", kReals, 1e-6f},
+              {"sliding_window_cache", kInt, 0},
+              {"kv_cache_bit_width", kInt, 0},
+              {"k_quant_type", kText, "NONE"},
+              {"v_quant_type", kText, "NONE"}};
   return op;
 }
 

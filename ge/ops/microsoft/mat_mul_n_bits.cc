@@ -14,8 +14,8 @@ struct NBits {
 };
 
 Result<NBits> ReadNBits(const Node& node) {
-  NBits b{AttrInt(node, "N", 0), AttrInt(node, "K", 0), AttrInt(node, "bits", 4),
-          AttrInt(node, "block_size", 0)};
+  NBits b{AttrInt(node, "N"), AttrInt(node, "K"), AttrInt(node, "bits"),
+          AttrInt(node, "block_size")};
   if (b.bits != 2 && b.bits != 4 && b.bits != 8) {
     return NotComputed(node, fmt::format("attribute 'bits' is {}, which is not computed here; "
                                          "wanted 2, 4 or 8",
@@ -138,9 +138,9 @@ OpDef NBitsRecord() {
                {"g_idx", Bit(DType::kInt32), "T4", opt},
                {"bias", kFloats, "T1", opt}};
   op.outputs = {{"Y", kFloats, "T1"}};
-  op.attrs = {{"K", AttrKind::kInt, true},          {"N", AttrKind::kInt, true},
-              {"accuracy_level", AttrKind::kInt},   {"bits", AttrKind::kInt},
-              {"block_size", AttrKind::kInt, true}, {"weight_prepacked", AttrKind::kInt}};
+  op.attrs = {{"K", AttrKind::kInt, true},           {"N", AttrKind::kInt, true},
+              {"accuracy_level", AttrKind::kInt, 0}, {"bits", AttrKind::kInt, 4},
+              {"block_size", AttrKind::kInt, true},  {"weight_prepacked", AttrKind::kInt, 0}};
   return op;
 }
 

@@ -228,9 +228,9 @@ OpDef MhaRecord() {
                 {"present_value", kFloats, "T", opt},
                 {"qk", kFloats, "T", opt}};
   op.attrs = {{"num_heads", AttrKind::kInt, true},
-              {"unidirectional", AttrKind::kInt},
-              {"scale", AttrKind::kFloat},
-              {"mask_filter_value", AttrKind::kFloat}};
+              {"unidirectional", AttrKind::kInt, 0},
+              {"scale", AttrKind::kFloat, 0.0f},
+              {"mask_filter_value", AttrKind::kFloat, -10000.0f}};
   return op;
 }
 

@@ -5,7 +5,7 @@ namespace ge {
 namespace {
 
 Status InferPadMs(InferContext& c) {
-  const std::string_view mode = AttrString(c.node(), "mode", "constant");
+  const std::string_view mode = AttrString(c.node(), "mode");
   if (mode != "constant" && mode != "reflect" && mode != "edge") {
     return Bad(c.node(), fmt::format("attribute 'mode' is '{:.64}', wanted constant, reflect or "
                                      "edge",
@@ -20,7 +20,7 @@ std::vector<ValueId> DecomposePadMs(Transaction& t, FunctionId fn, const Node& n
   std::vector<ValueId> inputs = node.inputs;
   // The value may be a vector of one element there, too.
   return {p.Add("Pad", std::move(inputs), p.TypeOf(node.outputs[0]),
-                {{"mode", std::string(AttrString(node, "mode", "constant"))}})};
+                {{"mode", std::string(AttrString(node, "mode"))}})};
 }
 
 OpDef PadMsRecord() {
@@ -29,7 +29,7 @@ OpDef PadMsRecord() {
                {"pads", Bit(DType::kInt64)},
                {"value", kFloats, "T", Arity::kOptional}};
   op.outputs = {{"output", kFloats, "T"}};
-  op.attrs = {{"mode", AttrKind::kString}};
+  op.attrs = {{"mode", AttrKind::kString, "constant"}};
   return op;
 }
 

@@ -8,15 +8,15 @@ namespace {
 std::pair<Dim, Dim> QGemmSides(InferContext& c, size_t i, const char* flag) {
   const Type& t = c.input_type(i);
   if (!t.ranked) return {c.FreshDim("gemm", false), c.FreshDim("gemm", false)};
-  const bool turned = AttrInt(c.node(), flag, 0) != 0;
+  const bool turned = AttrInt(c.node(), flag) != 0;
   return {t.dims[turned ? 1 : 0], t.dims[turned ? 0 : 1]};
 }
 
 Status InferQGemm(InferContext& c) {
   const Node& n = c.node();
-  GE_RETURN_IF_ERROR(WantFlag(n, "transA", 0));
-  GE_RETURN_IF_ERROR(WantFlag(n, "transB", 0));
-  GE_RETURN_IF_ERROR(WantFiniteAttr(n, "alpha", 1));
+  GE_RETURN_IF_ERROR(WantFlag(n, "transA"));
+  GE_RETURN_IF_ERROR(WantFlag(n, "transB"));
+  GE_RETURN_IF_ERROR(WantFiniteAttr(n, "alpha"));
   GE_RETURN_IF_ERROR(WantRankOf(c, 0, "A", 2, 2));
   GE_RETURN_IF_ERROR(WantRankOf(c, 3, "B", 2, 2));
   const auto [rows, inner] = QGemmSides(c, 0, "transA");
@@ -55,12 +55,12 @@ std::vector<ValueId> DecomposeQGemm(Transaction& t, FunctionId fn, const Node& n
   if (!Steps::Ready(t, fn, node)) return {};
   Steps s(t, fn, node);
   const auto side = [&](size_t i, const char* flag) {
-    return AttrInt(node, flag, 0) != 0 ? s.SwapLast(s.In(i)) : s.In(i);
+    return AttrInt(node, flag) != 0 ? s.SwapLast(s.In(i)) : s.In(i);
   };
   const ValueId a = side(0, "transA"), b = side(3, "transB");
   ValueId sum = s.IntegerProduct(a, b, s.In(2), s.In(5));
   if (s.Has(6)) sum = s.Pair("Add", sum, s.In(6));
-  const ValueId scale = s.Times(s.Pair("Mul", s.In(1), s.In(4)), AttrFloat(node, "alpha", 1));
+  const ValueId scale = s.Times(s.Pair("Mul", s.In(1), s.In(4)), AttrFloat(node, "alpha"));
   const ValueId y = s.Pair("Mul", s.Cast(sum, DType::kFloat), scale);
   return {s.Has(7) ? s.Quantize(y, s.In(7), s.In(8), s.OutDType(0)) : y};
 }
@@ -79,7 +79,9 @@ OpDef QGemmRecord() {
                {"y_scale", kScale, "", opt},
                {"y_zero_point", kBytes, "TYZ", opt}};
   op.outputs = {{"Y", kBytes | kScale}};
-  op.attrs = {{"alpha", AttrKind::kFloat}, {"transA", AttrKind::kInt}, {"transB", AttrKind::kInt}};
+  op.attrs = {{"alpha", AttrKind::kFloat, 1.0f},
+              {"transA", AttrKind::kInt, 0},
+              {"transB", AttrKind::kInt, 0}};
   return op;
 }
 

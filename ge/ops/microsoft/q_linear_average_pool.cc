@@ -15,7 +15,7 @@ Steps::Shape QLinearPoolPerm(int64_t rank, bool to_first) {
 Status InferQLinearAveragePool(InferContext& c) {
   GE_RETURN_IF_ERROR(CheckQLinearMap(c));
   for (const char* flag : {"ceil_mode", "channels_last", "count_include_pad"}) {
-    GE_RETURN_IF_ERROR(WantFlag(c.node(), flag, 0));
+    GE_RETURN_IF_ERROR(WantFlag(c.node(), flag));
   }
   const Type& x = c.input_type(0);
   GE_RETURN_IF_ERROR(WantRank(x, 3, "QLinearAveragePool: input 'X'"));
@@ -23,13 +23,13 @@ Status InferQLinearAveragePool(InferContext& c) {
     c.SetOutput(0, UnrankedTensor(x.dtype));
     return {};
   }
-  const size_t first = AttrInt(c.node(), "channels_last", 0) != 0 ? 1 : 2;
+  const size_t first = AttrInt(c.node(), "channels_last") != 0 ? 1 : 2;
   std::vector<Dim> dims = x.dims;
   const auto begin = dims.begin() + static_cast<ptrdiff_t>(first);
   const std::vector<Dim> spatial(begin, begin + static_cast<ptrdiff_t>(dims.size() - 2));
   GE_ASSIGN_OR_RETURN(const Window w,
                       ReadWindow(c.node(), spatial, AttrInts(c.node(), "kernel_shape")));
-  const bool ceil_mode = AttrInt(c.node(), "ceil_mode", 0) != 0;
+  const bool ceil_mode = AttrInt(c.node(), "ceil_mode") != 0;
   for (size_t i = 0; i < spatial.size(); ++i) {
     GE_ASSIGN_OR_RETURN(dims[first + i], WindowOutput(c.dims(), spatial[i], w, i, ceil_mode));
   }
@@ -39,7 +39,7 @@ Status InferQLinearAveragePool(InferContext& c) {
 std::vector<ValueId> DecomposeQLinearAveragePool(Transaction& t, FunctionId fn, const Node& node) {
   if (!Steps::Ready(t, fn, node)) return {};
   Steps s(t, fn, node);
-  const bool last = AttrInt(node, "channels_last", 0) != 0;
+  const bool last = AttrInt(node, "channels_last") != 0;
   const int64_t rank = s.Rank(s.In(0));
   ValueId x = QLinearMapIn(&s);
   Steps::Shape shape = s.OutShape(0);
@@ -59,10 +59,10 @@ std::vector<ValueId> DecomposeQLinearAveragePool(Transaction& t, FunctionId fn, 
 OpDef QLinearAveragePoolRecord() {
   OpDef op =
       QLinearMapRecord("QLinearAveragePool", InferQLinearAveragePool, DecomposeQLinearAveragePool);
-  op.attrs = {{"auto_pad", AttrKind::kString},
-              {"ceil_mode", AttrKind::kInt},
-              {"channels_last", AttrKind::kInt},
-              {"count_include_pad", AttrKind::kInt},
+  op.attrs = {{"auto_pad", AttrKind::kString, "NOTSET"},
+              {"ceil_mode", AttrKind::kInt, 0},
+              {"channels_last", AttrKind::kInt, 0},
+              {"count_include_pad", AttrKind::kInt, 0},
               {"kernel_shape", AttrKind::kInts, true},
               {"pads", AttrKind::kInts},
               {"strides", AttrKind::kInts}};

@@ -40,7 +40,7 @@ Status InferQLinearConcat(InferContext& c) {
     c.SetOutput(0, UnrankedTensor(out));
     return {};
   }
-  const auto axis = NormalizeAxis(AttrInt(c.node(), "axis", 0), static_cast<int64_t>(first.rank()),
+  const auto axis = NormalizeAxis(AttrInt(c.node(), "axis"), static_cast<int64_t>(first.rank()),
                                   "attribute 'axis'");
   if (!axis.ok()) return Bad(c.node(), axis.status().message());
   std::vector<Dim> dims = first.dims;
@@ -71,7 +71,7 @@ std::vector<ValueId> DecomposeQLinearConcat(Transaction& t, FunctionId fn, const
   for (size_t i = 2; i < node.inputs.size(); i += 3) {
     parts.push_back(s.Dequantize(s.In(i), s.In(i + 1), s.In(i + 2)));
   }
-  int64_t axis = AttrInt(node, "axis", 0);
+  int64_t axis = AttrInt(node, "axis");
   axis += axis < 0 ? s.Rank(parts[0]) : 0;
   return {s.Quantize(s.Concat(parts, axis), s.In(0), s.In(1), s.OutDType(0))};
 }

@@ -3,21 +3,18 @@
 namespace ge {
 namespace {
 
-constexpr double kQLinearLeakyAlpha = 0.01f;
-
 Status InferQLinearLeakyRelu(InferContext& c) {
-  GE_RETURN_IF_ERROR(WantFiniteAttr(c.node(), "alpha", kQLinearLeakyAlpha));
+  GE_RETURN_IF_ERROR(WantFiniteAttr(c.node(), "alpha"));
   return InferQLinearMap(c);
 }
 
 std::vector<ValueId> DecomposeQLinearLeakyRelu(Transaction& t, FunctionId fn, const Node& node) {
-  return DecomposeQLinearMap(t, fn, node, "LeakyRelu",
-                             {{"alpha", AttrFloat(node, "alpha", kQLinearLeakyAlpha)}});
+  return DecomposeQLinearMap(t, fn, node, "LeakyRelu", {{"alpha", AttrFloat(node, "alpha")}});
 }
 
 OpDef QLinearLeakyReluRecord() {
   OpDef op = QLinearMapRecord("QLinearLeakyRelu", InferQLinearLeakyRelu, DecomposeQLinearLeakyRelu);
-  op.attrs = {{"alpha", AttrKind::kFloat}};
+  op.attrs = {{"alpha", AttrKind::kFloat, 0.01f}};
   return op;
 }
 

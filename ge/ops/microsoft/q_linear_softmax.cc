@@ -7,7 +7,7 @@ namespace {
 constexpr int64_t kSoftmaxAlongAxis = 13;
 
 Status InferQLinearSoftmax(InferContext& c) {
-  const int64_t opset = AttrInt(c.node(), "opset", 0);
+  const int64_t opset = AttrInt(c.node(), "opset");
   if (opset < 1) {
     return Bad(c.node(), fmt::format("attribute 'opset' is {}, wanted the opset whose Softmax is "
                                      "meant, at least 1",
@@ -16,7 +16,7 @@ Status InferQLinearSoftmax(InferContext& c) {
   const Type& x = c.input_type(0);
   if (x.ranked) {
     GE_RETURN_IF_ERROR(WantRank(x, 1, "QLinearSoftmax: input 'X'"));
-    const auto axis = NormalizeAxis(AttrInt(c.node(), "axis", -1), static_cast<int64_t>(x.rank()),
+    const auto axis = NormalizeAxis(AttrInt(c.node(), "axis"), static_cast<int64_t>(x.rank()),
                                     "attribute 'axis'");
     if (!axis.ok()) return Bad(c.node(), axis.status().message());
   }
@@ -29,7 +29,7 @@ std::vector<ValueId> DecomposeQLinearSoftmax(Transaction& t, FunctionId fn, cons
   ValueId x = QLinearMapIn(&s);
   const Steps::Shape shape = s.ShapeOf(x);
   const auto rank = static_cast<int64_t>(shape.size());
-  int64_t axis = AttrInt(node, "axis", -1);
+  int64_t axis = AttrInt(node, "axis");
   axis += axis < 0 ? rank : 0;
   if (AttrInt(node, "opset", kSoftmaxAlongAxis) < kSoftmaxAlongAxis) {
     int64_t rows = 1, columns = 1;
@@ -43,7 +43,7 @@ std::vector<ValueId> DecomposeQLinearSoftmax(Transaction& t, FunctionId fn, cons
 
 OpDef QLinearSoftmaxRecord() {
   OpDef op = QLinearMapRecord("QLinearSoftmax", InferQLinearSoftmax, DecomposeQLinearSoftmax);
-  op.attrs = {{"axis", AttrKind::kInt}, {"opset", AttrKind::kInt, true}};
+  op.attrs = {{"axis", AttrKind::kInt, -1}, {"opset", AttrKind::kInt, true}};
   return op;
 }
 

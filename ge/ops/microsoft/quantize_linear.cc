@@ -15,7 +15,7 @@ Status InferQuantizeLinearMs(InferContext& c) {
 std::vector<ValueId> DecomposeQuantizeLinearMs(Transaction& t, FunctionId fn, const Node& node) {
   Parts p(&t, fn, node);
   return {p.Add("QuantizeLinear", node.inputs, p.TypeOf(node.outputs[0]),
-                {{"axis", AttrInt(node, "axis", 1)}})};
+                {{"axis", AttrInt(node, "axis")}})};
 }
 
 OpDef QuantizeLinearMsRecord() {
@@ -26,7 +26,7 @@ OpDef QuantizeLinearMsRecord() {
                {"y_scale", kShortFloats, "T1"},
                {"y_zero_point", kCodes, "T2", Arity::kOptional}};
   op.outputs = {{"y", kCodes, "T2"}};
-  op.attrs = {{"axis", AttrKind::kInt}};
+  op.attrs = {{"axis", AttrKind::kInt, 1}};
   return op;
 }
 

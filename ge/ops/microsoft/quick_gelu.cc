@@ -4,24 +4,22 @@
 namespace ge {
 namespace {
 
-constexpr double kQuickGeluAlpha = 1.702f;
-
 Status InferQuickGelu(InferContext& c) {
-  GE_RETURN_IF_ERROR(WantFiniteAttr(c.node(), "alpha", kQuickGeluAlpha));
+  GE_RETURN_IF_ERROR(WantFiniteAttr(c.node(), "alpha"));
   return InferSame(c);
 }
 
 std::vector<ValueId> DecomposeQuickGelu(Transaction& t, FunctionId fn, const Node& node) {
   Parts p(&t, fn, node);
   return {p.Add("Swish", {node.inputs[0]}, p.TypeOf(node.inputs[0]),
-                {{"alpha", AttrFloat(node, "alpha", kQuickGeluAlpha)}})};
+                {{"alpha", AttrFloat(node, "alpha")}})};
 }
 
 OpDef QuickGeluRecord() {
   OpDef op = MicrosoftRecord("QuickGelu", InferQuickGelu, DecomposeQuickGelu);
   op.inputs = {{"X", kFloats, "T"}};
   op.outputs = {{"Y", kFloats, "T"}};
-  op.attrs = {{"alpha", AttrKind::kFloat}};
+  op.attrs = {{"alpha", AttrKind::kFloat, 1.702f}};
   return op;
 }
 

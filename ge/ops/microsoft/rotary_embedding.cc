@@ -6,14 +6,14 @@ namespace {
 
 Status CheckRotaryMsAttrs(const Node& n) {
   GE_RETURN_IF_ERROR(RefuseAttr(n, "is_packed_batching", 0));
-  GE_RETURN_IF_ERROR(WantFlag(n, "interleaved", 0));
-  const double scale = AttrFloat(n, "scale", 1);
+  GE_RETURN_IF_ERROR(WantFlag(n, "interleaved"));
+  const double scale = AttrFloat(n, "scale");
   if (scale != 1) {
     return NotComputed(n, fmt::format("attribute 'scale' is {}, which is not computed here; wanted "
                                       "1 (scale the caches)",
                                       scale));
   }
-  const int64_t turned = AttrInt(n, "rotary_embedding_dim", 0), heads = AttrInt(n, "num_heads", 0);
+  const int64_t turned = AttrInt(n, "rotary_embedding_dim"), heads = AttrInt(n, "num_heads");
   if (turned < 0 || turned % 2 != 0 || heads < 0) {
     return Bad(n, fmt::format("attributes 'rotary_embedding_dim' and 'num_heads' are {} and {}, "
                               "wanted an even number and one that is not negative",
@@ -31,7 +31,7 @@ Status CheckRotaryMsAttrs(const Node& n) {
 // turned, twice a row of the caches.
 Result<Dim> RotaryMsHead(InferContext& c) {
   const Type &x = c.input_type(0), &cache = c.input_type(2);
-  const int64_t heads = AttrInt(c.node(), "num_heads", 0);
+  const int64_t heads = AttrInt(c.node(), "num_heads");
   if (x.rank() == 4) return x.dims[3];
   Dim size = c.FreshDim("head", false);
   if (heads > 0) {
@@ -61,7 +61,7 @@ Status InferRotaryMs(InferContext& c) {
   const Type& x = c.input_type(0);
   if (!x.ranked) return {};
   GE_ASSIGN_OR_RETURN(const Dim size, RotaryMsHead(c));
-  const int64_t turned = AttrInt(n, "rotary_embedding_dim", 0);
+  const int64_t turned = AttrInt(n, "rotary_embedding_dim");
   if (turned > 0 && size.known() && turned > size.value) {
     return Bad(n, fmt::format("attribute 'rotary_embedding_dim' is {}, wanted at most the size of "
                               "a head, {}",
@@ -92,10 +92,10 @@ std::vector<ValueId> DecomposeRotaryMs(Transaction& t, FunctionId fn, const Node
     for (int64_t i = 0; i < batch * steps; ++i) counting.push_back(i % steps);
     ids = s.Pair("Add", s.Reshape(s.Ints(counting), {batch, steps}), ids);
   }
-  int64_t heads = AttrInt(node, "num_heads", 0);
+  int64_t heads = AttrInt(node, "num_heads");
   if (heads == 0 && x.size() == 3) heads = x[2] / (2 * s.Size(s.In(2), 1));
-  std::vector<Attr> attrs = {{"interleaved", AttrInt(node, "interleaved", 0)},
-                             {"rotary_embedding_dim", AttrInt(node, "rotary_embedding_dim", 0)}};
+  std::vector<Attr> attrs = {{"interleaved", AttrInt(node, "interleaved")},
+                             {"rotary_embedding_dim", AttrInt(node, "rotary_embedding_dim")}};
   if (x.size() == 3) attrs.push_back({"num_heads", heads});
   return {s.Map("RotaryEmbedding", {s.In(0), s.In(2), s.In(3), ids}, std::move(attrs))};
 }
@@ -109,11 +109,11 @@ OpDef RotaryMsRecord() {
                {"cos_cache", kReal, "T"},
                {"sin_cache", kReal, "T"}};
   op.outputs = {{"output", kReal, "T"}};
-  op.attrs = {{"interleaved", AttrKind::kInt},
-              {"is_packed_batching", AttrKind::kInt},
-              {"num_heads", AttrKind::kInt},
-              {"rotary_embedding_dim", AttrKind::kInt},
-              {"scale", AttrKind::kFloat}};
+  op.attrs = {{"interleaved", AttrKind::kInt, 0},
+              {"is_packed_batching", AttrKind::kInt, 0},
+              {"num_heads", AttrKind::kInt, 0},
+              {"rotary_embedding_dim", AttrKind::kInt, 0},
+              {"scale", AttrKind::kFloat, 1.0f}};
   return op;
 }
 

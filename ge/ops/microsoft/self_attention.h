@@ -118,9 +118,9 @@ inline std::vector<ValueId> AddSelfAttention(Steps* s, const Node& node,
 }
 
 inline std::vector<AttrDef> SelfAttentionAttrs() {
-  return {{"num_heads", AttrKind::kInt, true}, {"unidirectional", AttrKind::kInt},
-          {"scale", AttrKind::kFloat},         {"mask_filter_value", AttrKind::kFloat},
-          {"do_rotary", AttrKind::kInt},       {"past_present_share_buffer", AttrKind::kInt}};
+  return {{"num_heads", AttrKind::kInt, true}, {"unidirectional", AttrKind::kInt, 0},
+          {"scale", AttrKind::kFloat, 0.0f},   {"mask_filter_value", AttrKind::kFloat, -10000.0f},
+          {"do_rotary", AttrKind::kInt, 0},    {"past_present_share_buffer", AttrKind::kInt, 0}};
 }
 
 }  // namespace ge

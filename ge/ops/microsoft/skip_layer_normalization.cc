@@ -16,7 +16,7 @@ std::vector<ValueId> DecomposeSkipLayerNormalization(Transaction& t, FunctionId 
   const DType step = s.DTypeOf(sum);
   std::vector<ValueId> inputs = {sum, s.Cast(s.In(2), step)}, out = s.NoOutputs();
   if (s.Has(3)) inputs.push_back(s.Cast(s.In(3), step));
-  const double epsilon = AttrFloat(node, "epsilon", kSkipEpsilon);
+  const double epsilon = AttrFloat(node, "epsilon");
   const auto type = [&](ValueId v) { return t.graph().fn(fn).value(v).type; };
   std::vector<Type> types = {type(sum)};
   const bool rows = s.Wants(1) || s.Wants(2);

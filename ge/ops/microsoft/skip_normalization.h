@@ -7,8 +7,6 @@
 
 namespace ge {
 
-inline constexpr double kSkipEpsilon = 1e-12f;
-
 // Skip has the input's shape, or broadcasts to it at its first axis: [1,S,H] or [S,H].
 inline Status WantSkip(InferContext& c) {
   const Type &x = c.input_type(0), &skip = c.input_type(1);
@@ -28,7 +26,7 @@ inline Status WantSkip(InferContext& c) {
 // Inputs from 2 on are vectors over the last axis; outputs 1 and 2 hold a number a row.
 inline Status InferSkipNormalization(InferContext& c, std::initializer_list<const char*> vectors) {
   const Type x = c.input_type(0);
-  GE_RETURN_IF_ERROR(WantNotNegative(c.node(), "epsilon", kSkipEpsilon));
+  GE_RETURN_IF_ERROR(WantNotNegative(c.node(), "epsilon"));
   GE_RETURN_IF_ERROR(WantRankOf(c, 0, "input", 2, 3));
   GE_RETURN_IF_ERROR(WantSkip(c));
   size_t i = 2;
@@ -65,7 +63,7 @@ inline OpDef SkipNormalizationRecord(const char* name, std::initializer_list<con
                 {"mean", Bit(DType::kFloat), "U", opt},
                 {"inv_std_var", Bit(DType::kFloat), "U", opt},
                 {"input_skip_bias_sum", kFloats, "T", opt}};
-  op.attrs = {{"epsilon", AttrKind::kFloat}};
+  op.attrs = {{"epsilon", AttrKind::kFloat, 1e-12f}};
   return op;
 }
 

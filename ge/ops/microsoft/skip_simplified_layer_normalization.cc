@@ -13,7 +13,7 @@ std::vector<ValueId> DecomposeSkipSimplified(Transaction& t, FunctionId fn, cons
   if (!Steps::Ready(t, fn, node)) return {};
   Steps s(t, fn, node);
   const DType wanted = s.DTypeOf(s.In(0));
-  const double epsilon = AttrFloat(node, "epsilon", kSkipEpsilon);
+  const double epsilon = AttrFloat(node, "epsilon");
   const ValueId sum = AddSkipSum(&s, 3);
   std::vector<ValueId> out = s.NoOutputs();
   const ValueId y = s.Map("RMSNormalization", {sum, s.Cast(s.In(2), s.DTypeOf(sum))},

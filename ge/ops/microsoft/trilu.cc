@@ -9,8 +9,8 @@ Status InferTriluMs(InferContext& c) { return FindOp("", "Trilu")->infer(c); }
 // ONNX's own operator, which came later.
 std::vector<ValueId> DecomposeTriluMs(Transaction& t, FunctionId fn, const Node& node) {
   Parts p(&t, fn, node);
-  return {p.Add("Trilu", node.inputs, p.TypeOf(node.inputs[0]),
-                {{"upper", AttrInt(node, "upper", 1)}})};
+  return {
+      p.Add("Trilu", node.inputs, p.TypeOf(node.inputs[0]), {{"upper", AttrInt(node, "upper")}})};
 }
 
 OpDef TriluMsRecord() {
@@ -18,7 +18,7 @@ OpDef TriluMsRecord() {
   constexpr DTypeSet kTypes = kNumeric | Bit(DType::kBool);
   op.inputs = {{"X", kTypes, "T"}, {"k", Bit(DType::kInt64), "", Arity::kOptional}};
   op.outputs = {{"Y", kTypes, "T"}};
-  op.attrs = {{"upper", AttrKind::kInt}};
+  op.attrs = {{"upper", AttrKind::kInt, 1}};
   return op;
 }
 

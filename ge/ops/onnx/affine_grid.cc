@@ -40,7 +40,7 @@ Status InferAffineGrid(InferContext& c) {
 OpDef AffineGridRecord() {
   OpDef op{"", "AffineGrid", 20, {}, {{"grid", kFloats, "T1"}}, {}, InferAffineGrid, PerOutput<8>};
   op.inputs = {{"theta", kFloats, "T1"}, {"size", Bit(DType::kInt64), "T2"}};
-  op.attrs = {{"align_corners", AttrKind::kInt}};
+  op.attrs = {{"align_corners", AttrKind::kInt, 0}};
   return op;
 }
 

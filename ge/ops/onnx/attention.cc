@@ -13,14 +13,14 @@ struct AttentionSizes {
 };
 
 Status CheckAttentionAttrs(const Node& n) {
-  const int64_t mode = AttrInt(n, "qk_matmul_output_mode", 0);
+  const int64_t mode = AttrInt(n, "qk_matmul_output_mode");
   if (mode < 0 || mode > 3) {
     return Bad(n, fmt::format("attribute 'qk_matmul_output_mode' is {}, wanted 0 (product), 1 "
                               "(after softcap), 2 (after the mask) or 3 (after softmax)",
                               mode));
   }
   for (const char* name : {"scale", "softcap"}) {
-    const double v = AttrFloat(n, name, 0);
+    const double v = AttrFloat(n, name);
     if (!std::isfinite(v) || v < 0) {
       return Bad(n, fmt::format("attribute '{}' is {}, wanted a finite number that is not negative",
                                 name, v));
@@ -45,7 +45,7 @@ Status ReadAttentionHeads(InferContext& c, size_t i, Dim* heads, Dim* length, Di
     return {};
   }
   const char* attr = query ? "q_num_heads" : "kv_num_heads";
-  const int64_t n = AttrInt(c.node(), attr, 0);
+  const int64_t n = AttrInt(c.node(), attr);
   if (n < 1) {
     return Bad(c.node(), fmt::format("attribute '{}' is {}, wanted at least 1 beside inputs of "
                                      "rank 3",
@@ -209,9 +209,9 @@ OpDef AttentionRecord() {
                 {"present_key", kFloats, "T1", opt},
                 {"present_value", kFloats, "T2", opt},
                 {"qk_matmul_output", kFloats, "T1", opt}};
-  op.attrs = {{"is_causal", AttrKind::kInt},        {"kv_num_heads", AttrKind::kInt},
-              {"q_num_heads", AttrKind::kInt},      {"qk_matmul_output_mode", AttrKind::kInt},
-              {"scale", AttrKind::kFloat},          {"softcap", AttrKind::kFloat},
+  op.attrs = {{"is_causal", AttrKind::kInt, 0},     {"kv_num_heads", AttrKind::kInt},
+              {"q_num_heads", AttrKind::kInt},      {"qk_matmul_output_mode", AttrKind::kInt, 0},
+              {"scale", AttrKind::kFloat},          {"softcap", AttrKind::kFloat, 0.0f},
               {"softmax_precision", AttrKind::kInt}};
   return op;
 }

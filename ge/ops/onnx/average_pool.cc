@@ -8,7 +8,7 @@ GE_OP(average_pool) = {"",
                        22,
                        {{"X", kFloats, "T"}},
                        {{"Y", kFloats, "T"}},
-                       PoolAttrs({"count_include_pad", AttrKind::kInt}),
+                       PoolAttrs({"count_include_pad", AttrKind::kInt, 0}),
                        InferPool,
                        PoolWork};
 

@@ -10,14 +10,14 @@ namespace {
 
 Status InferBatchNormalization(InferContext& c) {
   const Type& x = c.input_type(0);
-  const double epsilon = AttrFloat(c.node(), "epsilon", 1e-5);
-  const double momentum = AttrFloat(c.node(), "momentum", 0.9);
+  const double epsilon = AttrFloat(c.node(), "epsilon");
+  const double momentum = AttrFloat(c.node(), "momentum");
   if (!std::isfinite(epsilon) || epsilon < 0 || !std::isfinite(momentum)) {
     return Bad(c.node(), fmt::format("attributes 'epsilon' {} and 'momentum' {}: wanted finite "
                                      "numbers, epsilon not negative",
                                      epsilon, momentum));
   }
-  const bool training = AttrInt(c.node(), "training_mode", 0) != 0;
+  const bool training = AttrInt(c.node(), "training_mode") != 0;
   for (size_t i = 1; i < c.output_count(); ++i) {
     if (!training && c.has_output(i)) {
       return Bad(c.node(), fmt::format("output {} is used, wanted training_mode=1 for running "
@@ -59,9 +59,9 @@ OpDef BatchNormalizationRecord() {
   op.outputs = {{"Y", kFloats, "T"},
                 {"running_mean", kFloats, "T2", Arity::kOptional},
                 {"running_var", kFloats, "T2", Arity::kOptional}};
-  op.attrs = {{"epsilon", AttrKind::kFloat},
-              {"momentum", AttrKind::kFloat},
-              {"training_mode", AttrKind::kInt}};
+  op.attrs = {{"epsilon", AttrKind::kFloat, 1e-5f},
+              {"momentum", AttrKind::kFloat, 0.9f},
+              {"training_mode", AttrKind::kInt, 0}};
   return op;
 }
 

@@ -8,7 +8,7 @@ namespace {
 constexpr DTypeSet kTypesBitCast = kAnyDType & ~Bit(DType::kString);
 
 Status InferBitCast(InferContext& c) {
-  const int64_t to = AttrInt(c.node(), "to", 0);
+  const int64_t to = AttrInt(c.node(), "to");
   const auto dtype = static_cast<DType>(to);
   if (to < 1 || to >= kDTypeCount || !IsKnown(dtype) || !(kTypesBitCast & Bit(dtype))) {
     return Bad(c.node(), fmt::format("attribute 'to' is {}, wanted the number of a dtype of fixed "

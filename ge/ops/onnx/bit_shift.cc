@@ -6,7 +6,7 @@ namespace ge {
 namespace {
 
 Status InferBitShift(InferContext& c) {
-  const std::string_view way = AttrString(c.node(), "direction", "");
+  const std::string_view way = AttrString(c.node(), "direction");
   if (way != "LEFT" && way != "RIGHT") {
     return Bad(c.node(),
                fmt::format("attribute 'direction' is '{:.64}', wanted 'LEFT' or 'RIGHT'", way));

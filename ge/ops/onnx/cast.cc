@@ -4,7 +4,7 @@ namespace ge {
 namespace {
 
 Status InferCast(InferContext& c) {
-  const int64_t to = AttrInt(c.node(), "to", 0);
+  const int64_t to = AttrInt(c.node(), "to");
   const auto dtype = static_cast<DType>(to);
   if (to < 1 || to >= kDTypeCount || !IsKnown(dtype) || !(kCastTypes & Bit(dtype))) {
     return Bad(c.node(), fmt::format("attribute 'to' is {}, wanted the number of a real, integer, "
@@ -17,13 +17,14 @@ Status InferCast(InferContext& c) {
 }  // namespace
 
 // Conversion of every element; saturate concerns float8 alone, round_mode float8e8m0.
-GE_OP(cast) = {
-    "",
-    "Cast",
-    25,
-    {{"input", kCastTypes, "T1"}},
-    {{"output", kCastTypes, "T2"}},
-    {{"to", AttrKind::kInt, true}, {"saturate", AttrKind::kInt}, {"round_mode", AttrKind::kString}},
-    InferCast};
+GE_OP(cast) = {"",
+               "Cast",
+               25,
+               {{"input", kCastTypes, "T1"}},
+               {{"output", kCastTypes, "T2"}},
+               {{"to", AttrKind::kInt, true},
+                {"saturate", AttrKind::kInt, 1},
+                {"round_mode", AttrKind::kString, "up"}},
+               InferCast};
 
 }  // namespace ge

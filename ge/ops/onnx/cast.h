@@ -13,7 +13,7 @@ inline constexpr DTypeSet kCastTypes = kAnyDType & ~kComplexes;
 
 // Output 0 = input 0 converted to `to`, with its content where it is small and integer.
 inline Status InferCastTo(InferContext& c, DType to) {
-  const std::string_view mode = AttrString(c.node(), "round_mode", "up");
+  const std::string_view mode = AttrString(c.node(), "round_mode");
   if (mode != "up" && mode != "down" && mode != "nearest") {
     return Bad(c.node(), fmt::format("attribute 'round_mode' is '{:.64}', wanted up, down or "
                                      "nearest",

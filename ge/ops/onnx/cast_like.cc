@@ -20,7 +20,7 @@ std::vector<ValueId> DecomposeCastLike(Transaction& t, FunctionId fn, const Node
 OpDef CastLikeRecord() {
   OpDef op{"", "CastLike", 25, {}, {{"output", kCastTypes, "T2"}}, {}, InferCastLike};
   op.inputs = {{"input", kCastTypes, "T1"}, {"target_type", kCastTypes, "T2"}};
-  op.attrs = {{"saturate", AttrKind::kInt}, {"round_mode", AttrKind::kString}};
+  op.attrs = {{"saturate", AttrKind::kInt, 1}, {"round_mode", AttrKind::kString, "up"}};
   op.decompose = DecomposeCastLike;
   return op;
 }

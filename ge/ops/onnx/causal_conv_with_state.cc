@@ -10,7 +10,7 @@ constexpr DTypeSet kTypesCausalConv = kFloats & ~Bit(DType::kDouble);
 
 Status InferCausalConv(InferContext& c) {
   const Node& n = c.node();
-  const std::string_view activation = AttrString(n, "activation", "none");
+  const std::string_view activation = AttrString(n, "activation");
   if (activation != "none" && activation != "silu" && activation != "swish") {
     return Bad(n, fmt::format("attribute 'activation' is '{:.64}', wanted none, silu or swish",
                               activation));
@@ -64,7 +64,7 @@ OpDef CausalConvRecord() {
                {"bias", types, "T", Arity::kOptional},
                {"past_state", types, "T", Arity::kOptional}};
   op.outputs = {{"output", types, "T"}, {"present_state", types, "T"}};
-  op.attrs = {{"activation", AttrKind::kString}};
+  op.attrs = {{"activation", AttrKind::kString, "none"}};
   return op;
 }
 

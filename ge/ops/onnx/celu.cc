@@ -6,7 +6,7 @@ namespace {
 
 Status InferCelu(InferContext& c) {
   GE_RETURN_IF_ERROR(WantFinite(c.node(), {"alpha"}));
-  if (AttrFloat(c.node(), "alpha", 1) == 0) {
+  if (AttrFloat(c.node(), "alpha") == 0) {
     return Bad(c.node(), "attribute 'alpha' is 0, wanted a number that x can be divided by");
   }
   return InferSame(c);
@@ -14,7 +14,7 @@ Status InferCelu(InferContext& c) {
 
 OpDef CeluRecord() {
   OpDef op = Unary<12>("Celu", 12, Bit(DType::kFloat), "X", "Y");
-  op.attrs = {{"alpha", AttrKind::kFloat}};
+  op.attrs = {{"alpha", AttrKind::kFloat, 1.0f}};
   op.infer = InferCelu;
   return op;
 }

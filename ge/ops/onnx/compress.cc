@@ -14,8 +14,8 @@ Status InferCompress(InferContext& c) {
     c.SetOutput(0, UnrankedTensor(x.dtype));
     return {};
   }
-  const auto axis = NormalizeAxis(AttrInt(c.node(), "axis", 0), static_cast<int64_t>(x.rank()),
-                                  "attribute 'axis'");
+  const auto axis =
+      NormalizeAxis(AttrInt(c.node(), "axis"), static_cast<int64_t>(x.rank()), "attribute 'axis'");
   if (!axis.ok()) return Bad(c.node(), axis.status().message());
   std::vector<Dim> dims = x.dims;
   dims[static_cast<size_t>(*axis)] = kept;

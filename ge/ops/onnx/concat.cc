@@ -28,7 +28,7 @@ Status InferConcat(InferContext& c) {
       continue;
     }
     if (first) {
-      auto at = NormalizeAxis(AttrInt(c.node(), "axis", 0), static_cast<int64_t>(t.rank()),
+      auto at = NormalizeAxis(AttrInt(c.node(), "axis"), static_cast<int64_t>(t.rank()),
                               "attribute 'axis'");
       if (!at.ok()) return Bad(c.node(), at.status().message());
       axis = *at;

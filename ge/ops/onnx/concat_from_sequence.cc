@@ -12,9 +12,9 @@ Status InferConcatFromSequence(InferContext& c) {
     c.SetOutput(0, UnrankedTensor(element.dtype));
     return {};
   }
-  const bool fresh = AttrInt(c.node(), "new_axis", 0) != 0;
+  const bool fresh = AttrInt(c.node(), "new_axis") != 0;
   const auto rank = static_cast<int64_t>(element.rank()) + (fresh ? 1 : 0);
-  const auto axis = NormalizeAxis(AttrInt(c.node(), "axis", 0), rank, "attribute 'axis'");
+  const auto axis = NormalizeAxis(AttrInt(c.node(), "axis"), rank, "attribute 'axis'");
   if (!axis.ok()) return Bad(c.node(), axis.status().message());
   std::vector<Dim> dims = element.dims;
   if (fresh) dims.insert(dims.begin() + *axis, Dim());
@@ -30,7 +30,7 @@ GE_OP(concat_from_sequence) = {"",
                                11,
                                {{"input_sequence", kAnyType}},
                                {{"concat_result", kAnyDType}},
-                               {{"axis", AttrKind::kInt, true}, {"new_axis", AttrKind::kInt}},
+                               {{"axis", AttrKind::kInt, true}, {"new_axis", AttrKind::kInt, 0}},
                                InferConcatFromSequence,
                                PerOutput<0>};
 

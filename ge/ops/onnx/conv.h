@@ -19,7 +19,7 @@ struct ConvPorts {
 inline Status CheckConvChannels(InferContext& c, const ConvPorts& p) {
   const Type& x = c.input_type(p.x);
   const Type& w = c.input_type(p.w);
-  const int64_t group = AttrInt(c.node(), "group", 1);
+  const int64_t group = AttrInt(c.node(), "group");
   if (group < 1) {
     return Bad(c.node(), fmt::format("attribute 'group' is {}, wanted at least 1", group));
   }
@@ -117,9 +117,12 @@ inline Status WantOneOrFilters(InferContext& c, size_t i, std::string_view of, c
 }
 
 inline std::vector<AttrDef> ConvAttrs() {
-  return {{"auto_pad", AttrKind::kString}, {"dilations", AttrKind::kInts},
-          {"group", AttrKind::kInt},       {"kernel_shape", AttrKind::kInts},
-          {"pads", AttrKind::kInts},       {"strides", AttrKind::kInts}};
+  return {{"auto_pad", AttrKind::kString, "NOTSET"},
+          {"dilations", AttrKind::kInts},
+          {"group", AttrKind::kInt, 1},
+          {"kernel_shape", AttrKind::kInts},
+          {"pads", AttrKind::kInts},
+          {"strides", AttrKind::kInts}};
 }
 
 // A multiply and an add for each weight of a filter, per output element.

@@ -11,7 +11,7 @@ namespace {
 Status CheckChannels(InferContext& c, Dim filters) {
   const Type& x = c.input_type(0);
   const Type& w = c.input_type(1);
-  const int64_t group = AttrInt(c.node(), "group", 1);
+  const int64_t group = AttrInt(c.node(), "group");
   if (x.ranked) {
     const auto same = SameDim(c, x.dims[1], w.dims[0], "channels of inputs 'X' and 'W'");
     if (!same.ok()) return same.status();
@@ -105,7 +105,7 @@ Status InferConvTranspose(InferContext& c) {
     return Bad(c.node(), fmt::format("input 'X' has shape {} and 'W' {}, wanted equal ranks",
                                      Show(c.dims(), x.dims), Show(c.dims(), w.dims)));
   }
-  const int64_t group = AttrInt(c.node(), "group", 1);
+  const int64_t group = AttrInt(c.node(), "group");
   if (group < 1) {
     return Bad(c.node(), fmt::format("attribute 'group' is {}, wanted at least 1", group));
   }
@@ -151,10 +151,14 @@ OpDef ConvTransposeRecord() {
            InferConvTranspose,
            EffortConvTranspose};
   op.inputs = {{"X", kFloats, "T"}, {"W", kFloats, "T"}, {"B", kFloats, "T", Arity::kOptional}};
-  op.attrs = {{"auto_pad", AttrKind::kString},     {"dilations", AttrKind::kInts},
-              {"group", AttrKind::kInt},           {"kernel_shape", AttrKind::kInts},
-              {"output_padding", AttrKind::kInts}, {"output_shape", AttrKind::kInts},
-              {"pads", AttrKind::kInts},           {"strides", AttrKind::kInts}};
+  op.attrs = {{"auto_pad", AttrKind::kString, "NOTSET"},
+              {"dilations", AttrKind::kInts},
+              {"group", AttrKind::kInt, 1},
+              {"kernel_shape", AttrKind::kInts},
+              {"output_padding", AttrKind::kInts},
+              {"output_shape", AttrKind::kInts},
+              {"pads", AttrKind::kInts},
+              {"strides", AttrKind::kInts}};
   return op;
 }
 

@@ -10,7 +10,7 @@ namespace {
 Status CheckDeformChannels(InferContext& c) {
   const Type &x = c.input_type(0), &w = c.input_type(1);
   for (const char* name : {"group", "offset_group"}) {
-    const int64_t groups = AttrInt(c.node(), name, 1);
+    const int64_t groups = AttrInt(c.node(), name);
     if (groups < 1) {
       return Bad(c.node(), fmt::format("attribute '{}' is {}, wanted at least 1", name, groups));
     }
@@ -21,7 +21,7 @@ Status CheckDeformChannels(InferContext& c) {
                                        filters ? "filters" : "channels", name, groups));
     }
   }
-  const int64_t group = AttrInt(c.node(), "group", 1);
+  const int64_t group = AttrInt(c.node(), "group");
   GE_ASSIGN_OR_RETURN(Dim wanted, Checked(c.node(), c.dims().Mul(w.dims[1], KnownDim(group)),
                                           "the number of channels"));
   if (x.ranked && x.dims[1].known() && wanted.known() && x.dims[1] != wanted) {
@@ -61,7 +61,7 @@ Result<std::vector<int64_t>> DeformKernel(InferContext& c) {
 Status WantPerTap(InferContext& c, size_t i, const char* name, std::span<const Dim> out,
                   const std::vector<int64_t>& kernel, int64_t per_tap) {
   if (i >= c.input_count() || !c.has_input(i)) return {};
-  std::optional<Dim> count = KnownDim(AttrInt(c.node(), "offset_group", 1));
+  std::optional<Dim> count = KnownDim(AttrInt(c.node(), "offset_group"));
   for (int64_t k : kernel) count = count ? c.dims().Mul(*count, KnownDim(k)) : count;
   if (count) count = c.dims().Mul(*count, KnownDim(per_tap));
   std::vector<Dim> wanted(out.begin(), out.end());
@@ -117,8 +117,8 @@ OpDef DeformConvRecord() {
                {"offset", kFloats, "T"},
                {"B", kFloats, "T", Arity::kOptional},
                {"mask", kFloats, "T", Arity::kOptional}};
-  op.attrs = {{"dilations", AttrKind::kInts},    {"group", AttrKind::kInt},
-              {"kernel_shape", AttrKind::kInts}, {"offset_group", AttrKind::kInt},
+  op.attrs = {{"dilations", AttrKind::kInts},    {"group", AttrKind::kInt, 1},
+              {"kernel_shape", AttrKind::kInts}, {"offset_group", AttrKind::kInt, 1},
               {"pads", AttrKind::kInts},         {"strides", AttrKind::kInts}};
   return op;
 }

@@ -11,8 +11,8 @@ constexpr int64_t kMostBlock = int64_t{1} << 30;
 
 Status InferDepthToSpace(InferContext& c) {
   const Type& x = c.input_type(0);
-  const int64_t block = AttrInt(c.node(), "blocksize", 0);
-  const std::string_view mode = AttrString(c.node(), "mode", "DCR");
+  const int64_t block = AttrInt(c.node(), "blocksize");
+  const std::string_view mode = AttrString(c.node(), "mode");
   if (block < 1 || block > kMostBlock) {
     return Bad(c.node(), fmt::format("attribute 'blocksize' is {}, wanted 1 or more", block));
   }
@@ -50,7 +50,7 @@ GE_OP(depth_to_space) = {"",
                          13,
                          {{"input", kClassic, "T"}},
                          {{"output", kClassic, "T"}},
-                         {{"blocksize", AttrKind::kInt, true}, {"mode", AttrKind::kString}},
+                         {{"blocksize", AttrKind::kInt, true}, {"mode", AttrKind::kString, "DCR"}},
                          InferDepthToSpace,
                          PerOutput<0>};
 

@@ -5,7 +5,7 @@ namespace ge {
 namespace {
 
 Status InferDequantizeLinear(InferContext& c) {
-  const int64_t stated = AttrInt(c.node(), "output_dtype", 0);
+  const int64_t stated = AttrInt(c.node(), "output_dtype");
   const DType scale = c.input_type(1).dtype;
   DType out = scale;
   if (stated != 0) {
@@ -34,8 +34,9 @@ OpDef DequantizeLinearRecord() {
   op.inputs = {{"x", kWhole, "T1"},
                {"x_scale", kShortFloats | Bit(DType::kFloat8e8m0), "T2"},
                {"x_zero_point", kWhole, "T1", Arity::kOptional}};
-  op.attrs = {
-      {"axis", AttrKind::kInt}, {"block_size", AttrKind::kInt}, {"output_dtype", AttrKind::kInt}};
+  op.attrs = {{"axis", AttrKind::kInt, 1},
+              {"block_size", AttrKind::kInt, 0},
+              {"output_dtype", AttrKind::kInt, 0}};
   return op;
 }
 

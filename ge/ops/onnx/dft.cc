@@ -59,8 +59,8 @@ Result<Dim> DftLength(InferContext& c, Dim in, bool mirrored) {
 
 Status InferDft(InferContext& c) {
   const Type& x = c.input_type(0);
-  const bool inverse = AttrInt(c.node(), "inverse", 0) != 0;
-  const bool onesided = AttrInt(c.node(), "onesided", 0) != 0;
+  const bool inverse = AttrInt(c.node(), "inverse") != 0;
+  const bool onesided = AttrInt(c.node(), "onesided") != 0;
   if (!x.ranked) {
     c.SetOutput(0, UnrankedTensor(x.dtype));
     return {};
@@ -93,7 +93,7 @@ Work EffortDft(const Node& n, std::span<const Type> in, std::span<const Type> ou
       if (t->dims[d].known()) longest = std::max(longest, static_cast<double>(t->dims[d].value));
     }
   }
-  if (AttrInt(n, "onesided", 0) != 0) longest *= 2;
+  if (AttrInt(n, "onesided") != 0) longest *= 2;
   return {4 * longest * ElementsOf(out[0]), BytesOf(in, out)};  // a frequency is two elements
 }
 
@@ -103,7 +103,7 @@ OpDef DftRecord() {
                {"dft_length", kIndex, "T2", Arity::kOptional},
                {"axis", Bit(DType::kInt64), "", Arity::kOptional}};
   op.outputs = {{"output", kFloats, "T1"}};
-  op.attrs = {{"inverse", AttrKind::kInt}, {"onesided", AttrKind::kInt}};
+  op.attrs = {{"inverse", AttrKind::kInt, 0}, {"onesided", AttrKind::kInt, 0}};
   return op;
 }
 

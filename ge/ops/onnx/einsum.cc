@@ -40,7 +40,7 @@ Result<EinsumTerm> ReadEinsumTerm(const Node& n, std::string_view text) {
 }
 
 Result<EinsumEquation> ReadEinsumEquation(const Node& n) {
-  std::string text(AttrString(n, "equation", ""));
+  std::string text(AttrString(n, "equation"));
   text.erase(std::remove(text.begin(), text.end(), ' '), text.end());
   EinsumEquation e;
   std::string_view rest = text;

@@ -11,7 +11,7 @@ Status InferElu(InferContext& c) {
 
 OpDef EluRecord() {
   OpDef op = Unary<12>("Elu", 22, kFloats, "X", "Y");
-  op.attrs = {{"alpha", AttrKind::kFloat}};
+  op.attrs = {{"alpha", AttrKind::kFloat, 1.0f}};
   op.infer = InferElu;
   return op;
 }

@@ -33,7 +33,7 @@ GE_OP(eye_like) = {"",
                    22,
                    {{"input", kEyeTypes, "T1"}},
                    {{"output", kEyeTypes, "T2"}},
-                   {{"dtype", AttrKind::kInt}, {"k", AttrKind::kInt}},
+                   {{"dtype", AttrKind::kInt}, {"k", AttrKind::kInt, 0}},
                    InferEyeLike,
                    PerOutput<0>};
 

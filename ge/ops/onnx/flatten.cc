@@ -11,7 +11,7 @@ Status InferFlatten(InferContext& c) {
     return SetTensor(c, 0, x.dtype, {c.FreshDim("flatten", false), c.FreshDim("flatten", false)});
   }
   const auto rank = static_cast<int64_t>(x.rank());
-  int64_t axis = AttrInt(c.node(), "axis", 1);
+  int64_t axis = AttrInt(c.node(), "axis");
   if (axis < -rank || axis > rank) {
     return Bad(c.node(), "attribute 'axis' is " + std::to_string(axis) + ", wanted " +
                              std::to_string(-rank) + " to " + std::to_string(rank) +
@@ -37,7 +37,7 @@ GE_OP(flatten) = {"",
                   25,
                   {{"input", kAnyDType, "T"}},
                   {{"output", kAnyDType, "T"}},
-                  {{"axis", AttrKind::kInt}},
+                  {{"axis", AttrKind::kInt, 1}},
                   InferFlatten,
                   PerOutput<0>};
 

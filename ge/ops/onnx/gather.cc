@@ -41,8 +41,8 @@ Status InferGather(InferContext& c) {
     return {};
   }
   GE_RETURN_IF_ERROR(WantRank(x, 1, "Gather: input 'data'"));
-  const auto at = NormalizeAxis(AttrInt(c.node(), "axis", 0), static_cast<int64_t>(x.rank()),
-                                "attribute 'axis'");
+  const auto at =
+      NormalizeAxis(AttrInt(c.node(), "axis"), static_cast<int64_t>(x.rank()), "attribute 'axis'");
   if (!at.ok()) return Bad(c.node(), at.status().message());
   GE_RETURN_IF_ERROR(CheckIndices(c, x.dims[static_cast<size_t>(*at)]));
   if (!indices.ranked) {
@@ -65,7 +65,7 @@ GE_OP(gather) = {"",
                  13,
                  {{"data", kClassic, "T"}, {"indices", kIndex, "Tind"}},
                  {{"output", kClassic, "T"}},
-                 {{"axis", AttrKind::kInt}},
+                 {{"axis", AttrKind::kInt, 0}},
                  InferGather,
                  PerOutput<0>};
 

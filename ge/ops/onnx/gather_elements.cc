@@ -25,7 +25,7 @@ GE_OP(gather_elements) = {"",
                           13,
                           {{"data", kClassic, "T"}, {"indices", kIndex, "Tind"}},
                           {{"output", kClassic, "T"}},
-                          {{"axis", AttrKind::kInt}},
+                          {{"axis", AttrKind::kInt, 0}},
                           InferGatherElements,
                           PerOutput<0>};
 

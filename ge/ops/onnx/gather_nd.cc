@@ -10,7 +10,7 @@ namespace {
 Status InferGatherND(InferContext& c) {
   const Type& x = c.input_type(0);
   const Type& indices = c.input_type(1);
-  const int64_t batch = AttrInt(c.node(), "batch_dims", 0);
+  const int64_t batch = AttrInt(c.node(), "batch_dims");
   const auto fits = [batch](const Type& t) {
     return !t.ranked || (batch >= 0 && batch < static_cast<int64_t>(t.rank()));
   };
@@ -45,7 +45,7 @@ GE_OP(gather_nd) = {"",
                     13,
                     {{"data", kClassic, "T"}, {"indices", Bit(DType::kInt64)}},
                     {{"output", kClassic, "T"}},
-                    {{"batch_dims", AttrKind::kInt}},
+                    {{"batch_dims", AttrKind::kInt, 0}},
                     InferGatherND,
                     PerOutput<0>};
 

@@ -7,7 +7,7 @@ namespace ge {
 namespace {
 
 Status InferGelu(InferContext& c) {
-  const std::string_view how = AttrString(c.node(), "approximate", "none");
+  const std::string_view how = AttrString(c.node(), "approximate");
   if (how != "none" && how != "tanh") {
     return Bad(c.node(),
                fmt::format("attribute 'approximate' is '{:.64}', wanted 'none' or 'tanh'", how));
@@ -23,7 +23,7 @@ std::vector<ValueId> DecomposeGelu(Transaction& t, FunctionId fn, const Node& no
   const ValueId x = p.Cast(node.inputs[0], step);
   const Type type = p.TypeOf(x);
   ValueId f = 0;
-  if (AttrString(node, "approximate", "none") == "tanh") {
+  if (AttrString(node, "approximate") == "tanh") {
     const ValueId cube = p.Add("Mul", {p.Add("Mul", {x, x}, type), x}, type);
     const ValueId bent = p.Add("Mul", {cube, p.Scalar(step, 0.044715)}, type);
     const ValueId sum = p.Add("Add", {x, bent}, type);
@@ -38,7 +38,7 @@ std::vector<ValueId> DecomposeGelu(Transaction& t, FunctionId fn, const Node& no
 
 OpDef GeluRecord() {
   OpDef op = Unary<25>("Gelu", 20);
-  op.attrs = {{"approximate", AttrKind::kString}};
+  op.attrs = {{"approximate", AttrKind::kString, "none"}};
   op.infer = InferGelu;
   op.decompose = DecomposeGelu;
   return op;

@@ -17,7 +17,7 @@ Result<std::vector<Dim>> Matrix(InferContext& c, size_t i, const char* name, con
                                      "batches",
                                      name, Show(c.dims(), t.dims)));
   }
-  if (AttrInt(c.node(), flag, 0) != 0) return std::vector<Dim>{t.dims[1], t.dims[0]};
+  if (AttrInt(c.node(), flag) != 0) return std::vector<Dim>{t.dims[1], t.dims[0]};
   return t.dims;
 }
 
@@ -36,8 +36,7 @@ Status CheckBias(InferContext& c, std::span<const Dim> out) {
 }
 
 Status InferGemm(InferContext& c) {
-  if (!std::isfinite(AttrFloat(c.node(), "alpha", 1)) ||
-      !std::isfinite(AttrFloat(c.node(), "beta", 1))) {
+  if (!std::isfinite(AttrFloat(c.node(), "alpha")) || !std::isfinite(AttrFloat(c.node(), "beta"))) {
     return Bad(c.node(), "attribute 'alpha' or 'beta' is not finite, wanted finite numbers");
   }
   GE_ASSIGN_OR_RETURN(std::vector<Dim> a, Matrix(c, 0, "A", "transA"));
@@ -54,7 +53,7 @@ Status InferGemm(InferContext& c) {
 
 Work EffortGemm(const Node& node, std::span<const Type> in, std::span<const Type> out) {
   const bool known = !in.empty() && in[0].is_static() && in[0].rank() == 2 && !out.empty();
-  const size_t axis = AttrInt(node, "transA", 0) != 0 ? 0 : 1;
+  const size_t axis = AttrInt(node, "transA") != 0 ? 0 : 1;
   const double inner = known ? static_cast<double>(in[0].dims[axis].value) : 0;
   return {known ? (2 * inner + 2) * ElementsOf(out[0]) : 0, BytesOf(in, out)};
 }
@@ -70,10 +69,10 @@ GE_OP(gemm) = {
     13,
     {{"A", kTypesGemm, "T"}, {"B", kTypesGemm, "T"}, {"C", kTypesGemm, "T", Arity::kOptional}},
     {{"Y", kTypesGemm, "T"}},
-    {{"alpha", AttrKind::kFloat},
-     {"beta", AttrKind::kFloat},
-     {"transA", AttrKind::kInt},
-     {"transB", AttrKind::kInt}},
+    {{"alpha", AttrKind::kFloat, 1.0f},
+     {"beta", AttrKind::kFloat, 1.0f},
+     {"transA", AttrKind::kInt, 0},
+     {"transB", AttrKind::kInt, 0}},
     InferGemm,
     EffortGemm};
 

@@ -6,7 +6,7 @@ namespace ge {
 namespace {
 
 Status InferGlobalLpPool(InferContext& c) {
-  const int64_t p = AttrInt(c.node(), "p", 2);
+  const int64_t p = AttrInt(c.node(), "p");
   if (p < 1) return Bad(c.node(), fmt::format("attribute 'p' is {}, wanted at least 1", p));
   return InferGlobalPool(c);
 }
@@ -19,7 +19,7 @@ GE_OP(global_lp_pool) = {"",
                          22,
                          {{"X", kFloats, "T"}},
                          {{"Y", kFloats, "T"}},
-                         {{"p", AttrKind::kInt}},
+                         {{"p", AttrKind::kInt, 2}},
                          InferGlobalLpPool,
                          PerInput<2>};
 

@@ -8,13 +8,13 @@ namespace {
 
 Status InferGridSample(InferContext& c) {
   const Type &x = c.input_type(0), &grid = c.input_type(1);
-  const std::string_view mode = AttrString(c.node(), "mode", "linear");
+  const std::string_view mode = AttrString(c.node(), "mode");
   if (mode != "linear" && mode != "nearest" && mode != "cubic") {
     return Bad(c.node(), fmt::format("attribute 'mode' is '{:.64}', wanted linear, nearest or "
                                      "cubic",
                                      mode));
   }
-  const std::string_view pad = AttrString(c.node(), "padding_mode", "zeros");
+  const std::string_view pad = AttrString(c.node(), "padding_mode");
   if (pad != "zeros" && pad != "border" && pad != "reflection") {
     return Bad(c.node(), fmt::format("attribute 'padding_mode' is '{:.64}', wanted zeros, border "
                                      "or reflection",
@@ -46,7 +46,7 @@ Status InferGridSample(InferContext& c) {
 
 // A multiply and an add for each tap of each axis' product.
 Work EffortGridSample(const Node& node, std::span<const Type> in, std::span<const Type> out) {
-  const std::string_view mode = AttrString(node, "mode", "linear");
+  const std::string_view mode = AttrString(node, "mode");
   const double side = mode == "nearest" ? 1 : mode == "linear" ? 2 : 4;
   double taps = 1;
   for (size_t i = 2; !in.empty() && in[0].ranked && i < in[0].rank(); ++i) taps *= side;
@@ -57,9 +57,9 @@ OpDef GridSampleRecord() {
   OpDef op{
       "", "GridSample", 22, {}, {{"Y", kClassic, "T1"}}, {}, InferGridSample, EffortGridSample};
   op.inputs = {{"X", kClassic, "T1"}, {"grid", kFloats, "T2"}};
-  op.attrs = {{"align_corners", AttrKind::kInt},
-              {"mode", AttrKind::kString},
-              {"padding_mode", AttrKind::kString}};
+  op.attrs = {{"align_corners", AttrKind::kInt, 0},
+              {"mode", AttrKind::kString, "linear"},
+              {"padding_mode", AttrKind::kString, "zeros"}};
   return op;
 }
 

@@ -5,7 +5,7 @@ namespace {
 
 Status InferGroupNormalization(InferContext& c) {
   const Type& x = c.input_type(0);
-  const int64_t groups = AttrInt(c.node(), "num_groups", 0);
+  const int64_t groups = AttrInt(c.node(), "num_groups");
   if (groups < 1) {
     return Bad(c.node(), fmt::format("attribute 'num_groups' is {}, wanted at least 1", groups));
   }
@@ -46,9 +46,9 @@ OpDef GroupNormalizationRecord() {
   OpDef op{"", "GroupNormalization", 21, {}, {}, {}, InferGroupNormalization, PerOutput<8>};
   op.inputs = {{"X", kFloats, "T"}, {"scale", kFloats, "T"}, {"bias", kFloats, "T"}};
   op.outputs = {{"Y", kFloats, "T"}};
-  op.attrs = {{"epsilon", AttrKind::kFloat},
+  op.attrs = {{"epsilon", AttrKind::kFloat, 1e-5f},
               {"num_groups", AttrKind::kInt, true},
-              {"stash_type", AttrKind::kInt}};
+              {"stash_type", AttrKind::kInt, 1}};
   op.decompose = DecomposeGroupNormalization;
   return op;
 }

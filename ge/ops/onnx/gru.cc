@@ -7,7 +7,7 @@ Status InferGru(InferContext& c) { return InferRecurrent(c, 3, 2); }
 
 OpDef GruRecord() {
   OpDef op = RecurrentRecord("GRU", InferGru);
-  op.attrs.push_back({"linear_before_reset", AttrKind::kInt});
+  op.attrs.push_back({"linear_before_reset", AttrKind::kInt, 0});
   return op;
 }
 

@@ -6,8 +6,7 @@ namespace ge {
 namespace {
 
 Status InferHardSigmoid(InferContext& c) {
-  if (!std::isfinite(AttrFloat(c.node(), "alpha", 0.2)) ||
-      !std::isfinite(AttrFloat(c.node(), "beta", 0.5))) {
+  if (!std::isfinite(AttrFloat(c.node(), "alpha")) || !std::isfinite(AttrFloat(c.node(), "beta"))) {
     return Bad(c.node(), "attribute 'alpha' or 'beta' is not finite, wanted finite numbers");
   }
   return InferSame(c);
@@ -21,7 +20,7 @@ GE_OP(hard_sigmoid) = {"",
                        22,
                        {{"X", kFloats, "T"}},
                        {{"Y", kFloats, "T"}},
-                       {{"alpha", AttrKind::kFloat}, {"beta", AttrKind::kFloat}},
+                       {{"alpha", AttrKind::kFloat, 0.2f}, {"beta", AttrKind::kFloat, 0.5f}},
                        InferHardSigmoid,
                        PerOutput<4>};
 

@@ -12,7 +12,7 @@ Status InferImageDecoder(InferContext& c) {
     return Bad(c.node(),
                fmt::format("input 'encoded_stream' has rank {}, wanted 1", stream.rank()));
   }
-  const std::string_view order = AttrString(c.node(), "pixel_format", "RGB");
+  const std::string_view order = AttrString(c.node(), "pixel_format");
   if (order != "RGB" && order != "BGR" && order != "Grayscale") {
     return Bad(c.node(), fmt::format("attribute 'pixel_format' is '{:.40}', wanted RGB, BGR or "
                                      "Grayscale",
@@ -30,7 +30,7 @@ GE_OP(image_decoder) = {"",
                         20,
                         {{"encoded_stream", Bit(DType::kUint8), "T1"}},
                         {{"image", Bit(DType::kUint8), "T2"}},
-                        {{"pixel_format", AttrKind::kString}},
+                        {{"pixel_format", AttrKind::kString, "RGB"}},
                         InferImageDecoder,
                         PerOutput<20>};
 

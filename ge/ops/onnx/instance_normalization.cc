@@ -24,7 +24,7 @@ OpDef InstanceNormalizationRecord() {
   OpDef op{"", "InstanceNormalization", 22, {}, {}, {}, InferInstanceNormalization, PerOutput<8>};
   op.inputs = {{"input", kFloats, "T"}, {"scale", kFloats, "T"}, {"B", kFloats, "T"}};
   op.outputs = {{"output", kFloats, "T"}};
-  op.attrs = {{"epsilon", AttrKind::kFloat}};
+  op.attrs = {{"epsilon", AttrKind::kFloat, 1e-5f}};
   op.decompose = DecomposeInstanceNormalization;
   return op;
 }

@@ -20,7 +20,7 @@ GE_OP(is_inf) = {"",
                  20,
                  {{"X", kFloats | kFloat8s, "T1"}},
                  {{"Y", Bit(DType::kBool), "T2"}},
-                 {{"detect_negative", AttrKind::kInt}, {"detect_positive", AttrKind::kInt}},
+                 {{"detect_negative", AttrKind::kInt, 1}, {"detect_positive", AttrKind::kInt, 1}},
                  InferIsInf,
                  PerOutput<1>};
 

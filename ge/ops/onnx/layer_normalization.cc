@@ -9,8 +9,6 @@
 namespace ge {
 namespace {
 
-constexpr double kEpsilon = 1e-5f;
-
 // Scale and B must broadcast to X without making it larger.
 Status WantNarrower(InferContext& c, size_t i, const char* name) {
   const Type &x = c.input_type(0), &t = c.input_type(i);
@@ -27,13 +25,13 @@ Status WantNarrower(InferContext& c, size_t i, const char* name) {
 
 Status InferLayerNormalization(InferContext& c) {
   const Type x = c.input_type(0);
-  const double epsilon = AttrFloat(c.node(), "epsilon", kEpsilon);
+  const double epsilon = AttrFloat(c.node(), "epsilon");
   if (!std::isfinite(epsilon) || epsilon < 0) {
     return Bad(c.node(), fmt::format("attribute 'epsilon' is {}, wanted a finite number that is "
                                      "not negative",
                                      epsilon));
   }
-  const int64_t stash = AttrInt(c.node(), "stash_type", 1);
+  const int64_t stash = AttrInt(c.node(), "stash_type");
   if (stash != static_cast<int64_t>(DType::kFloat) &&
       stash != static_cast<int64_t>(DType::kBfloat16)) {
     return Bad(c.node(),
@@ -44,7 +42,7 @@ Status InferLayerNormalization(InferContext& c) {
   std::vector<Dim> dims = x.dims;
   if (x.ranked) {
     GE_RETURN_IF_ERROR(WantRank(x, 1, "LayerNormalization: input 'X'"));
-    const auto axis = NormalizeAxis(AttrInt(c.node(), "axis", -1), static_cast<int64_t>(x.rank()),
+    const auto axis = NormalizeAxis(AttrInt(c.node(), "axis"), static_cast<int64_t>(x.rank()),
                                     "attribute 'axis'");
     if (!axis.ok()) return Bad(c.node(), axis.status().message());
     for (size_t d = static_cast<size_t>(*axis); d < dims.size(); ++d) dims[d] = KnownDim(1);
@@ -67,7 +65,7 @@ std::vector<ValueId> DecomposeLayerNormalization(Transaction& t, FunctionId fn, 
   Parts p(&t, fn, node);
   const Type given = p.TypeOf(node.inputs[0]);
   const auto rank = static_cast<int64_t>(given.rank());
-  int64_t axis = AttrInt(node, "axis", -1);
+  int64_t axis = AttrInt(node, "axis");
   axis += axis < 0 ? rank : 0;
   if (!given.ranked || axis < 0 || axis >= rank) return {};
   const DType step = StepDType(given.dtype);
@@ -83,13 +81,13 @@ std::vector<ValueId> DecomposeLayerNormalization(Transaction& t, FunctionId fn, 
   const ValueId mean = p.Add("ReduceMean", {x, axes}, row);
   const ValueId d = p.Add("Sub", {x, mean}, type);
   const ValueId variance = p.Add("ReduceMean", {p.Add("Mul", {d, d}, type), axes}, row);
-  const ValueId epsilon = p.Scalar(step, AttrFloat(node, "epsilon", kEpsilon));
+  const ValueId epsilon = p.Scalar(step, AttrFloat(node, "epsilon"));
   const ValueId deviation = p.Add("Sqrt", {p.Add("Add", {variance, epsilon}, row)}, row);
   ValueId y = p.Cast(p.Add("Div", {d, deviation}, type), given.dtype);
   y = p.Add("Mul", {y, node.inputs[1]}, given);
   if (node.inputs.size() > 2 && node.inputs[2]) y = p.Add("Add", {y, node.inputs[2]}, given);
   std::vector<ValueId> out(node.outputs.size(), 0);
-  const auto stash = static_cast<DType>(AttrInt(node, "stash_type", 1));
+  const auto stash = static_cast<DType>(AttrInt(node, "stash_type"));
   if (!out.empty() && node.outputs[0]) out[0] = y;
   if (out.size() > 1 && node.outputs[1]) out[1] = p.Cast(mean, stash);
   if (out.size() > 2 && node.outputs[2]) {
@@ -105,8 +103,9 @@ OpDef LayerNormalizationRecord() {
   op.outputs = {{"Y", kFloats, "T"},
                 {"Mean", stashed, "U", Arity::kOptional},
                 {"InvStdDev", stashed, "U", Arity::kOptional}};
-  op.attrs = {
-      {"axis", AttrKind::kInt}, {"epsilon", AttrKind::kFloat}, {"stash_type", AttrKind::kInt}};
+  op.attrs = {{"axis", AttrKind::kInt, -1},
+              {"epsilon", AttrKind::kFloat, 1e-5f},
+              {"stash_type", AttrKind::kInt, 1}};
   op.decompose = DecomposeLayerNormalization;
   return op;
 }

@@ -11,7 +11,7 @@ Status InferLeakyRelu(InferContext& c) {
 
 OpDef LeakyReluRecord() {
   OpDef op = Unary<2>("LeakyRelu", 16, kFloats, "X", "Y");
-  op.attrs = {{"alpha", AttrKind::kFloat}};
+  op.attrs = {{"alpha", AttrKind::kFloat, 0.01f}};
   op.infer = InferLeakyRelu;
   return op;
 }

@@ -31,7 +31,7 @@ Result<Dim> LinearHead(InferContext& c, size_t i, int64_t heads) {
 Result<LinearSizes> ReadLinear(InferContext& c) {
   const Node& n = c.node();
   LinearSizes s{};
-  s.q_heads = AttrInt(n, "q_num_heads", 0), s.kv_heads = AttrInt(n, "kv_num_heads", 0);
+  s.q_heads = AttrInt(n, "q_num_heads"), s.kv_heads = AttrInt(n, "kv_num_heads");
   if (s.q_heads < 1 || s.kv_heads < 1 || s.q_heads % s.kv_heads != 0) {
     return Bad(n, fmt::format("attributes 'q_num_heads' and 'kv_num_heads' are {} and {}, wanted a "
                               "positive multiple",
@@ -59,7 +59,7 @@ Result<LinearSizes> ReadLinear(InferContext& c) {
 // decay and beta are there just when the rule has them; their last axis may have two sizes.
 Status CheckLinearGates(InferContext& c, const LinearSizes& s) {
   const Node& n = c.node();
-  const std::string_view rule = AttrString(n, "update_rule", "gated_delta");
+  const std::string_view rule = AttrString(n, "update_rule");
   const bool gated = rule == "gated" || rule == "gated_delta";
   const bool delta = rule == "delta" || rule == "gated_delta";
   if (!gated && !delta && rule != "linear") {
@@ -94,7 +94,7 @@ Status CheckLinearGates(InferContext& c, const LinearSizes& s) {
 Status InferLinear(InferContext& c) {
   GE_ASSIGN_OR_RETURN(const LinearSizes s, ReadLinear(c));
   GE_RETURN_IF_ERROR(CheckLinearGates(c, s));
-  if (!std::isfinite(AttrFloat(c.node(), "scale", 0))) {
+  if (!std::isfinite(AttrFloat(c.node(), "scale"))) {
     return Bad(c.node(), "attribute 'scale' is not finite, wanted a number");
   }
   const std::vector<Dim> state = {s.batch, KnownDim(s.kv_heads), s.size, s.v_size};
@@ -128,11 +128,11 @@ OpDef LinearRecord() {
                {"value", types, "T"},      {"past_state", types, "S", opt},
                {"decay", types, "T", opt}, {"beta", types, "T", opt}};
   op.outputs = {{"output", types, "T"}, {"present_state", types, "S"}};
-  op.attrs = {{"chunk_size", AttrKind::kInt},
+  op.attrs = {{"chunk_size", AttrKind::kInt, 64},
               {"kv_num_heads", AttrKind::kInt, true},
               {"q_num_heads", AttrKind::kInt, true},
-              {"scale", AttrKind::kFloat},
-              {"update_rule", AttrKind::kString}};
+              {"scale", AttrKind::kFloat, 0.0f},
+              {"update_rule", AttrKind::kString, "gated_delta"}};
   return op;
 }
 

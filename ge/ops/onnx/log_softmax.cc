@@ -9,7 +9,7 @@ GE_OP(log_softmax) = {"",
                       13,
                       {{"input", kFloats, "T"}},
                       {{"output", kFloats, "T"}},
-                      {{"axis", AttrKind::kInt}},
+                      {{"axis", AttrKind::kInt, -1}},
                       InferAlongAxis,
                       PerOutput<14>};
 

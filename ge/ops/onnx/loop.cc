@@ -39,7 +39,7 @@ OpDef LoopRecord() {
                {"cond", Bit(DType::kBool), "B", Arity::kOptional},
                {"v_initial", kAnyType, "", Arity::kVariadic, 0}};
   op.outputs = {{"v_final_and_scan_outputs", kAnyType, "", Arity::kVariadic}};
-  op.attrs = {{kCapturesAttr, AttrKind::kInt}};
+  op.attrs = {{kCapturesAttr, AttrKind::kInt, 0}};
   return op;
 }
 

@@ -7,7 +7,7 @@ namespace ge {
 namespace {
 
 Status InferLpNormalization(InferContext& c) {
-  const int64_t p = AttrInt(c.node(), "p", 2);
+  const int64_t p = AttrInt(c.node(), "p");
   if (p != 1 && p != 2) {
     return Bad(c.node(), fmt::format("attribute 'p' is {}, wanted 1 or 2", p));
   }
@@ -22,7 +22,7 @@ GE_OP(lp_normalization) = {"",
                            22,
                            {{"input", kFloats, "T"}},
                            {{"output", kFloats, "T"}},
-                           {{"axis", AttrKind::kInt}, {"p", AttrKind::kInt}},
+                           {{"axis", AttrKind::kInt, -1}, {"p", AttrKind::kInt, 2}},
                            InferLpNormalization,
                            PerOutput<4>};
 

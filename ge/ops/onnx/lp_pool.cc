@@ -6,7 +6,7 @@ namespace ge {
 namespace {
 
 Status InferLpPool(InferContext& c) {
-  const int64_t p = AttrInt(c.node(), "p", 2);
+  const int64_t p = AttrInt(c.node(), "p");
   if (p < 1) return Bad(c.node(), fmt::format("attribute 'p' is {}, wanted at least 1", p));
   return InferPool(c);
 }
@@ -19,7 +19,7 @@ GE_OP(lp_pool) = {"",
                   22,
                   {{"X", kFloats, "T"}},
                   {{"Y", kFloats, "T"}},
-                  PoolAttrs({"p", AttrKind::kInt}),
+                  PoolAttrs({"p", AttrKind::kInt, 2}),
                   InferLpPool,
                   PoolWork};
 

@@ -7,7 +7,7 @@ namespace {
 
 Status InferLrn(InferContext& c) {
   const Type& x = c.input_type(0);
-  const int64_t size = AttrInt(c.node(), "size", 0);
+  const int64_t size = AttrInt(c.node(), "size");
   if (size < 1)
     return Bad(c.node(), fmt::format("attribute 'size' is {}, wanted at least 1", size));
   if (x.ranked && x.rank() < 2) {
@@ -20,9 +20,9 @@ Status InferLrn(InferContext& c) {
 
 OpDef LrnRecord() {
   OpDef op = Unary<25>("LRN", 13);
-  op.attrs = {{"alpha", AttrKind::kFloat},
-              {"beta", AttrKind::kFloat},
-              {"bias", AttrKind::kFloat},
+  op.attrs = {{"alpha", AttrKind::kFloat, 0.0001f},
+              {"beta", AttrKind::kFloat, 0.75f},
+              {"bias", AttrKind::kFloat, 1.0f},
               {"size", AttrKind::kInt, true}};
   op.infer = InferLrn;
   return op;

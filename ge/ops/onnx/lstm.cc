@@ -10,7 +10,7 @@ OpDef LstmRecord() {
   op.inputs.push_back({"initial_c", kFloats, "T", Arity::kOptional});
   op.inputs.push_back({"P", kFloats, "T", Arity::kOptional});
   op.outputs.push_back({"Y_c", kFloats, "T", Arity::kOptional});
-  op.attrs.push_back({"input_forget", AttrKind::kInt});
+  op.attrs.push_back({"input_forget", AttrKind::kInt, 0});
   return op;
 }
 

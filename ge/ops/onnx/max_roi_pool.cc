@@ -14,7 +14,7 @@ Status InferMaxRoiPool(InferContext& c) {
   if (shape.size() != 2 || shape[0] < 1 || shape[1] < 1) {
     return Bad(c.node(), "attribute 'pooled_shape' must be a height and a width of at least 1");
   }
-  const double scale = AttrFloat(c.node(), "spatial_scale", 1);
+  const double scale = AttrFloat(c.node(), "spatial_scale");
   if (!std::isfinite(scale)) {
     return Bad(c.node(),
                fmt::format("attribute 'spatial_scale' is {}, wanted a finite number", scale));
@@ -33,7 +33,7 @@ Status InferMaxRoiPool(InferContext& c) {
 OpDef MaxRoiPoolRecord() {
   OpDef op{"", "MaxRoiPool", 22, {}, {{"Y", kFloats, "T"}}, {}, InferMaxRoiPool, PerInput<1>};
   op.inputs = {{"X", kFloats, "T"}, {"rois", kFloats, "T"}};
-  op.attrs = {{"pooled_shape", AttrKind::kInts, true}, {"spatial_scale", AttrKind::kFloat}};
+  op.attrs = {{"pooled_shape", AttrKind::kInts, true}, {"spatial_scale", AttrKind::kFloat, 1.0f}};
   return op;
 }
 

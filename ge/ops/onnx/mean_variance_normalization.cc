@@ -6,9 +6,8 @@ namespace {
 Status InferMeanVarianceNormalization(InferContext& c) {
   const Type& x = c.input_type(0);
   if (x.ranked) {
-    std::vector<int64_t> axes = {0, 2, 3};
-    if (HasAttr(c.node(), "axes")) axes = AttrInts(c.node(), "axes");
-    const auto found = NormalizeAxes(c.node(), axes, static_cast<int64_t>(x.rank()));
+    const auto found =
+        NormalizeAxes(c.node(), AttrInts(c.node(), "axes"), static_cast<int64_t>(x.rank()));
     if (!found.ok()) return found.status();
   }
   return InferSame(c);
@@ -19,9 +18,8 @@ std::vector<ValueId> DecomposeMeanVarianceNormalization(Transaction& t, Function
   constexpr double kAdded = 1e-9;  // to the deviation, by ONNX's own function
   Parts p(&t, fn, node);
   const Type given = p.TypeOf(node.inputs[0]);
-  std::vector<int64_t> axes = {0, 2, 3};
-  if (HasAttr(node, "axes")) axes = AttrInts(node, "axes");
-  const auto found = NormalizeAxes(node, axes, static_cast<int64_t>(given.rank()));
+  const auto found =
+      NormalizeAxes(node, AttrInts(node, "axes"), static_cast<int64_t>(given.rank()));
   if (!given.ranked || !found.ok() || found->empty()) return {};
   const DType step = StepDType(given.dtype);
   const Centred c = AddCentred(&p, p.Cast(node.inputs[0], step), *found);
@@ -35,7 +33,7 @@ OpDef MeanVarianceNormalizationRecord() {
            {}, InferMeanVarianceNormalization, PerOutput<8>};
   op.inputs = {{"X", kFloats, "T"}};
   op.outputs = {{"Y", kFloats, "T"}};
-  op.attrs = {{"axes", AttrKind::kInts}};
+  op.attrs = {{"axes", AttrKind::kInts, std::vector<int64_t>{0, 2, 3}}};
   op.decompose = DecomposeMeanVarianceNormalization;
   return op;
 }

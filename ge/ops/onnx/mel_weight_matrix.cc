@@ -5,8 +5,7 @@ namespace ge {
 namespace {
 
 Status InferMelWeightMatrix(InferContext& c) {
-  GE_ASSIGN_OR_RETURN(const DType dtype,
-                      DTypeAttr(c.node(), "output_datatype", DType::kFloat, kNumeric));
+  GE_ASSIGN_OR_RETURN(const DType dtype, DTypeAttr(c.node(), "output_datatype", kNumeric));
   GE_ASSIGN_OR_RETURN(const Dim bands, ScalarSize(c, 0, "num_mel_bins", 0));
   GE_ASSIGN_OR_RETURN(const Dim length, ScalarSize(c, 1, "dft_length", 1));
   const char* names[] = {"sample_rate", "lower_edge_hertz", "upper_edge_hertz"};
@@ -25,7 +24,7 @@ OpDef MelWeightMatrixRecord() {
                {"lower_edge_hertz", kFloats, "T2"},
                {"upper_edge_hertz", kFloats, "T2"}};
   op.outputs = {{"output", kNumeric, "T3"}};
-  op.attrs = {{"output_datatype", AttrKind::kInt}};
+  op.attrs = {{"output_datatype", AttrKind::kInt, 1}};
   return op;
 }
 

@@ -22,7 +22,7 @@ std::optional<Dim> FoldTruncatedMod(DimTable& d, Dim a, Dim b) {
 }
 
 Status InferMod(InferContext& c) {
-  const int64_t fmod = AttrInt(c.node(), "fmod", 0);
+  const int64_t fmod = AttrInt(c.node(), "fmod");
   if (fmod != 0 && fmod != 1) {
     return Bad(c.node(), fmt::format("attribute 'fmod' is {}, wanted 0 or 1", fmod));
   }
@@ -36,7 +36,7 @@ Status InferMod(InferContext& c) {
 
 OpDef ModRecord() {
   OpDef op = Binary("Mod", 13, kNumeric, InferMod);
-  op.attrs = {{"fmod", AttrKind::kInt}};
+  op.attrs = {{"fmod", AttrKind::kInt, 0}};
   op.work = PerOutput<10>;
   return op;
 }

@@ -4,8 +4,8 @@ namespace ge {
 namespace {
 
 Status InferMultinomial(InferContext& c) {
-  GE_ASSIGN_OR_RETURN(const DType dtype, DTypeAttr(c.node(), "dtype", DType::kInt32, kIndex));
-  const int64_t samples = AttrInt(c.node(), "sample_size", 1);
+  GE_ASSIGN_OR_RETURN(const DType dtype, DTypeAttr(c.node(), "dtype", kIndex));
+  const int64_t samples = AttrInt(c.node(), "sample_size");
   if (samples < 1) {
     return Bad(c.node(), fmt::format("attribute 'sample_size' is {}, wanted at least 1", samples));
   }
@@ -21,7 +21,7 @@ Status InferMultinomial(InferContext& c) {
 OpDef MultinomialRecord() {
   OpDef op{"", "Multinomial", 22, {{"input", kFloats, "T1"}}, {{"output", kIndex, "T2"}}, {}};
   op.attrs = {
-      {"dtype", AttrKind::kInt}, {"sample_size", AttrKind::kInt}, {"seed", AttrKind::kFloat}};
+      {"dtype", AttrKind::kInt, 6}, {"sample_size", AttrKind::kInt, 1}, {"seed", AttrKind::kFloat}};
   op.infer = InferMultinomial;
   op.work = PerOutput<40>;
   op.deterministic = false;

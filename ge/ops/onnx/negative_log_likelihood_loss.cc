@@ -12,7 +12,7 @@ OpDef NegativeLogLikelihoodLossRecord() {
                {"target", kIndex, "Tind"},
                {"weight", kFloats, "T", Arity::kOptional}};
   op.outputs = {{"loss", kFloats, "T"}};
-  op.attrs = {{"ignore_index", AttrKind::kInt}, {"reduction", AttrKind::kString}};
+  op.attrs = {{"ignore_index", AttrKind::kInt}, {"reduction", AttrKind::kString, "mean"}};
   return op;
 }
 

@@ -32,7 +32,7 @@ GE_OP(non_max_suppression) = {
      {"iou_threshold", Bit(DType::kFloat), "", Arity::kOptional},
      {"score_threshold", Bit(DType::kFloat), "", Arity::kOptional}},
     {{"selected_indices", Bit(DType::kInt64)}},
-    {{"center_point_box", AttrKind::kInt}},
+    {{"center_point_box", AttrKind::kInt, 0}},
     InferNonMaxSuppression,
     PerOutput<0>};
 

@@ -40,7 +40,7 @@ Status InferOneHot(InferContext& c) {
     c.SetOutput(0, UnrankedTensor(values.dtype));
     return {};
   }
-  const auto axis = NormalizeAxis(AttrInt(c.node(), "axis", -1),
+  const auto axis = NormalizeAxis(AttrInt(c.node(), "axis"),
                                   static_cast<int64_t>(indices.rank()) + 1, "attribute 'axis'");
   if (!axis.ok()) return Bad(c.node(), axis.status().message());
   GE_ASSIGN_OR_RETURN(const Dim size, OneHotDepth(c));
@@ -54,7 +54,7 @@ OpDef OneHotRecord() {
   const DTypeSet any = kClassic & ~Bit(DType::kBfloat16);
   OpDef op{"", "OneHot", 11, {}, {{"output", any, "T3"}}, {}};
   op.inputs = {{"indices", numbers, "T1"}, {"depth", numbers, "T2"}, {"values", any, "T3"}};
-  op.attrs = {{"axis", AttrKind::kInt}};
+  op.attrs = {{"axis", AttrKind::kInt, -1}};
   op.infer = InferOneHot;
   op.work = PerOutput<0>;
   return op;

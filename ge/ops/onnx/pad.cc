@@ -8,7 +8,7 @@ namespace ge {
 namespace {
 
 Status CheckPadArguments(InferContext& c) {
-  const std::string_view mode = AttrString(c.node(), "mode", "constant");
+  const std::string_view mode = AttrString(c.node(), "mode");
   if (mode != "constant" && mode != "reflect" && mode != "edge" && mode != "wrap") {
     return Bad(c.node(), fmt::format("attribute 'mode' is '{:.64}', wanted constant, reflect, edge "
                                      "or wrap",
@@ -84,7 +84,7 @@ OpDef PadRecord() {
                {"pads", Bit(DType::kInt64)},
                {"constant_value", kAnyDType, "T", Arity::kOptional},
                {"axes", kIndex, "Tind", Arity::kOptional}};
-  op.attrs = {{"mode", AttrKind::kString}};
+  op.attrs = {{"mode", AttrKind::kString, "constant"}};
   op.infer = InferPad;
   op.work = PerOutput<0>;
   return op;

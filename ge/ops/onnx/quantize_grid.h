@@ -46,7 +46,7 @@ inline Status CheckScaleBlocks(InferContext& c, const Type& x, const Type& scale
 
 // Inputs 0, 1 and 2: the tensor, its scale and its zero point.
 inline Status CheckQuantizeGrid(InferContext& c) {
-  const int64_t block = AttrInt(c.node(), "block_size", 0);
+  const int64_t block = AttrInt(c.node(), "block_size");
   if (block < 0) {
     return Bad(c.node(), fmt::format("attribute 'block_size' is {}, wanted at least 0", block));
   }
@@ -69,7 +69,7 @@ inline Status CheckQuantizeGrid(InferContext& c) {
   int64_t axis = 0;
   if (x.rank() != 1) {
     GE_ASSIGN_OR_RETURN(axis,
-                        NormalizeAxis(AttrInt(c.node(), "axis", 1), static_cast<int64_t>(x.rank()),
+                        NormalizeAxis(AttrInt(c.node(), "axis"), static_cast<int64_t>(x.rank()),
                                       fmt::format("{}: attribute 'axis'", c.node().op)));
   }
   if (block > 0) return CheckScaleBlocks(c, x, scale, axis, block);

@@ -6,7 +6,7 @@ namespace {
 
 Status InferQuantizeLinear(InferContext& c) {
   const Node& n = c.node();
-  const int64_t stated = AttrInt(n, "output_dtype", 0), precision = AttrInt(n, "precision", 0);
+  const int64_t stated = AttrInt(n, "output_dtype"), precision = AttrInt(n, "precision");
   const auto known = [](int64_t t, DTypeSet set) {
     return t > 0 && t < kDTypeCount && (set & Bit(static_cast<DType>(t))) != 0;
   };
@@ -43,11 +43,11 @@ OpDef QuantizeLinearRecord() {
   op.inputs = {{"x", kReal, "T1"},
                {"y_scale", kReal | Bit(DType::kFloat8e8m0), "T2"},
                {"y_zero_point", kQuantizedTypes, "T3", Arity::kOptional}};
-  op.attrs = {{"axis", AttrKind::kInt},
-              {"block_size", AttrKind::kInt},
-              {"output_dtype", AttrKind::kInt},
-              {"precision", AttrKind::kInt},
-              {"saturate", AttrKind::kInt}};
+  op.attrs = {{"axis", AttrKind::kInt, 1},
+              {"block_size", AttrKind::kInt, 0},
+              {"output_dtype", AttrKind::kInt, 0},
+              {"precision", AttrKind::kInt, 0},
+              {"saturate", AttrKind::kInt, 1}};
   return op;
 }
 

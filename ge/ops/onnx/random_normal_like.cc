@@ -3,6 +3,7 @@
 namespace ge {
 
 // RandomNormal in the shape of the input.
-GE_OP(random_normal_like) = RandomRecord("RandomNormalLike", true, "mean", "scale");
+GE_OP(random_normal_like) = RandomRecord("RandomNormalLike", true, {"mean", AttrKind::kFloat, 0.0f},
+                                         {"scale", AttrKind::kFloat, 1.0f});
 
 }  // namespace ge

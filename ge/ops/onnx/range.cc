@@ -95,7 +95,7 @@ GE_OP(range) = {
     27,
     {{"start", kTypesRange, "T"}, {"limit", kTypesRange, "T"}, {"delta", kTypesRange, "T"}},
     {{"output", kTypesRange, "T"}},
-    {{"stash_type", AttrKind::kInt}},
+    {{"stash_type", AttrKind::kInt, 1}},
     InferRange,
     PerOutput<1>};
 

@@ -74,7 +74,7 @@ Result<Dim> Deduce(InferContext& c, std::span<const Dim> target, std::span<const
 // Resolves 0 (copy) and -1 (deduce) in place.
 Status Resolve(InferContext& c, std::vector<Dim>* target) {
   const Type& x = c.input_type(0);
-  const bool allow_zero = AttrInt(c.node(), "allowzero", 0) != 0;
+  const bool allow_zero = AttrInt(c.node(), "allowzero") != 0;
   const std::vector<Dim> given = *target;
   std::vector<Dim> others;
   Dim* open = nullptr;
@@ -149,7 +149,7 @@ GE_OP(reshape) = {"",
                   25,
                   {{"data", kAnyDType, "T"}, {"shape", Bit(DType::kInt64)}},
                   {{"reshaped", kAnyDType, "T"}},
-                  {{"allowzero", AttrKind::kInt}},
+                  {{"allowzero", AttrKind::kInt, 0}},
                   InferReshape,
                   PerOutput<0>};
 

@@ -10,9 +10,9 @@
 namespace ge {
 namespace {
 
-Status CheckChoice(const Node& n, const char* attr, std::string_view fallback,
+Status CheckChoice(const Node& n, const char* attr,
                    std::initializer_list<std::string_view> choices) {
-  const std::string_view found = AttrString(n, attr, fallback);
+  const std::string_view found = AttrString(n, attr);
   std::string all;
   for (std::string_view choice : choices) {
     if (choice == found) return {};
@@ -22,15 +22,15 @@ Status CheckChoice(const Node& n, const char* attr, std::string_view fallback,
 }
 
 Status CheckAttrs(const Node& n) {
-  GE_RETURN_IF_ERROR(CheckChoice(n, "mode", "nearest", {"nearest", "linear", "cubic"}));
-  GE_RETURN_IF_ERROR(CheckChoice(n, "coordinate_transformation_mode", "half_pixel",
+  GE_RETURN_IF_ERROR(CheckChoice(n, "mode", {"nearest", "linear", "cubic"}));
+  GE_RETURN_IF_ERROR(CheckChoice(n, "coordinate_transformation_mode",
                                  {"half_pixel", "half_pixel_symmetric", "pytorch_half_pixel",
                                   "align_corners", "asymmetric", "tf_crop_and_resize"}));
-  GE_RETURN_IF_ERROR(CheckChoice(n, "nearest_mode", "round_prefer_floor",
-                                 {"round_prefer_floor", "round_prefer_ceil", "floor", "ceil"}));
-  GE_RETURN_IF_ERROR(CheckChoice(n, "keep_aspect_ratio_policy", "stretch",
-                                 {"stretch", "not_larger", "not_smaller"}));
-  if (!std::isfinite(AttrFloat(n, "cubic_coeff_a", -0.75))) {
+  GE_RETURN_IF_ERROR(
+      CheckChoice(n, "nearest_mode", {"round_prefer_floor", "round_prefer_ceil", "floor", "ceil"}));
+  GE_RETURN_IF_ERROR(
+      CheckChoice(n, "keep_aspect_ratio_policy", {"stretch", "not_larger", "not_smaller"}));
+  if (!std::isfinite(AttrFloat(n, "cubic_coeff_a"))) {
     return Bad(n, "attribute 'cubic_coeff_a' is not finite, wanted a finite number");
   }
   return {};
@@ -78,7 +78,7 @@ Result<Dim> Scaled(InferContext& c, Dim size, double scale) {
 
 // Extent of the region of interest of the k-th of n axes; 1 unless the mode crops.
 std::optional<double> Crop(const InferContext& c, size_t k, size_t n) {
-  if (AttrString(c.node(), "coordinate_transformation_mode", "") != "tf_crop_and_resize") return 1;
+  if (AttrString(c.node(), "coordinate_transformation_mode") != "tf_crop_and_resize") return 1;
   const auto roi = ConstFloats(c, 1);
   if (!roi || roi->size() != 2 * n) return std::nullopt;
   return (*roi)[n + k] - (*roi)[k];
@@ -131,7 +131,7 @@ Status BySizes(InferContext& c, std::span<const int64_t> axes, std::vector<Dim>*
     return {};
   }
   GE_RETURN_IF_ERROR(CheckCountResize(c, "sizes", sizes->size(), axes.size()));
-  const std::string_view policy = AttrString(c.node(), "keep_aspect_ratio_policy", "stretch");
+  const std::string_view policy = AttrString(c.node(), "keep_aspect_ratio_policy");
   if (policy != "stretch") return KeepRatio(c, axes, *sizes, policy == "not_smaller", dims);
   for (size_t k = 0; k < axes.size(); ++k) (*dims)[static_cast<size_t>(axes[k])] = (*sizes)[k];
   return {};
@@ -158,7 +158,7 @@ Status InferResize(InferContext& c) {
   GE_RETURN_IF_ERROR(by_scales ? ByScales(c, axes, &dims) : BySizes(c, axes, &dims));
   for (size_t i = 0; i < dims.size(); ++i) {
     // A scale may leave nothing of an axis: floor(3 * 0.3) is no element.
-    const bool stretch = AttrString(c.node(), "keep_aspect_ratio_policy", "stretch") == "stretch";
+    const bool stretch = AttrString(c.node(), "keep_aspect_ratio_policy") == "stretch";
     const int64_t least = by_sizes && stretch ? 1 : 0;
     if (dims[i].known() && dims[i].value < least && x.dims[i] != dims[i]) {
       return Bad(c.node(), fmt::format("shape {} would become {}, wanted sizes of at least {}",
@@ -175,15 +175,15 @@ OpDef ResizeRecord() {
                {"roi", roi, "T2", Arity::kOptional},
                {"scales", Bit(DType::kFloat), "", Arity::kOptional},
                {"sizes", Bit(DType::kInt64), "", Arity::kOptional}};
-  op.attrs = {{"antialias", AttrKind::kInt},
+  op.attrs = {{"antialias", AttrKind::kInt, 0},
               {"axes", AttrKind::kInts},
-              {"coordinate_transformation_mode", AttrKind::kString},
-              {"cubic_coeff_a", AttrKind::kFloat},
-              {"exclude_outside", AttrKind::kInt},
-              {"extrapolation_value", AttrKind::kFloat},
-              {"keep_aspect_ratio_policy", AttrKind::kString},
-              {"mode", AttrKind::kString},
-              {"nearest_mode", AttrKind::kString}};
+              {"coordinate_transformation_mode", AttrKind::kString, "half_pixel"},
+              {"cubic_coeff_a", AttrKind::kFloat, -0.75f},
+              {"exclude_outside", AttrKind::kInt, 0},
+              {"extrapolation_value", AttrKind::kFloat, 0.0f},
+              {"keep_aspect_ratio_policy", AttrKind::kString, "stretch"},
+              {"mode", AttrKind::kString, "nearest"},
+              {"nearest_mode", AttrKind::kString, "round_prefer_floor"}};
   return op;
 }
 

@@ -24,8 +24,7 @@ Status CheckLengths(InferContext& c, Dim time) {
 
 Status InferReverseSequence(InferContext& c) {
   const Type& x = c.input_type(0);
-  const int64_t batch = AttrInt(c.node(), "batch_axis", 1),
-                time = AttrInt(c.node(), "time_axis", 0);
+  const int64_t batch = AttrInt(c.node(), "batch_axis"), time = AttrInt(c.node(), "time_axis");
   if (batch < 0 || batch > 1 || time != 1 - batch) {
     return Bad(c.node(),
                fmt::format("attributes 'batch_axis' and 'time_axis' are {} and {}, wanted "
@@ -51,7 +50,7 @@ GE_OP(reverse_sequence) = {"",
                            10,
                            {{"input", kReversed, "T"}, {"sequence_lens", Bit(DType::kInt64)}},
                            {{"Y", kReversed, "T"}},
-                           {{"batch_axis", AttrKind::kInt}, {"time_axis", AttrKind::kInt}},
+                           {{"batch_axis", AttrKind::kInt, 1}, {"time_axis", AttrKind::kInt, 0}},
                            InferReverseSequence,
                            PerOutput<0>};
 

@@ -10,7 +10,7 @@ Status InferRmsNormalization(InferContext& c) {
   GE_RETURN_IF_ERROR(WantStash(c.node()));
   if (x.ranked) {
     GE_RETURN_IF_ERROR(WantRank(x, 1, "RMSNormalization: input 'X'"));
-    const auto axis = NormalizeAxis(AttrInt(c.node(), "axis", -1), static_cast<int64_t>(x.rank()),
+    const auto axis = NormalizeAxis(AttrInt(c.node(), "axis"), static_cast<int64_t>(x.rank()),
                                     "attribute 'axis'");
     if (!axis.ok()) return Bad(c.node(), axis.status().message());
   }
@@ -38,7 +38,7 @@ std::vector<ValueId> DecomposeRmsNormalization(Transaction& t, FunctionId fn, co
   Parts p(&t, fn, node);
   const Type given = p.TypeOf(node.inputs[0]);
   const auto rank = static_cast<int64_t>(given.rank());
-  int64_t axis = AttrInt(node, "axis", -1);
+  int64_t axis = AttrInt(node, "axis");
   axis += axis < 0 ? rank : 0;
   if (!given.ranked || axis < 0 || axis >= rank) return {};
   const DType step = StepDType(given.dtype);
@@ -53,7 +53,7 @@ std::vector<ValueId> DecomposeRmsNormalization(Transaction& t, FunctionId fn, co
     row.dims[static_cast<size_t>(a)] = KnownDim(1);
   }
   const ValueId mean = p.Add("ReduceMean", {p.Add("Mul", {x, x}, type), p.Ints(which)}, row);
-  const ValueId epsilon = p.Scalar(step, AttrFloat(node, "epsilon", kNormEpsilon));
+  const ValueId epsilon = p.Scalar(step, AttrFloat(node, "epsilon"));
   const ValueId root = p.Add("Sqrt", {p.Add("Add", {mean, epsilon}, row)}, row);
   const ValueId y = p.Cast(p.Add("Div", {x, root}, type), wanted);
   return {p.Add("Mul", {y, node.inputs[1]}, out)};
@@ -63,8 +63,9 @@ OpDef RmsNormalizationRecord() {
   OpDef op{"", "RMSNormalization", 23, {}, {}, {}, InferRmsNormalization, PerOutput<5>};
   op.inputs = {{"X", kFloats, "T"}, {"scale", kFloats, "V"}};
   op.outputs = {{"Y", kFloats, "V"}};
-  op.attrs = {
-      {"axis", AttrKind::kInt}, {"epsilon", AttrKind::kFloat}, {"stash_type", AttrKind::kInt}};
+  op.attrs = {{"axis", AttrKind::kInt, -1},
+              {"epsilon", AttrKind::kFloat, 1e-5f},
+              {"stash_type", AttrKind::kInt, 1}};
   op.decompose = DecomposeRmsNormalization;
   return op;
 }

@@ -9,25 +9,25 @@ namespace ge {
 namespace {
 
 Status CheckRoiAlignAttrs(const Node& n) {
-  const std::string_view mode = AttrString(n, "mode", "avg");
+  const std::string_view mode = AttrString(n, "mode");
   if (mode != "avg" && mode != "max") {
     return Bad(n, fmt::format("attribute 'mode' is '{:.64}', wanted 'avg' or 'max'", mode));
   }
-  const std::string_view where = AttrString(n, "coordinate_transformation_mode", "half_pixel");
+  const std::string_view where = AttrString(n, "coordinate_transformation_mode");
   if (where != "half_pixel" && where != "output_half_pixel") {
     return Bad(n, fmt::format("attribute 'coordinate_transformation_mode' is '{:.64}', wanted "
                               "'half_pixel' or 'output_half_pixel'",
                               where));
   }
   for (const char* name : {"output_height", "output_width"}) {
-    const int64_t size = AttrInt(n, name, 1);
+    const int64_t size = AttrInt(n, name);
     if (size < 1) return Bad(n, fmt::format("attribute '{}' is {}, wanted at least 1", name, size));
   }
-  const int64_t ratio = AttrInt(n, "sampling_ratio", 0);
+  const int64_t ratio = AttrInt(n, "sampling_ratio");
   if (ratio < 0) {
     return Bad(n, fmt::format("attribute 'sampling_ratio' is {}, wanted 0 or more", ratio));
   }
-  const double scale = AttrFloat(n, "spatial_scale", 1);
+  const double scale = AttrFloat(n, "spatial_scale");
   if (!std::isfinite(scale)) {
     return Bad(n, fmt::format("attribute 'spatial_scale' is {}, wanted a finite number", scale));
   }
@@ -49,15 +49,15 @@ Status InferRoiAlign(InferContext& c) {
   }
   GE_RETURN_IF_ERROR(WantShape(c, 1, "rois", {{count, KnownDim(4)}}));
   GE_RETURN_IF_ERROR(WantShape(c, 2, "batch_indices", {{count}}));
-  return SetTensor(c, 0, x.dtype,
-                   {count, x.ranked ? x.dims[1] : c.FreshDim("channels", false),
-                    KnownDim(AttrInt(c.node(), "output_height", 1)),
-                    KnownDim(AttrInt(c.node(), "output_width", 1))});
+  return SetTensor(
+      c, 0, x.dtype,
+      {count, x.ranked ? x.dims[1] : c.FreshDim("channels", false),
+       KnownDim(AttrInt(c.node(), "output_height")), KnownDim(AttrInt(c.node(), "output_width"))});
 }
 
 // Four weighted elements a sample.
 Work EffortRoiAlign(const Node& node, std::span<const Type> in, std::span<const Type> out) {
-  const int64_t ratio = AttrInt(node, "sampling_ratio", 0);
+  const int64_t ratio = AttrInt(node, "sampling_ratio");
   const double side = ratio > 0 ? static_cast<double>(ratio) : 2;
   return {out.empty() ? 0 : 8 * side * side * ElementsOf(out[0]), BytesOf(in, out)};
 }
@@ -66,12 +66,12 @@ OpDef RoiAlignRecord() {
   OpDef op{"", "RoiAlign", 22, {}, {{"Y", kFloats, "T1"}}, {}, InferRoiAlign, EffortRoiAlign};
   op.inputs = {
       {"X", kFloats, "T1"}, {"rois", kFloats, "T1"}, {"batch_indices", Bit(DType::kInt64), "T2"}};
-  op.attrs = {{"coordinate_transformation_mode", AttrKind::kString},
-              {"mode", AttrKind::kString},
-              {"output_height", AttrKind::kInt},
-              {"output_width", AttrKind::kInt},
-              {"sampling_ratio", AttrKind::kInt},
-              {"spatial_scale", AttrKind::kFloat}};
+  op.attrs = {{"coordinate_transformation_mode", AttrKind::kString, "half_pixel"},
+              {"mode", AttrKind::kString, "avg"},
+              {"output_height", AttrKind::kInt, 1},
+              {"output_width", AttrKind::kInt, 1},
+              {"sampling_ratio", AttrKind::kInt, 0},
+              {"spatial_scale", AttrKind::kFloat, 1.0f}};
   return op;
 }
 

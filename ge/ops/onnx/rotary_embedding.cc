@@ -21,7 +21,7 @@ Result<RotarySizes> ReadRotary(InferContext& c) {
                fmt::format("input 'X' has shape {}, wanted rank 3 or 4", Show(c.dims(), x.dims)));
   }
   if (x.rank() == 4) return RotarySizes{x.dims[0], x.dims[2], x.dims[3]};
-  const int64_t heads = AttrInt(n, "num_heads", 0);
+  const int64_t heads = AttrInt(n, "num_heads");
   if (heads < 1) {
     return Bad(n, fmt::format("attribute 'num_heads' is {}, wanted at least 1 beside an 'X' of "
                               "rank 3",
@@ -40,7 +40,7 @@ Result<RotarySizes> ReadRotary(InferContext& c) {
 // How many elements of a head are turned, halved: what a row of the caches has.
 Result<Dim> HalfRotary(InferContext& c, const RotarySizes& s) {
   const Node& n = c.node();
-  const int64_t given = AttrInt(n, "rotary_embedding_dim", 0);
+  const int64_t given = AttrInt(n, "rotary_embedding_dim");
   const bool fits = given >= 0 && given % 2 == 0 && (!s.size.known() || given <= s.size.value);
   if (!fits) {
     return Bad(n, fmt::format("attribute 'rotary_embedding_dim' is {}, wanted an even number up "
@@ -83,9 +83,9 @@ OpDef RotaryRecord() {
                {"sin_cache", kTypesRotary, "T"},
                {"position_ids", Bit(DType::kInt64), "M", Arity::kOptional}};
   op.outputs = {{"Y", kTypesRotary, "T"}};
-  op.attrs = {{"interleaved", AttrKind::kInt},
+  op.attrs = {{"interleaved", AttrKind::kInt, 0},
               {"num_heads", AttrKind::kInt},
-              {"rotary_embedding_dim", AttrKind::kInt}};
+              {"rotary_embedding_dim", AttrKind::kInt, 0}};
   return op;
 }
 

@@ -38,7 +38,7 @@ Status InferScan(InferContext& c) {
   GE_ASSIGN_OR_RETURN(const Function* body, CalleeOf(c, "body"));
   GE_ASSIGN_OR_RETURN(const size_t captures, CaptureCount(c, 0));
   const size_t inputs = c.input_count() - captures;
-  const int64_t scans = AttrInt(c.node(), "num_scan_inputs", 0);
+  const int64_t scans = AttrInt(c.node(), "num_scan_inputs");
   if (scans < 1 || scans > static_cast<int64_t>(inputs)) {
     return Bad(c.node(),
                fmt::format("attribute 'num_scan_inputs' is {}, wanted 1 to {}", scans, inputs));
@@ -77,7 +77,7 @@ OpDef ScanRecord() {
   op.outputs = {{"final_state_and_scan_outputs", kAnyType, "", Arity::kVariadic}};
   op.attrs = {{"num_scan_inputs", AttrKind::kInt, true},   {"scan_input_axes", AttrKind::kInts},
               {"scan_input_directions", AttrKind::kInts},  {"scan_output_axes", AttrKind::kInts},
-              {"scan_output_directions", AttrKind::kInts}, {kCapturesAttr, AttrKind::kInt}};
+              {"scan_output_directions", AttrKind::kInts}, {kCapturesAttr, AttrKind::kInt, 0}};
   return op;
 }
 

@@ -21,7 +21,7 @@ Status InferScatterElements(InferContext& c) {
 OpDef ScatterElementsRecord() {
   OpDef op{"", "ScatterElements", 18, {}, {{"output", kClassic, "T"}}, {}};
   op.inputs = {{"data", kClassic, "T"}, {"indices", kIndex, "Tind"}, {"updates", kClassic, "T"}};
-  op.attrs = {{"axis", AttrKind::kInt}, {"reduction", AttrKind::kString}};
+  op.attrs = {{"axis", AttrKind::kInt, 0}, {"reduction", AttrKind::kString, "none"}};
   op.infer = InferScatterElements;
   op.work = PerOutput<0>;
   return op;

@@ -25,7 +25,7 @@ OpDef ScatterNDRecord() {
   OpDef op{"", "ScatterND", 18, {}, {{"output", kClassic, "T"}}, {}};
   op.inputs = {
       {"data", kClassic, "T"}, {"indices", Bit(DType::kInt64)}, {"updates", kClassic, "T"}};
-  op.attrs = {{"reduction", AttrKind::kString}};
+  op.attrs = {{"reduction", AttrKind::kString, "none"}};
   op.infer = InferScatterND;
   op.work = PerOutput<0>;
   return op;

@@ -11,7 +11,7 @@ Status InferSelu(InferContext& c) {
 
 OpDef SeluRecord() {
   OpDef op = Unary<12>("Selu", 22, kFloats, "X", "Y");
-  op.attrs = {{"alpha", AttrKind::kFloat}, {"gamma", AttrKind::kFloat}};
+  op.attrs = {{"alpha", AttrKind::kFloat, 1.6732632f}, {"gamma", AttrKind::kFloat, 1.050701f}};
   op.infer = InferSelu;
   return op;
 }

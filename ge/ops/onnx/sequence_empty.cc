@@ -7,7 +7,7 @@ namespace ge {
 namespace {
 
 Status InferSequenceEmpty(InferContext& c) {
-  const auto dtype = static_cast<DType>(AttrInt(c.node(), "dtype", 1));
+  const auto dtype = static_cast<DType>(AttrInt(c.node(), "dtype"));
   if (!IsKnown(dtype)) {
     return Bad(c.node(), fmt::format("attribute 'dtype' is {}, wanted a dtype of ONNX",
                                      static_cast<int64_t>(dtype)));
@@ -24,7 +24,7 @@ GE_OP(sequence_empty) = {"",
                          11,
                          {},
                          {{"output", kAnyType}},
-                         {{"dtype", AttrKind::kInt}},
+                         {{"dtype", AttrKind::kInt, 1}},
                          InferSequenceEmpty,
                          PerOutput<0>};
 

@@ -25,7 +25,7 @@ GE_OP(sequence_map) = {
     17,
     {{"input_sequence", kAnyType}, {"additional_inputs", kAnyType, "", Arity::kVariadic, 0}},
     {{"out_sequence", kAnyType, "", Arity::kVariadic}},
-    {{kCapturesAttr, AttrKind::kInt}},
+    {{kCapturesAttr, AttrKind::kInt, 0}},
     InferSequenceMap,
     PerOutput<0>};
 

@@ -14,7 +14,7 @@ Status InferShape(InferContext& c) {
   }
   const auto rank = static_cast<int64_t>(x.rank());
   const auto clamp = [&](int64_t v) { return std::clamp<int64_t>(v < 0 ? v + rank : v, 0, rank); };
-  const int64_t start = clamp(AttrInt(c.node(), "start", 0));
+  const int64_t start = clamp(AttrInt(c.node(), "start"));
   const int64_t end = std::max(start, clamp(AttrInt(c.node(), "end", rank)));
   GE_RETURN_IF_ERROR(SetTensor(c, 0, DType::kInt64, {KnownDim(end - start)}));
   SetContent(c, 0, DType::kInt64, {x.dims.begin() + start, x.dims.begin() + end});
@@ -29,7 +29,7 @@ GE_OP(shape) = {"",
                 25,
                 {{"data", kAnyDType, "T"}},
                 {{"shape", Bit(DType::kInt64), "T1"}},
-                {{"start", AttrKind::kInt}, {"end", AttrKind::kInt}},
+                {{"start", AttrKind::kInt, 0}, {"end", AttrKind::kInt}},
                 InferShape,
                 PerOutput<0>};
 

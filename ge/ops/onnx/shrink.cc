@@ -11,7 +11,7 @@ Status InferShrink(InferContext& c) {
 
 OpDef ShrinkRecord() {
   OpDef op = Unary<3>("Shrink", 9, kNumeric & ~Bit(DType::kBfloat16), "input", "output");
-  op.attrs = {{"bias", AttrKind::kFloat}, {"lambd", AttrKind::kFloat}};
+  op.attrs = {{"bias", AttrKind::kFloat, 0.0f}, {"lambd", AttrKind::kFloat, 0.5f}};
   op.infer = InferShrink;
   return op;
 }

@@ -19,8 +19,8 @@ Status InferSimplified(InferContext& c) {
     return {};
   }
   GE_RETURN_IF_ERROR(WantRank(x, 1, "SimplifiedLayerNormalization: input 'X'"));
-  const auto axis = NormalizeAxis(AttrInt(c.node(), "axis", -1), static_cast<int64_t>(x.rank()),
-                                  "attribute 'axis'");
+  const auto axis =
+      NormalizeAxis(AttrInt(c.node(), "axis"), static_cast<int64_t>(x.rank()), "attribute 'axis'");
   if (!axis.ok()) return Bad(c.node(), axis.status().message());
   const auto first = static_cast<size_t>(*axis);
   const std::vector<Dim> tail(x.dims.begin() + static_cast<ptrdiff_t>(first), x.dims.end());
@@ -35,8 +35,8 @@ Status InferSimplified(InferContext& c) {
 std::vector<ValueId> DecomposeSimplified(Transaction& t, FunctionId fn, const Node& node) {
   Parts p(&t, fn, node);
   const Type given = p.TypeOf(node.inputs[0]), out = p.TypeOf(node.outputs[0]);
-  const int64_t axis = AttrInt(node, "axis", -1);
-  const double epsilon = AttrFloat(node, "epsilon", kNormEpsilon);
+  const int64_t axis = AttrInt(node, "axis");
+  const double epsilon = AttrFloat(node, "epsilon");
   if (!given.ranked) return {};
   std::vector<ValueId> answer(node.outputs.size(), 0);
   answer[0] = p.Add("RMSNormalization", node.inputs, out, {{"axis", axis}, {"epsilon", epsilon}});
@@ -61,8 +61,9 @@ OpDef SimplifiedRecord() {
   const DTypeSet saved = Bit(DType::kFloat) | Bit(DType::kDouble);
   op.inputs = {{"X", kFloats, "T"}, {"scale", kFloats, "V"}};
   op.outputs = {{"Y", kFloats, "V"}, {"inv_std_var", saved, "U", Arity::kOptional}};
-  op.attrs = {
-      {"axis", AttrKind::kInt}, {"epsilon", AttrKind::kFloat}, {"stash_type", AttrKind::kInt}};
+  op.attrs = {{"axis", AttrKind::kInt, -1},
+              {"epsilon", AttrKind::kFloat, 1e-5f},
+              {"stash_type", AttrKind::kInt, 1}};
   op.decompose = DecomposeSimplified;
   return op;
 }

@@ -8,8 +8,8 @@ Status InferSoftmax(InferContext& c) {
   if (x.ranked) {
     const auto rank = static_cast<int64_t>(x.rank());
     // A scalar is its own row, as in ONNX Runtime: axis -1 (and 0) is meant for it.
-    const auto axis = NormalizeAxis(AttrInt(c.node(), "axis", -1), std::max<int64_t>(rank, 1),
-                                    "attribute 'axis'");
+    const auto axis =
+        NormalizeAxis(AttrInt(c.node(), "axis"), std::max<int64_t>(rank, 1), "attribute 'axis'");
     if (!axis.ok()) return Bad(c.node(), axis.status().message());
   }
   return InferSame(c);
@@ -23,7 +23,7 @@ GE_OP(softmax) = {"",
                   13,
                   {{"input", kFloats, "T"}},
                   {{"output", kFloats, "T"}},
-                  {{"axis", AttrKind::kInt}},
+                  {{"axis", AttrKind::kInt, -1}},
                   InferSoftmax,
                   PerOutput<14>};
 

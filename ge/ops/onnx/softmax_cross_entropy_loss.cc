@@ -20,7 +20,7 @@ OpDef SoftmaxCrossEntropyLossRecord() {
                {"labels", kIndex, "Tind"},
                {"weights", kFloats, "T", Arity::kOptional}};
   op.outputs = {{"output", kFloats, "T"}, {"log_prob", kFloats, "T", Arity::kOptional}};
-  op.attrs = {{"ignore_index", AttrKind::kInt}, {"reduction", AttrKind::kString}};
+  op.attrs = {{"ignore_index", AttrKind::kInt}, {"reduction", AttrKind::kString, "mean"}};
   return op;
 }
 

@@ -8,7 +8,7 @@ namespace {
 
 Status InferSpaceToDepth(InferContext& c) {
   const Type& x = c.input_type(0);
-  const int64_t block = AttrInt(c.node(), "blocksize", 0);
+  const int64_t block = AttrInt(c.node(), "blocksize");
   // Its square must not overflow.
   if (block < 1 || block > (int64_t{1} << 30)) {
     return Bad(c.node(), fmt::format("attribute 'blocksize' is {}, wanted 1 or more", block));

@@ -9,7 +9,7 @@ namespace {
 
 // Parts of equal size, the last one smaller when it does not divide.
 Result<std::vector<Dim>> EqualParts(InferContext& c, Dim size) {
-  const int64_t parts = AttrInt(c.node(), "num_outputs", 0);
+  const int64_t parts = AttrInt(c.node(), "num_outputs");
   const auto outputs = static_cast<int64_t>(c.output_count());
   if (parts != outputs) {
     return Bad(c.node(), fmt::format("attribute 'num_outputs' is {}, wanted {}: the node has so "
@@ -94,8 +94,8 @@ Status InferSplit(InferContext& c) {
     return {};
   }
   GE_RETURN_IF_ERROR(WantRank(x, 1, "Split: input 'input'"));
-  const auto axis = NormalizeAxis(AttrInt(c.node(), "axis", 0), static_cast<int64_t>(x.rank()),
-                                  "attribute 'axis'");
+  const auto axis =
+      NormalizeAxis(AttrInt(c.node(), "axis"), static_cast<int64_t>(x.rank()), "attribute 'axis'");
   if (!axis.ok()) return Bad(c.node(), axis.status().message());
   const auto at = static_cast<size_t>(*axis);
   GE_ASSIGN_OR_RETURN(std::vector<Dim> sizes,
@@ -122,7 +122,7 @@ GE_OP(split) = {"",
                 18,
                 {{"input", kClassic, "T"}, {"split", Bit(DType::kInt64), "", Arity::kOptional}},
                 {{"outputs", kClassic, "T", Arity::kVariadic}},
-                {{"axis", AttrKind::kInt}, {"num_outputs", AttrKind::kInt}},
+                {{"axis", AttrKind::kInt, 0}, {"num_outputs", AttrKind::kInt}},
                 InferSplit,
                 EffortSplit};
 

@@ -12,12 +12,12 @@ Status InferSplitToSequence(InferContext& c) {
     c.SetOutput(0, SequenceType(UnrankedTensor(element.dtype)));
     return {};
   }
-  const auto axis = NormalizeAxis(AttrInt(c.node(), "axis", 0),
-                                  static_cast<int64_t>(element.rank()), "attribute 'axis'");
+  const auto axis = NormalizeAxis(AttrInt(c.node(), "axis"), static_cast<int64_t>(element.rank()),
+                                  "attribute 'axis'");
   if (!axis.ok()) return Bad(c.node(), axis.status().message());
   if (c.has_input(1)) {
     element.dims[static_cast<size_t>(*axis)] = c.FreshDim("part", true);
-  } else if (AttrInt(c.node(), "keepdims", 1) != 0) {
+  } else if (AttrInt(c.node(), "keepdims") != 0) {
     element.dims[static_cast<size_t>(*axis)] = KnownDim(1);
   } else {
     element.dims.erase(element.dims.begin() + *axis);
@@ -34,7 +34,7 @@ GE_OP(split_to_sequence) = {"",
                             24,
                             {{"input", kClassic, "T"}, {"split", kIndex, "I", Arity::kOptional}},
                             {{"output_sequence", kAnyType}},
-                            {{"axis", AttrKind::kInt}, {"keepdims", AttrKind::kInt}},
+                            {{"axis", AttrKind::kInt, 0}, {"keepdims", AttrKind::kInt, 1}},
                             InferSplitToSequence,
                             PerOutput<0>};
 

@@ -43,7 +43,7 @@ Result<Dim> StftLength(InferContext& c, Dim samples) {
 }
 
 Status InferStft(InferContext& c) {
-  const bool onesided = AttrInt(c.node(), "onesided", 1) != 0;
+  const bool onesided = AttrInt(c.node(), "onesided") != 0;
   const Type& x = c.input_type(0);
   GE_RETURN_IF_ERROR(CheckStftSignal(c, onesided));
   const Dim batch = x.ranked ? x.dims[0] : c.FreshDim("batch", false);
@@ -70,7 +70,7 @@ Status InferStft(InferContext& c) {
 Work EffortStft(const Node& n, std::span<const Type> in, std::span<const Type> out) {
   if (out.empty() || out[0].rank() != 4 || !out[0].dims[2].known()) return {0, BytesOf(in, out)};
   const double bins = static_cast<double>(out[0].dims[2].value);
-  const double length = AttrInt(n, "onesided", 1) != 0 ? 2 * bins : bins;
+  const double length = AttrInt(n, "onesided") != 0 ? 2 * bins : bins;
   return {4 * length * ElementsOf(out[0]), BytesOf(in, out)};  // a frequency is two elements
 }
 
@@ -81,7 +81,7 @@ OpDef StftRecord() {
                {"window", kFloats, "T1", Arity::kOptional},
                {"frame_length", kIndex, "T2", Arity::kOptional}};
   op.outputs = {{"output", kFloats, "T1"}};
-  op.attrs = {{"onesided", AttrKind::kInt}};
+  op.attrs = {{"onesided", AttrKind::kInt, 1}};
   return op;
 }
 

@@ -7,7 +7,7 @@ namespace ge {
 namespace {
 
 Status InferStringNormalizer(InferContext& c) {
-  const std::string_view action = AttrString(c.node(), "case_change_action", "NONE");
+  const std::string_view action = AttrString(c.node(), "case_change_action");
   if (action != "NONE" && action != "LOWER" && action != "UPPER") {
     return Bad(c.node(), fmt::format("attribute 'case_change_action' is '{:.64}', wanted NONE, "
                                      "LOWER or UPPER",
@@ -35,8 +35,8 @@ GE_OP(string_normalizer) = {"",
                             10,
                             {{"X", Bit(DType::kString)}},
                             {{"Y", Bit(DType::kString)}},
-                            {{"case_change_action", AttrKind::kString},
-                             {"is_case_sensitive", AttrKind::kInt},
+                            {{"case_change_action", AttrKind::kString, "NONE"},
+                             {"is_case_sensitive", AttrKind::kInt, 0},
                              {"locale", AttrKind::kString},
                              {"stopwords", AttrKind::kStrings}},
                             InferStringNormalizer,

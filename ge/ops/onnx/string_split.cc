@@ -28,7 +28,7 @@ GE_OP(string_split) = {"",
                        20,
                        {{"X", Bit(DType::kString)}},
                        {{"Y", Bit(DType::kString)}, {"Z", Bit(DType::kInt64)}},
-                       {{"delimiter", AttrKind::kString}, {"maxsplit", AttrKind::kInt}},
+                       {{"delimiter", AttrKind::kString, ""}, {"maxsplit", AttrKind::kInt}},
                        InferStringSplit,
                        PerOutput<0>};
 

@@ -28,13 +28,13 @@ Status CheckWriteIndices(InferContext& c, Dim room, Dim length, bool circular) {
 Status InferTensorScatter(InferContext& c) {
   const Type& past = c.input_type(0);
   const Type& update = c.input_type(1);
-  const std::string_view mode = AttrString(c.node(), "mode", "linear");
+  const std::string_view mode = AttrString(c.node(), "mode");
   if (mode != "linear" && mode != "circular") {
     return Bad(c.node(),
                fmt::format("attribute 'mode' is '{:.64}', wanted linear or circular", mode));
   }
   if (!past.ranked) return InferSame(c);
-  const auto at = NormalizeAxis(AttrInt(c.node(), "axis", -2), static_cast<int64_t>(past.rank()),
+  const auto at = NormalizeAxis(AttrInt(c.node(), "axis"), static_cast<int64_t>(past.rank()),
                                 "attribute 'axis'");
   if (!at.ok()) return Bad(c.node(), at.status().message());
   if (*at == 0) return Bad(c.node(), "attribute 'axis' is the batch axis 0, wanted another one");
@@ -64,7 +64,7 @@ OpDef TensorScatterRecord() {
                {"update", types, "T"},
                {"write_indices", Bit(DType::kInt64), "", Arity::kOptional}};
   op.outputs = {{"present_cache", types, "T"}};
-  op.attrs = {{"axis", AttrKind::kInt}, {"mode", AttrKind::kString}};
+  op.attrs = {{"axis", AttrKind::kInt, -2}, {"mode", AttrKind::kString, "linear"}};
   op.infer = InferTensorScatter;
   op.work = PerOutput<0>;
   return op;

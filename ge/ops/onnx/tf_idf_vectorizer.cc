@@ -11,7 +11,7 @@ constexpr int64_t kMostColumns = int64_t{1} << 31;
 
 Status InferTfIdfVectorizer(InferContext& c) {
   const Node& n = c.node();
-  const std::string_view mode = AttrString(n, "mode", "");
+  const std::string_view mode = AttrString(n, "mode");
   if (mode != "TF" && mode != "IDF" && mode != "TFIDF") {
     return Bad(n, fmt::format("attribute 'mode' is '{:.64}', wanted TF, IDF or TFIDF", mode));
   }

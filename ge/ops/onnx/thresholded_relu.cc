@@ -11,7 +11,7 @@ Status InferThresholdedRelu(InferContext& c) {
 
 OpDef ThresholdedReluRecord() {
   OpDef op = Unary<1>("ThresholdedRelu", 22, kFloats, "X", "Y");
-  op.attrs = {{"alpha", AttrKind::kFloat}};
+  op.attrs = {{"alpha", AttrKind::kFloat, 1.0f}};
   op.infer = InferThresholdedRelu;
   return op;
 }

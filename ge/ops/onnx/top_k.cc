@@ -30,7 +30,7 @@ Status InferTopK(InferContext& c) {
   Type values = UnrankedTensor(x.dtype);
   if (x.ranked) {
     if (x.rank() == 0) return Bad(c.node(), "input 'X' is a scalar, wanted rank 1 or more");
-    const auto axis = NormalizeAxis(AttrInt(c.node(), "axis", -1), static_cast<int64_t>(x.rank()),
+    const auto axis = NormalizeAxis(AttrInt(c.node(), "axis"), static_cast<int64_t>(x.rank()),
                                     "attribute 'axis'");
     if (!axis.ok()) return Bad(c.node(), axis.status().message());
     std::vector<Dim> dims = x.dims;
@@ -50,13 +50,14 @@ Status InferTopK(InferContext& c) {
 }  // namespace
 
 // The K largest (or least) elements along one axis and their places; of equal ones the first.
-GE_OP(top_k) = {"",
-                "TopK",
-                24,
-                {{"X", kNumeric, "T"}, {"K", Bit(DType::kInt64)}},
-                {{"Values", kNumeric, "T"}, {"Indices", Bit(DType::kInt64), "I"}},
-                {{"axis", AttrKind::kInt}, {"largest", AttrKind::kInt}, {"sorted", AttrKind::kInt}},
-                InferTopK,
-                PerInput<8>};
+GE_OP(top_k) = {
+    "",
+    "TopK",
+    24,
+    {{"X", kNumeric, "T"}, {"K", Bit(DType::kInt64)}},
+    {{"Values", kNumeric, "T"}, {"Indices", Bit(DType::kInt64), "I"}},
+    {{"axis", AttrKind::kInt, -1}, {"largest", AttrKind::kInt, 1}, {"sorted", AttrKind::kInt, 1}},
+    InferTopK,
+    PerInput<8>};
 
 }  // namespace ge

@@ -25,7 +25,7 @@ GE_OP(trilu) = {"",
                 14,
                 {{"input", kClassic, "T"}, {"k", Bit(DType::kInt64), "", Arity::kOptional}},
                 {{"output", kClassic, "T"}},
-                {{"upper", AttrKind::kInt}},
+                {{"upper", AttrKind::kInt, 1}},
                 InferTrilu,
                 PerOutput<0>};
 

@@ -13,7 +13,7 @@ Status InferUnique(InferContext& c) {
   std::vector<Dim> dims = {count};
   Dim length = c.FreshDim("inverse", true);
   if (by_axis && x.ranked) {
-    const auto axis = NormalizeAxis(AttrInt(c.node(), "axis", 0), static_cast<int64_t>(x.rank()),
+    const auto axis = NormalizeAxis(AttrInt(c.node(), "axis"), static_cast<int64_t>(x.rank()),
                                     "attribute 'axis'");
     if (!axis.ok()) return Bad(c.node(), axis.status().message());
     dims = x.dims;
@@ -45,7 +45,7 @@ GE_OP(unique) = {"",
                   {"indices", Bit(DType::kInt64), "", Arity::kOptional},
                   {"inverse_indices", Bit(DType::kInt64), "", Arity::kOptional},
                   {"counts", Bit(DType::kInt64), "", Arity::kOptional}},
-                 {{"axis", AttrKind::kInt}, {"sorted", AttrKind::kInt}},
+                 {{"axis", AttrKind::kInt}, {"sorted", AttrKind::kInt, 1}},
                  InferUnique,
                  PerOutput<0>};
 

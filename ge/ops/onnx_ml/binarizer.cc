@@ -14,7 +14,7 @@ GE_OP(onnx_ml_binarizer) = {"ai.onnx.ml",
                             1,
                             {{"X", kFeatures, "T"}},
                             {{"Y", kFeatures, "T"}},
-                            {{"threshold", AttrKind::kFloat}},
+                            {{"threshold", AttrKind::kFloat, 0.0f}},
                             InferBinarizer,
                             PerOutput<1>};
 

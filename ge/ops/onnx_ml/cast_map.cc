@@ -8,8 +8,8 @@ namespace {
 
 Status InferCastMap(InferContext& c) {
   const Node& n = c.node();
-  const std::string_view to = AttrString(n, "cast_to", "TO_FLOAT");
-  const std::string_view form = AttrString(n, "map_form", "DENSE");
+  const std::string_view to = AttrString(n, "cast_to");
+  const std::string_view form = AttrString(n, "map_form");
   if (to != "TO_FLOAT" && to != "TO_STRING" && to != "TO_INT64") {
     return Bad(n, fmt::format("attribute 'cast_to' is '{:.64}', wanted TO_FLOAT, TO_STRING or "
                               "TO_INT64",
@@ -18,7 +18,7 @@ Status InferCastMap(InferContext& c) {
   if (form != "DENSE" && form != "SPARSE") {
     return Bad(n, fmt::format("attribute 'map_form' is '{:.64}', wanted DENSE or SPARSE", form));
   }
-  const int64_t most = AttrInt(n, "max_map", 1);
+  const int64_t most = AttrInt(n, "max_map");
   if (form == "SPARSE" && (most < 1 || most > kMostColumnsAsked)) {
     return Bad(n,
                fmt::format("attribute 'max_map' is {}, wanted 1 to {}", most, kMostColumnsAsked));
@@ -35,14 +35,15 @@ Status InferCastMap(InferContext& c) {
 }  // namespace
 
 // The values of a map in the order of its keys or at the places that they say, as one row.
-GE_OP(onnx_ml_cast_map) = {
-    "ai.onnx.ml",
-    "CastMap",
-    1,
-    {{"X", kAnyType}},
-    {{"Y", Bit(DType::kString) | Bit(DType::kFloat) | Bit(DType::kInt64)}},
-    {{"cast_to", AttrKind::kString}, {"map_form", AttrKind::kString}, {"max_map", AttrKind::kInt}},
-    InferCastMap,
-    PerOutput<0>};
+GE_OP(onnx_ml_cast_map) = {"ai.onnx.ml",
+                           "CastMap",
+                           1,
+                           {{"X", kAnyType}},
+                           {{"Y", Bit(DType::kString) | Bit(DType::kFloat) | Bit(DType::kInt64)}},
+                           {{"cast_to", AttrKind::kString, "TO_FLOAT"},
+                            {"map_form", AttrKind::kString, "DENSE"},
+                            {"max_map", AttrKind::kInt, 1}},
+                           InferCastMap,
+                           PerOutput<0>};
 
 }  // namespace ge

@@ -26,8 +26,8 @@ GE_OP(onnx_ml_category_mapper) = {"ai.onnx.ml",
                                   {{"Y", Bit(DType::kString) | Bit(DType::kInt64)}},
                                   {{"cats_int64s", AttrKind::kInts},
                                    {"cats_strings", AttrKind::kStrings},
-                                   {"default_int64", AttrKind::kInt},
-                                   {"default_string", AttrKind::kString}},
+                                   {"default_int64", AttrKind::kInt, -1},
+                                   {"default_string", AttrKind::kString, "_Unused"}},
                                   InferCategoryMapper,
                                   PerOutput<0>};
 

@@ -36,8 +36,8 @@ GE_OP(onnx_ml_imputer) = {"ai.onnx.ml",
                           {{"Y", kFeatures, "T"}},
                           {{"imputed_value_floats", AttrKind::kFloats},
                            {"imputed_value_int64s", AttrKind::kInts},
-                           {"replaced_value_float", AttrKind::kFloat},
-                           {"replaced_value_int64", AttrKind::kInt}},
+                           {"replaced_value_float", AttrKind::kFloat, 0.0f},
+                           {"replaced_value_int64", AttrKind::kInt, 0}},
                           InferImputer,
                           PerOutput<1>};
 

@@ -70,12 +70,18 @@ OpDef LabelEncoderRecord() {
                                Bit(DType::kInt32) | Bit(DType::kInt16) | Bit(DType::kDouble);
   OpDef op{"ai.onnx.ml", "LabelEncoder",    4,           {{"X", kLabels, "T1"}}, {{"Y", kLabels}},
            {},           InferLabelEncoder, PerOutput<8>};
-  op.attrs = {{"default_float", AttrKind::kFloat},    {"default_int64", AttrKind::kInt},
-              {"default_string", AttrKind::kString},  {"default_tensor", AttrKind::kTensor},
-              {"keys_floats", AttrKind::kFloats},     {"keys_int64s", AttrKind::kInts},
-              {"keys_strings", AttrKind::kStrings},   {"keys_tensor", AttrKind::kTensor},
-              {"values_floats", AttrKind::kFloats},   {"values_int64s", AttrKind::kInts},
-              {"values_strings", AttrKind::kStrings}, {"values_tensor", AttrKind::kTensor}};
+  op.attrs = {{"default_float", AttrKind::kFloat, -0.0f},
+              {"default_int64", AttrKind::kInt, -1},
+              {"default_string", AttrKind::kString, "_Unused"},
+              {"default_tensor", AttrKind::kTensor},
+              {"keys_floats", AttrKind::kFloats},
+              {"keys_int64s", AttrKind::kInts},
+              {"keys_strings", AttrKind::kStrings},
+              {"keys_tensor", AttrKind::kTensor},
+              {"values_floats", AttrKind::kFloats},
+              {"values_int64s", AttrKind::kInts},
+              {"values_strings", AttrKind::kStrings},
+              {"values_tensor", AttrKind::kTensor}};
   return op;
 }
 

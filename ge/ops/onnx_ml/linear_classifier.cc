@@ -51,8 +51,8 @@ GE_OP(onnx_ml_linear_classifier) = {"ai.onnx.ml",
                                      {"classlabels_strings", AttrKind::kStrings},
                                      {"coefficients", AttrKind::kFloats, true},
                                      {"intercepts", AttrKind::kFloats},
-                                     {"multi_class", AttrKind::kInt},
-                                     {"post_transform", AttrKind::kString}},
+                                     {"multi_class", AttrKind::kInt, 0},
+                                     {"post_transform", AttrKind::kString, "NONE"}},
                                     InferLinearClassifier,
                                     PerOutput<64>};
 

@@ -9,7 +9,7 @@ namespace {
 
 Status InferLinearRegressor(InferContext& c) {
   const Node& n = c.node();
-  const int64_t targets = AttrInt(n, "targets", 1);
+  const int64_t targets = AttrInt(n, "targets");
   const auto most = static_cast<int64_t>(ListLength(n, "coefficients"));
   if (targets < 1 || targets > most) {
     return Bad(n, fmt::format("attribute 'targets' is {}, wanted 1 to {}, the number of "
@@ -37,8 +37,8 @@ Status InferLinearRegressor(InferContext& c) {
 std::vector<ValueId> DecomposeLinearRegressor(Transaction& t, FunctionId fn, const Node& node) {
   Parts p(&t, fn, node);
   const Type x = p.TypeOf(node.inputs[0]);
-  const int64_t targets = AttrInt(node, "targets", 1);
-  const std::string_view transform = AttrString(node, "post_transform", "NONE");
+  const int64_t targets = AttrInt(node, "targets");
+  const std::string_view transform = AttrString(node, "post_transform");
   const bool softmax = transform == "SOFTMAX", logistic = transform == "LOGISTIC";
   const bool plain = transform == "NONE" || (targets == 1 && (softmax || logistic));
   if (x.dtype != DType::kFloat || x.rank() != 2 || !x.dims[1].known() || targets < 1 ||
@@ -70,8 +70,8 @@ GE_OP(onnx_ml_linear_regressor) = {"ai.onnx.ml",
                                    {{"Y", Bit(DType::kFloat)}},
                                    {{"coefficients", AttrKind::kFloats},
                                     {"intercepts", AttrKind::kFloats},
-                                    {"post_transform", AttrKind::kString},
-                                    {"targets", AttrKind::kInt}},
+                                    {"post_transform", AttrKind::kString, "NONE"},
+                                    {"targets", AttrKind::kInt, 1}},
                                    InferLinearRegressor,
                                    PerOutput<64>,
                                    true,

@@ -7,7 +7,7 @@ namespace ge {
 namespace {
 
 Status InferNormalizer(InferContext& c) {
-  const std::string_view norm = AttrString(c.node(), "norm", "MAX");
+  const std::string_view norm = AttrString(c.node(), "norm");
   if (norm != "MAX" && norm != "L1" && norm != "L2") {
     return Bad(c.node(), fmt::format("attribute 'norm' is '{:.64}', wanted MAX, L1 or L2", norm));
   }
@@ -26,7 +26,7 @@ GE_OP(onnx_ml_normalizer) = {"ai.onnx.ml",
                              1,
                              {{"X", kFeatures, "T"}},
                              {{"Y", Bit(DType::kFloat)}},
-                             {{"norm", AttrKind::kString}},
+                             {{"norm", AttrKind::kString, "MAX"}},
                              InferNormalizer,
                              PerOutput<4>};
 

@@ -37,7 +37,7 @@ GE_OP(onnx_ml_one_hot_encoder) = {"ai.onnx.ml",
                                   {{"Y", Bit(DType::kFloat)}},
                                   {{"cats_int64s", AttrKind::kInts},
                                    {"cats_strings", AttrKind::kStrings},
-                                   {"zeros", AttrKind::kInt}},
+                                   {"zeros", AttrKind::kInt, 1}},
                                   InferOneHotEncoder,
                                   PerOutput<0>};
 

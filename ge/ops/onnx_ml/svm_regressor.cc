@@ -11,7 +11,7 @@ Status InferSvmRegressor(InferContext& c) {
   GE_RETURN_IF_ERROR(WantKernelAttrs(n));
   GE_RETURN_IF_ERROR(WantPostTransform(n));
   GE_RETURN_IF_ERROR(WantLength(n, "rho", 1, "the regression has one offset"));
-  const int64_t supports = AttrInt(n, "n_supports", 0);
+  const int64_t supports = AttrInt(n, "n_supports");
   const auto vectors = static_cast<int64_t>(ListLength(n, "support_vectors"));
   if (supports < 0 || supports > vectors) {
     return Bad(n, fmt::format("attribute 'n_supports' is {}, wanted 0 to {}, the entries of "
@@ -41,10 +41,10 @@ GE_OP(onnx_ml_svm_regressor) = {"ai.onnx.ml",
                                 {{"Y", Bit(DType::kFloat)}},
                                 {{"coefficients", AttrKind::kFloats},
                                  {"kernel_params", AttrKind::kFloats},
-                                 {"kernel_type", AttrKind::kString},
-                                 {"n_supports", AttrKind::kInt},
-                                 {"one_class", AttrKind::kInt},
-                                 {"post_transform", AttrKind::kString},
+                                 {"kernel_type", AttrKind::kString, "LINEAR"},
+                                 {"n_supports", AttrKind::kInt, 0},
+                                 {"one_class", AttrKind::kInt, 0},
+                                 {"post_transform", AttrKind::kString, "NONE"},
                                  {"rho", AttrKind::kFloats},
                                  {"support_vectors", AttrKind::kFloats}},
                                 InferSvmRegressor,

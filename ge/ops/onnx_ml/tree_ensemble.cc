@@ -22,8 +22,8 @@ Status WantTreeTensor(InferContext& c, std::string_view name, DTypeSet types, in
                                    wanted < 0 ? "any size" : fmt::format("{} elements", wanted)));
 }
 
-Status WantTreeEnum(const Node& n, std::string_view name, int64_t absent, int64_t most) {
-  const int64_t found = AttrInt(n, name, absent);
+Status WantTreeEnum(const Node& n, std::string_view name, int64_t most) {
+  const int64_t found = AttrInt(n, name);
   if (found >= 0 && found <= most) return {};
   return Bad(n, fmt::format("attribute '{}' is {}, wanted 0 to {}", name, found, most));
 }
@@ -47,8 +47,8 @@ Status InferTreeEnsemble(InferContext& c) {
   if (HasAttr(n, "membership_values")) {
     GE_RETURN_IF_ERROR(WantTreeTensor(c, "membership_values", kReal, -1));
   }
-  GE_RETURN_IF_ERROR(WantTreeEnum(n, "aggregate_function", 1, 3));
-  GE_RETURN_IF_ERROR(WantTreeEnum(n, "post_transform", 0, 4));
+  GE_RETURN_IF_ERROR(WantTreeEnum(n, "aggregate_function", 3));
+  GE_RETURN_IF_ERROR(WantTreeEnum(n, "post_transform", 4));
   int64_t greatest = 0;
   for (const int64_t t : AttrInts(n, "leaf_targetids")) {
     if (t < 0)
@@ -68,7 +68,7 @@ Status InferTreeEnsemble(InferContext& c) {
 OpDef TreeEnsembleRecord() {
   constexpr DTypeSet kReal = Bit(DType::kFloat) | Bit(DType::kDouble) | Bit(DType::kFloat16);
   OpDef op{"ai.onnx.ml", "TreeEnsemble", 5, {{"X", kReal, "T"}}, {{"Y", kReal, "T"}}, {}};
-  op.attrs = {{"aggregate_function", AttrKind::kInt},
+  op.attrs = {{"aggregate_function", AttrKind::kInt, 1},
               {"leaf_targetids", AttrKind::kInts, true},
               {"leaf_weights", AttrKind::kTensor, true},
               {"membership_values", AttrKind::kTensor},
@@ -82,7 +82,7 @@ OpDef TreeEnsembleRecord() {
               {"nodes_splits", AttrKind::kTensor, true},
               {"nodes_trueleafs", AttrKind::kInts, true},
               {"nodes_truenodeids", AttrKind::kInts, true},
-              {"post_transform", AttrKind::kInt},
+              {"post_transform", AttrKind::kInt, 0},
               {"tree_roots", AttrKind::kInts, true}};
   op.infer = InferTreeEnsemble;
   op.work = PerOutput<1000>;

@@ -20,7 +20,7 @@ Status InferTreeEnsembleRegressor(InferContext& c) {
                               "each target",
                               base, targets));
   }
-  const std::string_view how = AttrString(n, "aggregate_function", "SUM");
+  const std::string_view how = AttrString(n, "aggregate_function");
   if (how != "SUM" && how != "AVERAGE" && how != "MIN" && how != "MAX") {
     return Bad(n, fmt::format("attribute 'aggregate_function' is '{:.64}', wanted SUM, AVERAGE, "
                               "MIN or MAX",
@@ -35,7 +35,7 @@ OpDef TreeEnsembleRegressorRecord() {
   OpDef op{"ai.onnx.ml", "TreeEnsembleRegressor", 3, {{"X", kFeatures, "T"}},
            {},           TreeListAttrs("target"), {}};
   op.outputs = {{"Y", Bit(DType::kFloat)}};
-  op.attrs.push_back({"aggregate_function", AttrKind::kString});
+  op.attrs.push_back({"aggregate_function", AttrKind::kString, "SUM"});
   op.attrs.push_back({"n_targets", AttrKind::kInt});
   op.infer = InferTreeEnsembleRegressor;
   op.work = PerOutput<1000>;

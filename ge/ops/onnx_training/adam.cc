@@ -15,15 +15,15 @@ ValueId Unbias(OptimizerParts& p, double factor) {
 
 std::vector<ValueId> DecomposeAdam(Transaction& t, FunctionId fn, const Node& node) {
   OptimizerParts p(&t, fn, node, 2);
-  const double alpha = p.Attr("alpha", 0.9f), beta = p.Attr("beta", 0.999f);
-  const double after = 1 - p.Attr("norm_coefficient_post", 0);
+  const double alpha = p.Attr("alpha"), beta = p.Attr("beta");
+  const double after = 1 - p.Attr("norm_coefficient_post");
   const size_t n = p.n();
   std::vector<ValueId> out(3 * n);
   for (size_t i = 0; i < n; ++i) {
     const ValueId g = p.Gradient(i);
     const ValueId mean = Blend(p, p.In(2, i), g, alpha);
     const ValueId squares = Blend(p, p.In(3, i), p.Do("Mul", g, g), beta);
-    const ValueId divisor = p.Do("Add", p.Root(squares), p.Number(p.Attr("epsilon", 1e-6)));
+    const ValueId divisor = p.Do("Add", p.Root(squares), p.Number(p.Attr("epsilon")));
     const ValueId unbiased = p.DoScalar("Div", p.RootScalar(Unbias(p, beta)), Unbias(p, alpha));
     const ValueId rate = p.ByStep(p.DoScalar("Mul", p.Rate(), unbiased), p.Rate());
     const ValueId way = p.Do("Div", p.Do("Mul", mean, rate), divisor);
@@ -36,11 +36,11 @@ std::vector<ValueId> DecomposeAdam(Transaction& t, FunctionId fn, const Node& no
 }
 
 OpDef AdamRecord() {
-  OpDef op = OptimizerRecord("Adam", {{"alpha", AttrKind::kFloat},
-                                      {"beta", AttrKind::kFloat},
-                                      {"epsilon", AttrKind::kFloat},
-                                      {"norm_coefficient", AttrKind::kFloat},
-                                      {"norm_coefficient_post", AttrKind::kFloat}});
+  OpDef op = OptimizerRecord("Adam", {{"alpha", AttrKind::kFloat, 0.9f},
+                                      {"beta", AttrKind::kFloat, 0.999f},
+                                      {"epsilon", AttrKind::kFloat, 1e-6f},
+                                      {"norm_coefficient", AttrKind::kFloat, 0.0f},
+                                      {"norm_coefficient_post", AttrKind::kFloat, 0.0f}});
   op.infer = [](InferContext& c) { return InferOptimizer(c, 2); };
   op.decompose = DecomposeAdam;
   return op;

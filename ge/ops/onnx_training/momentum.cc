@@ -6,7 +6,7 @@ namespace ge {
 namespace {
 
 Status InferMomentum(InferContext& c) {
-  const std::string_view mode = AttrString(c.node(), "mode", "");
+  const std::string_view mode = AttrString(c.node(), "mode");
   if (mode == "standard" || mode == "nesterov") return InferOptimizer(c, 1);
   return Bad(c.node(),
              fmt::format("attribute 'mode' is '{:.64}', wanted 'standard' or 'nesterov'", mode));
@@ -14,11 +14,11 @@ Status InferMomentum(InferContext& c) {
 
 std::vector<ValueId> DecomposeMomentum(Transaction& t, FunctionId fn, const Node& node) {
   OptimizerParts p(&t, fn, node, 1);
-  const bool nesterov = AttrString(node, "mode", "") == "nesterov";
+  const bool nesterov = AttrString(node, "mode") == "nesterov";
   std::vector<ValueId> out(2 * p.n());
   for (size_t i = 0; i < p.n(); ++i) {
-    const ValueId g = p.Gradient(i), v = p.In(2, i), alpha = p.Number(p.Attr("alpha", 0));
-    const ValueId beta = p.ByStep(p.Number(p.Attr("beta", 0)), p.Number(1));
+    const ValueId g = p.Gradient(i), v = p.In(2, i), alpha = p.Number(p.Attr("alpha"));
+    const ValueId beta = p.ByStep(p.Number(p.Attr("beta")), p.Number(1));
     const ValueId next = p.Do("Add", p.Do("Mul", v, alpha), p.Do("Mul", g, beta));
     const ValueId way = nesterov ? p.Do("Add", g, p.Do("Mul", next, alpha)) : next;
     out[i] = p.Do("Sub", p.In(0, i), p.Do("Mul", way, p.Rate()));

@@ -263,19 +263,19 @@ bool Parser::Unary(uint32_t i, Unit* u, Why* why) const {
     p.fn = Fn::kRelu;
   } else if (op == "LeakyRelu") {
     p.fn = Fn::kRelu;
-    p.a = static_cast<float>(gp::AttrFloat(n, "alpha", 0.01));
+    p.a = static_cast<float>(gp::AttrFloat(n, "alpha"));
   } else if (op == "Sigmoid") {
     p.fn = Fn::kSigmoid;
   } else if (op == "Tanh") {
     p.fn = Fn::kTanh;
   } else if (op == "HardSigmoid") {
     p.fn = Fn::kHardSigmoid;
-    p.a = static_cast<float>(gp::AttrFloat(n, "alpha", 0.2));
-    p.b = static_cast<float>(gp::AttrFloat(n, "beta", 0.5));
+    p.a = static_cast<float>(gp::AttrFloat(n, "alpha"));
+    p.b = static_cast<float>(gp::AttrFloat(n, "beta"));
   } else if (op == "HardSwish") {
     p = {Fn::kHardSwish, 1.0f / 6.0f, 0.5f, 0, nullptr};
   } else if (op == "Gelu") {
-    p.fn = gp::AttrString(n, "approximate", "none") == "tanh" ? Fn::kGeluTanh : Fn::kGelu;
+    p.fn = gp::AttrString(n, "approximate") == "tanh" ? Fn::kGeluTanh : Fn::kGelu;
   } else if (op == "Erf") {
     p.fn = Fn::kErf;
   } else if (op == "Exp") {
@@ -304,7 +304,7 @@ bool Parser::Unary(uint32_t i, Unit* u, Why* why) const {
     p.fn = Fn::kSign;
   } else if (op == "Elu") {
     p.fn = Fn::kElu;
-    p.a = static_cast<float>(gp::AttrFloat(n, "alpha", 1));
+    p.a = static_cast<float>(gp::AttrFloat(n, "alpha"));
   } else if (op == "Softplus") {
     p.fn = Fn::kSoftplus;
   } else {
@@ -395,7 +395,7 @@ bool Parser::Clip(uint32_t i, Unit* u, Why* why) const {
 
 bool Parser::BatchNorm(uint32_t i, Unit* u, Why* why) const {
   const ge_node& n = node(i);
-  if (gp::AttrInt(n, "training_mode", 0) != 0) {
+  if (gp::AttrInt(n, "training_mode") != 0) {
     return why->Say(GE_WHY_ATTRIBUTE, "training_mode is not taken");
   }
   if (n.n_in != 5 || u->dims.size() < 2) return why->Say(GE_WHY_SHAPE, "needs rank 2 and 5 inputs");
@@ -407,7 +407,7 @@ bool Parser::BatchNorm(uint32_t i, Unit* u, Why* why) const {
       return why->Say(GE_WHY_SHAPE, "statistics do not match the channels");
     }
   }
-  const double eps = gp::AttrFloat(n, "epsilon", 1e-5);
+  const double eps = gp::AttrFloat(n, "epsilon");
   auto scale = std::make_shared<std::vector<float>>(),
        shift = std::make_shared<std::vector<float>>();
   for (size_t c = 0; c < v[0].size(); ++c) {
@@ -424,7 +424,7 @@ bool Parser::Softmax(uint32_t i, Unit* u, Why* why) const {
   const ge_node& n = node(i);
   const int rank = static_cast<int>(u->dims.size());
   u->kind = Kind::kSoftmax;
-  u->axis = static_cast<int>(gp::AttrInt(n, "axis", -1));
+  u->axis = static_cast<int>(gp::AttrInt(n, "axis"));
   if (u->axis < 0) u->axis += rank;
   if (rank == 0 || u->axis < 0 || u->axis >= rank) {
     return why->Say(GE_WHY_ATTRIBUTE, "axis is out of range");
@@ -438,14 +438,14 @@ bool Parser::Softmax(uint32_t i, Unit* u, Why* why) const {
 bool Parser::LayerNorm(uint32_t i, Unit* u, Why* why) const {
   const ge_node& n = node(i);
   const int64_t rank = static_cast<int64_t>(u->dims.size());
-  const int64_t axis = gp::AttrInt(n, "axis", -1);
+  const int64_t axis = gp::AttrInt(n, "axis");
   if (axis != -1 && axis != rank - 1) return why->Say(GE_WHY_ATTRIBUTE, "only the last axis");
   if (rank == 0) return why->Say(GE_WHY_SHAPE, "a scalar");
   if (n.n_out > 1 && (n.out[1] != 0 || (n.n_out > 2 && n.out[2] != 0))) {
     return why->Say(GE_WHY_ATTRIBUTE, "Mean and InvStdDev are not computed");
   }
   u->kind = Kind::kLayerNorm;
-  u->eps = static_cast<float>(gp::AttrFloat(n, "epsilon", 1e-5));
+  u->eps = static_cast<float>(gp::AttrFloat(n, "epsilon"));
   for (uint32_t k = 1; k < 3; ++k) {
     const uint32_t v = k < n.n_in ? n.in[k] : 0;
     if (v != 0 && dims(v) != Dims{u->dims.back()}) {
@@ -464,10 +464,10 @@ bool Parser::ReduceOp(uint32_t i, Unit* u, Why* why) const {
               : op == "ReduceSum" ? Reduce::kSum
               : op == "ReduceMax" ? Reduce::kMax
                                   : Reduce::kMin;
-  u->keep_dims = gp::AttrInt(n, "keepdims", 1) != 0;
+  u->keep_dims = gp::AttrInt(n, "keepdims") != 0;
   if (!Axes(n, 1, &u->axes, why)) return false;
   if (u->axes.empty()) {
-    if (gp::AttrInt(n, "noop_with_empty_axes", 0) != 0) {
+    if (gp::AttrInt(n, "noop_with_empty_axes") != 0) {
       return why->Say(GE_WHY_ATTRIBUTE, "noop_with_empty_axes");
     }
     for (int64_t a = 0; a < value(n.in[0]).type.rank; ++a) u->axes.push_back(a);

@@ -93,18 +93,18 @@ bool Parser::Resample(uint32_t i, Unit* u, Why* why) const {
                                                 "floor", "ceil"};
   const ge_node& n = node(i);
   u->kind = Kind::kResample;
-  const std::string_view mode = gp::AttrString(n, "mode", "nearest");
-  const std::string_view spot = gp::AttrString(n, "coordinate_transformation_mode", "half_pixel");
-  const std::string_view near = gp::AttrString(n, "nearest_mode", "round_prefer_floor");
+  const std::string_view mode = gp::AttrString(n, "mode");
+  const std::string_view spot = gp::AttrString(n, "coordinate_transformation_mode");
+  const std::string_view near = gp::AttrString(n, "nearest_mode");
   Where where = Where::kHalfPixel;
   Round round = Round::kNone;
   if ((mode != "nearest" && mode != "linear") || !Named(spot, kWhere, &where) ||
       (mode == "nearest" && !Named(near, kRound, &round))) {
     return why->Say(GE_WHY_ATTRIBUTE, std::string(mode) + " with " + std::string(spot));
   }
-  if (gp::AttrInt(n, "antialias", 0) != 0 || gp::AttrInt(n, "exclude_outside", 0) != 0 ||
+  if (gp::AttrInt(n, "antialias") != 0 || gp::AttrInt(n, "exclude_outside") != 0 ||
       gp::AttrInts(n, "axes").size() != 0 ||
-      gp::AttrString(n, "keep_aspect_ratio_policy", "stretch") != "stretch") {
+      gp::AttrString(n, "keep_aspect_ratio_policy") != "stretch") {
     return why->Say(GE_WHY_ATTRIBUTE, "antialias, exclude_outside, axes or an aspect policy");
   }
   const Dims x = dims(n.in[0]);
@@ -139,7 +139,7 @@ bool Parser::Gather(uint32_t i, Unit* u, Why* why) const {
     return why->Say(GE_WHY_DTYPE, "indices are neither int64 nor int32");
   }
   if (dtype(n.in[0]) != dtype(n.out[0])) return why->Say(GE_WHY_DTYPE, "input and output differ");
-  u->axis = static_cast<int>(gp::AttrInt(n, "axis", 0));
+  u->axis = static_cast<int>(gp::AttrInt(n, "axis"));
   if (u->axis < 0) u->axis += rank;
   if (u->axis < 0 || u->axis >= rank) return why->Say(GE_WHY_ATTRIBUTE, "axis is out of range");
   Dims want(x.begin(), x.begin() + u->axis);
@@ -206,19 +206,18 @@ bool Parser::Lstm(uint32_t i, Unit* u, Why* why) const {
     if (n.in[k] == 0) continue;
     if (k == 4 || k > 6) return why->Say(GE_WHY_ATTRIBUTE, "sequence_lens or P is given");
   }
-  if (gp::AttrInt(n, "layout", 0) != 0 ||
-      gp::FindAttr(n, "activations", GE_ATTR_STRINGS) != nullptr) {
+  if (gp::AttrInt(n, "layout") != 0 || gp::FindAttr(n, "activations", GE_ATTR_STRINGS) != nullptr) {
     return why->Say(GE_WHY_ATTRIBUTE, "layout is not 0, or activations are given");
   }
   LstmSpec& s = u->lstm;
-  const std::string_view direction = gp::AttrString(n, "direction", "forward");
+  const std::string_view direction = gp::AttrString(n, "direction");
   s.directions = direction == "bidirectional" ? 2 : 1;
   s.reverse = direction == "reverse";
   if (s.directions == 1 && !s.reverse && direction != "forward") {
     return why->Say(GE_WHY_ATTRIBUTE, "direction is not known");
   }
-  s.input_forget = gp::AttrInt(n, "input_forget", 0) != 0;
-  s.clip = static_cast<float>(gp::AttrFloat(n, "clip", 0));
+  s.input_forget = gp::AttrInt(n, "input_forget") != 0;
+  s.clip = static_cast<float>(gp::AttrFloat(n, "clip"));
   const Dims r = dims(n.in[2]);
   s.steps = x[0];
   s.batch = x[1];

@@ -99,9 +99,9 @@ bool Parser::Grid(const ge_node& n, Unit* u, Why* why) const {
     return true;
   }
   const int64_t rank = static_cast<int64_t>(d.size());
-  int64_t axis = rank == 1 ? 0 : gp::AttrInt(n, "axis", 1);
+  int64_t axis = rank == 1 ? 0 : gp::AttrInt(n, "axis");
   if (axis < 0) axis += rank;
-  if (gp::AttrInt(n, "block_size", 0) != 0 || axis < 0 || axis >= rank ||
+  if (gp::AttrInt(n, "block_size") != 0 || axis < 0 || axis >= rank ||
       dims(n.in[1]) != Dims{d[static_cast<size_t>(axis)]}) {
     return why->Say(GE_WHY_ATTRIBUTE, "only one scale, or one for each index of an axis");
   }
@@ -122,7 +122,7 @@ bool Parser::Quantize(uint32_t i, Unit* u, Why* why) const {
     for (uint32_t k : {1u, 2u}) u->out.push_back(k < n.n_out ? n.out[k] : 0);
     return true;
   }
-  const int64_t precision = gp::AttrInt(n, "precision", 0);
+  const int64_t precision = gp::AttrInt(n, "precision");
   if (precision != 0 && precision != GE_F32) {
     return why->Say(GE_WHY_ATTRIBUTE, "precision is not float32");
   }

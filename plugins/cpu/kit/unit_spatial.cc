@@ -23,7 +23,7 @@ bool Parser::Window(const ge_node& n, const Dims& src, const Dims& dst, const Di
   *stride = Or(gp::AttrInts(n, "strides"), s, 1);
   *dilation = Or(gp::AttrInts(n, "dilations"), s, 1);
   const auto pads = gp::AttrInts(n, "pads");
-  const std::string_view mode = gp::AttrString(n, "auto_pad", "NOTSET");
+  const std::string_view mode = gp::AttrString(n, "auto_pad");
   const Dims& in = transposed ? dst : src;
   const Dims& out = transposed ? src : dst;
   pad_l->assign(s, 0);
@@ -57,7 +57,7 @@ bool Parser::ConvShape(uint32_t i, uint32_t x, uint32_t w, ConvSpec* spec, Why* 
   c.src = dims(n.in[x]);
   c.weights = dims(n.in[w]);
   c.dst = dims(n.out[0]);
-  c.groups = gp::AttrInt(n, "group", 1);
+  c.groups = gp::AttrInt(n, "group");
   if (c.src.size() < 3 || c.src.size() > 5) {
     return why->Say(GE_WHY_SHAPE, "rank " + std::to_string(c.src.size()) + ", only 3 to 5");
   }
@@ -97,7 +97,7 @@ bool Parser::ConvTranspose(uint32_t i, Unit* u, Why* why) const {
   c.transposed = true;
   c.src = dims(n.in[0]);
   c.dst = u->dims;
-  c.groups = gp::AttrInt(n, "group", 1);
+  c.groups = gp::AttrInt(n, "group");
   const Dims w = dims(n.in[1]);
   if (c.src.size() < 3 || c.src.size() > 5) {
     return why->Say(GE_WHY_SHAPE, "rank " + std::to_string(c.src.size()) + ", only 3 to 5");
@@ -110,7 +110,7 @@ bool Parser::ConvTranspose(uint32_t i, Unit* u, Why* why) const {
   c.weights = w;
   std::swap(c.weights[0], c.weights[1]);  // output channels first
   const Dims kernel(w.begin() + 2, w.end());
-  if (gp::AttrString(n, "auto_pad", "NOTSET") != "NOTSET") {
+  if (gp::AttrString(n, "auto_pad") != "NOTSET") {
     return why->Say(GE_WHY_ATTRIBUTE, "auto_pad is not NOTSET");
   }
   if (!Window(n, c.src, c.dst, kernel, true, &c.stride, &c.dilation, &c.pad_l, &c.pad_r, why)) {
@@ -145,7 +145,7 @@ bool Parser::Pool(uint32_t i, Unit* u, Why* why) const {
   for (int64_t d : dilation) {
     if (d != 1) return why->Say(GE_WHY_ATTRIBUTE, "dilations are not taken");
   }
-  p.count_pad = gp::AttrInt(n, "count_include_pad", 0) != 0;
+  p.count_pad = gp::AttrInt(n, "count_include_pad") != 0;
   const auto pads = gp::AttrInts(n, "pads");
   for (size_t k = 0; k < p.kernel.size(); ++k) {
     if (p.pad_r[k] >= p.kernel[k]) {
@@ -181,10 +181,10 @@ bool Parser::Gemm(uint32_t i, Unit* u, Why* why) const {
   if (n.n_in < 2 || n.in[1] == 0) return why->Say(GE_WHY_SHAPE, "needs two inputs");
   u->kind = Kind::kMatMul;
   u->in.push_back(n.in[1]);
-  u->trans_a = gp::AttrInt(n, "transA", 0) != 0;
-  u->trans_b = gp::AttrInt(n, "transB", 0) != 0;
-  u->alpha = static_cast<float>(gp::AttrFloat(n, "alpha", 1));
-  u->beta = static_cast<float>(gp::AttrFloat(n, "beta", 1));
+  u->trans_a = gp::AttrInt(n, "transA") != 0;
+  u->trans_b = gp::AttrInt(n, "transB") != 0;
+  u->alpha = static_cast<float>(gp::AttrFloat(n, "alpha"));
+  u->beta = static_cast<float>(gp::AttrFloat(n, "beta"));
   if (u->alpha != 1) {
     u->posts.push_back({Fn::kLinear, u->alpha, 0, 0, nullptr});
   }
@@ -207,7 +207,7 @@ bool Parser::Gemm(uint32_t i, Unit* u, Why* why) const {
 bool Parser::Concat(uint32_t i, Unit* u, Why* why) const {
   const ge_node& n = node(i);
   u->kind = Kind::kConcat;
-  u->axis = static_cast<int>(gp::AttrInt(n, "axis", 0));
+  u->axis = static_cast<int>(gp::AttrInt(n, "axis"));
   if (u->axis < 0) u->axis += static_cast<int>(u->dims.size());
   if (u->axis < 0 || u->axis >= static_cast<int>(u->dims.size())) {
     return why->Say(GE_WHY_ATTRIBUTE, "axis is out of range");
@@ -222,9 +222,9 @@ bool Parser::Concat(uint32_t i, Unit* u, Why* why) const {
 
 bool Parser::Resize(uint32_t i, Unit* u, Why* why) const {
   const ge_node& n = node(i);
-  const std::string_view mode = gp::AttrString(n, "mode", "nearest");
-  const std::string_view where = gp::AttrString(n, "coordinate_transformation_mode", "half_pixel");
-  const std::string_view round = gp::AttrString(n, "nearest_mode", "round_prefer_floor");
+  const std::string_view mode = gp::AttrString(n, "mode");
+  const std::string_view where = gp::AttrString(n, "coordinate_transformation_mode");
+  const std::string_view round = gp::AttrString(n, "nearest_mode");
   // With whole factors both of these read element floor(x / factor).
   const bool floor = where == "asymmetric" && round == "floor";
   const bool half =
@@ -309,7 +309,7 @@ bool Parser::Split(uint32_t i, Unit* u, Why* why) const {
   u->kind = Kind::kSlice;
   const Dims x = dims(n.in[0]);
   const int64_t rank = static_cast<int64_t>(x.size());
-  int64_t axis = gp::AttrInt(n, "axis", 0);
+  int64_t axis = gp::AttrInt(n, "axis");
   if (axis < 0) axis += rank;
   if (axis < 0 || axis >= rank) return why->Say(GE_WHY_ATTRIBUTE, "axis is out of range");
   int64_t at = 0;

@@ -58,7 +58,7 @@ std::unique_ptr<Prepared> PrepareAffineGrid(const NodeView& n, Why* why) {
   if (!fits) return why->Say(GE_WHY_SHAPE, "theta, size and grid do not fit"), nullptr;
   p.batch = y.dims[0];
   for (int d = 0; d < p.axes; ++d) p.dim[d] = y.dims[d + 1];
-  p.corners = n.Int("align_corners", 0) != 0;
+  p.corners = n.Int("align_corners") != 0;
   std::unique_ptr<Prepared> made;
   if (!VisitFloat(theta.dtype, [&](auto tag) {
         using T = typename decltype(tag)::type;

@@ -30,7 +30,7 @@ std::unique_ptr<Prepared> PrepareRows(const NodeView& n, int64_t parameter, Why*
     return nullptr;
   }
   Along a;
-  if (!ReadAlong(n.in(0), n.Int("axis", -1), &a, why)) return nullptr;
+  if (!ReadAlong(n.in(0), n.Int("axis"), &a, why)) return nullptr;
   std::unique_ptr<Prepared> made;
   const auto make = [&](auto tag) {
     using T = typename decltype(tag)::type;

@@ -33,14 +33,14 @@ std::unique_ptr<Prepared> PrepareArgReduce(const NodeView& n, Why* why) {
   const TensorType x = n.in(0), y = n.out(0);
   Along a;
   if (x.rank == 0) return why->Say(GE_WHY_SHAPE, "the input is a scalar"), nullptr;
-  if (!ReadAlong(x, n.Int("axis", 0), &a, why)) return nullptr;
+  if (!ReadAlong(x, n.Int("axis"), &a, why)) return nullptr;
   if (y.dtype != GE_I64) return NoDType(y, why), nullptr;
   if (a.dim == 0) return why->Say(GE_WHY_SHAPE, "the axis has no element"), nullptr;
   if (y.count != x.count / a.dim) {
     return why->Say(GE_WHY_SHAPE, "the stated output shape is not what the operator gives"),
            nullptr;
   }
-  const bool last = n.Int("select_last_index", 0) != 0;
+  const bool last = n.Int("select_last_index") != 0;
   std::unique_ptr<Prepared> made;
   if (!VisitNumber(x.dtype, [&](auto tag) {
         using T = typename decltype(tag)::type;

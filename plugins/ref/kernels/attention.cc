@@ -178,8 +178,8 @@ bool PlanAttentionShapes(const NodeView& n, AttentionPlan* p, Why* why) {
     return why->Say(GE_WHY_SHAPE, "Q, K, V and Y must all have rank 3, or all rank 4");
   }
   p->batch = q.dims[0];
-  p->q_heads = q.rank == 4 ? q.dims[1] : n.Int("q_num_heads", 0);
-  p->kv_heads = q.rank == 4 ? k.dims[1] : n.Int("kv_num_heads", 0);
+  p->q_heads = q.rank == 4 ? q.dims[1] : n.Int("q_num_heads");
+  p->kv_heads = q.rank == 4 ? k.dims[1] : n.Int("kv_num_heads");
   if (p->q_heads < 1 || p->kv_heads < 1 || p->q_heads % p->kv_heads != 0) {
     return why->Say(GE_WHY_ATTRIBUTE, "%lld query heads are no multiple of %lld key heads",
                     static_cast<long long>(p->q_heads), static_cast<long long>(p->kv_heads));
@@ -219,9 +219,9 @@ bool PlanAttention(const NodeView& n, AttentionPlan* p, Why* why) {
   }
   if (!PlanAttentionShapes(n, p, why)) return false;
   p->scale = n.Float("scale", 1 / std::sqrt(static_cast<double>(p->size)));
-  p->softcap = n.Float("softcap", 0);
-  p->causal = n.Int("is_causal", 0) != 0;
-  p->mode = n.Int("qk_matmul_output_mode", 0);
+  p->softcap = n.Float("softcap");
+  p->causal = n.Int("is_causal") != 0;
+  p->mode = n.Int("qk_matmul_output_mode");
   if (p->mode < 0 || p->mode > 3) {
     return why->Say(GE_WHY_ATTRIBUTE, "qk_matmul_output_mode is out of range");
   }

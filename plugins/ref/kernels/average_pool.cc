@@ -45,7 +45,7 @@ std::unique_ptr<Prepared> PrepareAveragePool(const NodeView& n, Why* why) {
   if (!SameDims({n.in(0).dims, 2}, {n.out(0).dims, 2})) {
     return why->Say(GE_WHY_SHAPE, "batch or channels of input and output differ"), nullptr;
   }
-  const bool count_pad = n.Int("count_include_pad", 0) != 0;
+  const bool count_pad = n.Int("count_include_pad") != 0;
   std::unique_ptr<Prepared> made;
   if (!VisitFloat(n.in(0).dtype, [&](auto tag) {
         using T = typename decltype(tag)::type;

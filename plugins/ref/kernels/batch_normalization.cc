@@ -75,9 +75,9 @@ std::unique_ptr<Prepared> PrepareNorm(const NodeView& n, Why* why) {
   p.batch = x.dims[0];
   p.channels = x.rank == 1 ? 1 : x.dims[1];
   p.area = PartCount(x.shape(), 2, x.rank);
-  p.epsilon = n.Float("epsilon", 1e-5f);
-  p.momentum = n.Float("momentum", 0.9f);
-  p.training = n.Int("training_mode", 0) != 0;
+  p.epsilon = n.Float("epsilon");
+  p.momentum = n.Float("momentum");
+  p.training = n.Int("training_mode") != 0;
   for (uint32_t i = 1; i < 5; ++i) {
     if (!IsFloatDType(n.in(i).dtype)) return NoDType(n.in(i), why), nullptr;
     if (n.in(i).count != p.channels) {

@@ -16,7 +16,7 @@ struct BitShiftOp {
 };
 
 std::unique_ptr<Prepared> PrepareBitShift(const NodeView& n, Why* why) {
-  const std::string_view way = n.Text("direction", "");
+  const std::string_view way = n.Text("direction");
   if (way == "LEFT") return PrepareBinary<Set::kUnsigned, BitShiftOp<true>>(n, why);
   if (way == "RIGHT") return PrepareBinary<Set::kUnsigned, BitShiftOp<false>>(n, why);
   return why->Say(GE_WHY_ATTRIBUTE, "direction is neither LEFT nor RIGHT"), nullptr;

@@ -46,8 +46,8 @@ inline std::unique_ptr<Prepared> PrepareBlocks(const NodeView& n, bool depth_fir
   const TensorType x = n.in(0), y = n.out(0);
   if (ElementBytes(x.dtype) == 0) return NoDType(x, why), nullptr;
   LoopNest<2> nest;
-  if (!BlockNest(to_wide ? x : y, to_wide ? y : x, n.Int("blocksize", 0), depth_first, to_wide,
-                 &nest, why)) {
+  if (!BlockNest(to_wide ? x : y, to_wide ? y : x, n.Int("blocksize"), depth_first, to_wide, &nest,
+                 why)) {
     return nullptr;
   }
   auto made = Make([nest](const Call& c) {

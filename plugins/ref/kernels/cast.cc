@@ -187,8 +187,8 @@ std::unique_ptr<Prepared> PrepareCast(const NodeView& n, uint32_t n_in, Why* why
   const bool same = n.in(0).dtype == n.out(0).dtype;
   if (p.from.decode == nullptr && !same) return NoDType(n.in(0), why), nullptr;
   if (p.to.encode == nullptr && !same) return NoDType(n.out(0), why), nullptr;
-  p.options.saturate = n.Int("saturate", 1) != 0;
-  const std::string_view mode = n.Text("round_mode", "up");
+  p.options.saturate = n.Int("saturate") != 0;
+  const std::string_view mode = n.Text("round_mode");
   if (mode != "up" && mode != "down" && mode != "nearest") {
     return why->Say(GE_WHY_ATTRIBUTE, "round_mode is not known"), nullptr;
   }

@@ -39,7 +39,7 @@ bool PlanCausalConv(const NodeView& n, CausalConvPlan* p, Why* why) {
   const TensorType x = n.in(0), w = n.in(1);
   if (x.rank != 3 || w.rank != 3 || w.dims[2] < 1) return NoRole(why);
   *p = {x.dims[0], x.dims[1], x.dims[2], w.dims[2], false};
-  const std::string_view activation = n.Text("activation", "none");
+  const std::string_view activation = n.Text("activation");
   p->silu = activation == "silu" || activation == "swish";
   if (!p->silu && activation != "none") {
     return why->Say(GE_WHY_ATTRIBUTE, "activation is not known");

@@ -18,5 +18,5 @@ struct CeluOp {
 }  // namespace
 }  // namespace ref
 GE_REF_KERNEL(celu, "Celu", 12, [](const NodeView& n, Why* why) {
-  return PrepareUnary<Set::kFloat, CeluOp>(n, why, {n.Float("alpha", 1)});
+  return PrepareUnary<Set::kFloat, CeluOp>(n, why, {n.Float("alpha")});
 })

@@ -6,7 +6,7 @@ namespace {
 std::unique_ptr<Prepared> PrepareConcat(const NodeView& n, Why* why) {
   if (!NeedPorts(n, n.n_in() == 0 ? 1 : n.n_in(), UINT32_MAX, why)) return nullptr;
   const TensorType y = n.out(0);
-  const int64_t axis = NormalAxis(n.Int("axis", 0), y.rank);
+  const int64_t axis = NormalAxis(n.Int("axis"), y.rank);
   if (axis < 0) return why->Say(GE_WHY_ATTRIBUTE, "axis is out of range"), nullptr;
   const int64_t size = ElementBytes(y.dtype);
   if (size == 0) return NoDType(y, why), nullptr;

@@ -20,7 +20,7 @@ inline bool PlanConv(const NodeView& n, uint32_t ix, uint32_t iw, ConvPlan* p, W
   if (!ReadWindow(n, x, y, weight.dims + 2, &p->w, why) || !ResolveAutoPad(n, &p->w, why)) {
     return false;
   }
-  p->groups = n.Int("group", 1);
+  p->groups = n.Int("group");
   p->batch = x.dims[0];
   if (p->groups < 1 || weight.dims[0] % p->groups != 0 || x.dims[1] % p->groups != 0 ||
       x.dims[1] / p->groups != weight.dims[1] || y.dims[0] != x.dims[0] ||

@@ -74,7 +74,7 @@ ge_rc RunConvTranspose(const TransposePlan& p, const Call& c) {
 bool ResolvePads(const NodeView& n, Window* w, Why* why) {
   int64_t extra[kMaxRank];
   if (!ReadList(n, "output_padding", w->nd, 0, 0, extra, why)) return false;
-  const std::string_view mode = n.Text("auto_pad", "NOTSET");
+  const std::string_view mode = n.Text("auto_pad");
   const bool stated = !n.List("output_shape").empty();
   for (int d = 0; d < w->nd; ++d) {
     const int64_t full =
@@ -104,7 +104,7 @@ bool PlanConvTranspose(const NodeView& n, TransposePlan* p, Why* why) {
   if (!ReadWindow(n, y, x, weight.dims + 2, &p->w, why) || !ResolvePads(n, &p->w, why)) {
     return false;
   }
-  p->groups = n.Int("group", 1);
+  p->groups = n.Int("group");
   p->batch = x.dims[0];
   if (p->groups < 1 || x.dims[1] % p->groups != 0 || weight.dims[0] != x.dims[1] ||
       y.dims[0] != x.dims[0] || weight.dims[1] > INT64_MAX / p->groups ||

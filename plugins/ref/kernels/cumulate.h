@@ -47,7 +47,7 @@ std::unique_ptr<Prepared> PrepareCumulate(const NodeView& n, Why* why) {
   }
   if (!IsIndexDType(n.in(1).dtype)) return NoDType(n.in(1), why), nullptr;
   if (n.in(1).count != 1) return why->Say(GE_WHY_SHAPE, "axis is no scalar"), nullptr;
-  const bool exclusive = n.Int("exclusive", 0) != 0, reverse = n.Int("reverse", 0) != 0;
+  const bool exclusive = n.Int("exclusive") != 0, reverse = n.Int("reverse") != 0;
   std::unique_ptr<Prepared> made;
   const auto make = [&](auto tag) {
     using T = typename decltype(tag)::type;

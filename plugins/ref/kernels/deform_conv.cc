@@ -108,8 +108,8 @@ bool PlanDeformConv(const NodeView& n, DeformPlan* p, Why* why) {
   }
   if (!NeedSameDType(x, y, why)) return false;
   p->batch = x.dims[0];
-  p->groups = n.Int("group", 1);
-  p->offset_groups = n.Int("offset_group", 1);
+  p->groups = n.Int("group");
+  p->offset_groups = n.Int("offset_group");
   if (p->groups < 1 || p->offset_groups < 1 || w.dims[0] % p->groups != 0 ||
       x.dims[1] % p->groups != 0 || x.dims[1] % p->offset_groups != 0 ||
       x.dims[1] / p->groups != w.dims[1] || y.dims[0] != x.dims[0] || y.dims[1] != w.dims[0]) {

@@ -4,7 +4,7 @@ namespace ref {
 namespace {
 
 std::unique_ptr<Prepared> PrepareDepthToSpace(const NodeView& n, Why* why) {
-  const std::string_view mode = n.Text("mode", "DCR");
+  const std::string_view mode = n.Text("mode");
   if (mode != "DCR" && mode != "CRD") {
     return why->Say(GE_WHY_ATTRIBUTE, "mode is %.*s", static_cast<int>(mode.size()), mode.data()),
            nullptr;

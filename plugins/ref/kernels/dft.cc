@@ -83,7 +83,7 @@ std::unique_ptr<Prepared> PrepareDft(const NodeView& n, Why* why) {
   if (x.rank < 2 || y.rank != x.rank || (x.dims[x.rank - 1] != 1 && x.dims[x.rank - 1] != 2)) {
     return NoRole(why), nullptr;
   }
-  const DftPlan p{n.Int("inverse", 0) != 0, n.Int("onesided", 0) != 0};
+  const DftPlan p{n.Int("inverse") != 0, n.Int("onesided") != 0};
   auto made = Make([p](const Call& c) { return RunDft(p, c); });
   // Which axis it is, only the launch knows. A half spectrum is of up to twice as many less one.
   int64_t most = 1;

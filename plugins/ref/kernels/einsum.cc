@@ -124,7 +124,7 @@ bool OrderAxes(const TensorType& y, const Labels& labels, EinsumPlan* p, Why* wh
 bool ReadEinsum(const NodeView& n, EinsumPlan* p, Why* why) {
   char text[256];
   size_t length = 0;
-  for (char ch : n.Text("equation", "")) {
+  for (char ch : n.Text("equation")) {
     if (ch == ' ') continue;
     if (length == sizeof text) return why->Say(GE_WHY_ATTRIBUTE, "equation is too long");
     text[length++] = ch;

@@ -16,5 +16,5 @@ struct EluOp {
 }  // namespace
 }  // namespace ref
 GE_REF_KERNEL(elu, "Elu", 6, [](const NodeView& n, Why* why) {
-  return PrepareUnary<Set::kFloat, EluOp>(n, why, {n.Float("alpha", 1)});
+  return PrepareUnary<Set::kFloat, EluOp>(n, why, {n.Float("alpha")});
 })

@@ -11,7 +11,7 @@ std::unique_ptr<Prepared> PrepareEyeLike(const NodeView& n, Why* why) {
   if (y.rank != 2) return why->Say(GE_WHY_SHAPE, "rank %d, 2 is wanted", y.rank), nullptr;
   const int64_t rows = y.dims[0], columns = y.dims[1];
   // Beyond the matrix on either side there is no diagonal; so nothing overflows.
-  const int64_t k = std::max(-rows, std::min(columns, n.Int("k", 0)));
+  const int64_t k = std::max(-rows, std::min(columns, n.Int("k")));
   std::unique_ptr<Prepared> made;
   if (!VisitSet<Set::kNumberAndBool>(y.dtype, [&](auto tag) {
         using T = typename decltype(tag)::type;

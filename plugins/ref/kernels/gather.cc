@@ -36,7 +36,7 @@ std::unique_ptr<Prepared> PrepareGather(const NodeView& n, Why* why) {
   if (!IsIndexDType(index.dtype)) return NoDType(index, why), nullptr;
   const int64_t size = ElementBytes(x.dtype);
   if (size == 0) return NoDType(x, why), nullptr;
-  const int64_t axis = NormalAxis(n.Int("axis", 0), x.rank);
+  const int64_t axis = NormalAxis(n.Int("axis"), x.rank);
   if (axis < 0) return why->Say(GE_WHY_ATTRIBUTE, "axis is out of range"), nullptr;
   if (x.rank - 1 + index.rank != y.rank) {
     return why->Say(GE_WHY_SHAPE, "the output's rank is not rank(data) - 1 + rank(indices)"),

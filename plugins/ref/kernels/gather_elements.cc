@@ -8,7 +8,7 @@ std::unique_ptr<Prepared> PrepareGatherElements(const NodeView& n, Why* why) {
   const TensorType x = n.in(0), index = n.in(1);
   const int64_t size = ElementBytes(x.dtype);
   if (size == 0) return NoDType(x, why), nullptr;
-  const int64_t axis = NormalAxis(n.Int("axis", 0), x.rank);
+  const int64_t axis = NormalAxis(n.Int("axis"), x.rank);
   if (!NeedElementIndices(x, index, axis, why) || !NeedOutDims(n, index.shape(), why)) {
     return nullptr;
   }

@@ -9,7 +9,7 @@ std::unique_ptr<Prepared> PrepareGatherND(const NodeView& n, Why* why) {
   const int64_t size = ElementBytes(x.dtype);
   if (size == 0) return NoDType(x, why), nullptr;
   TuplePlan p;
-  if (!ReadTuples(x, n.in(1), n.out(0), n.Int("batch_dims", 0), &p, why)) return nullptr;
+  if (!ReadTuples(x, n.in(1), n.out(0), n.Int("batch_dims"), &p, why)) return nullptr;
   const int64_t batches = PartCount(x.shape(), 0, static_cast<size_t>(p.first));
   auto made = Make([p, batches, size](const Call& c) {
     const Tensor x = c.in(0), y = c.out(0);

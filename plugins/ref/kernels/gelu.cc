@@ -22,7 +22,7 @@ struct GeluTanh {
 };
 
 std::unique_ptr<Prepared> PrepareGelu(const NodeView& n, Why* why) {
-  const std::string_view how = n.Text("approximate", "none");
+  const std::string_view how = n.Text("approximate");
   if (how == "none") return PrepareUnary<Set::kFloat, GeluErf>(n, why);
   if (how == "tanh") return PrepareUnary<Set::kFloat, GeluTanh>(n, why);
   return why->Say(GE_WHY_ATTRIBUTE, "approximate is neither none nor tanh"), nullptr;

@@ -47,7 +47,7 @@ ge_rc RunGemm(const GemmPlan& p, const Call& c) {
 bool PlanGemm(const NodeView& n, GemmPlan* p, Why* why) {
   const TensorType a = n.in(0), b = n.in(1);
   if (a.rank != 2 || b.rank != 2) return why->Say(GE_WHY_SHAPE, "A and B must be matrices");
-  const bool ta = n.Int("transA", 0) != 0, tb = n.Int("transB", 0) != 0;
+  const bool ta = n.Int("transA") != 0, tb = n.Int("transB") != 0;
   p->rows = a.dims[ta ? 1 : 0];
   p->depth = a.dims[ta ? 0 : 1];
   p->cols = b.dims[tb ? 0 : 1];
@@ -58,8 +58,8 @@ bool PlanGemm(const NodeView& n, GemmPlan* p, Why* why) {
   p->a_k = ta ? p->rows : 1;
   p->b_k = tb ? 1 : p->cols;
   p->b_j = tb ? p->depth : 1;
-  p->alpha = n.Float("alpha", 1);
-  p->beta = n.Float("beta", 1);
+  p->alpha = n.Float("alpha");
+  p->beta = n.Float("beta");
   if (!n.has_in(2)) return true;
   int64_t stride[kMaxRank];
   if (!NeedSameDType(a, n.in(2), why)) return false;

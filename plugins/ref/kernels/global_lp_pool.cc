@@ -21,7 +21,7 @@ ge_rc RunGlobalLpPool(int64_t area, int64_t power, const Call& c) {
 std::unique_ptr<Prepared> PrepareGlobalLpPool(const NodeView& n, Why* why) {
   if (!NeedPorts(n, 1, 1, why) || !NeedSameDType(n.in(0), n.out(0), why)) return nullptr;
   const TensorType x = n.in(0);
-  const int64_t power = n.Int("p", 2);
+  const int64_t power = n.Int("p");
   if (x.rank < 2) return why->Say(GE_WHY_SHAPE, "rank 2 or more is wanted"), nullptr;
   if (power < 1) return why->Say(GE_WHY_ATTRIBUTE, "p is not positive"), nullptr;
   int64_t want[kMaxRank];

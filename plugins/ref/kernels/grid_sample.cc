@@ -161,14 +161,14 @@ bool PlanGridSample(const NodeView& n, GridPlan* p, Why* why) {
   if (y.count == 0) p->batch = 0;
   if (x.count == 0 && y.count != 0) return why->Say(GE_WHY_SHAPE, "X is empty, Y is not");
   DenseStrides({p->dim, static_cast<size_t>(p->axes)}, p->step);
-  const std::string_view mode = n.Text("mode", "linear"), pad = n.Text("padding_mode", "zeros");
+  const std::string_view mode = n.Text("mode"), pad = n.Text("padding_mode");
   p->mode = mode == "nearest" ? Sampling::kNearest
             : mode == "cubic" ? Sampling::kCubic
                               : Sampling::kLinear;
   p->pad = pad == "border"       ? Beyond::kBorder
            : pad == "reflection" ? Beyond::kReflection
                                  : Beyond::kZeros;
-  p->corners = n.Int("align_corners", 0) != 0;
+  p->corners = n.Int("align_corners") != 0;
   const bool known = (p->mode != Sampling::kLinear || mode == "linear") &&
                      (p->pad != Beyond::kZeros || pad == "zeros");
   return known || why->Say(GE_WHY_ATTRIBUTE, "a mode of GridSample is not known");

@@ -60,7 +60,7 @@ inline std::unique_ptr<Prepared> PrepareGroupNorm(const NodeView& n, int64_t gro
   p.rows = x.count == 0 ? 0 : x.dims[0] * p.groups;
   p.channels = p.groups == 0 ? 0 : x.dims[1] / p.groups;
   p.area = PartCount(x.shape(), 2, x.rank);
-  p.epsilon = n.Float("epsilon", 1e-5f);
+  p.epsilon = n.Float("epsilon");
   std::unique_ptr<Prepared> made;
   if (!VisitFloat(x.dtype, [&](auto tag) {
         using T = typename decltype(tag)::type;

@@ -4,7 +4,7 @@ namespace ref {
 namespace {
 
 std::unique_ptr<Prepared> PrepareGroupNormalization(const NodeView& n, Why* why) {
-  const int64_t groups = n.Int("num_groups", 0);
+  const int64_t groups = n.Int("num_groups");
   if (groups < 1) return why->Say(GE_WHY_ATTRIBUTE, "num_groups is not positive"), nullptr;
   return PrepareGroupNorm(n, groups, why);
 }

@@ -29,7 +29,7 @@ struct GruCell {
 
 std::unique_ptr<Prepared> PrepareGru(const NodeView& n, Why* why) {
   const RecurrentKind kind{3, 2, {"Sigmoid", "Tanh"}, 6, 2};
-  return PrepareRecurrent(n, kind, GruCell{n.Int("linear_before_reset", 0) != 0}, why);
+  return PrepareRecurrent(n, kind, GruCell{n.Int("linear_before_reset") != 0}, why);
 }
 
 }  // namespace

@@ -16,6 +16,5 @@ struct HardSigmoidOp {
 }  // namespace
 }  // namespace ref
 GE_REF_KERNEL(hard_sigmoid, "HardSigmoid", 6, [](const NodeView& n, Why* why) {
-  return PrepareUnary<Set::kFloat, HardSigmoidOp>(n, why,
-                                                  {n.Float("alpha", 0.2f), n.Float("beta", 0.5)});
+  return PrepareUnary<Set::kFloat, HardSigmoidOp>(n, why, {n.Float("alpha"), n.Float("beta")});
 })

@@ -66,11 +66,11 @@ bool PlanLayer(const NodeView& n, LayerPlan* p, Why* why) {
     return false;
   }
   const TensorType x = n.in(0);
-  const int64_t axis = NormalAxis(n.Int("axis", -1), x.rank);
+  const int64_t axis = NormalAxis(n.Int("axis"), x.rank);
   if (axis < 0) return why->Say(GE_WHY_ATTRIBUTE, "axis is out of range");
   p->rows = PartCount(x.shape(), 0, axis);
   p->count = PartCount(x.shape(), axis, x.rank);
-  p->epsilon = n.Float("epsilon", 1e-5f);
+  p->epsilon = n.Float("epsilon");
   const bool has_bias = n.n_in() > 2 && n.has_in(2);
   int64_t dense[kMaxRank], stride[2][kMaxRank] = {};
   DenseStrides(x.shape(), dense);

@@ -15,5 +15,5 @@ struct LeakyReluOp {
 }  // namespace
 }  // namespace ref
 GE_REF_KERNEL(leaky_relu, "LeakyRelu", 6, [](const NodeView& n, Why* why) {
-  return PrepareUnary<Set::kFloat, LeakyReluOp>(n, why, {n.Float("alpha", 0.01f)});
+  return PrepareUnary<Set::kFloat, LeakyReluOp>(n, why, {n.Float("alpha")});
 })

@@ -84,7 +84,7 @@ ge_rc RunLinear(const LinearPlan& p, const Call& c) {
 
 // Which of decay and beta the rule has; both are there just then.
 bool PlanLinearRule(const NodeView& n, LinearPlan* p, Why* why) {
-  const std::string_view rule = n.Text("update_rule", "gated_delta");
+  const std::string_view rule = n.Text("update_rule");
   const bool gated = rule == "gated" || rule == "gated_delta";
   const bool delta = rule == "delta" || rule == "gated_delta";
   if (!gated && !delta && rule != "linear") {
@@ -114,8 +114,8 @@ bool PlanLinear(const NodeView& n, LinearPlan* p, Why* why) {
   if (!IsFloatDType(state.dtype)) return NoDType(state, why);
   if (!NeedSameDType(q, n.out(0), why)) return false;
   if (n.has_out(1) && !NeedSameDType(state, n.out(1), why)) return false;
-  p->q_heads = n.Int("q_num_heads", 0);
-  p->kv_heads = n.Int("kv_num_heads", 0);
+  p->q_heads = n.Int("q_num_heads");
+  p->kv_heads = n.Int("kv_num_heads");
   if (p->q_heads < 1 || p->kv_heads < 1 || p->q_heads % p->kv_heads != 0) {
     return why->Say(GE_WHY_ATTRIBUTE, "q_num_heads is no multiple of kv_num_heads");
   }
@@ -132,7 +132,7 @@ bool PlanLinear(const NodeView& n, LinearPlan* p, Why* why) {
                   HasDims(v, {p->batch, p->steps, v.dims[2]}) &&
                   HasDims(n.out(0), {p->batch, p->steps, p->q_heads * p->v_size}) &&
                   (!n.has_in(3) || is_state(n.in(3))) && (!n.has_out(1) || is_state(n.out(1)));
-  const double scale = n.Float("scale", 0);
+  const double scale = n.Float("scale");
   p->scale = scale != 0 ? scale : 1 / std::sqrt(static_cast<double>(p->size));
   return ok ? PlanLinearRule(n, p, why) : NoRole(why);
 }

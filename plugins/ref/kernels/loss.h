@@ -20,7 +20,7 @@ inline bool PlanLoss(const NodeView& n, LossPlan* p, Why* why) {
   bool fits = x.rank >= 2 && t.rank == x.rank - 1 && t.dims[0] == x.dims[0];
   for (int d = 2; fits && d < x.rank; ++d) fits = t.dims[d - 1] == x.dims[d];
   if (!fits) return why->Say(GE_WHY_SHAPE, "scores [N, C, ...] and labels [N, ...] are wanted");
-  const std::string_view how = n.Text("reduction", "mean");
+  const std::string_view how = n.Text("reduction");
   p->how = how == "none"  ? LossPlan::How::kNone
            : how == "sum" ? LossPlan::How::kSum
                           : LossPlan::How::kMean;
@@ -40,7 +40,7 @@ inline bool PlanLoss(const NodeView& n, LossPlan* p, Why* why) {
     }
   }
   p->ignores = n.Has("ignore_index");
-  p->ignored = n.Int("ignore_index", 0);
+  p->ignored = n.Int("ignore_index");
   return true;
 }
 

@@ -20,7 +20,7 @@ struct LpNormalizationRow {
 };
 
 std::unique_ptr<Prepared> PrepareLpNormalization(const NodeView& n, Why* why) {
-  const int64_t p = n.Int("p", 2);
+  const int64_t p = n.Int("p");
   if (p != 1 && p != 2) {
     return why->Say(GE_WHY_ATTRIBUTE, "p is %lld, 1 or 2 is wanted", static_cast<long long>(p)),
            nullptr;

@@ -31,7 +31,7 @@ std::unique_ptr<Prepared> PrepareLpPool(const NodeView& n, Why* why) {
   if (!SameDims({n.in(0).dims, 2}, {n.out(0).dims, 2})) {
     return why->Say(GE_WHY_SHAPE, "batch or channels of input and output differ"), nullptr;
   }
-  const int64_t power = n.Int("p", 2);
+  const int64_t power = n.Int("p");
   if (power < 1) return why->Say(GE_WHY_ATTRIBUTE, "p is not positive"), nullptr;
   std::unique_ptr<Prepared> made;
   if (!VisitFloat(n.in(0).dtype, [&](auto tag) {

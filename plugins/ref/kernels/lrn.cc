@@ -41,7 +41,7 @@ std::unique_ptr<Prepared> PrepareLrn(const NodeView& n, Why* why) {
     return nullptr;
   }
   const TensorType x = n.in(0);
-  const int64_t size = n.Int("size", 0);
+  const int64_t size = n.Int("size");
   if (x.rank < 2) return why->Say(GE_WHY_SHAPE, "rank 2 or more is wanted"), nullptr;
   if (size < 1) return why->Say(GE_WHY_ATTRIBUTE, "size is not positive"), nullptr;
   LrnPlan p{};
@@ -50,9 +50,9 @@ std::unique_ptr<Prepared> PrepareLrn(const NodeView& n, Why* why) {
   p.area = PartCount(x.shape(), 2, x.rank);
   p.before = (size - 1) / 2;
   p.after = size - 1 - p.before;
-  p.alpha = n.Float("alpha", 1e-4f) / static_cast<double>(size);
-  p.beta = n.Float("beta", 0.75);
-  p.bias = n.Float("bias", 1);
+  p.alpha = n.Float("alpha") / static_cast<double>(size);
+  p.beta = n.Float("beta");
+  p.bias = n.Float("bias");
   std::unique_ptr<Prepared> made;
   if (!VisitFloat(x.dtype, [&](auto tag) {
         using T = typename decltype(tag)::type;

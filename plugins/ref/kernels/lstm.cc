@@ -32,7 +32,7 @@ struct LstmCell {
 
 std::unique_ptr<Prepared> PrepareLstm(const NodeView& n, Why* why) {
   const RecurrentKind kind{4, 3, {"Sigmoid", "Tanh", "Tanh"}, 8, 3};
-  return PrepareRecurrent(n, kind, LstmCell{n.Int("input_forget", 0) != 0}, why);
+  return PrepareRecurrent(n, kind, LstmCell{n.Int("input_forget") != 0}, why);
 }
 
 }  // namespace

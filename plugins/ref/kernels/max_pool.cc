@@ -67,7 +67,7 @@ std::unique_ptr<Prepared> PrepareMaxPool(const NodeView& n, Why* why) {
     return why->Say(GE_WHY_SHAPE, "batch or channels of input and output differ"), nullptr;
   }
   if (n.has_out(1) && n.out(1).dtype != GE_I64) return NoDType(n.out(1), why), nullptr;
-  const bool column_major = n.Int("storage_order", 0) != 0;
+  const bool column_major = n.Int("storage_order") != 0;
   std::unique_ptr<Prepared> made;
   const auto make = [&](auto tag) {
     using T = typename decltype(tag)::type;

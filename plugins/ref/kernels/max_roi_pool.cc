@@ -95,7 +95,7 @@ std::unique_ptr<Prepared> PrepareMaxRoiPool(const NodeView& n, Why* why) {
     }
   }
   const RoiPoolPlan p{y.dims[0], x.dims[0], x.dims[1], x.dims[2],
-                      x.dims[3], y.dims[2], y.dims[3], n.Float("spatial_scale", 1)};
+                      x.dims[3], y.dims[2], y.dims[3], n.Float("spatial_scale")};
   std::unique_ptr<Prepared> made;
   if (!VisitFloat(x.dtype, [&](auto tag) {
         using T = typename decltype(tag)::type;

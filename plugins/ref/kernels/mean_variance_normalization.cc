@@ -49,13 +49,13 @@ std::unique_ptr<Prepared> PrepareMvn(const NodeView& n, Why* why) {
   Tensor x;
   static_cast<TensorType&>(x) = n.in(0);
   const Ints given = n.List("axes");
-  int64_t list[kMaxRank] = {0, 2, 3};
+  int64_t list[kMaxRank];
   Tensor axes;
   axes.dtype = GE_I64;
-  axes.count = n.Has("axes") ? static_cast<int64_t>(given.size()) : 3;
+  axes.count = static_cast<int64_t>(given.size());
   axes.data = list;
   if (axes.count > kMaxRank) return why->Say(GE_WHY_ATTRIBUTE, "too many axes"), nullptr;
-  for (size_t i = 0; n.Has("axes") && i < given.size(); ++i) list[i] = given[i];
+  for (size_t i = 0; i < given.size(); ++i) list[i] = given[i];
   ReduceAttrs attrs;
   attrs.noop_if_empty = true;
   ReducePlan p{};

@@ -81,7 +81,7 @@ enum class ScoreTransform : uint8_t { kNone, kSoftmax, kLogistic, kSoftmaxZero, 
 inline bool ReadScoreTransform(const NodeView& n, ScoreTransform* out, Why* why) {
   static constexpr std::string_view kNames[] = {"NONE", "SOFTMAX", "LOGISTIC", "SOFTMAX_ZERO",
                                                 "PROBIT"};
-  const std::string_view name = n.Text("post_transform", "NONE");
+  const std::string_view name = n.Text("post_transform");
   for (uint8_t i = 0; i < 5; ++i) {
     if (name == kNames[i]) return *out = static_cast<ScoreTransform>(i), true;
   }

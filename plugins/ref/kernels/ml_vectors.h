@@ -39,7 +39,7 @@ struct SupportVectors {
 inline bool ReadSupportVectors(const NodeView& n, int64_t count, int64_t features,
                                SupportVectors* s, Why* why) {
   static constexpr std::string_view kNames[] = {"LINEAR", "POLY", "RBF", "SIGMOID"};
-  const std::string_view name = n.Text("kernel_type", "LINEAR");
+  const std::string_view name = n.Text("kernel_type");
   const auto* at = std::find(std::begin(kNames), std::end(kNames), name);
   if (at == std::end(kNames)) return why->Say(GE_WHY_ATTRIBUTE, "kernel_type is not known");
   s->kernel = static_cast<VectorKernel>(at - std::begin(kNames));

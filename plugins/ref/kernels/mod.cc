@@ -27,7 +27,7 @@ struct ModOp {
 };
 
 std::unique_ptr<Prepared> PrepareMod(const NodeView& n, Why* why) {
-  if (n.Int("fmod", 0) != 0) return PrepareBinary<Set::kNumber, ModOp<true>>(n, why);
+  if (n.Int("fmod") != 0) return PrepareBinary<Set::kNumber, ModOp<true>>(n, why);
   return PrepareBinary<Set::kInt, ModOp<false>>(n, why);
 }
 

@@ -60,7 +60,7 @@ std::unique_ptr<Prepared> PrepareOneHot(const NodeView& n, Why* why) {
   if (n.in(1).count != 1 || n.in(2).count != 2 || y.rank != index.rank + 1) {
     return why->Say(GE_WHY_SHAPE, "one depth, two values and one more axis are wanted"), nullptr;
   }
-  const int64_t axis = NormalAxis(n.Int("axis", -1), y.rank);
+  const int64_t axis = NormalAxis(n.Int("axis"), y.rank);
   if (axis < 0) return why->Say(GE_WHY_ATTRIBUTE, "axis is out of range"), nullptr;
   for (int d = 0; d < index.rank; ++d) {
     if (y.dims[d < axis ? d : d + 1] != index.dims[d]) {

@@ -19,7 +19,7 @@ std::unique_ptr<Prepared> PrepareBinarizer(const NodeView& n, Why* why) {
       !NeedSameDType(n.in(0), n.out(0), why)) {
     return nullptr;
   }
-  const double threshold = n.Float("threshold", 0);
+  const double threshold = n.Float("threshold");
   std::unique_ptr<Prepared> made;
   if (!VisitNumber(n.in(0).dtype, [&](auto tag) {
         using T = typename decltype(tag)::type;

@@ -34,12 +34,12 @@ template <class T>
 std::unique_ptr<Prepared> MakeImputer(const NodeView& n, Why* why) {
   ImputerPlan<T> p;
   if constexpr (kIsFloat<T>) {
-    p.replaced = static_cast<T>(n.Float("replaced_value_float", 0));
+    p.replaced = static_cast<T>(n.Float("replaced_value_float"));
     for (const double v : RealList(n, "imputed_value_floats")) {
       p.values.push_back(static_cast<T>(v));
     }
   } else {
-    const int64_t replaced = n.Int("replaced_value_int64", 0);
+    const int64_t replaced = n.Int("replaced_value_int64");
     p.replaced = static_cast<T>(replaced);
     for (const int64_t v : n.List("imputed_value_int64s")) p.values.push_back(static_cast<T>(v));
     if (static_cast<int64_t>(p.replaced) != replaced) {

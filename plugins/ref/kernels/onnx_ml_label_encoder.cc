@@ -72,8 +72,8 @@ uint64_t EncoderAbsent(const NodeView& n, int32_t dtype) {
   if (a != nullptr && a->tensor_type.dtype == dtype && a->tensor_bytes == sizeof(T)) {
     return EncoderBits(Load(static_cast<const T*>(a->tensor), 0));
   }
-  if constexpr (kIsFloat<T>) return EncoderBits(static_cast<T>(n.Float("default_float", -0.0)));
-  return EncoderBits(static_cast<T>(n.Int("default_int64", -1)));
+  if constexpr (kIsFloat<T>) return EncoderBits(static_cast<T>(n.Float("default_float")));
+  return EncoderBits(static_cast<T>(n.Int("default_int64")));
 }
 
 // Of a key that is given more than once the last value counts.

@@ -23,7 +23,7 @@ ge_rc RunLinearRegressor(const LinearRegressorPlan& p, const Call& c) {
 
 std::unique_ptr<Prepared> PrepareLinearRegressor(const NodeView& n, Why* why) {
   LinearRegressorPlan p;
-  const int64_t targets = n.Int("targets", 1);
+  const int64_t targets = n.Int("targets");
   if (targets < 1) return why->Say(GE_WHY_ATTRIBUTE, "targets is less than 1"), nullptr;
   if (!NeedPorts(n, 1, 1, why) || !OpenFeatureRows(n, &p.rows, why) ||
       !ReadWeightLines(n, targets, p.rows.features, &p.lines, why) ||

@@ -34,7 +34,7 @@ std::unique_ptr<Prepared> PrepareNormalizer(const NodeView& n, Why* why) {
   FeatureRows rows;
   if (!OpenFeatureRows(n, &rows, why)) return nullptr;
   if (n.out(0).dtype != GE_F32) return NoDType(n.out(0), why), nullptr;
-  const std::string_view name = n.Text("norm", "MAX");
+  const std::string_view name = n.Text("norm");
   if (name != "MAX" && name != "L1" && name != "L2") {
     return why->Say(GE_WHY_ATTRIBUTE, "norm is none of MAX, L1 and L2"), nullptr;
   }

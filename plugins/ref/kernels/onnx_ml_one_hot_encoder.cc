@@ -54,7 +54,7 @@ std::unique_ptr<Prepared> PrepareOneHotEncoder(const NodeView& n, Why* why) {
       !SameDims(x.shape(), {y.dims, static_cast<size_t>(x.rank)})) {
     return why->Say(GE_WHY_SHAPE, "one more axis, as long as cats_int64s, is wanted"), nullptr;
   }
-  const bool zeros = n.Int("zeros", 1) != 0;
+  const bool zeros = n.Int("zeros") != 0;
   const CategoryColumns columns = ColumnsOf(categories);
   std::unique_ptr<Prepared> made;
   if (!VisitNumber(x.dtype, [&](auto tag) {

@@ -33,7 +33,7 @@ ge_rc RunSvmRegressor(const SvmRegressorPlan& p, const Call& c) {
 
 std::unique_ptr<Prepared> PrepareSvmRegressor(const NodeView& n, Why* why) {
   SvmRegressorPlan p;
-  const int64_t count = n.Int("n_supports", 0);
+  const int64_t count = n.Int("n_supports");
   if (!NeedPorts(n, 1, 1, why) || !OpenFeatureRows(n, &p.rows, why) ||
       !ReadSupportVectors(n, std::max<int64_t>(count, 0), p.rows.features, &p.support, why) ||
       !NeedOut(n, 0, GE_F32, {p.rows.rows, 1}, why)) {
@@ -46,7 +46,7 @@ std::unique_ptr<Prepared> PrepareSvmRegressor(const NodeView& n, Why* why) {
     return why->Say(GE_WHY_ATTRIBUTE, "coefficients or rho do not fit the vectors"), nullptr;
   }
   p.rho = rho[0];
-  p.one_class = n.Int("one_class", 0) != 0;
+  p.one_class = n.Int("one_class") != 0;
   const uint64_t workspace = DoublesBytes(p.rows.features + p.support.count);
   auto made = Make([p = std::move(p)](const Call& c) { return RunSvmRegressor(p, c); });
   made->const_align = 1;

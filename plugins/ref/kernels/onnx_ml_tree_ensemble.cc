@@ -98,7 +98,7 @@ std::unique_ptr<Prepared> PrepareTreeEnsemble(const NodeView& n, Why* why) {
   }
   if (!IsFloatDType(n.in(0).dtype)) return NoDType(n.in(0), why), nullptr;
   const TensorType y = n.out(0);
-  const int64_t how = n.Int("aggregate_function", 1), transform = n.Int("post_transform", 0);
+  const int64_t how = n.Int("aggregate_function"), transform = n.Int("post_transform");
   if (y.rank != 2 || y.dims[0] != p.rows.rows || how < 0 || how > 3 || transform < 0 ||
       transform > 4) {
     return why->Say(GE_WHY_ATTRIBUTE, "the output or an attribute is not as stated"), nullptr;

@@ -5,7 +5,7 @@ namespace {
 
 bool ReadVoteSum(const NodeView& n, VoteSum* out, Why* why) {
   static constexpr std::string_view kNames[] = {"AVERAGE", "SUM", "MIN", "MAX"};
-  const std::string_view name = n.Text("aggregate_function", "SUM");
+  const std::string_view name = n.Text("aggregate_function");
   for (uint8_t i = 0; i < 4; ++i) {
     if (name == kNames[i]) return *out = static_cast<VoteSum>(i), true;
   }

@@ -108,7 +108,7 @@ ge_rc RunPad(PadMode mode, int64_t size, const Call& c) {
 }
 
 bool ReadPadMode(const NodeView& n, PadMode* mode, Why* why) {
-  const std::string_view text = n.Text("mode", "constant");
+  const std::string_view text = n.Text("mode");
   if (text == "constant") return *mode = PadMode::kConstant, true;
   if (text == "reflect") return *mode = PadMode::kReflect, true;
   if (text == "edge") return *mode = PadMode::kEdge, true;

@@ -31,7 +31,7 @@ inline PhiloxWords Philox(PhiloxWords c, PhiloxKey key) {
 }
 
 inline PhiloxKey KeyOf(const NodeView& n) {
-  if (n.Has("seed")) return {std::bit_cast<uint32_t>(static_cast<float>(n.Float("seed", 0))), 0};
+  if (n.Has("seed")) return {std::bit_cast<uint32_t>(static_cast<float>(n.Float("seed"))), 0};
   const std::string_view name = ge::plugin::View(n.node().name);
   uint64_t h = 0xcbf29ce484222325u;
   const auto mix = [&](uint32_t byte) { h = (h ^ byte) * 0x100000001b3u; };
@@ -88,12 +88,12 @@ inline std::unique_ptr<Prepared> PrepareDraws(const NodeView& n, bool normal, do
 }
 
 inline std::unique_ptr<Prepared> PrepareRandomNormal(const NodeView& n, Why* why) {
-  return PrepareDraws(n, true, n.Float("mean", 0), n.Float("scale", 1), why);
+  return PrepareDraws(n, true, n.Float("mean"), n.Float("scale"), why);
 }
 
 inline std::unique_ptr<Prepared> PrepareRandomUniform(const NodeView& n, Why* why) {
-  const double low = n.Float("low", 0);
-  return PrepareDraws(n, false, low, n.Float("high", 1) - low, why);
+  const double low = n.Float("low");
+  return PrepareDraws(n, false, low, n.Float("high") - low, why);
 }
 
 }  // namespace ref

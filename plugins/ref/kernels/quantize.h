@@ -23,8 +23,8 @@ inline bool PlanQuantizeGrid(const NodeView& n, QuantizeGrid* g, Why* why) {
                     static_cast<long long>(scale.count), static_cast<long long>(n.in(2).count));
   }
   if (scale.count == 1) return true;
-  const int64_t block = n.Int("block_size", 0);
-  const int64_t axis = x.rank == 1 ? 0 : NormalAxis(n.Int("axis", 1), x.rank);
+  const int64_t block = n.Int("block_size");
+  const int64_t axis = x.rank == 1 ? 0 : NormalAxis(n.Int("axis"), x.rank);
   if (axis < 0 || block < 0) {
     return why->Say(GE_WHY_ATTRIBUTE, "axis or block_size is out of range");
   }

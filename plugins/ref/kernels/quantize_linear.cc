@@ -59,7 +59,7 @@ std::unique_ptr<Prepared> PrepareQuantizeLinear(const NodeView& n, Why* why) {
   if (p.y.encode == nullptr) return NoDType(n.out(0), why), nullptr;
   // A scale that is no float of 16 bits or more has no division of its own: exponents alone are
   // divided by in f32, integers exactly.
-  const int64_t stated = n.Int("precision", 0);
+  const int64_t stated = n.Int("precision");
   p.precision = stated != 0           ? static_cast<int32_t>(stated)
                 : IsFloatDType(scale) ? scale
                 : scale == GE_F8E8M0  ? static_cast<int32_t>(GE_F32)
@@ -68,7 +68,7 @@ std::unique_ptr<Prepared> PrepareQuantizeLinear(const NodeView& n, Why* why) {
     return why->Say(GE_WHY_ATTRIBUTE, "precision is no float dtype"), nullptr;
   }
   p.range = RangeOf(n.out(0).dtype);
-  p.options.saturate = n.Int("saturate", 1) != 0;
+  p.options.saturate = n.Int("saturate") != 0;
   auto made = Make([p](const Call& c) { return RunQuantizeLinear(p, c); });
   made->const_align = 1;
   return made;

@@ -264,7 +264,7 @@ inline bool PlanRecurrent(const NodeView& n, const RecurrentKind& kind, Recurren
   }
   const TensorType x = n.in(0), r = n.in(2);
   if (x.rank != 3 || r.rank != 3) return why->Say(GE_WHY_SHAPE, "X and R must have rank 3");
-  const std::string_view direction = n.Text("direction", "forward");
+  const std::string_view direction = n.Text("direction");
   if (direction != "forward" && direction != "reverse" && direction != "bidirectional") {
     return why->Say(GE_WHY_ATTRIBUTE, "direction is not known");
   }
@@ -272,12 +272,12 @@ inline bool PlanRecurrent(const NodeView& n, const RecurrentKind& kind, Recurren
   p->dirs = direction == "bidirectional" ? 2 : 1;
   p->reverse[0] = direction == "reverse";
   p->reverse[1] = true;
-  p->batch_first = n.Int("layout", 0) != 0;
+  p->batch_first = n.Int("layout") != 0;
   p->steps = x.dims[p->batch_first ? 1 : 0];
   p->batch = x.dims[p->batch_first ? 0 : 1];
   p->inputs = x.dims[2];
   p->hidden = r.dims[2];
-  p->clip = n.Float("clip", 0);
+  p->clip = n.Float("clip");
   if (n.Int("hidden_size", p->hidden) != p->hidden || p->hidden > (int64_t{1} << 40)) {
     return why->Say(GE_WHY_ATTRIBUTE, "hidden_size is not that of R");
   }

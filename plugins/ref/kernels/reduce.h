@@ -123,8 +123,8 @@ std::unique_ptr<Prepared> PrepareReduce(const NodeView& n, Why* why) {
   if (!NeedPorts(n, 1, 2, why) || !NeedSameDType(n.in(0), n.out(0), why)) return nullptr;
   if (n.has_in(1) && n.in(1).dtype != GE_I64) return NoDType(n.in(1), why), nullptr;
   ReduceAttrs attrs;
-  attrs.keep_dims = n.Int("keepdims", 1) != 0;
-  attrs.noop_if_empty = n.Int("noop_with_empty_axes", 0) != 0;
+  attrs.keep_dims = n.Int("keepdims") != 0;
+  attrs.noop_if_empty = n.Int("noop_with_empty_axes") != 0;
   if (attrs.keep_dims && n.in(0).rank != n.out(0).rank) {
     return why->Say(GE_WHY_SHAPE, "keepdims is set, but the ranks differ"), nullptr;
   }

@@ -352,16 +352,16 @@ bool ReadAttributes(const NodeView& n, ResizePlan* p, Why* why) {
                                                  "pytorch_half_pixel", "align_corners",
                                                  "asymmetric",         "tf_crop_and_resize"};
   static constexpr std::string_view kPolicies[] = {"stretch", "not_larger", "not_smaller"};
-  if (!Parse(n.Text("mode", "nearest"), kModes, &p->mode) ||
-      !Parse(n.Text("nearest_mode", "round_prefer_floor"), kNearest, &p->nearest) ||
-      !Parse(n.Text("coordinate_transformation_mode", "half_pixel"), kCoords, &p->coord) ||
-      !Parse(n.Text("keep_aspect_ratio_policy", "stretch"), kPolicies, &p->policy)) {
+  if (!Parse(n.Text("mode"), kModes, &p->mode) ||
+      !Parse(n.Text("nearest_mode"), kNearest, &p->nearest) ||
+      !Parse(n.Text("coordinate_transformation_mode"), kCoords, &p->coord) ||
+      !Parse(n.Text("keep_aspect_ratio_policy"), kPolicies, &p->policy)) {
     return why->Say(GE_WHY_ATTRIBUTE, "a mode of Resize is not known");
   }
-  p->antialias = n.Int("antialias", 0) != 0;
-  p->exclude_outside = n.Int("exclude_outside", 0) != 0;
-  p->cubic_a = n.Float("cubic_coeff_a", -0.75);
-  p->extrapolation = n.Float("extrapolation_value", 0);
+  p->antialias = n.Int("antialias") != 0;
+  p->exclude_outside = n.Int("exclude_outside") != 0;
+  p->cubic_a = n.Float("cubic_coeff_a");
+  p->extrapolation = n.Float("extrapolation_value");
   if (p->antialias && p->mode == Mode::kNearest) {
     return why->Say(GE_WHY_ATTRIBUTE, "antialias is not defined for mode nearest");
   }

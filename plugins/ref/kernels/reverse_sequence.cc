@@ -36,7 +36,7 @@ std::unique_ptr<Prepared> PrepareReverseSequence(const NodeView& n, Why* why) {
   }
   const TensorType x = n.in(0), lengths = n.in(1);
   const int64_t size = ElementBytes(x.dtype);
-  const int64_t batch = n.Int("batch_axis", 1), time = n.Int("time_axis", 0);
+  const int64_t batch = n.Int("batch_axis"), time = n.Int("time_axis");
   if (size == 0) return NoDType(x, why), nullptr;
   if (lengths.dtype != GE_I64) return NoDType(lengths, why), nullptr;
   if (batch < 0 || batch > 1 || time != 1 - batch) {

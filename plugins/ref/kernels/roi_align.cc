@@ -128,8 +128,8 @@ bool PlanRoiAlign(const NodeView& n, RoiAlignPlan* p, Why* why) {
   if (y.count != 0 && (x.dims[2] == 0 || x.dims[3] == 0)) {
     return why->Say(GE_WHY_SHAPE, "X is empty, Y is not");
   }
-  const std::string_view mode = n.Text("mode", "avg");
-  const std::string_view where = n.Text("coordinate_transformation_mode", "half_pixel");
+  const std::string_view mode = n.Text("mode");
+  const std::string_view where = n.Text("coordinate_transformation_mode");
   if ((mode != "avg" && mode != "max") || (where != "half_pixel" && where != "output_half_pixel")) {
     return why->Say(GE_WHY_ATTRIBUTE, "a mode of RoiAlign is not known");
   }
@@ -140,8 +140,8 @@ bool PlanRoiAlign(const NodeView& n, RoiAlignPlan* p, Why* why) {
         x.dims[3],
         y.dims[2],
         y.dims[3],
-        n.Int("sampling_ratio", 0),
-        n.Float("spatial_scale", 1),
+        n.Int("sampling_ratio"),
+        n.Float("spatial_scale"),
         where == "half_pixel",
         mode == "max"};
   return p->ratio >= 0 || why->Say(GE_WHY_ATTRIBUTE, "sampling_ratio is negative");

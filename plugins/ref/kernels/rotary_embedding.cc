@@ -59,7 +59,7 @@ bool PlanRotary(const NodeView& n, RotaryPlan* p, Why* why) {
   if (x.rank != 3 && x.rank != 4) return why->Say(GE_WHY_SHAPE, "X has neither rank 3 nor 4");
   const bool four = x.rank == 4;
   p->batch = x.dims[0];
-  p->heads = four ? x.dims[1] : n.Int("num_heads", 0);
+  p->heads = four ? x.dims[1] : n.Int("num_heads");
   if (!four && (p->heads < 1 || x.dims[2] % p->heads != 0)) {
     return why->Say(GE_WHY_ATTRIBUTE, "num_heads does not divide the hidden size");
   }
@@ -68,13 +68,13 @@ bool PlanRotary(const NodeView& n, RotaryPlan* p, Why* why) {
   p->head_at = four ? p->steps * p->size : p->size;
   p->step_at = four ? p->size : p->heads * p->size;
   p->batch_at = p->heads * p->steps * p->size;
-  const int64_t given = n.Int("rotary_embedding_dim", 0), turned = given == 0 ? p->size : given;
+  const int64_t given = n.Int("rotary_embedding_dim"), turned = given == 0 ? p->size : given;
   if (turned < 0 || turned > p->size || turned % 2 != 0) {
     return why->Say(GE_WHY_ATTRIBUTE, "%lld elements to turn, an even number up to %lld is wanted",
                     static_cast<long long>(turned), static_cast<long long>(p->size));
   }
   p->half = turned / 2;
-  p->interleaved = n.Int("interleaved", 0) != 0;
+  p->interleaved = n.Int("interleaved") != 0;
   const TensorType cosine = n.in(1);
   bool ok = SameDims(cosine.shape(), n.in(2).shape());
   if (n.has_in(3)) {

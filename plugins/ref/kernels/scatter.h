@@ -61,7 +61,7 @@ PutRun ReduceRunOf(int32_t dtype) {
 
 // By the attribute 'reduction'; nullptr, with *why filled, when it cannot be.
 inline PutRun PickPut(const NodeView& n, int32_t dtype, Why* why) {
-  const std::string_view how = n.Text("reduction", "none");
+  const std::string_view how = n.Text("reduction");
   PutRun run = nullptr;
   if (how == "none") {
     const int64_t size = ElementBytes(dtype);

@@ -10,7 +10,7 @@ std::unique_ptr<Prepared> PrepareScatterElements(const NodeView& n, Why* why) {
     return nullptr;
   }
   const TensorType x = n.in(0), index = n.in(1);
-  const int64_t axis = NormalAxis(n.Int("axis", 0), x.rank);
+  const int64_t axis = NormalAxis(n.Int("axis"), x.rank);
   if (!NeedElementIndices(x, index, axis, why)) return nullptr;
   if (!SameDims(index.shape(), n.in(2).shape())) {
     return why->Say(GE_WHY_SHAPE, "indices and updates differ in shape"), nullptr;

@@ -16,7 +16,5 @@ struct SeluOp {
 }  // namespace
 }  // namespace ref
 GE_REF_KERNEL(selu, "Selu", 6, [](const NodeView& n, Why* why) {
-  return PrepareUnary<Set::kFloat, SeluOp>(
-      n, why,
-      {n.Float("alpha", 1.67326319217681884765625), n.Float("gamma", 1.05070102214813232421875)});
+  return PrepareUnary<Set::kFloat, SeluOp>(n, why, {n.Float("alpha"), n.Float("gamma")});
 })

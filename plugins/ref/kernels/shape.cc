@@ -11,7 +11,7 @@ std::unique_ptr<Prepared> PrepareShape(const NodeView& n, Why* why) {
   const auto clamp = [rank](int64_t i) {
     return std::clamp<int64_t>(i < 0 ? i + rank : i, 0, rank);
   };
-  const int64_t start = clamp(n.Int("start", 0)), end = clamp(n.Int("end", rank));
+  const int64_t start = clamp(n.Int("start")), end = clamp(n.Int("end", rank));
   if (n.out(0).dtype != GE_I64) return NoDType(n.out(0), why), nullptr;
   if (n.out(0).count != std::max<int64_t>(0, end - start)) {
     why->Say(GE_WHY_SHAPE, "dims [%lld, %lld) do not fill the output",

@@ -31,5 +31,5 @@ struct ShrinkOp {
 }  // namespace
 }  // namespace ref
 GE_REF_KERNEL(shrink, "Shrink", 9, [](const NodeView& n, Why* why) {
-  return PrepareUnary<Set::kNumber, ShrinkOp>(n, why, {n.Float("bias", 0), n.Float("lambd", 0.5)});
+  return PrepareUnary<Set::kNumber, ShrinkOp>(n, why, {n.Float("bias"), n.Float("lambd")});
 })

@@ -34,7 +34,7 @@ inline std::unique_ptr<Prepared> PrepareSignalWindow(const NodeView& n, const Co
   if (n.in(0).count != 1 || n.out(0).rank != 1) {
     return why->Say(GE_WHY_SHAPE, "size is no scalar, or the output no vector"), nullptr;
   }
-  const bool periodic = n.Int("periodic", 1) != 0;
+  const bool periodic = n.Int("periodic") != 0;
   std::unique_ptr<Prepared> made;
   if (!VisitNumber(n.out(0).dtype, [&](auto tag) {
         using T = typename decltype(tag)::type;

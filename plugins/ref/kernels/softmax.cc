@@ -30,7 +30,7 @@ std::unique_ptr<Prepared> PrepareSoftmax(const NodeView& n, Why* why) {
   const TensorType x = n.in(0);
   // A scalar is one element along an axis of its own.
   const int64_t rank = x.rank == 0 ? 1 : x.rank;
-  const int64_t axis = NormalAxis(n.Int("axis", -1), rank);
+  const int64_t axis = NormalAxis(n.Int("axis"), rank);
   if (axis < 0) return why->Say(GE_WHY_ATTRIBUTE, "axis is out of range"), nullptr;
   if (x.count == 0) return Make([](const Call&) { return static_cast<ge_rc>(GE_OK); });
   const int64_t dim = x.rank == 0 ? 1 : x.dims[axis];

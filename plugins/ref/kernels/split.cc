@@ -8,7 +8,7 @@ namespace {
 std::unique_ptr<Prepared> PrepareSplit(const NodeView& n, Why* why) {
   if (n.n_in() > 2 || !n.has_in(0)) return why->Say(GE_WHY_OP, "1 or 2 inputs wanted"), nullptr;
   const TensorType x = n.in(0);
-  const int64_t axis = NormalAxis(n.Int("axis", 0), x.rank);
+  const int64_t axis = NormalAxis(n.Int("axis"), x.rank);
   if (axis < 0) return why->Say(GE_WHY_ATTRIBUTE, "axis is out of range"), nullptr;
   const int64_t size = ElementBytes(x.dtype);
   if (size == 0) return NoDType(x, why), nullptr;

@@ -63,7 +63,7 @@ std::unique_ptr<Prepared> PrepareStft(const NodeView& n, Why* why) {
                   y.dims[0] == x.dims[0] && y.dims[3] == 2 && (!n.has_in(2) || n.in(2).rank == 1) &&
                   y.dims[2] <= int64_t{1} << 40;
   if (!ok) return NoRole(why), nullptr;
-  const bool onesided = n.Int("onesided", 1) != 0;
+  const bool onesided = n.Int("onesided") != 0;
   auto made = Make([onesided](const Call& c) { return RunStft(onesided, c); });
   // Half a spectrum is that of up to twice as many samples less one.
   made->workspace = static_cast<uint64_t>(10 * y.dims[2]) * sizeof(double);

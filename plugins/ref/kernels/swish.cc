@@ -16,5 +16,5 @@ struct SwishOp {
 }  // namespace
 }  // namespace ref
 GE_REF_KERNEL(swish, "Swish", 24, [](const NodeView& n, Why* why) {
-  return PrepareUnary<Set::kFloat, SwishOp>(n, why, {n.Float("alpha", 1)});
+  return PrepareUnary<Set::kFloat, SwishOp>(n, why, {n.Float("alpha")});
 })

@@ -50,7 +50,7 @@ std::unique_ptr<Prepared> PrepareTensorScatter(const NodeView& n, Why* why) {
     return nullptr;
   }
   const TensorType past = n.in(0), update = n.in(1);
-  const int64_t axis = NormalAxis(n.Int("axis", -2), past.rank), size = ElementBytes(past.dtype);
+  const int64_t axis = NormalAxis(n.Int("axis"), past.rank), size = ElementBytes(past.dtype);
   if (size == 0) return NoDType(past, why), nullptr;
   if (axis <= 0) return why->Say(GE_WHY_ATTRIBUTE, "axis is out of range"), nullptr;
   bool fits = past.rank == update.rank && update.dims[axis] <= past.dims[axis];
@@ -62,7 +62,7 @@ std::unique_ptr<Prepared> PrepareTensorScatter(const NodeView& n, Why* why) {
       return why->Say(GE_WHY_SHAPE, "write_indices is not one index a sample"), nullptr;
     }
   }
-  const std::string_view mode = n.Text("mode", "linear");
+  const std::string_view mode = n.Text("mode");
   if (mode != "linear" && mode != "circular") {
     return why->Say(GE_WHY_ATTRIBUTE, "mode is %.*s", static_cast<int>(mode.size()), mode.data()),
            nullptr;

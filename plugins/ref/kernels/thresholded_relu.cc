@@ -15,5 +15,5 @@ struct ThresholdedReluOp {
 }  // namespace
 }  // namespace ref
 GE_REF_KERNEL(thresholded_relu, "ThresholdedRelu", 10, [](const NodeView& n, Why* why) {
-  return PrepareUnary<Set::kFloat, ThresholdedReluOp>(n, why, {n.Float("alpha", 1)});
+  return PrepareUnary<Set::kFloat, ThresholdedReluOp>(n, why, {n.Float("alpha")});
 })

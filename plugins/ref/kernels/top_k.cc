@@ -57,7 +57,7 @@ std::unique_ptr<Prepared> PrepareTopK(const NodeView& n, Why* why) {
   const TensorType x = n.in(0);
   Along a;
   if (x.rank == 0) return why->Say(GE_WHY_SHAPE, "the input is a scalar"), nullptr;
-  if (!ReadAlong(x, n.Int("axis", -1), &a, why)) return nullptr;
+  if (!ReadAlong(x, n.Int("axis"), &a, why)) return nullptr;
   if (n.in(1).dtype != GE_I64) return NoDType(n.in(1), why), nullptr;
   if (n.in(1).count != 1) return why->Say(GE_WHY_SHAPE, "K is not one element"), nullptr;
   int64_t taken = -1;
@@ -73,7 +73,7 @@ std::unique_ptr<Prepared> PrepareTopK(const NodeView& n, Why* why) {
     taken = y.dims[a.axis];
   }
   if (taken < 0) return why->Say(GE_WHY_OP, "both outputs are omitted"), nullptr;
-  const bool largest = n.Int("largest", 1) != 0;
+  const bool largest = n.Int("largest") != 0;
   std::unique_ptr<Prepared> made;
   if (!VisitNumber(x.dtype, [&](auto tag) {
         using T = typename decltype(tag)::type;

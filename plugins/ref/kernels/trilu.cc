@@ -40,7 +40,7 @@ std::unique_ptr<Prepared> PrepareTrilu(const NodeView& n, Why* why) {
     if (n.in(1).dtype != GE_I64) return NoDType(n.in(1), why), nullptr;
     if (n.in(1).count != 1) return why->Say(GE_WHY_SHAPE, "k is no scalar"), nullptr;
   }
-  const bool upper = n.Int("upper", 1) != 0;
+  const bool upper = n.Int("upper") != 0;
   auto made = Make([=](const Call& c) { return RunTrilu(upper, size, c); });
   made->const_align = 1;
   made->in_place = 1;

@@ -82,6 +82,7 @@ inline bool ReadWindow(const NodeView& n, const TensorType& big, const TensorTyp
 
 // Pads of auto_pad SAME_* and VALID, from the sizes.
 inline bool ResolveAutoPad(const NodeView& n, Window* w, Why* why) {
+  // Operators without that attribute are padded as they say.
   const std::string_view mode = n.Text("auto_pad", "NOTSET");
   if (mode == "NOTSET") return true;
   const bool upper = mode == "SAME_UPPER", lower = mode == "SAME_LOWER";

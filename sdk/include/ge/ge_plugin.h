@@ -209,6 +209,9 @@ typedef struct ge_node {
   const uint32_t* in; /* value indices; 0 = an omitted optional input */
   const uint32_t* out;
   uint32_t n_in, n_out;
+  /* A node of an operator that the host knows always carries the attributes that have defaults
+     (those of ONNX at `version`): engines read them and need know no default. An attribute that is
+     not there has none: its absence means what the operator's specification says. */
   const ge_attr* attr;
   uint32_t n_attr;
   uint32_t n_body; /* nested bodies; 0 for every node that may be offered */

@@ -143,16 +143,20 @@ inline const ge_attr* FindAttr(const ge_node& n, std::string_view name, uint32_t
   }
   return nullptr;
 }
-inline int64_t AttrInt(const ge_node& n, std::string_view name, int64_t absent) {
+// Without a third argument: for attributes that have a default, which nodes of operators that the
+// host knows always carry (see ge_node in ge_plugin.h), and for required ones. 0, or empty, where
+// there is none. With one: for attributes without a default, and operators that the host does not
+// know.
+inline int64_t AttrInt(const ge_node& n, std::string_view name, int64_t absent = 0) {
   const ge_attr* a = FindAttr(n, name, GE_ATTR_INT);
   return a != nullptr ? a->i : absent;
 }
-inline double AttrFloat(const ge_node& n, std::string_view name, double absent) {
+inline double AttrFloat(const ge_node& n, std::string_view name, double absent = 0) {
   const ge_attr* a = FindAttr(n, name, GE_ATTR_FLOAT);
   return a != nullptr ? a->f : absent;
 }
 inline std::string_view AttrString(const ge_node& n, std::string_view name,
-                                   std::string_view absent) {
+                                   std::string_view absent = {}) {
   const ge_attr* a = FindAttr(n, name, GE_ATTR_STRING);
   return a != nullptr ? View(a->s) : absent;
 }

@@ -1,4 +1,4 @@
-#include "ge/ir/edit.h"
+#include "ge/ops/edit.h"
 
 #include <gtest/gtest.h>
 

@@ -39,7 +39,8 @@ class Transaction {
   bool CanReplace(FunctionId fn, ValueId from, ValueId to);
 
   // A new node with fresh outputs of the given types, placed before `before` (0 = at the end).
-  // `replaces` are recorded as its origin. Answers its output values.
+  // `replaces` are recorded as its origin. Attributes that `attrs` leaves out get their defaults.
+  // Answers its output values.
   std::vector<ValueId> AddNode(FunctionId fn, NodeId before, std::string domain, std::string op,
                                std::vector<ValueId> inputs, std::vector<Attr> attrs,
                                std::vector<Type> output_types,

@@ -1,7 +1,9 @@
-#include "ge/ir/edit.h"
+#include "ge/ops/edit.h"
 
 #include <algorithm>
 #include <utility>
+
+#include "ge/ops/defaults.h"
 
 namespace ge {
 namespace {
@@ -102,6 +104,7 @@ std::vector<ValueId> Transaction::AddNode(FunctionId fn, NodeId before, std::str
   n.op = std::move(op);
   n.inputs = std::move(inputs);
   n.attrs = std::move(attrs);
+  FillDefaults(&n);
   Origin origin{pass_, {}};
   for (const Node* r : replaces) MergeNames(UserNames(*r), &origin.from_nodes);
   if (!replaces.empty()) {
