@@ -38,11 +38,12 @@ class PackBudget {
   void MakeRoom(uint64_t wanted) {
     const uint64_t limit = bytes_ != 0 ? bytes_ : HalfOfMemory();
     if (PackBytesPresent() + wanted <= limit) return;
-    std::vector<PackSet*> oldest(sets_.begin(), sets_.end());
-    std::sort(oldest.begin(), oldest.end(),
-              [](const PackSet* a, const PackSet* b) { return a->last_use_ < b->last_use_; });
+    // Runs begin meanwhile: the times are those of this moment.
+    std::vector<std::pair<int64_t, PackSet*>> oldest;
+    for (PackSet* set : sets_) oldest.emplace_back(set->last_use_.load(), set);
+    std::sort(oldest.begin(), oldest.end());
     std::set<PackSet*> going;
-    for (PackSet* set : oldest) {
+    for (const auto& [when, set] : oldest) {
       for (const auto& r : set->packs_) {
         if (PackBytesPresent() + wanted <= limit) break;
         if (r->present() && Hold(readers_[r.get()], &going)) r->GiveUp();
