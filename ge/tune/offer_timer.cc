@@ -7,6 +7,7 @@
 #include <random>
 
 #include "ge/base/aligned.h"
+#include "ge/engine/pack_set.h"
 #include "ge/engine/residents.h"
 #include "ge/host/machine.h"
 #include "ge/plan/routes.h"
@@ -111,7 +112,8 @@ class OfferTimer::Launcher {
     launch_.n_internal = static_cast<uint32_t>(internal_.size());
     GE_ASSIGN_OR_RETURN(packs_, ResidentsOf(owner_, device_, compiled_, graph, f));
     std::vector<Status> filled;
-    FillResidents(packs_, &filled);
+    pinned_ = std::make_unique<PackSet>(packs_);  // until this offer has been timed
+    pinned_->WriteFirst(&filled);
     for (size_t i = 0; i < packs_.size(); ++i) {
       GE_RETURN_IF_ERROR(filled[i]);
       pack_.push_back(packs_[i]->buf());
@@ -233,6 +235,7 @@ class OfferTimer::Launcher {
   uint64_t value_ = 0;
   std::vector<ge_buf> in_, out_, internal_, pack_;
   std::vector<std::shared_ptr<Resident>> packs_;
+  std::unique_ptr<PackSet> pinned_;
   std::vector<std::vector<int64_t>> dims_;
   std::vector<AlignedBytes> host_;
   std::vector<ge_mem*> mems_;
