@@ -259,9 +259,11 @@ class Builder {
   }
 
   // The cheapest of the near covers, those with the same parts as the nearest, by the offers of
-  // these dims. False when there is none of which all offers are made again.
+  // these dims. False when there is none of which all offers are made again, or when it is dearer
+  // beside the floor than the search's was: others have become the best meanwhile.
   bool PlaceByClass() {
     constexpr size_t kMostTried = 4;
+    constexpr double kMuchDearer = 1.03;
     std::optional<Plan> best;
     size_t tried = 0;
     for (const auto& known : near_) {
@@ -276,9 +278,12 @@ class Builder {
       if (!placed.ok() || plan.searches != c_->plan.searches) continue;
       if (!best || plan.predicted_ns < best->predicted_ns) best = std::move(plan);
     }
+    if (best && best->predicted_ns > kMuchDearer * near_[0]->over_floor * Floor()) return false;
     if (best) c_->plan = *std::move(best);
     return best.has_value();
   }
+
+  double Floor() const { return FloorOf(c_->offers, function().nodes.size()); }
 
   // Nobody looks at the graph of a plan that was placed unseen, unless for one more exec.
   void ForgetGraph() {
@@ -301,8 +306,12 @@ class Builder {
 
   void RememberInClass() {
     if (!class_key_ || reshaped_ || !struck_.empty()) return;
+    const double floor = Floor();
+    const double over = !near_.empty() ? near_[0]->over_floor
+                        : floor > 0    ? c_->plan.predicted_ns / floor
+                                       : 1;
     options_.classes->Add(*class_key_,
-                          {dims_, c_->expanded, CoverOfPlan(c_->plan, function()), c_});
+                          {dims_, c_->expanded, CoverOfPlan(c_->plan, function()), c_, over});
   }
 
   PlaceOptions HowToPlace() const {

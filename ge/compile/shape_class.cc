@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <limits>
 #include <string_view>
 #include <type_traits>
 
@@ -97,6 +98,21 @@ uint64_t ShapeClasses::KeyOf(const Graph& bound, FunctionId fn) {
     for (const Attr& a : n.attrs) AddAttr(a, &hash);
   }
   return hash.sum();
+}
+
+double FloorOf(const OfferSet& offers, size_t nodes) {
+  std::vector<double> least(nodes, std::numeric_limits<double>::infinity());
+  for (const Offer& o : offers.offers) {
+    if (o.convert || o.nodes.empty()) continue;
+    for (const OfferChoice& c : o.choices) {
+      const double whole = c.marginal_ns + (o.growable ? 0 : o.setup_ns + o.launch_ns);
+      const double share = whole / static_cast<double>(o.nodes.size());
+      for (uint32_t n : o.nodes) least[n] = std::min(least[n], share);
+    }
+  }
+  double sum = 0;
+  for (double ns : least) sum += std::isfinite(ns) ? ns : 0;
+  return sum;
 }
 
 std::vector<int64_t> ShapeClasses::DimsOf(const Graph& bound, FunctionId fn) {

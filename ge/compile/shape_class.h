@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "ge/compile/market_cover.h"
+#include "ge/engine/offers.h"
 #include "ge/ir/graph.h"
 
 namespace ge {
@@ -24,7 +25,13 @@ struct ClassCover {
   std::vector<NodeId> expanded;  // nodes that became their parts
   MarketCover cover;
   std::weak_ptr<const Compiled> plan;  // that has it
+  // What the search's plan, which it goes back to, cost beside the floor of its offers.
+  double over_floor = 1;
 };
+
+// The cheapest that each node is offered for, alone or as its share of a pattern, summed up: not a
+// bound, but what plans of one graph at other dims can be measured by.
+double FloorOf(const OfferSet& offers, size_t nodes);
 
 class ShapeClasses {
  public:
