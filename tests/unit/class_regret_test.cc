@@ -89,6 +89,7 @@ void Regret(const Network& net, double* sum, int* count, double* worst) {
     searches += (*by_class)->plan.searches > 0;
     unpriced += !price;
     const double ratio = price ? *price / (*searched)->plan.predicted_ns : 1;
+    mean += ratio / static_cast<double>(net.sizes.size()), most = std::max(most, ratio);
     *sum += ratio, ++*count;
   }
   std::printf("%-12s 16 shapes, %2d searched, %d not to be compared: mean %.4f, worst %.4f\n",
