@@ -146,7 +146,7 @@ bool StillTakes(const Engine& e, const Parser& parser, const std::vector<Unit>& 
 
 // One function of one or two tensors of floats.
 bool IsOnePass(const std::vector<Unit>& units) {
-  return units.size() == 1 && units[0].kind == Kind::kPointwise && units[0].posts.size() == 1 &&
+  return units.size() == 1 && Is<PointwiseSpec>(units[0]) && units[0].posts.size() == 1 &&
          units[0].posts[0].channel == nullptr && units[0].out.size() == 1;
 }
 

@@ -258,7 +258,7 @@ bool Parser::Unary(uint32_t i, Unit* u, Why* why) const {
   const ge_node& n = node(i);
   const std::string_view op = gp::View(n.op);
   Post p;
-  u->kind = Kind::kPointwise;
+  u->spec = PointwiseSpec();
   if (op == "Relu") {
     p.fn = Fn::kRelu;
   } else if (op == "LeakyRelu") {
@@ -321,7 +321,7 @@ bool Parser::Binary(uint32_t i, Unit* u, Why* why) const {
     return why->Say(GE_WHY_SHAPE, std::to_string(n.n_in) + " inputs, only 2");
   }
   if (dtype(n.in[0]) != GE_F32) return IntegerMath(i, u, why);
-  u->kind = Kind::kPointwise;
+  u->spec = PointwiseSpec();
   Fn fn = op == "Add"   ? Fn::kAdd
           : op == "Sub" ? Fn::kSub
           : op == "Mul" ? Fn::kMul
@@ -359,7 +359,7 @@ bool Parser::Pow(uint32_t i, Unit* u, Why* why) const {
   if (n.n_in != 2 || !Scalar(n.in[1], &e) || dims(n.in[0]) != u->dims) {
     return why->Say(GE_WHY_ATTRIBUTE, "the exponent is not a constant scalar");
   }
-  u->kind = Kind::kPointwise;
+  u->spec = PointwiseSpec();
   Post p;
   if (e == 2) {
     p.fn = Fn::kSquare;
@@ -388,7 +388,7 @@ bool Parser::Clip(uint32_t i, Unit* u, Why* why) const {
   if (n.n_in > 2 && n.in[2] != 0 && !Scalar(n.in[2], &p.b)) {
     return why->Say(GE_WHY_DYNAMIC, "max is not constant");
   }
-  u->kind = Kind::kPointwise;
+  u->spec = PointwiseSpec();
   u->posts = {p};
   return true;
 }
@@ -415,7 +415,7 @@ bool Parser::BatchNorm(uint32_t i, Unit* u, Why* why) const {
     scale->push_back(static_cast<float>(s));
     shift->push_back(static_cast<float>(v[1][c] - s * v[2][c]));
   }
-  u->kind = Kind::kPointwise;
+  u->spec = PointwiseSpec();
   u->posts = {Post{Fn::kMul, 0, 0, 0, scale}, Post{Fn::kAdd, 0, 0, 0, shift}};
   return true;
 }
@@ -423,13 +423,13 @@ bool Parser::BatchNorm(uint32_t i, Unit* u, Why* why) const {
 bool Parser::Softmax(uint32_t i, Unit* u, Why* why) const {
   const ge_node& n = node(i);
   const int rank = static_cast<int>(u->dims.size());
-  u->kind = Kind::kSoftmax;
-  u->axis = static_cast<int>(gp::AttrInt(n, "axis"));
-  if (u->axis < 0) u->axis += rank;
-  if (rank == 0 || u->axis < 0 || u->axis >= rank) {
+  auto& axis = u->spec.emplace<SoftmaxSpec>().axis;
+  axis = static_cast<int>(gp::AttrInt(n, "axis"));
+  if (axis < 0) axis += rank;
+  if (rank == 0 || axis < 0 || axis >= rank) {
     return why->Say(GE_WHY_ATTRIBUTE, "axis is out of range");
   }
-  if (n.version < 13 && u->axis != rank - 1) {
+  if (n.version < 13 && axis != rank - 1) {
     return why->Say(GE_WHY_VERSION, "Softmax before opset 13 flattens the axes behind its own");
   }
   return true;
@@ -444,8 +444,7 @@ bool Parser::LayerNorm(uint32_t i, Unit* u, Why* why) const {
   if (n.n_out > 1 && (n.out[1] != 0 || (n.n_out > 2 && n.out[2] != 0))) {
     return why->Say(GE_WHY_ATTRIBUTE, "Mean and InvStdDev are not computed");
   }
-  u->kind = Kind::kLayerNorm;
-  u->eps = static_cast<float>(gp::AttrFloat(n, "epsilon"));
+  u->spec = LayerNormSpec{static_cast<float>(gp::AttrFloat(n, "epsilon"))};
   for (uint32_t k = 1; k < 3; ++k) {
     const uint32_t v = k < n.n_in ? n.in[k] : 0;
     if (v != 0 && dims(v) != Dims{u->dims.back()}) {
@@ -459,18 +458,18 @@ bool Parser::LayerNorm(uint32_t i, Unit* u, Why* why) const {
 bool Parser::ReduceOp(uint32_t i, Unit* u, Why* why) const {
   const ge_node& n = node(i);
   const std::string_view op = gp::View(n.op);
-  u->kind = Kind::kReduce;
-  u->reduce = op == "ReduceMean"  ? Reduce::kMean
-              : op == "ReduceSum" ? Reduce::kSum
-              : op == "ReduceMax" ? Reduce::kMax
-                                  : Reduce::kMin;
-  u->keep_dims = gp::AttrInt(n, "keepdims") != 0;
-  if (!Axes(n, 1, &u->axes, why)) return false;
-  if (u->axes.empty()) {
+  auto& r = u->spec.emplace<ReduceSpec>();
+  r.reduce = op == "ReduceMean"  ? Reduce::kMean
+             : op == "ReduceSum" ? Reduce::kSum
+             : op == "ReduceMax" ? Reduce::kMax
+                                 : Reduce::kMin;
+  r.keep_dims = gp::AttrInt(n, "keepdims") != 0;
+  if (!Axes(n, 1, &r.axes, why)) return false;
+  if (r.axes.empty()) {
     if (gp::AttrInt(n, "noop_with_empty_axes") != 0) {
       return why->Say(GE_WHY_ATTRIBUTE, "noop_with_empty_axes");
     }
-    for (int64_t a = 0; a < value(n.in[0]).type.rank; ++a) u->axes.push_back(a);
+    for (int64_t a = 0; a < value(n.in[0]).type.rank; ++a) r.axes.push_back(a);
   }
   if (value(n.in[0]).type.rank == 0) return why->Say(GE_WHY_SHAPE, "a scalar");
   return true;
@@ -478,10 +477,10 @@ bool Parser::ReduceOp(uint32_t i, Unit* u, Why* why) const {
 
 bool Parser::GlobalPool(uint32_t i, Unit* u, Why* why) const {
   const ge_node& n = node(i);
-  u->kind = Kind::kReduce;
-  u->reduce = gp::View(n.op) == "GlobalAveragePool" ? Reduce::kMean : Reduce::kMax;
-  for (int64_t a = 2; a < value(n.in[0]).type.rank; ++a) u->axes.push_back(a);
-  if (u->axes.empty()) return why->Say(GE_WHY_SHAPE, "no spatial axes");
+  auto& r = u->spec.emplace<ReduceSpec>();
+  r.reduce = gp::View(n.op) == "GlobalAveragePool" ? Reduce::kMean : Reduce::kMax;
+  for (int64_t a = 2; a < value(n.in[0]).type.rank; ++a) r.axes.push_back(a);
+  if (r.axes.empty()) return why->Say(GE_WHY_SHAPE, "no spatial axes");
   return true;
 }
 

@@ -79,10 +79,10 @@ bool Named(std::string_view text, const std::string_view (&names)[kCount], E* ou
 
 bool Parser::Expand(uint32_t i, Unit* u, Why* why) const {
   const ge_node& n = node(i);
-  u->kind = Kind::kExpand;
   if (dtype(n.in[0]) != dtype(n.out[0])) return why->Say(GE_WHY_DTYPE, "input and output differ");
   if (!Broadcasts(dims(n.in[0]), u->dims)) return why->Say(GE_WHY_SHAPE, "dims do not broadcast");
-  if (dims(n.in[0]) == u->dims) u->kind = Kind::kView;
+  u->spec = ExpandSpec();
+  if (dims(n.in[0]) == u->dims) u->spec = ViewSpec();
   return true;
 }
 
@@ -92,7 +92,7 @@ bool Parser::Resample(uint32_t i, Unit* u, Why* why) const {
   static constexpr std::string_view kRound[] = {"", "round_prefer_floor", "round_prefer_ceil",
                                                 "floor", "ceil"};
   const ge_node& n = node(i);
-  u->kind = Kind::kResample;
+  auto& taps = u->spec.emplace<ResampleSpec>().taps;
   const std::string_view mode = gp::AttrString(n, "mode");
   const std::string_view spot = gp::AttrString(n, "coordinate_transformation_mode");
   const std::string_view near = gp::AttrString(n, "nearest_mode");
@@ -115,14 +115,14 @@ bool Parser::Resample(uint32_t i, Unit* u, Why* why) const {
     if (scales.size() != x.size()) return why->Say(GE_WHY_SHAPE, "not one scale for each axis");
   }
   int linear = 0;
-  u->taps.resize(x.size());
+  taps.resize(x.size());
   for (size_t k = 0; k < x.size(); ++k) {
     const double scale = scales.empty() ? 0 : scales[k];
     if (!scales.empty() && !(scale > 0)) {
       return why->Say(GE_WHY_ATTRIBUTE, "a scale is not positive");
     }
     if (u->dims[k] == x[k] && (scale == 0 || scale == 1)) continue;
-    u->taps[k] = TapsOf(where, round, scale, x[k], u->dims[k]);
+    taps[k] = TapsOf(where, round, scale, x[k], u->dims[k]);
     linear += round == Round::kNone ? 1 : 0;
   }
   if (linear > 4) return why->Say(GE_WHY_SHAPE, "more than 4 axes change");
@@ -131,7 +131,7 @@ bool Parser::Resample(uint32_t i, Unit* u, Why* why) const {
 
 bool Parser::Gather(uint32_t i, Unit* u, Why* why) const {
   const ge_node& n = node(i);
-  u->kind = Kind::kGather;
+  auto& axis = u->spec.emplace<GatherSpec>().axis;
   if (n.n_in != 2 || n.in[1] == 0) return why->Say(GE_WHY_SHAPE, "needs two inputs");
   const Dims x = dims(n.in[0]), index = dims(n.in[1]);
   const int rank = static_cast<int>(x.size());
@@ -139,12 +139,12 @@ bool Parser::Gather(uint32_t i, Unit* u, Why* why) const {
     return why->Say(GE_WHY_DTYPE, "indices are neither int64 nor int32");
   }
   if (dtype(n.in[0]) != dtype(n.out[0])) return why->Say(GE_WHY_DTYPE, "input and output differ");
-  u->axis = static_cast<int>(gp::AttrInt(n, "axis"));
-  if (u->axis < 0) u->axis += rank;
-  if (u->axis < 0 || u->axis >= rank) return why->Say(GE_WHY_ATTRIBUTE, "axis is out of range");
-  Dims want(x.begin(), x.begin() + u->axis);
+  axis = static_cast<int>(gp::AttrInt(n, "axis"));
+  if (axis < 0) axis += rank;
+  if (axis < 0 || axis >= rank) return why->Say(GE_WHY_ATTRIBUTE, "axis is out of range");
+  Dims want(x.begin(), x.begin() + axis);
   want.insert(want.end(), index.begin(), index.end());
-  want.insert(want.end(), x.begin() + u->axis + 1, x.end());
+  want.insert(want.end(), x.begin() + axis + 1, x.end());
   if (want != u->dims) return why->Say(GE_WHY_SHAPE, "the output has not the dims of a look-up");
   u->in.push_back(n.in[1]);
   return true;
@@ -152,14 +152,15 @@ bool Parser::Gather(uint32_t i, Unit* u, Why* why) const {
 
 bool Parser::Cast(uint32_t i, Unit* u, Why* why) const {
   const ge_node& n = node(i);
-  u->kind = dtype(n.in[0]) == dtype(n.out[0]) ? Kind::kView : Kind::kCast;
+  u->spec = CastSpec();
+  if (dtype(n.in[0]) == dtype(n.out[0])) u->spec = ViewSpec();
   if (n.n_in != 1 || dims(n.in[0]) != u->dims) return why->Say(GE_WHY_SHAPE, "dims differ");
   return true;
 }
 
 bool Parser::Equal(uint32_t i, Unit* u, Why* why) const {
   const ge_node& n = node(i);
-  u->kind = Kind::kEqual;
+  u->spec = EqualSpec();
   if (n.n_in != 2 || n.in[1] == 0) return why->Say(GE_WHY_SHAPE, "needs two inputs");
   if (dtype(n.in[0]) != dtype(n.in[1]) || dtype(n.out[0]) != GE_BOOL) {
     return why->Say(GE_WHY_DTYPE, "inputs differ in dtype, or the output is not bool");
@@ -175,7 +176,6 @@ bool Parser::Equal(uint32_t i, Unit* u, Why* why) const {
 bool Parser::IntegerMath(uint32_t i, Unit* u, Why* why) const {
   const ge_node& n = node(i);
   const std::string_view op = gp::View(n.op);
-  u->kind = Kind::kIntegers;
   const int32_t t = dtype(n.in[0]);
   if ((t != GE_I32 && t != GE_I64) || dtype(n.in[1]) != t || dtype(n.out[0]) != t) {
     return why->Say(GE_WHY_DTYPE, std::string("operands of ") + gp::DTypeName(t) + " and " +
@@ -185,19 +185,18 @@ bool Parser::IntegerMath(uint32_t i, Unit* u, Why* why) const {
   if (!Broadcasts(dims(n.in[0]), u->dims) || !Broadcasts(dims(n.in[1]), u->dims)) {
     return why->Say(GE_WHY_SHAPE, "dims do not broadcast");
   }
-  u->fn = op == "Add"   ? Fn::kAdd
-          : op == "Sub" ? Fn::kSub
-          : op == "Mul" ? Fn::kMul
-          : op == "Div" ? Fn::kDiv
-          : op == "Max" ? Fn::kMax
-                        : Fn::kMin;
+  u->spec = IntegerSpec{op == "Add"   ? Fn::kAdd
+                        : op == "Sub" ? Fn::kSub
+                        : op == "Mul" ? Fn::kMul
+                        : op == "Div" ? Fn::kDiv
+                        : op == "Max" ? Fn::kMax
+                                      : Fn::kMin};
   u->in.push_back(n.in[1]);
   return true;
 }
 
 bool Parser::Lstm(uint32_t i, Unit* u, Why* why) const {
   const ge_node& n = node(i);
-  u->kind = Kind::kLstm;
   const Dims x = dims(n.in[0]);
   if (n.n_in < 3 || n.in[1] == 0 || n.in[2] == 0 || x.size() != 3) {
     return why->Say(GE_WHY_SHAPE, "needs X of rank 3, W and R");
@@ -209,7 +208,7 @@ bool Parser::Lstm(uint32_t i, Unit* u, Why* why) const {
   if (gp::AttrInt(n, "layout") != 0 || gp::FindAttr(n, "activations", GE_ATTR_STRINGS) != nullptr) {
     return why->Say(GE_WHY_ATTRIBUTE, "layout is not 0, or activations are given");
   }
-  LstmSpec& s = u->lstm;
+  auto& s = u->spec.emplace<LstmSpec>();
   const std::string_view direction = gp::AttrString(n, "direction");
   s.directions = direction == "bidirectional" ? 2 : 1;
   s.reverse = direction == "reverse";

@@ -49,10 +49,9 @@ bool Parser::QuantInputs(const ge_node& n, Unit* u, Why* why) const {
 
 bool Parser::ConvInteger(uint32_t i, Unit* u, Why* why) const {
   const ge_node& n = node(i);
-  u->kind = Kind::kIntegerConv;
+  auto& c = u->spec.emplace<IntegerConvSpec>().conv;
   if (!QuantInputs(n, u, why)) return false;
-  if (!ConvShape(i, 0, gp::View(n.op) == "QLinearConv" ? 3 : 1, &u->conv, why)) return false;
-  const ConvSpec& c = u->conv;
+  if (!ConvShape(i, 0, gp::View(n.op) == "QLinearConv" ? 3 : 1, &c, why)) return false;
   if (c.src.size() > 4) return why->Say(GE_WHY_SHAPE, "rank 5, only 3 and 4");
   const int64_t out = c.dst[1];
   for (size_t k : {QuantIn::kWZero, QuantIn::kWScale, QuantIn::kBias}) {
@@ -67,7 +66,7 @@ bool Parser::ConvInteger(uint32_t i, Unit* u, Why* why) const {
 
 bool Parser::MatMulInteger(uint32_t i, Unit* u, Why* why) const {
   const ge_node& n = node(i);
-  u->kind = Kind::kIntegerProduct;
+  u->spec = IntegerProductSpec();
   if (!QuantInputs(n, u, why)) return false;
   const Dims a = dims(u->in[0]), b = dims(u->in[1]);
   if (a.size() < 2 || b.size() != 2 || a.back() != b[0]) {
@@ -84,7 +83,7 @@ bool Parser::MatMulInteger(uint32_t i, Unit* u, Why* why) const {
   return true;
 }
 
-bool Parser::Grid(const ge_node& n, Unit* u, Why* why) const {
+bool Parser::Grid(const ge_node& n, Unit* u, QuantGrid* grid, Why* why) const {
   if (n.n_in < 2 || n.in[1] == 0) return why->Say(GE_WHY_SHAPE, "no scale");
   const uint32_t zero = n.n_in > 2 ? n.in[2] : 0;
   const int64_t scales = Product(dims(n.in[1]));
@@ -95,7 +94,7 @@ bool Parser::Grid(const ge_node& n, Unit* u, Why* why) const {
   u->in = {n.in[0], n.in[1], zero};
   const Dims d = dims(n.in[0]);
   if (scales == 1) {
-    u->grid.inner = Product(d);
+    grid->inner = Product(d);
     return true;
   }
   const int64_t rank = static_cast<int64_t>(d.size());
@@ -105,20 +104,20 @@ bool Parser::Grid(const ge_node& n, Unit* u, Why* why) const {
       dims(n.in[1]) != Dims{d[static_cast<size_t>(axis)]}) {
     return why->Say(GE_WHY_ATTRIBUTE, "only one scale, or one for each index of an axis");
   }
-  u->grid.outer = Product(Dims(d.begin(), d.begin() + axis));
-  u->grid.dim = scales;
-  u->grid.inner = Product(Dims(d.begin() + axis + 1, d.end()));
+  grid->outer = Product(Dims(d.begin(), d.begin() + axis));
+  grid->dim = scales;
+  grid->inner = Product(Dims(d.begin() + axis + 1, d.end()));
   return true;
 }
 
 bool Parser::Quantize(uint32_t i, Unit* u, Why* why) const {
   const ge_node& n = node(i);
-  u->kind = Kind::kQuantize;
+  auto& grid = u->spec.emplace<QuantizeSpec>().grid;
   if (dtype(n.in[0]) != GE_F32 || !IsCode(dtype(n.out[0])) || dims(n.in[0]) != u->dims) {
     return why->Say(GE_WHY_DTYPE, "only float32 to 8-bit codes");
   }
   if (gp::View(n.op) == "DynamicQuantizeLinear") {
-    u->grid.inner = Product(u->dims);
+    grid.inner = Product(u->dims);
     for (uint32_t k : {1u, 2u}) u->out.push_back(k < n.n_out ? n.out[k] : 0);
     return true;
   }
@@ -126,7 +125,7 @@ bool Parser::Quantize(uint32_t i, Unit* u, Why* why) const {
   if (precision != 0 && precision != GE_F32) {
     return why->Say(GE_WHY_ATTRIBUTE, "precision is not float32");
   }
-  if (!Grid(n, u, why)) return false;
+  if (!Grid(n, u, &grid, why)) return false;
   const uint32_t zero = u->in[2];
   return zero == 0 || dtype(zero) == dtype(n.out[0]) ||
          why->Say(GE_WHY_DTYPE, "the zero point has another dtype than the output");
@@ -134,11 +133,11 @@ bool Parser::Quantize(uint32_t i, Unit* u, Why* why) const {
 
 bool Parser::Dequantize(uint32_t i, Unit* u, Why* why) const {
   const ge_node& n = node(i);
-  u->kind = Kind::kDequantize;
+  auto& grid = u->spec.emplace<DequantizeSpec>().grid;
   if (!IsCode(dtype(n.in[0])) || dtype(n.out[0]) != GE_F32 || dims(n.in[0]) != u->dims) {
     return why->Say(GE_WHY_DTYPE, "only 8-bit codes to float32");
   }
-  if (!Grid(n, u, why)) return false;
+  if (!Grid(n, u, &grid, why)) return false;
   return u->in[2] == 0 || dtype(u->in[2]) == dtype(n.in[0]) ||
          why->Say(GE_WHY_DTYPE, "the zero point has another dtype than the input");
 }

@@ -79,8 +79,7 @@ bool Parser::ConvShape(uint32_t i, uint32_t x, uint32_t w, ConvSpec* spec, Why* 
 
 bool Parser::Conv(uint32_t i, Unit* u, Why* why) const {
   const ge_node& n = node(i);
-  u->kind = Kind::kConv;
-  if (!ConvShape(i, 0, 1, &u->conv, why)) return false;
+  if (!ConvShape(i, 0, 1, &u->spec.emplace<ConvSpec>(), why)) return false;
   u->in.push_back(n.in[1]);
   if (n.n_in > 2 && n.in[2] != 0) {
     if (!constant(n.in[2])) return why->Say(GE_WHY_DYNAMIC, "bias is not constant");
@@ -92,8 +91,7 @@ bool Parser::Conv(uint32_t i, Unit* u, Why* why) const {
 bool Parser::ConvTranspose(uint32_t i, Unit* u, Why* why) const {
   const ge_node& n = node(i);
   if (n.n_in < 2 || n.in[1] == 0) return why->Say(GE_WHY_SHAPE, "no weights");
-  ConvSpec& c = u->conv;
-  u->kind = Kind::kConv;
+  auto& c = u->spec.emplace<ConvSpec>();
   c.transposed = true;
   c.src = dims(n.in[0]);
   c.dst = u->dims;
@@ -126,8 +124,7 @@ bool Parser::ConvTranspose(uint32_t i, Unit* u, Why* why) const {
 
 bool Parser::Pool(uint32_t i, Unit* u, Why* why) const {
   const ge_node& n = node(i);
-  PoolSpec& p = u->pool;
-  u->kind = Kind::kPool;
+  auto& p = u->spec.emplace<PoolSpec>();
   p.max = gp::View(n.op) == "MaxPool";
   p.src = dims(n.in[0]);
   p.dst = u->dims;
@@ -162,7 +159,7 @@ bool Parser::Pool(uint32_t i, Unit* u, Why* why) const {
 bool Parser::MatMul(uint32_t i, Unit* u, Why* why) const {
   const ge_node& n = node(i);
   if (n.n_in != 2 || n.in[1] == 0) return why->Say(GE_WHY_SHAPE, "needs two inputs");
-  u->kind = Kind::kMatMul;
+  u->spec = ProductSpec();
   u->in.push_back(n.in[1]);
   const Dims a = dims(n.in[0]), b = dims(n.in[1]);
   if (a.size() < 2 || b.size() < 2) return why->Say(GE_WHY_SHAPE, "a vector operand");
@@ -179,21 +176,21 @@ bool Parser::MatMul(uint32_t i, Unit* u, Why* why) const {
 bool Parser::Gemm(uint32_t i, Unit* u, Why* why) const {
   const ge_node& n = node(i);
   if (n.n_in < 2 || n.in[1] == 0) return why->Say(GE_WHY_SHAPE, "needs two inputs");
-  u->kind = Kind::kMatMul;
+  auto& s = u->spec.emplace<ProductSpec>();
   u->in.push_back(n.in[1]);
-  u->trans_a = gp::AttrInt(n, "transA") != 0;
-  u->trans_b = gp::AttrInt(n, "transB") != 0;
-  u->alpha = static_cast<float>(gp::AttrFloat(n, "alpha"));
-  u->beta = static_cast<float>(gp::AttrFloat(n, "beta"));
-  if (u->alpha != 1) {
-    u->posts.push_back({Fn::kLinear, u->alpha, 0, 0, nullptr});
+  s.trans_a = gp::AttrInt(n, "transA") != 0;
+  s.trans_b = gp::AttrInt(n, "transB") != 0;
+  s.alpha = static_cast<float>(gp::AttrFloat(n, "alpha"));
+  s.beta = static_cast<float>(gp::AttrFloat(n, "beta"));
+  if (s.alpha != 1) {
+    u->posts.push_back({Fn::kLinear, s.alpha, 0, 0, nullptr});
   }
   if (n.n_in < 3 || n.in[2] == 0) return true;
   const uint32_t c = n.in[2];
-  if (u->alpha == 1 && constant(c) &&
+  if (s.alpha == 1 && constant(c) &&
       (dims(c) == Dims{u->dims[1]} || dims(c) == Dims{1, u->dims[1]})) {
     u->bias.push_back(c);
-  } else if (u->beta == 1) {
+  } else if (s.beta == 1) {
     Post p;
     p.fn = Fn::kAdd;
     p.operand = c;
@@ -206,10 +203,10 @@ bool Parser::Gemm(uint32_t i, Unit* u, Why* why) const {
 
 bool Parser::Concat(uint32_t i, Unit* u, Why* why) const {
   const ge_node& n = node(i);
-  u->kind = Kind::kConcat;
-  u->axis = static_cast<int>(gp::AttrInt(n, "axis"));
-  if (u->axis < 0) u->axis += static_cast<int>(u->dims.size());
-  if (u->axis < 0 || u->axis >= static_cast<int>(u->dims.size())) {
+  auto& axis = u->spec.emplace<ConcatSpec>().axis;
+  axis = static_cast<int>(gp::AttrInt(n, "axis"));
+  if (axis < 0) axis += static_cast<int>(u->dims.size());
+  if (axis < 0 || axis >= static_cast<int>(u->dims.size())) {
     return why->Say(GE_WHY_ATTRIBUTE, "axis is out of range");
   }
   u->in.assign(n.in, n.in + n.n_in);
@@ -231,24 +228,26 @@ bool Parser::Resize(uint32_t i, Unit* u, Why* why) const {
       where == "half_pixel" && (round == "round_prefer_floor" || round == "round_prefer_ceil");
   bool whole = mode == "nearest" && (floor || half) && gp::AttrInts(n, "axes").size() == 0;
   const Dims x = dims(n.in[0]);
+  Dims factors;
   for (size_t k = 0; k < x.size() && whole; ++k) {
     whole = u->dims[k] % x[k] == 0;
-    u->axes.push_back(u->dims[k] / x[k]);
+    factors.push_back(u->dims[k] / x[k]);
   }
   // A fractional scale can give the same dims as a whole one but other coordinates.
   if (whole && n.n_in > 2 && n.in[2] != 0 && Product(dims(n.in[2])) > 0) {
     if (!constant(n.in[2])) return why->Say(GE_WHY_DYNAMIC, "scales are not constant");
     const std::vector<float> s = Floats(n.in[2]);
     for (size_t k = 0; k < s.size() && k < x.size(); ++k) {
-      whole = whole && s[k] == static_cast<float>(u->axes[k]);
+      whole = whole && s[k] == static_cast<float>(factors[k]);
     }
   }
-  u->kind = Kind::kResize;
-  return whole || Resample(i, u, why);
+  if (!whole) return Resample(i, u, why);
+  u->spec = ResizeSpec{std::move(factors)};
+  return true;
 }
 
 bool Parser::View(uint32_t, Unit* u, Why* why) const {
-  u->kind = Kind::kView;
+  u->spec = ViewSpec();
   if (Product(dims(u->in[0])) != Product(u->dims)) return why->Say(GE_WHY_SHAPE, "element counts");
   if (dtype(u->in[0]) != dtype(u->out[0])) return why->Say(GE_WHY_DTYPE, "input and output differ");
   return true;
@@ -256,12 +255,12 @@ bool Parser::View(uint32_t, Unit* u, Why* why) const {
 
 bool Parser::Transpose(uint32_t i, Unit* u, Why* why) const {
   const ge_node& n = node(i);
-  u->kind = Kind::kTranspose;
+  auto& axes = u->spec.emplace<TransposeSpec>().perm;
   const auto perm = gp::AttrInts(n, "perm");
   const size_t rank = u->dims.size();
   for (size_t k = 0; k < rank; ++k) {
-    u->axes.push_back(perm.size() == rank ? perm[k] : static_cast<int64_t>(rank - 1 - k));
-    if (u->axes[k] < 0 || u->axes[k] >= static_cast<int64_t>(rank)) {
+    axes.push_back(perm.size() == rank ? perm[k] : static_cast<int64_t>(rank - 1 - k));
+    if (axes[k] < 0 || axes[k] >= static_cast<int64_t>(rank)) {
       return why->Say(GE_WHY_ATTRIBUTE, "perm is out of range");
     }
   }
@@ -270,7 +269,6 @@ bool Parser::Transpose(uint32_t i, Unit* u, Why* why) const {
 
 bool Parser::Slice(uint32_t i, Unit* u, Why* why) const {
   const ge_node& n = node(i);
-  u->kind = Kind::kSlice;
   const Dims x = dims(n.in[0]);
   Dims start, axes, step;
   if (n.n_in < 3 || !Integers(n.in[1], &start)) {
@@ -300,13 +298,13 @@ bool Parser::Slice(uint32_t i, Unit* u, Why* why) const {
     box.start[at] = b;
     box.step[at] = step[k];
   }
-  u->boxes = {box};
+  u->spec = SliceSpec{{box}};
   return true;
 }
 
 bool Parser::Split(uint32_t i, Unit* u, Why* why) const {
   const ge_node& n = node(i);
-  u->kind = Kind::kSlice;
+  auto& boxes = u->spec.emplace<SliceSpec>().boxes;
   const Dims x = dims(n.in[0]);
   const int64_t rank = static_cast<int64_t>(x.size());
   int64_t axis = gp::AttrInt(n, "axis");
@@ -319,7 +317,7 @@ bool Parser::Split(uint32_t i, Unit* u, Why* why) const {
     Box box{Dims(x.size(), 0), Dims(x.size(), 1)};
     box.start[static_cast<size_t>(axis)] = at;
     at += dims(n.out[k])[static_cast<size_t>(axis)];
-    u->boxes.push_back(box);
+    boxes.push_back(box);
     u->out.push_back(n.out[k]);
   }
   if (at != x[static_cast<size_t>(axis)]) return why->Say(GE_WHY_SHAPE, "outputs do not add up");
