@@ -105,7 +105,7 @@ ge_rc Query(ge_engine* handle, const ge_graph* graph, const ge_sink* sink, ge_er
     for (const ge_hdr* h : {&graph->h, &sink->h}) {
       if (const ge_rc rc = gp::Understand(*h, err, Where("query").c_str())) return rc;
     }
-    const Parser parser(*graph);
+    const Parser parser(*graph, e.Operators());
     Offers offers(e, parser, *sink);
     std::vector<uint32_t> allowed;
     for (uint32_t i = 0; i < graph->n_node; ++i) {
@@ -176,7 +176,7 @@ void StateOnePass(const Parser& parser, const ge_segment& segment, const Unit& u
 // Compiles one segment into *c. `like`: one of other dims, and no query has offered what is taken;
 // null otherwise. Throws.
 void CompileOne(const Engine& e, const ge_segment& segment, const ge_exec* like, ge_compiled* c) {
-  const Parser parser(*segment.graph);
+  const Parser parser(*segment.graph, e.Operators());
   std::vector<uint32_t> allowed;
   for (uint32_t t = 0; t < segment.n_taken; ++t) {
     const ge_taken& taken = segment.taken[t];

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -65,9 +66,29 @@ inline float BetaOf(const Unit& u) {
   return product != nullptr ? product->beta : 1;
 }
 
+// Which dtypes an operator's tensors may have. Index inputs (axes, shapes, starts) are told from
+// tensors by their position: `data` inputs come first, 0 = all are data.
+enum class Types {
+  kFloat,   // float32
+  kWord,    // 4 bytes, moved and not looked at
+  kNumber,  // float32, int32, int64, bool
+  kCode,    // float32, int32, int8, uint8
+  kAny,     // whole bytes, moved
+};
+
+class Parser;
+struct Operator {
+  const char* op;
+  bool (*parse)(const Parser& g, uint32_t node, Unit* u, Why* why);
+  Types types = Types::kFloat;
+  uint32_t data = 1;
+  bool empty_constants = false;  // constant index inputs may be empty
+};
+
 class Parser {
  public:
-  explicit Parser(const ge_graph& graph) : g_(graph) {}
+  // Knows an engine's own operators, which live as long as the parser, then those of parse.h.
+  Parser(const ge_graph& graph, std::span<const Operator> own) : g_(graph), own_(own) {}
 
   // The node as a unit of its own.
   bool Parse(uint32_t node, Unit* out, Why* why) const;
@@ -89,54 +110,12 @@ class Parser {
   std::vector<float> Floats(uint32_t v) const;
 
  private:
-  struct Entry;
-  static const Entry* Find(std::string_view op);
-  bool Checks(uint32_t node, const Entry& entry, Why* why) const;
-  bool CheckValue(uint32_t v, const std::string& name, bool index, const Entry& entry,
+  bool Checks(uint32_t node, const Operator& entry, Why* why) const;
+  bool CheckValue(uint32_t v, const std::string& name, bool index, const Operator& entry,
                   Why* why) const;
-  bool Axes(const ge_node& n, uint32_t input, Dims* out, Why* why) const;
-  bool Window(const ge_node& n, const Dims& src, const Dims& dst, const Dims& kernel,
-              bool transposed, Dims* stride, Dims* dilation, Dims* pad_l, Dims* pad_r,
-              Why* why) const;
-
-  // Geometry alone, from the inputs at these positions.
-  bool ConvShape(uint32_t i, uint32_t x, uint32_t w, ConvSpec* c, Why* why) const;
-  bool Conv(uint32_t i, Unit* u, Why* why) const;
-  bool ConvTranspose(uint32_t i, Unit* u, Why* why) const;
-  bool MatMul(uint32_t i, Unit* u, Why* why) const;
-  bool Gemm(uint32_t i, Unit* u, Why* why) const;
-  bool Pool(uint32_t i, Unit* u, Why* why) const;
-  bool GlobalPool(uint32_t i, Unit* u, Why* why) const;
-  bool ReduceOp(uint32_t i, Unit* u, Why* why) const;
-  bool Unary(uint32_t i, Unit* u, Why* why) const;
-  bool Binary(uint32_t i, Unit* u, Why* why) const;
-  bool Pow(uint32_t i, Unit* u, Why* why) const;
-  bool Clip(uint32_t i, Unit* u, Why* why) const;
-  bool BatchNorm(uint32_t i, Unit* u, Why* why) const;
-  bool Softmax(uint32_t i, Unit* u, Why* why) const;
-  bool LayerNorm(uint32_t i, Unit* u, Why* why) const;
-  bool Concat(uint32_t i, Unit* u, Why* why) const;
-  bool Resize(uint32_t i, Unit* u, Why* why) const;
-  bool View(uint32_t i, Unit* u, Why* why) const;
-  bool Transpose(uint32_t i, Unit* u, Why* why) const;
-  bool Slice(uint32_t i, Unit* u, Why* why) const;
-  bool Split(uint32_t i, Unit* u, Why* why) const;
-  bool Expand(uint32_t i, Unit* u, Why* why) const;
-  bool Resample(uint32_t i, Unit* u, Why* why) const;
-  bool Gather(uint32_t i, Unit* u, Why* why) const;
-  bool Cast(uint32_t i, Unit* u, Why* why) const;
-  bool Equal(uint32_t i, Unit* u, Why* why) const;
-  bool IntegerMath(uint32_t i, Unit* u, Why* why) const;
-  bool Lstm(uint32_t i, Unit* u, Why* why) const;
-  bool ConvInteger(uint32_t i, Unit* u, Why* why) const;
-  bool MatMulInteger(uint32_t i, Unit* u, Why* why) const;
-  bool Quantize(uint32_t i, Unit* u, Why* why) const;
-  bool Dequantize(uint32_t i, Unit* u, Why* why) const;
-  // Sets in by the node's operator: with scales (QLinear...) or without (...Integer).
-  bool QuantInputs(const ge_node& n, Unit* u, Why* why) const;
-  bool Grid(const ge_node& n, Unit* u, QuantGrid* grid, Why* why) const;
 
   const ge_graph& g_;
+  std::span<const Operator> own_;
 };
 
 // Posts before the first that has an operand: a loop can do them on a piece of its result.

@@ -4,6 +4,7 @@
 // point). A union of its offers is one segment.
 #include "plugins/cpu/kit/engine.h"
 #include "plugins/cpu/native/emit.h"
+#include "plugins/cpu/native/parse.h"
 #include "plugins/cpu/native/price.h"
 #include "plugins/cpu/native/winograd.h"
 
@@ -14,6 +15,7 @@ class NativeEngine final : public Engine {
  public:
   using Engine::Engine;
 
+  std::span<const Operator> Operators() const override { return OwnOperators(); }
   bool Takes(const Unit& u, const Parser&, Why* why) const override {
     // A loop lists the rows of x under each row of the result, and holds a window's in a buffer.
     constexpr double kMostRows = 1 << 22;
