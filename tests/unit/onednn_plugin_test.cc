@@ -1,6 +1,6 @@
 // The onednn engine through the plugin ABI alone: patterns and what stops them, fused results
-// against plain loops, storage that steps share, frames and threads. Single operators are the
-// business of the random cases and the ONNX node tests.
+// against plain loops, storage that steps share (of views: native's), frames and threads. Single
+// operators are the business of the random cases and the ONNX node tests.
 #include <dlfcn.h>
 #include <gtest/gtest.h>
 
@@ -28,18 +28,15 @@ using ge::plugin::View;
 using Shape = std::vector<int64_t>;
 using Floats = std::vector<float>;
 
-const ge_plugin_desc* Load() {
-  static const ge_plugin_desc* desc = []() -> const ge_plugin_desc* {
-    const auto exe = std::filesystem::read_symlink("/proc/self/exe");
-    const auto path = exe.parent_path().parent_path() / "lib/graphengine/onednn.so";
-    void* handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
-    if (handle == nullptr) return nullptr;
-    auto query = reinterpret_cast<const ge_plugin_desc* (*)(ge_query_args*)>(
-        dlsym(handle, "ge_plugin_query"));
-    ge_query_args args = {};
-    return query == nullptr ? nullptr : query(&args);
-  }();
-  return desc;
+const ge_plugin_desc* Load(const std::string& engine) {
+  const auto exe = std::filesystem::read_symlink("/proc/self/exe");
+  const auto path = exe.parent_path().parent_path() / "lib/graphengine" / (engine + ".so");
+  void* handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (handle == nullptr) return nullptr;
+  auto query =
+      reinterpret_cast<const ge_plugin_desc* (*)(ge_query_args*)>(dlsym(handle, "ge_plugin_query"));
+  ge_query_args args = {};
+  return query == nullptr ? nullptr : query(&args);
 }
 
 int64_t Count(const Shape& s) {
@@ -171,15 +168,17 @@ struct Asked {
 
 class Onednn : public ::testing::Test {
  protected:
+  virtual const char* engine() const { return "onednn"; }
   void SetUp() override {
-    ASSERT_NE(Load(), nullptr) << "lib/graphengine/onednn.so cannot be loaded: " << dlerror();
+    plugin_ = Load(engine());
+    ASSERT_NE(plugin_, nullptr) << engine() << ".so cannot be loaded: " << dlerror();
     host_.threads = 1;
     ge_create_args args = {};
     args.host = &host_;
-    ASSERT_EQ(Load()->engine_create(&args, &engine_, nullptr), GE_OK);
+    ASSERT_EQ(plugin_->engine_create(&args, &engine_, nullptr), GE_OK);
   }
   void TearDown() override {
-    if (engine_ != nullptr) Load()->engine_destroy(engine_);
+    if (engine_ != nullptr) plugin_->engine_destroy(engine_);
   }
 
   Asked Ask(Maker& m) {
@@ -208,7 +207,7 @@ class Onednn : public ::testing::Test {
       static_cast<Asked*>(h)->declined[d->node] = {d->why, std::string(View(d->text))};
       return GE_OK;
     };
-    EXPECT_EQ(Load()->engine->query(engine_, &m.graph(), &sink, nullptr), GE_OK);
+    EXPECT_EQ(plugin_->engine->query(engine_, &m.graph(), &sink, nullptr), GE_OK);
     return a;
   }
 
@@ -232,7 +231,7 @@ class Onednn : public ::testing::Test {
     ge_compiled c = {};
     ge_err why = {};
     c.err = &why;
-    EXPECT_EQ(Load()->engine->compile(engine_, &s, 1, sizeof(s), &c, sizeof(c), nullptr), GE_OK);
+    EXPECT_EQ(plugin_->engine->compile(engine_, &s, 1, sizeof(s), &c, sizeof(c), nullptr), GE_OK);
     EXPECT_EQ(c.rc, GE_OK) << std::string(why.msg, why.msg_len);
     for (uint32_t i = 0; i < c.n_internal; ++i) {
       EXPECT_LE(c.internal[i].first_step, c.internal[i].last_step);
@@ -252,16 +251,15 @@ class Onednn : public ::testing::Test {
       }
       blocks_.emplace_back(std::aligned_alloc(64, (c.pack[i].bytes + 63) / 64 * 64), std::free);
       out.push_back({.ptr = blocks_.back().get(), .bytes = c.pack[i].bytes});
-      EXPECT_EQ(Load()->engine->fill(engine_, &c.pack[i], from.data(), &out[i], nullptr), GE_OK);
+      EXPECT_EQ(plugin_->engine->fill(engine_, &c.pack[i], from.data(), &out[i], nullptr), GE_OK);
     }
     return out;
   }
 
   // One launch. Internals get places by first fit over their stated lives, in memory full of NaN,
   // so that a life stated too short or a read of what nobody wrote shows in the result.
-  static std::vector<Floats> Launch(const Maker& m, const ge_compiled& c,
-                                    const std::vector<ge_buf>& packs, const std::vector<Floats>& in,
-                                    ge_frame* frame) {
+  std::vector<Floats> Launch(const Maker& m, const ge_compiled& c, const std::vector<ge_buf>& packs,
+                             const std::vector<Floats>& in, ge_frame* frame) {
     std::vector<uint64_t> at(c.n_internal);
     uint64_t top = 0;
     for (uint32_t i = 0; i < c.n_internal; ++i) {
@@ -307,7 +305,7 @@ class Onednn : public ::testing::Test {
     l.n_internal = c.n_internal;
     l.workspace.ptr = scratch.get();
     l.frame = frame;
-    EXPECT_EQ(Load()->engine->enqueue(c.exec, &l, nullptr), GE_OK);
+    EXPECT_EQ(plugin_->engine->enqueue(c.exec, &l, nullptr), GE_OK);
     return out;
   }
 
@@ -315,7 +313,7 @@ class Onednn : public ::testing::Test {
     const ge_compiled c = Compile(m);
     if (c.exec == nullptr) return std::vector<Floats>(m.outputs().size());
     auto out = Launch(m, c, Packs(m, c), in, nullptr);
-    Load()->engine->exec_destroy(c.exec);
+    plugin_->engine->exec_destroy(c.exec);
     return out;
   }
 
@@ -331,8 +329,14 @@ class Onednn : public ::testing::Test {
   }
 
   ge_host_api host_ = {};
+  const ge_plugin_desc* plugin_ = nullptr;
   ge_engine* engine_ = nullptr;
   std::vector<std::unique_ptr<void, void (*)(void*)>> blocks_;
+};
+
+class Native : public Onednn {
+ protected:
+  const char* engine() const override { return "native"; }
 };
 
 // [1, ic, h, h] with [oc, ic, 3, 3], padding 1.
@@ -453,7 +457,7 @@ TEST_F(Onednn, ResidualsAreNotOverwrittenWhileTheyAreNeeded) {
 }
 
 // Views share storage with what they view: the pointwise step behind must not write there.
-TEST_F(Onednn, ViewsKeepTheirStorageAlive) {
+TEST_F(Native, ViewsKeepTheirStorageAlive) {
   Maker m;
   const Floats in = Noise(2 * 3 * 4 * 5, 12);
   const uint32_t x = m.Node("Relu", {m.Input({2, 3, 4, 5})}, {2, 3, 4, 5});
@@ -492,14 +496,14 @@ TEST_F(Onednn, ThreadsShareOneExecWithAndWithoutFrames) {
   for (size_t t = 0; t < wrong.size(); ++t) {
     threads.emplace_back([&, t] {
       ge_frame* frame = nullptr;
-      if (t % 2 == 0) Load()->engine->frame_create(c.exec, &frame, nullptr);
+      if (t % 2 == 0) plugin_->engine->frame_create(c.exec, &frame, nullptr);
       for (int k = 0; k < 50; ++k) wrong[t] += Launch(m, c, packs, {in}, frame)[0] == want ? 0 : 1;
-      if (frame != nullptr) Load()->engine->frame_destroy(c.exec, frame);
+      if (frame != nullptr) plugin_->engine->frame_destroy(c.exec, frame);
     });
   }
   for (std::thread& t : threads) t.join();
   EXPECT_EQ(wrong, std::vector<int>(8, 0));
-  Load()->engine->exec_destroy(c.exec);
+  plugin_->engine->exec_destroy(c.exec);
 }
 
 // It computes in the mode of the calling thread, which is the session's; the option that it had for
@@ -524,7 +528,7 @@ TEST_F(Onednn, DenormalsAreAsTheCallingThreadHasThem) {
   ge_engine* refused = nullptr;
   ge_err err = {};
   err.h = GE_HDR(ge_err, GE_TAG_ERR);
-  EXPECT_EQ(Load()->engine_create(&args, &refused, &err), GE_INVALID_ARGUMENT);
+  EXPECT_EQ(plugin_->engine_create(&args, &refused, &err), GE_INVALID_ARGUMENT);
   EXPECT_NE(std::string(err.msg, err.msg_len).find("--denormals keep"), std::string::npos);
 }
 
@@ -540,7 +544,7 @@ TEST_F(Onednn, ASegmentOfForeignNodesIsRefused) {
   ge_compiled c = {};
   ge_err why = {};
   c.err = &why;
-  ASSERT_EQ(Load()->engine->compile(engine_, &s, 1, sizeof(s), &c, sizeof(c), nullptr), GE_OK);
+  ASSERT_EQ(plugin_->engine->compile(engine_, &s, 1, sizeof(s), &c, sizeof(c), nullptr), GE_OK);
   EXPECT_EQ(c.rc, GE_INVALID_ARGUMENT);
   EXPECT_NE(std::string(why.msg, why.msg_len).find("1 nodes"), std::string::npos);
 }

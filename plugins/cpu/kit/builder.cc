@@ -153,31 +153,18 @@ void Builder::ListConstants(const std::vector<Unit>& units) {
 }
 
 void Builder::Emit(const Unit& u) {
-  switch (u.kind) {
-    case Kind::kPointwise:
-      return EmitPointwise(u);
-    case Kind::kReduce:
-      return EmitReduce(u);
-    case Kind::kSoftmax:
-      return EmitSoftmax(u);
-    case Kind::kLayerNorm:
-      return EmitLayerNorm(u);
-    case Kind::kConcat:
-      return EmitConcat(u);
-    case Kind::kResize:
-      return EmitResize(u);
-    case Kind::kView:
-      return EmitView(u);
-    case Kind::kTranspose:
-      return EmitTranspose(u);
-    case Kind::kSlice:
-      return EmitSlice(u);
-    case Kind::kExpand:
-      return EmitExpand(u);
-    default:
-      out_.library = out_.library || CallsLibrary(u);
-      return EmitMain(u);
-  }
+  if (Is<PointwiseSpec>(u)) return EmitPointwise(u);
+  if (const auto* reduce = As<ReduceSpec>(u)) return EmitReduce(u, *reduce);
+  if (const auto* softmax = As<SoftmaxSpec>(u)) return EmitSoftmax(u, *softmax);
+  if (const auto* norm = As<LayerNormSpec>(u)) return EmitLayerNorm(u, *norm);
+  if (const auto* concat = As<ConcatSpec>(u)) return EmitConcat(u, *concat);
+  if (const auto* resize = As<ResizeSpec>(u)) return EmitResize(u, *resize);
+  if (Is<ViewSpec>(u)) return EmitView(u);
+  if (const auto* transpose = As<TransposeSpec>(u)) return EmitTranspose(u, *transpose);
+  if (const auto* slice = As<SliceSpec>(u)) return EmitSlice(u, *slice);
+  if (Is<ExpandSpec>(u)) return EmitExpand(u);
+  out_.library = out_.library || CallsLibrary(u);
+  EmitMain(u);
 }
 
 void Builder::EmitMain(const Unit&) { throw std::runtime_error("the engine has no such work"); }
@@ -411,12 +398,12 @@ Place Builder::BiasOf(const Unit& u, int64_t n, int64_t room, int64_t times) {
     if (Product(p_.dims(v)) != n) throw std::runtime_error("a bias of another length");
   }
   const int64_t all = std::max(n * times, room);
+  const float beta = BetaOf(u);
   uint32_t bits = 0;
-  std::memcpy(&bits, &u.beta, sizeof bits);
+  std::memcpy(&bits, &beta, sizeof bits);
   const size_t count = u.bias.size();
   const std::string key =
       "bias " + std::to_string(bits) + " " + ToText({static_cast<int64_t>(count), n, times, all});
-  const float beta = u.beta;
   return Pack(u.bias, key, static_cast<uint64_t>(all) * sizeof(float),
               [=](const void* const* from, void* to) {
                 auto* sum = static_cast<float*>(to);

@@ -100,14 +100,14 @@ class Builder {
   // How the host gives or wants v; ids may be nullptr. Throws at a layout that is no Form.
   Layout Border(uint32_t v, const uint32_t* ids, uint32_t at) const;
   void EmitPointwise(const Unit& u);
-  void EmitReduce(const Unit& u);
-  void EmitSoftmax(const Unit& u);
-  void EmitLayerNorm(const Unit& u);
-  void EmitConcat(const Unit& u);
-  void EmitResize(const Unit& u);
+  void EmitReduce(const Unit& u, const ReduceSpec& spec);
+  void EmitSoftmax(const Unit& u, const SoftmaxSpec& spec);
+  void EmitLayerNorm(const Unit& u, const LayerNormSpec& spec);
+  void EmitConcat(const Unit& u, const ConcatSpec& spec);
+  void EmitResize(const Unit& u, const ResizeSpec& spec);
   void EmitView(const Unit& u);
-  void EmitTranspose(const Unit& u);
-  void EmitSlice(const Unit& u);
+  void EmitTranspose(const Unit& u, const TransposeSpec& spec);
+  void EmitSlice(const Unit& u, const SliceSpec& spec);
   void EmitExpand(const Unit& u);
   // posts[from..] on x; the result becomes a rep of v.
   void ApplyPosts(const Unit& u, size_t from, const Rep& x, const Layout& target);

@@ -67,46 +67,47 @@ void Builder::EmitPointwise(const Unit& u) {
   ApplyPosts(u, 0, x, target);
 }
 
-void Builder::EmitReduce(const Unit& u) {
+void Builder::EmitReduce(const Unit& u, const ReduceSpec& spec) {
   Rep x = Main(u.in[0]);
-  const bool over_channels = std::find(u.axes.begin(), u.axes.end(), 1) != u.axes.end();
+  const bool over_channels = std::find(spec.axes.begin(), spec.axes.end(), 1) != spec.axes.end();
   const bool usual = x.layout == Layout::Like(x.layout.dims(), x.layout);
-  if ((x.layout.cblock > 0 && over_channels) || !usual || !u.keep_dims) x = GetDense(u.in[0]);
+  if ((x.layout.cblock > 0 && over_channels) || !usual || !spec.keep_dims) x = GetDense(u.in[0]);
   Dims kept = x.layout.dims();
-  for (int64_t a : u.axes) kept[static_cast<size_t>(a)] = 1;
+  for (int64_t a : spec.axes) kept[static_cast<size_t>(a)] = 1;
   const Layout inside = Layout::Like(kept, x.layout);
   const Layout shown = inside.dense() ? Layout::Dense(u.dims) : inside;
   const Rep y = NewResult(u.out[0], shown);
   AddStep("reduce " + ToText(x.layout.dims()),
-          ReduceLoop(simd_, u.reduce, x.layout, u.axes, inside), {y.place, x.place});
+          ReduceLoop(simd_, spec.reduce, x.layout, spec.axes, inside), {y.place, x.place});
   AddRep(u.out[0], y);
 }
 
-void Builder::EmitSoftmax(const Unit& u) {
+void Builder::EmitSoftmax(const Unit& u, const SoftmaxSpec& spec) {
   const Rep x = GetDense(u.in[0]);
+  const auto axis = static_cast<size_t>(spec.axis);
   int64_t outer = 1, inner = 1;
-  for (int i = 0; i < u.axis; ++i) outer *= u.dims[static_cast<size_t>(i)];
-  for (size_t i = static_cast<size_t>(u.axis) + 1; i < u.dims.size(); ++i) inner *= u.dims[i];
-  const int64_t n = u.dims[static_cast<size_t>(u.axis)];
+  for (size_t i = 0; i < axis; ++i) outer *= u.dims[i];
+  for (size_t i = axis + 1; i < u.dims.size(); ++i) inner *= u.dims[i];
+  const int64_t n = u.dims[axis];
   const bool leaves = leaves_.count(u.out[0]) > 0;
   const Rep y = !leaves && Dead(x.place, u) ? x : NewResult(u.out[0], Layout::Dense(u.dims));
   AddStep("softmax " + ToText(u.dims), SoftmaxLoop(simd_, outer, n, inner), {y.place, x.place});
   AddRep(u.out[0], y);
 }
 
-void Builder::EmitLayerNorm(const Unit& u) {
+void Builder::EmitLayerNorm(const Unit& u, const LayerNormSpec& spec) {
   const Rep x = GetDense(u.in[0]);
   const int64_t n = u.dims.back();
   const Place gamma = u.in[1] != 0 ? GetDense(u.in[1]).place : x.place;
   const Place beta = u.in[2] != 0 ? GetDense(u.in[2]).place : x.place;
   const Rep y = NewResult(u.out[0], Layout::Dense(u.dims));
   AddStep("layer norm " + ToText(u.dims),
-          LayerNormLoop(simd_, Product(u.dims) / n, n, u.in[1] != 0, u.in[2] != 0, u.eps),
+          LayerNormLoop(simd_, Product(u.dims) / n, n, u.in[1] != 0, u.in[2] != 0, spec.eps),
           {y.place, x.place, gamma, beta});
   AddRep(u.out[0], y);
 }
 
-void Builder::EmitConcat(const Unit& u) {
+void Builder::EmitConcat(const Unit& u, const ConcatSpec& spec) {
   Layout target = Layout::Dense(u.dims);
   for (uint32_t v : u.in) {
     if (!p_.constant(v) && target.dense()) target = Layout::Like(u.dims, Main(v).layout);
@@ -118,7 +119,7 @@ void Builder::EmitConcat(const Unit& u) {
     const Rep x = target.cblock > 0 ? Get(v, Layout::Like(p_.dims(v), target)) : Unblocked(v);
     boxes.push_back({x.layout, target, Dims(u.dims.size(), 0), at, x.layout.dims()});
     places.push_back(x.place);
-    at[static_cast<size_t>(u.axis)] += x.layout.dim[u.axis];
+    at[static_cast<size_t>(spec.axis)] += x.layout.dim[spec.axis];
   }
   const Rep y = NewResult(u.out[0], target);
   places[0] = y.place;
@@ -126,13 +127,13 @@ void Builder::EmitConcat(const Unit& u) {
   AddRep(u.out[0], y);
 }
 
-void Builder::EmitResize(const Unit& u) {
+void Builder::EmitResize(const Unit& u, const ResizeSpec& spec) {
   Rep x = Main(u.in[0]);
-  const bool channels = u.axes.size() > 1 && u.axes[1] != 1;
+  const bool channels = spec.factors.size() > 1 && spec.factors[1] != 1;
   if (channels || !(x.layout == Layout::Like(x.layout.dims(), x.layout))) x = GetDense(u.in[0]);
   const Layout target = Layout::Like(u.dims, x.layout);
   const Rep y = NewResult(u.out[0], target);
-  AddStep("resize " + ToText(u.dims), RepeatLoop(simd_, x.layout, target, u.axes),
+  AddStep("resize " + ToText(u.dims), RepeatLoop(simd_, x.layout, target, spec.factors),
           {y.place, x.place});
   AddRep(u.out[0], y);
 }
@@ -177,30 +178,30 @@ void Builder::EmitExpand(const Unit& u) {
   AddRep(u.out[0], y);
 }
 
-void Builder::EmitTranspose(const Unit& u) {
+void Builder::EmitTranspose(const Unit& u, const TransposeSpec& spec) {
   const uint32_t v = u.in[0];
   const Rep main = Main(v);
   Layout l = Layout::Dense(u.dims);
   if (main.layout.cblock > 0) {
     // Straight into the order of the result.
     Layout order = Layout::Dense(p_.dims(v));
-    for (size_t i = 0; i < u.axes.size(); ++i) {
-      order.stride[u.axes[i]] = l.stride[static_cast<int>(i)];
+    for (size_t i = 0; i < spec.perm.size(); ++i) {
+      order.stride[spec.perm[i]] = l.stride[static_cast<int>(i)];
     }
     const Rep x = Get(v, order);
     AddRep(u.out[0], {l, x.place});
     return;
   }
-  for (size_t i = 0; i < u.axes.size(); ++i) {
-    l.stride[static_cast<int>(i)] = main.layout.stride[u.axes[i]];
+  for (size_t i = 0; i < spec.perm.size(); ++i) {
+    l.stride[static_cast<int>(i)] = main.layout.stride[spec.perm[i]];
   }
   AddRep(u.out[0], {l, main.place});
 }
 
-void Builder::EmitSlice(const Unit& u) {
+void Builder::EmitSlice(const Unit& u, const SliceSpec& spec) {
   const Rep x = Main(u.in[0]);
   for (size_t k = 0; k < u.out.size(); ++k) {
-    const Box& box = u.boxes[k];
+    const Box& box = spec.boxes[k];
     const Dims d = p_.dims(u.out[k]);
     const bool strided =
         std::any_of(box.step.begin(), box.step.end(), [](int64_t s) { return s != 1; });
@@ -257,14 +258,14 @@ void Builder::EmitPieces(const Unit& u, const std::string& label, MultiplyPiece 
 void Builder::FinishProduct(Unit u, size_t from, const Place& y) {
   const Rep product = {Layout::Dense(u.dims), y};
   std::vector<Post> posts;
-  if (!u.bias.empty() && u.kind == Kind::kMatMul && u.beta == 1) {
+  if (!u.bias.empty() && Is<ProductSpec>(u) && BetaOf(u) == 1) {
     for (uint32_t v : u.bias) posts.push_back({Fn::kAdd, 0, 0, v, nullptr});
   } else if (!u.bias.empty()) {
     auto sum = std::make_shared<std::vector<float>>(static_cast<size_t>(u.dims[1]), 0.0f);
     for (uint32_t v : u.bias) {
       const std::vector<float> b = p_.Floats(v);
       if (b.size() != sum->size()) throw std::runtime_error("a bias of another length");
-      for (size_t i = 0; i < b.size(); ++i) (*sum)[i] += u.beta * b[i];
+      for (size_t i = 0; i < b.size(); ++i) (*sum)[i] += BetaOf(u) * b[i];
     }
     posts.push_back({Fn::kAdd, 0, 0, 0, sum});
   }

@@ -105,7 +105,7 @@ ge_rc Query(ge_engine* handle, const ge_graph* graph, const ge_sink* sink, ge_er
     for (const ge_hdr* h : {&graph->h, &sink->h}) {
       if (const ge_rc rc = gp::Understand(*h, err, Where("query").c_str())) return rc;
     }
-    const Parser parser(*graph);
+    const Parser parser(*graph, e.Operators());
     Offers offers(e, parser, *sink);
     std::vector<uint32_t> allowed;
     for (uint32_t i = 0; i < graph->n_node; ++i) {
@@ -146,7 +146,7 @@ bool StillTakes(const Engine& e, const Parser& parser, const std::vector<Unit>& 
 
 // One function of one or two tensors of floats.
 bool IsOnePass(const std::vector<Unit>& units) {
-  return units.size() == 1 && units[0].kind == Kind::kPointwise && units[0].posts.size() == 1 &&
+  return units.size() == 1 && Is<PointwiseSpec>(units[0]) && units[0].posts.size() == 1 &&
          units[0].posts[0].channel == nullptr && units[0].out.size() == 1;
 }
 
@@ -176,7 +176,7 @@ void StateOnePass(const Parser& parser, const ge_segment& segment, const Unit& u
 // Compiles one segment into *c. `like`: one of other dims, and no query has offered what is taken;
 // null otherwise. Throws.
 void CompileOne(const Engine& e, const ge_segment& segment, const ge_exec* like, ge_compiled* c) {
-  const Parser parser(*segment.graph);
+  const Parser parser(*segment.graph, e.Operators());
   std::vector<uint32_t> allowed;
   for (uint32_t t = 0; t < segment.n_taken; ++t) {
     const ge_taken& taken = segment.taken[t];

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <stdexcept>
 #include <utility>
 #include <vector>
@@ -49,6 +50,8 @@ class Engine {
   virtual ~Engine() = default;
   Engine(const Engine&) = delete;
 
+  // What it knows beside the operators of parse.h.
+  virtual std::span<const Operator> Operators() const { return {}; }
   // Whether a unit that parsed is one that this engine has work for; patterns are asked for, too.
   virtual bool Takes(const Unit& u, const Parser& p, Why* why) const = 0;
   // Whether a node that Takes declines may still be part of a pattern that it takes.

@@ -12,7 +12,7 @@ size_t Matcher::At(uint32_t node) const {
   return *it == node ? static_cast<size_t>(it - allowed_.begin()) : allowed_.size();
 }
 
-bool Matcher::Is(uint32_t node, const char* op) const {
+bool Matcher::IsFree(uint32_t node, const char* op) const {
   return node != UINT32_MAX && Free(node) && gp::IsOp(p_.node(node), op);
 }
 
@@ -58,14 +58,14 @@ std::vector<Unit> Matcher::Cover() {
 // Equal, then Cast of the bools to float32.
 void Matcher::CastOf(Unit* u) {
   const uint32_t n = OnlyUser(u->out[0]);
-  if (!Is(n, "Cast") || p_.dtype(p_.node(n).out[0]) != GE_F32) return;
+  if (!IsFree(n, "Cast") || p_.dtype(p_.node(n).out[0]) != GE_F32) return;
   u->nodes.push_back(n);
   u->out = {p_.node(n).out[0]};
 }
 
 void Matcher::Extend(Unit* u) {
-  if (u->kind == Kind::kEqual) return CastOf(u);
-  if (u->kind != Kind::kConv && u->kind != Kind::kMatMul && u->kind != Kind::kPointwise) return;
+  if (Is<EqualSpec>(*u)) return CastOf(u);
+  if (!Is<ConvSpec, ProductSpec, PointwiseSpec>(*u)) return;
   while (Step(u)) {
   }
 }
@@ -87,8 +87,8 @@ bool Matcher::Bias(Unit* u, const Post& post) const {
   if (post.fn != Fn::kAdd) return false;
   const Dims d = p_.dims(post.operand);
   const size_t rank = u->dims.size();
-  const size_t axis = u->kind == Kind::kConv ? 1 : rank - 1;
-  if (u->kind == Kind::kPointwise || d.size() > rank) return false;
+  const size_t axis = Is<ConvSpec>(*u) ? 1 : rank - 1;
+  if (Is<PointwiseSpec>(*u) || d.size() > rank) return false;
   for (size_t k = 0; k < rank; ++k) {
     const int64_t have = k + d.size() < rank ? 1 : d[k + d.size() - rank];
     if (have != (k == axis ? u->dims[axis] : 1)) return false;
@@ -100,7 +100,7 @@ bool Matcher::Append(Unit* u, uint32_t node) {
   const uint32_t v = u->out[0];
   Unit next;
   Why why;
-  if (!p_.Parse(node, &next, &why) || next.kind != Kind::kPointwise) return false;
+  if (!p_.Parse(node, &next, &why) || !Is<PointwiseSpec>(next)) return false;
   if (next.dims != u->dims) return false;
   Post& first = next.posts[0];
   if (next.in[0] != v) {  // the running tensor is the other operand
@@ -123,9 +123,8 @@ bool Matcher::Append(Unit* u, uint32_t node) {
   }
   if (Bias(u, first)) {
     u->bias.push_back(first.operand);
-  } else if (u->posts.empty() && u->kind == Kind::kConv && first.fn == Fn::kLinear &&
-             first.a == 1 && u->dims[1] == 1 && next.posts.size() == 1 &&
-             gp::IsOp(p_.node(node), "Add")) {
+  } else if (u->posts.empty() && Is<ConvSpec>(*u) && first.fn == Fn::kLinear && first.a == 1 &&
+             u->dims[1] == 1 && next.posts.size() == 1 && gp::IsOp(p_.node(node), "Add")) {
     // Add of one element to one channel.
     const ge_node& n = p_.node(node);
     u->bias.push_back(n.in[0] == v ? n.in[1] : n.in[0]);
@@ -140,11 +139,11 @@ bool Matcher::Append(Unit* u, uint32_t node) {
 // x * f(x) in two nodes.
 bool Matcher::Diamond(Unit* u, uint32_t first, uint32_t second) {
   const uint32_t v = u->out[0];
-  if (!Is(second, "Mul")) return false;
+  if (!IsFree(second, "Mul")) return false;
   Post p;
-  if (Is(first, "Sigmoid")) {
+  if (IsFree(first, "Sigmoid")) {
     p.fn = Fn::kSwish;
-  } else if (Is(first, "HardSigmoid")) {
+  } else if (IsFree(first, "HardSigmoid")) {
     Unit f;
     Why why;
     if (!p_.Parse(first, &f, &why)) return false;

@@ -39,7 +39,7 @@ class Matcher {
     const size_t at = At(node);
     return at < allowed_.size() && !taken_[at];
   }
-  bool Is(uint32_t node, const char* op) const;
+  bool IsFree(uint32_t node, const char* op) const;
 
   const Parser& p_;
   std::vector<uint32_t> allowed_;  // ascending

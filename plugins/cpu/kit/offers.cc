@@ -21,17 +21,7 @@ std::vector<uint32_t> LastOrder(size_t rank) {
 
 // Works whose result lies as what they read.
 bool Follows(const Unit& u) {
-  switch (u.kind) {
-    case Kind::kPointwise:
-    case Kind::kReduce:
-    case Kind::kConcat:
-    case Kind::kResize:
-    case Kind::kPool:
-    case Kind::kSlice:
-      return true;
-    default:
-      return false;
-  }
+  return Is<PointwiseSpec, ReduceSpec, ConcatSpec, ResizeSpec, PoolSpec, SliceSpec>(u);
 }
 
 }  // namespace

@@ -35,17 +35,12 @@ double FnNs(Fn fn, const Machine& m) {
 
 // ns an element of x beside its bytes, one thread.
 double MainNs(const Unit& u, const Machine& m) {
-  switch (u.kind) {
-    case Kind::kReduce:
-      return ByIsa(m, 0.2, 0.2, 0.3);
-    case Kind::kSoftmax:
-      return u.axis + 1 == static_cast<int>(u.dims.size()) ? ByIsa(m, 0.52, 1.25, 3.3)
-                                                           : ByIsa(m, 0.7, 1.5, 3.6);
-    case Kind::kLayerNorm:
-      return ByIsa(m, 0.28, 0.29, 0.56);
-    default:
-      return 0;
-  }
+  if (Is<ReduceSpec>(u)) return ByIsa(m, 0.2, 0.2, 0.3);
+  if (Is<LayerNormSpec>(u)) return ByIsa(m, 0.28, 0.29, 0.56);
+  const auto* softmax = As<SoftmaxSpec>(u);
+  if (softmax == nullptr) return 0;
+  const bool last = softmax->axis + 1 == static_cast<int>(u.dims.size());
+  return last ? ByIsa(m, 0.52, 1.25, 3.3) : ByIsa(m, 0.7, 1.5, 3.6);
 }
 
 }  // namespace
@@ -108,12 +103,13 @@ Price LoopPriceOf(const Unit& u, const Parser& p, const Machine& m) {
   Price out;
   const double n = static_cast<double>(Product(u.dims));
   const double x = static_cast<double>(Product(p.dims(u.in[0])));
-  if (u.kind == Kind::kView || u.kind == Kind::kTranspose || u.kind == Kind::kSlice) {
+  if (Is<ViewSpec, TransposeSpec, SliceSpec>(u)) {
     // A view inside a segment, a copy at its border.
     out.work_ns = 1;
     out.border_ns = kLoopNs + 2 * StreamNs(m, BytesOf(p, u.out[0]));
-    const bool apart = u.kind == Kind::kTranspose && !u.axes.empty() &&
-                       u.axes.back() + 1 != static_cast<int64_t>(u.axes.size());
+    const auto* t = As<TransposeSpec>(u);
+    const bool apart = t != nullptr && !t->perm.empty() &&
+                       t->perm.back() + 1 != static_cast<int64_t>(t->perm.size());
     if (apart) out.border_ns += n * kApartNs / m.compute;
     return out;
   }

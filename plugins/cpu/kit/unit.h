@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -12,6 +13,7 @@
 #include "ge/ge_plugin.hpp"
 #include "plugins/cpu/kit/layout.h"
 #include "plugins/cpu/kit/simd/kernels.h"
+#include "plugins/cpu/kit/specs.h"
 
 namespace ge_cpu {
 
@@ -37,77 +39,8 @@ struct Post {
   bool binary() const { return fn >= Fn::kFirstBinary; }
 };
 
-struct ConvSpec {
-  bool transposed = false;
-  Dims src, weights, dst;  // weights: g, o/g, i/g, spatial... when groups > 1
-  Dims stride, dilation, pad_l, pad_r;
-  int64_t groups = 1;
-  bool bias = false;
-  auto operator<=>(const ConvSpec&) const = default;
-};
-struct PoolSpec {
-  bool max = true, count_pad = false;
-  Dims src, dst, kernel, stride, pad_l, pad_r;
-};
-
-enum class Kind {
-  kConv,       // also transposed
-  kMatMul,     // also Gemm
-  kPool,       //
-  kPointwise,  // in[0], then posts
-  kReduce,
-  kSoftmax,
-  kLayerNorm,  // in: x, gamma or 0, beta or 0
-  kConcat,
-  kResize,  // nearest, whole factors
-  kView,    // same elements in the same order
-  kTranspose,
-  kSlice,   // one box for each output: Slice, Split
-  kExpand,  //
-  // No loops of kit/: an engine that takes these has works of its own.
-  kResample,        // Resize, nearest by any factor or linear
-  kGather,          // in: data, indices
-  kCast,            //
-  kEqual,           // in: two of one dtype; out: bool, or float32 where a Cast follows
-  kIntegers,        // in[0] fn in[1]
-  kIntegerConv,     // in: by QuantIn
-  kIntegerProduct,  // in: by QuantIn
-  kQuantize,        // in: x, scale, zero or 0, or x alone; out: y, then maybe scale and zero
-  kDequantize,      // in: x, scale, zero or 0
-  kLstm,            // in: x, w, r, then bias, h and c, or 0; out: y, y_h and y_c, or 0
-};
-
-// How element i of an axis of a resized tensor is made: x[at] + w * (x[next] - x[at]), or x[at]
-// where next and w are empty.
-struct Taps {
-  std::vector<int32_t> at, next;
-  std::vector<float> w;
-};
-
-struct LstmSpec {
-  int64_t steps = 0, batch = 0, inputs = 0, hidden = 0;
-  int directions = 1;
-  bool reverse = false;  // of the first direction; the second always is
-  bool input_forget = false;
-  float clip = 0;  // 0: none
-};
-
-// Positions in Unit::in of kIntegerConv and kIntegerProduct; 0 where there is none. Weights and
-// their zero points are constants; without y_scale the result is the sums, int32.
-struct QuantIn {
-  enum : size_t { kX, kW, kXZero, kWZero, kXScale, kWScale, kYScale, kYZero, kBias, kCount };
-};
-// A scale for each of `dim` slices of a tensor [outer, dim, inner]; 1 for a scale for all.
-struct QuantGrid {
-  int64_t outer = 1, dim = 1, inner = 1;
-};
-
-struct Box {
-  Dims start, step;
-};
-
 struct Unit {
-  Kind kind = Kind::kView;
+  Spec spec;
   std::vector<uint32_t> nodes;  // ascending; the last one makes out[0]
   uint32_t root = 0;
   std::vector<uint32_t> in;    // values read by the main operator, constants included
@@ -115,26 +48,47 @@ struct Unit {
   std::vector<uint32_t> bias;  // constants added for each channel or column
   std::vector<Post> posts;
   Dims dims;  // of out[0]
-  // By kind.
-  ConvSpec conv;
-  PoolSpec pool;
-  bool trans_a = false, trans_b = false;  // kMatMul of Gemm
-  float alpha = 1, beta = 1;              // kMatMul of Gemm: factors of the product and of bias
-  Reduce reduce = Reduce::kSum;
-  Dims axes;  // kReduce; kTranspose: the permutation; kResize: the factors
-  bool keep_dims = true;
-  int axis = 0;  // kSoftmax, kConcat, kGather
-  float eps = 0;
-  std::vector<Box> boxes;
-  std::vector<Taps> taps;  // kResample: by axis; empty where the axis stays
-  Fn fn = Fn::kAdd;        // kIntegers
-  LstmSpec lstm;
-  QuantGrid grid;  // kQuantize, kDequantize
+};
+
+// Whether the unit is of one of these kinds.
+template <class... Specs>
+bool Is(const Unit& u) {
+  return (std::holds_alternative<Specs>(u.spec) || ...);
+}
+// What it is told if it is of this kind, else nullptr.
+template <class S>
+const S* As(const Unit& u) {
+  return std::get_if<S>(&u.spec);
+}
+// The factor of its biases.
+inline float BetaOf(const Unit& u) {
+  const auto* product = As<ProductSpec>(u);
+  return product != nullptr ? product->beta : 1;
+}
+
+// Which dtypes an operator's tensors may have. Index inputs (axes, shapes, starts) are told from
+// tensors by their position: `data` inputs come first, 0 = all are data.
+enum class Types {
+  kFloat,   // float32
+  kWord,    // 4 bytes, moved and not looked at
+  kNumber,  // float32, int32, int64, bool
+  kCode,    // float32, int32, int8, uint8
+  kAny,     // whole bytes, moved
+};
+
+class Parser;
+struct Operator {
+  const char* op;
+  bool (*parse)(const Parser& g, uint32_t node, Unit* u, Why* why);
+  Types types = Types::kFloat;
+  uint32_t data = 1;
+  bool empty_constants = false;  // constant index inputs may be empty
 };
 
 class Parser {
  public:
-  explicit Parser(const ge_graph& graph) : g_(graph) {}
+  // Knows an engine's own operators, which live as long as the parser, then those of parse.h.
+  Parser(const ge_graph& graph, std::span<const Operator> own) : g_(graph), own_(own) {}
 
   // The node as a unit of its own.
   bool Parse(uint32_t node, Unit* out, Why* why) const;
@@ -156,54 +110,12 @@ class Parser {
   std::vector<float> Floats(uint32_t v) const;
 
  private:
-  struct Entry;
-  static const Entry* Find(std::string_view op);
-  bool Checks(uint32_t node, const Entry& entry, Why* why) const;
-  bool CheckValue(uint32_t v, const std::string& name, bool index, const Entry& entry,
+  bool Checks(uint32_t node, const Operator& entry, Why* why) const;
+  bool CheckValue(uint32_t v, const std::string& name, bool index, const Operator& entry,
                   Why* why) const;
-  bool Axes(const ge_node& n, uint32_t input, Dims* out, Why* why) const;
-  bool Window(const ge_node& n, const Dims& src, const Dims& dst, const Dims& kernel,
-              bool transposed, Dims* stride, Dims* dilation, Dims* pad_l, Dims* pad_r,
-              Why* why) const;
-
-  // Geometry alone, from the inputs at these positions.
-  bool ConvShape(uint32_t i, uint32_t x, uint32_t w, ConvSpec* c, Why* why) const;
-  bool Conv(uint32_t i, Unit* u, Why* why) const;
-  bool ConvTranspose(uint32_t i, Unit* u, Why* why) const;
-  bool MatMul(uint32_t i, Unit* u, Why* why) const;
-  bool Gemm(uint32_t i, Unit* u, Why* why) const;
-  bool Pool(uint32_t i, Unit* u, Why* why) const;
-  bool GlobalPool(uint32_t i, Unit* u, Why* why) const;
-  bool ReduceOp(uint32_t i, Unit* u, Why* why) const;
-  bool Unary(uint32_t i, Unit* u, Why* why) const;
-  bool Binary(uint32_t i, Unit* u, Why* why) const;
-  bool Pow(uint32_t i, Unit* u, Why* why) const;
-  bool Clip(uint32_t i, Unit* u, Why* why) const;
-  bool BatchNorm(uint32_t i, Unit* u, Why* why) const;
-  bool Softmax(uint32_t i, Unit* u, Why* why) const;
-  bool LayerNorm(uint32_t i, Unit* u, Why* why) const;
-  bool Concat(uint32_t i, Unit* u, Why* why) const;
-  bool Resize(uint32_t i, Unit* u, Why* why) const;
-  bool View(uint32_t i, Unit* u, Why* why) const;
-  bool Transpose(uint32_t i, Unit* u, Why* why) const;
-  bool Slice(uint32_t i, Unit* u, Why* why) const;
-  bool Split(uint32_t i, Unit* u, Why* why) const;
-  bool Expand(uint32_t i, Unit* u, Why* why) const;
-  bool Resample(uint32_t i, Unit* u, Why* why) const;
-  bool Gather(uint32_t i, Unit* u, Why* why) const;
-  bool Cast(uint32_t i, Unit* u, Why* why) const;
-  bool Equal(uint32_t i, Unit* u, Why* why) const;
-  bool IntegerMath(uint32_t i, Unit* u, Why* why) const;
-  bool Lstm(uint32_t i, Unit* u, Why* why) const;
-  bool ConvInteger(uint32_t i, Unit* u, Why* why) const;
-  bool MatMulInteger(uint32_t i, Unit* u, Why* why) const;
-  bool Quantize(uint32_t i, Unit* u, Why* why) const;
-  bool Dequantize(uint32_t i, Unit* u, Why* why) const;
-  // Sets in by the node's operator: with scales (QLinear...) or without (...Integer).
-  bool QuantInputs(const ge_node& n, Unit* u, Why* why) const;
-  bool Grid(const ge_node& n, Unit* u, Why* why) const;
 
   const ge_graph& g_;
+  std::span<const Operator> own_;
 };
 
 // Posts before the first that has an operand: a loop can do them on a piece of its result.

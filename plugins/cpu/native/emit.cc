@@ -10,9 +10,8 @@
 
 namespace ge_native {
 
-bool IsPixel(const Unit& u) {
-  const ConvSpec& c = u.conv;
-  if (u.kind != Kind::kConv || c.transposed || c.groups != 1) return false;
+bool IsPixel(const ConvSpec& c) {
+  if (c.transposed || c.groups != 1) return false;
   for (size_t k = 0; k < c.stride.size(); ++k) {
     const int64_t taps = c.weights[k + 2];
     if (c.dst[k + 2] != 1 || c.src[k + 2] != taps || c.pad_l[k] != 0) return false;
@@ -38,14 +37,14 @@ ConvInPieces::ConvInPieces(const ConvSpec& c, int threads)
     : shape(GatheredShape(c)), pieces(shape, threads, kGatheredFloats, kGatheredColumns) {}
 
 Fold FoldOf(const Unit& u, const Parser& p) {
-  if (u.kind == Kind::kConv) {
-    const int64_t out = u.conv.dst[1];
-    return {1, u.conv.dst[0], out, Product(u.conv.weights) / out};
+  if (const auto* c = As<ConvSpec>(u)) {
+    const int64_t out = c->dst[1];
+    return {1, c->dst[0], out, Product(c->weights) / out};
   }
   const Dims a = p.dims(u.in[0]), b = p.dims(u.in[1]);
   Fold f;
   f.n = u.dims.back();
-  f.k = u.trans_a ? a[a.size() - 2] : a.back();
+  f.k = std::get<ProductSpec>(u.spec).trans_a ? a[a.size() - 2] : a.back();
   f.batch = Product(Dims(b.begin(), b.end() - 2));
   f.m = Product(u.dims) / (f.n * f.batch);
   return f;
@@ -53,43 +52,19 @@ Fold FoldOf(const Unit& u, const Parser& p) {
 
 bool TurnsWeights(const Unit& u, const Fold& f, const Parser& p) {
   constexpr int64_t kColumns = 48;
-  return u.kind == Kind::kMatMul && u.trans_b && p.constant(u.in[1]) && f.n >= kColumns;
+  const auto* s = As<ProductSpec>(u);
+  return s != nullptr && s->trans_b && p.constant(u.in[1]) && f.n >= kColumns;
 }
 
 void NativeBuilder::EmitMain(const Unit& u) {
-  switch (u.kind) {
-    case Kind::kConv:
-      return IsPixel(u)                   ? EmitPixel(u)
-             : UsesWinograd(u)            ? EmitWinograd(u)
-             : IsDirect(u.conv, machine_) ? EmitDirect(u)
-                                          : EmitConv(u);
-    case Kind::kMatMul:
-      return EmitProduct(u);
-    case Kind::kPool:
-      return EmitPool(u);
-    case Kind::kResample:
-      return EmitResample(u);
-    case Kind::kGather:
-      return EmitGather(u);
-    case Kind::kCast:
-      return EmitCast(u);
-    case Kind::kEqual:
-      return EmitEqual(u);
-    case Kind::kIntegers:
-      return EmitIntegers(u);
-    case Kind::kLstm:
-      return EmitLstm(u);
-    case Kind::kIntegerConv:
-      return EmitIntegerConv(u);
-    case Kind::kIntegerProduct:
-      return EmitIntegerProduct(u);
-    case Kind::kQuantize:
-      return EmitQuantize(u);
-    case Kind::kDequantize:
-      return EmitDequantize(u);
-    default:
-      return Builder::EmitMain(u);
-  }
+  std::visit([&](const auto& spec) { EmitSpec(u, spec); }, u.spec);
+}
+
+void NativeBuilder::EmitSpec(const Unit& u, const ConvSpec& c) {
+  if (IsPixel(c)) return EmitPixel(u);
+  if (UsesWinograd(u, c)) return EmitWinograd(u, c);
+  if (IsDirect(c, machine_)) return EmitDirect(u, c);
+  EmitPieced(u, c);
 }
 
 void NativeBuilder::AddPlain(const Unit& u, const std::string& label, std::unique_ptr<Work> work,
@@ -124,7 +99,7 @@ Builder::Rep NativeBuilder::Matrix(uint32_t v, bool turn, bool may_turn, bool* t
   return Convert(0, x, Layout::Dense(d), nullptr);
 }
 
-void NativeBuilder::EmitProduct(const Unit& u) {
+void NativeBuilder::EmitSpec(const Unit& u, const ProductSpec& s) {
   const Fold f = FoldOf(u, p_);
   const Dims a = p_.dims(u.in[0]);
   ThinProduct t;
@@ -137,10 +112,10 @@ void NativeBuilder::EmitProduct(const Unit& u) {
   t.w_batch = f.n * f.k;
   t.bias = !u.bias.empty();
   bool turned = false;
-  const Rep x = Matrix(u.in[0], u.trans_a, false, &turned);
+  const Rep x = Matrix(u.in[0], s.trans_a, false, &turned);
   const bool turn = TurnsWeights(u, f, p_);
   const Place w = turn ? Turned(u.in[1], f.batch, f.n, f.k)
-                       : Matrix(u.in[1], u.trans_b, true, &t.w_by_columns).place;
+                       : Matrix(u.in[1], s.trans_b, true, &t.w_by_columns).place;
   AddProduct(u, t, {x.place, w, t.bias ? BiasOf(u, f.n) : x.place});
 }
 
@@ -179,19 +154,19 @@ Builder::Rep NativeBuilder::Channels(uint32_t v) {
   return {last, Get(v, last).place};
 }
 
-bool NativeBuilder::UsesWinograd(const Unit& u) const {
-  return IsWinograd(u.conv, machine_) &&
+bool NativeBuilder::UsesWinograd(const Unit& u, const ConvSpec& c) const {
+  return IsWinograd(c, machine_) &&
          WinogradKeepsFinite(p_.value(u.in[1]).data, Product(p_.dims(u.in[1])));
 }
 
 // At other dims the tiles stay whose weights are there, if they are not much slower.
-WinogradPlan NativeBuilder::WinogradPlanOf(const Unit& u) const {
+WinogradPlan NativeBuilder::WinogradPlanOf(const Unit& u, const ConvSpec& c) const {
   constexpr double kMuchSlower = 1.5;
-  WinogradPlan best = WinogradPlan::Best(u.conv, machine_);
+  WinogradPlan best = WinogradPlan::Best(c, machine_);
   if (out_.like == nullptr || out_.like->wanted.count({best.PackKey(), {u.in[1]}}) > 0) return best;
   for (int h : {2, 4}) {
     for (int w : {2, 4}) {
-      WinogradPlan plan(u.conv, machine_, h, w);
+      WinogradPlan plan(c, machine_, h, w);
       const bool there = out_.like->wanted.count({plan.PackKey(), {u.in[1]}}) > 0;
       if (there && plan.ns(machine_) <= kMuchSlower * best.ns(machine_)) return plan;
     }
@@ -199,8 +174,8 @@ WinogradPlan NativeBuilder::WinogradPlanOf(const Unit& u) const {
   return best;
 }
 
-void NativeBuilder::EmitWinograd(const Unit& u) {
-  const WinogradPlan plan = WinogradPlanOf(u);
+void NativeBuilder::EmitWinograd(const Unit& u, const ConvSpec& c) {
+  const WinogradPlan plan = WinogradPlanOf(u, c);
   const Rep x = Channels(u.in[0]);
   const Layout blocked = Layout::Blocked(u.dims, static_cast<int>(simd_.lanes));
   const Layout last = Layout::ChannelsLast(u.dims);
@@ -239,62 +214,62 @@ void NativeBuilder::EmitWinograd(const Unit& u) {
   }
 }
 
-void NativeBuilder::EmitConv(const Unit& u) {
-  const ConvInPieces c(u.conv, machine_.threads);
-  const ConvShape& s = c.shape;
-  const bool rows = u.conv.transposed;
+void NativeBuilder::EmitPieced(const Unit& u, const ConvSpec& c) {
+  const ConvInPieces pieced(c, machine_.threads);
+  const ConvShape& s = pieced.shape;
+  const bool rows = c.transposed;
   const Place w =
       rows ? Turned(u.in[1], s.groups, s.in, s.out * s.taps()) : GetDense(u.in[1]).place;
   auto multiply = [simd = &simd_](const PieceProduct& p, const float* a, const float* b,
                                   float* to) {
     simd->thin_product(a, p.lda, b, p.ldb, to, p.ldc, p.m, p.n, p.k);
   };
-  EmitPieces(u, "conv ", multiply, s, c.pieces, machine_.threads, w, rows);
+  EmitPieces(u, "conv ", multiply, s, pieced.pieces, machine_.threads, w, rows);
 }
 
-void NativeBuilder::EmitDirect(const Unit& u) {
-  const DirectPlan plan(u.conv, machine_);
+void NativeBuilder::EmitDirect(const Unit& u, const ConvSpec& c) {
+  const DirectPlan plan(c, machine_);
   const uint64_t floats = plan.workspace_floats() * static_cast<uint64_t>(machine_.threads);
   out_.workspace = std::max(out_.workspace, floats * sizeof(float));
   const Place x = GetDense(u.in[0]).place, w = GetDense(u.in[1]).place;
-  const Place bias = BiasOf(u, u.conv.dst[1]);
+  const Place bias = BiasOf(u, c.dst[1]);
   const Place y = NewResult(u.out[0], Layout::Dense(u.dims)).place;
   std::vector<PointwiseOp> posts = FirstPosts(u);
   const size_t taken = posts.size();
-  AddStep((IsDepthwise(u.conv) ? "depthwise " : "direct ") + ToText(u.dims),
+  AddStep((IsDepthwise(c) ? "depthwise " : "direct ") + ToText(u.dims),
           DirectLoop(simd_, plan, std::move(posts)), {y, x, w, bias, {workspace_, 0}});
   Unit rest = u;
   rest.bias.clear();
   FinishProduct(std::move(rest), taken, y);
 }
 
-void NativeBuilder::EmitPool(const Unit& u) {
+void NativeBuilder::EmitSpec(const Unit& u, const PoolSpec& spec) {
   Pool pool;
-  pool.max = u.pool.max;
-  pool.count_pad = u.pool.count_pad;
-  pool.x = u.pool.src;
-  pool.result = u.pool.dst;
-  pool.window = u.pool.kernel;
-  pool.stride = u.pool.stride;
-  pool.dilation.assign(u.pool.kernel.size(), 1);
-  pool.pad_begin = u.pool.pad_l;
-  for (int64_t r : u.pool.pad_r) pool.pad_end.push_back(std::max<int64_t>(r, 0));
+  pool.max = spec.max;
+  pool.count_pad = spec.count_pad;
+  pool.x = spec.src;
+  pool.result = spec.dst;
+  pool.window = spec.kernel;
+  pool.stride = spec.stride;
+  pool.dilation.assign(spec.kernel.size(), 1);
+  pool.pad_begin = spec.pad_l;
+  for (int64_t r : spec.pad_r) pool.pad_end.push_back(std::max<int64_t>(r, 0));
   AddPlain(u, "pool", PoolLoop(simd_, pool), {GetDense(u.in[0]).place});
 }
 
-void NativeBuilder::EmitResample(const Unit& u) {
+void NativeBuilder::EmitSpec(const Unit& u, const ResampleSpec& spec) {
   std::vector<ResizeAxis> axes;
-  for (const Taps& t : u.taps) axes.push_back({t.at, t.next, t.w});
+  for (const Taps& t : spec.taps) axes.push_back({t.at, t.next, t.w});
   AddPlain(u, "resample", ResizeLoop(simd_, p_.dims(u.in[0]), std::move(axes)),
            {GetDense(u.in[0]).place});
 }
 
-void NativeBuilder::EmitGather(const Unit& u) {
+void NativeBuilder::EmitSpec(const Unit& u, const GatherSpec& spec) {
   const Dims x = p_.dims(u.in[0]);
   ge_cpu::Gather g;
-  g.outer = Product(Dims(x.begin(), x.begin() + u.axis));
-  g.axis = x[static_cast<size_t>(u.axis)];
-  g.inner = Product(Dims(x.begin() + u.axis + 1, x.end()));
+  g.outer = Product(Dims(x.begin(), x.begin() + spec.axis));
+  g.axis = x[static_cast<size_t>(spec.axis)];
+  g.inner = Product(Dims(x.begin() + spec.axis + 1, x.end()));
   g.count = Product(p_.dims(u.in[1]));
   g.bytes = p_.size(u.in[0]);
   g.wide = p_.dtype(u.in[1]) == GE_I64;
@@ -303,22 +278,22 @@ void NativeBuilder::EmitGather(const Unit& u) {
   AddPlain(u, "gather", GatherLoop(g), {data.place, GetDense(u.in[1]).place});
 }
 
-void NativeBuilder::EmitCast(const Unit& u) {
+void NativeBuilder::EmitSpec(const Unit& u, const CastSpec&) {
   auto loop = CastLoop(p_.dtype(u.in[0]), p_.dtype(u.out[0]), Product(u.dims));
   if (loop == nullptr) throw std::runtime_error("no such cast");
   AddPlain(u, "cast", std::move(loop), {GetDense(u.in[0]).place});
 }
 
-void NativeBuilder::EmitEqual(const Unit& u) {
+void NativeBuilder::EmitSpec(const Unit& u, const EqualSpec&) {
   AddPlain(u, "equal",
            EqualLoop(p_.dtype(u.in[0]), p_.dtype(u.out[0]) == GE_F32, u.dims, p_.dims(u.in[0]),
                      p_.dims(u.in[1])),
            {GetDense(u.in[0]).place, GetDense(u.in[1]).place});
 }
 
-void NativeBuilder::EmitIntegers(const Unit& u) {
+void NativeBuilder::EmitSpec(const Unit& u, const IntegerSpec& spec) {
   AddPlain(u, "integers",
-           IntegerWork(p_.dtype(u.in[0]), u.fn, u.dims, p_.dims(u.in[0]), p_.dims(u.in[1])),
+           IntegerWork(p_.dtype(u.in[0]), spec.fn, u.dims, p_.dims(u.in[0]), p_.dims(u.in[1])),
            {GetDense(u.in[0]).place, GetDense(u.in[1]).place});
 }
 
@@ -330,8 +305,7 @@ Place NativeBuilder::Turned(uint32_t v, int64_t n, int64_t rows, int64_t columns
               PackingOf(to));
 }
 
-void NativeBuilder::EmitLstm(const Unit& u) {
-  const LstmSpec& s = u.lstm;
+void NativeBuilder::EmitSpec(const Unit& u, const LstmSpec& s) {
   const int64_t gates = 4 * s.hidden;
   const Place x = GetDense(u.in[0]).place;
   LstmHas has = {u.in[3] != 0, u.in[4] != 0, u.in[5] != 0, u.out[1] != 0, u.out[2] != 0, true};

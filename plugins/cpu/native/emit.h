@@ -20,30 +20,37 @@ class NativeBuilder final : public Builder {
   void EmitMain(const Unit& u) override;
   bool CallsLibrary(const Unit&) const override { return false; }
 
-  void EmitProduct(const Unit& u);
+  void EmitSpec(const Unit& u, const ConvSpec& c);
+  void EmitSpec(const Unit& u, const ProductSpec& s);
+  void EmitSpec(const Unit& u, const PoolSpec& spec);
+  void EmitSpec(const Unit& u, const ResampleSpec& spec);
+  void EmitSpec(const Unit& u, const GatherSpec& spec);
+  void EmitSpec(const Unit& u, const CastSpec&);
+  void EmitSpec(const Unit& u, const EqualSpec&);
+  void EmitSpec(const Unit& u, const IntegerSpec& spec);
+  void EmitSpec(const Unit& u, const LstmSpec& s);
+  // Works on 8-bit codes: emit_quantized.cc.
+  void EmitSpec(const Unit& u, const IntegerConvSpec& spec);
+  void EmitSpec(const Unit& u, const IntegerProductSpec&);
+  void EmitSpec(const Unit& u, const QuantizeSpec& spec);
+  void EmitSpec(const Unit& u, const DequantizeSpec& spec);
+  // The base has emitted the others.
+  template <class S>
+  void EmitSpec(const Unit& u, const S&) {
+    Builder::EmitMain(u);
+  }
+
   void EmitPixel(const Unit& u);
   // Whether a convolution goes by Winograd: its weights may be none for that.
-  bool UsesWinograd(const Unit& u) const;
-  WinogradPlan WinogradPlanOf(const Unit& u) const;
-  void EmitWinograd(const Unit& u);
-  void EmitConv(const Unit& u);
-  void EmitDirect(const Unit& u);
+  bool UsesWinograd(const Unit& u, const ConvSpec& c) const;
+  WinogradPlan WinogradPlanOf(const Unit& u, const ConvSpec& c) const;
+  void EmitWinograd(const Unit& u, const ConvSpec& c);
+  void EmitPieced(const Unit& u, const ConvSpec& c);
+  void EmitDirect(const Unit& u, const ConvSpec& c);
   // v where it lies if channels of a pixel are neighbours there, else channels last.
   Rep Channels(uint32_t v);
   // The product, then the unit's posts; places are those of the product behind its result.
   void AddProduct(const Unit& u, const ThinProduct& t, std::vector<Place> reads);
-  void EmitPool(const Unit& u);
-  void EmitResample(const Unit& u);
-  void EmitGather(const Unit& u);
-  void EmitCast(const Unit& u);
-  void EmitEqual(const Unit& u);
-  void EmitIntegers(const Unit& u);
-  void EmitLstm(const Unit& u);
-  // Works on 8-bit codes: emit_quantized.cc.
-  void EmitIntegerConv(const Unit& u);
-  void EmitIntegerProduct(const Unit& u);
-  void EmitQuantize(const Unit& u);
-  void EmitDequantize(const Unit& u);
   template <class Plan>
   Place PackCodes(const Unit& u, const Plan& plan);
   void AddQuantized(const Unit& u, const std::string& label, Place weights, uint64_t scratch,
@@ -61,7 +68,7 @@ class NativeBuilder final : public Builder {
 };
 
 // A convolution whose one window covers all of a picture: a product of the batch's rows.
-bool IsPixel(const Unit& u);
+bool IsPixel(const ConvSpec& c);
 
 // A convolution by products of pieces: how, and in what pieces.
 struct ConvInPieces {

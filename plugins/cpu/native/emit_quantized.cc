@@ -58,24 +58,24 @@ void NativeBuilder::AddQuantized(const Unit& u, const std::string& label, Place 
   AddPlain(u, label, std::move(work), std::move(reads));
 }
 
-void NativeBuilder::EmitIntegerConv(const Unit& u) {
-  const IntegerConvPlan plan(simd_, u.conv, machine_.threads, ResultOf(u, p_));
+void NativeBuilder::EmitSpec(const Unit& u, const IntegerConvSpec& spec) {
+  const IntegerConvPlan plan(simd_, spec.conv, machine_.threads, ResultOf(u, p_));
   AddQuantized(u, "integer conv", PackCodes(u, plan), plan.scratch_bytes(),
                IntegerConvLoop(simd_, plan));
 }
 
-void NativeBuilder::EmitIntegerProduct(const Unit& u) {
+void NativeBuilder::EmitSpec(const Unit& u, const IntegerProductSpec&) {
   const Dims b = p_.dims(u.in[QuantIn::kW]);
   const IntegerProductPlan plan(simd_, Product(u.dims) / b[1], b[1], b[0], ResultOf(u, p_));
   AddQuantized(u, "integer product", PackCodes(u, plan), plan.scratch_bytes(),
                IntegerProductLoop(simd_, plan));
 }
 
-void NativeBuilder::EmitQuantize(const Unit& u) {
+void NativeBuilder::EmitSpec(const Unit& u, const QuantizeSpec& spec) {
   const Place x = GetDense(u.in[0]).place;
   if (u.in.size() > 1) {
     const bool zero = u.in[2] != 0;
-    AddPlain(u, "quantize", QuantizeLoop(simd_, u.grid, IsSigned(p_, u.out[0]), zero),
+    AddPlain(u, "quantize", QuantizeLoop(simd_, spec.grid, IsSigned(p_, u.out[0]), zero),
              {x, GetDense(u.in[1]).place, zero ? GetDense(u.in[2]).place : x});
     return;
   }
@@ -95,10 +95,10 @@ void NativeBuilder::EmitQuantize(const Unit& u) {
           std::move(places));
 }
 
-void NativeBuilder::EmitDequantize(const Unit& u) {
+void NativeBuilder::EmitSpec(const Unit& u, const DequantizeSpec& spec) {
   const Place x = GetDense(u.in[0]).place;
   const bool zero = u.in[2] != 0;
-  AddPlain(u, "dequantize", DequantizeLoop(simd_, u.grid, IsSigned(p_, u.in[0]), zero),
+  AddPlain(u, "dequantize", DequantizeLoop(simd_, spec.grid, IsSigned(p_, u.in[0]), zero),
            {x, GetDense(u.in[1]).place, zero ? GetDense(u.in[2]).place : x});
 }
 

@@ -4,6 +4,7 @@
 // point). A union of its offers is one segment.
 #include "plugins/cpu/kit/engine.h"
 #include "plugins/cpu/native/emit.h"
+#include "plugins/cpu/native/parse.h"
 #include "plugins/cpu/native/price.h"
 #include "plugins/cpu/native/winograd.h"
 
@@ -14,27 +15,30 @@ class NativeEngine final : public Engine {
  public:
   using Engine::Engine;
 
+  std::span<const Operator> Operators() const override { return OwnOperators(); }
   bool Takes(const Unit& u, const Parser&, Why* why) const override {
     // A loop lists the rows of x under each row of the result, and holds a window's in a buffer.
     constexpr double kMostRows = 1 << 22;
-    if (u.kind == Kind::kPool) {
-      if (u.pool.kernel.back() > kPoolRoom) {
+    if (const auto* pool = As<PoolSpec>(u)) {
+      if (pool->kernel.back() > kPoolRoom) {
         return why->Say(GE_WHY_SHAPE, "a window wider than " + std::to_string(kPoolRoom));
       }
       const double planes = static_cast<double>(u.dims[0] * u.dims[1] * u.dims.back());
       const double rows = static_cast<double>(Product(u.dims)) / std::max(1.0, planes) *
-                          static_cast<double>(Product(u.pool.kernel) / u.pool.kernel.back());
+                          static_cast<double>(Product(pool->kernel) / pool->kernel.back());
       return rows <= kMostRows || why->Say(GE_WHY_RESOURCE, "its windows have too many rows");
     }
-    return u.kind != Kind::kConv || IsPixel(u) || IsWinograd(u.conv, machine()) ||
-           BuffersFit(BufferOf(u.conv, machine()), machine().threads, why);
+    const auto* conv = As<ConvSpec>(u);
+    return conv == nullptr || IsPixel(*conv) || IsWinograd(*conv, machine()) ||
+           BuffersFit(BufferOf(*conv, machine()), machine().threads, why);
   }
   Price PriceOf(const Unit& u, const Parser& p) const override {
     return ge_native::PriceOf(u, p, machine());
   }
-  bool Keeps(const Unit& u) const override { return u.kind != Kind::kPool; }
+  bool Keeps(const Unit& u) const override { return !Is<PoolSpec>(u); }
   std::optional<std::pair<Form, Form>> LikingOf(const Unit& u, const Parser&) const override {
-    if (u.kind != Kind::kConv || IsPixel(u) || !IsWinograd(u.conv, machine())) return std::nullopt;
+    const auto* conv = As<ConvSpec>(u);
+    if (conv == nullptr || IsPixel(*conv) || !IsWinograd(*conv, machine())) return std::nullopt;
     const Form form = machine().isa == GE_ISA_AVX2 ? Form{8, false} : Form{0, true};
     return std::pair(form, form);
   }

@@ -49,8 +49,7 @@ double IntegerProductNs(const Unit& u, const Parser& p, const Machine& m) {
          static_cast<double>(Product(u.dims)) * 0.3;
 }
 
-double IntegerConvNs(const Unit& u, const Parser& p, const Machine& m) {
-  const ConvSpec& c = u.conv;
+double IntegerConvNs(const Unit& u, const ConvSpec& c, const Parser& p, const Machine& m) {
   const double depth = static_cast<double>(Product(c.weights) / c.dst[1]);
   const double n = static_cast<double>(Product(u.dims));
   const double pixels = n / static_cast<double>(c.dst[1]) * static_cast<double>(c.groups);
@@ -61,8 +60,7 @@ double IntegerConvNs(const Unit& u, const Parser& p, const Machine& m) {
 
 // Per pooled row: what a row costs at all, its rows of x folded by vectors, its windows by vectors
 // (five pools, two of them lenet's, AVX-512: 9 to 33 ns a row, within a quarter).
-double PoolNs(const Unit& u, const Machine& m) {
-  const PoolSpec& pool = u.pool;
+double PoolNs(const Unit& u, const PoolSpec& pool, const Machine& m) {
   const double lanes = ByIsa(m, 16, 8, 4), n = static_cast<double>(u.dims.back());
   const double rows = static_cast<double>(Product(u.dims)) / std::max(1.0, n);
   const double taps = static_cast<double>(pool.kernel.back());
@@ -73,44 +71,34 @@ double PoolNs(const Unit& u, const Machine& m) {
   return rows * (5 + wide * high * 0.6 + picks * taps) / m.compute;
 }
 
-double WorkNs(const Unit& u, const Parser& p, const Machine& m) {
-  const double n = static_cast<double>(Product(u.dims));
-  switch (u.kind) {
-    case Kind::kConv:
-    case Kind::kMatMul: {
-      const Fold f = FoldOf(u, p);
-      const bool by_columns = u.trans_b && !TurnsWeights(u, f, p);
-      return ProductNs(f, m, false) +
-             (by_columns ? static_cast<double>(f.m * f.n) * kColumnNs / m.compute : 0);
-    }
-    case Kind::kPool:
-      return PoolNs(u, m);
-    case Kind::kResample:
-      return n * ByIsa(m, 0.8, 1, 1.5);
-    case Kind::kGather:
-      return static_cast<double>(Product(p.dims(u.in[1]))) * 5;
-    case Kind::kCast:
-      return n * 0.4;
-    case Kind::kEqual:
-      return n * 1.4;
-    case Kind::kIntegers:
-      return n * 0.3;
-    case Kind::kIntegerConv:
-      return IntegerConvNs(u, p, m);
-    case Kind::kIntegerProduct:
-      return IntegerProductNs(u, p, m);
-    case Kind::kQuantize:
-      return n * ByIsa(m, 0.5, 0.6, 1.5) * (u.in.size() > 1 ? 1 : 1.4);
-    case Kind::kDequantize:
-      return n * ByIsa(m, 0.2, 0.25, 0.5);
-    default:
-      return LstmNs(u.lstm, m);
-  }
+// Of a product, and of a convolution of one pixel.
+double FoldedNs(const Unit& u, const Parser& p, const Machine& m) {
+  const Fold f = FoldOf(u, p);
+  const auto* s = As<ProductSpec>(u);
+  const bool by_columns = s != nullptr && s->trans_b && !TurnsWeights(u, f, p);
+  return ProductNs(f, m, false) +
+         (by_columns ? static_cast<double>(f.m * f.n) * kColumnNs / m.compute : 0);
 }
 
-Price WinogradPrice(const Unit& u, const Parser& p, const Machine& m) {
+double WorkNs(const Unit& u, const Parser& p, const Machine& m) {
+  const double n = static_cast<double>(Product(u.dims));
+  if (Is<ConvSpec, ProductSpec>(u)) return FoldedNs(u, p, m);
+  if (const auto* pool = As<PoolSpec>(u)) return PoolNs(u, *pool, m);
+  if (Is<ResampleSpec>(u)) return n * ByIsa(m, 0.8, 1, 1.5);
+  if (Is<GatherSpec>(u)) return static_cast<double>(Product(p.dims(u.in[1]))) * 5;
+  if (Is<CastSpec>(u)) return n * 0.4;
+  if (Is<EqualSpec>(u)) return n * 1.4;
+  if (Is<IntegerSpec>(u)) return n * 0.3;
+  if (const auto* conv = As<IntegerConvSpec>(u)) return IntegerConvNs(u, conv->conv, p, m);
+  if (Is<IntegerProductSpec>(u)) return IntegerProductNs(u, p, m);
+  if (Is<QuantizeSpec>(u)) return n * ByIsa(m, 0.5, 0.6, 1.5) * (u.in.size() > 1 ? 1 : 1.4);
+  if (Is<DequantizeSpec>(u)) return n * ByIsa(m, 0.2, 0.25, 0.5);
+  return LstmNs(std::get<LstmSpec>(u.spec), m);
+}
+
+Price WinogradPrice(const Unit& u, const ConvSpec& c, const Parser& p, const Machine& m) {
   Price out;
-  const WinogradPlan plan = WinogradPlan::Best(u.conv, m);
+  const WinogradPlan plan = WinogradPlan::Best(c, m);
   const double n = static_cast<double>(Product(u.dims));
   const double bytes = PostBytes(u, p) + BytesOf(p, u.in[0]) + BytesOf(p, u.out[0]);
   out.work_ns = kLoopNs + (m.threads > 1 ? kForkNs : 0) +
@@ -136,20 +124,19 @@ double ConvNs(const ConvInPieces& c, const Machine& m) {
   return jobs * (2 * rows * depth * pixels / rate + moved * (copied ? 0.15 + 5 / width : 1));
 }
 
-Price ConvPrice(const Unit& u, const Parser& p, const Machine& m) {
+Price ConvPrice(const Unit& u, const ConvSpec& c, const Parser& p, const Machine& m) {
   Price out;
-  const bool direct = IsDirect(u.conv, m);
-  const Finish finish = direct              ? Finish::kInSums
-                        : u.conv.transposed ? Finish::kPasses
-                                            : Finish::kInPieces;
-  const double conv_ns =
-      direct ? DirectPlan(u.conv, m).ns(m) : ConvNs(ConvInPieces(u.conv, m.threads), m);
+  const bool direct = IsDirect(c, m);
+  const Finish finish = direct         ? Finish::kInSums
+                        : c.transposed ? Finish::kPasses
+                                       : Finish::kInPieces;
+  const double conv_ns = direct ? DirectPlan(c, m).ns(m) : ConvNs(ConvInPieces(c, m.threads), m);
   const double bytes = BytesOf(p, u.out[0]);
   double ns = conv_ns + BytesOf(p, u.in[1]) / (14 * m.stream[2]) + StreamNs(m, bytes) +
               FinishNs(u, p, m, finish);
   if (m.threads > 1 && ns > 4 * kForkNs) ns = ns / (0.9 * m.threads) + kForkNs;
   out.work_ns = kLoopNs + std::max(ns, StreamNs(m, bytes + BytesOf(p, u.in[0])));
-  out.workspace = BufferOf(u.conv, m) * static_cast<uint64_t>(m.threads);
+  out.workspace = BufferOf(c, m) * static_cast<uint64_t>(m.threads);
   out.packed = static_cast<uint64_t>(BytesOf(p, u.in[1]));
   return out;
 }
@@ -162,42 +149,29 @@ uint64_t BufferOf(const ConvSpec& c, const Machine& m) {
 }
 
 Price PriceOf(const Unit& u, const Parser& p, const Machine& m) {
-  switch (u.kind) {
-    case Kind::kConv:
-    case Kind::kMatMul:
-    case Kind::kPool:
-    case Kind::kResample:
-    case Kind::kGather:
-    case Kind::kCast:
-    case Kind::kEqual:
-    case Kind::kIntegers:
-    case Kind::kLstm:
-    case Kind::kIntegerConv:
-    case Kind::kIntegerProduct:
-    case Kind::kQuantize:
-    case Kind::kDequantize:
-      break;
-    default:
-      return LoopPriceOf(u, p, m);
+  if (Is<PointwiseSpec, ReduceSpec, SoftmaxSpec, LayerNormSpec, ConcatSpec, ResizeSpec, ViewSpec,
+         TransposeSpec, SliceSpec, ExpandSpec>(u)) {
+    return LoopPriceOf(u, p, m);
   }
-  if (u.kind == Kind::kConv && !IsPixel(u)) {
-    return IsWinograd(u.conv, m) ? WinogradPrice(u, p, m) : ConvPrice(u, p, m);
+  const auto* conv = As<ConvSpec>(u);
+  if (conv != nullptr && !IsPixel(*conv)) {
+    return IsWinograd(*conv, m) ? WinogradPrice(u, *conv, p, m) : ConvPrice(u, *conv, p, m);
   }
   Price out;
   const double n = static_cast<double>(Product(u.dims));
   double bytes = PostBytes(u, p) + BytesOf(p, u.out[0]);
   for (uint32_t v : u.in) bytes += BytesOf(p, v);
   // Of a table only what is looked up is read; a product's traffic is in its own figure.
-  if (u.kind == Kind::kGather) bytes = BytesOf(p, u.in[1]) + 2 * BytesOf(p, u.out[0]);
-  const bool product = u.kind == Kind::kMatMul || u.kind == Kind::kConv;
-  if (product || u.kind == Kind::kLstm) bytes = BytesOf(p, u.out[0]);
+  if (Is<GatherSpec>(u)) bytes = BytesOf(p, u.in[1]) + 2 * BytesOf(p, u.out[0]);
+  const bool product = Is<ProductSpec, ConvSpec>(u);
+  if (product || Is<LstmSpec>(u)) bytes = BytesOf(p, u.out[0]);
   const double work = WorkNs(u, p, m) + PostsNs(u, m, n);
   const double size = product ? BytesOf(p, u.in[1]) / 4 : n;
   out.work_ns = kLoopNs * (u.posts.empty() ? 1 : 2) + ForkNs(m, size) +
                 std::max(work / Workers(m, size), StreamNs(m, bytes));
   out.workspace = static_cast<uint64_t>(BytesOf(p, u.out[0])) + (1u << 16);
   for (uint32_t v : u.in) {
-    if (p.constant(v) && u.kind != Kind::kGather) {
+    if (p.constant(v) && !Is<GatherSpec>(u)) {
       out.packed += static_cast<uint64_t>(BytesOf(p, v));
     }
   }

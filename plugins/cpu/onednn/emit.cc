@@ -101,16 +101,10 @@ OnednnBuilder::OnednnBuilder(const Vendor& vendor, const Simd& simd, const ge_ho
 }
 
 void OnednnBuilder::EmitMain(const Unit& u) {
-  switch (u.kind) {
-    case Kind::kConv:
-      return EmitConv(u);
-    case Kind::kMatMul:
-      return EmitMatMul(u);
-    case Kind::kPool:
-      return EmitPool(u);
-    default:
-      return Builder::EmitMain(u);
-  }
+  if (const auto* conv = As<ConvSpec>(u)) return EmitConv(u, *conv);
+  if (const auto* product = As<ProductSpec>(u)) return EmitMatMul(u, *product);
+  if (const auto* pool = As<PoolSpec>(u)) return EmitPool(u, *pool);
+  Builder::EmitMain(u);
 }
 
 void OnednnBuilder::AddConversion(const Rep& from, const Rep& to) {

@@ -32,12 +32,12 @@ class OnednnBuilder final : public Builder {
   void AddConversion(const Rep& from, const Rep& to) override;
   Fill PackingOf(const Layout& want) const override;
 
-  void EmitConv(const Unit& u);
-  void EmitUpscale(const Unit& u);
-  void EmitMatMul(const Unit& u);
-  void EmitFoldedMatMul(const Unit& u);
+  void EmitConv(const Unit& u, const ConvSpec& c);
+  void EmitUpscale(const Unit& u, const ConvSpec& c);
+  void EmitMatMul(const Unit& u, const ProductSpec& s);
+  void EmitFoldedMatMul(const Unit& u, const ProductSpec& s);
   void EmitBatchedMatMul(const Unit& u);
-  void EmitPool(const Unit& u);
+  void EmitPool(const Unit& u, const PoolSpec& pool);
 
   void AddPrim(const std::string& label, const Prim& prim, std::vector<Arg> args);
   // The constant, which lies as `src` says, in oneDNN's layout.

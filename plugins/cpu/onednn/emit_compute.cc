@@ -118,8 +118,8 @@ std::optional<std::pair<Form, Form>> FormsOfConv(const Vendor& vendor, const Con
 OnednnBuilder::Fused OnednnBuilder::Fuse(const Unit& u, const Layout& target, const Layout& seen,
                                          uint32_t storage_of_x, bool allow_binary) {
   Fused f;
-  const size_t channel = u.kind == Kind::kConv ? 1 : static_cast<size_t>(target.rank) - 1;
-  const size_t seen_channel = u.kind == Kind::kConv ? 1 : static_cast<size_t>(seen.rank) - 1;
+  const size_t channel = Is<ConvSpec>(u) ? 1 : static_cast<size_t>(target.rank) - 1;
+  const size_t seen_channel = Is<ConvSpec>(u) ? 1 : static_cast<size_t>(seen.rank) - 1;
   for (const Post& p : u.posts) {
     if (!VendorHas(p.fn) || (exact_ && !VendorKeepsNan(p.fn))) break;
     VendorPost v;
@@ -151,7 +151,7 @@ OnednnBuilder::Fused OnednnBuilder::Fuse(const Unit& u, const Layout& target, co
         continue;
       }
       // oneDNN 2.6.3 takes a whole operand of one channel for one number a channel.
-      if (u.kind == Kind::kConv && d[channel] == 1) break;
+      if (Is<ConvSpec>(u) && d[channel] == 1) break;
     } else if (OnlyAxis(d, channel)) {
       Dims s(static_cast<size_t>(seen.rank), 1);
       s[seen_channel] = d[channel];
@@ -167,9 +167,9 @@ OnednnBuilder::Fused OnednnBuilder::Fuse(const Unit& u, const Layout& target, co
   return f;
 }
 
-void OnednnBuilder::EmitConv(const Unit& u) {
-  if (IsUpscale(u.conv)) return EmitUpscale(u);
-  ConvSpec spec = u.conv;
+void OnednnBuilder::EmitConv(const Unit& u, const ConvSpec& c) {
+  if (IsUpscale(c)) return EmitUpscale(u, c);
+  ConvSpec spec = c;
   const bool turned = Turn(&spec);
   spec.bias = !u.bias.empty();
   const auto plan = vendor_.Conv(spec, nullptr, {});
@@ -219,8 +219,7 @@ void OnednnBuilder::EmitConv(const Unit& u) {
 // A transposed convolution whose windows do not overlap is one product of every pixel with all
 // taps, whose rows are then dealt out (oneDNN 2.6.3 needs 400 ms for 24 to 1 channels at 320x320,
 // this 3).
-void OnednnBuilder::EmitUpscale(const Unit& u) {
-  const ConvSpec& c = u.conv;
+void OnednnBuilder::EmitUpscale(const Unit& u, const ConvSpec& c) {
   const int64_t in = c.src[1], out = c.dst[1], kh = c.weights[2], kw = c.weights[3];
   const int64_t pixels = c.src[0] * c.src[2] * c.src[3], columns = kh * kw * out;
   const Rep x = Get(u.in[0], Layout::ChannelsLast(c.src));
@@ -267,18 +266,18 @@ void OnednnBuilder::EmitUpscale(const Unit& u) {
   }
 }
 
-void OnednnBuilder::EmitPool(const Unit& u) {
+void OnednnBuilder::EmitPool(const Unit& u, const PoolSpec& pool) {
   Rep x = Main(u.in[0]);
-  auto prim = vendor_.Pool(u.pool, x.layout);
+  auto prim = vendor_.Pool(pool, x.layout);
   if (!prim && !x.layout.dense()) {
     x = GetDense(u.in[0]);
-    prim = vendor_.Pool(u.pool, x.layout);
+    prim = vendor_.Pool(pool, x.layout);
   }
   // Large images in plain order are pooled by loops that take 5 ns a tap (2.6.3; it has kernels
   // only where both tensors stay in the last cache), those with channels last are not.
   if (prim && prim->impl.rfind("simple", 0) == 0) {
-    const Layout last = Layout::ChannelsLast(u.pool.src);
-    auto better = vendor_.Pool(u.pool, last);
+    const Layout last = Layout::ChannelsLast(pool.src);
+    auto better = vendor_.Pool(pool, last);
     if (better && better->impl.rfind("simple", 0) != 0) {
       x = Get(u.in[0], last);
       prim = std::move(better);
@@ -291,30 +290,30 @@ void OnednnBuilder::EmitPool(const Unit& u) {
   AddRep(u.out[0], y);
 }
 
-void OnednnBuilder::EmitMatMul(const Unit& u) {
+void OnednnBuilder::EmitMatMul(const Unit& u, const ProductSpec& s) {
   const Dims b = p_.dims(u.in[1]);
   const Dims batch(b.begin(), b.end() - 2);
-  if (Product(batch) == 1 && (!u.trans_a || p_.dims(u.in[0]).size() == 2)) {
-    EmitFoldedMatMul(u);
+  if (Product(batch) == 1 && (!s.trans_a || p_.dims(u.in[0]).size() == 2)) {
+    EmitFoldedMatMul(u, s);
   } else {
     EmitBatchedMatMul(u);
   }
 }
 
 // [..., M, K] x [K, N] as one product of all rows.
-void OnednnBuilder::EmitFoldedMatMul(const Unit& u) {
+void OnednnBuilder::EmitFoldedMatMul(const Unit& u, const ProductSpec& s) {
   const Dims bd = p_.dims(u.in[1]);
-  const int64_t n = u.dims.back(), k = bd[bd.size() - (u.trans_b ? 1 : 2)];
+  const int64_t n = u.dims.back(), k = bd[bd.size() - (s.trans_b ? 1 : 2)];
   const int64_t m = Product(u.dims) / n;
   MatMulSpec spec;
   Rep x = GetDense(u.in[0]);
   spec.src = Layout::Dense({m, k});
-  if (u.trans_a) {
+  if (s.trans_a) {
     spec.src.stride[0] = 1;
     spec.src.stride[1] = m;
   }
   spec.weights = Layout::Dense({k, n});
-  if (u.trans_b) {
+  if (s.trans_b) {
     spec.weights.stride[0] = 1;
     spec.weights.stride[1] = k;
   }

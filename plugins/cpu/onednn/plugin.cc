@@ -18,34 +18,32 @@ class OnednnEngine final : public Engine {
   }
 
   bool Takes(const Unit& u, const Parser& p, Why* why) const override {
-    switch (u.kind) {
-      case Kind::kConv:
-      case Kind::kMatMul:
-        return p.OnlyFloats(u, why);
-      case Kind::kPool:
-        if (machine().exact && u.pool.max) {
-          return why->Say(GE_WHY_NUMERICS, "its greatest of a window leaves NaN out");
-        }
-        return p.OnlyFloats(u, why);
-      case Kind::kPointwise:
-        return why->Say(GE_WHY_POLICY, "taken only behind a product or a convolution");
-      default:
-        return why->Say(GE_WHY_OP, "only products, convolutions, pools and what follows them");
+    if (Is<PointwiseSpec>(u)) {
+      return why->Say(GE_WHY_POLICY, "taken only behind a product or a convolution");
     }
+    if (!Is<ConvSpec, ProductSpec, PoolSpec>(u)) {
+      return why->Say(GE_WHY_OP, "only products, convolutions, pools and what follows them");
+    }
+    const auto* pool = As<PoolSpec>(u);
+    if (pool != nullptr && pool->max && machine().exact) {
+      return why->Say(GE_WHY_NUMERICS, "its greatest of a window leaves NaN out");
+    }
+    return p.OnlyFloats(u, why);
   }
   bool Joins(const Unit& u, const Parser& p) const override {
     Why why;
-    return u.kind == Kind::kPointwise && p.OnlyFloats(u, &why);
+    return Is<PointwiseSpec>(u) && p.OnlyFloats(u, &why);
   }
   Price PriceOf(const Unit& u, const Parser& p) const override {
     return ge_onednn::PriceOf(u, p, machine());
   }
   std::optional<std::pair<Form, Form>> LikingOf(const Unit& u, const Parser&) const override {
-    if (u.kind != Kind::kConv) return std::nullopt;
+    const auto* conv = As<ConvSpec>(u);
+    if (conv == nullptr) return std::nullopt;
     constexpr size_t kKept = 4096;
     if (forms_.size() > kKept) forms_.clear();
-    auto [it, fresh] = forms_.try_emplace(u.conv);
-    if (fresh) it->second = FormsOfConv(*vendor_, u.conv);
+    auto [it, fresh] = forms_.try_emplace(*conv);
+    if (fresh) it->second = FormsOfConv(*vendor_, *conv);
     return it->second;
   }
   std::unique_ptr<Builder> MakeBuilder(const Parser& parser, const ge_segment& segment,

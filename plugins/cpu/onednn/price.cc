@@ -46,13 +46,12 @@ double ConvFlops(const ConvSpec& c) {
          static_cast<double>(pixels[1]);
 }
 
-double ConvNs(const Unit& u, const Parser& p, const Machine& m) {
-  const bool depthwise = u.conv.groups > 1;
+double ConvNs(const Unit& u, const ConvSpec& c, const Parser& p, const Machine& m) {
+  const bool depthwise = c.groups > 1;
   const Rates rate = RatesOf(m);
-  const double pixels =
-      static_cast<double>(Product(u.conv.dst)) / static_cast<double>(u.conv.dst[1]);
+  const double pixels = static_cast<double>(Product(c.dst)) / static_cast<double>(c.dst[1]);
   const double images = BytesOf(p, u.in[0]) + BytesOf(p, u.out[0]) + PostBytes(u, p);
-  return ConvFlops(u.conv) * PaddingOf(u.conv, m) / (depthwise ? rate.depthwise : rate.conv) +
+  return ConvFlops(c) * PaddingOf(c, m) / (depthwise ? rate.depthwise : rate.conv) +
          images / (kImageRate * m.stream[0]) + BytesOf(p, u.in[1]) / (kWeightRate * m.stream[2]) +
          pixels * (depthwise ? kDepthwisePixelNs : kPixelNs) / m.compute;
 }
@@ -60,7 +59,7 @@ double ConvNs(const Unit& u, const Parser& p, const Machine& m) {
 }  // namespace
 
 Price PriceOf(const Unit& u, const Parser& p, const Machine& m) {
-  const bool main = u.kind == Kind::kConv || u.kind == Kind::kMatMul || u.kind == Kind::kPool;
+  const bool main = Is<ConvSpec, ProductSpec, PoolSpec>(u);
   const Rates rate = RatesOf(m);
   const double n = static_cast<double>(Product(u.dims));
   Price out;
@@ -70,19 +69,20 @@ Price PriceOf(const Unit& u, const Parser& p, const Machine& m) {
     double work = 0, bytes = PostBytes(u, p);
     for (uint32_t v : u.in) bytes += BytesOf(p, v);
     for (uint32_t v : u.out) bytes += BytesOf(p, v);
-    if (u.kind == Kind::kConv) {
-      work = ConvNs(u, p, m);
-      out.packed = static_cast<uint64_t>(Product(u.conv.weights)) * 4;
-    } else if (u.kind == Kind::kMatMul) {
+    if (const auto* conv = As<ConvSpec>(u)) {
+      work = ConvNs(u, *conv, p, m);
+      out.packed = static_cast<uint64_t>(Product(conv->weights)) * 4;
+    } else if (const auto* product = As<ProductSpec>(u)) {
       const Dims a = p.dims(u.in[0]);
-      work = 2 * n * static_cast<double>(u.trans_a ? a[a.size() - 2] : a.back()) / rate.product;
+      work =
+          2 * n * static_cast<double>(product->trans_a ? a[a.size() - 2] : a.back()) / rate.product;
       if (p.constant(u.in[1])) {
         work += BytesOf(p, u.in[1]) / (kWeightRate * m.stream[2]);
         out.packed = static_cast<uint64_t>(BytesOf(p, u.in[1]));
       }
     } else {
-      work = n * Padding(u.dims[1], m) * static_cast<double>(Product(u.pool.kernel)) * kTapNs /
-             m.compute;
+      const double taps = static_cast<double>(Product(std::get<PoolSpec>(u.spec).kernel));
+      work = n * Padding(u.dims[1], m) * taps * kTapNs / m.compute;
     }
     const double threads = m.threads > 1 ? 0.9 * m.threads : 1;
     out.launch_ns = LibraryLaunchNs(m);

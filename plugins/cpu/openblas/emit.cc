@@ -79,14 +79,9 @@ int ToInt(int64_t n) {
 }  // namespace
 
 void OpenblasBuilder::EmitMain(const Unit& u) {
-  switch (u.kind) {
-    case Kind::kConv:
-      return EmitConv(u);
-    case Kind::kMatMul:
-      return EmitMatMul(u);
-    default:
-      return Builder::EmitMain(u);
-  }
+  if (const auto* conv = As<ConvSpec>(u)) return EmitConv(u, *conv);
+  if (const auto* product = As<ProductSpec>(u)) return EmitMatMul(u, *product);
+  Builder::EmitMain(u);
 }
 
 // ---- products ----------------------------------------------------------------------------------
@@ -136,23 +131,23 @@ OpenblasBuilder::Side OpenblasBuilder::Operand2(uint32_t v, bool transposed, boo
   throw std::runtime_error("an operand that sgemm cannot read");
 }
 
-void OpenblasBuilder::EmitMatMul(const Unit& u) {
+void OpenblasBuilder::EmitMatMul(const Unit& u, const ProductSpec& product) {
   const Dims ad = p_.dims(u.in[0]), bd = p_.dims(u.in[1]);
   const int rank = static_cast<int>(u.dims.size());
   const Dims batch_b(bd.begin(), bd.end() - 2);
-  const bool fold = Product(batch_b) == 1 && !u.trans_a;
+  const bool fold = Product(batch_b) == 1 && !product.trans_a;
   Product2 s;
-  const int64_t n = u.dims.back(), k = bd[bd.size() - (u.trans_b ? 1 : 2)];
+  const int64_t n = u.dims.back(), k = bd[bd.size() - (product.trans_b ? 1 : 2)];
   const int64_t m = fold ? Product(u.dims) / n : u.dims[u.dims.size() - 2];
   s.m = ToInt(m), s.n = ToInt(n), s.k = ToInt(k), s.ldc = s.n;
-  const Side a = Operand2(u.in[0], u.trans_a, fold, m, k, rank);
-  const Side b = Operand2(u.in[1], u.trans_b, false, k, n, rank);
+  const Side a = Operand2(u.in[0], product.trans_a, fold, m, k, rank);
+  const Side b = Operand2(u.in[1], product.trans_b, false, k, n, rank);
   if (!Fits(a, m, k, &s.trans_a, &s.lda) || !Fits(b, k, n, &s.trans_b, &s.ldb)) {
     throw std::runtime_error("an operand that sgemm cannot read");
   }
   size_t from = 0;
-  if (u.alpha != 1) {  // the parser's first post is this factor
-    s.alpha = u.alpha;
+  if (product.alpha != 1) {  // the parser's first post is this factor
+    s.alpha = product.alpha;
     from = 1;
   }
   std::vector<ProductWork::At> each(1);
@@ -196,8 +191,8 @@ bool CanConvolve(const ConvSpec& c, int threads, Why* why) {
   return s.how == ConvShape::kPlain || BuffersFit(PiecesOf(s, threads).bytes(), threads, why);
 }
 
-void OpenblasBuilder::EmitConv(const Unit& u) {
-  const ConvShape s(u.conv);
+void OpenblasBuilder::EmitConv(const Unit& u, const ConvSpec& c) {
+  const ConvShape s(c);
   const Place w = GetDense(u.in[1]).place;
   if (s.how != ConvShape::kPlain) {
     const char* label = s.how == ConvShape::kGather ? "im2col sgemm " : "sgemm col2im ";

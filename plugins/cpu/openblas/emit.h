@@ -26,8 +26,8 @@ class OpenblasBuilder final : public Builder {
   };
 
   void EmitMain(const Unit& u) override;
-  void EmitMatMul(const Unit& u);
-  void EmitConv(const Unit& u);
+  void EmitMatMul(const Unit& u, const ProductSpec& product);
+  void EmitConv(const Unit& u, const ConvSpec& c);
 
   // v as `rows` x `columns` where sgemm can read it as it lies, else brought into plain order.
   // With `fold` all its leading axes make one.

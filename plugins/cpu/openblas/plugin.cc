@@ -16,20 +16,16 @@ class OpenblasEngine final : public Engine {
 
   bool Takes(const Unit& u, const Parser& p, Why* why) const override {
     if (!p.OnlyFloats(u, why)) return false;
-    switch (u.kind) {
-      case Kind::kMatMul:
-        return true;
-      case Kind::kConv:
-        return CanConvolve(u.conv, machine().threads, why);
-      case Kind::kPointwise:
-        return why->Say(GE_WHY_POLICY, "taken only behind a product or a convolution");
-      default:
-        return why->Say(GE_WHY_OP, "only products, convolutions and what follows them");
+    if (Is<ProductSpec>(u)) return true;
+    if (const auto* conv = As<ConvSpec>(u)) return CanConvolve(*conv, machine().threads, why);
+    if (Is<PointwiseSpec>(u)) {
+      return why->Say(GE_WHY_POLICY, "taken only behind a product or a convolution");
     }
+    return why->Say(GE_WHY_OP, "only products, convolutions and what follows them");
   }
   bool Joins(const Unit& u, const Parser& p) const override {
     Why why;
-    return u.kind == Kind::kPointwise && p.OnlyFloats(u, &why);
+    return Is<PointwiseSpec>(u) && p.OnlyFloats(u, &why);
   }
   Price PriceOf(const Unit& u, const Parser& p) const override {
     Machine m = machine();

@@ -55,14 +55,14 @@ double ProductNs(double m, double n, double k, bool plain, const Machine& machin
                : kCallNs + work + (r.pack + far_b) * k * n + (0.1 + far_a) * m * k;
 }
 
-double MatMulNs(const Unit& u, const Parser& p, const Machine& machine) {
+double MatMulNs(const Unit& u, const ProductSpec& s, const Parser& p, const Machine& machine) {
   const Dims a = p.dims(u.in[0]), b = p.dims(u.in[1]);
   const double n = static_cast<double>(u.dims.back());
-  const double k = static_cast<double>(u.trans_a ? a[a.size() - 2] : a.back());
-  const bool fold = Product(Dims(b.begin(), b.end() - 2)) == 1 && !u.trans_a;
+  const double k = static_cast<double>(s.trans_a ? a[a.size() - 2] : a.back());
+  const bool fold = Product(Dims(b.begin(), b.end() - 2)) == 1 && !s.trans_a;
   const double rows = static_cast<double>(Product(u.dims)) / n;
   const double m = fold ? rows : static_cast<double>(u.dims[u.dims.size() - 2]);
-  return rows / m * ProductNs(m, n, k, !u.trans_a && !u.trans_b, machine);
+  return rows / m * ProductNs(m, n, k, !s.trans_a && !s.trans_b, machine);
 }
 
 double ConvNs(const ConvShape& s, const Machine& machine) {
@@ -89,24 +89,25 @@ double ConvNs(const ConvShape& s, const Machine& machine) {
 }  // namespace
 
 Price PriceOf(const Unit& u, const Parser& p, const Machine& m) {
-  if (u.kind != Kind::kConv && u.kind != Kind::kMatMul) return LoopPriceOf(u, p, m);
+  if (!Is<ConvSpec, ProductSpec>(u)) return LoopPriceOf(u, p, m);
   Price out;
   double bytes = Bytes(u.dims), ns = 0;
   for (uint32_t v : u.in) bytes += Bytes(p.dims(v));
-  if (u.kind == Kind::kConv) {
-    const ConvShape s(u.conv);
+  bool gathers = false;
+  if (const auto* conv = As<ConvSpec>(u)) {
+    const ConvShape s(*conv);
+    gathers = s.how == ConvShape::kGather;
     ns = ConvNs(s, m);
     if (s.how != ConvShape::kPlain) {
       out.workspace = PiecesOf(s, m.threads).bytes() * static_cast<uint64_t>(m.threads);
     }
   } else {
-    ns = MatMulNs(u, p, m);
+    ns = MatMulNs(u, std::get<ProductSpec>(u.spec), p, m);
   }
   // Weights come from memory.
   if (p.constant(u.in[1])) ns += Bytes(p.dims(u.in[1])) / (9 * m.stream[2]);
   if (p.constant(u.in[1])) out.packed = static_cast<uint64_t>(Bytes(p.dims(u.in[1])));
   // The result is written by the product, then read and written by functions that follow apart.
-  const bool gathers = u.kind == Kind::kConv && ConvShape(u.conv).how == ConvShape::kGather;
   ns +=
       StreamNs(m, Bytes(u.dims)) + FinishNs(u, p, m, gathers ? Finish::kInPieces : Finish::kPasses);
   if (m.threads > 1 && ns > 4 * kForkNs) ns = ns / (kThreadGain * m.threads) + kForkNs;

@@ -1,7 +1,8 @@
 // Parsing of operators on 8-bit codes: integer products and the steps between floats and codes.
-#include "plugins/cpu/kit/unit.h"
+#include "plugins/cpu/kit/parse.h"
+#include "plugins/cpu/native/parse.h"
 
-namespace ge_cpu {
+namespace ge_native {
 namespace {
 
 // Beyond this many products a sum may leave int32: each is at most 255 * 255.
@@ -9,9 +10,7 @@ constexpr int64_t kMaxDepth = 33000;
 
 bool IsCode(int32_t dtype) { return dtype == GE_I8 || dtype == GE_U8; }
 
-}  // namespace
-
-bool Parser::QuantInputs(const ge_node& n, Unit* u, Why* why) const {
+bool QuantInputs(const Parser& g, const ge_node& n, Unit* u, Why* why) {
   const bool scaled = gp::View(n.op).substr(0, 2) == "QL";
   // Positions in the node of what QuantIn lists; 99: none.
   static constexpr uint32_t kPlain[] = {0, 1, 2, 3, 99, 99, 99, 99, 99};
@@ -22,22 +21,20 @@ bool Parser::QuantInputs(const ge_node& n, Unit* u, Why* why) const {
     u->in.push_back(at < n.n_in ? n.in[at] : 0);
   }
   const auto has = [&](size_t k) { return u->in[k] != 0; };
-  const auto one = [&](size_t k) { return !has(k) || Product(dims(u->in[k])) == 1; };
-  const auto is = [&](size_t k, int32_t dtype) {
-    return !has(k) || this->dtype(u->in[k]) == dtype;
-  };
+  const auto one = [&](size_t k) { return !has(k) || Product(g.dims(u->in[k])) == 1; };
+  const auto is = [&](size_t k, int32_t dtype) { return !has(k) || g.dtype(u->in[k]) == dtype; };
   for (size_t k = 0; scaled && k < QuantIn::kBias; ++k) {
     if (!has(k)) return why->Say(GE_WHY_SHAPE, "a scale or zero point is missing");
   }
   if (!has(QuantIn::kW)) return why->Say(GE_WHY_SHAPE, "no weights");
-  const int32_t x = dtype(u->in[0]), w = dtype(u->in[1]), y = dtype(n.out[0]);
+  const int32_t x = g.dtype(u->in[0]), w = g.dtype(u->in[1]), y = g.dtype(n.out[0]);
   if (!IsCode(x) || !IsCode(w) || (scaled ? !IsCode(y) : y != GE_I32) || !is(QuantIn::kXZero, x) ||
       !is(QuantIn::kWZero, w) || !is(QuantIn::kYZero, y) || !is(QuantIn::kXScale, GE_F32) ||
       !is(QuantIn::kWScale, GE_F32) || !is(QuantIn::kYScale, GE_F32) ||
       !is(QuantIn::kBias, GE_I32)) {
     return why->Say(GE_WHY_DTYPE, "only 8-bit codes with scales of float32");
   }
-  if (!constant(u->in[1]) || (has(QuantIn::kWZero) && !constant(u->in[QuantIn::kWZero]))) {
+  if (!g.constant(u->in[1]) || (has(QuantIn::kWZero) && !g.constant(u->in[QuantIn::kWZero]))) {
     return why->Say(GE_WHY_DYNAMIC, "weights or their zero point are not constant");
   }
   if (!one(QuantIn::kXZero) || !one(QuantIn::kXScale) || !one(QuantIn::kYScale) ||
@@ -47,16 +44,44 @@ bool Parser::QuantInputs(const ge_node& n, Unit* u, Why* why) const {
   return true;
 }
 
-bool Parser::ConvInteger(uint32_t i, Unit* u, Why* why) const {
-  const ge_node& n = node(i);
-  u->kind = Kind::kIntegerConv;
-  if (!QuantInputs(n, u, why)) return false;
-  if (!ConvShape(i, 0, gp::View(n.op) == "QLinearConv" ? 3 : 1, &u->conv, why)) return false;
-  const ConvSpec& c = u->conv;
+bool Grid(const Parser& g, const ge_node& n, Unit* u, QuantGrid* grid, Why* why) {
+  if (n.n_in < 2 || n.in[1] == 0) return why->Say(GE_WHY_SHAPE, "no scale");
+  const uint32_t zero = n.n_in > 2 ? n.in[2] : 0;
+  const int64_t scales = Product(g.dims(n.in[1]));
+  if (g.dtype(n.in[1]) != GE_F32 || (zero != 0 && Product(g.dims(zero)) != scales)) {
+    return why->Say(GE_WHY_DTYPE,
+                    "the scale is not float32, or has another count than zero points");
+  }
+  u->in = {n.in[0], n.in[1], zero};
+  const Dims d = g.dims(n.in[0]);
+  if (scales == 1) {
+    grid->inner = Product(d);
+    return true;
+  }
+  const int64_t rank = static_cast<int64_t>(d.size());
+  int64_t axis = rank == 1 ? 0 : gp::AttrInt(n, "axis");
+  if (axis < 0) axis += rank;
+  if (gp::AttrInt(n, "block_size") != 0 || axis < 0 || axis >= rank ||
+      g.dims(n.in[1]) != Dims{d[static_cast<size_t>(axis)]}) {
+    return why->Say(GE_WHY_ATTRIBUTE, "only one scale, or one for each index of an axis");
+  }
+  grid->outer = Product(Dims(d.begin(), d.begin() + axis));
+  grid->dim = scales;
+  grid->inner = Product(Dims(d.begin() + axis + 1, d.end()));
+  return true;
+}
+
+}  // namespace
+
+bool ParseConvInteger(const Parser& g, uint32_t i, Unit* u, Why* why) {
+  const ge_node& n = g.node(i);
+  auto& c = u->spec.emplace<IntegerConvSpec>().conv;
+  if (!QuantInputs(g, n, u, why)) return false;
+  if (!ParseConvShape(g, i, 0, gp::View(n.op) == "QLinearConv" ? 3 : 1, &c, why)) return false;
   if (c.src.size() > 4) return why->Say(GE_WHY_SHAPE, "rank 5, only 3 and 4");
   const int64_t out = c.dst[1];
   for (size_t k : {QuantIn::kWZero, QuantIn::kWScale, QuantIn::kBias}) {
-    const int64_t count = u->in[k] == 0 ? 1 : Product(dims(u->in[k]));
+    const int64_t count = u->in[k] == 0 ? 1 : Product(g.dims(u->in[k]));
     if (count != out && (count != 1 || k == QuantIn::kBias) && u->in[k] != 0) {
       return why->Say(GE_WHY_SHAPE, "a scale, zero point or bias is not one a filter");
     }
@@ -65,17 +90,17 @@ bool Parser::ConvInteger(uint32_t i, Unit* u, Why* why) const {
   return true;
 }
 
-bool Parser::MatMulInteger(uint32_t i, Unit* u, Why* why) const {
-  const ge_node& n = node(i);
-  u->kind = Kind::kIntegerProduct;
-  if (!QuantInputs(n, u, why)) return false;
-  const Dims a = dims(u->in[0]), b = dims(u->in[1]);
+bool ParseMatMulInteger(const Parser& g, uint32_t i, Unit* u, Why* why) {
+  const ge_node& n = g.node(i);
+  u->spec = IntegerProductSpec();
+  if (!QuantInputs(g, n, u, why)) return false;
+  const Dims a = g.dims(u->in[0]), b = g.dims(u->in[1]);
   if (a.size() < 2 || b.size() != 2 || a.back() != b[0]) {
     return why->Say(GE_WHY_SHAPE, "only products of rows with one matrix");
   }
   for (size_t k : {QuantIn::kWZero, QuantIn::kWScale}) {
     if (u->in[k] == 0) continue;
-    const Dims d = dims(u->in[k]);
+    const Dims d = g.dims(u->in[k]);
     if (Product(d) != 1 && (d.size() != 1 || d[0] != b[1])) {
       return why->Say(GE_WHY_SHAPE, "a scale or zero point is not one a column");
     }
@@ -84,41 +109,14 @@ bool Parser::MatMulInteger(uint32_t i, Unit* u, Why* why) const {
   return true;
 }
 
-bool Parser::Grid(const ge_node& n, Unit* u, Why* why) const {
-  if (n.n_in < 2 || n.in[1] == 0) return why->Say(GE_WHY_SHAPE, "no scale");
-  const uint32_t zero = n.n_in > 2 ? n.in[2] : 0;
-  const int64_t scales = Product(dims(n.in[1]));
-  if (dtype(n.in[1]) != GE_F32 || (zero != 0 && Product(dims(zero)) != scales)) {
-    return why->Say(GE_WHY_DTYPE,
-                    "the scale is not float32, or has another count than zero points");
-  }
-  u->in = {n.in[0], n.in[1], zero};
-  const Dims d = dims(n.in[0]);
-  if (scales == 1) {
-    u->grid.inner = Product(d);
-    return true;
-  }
-  const int64_t rank = static_cast<int64_t>(d.size());
-  int64_t axis = rank == 1 ? 0 : gp::AttrInt(n, "axis");
-  if (axis < 0) axis += rank;
-  if (gp::AttrInt(n, "block_size") != 0 || axis < 0 || axis >= rank ||
-      dims(n.in[1]) != Dims{d[static_cast<size_t>(axis)]}) {
-    return why->Say(GE_WHY_ATTRIBUTE, "only one scale, or one for each index of an axis");
-  }
-  u->grid.outer = Product(Dims(d.begin(), d.begin() + axis));
-  u->grid.dim = scales;
-  u->grid.inner = Product(Dims(d.begin() + axis + 1, d.end()));
-  return true;
-}
-
-bool Parser::Quantize(uint32_t i, Unit* u, Why* why) const {
-  const ge_node& n = node(i);
-  u->kind = Kind::kQuantize;
-  if (dtype(n.in[0]) != GE_F32 || !IsCode(dtype(n.out[0])) || dims(n.in[0]) != u->dims) {
+bool ParseQuantize(const Parser& g, uint32_t i, Unit* u, Why* why) {
+  const ge_node& n = g.node(i);
+  auto& grid = u->spec.emplace<QuantizeSpec>().grid;
+  if (g.dtype(n.in[0]) != GE_F32 || !IsCode(g.dtype(n.out[0])) || g.dims(n.in[0]) != u->dims) {
     return why->Say(GE_WHY_DTYPE, "only float32 to 8-bit codes");
   }
   if (gp::View(n.op) == "DynamicQuantizeLinear") {
-    u->grid.inner = Product(u->dims);
+    grid.inner = Product(u->dims);
     for (uint32_t k : {1u, 2u}) u->out.push_back(k < n.n_out ? n.out[k] : 0);
     return true;
   }
@@ -126,21 +124,21 @@ bool Parser::Quantize(uint32_t i, Unit* u, Why* why) const {
   if (precision != 0 && precision != GE_F32) {
     return why->Say(GE_WHY_ATTRIBUTE, "precision is not float32");
   }
-  if (!Grid(n, u, why)) return false;
+  if (!Grid(g, n, u, &grid, why)) return false;
   const uint32_t zero = u->in[2];
-  return zero == 0 || dtype(zero) == dtype(n.out[0]) ||
+  return zero == 0 || g.dtype(zero) == g.dtype(n.out[0]) ||
          why->Say(GE_WHY_DTYPE, "the zero point has another dtype than the output");
 }
 
-bool Parser::Dequantize(uint32_t i, Unit* u, Why* why) const {
-  const ge_node& n = node(i);
-  u->kind = Kind::kDequantize;
-  if (!IsCode(dtype(n.in[0])) || dtype(n.out[0]) != GE_F32 || dims(n.in[0]) != u->dims) {
+bool ParseDequantize(const Parser& g, uint32_t i, Unit* u, Why* why) {
+  const ge_node& n = g.node(i);
+  auto& grid = u->spec.emplace<DequantizeSpec>().grid;
+  if (!IsCode(g.dtype(n.in[0])) || g.dtype(n.out[0]) != GE_F32 || g.dims(n.in[0]) != u->dims) {
     return why->Say(GE_WHY_DTYPE, "only 8-bit codes to float32");
   }
-  if (!Grid(n, u, why)) return false;
-  return u->in[2] == 0 || dtype(u->in[2]) == dtype(n.in[0]) ||
+  if (!Grid(g, n, u, &grid, why)) return false;
+  return u->in[2] == 0 || g.dtype(u->in[2]) == g.dtype(n.in[0]) ||
          why->Say(GE_WHY_DTYPE, "the zero point has another dtype than the input");
 }
 
-}  // namespace ge_cpu
+}  // namespace ge_native

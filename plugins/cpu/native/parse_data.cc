@@ -2,9 +2,10 @@
 #include <cmath>
 #include <cstring>
 
-#include "plugins/cpu/kit/unit.h"
+#include "plugins/cpu/kit/parse.h"
+#include "plugins/cpu/native/parse.h"
 
-namespace ge_cpu {
+namespace ge_native {
 namespace {
 
 // x's dims, 1s in front, repeated along axes of one element.
@@ -77,22 +78,24 @@ bool Named(std::string_view text, const std::string_view (&names)[kCount], E* ou
 
 }  // namespace
 
-bool Parser::Expand(uint32_t i, Unit* u, Why* why) const {
-  const ge_node& n = node(i);
-  u->kind = Kind::kExpand;
-  if (dtype(n.in[0]) != dtype(n.out[0])) return why->Say(GE_WHY_DTYPE, "input and output differ");
-  if (!Broadcasts(dims(n.in[0]), u->dims)) return why->Say(GE_WHY_SHAPE, "dims do not broadcast");
-  if (dims(n.in[0]) == u->dims) u->kind = Kind::kView;
+bool ParseExpand(const Parser& g, uint32_t i, Unit* u, Why* why) {
+  const ge_node& n = g.node(i);
+  if (g.dtype(n.in[0]) != g.dtype(n.out[0])) {
+    return why->Say(GE_WHY_DTYPE, "input and output differ");
+  }
+  if (!Broadcasts(g.dims(n.in[0]), u->dims)) return why->Say(GE_WHY_SHAPE, "dims do not broadcast");
+  u->spec = ExpandSpec();
+  if (g.dims(n.in[0]) == u->dims) u->spec = ViewSpec();
   return true;
 }
 
-bool Parser::Resample(uint32_t i, Unit* u, Why* why) const {
+bool ParseResample(const Parser& g, uint32_t i, Unit* u, Why* why) {
   static constexpr std::string_view kWhere[] = {
       "half_pixel", "half_pixel_symmetric", "pytorch_half_pixel", "align_corners", "asymmetric"};
   static constexpr std::string_view kRound[] = {"", "round_prefer_floor", "round_prefer_ceil",
                                                 "floor", "ceil"};
-  const ge_node& n = node(i);
-  u->kind = Kind::kResample;
+  const ge_node& n = g.node(i);
+  auto& taps = u->spec.emplace<ResampleSpec>().taps;
   const std::string_view mode = gp::AttrString(n, "mode");
   const std::string_view spot = gp::AttrString(n, "coordinate_transformation_mode");
   const std::string_view near = gp::AttrString(n, "nearest_mode");
@@ -107,98 +110,109 @@ bool Parser::Resample(uint32_t i, Unit* u, Why* why) const {
       gp::AttrString(n, "keep_aspect_ratio_policy") != "stretch") {
     return why->Say(GE_WHY_ATTRIBUTE, "antialias, exclude_outside, axes or an aspect policy");
   }
-  const Dims x = dims(n.in[0]);
+  const Dims x = g.dims(n.in[0]);
   std::vector<float> scales;
-  if (n.n_in > 2 && n.in[2] != 0 && Product(dims(n.in[2])) > 0) {
-    if (!constant(n.in[2])) return why->Say(GE_WHY_DYNAMIC, "scales are not constant");
-    scales = Floats(n.in[2]);
+  if (n.n_in > 2 && n.in[2] != 0 && Product(g.dims(n.in[2])) > 0) {
+    if (!g.constant(n.in[2])) return why->Say(GE_WHY_DYNAMIC, "scales are not constant");
+    scales = g.Floats(n.in[2]);
     if (scales.size() != x.size()) return why->Say(GE_WHY_SHAPE, "not one scale for each axis");
   }
   int linear = 0;
-  u->taps.resize(x.size());
+  taps.resize(x.size());
   for (size_t k = 0; k < x.size(); ++k) {
     const double scale = scales.empty() ? 0 : scales[k];
     if (!scales.empty() && !(scale > 0)) {
       return why->Say(GE_WHY_ATTRIBUTE, "a scale is not positive");
     }
     if (u->dims[k] == x[k] && (scale == 0 || scale == 1)) continue;
-    u->taps[k] = TapsOf(where, round, scale, x[k], u->dims[k]);
+    taps[k] = TapsOf(where, round, scale, x[k], u->dims[k]);
     linear += round == Round::kNone ? 1 : 0;
   }
   if (linear > 4) return why->Say(GE_WHY_SHAPE, "more than 4 axes change");
   return true;
 }
 
-bool Parser::Gather(uint32_t i, Unit* u, Why* why) const {
-  const ge_node& n = node(i);
-  u->kind = Kind::kGather;
+bool ParseGather(const Parser& g, uint32_t i, Unit* u, Why* why) {
+  const ge_node& n = g.node(i);
+  auto& axis = u->spec.emplace<GatherSpec>().axis;
   if (n.n_in != 2 || n.in[1] == 0) return why->Say(GE_WHY_SHAPE, "needs two inputs");
-  const Dims x = dims(n.in[0]), index = dims(n.in[1]);
+  const Dims x = g.dims(n.in[0]), index = g.dims(n.in[1]);
   const int rank = static_cast<int>(x.size());
-  if (dtype(n.in[1]) != GE_I64 && dtype(n.in[1]) != GE_I32) {
+  if (g.dtype(n.in[1]) != GE_I64 && g.dtype(n.in[1]) != GE_I32) {
     return why->Say(GE_WHY_DTYPE, "indices are neither int64 nor int32");
   }
-  if (dtype(n.in[0]) != dtype(n.out[0])) return why->Say(GE_WHY_DTYPE, "input and output differ");
-  u->axis = static_cast<int>(gp::AttrInt(n, "axis"));
-  if (u->axis < 0) u->axis += rank;
-  if (u->axis < 0 || u->axis >= rank) return why->Say(GE_WHY_ATTRIBUTE, "axis is out of range");
-  Dims want(x.begin(), x.begin() + u->axis);
+  if (g.dtype(n.in[0]) != g.dtype(n.out[0])) {
+    return why->Say(GE_WHY_DTYPE, "input and output differ");
+  }
+  axis = static_cast<int>(gp::AttrInt(n, "axis"));
+  if (axis < 0) axis += rank;
+  if (axis < 0 || axis >= rank) return why->Say(GE_WHY_ATTRIBUTE, "axis is out of range");
+  Dims want(x.begin(), x.begin() + axis);
   want.insert(want.end(), index.begin(), index.end());
-  want.insert(want.end(), x.begin() + u->axis + 1, x.end());
+  want.insert(want.end(), x.begin() + axis + 1, x.end());
   if (want != u->dims) return why->Say(GE_WHY_SHAPE, "the output has not the dims of a look-up");
   u->in.push_back(n.in[1]);
   return true;
 }
 
-bool Parser::Cast(uint32_t i, Unit* u, Why* why) const {
-  const ge_node& n = node(i);
-  u->kind = dtype(n.in[0]) == dtype(n.out[0]) ? Kind::kView : Kind::kCast;
-  if (n.n_in != 1 || dims(n.in[0]) != u->dims) return why->Say(GE_WHY_SHAPE, "dims differ");
+bool ParseCast(const Parser& g, uint32_t i, Unit* u, Why* why) {
+  const ge_node& n = g.node(i);
+  u->spec = CastSpec();
+  if (g.dtype(n.in[0]) == g.dtype(n.out[0])) u->spec = ViewSpec();
+  if (n.n_in != 1 || g.dims(n.in[0]) != u->dims) return why->Say(GE_WHY_SHAPE, "dims differ");
   return true;
 }
 
-bool Parser::Equal(uint32_t i, Unit* u, Why* why) const {
-  const ge_node& n = node(i);
-  u->kind = Kind::kEqual;
+bool ParseEqual(const Parser& g, uint32_t i, Unit* u, Why* why) {
+  const ge_node& n = g.node(i);
+  u->spec = EqualSpec();
   if (n.n_in != 2 || n.in[1] == 0) return why->Say(GE_WHY_SHAPE, "needs two inputs");
-  if (dtype(n.in[0]) != dtype(n.in[1]) || dtype(n.out[0]) != GE_BOOL) {
+  if (g.dtype(n.in[0]) != g.dtype(n.in[1]) || g.dtype(n.out[0]) != GE_BOOL) {
     return why->Say(GE_WHY_DTYPE, "inputs differ in dtype, or the output is not bool");
   }
-  if (!Broadcasts(dims(n.in[0]), u->dims) || !Broadcasts(dims(n.in[1]), u->dims)) {
+  if (!Broadcasts(g.dims(n.in[0]), u->dims) || !Broadcasts(g.dims(n.in[1]), u->dims)) {
     return why->Say(GE_WHY_SHAPE, "dims do not broadcast");
   }
   u->in.push_back(n.in[1]);
   return true;
 }
+
+namespace {
 
 // The binary operators on int32 and int64.
-bool Parser::IntegerMath(uint32_t i, Unit* u, Why* why) const {
-  const ge_node& n = node(i);
+bool IntegerMath(const Parser& g, uint32_t i, Unit* u, Why* why) {
+  const ge_node& n = g.node(i);
   const std::string_view op = gp::View(n.op);
-  u->kind = Kind::kIntegers;
-  const int32_t t = dtype(n.in[0]);
-  if ((t != GE_I32 && t != GE_I64) || dtype(n.in[1]) != t || dtype(n.out[0]) != t) {
+  const int32_t t = g.dtype(n.in[0]);
+  if ((t != GE_I32 && t != GE_I64) || g.dtype(n.in[1]) != t || g.dtype(n.out[0]) != t) {
     return why->Say(GE_WHY_DTYPE, std::string("operands of ") + gp::DTypeName(t) + " and " +
-                                      gp::DTypeName(dtype(n.in[1])) +
+                                      gp::DTypeName(g.dtype(n.in[1])) +
                                       ", only two of float32, int32 or int64");
   }
-  if (!Broadcasts(dims(n.in[0]), u->dims) || !Broadcasts(dims(n.in[1]), u->dims)) {
+  if (!Broadcasts(g.dims(n.in[0]), u->dims) || !Broadcasts(g.dims(n.in[1]), u->dims)) {
     return why->Say(GE_WHY_SHAPE, "dims do not broadcast");
   }
-  u->fn = op == "Add"   ? Fn::kAdd
-          : op == "Sub" ? Fn::kSub
-          : op == "Mul" ? Fn::kMul
-          : op == "Div" ? Fn::kDiv
-          : op == "Max" ? Fn::kMax
-                        : Fn::kMin;
+  u->spec = IntegerSpec{op == "Add"   ? Fn::kAdd
+                        : op == "Sub" ? Fn::kSub
+                        : op == "Mul" ? Fn::kMul
+                        : op == "Div" ? Fn::kDiv
+                        : op == "Max" ? Fn::kMax
+                                      : Fn::kMin};
   u->in.push_back(n.in[1]);
   return true;
 }
 
-bool Parser::Lstm(uint32_t i, Unit* u, Why* why) const {
-  const ge_node& n = node(i);
-  u->kind = Kind::kLstm;
-  const Dims x = dims(n.in[0]);
+}  // namespace
+
+bool ParseArithmetic(const Parser& g, uint32_t i, Unit* u, Why* why) {
+  const ge_node& n = g.node(i);
+  const bool two = n.n_in == 2 && n.in[1] != 0;
+  return two && g.dtype(n.in[0]) != GE_F32 ? IntegerMath(g, i, u, why) : ParseBinary(g, i, u, why);
+}
+
+bool ParseLstm(const Parser& g, uint32_t i, Unit* u, Why* why) {
+  const ge_node& n = g.node(i);
+  const Dims x = g.dims(n.in[0]);
   if (n.n_in < 3 || n.in[1] == 0 || n.in[2] == 0 || x.size() != 3) {
     return why->Say(GE_WHY_SHAPE, "needs X of rank 3, W and R");
   }
@@ -209,7 +223,7 @@ bool Parser::Lstm(uint32_t i, Unit* u, Why* why) const {
   if (gp::AttrInt(n, "layout") != 0 || gp::FindAttr(n, "activations", GE_ATTR_STRINGS) != nullptr) {
     return why->Say(GE_WHY_ATTRIBUTE, "layout is not 0, or activations are given");
   }
-  LstmSpec& s = u->lstm;
+  auto& s = u->spec.emplace<LstmSpec>();
   const std::string_view direction = gp::AttrString(n, "direction");
   s.directions = direction == "bidirectional" ? 2 : 1;
   s.reverse = direction == "reverse";
@@ -218,14 +232,14 @@ bool Parser::Lstm(uint32_t i, Unit* u, Why* why) const {
   }
   s.input_forget = gp::AttrInt(n, "input_forget") != 0;
   s.clip = static_cast<float>(gp::AttrFloat(n, "clip"));
-  const Dims r = dims(n.in[2]);
+  const Dims r = g.dims(n.in[2]);
   s.steps = x[0];
   s.batch = x[1];
   s.inputs = x[2];
   s.hidden = r.size() == 3 ? r[2] : 0;
   const int64_t d = s.directions, h = s.hidden;
   auto has = [&](uint32_t k, const Dims& want) {
-    return k >= n.n_in || n.in[k] == 0 || dims(n.in[k]) == want;
+    return k >= n.n_in || n.in[k] == 0 || g.dims(n.in[k]) == want;
   };
   const Dims state = {d, s.batch, h};
   if (!has(1, {d, 4 * h, s.inputs}) || !has(2, {d, 4 * h, h}) || !has(3, {d, 8 * h}) ||
@@ -239,4 +253,4 @@ bool Parser::Lstm(uint32_t i, Unit* u, Why* why) const {
   return true;
 }
 
-}  // namespace ge_cpu
+}  // namespace ge_native

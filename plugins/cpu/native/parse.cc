@@ -1,0 +1,50 @@
+#include "plugins/cpu/native/parse.h"
+
+namespace ge_native {
+namespace {
+
+constexpr Operator kOwn[] = {
+    {"GlobalAveragePool", ParseGlobalPool},
+    {"GlobalMaxPool", ParseGlobalPool},
+    {"ReduceMean", ParseReduce},
+    {"ReduceSum", ParseReduce},
+    {"ReduceMax", ParseReduce},
+    {"ReduceMin", ParseReduce},
+    {"Add", ParseArithmetic, Types::kNumber, 0},
+    {"Sub", ParseArithmetic, Types::kNumber, 0},
+    {"Mul", ParseArithmetic, Types::kNumber, 0},
+    {"Div", ParseArithmetic, Types::kNumber, 0},
+    {"Max", ParseArithmetic, Types::kNumber, 0},
+    {"Min", ParseArithmetic, Types::kNumber, 0},
+    {"Softmax", ParseSoftmax},
+    {"LayerNormalization", ParseLayerNorm, Types::kFloat, 0},
+    {"Concat", ParseConcat, Types::kWord, 0},
+    // Its roi and scales may be empty.
+    {"Resize", ParseResize, Types::kFloat, 1, true},
+    {"Reshape", ParseView, Types::kAny},
+    {"Flatten", ParseView, Types::kAny},
+    {"Squeeze", ParseView, Types::kAny},
+    {"Unsqueeze", ParseView, Types::kAny},
+    {"Identity", ParseView, Types::kAny},
+    {"Transpose", ParseTranspose, Types::kWord},
+    {"Slice", ParseSlice, Types::kWord},
+    {"Split", ParseSplit, Types::kWord},
+    {"Expand", ParseExpand, Types::kWord},
+    {"Gather", ParseGather, Types::kAny, 0},
+    {"Cast", ParseCast, Types::kNumber, 0},
+    {"Equal", ParseEqual, Types::kNumber, 0},
+    {"LSTM", ParseLstm, Types::kFloat, 0},
+    {"ConvInteger", ParseConvInteger, Types::kCode, 0},
+    {"QLinearConv", ParseConvInteger, Types::kCode, 0},
+    {"MatMulInteger", ParseMatMulInteger, Types::kCode, 0},
+    {"QLinearMatMul", ParseMatMulInteger, Types::kCode, 0},
+    {"DynamicQuantizeLinear", ParseQuantize, Types::kCode, 0},
+    {"QuantizeLinear", ParseQuantize, Types::kCode, 0},
+    {"DequantizeLinear", ParseDequantize, Types::kCode, 0},
+};
+
+}  // namespace
+
+std::span<const Operator> OwnOperators() { return kOwn; }
+
+}  // namespace ge_native

@@ -1,0 +1,41 @@
+// The operators that this engine knows beside those of kit/. Each makes *u of a node whose tensors
+// have been checked, or says why it cannot. Pure; any thread.
+#pragma once
+
+#include <span>
+
+#include "plugins/cpu/kit/unit.h"
+
+namespace ge_native {
+
+using namespace ge_cpu;
+
+std::span<const Operator> OwnOperators();
+
+// parse_loops.cc
+bool ParseGlobalPool(const Parser& g, uint32_t node, Unit* u, Why* why);
+bool ParseReduce(const Parser& g, uint32_t node, Unit* u, Why* why);
+bool ParseSoftmax(const Parser& g, uint32_t node, Unit* u, Why* why);
+bool ParseLayerNorm(const Parser& g, uint32_t node, Unit* u, Why* why);
+bool ParseConcat(const Parser& g, uint32_t node, Unit* u, Why* why);
+bool ParseResize(const Parser& g, uint32_t node, Unit* u, Why* why);
+bool ParseView(const Parser& g, uint32_t node, Unit* u, Why* why);
+bool ParseTranspose(const Parser& g, uint32_t node, Unit* u, Why* why);
+bool ParseSlice(const Parser& g, uint32_t node, Unit* u, Why* why);
+bool ParseSplit(const Parser& g, uint32_t node, Unit* u, Why* why);
+// parse_data.cc
+bool ParseResample(const Parser& g, uint32_t node, Unit* u, Why* why);
+bool ParseExpand(const Parser& g, uint32_t node, Unit* u, Why* why);
+bool ParseGather(const Parser& g, uint32_t node, Unit* u, Why* why);
+bool ParseCast(const Parser& g, uint32_t node, Unit* u, Why* why);
+bool ParseEqual(const Parser& g, uint32_t node, Unit* u, Why* why);
+// Add and its like, on floats or integers.
+bool ParseArithmetic(const Parser& g, uint32_t node, Unit* u, Why* why);
+bool ParseLstm(const Parser& g, uint32_t node, Unit* u, Why* why);
+// parse_quantized.cc
+bool ParseConvInteger(const Parser& g, uint32_t node, Unit* u, Why* why);
+bool ParseMatMulInteger(const Parser& g, uint32_t node, Unit* u, Why* why);
+bool ParseQuantize(const Parser& g, uint32_t node, Unit* u, Why* why);
+bool ParseDequantize(const Parser& g, uint32_t node, Unit* u, Why* why);
+
+}  // namespace ge_native
