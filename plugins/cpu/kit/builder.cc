@@ -154,15 +154,6 @@ void Builder::ListConstants(const std::vector<Unit>& units) {
 
 void Builder::Emit(const Unit& u) {
   if (Is<PointwiseSpec>(u)) return EmitPointwise(u);
-  if (const auto* reduce = As<ReduceSpec>(u)) return EmitReduce(u, *reduce);
-  if (const auto* softmax = As<SoftmaxSpec>(u)) return EmitSoftmax(u, *softmax);
-  if (const auto* norm = As<LayerNormSpec>(u)) return EmitLayerNorm(u, *norm);
-  if (const auto* concat = As<ConcatSpec>(u)) return EmitConcat(u, *concat);
-  if (const auto* resize = As<ResizeSpec>(u)) return EmitResize(u, *resize);
-  if (Is<ViewSpec>(u)) return EmitView(u);
-  if (const auto* transpose = As<TransposeSpec>(u)) return EmitTranspose(u, *transpose);
-  if (const auto* slice = As<SliceSpec>(u)) return EmitSlice(u, *slice);
-  if (Is<ExpandSpec>(u)) return EmitExpand(u);
   out_.library = out_.library || CallsLibrary(u);
   EmitMain(u);
 }

@@ -1,8 +1,8 @@
 // Compiles one segment: units -> steps. Chooses every layout inside (an engine's own works state
 // what they want, loops follow what they get), converts only where two disagree and at the border,
-// packs constants, counts lifetimes. The base emits loops alone; an engine derives from it and adds
-// the works that are its own. Used once, by one thread; throws std::exception, which the entry
-// points catch.
+// packs constants, counts lifetimes. The base emits pointwise functions and copies; an engine
+// derives from it and adds the works that are its own. Used once, by one thread; throws
+// std::exception, which the entry points catch.
 #pragma once
 
 #include <cstring>
@@ -40,7 +40,7 @@ class Builder {
     Place place;
   };
   // ---- what an engine changes
-  // A unit that is no loop of kit/, e.g. Conv, MatMul. Throws when the engine has none.
+  // A unit that is more than pointwise functions. Throws when the engine has no work for it.
   virtual void EmitMain(const Unit& u);
   // Whether those steps call a library that forks regions of its own (see float_mode.h).
   virtual bool CallsLibrary(const Unit&) const { return true; }
@@ -95,20 +95,11 @@ class Builder {
   void AddStep(const std::string& label, std::unique_ptr<Work> work, std::vector<Place> places);
   void Touch(const Place& p);
 
-  // ---- by kind (emit_loops.cc)
+  // ---- pointwise functions and convolutions in pieces (emit_posts.cc)
   void Emit(const Unit& u);
   // How the host gives or wants v; ids may be nullptr. Throws at a layout that is no Form.
   Layout Border(uint32_t v, const uint32_t* ids, uint32_t at) const;
   void EmitPointwise(const Unit& u);
-  void EmitReduce(const Unit& u, const ReduceSpec& spec);
-  void EmitSoftmax(const Unit& u, const SoftmaxSpec& spec);
-  void EmitLayerNorm(const Unit& u, const LayerNormSpec& spec);
-  void EmitConcat(const Unit& u, const ConcatSpec& spec);
-  void EmitResize(const Unit& u, const ResizeSpec& spec);
-  void EmitView(const Unit& u);
-  void EmitTranspose(const Unit& u, const TransposeSpec& spec);
-  void EmitSlice(const Unit& u, const SliceSpec& spec);
-  void EmitExpand(const Unit& u);
   // posts[from..] on x; the result becomes a rep of v.
   void ApplyPosts(const Unit& u, size_t from, const Rep& x, const Layout& target);
 

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <limits>
 
 #include "plugins/cpu/kit/loop_parts.h"
 
@@ -26,8 +25,6 @@ std::vector<int64_t> StridesAlong(const Phys& target, const Layout& operand) {
   }
   return s;
 }
-
-// ---- pointwise ---------------------------------------------------------------------------------
 
 namespace {
 
@@ -192,169 +189,6 @@ std::unique_ptr<Loop> PointwiseLoop(const Simd& simd, const Layout& result, cons
                                     const std::vector<Layout>& operands,
                                     std::vector<PointwiseOp> ops) {
   return std::make_unique<Pointwise>(simd, result, x, operands, std::move(ops));
-}
-
-// ---- reductions --------------------------------------------------------------------------------
-
-namespace {
-
-class ReduceAxes final : public Loop {
- public:
-  ReduceAxes(const Simd& simd, Reduce op, const Layout& x, const Dims& axes, const Layout& result)
-      : simd_(simd), op_(op), padding_(result) {
-    const Phys phys(x);
-    for (const Phys::Axis& a : phys.axes) {
-      if (a.dim == 1) continue;
-      const bool reduced = std::find(axes.begin(), axes.end(), a.axis) != axes.end();
-      const int64_t out = reduced ? 0 : a.inner ? 1 : result.stride[a.axis];
-      if (reduced) count_ *= a.dim;
-      total_ *= a.dim;
-      if (!all_.empty() && all_.back().reduced == reduced &&
-          all_.back().stride == a.stride * a.dim && (reduced || all_.back().out == out * a.dim)) {
-        all_.back() = {all_.back().dim * a.dim, a.stride, out, reduced};
-      } else {
-        all_.push_back({a.dim, a.stride, out, reduced});
-      }
-    }
-    if (all_.empty()) all_.push_back({1, 1, 1, false});
-    inner_ = all_.back();
-    all_.pop_back();
-    for (const Axis& a : all_) (a.reduced ? reduced_ : kept_).push_back(a);
-    // The kernel of a kept inner axis walks one reduced axis itself.
-    if (!inner_.reduced && !reduced_.empty()) {
-      rows_ = reduced_.back();
-      reduced_.pop_back();
-    }
-    for (const Axis& a : kept_) n_kept_ *= a.dim;
-    for (const Axis& a : reduced_) n_reduced_ *= a.dim;
-  }
-
-  void Run(float* const* p) const override {
-    ForRange(total_ > kParallel, n_kept_, [&](int64_t k) {
-      int64_t in = 0, out = 0, rest = k;
-      for (size_t i = kept_.size(); i-- > 0;) {
-        in += rest % kept_[i].dim * kept_[i].stride;
-        out += rest % kept_[i].dim * kept_[i].out;
-        rest /= kept_[i].dim;
-      }
-      One(p[1] + in, p[0] + out);
-    });
-    padding_.Zero(p[0]);
-  }
-
- private:
-  struct Axis {
-    int64_t dim = 1, stride = 0, out = 0;
-    bool reduced = false;
-  };
-
-  void One(const float* x, float* y) const {
-    const int64_t n = inner_.reduced ? 1 : inner_.dim;
-    const float scale = 1.0f / static_cast<float>(count_);
-    if (inner_.reduced && reduced_.empty() && inner_.dim > 0) {
-      const float v = simd_.reduce(op_, x, inner_.dim);
-      *y = op_ == Reduce::kMean ? v * scale : v;
-      return;
-    }
-    const float start = op_ == Reduce::kMax   ? -std::numeric_limits<float>::infinity()
-                        : op_ == Reduce::kMin ? std::numeric_limits<float>::infinity()
-                                              : 0.0f;
-    std::fill(y, y + n, start);
-    for (int64_t k = 0; k < n_reduced_; ++k) {
-      int64_t in = 0, rest = k;
-      for (size_t i = reduced_.size(); i-- > 0;) {
-        in += rest % reduced_[i].dim * reduced_[i].stride;
-        rest /= reduced_[i].dim;
-      }
-      if (inner_.reduced) {
-        const float v = simd_.reduce(op_, x + in, inner_.dim);
-        simd_.reduce_rows(op_, &v, 1, 1, y, 1);
-      } else {
-        simd_.reduce_rows(op_, x + in, rows_.dim, rows_.stride, y, n);
-      }
-    }
-    if (op_ == Reduce::kMean) simd_.unary(Fn::kLinear, scale, 0.0f, y, y, n);
-  }
-
-  const Simd& simd_;
-  Reduce op_;
-  Padding padding_;
-  std::vector<Axis> all_, kept_, reduced_;
-  Axis inner_, rows_;
-  int64_t n_kept_ = 1, n_reduced_ = 1, count_ = 1, total_ = 1;
-};
-
-class SoftmaxRows final : public Loop {
- public:
-  SoftmaxRows(const Simd& simd, int64_t outer, int64_t n, int64_t inner)
-      : simd_(simd), outer_(outer), n_(n), inner_(inner) {}
-
-  void Run(float* const* p) const override {
-    if (inner_ == 1) {
-      ForRange(outer_ * n_ > kParallel, outer_,
-               [&](int64_t r) { simd_.softmax(p[1] + r * n_, p[0] + r * n_, n_); });
-      return;
-    }
-    const int64_t strips = (inner_ + kSoftmaxColumns - 1) / kSoftmaxColumns;
-    ForRange(outer_ * n_ * inner_ > kParallel, outer_ * strips, [&](int64_t t) {
-      const int64_t at = t / strips * n_ * inner_ + t % strips * kSoftmaxColumns;
-      Strip(p[1] + at, p[0] + at, std::min(kSoftmaxColumns, inner_ - t % strips * kSoftmaxColumns));
-    });
-  }
-
- private:
-  // m <= kSoftmaxColumns columns at once.
-  void Strip(const float* x, float* y, int64_t m) const {
-    alignas(64) float top[kSoftmaxColumns], sum[kSoftmaxColumns] = {};
-    std::memcpy(top, x, static_cast<size_t>(m) * sizeof(float));
-    simd_.reduce_rows(Reduce::kMax, x, n_, inner_, top, m);
-    for (int64_t k = 0; k < n_; ++k) {
-      simd_.binary(Fn::kSub, x + k * inner_, top, y + k * inner_, m);
-      simd_.unary(Fn::kExp, 0, 0, y + k * inner_, y + k * inner_, m);
-    }
-    simd_.reduce_rows(Reduce::kSum, y, n_, inner_, sum, m);
-    simd_.unary(Fn::kReciprocal, 0, 0, sum, sum, m);
-    for (int64_t k = 0; k < n_; ++k) {
-      simd_.binary(Fn::kMul, y + k * inner_, sum, y + k * inner_, m);
-    }
-  }
-
-  const Simd& simd_;
-  int64_t outer_, n_, inner_;
-};
-
-class LayerNormRows final : public Loop {
- public:
-  LayerNormRows(const Simd& simd, int64_t rows, int64_t n, bool gamma, bool beta, float eps)
-      : simd_(simd), rows_(rows), n_(n), gamma_(gamma), beta_(beta), eps_(eps) {}
-
-  void Run(float* const* p) const override {
-    const float* gamma = gamma_ ? p[2] : nullptr;
-    const float* beta = beta_ ? p[3] : nullptr;
-    ForRange(rows_ * n_ > kParallel, rows_, [&](int64_t r) {
-      simd_.layer_norm(p[1] + r * n_, gamma, beta, eps_, p[0] + r * n_, n_);
-    });
-  }
-
- private:
-  const Simd& simd_;
-  int64_t rows_, n_;
-  bool gamma_, beta_;
-  float eps_;
-};
-
-}  // namespace
-
-std::unique_ptr<Loop> ReduceLoop(const Simd& simd, Reduce op, const Layout& x, const Dims& axes,
-                                 const Layout& result) {
-  return std::make_unique<ReduceAxes>(simd, op, x, axes, result);
-}
-std::unique_ptr<Loop> SoftmaxLoop(const Simd& simd, int64_t outer, int64_t n, int64_t inner) {
-  return std::make_unique<SoftmaxRows>(simd, outer, n, inner);
-}
-std::unique_ptr<Loop> LayerNormLoop(const Simd& simd, int64_t rows, int64_t n, bool gamma,
-                                    bool beta, float eps) {
-  return std::make_unique<LayerNormRows>(simd, rows, n, gamma, beta, eps);
 }
 
 }  // namespace ge_cpu

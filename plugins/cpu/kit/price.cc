@@ -7,8 +7,6 @@
 namespace ge_cpu {
 namespace {
 
-constexpr double kApartNs = 0.3;  // an element whose neighbours in memory change
-
 // ns an element on one thread at 2.8 GHz, rows of 2,048 floats.
 double FnNs(Fn fn, const Machine& m) {
   switch (fn) {
@@ -31,16 +29,6 @@ double FnNs(Fn fn, const Machine& m) {
     default:
       return ByIsa(m, 0.08, 0.1, 0.18);
   }
-}
-
-// ns an element of x beside its bytes, one thread.
-double MainNs(const Unit& u, const Machine& m) {
-  if (Is<ReduceSpec>(u)) return ByIsa(m, 0.2, 0.2, 0.3);
-  if (Is<LayerNormSpec>(u)) return ByIsa(m, 0.28, 0.29, 0.56);
-  const auto* softmax = As<SoftmaxSpec>(u);
-  if (softmax == nullptr) return 0;
-  const bool last = softmax->axis + 1 == static_cast<int>(u.dims.size());
-  return last ? ByIsa(m, 0.52, 1.25, 3.3) : ByIsa(m, 0.7, 1.5, 3.6);
 }
 
 }  // namespace
@@ -97,30 +85,6 @@ double FinishNs(const Unit& u, const Parser& p, const Machine& m, Finish how) {
   if (bias == 0 && done == u.posts.size()) return ns;
   const double bytes = PostBytes(u, p) + 2 * BytesOf(p, u.out[0]);
   return ns + kLoopNs + std::max(bias + PostsNs(u, m, n, done), StreamNs(m, bytes));
-}
-
-Price LoopPriceOf(const Unit& u, const Parser& p, const Machine& m) {
-  Price out;
-  const double n = static_cast<double>(Product(u.dims));
-  const double x = static_cast<double>(Product(p.dims(u.in[0])));
-  if (Is<ViewSpec, TransposeSpec, SliceSpec>(u)) {
-    // A view inside a segment, a copy at its border.
-    out.work_ns = 1;
-    out.border_ns = kLoopNs + 2 * StreamNs(m, BytesOf(p, u.out[0]));
-    const auto* t = As<TransposeSpec>(u);
-    const bool apart = t != nullptr && !t->perm.empty() &&
-                       t->perm.back() + 1 != static_cast<int64_t>(t->perm.size());
-    if (apart) out.border_ns += n * kApartNs / m.compute;
-    return out;
-  }
-  double bytes = PostBytes(u, p);
-  for (uint32_t v : u.in) bytes += BytesOf(p, v);
-  for (uint32_t v : u.out) bytes += BytesOf(p, v);
-  const double work = x * MainNs(u, m) / m.compute + PostsNs(u, m, n);
-  const double most = std::max(n, x);
-  out.work_ns = kLoopNs + ForkNs(m, most) + std::max(work / Workers(m, most), StreamNs(m, bytes));
-  out.workspace = static_cast<uint64_t>(BytesOf(p, u.out[0]));
-  return out;
 }
 
 }  // namespace ge_cpu

@@ -1,4 +1,4 @@
-// Analytic prices of what our CPU engines share: the loops of kit/ and the traffic of memory.
+// Analytic prices of what our CPU engines share: pointwise functions and the traffic of memory.
 // An engine adds its own works. Measured on one host (see price.cc); the host corrects them. Pure.
 #pragma once
 
@@ -28,8 +28,5 @@ double PostBytes(const Unit& u, const Parser& p);
 // nothing.
 enum class Finish { kPasses, kInPieces, kInSums };
 double FinishNs(const Unit& u, const Parser& p, const Machine& m, Finish how);
-
-// A unit that kit/ has loops for.
-Price LoopPriceOf(const Unit& u, const Parser& p, const Machine& m);
 
 }  // namespace ge_cpu

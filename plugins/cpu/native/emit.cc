@@ -266,7 +266,7 @@ void NativeBuilder::EmitSpec(const Unit& u, const ResampleSpec& spec) {
 
 void NativeBuilder::EmitSpec(const Unit& u, const GatherSpec& spec) {
   const Dims x = p_.dims(u.in[0]);
-  ge_cpu::Gather g;
+  Gather g;
   g.outer = Product(Dims(x.begin(), x.begin() + spec.axis));
   g.axis = x[static_cast<size_t>(spec.axis)];
   g.inner = Product(Dims(x.begin() + spec.axis + 1, x.end()));

@@ -1,9 +1,10 @@
-// The works of the engine `native`: our loops for what is no loop of kit/. Layouts and
-// lifetimes are the base's affair; tensors stay plain. Used once, by one thread; throws.
+// The works of the engine `native`: our loops. Layouts and lifetimes are the base's affair. Used
+// once, by one thread; throws.
 #pragma once
 
 #include "plugins/cpu/kit/conv_pieces.h"
 #include "plugins/cpu/kit/engine.h"
+#include "plugins/cpu/native/loops.h"
 #include "plugins/cpu/native/winograd.h"
 
 namespace ge_native {
@@ -34,11 +35,17 @@ class NativeBuilder final : public Builder {
   void EmitSpec(const Unit& u, const IntegerProductSpec&);
   void EmitSpec(const Unit& u, const QuantizeSpec& spec);
   void EmitSpec(const Unit& u, const DequantizeSpec& spec);
-  // The base has emitted the others.
-  template <class S>
-  void EmitSpec(const Unit& u, const S&) {
-    Builder::EmitMain(u);
-  }
+  // Loops and views: emit_loops.cc.
+  void EmitSpec(const Unit& u, const ReduceSpec& spec);
+  void EmitSpec(const Unit& u, const SoftmaxSpec& spec);
+  void EmitSpec(const Unit& u, const LayerNormSpec& spec);
+  void EmitSpec(const Unit& u, const ConcatSpec& spec);
+  void EmitSpec(const Unit& u, const ResizeSpec& spec);
+  void EmitSpec(const Unit& u, const ViewSpec&);
+  void EmitSpec(const Unit& u, const TransposeSpec& spec);
+  void EmitSpec(const Unit& u, const SliceSpec& spec);
+  void EmitSpec(const Unit& u, const ExpandSpec&);
+  void EmitSpec(const Unit& u, const PointwiseSpec&) { EmitPointwise(u); }
 
   void EmitPixel(const Unit& u);
   // Whether a convolution goes by Winograd: its weights may be none for that.

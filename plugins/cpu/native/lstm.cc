@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "plugins/cpu/native/loops.h"
+
 namespace ge_native {
 namespace {
 

@@ -3,6 +3,7 @@
 // elementwise functions, look-ups) or where libraries lack it (codes of eight bits with any zero
 // point). A union of its offers is one segment.
 #include "plugins/cpu/kit/engine.h"
+#include "plugins/cpu/kit/thresholds.h"
 #include "plugins/cpu/native/emit.h"
 #include "plugins/cpu/native/parse.h"
 #include "plugins/cpu/native/price.h"

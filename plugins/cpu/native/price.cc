@@ -141,6 +141,42 @@ Price ConvPrice(const Unit& u, const ConvSpec& c, const Parser& p, const Machine
   return out;
 }
 
+constexpr double kApartNs = 0.3;  // an element whose neighbours in memory change
+
+// ns an element of x beside its bytes, one thread.
+double MainNs(const Unit& u, const Machine& m) {
+  if (Is<ReduceSpec>(u)) return ByIsa(m, 0.2, 0.2, 0.3);
+  if (Is<LayerNormSpec>(u)) return ByIsa(m, 0.28, 0.29, 0.56);
+  const auto* softmax = As<SoftmaxSpec>(u);
+  if (softmax == nullptr) return 0;
+  const bool last = softmax->axis + 1 == static_cast<int>(u.dims.size());
+  return last ? ByIsa(m, 0.52, 1.25, 3.3) : ByIsa(m, 0.7, 1.5, 3.6);
+}
+
+Price LoopPriceOf(const Unit& u, const Parser& p, const Machine& m) {
+  Price out;
+  const double n = static_cast<double>(Product(u.dims));
+  const double x = static_cast<double>(Product(p.dims(u.in[0])));
+  if (Is<ViewSpec, TransposeSpec, SliceSpec>(u)) {
+    // A view inside a segment, a copy at its border.
+    out.work_ns = 1;
+    out.border_ns = kLoopNs + 2 * StreamNs(m, BytesOf(p, u.out[0]));
+    const auto* t = As<TransposeSpec>(u);
+    const bool apart = t != nullptr && !t->perm.empty() &&
+                       t->perm.back() + 1 != static_cast<int64_t>(t->perm.size());
+    if (apart) out.border_ns += n * kApartNs / m.compute;
+    return out;
+  }
+  double bytes = PostBytes(u, p);
+  for (uint32_t v : u.in) bytes += BytesOf(p, v);
+  for (uint32_t v : u.out) bytes += BytesOf(p, v);
+  const double work = x * MainNs(u, m) / m.compute + PostsNs(u, m, n);
+  const double most = std::max(n, x);
+  out.work_ns = kLoopNs + ForkNs(m, most) + std::max(work / Workers(m, most), StreamNs(m, bytes));
+  out.workspace = static_cast<uint64_t>(BytesOf(p, u.out[0]));
+  return out;
+}
+
 }  // namespace
 
 uint64_t BufferOf(const ConvSpec& c, const Machine& m) {

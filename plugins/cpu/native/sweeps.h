@@ -13,10 +13,10 @@
 #include "plugins/cpu/kit/aligned_block.h"
 #include "plugins/cpu/kit/arrival.h"
 #include "plugins/cpu/kit/isa_sets.h"
-#include "plugins/cpu/kit/loops.h"
 #include "plugins/cpu/kit/loops_conv.h"
 #include "plugins/cpu/native/direct.h"
 #include "plugins/cpu/native/integer_product.h"
+#include "plugins/cpu/native/loops.h"
 #include "plugins/cpu/native/lstm.h"
 #include "plugins/cpu/native/quantize.h"
 

@@ -59,37 +59,32 @@ double ConvNs(const Unit& u, const ConvSpec& c, const Parser& p, const Machine& 
 }  // namespace
 
 Price PriceOf(const Unit& u, const Parser& p, const Machine& m) {
-  const bool main = Is<ConvSpec, ProductSpec, PoolSpec>(u);
   const Rates rate = RatesOf(m);
   const double n = static_cast<double>(Product(u.dims));
   Price out;
-  if (!main) {
-    out = LoopPriceOf(u, p, m);
-  } else {
-    double work = 0, bytes = PostBytes(u, p);
-    for (uint32_t v : u.in) bytes += BytesOf(p, v);
-    for (uint32_t v : u.out) bytes += BytesOf(p, v);
-    if (const auto* conv = As<ConvSpec>(u)) {
-      work = ConvNs(u, *conv, p, m);
-      out.packed = static_cast<uint64_t>(Product(conv->weights)) * 4;
-    } else if (const auto* product = As<ProductSpec>(u)) {
-      const Dims a = p.dims(u.in[0]);
-      work =
-          2 * n * static_cast<double>(product->trans_a ? a[a.size() - 2] : a.back()) / rate.product;
-      if (p.constant(u.in[1])) {
-        work += BytesOf(p, u.in[1]) / (kWeightRate * m.stream[2]);
-        out.packed = static_cast<uint64_t>(BytesOf(p, u.in[1]));
-      }
-    } else {
-      const double taps = static_cast<double>(Product(std::get<PoolSpec>(u.spec).kernel));
-      work = n * Padding(u.dims[1], m) * taps * kTapNs / m.compute;
+  double work = 0, bytes = PostBytes(u, p);
+  for (uint32_t v : u.in) bytes += BytesOf(p, v);
+  for (uint32_t v : u.out) bytes += BytesOf(p, v);
+  if (const auto* conv = As<ConvSpec>(u)) {
+    work = ConvNs(u, *conv, p, m);
+    out.packed = static_cast<uint64_t>(Product(conv->weights)) * 4;
+  } else if (const auto* product = As<ProductSpec>(u)) {
+    const Dims a = p.dims(u.in[0]);
+    work =
+        2 * n * static_cast<double>(product->trans_a ? a[a.size() - 2] : a.back()) / rate.product;
+    if (p.constant(u.in[1])) {
+      work += BytesOf(p, u.in[1]) / (kWeightRate * m.stream[2]);
+      out.packed = static_cast<uint64_t>(BytesOf(p, u.in[1]));
     }
-    const double threads = m.threads > 1 ? 0.9 * m.threads : 1;
-    out.launch_ns = LibraryLaunchNs(m);
-    // With two threads every execute forks, however small the work.
-    out.work_ns = kTaskNs + (m.threads > 1 ? kForkNs : 0) +
-                  std::max((work + PostsNs(u, m, n)) / threads, StreamNs(m, bytes));
+  } else {
+    const double taps = static_cast<double>(Product(std::get<PoolSpec>(u.spec).kernel));
+    work = n * Padding(u.dims[1], m) * taps * kTapNs / m.compute;
   }
+  const double threads = m.threads > 1 ? 0.9 * m.threads : 1;
+  out.launch_ns = LibraryLaunchNs(m);
+  // With two threads every execute forks, however small the work.
+  out.work_ns = kTaskNs + (m.threads > 1 ? kForkNs : 0) +
+                std::max((work + PostsNs(u, m, n)) / threads, StreamNs(m, bytes));
   out.workspace = static_cast<uint64_t>(BytesOf(p, u.out[0])) + (1u << 20);
   return out;
 }

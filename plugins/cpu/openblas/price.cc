@@ -89,7 +89,6 @@ double ConvNs(const ConvShape& s, const Machine& machine) {
 }  // namespace
 
 Price PriceOf(const Unit& u, const Parser& p, const Machine& m) {
-  if (!Is<ConvSpec, ProductSpec>(u)) return LoopPriceOf(u, p, m);
   Price out;
   double bytes = Bytes(u.dims), ns = 0;
   for (uint32_t v : u.in) bytes += Bytes(p.dims(v));

@@ -1,5 +1,5 @@
 // Loops over whole tensors against plain nested loops, in each instruction set of this host.
-#include "plugins/cpu/kit/loops.h"
+#include "plugins/cpu/native/loops.h"
 
 #include <gtest/gtest.h>
 
@@ -11,7 +11,7 @@
 
 #include "plugins/cpu/kit/isa_sets.h"
 
-namespace ge_cpu {
+namespace ge_native {
 namespace {
 
 class Loops : public ::testing::TestWithParam<IsaSet> {
@@ -49,48 +49,6 @@ int64_t Offset(const Layout& l, const Dims& at) {
     o += l.cblock > 0 && i == 1 ? k / l.cblock * l.stride[1] + k % l.cblock : k * l.stride[i];
   }
   return o;
-}
-
-TEST_P(Loops, CopiesBetweenAllLayouts) {
-  for (const Dims& d : {Dims{2, 3, 5, 7}, Dims{1, 35, 9, 11}, Dims{3, 16, 4, 4},
-                        Dims{2, 64, 20, 20}, Dims{1, 3, 64, 130}}) {
-    const std::vector<Layout> layouts = {Layout::Dense(d), Layout::ChannelsLast(d),
-                                         Layout::Blocked(d, 8), Layout::Blocked(d, 16)};
-    for (const Layout& from : layouts) {
-      for (const Layout& to : layouts) {
-        std::vector<float> x = Random(from.extent(), 1), y(Z(to.extent()), 99.0f);
-        RunLoop(*CopyLoop(simd(), to, {{from, to, Dims(4, 0), Dims(4, 0), d}}),
-                {y.data(), x.data()});
-        Dims at(4, 0);
-        do {
-          ASSERT_EQ(y[Z(Offset(to, at))], x[Z(Offset(from, at))]);
-          y[Z(Offset(to, at))] = 0;
-        } while (Next(d, &at));
-        for (float v : y) ASSERT_EQ(v, 0.0f);  // the padding
-      }
-    }
-  }
-}
-
-TEST_P(Loops, CopiesOfPermutedAxes) {
-  const Dims d = {3, 10, 12, 20};
-  std::vector<int> order = {0, 1, 2, 3};
-  const Layout dense = Layout::Dense(d);
-  std::vector<float> x = Random(dense.extent(), 2);
-  do {
-    Dims turned;
-    for (int i : order) turned.push_back(d[Z(i)]);
-    const Layout to = Layout::Dense(turned);
-    Layout from = to;  // the same elements seen through the source's strides
-    for (size_t i = 0; i < 4; ++i) from.stride[i] = dense.stride[order[i]];
-    std::vector<float> y(x.size());
-    RunLoop(*CopyLoop(simd(), to, {{from, to, Dims(4, 0), Dims(4, 0), turned}}),
-            {y.data(), x.data()});
-    Dims at(4, 0);
-    do {
-      ASSERT_EQ(y[Z(Offset(to, at))], x[Z(Offset(from, at))]);
-    } while (Next(turned, &at));
-  } while (std::next_permutation(order.begin(), order.end()));
 }
 
 TEST_P(Loops, Repeats) {
@@ -312,4 +270,4 @@ TEST_P(Loops, Gathers) {
 }
 
 }  // namespace
-}  // namespace ge_cpu
+}  // namespace ge_native

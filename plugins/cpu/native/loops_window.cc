@@ -6,9 +6,9 @@
 #include <string>
 
 #include "plugins/cpu/kit/loop_parts.h"
-#include "plugins/cpu/kit/loops.h"
+#include "plugins/cpu/native/loops.h"
 
-namespace ge_cpu {
+namespace ge_native {
 
 // ---- pooling -----------------------------------------------------------------------------------
 
@@ -314,4 +314,4 @@ std::unique_ptr<Loop> ResizeLoop(const Simd& simd, const Dims& x, std::vector<Re
   return std::make_unique<Resized>(simd, x, std::move(axes));
 }
 
-}  // namespace ge_cpu
+}  // namespace ge_native

@@ -6,9 +6,9 @@
 
 #include "ge/ge_plugin.hpp"
 #include "plugins/cpu/kit/loop_parts.h"
-#include "plugins/cpu/kit/loops.h"
+#include "plugins/cpu/native/loops.h"
 
-namespace ge_cpu {
+namespace ge_native {
 namespace {
 
 class ThinProducts final : public Loop {
@@ -164,4 +164,4 @@ std::unique_ptr<Loop> SelectLoop(const Simd& simd, int64_t n, bool x_scalar, boo
   return std::make_unique<Selected>(simd, n, x_scalar, z_scalar);
 }
 
-}  // namespace ge_cpu
+}  // namespace ge_native

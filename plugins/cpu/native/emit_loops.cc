@@ -1,73 +1,9 @@
 // Steps of our own loops, and views that need no step at all.
-#include <stdexcept>
+#include "plugins/cpu/native/emit.h"
 
-#include "plugins/cpu/kit/builder.h"
+namespace ge_native {
 
-namespace ge_cpu {
-
-void Builder::ApplyPosts(const Unit& u, size_t from, const Rep& x, const Layout& target) {
-  std::vector<PointwiseOp> ops;
-  std::vector<Layout> layouts;
-  std::vector<Place> places;
-  bool shared = false;
-  for (size_t k = from; k < u.posts.size(); ++k) {
-    const Post& p = u.posts[k];
-    PointwiseOp op{p.fn, p.a, p.b, -1};
-    if (p.binary()) {
-      Rep r;
-      if (p.operand != 0) {
-        r = Operand(p.operand, target);
-      } else {
-        Dims d(static_cast<size_t>(target.rank), 1);
-        d[1] = static_cast<int64_t>(p.channel->size());
-        std::vector<float> data = *p.channel;
-        r.layout = Layout::Dense(d);
-        if (target.cblock > 0) {
-          r.layout = Layout::Blocked(d, target.cblock);
-          data.resize(static_cast<size_t>(r.layout.extent()), 0.0f);
-        }
-        r.place = ConstantFloats(data);
-      }
-      op.operand = static_cast<int>(places.size());
-      shared |= r.place.storage == x.place.storage;
-      layouts.push_back(r.layout);
-      places.push_back(r.place);
-    }
-    ops.push_back(op);
-  }
-  // x itself may be overwritten when it is scratch of ours or read for the last time.
-  Rep y = {target, x.place};
-  if (Leaf(u.out[0], target) != nullptr || shared || !(x.layout == target) || !Dead(x.place, u)) {
-    y = NewResult(u.out[0], target);
-  }
-  std::vector<Place> all = {y.place, x.place};
-  all.insert(all.end(), places.begin(), places.end());
-  const std::string label =
-      "pointwise x" + std::to_string(ops.size()) + " " + ToText(target.dims());
-  AddStep(label, PointwiseLoop(simd_, target, x.layout, layouts, std::move(ops)), std::move(all));
-  AddRep(u.out[0], y);
-}
-
-void Builder::EmitPointwise(const Unit& u) {
-  const Dims xd = p_.dims(u.in[0]);
-  Layout target = Layout::Dense(u.dims);
-  // The first operand of full size that is not plain decides.
-  auto consider = [&](uint32_t v) {
-    if (v == 0 || p_.constant(v) || p_.dims(v) != u.dims) return;
-    if (target.dense()) target = Layout::Like(u.dims, Main(v).layout);
-  };
-  consider(u.in[0]);
-  for (const Post& p : u.posts) consider(p.operand);
-  Rep x;
-  if (xd == u.dims) {
-    x = Get(u.in[0], target);
-  } else {
-    x = Operand(u.in[0], target);
-  }
-  ApplyPosts(u, 0, x, target);
-}
-
-void Builder::EmitReduce(const Unit& u, const ReduceSpec& spec) {
+void NativeBuilder::EmitSpec(const Unit& u, const ReduceSpec& spec) {
   Rep x = Main(u.in[0]);
   const bool over_channels = std::find(spec.axes.begin(), spec.axes.end(), 1) != spec.axes.end();
   const bool usual = x.layout == Layout::Like(x.layout.dims(), x.layout);
@@ -82,7 +18,7 @@ void Builder::EmitReduce(const Unit& u, const ReduceSpec& spec) {
   AddRep(u.out[0], y);
 }
 
-void Builder::EmitSoftmax(const Unit& u, const SoftmaxSpec& spec) {
+void NativeBuilder::EmitSpec(const Unit& u, const SoftmaxSpec& spec) {
   const Rep x = GetDense(u.in[0]);
   const auto axis = static_cast<size_t>(spec.axis);
   int64_t outer = 1, inner = 1;
@@ -95,7 +31,7 @@ void Builder::EmitSoftmax(const Unit& u, const SoftmaxSpec& spec) {
   AddRep(u.out[0], y);
 }
 
-void Builder::EmitLayerNorm(const Unit& u, const LayerNormSpec& spec) {
+void NativeBuilder::EmitSpec(const Unit& u, const LayerNormSpec& spec) {
   const Rep x = GetDense(u.in[0]);
   const int64_t n = u.dims.back();
   const Place gamma = u.in[1] != 0 ? GetDense(u.in[1]).place : x.place;
@@ -107,7 +43,7 @@ void Builder::EmitLayerNorm(const Unit& u, const LayerNormSpec& spec) {
   AddRep(u.out[0], y);
 }
 
-void Builder::EmitConcat(const Unit& u, const ConcatSpec& spec) {
+void NativeBuilder::EmitSpec(const Unit& u, const ConcatSpec& spec) {
   Layout target = Layout::Dense(u.dims);
   for (uint32_t v : u.in) {
     if (!p_.constant(v) && target.dense()) target = Layout::Like(u.dims, Main(v).layout);
@@ -127,7 +63,7 @@ void Builder::EmitConcat(const Unit& u, const ConcatSpec& spec) {
   AddRep(u.out[0], y);
 }
 
-void Builder::EmitResize(const Unit& u, const ResizeSpec& spec) {
+void NativeBuilder::EmitSpec(const Unit& u, const ResizeSpec& spec) {
   Rep x = Main(u.in[0]);
   const bool channels = spec.factors.size() > 1 && spec.factors[1] != 1;
   if (channels || !(x.layout == Layout::Like(x.layout.dims(), x.layout))) x = GetDense(u.in[0]);
@@ -138,7 +74,7 @@ void Builder::EmitResize(const Unit& u, const ResizeSpec& spec) {
   AddRep(u.out[0], y);
 }
 
-void Builder::EmitView(const Unit& u) {
+void NativeBuilder::EmitSpec(const Unit& u, const ViewSpec&) {
   const uint32_t v = u.in[0];
   if (p_.dims(v) == u.dims && !p_.constant(v)) {
     for (const Rep& r : std::vector<Rep>(reps_[v])) AddRep(u.out[0], r);
@@ -163,7 +99,7 @@ void Builder::EmitView(const Unit& u) {
 }
 
 // Repeats by a source that does not move along the axes of one element.
-void Builder::EmitExpand(const Unit& u) {
+void NativeBuilder::EmitSpec(const Unit& u, const ExpandSpec&) {
   const Rep x = Unblocked(u.in[0]);
   const Layout target = Layout::Dense(u.dims);
   Layout from = target;
@@ -178,7 +114,7 @@ void Builder::EmitExpand(const Unit& u) {
   AddRep(u.out[0], y);
 }
 
-void Builder::EmitTranspose(const Unit& u, const TransposeSpec& spec) {
+void NativeBuilder::EmitSpec(const Unit& u, const TransposeSpec& spec) {
   const uint32_t v = u.in[0];
   const Rep main = Main(v);
   Layout l = Layout::Dense(u.dims);
@@ -198,7 +134,7 @@ void Builder::EmitTranspose(const Unit& u, const TransposeSpec& spec) {
   AddRep(u.out[0], {l, main.place});
 }
 
-void Builder::EmitSlice(const Unit& u, const SliceSpec& spec) {
+void NativeBuilder::EmitSpec(const Unit& u, const SliceSpec& spec) {
   const Rep x = Main(u.in[0]);
   for (size_t k = 0; k < u.out.size(); ++k) {
     const Box& box = spec.boxes[k];
@@ -226,56 +162,4 @@ void Builder::EmitSlice(const Unit& u, const SliceSpec& spec) {
   }
 }
 
-std::vector<PointwiseOp> Builder::FirstPosts(const Unit& u) {
-  std::vector<PointwiseOp> ops;
-  for (size_t k = 0; k < UnaryPosts(u); ++k) {
-    const Post& q = u.posts[k];
-    ops.push_back({q.fn, q.a, q.b, -1});
-  }
-  return ops;
-}
-
-void Builder::EmitPieces(const Unit& u, const std::string& label, MultiplyPiece multiply,
-                         const ConvShape& s, const Pieces& pieces, int threads, const Place& w,
-                         bool rows) {
-  std::vector<Place> places = {{}, GetDense(u.in[0]).place, w, {workspace_, 0}};
-  out_.workspace = std::max(out_.workspace, pieces.bytes() * static_cast<uint64_t>(threads));
-  ConvFinish finish;
-  Unit rest = u;
-  if (s.how == ConvShape::kGather) {
-    finish = {&simd_, !u.bias.empty(), FirstPosts(u)};
-    if (finish.bias) places.push_back(BiasOf(u, u.dims[1]));
-    rest.bias.clear();
-  }
-  const size_t taken = finish.posts.size();
-  const Place y = places[0] = NewResult(u.out[0], Layout::Dense(u.dims)).place;
-  AddStep(label + ToText(u.dims),
-          ConvLoop(std::move(multiply), s, pieces, threads, rows, std::move(finish)),
-          std::move(places));
-  FinishProduct(std::move(rest), taken, y);
-}
-
-void Builder::FinishProduct(Unit u, size_t from, const Place& y) {
-  const Rep product = {Layout::Dense(u.dims), y};
-  std::vector<Post> posts;
-  if (!u.bias.empty() && Is<ProductSpec>(u) && BetaOf(u) == 1) {
-    for (uint32_t v : u.bias) posts.push_back({Fn::kAdd, 0, 0, v, nullptr});
-  } else if (!u.bias.empty()) {
-    auto sum = std::make_shared<std::vector<float>>(static_cast<size_t>(u.dims[1]), 0.0f);
-    for (uint32_t v : u.bias) {
-      const std::vector<float> b = p_.Floats(v);
-      if (b.size() != sum->size()) throw std::runtime_error("a bias of another length");
-      for (size_t i = 0; i < b.size(); ++i) (*sum)[i] += BetaOf(u) * b[i];
-    }
-    posts.push_back({Fn::kAdd, 0, 0, 0, sum});
-  }
-  posts.insert(posts.end(), u.posts.begin() + static_cast<std::ptrdiff_t>(from), u.posts.end());
-  u.posts = std::move(posts);
-  if (u.posts.empty()) {
-    AddRep(u.out[0], product);
-  } else {
-    ApplyPosts(u, 0, product, product.layout);
-  }
-}
-
-}  // namespace ge_cpu
+}  // namespace ge_native
