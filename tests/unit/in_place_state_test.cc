@@ -1,6 +1,7 @@
 // States that runs overwrite where they lie: 50 random plans, in each of which a failure and a
 // cancel strike at every instruction, and 1,000 wrong commits that the prover has to refuse.
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cmath>
@@ -327,7 +328,8 @@ entry train_step "main" = main
 }
 
 TEST(States, GoToAFileAndBackOrNotAtAll) {
-  const std::string text = ModelText(3), path = ::testing::TempDir() + "ge_states.gepb";
+  const std::string text = ModelText(3),
+                    path = ::testing::TempDir() + "ge_states_" + std::to_string(getpid());
   auto session = OpenText("ref", text), other = OpenText("native,ref", text);
   ASSERT_TRUE(session.ok() && other.ok());
   const StateValues values = {Noise(1), Noise(2), Noise(3)};

@@ -2,6 +2,7 @@
 // few objects, on two streams of devsim with random delays. What ran is read from devsim's trace,
 // and plans in which an edge or a wait is missing are refused just when the order is lost.
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstdio>
@@ -154,7 +155,7 @@ void ExpectEachEdgeIsProved(const Plan& plan, uint64_t seed, OrderTally* tally) 
 }
 
 TEST(Order, EffectsOnADeviceHappenInTheOrderOfTheNodes) {
-  const std::string path = ::testing::TempDir() + "ge_order_trace";
+  const std::string path = ::testing::TempDir() + "ge_order_trace_" + std::to_string(getpid());
   OrderTally tally;
   for (uint64_t seed = 1; seed <= 200; ++seed) {
     Pairs wanted;
