@@ -22,11 +22,10 @@ bool Overwrites(const PlanFunction& f, const Instruction& in) {
 
 // Takes the launches that overwrite inputs out of the code.
 std::vector<Instruction> TakeOverwriting(PlanFunction* f) {
-  std::vector<Instruction> taken;
-  for (const Instruction& in : f->code) {
-    if (Overwrites(*f, in)) taken.push_back(in);
-  }
-  std::erase_if(f->code, [&](const Instruction& in) { return Overwrites(*f, in); });
+  const auto first = std::stable_partition(
+      f->code.begin(), f->code.end(), [&](const Instruction& in) { return !Overwrites(*f, in); });
+  std::vector<Instruction> taken(first, f->code.end());
+  f->code.erase(first, f->code.end());
   return taken;
 }
 

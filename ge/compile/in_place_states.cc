@@ -21,11 +21,22 @@ bool MayOverwrite(const PlanSegment& s, PlanValueId before) {
   return true;
 }
 
-bool IsRead(const PlanFunction& f, PlanValueId v) {
-  return std::any_of(f.segments.begin(), f.segments.end(),
-                     [&](const PlanSegment& s) { return Reads(s, v); }) ||
-         std::any_of(f.code.begin(), f.code.end(),
-                     [&](const Instruction& in) { return in.op == PlanOp::kCopy && in.src == v; });
+// By value: how many segments and copies read it, and which segment gives it and nothing else.
+struct ValueUses {
+  std::vector<uint32_t> readers;
+  std::vector<const PlanSegment*> maker;
+};
+ValueUses UsesOf(const PlanFunction& f) {
+  ValueUses uses{std::vector<uint32_t>(f.values.size()),
+                 std::vector<const PlanSegment*>(f.values.size())};
+  for (const PlanSegment& s : f.segments) {
+    for (PlanValueId v : s.inputs) ++uses.readers[v];
+    if (s.outputs.size() == 1) uses.maker[s.outputs[0]] = &s;
+  }
+  for (const Instruction& in : f.code) {
+    if (in.op == PlanOp::kCopy) ++uses.readers[in.src];
+  }
+  return uses;
 }
 
 struct Overwriting {
@@ -72,6 +83,8 @@ std::vector<uint32_t> OverwritingNodes(const Function& f, std::span<const StateP
 
 void OverwriteInPlace(std::span<const StatePair> states, uint64_t least_bytes, Plan* plan) {
   PlanFunction& f = plan->functions[0];
+  if (states.empty()) return;
+  const ValueUses uses = UsesOf(f);
   std::vector<Overwriting> found;
   for (const StatePair& pair : states) {
     const PlanValueId before = f.inputs[pair.param], after = f.outputs[pair.result];
@@ -79,14 +92,13 @@ void OverwriteInPlace(std::span<const StatePair> states, uint64_t least_bytes, P
     value.state = old.state = pair.state;
     const bool fits = value.bytes == old.bytes && value.domain == 0 && old.domain == 0 &&
                       value.layout == old.layout;
-    if (!fits || static_cast<uint64_t>(value.bytes) < least_bytes || IsRead(f, after)) continue;
-    for (const PlanSegment& s : f.segments) {
-      const bool sure = s.outputs == std::vector<PlanValueId>{after} && s.infallible &&
-                        !plan->devices[s.device].async;
-      if (sure && Reads(s, before) && MayOverwrite(s, before)) {
-        found.push_back({before, after, &s});
-      }
+    const PlanSegment* s = uses.maker[after];
+    if (!fits || static_cast<uint64_t>(value.bytes) < least_bytes || !s ||
+        uses.readers[after] > 0) {
+      continue;
     }
+    const bool sure = s->infallible && !plan->devices[s->device].async;
+    if (sure && Reads(*s, before) && MayOverwrite(*s, before)) found.push_back({before, after, s});
   }
   // What one of them overwrites no other may want to read: they come one after another.
   std::vector<Overwriting> kept;

@@ -133,7 +133,9 @@ std::vector<std::pair<uint32_t, uint32_t>> OrderEdges(const Function& f) {
     return std::pair(a.second, a.first) < std::pair(b.second, b.first);
   });
   edges.erase(std::unique(edges.begin(), edges.end()), edges.end());
-  const Edges givers = Givers(f), pred = Predecessors(f);
+  const Edges givers = Givers(f);
+  Edges pred = givers;
+  for (const auto& [first, then] : edges) pred[then].push_back(first);
   std::erase_if(edges, [&](const auto& e) {
     const std::vector<uint32_t>& direct = givers[e.second];
     return std::find(direct.begin(), direct.end(), e.first) != direct.end() ||

@@ -10,6 +10,7 @@
 #include <string>
 
 #include "plugins/cpu/kit/isa_sets.h"
+#include "plugins/cpu/kit/loop_trial.h"
 
 namespace ge_native {
 namespace {
@@ -20,36 +21,11 @@ class Loops : public ::testing::TestWithParam<IsaSet> {
 };
 INSTANTIATE_TEST_SUITE_P(Isa, Loops, ::testing::ValuesIn(IsaSets()), NameOfIsaSet);
 
-std::vector<float> Random(int64_t n, uint32_t seed) {
-  std::mt19937 g(seed);
-  std::normal_distribution<float> d(0.0f, 2.0f);
-  std::vector<float> v(static_cast<size_t>(n));
-  for (float& x : v) x = d(g);
-  return v;
-}
-size_t Z(int64_t i) { return static_cast<size_t>(i); }
-
-void RunLoop(const Work& work, std::vector<float*> places) {
-  ge_err err = {};
-  EXPECT_EQ(work.Do({places.data(), nullptr, nullptr, 0, &err}), GE_OK);
-}
-
-// Advances a row-major index; false at the end.
-bool Next(const Dims& d, Dims* at) {
-  for (size_t i = d.size(); i-- > 0;) {
-    if (++(*at)[i] < d[i]) return true;
-    (*at)[i] = 0;
-  }
-  return false;
-}
-int64_t Offset(const Layout& l, const Dims& at) {
-  int64_t o = 0;
-  for (int i = 0; i < l.rank; ++i) {
-    const int64_t k = at[Z(i)];
-    o += l.cblock > 0 && i == 1 ? k / l.cblock * l.stride[1] + k % l.cblock : k * l.stride[i];
-  }
-  return o;
-}
+using ge_cpu::Next;
+using ge_cpu::Offset;
+using ge_cpu::Random;
+using ge_cpu::RunLoop;
+using ge_cpu::Z;
 
 TEST_P(Loops, Repeats) {
   for (int64_t f : {1, 2, 3, 5}) {
