@@ -64,14 +64,13 @@ void AddType(const Value& v, Hash* hash) {
   for (const int64_t d : dims) hash->Add(static_cast<uint64_t>(std::min<int64_t>(d, 2)));
 }
 
-// How far apart two lists of dims are; infinite beyond a factor of two in one of them.
+// How far apart two lists of dims are; infinite where they are not as many.
 double Apart(const std::vector<int64_t>& a, const std::vector<int64_t>& b) {
   if (a.size() != b.size()) return HUGE_VAL;
   double sum = 0;
   for (size_t i = 0; i < a.size(); ++i) {
     if (a[i] == b[i]) continue;
     const double ratio = static_cast<double>(a[i]) / static_cast<double>(b[i]);
-    if (!(ratio >= 0.5 && ratio <= 2)) return HUGE_VAL;
     sum += std::abs(std::log2(ratio));
   }
   return sum;

@@ -41,8 +41,7 @@ class ShapeClasses {
   static uint64_t KeyOf(const Graph& bound, FunctionId fn);
   static std::vector<int64_t> DimsOf(const Graph& bound, FunctionId fn);
 
-  // Covers that were found within a factor of two of each dim, the nearest first. Empty = it is
-  // time to search.
+  // All covers of the class, those found for the nearest dims first. Empty = it is time to search.
   Covers Near(uint64_t key, const std::vector<int64_t>& dims);
   // Whether each dim is within half of the other's: then the cover may be taken unseen.
   static bool IsClose(const std::vector<int64_t>& a, const std::vector<int64_t>& b);

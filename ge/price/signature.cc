@@ -3,10 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <cstring>
 #include <iterator>
-#include <map>
 
 #include "ge/ops/defaults.h"
 
@@ -16,6 +16,13 @@ namespace {
 // Integer constants up to this many elements are part of the signature by value: axes, shapes,
 // slices and pads decide what a node does.
 constexpr int64_t kMaxNamedInts = 8;
+
+// Names are made for every offer at every shape: format strings would take a tenth of a compile.
+template <typename Integer>
+void AddNumber(Integer x, std::string* out, int base = 10) {
+  char text[24];
+  out->append(text, std::to_chars(text, text + sizeof text, x, base).ptr);
+}
 
 uint64_t Fnv(const void* data, uint64_t bytes) {
   uint64_t hash = 1469598103934665603u;
@@ -66,17 +73,17 @@ class Namer {
         out_.signature += '_';
         continue;
       }
-      const std::string name = fmt::format("t{}", seen_.size());
-      seen_.emplace(v, name);
+      Number(v);
       out_.signature += DTypeName(f_.values[v].type.dtype);
       AddShape(f_.values[v].type);
     }
   }
 
   void AddInput(ValueId v) {
-    auto [it, fresh] = seen_.emplace(v, fmt::format("t{}", seen_.size()));
-    if (!fresh) {
-      out_.signature += it->second;
+    const size_t before = seen_.size(), number = Number(v);
+    if (number < before) {
+      out_.signature += 't';
+      AddNumber(number, &out_.signature);
       return;
     }
     const Value& value = f_.values[v];
@@ -99,8 +106,8 @@ class Namer {
       int64_t x = 0;
       int32_t narrow = 0;
       std::memcpy(width == 8 ? static_cast<void*>(&x) : &narrow, data + i * width, width);
-      fmt::format_to(std::back_inserter(out_.signature), "{}{}", i ? "," : "",
-                     width == 8 ? x : narrow);
+      if (i) out_.signature += ',';
+      AddNumber(width == 8 ? x : narrow, &out_.signature);
     }
     out_.signature += '}';
   }
@@ -108,8 +115,8 @@ class Namer {
   void AddShape(const Type& type) {
     if (!out_.shape.empty()) out_.shape += ' ';
     for (size_t i = 0; i < type.dims.size(); ++i) {
-      fmt::format_to(std::back_inserter(out_.shape), "{}{}", i ? "x" : "",
-                     type.dims[i].known() ? type.dims[i].value : -1);
+      if (i) out_.shape += 'x';
+      AddNumber(type.dims[i].known() ? type.dims[i].value : -1, &out_.shape);
     }
     if (type.dims.empty()) out_.shape += type.ranked ? "." : "?";
     bytes_ += static_cast<double>(ByteCount(type).value_or(0));
@@ -120,41 +127,60 @@ class Namer {
     std::vector<const Attr*> sorted = StatedAttrs(node);
     std::sort(sorted.begin(), sorted.end(),
               [](const Attr* a, const Attr* b) { return a->name < b->name; });
-    auto out = std::back_inserter(out_.signature);
+    std::string* out = &out_.signature;
     for (const Attr* a : sorted) {
-      fmt::format_to(out, "[{}=", a->name);
+      *out += '[', *out += a->name, *out += '=';
       if (auto* i = std::get_if<int64_t>(&a->value)) {
-        fmt::format_to(out, "{}", *i);
+        AddNumber(*i, out);
       } else if (auto* d = std::get_if<double>(&a->value)) {
-        fmt::format_to(out, "{}", *d);
+        fmt::format_to(std::back_inserter(*out), "{}", *d);
       } else if (auto* s = std::get_if<std::string>(&a->value)) {
-        fmt::format_to(out, "{:x}", Fnv(s->data(), s->size()));
+        AddNumber(Fnv(s->data(), s->size()), out, 16);
       } else if (auto* is = std::get_if<std::vector<int64_t>>(&a->value)) {
-        for (int64_t x : *is) fmt::format_to(out, "{},", x);
+        for (int64_t x : *is) AddNumber(x, out), *out += ',';
       } else if (auto* ds = std::get_if<std::vector<double>>(&a->value)) {
-        for (double x : *ds) fmt::format_to(out, "{},", x);
+        for (double x : *ds) fmt::format_to(std::back_inserter(*out), "{},", x);
       } else {
-        fmt::format_to(out, "#{}", a->value.index());
+        *out += '#';
+        AddNumber(a->value.index(), out);
       }
-      out_.signature += ']';
+      *out += ']';
     }
   }
 
   void AddLayout(ValueId v, const PlanLayout& l) {
-    auto out = std::back_inserter(out_.signature);
-    auto it = seen_.find(v);
-    fmt::format_to(out, "@{}:{}", it == seen_.end() ? "?" : it->second, static_cast<int>(l.kind));
-    for (uint32_t p : l.perm) fmt::format_to(out, ",p{}", p);
-    for (size_t i = 0; i < l.block_axis.size(); ++i) {
-      fmt::format_to(out, ",b{}:{}", l.block_axis[i], l.block_size[i]);
+    std::string* out = &out_.signature;
+    const auto it = std::find(seen_.begin(), seen_.end(), v);
+    *out += '@';
+    if (it == seen_.end()) {
+      *out += '?';
+    } else {
+      *out += 't';
+      AddNumber(it - seen_.begin(), out);
     }
-    if (!l.tag.empty()) fmt::format_to(out, ",{:x}", Fnv(l.tag.data(), l.tag.size()));
+    *out += ':';
+    AddNumber(static_cast<int>(l.kind), out);
+    for (uint32_t p : l.perm) *out += ",p", AddNumber(p, out);
+    for (size_t i = 0; i < l.block_axis.size(); ++i) {
+      *out += ",b";
+      AddNumber(l.block_axis[i], out);
+      *out += ':';
+      AddNumber(l.block_size[i], out);
+    }
+    if (!l.tag.empty()) *out += ',', AddNumber(Fnv(l.tag.data(), l.tag.size()), out, 16);
+  }
+
+  // Of a value within the name, in the order in which they are met. Offers have few.
+  size_t Number(ValueId v) {
+    const auto it = std::find(seen_.begin(), seen_.end(), v);
+    if (it == seen_.end()) return seen_.push_back(v), seen_.size() - 1;
+    return static_cast<size_t>(it - seen_.begin());
   }
 
   const Graph& graph_;
   const Function& f_;
   const std::vector<PlanLayout>& layouts_;
-  std::map<ValueId, std::string> seen_;
+  std::vector<ValueId> seen_;
   OfferName out_;
   double bytes_ = 0;
 };

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <filesystem>
 #include <random>
 #include <string>
@@ -162,8 +163,11 @@ TEST(ShapeClass, RowsNearAShapeThatWasPlannedAreReshaped) {
     }
     EXPECT_EQ(seen[4].method, "class, as at 16x48") << engines;
     EXPECT_EQ(seen[4].searches, 0u) << engines;
-    // Too far from all, and another class: one row.
-    EXPECT_GE(seen[5].searches, 1u) << engines;
+    // Far from all, yet what was found there is not dear here where one engine has the products;
+    // one row is another class.
+    const bool one_engine = std::count(engines, engines + std::strlen(engines), ',') < 2;
+    if (one_engine) EXPECT_EQ(seen[5].searches, 0u) << engines;
+    if (one_engine) EXPECT_EQ(seen[5].filled, 0u) << engines;
     EXPECT_GE(seen[6].searches, 1u) << engines;
   }
 }
@@ -400,9 +404,9 @@ TEST(ShapeClasses, KeepFewAndKnowWhatIsNear) {
   ShapeClasses classes;
   for (int64_t n = 0; n < 20; ++n) classes.Add(7, {{int64_t{1} << n}, {}, {}, {}});
   EXPECT_EQ(classes.covers(), ShapeClasses::kMostCovers);
-  EXPECT_TRUE(classes.Near(7, {1}).empty());
-  ASSERT_EQ(classes.Near(7, {1 << 15}).size(), 3u);
+  ASSERT_EQ(classes.Near(7, {1 << 15}).size(), ShapeClasses::kMostCovers);
   EXPECT_EQ(classes.Near(7, {1 << 15})[0]->dims, Dims{1 << 15});
+  EXPECT_EQ(classes.Near(7, {1})[0]->dims, Dims{1 << 12});
   EXPECT_TRUE(classes.Near(8, {1 << 15}).empty());
   EXPECT_TRUE(classes.Near(7, {1 << 15, 3}).empty());
   EXPECT_TRUE(ShapeClasses::IsClose({4, 100}, {6, 100}));

@@ -329,7 +329,7 @@ Place Builder::ConstantFloats(const std::vector<float>& data) {
 }
 
 Place Builder::Pack(const std::vector<uint32_t>& values, const std::string& key, uint64_t bytes,
-                    Fill fill) {
+                    Fill fill, bool any_bytes) {
   if (bytes < kLeastPack || values.empty()) return PackNow(values, bytes, fill);
   Storage s;
   s.kind = Storage::kPack;
@@ -338,7 +338,7 @@ Place Builder::Pack(const std::vector<uint32_t>& values, const std::string& key,
   const auto [known, fresh] = out_.wanted.try_emplace({key, values}, WantedPack{next, bytes});
   s.index = known->second.index;
   if (!fresh) return NewPlace(s);
-  out_.book->Learn(key, std::move(fill));
+  out_.book->Learn(key, std::move(fill), any_bytes);
   s.value = values[0];
   packed_.insert(values.begin(), values.end());
   return NewPlace(s);
@@ -368,9 +368,8 @@ Builder::Rep Builder::Constant(uint32_t v, const Layout& want) {
     return {want, KeptConstant(v).place};
   }
   if (want.dense()) {
-    return {want,
-            Pack({v}, "plain " + std::to_string(bytes), bytes,
-                 [bytes](const void* const* from, void* to) { std::memcpy(to, from[0], bytes); })};
+    auto copy = [bytes](const void* const* from, void* to) { std::memcpy(to, from[0], bytes); };
+    return {want, Pack({v}, "plain " + std::to_string(bytes), bytes, copy, true)};
   }
   return {want, Pack({v}, "layout " + KeyOf(want), bytes, PackingOf(want))};
 }

@@ -84,9 +84,9 @@ class Builder {
   // works that touch little of it.
   Rep KeptConstant(uint32_t v);
   // What `fill` writes from the payloads of these constants. The key says all that it depends on
-  // beside them, their dtypes and dims.
-  Place Pack(const std::vector<uint32_t>& values, const std::string& key, uint64_t bytes,
-             Fill fill);
+  // beside them, their dtypes and dims. `any_bytes` as in PackBook::Learn.
+  Place Pack(const std::vector<uint32_t>& values, const std::string& key, uint64_t bytes, Fill fill,
+             bool any_bytes = false);
   Place PackNow(const std::vector<uint32_t>& values, uint64_t bytes, const Fill& fill);
   Place ConstantFloats(const std::vector<float>& data);
   void ListConstants(const std::vector<Unit>& units);

@@ -1,6 +1,7 @@
 #include "plugins/cpu/kit/packs.h"
 
 #include <cstring>
+#include <memory>
 #include <vector>
 
 #include "ge/ge_plugin.hpp"
@@ -19,15 +20,15 @@ bool SameBytes(const Fill& fill, const void* const* from, const ge_buf& to) {
 
 }  // namespace
 
-void PackBook::Learn(const std::string& key, Fill fill) {
+void PackBook::Learn(const std::string& key, Fill fill, bool any_bytes) {
   std::lock_guard<std::mutex> lock(mutex_);
-  std::vector<Fill>& known = fills_[key];
-  if (known.size() < kMostWriters) known.push_back(std::move(fill));
+  std::vector<Known>& known = fills_[key];
+  if (known.size() < kMostWriters) known.push_back({std::move(fill), any_bytes});
 }
 
 ge_rc PackBook::Write(const ge_pack& pack, const ge_buf* from, const ge_buf& to,
                       ge_err* err) const {
-  std::vector<Fill> fills;
+  std::vector<Known> fills;
   {
     std::lock_guard<std::mutex> lock(mutex_);
     const auto known = fills_.find(std::string(pack.key.p, pack.key.n));
@@ -38,18 +39,19 @@ ge_rc PackBook::Write(const ge_pack& pack, const ge_buf* from, const ge_buf& to,
     fills = known->second;
   }
   std::vector<const void*> data;
-  std::vector<std::vector<float>> aligned(pack.n_value);
+  std::vector<std::unique_ptr<float[]>> aligned(pack.n_value);
   for (uint32_t i = 0; i < pack.n_value; ++i) {
     data.push_back(from[i].ptr);
-    if (reinterpret_cast<uintptr_t>(from[i].ptr) % sizeof(float) == 0) continue;
-    aligned[i].resize(from[i].bytes / sizeof(float) + 1);
-    std::memcpy(aligned[i].data(), from[i].ptr, from[i].bytes);
-    data[i] = aligned[i].data();
+    const bool fits = reinterpret_cast<uintptr_t>(from[i].ptr) % sizeof(float) == 0;
+    if (fits || fills[0].any_bytes) continue;
+    aligned[i].reset(new float[from[i].bytes / sizeof(float) + 1]);  // not cleared: all is written
+    std::memcpy(aligned[i].get(), from[i].ptr, from[i].bytes);
+    data[i] = aligned[i].get();
   }
   if (fills.size() > 1) std::memset(to.ptr, 0, to.bytes);
-  fills[0](data.data(), to.ptr);
+  fills[0].fill(data.data(), to.ptr);
   for (size_t i = 1; i < fills.size(); ++i) {
-    if (SameBytes(fills[i], data.data(), to)) continue;
+    if (SameBytes(fills[i].fill, data.data(), to)) continue;
     return ge::plugin::Fail(err, GE_INTERNAL, UINT32_MAX,
                             "two ways to write the pack '%.*s' do not agree; its key leaves "
                             "something out",

@@ -16,21 +16,27 @@
 
 namespace ge_cpu {
 
-// Writes a pack from the payloads of its values, which are at least as aligned as floats. Captures
-// nothing that dies before the engine, and nothing that the key does not say.
+// Writes a pack from the payloads of its values, which are at least as aligned as floats, unless it
+// takes any bytes. Captures nothing that dies before the engine, and nothing that the key does not
+// say.
 using Fill = std::function<void(const void* const* from, void* to)>;
 
 class PackBook {
  public:
   // All ways to write a key are the same, and the first is taken. Under a sanitizer a few more are
   // kept, and Write compares what they write: a key that leaves something out is found.
-  void Learn(const std::string& key, Fill fill);
+  // `any_bytes`: it copies bytes and takes payloads at any address.
+  void Learn(const std::string& key, Fill fill, bool any_bytes);
   // For ge_engine_api.fill: GE_NOT_FOUND where no program of this engine ever asked for it.
   ge_rc Write(const ge_pack& pack, const ge_buf* from, const ge_buf& to, ge_err* err) const;
 
  private:
+  struct Known {
+    Fill fill;
+    bool any_bytes = false;
+  };
   mutable std::mutex mutex_;
-  std::unordered_map<std::string, std::vector<Fill>> fills_;
+  std::unordered_map<std::string, std::vector<Known>> fills_;
 };
 
 // A layout as part of a key.
