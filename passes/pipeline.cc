@@ -2,6 +2,7 @@
 #include "passes/canonical/drop_dead.h"
 #include "passes/canonical/drop_dropout.h"
 #include "passes/canonical/drop_identity.h"
+#include "passes/canonical/inline_branches.h"
 #include "passes/canonical/merge_duplicates.h"
 #include "passes/fold/fold_batchnorm.h"
 #include "passes/fold/fold_constants.h"

@@ -96,10 +96,8 @@ std::vector<ValueId> Transaction::AddNode(FunctionId fn, NodeId before, std::str
                                           std::string op, std::vector<ValueId> inputs,
                                           std::vector<Attr> attrs, std::vector<Type> output_types,
                                           const std::vector<const Node*>& replaces) {
-  IndexOf(fn);
   Function& f = graph_->fn(fn);
   Node n;
-  n.id = f.next_node_id++;
   n.domain = std::move(domain);
   n.op = std::move(op);
   n.inputs = std::move(inputs);
@@ -113,19 +111,28 @@ std::vector<ValueId> Transaction::AddNode(FunctionId fn, NodeId before, std::str
   }
   n.origin.push_back(std::move(origin));
   for (Type& t : output_types) n.outputs.push_back(AddValue(&f, std::move(t)));
+  std::vector<ValueId> outputs = n.outputs;
+  Insert(fn, before, std::move(n));
+  return outputs;
+}
+
+NodeId Transaction::Insert(FunctionId fn, NodeId before, Node n) {
   Index& x = IndexOf(fn);
+  Function& f = graph_->fn(fn);
+  n.id = f.next_node_id++;
   const auto at = static_cast<uint32_t>(f.nodes.size());
   for (uint32_t s = 0; s < n.inputs.size(); ++s) {
     if (n.inputs[s]) x.uses[n.inputs[s]].push_back(Use{at, s});
   }
-  for (ValueId v : n.outputs) x.producer[v] = static_cast<int32_t>(at);
+  for (ValueId v : n.outputs) {
+    if (v) x.producer[v] = static_cast<int32_t>(at);
+  }
   x.at[n.id] = at;
   const auto next = x.at.find(before);
   x.added.emplace_back(at, next == x.at.end() ? kLast : next->second);
-  std::vector<ValueId> outputs = n.outputs;
   f.nodes.push_back(std::move(n));
   ++edits_;
-  return outputs;
+  return f.nodes.back().id;
 }
 
 ValueId Transaction::AddConst(FunctionId fn, Const c) {

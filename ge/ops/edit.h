@@ -49,6 +49,14 @@ class Transaction {
   // Every reader of `from`, and every result that is `from`, now reads `to`. When `from` was a
   // result, `to` takes over its name (see CanReplace).
   void ReplaceUses(FunctionId fn, ValueId from, ValueId to);
+  // Copies of the nodes of `callee`, which `call` names, stand in place of the call, whose inputs
+  // behind the first `skip` are the arguments. What the copies make has no shapes yet. False, with
+  // nothing changed, where copies would not do the same: the call is ordered by `after`, or the
+  // callee has attribute parameters or is the function itself.
+  bool Inline(FunctionId fn, NodeId call, FunctionId callee, size_t skip);
+  // Empties those of the functions that nothing names any more, and those that only they named.
+  // Commits.
+  void ForgetUnnamed(std::vector<FunctionId> functions);
   void SetInput(FunctionId fn, NodeId node, uint32_t slot, ValueId to);
   void SetAttr(FunctionId fn, NodeId node, Attr attr);
   void SetType(FunctionId fn, ValueId value, Type type);
@@ -74,6 +82,8 @@ class Transaction {
   Index& IndexOf(FunctionId fn);
   void CommitFunction(Function* f, Index* index);
   Node* Find(FunctionId fn, NodeId node);
+  // A complete node but for its id.
+  NodeId Insert(FunctionId fn, NodeId before, Node node);
   Graph* graph_;
   std::string pass_;
   std::map<FunctionId, Index> index_;
