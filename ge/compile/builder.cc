@@ -90,7 +90,7 @@ class Builder {
     GE_RETURN_IF_ERROR(MakeProgram());
     c_->nodes = static_cast<uint32_t>(function().nodes.size());
     RememberInClass();
-    if (reshaped_) ForgetGraph();
+    if (reshaped_) ForgetGraph(), c_->placing = Compiled::Placing::kShaped;
     c_->unpin_.reset();
     return Finish(start);
   }
@@ -332,7 +332,9 @@ class Builder {
 
   Status PlaceNodes() {
     if (!near_.empty() && struck_.empty()) {
+      c_->placing = Compiled::Placing::kByClass;
       if (PlaceByClass()) return AddNotes(), Status();
+      c_->placing = Compiled::Placing::kSearched;
       GE_RETURN_IF_ERROR(ForgetClass());
     }
     auto place = [this] {

@@ -88,6 +88,9 @@ class Compiled {
   OfferSet offers;
   Plan plan;
   CheckReport check;
+  // How it was placed: by a search, by a cover of its class that engines were asked about, or
+  // unseen, shaped like another plan.
+  enum class Placing : uint8_t { kSearched, kByClass, kShaped } placing = Placing::kSearched;
   uint64_t copied_constant_bytes = 0;
   uint64_t packed_bytes = 0;  // of constants that execs keep for themselves
   uint64_t filled_bytes = 0;  // of residents that were written for it

@@ -101,9 +101,13 @@ bool BodiesTouchStates(const Graph& graph, FunctionId fn) {
 
 }  // namespace
 
-Result<LiftedGraph> LiftEntries(Graph graph) {
+Result<LiftedGraph> LiftEntries(const Graph& graph) {
   LiftedGraph out;
-  out.graph = std::move(graph);
+  if (graph.states.size() <= 1) {
+    for (const Entry& e : graph.entries) out.states[e.fn] = {};
+    return out;
+  }
+  out.graph = graph;
   for (const Entry& e : out.graph.entries) {
     if (out.states.count(e.fn) != 0) continue;
     LiftedGraph::States& states = out.states[e.fn];

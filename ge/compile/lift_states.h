@@ -13,7 +13,8 @@ namespace ge {
 // Replaces ge.Read and ge.Assign of an entry's function by parameters and results.
 Status LiftStates(Graph* graph, FunctionId fn, std::vector<StateId>* in, std::vector<StateId>* out);
 
-// A graph whose entries are lifted, and what each of them reads and writes.
+// A graph whose entries are lifted, and what each of them reads and writes. Without states nothing
+// is to be lifted, and the graph is left empty.
 struct LiftedGraph {
   struct States {
     std::vector<StateId> in, out;  // parameters and results behind its own
@@ -21,7 +22,8 @@ struct LiftedGraph {
   };
   Graph graph;
   std::map<FunctionId, States> states;
+  const Graph& Of(const Graph& model) const { return model.states.size() > 1 ? graph : model; }
 };
-Result<LiftedGraph> LiftEntries(Graph graph);
+Result<LiftedGraph> LiftEntries(const Graph& graph);
 
 }  // namespace ge

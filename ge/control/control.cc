@@ -173,8 +173,8 @@ Status SetScalar(FlowRun* run, DType dtype, T value, FlowValue* out) {
   return {};
 }
 
-Status RunLoop(FlowRun* run, const HostStep& step, std::span<const FlowValue* const> inputs,
-               std::vector<FlowValue>* outputs) {
+Status RunLoop(FlowRun* run, const HostStep& step, std::span<const Type> types,
+               std::span<const FlowValue* const> inputs, std::vector<FlowValue>* outputs) {
   const Node& node = step.node;
   const auto captures = static_cast<size_t>(AttrInt(node, kCapturesAttr));
   const size_t carried = inputs.size() - 2 - captures;
@@ -213,7 +213,7 @@ Status RunLoop(FlowRun* run, const HostStep& step, std::span<const FlowValue* co
   for (size_t i = 0; i < carried; ++i) (*outputs)[i] = std::move(state[i]);
   for (size_t i = 0; i < stacks.size(); ++i) {
     if (node.outputs[carried + i] == 0) continue;
-    const Type type = ElementType(step.types[carried + i], 0);
+    const Type type = ElementType(types[carried + i], 0);
     GE_RETURN_IF_ERROR(stacks[i].Finish(run, type, &(*outputs)[carried + i]));
   }
   return {};
@@ -265,8 +265,8 @@ Result<int64_t> ScanAxes(const Node& node, std::span<const FlowValue* const> sca
   return length;
 }
 
-Status RunScan(FlowRun* run, const HostStep& step, std::span<const FlowValue* const> inputs,
-               std::vector<FlowValue>* outputs) {
+Status RunScan(FlowRun* run, const HostStep& step, std::span<const Type> types,
+               std::span<const FlowValue* const> inputs, std::vector<FlowValue>* outputs) {
   const Node& node = step.node;
   const auto captures = static_cast<size_t>(AttrInt(node, kCapturesAttr));
   const auto scans = static_cast<size_t>(AttrInt(node, "num_scan_inputs"));
@@ -303,15 +303,15 @@ Status RunScan(FlowRun* run, const HostStep& step, std::span<const FlowValue* co
   for (size_t i = 0; i < states; ++i) (*outputs)[i] = std::move(state[i]);
   for (size_t i = 0; i < stacks.size(); ++i) {
     if (node.outputs[states + i] == 0) continue;
-    const Type type = ElementType(step.types[states + i], ListAt(node, "scan_output_axes", i));
+    const Type type = ElementType(types[states + i], ListAt(node, "scan_output_axes", i));
     GE_RETURN_IF_ERROR(stacks[i].Finish(run, type, &(*outputs)[states + i]));
   }
   return {};
 }
 
 // Inputs after the first may be tensors, which every element gets.
-Status RunSequenceMap(FlowRun* run, const HostStep& step, std::span<const FlowValue* const> inputs,
-                      std::vector<FlowValue>* outputs) {
+Status RunSequenceMap(FlowRun* run, const HostStep& step, std::span<const Type> types,
+                      std::span<const FlowValue* const> inputs, std::vector<FlowValue>* outputs) {
   const Node& node = step.node;
   const FlowValue& first = *inputs[0];
   if (first.kind != FlowValue::Kind::kSequence) {
@@ -338,7 +338,7 @@ Status RunSequenceMap(FlowRun* run, const HostStep& step, std::span<const FlowVa
     for (size_t i = 0; i < mapped.size(); ++i) mapped[i].push_back(results[i]);
   }
   for (size_t i = 0; i < mapped.size(); ++i) {
-    const Type type = step.types[i].elems.empty() ? Type() : step.types[i].elems[0];
+    const Type type = types[i].elems.empty() ? Type() : types[i].elems[0];
     GE_RETURN_IF_ERROR(run->pool().NewSequence(type.dtype, std::move(mapped[i]), &(*outputs)[i]));
   }
   return {};
@@ -369,8 +369,8 @@ Status RunCallIndirect(FlowRun* run, std::span<const FlowValue* const> inputs,
 
 }  // namespace
 
-Status RunControl(FlowRun* run, const HostStep& step, std::span<const FlowValue* const> inputs,
-                  std::vector<FlowValue>* outputs) {
+Status RunControl(FlowRun* run, const HostStep& step, std::span<const Type> types,
+                  std::span<const FlowValue* const> inputs, std::vector<FlowValue>* outputs) {
   const std::string& op = step.node.op;
   if (step.node.domain == "ge") {
     if (op == "Call") return run->Call(CalleeOf(step.node, "fn"), inputs, outputs);
@@ -378,9 +378,9 @@ Status RunControl(FlowRun* run, const HostStep& step, std::span<const FlowValue*
     if (op == "CallIndirect") return RunCallIndirect(run, inputs, outputs);
   }
   if (op == "If") return RunIf(run, step.node, inputs, outputs);
-  if (op == "Loop") return RunLoop(run, step, inputs, outputs);
-  if (op == "Scan") return RunScan(run, step, inputs, outputs);
-  if (op == "SequenceMap") return RunSequenceMap(run, step, inputs, outputs);
+  if (op == "Loop") return RunLoop(run, step, types, inputs, outputs);
+  if (op == "Scan") return RunScan(run, step, types, inputs, outputs);
+  if (op == "SequenceMap") return RunSequenceMap(run, step, types, inputs, outputs);
   return Status(Code::kUnsupported, fmt::format("{} has bodies, but no rule to run them", op));
 }
 

@@ -8,37 +8,89 @@
 #include <set>
 
 #include "ge/ir/walk.h"
-#include "ge/ops/edit.h"
+#include "ge/ops/branches.h"
 
 namespace ge {
 namespace {
+
+constexpr int64_t kMostToChoose = 16;  // elements of an argument that decides a condition
 
 bool IsStatic(const Function& f, const Node& n) {
   return std::all_of(n.outputs.begin(), n.outputs.end(),
                      [&](ValueId v) { return v == 0 || f.value(v).type.is_static(); });
 }
 
+void ForgetTypes(Function* f) {
+  for (Value& v : f->values) {
+    if (v.constant != 0) continue;
+    v.ints.reset();
+    if (v.type.is_tensor()) v.type = UnrankedTensor(v.type.dtype);
+  }
+}
+
+bool Contains(const std::vector<ValueId>& list, ValueId v) {
+  return std::find(list.begin(), list.end(), v) != list.end();
+}
+
+void AddOnce(ValueId v, std::vector<ValueId>* list) {
+  if (!Contains(*list, v)) list->push_back(v);
+}
+
+// Of an entry, inputs must have names that differ, and outputs; values of a function need not.
+void NameSignature(Function* f) {
+  for (const std::vector<ValueId>* list : {&f->params, &f->results}) {
+    std::set<std::string> names;
+    for (const ValueId v : *list) {
+      std::string& name = f->values[v].name;
+      if (name.empty()) name = "value";
+      while (!names.insert(name).second) name += "'";
+    }
+  }
+}
+
 class Cutter {
  public:
-  Cutter(FlowRest rest, const InferHook& infer, const ContentHook& content)
-      : rest_(std::move(rest)), infer_(infer), content_(content) {}
+  Cutter(const FlowRest& rest, const InferHook& infer, const FlowKnown& known)
+      : from_(rest), infer_(infer), known_(known) {}
 
   Result<FlowCut> Run() {
-    GE_RETURN_IF_ERROR(infer_(&rest_.graph));
-    for (;;) {
-      Classify();
-      if (!planned_.empty() || !host_.empty() || stuck_.empty()) break;
-      GE_RETURN_IF_ERROR(LookInside());
+    for (bool again = true; again;) {
+      GE_RETURN_IF_ERROR(Start());
+      for (;;) {
+        Classify();
+        if (!planned_.empty() || !host_.empty() || stuck_.empty()) break;
+        GE_RETURN_IF_ERROR(LookInside());
+      }
+      again = TakeBranches();
     }
-    FlowCut cut;
-    cut.by_content = by_content_;
-    MakeRest(&cut);
-    MakePlan(&cut);
-    return cut;
+    MakeRest();
+    MakeNow();
+    return std::move(cut_);
   }
 
  private:
-  Function& fn() { return rest_.graph.fn(rest_.fn); }
+  Function& fn() { return at_.graph.fn(at_.fn); }
+
+  // The rest with the types of what is at hand.
+  Status Start() {
+    at_ = from_;
+    Function& f = fn();
+    ForgetTypes(&f);
+    for (const ValueId v : f.params) {
+      if (auto type = known_.type(v)) f.value(v).type = *std::move(type);
+    }
+    for (const ValueId v : cut_.by_content) Give(&at_, v);
+    return infer_(&at_.graph);
+  }
+
+  // What a parameter holds, as a constant in its place; there is such a content.
+  void Give(FlowRest* to, ValueId v) const {
+    Function& f = to->graph.fn(to->fn);
+    const Const& c = *known_.content(v);
+    f.value(v).type = c.type;
+    f.value(v).constant = to->graph.AddConst(c);
+    std::erase(f.params, v);
+  }
 
   // Which nodes can be planned, which the host can run after that plan, and which wait for contents
   // alone.
@@ -86,10 +138,8 @@ class Cutter {
       const Node n = fn().nodes[i];
       std::vector<ValueId> inputs;
       for (auto v = n.inputs.rbegin(); v != n.inputs.rend(); ++v) {
-        const bool fresh = *v != 0 && fn().value(*v).constant == 0 && content_(*v) != nullptr;
-        if (fresh && std::find(inputs.begin(), inputs.end(), *v) == inputs.end()) {
-          inputs.push_back(*v);
-        }
+        const bool fresh = *v != 0 && fn().value(*v).constant == 0 && known_.content(*v) != nullptr;
+        if (fresh) AddOnce(*v, &inputs);
       }
       for (const ValueId v : inputs) {
         GE_ASSIGN_OR_RETURN(const bool enough, Try({v}, i));
@@ -110,128 +160,183 @@ class Cutter {
 
   // Whether node i has static results when these values are constants; they stay so if it has.
   Result<bool> Try(const std::vector<ValueId>& values, uint32_t i) {
-    Graph before = rest_.graph;
-    for (const ValueId v : values) {
-      Const c = *content_(v);
-      fn().value(v).type = c.type;
-      fn().value(v).constant = rest_.graph.AddConst(std::move(c));
-      std::erase(fn().params, v);
-    }
-    GE_RETURN_IF_ERROR(infer_(&rest_.graph));
+    FlowRest before = at_;
+    for (const ValueId v : values) Give(&at_, v);
+    GE_RETURN_IF_ERROR(infer_(&at_.graph));
     if (IsStatic(fn(), fn().nodes[i])) {
-      by_content_.insert(by_content_.end(), values.begin(), values.end());
+      cut_.by_content.insert(cut_.by_content.end(), values.begin(), values.end());
       return true;
     }
-    rest_.graph = std::move(before);
+    at_ = std::move(before);
     return false;
   }
 
+  // The branches of the Ifs that the host would run now and whose condition is known, by shapes or
+  // by small arguments. False when none was taken.
+  bool TakeBranches() {
+    std::vector<std::pair<NodeId, bool>> taken;
+    for (const uint32_t i : host_) {
+      const Node& n = fn().nodes[i];
+      if (!IsBranch(n) || stay_.count(n.id) != 0) continue;
+      auto condition = KnownCondition(at_.graph, at_.fn, n);
+      if (!condition) condition = ByArguments(n);
+      if (condition) taken.emplace_back(n.id, *condition);
+    }
+    bool any = false;
+    for (const auto& [branch, condition] : taken) any |= Take(branch, condition);
+    return any;
+  }
+
+  bool Take(NodeId branch, bool condition) {
+    const std::vector<Node>& nodes = from_.graph.fn(from_.fn).nodes;
+    const Node node =
+        *std::find_if(nodes.begin(), nodes.end(), [&](const Node& n) { return n.id == branch; });
+    std::vector<FunctionId> left;
+    Transaction t(&from_.graph, "inline-branches");
+    if (!TakeBranch(t, from_.fn, node, condition, &left)) return stay_.insert(branch), false;
+    t.ForgetUnnamed(std::move(left));
+    const ValueId by = node.inputs[0];
+    if (from_.graph.fn(from_.fn).value(by).constant != 0) return true;
+    conditions_.push_back(by), cut_.conditions.push_back(condition);
+    return true;
+  }
+
+  // The condition, where what arguments hold decides it.
+  std::optional<bool> ByArguments(const Node& branch) {
+    std::vector<ValueId> arguments;
+    if (!ArgumentsBehind(branch.inputs[0], &arguments)) return std::nullopt;
+    FlowRest with = at_;
+    for (const ValueId v : arguments) Give(&with, v);
+    if (!infer_(&with.graph).ok()) return std::nullopt;
+    const auto condition = KnownCondition(with.graph, with.fn, branch);
+    if (!condition) return std::nullopt;
+    for (const ValueId v : arguments) AddOnce(v, &cut_.chosen_by);
+    return condition;
+  }
+
+  // Arguments that a value is computed from, where nothing else is. False when there are others.
+  bool ArgumentsBehind(ValueId value, std::vector<ValueId>* out) {
+    const Function& f = fn();
+    const std::set<ValueId> params(f.params.begin(), f.params.end());
+    const DefUse uses = BuildDefUse(f);
+    std::vector<ValueId> open = {value};
+    std::set<ValueId> seen;
+    while (!open.empty()) {
+      const ValueId v = open.back();
+      open.pop_back();
+      if (v == 0 || f.value(v).constant != 0 || f.value(v).ints || !seen.insert(v).second) continue;
+      if (params.count(v) != 0) {
+        const Const* content = known_.may_choose(v) ? known_.content(v) : nullptr;
+        if (content == nullptr || ElementCount(content->type) > kMostToChoose) return false;
+        out->push_back(v);
+        continue;
+      }
+      if (uses.producer[v] < 0) return false;
+      const Node& n = f.nodes[static_cast<size_t>(uses.producer[v])];
+      open.insert(open.end(), n.inputs.begin(), n.inputs.end());
+    }
+    return !out->empty();
+  }
+
   // Takes the nodes that are done out of the rest and says what it reads of values before it.
-  void MakeRest(FlowCut* cut) {
-    Function& f = fn();
-    done_ = f;  // nodes and params as they were
+  void MakeRest() {
+    Function& f = from_.graph.fn(from_.fn);
     std::set<uint32_t> gone(planned_.begin(), planned_.end());
     gone.insert(host_.begin(), host_.end());
     for (const uint32_t i : host_) {
-      HostStep step{f.nodes[i], FindHostOp(f, f.nodes[i]), {}};
-      for (const ValueId v : step.node.outputs) step.types.push_back(f.value(v).type);
-      cut->host.push_back(std::move(step));
+      cut_.host.push_back({f.nodes[i], FindHostOp(fn(), f.nodes[i])});
+      cut_.has_types |= IsControl(f.nodes[i]) && !IsBranch(f.nodes[i]);
     }
+    cut_.has_types |= !conditions_.empty();
+    now_ = from_;
+    std::set<ValueId> known(f.params.begin(), f.params.end());
     std::vector<Node> left;
+    std::set<ValueId> made;
     for (uint32_t i = 0; i < f.nodes.size(); ++i) {
-      if (gone.count(i) == 0) left.push_back(std::move(f.nodes[i]));
+      Node& n = f.nodes[i];
+      (gone.count(i) != 0 ? known : made).insert(n.outputs.begin(), n.outputs.end());
+      if (gone.count(i) == 0) left.push_back(std::move(n));
     }
     f.nodes = std::move(left);
-    std::set<ValueId> made;
-    for (const Node& n : f.nodes) made.insert(n.outputs.begin(), n.outputs.end());
-    std::set<ValueId> live;
     const auto read = [&](ValueId v) {
-      const bool before = v != 0 && made.count(v) == 0;
-      if (before && (f.value(v).constant == 0 || IsLooked(v))) live.insert(v);
+      if (v != 0 && made.count(v) == 0 && f.value(v).constant == 0) live_.insert(v);
     };
     for (const Node& n : f.nodes) std::for_each(n.inputs.begin(), n.inputs.end(), read);
     std::for_each(f.results.begin(), f.results.end(), read);
-    for (const ValueId v : by_content_) f.value(v).constant = 0;
-    f.params.assign(live.begin(), live.end());
-    std::set<ValueId> known(done_.params.begin(), done_.params.end());
-    known.insert(by_content_.begin(), by_content_.end());
-    for (const uint32_t i : gone) {
-      const Node& n = done_.nodes[i];
-      known.insert(n.outputs.begin(), n.outputs.end());
-    }
+    f.params.assign(live_.begin(), live_.end());
     for (const ValueId v : known) {
-      if (v != 0 && live.count(v) == 0) cut->dead.push_back(v);
+      if (v != 0 && live_.count(v) == 0) cut_.dead.push_back(v);
     }
-    live_ = std::move(live);
-    cut->rest.fn = rest_.fn;
+    cut_.results = f.results, cut_.values = f.values.size();
+    ForgetOthers(&from_.graph, from_.fn);
+    cut_.rest = std::move(from_);
   }
 
-  bool IsLooked(ValueId v) const {
-    return std::find(by_content_.begin(), by_content_.end(), v) != by_content_.end();
-  }
-
-  // Of an entry, inputs must have names that differ, and outputs; values of a function need not.
-  static void NameSignature(Function* f) {
-    for (const std::vector<ValueId>* list : {&f->params, &f->results}) {
-      std::set<std::string> names;
-      for (const ValueId v : *list) {
-        std::string& name = f->values[v].name;
-        if (name.empty()) name = "value";
-        while (!names.insert(name).second) name += "'";
-      }
-    }
-  }
-
-  // The planned nodes alone; those whose results nobody reads are left out by the passes.
-  void MakePlan(FlowCut* cut) {
+  void MakeNow() {
+    Function& f = now_.graph.fn(now_.fn);
     std::set<ValueId> wanted = live_;
-    for (const uint32_t i : host_) {
-      const Node& n = done_.nodes[i];
-      wanted.insert(n.inputs.begin(), n.inputs.end());
+    for (const HostStep& step : cut_.host) {
+      wanted.insert(step.node.inputs.begin(), step.node.inputs.end());
     }
-    Function plan = done_;
-    plan.nodes.clear(), plan.params.clear(), plan.results.clear();
-    std::set<ValueId> made, params;
-    for (const uint32_t i : planned_) {
-      const Node& n = done_.nodes[i];
-      for (const ValueId v : n.inputs) {
-        if (v == 0 || done_.values[v].constant != 0 || made.count(v) != 0) continue;
-        if (params.insert(v).second) plan.params.push_back(v);
-      }
-      for (const ValueId v : n.outputs) {
+    std::vector<Node> nodes;
+    for (const uint32_t i : planned_) nodes.push_back(f.nodes[i]);
+    if (cut_.has_types) {
+      for (const uint32_t i : host_) nodes.push_back(f.nodes[i]);
+    }
+    cut_.planned = planned_.size();
+    f.nodes = std::move(nodes);
+    std::set<ValueId> made;
+    for (size_t i = 0; i < f.nodes.size(); ++i) {
+      for (const ValueId v : f.nodes[i].outputs) {
+        if (v == 0) continue;
         made.insert(v);
-        if (v != 0 && wanted.count(v) != 0) plan.results.push_back(v);
+        if (i < cut_.planned && wanted.count(v) != 0) cut_.plan_out.push_back(v);
       }
-      plan.nodes.push_back(n);
     }
-    if (!plan.results.empty()) {
-      cut->plan = rest_.graph;
-      for (Function& other : cut->plan.functions) {
-        if (other.id == rest_.fn) continue;
-        other.nodes.clear(), other.params.clear(), other.results.clear(), other.effects.clear();
-      }
-      cut->plan_in = plan.params, cut->plan_out = plan.results;
-      NameSignature(&plan);
-      cut->plan.fn(rest_.fn) = std::move(plan);
-      cut->plan.states.resize(std::min<size_t>(cut->plan.states.size(), 1));
-      Compact(&cut->plan);
-    }
-    cut->rest = std::move(rest_);
+    FindInputs(f, made);
+    f.params = cut_.in, f.results = cut_.plan_out;
+    NameSignature(&f);
+    f.results.insert(f.results.end(), conditions_.begin(), conditions_.end());
+    ForgetTypes(&f);
+    now_.graph.states.resize(std::min<size_t>(now_.graph.states.size(), 1));
+    ForgetOthers(&now_.graph, now_.fn);
+    Compact(&now_.graph);
+    cut_.now = std::move(now_);
   }
 
-  FlowRest rest_;
+  // What `now` reads of values before it: first what the plan takes.
+  void FindInputs(const Function& f, const std::set<ValueId>& made) {
+    std::vector<ValueId> others;
+    const auto read = [&](ValueId v, std::vector<ValueId>* list) {
+      const bool before = v != 0 && f.value(v).constant == 0 && made.count(v) == 0;
+      if (before && !Contains(cut_.by_content, v) && !Contains(cut_.plan_in, v)) AddOnce(v, list);
+    };
+    for (size_t i = 0; i < f.nodes.size(); ++i) {
+      for (const ValueId v : f.nodes[i].inputs) read(v, i < cut_.planned ? &cut_.plan_in : &others);
+    }
+    for (const ValueId v : conditions_) read(v, &others);
+    for (const ValueId v : cut_.chosen_by) read(v, &others);
+    cut_.in = cut_.plan_in;
+    cut_.in.insert(cut_.in.end(), cut_.by_content.begin(), cut_.by_content.end());
+    cut_.in.insert(cut_.in.end(), others.begin(), others.end());
+  }
+
+  FlowRest from_;  // as in the model, with branches that are taken
+  FlowRest at_;    // the same with what is known of what is at hand
+  FlowRest now_;
   const InferHook& infer_;
-  const ContentHook& content_;
+  const FlowKnown& known_;
+  FlowCut cut_;
   std::vector<uint32_t> planned_, host_, stuck_;  // indices of nodes
-  std::vector<ValueId> by_content_;
-  Function done_;
+  std::vector<ValueId> conditions_;
+  std::set<NodeId> stay_;  // Ifs that cannot be taken apart
   std::set<ValueId> live_;
 };
 
 }  // namespace
 
-Result<FlowCut> CutFlow(FlowRest rest, const InferHook& infer, const ContentHook& content) {
-  return Cutter(std::move(rest), infer, content).Run();
+Result<FlowCut> CutFlow(const FlowRest& rest, const InferHook& infer, const FlowKnown& known) {
+  return Cutter(rest, infer, known).Run();
 }
 
 bool NeedsFlow(const Function& f) {
@@ -241,6 +346,27 @@ bool NeedsFlow(const Function& f) {
     });
     return !known || IsControl(n) || FindHostOp(f, n) != nullptr;
   });
+}
+
+void ForgetOthers(Graph* g, FunctionId fn) {
+  std::vector<bool> reached(g->functions.size(), false);
+  std::vector<FunctionId> todo = {fn};
+  while (!todo.empty()) {
+    const FunctionId at = todo.back();
+    todo.pop_back();
+    if (reached[at]) continue;
+    reached[at] = true;
+    for (const Node& n : g->fn(at).nodes) {
+      for (const Callee& c : n.callees) todo.push_back(c.fn);
+    }
+  }
+  for (Function& f : g->functions) {
+    if (reached[f.id]) continue;
+    // Its memory too: places are many, and each has a graph.
+    f.nodes = {}, f.params = {}, f.results = {}, f.effects = {};
+    f.values.resize(std::min<size_t>(f.values.size(), 1));
+    f.values.shrink_to_fit();
+  }
 }
 
 }  // namespace ge

@@ -42,6 +42,7 @@ struct FlowHooks {
 };
 
 class FlowFunction;
+class FlowPlace;
 class FlowRun;
 struct FlowActivation;
 
@@ -57,9 +58,12 @@ class Flow {
   uint32_t plans() const { return plans_.load(std::memory_order_relaxed); }
   // Pieces that gave way to others.
   uint64_t evicted() const { return evicted_.load(std::memory_order_relaxed); }
+  // Cuts made so far; most pieces are made of a cut that was there.
+  uint32_t cuts() const { return cuts_.load(std::memory_order_relaxed); }
 
  private:
   friend class FlowFunction;
+  friend class FlowPlace;
   friend class FlowRun;
   Result<FlowFunction*> At(FunctionId fn);
   // Makes a plan and counts it.
@@ -72,7 +76,7 @@ class Flow {
   std::vector<std::weak_ptr<FlowPlan>> held_;  // those that still exist, and some that did
   std::map<FunctionId, std::unique_ptr<FlowFunction>> functions_;
   std::vector<std::unique_ptr<FlowRun>> idle_;  // with the memory of the run that each did last
-  std::atomic<uint32_t> plans_{0};
+  std::atomic<uint32_t> plans_{0}, cuts_{0};
   std::atomic<uint64_t> evicted_{0};
 };
 
@@ -104,8 +108,9 @@ class FlowRun {
   int depth_ = 0;
 };
 
-// Runs If, Loop or Scan; outputs are set by position.
-Status RunControl(FlowRun* run, const HostStep& step, std::span<const FlowValue* const> inputs,
-                  std::vector<FlowValue>* outputs);
+// Runs If, Loop or Scan; outputs are set by position. `types` say what they are as far as that is
+// known before: what a loop without a trip gives. Calls and Ifs need none.
+Status RunControl(FlowRun* run, const HostStep& step, std::span<const Type> types,
+                  std::span<const FlowValue* const> inputs, std::vector<FlowValue>* outputs);
 
 }  // namespace ge

@@ -91,7 +91,7 @@ Result<Flow*> Session::FlowOf() {
     }
     return MemoryLimitOf(given);
   };
-  flow_ = std::make_unique<Flow>(lifted_.graph, std::move(hooks), options_.plan_cache_bytes);
+  flow_ = std::make_unique<Flow>(lifted_.Of(graph_), std::move(hooks), options_.plan_cache_bytes);
   return flow_.get();
 }
 

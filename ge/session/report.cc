@@ -42,6 +42,11 @@ uint64_t Session::EvictedPlans() {
   return plans_.evicted() + (flow_ ? flow_->evicted() : 0);
 }
 
+uint64_t Session::FlowCuts() {
+  std::lock_guard<std::mutex> lock(flow_mutex_);
+  return flow_ ? flow_->cuts() : 0;
+}
+
 std::vector<std::shared_ptr<Compiled>> Session::Pieces() {
   std::lock_guard<std::mutex> lock(flow_mutex_);
   std::vector<std::shared_ptr<Compiled>> plans;
@@ -67,6 +72,9 @@ Result<std::string> Session::ReportJson(std::string_view entry_name) {
   j["copied_constant_bytes"] = import_copied_bytes_ + j["copied_constant_bytes"].get<uint64_t>();
   j["replans"] = replans(), j["evicted"] = EvictedPlans();
   j["compiles"] = compiles_.load() + flow_plans_.load(), j["flow_plans"] = flow_plans_.load();
+  j["plans_searched"] = placed_[0].load(), j["plans_by_class"] = placed_[1].load();
+  j["plans_shaped"] = placed_[2].load();
+  j["flow_cuts"] = FlowCuts();
   j["classes"] = classes_.classes(), j["covers"] = classes_.covers();
   j["state_bytes"] = states_.bytes();
   AddProcess(&j);

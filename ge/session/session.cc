@@ -233,6 +233,7 @@ Result<std::shared_ptr<Compiled>> Session::CompileBound(Graph bound, FunctionId 
   with_states.states = PairStates(in, out, ports_in.size(), ports_out.size());
   GE_ASSIGN_OR_RETURN(auto c, BuildOrRecall(std::move(bound), fn, with_states));
   if (!c) return c;
+  ++placed_[static_cast<size_t>(c->placing)];
   c->TakeStates(std::move(in), std::move(out));
   c->inputs = std::move(ports_in), c->outputs = std::move(ports_out);
   return c;

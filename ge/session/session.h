@@ -119,6 +119,8 @@ class Session {
   std::vector<std::shared_ptr<Compiled>> Pieces();
   // Plans of all entries that gave way to others; see SessionOptions::plan_cache_bytes.
   uint64_t EvictedPlans();
+  // How often control flow was cut into pieces; most pieces of further shapes need no cut.
+  uint64_t FlowCuts();
   // One JSON object about the entry's latest plan, or about all pieces planned so far; see ge.h.
   Result<std::string> ReportJson(std::string_view entry);
 
@@ -180,6 +182,7 @@ class Session {
   LoadWatch load_watch_;                     // since the session began
   std::atomic<uint32_t> replans_{0};
   std::atomic<uint64_t> compiles_{0}, flow_plans_{0};  // plans that were made; those of pieces
+  std::atomic<uint64_t> placed_[3] = {};               // by Compiled::Placing
   StateStore states_;
   std::mutex compile_mutex_;  // one plan is made at a time
   PlanCache plans_;

@@ -277,7 +277,9 @@ GE_API ge_status ge_session_dump(ge_session* session, const char* entry, const c
 /* One JSON object: load_ms, compile_ms, arena_bytes, max_live_bytes, weight_bytes,
  * copied_constant_bytes, nodes, segments, transfers, engines ... of the entry's latest plan; and of
  * the session: evicted, plans that gave way to others; compiles, plans that were made, and
- * flow_plans, those of pieces of control flow; classes and covers of like shapes. Of the process:
+ * flow_plans, those of pieces of control flow; plans_searched, plans_by_class and plans_shaped, how
+ * they were placed: by a search, by a known cover that engines were asked about, like another plan;
+ * flow_cuts, structures of control flow; classes and covers of like shapes. Of the process:
  * residents, constants packed for kernels, resident_bytes, and fills, how often one was written. */
 GE_API ge_status ge_session_report(ge_session* session, const char* entry, char** out,
                                    ge_error* error);

@@ -1,0 +1,228 @@
+#include "ge/control/place.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+
+namespace ge {
+namespace {
+
+constexpr int64_t kMaxContent = 1024;      // elements of a tensor whose content may decide a shape
+constexpr size_t kMaxPieces = 256;         // of one place; the oldest go first
+constexpr size_t kMaxStructures = 32;      // of one place; so do they
+constexpr size_t kMaxChoices = 4;          // then an argument counts as one that always changes
+constexpr uint64_t kNoShape = UINT64_MAX;  // in keys
+
+// Values that decide a shape are small whole numbers, truth values or scales.
+bool MayDecideShape(const FlowValue& v) {
+  const bool numbers = v.is_tensor() && v.data != nullptr && DTypeBits(v.dtype) >= 8 &&
+                       (IsInteger(v.dtype) || IsFloat(v.dtype) || v.dtype == DType::kBool);
+  return numbers && v.count() <= kMaxContent;
+}
+
+bool SameContent(const FlowValue& a, const FlowValue& b) {
+  return a.bytes == b.bytes && (a.bytes == 0 || std::memcmp(a.data, b.data, a.bytes) == 0);
+}
+
+Result<FlowValue> CopyOf(const FlowValue& v) {
+  FlowValue kept = v;
+  auto block = FlowBlock::Make(kept.bytes);
+  if (!block) return Status(Code::kResourceExhausted, "no memory for a shape");
+  if (kept.bytes > 0) std::memcpy(block->data(), kept.data, kept.bytes);
+  kept.data = block->data(), kept.owner = std::move(block);
+  return kept;
+}
+
+// In the order of FlowPiece::contents.
+ValueId ContentAt(const FlowCut& cut, size_t i) {
+  return i < cut.by_content.size() ? cut.by_content[i] : cut.chosen_by[i - cut.by_content.size()];
+}
+
+bool Holds(const FlowPiece& piece, const std::vector<uint64_t>& key,
+           const std::vector<FlowValue>& values) {
+  if (piece.shapes != key) return false;
+  for (size_t i = 0; i < piece.contents.size(); ++i) {
+    if (!SameContent(piece.contents[i], values[ContentAt(piece.cut(), i)])) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+Result<FlowValue> ValueOf(const Const& c) {
+  FlowValue v;
+  v.kind = FlowValue::Kind::kTensor, v.dtype = c.type.dtype, v.dims = c.type.static_dims();
+  if (c.type.dtype == DType::kString) {
+    v.strings = std::make_shared<const std::vector<std::string>>(c.strings);
+    return v;
+  }
+  ConstScratch scratch;
+  const std::byte* data = ConstBytes(c, &scratch, UINT64_MAX);
+  v.bytes = static_cast<uint64_t>(ByteCount(c.type).value_or(0));
+  const auto none = [&] {
+    return Status(Code::kResourceExhausted,
+                  fmt::format("no memory for constant '{}' of {} bytes", c.name, v.bytes));
+  };
+  if (!data && v.bytes > 0) return none();
+  if (reinterpret_cast<uintptr_t>(data) % 16 == 0) {
+    v.data = data, v.owner = c.owner;
+    if (!c.splat.empty()) v.owner = scratch ? scratch : c.expanded;
+    return v;
+  }
+  auto block = FlowBlock::Make(v.bytes);
+  if (!block) return none();
+  std::memcpy(block->data(), data, v.bytes);
+  v.data = block->data(), v.owner = std::move(block);
+  return v;
+}
+
+// The values of a run, as a cut may see them.
+class FlowPlace::AtHand {
+ public:
+  AtHand(const FlowPlace& place, const std::vector<FlowValue>& values) : values(values) {
+    known.type = [&values](ValueId v) -> std::optional<Type> {
+      const FlowValue& x = values[v];
+      if (!x.is_tensor()) return std::nullopt;
+      return TensorType(x.dtype, x.dims.vector());
+    };
+    known.content = [this](ValueId v) -> const Const* {
+      const FlowValue& x = this->values[v];
+      if (!MayDecideShape(x)) return nullptr;
+      const auto found = contents_.find(v);
+      if (found != contents_.end()) return &found->second;
+      const Type type = TensorType(x.dtype, x.dims.vector());
+      return &contents_.emplace(v, MakeConst(type, x.data, x.bytes)).first->second;
+    };
+    known.may_choose = [&place](ValueId v) {
+      return place.chooses_ && place.arguments_.count(v) != 0;
+    };
+  }
+  AtHand(const AtHand&) = delete;
+  AtHand& operator=(const AtHand&) = delete;
+
+  const std::vector<FlowValue>& values;
+  FlowKnown known;
+
+ private:
+  std::map<ValueId, Const> contents_;
+};
+
+void FlowPlace::KeyOf(const std::vector<FlowValue>& values, std::vector<uint64_t>* key) const {
+  key->clear();
+  for (const ValueId v : rest_.graph.fn(rest_.fn).params) {
+    const FlowValue& x = values[v];
+    key->push_back(x.is_tensor() ? x.dims.size() : kNoShape);
+    for (const int64_t d : x.dims) key->push_back(static_cast<uint64_t>(d));
+  }
+}
+
+Result<std::shared_ptr<const FlowPiece>> FlowPlace::Find(const std::vector<FlowValue>& values) {
+  thread_local std::vector<uint64_t> key;
+  KeyOf(values, &key);
+  for (size_t i = 0; i < pieces_.size(); ++i) {
+    if (!Holds(*pieces_[i], key, values)) continue;
+    std::rotate(pieces_.begin(), pieces_.begin() + static_cast<ptrdiff_t>(i),
+                pieces_.begin() + static_cast<ptrdiff_t>(i) + 1);
+    return std::shared_ptr<const FlowPiece>(pieces_.front());
+  }
+  GE_ASSIGN_OR_RETURN(Piece made, Make(values, key));
+  if (!StillChooses(made)) {
+    GE_ASSIGN_OR_RETURN(made, Make(values, key));
+  }
+  pieces_.insert(pieces_.begin(), made);
+  while (pieces_.size() > kMaxPieces || (pieces_.size() > 1 && flow_.IsFull())) {
+    pieces_.pop_back();
+    flow_.evicted_.fetch_add(1, std::memory_order_relaxed);
+  }
+  return std::shared_ptr<const FlowPiece>(std::move(made));
+}
+
+Result<FlowPlace::Piece> FlowPlace::Make(const std::vector<FlowValue>& values,
+                                         const std::vector<uint64_t>& key) {
+  const AtHand at_hand(*this, values);
+  for (size_t i = 0; i < structures_.size(); ++i) {
+    const Structure of = structures_[i];
+    GE_ASSIGN_OR_RETURN(Piece made, MakeOf(of, at_hand, key));
+    if (!made) continue;
+    std::rotate(structures_.begin(), structures_.begin() + static_cast<ptrdiff_t>(i),
+                structures_.begin() + static_cast<ptrdiff_t>(i) + 1);
+    return made;
+  }
+  GE_ASSIGN_OR_RETURN(const Structure cut, Cut(at_hand));
+  GE_ASSIGN_OR_RETURN(Piece made, MakeOf(cut, at_hand, key));
+  if (!made) {
+    return Status(Code::kInternal, "a cut does not hold for the shapes that it was made for");
+  }
+  structures_.insert(structures_.begin(), cut);
+  if (structures_.size() > kMaxStructures) structures_.pop_back();
+  return made;
+}
+
+Result<FlowPlace::Structure> FlowPlace::Cut(const AtHand& at_hand) {
+  auto made = std::make_shared<FlowStructure>();
+  GE_ASSIGN_OR_RETURN(made->cut, CutFlow(rest_, flow_.hooks_.infer, at_hand.known));
+  flow_.cuts_.fetch_add(1, std::memory_order_relaxed);
+  const Graph& g = made->cut.rest.graph;
+  const Function& f = g.fn(made->cut.rest.fn);
+  std::set<ValueId> read(f.results.begin(), f.results.end());
+  for (const HostStep& step : made->cut.host) {
+    read.insert(step.node.inputs.begin(), step.node.inputs.end());
+  }
+  for (const ValueId v : read) {
+    if (v < own_ || f.value(v).constant == 0) continue;
+    GE_ASSIGN_OR_RETURN(FlowValue value, ValueOf(g.consts[f.value(v).constant]));
+    made->constants.emplace_back(v, std::move(value));
+  }
+  if (!f.nodes.empty()) {
+    made->next = std::make_shared<FlowPlace>(&flow_, std::move(made->cut.rest), arguments_, own_);
+  }
+  made->cut.rest = FlowRest();
+  return made;
+}
+
+Result<FlowPlace::Piece> FlowPlace::MakeOf(const Structure& of, const AtHand& at_hand,
+                                           const std::vector<uint64_t>& key) {
+  const FlowCut& cut = of->cut;
+  std::optional<SizedCut> sized = SizeCut(cut, flow_.hooks_.infer, at_hand.known);
+  if (!sized) return Piece();
+  auto piece = std::make_shared<FlowPiece>();
+  piece->shapes = key, piece->structure = of, piece->types = std::move(sized->types);
+  for (size_t i = 0; i < cut.by_content.size() + cut.chosen_by.size(); ++i) {
+    GE_ASSIGN_OR_RETURN(FlowValue kept, CopyOf(at_hand.values[ContentAt(cut, i)]));
+    piece->contents.push_back(std::move(kept));
+  }
+  if (cut.plan_out.empty()) return piece;
+  // Arguments that decide conditions alone are no part of the plan.
+  for (const Piece& p : pieces_) {
+    if (p->structure != of || p->shapes != key) continue;
+    if (!std::equal(p->contents.begin(), p->contents.begin() + cut.by_content.size(),
+                    piece->contents.begin(), SameContent)) {
+      continue;
+    }
+    piece->plan = p->plan;
+    return piece;
+  }
+  GE_ASSIGN_OR_RETURN(piece->plan, flow_.MakePlan(std::move(sized->plan), cut.now.fn));
+  return piece;
+}
+
+bool FlowPlace::StillChooses(const Piece& piece) {
+  const FlowCut& cut = piece->cut();
+  if (cut.chosen_by.empty()) return true;
+  std::string held;
+  for (size_t i = cut.by_content.size(); i < piece->contents.size(); ++i) {
+    const FlowValue& v = piece->contents[i];
+    held += fmt::format("{} ", v.bytes);
+    held.append(reinterpret_cast<const char*>(v.data), v.bytes);
+  }
+  chosen_by_.insert(std::move(held));
+  if (chosen_by_.size() <= kMaxChoices) return true;
+  chooses_ = false;
+  chosen_by_.clear();
+  std::erase_if(pieces_, [](const Piece& p) { return !p->cut().chosen_by.empty(); });
+  std::erase_if(structures_, [](const Structure& s) { return !s->cut.chosen_by.empty(); });
+  return false;
+}
+
+}  // namespace ge

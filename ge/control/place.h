@@ -1,0 +1,74 @@
+// FlowPlace: where runs of a function stand that have done the same so far. It keeps the cuts that
+// were made there, by structure, and the pieces: a cut at given shapes with its plan. A piece that
+// is not there is made from a cut that holds for its shapes, else from a new one. The places behind
+// a cut are shared by all its pieces. Used under its function's lock; what it hands out stays valid
+// when the place lets go of it, since runs may stand in it.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <set>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "ge/control/cut.h"
+#include "ge/control/flow.h"
+
+namespace ge {
+
+class FlowPlace;
+
+// A cut and what is behind it.
+struct FlowStructure {
+  FlowCut cut;  // its rest has moved to `next`
+  // Constants of branches that were taken apart, as far as the host reads them.
+  std::vector<std::pair<ValueId, FlowValue>> constants;
+  std::shared_ptr<FlowPlace> next;  // null: the function's results are at hand
+};
+
+struct FlowPiece {
+  // Of each parameter of the place: rank and dims, or that it is no tensor.
+  std::vector<uint64_t> shapes;
+  std::vector<FlowValue> contents;  // of cut.by_content, then of cut.chosen_by
+  std::shared_ptr<const FlowStructure> structure;
+  std::shared_ptr<FlowPlan> plan;  // null: nothing to plan
+  std::vector<std::vector<Type>> types;
+  const FlowCut& cut() const { return structure->cut; }
+};
+
+class FlowPlace {
+ public:
+  // `arguments`: parameters of the function. `values`: how many the function has of its own.
+  FlowPlace(Flow* flow, FlowRest rest, std::set<ValueId> arguments, size_t values)
+      : flow_(*flow), rest_(std::move(rest)), arguments_(std::move(arguments)), own_(values) {}
+  // For these values, by number.
+  Result<std::shared_ptr<const FlowPiece>> Find(const std::vector<FlowValue>& values);
+
+ private:
+  using Piece = std::shared_ptr<FlowPiece>;
+  using Structure = std::shared_ptr<FlowStructure>;
+  class AtHand;
+  void KeyOf(const std::vector<FlowValue>& values, std::vector<uint64_t>* key) const;
+  Result<Piece> Make(const std::vector<FlowValue>& values, const std::vector<uint64_t>& key);
+  // A piece of that structure; null where it does not hold.
+  Result<Piece> MakeOf(const Structure& of, const AtHand& at_hand,
+                       const std::vector<uint64_t>& key);
+  Result<Structure> Cut(const AtHand& at_hand);
+  // Whether what arguments hold may go on deciding conditions, counting what they hold now.
+  bool StillChooses(const Piece& piece);
+  Flow& flow_;
+  const FlowRest rest_;
+  const std::set<ValueId> arguments_;
+  const size_t own_;
+  std::vector<Piece> pieces_;          // the latest first
+  std::vector<Structure> structures_;  // the latest first
+  std::set<std::string> chosen_by_;    // what arguments held that decided conditions
+  bool chooses_ = true;
+};
+
+// A constant as a value of a run.
+Result<FlowValue> ValueOf(const Const& c);
+
+}  // namespace ge
