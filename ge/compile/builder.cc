@@ -221,11 +221,19 @@ class Builder {
     near_ = options_.classes->Near(*class_key_, dims_);
   }
 
+  // Whether a cover runs in less than a search takes, at these dims too.
+  bool IsShort(const ClassCover& cover) const {
+    constexpr double kShortNs = 2e6;
+    const double growth = ShapeClasses::Growth(cover.dims, dims_);
+    const auto plan = cover.plan.lock();
+    return plan && plan->plan.predicted_ns * growth * growth < kShortNs;
+  }
+
   // The nearest plan, where it lives and its dims are close: its cover is taken unseen.
   std::shared_ptr<const Compiled> CloseOne() const {
-    const bool wanted = !near_.empty() && !options_.prices.replan &&
-                        options_.stop_after == StageId::kCheck &&
-                        ShapeClasses::IsClose(near_[0]->dims, dims_);
+    const bool wanted =
+        !near_.empty() && !options_.prices.replan && options_.stop_after == StageId::kCheck &&
+        (ShapeClasses::IsClose(near_[0]->dims, dims_) || (options_.of_data && IsShort(*near_[0])));
     return wanted ? near_[0]->plan.lock() : nullptr;
   }
 

@@ -166,6 +166,9 @@ struct BuildOptions {
   PriceCache* price_cache = nullptr;  // of the session; null = analytic prices, no clocks
   std::shared_ptr<ArenaPool> arenas;  // of the session: memory of runs; null = each plan its own
   ShapeClasses* classes = nullptr;    // of the session: covers found for like graphs; null = none
+  // What is built is a piece whose sizes the data decide: hardly two are alike, so that a search
+  // must be worth its time in few runs.
+  bool of_data = false;
   // A plan of the same entry and shapes: the answer is null when no plan is clearly cheaper.
   const Compiled* incumbent = nullptr;
   PlaceOptions place;

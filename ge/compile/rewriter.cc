@@ -10,8 +10,9 @@
 
 namespace ge {
 
-Status Rewriter::Run(Graph* graph, uint64_t model_bytes, std::vector<StageTime>* times) const {
-  return RunWith(options_, MakePipeline(), graph, model_bytes, times);
+Status Rewriter::Run(Graph* graph, uint64_t model_bytes, std::vector<StageTime>* times,
+                     int64_t largest_bytes) const {
+  return RunWith(options_, MakePipeline(), graph, model_bytes, times, largest_bytes);
 }
 
 // A name to skip may be of a pass that is not among these; Run has told unknown ones.
@@ -25,10 +26,12 @@ Status Rewriter::RunParts(Graph* graph, uint64_t model_bytes) const {
 }
 
 Status Rewriter::RunWith(Runner::Options options, const std::vector<std::unique_ptr<Pass>>& passes,
-                         Graph* graph, uint64_t model_bytes, std::vector<StageTime>* times) const {
+                         Graph* graph, uint64_t model_bytes, std::vector<StageTime>* times,
+                         int64_t largest_bytes) const {
   Runner runner(std::move(options));
   PassContext context;
   context.evaluator = evaluator_;
+  context.fold_limit_bytes = largest_bytes;
   FoldBudget own(model_bytes);
   context.budget = FoldingScope::budget() ? FoldingScope::budget() : &own;
   context.note = [](std::string_view text) { LogLine(2, text); };

@@ -20,14 +20,16 @@ class Rewriter {
   Rewriter(Runner::Options options, Evaluator* evaluator)
       : options_(std::move(options)), evaluator_(evaluator) {}
   // All passes. Folding spends from the innermost FoldingScope; where there is none (a dump), from
-  // a budget for `model_bytes`.
-  Status Run(Graph* graph, uint64_t model_bytes, std::vector<StageTime>* times) const;
+  // a budget for `model_bytes`. A folded result may not be larger than `largest_bytes`.
+  Status Run(Graph* graph, uint64_t model_bytes, std::vector<StageTime>* times,
+             int64_t largest_bytes = PassContext().fold_limit_bytes) const;
   // Those for the parts of a node alone.
   Status RunParts(Graph* graph, uint64_t model_bytes) const;
 
  private:
   Status RunWith(Runner::Options options, const std::vector<std::unique_ptr<Pass>>& passes,
-                 Graph* graph, uint64_t model_bytes, std::vector<StageTime>* times) const;
+                 Graph* graph, uint64_t model_bytes, std::vector<StageTime>* times,
+                 int64_t largest_bytes = PassContext().fold_limit_bytes) const;
   Runner::Options options_;
   Evaluator* evaluator_;
 };

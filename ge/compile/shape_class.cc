@@ -135,6 +135,14 @@ bool ShapeClasses::IsClose(const std::vector<int64_t>& a, const std::vector<int6
   return true;
 }
 
+double ShapeClasses::Growth(const std::vector<int64_t>& a, const std::vector<int64_t>& b) {
+  double most = 1;
+  for (size_t i = 0; i < std::min(a.size(), b.size()); ++i) {
+    if (a[i] > 0) most = std::max(most, static_cast<double>(b[i]) / static_cast<double>(a[i]));
+  }
+  return most;
+}
+
 ShapeClasses::Covers ShapeClasses::Near(uint64_t key, const std::vector<int64_t>& dims) {
   std::lock_guard<std::mutex> lock(mutex_);
   const auto it = classes_.find(key);

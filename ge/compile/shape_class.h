@@ -45,6 +45,8 @@ class ShapeClasses {
   Covers Near(uint64_t key, const std::vector<int64_t>& dims);
   // Whether each dim is within half of the other's: then the cover may be taken unseen.
   static bool IsClose(const std::vector<int64_t>& a, const std::vector<int64_t>& b);
+  // The greatest factor from a dim of `a` to that of `b`, at least 1.
+  static double Growth(const std::vector<int64_t>& a, const std::vector<int64_t>& b);
   // Keeps at most kMostCovers a class, and kMostClasses; those that were not taken for longest go
   // first.
   void Add(uint64_t key, ClassCover cover);

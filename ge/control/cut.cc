@@ -36,6 +36,22 @@ void AddOnce(ValueId v, std::vector<ValueId>* list) {
   if (!Contains(*list, v)) list->push_back(v);
 }
 
+// Without bodies and other values than tensors, whose types are forgotten, nothing names sizes.
+bool NamesNoDims(const FlowRest& rest) {
+  const Function& f = rest.graph.fn(rest.fn);
+  const auto tensor = [](const Value& v) {
+    return v.type.is_tensor() || v.type.kind == TypeKind::kUnknown;
+  };
+  const auto plain = [](const Node& n) {
+    return n.callees.empty() && std::none_of(n.attrs.begin(), n.attrs.end(), [](const Attr& a) {
+             return std::holds_alternative<Dim>(a.value) || std::holds_alternative<Type>(a.value) ||
+                    std::holds_alternative<std::vector<Type>>(a.value);
+           });
+  };
+  return std::all_of(f.values.begin(), f.values.end(), tensor) &&
+         std::all_of(f.nodes.begin(), f.nodes.end(), plain);
+}
+
 // Of an entry, inputs must have names that differ, and outputs; values of a function need not.
 void NameSignature(Function* f) {
   for (const std::vector<ValueId>* list : {&f->params, &f->results}) {
@@ -56,11 +72,7 @@ class Cutter {
   Result<FlowCut> Run() {
     for (bool again = true; again;) {
       GE_RETURN_IF_ERROR(Start());
-      for (;;) {
-        Classify();
-        if (!planned_.empty() || !host_.empty() || stuck_.empty()) break;
-        GE_RETURN_IF_ERROR(LookInside());
-      }
+      GE_RETURN_IF_ERROR(LookWhereItWaits());
       again = TakeBranches();
     }
     MakeRest();
@@ -92,8 +104,8 @@ class Cutter {
     std::erase(f.params, v);
   }
 
-  // Which nodes can be planned, which the host can run after that plan, and which wait for contents
-  // alone.
+  // Which nodes can be planned, which the host can run after that plan, and which have their inputs
+  // then, but no shape.
   void Classify() {
     planned_.clear(), host_.clear(), stuck_.clear();
     const Function& f = fn();
@@ -104,15 +116,13 @@ class Cutter {
     std::set<uint32_t> planned, on_host;
     for (uint32_t i = 0; i < f.nodes.size(); ++i) {
       const Node& n = f.nodes[i];
-      bool at_once = true, after_plan = true, after_host = true;
+      bool after_plan = true, after_host = true;
       for (const uint32_t first : before[i]) {
-        at_once = false;
         after_plan = after_plan && planned.count(first) != 0;
         after_host = after_host && (planned.count(first) != 0 || on_host.count(first) != 0);
       }
       for (const ValueId v : n.inputs) {
         if (v == 0 || f.value(v).constant != 0 || params.count(v) != 0) continue;
-        at_once = false;
         after_plan = after_plan && made.count(v) != 0;
         after_host = after_host && (made.count(v) != 0 || hosted.count(v) != 0);
       }
@@ -125,10 +135,24 @@ class Cutter {
         planned_.push_back(i);
         planned.insert(i);
         made.insert(n.outputs.begin(), n.outputs.end());
-      } else if (at_once) {
+      } else if (after_plan) {
         stuck_.push_back(i);
       }
     }
+  }
+
+  // As long as something can be done without, contents decide nothing; but where they decide
+  // something, then all that waits for contents at hand: each cut of its own would be another plan
+  // for each content.
+  Status LookWhereItWaits() {
+    for (Classify(); !stuck_.empty(); Classify()) {
+      const bool idle = planned_.empty() && host_.empty();
+      if (!idle && cut_.by_content.empty()) break;
+      const Status looked = LookInside();
+      if (!looked.ok() && (idle || looked.code() != Code::kUnsupported)) return looked;
+      if (!looked.ok()) break;
+    }
+    return {};
   }
 
   // Gives contents of inputs to the first stuck node until its shape follows: of one input if that
@@ -301,6 +325,7 @@ class Cutter {
     now_.graph.states.resize(std::min<size_t>(now_.graph.states.size(), 1));
     ForgetOthers(&now_.graph, now_.fn);
     Compact(&now_.graph);
+    if (NamesNoDims(now_)) now_.graph.dims = DimTable();
     cut_.now = std::move(now_);
   }
 

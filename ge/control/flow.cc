@@ -12,8 +12,9 @@
 namespace ge {
 namespace {
 
-constexpr int kMaxDepth = 256;      // of calls; each takes a few hundred bytes of stack
-constexpr size_t kMaxIdleRuns = 8;  // as many as the threads that one session is meant for
+constexpr int kMaxDepth = 256;       // of calls; each takes a few hundred bytes of stack
+constexpr size_t kCountedEach = 16;  // plans are counted when a 16th of them is new
+constexpr size_t kMaxIdleRuns = 8;   // as many as the threads that one session is meant for
 
 // Nothing that a library throws for want of memory passes a run.
 Status RunHostOp(const HostOp& op, HostCall& call) {
@@ -191,18 +192,21 @@ Result<std::shared_ptr<FlowPlan>> Flow::MakePlan(Graph graph, FunctionId fn) {
   GE_ASSIGN_OR_RETURN(auto plan, hooks_.plan(std::move(graph), fn));
   plans_.fetch_add(1, std::memory_order_relaxed);
   std::lock_guard<std::mutex> lock(mutex_);
-  std::erase_if(held_, [](const auto& p) { return p.expired(); });
   held_.push_back(plan);
+  ++uncounted_;
   return plan;
 }
 
 bool Flow::IsFull() {
   std::lock_guard<std::mutex> lock(mutex_);
+  if (!full_ && uncounted_ * kCountedEach < held_.size()) return false;
+  std::erase_if(held_, [](const auto& p) { return p.expired(); });
+  uncounted_ = 0;
   uint64_t bytes = 0;
   for (const auto& p : held_) {
     if (const auto plan = p.lock()) bytes += plan->BytesHeld();
   }
-  return bytes > max_bytes_;
+  return full_ = bytes > max_bytes_;
 }
 
 Status Flow::Run(FunctionId fn, std::span<const FlowValue> args, std::vector<FlowValue>* results) {

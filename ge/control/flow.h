@@ -72,8 +72,10 @@ class Flow {
   const Graph& graph_;
   const FlowHooks hooks_;
   const uint64_t max_bytes_;
-  std::mutex mutex_;                           // of functions_ and held_
+  std::mutex mutex_;                           // of what follows up to idle_
   std::vector<std::weak_ptr<FlowPlan>> held_;  // those that still exist, and some that did
+  size_t uncounted_ = 0;                       // plans since it was last known what all hold
+  bool full_ = false;                          // as it was then
   std::map<FunctionId, std::unique_ptr<FlowFunction>> functions_;
   std::vector<std::unique_ptr<FlowRun>> idle_;  // with the memory of the run that each did last
   std::atomic<uint32_t> plans_{0}, cuts_{0};

@@ -14,6 +14,10 @@
 namespace ge {
 namespace {
 
+// Of what a piece folds, in bytes: loading has folded weights, and what sizes alone decide is made
+// faster by each run than once for each piece.
+constexpr int64_t kLargestFold = 64 << 10;
+
 // A piece of a flow, as the session runs it.
 class SessionPlan final : public FlowPlan {
  public:
@@ -65,16 +69,17 @@ Result<Flow*> Session::FlowOf() {
     std::vector<StageTime> times;
     const FoldBudget& folding = *FoldingScope::budget();
     const double folded = folding.spent_bytes();
-    GE_RETURN_IF_ERROR(rewriter_->Run(&graph, weight_bytes_, &times));
+    GE_RETURN_IF_ERROR(rewriter_->Run(&graph, weight_bytes_, &times, kLargestFold));
     // A piece's inputs are the run's own values: what it may take goes by what the caller gave.
     BuildOptions given = options_.build;
+    given.of_data = true;
     given.given_bytes = std::max(given.given_bytes, flow_given_bytes_.load());
     GE_ASSIGN_OR_RETURN(auto c, CompileBound(std::move(graph), fn, given));
     ++flow_plans_;
     c->folded_bytes = static_cast<uint64_t>(folding.spent_bytes() - folded);
     {
       std::lock_guard<std::mutex> lock(flow_mutex_);
-      std::erase_if(pieces_, [](const auto& p) { return p.expired(); });
+      if (pieces_.size() % 64 == 0) std::erase_if(pieces_, [](auto& p) { return p.expired(); });
       pieces_.push_back(c);
     }
     auto run = [this](Compiled* plan, std::span<const TensorView> in, std::span<TensorView> out) {
