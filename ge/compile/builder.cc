@@ -219,6 +219,10 @@ class Builder {
     class_key_ = ShapeClasses::KeyOf(c_->graph, c_->fn);
     dims_ = ShapeClasses::DimsOf(c_->graph, c_->fn);
     near_ = options_.classes->Near(*class_key_, dims_);
+    if (!options_.of_data) return;
+    // Pieces come and go: one that is there serves better than a nearer one that is not.
+    std::stable_partition(near_.begin(), near_.end(),
+                          [](const auto& cover) { return !cover->plan.expired(); });
   }
 
   // Whether a cover runs in less than a search takes, at these dims too.
