@@ -4,6 +4,7 @@
 #include "passes/canonical/drop_identity.h"
 #include "passes/canonical/inline_branches.h"
 #include "passes/canonical/merge_duplicates.h"
+#include "passes/canonical/sink_constants.h"
 #include "passes/fold/fold_batchnorm.h"
 #include "passes/fold/fold_constants.h"
 #include "passes/fold/fold_shapes.h"

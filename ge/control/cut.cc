@@ -13,7 +13,7 @@
 namespace ge {
 namespace {
 
-constexpr int64_t kMostToChoose = 16;  // elements of an argument that decides a condition
+constexpr int64_t kMostToChoose = 16;  // elements of a value that decides what is computed from it
 
 bool IsStatic(const Function& f, const Node& n) {
   return std::all_of(n.outputs.begin(), n.outputs.end(),
@@ -141,13 +141,13 @@ class Cutter {
     }
   }
 
-  // As long as something can be done without, contents decide nothing; but where they decide
-  // something, then all that waits for contents at hand: each cut of its own would be another plan
-  // for each content.
+  // As long as something can be done without, contents decide nothing, so that large pieces do not
+  // change with them; but where they change all the time, all is done that follows from those at
+  // hand: each cut of its own would be another plan for each content.
   Status LookWhereItWaits() {
     for (Classify(); !stuck_.empty(); Classify()) {
       const bool idle = planned_.empty() && host_.empty();
-      if (!idle && cut_.by_content.empty()) break;
+      if (!idle && (cut_.by_content.empty() || !known_.all_contents)) break;
       const Status looked = LookInside();
       if (!looked.ok() && (idle || looked.code() != Code::kUnsupported)) return looked;
       if (!looked.ok()) break;
@@ -171,6 +171,10 @@ class Cutter {
       }
       if (inputs.size() > 1) {
         GE_ASSIGN_OR_RETURN(const bool enough, Try(inputs, i));
+        if (enough) return {};
+      }
+      if (std::vector<ValueId> behind; known_.all_contents && Behind(n, &behind)) {
+        GE_ASSIGN_OR_RETURN(const bool enough, Try(behind, i));
         if (enough) return {};
       }
     }
@@ -228,7 +232,8 @@ class Cutter {
   // The condition, where what arguments hold decides it.
   std::optional<bool> ByArguments(const Node& branch) {
     std::vector<ValueId> arguments;
-    if (!ArgumentsBehind(branch.inputs[0], &arguments)) return std::nullopt;
+    const auto may = [&](ValueId v) { return known_.may_choose(v); };
+    if (!SmallBehind(branch.inputs[0], may, &arguments) || arguments.empty()) return std::nullopt;
     FlowRest with = at_;
     for (const ValueId v : arguments) Give(&with, v);
     if (!infer_(&with.graph).ok()) return std::nullopt;
@@ -238,8 +243,10 @@ class Cutter {
     return condition;
   }
 
-  // Arguments that a value is computed from, where nothing else is. False when there are others.
-  bool ArgumentsBehind(ValueId value, std::vector<ValueId>* out) {
+  // Small values at hand that a value is computed from, where nothing else is but what is known
+  // already. False when there are others.
+  bool SmallBehind(ValueId value, const std::function<bool(ValueId)>& may,
+                   std::vector<ValueId>* out) {
     const Function& f = fn();
     const std::set<ValueId> params(f.params.begin(), f.params.end());
     const DefUse uses = BuildDefUse(f);
@@ -250,14 +257,26 @@ class Cutter {
       open.pop_back();
       if (v == 0 || f.value(v).constant != 0 || f.value(v).ints || !seen.insert(v).second) continue;
       if (params.count(v) != 0) {
-        const Const* content = known_.may_choose(v) ? known_.content(v) : nullptr;
+        const Const* content = may(v) ? known_.content(v) : nullptr;
         if (content == nullptr || ElementCount(content->type) > kMostToChoose) return false;
-        out->push_back(v);
+        AddOnce(v, out);
         continue;
       }
       if (uses.producer[v] < 0) return false;
       const Node& n = f.nodes[static_cast<size_t>(uses.producer[v])];
       open.insert(open.end(), n.inputs.begin(), n.inputs.end());
+    }
+    return true;
+  }
+
+  // Small whole numbers at hand behind the inputs of a node.
+  bool Behind(const Node& n, std::vector<ValueId>* out) {
+    const auto may = [&](ValueId v) { return IsInteger(fn().value(v).type.dtype); };
+    for (const ValueId v : n.inputs) {
+      std::vector<ValueId> behind;
+      if (SmallBehind(v, may, &behind)) {
+        for (const ValueId b : behind) AddOnce(b, out);
+      }
     }
     return !out->empty();
   }

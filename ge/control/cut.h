@@ -63,6 +63,8 @@ struct FlowKnown {
   // Whether what the value holds may decide conditions: an argument of the function that has not
   // changed too often.
   std::function<bool(ValueId)> may_choose;
+  // Contents change all the time here: what waits for them is to wait once and for all.
+  bool all_contents = false;
 };
 
 // A cut at the shapes at hand.

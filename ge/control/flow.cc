@@ -29,6 +29,19 @@ Status RunHostOp(const HostOp& op, HostCall& call) {
 
 }  // namespace
 
+Status FlowPlan::Run(std::span<const FlowValue* const> in, std::span<FlowValue> out) const {
+  // Kept by each thread: a known piece then allocates nothing.
+  thread_local std::vector<TensorView> inputs, outputs;
+  inputs.resize(in.size()), outputs.resize(out.size());
+  for (size_t i = 0; i < in.size(); ++i) {
+    inputs[i].data = const_cast<std::byte*>(in[i]->data), inputs[i].bytes = in[i]->bytes;
+  }
+  for (size_t i = 0; i < out.size(); ++i) {
+    outputs[i].data = const_cast<std::byte*>(out[i].data), outputs[i].bytes = out[i].bytes;
+  }
+  return run_(inputs, outputs);
+}
+
 // The values of one call of a function, by number; used again by later calls of the same run.
 struct FlowActivation {
   std::vector<FlowValue> values;
@@ -58,19 +71,7 @@ class FlowFunction {
     ForgetOthers(&g, rest.fn);
     const Function& f = function();
     root_ = std::make_shared<FlowPlace>(flow, std::move(rest),
-                                        std::set<ValueId>(f.params.begin(), f.params.end()),
-                                        f.values.size());
-  }
-
-  // Once, before it runs.
-  Status ReadConstants() {
-    const Function& f = function();
-    for (ValueId v = 1; v < f.values.size(); ++v) {
-      if (!f.values[v].constant) continue;
-      GE_ASSIGN_OR_RETURN(FlowValue value, ValueOf(flow_.graph_.consts[f.values[v].constant]));
-      constants_.emplace_back(v, std::move(value));
-    }
-    return {};
+                                        std::set<ValueId>(f.params.begin(), f.params.end()));
   }
 
   const Function& function() const { return flow_.graph_.fn(fn_); }
@@ -78,10 +79,7 @@ class FlowFunction {
   Status Run(FlowRun* run, FlowActivation* a, std::span<const FlowValue* const> args,
              std::vector<FlowValue>* results) {
     const Function& f = function();
-    if (a->values.empty()) {
-      a->values.resize(f.values.size());
-      for (const auto& [v, value] : constants_) a->values[v] = value;
-    }
+    if (a->values.empty()) a->values.resize(f.values.size());
     for (size_t i = 0; i < f.params.size(); ++i) {
       a->values[f.params[i]] = args[i] != nullptr ? *args[i] : FlowValue();
     }
@@ -91,7 +89,10 @@ class FlowFunction {
       GE_ASSIGN_OR_RETURN(piece, Find(place.get(), *a));
       const FlowCut& cut = piece->cut();
       if (a->values.size() < cut.values) a->values.resize(cut.values);
-      for (const auto& [v, value] : piece->structure->constants) a->values[v] = value;
+      for (const auto& [v, value] : piece->structure->constants) {
+        // Numbers that branches added mean one thing in one piece and another in the next.
+        if (v >= f.values.size() || !a->values[v].is_tensor()) a->values[v] = *value;
+      }
       GE_RETURN_IF_ERROR(RunPlan(run, *piece, a));
       GE_RETURN_IF_ERROR(RunHost(run, *piece, a));
       for (const ValueId v : cut.dead) a->values[v] = FlowValue();
@@ -169,7 +170,6 @@ class FlowFunction {
   const FunctionId fn_;
   std::mutex mutex_;
   std::shared_ptr<FlowPlace> root_;
-  std::vector<std::pair<ValueId, FlowValue>> constants_;
 };
 
 Flow::Flow(const Graph& graph, FlowHooks hooks, uint64_t max_bytes)
@@ -178,14 +178,20 @@ Flow::~Flow() = default;
 FlowRun::FlowRun(Flow* flow) : flow_(*flow) {}
 FlowRun::~FlowRun() = default;
 
-Result<FlowFunction*> Flow::At(FunctionId fn) {
+FlowFunction* Flow::At(FunctionId fn) {
   std::lock_guard<std::mutex> lock(mutex_);
   auto& slot = functions_[fn];
   if (slot) return slot.get();
-  auto made = std::make_unique<FlowFunction>(this, fn);
-  GE_RETURN_IF_ERROR(made->ReadConstants());
-  slot = std::move(made);
+  slot = std::make_unique<FlowFunction>(this, fn);
   return slot.get();
+}
+
+Result<const FlowValue*> Flow::ConstantOf(ConstId c) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  const auto found = constants_.find(c);
+  if (found != constants_.end()) return &found->second;
+  GE_ASSIGN_OR_RETURN(FlowValue value, ValueOf(graph_.consts[c]));
+  return &constants_.emplace(c, std::move(value)).first->second;
 }
 
 Result<std::shared_ptr<FlowPlan>> Flow::MakePlan(Graph graph, FunctionId fn) {
@@ -236,7 +242,7 @@ std::unique_ptr<FlowActivation> FlowRun::Take(FunctionId fn) {
 
 Status FlowRun::Call(FunctionId fn, std::span<const FlowValue* const> args,
                      std::vector<FlowValue>* results) {
-  GE_ASSIGN_OR_RETURN(FlowFunction * function, flow_.At(fn));
+  FlowFunction* function = flow_.At(fn);
   const Function& f = function->function();
   if (args.size() != f.params.size()) {
     return Status(Code::kInternal, fmt::format("function '{}' takes {} values, {} were given",

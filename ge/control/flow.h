@@ -15,22 +15,30 @@
 
 #include "ge/control/cut.h"
 #include "ge/control/host_op.h"
+#include "ge/run/tensor_view.h"
 
 namespace ge {
 
 // A plan that runs; made by the planner hook.
 class FlowPlan {
  public:
-  virtual ~FlowPlan() = default;
-  // Results have their dims and memory.
-  virtual Status Run(std::span<const FlowValue* const> in, std::span<FlowValue> out) = 0;
-  // Memory that it holds now: arenas, packed weights.
-  virtual uint64_t BytesHeld() const = 0;
   struct Port {
     DType dtype = DType::kUndefined;
     FlowDims dims;
   };
-  std::vector<Port> results;
+  // Of tensors only data and bytes are given.
+  using RunHook = std::function<Status(std::span<const TensorView>, std::span<TensorView>)>;
+  FlowPlan(std::vector<Port> ports, RunHook run, std::function<uint64_t()> bytes_held)
+      : results(std::move(ports)), run_(std::move(run)), bytes_held_(std::move(bytes_held)) {}
+  // Results have their dims and memory.
+  Status Run(std::span<const FlowValue* const> in, std::span<FlowValue> out) const;
+  // Memory that it holds now: arenas, packed weights.
+  uint64_t BytesHeld() const { return bytes_held_(); }
+  const std::vector<Port> results;
+
+ private:
+  const RunHook run_;
+  const std::function<uint64_t()> bytes_held_;
 };
 
 struct FlowHooks {
@@ -65,7 +73,9 @@ class Flow {
   friend class FlowFunction;
   friend class FlowPlace;
   friend class FlowRun;
-  Result<FlowFunction*> At(FunctionId fn);
+  FlowFunction* At(FunctionId fn);
+  // A constant of the graph as a value; stays.
+  Result<const FlowValue*> ConstantOf(ConstId c);
   // Makes a plan and counts it.
   Result<std::shared_ptr<FlowPlan>> MakePlan(Graph graph, FunctionId fn);
   bool IsFull();  // the plans together hold more than they may
@@ -77,6 +87,7 @@ class Flow {
   size_t uncounted_ = 0;                       // plans since it was last known what all hold
   bool full_ = false;                          // as it was then
   std::map<FunctionId, std::unique_ptr<FlowFunction>> functions_;
+  std::map<ConstId, FlowValue> constants_;      // that the host reads
   std::vector<std::unique_ptr<FlowRun>> idle_;  // with the memory of the run that each did last
   std::atomic<uint32_t> plans_{0}, cuts_{0};
   std::atomic<uint64_t> evicted_{0};

@@ -8,10 +8,11 @@
 namespace ge {
 namespace {
 
-constexpr int64_t kMaxContent = 1024;      // elements of a tensor whose content may decide a shape
-constexpr size_t kMaxPieces = 256;         // of one place; the oldest go first
-constexpr size_t kMaxStructures = 32;      // of one place; so do they
-constexpr size_t kMaxChoices = 4;          // then an argument counts as one that always changes
+constexpr int64_t kMaxContent = 1024;  // elements of a tensor whose content may decide a shape
+constexpr size_t kMaxPieces = 256;     // of one place; the oldest go first
+constexpr size_t kMaxStructures = 32;  // of one place; so do they
+constexpr size_t kMaxChoices = 4;      // then an argument counts as one that always changes
+constexpr size_t kLearned = 8;         // pieces by which a place knows what its contents are like
 constexpr uint64_t kNoShape = UINT64_MAX;  // in keys
 
 // Values that decide a shape are small whole numbers, truth values or scales.
@@ -39,9 +40,31 @@ ValueId ContentAt(const FlowCut& cut, size_t i) {
   return i < cut.by_content.size() ? cut.by_content[i] : cut.chosen_by[i - cut.by_content.size()];
 }
 
-bool Holds(const FlowPiece& piece, const std::vector<uint64_t>& key,
-           const std::vector<FlowValue>& values) {
-  if (piece.shapes != key) return false;
+std::vector<uint64_t> ShapesOf(const FlowCut& cut, const std::vector<FlowValue>& values) {
+  std::vector<uint64_t> shapes;
+  for (const ValueId v : cut.in) {
+    const FlowValue& x = values[v];
+    shapes.push_back(x.is_tensor() ? x.dims.size() : kNoShape);
+    for (const int64_t d : x.dims) shapes.push_back(static_cast<uint64_t>(d));
+  }
+  return shapes;
+}
+
+// Without a list of its own: known pieces allocate nothing.
+bool HasShapes(const FlowPiece& piece, const std::vector<FlowValue>& values) {
+  auto at = piece.shapes.begin();
+  for (const ValueId v : piece.cut().in) {
+    const FlowValue& x = values[v];
+    if (*at++ != (x.is_tensor() ? x.dims.size() : kNoShape)) return false;
+    for (const int64_t d : x.dims) {
+      if (*at++ != static_cast<uint64_t>(d)) return false;
+    }
+  }
+  return true;
+}
+
+bool Holds(const FlowPiece& piece, const std::vector<FlowValue>& values) {
+  if (!HasShapes(piece, values)) return false;
   for (size_t i = 0; i < piece.contents.size(); ++i) {
     if (!SameContent(piece.contents[i], values[ContentAt(piece.cut(), i)])) return false;
   }
@@ -94,6 +117,7 @@ class FlowPlace::AtHand {
       const Type type = TensorType(x.dtype, x.dims.vector());
       return &contents_.emplace(v, MakeConst(type, x.data, x.bytes)).first->second;
     };
+    known.all_contents = place.contents_change_;
     known.may_choose = [&place](ValueId v) {
       return place.chooses_ && place.arguments_.count(v) != 0;
     };
@@ -108,29 +132,20 @@ class FlowPlace::AtHand {
   std::map<ValueId, Const> contents_;
 };
 
-void FlowPlace::KeyOf(const std::vector<FlowValue>& values, std::vector<uint64_t>* key) const {
-  key->clear();
-  for (const ValueId v : rest_.graph.fn(rest_.fn).params) {
-    const FlowValue& x = values[v];
-    key->push_back(x.is_tensor() ? x.dims.size() : kNoShape);
-    for (const int64_t d : x.dims) key->push_back(static_cast<uint64_t>(d));
-  }
-}
-
 Result<std::shared_ptr<const FlowPiece>> FlowPlace::Find(const std::vector<FlowValue>& values) {
-  thread_local std::vector<uint64_t> key;
-  KeyOf(values, &key);
   for (size_t i = 0; i < pieces_.size(); ++i) {
-    if (!Holds(*pieces_[i], key, values)) continue;
+    if (!Holds(*pieces_[i], values)) continue;
+    if (!pieces_[i]->cut().by_content.empty()) ++found_;
     std::rotate(pieces_.begin(), pieces_.begin() + static_cast<ptrdiff_t>(i),
                 pieces_.begin() + static_cast<ptrdiff_t>(i) + 1);
     return std::shared_ptr<const FlowPiece>(pieces_.front());
   }
-  GE_ASSIGN_OR_RETURN(Piece made, Make(values, key));
+  GE_ASSIGN_OR_RETURN(Piece made, Make(values));
   if (!StillChooses(made)) {
-    GE_ASSIGN_OR_RETURN(made, Make(values, key));
+    GE_ASSIGN_OR_RETURN(made, Make(values));
   }
   pieces_.insert(pieces_.begin(), made);
+  if (!made->cut().by_content.empty()) Learn();
   while (pieces_.size() > kMaxPieces || (pieces_.size() > 1 && flow_.IsFull())) {
     pieces_.pop_back();
     flow_.evicted_.fetch_add(1, std::memory_order_relaxed);
@@ -138,19 +153,18 @@ Result<std::shared_ptr<const FlowPiece>> FlowPlace::Find(const std::vector<FlowV
   return std::shared_ptr<const FlowPiece>(std::move(made));
 }
 
-Result<FlowPlace::Piece> FlowPlace::Make(const std::vector<FlowValue>& values,
-                                         const std::vector<uint64_t>& key) {
+Result<FlowPlace::Piece> FlowPlace::Make(const std::vector<FlowValue>& values) {
   const AtHand at_hand(*this, values);
   for (size_t i = 0; i < structures_.size(); ++i) {
     const Structure of = structures_[i];
-    GE_ASSIGN_OR_RETURN(Piece made, MakeOf(of, at_hand, key));
+    GE_ASSIGN_OR_RETURN(Piece made, MakeOf(of, at_hand));
     if (!made) continue;
     std::rotate(structures_.begin(), structures_.begin() + static_cast<ptrdiff_t>(i),
                 structures_.begin() + static_cast<ptrdiff_t>(i) + 1);
     return made;
   }
   GE_ASSIGN_OR_RETURN(const Structure cut, Cut(at_hand));
-  GE_ASSIGN_OR_RETURN(Piece made, MakeOf(cut, at_hand, key));
+  GE_ASSIGN_OR_RETURN(Piece made, MakeOf(cut, at_hand));
   if (!made) {
     return Status(Code::kInternal, "a cut does not hold for the shapes that it was made for");
   }
@@ -170,24 +184,24 @@ Result<FlowPlace::Structure> FlowPlace::Cut(const AtHand& at_hand) {
     read.insert(step.node.inputs.begin(), step.node.inputs.end());
   }
   for (const ValueId v : read) {
-    if (v < own_ || f.value(v).constant == 0) continue;
-    GE_ASSIGN_OR_RETURN(FlowValue value, ValueOf(g.consts[f.value(v).constant]));
-    made->constants.emplace_back(v, std::move(value));
+    if (v == 0 || f.value(v).constant == 0) continue;
+    GE_ASSIGN_OR_RETURN(const FlowValue* value, flow_.ConstantOf(f.value(v).constant));
+    made->constants.emplace_back(v, value);
   }
   if (!f.nodes.empty()) {
-    made->next = std::make_shared<FlowPlace>(&flow_, std::move(made->cut.rest), arguments_, own_);
+    made->next = std::make_shared<FlowPlace>(&flow_, std::move(made->cut.rest), arguments_);
   }
   made->cut.rest = FlowRest();
   return made;
 }
 
-Result<FlowPlace::Piece> FlowPlace::MakeOf(const Structure& of, const AtHand& at_hand,
-                                           const std::vector<uint64_t>& key) {
+Result<FlowPlace::Piece> FlowPlace::MakeOf(const Structure& of, const AtHand& at_hand) {
   const FlowCut& cut = of->cut;
   std::optional<SizedCut> sized = SizeCut(cut, flow_.hooks_.infer, at_hand.known);
   if (!sized) return Piece();
   auto piece = std::make_shared<FlowPiece>();
-  piece->shapes = key, piece->structure = of, piece->types = std::move(sized->types);
+  piece->shapes = ShapesOf(cut, at_hand.values), piece->structure = of,
+  piece->types = std::move(sized->types);
   for (size_t i = 0; i < cut.by_content.size() + cut.chosen_by.size(); ++i) {
     GE_ASSIGN_OR_RETURN(FlowValue kept, CopyOf(at_hand.values[ContentAt(cut, i)]));
     piece->contents.push_back(std::move(kept));
@@ -195,7 +209,7 @@ Result<FlowPlace::Piece> FlowPlace::MakeOf(const Structure& of, const AtHand& at
   if (cut.plan_out.empty()) return piece;
   // Arguments that decide conditions alone are no part of the plan.
   for (const Piece& p : pieces_) {
-    if (p->structure != of || p->shapes != key) continue;
+    if (p->structure != of || p->shapes != piece->shapes) continue;
     if (!std::equal(p->contents.begin(), p->contents.begin() + cut.by_content.size(),
                     piece->contents.begin(), SameContent)) {
       continue;
@@ -205,6 +219,14 @@ Result<FlowPlace::Piece> FlowPlace::MakeOf(const Structure& of, const AtHand& at
   }
   GE_ASSIGN_OR_RETURN(piece->plan, flow_.MakePlan(std::move(sized->plan), cut.now.fn));
   return piece;
+}
+
+// Contents that are hardly ever the same again might as well all be looked at together, so that
+// they make one piece and not one each.
+void FlowPlace::Learn() {
+  if (contents_change_ || ++made_ < kLearned || found_ >= made_) return;
+  contents_change_ = true;
+  std::erase_if(structures_, [](const Structure& s) { return !s->cut.by_content.empty(); });
 }
 
 bool FlowPlace::StillChooses(const Piece& piece) {

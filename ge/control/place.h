@@ -6,7 +6,6 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <memory>
 #include <set>
 #include <span>
@@ -22,14 +21,13 @@ class FlowPlace;
 
 // A cut and what is behind it.
 struct FlowStructure {
-  FlowCut cut;  // its rest has moved to `next`
-  // Constants of branches that were taken apart, as far as the host reads them.
-  std::vector<std::pair<ValueId, FlowValue>> constants;
+  FlowCut cut;                                                  // its rest has moved to `next`
+  std::vector<std::pair<ValueId, const FlowValue*>> constants;  // that the host reads
   std::shared_ptr<FlowPlace> next;  // null: the function's results are at hand
 };
 
 struct FlowPiece {
-  // Of each parameter of the place: rank and dims, or that it is no tensor.
+  // Of each value of cut.in: rank and dims, or that it is no tensor. Others may have any shape.
   std::vector<uint64_t> shapes;
   std::vector<FlowValue> contents;  // of cut.by_content, then of cut.chosen_by
   std::shared_ptr<const FlowStructure> structure;
@@ -40,9 +38,9 @@ struct FlowPiece {
 
 class FlowPlace {
  public:
-  // `arguments`: parameters of the function. `values`: how many the function has of its own.
-  FlowPlace(Flow* flow, FlowRest rest, std::set<ValueId> arguments, size_t values)
-      : flow_(*flow), rest_(std::move(rest)), arguments_(std::move(arguments)), own_(values) {}
+  // `arguments`: parameters of the function.
+  FlowPlace(Flow* flow, FlowRest rest, std::set<ValueId> arguments)
+      : flow_(*flow), rest_(std::move(rest)), arguments_(std::move(arguments)) {}
   // For these values, by number.
   Result<std::shared_ptr<const FlowPiece>> Find(const std::vector<FlowValue>& values);
 
@@ -50,22 +48,22 @@ class FlowPlace {
   using Piece = std::shared_ptr<FlowPiece>;
   using Structure = std::shared_ptr<FlowStructure>;
   class AtHand;
-  void KeyOf(const std::vector<FlowValue>& values, std::vector<uint64_t>* key) const;
-  Result<Piece> Make(const std::vector<FlowValue>& values, const std::vector<uint64_t>& key);
+  Result<Piece> Make(const std::vector<FlowValue>& values);
   // A piece of that structure; null where it does not hold.
-  Result<Piece> MakeOf(const Structure& of, const AtHand& at_hand,
-                       const std::vector<uint64_t>& key);
+  Result<Piece> MakeOf(const Structure& of, const AtHand& at_hand);
   Result<Structure> Cut(const AtHand& at_hand);
   // Whether what arguments hold may go on deciding conditions, counting what they hold now.
   bool StillChooses(const Piece& piece);
+  void Learn();
   Flow& flow_;
   const FlowRest rest_;
   const std::set<ValueId> arguments_;
-  const size_t own_;
   std::vector<Piece> pieces_;          // the latest first
   std::vector<Structure> structures_;  // the latest first
   std::set<std::string> chosen_by_;    // what arguments held that decided conditions
   bool chooses_ = true;
+  size_t found_ = 0, made_ = 0;  // pieces that hold for certain contents alone
+  bool contents_change_ = false;
 };
 
 // A constant as a value of a run.

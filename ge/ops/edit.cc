@@ -140,6 +140,14 @@ ValueId Transaction::AddConst(FunctionId fn, Const c) {
   return AddConstValue(graph_, &graph_->fn(fn), std::move(c));
 }
 
+ValueId Transaction::ShareConst(FunctionId fn, ConstId c) {
+  ++edits_;
+  Function& f = graph_->fn(fn);
+  const ValueId v = AddValue(&f, graph_->consts[c].type, graph_->consts[c].name);
+  f.value(v).constant = c;
+  return v;
+}
+
 void Transaction::ReplaceUses(FunctionId fn, ValueId from, ValueId to) {
   if (from == to) return;
   Index& x = IndexOf(fn);

@@ -46,6 +46,8 @@ class Transaction {
                                std::vector<Type> output_types,
                                const std::vector<const Node*>& replaces);
   ValueId AddConst(FunctionId fn, Const c);
+  // A value that is a constant of the graph.
+  ValueId ShareConst(FunctionId fn, ConstId c);
   // Every reader of `from`, and every result that is `from`, now reads `to`. When `from` was a
   // result, `to` takes over its name (see CanReplace).
   void ReplaceUses(FunctionId fn, ValueId from, ValueId to);

@@ -18,35 +18,6 @@ namespace {
 // faster by each run than once for each piece.
 constexpr int64_t kLargestFold = 64 << 10;
 
-// A piece of a flow, as the session runs it.
-class SessionPlan final : public FlowPlan {
- public:
-  using Run_ = std::function<Status(Compiled*, std::span<const TensorView>, std::span<TensorView>)>;
-  SessionPlan(std::shared_ptr<Compiled> compiled, Run_ run)
-      : compiled_(std::move(compiled)), run_(std::move(run)) {
-    for (const Compiled::Port& p : compiled_->outputs) results.push_back({p.dtype, p.dims});
-  }
-
-  Status Run(std::span<const FlowValue* const> in, std::span<FlowValue> out) override {
-    // Kept by each thread: a known piece then allocates nothing.
-    thread_local std::vector<TensorView> inputs, outputs;
-    inputs.resize(in.size()), outputs.resize(out.size());
-    for (size_t i = 0; i < in.size(); ++i) {
-      inputs[i].data = const_cast<std::byte*>(in[i]->data), inputs[i].bytes = in[i]->bytes;
-    }
-    for (size_t i = 0; i < out.size(); ++i) {
-      outputs[i].data = const_cast<std::byte*>(out[i].data), outputs[i].bytes = out[i].bytes;
-    }
-    return run_(compiled_.get(), inputs, outputs);
-  }
-
-  uint64_t BytesHeld() const override { return compiled_->BytesHeld(); }
-
- private:
-  std::shared_ptr<Compiled> compiled_;
-  Run_ run_;
-};
-
 }  // namespace
 
 const Entry* Session::FlowEntry(std::string_view name) {
@@ -82,10 +53,12 @@ Result<Flow*> Session::FlowOf() {
       if (pieces_.size() % 64 == 0) std::erase_if(pieces_, [](auto& p) { return p.expired(); });
       pieces_.push_back(c);
     }
-    auto run = [this](Compiled* plan, std::span<const TensorView> in, std::span<TensorView> out) {
-      return Execute(plan, in, out);
+    std::vector<FlowPlan::Port> ports;
+    for (const Compiled::Port& p : c->outputs) ports.push_back({p.dtype, p.dims});
+    const auto run = [this, c](std::span<const TensorView> in, std::span<TensorView> out) {
+      return Execute(c.get(), in, out);
     };
-    return std::shared_ptr<FlowPlan>(std::make_shared<SessionPlan>(std::move(c), run));
+    return std::make_shared<FlowPlan>(std::move(ports), run, [c] { return c->BytesHeld(); });
   };
   hooks.memory_limit = [this](std::span<const FlowValue> args) {
     BuildOptions given = options_.build;

@@ -1,0 +1,20 @@
+// sink-constants: a constant that a body captures becomes the body's own, where all that call the
+// body hand it the same. Then shapes follow from it, and weights are known where they are packed;
+// the parameter stays, unread. Exporters write constants outside of the loops that use them.
+// Changes the graph through the Transaction alone; holds no state between runs; one thread.
+#pragma once
+
+#include "ge/stage/pass.h"
+
+namespace ge {
+
+class SinkConstants : public Pass {
+ public:
+  std::string_view name() const override { return "sink-constants"; }
+  std::string_view summary() const override {
+    return "a constant that every call of a body hands to it becomes the body's own";
+  }
+  Status Run(Transaction& t, const PassContext& context) override;
+};
+
+}  // namespace ge
