@@ -3,6 +3,7 @@
 
 #include "frontend/text/plan_text.h"
 #include "frontend/text/text.h"
+#include "ge/compile/check_buffers.h"
 #include "ge/compile/plan_report.h"
 #include "ge/control/flow.h"
 #include "ge/infer/infer.h"
@@ -26,7 +27,7 @@ Result<std::string> Session::DumpText(std::string_view entry_name, StageId stage
   }
   if (stage == StageId::kRewrite) return PrintText(graph_, kForPeople);
   GE_ASSIGN_OR_RETURN(const Entry* entry, FindEntry(entry_name));
-  GE_RETURN_IF_ERROR(CheckInputs(*entry, inputs));
+  GE_RETURN_IF_ERROR(CheckInputs(graph_, *entry, inputs));
   std::vector<StageTime> times;
   GE_ASSIGN_OR_RETURN(Graph bound, BindAndFold(*entry, inputs, &times));
   if (stage == StageId::kBind) return PrintText(bound, kForPeople);

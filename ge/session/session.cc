@@ -10,6 +10,7 @@
 #include "ge/base/clock.h"
 #include "ge/base/file_mapping.h"
 #include "ge/base/log.h"
+#include "ge/compile/check_buffers.h"
 #include "ge/compile/evaluator.h"
 #include "ge/compile/folding.h"
 #include "ge/compile/memory_limit.h"
@@ -125,7 +126,7 @@ Status Session::LoadGraph(Graph graph) {
 
 void Session::ForgetModel(Graph (&none)[2]) noexcept {
   graph_ = std::move(none[0]), loaded_graph_ = std::move(none[1]);
-  states_.Clear(), times_.clear();
+  states_.Clear(), caches_.Clear(), times_.clear();
   weight_bytes_ = import_copied_bytes_ = 0;
   load_ms_ = 0;
 }
@@ -143,9 +144,14 @@ Status Session::Prepare() {
   const FloatModeScope mode(options_.denormals);  // constants that are folded
   const FoldingScope folding(weight_bytes_);
   GE_RETURN_IF_ERROR(rewriter_->Run(&graph_, weight_bytes_, &times_));
+  if (options_.kv_cache > 0) {
+    GE_RETURN_IF_ERROR(rewriter_->RunAsked(&graph_, weight_bytes_, &times_));
+  }
   SpillConstants(&graph_, loaded_graph_);
   GE_RETURN_IF_ERROR(ExpandSplats(&graph_, MemoryLimitOf(options_.build)));
-  return states_.Init(graph_, MemoryLimitOf(options_.build), kRaiseMemoryLimit);
+  const uint64_t most = MemoryLimitOf(options_.build);
+  GE_RETURN_IF_ERROR(caches_.Find(graph_, options_.kv_cache, most));
+  return states_.Init(graph_, most, kRaiseMemoryLimit, caches_.grows());
 }
 
 uint64_t Session::GivenBytes(std::span<const TensorView> inputs) const {
@@ -165,23 +171,6 @@ Result<const Entry*> Session::FindEntry(std::string_view name) const {
                                                     name, names.empty() ? "none" : names));
 }
 
-Status Session::CheckInputs(const Entry& entry, std::span<const TensorView> inputs) const {
-  const Function& f = graph_.fn(entry.fn);
-  if (inputs.size() != f.params.size()) {
-    return Status(Code::kInvalidArgument, fmt::format("entry '{}' takes {} inputs, {} were given",
-                                                      entry.name, f.params.size(), inputs.size()));
-  }
-  for (size_t i = 0; i < inputs.size(); ++i) {
-    const Value& param = f.value(f.params[i]);
-    if (inputs[i].dtype != param.type.dtype) {
-      return Status(Code::kInvalidArgument,
-                    fmt::format("input '{}' is {}, the model wants {}; convert it", param.name,
-                                DTypeName(inputs[i].dtype), DTypeName(param.type.dtype)));
-    }
-  }
-  return {};
-}
-
 Result<Graph> Session::BindAndFold(const Entry& entry, std::span<const TensorView> inputs,
                                    std::vector<StageTime>* times) {
   Graph bound = graph_;
@@ -189,7 +178,7 @@ Result<Graph> Session::BindAndFold(const Entry& entry, std::span<const TensorVie
   for (const TensorView& t : inputs) shapes.push_back(t.dims);
   Runner runner(options_.build.runner);
   GE_RETURN_IF_ERROR(runner.RunStage(
-      StageId::kBind, [&] { return Bind(&bound, entry.name, shapes); },
+      StageId::kBind, [&] { return Bind(&bound, entry.name, shapes, caches_.Sizes()); },
       [&] { return Verify(bound); }));
   *times = runner.times();
   GE_RETURN_IF_ERROR(rewriter_->Run(&bound, weight_bytes_, times));
@@ -239,13 +228,22 @@ Result<std::shared_ptr<Compiled>> Session::CompileBound(Graph bound, FunctionId 
   return c;
 }
 
-Result<std::shared_ptr<Compiled>> Session::Compile(std::string_view entry_name,
+Result<std::shared_ptr<Compiled>> Session::Compile(std::string_view entry,
                                                    std::span<const TensorView> inputs) {
+  KvCaches::Turn turn;
+  return CompileIn(entry, inputs, &turn);
+}
+
+Result<std::shared_ptr<Compiled>> Session::CompileIn(std::string_view entry_name,
+                                                     std::span<const TensorView> inputs,
+                                                     KvCaches::Turn* turn) {
   if (!loaded_)
     return Status(Code::kFailedPrecondition, "the session has no model; load one first");
   GE_ASSIGN_OR_RETURN(const Entry* entry, FindEntry(entry_name));
+  GE_RETURN_IF_ERROR(caches_.Begin(graph_, *entry, inputs, turn));
+  inputs = turn->inputs();
   if (auto known = plans_.Find(entry, inputs)) return known;
-  GE_RETURN_IF_ERROR(CheckInputs(*entry, inputs));
+  GE_RETURN_IF_ERROR(CheckInputs(graph_, *entry, inputs));
   const CallScope call(&calls_);
   const FloatModeScope mode(options_.denormals);
   std::unique_lock<std::mutex> one(compile_mutex_, std::defer_lock);
@@ -278,7 +276,7 @@ Result<std::shared_ptr<Compiled>> Session::CompileApart(std::string_view entry_n
   if (!loaded_)
     return Status(Code::kFailedPrecondition, "the session has no model; load one first");
   GE_ASSIGN_OR_RETURN(const Entry* entry, FindEntry(entry_name));
-  GE_RETURN_IF_ERROR(CheckInputs(*entry, inputs));
+  GE_RETURN_IF_ERROR(CheckInputs(graph_, *entry, inputs));
   const CallScope call(&calls_);
   const FloatModeScope mode(options_.denormals);
   std::unique_lock<std::mutex> one(compile_mutex_, std::defer_lock);

@@ -20,6 +20,7 @@
 #include "ge/base/float_mode.h"
 #include "ge/base/status.h"
 #include "ge/compile/compiled.h"
+#include "ge/compile/kv_caches.h"
 #include "ge/compile/lift_states.h"
 #include "ge/compile/plan_cache.h"
 #include "ge/compile/rewriter.h"
@@ -40,6 +41,7 @@ struct SessionOptions {
   uint64_t plan_cache_bytes = uint64_t{1} << 30;
   uint64_t time_limit_ms = 0;  // of each load, compile and run; 0 = none
   std::set<std::string> skip_passes;
+  int64_t kv_cache = 0;  // first capacity of caches for a model's past; 0 = they stay inputs
   BuildOptions build;
 };
 
@@ -101,6 +103,7 @@ class Session {
   }
   // The plan that was used last for this entry; null when there is none.
   StateStore& states() { return states_; }
+  Status ResetStates() { return states_.Reset(graph_); }
   std::shared_ptr<Compiled> Latest(std::string_view entry);
   // Text of the graph or plan after a stage. From bind on, `inputs` gives the shapes.
   Result<std::string> DumpText(std::string_view entry, StageId stage,
@@ -153,7 +156,10 @@ class Session {
   // BuildCompiled, with the plan that a rehearsal found where one is kept.
   Result<std::shared_ptr<Compiled>> BuildOrRecall(Graph bound, FunctionId fn,
                                                   const BuildOptions& build);
-  Status CheckInputs(const Entry& entry, std::span<const TensorView> inputs) const;
+  // Compile, for a run that goes on with turn->inputs().
+  Result<std::shared_ptr<Compiled>> CompileIn(std::string_view entry,
+                                              std::span<const TensorView> inputs,
+                                              KvCaches::Turn* turn);
   // A bound function, after the passes, as a finished plan.
   Result<std::shared_ptr<Compiled>> CompileBound(Graph bound, FunctionId fn,
                                                  const BuildOptions& build);
@@ -186,6 +192,7 @@ class Session {
   StateStore states_;
   std::mutex compile_mutex_;  // one plan is made at a time
   PlanCache plans_;
+  KvCaches caches_{&states_, &plans_};
   ShapeClasses classes_;
   static constexpr size_t kMaxFlowShapes = 4096;
   std::mutex flow_mutex_;       // of the following
