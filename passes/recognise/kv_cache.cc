@@ -24,6 +24,7 @@ Status RecogniseKvCache::Run(Transaction& t, const PassContext& context) {
   bool any = false;
   for (size_t e = 0; e < t.graph().entries.size(); ++e) {
     const FunctionId fn = t.graph().entries[e].fn;
+    JoinAsRead(&t, fn);
     std::vector<KvPair> pairs = FindKvPairs(t.graph().fn(fn));
     if (pairs.empty()) continue;
     if (t.graph().entries.size() > 1) {

@@ -74,4 +74,66 @@ std::vector<KvPair> FindKvPairs(const Function& f) {
   return pairs;
 }
 
+namespace {
+
+Type Permuted(const Type& type, const Perm& perm) {
+  Type out = type;
+  for (size_t k = 0; k < perm.size(); ++k) out.dims[k] = type.dims[static_cast<size_t>(perm[k])];
+  return out;
+}
+
+// The one other order in which the joined rows are read; empty where it is not one, or where
+// something but their sizes is read as they are.
+Perm OrderOfReaders(Transaction* t, FunctionId fn, const KvPair& pair) {
+  Perm order;
+  for (const Use& use : t->Readers(fn, pair.all)) {
+    const Node& n = t->graph().fn(fn).nodes[use.node_index];
+    if (Is(n, "Shape")) continue;
+    if (!Is(n, "Transpose")) return {};
+    const Perm& perm = AttrInts(n, "perm");
+    if (t->IsResult(fn, n.outputs[0])) continue;  // put back for the caller
+    if (perm.size() != pair.perm.size() || (!order.empty() && order != perm)) return {};
+    order = perm;
+  }
+  return order;
+}
+
+void JoinInOrder(Transaction* t, FunctionId fn, const KvPair& pair, const Perm& order) {
+  const Node concat = *t->Producer(fn, pair.all);
+  auto type_of = [&](ValueId v) { return t->graph().fn(fn).value(v).type; };
+  auto turned = [&](ValueId v, const Perm& perm, NodeId before) {
+    return t->AddNode(fn, before, "", "Transpose", {v}, {{"perm", perm}},
+                      {Permuted(type_of(v), perm)}, {&concat})[0];
+  };
+  Perm back(order.size());
+  int64_t axis = 0;
+  for (size_t k = 0; k < order.size(); ++k) {
+    back[static_cast<size_t>(order[k])] = static_cast<int64_t>(k);
+    if (order[k] == static_cast<int64_t>(pair.axis)) axis = static_cast<int64_t>(k);
+  }
+  const Type all = Permuted(type_of(pair.all), order);
+  const ValueId before = turned(pair.before, order, concat.id),
+                rows = turned(pair.rows, order, concat.id);
+  const ValueId joined = t->AddNode(fn, concat.id, "", "Concat", {before, rows}, {{"axis", axis}},
+                                    {all}, {&concat})[0];
+  for (const Use& use : t->Readers(fn, pair.all)) {
+    const Node n = t->graph().fn(fn).nodes[use.node_index];
+    if (!Is(n, "Transpose") || t->IsResult(fn, n.outputs[0])) continue;
+    t->ReplaceUses(fn, n.outputs[0], joined);
+    t->Erase(fn, n.id);
+  }
+  t->ReplaceUses(fn, pair.all, turned(joined, back, concat.id));
+  t->Erase(fn, concat.id);
+}
+
+}  // namespace
+
+void JoinAsRead(Transaction* t, FunctionId fn) {
+  for (const KvPair& pair : FindKvPairs(t->graph().fn(fn))) {
+    const Perm order = OrderOfReaders(t, fn, pair);
+    if (!order.empty()) JoinInOrder(t, fn, pair, order);
+  }
+  t->Commit();
+}
+
 }  // namespace ge

@@ -1,10 +1,10 @@
 // Pairs of a parameter and a result that is the parameter with new rows behind it: what a decoder
-// takes as its past and gives out as the next one. Finds them; changes nothing.
+// takes as its past and gives out as the next one. One thread.
 #pragma once
 
 #include <vector>
 
-#include "ge/ir/graph.h"
+#include "ge/ops/edit.h"
 
 namespace ge {
 
@@ -19,5 +19,9 @@ struct KvPair {
 
 // Where axes are reordered before the Concat, they have to be put back behind it.
 std::vector<KvPair> FindKvPairs(const Function& f);
+
+// Joined rows that are only read with their axes in one other order (keys, before their product
+// with queries) are joined in that order: reordering new rows is less work than reordering all.
+void JoinAsRead(Transaction* t, FunctionId fn);
 
 }  // namespace ge

@@ -98,7 +98,7 @@ static int64_t Length(ge_session* s) {
 
 static int64_t Capacity(ge_session* s) {
   ge_tensor t = {.size = sizeof t};
-  CHECK_OK(ge_session_get_state(s, "past_key", &t, &error));
+  CHECK_OK(ge_session_get_state(s, "past_value", &t, &error));
   CHECK(t.rank == 4);
   return t.dims[2];
 }
