@@ -36,6 +36,7 @@ Status KvCacheRewrite::Run() {
   for (uint32_t i = 0; status.ok() && i < old().nodes.size(); ++i) {
     status = Step(i);
     if (status.ok()) status = failure_;
+    steps_ += status.ok();
   }
   if (status.ok()) status = Finish();
   if (!status.ok()) Withdraw();
@@ -56,33 +57,33 @@ Status KvCacheRewrite::Begin() {
   }
   now().nodes.clear();
   changed_.assign(old().values.size(), false);
-  GE_RETURN_IF_ERROR(NameRows());
+  GE_RETURN_IF_ERROR(TypePasts());
   GE_RETURN_IF_ERROR(TypeMasks());
   return WriteCaches();
 }
 
-// P and S, and the types of the pasts by them: the past of each pair is as its new rows are, but P
-// long.
-Status KvCacheRewrite::NameRows() {
+// The one of an earlier attempt, if there was one.
+Dim KvCacheRewrite::Named(const std::string& name, const std::string& origin, int64_t least) {
   DimTable& d = g_.dims;
-  Symbol past;
-  past.name = "kv_length", past.origin = "rows in the caches";
-  past_symbol_ = d.FindSymbol(past.name) ? d.FreshSymbol(past.name) : d.AddSymbol(past);
-  past_ = d.OfSymbol(past_symbol_);
-  const std::string room = "kv_capacity";
-  room_ = d.OfSymbol(d.FindSymbol(room) ? d.FreshSymbol(room) : d.AddSymbol({room, 1}));
+  SymbolId id = d.FindSymbol(name);
+  if (id == 0 || d.symbol(id).origin != origin) {
+    id = id != 0 ? d.FreshSymbol(name) : d.AddSymbol({name, least});
+    d.symbol(id).origin = origin;
+  }
+  return d.OfSymbol(id);
+}
+
+// The past of each pair is as its new rows are, but P long.
+Status KvCacheRewrite::TypePasts() {
+  DimTable& d = g_.dims;
+  past_ = Named("kv_length", "rows in the caches", 0);
+  room_ = Named("kv_capacity", "rows that the caches have room for", 1);
+  past_symbol_ = d.expr(past_.expr).symbol;
   for (const KvPair& p : pairs_) {
     const Type& rows = TypeOf(p.rows);
     const std::string name = old().value(p.past).name;
     if (!rows.ranked || rows.rank() != p.perm.size()) {
       return Status(Code::kUnsupported, "the rank of what joins '" + name + "' is not known");
-    }
-    if (p.past == pairs_[0].past) rows_ = rows.dims[p.axis];
-    if (!(rows.dims[p.axis] == rows_)) {
-      return Status(Code::kUnsupported,
-                    fmt::format("'{}' gets {} new rows, '{}' {}; wanted as many for all", name,
-                                d.ToString(rows.dims[p.axis]), old().value(pairs_[0].past).name,
-                                d.ToString(rows_)));
     }
     Type type = TensorType(rows.dtype, std::vector<Dim>(rows.rank()));
     for (size_t k = 0; k < rows.rank(); ++k) {

@@ -23,10 +23,12 @@ namespace ge {
 class KvCacheRewrite {
  public:
   using InferNode = Status (*)(Graph*, FunctionId, size_t);
-  KvCacheRewrite(Graph* graph, FunctionId fn, std::vector<KvPair> pairs, InferNode infer)
-      : g_(*graph), fn_(fn), pairs_(std::move(pairs)), infer_(infer) {}
+  // `rows`: how many new rows there are, a guess that the walk proves or refuses.
+  KvCacheRewrite(Graph* graph, FunctionId fn, std::vector<KvPair> pairs, Dim rows, InferNode infer)
+      : g_(*graph), fn_(fn), pairs_(std::move(pairs)), infer_(infer), rows_(rows) {}
   // UNSUPPORTED at the node that has no rule. The graph's functions are then as they were.
   Status Run();
+  size_t steps() const { return steps_; }  // nodes that were rewritten, or left as they are
 
  private:
   enum class Rows : uint8_t { kFixed, kPast, kAll };        // of an axis
@@ -40,7 +42,8 @@ class KvCacheRewrite {
 
   // kv_cache_rewrite.cc: the walk
   Status Begin();
-  Status NameRows();
+  Dim Named(const std::string& name, const std::string& origin, int64_t least);
+  Status TypePasts();
   Status TypeMasks();
   Status WriteCaches();
   Status Step(uint32_t index);
@@ -108,9 +111,10 @@ class KvCacheRewrite {
   const FunctionId fn_;
   const std::vector<KvPair> pairs_;
   const InferNode infer_;
+  const Dim rows_;
   FunctionId old_ = 0, new_ = 0;
   SymbolId past_symbol_ = 0;
-  Dim past_, rows_, all_, room_;
+  Dim past_, all_, room_;
   std::vector<bool> changed_;        // by value of the old function
   std::set<ValueId> known_;          // changed ones whose content is known, made when it is read
   std::map<ValueId, ValueId> made_;  // of those
@@ -122,6 +126,7 @@ class KvCacheRewrite {
   std::map<std::pair<int64_t, uint32_t>, ValueId> sizes_;
   std::map<std::pair<int, size_t>, ValueId> valid_;
   std::string origin_;  // the node that is being rewritten
+  size_t steps_ = 0;
   Status failure_;
 };
 
