@@ -462,7 +462,7 @@ ge_status ge_session_restore_states(ge_session* session, const char* path, ge_er
 ge_status ge_session_reset_states(ge_session* session, ge_error* error) {
   return Guard(error, [&]() -> Status {
     GE_ASSIGN_OR_RETURN(ge::Session * s, GetLoaded(session));
-    return s->ResetStates();
+    return s->states().Reset(s->graph());
   });
 }
 

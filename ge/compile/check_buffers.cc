@@ -28,6 +28,15 @@ Status CheckSize(const char* what, const Compiled::Port& port, const TensorView&
 
 }  // namespace
 
+Result<const Entry*> EntryOf(const Graph& graph, std::string_view name) {
+  if (name.empty() && !graph.entries.empty()) return &graph.entries[0];
+  if (const Entry* entry = graph.FindEntry(name)) return entry;
+  std::string names;
+  for (const Entry& e : graph.entries) names += (names.empty() ? "" : ", ") + e.name;
+  return Status(Code::kInvalidArgument, fmt::format("there is no entry '{}'; the model has: {}",
+                                                    name, names.empty() ? "none" : names));
+}
+
 Status CheckInputs(const Graph& graph, const Entry& entry, std::span<const TensorView> inputs) {
   const Function& f = graph.fn(entry.fn);
   if (inputs.size() != f.params.size()) {

@@ -9,6 +9,9 @@
 
 namespace ge {
 
+// `name` empty = the first entry. INVALID_ARGUMENT listing the names there are.
+Result<const Entry*> EntryOf(const Graph& graph, std::string_view name);
+
 // As many as the entry has, of its dtypes; INVALID_ARGUMENT otherwise.
 Status CheckInputs(const Graph& graph, const Entry& entry, std::span<const TensorView> inputs);
 

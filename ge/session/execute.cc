@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cstring>
 
-#include "ge/compile/check_buffers.h"
 #include "ge/host/machine.h"
 #include "ge/run/output_memory.h"
 #include "ge/run/tensor_view.h"

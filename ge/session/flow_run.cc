@@ -3,7 +3,6 @@
 
 #include <algorithm>
 
-#include "ge/compile/check_buffers.h"
 #include "ge/compile/folding.h"
 #include "ge/compile/memory_limit.h"
 #include "ge/control/flow.h"

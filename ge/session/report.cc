@@ -3,7 +3,6 @@
 
 #include "frontend/text/plan_text.h"
 #include "frontend/text/text.h"
-#include "ge/compile/check_buffers.h"
 #include "ge/compile/plan_report.h"
 #include "ge/control/flow.h"
 #include "ge/infer/infer.h"
@@ -28,6 +27,9 @@ Result<std::string> Session::DumpText(std::string_view entry_name, StageId stage
   if (stage == StageId::kRewrite) return PrintText(graph_, kForPeople);
   GE_ASSIGN_OR_RETURN(const Entry* entry, FindEntry(entry_name));
   GE_RETURN_IF_ERROR(CheckInputs(graph_, *entry, inputs));
+  KvCaches::Turn turn;
+  GE_RETURN_IF_ERROR(caches_.Begin(graph_, *entry, inputs, &turn));
+  inputs = turn.inputs();
   std::vector<StageTime> times;
   GE_ASSIGN_OR_RETURN(Graph bound, BindAndFold(*entry, inputs, &times));
   if (stage == StageId::kBind) return PrintText(bound, kForPeople);

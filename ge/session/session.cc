@@ -10,7 +10,6 @@
 #include "ge/base/clock.h"
 #include "ge/base/file_mapping.h"
 #include "ge/base/log.h"
-#include "ge/compile/check_buffers.h"
 #include "ge/compile/evaluator.h"
 #include "ge/compile/folding.h"
 #include "ge/compile/memory_limit.h"
@@ -154,23 +153,6 @@ Status Session::Prepare() {
   return states_.Init(graph_, most, kRaiseMemoryLimit, caches_.grows());
 }
 
-uint64_t Session::GivenBytes(std::span<const TensorView> inputs) const {
-  uint64_t sum = options_.build.given_bytes;
-  for (const TensorView& t : inputs) {
-    sum += static_cast<uint64_t>(ByteCount(TensorType(t.dtype, t.dims)).value_or(0));
-  }
-  return sum;
-}
-
-Result<const Entry*> Session::FindEntry(std::string_view name) const {
-  if (name.empty() && !graph_.entries.empty()) return &graph_.entries[0];
-  if (const Entry* entry = graph_.FindEntry(name)) return entry;
-  std::string names;
-  for (const Entry& e : graph_.entries) names += (names.empty() ? "" : ", ") + e.name;
-  return Status(Code::kInvalidArgument, fmt::format("there is no entry '{}'; the model has: {}",
-                                                    name, names.empty() ? "none" : names));
-}
-
 Result<Graph> Session::BindAndFold(const Entry& entry, std::span<const TensorView> inputs,
                                    std::vector<StageTime>* times) {
   Graph bound = graph_;
@@ -198,7 +180,7 @@ Result<std::shared_ptr<Compiled>> Session::CompileNew(const Entry& entry,
     has_flows_.store(true, std::memory_order_release);
   }
   BuildOptions given = build;
-  given.given_bytes = GivenBytes(inputs);
+  given.given_bytes = GivenBytes(options_.build.given_bytes, inputs);
   GE_ASSIGN_OR_RETURN(auto c, CompileBound(std::move(bound), entry.fn, given));
   if (!c) return c;  // The incumbent stays.
   ++compiles_;
@@ -279,12 +261,14 @@ Result<std::shared_ptr<Compiled>> Session::CompileApart(std::string_view entry_n
   GE_RETURN_IF_ERROR(CheckInputs(graph_, *entry, inputs));
   const CallScope call(&calls_);
   const FloatModeScope mode(options_.denormals);
+  KvCaches::Turn turn;
+  GE_RETURN_IF_ERROR(caches_.Begin(graph_, *entry, inputs, &turn));
   std::unique_lock<std::mutex> one(compile_mutex_, std::defer_lock);
   GE_RETURN_IF_ERROR(LockOrStop(&one));
   BuildOptions folding = build;  // the caller's options cannot know the session's passes
   folding.classes = nullptr;     // it is this one that is asked about, not one like it
   folding.fold_parts = options_.build.fold_parts, folding.measure = options_.build.measure;
-  return CompileNew(*entry, inputs, folding);
+  return CompileNew(*entry, turn.inputs(), folding);
 }
 
 std::shared_ptr<Compiled> Session::Latest(std::string_view entry_name) {

@@ -19,6 +19,7 @@
 #include "ge/base/calls.h"
 #include "ge/base/float_mode.h"
 #include "ge/base/status.h"
+#include "ge/compile/check_buffers.h"
 #include "ge/compile/compiled.h"
 #include "ge/compile/kv_caches.h"
 #include "ge/compile/lift_states.h"
@@ -71,7 +72,7 @@ class Session {
   uint64_t weight_bytes() const { return weight_bytes_; }
   uint64_t import_copied_bytes() const { return import_copied_bytes_; }
   // `name` empty = the first entry. INVALID_ARGUMENT listing the names there are.
-  Result<const Entry*> FindEntry(std::string_view name) const;
+  Result<const Entry*> FindEntry(std::string_view name) const { return EntryOf(graph_, name); }
 
   // The plan for these input shapes: cached, or made now.
   Result<std::shared_ptr<Compiled>> Compile(std::string_view entry,
@@ -103,7 +104,6 @@ class Session {
   }
   // The plan that was used last for this entry; null when there is none.
   StateStore& states() { return states_; }
-  Status ResetStates() { return states_.Reset(graph_); }
   std::shared_ptr<Compiled> Latest(std::string_view entry);
   // Text of the graph or plan after a stage. From bind on, `inputs` gives the shapes.
   Result<std::string> DumpText(std::string_view entry, StageId stage,
@@ -146,8 +146,6 @@ class Session {
   Status Prepare();  // verify, infer, rewrite, states
   // All that a load which failed has left; `none` are two empty graphs, made before.
   void ForgetModel(Graph (&none)[2]) noexcept;
-  // Payloads of the model and these inputs: what the default limit of memory goes by.
-  uint64_t GivenBytes(std::span<const TensorView> inputs) const;
   Result<Graph> BindAndFold(const Entry& entry, std::span<const TensorView> inputs,
                             std::vector<StageTime>* times);
   Result<std::shared_ptr<Compiled>> CompileNew(const Entry& entry,

@@ -214,7 +214,7 @@ class BothWays {
 
   void Begin(int64_t batch) {
     batch_ = batch, rows_ = 0;
-    ASSERT_TRUE(cached_->ResetStates().ok());
+    ASSERT_TRUE(cached_->states().Reset(cached_->graph()).ok());
     feed_.clear();
     const bool rows_first = form_.params.find("[B,P,") != std::string::npos;
     for (const char* name : {"past_key", "past_value"}) {

@@ -73,6 +73,10 @@ class GeSession:
 
     def run(self, arrays):
         self.run_feed(self.feed(arrays))
+        return self.arrays()
+
+    def arrays(self):
+        """The outputs of the last run."""
         return [np.ctypeslib.as_array(ctypes.cast(t.data, ctypes.POINTER(ctypes.c_uint8)),
                                       (t.bytes,)).view(DTYPES[t.dtype]).reshape(t.dims[:t.rank]).copy()
                 for t in self.out]
