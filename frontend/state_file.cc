@@ -51,19 +51,28 @@ Status Foreign(const std::string& path, const std::string& how) {
                 fmt::format("'{}' holds no states of this model: {}", path, how));
 }
 
+// A size that is not fixed may be any.
+bool Fits(const Type& have, Type want) {
+  if (!have.is_static() || have.rank() != want.rank()) return false;
+  for (size_t i = 0; i < want.rank(); ++i) {
+    if (!want.dims[i].known()) want.dims[i] = have.dims[i];
+  }
+  return have == want;
+}
+
 }  // namespace
 
-Status WriteStateFile(const Graph& graph, std::span<const std::byte* const> values,
-                      const std::string& path) {
+Status WriteStateFile(const Graph& graph, std::span<const Type> types,
+                      std::span<const std::byte* const> values, const std::string& path) {
   Graph out;
   out.name = "states of " + graph.name;
   out.opsets = graph.opsets;
   const auto bytes_of = [&](StateId s) {
-    return std::span(values[s], static_cast<size_t>(ByteCount(graph.states[s].type).value_or(0)));
+    return std::span(values[s], static_cast<size_t>(ByteCount(types[s]).value_or(0)));
   };
   for (StateId s = 1; s < graph.states.size(); ++s) {
     State state;
-    state.name = graph.states[s].name, state.type = graph.states[s].type;
+    state.name = graph.states[s].name, state.type = types[s];
     state.kind = graph.states[s].kind;
     state.init = out.AddConst(Borrowed(state.name, state.type, bytes_of(s)));
     out.states.push_back(std::move(state));
@@ -84,14 +93,14 @@ Result<std::vector<Const>> ReadStateFile(const Graph& graph, const std::string& 
   std::vector<Const> values(1);
   for (StateId s = 1; s < graph.states.size(); ++s) {
     const State &have = file.states[s], &want = graph.states[s];
-    if (have.name != want.name || !(have.type == want.type)) {
+    if (have.name != want.name || !Fits(have.type, want.type)) {
       return Foreign(path,
                      fmt::format("its state {} is '{}' of type {}, the model's '{}' of type {}", s,
                                  have.name, TypeToString(have.type, file.dims), want.name,
                                  TypeToString(want.type, graph.dims)));
     }
     const Const* value = have.init ? &file.consts[have.init] : nullptr;
-    const auto bytes = ByteCount(want.type);
+    const auto bytes = ByteCount(have.type);
     if (!value || !value->data || !bytes || value->bytes != static_cast<uint64_t>(*bytes)) {
       return Damaged(path, fmt::format("state '{}' has no value", have.name));
     }

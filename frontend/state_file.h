@@ -13,13 +13,14 @@
 
 namespace ge {
 
-// `values` by Graph::states index, from 1, each of its type's bytes. IO_ERROR; `path` is then as it
-// was.
-Status WriteStateFile(const Graph& graph, std::span<const std::byte* const> values,
-                      const std::string& path);
+// `types` and `values` by Graph::states index, from 1: a state may be declared without a fixed
+// size. IO_ERROR; `path` is then as it was.
+Status WriteStateFile(const Graph& graph, std::span<const Type> types,
+                      std::span<const std::byte* const> values, const std::string& path);
 
 // Constants by Graph::states index, from 1. DATA_CORRUPT where the file is damaged,
-// INVALID_ARGUMENT where it does not hold just the states of `graph`, named and typed as there.
+// INVALID_ARGUMENT where it does not hold just the states of `graph`, named and typed as there, of
+// any size where they have no fixed one.
 Result<std::vector<Const>> ReadStateFile(const Graph& graph, const std::string& path);
 
 }  // namespace ge

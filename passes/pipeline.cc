@@ -9,6 +9,7 @@
 #include "passes/fold/fold_constants.h"
 #include "passes/fold/fold_shapes.h"
 #include "passes/recognise/gelu.h"
+#include "passes/recognise/kv_cache.h"
 #include "passes/recognise/layer_normalization.h"
 
 namespace ge {
@@ -18,6 +19,12 @@ std::vector<std::unique_ptr<Pass>> MakePipeline() {
 #define GE_PASS(cls) passes.push_back(std::make_unique<cls>());
 #include "passes/pipeline.def"
 #undef GE_PASS
+  return passes;
+}
+
+std::vector<std::unique_ptr<Pass>> MakeAskedPasses() {
+  std::vector<std::unique_ptr<Pass>> passes;
+  passes.push_back(std::make_unique<RecogniseKvCache>());
   return passes;
 }
 

@@ -10,9 +10,10 @@
 namespace ge {
 namespace {
 
-// Whether a launch writes where an input lies.
+// Whether a launch writes where an input lies what a run that fails must not have written.
 bool Overwrites(const PlanFunction& f, const Instruction& in) {
   if (in.op != PlanOp::kLaunch || in.segment >= f.segments.size()) return false;
+  if (f.segments[in.segment].appends) return false;
   const std::vector<PlanValueId>& outputs = f.segments[in.segment].outputs;
   return std::any_of(outputs.begin(), outputs.end(), [&](PlanValueId v) {
     return v < f.values.size() && f.values[v].kind == PlanValueKind::kOutput &&

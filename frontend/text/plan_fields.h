@@ -139,6 +139,7 @@ void Fields(V&& v, T& x, const PlanSegment& d) {
   v("conversion", x.conversion, d.conversion);
   v("serial", x.serial, d.serial);
   v("infallible", x.infallible, d.infallible);
+  v("appends", x.appends, d.appends);
   v("predicted_ns", x.predicted_ns, d.predicted_ns);
 }
 template <typename V, Is<Instruction> T>

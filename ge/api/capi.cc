@@ -182,6 +182,11 @@ Result<SessionOptions> ReadOptions(const ge_session_options* given) {
   }
   if (o.plan_cache_bytes) options.plan_cache_bytes = o.plan_cache_bytes;
   options.time_limit_ms = o.time_limit_ms;
+  if (o.kv_cache > uint64_t{1} << 40) {
+    return Status(Code::kInvalidArgument,
+                  fmt::format("kv_cache is {} rows, wanted at most 2^40", o.kv_cache));
+  }
+  options.kv_cache = static_cast<int64_t>(o.kv_cache);
   options.build.memory_limit_bytes = o.memory_limit_bytes;
   if (o.max_streams_per_device)
     options.build.streams.max_streams_per_device = o.max_streams_per_device;
@@ -438,9 +443,10 @@ ge_status ge_session_save_states(ge_session* session, const char* path, ge_error
   return Guard(error, [&]() -> Status {
     GE_ASSIGN_OR_RETURN(ge::Session * s, GetLoaded(session));
     if (!path) return Null("path");
-    return s->states().Read([&](std::span<const std::byte* const> values) {
-      return ge::WriteStateFile(s->graph(), values, path);
-    });
+    return s->states().Read(
+        [&](std::span<const ge::Type> types, std::span<const std::byte* const> values) {
+          return ge::WriteStateFile(s->graph(), types, values, path);
+        });
   });
 }
 
@@ -449,8 +455,14 @@ ge_status ge_session_restore_states(ge_session* session, const char* path, ge_er
     GE_ASSIGN_OR_RETURN(ge::Session * s, GetLoaded(session));
     if (!path) return Null("path");
     GE_ASSIGN_OR_RETURN(const std::vector<ge::Const> values, ge::ReadStateFile(s->graph(), path));
-    s->states().Write(values);
-    return {};
+    return s->states().Write(values);
+  });
+}
+
+ge_status ge_session_reset_states(ge_session* session, ge_error* error) {
+  return Guard(error, [&]() -> Status {
+    GE_ASSIGN_OR_RETURN(ge::Session * s, GetLoaded(session));
+    return s->states().Reset(s->graph());
   });
 }
 

@@ -181,6 +181,30 @@ void ge_tensor_release(ge_tensor* tensor) {
   tensor->flags = 0;
 }
 
+ge_status ge_tensor_feed(ge_tensor* output, ge_tensor* input, ge_error* error) {
+  return Guard(error, [&]() -> Status {
+    GE_RETURN_IF_ERROR(CheckArray("output", output, 1));
+    GE_RETURN_IF_ERROR(CheckArray("input", input, 1));
+    if (!output || !input || output == input) {
+      return Status(Code::kInvalidArgument,
+                    "ge_tensor_feed wants an output and an input, two structs");
+    }
+    if (!output->data || output->flags != GE_TENSOR_ALLOCATED || output->rank < 0 ||
+        output->rank > GE_MAX_RANK) {
+      return Status(Code::kInvalidArgument,
+                    "the memory of the output was not allocated by a run; give the run an output "
+                    "with data = NULL and flags = 0, or pass the output as the input yourself");
+    }
+    const bool allocated = input->data && input->flags == GE_TENSOR_ALLOCATED;
+    void* next = allocated ? input->data : nullptr;
+    input->dtype = output->dtype, input->rank = output->rank;
+    std::copy_n(output->dims, output->rank, input->dims);
+    input->data = output->data, input->bytes = output->bytes, input->flags = GE_TENSOR_ALLOCATED;
+    output->data = next, output->bytes = 0, output->flags = next ? GE_TENSOR_ALLOCATED : 0;
+    return {};
+  });
+}
+
 ge_status ge_session_compile(ge_session* session, const char* entry, const ge_tensor* inputs,
                              uint32_t n_inputs, ge_error* error) {
   return Guard(error, [&]() -> Status {

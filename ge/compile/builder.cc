@@ -79,7 +79,7 @@ class Builder {
       if (keep_incumbent_) return std::shared_ptr<Compiled>();
     }
     if (stopped_ || Stop(StageId::kCompile)) return Finish(start);
-    OverwriteInPlace(options_.states, options_.least_in_place_bytes, &c_->plan);
+    OverwriteInPlace(function(), options_.states, options_.least_in_place_bytes, &c_->plan);
     GE_RETURN_IF_ERROR(
         Stage(StageId::kStreams, [&] { return AssignStreams(&c_->plan, options_.streams); }));
     if (Stop(StageId::kStreams)) return Finish(start);

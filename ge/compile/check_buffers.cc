@@ -28,6 +28,32 @@ Status CheckSize(const char* what, const Compiled::Port& port, const TensorView&
 
 }  // namespace
 
+Result<const Entry*> EntryOf(const Graph& graph, std::string_view name) {
+  if (name.empty() && !graph.entries.empty()) return &graph.entries[0];
+  if (const Entry* entry = graph.FindEntry(name)) return entry;
+  std::string names;
+  for (const Entry& e : graph.entries) names += (names.empty() ? "" : ", ") + e.name;
+  return Status(Code::kInvalidArgument, fmt::format("there is no entry '{}'; the model has: {}",
+                                                    name, names.empty() ? "none" : names));
+}
+
+Status CheckInputs(const Graph& graph, const Entry& entry, std::span<const TensorView> inputs) {
+  const Function& f = graph.fn(entry.fn);
+  if (inputs.size() != f.params.size()) {
+    return Status(Code::kInvalidArgument, fmt::format("entry '{}' takes {} inputs, {} were given",
+                                                      entry.name, f.params.size(), inputs.size()));
+  }
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    const Value& param = f.value(f.params[i]);
+    if (inputs[i].dtype != param.type.dtype) {
+      return Status(Code::kInvalidArgument,
+                    fmt::format("input '{}' is {}, the model wants {}; convert it", param.name,
+                                DTypeName(inputs[i].dtype), DTypeName(param.type.dtype)));
+    }
+  }
+  return {};
+}
+
 Status CheckBuffers(const Compiled& c, std::span<const TensorView> inputs,
                     std::span<const TensorView> outputs) {
   if (outputs.size() != c.outputs.size()) {

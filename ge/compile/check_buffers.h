@@ -9,6 +9,12 @@
 
 namespace ge {
 
+// `name` empty = the first entry. INVALID_ARGUMENT listing the names there are.
+Result<const Entry*> EntryOf(const Graph& graph, std::string_view name);
+
+// As many as the entry has, of its dtypes; INVALID_ARGUMENT otherwise.
+Status CheckInputs(const Graph& graph, const Entry& entry, std::span<const TensorView> inputs);
+
 // Dtypes, sizes, and that nothing overlaps; INVALID_ARGUMENT otherwise. Allocates nothing when it
 // is called again by the same thread. outputs[i].data may be null.
 Status CheckBuffers(const Compiled& c, std::span<const TensorView> inputs,

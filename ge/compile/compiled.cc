@@ -32,11 +32,18 @@ Compiled::~Compiled() {
 void Compiled::TakeStates(std::vector<StateId> in, std::vector<StateId> out) {
   states_in = std::move(in), states_out = std::move(out);
   in_place.assign(states_out.size(), false);
+  states_in_bytes.assign(states_in.size(), 0), states_out_bytes.assign(states_out.size(), 0);
   if (plan.functions.empty()) return;  // planning ended before
   const PlanFunction& f = plan.functions[0];
   const size_t own = f.outputs.size() - std::min(f.outputs.size(), states_out.size());
   for (size_t i = 0; own + i < f.outputs.size(); ++i) {
-    in_place[i] = f.values[f.outputs[own + i]].alias_of != 0;
+    const PlanValue& v = f.values[f.outputs[own + i]];
+    in_place[i] = v.alias_of != 0;
+    states_out_bytes[i] = static_cast<uint64_t>(v.bytes);
+  }
+  const size_t given = f.inputs.size() - std::min(f.inputs.size(), states_in.size());
+  for (size_t i = 0; given + i < f.inputs.size(); ++i) {
+    states_in_bytes[i] = static_cast<uint64_t>(f.values[f.inputs[given + i]].bytes);
   }
 }
 

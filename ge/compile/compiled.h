@@ -72,6 +72,7 @@ class Compiled {
   std::vector<StateId> states_in;   // parameters after the user's own
   std::vector<StateId> states_out;  // results after the user's own
   std::vector<bool> in_place;       // parallel to states_out: written where it lies
+  std::vector<uint64_t> states_in_bytes, states_out_bytes;  // parallel to states_in and _out
   void TakeStates(std::vector<StateId> in, std::vector<StateId> out);
   // The user's own inputs and outputs by position, as runs check them.
   struct Port {

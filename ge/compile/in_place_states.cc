@@ -44,6 +44,26 @@ struct Overwriting {
   const PlanSegment* segment;
 };
 
+// The node that appends to the state, which nobody else reads as it was; null where there is none.
+const Node* AppendingNode(const Function& f, const DefUse& d, const StatePair& s) {
+  const ValueId before = f.params[s.param], after = f.results[s.result];
+  const int32_t maker = d.producer[after];
+  if (maker < 0 || d.uses[before].size() != 1 || d.result_uses[before] != 0) return nullptr;
+  const Node& n = f.nodes[static_cast<uint32_t>(maker)];
+  return n.domain == "ge" && n.op == "KvAppend" && n.inputs[0] == before ? &n : nullptr;
+}
+
+// Says so of the segment of an appending node, which has to be all of it.
+bool MarkAppending(const Node& node, PlanValueId before, PlanValueId after, PlanFunction* f) {
+  for (PlanSegment& s : f->segments) {
+    if (s.outputs.size() != 1 || s.outputs[0] != after) continue;
+    s.appends = s.offers.size() == 1 && s.offers[0].nodes == std::vector<NodeId>{node.id} &&
+                !s.inputs.empty() && s.inputs[0] == before && MayOverwrite(s, before);
+    return s.appends;
+  }
+  return false;
+}
+
 }  // namespace
 
 std::vector<StatePair> PairStates(std::span<const StateId> in, std::span<const StateId> out,
@@ -67,6 +87,10 @@ std::vector<uint32_t> OverwritingNodes(const Function& f, std::span<const StateP
   for (const StatePair& s : states) {
     const ValueId before = f.params[s.param], after = f.results[s.result];
     const int32_t maker = d.producer[after];
+    if (AppendingNode(f, d, s) != nullptr) {
+      nodes.push_back(static_cast<uint32_t>(maker));
+      continue;
+    }
     const auto bytes = ByteCount(f.value(after).type);
     if (maker < 0 || !d.uses[after].empty() || d.result_uses[after] != 1 || !bytes ||
         static_cast<uint64_t>(*bytes) < least_bytes) {
@@ -81,9 +105,11 @@ std::vector<uint32_t> OverwritingNodes(const Function& f, std::span<const StateP
   return nodes;
 }
 
-void OverwriteInPlace(std::span<const StatePair> states, uint64_t least_bytes, Plan* plan) {
+void OverwriteInPlace(const Function& function, std::span<const StatePair> states,
+                      uint64_t least_bytes, Plan* plan) {
   PlanFunction& f = plan->functions[0];
   if (states.empty()) return;
+  const DefUse d = BuildDefUse(function);
   const ValueUses uses = UsesOf(f);
   std::vector<Overwriting> found;
   for (const StatePair& pair : states) {
@@ -92,6 +118,11 @@ void OverwriteInPlace(std::span<const StatePair> states, uint64_t least_bytes, P
     value.state = old.state = pair.state;
     const bool fits = value.bytes == old.bytes && value.domain == 0 && old.domain == 0 &&
                       value.layout == old.layout;
+    const Node* appending = fits ? AppendingNode(function, d, pair) : nullptr;
+    if (appending != nullptr && MarkAppending(*appending, before, after, &f)) {
+      value.alias_of = before;
+      continue;
+    }
     const PlanSegment* s = uses.maker[after];
     if (!fits || static_cast<uint64_t>(value.bytes) < least_bytes || !s ||
         uses.readers[after] > 0) {

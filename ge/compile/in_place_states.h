@@ -1,7 +1,8 @@
 // In-place states: which states a plan overwrites where they lie, instead of beside them with both
 // exchanged at the end. A state is overwritten when its new value is made by one node that reads
 // the old one, nobody else reads the new one, and the engine neither fails at it nor minds the
-// place. Functions only; the plan is the caller's.
+// place; and when it is appended to (ge.KvAppend), whoever reads the new one. Functions only; the
+// plan is the caller's.
 #pragma once
 
 #include <cstdint>
@@ -31,8 +32,9 @@ inline constexpr uint64_t kLeastInPlaceBytes = 1 << 16;
 std::vector<uint32_t> OverwritingNodes(const Function& f, std::span<const StatePair> states,
                                        uint64_t least_bytes);
 
-// For a plan whose segments are compiled: outputs claim the places of their inputs where that is
-// permitted. STREAMS puts their launches behind a commit.
-void OverwriteInPlace(std::span<const StatePair> states, uint64_t least_bytes, Plan* plan);
+// For a plan of `function` whose segments are compiled: outputs claim the places of their inputs
+// where that is permitted. STREAMS puts their launches behind a commit, but for those that append.
+void OverwriteInPlace(const Function& function, std::span<const StatePair> states,
+                      uint64_t least_bytes, Plan* plan);
 
 }  // namespace ge

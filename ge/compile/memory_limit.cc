@@ -71,6 +71,14 @@ Status ExpandSplats(Graph* graph, uint64_t limit) {
   return {};
 }
 
+uint64_t GivenBytes(uint64_t payload_bytes, std::span<const TensorView> inputs) {
+  uint64_t sum = payload_bytes;
+  for (const TensorView& t : inputs) {
+    sum += static_cast<uint64_t>(ByteCount(TensorType(t.dtype, t.dims)).value_or(0));
+  }
+  return sum;
+}
+
 uint64_t ExpandedBytes(const Graph& graph, const Function& f) {
   uint64_t sum = 0;
   for (const Value& v : f.values) {

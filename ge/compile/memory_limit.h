@@ -3,10 +3,12 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 
 #include "ge/base/status.h"
 #include "ge/ir/graph.h"
+#include "ge/run/tensor_view.h"
 
 namespace ge {
 
@@ -22,6 +24,8 @@ inline constexpr const char* kRaiseMemoryLimit =
 
 // Bytes of payloads that came with the graph, not of splats.
 uint64_t PayloadBytes(const Graph& graph);
+// Those and the inputs of a run: what the default limit goes by.
+uint64_t GivenBytes(uint64_t payload_bytes, std::span<const TensorView> inputs);
 // Expands the splats that functions read, each once; LIMIT_EXCEEDED with the constant's name where
 // they take more than the limit together with a copy that an engine may pack.
 Status ExpandSplats(Graph* graph, uint64_t limit);

@@ -56,6 +56,12 @@ void PlanCache::Replace(Key entry, const std::shared_ptr<Compiled>& old,
   if (latest != latest_.end() && latest->second == old) latest->second = std::move(made);
 }
 
+void PlanCache::Forget() {
+  std::lock_guard<std::mutex> lock(mutex_);
+  for (const Plan& p : plans_) on_evict_(p.compiled.get());
+  plans_.clear(), by_hash_.clear(), latest_.clear();
+}
+
 std::shared_ptr<Compiled> PlanCache::Latest(Key entry) {
   std::lock_guard<std::mutex> lock(mutex_);
   auto it = latest_.find(entry);

@@ -47,10 +47,28 @@ void AddPrices(const Compiled& c, PriceMode mode, nlohmann::json* out) {
 }
 
 // Sums over plans.
+// What a run writes of states: whole new values, but of a cache that is appended to where it lies
+// the new rows alone.
+uint64_t StateBytesWritten(const Compiled& c) {
+  const PlanFunction& f = c.plan.functions[0];
+  std::map<PlanValueId, int64_t> rows;  // by cache
+  for (const PlanSegment& s : f.segments) {
+    if (s.appends) rows[s.outputs[0]] = f.values[s.inputs.back()].bytes;
+  }
+  const size_t own = f.outputs.size() - std::min(f.outputs.size(), c.states_out.size());
+  uint64_t sum = 0;
+  for (size_t i = own; i < f.outputs.size(); ++i) {
+    const auto appended = rows.find(f.outputs[i]);
+    const PlanValue& v = f.values[f.outputs[i]];
+    sum += static_cast<uint64_t>(appended != rows.end() ? appended->second : v.bytes);
+  }
+  return sum;
+}
+
 struct Totals {
   std::map<std::string, uint64_t> engines, copies, streams;  // nodes; "host->devsim/sim"; launches
   uint64_t nodes = 0, transfers = 0, conversions = 0, segments = 0, copied = 0, packed = 0,
-           filled = 0;
+           filled = 0, state_written = 0;
   std::set<const Resident*> residents;
   int64_t arena = 0, live = 0;
   double compile_ms = 0, predicted_ns = 0;
@@ -74,6 +92,7 @@ struct Totals {
       const std::string& device = c.plan.devices[fn.streams[i.stream].device].name;
       ++streams[i.stream == 0 ? "host" : fmt::format("{}#{}", device, i.stream)];
     }
+    state_written += StateBytesWritten(c);
     for (int64_t b : c.check.arena_bytes) arena += b;
     for (int64_t b : c.check.max_live_bytes) live += b;
     copied += c.copied_constant_bytes, filled += c.filled_bytes;
@@ -98,6 +117,7 @@ nlohmann::json PlanReport(const std::vector<std::shared_ptr<Compiled>>& plans, P
   j["copied_constant_bytes"] = t.copied;
   j["packed_bytes"] = t.packed;
   j["filled_bytes"] = t.filled;
+  j["state_bytes_written"] = t.state_written;
   j["nodes"] = t.nodes, j["segments"] = t.segments, j["transfers"] = t.transfers;
   j["transfers_by_way"] = t.copies, j["conversions"] = t.conversions;
   j["streams"] = t.streams;

@@ -15,6 +15,13 @@ Status Rewriter::Run(Graph* graph, uint64_t model_bytes, std::vector<StageTime>*
   return RunWith(options_, MakePipeline(), graph, model_bytes, times, largest_bytes);
 }
 
+Status Rewriter::RunAsked(Graph* graph, uint64_t model_bytes, std::vector<StageTime>* times) const {
+  Runner::Options options = options_;
+  options.skip.clear();
+  GE_RETURN_IF_ERROR(RunWith(std::move(options), MakeAskedPasses(), graph, model_bytes, times));
+  return Run(graph, model_bytes, times);
+}
+
 // A name to skip may be of a pass that is not among these; Run has told unknown ones.
 Status Rewriter::RunParts(Graph* graph, uint64_t model_bytes) const {
   Runner::Options options = options_;
@@ -32,6 +39,7 @@ Status Rewriter::RunWith(Runner::Options options, const std::vector<std::unique_
   PassContext context;
   context.evaluator = evaluator_;
   context.fold_limit_bytes = largest_bytes;
+  context.infer_node = InferNode;
   FoldBudget own(model_bytes);
   context.budget = FoldingScope::budget() ? FoldingScope::budget() : &own;
   context.note = [](std::string_view text) { LogLine(2, text); };

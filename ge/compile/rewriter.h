@@ -23,6 +23,8 @@ class Rewriter {
   // a budget for `model_bytes`. A folded result may not be larger than `largest_bytes`.
   Status Run(Graph* graph, uint64_t model_bytes, std::vector<StageTime>* times,
              int64_t largest_bytes = PassContext().fold_limit_bytes) const;
+  // Those that run only when they are asked for.
+  Status RunAsked(Graph* graph, uint64_t model_bytes, std::vector<StageTime>* times) const;
   // Those for the parts of a node alone.
   Status RunParts(Graph* graph, uint64_t model_bytes) const;
 

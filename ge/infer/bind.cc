@@ -16,7 +16,10 @@ std::string ShapeText(const std::vector<int64_t>& shape) {
 
 class Binder {
  public:
-  Binder(Graph* g, const Entry& e) : g_(*g), entry_(e) {}
+  Binder(Graph* g, const Entry& e, const std::map<SymbolId, int64_t>& sizes)
+      : g_(*g), entry_(e), values_(sizes) {
+    for (const auto& [symbol, size] : sizes) bound_[symbol] = {size, "the session"};
+  }
 
   Status Run(const std::vector<std::vector<int64_t>>& shapes) {
     const Function& f = g_.fn(entry_.fn);
@@ -174,6 +177,7 @@ class Binder {
   // In every function that the entry reaches. Inferred types of computed values are dropped: they
   // are made anew and more precisely.
   Status Substitute() {
+    for (State& s : g_.states) GE_RETURN_IF_ERROR(SubstituteType(&s.type));
     for (FunctionId fn : Reachable()) {
       Function& f = g_.fn(fn);
       std::vector<bool> keep(f.values.size(), false);
@@ -217,7 +221,8 @@ class Binder {
 }  // namespace
 
 Status Bind(Graph* graph, const std::string& entry,
-            const std::vector<std::vector<int64_t>>& input_shapes) {
+            const std::vector<std::vector<int64_t>>& input_shapes,
+            const std::map<SymbolId, int64_t>& sizes) {
   const Entry* e = graph->FindEntry(entry);
   if (!e) {
     std::string names;
@@ -225,7 +230,7 @@ Status Bind(Graph* graph, const std::string& entry,
     return Status(Code::kInvalidArgument,
                   "there is no entry '" + entry + "'; the graph has " + names);
   }
-  GE_RETURN_IF_ERROR(Binder(graph, *e).Run(input_shapes));
+  GE_RETURN_IF_ERROR(Binder(graph, *e, sizes).Run(input_shapes));
   return Infer(graph);
 }
 

@@ -87,6 +87,10 @@ Status ModuleInfer::InferNode(FunctionId fn, size_t index, int depth) {
 
 }  // namespace infer
 
+Status InferNode(Graph* graph, FunctionId fn, size_t node) {
+  return infer::InferOneNode(graph, fn, node);
+}
+
 Status Infer(Graph* graph) {
   auto it = graph->opsets.find("");
   if (it != graph->opsets.end() && it->second != kCanonicalOpset) {

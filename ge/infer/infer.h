@@ -1,6 +1,8 @@
 // INFER: dtypes and shapes of every value, to a fixed point, by the rules in ge/ops.
 #pragma once
 
+#include <map>
+
 #include "ge/base/status.h"
 #include "ge/ir/graph.h"
 
@@ -13,9 +15,14 @@ Status Infer(Graph* graph);
 
 // BIND: gives the entry's parameters static shapes (one per parameter, dims of unranked or
 // symbolic params), substitutes the symbols they determine everywhere in the entry's function,
-// drops previously inferred types of computed values and infers again.
+// drops previously inferred types of computed values and infers again. `sizes` are symbols that no
+// input tells.
 // INVALID_ARGUMENT naming input, found and wanted shape.
 Status Bind(Graph* graph, const std::string& entry,
-            const std::vector<std::vector<int64_t>>& input_shapes);
+            const std::vector<std::vector<int64_t>>& input_shapes,
+            const std::map<SymbolId, int64_t>& sizes = {});
+
+// One node without bodies, by the types of its inputs; those of its outputs are merged.
+Status InferNode(Graph* graph, FunctionId fn, size_t node);
 
 }  // namespace ge

@@ -70,6 +70,8 @@ class Transaction {
   // Puts new nodes in place and removes erased ones.
   // Done by the destructor and by the runner; a pass may call it between two walks.
   void Commit();
+  // The graph itself, for a pass that builds functions anew; all indices into it are forgotten.
+  Graph* Rebuild() { return Commit(), index_.clear(), ++edits_, graph_; }
 
  private:
   struct Index {

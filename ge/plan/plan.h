@@ -150,6 +150,10 @@ struct PlanSegment {
   int32_t conversion = -1;  // index into Plan::conversions: a layout change, no nodes
   bool serial = false;      // one exec a frame
   bool infallible = false;  // its launches cannot fail
+  // Its first input is a cache of which some rows are in use, and its output that cache with more:
+  // in place it writes rows alone that have no meaning until the run has succeeded, whenever it
+  // runs (ge.KvAppend).
+  bool appends = false;
   double predicted_ns = 0;  // setup + marginals + launch - savings
 };
 

@@ -7,6 +7,12 @@
 
 namespace ge {
 
+namespace {
+
+constexpr uint64_t kMostSpare = uint64_t{256} << 20;  // of outputs beyond it no more is taken
+
+}  // namespace
+
 OutputMemory::~OutputMemory() {
   for (const Made& m : made_) m.out->data = m.data, m.out->bytes = m.bytes, m.out->owned = m.owned;
 }
@@ -22,7 +28,11 @@ Status OutputMemory::Reserve(std::string_view what, std::string_view name, uint6
                   fmt::format("{} '{}' has {} bytes, its shape [{}] needs at least {}", what, name,
                               out->bytes, fmt::join(out->dims, ","), bytes));
   }
-  AlignedBytes memory = AllocateAligned(bytes, 64);
+  // What was too small once grows on, as the rows of a decoder's past: by half, so that it does not
+  // move for each of them.
+  const bool grows = out->data != nullptr && out->bytes > 0 && bytes < kMostSpare;
+  AlignedBytes memory = AllocateAligned(grows ? bytes + bytes / 2 : bytes, 64);
+  if (!memory && grows) memory = AllocateAligned(bytes, 64);
   if (!memory) {
     return Status(Code::kResourceExhausted,
                   fmt::format("no memory for {} '{}' of {} bytes", what, name, bytes));

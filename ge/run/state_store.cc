@@ -13,19 +13,69 @@
 
 namespace ge {
 
-Status StateStore::Init(const Graph& graph, uint64_t limit, const char* raise) {
+namespace {
+
+Status NoMemory(const std::string& name) {
+  return Status(Code::kResourceExhausted, fmt::format("no memory for state '{}'", name));
+}
+
+// With 0 for sizes that are not known yet.
+Type Empty(Type type) {
+  for (Dim& d : type.dims) d = d.known() ? d : KnownDim(0);
+  return type;
+}
+
+// Whether a value of type `have` may be that of a state declared as `want`.
+bool Fits(const Type& have, const Type& want) {
+  bool fits = have.dtype == want.dtype && have.rank() == want.rank() && have.is_static();
+  for (size_t i = 0; fits && i < have.rank(); ++i) {
+    fits = !want.dims[i].known() || want.dims[i] == have.dims[i];
+  }
+  return fits;
+}
+
+uint64_t BytesOf(const Type& type) { return static_cast<uint64_t>(ByteCount(type).value_or(0)); }
+
+// Zeros, or what the graph says; nothing is said of a state that is as large as runs make it.
+Status FirstValue(const Graph& graph, const State& state, void* to, uint64_t bytes) {
+  std::memset(to, 0, bytes);
+  if (!state.init) return {};
+  ConstScratch scratch;
+  const std::byte* data = ConstBytes(graph.consts[state.init], &scratch, UINT64_MAX);
+  if (!data && bytes > 0) {
+    return Status(Code::kResourceExhausted,
+                  fmt::format("no memory for the first value of state '{}'", state.name));
+  }
+  std::memcpy(to, data, bytes);
+  return {};
+}
+
+Status CheckDeclared(const Graph& graph, const State& state, bool grows) {
+  const bool sized = ByteCount(Empty(state.type)) && (grows || state.type.is_static());
+  if (!sized || (grows && state.init != 0)) {
+    return Status(Code::kUnsupported,
+                  fmt::format("state '{}' has type {}; a state needs a fixed shape", state.name,
+                              TypeToString(state.type, graph.dims)));
+  }
+  if (!state.init_fn) return {};
+  return Status(Code::kUnsupported,
+                fmt::format("state '{}' is initialised by a function; this version takes a "
+                            "constant or zeros",
+                            state.name));
+}
+
+}  // namespace
+
+Status StateStore::Init(const Graph& graph, uint64_t limit, const char* raise,
+                        const std::vector<bool>& grows) {
   slots_.resize(graph.states.size());
   uint64_t total = 0;
   for (size_t i = 1; i < graph.states.size(); ++i) {
     const State& state = graph.states[i];
-    auto bytes = ByteCount(state.type);
-    if (!bytes) {
-      return Status(Code::kUnsupported,
-                    fmt::format("state '{}' has type {}; a state needs a fixed shape", state.name,
-                                TypeToString(state.type, graph.dims)));
-    }
+    GE_RETURN_IF_ERROR(CheckDeclared(graph, state, i < grows.size() && grows[i]));
     Slot& slot = slots_[i];
-    slot.bytes = static_cast<uint64_t>(*bytes);
+    slot.type = Empty(state.type);
+    slot.bytes = BytesOf(slot.type);
     total = std::min(total + 2 * slot.bytes, uint64_t{1} << 62);
     if (total > limit) {
       return Status(Code::kLimitExceeded,
@@ -36,38 +86,33 @@ Status StateStore::Init(const Graph& graph, uint64_t limit, const char* raise) {
     slot.name = state.name;
     slot.now = AllocateAligned(slot.bytes, 64);
     if (!slot.now) {
-      return Status(Code::kResourceExhausted, fmt::format("no memory for state '{}'", state.name));
+      return NoMemory(state.name);
     }
-    std::memset(slot.now.get(), 0, slot.bytes);
-    if (state.init) {
-      ConstScratch scratch;
-      const std::byte* data = ConstBytes(graph.consts[state.init], &scratch, UINT64_MAX);
-      if (!data && slot.bytes > 0) {
-        return Status(Code::kResourceExhausted,
-                      fmt::format("no memory for the first value of state '{}'", state.name));
-      }
-      std::memcpy(slot.now.get(), data, slot.bytes);
-    } else if (state.init_fn) {
-      return Status(Code::kUnsupported,
-                    fmt::format("state '{}' is initialised by a function; this version takes a "
-                                "constant or zeros",
-                                state.name));
-    }
+    GE_RETURN_IF_ERROR(FirstValue(graph, state, slot.now.get(), slot.bytes));
   }
   return {};
 }
 
+Status StateStore::Reset(const Graph& graph) {
+  std::unique_lock<std::shared_mutex> lock(mutex_);
+  for (size_t i = 1; i < slots_.size(); ++i) {
+    GE_RETURN_IF_ERROR(FirstValue(graph, graph.states[i], slots_[i].now.get(), slots_[i].bytes));
+    slots_[i].lost = false;
+  }
+  ++edits_;
+  return {};
+}
+
 Status StateStore::Get(const State& state, StateId id, TensorView* out) {
+  std::shared_lock<std::shared_mutex> lock(mutex_);
   const Slot& slot = slots_[id];
-  const Type& type = state.type;
-  out->dtype = type.dtype, out->dims = type.static_dims();
+  out->dtype = slot.type.dtype, out->dims = slot.type.static_dims();
   if (!out->data) {
     out->bytes = slot.bytes;
     return {};
   }
   OutputMemory memory;
   GE_RETURN_IF_ERROR(memory.Reserve("state", state.name, slot.bytes, out));
-  std::shared_lock<std::shared_mutex> lock(mutex_);
   GE_RETURN_IF_ERROR(Readable(slot));
   std::memcpy(out->data, slot.now.get(), slot.bytes);
   memory.Commit();
@@ -76,36 +121,104 @@ Status StateStore::Get(const State& state, StateId id, TensorView* out) {
 
 Status StateStore::Set(const State& state, StateId id, const DimTable& dims,
                        const TensorView& value) {
+  const Type given = TensorType(value.dtype, value.dims);
+  std::unique_lock<std::shared_mutex> lock(mutex_);
   Slot& slot = slots_[id];
-  const Type& type = state.type;
-  if (value.dtype != type.dtype || value.dims != type.static_dims() || value.bytes != slot.bytes ||
-      (slot.bytes && !value.data)) {
+  if (!Fits(given, state.type) || value.bytes != BytesOf(given) || (value.bytes && !value.data)) {
     return Status(Code::kInvalidArgument,
                   fmt::format("state '{}' is {} with {} bytes; the value has dtype {} and {} bytes",
-                              state.name, TypeToString(type, dims), slot.bytes,
+                              state.name, TypeToString(state.type, dims), slot.bytes,
                               DTypeName(value.dtype), value.bytes));
   }
-  std::unique_lock<std::shared_mutex> lock(mutex_);
+  if (value.bytes != slot.bytes) {
+    AlignedBytes memory = AllocateAligned(value.bytes, 64);
+    if (!memory) return NoMemory(slot.name);
+    slot.now = std::move(memory), slot.next = nullptr, slot.bytes = value.bytes;
+  }
+  slot.type = given;
   std::memcpy(slot.now.get(), value.data, slot.bytes);
   slot.lost = false;
+  ++edits_;
   return {};
 }
 
-Status StateStore::Read(const std::function<Status(std::span<const std::byte* const>)>& look) {
+Status StateStore::Read(
+    const std::function<Status(std::span<const Type>, std::span<const std::byte* const>)>& look) {
   std::shared_lock<std::shared_mutex> lock(mutex_);
   std::vector<const std::byte*> values;
+  std::vector<Type> types;
   for (const Slot& slot : slots_) {
     GE_RETURN_IF_ERROR(Readable(slot));
     values.push_back(static_cast<const std::byte*>(static_cast<const void*>(slot.now.get())));
+    types.push_back(slot.type);
   }
-  return look(values);
+  return look(types, values);
 }
 
-void StateStore::Write(std::span<const Const> values) {
+Status StateStore::Write(std::span<const Const> values) {
   std::unique_lock<std::shared_mutex> lock(mutex_);
+  std::vector<AlignedBytes> larger(slots_.size());
   for (StateId s = 1; s < slots_.size(); ++s) {
-    std::memcpy(slots_[s].now.get(), values[s].data, slots_[s].bytes);
-    slots_[s].lost = false;
+    if (values[s].bytes == slots_[s].bytes) continue;
+    larger[s] = AllocateAligned(values[s].bytes, 64);
+    if (!larger[s]) return NoMemory(slots_[s].name);
+  }
+  for (StateId s = 1; s < slots_.size(); ++s) {
+    Slot& slot = slots_[s];
+    if (larger[s]) slot.now = std::move(larger[s]), slot.next = nullptr;
+    slot.bytes = values[s].bytes, slot.type = values[s].type;
+    std::memcpy(slot.now.get(), values[s].data, slot.bytes);
+    slot.lost = false;
+  }
+  ++edits_;
+  return {};
+}
+
+Type StateStore::TypeOf(StateId id) const {
+  std::shared_lock<std::shared_mutex> lock(mutex_);
+  return slots_[id].type;
+}
+
+Result<int64_t> StateStore::NumberOf(StateId id) const {
+  std::shared_lock<std::shared_mutex> lock(mutex_);
+  GE_RETURN_IF_ERROR(Readable(slots_[id]));
+  int64_t number = 0;
+  std::memcpy(&number, slots_[id].now.get(), std::min<size_t>(sizeof number, slots_[id].bytes));
+  return number;
+}
+
+Status StateStore::Resize(StateId id, const Type& type, size_t axis, int64_t rows) {
+  std::unique_lock<std::shared_mutex> lock(mutex_);
+  Slot& slot = slots_[id];
+  const uint64_t bytes = BytesOf(type);
+  AlignedBytes memory = AllocateAligned(bytes, 64);
+  if (!memory) return NoMemory(slot.name);
+  std::memset(memory.get(), 0, bytes);
+  const auto room = static_cast<uint64_t>(slot.type.dims[axis].value);
+  if (rows > 0 && room > 0) {
+    uint64_t outer = 1;
+    for (size_t k = 0; k < axis; ++k) outer *= static_cast<uint64_t>(type.dims[k].value);
+    const uint64_t from = slot.bytes / outer, to = bytes / outer;
+    const uint64_t kept = from / room * static_cast<uint64_t>(rows);
+    for (uint64_t o = 0; o < outer; ++o) {
+      std::memcpy(memory.get() + o * to, slot.now.get() + o * from, kept);
+    }
+  }
+  slot.now = std::move(memory), slot.next = nullptr;
+  slot.bytes = bytes, slot.type = type;
+  return {};
+}
+
+void StateStore::ClearBehind(StateId id, size_t axis, int64_t rows) {
+  std::unique_lock<std::shared_mutex> lock(mutex_);
+  Slot& slot = slots_[id];
+  const auto room = static_cast<uint64_t>(slot.type.dims[axis].value);
+  uint64_t outer = 1;
+  for (size_t k = 0; k < axis; ++k) outer *= static_cast<uint64_t>(slot.type.dims[k].value);
+  if (room == 0 || outer == 0) return;
+  const uint64_t block = slot.bytes / outer, kept = block / room * static_cast<uint64_t>(rows);
+  for (uint64_t o = 0; o < outer; ++o) {
+    std::memset(slot.now.get() + o * block + kept, 0, block - kept);
   }
 }
 
@@ -117,9 +230,18 @@ Status StateStore::Readable(const Slot& slot) const {
                             slot.name));
 }
 
+Status StateStore::Same(const Slot& slot, std::span<const uint64_t> bytes, size_t i) const {
+  if (i >= bytes.size() || bytes[i] == slot.bytes) return {};
+  return Status(Code::kFailedPrecondition,
+                fmt::format("state '{}' has {} bytes, the plan wants {}: it was set meanwhile; run "
+                            "again",
+                            slot.name, slot.bytes, bytes[i]));
+}
+
 Status StateStore::Begin(std::span<const StateId> in, std::span<const StateId> out,
                          const std::vector<bool>& in_place, Access* access,
-                         std::vector<const void*>* from, std::vector<void*>* to) {
+                         std::vector<const void*>* from, std::vector<void*>* to,
+                         std::span<const uint64_t> in_bytes, std::span<const uint64_t> out_bytes) {
   if (!out.empty()) {
     access->writing = std::unique_lock<std::shared_mutex>(mutex_, std::defer_lock);
     GE_RETURN_IF_ERROR(LockOrStop(&access->writing));
@@ -127,12 +249,15 @@ Status StateStore::Begin(std::span<const StateId> in, std::span<const StateId> o
     access->reading = std::shared_lock<std::shared_mutex>(mutex_, std::defer_lock);
     GE_RETURN_IF_ERROR(LockOrStop(&access->reading));
   }
-  for (StateId s : in) {
-    GE_RETURN_IF_ERROR(Readable(slots_[s]));
-    from->push_back(slots_[s].now.get());
+  for (size_t i = 0; i < in.size(); ++i) {
+    const Slot& slot = slots_[in[i]];
+    GE_RETURN_IF_ERROR(Readable(slot));
+    GE_RETURN_IF_ERROR(Same(slot, in_bytes, i));
+    from->push_back(slot.now.get());
   }
   for (size_t i = 0; i < out.size(); ++i) {
     Slot& slot = slots_[out[i]];
+    GE_RETURN_IF_ERROR(Same(slot, out_bytes, i));
     if (!in_place[i] && !slot.next) slot.next = AllocateAligned(slot.bytes, 64);
     if (!in_place[i] && !slot.next) {
       return Status(Code::kResourceExhausted,

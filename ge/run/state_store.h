@@ -1,8 +1,11 @@
 // StateStore: the values of a model's states. Runs overwrite a state where it lies, behind all that
 // can fail, or write beside it, and both are exchanged when they have ended well. Runs that write a
-// state are alone; runs that only read share. Thread-safe apart from Init and Clear.
+// state are alone; runs that only read share. A state may be of no fixed size: then it has none of
+// its free axes at first, and takes the size of what it is given. Thread-safe apart from Init and
+// Clear.
 #pragma once
 
+#include <atomic>
 #include <functional>
 #include <shared_mutex>
 #include <span>
@@ -19,17 +22,33 @@ namespace ge {
 class StateStore {
  public:
   // First values; LIMIT_EXCEEDED where all take more than `limit` bytes, each counted twice, with
-  // `raise` as the advice.
-  Status Init(const Graph& graph, uint64_t limit, const char* raise);
+  // `raise` as the advice. `grows`, by Graph::states index: may be of no fixed size.
+  Status Init(const Graph& graph, uint64_t limit, const char* raise,
+              const std::vector<bool>& grows = {});
+  // First values again, of the sizes that they have.
+  Status Reset(const Graph& graph);
   void Clear() noexcept { slots_.clear(); }
   // By Graph::states index, from 1. Get allocates where `out` has no data but bytes to give.
   Status Get(const State& state, StateId id, TensorView* out);
   Status Set(const State& state, StateId id, const DimTable& dims, const TensorView& value);
 
-  // Looks at all values, by Graph::states index from 1, or gives all of them new ones at once,
-  // while no run writes or reads them. DATA_CORRUPT for a state that was lost.
-  Status Read(const std::function<Status(std::span<const std::byte* const>)>& look);
-  void Write(std::span<const Const> values);
+  // Looks at all types and values, by Graph::states index from 1, or gives all of them new ones at
+  // once, while no run writes or reads them. DATA_CORRUPT for a state that was lost;
+  // RESOURCE_EXHAUSTED, with all as they were, where there is no memory.
+  Status Read(
+      const std::function<Status(std::span<const Type>, std::span<const std::byte* const>)>& look);
+  Status Write(std::span<const Const> values);
+
+  Type TypeOf(StateId id) const;
+  // The one number that an i64[] holds.
+  Result<int64_t> NumberOf(StateId id) const;
+  // Another size; what lies in the first `rows` along `axis` stays, the rest is zero. The other
+  // dims differ only where `rows` is 0.
+  Status Resize(StateId id, const Type& type, size_t axis, int64_t rows);
+  // Zeros behind the first `rows` along `axis`.
+  void ClearBehind(StateId id, size_t axis, int64_t rows);
+  // How often values were set, written or reset from outside of runs.
+  uint64_t edits() const { return edits_.load(); }
 
   // What a run holds from before its launches until Commit or its end.
   struct Access {
@@ -38,10 +57,12 @@ class StateStore {
   };
   // Waits for its turn, or until the call is to end; appends where the states are read and written.
   // `in_place`, parallel to `out`: which lie where they are read. DATA_CORRUPT for a state that was
-  // lost; RESOURCE_EXHAUSTED where there is no memory to write beside.
+  // lost; RESOURCE_EXHAUSTED where there is no memory to write beside; FAILED_PRECONDITION where
+  // the sizes of a state that grows are no longer `in_bytes` and `out_bytes`, those of the plan.
   Status Begin(std::span<const StateId> in, std::span<const StateId> out,
                const std::vector<bool>& in_place, Access* access, std::vector<const void*>* from,
-               std::vector<void*>* to);
+               std::vector<void*>* to, std::span<const uint64_t> in_bytes = {},
+               std::span<const uint64_t> out_bytes = {});
   void Commit(std::span<const StateId> out, const std::vector<bool>& in_place);
   // A run failed while it overwrote these: nobody reads them until they are set.
   void Lose(std::span<const StateId> out, const std::vector<bool>& in_place);
@@ -52,13 +73,16 @@ class StateStore {
   struct Slot {
     AlignedBytes now, next;  // next: null until a run writes beside
     uint64_t bytes = 0;
+    Type type;  // as it is; static
     bool lost = false;
     std::string name;
   };
   Status Readable(const Slot& slot) const;
+  Status Same(const Slot& slot, std::span<const uint64_t> bytes, size_t i) const;
 
   std::vector<Slot> slots_;
   mutable std::shared_mutex mutex_;
+  std::atomic<uint64_t> edits_{0};
 };
 
 }  // namespace ge

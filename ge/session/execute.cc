@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cstring>
 
-#include "ge/compile/check_buffers.h"
 #include "ge/host/machine.h"
 #include "ge/run/output_memory.h"
 #include "ge/run/tensor_view.h"
@@ -29,12 +28,14 @@ Status Session::Run(std::string_view entry_name, std::span<const TensorView> inp
   const FloatModeScope mode(options_.denormals);
   const Entry* flow = FlowEntry(entry_name);
   if (flow != nullptr) return RunFlow(*flow, inputs, outputs);
-  auto compiled = Compile(entry_name, inputs);
+  KvCaches::Turn turn;
+  auto compiled = CompileIn(entry_name, inputs, &turn);
   if (!compiled.ok()) {
     flow = FlowEntry(entry_name);  // as it turned out
     return flow != nullptr ? RunFlow(*flow, inputs, outputs) : compiled.status();
   }
   const std::shared_ptr<Compiled>& c = *compiled;
+  inputs = turn.inputs();
   GE_RETURN_IF_ERROR(CheckBuffers(*c, inputs, outputs));
   OutputMemory memory;
   for (size_t i = 0; i < outputs.size(); ++i) {
@@ -43,7 +44,9 @@ Status Session::Run(std::string_view entry_name, std::span<const TensorView> inp
     outputs[i].dims = port.dims;
     GE_RETURN_IF_ERROR(memory.Reserve("output", port.name, port.bytes, &outputs[i]));
   }
+  GE_RETURN_IF_ERROR(turn.Fit(*c));
   GE_RETURN_IF_ERROR(Execute(c.get(), inputs, outputs));
+  turn.Done();
   if (options_.build.prices.replan) ReplanIfSurprised(entry_name, inputs, c);
   memory.Commit();
   return {};
@@ -75,7 +78,8 @@ Status Session::Execute(Compiled* c, std::span<const TensorView> inputs,
   for (const TensorView& t : inputs) in.push_back(t.data);
   for (const TensorView& t : outputs) out.push_back(t.data);
   StateStore::Access states;
-  GE_RETURN_IF_ERROR(states_.Begin(c->states_in, c->states_out, c->in_place, &states, &in, &out));
+  GE_RETURN_IF_ERROR(states_.Begin(c->states_in, c->states_out, c->in_place, &states, &in, &out,
+                                   c->states_in_bytes, c->states_out_bytes));
   // On a device runs wait for it, not for the cores.
   ComputePool::InFlight run;
   if (c->plan.functions[0].streams.size() <= 1) GE_RETURN_IF_ERROR(run.Begin(HostPool()));

@@ -75,7 +75,7 @@ Result<Flow*> Session::FlowOf() {
 
 // Shapes that the model does not allow are refused as they are where one plan holds all.
 Status Session::CheckFlowShapes(const Entry& entry, std::span<const TensorView> inputs) {
-  GE_RETURN_IF_ERROR(CheckInputs(entry, inputs));
+  GE_RETURN_IF_ERROR(CheckInputs(graph_, entry, inputs));
   std::vector<std::vector<int64_t>> shapes;
   for (const TensorView& t : inputs) shapes.push_back(t.dims);
   {
@@ -108,6 +108,7 @@ Status Session::RunValues(std::string_view entry_name, std::span<const FlowValue
 // What the run wrote is taken over when its results are given out.
 Status Session::RunWithStates(const Entry& entry, std::vector<FlowValue> args,
                               const std::function<Status(std::vector<FlowValue>)>& give) {
+  GE_RETURN_IF_ERROR(caches_.CheckWhole(graph_, entry));
   const FoldingScope folding(weight_bytes_);
   GE_ASSIGN_OR_RETURN(Flow * flow, FlowOf());
   const LiftedGraph::States& of = lifted_.states.at(entry.fn);
@@ -130,7 +131,7 @@ Status Session::RunWithStates(const Entry& entry, std::vector<FlowValue> args,
 Status Session::RunFlow(const Entry& entry, std::span<const TensorView> inputs,
                         std::span<TensorView> outputs) {
   const Function& f = graph_.fn(entry.fn);
-  GE_RETURN_IF_ERROR(CheckInputs(entry, inputs));
+  GE_RETURN_IF_ERROR(CheckInputs(graph_, entry, inputs));
   GE_RETURN_IF_ERROR(CheckGiven(f, entry.name, inputs));
   GE_RETURN_IF_ERROR(CheckFlowShapes(entry, inputs));
   if (outputs.size() != f.results.size()) {

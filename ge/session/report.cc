@@ -26,7 +26,10 @@ Result<std::string> Session::DumpText(std::string_view entry_name, StageId stage
   }
   if (stage == StageId::kRewrite) return PrintText(graph_, kForPeople);
   GE_ASSIGN_OR_RETURN(const Entry* entry, FindEntry(entry_name));
-  GE_RETURN_IF_ERROR(CheckInputs(*entry, inputs));
+  GE_RETURN_IF_ERROR(CheckInputs(graph_, *entry, inputs));
+  KvCaches::Turn turn;
+  GE_RETURN_IF_ERROR(caches_.Begin(graph_, *entry, inputs, &turn));
+  inputs = turn.inputs();
   std::vector<StageTime> times;
   GE_ASSIGN_OR_RETURN(Graph bound, BindAndFold(*entry, inputs, &times));
   if (stage == StageId::kBind) return PrintText(bound, kForPeople);

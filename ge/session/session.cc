@@ -125,7 +125,7 @@ Status Session::LoadGraph(Graph graph) {
 
 void Session::ForgetModel(Graph (&none)[2]) noexcept {
   graph_ = std::move(none[0]), loaded_graph_ = std::move(none[1]);
-  states_.Clear(), times_.clear();
+  states_.Clear(), caches_.Clear(), times_.clear();
   weight_bytes_ = import_copied_bytes_ = 0;
   load_ms_ = 0;
 }
@@ -143,43 +143,14 @@ Status Session::Prepare() {
   const FloatModeScope mode(options_.denormals);  // constants that are folded
   const FoldingScope folding(weight_bytes_);
   GE_RETURN_IF_ERROR(rewriter_->Run(&graph_, weight_bytes_, &times_));
+  if (options_.kv_cache > 0) {
+    GE_RETURN_IF_ERROR(rewriter_->RunAsked(&graph_, weight_bytes_, &times_));
+  }
   SpillConstants(&graph_, loaded_graph_);
   GE_RETURN_IF_ERROR(ExpandSplats(&graph_, MemoryLimitOf(options_.build)));
-  return states_.Init(graph_, MemoryLimitOf(options_.build), kRaiseMemoryLimit);
-}
-
-uint64_t Session::GivenBytes(std::span<const TensorView> inputs) const {
-  uint64_t sum = options_.build.given_bytes;
-  for (const TensorView& t : inputs) {
-    sum += static_cast<uint64_t>(ByteCount(TensorType(t.dtype, t.dims)).value_or(0));
-  }
-  return sum;
-}
-
-Result<const Entry*> Session::FindEntry(std::string_view name) const {
-  if (name.empty() && !graph_.entries.empty()) return &graph_.entries[0];
-  if (const Entry* entry = graph_.FindEntry(name)) return entry;
-  std::string names;
-  for (const Entry& e : graph_.entries) names += (names.empty() ? "" : ", ") + e.name;
-  return Status(Code::kInvalidArgument, fmt::format("there is no entry '{}'; the model has: {}",
-                                                    name, names.empty() ? "none" : names));
-}
-
-Status Session::CheckInputs(const Entry& entry, std::span<const TensorView> inputs) const {
-  const Function& f = graph_.fn(entry.fn);
-  if (inputs.size() != f.params.size()) {
-    return Status(Code::kInvalidArgument, fmt::format("entry '{}' takes {} inputs, {} were given",
-                                                      entry.name, f.params.size(), inputs.size()));
-  }
-  for (size_t i = 0; i < inputs.size(); ++i) {
-    const Value& param = f.value(f.params[i]);
-    if (inputs[i].dtype != param.type.dtype) {
-      return Status(Code::kInvalidArgument,
-                    fmt::format("input '{}' is {}, the model wants {}; convert it", param.name,
-                                DTypeName(inputs[i].dtype), DTypeName(param.type.dtype)));
-    }
-  }
-  return {};
+  const uint64_t most = MemoryLimitOf(options_.build);
+  GE_RETURN_IF_ERROR(caches_.Find(graph_, options_.kv_cache, most));
+  return states_.Init(graph_, most, kRaiseMemoryLimit, caches_.grows());
 }
 
 Result<Graph> Session::BindAndFold(const Entry& entry, std::span<const TensorView> inputs,
@@ -189,7 +160,7 @@ Result<Graph> Session::BindAndFold(const Entry& entry, std::span<const TensorVie
   for (const TensorView& t : inputs) shapes.push_back(t.dims);
   Runner runner(options_.build.runner);
   GE_RETURN_IF_ERROR(runner.RunStage(
-      StageId::kBind, [&] { return Bind(&bound, entry.name, shapes); },
+      StageId::kBind, [&] { return Bind(&bound, entry.name, shapes, caches_.Sizes()); },
       [&] { return Verify(bound); }));
   *times = runner.times();
   GE_RETURN_IF_ERROR(rewriter_->Run(&bound, weight_bytes_, times));
@@ -209,7 +180,7 @@ Result<std::shared_ptr<Compiled>> Session::CompileNew(const Entry& entry,
     has_flows_.store(true, std::memory_order_release);
   }
   BuildOptions given = build;
-  given.given_bytes = GivenBytes(inputs);
+  given.given_bytes = GivenBytes(options_.build.given_bytes, inputs);
   GE_ASSIGN_OR_RETURN(auto c, CompileBound(std::move(bound), entry.fn, given));
   if (!c) return c;  // The incumbent stays.
   ++compiles_;
@@ -239,13 +210,22 @@ Result<std::shared_ptr<Compiled>> Session::CompileBound(Graph bound, FunctionId 
   return c;
 }
 
-Result<std::shared_ptr<Compiled>> Session::Compile(std::string_view entry_name,
+Result<std::shared_ptr<Compiled>> Session::Compile(std::string_view entry,
                                                    std::span<const TensorView> inputs) {
+  KvCaches::Turn turn;
+  return CompileIn(entry, inputs, &turn);
+}
+
+Result<std::shared_ptr<Compiled>> Session::CompileIn(std::string_view entry_name,
+                                                     std::span<const TensorView> inputs,
+                                                     KvCaches::Turn* turn) {
   if (!loaded_)
     return Status(Code::kFailedPrecondition, "the session has no model; load one first");
   GE_ASSIGN_OR_RETURN(const Entry* entry, FindEntry(entry_name));
+  GE_RETURN_IF_ERROR(caches_.Begin(graph_, *entry, inputs, turn));
+  inputs = turn->inputs();
   if (auto known = plans_.Find(entry, inputs)) return known;
-  GE_RETURN_IF_ERROR(CheckInputs(*entry, inputs));
+  GE_RETURN_IF_ERROR(CheckInputs(graph_, *entry, inputs));
   const CallScope call(&calls_);
   const FloatModeScope mode(options_.denormals);
   std::unique_lock<std::mutex> one(compile_mutex_, std::defer_lock);
@@ -278,15 +258,17 @@ Result<std::shared_ptr<Compiled>> Session::CompileApart(std::string_view entry_n
   if (!loaded_)
     return Status(Code::kFailedPrecondition, "the session has no model; load one first");
   GE_ASSIGN_OR_RETURN(const Entry* entry, FindEntry(entry_name));
-  GE_RETURN_IF_ERROR(CheckInputs(*entry, inputs));
+  GE_RETURN_IF_ERROR(CheckInputs(graph_, *entry, inputs));
   const CallScope call(&calls_);
   const FloatModeScope mode(options_.denormals);
+  KvCaches::Turn turn;
+  GE_RETURN_IF_ERROR(caches_.Begin(graph_, *entry, inputs, &turn));
   std::unique_lock<std::mutex> one(compile_mutex_, std::defer_lock);
   GE_RETURN_IF_ERROR(LockOrStop(&one));
   BuildOptions folding = build;  // the caller's options cannot know the session's passes
   folding.classes = nullptr;     // it is this one that is asked about, not one like it
   folding.fold_parts = options_.build.fold_parts, folding.measure = options_.build.measure;
-  return CompileNew(*entry, inputs, folding);
+  return CompileNew(*entry, turn.inputs(), folding);
 }
 
 std::shared_ptr<Compiled> Session::Latest(std::string_view entry_name) {

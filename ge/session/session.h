@@ -19,7 +19,9 @@
 #include "ge/base/calls.h"
 #include "ge/base/float_mode.h"
 #include "ge/base/status.h"
+#include "ge/compile/check_buffers.h"
 #include "ge/compile/compiled.h"
+#include "ge/compile/kv_caches.h"
 #include "ge/compile/lift_states.h"
 #include "ge/compile/plan_cache.h"
 #include "ge/compile/rewriter.h"
@@ -40,6 +42,7 @@ struct SessionOptions {
   uint64_t plan_cache_bytes = uint64_t{1} << 30;
   uint64_t time_limit_ms = 0;  // of each load, compile and run; 0 = none
   std::set<std::string> skip_passes;
+  int64_t kv_cache = 0;  // first capacity of caches for a model's past; 0 = they stay inputs
   BuildOptions build;
 };
 
@@ -69,7 +72,7 @@ class Session {
   uint64_t weight_bytes() const { return weight_bytes_; }
   uint64_t import_copied_bytes() const { return import_copied_bytes_; }
   // `name` empty = the first entry. INVALID_ARGUMENT listing the names there are.
-  Result<const Entry*> FindEntry(std::string_view name) const;
+  Result<const Entry*> FindEntry(std::string_view name) const { return EntryOf(graph_, name); }
 
   // The plan for these input shapes: cached, or made now.
   Result<std::shared_ptr<Compiled>> Compile(std::string_view entry,
@@ -143,8 +146,6 @@ class Session {
   Status Prepare();  // verify, infer, rewrite, states
   // All that a load which failed has left; `none` are two empty graphs, made before.
   void ForgetModel(Graph (&none)[2]) noexcept;
-  // Payloads of the model and these inputs: what the default limit of memory goes by.
-  uint64_t GivenBytes(std::span<const TensorView> inputs) const;
   Result<Graph> BindAndFold(const Entry& entry, std::span<const TensorView> inputs,
                             std::vector<StageTime>* times);
   Result<std::shared_ptr<Compiled>> CompileNew(const Entry& entry,
@@ -153,7 +154,10 @@ class Session {
   // BuildCompiled, with the plan that a rehearsal found where one is kept.
   Result<std::shared_ptr<Compiled>> BuildOrRecall(Graph bound, FunctionId fn,
                                                   const BuildOptions& build);
-  Status CheckInputs(const Entry& entry, std::span<const TensorView> inputs) const;
+  // Compile, for a run that goes on with turn->inputs().
+  Result<std::shared_ptr<Compiled>> CompileIn(std::string_view entry,
+                                              std::span<const TensorView> inputs,
+                                              KvCaches::Turn* turn);
   // A bound function, after the passes, as a finished plan.
   Result<std::shared_ptr<Compiled>> CompileBound(Graph bound, FunctionId fn,
                                                  const BuildOptions& build);
@@ -186,6 +190,7 @@ class Session {
   StateStore states_;
   std::mutex compile_mutex_;  // one plan is made at a time
   PlanCache plans_;
+  KvCaches caches_{&states_, &plans_};
   ShapeClasses classes_;
   static constexpr size_t kMaxFlowShapes = 4096;
   std::mutex flow_mutex_;       // of the following

@@ -64,6 +64,8 @@ struct PassContext {
   Evaluator* evaluator = nullptr;       // null: nothing can be folded by running it
   int64_t fold_limit_bytes = 64 << 20;  // a folded result may not be larger
   FoldBudget* budget = nullptr;         // null: without limit, in tests alone
+  // Types a node's outputs by those of its inputs, as INFER does. Null: in tests alone.
+  Status (*infer_node)(Graph* graph, FunctionId fn, size_t node) = nullptr;
   // Where it is said what a budget has left alone; null: nowhere.
   void (*note)(std::string_view text) = nullptr;
   // Called when a pass has read a mapped constant for the last time, so that its pages can leave
@@ -84,5 +86,7 @@ std::vector<std::unique_ptr<Pass>> MakePipeline();
 // Those for the parts that PLACE made of a node: constants among them fold. No recognition, which
 // would make the node again.
 std::vector<std::unique_ptr<Pass>> MakePartsPipeline();
+// Those that change what a model takes and gives, and so run only when they are asked for.
+std::vector<std::unique_ptr<Pass>> MakeAskedPasses();
 
 }  // namespace ge

@@ -141,6 +141,9 @@ uint64_t MarginalNs(const NodeView& n) {
   // Look-ups read as much as they write, whatever the table's size.
   if (op == "Gather" || op == "Slice" || op == "Expand" || op == "Shape") {
     bytes *= 2;
+  } else if (op == "KvAppend") {  // as where the cache is overwritten where it lies
+    bytes = 2 * static_cast<double>(n.in(2).bytes);
+    elements = 0;
   } else {
     for (uint32_t i = 0; i < n.n_in(); ++i) {
       if (n.has_in(i)) bytes += static_cast<double>(n.in(i).bytes);

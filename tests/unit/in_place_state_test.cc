@@ -334,13 +334,13 @@ TEST(States, GoToAFileAndBackOrNotAtAll) {
   ASSERT_TRUE(session.ok() && other.ok());
   const StateValues values = {Noise(1), Noise(2), Noise(3)};
   ASSERT_TRUE(Set(session->get(), values).ok());
-  const auto save = [&](std::span<const std::byte* const> at) {
-    return WriteStateFile((*session)->graph(), at, path);
+  const auto save = [&](std::span<const Type> types, std::span<const std::byte* const> at) {
+    return WriteStateFile((*session)->graph(), types, at, path);
   };
   ASSERT_TRUE((*session)->states().Read(save).ok());
   auto read = ReadStateFile((*other)->graph(), path);
   ASSERT_TRUE(read.ok()) << read.status().ToString();
-  (*other)->states().Write(*read);
+  ASSERT_TRUE((*other)->states().Write(*read).ok());
   EXPECT_EQ(*Get(other->get()), values);
 
   std::ifstream in(path, std::ios::binary);
@@ -370,8 +370,8 @@ entry infer "main" = main
   EXPECT_EQ(refused.status().code(), Code::kInvalidArgument);
   EXPECT_NE(refused.status().message().find("'s1' of type f32[128,128]"), std::string::npos)
       << refused.status().ToString();
-  const auto nowhere = [&](std::span<const std::byte* const> at) {
-    return WriteStateFile((*session)->graph(), at, "/nowhere/at/all");
+  const auto nowhere = [&](std::span<const Type> types, std::span<const std::byte* const> at) {
+    return WriteStateFile((*session)->graph(), types, at, "/nowhere/at/all");
   };
   EXPECT_EQ((*session)->states().Read(nowhere).code(), Code::kIoError);
   std::remove(path.c_str());

@@ -23,7 +23,8 @@ class Options(ctypes.Structure):
                 ("measure_budget_ms", ctypes.c_uint32), ("reserved", ctypes.c_uint32),
                 ("skip_passes", ctypes.c_char_p), ("denormals", ctypes.c_uint32),
                 ("numerics", ctypes.c_uint32), ("memory_limit_bytes", ctypes.c_uint64),
-                ("time_limit_ms", ctypes.c_uint64)]
+                ("time_limit_ms", ctypes.c_uint64), ("runtime", ctypes.c_void_p),
+                ("kv_cache", ctypes.c_uint64)]
 
 
 class TensorInfo(ctypes.Structure):

@@ -8,7 +8,7 @@ import json
 import numpy as np
 
 import project_venv
-from ge_api import Error, Tensor, TensorInfo
+from ge_api import Error, Options, Tensor, TensorInfo
 
 LIBRARY = project_venv.ROOT / "build" / "release" / "lib" / "libgraphengine.so"
 DTYPES = {1: "float32", 2: "uint8", 3: "int8", 5: "int16", 6: "int32", 7: "int64", 9: "bool",
@@ -21,12 +21,18 @@ class GeError(Exception):
 
 
 class GeSession:
-    """One model with default options; `library` names another build. Not for several threads."""
+    """One model with default options; `library` names another build; `kv_cache`: rows that caches of
+    a decoder's past have at first. Not for several threads."""
 
-    def __init__(self, model, library=LIBRARY):
+    def __init__(self, model, library=LIBRARY, kv_cache=0):
         self.lib = ctypes.CDLL(str(library))
         self.session, self.error = ctypes.c_void_p(), Error(size=ctypes.sizeof(Error))
-        self._try(self.lib.ge_session_create(None, ctypes.byref(self.session), self._error()))
+        options = Options()
+        self._try(self.lib.ge_session_options_init_sized(ctypes.byref(options),
+                                                         ctypes.sizeof(options)))
+        options.kv_cache = kv_cache
+        self._try(self.lib.ge_session_create(ctypes.byref(options), ctypes.byref(self.session),
+                                             self._error()))
         self._try(self.lib.ge_session_load_file(self.session, str(model).encode(), 0, self._error()))
         self.inputs, self.outputs = self._names("input"), self._names("output")
         self.out = (Tensor * len(self.outputs))()
@@ -67,9 +73,16 @@ class GeSession:
 
     def run(self, arrays):
         self.run_feed(self.feed(arrays))
+        return self.arrays()
+
+    def arrays(self):
+        """The outputs of the last run."""
         return [np.ctypeslib.as_array(ctypes.cast(t.data, ctypes.POINTER(ctypes.c_uint8)),
                                       (t.bytes,)).view(DTYPES[t.dtype]).reshape(t.dims[:t.rank]).copy()
                 for t in self.out]
+
+    def reset(self):
+        self._try(self.lib.ge_session_reset_states(self.session, self._error()))
 
     def report(self):
         text = ctypes.c_char_p()

@@ -29,6 +29,7 @@ struct Options {
   uint64_t seed = 1, memory_limit_bytes = 0;
   bool no_fuse = false, json = false, times = false, no_check = false;
   bool verbose = false;
+  int64_t kv_cache = 0;     // rows at first; 0 = the past stays inputs and outputs
   double time_limit_s = 0;  // of the load, the compile and each run; 0 = none
 };
 

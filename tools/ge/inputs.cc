@@ -222,6 +222,7 @@ Result<SessionOptions> SessionOptionsOf(const Options& o) {
   GE_ASSIGN_OR_RETURN(s.denormals, DenormalsFromName(o.denormals, "--denormals"));
   GE_ASSIGN_OR_RETURN(s.numerics, NumericsFromName(o.numerics, "--numerics"));
   s.skip_passes.insert(o.skip.begin(), o.skip.end());
+  s.kv_cache = o.kv_cache;
   s.build.check = !o.no_check;
   s.build.memory_limit_bytes = o.memory_limit_bytes;
   GE_ASSIGN_OR_RETURN(s.build.place.policy, PlacePolicyFromName(o.policy));

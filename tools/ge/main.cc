@@ -30,6 +30,11 @@ void AddModelFlags(CLI::App* app, Options* o) {
       ->take_all();
   app->add_option("--seed", o->seed, "of random inputs (default 1)");
   app->add_option("--skip", o->skip, "name of a pass not to run; may be repeated")->take_all();
+  app->add_flag(
+      "--kv-cache{256}", o->kv_cache,
+      "the past of a decoder, inputs that it gives out with new rows behind, is kept in "
+      "states of this capacity, which doubles when it is full (--kv-cache=1024; without a "
+      "number 256)");
   app->add_option("--memory-limit", o->memory_limit_bytes,
                   "what one run may take, 2GB (default: 768 MB and 64 bytes for each byte of the "
                   "weights and inputs)")

@@ -100,6 +100,9 @@ Status RunDecompose(CaseState* state, const std::vector<std::string>&) {
 
 Status RunRewrite(CaseState* state, const std::vector<std::string>& args) {
   std::vector<std::unique_ptr<Pass>> passes = MakePipeline();
+  if (!args.empty()) {
+    for (auto& pass : MakeAskedPasses()) passes.push_back(std::move(pass));
+  }
   for (const std::string& name : args) {
     const bool known = std::any_of(passes.begin(), passes.end(),
                                    [&](const auto& pass) { return pass->name() == name; });
@@ -119,6 +122,7 @@ Status RunRewrite(CaseState* state, const std::vector<std::string>& args) {
   const std::unique_ptr<Evaluator> evaluator = MakeEvaluator((*session)->engines());
   PassContext context;
   context.evaluator = evaluator.get();
+  context.infer_node = InferNode;
   FoldBudget budget(/*model_bytes=*/0);
   context.budget = &budget;
   Runner runner{Runner::Options()};

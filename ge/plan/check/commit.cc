@@ -52,6 +52,12 @@ class CommitChecker {
                                  InstructionText(f_, i)));
   }
 
+  // Whether the segment adds rows to `before` that have no meaning yet, and does nothing else.
+  static bool Appends(const PlanSegment& s, PlanValueId after, PlanValueId before) {
+    return s.appends && s.outputs.size() == 1 && s.outputs[0] == after && !s.inputs.empty() &&
+           s.inputs[0] == before && s.offers.size() == 1 && s.offers[0].nodes.size() == 1;
+  }
+
   // Output `after` lies where input `before` lies.
   Status Overwritten(PlanValueId after, PlanValueId before) const {
     const PlanValue &a = f_.values[after], &b = f_.values[before];
@@ -61,7 +67,9 @@ class CommitChecker {
       return Fault(f_, who + ", wanted an input of the same state, bytes, domain and layout");
     }
     const uint32_t writer = access_[after].writer;
-    if (commit_ == kNone || writer <= commit_) {
+    const bool launched = f_.code[writer].op == PlanOp::kLaunch;
+    const bool appends = launched && Appends(f_.segments[f_.code[writer].segment], after, before);
+    if (!launched || (!appends && (commit_ == kNone || writer <= commit_))) {
       return Fault(f_, fmt::format("{} and is written by {}, wanted behind a commit", who,
                                    InstructionText(f_, writer)));
     }

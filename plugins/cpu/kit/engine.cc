@@ -159,18 +159,22 @@ std::vector<uint32_t> AliasesOf(const Parser& parser, const ge_segment& segment,
     const bool plain = (segment.in_layout == nullptr || segment.in_layout[i] == 0) &&
                        (segment.out_layout == nullptr || segment.out_layout[0] == 0);
     const bool whole = parser.dims(v) == u.dims && parser.dtype(v) == parser.dtype(u.out[0]);
-    if (plain && whole) pairs.insert(pairs.end(), {0, i});
+    const bool moved = Is<AppendSpec>(u) && v != u.in[0];  // rows that go to another place
+    if (plain && whole && !moved) pairs.insert(pairs.end(), {0, i});
   }
   return pairs;
 }
 
-// What is known of a pass over elements that are read where they are written; it allocates nothing.
-void StateOnePass(const Parser& parser, const ge_segment& segment, const Unit& u, Program* program,
+void StateAliases(const Parser& parser, const ge_segment& segment, const Unit& u, Program* program,
                   ge_compiled* c) {
-  c->flags |= GE_COMPILED_INFALLIBLE;
   program->alias = AliasesOf(parser, segment, u);
   c->alias = program->alias.data();
   c->alias_count = static_cast<uint32_t>(program->alias.size() / 2);
+}
+
+// New rows of a cache, which may be written where it lies.
+bool IsAppend(const std::vector<Unit>& units) {
+  return units.size() == 1 && Is<AppendSpec>(units[0]) && units[0].posts.empty();
 }
 
 // Compiles one segment into *c. `like`: one of other dims, and no query has offered what is taken;
@@ -220,7 +224,8 @@ void CompileOne(const Engine& e, const ge_segment& segment, const ge_exec* like,
   program.like = nullptr;
   c->rc = GE_OK;
   c->flags = e.profile() ? GE_COMPILED_SERIAL : 0;
-  if (IsOnePass(units)) StateOnePass(parser, segment, units[0], &program, c);
+  if (IsOnePass(units) || IsAppend(units)) StateAliases(parser, segment, units[0], &program, c);
+  if (IsOnePass(units)) c->flags |= GE_COMPILED_INFALLIBLE;  // it allocates nothing
   c->workspace = program.workspace;
   c->workspace_align = 64;
   c->internal = program.internals.data();

@@ -73,6 +73,9 @@ struct ResampleSpec {      // Resize, nearest by any factor or linear
 struct GatherSpec {  // in: data, indices
   int axis = 0;
 };
+struct AppendSpec {  // in: cache, length, new rows
+  int axis = 0;
+};
 struct CastSpec {};
 struct EqualSpec {};  // in: two of one dtype; out: bool, or float32 where a Cast follows
 struct IntegerSpec {  // in[0] fn in[1]
@@ -110,7 +113,7 @@ struct LstmSpec {  // in: x, w, r, then bias, h and c, or 0; out: y, y_h and y_c
 using Spec =
     std::variant<ViewSpec, ConvSpec, ProductSpec, PoolSpec, PointwiseSpec, ReduceSpec, SoftmaxSpec,
                  LayerNormSpec, ConcatSpec, ResizeSpec, TransposeSpec, SliceSpec, ExpandSpec,
-                 ResampleSpec, GatherSpec, CastSpec, EqualSpec, IntegerSpec, IntegerConvSpec,
-                 IntegerProductSpec, QuantizeSpec, DequantizeSpec, LstmSpec>;
+                 ResampleSpec, GatherSpec, AppendSpec, CastSpec, EqualSpec, IntegerSpec,
+                 IntegerConvSpec, IntegerProductSpec, QuantizeSpec, DequantizeSpec, LstmSpec>;
 
 }  // namespace ge_cpu

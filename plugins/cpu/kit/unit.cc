@@ -183,7 +183,9 @@ bool Parser::Parse(uint32_t i, Unit* u, Why* why) const {
   const ge_node& n = node(i);
   const std::string_view domain = gp::View(n.domain);
   const Operator* e = nullptr;
-  if (domain.empty() || domain == "ai.onnx") {
+  if (domain == "ge") {
+    e = Find(own_, "ge." + std::string(gp::View(n.op)));
+  } else if (domain.empty() || domain == "ai.onnx") {
     e = Find(own_, gp::View(n.op));
     if (e == nullptr) e = Find(kShared, gp::View(n.op));
   }

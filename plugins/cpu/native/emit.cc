@@ -278,6 +278,18 @@ void NativeBuilder::EmitSpec(const Unit& u, const GatherSpec& spec) {
   AddPlain(u, "gather", GatherLoop(g), {data.place, GetDense(u.in[1]).place});
 }
 
+void NativeBuilder::EmitSpec(const Unit& u, const AppendSpec& spec) {
+  const Dims cache = p_.dims(u.in[0]);
+  const auto axis = static_cast<size_t>(spec.axis);
+  Append a;
+  a.outer = Product(Dims(cache.begin(), cache.begin() + spec.axis));
+  a.room = cache[axis];
+  a.rows = p_.dims(u.in[2])[axis];
+  a.row_bytes = Product(Dims(cache.begin() + spec.axis + 1, cache.end())) * p_.size(u.in[0]);
+  AddPlain(u, "append", AppendLoop(a),
+           {GetDense(u.in[0]).place, GetDense(u.in[1]).place, GetDense(u.in[2]).place});
+}
+
 void NativeBuilder::EmitSpec(const Unit& u, const CastSpec&) {
   auto loop = CastLoop(p_.dtype(u.in[0]), p_.dtype(u.out[0]), Product(u.dims));
   if (loop == nullptr) throw std::runtime_error("no such cast");

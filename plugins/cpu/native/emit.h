@@ -26,6 +26,7 @@ class NativeBuilder final : public Builder {
   void EmitSpec(const Unit& u, const PoolSpec& spec);
   void EmitSpec(const Unit& u, const ResampleSpec& spec);
   void EmitSpec(const Unit& u, const GatherSpec& spec);
+  void EmitSpec(const Unit& u, const AppendSpec& spec);
   void EmitSpec(const Unit& u, const CastSpec&);
   void EmitSpec(const Unit& u, const EqualSpec&);
   void EmitSpec(const Unit& u, const IntegerSpec& spec);

@@ -72,6 +72,14 @@ struct Gather {
 // Do return GE_INVALID_ARGUMENT, with the result untouched.
 std::unique_ptr<Work> GatherLoop(const Gather& g);
 
+// result = cache [outer][room][row], but for `rows` rows from the length on, which are new.
+struct Append {
+  int64_t outer = 1, room = 0, rows = 0, row_bytes = 0;
+};
+// Places: result, which may be the cache, cache, length (one int64), new rows. Rows that do not fit
+// make Do return GE_INVALID_ARGUMENT, with the result untouched.
+std::unique_ptr<Work> AppendLoop(const Append& a);
+
 // Places: result (bytes 0 or 1), x, z. Dense f32 of n elements each; z is one element where
 // `scalar`. A comparison with NaN is 0.
 std::unique_ptr<Loop> CompareLoop(const Simd& simd, Compare op, int64_t n, bool scalar);

@@ -111,6 +111,36 @@ class Gathered final : public Work {
   const Gather g_;
 };
 
+class Appended final : public Work {
+ public:
+  explicit Appended(const Append& a) : a_(a) {}
+
+  ge_rc Do(const Call& call) const override {
+    const int64_t first = *reinterpret_cast<const int64_t*>(call.p[2]);
+    if (first < 0 || first > a_.room - a_.rows) {
+      return ge::plugin::Fail(call.err, GE_INVALID_ARGUMENT, call.node,
+                              "%lld rows behind the %lld in use do not fit into the cache of %lld; "
+                              "start anew, or make it larger",
+                              static_cast<long long>(a_.rows), static_cast<long long>(first),
+                              static_cast<long long>(a_.room));
+    }
+    auto* y = reinterpret_cast<char*>(call.p[0]);
+    const auto* rows = reinterpret_cast<const char*>(call.p[3]);
+    const int64_t block = a_.room * a_.row_bytes, piece = a_.rows * a_.row_bytes;
+    if (call.p[0] != call.p[1]) {
+      std::memcpy(y, call.p[1], static_cast<size_t>(a_.outer * block));
+    }
+    for (int64_t o = 0; o < a_.outer; ++o) {
+      std::memcpy(y + o * block + first * a_.row_bytes, rows + o * piece,
+                  static_cast<size_t>(piece));
+    }
+    return GE_OK;
+  }
+
+ private:
+  const Append a_;
+};
+
 // Calls f(first, count) for pieces of n elements.
 template <class F>
 void ForTiles(int64_t n, F f) {
@@ -157,6 +187,7 @@ std::unique_ptr<Loop> ThinProductLoop(const Simd& simd, const ThinProduct& t) {
   return std::make_unique<ThinProducts>(simd, t);
 }
 std::unique_ptr<Work> GatherLoop(const Gather& g) { return std::make_unique<Gathered>(g); }
+std::unique_ptr<Work> AppendLoop(const Append& a) { return std::make_unique<Appended>(a); }
 std::unique_ptr<Loop> CompareLoop(const Simd& simd, Compare op, int64_t n, bool scalar) {
   return std::make_unique<Compared>(simd, op, n, scalar);
 }

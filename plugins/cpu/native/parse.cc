@@ -31,6 +31,7 @@ constexpr Operator kOwn[] = {
     {"Split", ParseSplit, Types::kWord},
     {"Expand", ParseExpand, Types::kWord},
     {"Gather", ParseGather, Types::kAny, 0},
+    {"ge.KvAppend", ParseAppend, Types::kAny, 0},
     {"Cast", ParseCast, Types::kNumber, 0},
     {"Equal", ParseEqual, Types::kNumber, 0},
     {"LSTM", ParseLstm, Types::kFloat, 0},

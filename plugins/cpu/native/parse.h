@@ -27,6 +27,7 @@ bool ParseSplit(const Parser& g, uint32_t node, Unit* u, Why* why);
 bool ParseResample(const Parser& g, uint32_t node, Unit* u, Why* why);
 bool ParseExpand(const Parser& g, uint32_t node, Unit* u, Why* why);
 bool ParseGather(const Parser& g, uint32_t node, Unit* u, Why* why);
+bool ParseAppend(const Parser& g, uint32_t node, Unit* u, Why* why);
 bool ParseCast(const Parser& g, uint32_t node, Unit* u, Why* why);
 bool ParseEqual(const Parser& g, uint32_t node, Unit* u, Why* why);
 // Add and its like, on floats or integers.

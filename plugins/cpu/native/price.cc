@@ -86,6 +86,7 @@ double WorkNs(const Unit& u, const Parser& p, const Machine& m) {
   if (const auto* pool = As<PoolSpec>(u)) return PoolNs(u, *pool, m);
   if (Is<ResampleSpec>(u)) return n * ByIsa(m, 0.8, 1, 1.5);
   if (Is<GatherSpec>(u)) return static_cast<double>(Product(p.dims(u.in[1]))) * 5;
+  if (Is<AppendSpec>(u)) return BytesOf(p, u.in[2]) * 0.1;
   if (Is<CastSpec>(u)) return n * 0.4;
   if (Is<EqualSpec>(u)) return n * 1.4;
   if (Is<IntegerSpec>(u)) return n * 0.3;
@@ -199,10 +200,14 @@ Price PriceOf(const Unit& u, const Parser& p, const Machine& m) {
   for (uint32_t v : u.in) bytes += BytesOf(p, v);
   // Of a table only what is looked up is read; a product's traffic is in its own figure.
   if (Is<GatherSpec>(u)) bytes = BytesOf(p, u.in[1]) + 2 * BytesOf(p, u.out[0]);
+  // As where the cache is overwritten where it lies.
+  if (Is<AppendSpec>(u)) bytes = 2 * BytesOf(p, u.in[2]);
   const bool product = Is<ProductSpec, ConvSpec>(u);
   if (product || Is<LstmSpec>(u)) bytes = BytesOf(p, u.out[0]);
   const double work = WorkNs(u, p, m) + PostsNs(u, m, n);
-  const double size = product ? BytesOf(p, u.in[1]) / 4 : n;
+  const double size = product             ? BytesOf(p, u.in[1]) / 4
+                      : Is<AppendSpec>(u) ? 1  // one thread copies the rows
+                                          : n;
   out.work_ns = kLoopNs * (u.posts.empty() ? 1 : 2) + ForkNs(m, size) +
                 std::max(work / Workers(m, size), StreamNs(m, bytes));
   out.workspace = static_cast<uint64_t>(BytesOf(p, u.out[0])) + (1u << 16);

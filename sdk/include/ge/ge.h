@@ -113,7 +113,15 @@ typedef struct ge_session_options {
   uint64_t time_limit_ms; /* as ge_session_set_time_limit; 0 = none */
   /* NULL = the process's own. With one `threads` and `isa_cap` are 0, or what it has. */
   ge_runtime* runtime;
+  /* Other than 0: the past of a decoder, which it takes as inputs and gives out with new rows
+   * behind, is kept in states, and those inputs and outputs are gone. So many rows, rounded up to a
+   * power of two, fit at first (GE_KV_CACHE_ROWS is a good number); caches that are full get twice
+   * the room, and a plan is made for each size alone. A mask over past and new rows stays an input,
+   * as long as both. ge_session_reset_states begins anew. Loading a model without such a past, or
+   * with an operator that has no rule for it, answers UNSUPPORTED and says which. */
+  uint64_t kv_cache;
 } ge_session_options;
+#define GE_KV_CACHE_ROWS 256
 enum {
   /* 0 = numbers below the least normal one (1.2e-38 in float32) count as zero, as operands and as
    * results. Trained networks have them in dead channels, where they cost x86 a hundred times a
@@ -220,6 +228,13 @@ enum {
 };
 /* Frees what a call allocated; other tensors, and NULL, are left alone. */
 GE_API void ge_tensor_release(ge_tensor* tensor);
+/* Binds what a run has given out as an input of the next one: no byte is copied. `input` gets the
+ * output's memory, dtype and dims; `output` gets what memory a call had allocated for the input, to
+ * be written next, else none, so that the next run allocates it. Memory of the input that was the
+ * caller's own stays the caller's. Fed back each time, an output that grows (present keys of a
+ * decoder) takes turns in two blocks of memory. The output's memory must be one that a call has
+ * allocated, GE_STATUS_INVALID_ARGUMENT otherwise. */
+GE_API ge_status ge_tensor_feed(ge_tensor* output, ge_tensor* input, ge_error* error);
 
 /* Plans for these input shapes (dtype and dims are read, data is not), so that the first run is as
  * fast as any. Runs do it by themselves when it was not done. */
@@ -259,6 +274,8 @@ GE_API ge_status ge_session_get_state(ge_session* session, const char* name, ge_
                                       ge_error* error);
 GE_API ge_status ge_session_set_state(ge_session* session, const char* name, const ge_tensor* value,
                                       ge_error* error);
+/* All states get their first values again; a decoder's caches are empty. */
+GE_API ge_status ge_session_reset_states(ge_session* session, ge_error* error);
 /* All states, as they are between two runs, into one file, which is replaced whole. GE_IO_ERROR
  * leaves it as it was. */
 GE_API ge_status ge_session_save_states(ge_session* session, const char* path, ge_error* error);
@@ -275,12 +292,13 @@ GE_API ge_status ge_session_restore_states(ge_session* session, const char* path
 GE_API ge_status ge_session_dump(ge_session* session, const char* entry, const char* stage,
                                  char** out, ge_error* error);
 /* One JSON object: load_ms, compile_ms, arena_bytes, max_live_bytes, weight_bytes,
- * copied_constant_bytes, nodes, segments, transfers, engines ... of the entry's latest plan; and of
- * the session: evicted, plans that gave way to others; compiles, plans that were made, and
- * flow_plans, those of pieces of control flow; plans_searched, plans_by_class and plans_shaped, how
- * they were placed: by a search, by a known cover that engines were asked about, like another plan;
- * flow_cuts, structures of control flow; classes and covers of like shapes. Of the process:
- * residents, constants packed for kernels, resident_bytes, and fills, how often one was written. */
+ * copied_constant_bytes, nodes, segments, transfers, engines ... of the entry's latest plan, and
+ * state_bytes_written, what one run of it writes of states; and of the session: evicted, plans that
+ * gave way to others; compiles, plans that were made, and flow_plans, those of pieces of control
+ * flow; plans_searched, plans_by_class and plans_shaped, how they were placed: by a search, by a
+ * known cover that engines were asked about, like another plan; flow_cuts, structures of control
+ * flow; classes and covers of like shapes. Of the process: residents, constants packed for kernels,
+ * resident_bytes, and fills, how often one was written. */
 GE_API ge_status ge_session_report(ge_session* session, const char* entry, char** out,
                                    ge_error* error);
 GE_API void ge_text_release(char* text);
