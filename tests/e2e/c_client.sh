@@ -32,10 +32,11 @@ if ! cc -std=c11 -O1 -Wall -Wextra -Werror -pedantic "${flags[@]}" -I. -Isdk/inc
   exit 1
 fi
 
-# Every function of ge.h is called by the client, or by those of versions.sh and lifetimes.sh.
+# Every function of ge.h is called by the client, or by those of versions.sh, lifetimes.sh and
+# decoder.sh.
 for name in $(grep -oE '\bge_[a-z_]+\(' sdk/include/ge/ge.h | tr -d '(' | sort -u); do
   if grep -q "$name(" tests/e2e/c_client.c tests/e2e/versions_client.c \
-    tests/e2e/lifetimes_client.c; then
+    tests/e2e/lifetimes_client.c tests/e2e/decoder_client.c; then
     passed=$((passed + 1))
   else
     failed=$((failed + 1))
