@@ -217,6 +217,7 @@ class Builder {
                         !options_.incumbent && options_.prices.mode != PriceMode::kMeasure;
     if (!wanted) return;
     class_key_ = ShapeClasses::KeyOf(c_->graph, c_->fn);
+    c_->shape_class = class_key_;
     dims_ = ShapeClasses::DimsOf(c_->graph, c_->fn);
     near_ = options_.classes->Near(*class_key_, dims_);
     if (!options_.of_data) return;

@@ -7,6 +7,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <set>
 #include <span>
 #include <string>
@@ -92,6 +93,7 @@ class Compiled {
   // How it was placed: by a search, by a cover of its class that engines were asked about, or
   // unseen, shaped like another plan.
   enum class Placing : uint8_t { kSearched, kByClass, kShaped } placing = Placing::kSearched;
+  std::optional<uint64_t> shape_class;  // see shape_class.h; none where no class was asked
   uint64_t copied_constant_bytes = 0;
   uint64_t packed_bytes = 0;  // of constants that execs keep for themselves
   uint64_t filled_bytes = 0;  // of residents that were written for it

@@ -16,7 +16,7 @@ namespace {
 
 // Of what a piece folds, in bytes: loading has folded weights, and what sizes alone decide is made
 // faster by each run than once for each piece.
-constexpr int64_t kLargestFold = 64 << 10;
+constexpr int64_t kLargestFold = 4 << 10;
 
 }  // namespace
 

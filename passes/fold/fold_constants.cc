@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <cstring>
+
 #include "ge/base/checked.h"
 #include "ge/base/interrupt.h"
 #include "ge/ops/op.h"
@@ -57,6 +59,26 @@ std::optional<Const> Literal(const Graph& g, const Node& n) {
     if (auto* v = std::get_if<std::vector<std::string>>(&a.value)) return StringConst(*v, false);
   }
   return std::nullopt;
+}
+
+// What a ConstantOfShape of few bytes gives, without anybody who runs it: pieces of control flow
+// hold many.
+std::optional<Const> Filled(const Graph& g, const Function& f, const Node& n) {
+  if (!n.domain.empty() || n.op != "ConstantOfShape" || n.outputs.size() != 1) return std::nullopt;
+  const Type& type = f.value(n.outputs[0]).type;
+  const auto bytes = ByteCount(type);
+  if (!bytes || *bytes > kSmallInputs || DTypeBits(type.dtype) < 8) return std::nullopt;
+  const auto element = static_cast<size_t>(DTypeBits(type.dtype)) / 8;
+  std::vector<std::byte> all(static_cast<size_t>(*bytes));
+  if (const Attr* value = n.attr("value")) {
+    const auto* ref = std::get_if<ConstRef>(&value->value);
+    if (ref == nullptr) return std::nullopt;
+    ConstScratch scratch;
+    const std::byte* one = ConstBytes(g.consts[ref->id], &scratch);
+    if (one == nullptr || g.consts[ref->id].type.dtype != type.dtype) return std::nullopt;
+    for (size_t at = 0; at < all.size(); at += element) std::memcpy(all.data() + at, one, element);
+  }
+  return MakeConst(type, all.data(), all.size());
 }
 
 // Bytes that the outputs take together; nullopt when unknown.
@@ -142,6 +164,11 @@ class Folder {
     const auto bytes = OutputBytes(F(), n);
     if (bytes ? *bytes > context_.fold_limit_bytes : inputs->bytes > kSmallInputs) return {};
     if (!Affords(n, bytes.value_or(0))) return {};
+    if (std::optional<Const> filled = Filled(t_.graph(), F(), n)) {
+      std::vector<Const> all;
+      all.push_back(std::move(*filled));
+      return Replace(n, std::move(all));
+    }
     auto made = context_.evaluator->Evaluate(t_.graph(), F(), n, inputs->consts);
     if (!made.ok()) {
       // Nobody can run it on the host, or not in so much memory: it stays, and PLACE decides.

@@ -66,6 +66,11 @@ size_t Conversions(const Plan& plan) {
                                            [](const PlanSegment& s) { return s.conversion >= 0; }));
 }
 
+// Plans of one class share covers; empty where a plan is of none.
+std::string ClassName(const Compiled& c) {
+  return c.shape_class ? fmt::format("{:08x}", *c.shape_class >> 32) : "";
+}
+
 nlohmann::json PlanJson(const Compiled& c) {
   nlohmann::json nodes = nlohmann::json::array();
   std::map<NodeId, uint32_t> taken;  // equal for the nodes of one offer
@@ -106,6 +111,7 @@ nlohmann::json PlanJson(const Compiled& c) {
           {"offers_measured", c.measured.measured},
           {"offers_left", c.measured.left},
           {"method", c.plan.place_method},
+          {"class", ClassName(c)},
           {"conversions", Conversions(c.plan)},
           {"recalled", c.recalled},
           {"rejected_offers", c.offers.rejected},
@@ -128,6 +134,11 @@ void PrintText(const Compiled& c) {
       row.cells[4] = Ns(b.price_ns), row.cells[5] = b.source, row.cells[7] = b.pattern;
       if (b.factor != 1) row.cells[6] = fmt::format("x{:.2f}", b.factor);
     }
+    // Nobody bid for a plan that is shaped like another one.
+    const auto& segments = c.plan.functions[0].segments;
+    if (r.chosen < 0 && r.segment < segments.size()) {
+      row.cells[3] = c.plan.devices[segments[r.segment].device].name;
+    }
     if (r.runner_up >= 0) {
       const Bid& b = r.bids[static_cast<size_t>(r.runner_up)];
       row.cells[8] = c.plan.devices[b.device].name;
@@ -146,9 +157,11 @@ void PrintText(const Compiled& c) {
     fmt::print("{}{}\n", notes.size() == 1 ? "\n" : "", note);
   }
   const size_t turns = Conversions(c.plan);
-  fmt::print("\npredicted {} by {}; {} segments{}{}\n", Ns(c.plan.predicted_ns),
+  const std::string shape_class = ClassName(c);
+  fmt::print("\npredicted {} by {}; {} segments{}{}{}\n", Ns(c.plan.predicted_ns),
              c.plan.place_method, c.plan.functions[0].segments.size() - turns,
              turns > 0 ? fmt::format(", {} changes of layout", turns) : "",
+             shape_class.empty() ? "" : fmt::format("; class {}", shape_class),
              c.recalled ? "; a rehearsal on this machine found it the fastest" : "");
   for (const std::string& text : c.offers.rejected) fmt::print("rejected: {}\n", text);
 }
