@@ -149,7 +149,7 @@ Status KvCaches::Begin(const Graph& graph, const Entry& entry, std::span<const T
   room = static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(room)));
   if (room > capacity_) {
     capacity_ = room;
-    plans_.Forget();  // none will be asked for again
+    turn->former_ = plans_.Forget();  // none will be asked for again
   }
   return Pad(graph.fn(entry.fn), *all, turn);
 }

@@ -53,6 +53,7 @@ class KvCaches {
     KvCaches* caches_ = nullptr;  // null: there is nothing to see to
     std::unique_lock<std::mutex> lock_;
     std::span<const TensorView> inputs_;
+    std::vector<std::shared_ptr<Compiled>> former_;  // of the capacity before
     int64_t length_ = 0;
   };
   // RESOURCE_EXHAUSTED where there is no memory for an input at the capacity; what is wrong with

@@ -56,10 +56,15 @@ void PlanCache::Replace(Key entry, const std::shared_ptr<Compiled>& old,
   if (latest != latest_.end() && latest->second == old) latest->second = std::move(made);
 }
 
-void PlanCache::Forget() {
+std::vector<std::shared_ptr<Compiled>> PlanCache::Forget() {
   std::lock_guard<std::mutex> lock(mutex_);
-  for (const Plan& p : plans_) on_evict_(p.compiled.get());
+  std::vector<std::shared_ptr<Compiled>> forgotten;
+  for (const Plan& p : plans_) {
+    on_evict_(p.compiled.get());
+    forgotten.push_back(p.compiled);
+  }
   plans_.clear(), by_hash_.clear(), latest_.clear();
+  return forgotten;
 }
 
 std::shared_ptr<Compiled> PlanCache::Latest(Key entry) {

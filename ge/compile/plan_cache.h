@@ -27,8 +27,9 @@ class PlanCache {
   std::shared_ptr<Compiled> Find(Key entry, std::span<const TensorView> inputs);
   void Add(Key entry, std::span<const TensorView> inputs, std::shared_ptr<Compiled> made);
   void Replace(Key entry, const std::shared_ptr<Compiled>& old, std::shared_ptr<Compiled> made);
-  // As if there had been none.
-  void Forget();
+  // As if there had been none. What they share with plans to come, packed constants above all,
+  // lives as long as the caller keeps them.
+  std::vector<std::shared_ptr<Compiled>> Forget();
   // The plan that was used last for this entry; null when there is none.
   std::shared_ptr<Compiled> Latest(Key entry);
   std::vector<std::shared_ptr<Compiled>> All();
