@@ -45,6 +45,7 @@ check() {
 # ge explain of what is planned piece by piece: one run, then each piece.
 explain=("$build/bin/ge" explain tests/e2e/loop.gt --entry pick --engines ref)
 check "explain names pieces" grep -q "piece 1, of function" <("${explain[@]}" 2>/dev/null)
+check "explain names classes" grep -q "; class " <("${explain[@]}" 2>/dev/null)
 check "explain counts pieces" grep -q "planned in one run on these inputs" <("${explain[@]}" 2>/dev/null)
 check "explain --json lists pieces" python3 -c '
 import json, sys
