@@ -50,7 +50,9 @@ Status RefuseBodies(const Function& f) {
 }
 
 std::string DimsText(const std::vector<int64_t>& dims) {
-  return fmt::format("{}", fmt::join(dims, "x"));
+  constexpr size_t kMost = 12;  // those of a decoder's caches are many, and alike
+  const auto end = dims.begin() + static_cast<ptrdiff_t>(std::min(dims.size(), kMost));
+  return fmt::format("{}{}", fmt::join(dims.begin(), end, "x"), dims.size() > kMost ? "x..." : "");
 }
 
 }  // namespace
@@ -238,8 +240,13 @@ class Builder {
   std::shared_ptr<const Compiled> CloseOne() const {
     const bool wanted =
         !near_.empty() && !options_.prices.replan && options_.stop_after == StageId::kCheck &&
-        (ShapeClasses::IsClose(near_[0]->dims, dims_) || (options_.of_data && IsShort(*near_[0])));
+        (ShapeClasses::IsClose(near_[0]->dims, dims_) || (options_.of_data && IsShort(*near_[0])) ||
+         (options_.grown && WithinTwice(near_[0]->dims)));
     return wanted ? near_[0]->plan.lock() : nullptr;
+  }
+
+  bool WithinTwice(const std::vector<int64_t>& dims) const {
+    return ShapeClasses::Growth(dims, dims_) <= 2 && ShapeClasses::Growth(dims_, dims) <= 2;
   }
 
   Status TryReshape(const Compiled& like) {

@@ -181,6 +181,7 @@ Result<std::shared_ptr<Compiled>> Session::CompileNew(const Entry& entry,
   }
   BuildOptions given = build;
   given.given_bytes = GivenBytes(options_.build.given_bytes, inputs);
+  given.grown = caches_.grown();
   GE_ASSIGN_OR_RETURN(auto c, CompileBound(std::move(bound), entry.fn, given));
   if (!c) return c;  // The incumbent stays.
   ++compiles_;

@@ -130,7 +130,8 @@ static void Sequence(Plain* plain, ge_session* s, int64_t batch, int64_t prompt,
 static void Growth(Plain* plain, ge_session* s) {
   Sequence(plain, s, 1, 3, 27);
   CHECK(Capacity(s) == 32);
-  CHECK(Counter(s, "\"compiles\"") == 5); /* 3 ids and 1 at 4; 1 at 8, 16 and 32 */
+  CHECK(Counter(s, "\"compiles\"") == 5);     /* 3 ids and 1 at 4; 1 at 8, 16 and 32 */
+  CHECK(Counter(s, "\"plans_shaped\"") >= 1); /* twice the capacity: like the plan before */
   CHECK(Counter(s, "\"state_bytes_written\"") == 2 * 2 * 2 * 4 + 8); /* new rows, and the length */
   Sequence(plain, s, 2, 5, 6);
   CHECK(Capacity(s) == 32);

@@ -89,33 +89,20 @@ std::string TextOf(const Form& f) {
          "entry infer \"main\" = main\n";
 }
 
-std::vector<Form> Forms() {
-  std::vector<Form> forms(1);
-  forms[0].name = "range", forms[0].mask = kByRange;
-  const Form plain = forms[0];
-  forms.reserve(16);  // what add answers stays where it is
-  auto add = [&](const char* name) -> Form& {
-    Form f = plain;
-    f.name = name;
-    forms.push_back(std::move(f));
-    return forms.back();
-  };
-  add("triangle").mask =
-      "  from = Sub(all1, new1)\n"
-      "  rows = Slice(causal, from, all1, at2, at1)\n"
-      "  seen = Slice(rows, at0, all1, at3, at1)\n"
-      "  masked = Where(seen, scaled, low)\n";
-  add("trilu").mask =
-      "  square = Concat(new1, all1) {axis=0}\n"
-      "  ones = Expand(one_f, square)\n"
-      "  above = Add(past, one)\n"
-      "  later = Trilu(ones, above) {upper=1}\n"
-      "  much = Mul(later, low)\n"
-      "  masked = Add(scaled, much)\n";
-  add("softmax in steps").shares =
-      "  most = ReduceMax(masked, minus1)\n  less = Sub(masked, most)\n  raised = Exp(less)\n"
-      "  sum = ReduceSum(raised, minus1)\n  shares = Div(raised, sum)\n";
-  Form& order = add("rows before heads");
+Form Plain() {
+  Form f;
+  f.name = "range", f.mask = kByRange;
+  return f;
+}
+
+Form Named(const char* name) {
+  Form f = Plain();
+  f.name = name;
+  return f;
+}
+
+Form RowsBeforeHeads() {
+  Form order = Named("rows before heads");
   order.params = "past_key: f32[B,P,2,2], past_value: f32[B,P,2,2]";
   order.past = "  past_shape = Shape(past_key)\n  past = Gather(past_shape, one)\n";
   order.join =
@@ -126,7 +113,11 @@ std::vector<Form> Forms() {
       "  new_v = Transpose(v) {perm=[0, 2, 1, 3]}\n"
       "  present_value = Concat(past_value, new_v) {axis=1}\n"
       "  values = Transpose(present_value) {perm=[0, 2, 1, 3]}\n";
-  Form& shared = add("one head of keys for two of queries");
+  return order;
+}
+
+Form SharedKeys() {
+  Form shared = Named("one head of keys for two of queries");
   shared.heads_kv = 1;
   shared.params = "past_key: f32[B,1,P,2], past_value: f32[B,1,P,2]";
   shared.join =
@@ -139,7 +130,11 @@ std::vector<Form> Forms() {
       "  keys = Transpose(k4) {perm=[0, 1, 3, 2]}\n"
       "  v2 = Unsqueeze(present_value, at2)\n  v3 = Expand(v2, wide)\n"
       "  values = Reshape(v3, narrow)\n";
-  Form& mask = add("mask as an input, places from it");
+  return shared;
+}
+
+Form MaskInput() {
+  Form mask = Named("mask as an input, places from it");
   mask.params += ", attention_mask: i64[B,M]";
   mask.places =
       "  sums = CumSum(attention_mask, one)\n  from_one = Sub(sums, one)\n"
@@ -152,7 +147,27 @@ std::vector<Form> Forms() {
       "  off = Sub(one_f, wide_flags)\n  much = Mul(off, low)\n"
       "  masked = Max(causal_scores, low)\n  masked2 = Add(masked, much)\n";
   mask.shares = "  shares = Softmax(masked2) {axis=-1}\n";
-  return forms;
+  return mask;
+}
+
+std::vector<Form> Forms() {
+  Form triangle = Named("triangle"), trilu = Named("trilu"), steps = Named("softmax in steps");
+  triangle.mask =
+      "  from = Sub(all1, new1)\n"
+      "  rows = Slice(causal, from, all1, at2, at1)\n"
+      "  seen = Slice(rows, at0, all1, at3, at1)\n"
+      "  masked = Where(seen, scaled, low)\n";
+  trilu.mask =
+      "  square = Concat(new1, all1) {axis=0}\n"
+      "  ones = Expand(one_f, square)\n"
+      "  above = Add(past, one)\n"
+      "  later = Trilu(ones, above) {upper=1}\n"
+      "  much = Mul(later, low)\n"
+      "  masked = Add(scaled, much)\n";
+  steps.shares =
+      "  most = ReduceMax(masked, minus1)\n  less = Sub(masked, most)\n  raised = Exp(less)\n"
+      "  sum = ReduceSum(raised, minus1)\n  shares = Div(raised, sum)\n";
+  return {Plain(), triangle, trilu, steps, RowsBeforeHeads(), SharedKeys(), MaskInput()};
 }
 
 std::unique_ptr<Session> OpenWith(const std::string& text, int64_t kv_cache,
