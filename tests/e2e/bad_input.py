@@ -1,14 +1,18 @@
 #!/usr/bin/env python3
-"""Damaged model files: every run ends with exit code 0 or 2, within limits, with one message.
+"""Damaged files: every run ends with exit code 0 or 2, within limits, with one message.
 
   tests/e2e/bad_input.py [--count N] [--every BYTES] [--ge PATH]
 
 Takes lenet as ONNX and as our own protobuf, truncates it at every BYTES-th byte (at most N cuts,
-spread evenly) and flips one random bit N times (seed printed). Each run gets 20 s of CPU time and
-4 GiB of address space. Last line: N passed, N failed, N skipped.
+spread evenly) and flips one random bit N times (seed printed); and, each a fifth as often, the small models of
+bad_input_models.py (control flow, strings, functions, quantized operators, weights in a file of their
+own, and that file) and the price cache, of which a damaged one must never fail a run. Each run gets
+20 s of CPU time and 4 GiB of address space. Last line: N passed, N failed, N skipped.
 """
 import argparse
 import concurrent.futures
+import functools
+import os
 import pathlib
 import random
 import resource
@@ -17,10 +21,23 @@ import sys
 import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "tools" / "bench"))
+
+import project_venv  # noqa: E402
+
+project_venv.enter("numpy", "onnx")
+
+import onnx  # noqa: E402
+
+import bad_input_models  # noqa: E402
+
 LENET = ROOT / "build/models/lenet.onnx"
 SEED = 20261121
 CPU_SECONDS = 20
 ADDRESS_BYTES = 4 << 30
+# A damaged number of trips may be any: a run that ends by this limit says so and counts as refused.
+TIME_LIMIT_SECONDS = 5
+SHARE_OF_KIND = 5
 
 
 def limit(address_bytes):
@@ -32,17 +49,21 @@ def limit(address_bytes):
     return apply
 
 
-def judge(ge, path, address_bytes):
-    """None when the run behaved, else what was wrong with it."""
-    model, feed = (LENET, str(path)) if path.suffix == ".npy" else (path, "1x1x28x28:rand")
-    command = [ge, "run", str(model), "--engines", "ref", "--threads", "1", "--input", f"x={feed}"]
+def judge(ge, path, address_bytes, feed="x=2x3:rand", cache=None):
+    """None when the run behaved, else what was wrong with it. With a price cache, only 0 is right."""
+    command = [ge, "run", str(path), "--engines", "ref", "--threads", "1", "--input", feed,
+               "--time-limit", str(TIME_LIMIT_SECONDS)]
+    env = os.environ if cache is None else {**os.environ, "GE_CACHE_DIR": str(cache)}
     try:
-        done = subprocess.run(command, capture_output=True, timeout=120, preexec_fn=limit(address_bytes))
+        done = subprocess.run(command, capture_output=True, timeout=120, env=env,
+                              preexec_fn=limit(address_bytes))
     except subprocess.TimeoutExpired:
         return "it was still going after 120 s"
     text = done.stderr.decode("utf-8", "replace")
     messages = [line for line in text.splitlines() if line.startswith("ge: ")]
-    if done.returncode not in (0, 2):
+    if done.returncode == 3 and "time limit" in text and cache is None:
+        return None
+    if done.returncode not in ((0, 2) if cache is None else (0,)):
         return f"exit code {done.returncode}: {text.strip()[-300:]}"
     if done.returncode == 2 and len(messages) != 1:
         return f"exit code 2 with {len(messages)} messages: {text.strip()[-300:]}"
@@ -89,6 +110,76 @@ def variants(data, suffix, count, every, folder):
         yield path, f"bit {bit} flipped"
 
 
+def lenet_jobs(args, folder):
+    """(what, arguments of judge) of the models that are damaged most, and of hostile arrays."""
+    if not LENET.exists():
+        subprocess.run([sys.executable, str(ROOT / "tools/bench/models.py"), "lenet"], check=True)
+    proto = proto_of(args.ge, LENET, folder / "lenet.gepb", "rewrite")
+    for model, suffix in ((LENET, ".onnx"), (proto, ".gepb")):
+        data = model.read_bytes()
+        print(f"{model.name}: {len(data)} bytes")
+        for path, what in variants(data, suffix, args.count, args.every, folder):
+            yield f"lenet{suffix} {what}", {"path": path, "feed": "x=1x1x28x28:rand"}
+    for path, what in arrays(folder):
+        yield f"array: {what}", {"path": LENET, "feed": f"x={path}"}
+
+
+def proto_of(ge, model, path, stage):
+    subprocess.run([ge, "dump", str(model), "--to", stage, "--format", "proto", "-o", str(path),
+                    "--engines", "ref"], check=True)
+    return path
+
+
+def kind_jobs(args, folder):
+    count = max(1, args.count // SHARE_OF_KIND)
+    for kind, make in bad_input_models.KINDS.items():
+        inside = folder / kind
+        inside.mkdir()
+        whole = inside / "whole.onnx"
+        onnx.save(make(), whole)
+        for model in (whole, proto_of(args.ge, whole, inside / "whole.gepb", "load")):
+            yield f"{kind} as it is", {"path": model}
+            for path, what in variants(model.read_bytes(), model.suffix, count, 1, inside):
+                yield f"{kind}{path.suffix} {what}", {"path": path}
+
+
+def external_jobs(args, folder):
+    """The model beside its weights, and the weights beside their model."""
+    count = max(1, args.count // SHARE_OF_KIND)
+    inside = folder / "external"
+    inside.mkdir()
+    model, weights = bad_input_models.external(inside)
+    yield "external data as it is", {"path": model}
+    for path, what in variants(model.read_bytes(), ".onnx", count, 1, inside):
+        yield f"external.onnx {what}", {"path": path}
+    data = weights.read_bytes()
+    for i, (path, what) in enumerate(variants(data, ".bin", count, max(1, len(data) // count), inside)):
+        own = inside / f"own_{i}"
+        own.mkdir()
+        (own / "external.onnx").write_bytes(model.read_bytes())
+        path.rename(own / "external.bin")
+        yield f"external.bin {what}", {"path": own / "external.onnx"}
+
+
+def cache_jobs(args, folder):
+    """The files of a price cache that a run on measured prices has filled, each damaged."""
+    count = max(1, args.count // SHARE_OF_KIND)
+    model = folder / "cached.onnx"
+    onnx.save(bad_input_models.quantized(), model)
+    cache = folder / "cache"
+    subprocess.run([args.ge, "run", str(model), "--prices", "measure", "--measure-budget", "200",
+                    "--input", "x=2x3:rand"], check=True, stdout=subprocess.DEVNULL,
+                   env={**os.environ, "GE_CACHE_DIR": str(cache)})
+    inside = folder / "damaged"
+    inside.mkdir()
+    for file in sorted(cache.glob("*.json")):
+        for i, (path, what) in enumerate(variants(file.read_bytes(), ".json", count, 1, inside)):
+            own = folder / f"cache_{file.stem}_{i}"
+            own.mkdir()
+            path.rename(own / file.name)
+            yield f"{file.name} {what}", {"path": model, "cache": own}
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--count", type=int, default=100)
@@ -96,29 +187,19 @@ def main():
     parser.add_argument("--ge", default=str(ROOT / "build/release/bin/ge"))
     parser.add_argument("--no-address-limit", action="store_true", help="for builds with AddressSanitizer")
     args = parser.parse_args()
-    onnx = LENET
-    if not onnx.exists():
-        subprocess.run([sys.executable, str(ROOT / "tools/bench/models.py"), "lenet"], check=True)
     print(f"seed {SEED}")
     passed, failed = 0, 0
+    address = 0 if args.no_address_limit else ADDRESS_BYTES
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
-        proto = folder / "lenet.gepb"
-        subprocess.run([args.ge, "dump", str(onnx), "--to", "rewrite", "--format", "proto", "-o", str(proto), "--engines", "ref"], check=True)
-        jobs = []
-        for model, suffix in ((onnx, ".onnx"), (proto, ".gepb")):
-            data = model.read_bytes()
-            print(f"{model.name}: {len(data)} bytes")
-            jobs += list(variants(data, suffix, args.count, args.every, folder))
-        jobs += list(arrays(folder))
+        jobs = [job for make in (lenet_jobs, kind_jobs, external_jobs, cache_jobs)
+                for job in make(args, folder)]
+        run = functools.partial(judge, args.ge, address_bytes=address)
         with concurrent.futures.ThreadPoolExecutor(2) as pool:
-            address = 0 if args.no_address_limit else ADDRESS_BYTES
-            for (path, what), wrong in zip(jobs, pool.map(lambda job: judge(args.ge, job[0], address), jobs)):
-                if wrong is None:
-                    passed += 1
-                else:
-                    failed += 1
-                    print(f"{path.suffix} {what}: {wrong}")
+            for (what, _), wrong in zip(jobs, pool.map(lambda job: run(**job[1]), jobs)):
+                passed, failed = passed + (wrong is None), failed + (wrong is not None)
+                if wrong is not None:
+                    print(f"FAILED  {what}: {wrong}")
     print(f"{passed} passed, {failed} failed, 0 skipped")
     return 1 if failed else 0
 

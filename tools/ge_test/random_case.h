@@ -39,6 +39,7 @@ struct RandomCase {
   struct Input {
     std::shared_ptr<const HostTensor> tensor;  // null = absent
     bool constant = false;                     // else a parameter of the entry
+    bool decides_shape = false;
   };
   const OpDef* op = nullptr;
   std::vector<Input> inputs;
@@ -80,7 +81,7 @@ class CaseMaker {
     c.inputs.push_back({t, r.Chance(large ? 0.7 : 0.25)});
   }
   // For what decides a shape: the engine plans for shapes that it knows.
-  void AddConstant(std::shared_ptr<const HostTensor> t) { c.inputs.push_back({t, true}); }
+  void AddConstant(std::shared_ptr<const HostTensor> t) { c.inputs.push_back({t, true, true}); }
   void AddAbsent() { c.inputs.push_back({}); }
   void SetTensor(const char* name, std::shared_ptr<const HostTensor> t) {
     c.tensors.emplace_back(name, std::move(t));
@@ -101,25 +102,38 @@ class CaseMaker {
   RandomCase c;
 };
 
-// What an error is relative to: the greatest magnitude of the wanted output or, where terms may
-// cancel, that of the output or of the inputs, whichever is greater.
-enum class Error { kOfOutput, kOfTerms };
+// What the error of an operator's arithmetic is a share of, element by element. That of rounding
+// the result is always a share of the element itself.
+enum class Error {
+  kOfElement,  // the wanted element; beside it, what two roundings of an input do to it
+  kOfOutput,   // the greatest magnitude of the wanted output
+  kOfTerms,    // the greatest magnitude of the wanted output or of an input, whichever is greater
+  kOfSums,     // the sum of the magnitudes of the terms of which the element is the sum: the answer
+               // for all numbers without their signs
+  kOfInputs,   // the wanted element, and what a relative change of each number of the inputs, up or
+               // down at random, does to it
+};
 
 // How random cases of an operator are made and judged; one record a file in cases/.
 struct RandomOp {
   const char* op;  // "Relu"; of other domains than ONNX's own "ai.onnx.ml.Scaler"
   void (*make)(CaseMaker& m);
-  // The greatest error in f32; f16 and bf16 are allowed 2^13 and 2^16 times as much, as their
-  // mantissas are so much shorter. Integers and bools must be bit-equal in every operator, and so
-  // must floats where it is 0.
+  // The greatest error of arithmetic in f32, as a share of what `error` says; of sums of n terms
+  // (RandomCase::terms) sqrt(n) times as much, since roundings fall either way. Arithmetic in f64
+  // is allowed 2^-29 of it. f16 and bf16 are computed with in f32, and allowed no more but the
+  // rounding of the result. Integers and bools must be bit-equal in every operator, and so must
+  // floats where it is 0.
   double bound;
-  Error error = Error::kOfOutput;
+  Error error = Error::kOfElement;
   // An independent answer in plain loops (plain.h): fills `out`, which has the type that was found,
   // and says whether that type's shape is the right one. Without one, ref is checked only against
   // itself at another element type.
   bool (*plain)(const RandomCase& c, HostTensor* out) = nullptr;
   // The same for the outputs behind the first, by number.
   bool (*plain_other)(const RandomCase& c, size_t output, HostTensor* out) = nullptr;
+  // In f16 and bf16: what runs as several nodes is rounded between them. So many roundings to the
+  // type, as a share of what `error` says, are allowed.
+  double steps = 0;
 };
 // One for every operator that can run; null for those that cannot (If, Loop, Scan).
 const RandomOp* FindRandomOp(const OpDef& op);
@@ -132,11 +146,8 @@ DType PickDType(const OpDef& op, Random* r, double float_share = 0.5);
 bool IsDecline(const Status& s);
 // The case on one list of engines, as RunGraph takes them, with no pass of REWRITE.
 Result<RunResult> RunRandomCase(const RandomCase& c, DType dtype, const std::string& engines);
-double GreatestMagnitude(const HostTensor& t);
-// What outputs of a run at element type `dtype` may differ by.
-Tolerance ToleranceOf(const RandomOp& op, const RandomCase& c, DType dtype);
-// How the outputs differ, "" when they do not. `other` is the element type of the wanted ones, or
-// kUndefined when it is the same.
+// How the outputs of a case of element type `dtype` differ, "" when they do not (random_bounds.h).
+// `other` is the element type of the wanted ones, or kUndefined when it is the same.
 std::string OutputsDiffer(const RandomOp& op, const RandomCase& c, DType dtype,
                           const std::vector<HostTensor>& found,
                           const std::vector<HostTensor>& wanted, DType other);

@@ -8,7 +8,7 @@
 #include <map>
 
 #include "ge/base/clock.h"
-#include "tools/ge_test/random_case.h"
+#include "tools/ge_test/random_bounds.h"
 
 namespace ge::test {
 namespace {
@@ -127,10 +127,7 @@ class LargeSweep {
   std::string Judge(const LargeOp& large, const CaseMaker& maker) {
     const RandomCase& c = maker.c;
     const DType dtype = maker.dtype();
-    DType other = DType::kUndefined;
-    const bool has_double =
-        !c.op->inputs.empty() && (c.op->inputs[0].dtypes & Bit(DType::kDouble)) != 0;
-    if (c.typed && dtype == DType::kFloat && has_double) other = DType::kDouble;
+    const DType other = large.record->bound == 0 ? DType::kUndefined : WiderDType(c, dtype);
     auto wanted = RunRandomCase(c, other, "ref");
     if (!wanted.ok()) return "ref: " + wanted.status().ToString();
     std::string why;

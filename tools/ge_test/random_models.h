@@ -83,10 +83,11 @@ int64_t CountModelNodes(const RandomModel& model, bool fit_nodes_too);
 // ---- judging (random_models_judge.cc) -----------------------------------------------------------
 
 struct ModelReference {
-  RunResult wanted;               // by ref, with no pass
-  std::vector<RunResult> noisy;   // by ref, with every float off by a little
-  std::vector<double> allowed;    // by output: how far a float may be off
-  int64_t judged = 0, loose = 0;  // outputs of floats; those that may be off by more than 1 %
+  RunResult wanted;                // by ref, with no pass
+  std::vector<RunResult> noisy;    // by ref, with every float off by a little
+  std::vector<double> allowed;     // by output: how far a float may be off
+  std::vector<int64_t> unsettled;  // by output: elements that noise makes finite, NaN or infinite
+  int64_t judged = 0, loose = 0;   // outputs of floats; those that may be off by more than 1 %
 };
 Result<ModelReference> MakeModelReference(const RandomModel& model);
 // How the outputs of this mix of engines, after all passes, differ; "" when they do not.

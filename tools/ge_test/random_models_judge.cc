@@ -141,18 +141,18 @@ bool IsSettled(const ModelReference& r, size_t output, int64_t i, int kind) {
   });
 }
 
-// Fills allowed, judged and loose.
+// Fills allowed, unsettled, judged and loose.
 void Measure(ModelReference* r) {
   r->allowed.assign(r->wanted.outputs.size(), 0);
+  r->unsettled.assign(r->wanted.outputs.size(), 0);
   for (size_t o = 0; o < r->wanted.outputs.size(); ++o) {
     const HostTensor& w = r->wanted.outputs[o];
     if (!IsNoisy(w.dtype)) continue;
     double moved = 0;
-    bool settled = true;
     for (int64_t i = 0, n = w.count(); i < n; ++i) {
       const double v = ElementAsDouble(w, i);
       if (!IsSettled(*r, o, i, KindOf(v))) {
-        settled = false;
+        ++r->unsettled[o];
       } else if (std::isfinite(v)) {
         for (const RunResult& run : r->noisy) {
           moved = std::max(moved, std::fabs(ElementAsDouble(run.outputs[o], i) - v));
@@ -162,7 +162,8 @@ void Measure(ModelReference* r) {
     const double most = GreatestFinite(w);
     r->allowed[o] = kModelAtol + FloorOf(w.dtype) * most + kNoiseTimes * moved;
     ++r->judged;
-    r->loose += !settled || (r->allowed[o] > kLoose * most && r->allowed[o] > 2 * kModelAtol);
+    r->loose +=
+        r->unsettled[o] > 0 || (r->allowed[o] > kLoose * most && r->allowed[o] > 2 * kModelAtol);
   }
 }
 

@@ -89,7 +89,7 @@ Status SaveModel(const RandomModel& model, const ModelReference& reference,
   std::string allowed;
   for (size_t i = 0; i < reference.wanted.outputs.size(); ++i) {
     const std::string& name = reference.wanted.names[i];
-    allowed += fmt::format("{} {:.9g}\n", name, reference.allowed[i]);
+    allowed += fmt::format("{} {:.9g} {}\n", name, reference.allowed[i], reference.unsettled[i]);
     GE_RETURN_IF_ERROR(SaveModelText(fmt::format("{}/expected/{}.npy", folder, name),
                                      NpyBytes(reference.wanted.outputs[i])));
   }

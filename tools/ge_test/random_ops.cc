@@ -9,7 +9,7 @@
 
 #include "ge/control/host_op.h"
 #include "ge/engine/engine_list.h"
-#include "tools/ge_test/random_case.h"
+#include "tools/ge_test/random_bounds.h"
 
 namespace ge::test {
 namespace {
@@ -18,6 +18,11 @@ namespace {
 constexpr int64_t kTriesForFirst = 300;
 constexpr int64_t kTriesPerCase = 40;
 constexpr int kShownFailures = 3;  // of an operator and engine
+// Cases of an operator and element type on which faults are planted, and how many of them tell
+// most.
+constexpr int64_t kPlantedCases = 8, kPlantedLeast = 3;
+// A wrong element is off by this share of the output's greatest magnitude.
+constexpr double kPlantedError = 0.02;
 
 // The other element type at which ref must give the same numbers; kUndefined when there is none.
 DType OtherDType(const RandomCase& c, DType dtype) {
@@ -55,6 +60,7 @@ class OneOp {
       fmt::print("FAILED  {} on {}: took only {} of {} random cases, wanted {}\n", FullName(op_),
                  engine_, accepted_, tries_, options_.count);
     }
+    JudgePlanted();
     return true;
   }
 
@@ -70,8 +76,8 @@ class OneOp {
       if (IsDecline(found.status())) return;
       return Count(c, found.status().ToString());
     }
-    const bool itself = engine_ == "ref";
-    const DType other = itself ? OtherDType(c, dtype) : DType::kUndefined;
+    const bool itself = engine_ == "ref", exact = record_->bound == 0;
+    DType other = itself ? OtherDType(c, dtype) : exact ? DType::kUndefined : WiderDType(c, dtype);
     if (itself) {
       const bool checked = record_->plain != nullptr;
       const std::string why = checked ? PlainDiffers(c, found->outputs, dtype) : "";
@@ -82,28 +88,81 @@ class OneOp {
       }
     }
     auto wanted = RunRandomCase(c, other, "ref");
+    if (!itself && !wanted.ok() && other != DType::kUndefined) {
+      wanted = RunRandomCase(c, other = DType::kUndefined, "ref");
+    }
     if (!wanted.ok()) {
       if (itself && IsDecline(wanted.status())) return;
       return Count(c, "ref: " + wanted.status().ToString());
     }
-    Count(c, OutputsDiffer(*record_, c, dtype, found->outputs, wanted->outputs, other));
+    const std::string why =
+        OutputsDiffer(*record_, c, dtype, found->outputs, wanted->outputs, other);
+    Count(c, why);
+    if (itself && why.empty() && !exact) Plant(c, dtype, found->outputs);
   }
 
   // How the outputs differ from what the plain loops give; "" when they do not.
   std::string PlainDiffers(const RandomCase& c, const std::vector<HostTensor>& found,
                            DType dtype) const {
     const size_t checked = record_->plain_other != nullptr ? found.size() : 1;
+    Bounds bounds(*record_, c, dtype);
     for (size_t i = 0; i < checked; ++i) {
       auto wanted = MakeTensor(found[i].dtype, found[i].dims);
       if (!wanted.ok()) return wanted.status().ToString();
       const bool shape =
           i == 0 ? record_->plain(c, &*wanted) : record_->plain_other(c, i, &*wanted);
       const std::string why =
-          shape ? Differs(found[i], *wanted, ToleranceOf(*record_, c, dtype))
+          shape ? bounds.Differs(i, found[i], *wanted)
                 : fmt::format("found {}, which is another shape", TypeText(found[i]));
       if (!why.empty()) return i == 0 ? why : fmt::format("output {}: {}", i, why);
     }
     return "";
+  }
+
+  // Whether an engine that answers zeros, or one element that is off by kPlantedError, would be
+  // seen.
+  void Plant(const RandomCase& c, DType dtype, const std::vector<HostTensor>& good) {
+    Planted& planted = planted_[dtype];
+    if (planted.cases >= kPlantedCases) return;
+    Bounds bounds(*record_, c, dtype);
+    Random random(MixSeed(options_.seed, op_.name, tries_));
+    for (size_t o = 0; o < good.size(); ++o) {
+      const HostTensor& g = good[o];
+      double greatest = 0;
+      for (int64_t i = 0, n = g.count(); i < n; ++i) {
+        const double v = std::fabs(ElementAsDouble(g, i));
+        if (std::isfinite(v)) greatest = std::max(greatest, v);
+      }
+      if (UnitOf(g.dtype) == 0 || greatest == 0) continue;
+      auto zeros = MakeTensor(g.dtype, g.dims);
+      auto off = Convert(g, g.dtype);
+      const int64_t at = random.Int(0, g.count() - 1);
+      const double by = (random.Chance(0.5) ? 1 : -1) * kPlantedError * greatest;
+      SetElement(off.get(), at, ElementAsDouble(g, at) + by);
+      ++planted.cases;
+      planted.zeros += bounds.Differs(o, *zeros, g).empty();
+      planted.off += std::isfinite(ElementAsDouble(g, at)) && bounds.Differs(o, *off, g).empty();
+      planted.share.push_back(bounds.Share(o, g, g));
+    }
+  }
+
+  // Counts an element type in whose cases planted faults mostly went unseen.
+  void JudgePlanted() {
+    for (auto& [dtype, p] : planted_) {
+      if (p.cases == 0) continue;
+      std::sort(p.share.begin(), p.share.end());
+      const double middle = p.share[p.share.size() / 2];
+      if (options_.verbose) {
+        fmt::print("{:12} {:20} {}: may be off by {:.2g} of the greatest, at most {:.2g}\n",
+                   engine_, FullName(op_), DTypeName(dtype), middle, p.share.back());
+      }
+      if (p.cases < kPlantedLeast || 2 * std::max(p.zeros, p.off) < p.cases) continue;
+      ++failed_;
+      fmt::print(
+          "FAILED  {} in {}: of {} results, zeros instead would pass in {}, and an element that is "
+          "off by {} of the greatest in {}\n",
+          FullName(op_), DTypeName(dtype), p.cases, p.zeros, kPlantedError, p.off);
+    }
   }
 
   void Count(const RandomCase& c, const std::string& why) {
@@ -120,11 +179,17 @@ class OneOp {
                tries_, why, ToTextCase(c, engine_));
   }
 
+  struct Planted {
+    int64_t cases = 0, zeros = 0, off = 0;  // outputs; those in which the fault is not seen
+    std::vector<double> share;
+  };
+
   const SweepOptions& options_;
   const OpDef& op_;
   const std::string& engine_;
   const RandomOp* record_;
   int64_t tries_ = 0, accepted_ = 0, failed_ = 0, empty_ = 0, scalar_ = 0;
+  std::map<DType, Planted> planted_;
 };
 
 // Names as RunGraph takes them. Empty when the list is wrong; the message is printed.
@@ -195,6 +260,10 @@ int RunRandomOps(const SweepOptions& options) {
         ++failed;
         fmt::print("FAILED  {} on ref: no random case was taken\n", FullName(*op));
       }
+    }
+    if (ops == 0 && options.op.empty()) {
+      ++failed;
+      fmt::print("FAILED  {} took no case of any operator\n", engine);
     }
     fmt::print("{}: {} operators, {} cases, {} with an empty tensor, {} with a scalar\n", engine,
                ops, cases, empty, scalar);

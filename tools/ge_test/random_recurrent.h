@@ -1,4 +1,4 @@
-// What random cases of RNN and GRU share: the case, and the walk of the plain answer over
+// What random cases of RNN, GRU and LSTM share: the case, and the walk of the plain answer over
 // directions, samples and steps.
 #pragma once
 
@@ -58,7 +58,8 @@ struct PlainCell {
   const RandomCase& c;
   int64_t dir, sample, step, gates;  // step: of X
   std::vector<double> h;
-  std::vector<std::string> names;  // activations of this direction
+  std::vector<std::string> names;   // activations of this direction
+  std::vector<double> memory = {};  // of LSTM
 
   double Act(size_t which, double x) const {
     const double clip = FloatOr(c, "clip", 0);
@@ -91,42 +92,54 @@ struct PlainCell {
   }
 };
 
-// Output 0 alone. step(cell) answers the next hidden state.
+// A state that the case gives, or zeros.
+inline std::vector<double> PlainStart(const RandomCase& c, size_t input, const Dims& at, size_t n) {
+  std::vector<double> v(n);
+  const HostTensor* given = Maybe(c, input);
+  for (size_t k = 0; given != nullptr && k < n; ++k) {
+    v[k] = ElementAsDouble(*given, Flat(given->dims, {at[0], at[1], static_cast<int64_t>(k)}));
+  }
+  return v;
+}
+
+// Output 0 is the hidden state after each step, 1 the last one, 2 the last memory. step(cell)
+// answers the next hidden state, and changes the memory.
 template <typename Step>
 bool PlainRecurrent(const RandomCase& c, HostTensor* out, int64_t gates,
-                    std::vector<std::string> names, Step step) {
+                    std::vector<std::string> names, Step step, size_t output = 0) {
   const bool first = IntOr(c, "layout", 0) == 1;
   const HostTensor& x = *Maybe(c, 0);
   const int64_t steps = x.dims[first ? 1 : 0], batch = x.dims[first ? 0 : 1],
                 hidden = Maybe(c, 2)->dims[2], dirs = Maybe(c, 2)->dims[0];
   const Attr *direction = FindAttr(c, "direction"), *given = FindAttr(c, "activations");
   const bool back = direction != nullptr && std::get<std::string>(direction->value) == "reverse";
-  const size_t each = names.size();
-  const Dims wanted = first ? Dims{batch, steps, dirs, hidden} : Dims{steps, dirs, batch, hidden};
-  if (out->dims != wanted) return false;
+  const size_t each = names.size(), width = static_cast<size_t>(hidden);
+  const Dims all = first ? Dims{batch, steps, dirs, hidden} : Dims{steps, dirs, batch, hidden};
+  const Dims one = first ? Dims{batch, dirs, hidden} : Dims{dirs, batch, hidden};
+  if (out->dims != (output == 0 ? all : one)) return false;
   for (int64_t i = 0; i < dirs * batch; ++i) {
     const int64_t dir = i / batch, b = i % batch;
     if (given != nullptr) {
-      const auto& all = std::get<std::vector<std::string>>(given->value);
-      names.assign(all.begin() + static_cast<ptrdiff_t>(each) * dir,
-                   all.begin() + static_cast<ptrdiff_t>(each) * (dir + 1));
+      const auto& named = std::get<std::vector<std::string>>(given->value);
+      names.assign(named.begin() + static_cast<ptrdiff_t>(each) * dir,
+                   named.begin() + static_cast<ptrdiff_t>(each) * (dir + 1));
     }
-    PlainCell cell{c, dir, b, 0, gates, std::vector<double>(static_cast<size_t>(hidden)), names};
-    const HostTensor *lengths = Maybe(c, 4), *start = Maybe(c, 5);
-    for (size_t k = 0; k < cell.h.size() && start != nullptr; ++k) {
-      const auto e = static_cast<int64_t>(k);
-      cell.h[k] =
-          ElementAsDouble(*start, Flat(start->dims, first ? Dims{b, dir, e} : Dims{dir, b, e}));
-    }
+    const Dims row = first ? Dims{b, dir} : Dims{dir, b};
+    PlainCell cell{c, dir, b, 0, gates, PlainStart(c, 5, row, width), names};
+    if (gates == 4) cell.memory = PlainStart(c, 6, row, width);
+    const HostTensor* lengths = Maybe(c, 4);
     const int64_t length = lengths != nullptr ? ElementAsInt(*lengths, b) : steps;
     for (int64_t s = 0; s < length; ++s) {
       cell.step = back || dir == 1 ? length - 1 - s : s;
       cell.h = step(cell);
-      for (int64_t e = 0; e < hidden; ++e) {
-        SetElement(out,
-                   Flat(wanted, first ? Dims{b, cell.step, dir, e} : Dims{cell.step, dir, b, e}),
-                   cell.h[static_cast<size_t>(e)]);
+      const Dims at = first ? Dims{b, cell.step, dir, 0} : Dims{cell.step, dir, b, 0};
+      for (size_t e = 0; output == 0 && e < width; ++e) {
+        SetElement(out, Flat(all, at) + static_cast<int64_t>(e), cell.h[e]);
       }
+    }
+    const std::vector<double>& left = output == 2 ? cell.memory : cell.h;
+    for (size_t e = 0; output > 0 && e < width; ++e) {
+      SetElement(out, Flat(one, {row[0], row[1], static_cast<int64_t>(e)}), left[e]);
     }
   }
   return true;

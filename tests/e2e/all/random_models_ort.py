@@ -54,8 +54,9 @@ def wide(array):
 
 
 def quantized(model):
-    """Outputs of com.microsoft's quantized operators."""
-    return {o for n in model.graph.node if n.domain == "com.microsoft" and n.op_type[0] == "Q"
+    """Outputs of com.microsoft's operators on 8-bit codes. QuickGelu and the like are of floats."""
+    return {o for n in model.graph.node
+            if n.domain == "com.microsoft" and n.op_type.startswith(("QLinear", "QGemm"))
             for o in n.output}
 
 
@@ -136,7 +137,7 @@ def peers_fault(model, feed, folder):
 
 def why_different(found, folder, model, allowed):
     # By position: a name that an input or a body has too was changed by the export.
-    for value, got, (name, bound) in zip(model.graph.output, found, allowed):
+    for value, got, (name, bound, unsettled) in zip(model.graph.output, found, allowed):
         path = folder / "expected" / f"{name}.npy"
         want = typed(np.load(path), value.type.tensor_type.elem_type)
         got = np.asarray(got)
@@ -144,12 +145,17 @@ def why_different(found, folder, model, allowed):
             return f"output {value.name} is {list(got.shape)}, wanted {list(want.shape)}"
         a, b = wide(got), wide(want)
         finite = np.isfinite(a) & np.isfinite(b)
+        # NaN where NaN is wanted and each infinity with its sign, but for what noise alone decides.
+        other = int(np.sum(~finite & ~(np.isnan(a) & np.isnan(b)) & ~(a == b)))
+        if other > unsettled:
+            return (f"output {name}: {other} elements are not finite on one side alone, "
+                    f"allowed {unsettled}")
         if finite.any():
             apart = float(np.max(np.abs(a[finite] - b[finite])))
             # Two engines, each with its own rounding; one more step of a 16-bit type is no fault.
             bound = max(4 * bound, 0.01 if want.dtype.itemsize == 2 else 0)
-            # Of its quantized operators ONNX Runtime computes some by tables of its own.
-            if name in quantized(model):
+            # Of its quantized operators ONNX Runtime computes some by tables of its own: one code.
+            if name in quantized(model) and want.dtype.kind in "iu":
                 bound = max(bound, 1)
             if apart > bound:
                 return f"output {name} differs by {apart:.3g}, allowed {bound:.3g}"
@@ -173,8 +179,9 @@ def one(folder, exported):
     model = onnx.load(exported)
     feed = {v.name: typed(np.load(folder / f"{v.name}.npy"), v.type.tensor_type.elem_type)
             for v in model.graph.input}
-    allowed = [(line.rsplit(" ", 1)[0], float(line.rsplit(" ", 1)[1]))
-               for line in (folder / "tolerance.txt").read_text().splitlines()]
+    allowed = [(name, float(bound), int(unsettled)) for name, bound, unsettled in
+               (line.rsplit(" ", 2)
+                for line in (folder / "tolerance.txt").read_text().splitlines())]
     try:
         found = peer(model, feed)
     except Exception as error:  # kernels, types and shapes that it does not take

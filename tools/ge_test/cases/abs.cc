@@ -12,6 +12,6 @@ bool PlainAbs(const RandomCase& c, HostTensor* out) {
 
 }  // namespace
 
-GE_RANDOM_OP(abs) = {"Abs", UnaryCase, 0, Error::kOfOutput, PlainAbs};
+GE_RANDOM_OP(abs) = {"Abs", UnaryCase, 0, Error::kOfElement, PlainAbs};
 
 }  // namespace ge::test

@@ -14,6 +14,6 @@ bool PlainAcos(const RandomCase& c, HostTensor* out) {
 
 }  // namespace
 
-GE_RANDOM_OP(acos) = {"Acos", AcosCase, 2e-6, Error::kOfOutput, PlainAcos};
+GE_RANDOM_OP(acos) = {"Acos", AcosCase, 2e-6, Error::kOfElement, PlainAcos};
 
 }  // namespace ge::test

@@ -14,6 +14,6 @@ bool PlainAcosh(const RandomCase& c, HostTensor* out) {
 
 }  // namespace
 
-GE_RANDOM_OP(acosh) = {"Acosh", AcoshCase, 2e-6, Error::kOfOutput, PlainAcosh};
+GE_RANDOM_OP(acosh) = {"Acosh", AcoshCase, 2e-6, Error::kOfElement, PlainAcosh};
 
 }  // namespace ge::test

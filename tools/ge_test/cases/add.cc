@@ -11,6 +11,6 @@ bool PlainAdd(const RandomCase& c, HostTensor* out) {
 
 }  // namespace
 
-GE_RANDOM_OP(add) = {"Add", BinaryCase, 1e-6, Error::kOfOutput, PlainAdd};
+GE_RANDOM_OP(add) = {"Add", BinaryCase, 1e-6, Error::kOfElement, PlainAdd};
 
 }  // namespace ge::test

@@ -12,6 +12,6 @@ bool PlainAnd(const RandomCase& c, HostTensor* out) {
 
 }  // namespace
 
-GE_RANDOM_OP(and) = {"And", BinaryCase, 0, Error::kOfOutput, PlainAnd};
+GE_RANDOM_OP(and) = {"And", BinaryCase, 0, Error::kOfElement, PlainAnd};
 
 }  // namespace ge::test

@@ -7,6 +7,6 @@ bool PlainArgMax(const RandomCase& c, HostTensor* out) { return PlainArg(c, true
 
 }  // namespace
 
-GE_RANDOM_OP(arg_max) = {"ArgMax", ArgCase, 0, Error::kOfOutput, PlainArgMax};
+GE_RANDOM_OP(arg_max) = {"ArgMax", ArgCase, 0, Error::kOfElement, PlainArgMax};
 
 }  // namespace ge::test

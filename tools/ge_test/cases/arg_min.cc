@@ -7,6 +7,6 @@ bool PlainArgMin(const RandomCase& c, HostTensor* out) { return PlainArg(c, fals
 
 }  // namespace
 
-GE_RANDOM_OP(arg_min) = {"ArgMin", ArgCase, 0, Error::kOfOutput, PlainArgMin};
+GE_RANDOM_OP(arg_min) = {"ArgMin", ArgCase, 0, Error::kOfElement, PlainArgMin};
 
 }  // namespace ge::test

@@ -14,6 +14,6 @@ bool PlainAsin(const RandomCase& c, HostTensor* out) {
 
 }  // namespace
 
-GE_RANDOM_OP(asin) = {"Asin", AsinCase, 2e-6, Error::kOfOutput, PlainAsin};
+GE_RANDOM_OP(asin) = {"Asin", AsinCase, 2e-6, Error::kOfElement, PlainAsin};
 
 }  // namespace ge::test

@@ -14,6 +14,6 @@ bool PlainAtan(const RandomCase& c, HostTensor* out) {
 
 }  // namespace
 
-GE_RANDOM_OP(atan) = {"Atan", AtanCase, 2e-6, Error::kOfOutput, PlainAtan};
+GE_RANDOM_OP(atan) = {"Atan", AtanCase, 2e-6, Error::kOfElement, PlainAtan};
 
 }  // namespace ge::test

@@ -130,6 +130,6 @@ bool PlainAttention(const RandomCase& c, HostTensor* out) {
 
 }  // namespace
 
-GE_RANDOM_OP(attention) = {"Attention", AttentionCase, 4e-6, Error::kOfTerms, PlainAttention};
+GE_RANDOM_OP(attention) = {"Attention", AttentionCase, 4e-6, Error::kOfInputs, PlainAttention};
 
 }  // namespace ge::test

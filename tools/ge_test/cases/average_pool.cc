@@ -1,3 +1,4 @@
+#include "tools/ge_test/plain_windows.h"
 #include "tools/ge_test/random_layers.h"
 
 namespace ge::test {
@@ -5,8 +6,13 @@ namespace {
 
 void AveragePoolCase(CaseMaker& m) { AddPool(m, "count_include_pad"); }
 
+bool PlainAveragePool(const RandomCase& c, HostTensor* out) {
+  return PlainAverage(c, IntsOr(c, "kernel_shape", {}), IntOr(c, "count_include_pad", 0) != 0, out);
+}
+
 }  // namespace
 
-GE_RANDOM_OP(average_pool) = {"AveragePool", AveragePoolCase, 2e-6, Error::kOfTerms};
+GE_RANDOM_OP(average_pool) = {"AveragePool", AveragePoolCase, 2e-6, Error::kOfSums,
+                              PlainAveragePool};
 
 }  // namespace ge::test

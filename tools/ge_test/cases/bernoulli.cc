@@ -28,6 +28,6 @@ bool PlainBernoulli(const RandomCase& c, HostTensor* out) {
 
 }  // namespace
 
-GE_RANDOM_OP(bernoulli) = {"Bernoulli", BernoulliCase, 0, Error::kOfOutput, PlainBernoulli};
+GE_RANDOM_OP(bernoulli) = {"Bernoulli", BernoulliCase, 0, Error::kOfElement, PlainBernoulli};
 
 }  // namespace ge::test

@@ -27,6 +27,6 @@ bool PlainBitCast(const RandomCase& c, HostTensor* out) {
 
 }  // namespace
 
-GE_RANDOM_OP(bit_cast) = {"BitCast", BitCastCase, 0, Error::kOfOutput, PlainBitCast};
+GE_RANDOM_OP(bit_cast) = {"BitCast", BitCastCase, 0, Error::kOfElement, PlainBitCast};
 
 }  // namespace ge::test

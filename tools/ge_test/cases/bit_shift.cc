@@ -26,6 +26,6 @@ bool PlainBitShift(const RandomCase& c, HostTensor* out) {
 
 }  // namespace
 
-GE_RANDOM_OP(bit_shift) = {"BitShift", BitShiftCase, 0, Error::kOfOutput, PlainBitShift};
+GE_RANDOM_OP(bit_shift) = {"BitShift", BitShiftCase, 0, Error::kOfElement, PlainBitShift};
 
 }  // namespace ge::test

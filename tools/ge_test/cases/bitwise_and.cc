@@ -12,6 +12,6 @@ bool PlainBitwiseAnd(const RandomCase& c, HostTensor* out) {
 
 }  // namespace
 
-GE_RANDOM_OP(bitwise_and) = {"BitwiseAnd", BinaryCase, 0, Error::kOfOutput, PlainBitwiseAnd};
+GE_RANDOM_OP(bitwise_and) = {"BitwiseAnd", BinaryCase, 0, Error::kOfElement, PlainBitwiseAnd};
 
 }  // namespace ge::test

@@ -11,6 +11,6 @@ bool PlainBitwiseNot(const RandomCase& c, HostTensor* out) {
 
 }  // namespace
 
-GE_RANDOM_OP(bitwise_not) = {"BitwiseNot", UnaryCase, 0, Error::kOfOutput, PlainBitwiseNot};
+GE_RANDOM_OP(bitwise_not) = {"BitwiseNot", UnaryCase, 0, Error::kOfElement, PlainBitwiseNot};
 
 }  // namespace ge::test

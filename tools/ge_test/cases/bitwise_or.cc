@@ -12,6 +12,6 @@ bool PlainBitwiseOr(const RandomCase& c, HostTensor* out) {
 
 }  // namespace
 
-GE_RANDOM_OP(bitwise_or) = {"BitwiseOr", BinaryCase, 0, Error::kOfOutput, PlainBitwiseOr};
+GE_RANDOM_OP(bitwise_or) = {"BitwiseOr", BinaryCase, 0, Error::kOfElement, PlainBitwiseOr};
 
 }  // namespace ge::test

@@ -12,6 +12,6 @@ bool PlainBitwiseXor(const RandomCase& c, HostTensor* out) {
 
 }  // namespace
 
-GE_RANDOM_OP(bitwise_xor) = {"BitwiseXor", BinaryCase, 0, Error::kOfOutput, PlainBitwiseXor};
+GE_RANDOM_OP(bitwise_xor) = {"BitwiseXor", BinaryCase, 0, Error::kOfElement, PlainBitwiseXor};
 
 }  // namespace ge::test

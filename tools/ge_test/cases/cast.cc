@@ -12,6 +12,6 @@ bool PlainCast(const RandomCase& c, HostTensor* out) {
 
 }  // namespace
 
-GE_RANDOM_OP(cast) = {"Cast", CastCase, 0, Error::kOfOutput, PlainCast};
+GE_RANDOM_OP(cast) = {"Cast", CastCase, 0, Error::kOfElement, PlainCast};
 
 }  // namespace ge::test

@@ -14,6 +14,6 @@ bool PlainCastLike(const RandomCase& c, HostTensor* out) {
 
 }  // namespace
 
-GE_RANDOM_OP(cast_like) = {"CastLike", CastLikeCase, 0, Error::kOfOutput, PlainCastLike};
+GE_RANDOM_OP(cast_like) = {"CastLike", CastLikeCase, 0, Error::kOfElement, PlainCastLike};
 
 }  // namespace ge::test

@@ -49,6 +49,6 @@ bool PlainCausalConvWithState(const RandomCase& c, HostTensor* out) {
 }  // namespace
 
 GE_RANDOM_OP(causal_conv_with_state) = {"CausalConvWithState", CausalConvWithStateCase, 2e-6,
-                                        Error::kOfTerms, PlainCausalConvWithState};
+                                        Error::kOfInputs, PlainCausalConvWithState};
 
 }  // namespace ge::test

@@ -21,6 +21,6 @@ bool PlainCeil(const RandomCase& c, HostTensor* out) {
 
 }  // namespace
 
-GE_RANDOM_OP(ceil) = {"Ceil", CeilCase, 0, Error::kOfOutput, PlainCeil};
+GE_RANDOM_OP(ceil) = {"Ceil", CeilCase, 0, Error::kOfElement, PlainCeil};
 
 }  // namespace ge::test

@@ -18,6 +18,6 @@ bool PlainCelu(const RandomCase& c, HostTensor* out) {
 
 }  // namespace
 
-GE_RANDOM_OP(celu) = {"Celu", CeluCase, 2e-6, Error::kOfOutput, PlainCelu};
+GE_RANDOM_OP(celu) = {"Celu", CeluCase, 2e-6, Error::kOfElement, PlainCelu};
 
 }  // namespace ge::test

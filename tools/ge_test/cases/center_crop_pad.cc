@@ -46,7 +46,7 @@ bool PlainCenterCropPad(const RandomCase& c, HostTensor* out) {
 
 }  // namespace
 
-GE_RANDOM_OP(center_crop_pad) = {"CenterCropPad", CenterCropPadCase, 0, Error::kOfOutput,
+GE_RANDOM_OP(center_crop_pad) = {"CenterCropPad", CenterCropPadCase, 0, Error::kOfElement,
                                  PlainCenterCropPad};
 
 }  // namespace ge::test

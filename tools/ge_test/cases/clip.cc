@@ -28,6 +28,6 @@ bool PlainClip(const RandomCase& c, HostTensor* out) {
 
 }  // namespace
 
-GE_RANDOM_OP(clip) = {"Clip", ClipCase, 0, Error::kOfOutput, PlainClip};
+GE_RANDOM_OP(clip) = {"Clip", ClipCase, 0, Error::kOfElement, PlainClip};
 
 }  // namespace ge::test

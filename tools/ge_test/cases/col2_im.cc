@@ -69,6 +69,6 @@ bool PlainCol2Im(const RandomCase& c, HostTensor* out) {
 
 }  // namespace
 
-GE_RANDOM_OP(col2_im) = {"Col2Im", Col2ImCase, 4e-6, Error::kOfTerms, PlainCol2Im};
+GE_RANDOM_OP(col2_im) = {"Col2Im", Col2ImCase, 4e-6, Error::kOfSums, PlainCol2Im};
 
 }  // namespace ge::test

@@ -36,6 +36,6 @@ bool PlainCompress(const RandomCase& c, HostTensor* out) {
 
 }  // namespace
 
-GE_RANDOM_OP(compress) = {"Compress", CompressCase, 0, Error::kOfOutput, PlainCompress};
+GE_RANDOM_OP(compress) = {"Compress", CompressCase, 0, Error::kOfElement, PlainCompress};
 
 }  // namespace ge::test

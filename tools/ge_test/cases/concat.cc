@@ -35,6 +35,6 @@ bool PlainConcat(const RandomCase& c, HostTensor* out) {
 
 }  // namespace
 
-GE_RANDOM_OP(concat) = {"Concat", ConcatCase, 0, Error::kOfOutput, PlainConcat};
+GE_RANDOM_OP(concat) = {"Concat", ConcatCase, 0, Error::kOfElement, PlainConcat};
 
 }  // namespace ge::test

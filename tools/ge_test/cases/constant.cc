@@ -14,6 +14,6 @@ bool PlainConstant(const RandomCase& c, HostTensor* out) {
 
 }  // namespace
 
-GE_RANDOM_OP(constant) = {"Constant", ConstantCase, 0, Error::kOfOutput, PlainConstant};
+GE_RANDOM_OP(constant) = {"Constant", ConstantCase, 0, Error::kOfElement, PlainConstant};
 
 }  // namespace ge::test

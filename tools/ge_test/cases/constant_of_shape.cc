@@ -18,7 +18,7 @@ bool PlainConstantOfShape(const RandomCase& c, HostTensor* out) {
 
 }  // namespace
 
-GE_RANDOM_OP(constant_of_shape) = {"ConstantOfShape", ConstantOfShapeCase, 0, Error::kOfOutput,
+GE_RANDOM_OP(constant_of_shape) = {"ConstantOfShape", ConstantOfShapeCase, 0, Error::kOfElement,
                                    PlainConstantOfShape};
 
 }  // namespace ge::test

@@ -1,3 +1,4 @@
+#include "tools/ge_test/plain_windows.h"
 #include "tools/ge_test/random_layers.h"
 
 namespace ge::test {
@@ -26,8 +27,12 @@ void ConvCase(CaseMaker& m) {
   SetAllPads(m, w);
 }
 
+bool PlainConv(const RandomCase& c, HostTensor* out) {
+  return PlainConvolution(c, out, [](double sum, int64_t) { return sum; });
+}
+
 }  // namespace
 
-GE_RANDOM_OP(conv) = {"Conv", ConvCase, 4e-6, Error::kOfTerms};
+GE_RANDOM_OP(conv) = {"Conv", ConvCase, 4e-6, Error::kOfSums, PlainConv};
 
 }  // namespace ge::test

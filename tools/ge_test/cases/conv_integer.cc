@@ -32,7 +32,7 @@ bool PlainConvInteger(const RandomCase& c, HostTensor* out) {
 
 }  // namespace
 
-GE_RANDOM_OP(conv_integer) = {"ConvInteger", ConvIntegerCase, 0, Error::kOfOutput,
+GE_RANDOM_OP(conv_integer) = {"ConvInteger", ConvIntegerCase, 0, Error::kOfElement,
                               PlainConvInteger};
 
 }  // namespace ge::test

@@ -1,3 +1,4 @@
+#include "tools/ge_test/plain_windows.h"
 #include "tools/ge_test/random_layers.h"
 
 namespace ge::test {
@@ -29,8 +30,50 @@ void ConvTransposeCase(CaseMaker& m) {
   }
 }
 
+// Each element of x is laid down over its window, times the weights.
+bool PlainConvTranspose(const RandomCase& c, HostTensor* out) {
+  const HostTensor &x = *c.inputs[0].tensor, &w = *c.inputs[1].tensor;
+  const Dims size = SpatialOf(x.dims), kernel = SpatialOf(w.dims), pads = IntsOr(c, "pads", {});
+  const Dims strides = IntsOr(c, "strides", Dims(size.size(), 1)),
+             dilations = IntsOr(c, "dilations", Dims(size.size(), 1)),
+             more = IntsOr(c, "output_padding", Dims(size.size(), 0));
+  const int64_t group = IntOr(c, "group", 1), channels = w.dims[1] * group;
+  Dims to(size.size());
+  for (size_t d = 0; d < to.size(); ++d) {
+    to[d] = (size[d] - 1) * strides[d] + (kernel[d] - 1) * dilations[d] + 1 + more[d] - pads[d] -
+            pads[d + to.size()];
+  }
+  if (out->dims != WithHead(x.dims[0], channels, to)) return false;
+  std::vector<double> sums(static_cast<size_t>(out->count()));
+  const HostTensor* bias = Maybe(c, 2);
+  const int64_t area = ProductOf(to), taps = ProductOf(kernel);
+  for (int64_t i = 0, n = out->count(); bias != nullptr && i < n; ++i) {
+    sums[static_cast<size_t>(i)] = ElementAsDouble(*bias, i / area % channels);
+  }
+  Index from(x.dims);
+  for (int64_t i = 0, n = x.count(); i < n; ++i, from.Next()) {
+    const int64_t first = from.at[1] / (x.dims[1] / group) * w.dims[1];
+    Index tap(kernel);
+    for (int64_t t = 0; t < taps; ++t, tap.Next()) {
+      Dims at(to.size());
+      bool inside = true;
+      for (size_t d = 0; d < at.size(); ++d) {
+        at[d] = from.at[d + 2] * strides[d] + tap.at[d] * dilations[d] - pads[d];
+        inside &= at[d] >= 0 && at[d] < to[d];
+      }
+      for (int64_t o = 0; inside && o < w.dims[1]; ++o) {
+        sums[static_cast<size_t>((from.at[0] * channels + first + o) * area + Flat(to, at))] +=
+            ElementAsDouble(x, i) * ElementAsDouble(w, (from.at[1] * w.dims[1] + o) * taps + t);
+      }
+    }
+  }
+  for (size_t i = 0; i < sums.size(); ++i) SetElement(out, static_cast<int64_t>(i), sums[i]);
+  return true;
+}
+
 }  // namespace
 
-GE_RANDOM_OP(conv_transpose) = {"ConvTranspose", ConvTransposeCase, 4e-6, Error::kOfTerms};
+GE_RANDOM_OP(conv_transpose) = {"ConvTranspose", ConvTransposeCase, 4e-6, Error::kOfSums,
+                                PlainConvTranspose};
 
 }  // namespace ge::test

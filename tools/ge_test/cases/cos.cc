@@ -14,6 +14,6 @@ bool PlainCos(const RandomCase& c, HostTensor* out) {
 
 }  // namespace
 
-GE_RANDOM_OP(cos) = {"Cos", CosCase, 2e-6, Error::kOfOutput, PlainCos};
+GE_RANDOM_OP(cos) = {"Cos", CosCase, 2e-6, Error::kOfElement, PlainCos};
 
 }  // namespace ge::test

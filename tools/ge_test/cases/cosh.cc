@@ -14,6 +14,6 @@ bool PlainCosh(const RandomCase& c, HostTensor* out) {
 
 }  // namespace
 
-GE_RANDOM_OP(cosh) = {"Cosh", CoshCase, 2e-6, Error::kOfOutput, PlainCosh};
+GE_RANDOM_OP(cosh) = {"Cosh", CoshCase, 2e-6, Error::kOfElement, PlainCosh};
 
 }  // namespace ge::test

@@ -9,6 +9,6 @@ bool PlainCumSum(const RandomCase& c, HostTensor* out) {
 
 }  // namespace
 
-GE_RANDOM_OP(cum_sum) = {"CumSum", CumulationCase, 4e-6, Error::kOfTerms, PlainCumSum};
+GE_RANDOM_OP(cum_sum) = {"CumSum", CumulationCase, 4e-6, Error::kOfSums, PlainCumSum};
 
 }  // namespace ge::test

@@ -29,7 +29,7 @@ bool PlainDepthToSpace(const RandomCase& c, HostTensor* out) {
 
 }  // namespace
 
-GE_RANDOM_OP(depth_to_space) = {"DepthToSpace", DepthToSpaceCase, 0, Error::kOfOutput,
+GE_RANDOM_OP(depth_to_space) = {"DepthToSpace", DepthToSpaceCase, 0, Error::kOfElement,
                                 PlainDepthToSpace};
 
 }  // namespace ge::test

@@ -40,7 +40,7 @@ bool PlainDequantizeLinear(const RandomCase& c, HostTensor* out) {
 }  // namespace
 
 // One product, rounded once: no two ways to compute it.
-GE_RANDOM_OP(dequantize_linear) = {"DequantizeLinear", DequantizeLinearCase, 0, Error::kOfOutput,
+GE_RANDOM_OP(dequantize_linear) = {"DequantizeLinear", DequantizeLinearCase, 0, Error::kOfElement,
                                    PlainDequantizeLinear};
 
 }  // namespace ge::test

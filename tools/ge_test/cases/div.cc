@@ -17,6 +17,6 @@ bool PlainDiv(const RandomCase& c, HostTensor* out) {
 
 }  // namespace
 
-GE_RANDOM_OP(div) = {"Div", DivCase, 1e-6, Error::kOfOutput, PlainDiv};
+GE_RANDOM_OP(div) = {"Div", DivCase, 1e-6, Error::kOfElement, PlainDiv};
 
 }  // namespace ge::test

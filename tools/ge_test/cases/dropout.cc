@@ -1,3 +1,4 @@
+#include "tools/ge_test/plain.h"
 #include "tools/ge_test/random_elementwise.h"
 
 namespace ge::test {
@@ -12,8 +13,14 @@ void DropoutCase(CaseMaker& m) {
   if (m.r.Chance(0.5)) m.c.outputs = 2;
 }
 
+// Nothing is dropped outside training.
+bool PlainDropoutMask(const RandomCase& c, size_t, HostTensor* out) {
+  for (int64_t i = 0, n = out->count(); i < n; ++i) SetIntElement(out, i, 1);
+  return out->dims == c.inputs[0].tensor->dims;
+}
+
 }  // namespace
 
-GE_RANDOM_OP(dropout) = {"Dropout", DropoutCase, 0, Error::kOfOutput};
+GE_RANDOM_OP(dropout) = {"Dropout", DropoutCase, 0, Error::kOfElement, InOrder, PlainDropoutMask};
 
 }  // namespace ge::test

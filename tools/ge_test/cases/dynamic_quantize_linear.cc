@@ -32,6 +32,6 @@ bool PlainDynamicQuantizeLinear(const RandomCase& c, HostTensor* out) {
 }  // namespace
 
 GE_RANDOM_OP(dynamic_quantize_linear) = {"DynamicQuantizeLinear", DynamicQuantizeLinearCase, 0,
-                                         Error::kOfOutput, PlainDynamicQuantizeLinear};
+                                         Error::kOfElement, PlainDynamicQuantizeLinear};
 
 }  // namespace ge::test

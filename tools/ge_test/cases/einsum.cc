@@ -122,6 +122,6 @@ bool PlainEinsum(const RandomCase& c, HostTensor* out) {
 
 }  // namespace
 
-GE_RANDOM_OP(einsum) = {"Einsum", EinsumCase, 8e-6, Error::kOfTerms, PlainEinsum};
+GE_RANDOM_OP(einsum) = {"Einsum", EinsumCase, 8e-6, Error::kOfSums, PlainEinsum};
 
 }  // namespace ge::test

@@ -18,6 +18,6 @@ bool PlainElu(const RandomCase& c, HostTensor* out) {
 
 }  // namespace
 
-GE_RANDOM_OP(elu) = {"Elu", EluCase, 2e-6, Error::kOfOutput, PlainElu};
+GE_RANDOM_OP(elu) = {"Elu", EluCase, 2e-6, Error::kOfElement, PlainElu};
 
 }  // namespace ge::test

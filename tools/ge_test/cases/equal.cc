@@ -22,6 +22,6 @@ bool PlainEqual(const RandomCase& c, HostTensor* out) {
 
 }  // namespace
 
-GE_RANDOM_OP(equal) = {"Equal", EqualCase, 0, Error::kOfOutput, PlainEqual};
+GE_RANDOM_OP(equal) = {"Equal", EqualCase, 0, Error::kOfElement, PlainEqual};
 
 }  // namespace ge::test

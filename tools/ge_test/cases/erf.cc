@@ -11,6 +11,6 @@ bool PlainErf(const RandomCase& c, HostTensor* out) {
 
 }  // namespace
 
-GE_RANDOM_OP(erf) = {"Erf", UnaryCase, 2e-6, Error::kOfOutput, PlainErf};
+GE_RANDOM_OP(erf) = {"Erf", UnaryCase, 2e-6, Error::kOfElement, PlainErf};
 
 }  // namespace ge::test

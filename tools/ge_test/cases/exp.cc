@@ -11,6 +11,6 @@ bool PlainExp(const RandomCase& c, HostTensor* out) {
 
 }  // namespace
 
-GE_RANDOM_OP(exp) = {"Exp", UnaryCase, 2e-6, Error::kOfOutput, PlainExp};
+GE_RANDOM_OP(exp) = {"Exp", UnaryCase, 2e-6, Error::kOfElement, PlainExp};
 
 }  // namespace ge::test

@@ -31,6 +31,6 @@ bool PlainExpand(const RandomCase& c, HostTensor* out) {
 
 }  // namespace
 
-GE_RANDOM_OP(expand) = {"Expand", ExpandCase, 0, Error::kOfOutput, PlainExpand};
+GE_RANDOM_OP(expand) = {"Expand", ExpandCase, 0, Error::kOfElement, PlainExpand};
 
 }  // namespace ge::test

@@ -34,6 +34,6 @@ bool PlainEyeLike(const RandomCase& c, HostTensor* out) {
 
 }  // namespace
 
-GE_RANDOM_OP(eye_like) = {"EyeLike", EyeLikeCase, 0, Error::kOfOutput, PlainEyeLike};
+GE_RANDOM_OP(eye_like) = {"EyeLike", EyeLikeCase, 0, Error::kOfElement, PlainEyeLike};
 
 }  // namespace ge::test

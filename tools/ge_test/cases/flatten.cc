@@ -21,6 +21,6 @@ bool PlainFlatten(const RandomCase& c, HostTensor* out) {
 
 }  // namespace
 
-GE_RANDOM_OP(flatten) = {"Flatten", FlattenCase, 0, Error::kOfOutput, PlainFlatten};
+GE_RANDOM_OP(flatten) = {"Flatten", FlattenCase, 0, Error::kOfElement, PlainFlatten};
 
 }  // namespace ge::test

@@ -21,6 +21,6 @@ bool PlainFloor(const RandomCase& c, HostTensor* out) {
 
 }  // namespace
 
-GE_RANDOM_OP(floor) = {"Floor", FloorCase, 0, Error::kOfOutput, PlainFloor};
+GE_RANDOM_OP(floor) = {"Floor", FloorCase, 0, Error::kOfElement, PlainFloor};
 
 }  // namespace ge::test

@@ -43,6 +43,6 @@ bool PlainGather(const RandomCase& c, HostTensor* out) {
 
 }  // namespace
 
-GE_RANDOM_OP(gather) = {"Gather", GatherCase, 0, Error::kOfOutput, PlainGather};
+GE_RANDOM_OP(gather) = {"Gather", GatherCase, 0, Error::kOfElement, PlainGather};
 
 }  // namespace ge::test

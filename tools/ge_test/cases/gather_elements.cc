@@ -17,7 +17,7 @@ bool PlainGatherElements(const RandomCase& c, HostTensor* out) {
 
 }  // namespace
 
-GE_RANDOM_OP(gather_elements) = {"GatherElements", GatherElementsCase, 0, Error::kOfOutput,
+GE_RANDOM_OP(gather_elements) = {"GatherElements", GatherElementsCase, 0, Error::kOfElement,
                                  PlainGatherElements};
 
 }  // namespace ge::test

@@ -31,6 +31,6 @@ bool PlainGatherND(const RandomCase& c, HostTensor* out) {
 
 }  // namespace
 
-GE_RANDOM_OP(gather_nd) = {"GatherND", GatherNDCase, 0, Error::kOfOutput, PlainGatherND};
+GE_RANDOM_OP(gather_nd) = {"GatherND", GatherNDCase, 0, Error::kOfElement, PlainGatherND};
 
 }  // namespace ge::test

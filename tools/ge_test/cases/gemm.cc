@@ -45,6 +45,6 @@ bool PlainGemm(const RandomCase& c, HostTensor* out) {
 
 }  // namespace
 
-GE_RANDOM_OP(gemm) = {"Gemm", GemmCase, 4e-6, Error::kOfTerms, PlainGemm};
+GE_RANDOM_OP(gemm) = {"Gemm", GemmCase, 4e-6, Error::kOfSums, PlainGemm};
 
 }  // namespace ge::test

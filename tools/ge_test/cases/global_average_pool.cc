@@ -1,7 +1,17 @@
+#include "tools/ge_test/plain_windows.h"
 #include "tools/ge_test/random_layers.h"
 
 namespace ge::test {
 
-GE_RANDOM_OP(global_average_pool) = {"GlobalAveragePool", GlobalPoolCase, 2e-6, Error::kOfTerms};
+namespace {
+
+bool PlainGlobalAveragePool(const RandomCase& c, HostTensor* out) {
+  return PlainAverage(c, SpatialOf(c.inputs[0].tensor->dims), false, out);
+}
+
+}  // namespace
+
+GE_RANDOM_OP(global_average_pool) = {"GlobalAveragePool", GlobalPoolCase, 2e-6, Error::kOfSums,
+                                     PlainGlobalAveragePool};
 
 }  // namespace ge::test

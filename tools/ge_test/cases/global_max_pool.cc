@@ -1,7 +1,17 @@
+#include "tools/ge_test/plain_windows.h"
 #include "tools/ge_test/random_layers.h"
 
 namespace ge::test {
 
-GE_RANDOM_OP(global_max_pool) = {"GlobalMaxPool", GlobalPoolCase, 0, Error::kOfOutput};
+namespace {
+
+bool PlainGlobalMaxPool(const RandomCase& c, HostTensor* out) {
+  return PlainGreatest(c, SpatialOf(c.inputs[0].tensor->dims), out);
+}
+
+}  // namespace
+
+GE_RANDOM_OP(global_max_pool) = {"GlobalMaxPool", GlobalPoolCase, 0, Error::kOfElement,
+                                 PlainGlobalMaxPool};
 
 }  // namespace ge::test

@@ -22,6 +22,6 @@ bool PlainGreater(const RandomCase& c, HostTensor* out) {
 
 }  // namespace
 
-GE_RANDOM_OP(greater) = {"Greater", GreaterCase, 0, Error::kOfOutput, PlainGreater};
+GE_RANDOM_OP(greater) = {"Greater", GreaterCase, 0, Error::kOfElement, PlainGreater};
 
 }  // namespace ge::test

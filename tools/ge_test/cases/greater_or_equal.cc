@@ -22,7 +22,7 @@ bool PlainGreaterOrEqual(const RandomCase& c, HostTensor* out) {
 
 }  // namespace
 
-GE_RANDOM_OP(greater_or_equal) = {"GreaterOrEqual", GreaterOrEqualCase, 0, Error::kOfOutput,
+GE_RANDOM_OP(greater_or_equal) = {"GreaterOrEqual", GreaterOrEqualCase, 0, Error::kOfElement,
                                   PlainGreaterOrEqual};
 
 }  // namespace ge::test

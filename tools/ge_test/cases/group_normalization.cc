@@ -21,6 +21,6 @@ bool PlainGroupNormalization(const RandomCase& c, HostTensor* out) {
 }  // namespace
 
 GE_RANDOM_OP(group_normalization) = {"GroupNormalization", GroupNormalizationCase, 8e-6,
-                                     Error::kOfTerms, PlainGroupNormalization};
+                                     Error::kOfInputs, PlainGroupNormalization};
 
 }  // namespace ge::test

@@ -14,7 +14,7 @@ bool PlainHardSigmoid(const RandomCase& c, HostTensor* out) {
   const HostTensor& x = *c.inputs[0].tensor;
   if (x.dims != out->dims) return false;
   for (int64_t i = 0, n = out->count(); i < n; ++i) {
-    const double v = FloatOr(c, "alpha", 0.2) * ElementAsDouble(x, i) + FloatOr(c, "beta", 0.5);
+    const double v = FloatOr(c, "alpha", 0.2f) * ElementAsDouble(x, i) + FloatOr(c, "beta", 0.5);
     SetElement(out, i, v < 0 ? 0 : v > 1 ? 1 : v);
   }
   return true;
@@ -22,7 +22,7 @@ bool PlainHardSigmoid(const RandomCase& c, HostTensor* out) {
 
 }  // namespace
 
-GE_RANDOM_OP(hard_sigmoid) = {"HardSigmoid", HardSigmoidCase, 1e-6, Error::kOfOutput,
+GE_RANDOM_OP(hard_sigmoid) = {"HardSigmoid", HardSigmoidCase, 1e-6, Error::kOfElement,
                               PlainHardSigmoid};
 
 }  // namespace ge::test

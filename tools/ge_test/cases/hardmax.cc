@@ -12,6 +12,6 @@ bool PlainHardmax(const RandomCase& c, HostTensor* out) {
 
 }  // namespace
 
-GE_RANDOM_OP(hardmax) = {"Hardmax", AlongCase, 0, Error::kOfOutput, PlainHardmax};
+GE_RANDOM_OP(hardmax) = {"Hardmax", AlongCase, 0, Error::kOfElement, PlainHardmax};
 
 }  // namespace ge::test

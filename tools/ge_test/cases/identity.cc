@@ -11,6 +11,6 @@ bool PlainIdentity(const RandomCase& c, HostTensor* out) {
 
 }  // namespace
 
-GE_RANDOM_OP(identity) = {"Identity", UnaryCase, 0, Error::kOfOutput, PlainIdentity};
+GE_RANDOM_OP(identity) = {"Identity", UnaryCase, 0, Error::kOfElement, PlainIdentity};
 
 }  // namespace ge::test

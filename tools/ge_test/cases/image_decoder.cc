@@ -68,7 +68,7 @@ bool PlainImageDecoder(const RandomCase& c, HostTensor* out) {
 
 }  // namespace
 
-GE_RANDOM_OP(image_decoder) = {"ImageDecoder", ImageDecoderCase, 0, Error::kOfOutput,
+GE_RANDOM_OP(image_decoder) = {"ImageDecoder", ImageDecoderCase, 0, Error::kOfElement,
                                PlainImageDecoder};
 
 }  // namespace ge::test

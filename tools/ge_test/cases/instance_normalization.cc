@@ -19,6 +19,6 @@ bool PlainInstanceNormalization(const RandomCase& c, HostTensor* out) {
 }  // namespace
 
 GE_RANDOM_OP(instance_normalization) = {"InstanceNormalization", InstanceNormalizationCase, 8e-6,
-                                        Error::kOfTerms, PlainInstanceNormalization};
+                                        Error::kOfInputs, PlainInstanceNormalization};
 
 }  // namespace ge::test

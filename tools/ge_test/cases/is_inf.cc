@@ -31,6 +31,6 @@ bool PlainIsInf(const RandomCase& c, HostTensor* out) {
 
 }  // namespace
 
-GE_RANDOM_OP(is_inf) = {"IsInf", IsInfCase, 0, Error::kOfOutput, PlainIsInf};
+GE_RANDOM_OP(is_inf) = {"IsInf", IsInfCase, 0, Error::kOfElement, PlainIsInf};
 
 }  // namespace ge::test

@@ -24,6 +24,6 @@ bool PlainIsNaN(const RandomCase& c, HostTensor* out) {
 
 }  // namespace
 
-GE_RANDOM_OP(is_nan) = {"IsNaN", IsNaNCase, 0, Error::kOfOutput, PlainIsNaN};
+GE_RANDOM_OP(is_nan) = {"IsNaN", IsNaNCase, 0, Error::kOfElement, PlainIsNaN};
 
 }  // namespace ge::test

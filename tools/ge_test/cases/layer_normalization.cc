@@ -47,6 +47,6 @@ bool PlainLayerNormalization(const RandomCase& c, HostTensor* out) {
 }  // namespace
 
 GE_RANDOM_OP(layer_normalization) = {"LayerNormalization", LayerNormalizationCase, 8e-6,
-                                     Error::kOfTerms, PlainLayerNormalization};
+                                     Error::kOfInputs, PlainLayerNormalization};
 
 }  // namespace ge::test

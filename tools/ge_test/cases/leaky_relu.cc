@@ -10,7 +10,7 @@ void LeakyReluCase(CaseMaker& m) {
 }
 
 bool PlainLeakyRelu(const RandomCase& c, HostTensor* out) {
-  const double alpha = FloatOr(c, "alpha", 0.01);
+  const double alpha = FloatOr(c, "alpha", 0.01f);
   return Elementwise(
       c, out, [alpha](double x, double) { return x - (x < 0 ? (1 - alpha) * x : 0); },
       [](int64_t x, int64_t) { return x; });
@@ -18,6 +18,6 @@ bool PlainLeakyRelu(const RandomCase& c, HostTensor* out) {
 
 }  // namespace
 
-GE_RANDOM_OP(leaky_relu) = {"LeakyRelu", LeakyReluCase, 1e-6, Error::kOfOutput, PlainLeakyRelu};
+GE_RANDOM_OP(leaky_relu) = {"LeakyRelu", LeakyReluCase, 1e-6, Error::kOfElement, PlainLeakyRelu};
 
 }  // namespace ge::test

@@ -22,6 +22,6 @@ bool PlainLess(const RandomCase& c, HostTensor* out) {
 
 }  // namespace
 
-GE_RANDOM_OP(less) = {"Less", LessCase, 0, Error::kOfOutput, PlainLess};
+GE_RANDOM_OP(less) = {"Less", LessCase, 0, Error::kOfElement, PlainLess};
 
 }  // namespace ge::test

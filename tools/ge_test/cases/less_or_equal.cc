@@ -22,7 +22,7 @@ bool PlainLessOrEqual(const RandomCase& c, HostTensor* out) {
 
 }  // namespace
 
-GE_RANDOM_OP(less_or_equal) = {"LessOrEqual", LessOrEqualCase, 0, Error::kOfOutput,
+GE_RANDOM_OP(less_or_equal) = {"LessOrEqual", LessOrEqualCase, 0, Error::kOfElement,
                                PlainLessOrEqual};
 
 }  // namespace ge::test

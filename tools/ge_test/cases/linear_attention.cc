@@ -105,7 +105,7 @@ bool PlainLinearAttention(const RandomCase& c, HostTensor* out) {
 
 }  // namespace
 
-GE_RANDOM_OP(linear_attention) = {"LinearAttention", LinearAttentionCase, 4e-6, Error::kOfTerms,
+GE_RANDOM_OP(linear_attention) = {"LinearAttention", LinearAttentionCase, 4e-6, Error::kOfInputs,
                                   PlainLinearAttention};
 
 }  // namespace ge::test

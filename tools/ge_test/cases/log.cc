@@ -14,6 +14,6 @@ bool PlainLog(const RandomCase& c, HostTensor* out) {
 
 }  // namespace
 
-GE_RANDOM_OP(log) = {"Log", LogCase, 2e-6, Error::kOfOutput, PlainLog};
+GE_RANDOM_OP(log) = {"Log", LogCase, 2e-6, Error::kOfElement, PlainLog};
 
 }  // namespace ge::test

@@ -13,6 +13,6 @@ bool PlainLogSoftmax(const RandomCase& c, HostTensor* out) {
 
 }  // namespace
 
-GE_RANDOM_OP(log_softmax) = {"LogSoftmax", AlongCase, 4e-6, Error::kOfTerms, PlainLogSoftmax};
+GE_RANDOM_OP(log_softmax) = {"LogSoftmax", AlongCase, 4e-6, Error::kOfInputs, PlainLogSoftmax};
 
 }  // namespace ge::test

@@ -19,7 +19,7 @@ bool PlainLpNormalization(const RandomCase& c, HostTensor* out) {
 
 }  // namespace
 
-GE_RANDOM_OP(lp_normalization) = {"LpNormalization", LpNormalizationCase, 4e-6, Error::kOfTerms,
+GE_RANDOM_OP(lp_normalization) = {"LpNormalization", LpNormalizationCase, 4e-6, Error::kOfInputs,
                                   PlainLpNormalization};
 
 }  // namespace ge::test

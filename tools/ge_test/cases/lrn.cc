@@ -26,7 +26,7 @@ bool PlainLrn(const RandomCase& c, HostTensor* out) {
       const double v = ElementAsDouble(x, i + (k - channel) * area);
       squares += v * v;
     }
-    const double alpha = FloatOr(c, "alpha", 1e-4), beta = FloatOr(c, "beta", 0.75);
+    const double alpha = FloatOr(c, "alpha", 1e-4f), beta = FloatOr(c, "beta", 0.75);
     const double base = FloatOr(c, "bias", 1) + alpha / static_cast<double>(size) * squares;
     SetElement(out, i, ElementAsDouble(x, i) / std::pow(base, beta));
   }

@@ -52,6 +52,6 @@ bool PlainMatMul(const RandomCase& c, HostTensor* out) {
 
 }  // namespace
 
-GE_RANDOM_OP(mat_mul) = {"MatMul", MatMulCase, 4e-6, Error::kOfTerms, PlainMatMul};
+GE_RANDOM_OP(mat_mul) = {"MatMul", MatMulCase, 4e-6, Error::kOfSums, PlainMatMul};
 
 }  // namespace ge::test

@@ -34,7 +34,7 @@ bool PlainMatMulInteger(const RandomCase& c, HostTensor* out) {
 
 }  // namespace
 
-GE_RANDOM_OP(mat_mul_integer) = {"MatMulInteger", MatMulIntegerCase, 0, Error::kOfOutput,
+GE_RANDOM_OP(mat_mul_integer) = {"MatMulInteger", MatMulIntegerCase, 0, Error::kOfElement,
                                  PlainMatMulInteger};
 
 }  // namespace ge::test

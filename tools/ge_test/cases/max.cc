@@ -31,6 +31,6 @@ bool PlainMax(const RandomCase& c, HostTensor* out) {
 
 }  // namespace
 
-GE_RANDOM_OP(max) = {"Max", MaxCase, 0, Error::kOfOutput, PlainMax};
+GE_RANDOM_OP(max) = {"Max", MaxCase, 0, Error::kOfElement, PlainMax};
 
 }  // namespace ge::test

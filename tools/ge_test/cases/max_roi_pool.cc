@@ -54,6 +54,6 @@ bool PlainMaxRoiPool(const RandomCase& c, HostTensor* out) {
 
 }  // namespace
 
-GE_RANDOM_OP(max_roi_pool) = {"MaxRoiPool", MaxRoiPoolCase, 0, Error::kOfOutput, PlainMaxRoiPool};
+GE_RANDOM_OP(max_roi_pool) = {"MaxRoiPool", MaxRoiPoolCase, 0, Error::kOfElement, PlainMaxRoiPool};
 
 }  // namespace ge::test

@@ -53,6 +53,6 @@ bool PlainMaxUnpool(const RandomCase& c, HostTensor* out) {
 
 }  // namespace
 
-GE_RANDOM_OP(max_unpool) = {"MaxUnpool", MaxUnpoolCase, 0, Error::kOfOutput, PlainMaxUnpool};
+GE_RANDOM_OP(max_unpool) = {"MaxUnpool", MaxUnpoolCase, 0, Error::kOfElement, PlainMaxUnpool};
 
 }  // namespace ge::test

@@ -27,6 +27,6 @@ bool PlainMean(const RandomCase& c, HostTensor* out) {
 
 }  // namespace
 
-GE_RANDOM_OP(mean) = {"Mean", MeanCase, 1e-6, Error::kOfTerms, PlainMean};
+GE_RANDOM_OP(mean) = {"Mean", MeanCase, 1e-6, Error::kOfSums, PlainMean};
 
 }  // namespace ge::test

@@ -68,7 +68,7 @@ bool PlainMeanVarianceNormalization(const RandomCase& c, HostTensor* out) {
 }  // namespace
 
 GE_RANDOM_OP(mean_variance_normalization) = {"MeanVarianceNormalization",
-                                             MeanVarianceNormalizationCase, 8e-6, Error::kOfTerms,
+                                             MeanVarianceNormalizationCase, 8e-6, Error::kOfInputs,
                                              PlainMeanVarianceNormalization};
 
 }  // namespace ge::test

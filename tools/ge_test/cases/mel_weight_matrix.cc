@@ -46,7 +46,7 @@ bool PlainMelWeightMatrix(const RandomCase& c, HostTensor* out) {
 
 }  // namespace
 
-GE_RANDOM_OP(mel_weight_matrix) = {"MelWeightMatrix", MelWeightMatrixCase, 4e-6, Error::kOfOutput,
+GE_RANDOM_OP(mel_weight_matrix) = {"MelWeightMatrix", MelWeightMatrixCase, 4e-6, Error::kOfElement,
                                    PlainMelWeightMatrix};
 
 }  // namespace ge::test

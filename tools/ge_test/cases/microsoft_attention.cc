@@ -1,3 +1,4 @@
+#include "tools/ge_test/plain_attention.h"
 #include "tools/ge_test/random_microsoft.h"
 
 namespace ge::test {
@@ -24,9 +25,67 @@ void AttentionMsCase(CaseMaker& m) {
   m.c.outputs = v_hidden == hidden && m.r.Chance(0.5) ? 2 : 1;
 }
 
+// Queries, keys and values: inputs times weights plus bias, behind the keys and values of the past.
+PlainQkv AttentionMsHeads(const RandomCase& c) {
+  const HostTensor &x = *c.inputs[0].tensor, &w = *c.inputs[1].tensor;
+  const HostTensor *bias = Maybe(c, 2), *past = Maybe(c, 4);
+  const int64_t heads = IntOr(c, "num_heads", 1), columns = w.dims[1];
+  const Dims sizes = IntsOr(c, "qkv_hidden_sizes", {columns / 3, columns / 3, columns / 3});
+  const int64_t before = past != nullptr ? past->dims[3] : 0;
+  PlainQkv p(
+      {x.dims[0], heads, heads, x.dims[1], before + x.dims[1], sizes[0] / heads, sizes[2] / heads});
+  Index at({p.s.batch, p.s.steps, columns});
+  for (int64_t i = 0; i < p.s.batch * p.s.steps * columns; ++i, at.Next()) {
+    const int64_t b = at.at[0], s = at.at[1], col = at.at[2];
+    double sum = bias != nullptr ? ElementAsDouble(*bias, col) : 0;
+    for (int64_t k = 0; k < w.dims[0]; ++k) {
+      sum += ElementAsDouble(x, Flat(x.dims, {b, s, k})) * ElementAsDouble(w, k * columns + col);
+    }
+    const int64_t each = col < 2 * sizes[0] ? p.s.size : p.s.v_size;
+    const int64_t left = col < sizes[0]       ? col
+                         : col < 2 * sizes[0] ? col - sizes[0]
+                                              : col - 2 * sizes[0];
+    const int64_t h = left / each, e = left % each;
+    (col < sizes[0]       ? p.Q(b, h, s, e)
+     : col < 2 * sizes[0] ? p.K(b, h, before + s, e)
+                          : p.V(b, h, before + s, e)) = sum;
+  }
+  Index old({p.s.batch, heads, before, p.s.size});
+  for (int64_t i = 0; i < p.s.batch * heads * before * p.s.size; ++i, old.Next()) {
+    const int64_t b = old.at[0], h = old.at[1], t = old.at[2], e = old.at[3];
+    p.K(b, h, t, e) = ElementAsDouble(*past, Flat(past->dims, {0, b, h, t, e}));
+    p.V(b, h, t, e) = ElementAsDouble(*past, Flat(past->dims, {1, b, h, t, e}));
+  }
+  return p;
+}
+
+bool PlainAttentionMs(const RandomCase& c, HostTensor* out) {
+  PlainQkv p = AttentionMsHeads(c);
+  const int64_t before = p.s.total - p.s.steps;
+  // As in ONNX Runtime: a single query is the latest, and sees every key.
+  const bool causal = IntOr(c, "unidirectional", 0) != 0 && p.s.steps > 1;
+  const double scale = FloatOr(c, "scale", 1 / std::sqrt(static_cast<double>(p.s.size)));
+  return PlainAttend(p, scale, 0, out, [&](int64_t b, int64_t h, int64_t s, int64_t t) {
+    if (causal && t > before + s) return kUnseen;
+    if (!IsSeen(Maybe(c, 3), p.s.batch, b, s, t)) return kUnseen;
+    return BiasAt(Maybe(c, 5), {b, h, s, t});
+  });
+}
+
+// The keys and values, those of the past in front.
+bool PlainAttentionMsPresent(const RandomCase& c, size_t, HostTensor* out) {
+  PlainQkv p = AttentionMsHeads(c);
+  if (out->dims != Dims{2, p.s.batch, p.s.heads, p.s.total, p.s.size}) return false;
+  const auto n = static_cast<int64_t>(p.k.size());
+  for (int64_t i = 0; i < n; ++i) SetElement(out, i, p.k[static_cast<size_t>(i)]);
+  for (int64_t i = 0; i < n; ++i) SetElement(out, n + i, p.v[static_cast<size_t>(i)]);
+  return true;
+}
+
 }  // namespace
 
-GE_RANDOM_OP(microsoft_attention) = {"com.microsoft.Attention", AttentionMsCase, 2e-5,
-                                     Error::kOfTerms};
+GE_RANDOM_OP(microsoft_attention) = {
+    "com.microsoft.Attention", AttentionMsCase,  2e-5,
+    Error::kOfInputs,          PlainAttentionMs, PlainAttentionMsPresent};
 
 }  // namespace ge::test

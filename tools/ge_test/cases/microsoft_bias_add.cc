@@ -23,7 +23,7 @@ bool PlainBiasAdd(const RandomCase& c, HostTensor* out) {
 
 }  // namespace
 
-GE_RANDOM_OP(microsoft_bias_add) = {"com.microsoft.BiasAdd", BiasAddCase, 1e-6, Error::kOfTerms,
+GE_RANDOM_OP(microsoft_bias_add) = {"com.microsoft.BiasAdd", BiasAddCase, 1e-6, Error::kOfElement,
                                     PlainBiasAdd};
 
 }  // namespace ge::test

@@ -29,7 +29,7 @@ bool PlainDequantizeLinearMs(const RandomCase& c, HostTensor* out) {
 }  // namespace
 
 GE_RANDOM_OP(microsoft_dequantize_linear) = {"com.microsoft.DequantizeLinear",
-                                             DequantizeLinearMsCase, 0, Error::kOfOutput,
+                                             DequantizeLinearMsCase, 0, Error::kOfElement,
                                              PlainDequantizeLinearMs};
 
 }  // namespace ge::test

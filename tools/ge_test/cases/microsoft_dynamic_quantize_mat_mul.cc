@@ -53,6 +53,6 @@ bool PlainDynamicQuantizeMatMul(const RandomCase& c, HostTensor* out) {
 
 GE_RANDOM_OP(microsoft_dynamic_quantize_mat_mul) = {"com.microsoft.DynamicQuantizeMatMul",
                                                     DynamicQuantizeMatMulCase, 4e-6,
-                                                    Error::kOfOutput, PlainDynamicQuantizeMatMul};
+                                                    Error::kOfElement, PlainDynamicQuantizeMatMul};
 
 }  // namespace ge::test

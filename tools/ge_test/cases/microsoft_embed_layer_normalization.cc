@@ -59,6 +59,6 @@ bool PlainEmbed(const RandomCase& c, HostTensor* out) {
 }  // namespace
 
 GE_RANDOM_OP(microsoft_embed_layer_normalization) = {"com.microsoft.EmbedLayerNormalization",
-                                                     EmbedCase, 8e-6, Error::kOfTerms, PlainEmbed};
+                                                     EmbedCase, 8e-6, Error::kOfInputs, PlainEmbed};
 
 }  // namespace ge::test

@@ -21,6 +21,6 @@ bool PlainExpandDims(const RandomCase& c, HostTensor* out) {
 }  // namespace
 
 GE_RANDOM_OP(microsoft_expand_dims) = {"com.microsoft.ExpandDims", ExpandDimsCase, 0,
-                                       Error::kOfOutput, PlainExpandDims};
+                                       Error::kOfElement, PlainExpandDims};
 
 }  // namespace ge::test

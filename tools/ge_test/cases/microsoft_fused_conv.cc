@@ -1,3 +1,4 @@
+#include "tools/ge_test/plain_windows.h"
 #include "tools/ge_test/random_microsoft.h"
 
 namespace ge::test {
@@ -24,9 +25,32 @@ void FusedConvCase(CaseMaker& m) {
   if (!params.empty()) m.Set("activation_params", params);
 }
 
+double FusedActivation(const std::string& name, const std::vector<double>& p, double v) {
+  if (name == "Relu") return std::max(v, 0.0);
+  if (name == "Tanh") return std::tanh(v);
+  if (name == "Sigmoid") return 1 / (1 + std::exp(-v));
+  if (name == "HardSwish") return v * std::min(std::max(v / 6 + 0.5, 0.0), 1.0);
+  if (name == "LeakyRelu") return v < 0 ? p[0] * v : v;
+  if (name == "HardSigmoid") return std::min(std::max(p[0] * v + p[1], 0.0), 1.0);
+  if (name == "Clip") return std::min(std::max(v, p[0]), p[1]);
+  if (name == "Elu") return v < 0 ? p[0] * (std::exp(v) - 1) : v;
+  return v;
+}
+
+bool PlainFusedConv(const RandomCase& c, HostTensor* out) {
+  const HostTensor* more = Maybe(c, 3);
+  const Attr* params = FindAttr(c, "activation_params");
+  const auto p =
+      params != nullptr ? std::get<std::vector<double>>(params->value) : std::vector<double>();
+  return PlainConvolution(c, out, [&](double sum, int64_t i) {
+    if (more != nullptr) sum += ElementAsDouble(*more, i);
+    return FusedActivation(TextOr(c, "activation", ""), p, sum);
+  });
+}
+
 }  // namespace
 
 GE_RANDOM_OP(microsoft_fused_conv) = {"com.microsoft.FusedConv", FusedConvCase, 8e-6,
-                                      Error::kOfTerms};
+                                      Error::kOfInputs, PlainFusedConv};
 
 }  // namespace ge::test

@@ -58,6 +58,6 @@ bool PlainFusedGemm(const RandomCase& c, HostTensor* out) {
 }  // namespace
 
 GE_RANDOM_OP(microsoft_fused_gemm) = {"com.microsoft.FusedGemm", FusedGemmCase, 8e-6,
-                                      Error::kOfTerms, PlainFusedGemm};
+                                      Error::kOfInputs, PlainFusedGemm};
 
 }  // namespace ge::test

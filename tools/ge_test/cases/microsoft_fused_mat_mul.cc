@@ -1,3 +1,4 @@
+#include "tools/ge_test/plain.h"
 #include "tools/ge_test/random_microsoft.h"
 
 namespace ge::test {
@@ -31,9 +32,40 @@ void FusedMatMulCase(CaseMaker& m) {
   if (m.r.Chance(0.6)) m.Set("alpha", m.r.Between(-2, 2));
 }
 
+// Where element (row, column) of the matrix at `batch` lies in a side as it is stored.
+int64_t FusedMatMulPlace(const HostTensor& t, bool turned, bool moved, const Dims& batch,
+                         int64_t row, int64_t column) {
+  Dims at = batch;
+  at.push_back(turned ? column : row);
+  if (moved) at.insert(at.begin(), at.back()), at.pop_back();
+  at.push_back(turned ? row : column);
+  // The axis that stands in front of the batch is the one before the last of what it becomes.
+  return Flat(t.dims, at);
+}
+
+bool PlainFusedMatMul(const RandomCase& c, HostTensor* out) {
+  const HostTensor &a = *c.inputs[0].tensor, &b = *c.inputs[1].tensor;
+  const bool ta = IntOr(c, "transA", 0) != 0, tb = IntOr(c, "transB", 0) != 0,
+             ma = IntOr(c, "transBatchA", 0) != 0, mb = IntOr(c, "transBatchB", 0) != 0;
+  const size_t rank = out->dims.size();
+  const int64_t inner = ta ? a.dims[ma ? 0 : rank - 2] : a.dims[rank - 1];
+  const double alpha = FloatOr(c, "alpha", 1);
+  Index at(out->dims);
+  for (int64_t i = 0, n = out->count(); i < n; ++i, at.Next()) {
+    const Dims batch(at.at.begin(), at.at.end() - 2);
+    double sum = 0;
+    for (int64_t k = 0; k < inner; ++k) {
+      sum += ElementAsDouble(a, FusedMatMulPlace(a, ta, ma, batch, at.at[rank - 2], k)) *
+             ElementAsDouble(b, FusedMatMulPlace(b, tb, mb, batch, k, at.at[rank - 1]));
+    }
+    SetElement(out, i, alpha * sum);
+  }
+  return true;
+}
+
 }  // namespace
 
 GE_RANDOM_OP(microsoft_fused_mat_mul) = {"com.microsoft.FusedMatMul", FusedMatMulCase, 4e-6,
-                                         Error::kOfTerms};
+                                         Error::kOfSums, PlainFusedMatMul};
 
 }  // namespace ge::test

@@ -33,7 +33,7 @@ bool PlainGatherNDMs(const RandomCase& c, HostTensor* out) {
 
 }  // namespace
 
-GE_RANDOM_OP(microsoft_gather_nd) = {"com.microsoft.GatherND", GatherNDMsCase, 0, Error::kOfOutput,
+GE_RANDOM_OP(microsoft_gather_nd) = {"com.microsoft.GatherND", GatherNDMsCase, 0, Error::kOfElement,
                                      PlainGatherNDMs};
 
 }  // namespace ge::test

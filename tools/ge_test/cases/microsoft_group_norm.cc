@@ -1,3 +1,4 @@
+#include "tools/ge_test/plain.h"
 #include "tools/ge_test/random_microsoft.h"
 
 namespace ge::test {
@@ -16,9 +17,34 @@ void GroupNormCase(CaseMaker& m) {
   if (!last || m.r.Chance(0.5)) m.Set("channels_last", int64_t{last});
 }
 
+bool PlainGroupNorm(const RandomCase& c, HostTensor* out) {
+  const HostTensor& x = *c.inputs[0].tensor;
+  if (x.dims != out->dims) return false;
+  const bool last = IntOr(c, "channels_last", 1) != 0;
+  const int64_t channels = x.dims[last ? 3 : 1], each = channels / IntOr(c, "groups", 1);
+  const auto channel = [&](const Dims& at) { return at[last ? 3 : 1]; };
+  Index at(x.dims);
+  for (int64_t i = 0, n = x.count(); i < n; ++i, at.Next()) {
+    double sum = 0, squares = 0, count = 0;
+    Index other(x.dims);
+    for (int64_t k = 0; k < n; ++k, other.Next()) {
+      if (other.at[0] != at.at[0] || channel(other.at) / each != channel(at.at) / each) continue;
+      const double v = ElementAsDouble(x, k);
+      sum += v, squares += v * v, ++count;
+    }
+    const double mean = sum / count, variance = squares / count - mean * mean;
+    const double y = (ElementAsDouble(x, i) - mean) /
+                         std::sqrt(variance + FloatOr(c, "epsilon", 1e-5f)) *
+                         ElementAsDouble(*c.inputs[1].tensor, channel(at.at)) +
+                     ElementAsDouble(*c.inputs[2].tensor, channel(at.at));
+    SetElement(out, i, IntOr(c, "activation", 0) != 0 ? y / (1 + std::exp(-y)) : y);
+  }
+  return true;
+}
+
 }  // namespace
 
 GE_RANDOM_OP(microsoft_group_norm) = {"com.microsoft.GroupNorm", GroupNormCase, 8e-6,
-                                      Error::kOfTerms};
+                                      Error::kOfInputs, PlainGroupNorm};
 
 }  // namespace ge::test

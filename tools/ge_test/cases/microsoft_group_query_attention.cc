@@ -1,3 +1,4 @@
+#include "tools/ge_test/plain_attention.h"
 #include "tools/ge_test/random_microsoft.h"
 
 namespace ge::test {
@@ -31,9 +32,76 @@ void GqaCase(CaseMaker& m) {
   m.c.outputs = m.r.Chance(0.6) ? 3 : 1;
 }
 
+// A sample's older keys are those of the past that its length counts; its new ones follow them.
+int64_t GqaOlder(const RandomCase& c, int64_t b) {
+  return ElementAsInt(*c.inputs[5].tensor, b) + 1 - c.inputs[0].tensor->dims[1];
+}
+
+PlainQkv GqaHeads(const RandomCase& c) {
+  const HostTensor& q = *c.inputs[0].tensor;
+  const HostTensor *key = Maybe(c, 1), *value = Maybe(c, 2), *past = Maybe(c, 3);
+  const int64_t heads = IntOr(c, "num_heads", 1), kv = IntOr(c, "kv_num_heads", 1);
+  const bool packed = key == nullptr;
+  const int64_t size = q.dims[2] / (packed ? heads + 2 * kv : heads), steps = q.dims[1];
+  const int64_t total = steps + (past != nullptr ? past->dims[2] : 0);
+  PlainQkv p({q.dims[0], heads, kv, steps, total, size, size});
+  Index at({p.s.batch, steps, size});
+  for (int64_t i = 0; i < p.s.batch * steps * size; ++i, at.Next()) {
+    const int64_t b = at.at[0], s = at.at[1], e = at.at[2], to = GqaOlder(c, b) + s;
+    const auto of = [&](const HostTensor& t, int64_t head) {
+      return ElementAsDouble(t, Flat(t.dims, {b, s, head * size + e}));
+    };
+    for (int64_t h = 0; h < heads; ++h) p.Q(b, h, s, e) = of(q, h);
+    for (int64_t h = 0; h < kv; ++h) {
+      p.K(b, h, to, e) = packed ? of(q, heads + h) : of(*key, h);
+      p.V(b, h, to, e) = packed ? of(q, heads + kv + h) : of(*value, h);
+    }
+  }
+  return p;
+}
+
+void GqaTurn(const RandomCase& c, PlainQkv* p) {
+  const bool between = IntOr(c, "rotary_interleaved", 0) != 0;
+  for (int64_t b = 0; b < p->s.batch; ++b) {
+    for (int64_t s = 0; s < p->s.steps; ++s) {
+      const int64_t place = GqaOlder(c, b) + s;
+      for (int64_t h = 0; h < p->s.heads; ++h) {
+        PlainTurn(*Maybe(c, 7), *Maybe(c, 8), place, between,
+                  [&](int64_t e) -> double& { return p->Q(b, h, s, e); });
+      }
+      for (int64_t h = 0; h < p->s.kv_heads; ++h) {
+        PlainTurn(*Maybe(c, 7), *Maybe(c, 8), place, between,
+                  [&](int64_t e) -> double& { return p->K(b, h, place, e); });
+      }
+    }
+  }
+}
+
+// Output 0 alone: rows of the caches behind a sample's keys hold what they like.
+bool PlainGqa(const RandomCase& c, HostTensor* out) {
+  PlainQkv p = GqaHeads(c);
+  if (IntOr(c, "do_rotary", 0) != 0) GqaTurn(c, &p);
+  const HostTensor *past_k = Maybe(c, 3), *past_v = Maybe(c, 4);
+  Index old({p.s.batch, p.s.kv_heads, past_k != nullptr ? past_k->dims[2] : 0, p.s.size});
+  for (int64_t i = 0, n = past_k != nullptr ? past_k->count() : 0; i < n; ++i, old.Next()) {
+    const int64_t b = old.at[0], h = old.at[1], t = old.at[2], e = old.at[3];
+    if (t >= GqaOlder(c, b)) continue;
+    p.K(b, h, t, e) = ElementAsDouble(*past_k, i);
+    p.V(b, h, t, e) = ElementAsDouble(*past_v, i);
+  }
+  const int64_t window = IntOr(c, "local_window_size", -1);
+  const double scale = FloatOr(c, "scale", 1 / std::sqrt(static_cast<double>(p.s.size)));
+  return PlainAttend(p, scale, FloatOr(c, "softcap", 0), out,
+                     [&](int64_t b, int64_t, int64_t s, int64_t t) {
+                       const int64_t place = GqaOlder(c, b) + s;
+                       if (t > place || (window > 0 && t <= place - window)) return kUnseen;
+                       return 0.0;
+                     });
+}
+
 }  // namespace
 
 GE_RANDOM_OP(microsoft_group_query_attention) = {"com.microsoft.GroupQueryAttention", GqaCase, 2e-5,
-                                                 Error::kOfTerms};
+                                                 Error::kOfInputs, PlainGqa};
 
 }  // namespace ge::test

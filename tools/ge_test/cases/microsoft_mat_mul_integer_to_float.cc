@@ -44,6 +44,6 @@ bool PlainMatMulIntegerToFloat(const RandomCase& c, HostTensor* out) {
 
 GE_RANDOM_OP(microsoft_mat_mul_integer_to_float) = {"com.microsoft.MatMulIntegerToFloat",
                                                     MatMulIntegerToFloatCase, 4e-6,
-                                                    Error::kOfOutput, PlainMatMulIntegerToFloat};
+                                                    Error::kOfElement, PlainMatMulIntegerToFloat};
 
 }  // namespace ge::test

@@ -1,3 +1,4 @@
+#include "tools/ge_test/plain_attention.h"
 #include "tools/ge_test/random_microsoft.h"
 
 namespace ge::test {
@@ -52,9 +53,80 @@ void MhaCase(CaseMaker& m) {
   m.c.outputs = m.r.Chance(0.5) ? 3 : 1;
 }
 
+// Element e of head h, step s of input i, in each of its layouts; `part` of a packed tensor.
+double MhaElement(const HostTensor& t, int64_t heads, int64_t part, const Dims& at) {
+  const int64_t b = at[0], h = at[1], s = at[2], e = at[3];
+  if (t.dims.size() == 5) return ElementAsDouble(t, Flat(t.dims, {b, s, h, part, e}));
+  if (t.dims.size() == 4) return ElementAsDouble(t, Flat(t.dims, {b, h, s, e}));
+  return ElementAsDouble(t, Flat(t.dims, {b, s, h * (t.dims[2] / heads) + e}));
+}
+
+// As lists: packed query, key and value; packed key and value; keys of other attention as heads;
+// or three tensors, to which a bias may be added. Those of the past come first.
+PlainQkv MhaHeads(const RandomCase& c) {
+  const HostTensor &q = *c.inputs[0].tensor, *key = Maybe(c, 1), *value = Maybe(c, 2);
+  const HostTensor *bias = Maybe(c, 3), *past_k = Maybe(c, 6), *past_v = Maybe(c, 7);
+  const int64_t heads = IntOr(c, "num_heads", 1), base = key == nullptr ? 1 : 0;
+  const HostTensor& k = key != nullptr ? *key : q;
+  const HostTensor& v = value != nullptr ? *value : k;
+  const auto length = [](const HostTensor& t) { return t.dims[t.dims.size() == 4 ? 2 : 1]; };
+  const auto each = [&](const HostTensor& t) {
+    return t.dims.size() == 3 ? t.dims[2] / heads : t.dims.back();
+  };
+  const int64_t before = past_k != nullptr ? past_k->dims[2] : 0;
+  PlainQkv p({q.dims[0], heads, heads, length(q), before + length(k), each(q), each(v)});
+  const auto fill = [&](const HostTensor& t, int64_t part, int64_t size, int64_t offset, auto set) {
+    Index at({p.s.batch, heads, length(t), size});
+    for (int64_t i = 0; i < p.s.batch * heads * length(t) * size; ++i, at.Next()) {
+      double more = 0;
+      if (bias != nullptr) more = ElementAsDouble(*bias, offset + at.at[1] * size + at.at[3]);
+      set(at.at) = MhaElement(t, heads, part, at.at) + more;
+    }
+  };
+  fill(q, 0, p.s.size, 0, [&](const Dims& a) -> double& { return p.Q(a[0], a[1], a[2], a[3]); });
+  fill(k, base, p.s.size, heads * p.s.size,
+       [&](const Dims& a) -> double& { return p.K(a[0], a[1], before + a[2], a[3]); });
+  fill(v, base + (value == nullptr ? 1 : 0), p.s.v_size, 2 * heads * p.s.size,
+       [&](const Dims& a) -> double& { return p.V(a[0], a[1], before + a[2], a[3]); });
+  Index old({p.s.batch, heads, before});
+  for (int64_t i = 0; i < p.s.batch * heads * before; ++i, old.Next()) {
+    const int64_t b = old.at[0], h = old.at[1], t = old.at[2];
+    for (int64_t e = 0; e < p.s.size; ++e) {
+      p.K(b, h, t, e) = ElementAsDouble(*past_k, Flat(past_k->dims, {b, h, t, e}));
+    }
+    for (int64_t e = 0; e < p.s.v_size; ++e) {
+      p.V(b, h, t, e) = ElementAsDouble(*past_v, Flat(past_v->dims, {b, h, t, e}));
+    }
+  }
+  return p;
+}
+
+bool PlainMha(const RandomCase& c, HostTensor* out) {
+  PlainQkv p = MhaHeads(c);
+  const int64_t before = Maybe(c, 6) != nullptr ? Maybe(c, 6)->dims[2] : 0;
+  // As in ONNX Runtime: a single query is the latest, and sees every key.
+  const bool causal = IntOr(c, "unidirectional", 0) != 0 && p.s.steps > 1;
+  const double scale = FloatOr(c, "scale", 1 / std::sqrt(static_cast<double>(p.s.size)));
+  return PlainAttend(p, scale, 0, out, [&](int64_t b, int64_t h, int64_t s, int64_t t) {
+    if (causal && t > before + s) return kUnseen;
+    if (!IsSeen(Maybe(c, 4), p.s.batch, b, s, t)) return kUnseen;
+    return BiasAt(Maybe(c, 5), {b, h, s, t});
+  });
+}
+
+// 1: the keys, 2: the values, each with the past in front.
+bool PlainMhaPresent(const RandomCase& c, size_t output, HostTensor* out) {
+  PlainQkv p = MhaHeads(c);
+  const int64_t size = output == 1 ? p.s.size : p.s.v_size;
+  if (out->dims != Dims{p.s.batch, p.s.heads, p.s.total, size}) return false;
+  const std::vector<double>& from = output == 1 ? p.k : p.v;
+  for (size_t i = 0; i < from.size(); ++i) SetElement(out, static_cast<int64_t>(i), from[i]);
+  return true;
+}
+
 }  // namespace
 
-GE_RANDOM_OP(microsoft_multi_head_attention) = {"com.microsoft.MultiHeadAttention", MhaCase, 2e-5,
-                                                Error::kOfTerms};
+GE_RANDOM_OP(microsoft_multi_head_attention) = {
+    "com.microsoft.MultiHeadAttention", MhaCase, 2e-5, Error::kOfInputs, PlainMha, PlainMhaPresent};
 
 }  // namespace ge::test

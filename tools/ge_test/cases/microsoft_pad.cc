@@ -45,6 +45,6 @@ bool PlainPadMs(const RandomCase& c, HostTensor* out) {
 
 }  // namespace
 
-GE_RANDOM_OP(microsoft_pad) = {"com.microsoft.Pad", PadMsCase, 0, Error::kOfOutput, PlainPadMs};
+GE_RANDOM_OP(microsoft_pad) = {"com.microsoft.Pad", PadMsCase, 0, Error::kOfElement, PlainPadMs};
 
 }  // namespace ge::test

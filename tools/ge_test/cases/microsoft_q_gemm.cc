@@ -61,7 +61,7 @@ bool PlainQGemm(const RandomCase& c, HostTensor* out) {
 
 }  // namespace
 
-GE_RANDOM_OP(microsoft_q_gemm) = {"com.microsoft.QGemm", QGemmCase, 2e-6, Error::kOfOutput,
+GE_RANDOM_OP(microsoft_q_gemm) = {"com.microsoft.QGemm", QGemmCase, 2e-6, Error::kOfElement,
                                   PlainQGemm};
 
 }  // namespace ge::test

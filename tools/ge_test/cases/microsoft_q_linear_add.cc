@@ -12,6 +12,6 @@ bool PlainQLinearAdd(const RandomCase& c, HostTensor* out) {
 }  // namespace
 
 GE_RANDOM_OP(microsoft_q_linear_add) = {"com.microsoft.QLinearAdd", QLinearAddCase, 0,
-                                        Error::kOfOutput, PlainQLinearAdd};
+                                        Error::kOfElement, PlainQLinearAdd};
 
 }  // namespace ge::test

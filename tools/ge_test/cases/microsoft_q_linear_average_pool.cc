@@ -48,7 +48,7 @@ bool PlainQLinearAveragePool(const RandomCase& c, HostTensor* out) {
 }  // namespace
 
 GE_RANDOM_OP(microsoft_q_linear_average_pool) = {"com.microsoft.QLinearAveragePool",
-                                                 QLinearAveragePoolCase, 0, Error::kOfOutput,
+                                                 QLinearAveragePoolCase, 0, Error::kOfElement,
                                                  PlainQLinearAveragePool};
 
 }  // namespace ge::test

@@ -40,6 +40,6 @@ bool PlainQLinearConcat(const RandomCase& c, HostTensor* out) {
 }  // namespace
 
 GE_RANDOM_OP(microsoft_q_linear_concat) = {"com.microsoft.QLinearConcat", QLinearConcatCase, 0,
-                                           Error::kOfOutput, PlainQLinearConcat};
+                                           Error::kOfElement, PlainQLinearConcat};
 
 }  // namespace ge::test

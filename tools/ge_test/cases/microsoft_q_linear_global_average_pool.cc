@@ -31,7 +31,7 @@ bool PlainQLinearGlobalPool(const RandomCase& c, HostTensor* out) {
 }  // namespace
 
 GE_RANDOM_OP(microsoft_q_linear_global_average_pool) = {"com.microsoft.QLinearGlobalAveragePool",
-                                                        QLinearGlobalPoolCase, 0, Error::kOfOutput,
+                                                        QLinearGlobalPoolCase, 0, Error::kOfElement,
                                                         PlainQLinearGlobalPool};
 
 }  // namespace ge::test

@@ -17,7 +17,7 @@ bool PlainQLinearLeakyRelu(const RandomCase& c, HostTensor* out) {
 }  // namespace
 
 GE_RANDOM_OP(microsoft_q_linear_leaky_relu) = {"com.microsoft.QLinearLeakyRelu",
-                                               QLinearLeakyReluCase, 0, Error::kOfOutput,
+                                               QLinearLeakyReluCase, 0, Error::kOfElement,
                                                PlainQLinearLeakyRelu};
 
 }  // namespace ge::test

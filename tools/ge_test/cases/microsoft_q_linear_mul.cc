@@ -12,6 +12,6 @@ bool PlainQLinearMul(const RandomCase& c, HostTensor* out) {
 }  // namespace
 
 GE_RANDOM_OP(microsoft_q_linear_mul) = {"com.microsoft.QLinearMul", QLinearMulCase, 0,
-                                        Error::kOfOutput, PlainQLinearMul};
+                                        Error::kOfElement, PlainQLinearMul};
 
 }  // namespace ge::test

@@ -12,6 +12,6 @@ bool PlainQLinearSigmoid(const RandomCase& c, HostTensor* out) {
 }  // namespace
 
 GE_RANDOM_OP(microsoft_q_linear_sigmoid) = {"com.microsoft.QLinearSigmoid", QLinearSigmoidCase, 0,
-                                            Error::kOfOutput, PlainQLinearSigmoid};
+                                            Error::kOfElement, PlainQLinearSigmoid};
 
 }  // namespace ge::test

@@ -34,6 +34,6 @@ bool PlainQLinearSoftmax(const RandomCase& c, HostTensor* out) {
 }  // namespace
 
 GE_RANDOM_OP(microsoft_q_linear_softmax) = {"com.microsoft.QLinearSoftmax", QLinearSoftmaxCase, 0,
-                                            Error::kOfOutput, PlainQLinearSoftmax};
+                                            Error::kOfElement, PlainQLinearSoftmax};
 
 }  // namespace ge::test

@@ -27,6 +27,6 @@ bool PlainQLinearWhere(const RandomCase& c, HostTensor* out) {
 }  // namespace
 
 GE_RANDOM_OP(microsoft_q_linear_where) = {"com.microsoft.QLinearWhere", QLinearWhereCase, 0,
-                                          Error::kOfOutput, PlainQLinearWhere};
+                                          Error::kOfElement, PlainQLinearWhere};
 
 }  // namespace ge::test

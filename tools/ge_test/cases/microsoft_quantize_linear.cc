@@ -32,6 +32,6 @@ bool PlainQuantizeLinearMs(const RandomCase& c, HostTensor* out) {
 }  // namespace
 
 GE_RANDOM_OP(microsoft_quantize_linear) = {"com.microsoft.QuantizeLinear", QuantizeLinearMsCase, 0,
-                                           Error::kOfOutput, PlainQuantizeLinearMs};
+                                           Error::kOfElement, PlainQuantizeLinearMs};
 
 }  // namespace ge::test

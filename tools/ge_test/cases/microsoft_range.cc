@@ -29,7 +29,7 @@ bool PlainRangeMs(const RandomCase& c, HostTensor* out) {
 
 }  // namespace
 
-GE_RANDOM_OP(microsoft_range) = {"com.microsoft.Range", RangeMsCase, 0, Error::kOfOutput,
+GE_RANDOM_OP(microsoft_range) = {"com.microsoft.Range", RangeMsCase, 0, Error::kOfElement,
                                  PlainRangeMs};
 
 }  // namespace ge::test

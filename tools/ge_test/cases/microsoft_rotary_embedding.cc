@@ -1,3 +1,4 @@
+#include "tools/ge_test/plain_attention.h"
 #include "tools/ge_test/random_microsoft.h"
 
 namespace ge::test {
@@ -21,9 +22,34 @@ void RotaryMsCase(CaseMaker& m) {
   if (part || m.r.Chance(0.5)) m.Set("num_heads", heads);
 }
 
+bool PlainRotaryMs(const RandomCase& c, HostTensor* out) {
+  const HostTensor &x = *c.inputs[0].tensor, &places = *c.inputs[1].tensor,
+                   &cosines = *c.inputs[2].tensor, &sines = *c.inputs[3].tensor;
+  if (x.dims != out->dims) return false;
+  const bool four = x.dims.size() == 4, between = IntOr(c, "interleaved", 0) != 0;
+  const int64_t steps = x.dims[four ? 2 : 1];
+  const int64_t named = IntOr(c, "num_heads", 0);
+  const int64_t size = four ? x.dims[3] : named != 0 ? x.dims[2] / named : 2 * cosines.dims[1];
+  const int64_t heads = four ? x.dims[1] : x.dims[2] / size;
+  std::vector<double> v(static_cast<size_t>(x.count()));
+  for (size_t i = 0; i < v.size(); ++i) v[i] = ElementAsDouble(x, static_cast<int64_t>(i));
+  Index at({x.dims[0], heads, steps});
+  for (int64_t i = 0; i < x.dims[0] * heads * steps; ++i, at.Next()) {
+    const int64_t b = at.at[0], h = at.at[1], s = at.at[2];
+    const int64_t place = places.count() == 1 && places.dims.size() == 1
+                              ? ElementAsInt(places, 0) + s
+                              : ElementAsInt(places, b * steps + s);
+    const int64_t first = four ? Flat(x.dims, {b, h, s, 0}) : Flat(x.dims, {b, s, h * size});
+    PlainTurn(cosines, sines, place, between,
+              [&](int64_t e) -> double& { return v[static_cast<size_t>(first + e)]; });
+  }
+  for (size_t i = 0; i < v.size(); ++i) SetElement(out, static_cast<int64_t>(i), v[i]);
+  return true;
+}
+
 }  // namespace
 
 GE_RANDOM_OP(microsoft_rotary_embedding) = {"com.microsoft.RotaryEmbedding", RotaryMsCase, 4e-6,
-                                            Error::kOfTerms};
+                                            Error::kOfTerms, PlainRotaryMs};
 
 }  // namespace ge::test

@@ -33,7 +33,7 @@ bool PlainSkipSimplified(const RandomCase& c, HostTensor* out) {
 }  // namespace
 
 GE_RANDOM_OP(microsoft_skip_simplified_layer_normalization) = {
-    "com.microsoft.SkipSimplifiedLayerNormalization", SkipSimplifiedCase, 8e-6, Error::kOfTerms,
+    "com.microsoft.SkipSimplifiedLayerNormalization", SkipSimplifiedCase, 8e-6, Error::kOfInputs,
     PlainSkipSimplified};
 
 }  // namespace ge::test

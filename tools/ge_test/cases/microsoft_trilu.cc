@@ -24,7 +24,7 @@ bool PlainTriluMs(const RandomCase& c, HostTensor* out) {
 
 }  // namespace
 
-GE_RANDOM_OP(microsoft_trilu) = {"com.microsoft.Trilu", TriluMsCase, 0, Error::kOfOutput,
+GE_RANDOM_OP(microsoft_trilu) = {"com.microsoft.Trilu", TriluMsCase, 0, Error::kOfElement,
                                  PlainTriluMs};
 
 }  // namespace ge::test

@@ -28,7 +28,7 @@ bool PlainUniqueMs(const RandomCase& c, HostTensor* out) {
 
 }  // namespace
 
-GE_RANDOM_OP(microsoft_unique) = {"com.microsoft.Unique", UniqueMsCase, 0, Error::kOfOutput,
+GE_RANDOM_OP(microsoft_unique) = {"com.microsoft.Unique", UniqueMsCase, 0, Error::kOfElement,
                                   PlainUniqueMs};
 
 }  // namespace ge::test

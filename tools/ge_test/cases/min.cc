@@ -31,6 +31,6 @@ bool PlainMin(const RandomCase& c, HostTensor* out) {
 
 }  // namespace
 
-GE_RANDOM_OP(min) = {"Min", MinCase, 0, Error::kOfOutput, PlainMin};
+GE_RANDOM_OP(min) = {"Min", MinCase, 0, Error::kOfElement, PlainMin};
 
 }  // namespace ge::test

@@ -12,6 +12,6 @@ bool PlainMish(const RandomCase& c, HostTensor* out) {
 
 }  // namespace
 
-GE_RANDOM_OP(mish) = {"Mish", UnaryCase, 2e-6, Error::kOfOutput, PlainMish};
+GE_RANDOM_OP(mish) = {"Mish", UnaryCase, 2e-6, Error::kOfElement, PlainMish};
 
 }  // namespace ge::test

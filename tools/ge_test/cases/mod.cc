@@ -27,6 +27,6 @@ bool PlainMod(const RandomCase& c, HostTensor* out) {
 
 }  // namespace
 
-GE_RANDOM_OP(mod) = {"Mod", ModCase, 1e-6, Error::kOfOutput, PlainMod};
+GE_RANDOM_OP(mod) = {"Mod", ModCase, 1e-6, Error::kOfElement, PlainMod};
 
 }  // namespace ge::test

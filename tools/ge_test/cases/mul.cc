@@ -11,6 +11,6 @@ bool PlainMul(const RandomCase& c, HostTensor* out) {
 
 }  // namespace
 
-GE_RANDOM_OP(mul) = {"Mul", BinaryCase, 1e-6, Error::kOfOutput, PlainMul};
+GE_RANDOM_OP(mul) = {"Mul", BinaryCase, 1e-6, Error::kOfElement, PlainMul};
 
 }  // namespace ge::test

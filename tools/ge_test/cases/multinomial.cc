@@ -30,6 +30,7 @@ bool PlainMultinomial(const RandomCase& c, HostTensor* out) {
 
 }  // namespace
 
-GE_RANDOM_OP(multinomial) = {"Multinomial", MultinomialCase, 0, Error::kOfOutput, PlainMultinomial};
+GE_RANDOM_OP(multinomial) = {"Multinomial", MultinomialCase, 0, Error::kOfElement,
+                             PlainMultinomial};
 
 }  // namespace ge::test

@@ -11,6 +11,6 @@ bool PlainNeg(const RandomCase& c, HostTensor* out) {
 
 }  // namespace
 
-GE_RANDOM_OP(neg) = {"Neg", UnaryCase, 0, Error::kOfOutput, PlainNeg};
+GE_RANDOM_OP(neg) = {"Neg", UnaryCase, 0, Error::kOfElement, PlainNeg};
 
 }  // namespace ge::test

@@ -10,6 +10,6 @@ bool PlainNegativeLogLikelihoodLoss(const RandomCase& c, HostTensor* out) {
 }  // namespace
 
 GE_RANDOM_OP(negative_log_likelihood_loss) = {"NegativeLogLikelihoodLoss", LossCase, 8e-6,
-                                              Error::kOfTerms, PlainNegativeLogLikelihoodLoss};
+                                              Error::kOfInputs, PlainNegativeLogLikelihoodLoss};
 
 }  // namespace ge::test

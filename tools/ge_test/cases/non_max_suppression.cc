@@ -74,6 +74,6 @@ bool PlainNonMaxSuppression(const RandomCase& c, HostTensor* out) {
 }  // namespace
 
 GE_RANDOM_OP(non_max_suppression) = {"NonMaxSuppression", NonMaxSuppressionCase, 0,
-                                     Error::kOfOutput, PlainNonMaxSuppression};
+                                     Error::kOfElement, PlainNonMaxSuppression};
 
 }  // namespace ge::test

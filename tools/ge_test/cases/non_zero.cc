@@ -32,6 +32,6 @@ bool PlainNonZero(const RandomCase& c, HostTensor* out) {
 
 }  // namespace
 
-GE_RANDOM_OP(non_zero) = {"NonZero", NonZeroCase, 0, Error::kOfOutput, PlainNonZero};
+GE_RANDOM_OP(non_zero) = {"NonZero", NonZeroCase, 0, Error::kOfElement, PlainNonZero};
 
 }  // namespace ge::test

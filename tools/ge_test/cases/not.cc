@@ -12,6 +12,6 @@ bool PlainNot(const RandomCase& c, HostTensor* out) {
 
 }  // namespace
 
-GE_RANDOM_OP(not ) = {"Not", UnaryCase, 0, Error::kOfOutput, PlainNot};
+GE_RANDOM_OP(not ) = {"Not", UnaryCase, 0, Error::kOfElement, PlainNot};
 
 }  // namespace ge::test

@@ -41,6 +41,6 @@ bool PlainOneHot(const RandomCase& c, HostTensor* out) {
 
 }  // namespace
 
-GE_RANDOM_OP(one_hot) = {"OneHot", OneHotCase, 0, Error::kOfOutput, PlainOneHot};
+GE_RANDOM_OP(one_hot) = {"OneHot", OneHotCase, 0, Error::kOfElement, PlainOneHot};
 
 }  // namespace ge::test

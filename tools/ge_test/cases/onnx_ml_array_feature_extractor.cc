@@ -27,7 +27,7 @@ bool PlainArrayFeatureExtractor(const RandomCase& c, HostTensor* out) {
 }  // namespace
 
 GE_RANDOM_OP(onnx_ml_array_feature_extractor) = {"ai.onnx.ml.ArrayFeatureExtractor",
-                                                 ArrayFeatureExtractorCase, 0, Error::kOfOutput,
+                                                 ArrayFeatureExtractorCase, 0, Error::kOfElement,
                                                  PlainArrayFeatureExtractor};
 
 }  // namespace ge::test

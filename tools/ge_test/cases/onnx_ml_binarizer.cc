@@ -24,7 +24,7 @@ bool PlainBinarizer(const RandomCase& c, HostTensor* out) {
 
 }  // namespace
 
-GE_RANDOM_OP(onnx_ml_binarizer) = {"ai.onnx.ml.Binarizer", BinarizerCase, 0, Error::kOfOutput,
+GE_RANDOM_OP(onnx_ml_binarizer) = {"ai.onnx.ml.Binarizer", BinarizerCase, 0, Error::kOfElement,
                                    PlainBinarizer};
 
 }  // namespace ge::test

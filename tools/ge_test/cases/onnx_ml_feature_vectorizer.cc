@@ -39,6 +39,6 @@ bool PlainFeatureVectorizer(const RandomCase& c, HostTensor* out) {
 }  // namespace
 
 GE_RANDOM_OP(onnx_ml_feature_vectorizer) = {"ai.onnx.ml.FeatureVectorizer", FeatureVectorizerCase,
-                                            0, Error::kOfOutput, PlainFeatureVectorizer};
+                                            0, Error::kOfElement, PlainFeatureVectorizer};
 
 }  // namespace ge::test

@@ -45,7 +45,7 @@ bool PlainImputer(const RandomCase& c, HostTensor* out) {
 
 }  // namespace
 
-GE_RANDOM_OP(onnx_ml_imputer) = {"ai.onnx.ml.Imputer", ImputerCase, 0, Error::kOfOutput,
+GE_RANDOM_OP(onnx_ml_imputer) = {"ai.onnx.ml.Imputer", ImputerCase, 0, Error::kOfElement,
                                  PlainImputer};
 
 }  // namespace ge::test

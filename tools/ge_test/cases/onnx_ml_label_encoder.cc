@@ -82,6 +82,6 @@ bool PlainLabelEncoder(const RandomCase& c, HostTensor* out) {
 }  // namespace
 
 GE_RANDOM_OP(onnx_ml_label_encoder) = {"ai.onnx.ml.LabelEncoder", LabelEncoderCase, 0,
-                                       Error::kOfOutput, PlainLabelEncoder};
+                                       Error::kOfElement, PlainLabelEncoder};
 
 }  // namespace ge::test

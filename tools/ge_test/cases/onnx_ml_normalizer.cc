@@ -33,7 +33,7 @@ bool PlainNormalizer(const RandomCase& c, HostTensor* out) {
 
 }  // namespace
 
-GE_RANDOM_OP(onnx_ml_normalizer) = {"ai.onnx.ml.Normalizer", NormalizerCase, 1e-6, Error::kOfOutput,
-                                    PlainNormalizer};
+GE_RANDOM_OP(onnx_ml_normalizer) = {"ai.onnx.ml.Normalizer", NormalizerCase, 1e-6,
+                                    Error::kOfElement, PlainNormalizer};
 
 }  // namespace ge::test

@@ -34,6 +34,6 @@ bool PlainOneHotEncoder(const RandomCase& c, HostTensor* out) {
 }  // namespace
 
 GE_RANDOM_OP(onnx_ml_one_hot_encoder) = {"ai.onnx.ml.OneHotEncoder", OneHotEncoderCase, 0,
-                                         Error::kOfOutput, PlainOneHotEncoder};
+                                         Error::kOfElement, PlainOneHotEncoder};
 
 }  // namespace ge::test

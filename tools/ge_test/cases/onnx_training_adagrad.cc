@@ -19,6 +19,6 @@ bool PlainAdagrad(const RandomCase& c, HostTensor* out) {
 }  // namespace
 
 GE_RANDOM_OP(onnx_training_adagrad) = {"ai.onnx.preview.training.Adagrad", AdagradCase, 4e-6,
-                                       Error::kOfTerms, PlainAdagrad};
+                                       Error::kOfInputs, PlainAdagrad};
 
 }  // namespace ge::test

@@ -25,6 +25,6 @@ bool PlainAdam(const RandomCase& c, HostTensor* out) {
 }  // namespace
 
 GE_RANDOM_OP(onnx_training_adam) = {"ai.onnx.preview.training.Adam", AdamCase, 1e-5,
-                                    Error::kOfTerms, PlainAdam};
+                                    Error::kOfInputs, PlainAdam};
 
 }  // namespace ge::test

@@ -24,6 +24,6 @@ bool PlainMomentum(const RandomCase& c, HostTensor* out) {
 }  // namespace
 
 GE_RANDOM_OP(onnx_training_momentum) = {"ai.onnx.preview.training.Momentum", MomentumCase, 4e-6,
-                                        Error::kOfTerms, PlainMomentum};
+                                        Error::kOfInputs, PlainMomentum};
 
 }  // namespace ge::test

@@ -12,6 +12,6 @@ bool PlainOr(const RandomCase& c, HostTensor* out) {
 
 }  // namespace
 
-GE_RANDOM_OP(or) = {"Or", BinaryCase, 0, Error::kOfOutput, PlainOr};
+GE_RANDOM_OP(or) = {"Or", BinaryCase, 0, Error::kOfElement, PlainOr};
 
 }  // namespace ge::test

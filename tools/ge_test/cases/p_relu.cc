@@ -19,6 +19,6 @@ bool PlainPRelu(const RandomCase& c, HostTensor* out) {
 
 }  // namespace
 
-GE_RANDOM_OP(p_relu) = {"PRelu", PReluCase, 1e-6, Error::kOfOutput, PlainPRelu};
+GE_RANDOM_OP(p_relu) = {"PRelu", PReluCase, 1e-6, Error::kOfElement, PlainPRelu};
 
 }  // namespace ge::test

@@ -88,6 +88,6 @@ bool PlainPad(const RandomCase& c, HostTensor* out) {
 
 }  // namespace
 
-GE_RANDOM_OP(pad) = {"Pad", PadCase, 0, Error::kOfOutput, PlainPad};
+GE_RANDOM_OP(pad) = {"Pad", PadCase, 0, Error::kOfElement, PlainPad};
 
 }  // namespace ge::test

@@ -42,6 +42,6 @@ bool PlainPow(const RandomCase& c, HostTensor* out) {
 
 }  // namespace
 
-GE_RANDOM_OP(pow) = {"Pow", PowCase, 4e-6, Error::kOfOutput, PlainPow};
+GE_RANDOM_OP(pow) = {"Pow", PowCase, 4e-6, Error::kOfElement, PlainPow};
 
 }  // namespace ge::test

@@ -37,7 +37,7 @@ bool PlainQLinearConv(const RandomCase& c, HostTensor* out) {
 
 }  // namespace
 
-GE_RANDOM_OP(q_linear_conv) = {"QLinearConv", QLinearConvCase, 0, Error::kOfOutput,
+GE_RANDOM_OP(q_linear_conv) = {"QLinearConv", QLinearConvCase, 0, Error::kOfElement,
                                PlainQLinearConv};
 
 }  // namespace ge::test

@@ -49,7 +49,7 @@ bool PlainQLinearMatMul(const RandomCase& c, HostTensor* out) {
 
 }  // namespace
 
-GE_RANDOM_OP(q_linear_mat_mul) = {"QLinearMatMul", QLinearMatMulCase, 0, Error::kOfOutput,
+GE_RANDOM_OP(q_linear_mat_mul) = {"QLinearMatMul", QLinearMatMulCase, 0, Error::kOfElement,
                                   PlainQLinearMatMul};
 
 }  // namespace ge::test

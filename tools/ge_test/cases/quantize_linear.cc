@@ -54,7 +54,7 @@ bool PlainQuantizeLinear(const RandomCase& c, HostTensor* out) {
 
 }  // namespace
 
-GE_RANDOM_OP(quantize_linear) = {"QuantizeLinear", QuantizeLinearCase, 0, Error::kOfOutput,
+GE_RANDOM_OP(quantize_linear) = {"QuantizeLinear", QuantizeLinearCase, 0, Error::kOfElement,
                                  PlainQuantizeLinear};
 
 }  // namespace ge::test

@@ -29,6 +29,6 @@ bool PlainRange(const RandomCase& c, HostTensor* out) {
 
 }  // namespace
 
-GE_RANDOM_OP(range) = {"Range", RangeCase, 0, Error::kOfOutput, PlainRange};
+GE_RANDOM_OP(range) = {"Range", RangeCase, 0, Error::kOfElement, PlainRange};
 
 }  // namespace ge::test

@@ -11,7 +11,7 @@ bool PlainReciprocal(const RandomCase& c, HostTensor* out) {
 
 }  // namespace
 
-GE_RANDOM_OP(reciprocal) = {"Reciprocal", AwayFromZeroCase, 1e-6, Error::kOfOutput,
+GE_RANDOM_OP(reciprocal) = {"Reciprocal", AwayFromZeroCase, 1e-6, Error::kOfElement,
                             PlainReciprocal};
 
 }  // namespace ge::test

@@ -26,7 +26,7 @@ bool PlainReduceLogSumExp(const RandomCase& c, HostTensor* out) {
 
 }  // namespace
 
-GE_RANDOM_OP(reduce_log_sum_exp) = {"ReduceLogSumExp", ReduceLogSumExpCase, 4e-6, Error::kOfTerms,
+GE_RANDOM_OP(reduce_log_sum_exp) = {"ReduceLogSumExp", ReduceLogSumExpCase, 4e-6, Error::kOfInputs,
                                     PlainReduceLogSumExp};
 
 }  // namespace ge::test

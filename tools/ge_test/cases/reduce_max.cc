@@ -19,6 +19,6 @@ bool PlainReduceMax(const RandomCase& c, HostTensor* out) {
 
 }  // namespace
 
-GE_RANDOM_OP(reduce_max) = {"ReduceMax", ReduceMaxCase, 0, Error::kOfOutput, PlainReduceMax};
+GE_RANDOM_OP(reduce_max) = {"ReduceMax", ReduceMaxCase, 0, Error::kOfElement, PlainReduceMax};
 
 }  // namespace ge::test

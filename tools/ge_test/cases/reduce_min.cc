@@ -19,6 +19,6 @@ bool PlainReduceMin(const RandomCase& c, HostTensor* out) {
 
 }  // namespace
 
-GE_RANDOM_OP(reduce_min) = {"ReduceMin", ReduceMinCase, 0, Error::kOfOutput, PlainReduceMin};
+GE_RANDOM_OP(reduce_min) = {"ReduceMin", ReduceMinCase, 0, Error::kOfElement, PlainReduceMin};
 
 }  // namespace ge::test

@@ -16,6 +16,6 @@ bool PlainReduceSum(const RandomCase& c, HostTensor* out) {
 
 }  // namespace
 
-GE_RANDOM_OP(reduce_sum) = {"ReduceSum", ReduceSumCase, 4e-6, Error::kOfTerms, PlainReduceSum};
+GE_RANDOM_OP(reduce_sum) = {"ReduceSum", ReduceSumCase, 4e-6, Error::kOfSums, PlainReduceSum};
 
 }  // namespace ge::test

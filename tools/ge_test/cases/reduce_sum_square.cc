@@ -16,7 +16,7 @@ bool PlainReduceSumSquare(const RandomCase& c, HostTensor* out) {
 
 }  // namespace
 
-GE_RANDOM_OP(reduce_sum_square) = {"ReduceSumSquare", ReduceSumSquareCase, 4e-6, Error::kOfTerms,
+GE_RANDOM_OP(reduce_sum_square) = {"ReduceSumSquare", ReduceSumSquareCase, 4e-6, Error::kOfSums,
                                    PlainReduceSumSquare};
 
 }  // namespace ge::test

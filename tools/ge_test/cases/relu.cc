@@ -12,6 +12,6 @@ bool PlainRelu(const RandomCase& c, HostTensor* out) {
 
 }  // namespace
 
-GE_RANDOM_OP(relu) = {"Relu", UnaryCase, 0, Error::kOfOutput, PlainRelu};
+GE_RANDOM_OP(relu) = {"Relu", UnaryCase, 0, Error::kOfElement, PlainRelu};
 
 }  // namespace ge::test

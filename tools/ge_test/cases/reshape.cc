@@ -33,6 +33,6 @@ void ReshapeCase(CaseMaker& m) {
 
 }  // namespace
 
-GE_RANDOM_OP(reshape) = {"Reshape", ReshapeCase, 0, Error::kOfOutput, InOrder};
+GE_RANDOM_OP(reshape) = {"Reshape", ReshapeCase, 0, Error::kOfElement, InOrder};
 
 }  // namespace ge::test

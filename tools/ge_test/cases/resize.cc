@@ -1,3 +1,4 @@
+#include "tools/ge_test/plain_windows.h"
 #include "tools/ge_test/random_layers.h"
 
 namespace ge::test {
@@ -41,8 +42,134 @@ void ResizeCase(CaseMaker& m) {
   if (mode == "cubic" && m.r.Chance(0.4)) m.Set("exclude_outside", int64_t{1});
 }
 
+// One axis: its size, that of the result, and result / input as `scales` has it.
+struct ResizedAxis {
+  int64_t in, out;
+  double scale;
+};
+
+// Where element i of the result lies among those of the input. Sizes are whole: their quotients
+// are taken last, so that a place between two neighbours is exact.
+double PlainSource(const std::string& mode, const ResizedAxis& a, bool by_size, int64_t i) {
+  const auto x = static_cast<double>(i), in = static_cast<double>(a.in),
+             out = static_cast<double>(a.out);
+  const double whole = by_size ? out : a.scale * in;  // may be a fraction
+  const auto back = [&](double v) { return by_size ? v * in / out : v / a.scale; };
+  if (mode == "asymmetric") return back(x);
+  if (mode == "align_corners") return whole == 1 ? 0 : x * (in - 1) / (whole - 1);
+  if (mode == "pytorch_half_pixel") return a.out > 1 ? back(x + 0.5) - 0.5 : 0;
+  const double centre = in / 2 - out / whole * in / 2;  // how far the middle moved
+  return (mode == "half_pixel_symmetric" ? centre : 0) + back(x + 0.5) - 0.5;
+}
+
+double CubicWeight(double d) {
+  const double a = -0.75;
+  if (d <= 1) return (a + 2) * d * d * d - (a + 3) * d * d + 1;
+  return d < 2 ? a * d * d * d - 5 * a * d * d + 8 * a * d - 4 * a : 0;
+}
+
+// The elements of an axis that make one of the result, and their shares.
+using Shares = std::vector<std::pair<int64_t, double>>;
+
+Shares PlainNearest(const RandomCase& c, const ResizedAxis& a, double at) {
+  const std::string mode = TextOr(c, "nearest_mode", "round_prefer_floor");
+  const double v = mode == "floor"               ? std::floor(at)
+                   : mode == "ceil"              ? std::ceil(at)
+                   : mode == "round_prefer_ceil" ? std::floor(at + 0.5)
+                                                 : std::ceil(at - 0.5);
+  return {{std::clamp<int64_t>(static_cast<int64_t>(v), 0, a.in - 1), 1.0}};
+}
+
+Shares PlainInterpolated(const RandomCase& c, const ResizedAxis& a, double at) {
+  const bool cubic = TextOr(c, "mode", "nearest") == "cubic", wide = IntOr(c, "antialias", 0) != 0;
+  const double shrink = wide ? std::min(a.scale, 1.0) : 1;
+  const auto reach = static_cast<int64_t>(std::ceil((cubic ? 2 : 1) / shrink)) + 1;
+  const auto base = static_cast<int64_t>(std::floor(at));
+  Shares shares;
+  double sum = 0;
+  for (int64_t i = base - reach; i <= base + reach; ++i) {
+    const double away = std::fabs(at - static_cast<double>(i)) * shrink;
+    double share = cubic ? CubicWeight(away) : std::max(0.0, 1 - away);
+    if (IntOr(c, "exclude_outside", 0) != 0 && (i < 0 || i >= a.in)) share = 0;
+    shares.emplace_back(std::clamp<int64_t>(i, 0, a.in - 1), share);
+    sum += share;
+  }
+  const bool whole = wide || IntOr(c, "exclude_outside", 0) != 0;
+  for (auto& [place, share] : shares) share /= whole && sum != 0 ? sum : 1;
+  return shares;
+}
+
+std::vector<std::vector<Shares>> PlainShares(const RandomCase& c, const Dims& out) {
+  const HostTensor& x = *c.inputs[0].tensor;
+  const HostTensor *scales = Maybe(c, 2), *sizes = Maybe(c, 3);
+  const std::string mode = TextOr(c, "coordinate_transformation_mode", "half_pixel");
+  std::vector<std::vector<Shares>> axes(x.dims.size());
+  for (size_t d = 0; d < axes.size(); ++d) {
+    ResizedAxis a{x.dims[d], out[d], 0};
+    const auto axis = static_cast<int64_t>(d);
+    a.scale = sizes != nullptr ? static_cast<double>(a.out) / static_cast<double>(a.in)
+                               : ElementAsDouble(*scales, axis);
+    for (int64_t i = 0; i < a.out; ++i) {
+      const double at = PlainSource(mode, a, sizes != nullptr, i);
+      if (a.scale == 1) {
+        axes[d].push_back({{i, 1.0}});
+      } else if (TextOr(c, "mode", "nearest") == "nearest") {
+        axes[d].push_back(PlainNearest(c, a, at));
+      } else {
+        axes[d].push_back(PlainInterpolated(c, a, at));
+      }
+    }
+  }
+  return axes;
+}
+
+void SetResized(HostTensor* out, int64_t i, double v) {
+  if (IsFloat(out->dtype)) return SetElement(out, i, v);
+  const bool is_signed = (Bit(out->dtype) & kSignedInts) != 0;
+  const int bits = DTypeBits(out->dtype);
+  const double most = std::ldexp(1.0, is_signed ? bits - 1 : bits) - 1;
+  SetIntElement(
+      out, i, static_cast<int64_t>(std::clamp(std::nearbyint(v), is_signed ? -most - 1 : 0, most)));
+}
+
+bool PlainResize(const RandomCase& c, HostTensor* out) {
+  const HostTensor& x = *c.inputs[0].tensor;
+  const HostTensor *scales = Maybe(c, 2), *sizes = Maybe(c, 3);
+  for (size_t d = 0; d < x.dims.size(); ++d) {
+    const auto axis = static_cast<int64_t>(d);
+    const double given =
+        sizes != nullptr
+            ? static_cast<double>(ElementAsInt(*sizes, axis))
+            : std::floor(static_cast<double>(x.dims[d]) * ElementAsDouble(*scales, axis));
+    if (static_cast<double>(out->dims[d]) != given) return false;
+  }
+  const auto axes = PlainShares(c, out->dims);
+  Index at(out->dims);
+  for (int64_t i = 0, n = out->count(); i < n; ++i, at.Next()) {
+    std::vector<std::pair<int64_t, double>> from = {{0, 1.0}};
+    for (size_t d = 0; d < axes.size(); ++d) {
+      std::vector<std::pair<int64_t, double>> next;
+      for (const auto& [place, share] : from) {
+        for (const auto& [k, more] : axes[d][static_cast<size_t>(at.at[d])]) {
+          if (more != 0) next.emplace_back(place * x.dims[d] + k, share * more);
+        }
+      }
+      from = std::move(next);
+    }
+    if (from.size() == 1 && from[0].second == 1) {
+      Copy(x, from[0].first, out, i);
+      continue;
+    }
+    double sum = 0;
+    for (const auto& [place, share] : from) sum += ElementAsDouble(x, place) * share;
+    // Between whole numbers the nearest is taken, and the type's ends beyond them.
+    SetResized(out, i, sum);
+  }
+  return true;
+}
+
 }  // namespace
 
-GE_RANDOM_OP(resize) = {"Resize", ResizeCase, 4e-6, Error::kOfTerms};
+GE_RANDOM_OP(resize) = {"Resize", ResizeCase, 4e-6, Error::kOfTerms, PlainResize};
 
 }  // namespace ge::test

@@ -32,7 +32,7 @@ bool PlainReverseSequence(const RandomCase& c, HostTensor* out) {
 
 }  // namespace
 
-GE_RANDOM_OP(reverse_sequence) = {"ReverseSequence", ReverseSequenceCase, 0, Error::kOfOutput,
+GE_RANDOM_OP(reverse_sequence) = {"ReverseSequence", ReverseSequenceCase, 0, Error::kOfElement,
                                   PlainReverseSequence};
 
 }  // namespace ge::test

@@ -36,7 +36,7 @@ bool PlainRmsNormalization(const RandomCase& c, HostTensor* out) {
 
 }  // namespace
 
-GE_RANDOM_OP(rms_normalization) = {"RMSNormalization", RmsNormalizationCase, 4e-6, Error::kOfTerms,
+GE_RANDOM_OP(rms_normalization) = {"RMSNormalization", RmsNormalizationCase, 4e-6, Error::kOfInputs,
                                    PlainRmsNormalization};
 
 }  // namespace ge::test

@@ -21,6 +21,6 @@ bool PlainRound(const RandomCase& c, HostTensor* out) {
 
 }  // namespace
 
-GE_RANDOM_OP(round) = {"Round", RoundCase, 0, Error::kOfOutput, PlainRound};
+GE_RANDOM_OP(round) = {"Round", RoundCase, 0, Error::kOfElement, PlainRound};
 
 }  // namespace ge::test

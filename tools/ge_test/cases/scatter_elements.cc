@@ -24,7 +24,13 @@ bool PlainScatterElements(const RandomCase& c, HostTensor* out) {
 
 }  // namespace
 
-GE_RANDOM_OP(scatter_elements) = {"ScatterElements", ScatterElementsCase, 8e-6, Error::kOfTerms,
-                                  PlainScatterElements};
+// Updates of one element are added one after the other, each sum rounded to the type: two of them.
+GE_RANDOM_OP(scatter_elements) = {"ScatterElements",
+                                  ScatterElementsCase,
+                                  8e-6,
+                                  Error::kOfTerms,
+                                  PlainScatterElements,
+                                  nullptr,
+                                  2};
 
 }  // namespace ge::test

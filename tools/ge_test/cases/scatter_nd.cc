@@ -29,6 +29,8 @@ bool PlainScatterND(const RandomCase& c, HostTensor* out) {
 
 }  // namespace
 
-GE_RANDOM_OP(scatter_nd) = {"ScatterND", ScatterNDCase, 8e-6, Error::kOfTerms, PlainScatterND};
+// Updates of one element are added one after the other, each sum rounded to the type: two of them.
+GE_RANDOM_OP(scatter_nd) = {"ScatterND",    ScatterNDCase, 8e-6, Error::kOfTerms,
+                            PlainScatterND, nullptr,       2};
 
 }  // namespace ge::test

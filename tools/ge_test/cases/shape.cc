@@ -23,6 +23,6 @@ bool PlainShape(const RandomCase& c, HostTensor* out) {
 
 }  // namespace
 
-GE_RANDOM_OP(shape) = {"Shape", ShapeCase, 0, Error::kOfOutput, PlainShape};
+GE_RANDOM_OP(shape) = {"Shape", ShapeCase, 0, Error::kOfElement, PlainShape};
 
 }  // namespace ge::test

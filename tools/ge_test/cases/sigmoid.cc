@@ -12,6 +12,6 @@ bool PlainSigmoid(const RandomCase& c, HostTensor* out) {
 
 }  // namespace
 
-GE_RANDOM_OP(sigmoid) = {"Sigmoid", UnaryCase, 2e-6, Error::kOfOutput, PlainSigmoid};
+GE_RANDOM_OP(sigmoid) = {"Sigmoid", UnaryCase, 2e-6, Error::kOfElement, PlainSigmoid};
 
 }  // namespace ge::test

@@ -23,6 +23,6 @@ bool PlainSign(const RandomCase& c, HostTensor* out) {
 
 }  // namespace
 
-GE_RANDOM_OP(sign) = {"Sign", SignCase, 0, Error::kOfOutput, PlainSign};
+GE_RANDOM_OP(sign) = {"Sign", SignCase, 0, Error::kOfElement, PlainSign};
 
 }  // namespace ge::test

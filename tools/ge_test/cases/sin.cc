@@ -11,6 +11,6 @@ bool PlainSin(const RandomCase& c, HostTensor* out) {
 
 }  // namespace
 
-GE_RANDOM_OP(sin) = {"Sin", UnaryCase, 2e-6, Error::kOfOutput, PlainSin};
+GE_RANDOM_OP(sin) = {"Sin", UnaryCase, 2e-6, Error::kOfElement, PlainSin};
 
 }  // namespace ge::test

@@ -14,6 +14,6 @@ bool PlainSinh(const RandomCase& c, HostTensor* out) {
 
 }  // namespace
 
-GE_RANDOM_OP(sinh) = {"Sinh", SinhCase, 2e-6, Error::kOfOutput, PlainSinh};
+GE_RANDOM_OP(sinh) = {"Sinh", SinhCase, 2e-6, Error::kOfElement, PlainSinh};
 
 }  // namespace ge::test

@@ -16,6 +16,6 @@ bool PlainSize(const RandomCase& c, HostTensor* out) {
 
 }  // namespace
 
-GE_RANDOM_OP(size) = {"Size", SizeCase, 0, Error::kOfOutput, PlainSize};
+GE_RANDOM_OP(size) = {"Size", SizeCase, 0, Error::kOfElement, PlainSize};
 
 }  // namespace ge::test

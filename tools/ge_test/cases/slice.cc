@@ -82,6 +82,6 @@ bool PlainSlice(const RandomCase& c, HostTensor* out) {
 
 }  // namespace
 
-GE_RANDOM_OP(slice) = {"Slice", SliceCase, 0, Error::kOfOutput, PlainSlice};
+GE_RANDOM_OP(slice) = {"Slice", SliceCase, 0, Error::kOfElement, PlainSlice};
 
 }  // namespace ge::test

@@ -15,6 +15,6 @@ bool PlainSoftmaxCrossEntropyLoss(const RandomCase& c, HostTensor* out) {
 }  // namespace
 
 GE_RANDOM_OP(softmax_cross_entropy_loss) = {"SoftmaxCrossEntropyLoss", SoftmaxCrossEntropyLossCase,
-                                            8e-6, Error::kOfTerms, PlainSoftmaxCrossEntropyLoss};
+                                            8e-6, Error::kOfInputs, PlainSoftmaxCrossEntropyLoss};
 
 }  // namespace ge::test

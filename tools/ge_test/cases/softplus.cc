@@ -12,6 +12,6 @@ bool PlainSoftplus(const RandomCase& c, HostTensor* out) {
 
 }  // namespace
 
-GE_RANDOM_OP(softplus) = {"Softplus", UnaryCase, 2e-6, Error::kOfOutput, PlainSoftplus};
+GE_RANDOM_OP(softplus) = {"Softplus", UnaryCase, 2e-6, Error::kOfElement, PlainSoftplus};
 
 }  // namespace ge::test

@@ -12,6 +12,6 @@ bool PlainSoftsign(const RandomCase& c, HostTensor* out) {
 
 }  // namespace
 
-GE_RANDOM_OP(softsign) = {"Softsign", UnaryCase, 1e-6, Error::kOfOutput, PlainSoftsign};
+GE_RANDOM_OP(softsign) = {"Softsign", UnaryCase, 1e-6, Error::kOfElement, PlainSoftsign};
 
 }  // namespace ge::test

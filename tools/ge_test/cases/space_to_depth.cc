@@ -27,7 +27,7 @@ bool PlainSpaceToDepth(const RandomCase& c, HostTensor* out) {
 
 }  // namespace
 
-GE_RANDOM_OP(space_to_depth) = {"SpaceToDepth", SpaceToDepthCase, 0, Error::kOfOutput,
+GE_RANDOM_OP(space_to_depth) = {"SpaceToDepth", SpaceToDepthCase, 0, Error::kOfElement,
                                 PlainSpaceToDepth};
 
 }  // namespace ge::test

@@ -1,3 +1,4 @@
+#include "tools/ge_test/plain.h"
 #include "tools/ge_test/random_shapes.h"
 
 namespace ge::test {
@@ -25,8 +26,33 @@ void SplitCase(CaseMaker& m) {
   m.Set("axis", m.Axis(axis, Rank(dims)));
 }
 
+bool PlainPart(const RandomCase& c, size_t output, HostTensor* out) {
+  const HostTensor& x = *c.inputs[0].tensor;
+  const int64_t rank = Rank(x.dims), given = IntOr(c, "axis", 0);
+  const auto axis = static_cast<size_t>(given < 0 ? given + rank : given);
+  const HostTensor* sizes = Maybe(c, 1);
+  const int64_t whole = (x.dims[axis] + c.outputs - 1) / c.outputs;
+  int64_t first = 0, size = 0;
+  for (size_t o = 0; o <= output; ++o) {
+    first += size;
+    size = sizes != nullptr ? ElementAsInt(*sizes, static_cast<int64_t>(o))
+                            : std::min(whole, x.dims[axis] - first);
+  }
+  Dims wanted = x.dims;
+  wanted[axis] = size;
+  if (out->dims != wanted) return false;
+  Index at(wanted);
+  for (int64_t i = 0, n = out->count(); i < n; ++i, at.Next()) {
+    Dims from = at.at;
+    from[axis] += first;
+    Copy(x, Flat(x.dims, from), out, i);
+  }
+  return true;
+}
+bool PlainFirstPart(const RandomCase& c, HostTensor* out) { return PlainPart(c, 0, out); }
+
 }  // namespace
 
-GE_RANDOM_OP(split) = {"Split", SplitCase, 0, Error::kOfOutput};
+GE_RANDOM_OP(split) = {"Split", SplitCase, 0, Error::kOfElement, PlainFirstPart, PlainPart};
 
 }  // namespace ge::test

@@ -11,6 +11,6 @@ bool PlainSqrt(const RandomCase& c, HostTensor* out) {
 
 }  // namespace
 
-GE_RANDOM_OP(sqrt) = {"Sqrt", AwayFromZeroCase, 1e-6, Error::kOfOutput, PlainSqrt};
+GE_RANDOM_OP(sqrt) = {"Sqrt", AwayFromZeroCase, 1e-6, Error::kOfElement, PlainSqrt};
 
 }  // namespace ge::test

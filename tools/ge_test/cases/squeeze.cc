@@ -19,6 +19,6 @@ void SqueezeCase(CaseMaker& m) {
 
 }  // namespace
 
-GE_RANDOM_OP(squeeze) = {"Squeeze", SqueezeCase, 0, Error::kOfOutput, InOrder};
+GE_RANDOM_OP(squeeze) = {"Squeeze", SqueezeCase, 0, Error::kOfElement, InOrder};
 
 }  // namespace ge::test

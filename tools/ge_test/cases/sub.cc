@@ -11,6 +11,6 @@ bool PlainSub(const RandomCase& c, HostTensor* out) {
 
 }  // namespace
 
-GE_RANDOM_OP(sub) = {"Sub", BinaryCase, 1e-6, Error::kOfTerms, PlainSub};
+GE_RANDOM_OP(sub) = {"Sub", BinaryCase, 1e-6, Error::kOfElement, PlainSub};
 
 }  // namespace ge::test

@@ -27,6 +27,6 @@ bool PlainSum(const RandomCase& c, HostTensor* out) {
 
 }  // namespace
 
-GE_RANDOM_OP(sum) = {"Sum", SumCase, 1e-6, Error::kOfTerms, PlainSum};
+GE_RANDOM_OP(sum) = {"Sum", SumCase, 1e-6, Error::kOfSums, PlainSum};
 
 }  // namespace ge::test

@@ -18,6 +18,6 @@ bool PlainSwish(const RandomCase& c, HostTensor* out) {
 
 }  // namespace
 
-GE_RANDOM_OP(swish) = {"Swish", SwishCase, 2e-6, Error::kOfOutput, PlainSwish};
+GE_RANDOM_OP(swish) = {"Swish", SwishCase, 2e-6, Error::kOfElement, PlainSwish};
 
 }  // namespace ge::test

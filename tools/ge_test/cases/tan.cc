@@ -14,6 +14,6 @@ bool PlainTan(const RandomCase& c, HostTensor* out) {
 
 }  // namespace
 
-GE_RANDOM_OP(tan) = {"Tan", TanCase, 2e-6, Error::kOfOutput, PlainTan};
+GE_RANDOM_OP(tan) = {"Tan", TanCase, 2e-6, Error::kOfElement, PlainTan};
 
 }  // namespace ge::test

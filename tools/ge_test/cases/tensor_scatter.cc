@@ -40,7 +40,7 @@ bool PlainTensorScatter(const RandomCase& c, HostTensor* out) {
 
 }  // namespace
 
-GE_RANDOM_OP(tensor_scatter) = {"TensorScatter", TensorScatterCase, 0, Error::kOfOutput,
+GE_RANDOM_OP(tensor_scatter) = {"TensorScatter", TensorScatterCase, 0, Error::kOfElement,
                                 PlainTensorScatter};
 
 }  // namespace ge::test

@@ -18,7 +18,7 @@ bool PlainThresholdedRelu(const RandomCase& c, HostTensor* out) {
 
 }  // namespace
 
-GE_RANDOM_OP(thresholded_relu) = {"ThresholdedRelu", ThresholdedReluCase, 0, Error::kOfOutput,
+GE_RANDOM_OP(thresholded_relu) = {"ThresholdedRelu", ThresholdedReluCase, 0, Error::kOfElement,
                                   PlainThresholdedRelu};
 
 }  // namespace ge::test

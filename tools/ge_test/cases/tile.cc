@@ -31,6 +31,6 @@ bool PlainTile(const RandomCase& c, HostTensor* out) {
 
 }  // namespace
 
-GE_RANDOM_OP(tile) = {"Tile", TileCase, 0, Error::kOfOutput, PlainTile};
+GE_RANDOM_OP(tile) = {"Tile", TileCase, 0, Error::kOfElement, PlainTile};
 
 }  // namespace ge::test

@@ -50,6 +50,6 @@ bool PlainTopK(const RandomCase& c, HostTensor* out) {
 
 }  // namespace
 
-GE_RANDOM_OP(top_k) = {"TopK", TopKCase, 0, Error::kOfOutput, PlainTopK};
+GE_RANDOM_OP(top_k) = {"TopK", TopKCase, 0, Error::kOfElement, PlainTopK};
 
 }  // namespace ge::test

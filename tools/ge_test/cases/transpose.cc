@@ -33,6 +33,6 @@ bool PlainTranspose(const RandomCase& c, HostTensor* out) {
 
 }  // namespace
 
-GE_RANDOM_OP(transpose) = {"Transpose", TransposeCase, 0, Error::kOfOutput, PlainTranspose};
+GE_RANDOM_OP(transpose) = {"Transpose", TransposeCase, 0, Error::kOfElement, PlainTranspose};
 
 }  // namespace ge::test

@@ -28,6 +28,6 @@ bool PlainTrilu(const RandomCase& c, HostTensor* out) {
 
 }  // namespace
 
-GE_RANDOM_OP(trilu) = {"Trilu", TriluCase, 0, Error::kOfOutput, PlainTrilu};
+GE_RANDOM_OP(trilu) = {"Trilu", TriluCase, 0, Error::kOfElement, PlainTrilu};
 
 }  // namespace ge::test

@@ -30,6 +30,6 @@ bool PlainUnique(const RandomCase& c, HostTensor* out) {
 
 }  // namespace
 
-GE_RANDOM_OP(unique) = {"Unique", UniqueCase, 0, Error::kOfOutput, PlainUnique};
+GE_RANDOM_OP(unique) = {"Unique", UniqueCase, 0, Error::kOfElement, PlainUnique};
 
 }  // namespace ge::test

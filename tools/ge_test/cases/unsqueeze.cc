@@ -18,6 +18,6 @@ void UnsqueezeCase(CaseMaker& m) {
 
 }  // namespace
 
-GE_RANDOM_OP(unsqueeze) = {"Unsqueeze", UnsqueezeCase, 0, Error::kOfOutput, InOrder};
+GE_RANDOM_OP(unsqueeze) = {"Unsqueeze", UnsqueezeCase, 0, Error::kOfElement, InOrder};
 
 }  // namespace ge::test

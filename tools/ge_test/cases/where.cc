@@ -32,6 +32,6 @@ bool PlainWhere(const RandomCase& c, HostTensor* out) {
 
 }  // namespace
 
-GE_RANDOM_OP(where) = {"Where", WhereCase, 0, Error::kOfOutput, PlainWhere};
+GE_RANDOM_OP(where) = {"Where", WhereCase, 0, Error::kOfElement, PlainWhere};
 
 }  // namespace ge::test

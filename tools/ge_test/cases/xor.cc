@@ -12,6 +12,6 @@ bool PlainXor(const RandomCase& c, HostTensor* out) {
 
 }  // namespace
 
-GE_RANDOM_OP(xor) = {"Xor", BinaryCase, 0, Error::kOfOutput, PlainXor};
+GE_RANDOM_OP(xor) = {"Xor", BinaryCase, 0, Error::kOfElement, PlainXor};
 
 }  // namespace ge::test
