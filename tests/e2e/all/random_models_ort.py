@@ -196,8 +196,14 @@ def one(folder, exported):
 def apart(folder, exported):
     """As one(), in a process of its own: ONNX Runtime ends its process on some models."""
     here, there = multiprocessing.Pipe(duplex=False)
-    child = multiprocessing.get_context("fork").Process(
-        target=lambda: there.send(one(folder, exported)))
+
+    def judge():
+        try:
+            there.send(one(folder, exported))
+        except Exception as error:  # of this script: no end of ONNX Runtime's making
+            there.send(("failed", f"{type(error).__name__}: {error}"))
+
+    child = multiprocessing.get_context("fork").Process(target=judge)
     child.start()
     there.close()
     try:

@@ -1,0 +1,99 @@
+#!/usr/bin/env python3
+"""Writes docs/testing.md: each folder of the product, the tests that reach it, and the largest share of
+an output's greatest magnitude by which a random case lets an element be off (ge-test --random -v).
+
+A test reaches a folder when it lies there or includes a header of it.
+
+Example: tools/gen/testing_doc.py --count 40
+"""
+import argparse
+import collections
+import os
+import pathlib
+import re
+import subprocess
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+FOLDERS = ["frontend", "ge", "passes", "streams", "plugins"]
+# What runs whole models goes through all of these.
+WHOLE = ["frontend/onnx", "frontend/text", "ge/compile", "ge/infer", "ge/place", "ge/partition", "ge/memory",
+         "ge/plan/check", "ge/run", "ge/session", "streams", "passes"]
+BOUND = re.compile(r"^(\S+) +(\S+) +(\w+): may be off by (\S+) of the greatest, at most (\S+)$")
+INCLUDE = re.compile(r'^#include "([^"]+)/[^/"]+"', re.M)
+HEAD = """# What is tested, and how far a test lets a result be off
+
+Written by `tools/gen/testing_doc.py`; do not edit. Coverage and mutants are not in it yet.
+
+An element of a random case may be off by its own rounding, twice the unit roundoff of its type (f64
+1.1e-16, f32 6.0e-8, f16 4.9e-4, bf16 3.9e-3), and by the error of arithmetic in f32 (f64 in f64):
+`bound` in the operator's file in `tools/ge_test/cases`, as a share of what its `Error` says
+(`tools/ge_test/random_case.h`): the element, the sum of its terms' magnitudes times the root of their
+number, what a change of the inputs does to it, or the greatest magnitude. Integers, bools and operators
+whose bound is 0 are bit-equal. ONNX's node tests have ONNX's own tolerance, 1e-3 of an element and
+1e-5. Faults that must be noticed are planted by `tests/e2e/planted.sh`, and in each operator's cases.
+"""
+
+
+def folders():
+    made = set()
+    for top in FOLDERS:
+        for path in (ROOT / top).rglob("*.cc"):
+            made.add(path.parent.relative_to(ROOT).as_posix())
+    return sorted(made)
+
+
+def reached():
+    """{folder: names of unit tests that lie there or include a header of it}."""
+    tests = collections.defaultdict(set)
+    for top in [*FOLDERS, "tests/unit"]:
+        for path in (ROOT / top).rglob("*_test.cc"):
+            tests[path.parent.relative_to(ROOT).as_posix()].add(path.stem)
+            for folder in INCLUDE.findall(path.read_text()):
+                tests[folder].add(path.stem)
+    return tests
+
+
+def others(folder):
+    """Steps of ./test beside unit tests."""
+    steps = ["random", "random-models", "onnx-node"]
+    if folder.startswith("ge/ops") or folder.startswith("plugins"):
+        return steps
+    if any(folder == w or folder.startswith(w + "/") for w in WHOLE):
+        return ["text", *steps[1:], "e2e"]
+    return ["text", "e2e"]
+
+
+def bounds(args):
+    """[(operator, type, greatest share)], widest first."""
+    done = subprocess.run([args.build / "bin/ge-test", "--random", str(args.count), "--engines", "ref", "-v"],
+                          capture_output=True, text=True, check=True,
+                          env={**os.environ, "GE_CACHE_DIR": "off", "GE_PROBE": "fixed"})
+    found = [BOUND.match(line) for line in done.stdout.splitlines()]
+    return sorted(((m[2], m[3], float(m[5])) for m in found if m), key=lambda r: -r[2])
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--count", type=int, default=40, help="random cases of each operator")
+    parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build/release")
+    parser.add_argument("--output", type=pathlib.Path, default=ROOT / "docs/testing.md")
+    args = parser.parse_args()
+    rows, tests = bounds(args), reached()
+    lines = [HEAD, "## Widest bounds of random cases, by element type", "",
+             f"`ge-test --random {args.count} --engines ref -v`: the greatest bound of any element of the first "
+             "outputs judged, as a share of the output's greatest magnitude.", "",
+             "| type | operators | widest | the operators that have it |", "|---|---|---|---|"]
+    for kind in ["f64", "f32", "f16", "bf16"]:
+        of = [r for r in rows if r[1] == kind]
+        if of:
+            names = ", ".join(f"{name} {share:.1e}" for name, _, share in of[:5])
+            lines.append(f"| {kind} | {len(of)} | {of[0][2]:.1e} | {names} |")
+    lines += ["", "## Folders", "", "| folder | unit tests | other steps of `./test` |", "|---|---|---|"]
+    for folder in folders():
+        named = ", ".join(sorted(tests[folder])) or "none"
+        lines.append(f"| `{folder}` | {named} | {', '.join(others(folder))} |")
+    args.output.write_text("\n".join(lines) + "\n")
+
+
+if __name__ == "__main__":
+    main()
