@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <utility>
 
 #include "ge/ops/edit.h"
 
@@ -78,9 +79,14 @@ bool Transaction::Inline(FunctionId fn, NodeId call, FunctionId callee, size_t s
     if (n.outputs[i] != 0 && omitted) return false;
   }
   std::map<NodeId, NodeId> copies;
+  std::set<std::string> names;  // of a function's nodes differ
+  for (const Node& other : graph_->fn(fn).nodes) names.insert(other.name);
   for (const Node& of : body.nodes) {
     if (of.id == 0) continue;
     Node copy = of;
+    if (!copy.name.empty() && !names.insert(copy.name).second) {
+      copy.origin.push_back(Origin{pass_, {std::exchange(copy.name, {})}});
+    }
     for (ValueId& v : copy.inputs) v = renamed(v);
     for (ValueId& v : copy.outputs) v = renamed.Fresh(v);
     for (NodeId& first : copy.after) first = copies[first];
