@@ -11,7 +11,6 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <thread>
 
 #include "ge/base/clock.h"
@@ -53,6 +52,22 @@ class FileLock {
   bool held_ = false;
 };
 
+enum class Present { kNone, kRead, kUnreadable };
+// kNone also for what no cache would write.
+Present ReadWhole(const std::string& path, std::string* text) {
+  std::error_code ec;
+  if (!fs::is_regular_file(path, ec)) return ec ? Present::kUnreadable : Present::kNone;
+  const uintmax_t bytes = fs::file_size(path, ec);
+  if (ec) return Present::kUnreadable;
+  if (bytes > kMaxBytes) return Present::kNone;
+  std::ifstream in(path, std::ios::binary);
+  if (!in) return Present::kUnreadable;
+  text->resize(bytes);
+  in.read(text->data(), static_cast<std::streamsize>(bytes));  // iterators would throw
+  text->resize(static_cast<size_t>(in.gcount()));
+  return in.bad() ? Present::kUnreadable : Present::kRead;
+}
+
 }  // namespace
 
 std::string CacheFolder() {
@@ -67,15 +82,11 @@ std::string CacheFolder() {
 
 std::optional<std::string> ReadCacheFile(const std::string& name) {
   const std::string folder = CacheFolder();
-  if (folder.empty()) return std::nullopt;
-  const std::string path = folder + "/" + name;
-  std::error_code ec;
-  if (!fs::is_regular_file(path, ec) || fs::file_size(path, ec) > kMaxBytes || ec) {
+  std::string text;
+  if (folder.empty() || ReadWhole(folder + "/" + name, &text) != Present::kRead) {
     return std::nullopt;
   }
-  std::ifstream in(path, std::ios::binary);
-  if (!in) return std::nullopt;
-  return std::string(std::istreambuf_iterator<char>(in), {});
+  return text;
 }
 
 bool UpdateCacheFile(const std::string& name,
@@ -95,7 +106,13 @@ bool UpdateCacheFile(const std::string& name,
     }
     return false;
   }
-  const std::string text = merge(ReadCacheFile(name).value_or(""));
+  std::string present;
+  if (ReadWhole(path, &present) ==
+      Present::kUnreadable) {  // to replace it would lose what it holds
+    LogLine(2, fmt::format("'{}' is not updated: it cannot be read", path));
+    return false;
+  }
+  const std::string text = merge(present);
   return ReplaceFile(path, text, false).ok();
 }
 

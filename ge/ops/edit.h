@@ -6,6 +6,7 @@
 // Each edit costs about as much as it changes, whatever the size of the graph. Used by one thread.
 #pragma once
 
+#include <exception>
 #include <map>
 #include <string>
 #include <unordered_map>
@@ -20,7 +21,11 @@ namespace ge {
 class Transaction {
  public:
   Transaction(Graph* graph, std::string pass) : graph_(graph), pass_(std::move(pass)) {}
-  ~Transaction() { Commit(); }
+  // Commits, which may throw for want of memory. Where an exception passes nothing is committed:
+  // who catches it throws the graph away.
+  ~Transaction() noexcept(false) {
+    if (std::uncaught_exceptions() == exceptions_) Commit();
+  }
   Transaction(const Transaction&) = delete;
   Transaction& operator=(const Transaction&) = delete;
 
@@ -92,6 +97,7 @@ class Transaction {
   std::string pass_;
   std::map<FunctionId, Index> index_;
   int edits_ = 0;
+  const int exceptions_ = std::uncaught_exceptions();  // when it was made
 };
 
 // Drops values that nothing names any more and renumbers the rest densely; drops unused constants.

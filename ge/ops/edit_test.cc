@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <cstring>
+#include <new>
+#include <type_traits>
 
 namespace ge {
 namespace {
@@ -40,6 +42,20 @@ struct Chain {
   Graph g;
   ValueId x, a, b;
 };
+
+// Commit needs memory; where there was none for the pass it would end the process.
+TEST(Transaction, WhereAnExceptionPassesNothingIsCommitted) {
+  static_assert(!std::is_nothrow_destructible_v<Transaction>);
+  Chain c;
+  EXPECT_THROW(
+      {
+        Transaction t(&c.g, "test");
+        t.AddNode(1, 1, "", "Neg", {c.x}, {}, {kMatrix}, {});
+        throw std::bad_alloc();
+      },
+      std::bad_alloc);
+  EXPECT_EQ(c.Order(), "Relu Tanh Neg ");  // not yet in its place
+}
 
 TEST(Transaction, AddsBeforeAndErases) {
   Chain c;

@@ -1,22 +1,29 @@
-// Load, compile and run while one allocation fails, the n-th, and then all from the n-th on.
+// Load, compile and run while one allocation fails, the n-th of its call, and then all from the
+// n-th on.
 //
-//   out_of_memory MODEL ENGINES FROM TO STEP [ENTRY]
+//   out_of_memory MODEL ENGINES FIRST MORE SEED [ENTRY]
 //
-// Takes the place of operator new in its process, and of malloc and its like for calls from the
-// host library and the engines. Each n runs in a process of its own. It must not crash, abort or
-// throw: the answer is OK or RESOURCE_EXHAUSTED. Then memory is there again: the session answers as
-// if nothing had been, or refuses by a status with words. Last line: N passed, N failed, N skipped.
+// For each of the three calls: its first FIRST allocations, and MORE of the later ones, drawn by
+// SEED. Takes the place of operator new in its process, and of malloc and its like for calls from
+// the host library and the engines. Each n runs in a process of its own. It must not crash, abort
+// or throw: the answer is OK or RESOURCE_EXHAUSTED. Then memory is there again: the session answers
+// as if nothing had been, or refuses by a status with words. Nothing is held once it is destroyed.
+// Last line: N passed, N failed, N skipped.
 #include <dlfcn.h>
 #include <link.h>
+#include <malloc.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <new>
+#include <numeric>
+#include <random>
 #include <vector>
 
 #include "ge/ge.h"
@@ -135,28 +142,35 @@ void MakeFeeds(ge_session* s) {
       t.bytes *= static_cast<uint64_t>(t.dims[d]);
     }
     t.data = calloc(1, t.bytes);
+    for (uint64_t e = 0; info.dtype == 1 && e < t.bytes / 4; ++e) {
+      static_cast<float*>(t.data)[e] = 0.125f * static_cast<float>(e % 7);
+    }
     if (info.dtype == 7 && t.bytes == 8) *static_cast<int64_t*>(t.data) = 3;  // trips
   }
   for (ge_tensor& t : g_feeds.out) t.size = sizeof t;
 }
 
-// The status of the first call that is refused, which *call names.
-ge_status All(ge_session* s, bool load, const char** call, ge_error* error) {
-  *call = "load";
-  if (load) {
-    const ge_status status = ge_session_load_file(s, g_model, GE_FORMAT_AUTO, error);
-    if (status) return status;
-  }
-  *call = "compile";
-  ge_status status = ge_session_compile(s, g_entry, g_feeds.in, g_feeds.n_in, error);
-  if (status) return status;
-  *call = "run";
+enum Phase { kLoad, kCompile, kRun, kPhases };
+const char* const kPhaseNames[] = {"load", "compile", "run"};
+
+ge_status Call(ge_session* s, int phase, ge_error* error) {
+  if (phase == kLoad) return ge_session_load_file(s, g_model, GE_FORMAT_AUTO, error);
+  if (phase == kCompile) return ge_session_compile(s, g_entry, g_feeds.in, g_feeds.n_in, error);
   for (ge_tensor& t : g_feeds.out) ge_tensor_release(&t), t.data = nullptr, t.flags = 0;
   return ge_session_run(s, g_entry, g_feeds.in, g_feeds.n_in, g_feeds.out, g_feeds.n_out, error);
 }
 
-int Bad(const char* what, const char* call, ge_status status, const ge_error& error) {
-  printf("  %s in %s: %s: %s\n", what, call, ge_status_name(status), error.message);
+// The calls from *phase on; the status of the first that is refused, which *phase names.
+ge_status All(ge_session* s, int* phase, ge_error* error) {
+  for (; *phase < kPhases; ++*phase) {
+    if (const ge_status status = Call(s, *phase, error)) return status;
+  }
+  *phase = kRun;
+  return GE_STATUS_OK;
+}
+
+int Bad(const char* what, int phase, ge_status status, const ge_error& error) {
+  printf("  %s in %s: %s: %s\n", what, kPhaseNames[phase], ge_status_name(status), error.message);
   return 1;
 }
 
@@ -165,41 +179,73 @@ bool AsExpected() {
          memcmp(g_feeds.out[0].data, g_expected.data(), g_expected.size()) == 0;
 }
 
-// In a process of its own. 0 = as it should be; 2 = every allocation was there: there are fewer.
-int Try(long n, bool stay) {
+// 0 = as it should be; 2 = every allocation was there: there are fewer.
+int Attempt(int phase, long n, bool stay) {
   ge_error error{};
   error.size = sizeof error;
   ge_session* s = nullptr;
-  if (ge_session_create(&g_options, &s, &error)) return Bad("refused", "create", 1, error);
-  const char* call = "";
+  if (ge_session_create(&g_options, &s, &error)) return Bad("no session", kLoad, 1, error);
+  for (int before = kLoad; before < phase; ++before) {
+    if (const ge_status status = Call(s, before, &error)) {
+      return Bad("refused", before, status, error);
+    }
+  }
   g_stay = stay, g_left = n;
   g_armed = true;
-  const ge_status status = All(s, true, &call, &error);
+  const ge_status status = Call(s, phase, &error);
   g_armed = false;
-  if (g_left.load() > 0) return 2;
+  if (g_left.load() > 0) return ge_session_destroy(s), 2;
   if (status != GE_STATUS_OK && status != GE_STATUS_RESOURCE_EXHAUSTED) {
-    return Bad("another status", call, status, error);
+    return Bad("another status", phase, status, error);
   }
-  if (status && !error.message[0]) return Bad("no words", call, status, error);
-  if (!status && !AsExpected()) return Bad("another result", call, status, error);
+  if (status && !error.message[0]) return Bad("no words", phase, status, error);
+  if (!status && phase == kRun && !AsExpected()) {
+    return Bad("another result", phase, status, error);
+  }
   // Memory is there again.
   error.message[0] = 0;
-  const bool loaded = strcmp(call, "load") != 0 || !status;
-  const ge_status again = All(s, !loaded, &call, &error);
-  if (again && !error.message[0]) return Bad("refused without words", call, again, error);
-  if (again && loaded) return Bad("not usable afterwards", call, again, error);
-  if (!again && !AsExpected()) return Bad("another result afterwards", call, again, error);
+  const bool loaded = phase != kLoad || !status;
+  int at = loaded ? kCompile : kLoad;
+  const ge_status again = All(s, &at, &error);
+  if (again && !error.message[0]) return Bad("refused without words", at, again, error);
+  if (again && loaded) return Bad("not usable afterwards", at, again, error);
+  if (!again && !AsExpected()) return Bad("another result afterwards", at, again, error);
   ge_session_destroy(s);
+  for (ge_tensor& t : g_feeds.out) ge_tensor_release(&t), t.data = nullptr, t.flags = 0;
   return 0;
 }
 
+// Bytes that malloc has handed out. The script turns off glibc's caches of a thread, which count.
+size_t Held() {
+  const struct mallinfo2 info = mallinfo2();
+  return info.uordblks + info.hblkhd;
+}
+
+// In a process of its own. What is made once a process may stay: only what grows with every attempt
+// is a leak.
+int Try(int phase, long n, bool stay) {
+  constexpr int kMostAttempts = 4;
+  size_t held = Held();
+  for (int attempt = 1;; ++attempt) {
+    const int code = Attempt(phase, n, stay);
+    if (code) return code == 2 && attempt > 1 ? 0 : code;
+    const size_t now = Held();
+    if (now <= held) return 0;
+    if (attempt == kMostAttempts) {
+      printf("  %zu bytes leak with each attempt\n", now - held);
+      return 1;
+    }
+    held = now;
+  }
+}
+
 // 0 good, 1 bad, 2 beyond the last allocation.
-int TryApart(long n, bool stay) {
+int TryApart(int phase, long n, bool stay) {
   fflush(stdout);
   const pid_t child = fork();
   if (child == 0) {
     alarm(60);
-    const int code = Try(n, stay);
+    const int code = Try(phase, n, stay);
     fflush(stdout);
     _exit(code);
   }
@@ -207,43 +253,75 @@ int TryApart(long n, bool stay) {
   waitpid(child, &status, 0);
   const char* mode = stay ? "from the n-th on" : "once";
   if (WIFSIGNALED(status)) {
-    printf("FAILED n = %ld, %s: signal %d\n", n, mode, WTERMSIG(status));
+    printf("FAILED %s, n = %ld, %s: signal %d\n", kPhaseNames[phase], n, mode, WTERMSIG(status));
     return 1;
   }
-  if (WEXITSTATUS(status) == 1) printf("FAILED n = %ld, %s\n", n, mode);
+  if (WEXITSTATUS(status) == 1) printf("FAILED %s, n = %ld, %s\n", kPhaseNames[phase], n, mode);
   return WEXITSTATUS(status);
+}
+
+// How many allocations each call makes where none fails; fills what is expected. 1 = refused.
+int Count(long (&counts)[kPhases]) {
+  constexpr long kNever = 1L << 40;
+  ge_error error{};
+  error.size = sizeof error;
+  ge_session* s = nullptr;
+  ge_status status = ge_session_create(&g_options, &s, &error);
+  for (int phase = kLoad; phase < kPhases; ++phase) {
+    if (status) return Bad("refused", phase, status, error);
+    g_left = kNever, g_armed = true;
+    status = Call(s, phase, &error);
+    g_armed = false;
+    counts[phase] = kNever - g_left.load();
+    if (phase == kLoad && !status) MakeFeeds(s);
+  }
+  if (status) return Bad("refused", kRun, status, error);
+  const char* out = static_cast<const char*>(g_feeds.out[0].data);
+  g_expected.assign(out, out + g_feeds.out[0].bytes);
+  ge_session_destroy(s);
+  return 0;
+}
+
+// 1 to `first`, and `more` of those up to `count`.
+std::vector<long> Chosen(long count, long first, long more, uint32_t seed) {
+  std::vector<long> all(static_cast<size_t>(count));
+  std::iota(all.begin(), all.end(), 1);
+  if (count <= first) return all;
+  std::mt19937 random(seed);
+  std::shuffle(all.begin() + first, all.end(), random);
+  all.resize(static_cast<size_t>(std::min(count, first + more)));
+  std::sort(all.begin() + first, all.end());
+  return all;
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
   if (argc < 6) {
-    return fprintf(stderr, "usage: out_of_memory MODEL ENGINES FROM TO STEP [ENTRY]\n"), 2;
+    return fprintf(stderr, "usage: out_of_memory MODEL ENGINES FIRST MORE SEED [ENTRY]\n"), 2;
   }
   g_model = argv[1], g_entry = argc > 6 ? argv[6] : nullptr;
   ge_session_options_init(&g_options);
   g_options.engines = argv[2];
   g_options.threads = 1;
   g_options.prices = GE_PRICES_ANALYTIC;
-  ge_error error{};
-  error.size = sizeof error;
-  ge_session* s = nullptr;
-  const char* call = "create";
-  ge_status status = ge_session_create(&g_options, &s, &error);
-  call = "load";
-  if (!status) status = ge_session_load_file(s, g_model, GE_FORMAT_AUTO, &error);
-  if (!status) MakeFeeds(s), status = All(s, false, &call, &error);
-  if (status) return Bad("refused", call, status, error), puts("0 passed, 1 failed, 0 skipped"), 1;
-  const char* out = static_cast<const char*>(g_feeds.out[0].data);
-  g_expected.assign(out, out + g_feeds.out[0].bytes);
-  ge_session_destroy(s);
+  ge_session* keeper = nullptr;  // the engines stay open, and where they lie is known
+  if (ge_session_create(&g_options, &keeper, nullptr))
+    return puts("0 passed, 1 failed, 0 skipped"), 1;
   dl_iterate_phdr(AddRanges, nullptr);
+  long counts[kPhases] = {};
+  if (Count(counts)) return puts("0 passed, 1 failed, 0 skipped"), 1;
   int passed = 0, failed = 0;
-  for (const bool stay : {false, true}) {
-    for (long n = atol(argv[3]); n <= atol(argv[4]); n += atol(argv[5])) {
-      const int code = TryApart(n, stay);
-      if (code == 2) break;
-      ++(code == 0 ? passed : failed);
+  for (int phase = kLoad; phase < kPhases; ++phase) {
+    const auto chosen =
+        Chosen(counts[phase], atol(argv[3]), atol(argv[4]), static_cast<uint32_t>(atol(argv[5])));
+    printf("  %s: %ld allocations, %zu fail in turn, seed %s\n", kPhaseNames[phase], counts[phase],
+           chosen.size(), argv[5]);
+    for (const bool stay : {false, true}) {
+      for (const long n : chosen) {
+        const int code = TryApart(phase, n, stay);
+        if (code != 2) ++(code == 0 ? passed : failed);
+      }
     }
   }
   printf("%d passed, %d failed, 0 skipped\n", passed, failed);

@@ -10,7 +10,7 @@ usage: tools/setup/install.sh [base|test|all] [--check]
 Installs missing Debian packages and a Python environment in build/venv.
   base   the compiler, the libraries, and a bare Python environment (default; ./quickstart)
   test   base, clang-format, valgrind, onnx and onnxruntime (./test)
-  all    test, openvino, highspy and libonnx-testdata (./test --all)
+  all    test, openvino, highspy, libonnx-testdata and clang (./test --all)
   --check  install nothing; print what is missing and exit 1 if anything is
 
 Without root it asks sudo; where there is no sudo it prints the command for an administrator.
@@ -43,7 +43,7 @@ packages=(
   python3 python3-venv
 )
 if [[ $level != base ]]; then packages+=(clang-format-14 valgrind); fi
-if [[ $level == all ]]; then packages+=(libonnx-testdata chromium); fi
+if [[ $level == all ]]; then packages+=(libonnx-testdata chromium clang-14 libclang-rt-14-dev llvm-14); fi
 
 say() { echo "setup: $*"; }
 die() { echo "install.sh: $*" >&2; exit 1; }

@@ -1,0 +1,34 @@
+#!/usr/bin/env bash
+# Each call about a file of the model, of its states or of the cache fails once, in each way it can.
+set -u
+cd "$(dirname "$0")/../.."
+build=${GE_BUILD:-build/release}
+out=$build/failing_files
+passed=0 failed=0
+if ! c++ -std=c++20 -O1 -Wall -Wextra -Isdk/include tests/e2e/failing_files.cc -o "$out" -L"$build/lib" \
+  -lgraphengine -ldl -Wl,-rpath,"$PWD/$build/lib"; then
+  echo "0 passed, 1 failed, 0 skipped"
+  exit 1
+fi
+python3 tools/bench/models.py lenet >/dev/null || exit 1
+root=$(mktemp -d)
+trap 'rm -rf "$root"' EXIT
+export GE_PROBE=fixed
+for run in "build/models/lenet.onnx native,ref" "tests/e2e/two_entries.gt ref scale" "tests/e2e/outside.gt ref"; do
+  read -r model engines entry <<<"$run"
+  folder=$root/$(basename "$model")
+  mkdir -p "$folder/tmp"
+  cp "$model" "$folder/"
+  head -c 262144 /dev/zero | tr '\0' '>' >"$folder/outside.bin"  # 0.186 as f32
+  echo "$model under $engines"
+  printed=$(GE_CACHE_DIR=$folder/cache TMPDIR=$folder/tmp \
+    "$out" "$folder" "$folder/$(basename "$model")" "$engines" ${entry:+"$entry"} 2>&1)
+  echo "$printed" | sed '$d' | head -n 60
+  if [[ $printed =~ ([0-9]+)\ passed,\ ([0-9]+)\ failed ]]; then
+    passed=$((passed + BASH_REMATCH[1])) failed=$((failed + BASH_REMATCH[2]))
+  else
+    failed=$((failed + 1))
+  fi
+done
+echo "$passed passed, $failed failed, 0 skipped"
+[[ $failed == 0 ]]

@@ -1,0 +1,29 @@
+// Bytes as the files of the cache folder: prices of a machine, and what a probe found of it.
+#include <string>
+
+#include "ge/host/probe.h"
+#include "ge/price/price_cache.h"
+#include "tests/fuzz/require.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  static const ge::MachineRecord machine = [] {  // that of the seeds
+    ge::MachineRecord m;
+    m.cpu = "fuzz", m.isa_mask = 3, m.isa = 1, m.threads = 1;
+    return m;
+  }();
+  const std::string text(reinterpret_cast<const char*>(data), size);
+  ge::PriceCache cache(machine);
+  if (cache.FromText(text).ok()) {
+    // What was read is written so that it is read again.
+    const std::string printed = cache.ToText();
+    ge::PriceCache again(machine);
+    REQUIRE(again.FromText(printed).ok(), printed.c_str());
+    ge::OfferName name;
+    name.signature = "MatMul", name.family = "MatMul", name.size = 10;
+    cache.CorrectionFor({"hash", "cpu"}, name, ge::PriceCache::Kind::kInside, 1);
+  }
+  ge::MachineRecord found;
+  ge::MachineFromText(text, machine, &found);
+  ge::MachineFromShipped(text, machine, &found);
+  return 0;
+}

@@ -1,0 +1,13 @@
+// REQUIRE: what must hold of any input. A fuzzer takes the abort for a finding and keeps the input.
+#pragma once
+
+#include <cstdio>
+#include <cstdlib>
+
+#define REQUIRE(condition, words)                                                     \
+  do {                                                                                \
+    if (!(condition)) {                                                               \
+      std::fprintf(stderr, "%s:%d: %s: %s\n", __FILE__, __LINE__, #condition, words); \
+      std::abort();                                                                   \
+    }                                                                                 \
+  } while (false)

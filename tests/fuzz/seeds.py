@@ -1,0 +1,94 @@
+#!/usr/bin/env python3
+"""Writes the seeds of the fuzz targets: small files of the tests, in each format.
+
+  tests/fuzz/seeds.py FOLDER [--ge PATH]
+
+FOLDER/onnx and so on get one file a seed. The graphs are those of tests/text and tests/e2e; `ge`
+writes them as ONNX, as our own form and as plans. Pictures are those of ONNX's node tests. Prints
+how many there are of each.
+"""
+import argparse
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "tools" / "bench"))
+
+import project_venv  # noqa: E402
+
+project_venv.enter("onnx")
+
+import onnx  # noqa: E402
+
+MOST_BYTES = 8192  # of a seed: small ones are mutated faster
+PRICES = ('{"format": 2, "cpu": "fuzz", "isa": 1, "threads": 1, "engines": [{"plugin": "hash", '
+          '"device": "cpu", "rows": {"MatMul|10": ["MatMul", 10.5, 20000, 100.5, 90.5, 3, 50.5, '
+          '40.5, 2, 1]}}]}')
+
+
+def graphs():
+    """The graphs of all text cases, and whole files that are one."""
+    for path in sorted((ROOT / "tests/e2e").glob("*.gt")):
+        yield path.read_text()
+    for path in sorted((ROOT / "tests/text").rglob("*.gt")):
+        for part in path.read_text().split("\n--- "):
+            head, _, text = part.partition("\n")
+            if head.strip() == "graph":
+                yield text + "\n"
+
+
+def dumped(ge, text, arguments):
+    """What `ge dump` makes of a graph; nothing where it refuses."""
+    with tempfile.TemporaryDirectory() as folder:
+        model, out = pathlib.Path(folder, "m.gt"), pathlib.Path(folder, "out")
+        model.write_text(text)
+        command = [ge, "dump", str(model), "--engines", "ref", *arguments, "-o", str(out)]
+        subprocess.run(command, capture_output=True, timeout=60)
+        return out.read_bytes() if out.exists() else b""
+
+
+def pictures():
+    """The encoded bytes of the tests of ImageDecoder: a TensorProto of uint8s, raw."""
+    for path in sorted((ROOT / "build/node-tests/node").glob("*image_decoder*/*/input_0.pb")):
+        yield onnx.TensorProto.FromString(path.read_bytes()).raw_data
+
+
+def framings(models):
+    yield from models
+    yield b"\x3a\x00"  # an empty graph
+    yield b"\x3a\x06\x2a\x04\x4a\x02ab"  # with an initializer of two bytes
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folder", type=pathlib.Path)
+    parser.add_argument("--ge", default=str(ROOT / "build/release/bin/ge"))
+    args = parser.parse_args()
+    texts = [text for text in graphs() if len(text) <= MOST_BYTES]
+    proto = [dumped(args.ge, t, ["--to", "load", "--format", "proto"]) for t in texts]
+    nodes = sorted((ROOT / "build/node-tests/node").glob("*/model.onnx"))
+    models = [path.read_bytes() for path in nodes[::4]]
+    seeds = {
+        "gt": [t.encode() for t in texts],
+        "gepb": proto,
+        "onnx": models,
+        "plan": [dumped(args.ge, t, ["--to", "memory"]) for t in texts[::4]],
+        "price_cache": [PRICES.encode()],
+        "weight_scanner": list(framings(models[::10] + proto[::10])),
+        "images": list(pictures()),
+    }
+    for name, files in seeds.items():
+        folder = args.folder / name
+        folder.mkdir(parents=True, exist_ok=True)
+        kept = [data for data in files if 0 < len(data) <= (1 << 20 if name == "images" else MOST_BYTES)]
+        for i, data in enumerate(kept):
+            (folder / f"seed_{i:04}").write_bytes(data)
+        print(f"{name}: {len(kept)} seeds")
+        if not kept:
+            sys.exit(f"there are no seeds for {name}; are build/node-tests and build/release there?")
+
+
+if __name__ == "__main__":
+    main()
