@@ -56,7 +56,9 @@ enum class Present { kNone, kRead, kUnreadable };
 // kNone also for what no cache would write.
 Present ReadWhole(const std::string& path, std::string* text) {
   std::error_code ec;
-  if (!fs::is_regular_file(path, ec)) return ec ? Present::kUnreadable : Present::kNone;
+  const fs::file_type type = fs::status(path, ec).type();
+  if (type == fs::file_type::none) return Present::kUnreadable;  // nobody can say what is there
+  if (type != fs::file_type::regular) return Present::kNone;
   const uintmax_t bytes = fs::file_size(path, ec);
   if (ec) return Present::kUnreadable;
   if (bytes > kMaxBytes) return Present::kNone;
@@ -107,8 +109,8 @@ bool UpdateCacheFile(const std::string& name,
     return false;
   }
   std::string present;
-  if (ReadWhole(path, &present) ==
-      Present::kUnreadable) {  // to replace it would lose what it holds
+  if (ReadWhole(path, &present) == Present::kUnreadable) {
+    // To replace it would lose what it holds.
     LogLine(2, fmt::format("'{}' is not updated: it cannot be read", path));
     return false;
   }
