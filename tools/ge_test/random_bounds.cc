@@ -189,6 +189,7 @@ double Bounds::Share(size_t output, const HostTensor& found, const HostTensor& w
 void Bounds::Measure(size_t output, const HostTensor& wanted) {
   size_.resize(static_cast<size_t>(c_.outputs));
   if (op_.error == Error::kOfOutput || op_.error == Error::kOfTerms) {
+    if (!size_[output].empty()) return;  // once an output, not once an element
     double greatest = GreatestFinite(wanted);
     for (const auto& in : c_.inputs) {
       if (op_.error == Error::kOfOutput || !in.tensor || !IsFloat(in.tensor->dtype)) continue;
