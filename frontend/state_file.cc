@@ -51,15 +51,6 @@ Status Foreign(const std::string& path, const std::string& how) {
                 fmt::format("'{}' holds no states of this model: {}", path, how));
 }
 
-// A size that is not fixed may be any.
-bool Fits(const Type& have, Type want) {
-  if (!have.is_static() || have.rank() != want.rank()) return false;
-  for (size_t i = 0; i < want.rank(); ++i) {
-    if (!want.dims[i].known()) want.dims[i] = have.dims[i];
-  }
-  return have == want;
-}
-
 }  // namespace
 
 Status WriteStateFile(const Graph& graph, std::span<const Type> types,
@@ -93,7 +84,7 @@ Result<std::vector<Const>> ReadStateFile(const Graph& graph, const std::string& 
   std::vector<Const> values(1);
   for (StateId s = 1; s < graph.states.size(); ++s) {
     const State &have = file.states[s], &want = graph.states[s];
-    if (have.name != want.name || !Fits(have.type, want.type)) {
+    if (have.name != want.name || !FitsDeclared(have.type, want.type)) {
       return Foreign(path,
                      fmt::format("its state {} is '{}' of type {}, the model's '{}' of type {}", s,
                                  have.name, TypeToString(have.type, file.dims), want.name,

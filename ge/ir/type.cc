@@ -127,6 +127,14 @@ std::optional<int64_t> ElementCount(const Type& t) {
   return CheckedProduct(t.static_dims());
 }
 
+bool FitsDeclared(const Type& have, const Type& wanted) {
+  bool fits = have.is_static() && have.dtype == wanted.dtype && have.rank() == wanted.rank();
+  for (size_t i = 0; fits && i < have.rank(); ++i) {
+    fits = !wanted.dims[i].known() || wanted.dims[i] == have.dims[i];
+  }
+  return fits;
+}
+
 std::optional<int64_t> ByteCount(const Type& t) {
   const auto count = ElementCount(t);
   if (!count) return std::nullopt;

@@ -60,6 +60,9 @@ Type TensorType(DType dtype, const std::vector<int64_t>& dims);
 Type UnrankedTensor(DType dtype);
 // Elements of a static tensor; nullopt on overflow or when not static.
 std::optional<int64_t> ElementCount(const Type& t);
+// Whether a static tensor may be a value of what is declared as `wanted`: a size that is not known
+// there may be any.
+bool FitsDeclared(const Type& have, const Type& wanted);
 // Bytes of a static tensor in plain row-major layout; nullopt like ElementCount, and for strings.
 std::optional<int64_t> ByteCount(const Type& t);
 // "f32[N,3,224,224]", "seq(f32[?])" ...; "f32[?]" marks an unknown rank.

@@ -25,15 +25,6 @@ Type Empty(Type type) {
   return type;
 }
 
-// Whether a value of type `have` may be that of a state declared as `want`.
-bool Fits(const Type& have, const Type& want) {
-  bool fits = have.dtype == want.dtype && have.rank() == want.rank() && have.is_static();
-  for (size_t i = 0; fits && i < have.rank(); ++i) {
-    fits = !want.dims[i].known() || want.dims[i] == have.dims[i];
-  }
-  return fits;
-}
-
 uint64_t BytesOf(const Type& type) { return static_cast<uint64_t>(ByteCount(type).value_or(0)); }
 
 // Zeros, or what the graph says; nothing is said of a state that is as large as runs make it.
@@ -124,7 +115,8 @@ Status StateStore::Set(const State& state, StateId id, const DimTable& dims,
   const Type given = TensorType(value.dtype, value.dims);
   std::unique_lock<std::shared_mutex> lock(mutex_);
   Slot& slot = slots_[id];
-  if (!Fits(given, state.type) || value.bytes != BytesOf(given) || (value.bytes && !value.data)) {
+  if (!FitsDeclared(given, state.type) || value.bytes != BytesOf(given) ||
+      (value.bytes && !value.data)) {
     return Status(Code::kInvalidArgument,
                   fmt::format("state '{}' is {} with {} bytes; the value has dtype {} and {} bytes",
                               state.name, TypeToString(state.type, dims), slot.bytes,

@@ -80,17 +80,11 @@ Status KvCacheRewrite::Moved(const Node& node) {
 
 Status KvCacheRewrite::WithShape(const Node& node) {
   if (node.op == "Reshape") GE_RETURN_IF_ERROR(CheckReshape(node));
-  if (node.op == "ConstantOfShape") {
-    rest_[node.outputs[0]] = Rest::kFinite;
-    return KeepWith(node, {Shape([&] {
-                      std::vector<Dim> dims = TypeOf(node.outputs[0]).dims;
-                      for (Dim& d : dims) d = Now(d);
-                      return dims;
-                    }())});
-  }
-  rest_[node.outputs[0]] = RestOf(node.inputs[0]);
   std::vector<Dim> dims = TypeOf(node.outputs[0]).dims;
   for (Dim& d : dims) d = Now(d);
+  const bool made = node.op == "ConstantOfShape";
+  rest_[node.outputs[0]] = made ? Rest::kFinite : RestOf(node.inputs[0]);
+  if (made) return KeepWith(node, {Shape(dims)});
   return KeepWith(node, {In(node.inputs[0]), Shape(dims)});
 }
 

@@ -2,14 +2,9 @@
 # Each call about a file of the model, of its states or of the cache fails once, in each way it can.
 set -u
 cd "$(dirname "$0")/../.."
-build=${GE_BUILD:-build/release}
+source tests/client.sh
 out=$build/failing_files
-passed=0 failed=0
-if ! c++ -std=c++20 -O1 -Wall -Wextra -Isdk/include tests/e2e/failing_files.cc -o "$out" -L"$build/lib" \
-  -lgraphengine -ldl -Wl,-rpath,"$PWD/$build/lib"; then
-  echo "0 passed, 1 failed, 0 skipped"
-  exit 1
-fi
+client "$out" c++ -std=c++20 tests/e2e/failing_files.cc -ldl
 python3 tools/bench/models.py lenet >/dev/null || exit 1
 root=$(mktemp -d)
 trap 'rm -rf "$root"' EXIT
@@ -23,12 +18,7 @@ for run in "build/models/lenet.onnx native,ref" "tests/e2e/two_entries.gt ref sc
   echo "$model under $engines"
   printed=$(GE_CACHE_DIR=$folder/cache TMPDIR=$folder/tmp \
     "$out" "$folder" "$folder/$(basename "$model")" "$engines" ${entry:+"$entry"} 2>&1)
+  ran "$model under $engines" $? "$printed"
   echo "$printed" | sed '$d' | head -n 60
-  if [[ $printed =~ ([0-9]+)\ passed,\ ([0-9]+)\ failed ]]; then
-    passed=$((passed + BASH_REMATCH[1])) failed=$((failed + BASH_REMATCH[2]))
-  else
-    failed=$((failed + 1))
-  fi
 done
-echo "$passed passed, $failed failed, 0 skipped"
-[[ $failed == 0 ]]
+sum_up

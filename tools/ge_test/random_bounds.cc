@@ -56,15 +56,6 @@ double GreatestFinite(const HostTensor& t) {
   return most;
 }
 
-std::string IndexText(int64_t i, const std::vector<int64_t>& dims) {
-  std::vector<int64_t> index(dims.size());
-  for (size_t d = dims.size(); d-- > 0;) {
-    index[d] = i % dims[d];
-    i /= dims[d];
-  }
-  return fmt::format("[{}]", fmt::join(index, ","));
-}
-
 // The case with every number of its float inputs, and every float attribute, without its sign.
 RandomCase WithoutSigns(const RandomCase& c) {
   RandomCase out = c;

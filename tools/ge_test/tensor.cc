@@ -140,15 +140,6 @@ bool IsApproximate(DType t) {
          t == DType::kBfloat16 || PartsOf(t) == 2;
 }
 
-std::string IndexText(int64_t i, const std::vector<int64_t>& dims) {
-  std::vector<int64_t> index(dims.size());
-  for (size_t d = dims.size(); d-- > 0;) {
-    index[d] = i % dims[d];
-    i /= dims[d];
-  }
-  return fmt::format("[{}]", fmt::join(index, ","));
-}
-
 bool Near(double f, double w, const Tolerance& tolerance, double greatest) {
   if (std::isnan(w) || std::isnan(f)) return std::isnan(w) && std::isnan(f);
   if (std::isinf(w) || std::isinf(f)) return w == f;
@@ -292,6 +283,15 @@ void SetIntElement(HostTensor* t, int64_t i, int64_t value) {
 
 std::string TypeText(const HostTensor& t) {
   return fmt::format("{}[{}]", DTypeName(t.dtype), fmt::join(t.dims, ","));
+}
+
+std::string IndexText(int64_t i, const std::vector<int64_t>& dims) {
+  std::vector<int64_t> index(dims.size());
+  for (size_t d = dims.size(); d-- > 0;) {
+    index[d] = i % dims[d];
+    i /= dims[d];
+  }
+  return fmt::format("[{}]", fmt::join(index, ","));
 }
 
 std::string Differs(const HostTensor& found, const HostTensor& wanted, const Tolerance& tolerance) {

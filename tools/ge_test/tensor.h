@@ -46,6 +46,8 @@ struct Tolerance {
 };
 // "" when equal; else what differs first, with the element's index and both values.
 std::string Differs(const HostTensor& found, const HostTensor& wanted, const Tolerance& tolerance);
+// "[1,0,2]": where the i-th element of a tensor of these dims stands.
+std::string IndexText(int64_t i, const std::vector<int64_t>& dims);
 
 // What a session of ge-test starts from. Process-wide; set once, before the first session.
 struct Settings {

@@ -67,6 +67,6 @@ bool PlainQAttention(const RandomCase& c, HostTensor* out) {
 }  // namespace
 
 GE_RANDOM_OP(microsoft_q_attention) = {"com.microsoft.QAttention", QAttentionCase, 4e-5,
-                                       Error::kOfOutput, PlainQAttention};
+                                       Error::kOfInputs, PlainQAttention};
 
 }  // namespace ge::test
