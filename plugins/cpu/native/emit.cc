@@ -6,6 +6,7 @@
 #include "plugins/cpu/native/direct.h"
 #include "plugins/cpu/native/lstm.h"
 #include "plugins/cpu/native/numbers.h"
+#include "plugins/cpu/native/panels.h"
 #include "plugins/cpu/native/winograd.h"
 
 namespace ge_native {
@@ -50,10 +51,8 @@ Fold FoldOf(const Unit& u, const Parser& p) {
   return f;
 }
 
-bool TurnsWeights(const Unit& u, const Fold& f, const Parser& p) {
-  constexpr int64_t kColumns = 48;
-  const auto* s = As<ProductSpec>(u);
-  return s != nullptr && s->trans_b && p.constant(u.in[1]) && f.n >= kColumns;
+bool InPanels(const Unit& u, const Fold& f, const Parser& p) {
+  return Is<ConvSpec>(u) || (f.batch == 1 && p.constant(u.in[1]));
 }
 
 void NativeBuilder::EmitMain(const Unit& u) {
@@ -101,6 +100,9 @@ Builder::Rep NativeBuilder::Matrix(uint32_t v, bool turn, bool may_turn, bool* t
 
 void NativeBuilder::EmitSpec(const Unit& u, const ProductSpec& s) {
   const Fold f = FoldOf(u, p_);
+  bool turned = false;
+  const Rep x = Matrix(u.in[0], s.trans_a, false, &turned);
+  if (InPanels(u, f, p_)) return EmitPanels(u, f, x.place, s.trans_b);
   const Dims a = p_.dims(u.in[0]);
   ThinProduct t;
   t.batch = f.batch;
@@ -111,12 +113,39 @@ void NativeBuilder::EmitSpec(const Unit& u, const ProductSpec& s) {
   t.x_batch = shared_x ? 0 : f.m * f.k;
   t.w_batch = f.n * f.k;
   t.bias = !u.bias.empty();
-  bool turned = false;
-  const Rep x = Matrix(u.in[0], s.trans_a, false, &turned);
-  const bool turn = TurnsWeights(u, f, p_);
-  const Place w = turn ? Turned(u.in[1], f.batch, f.n, f.k)
-                       : Matrix(u.in[1], s.trans_b, true, &t.w_by_columns).place;
+  const Place w = Matrix(u.in[1], s.trans_b, true, &t.w_by_columns).place;
   AddProduct(u, t, {x.place, w, t.bias ? BiasOf(u, f.n) : x.place});
+}
+
+void NativeBuilder::EmitPanels(const Unit& u, const Fold& f, const Place& x, bool turned) {
+  const PanelPlan plan(simd_, f.m, f.n, f.k);
+  const Place weights =
+      Pack({u.in[1]}, plan.PackKey(turned), plan.weight_floats() * sizeof(float),
+           [plan, turned](const void* const* from, void* to) {
+             plan.Pack(static_cast<const float*>(from[0]), turned, static_cast<float*>(to));
+           });
+  const Layout target = Layout::Dense(u.dims);
+  const bool bias = !u.bias.empty();
+  std::vector<Place> places = {x, weights, bias ? BiasOf(u, f.n) : x};
+  // Posts that a tile can take along, until the first that it cannot.
+  std::vector<PanelPost> posts;
+  for (const Post& q : u.posts) {
+    if (q.binary() && (q.operand == 0 || p_.dims(q.operand) != u.dims)) break;
+    if (q.binary()) places.push_back(GetDense(q.operand).place);
+    posts.push_back({q.fn, q.a, q.b, q.binary()});
+  }
+  const size_t taken = posts.size();
+  const bool whole = taken == u.posts.size();
+  const uint64_t bytes = static_cast<uint64_t>(target.extent()) * sizeof(float);
+  const Rep y = whole ? NewResult(u.out[0], target) : Rep{target, NewInternal(0, bytes)};
+  places.insert(places.begin(), y.place);
+  AddStep("panels " + ToText({f.m, f.n, f.k}), PanelLoop(simd_, plan, bias, std::move(posts)),
+          std::move(places));
+  if (whole) {
+    AddRep(u.out[0], y);
+  } else {
+    ApplyPosts(u, taken, y, target);
+  }
 }
 
 void NativeBuilder::AddProduct(const Unit& u, const ThinProduct& t, std::vector<Place> reads) {
@@ -135,14 +164,7 @@ void NativeBuilder::AddProduct(const Unit& u, const ThinProduct& t, std::vector<
 }
 
 void NativeBuilder::EmitPixel(const Unit& u) {
-  const Fold f = FoldOf(u, p_);
-  ThinProduct t;
-  t.m = f.m;
-  t.n = f.n;
-  t.k = f.k;
-  t.bias = !u.bias.empty();
-  const Place x = GetDense(u.in[0]).place;
-  AddProduct(u, t, {x, Turned(u.in[1], 1, f.n, f.k), t.bias ? BiasOf(u, f.n) : x});
+  EmitPanels(u, FoldOf(u, p_), GetDense(u.in[0]).place, true);
 }
 
 Builder::Rep NativeBuilder::Channels(uint32_t v) {

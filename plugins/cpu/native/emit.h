@@ -11,6 +11,12 @@ namespace ge_native {
 
 using namespace ge_cpu;
 
+// Rows of one product, all folded, and how many products: what a MatMul or a convolution of one
+// pixel is to the thin kernels.
+struct Fold {
+  int64_t batch = 1, m = 1, n = 1, k = 1;
+};
+
 class NativeBuilder final : public Builder {
  public:
   NativeBuilder(const Machine& machine, const Simd& simd, const ge_host_api* host,
@@ -57,6 +63,8 @@ class NativeBuilder final : public Builder {
   void EmitDirect(const Unit& u, const ConvSpec& c);
   // v where it lies if channels of a pixel are neighbours there, else channels last.
   Rep Channels(uint32_t v);
+  // With constant weights, [n][k] where `turned`.
+  void EmitPanels(const Unit& u, const Fold& f, const Place& x, bool turned);
   // The product, then the unit's posts; places are those of the product behind its result.
   void AddProduct(const Unit& u, const ThinProduct& t, std::vector<Place> reads);
   template <class Plan>
@@ -85,16 +93,9 @@ struct ConvInPieces {
   Pieces pieces;
 };
 
-// Rows of one product, all folded, and how many products: what a MatMul or a convolution of one
-// pixel is to the thin kernels.
-struct Fold {
-  int64_t batch = 1, m = 1, n = 1, k = 1;
-};
 Fold FoldOf(const Unit& u, const Parser& p);
 
-// Whether a product's constant weights, given column by column, are turned when it is compiled:
-// products of rows with rows spend 7 ns a number on the sum of the lanes, but are better with
-// columns fewer than some vectors.
-bool TurnsWeights(const Unit& u, const Fold& f, const Parser& p);
+// Whether a product's weights are packed into panels.
+bool InPanels(const Unit& u, const Fold& f, const Parser& p);
 
 }  // namespace ge_native

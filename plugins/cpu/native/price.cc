@@ -5,6 +5,7 @@
 
 #include "plugins/cpu/native/direct.h"
 #include "plugins/cpu/native/emit.h"
+#include "plugins/cpu/native/panels.h"
 #include "plugins/cpu/native/winograd.h"
 
 namespace ge_native {
@@ -71,18 +72,17 @@ double PoolNs(const Unit& u, const PoolSpec& pool, const Machine& m) {
   return rows * (5 + wide * high * 0.6 + picks * taps) / m.compute;
 }
 
-// Of a product, and of a convolution of one pixel.
+// Of a product without constant weights.
 double FoldedNs(const Unit& u, const Parser& p, const Machine& m) {
   const Fold f = FoldOf(u, p);
-  const auto* s = As<ProductSpec>(u);
-  const bool by_columns = s != nullptr && s->trans_b && !TurnsWeights(u, f, p);
+  const bool by_columns = std::get<ProductSpec>(u.spec).trans_b;
   return ProductNs(f, m, false) +
          (by_columns ? static_cast<double>(f.m * f.n) * kColumnNs / m.compute : 0);
 }
 
 double WorkNs(const Unit& u, const Parser& p, const Machine& m) {
   const double n = static_cast<double>(Product(u.dims));
-  if (Is<ConvSpec, ProductSpec>(u)) return FoldedNs(u, p, m);
+  if (Is<ProductSpec>(u)) return FoldedNs(u, p, m);
   if (const auto* pool = As<PoolSpec>(u)) return PoolNs(u, *pool, m);
   if (Is<ResampleSpec>(u)) return n * ByIsa(m, 0.8, 1, 1.5);
   if (Is<GatherSpec>(u)) return static_cast<double>(Product(p.dims(u.in[1]))) * 5;
@@ -142,6 +142,19 @@ Price ConvPrice(const Unit& u, const ConvSpec& c, const Parser& p, const Machine
   return out;
 }
 
+// A product with constant weights, or a convolution of one pixel; its posts are done on its tiles.
+Price PanelPrice(const Unit& u, const Fold& f, const Parser& p, const Machine& m) {
+  Price out;
+  const double n = static_cast<double>(Product(u.dims));
+  const PanelPlan plan(SimdOf(m.isa), f.m, f.n, f.k);
+  const double posts = PostsNs(u, m, n) / Workers(m, n);
+  const double bytes = PostBytes(u, p) + BytesOf(p, u.out[0]);
+  out.work_ns =
+      kLoopNs + std::max(PanelNs(plan, m) + posts, StreamNs(m, bytes + BytesOf(p, u.in[0])));
+  out.packed = static_cast<uint64_t>(BytesOf(p, u.in[1]));
+  return out;
+}
+
 constexpr double kApartNs = 0.3;  // an element whose neighbours in memory change
 
 // ns an element of x beside its bytes, one thread.
@@ -194,6 +207,10 @@ Price PriceOf(const Unit& u, const Parser& p, const Machine& m) {
   if (conv != nullptr && !IsPixel(*conv)) {
     return IsWinograd(*conv, m) ? WinogradPrice(u, *conv, p, m) : ConvPrice(u, *conv, p, m);
   }
+  if (Is<ProductSpec, ConvSpec>(u)) {
+    const Fold f = FoldOf(u, p);
+    if (InPanels(u, f, p)) return PanelPrice(u, f, p, m);
+  }
   Price out;
   const double n = static_cast<double>(Product(u.dims));
   double bytes = PostBytes(u, p) + BytesOf(p, u.out[0]);
@@ -202,7 +219,7 @@ Price PriceOf(const Unit& u, const Parser& p, const Machine& m) {
   if (Is<GatherSpec>(u)) bytes = BytesOf(p, u.in[1]) + 2 * BytesOf(p, u.out[0]);
   // As where the cache is overwritten where it lies.
   if (Is<AppendSpec>(u)) bytes = 2 * BytesOf(p, u.in[2]);
-  const bool product = Is<ProductSpec, ConvSpec>(u);
+  const bool product = Is<ProductSpec>(u);
   if (product || Is<LstmSpec>(u)) bytes = BytesOf(p, u.out[0]);
   const double work = WorkNs(u, p, m) + PostsNs(u, m, n);
   const double size = product             ? BytesOf(p, u.in[1]) / 4

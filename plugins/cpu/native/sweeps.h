@@ -18,6 +18,7 @@
 #include "plugins/cpu/native/integer_product.h"
 #include "plugins/cpu/native/loops.h"
 #include "plugins/cpu/native/lstm.h"
+#include "plugins/cpu/native/panels.h"
 #include "plugins/cpu/native/quantize.h"
 
 namespace ge_native {
@@ -144,6 +145,28 @@ inline void SweepProductLoop(int64_t batch, int64_t m, int64_t n, int64_t k) {
       std::vector<float> y(Z(batch * m * n + 1), kGuard);
       RunLoop(*ThinProductLoop(s.simd(), t), {y.data(), x, w, bias});
       want.Expect(y.data(), batch * m * n);
+      ASSERT_EQ(y.back(), kGuard);
+    });
+  }
+}
+
+// Weights in panels, with what follows a product: relu((x * w + bias) * z).
+inline void SweepPanels(int64_t m, int64_t n, int64_t k) {
+  float *x = Numbers(m * k), *w = Weights(n * k), *bias = Numbers(n) + 7, *z = Numbers(m * n) + 3;
+  for (const bool turned : {false, true}) {
+    Wanted want = Product(x, w, m, n, k, turned);
+    for (int64_t i = 0; i < m * n; ++i) {
+      want.sum[Z(i)] = std::max((want.sum[Z(i)] + bias[i % n]) * z[i], 0.0);
+      want.size[Z(i)] = (want.size[Z(i)] + std::fabs(bias[i % n])) * std::fabs(z[i]);
+    }
+    InEachSetting([&](const Setting& s) {
+      SCOPED_TRACE(testing::Message() << m << " x " << n << " x " << k << ", turned " << turned);
+      const PanelPlan plan(s.simd(), m, n, k);
+      std::vector<float> packed(plan.weight_floats(), NAN), y(Z(m * n + 1), kGuard);
+      plan.Pack(w, turned, packed.data());
+      RunLoop(*PanelLoop(s.simd(), plan, true, {{Fn::kMul, 0, 0, true}, {Fn::kRelu, 0, 0, false}}),
+              {y.data(), x, packed.data(), bias, z});
+      want.Expect(y.data(), m * n);
       ASSERT_EQ(y.back(), kGuard);
     });
   }

@@ -42,6 +42,33 @@ void Sweep_kParallelBytes(int64_t at) {
 void Sweep_kParallelCodes(int64_t at) {
   for (const int64_t n : {63, 64, 65, 71}) SweepCodes(32, n, at / 2048);
 }
+void Sweep_kPanelParallel(int64_t at) {
+  for (const int64_t k : {at / 1024 - 1, at / 1024, at / 1024 + 1}) {
+    SweepPanels(16, 64, k);
+    SweepPanels(1, 1024, k);
+    SweepPanels(32, 32, k);  // one panel: rows are shared
+  }
+}
+void Sweep_kPanelThinRows(int64_t at) {
+  for (int64_t m = 1; m <= 2 * at + 3; ++m) {
+    for (const int64_t n : {1, 7, 8, 9, 16, 31, 32, 33, 65, 96, 130}) SweepPanels(m, n, 37);
+    SweepPanels(m, 300, 301);
+  }
+  for (int64_t k = 0; k <= 5; ++k) SweepPanels(3, 40, k);
+}
+void Sweep_kPanelRows(int64_t at) {
+  for (const int64_t m : {at - 1, at, at + 1, 2 * at, 2 * at + 5}) {
+    SweepPanels(m, 40, 9);
+    SweepPanels(2 * m, 72, 9);
+  }
+}
+void Sweep_kPanelsOfTile(int64_t at) {
+  for (const int64_t columns : {8, 16, 48}) {  // of a panel: SSE4.2, AVX2, AVX-512
+    for (const int64_t n : {columns * at - 1, columns * at, columns * at + 1}) {
+      for (const int64_t m : {1, 5, 13}) SweepPanels(m, n, 11), SweepPanels(m, 2 * n, 90);
+    }
+  }
+}
 void Sweep_kStripColumns(int64_t at) {
   for (const int64_t n : {at - 1, at, at + 1, 2 * at - 1, 2 * at + 1, 3 * at, 4 * at + 1}) {
     for (const int64_t m : {1, 5, 7}) SweepProductLoop(1, m, n, 400);

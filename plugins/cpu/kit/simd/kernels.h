@@ -87,6 +87,12 @@ struct Simd {
   // m <= 8. y overlaps nothing. This is BLAS's gemv (transposed) for m = 1.
   void (*thin_product)(const float* a, int64_t lda, const float* b, int64_t ldb, float* y,
                        int64_t ldy, int64_t m, int64_t n, int64_t k);
+  // The same where b lies in panels of panel_columns() columns, `panel` floats apart, rows of one
+  // behind each other, the last filled up; with bias[j], unless it is nullptr. Any m: b is read
+  // once where m <= 6, else from a cache for every few rows.
+  void (*panel_product)(const float* a, int64_t lda, const float* b, int64_t panel,
+                        const float* bias, float* y, int64_t ldy, int64_t m, int64_t n, int64_t k);
+  int64_t (*panel_columns)();
   // y[i * ldy + j] = bias[i] + sum over k < taps of w[i * ldw + k] * x[at[k] + j] for i < m, j < n.
   // Reads and writes whole vectors: up to 15 floats behind what is named, of x and of each row of
   // y, so that ldy is n rounded up to 16 at least. y overlaps nothing.

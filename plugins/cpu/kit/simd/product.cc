@@ -8,8 +8,6 @@ namespace ge_cpu {
 namespace GE_SIMD_ISA {
 namespace {
 
-constexpr bool kManyRegisters = kMaxLanes == 16;  // 32 and not 16
-
 // Vectors of a row of b at once: with m rows that many sums stay in registers, and at least 8 of
 // them hide the latency of 4 cycles at two a cycle.
 constexpr int ColumnVectors(int m) {

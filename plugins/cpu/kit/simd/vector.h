@@ -26,6 +26,7 @@ namespace hn = hwy::HWY_NAMESPACE;
 #define GE_LAMBDA __attribute__((always_inline))
 
 constexpr int64_t kMaxLanes = HWY_LANES(float);
+constexpr bool kManyRegisters = kMaxLanes == 16;  // 32 and not 16
 using Full = hn::Simd<float, HWY_LANES(float), 0>;
 template <int64_t kN>
 using Part = hn::Simd<float, size_t{kN}, 0>;
@@ -273,6 +274,9 @@ void PoolPlane(Reduce op, const float* x, const int64_t* row, const int64_t* fir
                const PoolSpan& span, float* y);
 void ThinProduct(const float* a, int64_t lda, const float* b, int64_t ldb, float* y, int64_t ldy,
                  int64_t m, int64_t n, int64_t k);
+void PanelProduct(const float* a, int64_t lda, const float* b, int64_t panel, const float* bias,
+                  float* y, int64_t ldy, int64_t m, int64_t n, int64_t k);
+int64_t PanelColumns();
 void ShiftedProduct(const float* w, int64_t ldw, const float* x, const int64_t* at,
                     const float* bias, float* y, int64_t ldy, int64_t m, int64_t n, int64_t taps);
 void DotRows(const float* x, int64_t ldx, const float* w, int64_t ldw, float* y, int64_t ldy,

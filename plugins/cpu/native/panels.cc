@@ -1,0 +1,131 @@
+#include "plugins/cpu/native/panels.h"
+
+#include <omp.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "plugins/cpu/kit/loop_parts.h"
+#include "plugins/cpu/kit/price.h"
+
+namespace ge_native {
+namespace {
+
+int64_t CeilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
+
+class PanelProducts final : public Loop {
+ public:
+  PanelProducts(const Simd& simd, const PanelPlan& plan, bool bias, std::vector<PanelPost> posts)
+      : simd_(simd), p_(plan), bias_(bias), posts_(std::move(posts)) {}
+
+  void Run(float* const* p) const override {
+    const bool parallel = p_.parallel();
+    const auto [rows, wide] = p_.ShareOf(parallel ? std::max(1, omp_get_max_threads()) : 1);
+    const int64_t across = CeilDiv(p_.panels, wide), down = CeilDiv(p_.m, rows);
+    ForRange(parallel, across * down, [&, rows = rows, wide = wide](int64_t i) {
+      const int64_t r = i / across * rows, c = i % across * wide;
+      Part(p, r, std::min(rows, p_.m - r), c, std::min(wide, p_.panels - c));
+    });
+  }
+
+ private:
+  // Rows [r, r + m) of `panels` panels from the first on, in tiles that stay in the second cache.
+  void Part(float* const* p, int64_t r, int64_t m, int64_t first, int64_t panels) const {
+    for (int64_t row = 0; row < m; row += kPanelRows) {
+      for (int64_t at = 0; at < panels; at += kPanelsOfTile) {
+        Tile(p, r + row, std::min(kPanelRows, m - row), first + at,
+             std::min(kPanelsOfTile, panels - at));
+      }
+    }
+  }
+
+  void Tile(float* const* p, int64_t r, int64_t m, int64_t first, int64_t panels) const {
+    const int64_t panel = p_.columns * p_.k, j = first * p_.columns;
+    const int64_t n = std::min(panels * p_.columns, p_.n - j);
+    const int64_t step = m <= kPanelThinRows ? n : p_.columns;
+    const float *x = p[1] + r * p_.k, *w = p[2] + first * panel;
+    float* y = p[0] + r * p_.n + j;
+    for (int64_t c = 0; c < n; c += step, w += panel) {
+      simd_.panel_product(x, p_.k, w, panel, bias_ ? p[3] + j + c : nullptr, y + c, p_.n, m,
+                          std::min(step, n - c), p_.k);
+    }
+    Finish(p, y, m, n);
+  }
+
+  void Finish(float* const* p, float* y, int64_t m, int64_t n) const {
+    if (posts_.empty()) return;
+    const int64_t at = y - p[0];
+    for (int64_t r = 0; r < m; ++r) {
+      float* row = y + r * p_.n;
+      size_t operand = 4;
+      for (const PanelPost& q : posts_) {
+        if (q.binary) {
+          simd_.binary(q.fn, row, p[operand++] + at + r * p_.n, row, n);
+        } else {
+          simd_.unary(q.fn, q.a, q.b, row, row, n);
+        }
+      }
+    }
+  }
+
+  const Simd& simd_;
+  const PanelPlan p_;
+  const bool bias_;
+  const std::vector<PanelPost> posts_;
+};
+
+}  // namespace
+
+PanelPlan::PanelPlan(const Simd& simd, int64_t rows, int64_t n_columns, int64_t depth)
+    : m(rows), n(n_columns), k(depth), columns(simd.panel_columns()), panels(CeilDiv(n, columns)) {}
+
+bool PanelPlan::parallel() const { return m * n * k > kPanelParallel; }
+
+PanelPlan::Share PanelPlan::ShareOf(int threads) const {
+  const int64_t wide = CeilDiv(panels, threads), idle = wide * threads - panels;
+  const bool by_rows = 8 * idle > panels && m >= threads * kPanelThinRows;
+  if (by_rows) return {CeilDiv(m, threads), panels};
+  return {std::max<int64_t>(m, 1), std::max<int64_t>(wide, 1)};
+}
+
+void PanelPlan::Pack(const float* w, bool turned, float* to) const {
+  for (int64_t p = 0; p < panels; ++p) {
+    const int64_t j = p * columns, some = std::min(columns, n - j);
+    for (int64_t i = 0; i < k; ++i, to += columns) {
+      if (turned) {
+        for (int64_t c = 0; c < some; ++c) to[c] = w[(j + c) * k + i];
+      } else {
+        std::memcpy(to, w + i * n + j, static_cast<size_t>(some) * sizeof(float));
+      }
+      std::fill(to + some, to + columns, 0.0f);
+    }
+  }
+}
+
+std::string PanelPlan::PackKey(bool turned) const {
+  return std::string(turned ? "turned panels " : "panels ") + ToText({n, k, columns});
+}
+
+// Reading weights and multiplying add up: the first block of rows waits for its panel. One thread
+// of a machine that reads memory 1.6 times as fast as the one of prices, us, 768 x 3072 and 384 x
+// 384 of weights that come from memory: 1 row 400 and 23 (AVX-512), 409 and 27 (AVX2); 8 rows 535
+// and 37, 1,070 and 53; 128 rows 6,130 and 351, 6,320 and 372.
+double PanelNs(const PanelPlan& plan, const Machine& machine) {
+  const bool parallel = machine.threads > 1 && plan.parallel();
+  const auto [rows, panels] = plan.ShareOf(parallel ? machine.threads : 1);
+  const int64_t columns = std::min(panels * plan.columns, plan.n);
+  const double weights = static_cast<double>(columns) * static_cast<double>(plan.k) * 4;
+  const double flops = weights / 2 * static_cast<double>(rows);
+  const double all = static_cast<double>(plan.n) * static_cast<double>(plan.k) * 4;
+  const double rate = ByIsa(machine, 105, 95, 25) * machine.compute;
+  const double speed = all < 64e3 ? 70 * machine.stream[0] : 15 * machine.stream[2];
+  const double ns = flops / rate + weights / speed;
+  return parallel ? kForkNs + ns / 0.9 : ns;
+}
+
+std::unique_ptr<Loop> PanelLoop(const Simd& simd, const PanelPlan& plan, bool bias,
+                                std::vector<PanelPost> posts) {
+  return std::make_unique<PanelProducts>(simd, plan, bias, std::move(posts));
+}
+
+}  // namespace ge_native

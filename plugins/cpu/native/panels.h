@@ -1,0 +1,50 @@
+// Products with constant weights that lie in panels, one form for any number of rows: a prompt and
+// a single token read the same pack. They own no tensors; immutable, any number of threads may run
+// one. What they do and what that costs: docs/decisions/0027-panels.md.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "plugins/cpu/kit/engine.h"
+#include "plugins/cpu/kit/loops.h"
+
+namespace ge_native {
+
+using namespace ge_cpu;
+
+// What follows a product, done while its rows are in a cache. Binary ones have an operand of the
+// result's dims, place 4 and on in the order of the list.
+struct PanelPost {
+  Fn fn = Fn::kLinear;
+  float a = 0, b = 0;
+  bool binary = false;
+};
+
+// y[m][n] = x[m][k] * w[k][n] + bias[n].
+struct PanelPlan {
+  PanelPlan(const Simd& simd, int64_t m, int64_t n, int64_t k);
+  int64_t m, n, k;
+  int64_t columns, panels;  // columns of a panel
+  // What a thread takes: columns of its own, so that weights are read once, or rows, where panels
+  // do not come out even.
+  struct Share {
+    int64_t rows, panels;
+  };
+  Share ShareOf(int threads) const;
+  bool parallel() const;  // worth a second thread
+  uint64_t weight_floats() const { return static_cast<uint64_t>(panels * columns * k); }
+  // w is [k][n], or [n][k] where `turned`.
+  void Pack(const float* w, bool turned, float* to) const;
+  // Equal where Pack writes the same.
+  std::string PackKey(bool turned) const;
+};
+// ns of one, on all threads.
+double PanelNs(const PanelPlan& plan, const Machine& machine);
+
+// Places: result, x, panels, bias of n floats (or any place where there is none), operands.
+std::unique_ptr<Loop> PanelLoop(const Simd& simd, const PanelPlan& plan, bool bias,
+                                std::vector<PanelPost> posts);
+
+}  // namespace ge_native
