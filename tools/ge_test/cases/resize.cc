@@ -11,18 +11,22 @@ void ResizeCase(CaseMaker& m) {
     dims[i] = m.Size(0, dims.size() == 4 ? 50 : 400);
   std::string mode = m.r.Pick(std::vector<std::string>{"nearest", "linear", "cubic"});
   if (m.dtype() == DType::kBool) mode = "nearest";  // there is nothing between true and false
+  // Whole numbers between which an integer is taken: shares of few bits make a tie one for
+  // everybody.
+  const bool exact = !IsFloat(m.dtype()) && mode != "nearest";
+  const std::vector<double> halves = {0.5, 1, 2, 4}, more = {0.5, 1, 1.5, 2, 2.5, 4};
   m.Add(Signal(m, dims));
   m.AddAbsent();
   std::vector<double> scales(dims.size(), 1);
   std::vector<int64_t> sizes = dims;
   for (size_t i = 2; i < dims.size(); ++i) {
     // Sums of powers of two: positions come out the same however they are computed.
-    scales[i] = m.r.Pick(std::vector<double>{0.5, 1, 1.5, 2, 2.5, 4});
+    scales[i] = m.r.Pick(exact ? halves : more);
     while (static_cast<double>(dims[i]) * scales[i] < 1) scales[i] *= 2;
     sizes[i] = m.Size(9, dims.size() == 4 ? 70 : 500);
   }
   const auto rank = static_cast<int64_t>(dims.size());
-  if (m.r.Chance(0.6)) {
+  if (exact || m.r.Chance(0.6)) {
     m.AddConstant(m.Floats(DType::kFloat, {rank}, scales));
   } else {
     m.AddAbsent();
@@ -32,12 +36,15 @@ void ResizeCase(CaseMaker& m) {
   // Cubic weights overshoot, and narrow integers then saturate: their widths differ rightly.
   m.c.typed = IsFloat(m.dtype()) || mode != "cubic";
   m.Set("coordinate_transformation_mode",
-        m.r.Pick(std::vector<std::string>{"half_pixel", "half_pixel_symmetric",
-                                          "pytorch_half_pixel", "align_corners", "asymmetric"}));
+        m.r.Pick(exact ? std::vector<std::string>{"half_pixel", "pytorch_half_pixel", "asymmetric"}
+                       : std::vector<std::string>{"half_pixel", "half_pixel_symmetric",
+                                                  "pytorch_half_pixel", "align_corners",
+                                                  "asymmetric"}));
   if (mode == "nearest" && m.r.Chance(0.7)) {
     m.Set("nearest_mode", m.r.Pick(std::vector<std::string>{"round_prefer_floor",
                                                             "round_prefer_ceil", "floor", "ceil"}));
   }
+  if (exact) return;
   if (mode != "nearest" && m.r.Chance(0.3)) m.Set("antialias", int64_t{1});
   if (mode == "cubic" && m.r.Chance(0.4)) m.Set("exclude_outside", int64_t{1});
 }
