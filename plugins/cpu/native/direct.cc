@@ -17,7 +17,7 @@ int64_t CeilDiv(int64_t n, int64_t d) { return (n + d - 1) / d; }
 class DirectConv final : public Loop {
  public:
   DirectConv(const Simd& simd, const DirectPlan& plan, std::vector<PointwiseOp> posts)
-      : simd_(simd), p_(plan), posts_(std::move(posts)) {}
+      : simd_(simd), p_(plan), at_(plan.Reads()), posts_(std::move(posts)) {}
 
   void Run(float* const* p) const override {
     const int64_t total = p_.s.images * p_.s.groups * p_.strips;
@@ -37,7 +37,7 @@ class DirectConv final : public Loop {
     const int64_t depth = s.in * s.taps(), n = (lines - 1) * p_.width + s.dst[2];
     for (int64_t k = 0; k < s.out; k += p_.block) {
       const int64_t some = std::min(p_.block, s.out - k), filter = group * s.out + k;
-      simd_.shifted_product(p[2] + filter * depth, depth, buffer, p_.at.data(), p[3] + filter, sums,
+      simd_.shifted_product(p[2] + filter * depth, depth, buffer, at_.data(), p[3] + filter, sums,
                             p_.row(), some, n, depth);
       float* y = p[0] + (job * s.out + k) * s.dst_pixels() + first * s.dst[2];
       for (int64_t o = 0; o < some; ++o) {
@@ -107,6 +107,7 @@ class DirectConv final : public Loop {
 
   const Simd& simd_;
   const DirectPlan p_;
+  const std::vector<int64_t> at_;  // p_.Reads()
   const std::vector<PointwiseOp> posts_;
 };
 
@@ -139,6 +140,10 @@ DirectPlan::DirectPlan(const ConvSpec& c, const Machine& m) : s(c), threads(m.th
   if (s.images * s.groups < threads) strips = CeilDiv(strips, threads) * threads;
   lines = CeilDiv(s.dst[1], strips);
   strips = CeilDiv(s.dst[1], lines);
+}
+
+std::vector<int64_t> DirectPlan::Reads() const {
+  std::vector<int64_t> at;
   for (int64_t i = 0; i < s.in * s.kernel[1] * s.kernel[2]; ++i) {
     const int64_t y = i / s.kernel[2] % s.kernel[1] * s.dilation[1];
     const int64_t x = i % s.kernel[2] * s.dilation[2];
@@ -146,6 +151,7 @@ DirectPlan::DirectPlan(const ConvSpec& c, const Machine& m) : s(c), threads(m.th
     at.push_back(i / s.taps() * channel() + (phase * rows() + y / s.stride[1]) * width +
                  x / s.stride[2]);
   }
+  return at;
 }
 
 int64_t DirectPlan::rows() const {

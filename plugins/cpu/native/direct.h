@@ -25,12 +25,14 @@ struct DirectPlan {
   DirectPlan(const ConvSpec& c, const Machine& m);
   ConvShape s;
   int threads = 1;
-  int64_t width = 0;        // of a copied line, less what other phases of the stride have
-  int64_t lines = 1;        // of the result in a strip
-  int64_t strips = 1;       // an image and group
-  int64_t block = 1;        // output channels whose sums wait in the workspace
-  std::vector<int64_t> at;  // of each input channel's taps: where the strip's first number reads
+  int64_t width = 0;   // of a copied line, less what other phases of the stride have
+  int64_t lines = 1;   // of the result in a strip
+  int64_t strips = 1;  // an image and group
+  int64_t block = 1;   // output channels whose sums wait in the workspace
 
+  // Of each input channel's taps: where the strip's first number reads. As many as a filter has
+  // weights: prices do without.
+  std::vector<int64_t> Reads() const;
   int64_t rows() const;               // copied lines of a phase
   int64_t channel() const;            // floats of an input channel's copy
   int64_t row() const;                // floats of an output channel's sums
