@@ -38,6 +38,8 @@ const t2_32 : f32[32,32,2,2] = splat 0.02
 const m256 : f32[256,256] = splat 0.01
 const m256_512 : f32[256,512] = splat 0.01
 const m100_40 : f32[100,40] = splat 0.01
+const m512 : f32[512,512] = splat 0.01
+const c512 : f32[512] = splat 0.1
 const table : f32[1000,64] = splat 0.3
 const ids : i64[1,48] = splat 17
 const last : i64[1] = [-1]
@@ -78,6 +80,10 @@ constexpr std::string_view kNodes = R"(
   product = MatMul(tokens, m256)
   thin = MatMul(row, m256_512)
   small_product = MatMul(ten, m100_40)
+  hall_product = MatMul(hall, m512)
+  hall_biased_of = MatMul(hall, m512)
+  hall_biased = Add(hall_biased_of, c512)
+  hall_gemm = Gemm(hall_rows, m512, c512)
   scores = MatMul(query, key)
   biased_of = MatMul(tokens, m256)
   biased = Add(biased_of, c256)
@@ -126,7 +132,8 @@ constexpr std::string_view kInputs =
     "maps7: f32[1,128,7,7], maps12: f32[1,8,12,12], maps12b: f32[1,32,12,12], "
     "maps14: f32[1,64,14,14], maps28: f32[1,64,28,28], maps28b: f32[1,32,28,28], "
     "maps40: f32[1,16,40,40], tokens: f32[1,48,256], rows: f32[16,256], row: f32[1,256], "
-    "ten: f32[10,100], query: f32[1,48,4,64], key: f32[1,48,64,12], weights: f32[1,4,48,48], "
+    "hall: f32[1,128,512], hall_rows: f32[128,512], ten: f32[10,100], query: f32[1,48,4,64], key: "
+    "f32[1,48,64,12], weights: f32[1,4,48,48], "
     "counts: i64[10,40]";
 
 // Loops over elements, at sizes that are all overhead, in the first cache and in the second.

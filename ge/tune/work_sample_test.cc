@@ -22,7 +22,7 @@ TEST(WorkSample, IsTypedSmallAndOfManyKinds) {
   EXPECT_GT(f.nodes.size(), 100u);
   int64_t bytes = 0;
   for (const Const& c : made->consts) bytes += ByteCount(c.type).value_or(0);
-  EXPECT_LT(bytes, 2 << 20);  // What is measured must be overhead and kernels, not memory.
+  EXPECT_LT(bytes, 3 << 20);  // What is measured must be overhead and kernels, not memory.
 }
 
 // Every node is asked about: what nothing reads is a result, and patterns end in one.
