@@ -78,6 +78,7 @@ struct AppendSpec {  // in: cache, length, new rows
 };
 struct CastSpec {};
 struct EqualSpec {};  // in: two of one dtype; out: bool, or float32 where a Cast follows
+struct WhereSpec {};  // in: condition, x, z; of 4-byte types
 struct IntegerSpec {  // in[0] fn in[1]
   Fn fn = Fn::kAdd;
 };
@@ -113,7 +114,7 @@ struct LstmSpec {  // in: x, w, r, then bias, h and c, or 0; out: y, y_h and y_c
 using Spec =
     std::variant<ViewSpec, ConvSpec, ProductSpec, PoolSpec, PointwiseSpec, ReduceSpec, SoftmaxSpec,
                  LayerNormSpec, ConcatSpec, ResizeSpec, TransposeSpec, SliceSpec, ExpandSpec,
-                 ResampleSpec, GatherSpec, AppendSpec, CastSpec, EqualSpec, IntegerSpec,
+                 ResampleSpec, GatherSpec, AppendSpec, CastSpec, EqualSpec, WhereSpec, IntegerSpec,
                  IntegerConvSpec, IntegerProductSpec, QuantizeSpec, DequantizeSpec, LstmSpec>;
 
 }  // namespace ge_cpu

@@ -325,6 +325,12 @@ void NativeBuilder::EmitSpec(const Unit& u, const EqualSpec&) {
            {GetDense(u.in[0]).place, GetDense(u.in[1]).place});
 }
 
+void NativeBuilder::EmitSpec(const Unit& u, const WhereSpec&) {
+  AddPlain(u, "where",
+           WhereLoop(simd_, u.dims, p_.dims(u.in[0]), p_.dims(u.in[1]), p_.dims(u.in[2])),
+           {GetDense(u.in[0]).place, GetDense(u.in[1]).place, GetDense(u.in[2]).place});
+}
+
 void NativeBuilder::EmitSpec(const Unit& u, const IntegerSpec& spec) {
   AddPlain(u, "integers",
            IntegerWork(p_.dtype(u.in[0]), spec.fn, u.dims, p_.dims(u.in[0]), p_.dims(u.in[1])),

@@ -86,5 +86,8 @@ std::unique_ptr<Loop> CompareLoop(const Simd& simd, Compare op, int64_t n, bool 
 // Places: result, condition (bytes), x, z: result[i] = condition[i] ? x[i] : z[i] for n elements;
 // x or z is one element where the flag says so. Any 4-byte type.
 std::unique_ptr<Loop> SelectLoop(const Simd& simd, int64_t n, bool x_scalar, bool z_scalar);
+// The same for dense tensors that broadcast to the result's dims. Source: ONNX Where.
+std::unique_ptr<Loop> WhereLoop(const Simd& simd, const Dims& result, const Dims& condition,
+                                const Dims& x, const Dims& z);
 
 }  // namespace ge_native

@@ -34,6 +34,7 @@ constexpr Operator kOwn[] = {
     {"ge.KvAppend", ParseAppend, Types::kAny, 0},
     {"Cast", ParseCast, Types::kNumber, 0},
     {"Equal", ParseEqual, Types::kNumber, 0},
+    {"Where", ParseWhere, Types::kAny, 0},
     {"LSTM", ParseLstm, Types::kFloat, 0},
     {"ConvInteger", ParseConvInteger, Types::kCode, 0},
     {"QLinearConv", ParseConvInteger, Types::kCode, 0},

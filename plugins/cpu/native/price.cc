@@ -89,6 +89,7 @@ double WorkNs(const Unit& u, const Parser& p, const Machine& m) {
   if (Is<AppendSpec>(u)) return BytesOf(p, u.in[2]) * 0.1;
   if (Is<CastSpec>(u)) return n * 0.4;
   if (Is<EqualSpec>(u)) return n * 1.4;
+  if (Is<WhereSpec>(u)) return n * ByIsa(m, 0.12, 0.15, 0.4);
   if (Is<IntegerSpec>(u)) return n * 0.3;
   if (const auto* conv = As<IntegerConvSpec>(u)) return IntegerConvNs(u, conv->conv, p, m);
   if (Is<IntegerProductSpec>(u)) return IntegerProductNs(u, p, m);

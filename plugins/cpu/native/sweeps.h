@@ -285,6 +285,39 @@ inline void SweepCompareAndSelect(int64_t n) {
   });
 }
 
+// Where of operands that are repeated along any axes of [a][b][n].
+inline void SweepWhere(int64_t a, int64_t b, int64_t n) {
+  const Dims result = {a, b, n};
+  float *x = Numbers(a * b * n), *z = Weights(a * b * n);
+  std::vector<uint8_t> c(Z(a * b * n));
+  std::mt19937 g(11);
+  for (uint8_t& v : c) v = static_cast<uint8_t>(g() % 3 == 0 ? 0 : g() % 5 + 1);
+  const std::vector<Dims> shapes = {result, {a, 1, n}, {b, n}, {n}, {b, 1}, {1}, {}};
+  for (size_t k = 0; k < shapes.size() * shapes.size(); ++k) {
+    const Dims of[3] = {shapes[k % shapes.size()], shapes[k / shapes.size()],
+                        shapes[(2 * k + 3) % shapes.size()]};
+    auto at = [&](const Dims& d, int64_t i) {
+      int64_t place = 0, stride = 1;
+      for (size_t back = 1; back <= d.size(); ++back, i /= result[3 - back + 1]) {
+        if (d[d.size() - back] > 1) place += i % result[3 - back] * stride;
+        stride *= d[d.size() - back];
+      }
+      return Z(place);
+    };
+    InEachSetting([&](const Setting& s) {
+      SCOPED_TRACE(testing::Message() << a << " x " << b << " x " << n << ", shapes " << k);
+      std::vector<float> y(Z(a * b * n + 1), kGuard);
+      RunLoop(*WhereLoop(s.simd(), result, of[0], of[1], of[2]),
+              {y.data(), reinterpret_cast<float*>(c.data()), x, z});
+      for (int64_t i = 0; i < a * b * n; ++i) {
+        const float want = c[at(of[0], i)] != 0 ? x[at(of[1], i)] : z[at(of[2], i)];
+        ASSERT_EQ(y[Z(i)], want) << i;
+      }
+      ASSERT_EQ(y.back(), kGuard);
+    });
+  }
+}
+
 // ---- copies ------------------------------------------------------------------------------------
 
 // Two sources of [rows][a] and [rows][b] side by side.

@@ -10,6 +10,7 @@ namespace ge_native {
 namespace {
 
 void Sweep_kParallel(int64_t at) {
+  for (const int64_t n : {31, 32, 33}) SweepWhere(8, at / 256, n);
   for (const int64_t n : {at - 1, at, at + 1, at + 33}) {
     SweepPointwise(1, n);
     SweepCompareAndSelect(n);
@@ -93,6 +94,8 @@ void Sweep_kTile(int64_t at) {
   for (const int64_t n : {at - 1, at, at + 1, at + 17, 2 * at - 1, 2 * at + 1}) {
     SweepPointwise(3, n);
     SweepCompareAndSelect(9 * n);
+    SweepWhere(1, 1, n);
+    SweepWhere(2, 3, n / 2);
   }
 }
 void Sweep_kSoftmaxColumns(int64_t at) {
