@@ -3,6 +3,7 @@
 #include <omp.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstring>
 
 #include "plugins/cpu/kit/loop_parts.h"
@@ -19,13 +20,19 @@ class PanelProducts final : public Loop {
       : simd_(simd), p_(plan), bias_(bias), posts_(std::move(posts)) {}
 
   void Run(float* const* p) const override {
-    const bool parallel = p_.parallel();
-    const auto [rows, wide] = p_.ShareOf(parallel ? std::max(1, omp_get_max_threads()) : 1);
+    const int threads = p_.parallel() ? std::max(1, omp_get_max_threads()) : 1;
+    const auto [rows, wide] = p_.PieceOf(threads);
     const int64_t across = CeilDiv(p_.panels, wide), down = CeilDiv(p_.m, rows);
-    ForRange(parallel, across * down, [&, rows = rows, wide = wide](int64_t i) {
-      const int64_t r = i / across * rows, c = i % across * wide;
-      Part(p, r, std::min(rows, p_.m - r), c, std::min(wide, p_.panels - c));
-    });
+    // Whoever is there takes the next piece: a neighbour on one core holds up no other.
+    std::atomic<int64_t> next = 0;
+    auto work = [&, rows = rows, wide = wide] {
+      for (int64_t i; (i = next.fetch_add(1, std::memory_order_relaxed)) < across * down;) {
+        const int64_t r = i / across * rows, c = i % across * wide;
+        Part(p, r, std::min(rows, p_.m - r), c, std::min(wide, p_.panels - c));
+      }
+    };
+    if (threads == 1 || across * down == 1) return work();
+    OnThreads(threads, work);
   }
 
  private:
@@ -81,11 +88,15 @@ PanelPlan::PanelPlan(const Simd& simd, int64_t rows, int64_t n_columns, int64_t 
 
 bool PanelPlan::parallel() const { return m * n * k > kPanelParallel; }
 
-PanelPlan::Share PanelPlan::ShareOf(int threads) const {
-  const int64_t wide = CeilDiv(panels, threads), idle = wide * threads - panels;
+PanelPlan::Piece PanelPlan::PieceOf(int threads) const {
+  if (threads == 1) return {std::max<int64_t>(m, 1), std::max<int64_t>(panels, 1)};
+  const int64_t each = CeilDiv(panels, threads), idle = each * threads - panels;
   const bool by_rows = 8 * idle > panels && m >= threads * kPanelThinRows;
-  if (by_rows) return {CeilDiv(m, threads), panels};
-  return {std::max<int64_t>(m, 1), std::max<int64_t>(wide, 1)};
+  if (by_rows) return {CeilDiv(m, 2 * threads), panels};
+  // Three panels are read at once where there is one row.
+  const int64_t wide = CeilDiv(panels, kPanelPieces * threads);
+  return {std::max<int64_t>(m, 1),
+          m == 1 && wide > 3 ? CeilDiv(wide, 3) * 3 : std::max<int64_t>(wide, 1)};
 }
 
 void PanelPlan::Pack(const float* w, bool turned, float* to) const {
@@ -112,7 +123,13 @@ std::string PanelPlan::PackKey(bool turned) const {
 // and 37, 1,070 and 53; 128 rows 6,130 and 351, 6,320 and 372.
 double PanelNs(const PanelPlan& plan, const Machine& machine) {
   const bool parallel = machine.threads > 1 && plan.parallel();
-  const auto [rows, panels] = plan.ShareOf(parallel ? machine.threads : 1);
+  // What the busiest thread does, of pieces that are taken one by one.
+  const int threads = parallel ? machine.threads : 1;
+  const auto [piece, wide] = plan.PieceOf(threads);
+  const bool by_rows = piece < plan.m;
+  const int64_t rows = by_rows ? CeilDiv(CeilDiv(plan.m, piece), threads) * piece : plan.m;
+  const int64_t panels =
+      by_rows ? plan.panels : CeilDiv(CeilDiv(plan.panels, wide), threads) * wide;
   const int64_t columns = std::min(panels * plan.columns, plan.n);
   const double weights = static_cast<double>(columns) * static_cast<double>(plan.k) * 4;
   const double flops = weights / 2 * static_cast<double>(rows);

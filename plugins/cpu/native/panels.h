@@ -27,12 +27,12 @@ struct PanelPlan {
   PanelPlan(const Simd& simd, int64_t m, int64_t n, int64_t k);
   int64_t m, n, k;
   int64_t columns, panels;  // columns of a panel
-  // What a thread takes: columns of its own, so that weights are read once, or rows, where panels
-  // do not come out even.
-  struct Share {
+  // What a thread takes at once: columns, so that weights are read once, or rows, where panels do
+  // not come out even.
+  struct Piece {
     int64_t rows, panels;
   };
-  Share ShareOf(int threads) const;
+  Piece PieceOf(int threads) const;
   bool parallel() const;  // worth a second thread
   uint64_t weight_floats() const { return static_cast<uint64_t>(panels * columns * k); }
   // w is [k][n], or [n][k] where `turned`.

@@ -57,6 +57,14 @@ void Sweep_kPanelThinRows(int64_t at) {
   }
   for (int64_t k = 0; k <= 5; ++k) SweepPanels(3, 40, k);
 }
+void Sweep_kPanelPieces(int64_t at) {
+  for (const int64_t columns : {8, 16, 48}) {  // of a panel
+    for (int64_t panels = 1; panels <= 2 * at + 2; ++panels) {
+      for (const int64_t m : {1, 4, 12}) SweepPanels(m, columns * panels, 700);
+    }
+    SweepPanels(1, columns * at * 7 + 3, 300);  // pieces of several panels
+  }
+}
 void Sweep_kPanelRows(int64_t at) {
   for (const int64_t m : {at - 1, at, at + 1, 2 * at, 2 * at + 5}) {
     SweepPanels(m, 40, 9);
