@@ -1,6 +1,7 @@
 #include "frontend/onnx/import.h"
 
 #include <fmt/format.h>
+#include <google/protobuf/arena.h>
 
 #include <algorithm>
 #include <climits>
@@ -137,14 +138,16 @@ Result<Graph> ImportScanned(std::span<const std::byte> bytes, std::shared_ptr<co
   limits.max_skeleton_bytes = std::min<uint64_t>(options.max_skeleton_bytes, INT_MAX - 64);
   limits.max_graph_depth = options.max_graph_depth;
   limits.max_message_depth = options.max_message_depth;
-  wire::Model model;
+  // All of it goes with the arena: protobuf leaks what it holds where an allocation fails.
+  google::protobuf::Arena arena;
+  auto* model = google::protobuf::Arena::CreateMessage<wire::Model>(&arena);
   {
     GE_ASSIGN_OR_RETURN(ModelSkeleton skeleton, ScanWeights(bytes, limits));
     s.payloads = std::move(skeleton.payloads);
     s.skeleton_bytes = skeleton.bytes.size();
-    GE_RETURN_IF_ERROR(Parse(skeleton.bytes, &model));
+    GE_RETURN_IF_ERROR(Parse(skeleton.bytes, model));
   }
-  GE_RETURN_IF_ERROR(ImportModel(&s, model));
+  GE_RETURN_IF_ERROR(ImportModel(&s, *model));
   if (file) file->DropPages();
   return std::move(s.graph);
 }

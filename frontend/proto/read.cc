@@ -122,7 +122,8 @@ Status Reader::ReadConsts(const std::vector<ConstPiece>& consts) {
 }
 
 Status Reader::ReadConst(const ConstPiece& piece, uint32_t index) {
-  pb::Const c;
+  google::protobuf::Arena arena;  // or else a failed allocation leaks
+  auto& c = *google::protobuf::Arena::CreateMessage<pb::Const>(&arena);
   if (!c.ParseFromString(piece.skeleton)) {
     return Status(Code::kDataCorrupt,
                   fmt::format("constant {} of the graph file does not parse; the file was changed "

@@ -5,6 +5,7 @@
 #include <cstdlib>
 
 #include "ge/base/pages.h"
+#include "ge/base/sanitizer.h"
 
 namespace ge {
 
@@ -15,7 +16,7 @@ AlignedBytes AllocateAligned(uint64_t bytes, uint64_t align) {
   if (bytes > UINT64_MAX - align) return nullptr;
   align = PageAlign(bytes, align);
   if (bytes > UINT64_MAX - align) return nullptr;
-#if defined(__SANITIZE_ADDRESS__)
+#if GE_ADDRESS_SANITIZER
   // To the byte, so that an access beyond the last one is seen.
   void* exact = nullptr;
   if (posix_memalign(&exact, align, bytes > 0 ? bytes : 1) != 0) return nullptr;

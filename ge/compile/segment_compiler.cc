@@ -128,6 +128,7 @@ void SegmentCompiler::Begin() {
   c_->packed_bytes = 0;
   c_->packs_.assign(plan().segments.size(), {});
   execs_.assign(plan().segments.size(), nullptr);
+  c_->execs_.reserve(plan().segments.size());  // what an engine made is known at once, or leaks
 }
 
 Result<bool> SegmentCompiler::Shape(const Compiled& like) {
@@ -199,10 +200,12 @@ Status SegmentCompiler::CompileOn(uint32_t e, const std::vector<SegmentId>& mine
   Answers answers;
   ge_err err = EmptyError();
   ge_rc rc = CallCompile(e, mine, &answers, &err);
+  for (const ge_compiled& r : answers.results) {
+    if (r.exec) c_->execs_.push_back({e, r.exec});
+  }
   const Status stopped = CheckInterrupt();
   for (size_t i = 0; i < mine.size(); ++i) {
     ge_compiled& r = answers.results[i];
-    if (r.exec) c_->execs_.push_back({e, r.exec});
     Status status =
         rc == GE_OK ? answers.Of(i, engine.name()) : FromEngine(engine.name(), "compile", rc, err);
     if (status.ok()) {

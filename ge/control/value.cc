@@ -13,9 +13,10 @@ namespace ge {
 
 std::shared_ptr<FlowBlock> FlowBlock::Make(uint64_t bytes) {
   const uint64_t size = (std::max<uint64_t>(bytes, 1) + 63) / 64 * 64;
-  auto* data = size < bytes ? nullptr : static_cast<std::byte*>(std::aligned_alloc(64, size));
-  if (data == nullptr) return nullptr;
-  return std::shared_ptr<FlowBlock>(new FlowBlock(data, size));
+  if (size < bytes) return nullptr;
+  std::shared_ptr<FlowBlock> block(new FlowBlock(size));  // first: there may be no room for it
+  block->data_ = static_cast<std::byte*>(std::aligned_alloc(64, size));
+  return block->data_ == nullptr ? nullptr : block;
 }
 
 FlowBlock::~FlowBlock() { std::free(data_); }

@@ -27,8 +27,8 @@ class FlowBlock {
   uint64_t bytes() const { return bytes_; }
 
  private:
-  FlowBlock(std::byte* data, uint64_t bytes) : data_(data), bytes_(bytes) {}
-  std::byte* data_;
+  explicit FlowBlock(uint64_t bytes) : bytes_(bytes) {}
+  std::byte* data_ = nullptr;
   uint64_t bytes_;
 };
 

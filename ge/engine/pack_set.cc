@@ -27,9 +27,10 @@ class PackBudget {
   void Remove(PackSet* set) {
     sets_.erase(set);
     for (const auto& r : set->packs_) {
-      auto& readers = readers_[r.get()];
-      std::erase(readers, set);
-      if (readers.empty()) readers_.erase(r.get());
+      const auto readers = readers_.find(r.get());
+      if (readers == readers_.end()) continue;  // there was no memory to add it
+      std::erase(readers->second, set);
+      if (readers->second.empty()) readers_.erase(readers);
     }
   }
   void set_bytes(uint64_t bytes) { bytes_ = bytes; }
@@ -84,7 +85,10 @@ class PackBudget {
   std::unordered_map<const Resident*, std::vector<PackSet*>> readers_;
 };
 
-PackSet::PackSet(std::vector<std::shared_ptr<Resident>> packs) : packs_(std::move(packs)) {
+// Where there is no memory to add all, the destructor takes back what was added: the constructor
+// that it hands on to has ended by then.
+PackSet::PackSet(std::vector<std::shared_ptr<Resident>> packs)
+    : PackSet(std::move(packs), NotAdded()) {
   PackBudget& budget = PackBudget::OfProcess();
   const std::lock_guard<std::mutex> lock(budget.mutex);
   budget.Add(this);

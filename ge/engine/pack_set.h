@@ -35,6 +35,8 @@ class PackSet {
 
  private:
   friend class PackBudget;
+  struct NotAdded {};
+  PackSet(std::vector<std::shared_ptr<Resident>> packs, NotAdded) : packs_(std::move(packs)) {}
   static constexpr uint32_t kGoing = 1u << 31;  // somebody takes residents away; wait for him
   void Enter();
   Status PinSlowly(const std::function<void()>& moved);

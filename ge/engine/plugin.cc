@@ -26,13 +26,7 @@ Status Refuse(const std::string& path, const std::string& text) {
   return Status(Code::kFailedPrecondition, fmt::format("plugin '{}' is refused: {}", path, text));
 }
 
-#if defined(__SANITIZE_ADDRESS__)
-constexpr uint32_t kSanitizer = GE_SANITIZER_ADDRESS;
-#elif defined(__SANITIZE_THREAD__)
-constexpr uint32_t kSanitizer = GE_SANITIZER_THREAD;
-#else
-constexpr uint32_t kSanitizer = GE_SANITIZER_NONE;
-#endif
+constexpr uint32_t kSanitizer = GE_SANITIZER_HERE;
 
 Status CheckName(const std::string& path, ge_str name) {
   bool good = name.p != nullptr && name.n > 0 && name.n <= 64;

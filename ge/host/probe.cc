@@ -11,6 +11,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "ge/base/json_number.h"
 #include "ge/base/repeat_timing.h"
 #include "ge/base/sha256.h"
 #include "ge/ge_plugin.h"
@@ -322,8 +323,8 @@ std::string WithShippedMachine(const std::string& present, const MachineRecord& 
   nlohmann::json mine = MachineJson(m);
   mine["vendor"] = CpuVendor();
   for (nlohmann::json& j : all) {
-    if (j.value("vendor", "") != mine["vendor"] || j.value("isa", 0u) != m.isa ||
-        j.value("threads", 0u) != m.threads) {
+    if (j.value("vendor", "") != mine["vendor"] || j.value("isa", nlohmann::json()) != m.isa ||
+        j.value("threads", nlohmann::json()) != m.threads) {
       continue;
     }
     j = mine;
@@ -338,13 +339,14 @@ bool MachineFromShipped(const std::string& text, const MachineRecord& host, Mach
     const nlohmann::json all = nlohmann::json::parse(text);
     const nlohmann::json* nearest = nullptr;
     for (const nlohmann::json& j : all) {
-      if (j.at("probe").get<uint32_t>() != kProbeVersion || j.at("isa") != host.isa) continue;
+      if (WholeNumber<uint32_t>(j.at("probe")) != kProbeVersion || j.at("isa") != host.isa)
+        continue;
       if (!nearest || Unlike(j, host) < Unlike(*nearest, host)) nearest = &j;
     }
     if (!nearest) return false;
     MachineRecord m = host;
     ReadRates(*nearest, &m);
-    GrowThreads(nearest->at("threads").get<uint32_t>(), &m);
+    GrowThreads(WholeNumber<uint32_t>(nearest->at("threads")), &m);
     if (!IsWhole(m)) return false;
     m.shipped = true;
     *out = m;
@@ -360,13 +362,14 @@ bool MachineFromText(const std::string& text, const MachineRecord& key, MachineR
   try {
     const nlohmann::json j = nlohmann::json::parse(text);
     MachineRecord m = key;
-    if (j.at("probe").get<uint32_t>() != kProbeVersion || j.at("cpu") != key.cpu ||
-        j.at("isa_mask").get<uint32_t>() != key.isa_mask ||
-        j.at("isa").get<uint32_t>() != key.isa || j.at("threads").get<uint32_t>() != key.threads) {
+    if (WholeNumber<uint32_t>(j.at("probe")) != kProbeVersion || j.at("cpu") != key.cpu ||
+        WholeNumber<uint32_t>(j.at("isa_mask")) != key.isa_mask ||
+        WholeNumber<uint32_t>(j.at("isa")) != key.isa ||
+        WholeNumber<uint32_t>(j.at("threads")) != key.threads) {
       return false;
     }
     ReadRates(j, &m);
-    for (int i = 0; i < 2; ++i) m.cache_bytes[i] = j.at("cache_bytes").at(i).get<uint64_t>();
+    for (int i = 0; i < 2; ++i) m.cache_bytes[i] = WholeNumber<uint64_t>(j.at("cache_bytes").at(i));
     m.doubtful = j.value("doubtful", false);
     if (!IsWhole(m)) return false;
     *out = m;

@@ -56,6 +56,9 @@ TEST(ProbeTest, RecordsOfOthersAndDamagedOnesAreRefused) {
   std::string zero = text;
   zero.replace(zero.find("22.0"), 4, "-1.0");
   EXPECT_FALSE(MachineFromText(zero, key, &out));
+  std::string half = text;
+  half.insert(half.find(',', half.find("\"isa_mask\"")), ".5");
+  EXPECT_FALSE(MachineFromText(half, key, &out)) << half;
 }
 
 TEST(ProbeTest, OnlyWhoAsksForItMeasures) {

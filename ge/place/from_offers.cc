@@ -412,12 +412,12 @@ Status DescribeEngines(const EngineList& engines, const MachineRecord& machine, 
     }
   }
   for (DomainId d = 1; d < plan->domains.size(); ++d) {
-    for (auto [from, to] : {std::pair<DomainId, DomainId>{0, d}, {d, 0}}) {
+    for (const auto& way : {std::pair<DomainId, DomainId>{0, d}, {d, 0}}) {
       bool stated = std::any_of(plan->links.begin(), plan->links.end(),
-                                [&](const PlanLink& l) { return l.from == from && l.to == to; });
+                                [&](const PlanLink& l) { return std::pair(l.from, l.to) == way; });
       if (!stated) {
-        plan->links.push_back({from, to, plan->domains[d].engine, kDefaultLinkLatencyNs,
-                               DefaultLinkBytesPerNs(machine)});
+        plan->links.push_back({way.first, way.second, plan->domains[d].engine,
+                               kDefaultLinkLatencyNs, DefaultLinkBytesPerNs(machine)});
       }
     }
   }

@@ -9,6 +9,7 @@
 #include <optional>
 #include <span>
 
+#include "ge/base/json_number.h"
 #include "ge/base/log.h"
 #include "ge/base/sha256.h"
 #include "ge/host/cache_folder.h"
@@ -267,18 +268,18 @@ std::string PriceCache::Print(const Books& books) const {
 Status PriceCache::Parse(const std::string& text, Books* out) const {
   try {
     const nlohmann::json j = nlohmann::json::parse(text);
-    const auto found = j.at("format").get<uint32_t>();
+    const auto found = WholeNumber<uint32_t>(j.at("format"));
     if (found == 0 || found > kFormat) {
       return Status(Code::kFailedPrecondition,
                     fmt::format("its format is {}, this version reads 1 to {}", found, kFormat));
     }
-    if (j.at("cpu") != cpu_ || j.at("isa").get<uint32_t>() != isa_ ||
-        j.at("threads").get<uint32_t>() != threads_) {
+    if (j.at("cpu") != cpu_ || WholeNumber<uint32_t>(j.at("isa")) != isa_ ||
+        WholeNumber<uint32_t>(j.at("threads")) != threads_) {
       return Status(
           Code::kFailedPrecondition,
           fmt::format("it is about {}, isa {}, {} threads; this is {}, isa {}, {} threads",
-                      j.at("cpu").get<std::string>(), j.at("isa").get<uint32_t>(),
-                      j.at("threads").get<uint32_t>(), cpu_, isa_, threads_));
+                      j.at("cpu").get<std::string>(), WholeNumber<uint32_t>(j.at("isa")),
+                      WholeNumber<uint32_t>(j.at("threads")), cpu_, isa_, threads_));
     }
     Books books;
     for (const nlohmann::json& engine : j.at("engines")) {
@@ -288,11 +289,11 @@ Status PriceCache::Parse(const std::string& text, Books* out) const {
         PriceRow row;
         row.family = r.at(0).get<std::string>(), row.size = r.at(1).get<double>();
         if (found == 1) row.size = 3 * row.size + 1.5;
-        row.day = r.at(2).get<uint32_t>(), row.asked_ns = r.at(3).get<double>();
-        const uint32_t doubts = found == 1 ? 0 : r.at(9).get<uint32_t>();
-        row.alone = {r.at(4).get<double>(), r.at(5).get<uint32_t>(), (doubts & 1) != 0};
+        row.day = WholeNumber<uint32_t>(r.at(2)), row.asked_ns = r.at(3).get<double>();
+        const uint32_t doubts = found == 1 ? 0 : WholeNumber<uint32_t>(r.at(9));
+        row.alone = {r.at(4).get<double>(), WholeNumber<uint32_t>(r.at(5)), (doubts & 1) != 0};
         row.asked_inside_ns = r.at(6).get<double>();
-        row.inside = {r.at(7).get<double>(), r.at(8).get<uint32_t>(), (doubts & 2) != 0};
+        row.inside = {r.at(7).get<double>(), WholeNumber<uint32_t>(r.at(8)), (doubts & 2) != 0};
         if (!(row.size >= 0 && row.size < 64) || !Sane(row.asked_ns) || !Sane(row.alone.ns) ||
             !Sane(row.asked_inside_ns) || !Sane(row.inside.ns)) {
           return Status(Code::kDataCorrupt, fmt::format("a price of '{}' is out of range", key));

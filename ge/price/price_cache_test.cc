@@ -131,6 +131,20 @@ TEST_F(PriceCacheTest, ForeignMachinesAreRefused) {
   EXPECT_EQ(PriceCache(Machine()).FromText(later).code(), Code::kFailedPrecondition);
 }
 
+// Turned into a number of days, 1e300 is undefined.
+TEST_F(PriceCacheTest, ANumberOutsideItsKindIsDamage) {
+  const auto read = [](const std::string& day) {
+    return PriceCache(Machine()).FromText(
+        R"({"format": 2, "cpu": "test cpu", "isa": 2, "threads": 1, "engines": [{"plugin": "abcd",
+            "device": "cpu", "rows": {"k": ["Conv", 12, )" +
+        day + ", 100, 90, 3, 50, 40, 2, 1]}}]}");
+  };
+  EXPECT_TRUE(read("20000").ok());
+  for (const char* day : {"1e300", "2000429496729698.5", "-1", "2.5", "\"1\""}) {
+    EXPECT_EQ(read(day).code(), Code::kDataCorrupt) << day;
+  }
+}
+
 TEST_F(PriceCacheTest, NothingIsKeptWhereNothingMayBeWritten) {
   setenv("GE_CACHE_DIR", "off", 1);
   PriceCache cache(Machine());

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "ge/base/json_number.h"
 #include "ge/host/shipped.h"
 
 namespace ge {
@@ -43,7 +44,7 @@ std::string PriorsFileName(const MachineRecord& machine) {
 std::vector<PriorBook> PriorsFromText(const std::string& text, const MachineRecord& machine) {
   try {
     const nlohmann::json j = nlohmann::json::parse(text);
-    if (j.at("format").get<uint32_t>() != kPriorsFormat) return {};
+    if (WholeNumber<uint32_t>(j.at("format")) != kPriorsFormat) return {};
     const nlohmann::json* nearest = nullptr;
     for (const nlohmann::json& set : j.at("sets")) {
       if (!nearest || Unlike(set, machine) < Unlike(*nearest, machine)) nearest = &set;
@@ -67,12 +68,12 @@ std::string WithPriors(const std::string& present, const MachineRecord& machine,
   nlohmann::json j = {{"format", kPriorsFormat}, {"sets", nlohmann::json::array()}};
   if (!present.empty()) {
     const auto parsed = nlohmann::json::parse(present, nullptr, false);
-    if (parsed.is_object() && parsed.value("format", 0u) == kPriorsFormat) j = parsed;
+    if (parsed.is_object() && parsed.value("format", nlohmann::json()) == kPriorsFormat) j = parsed;
   }
   auto& sets = j["sets"];
   for (auto it = sets.begin(); it != sets.end();) {
-    const bool same =
-        it->value("vendor", "") == CpuVendor() && it->value("threads", 0u) == machine.threads;
+    const bool same = it->value("vendor", "") == CpuVendor() &&
+                      it->value("threads", nlohmann::json()) == machine.threads;
     it = same ? sets.erase(it) : std::next(it);
   }
   nlohmann::json engines = nlohmann::json::array();

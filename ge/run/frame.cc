@@ -39,7 +39,7 @@ Frame::~Frame() {
   const PlanFunction& fn = program_.plan().functions[0];
   for (auto [segment, exec] : own_execs_) {
     uint32_t e = program_.plan().devices[fn.segments[segment].device].engine;
-    if (engine(e).api.exec_destroy) engine(e).api.exec_destroy(exec);
+    if (exec && engine(e).api.exec_destroy) engine(e).api.exec_destroy(exec);
   }
   for (size_t s = 1; s < streams_.size(); ++s) {
     uint32_t e = program_.plan().devices[fn.streams[s].device].engine;
@@ -81,6 +81,7 @@ const PlanDevice* Frame::PinningDevice() const {
 Status Frame::AllocateArenas() {
   const Plan& plan = program_.plan();
   const PlanDevice* pinning = PinningDevice();
+  arenas_.reserve(plan.functions[0].arenas.size());
   for (const PlanArena& a : plan.functions[0].arenas) {
     const PlanDomain& domain = plan.domains[a.domain];
     int64_t align = std::max<int64_t>(64, domain.align);
@@ -229,8 +230,9 @@ Status Frame::BuildLaunch(const Instruction& ins, Record* r) {
   if (seg.serial && !own_execs_.empty() && own_execs_.back().first == ins.segment) {
     r->exec = own_execs_.back().second;
   } else if (seg.serial) {
+    own_execs_.emplace_back(ins.segment, nullptr);  // before it is made: there may be no room
     GE_ASSIGN_OR_RETURN(r->exec, program_.parts().make_exec(ins.segment));
-    own_execs_.emplace_back(ins.segment, r->exec);
+    own_execs_.back().second = r->exec;
   }
   size_t base = bufs_.size();
   for (const auto* list : {&seg.inputs, &seg.outputs, &seg.internals}) {
@@ -253,9 +255,13 @@ Status Frame::BuildLaunch(const Instruction& ins, Record* r) {
   l.launch_id = r->index;
   if (e.api.frame_create) {
     ge_err err = NoError();
+    engine_frames_.push_back({r->engine, r->exec, nullptr});  // before: there may be no room
     ge_rc rc = e.api.frame_create(r->exec, &l.frame, &err);
-    if (rc != GE_OK) return Failed(e.name, "frame_create", rc, err);
-    engine_frames_.push_back({r->engine, r->exec, l.frame});
+    if (rc != GE_OK) {
+      engine_frames_.pop_back();
+      return Failed(e.name, "frame_create", rc, err);
+    }
+    engine_frames_.back().frame = l.frame;
   }
   return {};
 }

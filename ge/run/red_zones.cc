@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <cstring>
 
-#if defined(__SANITIZE_ADDRESS__)
+#include "ge/base/sanitizer.h"
+
+#if GE_ADDRESS_SANITIZER
 #include <sanitizer/asan_interface.h>
 #define GE_NOT_WATCHED __attribute__((no_sanitize("address")))
 #else

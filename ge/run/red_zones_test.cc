@@ -4,13 +4,14 @@
 
 #include <cstring>
 
+#include "ge/base/sanitizer.h"
 #include "ge/base/status.h"
 
 namespace ge {
 namespace {
 
 // As an engine without AddressSanitizer writes.
-#if defined(__SANITIZE_ADDRESS__)
+#if GE_ADDRESS_SANITIZER
 __attribute__((no_sanitize("address"), noinline))
 #else
 __attribute__((noinline))
@@ -112,7 +113,7 @@ TEST_F(RedZonesTest, OutputsAreCopiedOut) {
   EXPECT_EQ(mine[7], 7);
 }
 
-#if defined(__SANITIZE_ADDRESS__)
+#if GE_ADDRESS_SANITIZER
 TEST_F(RedZonesTest, OtherValuesCannotBeReadDuringALaunch) {
   zones_->Open(launch_);
   EXPECT_DEATH(static_cast<volatile char*>(arena_)[192] = 1, "use-after-poison");

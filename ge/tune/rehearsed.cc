@@ -9,6 +9,7 @@
 #include <span>
 
 #include "frontend/text/text.h"
+#include "ge/base/json_number.h"
 #include "ge/base/sha256.h"
 #include "ge/host/cache_folder.h"
 #include "ge/host/machine.h"
@@ -55,8 +56,8 @@ std::vector<PlaceSegment> CoverFrom(const nlohmann::json& cover) {
   for (const nlohmann::json& segment : cover) {
     PlaceSegment s{segment.at(0).get<std::string>(), {}};
     for (const nlohmann::json& o : segment.at(1)) {
-      s.offers.push_back(
-          {o.at(0).get<uint32_t>(), o.at(1).get<uint32_t>(), o.at(2).get<std::vector<uint32_t>>()});
+      s.offers.push_back({WholeNumber<uint32_t>(o.at(0)), WholeNumber<uint32_t>(o.at(1)),
+                          WholeNumbers<uint32_t>(o.at(2))});
     }
     out.push_back(std::move(s));
   }
@@ -109,7 +110,7 @@ PlaceOptions FindRehearsed(const std::string& question) {
   try {
     PlaceOptions place;
     place.cover = CoverFrom(it->at("cover"));
-    place.expanded = it->at("expanded").get<std::vector<NodeId>>();
+    place.expanded = WholeNumbers<NodeId>(it->at("expanded"));
     return place;
   } catch (const nlohmann::json::exception&) {  // damaged: as if it were not there
     return {};

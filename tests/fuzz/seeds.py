@@ -26,6 +26,9 @@ MOST_BYTES = 8192  # of a seed: small ones are mutated faster
 PRICES = ('{"format": 2, "cpu": "fuzz", "isa": 1, "threads": 1, "engines": [{"plugin": "hash", '
           '"device": "cpu", "rows": {"MatMul|10": ["MatMul", 10.5, 20000, 100.5, 90.5, 3, 50.5, '
           '40.5, 2, 1]}}]}')
+MACHINE = ('{"probe": 1, "cpu": "fuzz", "isa_mask": 3, "isa": 1, "threads": 1, "flops_per_ns": [0, 20.5, '
+           '0, 0], "copy": [[0, 0, 0], [60.5, 30.5, 9.5], [0, 0, 0], [0, 0, 0]], "thread_gain": [1, 1], '
+           '"call_ns": 2.5, "fork_ns": 0, "cache_bytes": [1048576, 16777216], "doubtful": false')
 
 
 def graphs():
@@ -75,7 +78,8 @@ def main():
         "gepb": proto,
         "onnx": models,
         "plan": [dumped(args.ge, t, ["--to", "memory"]) for t in texts[::4]],
-        "price_cache": [PRICES.encode()],
+        "price_cache": [text.encode() for text in (
+            PRICES, MACHINE + "}", "[" + MACHINE + ', "vendor": "fuzz"}]')],
         "weight_scanner": list(framings(models[::10] + proto[::10])),
         "images": list(pictures()),
     }

@@ -4,7 +4,9 @@
 #include <cstdlib>
 #include <new>
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#include "ge/base/sanitizer.h"
+
+#if GE_ADDRESS_SANITIZER || GE_THREAD_SANITIZER
 namespace ge {
 bool AllocationCounting() { return false; }
 uint64_t AllocationCount() { return 0; }

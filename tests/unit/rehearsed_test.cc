@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "ge/host/cache_folder.h"
 #include "ge/host/temporary_cache_folder.h"
 #include "ge/place/placed.h"
 #include "ge/session/session.h"
@@ -98,6 +99,15 @@ TEST_F(Rehearsed, WhatDoesNotFitIsForgotten) {
   std::ofstream(folder_ / "plans.json")
       << R"({"format": 3, "plans": {")" << first->question << R"(": {"at": 1}}})";
   EXPECT_FALSE(Plan(8)->recalled) << "fields are missing";
+  std::ofstream(folder_ / "plans.json") << "{}";
+  KeepRehearsed(first->question, first->plan, {});
+  std::string text = *ReadCacheFile("plans.json");
+  const size_t list = text.find(R"("expanded":[)");
+  ASSERT_NE(list, std::string::npos) << text;
+  std::ofstream(folder_ / "plans.json") << text;
+  EXPECT_TRUE(Plan(8)->recalled);
+  std::ofstream(folder_ / "plans.json") << text.insert(list + 12, "1e-300");
+  EXPECT_FALSE(Plan(8)->recalled) << "no number of a node";
 }
 
 TEST_F(Rehearsed, IsBoundedAndDamagedEntriesGoFirst) {
