@@ -43,7 +43,9 @@ class ExecutionMode(enum.IntEnum):
 
 
 class SessionOptions:
-    """intra_op_num_threads is the number of compute threads of the process, 0 the cores it may use."""
+    """intra_op_num_threads: compute threads of the process, which has what its first session asks for;
+    0 for the cores it may use.
+    """
 
     def __init__(self) -> None:
         self.intra_op_num_threads = 0
@@ -139,6 +141,16 @@ def _check_providers(providers: Optional[Sequence[Any]]) -> None:
         raise _refuse(f"{names} without {_PROVIDER}", f"add {_PROVIDER}")
 
 
+def _open(model: Any, options: Dict[str, Any]) -> _native.Session:
+    try:
+        return _native.Session(model, **options)
+    except Error as error:
+        if error.code != "FAILED_PRECONDITION" or not options["threads"]:
+            raise
+    # Sessions of onnxruntime have threads of their own; here all share what the first one asked for.
+    return _native.Session(model, **dict(options, threads=0))
+
+
 class InferenceSession:
     """One loaded model, by a path or by its bytes."""
 
@@ -147,7 +159,7 @@ class InferenceSession:
                  provider_options: Optional[Sequence[Dict[str, Any]]] = None, **_: Any) -> None:
         _check_providers(providers)
         self._options = sess_options or SessionOptions()
-        self._session = _native.Session(path_or_bytes, **self._options._for_session())
+        self._session = _open(path_or_bytes, self._options._for_session())
         self._inputs = [_node_arg(info) for info in self._session.inputs()]
         self._outputs = [_node_arg(info) for info in self._session.outputs()]
 

@@ -35,6 +35,19 @@ bool IsDense(const ge_tensor& t, const int64_t* strides, int64_t bytes) {
   return true;
 }
 
+// What numpy makes of a list or a number.
+nb::object AsArray(nb::handle object, const std::string& what, const Element* wanted) {
+  nb::object numpy = nb::module_::import_("numpy");
+  nb::object dtype = wanted && wanted->numpy ? Text(wanted->name) : nb::object(nb::none());
+  try {
+    return numpy.attr("asarray")(object, dtype, nb::arg("order") = "C");
+  } catch (nb::python_error& error) {
+    const auto said = nb::cast<std::string>(nb::str(error.value()));
+    Raise(GE_STATUS_INVALID_ARGUMENT,
+          what + " is a " + TypeName(object) + " that numpy makes no array of: " + said);
+  }
+}
+
 }  // namespace
 
 BorrowedArray::~BorrowedArray() {
@@ -157,9 +170,7 @@ void BorrowedArray::Read(nb::handle object, const std::string& what, const Eleme
                                           ", wanted an array of numpy, or an object with "
                                           "__dlpack__ on the CPU, of numbers");
   }
-  nb::object numpy = nb::module_::import_("numpy");
-  nb::object dtype = wanted && wanted->numpy ? Text(wanted->name) : nb::object(nb::none());
-  nb::object array = numpy.attr("ascontiguousarray")(object, dtype);
+  const nb::object array = AsArray(object, what, wanted);
   if (!TakeBuffer(array, what, Use::kRead, nullptr)) SetType(nullptr, 0, what);
 }
 

@@ -34,6 +34,16 @@ void CheckNames(nb::handle dict, const std::vector<Port>& ports, const char* kin
   }
 }
 
+// A dict with what a mapping holds, `object` itself where it is none.
+nb::object AsDict(nb::handle object) {
+  if (PyDict_Check(object.ptr()) || !nb::hasattr(object, "keys")) return nb::borrow(object);
+  PyObject* dict = PyDict_New();
+  if (!dict) nb::raise_python_error();
+  const nb::object out = nb::steal(dict);
+  if (PyDict_Update(dict, object.ptr()) != 0) nb::raise_python_error();
+  return out;
+}
+
 // An input that is missing is told before one that is not known.
 void RefuseMissing(const Port& port, nb::handle dict, const EntryPorts& entry) {
   CheckNames(dict, entry.inputs, "input");
@@ -53,10 +63,19 @@ Call::Call(std::shared_ptr<Handle> handle, std::shared_ptr<const EntryPorts> ent
       outputs_(entry_->outputs.size()) {
   if (PyDict_Check(feed.ptr())) {
     ReadByName(feed);
+  } else if (const nb::object dict = AsDict(feed); PyDict_Check(dict.ptr())) {
+    ReadByName(dict);
   } else {
     ReadByPosition(feed);
   }
-  for (ge_tensor& t : outputs_) t.size = sizeof t;
+  for (size_t i = 0; i < outputs_.size(); ++i) {
+    outputs_[i].size = sizeof(ge_tensor);
+    const Port& port = entry_->outputs[i];
+    if (!port.element || port.element->bits != 0) continue;
+    Raise(GE_STATUS_UNSUPPORTED, "output '" + port.name +
+                                     "' is of texts, which ge.h does not hand out; ge run --output "
+                                     "writes them");
+  }
   if (!out.is_none()) ReadOutputs(out);
 }
 
@@ -93,7 +112,8 @@ void Call::ReadByPosition(nb::handle feed) {
   for (size_t i = 0; i < n; ++i) ReadInput(i, nb::object(feed[i]));
 }
 
-void Call::ReadOutputs(nb::handle out) {
+void Call::ReadOutputs(nb::handle arrays) {
+  const nb::object out = AsDict(arrays);
   if (!PyDict_Check(out.ptr())) {
     Raise(GE_STATUS_INVALID_ARGUMENT, "out wants a dict of arrays by the names of outputs");
   }
@@ -145,7 +165,8 @@ nb::dict Call::Results() {
   return out;
 }
 
-std::vector<ge_tensor> ReadShapes(const EntryPorts& entry, nb::handle shapes) {
+std::vector<ge_tensor> ReadShapes(const EntryPorts& entry, nb::handle mapping) {
+  const nb::object shapes = AsDict(mapping);
   if (!PyDict_Check(shapes.ptr())) {
     Raise(GE_STATUS_INVALID_ARGUMENT, "compile wants a dict of arrays or shapes by names");
   }

@@ -40,7 +40,8 @@ void AddTensorInfo(nb::module_& m) {
       .def_prop_ro(
           "name", [](const Port& p) { return graphengine::Text(p.name); },
           nb::sig("def name(self) -> str"))
-      .def_prop_ro("dtype", TypeOf, "numpy's word for the element type, or ml_dtypes', \"string\"")
+      .def_prop_ro("dtype", TypeOf,
+                   "The word of numpy or ml_dtypes for the element type; \"string\" for texts.")
       .def_prop_ro("shape", ShapeOf, nb::sig("def shape(self) -> tuple[int | None, ...] | None"),
                    "None for an axis that the caller decides; None where the rank is not known")
       .def(
