@@ -16,7 +16,7 @@ wheel() {
   mkdir -p "$wheels"
   rm -f "$wheels"/graphengine-*.whl
   pip_quietly wheel --no-index --no-deps --no-build-isolation -w "$wheels" \
-    -C "cmake.define.GE_BUILD=$PWD/$build" sdk/python || return 1
+    --config-settings "cmake.define.GE_BUILD=$PWD/$build" sdk/python || return 1
   rm -rf "$wheels/venv"
   build/venv/bin/python -m venv --without-pip "$wheels/venv" || return 1
   local from to
