@@ -101,6 +101,30 @@ def outputs_are_given_back(_):
     check("a result may be asked for again", run.result() is first)
 
 
+def outputs_are_used_again(_):
+    """Memory of an output that nobody holds is that of the next one, and of no other."""
+    session, n = identity("f32", "N"), 100000
+    first = session.run({"x": np.full(n, 1, np.float32)})["y"]
+    second = session.run({"x": np.full(n, 2, np.float32)})["y"]
+    check("outputs that are held stay", (first == 1).all() and (second == 2).all())
+    place = first.ctypes.data
+    view = first[5:]
+    del first
+    third = session.run({"x": np.full(n, 3, np.float32)})["y"]
+    check("a view holds its output", (view == 1).all() and third.ctypes.data != place)
+    del view
+    small = session.run({"x": np.full(7, 4, np.float32)})["y"]
+    check("another shape has other memory", small.ctypes.data != place)
+    fourth = session.run({"x": np.full(n, 5, np.float32)}, outputs="dlpack")["y"]
+    fourth = np.from_dlpack(fourth)
+    check("memory is used again", fourth.ctypes.data == place)
+    check("by one alone", (fourth == 5).all() and (third == 3).all() and (second == 2).all()
+          and (small == 4).all())
+    session.close()
+    del fourth
+    check("outputs after their session", (third == 3).all())
+
+
 def what_is_copied(_):
     noted, session, feed = Noted(), graphengine.Session(THREE), feed_of_three()
     wide = np.zeros((256, 3), np.float32)
@@ -249,5 +273,6 @@ def free_dims_and_out(_):
 if __name__ == "__main__":
     warnings.simplefilter("error")
     run_all([inputs_lie_where_they_are, outputs_lie_where_they_are, outputs_outlive_their_session,
-             outputs_are_given_back, what_is_copied, element_types, types_that_numpy_lacks,
+             outputs_are_given_back, outputs_are_used_again,
+             what_is_copied, element_types, types_that_numpy_lacks,
              what_is_refused, texts, free_dims_and_out])

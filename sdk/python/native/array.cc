@@ -215,25 +215,46 @@ nb::object NewArray(const Element& element, const int64_t* dims, int32_t rank,
   return element.numpy ? array : ViewAsNamed(array, element, what);
 }
 
-nb::object GiveArray(ge_tensor* tensor, const std::string& what, Form form) {
+namespace {
+
+struct Given {
+  ge_tensor tensor;
+  std::weak_ptr<OutputPool> pool;
+  uint32_t output;
+  uint64_t shapes;
+};
+
+// What an array holds on to; takes the memory.
+nb::capsule Owner(ge_tensor* tensor, const Home& home) {
+  auto* given = new Given{*tensor, home.pool, home.output, home.shapes};
+  tensor->data = nullptr, tensor->flags = 0;
+  return nb::capsule(given, [](void* p) noexcept {
+    auto* back = static_cast<Given*>(p);
+    if (const std::shared_ptr<OutputPool> pool = back->pool.lock()) {
+      pool->Put(back->output, back->shapes, &back->tensor);
+    } else {
+      ge_tensor_release(&back->tensor);
+    }
+    delete back;
+  });
+}
+
+}  // namespace
+
+nb::object GiveArray(ge_tensor* tensor, const Home& home, const std::string& what, Form form) {
   if (!tensor->data && tensor->bytes != 0) {
     Raise(GE_STATUS_FAILED_PRECONDITION, what + " was given out before");
   }
-  auto* kept = new ge_tensor(*tensor);
-  tensor->data = nullptr, tensor->flags = 0;
-  nb::capsule owner(kept, [](void* p) noexcept {
-    auto* t = static_cast<ge_tensor*>(p);
-    ge_tensor_release(t);
-    delete t;
-  });
-  const Element* element = ElementOf(kept->dtype);
+  const ge_tensor t = *tensor;
+  const nb::capsule owner = Owner(tensor, home);
+  const Element* element = ElementOf(t.dtype);
   if (!element || element->bits == 0) {
     Raise(GE_STATUS_UNSUPPORTED, what + " is of texts, which ge.h does not hand out");
   }
   size_t shape[GE_MAX_RANK];
-  std::copy_n(kept->dims, kept->rank, shape);
-  void* data = kept->data ? kept->data : nothing;
-  const auto rank = static_cast<size_t>(kept->rank);
+  std::copy_n(t.dims, t.rank, shape);
+  void* data = t.data ? t.data : nothing;
+  const auto rank = static_cast<size_t>(t.rank);
   nb::dlpack::dtype type = DlpackType(*element);
   if (form == Form::kDlpack) {
     return nb::cast(nb::ndarray<nb::array_api>(data, rank, shape, owner, nullptr, type,

@@ -11,6 +11,7 @@
 
 #include "element.h"
 #include "ge/ge.h"
+#include "output_pool.h"
 
 namespace graphengine {
 
@@ -52,11 +53,18 @@ class BorrowedArray {
 
 enum class Form { kNumpy, kDlpack };
 
-// An array over what a run or get_state gave: its memory goes with the array, which frees it by
-// ge_tensor_release. Takes `tensor`'s memory in any case.
-nanobind::object GiveArray(ge_tensor* tensor, const std::string& what, Form form);
+// Whose memory an output is when its array goes.
+struct Home {
+  std::shared_ptr<OutputPool> pool;
+  uint32_t output;
+  uint64_t shapes;
+};
 
-// A new array of numpy for `info`'s type and these dims.
+// An array over what a run gave. Its memory goes home with the array, or is freed where there is no
+// home any more. Takes `tensor`'s memory in any case.
+nanobind::object GiveArray(ge_tensor* tensor, const Home& home, const std::string& what, Form form);
+
+// A new array of numpy of this type and these dims.
 nanobind::object NewArray(const Element& element, const int64_t* dims, int32_t rank,
                           const std::string& what);
 

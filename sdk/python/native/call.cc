@@ -77,9 +77,15 @@ Call::Call(std::shared_ptr<Handle> handle, std::shared_ptr<const EntryPorts> ent
                                      "writes them");
   }
   if (!out.is_none()) ReadOutputs(out);
+  shapes_ = ShapesOf(inputs_);
+  entry_->pool->Begin();
+  for (uint32_t i = 0; i < n_outputs(); ++i) {
+    if (!outputs_[i].data) entry_->pool->Take(i, shapes_, &outputs_[i]);
+  }
 }
 
 Call::~Call() {
+  entry_->pool->End();
   for (ge_tensor& t : outputs_) ge_tensor_release(&t);
 }
 
@@ -150,7 +156,8 @@ nb::dict Call::Results() {
     const Port& port = entry_->outputs[i];
     ge_tensor& t = outputs_[i];
     if (given_.empty() || !given_[i].is_valid()) {
-      out[port.key] = GiveArray(&t, "output '" + port.name + "'", form_);
+      out[port.key] = GiveArray(&t, Home{entry_->pool, static_cast<uint32_t>(i), shapes_},
+                                "output '" + port.name + "'", form_);
       continue;
     }
     const ge_tensor& wanted = written_[i].tensor();

@@ -46,6 +46,7 @@ class Call {
   std::vector<BorrowedArray> written_;
   std::vector<nanobind::object> given_;  // of `out`, null where the engine allocates
   std::vector<ge_tensor> inputs_, outputs_;
+  uint64_t shapes_ = 0;  // of the inputs
 };
 
 // What ge_session_compile wants: dims and types of arrays, or of shapes by name.

@@ -9,6 +9,7 @@
 
 #include "element.h"
 #include "ge/ge.h"
+#include "output_pool.h"
 
 namespace graphengine {
 
@@ -40,6 +41,7 @@ struct Port {
 struct EntryPorts {
   std::string name;
   std::vector<Port> inputs, outputs;
+  std::shared_ptr<OutputPool> pool = std::make_shared<OutputPool>();
 };
 
 // With the GIL held; leaves with graphengine.Error.

@@ -103,6 +103,11 @@ void Session::Compile(nb::handle shapes, std::optional<std::string_view> entry) 
 
 void Session::Cancel() { ge_session_cancel(Open()->get()); }
 
+void Session::Close() {
+  handle_.reset();
+  for (const auto& entry : entries_) entry->pool->Clear();
+}
+
 nb::object Session::GetState(const std::string& name) {
   const std::shared_ptr<Handle> handle = Open();
   ge_tensor t{};

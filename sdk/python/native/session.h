@@ -65,7 +65,7 @@ class Session {
   void Cancel();
   void SetTimeLimit(double seconds);
   // Calls that are going on keep the model; later ones are refused.
-  void Close() { handle_.reset(); }
+  void Close();
 
   nanobind::object GetState(const std::string& name);
   void SetState(const std::string& name, nanobind::handle value);
