@@ -30,7 +30,8 @@ class Session(_native.Session):
 
     def report(self, entry: Optional[str] = None) -> Dict[str, Any]:
         """What the session and the entry's latest plan are made of: load_ms, engines ..."""
-        return json.loads(self._report(entry))
+        found: Dict[str, Any] = json.loads(self.report_text(entry))
+        return found
 
     def __enter__(self) -> "Session":
         return self

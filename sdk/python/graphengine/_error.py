@@ -1,5 +1,6 @@
 """The one exception of the package."""
 import re
+from typing import Any
 
 # How the engine writes a failure: "INVALID_GRAPH: infer: node 'Conv_1': ...".
 _AT_NODE = re.compile(r"^[A-Z_]+: (?:[\w-]+: )?node '(.*?)'(?:: | \()")
@@ -21,5 +22,5 @@ class Error(RuntimeError):
         found = _AT_NODE.search(message) or _NAMES_NODE.search(message)
         self.node = found.group(1) if found else None
 
-    def __reduce__(self):
+    def __reduce__(self) -> Any:
         return type(self), (str(self), self.code, self.status)

@@ -231,7 +231,8 @@ class InferenceSession:
 
     def report(self) -> Dict[str, Any]:
         """Not of onnxruntime: as Session.report."""
-        return json.loads(self._session._report(None))
+        found: Dict[str, Any] = json.loads(self._session.report_text())
+        return found
 
 
 def get_available_providers() -> List[str]:

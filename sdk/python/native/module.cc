@@ -187,8 +187,9 @@ void AddSession(nb::module_& m) {
   c.def("dump", &Session::Dump, nb::arg("stage"), nb::arg("entry") = nb::none(),
         nb::sig("def dump(self, stage: str, entry: str | None = None) -> str"),
         "The graph or plan after a stage, load to memory, in text form.");
-  c.def("_report", &Session::Report, nb::arg("entry").none(),
-        nb::sig("def _report(self, entry: str | None) -> str"));
+  c.def("report_text", &Session::Report, nb::arg("entry") = nb::none(),
+        nb::sig("def report_text(self, entry: str | None = None) -> str"),
+        "One JSON object: load_ms, compile_ms, nodes, engines ...");
   AddRunning(c);
   AddStates(c);
 }
