@@ -227,6 +227,8 @@ def what_is_refused(_):
     refused("the other byte order", "UNSUPPORTED", "byte order",
             run(b=feed["b"].astype(feed["b"].dtype.newbyteorder())))
     refused("a list of texts", bad, "input 'b' is a list that numpy", run(b=["a"]))
+    refused("more than 63 bits count", "LIMIT_EXCEEDED", "more than 2^63 bits",
+            run(b=np.broadcast_to(np.float32(1), (1 << 60,))))
     mine = np.zeros(256, np.float32)
     refused("out of an unknown name", bad, "no output 'q'; the model has y", run({"q": mine}))
     refused("out of a wrong type", bad, "out['y'] is float64, the output is float32",

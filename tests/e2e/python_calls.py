@@ -2,6 +2,8 @@
 import asyncio
 import gc
 import pickle
+import subprocess
+import sys
 import threading
 import time
 
@@ -96,6 +98,16 @@ def ending_runs(args):
     check("the session stays in use", np.array_equal(session.run({"x": ONES})["sum"], 2 * ONES))
 
 
+def the_end_of_the_process(args):
+    """A process that ends while a run goes on ends well."""
+    program = ("import sys; sys.path.insert(0, 'tests/e2e'); import pathlib, types\n"
+               "import python_calls as c\n"
+               f"s = c.slow_session(types.SimpleNamespace(build=pathlib.Path('{args.build}')))\n"
+               "r = s.run_async({'x': c.ONES}); kept = s.run_async({'x': c.ONES}); sys.exit(7)\n")
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    check(f"exit {done.returncode}: {done.stderr[-300:]}", done.returncode == 7)
+
+
 def awaiting(args):
     session = slow_session(args)
 
@@ -179,6 +191,8 @@ def reports(_):
             lambda: graphengine.Session(TWO).dump("nowhere"))
     refused("shapes of an unknown input", "INVALID_ARGUMENT", "no input 'z'",
             lambda: graphengine.Session(TWO).compile({"z": (1,)}))
+    refused("a shape that is none", "INVALID_ARGUMENT", "the shape of input 'x'",
+            lambda: graphengine.Session(TWO).compile({"x": (1, "a")}))
 
 
 def options(args):
@@ -190,6 +204,7 @@ def options(args):
     refused("format", bad, "format is 'tf'", make(format="tf"))
     refused("denormals", bad, "denormals is 'x'", make(denormals="x"))
     refused("an unknown engine", "FAILED_PRECONDITION", "'nobody'", make(engines="nobody"))
+    refused("engines that are no texts", bad, "engines wants texts", make(engines=[7]))
     refused("a cache of a model without past", "UNSUPPORTED", "", make(kv_cache=64))
     session = graphengine.Session(THREE, engines=["ref"], prices="analytic", denormals="keep",
                                   numerics="exact", memory_limit=1 << 30, time_limit=60.0,
@@ -234,5 +249,6 @@ entry infer "main" = main
 
 
 if __name__ == "__main__":
-    run_all([the_interpreter_goes_on, asynchronous_runs, ending_runs, awaiting, many_threads, states,
+    run_all([the_interpreter_goes_on, asynchronous_runs, ending_runs,
+             the_end_of_the_process, awaiting, many_threads, states,
              reports, options, errors])

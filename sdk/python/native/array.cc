@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "model.h"
 #include "raise.h"
 
 namespace nb = nanobind;
@@ -33,6 +34,21 @@ bool IsDense(const ge_tensor& t, const int64_t* strides, int64_t bytes) {
     bytes *= t.dims[i];
   }
   return true;
+}
+
+// An array that repeats one element may claim more than any memory holds.
+uint64_t BytesOf(const ge_tensor& t, const Element& element, const std::string& what) {
+  int64_t bits = element.bits;
+  bool fits = true;
+  for (int32_t i = 0; i < t.rank; ++i) {
+    if (t.dims[i] == 0) return 0;
+    fits = fits && t.dims[i] > 0 && !__builtin_mul_overflow(bits, t.dims[i], &bits);
+  }
+  if (!fits || bits > INT64_MAX - 7) {
+    Raise(GE_STATUS_LIMIT_EXCEEDED,
+          what + " is " + ShapeText(t.dims, t.rank) + ", more than 2^63 bits; give a smaller one");
+  }
+  return static_cast<uint64_t>((bits + 7) / 8);
 }
 
 // What numpy makes of a list or a number.
@@ -72,9 +88,7 @@ void BorrowedArray::SetType(const Element* element, int64_t rank, const std::str
 
 void BorrowedArray::SetMemory(void* data, const int64_t* strides, const Element& element,
                               const std::string& what, Use use) {
-  int64_t count = 1;
-  for (int32_t i = 0; i < tensor_.rank; ++i) count *= tensor_.dims[i];
-  tensor_.bytes = static_cast<uint64_t>((count * element.bits + 7) / 8);
+  tensor_.bytes = BytesOf(tensor_, element, what);
   tensor_.data = tensor_.bytes == 0 ? nothing : data;
   if (tensor_.bytes == 0) return;
   const size_t bytes = (element.bits + 7) / 8;

@@ -192,10 +192,16 @@ std::vector<ge_tensor> ReadShapes(const EntryPorts& entry, nb::handle mapping) {
     }
     out[i].size = sizeof(ge_tensor);
     out[i].dtype = port.element ? port.element->number : 0;
-    out[i].rank = static_cast<int32_t>(std::min<size_t>(nb::len(object), GE_MAX_RANK));
-    for (int32_t axis = 0; axis < out[i].rank; ++axis) {
-      out[i].dims[axis] = nb::cast<int64_t>(nb::object(object[axis]));
+    const size_t rank = nb::len(object);
+    bool good = rank <= GE_MAX_RANK;
+    for (size_t axis = 0; good && axis < rank; ++axis) {
+      good = nb::try_cast(nb::object(object[axis]), out[i].dims[axis]) && out[i].dims[axis] >= 0;
     }
+    if (!good) {
+      Raise(GE_STATUS_INVALID_ARGUMENT, "the shape of input '" + port.name +
+                                            "' wants at most 16 numbers, none of them negative");
+    }
+    out[i].rank = static_cast<int32_t>(rank);
   }
   return out;
 }

@@ -30,11 +30,14 @@ uint32_t IsaCap(const std::optional<std::string>& isa) {
 }
 
 // "a,b" of None, a text or a sequence of texts.
-std::optional<std::string> Joined(nb::handle words) {
+std::optional<std::string> Joined(const char* what, nb::handle words) {
   if (words.is_none()) return std::nullopt;
   if (PyUnicode_Check(words.ptr())) return nb::cast<std::string>(words);
   std::string out;
   for (nb::handle each : nb::borrow<nb::iterable>(words)) {
+    if (!PyUnicode_Check(each.ptr())) {
+      Raise(GE_STATUS_INVALID_ARGUMENT, std::string(what) + " wants texts");
+    }
     out += (out.empty() ? "" : ",") + nb::cast<std::string>(each);
   }
   return out;
@@ -49,7 +52,7 @@ uint64_t Milliseconds(double seconds) {
 }
 
 ge_session* Create(const Options& o) {
-  const auto engines = Joined(o.engines), skipped = Joined(o.skip_passes);
+  const auto engines = Joined("engines", o.engines), skipped = Joined("skip_passes", o.skip_passes);
   ge_session_options options;
   if (ge_session_options_init(&options) != GE_STATUS_OK) {
     Raise(GE_STATUS_FAILED_PRECONDITION, "libgraphengine.so is older than this package");
