@@ -40,7 +40,7 @@ packages=(
   nlohmann-json3-dev libcli11-dev libfmt-dev libspdlog-dev libgtest-dev
   libhwy-dev libmd-dev libre2-dev libxxhash-dev libopencv-imgproc-dev
   libjpeg62-turbo-dev libopenjp2-7-dev libpng-dev libtiff-dev libwebp-dev
-  python3 python3-venv
+  python3 python3-dev python3-venv
 )
 if [[ $level != base ]]; then packages+=(clang-format-14 valgrind); fi
 if [[ $level == all ]]; then packages+=(libonnx-testdata chromium clang-14 libclang-rt-14-dev llvm-14); fi

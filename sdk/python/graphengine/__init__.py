@@ -1,0 +1,51 @@
+"""GraphEngine in Python: models on whichever engine asks the least, without copies of arrays.
+
+    session = graphengine.Session("lenet.onnx")
+    outputs = session.run({"x": pixels})
+
+Inputs are arrays of numpy or anything with __dlpack__ on the CPU, outputs are arrays of numpy over
+the engine's own memory, or the caller's own arrays (`out=`). InferenceSession and its companions
+take the common calls of onnxruntime. `python -m graphengine` is the program `ge`.
+"""
+import json
+import os
+import pathlib
+from typing import Any, Dict, List, Optional
+
+from graphengine import _native
+from graphengine._error import Error
+from graphengine._native import Run, Runtime, TensorInfo
+from graphengine.inference_session import (ExecutionMode, GraphOptimizationLevel, InferenceSession,
+                                           ModelMetadata, NodeArg, RunOptions, SessionOptions,
+                                           get_available_providers, get_device)
+
+__version__ = _native.version()
+__all__ = ["Error", "ExecutionMode", "GraphOptimizationLevel", "InferenceSession", "ModelMetadata",
+           "NodeArg", "Run", "RunOptions", "Runtime", "Session", "SessionOptions", "TensorInfo",
+           "engines", "get_available_providers", "get_device", "get_include"]
+
+
+class Session(_native.Session):
+    """One loaded model. Any number of threads may run it at once."""
+
+    def report(self, entry: Optional[str] = None) -> Dict[str, Any]:
+        """What the session and the entry's latest plan are made of: load_ms, engines ..."""
+        found: Dict[str, Any] = json.loads(self.report_text(entry))
+        return found
+
+    def __enter__(self) -> "Session":
+        return self
+
+    def __exit__(self, *_: Any) -> None:
+        self.close()
+
+
+def engines() -> List[str]:
+    """The engines that lie in the package; $GE_PLUGIN_PATH and $GE_PLUGIN_EXTRA may name others."""
+    folder = pathlib.Path(__file__).resolve().parent / "lib" / "graphengine"
+    return sorted(path.stem for path in folder.glob("*.so"))
+
+
+def get_include() -> str:
+    """The folder of ge/ge.h and ge/ge_plugin.h, for engines of one's own."""
+    return os.path.join(os.path.dirname(os.path.abspath(__file__)), "include")

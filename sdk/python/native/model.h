@@ -1,0 +1,52 @@
+// A loaded model as calls need it: the handle of ge.h and what its entries take and give.
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "element.h"
+#include "ge/ge.h"
+#include "output_pool.h"
+
+namespace graphengine {
+
+// Shared by the session and its calls, so that closing one that is in use is safe. The last owner
+// destroys it, with the GIL.
+class Handle {
+ public:
+  explicit Handle(ge_session* session) : session_(session) {}
+  Handle(const Handle&) = delete;
+  Handle& operator=(const Handle&) = delete;
+  ~Handle();
+  ge_session* get() const { return session_; }
+
+ private:
+  ge_session* session_;
+};
+
+// An input, output or state.
+struct Port {
+  std::string name;
+  nanobind::object key;  // the name as Python has it
+  const Element* element = nullptr;
+  int32_t rank = -1;          // -1 = unknown
+  int64_t dims[GE_MAX_RANK];  // -1 = decided by the caller
+
+  std::string Shape() const;  // "[1, None, 3]"
+};
+
+struct EntryPorts {
+  std::string name;
+  std::vector<Port> inputs, outputs;
+  std::shared_ptr<OutputPool> pool = std::make_shared<OutputPool>();
+};
+
+// With the GIL held; leaves with graphengine.Error.
+std::vector<EntryPorts> ReadEntries(ge_session* session);
+std::vector<Port> ReadStates(ge_session* session);
+std::string ShapeText(const int64_t* dims, int32_t rank);
+
+}  // namespace graphengine

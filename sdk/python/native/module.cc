@@ -1,0 +1,209 @@
+// The module graphengine._native: what it has, and the types that its stubs tell.
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/string_view.h>
+#include <nanobind/stl/unique_ptr.h>
+#include <nanobind/stl/vector.h>
+
+#include <algorithm>
+
+#include "raise.h"
+#include "session.h"
+
+namespace nb = nanobind;
+using graphengine::Options;
+using graphengine::Port;
+using graphengine::Run;
+using graphengine::Runtime;
+using graphengine::Session;
+
+namespace {
+
+nb::object ShapeOf(const Port& port) {
+  if (port.rank < 0) return nb::none();
+  nb::list out;
+  for (int32_t i = 0; i < port.rank; ++i) {
+    if (port.dims[i] < 0) {
+      out.append(nb::none());
+    } else {
+      out.append(port.dims[i]);
+    }
+  }
+  return nb::tuple(out);
+}
+
+const char* TypeOf(const Port& port) { return port.element ? port.element->name : "unknown"; }
+
+void AddTensorInfo(nb::module_& m) {
+  nb::class_<Port>(m, "TensorInfo", "An input, an output or a state of a model.")
+      .def_prop_ro(
+          "name", [](const Port& p) { return graphengine::Text(p.name); },
+          nb::sig("def name(self) -> str"))
+      .def_prop_ro("dtype", TypeOf,
+                   "The word of numpy or ml_dtypes for the element type; \"string\" for texts.")
+      .def_prop_ro("shape", ShapeOf, nb::sig("def shape(self) -> tuple[int | None, ...] | None"),
+                   "None for an axis that the caller decides; None where the rank is not known")
+      .def(
+          "__repr__",
+          [](const Port& p) {
+            return graphengine::Text("TensorInfo(" + p.name + ": " + TypeOf(p) + " " + p.Shape() +
+                                     ")");
+          },
+          nb::sig("def __repr__(self) -> str"));
+}
+
+void AddRuntime(nb::module_& m) {
+  nb::class_<Runtime>(m, "Runtime",
+                      "What sessions share; while one lives, engines stay open between sessions.")
+      .def(nb::init<uint32_t, std::optional<std::string>, uint64_t>(), nb::kw_only(),
+           nb::arg("threads") = 0, nb::arg("isa") = nb::none(), nb::arg("resident_bytes") = 0)
+      .def_prop_ro("engine_count", &Runtime::EngineCount, "Engines that are open in it.");
+}
+
+nb::object Await(nb::handle run) {
+  return nb::module_::import_("graphengine._waiting").attr("finish")(run).attr("__await__")();
+}
+
+void AddRun(nb::module_& m) {
+  nb::class_<Run>(m, "Run", "A run that goes on by itself; `await` gives its outputs, too.")
+      .def("done", &Run::Done, "Whether it has ended, well or not.")
+      .def("wait", &Run::Wait, nb::arg("timeout") = nb::none(),
+           "Waits at most `timeout` seconds; whether it has ended.")
+      .def("result", &Run::Result, nb::arg("timeout") = nb::none(),
+           nb::sig("def result(self, timeout: float | None = None) -> dict[str, typing.Any]"),
+           "Its outputs, or its Error; TimeoutError when it still goes on after `timeout` seconds.")
+      .def("cancel", &Run::Cancel, "Asks it to end, with Error CANCELLED unless it has.")
+      .def(
+          "__await__", [](nb::handle self) { return Await(self); },
+          nb::sig("def __await__(self) -> typing.Generator[typing.Any, None, "
+                  "dict[str, typing.Any]]"));
+}
+
+constexpr const char* kSessionText =
+    "One loaded model, by a path or by its bytes.\n\n"
+    "engines: \"onednn,ref\" or a list, None for all; threads: of the process, 0 for its cores;\n"
+    "isa: \"sse4.2\", \"avx2\", \"avx512\"; prices: \"cached\", \"analytic\", \"measure\"; "
+    "denormals:\n"
+    "\"flush\", \"keep\"; numerics: \"fast\", \"exact\"; memory_limit: bytes a run may take; "
+    "time_limit:\n"
+    "seconds of each load, compile and run; kv_cache: rows of a decoder's past that is kept in "
+    "states.";
+
+constexpr const char* kRunText =
+    "Runs and gives the outputs by name.\n\n"
+    "feed: arrays by name, a sequence by position, or the only input. Dense arrays of numpy and\n"
+    "objects with __dlpack__ on the CPU are read where they lie; others, and lists, are copied.\n"
+    "out: dense arrays by name that are written; the rest is the engine's memory, which the array\n"
+    "owns. outputs: \"numpy\", or \"dlpack\" for objects that any framework's from_dlpack takes.";
+
+void Make(Session* self, nb::handle model, std::optional<std::string> format, nb::object engines,
+          uint32_t threads, std::optional<std::string> isa, uint32_t max_streams,
+          uint64_t plan_cache_bytes, std::optional<std::string> prices, bool replan,
+          uint32_t measure_budget_ms, nb::object skip_passes, std::optional<std::string> denormals,
+          std::optional<std::string> numerics, uint64_t memory_limit, double time_limit,
+          uint64_t kv_cache, const Runtime* runtime) {
+  Options o{std::move(engines),
+            threads,
+            max_streams,
+            std::move(isa),
+            plan_cache_bytes,
+            memory_limit,
+            kv_cache,
+            std::move(prices),
+            std::move(denormals),
+            std::move(numerics),
+            replan,
+            measure_budget_ms,
+            std::move(skip_passes),
+            time_limit,
+            runtime};
+  new (self) Session(model, std::move(format), o);
+}
+
+constexpr const char* kMakeSignature =
+    "def __init__(self, model: str | bytes | os.PathLike[str], *, format: str | None = None, "
+    "engines: str | typing.Sequence[str] | None = None, threads: int = 0, isa: str | None = None, "
+    "max_streams: int = 0, plan_cache_bytes: int = 0, prices: str | None = None, "
+    "replan: bool = False, measure_budget_ms: int = 0, "
+    "skip_passes: str | typing.Sequence[str] | None = None, denormals: str | None = None, "
+    "numerics: str | None = None, memory_limit: int = 0, time_limit: float = 0, "
+    "kv_cache: int = 0, runtime: Runtime | None = None) -> None";
+
+#define GE_RUN_ARGUMENTS                                                                      \
+  "(self, feed: typing.Mapping[str, typing.Any] | typing.Sequence[typing.Any] | typing.Any, " \
+  "out: typing.Mapping[str, typing.Any] | None = None, *, entry: str | None = None, "         \
+  "outputs: str = 'numpy') -> "
+
+void AddRunning(nb::class_<Session>& c) {
+  c.def("run", &Session::Run, nb::arg("feed"), nb::arg("out") = nb::none(), nb::kw_only(),
+        nb::arg("entry") = nb::none(), nb::arg("outputs") = "numpy",
+        nb::sig("def run" GE_RUN_ARGUMENTS "dict[str, typing.Any]"), kRunText)
+      .def("run_async", &Session::RunAsync, nb::arg("feed"), nb::arg("out") = nb::none(),
+           nb::kw_only(), nb::arg("entry") = nb::none(), nb::arg("outputs") = "numpy",
+           nb::sig("def run_async" GE_RUN_ARGUMENTS "Run"),
+           "Starts a run, as `run`, and returns; arrays may not change until it is done.")
+      .def("compile", &Session::Compile, nb::arg("shapes"), nb::arg("entry") = nb::none(),
+           nb::sig("def compile(self, shapes: typing.Mapping[str, typing.Any], "
+                   "entry: str | None = None) -> None"),
+           "Plans for these shapes, tuples or arrays by name, so that the first run is fast.")
+      .def("cancel", &Session::Cancel, "Ends what goes on in the session now, in any thread.")
+      .def("set_time_limit", &Session::SetTimeLimit, nb::arg("seconds"),
+           "Of each later compile and run; 0 for none.")
+      .def("close", &Session::Close, "Gives the model back; runs that go on end first.");
+}
+
+void AddStates(nb::class_<Session>& c) {
+  c.def("states", &Session::States, "What is kept between runs.")
+      .def("get_state", &Session::GetState, nb::arg("name"),
+           nb::sig("def get_state(self, name: str) -> typing.Any"), "A copy of what it holds.")
+      .def("set_state", &Session::SetState, nb::arg("name"), nb::arg("value"),
+           nb::sig("def set_state(self, name: str, value: typing.Any) -> None"))
+      .def("reset_states", &Session::ResetStates, "All states get their first values again.")
+      .def("save_states", &Session::SaveStates, nb::arg("path"),
+           nb::sig("def save_states(self, path: str | os.PathLike[str]) -> None"),
+           "All states into one file, which is replaced whole.")
+      .def("restore_states", &Session::RestoreStates, nb::arg("path"),
+           nb::sig("def restore_states(self, path: str | os.PathLike[str]) -> None"),
+           "All states from such a file, or none.");
+}
+
+void AddSession(nb::module_& m) {
+  nb::class_<Session> c(m, "Session", kSessionText);
+  c.def("__init__", Make, nb::arg("model"), nb::kw_only(), nb::arg("format") = nb::none(),
+        nb::arg("engines") = nb::none(), nb::arg("threads") = 0, nb::arg("isa") = nb::none(),
+        nb::arg("max_streams") = 0, nb::arg("plan_cache_bytes") = 0, nb::arg("prices") = nb::none(),
+        nb::arg("replan") = false, nb::arg("measure_budget_ms") = 0,
+        nb::arg("skip_passes") = nb::none(), nb::arg("denormals") = nb::none(),
+        nb::arg("numerics") = nb::none(), nb::arg("memory_limit") = 0, nb::arg("time_limit") = 0.0,
+        nb::arg("kv_cache") = 0, nb::arg("runtime") = nb::none(), nb::sig(kMakeSignature));
+  c.def_prop_ro("entries", &Session::entries,
+                "Names of the model's entries, the first is default.");
+  c.def("inputs", &Session::Inputs, nb::arg("entry") = nb::none(), "In the model's order.");
+  c.def("outputs", &Session::Outputs, nb::arg("entry") = nb::none(), "In the model's order.");
+  c.def("metadata", &Session::Metadata, nb::arg("key"),
+        nb::sig("def metadata(self, key: str) -> str | None"),
+        "The model's own; None for no such.");
+  c.def("dump", &Session::Dump, nb::arg("stage"), nb::arg("entry") = nb::none(),
+        nb::sig("def dump(self, stage: str, entry: str | None = None) -> str"),
+        "The graph or plan after a stage, load to memory, in text form.");
+  c.def("report_text", &Session::Report, nb::arg("entry") = nb::none(),
+        nb::sig("def report_text(self, entry: str | None = None) -> str"),
+        "One JSON object: load_ms, compile_ms, nodes, engines ...");
+  AddRunning(c);
+  AddStates(c);
+}
+
+}  // namespace
+
+NB_MODULE(_native, m) {
+  m.doc() = "ge.h for Python; use the package graphengine.";
+  // Sessions that a program's globals hold when it ends are no leak.
+  nb::set_leak_warnings(false);
+  m.def(
+      "version", [] { return ge_version(); }, "Of libgraphengine.so.");
+  AddTensorInfo(m);
+  AddRuntime(m);
+  AddRun(m);
+  AddSession(m);
+}

@@ -1,0 +1,33 @@
+#include "raise.h"
+
+namespace nb = nanobind;
+
+namespace graphengine {
+namespace {
+
+[[noreturn]] void RaiseSentence(ge_status status, const std::string& sentence) {
+  nb::object type = nb::module_::import_("graphengine._error").attr("Error");
+  nb::object error = type(Text(sentence), ge_status_name(status), status);
+  PyErr_SetObject(type.ptr(), error.ptr());
+  nb::raise_python_error();
+}
+
+}  // namespace
+
+nb::object Text(std::string_view text) {
+  PyObject* s = PyUnicode_DecodeUTF8(text.data(), static_cast<Py_ssize_t>(text.size()), "replace");
+  if (!s) nb::raise_python_error();
+  return nb::steal(s);
+}
+
+void Raise(ge_status status, const std::string& text) {
+  RaiseSentence(status, std::string(ge_status_name(status)) + ": " + text);
+}
+
+void Check(ge_status status, const ge_error& error) {
+  if (status == GE_STATUS_OK) return;
+  if (error.message[0] == 0) Raise(status, "the engine gave no reason");
+  RaiseSentence(status, error.message);
+}
+
+}  // namespace graphengine

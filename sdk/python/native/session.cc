@@ -1,0 +1,180 @@
+#include "session.h"
+
+#include <nanobind/stl/string.h>
+
+#include "raise.h"
+
+namespace nb = nanobind;
+
+namespace graphengine {
+namespace {
+
+Form FormOf(std::string_view outputs) {
+  if (outputs == "numpy") return Form::kNumpy;
+  if (outputs == "dlpack") return Form::kDlpack;
+  Raise(GE_STATUS_INVALID_ARGUMENT,
+        "outputs is '" + std::string(outputs) + "', wanted numpy or dlpack");
+}
+
+// Calls ge.h without the GIL; leaves with its error.
+template <typename F>
+void Without(F&& call) {
+  ge_error error = NoError();
+  ge_status status;
+  {
+    nb::gil_scoped_release release;
+    status = call(&error);
+  }
+  Check(status, error);
+}
+
+nb::object TakeText(char* text) {
+  const std::string kept = text;
+  ge_text_release(text);
+  return Text(kept);
+}
+
+nb::object PathBytes(nb::handle path) {
+  PyObject* bytes = nullptr;
+  if (!PyUnicode_FSConverter(path.ptr(), &bytes)) nb::raise_python_error();
+  return nb::steal(bytes);
+}
+
+}  // namespace
+
+std::shared_ptr<Handle> Session::Open() const {
+  if (!handle_) Raise(GE_STATUS_FAILED_PRECONDITION, "the session is closed; make another");
+  return handle_;
+}
+
+const std::shared_ptr<const EntryPorts>& Session::Entry(
+    std::optional<std::string_view> name) const {
+  std::string names;
+  for (const auto& entry : entries_) {
+    if (!name || entry->name == *name) return entry;
+    names += (names.empty() ? "" : ", ") + entry->name;
+  }
+  Raise(GE_STATUS_INVALID_ARGUMENT,
+        "there is no entry '" + std::string(name.value_or("")) + "'; the model has " + names);
+}
+
+const std::vector<Port>& Session::Inputs(std::optional<std::string_view> entry) const {
+  return Entry(entry)->inputs;
+}
+const std::vector<Port>& Session::Outputs(std::optional<std::string_view> entry) const {
+  return Entry(entry)->outputs;
+}
+const std::vector<Port>& Session::States() const { return states_; }
+
+nb::object Session::Metadata(const std::string& key) const {
+  const char* value = nullptr;
+  const std::shared_ptr<Handle> handle = Open();
+  ge_error error = NoError();
+  Check(ge_session_metadata(handle->get(), key.c_str(), &value), error);
+  return value ? Text(value) : nb::object(nb::none());
+}
+
+nb::object Session::Run(nb::handle feed, nb::handle out, std::optional<std::string_view> entry,
+                        std::string_view outputs) {
+  Call call(Open(), Entry(entry), feed, out, FormOf(outputs));
+  Without([&](ge_error* error) {
+    return ge_session_run(call.session(), call.entry(), call.inputs(), call.n_inputs(),
+                          call.outputs(), call.n_outputs(), error);
+  });
+  return call.Results();
+}
+
+std::unique_ptr<Run> Session::RunAsync(nb::handle feed, nb::handle out,
+                                       std::optional<std::string_view> entry,
+                                       std::string_view outputs) {
+  return std::make_unique<graphengine::Run>(
+      std::make_unique<Call>(Open(), Entry(entry), feed, out, FormOf(outputs)));
+}
+
+void Session::Compile(nb::handle shapes, std::optional<std::string_view> entry) {
+  const std::shared_ptr<Handle> handle = Open();
+  const std::shared_ptr<const EntryPorts> ports = Entry(entry);
+  const std::vector<ge_tensor> tensors = ReadShapes(*ports, shapes);
+  Without([&](ge_error* error) {
+    return ge_session_compile(handle->get(), ports->name.c_str(), tensors.data(),
+                              static_cast<uint32_t>(tensors.size()), error);
+  });
+}
+
+void Session::Cancel() { ge_session_cancel(Open()->get()); }
+
+void Session::Close() {
+  handle_.reset();
+  for (const auto& entry : entries_) entry->pool->Clear();
+}
+
+nb::object Session::GetState(const std::string& name) {
+  const std::shared_ptr<Handle> handle = Open();
+  ge_tensor t{};
+  t.size = sizeof t;
+  const auto get = [&](ge_error* error) {
+    return ge_session_get_state(handle->get(), name.c_str(), &t, error);
+  };
+  Without(get);
+  const std::string what = "state '" + name + "'";
+  const Element* element = ElementOf(t.dtype);
+  if (!element || element->bits == 0) Raise(GE_STATUS_UNSUPPORTED, what + " is of texts");
+  nb::object array = NewArray(*element, t.dims, t.rank, what);
+  BorrowedArray written;
+  written.Write(array, what);
+  t = written.tensor();
+  Without(get);
+  return array;
+}
+
+void Session::SetState(const std::string& name, nb::handle value) {
+  const std::shared_ptr<Handle> handle = Open();
+  const Element* wanted = nullptr;
+  for (const Port& port : states_) {
+    if (port.name == name) wanted = port.element;
+  }
+  BorrowedArray array;
+  array.Read(value, "the value of state '" + name + "'", wanted);
+  Without([&](ge_error* error) {
+    return ge_session_set_state(handle->get(), name.c_str(), &array.tensor(), error);
+  });
+}
+
+void Session::ResetStates() {
+  const std::shared_ptr<Handle> handle = Open();
+  Without([&](ge_error* error) { return ge_session_reset_states(handle->get(), error); });
+}
+
+void Session::SaveStates(nb::handle path) {
+  const std::shared_ptr<Handle> handle = Open();
+  const nb::object bytes = PathBytes(path);
+  const char* name = PyBytes_AS_STRING(bytes.ptr());
+  Without([&](ge_error* error) { return ge_session_save_states(handle->get(), name, error); });
+}
+
+void Session::RestoreStates(nb::handle path) {
+  const std::shared_ptr<Handle> handle = Open();
+  const nb::object bytes = PathBytes(path);
+  const char* name = PyBytes_AS_STRING(bytes.ptr());
+  Without([&](ge_error* error) { return ge_session_restore_states(handle->get(), name, error); });
+}
+
+nb::object Session::Report(std::optional<std::string> entry) {
+  const std::shared_ptr<Handle> handle = Open();
+  const char* name = entry ? entry->c_str() : nullptr;
+  char* text = nullptr;
+  Without([&](ge_error* error) { return ge_session_report(handle->get(), name, &text, error); });
+  return TakeText(text);
+}
+
+nb::object Session::Dump(const std::string& stage, std::optional<std::string> entry) {
+  const std::shared_ptr<Handle> handle = Open();
+  const char* name = entry ? entry->c_str() : nullptr;
+  char* text = nullptr;
+  Without([&](ge_error* error) {
+    return ge_session_dump(handle->get(), name, stage.c_str(), &text, error);
+  });
+  return TakeText(text);
+}
+
+}  // namespace graphengine
