@@ -43,11 +43,15 @@ class PackBudget {
     std::vector<std::pair<int64_t, PackSet*>> oldest;
     for (PackSet* set : sets_) oldest.emplace_back(set->last_use_.load(), set);
     std::sort(oldest.begin(), oldest.end());
-    std::set<PackSet*> going;
+    // All room that holding needs: where there is none, nothing is held yet.
+    std::vector<PackSet*> going;
+    going.reserve(sets_.size());
     for (const auto& [when, set] : oldest) {
       for (const auto& r : set->packs_) {
         if (PackBytesPresent() + wanted <= limit) break;
-        if (r->present() && Hold(readers_[r.get()], &going)) r->GiveUp();
+        const auto readers = readers_.find(r.get());
+        const bool known = r->present() && readers != readers_.end();
+        if (known && Hold(readers->second, &going)) r->GiveUp();
       }
     }
     for (PackSet* set : going) {
@@ -63,20 +67,23 @@ class PackBudget {
     return half;
   }
 
-  // Keeps runs of all these from beginning; false where one is in flight.
-  static bool Hold(const std::vector<PackSet*>& sets, std::set<PackSet*>* going) {
-    std::vector<PackSet*> fresh;
+  // Keeps runs of all these from beginning; false where one is in flight. Allocates nothing:
+  // `going` has room for every set.
+  static bool Hold(const std::vector<PackSet*>& sets, std::vector<PackSet*>* going) {
+    const size_t before = going->size();
     for (PackSet* set : sets) {
-      if (going->count(set) != 0) continue;
+      if (std::find(going->begin(), going->end(), set) != going->end()) continue;
       uint32_t none = 0;
       if (set->pins_.compare_exchange_strong(none, PackSet::kGoing, std::memory_order_acquire)) {
-        fresh.push_back(set);
+        going->push_back(set);
         continue;
       }
-      for (PackSet* s : fresh) s->pins_.fetch_and(~PackSet::kGoing, std::memory_order_release);
+      for (size_t i = before; i < going->size(); ++i) {
+        (*going)[i]->pins_.fetch_and(~PackSet::kGoing, std::memory_order_release);
+      }
+      going->resize(before);
       return false;
     }
-    going->insert(fresh.begin(), fresh.end());
     return true;
   }
 
