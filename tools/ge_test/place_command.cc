@@ -1,5 +1,6 @@
-// `--- run place ENGINES [policy=NAME] [fuse=off] [pin=NODE=ENGINE]`: places the graph and prints
-// for each node who runs it and as part of which pattern. Prices are left out: they are the host's.
+// `--- run place ENGINES [policy=NAME] [order=ENGINE]... [fuse=off] [pin=NODE=ENGINE]`: places the
+// graph and prints for each node who runs it and as part of which pattern. Prices are left out:
+// they are the host's. order= names engines that a priority puts first, in that order.
 #include <fmt/format.h>
 
 #include "ge/session/session.h"
@@ -19,11 +20,15 @@ Result<PlaceOptions> ReadOptions(const std::vector<std::string>& args) {
     } else if (key == "pin") {
       GE_ASSIGN_OR_RETURN(PlacePin pin, ParsePin(value));
       options.pins.push_back(std::move(pin));
+    } else if (key == "order") {
+      options.order.push_back(value);
     } else if (key == "fuse" && value == "off") {
       options.fuse = false;
     } else {
-      return CaseError(fmt::format(
-          "place takes ENGINES [policy=NAME] [fuse=off] [pin=NODE=ENGINE], found '{}'", args[i]));
+      return CaseError(
+          fmt::format("place takes ENGINES [policy=NAME] [order=ENGINE]... [fuse=off] "
+                      "[pin=NODE=ENGINE], found '{}'",
+                      args[i]));
     }
   }
   return options;

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""Writes docs/testing.md: each folder of the product, the tests that reach it, and the largest share of
-an output's greatest magnitude by which a random case lets an element be off (ge-test --random -v).
+"""Writes docs/testing.md: each folder of the product, the tests that reach it, the share of its mutants that
+tests notice, and the largest share of an output's greatest magnitude by which a random case lets an
+element be off (ge-test --random -v). Mutants are read from what `mutate.py --write` wrote last.
 
 A test reaches a folder when it lies there or includes a header of it.
 
@@ -20,9 +21,12 @@ WHOLE = ["frontend/onnx", "frontend/text", "ge/compile", "ge/infer", "ge/place",
          "ge/plan/check", "ge/run", "ge/session", "streams", "passes"]
 BOUND = re.compile(r"^(\S+) +(\S+) +(\w+): may be off by (\S+) of the greatest, at most (\S+)$")
 INCLUDE = re.compile(r'^#include "([^"]+)/[^/"]+"', re.M)
+# Where no sweep has been written yet.
+MUTANTS = "Coverage is not in it yet."
+NO_MUTANTS = "Coverage and mutants are not in it yet."
 HEAD = """# What is tested, and how far a test lets a result be off
 
-Written by `tools/gen/testing_doc.py`; do not edit. Coverage and mutants are not in it yet.
+Written by `tools/gen/testing_doc.py`; do not edit. Coverage is not in it yet.
 
 An element of a random case may be off by its own rounding, twice the unit roundoff of its type (f64
 1.1e-16, f32 6.0e-8, f16 4.9e-4, bf16 3.9e-3), and by the error of arithmetic in f32 (f64 in f64):
@@ -63,6 +67,25 @@ def others(folder):
     return ["text", "e2e"]
 
 
+def mutants(path):
+    """({folder: its words}, words of all folders, the seed) of mutate.py's table; nothing where there is none."""
+    if not path.exists():
+        return {}, None, None
+    lines = path.read_text().splitlines()
+    seed = re.search(r"seed (\d+)", lines[0])[1]
+    names = lines[1].split()
+    rows = {line.split()[0]: dict(zip(names, line.split())) for line in lines[2:]}
+    return rows, rows.pop("all"), seed
+
+
+def noticed(row):
+    """'58 of 60' of a folder's mutants."""
+    if row is None:
+        return "not mutated"
+    good = sum(int(row[name]) for name in ("noticed", "crashed", "timed_out"))
+    return f"{good} of {good + int(row['not_noticed'])}"
+
+
 def bounds(args):
     """[(operator, type, greatest share)], widest first."""
     done = subprocess.run([args.build / "bin/ge-test", "--random", str(args.count), "--engines", "ref", "-v"],
@@ -76,6 +99,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--count", type=int, default=40, help="random cases of each operator")
     parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build/release")
+    parser.add_argument("--mutants", type=pathlib.Path, default=ROOT / "tests/e2e/all/mutants_found.txt")
     parser.add_argument("--output", type=pathlib.Path, default=ROOT / "docs/testing.md")
     args = parser.parse_args()
     rows, tests = bounds(args), reached()
@@ -88,10 +112,24 @@ def main():
         if of:
             names = ", ".join(f"{name} {share:.1e}" for name, _, share in of[:5])
             lines.append(f"| {kind} | {len(of)} | {of[0][2]:.1e} | {names} |")
-    lines += ["", "## Folders", "", "| folder | unit tests | other steps of `./test` |", "|---|---|---|"]
+    found, total, seed = mutants(args.mutants)
+    found, total, seed = mutants(args.mutants)
+    lines += ["", "## Folders", ""]
+    if total is None:
+        lines[0] = lines[0].replace(MUTANTS, NO_MUTANTS)
+    else:
+        lines += [
+            "Mutants: changes of one place, drawn by seed " + seed + ", that `tests/e2e/all/mutate.py` compiles into the "
+            "product and switches on one at a time; those that a step of `./test` notices, of those that it could "
+            f"(`mutants_equal.txt` beside it argues why it could not notice {total['equal']} others). In all "
+            f"{noticed(total)}, {float(total['share']):.1%}: {total['noticed']} by a test that fails, "
+            f"{total['crashed']} by a crash, {total['timed_out']} by a time-out.", ""]
+    column = " mutants noticed |" if total else ""
+    lines += ["| folder | unit tests | other steps of `./test` |" + column, "|---|---|---|" + ("---|" if total else "")]
     for folder in folders():
         named = ", ".join(sorted(tests[folder])) or "none"
-        lines.append(f"| `{folder}` | {named} | {', '.join(others(folder))} |")
+        share = f" {noticed(found.get(folder))} |" if total else ""
+        lines.append(f"| `{folder}` | {named} | {', '.join(others(folder))} |{share}")
     args.output.write_text("\n".join(lines) + "\n")
 
 

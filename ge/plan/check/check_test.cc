@@ -100,7 +100,10 @@ const std::vector<PlanCase>& PlaceCases() {
   static const std::vector<PlanCase> cases = {
       {"overlap inside a launch",
        [](SmallPlan& p) { p.value(kDx).offset = p.value(kA).offset = p.value(kWork).offset; },
-       {"value 'dx'", "value 'work'", "share bytes while both may be live"}},
+       {"value 'dx'", "value 'work'", "share bytes while both may be live",
+        "; wanted instruction 3 (launch of segment 0 on stream 1) ordered before instruction 0 "
+        "(copy "
+        "on stream 2), or another place"}},
       {"internals of one step",
        [](SmallPlan& p) {
          p.value(kI1).first_step = 1;
@@ -109,7 +112,10 @@ const std::vector<PlanCase>& PlaceCases() {
        {"value 'i0'", "value 'i1'", "share bytes"}},
       {"undeclared in place",
        [](SmallPlan& p) { p.value(kA).alias_of = 0; },
-       {"value 'dx'", "value 'a'", "share bytes"}},
+       {"value 'dx'", "value 'a'", "share bytes",
+        "; wanted instruction 6 (copy on stream 2) ordered before instruction 0 (copy on stream "
+        "2), "
+        "or another place"}},
       {"alias without permission",
        [](SmallPlan& p) { p.f().segments[0].may_alias.clear(); },
        {"value 'a' claims the place of value 'dx', which no segment permits"}},
@@ -293,6 +299,38 @@ TEST(Check, AWrittenStateKeepsItsPlaceAfterItsLastReader) {
   EXPECT_TRUE(Check(p.plan).ok());
   p.value(b).offset = 0;
   EXPECT_NE(Check(p.plan).status().message().find("value 'a.next'"), std::string::npos);
+}
+
+TEST(Check, AStateThatNothingReadsKeepsItsPlace) {
+  SmallPlan p(0);
+  const auto x = p.Input("x", 64), old = p.Value("s.old", 64, 0, PlanValueKind::kState),
+             next = p.Value("s.next", 64, 0, PlanValueKind::kState), y = p.Output("y", 64);
+  p.f().arenas = {{0, PlanArena::Use::kState, 128}};
+  p.value(old).arena = p.value(next).arena = 0;
+  p.value(next).offset = 64;
+  p.Launch(kRef, {x}, {next, y});
+  EXPECT_TRUE(Check(p.plan).ok()) << Check(p.plan).status().ToString();
+  p.value(next).offset = 0;
+  EXPECT_NE(Check(p.plan).status().message().find("value 's.old'"), std::string::npos);
+}
+
+TEST(Check, SegmentsRunInTheOrderOfTheirEffects) {
+  SmallPlan p = Base();
+  p.f().segments[1].after = {0};  // launched by the last instruction
+  EXPECT_TRUE(Check(p.plan).ok()) << Check(p.plan).status().ToString();
+  const auto says = [&](std::vector<SegmentId> after, SegmentId of) {
+    SmallPlan q = Base();
+    q.f().segments[of].after = std::move(after);
+    return Check(q.plan).status().message();
+  };
+  EXPECT_NE(says({1}, 0).find("must run after instruction 9"), std::string::npos) << says({1}, 0);
+  for (SegmentId first : {1u, 2u}) {
+    const std::string text = says({first}, 1);
+    EXPECT_NE(text.find("segment 1 is to run after segment " + std::to_string(first) +
+                        ", wanted another one below 2"),
+              std::string::npos)
+        << text;
+  }
 }
 
 // x -> converted on the host into layout 1 -> y.

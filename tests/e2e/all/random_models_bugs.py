@@ -3,14 +3,16 @@
 
 The changed file is compiled with what is compiled together with it, the engine is linked anew from
 the objects of build/release into a folder of its own, and `ge-test --random-models` runs on that
-engine and ref until a model differs. The bug is found when one does and is shrunk to at most five
-nodes. Nothing in the tree or in build/release is written.
+engine and ref until a model differs. The bug is found when one does, is shrunk to at most five nodes,
+and does not differ without the bug: a tool that fails of itself finds nothing. A run that takes ten
+times what models take without a bug is a verdict of its own, and no find. Nothing in the tree or in
+build/release is written.
 
 A minute or less for each bug on two cores.
 
 Examples:
   tests/e2e/all/random_models_bugs.py
-  tests/e2e/all/random_models_bugs.py --only lstm -v
+  tests/e2e/all/random_models_bugs.py --only lstm
 """
 import argparse
 import os
@@ -22,28 +24,32 @@ import sys
 import tempfile
 import time
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
-
-from mutate import BUILD, ROOT, Mutant, commands, plugin_folder  # noqa: E402
-
+ROOT = pathlib.Path(__file__).resolve().parents[3]
+BUILD = ROOT / "build" / "release"
 TABLE = pathlib.Path(__file__).with_name("random_models_bugs.txt")
 MOST_MODELS, AT_ONCE = 2000, 100
 MOST_NODES = 5
-RUN_SECONDS = 600  # of AT_ONCE models
+# A batch of models may take this many times what it takes without a bug, and at least so long: what
+# differs is shrunk, too.
+TIMES, LEAST_SECONDS = 10, 300
 
 
 class Bug:
     def __init__(self, number, engine, path, old, new):
         self.engine, self.path = engine, ROOT / path
-        fits = [i for i, line in enumerate(self.path.read_text().split("\n")) if old in line]
+        lines = self.path.read_text().split("\n")
+        fits = [i for i, line in enumerate(lines) if old in line]
         if len(fits) != 1:
             sys.exit(f"{TABLE.name}:{number}: '{old}' occurs in {len(fits)} lines of {path}, "
                      "wanted 1")
-        line = self.path.read_text().split("\n")[fits[0]]
-        self.mutant = Mutant(self.path, line, line.replace(old, new, 1), fits[0])
+        self.old = lines[fits[0]]
+        self.new = self.old.replace(old, new, 1)
+        self.where = f"{path}:{fits[0] + 1}"
+        lines[fits[0]] = self.new
+        self.text = "\n".join(lines)
 
     def __str__(self):
-        return str(self.mutant)
+        return f"{self.where}: '{self.old.strip()}' -> '{self.new.strip()}'"
 
 
 def read_bugs():
@@ -57,6 +63,23 @@ def read_bugs():
                      "| NEW")
         bugs.append(Bug(number, *parts))
     return bugs
+
+
+def commands(target):
+    """What build/release runs to make `target`, the linker last."""
+    out = subprocess.run(["ninja", "-C", str(BUILD), "-t", "commands", target], check=True,
+                         capture_output=True, text=True).stdout
+    return [line for line in out.splitlines() if line.startswith((":", "/", "env "))]
+
+
+def plugin_folder(folder, but):
+    """A folder with the engines of build/release, linked, but one."""
+    plugins = folder / "plugins"
+    plugins.mkdir()
+    for engine in (BUILD / "lib" / "graphengine").glob("*.so"):
+        if engine.name != but:
+            os.link(engine, plugins / engine.name)
+    return plugins
 
 
 def compile_line(lines, path):
@@ -78,7 +101,7 @@ def build(bug, folder):
     words, whole = compile_line(lines, bug.path)
     original = words[words.index("-o") + 1]
     source = folder / bug.path.name
-    source.write_text(bug.mutant.text())
+    source.write_text(bug.text)
     if whole != str(bug.path):
         text = pathlib.Path(whole).read_text().replace(f'"{bug.path}"', f'"{source}"')
         source = folder / "whole.cc"
@@ -95,31 +118,71 @@ def build(bug, folder):
     return plugins
 
 
-def search(bug, plugins):
-    """(number of the first model that differs, nodes that it was shrunk to); None = not found."""
-    env = dict(os.environ, GE_PLUGIN_PATH=str(plugins), GE_CACHE_DIR="off", GE_PROBE="fixed")
-    for first in range(0, MOST_MODELS, AT_ONCE):
+def models(engine, plugins, first, count, limit):
+    """What ge-test says of models [first, first + count) on an engine of `plugins` and ref: (exit code, text).
+    None for the code when it took longer than `limit` seconds."""
+    env = {name: value for name, value in os.environ.items() if name != "OPENBLAS_CORETYPE"}
+    env.update(GE_PLUGIN_PATH=str(plugins), GE_CACHE_DIR="off", GE_PROBE="fixed")
+    try:
         done = subprocess.run(
-            [str(BUILD / "bin" / "ge-test"), "--random-models", str(AT_ONCE), "--first", str(first),
-             "--engines", f"{bug.engine},ref"], cwd=ROOT, env=env, capture_output=True, text=True,
-            timeout=RUN_SECONDS)
-        model = re.search(r"^FAILED  model (\d+)", done.stdout, re.M)
-        if not model:
+            [str(BUILD / "bin" / "ge-test"), "--random-models", str(count), "--first", str(first),
+             "--engines", f"{engine},ref"], cwd=ROOT, env=env, capture_output=True, text=True,
+            timeout=limit)
+    except subprocess.TimeoutExpired:
+        return None, ""
+    return done.returncode, done.stdout
+
+
+class Baselines:
+    """Engines as they were built: the seconds that AT_ONCE models take on each, all of them clean."""
+
+    def __init__(self):
+        self.seconds, self.plugins = {}, BUILD / "lib" / "graphengine"
+
+    def limit(self, engine):
+        if engine not in self.seconds:
+            begin = time.monotonic()
+            code, text = models(engine, self.plugins, 0, AT_ONCE, 3600)
+            if code != 0:
+                sys.exit(f"random_models_bugs: models differ on {engine} without a bug; repair that "
+                         f"first\n{text[-2000:]}")
+            self.seconds[engine] = time.monotonic() - begin
+        return max(LEAST_SECONDS, TIMES * self.seconds[engine])
+
+    def differs(self, engine, model):
+        return models(engine, self.plugins, model, 1, self.limit(engine))[0] != 0
+
+
+def search(bug, plugins, baselines):
+    """(verdict, words): "found", or why not."""
+    for first in range(0, MOST_MODELS, AT_ONCE):
+        limit = baselines.limit(bug.engine)
+        code, text = models(bug.engine, plugins, first, AT_ONCE, limit)
+        if code is None:
+            return "TIMED OUT", f"models from {first} took longer than {limit:.0f} s"
+        model = re.search(r"^FAILED  model (\d+)", text, re.M)
+        if code == 0 and not model:
             continue
-        nodes = [int(n) for n in re.findall(r"^shrunk to (\d+) nodes", done.stdout, re.M)]
-        return int(model[1]), min(nodes, default=None), done.stdout
-    return None
+        if not model:
+            return "FAILED", f"models from {first}: exit code {code} and no model that differs\n{text[-6000:]}"
+        if baselines.differs(bug.engine, int(model[1])):
+            return "FAILED", f"model {model[1]} differs without the bug, too"
+        nodes = min((int(n) for n in re.findall(r"^shrunk to (\d+) nodes", text, re.M)), default=None)
+        words = f"model {model[1]}, shrunk to {nodes} nodes"
+        if nodes is None or nodes > MOST_NODES:
+            return "FAILED", f"{words}\n{text[-6000:]}"
+        return "found", words
+    return "FAILED", f"{MOST_MODELS} models found nothing"
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--only", action="append", help="bugs of this file's stem; repeatable")
-    parser.add_argument("-v", action="store_true", help="print what ge-test says of each bug")
     args = parser.parse_args()
     if not (BUILD / "bin" / "ge-test").exists():
         sys.exit("random_models_bugs: build/release/bin/ge-test is missing; ./test builds it")
-    passed = failed = skipped = 0
+    passed, failed, skipped, baselines = 0, 0, 0, Baselines()
     for bug in read_bugs():
         if args.only and bug.path.stem not in args.only:
             continue
@@ -129,20 +192,9 @@ def main():
             continue
         begin = time.monotonic()
         with tempfile.TemporaryDirectory(prefix="bug-", dir=BUILD.parent) as name:
-            folder = pathlib.Path(name)
-            found = search(bug, build(bug, folder))
-        seconds = f"{time.monotonic() - begin:.0f} s"
-        if found is None:
-            failed += 1
-            print(f"FAILED  {bug}: {MOST_MODELS} models found nothing, {seconds}", flush=True)
-            continue
-        model, nodes, text = found
-        good = nodes is not None and nodes <= MOST_NODES
-        passed, failed = passed + good, failed + (not good)
-        print(f"{'found' if good else 'FAILED'}  {bug}: model {model}, shrunk to {nodes} nodes, "
-              f"{seconds}", flush=True)
-        if args.v or not good:
-            print(text[-6000:])
+            verdict, words = search(bug, build(bug, pathlib.Path(name)), baselines)
+        passed, failed = passed + (verdict == "found"), failed + (verdict != "found")
+        print(f"{verdict:9} {bug}: {time.monotonic() - begin:.0f} s, {words}", flush=True)
     print(f"{passed} passed, {failed} failed, {skipped} skipped")
     return 1 if failed else 0
 

@@ -1,0 +1,248 @@
+"""The tests that mutate.py runs: each step of ./test in parts, what each part takes and which mutants it reaches."""
+import concurrent.futures
+import hashlib
+import os
+import pickle
+import re
+import signal
+import subprocess
+import tempfile
+import time
+
+from mutant_tree import BUILD, STATE, TREE
+
+PROGRAM, UNIT, UNIT_CPU = (BUILD / "bin" / name for name in ("ge-test", "ge-unit", "ge-unit-cpu"))
+NODE = ["--onnx-node", "build/node-tests/node"]
+# As in ./test: what an engine takes of the node tests is counted, so that declining is noticed.
+NODE_STEPS = {
+    "onnx-node": ["--least-taken", "ref=5800"],
+    "onnx-node-all": ["--engines", "native,onednn,openblas,ref", "--least-taken", "native=4300"],
+    "onnx-node-native": ["--engines", "native,ref", "--policy", "priority", "--least-taken", "native=4450"],
+    "onnx-node-onednn": ["--engines", "onednn,ref", "--policy", "priority", "--least-taken", "onednn=230"],
+    "onnx-node-openblas": ["--engines", "openblas,ref", "--policy", "priority", "--least-taken", "openblas=205"],
+}
+MODELS, MODELS_AT_ONCE = 60, 6
+# Steps that reach a folder, as docs/testing.md has them. Operators are reached one by one.
+OPERATORS = ("plugins/", "ge/ops", "frontend/onnx/adapt")
+# Of tests/e2e; those that are about time, or that take minutes, are not worth a mutant.
+SCRIPTS = ["flow", "plot", "versions", "c_client", "decoder", "lifetimes", "plugins", "schemas", "bad_input", "bombs",
+           "prices", "float_mode", "tour", "isa_sets", "failing_files", "shipped", "red_zones", "planted"]
+TIMES, LEAST_LIMIT, WAITS = 20, 10, 20  # a time-out is this many times the baseline, and so many seconds
+BATCH_SECONDS = 3
+MANY = 12  # parts of a step that reach a mutant: then the whole step is tried before them
+REACHED_BYTES = 1 << 16
+
+
+def environment(extra):
+    env = {k: v for k, v in os.environ.items() if k != "OPENBLAS_CORETYPE"}
+    return {**env, "GE_CACHE_DIR": "off", "GE_PROBE": "fixed", **extra}
+
+
+def spent(pid):
+    """Seconds of processor time of a process, without its children's."""
+    try:
+        with open(f"/proc/{pid}/stat", encoding="ascii") as file:
+            fields = file.read().rsplit(")", 1)[1].split()
+    except OSError:
+        return 0.0
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def run(command, limit, extra):
+    """(exit code, negative for a signal, or "timed out"; the output; the seconds). Seconds are the processor's, so
+    that a busy host is no time-out; one that waits for ever is ended after WAITS times the limit, which do
+    not count while this process is stopped itself. A process group of its own ends with what it started."""
+    with tempfile.TemporaryFile(dir=STATE) as out:
+        child = subprocess.Popen([str(w) for w in command], cwd=TREE, env=environment(extra), stdout=out,
+                                 stderr=subprocess.STDOUT, start_new_session=True)
+        waited, late, pause = 0.0, False, 0.01
+        while True:
+            pid, status, used = os.wait4(child.pid, os.WNOHANG)
+            if pid != 0:
+                break
+            begin = time.monotonic()
+            time.sleep(pause)
+            waited += min(time.monotonic() - begin, pause + 0.5)
+            pause = min(pause * 1.2, 0.5)
+            if not late and (waited > WAITS * limit or spent(child.pid) > limit):
+                late = True
+                os.killpg(child.pid, signal.SIGKILL)
+        child.returncode = os.waitstatus_to_exitcode(status)
+        out.seek(0)
+        text = out.read().decode(errors="replace")
+    return "timed out" if late else child.returncode, text, used.ru_utime + used.ru_stime
+
+
+class Part:
+    """A test: some step's, with what it adds to the step's command."""
+
+    def __init__(self, step, name, command, words=(), joint=None):
+        self.step, self.name, self.command, self.words = step, name, command, list(words)
+        self.joint = joint  # how several of a step run at once: "append", "filter"; None: each alone
+        self.whole = False
+        self.seconds, self.reached = 0.0, b""
+
+
+class Batch:
+    """Parts of one step, run by one process."""
+
+    def __init__(self, parts):
+        self.parts, self.seconds = parts, sum(p.seconds for p in parts)
+        first = parts[0]
+        self.longest = max(p.seconds for p in parts)
+        self.name = f"{first.step} {first.name}" + (f" and {len(parts) - 1} more" if len(parts) > 1 else "")
+
+    def run(self, extra):
+        limit = max(LEAST_LIMIT, TIMES * self.seconds)
+        return run(command_of(self.parts), limit, extra)[0]
+
+
+def command_of(parts):
+    first = parts[0]
+    if first.joint == "filter":
+        return [*first.command, "--gtest_filter=" + ":".join(w for p in parts for w in p.words)]
+    return [*first.command, *(w for p in parts for w in p.words)]
+
+
+def unit_parts(step, program):
+    listed = subprocess.run([program, "--gtest_list_tests"], check=True, capture_output=True, text=True,
+                            cwd=TREE, env=environment({})).stdout
+    suite = ""
+    for line in listed.splitlines():
+        if re.match(r"\S+\.(\s|$)", line):
+            suite = line.split()[0]
+        elif line.startswith("  ") and suite and "DISABLED_" not in line:
+            name = suite + line.split()[0]
+            yield Part(step, name, [program], [name], "filter")
+
+
+def operators():
+    """Names of all operators that have random cases."""
+    text = run([PROGRAM, "--random", "1", "--engines", "ref", "-v"], 600, {})[1]
+    return sorted(set(re.findall(r"^ref +(\S+) +\d+ cases,", text, re.M)))
+
+
+def isa_sets():
+    text = run(["bash", "-c", "source tests/counted.sh && isa_sets"], 60, {})[1]
+    return text.split()
+
+
+def operator_parts(cpu):
+    """Node tests and random cases by operator; what instruction sets change where engines of the CPU are mutated."""
+    names = operators()
+    for step, words in NODE_STEPS.items():
+        if step in ("onnx-node", "onnx-node-all") or cpu:
+            plain = words[:words.index("--least-taken")]
+            for name in sorted({name.rsplit(".")[-1] for name in names}):
+                yield Part(step, name, [PROGRAM, *NODE, *plain, "--op", name])
+    for name in names:
+        yield Part("random", name, [PROGRAM, "--random", "100", "--op", name])
+    for isa in isa_sets() if cpu else []:  # as tests/e2e/isa_sets.sh
+        capped = ["env", f"GE_MAX_ISA={isa}", PROGRAM]
+        for threads in ("1", "2"):
+            more = ["--seed", threads, "--threads", threads]
+            yield Part("isa_sets", f"{isa} {threads} large", [*capped, "--random", "200", "--large", *more])
+            yield Part("isa_sets", f"{isa} {threads} models", [*capped, "--random-models", "12", *more])
+        yield Part("isa_sets", f"{isa} node", [*capped, *NODE, "--engines", "native,onednn,openblas,ref"])
+
+
+def all_parts(scripts, paths):
+    """The parts of all steps that reach files of `paths`."""
+    cpu = any(path.startswith("plugins/cpu") for path in paths)
+    for path in sorted((TREE / "tests" / "text").rglob("*.gt")):  # a link, followed once
+        name = path.relative_to(TREE).as_posix()
+        yield Part("text", name, [PROGRAM], [name], "append")
+    if not all(path.startswith("plugins/ref") for path in paths):
+        yield from unit_parts("unit", UNIT)
+    if cpu:
+        yield from unit_parts("unit-cpu", UNIT_CPU)
+    for step, words in NODE_STEPS.items():
+        whole = Part(step, "as a whole", [PROGRAM, *NODE, *words])
+        whole.whole = True
+        yield whole
+    if any(path.startswith(OPERATORS) for path in paths):
+        yield from operator_parts(cpu)
+    for first in range(0, MODELS, MODELS_AT_ONCE):
+        yield Part("random-models", f"from {first}",
+                   [PROGRAM, "--random-models", str(MODELS_AT_ONCE), "--first", str(first)])
+    for name in SCRIPTS if scripts else []:
+        yield Part("e2e", name, ["bash", f"tests/e2e/{name}.sh"])
+
+
+def stamp(names):
+    """Of what a baseline depends on."""
+    state = hashlib.sha256("\n".join(names).encode())
+    for folder in (BUILD / "bin", BUILD / "lib", TREE / "tests" / "text", TREE / "tests" / "e2e"):
+        for path in sorted(p for p in folder.rglob("*") if p.is_file() and "__pycache__" not in p.parts):
+            state.update(path.read_bytes())
+    return state.hexdigest()[:24]
+
+
+class Tests:
+    def __init__(self, scripts, paths):
+        self.parts = list(all_parts(scripts, paths))
+
+    def baseline(self, jobs):
+        """Runs each part with no mutant; names of those that fail. Parts that hold no test are left out. What was
+        clean is kept for as long as programs, engines and cases stay the same."""
+        kept = STATE / f"baseline-{stamp([p.step + p.name for p in self.parts])}.pickle"
+        if kept.exists():
+            self.parts = pickle.loads(kept.read_bytes())
+            return []
+        broken = self.measure(jobs)
+        if not broken:
+            kept.write_bytes(pickle.dumps(self.parts))
+        return broken
+
+    def measure(self, jobs):
+        def one(part):
+            with tempfile.NamedTemporaryFile(prefix="reached-", dir=STATE) as file:
+                file.truncate(REACHED_BYTES)
+                code, text, part.seconds = run(command_of([part]), 3600, {"GE_MUTANT_REACHED": file.name})
+                part.reached = file.read()
+            empty = re.search(r"^0 passed, 0 failed, 0 skipped$", text, re.M)
+            return part, code == 0, bool(empty) and not part.whole
+        broken, kept = [], []
+        with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
+            for count, (part, good, empty) in enumerate(pool.map(one, self.parts), 1):
+                if count % 200 == 0:
+                    print(f"  baseline: {count} of {len(self.parts)} parts of steps", flush=True)
+                if empty:
+                    continue
+                kept.append(part)
+                if not good:
+                    broken.append(f"{part.step} {part.name}")
+        self.parts = sorted(kept, key=lambda p: p.seconds)
+        return broken
+
+    def batches(self, mutant, begin, end):
+        """What reaches a mutant, the quickest first, in processes of some seconds: what of it lies between `begin`
+        and `end` seconds of them all, and never nothing of a mutant that something reaches."""
+        reach = [p for p in self.parts if p.reached[mutant.number]]
+        per_step = {}
+        for part in reach:
+            per_step.setdefault(part.step, []).append(part)
+        # Where many parts of a step reach it, the whole step is one process.
+        early = [p for p in reach if p.whole and len(per_step[p.step]) > MANY]
+        found, open_batches = [], {}
+        for part in reach:
+            if part in early:
+                continue
+            group = open_batches.get(part.step) if part.joint else None
+            if group is not None and sum(p.seconds for p in group) + part.seconds <= BATCH_SECONDS:
+                group.append(part)
+                continue
+            group = [part]
+            found.append(group)
+            if part.joint:
+                open_batches[part.step] = group
+        many = {p.step for p in early}
+        first = [Batch(g) for g in found if g[0].step not in many]
+        rest = [Batch(g) for g in found if g[0].step in many]
+        ordered = sorted([*first, *(Batch([p]) for p in early)], key=lambda b: b.longest) + rest
+        kept, before = [], 0.0
+        for batch in ordered:
+            if begin <= before < end:
+                kept.append(batch)
+            before += batch.seconds
+        return kept

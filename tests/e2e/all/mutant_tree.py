@@ -1,0 +1,291 @@
+"""The tree of mutants, build/mutants: what build/release compiled and linked, with the files that are mutated
+compiled again from copies in which each drawn place is guarded. A place whose change does not compile is
+dropped and another one drawn. Nothing in build/release is written."""
+import concurrent.futures
+import functools
+import hashlib
+import json
+import os
+import pathlib
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+
+import mutants
+
+ROOT = pathlib.Path(__file__).resolve().parents[3]
+TREE = ROOT / "build" / "mutants"
+BUILD = TREE / "build" / "release"
+RELEASE = ROOT / "build" / "release"
+GUARDED = TREE / "guarded"  # the changed sources
+OBJECTS = TREE / "objects"  # of them, by what they were compiled from
+STATE = TREE / "state"  # what outlives a run: dropped places, verdicts
+DROPPED = STATE / "dropped.json"
+TARGETS = ["ref", "native", "onednn", "openblas", "ge-test", "ge-unit", "ge-unit-cpu", "ge", "graphengine"]
+# What is mutated, in the order in which the table names it.
+FOLDERS = ["plugins/cpu/kit", "plugins/cpu/kit/simd", "plugins/cpu/native", "plugins/cpu/onednn", "plugins/cpu/openblas",
+           "plugins/ref", "plugins/ref/kernels", "passes", "passes/canonical", "passes/fold", "passes/recognise",
+           "ge/control", "ge/control/host", "frontend", "frontend/onnx", "frontend/onnx/adapt", "frontend/proto",
+           "frontend/text", "ge/plan/check", "ge/place", "ge/memory", "streams", "ge/partition", "ge/ops",
+           "ge/ops/microsoft", "ge/ops/onnx", "ge/ops/ge", "ge/ops/onnx_ml", "ge/ops/onnx_training"]
+SOURCES = ["ge", "frontend", "passes", "streams", "plugins", "tools", "tests", "sdk", "examples"]
+INCLUDE = re.compile(r'^#include "([^"]+)"', re.M)
+
+
+class Mutant:
+    def __init__(self, number, path, place):
+        self.number, self.path, self.place = number, path, place
+        self.lines = None  # of the path that the place covers
+
+    @property
+    def key(self):
+        return f"{self.path}: {self.place.key}"
+
+    def __str__(self):
+        return f"{self.path}:{self.place.line}: {self.place.becomes} in '{self.place.was}'"
+
+
+def sources():
+    """Files that have mutants: of FOLDERS, no tests. A header only where no other source includes it, since all
+    others are linked as build/release compiled them."""
+    texts = {path.relative_to(ROOT).as_posix(): path.read_text() for top in SOURCES for path in (ROOT / top).rglob("*")
+             if path.suffix in (".cc", ".h")}
+    inside = [n for n in texts if n.rsplit("/", 1)[0] in FOLDERS and "gtest/" not in texts[n]
+              and not n.endswith("_test.cc")]
+    shared, todo = set(), [n for n in texts if n not in inside]
+    while todo:
+        for header in INCLUDE.findall(texts.get(todo.pop(), "")):
+            if header not in shared:
+                shared.add(header)
+                todo.append(header)
+    order = {folder: i for i, folder in enumerate(FOLDERS)}
+    return sorted((n for n in inside if n not in shared), key=lambda n: (order[n.rsplit("/", 1)[0]], n))
+
+
+def draw(seed, count, dropped, only):
+    """The mutants of a seed in files whose path holds a word of `only`. Numbers count within a file's own, so that another draw in one file leaves those of
+    others, and what was compiled of them, as they are."""
+    found = []
+    for index, path in enumerate(sources()):
+        if only and not any(word in path for word in only):
+            continue
+        text = (ROOT / path).read_text()
+        drawn = mutants.drawn(text, f"{seed}:{path}", count, set(dropped.get(path, [])))
+        for i, place in enumerate(drawn):
+            mutant = Mutant(1 + index * count + i, path, place)
+            mutant.lines = range(place.line, place.line + text.count("\n", place.start, place.end) + 1)
+            found.append(mutant)
+    return found
+
+
+@functools.lru_cache(maxsize=None)
+def headers(name):
+    """What a file of the checkout includes of it."""
+    path = ROOT / name
+    return INCLUDE.findall(path.read_text()) if path.exists() else []
+
+
+def included(files):
+    """The files, and whatever of the checkout they include."""
+    found, todo = set(), list(files)
+    while todo:
+        name = todo.pop()
+        if name not in found:
+            found.add(name)
+            todo += headers(name)
+    return found
+
+
+class Unit:
+    """One call of the compiler in build/release: a file, or several at once."""
+
+    def __init__(self, words):
+        self.words = words
+        self.source = words[words.index("-c") + 1]
+        self.object = words[words.index("-o") + 1]
+        self.text = pathlib.Path(self.source).read_text() if "/Unity/" in self.source else f'#include "{self.source}"\n'
+        self.files = [str(pathlib.Path(f).relative_to(ROOT)) for f in re.findall(r'^#include "(/.*)"', self.text, re.M)
+                      if pathlib.Path(f).is_relative_to(ROOT)]
+
+    def wanted(self, guarded):
+        return any(f in guarded for f in self.files)
+
+    def source_text(self, guarded):
+        text = self.text
+        for name in self.files:
+            if name in guarded:
+                text = text.replace(f'"{ROOT / name}"', f'"{GUARDED / name}"')
+        return text
+
+    def digest(self, guarded):
+        """Of what it is compiled from that can differ: the guarded files, and the object that it replaces."""
+        state = hashlib.sha256(" ".join(self.words).encode())
+        state.update(str((RELEASE / self.object).stat().st_mtime_ns).encode())
+        for name in sorted(included(self.files) & set(guarded)):
+            state.update((GUARDED / name).read_bytes())
+        state.update((ROOT / "tests/e2e/all/mutants.h").read_bytes())
+        return state.hexdigest()[:24]
+
+    def compile(self, guarded):
+        """None, or what the compiler said."""
+        kept = OBJECTS / f"{self.digest(guarded)}.o"
+        if kept.exists():
+            return None
+        source = kept.with_suffix(".cxx")
+        source.write_text(self.source_text(guarded))
+        part = kept.with_suffix(".part")
+        words = [w for w in self.words if w != "-MD"]
+        for flag in ("-MT", "-MF"):
+            if flag in words:
+                del words[words.index(flag):words.index(flag) + 2]
+        words[words.index("-c") + 1], words[words.index("-o") + 1] = str(source), str(part)
+        words.insert(next(i for i, w in enumerate(words) if w.startswith("-I")), f"-I{GUARDED}")
+        words = ["-O1" if w == "-O2" else w for w in words] + [f"-I{(ROOT / self.files[0]).parent}", "-w"]
+        done = subprocess.run(words, cwd=BUILD, capture_output=True, text=True)
+        if done.returncode == 0:
+            part.replace(kept)
+        return None if done.returncode == 0 else done.stderr
+
+
+def commands():
+    """What build/release runs to make the targets: (compilations, links in their order)."""
+    out = subprocess.run(["ninja", "-C", str(RELEASE), "-t", "commands", *TARGETS], check=True, capture_output=True,
+                         text=True).stdout
+    compiled, links = [], []
+    for line in out.splitlines():
+        words = shlex.split(line.split(" && ")[0].lstrip(": "))
+        if "-c" in words and words[words.index("-c") + 1].endswith((".cc", ".cxx")):
+            compiled.append(Unit(words))
+        elif line.startswith(": && "):
+            links.append(line)
+    return compiled, links
+
+
+def named_in(text, drawn):
+    """Mutants at lines that the compiler's words name."""
+    found = []
+    for path, line in re.findall(r"/guarded/([\w./\-]+\.(?:cc|h)):(\d+)", text):
+        found += [m for m in drawn if m.path == path and int(line) in m.lines]
+    return found
+
+
+def guilty(log, drawn):
+    """The mutants that errors are about. An error's block is what leads up to it ('required from here') and what
+    explains it: its own line counts first, then its block, then its file."""
+    text = re.sub(r"\x1b\[[0-9;]*[mK]", "", log)
+    blocks, has_error = [[]], False
+    for line in text.splitlines():
+        begins = ": error: " in line or re.search(r": In (instantiation|substitution|member|function|lambda|constructor)",
+                                                  line)
+        if begins and has_error:
+            blocks.append([])
+            has_error = False
+        blocks[-1].append(line)
+        has_error = has_error or ": error: " in line
+    found = []
+    for block in blocks:
+        own = "\n".join(line for line in block if ": error: " in line)
+        if own:
+            files = re.findall(r"/guarded/([\w./\-]+\.(?:cc|h)):", "\n".join(block))
+            found += named_in(own, drawn) or named_in("\n".join(block), drawn) or [
+                m for m in drawn if m.path in files]
+    return found
+
+
+class Draw:
+    """The mutants of a seed, and the guarded files with them."""
+
+    def __init__(self, seed, count, only):
+        self.seed, self.count, self.only = seed, count, only
+        self.dropped = json.loads(DROPPED.read_text()) if DROPPED.exists() else {}
+        self.again()
+
+    def again(self):
+        """Draws, and writes what differs from before."""
+        self.mutants = draw(self.seed, self.count, self.dropped, self.only)
+        of = {}
+        for m in self.mutants:
+            of.setdefault(m.path, []).append((m.number, m.place))
+        self.files = sorted({m.path for m in self.mutants})
+        for old in GUARDED.rglob("*.*"):
+            if old.is_file() and old.relative_to(GUARDED).as_posix() not in self.files:
+                old.unlink()
+        for path in self.files:
+            text = mutants.guarded((ROOT / path).read_text(), of[path])
+            (GUARDED / path).parent.mkdir(parents=True, exist_ok=True)
+            if not (GUARDED / path).exists() or (GUARDED / path).read_text() != text:
+                (GUARDED / path).write_text(text)
+
+    def drop(self, bad):
+        for m in bad:
+            if m.place.key not in self.dropped.setdefault(m.path, []):
+                self.dropped[m.path].append(m.place.key)
+        DROPPED.write_text(json.dumps(self.dropped, indent=1))
+
+
+def compile_all(drawn, units, jobs):
+    """Compiles until all do. Those that do not are drawn again."""
+    while True:
+        wrong = []
+        todo = [u for u in units if u.wanted(drawn.files)]
+        with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
+            pending = {pool.submit(u.compile, drawn.files): u for u in todo}
+            for i, future in enumerate(concurrent.futures.as_completed(pending), 1):
+                if future.result() is not None:
+                    wrong.append((pending[future], future.result()))
+                if i % 10 == 0:
+                    print(f"  {i} of {len(todo)} compilations", flush=True)
+        if not wrong:
+            return todo
+        bad = []
+        for unit, log in wrong:
+            blamed = guilty(log, drawn.mutants)
+            if not blamed:
+                sys.exit(f"mutate: {unit.object} does not compile, and no mutant is to blame\n{log[-3000:]}")
+            bad += blamed
+        drawn.drop(bad)
+        drawn.again()
+        print(f"{len({m.number for m in bad})} changes do not compile; others are drawn in their place", flush=True)
+
+
+def lay_out():
+    """The tree as a checkout whose build/release is a copy, by links, of ours. The tests are copied, so that they
+    stay what the baseline ran while somebody works on them."""
+    for folder in (GUARDED, OBJECTS, STATE, BUILD.parent):
+        folder.mkdir(parents=True, exist_ok=True)
+    for entry in ROOT.iterdir():
+        link = TREE / entry.name
+        if entry.name not in ("build", "tests", ".git", GUARDED.name, OBJECTS.name, STATE.name) and not link.is_symlink():
+            link.symlink_to(entry)
+    shutil.rmtree(TREE / "tests", ignore_errors=True)
+    shutil.copytree(ROOT / "tests", TREE / "tests", ignore=shutil.ignore_patterns("__pycache__"))
+    for name in ("venv", "node-tests", "models"):
+        if (ROOT / "build" / name).exists() and not (BUILD.parent / name).is_symlink():
+            (BUILD.parent / name).symlink_to(ROOT / "build" / name)
+    shutil.rmtree(BUILD, ignore_errors=True)
+    subprocess.run(["cp", "-al", str(RELEASE), str(BUILD)], check=True)
+
+
+def link_all(units, files, links):
+    for unit in units:
+        at = BUILD / unit.object
+        at.unlink()
+        os.link(OBJECTS / f"{unit.digest(files)}.o", at)
+    for line in links:
+        found = re.search(r" (?:-o|qc) (\S+)", line)
+        if found and (BUILD / found[1]).exists():
+            (BUILD / found[1]).unlink()  # a link to build/release's own
+        subprocess.run(line, shell=True, cwd=BUILD, check=True, stdout=subprocess.DEVNULL)
+
+
+def build(seed, count, jobs, only):
+    """The mutants of a seed, compiled and linked."""
+    if not (RELEASE / "bin" / "ge-test").exists():
+        sys.exit("mutate: build/release/bin/ge-test is missing; ./test builds it")
+    lay_out()
+    drawn = Draw(seed, count, only)
+    units, links = commands()
+    link_all(compile_all(drawn, units, jobs), drawn.files, links)
+    return drawn.mutants
