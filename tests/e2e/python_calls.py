@@ -16,18 +16,18 @@ TWO = "tests/e2e/two_entries.gt"
 THREE = "tests/e2e/three_nodes.gt"
 
 
-def slow_session(args):
-    """Runs of "add" take about half a second on a device that does nothing most of the time."""
+def slow_session(args, delay_us=60000):
+    """Runs of "add" take some twice as long, on a device that does nothing most of the time."""
     devsim = (args.build / "lib/samples/devsim.so").resolve()
     return graphengine.Session(TWO, engines=[
-        "ref", f"{devsim}:take=60;price=1;link_latency_ns=0;delay=2;delay_us=60000"])
+        "ref", f"{devsim}:take=60;price=1;link_latency_ns=0;delay=2;delay_us={delay_us}"])
 
 
 ONES = np.ones((32, 32), np.float32)
 
 
 def the_interpreter_goes_on(args):
-    session = slow_session(args)
+    session = slow_session(args, 300000)
     session.run({"x": ONES})
     counted, going = [0], threading.Event()
 
@@ -47,11 +47,10 @@ def the_interpreter_goes_on(args):
 
 
 def asynchronous_runs(args):
-    session = slow_session(args)
+    session = slow_session(args, 300000)  # a busy host gets as far as the checks before it is done
     session.run({"x": ONES})
-    begin = time.monotonic()
     run = session.run_async({"x": ONES})
-    check("run_async returns at once", time.monotonic() - begin < 0.1 and not run.done())
+    check("run_async returns at once", not run.done())
     check("wait with a limit", run.wait(0.01) is False)
     try:
         run.result(timeout=0.01)
@@ -60,7 +59,9 @@ def asynchronous_runs(args):
         check("result within a limit", True)
     check("wait", run.wait() and run.done())
     check("its sum", np.array_equal(run.result()["sum"], 2 * ONES))
-    results = []
+    results, total = [], 2 * ONES
+    session = slow_session(args)
+    session.set_state("total", total)
     run = session.run_async({"x": ONES})
     threads = [threading.Thread(target=lambda: results.append(run.result())) for _ in range(4)]
     for thread in threads:
@@ -79,7 +80,7 @@ def asynchronous_runs(args):
 
 
 def ending_runs(args):
-    session = slow_session(args)
+    session = slow_session(args, 300000)
     session.run({"x": ONES})
     run = session.run_async({"x": ONES})
     run.cancel()
@@ -109,7 +110,7 @@ def the_end_of_the_process(args):
 
 
 def awaiting(args):
-    session = slow_session(args)
+    session = slow_session(args, 300000)
 
     async def several():
         first = await session.run_async({"x": ONES})
