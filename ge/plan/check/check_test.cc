@@ -270,6 +270,24 @@ TEST(Check, AStreamMayWaitForASignalThatIsIssuedLater) {
   EXPECT_TRUE(report.ok()) << report.status().ToString();
 }
 
+// The first instruction of a stream of which the host knows nothing at all.
+TEST(Check, AFunctionDoesNotEndBeforeAStreamThatNobodyWaitsFor) {
+  SmallPlan p;
+  const auto x = p.Input("x", 256), dx = p.Value("dx", 256, 1), y = p.Output("y", 256);
+  p.Copy(x, dx);
+  p.Launch(kRef, {x}, {y});
+  ASSERT_TRUE(AssignStreams(&p.plan).ok());
+  ASSERT_TRUE(AssignMemory(&p.plan).ok());
+  ASSERT_TRUE(Check(p.plan).ok()) << Check(p.plan).status().ToString();
+  std::erase_if(p.f().code, [](const Instruction& i) {
+    return i.op == PlanOp::kSignal || i.op == PlanOp::kWait;
+  });
+  const std::string text = Check(p.plan).status().message();
+  EXPECT_NE(text.find("instruction 0 (copy on stream 1) may still run when the function ends"),
+            std::string::npos)
+      << text;
+}
+
 TEST(Check, AStateMayBeWrittenOnceAndIsKept) {
   SmallPlan p(0);
   const auto x = p.Input("x", 64), old = p.Value("s.old", 64, 0, PlanValueKind::kState),
