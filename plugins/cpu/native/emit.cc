@@ -117,6 +117,17 @@ void NativeBuilder::EmitSpec(const Unit& u, const ProductSpec& s) {
   AddProduct(u, t, {x.place, w, t.bias ? BiasOf(u, f.n) : x.place});
 }
 
+std::vector<TilePost> NativeBuilder::PostsOfTiles(const Unit& u, const Layout& target,
+                                                  std::vector<Place>* places) {
+  std::vector<TilePost> posts;
+  for (const Post& q : u.posts) {
+    if (q.binary() && (q.operand == 0 || p_.dims(q.operand) != u.dims)) break;
+    if (q.binary()) places->push_back(Get(q.operand, target).place);
+    posts.push_back({q.fn, q.a, q.b, q.binary()});
+  }
+  return posts;
+}
+
 void NativeBuilder::EmitPanels(const Unit& u, const Fold& f, const Place& x, bool turned) {
   const PanelPlan plan(simd_, f.m, f.n, f.k);
   const Place weights =
@@ -127,13 +138,7 @@ void NativeBuilder::EmitPanels(const Unit& u, const Fold& f, const Place& x, boo
   const Layout target = Layout::Dense(u.dims);
   const bool bias = !u.bias.empty();
   std::vector<Place> places = {x, weights, bias ? BiasOf(u, f.n) : x};
-  // Posts that a tile can take along, until the first that it cannot.
-  std::vector<PanelPost> posts;
-  for (const Post& q : u.posts) {
-    if (q.binary() && (q.operand == 0 || p_.dims(q.operand) != u.dims)) break;
-    if (q.binary()) places.push_back(GetDense(q.operand).place);
-    posts.push_back({q.fn, q.a, q.b, q.binary()});
-  }
+  std::vector<TilePost> posts = PostsOfTiles(u, target, &places);
   const size_t taken = posts.size();
   const bool whole = taken == u.posts.size();
   const uint64_t bytes = static_cast<uint64_t>(target.extent()) * sizeof(float);
@@ -215,13 +220,7 @@ void NativeBuilder::EmitWinograd(const Unit& u, const ConvSpec& c) {
   std::vector<Place> reads = {x.place, weights, BiasOf(u, plan.out, channels),
                               NewInternal(0, room * static_cast<uint64_t>(plan.threads)),
                               KeptConstant(u.in[1]).place};
-  // Posts that a tile can take along, until the first that it cannot.
-  std::vector<WinogradPost> posts;
-  for (const Post& q : u.posts) {
-    if (q.binary() && (q.operand == 0 || p_.dims(q.operand) != u.dims)) break;
-    if (q.binary()) reads.push_back(Get(q.operand, target).place);
-    posts.push_back({q.fn, q.a, q.b, q.binary()});
-  }
+  std::vector<TilePost> posts = PostsOfTiles(u, target, &reads);
   const size_t taken = posts.size();
   const bool whole = taken == u.posts.size();
   const uint64_t bytes = static_cast<uint64_t>(target.extent()) * sizeof(float);

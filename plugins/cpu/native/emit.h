@@ -64,6 +64,10 @@ class NativeBuilder final : public Builder {
   void EmitDirect(const Unit& u, const ConvSpec& c);
   // v where it lies if channels of a pixel are neighbours there, else channels last.
   Rep Channels(uint32_t v);
+  // Posts that a tile can take along, until the first that it cannot; their operands' places are
+  // added.
+  std::vector<TilePost> PostsOfTiles(const Unit& u, const Layout& target,
+                                     std::vector<Place>* places);
   // With constant weights, [n][k] where `turned`.
   void EmitPanels(const Unit& u, const Fold& f, const Place& x, bool turned);
   // The product, then the unit's posts; places are those of the product behind its result.

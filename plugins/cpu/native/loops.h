@@ -83,10 +83,8 @@ std::unique_ptr<Work> AppendLoop(const Append& a);
 // Places: result (bytes 0 or 1), x, z. Dense f32 of n elements each; z is one element where
 // `scalar`. A comparison with NaN is 0.
 std::unique_ptr<Loop> CompareLoop(const Simd& simd, Compare op, int64_t n, bool scalar);
-// Places: result, condition (bytes), x, z: result[i] = condition[i] ? x[i] : z[i] for n elements;
-// x or z is one element where the flag says so. Any 4-byte type.
-std::unique_ptr<Loop> SelectLoop(const Simd& simd, int64_t n, bool x_scalar, bool z_scalar);
-// The same for dense tensors that broadcast to the result's dims. Source: ONNX Where.
+// Places: result, condition (bytes), x, z, of any 4-byte type; dense, and broadcast to the result's
+// dims. Source: ONNX Where.
 std::unique_ptr<Loop> WhereLoop(const Simd& simd, const Dims& result, const Dims& condition,
                                 const Dims& x, const Dims& z);
 

@@ -165,22 +165,6 @@ class Compared final : public Loop {
   int64_t n_, step_;
 };
 
-class Selected final : public Loop {
- public:
-  Selected(const Simd& simd, int64_t n, bool x_scalar, bool z_scalar)
-      : simd_(simd), n_(n), sx_(x_scalar ? 0 : 1), sz_(z_scalar ? 0 : 1) {}
-  void Run(float* const* p) const override {
-    const auto* c = reinterpret_cast<const uint8_t*>(p[1]);
-    ForTiles(n_, [&](int64_t i, int64_t n) {
-      simd_.select(c + i, p[2] + i * sx_, sx_, p[3] + i * sz_, sz_, p[0] + i, n);
-    });
-  }
-
- private:
-  const Simd& simd_;
-  int64_t n_, sx_, sz_;
-};
-
 }  // namespace
 
 std::unique_ptr<Loop> ThinProductLoop(const Simd& simd, const ThinProduct& t) {
@@ -190,9 +174,6 @@ std::unique_ptr<Work> GatherLoop(const Gather& g) { return std::make_unique<Gath
 std::unique_ptr<Work> AppendLoop(const Append& a) { return std::make_unique<Appended>(a); }
 std::unique_ptr<Loop> CompareLoop(const Simd& simd, Compare op, int64_t n, bool scalar) {
   return std::make_unique<Compared>(simd, op, n, scalar);
-}
-std::unique_ptr<Loop> SelectLoop(const Simd& simd, int64_t n, bool x_scalar, bool z_scalar) {
-  return std::make_unique<Selected>(simd, n, x_scalar, z_scalar);
 }
 
 }  // namespace ge_native

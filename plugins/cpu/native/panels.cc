@@ -16,7 +16,7 @@ int64_t CeilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
 class PanelProducts final : public Loop {
  public:
-  PanelProducts(const Simd& simd, const PanelPlan& plan, bool bias, std::vector<PanelPost> posts)
+  PanelProducts(const Simd& simd, const PanelPlan& plan, bool bias, std::vector<TilePost> posts)
       : simd_(simd), p_(plan), bias_(bias), posts_(std::move(posts)) {}
 
   void Run(float* const* p) const override {
@@ -65,7 +65,7 @@ class PanelProducts final : public Loop {
     for (int64_t r = 0; r < m; ++r) {
       float* row = y + r * p_.n;
       size_t operand = 4;
-      for (const PanelPost& q : posts_) {
+      for (const TilePost& q : posts_) {
         if (q.binary) {
           simd_.binary(q.fn, row, p[operand++] + at + r * p_.n, row, n);
         } else {
@@ -78,7 +78,7 @@ class PanelProducts final : public Loop {
   const Simd& simd_;
   const PanelPlan p_;
   const bool bias_;
-  const std::vector<PanelPost> posts_;
+  const std::vector<TilePost> posts_;
 };
 
 }  // namespace
@@ -141,7 +141,7 @@ double PanelNs(const PanelPlan& plan, const Machine& machine) {
 }
 
 std::unique_ptr<Loop> PanelLoop(const Simd& simd, const PanelPlan& plan, bool bias,
-                                std::vector<PanelPost> posts) {
+                                std::vector<TilePost> posts) {
   return std::make_unique<PanelProducts>(simd, plan, bias, std::move(posts));
 }
 

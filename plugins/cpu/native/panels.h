@@ -9,18 +9,11 @@
 
 #include "plugins/cpu/kit/engine.h"
 #include "plugins/cpu/kit/loops.h"
+#include "plugins/cpu/native/tile_post.h"
 
 namespace ge_native {
 
 using namespace ge_cpu;
-
-// What follows a product, done while its rows are in a cache. Binary ones have an operand of the
-// result's dims, place 4 and on in the order of the list.
-struct PanelPost {
-  Fn fn = Fn::kLinear;
-  float a = 0, b = 0;
-  bool binary = false;
-};
 
 // y[m][n] = x[m][k] * w[k][n] + bias[n].
 struct PanelPlan {
@@ -43,8 +36,9 @@ struct PanelPlan {
 // ns of one, on all threads.
 double PanelNs(const PanelPlan& plan, const Machine& machine);
 
-// Places: result, x, panels, bias of n floats (or any place where there is none), operands.
+// Places: result, x, panels, bias of n floats (or any place where there is none), operands of
+// posts.
 std::unique_ptr<Loop> PanelLoop(const Simd& simd, const PanelPlan& plan, bool bias,
-                                std::vector<PanelPost> posts);
+                                std::vector<TilePost> posts);
 
 }  // namespace ge_native

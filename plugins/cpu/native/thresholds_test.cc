@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include "plugins/cpu/native/sweeps.h"
+#include "plugins/cpu/native/sweeps_codes.h"
 
 namespace ge_native {
 namespace {

@@ -50,7 +50,7 @@ struct Image {
 class WinogradConv final : public Loop {
  public:
   WinogradConv(const Simd& simd, const WinogradPlan& plan, const Layout& x, const Layout& y,
-               std::vector<WinogradPost> posts)
+               std::vector<TilePost> posts)
       : simd_(simd), s_(plan), x_(x), y_(y), posts_(std::move(posts)) {}
 
   void Run(float* const* p) const override {
@@ -139,7 +139,7 @@ class WinogradConv final : public Loop {
     if (!finite) Direct(p, b, t, g);
     const int64_t n = s_.h * s_.w * pixel;
     size_t operand = 6;
-    for (const WinogradPost& q : posts_) {
+    for (const TilePost& q : posts_) {
       if (!q.binary) {
         simd_.unary(q.fn, q.a, q.b, b.tile, b.tile, n);
         continue;
@@ -227,7 +227,7 @@ class WinogradConv final : public Loop {
   const Simd& simd_;
   const WinogradPlan s_;
   const Layout x_, y_;
-  const std::vector<WinogradPost> posts_;
+  const std::vector<TilePost> posts_;
 };
 
 }  // namespace
@@ -372,7 +372,7 @@ void WinogradWeights(const WinogradPlan& plan, const float* weights, float* u) {
 }
 
 std::unique_ptr<Loop> WinogradLoop(const Simd& simd, const WinogradPlan& plan, const Layout& x,
-                                   const Layout& result, std::vector<WinogradPost> posts) {
+                                   const Layout& result, std::vector<TilePost> posts) {
   return std::make_unique<WinogradConv>(simd, plan, x, result, std::move(posts));
 }
 

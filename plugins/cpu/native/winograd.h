@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "plugins/cpu/kit/engine.h"
+#include "plugins/cpu/native/tile_post.h"
 
 namespace ge_native {
 
@@ -57,17 +58,10 @@ bool WinogradKeepsFinite(const void* weights, int64_t n);
 // ONNX's weights [out][in][3][3], transformed: [output group][position][in][group].
 void WinogradWeights(const WinogradPlan& plan, const float* weights, float* u);
 
-// What follows the convolution, done while a tile is at hand; binary ones have an operand of the
-// result's dims and layout, place 6 and on in the order of the list.
-struct WinogradPost {
-  Fn fn = Fn::kLinear;
-  float a = 0, b = 0;
-  bool binary = false;
-};
 // Places: result, x, transformed weights, bias (of groups() * group() floats), workspace of each
-// thread, ONNX's weights (for tiles that are not finite), operands. Images plain in channels:
-// channels last or in blocks of a multiple of lanes.
+// thread, ONNX's weights (for tiles that are not finite), operands of posts from place 6 on. Images
+// plain in channels: channels last or in blocks of a multiple of lanes.
 std::unique_ptr<Loop> WinogradLoop(const Simd& simd, const WinogradPlan& plan, const Layout& x,
-                                   const Layout& result, std::vector<WinogradPost> posts);
+                                   const Layout& result, std::vector<TilePost> posts);
 
 }  // namespace ge_native

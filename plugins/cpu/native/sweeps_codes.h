@@ -1,0 +1,118 @@
+// The sweeps of sweeps.h for works on codes of 8 bits. For tests.
+#pragma once
+
+#include "plugins/cpu/native/integer_product.h"
+#include "plugins/cpu/native/quantize.h"
+#include "plugins/cpu/native/sweeps.h"
+
+namespace ge_native {
+
+// ---- codes of 8 bits ---------------------------------------------------------------------------
+
+inline std::vector<uint8_t> Codes(int64_t n) {
+  std::mt19937 g(3);
+  std::vector<uint8_t> v(Z(n));
+  for (uint8_t& x : v) x = static_cast<uint8_t>(g());
+  return v;
+}
+
+inline void SweepCodes(int64_t m, int64_t n, int64_t k) {
+  std::vector<uint8_t> x = Codes(m * k), w = Codes(k * n + 1);
+  QuantResult result;
+  result.x_zero = true;
+  uint8_t zero = 11;
+  std::vector<int32_t> want(Z(m * n));
+  for (int64_t i = 0; i < m; ++i) {
+    for (int64_t d = 0; d < k; ++d) {
+      for (int64_t j = 0; j < n; ++j)
+        want[Z(i * n + j)] += (x[Z(i * k + d)] - 11) * (w[Z(d * n + j)] - 5);
+    }
+  }
+  InEachSetting([&](const Setting& s) {
+    SCOPED_TRACE(testing::Message() << m << " x " << n << " x " << k);
+    const IntegerProductPlan plan(s.simd(), m, n, k, result);
+    AlignedBlock packed(plan.weight_bytes()), scratch(plan.scratch_bytes());
+    plan.Pack(w.data(), false, {5}, packed.data());
+    std::vector<int32_t> y(Z(m * n + 1), 0x5a5a5a5a);
+    auto* z = reinterpret_cast<float*>(&zero);
+    auto* none = z;
+    RunLoop(*IntegerProductLoop(s.simd(), plan),
+            {reinterpret_cast<float*>(y.data()), reinterpret_cast<float*>(x.data()),
+             static_cast<float*>(packed.data()), z, none, none, none, none, none,
+             static_cast<float*>(scratch.data())});
+    for (int64_t i = 0; i < m * n; ++i) ASSERT_EQ(y[Z(i)], want[Z(i)]) << i;
+    ASSERT_EQ(y.back(), 0x5a5a5a5a);
+  });
+}
+
+inline void SweepQuantize(int64_t n) {
+  float *x = Numbers(n), scale = 0.037f;
+  uint8_t zero = 100;
+  InEachSetting([&](const Setting& s) {
+    SCOPED_TRACE(testing::Message() << n);
+    std::vector<uint8_t> codes(Z(n + 1), 77);
+    std::vector<float> back(Z(n + 1), kGuard);
+    QuantGrid grid;
+    grid.inner = n;
+    auto *c = reinterpret_cast<float*>(codes.data()), *z = reinterpret_cast<float*>(&zero);
+    RunLoop(*QuantizeLoop(s.simd(), grid, false, true), {c, x, &scale, z});
+    RunLoop(*DequantizeLoop(s.simd(), grid, false, true), {back.data(), c, &scale, z});
+    for (int64_t i = 0; i < n; ++i) {
+      const float code = std::clamp(std::nearbyintf(x[i] / scale) + 100, 0.0f, 255.0f);
+      ASSERT_EQ(codes[Z(i)], code) << i;
+      ASSERT_EQ(back[Z(i)], (code - 100) * scale) << i;
+    }
+    ASSERT_EQ(codes.back(), 77);
+    ASSERT_EQ(back.back(), kGuard);
+  });
+}
+
+// ---- LSTM --------------------------------------------------------------------------------------
+
+inline double Sigmoid(double x) { return 1 / (1 + std::exp(-x)); }
+
+inline void SweepLstm(int64_t batch, int64_t inputs, int64_t hidden) {
+  LstmSpec spec;
+  spec.steps = 2, spec.batch = batch, spec.inputs = inputs, spec.hidden = hidden;
+  LstmHas has;
+  const int64_t gates = 4 * hidden;
+  float* x = Numbers(2 * batch * inputs);
+  std::vector<float> w = Random(inputs * gates, 5), r = Random(hidden * gates, 6);
+  for (float& v : w) v *= 0.05f;
+  for (float& v : r) v *= 0.05f;
+  std::vector<double> h(Z(batch * hidden)), c(h), want;
+  for (int64_t t = 0; t < 2; ++t) {
+    std::vector<double> next(h);
+    for (int64_t b = 0; b < batch; ++b) {
+      std::vector<double> z(Z(gates));
+      for (int64_t d = 0; d < inputs; ++d) {
+        const double v = x[(t * batch + b) * inputs + d];
+        for (int64_t j = 0; j < gates; ++j) z[Z(j)] += v * w[Z(d * gates + j)];
+      }
+      for (int64_t d = 0; d < hidden; ++d) {
+        const double v = h[Z(b * hidden + d)];
+        for (int64_t j = 0; j < gates; ++j) z[Z(j)] += v * r[Z(d * gates + j)];
+      }
+      for (int64_t j = 0; j < hidden; ++j) {
+        const double in = Sigmoid(z[Z(j)]), out = Sigmoid(z[Z(hidden + j)]),
+                     forget = Sigmoid(z[Z(2 * hidden + j)]), cell = std::tanh(z[Z(3 * hidden + j)]);
+        double& state = c[Z(b * hidden + j)];
+        state = forget * state + in * cell;
+        next[Z(b * hidden + j)] = out * std::tanh(state);
+      }
+    }
+    h = next;
+    want.insert(want.end(), h.begin(), h.end());
+  }
+  InEachSetting([&](const Setting& s) {
+    SCOPED_TRACE(testing::Message() << "batch " << batch << ", hidden " << hidden);
+    std::vector<float> y(want.size() + 1, kGuard), scratch(Z(LstmScratch(spec)));
+    float* none = scratch.data();
+    RunLoop(*LstmLoop(s.simd(), spec, has),
+            {y.data(), x, w.data(), r.data(), scratch.data(), none, none, none, none, none});
+    for (size_t i = 0; i < want.size(); ++i) ASSERT_NEAR(y[i], want[i], 3e-6) << i;
+    ASSERT_EQ(y.back(), kGuard);
+  });
+}
+
+}  // namespace ge_native
