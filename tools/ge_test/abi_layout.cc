@@ -16,6 +16,7 @@
 
 #include "ge/base/sha256.h"
 #include "ge/ge_plugin.h"
+#include "ge/ge_plugin_op.h"
 #include "tools/ge_test/case.h"
 
 namespace ge::test {
@@ -86,7 +87,7 @@ std::string Gap(const Struct& s) {
 
 std::string Layout(const std::vector<Struct>& structs, const std::vector<Number>& values) {
   std::string out =
-      "# Layout of sdk/include/ge/ge_plugin.h. GE_HEADER_HASH is the first 8 bytes of this file's\n"
+      "# Layout of sdk/include/ge/ge_plugin*.h. GE_HEADER_HASH is the first 8 bytes of this file's\n"
       "# SHA-256. Written by ge-test --abi-layout FILE --update; a change here is a change of the "
       "ABI.\n";
   out += fmt::format("abi {}.{} magic {:#x} pointer {}\n", GE_ABI_MAJOR, GE_ABI_MINOR,
@@ -109,7 +110,7 @@ uint64_t HashOf(const std::string& text) {
 int Usage() {
   fmt::print(stderr,
              "usage: ge-test --abi-layout GOLDEN [--update]\n\n"
-             "Compares the structs of ge_plugin.h with the golden file.\n"
+             "Compares the structs of the plugin headers with the golden file.\n"
              "  --update  writes the file anew, and says which GE_HEADER_HASH belongs to it\n\n"
              "example: ge-test --abi-layout tests/abi/layout.golden\n");
   return 2;

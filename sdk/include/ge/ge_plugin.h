@@ -1,4 +1,5 @@
-/* ge_plugin.h: what an engine plugin and the host say to each other. C11 and C++17, stands alone.
+/* ge_plugin.h: what a plugin and the host say to each other. C11 and C++17, stands alone; operators
+ * and passes have headers of their own beside it.
  *
  * A plugin is a shared object that exports ONE symbol, ge_plugin_query, and links to nothing of
  * ours. Three functions make a complete engine: query (price nodes), compile, enqueue. Every other
@@ -38,7 +39,7 @@ extern "C" {
 #endif
 
 #define GE_ABI_MAJOR 0u
-#define GE_ABI_MINOR 1u
+#define GE_ABI_MINOR 9u
 #define GE_PLUGIN_MAGIC 0x4e49474c50454721ull /* "!GEPLGIN" read little-endian */
 /* Names this state of the structs: the first 8 bytes of the SHA-256 of tests/abi/layout.golden. The
  * ABI test recomputes it; enforced at load while GE_ABI_MAJOR is 0. */
@@ -78,7 +79,8 @@ enum {
   GE_TAG_SEGMENT = 10, GE_TAG_COMPILED = 11, GE_TAG_LAUNCH = 12, GE_TAG_DEVICE = 13,
   GE_TAG_LAYOUT = 14, GE_TAG_ERR = 15, GE_TAG_QUERY_ARGS = 16, GE_TAG_COPY = 17,
   GE_TAG_CREATE_ARGS = 18, GE_TAG_LINK = 19, GE_TAG_SINK = 20, GE_TAG_DOMAIN = 21,
-  GE_TAG_PACK = 22
+  GE_TAG_PACK = 22, GE_TAG_OP_DEF = 23, GE_TAG_INFER = 24, GE_TAG_BUILDER = 25,
+  GE_TAG_NEW_NODE = 26, GE_TAG_KERNEL_CALL = 27, GE_TAG_SHARD = 28, GE_TAG_PASS_DEF = 29
 };
 /* clang-format on */
 /* First member initialiser: GE_HDR(ge_cost, GE_TAG_COST). */
@@ -187,6 +189,16 @@ typedef struct {
   uint64_t spare[2];
 } ge_attr;
 
+/* A size, where `dims` of ge_type says -1. */
+typedef struct {
+  int64_t value;    /* the size, or -1 */
+  int64_t min, max; /* where it lies, both included; max INT64_MAX = no limit is known */
+  uint32_t id;      /* 0 = known; else equal numbers are provably equal sizes */
+  uint32_t reserved;
+  ge_str name; /* of a free size ("batch"); empty for an expression */
+  uint64_t spare;
+} ge_dim;
+
 enum { GE_VALUE_CONSTANT = 1, GE_VALUE_INPUT = 2, GE_VALUE_OUTPUT = 4 };
 typedef struct ge_value {
   ge_hdr h;
@@ -199,6 +211,7 @@ typedef struct ge_value {
   uint32_t n_user;
   uint32_t id; /* the user graph's value id */
   ge_str name;
+  const ge_dim* dim; /* by axis; NULL where all sizes are known, or there is no rank */
 } ge_value;
 
 typedef struct ge_node {
@@ -593,7 +606,7 @@ typedef struct ge_engine_api {
   ge_rc (*shape)(ge_exec* like, const ge_segment*, ge_compiled* out, ge_err*);
 } ge_engine_api;
 
-enum { GE_KIND_ENGINE = 1 };
+enum { GE_KIND_ENGINE = 1, GE_KIND_OPS = 2, GE_KIND_PASSES = 4 };
 enum { GE_SANITIZER_NONE = 0, GE_SANITIZER_ADDRESS = 1, GE_SANITIZER_THREAD = 2 };
 /* The sanitizer that this file is being compiled with, for ge_plugin_desc.sanitizer. */
 #if defined(__has_feature)
@@ -614,11 +627,16 @@ typedef struct ge_plugin_desc { /* static, constant; magic first, so that garbag
   uint32_t abi_major, abi_minor; /* GE_ABI_*: what it was built with */
   uint64_t header_hash;          /* GE_HEADER_HASH */
   ge_str name, version, vendor;  /* name: what --engines takes, [a-z0-9_]+ */
-  uint32_t kinds;                /* GE_KIND_* */
+  uint32_t kinds;                /* GE_KIND_*, one at least */
   uint32_t sanitizer;            /* GE_SANITIZER_* it was built with */
   ge_rc (*engine_create)(const ge_create_args*, ge_engine** out, ge_err*);
   void (*engine_destroy)(ge_engine*); /* NULL: nothing to free */
-  const ge_engine_api* engine;
+  const ge_engine_api* engine;        /* with GE_KIND_ENGINE, else NULL */
+  /* With GE_KIND_OPS: ge_plugin_op.h. With GE_KIND_PASSES: ge_plugin_pass.h. */
+  const struct ge_op_def* op;
+  const struct ge_pass_def* pass;
+  uint32_t n_op, op_stride;
+  uint32_t n_pass, pass_stride;
 } ge_plugin_desc;
 
 typedef struct ge_query_args {
