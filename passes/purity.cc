@@ -5,17 +5,17 @@
 namespace ge {
 namespace {
 
-bool HasOwnEffect(const Node& node) {
+bool HasOwnEffect(const Graph& graph, const Node& node) {
   if (!node.effects.empty()) return true;
-  const OpDef* op = FindOp(node.domain, node.op);
+  const OpDef* op = FindOp(graph, node);
   return !op || op->has_effects;  // Of an unknown operator the worst is assumed.
 }
 
 }  // namespace
 
-bool IsPure(const Node& node) {
+bool IsPure(const Graph& graph, const Node& node) {
   if (!node.effects.empty() || !node.callees.empty() || !node.after.empty()) return false;
-  const OpDef* op = FindOp(node.domain, node.op);
+  const OpDef* op = FindOp(graph, node);
   return op && op->deterministic && !op->has_effects;
 }
 
@@ -26,7 +26,7 @@ std::vector<bool> FunctionsWithEffects(const Graph& graph) {
   for (const Function& f : graph.functions) {
     bool own = !f.effects.empty();
     for (const Node& n : f.nodes) {
-      own |= n.id && HasOwnEffect(n);
+      own |= n.id && HasOwnEffect(graph, n);
       for (const Callee& c : n.callees) callers[c.fn].push_back(f.id);
     }
     if (own) todo.push_back(f.id);
@@ -41,8 +41,8 @@ std::vector<bool> FunctionsWithEffects(const Graph& graph) {
   return effects;
 }
 
-bool IsDroppable(const Node& node, const std::vector<bool>& with_effects) {
-  if (HasOwnEffect(node)) return false;
+bool IsDroppable(const Graph& graph, const Node& node, const std::vector<bool>& with_effects) {
+  if (HasOwnEffect(graph, node)) return false;
   for (const Callee& c : node.callees) {
     if (with_effects[c.fn]) return false;
   }

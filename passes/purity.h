@@ -10,10 +10,10 @@ namespace ge {
 
 // The same inputs give the same outputs and nothing else happens: known operator, deterministic,
 // no effects, calls no function, waits for no other node.
-bool IsPure(const Node& node);
+bool IsPure(const Graph& graph, const Node& node);
 // By FunctionId: does running the function have an effect, its callees included?
 std::vector<bool> FunctionsWithEffects(const Graph& graph);
 // May the node be dropped when nobody reads its outputs? `with_effects` as above.
-bool IsDroppable(const Node& node, const std::vector<bool>& with_effects);
+bool IsDroppable(const Graph& graph, const Node& node, const std::vector<bool>& with_effects);
 
 }  // namespace ge

@@ -191,7 +191,7 @@ Status GraphExporter::AddNode(Scope* s, const Node& n) {
   if (IsCall(n)) return AddCall(s, n);
   if (n.domain == "ge") return NotOnnx(n, "is an operator of this engine alone");
   if (!n.effects.empty()) return NotOnnx(n, "has effects, which ONNX cannot say");
-  const OpDef* op = FindOp(n.domain, n.op);
+  const OpDef* op = FindOp(g_, n);
   if (op == nullptr) return NotOnnx(n, "is an operator that nobody here knows");
   const auto given = g_.opsets.find(n.domain);
   int64_t& opset = opsets_[n.domain];

@@ -180,6 +180,7 @@ Result<SessionOptions> ReadOptions(const ge_session_options* given) {
     if (!name.empty()) options.skip_passes.emplace(name);
     rest.remove_prefix(std::min(rest.size(), name.size() + 1));
   }
+  if (o.plugins) options.plugins = o.plugins;
   if (o.plan_cache_bytes) options.plan_cache_bytes = o.plan_cache_bytes;
   options.time_limit_ms = o.time_limit_ms;
   if (o.kv_cache > uint64_t{1} << 40) {

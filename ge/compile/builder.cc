@@ -179,7 +179,7 @@ class Builder {
 
   // Nodes with a decomposition stay whole or become their parts, whichever is cheaper.
   Status Decompose() {
-    if (!HasDecompositions(function())) return {};
+    if (!HasDecompositions(c_->graph, function())) return {};
     GE_RETURN_IF_ERROR(ChooseParts());
     return c_->expanded.empty() ? Status() : FoldParts();
   }

@@ -25,16 +25,16 @@ struct Expansion {
   std::vector<ValueId> from, to;  // the node's outputs and what stands for them; same length
 };
 
-const OpDef* WithDecomposition(const Node& n) {
+const OpDef* WithDecomposition(const Graph& g, const Node& n) {
   if (!n.effects.empty() || !n.callees.empty()) return nullptr;
-  const OpDef* op = FindOp(n.domain, n.op);
+  const OpDef* op = FindOp(g, n);
   return op && op->decompose ? op : nullptr;
 }
 
-std::vector<NodeId> Candidates(const Function& f) {
+std::vector<NodeId> Candidates(const Graph& g, const Function& f) {
   std::vector<NodeId> out;
   for (const Node& n : f.nodes) {
-    if (WithDecomposition(n)) out.push_back(n.id);
+    if (WithDecomposition(g, n)) out.push_back(n.id);
   }
   return out;
 }
@@ -49,7 +49,7 @@ std::vector<Expansion> Expand(Graph* g, FunctionId fn, const std::vector<NodeId>
   for (NodeId id : which) {
     const Node node = g->fn(fn).nodes[at.at(id)];
     const size_t before = g->fn(fn).nodes.size();
-    const std::vector<ValueId> to = WithDecomposition(node)->decompose(t, fn, node);
+    const std::vector<ValueId> to = WithDecomposition(*g, node)->decompose(t, fn, node);
     if (to.size() != node.outputs.size()) continue;
     Expansion e{id, node.op, {}, {}, {}};
     for (size_t i = before; i < g->fn(fn).nodes.size(); ++i) {
@@ -327,9 +327,9 @@ MarketCover CoverOf(const Market& m, const Solution& solution, const Renaming& r
 
 }  // namespace
 
-bool HasDecompositions(const Function& f) {
+bool HasDecompositions(const Graph& g, const Function& f) {
   return std::any_of(f.nodes.begin(), f.nodes.end(),
-                     [](const Node& n) { return WithDecomposition(n) != nullptr; });
+                     [&](const Node& n) { return WithDecomposition(g, n) != nullptr; });
 }
 
 Status ChooseDecompositions(const EngineList& engines, const AskEngines& ask, Graph* graph,
@@ -338,7 +338,7 @@ Status ChooseDecompositions(const EngineList& engines, const AskEngines& ask, Gr
   Market m;
   m.graph = graph, m.fn = fn;
   m.expanded = *graph;
-  m.expansions = Expand(&m.expanded, fn, Candidates(graph->fn(fn)));
+  m.expansions = Expand(&m.expanded, fn, Candidates(*graph, graph->fn(fn)));
   if (m.expansions.empty()) return {};
   GE_RETURN_IF_ERROR(DescribeEngines(engines, HostMachine(), &m.plan));
   GE_RETURN_IF_ERROR(ask(*graph, m.whole_fn(), &m.plan.layouts, &m.whole));
@@ -381,7 +381,7 @@ Status ChooseDecompositions(const EngineList& engines, const AskEngines& ask, Gr
 
 void ExpandAgain(Graph* graph, FunctionId fn, const std::vector<NodeId>& which,
                  const std::string& why, DecompositionNotes* notes) {
-  const std::vector<NodeId> all = Candidates(graph->fn(fn));
+  const std::vector<NodeId> all = Candidates(*graph, graph->fn(fn));
   const std::set<NodeId> candidates(all.begin(), all.end());
   std::vector<NodeId> known;
   std::copy_if(which.begin(), which.end(), std::back_inserter(known),
@@ -394,7 +394,7 @@ void ExpandAgain(Graph* graph, FunctionId fn, const std::vector<NodeId>& which,
 }
 
 bool ExpandAll(Graph* graph, FunctionId fn, const std::string& why, DecompositionNotes* notes) {
-  const std::vector<Expansion> done = Expand(graph, fn, Candidates(graph->fn(fn)));
+  const std::vector<Expansion> done = Expand(graph, fn, Candidates(*graph, graph->fn(fn)));
   for (const Expansion& e : done) {
     for (NodeId part : e.parts) (*notes)[part] = fmt::format("expanded from {}: {}", e.op, why);
   }

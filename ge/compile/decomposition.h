@@ -28,7 +28,7 @@ using AskEngines = std::function<Status(const Graph& graph, const Function& func
 using DecompositionNotes = std::map<NodeId, std::string>;
 
 // True when there is anything to choose.
-bool HasDecompositions(const Function& function);
+bool HasDecompositions(const Graph& graph, const Function& function);
 
 // Policies and pins play no part: what is placed depends on prices alone. Leaves a graph that no
 // way covers as it is: PLACE says which node nobody takes. *expanded: which became parts. *cover:

@@ -18,6 +18,7 @@ class OneNodeEvaluator : public Evaluator {
                                       const Node& node,
                                       const std::vector<const Const*>& inputs) override {
     Graph one;
+    one.ops = graph.ops;
     one.opsets = graph.opsets;
     Function& f = one.AddFunction("fold");
     Node copy = node;

@@ -36,6 +36,10 @@ void AddOnce(ValueId v, std::vector<ValueId>* list) {
   if (!Contains(*list, v)) list->push_back(v);
 }
 
+bool IsOnHost(const Graph& g, const Function& f, const Node& n) {
+  return FindHostOp(f, n) != nullptr || FindDataSized(g, n) != nullptr;
+}
+
 // Without bodies and other values than tensors, whose types are forgotten, nothing names sizes.
 bool NamesNoDims(const FlowRest& rest) {
   const Function& f = rest.graph.fn(rest.fn);
@@ -126,7 +130,7 @@ class Cutter {
         after_plan = after_plan && made.count(v) != 0;
         after_host = after_host && (made.count(v) != 0 || hosted.count(v) != 0);
       }
-      if (IsControl(n) || FindHostOp(f, n) != nullptr) {
+      if (IsControl(n) || IsOnHost(from_.graph, f, n)) {
         if (!after_host) continue;
         host_.push_back(i);
         on_host.insert(i);
@@ -287,8 +291,10 @@ class Cutter {
     std::set<uint32_t> gone(planned_.begin(), planned_.end());
     gone.insert(host_.begin(), host_.end());
     for (const uint32_t i : host_) {
-      cut_.host.push_back({f.nodes[i], FindHostOp(fn(), f.nodes[i])});
+      cut_.host.push_back(
+          {f.nodes[i], FindHostOp(fn(), f.nodes[i]), FindDataSized(from_.graph, f.nodes[i])});
       cut_.has_types |= IsControl(f.nodes[i]) && !IsBranch(f.nodes[i]);
+      cut_.has_types |= cut_.host.back().kernel != nullptr;
     }
     cut_.has_types |= !conditions_.empty();
     now_ = from_;
@@ -383,12 +389,12 @@ Result<FlowCut> CutFlow(const FlowRest& rest, const InferHook& infer, const Flow
   return Cutter(rest, infer, known).Run();
 }
 
-bool NeedsFlow(const Function& f) {
+bool NeedsFlow(const Graph& g, const Function& f) {
   return std::any_of(f.nodes.begin(), f.nodes.end(), [&](const Node& n) {
     const bool known = std::all_of(n.outputs.begin(), n.outputs.end(), [&](ValueId v) {
       return v == 0 || f.value(v).type.is_static();
     });
-    return !known || IsControl(n) || FindHostOp(f, n) != nullptr;
+    return !known || IsControl(n) || IsOnHost(g, f, n);
   });
 }
 

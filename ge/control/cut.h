@@ -16,6 +16,7 @@
 #include "ge/base/status.h"
 #include "ge/control/host_op.h"
 #include "ge/ir/graph.h"
+#include "ge/ops/op.h"
 
 namespace ge {
 
@@ -30,7 +31,8 @@ struct FlowRest {
 // A node that the host runs: control flow, or by an operator's record.
 struct HostStep {
   Node node;
-  const HostOp* op = nullptr;  // null: control flow
+  const HostOp* op = nullptr;     // null: control flow, or
+  const OpDef* kernel = nullptr;  // a plugin's operator whose sizes its data decide
 };
 
 struct FlowCut {
@@ -76,7 +78,7 @@ struct SizedCut {
 
 // Whether a bound function cannot be one plan: it holds what the host runs, or shapes that only the
 // data decide.
-bool NeedsFlow(const Function& f);
+bool NeedsFlow(const Graph& g, const Function& f);
 
 // UNSUPPORTED when neither shapes nor contents of inputs say what a node gives.
 Result<FlowCut> CutFlow(const FlowRest& rest, const InferHook& infer, const FlowKnown& known);

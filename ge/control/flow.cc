@@ -7,6 +7,7 @@
 #include <stdexcept>
 
 #include "ge/base/interrupt.h"
+#include "ge/control/data_sized.h"
 #include "ge/control/place.h"
 
 namespace ge {
@@ -159,6 +160,9 @@ class FlowFunction {
 
   Status RunStep(FlowRun* run, const HostStep& step, std::span<const Type> types,
                  std::span<const FlowValue* const> in, std::vector<FlowValue>* out) const {
+    if (step.kernel != nullptr) {
+      return RunDataSized(*step.kernel, flow_.graph_, step.node, types, in, &run->pool(), out);
+    }
     if (step.op == nullptr) return RunControl(run, step, types, in, out);
     HostCall call{flow_.graph_, step.node, in, &run->pool(), std::move(*out)};
     const Status status = RunHostOp(*step.op, call);

@@ -40,6 +40,11 @@ const HostOp* FindHostOp(const Function& fn, const Node& node) {
   return engines ? nullptr : op;
 }
 
+const OpDef* FindDataSized(const Graph& graph, const Node& node) {
+  const OpDef* op = graph.ops == nullptr ? nullptr : FindOp(graph, node);
+  return op != nullptr && op->data_sized ? op : nullptr;
+}
+
 bool IsHostOnly(std::string_view domain, std::string_view name) {
   const HostOp* op = Find(domain, name);
   return op != nullptr && !op->only_without_numbers;

@@ -10,6 +10,7 @@
 
 #include "ge/control/value.h"
 #include "ge/ir/graph.h"
+#include "ge/ops/op.h"
 
 namespace ge {
 
@@ -35,6 +36,9 @@ struct HostOp {
 
 // The record that runs the node in this function; null when engines do. Control flow has none.
 const HostOp* FindHostOp(const Function& fn, const Node& node);
+// The operator of a plugin whose kernel gives its outputs their sizes, which the host runs; null
+// when the node is of none.
+const OpDef* FindDataSized(const Graph& graph, const Node& node);
 // Whether the host runs the operator whatever it is given: no engine is asked for it.
 bool IsHostOnly(std::string_view domain, std::string_view name);
 // If, Loop, Scan, calls: nodes that have to do with functions of the graph.

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "ge/engine/kernel_plugin.h"
 #include "ge/engine/record.h"
 
 namespace ge {
@@ -85,6 +86,8 @@ Result<std::unique_ptr<Engine>> Engine::Create(std::shared_ptr<const Plugin> plu
   args.host = HostApi();
   args.options = {options.data(), options.size()};
   args.denormals = words.denormals, args.numerics = words.numerics;
+  const KernelsOf kernels{GE_HDR(KernelsOf, kTagKernelsOf), e->plugin_->kernels_of.get()};
+  if (kernels.plugin) args.h.next = &kernels.h;
   ge_err err = EmptyError();
   ge_rc rc = e->plugin_->desc->engine_create(&args, &e->handle_, &err);
   if (rc != GE_OK) return FromEngine(e->name(), "engine_create", rc, err);

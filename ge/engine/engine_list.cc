@@ -42,12 +42,19 @@ Result<EngineList> OpenEngines(const std::vector<EngineSpec>& list, const OpenEn
   std::vector<std::pair<std::shared_ptr<const Plugin>, std::string>> wanted;
   for (const EngineSpec& spec : list) {
     GE_ASSIGN_OR_RETURN(auto plugin, FindPlugin(spec.name));
+    if (!(plugin->desc->kinds & GE_KIND_ENGINE)) {
+      return Status(Code::kFailedPrecondition,
+                    fmt::format("plugin '{}' has no engine; name it in the list of plugins, which "
+                                "bring operators and passes",
+                                plugin->path));
+    }
     wanted.emplace_back(std::move(plugin), spec.options);
   }
   if (list.empty()) {
     std::string why;
     for (const Found& f : DiscoverPlugins()) {
-      if (f.plugin) wanted.emplace_back(f.plugin, "");
+      const bool engine = f.plugin && (f.plugin->desc->kinds & GE_KIND_ENGINE);
+      if (engine) wanted.emplace_back(f.plugin, "");
       if (!f.plugin) why += fmt::format("; {}: {}", f.path, f.why);
     }
     if (wanted.empty()) {

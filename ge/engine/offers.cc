@@ -68,7 +68,7 @@ double HostEstimate(const Collector& c, const Offer& offer) {
   double ns = 0;
   for (uint32_t i : offer.nodes) {
     const Node& node = c.function->nodes[i];
-    const OpDef* op = FindOp(node.domain, node.op);
+    const OpDef* op = FindOp(*c.graph, node);
     if (!op) continue;
     std::vector<Type> in, outs;
     for (ValueId v : node.inputs) in.push_back(c.function->values[v].type);

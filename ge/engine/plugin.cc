@@ -4,7 +4,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
 #include <map>
 #include <mutex>
@@ -59,9 +61,12 @@ Status CheckDescriptor(const std::string& path, const ge_plugin_desc& d) {
     if (!s.ok()) return Refuse(path, s.message());
   }
   GE_RETURN_IF_ERROR(CheckName(path, d.name));
-  if (!(d.kinds & GE_KIND_ENGINE)) {
-    return Refuse(path, fmt::format("its kinds are {:#x}; this host loads engines ({:#x}) only",
-                                    d.kinds, static_cast<uint32_t>(GE_KIND_ENGINE)));
+  if (!(d.kinds & (GE_KIND_ENGINE | GE_KIND_OPS | GE_KIND_PASSES))) {
+    return Refuse(path, fmt::format("its kinds are {:#x}; this host loads engines ({:#x}), "
+                                    "operators ({:#x}) and passes ({:#x})",
+                                    d.kinds, static_cast<uint32_t>(GE_KIND_ENGINE),
+                                    static_cast<uint32_t>(GE_KIND_OPS),
+                                    static_cast<uint32_t>(GE_KIND_PASSES)));
   }
   if (d.sanitizer != kSanitizer) {
     return Refuse(path, fmt::format("it was built with sanitizer {}, the host with {}; build both "
@@ -72,6 +77,7 @@ Status CheckDescriptor(const std::string& path, const ge_plugin_desc& d) {
 }
 
 Status CheckTables(const std::string& path, const ge_plugin_desc& d) {
+  if (!(d.kinds & GE_KIND_ENGINE)) return {};
   if (d.engine_create == nullptr) return Refuse(path, "engine_create is NULL; it is required");
   if (d.engine == nullptr) return Refuse(path, "its engine table is NULL; point it to one");
   const char* table = "its engine table (query, compile, enqueue)";
@@ -124,7 +130,9 @@ Result<std::shared_ptr<const Plugin>> Open(const std::string& path) {
   plugin->name = text(desc->name);
   plugin->version = text(desc->version);
   plugin->vendor = text(desc->vendor);
-  plugin->desc = desc;
+  std::memcpy(&plugin->record, desc,
+              std::min<size_t>(offsetof(ge_plugin_desc, h) + desc->h.size, sizeof plugin->record));
+  plugin->desc = &plugin->record;
   return std::shared_ptr<const Plugin>(std::move(plugin));
 }
 
@@ -203,7 +211,7 @@ std::vector<Found> DiscoverPlugins() {
   return out;
 }
 
-Result<std::shared_ptr<const Plugin>> FindPlugin(const std::string& name) {
+Result<std::shared_ptr<const Plugin>> FindPlugin(const std::string& name, std::string_view what) {
   if (name.find('/') != std::string::npos) return LoadPlugin(name);
   // A plugin's constructors run when it is opened, and its name is known only then.
   std::vector<std::string> paths = SearchPath();
@@ -213,9 +221,9 @@ Result<std::shared_ptr<const Plugin>> FindPlugin(const std::string& name) {
   for (auto path = paths.begin(); path != paths.end(); ++path) {
     if (path == others) {
       if (!refusals.empty()) break;
-      LogLine(2, fmt::format("engine '{}' is in no file '{}.so' of the search path: the other "
-                             "plugins are opened to look for it",
-                             name, name));
+      LogLine(2, fmt::format("{} '{}' is in no file '{}.so' of the search path: the other plugins "
+                             "are opened to look for it",
+                             what, name, name));
     }
     auto plugin = LoadPlugin(*path);
     if (plugin.ok() && (*plugin)->name == name) return plugin;
@@ -224,10 +232,29 @@ Result<std::shared_ptr<const Plugin>> FindPlugin(const std::string& name) {
   }
   std::error_code ec;
   if (fs::is_regular_file(name, ec)) refusals += fmt::format("; for the file write ./{}", name);
-  return Status(Code::kFailedPrecondition,
-                fmt::format("engine '{}' is not loaded; found: {}; ge plugins tells what was "
-                            "refused and why{}",
-                            name, names.empty() ? "none" : names, refusals));
+  return Status(
+      Code::kFailedPrecondition,
+      fmt::format("{} '{}' is not loaded; found: {}; ge plugins tells what was refused and "
+                  "why{}",
+                  what, name, names.empty() ? "none" : names, refusals));
+}
+
+Result<std::vector<std::shared_ptr<const Plugin>>> FindPlugins(std::string_view list) {
+  std::vector<std::shared_ptr<const Plugin>> out;
+  for (size_t begin = 0; begin < list.size();) {
+    const size_t end = std::min(list.find(',', begin), list.size());
+    const std::string item(list.substr(begin, end - begin));
+    begin = end + 1;
+    if (item.empty()) continue;
+    GE_ASSIGN_OR_RETURN(auto plugin, FindPlugin(item, "plugin"));
+    if (!(plugin->desc->kinds & (GE_KIND_OPS | GE_KIND_PASSES))) {
+      return Refuse(plugin->path,
+                    "it brings neither operators nor passes; an engine is named in "
+                    "the list of engines");
+    }
+    if (std::find(out.begin(), out.end(), plugin) == out.end()) out.push_back(std::move(plugin));
+  }
+  return out;
 }
 
 }  // namespace ge

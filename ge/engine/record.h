@@ -6,10 +6,12 @@
 
 #include <algorithm>
 #include <cstring>
+#include <string>
 #include <string_view>
 
 #include "ge/base/status.h"
 #include "ge/ge_plugin.h"
+#include "ge/ge_plugin_op.h"
 
 namespace ge {
 
@@ -36,6 +38,13 @@ template <>
 inline constexpr uint32_t kFirstSize<ge_decline> = 40;
 template <>
 inline constexpr uint32_t kFirstSize<ge_pack> = 64;
+template <>
+inline constexpr uint32_t kFirstSize<ge_op_def> = 160;
+
+// A text of a plugin's; what is beyond `most` bytes is left out.
+inline std::string TextOf(ge_str s, uint64_t most = UINT64_MAX) {
+  return s.p ? std::string(s.p, std::min(s.n, most)) : std::string();
+}
 
 // PLUGIN_ERROR naming the tag of an extension of `what` that must be understood; this host knows
 // none.

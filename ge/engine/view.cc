@@ -44,6 +44,38 @@ Result<std::unique_ptr<GraphView>> GraphView::Make(const Graph& graph, const Fun
   return v;
 }
 
+Result<std::unique_ptr<GraphView>> GraphView::Make(const Graph& graph, const Function& f,
+                                                   const DimTable& dims) {
+  GE_ASSIGN_OR_RETURN(auto v, Make(graph, f));
+  v->AddDims(dims, f);
+  return v;
+}
+
+void GraphView::AddDims(const DimTable& table, const Function& f) {
+  for (ValueId id = 1; id < f.values.size(); ++id) {
+    sizes_.emplace_back();
+    for (const Dim& d : f.values[id].type.dims) sizes_.back().push_back(AbiDim(d, table, &names_));
+    values_[id].dim = sizes_.back().data();
+  }
+}
+
+ge_dim AbiDim(Dim d, const DimTable& table, std::deque<std::string>* names) {
+  if (d.known()) return {d.value, d.value, d.value, 0, 0, {nullptr, 0}, 0};
+  const DimTable::Range range = table.RangeOf(d);
+  ge_dim out{-1, range.lo, range.hi, d.expr, 0, {nullptr, 0}, 0};
+  const DimTable::Expr& e = table.expr(d.expr);
+  if (e.op == DimOp::kSymbol) {
+    names->push_back(table.symbol(e.symbol).name);
+    out.name = Str(names->back());
+  }
+  return out;
+}
+
+std::optional<Dim> DimFromAbi(const ge_dim& d, const DimTable& table) {
+  if (d.id == 0) return d.value >= 0 ? std::optional(KnownDim(d.value)) : std::nullopt;
+  return d.id <= table.expr_count() ? std::optional(Dim{0, d.id}) : std::nullopt;
+}
+
 Result<GraphView::Payload> GraphView::PayloadOf(const Const& c) {
   if (c.splat.empty()) return Payload{c.data, c.bytes};
   ConstScratch scratch;

@@ -5,6 +5,8 @@
 
 #include <deque>
 #include <memory>
+#include <optional>
+#include <string>
 #include <vector>
 
 #include "ge/base/status.h"
@@ -16,6 +18,9 @@ namespace ge {
 class GraphView {
  public:
   static Result<std::unique_ptr<GraphView>> Make(const Graph& graph, const Function& function);
+  // `dims` says what sizes are that are not known; every value of known rank then has ge_value.dim.
+  static Result<std::unique_ptr<GraphView>> Make(const Graph& graph, const Function& function,
+                                                 const DimTable& dims);
   const ge_graph* get() const { return &graph_; }
   // Replaces the payload pointer of a constant (an aligned copy); `bytes` must outlive the view.
   void SetConstData(ValueId value, const void* bytes) { values_[value].data = bytes; }
@@ -29,6 +34,7 @@ class GraphView {
   };
   Result<Payload> PayloadOf(const Const& c);
   Status AddValueRecord(const Graph& graph, const Value& v, ValueId id);
+  void AddDims(const DimTable& table, const Function& f);
   Status AddNodeRecord(const Graph& graph, const Node& node);
   Status AddAttr(const Graph& graph, const Node& node, const Attr& attr, std::vector<ge_attr>* out);
 
@@ -36,10 +42,17 @@ class GraphView {
   std::vector<ge_node> nodes_;
   std::vector<ge_value> values_;
   std::deque<std::vector<int64_t>> dims_;  // deques: addresses stay
+  std::deque<std::vector<ge_dim>> sizes_;
+  std::deque<std::string> names_;
   std::deque<std::vector<ge_attr>> attrs_;
   std::deque<std::vector<ge_str>> strings_;
   std::deque<std::vector<uint32_t>> users_;
   std::vector<ConstScratch> splats_;
 };
+
+// A size as plugins see it; a name is kept in *names.
+ge_dim AbiDim(Dim d, const DimTable& table, std::deque<std::string>* names);
+// A size that a plugin gave; nothing where the table has no such expression.
+std::optional<Dim> DimFromAbi(const ge_dim& d, const DimTable& table);
 
 }  // namespace ge

@@ -93,9 +93,15 @@ Status UnknownOp(const Node& n) {
   for (const std::string& name : NearestOps(n.domain, n.op)) {
     near += (near.empty() ? "" : ", ") + name;
   }
-  return Status(Code::kUnsupported,
-                "operator '" + n.op + "' of domain '" + (n.domain.empty() ? "ai.onnx" : n.domain) +
-                    "' is not known" + (near.empty() ? "" : "; did you mean " + near + "?"));
+  std::string text = "operator '" + n.op + "' of domain '" +
+                     (n.domain.empty() ? "ai.onnx" : n.domain) + "' is not known";
+  if (!near.empty()) text += "; did you mean " + near + "?";
+  if (!n.domain.empty() && n.domain != "ge") {
+    text +=
+        "; a plugin that brings it is named with --plugins FILE.so (plugins of "
+        "ge_session_options)";
+  }
+  return Status(Code::kUnsupported, text);
 }
 
 Status CheckMade(const Node& n, size_t i, const Type& t, const DimTable& dims) {
@@ -132,14 +138,14 @@ int64_t CapturesOf(const Node& node) {
   return std::clamp<int64_t>(n, 0, static_cast<int64_t>(node.inputs.size()));
 }
 
-Status WantKnown(const Node& node) {
-  return FindOp(node.domain, node.op) == nullptr ? UnknownOp(node) : Status();
+Status WantKnown(const Graph& graph, const Node& node) {
+  return FindOp(graph, node) == nullptr ? UnknownOp(node) : Status();
 }
 
 Status InferOneNode(Graph* graph, FunctionId fn, size_t index) {
   Function& f = graph->fn(fn);
   const Node& n = f.nodes[index];
-  const OpDef* op = FindOp(n.domain, n.op);
+  const OpDef* op = FindOp(*graph, n);
   if (!op) return UnknownOp(n);
   GE_RETURN_IF_ERROR(CheckNodeAgainstOp(n, *op));
   NodeContext context(graph, f, n);

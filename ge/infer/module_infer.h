@@ -47,7 +47,7 @@ Result<Type> MergeTypes(const Type& declared, const Type& inferred, const DimTab
                         const std::vector<Dim>& fresh, const std::string& what);
 
 // UNSUPPORTED with the nearest names when nobody knows the node's operator.
-Status WantKnown(const Node& node);
+Status WantKnown(const Graph& graph, const Node& node);
 // Types one node by its operator's record and rule, and stores the result in the values.
 Status InferOneNode(Graph* graph, FunctionId fn, size_t index);
 

@@ -230,6 +230,8 @@ struct Loc {
   LocId caller = 0;
 };
 
+class OpTable;
+
 struct Graph {
   std::string name, producer;
   int64_t ir_version = 1;
@@ -241,6 +243,8 @@ struct Graph {
   std::vector<Loc> locs;      // [0] is absent
   DimTable dims;
   std::map<std::string, std::string> meta;  // the model's metadata_props and the like
+  // Operators that plugins bring, beside those of ge/ops; null = none. Not on the wire.
+  std::shared_ptr<const OpTable> ops;
   std::string unknown_fields;
 
   // Out of line: every file that holds one would otherwise generate them again.

@@ -22,10 +22,7 @@ bool IsDefault(const OpDef& op, const Attr& attr) {
   return def != nullptr && def->default_value && SameDefault(*def->default_value, attr.value);
 }
 
-}  // namespace
-
-void FillDefaults(Node* node) {
-  const OpDef* op = FindOp(node->domain, node->op);
+void FillFrom(const OpDef* op, Node* node) {
   if (op == nullptr) return;
   const auto is_missing = [&](const AttrDef& d) {
     return d.default_value && node->attr(d.name) == nullptr;
@@ -38,9 +35,15 @@ void FillDefaults(Node* node) {
   }
 }
 
+}  // namespace
+
+void FillDefaults(Node* node) { FillFrom(FindOp(node->domain, node->op), node); }
+
+void FillDefaults(const Graph& graph, Node* node) { FillFrom(FindOp(graph, *node), node); }
+
 void FillDefaults(Graph* graph) {
   for (Function& f : graph->functions) {
-    for (Node& n : f.nodes) FillDefaults(&n);
+    for (Node& n : f.nodes) FillDefaults(*graph, &n);
   }
 }
 

@@ -8,9 +8,10 @@
 
 namespace ge {
 
-// Adds what is missing behind the node's own attributes, in the record's order. Nothing is added to
-// nodes of operators that have no record.
-void FillDefaults(Node* node);
+// Each adds what is missing behind the node's own attributes, in the record's order. Nothing is
+// added to nodes of operators that have no record.
+void FillDefaults(Node* node);                      // of a built-in operator
+void FillDefaults(const Graph& graph, Node* node);  // a node of that graph, or to be
 void FillDefaults(Graph* graph);
 
 // Does the attribute say what its absence would say? Floats are compared by their bits: 0 and -0

@@ -102,7 +102,7 @@ std::vector<ValueId> Transaction::AddNode(FunctionId fn, NodeId before, std::str
   n.op = std::move(op);
   n.inputs = std::move(inputs);
   n.attrs = std::move(attrs);
-  FillDefaults(&n);
+  FillDefaults(*graph_, &n);
   Origin origin{pass_, {}};
   for (const Node* r : replaces) MergeNames(UserNames(*r), &origin.from_nodes);
   if (!replaces.empty()) {

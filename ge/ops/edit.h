@@ -50,6 +50,10 @@ class Transaction {
                                std::vector<ValueId> inputs, std::vector<Attr> attrs,
                                std::vector<Type> output_types,
                                const std::vector<const Node*>& replaces);
+  // Types the outputs of the node that was added last, by `infer` (PassContext::infer_node).
+  Status InferLast(FunctionId fn, Status (*infer)(Graph*, FunctionId, size_t)) {
+    return infer(graph_, fn, graph_->fn(fn).nodes.size() - 1);
+  }
   ValueId AddConst(FunctionId fn, Const c);
   // A value that is a constant of the graph.
   ValueId ShareConst(FunctionId fn, ConstId c);

@@ -1,4 +1,5 @@
-// OpDef: everything that the engine knows of an operator, one record per file in ge/ops/<domain>/.
+// OpDef: everything that the engine knows of an operator, one record per file in ge/ops/<domain>/;
+// operators of plugins have such a record too (op_table.h).
 // The table of all of them is generated from the file names at configure time: the file
 // ge/ops/onnx/leaky_relu.cc must define GE_OP(leaky_relu), ge/ops/onnx_ml/scaler.cc
 // GE_OP(onnx_ml_scaler). No static constructors.
@@ -6,6 +7,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -19,6 +21,7 @@
 namespace ge {
 
 class Transaction;
+struct KernelCall;  // kernel_call.h
 
 // A set of dtypes as bits 1 << DType.
 using DTypeSet = uint32_t;
@@ -133,16 +136,27 @@ struct OpDef {
   std::vector<AttrDef> attrs;
   // Sets every present output's type; may refuse (INVALID_GRAPH) with the found and wanted value.
   // The caller has already checked port counts, dtypes and attributes against this record.
-  Status (*infer)(InferContext& c) = nullptr;
+  std::function<Status(InferContext& c)> infer = {};
   // Effort; nullptr = one flop per output element.
-  Work (*work)(const Node& node, std::span<const Type> in, std::span<const Type> out) = nullptr;
+  std::function<Work(const Node& node, std::span<const Type> in, std::span<const Type> out)> work =
+      {};
   bool deterministic = true;  // false: never folded, never merged (Random*)
   bool has_effects = false;   // reads or writes a state
   // Builds what computes the same out of other operators, before the node, and answers a value of
   // the same type for each of its outputs (0 for an omitted one). What it adds needs no folding: it
   // makes its constants itself (ge/ops/decompose.h). Empty when this node's attributes or unknown
   // rank leave it no decomposition. `node` is a copy, not the node in the graph.
-  std::vector<ValueId> (*decompose)(Transaction& t, FunctionId fn, const Node& node) = nullptr;
+  std::function<std::vector<ValueId>(Transaction& t, FunctionId fn, const Node& node)> decompose =
+      {};
+  // Of a plugin's operator alone: runs it on host memory. Where sizes of its outputs are known
+  // before it runs an engine that the host makes of the plugin does that.
+  std::function<Status(KernelCall& call)> kernel = {};
+  // With `kernel`: sizes of outputs are known only when it has run.
+  bool data_sized = false;
+  // Ports at the end of inputs and of outputs that are states of the node, which models leave out,
+  // and the types of those states (ge/compile/add_states.h).
+  uint32_t states = 0;
+  std::function<Result<std::vector<Type>>(const Graph& graph, const Node& node)> state_types = {};
 };
 
 #define GE_OP(stem)                      \
@@ -151,7 +165,10 @@ struct OpDef {
 
 // All operators in file-name order.
 std::span<const OpDef* const> AllOps();
+// One that is built in; null when there is none.
 const OpDef* FindOp(std::string_view domain, std::string_view name);
+// That of a node of the graph: built in, or of a plugin that the graph was loaded with.
+const OpDef* FindOp(const Graph& graph, const Node& node);
 // "Relu", "ai.onnx.ml.Scaler".
 std::string FullName(std::string_view domain, std::string_view name);
 inline std::string FullName(const OpDef& op) { return FullName(op.domain, op.name); }

@@ -25,23 +25,32 @@ Result<std::shared_ptr<Runtime>> Runtime::OfProcess(const ProcessFacts& facts) {
 
 Result<EngineList> Runtime::Open(const std::vector<EngineSpec>& list, const EngineWords& words) {
   const std::lock_guard<std::mutex> lock(mutex_);
-  std::map<EngineKey, uint32_t> named;
-  const auto create = [&](const std::shared_ptr<const Plugin>& plugin,
-                          const std::string& options) -> Result<std::shared_ptr<Engine>> {
-    EngineKey key{plugin->path, options, words.denormals, words.numerics, 0};
-    std::get<4>(key) = named[key]++;
-    std::shared_ptr<Engine>& known = engines_[key];
-    if (!known) {
-      Result<std::unique_ptr<Engine>> made = Engine::Create(plugin, options, words);
-      if (!made.ok()) {
-        engines_.erase(key);
-        return made.status();
-      }
-      known = std::move(*made);
+  std::map<std::pair<std::string, std::string>, uint32_t> named;
+  return OpenEngines(list, [&](const auto& plugin, const std::string& options) {
+    return OpenOne(plugin, options, words, named[{plugin->path, options}]++);
+  });
+}
+
+Result<std::shared_ptr<Engine>> Runtime::Open(const std::shared_ptr<const Plugin>& plugin,
+                                              const EngineWords& words) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  return OpenOne(plugin, "", words, 0);
+}
+
+Result<std::shared_ptr<Engine>> Runtime::OpenOne(const std::shared_ptr<const Plugin>& plugin,
+                                                 const std::string& options,
+                                                 const EngineWords& words, uint32_t place) {
+  const EngineKey key{plugin->path, options, words.denormals, words.numerics, place};
+  std::shared_ptr<Engine>& known = engines_[key];
+  if (!known) {
+    Result<std::unique_ptr<Engine>> made = Engine::Create(plugin, options, words);
+    if (!made.ok()) {
+      engines_.erase(key);
+      return made.status();
     }
-    return known;
-  };
-  return OpenEngines(list, create);
+    known = std::move(*made);
+  }
+  return known;
 }
 
 std::shared_ptr<PriceCache> Runtime::Prices(const EngineList& engines) {

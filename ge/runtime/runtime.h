@@ -32,6 +32,9 @@ class Runtime {
   // As OpenEngines; what is open already with the same options and words is shared. An engine that
   // a list names twice is two engines.
   Result<EngineList> Open(const std::vector<EngineSpec>& list, const EngineWords& words);
+  // The same for one plugin, without options.
+  Result<std::shared_ptr<Engine>> Open(const std::shared_ptr<const Plugin>& plugin,
+                                       const EngineWords& words);
   // What runs on this machine have shown, with the priors of these engines: read from the cache
   // folder when it is first asked for.
   std::shared_ptr<PriceCache> Prices(const EngineList& engines);
@@ -39,6 +42,10 @@ class Runtime {
 
  private:
   Runtime() = default;
+  // The `place`th of its like in a list; with mutex_ held.
+  Result<std::shared_ptr<Engine>> OpenOne(const std::shared_ptr<const Plugin>& plugin,
+                                          const std::string& options, const EngineWords& words,
+                                          uint32_t place);
   void AddPriors(const EngineList& engines);
   // Path, options, denormals, numerics, and the how-manieth of its like in a list.
   using EngineKey = std::tuple<std::string, std::string, uint32_t, uint32_t, uint32_t>;

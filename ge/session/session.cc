@@ -10,9 +10,11 @@
 #include "ge/base/clock.h"
 #include "ge/base/file_mapping.h"
 #include "ge/base/log.h"
+#include "ge/compile/add_states.h"
 #include "ge/compile/evaluator.h"
 #include "ge/compile/folding.h"
 #include "ge/compile/memory_limit.h"
+#include "ge/compile/open_plugins.h"
 #include "ge/compile/sink_sources.h"
 #include "ge/compile/spill.h"
 #include "ge/control/cut.h"
@@ -39,6 +41,13 @@ Result<std::unique_ptr<Session>> Session::Create(SessionOptions options) {
       s->options_.denormals == Denormals::kKeep ? GE_DENORMALS_KEEP : GE_DENORMALS_FLUSH,
       s->options_.numerics == Numerics::kExact ? GE_NUMERICS_EXACT : GE_NUMERICS_FAST};
   GE_ASSIGN_OR_RETURN(s->engines_, s->options_.runtime->Open(s->options_.engines, words));
+  GE_ASSIGN_OR_RETURN(
+      OpenedPlugins opened,
+      OpenPlugins(s->options_.plugins, s->engines_, [&](const auto& plugin, const std::string&) {
+        return s->options_.runtime->Open(plugin, words);
+      }));
+  s->ops_ = std::move(opened.ops);
+  s->engines_.insert(s->engines_.end(), opened.kernels.begin(), opened.kernels.end());
   // Folding multiplies weights before they meet their operands.
   if (s->options_.numerics == Numerics::kExact) s->options_.skip_passes.emplace("fold-batchnorm");
   s->StartPricing();
@@ -114,6 +123,7 @@ Status Session::LoadGraph(Graph graph) {
     }
   } undo{this, {}};
   graph_ = std::move(graph);
+  graph_.ops = ops_;
   FillDefaults(&graph_);
   loaded_graph_ = graph_;
   options_.build.given_bytes = PayloadBytes(graph_);
@@ -132,6 +142,7 @@ void Session::ForgetModel(Graph (&none)[2]) noexcept {
 
 Status Session::Prepare() {
   for (const Const& c : graph_.consts) weight_bytes_ += c.bytes;
+  GE_RETURN_IF_ERROR(AddStates(&graph_));
   Runner runner(options_.build.runner);
   auto none = [] { return Status(); };
   auto verify = [this] { return Verify(graph_); };
@@ -174,7 +185,7 @@ Result<std::shared_ptr<Compiled>> Session::CompileNew(const Entry& entry,
   const FoldingScope folding(weight_bytes_);
   std::vector<StageTime> times;
   GE_ASSIGN_OR_RETURN(Graph bound, BindAndFold(entry, inputs, &times));
-  if (NeedsFlow(bound.fn(entry.fn))) {
+  if (NeedsFlow(bound, bound.fn(entry.fn))) {
     std::lock_guard<std::mutex> lock(flow_mutex_);
     flows_.insert(&entry);
     has_flows_.store(true, std::memory_order_release);

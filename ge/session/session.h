@@ -42,6 +42,7 @@ struct SessionOptions {
   uint64_t plan_cache_bytes = uint64_t{1} << 30;
   uint64_t time_limit_ms = 0;  // of each load, compile and run; 0 = none
   std::set<std::string> skip_passes;
+  std::string plugins;   // that bring operators, "acme_ops,./mine.so"
   int64_t kv_cache = 0;  // first capacity of caches for a model's past; 0 = they stay inputs
   BuildOptions build;
 };
@@ -173,8 +174,9 @@ class Session {
 
   SessionOptions options_;
   Calls calls_;
-  EngineList engines_;
-  Graph loaded_graph_;  // as loaded, for dumps; shares payloads with graph_
+  EngineList engines_;                  // those of plugins' kernels last
+  std::shared_ptr<const OpTable> ops_;  // of plugins
+  Graph loaded_graph_;                  // as loaded, for dumps; shares payloads with graph_
   Graph graph_;
   bool loaded_ = false;
   double load_ms_ = 0;

@@ -9,7 +9,7 @@ namespace {
 // Trailing outputs that the operator may leave out and nobody reads.
 void DropUnreadOutputs(Transaction& t, FunctionId fn, const Node& n,
                        const std::vector<bool>& live) {
-  const OpDef* op = FindOp(n.domain, n.op);
+  const OpDef* op = FindOp(t.graph(), n);
   if (!op) return;
   const NodeId id = n.id;
   for (size_t s = n.outputs.size(); s-- > 1;) {
@@ -32,7 +32,7 @@ Status DropDead::Run(Transaction& t, const PassContext&) {
     for (size_t i = f.nodes.size(); i-- > 0;) {
       const Node& n = f.nodes[i];
       if (!n.id) continue;
-      bool needed = !IsDroppable(n, effects);
+      bool needed = !IsDroppable(t.graph(), n, effects);
       for (ValueId v : n.outputs) needed |= v && live[v];
       if (!needed) {
         t.Erase(fn, n.id);

@@ -38,7 +38,7 @@ class Merger {
     const size_t count = F().nodes.size();
     for (size_t i = 0; i < count; ++i) {
       const Node& n = F().nodes[i];
-      if (!n.id || n.outputs.empty() || !IsPure(n)) continue;
+      if (!n.id || n.outputs.empty() || !IsPure(t_.graph(), n)) continue;
       auto [it, fresh] = seen_.emplace(KeyOf(n), i);
       if (!fresh) Merge(F().nodes[it->second], n);
     }

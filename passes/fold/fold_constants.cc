@@ -95,11 +95,11 @@ std::optional<int64_t> OutputBytes(const Function& f, const Node& n) {
 }
 
 // What running the node once costs: its operator's flops, and bytes read and written.
-double EffortOf(const Function& f, const Node& n) {
+double EffortOf(const Graph& g, const Function& f, const Node& n) {
   std::vector<Type> in, out;
   for (ValueId v : n.inputs) in.push_back(v ? f.value(v).type : Type());
   for (ValueId v : n.outputs) out.push_back(v ? f.value(v).type : Type());
-  const OpDef* op = FindOp(n.domain, n.op);
+  const OpDef* op = FindOp(g, n);
   if (!op) return FoldBudget::kWorkOfOne;  // a user's function: its parts are nodes of their own
   const Work work = WorkOf(*op, n, in, out);
   return FoldBudget::kWorkOfOne + work.flops + work.bytes;
@@ -140,7 +140,7 @@ class Folder {
     const size_t count = F().nodes.size();
     for (size_t i = 0; i < count; ++i) {
       const Node& n = F().nodes[i];
-      if (!n.id || !IsPure(n)) continue;
+      if (!n.id || !IsPure(t_.graph(), n)) continue;
       GE_RETURN_IF_ERROR(CheckInterrupt());
       GE_RETURN_IF_ERROR(Fold(n).AtNode(NodeLabel(n)));
     }
@@ -181,7 +181,7 @@ class Folder {
   // Takes what folding the node costs out of the budget, or says that it stays.
   bool Affords(const Node& n, int64_t bytes) const {
     FoldBudget* budget = context_.budget;
-    const double work = EffortOf(F(), n);
+    const double work = EffortOf(t_.graph(), F(), n);
     if (budget == nullptr || budget->Take(bytes, work)) return true;
     if (context_.note && budget->IsNews(fn_, n.id)) {
       context_.note(fmt::format(

@@ -80,7 +80,7 @@ Status FoldShapes::Run(Transaction& t, const PassContext&) {
       const Node& n = f.nodes[i];
       bool any = false;
       for (ValueId v : n.outputs) any |= v && f.value(v).ints.has_value();
-      if (n.id && any && IsPure(n)) FoldNode(t, fn, i);
+      if (n.id && any && IsPure(t.graph(), n)) FoldNode(t, fn, i);
     }
   }
   return {};

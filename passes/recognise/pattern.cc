@@ -56,7 +56,7 @@ std::optional<std::vector<int64_t>> Pattern::Integers(ValueId v) const {
 
 const Node* Pattern::Made(ValueId v) {
   const Node* n = v ? t_.Producer(fn_, v) : nullptr;
-  if (!n || !n->domain.empty() || n->outputs.size() != 1 || !IsPure(*n)) return nullptr;
+  if (!n || !n->domain.empty() || n->outputs.size() != 1 || !IsPure(t_.graph(), *n)) return nullptr;
   return n;
 }
 

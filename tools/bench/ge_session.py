@@ -22,15 +22,18 @@ class GeError(Exception):
 
 class GeSession:
     """One model with default options; `library` names another build; `kv_cache`: rows that caches of
-    a decoder's past have at first. Not for several threads."""
+    a decoder's past have at first; `plugins`, `engines`: lists of ge_session_options. Not for several
+    threads."""
 
-    def __init__(self, model, library=LIBRARY, kv_cache=0):
+    def __init__(self, model, library=LIBRARY, kv_cache=0, plugins="", engines=""):
         self.lib = ctypes.CDLL(str(library))
         self.session, self.error = ctypes.c_void_p(), Error(size=ctypes.sizeof(Error))
         options = Options()
         self._try(self.lib.ge_session_options_init_sized(ctypes.byref(options),
                                                          ctypes.sizeof(options)))
         options.kv_cache = kv_cache
+        options.plugins = plugins.encode() or None
+        options.engines = engines.encode() or None
         self._try(self.lib.ge_session_create(ctypes.byref(options), ctypes.byref(self.session),
                                              self._error()))
         self._try(self.lib.ge_session_load_file(self.session, str(model).encode(), 0, self._error()))

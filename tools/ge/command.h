@@ -14,7 +14,8 @@
 namespace ge::tool {
 
 struct Options {
-  std::string model, entry, engines, isa = "native", to, format = "text", output_dir, output_file;
+  std::string model, entry, engines, plugins, isa = "native", to, format = "text", output_dir,
+                                              output_file;
   std::string plot;  // file of the picture, empty = none
   std::vector<std::string> inputs;
   std::vector<std::string> models;                   // of tune

@@ -211,6 +211,7 @@ Result<SessionOptions> SessionOptionsOf(const Options& o) {
   }
   s.time_limit_ms = static_cast<uint64_t>(std::ceil(o.time_limit_s * 1e3));
   GE_ASSIGN_OR_RETURN(s.engines, ParseEngineList(o.engines));
+  s.plugins = o.plugins;
   s.process.threads = o.threads;
   GE_ASSIGN_OR_RETURN(s.build.prices.mode, PriceModeFromName(o.prices));
   s.build.prices.measure_budget_ms = o.measure_budget_ms;

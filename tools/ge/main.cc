@@ -17,6 +17,9 @@ void AddEngineFlags(CLI::App* app, Options* o) {
                   "engines to use, in any order: onednn,ref; NAME:key=value;key=value passes "
                   "options; a path with a slash loads that plugin")
       ->type_name("LIST");
+  app->add_option("--plugins", o->plugins,
+                  "plugins that bring operators or passes, by path: ./acme_ops.so,./mine.so")
+      ->type_name("LIST");
   app->add_option("--threads", o->threads, "compute threads (default: the cores we may use)");
   app->add_option("--isa", o->isa, "cap of the instruction set: native, sse4.2, avx2, avx512");
 }

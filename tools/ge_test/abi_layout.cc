@@ -87,7 +87,8 @@ std::string Gap(const Struct& s) {
 
 std::string Layout(const std::vector<Struct>& structs, const std::vector<Number>& values) {
   std::string out =
-      "# Layout of sdk/include/ge/ge_plugin*.h. GE_HEADER_HASH is the first 8 bytes of this file's\n"
+      "# Layout of sdk/include/ge/ge_plugin*.h. GE_HEADER_HASH is the first 8 bytes of this "
+      "file's\n"
       "# SHA-256. Written by ge-test --abi-layout FILE --update; a change here is a change of the "
       "ABI.\n";
   out += fmt::format("abi {}.{} magic {:#x} pointer {}\n", GE_ABI_MAJOR, GE_ABI_MINOR,

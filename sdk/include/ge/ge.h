@@ -120,6 +120,9 @@ typedef struct ge_session_options {
    * as long as both. ge_session_reset_states begins anew. Loading a model without such a past, or
    * with an operator that has no rule for it, answers UNSUPPORTED and says which. */
   uint64_t kv_cache;
+  /* Plugins that bring operators and passes, "acme_ops,./mine.so": names as in `engines`, or paths
+   * with a slash. NULL = none. */
+  const char* plugins;
 } ge_session_options;
 #define GE_KV_CACHE_ROWS 256
 enum {

@@ -43,7 +43,7 @@ extern "C" {
 #define GE_PLUGIN_MAGIC 0x4e49474c50454721ull /* "!GEPLGIN" read little-endian */
 /* Names this state of the structs: the first 8 bytes of the SHA-256 of tests/abi/layout.golden. The
  * ABI test recomputes it; enforced at load while GE_ABI_MAJOR is 0. */
-#define GE_HEADER_HASH 0xc5ab638da3c7aea7ull
+#define GE_HEADER_HASH 0x1bbe8e5be790e941ull
 
 /* ---- basic words ---------------------------------------------------------------------------- */
 
@@ -638,6 +638,10 @@ typedef struct ge_plugin_desc { /* static, constant; magic first, so that garbag
   uint32_t n_op, op_stride;
   uint32_t n_pass, pass_stride;
 } ge_plugin_desc;
+
+/* The first members of a ge_plugin_desc's initialiser. */
+#define GE_PLUGIN_HEAD \
+  GE_PLUGIN_MAGIC, GE_HDR(ge_plugin_desc, GE_TAG_PLUGIN), GE_ABI_MAJOR, GE_ABI_MINOR, GE_HEADER_HASH
 
 typedef struct ge_query_args {
   ge_hdr h;

@@ -8,9 +8,9 @@
  * Rules, beside those of ge_plugin.h
  *  1. All functions are pure and may be called by several threads at once. They keep nothing of
  *     what they are given.
- *  2. infer, decompose and the rules see ONE node as a graph of its own: node 0, and its values,
- *     numbered from 1: the inputs by position, each once, then the outputs. Value 0 is an omitted
- *     input. Values of the graph carry `dim`, constants their payload.
+ *  2. infer, decompose and the rules see ONE node as a graph of its own: node 0, whose input at
+ *     position i is value i + 1 (0 where it is omitted), followed by the outputs. Values of known
+ *     rank carry `dim`, constants their payload.
  *  3. Attributes that have defaults are always there.
  */
 #ifndef GE_PLUGIN_OP_H_
@@ -74,7 +74,7 @@ typedef struct ge_infer {
   ge_rc (*output_ints)(void* host, uint32_t i, const ge_dim* values, uint32_t n);
   /* GE_DIM_*; GE_OUT_OF_RANGE on overflow and division by zero. */
   ge_rc (*dim)(void* host, uint32_t op, const ge_dim* a, const ge_dim* b, ge_dim* out);
-  /* A size that nothing before the run tells: the kernel gives it by ge_kernel_call.resize. */
+  /* A size that nothing before the run tells (GE_OP_DATA_SIZED). */
   ge_rc (*data_dim)(void* host, ge_str stem, ge_dim* out);
 } ge_infer;
 
@@ -113,8 +113,8 @@ typedef struct ge_kernel_call {
   ge_buf* out;
   uint32_t n_in, n_out;
   void* host;
-  /* Gives output i its dims and memory, where infer left a size to the data; once for each such
-   * output. out[i] is filled in. GE_OUT_OF_MEMORY where there is none. */
+  /* With GE_OP_DATA_SIZED: gives output i its dims and memory, and fills in out[i]; once for each
+   * output. GE_OUT_OF_MEMORY where there is none. */
   ge_rc (*resize)(void* host, uint32_t i, int32_t rank, const int64_t* dims);
   const ge_host_api* api; /* parallel_for and the machine */
   const uint32_t* stop;   /* as ge_launch.stop */
@@ -134,7 +134,10 @@ typedef struct ge_shard {
 } ge_shard;
 
 enum {
-  GE_OP_RANDOM = 1 /* two calls with the same inputs may differ: never folded, never merged */
+  GE_OP_RANDOM = 1, /* two calls with the same inputs may differ: never folded, never merged */
+  /* Sizes of outputs are known only when the kernel has run, which gives them by
+   * ge_kernel_call.resize; infer answers them by ge_infer.data_dim. The host runs it. */
+  GE_OP_DATA_SIZED = 2
 };
 typedef struct ge_op_def { /* array of the plugin's, walked by a stride; static */
   ge_hdr h;

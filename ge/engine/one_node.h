@@ -1,0 +1,33 @@
+// OneNode: a node as the graph of its own that operators of plugins see (ge_plugin_op.h, rule 2):
+// input i is value i + 1, outputs follow. Made for one call; one thread.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "ge/engine/view.h"
+#include "ge/ops/op.h"
+
+namespace ge {
+
+class OneNode {
+ public:
+  // By position; as many as the node has inputs.
+  struct Input {
+    const Type* type = nullptr;       // null: omitted
+    const Const* constant = nullptr;  // null: it is none
+  };
+  // `outputs`: null = a type that is not known yet; those beyond the list are left out, as are
+  // tensor attributes that `attr_const` does not find.
+  static Result<OneNode> Make(const Node& node, const std::vector<Input>& inputs,
+                              const std::vector<const Type*>& outputs, const DimTable& dims,
+                              const std::function<const Const*(ConstRef)>& attr_const);
+  const ge_graph* view() const { return view_->get(); }
+
+ private:
+  std::unique_ptr<Graph> graph_;
+  std::unique_ptr<GraphView> view_;
+};
+
+}  // namespace ge
