@@ -77,8 +77,15 @@ struct AppendSpec {  // in: cache, length, new rows
   int axis = 0;
 };
 struct CastSpec {};
-struct EqualSpec {};  // in: two of one dtype; out: bool, or float32 where a Cast follows
-struct WhereSpec {};  // in: condition, x, z; of 4-byte types
+struct EqualSpec {};   // in: two of one dtype; out: bool, or float32 where a Cast follows
+struct WhereSpec {};   // in: condition, x, z; of 4-byte types
+struct RoiAlignSpec {  // in: x, rois, batch indices; the mean of samples
+  int64_t rois = 0, batch = 0, channels = 0, height = 0, width = 0;
+  int64_t out_height = 0, out_width = 0;
+  int64_t ratio = 0;  // samples along each axis of a bin; 0 = by the region's size
+  double scale = 1;
+  bool half_pixel = false;
+};
 struct IntegerSpec {  // in[0] fn in[1]
   Fn fn = Fn::kAdd;
 };
@@ -111,10 +118,10 @@ struct LstmSpec {  // in: x, w, r, then bias, h and c, or 0; out: y, y_h and y_c
   float clip = 0;  // 0: none
 };
 
-using Spec =
-    std::variant<ViewSpec, ConvSpec, ProductSpec, PoolSpec, PointwiseSpec, ReduceSpec, SoftmaxSpec,
-                 LayerNormSpec, ConcatSpec, ResizeSpec, TransposeSpec, SliceSpec, ExpandSpec,
-                 ResampleSpec, GatherSpec, AppendSpec, CastSpec, EqualSpec, WhereSpec, IntegerSpec,
-                 IntegerConvSpec, IntegerProductSpec, QuantizeSpec, DequantizeSpec, LstmSpec>;
+using Spec = std::variant<ViewSpec, ConvSpec, ProductSpec, PoolSpec, PointwiseSpec, ReduceSpec,
+                          SoftmaxSpec, LayerNormSpec, ConcatSpec, ResizeSpec, TransposeSpec,
+                          SliceSpec, ExpandSpec, ResampleSpec, GatherSpec, AppendSpec, CastSpec,
+                          EqualSpec, WhereSpec, RoiAlignSpec, IntegerSpec, IntegerConvSpec,
+                          IntegerProductSpec, QuantizeSpec, DequantizeSpec, LstmSpec>;
 
 }  // namespace ge_cpu

@@ -7,6 +7,7 @@
 #include "plugins/cpu/native/lstm.h"
 #include "plugins/cpu/native/numbers.h"
 #include "plugins/cpu/native/panels.h"
+#include "plugins/cpu/native/roi_align.h"
 #include "plugins/cpu/native/winograd.h"
 
 namespace ge_native {
@@ -328,6 +329,17 @@ void NativeBuilder::EmitSpec(const Unit& u, const WhereSpec&) {
   AddPlain(u, "where",
            WhereLoop(simd_, u.dims, p_.dims(u.in[0]), p_.dims(u.in[1]), p_.dims(u.in[2])),
            {GetDense(u.in[0]).place, GetDense(u.in[1]).place, GetDense(u.in[2]).place});
+}
+
+void NativeBuilder::EmitSpec(const Unit& u, const RoiAlignSpec& spec) {
+  const int threads = spec.rois > 1 ? machine_.threads : 1;
+  out_.workspace = std::max(out_.workspace,
+                            RoiAlignFloats(spec) * sizeof(float) * static_cast<uint64_t>(threads));
+  AddPlain(u, "roi align", RoiAlignWork(simd_, spec, threads),
+           {Get(u.in[0], Layout::ChannelsLast(p_.dims(u.in[0]))).place,
+            GetDense(u.in[1]).place,
+            GetDense(u.in[2]).place,
+            {workspace_, 0}});
 }
 
 void NativeBuilder::EmitSpec(const Unit& u, const IntegerSpec& spec) {

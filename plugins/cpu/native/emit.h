@@ -36,6 +36,7 @@ class NativeBuilder final : public Builder {
   void EmitSpec(const Unit& u, const CastSpec&);
   void EmitSpec(const Unit& u, const EqualSpec&);
   void EmitSpec(const Unit& u, const WhereSpec&);
+  void EmitSpec(const Unit& u, const RoiAlignSpec& spec);
   void EmitSpec(const Unit& u, const IntegerSpec& spec);
   void EmitSpec(const Unit& u, const LstmSpec& s);
   // Works on 8-bit codes: emit_quantized.cc.

@@ -35,6 +35,7 @@ constexpr Operator kOwn[] = {
     {"Cast", ParseCast, Types::kNumber, 0},
     {"Equal", ParseEqual, Types::kNumber, 0},
     {"Where", ParseWhere, Types::kAny, 0},
+    {"RoiAlign", ParseRoiAlign, Types::kAny, 0},
     {"LSTM", ParseLstm, Types::kFloat, 0},
     {"ConvInteger", ParseConvInteger, Types::kCode, 0},
     {"QLinearConv", ParseConvInteger, Types::kCode, 0},

@@ -30,6 +30,7 @@ bool ParseGather(const Parser& g, uint32_t node, Unit* u, Why* why);
 bool ParseAppend(const Parser& g, uint32_t node, Unit* u, Why* why);
 bool ParseCast(const Parser& g, uint32_t node, Unit* u, Why* why);
 bool ParseWhere(const Parser& g, uint32_t node, Unit* u, Why* why);
+bool ParseRoiAlign(const Parser& g, uint32_t node, Unit* u, Why* why);
 bool ParseEqual(const Parser& g, uint32_t node, Unit* u, Why* why);
 // Add and its like, on floats or integers.
 bool ParseArithmetic(const Parser& g, uint32_t node, Unit* u, Why* why);

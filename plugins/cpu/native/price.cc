@@ -80,6 +80,17 @@ double FoldedNs(const Unit& u, const Parser& p, const Machine& m) {
          (by_columns ? static_cast<double>(f.m * f.n) * kColumnNs / m.compute : 0);
 }
 
+// A vector of each of four pixels for each sample, and x brought into channels last; regions that
+// say how many samples they want only when they are there are taken for such of two along each
+// axis.
+double RoiAlignNs(const RoiAlignSpec& s, const Machine& m) {
+  const double side = s.ratio > 0 ? static_cast<double>(s.ratio) : 2;
+  const double bins = static_cast<double>(s.rois * s.out_height * s.out_width);
+  const double vectors = static_cast<double>(s.channels) / ByIsa(m, 16, 8, 4);
+  const double x = static_cast<double>(s.batch * s.channels * s.height * s.width);
+  return (bins * side * side * (4 * vectors * 0.4 + 12) + x * 0.5) / m.compute;
+}
+
 double WorkNs(const Unit& u, const Parser& p, const Machine& m) {
   const double n = static_cast<double>(Product(u.dims));
   if (Is<ProductSpec>(u)) return FoldedNs(u, p, m);
@@ -90,6 +101,7 @@ double WorkNs(const Unit& u, const Parser& p, const Machine& m) {
   if (Is<CastSpec>(u)) return n * 0.4;
   if (Is<EqualSpec>(u)) return n * 1.4;
   if (Is<WhereSpec>(u)) return n * ByIsa(m, 0.12, 0.15, 0.4);
+  if (const auto* roi = As<RoiAlignSpec>(u)) return RoiAlignNs(*roi, m);
   if (Is<IntegerSpec>(u)) return n * 0.3;
   if (const auto* conv = As<IntegerConvSpec>(u)) return IntegerConvNs(u, conv->conv, p, m);
   if (Is<IntegerProductSpec>(u)) return IntegerProductNs(u, p, m);
