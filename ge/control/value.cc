@@ -36,8 +36,9 @@ Result<std::shared_ptr<FlowBlock>> FlowPool::Get(uint64_t bytes) {
     if (fits && (best == nullptr || s.block->bytes() < best->block->bytes())) best = &s;
   }
   if (best == nullptr) {
+    const uint64_t roomy = WithHeadroom(bytes);
     GE_RETURN_IF_ERROR(Room(bytes));
-    auto made = FlowBlock::Make(bytes);
+    auto made = FlowBlock::Make(roomy);
     if (!made) {
       return Status(Code::kResourceExhausted,
                     fmt::format("no memory for a tensor of {} bytes", bytes));
@@ -50,6 +51,18 @@ Result<std::shared_ptr<FlowBlock>> FlowPool::Get(uint64_t bytes) {
   std::atomic_thread_fence(std::memory_order_acquire);
   best->unused = -1;  // EndRun counts this run
   return best->block;
+}
+
+// A block waits that was large enough a moment ago: the tensor grows, as a loop does that appends
+// to its own result, and would want another block at each trip.
+uint64_t FlowPool::WithHeadroom(uint64_t bytes) const {
+  constexpr uint64_t kLarge = 1 << 20;  // smaller ones cost little to make
+  // Of the limit: what is not used there may be what a later tensor lacks.
+  if (bytes < kLarge || slot_bytes_ > limit_ / 4 || bytes > limit_ / 8) return bytes;
+  const auto outgrown = [&](const Slot& s) {
+    return s.block.use_count() == 1 && s.block->bytes() < bytes && s.block->bytes() >= bytes / 2;
+  };
+  return std::any_of(slots_.begin(), slots_.end(), outgrown) ? bytes + bytes / 2 : bytes;
 }
 
 uint64_t FlowPool::Held() {

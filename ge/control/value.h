@@ -119,6 +119,8 @@ class FlowPool {
     int unused = 0;  // runs in a row
   };
   static constexpr int kRunsKept = 4;  // runs of two sizes in turns find their blocks
+  // The size of a new block for so many bytes.
+  uint64_t WithHeadroom(uint64_t bytes) const;
   // Bytes of what is alive, blocks that wait for use among them.
   uint64_t Held();
   // Lets go of blocks that nobody used for more than so many runs; -1: that nobody uses now.

@@ -3,6 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <set>
+#include <utility>
+
 namespace ge {
 namespace {
 
@@ -17,6 +20,27 @@ TEST(FlowPool, RefusesWhatIsBeyondItsLimit) {
   EXPECT_NE(status.message().find("2048 more"), std::string::npos) << status.message();
   a = FlowValue();  // what nobody holds makes room
   EXPECT_TRUE(pool.NewTensor(DType::kFloat, {512}, &b, &to).ok());
+}
+
+// As a loop does that appends to its own result: the last one is read while the next is written.
+std::set<const std::byte*> PlacesOfGrowing(FlowPool* pool, int64_t trips) {
+  std::set<const std::byte*> places;
+  FlowValue now, next;
+  std::byte* to = nullptr;
+  for (int64_t k = 1; k <= trips; ++k) {
+    EXPECT_TRUE(pool->NewTensor(DType::kFloat, {k, 1 << 18}, &next, &to).ok()) << k;
+    places.insert(to);
+    now = std::exchange(next, FlowValue());
+  }
+  return places;
+}
+
+TEST(FlowPool, ATensorThatGrowsTakesFewBlocks) {
+  FlowPool pool;
+  EXPECT_LE(PlacesOfGrowing(&pool, 64).size(), 24u);  // of 1 to 64 MiB; else one for each trip
+  FlowPool tight;  // no headroom where it would be beyond the limit
+  tight.SetLimit(uint64_t{20} << 20);
+  PlacesOfGrowing(&tight, 10);
 }
 
 TEST(FlowPool, CountsTextsAndSequencesWhileTheyAreHeld) {
