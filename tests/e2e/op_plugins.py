@@ -234,6 +234,14 @@ class Run:
                                np.allclose(got, wanted, rtol=1e-5, atol=1e-6), f"{got} {wanted}")
                     mean += np.float32(0.25) * (x - mean)
 
+    def listed(self):
+        done = self.call("ops", "--json", "--plugins", self.paths("kernels,stateful"))
+        ops = {op["domain"] + "." + op["name"]: op for op in json.loads(done.stdout)["ops"]}
+        distances, mean = ops.get("acme.Distances", {}), ops.get("acme.RunningMean", {})
+        self.check("ge ops lists them", distances.get("decomposes") and distances.get("kernel") and
+                   mean.get("states") == 1 and ops["Conv" if "Conv" in ops else ".Conv"],
+                   f"{distances} {mean}")
+
     def refusals(self):
         x = ["--input", "x=2x2:rand"]
         m = Model(1)
@@ -285,6 +293,7 @@ def main():
             run.equal(make, seed)
         run.states()
         run.chosen()
+        run.listed()
         run.refusals()
     print(f"{run.passed} passed, {run.failed} failed, 0 skipped")
     return run.failed != 0

@@ -7,6 +7,7 @@
 #include "frontend/onnx/export.h"
 #include "frontend/proto/proto.h"
 #include "ge/engine/engine_list.h"
+#include "ge/engine/op_plugin.h"
 #include "ge/host/machine.h"
 #include "ge/infer/infer.h"
 #include "ge/ops/op.h"
@@ -100,7 +101,9 @@ nlohmann::json RecordOf(const OpDef& op) {
           {"inputs", PortsOf(op.inputs)},
           {"outputs", PortsOf(op.outputs)},
           {"attributes", std::move(attributes)},
-          {"decomposes", op.decompose != nullptr}};
+          {"decomposes", op.decompose != nullptr},
+          {"kernel", op.kernel != nullptr},
+          {"states", op.states}};
 }
 
 std::vector<Found> FindNamed(const std::vector<EngineSpec>& engines) {
@@ -114,6 +117,15 @@ std::vector<Found> FindNamed(const std::vector<EngineSpec>& engines) {
     }
   }
   return out;
+}
+
+Status AddOpsOf(const std::string& list, OpTable* table) {
+  GE_ASSIGN_OR_RETURN(const auto plugins, FindPlugins(list));
+  for (const auto& plugin : plugins) {
+    if (!(plugin->desc->kinds & GE_KIND_OPS)) continue;
+    GE_RETURN_IF_ERROR(AddOps(*plugin, InferNode, table));
+  }
+  return {};
 }
 
 nlohmann::json RecordOf(const Found& f) {
@@ -166,11 +178,16 @@ int Plugins(const Options& o) {
 }
 
 int Ops(const Options& o) {
+  OpTable brought;
+  Status status = AddOpsOf(o.plugins, &brought);
+  if (!status.ok()) return Fail(status);
   nlohmann::json list = nlohmann::json::array();
-  for (const OpDef* op : AllOps()) {
-    list.push_back(RecordOf(*op));
-    if (!o.json) fmt::print("{:<22} {:>3}  {}\n", FullName(*op), op->since_version, DTypesOf(*op));
-  }
+  const auto add = [&](const OpDef& op) {
+    list.push_back(RecordOf(op));
+    if (!o.json) fmt::print("{:<22} {:>3}  {}\n", FullName(op), op.since_version, DTypesOf(op));
+  };
+  for (const OpDef* op : AllOps()) add(*op);
+  for (const OpDef& op : brought.all()) add(op);
   if (o.json)
     fmt::print("{}\n", nlohmann::json{{"ops", list}}.dump(
                            -1, ' ', false, nlohmann::json::error_handler_t::replace));

@@ -12,14 +12,18 @@ namespace {
 
 using ge::tool::Options;
 
+void AddPluginFlag(CLI::App* app, Options* o) {
+  app->add_option("--plugins", o->plugins,
+                  "plugins that bring operators or passes, by path: ./acme_ops.so,./mine.so")
+      ->type_name("LIST");
+}
+
 void AddEngineFlags(CLI::App* app, Options* o) {
   app->add_option("--engines", o->engines,
                   "engines to use, in any order: onednn,ref; NAME:key=value;key=value passes "
                   "options; a path with a slash loads that plugin")
       ->type_name("LIST");
-  app->add_option("--plugins", o->plugins,
-                  "plugins that bring operators or passes, by path: ./acme_ops.so,./mine.so")
-      ->type_name("LIST");
+  AddPluginFlag(app, o);
   app->add_option("--threads", o->threads, "compute threads (default: the cores we may use)");
   app->add_option("--isa", o->isa, "cap of the instruction set: native, sse4.2, avx2, avx512");
 }
@@ -122,7 +126,8 @@ void AddLooking(CLI::App* app, Options* o, int* code) {
   plugins->callback([=] { *code = ge::tool::Plugins(*o); });
   auto* ops = app->add_subcommand("ops", "operators that are known");
   ops->add_flag("--json", o->json, "one JSON object on stdout, nothing else");
-  ops->footer("\nExample:\n  ge ops --json\n");
+  AddPluginFlag(ops, o);
+  ops->footer("\nExample:\n  ge ops --json\n  ge ops --plugins ./acme_ops.so\n");
   ops->callback([=] { *code = ge::tool::Ops(*o); });
 }
 
