@@ -14,6 +14,7 @@ Examples:
   tests/e2e/scale.py --nodes 1000 5000 10000 20000 100000 --stages
 """
 import argparse
+import concurrent.futures
 import json
 import os
 import pathlib
@@ -149,6 +150,28 @@ def check_growth(ge, folder, name, check):
               f"the instructions of {sizes[0]}; wanted at most {MOST_GROWTH}")
 
 
+def check_graph(args, folder, name, check):
+    models = {}
+    for n in args.nodes:
+        models[n] = folder / f"{name}{n}.gt"
+        models[n].write_text(GRAPHS[name](n).text())
+    for engines in ENGINES:
+        for n in args.nodes:
+            what = f"{name} of {n} nodes by {engines}"
+            cpu, mb, report, stages = run(args.ge, models[n], engines, args.stages, args.timeout)
+            check(cpu is not None, f"{what}: {stages}")
+            if cpu is None:
+                break
+            print(f"{name:<9} {engines:<27} {n:>6} {cpu:>7.2f} {mb:>5.0f} "
+                  f"{report['segments']:>8}  {stages}", flush=True)
+            most = min(MOST_MB, 100 + MB_A_NODE * n)
+            check(mb <= most, f"{what}: {mb:.0f} MB, wanted at most {most:.0f}")
+            arena, live = report["arena_bytes"], report["max_live_bytes"]
+            check(arena <= 1.1 * live + 4096,
+                  f"{what}: an arena of {arena} bytes, where {live} are live at most")
+    check_growth(args.ge, folder, name, check)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--ge", default=ROOT / "build/release/bin/ge", type=pathlib.Path)
@@ -157,38 +180,21 @@ def main():
     parser.add_argument("--stages", action="store_true", help="also seconds of stages over 20 ms")
     parser.add_argument("--timeout", type=float, default=300, help="seconds a run")
     args = parser.parse_args()
-    passed = failed = 0
+    results = []
 
     def check(good, what):
-        nonlocal passed, failed
-        passed, failed = passed + bool(good), failed + (not good)
+        results.append(bool(good))
         if not good:
             print(f"FAILED {what}")
 
     print(f"{'graph':<9} {'engines':<27} {'nodes':>6} {'CPU s':>7} {'MB':>5} {'segments':>8}")
-    with tempfile.TemporaryDirectory() as temporary:
+    with tempfile.TemporaryDirectory() as temporary, \
+            concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         folder = pathlib.Path(temporary)
-        for name in args.graphs:
-            models = {}
-            for n in args.nodes:
-                models[n] = folder / f"{name}{n}.gt"
-                models[n].write_text(GRAPHS[name](n).text())
-            for engines in ENGINES:
-                for n in args.nodes:
-                    what = f"{name} of {n} nodes by {engines}"
-                    cpu, mb, report, stages = run(args.ge, models[n], engines, args.stages,
-                                                  args.timeout)
-                    check(cpu is not None, f"{what}: {stages}")
-                    if cpu is None:
-                        break
-                    print(f"{name:<9} {engines:<27} {n:>6} {cpu:>7.2f} {mb:>5.0f} "
-                          f"{report['segments']:>8}  {stages}", flush=True)
-                    most = min(MOST_MB, 100 + MB_A_NODE * n)
-                    check(mb <= most, f"{what}: {mb:.0f} MB, wanted at most {most:.0f}")
-                    arena, live = report["arena_bytes"], report["max_live_bytes"]
-                    check(arena <= 1.1 * live + 4096,
-                          f"{what}: an arena of {arena} bytes, where {live} are live at most")
-            check_growth(args.ge, folder, name, check)
+        for done in [pool.submit(check_graph, args, folder, name, check) for name in args.graphs]:
+            done.result()
+    passed = sum(results)
+    failed = len(results) - passed
     print(f"{passed} passed, {failed} failed, 0 skipped")
     return 1 if failed else 0
 
