@@ -51,6 +51,7 @@ class Adder {
 
  private:
   Status AddAround(const OpDef& op, Node n, std::vector<Node>* nodes) {
+    GE_RETURN_IF_ERROR(CheckAttrsAgainstOp(n, op));  // the rule relies on them
     GE_ASSIGN_OR_RETURN(const std::vector<Type> types, op.state_types(graph_, n));
     n.outputs.resize(op.outputs.size() - op.states, 0);
     std::vector<Node> behind;

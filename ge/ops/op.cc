@@ -157,10 +157,12 @@ Status CheckAttr(const OpDef& op, const Node& node, size_t index) {
     for (const AttrDef& d : op.attrs) {
       known += fmt::format("{}{}", known.empty() ? "" : ", ", d.name);
     }
-    return Status(Code::kInvalidGraph,
-                  fmt::format("{}: unknown attribute '{:.64}', wanted one of ({}); remove it or "
-                              "convert the model to opset {}",
-                              FullName(op), a.name, known, kCanonicalOpset));
+    return Status(
+        Code::kInvalidGraph,
+        fmt::format(
+            "{}: unknown attribute '{:.64}', wanted one of ({}); remove it{}", FullName(op), a.name,
+            known,
+            *op.domain ? "" : fmt::format(" or convert the model to opset {}", kCanonicalOpset)));
   }
   for (size_t j = 0; j < index; ++j) {
     if (node.attrs[j].name == a.name) {
@@ -237,10 +239,8 @@ std::vector<std::string> NearestOps(std::string_view domain, std::string_view na
   return names;
 }
 
-Status CheckNodeAgainstOp(const Node& node, const OpDef& op) {
-  auto check = [&]() -> Status {
-    GE_RETURN_IF_ERROR(CheckPorts(op, true, op.inputs, node.inputs));
-    GE_RETURN_IF_ERROR(CheckPorts(op, false, op.outputs, node.outputs));
+Status CheckAttrsAgainstOp(const Node& node, const OpDef& op) {
+  const auto check = [&]() -> Status {
     // Each attribute is looked at against those before it; a list longer than the record has a
     // duplicate or an unknown one within its first entries, so this ends early.
     for (size_t i = 0; i < node.attrs.size(); ++i) {
@@ -259,15 +259,23 @@ Status CheckNodeAgainstOp(const Node& node, const OpDef& op) {
                                   FullName(op), d.name));
       }
     }
-    if (op.has_effects && node.effects.empty()) {
-      return Status(
-          Code::kInvalidGraph,
-          fmt::format("{}: no effect is named, wanted the state that it uses", FullName(op)));
-    }
     return {};
   };
   Status s = check();
   return s.ok() ? s : std::move(s).AtNode(NodeLabel(node));
+}
+
+Status CheckNodeAgainstOp(const Node& node, const OpDef& op) {
+  const auto ports = [&]() -> Status {
+    GE_RETURN_IF_ERROR(CheckPorts(op, true, op.inputs, node.inputs));
+    return CheckPorts(op, false, op.outputs, node.outputs);
+  };
+  if (Status s = ports(); !s.ok()) return std::move(s).AtNode(NodeLabel(node));
+  GE_RETURN_IF_ERROR(CheckAttrsAgainstOp(node, op));
+  if (!op.has_effects || !node.effects.empty()) return {};
+  return Status(Code::kInvalidGraph,
+                fmt::format("{}: no effect is named, wanted the state that it uses", FullName(op)))
+      .AtNode(NodeLabel(node));
 }
 
 Status CheckInputTypes(InferContext& c, const OpDef& op) {

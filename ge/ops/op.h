@@ -177,6 +177,8 @@ std::vector<std::string> NearestOps(std::string_view domain, std::string_view na
 // Checks a node against its record: port counts, attribute names and kinds, required ones.
 // INVALID_GRAPH / UNSUPPORTED with found and wanted; INTERNAL where a default was not filled in.
 Status CheckNodeAgainstOp(const Node& node, const OpDef& op);
+// The same of its attributes alone.
+Status CheckAttrsAgainstOp(const Node& node, const OpDef& op);
 // Checks the input dtypes and type variables.
 Status CheckInputTypes(InferContext& c, const OpDef& op);
 Work WorkOf(const OpDef& op, const Node& node, std::span<const Type> in, std::span<const Type> out);

@@ -18,6 +18,7 @@ from onnx import TensorProto, helper, numpy_helper
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tools" / "bench"))
+import op_plugins_control  # noqa: E402
 from ge_session import GeSession  # noqa: E402
 
 ENGINES = ["ref", "native,ref", "onednn,ref", "openblas,native,ref", ""]
@@ -234,6 +235,32 @@ class Run:
                                np.allclose(got, wanted, rtol=1e-5, atol=1e-6), f"{got} {wanted}")
                     mean += np.float32(0.25) * (x - mean)
 
+    def control(self):
+        plugins = self.paths("decomposed,data_sized,kernels,stateful")
+        path = self.scratch / "control.onnx"
+
+        def call(graph, given, *args):
+            onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 18),
+                                                              helper.make_opsetid("acme", 1)],
+                                        ir_version=9), path)
+            m = Model(0)
+            m.given = given
+            return self.call("run", path, "--plugins", plugins, *self.inputs(m), *args)
+
+        for name, (graph, given, answers) in op_plugins_control.EQUAL.items():
+            for engines in ENGINES:
+                folder = pathlib.Path(tempfile.mkdtemp(dir=self.scratch))
+                done = call(graph, given, "--output", folder,
+                            *(["--engines", engines] if engines else []))
+                for output, wanted in answers.items():
+                    got = np.load(folder / f"{output}.npy") if done.returncode == 0 else None
+                    same = got is not None and got.shape == wanted.shape and \
+                        np.allclose(got, wanted, rtol=1e-5, atol=1e-5)
+                    self.check(f"{name} on '{engines}': {output}", same, f"{done.stderr} {got}")
+        for name, ((graph, given, _), text) in op_plugins_control.REFUSED.items():
+            done = call(graph, given)
+            self.check(name, done.returncode == 2 and text in done.stderr, done.stderr)
+
     def listed(self):
         done = self.call("ops", "--json", "--plugins", self.paths("kernels,stateful"))
         ops = {op["domain"] + "." + op["name"]: op for op in json.loads(done.stdout)["ops"]}
@@ -294,6 +321,7 @@ def main():
         run.states()
         run.chosen()
         run.listed()
+        run.control()
         run.refusals()
     print(f"{run.passed} passed, {run.failed} failed, 0 skipped")
     return run.failed != 0
