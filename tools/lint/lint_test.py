@@ -77,6 +77,11 @@ BAD = {
                        "  }\n  int a_;\n};\n}  // namespace ge\n"},
         {"tools/a.py": "def f():\n" + "    x = 1\n" * 61},
     ],
+    "sample-lines": [
+        {"sdk/samples/CMakeLists.txt": "", "sdk/samples/minimal/minimal.c": "int x;\n" * 121},
+        {"sdk/samples/CMakeLists.txt": "", "sdk/samples/minimal/minimal.c": "#define F(x) x\n"},
+        {"sdk/samples/CMakeLists.txt": ""},
+    ],
     "banned-calls": [{"ge/ir/a.cc": f"void F() {{ {call}; }}\n"} for call in (
         "abort()", "std::exit(1)", "assert(1)", "rand()", "strcpy(a, b)", "sprintf(a, b)",
         "gets(a)", "system(a)", "std::cout << 1", "throw 1", "std::terminate()", "printf(a)")] + [

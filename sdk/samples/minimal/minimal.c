@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "ge/ge_plugin.h"
-#define STRANGE(s) ge_not_understood(&(s)->h, NULL, 0) /* rule 3: says what may not be ignored */
 
 struct ge_engine {
   uint64_t percent;
@@ -20,6 +19,7 @@ static struct ge_exec execs[4] = {{0, 0}, {0, 1}, {1, 0}, {1, 1}}; /* never writ
 static int is(ge_str s, const char* text) {
   return s.n == strlen(text) && (s.n == 0 || memcmp(s.p, text, s.n) == 0);
 }
+static int strange(const ge_hdr* h) { return ge_not_understood(h, NULL, 0) != NULL; } /* rule 3 */
 
 static ge_rc fail(ge_err* err, ge_rc rc, const char* text) {
   if (err == NULL) return rc;
@@ -47,7 +47,7 @@ static int64_t elements(const ge_graph* g, const ge_node* n) {
 }
 
 static ge_rc query(ge_engine* e, const ge_graph* g, const ge_sink* s, ge_err* err) {
-  if (STRANGE(g) || STRANGE(s)) return fail(err, GE_UNIMPLEMENTED, "minimal: new extension");
+  if (strange(&g->h) || strange(&s->h)) return fail(err, GE_UNIMPLEMENTED, "minimal: extension");
   for (uint32_t i = 0; i < g->n_node; ++i) {
     const int64_t count = elements(g, GE_NODE(g, i));
     ge_decline no = {GE_HDR(ge_decline, GE_TAG_DECLINE), i, GE_WHY_OP, {"not Add, Mul", 12}};
@@ -67,7 +67,7 @@ static ge_rc compile(ge_engine* e, const ge_segment* segment, uint32_t n, uint32
     const ge_segment* s = (const void*)((const char*)segment + (uint64_t)i * segment_stride);
     ge_compiled* c = (void*)((char*)out + (uint64_t)i * out_stride);
     const ge_node* node = GE_NODE(s->graph, s->taken[0].node[0]);
-    if (STRANGE(s)) c->rc = fail(c->err, GE_UNIMPLEMENTED, "minimal: new extension");
+    if (strange(&s->h)) c->rc = fail(c->err, GE_UNIMPLEMENTED, "minimal: extension");
     c->exec = &execs[2 * is(node->op, "Mul") + (s->in[0] != node->in[0])];
   }
   return GE_OK;
@@ -76,7 +76,7 @@ static ge_rc compile(ge_engine* e, const ge_segment* segment, uint32_t n, uint32
 static ge_rc enqueue(ge_exec* x, const ge_launch* l, ge_err* err) {
   const float *a = l->in[x->first].ptr, *b = l->in[l->n_in - 1 - x->first].ptr;
   float* y = l->out[0].ptr;
-  if (STRANGE(l)) return fail(err, GE_UNIMPLEMENTED, "minimal: new extension");
+  if (strange(&l->h)) return fail(err, GE_UNIMPLEMENTED, "minimal: extension");
   for (uint64_t i = 0; i < l->out[0].bytes / sizeof *y; ++i)
     y[i] = x->mul ? a[i] * b[i] : a[i] + b[i];
   return GE_OK;
@@ -85,7 +85,7 @@ static ge_rc enqueue(ge_exec* x, const ge_launch* l, ge_err* err) {
 static ge_rc engine_create(const ge_create_args* args, ge_engine** out, ge_err* err) {
   char text[32] = "price=100";
   unsigned percent = 0;
-  if (STRANGE(args)) return fail(err, GE_UNIMPLEMENTED, "minimal: new extension");
+  if (strange(&args->h)) return fail(err, GE_UNIMPLEMENTED, "minimal: extension");
   if (args->options.n != 0)
     snprintf(text, sizeof text, "%.*s", (int)args->options.n, args->options.p);
   if (sscanf(text, "price=%u", &percent) != 1)
