@@ -16,7 +16,7 @@ import tempfile
 import installed
 from installed import ROOT, SYSTEM, run
 
-HEADERS = ["ge.h", "ge.hpp", "ge_mock_host.hpp", "ge_plugin.h", "ge_plugin.hpp"]
+HEADERS = ["ge.h", "ge.hpp", "ge_mock_host.hpp", "ge_plugin.h", "ge_plugin.hpp", "ge_plugin_op.h"]
 FILES = ["bin/ge", "lib/libgraphengine.so", "lib/libgraphengine.so.0", "lib/libge_omp.so",
          "lib/libgraphengine_image.so", *(f"include/ge/{h}" for h in HEADERS),
          *(f"lib/graphengine/{e}.so" for e in ("native", "onednn", "openblas", "ref")),
@@ -25,7 +25,7 @@ FILES = ["bin/ge", "lib/libgraphengine.so", "lib/libgraphengine.so.0", "lib/libg
          "lib/cmake/GraphEngine/ge_plugin.map", "lib/pkgconfig/graphengine.pc",
          "lib/pkgconfig/graphengine-plugin.pc", "share/graphengine/machines.json",
          "share/graphengine/priors/avx2-one.json", "share/graphengine/samples/minimal/minimal.c",
-         "share/graphengine/samples/null/null.c", "share/doc/graphengine/LICENSE",
+         "share/graphengine/samples/null/null.c", "share/graphengine/samples/op/op.c", "share/doc/graphengine/LICENSE",
          "share/doc/graphengine/docs/plugin-guide.md"]
 NOT_FILES = ["bin/ge-test", "bin/ge-unit", "lib/samples", "lib/libge_core.a"]
 CLIENT = """#include <ge/ge.h>
@@ -109,6 +109,8 @@ def check_refusals(c, prefix, folder):
     c.check(code == 2 and "--dir is 'nowhere', which is no folder" in text, "no such --dir", text)
     code, text = new_plugin(prefix, folder, "module", "mine")
     c.check(code == 2 and "engine" in text, "a kind that there is not", text)
+    code, text = new_plugin(prefix, folder, "op", "mine", "--language", "cpp")
+    c.check(code == 2 and "there are templates in: c" in text, "a language that there is not", text)
     code, text = run(f"trap '' XFSZ; ulimit -f 0; {prefix}/bin/ge plugin new engine mine | cat",
                      folder)
     c.check("cannot be written" in text and "mine/" not in text.split("cannot")[1],

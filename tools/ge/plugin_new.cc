@@ -80,22 +80,36 @@ Status AddFiles(const fs::path& folder, const std::string& plugin, std::vector<F
   return {};
 }
 
+// "c, cpp".
+std::string FoldersIn(const fs::path& folder) {
+  std::vector<std::string> names;
+  std::error_code ec;
+  for (const auto& entry : fs::directory_iterator(folder, ec)) {
+    if (entry.is_directory()) names.push_back(entry.path().filename().string());
+  }
+  std::sort(names.begin(), names.end());
+  return fmt::format("{}", fmt::join(names, ", "));
+}
+
 // The files of the kind, and those of the kind in the language.
 Result<std::vector<File>> FilesOf(const NewPlugin& wanted) {
-  const fs::path templates =
-      (OwnFolder() / ".." / "share" / "graphengine" / "scaffold").lexically_normal();
+  const fs::path kind =
+      (OwnFolder() / ".." / "share" / "graphengine" / "scaffold" / wanted.kind).lexically_normal();
   std::error_code ec;
-  for (const fs::path& folder :
-       {templates / wanted.kind, templates / wanted.kind / wanted.language}) {
-    if (fs::is_directory(folder, ec)) continue;
+  if (!fs::is_directory(kind, ec)) {
     return Status(Code::kFailedPrecondition,
                   fmt::format("there is no folder '{}' of templates; it is installed beside this "
                               "program (cmake --install)",
-                              folder.string()));
+                              kind.string()));
+  }
+  if (!fs::is_directory(kind / wanted.language, ec)) {
+    return Status(Code::kInvalidArgument,
+                  fmt::format("--language is '{}', but of this kind there are templates in: {}",
+                              wanted.language, FoldersIn(kind)));
   }
   std::vector<File> files;
-  GE_RETURN_IF_ERROR(AddFiles(templates / wanted.kind, wanted.name, &files));
-  GE_RETURN_IF_ERROR(AddFiles(templates / wanted.kind / wanted.language, wanted.name, &files));
+  GE_RETURN_IF_ERROR(AddFiles(kind, wanted.name, &files));
+  GE_RETURN_IF_ERROR(AddFiles(kind / wanted.language, wanted.name, &files));
   return files;
 }
 

@@ -528,7 +528,7 @@ typedef struct ge_host_api { /* stays as it is while the process lives; function
   /* The machine as the host measured it, so that prices by formula can follow it. */
   double flops_per_ns; /* f32 peak of one thread at isa_cap; a multiply-add counts two */
   /* A copy's bytes, read + written, of one thread: [0] inside L2, [1] inside L3, [2] in memory.
-   * Reading alone is faster, and the host does not measure it. */
+   * The host does not measure reading alone: inside L2 it is faster, elsewhere about the same. */
   double copy_bytes_per_ns[3];
   /* All `threads` against one: [0] multiply-adds, [1] copies in memory. 1 with one thread. */
   double thread_gain[2];

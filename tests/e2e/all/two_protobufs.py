@@ -1,18 +1,17 @@
 #!/usr/bin/env python3
-"""Two plugins, each with a copy of libprotobuf.a inside and a message of the same file name, package
-and name but of other fields, run in one process; the host has libprotobuf-lite.so. Where symbols of
-one copy were seen by another, the second one's registration would end the process ("File already
-exists in database").
+"""Two plugins, each with a protobuf of another version inside (3.19.5 and 3.21.6, the whole library,
+built from the sources that two releases of grpcio-tools carry), run in one process, whose host has a
+third one (Debian's libprotobuf-lite.so). Both register the same files and have the same messages:
+where a symbol of one were seen by another, protobuf itself would end the process.
 
-Debian has one version of protobuf, so the two copies are of that one: what two versions would add is
-that a mix-up crashes even where the messages are alike. Needs protoc and libprotobuf-dev.
-Prints each fault and, last, the counts.
+Fetches the sources by pip into build/protobuf. Prints each fault and, last, the counts.
 
 Example: tests/e2e/all/two_protobufs.py --build build/release
 """
 import argparse
 import json
 import pathlib
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -24,56 +23,81 @@ from installed import ROOT, run  # noqa: E402
 
 HERE = pathlib.Path(__file__).resolve().parent / "two_protobufs"
 MODEL = ROOT / "tests/e2e/three_nodes.gt"  # Add, Mul, Add
-PLUGINS = {"first": ("Add", 2), "second": ("Mul", 4)}
+SOURCES = ROOT / "build/protobuf"
+# Name of the plugin: release of grpcio-tools, its digest, and the protobuf in it.
+RELEASES = {
+    "first": ("1.46.5", "5d73045090e568e0f0bd96659f6e62b9fd7f9d9f7149900e9b455c361b108c7e",
+              "3019005"),
+    "second": ("1.49.1", "84cc64e5b46bad43d5d7bd2fd772b656eba0366961187a847e908e2cb735db91",
+               "3021006"),
+}
 
 
-def build_plugin(name, operator, fields, folder):
-    """folder/NAME.so, with protobuf and the C++ library inside."""
-    own = folder / name
-    own.mkdir()
-    (own / "vendor.proto").write_text((HERE / f"{name}.proto").read_text())
-    words = [["protoc", f"--cpp_out={own}", f"-I{own}", "vendor.proto"],
-             ["g++", "-std=c++17", "-O1", "-fPIC", "-shared", "-fvisibility=hidden",
-              f"-I{own}", f"-I{ROOT / 'sdk/include'}", f'-DGE_NAME="{name}"',
-              f'-DGE_OP="{operator}"', f"-DGE_FIELDS={fields}", str(HERE / "engine.cc"),
-              str(own / "vendor.pb.cc"), "-o", str(folder / f"{name}.so"), "-l:libprotobuf.a",
-              "-static-libstdc++", "-static-libgcc", "-pthread",
-              f"-Wl,--version-script={ROOT / 'sdk/ge_plugin.map'}"]]
-    for command in words:
-        done = subprocess.run(command, cwd=own, capture_output=True, text=True, check=False)
-        if done.returncode:
-            return done.stderr
-    return ""
+def fetch(release, digest):
+    """The folder of the sources; raises CalledProcessError with pip's words."""
+    folder = SOURCES / f"grpcio-tools-{release}"
+    if not folder.exists():
+        SOURCES.mkdir(parents=True, exist_ok=True)
+        wanted = SOURCES / f"{release}.txt"
+        wanted.write_text(f"grpcio-tools=={release} --hash=sha256:{digest}\n")
+        subprocess.run([ROOT / "build/venv/bin/python", "-m", "pip", "download", "--quiet", "--no-deps",
+                        "--no-binary", ":all:", "--no-build-isolation", "--require-hashes", "-r",
+                        wanted, "-d", SOURCES], capture_output=True, text=True, check=True)
+        with tempfile.TemporaryDirectory(dir=SOURCES) as scratch:
+            shutil.unpack_archive(SOURCES / f"{folder.name}.tar.gz", scratch)
+            (pathlib.Path(scratch) / folder.name).rename(folder)
+    return folder / "third_party/protobuf/src"
+
+
+def build_plugins(build):
+    """The folder with first.so and second.so; raises CalledProcessError."""
+    sources = {name.upper(): fetch(*RELEASES[name][:2]) for name in RELEASES}
+    folder = SOURCES / "built"
+    ccache = shutil.which("ccache")
+    commands = [["cmake", "-G", "Ninja", "-S", HERE, "-B", folder, f"-DCMAKE_PREFIX_PATH={build}",
+                 *(f"-D{k}={v}" for k, v in sources.items()),
+                 *([f"-DCMAKE_CXX_COMPILER_LAUNCHER={ccache}"] if ccache else [])],
+                ["cmake", "--build", folder]]
+    for command in commands:
+        subprocess.run(command, capture_output=True, text=True, check=True)
+    return folder
+
+
+def check_together(c, ge, plugins, folder):
+    fixed = {"GE_CACHE_DIR": "off", "GE_PROBE": "fixed"}
+    both = f"{plugins['first']},{plugins['second']}"
+    code, text = run([ge, "plugins", "--engines", both, "--json"], folder)
+    found = {f["name"]: f["version"] for f in json.loads(text)["plugins"]} if code == 0 else {}
+    c.check(found == {name: r[2] for name, r in RELEASES.items()}, "each has its own protobuf", text)
+    written = []
+    for engines in (f"{both},ref", f"{plugins['second']},{plugins['first']},ref", "ref"):
+        to = folder / f"out{len(written)}"
+        code, text = run([ge, "run", MODEL, "--engines", engines, "--output", to], folder, **fixed)
+        c.check(code == 0, f"a run with {engines}", text)
+        written.append([f.read_bytes() for f in sorted(to.glob("*.npy"))])
+    c.check(written[0] and written[0] == written[1] == written[2], "equal to ref alone")
+    code, text = run([ge, "explain", MODEL, "--engines", f"{both},ref", "--json"], folder, **fixed)
+    took = [n["chosen"]["device"] for n in json.loads(text)["nodes"]] if code == 0 else []
+    c.check(took == ["first/cpu", "second/cpu", "first/cpu"], "both take their nodes", text)
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build/release")
-    ge = parser.parse_args().build.resolve() / "bin/ge"
+    build = parser.parse_args().build.resolve()
     c = installed.Checks()
+    try:
+        folder = build_plugins(build)
+    except subprocess.CalledProcessError as fault:
+        c.check(False, "the plugins are built", f"{fault.cmd}\n{fault.stdout}{fault.stderr}")
+        return c.end()
+    plugins = {name: folder / f"{name}.so" for name in RELEASES}
+    for name, plugin in plugins.items():
+        installed.check_plugin(c, plugin)
+        c.check(plugin.stat().st_size > 1 << 20, f"{name}.so holds a protobuf")
     with tempfile.TemporaryDirectory(prefix="ge-protobufs.") as scratch:
-        folder = pathlib.Path(scratch).resolve()
-        for name, (operator, fields) in PLUGINS.items():
-            fault = build_plugin(name, operator, fields, folder)
-            if not c.check(not fault, f"{name}.so is built", fault):
-                return c.end()
-            installed.check_plugin(c, folder / f"{name}.so")
-            size = (folder / f"{name}.so").stat().st_size
-            c.check(size > 1 << 20, f"{name}.so holds a protobuf", size)
-        written = []
-        both = f"{folder}/first.so,{folder}/second.so,ref"
-        for engines in (both, f"{folder}/second.so,{folder}/first.so,ref", "ref"):
-            to = folder / f"out{len(written)}"
-            code, text = run([ge, "run", MODEL, "--engines", engines, "--output", to], folder,
-                             GE_CACHE_DIR="off", GE_PROBE="fixed")
-            c.check(code == 0, f"a run with {engines}", text)
-            written.append([f.read_bytes() for f in sorted(to.glob("*.npy"))])
-        c.check(written[0] and written[0] == written[1] == written[2], "equal to ref alone")
-        code, text = run([ge, "explain", MODEL, "--engines", both, "--json"], folder,
-                         GE_CACHE_DIR="off", GE_PROBE="fixed")
-        took = [n["chosen"]["device"] for n in json.loads(text)["nodes"]] if code == 0 else []
-        c.check(took == ["first/cpu", "second/cpu", "first/cpu"], "both take their nodes", text)
+        check_together(c, build / "bin/ge", plugins, pathlib.Path(scratch).resolve())
     return c.end()
 
 

@@ -132,11 +132,7 @@ static const ge_engine_api api = {
 };
 
 static const ge_plugin_desc desc = {
-    .magic = GE_PLUGIN_MAGIC,
-    .h = GE_HDR(ge_plugin_desc, GE_TAG_PLUGIN),
-    .abi_major = GE_ABI_MAJOR,
-    .abi_minor = GE_ABI_MINOR,
-    .header_hash = GE_HEADER_HASH,
+    GE_PLUGIN_HEAD,
     .name = {kName, sizeof kName - 1},
     .version = {"0.1", 3},
     .vendor = {"me", 2},

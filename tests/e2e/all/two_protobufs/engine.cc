@@ -1,18 +1,21 @@
 // An engine of one operator, GE_OP, of float32 tensors of one shape, which keeps what it knows of a
-// node in a message of the protobuf that is linked into it: written by compile, read by enqueue. It
-// refuses to load where the names of its messages are not its own.
+// node in a message of the protobuf that is linked into it: written by compile, read by enqueue.
+// Its version is that protobuf's. Where the library that it calls is not the one that it was
+// compiled with, GOOGLE_PROTOBUF_VERIFY_VERSION ends the process, and so does a second registration
+// of the same file in one pool of descriptors.
 #include <cstdio>
 #include <memory>
 #include <string>
 
 #include "ge/ge_plugin.hpp"
-#include "vendor.pb.h"
+#include "google/protobuf/struct.pb.h"
 
 using ge::plugin::Fail;
 using ge::plugin::Guard;
+using google::protobuf::Struct;
 
 struct ge_exec {
-  std::string kept;  // a serialized vendor.Kept
+  std::string kept;  // a serialized google.protobuf.Struct
 };
 
 namespace {
@@ -47,9 +50,8 @@ ge_rc Query(ge_engine*, const ge_graph* g, const ge_sink* sink, ge_err*) {
 
 ge_rc CompileOne(const ge_segment& s, ge_compiled* c) {
   return Guard(c->err, kName, [&]() -> ge_rc {
-    vendor::Kept kept;
-    kept.set_op(GE_OP);
-    kept.set_factor(2);
+    Struct kept;
+    (*kept.mutable_fields())["op"].set_string_value(GE_OP);
     auto exec = std::make_unique<ge_exec>();
     if (!kept.SerializeToString(&exec->kept)) return GE_INTERNAL;
     c->exec = exec.release();
@@ -72,8 +74,10 @@ void ExecDestroy(ge_exec* exec) { delete exec; }
 
 ge_rc Enqueue(ge_exec* exec, const ge_launch* l, ge_err* err) {
   return Guard(err, kName, [&]() -> ge_rc {
-    vendor::Kept kept;
-    if (!kept.ParseFromString(exec->kept) || kept.op() != GE_OP) {
+    Struct kept;
+    const bool read = kept.ParseFromString(exec->kept) && kept.fields().count("op") == 1;
+    const std::string op = read ? kept.fields().at("op").string_value() : "";
+    if (op != GE_OP) {
       return Fail(err, GE_DATA_LOSS, UINT32_MAX, "%s: what was kept is not what was written",
                   kName);
     }
@@ -81,7 +85,7 @@ ge_rc Enqueue(ge_exec* exec, const ge_launch* l, ge_err* err) {
     const auto* b = static_cast<const float*>(l->in[l->n_in - 1].ptr);
     auto* y = static_cast<float*>(l->out[0].ptr);
     for (uint64_t i = 0; i < l->out[0].bytes / sizeof *y; ++i) {
-      y[i] = kept.op() == "Add" ? a[i] + b[i] : a[i] * b[i];
+      y[i] = op == "Add" ? a[i] + b[i] : a[i] * b[i];
     }
     return GE_OK;
   });
@@ -107,7 +111,9 @@ const ge_plugin_desc* Description() {
     d.abi_major = GE_ABI_MAJOR, d.abi_minor = GE_ABI_MINOR;
     d.header_hash = GE_HEADER_HASH;
     d.name = ge::plugin::Str(kName);
-    d.version = d.vendor = ge::plugin::Str("1");
+    static const std::string version = std::to_string(GOOGLE_PROTOBUF_VERSION);
+    d.version = ge::plugin::Str(version);
+    d.vendor = ge::plugin::Str("tests");
     d.kinds = GE_KIND_ENGINE;
     d.sanitizer = GE_SANITIZER_HERE;
     d.engine_create = &EngineCreate;
@@ -120,11 +126,10 @@ const ge_plugin_desc* Description() {
 }  // namespace
 
 const ge_plugin_desc* ge_plugin_query(ge_query_args* args) {
-  const auto* fields = vendor::Kept::descriptor();
-  const bool own = fields->file()->message_type_count() == 1 &&
-                   fields->field_count() == GE_FIELDS && fields->FindFieldByName("op") != nullptr;
-  if (own) return Description();
-  std::snprintf(args->refusal, sizeof args->refusal, "%s: message %s has %d fields, wanted %d",
-                kName, fields->full_name().c_str(), fields->field_count(), GE_FIELDS);
+  GOOGLE_PROTOBUF_VERIFY_VERSION;
+  const auto* file = Struct::descriptor()->file();
+  if (file->name() == "google/protobuf/struct.proto") return Description();
+  std::snprintf(args->refusal, sizeof args->refusal, "%s: found file '%s'", kName,
+                file->name().c_str());
   return nullptr;
 }
