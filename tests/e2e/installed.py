@@ -64,7 +64,8 @@ def needed(library):
     """Libraries that are loaded with this one."""
     done = subprocess.run(["ldd", str(library)], capture_output=True, text=True, check=False,
                           env={**os.environ, "LD_LIBRARY_PATH": ""})
-    return {line.split()[0] for line in done.stdout.splitlines() if line.strip()}
+    lines = [line.strip() for line in done.stdout.splitlines()]
+    return {line.split()[0] for line in lines if line and line != "statically linked"}
 
 
 def check_plugin(c, library, name=""):
