@@ -20,15 +20,18 @@ static ge_rc fail(ge_err* err, ge_rc rc, const char* text) {
   if (err == NULL) return rc;
   err->code = rc, err->scope = GE_SCOPE_CALL, err->node = UINT32_MAX;
   err->msg_len = (uint32_t)snprintf(err->msg, sizeof err->msg, "%s: %s", kName, text);
-  if (err->msg_len > sizeof err->msg) err->msg_len = sizeof err->msg;
+  if (err->msg_len >= sizeof err->msg) err->msg_len = sizeof err->msg - 1; /* it was cut */
   return rc;
 }
 
 /* Rule 3 of ge_plugin.h: what a struct says beyond what this plugin knows may not be passed over.
  */
 static ge_rc understand(const ge_hdr* h, ge_err* err) {
-  if (ge_not_understood(h, NULL, 0) == NULL) return GE_OK;
-  return fail(err, GE_UNIMPLEMENTED, "an extension that must be understood is not known");
+  const ge_hdr* x = ge_not_understood(h, NULL, 0);
+  char text[64];
+  if (x == NULL) return GE_OK;
+  snprintf(text, sizeof text, "extension 0x%x is not known here", x->tag);
+  return fail(err, GE_UNIMPLEMENTED, text);
 }
 
 static int is(ge_str s, const char* text) {
@@ -38,8 +41,10 @@ static int is(ge_str s, const char* text) {
 /* Elements of the node's result; -1, and why, for a node that this engine does not run. */
 static int64_t elements(const ge_graph* g, const ge_node* n, ge_decline* no) {
   no->why = GE_WHY_OP;
-  if (!is(n->domain, "") || !is(n->op, "Relu")) return -1;
+  if (!is(n->domain, "") || !is(n->op, "Relu") || n->n_body != 0) return -1;
   const ge_value *x = GE_VALUE(g, n->in[0]), *y = GE_VALUE(g, n->out[0]);
+  no->why = GE_WHY_OTHER; /* rule 3 holds for each of them */
+  if (understand(&n->h, NULL) || understand(&x->h, NULL) || understand(&y->h, NULL)) return -1;
   no->why = GE_WHY_DTYPE;
   if (x->type.dtype != GE_F32) return -1;
   no->why = GE_WHY_OTHER; /* such nodes are folded before; this engine keeps no constants */
@@ -86,6 +91,7 @@ static ge_rc compile(ge_engine* e, const ge_segment* segment, uint32_t n, uint32
     const ge_segment* s = (const void*)((const char*)segment + (uint64_t)i * segment_stride);
     ge_compiled* c = (void*)((char*)out + (uint64_t)i * out_stride);
     c->rc = understand(&s->h, c->err);
+    if (c->rc == GE_OK) c->rc = understand(&s->graph->h, c->err);
     if (c->rc != GE_OK) continue;
     c->exec = malloc(sizeof *c->exec);
     if (c->exec == NULL) {
@@ -113,7 +119,7 @@ static ge_rc enqueue(ge_exec* exec, const ge_launch* l, ge_err* err) {
 }
 
 static ge_rc engine_create(const ge_create_args* args, ge_engine** out, ge_err* err) {
-  if (understand(&args->h, err)) return GE_UNIMPLEMENTED;
+  if (understand(&args->h, err) || understand(&args->host->h, err)) return GE_UNIMPLEMENTED;
   if (args->options.n != 0) return fail(err, GE_INVALID_ARGUMENT, "there are no options");
   *out = calloc(1, sizeof **out);
   if (*out == NULL) return fail(err, GE_OUT_OF_MEMORY, "out of memory");

@@ -25,8 +25,12 @@ constexpr char kName[] = "my_plugin";  // what --engines takes: [a-z0-9_]+
 // Whether this engine runs the node, of `count` elements; *why not, else.
 bool Takes(const ge_graph& g, const ge_node& n, int64_t* count, uint32_t* why) {
   *why = GE_WHY_OP;
-  if (!ge::plugin::IsOp(n, "Relu")) return false;
+  if (!ge::plugin::IsOp(n, "Relu") || n.n_body != 0) return false;
   const ge_value *x = ge::plugin::Input(g, n, 0), *y = ge::plugin::Output(g, n, 0);
+  *why = GE_WHY_OTHER;  // Rule 3 of ge_plugin.h holds for each of them.
+  for (const ge_hdr* h : {&n.h, &x->h, &y->h}) {
+    if (Understand(*h, nullptr, kName)) return false;
+  }
   *why = GE_WHY_DTYPE;
   if (x->type.dtype != GE_F32) return false;
   *why = GE_WHY_OTHER;  // Such nodes are folded before; this engine keeps no constants.
@@ -74,6 +78,7 @@ ge_rc Query(ge_engine* e, const ge_graph* g, const ge_sink* sink, ge_err* err) {
 ge_rc CompileOne(const ge_segment& s, ge_compiled* c) {
   return Guard(c->err, kName, [&]() -> ge_rc {
     if (Understand(s.h, c->err, kName)) return GE_UNIMPLEMENTED;
+    if (Understand(s.graph->h, c->err, kName)) return GE_UNIMPLEMENTED;
     auto exec = std::make_unique<ge_exec>();
     exec->count = s.taken[0].cookie;
     c->exec = exec.release();
@@ -111,6 +116,7 @@ ge_rc Enqueue(ge_exec* exec, const ge_launch* l, ge_err* err) {
 ge_rc EngineCreate(const ge_create_args* args, ge_engine** out, ge_err* err) {
   return Guard(err, kName, [&]() -> ge_rc {
     if (Understand(args->h, err, kName)) return GE_UNIMPLEMENTED;
+    if (Understand(args->host->h, err, kName)) return GE_UNIMPLEMENTED;
     if (args->options.n != 0) {
       return Fail(err, GE_INVALID_ARGUMENT, UINT32_MAX, "%s: there are no options", kName);
     }
