@@ -91,6 +91,8 @@ def what_ships(_):
     check("py.typed", (package / "py.typed").exists())
     check("the header for engines", (pathlib.Path(graphengine.get_include())
                                      / "ge/ge_plugin.h").exists())
+    check("the CMake package of plugins",
+          (package / "lib/cmake/GraphEngine/GraphEngineConfig.cmake").exists())
     check("data", any((package / "share/graphengine/priors").glob("*.json")))
     stub = ast.parse((package / "_native.pyi").read_text())
     told = {n.name: {m.name for m in n.body if isinstance(m, ast.FunctionDef)}

@@ -6,6 +6,7 @@
 #include "ge/ge.h"
 #include "ge/stage/runner.h"
 #include "tools/ge/command.h"
+#include "tools/ge/plugin_new.h"
 #include "tools/ge/price_flags.h"
 
 namespace {
@@ -161,6 +162,21 @@ void AddBench(CLI::App* app, Options* o, int* code) {
   bench->callback([=] { *code = ge::tool::Bench(*o); });
 }
 
+void AddPlugin(CLI::App* app, ge::tool::NewPlugin* wanted, int* code) {
+  auto* plugin = app->add_subcommand("plugin", "make a plugin of your own");
+  plugin->require_subcommand(1);
+  auto* make = plugin->add_subcommand("new", "a folder with a plugin that builds and runs");
+  make->add_option("KIND", wanted->kind, "engine, op or pass")
+      ->required()
+      ->check(CLI::IsMember({"engine", "op", "pass"}));
+  make->add_option("NAME", wanted->name, "of the folder and the plugin: [a-z0-9_]+")->required();
+  make->add_option("--language", wanted->language, "c (default) or cpp")
+      ->check(CLI::IsMember({"c", "cpp"}));
+  make->add_option("--dir", wanted->dir, "where the folder is made (default: here)");
+  make->footer("\nExample:\n  ge plugin new engine my_engine --language cpp\n");
+  make->callback([=] { *code = ge::tool::MakeNewPlugin(*wanted); });
+}
+
 int Main(int argc, char** argv) {
   CLI::App app(
       "GraphEngine: runs dataflow graphs on the engines that make the whole plan cheapest");
@@ -171,12 +187,14 @@ int Main(int argc, char** argv) {
       "plugin failure or\na time limit that was over, 130 interrupted (Ctrl-C or SIGTERM; what was "
       "going on ends within a second).\nExample:\n  ge run lenet.onnx\n");
   Options options;
+  ge::tool::NewPlugin new_plugin;
   int code = 0;
   ge::tool::CatchSignals();
   AddRun(&app, &options, &code);
   AddLooking(&app, &options, &code);
   AddTune(&app, &options, &code);
   AddBench(&app, &options, &code);
+  AddPlugin(&app, &new_plugin, &code);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& e) {

@@ -51,6 +51,7 @@ ALLOWED = {
     "sdk/python": {"sdk/include/ge/ge.h"},
     "sdk/samples": {"sdk/include"},
     "sdk/conform": {"sdk/include"},
+    "sdk/scaffold": {"sdk/include"},
     "plugins": {"sdk/include"},
     # What our CPU engines share stands in one folder; it knows none of them.
     "plugins/cpu": {"sdk/include", "plugins/cpu/kit", "plugins/cpu/omp"},
@@ -65,7 +66,8 @@ ALLOWED = {
 TOP_FOLDERS = {folder.split("/")[0] for folder in ALLOWED}
 
 # Folders in which each subfolder is a house of its own: a plugin may not include a sibling.
-APART = {"plugins": 2, "plugins/cpu": 3, "plugins/gpu": 3, "sdk/samples": 3, "examples": 2}
+APART = {"plugins": 2, "plugins/cpu": 3, "plugins/gpu": 3, "sdk/samples": 3, "sdk/scaffold": 3,
+         "examples": 2}
 
 # Folders that may be built outside the tree and so include their own headers by bare name.
 BARE_NAMES = ("sdk/", "examples/")

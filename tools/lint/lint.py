@@ -32,6 +32,8 @@ LIBRARY = ("ge/", "frontend/", "passes/", "streams/", "plugins/", "sdk/")
 MISBEHAVES = ("sdk/samples/faulty",)
 
 FILE_LINES, FILE_LINES_AT_MOST, FUNCTION_LINES = 600, 1000, 60
+# What a vendor reads first: a whole plugin of each kind, as clang-format lays it out.
+SAMPLE_LINES = {"sdk/samples/minimal/minimal.c": 120, "sdk/samples/op/op.c": 40}
 TRACKED_BYTES = 1 << 20
 
 
@@ -104,6 +106,22 @@ def function_lines(tree):
                 if count > FUNCTION_LINES:
                     yield (path, node.lineno,
                            f"{node.name} has {count} lines, at most {FUNCTION_LINES}; split it")
+
+
+def sample_lines(tree):
+    """The smallest samples keep their sizes, and no macro hides code in them."""
+    if not tree.exists("sdk/samples/CMakeLists.txt"):
+        return
+    for path, most in SAMPLE_LINES.items():
+        if not tree.exists(path):
+            yield path, 0, "is not there; SAMPLE_LINES in tools/lint/lint.py names it"
+            continue
+        lines = tree.text(path).splitlines()
+        if len(lines) > most:
+            yield path, len(lines), f"{len(lines)} lines, at most {most}: it shows how little it takes"
+        for i, line in enumerate(lines, 1):
+            if re.match(r"\s*#\s*define\b", line):
+                yield path, i, "a sample has no macros: it shows what is written"
 
 
 ENDS_PROCESS = "the library never ends the process; return a Status"
@@ -248,6 +266,7 @@ RULES = {
     "includes": includes,
     "file-lines": file_lines,
     "function-lines": function_lines,
+    "sample-lines": sample_lines,
     "banned-calls": banned_calls,
     "static-registries": static_registries,
     "file-names": file_names,

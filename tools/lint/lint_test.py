@@ -45,6 +45,9 @@ GOOD = {
     "README.md": "see ops/work/conv and https://example.org/home/page\n",
 }
 
+# A tree with its smallest samples.
+SAMPLES = {"sdk/samples/CMakeLists.txt": "", **dict.fromkeys(lint.SAMPLE_LINES, "int x;\n")}
+
 # Rule -> bad trees, each of which that rule must find and no other.
 BAD = {
     "includes": [
@@ -76,6 +79,12 @@ BAD = {
                        LONG_BODY.replace("  x", "    x") +
                        "  }\n  int a_;\n};\n}  // namespace ge\n"},
         {"tools/a.py": "def f():\n" + "    x = 1\n" * 61},
+    ],
+    "sample-lines": [
+        {**SAMPLES, "sdk/samples/minimal/minimal.c": "int x;\n" * 121},
+        {**SAMPLES, "sdk/samples/op/op.c": "int x;\n" * 41},
+        {**SAMPLES, "sdk/samples/op/op.c": "#define F(x) x\n"},
+        {path: text for path, text in SAMPLES.items() if path != "sdk/samples/minimal/minimal.c"},
     ],
     "banned-calls": [{"ge/ir/a.cc": f"void F() {{ {call}; }}\n"} for call in (
         "abort()", "std::exit(1)", "assert(1)", "rand()", "strcpy(a, b)", "sprintf(a, b)",

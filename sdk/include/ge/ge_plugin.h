@@ -148,7 +148,7 @@ typedef struct {
   uint64_t spare[2];
 } ge_type;
 
-typedef struct {   /* where a tensor lies at run time */
+typedef struct {   /* where a tensor lies at run time; one without bytes has some address, too */
   void* ptr;       /* address in its domain; touch it only where the device may */
   ge_mem* mem;     /* the block's handle, NULL in host memory */
   uint64_t offset; /* of ptr inside mem */
@@ -217,7 +217,7 @@ typedef struct ge_value {
 typedef struct ge_node {
   ge_hdr h;
   ge_str domain, op;  /* "" = ai.onnx */
-  uint32_t version;   /* opset whose meaning the node has */
+  uint32_t version;   /* opset whose meaning the node has; ai.onnx: 27, whatever the model's is */
   uint32_t id;        /* the user graph's node id */
   const uint32_t* in; /* value indices; 0 = an omitted optional input */
   const uint32_t* out;
@@ -263,6 +263,9 @@ typedef struct ge_layout {
 
 /* ---- offers and prices ---------------------------------------------------------------------- */
 
+/* Prices are what the engine expects at the dims of the view. What the host has measured becomes a
+ * factor on setup, launch and marginal alike; copies, conversions, workspace and persistent have
+ * none. Offers may overlap: of those that are taken in the end each node is in one. */
 enum { GE_PRICE_GUESS = 0, GE_PRICE_ANALYTIC = 1, GE_PRICE_TABLE = 2, GE_PRICE_MEASURED = 3 };
 #define GE_UNKNOWN_NS UINT64_MAX
 typedef struct ge_cost { /* cost of a segment = greatest setup + sum of marginals + greatest launch
@@ -273,7 +276,8 @@ typedef struct ge_cost { /* cost of a segment = greatest setup + sum of marginal
   uint64_t launch_ns;   /* once a segment and run, of the host's time */
   uint64_t workspace;   /* bytes, upper bound */
   uint64_t persistent;  /* bytes kept between runs (packed weights) */
-  uint32_t confidence;  /* 0..1000 */
+  uint32_t confidence;  /* 0..1000: what the price weighs against the first times that the host
+                           measures, of this offer or its like; nothing where there are none */
   uint32_t source;      /* GE_PRICE_* */
 } ge_cost;
 
@@ -305,7 +309,9 @@ typedef struct ge_offer {
                            1 = any; a misaligned constant is copied by the host, and counted */
   uint64_t cookie;      /* comes back at compile, so nothing is matched twice */
   const ge_cost* cost;
-  uint64_t edge_saving_ns;        /* GROWABLE: saved for each value that stays inside the segment */
+  /* GROWABLE: saved once for each value that this offer makes and another one of its segment
+   * reads, whoever else reads it. */
+  uint64_t edge_saving_ns;
   const ge_layout_choice* choice; /* alternatives; n_choice 0 = everything plain */
   uint32_t n_choice;
   uint32_t convert_from, convert_to; /* layout ids of a CONVERT offer */
@@ -328,7 +334,7 @@ enum {
   GE_WHY_POLICY = 12,
   GE_WHY_OTHER = 13
 };
-typedef struct ge_decline {
+typedef struct ge_decline { /* of a node that the engine does not run alone; its patterns stand */
   ge_hdr h;
   uint32_t node;
   uint32_t why; /* GE_WHY_* */
@@ -357,13 +363,15 @@ enum { GE_SEGMENT_OBSERVE = 1 };
 typedef struct ge_segment {
   ge_hdr h;
   const ge_graph* graph; /* same indices as at query */
-  const ge_taken* taken; /* in topological order */
+  const ge_taken* taken; /* in topological order; one, unless all of them are GROWABLE */
   uint32_t n_taken;
   uint32_t device;
   /* Value indices read from outside, constants excluded; once for each layout in which offers of
    * the segment want the value. */
   const uint32_t* in;
-  const uint32_t* out; /* value indices that leave */
+  /* Value indices that leave: read by other segments or results of the graph, and maybe read by the
+   * segment itself as well. */
+  const uint32_t* out;
   uint32_t n_in, n_out;
   const uint32_t* in_layout; /* layout ids, by position */
   const uint32_t* out_layout;
@@ -438,6 +446,8 @@ typedef struct ge_launch {
   ge_hdr h;
   ge_stream* stream; /* NULL on a synchronous device: finish before returning */
   const ge_buf* in;  /* by position of ge_segment.in */
+  /* By position of ge_segment.out. Theirs alone while the launch runs, but for the aliases that
+   * compile permitted: a step may read what an earlier one wrote there. */
   ge_buf* out;
   ge_buf* internal; /* by position of ge_compiled.internal */
   uint32_t n_in, n_out, n_internal;
@@ -510,13 +520,15 @@ typedef struct ge_host_api { /* stays as it is while the process lives; function
    * With one thread, or from inside another parallel_for, it runs in the caller. */
   void (*parallel_for)(ge_host*, uint64_t n, void (*body)(void* ctx, uint64_t i), void* ctx);
   /* A hint during compile: the plugin has its own copy of this constant's payload and will not read
-   * it again. The host may then let the pages of a mapped model file go. NULL = nothing to tell. */
+   * it again. The host may then let the pages of a mapped model file go. Others may still read it,
+   * this plugin too: the pages come back from the file, slowly. NULL = nothing to tell. */
   void (*const_done)(ge_host*, const void* data, uint64_t bytes);
   uint32_t threads; /* compute threads of the process, fixed before the first engine loads */
   uint32_t isa_cap; /* GE_ISA_*: kernels above it must not be used */
   /* The machine as the host measured it, so that prices by formula can follow it. */
   double flops_per_ns; /* f32 peak of one thread at isa_cap; a multiply-add counts two */
-  /* A copy's bytes, read + written, of one thread: [0] inside L2, [1] inside L3, [2] in memory. */
+  /* A copy's bytes, read + written, of one thread: [0] inside L2, [1] inside L3, [2] in memory.
+   * The host does not measure reading alone: inside L2 it is faster, elsewhere about the same. */
   double copy_bytes_per_ns[3];
   /* All `threads` against one: [0] multiply-adds, [1] copies in memory. 1 with one thread. */
   double thread_gain[2];
@@ -563,6 +575,8 @@ typedef struct ge_engine_api {
   /* out: n records walked by out_stride, zeroed and headed by the host. */
   ge_rc (*compile)(ge_engine*, const ge_segment* segment, uint32_t n, uint32_t segment_stride,
                    ge_compiled* out, uint32_t out_stride, ge_err*);
+  /* Should neither allocate nor lock: both are time of each run. Who must, answers
+   * GE_OUT_OF_MEMORY, and holds no lock in calls of the host's, which wait for other threads. */
   ge_rc (*enqueue)(ge_exec*, const ge_launch*, ge_err*);
   /* NULL: execs need no freeing. */
   void (*exec_destroy)(ge_exec*);

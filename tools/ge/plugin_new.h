@@ -1,0 +1,20 @@
+// ge plugin new: a folder with a small plugin that builds, is tested and runs, copied from the
+// templates of share/graphengine/scaffold. It compiles nothing.
+#pragma once
+
+#include <string>
+
+namespace ge::tool {
+
+struct NewPlugin {
+  std::string kind;            // "engine", "op" or "pass": a folder of the templates
+  std::string name;            // of the folder, the file and the plugin
+  std::string language = "c";  // "c" or "cpp"
+  std::string dir = ".";       // where the folder is made
+};
+
+// Makes the folder, whole or not at all, and prints the commands that build, test and run it.
+// Answers the exit code.
+int MakeNewPlugin(const NewPlugin& wanted);
+
+}  // namespace ge::tool
