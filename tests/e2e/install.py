@@ -27,7 +27,8 @@ FILES = ["bin/ge", "lib/libgraphengine.so", "lib/libgraphengine.so.0", "lib/libg
          "share/graphengine/priors/avx2-one.json", "share/graphengine/samples/minimal/minimal.c",
          "share/graphengine/samples/null/null.c", "share/graphengine/samples/op/op.c", "share/doc/graphengine/LICENSE",
          "share/doc/graphengine/docs/plugin-guide.md"]
-NOT_FILES = ["bin/ge-test", "bin/ge-unit", "lib/samples", "lib/libge_core.a"]
+NOT_FILES = ["bin/ge-test", "bin/ge-unit", "lib/samples", "lib/libge_core.a",
+             "share/graphengine/scaffold/CMakeLists.txt"]
 CLIENT = """#include <ge/ge.h>
 #include <stdio.h>
 int main(void) {
