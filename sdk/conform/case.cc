@@ -5,19 +5,18 @@
 namespace ge::conform {
 
 const char* NameOf(Verdict v) {
-  static constexpr const char* kNames[kVerdicts] = {
-      "PASS", "FAIL", "UNSUPPORTED", "CRASH", "HANG", "EXCLUDED", "XFAIL", "NOT_RUN"};
+  static constexpr const char* kNames[kVerdicts] = {"PASS", "FAIL",     "UNSUPPORTED", "CRASH",
+                                                    "HANG", "EXCLUDED", "XFAIL",       "NOT_RUN"};
   return kNames[static_cast<int>(v)];
 }
 
-bool IsBad(Verdict v) {
-  return v == Verdict::kFail || v == Verdict::kCrash || v == Verdict::kHang;
-}
+bool IsBad(Verdict v) { return v == Verdict::kFail || v == Verdict::kCrash || v == Verdict::kHang; }
 
 const char* LevelTitle(int level) {
   static constexpr const char* kTitles[kLevels] = {
-      "load",          "older and newer hosts", "honest offers",   "numerics",     "order and memory",
-      "honest prices", "overhead",              "faults and stop", "random graphs"};
+      "load",     "older and newer hosts", "honest offers",
+      "numerics", "order and memory",      "honest prices",
+      "overhead", "faults and stop",       "random graphs"};
   return kTitles[level];
 }
 

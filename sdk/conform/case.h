@@ -28,7 +28,7 @@ struct Case {
   int level = 0;  // 0 to 8
   std::string name;
   Outcome (*run)(Subject& subject, int argument) = nullptr;
-  int argument = 0;   // tells cases of one function apart
+  int argument = 0;    // tells cases of one function apart
   bool alone = false;  // it measures time: no other case runs beside it
 
   std::string id() const { return "L" + std::to_string(level) + "/" + name; }

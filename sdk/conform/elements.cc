@@ -177,10 +177,11 @@ std::string IndexText(int64_t i, const Dims& dims) {
 Tensor Random::Numbers(int32_t dtype, const Dims& dims, double lo, double hi) {
   Tensor t(dtype, dims);
   for (int64_t i = 0, n = t.count(); i < n; ++i) {
-    const double v = dtype == GE_BOOL ? static_cast<double>(Int(0, 1))
-                     : IsFloat(dtype) ? lo + Unit() * (hi - lo)
-                                      : static_cast<double>(Int(static_cast<int64_t>(lo),
-                                                                static_cast<int64_t>(hi)));
+    const double v =
+        dtype == GE_BOOL ? static_cast<double>(Int(0, 1))
+        : IsFloat(dtype)
+            ? lo + Unit() * (hi - lo)
+            : static_cast<double>(Int(static_cast<int64_t>(lo), static_cast<int64_t>(hi)));
     SetElement(&t, i, v);
   }
   return t;

@@ -22,8 +22,8 @@ class Reader {
   }
   std::string Text(uint64_t offset) const {
     if (offset >= bytes_.size()) return "";
-    return std::string(bytes_.data() + offset, strnlen(bytes_.data() + offset,
-                                                       bytes_.size() - offset));
+    return std::string(bytes_.data() + offset,
+                       strnlen(bytes_.data() + offset, bytes_.size() - offset));
   }
 
  private:
@@ -72,7 +72,8 @@ std::string ReadElf(const std::string& path, ElfFile* out) {
   }
   for (uint16_t i = 0; i < h.e_phnum; ++i) {
     Elf64_Phdr p;
-    if (!r.At(h.e_phoff + uint64_t{i} * h.e_phentsize, &p)) return "its program headers are cut off";
+    if (!r.At(h.e_phoff + uint64_t{i} * h.e_phentsize, &p))
+      return "its program headers are cut off";
     if (p.p_type == PT_TLS) out->thread_local_bytes = p.p_memsz;
     if (p.p_type == PT_GNU_STACK) out->executable_stack = (p.p_flags & PF_X) != 0;
   }
@@ -87,8 +88,8 @@ std::string ReadElf(const std::string& path, ElfFile* out) {
     if (s.sh_type != SHT_DYNSYM && s.sh_type != SHT_DYNAMIC) continue;
     if (s.sh_link >= sections.size()) return "a section names another that is not there";
     const Elf64_Shdr& names = sections[s.sh_link];
-    const bool ok = s.sh_type == SHT_DYNSYM ? ReadSymbols(r, s, names, out)
-                                            : ReadDynamic(r, s, names, out);
+    const bool ok =
+        s.sh_type == SHT_DYNSYM ? ReadSymbols(r, s, names, out) : ReadDynamic(r, s, names, out);
     if (!ok) return "its dynamic tables are cut off";
     seen |= s.sh_type == SHT_DYNSYM;
   }

@@ -1,5 +1,5 @@
-// What a shared object says of itself before it is loaded: its dynamic symbols, needed libraries and
-// flags, read from the file. 64-bit ELF of this machine alone. Pure; any thread.
+// What a shared object says of itself before it is loaded: its dynamic symbols, needed libraries
+// and flags, read from the file. 64-bit ELF of this machine alone. Pure; any thread.
 #pragma once
 
 #include <cstdint>
@@ -13,11 +13,11 @@ struct ElfSymbol {
   bool defined = false, weak = false, thread_local_data = false;
 };
 struct ElfFile {
-  std::vector<ElfSymbol> symbols;     // global and weak ones of the dynamic table
-  std::vector<std::string> needed;    // libraries, as the file names them
+  std::vector<ElfSymbol> symbols;   // global and weak ones of the dynamic table
+  std::vector<std::string> needed;  // libraries, as the file names them
   std::string soname;
-  uint64_t thread_local_bytes = 0;    // of PT_TLS
-  bool static_tls = false;            // DF_STATIC_TLS: cannot always be loaded late
+  uint64_t thread_local_bytes = 0;  // of PT_TLS
+  bool static_tls = false;          // DF_STATIC_TLS: cannot always be loaded late
   bool text_relocations = false, executable_stack = false;
 };
 

@@ -14,8 +14,7 @@ using mock::Engine;
 using mock::Graph;
 using mock::Tensor;
 
-// What stands in the padding of a layout, where nobody may look.
-constexpr unsigned char kPadding = 0x3C;
+unsigned char g_padding = 0x3C;  // see SetPadding
 
 std::string NameOfGroup(const Graph& g, const mock::Segment& s, const Answer& answer) {
   std::string out;
@@ -47,7 +46,8 @@ bool Convert(Engine& e, const Graph& g, const Answer& answer, uint32_t value, ui
     *out = launch.Output(0);
     return rc == GE_OK;
   }
-  *why = fmt::format("an opaque layout is offered, but no conversion from layout {} to {}", from, to);
+  *why =
+      fmt::format("an opaque layout is offered, but no conversion from layout {} to {}", from, to);
   return false;
 }
 
@@ -117,6 +117,8 @@ bool RunRefNode(Engine& ref, const Graph& g, const Answer& answer, uint32_t node
 
 }  // namespace
 
+void SetPadding(unsigned char byte) { g_padding = byte; }
+
 Values Given(const Graph& g, const std::vector<Tensor>& inputs) {
   Values values;
   for (size_t i = 0; i < g.in.size() && i < inputs.size(); ++i) values[g.in[i]] = inputs[i];
@@ -153,7 +155,7 @@ bool ToLayout(Engine& e, const Graph& g, const Answer& answer, uint32_t value, u
   if (!mock::IsOpen(l, plain.dims.size())) {
     return Convert(e, g, answer, value, 0, layout, plain.bytes, out, why);
   }
-  *out = mock::Relayout(l, plain.dtype, plain.dims, plain.bytes, false, kPadding);
+  *out = mock::Relayout(l, plain.dtype, plain.dims, plain.bytes, false, g_padding);
   return true;
 }
 
@@ -232,9 +234,9 @@ bool RunGraph(Engine& e, Engine& ref, const Graph& g, const Answer& answer,
   *values = Given(g, inputs);
   const Answer ref_answer = ref.Query(g);
   for (const Unit& u : InOrder(g, UnitsOf(g, answer, groups))) {
-    const bool ok = u.group >= 0 ? RunGroup(e, g, answer, groups[static_cast<size_t>(u.group)],
-                                            values, why)
-                                 : RunRefNode(ref, g, ref_answer, u.nodes[0], values, why);
+    const bool ok = u.group >= 0
+                        ? RunGroup(e, g, answer, groups[static_cast<size_t>(u.group)], values, why)
+                        : RunRefNode(ref, g, ref_answer, u.nodes[0], values, why);
     if (!ok) return false;
   }
   return true;

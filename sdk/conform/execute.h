@@ -28,14 +28,13 @@ bool RunSegment(mock::Engine& e, const mock::Graph& g, const mock::Answer& answe
                 const mock::Exec& exec, Values* values, std::string* why,
                 const mock::LaunchOptions& options = {});
 // Compiles it first.
-bool RunGroup(mock::Engine& e, const mock::Graph& g, const mock::Answer& answer,
-              const Group& group, Values* values, std::string* why,
-              const mock::LaunchOptions& options = {});
+bool RunGroup(mock::Engine& e, const mock::Graph& g, const mock::Answer& answer, const Group& group,
+              Values* values, std::string* why, const mock::LaunchOptions& options = {});
 
 // What no group takes is run by ref.
-bool RunGraph(mock::Engine& e, mock::Engine& ref, const mock::Graph& g,
-              const mock::Answer& answer, const std::vector<Group>& groups,
-              const std::vector<mock::Tensor>& inputs, Values* values, std::string* why);
+bool RunGraph(mock::Engine& e, mock::Engine& ref, const mock::Graph& g, const mock::Answer& answer,
+              const std::vector<Group>& groups, const std::vector<mock::Tensor>& inputs,
+              Values* values, std::string* why);
 
 // Whether the groups, each one unit, and the other nodes can be run one after the other.
 bool IsOrdered(const mock::Graph& g, const mock::Answer& answer, const std::vector<Group>& groups);
@@ -48,6 +47,9 @@ bool ToLayout(mock::Engine& e, const mock::Graph& g, const mock::Answer& answer,
 bool FromLayout(mock::Engine& e, const mock::Graph& g, const mock::Answer& answer, uint32_t value,
                 uint32_t layout, const std::vector<unsigned char>& bytes, mock::Tensor* out,
                 std::string* why);
+
+// What stands in the padding of layouts from now on, where nobody may look. Of the process.
+void SetPadding(unsigned char byte);
 
 // Indices of the offers that take exactly these nodes.
 std::vector<uint32_t> OffersOf(const mock::Answer& answer, const std::vector<uint32_t>& nodes);

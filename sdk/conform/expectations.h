@@ -1,4 +1,5 @@
-// The file of --xfail: cases that are known to fail, which is verified, and cases that are left out.
+// The file of --xfail: cases that are known to fail, which is verified, and cases that are left
+// out.
 //   xfail LEVEL/CASE REASON
 //   exclude LEVEL/CASE REASON      # CASE may hold *
 // Plain data; any thread may read it.
@@ -26,7 +27,8 @@ class Expectations {
   std::string Read(const std::string& path);
   // nullptr: the case is run.
   const Expectation* Excluded(const Case& c) const;
-  // The outcome with what was expected of it: an expected failure is XFAIL, an unexpected pass FAIL.
+  // The outcome with what was expected of it: an expected failure is XFAIL, an unexpected pass
+  // FAIL.
   Outcome Judged(const Case& c, Outcome outcome) const;
 
  private:

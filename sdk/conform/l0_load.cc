@@ -48,17 +48,18 @@ Outcome OneExport(Subject& s, int) {
   for (const ElfSymbol& symbol : file.symbols) {
     if (!symbol.defined) continue;
     found |= symbol.name == "ge_plugin_query";
-    const bool linker = std::find(std::begin(kLinker), std::end(kLinker), symbol.name) !=
-                        std::end(kLinker);
+    const bool linker =
+        std::find(std::begin(kLinker), std::end(kLinker), symbol.name) != std::end(kLinker);
     if (!linker && symbol.name != "ge_plugin_query") more.push_back(symbol.name);
   }
   if (!found) return Fail("it exports no ge_plugin_query; that one symbol is required");
   if (more.empty()) return Pass();
   const size_t n = more.size();
   more.resize(std::min<size_t>(n, 5));
-  return Fail(fmt::format("it exports {} symbols beside ge_plugin_query: {}{}; link it with a "
-                          "version script or hidden visibility",
-                          n, Joined(more), n > 5 ? " ..." : ""));
+  return Fail(
+      fmt::format("it exports {} symbols beside ge_plugin_query: {}{}; link it with a "
+                  "version script or hidden visibility",
+                  n, Joined(more), n > 5 ? " ..." : ""));
 }
 
 bool Begins(const std::string& text, const char* with) { return text.rfind(with, 0) == 0; }
@@ -105,8 +106,9 @@ Outcome LateLoadable(Subject& s, int) {
   const std::string why = ReadElf(s.setup().plugin, &file);
   if (!why.empty()) return Fail(why);
   if (file.static_tls) {
-    return Fail("it uses the initial-exec model of thread-local storage, for which a process may "
-                "have no room left when it is loaded late");
+    return Fail(
+        "it uses the initial-exec model of thread-local storage, for which a process may "
+        "have no room left when it is loaded late");
   }
   // glibc keeps some 1,600 bytes for late objects; dynamic models need none of it.
   if (file.thread_local_bytes > (64 << 10)) {
@@ -152,20 +154,25 @@ Outcome Names(Subject& s, int) {
   std::string why;
   const ge_plugin_desc* d = s.Descriptor(host, &why);
   if (d == nullptr) return Fail(why);
-  for (const auto& [text, what] : {std::pair(d->version, "version"), std::pair(d->vendor, "vendor")}) {
+  for (const auto& [text, what] :
+       {std::pair(d->version, "version"), std::pair(d->vendor, "vendor")}) {
     const std::string_view view = plugin::View(text);
     if (view.empty()) return Fail(fmt::format("its descriptor says no {}", what));
     if (view.size() > 256) return Fail(fmt::format("its {} has {} characters", what, view.size()));
     for (char c : view) {
-      if (static_cast<unsigned char>(c) < 32) return Fail(fmt::format("its {} has control "
-                                                                      "characters", what));
+      if (static_cast<unsigned char>(c) < 32)
+        return Fail(
+            fmt::format("its {} has control "
+                        "characters",
+                        what));
     }
   }
   const fs::path path = s.setup().plugin;
   if (path.stem() != plugin::View(d->name)) {
-    return Pass(fmt::format("the file is {}, its engine '{}': lists of engines find it faster "
-                            "where both are one",
-                            path.filename().string(), plugin::View(d->name)));
+    return Pass(
+        fmt::format("the file is {}, its engine '{}': lists of engines find it faster "
+                    "where both are one",
+                    path.filename().string(), plugin::View(d->name)));
   }
   return Pass();
 }
@@ -186,9 +193,10 @@ Outcome Sanitizer(Subject& s, int) {
   const ge_plugin_desc* d = s.Descriptor(host, &why);
   if (d == nullptr) return Fail(why);
   if (d->sanitizer == is) return Pass();
-  return Fail(fmt::format("it says sanitizer {}, but its symbols are those of {}; fill the field "
-                          "with GE_SANITIZER_HERE",
-                          d->sanitizer, is));
+  return Fail(
+      fmt::format("it says sanitizer {}, but its symbols are those of {}; fill the field "
+                  "with GE_SANITIZER_HERE",
+                  d->sanitizer, is));
 }
 
 struct ProcessState {
@@ -197,7 +205,7 @@ struct ProcessState {
   uint32_t float_mode = 0;
   size_t threads = 0, environment = 0;
 };
-const std::vector<int> kSignals = {SIGSEGV, SIGBUS, SIGFPE,  SIGILL,  SIGABRT,
+const std::vector<int> kSignals = {SIGSEGV, SIGBUS,  SIGFPE,  SIGILL,  SIGABRT,
                                    SIGINT,  SIGTERM, SIGPIPE, SIGCHLD, SIGUSR1};
 ProcessState StateNow() {
   ProcessState p;
@@ -233,8 +241,8 @@ Outcome LeavesProcessAlone(Subject& s, int) {
     return Fail(fmt::format("the floating-point mode became {:#x}, was {:#x}", after.float_mode,
                             before.float_mode));
   }
-  return rig.Judged(Pass(fmt::format("{} threads before, {} after", before.threads,
-                                     after.threads)));
+  return rig.Judged(
+      Pass(fmt::format("{} threads before, {} after", before.threads, after.threads)));
 }
 
 Outcome CreateAndDestroy(Subject& s, int) {
@@ -256,9 +264,10 @@ Outcome CreateAndDestroy(Subject& s, int) {
   const Outcome judged = first.Judged(Pass());
   if (IsBad(judged.verdict)) return judged;
   const int64_t grown = LiveBytes() - before;
-  if (!IsCounting() || grown < kRounds * 8) return Pass(fmt::format("{} bytes in {} rounds", grown,
-                                                                   kRounds));
-  return Fail(fmt::format("engine_create and engine_destroy leak {} bytes a round", grown / kRounds));
+  if (!IsCounting() || grown < kRounds * 8)
+    return Pass(fmt::format("{} bytes in {} rounds", grown, kRounds));
+  return Fail(
+      fmt::format("engine_create and engine_destroy leak {} bytes a round", grown / kRounds));
 }
 
 Outcome TwoEngines(Subject& s, int) {
@@ -321,8 +330,8 @@ Outcome OddOptions(Subject& s, int which) {
   const ge_plugin_desc* d = s.Descriptor(host, &why);
   if (d == nullptr) return Fail(why);
   if ((d->kinds & GE_KIND_ENGINE) == 0) return Unsupported("the plugin is no engine");
-  const std::vector<std::string> texts = {"", "", "no_such_option=1", ";;=;==;;a=b=c;",
-                                          std::string(20000, 'x'), "no_such_option=1"};
+  const std::vector<std::string> texts = {
+      "", "", "no_such_option=1", ";;=;==;;a=b=c;", std::string(20000, 'x'), "no_such_option=1"};
   mock::EngineOptions options;
   options.text = texts[static_cast<size_t>(which)];
   options.null_text = which == 1;
@@ -333,13 +342,14 @@ Outcome OddOptions(Subject& s, int which) {
     note = engine.created() == GE_OK ? "accepted" : "refused: " + engine.error();
     const bool refused = engine.created() != GE_OK && engine.created() != GE_UNAVAILABLE;
     if (which < 2 && refused && s.setup().options.empty()) {
-      return Fail(fmt::format("engine_create fails without options (code {}): {}",
-                              engine.created(), engine.error()));
+      return Fail(fmt::format("engine_create fails without options (code {}): {}", engine.created(),
+                              engine.error()));
     }
     if (which >= 2 && which < 5 && refused && engine.error().empty()) {
-      return Fail(fmt::format("engine_create fails with options '{:.40}' (code {}) and says "
-                              "nothing",
-                              options.text, engine.created()));
+      return Fail(
+          fmt::format("engine_create fails with options '{:.40}' (code {}) and says "
+                      "nothing",
+                      options.text, engine.created()));
     }
   }
   const std::vector<std::string> complaints = host.TakeComplaints();
@@ -358,7 +368,8 @@ Outcome Devices(Subject& s, int) {
                          api.event_destroy && api.stream_wait && api.stream_signal &&
                          api.event_wait;
     if (d.async() && !streams) {
-      return Fail("device '" + d.name + "' is asynchronous, but a stream or event function is NULL");
+      return Fail("device '" + d.name +
+                  "' is asynchronous, but a stream or event function is NULL");
     }
     for (size_t i = 0; i < d.domains.size(); ++i) {
       const mock::Domain& m = d.domains[i];
@@ -367,9 +378,10 @@ Outcome Devices(Subject& s, int) {
       }
       const bool own = i > 0 || !m.id.empty();
       if (own && !(api.mem_alloc && api.mem_free && api.copy)) {
-        return Fail(fmt::format("domain {} of device '{}' is memory of its own, but mem_alloc, "
-                                "mem_free or copy is NULL",
-                                i, d.name));
+        return Fail(
+            fmt::format("domain {} of device '{}' is memory of its own, but mem_alloc, "
+                        "mem_free or copy is NULL",
+                        i, d.name));
       }
     }
   }

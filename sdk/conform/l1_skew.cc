@@ -90,18 +90,21 @@ Outcome MaySkip(Subject& s, int tag) {
   return outcome;
 }
 
-// ---- extensions that must be understood -------------------------------------------------------------
+// ---- extensions that must be understood
+// -------------------------------------------------------------
 
 std::string MustFault(const char* call, ge_rc rc, const std::string& text) {
   if (rc == GE_OK) {
-    return fmt::format("{} goes on although an extension must be understood; it is to answer "
-                       "GE_UNIMPLEMENTED",
-                       call);
+    return fmt::format(
+        "{} goes on although an extension must be understood; it is to answer "
+        "GE_UNIMPLEMENTED",
+        call);
   }
   if (rc != GE_UNIMPLEMENTED) {
-    return fmt::format("{} answers code {} to an extension that must be understood, wanted "
-                       "GE_UNIMPLEMENTED",
-                       call, rc);
+    return fmt::format(
+        "{} answers code {} to an extension that must be understood, wanted "
+        "GE_UNIMPLEMENTED",
+        call, rc);
   }
   const std::string hex = fmt::format("{:x}", mock::kStrangeTag);
   const std::string upper = fmt::format("{:X}", mock::kStrangeTag);
@@ -109,9 +112,10 @@ std::string MustFault(const char* call, ge_rc rc, const std::string& text) {
   for (const std::string& name : {hex, upper, decimal}) {
     if (text.find(name) != std::string::npos) return "";
   }
-  return fmt::format("{} refuses an extension that must be understood, but its text '{:.100}' does "
-                     "not name the tag 0x{}",
-                     call, text, hex);
+  return fmt::format(
+      "{} refuses an extension that must be understood, but its text '{:.100}' does "
+      "not name the tag 0x{}",
+      call, text, hex);
 }
 
 Style Must(uint32_t tag) {
@@ -178,8 +182,10 @@ Outcome MustLater(Subject& s, int tag) {
 Outcome MustCopy(Subject& s, int) {
   Rig rig(s);
   if (!rig.ready()) return rig.outcome();
-  if (rig.engine().devices()[0].domains[0].id.empty()) return Unsupported("it has no memory of its "
-                                                                          "own");
+  if (rig.engine().devices()[0].domains[0].id.empty())
+    return Unsupported(
+        "it has no memory of its "
+        "own");
   mock::Place place(rig.engine(), 0, 64, 64, "a block");
   rig.host().style = Must(GE_TAG_COPY);
   place.Fill(1);
@@ -189,7 +195,8 @@ Outcome MustCopy(Subject& s, int) {
   return fault.empty() ? rig.Judged(Pass()) : Fail(fault);
 }
 
-// ---- versions -----------------------------------------------------------------------------------------
+// ---- versions
+// -----------------------------------------------------------------------------------------
 
 // A host whose minor version is higher: bigger is always accepted.
 Outcome NewerMinor(Subject& s, int minor) {
@@ -203,9 +210,10 @@ Outcome NewerMinor(Subject& s, int minor) {
   version.minor = static_cast<uint32_t>(minor);
   const ge_plugin_desc* d = mock::AskPlugin(ask, host, version, &why);
   if (d == nullptr) {
-    return Fail(fmt::format("ge_plugin_query refuses a host of ABI {}.{}: '{}'; minors are never "
-                            "compared for equality",
-                            GE_ABI_MAJOR, minor, why));
+    return Fail(
+        fmt::format("ge_plugin_query refuses a host of ABI {}.{}: '{}'; minors are never "
+                    "compared for equality",
+                    GE_ABI_MAJOR, minor, why));
   }
   return Pass();
 }
@@ -226,15 +234,16 @@ Outcome OtherMajor(Subject& s, int) {
   return Pass(why.substr(0, 150));
 }
 
-// ---- NULL where it is allowed ---------------------------------------------------------------------------
+// ---- NULL where it is allowed
+// ---------------------------------------------------------------------------
 
 Outcome NullErr(Subject& s, int) {
   Rig rig(s);
   if (!rig.ready()) return rig.outcome();
   const Sample sample = Chain(2);
   const mock::Answer answer = rig.engine().Query(sample.graph, true);
-  if (answer.rc != GE_OK) return Fail(fmt::format("query without ge_err failed (code {})",
-                                                  answer.rc));
+  if (answer.rc != GE_OK)
+    return Fail(fmt::format("query without ge_err failed (code {})", answer.rc));
   if (answer.offers.empty()) return Unsupported("it offers neither Add nor Mul");
   Values values = Given(sample.graph, sample.inputs);
   std::string why;

@@ -125,7 +125,8 @@ Outcome Denormals(Subject& s, int keep) {
   if (!rig.ready()) return rig.outcome();
   Net n(1);
   Tensor tiny(GE_F32, {35});
-  for (int64_t i = 0; i < tiny.count(); ++i) tiny.as<float>()[i] = 1e-40f * static_cast<float>(i + 1);
+  for (int64_t i = 0; i < tiny.count(); ++i)
+    tiny.as<float>()[i] = 1e-40f * static_cast<float>(i + 1);
   const uint32_t x = n.In(tiny);
   n.Out(n.Binary("Add", x, n.In(tiny)));
   const Sample sample = n.Take("denormals");
@@ -144,9 +145,10 @@ Outcome Denormals(Subject& s, int keep) {
     std::memcpy(&bits, &y.bytes[static_cast<size_t>(i) * 4], 4);
     const bool zero = (bits & 0x7FFFFFFF) == 0;
     if (zero != (keep == 0)) {
-      return Fail(fmt::format("enqueue of Add: element {} of two denormal numbers' sum has the bits "
-                              "{:#x}, although the session's mode is to {} them",
-                              i, bits, keep != 0 ? "keep" : "flush"));
+      return Fail(
+          fmt::format("enqueue of Add: element {} of two denormal numbers' sum has the bits "
+                      "{:#x}, although the session's mode is to {} them",
+                      i, bits, keep != 0 ? "keep" : "flush"));
     }
   }
   return rig.Closed(Pass());

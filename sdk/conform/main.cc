@@ -214,8 +214,9 @@ void AddFlags(CLI::App* app, Flags* f) {
 }
 
 int Main(int argc, char** argv) {
-  CLI::App app("ge-conform: runs the contract of engine plugins against one, each case in a process "
-               "of its own");
+  CLI::App app(
+      "ge-conform: runs the contract of engine plugins against one, each case in a process "
+      "of its own");
   Flags f;
   f.setup.jobs = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
   AddFlags(&app, &f);

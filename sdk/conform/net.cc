@@ -41,8 +41,7 @@ uint32_t Net::Compare(const std::string& op, uint32_t a, uint32_t b) {
   return graph.Op1(op, {a, b}, {GE_BOOL, Broadcast(dims(a), dims(b))});
 }
 uint32_t Net::Where(uint32_t c, uint32_t a, uint32_t b) {
-  return graph.Op1("Where", {c, a, b},
-                   {dtype(a), Broadcast(dims(c), Broadcast(dims(a), dims(b)))});
+  return graph.Op1("Where", {c, a, b}, {dtype(a), Broadcast(dims(c), Broadcast(dims(a), dims(b)))});
 }
 
 uint32_t Net::MatMul(uint32_t a, uint32_t b, const std::string& op) {
@@ -150,9 +149,9 @@ uint32_t Net::ArgMax(uint32_t x, int64_t axis, bool keep) {
   Dims out = dims(x);
   out[static_cast<size_t>(axis)] = 1;
   if (!keep) out.erase(out.begin() + axis);
-  return graph.Op1("ArgMax", {x}, {GE_I64, out},
-                   {Attr::Int("axis", axis), Attr::Int("keepdims", keep),
-                    Attr::Int("select_last_index", 0)});
+  return graph.Op1(
+      "ArgMax", {x}, {GE_I64, out},
+      {Attr::Int("axis", axis), Attr::Int("keepdims", keep), Attr::Int("select_last_index", 0)});
 }
 
 uint32_t Net::CumSum(uint32_t x, int64_t axis) {
@@ -215,9 +214,9 @@ uint32_t Net::Tile(uint32_t x, const std::vector<int64_t>& repeats) {
 }
 
 uint32_t Net::Cast(uint32_t x, int32_t to) {
-  return graph.Op1("Cast", {x}, {to, dims(x)},
-                   {Attr::Int("to", to), Attr::Int("saturate", 1),
-                    Attr::String("round_mode", "up")});
+  return graph.Op1(
+      "Cast", {x}, {to, dims(x)},
+      {Attr::Int("to", to), Attr::Int("saturate", 1), Attr::String("round_mode", "up")});
 }
 
 std::vector<uint32_t> Net::Split(uint32_t x, int64_t axis, const std::vector<int64_t>& parts) {
@@ -240,10 +239,9 @@ uint32_t Net::Quantize(uint32_t x, double scale, double zero, int32_t type) {
 uint32_t Net::Dequantize(uint32_t x, double scale, double zero) {
   Tensor s(GE_F32, {}), z(dtype(x), {});
   SetElement(&s, 0, scale), SetElement(&z, 0, zero);
-  return graph.Op1("DequantizeLinear", {x, graph.Constant(s), graph.Constant(z)},
-                   {GE_F32, dims(x)},
-                   {Attr::Int("axis", 1), Attr::Int("block_size", 0),
-                    Attr::Int("output_dtype", 0)});
+  return graph.Op1(
+      "DequantizeLinear", {x, graph.Constant(s), graph.Constant(z)}, {GE_F32, dims(x)},
+      {Attr::Int("axis", 1), Attr::Int("block_size", 0), Attr::Int("output_dtype", 0)});
 }
 
 }  // namespace ge::conform

@@ -11,12 +11,12 @@ namespace {
 using mock::Attr;
 
 // Empty, scalar, around every vector's width, several dims, and larger than the first cache.
-const std::vector<Dims> kSizes = {{0},       {},        {1},         {3},  {5},    {7},
-                                  {17},      {31},      {33},        {63}, {65},   {3, 0, 2},
+const std::vector<Dims> kSizes = {{0},       {},        {1},          {3},    {5},  {7},
+                                  {17},      {31},      {33},         {63},   {65}, {3, 0, 2},
                                   {1, 1, 1}, {2, 3, 5}, {2, 3, 5, 7}, {40001}};
 
-// Numbers whose results are rounded by hand in many kernels: both zeros, infinities, NaN, huge ones.
-// Below the least normal number is another matter: see the session's mode.
+// Numbers whose results are rounded by hand in many kernels: both zeros, infinities, NaN, huge
+// ones. Below the least normal number is another matter: see the session's mode.
 Tensor Special(int32_t dtype) {
   const double inf = std::numeric_limits<double>::infinity();
   const double big = dtype == GE_F16 ? 60000 : dtype == GE_F64 ? 1e300 : 3e38;
@@ -41,11 +41,11 @@ bool Unary(Net* n, const OpCase& c, int which, double*) {
 struct Pair {
   Dims a, b;
 };
-const std::vector<Pair> kPairs = {{{17}, {17}},         {{2, 3, 5}, {5}},      {{2, 3, 5}, {3, 1}},
-                                  {{33}, {}},           {{}, {31}},            {{4, 1, 3}, {1, 7, 1}},
-                                  {{0, 3}, {1, 3}},     {{}, {}},              {{1}, {1, 1}},
-                                  {{65, 63}, {65, 63}}, {{2, 7, 5, 5}, {7, 1, 1}},
-                                  {{40001}, {40001}},   {{63, 65}, {65}},      {{1, 5}, {5, 1}}};
+const std::vector<Pair> kPairs = {
+    {{17}, {17}},     {{2, 3, 5}, {5}},       {{2, 3, 5}, {3, 1}},       {{33}, {}},
+    {{}, {31}},       {{4, 1, 3}, {1, 7, 1}}, {{0, 3}, {1, 3}},          {{}, {}},
+    {{1}, {1, 1}},    {{65, 63}, {65, 63}},   {{2, 7, 5, 5}, {7, 1, 1}}, {{40001}, {40001}},
+    {{63, 65}, {65}}, {{1, 5}, {5, 1}}};
 
 // Twice: the second operand as an input, then as a constant.
 bool Binary(Net* n, const OpCase& c, int which, double*) {
@@ -64,8 +64,8 @@ bool Binary(Net* n, const OpCase& c, int which, double*) {
   }
   const Pair& p = kPairs[static_cast<size_t>(which % pairs)];
   const uint32_t a = n->In(c.dtype, p.a, c.lo, c.hi);
-  const uint32_t b = which < pairs ? n->In(c.dtype, p.b, c.lo, c.hi)
-                                   : n->Const(c.dtype, p.b, c.lo, c.hi);
+  const uint32_t b =
+      which < pairs ? n->In(c.dtype, p.b, c.lo, c.hi) : n->Const(c.dtype, p.b, c.lo, c.hi);
   const bool compares = c.to == GE_BOOL;
   n->Out(compares ? n->Compare(c.op, a, b) : n->Binary(c.op, a, b, c.attrs));
   return true;
@@ -82,18 +82,27 @@ bool Divide(Net* n, const OpCase& c, int which, double*) {
 }
 
 bool Products(Net* n, const OpCase& c, int which, double* terms) {
-  const std::vector<Pair> pairs = {{{1, 1}, {1, 1}},   {{3, 5}, {5, 7}},     {{17, 33}, {33, 31}},
-                                   {{5}, {5, 3}},      {{3, 5}, {5}},        {{7}, {7}},
-                                   {{63, 65}, {65, 17}}, {{2, 3, 5}, {5, 7}}, {{2, 3, 5}, {2, 5, 7}},
-                                   {{0, 5}, {5, 3}},   {{3, 0}, {0, 4}},     {{1, 129}, {129, 65}},
-                                   {{2, 1, 3, 5}, {4, 5, 2}}, {{67, 257}, {257, 96}}};
+  const std::vector<Pair> pairs = {{{1, 1}, {1, 1}},
+                                   {{3, 5}, {5, 7}},
+                                   {{17, 33}, {33, 31}},
+                                   {{5}, {5, 3}},
+                                   {{3, 5}, {5}},
+                                   {{7}, {7}},
+                                   {{63, 65}, {65, 17}},
+                                   {{2, 3, 5}, {5, 7}},
+                                   {{2, 3, 5}, {2, 5, 7}},
+                                   {{0, 5}, {5, 3}},
+                                   {{3, 0}, {0, 4}},
+                                   {{1, 129}, {129, 65}},
+                                   {{2, 1, 3, 5}, {4, 5, 2}},
+                                   {{67, 257}, {257, 96}}};
   const int count = static_cast<int>(pairs.size());
   if (which >= 2 * count) return false;
   const Pair& p = pairs[static_cast<size_t>(which % count)];
   *terms = static_cast<double>(p.a.back());
   const uint32_t a = n->In(c.dtype, p.a, c.lo, c.hi);
-  const uint32_t b = which < count ? n->In(c.dtype, p.b, c.lo, c.hi)
-                                   : n->Const(c.dtype, p.b, c.lo, c.hi);
+  const uint32_t b =
+      which < count ? n->In(c.dtype, p.b, c.lo, c.hi) : n->Const(c.dtype, p.b, c.lo, c.hi);
   n->Out(n->MatMul(a, b, c.op));
   return true;
 }
@@ -105,11 +114,11 @@ bool Gemms(Net* n, const OpCase& c, int which, double* terms) {
   *terms = static_cast<double>(deep);
   const uint32_t a = n->In(c.dtype, ta ? Dims{deep, rows} : Dims{rows, deep}, c.lo, c.hi);
   const Dims b = tb ? Dims{wide, deep} : Dims{deep, wide};
-  const uint32_t w = which % 3 == 0 ? n->In(c.dtype, b, c.lo, c.hi) : n->Const(c.dtype, b, c.lo, c.hi);
+  const uint32_t w =
+      which % 3 == 0 ? n->In(c.dtype, b, c.lo, c.hi) : n->Const(c.dtype, b, c.lo, c.hi);
   const std::vector<Dims> adds = {{wide}, {rows, wide}, {}, {rows, 1}};
-  const uint32_t add = which % 5 == 4
-                           ? 0
-                           : n->Const(c.dtype, adds[static_cast<size_t>(which % 4)], c.lo, c.hi);
+  const uint32_t add =
+      which % 5 == 4 ? 0 : n->Const(c.dtype, adds[static_cast<size_t>(which % 4)], c.lo, c.hi);
   n->Out(n->Gemm(a, w, add, ta, tb, which < 6 ? 1 : 0.5, which % 2 == 0 ? 1 : 2));
   return true;
 }
@@ -119,18 +128,22 @@ struct Image {
   Net::Window window;
 };
 bool Convs(Net* n, const OpCase& c, int which, double* terms) {
-  const std::vector<Image> images = {
-      {{1, 3, 7, 7}, {4, 3, 3, 3}, {1, 1, 1, 1}},    {{2, 16, 9, 5}, {32, 16, 1, 1}, {1, 0, 1, 1}},
-      {{1, 8, 17, 17}, {8, 1, 3, 3}, {2, 1, 1, 8}},  {{1, 4, 9, 9}, {6, 2, 3, 3}, {1, 2, 2, 2}},
-      {{1, 5, 31}, {7, 5, 4}, {3, 1, 1, 1}},         {{1, 2, 5, 5, 5}, {3, 2, 3, 3, 3}, {1, 1, 1, 1}},
-      {{1, 16, 13, 13}, {16, 16, 3, 3}, {1, 1, 1, 1}}, {{0, 3, 7, 7}, {4, 3, 3, 3}, {1, 1, 1, 1}},
-      {{1, 1, 1, 1}, {1, 1, 1, 1}, {1, 0, 1, 1}},    {{1, 64, 15, 15}, {33, 64, 3, 3}, {1, 1, 1, 1}}};
+  const std::vector<Image> images = {{{1, 3, 7, 7}, {4, 3, 3, 3}, {1, 1, 1, 1}},
+                                     {{2, 16, 9, 5}, {32, 16, 1, 1}, {1, 0, 1, 1}},
+                                     {{1, 8, 17, 17}, {8, 1, 3, 3}, {2, 1, 1, 8}},
+                                     {{1, 4, 9, 9}, {6, 2, 3, 3}, {1, 2, 2, 2}},
+                                     {{1, 5, 31}, {7, 5, 4}, {3, 1, 1, 1}},
+                                     {{1, 2, 5, 5, 5}, {3, 2, 3, 3, 3}, {1, 1, 1, 1}},
+                                     {{1, 16, 13, 13}, {16, 16, 3, 3}, {1, 1, 1, 1}},
+                                     {{0, 3, 7, 7}, {4, 3, 3, 3}, {1, 1, 1, 1}},
+                                     {{1, 1, 1, 1}, {1, 1, 1, 1}, {1, 0, 1, 1}},
+                                     {{1, 64, 15, 15}, {33, 64, 3, 3}, {1, 1, 1, 1}}};
   if (which >= static_cast<int>(images.size())) return false;
   const Image& image = images[static_cast<size_t>(which)];
   *terms = static_cast<double>(mock::CountOf(image.w) / image.w[0]);
   const uint32_t x = n->In(c.dtype, image.x, c.lo, c.hi);
-  const uint32_t w = which == 3 ? n->In(c.dtype, image.w, c.lo, c.hi)
-                                : n->Const(c.dtype, image.w, c.lo, c.hi);
+  const uint32_t w =
+      which == 3 ? n->In(c.dtype, image.w, c.lo, c.hi) : n->Const(c.dtype, image.w, c.lo, c.hi);
   const uint32_t bias = which % 2 == 0 ? n->Const(c.dtype, {image.w[0]}, c.lo, c.hi) : 0;
   n->Out(n->Conv(x, w, bias, image.window));
   return true;
@@ -171,11 +184,10 @@ bool Reductions(Net* n, const OpCase& c, int which, double* terms) {
     std::vector<int64_t> axes;
     bool keep;
   };
-  const std::vector<Wanted> all = {{{17}, {0}, false},        {{3, 5}, {1}, true},
-                                   {{3, 5}, {0}, false},      {{2, 3, 5, 7}, {2, 3}, true},
-                                   {{2, 33, 7}, {1}, false},  {{65, 63}, {0, 1}, false},
-                                   {{5, 1}, {1}, false},      {{3, 40001}, {1}, true},
-                                   {{2, 3, 4}, {0, 2}, true}};
+  const std::vector<Wanted> all = {
+      {{17}, {0}, false},           {{3, 5}, {1}, true},      {{3, 5}, {0}, false},
+      {{2, 3, 5, 7}, {2, 3}, true}, {{2, 33, 7}, {1}, false}, {{65, 63}, {0, 1}, false},
+      {{5, 1}, {1}, false},         {{3, 40001}, {1}, true},  {{2, 3, 4}, {0, 2}, true}};
   if (which >= static_cast<int>(all.size())) return false;
   const Wanted& w = all[static_cast<size_t>(which)];
   const uint32_t x = n->In(c.dtype, w.dims, c.lo, c.hi);
@@ -201,7 +213,10 @@ bool Moves(Net* n, const OpCase& c, int which, double*) {
   const auto in = [&](const Dims& d) { return n->In(c.dtype, d, c.lo, c.hi); };
   const bool odd = which == 1, empty = which == 2, large = which == 3;
   if (which > 3) return false;
-  const Dims d = empty ? Dims{2, 0, 5} : large ? Dims{31, 33, 17} : odd ? Dims{3, 7, 5} : Dims{2, 4, 6};
+  const Dims d = empty   ? Dims{2, 0, 5}
+                 : large ? Dims{31, 33, 17}
+                 : odd   ? Dims{3, 7, 5}
+                         : Dims{2, 4, 6};
   const uint32_t x = in(d);
   if (c.op == "Transpose") {
     n->Out(n->Transpose(x, odd ? std::vector<int64_t>{0, 2, 1} : std::vector<int64_t>{2, 0, 1}));
@@ -342,16 +357,19 @@ void AddMoves(std::vector<OpCase>* all) {
     int32_t from, to;
     double lo, hi;
   };
-  for (const To& t : {To{GE_F32, GE_I32, -1e6, 1e6}, To{GE_F32, GE_F16, -9, 9},
-                      To{GE_F16, GE_F32, -9, 9}, To{GE_I64, GE_F32, -1e9, 1e9},
-                      To{GE_F32, GE_BOOL, -1, 1}, To{GE_BOOL, GE_F32, 0, 1},
-                      To{GE_F64, GE_F32, -9, 9}, To{GE_I32, GE_I64, -1e9, 1e9},
-                      To{GE_F32, GE_U8, 0, 255}}) {
+  for (const To& t :
+       {To{GE_F32, GE_I32, -1e6, 1e6}, To{GE_F32, GE_F16, -9, 9}, To{GE_F16, GE_F32, -9, 9},
+        To{GE_I64, GE_F32, -1e9, 1e9}, To{GE_F32, GE_BOOL, -1, 1}, To{GE_BOOL, GE_F32, 0, 1},
+        To{GE_F64, GE_F32, -9, 9}, To{GE_I32, GE_I64, -1e9, 1e9}, To{GE_F32, GE_U8, 0, 255}}) {
     all->push_back({"Cast", t.from, exact, Casts, t.lo, t.hi, t.to});
   }
   for (int32_t t : {GE_U8, GE_I8}) {
     all->push_back({"QuantizeLinear", GE_F32, {Rule::kCodes, 0, 1}, Codes, -4, 4, t});
-    all->push_back({"DequantizeLinear", t, {Rule::kElement, 4, 1}, Codes, t == GE_U8 ? 0.0 : -128.0,
+    all->push_back({"DequantizeLinear",
+                    t,
+                    {Rule::kElement, 4, 1},
+                    Codes,
+                    t == GE_U8 ? 0.0 : -128.0,
                     t == GE_U8 ? 255.0 : 127.0});
   }
   all->push_back({"DequantizeLinear", GE_I32, {Rule::kElement, 4, 1}, Codes, -1e6, 1e6});

@@ -123,11 +123,19 @@ void Oracle::Measure() {
     }
   }
   if (together) return;
+  double greatest = 0;
+  for (const auto& [v, t] : truth_) {
+    for (int64_t i = 0; bound_.floor > 0 && IsFloat(t.dtype) && i < t.count(); ++i) {
+      const double w = std::fabs(ElementOf(t, i));
+      if (std::isfinite(w)) greatest = std::max(greatest, w);
+    }
+  }
   for (auto& [v, size] : size_) {
     double sum = 0;
     for (const double s : size) sum += s / kDraws;
     const double mean = size.empty() ? 0 : std::sqrt(sum / static_cast<double>(size.size()));
-    for (double& s : size) s = kDeviations * std::max(std::sqrt(s / kDraws), mean);
+    const double least = std::max(mean, bound_.floor * greatest);
+    for (double& s : size) s = kDeviations * std::max(std::sqrt(s / kDraws), least);
   }
 }
 

@@ -14,17 +14,20 @@
 namespace ge::conform {
 
 enum class Rule {
-  kExact,    // bit by bit, NaN for NaN
-  kElement,  // of elementwise functions: what its own argument's rounding changes
-  kSums,     // of products that are added up: the sum without signs
-  kOperands, // of functions whose parts cancel: the greatest input
-  kInputs,   // what small changes of all inputs change
-  kCodes     // quantized: one code apart where it lay between two
+  kExact,     // bit by bit, NaN for NaN
+  kElement,   // of elementwise functions: what its own argument's rounding changes
+  kSums,      // of products that are added up: the sum without signs
+  kOperands,  // of functions whose parts cancel: the greatest input
+  kInputs,    // what small changes of all inputs change
+  kCodes      // quantized: one code apart where it lay between two
 };
 struct Bound {
   Rule rule = Rule::kExact;
   double steps = 4;  // roundings
   double terms = 1;  // that are added up in one element
+  // Of kInputs in graphs of several nodes: this share of the greatest value on the way counts as
+  // what an element moves, since what cancels leaves its roundings behind.
+  double floor = 0;
 };
 
 class Oracle {

@@ -110,16 +110,17 @@ std::string WriteHtml(const Report& report, const std::string& badge, const std:
       ".UNSUPPORTED,.EXCLUDED,.XFAIL,.NOT_RUN{{color:#8a6d00}}</style></head><body>\n"
       "<h1>{0}</h1>\n<p>{1}</p>\n<p>Plugin {2}, options '{3}', seed {4}</p>\n",
       Escaped(report.engine.empty() ? report.setup.plugin : report.engine),
-      Escaped(LastLine(report, badge)), Escaped(report.setup.plugin),
-      Escaped(report.setup.options), report.setup.seed);
+      Escaped(LastLine(report, badge)), Escaped(report.setup.plugin), Escaped(report.setup.options),
+      report.setup.seed);
   int level = -1;
   for (const Result& r : report.results) {
     if (r.what.level != level) {
       if (level >= 0) page += "</table>\n";
       level = r.what.level;
-      page += fmt::format("<h2>L{} {}</h2>\n<table><tr><th>case</th><th>verdict</th><th>ms</th>"
-                          "<th>reason</th></tr>\n",
-                          level, LevelTitle(level));
+      page += fmt::format(
+          "<h2>L{} {}</h2>\n<table><tr><th>case</th><th>verdict</th><th>ms</th>"
+          "<th>reason</th></tr>\n",
+          level, LevelTitle(level));
     }
     const char* verdict = NameOf(r.outcome.verdict);
     page += fmt::format("<tr><td>{}</td><td class=\"{}\">{}</td><td>{:.1f}</td><td>{}</td></tr>\n",

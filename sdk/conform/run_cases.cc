@@ -52,8 +52,8 @@ std::string CrashReason(const Board& b, int status, int output_fd) {
   if (WIFEXITED(status)) {
     what = fmt::format("the plugin ended the process (exit code {}){}", WEXITSTATUS(status), call);
   } else if (what.empty()) {
-    what = fmt::format("ended by signal {} ({}){}", WTERMSIG(status),
-                       strsignal(WTERMSIG(status)), call);
+    what = fmt::format("ended by signal {} ({}){}", WTERMSIG(status), strsignal(WTERMSIG(status)),
+                       call);
   }
   const std::string line = LastLine(output_fd);
   return line.empty() ? what : fmt::format("{}; it printed: {}", what, line);
@@ -84,9 +84,9 @@ bool Start(const Setup& setup, const Case& c, Running* r) {
   if (r->board_fd < 0 || r->output_fd < 0 || ftruncate(r->board_fd, sizeof(Board)) != 0) {
     return false;
   }
-  std::vector<std::string> words = {"ge-conform", setup.plugin,         kCaseFlag, c.id(),
-                                    "--ref",      setup.ref,            "--seed",
-                                    std::to_string(setup.seed)};
+  std::vector<std::string> words = {
+      "ge-conform", setup.plugin, kCaseFlag, c.id(),
+      "--ref",      setup.ref,    "--seed",  std::to_string(setup.seed)};
   if (!setup.options.empty()) words.insert(words.end(), {"--options", setup.options});
   if (!setup.library.empty()) words.insert(words.end(), {"--library", setup.library});
   std::vector<char*> argv;

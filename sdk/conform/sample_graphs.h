@@ -14,8 +14,17 @@ Sample Chain(int n, int64_t size = 64);
 Sample OneAdd(const Dims& dims);
 
 enum class Shape {
-  kChain, kPerceptron, kConvNet, kAttention, kReductions, kMoves, kIntegers, kQuantized, kEmpty,
-  kScalars, kBranches
+  kChain,
+  kPerceptron,
+  kConvNet,
+  kAttention,
+  kReductions,
+  kMoves,
+  kIntegers,
+  kQuantized,
+  kEmpty,
+  kScalars,
+  kBranches
 };
 inline constexpr int kShapes = 11;
 const char* NameOf(Shape shape);  // "perceptron"

@@ -2,10 +2,15 @@
 
 #include <fmt/format.h>
 
+#include "counted_memory.h"
+
 namespace ge::conform {
 
 mock::QueryFunction Subject::Ask(std::string* why) {
-  if (ask_ == nullptr) ask_ = mock::LoadPlugin(setup_.plugin, why);
+  if (ask_ == nullptr) {
+    ask_ = mock::LoadPlugin(setup_.plugin, why);
+    WatchObject(reinterpret_cast<const void*>(ask_));
+  }
   return ask_;
 }
 
@@ -91,8 +96,7 @@ std::string DescriptorFault(const ge_plugin_desc* d) {
   constexpr uint32_t kFirst = 120;  // bytes that it had when it was published
   if (d->h.size < kFirst || d->h.tag != GE_TAG_PLUGIN) {
     return fmt::format("its descriptor has {} bytes and tag {}; wanted {} at least and {}",
-                       d->h.size, d->h.tag, kFirst,
-                       static_cast<int>(GE_TAG_PLUGIN));
+                       d->h.size, d->h.tag, kFirst, static_cast<int>(GE_TAG_PLUGIN));
   }
   if (ge_not_understood(&d->h, nullptr, 0) != nullptr) {
     return "its descriptor has an extension that must be understood";
@@ -128,8 +132,8 @@ Rig::Rig(Subject& subject, const RigOptions& options)
   if (engine_->created() == GE_UNAVAILABLE) {
     outcome_ = Judged(Unsupported("engine_create: not available here: " + engine_->error()));
   } else if (engine_->created() != GE_OK) {
-    outcome_ = Fail(fmt::format("engine_create failed (code {}): {}", engine_->created(),
-                                engine_->error()));
+    outcome_ = Fail(
+        fmt::format("engine_create failed (code {}): {}", engine_->created(), engine_->error()));
   } else if ((ref_ = subject.Ref(&why)) == nullptr) {
     outcome_ = Fail(why);
   } else {

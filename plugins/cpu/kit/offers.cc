@@ -154,7 +154,12 @@ ge_rc Offers::Send(const std::vector<uint32_t>& nodes, const Price& price, doubl
 }
 
 ge_rc Offers::Add(const Unit& u, const std::vector<uint32_t>& nodes) {
-  const Price price = e_.PriceOf(u, p_);
+  Price price = e_.PriceOf(u, p_);
+  for (const Post& q : u.posts) {  // vectors of constants are laid out, too
+    if (p_.constant(q.operand)) {
+      price.packed += (static_cast<uint64_t>(BytesOf(p_, q.operand)) + 63) / 64 * 64;
+    }
+  }
   const Form in = FormInside(u), out = FormBehind(u);
   const bool likes = e_.LikingOf(u, p_).has_value();
   const double in_ns = ReorderInNs(u), out_ns = out.plain() ? 0 : ReorderNs(u.out[0]);

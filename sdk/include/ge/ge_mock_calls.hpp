@@ -1,7 +1,7 @@
-// ge_mock_calls.hpp: the mock host's table of functions, and what it watches around each call into a
-// plugin: the floating-point mode, the error struct, the name of the call for who reports a crash.
-// Header only, C++17; part of ge_mock_host.hpp, which tests include. Threads: the table's functions
-// may be called from any; the rest is one thread's at a time.
+// ge_mock_calls.hpp: the mock host's table of functions, and what it watches around each call into
+// a plugin: the floating-point mode, the error struct, the name of the call for who reports a
+// crash. Header only, C++17; part of ge_mock_host.hpp, which tests include. Threads: the table's
+// functions may be called from any; the rest is one thread's at a time.
 #ifndef GE_MOCK_CALLS_HPP_
 #define GE_MOCK_CALLS_HPP_
 
@@ -174,7 +174,7 @@ class Host {
 class CallScope {
  public:
   CallScope(Host& host, const char* call) : host_(host), call_(call), before_(FloatMode()) {
-    if (auto* tell = g_on_call.load()) tell(call);
+    if (auto* tell = g_on_call.load(); tell != nullptr && uncaught_ == 0) tell(call);
     Host::CallerFp() = before_;
     mode_ = (before_ & ~kFlushDenormals & ~0x603Fu) | (host.keep_denormals ? 0 : kFlushDenormals);
     SetFloatMode(mode_);
@@ -185,13 +185,17 @@ class CallScope {
     if (((after ^ mode_) & kModeBits) != 0) {
       host_.Complain(std::string(call_) + ": the calling thread's floating-point mode was changed");
     }
-    if (std::uncaught_exceptions() != 0) return;  // the report names the call that it left
-    if (auto* tell = g_on_call.load()) tell("");
+    if (std::uncaught_exceptions() > uncaught_) {  // whoever reports it still sees the call's name
+      host_.Complain(std::string(call_) + ": an exception left it");
+      return;
+    }
+    if (auto* tell = g_on_call.load(); tell != nullptr && uncaught_ == 0) tell("");
   }
   CallScope(const CallScope&) = delete;
   CallScope& operator=(const CallScope&) = delete;
 
  private:
+  const int uncaught_ = std::uncaught_exceptions();
   Host& host_;
   const char* call_;
   uint32_t before_, mode_;

@@ -69,7 +69,8 @@ inline QueryFunction LoadPlugin(const std::string& path, std::string* why) {
   return ask;
 }
 
-// ---- offers ---------------------------------------------------------------------------------------
+// ---- offers
+// ---------------------------------------------------------------------------------------
 
 struct Choice {
   std::vector<std::pair<uint32_t, uint32_t>> layouts;  // value, layout id
@@ -113,7 +114,9 @@ class Sink {
   }
 
  private:
-  static ge_rc TakeOffer(void* host, const ge_offer* o) { return static_cast<Sink*>(host)->Take(o); }
+  static ge_rc TakeOffer(void* host, const ge_offer* o) {
+    return static_cast<Sink*>(host)->Take(o);
+  }
   static ge_rc TakeDecline(void* host, const ge_decline* d) {
     return static_cast<Sink*>(host)->Take(d);
   }
@@ -211,7 +214,8 @@ class Sink {
       return GE_INVALID_ARGUMENT;
     }
     Layout out;
-    out.kind = l.kind, out.tag = std::string(plugin::View(l.tag)), out.opaque_bytes = l.opaque_bytes;
+    out.kind = l.kind, out.tag = std::string(plugin::View(l.tag)),
+    out.opaque_bytes = l.opaque_bytes;
     out.perm.assign(l.perm, l.perm + l.n_perm);
     out.block_axis.assign(l.block_axis, l.block_axis + l.n_block);
     out.block_size.assign(l.block_size, l.block_size + l.n_block);
@@ -228,7 +232,8 @@ class Sink {
   Answer& answer_;
 };
 
-// ---- engines --------------------------------------------------------------------------------------
+// ---- engines
+// --------------------------------------------------------------------------------------
 
 struct Domain {
   std::string name;

@@ -1,7 +1,7 @@
 // ge_mock_exec.hpp: segments of the mock host and what compile makes of them. What a plugin answers
 // is copied, checked and complained about; constants that it said it had copied or packed become
-// inaccessible, packs are filled. Header only, C++17; part of ge_mock_host.hpp, which tests include.
-// Threads: an object is one thread's at a time.
+// inaccessible, packs are filled. Header only, C++17; part of ge_mock_host.hpp, which tests
+// include. Threads: an object is one thread's at a time.
 #ifndef GE_MOCK_EXEC_HPP_
 #define GE_MOCK_EXEC_HPP_
 
@@ -123,7 +123,7 @@ struct Exec {
   uint32_t flags = 0, n_step = 1;
   uint64_t workspace = 0, workspace_align = 64;
   std::vector<ge_internal> internals;
-  std::vector<uint64_t> out_bytes;                      // by output
+  std::vector<uint64_t> out_bytes;                     // by output
   std::vector<std::pair<uint32_t, uint32_t>> aliases;  // output, input
   std::vector<ge_const_use> constants;
   std::vector<std::unique_ptr<Place>> packs;
@@ -185,8 +185,8 @@ class Compiler {
       std::vector<ge_compiled> zeros(segments.size());
       for (ge_compiled& z : zeros) z.err = (why.emplace_back(host), why.back().get());
       uint32_t stride = 0, out_stride = 0;
-      const ge_segment* in = given.Records(host.style, records.data(), records.size(),
-                                           GE_TAG_SEGMENT, &stride);
+      const ge_segment* in =
+          given.Records(host.style, records.data(), records.size(), GE_TAG_SEGMENT, &stride);
       ge_compiled* out =
           room.Records(host.style, zeros.data(), zeros.size(), GE_TAG_COMPILED, &out_stride);
       given.MakeReadOnly();
@@ -201,8 +201,8 @@ class Compiler {
       }
       const std::string text = err.Text(call, rc);
       for (size_t i = 0; i < execs.size(); ++i) {
-        const auto* c = reinterpret_cast<const ge_compiled*>(
-            reinterpret_cast<const char*>(out) + i * out_stride);
+        const auto* c = reinterpret_cast<const ge_compiled*>(reinterpret_cast<const char*>(out) +
+                                                             i * out_stride);
         Take(*c, rc, text, &why[i], call, execs[i].get());
       }
     }

@@ -1,5 +1,5 @@
-// ge_mock_graph.hpp: small graphs for tests of plugins, and the ge_graph views of them that the mock
-// host gives. Types are stated by the test: nothing is inferred. Header only, C++17; part of
+// ge_mock_graph.hpp: small graphs for tests of plugins, and the ge_graph views of them that the
+// mock host gives. Types are stated by the test: nothing is inferred. Header only, C++17; part of
 // ge_mock_host.hpp, which tests include. Threads: an object is one thread's at a time.
 #ifndef GE_MOCK_GRAPH_HPP_
 #define GE_MOCK_GRAPH_HPP_
@@ -45,8 +45,7 @@ struct Tensor {  // dense, row-major
   template <class T>
   static Tensor Of(int32_t type, Dims d, const std::vector<T>& values) {
     Tensor t(type, std::move(d));
-    std::memcpy(t.bytes.data(), values.data(),
-                std::min(t.bytes.size(), values.size() * sizeof(T)));
+    std::memcpy(t.bytes.data(), values.data(), std::min(t.bytes.size(), values.size() * sizeof(T)));
     return t;
   }
   int64_t count() const { return CountOf(dims); }
@@ -206,8 +205,7 @@ class View {
     ge_graph view = {};
     view.n_node = static_cast<uint32_t>(nodes.size());
     view.n_value = static_cast<uint32_t>(values.size());
-    view.node =
-        arena_.Records(style, nodes.data(), nodes.size(), GE_TAG_NODE, &view.node_stride);
+    view.node = arena_.Records(style, nodes.data(), nodes.size(), GE_TAG_NODE, &view.node_stride);
     view.value =
         arena_.Records(style, values.data(), values.size(), GE_TAG_VALUE, &view.value_stride);
     view.in = arena_.Copy(g.in), view.n_in = static_cast<uint32_t>(g.in.size());
@@ -293,7 +291,8 @@ class View {
   const ge_graph* graph_ = nullptr;
 };
 
-// ---- layouts --------------------------------------------------------------------------------------
+// ---- layouts
+// --------------------------------------------------------------------------------------
 
 struct Layout {
   uint32_t kind = GE_LAYOUT_STRIDED;

@@ -6,8 +6,8 @@
 //
 //   ge::mock::Host host;
 //   std::string why;
-//   ge::mock::QueryFunction ask = ge::mock::LoadPlugin("./my_engine.so", &why);  // or &ge_plugin_query
-//   ge::mock::Engine engine(ge::mock::AskPlugin(ask, host, {}, &why), host);
+//   ge::mock::QueryFunction ask = ge::mock::LoadPlugin("./my_engine.so", &why);  // or
+//   &ge_plugin_query ge::mock::Engine engine(ge::mock::AskPlugin(ask, host, {}, &why), host);
 //   ge::mock::Graph g;
 //   uint32_t a = g.Input(GE_F32, {2, 3}), b = g.Input(GE_F32, {2, 3});
 //   g.Output(g.Op1("Add", {a, b}, {GE_F32, {2, 3}}));

@@ -35,8 +35,8 @@ class Launch {
       return places_.back().get();
     };
     for (const Border& b : exec.segment.in) {
-      in_.push_back(add(BytesIn(exec.layouts, b.layout, exec.graph.values[b.value].type), 64,
-                        "an input"));
+      in_.push_back(
+          add(BytesIn(exec.layouts, b.layout, exec.graph.values[b.value].type), 64, "an input"));
     }
     for (size_t i = 0; i < exec.segment.out.size(); ++i) {
       const bool shared = o_.alias >= 0 && exec.aliases[Index()].first == i;
@@ -166,13 +166,12 @@ class Launch {
       const ge_internal& v = x_.internals[i];
       size_t at = 0;
       for (; at < shared.size(); ++at) {
-        const bool may = o_.overlay && std::all_of(shared[at].members.begin(),
-                                                   shared[at].members.end(), [&](uint32_t m) {
-                                                     const ge_internal& o = x_.internals[m];
-                                                     return m == v.alias_of ||
-                                                            o.last_step < v.first_step ||
-                                                            v.last_step < o.first_step;
-                                                   });
+        const bool may =
+            o_.overlay &&
+            std::all_of(shared[at].members.begin(), shared[at].members.end(), [&](uint32_t m) {
+              const ge_internal& o = x_.internals[m];
+              return m == v.alias_of || o.last_step < v.first_step || v.last_step < o.first_step;
+            });
         if (may) break;
       }
       if (at == shared.size()) shared.emplace_back();

@@ -2,7 +2,8 @@
 // given for one call lie in pages that become inaccessible when the call returns, so that a pointer
 // kept too long faults at its next use instead of reading what happens to be there; buffers lie
 // between red zones. POSIX, header only, C++17; part of ge_mock_host.hpp, which tests include.
-// Threads: an object is one thread's at a time; DescribeAddress may be called from a signal handler.
+// Threads: an object is one thread's at a time; DescribeAddress may be called from a signal
+// handler.
 #ifndef GE_MOCK_MEMORY_HPP_
 #define GE_MOCK_MEMORY_HPP_
 
@@ -66,8 +67,8 @@ inline AddressNote DescribeAddress(const void* address) {
     if (end == 0 || at + 4096 < begin || at >= end + 4096) continue;
     AddressNote note{r.what, r.retired, static_cast<int64_t>(at - begin), 0};
     if (at >= begin && at < end) return note;
-    note.behind = at >= end ? static_cast<int64_t>(at - end) + 1
-                            : -static_cast<int64_t>(begin - at);
+    note.behind =
+        at >= end ? static_cast<int64_t>(at - end) + 1 : -static_cast<int64_t>(begin - at);
     near = note;
   }
   return near;
@@ -124,7 +125,8 @@ class Pages {
   const char* what_ = "";
 };
 
-// ---- what the host's structs look like -----------------------------------------------------------
+// ---- what the host's structs look like
+// -----------------------------------------------------------
 
 // An extension that no plugin knows; of the vendors' range.
 inline constexpr uint16_t kStrangeTag = 0x9abc;
@@ -133,12 +135,12 @@ inline constexpr uint64_t kAllTags = ~uint64_t{0};
 
 // How a host of another version lays out the structs that it gives.
 struct Style {
-  bool exact = false;  // each struct and array ends where an inaccessible page begins
-  uint32_t grow = 0;   // a multiple of 8: so much longer are structs than this header knows
-  uint64_t grown = kAllTags;       // TagBit of those that are longer
-  uint64_t extended = 0;           // TagBit of those that carry an extension of kStrangeTag
-  bool must_understand = false;    // is it one that may not be skipped
-  unsigned char poison = 0xA5;     // of what is longer, and of gaps
+  bool exact = false;         // each struct and array ends where an inaccessible page begins
+  uint32_t grow = 0;          // a multiple of 8: so much longer are structs than this header knows
+  uint64_t grown = kAllTags;  // TagBit of those that are longer
+  uint64_t extended = 0;      // TagBit of those that carry an extension of kStrangeTag
+  bool must_understand = false;  // is it one that may not be skipped
+  unsigned char poison = 0xA5;   // of what is longer, and of gaps
 };
 
 // Memory for what one call is given.
@@ -220,7 +222,8 @@ class Arena {
   std::vector<Pages> pages_;
 };
 
-// ---- buffers of a launch --------------------------------------------------------------------------
+// ---- buffers of a launch
+// --------------------------------------------------------------------------
 
 inline constexpr unsigned char kRed = 0xA5;
 inline constexpr size_t kRedBytes = 256;  // before and behind; what is written farther faults

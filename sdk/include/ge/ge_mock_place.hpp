@@ -1,5 +1,5 @@
-// ge_mock_place.hpp: places for tensors and workspace in the memory of a device, and streams, as the
-// mock host gives them to launches. Header only, C++17; part of ge_mock_host.hpp, which tests
+// ge_mock_place.hpp: places for tensors and workspace in the memory of a device, and streams, as
+// the mock host gives them to launches. Header only, C++17; part of ge_mock_host.hpp, which tests
 // include. Threads: an object is one thread's at a time.
 #ifndef GE_MOCK_PLACE_HPP_
 #define GE_MOCK_PLACE_HPP_
@@ -12,8 +12,8 @@
 
 namespace ge::mock {
 
-// `bytes` bytes between red zones: in host memory, or in a block of the device's first domain, which
-// is then written and read by the engine's copies.
+// `bytes` bytes between red zones: in host memory, or in a block of the device's first domain,
+// which is then written and read by the engine's copies.
 class Place {
  public:
   // align 0 = 64. `what` of static storage. Ask ok().
