@@ -17,7 +17,7 @@ using ge::plugin::Understand;
 
 ge_rc QueryGuarded(ge_engine* e, const ge_graph* graph, const ge_sink* sink, ge_err* err) {
   return Guard(err, "devsim: query", [&] {
-    ge_rc rc = Understand(graph->h, err, "devsim: query");
+    ge_rc rc = ge::plugin::UnderstandGraph(*graph, err, "devsim: query");
     if (rc == GE_OK) rc = Understand(sink->h, err, "devsim: query");
     return rc != GE_OK ? rc : Query(e, graph, sink, err);
   });
@@ -37,6 +37,22 @@ void ExecDestroy(ge_exec* exec) {
   const ge_engine_api& api = exec->engine->wrapped.api();
   if (api.exec_destroy != nullptr) api.exec_destroy(exec->wrapped);
   delete exec;
+}
+
+// What the wrapped engine has made, c->exec, becomes part of ours. It is freed where that fails.
+ge_rc Adopt(ge_engine* e, const ge_segment& segment, std::unique_ptr<ge_exec> exec,
+            ge_compiled* c) {
+  ge_exec* const made = c->exec;
+  c->exec = nullptr;  // nobody frees it as one of ours
+  const ge_rc rc = Guard(c->err, "devsim: compile",
+                         [&]() -> ge_rc { return exec->Take(e, made, segment, c->err); });
+  const ge_engine_api& api = e->wrapped.api();
+  if (rc == GE_OK) {
+    c->exec = exec.release();
+  } else if (api.exec_destroy != nullptr) {
+    api.exec_destroy(made);
+  }
+  return rc;
 }
 
 ge_rc Compile(ge_engine* e, const ge_segment* segment, uint32_t n, uint32_t segment_stride,
@@ -60,12 +76,7 @@ ge_rc Compile(ge_engine* e, const ge_segment* segment, uint32_t n, uint32_t segm
                                  "devsim: option fail_compile names an operator of this segment");
         continue;
       }
-      ge_rc taken = execs[i]->Take(e, c->exec, *s, c->err);
-      c->exec = execs[i].release();
-      if (taken != GE_OK) {
-        ExecDestroy(c->exec);
-        c->exec = nullptr, c->rc = taken;
-      }
+      c->rc = Adopt(e, *s, std::move(execs[i]), c);
     }
     return rc;
   });
@@ -210,12 +221,7 @@ ge_rc Shape(ge_exec* like, const ge_segment* segment, ge_compiled* c, ge_err* er
     auto exec = std::make_unique<ge_exec>();
     const ge_rc rc = api.shape(like->wrapped, segment, c, err);
     if (rc != GE_OK || c->exec == nullptr) return rc;
-    const ge_rc taken = exec->Take(like->engine, c->exec, *segment, c->err);
-    c->exec = exec.release();
-    if (taken != GE_OK) {
-      ExecDestroy(c->exec);
-      c->exec = nullptr, c->rc = taken;
-    }
+    c->rc = Adopt(like->engine, *segment, std::move(exec), c);
     return rc;
   });
 }
@@ -233,7 +239,9 @@ ge_rc FillPack(ge_engine* engine, const ge_pack* pack, const ge_buf* from, const
 ge_rc EngineCreate(const ge_create_args* args, ge_engine** out, ge_err* err) {
   return Guard(err, "devsim: create", [&]() -> ge_rc {
     auto engine = std::make_unique<ge_engine>();
-    if (const ge_rc rc = Understand(args->h, err, "devsim: create")) return rc;
+    for (const ge_hdr* h : {&args->h, &args->host->h}) {
+      if (const ge_rc rc = Understand(*h, err, "devsim: create")) return rc;
+    }
     ge_rc rc = ParseOptions(args->options, &engine->options, err);
     if (rc == GE_OK) rc = engine->OpenTrace(err);
     if (rc == GE_OK) rc = engine->clock.Open(engine->options.clock, err);
