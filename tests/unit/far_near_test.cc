@@ -276,7 +276,7 @@ std::vector<std::vector<std::string>> Orders() {
 }
 
 // How often the plan was better than the best of the orders, as good, and worse.
-struct Tally {
+struct FarNearTally {
   int better = 0, equal = 0, worse = 0;
   void Count(uint64_t ours, uint64_t best) {
     ++(ours < best ? better : ours == best ? equal : worse);
@@ -287,7 +287,7 @@ struct Tally {
 // Beside it stands how long the host waits, which is less where two devices work at once; PLACE
 // does not count on that, so there an order may be ahead.
 TEST_F(VirtualClock, ThePlanIsNeverWorseThanAPriorityOrder) {
-  Tally work, waited;
+  FarNearTally work, waited;
   std::printf(
       "virtual ns of a run's work (until the host has it); f fast and far, m half-way, n "
       "slow and near\n%-20s %20s",
