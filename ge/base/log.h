@@ -1,13 +1,21 @@
-// Lines of the log on stderr, when $GE_LOG_LEVEL (default 1) is at least their level: 0 error,
-// 1 warning, 2 info, 3 debug, 4 trace. Any thread.
+// Lines of the log: on stderr, when $GE_LOG_LEVEL (default 1) is at least their level: 0 error,
+// 1 warning, 2 info, 3 debug, 4 trace; or to an application's function. Any thread.
 #pragma once
 
 #include <cstdint>
 #include <string_view>
 
+#include "ge/base/status.h"
+
 namespace ge {
 
 // Cut after 4,096 characters.
 void LogLine(uint32_t level, std::string_view text);
+
+// Lines up to `level` go to `sink`, one at a time, from now on; null = to stderr as at first. The
+// sink that was there is not called any more when this returns. What a sink logs itself is not
+// told; FAILED_PRECONDITION where a sink calls this. `text` ends with a NUL and has no line break.
+using LogSink = void (*)(void* context, uint32_t level, const char* text);
+Status SetLogSink(LogSink sink, void* context, uint32_t level);
 
 }  // namespace ge

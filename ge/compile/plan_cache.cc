@@ -49,6 +49,7 @@ void PlanCache::Add(Key entry, std::span<const TensorView> inputs, std::shared_p
 void PlanCache::Replace(Key entry, const std::shared_ptr<Compiled>& old,
                         std::shared_ptr<Compiled> made) {
   std::lock_guard<std::mutex> lock(mutex_);
+  changes_.fetch_add(1, std::memory_order_relaxed);
   for (Plan& p : plans_) {
     if (p.compiled == old) p.compiled = made;
   }
@@ -58,6 +59,7 @@ void PlanCache::Replace(Key entry, const std::shared_ptr<Compiled>& old,
 
 std::vector<std::shared_ptr<Compiled>> PlanCache::Forget() {
   std::lock_guard<std::mutex> lock(mutex_);
+  changes_.fetch_add(1, std::memory_order_relaxed);
   std::vector<std::shared_ptr<Compiled>> forgotten;
   for (const Plan& p : plans_) {
     on_evict_(p.compiled.get());

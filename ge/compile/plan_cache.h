@@ -33,6 +33,8 @@ class PlanCache {
   // The plan that was used last for this entry; null when there is none.
   std::shared_ptr<Compiled> Latest(Key entry);
   std::vector<std::shared_ptr<Compiled>> All();
+  // How often a plan was replaced or all were forgotten; what is evicted was not replaced.
+  uint64_t changes() const { return changes_.load(std::memory_order_relaxed); }
   uint64_t evicted() const { return evicted_.load(std::memory_order_relaxed); }
 
  private:
@@ -49,7 +51,7 @@ class PlanCache {
   std::list<Plan> plans_;  // most recent first
   std::unordered_multimap<uint64_t, std::list<Plan>::iterator> by_hash_;
   std::map<Key, std::shared_ptr<Compiled>> latest_;
-  std::atomic<uint64_t> evicted_{0};
+  std::atomic<uint64_t> evicted_{0}, changes_{0};
 };
 
 }  // namespace ge

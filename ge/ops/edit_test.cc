@@ -12,8 +12,8 @@ namespace {
 const Type kMatrix = TensorType(DType::kFloat, std::vector<int64_t>{2, 3});
 
 // main(x) -> a = Relu(x), b = Tanh(a), result b named "y".
-struct Chain {
-  Chain() {
+struct EditedChain {
+  EditedChain() {
     g.AddFunction("main");
     Function& f = g.fn(1);
     x = AddValue(&f, kMatrix, "x");
@@ -46,7 +46,7 @@ struct Chain {
 // Commit needs memory; where there was none for the pass it would end the process.
 TEST(Transaction, WhereAnExceptionPassesNothingIsCommitted) {
   static_assert(!std::is_nothrow_destructible_v<Transaction>);
-  Chain c;
+  EditedChain c;
   EXPECT_THROW(
       {
         Transaction t(&c.g, "test");
@@ -58,7 +58,7 @@ TEST(Transaction, WhereAnExceptionPassesNothingIsCommitted) {
 }
 
 TEST(Transaction, AddsBeforeAndErases) {
-  Chain c;
+  EditedChain c;
   {
     Transaction t(&c.g, "test-pass");
     const Node& tanh = c.g.fn(1).nodes[1];
@@ -81,7 +81,7 @@ TEST(Transaction, AddsBeforeAndErases) {
 }
 
 TEST(Transaction, AddsAtTheEndAndSetsParts) {
-  Chain c;
+  EditedChain c;
   Transaction t(&c.g, "p");
   t.AddNode(1, 0, "", "Abs", {c.b}, {}, {kMatrix}, {});
   t.SetAttr(1, 1, Attr{"alpha", 0.5});
@@ -94,7 +94,7 @@ TEST(Transaction, AddsAtTheEndAndSetsParts) {
 }
 
 TEST(Transaction, KnowsWhenANameWouldBeLost) {
-  Chain c;
+  EditedChain c;
   c.g.fn(1).results.push_back(c.a);
   Transaction t(&c.g, "p");
   EXPECT_FALSE(t.CanReplace(1, c.b, c.x)) << "result by a parameter";
@@ -104,7 +104,7 @@ TEST(Transaction, KnowsWhenANameWouldBeLost) {
 }
 
 TEST(Transaction, ErasedControlEdgesAreInherited) {
-  Chain c;
+  EditedChain c;
   c.Add("Neg", c.x, "z");
   Function& f = c.g.fn(1);
   f.nodes[1].after = {1};
@@ -116,7 +116,7 @@ TEST(Transaction, ErasedControlEdgesAreInherited) {
 }
 
 TEST(Transaction, ManyEditsAreFast) {
-  Chain c;
+  EditedChain c;
   ValueId last = c.b;
   constexpr int kNodes = 100000;
   for (int i = 0; i < kNodes; ++i) last = c.Add("Neg", last, "v" + std::to_string(i));
@@ -134,7 +134,7 @@ TEST(Transaction, ManyEditsAreFast) {
 }
 
 TEST(Compact, DropsUnusedValuesAndConstants) {
-  Chain c;
+  EditedChain c;
   Function& f = c.g.fn(1);
   float one = 1;
   const Type scalar = TensorType(DType::kFloat, std::vector<int64_t>{});
@@ -152,7 +152,7 @@ TEST(Compact, DropsUnusedValuesAndConstants) {
 }
 
 TEST(SortNodes, IsStableAndKeepsEffects) {
-  Chain c;
+  EditedChain c;
   Function& f = c.g.fn(1);
   c.Add("Abs", c.x, "p");
   c.Add("Neg", c.x, "q");
@@ -164,7 +164,7 @@ TEST(SortNodes, IsStableAndKeepsEffects) {
 }
 
 TEST(SortNodes, PrintsTheCycle) {
-  Chain c;
+  EditedChain c;
   Function& f = c.g.fn(1);
   f.nodes[0].inputs[0] = c.b;
   const Status s = SortNodes(&f);

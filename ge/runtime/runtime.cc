@@ -8,7 +8,7 @@ namespace ge {
 
 Result<std::shared_ptr<Runtime>> Runtime::Create(const ProcessFacts& facts) {
   GE_RETURN_IF_ERROR(FixProcessFacts(facts));
-  return std::shared_ptr<Runtime>(new Runtime);
+  return std::shared_ptr<Runtime>(new Runtime(CurrentProcessFacts().threads));
 }
 
 Result<std::shared_ptr<Runtime>> Runtime::OfProcess(const ProcessFacts& facts) {

@@ -3,6 +3,7 @@
 // as a runtime or a session that uses them. Thread-safe.
 #pragma once
 
+#include <algorithm>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -15,6 +16,7 @@
 #include "ge/engine/engine_list.h"
 #include "ge/host/machine.h"
 #include "ge/price/price_cache.h"
+#include "ge/runtime/run_queue.h"
 
 namespace ge {
 
@@ -39,9 +41,12 @@ class Runtime {
   // folder when it is first asked for.
   std::shared_ptr<PriceCache> Prices(const EngineList& engines);
   size_t open_engines() const;
+  // Where asynchronous runs of its sessions wait for their turn.
+  RunQueue& runs() { return runs_; }
 
  private:
-  Runtime() = default;
+  // As many runs at once as compute, and a few where they wait for devices.
+  explicit Runtime(uint32_t threads) : runs_(std::max(threads, 4u)) {}
   // The `place`th of its like in a list; with mutex_ held.
   Result<std::shared_ptr<Engine>> OpenOne(const std::shared_ptr<const Plugin>& plugin,
                                           const std::string& options, const EngineWords& words,
@@ -53,6 +58,7 @@ class Runtime {
   std::map<EngineKey, std::shared_ptr<Engine>> engines_;
   std::shared_ptr<PriceCache> prices_;
   std::set<const Engine*> with_priors_;  // whose shipped rows prices_ has
+  RunQueue runs_;
 };
 
 }  // namespace ge

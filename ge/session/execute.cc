@@ -1,10 +1,8 @@
-// Runs: buffers checked, states bound, a frame taken, the program run, states made visible.
+// Runs: a plan found or made, buffers checked, the plan run; see ge/compile/execute.h.
+#include "ge/compile/execute.h"
+
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <cstring>
-
-#include "ge/host/machine.h"
 #include "ge/run/output_memory.h"
 #include "ge/run/tensor_view.h"
 #include "ge/session/session.h"
@@ -52,6 +50,15 @@ Status Session::Run(std::string_view entry_name, std::span<const TensorView> inp
   return {};
 }
 
+Status Session::RunChecked(std::string_view entry, const std::shared_ptr<Compiled>& c,
+                           std::span<const TensorView> inputs, std::span<TensorView> outputs) {
+  const CallScope call(&calls_);
+  const FloatModeScope mode(options_.denormals);
+  GE_RETURN_IF_ERROR(Execute(c.get(), inputs, outputs));
+  if (options_.build.prices.replan) ReplanIfSurprised(entry, inputs, c);
+  return {};
+}
+
 Status Session::RunApart(Compiled* c, std::span<const TensorView> inputs,
                          std::span<TensorView> outputs) {
   const CallScope call(&calls_);
@@ -77,25 +84,7 @@ Status Session::Execute(Compiled* c, std::span<const TensorView> inputs,
   in.clear(), out.clear();
   for (const TensorView& t : inputs) in.push_back(t.data);
   for (const TensorView& t : outputs) out.push_back(t.data);
-  StateStore::Access states;
-  GE_RETURN_IF_ERROR(states_.Begin(c->states_in, c->states_out, c->in_place, &states, &in, &out,
-                                   c->states_in_bytes, c->states_out_bytes));
-  // On a device runs wait for it, not for the cores.
-  ComputePool::InFlight run;
-  if (c->plan.functions[0].streams.size() <= 1) GE_RETURN_IF_ERROR(run.Begin(HostPool()));
-  Compiled::PinnedPacks packs;
-  GE_RETURN_IF_ERROR(packs.Pin(c));
-  GE_ASSIGN_OR_RETURN(std::unique_ptr<Frame> frame, c->TakeFrame());
-  const Status ran = c->program().Run(frame.get(), in.data(), out.data());
-  if (ran.code() == Code::kDataCorrupt) states_.Lose(c->states_out, c->in_place);
-  GE_RETURN_IF_ERROR(ran);
-  c->GiveFrame(std::move(frame));
-  // What it wrote is not taken over, unless it has overwritten a state already.
-  const bool committed =
-      std::find(c->in_place.begin(), c->in_place.end(), true) != c->in_place.end();
-  if (!committed) GE_RETURN_IF_ERROR(CheckInterrupt());
-  states_.Commit(c->states_out, c->in_place);
-  return {};
+  return ExecutePlan(c, &states_, &in, &out);
 }
 
 }  // namespace ge

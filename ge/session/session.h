@@ -64,6 +64,7 @@ class Session {
   Status LoadBytes(std::string bytes, Format format = Format::kAuto);
   Status LoadGraph(Graph graph);
 
+  Runtime& runtime() { return *options_.runtime; }
   bool loaded() const { return loaded_; }
   const Graph& graph() const { return graph_; }  // after rewrite
   const Graph& loaded_graph() const { return loaded_graph_; }
@@ -93,6 +94,14 @@ class Session {
   // TensorView::owned. Fills dtype, dims and bytes of every output.
   Status Run(std::string_view entry, std::span<const TensorView> inputs,
              std::span<TensorView> outputs);
+
+  // Run, of a plan that Compile gave for these inputs, on buffers that CheckBuffers took, all of
+  // them given. Not where states grow.
+  Status RunChecked(std::string_view entry, const std::shared_ptr<Compiled>& c,
+                    std::span<const TensorView> inputs, std::span<TensorView> outputs);
+  // Another number when a plan that Compile gave before may have been replaced.
+  uint64_t plan_changes() const { return plans_.changes(); }
+  bool states_grow() const { return !caches_.empty(); }
 
   // Any values, sequences and strings too, planned piece by piece.
   Status RunValues(std::string_view entry, std::span<const FlowValue> inputs,

@@ -7,6 +7,7 @@
 #include <map>
 #include <string>
 
+#include "frontend/text/text.h"
 #include "ge/plan/check/check.h"
 #include "tests/unit/graph_session.h"
 
