@@ -18,6 +18,7 @@
 #include "ge/host/machine.h"
 #include "ge/partition/partition.h"
 #include "ge/place/from_offers.h"
+#include "ge/place/pins.h"
 #include "ge/price/correct.h"
 
 namespace ge {
@@ -203,8 +204,9 @@ class Builder {
       GE_ASSIGN_OR_RETURN(const auto view, GraphView::Make(graph, f));
       return Ask(graph, f, view.get(), layouts, offers);
     };
-    return ChooseDecompositions(engines_, ask, &c_->graph, c_->fn, &c_->expanded, &notes_,
-                                &market_cover_);
+    return ChooseDecompositions(engines_, ask, &c_->graph, c_->fn,
+                                PinnedNodes(function(), options_.place.pins), &c_->expanded,
+                                &notes_, &market_cover_);
   }
 
   bool FreeChoice() const {

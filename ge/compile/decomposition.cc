@@ -333,12 +333,15 @@ bool HasDecompositions(const Graph& g, const Function& f) {
 }
 
 Status ChooseDecompositions(const EngineList& engines, const AskEngines& ask, Graph* graph,
-                            FunctionId fn, std::vector<NodeId>* expanded, DecompositionNotes* notes,
+                            FunctionId fn, const std::vector<NodeId>& whole,
+                            std::vector<NodeId>* expanded, DecompositionNotes* notes,
                             MarketCover* cover) {
   Market m;
   m.graph = graph, m.fn = fn;
   m.expanded = *graph;
-  m.expansions = Expand(&m.expanded, fn, Candidates(*graph, graph->fn(fn)));
+  std::vector<NodeId> free = Candidates(*graph, graph->fn(fn));
+  std::erase_if(free, [&](NodeId n) { return std::count(whole.begin(), whole.end(), n) > 0; });
+  m.expansions = Expand(&m.expanded, fn, free);
   if (m.expansions.empty()) return {};
   GE_RETURN_IF_ERROR(DescribeEngines(engines, HostMachine(), &m.plan));
   GE_RETURN_IF_ERROR(ask(*graph, m.whole_fn(), &m.plan.layouts, &m.whole));

@@ -30,11 +30,13 @@ using DecompositionNotes = std::map<NodeId, std::string>;
 // True when there is anything to choose.
 bool HasDecompositions(const Graph& graph, const Function& function);
 
-// Policies and pins play no part: what is placed depends on prices alone. Leaves a graph that no
+// Policies play no part: what is placed depends on prices alone; `whole` are nodes that stay so
+// whatever that costs, since pins bind them. Leaves a graph that no
 // way covers as it is: PLACE says which node nobody takes. *expanded: which became parts. *cover:
 // what was found cheapest.
 Status ChooseDecompositions(const EngineList& engines, const AskEngines& ask, Graph* graph,
-                            FunctionId fn, std::vector<NodeId>* expanded, DecompositionNotes* notes,
+                            FunctionId fn, const std::vector<NodeId>& whole,
+                            std::vector<NodeId>* expanded, DecompositionNotes* notes,
                             MarketCover* cover);
 
 // Expands just these nodes, as ChooseDecompositions once did on the same graph (its *expanded), so

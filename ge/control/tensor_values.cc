@@ -31,6 +31,77 @@ Status CheckGiven(const Function& f, const std::string& entry, std::span<const T
   return {};
 }
 
+namespace {
+
+// What may be a value of what is declared as `t`.
+bool Fits(const FlowValue& v, const Type& t) {
+  switch (t.kind) {
+    case TypeKind::kTensor: {
+      if (!v.is_tensor() || v.dtype != t.dtype) return false;
+      if (!t.ranked) return true;
+      if (v.dims.size() != t.dims.size()) return false;
+      for (size_t i = 0; i < t.dims.size(); ++i) {
+        if (t.dims[i].known() && t.dims[i].value != v.dims[i]) return false;
+      }
+      return true;
+    }
+    case TypeKind::kSequence:
+      return v.kind == FlowValue::Kind::kSequence &&
+             std::all_of(v.elements->begin(), v.elements->end(),
+                         [&](const FlowValue& e) { return Fits(e, t.elems[0]); });
+    case TypeKind::kOptional:
+      return v.kind == FlowValue::Kind::kNone || Fits(v, t.elems[0]);
+    case TypeKind::kMap:
+      return v.kind == FlowValue::Kind::kMap && v.dtype == t.dtype &&
+             (*v.elements)[1].dtype == t.elems[0].dtype;
+    default:
+      return false;
+  }
+}
+
+}  // namespace
+
+Status CheckValues(const Graph& graph, const Entry& entry, std::span<const FlowValue> values) {
+  const Function& f = graph.fn(entry.fn);
+  if (values.size() != f.params.size()) {
+    return Status(Code::kInvalidArgument, fmt::format("entry '{}' takes {} inputs, {} were given",
+                                                      entry.name, f.params.size(), values.size()));
+  }
+  for (size_t i = 0; i < values.size(); ++i) {
+    const Value& param = f.value(f.params[i]);
+    if (Fits(values[i], param.type)) continue;
+    return Status(Code::kInvalidArgument,
+                  fmt::format("input '{}' is {}, the model wants {}", param.name,
+                              Describe(values[i]), TypeToString(param.type, graph.dims)));
+  }
+  return {};
+}
+
+bool TensorsOf(const Function& f, std::span<const FlowValue> values,
+               std::vector<TensorView>* views) {
+  for (size_t i = 0; i < values.size(); ++i) {
+    if (!f.value(f.params[i]).type.is_tensor()) return false;
+    views->push_back({values[i].dtype, values[i].dims.vector(), nullptr, 0});
+  }
+  return true;
+}
+
+Status OwnValue(FlowValue* v) {
+  if (v->elements) {
+    std::vector<FlowValue> elements = *v->elements;
+    for (FlowValue& e : elements) GE_RETURN_IF_ERROR(OwnValue(&e));
+    v->elements = std::make_shared<const std::vector<FlowValue>>(std::move(elements));
+  }
+  if (!v->is_tensor() || v->strings || v->owner) return {};
+  const auto block = FlowBlock::Make(v->bytes);
+  if (!block) {
+    return Status(Code::kResourceExhausted, fmt::format("no memory for {} bytes", v->bytes));
+  }
+  if (v->bytes > 0) std::memcpy(block->data(), v->data, v->bytes);
+  v->data = block->data(), v->owner = block;
+  return {};
+}
+
 void AppendStates(const Graph& graph, std::span<const StateId> states,
                   std::span<const void* const> from, std::vector<FlowValue>* args) {
   for (size_t i = 0; i < states.size(); ++i) {

@@ -17,6 +17,16 @@ FlowValue ValueOf(const TensorView& t);
 // Whether inputs have buffers of their bytes. INVALID_ARGUMENT.
 Status CheckGiven(const Function& f, const std::string& entry, std::span<const TensorView> inputs);
 
+// Whether values are what the parameters of `f` are declared as: kind, dtype, rank, and sizes that
+// are known. INVALID_ARGUMENT naming the input.
+Status CheckValues(const Graph& graph, const Entry& entry, std::span<const FlowValue> values);
+// Whether all parameters are tensors; then *views are those of such values, without data.
+bool TensorsOf(const Function& f, std::span<const FlowValue> values,
+               std::vector<TensorView>* views);
+// A value that needs nothing but itself: copies bytes that somebody else keeps (constants, states).
+// RESOURCE_EXHAUSTED.
+Status OwnValue(FlowValue* v);
+
 // States as values behind `args`, borrowed from where they lie.
 void AppendStates(const Graph& graph, std::span<const StateId> states,
                   std::span<const void* const> from, std::vector<FlowValue>* args);

@@ -122,10 +122,9 @@ void Keep(const std::vector<bool>& keep, PlaceProblem* p, std::vector<Choice>* c
 
 // Leaves only offers that no pin forbids.
 Status KeepPinned(const Function& f, const Plan& plan, const OfferSet& offers,
-                  const std::vector<PlacePin>& pins, PlaceProblem* p,
-                  std::vector<Choice>* choices) {
-  if (pins.empty()) return {};
-  GE_ASSIGN_OR_RETURN(auto bound, ResolvePins(f, plan, pins));
+                  const PlaceOptions& options, PlaceProblem* p, std::vector<Choice>* choices) {
+  if (options.pins.empty()) return {};
+  GE_ASSIGN_OR_RETURN(auto bound, ResolvePins(f, plan, options));
   std::vector<bool> keep(p->offers.size(), true), covered(f.nodes.size());
   for (size_t i = 0; i < p->offers.size(); ++i) {
     const PlaceOffer& o = p->offers[i];
@@ -448,7 +447,7 @@ Status Place(const Graph& graph, const Function& f, const OfferSet& offers,
                          options.cover_method);
     if (known) return Take(graph, f, offers, problem, choices, *std::move(known), plan);
   }
-  GE_RETURN_IF_ERROR(KeepPinned(f, *plan, offers, options.pins, &problem, &choices));
+  GE_RETURN_IF_ERROR(KeepPinned(f, *plan, offers, options, &problem, &choices));
   std::vector<bool> covered(f.nodes.size());
   for (const PlaceOffer& o : problem.offers) {
     for (uint32_t n : o.nodes) covered[n] = true;

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace ge {
 
 Result<PlacePolicy> PlacePolicyFromName(std::string_view name) {
@@ -15,11 +17,24 @@ Result<PlacePin> ParsePin(std::string_view text) {
   const size_t eq = text.rfind('=');
   if (eq == std::string_view::npos || eq == 0 || eq + 1 == text.size()) {
     return Status(Code::kInvalidArgument,
-                  fmt::format("the pin '{}' is not NODE=ENGINE; write conv1=onednn, or "
-                              "conv1=onednn/cpu for one of its devices",
+                  fmt::format("the pin '{}' is not NODE=ENGINE; write conv1=onednn, Conv=onednn "
+                              "for an operator, or conv1=onednn/cpu for one of its devices",
                               text));
   }
   return PlacePin{std::string(text.substr(0, eq)), std::string(text.substr(eq + 1))};
+}
+
+Result<std::vector<PlacePin>> ParsePins(std::string_view text) {
+  std::vector<PlacePin> pins;
+  for (size_t begin = 0; begin < text.size();) {
+    const size_t end = std::min(text.find(';', begin), text.size());
+    if (end > begin) {
+      GE_ASSIGN_OR_RETURN(PlacePin pin, ParsePin(text.substr(begin, end - begin)));
+      pins.push_back(std::move(pin));
+    }
+    begin = end + 1;
+  }
+  return pins;
 }
 
 void Repin(const PlacePin& pin, std::vector<PlacePin>* pins) {

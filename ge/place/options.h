@@ -19,11 +19,15 @@ enum class PlacePolicy {
 Result<PlacePolicy> PlacePolicyFromName(std::string_view name);
 
 struct PlacePin {
-  std::string node;    // its name, its label as ge explain prints it, or #ID
+  // A node's name, its label as ge explain prints it, or #ID; or, for all that fit, an operator or
+  // a pattern of labels or operators with * and ?.
+  std::string node;
   std::string target;  // "onednn", or one of its devices: "onednn/cpu"
 };
 // "NODE=ENGINE[/DEVICE]"; the last '=' separates, since names may hold one.
 Result<PlacePin> ParsePin(std::string_view text);
+// Several, separated by ';'.
+Result<std::vector<PlacePin>> ParsePins(std::string_view text);
 
 // Adds the pin, in the place of one for the same name where there is one.
 void Repin(const PlacePin& pin, std::vector<PlacePin>* pins);
@@ -43,6 +47,8 @@ struct PlaceOptions {
   std::vector<std::string> order;  // kPriority: engines, first wins; those not named follow in the
                                    // session's order, which is also what empty means
   std::vector<PlacePin> pins;
+  // A pin that fits no node is passed over: of a piece, which need not have all nodes.
+  bool pins_may_miss = false;
   // Taken as it is when all its offers are made again, whatever they cost now; else it is as if it
   // were not given.
   std::vector<PlaceSegment> cover;

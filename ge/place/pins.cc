@@ -1,6 +1,7 @@
 #include "ge/place/pins.h"
 
 #include <fmt/format.h>
+#include <fnmatch.h>
 
 #include <algorithm>
 #include <cstdlib>
@@ -40,14 +41,36 @@ struct NodeNames {
   std::unordered_map<NodeId, std::vector<uint32_t>> by_id;
 };
 
-Result<uint32_t> FindNode(const Function& f, const NodeNames& names, const std::string& name) {
-  std::vector<uint32_t> found;
-  if (const auto it = names.by_label.find(name); it != names.by_label.end()) found = it->second;
-  if (const NodeId id = IdOf(name); found.empty() && id) {
-    if (const auto it = names.by_id.find(id); it != names.by_id.end()) found = it->second;
+// Those of one label or id.
+std::vector<uint32_t> Named(const NodeNames& names, const std::string& name) {
+  if (const auto it = names.by_label.find(name); it != names.by_label.end()) return it->second;
+  const NodeId id = IdOf(name);
+  const auto it = id ? names.by_id.find(id) : names.by_id.end();
+  return it == names.by_id.end() ? std::vector<uint32_t>() : it->second;
+}
+
+// * and ? alone: names of nodes hold brackets and backslashes.
+bool Matches(const std::string& pattern, const std::string& text) {
+  std::string escaped;
+  for (char c : pattern) {
+    if (c == '[' || c == '\\') escaped += '\\';
+    escaped += c;
   }
-  if (found.size() == 1) return found[0];
-  if (found.empty()) return Unknown(f, name);
+  return fnmatch(escaped.c_str(), text.c_str(), 0) == 0;
+}
+
+// Those that an operator or a pattern fits.
+std::vector<uint32_t> Fitting(const Function& f, const std::string& pattern) {
+  std::vector<uint32_t> found;
+  for (uint32_t i = 0; i < f.nodes.size(); ++i) {
+    const Node& n = f.nodes[i];
+    if (Matches(pattern, n.op) || Matches(pattern, NodeLabel(n))) found.push_back(i);
+  }
+  return found;
+}
+
+Status CheckOnly(const Function& f, const std::string& name, const std::vector<uint32_t>& found) {
+  if (found.size() == 1) return {};
   std::string ids;
   for (uint32_t n : found) {
     ids += fmt::format("{}#{} ({})", ids.empty() ? "" : ", ", f.nodes[n].id, f.nodes[n].op);
@@ -76,20 +99,70 @@ Result<std::vector<DeviceId>> FindDevices(const Plan& plan, const std::string& t
 }  // namespace
 
 Result<std::vector<std::vector<DeviceId>>> ResolvePins(const Function& f, const Plan& plan,
-                                                       const std::vector<PlacePin>& pins) {
+                                                       const PlaceOptions& options) {
   std::vector<std::vector<DeviceId>> out(f.nodes.size());
-  if (pins.empty()) return out;
+  if (options.pins.empty()) return out;
   const NodeNames names(f);
-  for (const PlacePin& pin : pins) {
-    GE_ASSIGN_OR_RETURN(const uint32_t node, FindNode(f, names, pin.node));
+  std::vector<const PlacePin*> by(f.nodes.size());  // whose pin binds the node
+  std::vector<const PlacePin*> wide;                // pins that name no one node
+  for (const PlacePin& pin : options.pins) {
+    const std::vector<uint32_t> found = Named(names, pin.node);
+    if (found.empty()) wide.push_back(&pin);
+    if (found.empty()) continue;
+    GE_RETURN_IF_ERROR(CheckOnly(f, pin.node, found));
     GE_ASSIGN_OR_RETURN(std::vector<DeviceId> devices, FindDevices(plan, pin.target));
-    if (!out[node].empty()) {
+    if (by[found[0]] != nullptr) {
       return Status(Code::kInvalidArgument,
                     fmt::format("two pins name the node '{}'; keep one of them", pin.node));
     }
-    out[node] = std::move(devices);
+    out[found[0]] = std::move(devices), by[found[0]] = &pin;
+  }
+  const std::vector<const PlacePin*> exact = by;
+  for (const PlacePin* pin : wide) {
+    const std::vector<uint32_t> found = Fitting(f, pin->node);
+    if (found.empty() && !options.pins_may_miss) return Unknown(f, pin->node);
+    GE_ASSIGN_OR_RETURN(const std::vector<DeviceId> devices, FindDevices(plan, pin->target));
+    for (uint32_t n : found) {
+      if (exact[n] != nullptr) continue;
+      if (by[n] != nullptr) {
+        return Status(
+            Code::kInvalidArgument,
+            fmt::format("the pins '{}={}' and '{}={}' both fit the node '{}'; name it in "
+                        "a pin of its own",
+                        by[n]->node, by[n]->target, pin->node, pin->target, NodeLabel(f.nodes[n])));
+      }
+      out[n] = devices, by[n] = pin;
+    }
   }
   return out;
+}
+
+std::vector<NodeId> PinnedNodes(const Function& f, const std::vector<PlacePin>& pins) {
+  std::vector<NodeId> out;
+  if (pins.empty()) return out;
+  const NodeNames names(f);
+  for (const PlacePin& pin : pins) {
+    std::vector<uint32_t> found = Named(names, pin.node);
+    if (found.empty()) found = Fitting(f, pin.node);
+    for (uint32_t n : found) out.push_back(f.nodes[n].id);
+  }
+  return out;
+}
+
+Status CheckPins(const Graph& graph, const std::vector<PlacePin>& pins) {
+  for (const PlacePin& pin : pins) {
+    bool found = false;
+    for (FunctionId fn = 1; fn < graph.functions.size() && !found; ++fn) {
+      found = !PinnedNodes(graph.fn(fn), {pin}).empty();
+    }
+    if (found) continue;
+    return Status(
+        Code::kInvalidArgument,
+        fmt::format("a pin names '{}', which is no node or operator of the model; ge dump "
+                    "--to rewrite shows them",
+                    pin.node));
+  }
+  return {};
 }
 
 Status NoOfferForPin(const Function& f, const Plan& plan, uint32_t node,

@@ -13,9 +13,15 @@
 namespace ge {
 
 // The devices that each node is bound to; empty = free. INVALID_ARGUMENT for a node or engine that
-// is not there, a name of several nodes, or two pins of one node.
+// is not there, a name of several nodes, or two pins of one node. A pin that names one node counts
+// before those that an operator or a pattern binds.
 Result<std::vector<std::vector<DeviceId>>> ResolvePins(const Function& function, const Plan& plan,
-                                                       const std::vector<PlacePin>& pins);
+                                                       const PlaceOptions& options);
+
+// Ids of the nodes that pins name or fit: these stay whole, so that the pin can bind them.
+std::vector<NodeId> PinnedNodes(const Function& function, const std::vector<PlacePin>& pins);
+// INVALID_ARGUMENT for a pin that fits no node of any function of the graph.
+Status CheckPins(const Graph& graph, const std::vector<PlacePin>& pins);
 
 // UNSUPPORTED for a pinned node that its engine makes no offer for, with the engine's reason.
 Status NoOfferForPin(const Function& function, const Plan& plan, uint32_t node,

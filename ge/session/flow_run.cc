@@ -8,6 +8,7 @@
 #include "ge/control/flow.h"
 #include "ge/control/tensor_values.h"
 #include "ge/infer/infer.h"
+#include "ge/place/pins.h"
 #include "ge/run/tensor_view.h"
 #include "ge/session/session.h"
 
@@ -31,6 +32,7 @@ const Entry* Session::FlowEntry(std::string_view name) {
 Result<Flow*> Session::FlowOf() {
   std::lock_guard<std::mutex> lock(flow_mutex_);
   if (flow_) return flow_.get();
+  GE_RETURN_IF_ERROR(CheckPins(graph_, options_.build.place.pins));
   GE_ASSIGN_OR_RETURN(lifted_, LiftEntries(graph_));
   FlowHooks hooks;
   hooks.infer = [](Graph* g) { return Infer(g); };
@@ -43,7 +45,7 @@ Result<Flow*> Session::FlowOf() {
     GE_RETURN_IF_ERROR(rewriter_->Run(&graph, weight_bytes_, &times, kLargestFold));
     // A piece's inputs are the run's own values: what it may take goes by what the caller gave.
     BuildOptions given = options_.build;
-    given.of_data = true;
+    given.of_data = true, given.place.pins_may_miss = true;
     given.given_bytes = std::max(given.given_bytes, flow_given_bytes_.load());
     GE_ASSIGN_OR_RETURN(auto c, CompileBound(std::move(graph), fn, given));
     ++flow_plans_;
@@ -94,12 +96,13 @@ Status Session::RunValues(std::string_view entry_name, std::span<const FlowValue
   const CallScope call(&calls_);
   const FloatModeScope mode(options_.denormals);
   GE_ASSIGN_OR_RETURN(const Entry* entry, FindEntry(entry_name));
-  const Function& f = graph_.fn(entry->fn);
-  if (inputs.size() != f.params.size()) {
-    return Status(Code::kInvalidArgument, fmt::format("entry '{}' takes {} inputs, {} were given",
-                                                      entry->name, f.params.size(), inputs.size()));
+  GE_RETURN_IF_ERROR(CheckValues(graph_, *entry, inputs));
+  std::vector<TensorView> views;
+  if (TensorsOf(graph_.fn(entry->fn), inputs, &views)) {
+    GE_RETURN_IF_ERROR(CheckFlowShapes(*entry, views));
   }
   return RunWithStates(*entry, {inputs.begin(), inputs.end()}, [&](std::vector<FlowValue> results) {
+    for (FlowValue& v : results) GE_RETURN_IF_ERROR(OwnValue(&v));
     *outputs = std::move(results);
     return Status();
   });

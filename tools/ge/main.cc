@@ -52,7 +52,8 @@ void AddModelFlags(CLI::App* app, Options* o) {
                   "offers a node takes it");
   app->add_option("--pin", o->pins,
                   "NODE=ENGINE or NODE=ENGINE/DEVICE runs that node there; NODE is a name of ge "
-                  "explain or #ID; may be repeated")
+                  "explain, #ID, an operator, or a pattern of names or operators with * and ?; may "
+                  "be repeated")
       ->take_all();
   app->add_flag("--no-fuse", o->no_fuse, "each node is a segment of its own");
   ge::tool::AddPriceFlags(app, o);
