@@ -1,9 +1,11 @@
-// ge.h: sessions, models, signatures, states and inspection. Runs are in capi_run.cc.
+// ge.h: errors, runtimes, sessions and models. What a session tells is in inspect.cc, states are in
+// states.cc, runs in capi_run.cc, async.cc, prepared.cc and values.cc.
 #include "ge/api/capi.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -11,10 +13,9 @@
 #include <stdexcept>
 #include <system_error>
 
-#include "frontend/state_file.h"
+#include "ge/base/log.h"
 #include "ge/engine/engine_list.h"
 #include "ge/engine/pack_set.h"
-#include "ge/run/tensor_view.h"
 
 using ge::Code;
 using ge::Result;
@@ -24,6 +25,17 @@ using ge::capi::Null;
 using ge::capi::TooShort;
 
 namespace ge::capi {
+namespace {
+
+// Callers that were built before there was the field do not have it.
+void WriteNode(std::string_view node, ge_error* error) {
+  if (error->size < offsetof(ge_error, node) + sizeof error->node) return;
+  const size_t n = std::min(node.size(), sizeof error->node - 1);
+  std::memcpy(error->node, node.data(), n);
+  error->node[n] = 0;
+}
+
+}  // namespace
 
 ge_status Answer(const Status& status, ge_error* error) {
   if (error && error->size >= kFirstError) {
@@ -32,6 +44,7 @@ ge_status Answer(const Status& status, ge_error* error) {
     size_t n = std::min(text.size(), sizeof error->message - 1);
     std::memcpy(error->message, text.data(), n);
     error->message[n] = 0;
+    WriteNode(status.node(), error);
   }
   return static_cast<ge_status>(status.code());
 }
@@ -42,6 +55,7 @@ ge_status AnswerThrown(ge_error* error) noexcept {
       error->status = static_cast<ge_status>(code);
       std::snprintf(error->message, sizeof error->message, "%s: %s%s", CodeName(code).data(), text,
                     more);
+      WriteNode("", error);
     }
     return static_cast<ge_status>(code);
   };
@@ -67,12 +81,11 @@ Status TooShort(const char* what, uint32_t size, uint32_t wanted) {
                   what, size, wanted));
 }
 
-namespace {
-
 Result<Session*> Get(ge_session* session) {
   if (!session || !session->session) return Null("session");
   return session->session.get();
 }
+
 Result<Session*> GetLoaded(ge_session* session) {
   GE_ASSIGN_OR_RETURN(Session * s, Get(session));
   if (!s->loaded()) {
@@ -81,49 +94,14 @@ Result<Session*> GetLoaded(ge_session* session) {
   return s;
 }
 
-std::string_view Name(const char* entry) { return entry ? std::string_view(entry) : ""; }
-
-Status FillInfo(const std::string& name, const Type& type, ge_tensor_info* out) {
-  if (out->size < kFirstTensorInfo) {
-    return TooShort("ge_tensor_info", out->size, kFirstTensorInfo);
-  }
-  if (type.dims.size() > GE_MAX_RANK) {
-    return Status(Code::kLimitExceeded, fmt::format("tensor '{}' has rank {}, beyond {}", name,
-                                                    type.dims.size(), GE_MAX_RANK));
-  }
-  out->dtype = static_cast<int32_t>(type.dtype);
-  out->rank = type.ranked ? static_cast<int32_t>(type.dims.size()) : -1;
-  for (size_t i = 0; i < type.dims.size(); ++i) {
-    out->dims[i] = type.dims[i].known() ? type.dims[i].value : -1;
-  }
-  out->name = name.c_str();
+Status GiveText(const std::string& text, char** out) {
+  *out = static_cast<char*>(std::malloc(text.size() + 1));
+  if (!*out) return Status(Code::kResourceExhausted, "no memory for the text");
+  std::memcpy(*out, text.c_str(), text.size() + 1);
   return {};
 }
 
-Status Info(ge_session* session, const char* entry, uint32_t index, bool input,
-            ge_tensor_info* out) {
-  if (!out) return Null("out");
-  GE_ASSIGN_OR_RETURN(Session * s, GetLoaded(session));
-  GE_ASSIGN_OR_RETURN(const Entry* e, s->FindEntry(Name(entry)));
-  const Function& f = s->graph().fn(e->fn);
-  const auto& list = input ? f.params : f.results;
-  if (index >= list.size()) {
-    return Status(Code::kInvalidArgument,
-                  fmt::format("{} {} of {}", input ? "input" : "output", index, list.size()));
-  }
-  const Value& v = f.value(list[index]);
-  return FillInfo(v.name, v.type, out);
-}
-
-Status Count(ge_session* session, const char* entry, bool input, uint32_t* out) {
-  if (!out) return Null("out");
-  *out = 0;
-  GE_ASSIGN_OR_RETURN(Session * s, GetLoaded(session));
-  GE_ASSIGN_OR_RETURN(const Entry* e, s->FindEntry(Name(entry)));
-  const Function& f = s->graph().fn(e->fn);
-  *out = static_cast<uint32_t>(input ? f.params.size() : f.results.size());
-  return {};
-}
+namespace {
 
 Result<ProcessFacts> ReadFacts(uint32_t threads, uint32_t isa_cap) {
   if (isa_cap > GE_ISA_AVX512) {
@@ -136,6 +114,19 @@ Result<ProcessFacts> ReadFacts(uint32_t threads, uint32_t isa_cap) {
   ProcessFacts facts;
   facts.threads = threads, facts.isa_cap = isa_cap;
   return facts;
+}
+
+Status ReadPlacing(const ge_session_options& o, PlaceOptions* place) {
+  if (o.policy > GE_PLACE_BY_PRIORITY) {
+    return Status(Code::kInvalidArgument, fmt::format("policy is {}, wanted GE_PLACE_BY_COST (0) "
+                                                      "or GE_PLACE_BY_PRIORITY (1)",
+                                                      o.policy));
+  }
+  place->policy = o.policy == GE_PLACE_BY_PRIORITY ? PlacePolicy::kPriority : PlacePolicy::kCost;
+  if (o.pins) {
+    GE_ASSIGN_OR_RETURN(place->pins, ParsePins(o.pins));
+  }
+  return {};
 }
 
 Result<SessionOptions> ReadOptions(const ge_session_options* given) {
@@ -191,23 +182,8 @@ Result<SessionOptions> ReadOptions(const ge_session_options* given) {
   options.build.memory_limit_bytes = o.memory_limit_bytes;
   if (o.max_streams_per_device)
     options.build.streams.max_streams_per_device = o.max_streams_per_device;
+  GE_RETURN_IF_ERROR(ReadPlacing(o, &options.build.place));
   return options;
-}
-
-Result<StateId> FindState(const Session& s, const char* name) {
-  if (!name) return Null("name");
-  for (StateId i = 1; i < s.graph().states.size(); ++i) {
-    if (s.graph().states[i].name == name) return i;
-  }
-  return Status(Code::kInvalidArgument, fmt::format("there is no state '{}'; the model has {}",
-                                                    name, s.graph().states.size() - 1));
-}
-
-Status GiveText(const std::string& text, char** out) {
-  *out = static_cast<char*>(std::malloc(text.size() + 1));
-  if (!*out) return Status(Code::kResourceExhausted, "no memory for the text");
-  std::memcpy(*out, text.c_str(), text.size() + 1);
-  return {};
 }
 
 Result<ge::Format> ReadFormat(uint32_t format) {
@@ -229,6 +205,16 @@ const char* ge_version(void) { return "0.1.0"; }
 const char* ge_status_name(ge_status status) {
   if (status < 0 || status > GE_STATUS_INTERNAL) return "UNKNOWN";
   return ge::CodeName(static_cast<Code>(status)).data();
+}
+
+ge_status ge_set_log(void (*log)(void* context, uint32_t level, const char* text), void* context,
+                     uint32_t level, ge_error* error) {
+  return Guard(error, [&]() -> Status {
+    if (level > GE_LOG_TRACE) {
+      return Status(Code::kInvalidArgument, fmt::format("level is {}, wanted 0 to 4", level));
+    }
+    return ge::SetLogSink(log, context, level);
+  });
 }
 
 ge_status ge_runtime_create(const ge_runtime_options* options, ge_runtime** out, ge_error* error) {
@@ -335,170 +321,5 @@ ge_status ge_session_load_bytes(ge_session* session, const void* bytes, uint64_t
     return s->LoadBytes(std::string(static_cast<const char*>(bytes), size), f);
   });
 }
-
-ge_status ge_session_entry_count(ge_session* session, uint32_t* out) {
-  return Guard(nullptr, [&]() -> Status {
-    if (!out) return Null("out");
-    *out = 0;
-    GE_ASSIGN_OR_RETURN(ge::Session * s, GetLoaded(session));
-    *out = static_cast<uint32_t>(s->graph().entries.size());
-    return {};
-  });
-}
-
-ge_status ge_session_entry_name(ge_session* session, uint32_t entry, const char** out) {
-  return Guard(nullptr, [&]() -> Status {
-    if (!out) return Null("out");
-    *out = nullptr;
-    GE_ASSIGN_OR_RETURN(ge::Session * s, GetLoaded(session));
-    if (entry >= s->graph().entries.size()) {
-      return Status(Code::kInvalidArgument, "there is no such entry");
-    }
-    *out = s->graph().entries[entry].name.c_str();
-    return {};
-  });
-}
-
-ge_status ge_session_input_count(ge_session* session, const char* entry, uint32_t* out) {
-  return Guard(nullptr, [&] { return Count(session, entry, true, out); });
-}
-ge_status ge_session_output_count(ge_session* session, const char* entry, uint32_t* out) {
-  return Guard(nullptr, [&] { return Count(session, entry, false, out); });
-}
-ge_status ge_session_input_info(ge_session* session, const char* entry, uint32_t index,
-                                ge_tensor_info* out) {
-  return Guard(nullptr, [&] { return Info(session, entry, index, true, out); });
-}
-ge_status ge_session_output_info(ge_session* session, const char* entry, uint32_t index,
-                                 ge_tensor_info* out) {
-  return Guard(nullptr, [&] { return Info(session, entry, index, false, out); });
-}
-
-ge_status ge_session_metadata(ge_session* session, const char* key, const char** out) {
-  return Guard(nullptr, [&]() -> Status {
-    if (!out) return Null("out");
-    *out = nullptr;
-    GE_ASSIGN_OR_RETURN(ge::Session * s, GetLoaded(session));
-    if (!key) return Null("key");
-    auto it = s->graph().meta.find(key);
-    if (it != s->graph().meta.end()) *out = it->second.c_str();
-    return {};
-  });
-}
-
-ge_status ge_session_state_count(ge_session* session, uint32_t* out) {
-  return Guard(nullptr, [&]() -> Status {
-    if (!out) return Null("out");
-    *out = 0;
-    GE_ASSIGN_OR_RETURN(ge::Session * s, GetLoaded(session));
-    *out = static_cast<uint32_t>(s->graph().states.size() - 1);
-    return {};
-  });
-}
-
-ge_status ge_session_state_info(ge_session* session, uint32_t index, ge_tensor_info* out) {
-  return Guard(nullptr, [&]() -> Status {
-    if (!out) return Null("out");
-    GE_ASSIGN_OR_RETURN(ge::Session * s, GetLoaded(session));
-    if (index >= s->graph().states.size() - 1) {
-      return Status(Code::kInvalidArgument, "there is no such state");
-    }
-    const ge::State& state = s->graph().states[index + 1];
-    return FillInfo(state.name, state.type, out);
-  });
-}
-
-ge_status ge_session_get_state(ge_session* session, const char* name, ge_tensor* out,
-                               ge_error* error) {
-  return Guard(error, [&]() -> Status {
-    GE_ASSIGN_OR_RETURN(ge::Session * s, GetLoaded(session));
-    if (!out) return Null("out");
-    GE_RETURN_IF_ERROR(CheckOutputs(out, 1));
-    GE_ASSIGN_OR_RETURN(ge::StateId id, FindState(*s, name));
-    if (s->graph().states[id].type.dims.size() > GE_MAX_RANK) {
-      return Status(Code::kLimitExceeded,
-                    fmt::format("state '{}' has rank {}, beyond {}", name,
-                                s->graph().states[id].type.dims.size(), GE_MAX_RANK));
-    }
-    ge::TensorView view;
-    ReadOutput(*out, &view);
-    GE_RETURN_IF_ERROR(s->GetState(id, &view));
-    WriteOutput(view, out);
-    return {};
-  });
-}
-
-ge_status ge_session_set_state(ge_session* session, const char* name, const ge_tensor* value,
-                               ge_error* error) {
-  return Guard(error, [&]() -> Status {
-    GE_ASSIGN_OR_RETURN(ge::Session * s, GetLoaded(session));
-    if (!value) return Null("value");
-    GE_ASSIGN_OR_RETURN(ge::StateId id, FindState(*s, name));
-    std::vector<ge::TensorView> views;
-    GE_RETURN_IF_ERROR(ReadTensors("state", value, 1, true, &views));
-    return s->SetState(id, views[0]);
-  });
-}
-
-ge_status ge_session_save_states(ge_session* session, const char* path, ge_error* error) {
-  return Guard(error, [&]() -> Status {
-    GE_ASSIGN_OR_RETURN(ge::Session * s, GetLoaded(session));
-    if (!path) return Null("path");
-    return s->states().Read(
-        [&](std::span<const ge::Type> types, std::span<const std::byte* const> values) {
-          return ge::WriteStateFile(s->graph(), types, values, path);
-        });
-  });
-}
-
-ge_status ge_session_restore_states(ge_session* session, const char* path, ge_error* error) {
-  return Guard(error, [&]() -> Status {
-    GE_ASSIGN_OR_RETURN(ge::Session * s, GetLoaded(session));
-    if (!path) return Null("path");
-    GE_ASSIGN_OR_RETURN(const std::vector<ge::Const> values, ge::ReadStateFile(s->graph(), path));
-    return s->states().Write(values);
-  });
-}
-
-ge_status ge_session_reset_states(ge_session* session, ge_error* error) {
-  return Guard(error, [&]() -> Status {
-    GE_ASSIGN_OR_RETURN(ge::Session * s, GetLoaded(session));
-    return s->states().Reset(s->graph());
-  });
-}
-
-ge_status ge_session_dump(ge_session* session, const char* entry, const char* stage, char** out,
-                          ge_error* error) {
-  if (out) *out = nullptr;
-  return Guard(error, [&]() -> Status {
-    if (!out) return Null("out");
-    if (!stage) return Null("stage");
-    GE_ASSIGN_OR_RETURN(ge::Session * s, GetLoaded(session));
-    GE_ASSIGN_OR_RETURN(ge::StageId id, ge::StageFromName(stage));
-    std::vector<ge::TensorView> shapes;
-    if (id >= ge::StageId::kBind) {
-      auto c = s->Latest(Name(entry));
-      if (!c) {
-        return Status(Code::kFailedPrecondition,
-                      "stages from bind on need input shapes; compile or run the entry first");
-      }
-      for (const auto& port : c->inputs) shapes.push_back({port.dtype, port.dims, nullptr, 0});
-    }
-    GE_ASSIGN_OR_RETURN(std::string text, s->DumpText(Name(entry), id, shapes));
-    return GiveText(text, out);
-  });
-}
-
-ge_status ge_session_report(ge_session* session, const char* entry, char** out, ge_error* error) {
-  if (out) *out = nullptr;
-  return Guard(error, [&]() -> Status {
-    if (!out) return Null("out");
-    GE_ASSIGN_OR_RETURN(ge::Session * s, GetLoaded(session));
-    GE_ASSIGN_OR_RETURN(std::string text, s->ReportJson(Name(entry)));
-    return GiveText(text, out);
-  });
-}
-
-void ge_text_release(char* text) { std::free(text); }
 
 }  // extern "C"

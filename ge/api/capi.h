@@ -3,11 +3,15 @@
 
 #include <condition_variable>
 #include <exception>
+#include <memory>
 #include <mutex>
+#include <optional>
+#include <set>
 #include <string>
-#include <thread>
 #include <vector>
 
+#include "ge/base/cancel_token.h"
+#include "ge/control/value.h"
 #include "ge/ge.h"
 #include "ge/run/tensor_view.h"
 #include "ge/runtime/runtime.h"
@@ -18,20 +22,19 @@ struct ge_runtime {
 };
 
 struct ge_session {
-  std::unique_ptr<ge::Session> session;
-  std::mutex mutex;  // of the following
+  std::shared_ptr<ge::Session> session;  // prepared runs keep it, too
+  std::mutex mutex;                      // of the following
   std::condition_variable changed;
-  uint32_t running = 0;  // asynchronous runs that have not computed their outputs yet
+  uint32_t running = 0;         // asynchronous runs that have not computed their outputs yet
+  std::set<std::string> texts;  // that were given out
 };
 
-struct ge_run {
-  std::thread thread;
-  std::mutex mutex;
-  std::condition_variable changed;
-  std::unique_ptr<ge::Calls::Call> call;  // until it has run
-  bool finished = false;
-  bool destroyed_in_done = false;  // of the run's own thread alone
-  ge::Status status;
+struct ge_cancel_token {
+  ge::CancelToken token;
+};
+
+struct ge_any {
+  ge::FlowValue value;
 };
 
 namespace ge::capi {
@@ -39,13 +42,18 @@ namespace ge::capi {
 // Bytes of each struct when it was first published, by number: no later version of ge.h wants more
 // of a caller.
 inline constexpr uint32_t kFirstError = 1024, kFirstSessionOptions = 32, kFirstRuntimeOptions = 16,
-                          kFirstTensorInfo = 152, kFirstTensor = 160;
+                          kFirstTensorInfo = 152, kFirstTensor = 160, kFirstRunOptions = 24,
+                          kFirstValueInfo = 152, kFirstEngineInfo = 48, kFirstDeviceInfo = 32;
 // What the function ge_session_options_init fills: ge_session_options before there was the sized
 // one.
 inline constexpr uint32_t kUnsizedSessionOptions = 80;
 static_assert(kFirstError <= sizeof(ge_error) && kFirstTensorInfo <= sizeof(ge_tensor_info) &&
               kFirstTensor <= sizeof(ge_tensor) &&
               kFirstRuntimeOptions <= sizeof(ge_runtime_options) &&
+              kFirstRunOptions <= sizeof(ge_run_options) &&
+              kFirstValueInfo <= sizeof(ge_any_info) &&
+              kFirstEngineInfo <= sizeof(ge_engine_info) &&
+              kFirstDeviceInfo <= sizeof(ge_device_info) &&
               kUnsizedSessionOptions <= sizeof(ge_session_options));
 
 // Copies the status into the caller's error (when there is one) and answers its code.
@@ -56,6 +64,15 @@ inline Status Null(const char* what) {
   return Status(Code::kInvalidArgument, std::string(what) + " is NULL; pass a valid pointer");
 }
 Status TooShort(const char* what, uint32_t size, uint32_t wanted);
+
+// What a handle holds; INVALID_ARGUMENT for NULL, FAILED_PRECONDITION where there is no model yet.
+Result<Session*> Get(ge_session* session);
+Result<Session*> GetLoaded(ge_session* session);
+// `name` and the names of dims live as long as the session.
+Status FillInfo(ge_session* session, const DimTable& dims, const std::string& name,
+                const Type& type, ge_tensor_info* out);
+// A copy that ge_text_release frees.
+Status GiveText(const std::string& text, char** out);
 
 // Runs `body`, which answers a Status; nothing that a library throws passes the C border.
 template <typename Body>
@@ -83,5 +100,43 @@ Status CheckOutputs(const ge_tensor* outputs, uint32_t n);
 // Where a result may go: the caller's buffer, or the session's own of an earlier call.
 void ReadOutput(const ge_tensor& t, TensorView* out);
 void WriteOutput(const TensorView& v, ge_tensor* out);
+// LIMIT_EXCEEDED where ge.h has no room for a result's rank.
+Status CheckRank(uint32_t output, const TensorView& v);
+// Run, into the caller's tensors.
+Status RunNow(Session* s, std::string_view entry, const std::vector<TensorView>& inputs,
+              ge_tensor* outputs, uint32_t n);
+
+// A call of a session that has limits of its own beside the session's: from its begin to its end.
+class LimitedCall {
+ public:
+  // What ge_run_options may say; none where the caller gives no limit.
+  struct Limits {
+    uint64_t time_limit_ms = 0;
+    CancelToken* cancel = nullptr;
+    bool any() const { return time_limit_ms != 0 || cancel != nullptr; }
+  };
+  static Result<Limits> Read(const ge_run_options* options);
+  LimitedCall(Session* session, const Limits& limits)
+      : call_(&session->calls()),
+        scope_(&session->calls(), &call_),
+        deadline_(&call_.interrupt(), limits.time_limit_ms),
+        cancel_(limits.cancel, &call_.interrupt()) {}
+
+ private:
+  Calls::Call call_;
+  CallScope scope_;
+  Deadline deadline_;
+  CancelToken::Use cancel_;
+};
+// `body` within the limits of a call, where it has any.
+template <typename Body>
+Status WithLimits(Session* session, const ge_run_options* options, Body body) {
+  if (options == nullptr) return body();
+  GE_ASSIGN_OR_RETURN(const LimitedCall::Limits limits, LimitedCall::Read(options));
+  if (!limits.any()) return body();
+  const LimitedCall call(session, limits);
+  GE_RETURN_IF_ERROR(CheckInterrupt());
+  return body();
+}
 
 }  // namespace ge::capi

@@ -1,10 +1,9 @@
-// ge.h: tensors, synchronous and asynchronous runs.
+// ge.h: tensors, synchronous runs and their limits.
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cstdlib>
-#include <functional>
+#include <cstring>
 
 #include "ge/api/capi.h"
 #include "ge/base/aligned.h"
@@ -13,6 +12,7 @@
 #include "ge/run/tensor_view.h"
 
 using ge::Code;
+using ge::Result;
 using ge::Status;
 using ge::TensorView;
 
@@ -110,8 +110,14 @@ namespace {
 
 // Kept by each thread: a run of a known shape then allocates nothing.
 thread_local std::vector<TensorView> input_views, output_views;
-// The run whose `done` this thread is in; null elsewhere.
-thread_local ge_run* run_in_done = nullptr;
+
+}  // namespace
+
+Status CheckRank(uint32_t output, const TensorView& v) {
+  if (v.dims.size() <= GE_MAX_RANK) return {};
+  return Status(Code::kLimitExceeded, fmt::format("output {} has rank {}, beyond the {} of ge.h",
+                                                  output, v.dims.size(), GE_MAX_RANK));
+}
 
 Status RunNow(Session* s, std::string_view entry, const std::vector<TensorView>& inputs,
               ge_tensor* outputs, uint32_t n) {
@@ -122,51 +128,23 @@ Status RunNow(Session* s, std::string_view entry, const std::vector<TensorView>&
   Status status;
   for (uint32_t i = 0; i < n; ++i) {
     WriteOutput(views[i], TensorAt(outputs, i));
-    if (views[i].dims.size() <= GE_MAX_RANK || !status.ok()) continue;
-    status =
-        Status(Code::kLimitExceeded, fmt::format("output {} has rank {}, beyond the {} of ge.h", i,
-                                                 views[i].dims.size(), GE_MAX_RANK));
+    if (status.ok()) status = CheckRank(i, views[i]);
   }
   return status;
 }
 
-Status CheckSession(ge_session* session) {
-  if (!session || !session->session) return Null("session");
-  return {};
+Result<LimitedCall::Limits> LimitedCall::Read(const ge_run_options* options) {
+  ge_run_options o{};
+  if (options->size < kFirstRunOptions) {
+    return TooShort("ge_run_options", options->size, kFirstRunOptions);
+  }
+  std::memcpy(&o, options, std::min<size_t>(options->size, sizeof o));
+  Limits limits;
+  limits.time_limit_ms = o.time_limit_ms;
+  if (o.cancel != nullptr) limits.cancel = &o.cancel->token;
+  return limits;
 }
 
-// What a run's own thread does.
-void RunOnThread(ge_session* session, ge_run* run, const std::function<Status()>& compute,
-                 void (*done)(void* context, ge_status status), void* context) {
-  // Begins when the handle holds its thread: `done` may destroy it.
-  { std::lock_guard<std::mutex> lock(run->mutex); }
-  Status result(Code::kInternal, "the run ended unexpectedly");
-  const ge_status code = Guard(nullptr, [&] { return result = compute(); });
-  {
-    std::lock_guard<std::mutex> lock(run->mutex);
-    run->call.reset();  // there is nothing left to cancel
-  }
-  {
-    // From here on the run does not need its session, which `done` may destroy.
-    std::lock_guard<std::mutex> lock(session->mutex);
-    --session->running;
-    session->changed.notify_all();
-  }
-  run_in_done = run;
-  if (done) done(context, code);
-  run_in_done = nullptr;
-  if (run->destroyed_in_done) {
-    run->thread.detach();
-    delete run;
-    return;
-  }
-  std::lock_guard<std::mutex> lock(run->mutex);
-  run->status = std::move(result);
-  run->finished = true;
-  run->changed.notify_all();
-}
-
-}  // namespace
 }  // namespace ge::capi
 
 using namespace ge::capi;  // NOLINT: this file is the C face of it
@@ -208,100 +186,57 @@ ge_status ge_tensor_feed(ge_tensor* output, ge_tensor* input, ge_error* error) {
 ge_status ge_session_compile(ge_session* session, const char* entry, const ge_tensor* inputs,
                              uint32_t n_inputs, ge_error* error) {
   return Guard(error, [&]() -> Status {
-    GE_RETURN_IF_ERROR(CheckSession(session));
+    GE_ASSIGN_OR_RETURN(ge::Session * s, Get(session));
     std::vector<TensorView> views;
     GE_RETURN_IF_ERROR(ReadTensors("inputs", inputs, n_inputs, false, &views));
-    return session->session->PlanAhead(entry ? entry : "", views);
+    return s->PlanAhead(entry ? entry : "", views);
   });
 }
 
 ge_status ge_session_run(ge_session* session, const char* entry, const ge_tensor* inputs,
                          uint32_t n_inputs, ge_tensor* outputs, uint32_t n_outputs,
                          ge_error* error) {
+  return ge_session_run_with(session, entry, inputs, n_inputs, outputs, n_outputs, nullptr, error);
+}
+
+ge_status ge_session_run_with(ge_session* session, const char* entry, const ge_tensor* inputs,
+                              uint32_t n_inputs, ge_tensor* outputs, uint32_t n_outputs,
+                              const ge_run_options* options, ge_error* error) {
   return Guard(error, [&]() -> Status {
-    GE_RETURN_IF_ERROR(CheckSession(session));
+    GE_ASSIGN_OR_RETURN(ge::Session * s, Get(session));
     std::vector<TensorView>& views = input_views;
     GE_RETURN_IF_ERROR(ReadTensors("inputs", inputs, n_inputs, true, &views));
     GE_RETURN_IF_ERROR(CheckOutputs(outputs, n_outputs));
-    return RunNow(session->session.get(), entry ? entry : "", views, outputs, n_outputs);
+    return WithLimits(s, options,
+                      [&] { return RunNow(s, entry ? entry : "", views, outputs, n_outputs); });
   });
 }
 
-ge_status ge_session_run_async(ge_session* session, const char* entry, const ge_tensor* inputs,
-                               uint32_t n_inputs, ge_tensor* outputs, uint32_t n_outputs,
-                               void (*done)(void* context, ge_status status), void* context,
-                               ge_run** out, ge_error* error) {
+ge_status ge_cancel_token_create(ge_cancel_token** out, ge_error* error) {
   if (out) *out = nullptr;
   return Guard(error, [&]() -> Status {
-    GE_RETURN_IF_ERROR(CheckSession(session));
     if (!out) return Null("out");
-    std::vector<TensorView> views;
-    GE_RETURN_IF_ERROR(ReadTensors("inputs", inputs, n_inputs, true, &views));
-    GE_RETURN_IF_ERROR(CheckOutputs(outputs, n_outputs));
-    auto run = std::make_unique<ge_run>();
-    ge_run* r = run.get();
-    std::string name = entry ? entry : "";
-    ge::Session* s = session->session.get();
-    r->call = std::make_unique<ge::Calls::Call>(&s->calls());  // from now on it can be cancelled
-    std::function<Status()> compute = [=, views = std::move(views)] {
-      const ge::CallScope call(&s->calls(), r->call.get());
-      return RunNow(s, name, views, outputs, n_outputs);
-    };
-    {
-      std::lock_guard<std::mutex> lock(session->mutex);
-      ++session->running;
-    }
-    *out = r;  // before the run begins: `done` may want it
-    try {
-      std::lock_guard<std::mutex> lock(r->mutex);
-      r->thread = std::thread(RunOnThread, session, r, std::move(compute), done, context);
-      (void)run.release();
-    } catch (const std::exception& e) {  // no thread, or no memory for one
-      *out = nullptr;
-      std::lock_guard<std::mutex> lock(session->mutex);
-      --session->running;
-      return Status(Code::kResourceExhausted,
-                    fmt::format("no thread for the run: {}; wait for other runs", e.what()));
-    }
+    *out = new ge_cancel_token;
     return {};
   });
 }
 
-ge_status ge_run_wait(ge_run* run, uint64_t timeout_ns, ge_error* error) {
-  return Guard(error, [&]() -> Status {
-    if (!run) return Null("run");
-    if (run == run_in_done) {
-      return Status(Code::kFailedPrecondition,
-                    "ge_run_wait was called by the `done` of this very run, which ends when `done` "
-                    "returns; its status is what `done` was given");
-    }
-    std::unique_lock<std::mutex> lock(run->mutex);
-    auto finished = [run] { return run->finished; };
-    if (timeout_ns > uint64_t{1} << 62) {
-      run->changed.wait(lock, finished);
-    } else if (!run->changed.wait_for(lock, std::chrono::nanoseconds(timeout_ns), finished)) {
-      return Status(Code::kDeadlineExceeded, "the run is still going; wait again or cancel it");
-    }
-    return run->status;
-  });
-}
-
-ge_status ge_run_cancel(ge_run* run) {
+ge_status ge_cancel_token_cancel(ge_cancel_token* token) {
   return Guard(nullptr, [&]() -> Status {
-    if (!run) return Null("run");
-    std::lock_guard<std::mutex> lock(run->mutex);
-    if (run->call) run->call->interrupt().Cancel();
+    if (!token) return Null("token");
+    token->token.Cancel();
     return {};
   });
 }
 
-void ge_run_destroy(ge_run* run) {
-  if (run && run == run_in_done) {
-    run->destroyed_in_done = true;
-    return;
-  }
-  if (run && run->thread.joinable()) run->thread.join();
-  delete run;
+ge_status ge_cancel_token_reset(ge_cancel_token* token) {
+  return Guard(nullptr, [&]() -> Status {
+    if (!token) return Null("token");
+    token->token.Reset();
+    return {};
+  });
 }
+
+void ge_cancel_token_destroy(ge_cancel_token* token) { delete token; }
 
 }  // extern "C"

@@ -75,7 +75,7 @@ Status StateStore::Init(const Graph& graph, uint64_t limit, const char* raise,
                                 state.name, slot.bytes, total, limit, raise));
     }
     slot.name = state.name;
-    slot.now = AllocateAligned(slot.bytes, 64);
+    slot.now = Allocate(slot.bytes);
     if (!slot.now) {
       return NoMemory(state.name);
     }
@@ -110,20 +110,46 @@ Status StateStore::Get(const State& state, StateId id, TensorView* out) {
   return {};
 }
 
+Status StateStore::CheckValue(const Slot& slot, const State& state, const DimTable& dims,
+                              const TensorView& value) {
+  const Type given = TensorType(value.dtype, value.dims);
+  const bool fits = FitsDeclared(given, state.type) && value.bytes == BytesOf(given);
+  if (fits && (value.bytes == 0 || value.data != nullptr)) return {};
+  return Status(
+      Code::kInvalidArgument,
+      fmt::format("state '{}' is {} with {} bytes; the value has dtype {} and {} bytes", state.name,
+                  TypeToString(state.type, dims), slot.bytes, DTypeName(value.dtype), value.bytes));
+}
+
+Status StateStore::Donate(const State& state, StateId id, const DimTable& dims,
+                          const TensorView& value, FreeState free) {
+  Memory before, beside;  // their owners are told when nobody waits for us any more
+  std::unique_lock<std::shared_mutex> lock(mutex_);
+  Slot& slot = slots_[id];
+  GE_RETURN_IF_ERROR(CheckValue(slot, state, dims, value));
+  if (value.data == nullptr || reinterpret_cast<uintptr_t>(value.data) % 64 != 0) {
+    return Status(Code::kInvalidArgument,
+                  fmt::format("memory given to state '{}' begins at no multiple of 64; "
+                              "aligned_alloc(64, ...) gives such, or set the state, which copies",
+                              state.name));
+  }
+  before = std::move(slot.now), beside = std::move(slot.next);
+  slot.now = Memory(static_cast<std::byte*>(value.data), free);
+  slot.bytes = value.bytes, slot.type = TensorType(value.dtype, value.dims);
+  slot.lost = false;
+  ++edits_;
+  lock.unlock();
+  return {};
+}
+
 Status StateStore::Set(const State& state, StateId id, const DimTable& dims,
                        const TensorView& value) {
   const Type given = TensorType(value.dtype, value.dims);
   std::unique_lock<std::shared_mutex> lock(mutex_);
   Slot& slot = slots_[id];
-  if (!FitsDeclared(given, state.type) || value.bytes != BytesOf(given) ||
-      (value.bytes && !value.data)) {
-    return Status(Code::kInvalidArgument,
-                  fmt::format("state '{}' is {} with {} bytes; the value has dtype {} and {} bytes",
-                              state.name, TypeToString(state.type, dims), slot.bytes,
-                              DTypeName(value.dtype), value.bytes));
-  }
+  GE_RETURN_IF_ERROR(CheckValue(slot, state, dims, value));
   if (value.bytes != slot.bytes) {
-    AlignedBytes memory = AllocateAligned(value.bytes, 64);
+    Memory memory = Allocate(value.bytes);
     if (!memory) return NoMemory(slot.name);
     slot.now = std::move(memory), slot.next = nullptr, slot.bytes = value.bytes;
   }
@@ -149,10 +175,10 @@ Status StateStore::Read(
 
 Status StateStore::Write(std::span<const Const> values) {
   std::unique_lock<std::shared_mutex> lock(mutex_);
-  std::vector<AlignedBytes> larger(slots_.size());
+  std::vector<Memory> larger(slots_.size());
   for (StateId s = 1; s < slots_.size(); ++s) {
     if (values[s].bytes == slots_[s].bytes) continue;
-    larger[s] = AllocateAligned(values[s].bytes, 64);
+    larger[s] = Allocate(values[s].bytes);
     if (!larger[s]) return NoMemory(slots_[s].name);
   }
   for (StateId s = 1; s < slots_.size(); ++s) {
@@ -183,7 +209,7 @@ Status StateStore::Resize(StateId id, const Type& type, size_t axis, int64_t row
   std::unique_lock<std::shared_mutex> lock(mutex_);
   Slot& slot = slots_[id];
   const uint64_t bytes = BytesOf(type);
-  AlignedBytes memory = AllocateAligned(bytes, 64);
+  Memory memory = Allocate(bytes);
   if (!memory) return NoMemory(slot.name);
   std::memset(memory.get(), 0, bytes);
   const auto room = static_cast<uint64_t>(slot.type.dims[axis].value);
@@ -250,7 +276,7 @@ Status StateStore::Begin(std::span<const StateId> in, std::span<const StateId> o
   for (size_t i = 0; i < out.size(); ++i) {
     Slot& slot = slots_[out[i]];
     GE_RETURN_IF_ERROR(Same(slot, out_bytes, i));
-    if (!in_place[i] && !slot.next) slot.next = AllocateAligned(slot.bytes, 64);
+    if (!in_place[i] && !slot.next) slot.next = Allocate(slot.bytes);
     if (!in_place[i] && !slot.next) {
       return Status(Code::kResourceExhausted,
                     fmt::format("no memory for the next value of state '{}'", slot.name));

@@ -19,6 +19,16 @@
 
 namespace ge {
 
+// How memory of a state goes: ours, or what an application gave, which is told.
+struct FreeState {
+  void (*release)(void* context) = nullptr;
+  void* context = nullptr;
+  void operator()(std::byte* p) const {
+    if (release != nullptr) return release(context);
+    FreeAligned()(p);
+  }
+};
+
 class StateStore {
  public:
   // First values; LIMIT_EXCEEDED where all take more than `limit` bytes, each counted twice, with
@@ -31,6 +41,11 @@ class StateStore {
   // By Graph::states index, from 1. Get allocates where `out` has no data but bytes to give.
   Status Get(const State& state, StateId id, TensorView* out);
   Status Set(const State& state, StateId id, const DimTable& dims, const TensorView& value);
+
+  // The caller's memory becomes the state's, until `free` is called; INVALID_ARGUMENT where it
+  // is not aligned. After a failure it is the caller's.
+  Status Donate(const State& state, StateId id, const DimTable& dims, const TensorView& value,
+                FreeState free);
 
   // Looks at all types and values, by Graph::states index from 1, or gives all of them new ones at
   // once, while no run writes or reads them. DATA_CORRUPT for a state that was lost;
@@ -70,13 +85,17 @@ class StateStore {
   uint64_t bytes() const;
 
  private:
+  using Memory = std::unique_ptr<std::byte, FreeState>;
+  static Memory Allocate(uint64_t bytes) { return Memory(AllocateAligned(bytes, 64).release()); }
   struct Slot {
-    AlignedBytes now, next;  // next: null until a run writes beside
+    Memory now, next;  // next: null until a run writes beside
     uint64_t bytes = 0;
     Type type;  // as it is; static
     bool lost = false;
     std::string name;
   };
+  static Status CheckValue(const Slot& slot, const State& state, const DimTable& dims,
+                           const TensorView& value);
   Status Readable(const Slot& slot) const;
   Status Same(const Slot& slot, std::span<const uint64_t> bytes, size_t i) const;
 

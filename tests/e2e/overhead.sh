@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# 1,000 segments of two engines that do nothing: at most 100 ns each on the host, no allocation.
+# 1,000 segments of two engines that do nothing: at most 100 ns each on the host, no allocation, in
+# plain and in prepared runs.
 set -u
 cd "$(dirname "$0")/../.."
 build=${GE_BUILD:-build/release}
@@ -20,6 +21,7 @@ checks = {
     "segments": found["report"]["segments"] == 1000,
     "ns_per_segment": found["ns_per_segment"] <= 100,
     "allocations_per_run": found["allocations_per_run"] == 0,
+    "prepared_allocations_per_run": found["prepared_allocations_per_run"] == 0,
 }
 print(f"{found['ns_per_segment']} ns a segment, {found['allocations_per_run']} allocations a run, "
       f"{found['report']['segments']} segments")

@@ -1,6 +1,7 @@
 // ge-overhead: what the host itself costs. Runs a chain of one-node segments that alternate between
 // two engines that do nothing, through ge.h as an application would, and prints one JSON object:
-// ns per segment (median and least over the runs) and allocations per run of the whole process.
+// ns per segment (median and least over the runs) and allocations per run of the whole process, of
+// plain and of prepared runs. With one segment they are what a call costs.
 //
 //   ge-overhead ENGINES [SEGMENTS] [RUNS]
 //
@@ -60,17 +61,31 @@ int Fail(const ge_error& e) {
   return 3;
 }
 
-// Sorted ns of single runs; empty after a failure.
-std::vector<double> Time(ge_session* s, const ge_tensor& in, ge_tensor* out, int runs,
-                         ge_error* error) {
-  std::vector<double> ns(static_cast<size_t>(runs));
-  for (double& t : ns) {
+struct Measured {
+  std::vector<double> ns;  // of single runs, sorted; empty after a failure
+  double allocations = 0;  // of a run
+};
+
+template <typename Run>
+Measured Measure(int runs, Run run) {
+  constexpr int kWarm = 10, kCounted = 100;
+  Measured out;
+  for (int i = 0; i < kWarm; ++i) {
+    if (run() != GE_STATUS_OK) return {};
+  }
+  const uint64_t before = allocations.load();
+  for (int i = 0; i < kCounted; ++i) {
+    if (run() != GE_STATUS_OK) return {};
+  }
+  out.allocations = static_cast<double>(allocations.load() - before) / kCounted;
+  out.ns.resize(static_cast<size_t>(runs));
+  for (double& t : out.ns) {
     const auto start = std::chrono::steady_clock::now();
-    if (ge_session_run(s, nullptr, &in, 1, out, 1, error) != GE_STATUS_OK) return {};
+    if (run() != GE_STATUS_OK) return {};
     t = std::chrono::duration<double, std::nano>(std::chrono::steady_clock::now() - start).count();
   }
-  std::sort(ns.begin(), ns.end());
-  return ns;
+  std::sort(out.ns.begin(), out.ns.end());
+  return out;
 }
 
 }  // namespace
@@ -97,21 +112,25 @@ int main(int argc, char** argv) {
   in.size = out.size = sizeof in;
   in.dtype = 1, in.rank = 1, in.dims[0] = 4, in.data = x, in.bytes = sizeof x;
   out.data = y, out.bytes = sizeof y;
-  if (Time(s, in, &out, 10, &error).empty()) return Fail(error);
-  const uint64_t before = allocations.load();
-  constexpr int kCounted = 100;
-  for (int i = 0; i < kCounted; ++i) {
-    if (ge_session_run(s, nullptr, &in, 1, &out, 1, &error)) return Fail(error);
+  const Measured plain =
+      Measure(runs, [&] { return ge_session_run(s, nullptr, &in, 1, &out, 1, &error); });
+  ge_prepared* p = nullptr;
+  if (plain.ns.empty() || ge_prepared_create(s, nullptr, &in, 1, &out, 1, &p, &error)) {
+    return Fail(error);
   }
-  const double per_run = static_cast<double>(allocations.load() - before) / kCounted;
-  const std::vector<double> ns = Time(s, in, &out, runs, &error);
-  if (ns.empty()) return Fail(error);
+  const Measured prepared = Measure(runs, [&] { return ge_prepared_run(p, nullptr, &error); });
+  if (prepared.ns.empty()) return Fail(error);
+  ge_prepared_destroy(p);
   char* report = nullptr;
   if (ge_session_report(s, nullptr, &report, &error)) return Fail(error);
+  const std::vector<double>&ns = plain.ns, &pns = prepared.ns;
   std::printf(
       "{\"segments\": %d, \"runs\": %d, \"ns_per_segment\": %.2f, \"min_ns_per_segment\": %.2f, "
-      "\"p99_ns_per_segment\": %.2f, \"allocations_per_run\": %.2f, \"report\": %s}\n",
-      n, runs, ns[ns.size() / 2] / n, ns[0] / n, ns[ns.size() * 99 / 100] / n, per_run, report);
+      "\"p99_ns_per_segment\": %.2f, \"allocations_per_run\": %.2f, "
+      "\"prepared_ns_per_segment\": %.2f, \"prepared_min_ns_per_segment\": %.2f, "
+      "\"prepared_allocations_per_run\": %.2f, \"report\": %s}\n",
+      n, runs, ns[ns.size() / 2] / n, ns[0] / n, ns[ns.size() * 99 / 100] / n, plain.allocations,
+      pns[pns.size() / 2] / n, pns[0] / n, prepared.allocations, report);
   ge_text_release(report);
   ge_session_destroy(s);
   return 0;

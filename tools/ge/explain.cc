@@ -2,10 +2,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "ge/compile/plan_explain.h"
 #include "tools/ge/command.h"
 #include "tools/ge/plot.h"
 
@@ -43,79 +43,6 @@ std::string Ns(double ns) {
   if (ns < 1e4) return fmt::format("{:.0f} ns", ns);
   if (ns < 1e7) return fmt::format("{:.1f} us", ns / 1e3);
   return fmt::format("{:.2f} ms", ns / 1e6);
-}
-
-nlohmann::json Known(double ns) { return ns < 0 ? nlohmann::json() : nlohmann::json(ns); }
-
-nlohmann::json BidJson(const Plan& plan, const NodeReport& r, int32_t index) {
-  if (index < 0) return nullptr;
-  const Bid& b = r.bids[static_cast<size_t>(index)];
-  return {{"device", plan.devices[b.device].name},
-          {"price_ns", b.price_ns},
-          {"source", b.source},
-          {"analytic_ns", b.analytic_ns},
-          {"measured_ns", Known(b.measured_ns)},
-          {"factor", b.factor},
-          {"pattern", b.pattern}};
-}
-
-// Segments without nodes: they bring a value into another layout.
-size_t Conversions(const Plan& plan) {
-  const auto& segments = plan.functions[0].segments;
-  return static_cast<size_t>(std::count_if(segments.begin(), segments.end(),
-                                           [](const PlanSegment& s) { return s.conversion >= 0; }));
-}
-
-// Plans of one class share covers; empty where a plan is of none.
-std::string ClassName(const Compiled& c) {
-  return c.shape_class ? fmt::format("{:08x}", *c.shape_class >> 32) : "";
-}
-
-nlohmann::json PlanJson(const Compiled& c) {
-  nlohmann::json nodes = nlohmann::json::array();
-  std::map<NodeId, uint32_t> taken;  // equal for the nodes of one offer
-  for (const PlanSegment& seg : c.plan.functions[0].segments) {
-    for (const PlanOffer& o : seg.offers) {
-      for (NodeId n : o.nodes) taken[n] = o.offer_index;
-    }
-  }
-  for (const NodeReport& r : c.plan.report) {
-    nlohmann::json refusals = nlohmann::json::array(), bids = nlohmann::json::array();
-    for (size_t i = 0; i < r.bids.size(); ++i) {
-      const Bid& b = r.bids[i];
-      if (!b.declined) bids.push_back(BidJson(c.plan, r, static_cast<int32_t>(i)));
-      if (!b.declined) continue;
-      refusals.push_back(
-          {{"engine", c.plan.engines[c.plan.devices[b.device].engine].name}, {"why", b.why}});
-    }
-    const Bid* bid = r.chosen < 0 ? nullptr : &r.bids[static_cast<size_t>(r.chosen)];
-    nodes.push_back({{"node", r.label},
-                     // Of the whole offer, taken alone, when it covers several nodes.
-                     {"price_ns", Known(bid ? bid->price_ns : -1)},
-                     {"price_source", bid ? nlohmann::json(bid->source) : nullptr},
-                     {"analytic_ns", Known(bid ? bid->analytic_ns : -1)},
-                     {"measured_ns", Known(bid ? bid->measured_ns : -1)},
-                     {"inside_ns", Known(bid ? bid->inside_ns : -1)},
-                     {"id", r.node},
-                     {"op", r.op},
-                     {"segment", r.segment},
-                     {"offer", taken.count(r.node) ? nlohmann::json(taken[r.node]) : nullptr},
-                     {"chosen", BidJson(c.plan, r, r.chosen)},
-                     {"runner_up", BidJson(c.plan, r, r.runner_up)},
-                     {"bids", bids},
-                     {"refusals", refusals},
-                     {"decomposition", r.decomposition}});
-  }
-  return {{"nodes", nodes},
-          {"predicted_ns", c.plan.predicted_ns},
-          {"offers_measured", c.measured.measured},
-          {"offers_left", c.measured.left},
-          {"method", c.plan.place_method},
-          {"class", ClassName(c)},
-          {"conversions", Conversions(c.plan)},
-          {"recalled", c.recalled},
-          {"rejected_offers", c.offers.rejected},
-          {"struck_offers", c.struck_offers}};
 }
 
 // Names are any bytes; what is no UTF-8 is replaced.
@@ -156,8 +83,8 @@ void PrintText(const Compiled& c) {
     if (r.decomposition.empty() || !notes.insert(note).second) continue;
     fmt::print("{}{}\n", notes.size() == 1 ? "\n" : "", note);
   }
-  const size_t turns = Conversions(c.plan);
-  const std::string shape_class = ClassName(c);
+  const size_t turns = CountConversions(c.plan);
+  const std::string shape_class = ShapeClassName(c);
   fmt::print("\npredicted {} by {}; {} segments{}{}{}\n", Ns(c.plan.predicted_ns),
              c.plan.place_method, c.plan.functions[0].segments.size() - turns,
              turns > 0 ? fmt::format(", {} changes of layout", turns) : "",
@@ -175,8 +102,8 @@ Status Plot(const Compiled& c, const std::string& path) {
 }
 
 // Of a model whose control flow or sizes the data decide: one run, then each piece that it planned.
-Status ExplainPieces(Session* session, const Entry& entry, const std::vector<Tensor>& inputs,
-                     const Options& o) {
+Status ExplainByRun(Session* session, const Entry& entry, const std::vector<Tensor>& inputs,
+                    const Options& o) {
   if (!o.plot.empty()) {
     return Status(Code::kUnsupported,
                   "the model is planned piece by piece, so there is no one picture of it; leave "
@@ -184,20 +111,16 @@ Status ExplainPieces(Session* session, const Entry& entry, const std::vector<Ten
   }
   std::vector<Tensor> outputs(session->graph().fn(entry.fn).results.size());
   GE_RETURN_IF_ERROR(RunAnyValues(session, o.entry, Views(inputs), false, &outputs));
-  nlohmann::json pieces = nlohmann::json::array();
+  const auto pieces = session->Pieces();
   size_t number = 0;
-  for (const auto& c : session->Pieces()) {
+  if (o.json) PrintJson(ExplainPieces(pieces));
+  for (const auto& c : pieces) {
     ++number;
-    if (o.json) {
-      pieces.push_back(PlanJson(*c));
-      pieces.back()["function"] = c->plan.functions[0].name;
-      continue;
-    }
+    if (o.json) continue;
     fmt::print("{}piece {}, of function '{}'\n\n", number == 1 ? "" : "\n", number,
                c->plan.functions[0].name);
     PrintText(*c);
   }
-  if (o.json) PrintJson({{"pieces", pieces}});
   if (!o.json) {
     fmt::print("\n{} planned in one run on these inputs\n",
                number == 1 ? "one piece was" : fmt::format("{} pieces were", number));
@@ -217,14 +140,14 @@ Status ExplainModel(const Options& o) {
   GE_ASSIGN_OR_RETURN(std::vector<Tensor> inputs, MakeInputs(*session, *entry, o));
   auto compiled = session->Compile(o.entry, Views(inputs));
   if (!compiled.ok() && session->RunsInPieces(o.entry)) {
-    return ExplainPieces(session.get(), *entry, inputs, o);
+    return ExplainByRun(session.get(), *entry, inputs, o);
   }
   if (!compiled.ok()) return compiled.status();
   const auto c = *compiled;
   NoteMeasured(o, *c);
   if (!o.plot.empty()) GE_RETURN_IF_ERROR(Plot(*c, o.plot));
   if (o.json) {
-    PrintJson(PlanJson(*c));
+    PrintJson(ExplainPlan(*c));
   } else {
     PrintText(*c);
   }

@@ -38,7 +38,7 @@ packages=(
   g++ cmake ninja-build ccache pkg-config git
   protobuf-compiler libprotobuf-dev libboost-graph-dev libtbb-dev libdnnl-dev libopenblas0-openmp
   nlohmann-json3-dev libcli11-dev libfmt-dev libspdlog-dev libgtest-dev
-  libhwy-dev libmd-dev libre2-dev libxxhash-dev libopencv-imgproc-dev
+  libdlpack-dev libhwy-dev libmd-dev libre2-dev libxxhash-dev libopencv-imgproc-dev
   libjpeg62-turbo-dev libopenjp2-7-dev libpng-dev libtiff-dev libwebp-dev
   python3 python3-dev python3-venv
 )

@@ -49,16 +49,30 @@ typedef struct ge_error {
   uint32_t size; /* sizeof(ge_error) */
   ge_status status;
   char message[1016]; /* NUL-terminated */
+  char node[256];     /* the node at fault, by the model's own name, cut to fit; "" = none */
 } ge_error;
 
 typedef struct ge_runtime ge_runtime;
 typedef struct ge_session ge_session;
 typedef struct ge_run ge_run;
+typedef struct ge_prepared ge_prepared;
+typedef struct ge_cancel_token ge_cancel_token;
+typedef struct ge_any ge_any;
+struct DLManagedTensor; /* of <dlpack/dlpack.h> */
 
 /* "0.1.0". Never NULL. */
 GE_API const char* ge_version(void);
 /* "INVALID_GRAPH" and so on; "UNKNOWN" for any other number. */
 GE_API const char* ge_status_name(ge_status status);
+
+enum { GE_LOG_ERROR = 0, GE_LOG_WARNING = 1, GE_LOG_INFO = 2, GE_LOG_DEBUG = 3, GE_LOG_TRACE = 4 };
+/* Lines of the process's log, from `level` down to 0, go to `log` from now on, one call a line and
+ * one at a time, from whichever thread has something to say. `text` has no line break, at most
+ * 4,096 bytes, and lives for the call. `log` NULL = as at first: on stderr, up to $GE_LOG_LEVEL
+ * (1), whatever `level` is. When this returns the function that was there before is not called any
+ * more. What `log` itself causes is not told to it; where it calls this, FAILED_PRECONDITION. */
+GE_API ge_status ge_set_log(void (*log)(void* context, uint32_t level, const char* text),
+                            void* context, uint32_t level, ge_error* error);
 
 /* ---- runtimes -------------------------------------------------------------------------------- */
 
@@ -123,7 +137,19 @@ typedef struct ge_session_options {
   /* Plugins that bring operators and passes, "acme_ops,./mine.so": names as in `engines`, or paths
    * with a slash. NULL = none. */
   const char* plugins;
+  /* Nodes that one engine alone may take: "NODE=ENGINE" or "NODE=ENGINE/DEVICE", separated by ';'.
+   * NODE is a node's name as ge_session_explain tells it, "#ID", an operator ("Conv"), or a pattern
+   * of names or operators with '*' and '?'; an exact name counts before an operator or pattern.
+   * Plans are refused with a message where an engine makes no offer for a node that is pinned to
+   * it, or where a pin fits no node. NULL = none. */
+  const char* pins;
+  uint32_t policy; /* GE_PLACE_* */
+  uint32_t reserved2;
 } ge_session_options;
+enum {
+  GE_PLACE_BY_COST = 0,    /* the cheapest whole plan */
+  GE_PLACE_BY_PRIORITY = 1 /* in order, the first of `engines` that offers a node takes it */
+};
 #define GE_KV_CACHE_ROWS 256
 enum {
   /* 0 = numbers below the least normal one (1.2e-38 in float32) count as zero, as operands and as
@@ -196,6 +222,11 @@ typedef struct ge_tensor_info {
   uint32_t reserved;
   int64_t dims[GE_MAX_RANK]; /* -1 = decided by the caller */
   const char* name;
+  /* Of sizes that the caller decides: "batch", "2*n+1"; inputs whose names agree have one size.
+   * NULL where the size is known. */
+  const char* dim_names[GE_MAX_RANK];
+  int32_t kind;      /* GE_ANY_*; of an optional what it may hold */
+  uint32_t optional; /* 1 = it may be GE_ANY_NONE, too */
 } ge_tensor_info;
 
 GE_API ge_status ge_session_entry_count(ge_session* session, uint32_t* out);
@@ -239,6 +270,29 @@ GE_API void ge_tensor_release(ge_tensor* tensor);
  * allocated, GE_STATUS_INVALID_ARGUMENT otherwise. */
 GE_API ge_status ge_tensor_feed(ge_tensor* output, ge_tensor* input, ge_error* error);
 
+/* ---- limits of single calls --------------------------------------------------------------------
+ */
+
+/* How one call differs from the session's others. NULL where one is taken = in nothing. */
+typedef struct ge_run_options {
+  uint32_t size; /* sizeof(ge_run_options) */
+  uint32_t reserved;
+  /* As ge_session_set_time_limit, of this call; the shorter of both counts. 0 = none. */
+  uint64_t time_limit_ms;
+  ge_cancel_token* cancel; /* NULL = none. Stays until the call has returned. */
+} ge_run_options;
+/* A switch for any number of calls, of any sessions and threads. *out is NULL on failure. */
+GE_API ge_status ge_cancel_token_create(ge_cancel_token** out, ge_error* error);
+/* Ends the calls that have the token with CANCELLED, and those that get it later, until it is
+ * reset. From any thread, but not from a signal handler (ge_session_cancel is for these). */
+GE_API ge_status ge_cancel_token_cancel(ge_cancel_token* token);
+/* For calls that begin from now on; what was cancelled stays so. */
+GE_API ge_status ge_cancel_token_reset(ge_cancel_token* token);
+GE_API void ge_cancel_token_destroy(ge_cancel_token* token);
+
+/* ---- runs of tensors ---------------------------------------------------------------------------
+ */
+
 /* Plans for these input shapes (dtype and dims are read, data is not), so that the first run is as
  * fast as any. Runs do it by themselves when it was not done. */
 GE_API ge_status ge_session_compile(ge_session* session, const char* entry, const ge_tensor* inputs,
@@ -248,10 +302,17 @@ GE_API ge_status ge_session_compile(ge_session* session, const char* entry, cons
 GE_API ge_status ge_session_run(ge_session* session, const char* entry, const ge_tensor* inputs,
                                 uint32_t n_inputs, ge_tensor* outputs, uint32_t n_outputs,
                                 ge_error* error);
+/* The same with limits of its own. */
+GE_API ge_status ge_session_run_with(ge_session* session, const char* entry,
+                                     const ge_tensor* inputs, uint32_t n_inputs, ge_tensor* outputs,
+                                     uint32_t n_outputs, const ge_run_options* options,
+                                     ge_error* error);
 /* Starts a run and returns. The tensors' memory and the `outputs` array must stay until the run is
  * done. `done` (may be NULL) is called once, from another thread, before wait returns; *out is set
  * before that. It may call anything, and destroy its run and its session; waiting for its own run
- * answers FAILED_PRECONDITION. */
+ * answers FAILED_PRECONDITION. Runs of a runtime take turns on a few threads, in the order in which
+ * they were started: as many as compute, at least 4, and more only while a `done` does not return
+ * and others wait. */
 GE_API ge_status ge_session_run_async(ge_session* session, const char* entry,
                                       const ge_tensor* inputs, uint32_t n_inputs,
                                       ge_tensor* outputs, uint32_t n_outputs,
@@ -267,6 +328,119 @@ GE_API ge_status ge_run_cancel(ge_run* run);
  * handle is freed when `done` has returned. */
 GE_API void ge_run_destroy(ge_run* run);
 
+/* ---- prepared runs -----------------------------------------------------------------------------
+ */
+
+/* A run whose entry, plan and buffers are known: what ge_session_run does for each call is done
+ * once. Inputs and outputs as there; `outputs` gets dtype, dims and bytes at once, and memory where
+ * data is NULL, which is the caller's to release when the prepared run is gone. The memory stays
+ * where it is until then, or until others are bound.
+ * An entry that is planned piece by piece as its data decide, or whose states grow, is looked up
+ * at each run as ever, and the first needs buffers for all outputs (INVALID_ARGUMENT otherwise);
+ * a plan that the session replaces is followed, one that gives way to others stays here.
+ * One thread at a time (FAILED_PRECONDITION otherwise): make one for each. It keeps what it needs
+ * of its session, also when that is destroyed. *out is NULL on failure. */
+GE_API ge_status ge_prepared_create(ge_session* session, const char* entry, const ge_tensor* inputs,
+                                    uint32_t n_inputs, ge_tensor* outputs, uint32_t n_outputs,
+                                    ge_prepared** out, ge_error* error);
+/* Other memory for one input or output, of the same dtype, dims and bytes (an output may have
+ * more). A tensor that does not fit leaves the one that is bound. */
+GE_API ge_status ge_prepared_set_input(ge_prepared* prepared, uint32_t index,
+                                       const ge_tensor* tensor, ge_error* error);
+GE_API ge_status ge_prepared_set_output(ge_prepared* prepared, uint32_t index,
+                                        const ge_tensor* tensor, ge_error* error);
+/* Runs and waits, as ge_session_run. Allocates nothing where one plan holds the entry. */
+GE_API ge_status ge_prepared_run(ge_prepared* prepared, const ge_run_options* options,
+                                 ge_error* error);
+/* What is bound to an output, with the dims of the last run. */
+GE_API ge_status ge_prepared_output(ge_prepared* prepared, uint32_t index, ge_tensor* out,
+                                    ge_error* error);
+/* Not while it runs. */
+GE_API void ge_prepared_destroy(ge_prepared* prepared);
+
+/* ---- values of any kind ------------------------------------------------------------------------
+ */
+
+/* What an entry may take and give beside tensors of numbers: tensors of texts, sequences, maps, and
+ * nothing, where an optional is empty. A value never changes; any number of threads may use it.
+ * Whoever gets a handle releases it; a value lives as long as a handle or another value has it. */
+enum {
+  GE_ANY_NONE = 0,
+  GE_ANY_TENSOR = 1, /* of numbers */
+  GE_ANY_TEXTS = 2,  /* a tensor of texts */
+  GE_ANY_SEQUENCE = 3,
+  GE_ANY_MAP = 4
+};
+typedef struct ge_any_info {
+  uint32_t size;             /* sizeof(ge_any_info) */
+  int32_t kind;              /* GE_ANY_* */
+  int32_t dtype;             /* of a tensor; of a sequence's elements, of a map's keys; 8 = texts */
+  int32_t rank;              /* of a tensor of either kind; else 0 */
+  int64_t dims[GE_MAX_RANK]; /* the same */
+  uint64_t count;            /* elements of a tensor or sequence, entries of a map */
+} ge_any_info;
+GE_API ge_status ge_any_inspect(const ge_any* value, ge_any_info* out, ge_error* error);
+
+/* In all of these *out is NULL on failure. */
+GE_API ge_status ge_any_of_none(ge_any** out, ge_error* error);
+/* With `release` the memory is read where it lies and `release` is called with `context` when
+ * nobody has the value any more, from whichever thread that is; it may not fail, and is not called
+ * where this fails. Without it the bytes are copied. */
+GE_API ge_status ge_any_of_tensor(const ge_tensor* tensor, void (*release)(void* context),
+                                  void* context, ge_any** out, ge_error* error);
+/* Copies as many texts as `dims` say, in row-major order, each of `lengths` bytes, or up to its NUL
+ * where lengths is NULL. */
+GE_API ge_status ge_any_of_texts(const char* const* texts, const uint64_t* lengths,
+                                 const int64_t* dims, int32_t rank, ge_any** out, ge_error* error);
+/* `dtype` is that of the elements, all of which have it: tensors of either kind. */
+GE_API ge_status ge_any_of_sequence(int32_t dtype, const ge_any* const* elements, uint64_t count,
+                                    ge_any** out, ge_error* error);
+/* Keys are a tensor of int64 or of texts, none of them twice; values a tensor of as many elements.
+ */
+GE_API ge_status ge_any_of_map(const ge_any* keys, const ge_any* values, ge_any** out,
+                               ge_error* error);
+/* A tensor of numbers where it lies: `out` must not be written to, and is good as long as the
+ * value. */
+GE_API ge_status ge_any_tensor(const ge_any* value, ge_tensor* out, ge_error* error);
+/* One of a tensor's texts, by its place in row-major order: `length` bytes and a NUL behind them,
+ * which live as long as the value. */
+GE_API ge_status ge_any_text(const ge_any* value, uint64_t index, const char** out,
+                             uint64_t* length, ge_error* error);
+/* An element of a sequence; of a map 0 = its keys, 1 = its values, each as a tensor. */
+GE_API ge_status ge_any_element(const ge_any* value, uint64_t index, ge_any** out, ge_error* error);
+GE_API void ge_any_release(ge_any* value);
+
+/* As ge_session_run_with, for any kinds; `outputs` gets a handle for each output. The entry is
+ * planned piece by piece, so that where all are tensors of numbers the runs above are faster. After
+ * a failure all of `outputs` are NULL. */
+GE_API ge_status ge_session_run_values(ge_session* session, const char* entry,
+                                       const ge_any* const* inputs, uint32_t n_inputs,
+                                       ge_any** outputs, uint32_t n_outputs,
+                                       const ge_run_options* options, ge_error* error);
+
+/* ---- DLPack ------------------------------------------------------------------------------------
+ */
+
+/* Tensors to and from other libraries, by DLPack's struct, where they lie: no byte is copied.
+ * Memory of the host alone is taken (kDLCPU, and pinned: kDLCUDAHost, kDLROCMHost), UNSUPPORTED
+ * with the device's name otherwise; `stream` is what orders the memory of a device and NULL for the
+ * host's, INVALID_ARGUMENT otherwise. So is a tensor that is not dense in row-major order.
+ * from: `out` gets a view. `managed` stays the caller's, who calls its deleter when no run needs
+ * the view any more. */
+GE_API ge_status ge_tensor_from_dlpack(struct DLManagedTensor* managed, void* stream,
+                                       ge_tensor* out, ge_error* error);
+/* Gives away what a call has allocated for `tensor` (GE_TENSOR_ALLOCATED, INVALID_ARGUMENT
+ * otherwise), which is empty then; the deleter frees it. */
+GE_API ge_status ge_tensor_to_dlpack(ge_tensor* tensor, void* stream, struct DLManagedTensor** out,
+                                     ge_error* error);
+/* The value owns `managed` from then on and calls its deleter when nobody has the value any more;
+ * after a failure it is the caller's as before. */
+GE_API ge_status ge_any_from_dlpack(struct DLManagedTensor* managed, void* stream, ge_any** out,
+                                    ge_error* error);
+/* Another owner of the value's bytes; they must not be written to. */
+GE_API ge_status ge_any_to_dlpack(const ge_any* value, void* stream, struct DLManagedTensor** out,
+                                  ge_error* error);
+
 /* ---- states ------------------------------------------------------------------------------------
  */
 
@@ -277,6 +451,13 @@ GE_API ge_status ge_session_get_state(ge_session* session, const char* name, ge_
                                       ge_error* error);
 GE_API ge_status ge_session_set_state(ge_session* session, const char* name, const ge_tensor* value,
                                       ge_error* error);
+/* The caller's memory becomes the state's: no byte is copied, and runs write it. data begins at a
+ * multiple of 64, has the state's own dtype, dims and bytes, and is nobody else's until `release`
+ * is called with `context`: when the state gets other memory or the session goes, from whichever
+ * thread does that. After a failure it is the caller's as before. */
+GE_API ge_status ge_session_donate_state(ge_session* session, const char* name,
+                                         const ge_tensor* value, void (*release)(void* context),
+                                         void* context, ge_error* error);
 /* All states get their first values again; a decoder's caches are empty. */
 GE_API ge_status ge_session_reset_states(ge_session* session, ge_error* error);
 /* All states, as they are between two runs, into one file, which is replaced whole. GE_IO_ERROR
@@ -304,7 +485,41 @@ GE_API ge_status ge_session_dump(ge_session* session, const char* entry, const c
  * resident_bytes, and fills, how often one was written. */
 GE_API ge_status ge_session_report(ge_session* session, const char* entry, char** out,
                                    ge_error* error);
+/* One JSON object: who runs each node of the entry's latest plan, at what price, and why, as `ge
+ * explain --json` says it: nodes [{node, op, segment, price_ns, price_source, chosen {device,
+ * price_ns ...}, runner_up, bids, refusals [{engine, why}]}], predicted_ns, method ... Of an entry
+ * that is planned piece by piece: pieces, a list of such objects. */
+GE_API ge_status ge_session_explain(ge_session* session, const char* entry, char** out,
+                                    ge_error* error);
 GE_API void ge_text_release(char* text);
+
+/* The engines of the session, in its order, and their devices. Texts live as long as the session.
+ */
+typedef struct ge_engine_info {
+  uint32_t size;    /* sizeof(ge_engine_info) */
+  uint32_t devices; /* how many it has */
+  const char* name;
+  const char* version;
+  const char* vendor;
+  const char* path;    /* of the plugin */
+  const char* options; /* as the session was given them: "wrap=ref;delay=7", or "" */
+} ge_engine_info;
+enum {
+  GE_DEVICE_INFO_ASYNC = 1,      /* it works while the host goes on */
+  GE_DEVICE_INFO_OWN_MEMORY = 2, /* tensors are copied to it and back */
+};
+typedef struct ge_device_info {
+  uint32_t size;         /* sizeof(ge_device_info) */
+  uint32_t flags;        /* GE_DEVICE_INFO_* */
+  uint64_t memory_bytes; /* of its own memory that it lets us use; 0 = it does not say */
+  uint32_t max_streams;
+  uint32_t reserved;
+  const char* name; /* "onednn/cpu": as a pin names it */
+} ge_device_info;
+GE_API ge_status ge_session_engine_count(ge_session* session, uint32_t* out);
+GE_API ge_status ge_session_engine_info(ge_session* session, uint32_t engine, ge_engine_info* out);
+GE_API ge_status ge_session_device_info(ge_session* session, uint32_t engine, uint32_t device,
+                                        ge_device_info* out);
 
 #ifdef __cplusplus
 }

@@ -1,0 +1,271 @@
+// ge.h: what a session tells of its model, its plans and its engines.
+#include <fmt/format.h>
+
+#include <cstddef>
+#include <cstdlib>
+#include <nlohmann/json.hpp>
+
+#include "ge/api/capi.h"
+#include "ge/compile/plan_explain.h"
+#include "ge/run/tensor_view.h"
+
+using ge::Code;
+using ge::Result;
+using ge::Status;
+using ge::capi::Guard;
+using ge::capi::Null;
+
+namespace ge::capi {
+namespace {
+
+std::string_view EntryName(const char* entry) { return entry ? std::string_view(entry) : ""; }
+
+// Texts that a call makes live as long as the session.
+const char* Keep(ge_session* session, std::string text) {
+  std::lock_guard<std::mutex> lock(session->mutex);
+  return session->texts.insert(std::move(text)).first->c_str();
+}
+
+int32_t KindOfType(const Type& type) {
+  switch (type.kind) {
+    case TypeKind::kTensor:
+      return type.dtype == DType::kString ? GE_ANY_TEXTS : GE_ANY_TENSOR;
+    case TypeKind::kSequence:
+      return GE_ANY_SEQUENCE;
+    case TypeKind::kMap:
+      return GE_ANY_MAP;
+    default:
+      return GE_ANY_NONE;
+  }
+}
+
+// What later versions of ge_tensor_info have, as far as the caller's has it.
+void FillMore(ge_session* session, const DimTable& dims, const Type& type, ge_tensor_info* out) {
+  if (out->size < offsetof(ge_tensor_info, optional) + sizeof out->optional) return;
+  for (size_t i = 0; i < GE_MAX_RANK; ++i) {
+    const bool free = i < type.dims.size() && !type.dims[i].known();
+    out->dim_names[i] = free ? Keep(session, dims.ToString(type.dims[i])) : nullptr;
+  }
+  const bool optional = type.kind == TypeKind::kOptional && !type.elems.empty();
+  out->kind = KindOfType(optional ? type.elems[0] : type);
+  out->optional = optional;
+}
+
+}  // namespace
+
+Status FillInfo(ge_session* session, const DimTable& dims, const std::string& name,
+                const Type& type, ge_tensor_info* out) {
+  if (out->size < kFirstTensorInfo) {
+    return TooShort("ge_tensor_info", out->size, kFirstTensorInfo);
+  }
+  if (type.dims.size() > GE_MAX_RANK) {
+    return Status(Code::kLimitExceeded, fmt::format("tensor '{}' has rank {}, beyond {}", name,
+                                                    type.dims.size(), GE_MAX_RANK));
+  }
+  out->dtype = static_cast<int32_t>(type.dtype);
+  out->rank = type.ranked ? static_cast<int32_t>(type.dims.size()) : -1;
+  for (size_t i = 0; i < type.dims.size(); ++i) {
+    out->dims[i] = type.dims[i].known() ? type.dims[i].value : -1;
+  }
+  out->name = name.c_str();
+  FillMore(session, dims, type, out);
+  return {};
+}
+
+namespace {
+
+Result<const Engine*> FindEngine(ge_session* session, uint32_t index) {
+  GE_ASSIGN_OR_RETURN(Session * s, Get(session));
+  if (index >= s->engines().size()) {
+    return Status(Code::kInvalidArgument, "the session has no such engine");
+  }
+  return s->engines()[index].get();
+}
+
+void FillDevice(ge_session* session, const Engine& e, const EngineDevice& d, ge_device_info* out) {
+  const EngineDomain& own = d.domains[0];
+  out->flags = 0;
+  if (d.flags & GE_DEVICE_ASYNC) out->flags |= GE_DEVICE_INFO_ASYNC;
+  if (!own.id.empty()) out->flags |= GE_DEVICE_INFO_OWN_MEMORY;
+  out->memory_bytes = own.id.empty() ? 0 : static_cast<uint64_t>(own.bytes);
+  out->max_streams = d.max_streams;
+  out->name = Keep(session, e.name() + "/" + d.name);
+}
+
+Status Info(ge_session* session, const char* entry, uint32_t index, bool input,
+            ge_tensor_info* out) {
+  if (!out) return Null("out");
+  GE_ASSIGN_OR_RETURN(Session * s, GetLoaded(session));
+  GE_ASSIGN_OR_RETURN(const Entry* e, s->FindEntry(EntryName(entry)));
+  const Function& f = s->graph().fn(e->fn);
+  const auto& list = input ? f.params : f.results;
+  if (index >= list.size()) {
+    return Status(Code::kInvalidArgument,
+                  fmt::format("{} {} of {}", input ? "input" : "output", index, list.size()));
+  }
+  const Value& v = f.value(list[index]);
+  return FillInfo(session, s->graph().dims, v.name, v.type, out);
+}
+
+Status Count(ge_session* session, const char* entry, bool input, uint32_t* out) {
+  if (!out) return Null("out");
+  *out = 0;
+  GE_ASSIGN_OR_RETURN(Session * s, GetLoaded(session));
+  GE_ASSIGN_OR_RETURN(const Entry* e, s->FindEntry(EntryName(entry)));
+  const Function& f = s->graph().fn(e->fn);
+  *out = static_cast<uint32_t>(input ? f.params.size() : f.results.size());
+  return {};
+}
+
+}  // namespace
+}  // namespace ge::capi
+
+using namespace ge::capi;  // NOLINT: this file is the C face of it
+
+extern "C" {
+
+ge_status ge_session_entry_count(ge_session* session, uint32_t* out) {
+  return Guard(nullptr, [&]() -> Status {
+    if (!out) return Null("out");
+    *out = 0;
+    GE_ASSIGN_OR_RETURN(ge::Session * s, GetLoaded(session));
+    *out = static_cast<uint32_t>(s->graph().entries.size());
+    return {};
+  });
+}
+
+ge_status ge_session_entry_name(ge_session* session, uint32_t entry, const char** out) {
+  return Guard(nullptr, [&]() -> Status {
+    if (!out) return Null("out");
+    *out = nullptr;
+    GE_ASSIGN_OR_RETURN(ge::Session * s, GetLoaded(session));
+    if (entry >= s->graph().entries.size()) {
+      return Status(Code::kInvalidArgument, "there is no such entry");
+    }
+    *out = s->graph().entries[entry].name.c_str();
+    return {};
+  });
+}
+
+ge_status ge_session_input_count(ge_session* session, const char* entry, uint32_t* out) {
+  return Guard(nullptr, [&] { return Count(session, entry, true, out); });
+}
+ge_status ge_session_output_count(ge_session* session, const char* entry, uint32_t* out) {
+  return Guard(nullptr, [&] { return Count(session, entry, false, out); });
+}
+ge_status ge_session_input_info(ge_session* session, const char* entry, uint32_t index,
+                                ge_tensor_info* out) {
+  return Guard(nullptr, [&] { return Info(session, entry, index, true, out); });
+}
+ge_status ge_session_output_info(ge_session* session, const char* entry, uint32_t index,
+                                 ge_tensor_info* out) {
+  return Guard(nullptr, [&] { return Info(session, entry, index, false, out); });
+}
+
+ge_status ge_session_metadata(ge_session* session, const char* key, const char** out) {
+  return Guard(nullptr, [&]() -> Status {
+    if (!out) return Null("out");
+    *out = nullptr;
+    GE_ASSIGN_OR_RETURN(ge::Session * s, GetLoaded(session));
+    if (!key) return Null("key");
+    auto it = s->graph().meta.find(key);
+    if (it != s->graph().meta.end()) *out = it->second.c_str();
+    return {};
+  });
+}
+
+ge_status ge_session_dump(ge_session* session, const char* entry, const char* stage, char** out,
+                          ge_error* error) {
+  if (out) *out = nullptr;
+  return Guard(error, [&]() -> Status {
+    if (!out) return Null("out");
+    if (!stage) return Null("stage");
+    GE_ASSIGN_OR_RETURN(ge::Session * s, GetLoaded(session));
+    GE_ASSIGN_OR_RETURN(ge::StageId id, ge::StageFromName(stage));
+    std::vector<ge::TensorView> shapes;
+    if (id >= ge::StageId::kBind) {
+      auto c = s->Latest(EntryName(entry));
+      if (!c) {
+        return Status(Code::kFailedPrecondition,
+                      "stages from bind on need input shapes; compile or run the entry first");
+      }
+      for (const auto& port : c->inputs) shapes.push_back({port.dtype, port.dims, nullptr, 0});
+    }
+    GE_ASSIGN_OR_RETURN(std::string text, s->DumpText(EntryName(entry), id, shapes));
+    return GiveText(text, out);
+  });
+}
+
+ge_status ge_session_report(ge_session* session, const char* entry, char** out, ge_error* error) {
+  if (out) *out = nullptr;
+  return Guard(error, [&]() -> Status {
+    if (!out) return Null("out");
+    GE_ASSIGN_OR_RETURN(ge::Session * s, GetLoaded(session));
+    GE_ASSIGN_OR_RETURN(std::string text, s->ReportJson(EntryName(entry)));
+    return GiveText(text, out);
+  });
+}
+
+ge_status ge_session_explain(ge_session* session, const char* entry, char** out, ge_error* error) {
+  if (out) *out = nullptr;
+  return Guard(error, [&]() -> Status {
+    if (!out) return Null("out");
+    GE_ASSIGN_OR_RETURN(ge::Session * s, GetLoaded(session));
+    GE_RETURN_IF_ERROR(s->FindEntry(EntryName(entry)).status());
+    nlohmann::json j;
+    if (s->RunsInPieces(EntryName(entry))) {
+      j = ge::ExplainPieces(s->Pieces());
+    } else if (const auto c = s->Latest(EntryName(entry))) {
+      j = ge::ExplainPlan(*c);
+    } else {
+      return Status(Code::kFailedPrecondition,
+                    "nothing was compiled for this entry yet; compile or run it first");
+    }
+    return GiveText(j.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace), out);
+  });
+}
+
+ge_status ge_session_engine_count(ge_session* session, uint32_t* out) {
+  return Guard(nullptr, [&]() -> Status {
+    if (!out) return Null("out");
+    *out = 0;
+    GE_ASSIGN_OR_RETURN(ge::Session * s, Get(session));
+    *out = static_cast<uint32_t>(s->engines().size());
+    return {};
+  });
+}
+
+ge_status ge_session_engine_info(ge_session* session, uint32_t engine, ge_engine_info* out) {
+  return Guard(nullptr, [&]() -> Status {
+    GE_ASSIGN_OR_RETURN(const ge::Engine* e, FindEngine(session, engine));
+    if (!out) return Null("out");
+    if (out->size < kFirstEngineInfo) {
+      return TooShort("ge_engine_info", out->size, kFirstEngineInfo);
+    }
+    out->devices = static_cast<uint32_t>(e->devices().size());
+    out->name = e->name().c_str(), out->version = e->plugin().version.c_str();
+    out->vendor = e->plugin().vendor.c_str(), out->path = e->plugin().path.c_str();
+    out->options = e->options().c_str();
+    return {};
+  });
+}
+
+ge_status ge_session_device_info(ge_session* session, uint32_t engine, uint32_t device,
+                                 ge_device_info* out) {
+  return Guard(nullptr, [&]() -> Status {
+    GE_ASSIGN_OR_RETURN(const ge::Engine* e, FindEngine(session, engine));
+    if (device >= e->devices().size()) {
+      return Status(Code::kInvalidArgument, "the engine has no such device");
+    }
+    if (!out) return Null("out");
+    if (out->size < kFirstDeviceInfo) {
+      return TooShort("ge_device_info", out->size, kFirstDeviceInfo);
+    }
+    FillDevice(session, *e, e->devices()[device], out);
+    return {};
+  });
+}
+
+void ge_text_release(char* text) { std::free(text); }
+
+}  // extern "C"

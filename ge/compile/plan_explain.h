@@ -1,0 +1,24 @@
+// Why a finished plan is as it is: for every node who runs it, at what price, who was next, and who
+// refused; as JSON, for ge_session_explain (ge.h) and ge explain. Functions only, any thread.
+#pragma once
+
+#include <memory>
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <vector>
+
+#include "ge/compile/compiled.h"
+
+namespace ge {
+
+// The fields of one plan. A plan that is shaped like another one has no bids.
+nlohmann::json ExplainPlan(const Compiled& c);
+// {"pieces": [...]}, each as above with the name of its "function".
+nlohmann::json ExplainPieces(const std::vector<std::shared_ptr<Compiled>>& pieces);
+
+// Segments without nodes: they bring a value into another layout.
+size_t CountConversions(const Plan& plan);
+// Plans of one class share covers; empty where a plan is of none.
+std::string ShapeClassName(const Compiled& c);
+
+}  // namespace ge
