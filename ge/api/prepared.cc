@@ -45,9 +45,8 @@ class Using {
   const bool mine_;
 };
 
-// Finds the plan again, for the buffers that are bound.
+// Finds the plan, for the buffers that are bound. Without another one the one that is there stays.
 Status LookUp(ge_prepared* p) {
-  p->plan = nullptr;
   if (p->session->states_grow() || p->session->RunsInPieces(p->entry)) return {};
   const uint64_t changes = p->session->plan_changes();
   Result<std::shared_ptr<Compiled>> plan = p->session->Compile(p->entry, p->inputs);

@@ -82,4 +82,20 @@ Status CheckBuffers(const Compiled& c, std::span<const TensorView> inputs,
   return CheckOverlap(extents);
 }
 
+Status CheckAllBuffers(const Compiled& c, std::span<const TensorView> inputs,
+                       std::span<const TensorView> outputs) {
+  if (inputs.size() != c.inputs.size()) {
+    return Status(Code::kInvalidArgument, fmt::format("the plan takes {} inputs, {} were given",
+                                                      c.inputs.size(), inputs.size()));
+  }
+  GE_RETURN_IF_ERROR(CheckBuffers(c, inputs, outputs));
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    if (outputs[i].data || c.outputs[i].bytes == 0) continue;
+    return Status(Code::kInvalidArgument,
+                  fmt::format("output '{}' has no data; give a buffer of {} bytes",
+                              c.outputs[i].name, c.outputs[i].bytes));
+  }
+  return {};
+}
+
 }  // namespace ge

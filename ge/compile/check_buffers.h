@@ -20,4 +20,8 @@ Status CheckInputs(const Graph& graph, const Entry& entry, std::span<const Tenso
 Status CheckBuffers(const Compiled& c, std::span<const TensorView> inputs,
                     std::span<const TensorView> outputs);
 
+// The same, of as many inputs and outputs as the plan has, each with its data.
+Status CheckAllBuffers(const Compiled& c, std::span<const TensorView> inputs,
+                       std::span<const TensorView> outputs);
+
 }  // namespace ge

@@ -137,7 +137,10 @@ void RunQueue::Work(const std::shared_ptr<State>& state) {
   std::unique_lock<std::mutex> lock(s.mutex);
   while (s.workers <= s.most_workers || s.hurried > 0) {
     if (s.first == nullptr) {
-      if (s.closed) break;
+      if (s.closed) {
+        s.stuck.notify_all();  // nothing is left to watch
+        break;
+      }
       ++s.idle;
       s.work.wait(lock, [&s] { return s.called > 0 || s.closed; });
       --(s.called > 0 ? s.called : s.idle);

@@ -1,8 +1,6 @@
 // Runs: a plan found or made, buffers checked, the plan run; see ge/compile/execute.h.
 #include "ge/compile/execute.h"
 
-#include <fmt/format.h>
-
 #include "ge/run/output_memory.h"
 #include "ge/run/tensor_view.h"
 #include "ge/session/session.h"
@@ -63,17 +61,7 @@ Status Session::RunApart(Compiled* c, std::span<const TensorView> inputs,
                          std::span<TensorView> outputs) {
   const CallScope call(&calls_);
   const FloatModeScope mode(options_.denormals);
-  if (inputs.size() != c->inputs.size()) {
-    return Status(Code::kInvalidArgument, fmt::format("the plan takes {} inputs, {} were given",
-                                                      c->inputs.size(), inputs.size()));
-  }
-  GE_RETURN_IF_ERROR(CheckBuffers(*c, inputs, outputs));
-  for (size_t i = 0; i < outputs.size(); ++i) {
-    if (outputs[i].data || c->outputs[i].bytes == 0) continue;
-    return Status(Code::kInvalidArgument,
-                  fmt::format("output '{}' has no data; give a buffer of {} bytes",
-                              c->outputs[i].name, c->outputs[i].bytes));
-  }
+  GE_RETURN_IF_ERROR(CheckAllBuffers(*c, inputs, outputs));
   return Execute(c, inputs, outputs);
 }
 

@@ -46,6 +46,56 @@ def the_interpreter_goes_on(args):
           took > 0.05 and counted[0] > 10)
 
 
+def prepared_runs(_):
+    session = graphengine.Session(THREE)
+    feed = {name: np.arange(256, dtype=np.float32) for name in "abc"}
+    prepared = session.prepare(feed)
+    first = prepared.run()["y"]
+    check("a prepared run", np.array_equal(first, session.run(feed)["y"]))
+    feed["a"][:] = 7
+    again = prepared.run()["y"]
+    check("arrays are read anew, the result's memory is the same",
+          again is first and np.array_equal(again, session.run(feed)["y"]))
+    other = np.full(256, -2, np.float32)
+    prepared.set_input("b", other)
+    wanted = session.run({**feed, "b": other})["y"]
+    check("another array", np.array_equal(prepared.run()["y"], wanted))
+    refused("of another shape", "INVALID_ARGUMENT", "prepared with f32[256]",
+            lambda: prepared.set_input("b", np.zeros(255, np.float32)))
+    refused("of another name", "INVALID_ARGUMENT", "no input 'd'",
+            lambda: prepared.set_input("d", other))
+    out = np.zeros(256, np.float32)
+    mine = session.prepare(feed, {"y": out})
+    check("into an array of one's own", mine.run()["y"] is out and out.any())
+    session.close()
+    check("after the session was closed", np.array_equal(prepared.run()["y"], wanted))
+    whole = graphengine.Session("tests/e2e/prepared.gt")
+    x, y = np.array([0, 1, 0, 2], np.float32), np.zeros(2, np.float32)
+    pick = whole.prepare([x], {"y": y}, entry="pick")
+    check("where the data decide sizes", pick.run()["y"].tolist() == [1, 2])
+    x[0] = 5
+    refused("of another size", "INVALID_ARGUMENT", "at least 12", pick.run)
+    refused("without an array", "INVALID_ARGUMENT", "has no buffer",
+            lambda: whole.prepare([x], entry="pick"))
+
+
+def placement(args):
+    devsim = f"{(args.build / 'lib/samples/devsim.so').resolve()}:price=1;link_latency_ns=0"
+    feed = {name: np.ones(256, np.float32) for name in "abc"}
+
+    def devices(**options):
+        session = graphengine.Session(THREE, engines=["ref", devsim], prices="analytic", **options)
+        session.run(feed)
+        return {n["node"]: n["chosen"]["device"] for n in session.explain()["nodes"]}
+    check("pins", devices(pins=["*=devsim", "middle=ref"])
+          == {"first": "devsim/sim:0", "middle": "ref/cpu", "last": "devsim/sim:0"})
+    check("policy", set(devices(policy="priority").values()) == {"ref/cpu"})
+    refused("a pin of nobody", "INVALID_ARGUMENT", "names the node 'nobody'",
+            lambda: devices(pins="nobody=ref"))
+    shapes = graphengine.Session("tests/e2e/inspect.gt").inputs()[0]
+    check("names of sizes", shapes.dim_names == ("batch", None) and shapes.shape == (None, 4))
+
+
 def asynchronous_runs(args):
     session = slow_session(args, 300000)  # a busy host gets as far as the checks before it is done
     session.run({"x": ONES})
@@ -250,6 +300,6 @@ entry infer "main" = main
 
 
 if __name__ == "__main__":
-    run_all([the_interpreter_goes_on, asynchronous_runs, ending_runs,
+    run_all([the_interpreter_goes_on, prepared_runs, placement, asynchronous_runs, ending_runs,
              the_end_of_the_process, awaiting, many_threads, states,
              reports, options, errors])

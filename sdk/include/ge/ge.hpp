@@ -16,12 +16,25 @@ namespace graphengine {
 // What a failing call throws; what() is GraphEngine's own message.
 class Error : public std::runtime_error {
  public:
-  explicit Error(const ge_error& e) : std::runtime_error(e.message), status_(e.status) {}
+  explicit Error(const ge_error& e)
+      : std::runtime_error(e.message), status_(e.status), node_(e.node) {}
   ge_status status() const { return status_; }
+  // The node at fault by the model's own name; empty where there is none.
+  const std::string& node() const { return node_; }
 
  private:
   ge_status status_;
+  std::string node_;
 };
+
+namespace detail {
+template <typename Call>
+void Check(Call call) {
+  ge_error error;
+  error.size = sizeof error;
+  if (call(&error) != GE_STATUS_OK) throw Error(error);
+}
+}  // namespace detail
 
 // A dense tensor that it owns when GraphEngine allocated it, and borrows otherwise.
 class Tensor {
@@ -67,11 +80,12 @@ class Session {
     options.engines = engines.empty() ? nullptr : engines.c_str();
     options.threads = threads;
     ge_session* session = nullptr;
-    Check([&](ge_error* e) { return ge_session_create(&options, &session, e); });
+    detail::Check([&](ge_error* e) { return ge_session_create(&options, &session, e); });
     session_.reset(session);
   }
   void Load(const std::string& path, uint32_t format = GE_FORMAT_AUTO) {
-    Check([&](ge_error* e) { return ge_session_load_file(get(), path.c_str(), format, e); });
+    detail::Check(
+        [&](ge_error* e) { return ge_session_load_file(get(), path.c_str(), format, e); });
   }
   // Runs `entry` (empty = the first); GraphEngine allocates the outputs.
   std::vector<Tensor> Run(const std::vector<const Tensor*>& inputs, const std::string& entry = {}) {
@@ -82,7 +96,7 @@ class Session {
     }
     std::vector<ge_tensor> in, out(n, Tensor().raw());
     for (const Tensor* t : inputs) in.push_back(t->raw());
-    Check([&](ge_error* e) {
+    detail::Check([&](ge_error* e) {
       return ge_session_run(get(), name, in.data(), static_cast<uint32_t>(in.size()), out.data(), n,
                             e);
     });
@@ -94,7 +108,7 @@ class Session {
   void Compile(const std::vector<const Tensor*>& inputs, const std::string& entry = {}) {
     std::vector<ge_tensor> in;
     for (const Tensor* t : inputs) in.push_back(t->raw());
-    Check([&](ge_error* e) {
+    detail::Check([&](ge_error* e) {
       return ge_session_compile(get(), entry.empty() ? nullptr : entry.c_str(), in.data(),
                                 static_cast<uint32_t>(in.size()), e);
     });
@@ -108,7 +122,7 @@ class Session {
   // JSON about the first entry's latest plan.
   std::string Report() const {
     char* text = nullptr;
-    Check([&](ge_error* e) { return ge_session_report(get(), nullptr, &text, e); });
+    detail::Check([&](ge_error* e) { return ge_session_report(get(), nullptr, &text, e); });
     std::string out = text;
     ge_text_release(text);
     return out;
@@ -116,16 +130,40 @@ class Session {
   ge_session* get() const { return session_.get(); }
 
  private:
-  template <typename Call>
-  static void Check(Call call) {
-    ge_error error;
-    error.size = sizeof error;
-    if (call(&error) != GE_STATUS_OK) throw Error(error);
-  }
   struct Destroy {
     void operator()(ge_session* s) const { ge_session_destroy(s); }
   };
   std::unique_ptr<ge_session, Destroy> session_;
+};
+
+// A run whose entry, plan and tensors are known. The tensors stay where they are while it lives;
+// outputs without memory get some. One thread at a time.
+class Prepared {
+ public:
+  Prepared(Session& session, const std::vector<const Tensor*>& inputs,
+           const std::vector<Tensor*>& outputs, const std::string& entry = {}) {
+    std::vector<ge_tensor> in, out;
+    for (const Tensor* t : inputs) in.push_back(t->raw());
+    for (const Tensor* t : outputs) out.push_back(t->raw());
+    ge_prepared* prepared = nullptr;
+    detail::Check([&](ge_error* e) {
+      return ge_prepared_create(session.get(), entry.empty() ? nullptr : entry.c_str(), in.data(),
+                                static_cast<uint32_t>(in.size()), out.data(),
+                                static_cast<uint32_t>(out.size()), &prepared, e);
+    });
+    prepared_.reset(prepared);
+    for (size_t i = 0; i < out.size(); ++i) outputs[i]->raw() = out[i];
+  }
+  void Run() {
+    detail::Check([&](ge_error* e) { return ge_prepared_run(prepared_.get(), nullptr, e); });
+  }
+  ge_prepared* get() const { return prepared_.get(); }
+
+ private:
+  struct Destroy {
+    void operator()(ge_prepared* p) const { ge_prepared_destroy(p); }
+  };
+  std::unique_ptr<ge_prepared, Destroy> prepared_;
 };
 
 }  // namespace graphengine

@@ -14,14 +14,14 @@ from typing import Any, Dict, List, Optional
 
 from graphengine import _native
 from graphengine._error import Error
-from graphengine._native import Run, Runtime, TensorInfo
+from graphengine._native import Prepared, Run, Runtime, TensorInfo
 from graphengine.inference_session import (ExecutionMode, GraphOptimizationLevel, InferenceSession,
                                            ModelMetadata, NodeArg, RunOptions, SessionOptions,
                                            get_available_providers, get_device)
 
 __version__ = _native.version()
 __all__ = ["Error", "ExecutionMode", "GraphOptimizationLevel", "InferenceSession", "ModelMetadata",
-           "NodeArg", "Run", "RunOptions", "Runtime", "Session", "SessionOptions", "TensorInfo",
+           "NodeArg", "Prepared", "Run", "RunOptions", "Runtime", "Session", "SessionOptions", "TensorInfo",
            "engines", "get_available_providers", "get_device", "get_include"]
 
 
@@ -31,6 +31,11 @@ class Session(_native.Session):
     def report(self, entry: Optional[str] = None) -> Dict[str, Any]:
         """What the session and the entry's latest plan are made of: load_ms, engines ..."""
         found: Dict[str, Any] = json.loads(self.report_text(entry))
+        return found
+
+    def explain(self, entry: Optional[str] = None) -> Dict[str, Any]:
+        """Who runs each node of the entry's latest plan, at what price, who was next, who refused."""
+        found: Dict[str, Any] = json.loads(self.explain_text(entry))
         return found
 
     def __enter__(self) -> "Session":

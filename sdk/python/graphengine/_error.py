@@ -1,10 +1,5 @@
 """The one exception of the package."""
-import re
-from typing import Any
-
-# How the engine writes a failure: "INVALID_GRAPH: infer: node 'Conv_1': ...".
-_AT_NODE = re.compile(r"^[A-Z_]+: (?:[\w-]+: )?node '(.*?)'(?:: | \()")
-_NAMES_NODE = re.compile(r"\bnode '(.*?)'")
+from typing import Any, Optional
 
 
 class Error(RuntimeError):
@@ -15,12 +10,12 @@ class Error(RuntimeError):
     node: the model's own name for the node at fault, or None where no node is.
     """
 
-    def __init__(self, message: str, code: str = "INTERNAL", status: int = 13) -> None:
+    def __init__(self, message: str, code: str = "INTERNAL", status: int = 13,
+                 node: Optional[str] = None) -> None:
         super().__init__(message)
         self.code = code
         self.status = status
-        found = _AT_NODE.search(message) or _NAMES_NODE.search(message)
-        self.node = found.group(1) if found else None
+        self.node = node
 
     def __reduce__(self) -> Any:
-        return type(self), (str(self), self.code, self.status)
+        return type(self), (str(self), self.code, self.status, self.node)

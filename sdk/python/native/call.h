@@ -30,6 +30,8 @@ class Call {
   ge_tensor* outputs() { return outputs_.data(); }
   uint32_t n_outputs() const { return static_cast<uint32_t>(outputs_.size()); }
 
+  const EntryPorts& ports() const { return *entry_; }
+
   // After a run that succeeded, once: the outputs by name.
   nanobind::dict Results();
 

@@ -30,6 +30,9 @@ Port PortOf(const ge_tensor_info& info) {
   port.element = ElementOf(info.dtype);
   port.rank = info.rank;
   std::copy_n(info.dims, std::max(info.rank, 0), port.dims);
+  for (int32_t i = 0; i < info.rank; ++i) {
+    port.dim_names.emplace_back(info.dim_names[i] ? info.dim_names[i] : "");
+  }
   return port;
 }
 

@@ -32,8 +32,9 @@ struct Port {
   std::string name;
   nanobind::object key;  // the name as Python has it
   const Element* element = nullptr;
-  int32_t rank = -1;          // -1 = unknown
-  int64_t dims[GE_MAX_RANK];  // -1 = decided by the caller
+  int32_t rank = -1;                   // -1 = unknown
+  int64_t dims[GE_MAX_RANK];           // -1 = decided by the caller
+  std::vector<std::string> dim_names;  // by axis, of those; "" where the size is known
 
   std::string Shape() const;  // "[1, None, 3]"
 };

@@ -14,6 +14,7 @@
 namespace nb = nanobind;
 using graphengine::Options;
 using graphengine::Port;
+using graphengine::Prepared;
 using graphengine::Run;
 using graphengine::Runtime;
 using graphengine::Session;
@@ -33,6 +34,15 @@ nb::object ShapeOf(const Port& port) {
   return nb::tuple(out);
 }
 
+nb::object DimNamesOf(const Port& port) {
+  if (port.rank < 0) return nb::none();
+  nb::list out;
+  for (const std::string& name : port.dim_names) {
+    out.append(name.empty() ? nb::object(nb::none()) : graphengine::Text(name));
+  }
+  return nb::tuple(out);
+}
+
 const char* TypeOf(const Port& port) { return port.element ? port.element->name : "unknown"; }
 
 void AddTensorInfo(nb::module_& m) {
@@ -44,6 +54,9 @@ void AddTensorInfo(nb::module_& m) {
                    "The word of numpy or ml_dtypes for the element type; \"string\" for texts.")
       .def_prop_ro("shape", ShapeOf, nb::sig("def shape(self) -> tuple[int | None, ...] | None"),
                    "None for an axis that the caller decides; None where the rank is not known")
+      .def_prop_ro("dim_names", DimNamesOf,
+                   nb::sig("def dim_names(self) -> tuple[str | None, ...] | None"),
+                   "The model's words for axes that the caller decides, None for the others.")
       .def(
           "__repr__",
           [](const Port& p) {
@@ -80,6 +93,17 @@ void AddRun(nb::module_& m) {
                   "dict[str, typing.Any]]"));
 }
 
+void AddPrepared(nb::module_& m) {
+  nb::class_<Prepared>(m, "Prepared",
+                       "A run whose plan and arrays are known. One thread at a time.")
+      .def("run", &Prepared::Run, nb::sig("def run(self) -> dict[str, typing.Any]"),
+           "Runs on what the arrays of the inputs hold now; the outputs are the same arrays each "
+           "time.")
+      .def("set_input", &Prepared::SetInput, nb::arg("name"), nb::arg("array"),
+           nb::sig("def set_input(self, name: str, array: typing.Any) -> None"),
+           "Binds another array of the same type and shape.");
+}
+
 constexpr const char* kSessionText =
     "One loaded model, by a path or by its bytes.\n\n"
     "engines: \"onednn,ref\" or a list, None for all; threads: of the process, 0 for its cores;\n"
@@ -88,7 +112,9 @@ constexpr const char* kSessionText =
     "\"flush\", \"keep\"; numerics: \"fast\", \"exact\"; memory_limit: bytes a run may take; "
     "time_limit:\n"
     "seconds of each load, compile and run; kv_cache: rows of a decoder's past that is kept in "
-    "states.";
+    "states;\n"
+    "pins: \"Conv=onednn\" or a list, what one engine alone may take; policy: \"cost\", "
+    "\"priority\".";
 
 constexpr const char* kRunText =
     "Runs and gives the outputs by name.\n\n"
@@ -102,7 +128,8 @@ void Make(Session* self, nb::handle model, std::optional<std::string> format, nb
           uint64_t plan_cache_bytes, std::optional<std::string> prices, bool replan,
           uint32_t measure_budget_ms, nb::object skip_passes, std::optional<std::string> denormals,
           std::optional<std::string> numerics, uint64_t memory_limit, double time_limit,
-          uint64_t kv_cache, const Runtime* runtime) {
+          uint64_t kv_cache, const Runtime* runtime, nb::object pins,
+          std::optional<std::string> policy) {
   Options o{std::move(engines),
             threads,
             max_streams,
@@ -116,6 +143,8 @@ void Make(Session* self, nb::handle model, std::optional<std::string> format, nb
             replan,
             measure_budget_ms,
             std::move(skip_passes),
+            std::move(pins),
+            std::move(policy),
             time_limit,
             runtime};
   new (self) Session(model, std::move(format), o);
@@ -128,7 +157,8 @@ constexpr const char* kMakeSignature =
     "replan: bool = False, measure_budget_ms: int = 0, "
     "skip_passes: str | typing.Sequence[str] | None = None, denormals: str | None = None, "
     "numerics: str | None = None, memory_limit: int = 0, time_limit: float = 0, "
-    "kv_cache: int = 0, runtime: Runtime | None = None) -> None";
+    "kv_cache: int = 0, runtime: Runtime | None = None, "
+    "pins: str | typing.Sequence[str] | None = None, policy: str | None = None) -> None";
 
 #define GE_RUN_ARGUMENTS                                                                      \
   "(self, feed: typing.Mapping[str, typing.Any] | typing.Sequence[typing.Any] | typing.Any, " \
@@ -143,6 +173,11 @@ void AddRunning(nb::class_<Session>& c) {
            nb::kw_only(), nb::arg("entry") = nb::none(), nb::arg("outputs") = "numpy",
            nb::sig("def run_async" GE_RUN_ARGUMENTS "Run"),
            "Starts a run, as `run`, and returns; arrays may not change until it is done.")
+      .def("prepare", &Session::Prepare, nb::arg("feed"), nb::arg("out") = nb::none(),
+           nb::kw_only(), nb::arg("entry") = nb::none(), nb::arg("outputs") = "numpy",
+           nb::sig("def prepare" GE_RUN_ARGUMENTS "Prepared"),
+           "As `run`, for runs on the same arrays to come; they are read where they lie, but what "
+           "had to be copied is copied once.")
       .def("compile", &Session::Compile, nb::arg("shapes"), nb::arg("entry") = nb::none(),
            nb::sig("def compile(self, shapes: typing.Mapping[str, typing.Any], "
                    "entry: str | None = None) -> None"),
@@ -176,7 +211,8 @@ void AddSession(nb::module_& m) {
         nb::arg("replan") = false, nb::arg("measure_budget_ms") = 0,
         nb::arg("skip_passes") = nb::none(), nb::arg("denormals") = nb::none(),
         nb::arg("numerics") = nb::none(), nb::arg("memory_limit") = 0, nb::arg("time_limit") = 0.0,
-        nb::arg("kv_cache") = 0, nb::arg("runtime") = nb::none(), nb::sig(kMakeSignature));
+        nb::arg("kv_cache") = 0, nb::arg("runtime") = nb::none(), nb::arg("pins") = nb::none(),
+        nb::arg("policy") = nb::none(), nb::sig(kMakeSignature));
   c.def_prop_ro("entries", &Session::entries,
                 "Names of the model's entries, the first is default.");
   c.def("inputs", &Session::Inputs, nb::arg("entry") = nb::none(), "In the model's order.");
@@ -190,6 +226,9 @@ void AddSession(nb::module_& m) {
   c.def("report_text", &Session::Report, nb::arg("entry") = nb::none(),
         nb::sig("def report_text(self, entry: str | None = None) -> str"),
         "One JSON object: load_ms, compile_ms, nodes, engines ...");
+  c.def("explain_text", &Session::Explain, nb::arg("entry") = nb::none(),
+        nb::sig("def explain_text(self, entry: str | None = None) -> str"),
+        "One JSON object: who runs each node of the latest plan, at what price, and why.");
   AddRunning(c);
   AddStates(c);
 }
@@ -205,5 +244,6 @@ NB_MODULE(_native, m) {
   AddTensorInfo(m);
   AddRuntime(m);
   AddRun(m);
+  AddPrepared(m);
   AddSession(m);
 }

@@ -30,7 +30,7 @@ uint32_t IsaCap(const std::optional<std::string>& isa) {
 }
 
 // "a,b" of None, a text or a sequence of texts.
-std::optional<std::string> Joined(const char* what, nb::handle words) {
+std::optional<std::string> Joined(const char* what, nb::handle words, const char* between = ",") {
   if (words.is_none()) return std::nullopt;
   if (PyUnicode_Check(words.ptr())) return nb::cast<std::string>(words);
   std::string out;
@@ -38,7 +38,7 @@ std::optional<std::string> Joined(const char* what, nb::handle words) {
     if (!PyUnicode_Check(each.ptr())) {
       Raise(GE_STATUS_INVALID_ARGUMENT, std::string(what) + " wants texts");
     }
-    out += (out.empty() ? "" : ",") + nb::cast<std::string>(each);
+    out += (out.empty() ? "" : between) + nb::cast<std::string>(each);
   }
   return out;
 }
@@ -53,6 +53,7 @@ uint64_t Milliseconds(double seconds) {
 
 ge_session* Create(const Options& o) {
   const auto engines = Joined("engines", o.engines), skipped = Joined("skip_passes", o.skip_passes);
+  const auto pins = Joined("pins", o.pins, ";");
   ge_session_options options;
   if (ge_session_options_init(&options) != GE_STATUS_OK) {
     Raise(GE_STATUS_FAILED_PRECONDITION, "libgraphengine.so is older than this package");
@@ -70,6 +71,8 @@ ge_session* Create(const Options& o) {
   options.time_limit_ms = Milliseconds(o.time_limit);
   options.runtime = o.runtime ? o.runtime->get() : nullptr;
   options.kv_cache = o.kv_cache;
+  options.pins = pins ? pins->c_str() : nullptr;
+  options.policy = Place("policy", o.policy, {"cost", "priority"});
   ge_session* session = nullptr;
   ge_error error = NoError();
   ge_status status;

@@ -5,9 +5,10 @@ namespace nb = nanobind;
 namespace graphengine {
 namespace {
 
-[[noreturn]] void RaiseSentence(ge_status status, const std::string& sentence) {
+[[noreturn]] void RaiseSentence(ge_status status, const std::string& sentence, const char* node) {
   nb::object type = nb::module_::import_("graphengine._error").attr("Error");
-  nb::object error = type(Text(sentence), ge_status_name(status), status);
+  nb::object error =
+      type(Text(sentence), ge_status_name(status), status, node[0] ? Text(node) : nb::none());
   PyErr_SetObject(type.ptr(), error.ptr());
   nb::raise_python_error();
 }
@@ -21,13 +22,13 @@ nb::object Text(std::string_view text) {
 }
 
 void Raise(ge_status status, const std::string& text) {
-  RaiseSentence(status, std::string(ge_status_name(status)) + ": " + text);
+  RaiseSentence(status, std::string(ge_status_name(status)) + ": " + text, "");
 }
 
 void Check(ge_status status, const ge_error& error) {
   if (status == GE_STATUS_OK) return;
   if (error.message[0] == 0) Raise(status, "the engine gave no reason");
-  RaiseSentence(status, error.message);
+  RaiseSentence(status, error.message, error.node);
 }
 
 }  // namespace graphengine

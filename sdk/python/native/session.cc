@@ -91,6 +91,13 @@ std::unique_ptr<Run> Session::RunAsync(nb::handle feed, nb::handle out,
       std::make_unique<Call>(Open(), Entry(entry), feed, out, FormOf(outputs)));
 }
 
+std::unique_ptr<Prepared> Session::Prepare(nb::handle feed, nb::handle out,
+                                           std::optional<std::string_view> entry,
+                                           std::string_view outputs) {
+  return std::make_unique<Prepared>(
+      std::make_unique<Call>(Open(), Entry(entry), feed, out, FormOf(outputs)));
+}
+
 void Session::Compile(nb::handle shapes, std::optional<std::string_view> entry) {
   const std::shared_ptr<Handle> handle = Open();
   const std::shared_ptr<const EntryPorts> ports = Entry(entry);
@@ -164,6 +171,14 @@ nb::object Session::Report(std::optional<std::string> entry) {
   const char* name = entry ? entry->c_str() : nullptr;
   char* text = nullptr;
   Without([&](ge_error* error) { return ge_session_report(handle->get(), name, &text, error); });
+  return TakeText(text);
+}
+
+nb::object Session::Explain(std::optional<std::string> entry) {
+  const std::shared_ptr<Handle> handle = Open();
+  const char* name = entry ? entry->c_str() : nullptr;
+  char* text = nullptr;
+  Without([&](ge_error* error) { return ge_session_explain(handle->get(), name, &text, error); });
   return TakeText(text);
 }
 

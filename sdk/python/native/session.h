@@ -13,6 +13,7 @@
 #include "array.h"
 #include "ge/ge.h"
 #include "model.h"
+#include "prepared.h"
 #include "run.h"
 
 namespace graphengine {
@@ -41,7 +42,9 @@ struct Options {
   bool replan;
   uint32_t measure_budget_ms;
   nanobind::object skip_passes;  // as engines
-  double time_limit;             // seconds, 0 = none
+  nanobind::object pins;         // None, "Conv=onednn;..." or a sequence of such
+  std::optional<std::string> policy;
+  double time_limit;  // seconds, 0 = none
   const Runtime* runtime;
 };
 
@@ -61,6 +64,9 @@ class Session {
   std::unique_ptr<graphengine::Run> RunAsync(nanobind::handle feed, nanobind::handle out,
                                              std::optional<std::string_view> entry,
                                              std::string_view outputs);
+  std::unique_ptr<Prepared> Prepare(nanobind::handle feed, nanobind::handle out,
+                                    std::optional<std::string_view> entry,
+                                    std::string_view outputs);
   void Compile(nanobind::handle shapes, std::optional<std::string_view> entry);
   void Cancel();
   void SetTimeLimit(double seconds);
@@ -74,6 +80,7 @@ class Session {
   void RestoreStates(nanobind::handle path);
 
   nanobind::object Report(std::optional<std::string> entry);
+  nanobind::object Explain(std::optional<std::string> entry);
   nanobind::object Dump(const std::string& stage, std::optional<std::string> entry);
 
  private:
