@@ -123,6 +123,10 @@ typedef struct ge_session_options {
   /* Plugins that bring operators and passes, "acme_ops,./mine.so": names as in `engines`, or paths
    * with a slash. NULL = none. */
   const char* plugins;
+  /* Passes to run that do so only where they are asked for, and options of any:
+   * "observe:output=0;every=2,other". NULL = none. A pass of a plugin that is asked for and fails,
+   * fails the load. */
+  const char* passes;
 } ge_session_options;
 #define GE_KV_CACHE_ROWS 256
 enum {
