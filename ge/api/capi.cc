@@ -172,6 +172,9 @@ Result<SessionOptions> ReadOptions(const ge_session_options* given) {
     rest.remove_prefix(std::min(rest.size(), name.size() + 1));
   }
   if (o.plugins) options.plugins = o.plugins;
+  if (o.passes) {
+    GE_ASSIGN_OR_RETURN(options.passes, ParsePassRequests(o.passes));
+  }
   if (o.plan_cache_bytes) options.plan_cache_bytes = o.plan_cache_bytes;
   options.time_limit_ms = o.time_limit_ms;
   if (o.kv_cache > uint64_t{1} << 40) {

@@ -1,10 +1,15 @@
 // Rewriter: the REWRITE passes as a model's load, bind and pieces run them, with the folding that
-// they may do. Thread-safe, as its evaluator is.
+// they may do, and the passes of plugins among them. A plugin's pass that keeps values and fails is
+// rolled back, said on stderr and left out from then on; one that somebody asked for fails the
+// load. Thread-safe, as its evaluator is.
 #pragma once
 
+#include <functional>
 #include <memory>
+#include <mutex>
 #include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "ge/base/status.h"
@@ -13,27 +18,59 @@
 
 namespace ge {
 
+// A pass that somebody asks for, and its options.
+struct PassRequest {
+  std::string name;
+  std::string options;  // "option=value;option=value"
+};
+// "observe:output=1;of=main,other" -> requests. INVALID_ARGUMENT on an empty item.
+Result<std::vector<PassRequest>> ParsePassRequests(std::string_view list);
+
+struct RewriteOptions {
+  Runner::Options runner;             // names passes to skip; `roll_back` is for ours alone
+  std::function<PassList()> plugins;  // makes those of plugins anew; null = there are none
+  std::vector<PassRequest> asked;
+  decltype(PassContext::price) price;      // see PassContext
+  decltype(PassContext::compare) compare;  // set: and a plugin's pass that fails, fails the whole
+};
+
 class Rewriter {
  public:
-  // `options` may name passes to skip; INVALID_ARGUMENT from Run where one is unknown. The
-  // evaluator outlives this.
-  Rewriter(Runner::Options options, Evaluator* evaluator)
+  // The evaluator outlives this.
+  Rewriter(RewriteOptions options, Evaluator* evaluator)
       : options_(std::move(options)), evaluator_(evaluator) {}
-  // All passes. Folding spends from the innermost FoldingScope; where there is none (a dump), from
-  // a budget for `model_bytes`. A folded result may not be larger than `largest_bytes`.
-  Status Run(Graph* graph, uint64_t model_bytes, std::vector<StageTime>* times,
-             int64_t largest_bytes = PassContext().fold_limit_bytes) const;
-  // Those that run only when they are asked for.
-  Status RunAsked(Graph* graph, uint64_t model_bytes, std::vector<StageTime>* times) const;
+  // Each call but the last answers INVALID_ARGUMENT where a pass that is asked for or to be skipped
+  // is not there, has no such options, or the passes have no order.
+  // A model's load: passes that derive once, the others until nothing changes. Folding spends from
+  // the innermost FoldingScope; where there is none (a dump), from a budget for `model_bytes`.
+  Status Load(Graph* graph, uint64_t model_bytes, std::vector<StageTime>* times) const;
+  // A bound graph, or a piece of one. A folded result may not be larger than `largest_bytes`.
+  Status Bind(Graph* graph, uint64_t model_bytes, std::vector<StageTime>* times,
+              int64_t largest_bytes = PassContext().fold_limit_bytes) const;
   // Those for the parts of a node alone.
-  Status RunParts(Graph* graph, uint64_t model_bytes) const;
+  Status BindParts(Graph* graph, uint64_t model_bytes) const;
 
  private:
-  Status RunWith(Runner::Options options, const std::vector<std::unique_ptr<Pass>>& passes,
-                 Graph* graph, uint64_t model_bytes, std::vector<StageTime>* times,
-                 int64_t largest_bytes = PassContext().fold_limit_bytes) const;
-  Runner::Options options_;
+  struct Work {  // what one call works on
+    Graph* graph;
+    PassContext context;
+    std::vector<StageTime>* times;
+  };
+  // In order; skipped ones, and those that nobody asked for, are left out.
+  Result<PassList> Passes(PassPhase phase) const;
+  Result<PassList> AllPasses() const;
+  bool Asked(const Pass& pass) const;
+  PassContext Context(PassPhase phase, int64_t largest_bytes) const;
+  Status Rounds(PassList passes, Work* work) const;
+  Status Once(const PassList& passes, Work* work, bool* edited) const;
+  // Whether the rounds go on without the pass after this failure.
+  bool Strike(const Pass* culprit, const Status& failure) const;
+  Runner::Options RunnerOptions() const;
+
+  RewriteOptions options_;
   Evaluator* evaluator_;
+  mutable std::mutex mutex_;  // of the following
+  mutable std::set<std::string> struck_;
 };
 
 }  // namespace ge

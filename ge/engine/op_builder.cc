@@ -1,4 +1,4 @@
-// decompose of a plugin's operators: the nodes that its rule adds.
+// decompose, grad and jvp of a plugin's operators: the nodes that its rules add.
 #include <fmt/format.h>
 
 #include <deque>
@@ -6,6 +6,7 @@
 
 #include "ge/base/log.h"
 #include "ge/engine/engine.h"
+#include "ge/engine/from_abi.h"
 #include "ge/engine/one_node.h"
 #include "ge/engine/op_plugin.h"
 #include "ge/engine/record.h"
@@ -45,28 +46,37 @@ class Builder {
 
   // What stands in the graph then is unread where there is no answer: Undo takes it out.
   Result<std::vector<ValueId>> Run() {
-    GE_ASSIGN_OR_RETURN(const OneNode one, View());
-    api_.graph = one.view();
     std::vector<uint32_t> out(node_.outputs.size(), 0);
-    ge_err err = EmptyError();
-    const ge_rc rc = op_.def.decompose(&api_, out.data(), &err);
-    if (!failed_.ok()) return failed_;
-    if (rc == GE_UNIMPLEMENTED) return std::vector<ValueId>();
-    if (rc != GE_OK) return FromRule(op_, "decompose", rc, err);
-    std::vector<ValueId> made;
+    GE_ASSIGN_OR_RETURN(const bool done, Call("decompose", [&](ge_err* err) {
+                          return op_.def.decompose(&api_, out.data(), err);
+                        }));
+    if (!done) return std::vector<ValueId>();
+    GE_ASSIGN_OR_RETURN(std::vector<ValueId> made, Made(out));
     for (size_t i = 0; i < out.size(); ++i) {
       // What the node itself gives is gone with it.
       const bool own = out[i] >= node_.inputs.size() + 1 && out[i] < first_own_;
-      if (out[i] >= values_.size() || own || (out[i] == 0) != (node_.outputs[i] == 0)) {
-        return Status(
-            Code::kPluginError,
-            fmt::format("plugin '{}': decompose of {} gave value {} for output {}; wanted "
-                        "one that it built, or an input",
-                        op_.plugin, op_.name, out[i], i));
-      }
-      made.push_back(values_[out[i]]);
+      if (own || (out[i] == 0) != (node_.outputs[i] == 0)) return Strange(out[i], i);
     }
-    GE_RETURN_IF_ERROR(CheckTypes(made));
+    GE_RETURN_IF_ERROR(CheckTypes(made, node_.outputs));
+    return made;
+  }
+
+  // grad or jvp; `given` by output or by input.
+  Result<std::vector<ValueId>> Derive(bool by_output, const std::vector<ValueId>& given) {
+    std::vector<uint32_t> in;
+    for (const ValueId v : given) {
+      in.push_back(v ? static_cast<uint32_t>(values_.size()) : 0);
+      if (v) values_.push_back(v);
+    }
+    const std::vector<ValueId>& like = by_output ? node_.inputs : node_.outputs;
+    std::vector<uint32_t> out(like.size(), 0);
+    GE_ASSIGN_OR_RETURN(const bool done, Call(by_output ? "grad" : "jvp", [&](ge_err* err) {
+                          const auto rule = by_output ? op_.def.grad : op_.def.jvp;
+                          return rule(&api_, in.data(), out.data(), err);
+                        }));
+    if (!done) return Status(Code::kUnsupported, op_.name + " has no such rule for this node");
+    GE_ASSIGN_OR_RETURN(std::vector<ValueId> made, Made(out));
+    GE_RETURN_IF_ERROR(CheckTypes(made, like));
     return made;
   }
 
@@ -75,6 +85,37 @@ class Builder {
   }
 
  private:
+  // False: the rule has no answer for this node.
+  template <typename Rule>
+  Result<bool> Call(const char* what, Rule rule) {
+    what_ = what;
+    GE_ASSIGN_OR_RETURN(const OneNode one, View());
+    api_.graph = one.view();
+    ge_err err = EmptyError();
+    const ge_rc rc = rule(&err);
+    api_.graph = nullptr;
+    if (!failed_.ok()) return failed_;
+    if (rc == GE_UNIMPLEMENTED) return false;
+    if (rc != GE_OK) return FromRule(op_, what_, rc, err);
+    return true;
+  }
+
+  Status Strange(uint32_t value, size_t i) const {
+    return Status(Code::kPluginError,
+                  fmt::format("plugin '{}': {} of {} gave value {} for output {}; wanted one that "
+                              "it built, or an input",
+                              op_.plugin, what_, op_.name, value, i));
+  }
+
+  Result<std::vector<ValueId>> Made(const std::vector<uint32_t>& out) const {
+    std::vector<ValueId> made;
+    for (size_t i = 0; i < out.size(); ++i) {
+      if (out[i] >= values_.size()) return Strange(out[i], i);
+      made.push_back(values_[out[i]]);
+    }
+    return made;
+  }
+
   static Builder& Of(void* host) { return *static_cast<Builder*>(host); }
   const Function& F() const { return t_.graph().fn(fn_); }
 
@@ -104,17 +145,17 @@ class Builder {
   }
 
   // A part has to give what the node's output is; where that is not known, any tensor of its dtype.
-  Status CheckTypes(const std::vector<ValueId>& made) const {
+  Status CheckTypes(const std::vector<ValueId>& made, const std::vector<ValueId>& like) const {
     for (size_t i = 0; i < made.size(); ++i) {
-      if (!made[i]) continue;
+      if (!made[i] || !like[i]) continue;
       const Type& is = F().value(made[i]).type;
-      const Type& wanted = F().value(node_.outputs[i]).type;
+      const Type& wanted = F().value(like[i]).type;
       bool fits = is.dtype == wanted.dtype;
       if (is.is_static() && wanted.is_static()) fits = fits && is.dims == wanted.dims;
       if (fits) continue;
       return Status(Code::kPluginError,
-                    fmt::format("plugin '{}': decompose of {} gave {} for output {}; infer said {}",
-                                op_.plugin, op_.name, TypeToString(is, t_.graph().dims), i,
+                    fmt::format("plugin '{}': {} of {} gave {} for output {}; infer said {}",
+                                op_.plugin, what_, op_.name, TypeToString(is, t_.graph().dims), i,
                                 TypeToString(wanted, t_.graph().dims)));
     }
     return {};
@@ -122,7 +163,7 @@ class Builder {
 
   Status Bad(const std::string& text) const {
     return Status(Code::kPluginError,
-                  fmt::format("plugin '{}': decompose of {}: {}", op_.plugin, op_.name, text));
+                  fmt::format("plugin '{}': {} of {}: {}", op_.plugin, what_, op_.name, text));
   }
 
   Status AddNode(const ge_new_node* n, uint32_t* out) {
@@ -155,52 +196,19 @@ class Builder {
     return {};
   }
 
-  Result<Const> ConstOf(const ge_type& type, const void* data, uint64_t bytes) const {
-    const bool legal = type.dtype > 0 && type.dtype < kDTypeCount && type.dtype != GE_STRING &&
-                       type.rank >= 0 && type.rank <= 32 && (type.rank == 0 || type.dims);
-    if (!legal) return Bad("a constant's type is not legal; wanted numbers of a known rank");
-    std::vector<int64_t> dims(type.dims, type.dims + (type.rank > 0 ? type.rank : 0));
-    Type t = TensorType(static_cast<DType>(type.dtype), dims);
-    const auto wanted = ByteCount(t);
-    if (!wanted || static_cast<uint64_t>(*wanted) != bytes || (bytes && !data)) {
-      return Bad(fmt::format("a constant of {} bytes is given {}", wanted.value_or(-1), bytes));
-    }
-    return MakeConst(std::move(t), data, bytes);
-  }
-
   Status AddConstant(const ge_type* type, const void* data, uint64_t bytes, uint32_t* out) {
-    GE_ASSIGN_OR_RETURN(Const c, ConstOf(*type, data, bytes));
+    Result<Const> c = ConstFromAbi(*type, data, bytes);
+    if (!c.ok()) return Bad(c.status().message());
     *out = static_cast<uint32_t>(values_.size());
-    values_.push_back(t_.AddConst(fn_, std::move(c)));
+    values_.push_back(t_.AddConst(fn_, *std::move(c)));
     return {};
   }
 
   Result<Attr> AttrOf(const ge_attr& a) {
-    Attr out{TextOf(a.name), int64_t{0}};
-    switch (a.kind) {
-      case GE_ATTR_INT:
-        return out.value = a.i, out;
-      case GE_ATTR_FLOAT:
-        return out.value = a.f, out;
-      case GE_ATTR_STRING:
-        return out.value = TextOf(a.s), out;
-      case GE_ATTR_INTS:
-        return out.value = std::vector<int64_t>(a.ints, a.ints + a.n), out;
-      case GE_ATTR_FLOATS:
-        return out.value = std::vector<double>(a.floats, a.floats + a.n), out;
-      case GE_ATTR_STRINGS: {
-        std::vector<std::string> texts;
-        for (uint32_t i = 0; i < a.n; ++i) texts.push_back(TextOf(a.strings[i]));
-        return out.value = std::move(texts), out;
-      }
-      case GE_ATTR_TENSOR: {
-        GE_ASSIGN_OR_RETURN(Const c, ConstOf(a.tensor_type, a.tensor, a.tensor_bytes));
-        const ValueId v = t_.AddConst(fn_, std::move(c));
-        return out.value = ConstRef{F().value(v).constant}, out;
-      }
-      default:
-        return Bad(fmt::format("attribute '{}' is of kind {}", out.name, a.kind));
-    }
+    const auto add = [&](Const c) { return F().value(t_.AddConst(fn_, std::move(c))).constant; };
+    Result<Attr> read = AttrFromAbi(a, add, t_.graph().functions.size());
+    if (!read.ok()) return Bad(read.status().message());
+    return read;
   }
 
   Status ValueOf(uint32_t v, const ge_value** found) {
@@ -227,8 +235,9 @@ class Builder {
   Transaction& t_;
   const FunctionId fn_;
   const Node& node_;
-  std::vector<ValueId> values_;  // by the rule's numbers; [0] is absent
-  size_t first_own_ = 0;         // the first that the rule made
+  const char* what_ = "decompose";  // the rule that is called
+  std::vector<ValueId> values_;     // by the rule's numbers; [0] is absent
+  size_t first_own_ = 0;            // the first that the rule made
   std::vector<NodeId> added_;
   ge_builder api_{};
   ge_value absent_{};
@@ -249,6 +258,15 @@ std::vector<ValueId> DecomposeByPlugin(const PluginOp& op, Transaction& t, Funct
   builder.Undo();
   if (!made.ok()) LogLine(1, made.status().ToString());
   return {};
+}
+
+Result<std::vector<ValueId>> DeriveByPlugin(const PluginOp& op, bool by_output, Transaction& t,
+                                            FunctionId fn, const Node& node,
+                                            const std::vector<ValueId>& given) {
+  Builder builder(op, t, fn, node);
+  Result<std::vector<ValueId>> made = builder.Derive(by_output, given);
+  if (!made.ok()) builder.Undo();
+  return made;
 }
 
 }  // namespace ge

@@ -160,6 +160,7 @@ OpDef RecordOf(const std::shared_ptr<const PluginOp>& op, OpTable* table) {
             static_cast<int32_t>(d.version),      PortsOf(d.input, d.n_input, table),
             PortsOf(d.output, d.n_output, table), {}};
   for (uint32_t i = 0; i < d.n_attr; ++i) out.attrs.push_back(AttrDefOf(d.attr[i], table));
+  out.of_plugin = op;
   out.infer = [op](InferContext& c) { return InferByPlugin(*op, c); };
   if (d.work) {
     out.work = [op](const Node& node, std::span<const Type> in, std::span<const Type> given) {

@@ -228,4 +228,22 @@ Work WorkByPlugin(const PluginOp& op, const Node& node, std::span<const Type> in
   return work;
 }
 
+Status ShardByPlugin(const PluginOp& op, const Graph& graph, const Function& f, const Node& node,
+                     void* to, ge_rc (*way)(void* to, const ge_shard*)) {
+  std::vector<OneNode::Input> inputs;
+  std::vector<const Type*> outputs;
+  for (const ValueId v : node.inputs) {
+    const Value& value = f.value(v);
+    inputs.push_back(
+        {v ? &value.type : nullptr, v && value.constant ? &graph.consts[value.constant] : nullptr});
+  }
+  for (const ValueId v : node.outputs) outputs.push_back(v ? &f.value(v).type : nullptr);
+  GE_ASSIGN_OR_RETURN(const OneNode one,
+                      OneNode::Make(node, inputs, outputs, graph.dims,
+                                    [&](ConstRef ref) { return &graph.consts[ref.id]; }));
+  ge_err err = EmptyError();
+  const ge_rc rc = op.def.shard(one.view(), to, way, &err);
+  return rc == GE_OK ? Status() : FromRule(op, "shard", rc, err);
+}
+
 }  // namespace ge

@@ -12,10 +12,11 @@
 #include "ge/base/status.h"
 #include "ge/ge_plugin.h"
 #include "ge/ge_plugin_op.h"
+#include "ge/ge_plugin_pass.h"
 
 namespace ge {
 
-// Bytes of T in ABI 0.1, by number: sizeof would follow the struct as it grows.
+// Bytes of T when it was first published, by number: sizeof would follow the struct as it grows.
 template <typename T>
 inline constexpr uint32_t kFirstSize = 0;
 template <>
@@ -40,6 +41,18 @@ template <>
 inline constexpr uint32_t kFirstSize<ge_pack> = 64;
 template <>
 inline constexpr uint32_t kFirstSize<ge_op_def> = 160;
+template <>
+inline constexpr uint32_t kFirstSize<ge_new_node> = 96;
+template <>
+inline constexpr uint32_t kFirstSize<ge_pass_def> = 104;
+template <>
+inline constexpr uint32_t kFirstSize<ge_links> = 72;
+template <>
+inline constexpr uint32_t kFirstSize<ge_function> = 104;
+template <>
+inline constexpr uint32_t kFirstSize<ge_state> = 104;
+template <>
+inline constexpr uint32_t kFirstSize<ge_rule> = 80;
 
 // A text of a plugin's; what is beyond `most` bytes is left out.
 inline std::string TextOf(ge_str s, uint64_t most = UINT64_MAX) {

@@ -12,7 +12,19 @@ ge_str Str(const std::string& s) { return {s.data(), s.size()}; }
 }  // namespace
 
 Result<std::unique_ptr<GraphView>> GraphView::Make(const Graph& graph, const Function& f) {
+  return Make(graph, f, false);
+}
+
+Result<std::unique_ptr<GraphView>> GraphView::MakeWhole(const Graph& graph, const Function& f) {
+  GE_ASSIGN_OR_RETURN(auto v, Make(graph, f, true));
+  v->AddDims(graph.dims, f);
+  return v;
+}
+
+Result<std::unique_ptr<GraphView>> GraphView::Make(const Graph& graph, const Function& f,
+                                                   bool whole) {
   std::unique_ptr<GraphView> v(new GraphView);
+  v->whole_ = whole;
   v->values_.reserve(f.values.size());
   for (ValueId id = 0; id < f.values.size(); ++id) {
     GE_RETURN_IF_ERROR(v->AddValueRecord(graph, f.values[id], id));
@@ -79,10 +91,10 @@ std::optional<Dim> DimFromAbi(const ge_dim& d, const DimTable& table) {
 Result<GraphView::Payload> GraphView::PayloadOf(const Const& c) {
   if (c.splat.empty()) return Payload{c.data, c.bytes};
   ConstScratch scratch;
-  const std::byte* data = ConstBytes(c, &scratch, UINT64_MAX);
+  const std::byte* data = ConstBytes(c, &scratch, whole_ ? kMaxSplatRead : UINT64_MAX);
   if (scratch) splats_.push_back(std::move(scratch));
   const auto bytes = static_cast<uint64_t>(ByteCount(c.type).value_or(0));
-  if (data || bytes == 0) return Payload{data, bytes};
+  if (data || bytes == 0 || (whole_ && bytes > kMaxSplatRead)) return Payload{data, bytes};
   return Status(Code::kResourceExhausted,
                 fmt::format("no memory for constant '{}' of {} bytes", c.name, bytes));
 }
@@ -126,8 +138,31 @@ Status GraphView::AddNodeRecord(const Graph& graph, const Node& node) {
   for (const Attr& a : node.attrs) GE_RETURN_IF_ERROR(AddAttr(graph, node, a, &attrs));
   attrs_.push_back(std::move(attrs));
   r.attr = attrs_.back().data(), r.n_attr = static_cast<uint32_t>(attrs_.back().size());
+  if (whole_) AddLinks(node, &r);
   nodes_.push_back(r);
   return {};
+}
+
+void GraphView::AddLinks(const Node& node, ge_node* r) {
+  if (!node.callees.empty()) {
+    bodies_.emplace_back();
+    strings_.emplace_back();
+    for (const Callee& c : node.callees) {
+      bodies_.back().push_back(c.fn);
+      strings_.back().push_back(Str(c.role));
+    }
+    r->body = bodies_.back().data(), r->body_role = strings_.back().data();
+  }
+  if (!node.effects.empty()) {
+    effects_.emplace_back();
+    for (const Effect& e : node.effects) effects_.back().push_back(AbiEffect(e));
+    r->effect = effects_.back().data(), r->n_effect = static_cast<uint32_t>(node.effects.size());
+  }
+  r->after = node.after.data(), r->n_after = static_cast<uint32_t>(node.after.size());
+}
+
+ge_effect AbiEffect(const Effect& e) {
+  return {static_cast<uint32_t>(e.kind), e.object, e.sequence, 0};
 }
 
 Status GraphView::AddAttr(const Graph& graph, const Node& node, const Attr& attr,
@@ -161,6 +196,10 @@ Status GraphView::AddAttr(const Graph& graph, const Node& node, const Attr& attr
       GE_ASSIGN_OR_RETURN(const Payload payload, PayloadOf(k));
       a.tensor = payload.data, a.tensor_bytes = payload.bytes;
     }
+  } else if (const auto* fn = std::get_if<FunctionRef>(&attr.value); fn && whole_) {
+    a.kind = GE_ATTR_FUNCTION, a.i = fn->id;
+  } else if (const auto* ref = std::get_if<AttrRef>(&attr.value); ref && whole_) {
+    a.kind = GE_ATTR_PARAM, a.s = Str(ref->param);
   } else if (std::holds_alternative<AttrRef>(attr.value)) {
     return Status(Code::kInternal,
                   fmt::format("attribute '{}' still refers to a parameter of its function; it must "

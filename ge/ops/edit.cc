@@ -43,6 +43,7 @@ Transaction::Index& Transaction::IndexOf(FunctionId fn) {
       x.at[f.nodes[i].id] = i;
       f.next_node_id = std::max(f.next_node_id, f.nodes[i].id + 1);
     }
+    first_new_.try_emplace(fn, f.next_node_id);
   }
   if (x.uses.size() < f.values.size()) {
     x.producer.resize(f.values.size(), -1);
@@ -131,17 +132,17 @@ NodeId Transaction::Insert(FunctionId fn, NodeId before, Node n) {
   const auto next = x.at.find(before);
   x.added.emplace_back(at, next == x.at.end() ? kLast : next->second);
   f.nodes.push_back(std::move(n));
-  ++edits_;
+  ++edits_, touched_ = true;
   return f.nodes.back().id;
 }
 
 ValueId Transaction::AddConst(FunctionId fn, Const c) {
-  ++edits_;
+  touched_ = true;
   return AddConstValue(graph_, &graph_->fn(fn), std::move(c));
 }
 
 ValueId Transaction::ShareConst(FunctionId fn, ConstId c) {
-  ++edits_;
+  touched_ = true;
   Function& f = graph_->fn(fn);
   const ValueId v = AddValue(&f, graph_->consts[c].type, graph_->consts[c].name);
   f.value(v).constant = c;
@@ -176,13 +177,13 @@ void Transaction::SetInput(FunctionId fn, NodeId node, uint32_t slot, ValueId to
   n->inputs[slot] = to;
   Index& x = IndexOf(fn);
   if (to) x.uses[to].push_back(Use{x.at[node], slot});
-  ++edits_;
+  Count(fn, node);
 }
 
 void Transaction::SetAttr(FunctionId fn, NodeId node, Attr attr) {
   Node* n = Find(fn, node);
   if (!n) return;
-  ++edits_;
+  Count(fn, node);
   for (Attr& a : n->attrs) {
     if (a.name == attr.name) {
       a = std::move(attr);
@@ -220,7 +221,8 @@ void Transaction::Erase(FunctionId fn, NodeId node) {
   x.erased[node] = n->after;
   x.at.erase(node);
   *n = Node{};
-  ++edits_;
+  // Who tries a node and takes it out again has changed nothing.
+  edits_ += IsNew(fn, node) ? -1 : 1;
 }
 
 void Transaction::DropOutput(FunctionId fn, NodeId node, uint32_t slot) {

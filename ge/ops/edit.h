@@ -30,11 +30,17 @@ class Transaction {
   Transaction& operator=(const Transaction&) = delete;
 
   const Graph& graph() const { return *graph_; }
+  // For who types a node that was added; not to add or remove anything.
+  Graph* mutable_graph() { return graph_; }
   DimTable& dims() { return graph_->dims; }
   const std::string& pass() const { return pass_; }
-  int edits() const { return edits_; }  // how many edits were made so far
+  // How many edits were made so far. A node that was added and erased again is none, a constant
+  // that nobody reads neither; Compact takes away what they leave.
+  int edits() const { return edits_; }
+  bool touched() const { return touched_ || edits_ > 0; }  // whether anything was done at all
 
   // ---- what stands in the graph now, edits included ----
+  const Node* NodeOf(FunctionId fn, NodeId node) { return Find(fn, node); }  // null: not there
   const Node* Producer(FunctionId fn, ValueId value);      // null for params and constants
   std::vector<Use> Readers(FunctionId fn, ValueId value);  // node readers; indices as of now
   bool IsResult(FunctionId fn, ValueId value);
@@ -76,11 +82,29 @@ class Transaction {
   void Erase(FunctionId fn, NodeId node);
   // Leaves an unread output out of its node (as an omitted optional output).
   void DropOutput(FunctionId fn, NodeId node, uint32_t slot);
+  // ---- edit_model.cc: what lies around nodes ----
+  void SetCallees(FunctionId fn, NodeId node, std::vector<Callee> callees);
+  // Those of the function get what is new among them.
+  void SetEffects(FunctionId fn, NodeId node, std::vector<Effect> effects);
+  void SetAfter(FunctionId fn, NodeId node, std::vector<NodeId> after);
+  // Invalidates references to functions, as the next one does. The name is new; no parameters,
+  // nodes and results.
+  FunctionId AddFunction(std::string name);
+  // The same values and nodes, with the same ids, in a function of another name.
+  FunctionId CopyFunction(FunctionId of, std::string name);
+  ValueId AddParam(FunctionId fn, std::string name, Type type);
+  // `names`: of the results, by position; empty = they keep those they have.
+  void SetResults(FunctionId fn, std::vector<ValueId> results, std::vector<std::string> names);
+  StateId AddState(State state);
+  void AddEntry(Entry entry);
+  // Commits, and puts the function's nodes in topological order; see ge/ir/walk.h.
+  Status Sort(FunctionId fn);
+
   // Puts new nodes in place and removes erased ones.
   // Done by the destructor and by the runner; a pass may call it between two walks.
   void Commit();
   // The graph itself, for a pass that builds functions anew; all indices into it are forgotten.
-  Graph* Rebuild() { return Commit(), index_.clear(), ++edits_, graph_; }
+  Graph* Rebuild() { return Commit(), index_.clear(), first_new_.clear(), ++edits_, graph_; }
 
  private:
   struct Index {
@@ -100,7 +124,16 @@ class Transaction {
   Graph* graph_;
   std::string pass_;
   std::map<FunctionId, Index> index_;
+  // Whether this transaction has added the node.
+  bool IsNew(FunctionId fn, NodeId node) const {
+    const auto it = first_new_.find(fn);
+    return it != first_new_.end() && node >= it->second;
+  }
+  // An edit of a node; one that is new counts once, however it is made.
+  void Count(FunctionId fn, NodeId node) { touched_ = true, edits_ += IsNew(fn, node) ? 0 : 1; }
+  std::map<FunctionId, NodeId> first_new_;  // by function that was looked at
   int edits_ = 0;
+  bool touched_ = false;
   const int exceptions_ = std::uncaught_exceptions();  // when it was made
 };
 

@@ -206,5 +206,55 @@ TEST(Types, PrintAndCount) {
   }
 }
 
+TEST(Transaction, AddsFunctionsParametersAndResults) {
+  Chain c;
+  Transaction t(&c.g, "test");
+  const FunctionId copy = t.CopyFunction(1, "copy");
+  EXPECT_EQ(c.g.fn(copy).name, "copy");
+  EXPECT_EQ(c.g.fn(copy).id, copy);
+  EXPECT_EQ(c.g.fn(copy).nodes[0].id, c.g.fn(1).nodes[0].id) << "nodes keep their numbers";
+  const FunctionId fn = t.AddFunction("more");
+  const ValueId p = t.AddParam(fn, "p", kMatrix);
+  EXPECT_TRUE(t.IsParam(fn, p));
+  const ValueId out = t.AddNode(fn, 0, "", "Relu", {p}, {}, {kMatrix}, {})[0];
+  t.SetResults(fn, {out}, {"r"});
+  EXPECT_TRUE(t.IsResult(fn, out));
+  t.SetResults(copy, {c.a}, {});
+  EXPECT_FALSE(t.IsResult(copy, c.b));
+  t.Commit();
+  EXPECT_EQ(c.g.fn(fn).value(out).name, "r");
+  EXPECT_EQ(c.g.fn(copy).value(c.a).name, "a");
+  EXPECT_EQ(c.g.fn(1).results, std::vector<ValueId>{c.b}) << "the original stays";
+  EXPECT_GT(t.edits(), 0);
+}
+
+TEST(Transaction, EffectsOfANodeAreThoseOfItsFunction) {
+  Chain c;
+  c.g.states.resize(1);
+  Transaction t(&c.g, "test");
+  const StateId s = t.AddState({"s", kMatrix});
+  const Effect effect{EffectKind::kState, s, 0};
+  t.SetEffects(1, 1, {effect});
+  t.SetEffects(1, 2, {effect});
+  EXPECT_EQ(c.g.fn(1).nodes[0].effects, std::vector<Effect>{effect});
+  EXPECT_EQ(c.g.fn(1).effects, std::vector<Effect>{effect});
+}
+
+TEST(Transaction, SortsOrNamesTheCycle) {
+  Chain c;
+  {
+    Transaction t(&c.g, "test");
+    const ValueId out = t.AddNode(1, 0, "", "Exp", {c.x}, {}, {kMatrix}, {})[0];
+    t.SetInput(1, 1, 0, out);  // Relu reads what stands behind it
+    EXPECT_TRUE(t.Sort(1).ok());
+  }
+  EXPECT_EQ(c.Order(), "Exp Relu Tanh ");
+  Transaction t(&c.g, "test");
+  t.SetInput(1, 1, 0, c.b);
+  const Status s = t.Sort(1);
+  EXPECT_EQ(s.code(), Code::kInvalidGraph);
+  EXPECT_NE(s.message().find("->"), std::string::npos) << s.message();
+}
+
 }  // namespace
 }  // namespace ge

@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -22,6 +23,7 @@ namespace ge {
 
 class Transaction;
 struct KernelCall;  // kernel_call.h
+struct PluginOp;    // ge/engine/op_plugin.h
 
 // A set of dtypes as bits 1 << DType.
 using DTypeSet = uint32_t;
@@ -157,6 +159,8 @@ struct OpDef {
   // and the types of those states (ge/compile/add_states.h).
   uint32_t states = 0;
   std::function<Result<std::vector<Type>>(const Graph& graph, const Node& node)> state_types = {};
+  // The record of the plugin that brought it, for who calls its other rules; null: built in.
+  std::shared_ptr<const PluginOp> of_plugin = {};
 };
 
 #define GE_OP(stem)                      \

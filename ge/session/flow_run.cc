@@ -42,7 +42,7 @@ Result<Flow*> Session::FlowOf() {
     std::vector<StageTime> times;
     const FoldBudget& folding = *FoldingScope::budget();
     const double folded = folding.spent_bytes();
-    GE_RETURN_IF_ERROR(rewriter_->Run(&graph, weight_bytes_, &times, kLargestFold));
+    GE_RETURN_IF_ERROR(rewriter_->Bind(&graph, weight_bytes_, &times, kLargestFold));
     // A piece's inputs are the run's own values: what it may take goes by what the caller gave.
     BuildOptions given = options_.build;
     given.of_data = true, given.place.pins_may_miss = true;

@@ -15,10 +15,13 @@
 #include "ge/compile/folding.h"
 #include "ge/compile/memory_limit.h"
 #include "ge/compile/open_plugins.h"
+#include "ge/compile/price_nodes.h"
+#include "ge/compile/same_values.h"
 #include "ge/compile/sink_sources.h"
 #include "ge/compile/spill.h"
 #include "ge/control/cut.h"
 #include "ge/control/flow.h"
+#include "ge/engine/pass_plugin.h"
 #include "ge/host/machine.h"
 #include "ge/infer/infer.h"
 #include "ge/ops/defaults.h"
@@ -52,10 +55,7 @@ Result<std::unique_ptr<Session>> Session::Create(SessionOptions options) {
   if (s->options_.numerics == Numerics::kExact) s->options_.skip_passes.emplace("fold-batchnorm");
   s->StartPricing();
   s->evaluator_ = MakeEvaluator(s->engines_);
-  Runner::Options passes = s->options_.build.runner;
-  passes.roll_back = false;  // A load, bind or piece that fails leaves nothing.
-  passes.skip.insert(s->options_.skip_passes.begin(), s->options_.skip_passes.end());
-  s->rewriter_.emplace(std::move(passes), s->evaluator_.get());
+  s->StartRewriting(std::move(opened.passes));
   s->options_.build.measure = [session = s.get()](const Graph& graph, const Function& f,
                                                   const std::vector<PlanLayout>& layouts,
                                                   GraphView* view, const OfferSet& offers,
@@ -68,9 +68,33 @@ Result<std::unique_ptr<Session>> Session::Create(SessionOptions options) {
   s->options_.build.classes = &s->classes_;
   s->options_.build.arenas = std::make_shared<ArenaPool>();
   s->options_.build.fold_parts = [session = s.get()](Graph* g) {
-    return session->rewriter_->RunParts(g, session->weight_bytes_);
+    return session->rewriter_->BindParts(g, session->weight_bytes_);
   };
   return s;
+}
+
+void Session::StartRewriting(std::vector<std::shared_ptr<const PluginPass>> plugins) {
+  RewriteOptions rewrite;
+  rewrite.runner = options_.build.runner;
+  rewrite.runner.roll_back = false;  // A load, bind or piece that fails leaves nothing.
+  rewrite.runner.skip.insert(options_.skip_passes.begin(), options_.skip_passes.end());
+  rewrite.asked = options_.passes;
+  if (options_.kv_cache > 0) rewrite.asked.push_back({"recognise-kv-cache", ""});
+  rewrite.plugins = [plugins = std::move(plugins)] {
+    PassList made;
+    for (const auto& p : plugins) made.push_back(MakePass(p));
+    return made;
+  };
+  rewrite.price = [this](const Graph& graph, FunctionId fn, const std::vector<NodeId>& nodes) {
+    return PriceNodes(graph, fn, nodes, engines_, options_.build);
+  };
+  const char* tried = secure_getenv("GE_CHECK_PASSES");
+  if (tried != nullptr && std::string_view(tried) == "1") {
+    rewrite.compare = [this](const Graph& before, const Graph& after) {
+      return SameValues(before, after, engines_, options_.build);
+    };
+  }
+  rewriter_.emplace(std::move(rewrite), evaluator_.get());
 }
 
 Session::Session(SessionOptions options)
@@ -153,10 +177,7 @@ Status Session::Prepare() {
   times_ = runner.times();
   const FloatModeScope mode(options_.denormals);  // constants that are folded
   const FoldingScope folding(weight_bytes_);
-  GE_RETURN_IF_ERROR(rewriter_->Run(&graph_, weight_bytes_, &times_));
-  if (options_.kv_cache > 0) {
-    GE_RETURN_IF_ERROR(rewriter_->RunAsked(&graph_, weight_bytes_, &times_));
-  }
+  GE_RETURN_IF_ERROR(rewriter_->Load(&graph_, weight_bytes_, &times_));
   SpillConstants(&graph_, loaded_graph_);
   GE_RETURN_IF_ERROR(ExpandSplats(&graph_, MemoryLimitOf(options_.build)));
   const uint64_t most = MemoryLimitOf(options_.build);
@@ -174,7 +195,7 @@ Result<Graph> Session::BindAndFold(const Entry& entry, std::span<const TensorVie
       StageId::kBind, [&] { return Bind(&bound, entry.name, shapes, caches_.Sizes()); },
       [&] { return Verify(bound); }));
   *times = runner.times();
-  GE_RETURN_IF_ERROR(rewriter_->Run(&bound, weight_bytes_, times));
+  GE_RETURN_IF_ERROR(rewriter_->Bind(&bound, weight_bytes_, times));
   return bound;
 }
 

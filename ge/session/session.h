@@ -42,12 +42,14 @@ struct SessionOptions {
   uint64_t plan_cache_bytes = uint64_t{1} << 30;
   uint64_t time_limit_ms = 0;  // of each load, compile and run; 0 = none
   std::set<std::string> skip_passes;
-  std::string plugins;   // that bring operators, "acme_ops,./mine.so"
+  std::string plugins;              // that bring operators and passes, "acme_ops,./mine.so"
+  std::vector<PassRequest> passes;  // that run only where they are asked for, and options of any
   int64_t kv_cache = 0;  // first capacity of caches for a model's past; 0 = they stay inputs
   BuildOptions build;
 };
 
 class Flow;
+struct PluginPass;
 struct FlowValue;
 
 class Session {
@@ -142,6 +144,7 @@ class Session {
   template <typename Read>
   Status LoadBy(Read read);
   void StartPricing();
+  void StartRewriting(std::vector<std::shared_ptr<const PluginPass>> plugins);
   // With PriceMode::kMeasure: the plan that is fastest in earnest; see rehearse.h. On the caller's
   // inputs where there are any, else on made-up ones.
   std::shared_ptr<Compiled> RehearsePlans(const Entry& entry, std::span<const TensorView> inputs,

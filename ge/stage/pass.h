@@ -2,8 +2,10 @@
 // A pass sees ge/ir and ge/ops only; it never sees an engine.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <set>
+#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -60,7 +62,15 @@ class FoldBudget {
   std::set<std::pair<FunctionId, NodeId>> said_;
 };
 
+// When a pass runs: bits.
+enum PassPhase : uint8_t {
+  kAtLoad = 1,     // when a model is loaded
+  kAtBind = 2,     // when shapes are known, of the model or of a piece of it
+  kWhenAsked = 4,  // with the others: only where it is asked for by name
+};
+
 struct PassContext {
+  PassPhase phase = kAtLoad;
   Evaluator* evaluator = nullptr;       // null: nothing can be folded by running it
   int64_t fold_limit_bytes = 64 << 20;  // a folded result may not be larger
   FoldBudget* budget = nullptr;         // null: without limit, in tests alone
@@ -71,6 +81,20 @@ struct PassContext {
   // Called when a pass has read a mapped constant for the last time, so that its pages can leave
   // memory; null: they stay.
   void (*done_reading)(const void* data, uint64_t bytes) = nullptr;
+  // What the cheapest plan of these nodes by themselves (none = the whole function) costs in ns.
+  // UNSUPPORTED where sizes are not known or no engine takes a node. Null: nobody can say.
+  std::function<Result<double>(const Graph& graph, FunctionId fn, const std::vector<NodeId>& nodes)>
+      price;
+  // Whether the entries of both graphs give the same values on made-up inputs; INTERNAL where they
+  // do not. Null: nobody tries.
+  std::function<Status(const Graph& before, const Graph& after)> compare;
+};
+
+// What a pass is for. All but the last keep the values that entries give.
+enum class PassKind : uint8_t {
+  kCanonicalise,  // fewer or simpler nodes
+  kLower,         // other operators
+  kDerive,        // functions, entries, states beside or in place of what is there
 };
 
 class Pass {
@@ -78,8 +102,21 @@ class Pass {
   virtual ~Pass() = default;
   virtual std::string_view name() const = 0;     // "fold-constants", as its file and class
   virtual std::string_view summary() const = 0;  // one line for --help and docs/passes.md
+  virtual PassKind kind() const { return PassKind::kCanonicalise; }
+  virtual uint8_t phases() const { return kAtLoad | kAtBind; }
+  // Names of passes ahead of which and behind which it runs; those that are not there do not count.
+  virtual std::vector<std::string> before() const { return {}; }
+  virtual std::vector<std::string> after() const { return {}; }
+  // The plugin that brought it; empty = ours.
+  virtual std::string_view plugin() const { return {}; }
+  // "option=value;option=value", as asked for. INVALID_ARGUMENT where it has no such option.
+  virtual Status SetOptions(std::string_view options);
   virtual Status Run(Transaction& t, const PassContext& context) = 0;
 };
+// "pass 'fold-constants'", "pass 'square' of plugin 'acme'".
+std::string PassLabel(const Pass& pass);
+
+using PassList = std::vector<std::unique_ptr<Pass>>;
 
 // The passes of passes/pipeline.def, in its order.
 std::vector<std::unique_ptr<Pass>> MakePipeline();

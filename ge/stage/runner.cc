@@ -1,5 +1,6 @@
 #include "ge/stage/runner.h"
 
+#include <algorithm>
 #include <chrono>
 #include <optional>
 
@@ -32,9 +33,9 @@ void AddTime(std::vector<StageTime>* times, const std::string& name, double ms, 
   times->push_back(StageTime{name, ms, edits});
 }
 
-// A misspelt name would leave a pass running that the caller believes to be off.
-Status CheckSkipped(const std::set<std::string>& skip,
-                    const std::vector<std::unique_ptr<Pass>>& passes) {
+}  // namespace
+
+Status CheckSkipped(const std::set<std::string>& skip, const PassList& passes) {
   for (const std::string& name : skip) {
     std::string known;
     for (const auto& pass : passes) {
@@ -48,8 +49,6 @@ Status CheckSkipped(const std::set<std::string>& skip,
   }
   return {};
 }
-
-}  // namespace
 
 Status Runner::RunStage(StageId id, const std::function<Status()>& body,
                         const std::function<Status()>& verify) {
@@ -92,73 +91,131 @@ Status Runner::VerifyAll(const Graph& graph, const std::function<Status(const Gr
       .AtNode(status.node());
 }
 
-Status Runner::RunPass(Graph* graph, Pass& pass, const PassContext& context,
-                       const std::function<Status(const Graph&)>& verify,
-                       const std::function<Status(Graph*)>& reinfer, int* edits) {
-  const std::string name(pass.name());
+bool Runner::Guarded(const Pass& pass, const PassContext& context) const {
+  return options_.roll_back || !pass.plugin().empty() || context.compare;
+}
+
+Status Runner::RunPass(Graph* graph, Pass& pass, const Hooks& hooks,
+                       const std::optional<Graph>& before, int* edits) {
   const Stopwatch watch;
   Status status;
+  bool touched = false;
+  culprit_ = &pass;
   {
-    Transaction t(graph, name);
-    status = pass.Run(t, context);
+    Transaction t(graph, std::string(pass.name()));
+    status = pass.Run(t, hooks.context);
     t.Commit();
-    *edits = t.edits();
+    *edits = t.edits(), touched = t.touched();
   }
-  AddTime(&times_, "rewrite/" + name, watch.ms(), *edits);
+  AddTime(&times_, "rewrite/" + std::string(pass.name()), watch.ms(), *edits);
   if (!status.ok()) {
-    return Status(status.code(), "pass '" + name + "' failed: " + status.message())
+    return Status(status.code(), PassLabel(pass) + " failed: " + status.message())
         .AtNode(status.node());
   }
-  if (!*edits) return {};
-  if (!options_.roll_back && AllTyped(*graph)) return {};
-  const Stopwatch verify_watch;
-  if (verify) status = verify(*graph);
+  if (*edits) GE_RETURN_IF_ERROR(CheckEdits(graph, pass, hooks, before));
+  if (!*edits && touched) Compact(graph);  // what it tried and took back
+  culprit_ = nullptr;
+  return {};
+}
+
+Status Runner::CheckEdits(Graph* graph, const Pass& pass, const Hooks& hooks,
+                          const std::optional<Graph>& before) {
+  if (!Guarded(pass, hooks.context) && AllTyped(*graph)) return {};
+  const bool own = pass.plugin().empty();
+  const Stopwatch watch;
+  Status status;
+  if (hooks.verify) status = hooks.verify(*graph);
   if (!status.ok()) {
-    return Status(Code::kInternal, "pass '" + name + "' left an illegal graph (" +
-                                       status.message() + "); run with the pass skipped")
+    return Status(own ? Code::kInternal : Code::kPluginError,
+                  PassLabel(pass) + " left an illegal graph (" + status.message() +
+                      "); run with the pass skipped")
         .AtNode(status.node());
   }
-  if (reinfer) status = reinfer(graph);
-  AddTime(&times_, "rewrite/verify", verify_watch.ms(), 0);
+  if (hooks.reinfer) status = hooks.reinfer(graph);
+  AddTime(&times_, "rewrite/verify", watch.ms(), 0);
   if (!status.ok()) {
     // Folding may show for the first time that the user's shapes contradict each other.
-    return Status(status.code(), "after pass '" + name + "': " + status.message())
+    return Status(own ? status.code() : Code::kPluginError,
+                  "after " + PassLabel(pass) + ": " + status.message())
         .AtNode(status.node());
+  }
+  if (!hooks.context.compare || !before || pass.kind() == PassKind::kDerive) return {};
+  status = hooks.context.compare(*before, *graph);
+  if (status.ok()) return {};
+  return Status(status.code(), PassLabel(pass) + " changed the model's values: " + status.message())
+      .AtNode(status.node());
+}
+
+Status Runner::RunRound(Graph* graph, const PassList& passes, const Hooks& hooks,
+                        std::optional<Graph>* before, bool first, int* edits) {
+  const char* stage = StageName(StageId::kRewrite);
+  *edits = 0, last_editor_ = nullptr;
+  for (const auto& pass : passes) {
+    const std::string name(pass->name());
+    if (options_.skip.count(name)) continue;
+    GE_RETURN_IF_ERROR(CheckInterrupt().AtStage(stage));
+    if (!*before && Guarded(*pass, hooks.context)) *before = *graph;
+    int made = 0;
+    Status status = RunPass(graph, *pass, hooks, *before, &made);
+    if (!status.ok()) {
+      if (*before) *graph = std::move(**before);
+      return std::move(status).AtStage(stage);
+    }
+    if (made) before->reset();
+    if (made && !pass->plugin().empty()) last_editor_ = pass.get();
+    *edits += made;
+    // A later round that changes nothing has nothing new to show.
+    if (options_.after && (made || first)) options_.after(std::string(stage) + "/" + name);
   }
   return {};
 }
 
-Status Runner::RunPasses(Graph* graph, const std::vector<std::unique_ptr<Pass>>& passes,
-                         const PassContext& context,
+Status Runner::RunPasses(Graph* graph, const PassList& passes, const PassContext& context,
                          const std::function<Status(const Graph&)>& verify,
                          const std::function<Status(Graph*)>& reinfer) {
   const char* stage = StageName(StageId::kRewrite);
+  culprit_ = nullptr;
   GE_RETURN_IF_ERROR(CheckSkipped(options_.skip, passes).AtStage(stage));
-  std::optional<Graph> before;  // Good until a pass makes an edit.
+  const bool strangers =
+      std::any_of(passes.begin(), passes.end(), [](const auto& p) { return !p->plugin().empty(); });
+  std::optional<Graph> at_first;  // where a stranger's pass may not settle
+  if (strangers) at_first = *graph;
+  std::optional<Graph> before;  // good until a pass makes an edit
   bool any = false;
+  int edits = 0;
   for (int round = 0; round < kMaxRounds; ++round) {
-    int round_edits = 0;
-    for (const auto& pass : passes) {
-      const std::string name(pass->name());
-      if (options_.skip.count(name)) continue;
-      GE_RETURN_IF_ERROR(CheckInterrupt().AtStage(stage));
-      if (!before && options_.roll_back) before = *graph;
-      int edits = 0;
-      Status status = RunPass(graph, *pass, context, verify, reinfer, &edits);
-      if (!status.ok()) {
-        if (before) *graph = std::move(*before);
-        return std::move(status).AtStage(stage);
-      }
-      if (edits) before.reset();
-      round_edits += edits;
-      // A later round that changes nothing has nothing new to show.
-      if (options_.after && (edits || round == 0)) options_.after(std::string(stage) + "/" + name);
-    }
-    any |= round_edits > 0;
-    if (!round_edits) break;
+    GE_RETURN_IF_ERROR(
+        RunRound(graph, passes, {context, verify, reinfer}, &before, round == 0, &edits));
+    any |= edits > 0;
+    if (!edits) break;
+  }
+  if (edits && last_editor_) {
+    *graph = std::move(*at_first);
+    culprit_ = last_editor_;
+    return Status(Code::kPluginError,
+                  PassLabel(*last_editor_) + " still changes the graph in round " +
+                      std::to_string(kMaxRounds) + "; it has to leave alone what it has made")
+        .AtStage(stage);
   }
   if (any) Compact(graph);
   if (any && verify && !options_.roll_back) return VerifyAll(*graph, verify);
+  return {};
+}
+
+Status Runner::RunOnce(Graph* graph, Pass& pass, const PassContext& context,
+                       const std::function<Status(const Graph&)>& verify,
+                       const std::function<Status(Graph*)>& reinfer, int* edits) {
+  const char* stage = StageName(StageId::kRewrite);
+  culprit_ = nullptr;
+  GE_RETURN_IF_ERROR(CheckInterrupt().AtStage(stage));
+  std::optional<Graph> before = *graph;
+  Status status = RunPass(graph, pass, {context, verify, reinfer}, before, edits);
+  if (!status.ok()) {
+    *graph = std::move(*before);
+    return std::move(status).AtStage(stage);
+  }
+  if (*edits) Compact(graph);
+  if (options_.after) options_.after(std::string(stage) + "/" + std::string(pass.name()));
   return {};
 }
 

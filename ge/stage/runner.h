@@ -4,6 +4,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -25,6 +26,10 @@ const char* StageSummary(StageId id);
 Result<StageId> StageFromName(std::string_view name);
 std::vector<StageId> AllStages();
 
+// INVALID_ARGUMENT where one of the names is none of these passes': it would leave a pass running
+// that the caller believes to be off.
+Status CheckSkipped(const std::set<std::string>& skip, const PassList& passes);
+
 struct StageTime {
   std::string name;  // "infer", "rewrite/fold-constants"
   double ms = 0;
@@ -34,7 +39,7 @@ struct StageTime {
 class Runner {
  public:
   struct Options {
-    std::set<std::string> skip;  // pass names that are not run
+    std::set<std::string> skip;  // pass names that are not run; unknown ones are refused
     // Called after each stage or pass with its name; used by --to and by dump folders.
     std::function<void(const std::string& name)> after;
     // After a failure RunPasses leaves the graph as it was before the pass, and each pass's edits
@@ -48,18 +53,40 @@ class Runner {
   Status RunStage(StageId id, const std::function<Status()>& body,
                   const std::function<Status()>& verify);
   // Runs all passes to a fixed point (at most 8 rounds). A pass that fails or leaves an illegal
-  // graph is rolled back, where that is wanted, and reported (INTERNAL naming the pass).
-  Status RunPasses(Graph* graph, const std::vector<std::unique_ptr<Pass>>& passes,
-                   const PassContext& context, const std::function<Status(const Graph&)>& verify,
+  // graph is rolled back, where that is wanted, and reported (INTERNAL naming the pass;
+  // PLUGIN_ERROR where a plugin brought it). One of a plugin is always rolled back, each time is
+  // verified, and fails where the last round finds it still at work: the graph is then as it was at
+  // first.
+  Status RunPasses(Graph* graph, const PassList& passes, const PassContext& context,
+                   const std::function<Status(const Graph&)>& verify,
                    const std::function<Status(Graph*)>& reinfer);
+  // Runs one pass, once; rolled back when it fails. *edits: how many it made.
+  Status RunOnce(Graph* graph, Pass& pass, const PassContext& context,
+                 const std::function<Status(const Graph&)>& verify,
+                 const std::function<Status(Graph*)>& reinfer, int* edits);
+  // The pass that the last failure of RunPasses or RunOnce was of; null: it was of none.
+  const Pass* culprit() const { return culprit_; }
   const std::vector<StageTime>& times() const { return times_; }
 
  private:
-  Status RunPass(Graph* graph, Pass& pass, const PassContext& context,
-                 const std::function<Status(const Graph&)>& verify,
-                 const std::function<Status(Graph*)>& reinfer, int* edits);
+  struct Hooks {
+    const PassContext& context;
+    const std::function<Status(const Graph&)>& verify;
+    const std::function<Status(Graph*)>& reinfer;
+  };
+  // `before`: the graph as it is, where it was copied.
+  Status RunPass(Graph* graph, Pass& pass, const Hooks& hooks, const std::optional<Graph>& before,
+                 int* edits);
+  Status CheckEdits(Graph* graph, const Pass& pass, const Hooks& hooks,
+                    const std::optional<Graph>& before);
+  Status RunRound(Graph* graph, const PassList& passes, const Hooks& hooks,
+                  std::optional<Graph>* before, bool first, int* edits);
   Status VerifyAll(const Graph& graph, const std::function<Status(const Graph&)>& verify);
+  // Whether the graph is copied before the pass runs.
+  bool Guarded(const Pass& pass, const PassContext& context) const;
   Options options_;
+  const Pass* culprit_ = nullptr;
+  const Pass* last_editor_ = nullptr;  // of a plugin, in the present round
   std::vector<StageTime> times_;
 };
 

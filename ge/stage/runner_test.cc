@@ -29,7 +29,9 @@ Graph OneNode() {
 // Adds `adds` nodes in total, one a run; then fails if told to.
 class Grow : public Pass {
  public:
-  Grow(int adds, Status status = {}) : left_(adds), status_(std::move(status)) {}
+  Grow(int adds, Status status = {}, std::string plugin = "")
+      : left_(adds), status_(std::move(status)), plugin_(std::move(plugin)) {}
+  std::string_view plugin() const override { return plugin_; }
   std::string_view name() const override { return "grow"; }
   std::string_view summary() const override { return "adds nodes"; }
   Status Run(Transaction& t, const PassContext&) override {
@@ -40,6 +42,7 @@ class Grow : public Pass {
  private:
   int left_;
   Status status_;
+  std::string plugin_;
 };
 
 std::vector<std::unique_ptr<Pass>> One(std::unique_ptr<Pass> p) {
@@ -132,6 +135,93 @@ TEST(Runner, RollsBackAnIllegalGraph) {
   EXPECT_NE(s.message().find("pass 'grow' left an illegal graph (too many)"), std::string::npos);
   EXPECT_EQ(g.fn(1).nodes.size(), 1u);
   EXPECT_EQ(g.fn(1).values.size(), 3u);
+}
+
+TEST(Runner, AStrangersPassHasToSettle) {
+  Graph g = OneNode();
+  Runner r({});
+  const Status s = r.RunPasses(&g, One(std::make_unique<Grow>(1000, Status(), "acme")), {}, {}, {});
+  EXPECT_EQ(s.code(), Code::kPluginError);
+  EXPECT_NE(s.message().find("pass 'grow' of plugin 'acme' still changes the graph in round 8"),
+            std::string::npos)
+      << s.message();
+  ASSERT_NE(r.culprit(), nullptr);
+  EXPECT_EQ(g.fn(1).nodes.size(), 1u);
+}
+
+TEST(Runner, AStrangersPassIsRolledBackThoughNobodyElseIs) {
+  Graph g = OneNode();
+  Runner::Options options;
+  options.roll_back = false;
+  auto verify = [](const Graph& graph) {
+    return graph.fn(1).nodes.size() > 1 ? Status(Code::kInvalidGraph, "too many") : Status();
+  };
+  Runner r(options);
+  const auto passes = One(std::make_unique<Grow>(1, Status(), "acme"));
+  const Status s = r.RunPasses(&g, passes, {}, verify, {});
+  EXPECT_EQ(s.code(), Code::kPluginError);
+  EXPECT_EQ(r.culprit(), passes[0].get());
+  EXPECT_EQ(g.fn(1).nodes.size(), 1u);
+}
+
+TEST(Runner, ComparesWhatAPassThatKeepsValuesHasDone) {
+  Graph g = OneNode();
+  PassContext context;
+  size_t before = 0, after = 0;
+  context.compare = [&](const Graph& was, const Graph& is) {
+    before = was.fn(1).nodes.size(), after = is.fn(1).nodes.size();
+    return Status(Code::kInternal, "element 0 is off");
+  };
+  const Status s = Runner({}).RunPasses(&g, One(std::make_unique<Grow>(1)), context, {}, {});
+  EXPECT_EQ(s.message(), "pass 'grow' changed the model's values: element 0 is off");
+  EXPECT_EQ(before, 1u);
+  EXPECT_EQ(after, 2u);
+  EXPECT_EQ(g.fn(1).nodes.size(), 1u);
+}
+
+TEST(Runner, RunsOnce) {
+  Graph g = OneNode();
+  Grow grow(5);
+  int edits = 0;
+  EXPECT_TRUE(Runner({}).RunOnce(&g, grow, {}, {}, {}, &edits).ok());
+  EXPECT_EQ(edits, 1);
+  EXPECT_EQ(g.fn(1).nodes.size(), 2u);
+  Grow fails(1, Status(Code::kUnsupported, "not this model"));
+  Runner r({});
+  const Status s = r.RunOnce(&g, fails, {}, {}, {}, &edits);
+  EXPECT_EQ(s.code(), Code::kUnsupported);
+  EXPECT_EQ(s.message(), "pass 'grow' failed: not this model");
+  EXPECT_EQ(g.fn(1).nodes.size(), 2u);
+}
+
+// Adds a node, a constant and a second node that reads it, and takes all back.
+class Tries : public Pass {
+ public:
+  std::string_view name() const override { return "tries"; }
+  std::string_view summary() const override { return "changes nothing in the end"; }
+  Status Run(Transaction& t, const PassContext&) override {
+    const float pair[2] = {1, 2};
+    const ValueId c = t.AddConst(1, MakeConst(kPair, pair, sizeof pair));
+    const ValueId v = t.AddNode(1, 0, "", "Neg", {2}, {}, {kPair}, {})[0];
+    const NodeId first = t.Producer(1, v)->id;
+    t.Commit();
+    const ValueId w = t.AddNode(1, first, "", "Add", {v, c}, {}, {kPair}, {})[0];
+    const NodeId second = t.Producer(1, w)->id;
+    t.SetInput(1, second, 0, 2);
+    t.Erase(1, second);
+    t.Erase(1, first);
+    return {};
+  }
+};
+
+TEST(Runner, WhoTriesAndTakesBackHasSettledAndLeavesNothing) {
+  Graph g = OneNode();
+  Runner r({});
+  EXPECT_TRUE(r.RunPasses(&g, One(std::make_unique<Tries>()), {}, {}, {}).ok());
+  EXPECT_EQ(r.times()[0].edits, 0);
+  EXPECT_EQ(g.fn(1).nodes.size(), 1u);
+  EXPECT_EQ(g.fn(1).values.size(), 3u);
+  EXPECT_EQ(g.consts.size(), 1u);
 }
 
 TEST(Runner, CanBeInterrupted) {

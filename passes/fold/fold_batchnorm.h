@@ -14,6 +14,7 @@ class FoldBatchnorm : public Pass {
   std::string_view summary() const override {
     return "a BatchNormalization after a convolution becomes part of its weights";
   }
+  PassKind kind() const override { return PassKind::kLower; }
   Status Run(Transaction& t, const PassContext& context) override;
 };
 

@@ -18,6 +18,8 @@ class RecogniseKvCache : public Pass {
   std::string_view summary() const override {
     return "past keys and values that are inputs and outputs become states of a capacity";
   }
+  PassKind kind() const override { return PassKind::kDerive; }
+  uint8_t phases() const override { return kAtLoad | kWhenAsked; }
   Status Run(Transaction& t, const PassContext& context) override;
 };
 

@@ -16,6 +16,7 @@ class RecogniseLayerNormalization : public Pass {
   std::string_view summary() const override {
     return "the steps of a layer normalisation become one LayerNormalization";
   }
+  PassKind kind() const override { return PassKind::kLower; }
   Status Run(Transaction& t, const PassContext& context) override;
 };
 

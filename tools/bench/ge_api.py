@@ -24,7 +24,8 @@ class Options(ctypes.Structure):
                 ("skip_passes", ctypes.c_char_p), ("denormals", ctypes.c_uint32),
                 ("numerics", ctypes.c_uint32), ("memory_limit_bytes", ctypes.c_uint64),
                 ("time_limit_ms", ctypes.c_uint64), ("runtime", ctypes.c_void_p),
-                ("kv_cache", ctypes.c_uint64), ("plugins", ctypes.c_char_p)]
+                ("kv_cache", ctypes.c_uint64), ("plugins", ctypes.c_char_p),
+                ("passes", ctypes.c_char_p)]
 
 
 class TensorInfo(ctypes.Structure):

@@ -22,10 +22,11 @@ class GeError(Exception):
 
 class GeSession:
     """One model with default options; `library` names another build; `kv_cache`: rows that caches of
-    a decoder's past have at first; `plugins`, `engines`: lists of ge_session_options. Not for several
-    threads."""
+    a decoder's past have at first; `plugins`, `passes`, `engines`: lists of ge_session_options;
+    `entry`: none is the first. Not for several threads."""
 
-    def __init__(self, model, library=LIBRARY, kv_cache=0, plugins="", engines=""):
+    def __init__(self, model, library=LIBRARY, kv_cache=0, plugins="", engines="", passes="",
+                 entry=""):
         self.lib = ctypes.CDLL(str(library))
         self.session, self.error = ctypes.c_void_p(), Error(size=ctypes.sizeof(Error))
         options = Options()
@@ -34,6 +35,8 @@ class GeSession:
         options.kv_cache = kv_cache
         options.plugins = plugins.encode() or None
         options.engines = engines.encode() or None
+        options.passes = passes.encode() or None
+        self.entry = entry.encode() or None
         self._try(self.lib.ge_session_create(ctypes.byref(options), ctypes.byref(self.session),
                                              self._error()))
         self._try(self.lib.ge_session_load_file(self.session, str(model).encode(), 0, self._error()))
@@ -51,10 +54,11 @@ class GeSession:
 
     def _names(self, kind):
         count, names = ctypes.c_uint32(), []
-        self._try(getattr(self.lib, f"ge_session_{kind}_count")(self.session, None, ctypes.byref(count)))
+        self._try(getattr(self.lib, f"ge_session_{kind}_count")(self.session, self.entry,
+                                                                ctypes.byref(count)))
         for i in range(count.value):
             info = TensorInfo(size=ctypes.sizeof(TensorInfo))
-            self._try(getattr(self.lib, f"ge_session_{kind}_info")(self.session, None, i,
+            self._try(getattr(self.lib, f"ge_session_{kind}_info")(self.session, self.entry, i,
                                                                    ctypes.byref(info)))
             names.append(info.name.decode())
         return names
@@ -71,8 +75,8 @@ class GeSession:
 
     def run_feed(self, feed):
         tensors, _ = feed
-        self._try(self.lib.ge_session_run(self.session, None, tensors, len(tensors), self.out,
-                                          len(self.out), self._error()))
+        self._try(self.lib.ge_session_run(self.session, self.entry, tensors, len(tensors),
+                                          self.out, len(self.out), self._error()))
 
     def run(self, arrays):
         self.run_feed(self.feed(arrays))
@@ -89,7 +93,8 @@ class GeSession:
 
     def report(self):
         text = ctypes.c_char_p()
-        self._try(self.lib.ge_session_report(self.session, None, ctypes.byref(text), self._error()))
+        self._try(self.lib.ge_session_report(self.session, self.entry, ctypes.byref(text),
+                                             self._error()))
         report = json.loads(text.value)
         self.lib.ge_text_release(text)
         return report

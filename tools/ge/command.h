@@ -24,7 +24,7 @@ struct Options {
   std::string export_dir;                            // of tune, empty = none
   std::vector<uint32_t> concurrency = {1, 2, 4, 8};  // of bench: callers at once
   double seconds = 2;                                // of bench, for each number of callers
-  std::vector<std::string> skip, pins;
+  std::vector<std::string> skip, passes, pins;
   std::string policy = "cost", prices = "cached", denormals = "flush", numerics = "fast";
   double measure_budget_ms = 2000;
   bool replan = false;
@@ -41,6 +41,7 @@ int Explain(const Options& o);
 int Dump(const Options& o);
 int Plugins(const Options& o);
 int Ops(const Options& o);
+int Passes(const Options& o);
 int Tune(const Options& o);
 int Bench(const Options& o);
 

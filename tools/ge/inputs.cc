@@ -223,6 +223,10 @@ Result<SessionOptions> SessionOptionsOf(const Options& o) {
   GE_ASSIGN_OR_RETURN(s.denormals, DenormalsFromName(o.denormals, "--denormals"));
   GE_ASSIGN_OR_RETURN(s.numerics, NumericsFromName(o.numerics, "--numerics"));
   s.skip_passes.insert(o.skip.begin(), o.skip.end());
+  for (const std::string& asked : o.passes) {
+    GE_ASSIGN_OR_RETURN(const auto requests, ParsePassRequests(asked));
+    s.passes.insert(s.passes.end(), requests.begin(), requests.end());
+  }
   s.kv_cache = o.kv_cache;
   s.build.check = !o.no_check;
   s.build.memory_limit_bytes = o.memory_limit_bytes;

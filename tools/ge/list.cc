@@ -1,4 +1,4 @@
-// ge ops, ge dump.
+// ge ops, ge passes, ge dump.
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>
@@ -8,8 +8,10 @@
 #include "frontend/proto/proto.h"
 #include "ge/engine/discovery.h"
 #include "ge/engine/op_plugin.h"
+#include "ge/engine/pass_plugin.h"
 #include "ge/infer/infer.h"
 #include "ge/ops/op.h"
+#include "ge/stage/pass_order.h"
 #include "tools/ge/command.h"
 
 namespace ge::tool {
@@ -114,7 +116,53 @@ Status AddOpsOf(const std::string& list, OpTable* table) {
   return {};
 }
 
+const char* KindName(PassKind kind) {
+  constexpr const char* kNames[] = {"canonicalise", "lower", "derive"};
+  return kNames[static_cast<size_t>(kind)];
+}
+
+std::vector<std::string> PhasesOf(const Pass& pass) {
+  std::vector<std::string> out;
+  if (pass.phases() & kAtLoad) out.emplace_back("load");
+  if (pass.phases() & kAtBind) out.emplace_back("bind");
+  if (pass.phases() & kWhenAsked) out.emplace_back("asked");
+  return out;
+}
+
+// Those of this program and of --plugins, in the order in which they run.
+Result<PassList> AllPasses(const Options& o) {
+  PassList all = MakePipeline();
+  for (auto& p : MakeAskedPasses()) all.push_back(std::move(p));
+  GE_ASSIGN_OR_RETURN(const auto plugins, FindPlugins(o.plugins));
+  for (const auto& plugin : plugins) {
+    GE_ASSIGN_OR_RETURN(const auto passes, ReadPasses(*plugin));
+    for (const auto& p : passes) all.push_back(MakePass(p));
+  }
+  GE_RETURN_IF_ERROR(OrderPasses(&all));
+  return all;
+}
+
 }  // namespace
+
+int Passes(const Options& o) {
+  const auto all = AllPasses(o);
+  if (!all.ok()) return Fail(all.status());
+  nlohmann::json list = nlohmann::json::array();
+  for (const auto& p : *all) {
+    const std::vector<std::string> phases = PhasesOf(*p);
+    list.push_back({{"name", p->name()},
+                    {"kind", KindName(p->kind())},
+                    {"phases", phases},
+                    {"plugin", p->plugin()},
+                    {"summary", p->summary()}});
+    if (o.json) continue;
+    fmt::print("{:<31} {:<12} {:<15} {:<10} {}\n", p->name(), KindName(p->kind()),
+               fmt::format("{}", fmt::join(phases, ",")), p->plugin().empty() ? "-" : p->plugin(),
+               p->summary());
+  }
+  if (o.json) fmt::print("{}\n", nlohmann::json{{"passes", list}}.dump());
+  return 0;
+}
 
 int Dump(const Options& o) {
   Status status = DumpModel(o);

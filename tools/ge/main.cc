@@ -38,6 +38,12 @@ void AddModelFlags(CLI::App* app, Options* o) {
       ->take_all();
   app->add_option("--seed", o->seed, "of random inputs (default 1)");
   app->add_option("--skip", o->skip, "name of a pass not to run; may be repeated")->take_all();
+  app->add_option(
+         "--pass", o->passes,
+         "NAME or NAME:option=value;option=value of a pass that runs only where it is asked "
+         "for, or the options of another one; may be repeated")
+      ->take_all()
+      ->type_name("NAME");
   app->add_flag(
       "--kv-cache{256}", o->kv_cache,
       "the past of a decoder, inputs that it gives out with new rows behind, is kept in "
@@ -135,6 +141,13 @@ void AddLooking(CLI::App* app, Options* o, int* code) {
   AddPluginFlag(ops, o);
   ops->footer("\nExample:\n  ge ops --json\n  ge ops --plugins ./acme_ops.so\n");
   ops->callback([=] { *code = ge::tool::Ops(*o); });
+  auto* passes = app->add_subcommand(
+      "passes", "rewrites in the order in which they run, those of --plugins too");
+  passes->add_option("--plugins", o->plugins, "plugins that bring passes: ./mine.so")
+      ->type_name("LIST");
+  passes->add_flag("--json", o->json, "one JSON object on stdout, nothing else");
+  passes->footer("\nExample:\n  ge passes --plugins ./square.so\n");
+  passes->callback([=] { *code = ge::tool::Passes(*o); });
 }
 
 void AddTune(CLI::App* app, Options* o, int* code) {

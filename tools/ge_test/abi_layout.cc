@@ -17,6 +17,7 @@
 #include "ge/base/sha256.h"
 #include "ge/ge_plugin.h"
 #include "ge/ge_plugin_op.h"
+#include "ge/ge_plugin_pass.h"
 #include "tools/ge_test/case.h"
 
 namespace ge::test {

@@ -145,6 +145,10 @@ typedef struct ge_session_options {
   const char* pins;
   uint32_t policy; /* GE_PLACE_* */
   uint32_t reserved2;
+  /* Passes to run that do so only where they are asked for, and options of any:
+   * "observe:output=0;every=2,other". NULL = none. A pass of a plugin that is asked for and fails,
+   * fails the load. */
+  const char* passes;
 } ge_session_options;
 enum {
   GE_PLACE_BY_COST = 0,    /* the cheapest whole plan */

@@ -43,7 +43,7 @@ extern "C" {
 #define GE_PLUGIN_MAGIC 0x4e49474c50454721ull /* "!GEPLGIN" read little-endian */
 /* Names this state of the structs: the first 8 bytes of the SHA-256 of tests/abi/layout.golden. The
  * ABI test recomputes it; enforced at load while GE_ABI_MAJOR is 0. */
-#define GE_HEADER_HASH 0x1bbe8e5be790e941ull
+#define GE_HEADER_HASH 0xaea9ec290969faf5ull
 
 /* ---- basic words ---------------------------------------------------------------------------- */
 
@@ -80,7 +80,9 @@ enum {
   GE_TAG_LAYOUT = 14, GE_TAG_ERR = 15, GE_TAG_QUERY_ARGS = 16, GE_TAG_COPY = 17,
   GE_TAG_CREATE_ARGS = 18, GE_TAG_LINK = 19, GE_TAG_SINK = 20, GE_TAG_DOMAIN = 21,
   GE_TAG_PACK = 22, GE_TAG_OP_DEF = 23, GE_TAG_INFER = 24, GE_TAG_BUILDER = 25,
-  GE_TAG_NEW_NODE = 26, GE_TAG_KERNEL_CALL = 27, GE_TAG_SHARD = 28, GE_TAG_PASS_DEF = 29
+  GE_TAG_NEW_NODE = 26, GE_TAG_KERNEL_CALL = 27, GE_TAG_SHARD = 28, GE_TAG_PASS_DEF = 29,
+  GE_TAG_EDIT = 30, GE_TAG_MODEL = 31, GE_TAG_FUNCTION = 32, GE_TAG_STATE = 33,
+  GE_TAG_ENTRY = 34, GE_TAG_LINKS = 35, GE_TAG_RULE = 36
 };
 /* clang-format on */
 /* First member initialiser: GE_HDR(ge_cost, GE_TAG_COST). */
@@ -171,7 +173,10 @@ enum {
   GE_ATTR_INTS = 4,
   GE_ATTR_FLOATS = 5,
   GE_ATTR_STRINGS = 6,
-  GE_ATTR_TENSOR = 7
+  GE_ATTR_TENSOR = 7,
+  /* Seen by passes alone. */
+  GE_ATTR_FUNCTION = 8, /* i: the function's index */
+  GE_ATTR_PARAM = 9     /* s: the enclosing function's attribute parameter that stands here */
 };
 typedef struct {
   ge_str name;
@@ -198,6 +203,21 @@ typedef struct {
   ge_str name; /* of a free size ("batch"); empty for an expression */
   uint64_t spare;
 } ge_dim;
+
+/* What else a node does than to compute: effects on one object happen in the order of the nodes. */
+enum {
+  GE_EFFECT_STATE = 0, /* object: the state's index */
+  GE_EFFECT_RNG = 1,
+  GE_EFFECT_IO = 2,
+  GE_EFFECT_COLLECTIVE = 3, /* object: the group; sequence rises in node order */
+  GE_EFFECT_STREAM = 4
+};
+typedef struct ge_effect { /* complete */
+  uint32_t kind;           /* GE_EFFECT_* */
+  uint32_t object;
+  uint32_t sequence;
+  uint32_t reserved;
+} ge_effect;
 
 enum { GE_VALUE_CONSTANT = 1, GE_VALUE_INPUT = 2, GE_VALUE_OUTPUT = 4 };
 typedef struct ge_value {
@@ -229,6 +249,12 @@ typedef struct ge_node {
   uint32_t n_attr;
   uint32_t n_body; /* nested bodies; 0 for every node that may be offered */
   ge_str name;     /* the user's own name */
+  /* In the views of passes; else NULL and 0. */
+  const uint32_t* body;    /* function indices, n_body of them */
+  const ge_str* body_role; /* "then_branch", "body", "fn", by body */
+  const ge_effect* effect;
+  const uint32_t* after; /* ids of nodes that come first though they give it no value */
+  uint32_t n_effect, n_after;
 } ge_node;
 
 typedef struct ge_graph {
