@@ -20,6 +20,7 @@ namespace {
 using ge::plugin::Guard;
 using ge::plugin::Str;
 using ge::plugin::Understand;
+using ge::plugin::UnderstandGraph;
 using ge::plugin::View;
 
 // Why the node is not taken, or its price and the alignment of its constants.
@@ -51,9 +52,8 @@ bool Consider(const ge_graph& graph, uint32_t node, ge_cost* cost, uint32_t* con
 
 ge_rc Query(ge_engine*, const ge_graph* graph, const ge_sink* sink, ge_err* err) {
   return Guard(err, "ref: query", [&]() -> ge_rc {
-    for (const ge_hdr* h : {&graph->h, &sink->h}) {
-      if (const ge_rc rc = Understand(*h, err, "ref: query")) return rc;
-    }
+    if (const ge_rc rc = UnderstandGraph(*graph, err, "ref: query")) return rc;
+    if (const ge_rc rc = Understand(sink->h, err, "ref: query")) return rc;
     for (uint32_t i = 0; i < graph->n_node; ++i) {
       ge_cost cost = {};
       cost.h = GE_HDR(ge_cost, GE_TAG_COST);
@@ -103,7 +103,9 @@ ge_rc Compile(ge_engine*, const ge_segment* segment, uint32_t n, uint32_t segmen
     auto* c =
         reinterpret_cast<ge_compiled*>(reinterpret_cast<char*>(out) + uint64_t{i} * out_stride);
     c->rc = Guard(c->err, "ref: compile", [&]() -> ge_rc {
-      if (const ge_rc rc = Understand(s->h, c->err, "ref: compile")) return rc;
+      for (const ge_hdr* h : {&s->h, &s->graph->h}) {
+        if (const ge_rc rc = Understand(*h, c->err, "ref: compile")) return rc;
+      }
       return CompileOne(*s, c);
     });
   }
@@ -141,7 +143,9 @@ void ExecDestroy(ge_exec* exec) { delete exec; }
 
 ge_rc EngineCreate(const ge_create_args* args, ge_engine** out, ge_err* err) {
   return Guard(err, "ref: create", [&]() -> ge_rc {
-    if (const ge_rc rc = Understand(args->h, err, "ref: create")) return rc;
+    for (const ge_hdr* h : {&args->h, &args->host->h}) {
+      if (const ge_rc rc = Understand(*h, err, "ref: create")) return rc;
+    }
     *out = new ge_engine{args->host};
     return GE_OK;
   });

@@ -103,7 +103,7 @@ void Builder::Build(const std::vector<Unit>& units) {
   for (const Unit& u : units) {
     node_ = u.root;
     if (segment_.stop != nullptr && __atomic_load_n(segment_.stop, __ATOMIC_RELAXED) != 0) {
-      throw std::runtime_error("stopped by the host");
+      throw Stopped("stopped by the host");
     }
     Emit(u);
     for (uint32_t v : u.out) Publish(v);

@@ -9,6 +9,7 @@
 #include <map>
 #include <memory>
 #include <set>
+#include <stdexcept>
 #include <string>
 #include <unordered_map>
 #include <utility>
@@ -20,6 +21,11 @@
 #include "plugins/cpu/kit/unit.h"
 
 namespace ge_cpu {
+
+// Thrown by Build once ge_segment.stop is set.
+struct Stopped : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
 
 class Builder {
  public:

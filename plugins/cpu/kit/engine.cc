@@ -32,12 +32,12 @@ struct Shares {
 namespace ge_cpu {
 namespace {
 
-// For messages; set once, before any engine exists.
-std::string g_name;     // of the plugin
-std::string g_enqueue;  // so that a launch allocates nothing
+// For messages; set once, before any engine exists: "native: query" is there when memory is not.
+std::string g_name;  // of the plugin
+struct CallNames {
+  std::string engine_create, query, compile, shape, fill, enqueue, profile, frame_create;
+} g_call;
 MakeEngine g_make = nullptr;
-
-std::string Where(const char* call) { return g_name + ": " + call; }
 
 uint32_t BestIsa() {
   __builtin_cpu_init();
@@ -53,9 +53,13 @@ uint32_t BestIsa() {
 }
 
 ge_rc EngineCreate(const ge_create_args* args, ge_engine** out, ge_err* err) {
-  return gp::Guard(err, Where("engine_create").c_str(), [&] {
+  return gp::Guard(err, g_call.engine_create.c_str(), [&] {
     auto e = std::make_unique<ge_engine>();
-    if (const ge_rc rc = gp::Understand(args->h, err, Where("engine_create").c_str())) return rc;
+    const char* where = g_call.engine_create.c_str();
+    if (const ge_rc rc = gp::Understand(args->h, err, where)) return rc;
+    if (args->host != nullptr) {
+      if (const ge_rc rc = gp::Understand(args->host->h, err, where)) return rc;
+    }
     if (!gp::Option(args->options, "denormals", "").empty()) {
       return gp::Fail(
           err, GE_INVALID_ARGUMENT, UINT32_MAX,
@@ -101,10 +105,10 @@ bool CanEnd(const Engine& e, const Unit& u, const Parser& p, Why* why) {
 
 ge_rc Query(ge_engine* handle, const ge_graph* graph, const ge_sink* sink, ge_err* err) {
   const Engine& e = *handle->engine;
-  return gp::Guard(err, Where("query").c_str(), [&]() -> ge_rc {
-    for (const ge_hdr* h : {&graph->h, &sink->h}) {
-      if (const ge_rc rc = gp::Understand(*h, err, Where("query").c_str())) return rc;
-    }
+  return gp::Guard(err, g_call.query.c_str(), [&]() -> ge_rc {
+    const char* where = g_call.query.c_str();
+    if (const ge_rc rc = gp::UnderstandGraph(*graph, err, where)) return rc;
+    if (const ge_rc rc = gp::Understand(sink->h, err, where)) return rc;
     const Parser parser(*graph, e.Operators());
     Offers offers(e, parser, *sink);
     std::vector<uint32_t> allowed;
@@ -177,6 +181,28 @@ bool IsAppend(const std::vector<Unit>& units) {
   return units.size() == 1 && Is<AppendSpec>(units[0]) && units[0].posts.empty();
 }
 
+// Units into steps, or a conversion where there are none; false where *c says why not.
+bool BuildProgram(Builder* builder, const std::vector<Unit>& units, ge_compiled* c) {
+  const auto refuse = [&](ge_rc rc, const char* why) {
+    c->rc = gp::Fail(c->err, rc, builder->current_node(), "%s: %s", g_name.c_str(), why);
+    return false;
+  };
+  try {
+    if (units.empty()) {
+      builder->BuildConversion();
+    } else {
+      builder->Build(units);
+    }
+    return true;
+  } catch (const Stopped& x) {
+    return refuse(GE_CANCELLED, x.what());
+  } catch (const std::bad_alloc&) {  // says nothing of the segment
+    return refuse(GE_OUT_OF_MEMORY, "no memory");
+  } catch (const std::exception& x) {
+    return refuse(GE_UNIMPLEMENTED, x.what());
+  }
+}
+
 // Compiles one segment into *c. `like`: one of other dims, and no query has offered what is taken;
 // null otherwise. Throws.
 void CompileOne(const Engine& e, const ge_segment& segment, const ge_exec* like, ge_compiled* c) {
@@ -193,7 +219,7 @@ void CompileOne(const Engine& e, const ge_segment& segment, const ge_exec* like,
   size_t covered = 0;
   for (const Unit& u : units) covered += u.nodes.size();
   if (covered != n_node) {
-    c->rc = gp::Fail(c->err, GE_INVALID_ARGUMENT, UINT32_MAX,
+    c->rc = gp::Fail(c->err, like != nullptr ? GE_UNIMPLEMENTED : GE_INVALID_ARGUMENT, UINT32_MAX,
                      "%s: the segment has %zu nodes, only %zu of them can be compiled; take "
                      "offers of this graph alone",
                      g_name.c_str(), n_node, covered);
@@ -210,17 +236,7 @@ void CompileOne(const Engine& e, const ge_segment& segment, const ge_exec* like,
   program.profile = e.profile();
   program.like = like != nullptr ? &like->program : nullptr;
   const std::unique_ptr<Builder> builder = e.MakeBuilder(parser, segment, &program);
-  try {
-    if (n_node == 0) {
-      builder->BuildConversion();
-    } else {
-      builder->Build(units);
-    }
-  } catch (const std::exception& x) {
-    c->rc = gp::Fail(c->err, GE_UNIMPLEMENTED, builder->current_node(), "%s: %s", g_name.c_str(),
-                     x.what());
-    return;
-  }
+  if (!BuildProgram(builder.get(), units, c)) return;
   program.like = nullptr;
   c->rc = GE_OK;
   c->flags = e.profile() ? GE_COMPILED_SERIAL : 0;
@@ -241,7 +257,7 @@ void CompileOne(const Engine& e, const ge_segment& segment, const ge_exec* like,
 
 ge_rc Compile(ge_engine* e, const ge_segment* segment, uint32_t n, uint32_t segment_stride,
               ge_compiled* out, uint32_t out_stride, ge_err* err) {
-  return gp::Guard(err, Where("compile").c_str(), [&] {
+  return gp::Guard(err, g_call.compile.c_str(), [&] {
     ThreadScope threads(e->engine->machine().threads);
     const LaunchMode own(e->engine->host());
     const LibraryMode mode(e->engine->machine().threads);
@@ -250,8 +266,11 @@ ge_rc Compile(ge_engine* e, const ge_segment* segment, uint32_t n, uint32_t segm
                                                           uint64_t{i} * segment_stride);
       auto* c =
           reinterpret_cast<ge_compiled*>(reinterpret_cast<char*>(out) + uint64_t{i} * out_stride);
-      c->rc = gp::Guard(c->err, Where("compile").c_str(), [&] {
-        c->rc = gp::Understand(s->h, c->err, Where("compile").c_str());
+      c->rc = gp::Guard(c->err, g_call.compile.c_str(), [&] {
+        c->rc = gp::Understand(s->h, c->err, g_call.compile.c_str());
+        if (c->rc == GE_OK) {
+          c->rc = gp::Understand(s->graph->h, c->err, g_call.compile.c_str());
+        }
         if (c->rc == GE_OK) CompileOne(*e->engine, *s, nullptr, c);
         return c->rc;
       });
@@ -261,9 +280,9 @@ ge_rc Compile(ge_engine* e, const ge_segment* segment, uint32_t n, uint32_t segm
 }
 
 ge_rc Shape(ge_exec* like, const ge_segment* segment, ge_compiled* out, ge_err* err) {
-  return gp::Guard(err, Where("shape").c_str(), [&]() -> ge_rc {
+  return gp::Guard(err, g_call.shape.c_str(), [&]() -> ge_rc {
     const Engine& e = like->engine;
-    if (const ge_rc rc = gp::Understand(segment->h, err, Where("shape").c_str())) return rc;
+    if (const ge_rc rc = gp::Understand(segment->h, err, g_call.shape.c_str())) return rc;
     ThreadScope threads(e.machine().threads);
     const LaunchMode own(e.host());
     const LibraryMode mode(e.machine().threads);
@@ -274,8 +293,8 @@ ge_rc Shape(ge_exec* like, const ge_segment* segment, ge_compiled* out, ge_err* 
 
 ge_rc FillPack(ge_engine* e, const ge_pack* pack, const ge_buf* from, const ge_buf* to,
                ge_err* err) {
-  return gp::Guard(err, Where("fill").c_str(), [&]() -> ge_rc {
-    if (const ge_rc rc = gp::Understand(pack->h, err, Where("fill").c_str())) return rc;
+  return gp::Guard(err, g_call.fill.c_str(), [&]() -> ge_rc {
+    if (const ge_rc rc = gp::Understand(pack->h, err, g_call.fill.c_str())) return rc;
     const ge_host_api* host = e->engine->host();
     // The host may have many filled at once, a thread each.
     const bool alone = host != nullptr && host->inside != nullptr && host->inside(host->host) != 0;
@@ -286,8 +305,8 @@ ge_rc FillPack(ge_engine* e, const ge_pack* pack, const ge_buf* from, const ge_b
 }
 
 ge_rc Enqueue(ge_exec* exec, const ge_launch* launch, ge_err* err) {
-  return gp::Guard(err, g_enqueue.c_str(), [&]() -> ge_rc {
-    if (const ge_rc rc = gp::Understand(launch->h, err, g_enqueue.c_str())) return rc;
+  return gp::Guard(err, g_call.enqueue.c_str(), [&]() -> ge_rc {
+    if (const ge_rc rc = gp::Understand(launch->h, err, g_call.enqueue.c_str())) return rc;
     const LaunchMode own(exec->engine.host());
     const Shares shares;
     Frame* frame = launch->frame != nullptr ? launch->frame->frame.get() : nullptr;
@@ -297,7 +316,7 @@ ge_rc Enqueue(ge_exec* exec, const ge_launch* launch, ge_err* err) {
 
 void ExecDestroy(ge_exec* exec) {
   if (exec->engine.profile() && exec->engine.host() != nullptr) {
-    gp::Guard(nullptr, Where("profile").c_str(), [&] {
+    gp::Guard(nullptr, g_call.profile.c_str(), [&] {
       const std::string text = exec->program.ProfileText();
       exec->engine.host()->log(exec->engine.host()->host, 2, gp::Str(text));
       return ge_rc(GE_OK);
@@ -307,7 +326,7 @@ void ExecDestroy(ge_exec* exec) {
 }
 
 ge_rc FrameCreate(ge_exec* exec, ge_frame** out, ge_err* err) {
-  return gp::Guard(err, Where("frame_create").c_str(), [&] {
+  return gp::Guard(err, g_call.frame_create.c_str(), [&] {
     auto f = std::make_unique<ge_frame>();
     f->frame = exec->program.MakeFrame();
     *out = f.release();
@@ -382,7 +401,9 @@ Engine::Engine(const ge_create_args& args)
 const ge_plugin_desc* Describe(const char* name, const char* version, MakeEngine make) {
   static const ge_plugin_desc desc = [&] {
     g_name = name;
-    g_enqueue = Where("enqueue");
+    const std::string of = g_name + ": ";
+    g_call = {of + "engine_create", of + "query",   of + "compile", of + "shape",
+              of + "fill",          of + "enqueue", of + "profile", of + "frame_create"};
     g_make = make;
     return MakeDesc(version);
   }();

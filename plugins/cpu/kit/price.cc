@@ -45,6 +45,15 @@ double ForkNs(const Machine& m, double elements) {
   return m.threads > 1 && elements > double{kParallel} ? kForkNs : 0;
 }
 
+uint64_t PackedBound(const Dims& dims, size_t first) {
+  uint64_t floats = 1;
+  for (size_t i = 0; i < dims.size(); ++i) {
+    const auto d = static_cast<uint64_t>(dims[i]);
+    floats *= i == first || i == first + 1 ? (d + 63) / 64 * 64 : d;
+  }
+  return 4 * floats + 256;  // and what a second pack is aligned to
+}
+
 double StreamNs(const Machine& m, double bytes) {
   const double ns = bytes < 768e3 ? bytes / (45 * m.stream[0])
                     : bytes < 6e6 ? bytes / (22 * m.stream[1])

@@ -19,6 +19,10 @@ inline double LibraryLaunchNs(const Machine& m) { return m.threads > 1 ? 2 * kFo
 // To stream `bytes` that the step before left in the second or third cache, or in memory.
 double StreamNs(const Machine& m, double bytes);
 double BytesOf(const Parser& p, uint32_t v);
+// No kernel's panels or blocks of weights of these dims take more: channels, which are the axes
+// `first` and the next one, are padded to 64.
+uint64_t PackedBound(const Dims& dims, size_t first);
+inline size_t ProductChannels(const Dims& dims) { return dims.size() < 2 ? 0 : dims.size() - 2; }
 // Of a unit's posts [from, end) on n elements, one thread, and the bytes of all posts' operands.
 double PostsNs(const Unit& u, const Machine& m, double n, size_t from = 0, size_t end = SIZE_MAX);
 double PostBytes(const Unit& u, const Parser& p);

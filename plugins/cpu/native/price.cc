@@ -151,7 +151,7 @@ Price ConvPrice(const Unit& u, const ConvSpec& c, const Parser& p, const Machine
   if (m.threads > 1 && ns > 4 * kForkNs) ns = ns / (0.9 * m.threads) + kForkNs;
   out.work_ns = kLoopNs + std::max(ns, StreamNs(m, bytes + BytesOf(p, u.in[0])));
   out.workspace = BufferOf(c, m) * static_cast<uint64_t>(m.threads);
-  out.packed = static_cast<uint64_t>(BytesOf(p, u.in[1]));
+  out.packed = PackedBound(p.dims(u.in[1]), 0);
   return out;
 }
 
@@ -164,7 +164,8 @@ Price PanelPrice(const Unit& u, const Fold& f, const Parser& p, const Machine& m
   const double bytes = PostBytes(u, p) + BytesOf(p, u.out[0]);
   out.work_ns =
       kLoopNs + std::max(PanelNs(plan, m) + posts, StreamNs(m, bytes + BytesOf(p, u.in[0])));
-  out.packed = static_cast<uint64_t>(BytesOf(p, u.in[1]));
+  const Dims weights = p.dims(u.in[1]);  // of a convolution of one pixel, or of a product
+  out.packed = PackedBound(weights, Is<ConvSpec>(u) ? 0 : ProductChannels(weights));
   return out;
 }
 
@@ -243,7 +244,9 @@ Price PriceOf(const Unit& u, const Parser& p, const Machine& m) {
   out.workspace = static_cast<uint64_t>(BytesOf(p, u.out[0])) + (1u << 16);
   for (uint32_t v : u.in) {
     if (p.constant(v) && !Is<GatherSpec>(u)) {
-      out.packed += static_cast<uint64_t>(BytesOf(p, v));
+      const Dims d = p.dims(v);
+      out.packed += d.size() < 2 ? (static_cast<uint64_t>(BytesOf(p, v)) + 63) / 64 * 64
+                                 : std::max(PackedBound(d, 0), PackedBound(d, d.size() - 2));
     }
   }
   return out;

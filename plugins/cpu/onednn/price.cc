@@ -70,7 +70,7 @@ Price PriceOf(const Unit& u, const Parser& p, const Machine& m) {
   for (uint32_t v : u.out) bytes += BytesOf(p, v);
   if (const auto* conv = As<ConvSpec>(u)) {
     work = ConvNs(u, *conv, p, m);
-    out.packed = static_cast<uint64_t>(Product(conv->weights)) * 4;
+    out.packed = PackedBound(p.dims(u.in[1]), 0);
   } else if (const auto* product = As<ProductSpec>(u)) {
     const Dims a = p.dims(u.in[0]);
     const double rows = n / static_cast<double>(u.dims.back());
@@ -78,7 +78,7 @@ Price PriceOf(const Unit& u, const Parser& p, const Machine& m) {
     work = 2 * n * static_cast<double>(product->trans_a ? a[a.size() - 2] : a.back()) / most;
     if (p.constant(u.in[1])) {
       work += BytesOf(p, u.in[1]) / (kProductWeightRate * m.stream[2]);
-      out.packed = static_cast<uint64_t>(BytesOf(p, u.in[1]));
+      out.packed = PackedBound(p.dims(u.in[1]), ProductChannels(p.dims(u.in[1])));
     }
   } else {
     const double taps = static_cast<double>(Product(std::get<PoolSpec>(u.spec).kernel));

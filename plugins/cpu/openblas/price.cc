@@ -105,7 +105,10 @@ Price PriceOf(const Unit& u, const Parser& p, const Machine& m) {
   }
   // Weights come from memory.
   if (p.constant(u.in[1])) ns += Bytes(p.dims(u.in[1])) / (9 * m.stream[2]);
-  if (p.constant(u.in[1])) out.packed = static_cast<uint64_t>(Bytes(p.dims(u.in[1])));
+  if (p.constant(u.in[1])) {
+    const Dims weights = p.dims(u.in[1]);
+    out.packed = PackedBound(weights, Is<ConvSpec>(u) ? 0 : ProductChannels(weights));
+  }
   // The result is written by the product, then read and written by functions that follow apart.
   ns +=
       StreamNs(m, Bytes(u.dims)) + FinishNs(u, p, m, gathers ? Finish::kInPieces : Finish::kPasses);

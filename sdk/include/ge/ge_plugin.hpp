@@ -219,6 +219,18 @@ inline ge_rc Understand(const ge_hdr& h, ge_err* err, const char* where,
                              where, x->tag);
 }
 
+// The same for a graph with all its nodes and values: what query begins with.
+inline ge_rc UnderstandGraph(const ge_graph& g, ge_err* err, const char* where) {
+  ge_rc rc = Understand(g.h, err, where);
+  for (uint32_t i = 0; rc == GE_OK && i < g.n_node; ++i) {
+    rc = Understand(GE_NODE(&g, i)->h, err, where);
+  }
+  for (uint32_t v = 0; rc == GE_OK && v < g.n_value; ++v) {
+    rc = Understand(GE_VALUE(&g, v)->h, err, where);
+  }
+  return rc;
+}
+
 // Runs body() -> ge_rc; an exception becomes a return code. Wrap every entry point with it.
 template <class Body>
 ge_rc Guard(ge_err* err, const char* where, Body&& body) noexcept {

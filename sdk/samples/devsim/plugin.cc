@@ -17,7 +17,7 @@ using ge::plugin::Understand;
 
 ge_rc QueryGuarded(ge_engine* e, const ge_graph* graph, const ge_sink* sink, ge_err* err) {
   return Guard(err, "devsim: query", [&] {
-    ge_rc rc = Understand(graph->h, err, "devsim: query");
+    ge_rc rc = ge::plugin::UnderstandGraph(*graph, err, "devsim: query");
     if (rc == GE_OK) rc = Understand(sink->h, err, "devsim: query");
     return rc != GE_OK ? rc : Query(e, graph, sink, err);
   });
@@ -54,7 +54,18 @@ ge_rc Compile(ge_engine* e, const ge_segment* segment, uint32_t n, uint32_t segm
                                  "devsim: option fail_compile names an operator of this segment");
         continue;
       }
-      execs[i]->Take(e, c->exec, *s);
+      ge_exec* const made = c->exec;
+      c->exec = nullptr;  // where there is no memory, nobody frees it as one of ours
+      const ge_rc taken = Guard(c->err, "devsim: compile", [&]() -> ge_rc {
+        execs[i]->Take(e, made, *s);
+        return GE_OK;
+      });
+      if (taken != GE_OK) {
+        const ge_engine_api& api = e->wrapped.api();
+        if (api.exec_destroy != nullptr) api.exec_destroy(made);
+        c->rc = taken;
+        continue;
+      }
       c->exec = execs[i].release();
     }
     return rc;
@@ -198,8 +209,17 @@ ge_rc Shape(ge_exec* like, const ge_segment* segment, ge_compiled* c, ge_err* er
     auto exec = std::make_unique<ge_exec>();
     const ge_rc rc = api.shape(like->wrapped, segment, c, err);
     if (rc != GE_OK || c->exec == nullptr) return rc;
-    exec->Take(like->engine, c->exec, *segment);
-    c->exec = exec.release();
+    ge_exec* const made = c->exec;
+    c->exec = nullptr;
+    c->rc = Guard(c->err, "devsim: shape", [&]() -> ge_rc {
+      exec->Take(like->engine, made, *segment);
+      return GE_OK;
+    });
+    if (c->rc == GE_OK) {
+      c->exec = exec.release();
+    } else if (api.exec_destroy != nullptr) {
+      api.exec_destroy(made);
+    }
     return rc;
   });
 }
@@ -217,7 +237,9 @@ ge_rc FillPack(ge_engine* engine, const ge_pack* pack, const ge_buf* from, const
 ge_rc EngineCreate(const ge_create_args* args, ge_engine** out, ge_err* err) {
   return Guard(err, "devsim: create", [&]() -> ge_rc {
     auto engine = std::make_unique<ge_engine>();
-    if (const ge_rc rc = Understand(args->h, err, "devsim: create")) return rc;
+    for (const ge_hdr* h : {&args->h, &args->host->h}) {
+      if (const ge_rc rc = Understand(*h, err, "devsim: create")) return rc;
+    }
     ge_rc rc = ParseOptions(args->options, &engine->options, err);
     if (rc == GE_OK) rc = engine->OpenTrace(err);
     if (rc == GE_OK) rc = engine->wrapped.Create(engine->options.wrap, *args, err);

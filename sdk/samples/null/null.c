@@ -32,8 +32,11 @@ static ge_rc fail(ge_err* err, ge_rc rc, const char* text) {
 /* Rule 3 of ge_plugin.h: what a struct says beyond what this plugin knows may not be passed over.
  */
 static ge_rc understand(const ge_hdr* h, ge_err* err) {
-  if (ge_not_understood(h, NULL, 0) == NULL) return GE_OK;
-  return fail(err, GE_UNIMPLEMENTED, "null: an extension that must be understood is not known");
+  const ge_hdr* strange = ge_not_understood(h, NULL, 0);
+  char text[64];
+  if (strange == NULL) return GE_OK;
+  snprintf(text, sizeof text, "null: extension 0x%x must be understood, and is not", strange->tag);
+  return fail(err, GE_UNIMPLEMENTED, text);
 }
 
 /* Says for each node whether it is taken, and at what price. */
@@ -53,9 +56,14 @@ static ge_rc query(ge_engine* engine, const ge_graph* graph, const ge_sink* sink
 /* Turns each segment into an exec. A failure of one segment goes into its own record. */
 static ge_rc compile(ge_engine* engine, const ge_segment* segment, uint32_t n,
                      uint32_t segment_stride, ge_compiled* out, uint32_t out_stride, ge_err* err) {
-  (void)engine, (void)segment, (void)segment_stride, (void)err;
+  (void)engine, (void)err;
   for (uint32_t i = 0; i < n; ++i) {
+    const ge_segment* s = (const void*)((const char*)segment + (uint64_t)i * segment_stride);
     ge_compiled* c = (void*)((char*)out + (uint64_t)i * out_stride);
+    if (understand(&s->h, c->err) || understand(&s->graph->h, c->err)) {
+      c->rc = GE_UNIMPLEMENTED;
+      continue;
+    }
     c->rc = fail(c->err, GE_UNIMPLEMENTED, "null: compile is not written yet");
   }
   return GE_OK;
@@ -71,7 +79,7 @@ static ge_rc enqueue(ge_exec* exec, const ge_launch* launch, ge_err* err) {
 static void exec_destroy(ge_exec* exec) { free(exec); }
 
 static ge_rc engine_create(const ge_create_args* args, ge_engine** out, ge_err* err) {
-  if (understand(&args->h, err)) return GE_UNIMPLEMENTED;
+  if (understand(&args->h, err) || understand(&args->host->h, err)) return GE_UNIMPLEMENTED;
   *out = calloc(1, sizeof **out);
   if (*out == NULL) return fail(err, GE_OUT_OF_MEMORY, "null: out of memory");
   (*out)->host = args->host;
