@@ -1,0 +1,413 @@
+// Level 4, its other half: memory of the device's own, streams and events. For engines whose
+// devices are asynchronous; others have nothing to be judged by here.
+#include <fmt/format.h>
+
+#include <chrono>
+#include <cmath>
+#include <thread>
+
+#include "case.h"
+#include "execute.h"
+#include "sample_graphs.h"
+#include "subject.h"
+
+namespace ge::conform {
+namespace {
+
+using mock::Event;
+using mock::Stream;
+
+// So long a producer sleeps where a consumer that does not wait would be noticed; no bound of time
+// is judged by it.
+constexpr auto kLate = std::chrono::milliseconds(20);
+
+// An engine with an asynchronous device, and its device's index.
+struct Async {
+  explicit Async(Subject& s) : rig(s) {
+    if (!rig.ready()) {
+      outcome = rig.outcome();
+      return;
+    }
+    for (uint32_t d = 0; d < rig.engine().devices().size(); ++d) {
+      if (!rig.engine().devices()[d].async()) continue;
+      device = d, ready = true;
+      return;
+    }
+    outcome = rig.Judged(Unsupported("no device of it is asynchronous"));
+  }
+  mock::Engine& e() { return rig.engine(); }
+  Rig rig;
+  bool ready = false;
+  uint32_t device = 0;
+  Outcome outcome;
+};
+
+Outcome EventBegins(Subject& s, int) {
+  Async a(s);
+  if (!a.ready) return a.outcome;
+  Event event(a.e(), a.device);
+  if (!event.ok()) return Fail("event_create failed");
+  if (event.Wait(0, 0) != GE_OK) return Fail("event_wait: a new event is not at 0");
+  const ge_rc rc = event.Wait(1, 0);
+  if (rc != GE_PENDING) {
+    return Fail(
+        fmt::format("event_wait with timeout 0 for a value that nobody signalled answers "
+                    "{}, wanted GE_PENDING",
+                    rc));
+  }
+  if (event.Wait(1, 1'000'000) != GE_PENDING) {
+    return Fail("event_wait with a timeout of 1 ms does not answer GE_PENDING");
+  }
+  return a.rig.Judged(Pass());
+}
+
+Outcome EventCounts(Subject& s, int) {
+  Async a(s);
+  if (!a.ready) return a.outcome;
+  Event event(a.e(), a.device);
+  Stream stream(a.e(), a.device);
+  if (!stream.ok()) return Fail("stream_create: " + stream.error());
+  for (const uint64_t value : {1, 2, 5, 900}) {
+    if (stream.Signal(event, value) != GE_OK) return Fail("stream_signal: " + stream.error());
+    if (event.Wait(value, UINT64_MAX) != GE_OK)
+      return Fail(
+          "event_wait fails for what was "
+          "signalled");
+    if (value > 1 && event.Wait(value - 1, 0) != GE_OK) {
+      return Fail("event_wait: a value below the present one does not pass");
+    }
+    if (event.Wait(value + 1, 0) != GE_PENDING) {
+      return Fail("event_wait: a value above the present one passes");
+    }
+  }
+  return a.rig.Judged(Pass());
+}
+
+Outcome WaitForThePast(Subject& s, int) {
+  Async a(s);
+  if (!a.ready) return a.outcome;
+  Event past(a.e(), a.device), done(a.e(), a.device);
+  Stream stream(a.e(), a.device);
+  if (stream.Signal(past, 7) != GE_OK || past.Wait(7, UINT64_MAX) != GE_OK) {
+    return Fail("stream_signal or event_wait fails");
+  }
+  for (const uint64_t value : {0, 3, 7}) {
+    if (stream.Wait(past, value) != GE_OK) return Fail("stream_wait: " + stream.error());
+  }
+  if (stream.Signal(done, 1) != GE_OK) return Fail("stream_signal: " + stream.error());
+  if (done.Wait(1, UINT64_MAX) != GE_OK)
+    return Fail("a stream that waits for the past stays there");
+  return a.rig.Judged(Pass());
+}
+
+// Signals of a stream come in order, behind what was queued before them.
+Outcome SignalsInOrder(Subject& s, int) {
+  Async a(s);
+  if (!a.ready) return a.outcome;
+  Event gate(a.e(), a.device), first(a.e(), a.device), second(a.e(), a.device);
+  Stream stream(a.e(), a.device), opener(a.e(), a.device);
+  if (stream.Wait(gate, 1) != GE_OK || stream.Signal(first, 1) != GE_OK ||
+      stream.Signal(second, 1) != GE_OK) {
+    return Fail("stream_wait or stream_signal: " + stream.error());
+  }
+  std::this_thread::sleep_for(kLate);
+  if (first.Wait(1, 0) != GE_PENDING || second.Wait(1, 0) != GE_PENDING) {
+    return Fail("stream_signal: a signal behind a wait was given before the wait was over");
+  }
+  if (opener.Signal(gate, 1) != GE_OK) return Fail("stream_signal: " + opener.error());
+  if (second.Wait(1, UINT64_MAX) != GE_OK) return Fail("event_wait fails");
+  if (first.Wait(1, 0) != GE_OK) return Fail("the second signal came before the first");
+  return a.rig.Judged(Pass());
+}
+
+// ---- with work between
+// ------------------------------------------------------------------------------
+
+// One Add on the device: x + b, its places, and streams to move its input.
+class Adder {
+ public:
+  Adder(Async& a, std::string* why) : sample_(OneAdd({1025})), a_(a) {
+    answer_ = a.e().Query(sample_.graph);
+    const auto offers = OffersOf(answer_, {0});
+    if (offers.empty()) {
+      *why = "it declines Add";
+      return;
+    }
+    exec_ = mock::Compiler(a.e(), sample_.graph, answer_)
+                .Compile(mock::MakeSegment(sample_.graph, answer_, {{offers[0], 0}}));
+    if (exec_->rc != GE_OK) *why = "compile: " + exec_->error;
+    if (exec_->rc == GE_OK && (exec_->segment.in.size() != 2)) *why = "it adds something else";
+  }
+  const mock::Exec& exec() const { return *exec_; }
+  const Sample& sample() const { return sample_; }
+  // Empty, or where `out` is not the sum of these.
+  static std::string SumFault(const std::vector<unsigned char>& x,
+                              const std::vector<unsigned char>& y,
+                              const std::vector<unsigned char>& out) {
+    const auto* a = reinterpret_cast<const float*>(x.data());
+    const auto* b = reinterpret_cast<const float*>(y.data());
+    const auto* c = reinterpret_cast<const float*>(out.data());
+    for (size_t i = 0; i < out.size() / sizeof(float); ++i) {
+      if (a[i] + b[i] == c[i]) continue;
+      return fmt::format("element {} is {}, wanted {}", i, c[i], a[i] + b[i]);
+    }
+    return "";
+  }
+
+ private:
+  Sample sample_;
+  Async& a_;
+  mock::Answer answer_;
+  std::unique_ptr<mock::Exec> exec_;
+};
+
+// A launch whose buffers the case places itself.
+struct Work {
+  Work(Async& a, const mock::Exec& x)
+      : x_(x),
+        a_(a),
+        in{{a.e(), a.device, 4100, 64, "an input"}, {a.e(), a.device, 4100, 64, "an input"}},
+        out(a.e(), a.device, 4100, 64, "an output") {}
+  ge_rc Enqueue(Stream& stream, std::string* why) {
+    mock::Arena arena("the launch record");
+    const int64_t dims[1] = {1025};
+    ge_buf bufs[3] = {in[0].Buf(), in[1].Buf(), out.Buf()};
+    for (ge_buf& b : bufs) b.dims = arena.Copy(dims, 1), b.rank = 1, b.dtype = GE_F32;
+    ge_launch l = {};
+    l.stream = stream.get();
+    l.in = arena.Copy(bufs, 2), l.n_in = 2;
+    l.out = arena.Copy(bufs + 2, 1), l.n_out = 1;
+    const ge_launch* given = arena.Struct(mock::Style(), l, GE_TAG_LAUNCH);
+    mock::Error err(a_.rig.host());
+    ge_rc rc = GE_OK;
+    {
+      const mock::CallScope scope(a_.rig.host(), "enqueue");
+      rc = a_.e().api().enqueue(x_.handle, given, err.get());
+    }
+    *why = "enqueue: " + err.Text("enqueue", rc);
+    return rc;
+  }
+  // Copies on a stream from host memory, which must stay.
+  ge_rc CopyIn(Stream& stream, int which, std::vector<unsigned char>& from, std::string* why) {
+    return Copy(stream, from.data(), in[which].Buf(), true, why);
+  }
+  ge_rc CopyOut(Stream& stream, std::vector<unsigned char>& to, std::string* why) {
+    return Copy(stream, to.data(), out.Buf(), false, why);
+  }
+
+ private:
+  ge_rc Copy(Stream& stream, void* host, ge_buf there, bool to_device, std::string* why) {
+    ge_buf here = {};
+    here.ptr = host, here.bytes = there.bytes;
+    ge_copy copy = {};
+    copy.stream = stream.get();
+    copy.src = to_device ? here : there, copy.dst = to_device ? there : here;
+    mock::Arena arena("the record of a copy");
+    const ge_copy* given = arena.Struct(mock::Style(), copy, GE_TAG_COPY);
+    mock::Error err(a_.rig.host());
+    ge_rc rc = GE_OK;
+    {
+      const mock::CallScope scope(a_.rig.host(), "copy");
+      rc = a_.e().api().copy(a_.e().handle(), given, err.get());
+    }
+    *why = "copy: " + err.Text("copy", rc);
+    return rc;
+  }
+  const mock::Exec& x_;
+  Async& a_;
+
+ public:
+  mock::Place in[2], out;
+};
+
+std::vector<unsigned char> Floats(uint64_t seed) {
+  return Random(seed).Numbers(GE_F32, {1025}, -1, 1).bytes;
+}
+
+// The consumer is queued first; its input is written 20 ms later, on another stream.
+Outcome DelayedProducer(Subject& s, int on_stream) {
+  Async a(s);
+  if (!a.ready) return a.outcome;
+  if (a.e().devices()[a.device].domains[0].id.empty()) {
+    return Unsupported("its device works on host memory");
+  }
+  std::string why;
+  Adder adder(a, &why);
+  if (!why.empty()) return a.rig.Judged(Unsupported(why));
+  Work work(a, adder.exec());
+  Stream consumer(a.e(), a.device), producer(a.e(), a.device);
+  Event ready(a.e(), a.device), done(a.e(), a.device);
+  for (uint64_t round = 1; round <= 3; ++round) {
+    std::vector<unsigned char> x = Floats(2 * round), y = Floats(2 * round + 1);
+    std::vector<unsigned char> sum(x.size(), 0xFF);
+    work.in[0].Fill(0xFF), work.in[1].Fill(0xFF), work.out.Fill(0xFF);
+    if (consumer.Wait(ready, round) != GE_OK) return Fail("stream_wait: " + consumer.error());
+    if (work.Enqueue(consumer, &why) != GE_OK) return Fail(why);
+    if (on_stream != 0 && work.CopyOut(consumer, sum, &why) != GE_OK) return Fail(why);
+    if (consumer.Signal(done, round) != GE_OK) return Fail("stream_signal: " + consumer.error());
+    std::this_thread::sleep_for(kLate);
+    if (done.Wait(round, 0) != GE_PENDING) {
+      return Fail(
+          "a stream goes on although what it waits for was not signalled: the fence is "
+          "ignored");
+    }
+    if (work.CopyIn(producer, 0, x, &why) != GE_OK || work.CopyIn(producer, 1, y, &why) != GE_OK) {
+      return Fail(why);
+    }
+    if (producer.Signal(ready, round) != GE_OK) return Fail("stream_signal: " + producer.error());
+    if (done.Wait(round, UINT64_MAX, &why) != GE_OK) return Fail("event_wait: " + why);
+    if (on_stream == 0) sum = work.out.Read();
+    const std::string fault = Adder::SumFault(x, y, sum);
+    if (!fault.empty()) {
+      return Fail("a consumer did not wait for its producer on another stream: " + fault);
+    }
+  }
+  return a.rig.Judged(Pass());
+}
+
+// A chain of works over streams by turns, each waiting for the one before: x + b, n times.
+Outcome EventChain(Subject& s, int streams) {
+  Async a(s);
+  if (!a.ready) return a.outcome;
+  std::string why;
+  Adder adder(a, &why);
+  if (!why.empty()) return a.rig.Judged(Unsupported(why));
+  const auto n = static_cast<size_t>(streams);
+  std::vector<std::unique_ptr<Stream>> on;
+  std::vector<std::unique_ptr<Event>> event;
+  for (size_t i = 0; i < n; ++i) {
+    on.push_back(std::make_unique<Stream>(a.e(), a.device));
+    event.push_back(std::make_unique<Event>(a.e(), a.device));
+  }
+  constexpr size_t kSteps = 24;
+  std::vector<std::unique_ptr<Work>> work;
+  const std::vector<unsigned char> one = Floats(3), step = Floats(4);
+  std::vector<unsigned char> wanted = one;
+  for (size_t k = 0; k < kSteps; ++k) work.push_back(std::make_unique<Work>(a, adder.exec()));
+  // Step k reads what step k - 1 wrote, by a copy within the device on the same stream.
+  work[0]->in[0].Write(one.data());
+  for (size_t k = 0; k < kSteps; ++k) {
+    work[k]->in[1].Write(step.data()), work[k]->out.Fill(0xFF);
+    if (k > 0) work[k]->in[0].Fill(0xFF);
+  }
+  std::vector<std::vector<unsigned char>> between(kSteps, std::vector<unsigned char>(one.size()));
+  for (size_t k = 0; k < kSteps; ++k) {
+    Stream& stream = *on[k % n];
+    if (k > 0) {
+      if (stream.Wait(*event[(k - 1) % n], k) != GE_OK)
+        return Fail("stream_wait: " + stream.error());
+      if (work[k]->CopyIn(stream, 0, between[k - 1], &why) != GE_OK) return Fail(why);
+    }
+    if (work[k]->Enqueue(stream, &why) != GE_OK) return Fail(why);
+    if (work[k]->CopyOut(stream, between[k], &why) != GE_OK) return Fail(why);
+    if (stream.Signal(*event[k % n], k + 1) != GE_OK)
+      return Fail("stream_signal: " + stream.error());
+    auto* w = reinterpret_cast<float*>(wanted.data());
+    const auto* b = reinterpret_cast<const float*>(step.data());
+    for (size_t i = 0; k > 0 && i < wanted.size() / sizeof(float); ++i) w[i] += b[i];
+  }
+  if (event[(kSteps - 1) % n]->Wait(kSteps, UINT64_MAX, &why) != GE_OK) {
+    return Fail("event_wait: " + why);
+  }
+  const std::string fault = Adder::SumFault(wanted, step, between[kSteps - 1]);
+  if (!fault.empty())
+    return Fail(
+        fmt::format("{} works over {} streams, each waiting for the one "
+                    "before: {}",
+                    kSteps, streams, fault));
+  return a.rig.Judged(Pass());
+}
+
+// One stream alone: works and copies in the order in which they were queued.
+Outcome StreamOrder(Subject& s, int) { return EventChain(s, 1); }
+
+// Launch records and their arrays may go when enqueue returns, though the work has not begun.
+Outcome RecordsAreCopied(Subject& s, int) {
+  Async a(s);
+  if (!a.ready) return a.outcome;
+  std::string why;
+  Adder adder(a, &why);
+  if (!why.empty()) return a.rig.Judged(Unsupported(why));
+  Work work(a, adder.exec());
+  Stream stream(a.e(), a.device), opener(a.e(), a.device);
+  Event gate(a.e(), a.device), done(a.e(), a.device);
+  const std::vector<unsigned char> x = Floats(5), y = Floats(6);
+  work.in[0].Write(x.data()), work.in[1].Write(y.data());
+  if (stream.Wait(gate, 1) != GE_OK) return Fail("stream_wait: " + stream.error());
+  if (work.Enqueue(stream, &why) != GE_OK) return Fail(why);  // its record is gone by now
+  if (stream.Signal(done, 1) != GE_OK) return Fail("stream_signal: " + stream.error());
+  std::this_thread::sleep_for(kLate);
+  if (opener.Signal(gate, 1) != GE_OK) return Fail("stream_signal: " + opener.error());
+  if (done.Wait(1, UINT64_MAX, &why) != GE_OK) return Fail("event_wait: " + why);
+  const std::string fault = Adder::SumFault(x, y, work.out.Read());
+  return fault.empty() ? a.rig.Judged(Pass()) : Fail("enqueue: " + fault);
+}
+
+// ---- memory
+// -------------------------------------------------------------------------------------------
+
+Outcome Blocks(Subject& s, int) {
+  Rig rig(s);
+  if (!rig.ready()) return rig.outcome();
+  if (rig.engine().devices()[0].domains[0].id.empty())
+    return Unsupported(
+        "it has no memory of its "
+        "own");
+  std::vector<std::unique_ptr<mock::Place>> places;
+  for (const uint64_t bytes : {1, 63, 64, 65, 4096, 100001}) {
+    for (const uint64_t align : {64, 256, 4096}) {
+      places.push_back(std::make_unique<mock::Place>(rig.engine(), 0, bytes, align, "a block"));
+      if (!places.back()->ok()) {
+        return Fail(fmt::format("mem_alloc of {} bytes: {}", bytes, places.back()->error()));
+      }
+    }
+  }
+  Random r(9);
+  std::vector<std::vector<unsigned char>> bytes;
+  for (const auto& p : places) {
+    bytes.push_back(r.Numbers(GE_U8, {static_cast<int64_t>(p->bytes())}, 0, 255).bytes);
+    p->Write(bytes.back().data());
+  }
+  for (size_t i = 0; i < places.size(); ++i) {
+    if (places[i]->Read() != bytes[i]) return Fail("copy: other bytes come back than were written");
+    const std::string harm = places[i]->Harm();
+    if (!harm.empty()) return Fail("copy: " + harm);
+  }
+  places.clear();
+  return rig.Closed(Pass());
+}
+
+Outcome ManyStreams(Subject& s, int) {
+  Async a(s);
+  if (!a.ready) return a.outcome;
+  for (int round = 0; round < 50; ++round) {
+    Stream stream(a.e(), a.device);
+    Event event(a.e(), a.device);
+    if (!stream.ok() || !event.ok()) return Fail("stream_create: " + stream.error());
+    if (stream.Signal(event, 1) != GE_OK) return Fail("stream_signal: " + stream.error());
+    if (round % 2 == 0 && event.Wait(1, UINT64_MAX) != GE_OK) return Fail("event_wait fails");
+    if (round % 2 != 0) event.Wait(1, UINT64_MAX);  // the stream goes first, then the event
+  }
+  return a.rig.Judged(Pass());
+}
+
+}  // namespace
+
+std::vector<Case> OrderCases() {
+  return {
+      {4, "event-begins-at-0", EventBegins},
+      {4, "event-counts-up", EventCounts},
+      {4, "wait-for-the-past", WaitForThePast},
+      {4, "signals-in-order", SignalsInOrder},
+      {4, "delayed-producer", DelayedProducer, 0},
+      {4, "delayed-producer-copies", DelayedProducer, 1},
+      {4, "stream-order", StreamOrder},
+      {4, "event-chain-2", EventChain, 2},
+      {4, "event-chain-5", EventChain, 5},
+      {4, "records-are-copied", RecordsAreCopied},
+      {4, "blocks", Blocks},
+      {4, "many-streams", ManyStreams},
+  };
+}
+
+}  // namespace ge::conform
