@@ -13,6 +13,7 @@
 #include "case.h"
 #include "counted_memory.h"
 #include "elf_file.h"
+#include "ge/ge_plugin_op.h"
 #include "sample_graphs.h"
 #include "subject.h"
 
@@ -416,6 +417,42 @@ Outcome Links(Subject& s, int) {
   return rig.Judged(Pass(fmt::format("{} links", n)));
 }
 
+// Descriptors of a plugin's operators. What they infer and compute is not judged here.
+Outcome Operators(Subject& s, int) {
+  mock::Host host;
+  std::string why;
+  const ge_plugin_desc* given = s.Descriptor(host, &why);
+  if (given == nullptr) return Fail(why);
+  const ge_plugin_desc d = mock::ReadStruct(given);
+  if ((d.kinds & GE_KIND_OPS) == 0) return Unsupported("the plugin brings no operators");
+  constexpr uint32_t kFirst = 160;  // bytes that a record had when it was published
+  if (d.n_op == 0 || d.op == nullptr || d.op_stride < kFirst) {
+    return Fail(fmt::format("{} operators with stride {}; wanted one at least, and {}", d.n_op,
+                            d.op_stride, kFirst));
+  }
+  std::string names;
+  for (uint32_t i = 0; i < d.n_op; ++i) {
+    const ge_op_def op = mock::ReadStruct(reinterpret_cast<const ge_op_def*>(
+        reinterpret_cast<const char*>(d.op) + uint64_t{i} * d.op_stride));
+    const std::string name = fmt::format("{}.{}", plugin::View(op.domain), plugin::View(op.name));
+    if (op.h.size < kFirst || op.h.tag != GE_TAG_OP_DEF) {
+      return Fail(fmt::format("operator {} has {} bytes and tag {}", i, op.h.size, op.h.tag));
+    }
+    if (ge_not_understood(&op.h, nullptr, 0) != nullptr) {
+      return Fail(fmt::format("operator {} has an extension that no host knows", name));
+    }
+    if (plugin::View(op.domain).empty() || plugin::View(op.name).empty()) {
+      return Fail(fmt::format("operator {} has no domain or no name", i));
+    }
+    if (op.infer == nullptr) return Fail(fmt::format("operator {}: infer is NULL", name));
+    if (op.decompose == nullptr && op.kernel == nullptr) {
+      return Fail(fmt::format("operator {}: decompose and kernel are NULL", name));
+    }
+    names += (names.empty() ? "" : ", ") + name;
+  }
+  return Pass(names);
+}
+
 }  // namespace
 
 std::vector<Case> LoadCases() {
@@ -440,6 +477,7 @@ std::vector<Case> LoadCases() {
       {0, "options-without-err", OddOptions, 5},
       {0, "devices", Devices},
       {0, "links", Links},
+      {0, "operators", Operators},
   };
 }
 

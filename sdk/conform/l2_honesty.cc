@@ -211,8 +211,9 @@ mock::Graph OddGraph(Odd odd) {
   const int32_t dtype = odd == kStrings ? GE_STRING : GE_F32;
   const Dims dims = odd == kUnknownDims ? Dims{-1, 4} : Dims{3, 4};
   const uint32_t a = g.Input(dtype, dims), b = g.Input(dtype, dims);
-  const uint32_t y = g.Op1(odd == kUnknownOp ? "Frobnicate" : "Add", {a, b}, {dtype, dims});
-  g.Output(g.Op1("Relu", {y}, {dtype, dims}));
+  const char* first = odd == kUnknownOp ? "Frobnicate" : odd == kBodies ? "If" : "Add";
+  const uint32_t y = g.Op1(first, {a, b}, {dtype, dims});
+  g.Output(g.Op1(odd == kBodies ? "Loop" : "Relu", {y}, {dtype, dims}));
   if (odd == kUnknownDomain) g.nodes[0].domain = g.nodes[1].domain = "com.example.odd";
   if (odd == kBodies) g.nodes[0].n_body = g.nodes[1].n_body = 2;
   if (odd == kOldOpset) g.nodes[0].version = g.nodes[1].version = 1;

@@ -265,82 +265,83 @@ void Starve(const CallOnce& call, int* failed) {
   }
 }
 
+ge_rc CreateOnce(Rig& rig, const ge_plugin_desc& desc) {
+  ge_create_args args = {};
+  args.h = GE_HDR(ge_create_args, GE_TAG_CREATE_ARGS);
+  args.host = rig.host().api();
+  args.options = plugin::Str(rig.subject().setup().options);
+  ge_engine* e = nullptr;
+  const mock::CallScope scope(rig.host(), "engine_create");
+  const ge_rc rc = desc.engine_create(&args, &e, nullptr);
+  if (rc == GE_OK && desc.engine_destroy != nullptr) desc.engine_destroy(e);
+  return rc;
+}
+
+ge_rc QueryOnce(Rig& rig, const mock::View& view) {
+  ge_sink sink = {};
+  sink.h = GE_HDR(ge_sink, GE_TAG_SINK);
+  sink.offer = [](void*, const ge_offer*) -> ge_rc { return GE_OK; };
+  sink.decline = [](void*, const ge_decline*) -> ge_rc { return GE_OK; };
+  sink.layout = [](void*, const ge_layout*, uint32_t* id) -> ge_rc { return *id = 0, GE_OK; };
+  const mock::CallScope scope(rig.host(), "query");
+  return rig.engine().api().query(rig.engine().handle(), view.get(), &sink, nullptr);
+}
+
+void StarveEnqueue(Rig& rig, const mock::Exec& exec, int* failed) {
+  mock::Launch launch(exec);
+  launch.Begin();
+  std::unique_ptr<mock::Stream> stream;
+  if (rig.engine().devices()[exec.segment.device].async()) {
+    stream = std::make_unique<mock::Stream>(rig.engine(), exec.segment.device);
+  }
+  mock::Arena arena("the launch record");
+  const ge_launch* record = launch.Record(stream.get(), &arena);
+  const auto once = [&] {
+    const mock::CallScope scope(rig.host(), "enqueue");
+    return rig.engine().api().enqueue(exec.handle, record, nullptr);
+  };
+  Starve(once, failed);
+}
+
+// Each offer of a sample, compiled or launched under want. Empty, or why it cannot be tried.
+std::string StarveOffers(Rig& rig, const Sample& sample, int what, int* failed) {
+  const Answer answer = rig.engine().Query(sample.graph);
+  for (uint32_t i = 0; i < answer.offers.size(); ++i) {
+    if (answer.offers[i].converts()) continue;
+    const mock::Segment segment = mock::MakeSegment(sample.graph, answer, {{i, 0}});
+    const auto once = [&] {
+      return mock::Compiler(rig.engine(), sample.graph, answer).Compile(segment)->rc;
+    };
+    if (what == kCompile) {
+      Starve(once, failed);
+      continue;
+    }
+    const auto exec = mock::Compiler(rig.engine(), sample.graph, answer).Compile(segment);
+    if (exec->rc != GE_OK) return "compile: " + exec->error;
+    StarveEnqueue(rig, *exec, failed);
+  }
+  return "";
+}
+
 Outcome OutOfMemory(Subject& s, int what) {
   if (!IsCounting()) return Unsupported("a sanitizer counts allocations in this build");
   Rig rig(s);
   if (!rig.ready()) return rig.outcome();
-  const Sample sample = SampleOf(Shape::kBranches);
-  const Sample chain = Chain(3);
   int failed = 0;
-  const ge_engine_api& api = rig.engine().api();
   std::string why;
   const ge_plugin_desc* desc = s.Descriptor(rig.host(), &why);
-  for (const Sample* one : {&sample, &chain}) {
-    const Answer answer = rig.engine().Query(one->graph);
+  for (const Sample& sample : {SampleOf(Shape::kBranches), Chain(3)}) {
     const auto payloads =
-        std::make_shared<const mock::Constants>(one->graph, std::vector<uint32_t>());
-    const mock::View view(one->graph, mock::Style(), payloads, "the graph view of query");
-    const auto create = [&] {
-      ge_create_args args = {};
-      args.h = GE_HDR(ge_create_args, GE_TAG_CREATE_ARGS);
-      args.host = rig.host().api();
-      args.options = plugin::Str(s.setup().options);
-      ge_engine* e = nullptr;
-      const mock::CallScope scope(rig.host(), "engine_create");
-      const ge_rc rc = desc->engine_create(&args, &e, nullptr);
-      if (rc == GE_OK && desc->engine_destroy != nullptr) desc->engine_destroy(e);
-      return rc;
-    };
-    const auto query = [&] {
-      // A sink that keeps nothing: what is starved is the plugin alone.
-      ge_sink sink = {};
-      sink.h = GE_HDR(ge_sink, GE_TAG_SINK);
-      sink.offer = [](void*, const ge_offer*) -> ge_rc { return GE_OK; };
-      sink.decline = [](void*, const ge_decline*) -> ge_rc { return GE_OK; };
-      sink.layout = [](void*, const ge_layout*, uint32_t* id) -> ge_rc { return *id = 0, GE_OK; };
-      const mock::CallScope scope(rig.host(), "query");
-      return api.query(rig.engine().handle(), view.get(), &sink, nullptr);
-    };
-    if (what == kCreate || what == kQuery) {
-      what == kCreate ? Starve(create, &failed) : Starve(query, &failed);
-    } else if (!answer.offers.empty()) {
-      for (uint32_t i = 0; i < answer.offers.size(); ++i) {
-        if (answer.offers[i].converts()) continue;
-        const auto exec = mock::Compiler(rig.engine(), one->graph, answer)
-                              .Compile(mock::MakeSegment(one->graph, answer, {{i, 0}}));
-        if (exec->rc != GE_OK) return Fail("compile: " + exec->error);
-        if (what == kCompile) {
-          // Compiled again under want; the exec above says that it can be.
-          const auto again = [&] {
-            ge_rc rc = GE_OK;
-            try {
-              mock::Compiler compiler(rig.engine(), one->graph, answer);
-              rc = compiler.Compile(mock::MakeSegment(one->graph, answer, {{i, 0}}))->rc;
-            } catch (const std::bad_alloc&) {
-              // The mock host's own allocation: from the plugin nothing may come here.
-              rc = GE_OUT_OF_MEMORY;
-            }
-            return rc;
-          };
-          Starve(again, &failed);
-        } else {
-          mock::Launch launch(*exec);
-          launch.Begin();
-          std::unique_ptr<mock::Stream> stream;
-          if (rig.engine().devices()[exec->segment.device].async()) {
-            stream = std::make_unique<mock::Stream>(rig.engine(), exec->segment.device);
-          }
-          mock::Arena arena("the launch record");
-          const ge_launch* record = launch.Record(stream.get(), &arena);
-          Starve(
-              [&] {
-                const mock::CallScope scope(rig.host(), "enqueue");
-                return api.enqueue(exec->handle, record, nullptr);
-              },
-              &failed);
-        }
-      }
+        std::make_shared<const mock::Constants>(sample.graph, std::vector<uint32_t>());
+    const mock::View view(sample.graph, mock::Style(), payloads, "the graph view of query");
+    if (what == kCreate) {
+      Starve([&] { return CreateOnce(rig, *desc); }, &failed);
+    } else if (what == kQuery) {
+      Starve([&] { return QueryOnce(rig, view); }, &failed);
+    } else {
+      why = StarveOffers(rig, sample, what, &failed);
     }
+    if (!why.empty()) return rig.Judged(Fail(why));
     const Outcome judged = rig.Judged(Pass());
     if (IsBad(judged.verdict)) return judged;
   }

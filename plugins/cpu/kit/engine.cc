@@ -181,6 +181,28 @@ bool IsAppend(const std::vector<Unit>& units) {
   return units.size() == 1 && Is<AppendSpec>(units[0]) && units[0].posts.empty();
 }
 
+// Units into steps, or a conversion where there are none; false where *c says why not.
+bool BuildProgram(Builder* builder, const std::vector<Unit>& units, ge_compiled* c) {
+  const auto refuse = [&](ge_rc rc, const char* why) {
+    c->rc = gp::Fail(c->err, rc, builder->current_node(), "%s: %s", g_name.c_str(), why);
+    return false;
+  };
+  try {
+    if (units.empty()) {
+      builder->BuildConversion();
+    } else {
+      builder->Build(units);
+    }
+    return true;
+  } catch (const Stopped& x) {
+    return refuse(GE_CANCELLED, x.what());
+  } catch (const std::bad_alloc&) {  // says nothing of the segment
+    return refuse(GE_OUT_OF_MEMORY, "no memory");
+  } catch (const std::exception& x) {
+    return refuse(GE_UNIMPLEMENTED, x.what());
+  }
+}
+
 // Compiles one segment into *c. `like`: one of other dims, and no query has offered what is taken;
 // null otherwise. Throws.
 void CompileOne(const Engine& e, const ge_segment& segment, const ge_exec* like, ge_compiled* c) {
@@ -214,25 +236,7 @@ void CompileOne(const Engine& e, const ge_segment& segment, const ge_exec* like,
   program.profile = e.profile();
   program.like = like != nullptr ? &like->program : nullptr;
   const std::unique_ptr<Builder> builder = e.MakeBuilder(parser, segment, &program);
-  try {
-    if (n_node == 0) {
-      builder->BuildConversion();
-    } else {
-      builder->Build(units);
-    }
-  } catch (const Stopped& x) {
-    c->rc =
-        gp::Fail(c->err, GE_CANCELLED, builder->current_node(), "%s: %s", g_name.c_str(), x.what());
-    return;
-  } catch (const std::bad_alloc&) {  // says nothing of the segment
-    c->rc = gp::Fail(c->err, GE_OUT_OF_MEMORY, builder->current_node(), "%s: no memory",
-                     g_name.c_str());
-    return;
-  } catch (const std::exception& x) {
-    c->rc = gp::Fail(c->err, GE_UNIMPLEMENTED, builder->current_node(), "%s: %s", g_name.c_str(),
-                     x.what());
-    return;
-  }
+  if (!BuildProgram(builder.get(), units, c)) return;
   program.like = nullptr;
   c->rc = GE_OK;
   c->flags = e.profile() ? GE_COMPILED_SERIAL : 0;

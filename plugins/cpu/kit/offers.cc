@@ -160,8 +160,14 @@ ge_rc Offers::Add(const Unit& u, const std::vector<uint32_t>& nodes) {
     if (v == 0 || !p_.constant(v)) return;
     price.packed += (static_cast<uint64_t>(BytesOf(p_, v)) + 63) / 64 * 64;
   };
-  for (size_t i = 2; i < u.in.size(); ++i) lay_out(u.in[i]);
-  for (const Post& q : u.posts) lay_out(q.operand);
+  for (size_t i = 1; i < u.in.size(); ++i) {
+    if (i > 1 || p_.dims(u.in[i]).size() < 2) lay_out(u.in[i]);
+  }
+  for (uint32_t v : u.bias) lay_out(v);
+  for (const Post& q : u.posts) {
+    lay_out(q.operand);
+    if (q.channel != nullptr) price.packed += (4 * q.channel->size() + 63) / 64 * 64;
+  }
   const Form in = FormInside(u), out = FormBehind(u);
   const bool likes = e_.LikingOf(u, p_).has_value();
   const double in_ns = ReorderInNs(u), out_ns = out.plain() ? 0 : ReorderNs(u.out[0]);

@@ -244,7 +244,9 @@ Price PriceOf(const Unit& u, const Parser& p, const Machine& m) {
   out.workspace = static_cast<uint64_t>(BytesOf(p, u.out[0])) + (1u << 16);
   for (uint32_t v : u.in) {
     if (p.constant(v) && !Is<GatherSpec>(u)) {
-      out.packed += (static_cast<uint64_t>(BytesOf(p, v)) + 63) / 64 * 64;
+      const Dims d = p.dims(v);
+      out.packed += d.size() < 2 ? (static_cast<uint64_t>(BytesOf(p, v)) + 63) / 64 * 64
+                                 : std::max(PackedBound(d, 0), PackedBound(d, d.size() - 2));
     }
   }
   return out;
