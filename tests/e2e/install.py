@@ -16,7 +16,8 @@ import tempfile
 import installed
 from installed import ROOT, SYSTEM, run
 
-HEADERS = ["ge.h", "ge.hpp", "ge_mock_host.hpp", "ge_plugin.h", "ge_plugin.hpp", "ge_plugin_op.h"]
+HEADERS = ["ge.h", "ge.hpp", "ge_mock_host.hpp", "ge_plugin.h", "ge_plugin.hpp", "ge_plugin_op.h",
+           "ge_plugin_pass.h"]
 FILES = ["bin/ge", "lib/libgraphengine.so", "lib/libgraphengine.so.0", "lib/libge_omp.so",
          "lib/libgraphengine_image.so", *(f"include/ge/{h}" for h in HEADERS),
          *(f"lib/graphengine/{e}.so" for e in ("native", "onednn", "openblas", "ref")),
@@ -25,7 +26,8 @@ FILES = ["bin/ge", "lib/libgraphengine.so", "lib/libgraphengine.so.0", "lib/libg
          "lib/cmake/GraphEngine/ge_plugin.map", "lib/pkgconfig/graphengine.pc",
          "lib/pkgconfig/graphengine-plugin.pc", "share/graphengine/machines.json",
          "share/graphengine/priors/avx2-one.json", "share/graphengine/samples/minimal/minimal.c",
-         "share/graphengine/samples/null/null.c", "share/graphengine/samples/op/op.c", "share/doc/graphengine/LICENSE",
+         "share/graphengine/samples/null/null.c", "share/graphengine/samples/op/op.c",
+         "share/graphengine/samples/pass/square.c", "share/doc/graphengine/LICENSE",
          "share/doc/graphengine/docs/plugin-guide.md"]
 NOT_FILES = ["bin/ge-test", "bin/ge-unit", "lib/samples", "lib/libge_core.a",
              "share/graphengine/scaffold/CMakeLists.txt"]

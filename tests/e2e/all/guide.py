@@ -22,7 +22,8 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 import installed  # noqa: E402
 from installed import ROOT, SYSTEM  # noqa: E402
 
-PLUGINS = ["minimal.so", "my_engine/build/my_engine.so", "op.so", "my_op/build/my_op.so"]
+PLUGINS = ["minimal.so", "my_engine/build/my_engine.so", "op.so", "my_op/build/my_op.so",
+           "square.so", "my_pass/build/my_pass.so"]
 MARK = "=== block "
 
 
