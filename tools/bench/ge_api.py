@@ -25,7 +25,8 @@ class Options(ctypes.Structure):
                 ("numerics", ctypes.c_uint32), ("memory_limit_bytes", ctypes.c_uint64),
                 ("time_limit_ms", ctypes.c_uint64), ("runtime", ctypes.c_void_p),
                 ("kv_cache", ctypes.c_uint64), ("plugins", ctypes.c_char_p),
-                ("passes", ctypes.c_char_p)]
+                ("pins", ctypes.c_char_p), ("policy", ctypes.c_uint32),
+                ("reserved2", ctypes.c_uint32), ("passes", ctypes.c_char_p)]
 
 
 class TensorInfo(ctypes.Structure):
