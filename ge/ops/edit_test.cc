@@ -207,7 +207,7 @@ TEST(Types, PrintAndCount) {
 }
 
 TEST(Transaction, AddsFunctionsParametersAndResults) {
-  Chain c;
+  EditedChain c;
   Transaction t(&c.g, "test");
   const FunctionId copy = t.CopyFunction(1, "copy");
   EXPECT_EQ(c.g.fn(copy).name, "copy");
@@ -229,7 +229,7 @@ TEST(Transaction, AddsFunctionsParametersAndResults) {
 }
 
 TEST(Transaction, EffectsOfANodeAreThoseOfItsFunction) {
-  Chain c;
+  EditedChain c;
   c.g.states.resize(1);
   Transaction t(&c.g, "test");
   const StateId s = t.AddState({"s", kMatrix});
@@ -241,7 +241,7 @@ TEST(Transaction, EffectsOfANodeAreThoseOfItsFunction) {
 }
 
 TEST(Transaction, SortsOrNamesTheCycle) {
-  Chain c;
+  EditedChain c;
   {
     Transaction t(&c.g, "test");
     const ValueId out = t.AddNode(1, 0, "", "Exp", {c.x}, {}, {kMatrix}, {})[0];

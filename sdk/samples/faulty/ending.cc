@@ -96,6 +96,9 @@ ge_rc One(const ge_segment* s, ge_compiled* c) {
   const ge_hdr* x = adder_must(&s->h, 0);
   if (x == nullptr) x = adder_graph(s->graph, adder_must);
   if (x != nullptr) return c->rc = adder_refuse(c->err, x, "compile");
+  if (adder_takes(s->graph, GE_NODE(s->graph, s->taken[0].node[0])) < 0) {
+    return c->rc = adder_fail(c->err, GE_UNIMPLEMENTED, "faulty: compile: not an Add");
+  }
   c->exec = static_cast<ge_exec*>(std::calloc(1, sizeof(ge_exec)));
   if (c->exec == nullptr) return c->rc = GE_OUT_OF_MEMORY;
   adder_prepare(s, &c->exec->add, c);

@@ -128,6 +128,10 @@ ge_rc Compile(ge_engine*, const ge_segment* segment, uint32_t n, uint32_t stride
       c->rc = adder_refuse(c->err, x, "compile");
       continue;
     }
+    if (adder_takes(s->graph, GE_NODE(s->graph, s->taken[0].node[0])) < 0) {
+      c->rc = adder_fail(c->err, GE_UNIMPLEMENTED, "faulty: compile: not an Add");
+      continue;
+    }
     c->exec = new ge_exec();
     adder_prepare(s, &c->exec->add, c);
   }
