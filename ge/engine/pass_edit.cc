@@ -151,7 +151,7 @@ Result<const Node*> PassEdit::WantNode(FunctionId fn, NodeId node) const {
 }
 
 const ge_model* PassEdit::Model() {
-  Ask([&]() -> Status {
+  Look([&]() -> Status {
     model_ = std::make_unique<ModelPicture>(graph());
     return {};
   });
@@ -161,7 +161,7 @@ const ge_model* PassEdit::Model() {
 const ge_graph* PassEdit::Picture(FunctionId fn) {
   if (!WantFunction(fn).ok()) return nullptr;
   const ge_graph* found = nullptr;
-  Ask([&]() -> Status {
+  Look([&]() -> Status {
     t_.Commit();
     GE_ASSIGN_OR_RETURN(pictures_[fn], FunctionPicture::Make(graph(), graph().fn(fn)));
     found = pictures_[fn]->get();
@@ -172,7 +172,7 @@ const ge_graph* PassEdit::Picture(FunctionId fn) {
 
 const ge_value* PassEdit::ValueOf(FunctionId fn, ValueId v) {
   value_.record = {};
-  Ask([&]() -> Status {
+  Look([&]() -> Status {
     GE_RETURN_IF_ERROR(WantValue(fn, v));
     value_.Set(graph(), graph().fn(fn), v);
     return {};

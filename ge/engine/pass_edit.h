@@ -36,6 +36,9 @@ class PassEdit {
   // A question: its failure is no failure of the pass.
   template <typename Body>
   ge_rc Ask(Body body);
+  // Pictures are there after a failure, too: a pass need not look for one.
+  template <typename Body>
+  static ge_rc Look(Body body);
   void FillApi();
   void FillModelApi();
 
@@ -109,7 +112,11 @@ ge_rc PassEdit::Edit(Body body) {
 
 template <typename Body>
 ge_rc PassEdit::Ask(Body body) {
-  if (!failed_.ok()) return GE_FAILED_PRECONDITION;
+  return failed_.ok() ? Look(body) : static_cast<ge_rc>(GE_FAILED_PRECONDITION);
+}
+
+template <typename Body>
+ge_rc PassEdit::Look(Body body) {
   try {
     return RcOf(body());
   } catch (const std::bad_alloc&) {

@@ -153,8 +153,9 @@ typedef struct ge_edit { /* valid while run lasts, for its thread */
   uint32_t n_option;
   uint32_t phase; /* GE_PHASE_LOAD or GE_PHASE_BIND */
 
-  /* Pictures (rule 3). NULL where there is no such function, or no memory for it. Payloads of
-   * constants above 64 MiB that are one number repeated are left out (data NULL). */
+  /* Pictures (rule 3). NULL where there is no such function (0, for one that could not be added),
+   * or no memory for it. Payloads of constants above 64 MiB that are one number repeated are left
+   * out (data NULL). */
   const ge_model* (*model)(void* host);
   const ge_graph* (*graph)(void* host, uint32_t fn);
   /* A value as it is now, also one that was added; valid until the next edit. Never NULL. */
