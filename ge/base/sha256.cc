@@ -2,9 +2,12 @@
 #include "ge/base/sha256.h"
 
 #include <sha2.h>
+#include <unistd.h>
 
+#include <cerrno>
 #include <cstdint>
 #include <cstdio>
+#include <cstring>
 #include <memory>
 
 namespace ge {
@@ -35,6 +38,20 @@ Result<std::string> Sha256OfFile(const std::string& path) {
   }
   if (std::ferror(f.get())) return Status(Code::kIoError, "cannot read '" + path + "'");
   return Finish(&context);
+}
+
+Result<std::string> Sha256OfDescriptor(int fd) {
+  SHA2_CTX context;
+  SHA256Init(&context);
+  uint8_t buffer[1 << 14];
+  for (off_t at = 0;;) {
+    const ssize_t n = pread(fd, buffer, sizeof buffer, at);
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) return Status(Code::kIoError, std::strerror(errno));
+    if (n == 0) return Finish(&context);
+    SHA256Update(&context, buffer, static_cast<size_t>(n));
+    at += n;
+  }
 }
 
 }  // namespace ge

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "ge/engine/discovery.h"
 #include "ge/engine/kernel_plugin.h"
 #include "ge/engine/op_plugin.h"
 #include "ge/infer/infer.h"

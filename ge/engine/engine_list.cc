@@ -5,28 +5,84 @@
 #include <algorithm>
 
 #include "ge/base/log.h"
-#include "ge/engine/plugin.h"
+#include "ge/engine/discovery.h"
 
 namespace ge {
 
+namespace {
+
+// Reads an engine list from its begin.
+class ListScanner {
+ public:
+  explicit ListScanner(std::string_view list) : list_(list) {}
+
+  bool AtEnd() const { return at_ == list_.size(); }
+  bool Accept(char c) {
+    if (AtEnd() || list_[at_] != c) return false;
+    ++at_;
+    return true;
+  }
+  // What stands before the next of `stops`; between quotes they stop nothing.
+  Result<std::string> Piece(std::string_view stops) {
+    const size_t begin = at_;
+    if (AtEnd() || (list_[at_] != '"' && list_[at_] != '\'')) {
+      at_ = std::min(list_.find_first_of(stops, at_), list_.size());
+      return std::string(list_.substr(begin, at_ - begin));
+    }
+    const size_t end = list_.find(list_[at_], at_ + 1);
+    if (end == std::string_view::npos) {
+      return Fail(fmt::format("a quote that does not end, from {}", list_.substr(begin)));
+    }
+    at_ = end + 1;
+    if (!AtEnd() && stops.find(list_[at_]) == std::string_view::npos) {
+      return Fail(fmt::format("text behind the quotes of {}", list_.substr(begin, at_ - begin)));
+    }
+    return std::string(list_.substr(begin + 1, end - begin - 1));
+  }
+  // "key=value;key=value" as it stands there, up to the next item.
+  Result<std::string> Options() {
+    const size_t begin = at_;
+    do {
+      const size_t option = at_;
+      at_ = std::min(list_.find_first_of("=;,", at_), list_.size());
+      const bool empty = at_ == option;  // behind a last ; or none at all
+      if (empty && !AtEnd() && list_[at_] == '=') return Fail("an option without a key");
+      if (!empty && !Accept('=')) {
+        return Fail(fmt::format("the option '{}' without a value; write key=value",
+                                list_.substr(option, at_ - option)));
+      }
+      if (!empty) GE_RETURN_IF_ERROR(Piece(";,").status());
+    } while (Accept(';'));
+    return std::string(list_.substr(begin, at_ - begin));
+  }
+  Status Fail(std::string_view what) const {
+    return Status(Code::kInvalidArgument,
+                  fmt::format("engine list '{}' has {}; write names separated by commas, as in "
+                              "onednn,ref, and put quotes around what holds a comma, semicolon or "
+                              "colon",
+                              list_, what));
+  }
+
+ private:
+  const std::string_view list_;
+  size_t at_ = 0;
+};
+
+}  // namespace
+
 Result<std::vector<EngineSpec>> ParseEngineList(std::string_view list) {
   std::vector<EngineSpec> out;
-  size_t begin = 0;
-  while (begin <= list.size() && !list.empty()) {
-    size_t end = std::min(list.find(',', begin), list.size());
-    std::string item(list.substr(begin, end - begin));
-    begin = end + 1;
-    size_t colon = item.find(':');
-    EngineSpec spec{item.substr(0, colon),
-                    colon == std::string::npos ? "" : item.substr(colon + 1)};
-    if (spec.name.empty()) {
-      return Status(Code::kInvalidArgument,
-                    fmt::format("engine list '{}' has an empty item; write names separated by "
-                                "commas, as in onednn,ref",
-                                list));
+  if (list.empty()) return out;
+  ListScanner scanner(list);
+  do {
+    EngineSpec spec;
+    GE_ASSIGN_OR_RETURN(spec.name, scanner.Piece(":,"));
+    if (spec.name.empty()) return scanner.Fail("an empty item");
+    if (scanner.Accept(':')) {
+      GE_ASSIGN_OR_RETURN(spec.options, scanner.Options());
     }
     out.push_back(std::move(spec));
-  }
+  } while (scanner.Accept(','));
   return out;
 }
 

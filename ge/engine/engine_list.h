@@ -14,9 +14,12 @@ namespace ge {
 
 struct EngineSpec {
   std::string name;     // or a path with a slash
-  std::string options;  // "key=value;key=value"
+  std::string options;  // "key=value;key=value", quoted as it was: see ge_create_args.options
 };
-// "onednn,devsim:wrap=ref;delay=3" -> specs. INVALID_ARGUMENT on an empty item.
+// "onednn,devsim:wrap=ref;delay=3" -> specs. A path or a value that holds , ; or : begins and ends
+// with " or ' and holds that character nowhere else: devsim:wrap="a;b,c";delay=3. INVALID_ARGUMENT
+// on an empty item, on a quote that does not end or does not end the value, and on an option
+// without key or value.
 Result<std::vector<EngineSpec>> ParseEngineList(std::string_view list);
 
 // Whether engines may transform operands where that is faster (Winograd); see docs/numerics.md.

@@ -5,17 +5,16 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <map>
 #include <mutex>
+#include <optional>
 
-#include "ge/base/log.h"
-#include "ge/base/own_folder.h"
-#include "ge/base/sha256.h"
 #include "ge/engine/build_id.h"
+#include "ge/engine/manifest.h"
 #include "ge/engine/plugin_file.h"
+#include "ge/engine/plugin_filter.h"
 #include "ge/engine/record.h"
 #include "ge/host/library_environment.h"
 
@@ -93,9 +92,36 @@ Status CheckTables(const std::string& path, const ge_plugin_desc& d) {
   return {};
 }
 
-Result<std::shared_ptr<const Plugin>> Open(const std::string& path) {
+const WritersRule& OwnRule() {
   static const WritersRule rule = SystemWritersRule();
-  GE_RETURN_IF_ERROR(CheckPluginFile(path, rule));
+  return rule;
+}
+
+// Opens the file and checks all that can be told without running it.
+Result<TrustedFile> OpenChecked(const std::string& path, const Manifest* manifest) {
+  GE_ASSIGN_OR_RETURN(TrustedFile file, TrustedFile::Open("plugin", path, OwnRule()));
+  GE_RETURN_IF_ERROR(CheckAllowed(file, path, OwnRule()));
+  if (manifest == nullptr || manifest->sha256.empty()) return file;
+  GE_ASSIGN_OR_RETURN(const std::string digest, file.Sha256());
+  if (digest == manifest->sha256) return file;
+  return Status(Code::kDataCorrupt,
+                fmt::format("plugin '{}' is refused: its SHA-256 is {}, but its manifest '{}' says "
+                            "{}; install both again",
+                            path, digest, manifest->path, manifest->sha256));
+}
+
+Status CheckManifest(const std::string& path, const Manifest* manifest, const ge_plugin_desc& d) {
+  if (manifest == nullptr || !(d.kinds & GE_KIND_ENGINE)) return {};
+  const std::string name(d.name.p, d.name.n);
+  const auto& said = manifest->engines;
+  if (std::find(said.begin(), said.end(), name) != said.end()) return {};
+  return Refuse(path, fmt::format("it holds engine '{}', but its manifest '{}' says '{}'; correct "
+                                  "\"engines\" there",
+                                  name, manifest->path, fmt::join(said, ", ")));
+}
+
+Result<std::shared_ptr<const Plugin>> Open(const std::string& path, const Manifest* manifest) {
+  GE_ASSIGN_OR_RETURN(const TrustedFile file, OpenChecked(path, manifest));
   void* handle = nullptr;
   {
     const LibraryEnvironment environment;
@@ -105,6 +131,8 @@ Result<std::shared_ptr<const Plugin>> Open(const std::string& path) {
     const char* text = dlerror();
     return Refuse(path, fmt::format("it cannot be loaded: {}", text ? text : "no reason given"));
   }
+  // The linker opens files by name; plugins find their own data by it, so it gets no other.
+  GE_RETURN_IF_ERROR(file.CheckStill());
   auto query =
       reinterpret_cast<const ge_plugin_desc* (*)(ge_query_args*)>(dlsym(handle, "ge_plugin_query"));
   if (!query) return Refuse(path, "it exports no ge_plugin_query; that one symbol is required");
@@ -120,11 +148,12 @@ Result<std::shared_ptr<const Plugin>> Open(const std::string& path) {
   }
   GE_RETURN_IF_ERROR(CheckDescriptor(path, *desc));
   GE_RETURN_IF_ERROR(CheckTables(path, *desc));
+  GE_RETURN_IF_ERROR(CheckManifest(path, manifest, *desc));
   auto plugin = std::make_shared<Plugin>();
   plugin->path = path;
   plugin->hash = BuildIdAt(reinterpret_cast<const void*>(query));
   if (plugin->hash.empty()) {
-    GE_ASSIGN_OR_RETURN(plugin->hash, Sha256OfFile(path));
+    GE_ASSIGN_OR_RETURN(plugin->hash, file.Sha256());
   }
   auto text = [](ge_str s) { return s.p ? std::string(s.p, std::min<uint64_t>(s.n, 256)) : ""; };
   plugin->name = text(desc->name);
@@ -136,125 +165,50 @@ Result<std::shared_ptr<const Plugin>> Open(const std::string& path) {
   return std::shared_ptr<const Plugin>(std::move(plugin));
 }
 
-std::string BuiltInFolder() {
+// A plugin by the name of its file or its manifest.
+struct Target {
+  std::string file;  // absolute
+  std::optional<Manifest> manifest;
+};
+
+Result<Target> TargetOf(const std::string& path) {
   std::error_code ec;
-  const fs::path own = OwnFolder();
-  if (own.empty()) return "";
-  for (const char* relative : {"graphengine", "../lib/graphengine"}) {
-    const fs::path folder = own / relative;
-    if (fs::is_directory(folder, ec)) return folder.lexically_normal().string();
+  const fs::path given = fs::absolute(path, ec).lexically_normal();
+  // The file itself may be a link, beside which its manifest lies.
+  const fs::path folder = fs::weakly_canonical(given.parent_path(), ec);
+  Target target{(folder / given.filename()).string(), std::nullopt};
+  if (target.file.ends_with(kManifestEnding)) {
+    GE_ASSIGN_OR_RETURN(target.manifest, ReadManifest(target.file, OwnRule()));
+    target.file = target.manifest->file;
+  } else {
+    GE_ASSIGN_OR_RETURN(target.manifest, ManifestBeside(target.file, OwnRule()));
   }
-  return "";
-}
-
-void AddCandidates(const std::string& list, std::vector<std::string>* out) {
-  size_t begin = 0;
-  while (begin <= list.size()) {
-    size_t end = std::min(list.find(':', begin), list.size());
-    std::string item = list.substr(begin, end - begin);
-    begin = end + 1;
-    if (item.empty()) continue;
-    std::error_code ec;
-    if (!fs::is_directory(item, ec)) {
-      out->push_back(item);
-      continue;
-    }
-    std::vector<std::string> inside;
-    for (const auto& entry : fs::directory_iterator(item, ec)) {
-      if (entry.path().extension() == ".so") inside.push_back(entry.path().string());
-    }
-    std::sort(inside.begin(), inside.end());
-    out->insert(out->end(), inside.begin(), inside.end());
-  }
-}
-
-std::vector<std::string> SearchPath() {
-  std::vector<std::string> paths;
-  const char* replace = secure_getenv("GE_PLUGIN_PATH");
-  const char* extra = secure_getenv("GE_PLUGIN_EXTRA");
-  AddCandidates(replace ? replace : BuiltInFolder(), &paths);
-  if (extra) AddCandidates(extra, &paths);
-  return paths;
+  const std::string unfit =
+      target.manifest ? WhyNotHere(*target.manifest, {GE_ABI_MAJOR, GE_ABI_MINOR}) : "";
+  if (!unfit.empty()) return Refuse(target.file, unfit);
+  const fs::path real = fs::weakly_canonical(target.file, ec);
+  if (!ec) target.file = real.string();
+  return target;
 }
 
 }  // namespace
 
+Status CheckPlugin(const std::string& path) {
+  GE_ASSIGN_OR_RETURN(const Target target, TargetOf(path));
+  auto file = OpenChecked(target.file, target.manifest ? &*target.manifest : nullptr);
+  return file.ok() ? Status() : std::move(file).status();
+}
+
 Result<std::shared_ptr<const Plugin>> LoadPlugin(const std::string& path) {
   static std::mutex mutex;
   static std::map<std::string, std::shared_ptr<const Plugin>> loaded;
-  std::error_code ec;
-  std::string canonical = fs::canonical(path, ec).string();
+  GE_ASSIGN_OR_RETURN(const Target target, TargetOf(path));
   std::lock_guard<std::mutex> lock(mutex);
-  if (auto it = loaded.find(canonical); !ec && it != loaded.end()) return it->second;
-  GE_ASSIGN_OR_RETURN(auto plugin, Open(ec ? path : canonical));
-  loaded[canonical] = plugin;
+  if (auto it = loaded.find(target.file); it != loaded.end()) return it->second;
+  GE_ASSIGN_OR_RETURN(auto plugin,
+                      Open(target.file, target.manifest ? &*target.manifest : nullptr));
+  loaded[target.file] = plugin;
   return plugin;
-}
-
-std::vector<Found> DiscoverPlugins() {
-  std::vector<Found> out;
-  std::map<std::string, std::string> first;  // name -> path
-  for (const std::string& path : SearchPath()) {
-    Found found{path, nullptr, ""};
-    auto plugin = LoadPlugin(path);
-    if (!plugin.ok()) {
-      found.why = plugin.status().message();
-    } else if (auto [it, fresh] = first.emplace((*plugin)->name, path);
-               !fresh && it->second != path) {
-      found.why =
-          fmt::format("skipped: engine '{}' was found first in '{}'", (*plugin)->name, it->second);
-    } else {
-      found.plugin = *plugin;
-    }
-    out.push_back(std::move(found));
-  }
-  return out;
-}
-
-Result<std::shared_ptr<const Plugin>> FindPlugin(const std::string& name, std::string_view what) {
-  if (name.find('/') != std::string::npos) return LoadPlugin(name);
-  // A plugin's constructors run when it is opened, and its name is known only then.
-  std::vector<std::string> paths = SearchPath();
-  const auto others = std::stable_partition(
-      paths.begin(), paths.end(), [&](const auto& path) { return fs::path(path).stem() == name; });
-  std::string names, refusals;
-  for (auto path = paths.begin(); path != paths.end(); ++path) {
-    if (path == others) {
-      if (!refusals.empty()) break;
-      LogLine(2, fmt::format("{} '{}' is in no file '{}.so' of the search path: the other plugins "
-                             "are opened to look for it",
-                             what, name, name));
-    }
-    auto plugin = LoadPlugin(*path);
-    if (plugin.ok() && (*plugin)->name == name) return plugin;
-    if (plugin.ok()) names += (names.empty() ? "" : ", ") + (*plugin)->name;
-    if (!plugin.ok() && path < others) refusals += "; " + plugin.status().message();
-  }
-  std::error_code ec;
-  if (fs::is_regular_file(name, ec)) refusals += fmt::format("; for the file write ./{}", name);
-  return Status(
-      Code::kFailedPrecondition,
-      fmt::format("{} '{}' is not loaded; found: {}; ge plugins tells what was refused and "
-                  "why{}",
-                  what, name, names.empty() ? "none" : names, refusals));
-}
-
-Result<std::vector<std::shared_ptr<const Plugin>>> FindPlugins(std::string_view list) {
-  std::vector<std::shared_ptr<const Plugin>> out;
-  for (size_t begin = 0; begin < list.size();) {
-    const size_t end = std::min(list.find(',', begin), list.size());
-    const std::string item(list.substr(begin, end - begin));
-    begin = end + 1;
-    if (item.empty()) continue;
-    GE_ASSIGN_OR_RETURN(auto plugin, FindPlugin(item, "plugin"));
-    if (!(plugin->desc->kinds & (GE_KIND_OPS | GE_KIND_PASSES))) {
-      return Refuse(plugin->path,
-                    "it brings neither operators nor passes; an engine is named in "
-                    "the list of engines");
-    }
-    if (std::find(out.begin(), out.end(), plugin) == out.end()) out.push_back(std::move(plugin));
-  }
-  return out;
 }
 
 }  // namespace ge

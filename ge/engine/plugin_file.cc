@@ -1,6 +1,7 @@
 #include "ge/engine/plugin_file.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <grp.h>
 #include <pwd.h>
@@ -13,9 +14,11 @@
 #include <cstring>
 #include <filesystem>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "ge/base/own_folder.h"
+#include "ge/base/sha256.h"
 
 namespace ge {
 namespace {
@@ -87,20 +90,43 @@ class Groups {
   const std::vector<uid_t> trusted_;
 };
 
-Result<WritersRule::Facts> FactsOf(const std::string& path, bool folder) {
-  struct stat st;
-  if (stat(path.c_str(), &st) != 0) {
-    return Status(Code::kIoError, fmt::format("plugin '{}' cannot be read: {}; give the path of an "
-                                              "existing .so file",
-                                              path, std::strerror(errno)));
+// A file descriptor's owner.
+class Descriptor {
+ public:
+  explicit Descriptor(int fd) : fd_(fd) {}
+  Descriptor(const Descriptor&) = delete;
+  Descriptor& operator=(const Descriptor&) = delete;
+  ~Descriptor() {
+    if (fd_ >= 0) close(fd_);
   }
-  if (!folder && !S_ISREG(st.st_mode)) {
-    return Status(
-        Code::kFailedPrecondition,
-        fmt::format("plugin '{}' is refused: it is not a regular file; give a .so file", path));
+  int get() const { return fd_; }
+  void Reset(int fd) {
+    if (fd_ >= 0) close(fd_);
+    fd_ = fd;
   }
-  const bool list = getxattr(path.c_str(), "system.posix_acl_access", nullptr, 0) > 0;
+  int Release() { return std::exchange(fd_, -1); }
+
+ private:
+  int fd_;
+};
+
+WritersRule::Facts FactsOf(int fd, const struct stat& st) {
+  // Descriptors of folders are opened as places alone, whose attributes only a path reaches.
+  const std::string self = fmt::format("/proc/self/fd/{}", fd);
+  const bool list = getxattr(self.c_str(), "system.posix_acl_access", nullptr, 0) > 0;
   return WritersRule::Facts{st.st_mode, st.st_uid, st.st_gid, list};
+}
+
+Status CannotRead(const std::string& what, const std::string& path, int why) {
+  return Status(Code::kIoError, fmt::format("{} '{}' cannot be read: {}; give the path of an "
+                                            "existing file",
+                                            what, path, std::strerror(why)));
+}
+
+bool SameFile(const struct stat& a, const struct stat& b) {
+  return a.st_dev == b.st_dev && a.st_ino == b.st_ino && a.st_size == b.st_size &&
+         a.st_mtim.tv_sec == b.st_mtim.tv_sec && a.st_mtim.tv_nsec == b.st_mtim.tv_nsec &&
+         a.st_ctim.tv_sec == b.st_ctim.tv_sec && a.st_ctim.tv_nsec == b.st_ctim.tv_nsec;
 }
 
 // Whether `folder` is the library's or one above it.
@@ -151,22 +177,79 @@ WritersRule SystemWritersRule() {
   return rule;
 }
 
-Status CheckPluginFile(const std::string& path, const WritersRule& rule) {
-  GE_ASSIGN_OR_RETURN(const auto file, FactsOf(path, false));
-  if (const std::string why = rule.Refusal(file, false); !why.empty()) {
-    return Status(Code::kFailedPrecondition, fmt::format("plugin '{}' is refused: {}", path, why));
-  }
+Result<TrustedFile> TrustedFile::Open(const std::string& what, const std::string& path,
+                                      const WritersRule& rule) {
   const fs::path library = OwnFile();
-  for (fs::path at = fs::path(path).parent_path();; at = at.parent_path()) {
-    if (!library.empty() && HoldsLibrary(at, library)) return {};
-    GE_ASSIGN_OR_RETURN(const auto folder, FactsOf(at.string(), true));
-    if (const std::string why = rule.Refusal(folder, true); !why.empty()) {
-      return Status(
-          Code::kFailedPrecondition,
-          fmt::format("plugin '{}' is refused: of its folder '{}': {}", path, at.string(), why));
+  auto refuse = [&](const std::string& why) {
+    return Status(Code::kFailedPrecondition,
+                  fmt::format("{} '{}' is refused: {}", what, path, why));
+  };
+  const fs::path whole = path;
+  fs::path at = "/";
+  Descriptor fd(open("/", O_PATH | O_DIRECTORY | O_CLOEXEC));
+  struct stat st;
+  for (const fs::path& name : whole.relative_path()) {
+    if (fd.get() < 0 || fstat(fd.get(), &st) != 0) return CannotRead(what, path, errno);
+    if (library.empty() || !HoldsLibrary(at, library)) {
+      const std::string why = rule.Refusal(FactsOf(fd.get(), st), true);
+      if (!why.empty()) return refuse(fmt::format("of its folder '{}': {}", at.string(), why));
     }
-    if (at == at.parent_path()) return {};  // the root folder
+    at /= name;
+    // No links: the path has none, unless somebody has put one there since it was resolved. A pipe
+    // that nobody writes would be waited for.
+    const int flags = at == whole ? O_RDONLY | O_NONBLOCK | O_NOCTTY : O_PATH | O_DIRECTORY;
+    fd.Reset(openat(fd.get(), name.c_str(), flags | O_NOFOLLOW | O_CLOEXEC));
   }
+  if (fd.get() < 0 || fstat(fd.get(), &st) != 0) return CannotRead(what, path, errno);
+  if (!S_ISREG(st.st_mode)) return refuse("it is not a regular file");
+  const std::string why = rule.Refusal(FactsOf(fd.get(), st), false);
+  if (!why.empty()) return refuse(why);
+  TrustedFile file(what, path, fd.Release());
+  file.facts_ = st;
+  return file;
+}
+
+TrustedFile::TrustedFile(TrustedFile&& other) noexcept
+    : what_(std::move(other.what_)),
+      path_(std::move(other.path_)),
+      fd_(std::exchange(other.fd_, -1)),
+      facts_(other.facts_) {}
+
+TrustedFile::~TrustedFile() {
+  if (fd_ >= 0) close(fd_);
+}
+
+Result<std::string> TrustedFile::Read(size_t most) const {
+  std::string text;
+  char buffer[1 << 14];
+  for (;;) {
+    const ssize_t n = pread(fd_, buffer, sizeof buffer, static_cast<off_t>(text.size()));
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) return CannotRead(what_, path_, errno);
+    if (n == 0) return text;
+    text.append(buffer, static_cast<size_t>(n));
+    if (text.size() > most) {
+      return Status(Code::kLimitExceeded, fmt::format("{} '{}' is over {} bytes long; is it the "
+                                                      "right file?",
+                                                      what_, path_, most));
+    }
+  }
+}
+
+Result<std::string> TrustedFile::Sha256() const {
+  auto digest = Sha256OfDescriptor(fd_);
+  if (digest.ok()) return digest;
+  return Status(Code::kIoError,
+                fmt::format("{} '{}' cannot be read: {}", what_, path_, digest.status().message()));
+}
+
+Status TrustedFile::CheckStill() const {
+  struct stat st;
+  if (stat(path_.c_str(), &st) == 0 && SameFile(st, facts_)) return {};
+  return Status(Code::kFailedPrecondition,
+                fmt::format("{} '{}' is refused: the file was changed or replaced while it was "
+                            "being loaded; start again when nobody installs",
+                            what_, path_));
 }
 
 }  // namespace ge

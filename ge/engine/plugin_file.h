@@ -1,8 +1,9 @@
 // Who may write a plugin's file: what is loaded runs with all rights of the process, so nobody may
-// have written it who could not have changed this library anyway. Opens and runs nothing.
-// Stateless; any thread may call.
+// have written it who could not have changed this library anyway. Runs nothing.
+// Any thread may call.
 #pragma once
 
+#include <sys/stat.h>
 #include <sys/types.h>
 
 #include <functional>
@@ -35,10 +36,33 @@ struct WritersRule {
 // Of this process.
 WritersRule SystemWritersRule();
 
-// The file is a regular one and neither it nor a folder above it may be written by strangers.
-// Folders that this library lies in as well are left out: who may write those may replace it.
-// `path`: absolute, without links. IO_ERROR or FAILED_PRECONDITION, naming the file or folder, what
-// was found, what is wanted and the fix.
-Status CheckPluginFile(const std::string& path, const WritersRule& rule);
+// A regular file that neither itself nor by a folder above it may be written by strangers, open for
+// reading. Each folder was looked at as it was entered, and the file when it was open: what was
+// checked is what is read here, whatever becomes of its name meanwhile. Folders that this library
+// lies in as well are left out: who may write those may replace it.
+class TrustedFile {
+ public:
+  // `path`: absolute, without links. `what` it is called in messages: "plugin". IO_ERROR or
+  // FAILED_PRECONDITION, naming the file or folder, what was found, what is wanted and the fix.
+  static Result<TrustedFile> Open(const std::string& what, const std::string& path,
+                                  const WritersRule& rule);
+  TrustedFile(TrustedFile&& other) noexcept;
+  TrustedFile& operator=(TrustedFile&&) = delete;
+  ~TrustedFile();
+
+  // All of it; LIMIT_EXCEEDED where it is over `most` bytes.
+  Result<std::string> Read(size_t most) const;
+  Result<std::string> Sha256() const;
+  // Whether its path still names this file, unchanged since it was opened: to be asked after
+  // somebody else (the dynamic linker) has opened it by name.
+  Status CheckStill() const;
+
+ private:
+  TrustedFile(std::string what, std::string path, int fd)
+      : what_(std::move(what)), path_(std::move(path)), fd_(fd) {}
+  std::string what_, path_;
+  int fd_;
+  struct stat facts_ = {};
+};
 
 }  // namespace ge

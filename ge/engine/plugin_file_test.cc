@@ -91,7 +91,10 @@ class PluginFolderTest : public ::testing::Test {
   }
   void Mode(const char* name, mode_t mode) { ASSERT_EQ(chmod((path_ / name).c_str(), mode), 0); }
   std::string File() const { return std::filesystem::canonical(path_ / "a/b/x.so").string(); }
-  std::string Check() const { return CheckPluginFile(File(), SystemWritersRule()).message(); }
+  static Result<TrustedFile> Open(const std::string& path) {
+    return TrustedFile::Open("plugin", path, SystemWritersRule());
+  }
+  std::string Check() const { return Open(File()).status().message(); }
   const std::filesystem::path path_;
 };
 
@@ -109,10 +112,43 @@ TEST_F(PluginFolderTest, FoldersAboveCountToo) {
 }
 
 TEST_F(PluginFolderTest, WhatIsNoFile) {
-  EXPECT_EQ(CheckPluginFile(File() + "x", SystemWritersRule()).code(), Code::kIoError);
+  EXPECT_EQ(Open(File() + "x").status().code(), Code::kIoError);
+  EXPECT_EQ(Open(File() + "/x").status().code(), Code::kIoError);
   const std::string folder = std::filesystem::path(File()).parent_path().string();
-  EXPECT_NE(CheckPluginFile(folder, SystemWritersRule()).message().find("not a regular file"),
+  EXPECT_NE(Open(folder).status().message().find("not a regular file"), std::string::npos);
+  // Nobody writes the pipe, and opening it does not wait for somebody.
+  ASSERT_EQ(mkfifo((path_ / "a/pipe").c_str(), 0600), 0);
+  EXPECT_NE(Open(folder.substr(0, folder.size() - 2) + "/pipe").status().message().find("regular"),
             std::string::npos);
+}
+
+TEST_F(PluginFolderTest, LinksInAPathThatShouldHaveNoneAreNotFollowed) {
+  // As if somebody had put them there after the path was resolved.
+  const std::string root = std::filesystem::canonical(path_).string();
+  std::filesystem::create_symlink(root + "/a", path_ / "link");
+  std::filesystem::create_symlink(root + "/a/b/x.so", path_ / "link.so");
+  EXPECT_EQ(Open(root + "/link/b/x.so").status().code(), Code::kIoError);
+  EXPECT_EQ(Open(root + "/link.so").status().code(), Code::kIoError);
+}
+
+TEST_F(PluginFolderTest, WhatIsReadIsWhatWasChecked) {
+  auto file = Open(File());
+  ASSERT_TRUE(file.ok()) << file.status().ToString();
+  EXPECT_TRUE(file->CheckStill().ok());
+  const auto digest = file->Sha256();
+  ASSERT_TRUE(digest.ok());
+  EXPECT_EQ(*digest, "2d711642b726b04401627ca9fbac32f5c8530fb1903cc4db02258717921a4881");
+  // Another file takes its name: the name is no longer what was checked, the descriptor still is.
+  std::ofstream(path_ / "a/b/y.so") << "yy";
+  std::filesystem::rename(path_ / "a/b/y.so", path_ / "a/b/x.so");
+  EXPECT_NE(file->CheckStill().message().find("changed or replaced while it was being loaded"),
+            std::string::npos);
+  const auto text = file->Read(10);
+  ASSERT_TRUE(text.ok());
+  EXPECT_EQ(*text, "x");
+  EXPECT_EQ(file->Read(0).status().code(), Code::kLimitExceeded);
+  std::filesystem::remove(path_ / "a/b/x.so");
+  EXPECT_FALSE(file->CheckStill().ok());
 }
 
 TEST(PluginFileTest, FoldersThatTheLibraryLiesInAreLeftOut) {
@@ -123,7 +159,8 @@ TEST(PluginFileTest, FoldersThatTheLibraryLiesInAreLeftOut) {
   struct stat st;
   ASSERT_EQ(stat(own.c_str(), &st), 0);
   nobody.library.owner = nobody.user = st.st_uid;
-  EXPECT_EQ(CheckPluginFile(own, nobody).message().find("of its folder"), std::string::npos);
+  const auto file = TrustedFile::Open("plugin", own, nobody);
+  EXPECT_EQ(file.status().message().find("of its folder"), std::string::npos);
 }
 
 }  // namespace

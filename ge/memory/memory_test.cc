@@ -26,7 +26,7 @@ CheckReport Proved(const Plan& plan) {
 }
 
 // x -> a -> b -> c -> y on the host; each launch may work in place when `alias`.
-SmallPlan Chain(bool alias) {
+SmallPlan ChainPlan(bool alias) {
   SmallPlan p(0);
   const std::vector<std::pair<uint32_t, uint32_t>> pairs =
       alias ? std::vector<std::pair<uint32_t, uint32_t>>{{0, 0}}
@@ -42,7 +42,7 @@ SmallPlan Chain(bool alias) {
 }
 
 TEST(Memory, AChainNeedsTwoPlaces) {
-  SmallPlan p = Chain(false);
+  SmallPlan p = ChainPlan(false);
   ASSERT_TRUE(AssignMemory(&p.plan).ok());
   const CheckReport report = Proved(p.plan);
   EXPECT_EQ(report.arena_bytes[0], 2048);
@@ -51,7 +51,7 @@ TEST(Memory, AChainNeedsTwoPlaces) {
 }
 
 TEST(Memory, AChainInPlaceNeedsOne) {
-  SmallPlan p = Chain(true);
+  SmallPlan p = ChainPlan(true);
   ASSERT_TRUE(AssignMemory(&p.plan).ok());
   EXPECT_EQ(Proved(p.plan).arena_bytes[0], 1024);
   EXPECT_EQ(p.value(3).alias_of, 2u);
@@ -132,7 +132,7 @@ TEST(Memory, WorkspaceHasAPlaceOfItsOwnDuringItsLaunch) {
 }
 
 TEST(Memory, GapsLieBetweenBlocksAndReuseCanBeOff) {
-  SmallPlan p = Chain(false);
+  SmallPlan p = ChainPlan(false);
   ASSERT_TRUE(AssignMemory(&p.plan, {192, true}).ok());
   EXPECT_EQ(Proved(p.plan).arena_bytes[0], 2 * (1024 + 192));
   ASSERT_TRUE(AssignMemory(&p.plan, {64, false}).ok());
@@ -152,7 +152,7 @@ TEST(Memory, EmptyValuesHaveAPlaceWithoutBytes) {
 }
 
 TEST(Memory, RefusesSizesBeyond63Bits) {
-  SmallPlan p = Chain(false);
+  SmallPlan p = ChainPlan(false);
   p.value(2).bytes = INT64_MAX - 100;
   const Status status = AssignMemory(&p.plan);
   EXPECT_EQ(status.code(), Code::kLimitExceeded);
@@ -160,7 +160,7 @@ TEST(Memory, RefusesSizesBeyond63Bits) {
 }
 
 TEST(Memory, KeepsArenasOfOtherUses) {
-  SmallPlan p = Chain(false);
+  SmallPlan p = ChainPlan(false);
   const PlanValueId c = p.Value("weights", 256, 0, PlanValueKind::kConstant);
   p.f().arenas = {{0, PlanArena::Use::kTransient, 5}, {0, PlanArena::Use::kPersistent, 256}};
   p.value(c).arena = 1;

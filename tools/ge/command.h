@@ -18,6 +18,8 @@ struct Options {
                                               output_file;
   std::string plot;  // file of the picture, empty = none
   std::vector<std::string> inputs;
+  std::vector<std::string> plugin_paths;             // of plugins; empty = the search path
+  bool open_plugins = false;                         // of plugins: those with a manifest, too
   std::vector<std::string> models;                   // of tune
   std::string export_dir;                            // of tune, empty = none
   std::vector<uint32_t> concurrency = {1, 2, 4, 8};  // of bench: callers at once

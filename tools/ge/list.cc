@@ -1,4 +1,4 @@
-// ge plugins, ge ops, ge dump.
+// ge ops, ge dump.
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>
@@ -6,9 +6,8 @@
 
 #include "frontend/onnx/export.h"
 #include "frontend/proto/proto.h"
-#include "ge/engine/engine_list.h"
+#include "ge/engine/discovery.h"
 #include "ge/engine/op_plugin.h"
-#include "ge/host/machine.h"
 #include "ge/infer/infer.h"
 #include "ge/ops/op.h"
 #include "tools/ge/command.h"
@@ -106,19 +105,6 @@ nlohmann::json RecordOf(const OpDef& op) {
           {"states", op.states}};
 }
 
-std::vector<Found> FindNamed(const std::vector<EngineSpec>& engines) {
-  std::vector<Found> out;
-  for (const EngineSpec& spec : engines) {
-    auto plugin = FindPlugin(spec.name);
-    if (plugin.ok()) {
-      out.push_back({(*plugin)->path, *plugin, ""});
-    } else {
-      out.push_back({spec.name, nullptr, plugin.status().message()});
-    }
-  }
-  return out;
-}
-
 Status AddOpsOf(const std::string& list, OpTable* table) {
   GE_ASSIGN_OR_RETURN(const auto plugins, FindPlugins(list));
   for (const auto& plugin : plugins) {
@@ -128,53 +114,11 @@ Status AddOpsOf(const std::string& list, OpTable* table) {
   return {};
 }
 
-nlohmann::json RecordOf(const Found& f) {
-  nlohmann::json out = {{"path", f.path}, {"loaded", f.plugin != nullptr}, {"why", f.why}};
-  if (f.plugin) {
-    out["name"] = f.plugin->name, out["version"] = f.plugin->version;
-    out["vendor"] = f.plugin->vendor, out["hash"] = f.plugin->hash;
-  }
-  return out;
-}
-
-void PrintFound(const Found& f) {
-  if (f.plugin) {
-    fmt::print("{:<10} {:<8} {:<14} {}  {}\n", f.plugin->name, f.plugin->version, f.plugin->vendor,
-               f.plugin->hash.substr(0, 12), f.path);
-  } else {
-    fmt::print("{:<10} {}\n           {}\n", "refused", f.path, f.why);
-  }
-}
-
 }  // namespace
 
 int Dump(const Options& o) {
   Status status = DumpModel(o);
   return status.ok() ? 0 : Fail(status);
-}
-
-int Plugins(const Options& o) {
-  auto options = SessionOptionsOf(o);
-  if (!options.ok()) return Fail(options.status());
-  Status fixed = FixProcessFacts(options->process);
-  if (!fixed.ok()) return Fail(fixed);
-  nlohmann::json list = nlohmann::json::array();
-  const bool named = !options->engines.empty();
-  uint32_t loaded = 0;
-  const std::vector<Found> plugins = named ? FindNamed(options->engines) : DiscoverPlugins();
-  for (const Found& f : plugins) {
-    loaded += f.plugin != nullptr;
-    list.push_back(RecordOf(f));
-    if (!o.json) PrintFound(f);
-  }
-  if (o.json)
-    fmt::print("{}\n", nlohmann::json{{"plugins", list}}.dump(
-                           -1, ' ', false, nlohmann::json::error_handler_t::replace));
-  if (loaded == 0 && !named && !o.json) {
-    fmt::print("no engine was found; set GE_PLUGIN_PATH to the folder of the engines\n");
-  }
-  // Of those that somebody asked for, none may be missing.
-  return loaded > 0 && (!named || loaded == plugins.size()) ? 0 : 3;
 }
 
 int Ops(const Options& o) {

@@ -117,11 +117,15 @@ void AddLooking(CLI::App* app, Options* o, int* code) {
                "  ge dump lenet.onnx --format onnx -o rewritten.onnx\n");
   dump->callback([=] { *code = ge::tool::Dump(*o); });
   auto* plugins = app->add_subcommand(
-      "plugins", "engine plugins found, or those of --engines: loaded, refused and why");
+      "plugins",
+      "plugins of the search path, of PATH or of --engines: found, skipped, refused, why");
   AddEngineFlags(plugins, o);
+  plugins->add_option("PATH", o->plugin_paths, "files and folders in place of the search path");
+  plugins->add_flag("--open", o->open_plugins,
+                    "also open those that a manifest describes, which listing does not need");
   plugins->add_flag("--json", o->json, "one JSON object on stdout, nothing else");
   plugins->footer(
-      "\nExample:\n  GE_PLUGIN_EXTRA=./my_engine.so ge plugins\n  ge plugins --engines "
+      "\nExample:\n  GE_PLUGIN_EXTRA=./my_engine.so ge plugins\n  ge plugins ./build "
       "./my_engine.so\n");
   plugins->callback([=] { *code = ge::tool::Plugins(*o); });
   auto* ops = app->add_subcommand("ops", "operators that are known");

@@ -8,6 +8,7 @@
 #include <map>
 
 #include "ge/base/clock.h"
+#include "ge/engine/discovery.h"
 #include "tools/ge_test/random_bounds.h"
 
 namespace ge::test {

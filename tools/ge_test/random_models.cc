@@ -10,6 +10,7 @@
 #include <cstring>
 #include <filesystem>
 
+#include "ge/engine/discovery.h"
 #include "ge/engine/engine_list.h"
 
 namespace ge::test {

@@ -8,6 +8,7 @@
 #include <map>
 
 #include "ge/control/host_op.h"
+#include "ge/engine/discovery.h"
 #include "ge/engine/engine_list.h"
 #include "tools/ge_test/random_bounds.h"
 

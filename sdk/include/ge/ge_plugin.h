@@ -551,7 +551,9 @@ enum {
 typedef struct ge_create_args {
   ge_hdr h;
   const ge_host_api* host;
-  ge_str options;     /* "key=value;key=value", from the user; may be empty */
+  /* "key=value;key=value", from the user; may be empty. A value that begins with " or ' goes to the
+   * next such character and may hold ; and , between them. */
+  ge_str options;
   uint32_t denormals; /* GE_DENORMALS_*: see rule 8; devices of their own follow it as they can */
   uint32_t numerics;  /* GE_NUMERICS_* */
 } ge_create_args;

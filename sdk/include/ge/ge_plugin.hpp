@@ -169,15 +169,33 @@ inline Span<double> AttrFloats(const ge_node& n, std::string_view name) {
   return a != nullptr ? Span<double>{a->floats, a->n} : Span<double>{};
 }
 
-// The value of `key` in "key=value;key=value"; `absent` when it is not there.
+struct OptionText {
+  std::string_view key, value;  // without quotes
+};
+// The next option of ge_create_args.options, which says how they are written; *rest goes on behind
+// it. False when none is left. An option without '=' has an empty value.
+inline bool NextOption(std::string_view* rest, OptionText* out) {
+  while (!rest->empty() && rest->front() == ';') rest->remove_prefix(1);
+  if (rest->empty()) return false;
+  const size_t eq = rest->find_first_of("=;");
+  out->key = rest->substr(0, eq);
+  out->value = {};
+  *rest = eq == std::string_view::npos ? std::string_view() : rest->substr(eq);
+  if (rest->empty() || rest->front() == ';') return true;
+  rest->remove_prefix(1);
+  const bool quoted = !rest->empty() && (rest->front() == '"' || rest->front() == '\'');
+  const char until = quoted ? rest->front() : ';';
+  if (quoted) rest->remove_prefix(1);
+  const size_t end = rest->find(until);
+  out->value = rest->substr(0, end);
+  *rest = end == std::string_view::npos ? std::string_view() : rest->substr(end + 1);
+  return true;
+}
+// The value of `key` in ge_create_args.options; `absent` when it is not there.
 inline std::string_view Option(ge_str options, std::string_view key, std::string_view absent) {
   std::string_view rest = View(options);
-  while (!rest.empty()) {
-    const size_t end = rest.find(';');
-    const std::string_view item = rest.substr(0, end);
-    const size_t eq = item.find('=');
-    if (eq != std::string_view::npos && item.substr(0, eq) == key) return item.substr(eq + 1);
-    rest = end == std::string_view::npos ? std::string_view() : rest.substr(end + 1);
+  for (OptionText o; NextOption(&rest, &o);) {
+    if (o.key == key) return o.value;
   }
   return absent;
 }

@@ -1,0 +1,136 @@
+// ge plugins: what was found, what is skipped or refused, and why.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <nlohmann/json.hpp>
+
+#include "ge/engine/discovery.h"
+#include "ge/engine/engine_list.h"
+#include "ge/host/machine.h"
+#include "tools/ge/command.h"
+
+namespace ge::tool {
+namespace {
+
+std::vector<Found> FindNamed(const std::vector<EngineSpec>& engines) {
+  std::vector<Found> out;
+  for (const EngineSpec& spec : engines) {
+    Found f;
+    f.path = spec.name, f.origin = "--engines";
+    auto plugin = FindPlugin(spec.name);
+    if (plugin.ok()) {
+      f.path = (*plugin)->path, f.plugin = *plugin;
+    } else {
+      f.state = Found::State::kRefused, f.why = plugin.status().message();
+    }
+    out.push_back(std::move(f));
+  }
+  return out;
+}
+
+const char* StateName(Found::State state) {
+  return state == Found::State::kFound     ? "found"
+         : state == Found::State::kSkipped ? "skipped"
+                                           : "refused";
+}
+
+std::vector<std::string> KindsOf(const Found& f) {
+  if (!f.plugin) return f.manifest ? f.manifest->kinds : std::vector<std::string>();
+  std::vector<std::string> kinds;
+  const char* names[] = {"engine", "ops", "passes"};  // by bit of GE_KIND_*
+  for (size_t bit = 0; bit < std::size(names); ++bit) {
+    if (f.plugin->desc->kinds & (1u << bit)) kinds.emplace_back(names[bit]);
+  }
+  return kinds;
+}
+
+struct Described {
+  std::string version, vendor, hash;
+};
+// What it says itself counts more than what its manifest says.
+Described Describe(const Found& f) {
+  if (f.plugin) return {f.plugin->version, f.plugin->vendor, f.plugin->hash};
+  if (f.manifest) return {f.manifest->version, f.manifest->vendor, f.manifest->sha256};
+  return {};
+}
+
+nlohmann::json RecordOf(const Found& f) {
+  nlohmann::json out = {{"path", f.path},
+                        {"from", f.origin},
+                        {"state", StateName(f.state)},
+                        {"loaded", f.plugin != nullptr},
+                        {"why", f.why}};
+  if (f.plugin || f.manifest) {
+    const Described d = Describe(f);
+    out["name"] = f.name(), out["kinds"] = KindsOf(f);
+    out["version"] = d.version, out["vendor"] = d.vendor, out["hash"] = d.hash;
+  }
+  if (f.manifest) {
+    const Manifest& m = *f.manifest;
+    out["manifest"] = m.path, out["licence"] = m.licence;
+    out["engines"] = m.engines, out["ops"] = m.ops, out["passes"] = m.passes;
+  }
+  return out;
+}
+
+constexpr size_t kColumns = 6;
+using Row = std::array<std::string, kColumns>;
+
+std::string OrDash(std::string text) { return text.empty() ? "-" : text; }
+
+Row RowOf(const Found& f) {
+  const Described d = Describe(f);
+  return {
+      StateName(f.state), f.name(),         OrDash(fmt::format("{}", fmt::join(KindsOf(f), "+"))),
+      OrDash(d.version),  OrDash(d.vendor), OrDash(d.hash.substr(0, 12))};
+}
+
+void PrintTable(const std::vector<Found>& plugins) {
+  std::array<size_t, kColumns> width{};
+  for (const Found& f : plugins) {
+    const Row row = RowOf(f);
+    for (size_t i = 0; i < kColumns; ++i) width[i] = std::max(width[i], row[i].size());
+  }
+  for (const Found& f : plugins) {
+    const Row row = RowOf(f);
+    for (size_t i = 0; i < kColumns; ++i) fmt::print("{:<{}}  ", row[i], width[i]);
+    fmt::print("{}  ({})\n", f.path, f.origin);
+    if (!f.why.empty()) fmt::print("{:<{}}  {}\n", "", width[0], f.why);
+  }
+}
+
+}  // namespace
+
+int Plugins(const Options& o) {
+  auto options = SessionOptionsOf(o);
+  if (!options.ok()) return Fail(options.status());
+  const bool named = !options->engines.empty();
+  if (named && !o.plugin_paths.empty()) {
+    return Fail(Status(Code::kInvalidArgument,
+                       "ge plugins takes files and folders, or --engines, and not both"));
+  }
+  Status fixed = FixProcessFacts(options->process);
+  if (!fixed.ok()) return Fail(fixed);
+  const std::vector<Found> plugins =
+      named ? FindNamed(options->engines) : ListPlugins(o.plugin_paths, o.open_plugins);
+  const auto found =
+      static_cast<size_t>(std::count_if(plugins.begin(), plugins.end(), [](const Found& f) {
+        return f.state == Found::State::kFound;
+      }));
+  if (o.json) {
+    nlohmann::json list = nlohmann::json::array();
+    for (const Found& f : plugins) list.push_back(RecordOf(f));
+    fmt::print("{}\n", nlohmann::json{{"plugins", list}}.dump(
+                           -1, ' ', false, nlohmann::json::error_handler_t::replace));
+  } else {
+    PrintTable(plugins);
+    if (plugins.empty()) {
+      fmt::print("no plugin was found; set GE_PLUGIN_PATH to the folder of the engines\n");
+    }
+  }
+  // Of those that somebody asked for, none may be missing.
+  return found > 0 && (!named || found == plugins.size()) ? 0 : 3;
+}
+
+}  // namespace ge::tool
