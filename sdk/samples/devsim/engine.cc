@@ -14,8 +14,9 @@ void ge_engine::Describe() {
   device.h = GE_HDR(ge_device, GE_TAG_DEVICE);
   device.name = ge::plugin::Str("sim:0");
   // Each engine has memory of its own, so that two of them in one session exchange through host.
-  char id[16] = {};
-  std::snprintf(id, sizeof id, "devsim %u", ++made);
+  char id[16] = DEVSIM_NAME;
+  const uint32_t number = ++made;
+  std::memcpy(id + 12, &number, sizeof number);
   std::memcpy(device.uuid, id, sizeof id);
   device.flags = GE_DEVICE_ASYNC;
   domain[0].h = domain[1].h = GE_HDR(ge_domain, GE_TAG_DOMAIN);
@@ -34,7 +35,7 @@ void ge_engine::Describe() {
   }
 }
 
-void ge_exec::Take(ge_engine* of, ge_exec* made, const ge_segment& segment) {
+ge_rc ge_exec::Take(ge_engine* of, ge_exec* made, const ge_segment& segment, ge_err* err) {
   engine = of, wrapped = made;
   for (uint32_t i = 0; i < segment.n_taken; ++i) {
     const ge_taken& taken = segment.taken[i];
@@ -42,6 +43,8 @@ void ge_exec::Take(ge_engine* of, ge_exec* made, const ge_segment& segment) {
       nodes.push_back(GE_NODE(segment.graph, taken.node[k])->id);
     }
   }
+  return of->clock.on() ? devsim::LaunchNs(of, segment, &launch_ns, err)
+                        : static_cast<ge_rc>(GE_OK);
 }
 
 ge_rc ge_engine::OpenTrace(ge_err* err) {
@@ -61,6 +64,11 @@ void ge_engine::Trace(const char* what, const ge_exec& exec) {
 
 uint64_t ge_engine::DrawSlowness() {
   return options.delay == 0 ? 0 : options.delay_us * (devsim::Mix(options.delay, ++draws) % 3) / 2;
+}
+
+uint64_t ge_engine::TaskNs(const devsim::Task& task) const {
+  if (task.kind == devsim::Task::Kind::kLaunch) return task.exec->launch_ns;
+  return options.link_latency_ns + task.bytes / options.link_gbps;  // 1 GB/s is a byte a ns
 }
 
 ge_rc ge_engine::Perform(const devsim::Task& task, uint64_t delay_us, ge_err* err) {

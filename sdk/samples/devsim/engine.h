@@ -9,17 +9,24 @@
 #include <mutex>
 #include <vector>
 
+#include "clock.h"
 #include "memory.h"
 #include "options.h"
 #include "stream.h"
 #include "wrapped.h"
 
+// Copies under other names stand for other devices of one machine.
+#ifndef DEVSIM_NAME
+#define DEVSIM_NAME "devsim"
+#endif
+
 struct ge_exec {
   ge_engine* engine;
   ge_exec* wrapped;
   std::vector<uint32_t> nodes;  // by id, for traces
+  uint64_t launch_ns = 0;       // in virtual time; 0 without a clock
   // Of a segment; `wrapped` is what the wrapped engine made of it.
-  void Take(ge_engine* of, ge_exec* made, const ge_segment& segment);
+  ge_rc Take(ge_engine* of, ge_exec* made, const ge_segment& segment, ge_err* err);
 };
 
 struct ge_engine {
@@ -27,6 +34,7 @@ struct ge_engine {
   devsim::Options options;
   devsim::Wrapped wrapped;
   devsim::Memory memory;
+  devsim::Clock clock;
   ge_device device = {};
   ge_domain domain[2] = {};  // its own memory; page-locked host memory, with option pinned
   ge_link link[2] = {};
@@ -43,6 +51,8 @@ struct ge_engine {
   // The longest delay of one stream, in us: none, half or all of what the options allow, so that
   // one stream may run far ahead of another.
   uint64_t DrawSlowness();
+  // What a task takes in virtual time.
+  uint64_t TaskNs(const devsim::Task& task) const;
   // One piece of work, by a worker thread: delay, injected failure, launch or copy.
   ge_rc Perform(const devsim::Task& task, uint64_t delay_us, ge_err* err);
   // Fills a task from a launch: everything it points to is copied, addresses become shadow ones.

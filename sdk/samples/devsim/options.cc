@@ -33,8 +33,9 @@ ge_rc SetOne(std::string_view name, std::string_view value, Options* out, ge_err
     out->wrap = value;
     return GE_OK;
   }
-  for (const auto& [text, field] : {std::pair("ops", &out->ops), std::pair("trace", &out->trace),
-                                    std::pair("fail_compile", &out->fail_compile)}) {
+  for (const auto& [text, field] :
+       {std::pair("ops", &out->ops), std::pair("trace", &out->trace),
+        std::pair("fail_compile", &out->fail_compile), std::pair("clock", &out->clock)}) {
     if (name != text || value.empty()) continue;
     *field = value;
     return GE_OK;
@@ -56,8 +57,8 @@ ge_rc SetOne(std::string_view name, std::string_view value, Options* out, ge_err
   return Fail(
       err, GE_INVALID_ARGUMENT, UINT32_MAX,
       "devsim: option '%.*s' is not known; wanted wrap, ops, fail_compile, price, take, "
-      "take_seed, link_latency_ns, link_gbps, streams, pinned, delay, delay_us, trace or fail_at, "
-      "each with =VALUE",
+      "take_seed, link_latency_ns, link_gbps, streams, pinned, delay, delay_us, trace, clock or "
+      "fail_at, each with =VALUE",
       static_cast<int>(name.size()), name.data());
 }
 
@@ -65,14 +66,8 @@ ge_rc SetOne(std::string_view name, std::string_view value, Options* out, ge_err
 
 ge_rc ParseOptions(ge_str text, Options* out, ge_err* err) {
   std::string_view rest = ge::plugin::View(text);
-  while (!rest.empty()) {
-    const size_t end = std::min(rest.find(';'), rest.size());
-    const std::string_view item = rest.substr(0, end);
-    rest.remove_prefix(std::min(end + 1, rest.size()));
-    if (item.empty()) continue;
-    const size_t eq = std::min(item.find('='), item.size());
-    const ge_rc rc =
-        SetOne(item.substr(0, eq), item.substr(std::min(eq + 1, item.size())), out, err);
+  for (ge::plugin::OptionText option; ge::plugin::NextOption(&rest, &option);) {
+    const ge_rc rc = SetOne(option.key, option.value, out, err);
     if (rc != GE_OK) return rc;
   }
   return GE_OK;

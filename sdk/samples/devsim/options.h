@@ -15,6 +15,8 @@
 //   delay_us=N          ... of at most so many microseconds (200); some streams are slow, some not
 //   trace=FILE          what ran: a line "begin ID" or "end ID" for each node of a launch (none)
 //   fail_at=N           the N-th launch or copy on a stream fails (0 = none)
+//   clock=FILE          keeps a virtual clock there, which engines share that name the same file;
+//                       see clock.h (none)
 #ifndef GE_SAMPLES_DEVSIM_OPTIONS_H_
 #define GE_SAMPLES_DEVSIM_OPTIONS_H_
 
@@ -30,7 +32,7 @@ struct Options {
   std::string wrap = "ref";
   std::string ops;  // "Add+Mul", empty = all
   std::string fail_compile;
-  std::string trace;
+  std::string trace, clock;
   uint64_t price = 100, take = 100, take_seed = 1;
   uint64_t link_latency_ns = 2000, link_gbps = 10;
   uint64_t streams = 2;

@@ -33,6 +33,12 @@ bool MustFail(const ge_engine& e, const ge_segment& s) {
   return false;
 }
 
+void ExecDestroy(ge_exec* exec) {
+  const ge_engine_api& api = exec->engine->wrapped.api();
+  if (api.exec_destroy != nullptr) api.exec_destroy(exec->wrapped);
+  delete exec;
+}
+
 ge_rc Compile(ge_engine* e, const ge_segment* segment, uint32_t n, uint32_t segment_stride,
               ge_compiled* out, uint32_t out_stride, ge_err* err) {
   return Guard(err, "devsim: compile", [&]() -> ge_rc {
@@ -54,17 +60,15 @@ ge_rc Compile(ge_engine* e, const ge_segment* segment, uint32_t n, uint32_t segm
                                  "devsim: option fail_compile names an operator of this segment");
         continue;
       }
-      execs[i]->Take(e, c->exec, *s);
+      ge_rc taken = execs[i]->Take(e, c->exec, *s, c->err);
       c->exec = execs[i].release();
+      if (taken != GE_OK) {
+        ExecDestroy(c->exec);
+        c->exec = nullptr, c->rc = taken;
+      }
     }
     return rc;
   });
-}
-
-void ExecDestroy(ge_exec* exec) {
-  const ge_engine_api& api = exec->engine->wrapped.api();
-  if (api.exec_destroy != nullptr) api.exec_destroy(exec->wrapped);
-  delete exec;
 }
 
 // Fills a task and queues it, or gives it back.
@@ -72,6 +76,7 @@ template <class Fill>
 ge_rc Queue(ge_stream* stream, Fill fill) {
   Task* task = stream->Take();
   (void)std::fegetenv(&task->float_mode);
+  task->queued_ns = stream->engine()->clock.HostNs();
   const ge_rc rc = fill(task);
   if (rc == GE_OK) {
     stream->Queue(task);
@@ -103,7 +108,9 @@ ge_rc Copy(ge_engine* e, const ge_copy* copy, ge_err* err) {
     }
     Task task;
     const ge_rc rc = e->Prepare(*copy, &task, err);
-    return rc != GE_OK ? rc : e->Perform(task, 0, err);
+    if (rc != GE_OK) return rc;
+    e->clock.HostWorks(e->TaskNs(task));
+    return e->Perform(task, 0, err);
   });
 }
 
@@ -142,12 +149,12 @@ ge_rc StreamCreate(ge_engine* e, uint32_t device, ge_stream** out, ge_err* err) 
 
 void StreamDestroy(ge_stream* stream) { delete stream; }
 
-ge_rc EventCreate(ge_engine*, uint32_t device, ge_event** out, ge_err* err) {
+ge_rc EventCreate(ge_engine* e, uint32_t device, ge_event** out, ge_err* err) {
   return Guard(err, "devsim: event_create", [&]() -> ge_rc {
     if (device != 0) {
       return Fail(err, GE_OUT_OF_RANGE, UINT32_MAX, "devsim: device %u of 1", device);
     }
-    *out = new ge_event;
+    *out = new ge_event(e);
     return GE_OK;
   });
 }
@@ -172,7 +179,12 @@ ge_rc StreamSignal(ge_stream* stream, ge_event* event, uint64_t value, ge_err* e
 }
 
 ge_rc EventWait(ge_event* event, uint64_t value, uint64_t timeout_ns, ge_err* err) {
-  return Guard(err, "devsim: event_wait", [&] { return event->Wait(value, timeout_ns, err); });
+  return Guard(err, "devsim: event_wait", [&] {
+    uint64_t at_ns = 0;
+    const ge_rc rc = event->Wait(value, timeout_ns, &at_ns, err);
+    if (rc == GE_OK) event->engine()->clock.HostReaches(at_ns);
+    return rc;
+  });
 }
 
 ge_rc FrameCreate(ge_exec* exec, ge_frame** out, ge_err* err) {
@@ -198,8 +210,12 @@ ge_rc Shape(ge_exec* like, const ge_segment* segment, ge_compiled* c, ge_err* er
     auto exec = std::make_unique<ge_exec>();
     const ge_rc rc = api.shape(like->wrapped, segment, c, err);
     if (rc != GE_OK || c->exec == nullptr) return rc;
-    exec->Take(like->engine, c->exec, *segment);
+    const ge_rc taken = exec->Take(like->engine, c->exec, *segment, c->err);
     c->exec = exec.release();
+    if (taken != GE_OK) {
+      ExecDestroy(c->exec);
+      c->exec = nullptr, c->rc = taken;
+    }
     return rc;
   });
 }
@@ -220,6 +236,7 @@ ge_rc EngineCreate(const ge_create_args* args, ge_engine** out, ge_err* err) {
     if (const ge_rc rc = Understand(args->h, err, "devsim: create")) return rc;
     ge_rc rc = ParseOptions(args->options, &engine->options, err);
     if (rc == GE_OK) rc = engine->OpenTrace(err);
+    if (rc == GE_OK) rc = engine->clock.Open(engine->options.clock, err);
     if (rc == GE_OK) rc = engine->wrapped.Create(engine->options.wrap, *args, err);
     if (rc != GE_OK) return rc;
     engine->host = args->host;
@@ -267,7 +284,7 @@ constexpr ge_engine_api kApi = {
 constexpr ge_plugin_desc kDesc = {
     GE_PLUGIN_MAGIC, GE_HDR(ge_plugin_desc, GE_TAG_PLUGIN),
     GE_ABI_MAJOR,    GE_ABI_MINOR,
-    GE_HEADER_HASH,  {"devsim", 6},
+    GE_HEADER_HASH,  {DEVSIM_NAME, sizeof DEVSIM_NAME - 1},
     {"0.1.0", 5},    {"GraphEngine", 11},
     GE_KIND_ENGINE,  GE_SANITIZER_HERE,
     EngineCreate,    EngineDestroy,

@@ -28,11 +28,12 @@ ge_rc Answer(const ge_err& error, ge_err* err) {
 
 }  // namespace
 
-ge_event::ge_event() : error_(NoError()) {}
+ge_event::ge_event(ge_engine* engine) : engine_(engine), error_(NoError()) {}
 
-void ge_event::Reach(uint64_t value) {
+void ge_event::Reach(uint64_t value, uint64_t at_ns) {
   const std::lock_guard<std::mutex> lock(mutex_);
   value_ = std::max(value_, value);
+  if (at_ns != 0) reached_.Add(value, at_ns);
   changed_.notify_all();
 }
 
@@ -42,7 +43,7 @@ void ge_event::Fail(const ge_err& error) {
   changed_.notify_all();
 }
 
-ge_rc ge_event::Wait(uint64_t value, uint64_t timeout_ns, ge_err* err) {
+ge_rc ge_event::Wait(uint64_t value, uint64_t timeout_ns, uint64_t* at_ns, ge_err* err) {
   std::unique_lock<std::mutex> lock(mutex_);
   auto over = [&] { return value_ >= value || error_.code != GE_OK; };
   if (timeout_ns > uint64_t{1} << 62) {
@@ -50,7 +51,9 @@ ge_rc ge_event::Wait(uint64_t value, uint64_t timeout_ns, ge_err* err) {
   } else if (!changed_.wait_for(lock, std::chrono::nanoseconds(timeout_ns), over)) {
     return GE_PENDING;
   }
-  return value_ >= value ? GE_OK : Answer(error_, err);
+  if (value_ < value) return Answer(error_, err);
+  *at_ns = reached_.Of(value);
+  return GE_OK;
 }
 
 ge_stream::ge_stream(ge_engine* engine)
@@ -123,7 +126,9 @@ void ge_stream::Work() {
 ge_rc ge_stream::WaitFor(const devsim::Task& task, ge_err* err) {
   constexpr uint64_t kSliceNs = 100'000'000;
   for (int left = 20; left > 0;) {
-    const ge_rc rc = task.event->Wait(task.value, kSliceNs, err);
+    uint64_t at_ns = 0;
+    const ge_rc rc = task.event->Wait(task.value, kSliceNs, &at_ns, err);
+    now_ns_ = std::max(now_ns_, at_ns);
     if (rc != GE_PENDING) return rc;
     std::lock_guard<std::mutex> lock(mutex_);
     if (stop_) --left;
@@ -134,9 +139,10 @@ ge_rc ge_stream::WaitFor(const devsim::Task& task, ge_err* err) {
 }
 
 void ge_stream::Do(devsim::Task* task) {
+  now_ns_ = std::max(now_ns_, task->queued_ns);
   if (task->kind == devsim::Task::Kind::kSignal) {
     if (error_.code == GE_OK) {
-      task->event->Reach(task->value);
+      task->event->Reach(task->value, now_ns_);
     } else {
       task->event->Fail(error_);
     }
@@ -145,9 +151,16 @@ void ge_stream::Do(devsim::Task* task) {
   if (error_.code != GE_OK) return;
   (void)std::fesetenv(&task->float_mode);
   ge_err err = NoError();
-  const ge_rc rc = task->kind == devsim::Task::Kind::kWait
-                       ? WaitFor(*task, &err)
-                       : engine_->Perform(*task, delay_us_, &err);
+  ge_rc rc = GE_OK;
+  if (task->kind == devsim::Task::Kind::kWait) {
+    rc = WaitFor(*task, &err);
+  } else {
+    rc = engine_->Perform(*task, delay_us_, &err);
+    if (engine_->clock.on()) {
+      now_ns_ += engine_->TaskNs(*task);
+      engine_->clock.DeviceWorks(engine_->TaskNs(*task));
+    }
+  }
   if (rc == GE_OK) return;
   error_ = err;
   error_.code = rc;

@@ -11,20 +11,24 @@
 #include <thread>
 #include <vector>
 
+#include "clock.h"
 #include "ge/ge_plugin.h"
 
 struct ge_event {
  public:
-  ge_event();
-  void Reach(uint64_t value);
+  explicit ge_event(ge_engine* engine);
+  ge_engine* engine() const { return engine_; }
+  void Reach(uint64_t value, uint64_t at_ns);  // at_ns: in virtual time, 0 without a clock
   void Fail(const ge_err& error);
-  // GE_PENDING after the timeout.
-  ge_rc Wait(uint64_t value, uint64_t timeout_ns, ge_err* err);
+  // GE_PENDING after the timeout. *at_ns: when it was reached.
+  ge_rc Wait(uint64_t value, uint64_t timeout_ns, uint64_t* at_ns, ge_err* err);
 
  private:
   std::mutex mutex_;
   std::condition_variable changed_;
   uint64_t value_ = 0;
+  devsim::ReachedAt reached_;
+  ge_engine* const engine_;
   ge_err error_;  // code 0 = none
 };
 
@@ -33,7 +37,8 @@ namespace devsim {
 struct Task {
   enum class Kind { kLaunch, kCopy, kSignal, kWait } kind = Kind::kLaunch;
   Task* next = nullptr;
-  fenv_t float_mode;  // of the thread that queued it: the worker computes in it
+  uint64_t queued_ns = 0;  // by the host, in virtual time
+  fenv_t float_mode;       // of the thread that queued it: the worker computes in it
   // kLaunch: everything that the launch points to is kept in `bufs` and `dims`.
   ge_exec* exec = nullptr;
   ge_launch launch;
@@ -71,8 +76,9 @@ struct ge_stream {
   std::condition_variable wake_;
   devsim::Task *head_ = nullptr, *tail_ = nullptr, *spare_ = nullptr;
   bool stop_ = false;
-  ge_err error_;        // of the worker alone; code 0 = none
-  std::thread worker_;  // last: it uses the rest
+  ge_err error_;         // of the worker alone; code 0 = none
+  uint64_t now_ns_ = 0;  // of the worker alone, in virtual time
+  std::thread worker_;   // last: it uses the rest
 };
 
 #endif  // GE_SAMPLES_DEVSIM_STREAM_H_
