@@ -173,6 +173,11 @@ struct Target {
 
 Result<Target> TargetOf(const std::string& path) {
   std::error_code ec;
+  if (fs::status(path, ec).type() == fs::file_type::not_found) {  // as the user wrote it
+    return Status(Code::kIoError, fmt::format("plugin '{}' cannot be read: No such file or "
+                                              "directory; give the path of an existing .so file",
+                                              path));
+  }
   const fs::path given = fs::absolute(path, ec).lexically_normal();
   // The file itself may be a link, beside which its manifest lies.
   const fs::path folder = fs::weakly_canonical(given.parent_path(), ec);

@@ -143,8 +143,9 @@ void ExecDestroy(ge_exec* exec) { delete exec; }
 
 ge_rc EngineCreate(const ge_create_args* args, ge_engine** out, ge_err* err) {
   return Guard(err, "ref: create", [&]() -> ge_rc {
-    for (const ge_hdr* h : {&args->h, &args->host->h}) {
-      if (const ge_rc rc = Understand(*h, err, "ref: create")) return rc;
+    if (const ge_rc rc = Understand(args->h, err, "ref: create")) return rc;
+    if (args->host != nullptr) {
+      if (const ge_rc rc = Understand(args->host->h, err, "ref: create")) return rc;
     }
     *out = new ge_engine{args->host};
     return GE_OK;

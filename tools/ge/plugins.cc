@@ -7,6 +7,7 @@
 
 #include "ge/engine/discovery.h"
 #include "ge/engine/engine_list.h"
+#include "ge/engine/pass_plugin.h"
 #include "ge/host/machine.h"
 #include "tools/ge/command.h"
 
@@ -45,6 +46,14 @@ std::vector<std::string> KindsOf(const Found& f) {
   return kinds;
 }
 
+std::vector<std::string> PassesOf(const Found& f) {
+  if (!f.plugin) return f.manifest ? f.manifest->passes : std::vector<std::string>();
+  std::vector<std::string> names;
+  const auto passes = ReadPasses(*f.plugin);
+  for (size_t i = 0; passes.ok() && i < passes->size(); ++i) names.push_back((*passes)[i]->name);
+  return names;
+}
+
 struct Described {
   std::string version, vendor, hash;
 };
@@ -64,6 +73,7 @@ nlohmann::json RecordOf(const Found& f) {
   if (f.plugin || f.manifest) {
     const Described d = Describe(f);
     out["name"] = f.name(), out["kinds"] = KindsOf(f);
+    for (const std::string& pass : PassesOf(f)) out["passes"].push_back(pass);
     out["version"] = d.version, out["vendor"] = d.vendor, out["hash"] = d.hash;
   }
   if (f.manifest) {
