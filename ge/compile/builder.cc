@@ -112,7 +112,7 @@ class Builder {
       Status placed = Stage(StageId::kPlace, [&] { return PlaceNodes(); });
       // No offer is left, since engines had no memory to compile what they offered.
       const bool starved = last_failure_.code() == Code::kResourceExhausted;
-      if (!placed.ok()) return starved ? last_failure_ : placed;
+      if (!placed.ok()) return starved ? last_failure_ : WithLastFailure(std::move(placed));
       keep_incumbent_ = options_.incumbent && !IsClearlyCheaper();
       stopped_ = Stop(StageId::kPlace);
       if (keep_incumbent_ || stopped_) return {};
@@ -125,6 +125,15 @@ class Builder {
       if (!again) return {};
       if (round == kMaxPlaceRounds) return last_failure_;
     }
+  }
+
+  // Where nobody takes a node any more: also why the last offers were struck.
+  Status WithLastFailure(Status placed) const {
+    if (last_failure_.ok() || placed.code() != Code::kUnsupported) return placed;
+    return Status(placed.code(), placed.message() + "; what was offered did not compile: " +
+                                     last_failure_.message())
+        .AtNode(placed.node())
+        .AtStage(placed.stage());
   }
 
   const Function& function() const { return c_->graph.fn(c_->fn); }
@@ -224,6 +233,11 @@ class Builder {
     c_->shape_class = class_key_;
     dims_ = ShapeClasses::DimsOf(c_->graph, c_->fn);
     near_ = options_.classes->Near(*class_key_, dims_);
+    if (near_.empty()) {
+      kin_key_ = ShapeClasses::KinOf(c_->graph, c_->fn);  // before parts are made
+      near_ = options_.classes->Near(*kin_key_, dims_);
+      of_kin_ = !near_.empty();
+    }
     if (!options_.of_data) return;
     // Pieces come and go: one that is there serves better than a nearer one that is not.
     std::stable_partition(near_.begin(), near_.end(),
@@ -241,14 +255,10 @@ class Builder {
   // The nearest plan, where it lives and its dims are close: its cover is taken unseen.
   std::shared_ptr<const Compiled> CloseOne() const {
     const bool wanted =
-        !near_.empty() && !options_.prices.replan && options_.stop_after == StageId::kCheck &&
-        (ShapeClasses::IsClose(near_[0]->dims, dims_) || (options_.of_data && IsShort(*near_[0])) ||
-         (options_.grown && WithinTwice(near_[0]->dims)));
+        !near_.empty() && !of_kin_ && !options_.prices.replan &&
+        options_.stop_after == StageId::kCheck &&
+        (ShapeClasses::IsClose(near_[0]->dims, dims_) || (options_.of_data && IsShort(*near_[0])));
     return wanted ? near_[0]->plan.lock() : nullptr;
-  }
-
-  bool WithinTwice(const std::vector<int64_t>& dims) const {
-    return ShapeClasses::Growth(dims, dims_) <= 2 && ShapeClasses::Growth(dims_, dims) <= 2;
   }
 
   Status TryReshape(const Compiled& like) {
@@ -333,8 +343,9 @@ class Builder {
     const double over = !near_.empty() ? near_[0]->over_floor
                         : floor > 0    ? c_->plan.predicted_ns / floor
                                        : 1;
-    options_.classes->Add(*class_key_,
-                          {dims_, c_->expanded, CoverOfPlan(c_->plan, function()), c_, over});
+    const ClassCover cover{dims_, c_->expanded, CoverOfPlan(c_->plan, function()), c_, over};
+    options_.classes->Add(*class_key_, cover);
+    if (near_.empty() && kin_key_) options_.classes->Add(*kin_key_, cover, /*of_kin=*/true);
   }
 
   PlaceOptions HowToPlace() const {
@@ -466,8 +477,10 @@ class Builder {
   std::optional<SegmentCompiler> compiler_;
   std::optional<uint64_t> class_key_;  // set when the session's classes count
   std::vector<int64_t> dims_;
+  std::optional<uint64_t> kin_key_;  // set when its class has no cover
   ShapeClasses::Covers near_;
-  Graph bound_;  // before the class's nodes were expanded; empty when none were
+  bool of_kin_ = false;  // those are
+  Graph bound_;          // before the class's nodes were expanded; empty when none were
   bool reshaped_ = false;
   bool stopped_ = false, keep_incumbent_ = false;  // of PlaceAndCompile
 };

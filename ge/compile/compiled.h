@@ -172,9 +172,6 @@ struct BuildOptions {
   // What is built is a piece whose sizes the data decide: hardly two are alike, so that a search
   // must be worth its time in few runs.
   bool of_data = false;
-  // States have grown since earlier plans were made: one of at most twice or half their dims is
-  // like them, unseen. What grows with states is little beside what reads weights.
-  bool grown = false;
   // A plan of the same entry and shapes: the answer is null when no plan is clearly cheaper.
   const Compiled* incumbent = nullptr;
   PlaceOptions place;

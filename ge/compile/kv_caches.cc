@@ -31,7 +31,7 @@ std::optional<size_t> AxisOf(const Type& type, const Dim& size) {
 
 void KvCaches::Clear() noexcept {
   caches_.clear(), grows_.clear(), rows_.clear();
-  symbol_ = 0, capacity_ = 0, first_ = 0, known_length_ = 0;
+  symbol_ = 0, capacity_ = 0, known_length_ = 0;
 }
 
 Status KvCaches::Find(const Graph& graph, int64_t first, uint64_t most_bytes) {
@@ -58,7 +58,7 @@ Status KvCaches::Find(const Graph& graph, int64_t first, uint64_t most_bytes) {
   }
   if (caches_.empty()) return {};
   const auto wanted = static_cast<uint64_t>(std::clamp<int64_t>(first, 1, int64_t{1} << 40));
-  capacity_ = first_ = static_cast<int64_t>(std::bit_ceil(wanted));
+  capacity_ = static_cast<int64_t>(std::bit_ceil(wanted));
   return {};
 }
 

@@ -35,8 +35,6 @@ class KvCaches {
   bool empty() const { return caches_.empty(); }
   // Of states by Graph::states index: those without a fixed size.
   const std::vector<bool>& grows() const { return grows_; }
-  // Whether they have got another capacity than the first.
-  bool grown() const { return capacity_ > first_; }
   // What BIND does not learn from the inputs.
   std::map<SymbolId, int64_t> Sizes() const;
   // UNSUPPORTED for an entry with caches that no single plan holds.
@@ -86,7 +84,6 @@ class KvCaches {
   SymbolId symbol_ = 0;             // of the capacity
   Dim size_;                        // it
   uint64_t most_bytes_ = 0;
-  int64_t first_ = 0;
   std::atomic<int64_t> capacity_{0};
   std::mutex turn_;  // of the following
   std::vector<TensorView> views_;

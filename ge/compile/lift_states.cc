@@ -67,6 +67,9 @@ Status LiftStates(Graph* graph, FunctionId fn, std::vector<StateId>* in,
   }
   for (auto [state, is_written] : written) {
     out->push_back(state);
+    // Results of an entry have names, which VERIFY asks for when a pass has changed something.
+    std::string& name = f.value(current[state]).name;
+    if (name.empty()) name = "next:" + graph->states[state].name;
     f.results.push_back(current[state]);
   }
   return {};

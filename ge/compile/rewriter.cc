@@ -121,7 +121,9 @@ Status Rewriter::Rounds(PassList passes, Work* work) const {
       std::erase_if(passes, [&](const auto& p) { return struck_.count(std::string(p->name())); });
     }
     Runner runner(RunnerOptions());
-    Status status = runner.RunPasses(work->graph, passes, work->context, VerifyGraph, InferGraph);
+    std::function<Status(const Graph&)> verify;
+    if (work->verify) verify = VerifyGraph;
+    Status status = runner.RunPasses(work->graph, passes, work->context, verify, InferGraph);
     work->times->insert(work->times->end(), runner.times().begin(), runner.times().end());
     if (status.ok() && again) {  // what the other passes did before the failure is in there, too
       Compact(work->graph);
@@ -175,6 +177,15 @@ Status Rewriter::Bind(Graph* graph, uint64_t model_bytes, std::vector<StageTime>
   GE_ASSIGN_OR_RETURN(PassList passes, Passes(kAtBind));
   FoldBudget own(model_bytes);
   Work work{graph, Context(kAtBind, largest_bytes), times};
+  work.context.budget = FoldingScope::budget() ? FoldingScope::budget() : &own;
+  return Rounds(std::move(passes), &work);
+}
+
+Status Rewriter::BindUnverified(Graph* graph, uint64_t model_bytes,
+                                std::vector<StageTime>* times) const {
+  GE_ASSIGN_OR_RETURN(PassList passes, Passes(kAtBind));
+  FoldBudget own(model_bytes);
+  Work work{graph, Context(kAtBind, PassContext().fold_limit_bytes), times, /*verify=*/false};
   work.context.budget = FoldingScope::budget() ? FoldingScope::budget() : &own;
   return Rounds(std::move(passes), &work);
 }

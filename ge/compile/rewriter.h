@@ -47,6 +47,8 @@ class Rewriter {
   // A bound graph, or a piece of one. A folded result may not be larger than `largest_bytes`.
   Status Bind(Graph* graph, uint64_t model_bytes, std::vector<StageTime>* times,
               int64_t largest_bytes = PassContext().fold_limit_bytes) const;
+  // The same, and the caller verifies what comes out.
+  Status BindUnverified(Graph* graph, uint64_t model_bytes, std::vector<StageTime>* times) const;
   // Those for the parts of a node alone.
   Status BindParts(Graph* graph, uint64_t model_bytes) const;
 
@@ -55,6 +57,7 @@ class Rewriter {
     Graph* graph;
     PassContext context;
     std::vector<StageTime>* times;
+    bool verify = true;
   };
   // In order; skipped ones, and those that nobody asked for, are left out.
   Result<PassList> Passes(PassPhase phase) const;

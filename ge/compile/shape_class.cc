@@ -55,13 +55,14 @@ void AddAttr(const Attr& attr, Hash* hash) {
       attr.value);
 }
 
-void AddType(const Value& v, Hash* hash) {
+// Dims count as `most` where they are more.
+void AddType(const Value& v, int64_t most, Hash* hash) {
   hash->Add(v.constant != 0 ? 1 : 0);
   hash->Add(static_cast<uint64_t>(v.type.dtype));
   if (!v.type.is_tensor() || !v.type.is_static()) return;
   const std::vector<int64_t> dims = v.type.static_dims();
   hash->Add(dims.size());
-  for (const int64_t d : dims) hash->Add(static_cast<uint64_t>(std::min<int64_t>(d, 2)));
+  for (const int64_t d : dims) hash->Add(static_cast<uint64_t>(std::min<int64_t>(d, most)));
 }
 
 // How far apart two lists of dims are; infinite where they are not as many.
@@ -76,13 +77,12 @@ double Apart(const std::vector<int64_t>& a, const std::vector<int64_t>& b) {
   return sum;
 }
 
-}  // namespace
-
-uint64_t ShapeClasses::KeyOf(const Graph& bound, FunctionId fn) {
+uint64_t Key(const Graph& bound, FunctionId fn, int64_t most) {
   const Function& f = bound.fn(fn);
   Hash hash;
   hash.Add(f.name);
-  for (const Value& v : f.values) AddType(v, &hash);
+  hash.Add(static_cast<uint64_t>(most));
+  for (const Value& v : f.values) AddType(v, most, &hash);
   for (const std::vector<ValueId>* list : {&f.params, &f.results}) {
     hash.Add(list->size());
     for (const ValueId v : *list) hash.Add(v);
@@ -98,6 +98,11 @@ uint64_t ShapeClasses::KeyOf(const Graph& bound, FunctionId fn) {
   }
   return hash.sum();
 }
+
+}  // namespace
+
+uint64_t ShapeClasses::KeyOf(const Graph& bound, FunctionId fn) { return Key(bound, fn, 2); }
+uint64_t ShapeClasses::KinOf(const Graph& bound, FunctionId fn) { return Key(bound, fn, 0); }
 
 double FloorOf(const OfferSet& offers, size_t nodes) {
   std::vector<double> least(nodes, std::numeric_limits<double>::infinity());
@@ -126,7 +131,7 @@ std::vector<int64_t> ShapeClasses::DimsOf(const Graph& bound, FunctionId fn) {
 }
 
 bool ShapeClasses::IsClose(const std::vector<int64_t>& a, const std::vector<int64_t>& b) {
-  constexpr double kClose = 1.5;
+  constexpr double kClose = 32;  // see docs/decisions/0034-new-shapes.md
   if (a.size() != b.size()) return false;
   for (size_t i = 0; i < a.size(); ++i) {
     const auto [low, high] = std::minmax(a[i], b[i]);
@@ -164,7 +169,7 @@ ShapeClasses::Covers ShapeClasses::Near(uint64_t key, const std::vector<int64_t>
   return out;
 }
 
-void ShapeClasses::Add(uint64_t key, ClassCover cover) {
+void ShapeClasses::Add(uint64_t key, ClassCover cover, bool of_kin) {
   std::lock_guard<std::mutex> lock(mutex_);
   auto it = classes_.find(key);
   if (it == classes_.end()) {
@@ -173,7 +178,7 @@ void ShapeClasses::Add(uint64_t key, ClassCover cover) {
       recent_.pop_back();
     }
     recent_.push_front(key);
-    it = classes_.emplace(key, Class{{}, recent_.begin()}).first;
+    it = classes_.emplace(key, Class{{}, recent_.begin(), of_kin}).first;
   }
   Covers& covers = it->second.covers;
   std::erase_if(covers, [&](const auto& c) { return c->dims == cover.dims; });
@@ -183,13 +188,14 @@ void ShapeClasses::Add(uint64_t key, ClassCover cover) {
 
 size_t ShapeClasses::classes() const {
   std::lock_guard<std::mutex> lock(mutex_);
-  return classes_.size();
+  return static_cast<size_t>(std::count_if(classes_.begin(), classes_.end(),
+                                           [](const auto& c) { return !c.second.of_kin; }));
 }
 
 size_t ShapeClasses::covers() const {
   std::lock_guard<std::mutex> lock(mutex_);
   size_t n = 0;
-  for (const auto& [key, c] : classes_) n += c.covers.size();
+  for (const auto& [key, c] : classes_) n += c.of_kin ? 0 : c.covers.size();
   return n;
 }
 

@@ -39,17 +39,20 @@ class ShapeClasses {
   // Equal for functions with the same nodes, attributes, wiring and ranks whose dims are 0, 1 or
   // more at the same places. What constants hold plays no part, since shapes are folded into them.
   static uint64_t KeyOf(const Graph& bound, FunctionId fn);
+  // Equal for those whose dims are 0, 1 or more at other places, too: kin, whose covers are worth
+  // asking about where there are none of the class.
+  static uint64_t KinOf(const Graph& bound, FunctionId fn);
   static std::vector<int64_t> DimsOf(const Graph& bound, FunctionId fn);
 
   // All covers of the class, those found for the nearest dims first. Empty = it is time to search.
   Covers Near(uint64_t key, const std::vector<int64_t>& dims);
-  // Whether each dim is within half of the other's: then the cover may be taken unseen.
+  // Whether each dim is within 32 times the other's: then the cover may be taken unseen.
   static bool IsClose(const std::vector<int64_t>& a, const std::vector<int64_t>& b);
   // The greatest factor from a dim of `a` to that of `b`, at least 1.
   static double Growth(const std::vector<int64_t>& a, const std::vector<int64_t>& b);
   // Keeps at most kMostCovers a class, and kMostClasses; those that were not taken for longest go
-  // first.
-  void Add(uint64_t key, ClassCover cover);
+  // first. `of_kin`: the key is of KinOf; such are not counted.
+  void Add(uint64_t key, ClassCover cover, bool of_kin = false);
 
   size_t classes() const;
   size_t covers() const;
@@ -60,6 +63,7 @@ class ShapeClasses {
   struct Class {
     Covers covers;  // most recently found or asked for first
     std::list<uint64_t>::iterator place;
+    bool of_kin = false;
   };
   mutable std::mutex mutex_;
   std::list<uint64_t> recent_;  // keys, most recent first

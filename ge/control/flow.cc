@@ -61,11 +61,13 @@ class FlowFunction {
     Graph& g = rest.graph;
     g.functions.push_back(Function(g.fn(fn)));
     g.fn(rest.fn).id = rest.fn;
+    g.fn(rest.fn).derived = {};  // of one derivation there is one function
     const auto taken = [&](const std::string& name) {
       return std::any_of(g.functions.begin(), g.functions.end() - 1,
                          [&](const Function& f) { return f.name == name; });
     };
     while (taken(g.fn(rest.fn).name)) g.fn(rest.fn).name += "'";
+    g.fn(rest.fn).derived = {};  // a derivation there is once
     Entry entry;
     entry.name = g.fn(fn).name.empty() ? "flow" : g.fn(fn).name, entry.fn = rest.fn;
     g.entries = {entry};

@@ -31,6 +31,8 @@ struct Found {
   std::shared_ptr<const Plugin> plugin;  // null when it was not opened
   // As the plugin calls itself; as its manifest or file is called where it was not opened.
   std::string name() const;
+  // It was opened, and brings more than operators and passes.
+  bool HasEngine() const { return plugin && (plugin->desc->kinds & GE_KIND_ENGINE) != 0; }
 };
 
 // Every candidate of the search path (search_path.h), in order, opened as far as it is found.

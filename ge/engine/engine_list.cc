@@ -109,8 +109,7 @@ Result<EngineList> OpenEngines(const std::vector<EngineSpec>& list, const OpenEn
   if (list.empty()) {
     std::string why;
     for (const Found& f : DiscoverPlugins()) {
-      const bool engine = f.plugin && (f.plugin->desc->kinds & GE_KIND_ENGINE);
-      if (engine) wanted.emplace_back(f.plugin, "");
+      if (f.HasEngine()) wanted.emplace_back(f.plugin, "");
       if (!f.plugin) why += fmt::format("; {}: {}", f.path, f.why);
     }
     if (wanted.empty()) {

@@ -117,6 +117,10 @@ void PassEdit::FillApi() {
 
 Status PassEdit::Finish() {
   for (const FunctionId fn : edited_) GE_RETURN_IF_ERROR(t_.Sort(fn));
+  // Of what was added in between, to be copied or to try something, nothing has to be kept.
+  std::vector<FunctionId> added;
+  for (FunctionId fn = first_new_; fn < graph().functions.size(); ++fn) added.push_back(fn);
+  if (!added.empty()) t_.ForgetUnnamed(std::move(added));
   return {};
 }
 
@@ -240,9 +244,15 @@ Status PassEdit::AddNode(FunctionId fn, NodeId before, const ge_new_node* given,
 // The one that was added last.
 Status PassEdit::TypeLast(FunctionId fn) {
   const Node& node = graph().fn(fn).nodes.back();
-  if (!context_.infer_node || !node.callees.empty()) return {};
+  if (!context_.infer_node) return {};
+  bool open = !node.callees.empty();
+  for (const ValueId v : node.inputs) {
+    open = open || (v && graph().fn(fn).value(v).type.kind == TypeKind::kUnknown);
+  }
   const Status typed = t_.InferLast(fn, context_.infer_node);
-  if (typed.ok()) return {};
+  // What it names, or reads of what is not finished, may have no type yet; all is inferred anew
+  // when the pass has returned.
+  if (typed.ok() || open) return {};
   return Status(typed.code(), fmt::format("a new {} is not legal: {}", node.op, typed.message()));
 }
 

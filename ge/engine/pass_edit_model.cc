@@ -120,7 +120,13 @@ Status PassEdit::CopyFunction(FunctionId of, ge_str name, uint32_t* fn) {
 
 Status PassEdit::AddParam(FunctionId fn, const ge_param* given, uint32_t* value) {
   GE_RETURN_IF_ERROR(WantNew(fn, "parameters"));
-  GE_ASSIGN_OR_RETURN(Type type, TypeFromAbi(given->dtype, given->rank, given->dims, graph().dims));
+  Type type;
+  if (given->dtype == 0) {
+    GE_RETURN_IF_ERROR(WantValue(given->of_fn, given->of_value));
+    type = graph().fn(given->of_fn).value(given->of_value).type;
+  } else {
+    GE_ASSIGN_OR_RETURN(type, TypeFromAbi(given->dtype, given->rank, given->dims, graph().dims));
+  }
   *value = t_.AddParam(fn, TextOf(given->name), std::move(type));
   return {};
 }

@@ -50,7 +50,8 @@ Status CheckDescriptor(const std::string& path, const ge_plugin_desc& d) {
                                     "plugin and a host of the same major version",
                                     d.abi_major, d.abi_minor, GE_ABI_MAJOR, GE_ABI_MINOR));
   }
-  if (d.header_hash != GE_HEADER_HASH) {
+  // From 1.0 on structs only grow, and their sizes tell how far; minors are not compared.
+  if (GE_ABI_MAJOR == 0 && d.header_hash != GE_HEADER_HASH) {
     return Refuse(path, fmt::format("it was built from another ge_plugin.h (hash {:#x}, wanted "
                                     "{:#x}); rebuild it with this host's sdk/include",
                                     d.header_hash, static_cast<uint64_t>(GE_HEADER_HASH)));
@@ -159,8 +160,8 @@ Result<std::shared_ptr<const Plugin>> Open(const std::string& path, const Manife
   plugin->name = text(desc->name);
   plugin->version = text(desc->version);
   plugin->vendor = text(desc->vendor);
-  std::memcpy(&plugin->record, desc,
-              std::min<size_t>(offsetof(ge_plugin_desc, h) + desc->h.size, sizeof plugin->record));
+  std::memcpy(static_cast<void*>(&plugin->record), desc,
+              std::min<size_t>(desc->h.size, sizeof plugin->record));
   plugin->desc = &plugin->record;
   return std::shared_ptr<const Plugin>(std::move(plugin));
 }

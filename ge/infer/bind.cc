@@ -16,8 +16,8 @@ std::string ShapeText(const std::vector<int64_t>& shape) {
 
 class Binder {
  public:
-  Binder(Graph* g, const Entry& e, const std::map<SymbolId, int64_t>& sizes)
-      : g_(*g), entry_(e), values_(sizes) {
+  Binder(Graph* g, const Entry& e, const std::map<SymbolId, int64_t>& sizes, bool in_part)
+      : g_(*g), entry_(e), in_part_(in_part), values_(sizes) {
     for (const auto& [symbol, size] : sizes) bound_[symbol] = {size, "the session"};
   }
 
@@ -34,11 +34,7 @@ class Binder {
     Function& bound = g_.fn(entry_.fn);
     for (size_t i = 0; i < shapes.size(); ++i) {
       Type& t = bound.value(bound.params[i]).type;
-      if (t.is_tensor()) {
-        const Sharding sharding = t.sharding;
-        t = TensorType(t.dtype, shapes[i]);
-        t.sharding = sharding;
-      }
+      if (t.is_tensor()) GE_RETURN_IF_ERROR(GiveShape(i, shapes[i], &t));
     }
     return {};
   }
@@ -61,14 +57,31 @@ class Binder {
            TypeToString(Param(i).type, g_.dims);
   }
 
+  bool IsOpen(int64_t size) const { return in_part_ && size == kOpenSize; }
+
+  Status GiveShape(size_t i, const std::vector<int64_t>& shape, Type* type) const {
+    const Sharding sharding = type->sharding;
+    Type bound = TensorType(type->dtype, shape);
+    bound.sharding = sharding;
+    for (size_t axis = 0; axis < shape.size(); ++axis) {
+      if (!IsOpen(shape[axis])) continue;
+      if (!type->ranked) return Refuse(Found(i, shape) + ": an open size wants a declared rank");
+      bound.dims[axis] = type->dims[axis];
+    }
+    *type = std::move(bound);
+    return {};
+  }
+
   Status CheckRank(size_t i, const std::vector<int64_t>& shape) const {
     const Type& t = Param(i).type;
     if (!t.is_tensor()) return {};
+    bool open = false;
     for (int64_t d : shape) {
-      if (d < 0) return Refuse(Found(i, shape) + ": sizes are 0 or more");
+      open |= IsOpen(d);
+      if (d < 0 && !IsOpen(d)) return Refuse(Found(i, shape) + ": sizes are 0 or more");
     }
-    const auto bytes = ByteCount(TensorType(t.dtype, shape));
-    const bool sized = t.dtype != DType::kString;
+    const auto bytes = open ? std::nullopt : ByteCount(TensorType(t.dtype, shape));
+    const bool sized = t.dtype != DType::kString && !open;
     if (sized && !bytes) {
       return Status(Code::kLimitExceeded, Found(i, shape) + ": larger than 2^63 bytes");
     }
@@ -84,6 +97,7 @@ class Binder {
     if (!t.is_tensor() || !t.ranked) return {};
     for (size_t axis = 0; axis < shape.size(); ++axis) {
       const Dim d = t.dims[axis];
+      if (IsOpen(shape[axis])) continue;
       if (d.known()) {
         if (d.value == shape[axis]) continue;
         return Refuse(Found(i, shape) + ": axis " + std::to_string(axis) + " is fixed");
@@ -133,6 +147,7 @@ class Binder {
     const Type& t = Param(i).type;
     if (!t.is_tensor() || !t.ranked) return {};
     for (size_t axis = 0; axis < shape.size(); ++axis) {
+      if (IsOpen(shape[axis])) continue;
       const auto wanted = g_.dims.Evaluate(t.dims[axis], values_);
       if (!wanted || *wanted == shape[axis]) continue;
       return Refuse(Found(i, shape) + ": axis " + std::to_string(axis) + " must be " +
@@ -214,15 +229,14 @@ class Binder {
 
   Graph& g_;
   const Entry& entry_;
+  const bool in_part_;
   std::map<SymbolId, Bound> bound_;
   std::map<SymbolId, int64_t> values_;
 };
 
-}  // namespace
-
-Status Bind(Graph* graph, const std::string& entry,
-            const std::vector<std::vector<int64_t>>& input_shapes,
-            const std::map<SymbolId, int64_t>& sizes) {
+Status BindEntry(Graph* graph, const std::string& entry,
+                 const std::vector<std::vector<int64_t>>& input_shapes,
+                 const std::map<SymbolId, int64_t>& sizes, bool in_part) {
   const Entry* e = graph->FindEntry(entry);
   if (!e) {
     std::string names;
@@ -230,8 +244,21 @@ Status Bind(Graph* graph, const std::string& entry,
     return Status(Code::kInvalidArgument,
                   "there is no entry '" + entry + "'; the graph has " + names);
   }
-  GE_RETURN_IF_ERROR(Binder(graph, *e, sizes).Run(input_shapes));
+  GE_RETURN_IF_ERROR(Binder(graph, *e, sizes, in_part).Run(input_shapes));
   return Infer(graph);
+}
+
+}  // namespace
+
+Status Bind(Graph* graph, const std::string& entry,
+            const std::vector<std::vector<int64_t>>& input_shapes,
+            const std::map<SymbolId, int64_t>& sizes) {
+  return BindEntry(graph, entry, input_shapes, sizes, false);
+}
+
+Status BindInPart(Graph* graph, const std::string& entry,
+                  const std::vector<std::vector<int64_t>>& input_shapes) {
+  return BindEntry(graph, entry, input_shapes, {}, true);
 }
 
 }  // namespace ge

@@ -22,6 +22,13 @@ Status Bind(Graph* graph, const std::string& entry,
             const std::vector<std::vector<int64_t>>& input_shapes,
             const std::map<SymbolId, int64_t>& sizes = {});
 
+// The same where some sizes stay open: those that are kOpenSize keep what the model says of them,
+// and what follows from them stays symbolic. INVALID_ARGUMENT as above, and where the model does
+// not say how many axes such an input has.
+inline constexpr int64_t kOpenSize = -1;
+Status BindInPart(Graph* graph, const std::string& entry,
+                  const std::vector<std::vector<int64_t>>& input_shapes);
+
 // One node without bodies, by the types of its inputs; those of its outputs are merged.
 Status InferNode(Graph* graph, FunctionId fn, size_t node);
 

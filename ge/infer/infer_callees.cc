@@ -154,7 +154,12 @@ Status ModuleInfer::InferCallees(FunctionId fn, const Node& node, int depth) {
     if (changed) GE_RETURN_IF_ERROR(RunCallee(node, c.fn, depth, &spared));
     if (node.domain.empty() && node.op == "Loop") {
       const auto inputs = static_cast<int64_t>(node.inputs.size());
-      GE_RETURN_IF_ERROR(SettleLoop(c.fn, inputs - 2 - CapturesOf(node), depth));
+      GE_RETURN_IF_ERROR(SettleCarried(c.fn, 2, 1, inputs - 2 - CapturesOf(node), depth));
+    }
+    if (node.domain.empty() && node.op == "Scan") {
+      const auto inputs = static_cast<int64_t>(node.inputs.size());
+      const int64_t states = inputs - CapturesOf(node) - AttrInt(node, "num_scan_inputs");
+      GE_RETURN_IF_ERROR(SettleCarried(c.fn, 0, 0, states, depth));
     }
   }
   return {};
@@ -162,12 +167,14 @@ Status ModuleInfer::InferCallees(FunctionId fn, const Node& node, int depth) {
 
 // Carried values whose size changes from step to step get a symbol of their own, until the body
 // gives back what it takes.
-Status ModuleInfer::SettleLoop(FunctionId body, int64_t carried, int depth) {
+Status ModuleInfer::SettleCarried(FunctionId body, size_t first_param, size_t first_result,
+                                  int64_t carried, int depth) {
   for (int round = 0; round < kMaxLoopRounds; ++round) {
     Function& f = graph_->fn(body);
     bool changed = false;
     for (int64_t i = 0; i < carried; ++i) {
-      const auto param = static_cast<size_t>(i + 2), result = static_cast<size_t>(i + 1);
+      const auto at = static_cast<size_t>(i);
+      const size_t param = first_param + at, result = first_result + at;
       if (param >= f.params.size() || result >= f.results.size()) continue;
       Type& want = f.value(f.params[param]).type;
       const Type& have = f.value(f.results[result]).type;

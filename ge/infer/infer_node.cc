@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "ge/infer/module_infer.h"
+#include "ge/ops/op_table.h"
 
 namespace ge::infer {
 namespace {
@@ -88,19 +89,56 @@ Dim NodeContext::FreshDim(const std::string& stem, bool data_dependent) {
   return fresh_.back();
 }
 
-Status UnknownOp(const Node& n) {
+std::string DomainName(std::string_view domain) {
+  return domain.empty() ? "ai.onnx" : std::string(domain);
+}
+
+// The domains that have an operator of this name; one of them may have been meant.
+std::string DomainsWith(const Graph& graph, const std::string& name) {
+  std::string out;
+  const auto look = [&](const OpDef& op) {
+    if (op.name == name) out += (out.empty() ? "'" : ", '") + DomainName(op.domain) + "'";
+  };
+  for (const OpDef* op : AllOps()) look(*op);
+  if (graph.ops == nullptr) return out;
+  for (const OpDef& op : graph.ops->all()) look(op);
+  return out;
+}
+
+// What the session's plugins bring of a domain that is not ours.
+std::string PluginHint(const Graph& graph, const std::string& domain) {
+  std::string names;
+  if (graph.ops != nullptr) {
+    for (const OpDef& op : graph.ops->all()) {
+      if (op.domain == domain) names += (names.empty() ? "" : ", ") + std::string(op.name);
+    }
+  }
+  const auto opset = graph.opsets.find(domain);
+  const std::string version = opset != graph.opsets.end() ? ", which the model uses at version " +
+                                                                std::to_string(opset->second)
+                                                          : "";
+  if (!names.empty()) {
+    return "; of this domain" + version + ", the loaded plugins bring " + names;
+  }
+  return "; no loaded plugin brings operators of this domain" + version +
+         ": name one that does with --plugins FILE.so (plugins of ge_session_options)";
+}
+
+// Says what is different from the operators that there are, and never suggests the same one.
+Status UnknownOp(const Graph& graph, const Node& n) {
+  std::string text =
+      "operator '" + n.op + "' of domain '" + DomainName(n.domain) + "' is not known";
+  const std::string same = DomainsWith(graph, n.op);
   std::string near;
   for (const std::string& name : NearestOps(n.domain, n.op)) {
     near += (near.empty() ? "" : ", ") + name;
   }
-  std::string text = "operator '" + n.op + "' of domain '" +
-                     (n.domain.empty() ? "ai.onnx" : n.domain) + "' is not known";
-  if (!near.empty()) text += "; did you mean " + near + "?";
-  if (!n.domain.empty() && n.domain != "ge") {
-    text +=
-        "; a plugin that brings it is named with --plugins FILE.so (plugins of "
-        "ge_session_options)";
+  if (!same.empty()) {
+    text += "; an operator of this name is there in domain " + same + ": is that one meant?";
+  } else if (!near.empty()) {
+    text += "; did you mean " + near + "?";
   }
+  if (!n.domain.empty() && n.domain != "ge") text += PluginHint(graph, n.domain);
   return Status(Code::kUnsupported, text);
 }
 
@@ -139,14 +177,14 @@ int64_t CapturesOf(const Node& node) {
 }
 
 Status WantKnown(const Graph& graph, const Node& node) {
-  return FindOp(graph, node) == nullptr ? UnknownOp(node) : Status();
+  return FindOp(graph, node) == nullptr ? UnknownOp(graph, node) : Status();
 }
 
 Status InferOneNode(Graph* graph, FunctionId fn, size_t index) {
   Function& f = graph->fn(fn);
   const Node& n = f.nodes[index];
   const OpDef* op = FindOp(*graph, n);
-  if (!op) return UnknownOp(n);
+  if (!op) return UnknownOp(*graph, n);
   GE_RETURN_IF_ERROR(CheckNodeAgainstOp(n, *op));
   NodeContext context(graph, f, n);
   GE_RETURN_IF_ERROR(CheckInputTypes(context, *op));

@@ -32,7 +32,8 @@ class ModuleInfer {
   // Gives the callee's parameters these types; *changed says whether any became another.
   Status SetParams(FunctionId callee, const std::string& role, const std::vector<Type>& args,
                    bool* changed);
-  Status SettleLoop(FunctionId body, int64_t carried, int depth);
+  Status SettleCarried(FunctionId body, size_t first_param, size_t first_result, int64_t carried,
+                       int depth);
 
   enum class Progress : uint8_t { kNew, kOpen, kDone };
   Graph* graph_;

@@ -192,7 +192,9 @@ TEST(InferReshape, CopiesDeducesAndRefuses) {
       {"Reshape", {"f32[2,3]", "i64[2]={-1,-1}"}, {}, "! at most one -1"},
       {"Reshape", {"f32[2,3]", "i64[1]={-2}"}, {}, "! wanted sizes and at most one -1"},
       {"Reshape", {"f32[2,3]", "i64[1]={5}"}, {}, "! shape [2,3] cannot become [5]"},
-      {"Reshape", {"f32[0,3]", "i64[2]={0,-1}"}, {}, "! no -1 beside a size of 0"},
+      // The 0 copies the batch, so -1 stands for what the other axes have.
+      {"Reshape", {"f32[0,3]", "i64[2]={0,-1}"}, {}, "f32[0,3]"},
+      {"Reshape", {"f32[0,3]", "i64[2]={0,-1}"}, {I("allowzero", 1)}, "! no -1 beside a size of 0"},
       {"Reshape", {"f32[0,3]", "i64[2]={3,-1}"}, {}, "f32[3,0]"},
       {"Reshape", {"f32[2,0]", "i64[2]={0,7}"}, {I("allowzero", 1)}, "f32[0,7]"},
       {"Reshape", {"f32[2,3]", "i64[3]={2,3,0}"}, {}, "! the 0 at place 2"},

@@ -31,7 +31,7 @@ Result<std::string> Session::DumpText(std::string_view entry_name, StageId stage
   GE_RETURN_IF_ERROR(caches_.Begin(graph_, *entry, inputs, &turn));
   inputs = turn.inputs();
   std::vector<StageTime> times;
-  GE_ASSIGN_OR_RETURN(Graph bound, BindAndFold(*entry, inputs, &times));
+  GE_ASSIGN_OR_RETURN(Graph bound, BindAndFold(graph_, *entry, inputs, &times));
   if (stage == StageId::kBind) return PrintText(bound, kForPeople);
   BuildOptions options = options_.build;
   options.stop_after = stage;

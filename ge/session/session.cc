@@ -30,6 +30,16 @@
 #include "ge/verify/verify.h"
 
 namespace ge {
+namespace {
+
+PartBound::Shapes ShapesOf(std::span<const TensorView> inputs) {
+  PartBound::Shapes shapes;
+  for (const TensorView& t : inputs) shapes.push_back(t.dims);
+  return shapes;
+}
+
+}  // namespace
+
 Result<std::unique_ptr<Session>> Session::Create(SessionOptions options) {
   std::unique_ptr<Session> s(new Session(std::move(options)));
   const char* guarded = secure_getenv("GE_RED_ZONES");
@@ -79,6 +89,7 @@ void Session::StartRewriting(std::vector<std::shared_ptr<const PluginPass>> plug
   rewrite.runner.roll_back = false;  // A load, bind or piece that fails leaves nothing.
   rewrite.runner.skip.insert(options_.skip_passes.begin(), options_.skip_passes.end());
   rewrite.asked = options_.passes;
+  whole_binds_ = !plugins.empty() || !options_.passes.empty() || rewrite.runner.after != nullptr;
   if (options_.kv_cache > 0) rewrite.asked.push_back({"recognise-kv-cache", ""});
   rewrite.plugins = [plugins = std::move(plugins)] {
     PassList made;
@@ -90,6 +101,7 @@ void Session::StartRewriting(std::vector<std::shared_ptr<const PluginPass>> plug
   };
   const char* tried = secure_getenv("GE_CHECK_PASSES");
   if (tried != nullptr && std::string_view(tried) == "1") {
+    whole_binds_ = true;
     rewrite.compare = [this](const Graph& before, const Graph& after) {
       return SameValues(before, after, engines_, options_.build);
     };
@@ -185,18 +197,36 @@ Status Session::Prepare() {
   return states_.Init(graph_, most, kRaiseMemoryLimit, caches_.grows());
 }
 
-Result<Graph> Session::BindAndFold(const Entry& entry, std::span<const TensorView> inputs,
+Result<Graph> Session::BindAndFold(const Graph& from, const Entry& entry,
+                                   std::span<const TensorView> inputs,
                                    std::vector<StageTime>* times) {
-  Graph bound = graph_;
-  std::vector<std::vector<int64_t>> shapes;
-  for (const TensorView& t : inputs) shapes.push_back(t.dims);
+  Graph bound = from;
+  const PartBound::Shapes shapes = ShapesOf(inputs);
+  // What the model's own passes make of a part is verified once for each structure.
+  const bool whole = &from == &graph_;
+  const auto verify = [&] { return Verify(bound); };
   Runner runner(options_.build.runner);
   GE_RETURN_IF_ERROR(runner.RunStage(
       StageId::kBind, [&] { return Bind(&bound, entry.name, shapes, caches_.Sizes()); },
-      [&] { return Verify(bound); }));
+      whole ? verify : std::function<Status()>()));
   *times = runner.times();
-  GE_RETURN_IF_ERROR(rewriter_->Bind(&bound, weight_bytes_, times));
+  GE_RETURN_IF_ERROR(whole ? rewriter_->Bind(&bound, weight_bytes_, times)
+                           : rewriter_->BindUnverified(&bound, weight_bytes_, times));
+  NumberValues(&bound.fn(entry.fn));
+  if (!whole && part_bound_.IsNew(bound, entry.fn)) {
+    GE_RETURN_IF_ERROR(Verify(bound).AtStage(StageName(StageId::kRewrite)));
+  }
   return bound;
+}
+
+// Who watches stages or passes, or brings passes that may want to know all sizes, gets them from
+// the model each time. Sizes of caches grow without an input that says so.
+Result<const Graph*> Session::GraphToBind(const Entry& entry, std::span<const TensorView> inputs) {
+  if (whole_binds_ || !caches_.Sizes().empty()) return &graph_;
+  return part_bound_.For(graph_, entry, ShapesOf(inputs), [this](Graph* g) {
+    std::vector<StageTime> times;  // a part of what stages take for these shapes
+    return rewriter_->Bind(g, weight_bytes_, &times);
+  });
 }
 
 Result<std::shared_ptr<Compiled>> Session::CompileNew(const Entry& entry,
@@ -205,7 +235,8 @@ Result<std::shared_ptr<Compiled>> Session::CompileNew(const Entry& entry,
   double start = NowMs();
   const FoldingScope folding(weight_bytes_);
   std::vector<StageTime> times;
-  GE_ASSIGN_OR_RETURN(Graph bound, BindAndFold(entry, inputs, &times));
+  GE_ASSIGN_OR_RETURN(const Graph* from, GraphToBind(entry, inputs));
+  GE_ASSIGN_OR_RETURN(Graph bound, BindAndFold(*from, entry, inputs, &times));
   if (NeedsFlow(bound, bound.fn(entry.fn))) {
     std::lock_guard<std::mutex> lock(flow_mutex_);
     flows_.insert(&entry);
@@ -213,7 +244,6 @@ Result<std::shared_ptr<Compiled>> Session::CompileNew(const Entry& entry,
   }
   BuildOptions given = build;
   given.given_bytes = GivenBytes(options_.build.given_bytes, inputs);
-  given.grown = caches_.grown();
   GE_ASSIGN_OR_RETURN(auto c, CompileBound(std::move(bound), entry.fn, given));
   if (!c) return c;  // The incumbent stays.
   ++compiles_;

@@ -30,6 +30,7 @@
 #include "ge/run/state_store.h"
 #include "ge/run/tensor_view.h"
 #include "ge/runtime/runtime.h"
+#include "ge/session/part_bound.h"
 
 namespace ge {
 
@@ -159,8 +160,10 @@ class Session {
   Status Prepare();  // verify, infer, rewrite, states
   // All that a load which failed has left; `none` are two empty graphs, made before.
   void ForgetModel(Graph (&none)[2]) noexcept;
-  Result<Graph> BindAndFold(const Entry& entry, std::span<const TensorView> inputs,
-                            std::vector<StageTime>* times);
+  // What stands for the model where these shapes are bound; see part_bound.h.
+  Result<const Graph*> GraphToBind(const Entry& entry, std::span<const TensorView> inputs);
+  Result<Graph> BindAndFold(const Graph& from, const Entry& entry,
+                            std::span<const TensorView> inputs, std::vector<StageTime>* times);
   Result<std::shared_ptr<Compiled>> CompileNew(const Entry& entry,
                                                std::span<const TensorView> inputs,
                                                const BuildOptions& build);
@@ -203,6 +206,8 @@ class Session {
   std::atomic<uint64_t> placed_[3] = {};               // by Compiled::Placing
   StateStore states_;
   std::mutex compile_mutex_;  // one plan is made at a time
+  PartBound part_bound_;
+  bool whole_binds_ = false;  // part_bound_ is not asked
   PlanCache plans_;
   KvCaches caches_{&states_, &plans_};
   ShapeClasses classes_;

@@ -1,7 +1,9 @@
 #include "passes/canonical/merge_duplicates.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <cstring>
+#include <functional>
 #include <unordered_map>
 
 #include "passes/purity.h"
@@ -39,13 +41,31 @@ class Merger {
     for (size_t i = 0; i < count; ++i) {
       const Node& n = F().nodes[i];
       if (!n.id || n.outputs.empty() || !IsPure(t_.graph(), n)) continue;
+      // Hardly a node has one that it is to be compared with.
+      auto [alike, first] = alone_.emplace(LikenessOf(n), i);
+      if (first) continue;
+      if (alike->second != kTold) {
+        seen_.emplace(KeyOf(F().nodes[alike->second]), alike->second);
+        alike->second = kTold;
+      }
       auto [it, fresh] = seen_.emplace(KeyOf(n), i);
       if (!fresh) Merge(F().nodes[it->second], n);
     }
   }
 
  private:
+  static constexpr size_t kTold = SIZE_MAX;
   const Function& F() const { return t_.graph().fn(fn_); }
+
+  // Equal for nodes that compute the same, and for few others: the operator and which values it
+  // reads that are no constants.
+  size_t LikenessOf(const Node& n) const {
+    size_t sum = std::hash<std::string_view>()(n.op);
+    const auto add = [&sum](size_t x) { sum = (sum ^ x) * 1099511628211u; };
+    add(n.outputs.size());
+    for (const ValueId v : n.inputs) add(v != 0 && F().value(v).constant != 0 ? SIZE_MAX : v);
+    return sum;
+  }
 
   // Small constants of equal type and content count as one value.
   ValueId Same(ValueId v) {
@@ -137,6 +157,7 @@ class Merger {
 
   Transaction& t_;
   const FunctionId fn_;
+  std::unordered_map<size_t, size_t> alone_;            // likeness -> node index, or kTold
   std::unordered_map<std::string, size_t> seen_;        // key -> node index
   std::unordered_map<std::string, ValueId> constants_;  // content -> the first such constant
 };

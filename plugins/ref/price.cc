@@ -17,8 +17,9 @@ constexpr double kNsPerPacked = 1.1;           // element of a matrix kernel's p
 constexpr Class kIntegers = {1.9, 1.0, 0, 0};  // tap by tap, in 64 bits or double
 constexpr Class kQuantized = {0, 5, 0, 0.1};
 constexpr Class kRecurrent = {2, 30, 0, 0};
-constexpr Class kMoved = {0, 0, 0, 0.15};     // whole rows are copied
-constexpr Class kStrided = {0, 1.5, 0, 0.1};  // element by element
+constexpr Class kContracted = {20, 10, 0, 0};  // place by place of the index space, in double
+constexpr Class kMoved = {0, 0, 0, 0.15};      // whole rows are copied
+constexpr Class kStrided = {0, 1.5, 0, 0.1};   // element by element
 constexpr Class kArithmetic = {0, 0.8, 0, 0.1};
 constexpr Class kFunction = {0, 20, 0, 0.1};  // exponentials and the like, in double
 constexpr Class kReduced = {0, 10, 1.5, 0.1};
@@ -44,6 +45,9 @@ const Class& ClassOf(std::string_view op) {
       {"DequantizeLinear", &kQuantized},
       {"DynamicQuantizeLinear", &kQuantized},
       {"LSTM", &kRecurrent},
+      {"GRU", &kRecurrent},
+      {"Einsum", &kContracted},
+      {"RNN", &kRecurrent},
       {"Concat", &kMoved},
       {"Split", &kMoved},
       {"Gather", &kMoved},
@@ -93,6 +97,35 @@ struct Effort {
 
 double Ratio(double a, int64_t b) { return b == 0 ? 0 : a / static_cast<double>(b); }
 
+// Places of an Einsum's index space: the extents of all letters and of the ellipsis.
+double PlacesOf(const NodeView& n) {
+  double letters[128] = {}, dots = 1, places = 1;
+  std::string_view rest = n.Text("equation");
+  rest = rest.substr(0, rest.find("->"));
+  for (uint32_t i = 0; i < n.n_in(); ++i) {
+    const std::string_view term = rest.substr(0, rest.find(','));
+    rest.remove_prefix(std::min(term.size() + 1, rest.size()));
+    const auto is_letter = [](char ch) { return ch != '.' && ch != ' '; };
+    const int hidden =
+        n.in(i).rank - static_cast<int>(std::count_if(term.begin(), term.end(), is_letter));
+    double own = 1;
+    int axis = 0;
+    for (size_t k = 0; k < term.size() && axis < n.in(i).rank; ++k) {
+      const auto size = [&] { return static_cast<double>(n.in(i).dims[axis++]); };
+      if (term[k] == '.' && term.substr(k, 3) == "...") {
+        for (int d = 0; d < hidden && axis < n.in(i).rank; ++d) own *= size();
+        k += 2;
+      } else if (is_letter(term[k])) {
+        double& extent = letters[term[k] & 127];
+        extent = std::max(extent, size());
+      }
+    }
+    dots = std::max(dots, own);
+  }
+  for (double extent : letters) places *= extent > 0 ? extent : 1;
+  return places * dots;
+}
+
 // Of the matrix kernels; zero for the rest.
 Effort EffortOf(const NodeView& n, std::string_view op) {
   if (op == "Conv" || op == "ConvTranspose") {
@@ -117,7 +150,8 @@ Effort EffortOf(const NodeView& n, std::string_view op) {
     const int64_t rows = turned ? a.dims[1] : a.rank == 1 ? 1 : a.dims[a.rank - 2];
     return {products, Ratio(products, rows)};
   }
-  if (op == "LSTM") {
+  if (op == "Einsum") return {PlacesOf(n) * static_cast<double>(n.n_in()) / 2, 0};
+  if (op == "LSTM" || op == "GRU" || op == "RNN") {
     const TensorType x = n.in(0);
     const double rows = static_cast<double>(x.dims[0]) * static_cast<double>(x.dims[1]);
     return {rows * (CountOf(n.in(1)) + CountOf(n.in(2))), 0};

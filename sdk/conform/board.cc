@@ -116,6 +116,16 @@ void CatchAll() {
   std::set_terminate(&TellTerminate);
 }
 
+// The unwinder of a shared libgcc sets its tables up when the first exception is thrown by it. One
+// that a plugin throws by a libgcc of its own, and that meets frames of this program, would find
+// them empty and abort.
+void WakeUnwinder() {
+  try {
+    std::rethrow_exception(std::make_exception_ptr(0));
+  } catch (int) {
+  }
+}
+
 Outcome CrashOutcome(const std::string& what) {
   const std::string call = g_board->call[0] != '\0' ? g_board->call : "the case";
   return {Verdict::kCrash, "an exception left " + call + ": " + what};
@@ -133,6 +143,7 @@ void UnmapBoard(Board* board) { munmap(board, sizeof(Board)); }
 void RunOnBoard(const Case& c, Subject& subject, Board* board) {
   g_board = board;
   CatchAll();
+  WakeUnwinder();
   mock::g_on_call = [](const char* call) { Put(g_board->call, sizeof g_board->call, call); };
   Outcome outcome;
   try {

@@ -44,6 +44,7 @@ std::vector<Case> AllCases();
 std::vector<Case> LoadCases();
 std::vector<Case> SkewCases();
 std::vector<Case> HonestyCases();
+std::vector<Case> RuleCases();  // of level 2, too: operators and passes
 std::vector<Case> NumericsCases();
 std::vector<Case> MemoryCases();
 std::vector<Case> OrderCases();  // of level 4, too

@@ -56,15 +56,21 @@ Outcome ForEachExec(Subject& s, Check check, const RigOptions& options = RigOpti
   return rig.Closed(Pass(fmt::format("{} execs", done)));
 }
 
-// The outputs' bytes of one launch; false with *why.
+// The outputs' bytes of one launch; false with *why. With `reversed` each input of floats holds its
+// elements backwards: other numbers, as legal as the first ones.
 bool Outputs(const Item& item, const mock::LaunchOptions& options,
-             std::vector<std::vector<unsigned char>>* out, std::string* why) {
+             std::vector<std::vector<unsigned char>>* out, std::string* why,
+             bool reversed = false) {
   mock::Launch launch(item.exec, options);
   for (uint32_t i = 0; i < item.exec.segment.in.size(); ++i) {
     const mock::Border& b = item.exec.segment.in[i];
     std::vector<unsigned char> bytes;
-    if (!ToLayout(item.rig.engine(), item.sample.graph, item.answer, b.value, b.layout,
-                  item.values.at(b.value), &bytes, why)) {
+    Tensor given = item.values.at(b.value);
+    if (reversed && given.dtype == GE_F32) {
+      std::reverse(given.as<float>(), given.as<float>() + given.count());
+    }
+    if (!ToLayout(item.rig.engine(), item.sample.graph, item.answer, b.value, b.layout, given,
+                  &bytes, why)) {
       return false;
     }
     launch.SetInput(i, std::move(bytes));
@@ -156,14 +162,17 @@ std::string Repeated(const Item& item, int* done) {
   return "";
 }
 
-// Eight launches at once, each with buffers of its own, of one exec unless that is serial.
+// Eight launches at once, each with buffers of its own, of one exec unless that is serial. Every
+// second one is of other numbers: what two launches share by mistake shows.
 std::string AtOnce(const Item& item, int* done) {
   constexpr int kThreads = 8, kRounds = 4;
   if ((item.exec.flags & GE_COMPILED_SERIAL) != 0) return "";
   ++*done;
-  std::vector<std::vector<unsigned char>> wanted;
+  std::vector<std::vector<unsigned char>> wanted[2];
   std::string why;
-  if (!Outputs(item, {}, &wanted, &why)) return why;
+  for (const int k : {0, 1}) {
+    if (!Outputs(item, {}, &wanted[k], &why, k != 0)) return why;
+  }
   std::vector<std::string> faults(kThreads);
   std::vector<std::thread> threads;
   std::atomic<int> waiting{kThreads};
@@ -173,8 +182,8 @@ std::string AtOnce(const Item& item, int* done) {
       while (waiting > 0) std::this_thread::yield();
       std::vector<std::vector<unsigned char>> out;
       for (int round = 0; round < kRounds && faults[t].empty(); ++round) {
-        if (!Outputs(item, {}, &out, &faults[t])) return;
-        if (out != wanted) {
+        if (!Outputs(item, {}, &out, &faults[t], t % 2 != 0)) return;
+        if (out != wanted[t % 2]) {
           faults[t] = "enqueue: eight threads at once: a launch gives other bits than alone";
         }
       }

@@ -271,9 +271,10 @@ ge_rc CreateOnce(Rig& rig, const ge_plugin_desc& desc) {
   args.host = rig.host().api();
   args.options = plugin::Str(rig.subject().setup().options);
   ge_engine* e = nullptr;
-  const mock::CallScope scope(rig.host(), "engine_create");
+  mock::CallScope scope(rig.host(), "engine_create");
   const ge_rc rc = desc.engine_create(&args, &e, nullptr);
   if (rc == GE_OK && desc.engine_destroy != nullptr) desc.engine_destroy(e);
+  scope.Returned();
   return rc;
 }
 
@@ -283,8 +284,10 @@ ge_rc QueryOnce(Rig& rig, const mock::View& view) {
   sink.offer = [](void*, const ge_offer*) -> ge_rc { return GE_OK; };
   sink.decline = [](void*, const ge_decline*) -> ge_rc { return GE_OK; };
   sink.layout = [](void*, const ge_layout*, uint32_t* id) -> ge_rc { return *id = 0, GE_OK; };
-  const mock::CallScope scope(rig.host(), "query");
-  return rig.engine().api().query(rig.engine().handle(), view.get(), &sink, nullptr);
+  mock::CallScope scope(rig.host(), "query");
+  const ge_rc rc = rig.engine().api().query(rig.engine().handle(), view.get(), &sink, nullptr);
+  scope.Returned();
+  return rc;
 }
 
 void StarveEnqueue(Rig& rig, const mock::Exec& exec, int* failed) {
@@ -297,8 +300,10 @@ void StarveEnqueue(Rig& rig, const mock::Exec& exec, int* failed) {
   mock::Arena arena("the launch record");
   const ge_launch* record = launch.Record(stream.get(), &arena);
   const auto once = [&] {
-    const mock::CallScope scope(rig.host(), "enqueue");
-    return rig.engine().api().enqueue(exec.handle, record, nullptr);
+    mock::CallScope scope(rig.host(), "enqueue");
+    const ge_rc rc = rig.engine().api().enqueue(exec.handle, record, nullptr);
+    scope.Returned();
+    return rc;
   };
   Starve(once, failed);
 }
@@ -359,9 +364,10 @@ Outcome HugeBlock(Subject& s, int) {
     mock::Error err(rig.host());
     ge_rc rc = GE_OK;
     {
-      const mock::CallScope scope(rig.host(), "mem_alloc");
+      mock::CallScope scope(rig.host(), "mem_alloc");
       rc = rig.engine().api().mem_alloc(rig.engine().handle(), 0, 0, bytes, 64, &mem, &address,
                                         err.get());
+      scope.Returned();
     }
     if (rc == GE_OK) return Fail(fmt::format("mem_alloc gives a block of {} bytes", bytes));
     if (err.Text("mem_alloc", rc).empty()) return Fail("mem_alloc fails and says nothing");

@@ -100,8 +100,8 @@ Outcome Models(Subject& s, int argument) {
     Oracle oracle(rig.ref(), sample, kDeep);
     if (!oracle.Prepare(&why)) return Fail(Failed(sample, seed, why));
     RuntimeLibrary::Run run;
-    why = library.RunText(TextOf(sample.graph), engines, sample.inputs, sample.graph.out.size(),
-                          &run);
+    why = library.RunText(TextOf(sample.graph), {engines, "", ""}, sample.inputs,
+                          sample.graph.out.size(), &run);
     if (!why.empty()) return Fail(Failed(sample, seed, "the model does not run: " + why));
     for (size_t i = 0; i < sample.graph.out.size(); ++i) {
       why = oracle.Differs(sample.graph.out[i], run.outputs[i]);

@@ -201,7 +201,12 @@ const char* NameOf(Flavour flavour) {
 Sample RandomSample(Flavour flavour, uint64_t seed) { return Grower(flavour, seed).Grow(); }
 
 std::string TextOf(const mock::Graph& g) {
-  std::string out = fmt::format("ge 1\nopset \"\" {}\n", mock::kOpset);
+  std::map<std::string, uint32_t> opsets = {{"", mock::kOpset}};
+  for (const mock::Node& n : g.nodes) opsets.emplace(n.domain, n.version);
+  std::string out = "ge 1\n";
+  for (const auto& [domain, version] : opsets) {
+    out += fmt::format("opset \"{}\" {}\n", domain, version);
+  }
   const auto name = [](uint32_t v) { return "v" + std::to_string(v); };
   for (uint32_t v = 1; v < g.values.size(); ++v) {
     if (g.values[v].constant != nullptr) out += ConstText(name(v), *g.values[v].constant);
@@ -213,9 +218,13 @@ std::string TextOf(const mock::Graph& g) {
   for (const mock::Node& n : g.nodes) {
     std::vector<std::string> args, outs, attrs;
     for (uint32_t v : n.in) args.push_back(v == 0 ? "_" : name(v));
-    for (uint32_t v : n.out) outs.push_back(name(v) + ": " + TypeText(g.values[v].type));
+    for (uint32_t v : n.out) {
+      const mock::Type& type = g.values[v].type;  // with sizes that the data decide: left out
+      outs.push_back(mock::IsStatic(type) ? name(v) + ": " + TypeText(type) : name(v));
+    }
     for (const Attr& a : n.attrs) attrs.push_back(AttrText(a));
-    out += fmt::format("  {} = {}({})", fmt::join(outs, ", "), n.op, fmt::join(args, ", "));
+    const std::string op = n.domain.empty() ? n.op : n.domain + "." + n.op;
+    out += fmt::format("  {} = {}({})", fmt::join(outs, ", "), op, fmt::join(args, ", "));
     out += attrs.empty() ? "\n" : fmt::format(" {{{}}}\n", fmt::join(attrs, ", "));
   }
   return out + "}\nentry infer \"main\" = main\n";

@@ -57,7 +57,7 @@ std::string RuntimeLibrary::Open(const std::string& path) {
   return Calls(handle_).all() ? "" : fmt::format("'{}' is no libgraphengine of this version", path);
 }
 
-std::string RuntimeLibrary::RunText(const std::string& text, const std::string& engines,
+std::string RuntimeLibrary::RunText(const std::string& text, const How& how,
                                     const std::vector<Tensor>& inputs, size_t outputs,
                                     Run* out) const {
   const Calls calls(handle_);
@@ -65,7 +65,9 @@ std::string RuntimeLibrary::RunText(const std::string& text, const std::string& 
   error.size = sizeof error;
   ge_session_options options = {};
   calls.init(&options, sizeof options);
-  options.engines = engines.c_str(), options.threads = 1;
+  options.engines = how.engines.c_str(), options.threads = 1;
+  if (!how.plugins.empty()) options.plugins = how.plugins.c_str();
+  if (!how.passes.empty()) options.passes = how.passes.c_str();
   options.prices = GE_PRICES_ANALYTIC, options.numerics = GE_EXACT_NUMERICS;
   ge_session* session = nullptr;
   if (calls.create(&options, &session, &error) != GE_STATUS_OK) return error.message;

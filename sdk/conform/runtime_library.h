@@ -13,14 +13,19 @@ class RuntimeLibrary {
  public:
   // Empty, or why the library cannot be used.
   std::string Open(const std::string& path);
+  // Of a session, as in ge_session_options; texts may be empty.
+  struct How {
+    std::string engines;  // "ref", "./my.so:k=v,ref"
+    std::string plugins, passes;
+  };
   struct Run {
     std::vector<Tensor> outputs;
     std::string report;  // one JSON object
   };
-  // Loads a model in text form and runs it with these engines ("ref", "./my.so:k=v,ref"), prices as
-  // the engines ask. Empty, or the message of what failed.
-  std::string RunText(const std::string& text, const std::string& engines,
-                      const std::vector<Tensor>& inputs, size_t outputs, Run* out) const;
+  // Loads a model in text form and runs it, prices as the engines ask. Empty, or the message of
+  // what failed.
+  std::string RunText(const std::string& text, const How& how, const std::vector<Tensor>& inputs,
+                      size_t outputs, Run* out) const;
 
  private:
   void* handle_ = nullptr;

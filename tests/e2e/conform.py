@@ -1,6 +1,7 @@
 """ge-conform judged by engines that are known: ours pass, faulty ones are caught at their level.
 
-    tests/e2e/conform.py          minimal at L0-L3, ref and native at L0-L2, refusals, faults
+    tests/e2e/conform.py          minimal at L0-L3, ref and native at L0-L2, refusals, faults,
+                                  operators and passes
     tests/e2e/conform.py --all    every level of ref, native, onednn, openblas, minimal and devsim
 
 The last line is "N passed, N failed, N skipped"; GE_BUILD names another build folder.
@@ -40,6 +41,15 @@ FAULTS = {
     "changes_input": ("L4", "input 0 was written"),
     "writes_too_few": ("L4", "what outputs"),
 }
+# Plugins that are no engines, and the cases of L2 that are about them and have to PASS.
+RULES = {"samples/op": ["operators-models", "operators-newer-host"],
+         "samples/kernels": ["operators-kernels", "operators-models", "operators-newer-host"],
+         "samples/square": ["passes-keep-values"],
+         "samples/observe": ["passes-keep-values", "passes-asked-for"],
+         "scaffold/scaffold_op_c": ["operators-models", "operators-newer-host"],
+         "scaffold/scaffold_op_cpp": ["operators-models", "operators-newer-host"],
+         "scaffold/scaffold_pass_c": ["passes-keep-values"],
+         "scaffold/scaffold_pass_cpp": ["passes-keep-values"]}
 # Other versions of the header, which have to work.
 SOUND = ["none", "poisoned_tails", "grown", "may_skip"]
 
@@ -147,6 +157,20 @@ def faults(checks):
         sound(checks, f"faulty_{name}", "none", SAMPLES / f"faulty_{name}.so", "--level", "L2,L3")
 
 
+def rules(checks):
+    for name, cases in RULES.items():
+        plugin = BUILD / "lib" / f"{name}.so"
+        sound(checks, name, "L0-L2", plugin, "--level", "L0,L1,L2")
+        _, result = report(plugin, "--case", ",".join(cases))
+        other = [f"{c['case']} {c['verdict']}: {c['reason']}" for c in result["cases"]
+                 if c["verdict"] != "PASS"]
+        checks.check(f"{name}: operators and passes", other or ("" if result["cases"] else "no case"))
+    name = "bad_pass_changes_values"
+    code, result = report(SAMPLES / f"{name}.so", "--level", "L2")
+    found = [line for line in bad(result) if "changed the model's values" in line]
+    checks.check(name, "" if found and code == 1 else f"{bad(result)[:2]}")
+
+
 def quick():
     checks = Checks()
     table(checks)
@@ -157,6 +181,7 @@ def quick():
         refusals(checks, pathlib.Path(name))
         expectations(checks, pathlib.Path(name))
     faults(checks)
+    rules(checks)
     return checks
 
 

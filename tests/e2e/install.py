@@ -112,8 +112,14 @@ def check_refusals(c, prefix, folder):
     c.check(code == 2 and "--dir is 'nowhere', which is no folder" in text, "no such --dir", text)
     code, text = new_plugin(prefix, folder, "module", "mine")
     c.check(code == 2 and "engine" in text, "a kind that there is not", text)
+    code, text = new_plugin(prefix, folder, "op", "mine", "--language", "ada")
+    c.check(code == 2 and "ada not in {c,cpp}" in text, "a language that there is not", text)
+    templates = prefix / "share/graphengine/scaffold/op"
+    (templates / "cpp").rename(templates / ".cpp")
     code, text = new_plugin(prefix, folder, "op", "mine", "--language", "cpp")
-    c.check(code == 2 and "there are templates in: c" in text, "a language that there is not", text)
+    c.check(code == 2 and "of this kind there are templates in: " in text, "no templates of it",
+            text)
+    (templates / ".cpp").rename(templates / "cpp")
     code, text = run(f"trap '' XFSZ; ulimit -f 0; {prefix}/bin/ge plugin new engine mine | cat",
                      folder)
     c.check("cannot be written" in text and "mine/" not in text.split("cannot")[1],

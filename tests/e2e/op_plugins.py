@@ -201,6 +201,13 @@ class Run:
         said = "is not known" in done.stderr and "--plugins" in done.stderr
         self.check(f"{make.__name__} without its plugin", done.returncode == 2 and said,
                    f"{done.returncode} {done.stderr}")
+        if make is kernels:
+            return
+        done = self.call("run", path, "--plugins", self.paths("kernels"), *self.inputs(m))
+        said = "of this domain, which the model uses at version 1, the loaded plugins bring Rotate, " \
+               "Distances" in done.stderr
+        self.check(f"{make.__name__} with another plugin of its domain",
+                   done.returncode == 2 and said, f"{done.returncode} {done.stderr}")
 
     def chosen(self):
         """Who runs what: parts on the engines, kernels by the plugin's own."""

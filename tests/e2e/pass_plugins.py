@@ -161,6 +161,14 @@ class Run:
         self.check("ge passes lists them in order", done.returncode == 0 and
                    order.index("derivatives") < order.index("fold-constants")
                    < order.index("apart"), done.stdout + done.stderr)
+        page = self.scratch / "passes.md"
+        done = subprocess.run([sys.executable, ROOT / "tools/gen/passes_doc.py", "--bin",
+                               self.ge.parent, "--plugins", self.so("pass_rules"), "-o", page],
+                              capture_output=True, text=True, check=False)
+        rows = page.read_text().splitlines() if page.exists() else []
+        mine = [r for r in rows if r.startswith("| derivatives (rules) | derive | load asked | ")]
+        self.check("docs/passes.md names them", done.returncode == 0 and len(mine) == 1 and
+                   len(rows) > len(order), done.stderr + "\n".join(rows[-5:]))
         done = self.call("plugins", "--json", GE_PLUGIN_PATH=self.so("pass_rules"))
         self.check("ge plugins names them", '"passes":["apart","derivatives"]' in done.stdout,
                    done.stdout + done.stderr)

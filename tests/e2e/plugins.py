@@ -167,6 +167,14 @@ def check_contained(c, folder):
             code, out, err = c.run("run", MODEL, "--engines", engines, "--json", *INPUTS)
             took = json.loads(out)["engines"].get(f"faulty_{fault}", 0) if code == 0 else 0
             c.check(took > 0, f"chosen: {fault}", f"{code}: {out}{err}")
+    # Where nobody else takes the node, why the offer was struck is said, too.
+    add = folder / "add.gt"
+    add.write_text('ge 1\nopset "" 27\nfn main(x: f32[4], z: f32[4]) -> (y) {\n  y = Add(x, z)\n}\n'
+                   'entry infer "main" = main\n')
+    alone = c.run("run", add, "--engines", c.samples / "faulty_segment_error.so")
+    c.check(alone[0] != 0 and "no loaded engine takes operator" in alone[2] and
+            "did not compile: " in alone[2] and "faulty: this segment fails on request" in alone[2],
+            "struck, and nobody else", str(alone))
     # This one lies; that it is noticed here shows that the comparison above can fail.
     engines = f"ref,{c.samples / 'faulty_wrong_result.so'}"
     c.check(c.output_of(engines, folder / "wrong") not in (None, wanted), "output: wrong_result")

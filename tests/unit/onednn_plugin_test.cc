@@ -416,7 +416,7 @@ TEST_F(Onednn, SaysWhyItDeclines) {
   const uint32_t i = m.Input({4}, GE_I32), d = m.Input({-1, 4}), x = m.Input({1, 4, 6, 6});
   m.Node("Relu", {i}, {4});
   m.Node("Relu", {d}, {-1, 4});
-  m.Node("Conv", {x, m.Input({4, 4, 3, 3})}, {1, 4, 4, 4});
+  m.Node("ConvTranspose", {x, m.Input({4, 4, 3, 3})}, {1, 4, 8, 8});
   m.Node("Det", {x}, {1, 4});
   const Asked a = Ask(m);
   EXPECT_EQ(a.offers.size(), 0u);

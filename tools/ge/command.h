@@ -84,6 +84,8 @@ std::string Refusals(const Plan& plan, const NodeReport& r);
 
 // NumPy's .npy files: dense little-endian arrays, C order.
 Result<Tensor> ReadNpy(const std::string& path);
+// The dictionary that its header is: dtype and dims. `path` names it in messages.
+Status ParseNpyHeader(const std::string& path, const std::string& header, TensorView* view);
 Status WriteNpy(const std::string& path, const TensorView& tensor);
 // NAME.npy with every character outside [A-Za-z0-9._-] replaced by '_'.
 std::string FileNameOf(const std::string& tensor_name);

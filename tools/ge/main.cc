@@ -8,6 +8,7 @@
 #include "tools/ge/command.h"
 #include "tools/ge/plugin_new.h"
 #include "tools/ge/price_flags.h"
+#include "tools/ge/train/train.h"
 
 namespace {
 
@@ -212,6 +213,7 @@ int Main(int argc, char** argv) {
   AddLooking(&app, &options, &code);
   AddTune(&app, &options, &code);
   AddBench(&app, &options, &code);
+  ge::tool::AddTrain(&app, &code);
   AddPlugin(&app, &new_plugin, &code);
   try {
     app.parse(argc, argv);

@@ -68,7 +68,9 @@ Status ParseShape(const std::string& path, std::string_view text, std::vector<in
   return {};
 }
 
-Status ParseHeader(const std::string& path, const std::string& header, TensorView* view) {
+}  // namespace
+
+Status ParseNpyHeader(const std::string& path, const std::string& header, TensorView* view) {
   const std::string_view descr = ValueOf(header, "'descr':");
   const size_t quote =
       descr.empty() || descr[0] != '\'' ? std::string_view::npos : descr.find('\'', 1);
@@ -84,8 +86,6 @@ Status ParseHeader(const std::string& path, const std::string& header, TensorVie
   }
   return ParseShape(path, ValueOf(header, "'shape':"), &view->dims);
 }
-
-}  // namespace
 
 Result<Tensor> ReadNpy(const std::string& path) {
   std::ifstream in(path, std::ios::binary);
@@ -105,7 +105,7 @@ Result<Tensor> ReadNpy(const std::string& path) {
   in.read(header.data(), static_cast<std::streamsize>(length));
   if (!in) return Bad(path, "it ends inside its header");
   Tensor t;
-  GE_RETURN_IF_ERROR(ParseHeader(path, header, &t.view));
+  GE_RETURN_IF_ERROR(ParseNpyHeader(path, header, &t.view));
   auto count = CheckedProduct(t.view.dims);
   auto bytes = count ? DTypeBytes(t.view.dtype, *count) : std::nullopt;
   if (!bytes) return Bad(path, "its size does not fit in 63 bits");

@@ -61,7 +61,7 @@ std::vector<std::string> Lists(const std::string& wish) {
   if (!lists.empty()) return lists;
   std::string all;
   for (const Found& f : DiscoverPlugins()) {
-    if (!f.plugin) continue;
+    if (!f.HasEngine()) continue;
     all += (all.empty() ? "" : ",") + f.plugin->name;
     if (f.plugin->name != "ref") lists.push_back(f.plugin->name);
   }

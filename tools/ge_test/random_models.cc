@@ -100,7 +100,7 @@ std::vector<ModelMix> DefaultMixes() {
 bool LookUpEngines(std::vector<ModelMix>* mixes) {
   std::set<std::string> known;
   for (const Found& f : DiscoverPlugins()) {
-    if (f.plugin) known.insert(f.plugin->name);
+    if (f.HasEngine()) known.insert(f.plugin->name);
   }
   for (ModelMix& mix : *mixes) {
     auto specs = ParseEngineList(mix.engines);

@@ -7,7 +7,15 @@
 
 namespace ge::test {
 
-// Names for one direction are drawn from those that PlainActivation knows.
+// Drawn from those that PlainActivation knows.
+inline void SetActivations(CaseMaker& m, size_t count) {
+  std::vector<std::string> names(count);
+  for (std::string& name : names) {
+    name = m.r.Pick(std::vector<std::string>{"Tanh", "Sigmoid", "Relu", "Softsign"});
+  }
+  m.Set("activations", names);
+}
+
 inline void RecurrentCase(CaseMaker& m, int64_t gates, size_t activations) {
   const LargeLayer large = m.large ? MakeLargeLayer(m, gates) : LargeLayer{};
   const int64_t steps = m.large ? large.steps : m.r.Int(1, 4),
@@ -38,12 +46,7 @@ inline void RecurrentCase(CaseMaker& m, int64_t gates, size_t activations) {
   if (dirs == 2 || m.r.Chance(0.7)) m.Set("direction", direction);
   if (m.r.Chance(0.2)) m.Set("clip", 0.5);
   if (batch_first) m.Set("layout", int64_t{1});
-  if (!m.r.Chance(0.3)) return;
-  std::vector<std::string> names(activations * static_cast<size_t>(dirs));
-  for (std::string& name : names) {
-    name = m.r.Pick(std::vector<std::string>{"Tanh", "Sigmoid", "Relu", "Softsign"});
-  }
-  m.Set("activations", names);
+  if (m.r.Chance(0.3)) SetActivations(m, activations * static_cast<size_t>(dirs));
 }
 
 inline double PlainActivation(std::string_view name, double x) {

@@ -46,6 +46,10 @@ ALLOWED = {
     "streams": STAGE,
     "frontend": CORE | {"ge/wire", "ge/plan", "ge/stage"},
     "passes": STAGE,
+    # A plugin of its own: it sees what any plugin of passes sees.
+    "passes/grad": {"sdk/include", "passes/grad/train"},
+    "passes/grad/rules": {"sdk/include", "passes/grad"},
+    "passes/grad/train": {"sdk/include", "passes/grad"},
     "sdk/include": set(),
     # Python has no door of its own.
     "sdk/python": {"sdk/include/ge/ge.h"},

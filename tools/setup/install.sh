@@ -39,10 +39,10 @@ packages=(
   protobuf-compiler libprotobuf-dev libboost-graph-dev libtbb-dev libdnnl-dev libopenblas0-openmp
   nlohmann-json3-dev libcli11-dev libfmt-dev libspdlog-dev libgtest-dev
   libdlpack-dev libhwy-dev libmd-dev libre2-dev libxxhash-dev libopencv-imgproc-dev
-  libjpeg62-turbo-dev libopenjp2-7-dev libpng-dev libtiff-dev libwebp-dev
+  libjpeg62-turbo-dev libopenjp2-7-dev libpng-dev libtiff-dev libwebp-dev zlib1g-dev
   python3 python3-dev python3-venv
 )
-if [[ $level != base ]]; then packages+=(clang-format-14 valgrind); fi
+if [[ $level != base ]]; then packages+=(clang-format-14 valgrind dataset-fashion-mnist); fi
 if [[ $level == all ]]; then packages+=(dpkg-dev file libonnx-testdata chromium clang-14 libclang-rt-14-dev llvm-14); fi
 
 say() { echo "setup: $*"; }

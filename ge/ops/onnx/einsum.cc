@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 
+#include "ge/ops/decompose.h"
 #include "ge/ops/infer_shapes.h"
 #include "ge/ops/work.h"
 
@@ -193,6 +194,240 @@ Work EffortEinsum(const Node& n, std::span<const Type> in, std::span<const Type>
   return {2 * std::max(most, places * dots) * static_cast<double>(in.size()), BytesOf(in, out)};
 }
 
+// ---- decomposition: two operands at a time become a product of matrices ------------------------
+
+// An axis: a letter, or the place of an ellipsis axis counted from the last one, behind kDots.
+using EinsumLabels = std::vector<int>;
+constexpr int kDots = 256;
+
+EinsumLabels EinsumLabelsOf(const EinsumTerm& term, size_t dots) {
+  EinsumLabels out;
+  for (size_t k = 0; k <= term.letters.size(); ++k) {
+    for (size_t d = dots; term.ellipsis == k && d-- > 0;)
+      out.push_back(kDots + static_cast<int>(d));
+    if (k < term.letters.size()) out.push_back(static_cast<unsigned char>(term.letters[k]));
+  }
+  return out;
+}
+
+bool HasLabel(const EinsumLabels& labels, int label) {
+  return std::find(labels.begin(), labels.end(), label) != labels.end();
+}
+
+EinsumLabels Joined(const std::vector<EinsumLabels>& groups) {
+  EinsumLabels out;
+  for (const EinsumLabels& g : groups) out.insert(out.end(), g.begin(), g.end());
+  return out;
+}
+
+// Those of x that f takes, in x's order.
+template <class F>
+EinsumLabels LabelsWhere(const EinsumLabels& x, F f) {
+  EinsumLabels out;
+  std::copy_if(x.begin(), x.end(), std::back_inserter(out), f);
+  return out;
+}
+
+// A tensor with an axis for each label.
+struct EinsumTensor {
+  ValueId value = 0;
+  EinsumLabels labels;
+};
+
+class EinsumParts {
+ public:
+  EinsumParts(Parts* parts, DType dtype, std::map<int, int64_t> sizes)
+      : p_(*parts), dtype_(dtype), sizes_(std::move(sizes)) {}
+
+  int64_t SizeOf(int label) const { return sizes_.at(label); }
+  std::vector<int64_t> DimsOf(const EinsumLabels& labels) const {
+    std::vector<int64_t> out;
+    for (int label : labels) out.push_back(SizeOf(label));
+    return out;
+  }
+
+  ValueId Reshape(ValueId v, const std::vector<int64_t>& dims) {
+    if (p_.TypeOf(v) == TensorType(dtype_, dims)) return v;
+    return p_.Add("Reshape", {v, p_.Ints(dims)}, TensorType(dtype_, dims));
+  }
+
+  EinsumTensor Summed(const EinsumTensor& x, const EinsumLabels& wanted) {
+    std::vector<int64_t> axes;
+    for (size_t d = 0; d < x.labels.size(); ++d) {
+      if (!HasLabel(wanted, x.labels[d])) axes.push_back(static_cast<int64_t>(d));
+    }
+    if (axes.empty()) return x;
+    EinsumTensor y;
+    y.labels = LabelsWhere(x.labels, [&](int label) { return HasLabel(wanted, label); });
+    y.value = p_.Add("ReduceSum", {x.value, p_.Ints(axes)}, TensorType(dtype_, DimsOf(y.labels)),
+                     {{"keepdims", int64_t{0}}});
+    return y;
+  }
+
+  // In the order of `labels`.
+  EinsumTensor Turned(const EinsumTensor& x, const EinsumLabels& labels) {
+    if (x.labels == labels) return x;
+    std::vector<int64_t> perm;
+    for (int label : labels) {
+      perm.push_back(std::find(x.labels.begin(), x.labels.end(), label) - x.labels.begin());
+    }
+    return {p_.Add("Transpose", {x.value}, TensorType(dtype_, DimsOf(labels)), {{"perm", perm}}),
+            labels};
+  }
+
+  // One axis for each group: 1 for one without labels. Labels that lie behind each other already
+  // become one axis before anything is turned: engines turn whole axes without a copy.
+  ValueId Grouped(const EinsumTensor& x, const std::vector<EinsumLabels>& groups) {
+    std::vector<int64_t> dims;
+    for (const EinsumLabels& g : groups) {
+      dims.push_back(1);
+      for (int label : g) dims.back() *= SizeOf(label);
+    }
+    const EinsumLabels order = Joined(groups);
+    if (x.labels == order) return Reshape(x.value, dims);
+    const bool runs = std::all_of(groups.begin(), groups.end(), [&](const EinsumLabels& g) {
+      return std::search(x.labels.begin(), x.labels.end(), g.begin(), g.end()) != x.labels.end() ||
+             g.empty();
+    });
+    if (!runs) return Reshape(Turned(x, order).value, dims);
+    // The groups' first labels stand for them, with the groups' sizes.
+    EinsumTensor merged;
+    std::vector<int64_t> merged_dims, turned_dims;
+    std::vector<int64_t> perm;
+    for (int label : x.labels) {
+      for (size_t g = 0; g < groups.size(); ++g) {
+        if (groups[g].empty() || groups[g].front() != label) continue;
+        merged.labels.push_back(label);
+        merged_dims.push_back(dims[g]);
+      }
+    }
+    for (size_t g = 0; g < groups.size(); ++g) {
+      if (groups[g].empty()) continue;
+      const auto at = std::find(merged.labels.begin(), merged.labels.end(), groups[g].front());
+      perm.push_back(at - merged.labels.begin());
+      turned_dims.push_back(dims[g]);
+    }
+    const ValueId v = Reshape(x.value, merged_dims);
+    const ValueId turned =
+        p_.Add("Transpose", {v}, TensorType(dtype_, turned_dims), {{"perm", perm}});
+    return Reshape(turned, dims);
+  }
+
+  // The sum of products over what `wanted` does not name. Operands change places where that brings
+  // the result into the order of `wanted`.
+  EinsumTensor Product(EinsumTensor a, EinsumTensor b, const EinsumLabels& wanted) {
+    a = Summed(a, Joined({wanted, b.labels}));
+    b = Summed(b, Joined({wanted, a.labels}));
+    for (int label : wanted) {
+      if (HasLabel(a.labels, label) == HasLabel(b.labels, label)) continue;
+      if (HasLabel(b.labels, label)) std::swap(a, b);
+      break;
+    }
+    const EinsumLabels batch = LabelsWhere(
+        wanted, [&](int label) { return HasLabel(a.labels, label) && HasLabel(b.labels, label); });
+    const EinsumLabels rows =
+        LabelsWhere(a.labels, [&](int label) { return !HasLabel(b.labels, label); });
+    const EinsumLabels columns =
+        LabelsWhere(b.labels, [&](int label) { return !HasLabel(a.labels, label); });
+    const EinsumLabels depth = LabelsWhere(
+        a.labels, [&](int label) { return HasLabel(b.labels, label) && !HasLabel(wanted, label); });
+    std::vector<EinsumLabels> of_a, of_b;
+    for (int label : batch) of_a.push_back({label}), of_b.push_back({label});
+    of_a.insert(of_a.end(), {rows, depth});
+    of_b.insert(of_b.end(), {depth, columns});
+    std::vector<int64_t> dims = DimsOf(batch);
+    for (const EinsumLabels* g : {&rows, &columns}) {
+      dims.push_back(1);
+      for (int label : *g) dims.back() *= SizeOf(label);
+    }
+    const ValueId y = p_.Add(depth.empty() ? "Mul" : "MatMul", {Grouped(a, of_a), Grouped(b, of_b)},
+                             TensorType(dtype_, dims));
+    EinsumTensor out{0, Joined({batch, rows, columns})};
+    out.value = Reshape(y, DimsOf(out.labels));
+    return out;
+  }
+
+ private:
+  Parts& p_;
+  const DType dtype_;
+  const std::map<int, int64_t> sizes_;
+};
+
+// What a node's terms say at known sizes. An axis of 1 that is repeated, or that the output has
+// not, has no label.
+struct EinsumPlan {
+  std::vector<EinsumLabels> in;
+  EinsumLabels out;
+  std::map<int, int64_t> sizes;
+};
+
+// Nothing where sizes are not known, a tensor is empty, or a term names a diagonal.
+std::optional<EinsumPlan> PlanEinsum(const Node& node, const std::vector<Type>& types) {
+  const auto e = ReadEinsumEquation(node);
+  if (!e.ok() || e->in.size() != types.size()) return std::nullopt;
+  EinsumPlan plan;
+  size_t most_dots = 0;
+  for (size_t i = 0; i < types.size(); ++i) {
+    const Type& x = types[i];
+    const size_t letters = e->in[i].letters.size();
+    if (!x.ranked || x.rank() < letters) return std::nullopt;
+    most_dots = std::max(most_dots, x.rank() - letters);
+    const EinsumLabels& labels = plan.in.emplace_back(EinsumLabelsOf(e->in[i], x.rank() - letters));
+    if (labels.size() != x.rank()) return std::nullopt;
+    for (size_t d = 0; d < labels.size(); ++d) {
+      if (!x.dims[d].known() || x.dims[d].value == 0) return std::nullopt;
+      if (std::count(labels.begin(), labels.end(), labels[d]) > 1) return std::nullopt;
+      int64_t& size = plan.sizes[labels[d]];
+      size = std::max(size, x.dims[d].value);
+    }
+  }
+  plan.out = EinsumLabelsOf(e->out ? *e->out : ImplicitEinsum(*e), most_dots);
+  for (size_t i = 0; i < types.size(); ++i) {
+    size_t axis = 0;
+    plan.in[i] = LabelsWhere(plan.in[i], [&](int label) {
+      const bool one = types[i].dims[axis++].value == 1;
+      return !one || (plan.sizes[label] == 1 && HasLabel(plan.out, label));
+    });
+  }
+  return plan;
+}
+
+// An operator of f16 is computed in f32, so that its result is rounded once.
+std::vector<ValueId> DecomposeEinsum(Transaction& t, FunctionId fn, const Node& node) {
+  Parts p(&t, fn, node);
+  std::vector<Type> types;
+  for (ValueId v : node.inputs) types.push_back(p.TypeOf(v));
+  const auto plan = PlanEinsum(node, types);
+  const DType given = types[0].dtype;
+  const bool whole = given == DType::kInt32 || given == DType::kInt64;
+  const bool real = given == DType::kFloat || given == DType::kDouble || given == DType::kFloat16;
+  if (!plan || !(whole || real)) return {};
+  const DType dtype = whole ? given : StepDType(given);
+  EinsumParts parts(&p, dtype, plan->sizes);
+  const auto operand = [&](size_t i) {
+    const ValueId v = p.Cast(node.inputs[i], dtype);
+    return EinsumTensor{parts.Reshape(v, parts.DimsOf(plan->in[i])), plan->in[i]};
+  };
+  EinsumTensor y = operand(0);
+  for (size_t i = 1; i < node.inputs.size(); ++i) {
+    EinsumLabels wanted = plan->out;
+    for (size_t k = i + 1; k < node.inputs.size(); ++k) {
+      for (int label : plan->in[k]) {
+        if (!HasLabel(wanted, label)) wanted.push_back(label);
+      }
+    }
+    y = parts.Product(y, operand(i), wanted);
+  }
+  y = parts.Turned(parts.Summed(y, plan->out), plan->out);
+  const Type type = p.TypeOf(node.outputs[0]);
+  std::vector<int64_t> dims;
+  for (const Dim& d : type.dims) dims.push_back(d.value);
+  ValueId v = p.Cast(parts.Reshape(y.value, dims), given);
+  if (std::find(node.inputs.begin(), node.inputs.end(), v) != node.inputs.end())
+    v = p.Add("Identity", {v}, type);
+  return {v};
+}
+
 constexpr DTypeSet kEinsumTypes = kNumeric & ~Bit(DType::kBfloat16);
 
 }  // namespace
@@ -205,6 +440,9 @@ GE_OP(einsum) = {"",
                  {{"Output", kEinsumTypes, "T"}},
                  {{"equation", AttrKind::kString, true}},
                  InferEinsum,
-                 EffortEinsum};
+                 EffortEinsum,
+                 true,
+                 false,
+                 DecomposeEinsum};
 
 }  // namespace ge

@@ -49,8 +49,9 @@ Status Mismatch(InferContext& c, std::span<const Dim> target) {
                                    Show(c.dims(), c.input_type(0).dims), Show(c.dims(), target)));
 }
 
-// The size that -1 stands for: elements of the input over those of the other axes.
-Result<Dim> Deduce(InferContext& c, std::span<const Dim> target, std::span<const Dim> others) {
+// The size that -1 stands for: elements of the input, of the axes `from`, over those of the others.
+Result<Dim> Deduce(InferContext& c, std::span<const Dim> target, std::span<const Dim> from,
+                   std::span<const Dim> others) {
   const bool empty =
       std::any_of(others.begin(), others.end(), [](Dim d) { return d == KnownDim(0); });
   if (empty) {
@@ -58,7 +59,7 @@ Result<Dim> Deduce(InferContext& c, std::span<const Dim> target, std::span<const
                                      "could be anything",
                                      Show(c.dims(), target)));
   }
-  GE_ASSIGN_OR_RETURN(Product have, ProductOf(c, c.input_type(0).dims));
+  GE_ASSIGN_OR_RETURN(Product have, ProductOf(c, from));
   GE_ASSIGN_OR_RETURN(Product want, ProductOf(c, others));
   Cancel(&have, &want);
   const int64_t common = std::gcd(have.number.value, want.number.value);
@@ -76,7 +77,8 @@ Status Resolve(InferContext& c, std::vector<Dim>* target) {
   const Type& x = c.input_type(0);
   const bool allow_zero = AttrInt(c.node(), "allowzero") != 0;
   const std::vector<Dim> given = *target;
-  std::vector<Dim> others;
+  // Sizes but -1; and those that it is deduced from, without what is on both sides.
+  std::vector<Dim> others, rest, from(x.dims.begin(), x.dims.end());
   Dim* open = nullptr;
   for (size_t i = 0; i < target->size(); ++i) {
     Dim& d = (*target)[i];
@@ -95,12 +97,20 @@ Status Resolve(InferContext& c, std::vector<Dim>* target) {
                                          Show(c.dims(), given), i, Show(c.dims(), x.dims)));
       }
       d = x.ranked ? x.dims[i] : c.FreshDim("reshape", false);
+      // An axis that is copied is on both sides, whatever its size: a batch of 0 leaves -1 what it
+      // is at any other.
+      if (d == KnownDim(0)) {
+        from[i] = KnownDim(1);
+        others.push_back(d);
+        continue;
+      }
     }
     others.push_back(d);
+    rest.push_back(d);
   }
   if (open != nullptr) {
     if (x.ranked) {
-      GE_ASSIGN_OR_RETURN(*open, Deduce(c, given, others));
+      GE_ASSIGN_OR_RETURN(*open, Deduce(c, given, from, rest));
     } else {
       *open = c.FreshDim("reshape", false);
     }

@@ -7,11 +7,13 @@ namespace {
 Status CheckStftSignal(InferContext& c, bool onesided) {
   const Type& x = c.input_type(0);
   if (!x.ranked) return {};
-  const bool fits = x.rank() == 3 && (!x.dims[2].known() || x.dims[2].value == 1 ||
-                                      (x.dims[2].value == 2 && !onesided));
+  // PyTorch's exporter leaves the last axis of a real signal out.
+  const bool fits =
+      x.rank() == 2 || (x.rank() == 3 && (!x.dims[2].known() || x.dims[2].value == 1 ||
+                                          (x.dims[2].value == 2 && !onesided)));
   if (fits) return {};
-  return Bad(c.node(), fmt::format("input 'signal' has shape {}, wanted rank 3 and last size 1, or "
-                                   "2 (complex) with onesided 0",
+  return Bad(c.node(), fmt::format("input 'signal' has shape {}, wanted rank 2, or rank 3 and last "
+                                   "size 1, or 2 (complex) with onesided 0",
                                    Show(c.dims(), x.dims)));
 }
 

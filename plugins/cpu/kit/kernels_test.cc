@@ -171,6 +171,21 @@ TEST(Kernels, BinaryFunctionsKeepNaN) {
   }
 }
 
+TEST(Kernels, Gates) {
+  const float nan = std::numeric_limits<float>::quiet_NaN();
+  for (const IsaSet& s : IsaSets()) {
+    std::vector<float> x(37, 5.0f), z(37), y(37);
+    for (size_t i = 0; i < z.size(); ++i) z[i] = static_cast<float>(i % 3) - 1;  // -1, 0 and 1
+    z[36] = nan;
+    s.simd->binary(Fn::kGate, x.data(), z.data(), y.data(), 37);
+    for (size_t i = 0; i < y.size(); ++i) EXPECT_EQ(y[i], z[i] > 0 ? 5.0f : 0.0f) << s.name << i;
+    s.simd->binary(Fn::kRGate, z.data(), x.data(), y.data(), 37);
+    for (size_t i = 0; i < y.size(); ++i) EXPECT_EQ(y[i], z[i] > 0 ? 5.0f : 0.0f) << s.name << i;
+    s.simd->binary_scalar(Fn::kGate, x.data(), 0.0f, y.data(), 37);
+    for (const float v : y) EXPECT_EQ(v, 0.0f) << s.name;
+  }
+}
+
 TEST(Kernels, Reductions) {
   const std::vector<float> x = Random(40 * 257, 5);
   for (const IsaSet& s : IsaSets()) {

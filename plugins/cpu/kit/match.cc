@@ -85,6 +85,7 @@ bool Matcher::Step(Unit* u) {
 bool Matcher::Bias(Unit* u, const Post& post) const {
   if (!u->posts.empty() || post.operand == 0 || !p_.constant(post.operand)) return false;
   if (post.fn != Fn::kAdd) return false;
+  if (Is<ConvSpec>(*u) && u->in.size() > 2) return false;  // it has one that is not constant
   const Dims d = p_.dims(post.operand);
   const size_t rank = u->dims.size();
   const size_t axis = Is<ConvSpec>(*u) ? 1 : rank - 1;
@@ -106,11 +107,13 @@ bool Matcher::Append(Unit* u, uint32_t node) {
   if (next.in[0] != v) {  // the running tensor is the other operand
     if (first.operand != v) return false;
     first.operand = next.in[0];
-    first.fn = first.fn == Fn::kSub    ? Fn::kRSub
-               : first.fn == Fn::kRSub ? Fn::kSub
-               : first.fn == Fn::kDiv  ? Fn::kRDiv
-               : first.fn == Fn::kRDiv ? Fn::kDiv
-                                       : first.fn;
+    first.fn = first.fn == Fn::kSub     ? Fn::kRSub
+               : first.fn == Fn::kRSub  ? Fn::kSub
+               : first.fn == Fn::kDiv   ? Fn::kRDiv
+               : first.fn == Fn::kRDiv  ? Fn::kDiv
+               : first.fn == Fn::kGate  ? Fn::kRGate
+               : first.fn == Fn::kRGate ? Fn::kGate
+                                        : first.fn;
   } else if (first.operand == v) {
     if (first.fn != Fn::kMul) return false;
     first = Post{Fn::kSquare, 0, 0, 0, nullptr};
@@ -123,8 +126,9 @@ bool Matcher::Append(Unit* u, uint32_t node) {
   }
   if (Bias(u, first)) {
     u->bias.push_back(first.operand);
-  } else if (u->posts.empty() && Is<ConvSpec>(*u) && first.fn == Fn::kLinear && first.a == 1 &&
-             u->dims[1] == 1 && next.posts.size() == 1 && gp::IsOp(p_.node(node), "Add")) {
+  } else if (u->posts.empty() && Is<ConvSpec>(*u) && u->in.size() < 3 && first.fn == Fn::kLinear &&
+             first.a == 1 && u->dims[1] == 1 && next.posts.size() == 1 &&
+             gp::IsOp(p_.node(node), "Add")) {
     // Add of one element to one channel.
     const ge_node& n = p_.node(node);
     u->bias.push_back(n.in[0] == v ? n.in[1] : n.in[0]);

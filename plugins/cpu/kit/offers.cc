@@ -21,7 +21,8 @@ std::vector<uint32_t> LastOrder(size_t rank) {
 
 // Works whose result lies as what they read.
 bool Follows(const Unit& u) {
-  return Is<PointwiseSpec, ReduceSpec, ConcatSpec, ResizeSpec, PoolSpec, SliceSpec>(u);
+  return Is<PointwiseSpec, MomentsSpec, BatchNormGradSpec, ReduceSpec, ConcatSpec, ResizeSpec,
+            PoolSpec, SliceSpec>(u);
 }
 
 }  // namespace

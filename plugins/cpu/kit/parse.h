@@ -13,11 +13,21 @@ bool ParseGemm(const Parser& g, uint32_t node, Unit* u, Why* why);
 bool ParsePool(const Parser& g, uint32_t node, Unit* u, Why* why);
 bool ParseUnary(const Parser& g, uint32_t node, Unit* u, Why* why);
 bool ParseBinary(const Parser& g, uint32_t node, Unit* u, Why* why);
+bool ParseSum(const Parser& g, uint32_t node, Unit* u, Why* why);
+bool ParseReluGrad(const Parser& g, uint32_t node, Unit* u, Why* why);
 bool ParsePow(const Parser& g, uint32_t node, Unit* u, Why* why);
 bool ParseClip(const Parser& g, uint32_t node, Unit* u, Why* why);
 bool ParseBatchNorm(const Parser& g, uint32_t node, Unit* u, Why* why);
 
-// Geometry of a convolution alone, from the inputs at these positions.
+// Strides, dilations and paddings of windows over src that make dst, auto_pad resolved.
+bool WindowOf(const ge_node& n, const Dims& src, const Dims& dst, const Dims& kernel, Dims* stride,
+              Dims* dilation, Dims* pad_l, Dims* pad_r, Why* why);
+// Whether a convolution's weights and bias are constants, which most engines lay out beforehand.
+bool HasConstantWeights(const Unit& u, const Parser& p, Why* why);
+// Geometry of a convolution whose three tensors have these dims.
+bool ConvShapeOf(const ge_node& n, const Dims& x, const Dims& w, const Dims& y, ConvSpec* spec,
+                 Why* why);
+// The same from the inputs at these positions; the weights are constant.
 bool ParseConvShape(const Parser& g, uint32_t node, uint32_t x, uint32_t w, ConvSpec* spec,
                     Why* why);
 

@@ -46,18 +46,19 @@ bool Window(const ge_node& n, const Dims& src, const Dims& dst, const Dims& kern
 
 }  // namespace
 
-bool ParseConvShape(const Parser& g, uint32_t i, uint32_t x, uint32_t w, ConvSpec* spec, Why* why) {
-  const ge_node& n = g.node(i);
-  if (n.n_in <= w || n.in[w] == 0) return why->Say(GE_WHY_SHAPE, "no weights");
+bool WindowOf(const ge_node& n, const Dims& src, const Dims& dst, const Dims& kernel, Dims* stride,
+              Dims* dilation, Dims* pad_l, Dims* pad_r, Why* why) {
+  return Window(n, src, dst, kernel, false, stride, dilation, pad_l, pad_r, why);
+}
+
+bool ConvShapeOf(const ge_node& n, const Dims& x, const Dims& w, const Dims& y, ConvSpec* spec,
+                 Why* why) {
   ConvSpec& c = *spec;
-  c.src = g.dims(n.in[x]);
-  c.weights = g.dims(n.in[w]);
-  c.dst = g.dims(n.out[0]);
+  c.src = x, c.weights = w, c.dst = y;
   c.groups = gp::AttrInt(n, "group");
   if (c.src.size() < 3 || c.src.size() > 5) {
     return why->Say(GE_WHY_SHAPE, "rank " + std::to_string(c.src.size()) + ", only 3 to 5");
   }
-  if (!g.constant(n.in[w])) return why->Say(GE_WHY_DYNAMIC, "weights are not constant");
   if (c.weights.size() != c.src.size() || c.groups < 1 || c.weights[0] % c.groups != 0 ||
       c.weights[1] * c.groups != c.src[1] || c.weights[0] != c.dst[1]) {
     return why->Say(GE_WHY_SHAPE, "weights " + ToText(c.weights) + " do not fit the input");
@@ -73,14 +74,29 @@ bool ParseConvShape(const Parser& g, uint32_t i, uint32_t x, uint32_t w, ConvSpe
   return true;
 }
 
+bool ParseConvShape(const Parser& g, uint32_t i, uint32_t x, uint32_t w, ConvSpec* spec, Why* why) {
+  const ge_node& n = g.node(i);
+  if (n.n_in <= w || n.in[w] == 0) return why->Say(GE_WHY_SHAPE, "no weights");
+  if (!g.constant(n.in[w])) return why->Say(GE_WHY_DYNAMIC, "weights are not constant");
+  return ConvShapeOf(n, g.dims(n.in[x]), g.dims(n.in[w]), g.dims(n.out[0]), spec, why);
+}
+
+bool HasConstantWeights(const Unit& u, const Parser& p, Why* why) {
+  if (!p.constant(u.in[1])) return why->Say(GE_WHY_DYNAMIC, "weights are not constant");
+  return u.in.size() < 3 || why->Say(GE_WHY_DYNAMIC, "bias is not constant");
+}
+
 bool ParseConv(const Parser& g, uint32_t i, Unit* u, Why* why) {
   const ge_node& n = g.node(i);
-  if (!ParseConvShape(g, i, 0, 1, &u->spec.emplace<ConvSpec>(), why)) return false;
-  u->in.push_back(n.in[1]);
-  if (n.n_in > 2 && n.in[2] != 0) {
-    if (!g.constant(n.in[2])) return why->Say(GE_WHY_DYNAMIC, "bias is not constant");
-    u->bias.push_back(n.in[2]);
+  if (n.n_in < 2 || n.in[1] == 0) return why->Say(GE_WHY_SHAPE, "no weights");
+  if (!ConvShapeOf(n, g.dims(n.in[0]), g.dims(n.in[1]), u->dims, &u->spec.emplace<ConvSpec>(),
+                   why)) {
+    return false;
   }
+  u->in.push_back(n.in[1]);
+  if (n.n_in < 3 || n.in[2] == 0) return true;
+  // One that is not constant is read as it comes.
+  (g.constant(n.in[2]) ? u->bias : u->in).push_back(n.in[2]);
   return true;
 }
 
@@ -97,8 +113,8 @@ bool ParseConvTranspose(const Parser& g, uint32_t i, Unit* u, Why* why) {
     return why->Say(GE_WHY_SHAPE, "rank " + std::to_string(c.src.size()) + ", only 3 to 5");
   }
   if (!g.constant(n.in[1])) return why->Say(GE_WHY_DYNAMIC, "weights are not constant");
-  if (c.groups != 1) return why->Say(GE_WHY_ATTRIBUTE, "group is not 1");
-  if (w.size() != c.src.size() || w[0] != c.src[1] || w[1] != c.dst[1]) {
+  if (c.groups < 1 || w.size() != c.src.size() || w[0] != c.src[1] || w[0] % c.groups != 0 ||
+      w[1] * c.groups != c.dst[1]) {
     return why->Say(GE_WHY_SHAPE, "weights " + ToText(w) + " do not fit the input");
   }
   c.weights = w;
@@ -109,6 +125,10 @@ bool ParseConvTranspose(const Parser& g, uint32_t i, Unit* u, Why* why) {
   }
   if (!Window(n, c.src, c.dst, kernel, true, &c.stride, &c.dilation, &c.pad_l, &c.pad_r, why)) {
     return false;
+  }
+  if (c.groups > 1) {
+    c.weights[1] /= c.groups;
+    c.weights.insert(c.weights.begin(), c.groups);
   }
   u->in.push_back(n.in[1]);
   if (n.n_in > 2 && n.in[2] != 0) {

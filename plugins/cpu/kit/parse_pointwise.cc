@@ -1,4 +1,5 @@
 // Parsing of pointwise functions.
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -101,6 +102,27 @@ bool ParseBinary(const Parser& g, uint32_t i, Unit* u, Why* why) {
     p.operand = y;
   }
   u->posts = {p};
+  return true;
+}
+
+bool ParseSum(const Parser& g, uint32_t i, Unit* u, Why* why) {
+  const ge_node& n = g.node(i);
+  u->spec = PointwiseSpec();
+  const uint32_t* const end = n.in + n.n_in;
+  const uint32_t* const whole = std::find_if(
+      n.in, end, [&](uint32_t v) { return v != 0 && !g.constant(v) && g.dims(v) == u->dims; });
+  if (whole == end) return why->Say(GE_WHY_SHAPE, "no input has the result's shape");
+  u->in = {*whole};
+  for (const uint32_t* v = n.in; v != end; ++v) {
+    if (v != whole) u->posts.push_back({Fn::kAdd, 0, 0, *v, nullptr});
+  }
+  if (u->posts.empty()) u->posts.push_back({Fn::kLinear, 1, 0, 0, nullptr});
+  return true;
+}
+
+bool ParseReluGrad(const Parser& g, uint32_t i, Unit* u, Why*) {
+  u->spec = PointwiseSpec();
+  u->posts = {{Fn::kGate, 0, 0, g.node(i).in[1], nullptr}};
   return true;
 }
 

@@ -14,6 +14,7 @@
 
 #include "ge/ge_plugin.h"
 #include "plugins/cpu/kit/aligned_block.h"
+#include "plugins/cpu/kit/layout.h"
 #include "plugins/cpu/kit/packs.h"
 
 namespace ge_cpu {
@@ -101,6 +102,13 @@ struct WantedPack {
   uint64_t bytes = 0;
 };
 
+// What a library chose for a work, so that the same segment at other dims need not ask it.
+struct Choice {
+  Form in, out;
+  const char* kernel = nullptr;  // to be taken instead of the library's first; null: none
+  bool slow = false;             // there was no better than plain loops
+};
+
 class Program {
  public:
   Program(int threads, PackBook* book) : book(book), threads_(threads) {}
@@ -113,6 +121,7 @@ class Program {
   std::vector<Storage> storages;
   std::vector<Step> steps;
   std::vector<AlignedBlock> constants;
+  std::map<uint32_t, Choice> choices;     // by the last node of a unit
   std::map<PackName, WantedPack> wanted;  // a map: the records below point to its names
   // What the host is told; pointers into these go into ge_compiled.
   std::vector<ge_internal> internals;

@@ -19,7 +19,24 @@ struct ConvSpec {
   Dims stride, dilation, pad_l, pad_r;
   int64_t groups = 1;
   bool bias = false;
+  // Channels of a block in which images are to lie; 0: as the library likes best.
+  int block = 0;
   auto operator<=>(const ConvSpec&) const = default;
+};
+// The gradient of a convolution, its attributes as there; in: dY and weights, or x and dY.
+struct ConvGradSpec {
+  ConvSpec conv;
+  bool of_weights = false;
+  auto operator<=>(const ConvGradSpec&) const = default;
+};
+// ge.MaxPoolGrad; in: dY, x.
+struct PoolGradSpec {
+  Dims x, dy, kernel, stride, dilation, pad_l;
+};
+struct MomentsSpec {};  // ge.ChannelMoments; in: x; out: mean, variance
+// in: dY, x, scale, mean, variance; out: dX, dscale, dB
+struct BatchNormGradSpec {
+  float eps = 0;
 };
 // MatMul and Gemm; in: a, b.
 struct ProductSpec {
@@ -110,18 +127,47 @@ struct DequantizeSpec {  // in: x, scale, zero or 0
   QuantGrid grid;
 };
 
-struct LstmSpec {  // in: x, w, r, then bias, h and c, or 0; out: y, y_h and y_c, or 0
+enum class Cell { kRnn, kGru, kLstm };
+// What a recurrent cell does to a sum: ONNX's names, with their parameters.
+struct CellFn {
+  enum Kind {
+    kRelu,
+    kTanh,
+    kSigmoid,
+    kAffine,
+    kLeakyRelu,
+    kThresholdedRelu,
+    kScaledTanh,
+    kHardSigmoid,
+    kElu,
+    kSoftsign,
+    kSoftplus
+  } kind = kSigmoid;
+  float a = 0, b = 0;
+  auto operator<=>(const CellFn&) const = default;
+};
+// RNN, GRU and LSTM; in: x, w, r, then bias, lengths, h, c and peepholes, or 0; out: those of y,
+// y_h and y_c that are wanted.
+struct RecurrentSpec {
+  Cell cell = Cell::kLstm;
   int64_t steps = 0, batch = 0, inputs = 0, hidden = 0;
   int directions = 1;
-  bool reverse = false;  // of the first direction; the second always is
+  bool reverse = false;      // of the first direction; the second always is
+  bool batch_first = false;  // [batch, steps, ...] and not [steps, batch, ...]
   bool input_forget = false;
-  float clip = 0;  // 0: none
+  bool reset_after = false;  // of GRU: linear_before_reset
+  float clip = 0;            // 0: none
+  CellFn fn[6];              // those of one direction, then of the other
+  bool y = true, y_h = false, y_c = false;
+
+  int64_t gates() const { return hidden * (cell == Cell::kLstm ? 4 : cell == Cell::kGru ? 3 : 1); }
 };
 
-using Spec = std::variant<ViewSpec, ConvSpec, ProductSpec, PoolSpec, PointwiseSpec, ReduceSpec,
-                          SoftmaxSpec, LayerNormSpec, ConcatSpec, ResizeSpec, TransposeSpec,
-                          SliceSpec, ExpandSpec, ResampleSpec, GatherSpec, AppendSpec, CastSpec,
-                          EqualSpec, WhereSpec, RoiAlignSpec, IntegerSpec, IntegerConvSpec,
-                          IntegerProductSpec, QuantizeSpec, DequantizeSpec, LstmSpec>;
+using Spec =
+    std::variant<ViewSpec, ConvSpec, ConvGradSpec, PoolGradSpec, MomentsSpec, BatchNormGradSpec,
+                 ProductSpec, PoolSpec, PointwiseSpec, ReduceSpec, SoftmaxSpec, LayerNormSpec,
+                 ConcatSpec, ResizeSpec, TransposeSpec, SliceSpec, ExpandSpec, ResampleSpec,
+                 GatherSpec, AppendSpec, CastSpec, EqualSpec, WhereSpec, RoiAlignSpec, IntegerSpec,
+                 IntegerConvSpec, IntegerProductSpec, QuantizeSpec, DequantizeSpec, RecurrentSpec>;
 
 }  // namespace ge_cpu

@@ -57,6 +57,8 @@ constexpr Operator kShared[] = {
     {"Div", ParseBinary, Types::kFloat, 0},
     {"Max", ParseBinary, Types::kFloat, 0},
     {"Min", ParseBinary, Types::kFloat, 0},
+    {"Sum", ParseSum, Types::kFloat, 0},
+    {"ge.ReluGrad", ParseReluGrad, Types::kFloat, 0},
     {"Pow", ParsePow},
     {"Clip", ParseClip},
     {"BatchNormalization", ParseBatchNorm, Types::kFloat, 0},
@@ -184,14 +186,16 @@ bool Parser::Parse(uint32_t i, Unit* u, Why* why) const {
   const std::string_view domain = gp::View(n.domain);
   const Operator* e = nullptr;
   if (domain == "ge") {
-    e = Find(own_, "ge." + std::string(gp::View(n.op)));
+    const std::string op = "ge." + std::string(gp::View(n.op));
+    e = Find(own_, op);
+    if (e == nullptr) e = Find(kShared, op);
   } else if (domain.empty() || domain == "ai.onnx") {
     e = Find(own_, gp::View(n.op));
     if (e == nullptr) e = Find(kShared, gp::View(n.op));
   }
   if (e == nullptr) return why->Say(GE_WHY_OP, "no kernel for this operator");
   if (n.n_body != 0) return why->Say(GE_WHY_OP, "nodes with bodies are not taken");
-  if (n.n_in == 0 || n.n_out == 0 || n.in[0] == 0 || n.out[0] == 0) {
+  if (n.n_in == 0 || n.n_out == 0 || n.in[0] == 0 || (n.out[0] == 0 && !e->skips_first)) {
     return why->Say(GE_WHY_OP, "first input or output is missing");
   }
   if (!Checks(i, *e, why)) return false;
@@ -199,7 +203,7 @@ bool Parser::Parse(uint32_t i, Unit* u, Why* why) const {
   u->nodes = {i};
   u->out = {n.out[0]};
   u->in = {n.in[0]};
-  u->dims = dims(n.out[0]);
+  if (n.out[0] != 0) u->dims = dims(n.out[0]);
   return e->parse(*this, i, u, why);
 }
 

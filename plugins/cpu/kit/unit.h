@@ -83,6 +83,7 @@ struct Operator {
   Types types = Types::kFloat;
   uint32_t data = 1;
   bool empty_constants = false;  // constant index inputs may be empty
+  bool skips_first = false;      // the first output may be left out: the rule says what is made
 };
 
 class Parser {

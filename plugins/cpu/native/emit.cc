@@ -4,9 +4,9 @@
 
 #include "plugins/cpu/kit/thresholds.h"
 #include "plugins/cpu/native/direct.h"
-#include "plugins/cpu/native/lstm.h"
 #include "plugins/cpu/native/numbers.h"
 #include "plugins/cpu/native/panels.h"
+#include "plugins/cpu/native/recurrence.h"
 #include "plugins/cpu/native/roi_align.h"
 #include "plugins/cpu/native/winograd.h"
 
@@ -254,7 +254,7 @@ void NativeBuilder::EmitDirect(const Unit& u, const ConvSpec& c) {
   const uint64_t floats = plan.workspace_floats() * static_cast<uint64_t>(machine_.threads);
   out_.workspace = std::max(out_.workspace, floats * sizeof(float));
   const Place x = GetDense(u.in[0]).place, w = GetDense(u.in[1]).place;
-  const Place bias = BiasOf(u, c.dst[1]);
+  const Place bias = u.in.size() > 2 ? GetDense(u.in[2]).place : BiasOf(u, c.dst[1]);
   const Place y = NewResult(u.out[0], Layout::Dense(u.dims)).place;
   std::vector<PointwiseOp> posts = FirstPosts(u);
   const size_t taken = posts.size();
@@ -356,31 +356,35 @@ Place NativeBuilder::Turned(uint32_t v, int64_t n, int64_t rows, int64_t columns
               PackingOf(to));
 }
 
-void NativeBuilder::EmitSpec(const Unit& u, const LstmSpec& s) {
-  const int64_t gates = 4 * s.hidden;
+void NativeBuilder::EmitSpec(const Unit& u, const RecurrentSpec& s) {
+  const RecurrentHas has = {u.in[3] != 0, u.in[4] != 0,
+                            u.in[5] != 0, u.in[6] != 0,
+                            u.in[7] != 0, p_.constant(u.in[1]) && p_.constant(u.in[2])};
+  const RecurrentPlan plan(simd_, s, has, machine_.threads);
   const Place x = GetDense(u.in[0]).place;
-  LstmHas has = {u.in[3] != 0, u.in[4] != 0, u.in[5] != 0, u.out[1] != 0, u.out[2] != 0, true};
-  if (p_.constant(u.in[1]) && p_.constant(u.in[2])) has.by_columns = false;
-  auto weights = [&](uint32_t v, int64_t columns) {
-    return has.by_columns ? GetDense(v).place : Turned(v, s.directions, gates, columns);
+  const auto weights = [&](uint32_t v, const std::string& key, int64_t panels, auto pack) {
+    if (!has.packed) return GetDense(v).place;
+    const auto bytes = static_cast<uint64_t>(s.directions * panels) * sizeof(float);
+    return Pack({v}, key, bytes, [plan, pack, simd = &simd_](const void* const* from, void* to) {
+      (plan.*pack)(*simd, static_cast<const float*>(from[0]), static_cast<float*>(to));
+    });
   };
-  std::vector<Place> places = {{}, x, weights(u.in[1], s.inputs), weights(u.in[2], s.hidden)};
-  places.push_back(NewInternal(0, static_cast<uint64_t>(LstmScratch(s)) * sizeof(float)));
-  for (size_t k = 3; k < 6; ++k) places.push_back(u.in[k] != 0 ? GetDense(u.in[k]).place : x);
+  std::vector<Place> places(3, x);
+  size_t out = 0;
+  const bool made[] = {s.y, s.y_h, s.y_c};
   for (size_t k = 0; k < 3; ++k) {
-    if (u.out[k] == 0) {
-      places.push_back(x);
-      continue;
-    }
-    const Rep y = NewResult(u.out[k], Plain(u.out[k]));
-    AddRep(u.out[k], y);
-    if (k == 0) {
-      places[0] = y.place;
-    } else {
-      places.push_back(y.place);
-    }
+    if (!made[k]) continue;
+    const Rep y = NewResult(u.out[out], Plain(u.out[out]));
+    AddRep(u.out[out++], y);
+    places[k] = y.place;
   }
-  AddStep("lstm " + ToText(u.dims), LstmLoop(simd_, s, has), std::move(places));
+  places.push_back(x);
+  places.push_back(weights(u.in[1], plan.WKey(simd_), plan.w_panels, &RecurrentPlan::PackW));
+  places.push_back(weights(u.in[2], plan.RKey(simd_), plan.r_panels, &RecurrentPlan::PackR));
+  places.push_back(NewInternal(0, static_cast<uint64_t>(plan.scratch_floats()) * sizeof(float)));
+  for (size_t k = 3; k < 8; ++k) places.push_back(u.in[k] != 0 ? GetDense(u.in[k]).place : x);
+  const char* name = s.cell == Cell::kRnn ? "rnn " : s.cell == Cell::kGru ? "gru " : "lstm ";
+  AddStep(name + ToText(u.dims), RecurrentWork(simd_, plan), std::move(places));
 }
 
 }  // namespace ge_native

@@ -2,6 +2,8 @@
 // once, by one thread; throws.
 #pragma once
 
+#include <optional>
+
 #include "plugins/cpu/kit/conv_pieces.h"
 #include "plugins/cpu/kit/engine.h"
 #include "plugins/cpu/native/loops.h"
@@ -30,6 +32,11 @@ class NativeBuilder final : public Builder {
   void EmitSpec(const Unit& u, const ConvSpec& c);
   void EmitSpec(const Unit& u, const ProductSpec& s);
   void EmitSpec(const Unit& u, const PoolSpec& spec);
+  // emit_grad.cc
+  void EmitSpec(const Unit& u, const ConvGradSpec& g);
+  void EmitSpec(const Unit& u, const MomentsSpec&);
+  void EmitSpec(const Unit& u, const BatchNormGradSpec& spec);
+  void EmitSpec(const Unit& u, const PoolGradSpec& spec);
   void EmitSpec(const Unit& u, const ResampleSpec& spec);
   void EmitSpec(const Unit& u, const GatherSpec& spec);
   void EmitSpec(const Unit& u, const AppendSpec& spec);
@@ -38,7 +45,7 @@ class NativeBuilder final : public Builder {
   void EmitSpec(const Unit& u, const WhereSpec&);
   void EmitSpec(const Unit& u, const RoiAlignSpec& spec);
   void EmitSpec(const Unit& u, const IntegerSpec& spec);
-  void EmitSpec(const Unit& u, const LstmSpec& s);
+  void EmitSpec(const Unit& u, const RecurrentSpec& s);
   // Works on 8-bit codes: emit_quantized.cc.
   void EmitSpec(const Unit& u, const IntegerConvSpec& spec);
   void EmitSpec(const Unit& u, const IntegerProductSpec&);
@@ -91,6 +98,10 @@ class NativeBuilder final : public Builder {
 
 // A convolution whose one window covers all of a picture: a product of the batch's rows.
 bool IsPixel(const ConvSpec& c);
+
+// The gradient of a convolution's image as a convolution of dY, by the filters turned around;
+// nullopt where windows step over elements.
+std::optional<ConvSpec> TurnedConv(const ConvGradSpec& g);
 
 // A convolution by products of pieces: how, and in what pieces.
 struct ConvInPieces {

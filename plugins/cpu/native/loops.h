@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "plugins/cpu/kit/loops.h"
+#include "plugins/cpu/kit/specs.h"
 
 namespace ge_native {
 
@@ -49,6 +50,9 @@ struct Pool {
 // Places: result, x. Dense. A window without any element gives -infinity (max) or 0 (average).
 // Throws std::invalid_argument where a window is kPoolRoom or more elements wide on the last axis.
 std::unique_ptr<Loop> PoolLoop(const Simd& simd, const Pool& pool);
+
+// Places: dX, dY, x. Dense.
+std::unique_ptr<Loop> PoolGradLoop(const Simd& simd, const PoolGradSpec& s);
 
 // Where the result's elements along one axis come from: x[from[i]] (nearest), or
 // x[from[i]] + t[i] * (x[next[i]] - x[from[i]]) (linear); next[i] is from[i] or a neighbour.

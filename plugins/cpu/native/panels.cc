@@ -19,8 +19,10 @@ class PanelProducts final : public Loop {
   PanelProducts(const Simd& simd, const PanelPlan& plan, bool bias, std::vector<TilePost> posts)
       : simd_(simd), p_(plan), bias_(bias), posts_(std::move(posts)) {}
 
-  void Run(float* const* p) const override {
-    const int threads = p_.parallel() ? std::max(1, omp_get_max_threads()) : 1;
+  void Run(float* const* p) const override { RunOn(std::max(1, omp_get_max_threads()), p); }
+
+  void RunOn(int most, float* const* p) const {
+    const int threads = p_.parallel() ? most : 1;
     const auto [rows, wide] = p_.PieceOf(threads);
     const int64_t across = CeilDiv(p_.panels, wide), down = CeilDiv(p_.m, rows);
     // Whoever is there takes the next piece: a neighbour on one core holds up no other.
@@ -138,6 +140,10 @@ double PanelNs(const PanelPlan& plan, const Machine& machine) {
   const double speed = all < 64e3 ? 70 * machine.stream[0] : 15 * machine.stream[2];
   const double ns = flops / rate + weights / speed;
   return parallel ? kForkNs + ns / 0.9 : ns;
+}
+
+void RunPanels(const Simd& simd, const PanelPlan& plan, bool bias, int threads, float* const* p) {
+  PanelProducts(simd, plan, bias, {}).RunOn(threads, p);
 }
 
 std::unique_ptr<Loop> PanelLoop(const Simd& simd, const PanelPlan& plan, bool bias,

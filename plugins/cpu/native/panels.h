@@ -41,4 +41,7 @@ double PanelNs(const PanelPlan& plan, const Machine& machine);
 std::unique_ptr<Loop> PanelLoop(const Simd& simd, const PanelPlan& plan, bool bias,
                                 std::vector<TilePost> posts);
 
+// The same at once, without posts, on `threads`. p: result, x, panels, bias.
+void RunPanels(const Simd& simd, const PanelPlan& plan, bool bias, int threads, float* const* p);
+
 }  // namespace ge_native

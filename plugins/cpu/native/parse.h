@@ -23,8 +23,14 @@ bool ParseView(const Parser& g, uint32_t node, Unit* u, Why* why);
 bool ParseTranspose(const Parser& g, uint32_t node, Unit* u, Why* why);
 bool ParseSlice(const Parser& g, uint32_t node, Unit* u, Why* why);
 bool ParseSplit(const Parser& g, uint32_t node, Unit* u, Why* why);
+// parse_grad.cc
+bool ParseConvGradInput(const Parser& g, uint32_t node, Unit* u, Why* why);
+bool ParseMoments(const Parser& g, uint32_t node, Unit* u, Why* why);
+bool ParseBatchNormGrad(const Parser& g, uint32_t node, Unit* u, Why* why);
+bool ParseMaxPoolGrad(const Parser& g, uint32_t node, Unit* u, Why* why);
 // parse_data.cc
 bool ParseResample(const Parser& g, uint32_t node, Unit* u, Why* why);
+bool ParsePad(const Parser& g, uint32_t node, Unit* u, Why* why);
 bool ParseExpand(const Parser& g, uint32_t node, Unit* u, Why* why);
 bool ParseGather(const Parser& g, uint32_t node, Unit* u, Why* why);
 bool ParseAppend(const Parser& g, uint32_t node, Unit* u, Why* why);
@@ -34,7 +40,8 @@ bool ParseRoiAlign(const Parser& g, uint32_t node, Unit* u, Why* why);
 bool ParseEqual(const Parser& g, uint32_t node, Unit* u, Why* why);
 // Add and its like, on floats or integers.
 bool ParseArithmetic(const Parser& g, uint32_t node, Unit* u, Why* why);
-bool ParseLstm(const Parser& g, uint32_t node, Unit* u, Why* why);
+// parse_recurrent.cc
+bool ParseRecurrent(const Parser& g, uint32_t node, Unit* u, Why* why);
 // parse_quantized.cc
 bool ParseConvInteger(const Parser& g, uint32_t node, Unit* u, Why* why);
 bool ParseMatMulInteger(const Parser& g, uint32_t node, Unit* u, Why* why);

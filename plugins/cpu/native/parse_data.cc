@@ -1,4 +1,4 @@
-// Parsing of look-ups, casts, comparisons, integer arithmetic, interpolation and recurrences.
+// Parsing of look-ups, casts, comparisons, integer arithmetic and interpolation.
 #include <cmath>
 #include <cstring>
 
@@ -292,46 +292,56 @@ bool ParseArithmetic(const Parser& g, uint32_t i, Unit* u, Why* why) {
   return two && g.dtype(n.in[0]) != GE_F32 ? IntegerMath(g, i, u, why) : ParseBinary(g, i, u, why);
 }
 
-bool ParseLstm(const Parser& g, uint32_t i, Unit* u, Why* why) {
+namespace {
+
+// Where element i of a padded axis comes from, counted from the first of n kept elements.
+int64_t MirroredAt(std::string_view mode, int64_t i, int64_t n) {
+  if (i >= 0 && i < n) return i;
+  if (mode == "edge") return i < 0 ? 0 : n - 1;
+  const int64_t period = mode == "wrap" ? n : std::max<int64_t>(2 * (n - 1), 1);
+  const int64_t m = (i % period + period) % period;
+  return m < n ? m : period - m;
+}
+
+}  // namespace
+
+// A pad that repeats elements is a look-up along each axis, as a nearest resize is.
+bool ParsePad(const Parser& g, uint32_t i, Unit* u, Why* why) {
   const ge_node& n = g.node(i);
+  auto& taps = u->spec.emplace<ResampleSpec>().taps;
+  const std::string_view mode = gp::AttrString(n, "mode");
+  if (mode != "reflect" && mode != "edge" && mode != "wrap") {
+    return why->Say(GE_WHY_ATTRIBUTE, "mode '" + std::string(mode) + "' repeats no elements");
+  }
   const Dims x = g.dims(n.in[0]);
-  if (n.n_in < 3 || n.in[1] == 0 || n.in[2] == 0 || x.size() != 3) {
-    return why->Say(GE_WHY_SHAPE, "needs X of rank 3, W and R");
+  const auto rank = static_cast<int64_t>(x.size());
+  Dims pads, axes;
+  if (n.n_in < 2 || !g.Integers(n.in[1], &pads)) {
+    return why->Say(GE_WHY_DYNAMIC, "pads are not constant");
   }
-  for (uint32_t k = 3; k < n.n_in; ++k) {
-    if (n.in[k] == 0) continue;
-    if (k == 4 || k > 6) return why->Say(GE_WHY_ATTRIBUTE, "sequence_lens or P is given");
+  if (n.n_in > 3 && n.in[3] != 0) {
+    if (!g.Integers(n.in[3], &axes)) return why->Say(GE_WHY_DYNAMIC, "axes are not constant");
+  } else {
+    for (int64_t a = 0; a < rank; ++a) axes.push_back(a);
   }
-  if (gp::AttrInt(n, "layout") != 0 || gp::FindAttr(n, "activations", GE_ATTR_STRINGS) != nullptr) {
-    return why->Say(GE_WHY_ATTRIBUTE, "layout is not 0, or activations are given");
+  if (pads.size() != 2 * axes.size()) return why->Say(GE_WHY_SHAPE, "not two pads for each axis");
+  taps.resize(x.size());
+  for (size_t k = 0; k < axes.size(); ++k) {
+    const int64_t a = axes[k] < 0 ? axes[k] + rank : axes[k];
+    if (a < 0 || a >= rank) return why->Say(GE_WHY_ATTRIBUTE, "an axis is out of range");
+    const int64_t begin = pads[k], end = pads[k + axes.size()], size = x[static_cast<size_t>(a)];
+    const int64_t cut = std::max<int64_t>(0, -begin);
+    const int64_t kept = size - cut - std::max<int64_t>(0, -end);
+    auto& at = taps[static_cast<size_t>(a)].at;
+    if (kept < 1 || !at.empty() || u->dims[static_cast<size_t>(a)] != begin + size + end) {
+      return why->Say(GE_WHY_SHAPE, "pads do not fit an axis");
+    }
+    if (begin == 0 && end == 0) continue;
+    for (int64_t to = 0; to < begin + size + end; ++to) {
+      at.push_back(
+          static_cast<int32_t>(cut + MirroredAt(mode, to - std::max<int64_t>(begin, 0), kept)));
+    }
   }
-  auto& s = u->spec.emplace<LstmSpec>();
-  const std::string_view direction = gp::AttrString(n, "direction");
-  s.directions = direction == "bidirectional" ? 2 : 1;
-  s.reverse = direction == "reverse";
-  if (s.directions == 1 && !s.reverse && direction != "forward") {
-    return why->Say(GE_WHY_ATTRIBUTE, "direction is not known");
-  }
-  s.input_forget = gp::AttrInt(n, "input_forget") != 0;
-  s.clip = static_cast<float>(gp::AttrFloat(n, "clip"));
-  const Dims r = g.dims(n.in[2]);
-  s.steps = x[0];
-  s.batch = x[1];
-  s.inputs = x[2];
-  s.hidden = r.size() == 3 ? r[2] : 0;
-  const int64_t d = s.directions, h = s.hidden;
-  auto has = [&](uint32_t k, const Dims& want) {
-    return k >= n.n_in || n.in[k] == 0 || g.dims(n.in[k]) == want;
-  };
-  const Dims state = {d, s.batch, h};
-  if (!has(1, {d, 4 * h, s.inputs}) || !has(2, {d, 4 * h, h}) || !has(3, {d, 8 * h}) ||
-      !has(5, state) || !has(6, state) || u->dims != Dims{s.steps, d, s.batch, h}) {
-    return why->Say(GE_WHY_SHAPE, "an input has not the shape of its role");
-  }
-  u->in = {n.in[0], n.in[1], n.in[2]};
-  for (uint32_t k : {3u, 5u, 6u}) u->in.push_back(k < n.n_in ? n.in[k] : 0);
-  u->out = {n.out[0]};
-  for (uint32_t k : {1u, 2u}) u->out.push_back(k < n.n_out ? n.out[k] : 0);
   return true;
 }
 

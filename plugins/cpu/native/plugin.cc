@@ -3,7 +3,9 @@
 // elementwise functions, look-ups) or where libraries lack it (codes of eight bits with any zero
 // point). A union of its offers is one segment.
 #include "plugins/cpu/kit/engine.h"
+#include "plugins/cpu/kit/parse.h"
 #include "plugins/cpu/kit/thresholds.h"
+#include "plugins/cpu/native/direct.h"
 #include "plugins/cpu/native/emit.h"
 #include "plugins/cpu/native/parse.h"
 #include "plugins/cpu/native/price.h"
@@ -17,7 +19,7 @@ class NativeEngine final : public Engine {
   using Engine::Engine;
 
   std::span<const Operator> Operators() const override { return OwnOperators(); }
-  bool Takes(const Unit& u, const Parser&, Why* why) const override {
+  bool Takes(const Unit& u, const Parser& p, Why* why) const override {
     // A loop lists the rows of x under each row of the result, and holds a window's in a buffer.
     constexpr double kMostRows = 1 << 22;
     if (const auto* pool = As<PoolSpec>(u)) {
@@ -30,8 +32,21 @@ class NativeEngine final : public Engine {
       return rows <= kMostRows || why->Say(GE_WHY_RESOURCE, "its windows have too many rows");
     }
     const auto* conv = As<ConvSpec>(u);
+    if (const auto* grad = As<ConvGradSpec>(u)) return TakesGrad(*grad, why);
+    // A direct one reads weights as they come.
+    if (conv != nullptr &&
+        (IsPixel(*conv) || IsWinograd(*conv, machine()) || !IsDirect(*conv, machine())) &&
+        !HasConstantWeights(u, p, why)) {
+      return false;
+    }
     return conv == nullptr || IsPixel(*conv) || IsWinograd(*conv, machine()) ||
            BuffersFit(BufferOf(*conv, machine()), machine().threads, why);
+  }
+  bool TakesGrad(const ConvGradSpec& grad, Why* why) const {
+    const std::optional<ConvSpec> turned = TurnedConv(grad);
+    if (!turned) return why->Say(GE_WHY_ATTRIBUTE, "only of groups of 1 and strides of 1");
+    if (!IsDirect(*turned, machine())) return why->Say(GE_WHY_SHAPE, "its windows are gathered");
+    return BuffersFit(BufferOf(*turned, machine()), machine().threads, why);
   }
   Price PriceOf(const Unit& u, const Parser& p) const override {
     return ge_native::PriceOf(u, p, machine());

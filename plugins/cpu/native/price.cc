@@ -6,6 +6,7 @@
 #include "plugins/cpu/native/direct.h"
 #include "plugins/cpu/native/emit.h"
 #include "plugins/cpu/native/panels.h"
+#include "plugins/cpu/native/recurrence.h"
 #include "plugins/cpu/native/winograd.h"
 
 namespace ge_native {
@@ -31,13 +32,28 @@ double ProductNs(const Fold& f, const Machine& m, bool near) {
 
 constexpr double kColumnNs = 7;  // a number of a product of rows with rows: the sum of lanes
 
-double LstmNs(const LstmSpec& s, const Machine& m) {
-  const double cells = static_cast<double>(s.directions * s.steps * s.batch * s.hidden);
-  const Fold in{1, s.steps * s.batch, 4 * s.hidden, s.inputs};
-  const Fold state{1, s.batch, 4 * s.hidden, s.hidden};
-  return static_cast<double>(s.directions) * ProductNs(in, m, false) +
-         static_cast<double>(s.directions * s.steps) * (kLoopNs + ProductNs(state, m, true)) +
-         cells * ByIsa(m, 2.5, 5.5, 15) / m.compute;
+// The inputs' product in panels; a step's product by weights that the step before left in a cache,
+// and its cells. Threads take directions and pieces of the batch, else share each product.
+double RecurrentNs(const Unit& u, const RecurrentSpec& s, const Machine& m) {
+  const RecurrentHas has = {true, u.in[4] != 0, true, true, true, true};
+  const RecurrentPlan plan(SimdOf(m.isa), s, has, m.threads);
+  Machine one = m;
+  one.threads = 1;
+  const double steps = static_cast<double>(s.steps), rows = static_cast<double>(plan.rows);
+  const int64_t block = plan.block * plan.rows;
+  const double blocks = std::ceil(steps / static_cast<double>(plan.block));
+  const double input =
+      blocks * PanelNs(PanelPlan(SimdOf(m.isa), block, s.gates(), s.inputs), plan.alone ? one : m);
+  const Fold fold{1, plan.rows, s.gates(), s.hidden};
+  double product = ProductNs(fold, m, true);
+  const bool fork = !plan.alone && PanelPlan(SimdOf(m.isa), fold.m, fold.n, fold.k).parallel();
+  if (fork) product = kForkNs + product / (0.9 * m.threads);
+  const double cells = rows * static_cast<double>(s.gates()) * ByIsa(m, 0.6, 1.4, 4) / m.compute;
+  const double each = input + steps * (kLoopNs + product + cells);
+  const double jobs = static_cast<double>(plan.pieces * s.directions);
+  if (!plan.alone) return jobs * each;
+  const double rounds = std::ceil(jobs / static_cast<double>(m.threads));
+  return (m.threads > 1 && jobs > 1 ? kForkNs : 0) + rounds * each;
 }
 
 // Rates of products of 16-bit integers, multiply-adds a ns.
@@ -72,6 +88,14 @@ double PoolNs(const Unit& u, const PoolSpec& pool, const Machine& m) {
   return rows * (5 + wide * high * 0.6 + picks * taps) / m.compute;
 }
 
+// Pairs of pairs by vectors, other windows tap by tap.
+double PoolGradNs(const PoolGradSpec& s, const Machine& m) {
+  const auto windows = static_cast<double>(Product(s.dy)), x = static_cast<double>(Product(s.x));
+  const auto taps = static_cast<double>(Product(s.kernel));
+  const bool pairs = s.kernel == Dims{2, 2} && s.stride == Dims{2, 2};
+  return (pairs ? x * ByIsa(m, 0.2, 0.35, 0.7) : x * 0.1 + windows * (2 + taps)) / m.compute;
+}
+
 // Of a product without constant weights.
 double FoldedNs(const Unit& u, const Parser& p, const Machine& m) {
   const Fold f = FoldOf(u, p);
@@ -95,6 +119,7 @@ double WorkNs(const Unit& u, const Parser& p, const Machine& m) {
   const double n = static_cast<double>(Product(u.dims));
   if (Is<ProductSpec>(u)) return FoldedNs(u, p, m);
   if (const auto* pool = As<PoolSpec>(u)) return PoolNs(u, *pool, m);
+  if (const auto* grad = As<PoolGradSpec>(u)) return PoolGradNs(*grad, m);
   if (Is<ResampleSpec>(u)) return n * ByIsa(m, 0.8, 1, 1.5);
   if (Is<GatherSpec>(u)) return static_cast<double>(Product(p.dims(u.in[1]))) * 5;
   if (Is<AppendSpec>(u)) return BytesOf(p, u.in[2]) * 0.1;
@@ -107,7 +132,7 @@ double WorkNs(const Unit& u, const Parser& p, const Machine& m) {
   if (Is<IntegerProductSpec>(u)) return IntegerProductNs(u, p, m);
   if (Is<QuantizeSpec>(u)) return n * ByIsa(m, 0.5, 0.6, 1.5) * (u.in.size() > 1 ? 1 : 1.4);
   if (Is<DequantizeSpec>(u)) return n * ByIsa(m, 0.2, 0.25, 0.5);
-  return LstmNs(std::get<LstmSpec>(u.spec), m);
+  return RecurrentNs(u, std::get<RecurrentSpec>(u.spec), m);
 }
 
 Price WinogradPrice(const Unit& u, const ConvSpec& c, const Parser& p, const Machine& m) {
@@ -151,7 +176,14 @@ Price ConvPrice(const Unit& u, const ConvSpec& c, const Parser& p, const Machine
   if (m.threads > 1 && ns > 4 * kForkNs) ns = ns / (0.9 * m.threads) + kForkNs;
   out.work_ns = kLoopNs + std::max(ns, StreamNs(m, bytes + BytesOf(p, u.in[0])));
   out.workspace = BufferOf(c, m) * static_cast<uint64_t>(m.threads);
-  out.packed = PackedBound(p.dims(u.in[1]), 0);
+  if (p.constant(u.in[1])) out.packed = PackedBound(p.dims(u.in[1]), 0);
+  return out;
+}
+
+// The same with the filters turned around; posts are none.
+Price ConvGradPrice(const Unit& u, const ConvGradSpec& g, const Parser& p, const Machine& m) {
+  Price out = ConvPrice(u, *TurnedConv(g), p, m);
+  out.work_ns += kLoopNs + static_cast<double>(Product(g.conv.weights)) * 0.7 / m.compute;
   return out;
 }
 
@@ -173,7 +205,8 @@ constexpr double kApartNs = 0.3;  // an element whose neighbours in memory chang
 
 // ns an element of x beside its bytes, one thread.
 double MainNs(const Unit& u, const Machine& m) {
-  if (Is<ReduceSpec>(u)) return ByIsa(m, 0.2, 0.2, 0.3);
+  if (Is<ReduceSpec, MomentsSpec>(u)) return ByIsa(m, 0.2, 0.2, 0.3);
+  if (Is<BatchNormGradSpec>(u)) return ByIsa(m, 0.4, 0.4, 0.8);
   if (Is<LayerNormSpec>(u)) return ByIsa(m, 0.28, 0.29, 0.56);
   const auto* softmax = As<SoftmaxSpec>(u);
   if (softmax == nullptr) return 0;
@@ -213,10 +246,11 @@ uint64_t BufferOf(const ConvSpec& c, const Machine& m) {
 }
 
 Price PriceOf(const Unit& u, const Parser& p, const Machine& m) {
-  if (Is<PointwiseSpec, ReduceSpec, SoftmaxSpec, LayerNormSpec, ConcatSpec, ResizeSpec, ViewSpec,
-         TransposeSpec, SliceSpec, ExpandSpec>(u)) {
+  if (Is<PointwiseSpec, MomentsSpec, BatchNormGradSpec, ReduceSpec, SoftmaxSpec, LayerNormSpec,
+         ConcatSpec, ResizeSpec, ViewSpec, TransposeSpec, SliceSpec, ExpandSpec>(u)) {
     return LoopPriceOf(u, p, m);
   }
+  if (const auto* grad = As<ConvGradSpec>(u)) return ConvGradPrice(u, *grad, p, m);
   const auto* conv = As<ConvSpec>(u);
   if (conv != nullptr && !IsPixel(*conv)) {
     return IsWinograd(*conv, m) ? WinogradPrice(u, *conv, p, m) : ConvPrice(u, *conv, p, m);
@@ -233,12 +267,13 @@ Price PriceOf(const Unit& u, const Parser& p, const Machine& m) {
   if (Is<GatherSpec>(u)) bytes = BytesOf(p, u.in[1]) + 2 * BytesOf(p, u.out[0]);
   // As where the cache is overwritten where it lies.
   if (Is<AppendSpec>(u)) bytes = 2 * BytesOf(p, u.in[2]);
-  const bool product = Is<ProductSpec>(u);
-  if (product || Is<LstmSpec>(u)) bytes = BytesOf(p, u.out[0]);
+  const bool product = Is<ProductSpec>(u), recurrent = Is<RecurrentSpec>(u);
+  if (product || recurrent) bytes = BytesOf(p, u.out[0]);
   const double work = WorkNs(u, p, m) + PostsNs(u, m, n);
-  const double size = product             ? BytesOf(p, u.in[1]) / 4
-                      : Is<AppendSpec>(u) ? 1  // one thread copies the rows
-                                          : n;
+  const double size = product ? BytesOf(p, u.in[1]) / 4
+                      : recurrent || Is<AppendSpec>(u)
+                          ? 1  // threads in its figure; one copies the rows
+                          : n;
   out.work_ns = kLoopNs * (u.posts.empty() ? 1 : 2) + ForkNs(m, size) +
                 std::max(work / Workers(m, size), StreamNs(m, bytes));
   out.workspace = static_cast<uint64_t>(BytesOf(p, u.out[0])) + (1u << 16);

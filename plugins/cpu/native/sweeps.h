@@ -17,9 +17,9 @@
 #include "plugins/cpu/native/direct.h"
 #include "plugins/cpu/native/integer_product.h"
 #include "plugins/cpu/native/loops.h"
-#include "plugins/cpu/native/lstm.h"
 #include "plugins/cpu/native/panels.h"
 #include "plugins/cpu/native/quantize.h"
+#include "plugins/cpu/native/recurrence.h"
 
 namespace ge_native {
 

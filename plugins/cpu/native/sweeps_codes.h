@@ -72,9 +72,11 @@ inline void SweepQuantize(int64_t n) {
 inline double Sigmoid(double x) { return 1 / (1 + std::exp(-x)); }
 
 inline void SweepLstm(int64_t batch, int64_t inputs, int64_t hidden) {
-  LstmSpec spec;
+  RecurrentSpec spec;
   spec.steps = 2, spec.batch = batch, spec.inputs = inputs, spec.hidden = hidden;
-  LstmHas has;
+  RecurrentHas has;
+  has.packed = false;
+  for (size_t k = 0; k < 3; ++k) spec.fn[k].kind = k == 0 ? CellFn::kSigmoid : CellFn::kTanh;
   const int64_t gates = 4 * hidden;
   float* x = Numbers(2 * batch * inputs);
   std::vector<float> w = Random(inputs * gates, 5), r = Random(hidden * gates, 6);
@@ -87,11 +89,11 @@ inline void SweepLstm(int64_t batch, int64_t inputs, int64_t hidden) {
       std::vector<double> z(Z(gates));
       for (int64_t d = 0; d < inputs; ++d) {
         const double v = x[(t * batch + b) * inputs + d];
-        for (int64_t j = 0; j < gates; ++j) z[Z(j)] += v * w[Z(d * gates + j)];
+        for (int64_t j = 0; j < gates; ++j) z[Z(j)] += v * w[Z(j * inputs + d)];
       }
       for (int64_t d = 0; d < hidden; ++d) {
         const double v = h[Z(b * hidden + d)];
-        for (int64_t j = 0; j < gates; ++j) z[Z(j)] += v * r[Z(d * gates + j)];
+        for (int64_t j = 0; j < gates; ++j) z[Z(j)] += v * r[Z(j * hidden + d)];
       }
       for (int64_t j = 0; j < hidden; ++j) {
         const double in = Sigmoid(z[Z(j)]), out = Sigmoid(z[Z(hidden + j)]),
@@ -106,10 +108,11 @@ inline void SweepLstm(int64_t batch, int64_t inputs, int64_t hidden) {
   }
   InEachSetting([&](const Setting& s) {
     SCOPED_TRACE(testing::Message() << "batch " << batch << ", hidden " << hidden);
-    std::vector<float> y(want.size() + 1, kGuard), scratch(Z(LstmScratch(spec)));
+    const RecurrentPlan plan(s.simd(), spec, has, s.threads);
+    std::vector<float> y(want.size() + 1, kGuard), scratch(Z(plan.scratch_floats()));
     float* none = scratch.data();
-    RunLoop(*LstmLoop(s.simd(), spec, has),
-            {y.data(), x, w.data(), r.data(), scratch.data(), none, none, none, none, none});
+    RunLoop(*RecurrentWork(s.simd(), plan), {y.data(), none, none, x, w.data(), r.data(),
+                                             scratch.data(), none, none, none, none, none});
     for (size_t i = 0; i < want.size(); ++i) ASSERT_NEAR(y[i], want[i], 3e-6) << i;
     ASSERT_EQ(y.back(), kGuard);
   });

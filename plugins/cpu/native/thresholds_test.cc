@@ -187,6 +187,12 @@ void Sweep_kStreamFloats(int64_t at) {
     for (const int64_t hidden : {255, 256, 257}) SweepLstm(batch, 33, hidden);
   }
 }
+void Sweep_kRecurrentFloats(int64_t at) {
+  ASSERT_EQ(4 * 128 * 128, at);
+  for (const int64_t batch : {1, 2, 5, 7, 12, 13, 25}) {
+    for (const int64_t hidden : {127, 128, 129}) SweepLstm(batch, 17, hidden);
+  }
+}
 void Sweep_kStreamLeastColumns(int64_t at) {
   for (const int64_t n : {at - 1, at, at + 1}) SweepAround(kStreamFloats, n);
   for (int64_t k = 0; k < 8; ++k) SweepProduct(at, kStreamFloats / at + k);  // tails of eight rows

@@ -102,6 +102,7 @@ OnednnBuilder::OnednnBuilder(const Vendor& vendor, const Simd& simd, const ge_ho
 
 void OnednnBuilder::EmitMain(const Unit& u) {
   if (const auto* conv = As<ConvSpec>(u)) return EmitConv(u, *conv);
+  if (const auto* grad = As<ConvGradSpec>(u)) return EmitConvGrad(u, *grad);
   if (const auto* product = As<ProductSpec>(u)) return EmitMatMul(u, *product);
   if (const auto* pool = As<PoolSpec>(u)) return EmitPool(u, *pool);
   Builder::EmitMain(u);

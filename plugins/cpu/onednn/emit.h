@@ -32,7 +32,15 @@ class OnednnBuilder final : public Builder {
   void AddConversion(const Rep& from, const Rep& to) override;
   Fill PackingOf(const Layout& want) const override;
 
+  struct ConvPlan {
+    Prim prim;                     // its layouts count
+    const char* prefer = nullptr;  // as of Vendor::Conv
+    bool told = false;             // by the program that this one is to be like
+  };
+  // nullopt: oneDNN has nothing for it.
+  std::optional<ConvPlan> PlanConv(const Unit& u, const ConvSpec& spec);
   void EmitConv(const Unit& u, const ConvSpec& c);
+  void EmitConvGrad(const Unit& u, const ConvGradSpec& spec);
   void EmitUpscale(const Unit& u, const ConvSpec& c);
   void EmitMatMul(const Unit& u, const ProductSpec& s);
   void EmitFoldedMatMul(const Unit& u, const ProductSpec& s);
@@ -42,6 +50,11 @@ class OnednnBuilder final : public Builder {
   void AddPrim(const std::string& label, const Prim& prim, std::vector<Arg> args);
   // The constant, which lies as `src` says, in oneDNN's layout.
   Place PackWeights(uint32_t v, const Layout& src, const Desc& want);
+
+  // The weights, which lie as `given` says where they are plain: packed once if they are constant,
+  // else in each run.
+  Place WeightsAs(uint32_t v, const Layout& given, const Desc& want);
+  void AddReorder(const Place& from, const Desc& is, const Place& to, const Desc& want);
 
   struct Fused {  // posts that a primitive takes itself
     std::vector<VendorPost> posts;
@@ -59,8 +72,18 @@ class OnednnBuilder final : public Builder {
   std::vector<PrimWork*> unmade_;  // of the program's works
 };
 
+// Weights that are no constants are being trained: oneDNN 2.6.3's gradients want channels in
+// blocks, its inference mostly wants them last, and each change between the two costs two passes.
+inline int TrainingBlock(const Simd& simd) {
+  return simd.lanes >= 8 ? static_cast<int>(simd.lanes) : 0;
+}
+
 // The forms of a convolution's images before and behind it, by oneDNN's choice; nullopt when it has
 // none for this one.
 std::optional<std::pair<Form, Form>> FormsOfConv(const Vendor& vendor, const ConvSpec& spec);
+
+// The same of a gradient: of dY, and of what is made.
+std::optional<std::pair<Form, Form>> FormsOfConvGrad(const Vendor& vendor,
+                                                     const ConvGradSpec& spec);
 
 }  // namespace ge_onednn

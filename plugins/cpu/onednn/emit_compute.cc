@@ -167,14 +167,51 @@ OnednnBuilder::Fused OnednnBuilder::Fuse(const Unit& u, const Layout& target, co
   return f;
 }
 
+// Layouts and kernel of a convolution: those of the program that this one is to be like, or what
+// oneDNN says, which takes it as long as making the primitive's description itself.
+std::optional<OnednnBuilder::ConvPlan> OnednnBuilder::PlanConv(const Unit& u,
+                                                               const ConvSpec& spec) {
+  const auto of = [&](const Choice& choice) {
+    ConvPlan plan;
+    plan.prim.src = choice.in.On(spec.src), plan.prim.dst = choice.out.On(spec.dst);
+    plan.prim.src_desc = Vendor::ToDesc(plan.prim.src);
+    plan.prim.dst_desc = Vendor::ToDesc(plan.prim.dst);
+    plan.prefer = choice.kernel, plan.told = true;
+    return plan;
+  };
+  const uint32_t node = u.nodes.back();
+  if (out_.like != nullptr) {
+    const auto before = out_.like->choices.find(node);
+    if (before != out_.like->choices.end()) {
+      out_.choices.insert(*before);
+      return of(before->second);
+    }
+  }
+  auto prim = vendor_.Conv(spec, nullptr, {});
+  if (!prim) return std::nullopt;
+  ConvPlan plan;
+  plan.prefer = BetterKernel(spec, *prim);
+  const Choice choice{Form::Of(prim->src), Form::Of(prim->dst), plan.prefer};
+  const ConvPlan again = of(choice);
+  // With one channel two of oneDNN's layouts are one of ours, and its kernels for rows look at more
+  // than that (2.6.3 fell back to plain loops for silero-vad's under AVX-512).
+  const bool told = spec.src.size() == 4 && spec.src[1] > 1 && spec.dst[1] > 1 &&
+                    again.prim.src_desc == prim->src_desc && again.prim.dst_desc == prim->dst_desc;
+  if (told) out_.choices.emplace(node, choice);
+  plan.prim = *std::move(prim);
+  return plan;
+}
+
 void OnednnBuilder::EmitConv(const Unit& u, const ConvSpec& c) {
   if (IsUpscale(c)) return EmitUpscale(u, c);
   ConvSpec spec = c;
   const bool turned = Turn(&spec);
-  spec.bias = !u.bias.empty();
-  const auto plan = vendor_.Conv(spec, nullptr, {});
-  if (!plan) throw std::runtime_error("oneDNN has no convolution for this node");
-  const char* prefer = BetterKernel(spec, *plan);
+  const bool read_bias = u.in.size() > 2;  // it is no constant
+  spec.bias = !u.bias.empty() || read_bias;
+  if (!p_.constant(u.in[1])) spec.block = TrainingBlock(simd_);
+  const auto planned = PlanConv(u, spec);
+  if (!planned) throw std::runtime_error("oneDNN has no convolution for this node");
+  const Prim* const plan = &planned->prim;
   const Rep x = Get(u.in[0], TurnBack(plan->src, turned));
   const Layout target = TurnBack(plan->dst, turned);
   // With functions that its fast kernels lack oneDNN falls back to a plain loop; ours are faster.
@@ -182,11 +219,17 @@ void OnednnBuilder::EmitConv(const Unit& u, const ConvSpec& c) {
   std::optional<Prim> prim;
   for (int attempt = 0; attempt < 3; ++attempt) {
     f = attempt < 2 ? Fuse(u, target, plan->dst, x.place.storage, attempt == 0) : Fused();
-    prim = vendor_.Conv(spec, &*plan, f.posts, prefer);
+    prim = vendor_.Conv(spec, plan, f.posts, planned->prefer);
     if (prim && MisplacesOperand(*prim, f.posts)) continue;
     if (prim && (f.posts.empty() || prim->impl.find("ref") == std::string::npos)) break;
   }
   if (!prim) throw std::runtime_error("oneDNN has no convolution for this node");
+  const bool slow = prim->impl.find("ref") != std::string::npos;
+  const auto choice = out_.choices.find(u.nodes.back());
+  if (planned->told && slow && !choice->second.slow) {  // another layout may be better
+    throw std::runtime_error("oneDNN has plain loops alone for this size in the former layout");
+  }
+  if (choice != out_.choices.end()) choice->second.slow = slow;
   Layout given = Layout::Dense(spec.weights);
   if (spec.transposed) {  // ONNX: input channels first
     Dims onnx = spec.weights;
@@ -202,9 +245,12 @@ void OnednnBuilder::EmitConv(const Unit& u, const ConvSpec& c) {
                         : Rep{target, NewInternal(0, bytes)};
   std::vector<Arg> args = {
       {DNNL_ARG_SRC, x.place, prim->src_desc},
-      {DNNL_ARG_WEIGHTS, PackWeights(u.in[1], given, prim->weights_desc), prim->weights_desc},
+      {DNNL_ARG_WEIGHTS, WeightsAs(u.in[1], given, prim->weights_desc), prim->weights_desc},
       {DNNL_ARG_DST, y.place, prim->dst_desc}};
-  if (spec.bias) args.push_back({DNNL_ARG_BIAS, BiasOf(u, u.dims[1]), prim->bias_desc});
+  if (spec.bias) {
+    const Place bias = read_bias ? GetDense(u.in[2]).place : BiasOf(u, u.dims[1]);
+    args.push_back({DNNL_ARG_BIAS, bias, prim->bias_desc});
+  }
   for (const auto& [k, r] : f.operands) {
     args.push_back({ArgOfPost(f.posts, k), r.place, Vendor::ToDesc(r.layout)});
   }

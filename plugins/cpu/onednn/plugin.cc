@@ -4,6 +4,7 @@
 
 #include "plugins/cpu/kit/engine.h"
 #include "plugins/cpu/onednn/emit.h"
+#include "plugins/cpu/onednn/parse.h"
 #include "plugins/cpu/onednn/price.h"
 
 namespace ge_onednn {
@@ -17,12 +18,17 @@ class OnednnEngine final : public Engine {
     vendor_ = std::make_unique<Vendor>();
   }
 
+  std::span<const Operator> Operators() const override { return OwnOperators(); }
   bool Takes(const Unit& u, const Parser& p, Why* why) const override {
     if (Is<PointwiseSpec>(u)) {
       return why->Say(GE_WHY_POLICY, "taken only behind a product or a convolution");
     }
-    if (!Is<ConvSpec, ProductSpec, PoolSpec>(u)) {
+    if (!Is<ConvSpec, ConvGradSpec, ProductSpec, PoolSpec>(u)) {
       return why->Say(GE_WHY_OP, "only products, convolutions, pools and what follows them");
+    }
+    const auto* conv = As<ConvSpec>(u);
+    if (conv != nullptr && conv->transposed && conv->groups > 1) {
+      return why->Say(GE_WHY_ATTRIBUTE, "transposed with groups");
     }
     const auto* pool = As<PoolSpec>(u);
     if (pool != nullptr && pool->max && machine().exact) {
@@ -37,14 +43,16 @@ class OnednnEngine final : public Engine {
   Price PriceOf(const Unit& u, const Parser& p) const override {
     return ge_onednn::PriceOf(u, p, machine());
   }
-  std::optional<std::pair<Form, Form>> LikingOf(const Unit& u, const Parser&) const override {
-    const auto* conv = As<ConvSpec>(u);
-    if (conv == nullptr) return std::nullopt;
-    constexpr size_t kKept = 4096;
-    if (forms_.size() > kKept) forms_.clear();
-    auto [it, fresh] = forms_.try_emplace(*conv);
-    if (fresh) it->second = FormsOfConv(*vendor_, *conv);
-    return it->second;
+  std::optional<std::pair<Form, Form>> LikingOf(const Unit& u, const Parser& p) const override {
+    if (const auto* conv = As<ConvSpec>(u)) {
+      ConvSpec spec = *conv;
+      if (!p.constant(u.in[1])) spec.block = TrainingBlock(simd());
+      return Once(&forms_, spec, [&] { return FormsOfConv(*vendor_, spec); });
+    }
+    if (const auto* grad = As<ConvGradSpec>(u)) {
+      return Once(&grad_forms_, *grad, [&] { return FormsOfConvGrad(*vendor_, *grad); });
+    }
+    return std::nullopt;
   }
   std::unique_ptr<Builder> MakeBuilder(const Parser& parser, const ge_segment& segment,
                                        Program* program) const override {
@@ -53,10 +61,21 @@ class OnednnEngine final : public Engine {
   }
 
  private:
+  using Forms = std::optional<std::pair<Form, Form>>;
+  template <class Key, class Ask>
+  static Forms Once(std::map<Key, Forms>* known, const Key& key, Ask ask) {
+    constexpr size_t kKept = 4096;
+    if (known->size() > kKept) known->clear();
+    auto [it, fresh] = known->try_emplace(key);
+    if (fresh) it->second = ask();
+    return it->second;
+  }
+
   std::unique_ptr<Vendor> vendor_;
   // Asking oneDNN takes 0.1 ms; the host asks about a convolution alone and in patterns. Query is
   // called by one thread at a time.
-  mutable std::map<ConvSpec, std::optional<std::pair<Form, Form>>> forms_;
+  mutable std::map<ConvSpec, Forms> forms_;
+  mutable std::map<ConvGradSpec, Forms> grad_forms_;
 };
 
 }  // namespace

@@ -25,6 +25,9 @@ constexpr double kPixelNs = 6.5, kDepthwisePixelNs = 1;
 // Of products: weights of 9.4 MB from memory at 1.6 times the speed of prices' machine, AVX-512,
 // one thread: 773 us with 1 row, 900 with 2, 637 with 5, 773 with 8, 6,070 with 128.
 constexpr double kProductWeightRate = 15, kFewRowsRate = 14;
+constexpr double kReorderedRate = 8;  // bytes a ns of weights read and written
+// What a gradient does in the time of one operation of its convolution.
+constexpr double kInputGradShare = 0.9, kWeightGradShare = 0.8;
 constexpr double kTapNs = 0.4;  // of a pool: 0.37 to 0.8 where images are plain
 
 // How many times the work is what it would be if kernels met no channels that are only padding:
@@ -49,13 +52,33 @@ double ConvFlops(const ConvSpec& c) {
          static_cast<double>(pixels[1]);
 }
 
+// A gradient meets each tap once for every element of dY. Its weights, and those of a convolution
+// that are no constants, are laid out in each run.
+double WeightsNs(const Parser& p, uint32_t weights, const Machine& m) {
+  const double bytes = BytesOf(p, weights);
+  return p.constant(weights) ? bytes / (kWeightRate * m.stream[2])
+                             : kTaskNs + 2 * bytes / (kReorderedRate * m.stream[1]);
+}
+
+double ConvGradNs(const Unit& u, const ConvGradSpec& g, const Parser& p, const Machine& m) {
+  const Rates rate = RatesOf(m);
+  const double share = g.of_weights ? kWeightGradShare : kInputGradShare;
+  const double pixels = static_cast<double>(Product(g.conv.dst) / g.conv.dst[1]);
+  const double images = g.of_weights ? BytesOf(p, u.in[0]) + BytesOf(p, u.in[1])
+                                     : BytesOf(p, u.in[0]) + BytesOf(p, u.out[0]);
+  return ConvFlops(g.conv) * PaddingOf(g.conv, m) /
+             (share * (g.conv.groups > 1 ? rate.depthwise : rate.conv)) +
+         images / (kImageRate * m.stream[0]) + WeightsNs(p, g.of_weights ? u.out[0] : u.in[1], m) +
+         pixels * (g.of_weights || g.conv.groups > 1 ? kDepthwisePixelNs : kPixelNs) / m.compute;
+}
+
 double ConvNs(const Unit& u, const ConvSpec& c, const Parser& p, const Machine& m) {
   const bool depthwise = c.groups > 1;
   const Rates rate = RatesOf(m);
   const double pixels = static_cast<double>(Product(c.dst)) / static_cast<double>(c.dst[1]);
   const double images = BytesOf(p, u.in[0]) + BytesOf(p, u.out[0]) + PostBytes(u, p);
   return ConvFlops(c) * PaddingOf(c, m) / (depthwise ? rate.depthwise : rate.conv) +
-         images / (kImageRate * m.stream[0]) + BytesOf(p, u.in[1]) / (kWeightRate * m.stream[2]) +
+         images / (kImageRate * m.stream[0]) + WeightsNs(p, u.in[1], m) +
          pixels * (depthwise ? kDepthwisePixelNs : kPixelNs) / m.compute;
 }
 
@@ -70,7 +93,9 @@ Price PriceOf(const Unit& u, const Parser& p, const Machine& m) {
   for (uint32_t v : u.out) bytes += BytesOf(p, v);
   if (const auto* conv = As<ConvSpec>(u)) {
     work = ConvNs(u, *conv, p, m);
-    out.packed = PackedBound(p.dims(u.in[1]), 0);
+    if (p.constant(u.in[1])) out.packed = PackedBound(p.dims(u.in[1]), 0);
+  } else if (const auto* grad = As<ConvGradSpec>(u)) {
+    work = ConvGradNs(u, *grad, p, m);
   } else if (const auto* product = As<ProductSpec>(u)) {
     const Dims a = p.dims(u.in[0]);
     const double rows = n / static_cast<double>(u.dims.back());

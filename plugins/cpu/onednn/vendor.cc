@@ -251,8 +251,12 @@ std::optional<Prim> Vendor::Conv(const ConvSpec& s, const Prim* plan,
   std::vector<Desc> descs;
   const dnnl::primitive_attr attr = Attr(posts, &descs);
   // Descs, not layouts: with one channel two of oneDNN's layouts are one of ours.
-  const Desc sd = plan != nullptr ? plan->src_desc : Any(s.src);
-  const Desc dd = plan != nullptr ? plan->dst_desc : Any(s.dst);
+  const auto free = [&s](const Dims& d) {
+    const bool blocks = s.block > 0 && d[1] >= s.block;
+    return blocks ? ToDesc(Layout::Blocked(d, s.block)) : Any(d);
+  };
+  const Desc sd = plan != nullptr ? plan->src_desc : free(s.src);
+  const Desc dd = plan != nullptr ? plan->dst_desc : free(s.dst);
   std::optional<Prim> out =
       s.transposed ? MakeConv<dnnl::deconvolution_forward>(s, algorithm::deconvolution_direct, sd,
                                                            dd, attr, engine_, prefer)
@@ -313,20 +317,24 @@ std::optional<Prim> Vendor::MatMul(const MatMulSpec& s,
   return out;
 }
 
-std::optional<Prim> Vendor::Reorder(const Layout& src, const Layout& dst) const {
+std::optional<Prim> Vendor::Reorder(const Desc& src, const Desc& dst) const {
   std::vector<Desc> descs;
   const dnnl::primitive_attr attr = Attr({}, &descs);
   Prim out;
-  out.src_desc = ToDesc(src);
-  out.dst_desc = ToDesc(dst);
-  dnnl::reorder::primitive_desc pd(engine_, out.src_desc, engine_, out.dst_desc, attr, true);
+  out.src_desc = src;
+  out.dst_desc = dst;
+  dnnl::reorder::primitive_desc pd(engine_, src, engine_, dst, attr, true);
   if (!pd) return std::nullopt;
   out.impl = pd.impl_info_str();
-  out.src = src;
-  out.dst = dst;
   out.scratch_desc = QueryDesc(pd, dnnl::query::scratchpad_md, 0);
   out.scratch = out.scratch_desc.get_size();
   out.desc = pd;
+  return out;
+}
+
+std::optional<Prim> Vendor::Reorder(const Layout& src, const Layout& dst) const {
+  std::optional<Prim> out = Reorder(ToDesc(src), ToDesc(dst));
+  if (out) out->src = src, out->dst = dst;
   return out;
 }
 

@@ -63,9 +63,12 @@ class Vendor {
   std::optional<Prim> Conv(const ConvSpec& spec, const Prim* plan,
                            const std::vector<VendorPost>& posts,
                            const char* prefer = nullptr) const;
+  // Of its image or of its weights: src is x, dst is dY, weights the third.
+  std::optional<Prim> ConvGrad(const ConvGradSpec& spec) const;
   std::optional<Prim> Pool(const PoolSpec& spec, const Layout& src) const;
   std::optional<Prim> MatMul(const MatMulSpec& spec, const std::vector<VendorPost>& posts) const;
   std::optional<Prim> Reorder(const Layout& src, const Layout& dst) const;
+  std::optional<Prim> Reorder(const Desc& src, const Desc& dst) const;
 
   // Runs a reorder now: packs a constant. Both describe f32.
   void Pack(const Desc& src, const void* from, const Desc& dst, void* to) const;

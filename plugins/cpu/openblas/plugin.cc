@@ -1,6 +1,7 @@
 // The engine `openblas`: f32 matrix products, and convolutions as products, through OpenBLAS:
 // another price for what other engines do, too. docs/decisions/0003-openblas.md has figures.
 #include "plugins/cpu/kit/engine.h"
+#include "plugins/cpu/kit/parse.h"
 #include "plugins/cpu/openblas/emit.h"
 #include "plugins/cpu/openblas/price.h"
 
@@ -17,7 +18,9 @@ class OpenblasEngine final : public Engine {
   bool Takes(const Unit& u, const Parser& p, Why* why) const override {
     if (!p.OnlyFloats(u, why)) return false;
     if (Is<ProductSpec>(u)) return true;
-    if (const auto* conv = As<ConvSpec>(u)) return CanConvolve(*conv, machine().threads, why);
+    if (const auto* conv = As<ConvSpec>(u)) {
+      return HasConstantWeights(u, p, why) && CanConvolve(*conv, machine().threads, why);
+    }
     if (Is<PointwiseSpec>(u)) {
       return why->Say(GE_WHY_POLICY, "taken only behind a product or a convolution");
     }

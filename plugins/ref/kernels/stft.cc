@@ -13,7 +13,8 @@ struct StftSizes {
 // What the scalar inputs say; false when it is not what the output's shape says.
 bool ReadStft(const Call& c, bool onesided, StftSizes* s) {
   const Tensor x = c.in(0), y = c.out(0);
-  *s = {x.dims[0], x.dims[1], x.dims[2], y.dims[1], IntAt(c.in(1), 0), x.dims[1], y.dims[2]};
+  const int64_t parts = x.rank == 3 ? x.dims[2] : 1;
+  *s = {x.dims[0], x.dims[1], parts, y.dims[1], IntAt(c.in(1), 0), x.dims[1], y.dims[2]};
   if (c.has_in(2)) s->length = c.in(2).count;
   if (c.has_in(3)) s->length = IntAt(c.in(3), 0);
   return s->step > 0 && s->length > 0 && s->length <= s->samples &&
@@ -59,7 +60,8 @@ std::unique_ptr<Prepared> PrepareStft(const NodeView& n, Why* why) {
     if (!IsIndexDType(n.in(i).dtype)) return NoDType(n.in(i), why), nullptr;
     if (n.in(i).count != 1) return why->Say(GE_WHY_SHAPE, "input %u is no scalar", i), nullptr;
   }
-  const bool ok = x.rank == 3 && (x.dims[2] == 1 || x.dims[2] == 2) && y.rank == 4 &&
+  const bool real = x.rank == 2 || (x.rank == 3 && x.dims[2] == 1);
+  const bool ok = (real || (x.rank == 3 && x.dims[2] == 2)) && y.rank == 4 &&
                   y.dims[0] == x.dims[0] && y.dims[3] == 2 && (!n.has_in(2) || n.in(2).rank == 1) &&
                   y.dims[2] <= int64_t{1} << 40;
   if (!ok) return NoRole(why), nullptr;

@@ -79,10 +79,10 @@ class Session {
     ge_session_options_init(&options);
     options.engines = engines.empty() ? nullptr : engines.c_str();
     options.threads = threads;
-    ge_session* session = nullptr;
-    detail::Check([&](ge_error* e) { return ge_session_create(&options, &session, e); });
-    session_.reset(session);
+    Create(options);
   }
+  // Of options that ge_session_options_init has filled in; their texts are copied.
+  explicit Session(const ge_session_options& options) { Create(options); }
   void Load(const std::string& path, uint32_t format = GE_FORMAT_AUTO) {
     detail::Check(
         [&](ge_error* e) { return ge_session_load_file(get(), path.c_str(), format, e); });
@@ -130,6 +130,11 @@ class Session {
   ge_session* get() const { return session_.get(); }
 
  private:
+  void Create(const ge_session_options& options) {
+    ge_session* session = nullptr;
+    detail::Check([&](ge_error* e) { return ge_session_create(&options, &session, e); });
+    session_.reset(session);
+  }
   struct Destroy {
     void operator()(ge_session* s) const { ge_session_destroy(s); }
   };

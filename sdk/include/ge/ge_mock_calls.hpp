@@ -8,7 +8,6 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
-#include <exception>
 #include <mutex>
 #include <string>
 #include <string_view>
@@ -170,11 +169,17 @@ class Host {
   State& state_;
 };
 
-// Around one call into the plugin.
+// Set once an exception has left a call: the name of that call stays what g_on_call was told last,
+// whatever destructors call while the stack unwinds.
+inline std::atomic<bool> g_exception_left{false};
+
+// Around one call into the plugin; whoever makes it says Returned() behind it. What ends without
+// was left by an exception. std::uncaught_exceptions does not know: a plugin may have a C++ runtime
+// of its own.
 class CallScope {
  public:
   CallScope(Host& host, const char* call) : host_(host), call_(call), before_(FloatMode()) {
-    if (auto* tell = g_on_call.load(); tell != nullptr && uncaught_ == 0) tell(call);
+    Tell(call);
     Host::CallerFp() = before_;
     mode_ = (before_ & ~kFlushDenormals & ~0x603Fu) | (host.keep_denormals ? 0 : kFlushDenormals);
     SetFloatMode(mode_);
@@ -185,20 +190,25 @@ class CallScope {
     if (((after ^ mode_) & kModeBits) != 0) {
       host_.Complain(std::string(call_) + ": the calling thread's floating-point mode was changed");
     }
-    if (std::uncaught_exceptions() > uncaught_) {  // whoever reports it still sees the call's name
+    if (!returned_) {
+      g_exception_left = true;
       host_.Complain(std::string(call_) + ": an exception left it");
-      return;
     }
-    if (auto* tell = g_on_call.load(); tell != nullptr && uncaught_ == 0) tell("");
+    Tell("");
   }
   CallScope(const CallScope&) = delete;
   CallScope& operator=(const CallScope&) = delete;
+  void Returned() { returned_ = true; }
 
  private:
-  const int uncaught_ = std::uncaught_exceptions();
+  static void Tell(const char* call) {
+    auto* tell = g_on_call.load();
+    if (tell != nullptr && !g_exception_left) tell(call);
+  }
   Host& host_;
   const char* call_;
   uint32_t before_, mode_;
+  bool returned_ = false;
 };
 
 // The error struct of one call, unreachable afterwards.

@@ -47,8 +47,9 @@ inline const ge_plugin_desc* AskPlugin(QueryFunction ask, Host& host, const Vers
   args.host_major = version.major, args.host_minor = version.minor;
   args.host_header_hash = version.hash;
   ge_query_args* given = arena.Struct(host.style, args, GE_TAG_QUERY_ARGS);
-  const CallScope scope(host, "ge_plugin_query");
+  CallScope scope(host, "ge_plugin_query");
   const ge_plugin_desc* desc = ask(given);
+  scope.Returned();
   if (desc != nullptr) return desc;
   const size_t n = strnlen(given->refusal, sizeof given->refusal);
   if (n == sizeof given->refusal) host.Complain("ge_plugin_query: its refusal has no end");
@@ -270,8 +271,9 @@ class Engine {
     arena.MakeReadOnly();
     Error err(host);
     {
-      const CallScope scope(host, "engine_create");
+      CallScope scope(host, "engine_create");
       created_ = desc_.engine_create(given, &handle_, options.null_err ? nullptr : err.get());
+      scope.Returned();
     }
     error_ = options.null_err ? "" : err.Text("engine_create", created_);
     if (created_ == GE_OK && handle_ == nullptr) {
@@ -284,8 +286,9 @@ class Engine {
   }
   ~Engine() {
     if (handle_ == nullptr || desc_.engine_destroy == nullptr) return;
-    const CallScope scope(host_, "engine_destroy");
+    CallScope scope(host_, "engine_destroy");
     desc_.engine_destroy(handle_);
+    scope.Returned();
   }
   Engine(const Engine&) = delete;
   Engine& operator=(const Engine&) = delete;
@@ -307,8 +310,9 @@ class Engine {
     arena.MakeReadOnly();
     Error err(host_);
     {
-      const CallScope scope(host_, "query");
+      CallScope scope(host_, "query");
       answer.rc = api_.query(handle_, view.get(), given, null_err ? nullptr : err.get());
+      scope.Returned();
     }
     answer.error = null_err ? "" : err.Text("query", answer.rc);
     return answer;
@@ -322,8 +326,9 @@ class Engine {
     uint32_t n = 0, stride = 0;
     Error err(host_);
     {
-      const CallScope scope(host_, "devices");
+      CallScope scope(host_, "devices");
       created_ = api_.devices(handle_, &record, &n, &stride, err.get());
+      scope.Returned();
     }
     error_ = err.Text("devices", created_);
     if (created_ == GE_OK && (n == 0 || record == nullptr || stride < sizeof(ge_hdr))) {
@@ -334,7 +339,15 @@ class Engine {
     for (uint32_t i = 0; i < n; ++i) {
       devices_.push_back(Read(ReadStruct(reinterpret_cast<const ge_device*>(
           reinterpret_cast<const char*>(record) + uint64_t{i} * stride))));
+      if (!devices_.back().async() || has_streams()) continue;
+      created_ = GE_INTERNAL;
+      error_ = "device '" + devices_.back().name +
+               "' is asynchronous, but a stream or event function is NULL; set all seven";
     }
+  }
+  bool has_streams() const {
+    return api_.stream_create && api_.stream_destroy && api_.event_create && api_.event_destroy &&
+           api_.stream_wait && api_.stream_signal && api_.event_wait;
   }
   static Device Read(const ge_device& d) {
     Device out;

@@ -107,8 +107,9 @@ struct Exec {
       : engine(e), graph(g), segment(std::move(s)), layouts(std::move(l)) {}
   ~Exec() {
     if (handle == nullptr || engine.api().exec_destroy == nullptr) return;
-    const CallScope scope(engine.host(), "exec_destroy");
+    CallScope scope(engine.host(), "exec_destroy");
     engine.api().exec_destroy(handle);
+    scope.Returned();
   }
   Exec(const Exec&) = delete;
   Exec& operator=(const Exec&) = delete;
@@ -127,7 +128,8 @@ struct Exec {
   std::vector<std::pair<uint32_t, uint32_t>> aliases;  // output, input
   std::vector<ge_const_use> constants;
   std::vector<std::unique_ptr<Place>> packs;
-  std::shared_ptr<Constants> payloads;  // those that are kept
+  std::vector<std::vector<unsigned char>> packed;  // what each of them holds
+  std::shared_ptr<Constants> payloads;             // those that are kept
   uint64_t pack_bytes() const {
     uint64_t n = 0;
     for (const auto& p : packs) n += p->bytes();
@@ -193,11 +195,12 @@ class Compiler {
       Error err(host);
       ge_rc rc = GE_OK;
       {
-        const CallScope scope(host, call);
+        CallScope scope(host, call);
         rc = like != nullptr
                  ? e_.api().shape(like, in, out, err.get())
                  : e_.api().compile(e_.handle(), in, static_cast<uint32_t>(records.size()), stride,
                                     out, out_stride, err.get());
+        scope.Returned();
       }
       const std::string text = err.Text(call, rc);
       for (size_t i = 0; i < execs.size(); ++i) {
@@ -399,6 +402,7 @@ class Compiler {
       if (x->rc == GE_OK && !place->ok()) x->rc = GE_OUT_OF_MEMORY, x->error = place->error();
       if (x->rc != GE_OK) return;
       x->packs.push_back(std::move(place));
+      x->packed.emplace_back(room.data(), room.data() + w.bytes);
     }
   }
   // Twice: what it writes depends on nothing but its arguments.
@@ -448,8 +452,9 @@ class Compiler {
     Error err(host);
     ge_rc rc = GE_OK;
     {
-      const CallScope scope(host, "fill");
+      CallScope scope(host, "fill");
       rc = e_.api().fill(e_.handle(), given, sources, target, err.get());
+      scope.Returned();
     }
     *error = err.Text("fill", rc);
     const std::string harm = room.Harm();

@@ -192,12 +192,13 @@ class Constants {
   std::vector<unsigned char*> data_;
 };
 
-// A graph as a plugin sees it, read-only; unreachable once this is destroyed.
+// A graph as a plugin sees it, read-only; unreachable once this is destroyed. Rules of operators
+// see all sizes as ge_dim, too: `sized`.
 class View {
  public:
   View(const Graph& g, const Style& style, std::shared_ptr<const Constants> constants,
-       const char* what)
-      : arena_(what, style.exact), constants_(std::move(constants)) {
+       const char* what, bool sized = false)
+      : arena_(what, style.exact), constants_(std::move(constants)), sized_(sized) {
     std::vector<ge_value> values;
     for (uint32_t v = 0; v < g.values.size(); ++v) values.push_back(ValueOf(g, v));
     std::vector<ge_node> nodes;
@@ -248,7 +249,7 @@ class View {
     }
     out.user = arena_.Copy(users), out.n_user = static_cast<uint32_t>(users.size());
     out.id = v, out.name = arena_.Text(from.name);
-    if (from.type.ranked && !IsStatic(from.type)) out.dim = SizesOf(from.type.dims, v);
+    if (from.type.ranked && (sized_ || !IsStatic(from.type))) out.dim = SizesOf(from.type.dims, v);
     if (from.constant != nullptr && constants_ != nullptr) {
       out.data = constants_->at(v), out.data_bytes = from.constant->bytes.size();
     }
@@ -288,6 +289,7 @@ class View {
 
   Arena arena_;
   std::shared_ptr<const Constants> constants_;
+  bool sized_;
   const ge_graph* graph_ = nullptr;
 };
 

@@ -54,8 +54,9 @@ class Launch {
   }
   ~Launch() {
     if (frame_ == nullptr || e_.api().frame_destroy == nullptr) return;
-    const CallScope scope(e_.host(), "frame_destroy");
+    CallScope scope(e_.host(), "frame_destroy");
     e_.api().frame_destroy(x_.handle, frame_);
+    scope.Returned();
   }
   Launch(const Launch&) = delete;
   Launch& operator=(const Launch&) = delete;
@@ -77,7 +78,11 @@ class Launch {
       if (!what.empty()) e_.host().Complain("enqueue: " + what);
     };
     for (const auto& p : places_) complain(p->Harm());
-    for (const auto& p : x_.packs) complain(p->Harm());
+    for (size_t i = 0; i < x_.packs.size(); ++i) {
+      complain(x_.packs[i]->Harm());
+      if (x_.packs[i]->Read() == x_.packed[i]) continue;
+      complain("pack " + std::to_string(i) + " was written; packs are shared and read-only");
+    }
     for (size_t i = 0; i < in_.size(); ++i) {
       const bool shared = o_.alias >= 0 && x_.aliases[Index()].second == i;
       if (!shared && i < kept_.size() && in_[i]->Read() != kept_[i]) {
@@ -114,8 +119,9 @@ class Launch {
     Error err(e_.host());
     ge_rc rc = GE_OK;
     {
-      const CallScope scope(e_.host(), "enqueue");
+      CallScope scope(e_.host(), "enqueue");
       rc = e_.api().enqueue(x_.handle, given, o_.null_err ? nullptr : err.get());
+      scope.Returned();
     }
     error_ = o_.null_err ? "" : err.Text("enqueue", rc);
     return rc;
@@ -189,8 +195,9 @@ class Launch {
     Error err(e_.host());
     ge_rc rc = GE_OK;
     {
-      const CallScope scope(e_.host(), "frame_create");
+      CallScope scope(e_.host(), "frame_create");
       rc = e_.api().frame_create(x_.handle, &frame_, err.get());
+      scope.Returned();
     }
     error_ = err.Text("frame_create", rc);
     if (rc != GE_OK) e_.host().Complain("frame_create: failed: " + error_);

@@ -228,7 +228,8 @@ class Arena {
 inline constexpr unsigned char kRed = 0xA5;
 inline constexpr size_t kRedBytes = 256;  // before and behind; what is written farther faults
 
-// Host memory of `bytes` bytes, aligned to `align` and to no more, between red zones.
+// Host memory of `bytes` bytes, aligned to `align` and to no more, between red zones; of none, an
+// address that cannot be touched.
 class GuardedBlock {
  public:
   GuardedBlock() = default;
@@ -236,6 +237,10 @@ class GuardedBlock {
     align = std::max<size_t>(align, 1);
     pages_ = Pages(bytes + 2 * kRedBytes + 3 * align, what);
     std::memset(pages_.data(), kRed, pages_.size());
+    if (bytes == 0) {  // some address, at which nothing may be read either
+      data_ = pages_.data() + pages_.size();
+      return;
+    }
     const auto end = reinterpret_cast<uintptr_t>(pages_.data()) + pages_.size();
     uintptr_t at = (end - kRedBytes - bytes) / align * align;
     if (at % (2 * align) == 0) at -= align;

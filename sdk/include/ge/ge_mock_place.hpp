@@ -28,9 +28,10 @@ class Place {
     Error err(e.host());
     ge_rc rc = GE_UNIMPLEMENTED;
     if (e.api().mem_alloc != nullptr && e.api().mem_free != nullptr && e.api().copy != nullptr) {
-      const CallScope scope(e.host(), "mem_alloc");
+      CallScope scope(e.host(), "mem_alloc");
       rc = e.api().mem_alloc(e.handle(), device, 0, before_ + bytes + kRedBytes, align, &mem_,
                              &address_, err.get());
+      scope.Returned();
     }
     error_ = err.Text("mem_alloc", rc);
     if (rc != GE_OK && error_.empty()) error_ = "mem_alloc failed and gave no reason";
@@ -44,8 +45,9 @@ class Place {
   }
   ~Place() {
     if (mem_ == nullptr) return;
-    const CallScope scope(e_.host(), "mem_free");
+    CallScope scope(e_.host(), "mem_free");
     e_.api().mem_free(e_.handle(), mem_);
+    scope.Returned();
   }
   Place(const Place&) = delete;
   Place& operator=(const Place&) = delete;
@@ -110,8 +112,9 @@ class Place {
     Error err(e_.host());
     ge_rc rc = GE_OK;
     {
-      const CallScope scope(e_.host(), "copy");
+      CallScope scope(e_.host(), "copy");
       rc = e_.api().copy(e_.handle(), given, err.get());
+      scope.Returned();
     }
     const std::string text = err.Text("copy", rc);
     if (rc != GE_OK && error_.empty()) error_ = text.empty() ? "copy failed" : text;
@@ -132,15 +135,17 @@ class Event {
   Event(Engine& e, uint32_t device) : e_(e) {
     Error err(e.host());
     {
-      const CallScope scope(e.host(), "event_create");
+      CallScope scope(e.host(), "event_create");
       rc_ = e.api().event_create(e.handle(), device, &event_, err.get());
+      scope.Returned();
     }
     error_ = err.Text("event_create", rc_);
   }
   ~Event() {
     if (event_ == nullptr) return;
-    const CallScope scope(e_.host(), "event_destroy");
+    CallScope scope(e_.host(), "event_destroy");
     e_.api().event_destroy(event_);
+    scope.Returned();
   }
   Event(const Event&) = delete;
   Event& operator=(const Event&) = delete;
@@ -150,8 +155,9 @@ class Event {
     Error err(e_.host());
     ge_rc rc = GE_OK;
     {
-      const CallScope scope(e_.host(), "event_wait");
+      CallScope scope(e_.host(), "event_wait");
       rc = e_.api().event_wait(event_, value, timeout_ns, err.get());
+      scope.Returned();
     }
     const std::string said = err.Text("event_wait", rc);
     if (text != nullptr) *text = said;
@@ -170,15 +176,17 @@ class Stream {
   Stream(Engine& e, uint32_t device) : e_(e) {
     Error err(e.host());
     {
-      const CallScope scope(e.host(), "stream_create");
+      CallScope scope(e.host(), "stream_create");
       rc_ = e.api().stream_create(e.handle(), device, &stream_, err.get());
+      scope.Returned();
     }
     error_ = err.Text("stream_create", rc_);
   }
   ~Stream() {
     if (stream_ == nullptr) return;
-    const CallScope scope(e_.host(), "stream_destroy");
+    CallScope scope(e_.host(), "stream_destroy");
     e_.api().stream_destroy(stream_);
+    scope.Returned();
   }
   Stream(const Stream&) = delete;
   Stream& operator=(const Stream&) = delete;
@@ -193,9 +201,10 @@ class Stream {
     Error err(e_.host());
     ge_rc rc = GE_OK;
     {
-      const CallScope scope(e_.host(), call);
+      CallScope scope(e_.host(), call);
       const auto function = call[7] == 'w' ? e_.api().stream_wait : e_.api().stream_signal;
       rc = function(stream_, event.get(), value, err.get());
+      scope.Returned();
     }
     error_ = err.Text(call, rc);
     return rc;

@@ -118,9 +118,11 @@ typedef struct ge_links {
 
 typedef struct { /* complete but for the spare words */
   ge_str name;
-  int32_t dtype, rank; /* rank -1: not known */
+  int32_t dtype, rank; /* rank -1: not known; dtype 0: of_value says the type */
   const ge_dim* dims;  /* those of a picture, or {size} alone */
-  uint64_t spare[2];
+  /* With dtype 0: the type of this value of that function, which may be no tensor. */
+  uint32_t of_fn, of_value;
+  uint64_t spare;
 } ge_param;
 
 /* A rule of a node's operator, whoever brought it. What the rule adds is put into to_fn, which may
@@ -161,8 +163,9 @@ typedef struct ge_edit { /* valid while run lasts, for its thread */
   /* A value as it is now, also one that was added; valid until the next edit. Never NULL. */
   const ge_value* (*value)(void* host, uint32_t fn, uint32_t value);
 
-  /* A node before the node `before`, 0 = at the end. Types of its outputs are inferred at once, but
-   * for nodes with bodies. *id (may be NULL): its id. out: its outputs' values. */
+  /* A node before the node `before`, 0 = at the end. Types of its outputs are inferred at once; of
+   * a node with bodies as far as these are finished. *id (may be NULL): its id. out: its outputs'
+   * values. */
   ge_rc (*node)(void* host, uint32_t fn, uint32_t before, const ge_new_node*, uint32_t* id,
                 uint32_t* out);
   /* A constant; the payload is copied. */
@@ -178,7 +181,8 @@ typedef struct ge_edit { /* valid while run lasts, for its thread */
   /* Nobody may read its outputs when run returns. */
   ge_rc (*erase)(void* host, uint32_t fn, uint32_t node);
 
-  /* A function without parameters, nodes and results. Of the record name, overload, attr_param,
+  /* A function without parameters, nodes and results; it goes when nothing names it when run
+   * returns. Of the record name, overload, attr_param,
    * flags, derived_* and custom_* are read. */
   ge_rc (*function)(void* host, const ge_function*, uint32_t* fn);
   /* A copy of a function under another name: its nodes and values have the same numbers. */

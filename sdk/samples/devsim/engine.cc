@@ -125,8 +125,8 @@ ge_rc ge_engine::Prepare(const ge_launch& given, devsim::Task* task, ge_err* err
     }
   }
   ge_launch& l = task->launch;
-  l = given;
-  l.h = GE_HDR(ge_launch, GE_TAG_LAUNCH);
+  l = devsim::Known(given);
+  l.h.next = nullptr;  // valid for the call alone; none that must be understood is there
   l.stream = nullptr;
   l.in = task->bufs.data();
   l.out = task->bufs.data() + given.n_in;

@@ -303,7 +303,8 @@ constexpr ge_plugin_desc kDesc = {
 }  // namespace devsim
 
 extern "C" const ge_plugin_desc* ge_plugin_query(ge_query_args* args) {
-  if (args->host_major == GE_ABI_MAJOR && args->host_header_hash == GE_HEADER_HASH) {
+  const bool same = GE_ABI_MAJOR != 0 || args->host_header_hash == GE_HEADER_HASH;
+  if (args->host_major == GE_ABI_MAJOR && same) {
     return &devsim::kDesc;
   }
   std::snprintf(args->refusal, sizeof args->refusal,

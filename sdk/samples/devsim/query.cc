@@ -37,14 +37,14 @@ ge_rc Decline(const Proxy& p, uint32_t node) {
 ge_rc TakeOffer(void* host, const ge_offer* given) {
   const Proxy& p = *static_cast<const Proxy*>(host);
   const ge_engine& engine = *p.engine;
-  ge_offer offer = *given;  // one header hash, so one size
+  ge_offer offer = Known(*given);
   for (uint32_t i = 0; i < offer.n_node; ++i) {
     if (Taken(p, offer.node[i])) continue;
     return offer.n_node == 1 ? Decline(p, offer.node[0]) : static_cast<ge_rc>(GE_OK);
   }
   ge_cost cost = {};
   if (given->cost != nullptr) {
-    cost = *given->cost;
+    cost = Known(*given->cost);
     cost.setup_ns = Scaled(engine, cost.setup_ns);
     cost.marginal_ns = Scaled(engine, cost.marginal_ns);
     cost.launch_ns = Scaled(engine, cost.launch_ns);

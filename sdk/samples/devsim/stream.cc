@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cfenv>
 #include <chrono>
+#include <cstring>
 
 #include "engine.h"
 #include "ge/ge_plugin.hpp"
@@ -19,8 +20,8 @@ ge_err NoError() {
 // Answers a kept error into the caller's struct, which may be NULL.
 ge_rc Answer(const ge_err& error, ge_err* err) {
   if (err != nullptr) {
-    const ge_hdr h = err->h;
-    *err = error;
+    const ge_hdr h = err->h;  // the caller's may be a shorter one
+    std::memcpy(static_cast<void*>(err), &error, std::min<size_t>(h.size, sizeof error));
     err->h = h;
   }
   return error.code;

@@ -43,7 +43,8 @@ ge_rc Open(const std::string& path, const ge_plugin_desc** out, ge_err* err) {
   args.host_header_hash = GE_HEADER_HASH;
   const ge_plugin_desc* desc = query != nullptr ? query(&args) : nullptr;
   const bool good = desc != nullptr && desc->magic == GE_PLUGIN_MAGIC &&
-                    desc->abi_major == GE_ABI_MAJOR && desc->header_hash == GE_HEADER_HASH &&
+                    desc->abi_major == GE_ABI_MAJOR &&
+                    (GE_ABI_MAJOR != 0 || desc->header_hash == GE_HEADER_HASH) &&
                     desc->engine_create != nullptr && desc->engine != nullptr &&
                     desc->engine->query && desc->engine->compile && desc->engine->enqueue;
   if (!good) {
@@ -53,6 +54,11 @@ ge_rc Open(const std::string& path, const ge_plugin_desc** out, ge_err* err) {
   }
   *out = desc;
   return GE_OK;
+}
+
+bool OnHostMemory(const ge_device& device) {
+  static const uint8_t kHost[16] = {};
+  return device.n_domain == 0 || std::memcmp(device.domain->id, kHost, sizeof kHost) == 0;
 }
 
 }  // namespace
@@ -76,9 +82,7 @@ ge_rc Wrapped::Create(const std::string& name, const ge_create_args& own, ge_err
   uint32_t n = 0, stride = 0;
   rc = api_.devices(engine_, &device, &n, &stride, err);
   if (rc != GE_OK) return rc;
-  static const uint8_t kHost[16] = {};
-  if (n != 1 || (device->flags & GE_DEVICE_ASYNC) != 0 ||
-      std::memcmp(device->domain, kHost, sizeof kHost) != 0) {
+  if (n != 1 || (device->flags & GE_DEVICE_ASYNC) != 0 || !OnHostMemory(*device)) {
     return Fail(err, GE_UNIMPLEMENTED, UINT32_MAX,
                 "devsim: engine '%.100s' has %u devices or is asynchronous; wanted one "
                 "synchronous device on host memory",

@@ -3,11 +3,24 @@
 #ifndef GE_SAMPLES_DEVSIM_WRAPPED_H_
 #define GE_SAMPLES_DEVSIM_WRAPPED_H_
 
+#include <algorithm>
+#include <cstring>
 #include <string>
 
 #include "ge/ge_plugin.h"
 
 namespace devsim {
+
+// A copy of a struct that whoever gave it may know longer or shorter: what it lacks is zero, and
+// its header says how much of it is there. For what is changed before it is handed on.
+template <class T>
+T Known(const T& given) {
+  T out = {};
+  const size_t bytes = std::min<size_t>(given.h.size, sizeof out);
+  std::memcpy(static_cast<void*>(&out), &given, bytes);
+  out.h.size = static_cast<uint32_t>(bytes);
+  return out;
+}
 
 class Wrapped {
  public:

@@ -77,7 +77,9 @@ static inline int64_t adder_takes(const ge_graph* g, const ge_node* n) {
     const ge_value* v = GE_VALUE(g, n->in[i]);
     const ge_type* x = &v->type;
     const int32_t outer = y->rank - x->rank;
-    if (x->rank < 0 || outer < 0 || (outer > 0 && !(v->flags & GE_VALUE_CONSTANT))) return -1;
+    const int constant = (v->flags & GE_VALUE_CONSTANT) != 0;
+    if (x->rank < 0 || outer < 0 || (outer > 0 && !constant)) return -1;
+    if (constant && v->data_bytes == 0) return -1; /* there are no packs of nothing */
     for (int32_t d = 0; d < x->rank; ++d)
       if (x->dims[d] != y->dims[outer + d]) return -1;
   }

@@ -1,6 +1,7 @@
 /* An engine that is legal in form and wrong in substance in one way: -DFAULT=FAULT_x. No single
  * call shows it; ge-conform has to find it out. Everything else is right and priced as it was
  * measured. */
+#define _POSIX_C_SOURCE 199309L /* nanosleep */
 #include <math.h>
 #include <pthread.h>
 #include <stdio.h>

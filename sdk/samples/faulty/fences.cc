@@ -14,10 +14,11 @@
 
 enum Fault {
   FAULT_FENCES_KEPT,
-  FAULT_SIGNALS_EARLY,   // an event is reached when its signal is queued
-  FAULT_IGNORES_WAITS,   // a stream does not wait for events
-  FAULT_RETURNS_EARLY,   // event_wait answers OK, whatever was reached
-  FAULT_KEEPS_ARGUMENTS  // reads the launch's arrays when the work is done, not when it is queued
+  FAULT_SIGNALS_EARLY,    // an event is reached when its signal is queued
+  FAULT_IGNORES_WAITS,    // a stream does not wait for events
+  FAULT_RETURNS_EARLY,    // event_wait answers OK, whatever was reached
+  FAULT_KEEPS_ARGUMENTS,  // reads the launch's arrays when the work is done, not when it is queued
+  FAULT_NO_STREAMS        // is asynchronous, but has no events
 };
 constexpr Fault kFault = FAULT;
 
@@ -199,6 +200,7 @@ extern "C" const ge_plugin_desc* ge_plugin_query(ge_query_args* args) {
   api.stream_create = StreamCreate, api.stream_destroy = [](ge_stream* s) { delete s; };
   api.event_create = EventCreate, api.event_destroy = [](ge_event* e) { delete e; };
   api.stream_wait = StreamWait, api.stream_signal = StreamSignal, api.event_wait = EventWait;
+  if (kFault == FAULT_NO_STREAMS) api.event_create = nullptr;
   api.fill = adder_fill;
   desc.h = GE_HDR(ge_plugin_desc, GE_TAG_PLUGIN);
   desc.magic = GE_PLUGIN_MAGIC;

@@ -115,6 +115,6 @@ static const ge_plugin_desc desc = {GE_PLUGIN_HEAD, {"minimal", 7}, {"1.0", 3},
 
 const ge_plugin_desc* ge_plugin_query(ge_query_args* q) {
   if (q->host_major == GE_ABI_MAJOR) return &desc;
-  snprintf(q->refusal, sizeof q->refusal, "minimal speaks ABI 0, the host %u", q->host_major);
+  snprintf(q->refusal, sizeof q->refusal, "ABI %u, the host has %u", GE_ABI_MAJOR, q->host_major);
   return NULL;
 }

@@ -21,7 +21,8 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parents[3]
 TABLE = pathlib.Path(__file__).with_name("faulty.txt")
 # Right in every way; of what a busy machine may disturb, times, nothing is asked of them here.
-HONEST = {"honest": "L0,L1,L2,L3,L4,L7,L8", "fences_kept": "L0,L1,L2,L3,L4"}
+HONEST = {"honest": "L0,L1,L2,L3,L4,L7,L8", "fences_kept": "L0,L1,L2,L3,L4",
+          "op_honest": "L0,L1,L2"}
 CAUGHT = ("FAIL", "CRASH", "HANG")
 
 

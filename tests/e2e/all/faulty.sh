@@ -4,7 +4,7 @@
 set -eu
 cd "$(dirname "$0")/../../.."
 build=${GE_BUILD:-build/release}
-ninja -C "$build" ge-conform faulty-engines >"$build/faulty-engines.log" 2>&1 || {
+ninja -C "$build" ge-conform graphengine faulty-engines >"$build/faulty-engines.log" 2>&1 || {
   tail -n 20 "$build/faulty-engines.log"
   echo "0 passed, 1 failed, 0 skipped"
   exit 1

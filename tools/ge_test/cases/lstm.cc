@@ -21,7 +21,7 @@ void LstmCase(CaseMaker& m) {
     const Dims state = batch_first ? Dims{batch, dirs, hidden} : Dims{dirs, batch, hidden};
     const bool lengths = m.r.Chance(0.4), states = m.r.Chance(0.5);
     if (lengths) {
-      m.Add(m.Numbers(DType::kInt32, {batch}, 1, static_cast<double>(steps)));
+      m.Add(m.Numbers(DType::kInt32, {batch}, 0, static_cast<double>(steps)));
     } else if (states) {
       m.AddAbsent();
     }
@@ -37,6 +37,7 @@ void LstmCase(CaseMaker& m) {
   if (m.r.Chance(0.2)) m.Set("clip", 0.5);
   if (m.r.Chance(0.2)) m.Set("input_forget", int64_t{1});
   if (batch_first) m.Set("layout", int64_t{1});
+  if (m.r.Chance(0.3)) SetActivations(m, 3 * static_cast<size_t>(dirs));
 }
 
 // As ONNX Runtime does, what the last activation reads is not clipped: the text leaves it open.

@@ -42,8 +42,10 @@ enum class Fn : int {
   kDiv,
   kMax,
   kMin,
-  kRSub,  // y - x
-  kRDiv,  // y / x
+  kRSub,   // y - x
+  kRDiv,   // y / x
+  kGate,   // y > 0 ? x : 0
+  kRGate,  // x > 0 ? y : 0
 };
 enum class Reduce : int { kSum, kMean, kMax, kMin };  // an extreme of NaN and others is NaN
 enum class Compare : int { kEqual, kLess, kLessOrEqual, kGreater, kGreaterOrEqual };
@@ -83,6 +85,12 @@ struct Simd {
   void (*layer_norm)(const float* x, const float* gamma, const float* beta, float eps, float* y,
                      int64_t n);
 
+  // One row of a recurrent cell with its usual functions; n a gate, gates behind each other; x and
+  // z are added up. LSTM (gates i, o, f, c): updates the memory and writes the state. GRU (update,
+  // reset, hidden) whose reset gate scales z's last gate: updates the state.
+  void (*lstm_cell)(const float* x, const float* z, float* c, float* h, int64_t n);
+  void (*gru_cell)(const float* x, const float* z, float* h, int64_t n);
+
   // y[i][j] = sum over k of a[i * lda + k] * b[k * ldb + j] for i < m, j < n; b is read once where
   // m <= 8. y overlaps nothing. This is BLAS's gemv (transposed) for m = 1.
   void (*thin_product)(const float* a, int64_t lda, const float* b, int64_t ldb, float* y,
@@ -115,6 +123,24 @@ struct Simd {
   // first[l] to before first[l + 1], with -infinity (kMax) or 0 (a sum) outside of them.
   void (*pool_plane)(Reduce op, const float* x, const int64_t* row, const int64_t* first,
                      int64_t lines, const PoolSpan& span, float* y);
+  // The gradient of the greatest of n windows of two elements in each of two rows: dy[i] goes to
+  // the first greatest of x0[2 i], x0[2 i + 1], x1[2 i], x1[2 i + 1], 0 to the others.
+  void (*pool_grad_pairs)(const float* x0, const float* x1, const float* dy, float* dx0, float* dx1,
+                          int64_t n);
+  // *sum += sum of x[i] - shift, *square += sum of its squares.
+  void (*moment_sums)(const float* x, float shift, int64_t n, float* sum, float* square);
+  // The same by column of rows that are `stride` apart.
+  void (*moment_rows)(const float* x, int64_t rows, int64_t stride, const float* shift, float* sum,
+                      float* square, int64_t n);
+  // *sum += sum of dy[i], *product += sum of dy[i] * (x[i] - mean).
+  void (*slope_sums)(const float* dy, const float* x, float mean, int64_t n, float* sum,
+                     float* product);
+  void (*slope_rows)(const float* dy, const float* x, int64_t rows, int64_t stride,
+                     const float* mean, float* sum, float* product, int64_t n);
+  // y[i] = a p[i] + b q[i] + c; y may equal p or q.
+  void (*blend_row)(const float* p, const float* q, float a, float b, float c, float* y, int64_t n);
+  void (*blend_rows)(const float* p, const float* q, int64_t rows, int64_t stride, const float* a,
+                     const float* b, const float* c, float* y, int64_t n);
   // out[i] = x[i] op z[i * step] as 0 or 1; step is 0 or 1.
   void (*compare)(Compare op, const float* x, const float* z, int64_t step, uint8_t* out,
                   int64_t n);

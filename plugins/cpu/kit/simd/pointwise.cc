@@ -76,6 +76,13 @@ void Transcendental(Fn fn, float a, const float* x, float* y, int64_t n) {
   }
 }
 
+// p where q is above 0, else 0.
+template <class V>
+GE_INLINE V Gate(V p, V q) {
+  const hn::DFromV<V> d;
+  return hn::IfThenElseZero(hn::Gt(q, hn::Zero(d)), p);
+}
+
 // Calls use(f) with the function of a binary fn.
 template <class Use>
 GE_INLINE void WithBinary(Fn fn, Use use) {
@@ -96,6 +103,10 @@ GE_INLINE void WithBinary(Fn fn, Use use) {
       return use([](auto p, auto q) GE_LAMBDA { return hn::Sub(q, p); });
     case Fn::kRDiv:
       return use([](auto p, auto q) GE_LAMBDA { return hn::Div(q, p); });
+    case Fn::kGate:
+      return use([](auto p, auto q) GE_LAMBDA { return Gate(p, q); });
+    case Fn::kRGate:
+      return use([](auto p, auto q) GE_LAMBDA { return Gate(q, p); });
     default:
       return;
   }

@@ -268,8 +268,21 @@ void Select(const uint8_t* c, const float* x, int64_t sx, const float* z, int64_
 float ReduceRow(Reduce op, const float* x, int64_t n);
 void ReduceRows(Reduce op, const float* x, int64_t rows, int64_t stride, float* acc, int64_t n);
 void Softmax(const float* x, float* y, int64_t n);
+void PoolGradPairs(const float* x0, const float* x1, const float* dy, float* dx0, float* dx1,
+                   int64_t n);
+void MomentSums(const float* x, float shift, int64_t n, float* sum, float* square);
+void MomentRows(const float* x, int64_t rows, int64_t stride, const float* shift, float* sum,
+                float* square, int64_t n);
+void SlopeSums(const float* dy, const float* x, float mean, int64_t n, float* sum, float* product);
+void SlopeRows(const float* dy, const float* x, int64_t rows, int64_t stride, const float* mean,
+               float* sum, float* product, int64_t n);
+void BlendRow(const float* p, const float* q, float a, float b, float c, float* y, int64_t n);
+void BlendRows(const float* p, const float* q, int64_t rows, int64_t stride, const float* a,
+               const float* b, const float* c, float* y, int64_t n);
 void LayerNorm(const float* x, const float* gamma, const float* beta, float eps, float* y,
                int64_t n);
+void LstmCell(const float* x, const float* z, float* c, float* h, int64_t n);
+void GruCell(const float* x, const float* z, float* h, int64_t n);
 void PoolPlane(Reduce op, const float* x, const int64_t* row, const int64_t* first, int64_t lines,
                const PoolSpan& span, float* y);
 void ThinProduct(const float* a, int64_t lda, const float* b, int64_t ldb, float* y, int64_t ldy,

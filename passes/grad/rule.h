@@ -1,0 +1,93 @@
+// Rule: how gradients go back through one operator. A rule sees one node, reads what it read and
+// made, and gives each input that wants one its cotangent, in terms of ordinary operators: so that
+// what it builds has rules, too. It is linear in the cotangents: its transpose is the forward mode.
+// One file an operator in rules/ (those of one input in unary.cc); the table is generated from the
+// names of the files. Ties and kinks follow PyTorch: each rule says where it has one.
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "passes/grad/fn.h"
+
+namespace ge::grad {
+
+struct Context;  // reverse.h
+
+class Back {
+ public:
+  Back(Fn& fn, const ge_node& node, std::vector<Val> in, std::vector<Val> out, std::vector<Val> ct,
+       std::vector<bool> wants, Context* context = nullptr);
+  Context& context() const { return *context_; }  // for a rule that makes a body
+  Fn& fn() const { return fn_; }
+  const ge_node& node() const { return node_; }
+  uint32_t inputs() const { return static_cast<uint32_t>(in_.size()); }
+  uint32_t outputs() const { return static_cast<uint32_t>(out_.size()); }
+  Val x(uint32_t i = 0) const { return i < in_.size() ? in_[i] : Val{}; }
+  Val y(uint32_t i = 0) const { return i < out_.size() ? out_[i] : Val{}; }
+  // The cotangent of an output; absent where it is zero. At least one is there.
+  Val ct(uint32_t i = 0) const { return i < ct_.size() ? ct_[i] : Val{}; }
+  bool wants(uint32_t i) const { return i < wants_.size() && wants_[i]; }
+  Type type(Val v) const { return fn_.TypeOf(v); }
+  int32_t rank(Val v) const { return fn_.TypeOf(v).rank; }
+  // An axis of x(0), counted from its front; -1 where the rank is not known, which is a failure.
+  int64_t Axis(int64_t axis, Val of);
+
+  // Attributes; the default is what absence means.
+  int64_t Int(const char* name, int64_t otherwise = 0) const;
+  double Float(const char* name, double otherwise = 0) const;
+  std::string Text(const char* name, const char* otherwise = "") const;
+  std::vector<int64_t> Ints(const char* name) const;  // empty where there is none
+  bool Has(const char* name) const;
+  // What an input holds that is a constant of whole numbers; false where it is none.
+  bool Known(Val v, std::vector<int64_t>* numbers) const;
+
+  // The cotangent of input i, summed to its shape where the operator broadcast it. Absent = zero.
+  // At most once an input; what is given to one that wants none is thrown away.
+  void Give(uint32_t i, Val v);
+  // The gradient cannot be built of this node: why, for the user ("of an unknown rank").
+  void Fail(std::string why) {
+    if (failed_.empty()) failed_ = std::move(why);
+  }
+
+  const std::string& failed() const { return failed_; }
+  const std::vector<Val>& given() const { return given_; }
+
+ private:
+  Fn& fn_;
+  const ge_node& node_;
+  std::vector<Val> in_, out_, ct_, given_;
+  std::vector<bool> wants_;
+  Context* context_;
+  std::string failed_;
+};
+
+// An input that has no gradient: ZERO (it is constant around every point, or no number), or ERROR
+// (there is one, and we do not build it).
+struct NoGradient {
+  uint32_t input;  // kAllInputs; of a variadic operator, this one and all behind it
+  const char* reason;
+  bool error = false;
+};
+inline constexpr uint32_t kAllInputs = UINT32_MAX;
+
+struct Rule {
+  const char* domain;
+  const char* op;
+  void (*back)(Back&) = nullptr;  // NULL: no input has a gradient, or it is taken apart
+  std::vector<NoGradient> none = {};
+  // Builds the node out of others, before it, and answers by output; empty = it stays as it is.
+  // For operators whose parts have rules, and for those that have to answer more than they do.
+  std::vector<Val> (*apart)(Back&) = nullptr;
+};
+
+// All rules of rules/<stem>.cc: GE_GRAD(conv) { return {{"", "Conv", BackOfConv}}; }
+#define GE_GRAD(stem) std::vector<Rule> RulesOf_##stem()
+
+// NULL where there is none.
+const Rule* FindRule(std::string_view domain, std::string_view op);
+// In the order of their files.
+std::span<const Rule> AllRules();
+
+}  // namespace ge::grad

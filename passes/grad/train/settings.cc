@@ -1,0 +1,161 @@
+#include "passes/grad/train/settings.h"
+
+#include <cmath>
+#include <vector>
+
+#include "passes/grad/entry.h"
+#include "passes/grad/train/optimizer.h"
+
+namespace ge::grad {
+namespace {
+
+ge_attr_def TextSetting(const char* name, const char* otherwise) {
+  ge_attr_def d{};
+  d.value.name = ge_text(name), d.value.kind = GE_ATTR_STRING, d.value.s = ge_text(otherwise);
+  d.flags = GE_ATTR_HAS_DEFAULT;
+  return d;
+}
+
+ge_attr_def NumberSetting(const char* name, double otherwise) {
+  ge_attr_def d{};
+  d.value.name = ge_text(name), d.value.kind = GE_ATTR_FLOAT, d.value.f = otherwise;
+  d.flags = GE_ATTR_HAS_DEFAULT;
+  return d;
+}
+
+ge_attr_def CountSetting(const char* name, int64_t otherwise) {
+  ge_attr_def d{};
+  d.value.name = ge_text(name), d.value.kind = GE_ATTR_INT, d.value.i = otherwise;
+  d.flags = GE_ATTR_HAS_DEFAULT;
+  return d;
+}
+
+// -1 where the optimizer's own default counts.
+const ge_attr_def kSettings[] = {TextSetting("entry", ""),
+                                 TextSetting("output", ""),
+                                 TextSetting("loss", "none"),
+                                 TextSetting("optimizer", "sgd"),
+                                 TextSetting("schedule", "constant"),
+                                 TextSetting("freeze", ""),
+                                 NumberSetting("lr", 1e-3),
+                                 NumberSetting("lr-min", 0),
+                                 NumberSetting("decay", 0.1),
+                                 NumberSetting("power", 1),
+                                 NumberSetting("momentum", 0),
+                                 NumberSetting("weight-decay", 0),
+                                 NumberSetting("beta1", 0.9),
+                                 NumberSetting("beta2", -1),
+                                 NumberSetting("eps", -1),
+                                 NumberSetting("alpha", 0.99),
+                                 NumberSetting("trust", 1e-3),
+                                 NumberSetting("clip", 0),
+                                 NumberSetting("ema", 0),
+                                 CountSetting("steps", 0),
+                                 CountSetting("every", 0),
+                                 CountSetting("warmup", 0),
+                                 CountSetting("accumulate", 1),
+                                 CountSetting("seed", 1),
+                                 CountSetting("nesterov", 0)};
+constexpr uint32_t kSettingCount = sizeof kSettings / sizeof kSettings[0];
+
+const ge_attr& Setting(const ge_edit* e, std::string_view name) {
+  for (uint32_t i = 0; i < kSettingCount && i < e->n_option; ++i) {
+    if (plugin::View(kSettings[i].value.name) == name) return e->option[i];
+  }
+  throw Refusal{GE_INTERNAL, "option '" + std::string(name) + "' is not there"};
+}
+
+std::string OneOf(const ge_edit* e, const char* option, const std::vector<std::string>& known) {
+  const std::string found(plugin::View(Setting(e, option).s));
+  std::string list;
+  for (const std::string& name : known) {
+    if (name == found) return found;
+    list += (list.empty() ? "" : &name == &known.back() ? " or " : ", ") + name;
+  }
+  throw Refusal{GE_INVALID_ARGUMENT, std::string(option) + " is '" + found + "', wanted " + list};
+}
+
+double Within(const ge_edit* e, const char* option, double least, double below) {
+  const double v = Setting(e, option).f;
+  if (v >= least && v < below) return v;
+  throw Refusal{GE_INVALID_ARGUMENT,
+                std::string(option) + " is " + std::to_string(v) + ", wanted a number from " +
+                    std::to_string(least) +
+                    (std::isinf(below) ? " on" : " to below " + std::to_string(below))};
+}
+
+int64_t AtLeast(const ge_edit* e, const char* option, int64_t least) {
+  const int64_t v = Setting(e, option).i;
+  if (v >= least) return v;
+  throw Refusal{GE_INVALID_ARGUMENT, std::string(option) + " is " + std::to_string(v) +
+                                         ", wanted " + std::to_string(least) + " or more"};
+}
+
+void ReadNumbers(const ge_edit* e, TrainSettings* s) {
+  constexpr double kAny = HUGE_VAL;
+  s->lr = Within(e, "lr", 0, kAny), s->lr_min = Within(e, "lr-min", 0, kAny);
+  s->decay = Within(e, "decay", 0, kAny), s->power = Within(e, "power", 0, kAny);
+  s->momentum = Within(e, "momentum", 0, 1);
+  s->weight_decay = Within(e, "weight-decay", 0, kAny);
+  s->beta1 = Within(e, "beta1", 0, 1), s->alpha = Within(e, "alpha", 0, 1);
+  s->trust = Within(e, "trust", 0, kAny);
+  s->clip = Within(e, "clip", 0, kAny), s->ema = Within(e, "ema", 0, 1);
+  if (Setting(e, "beta2").f != -1) s->beta2 = Within(e, "beta2", 0, 1);
+  if (Setting(e, "eps").f != -1) s->eps = Within(e, "eps", 0, kAny);
+  s->accumulate = AtLeast(e, "accumulate", 1), s->warmup = AtLeast(e, "warmup", 0);
+  s->steps = AtLeast(e, "steps", 0), s->every = AtLeast(e, "every", 0);
+  s->seed = Setting(e, "seed").i, s->nesterov = AtLeast(e, "nesterov", 0) != 0;
+}
+
+}  // namespace
+
+const ge_attr_def* TrainOptions(uint32_t* n) {
+  *n = kSettingCount;
+  return kSettings;
+}
+
+TrainSettings ReadTrainSettings(const ge_edit* e) {
+  TrainSettings s;
+  s.entry = plugin::View(Setting(e, "entry").s), s.output = plugin::View(Setting(e, "output").s);
+  s.loss = OneOf(e, "loss", {"softmax-ce", "mse", "bce", "none"});
+  s.optimizer = OneOf(e, "optimizer", OptimizerNames());
+  s.schedule = OneOf(e, "schedule", {"constant", "step", "cosine", "poly", "one-cycle"});
+  s.freeze = Listed(std::string(plugin::View(Setting(e, "freeze").s)));
+  const OptimizerDefaults own = DefaultsOf(s.optimizer);
+  s.beta2 = own.beta2, s.eps = own.eps;
+  ReadNumbers(e, &s);
+  const bool long_run = s.schedule != "constant" && s.schedule != "step";
+  if (long_run && s.steps <= s.warmup + 1) {
+    throw Refusal{GE_INVALID_ARGUMENT, "schedule " + s.schedule +
+                                           " needs steps, how many updates there will be: it is " +
+                                           std::to_string(s.steps) + ", wanted more than " +
+                                           std::to_string(s.warmup + 1)};
+  }
+  if (s.schedule == "step" && s.every < 1) {
+    throw Refusal{GE_INVALID_ARGUMENT,
+                  "schedule step needs every, after how many updates lr is multiplied by decay"};
+  }
+  if (s.nesterov && (s.momentum == 0 || (s.optimizer != "sgd" && s.optimizer != "lars"))) {
+    throw Refusal{GE_INVALID_ARGUMENT, "nesterov is of sgd and lars with a momentum above 0"};
+  }
+  return s;
+}
+
+bool FitsPattern(std::string_view name, std::string_view pattern) {
+  size_t n = 0, p = 0, star = std::string_view::npos, tried = 0;
+  while (n < name.size()) {
+    if (p < pattern.size() && (pattern[p] == '?' || pattern[p] == name[n]) && pattern[p] != '*') {
+      ++n, ++p;
+    } else if (p < pattern.size() && pattern[p] == '*') {
+      star = p++, tried = n;
+    } else if (star != std::string_view::npos) {
+      p = star + 1, n = ++tried;
+    } else {
+      return false;
+    }
+  }
+  while (p < pattern.size() && pattern[p] == '*') ++p;
+  return p == pattern.size();
+}
+
+}  // namespace ge::grad

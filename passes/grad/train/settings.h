@@ -1,0 +1,31 @@
+// TrainSettings: what the pass `train` was asked for, read and checked once.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "ge/ge_plugin_pass.h"
+
+namespace ge::grad {
+
+struct TrainSettings {
+  std::string entry, output;              // which one is trained; "" = the first
+  std::string loss, optimizer, schedule;  // names; each was checked
+  std::vector<std::string> freeze;        // patterns of names with * and ?
+  double lr = 0, lr_min = 0, decay = 0, power = 0;
+  double momentum = 0, weight_decay = 0, beta1 = 0, beta2 = 0, eps = 0, alpha = 0, trust = 0;
+  double clip = 0, ema = 0;  // 0 = not
+  int64_t steps = 0, every = 0, warmup = 0, accumulate = 1, seed = 0;
+  bool nesterov = false;
+};
+
+// The options of the pass, in the order in which ge_edit.option has them.
+const ge_attr_def* TrainOptions(uint32_t* n);
+// Throws a Refusal that names the option.
+TrainSettings ReadTrainSettings(const ge_edit* e);
+
+// Whether `name` fits the pattern, in which * stands for any text and ? for any character.
+bool FitsPattern(std::string_view name, std::string_view pattern);
+
+}  // namespace ge::grad

@@ -1,0 +1,36 @@
+// Weights: the constants of an inference net that become states which training changes, and the
+// reading and writing of states. One thread, for one run of the pass.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "passes/grad/fn.h"
+#include "passes/grad/train/settings.h"
+
+namespace ge::grad {
+
+struct Weight {
+  uint32_t value;    // in every copy of the function
+  std::string name;  // of the constant, and of its state
+  uint32_t state;
+  uint32_t average = 0;  // the state of its moving average, 0 = none
+  bool trained;          // false: running statistics
+};
+
+// Makes a state of each: initialisers of floats with an axis at least that no pattern freezes, and
+// statistics of BatchNormalization. `g` is a picture of the function. Throws a Refusal.
+std::vector<Weight> MakeWeights(const ge_edit* e, const ge_graph* g, const TrainSettings& s);
+
+// Reads the state before the node `first`, ahead of all others, and puts that in the constant's
+// place.
+Val ReadWeight(Fn& fn, const Weight& w, uint32_t state, uint32_t first);
+
+// A state that begins with `data`, NULL = zeros.
+uint32_t MakeState(const ge_edit* e, const std::string& name, const ge_type& type, uint32_t kind,
+                   const void* data, uint64_t bytes);
+Val ReadState(Fn& fn, uint32_t state, uint32_t before);
+void AssignState(Fn& fn, uint32_t state, Val v);
+
+}  // namespace ge::grad

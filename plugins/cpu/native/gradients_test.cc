@@ -1,0 +1,144 @@
+// Loops of gradients against plain nested loops, in each instruction set of this host and each
+// layout of images.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+
+#include "plugins/cpu/kit/isa_sets.h"
+#include "plugins/cpu/kit/loop_trial.h"
+#include "plugins/cpu/native/loops.h"
+#include "plugins/cpu/native/moments.h"
+
+namespace ge_native {
+namespace {
+
+using ge_cpu::Next;
+using ge_cpu::Offset;
+using ge_cpu::Random;
+using ge_cpu::RunLoop;
+using ge_cpu::Z;
+
+class Gradients : public ::testing::TestWithParam<IsaSet> {
+ protected:
+  const Simd& simd() const { return *GetParam().simd; }
+};
+INSTANTIATE_TEST_SUITE_P(Isa, Gradients, ::testing::ValuesIn(IsaSets()), NameOfIsaSet);
+
+// One picture of more than kSumRows pixels, channels that fill no block, and one pixel alone.
+const std::vector<Dims> kShapes = {{2, 3, 5, 7}, {1, 21, 30, 23}, {3, 16, 1, 1}, {2, 40, 2, 3}};
+std::vector<Layout> LayoutsOf(const Dims& d) {
+  return {Layout::Dense(d), Layout::ChannelsLast(d), Layout::Blocked(d, 8), Layout::Blocked(d, 16)};
+}
+
+// Of each channel: the sum over all pixels of f(where the pixel lies).
+template <class F>
+std::vector<double> Sums(const Layout& l, F f) {
+  std::vector<double> sums(Z(l.dim[1]));
+  Dims at(Z(l.rank), 0);
+  do {
+    sums[Z(at[1])] += f(Z(Offset(l, at)), Z(at[1]));
+  } while (Next(l.dims(), &at));
+  return sums;
+}
+
+TEST_P(Gradients, MomentsOfEachChannel) {
+  for (const Dims& d : kShapes) {
+    for (const Layout& l : LayoutsOf(d)) {
+      const double n = static_cast<double>(Product(d) / d[1]);
+      std::vector<float> x = Random(l.extent(), 3), mean(Z(d[1])), variance(Z(d[1]));
+      for (float& v : x) v += 1000;  // squares would lose all digits
+      RunLoop(*MomentsLoop(simd(), l), {mean.data(), variance.data(), x.data()});
+      const auto of = [&](size_t i, size_t) { return static_cast<double>(x[i]); };
+      const std::vector<double> sum = Sums(l, of);
+      const std::vector<double> square = Sums(l, [&](size_t i, size_t c) {
+        return std::pow(static_cast<double>(x[i]) - sum[c] / n, 2);
+      });
+      for (size_t c = 0; c < mean.size(); ++c) {
+        ASSERT_NEAR(mean[c], sum[c] / n, 1e-3) << d[1] << " " << l.cblock;
+        ASSERT_NEAR(variance[c], square[c] / n, 1e-4 * (1 + square[c] / n)) << d[1];
+      }
+    }
+  }
+}
+
+TEST_P(Gradients, BatchNormalization) {
+  for (const Dims& d : kShapes) {
+    for (const Layout& l : LayoutsOf(d)) {
+      const double n = static_cast<double>(Product(d) / d[1]);
+      const std::vector<float> mean = Random(d[1], 5), scale = Random(d[1], 7);
+      std::vector<float> x = Random(l.extent(), 3), dy = Random(l.extent(), 4);
+      std::vector<float> variance = Random(d[1], 6), dx(x.size()), dscale(scale.size()),
+                         db(scale.size());
+      for (float& v : variance) v = v * v + 0.5f;
+      auto m = mean, s = scale;
+      RunLoop(*BatchNormGradLoop(simd(), l, 0.125f),
+              {dx.data(), dscale.data(), db.data(), dy.data(), x.data(), s.data(), m.data(),
+               variance.data()});
+      const auto deviation = [&](size_t c) { return std::sqrt(variance[c] + 0.125); };
+      const auto u = [&](size_t i, size_t c) {
+        return (static_cast<double>(x[i]) - static_cast<double>(mean[c])) / deviation(c);
+      };
+      const std::vector<double> sum = Sums(l, [&](size_t i, size_t) { return double{dy[i]}; });
+      const std::vector<double> product =
+          Sums(l, [&](size_t i, size_t c) { return double{dy[i]} * u(i, c); });
+      for (size_t c = 0; c < scale.size(); ++c) {
+        ASSERT_NEAR(db[c], sum[c], 1e-3);
+        ASSERT_NEAR(dscale[c], product[c], 1e-3);
+      }
+      Dims at(4, 0);
+      do {
+        const size_t i = Z(Offset(l, at)), c = Z(at[1]);
+        const double rest = double{dy[i]} - sum[c] / n - u(i, c) * product[c] / n;
+        ASSERT_NEAR(dx[i], rest * double{scale[c]} / deviation(c), 1e-4) << d[1] << l.cblock;
+      } while (Next(d, &at));
+    }
+  }
+}
+
+// The first greatest of each window, tap by tap.
+std::vector<float> PoolGradOf(const PoolGradSpec& s, const std::vector<float>& dy,
+                              const std::vector<float>& x) {
+  std::vector<float> dx(x.size());
+  const Layout in = Layout::Dense(s.x);
+  Dims window(4, 0);
+  size_t i = 0;
+  do {
+    int64_t best = -1;
+    for (int64_t t = 0; t < Product(s.kernel); ++t) {
+      const int64_t h = window[2] * s.stride[0] - s.pad_l[0] + t / s.kernel[1] * s.dilation[0];
+      const int64_t w = window[3] * s.stride[1] - s.pad_l[1] + t % s.kernel[1] * s.dilation[1];
+      if (h < 0 || w < 0 || h >= s.x[2] || w >= s.x[3]) continue;
+      const int64_t at = Offset(in, {window[0], window[1], h, w});
+      const bool first_nan = best >= 0 && std::isnan(x[Z(at)]) && !std::isnan(x[Z(best)]);
+      if (best < 0 || x[Z(at)] > x[Z(best)] || first_nan) best = at;
+    }
+    if (best >= 0) dx[Z(best)] += dy[i];
+    ++i;
+  } while (Next(s.dy, &window));
+  return dx;
+}
+
+TEST_P(Gradients, Pools) {
+  const std::vector<PoolGradSpec> specs = {
+      {{2, 3, 8, 70}, {2, 3, 4, 35}, {2, 2}, {2, 2}, {1, 1}, {0, 0}},    // pairs
+      {{1, 2, 5, 35}, {1, 2, 2, 17}, {2, 2}, {2, 2}, {1, 1}, {0, 0}},    // and what is left over
+      {{1, 2, 9, 11}, {1, 2, 5, 6}, {3, 3}, {2, 2}, {1, 1}, {1, 1}},     // windows that meet
+      {{1, 1, 3, 600}, {1, 1, 3, 600}, {1, 3}, {1, 1}, {1, 1}, {0, 1}},  // more than go together
+      {{1, 1, 1, 1}, {1, 1, 1, 1}, {2, 2}, {1, 1}, {2, 2}, {1, 1}},      // taps that all miss
+  };
+  for (const PoolGradSpec& s : specs) {
+    std::vector<float> x = Random(Product(s.x), 3), dy = Random(Product(s.dy), 4), dx(x.size(), 9);
+    for (size_t i = 0; i < x.size(); i += 2) x[i] = 0.25f;  // ties
+    if (x.size() > 40) {
+      x[4] = x[5] = std::numeric_limits<float>::quiet_NaN();
+      for (size_t i = 20; i < 40; ++i) x[i] = -std::numeric_limits<float>::infinity();
+    }
+    RunLoop(*PoolGradLoop(simd(), s), {dx.data(), dy.data(), x.data()});
+    const std::vector<float> want = PoolGradOf(s, dy, x);
+    for (size_t i = 0; i < x.size(); ++i) ASSERT_NEAR(dx[i], want[i], 1e-6) << s.x[3] << " " << i;
+  }
+}
+
+}  // namespace
+}  // namespace ge_native

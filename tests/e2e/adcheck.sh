@@ -1,0 +1,60 @@
+#!/usr/bin/env bash
+# ge-adcheck: every gradient rule against dual numbers, and 200 random programs with control flow.
+# GE_BUILD is the build folder.
+set -u
+cd "$(dirname "$0")/../.."
+build=${GE_BUILD:-build/release}
+export GE_CACHE_DIR=off GE_PROBE=fixed
+passed=0 failed=0 skipped=0
+
+# step ARGUMENTS...: runs ge-adcheck and adds what its last line counts.
+step() {
+  local text code
+  text=$("$build/bin/ge-adcheck" "$@" 2>&1)
+  code=$?
+  if [[ $text =~ ([0-9]+)\ passed,\ ([0-9]+)\ failed,\ ([0-9]+)\ skipped ]]; then
+    passed=$((passed + BASH_REMATCH[1])) failed=$((failed + BASH_REMATCH[2]))
+    skipped=$((skipped + BASH_REMATCH[3]))
+    [[ $code -le 1 ]] || { failed=$((failed + 1)) && echo "exit $code of ge-adcheck $*"; }
+  else
+    failed=$((failed + 1))
+    echo "exit $code of ge-adcheck $*, which counts nothing:" && echo "$text" | tail -5
+  fi
+  echo "$text" | grep -E '^(FAILED|UNNOTICED|skipped:|nodes executed|greatest)'
+}
+
+# check NAME EXIT COMMAND...: counts whether it ends so.
+check() {
+  local name=$1 wanted=$2
+  shift 2
+  "$@" >/dev/null 2>&1
+  local code=$?
+  if [[ $code -eq $wanted ]]; then
+    passed=$((passed + 1))
+  else
+    failed=$((failed + 1))
+    echo "FAILED  $name: exit $code, wanted $wanted"
+  fi
+}
+
+step --ops all --order 2
+step --programs 200
+check "something is said of every operator" 0 "$build/bin/ge-adcheck" --list
+# What it refuses.
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+check "a folder without cases" 2 "$build/bin/ge-adcheck" --ops all --cases "$folder"
+check "a name that nothing has" 1 "$build/bin/ge-adcheck" --ops NoSuchOp
+check "nothing asked for" 2 "$build/bin/ge-adcheck"
+check "a model that is not there" 2 "$build/bin/ge-adcheck" --model "$folder/none.gt"
+# It notices: a wrong slope, and lines that are no cases.
+printf 'Abs(f64[3] at [-1, 0, 2]) => [-1, 0.5, 1]\n' >"$folder/wrong.txt"
+check "a slope that is stated wrongly" 1 "$build/bin/ge-adcheck" --ops Abs --cases "$folder"
+for line in 'Abs(f64[3' 'Abs(f64[3] in 3..1)' 'Abs(f64[3] at [1])' 'Abs(i64[3])' 'Abs(f64[3]) -> 99' 'Abs'; do
+  printf '%s\n' "$line" >"$folder/wrong.txt"
+  check "the line '$line'" 2 "$build/bin/ge-adcheck" --ops Abs --cases "$folder"
+done
+# A rule without a case.
+printf 'Abs(f64[3])\n' >"$folder/wrong.txt"
+check "a rule without a case" 1 "$build/bin/ge-adcheck" --ops Abs,Exp --cases "$folder"
+echo "$passed passed, $failed failed, $skipped skipped"

@@ -1,0 +1,9 @@
+#!/usr/bin/env bash
+# ge train beside PyTorch, which gets a Python environment of its own (gigabytes) at the first run.
+set -eu
+cd "$(dirname "$0")/../../.."
+if [[ ! -x build/venv-torch/bin/python ]]; then python3 -m venv build/venv-torch; fi
+build/venv-torch/bin/python -c "import torch, onnx" 2>/dev/null ||
+  build/venv-torch/bin/pip install -q torch numpy onnx
+build/venv-torch/bin/python tests/e2e/all/train_exported.py
+exec build/venv-torch/bin/python tests/e2e/all/train_torch.py "$@"

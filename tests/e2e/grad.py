@@ -1,0 +1,133 @@
+#!/usr/bin/env python3
+"""The pass `grad` on programs with control flow (tests/grad): gradients against central differences
+in float64, the forward mode against the reverse one, Hessians times vectors against differences of
+gradients; and each way to be refused. Rules of operators are ge-adcheck's.
+"""
+import argparse
+import pathlib
+import sys
+
+import numpy as np
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "tools" / "bench"))
+from ge_session import GeError, GeSession  # noqa: E402
+
+H = 1e-6
+SCAN = {"h": (2,), "x": (4, 3), "w": (3, 2), "u": (2, 2)}
+# Program: inputs, by shape or value; what it is differentiated for is all of them.
+PROGRAMS = [("branch", {"x": np.array([.1, .5, .7]), "w": np.array(1.3)}),
+            ("branch", {"x": np.array([-.1, -.5, .3]), "w": np.array(1.3)}),
+            ("loop", {"x": np.array(.7), "w": np.array(.9)}),
+            ("scan", SCAN),
+            ("loops_in_loops", {"x": np.array(.7), "w": np.array(.9)}),
+            ("functions_as_values", {"x": np.array(.7), "y": np.array(.9)}),
+            ("functions_as_values", {"x": np.array(-.7), "y": np.array(.9)}),
+            ("recursion", {"x": np.array(2.7), "w": np.array(.9)}),
+            ("recursion", {"x": np.array(.1), "w": np.array(.9)})]
+# Options of the pass: what the refusal says.
+REFUSED = [("loops_in_loops", "wrt=q", "there is no input or weight 'q'"),
+           ("loops_in_loops", "of=q", "there is no output 'q'; the entry has 'loss'"),
+           ("loops_in_loops", "entry=q", "there is no entry 'q'; the model has 'main'"),
+           ("loops_in_loops", "kind=q", "kind is 'q', wanted grad, jvp or hvp"),
+           ("loop", "wrt=x;kind=hvp;remat=3", "remat is 3, wanted 0 and more, and only with kind=grad"),
+           ("refused", "wrt=x", "Unique 'turn it' <- Exp <- 'x': "),
+           ("refused", "wrt=x;of=chosen", "its elements are no floats")]
+
+
+class Check:
+    def __init__(self, build):
+        self.library = build / "lib" / "libgraphengine.so"
+        self.passed = self.failed = 0
+
+    def check(self, name, good, detail=""):
+        self.passed += bool(good)
+        self.failed += not good
+        if not good:
+            print(f"FAILED  {name}\n    {detail}")
+
+    def open(self, program, options="", entry="", engines="ref"):
+        return GeSession(ROOT / "tests/grad" / f"{program}.gt", library=self.library,
+                         engines=engines, entry=entry, plugins="grad" if options else "",
+                         passes=f"grad:{options}" if options else "")
+
+    def near(self, name, got, wanted, bound):
+        scale = max(np.abs(wanted).max(initial=0), 1e-3)
+        worst = np.abs(np.asarray(got) - wanted).max(initial=0) / scale
+        self.check(name, worst <= bound, f"{got} instead of {wanted}: off by {worst:.2g}")
+
+    def program(self, name, inputs):
+        rng = np.random.default_rng(5)
+        feeds = {k: rng.standard_normal(v) if isinstance(v, tuple) else v for k, v in inputs.items()}
+        wrt = "wrt=" + "+".join(feeds)
+        plain = self.open(name)
+        grad = self.open(name, wrt, "grad")
+        steps = {k: rng.standard_normal(v.shape) for k, v in feeds.items()}
+
+        def moved(h, of=plain):
+            return of.run({k: v + h * steps[k] for k, v in feeds.items()})
+        loss, *gradients = grad.run(feeds)
+        self.near(f"{name}: the loss", loss, plain.run(feeds)[0], 0)
+        along = sum((g * steps[k]).sum() for k, g in zip(feeds, gradients))
+        self.near(f"{name}: the gradient", along, (moved(H)[0] - moved(-H)[0]) / (2 * H), 1e-8)
+        if name == "recursion":
+            return
+        tangents = {f"t.{k}": v for k, v in steps.items()}
+        jvp = self.open(name, wrt + ";kind=jvp;name=jvp", "jvp").run({**feeds, **tangents})[1]
+        self.near(f"{name}: forward mode", jvp, along, 1e-12)
+        vectors = {f"v.{k}": v for k, v in steps.items()}
+        hvp = self.open(name, wrt + ";kind=hvp;name=hvp", "hvp").run({**feeds, **vectors})[1:]
+        for k, got, up, down in zip(feeds, hvp, moved(H, grad)[1:], moved(-H, grad)[1:]):
+            self.near(f"{name}: Hessian, {k}", got, (up - down) / (2 * H), 1e-7)
+
+    def own_derivatives(self):
+        """What a function brings counts: 7 w x and 3 for `square`, 2 x for `cube`."""
+        x, w = np.array([.5, 2.]), np.array(.9)
+        _, dx, dw = self.open("own_derivative", "wrt=x+w", "grad").run({"x": x, "w": w})
+        self.near("own derivatives: x", dx, 7 * w * x + 2 * x, 1e-15)
+        self.near("own derivatives: w", dw, 6, 1e-15)
+
+    def remat(self):
+        """The way there computed again: the same bits, in less memory."""
+        x = np.random.default_rng(3).standard_normal((64, 32))
+        arenas = []
+        for stretches in (0, 6):
+            session = self.open("deep", f"wrt=x+w0+w31;remat={stretches}", "grad")
+            made = session.run({"x": x})
+            if stretches == 0:
+                kept = made
+            self.check(f"remat={stretches}: the same bits",
+                       all(np.array_equal(a, b) for a, b in zip(made, kept)))
+            arenas.append(session.report()["arena_bytes"])
+        self.check("remat=6 takes less memory", arenas[1] < .75 * arenas[0], str(arenas))
+
+    def refusals(self):
+        for program, options, text in REFUSED:
+            try:
+                self.open(program, options, "grad")
+                self.check(f"refused: {options}", False, "it was taken")
+            except GeError as e:
+                self.check(f"refused: {options}", text in str(e), str(e))
+        try:
+            self.open("recursion", "wrt=x;kind=jvp", "grad")
+            self.check("refused: forward mode of recursion", False, "it was taken")
+        except GeError as e:
+            self.check("refused: forward mode of recursion", "CallIndirect" in str(e), str(e))
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build" / "release")
+    args = parser.parse_args()
+    check = Check(args.build.resolve())
+    for name, inputs in PROGRAMS:
+        check.program(name, inputs)
+    check.own_derivatives()
+    check.remat()
+    check.refusals()
+    print(f"{check.passed} passed, {check.failed} failed, 0 skipped")
+    return check.failed != 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,47 @@
+// Case: one line of tools/adcheck/cases/*, a node with its inputs, and the model that runs it. See
+// the README there for the form of a line.
+#pragma once
+
+#include <cstdint>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "ge/base/status.h"
+#include "tools/adcheck/model.h"
+
+namespace ge::adcheck {
+
+struct CaseInput {
+  bool absent = false, constant = false;
+  std::string dtype;          // "f64"
+  std::vector<int64_t> dims;  // of a tensor that is filled
+  std::string text;           // of a constant: "i64[2] = [0, 1]"
+  bool ranged = false;
+  double low = 0, high = 0;
+  std::vector<double> at;  // the point itself, where it is stated
+};
+
+struct Case {
+  std::string where;  // "reduce.gt:12"
+  std::string line;   // as it was written
+  std::string domain, op, attrs;
+  std::vector<CaseInput> in;
+  std::vector<bool> out;                    // false: left out
+  std::vector<std::vector<double>> slopes;  // stated ones, by filled input
+  bool only_static = false;
+  std::string untested;  // why this operator has no case: the line "untested Op: why"
+};
+
+// Every case of a folder's *.txt, in order of names and lines; DATA_CORRUPT names file and line.
+Result<std::vector<Case>> ReadCases(const std::string& folder);
+Result<Case> ParseCase(const std::string& line, const std::string& where);
+
+// Output k as y<k>; input i as x<i>. `symbolic`: sizes of filled inputs are symbols.
+std::string TextOf(const Case& c, bool symbolic);
+// Those that are filled with floats.
+std::vector<uint32_t> Filled(const Case& c);
+Arrays FillInputs(const Case& c, std::mt19937_64& random);
+bool IsEmpty(const Case& c);  // some filled input has no element
+
+}  // namespace ge::adcheck

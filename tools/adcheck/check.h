@@ -1,0 +1,51 @@
+// Check: one model's gradients against an oracle that knows no rule, and against each other.
+//   value    what the engine computes against what the oracle does
+//   grad     J'w, element by element, against the oracle
+//   jvp      Jt against the oracle
+//   adjoint  <Jt, w> = <t, J'w> for 20 random pairs, each engine by itself
+//   hvp      Hv, element by element, against the oracle; u'Hv = v'Hu
+// Errors are shares of the sum of magnitudes of what is added up, the greatest of all elements.
+#pragma once
+
+#include <random>
+#include <string>
+#include <vector>
+
+#include "tools/adcheck/model.h"
+
+namespace ge::adcheck {
+
+struct CheckSpec {
+  std::string text;  // of a model with one entry, "main"
+  std::string of;    // its output
+  std::vector<std::string> wrt;
+  Arrays inputs;
+  Arrays expected;  // stated slopes at a kink, by input; none = the oracle tells
+  int order = 2;
+  int pairs = 20;
+};
+
+// What is exact is bounded by 1e-12, what comes of differences by 1e-6. kStated: the case says it.
+enum class Oracle : uint8_t { kDual, kDifferences, kStated };
+
+struct CheckResult {
+  Oracle oracle = Oracle::kDual;
+  std::string why_not_dual;  // why the oracle has to take differences
+  std::string failure;       // empty = all is well; else what is wrong, for people
+  bool refused = false;      // the pass would not derive it: `failure` says why
+  double value = 0, grad = 0, jvp = 0, adjoint = 0, hvp = 0, symmetry = 0;  // greatest errors
+  double worst() const;
+  uint64_t primal_nodes = 0, grad_nodes = 0;  // executed; counted by CountNodes alone
+};
+
+inline constexpr double kExactBound = 1e-12, kDifferenceBound = 1e-6;
+inline constexpr double kSingleBound = 1e-5;  // of models in float32
+
+CheckResult CheckModel(const CheckSpec& spec, const ModelOptions& options, std::mt19937_64& random);
+
+// Nodes that one run of the entry executes, counted by the interpreter: of the model, and of the
+// entry `grad` that is derived of it, after rewriting.
+Result<uint64_t> CountNodes(const std::string& text, const std::string& entry,
+                            const Arrays& inputs);
+
+}  // namespace ge::adcheck

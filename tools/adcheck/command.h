@@ -1,0 +1,36 @@
+// What the command line of ge-adcheck says, and the ways to go. Each answers the exit code.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "tools/adcheck/model.h"
+
+namespace ge::adcheck {
+
+struct Options {
+  std::string ops;  // "all", "core", or names
+  std::string cases = "tools/adcheck/cases";
+  ModelOptions model;
+  std::string mutant_plugin;  // the path of grad_mutant.so
+  int order = 1;
+  uint64_t seed = 1;
+  int programs = 0;
+  bool list = false, mutate = false, json = false, verbose = false;
+  bool recursion = false, closures = false;
+  std::string file;  // one model to check
+  std::string save;  // a folder for programs that fail
+};
+
+int CheckOps(const Options& options);
+int ListOps(const Options& options);
+int CheckPrograms(const Options& options);
+int MutateRules(const Options& options);
+int CheckFile(const Options& options);
+
+// Of a rule, or of a case: "Tanh", "ge.SumToShape".
+std::string FullName(const std::string& domain, const std::string& op);
+// Whether --ops asks for it.
+bool IsAsked(const Options& options, const std::string& name);
+
+}  // namespace ge::adcheck

@@ -1,0 +1,54 @@
+// Model: a .gt text as the engine runs it, through ge.h alone: what an application would see of a
+// gradient. One thread.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "ge/base/status.h"
+#include "ge/ge.h"
+
+namespace ge::adcheck {
+
+// A tensor of doubles, or of what is counted or decided with.
+struct Array {
+  int32_t dtype = 11;  // float64, float32, int64, int32 or bool
+  std::vector<int64_t> dims;
+  std::vector<double> f;   // of floats
+  std::vector<int64_t> i;  // of any other
+  static Array Of(std::vector<int64_t> dims, int32_t dtype = 11);
+  bool is_float() const { return dtype == 11 || dtype == 1; }
+  static int64_t Count(const std::vector<int64_t>& dims);
+};
+using Arrays = std::map<std::string, Array>;
+
+struct ModelOptions {
+  std::string engines = "ref";
+  std::string plugin;  // the path of grad.so
+};
+
+class Model {
+ public:
+  // `pass`: what is derived, "grad:wrt=x;kind=jvp", or nothing.
+  static Result<std::unique_ptr<Model>> Load(const std::string& text, const std::string& pass,
+                                             const ModelOptions& options);
+  ~Model();
+  Model(const Model&) = delete;
+  Model& operator=(const Model&) = delete;
+
+  // Inputs of the entry are taken by name; those that it has no use for are left alone.
+  Result<Arrays> Run(const std::string& entry, const Arrays& inputs) const;
+  bool HasInput(const std::string& entry, const std::string& name) const;
+  // The .gt text after a stage ("rewrite").
+  Result<std::string> Dump(const std::string& entry, const std::string& stage) const;
+
+ private:
+  explicit Model(ge_session* session) : session_(session) {}
+  Result<std::vector<std::string>> Names(const std::string& entry, bool inputs) const;
+  ge_session* session_;
+};
+
+}  // namespace ge::adcheck

@@ -1,0 +1,143 @@
+// Both float32 and float64 are Reals here: the oracle is as exact for either.
+// What plugins/ref/scalar.h is for the engine, for the copies of its kernels in which Real stands
+// for double (tools/gen/dual_kernels.py): floats are Real alone, and sizes of elements are its own.
+#pragma once
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <limits>
+#include <type_traits>
+
+#include "ge/ge_plugin.hpp"
+#include "tools/adcheck/real.h"
+
+namespace refdual {
+
+using ge::adcheck::Real;
+namespace num = ge::adcheck::num;
+
+inline uint32_t ElementBits(int32_t dtype) {
+  return dtype == GE_F64 || dtype == GE_F32 ? 8 * sizeof(Real) : ge::plugin::ElementBits(dtype);
+}
+inline bool TensorBytes(const ge_type& t, uint64_t* bytes) {
+  const bool ok = ge::plugin::TensorBytes(t, bytes);
+  if (t.dtype == GE_F64) *bytes *= sizeof(Real) / sizeof(double);
+  if (t.dtype == GE_F32) *bytes *= sizeof(Real) / sizeof(float);
+  return ok;
+}
+
+// Named by kernels, never met.
+struct Half {
+  uint16_t bits;
+};
+struct BFloat {
+  uint16_t bits;
+};
+inline float FloatOf(Half) { return 0; }
+inline float FloatOf(BFloat) { return 0; }
+inline Half HalfOf(Real) { return {}; }
+inline BFloat BFloatOf(Real) { return {}; }
+
+template <class T>
+inline constexpr bool kIsFloat =
+    std::is_same_v<T, Real> || std::is_floating_point_v<T> || std::is_same_v<T, Half>;
+
+// What std::is_floating_point says of double.
+template <class T>
+inline constexpr bool kIsPlainFloat = std::is_same_v<T, Real> || std::is_floating_point_v<T>;
+
+template <class T>
+struct ArithOf {
+  using type = T;
+};
+template <>
+struct ArithOf<Half> {
+  using type = float;
+};
+template <>
+struct ArithOf<BFloat> {
+  using type = float;
+};
+template <class T>
+using Arith = typename ArithOf<T>::type;
+template <class T>
+using Exact = std::conditional_t<kIsFloat<T>, Real, T>;
+
+template <class T>
+Arith<T> Widen(T v) {
+  if constexpr (std::is_same_v<T, Half> || std::is_same_v<T, BFloat>) {
+    return FloatOf(v);
+  } else {
+    return v;
+  }
+}
+
+template <class T>
+T IntOf(Real v) {
+  return static_cast<T>(static_cast<int64_t>(v.v));
+}
+
+template <class T, class From>
+T Narrow(From v) {
+  if constexpr (std::is_same_v<T, From>) {
+    return v;
+  } else if constexpr (std::is_same_v<T, Half>) {
+    return HalfOf(v);
+  } else if constexpr (std::is_same_v<T, BFloat>) {
+    return BFloatOf(v);
+  } else if constexpr (std::is_same_v<T, bool>) {
+    return v != From{0};
+  } else if constexpr (std::is_integral_v<T> && kIsFloat<From>) {
+    return IntOf<T>(v);
+  } else {
+    return static_cast<T>(v);
+  }
+}
+
+template <class T>
+T Load(const T* p, int64_t i) {
+  T v;
+  std::memcpy(&v, reinterpret_cast<const char*>(p) + i * static_cast<int64_t>(sizeof(T)),
+              sizeof(T));
+  return v;
+}
+template <class T>
+void Store(T* p, int64_t i, T v) {
+  std::memcpy(reinterpret_cast<char*>(p) + i * static_cast<int64_t>(sizeof(T)), &v, sizeof(T));
+}
+
+template <class T>
+struct Tag {
+  using type = T;
+};
+
+template <class F>
+bool VisitFloat(int32_t dtype, F&& f) {
+  return (dtype == GE_F64 || dtype == GE_F32) && (f(Tag<Real>()), true);
+}
+template <class F>
+bool VisitWideInt(int32_t dtype, F&& f) {
+  if (dtype == GE_I32) return f(Tag<int32_t>()), true;
+  return dtype == GE_I64 && (f(Tag<int64_t>()), true);
+}
+template <class F>
+bool VisitSignedInt(int32_t dtype, F&& f) {
+  return VisitWideInt(dtype, f);
+}
+template <class F>
+bool VisitUnsignedInt(int32_t, F&&) {
+  return false;
+}
+template <class F>
+bool VisitInt(int32_t dtype, F&& f) {
+  return VisitWideInt(dtype, f);
+}
+template <class F>
+bool VisitNumber(int32_t dtype, F&& f) {
+  return VisitFloat(dtype, f) || VisitWideInt(dtype, f);
+}
+
+}  // namespace refdual

@@ -1,0 +1,21 @@
+// Chart: curves of a run of training as a .png picture: the loss of each step, thin, its mean over
+// a fiftieth of the run, and what the tests gave. Written by temporary name and renamed.
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "ge/base/status.h"
+
+namespace ge::tool {
+
+struct Curves {
+  std::vector<double> loss;                              // by step, from 1
+  std::vector<std::pair<double, double>> test_loss;      // step, value
+  std::vector<std::pair<double, double>> test_accuracy;  // step, 0 to 1: on a scale of its own
+};
+
+Status WriteChart(const std::string& path, const Curves& curves);
+
+}  // namespace ge::tool

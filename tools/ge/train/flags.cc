@@ -1,0 +1,88 @@
+#include <memory>
+
+#include "tools/ge/train/train.h"
+
+namespace ge::tool {
+namespace {
+
+void AddLearning(CLI::App* app, TrainOptions* o) {
+  app->add_option("--data", o->data,
+                  "fashion-mnist, a folder of idx files, a folder of pictures (train/CLASS/FILE "
+                  "and test/CLASS/FILE), or a .npz with x_train, y_train, x_test, y_test")
+      ->required();
+  app->add_option("--loss", o->loss, "softmax-ce (default), mse, bce, or none: the net's output");
+  app->add_option("--optimizer", o->optimizer,
+                  "sgd (default), rmsprop, adagrad, adam, adamw, lamb, lars, lion");
+  app->add_option("--lr", o->lr, "learning rate (default 0.001)");
+  app->add_option("--momentum", o->momentum, "of sgd, rmsprop and lars (default 0)");
+  app->add_option("--weight-decay", o->weight_decay, "default 0");
+  app->add_option("--schedule", o->schedule,
+                  "of the rate: constant (default), step, cosine, poly, one-cycle");
+  app->add_option("--warmup", o->warmup, "updates in which the rate rises to --lr");
+  app->add_option("--clip", o->clip, "bound of the norm of all gradients together");
+  app->add_option("--accumulate", o->accumulate, "steps whose gradients make one update");
+  app->add_option("--ema", o->ema, "keep averages of the weights, which tests and the export use");
+  app->add_option("--freeze", o->freeze, "weights that stay: a name or pattern; may be repeated")
+      ->take_all();
+  app->add_option("--set", o->set,
+                  "NAME=VALUE: another option of the pass train, as beta1=0.8; may be repeated")
+      ->take_all();
+}
+
+void AddCourse(CLI::App* app, TrainOptions* o) {
+  app->add_option("--epochs", o->epochs, "times that all samples are seen (default 1)");
+  app->add_option("--batch", o->batch, "samples a step (default 64)");
+  app->add_option("--steps", o->max_steps, "stop after so many steps");
+  app->add_option("--seed", o->common.seed, "of the order of samples and of Dropout (default 1)");
+  app->add_flag("--no-shuffle", o->keep_order, "samples come as they lie");
+  app->add_option("--eval-every", o->eval_every, "test after so many steps (default: each epoch)");
+  app->add_flag("--no-test", o->no_test, "leave the samples to test with alone");
+  app->add_option("--checkpoint", o->checkpoint,
+                  "folder that always holds a complete state of the run");
+  app->add_option("--checkpoint-every", o->checkpoint_every,
+                  "write it after so many steps (default: each epoch)");
+  app->add_flag("--resume", o->resume, "go on from --checkpoint, where there is one");
+  app->add_option("--log", o->log,
+                  "tensorboard:DIR: scalars of each step, histograms of weights, the graph; "
+                  "csv:FILE: step,loss,correct,rate; may be repeated")
+      ->take_all();
+  app->add_option("--plot", o->plot, "curves as a picture")->type_name("F.png");
+  app->add_option("--export", o->export_file, "the trained net")->type_name("OUT.onnx");
+  app->add_flag("--json", o->common.json,
+                "JSON on stdout, an object for each epoch, and one about the run as the last line");
+}
+
+void AddRunning(CLI::App* app, Options* o) {
+  app->add_option("--entry", o->entry, "entry of the model (default: its first)");
+  app->add_option("--engines", o->engines, "engines to use; as of ge run")->type_name("LIST");
+  app->add_option("--plugins", o->plugins, "plugins beside grad; as of ge run")->type_name("LIST");
+  app->add_option("--threads", o->threads, "compute threads (default: the cores we may use)");
+  app->add_option("--isa", o->isa, "cap of the instruction set: native, sse4.2, avx2, avx512");
+  app->add_option("--skip", o->skip, "name of a pass not to run; may be repeated")->take_all();
+  app->add_option("--pin", o->pins, "NODE=ENGINE; as of ge run")->take_all();
+  app->add_option("--denormals", o->denormals, "flush (default) or keep");
+  app->add_option("--numerics", o->numerics, "fast (default) or exact");
+  // Not what this machine has learned by now: the same seed gives the same weights on another day.
+  o->prices = "analytic";
+  app->add_option("--prices", o->prices,
+                  "analytic (default): the same plans whenever it runs, and so the same bits; "
+                  "cached, measure: as of ge run, which may be faster");
+}
+
+}  // namespace
+
+void AddTrain(CLI::App* app, int* code) {
+  auto o = std::make_shared<TrainOptions>();
+  auto* train = app->add_subcommand("train", "train a net that was exported for inference");
+  train->add_option("MODEL", o->common.model, "model file: .onnx, .gepb or .gt")->required();
+  AddLearning(train, o.get());
+  AddCourse(train, o.get());
+  AddRunning(train, &o->common);
+  train->footer(
+      "\nExample:\n  ge train lenet.onnx --data fashion-mnist --optimizer adam --lr 1e-3 --epochs "
+      "5 "
+      "--export trained.onnx\n");
+  train->callback([=] { *code = Train(*o); });
+}
+
+}  // namespace ge::tool

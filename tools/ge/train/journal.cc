@@ -1,0 +1,167 @@
+#include "tools/ge/train/journal.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <set>
+
+#include "frontend/load.h"
+#include "ge/base/clock.h"
+
+namespace ge::tool {
+namespace {
+
+nlohmann::json OrNull(std::optional<double> v) { return v ? nlohmann::json(*v) : nlohmann::json(); }
+
+// The net as TensorBoard draws it: nodes by name, an edge from each producer.
+Result<std::vector<EventNode>> NodesOf(const Options& o) {
+  GE_ASSIGN_OR_RETURN(const LoadedModel loaded, LoadModelFile(o.model, Format::kAuto));
+  const Graph& g = loaded.graph;
+  const Entry* entry = o.entry.empty() ? &g.entries.front() : g.FindEntry(o.entry);
+  std::vector<EventNode> nodes;
+  if (entry == nullptr) return nodes;
+  const Function& f = g.fn(entry->fn);
+  std::vector<std::string> of_value(f.values.size());
+  std::set<std::string> taken;
+  const auto unique = [&](std::string name) {
+    const std::string base = name;
+    for (int i = 1; !taken.insert(name).second; ++i) name = fmt::format("{}_{}", base, i);
+    return name;
+  };
+  for (const ValueId p : f.params) {
+    of_value[p] = unique(f.value(p).name);
+    nodes.push_back({of_value[p], "Input", {}});
+  }
+  for (size_t v = 1; v < f.values.size(); ++v) {
+    if (!f.values[v].constant || f.values[v].name.empty()) continue;
+    of_value[v] = unique(f.values[v].name);
+    nodes.push_back({of_value[v], "Weight", {}});
+  }
+  for (const Node& n : f.nodes) {
+    if (!n.id) continue;
+    EventNode node{unique(n.name.empty() ? fmt::format("{}_{}", n.op, n.id) : n.name), n.op, {}};
+    for (const ValueId in : n.inputs) {
+      if (in && !of_value[in].empty()) node.inputs.push_back(of_value[in]);
+    }
+    for (const ValueId out : n.outputs) of_value[out] = node.name;
+    nodes.push_back(std::move(node));
+  }
+  return nodes;
+}
+
+}  // namespace
+
+Result<Journal> Journal::Open(const TrainOptions& o) {
+  Journal j;
+  j.json_ = o.common.json, j.plot_ = o.plot;
+  j.terminal_ = isatty(STDERR_FILENO) != 0;
+  for (const std::string& log : o.log) {
+    const size_t colon = log.find(':');
+    const std::string kind = log.substr(0, colon),
+                      to = colon == std::string::npos ? "" : log.substr(colon + 1);
+    if (to.empty() || (kind != "tensorboard" && kind != "csv")) {
+      return Status(Code::kInvalidArgument,
+                    fmt::format("--log is '{}', wanted tensorboard:DIR or csv:FILE", log));
+    }
+    if (kind == "csv") {
+      j.csv_.emplace(to);
+      *j.csv_ << "step,loss,correct,rate\n";
+      if (!*j.csv_) return Status(Code::kIoError, fmt::format("cannot write '{}'", to));
+      continue;
+    }
+    GE_ASSIGN_OR_RETURN(Events events, Events::Open(to));
+    j.events_.emplace(std::move(events));
+    GE_ASSIGN_OR_RETURN(const std::vector<EventNode> nodes, NodesOf(o.common));
+    GE_RETURN_IF_ERROR(j.events_->Graph(nodes));
+  }
+  return j;
+}
+
+void Journal::Bar(const Place& at, const Metrics& m) {
+  const double now = NowMs();
+  if (!terminal_ || now - last_bar_ms_ < 100) return;
+  last_bar_ms_ = now, bar_ = true;
+  constexpr size_t kBar = 24;
+  const size_t full = at.steps ? at.step * kBar / at.steps : 0;
+  fmt::print(stderr, "\r\x1b[Kepoch {}/{} [{}{}] {}/{}  loss {:.4f}  {:.0f} steps/s", at.epoch,
+             at.epochs, std::string(full, '='), std::string(kBar - std::min(full, kBar), ' '),
+             at.step, at.steps, m.loss, at.steps_per_s);
+  std::fflush(stderr);
+}
+
+void Journal::ClearBar() {
+  if (bar_) fmt::print(stderr, "\r\x1b[K");
+  bar_ = false;
+}
+
+Status Journal::Step(const Place& at, const Metrics& m, int64_t batch) {
+  Bar(at, m);
+  if (!plot_.empty()) curves_.loss.push_back(m.loss);
+  if (csv_) *csv_ << fmt::format("{},{},{},{}\n", at.step, m.loss, m.correct, m.rate);
+  if (!events_) return {};
+  const auto step = static_cast<int64_t>(at.step);
+  GE_RETURN_IF_ERROR(events_->Scalar("train/loss", step, static_cast<float>(m.loss)));
+  GE_RETURN_IF_ERROR(events_->Scalar("train/learning_rate", step, static_cast<float>(m.rate)));
+  return events_->Scalar("train/accuracy", step,
+                         static_cast<float>(m.correct / static_cast<double>(batch)));
+}
+
+Status Journal::Tested(const Place& at, double loss, std::optional<double> accuracy) {
+  tested_loss_ = loss, tested_accuracy_ = accuracy;
+  const auto step = static_cast<double>(at.step);
+  curves_.test_loss.emplace_back(step, loss);
+  if (accuracy) curves_.test_accuracy.emplace_back(step, *accuracy);
+  if (!events_) return {};
+  const auto n = static_cast<int64_t>(at.step);
+  if (accuracy) {
+    GE_RETURN_IF_ERROR(events_->Scalar("test/accuracy", n, static_cast<float>(*accuracy)));
+  }
+  return events_->Scalar("test/loss", n, static_cast<float>(loss));
+}
+
+Status Journal::Epoch(const Place& at, double loss, std::optional<double> accuracy,
+                      TrainedNet* net) {
+  ClearBar();
+  if (json_) {
+    fmt::print("{}\n", nlohmann::json{{"epoch", at.epoch},
+                                      {"step", at.step},
+                                      {"train_loss", loss},
+                                      {"train_accuracy", OrNull(accuracy)},
+                                      {"test_loss", OrNull(tested_loss_)},
+                                      {"test_accuracy", OrNull(tested_accuracy_)}}
+                           .dump());
+  } else {
+    std::string line =
+        fmt::format("epoch {}/{}  step {}  loss {:.4f}", at.epoch, at.epochs, at.step, loss);
+    if (accuracy) line += fmt::format("  accuracy {:.4f}", *accuracy);
+    if (tested_loss_) line += fmt::format("  test loss {:.4f}", *tested_loss_);
+    if (tested_accuracy_) line += fmt::format("  test accuracy {:.4f}", *tested_accuracy_);
+    fmt::print("{}\n", line);
+  }
+  std::fflush(stdout);
+  if (!events_) return {};
+  GE_ASSIGN_OR_RETURN(const std::vector<Tensor> states, net->States());
+  for (const Tensor& t : states) {
+    if (t.view.dtype != DType::kFloat) continue;
+    const auto* data = static_cast<const float*>(t.view.data);
+    GE_RETURN_IF_ERROR(events_->Histogram(t.name, static_cast<int64_t>(at.step),
+                                          {data, data + t.view.bytes / sizeof(float)}));
+  }
+  return events_->Flush();
+}
+
+Status Journal::Finish(const nlohmann::json& last, bool json) {
+  ClearBar();
+  if (csv_ && !csv_->flush()) return Status(Code::kIoError, "cannot write the .csv of --log");
+  if (events_) GE_RETURN_IF_ERROR(events_->Flush());
+  if (!plot_.empty()) GE_RETURN_IF_ERROR(WriteChart(plot_, curves_));
+  if (json) {
+    fmt::print("{}\n", last.dump());
+  } else {
+    fmt::print("{} steps, {:.1f} steps/s\n", last["steps"].get<uint64_t>(),
+               last["steps_per_s"].get<double>());
+  }
+  return {};
+}
+
+}  // namespace ge::tool

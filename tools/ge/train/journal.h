@@ -1,0 +1,41 @@
+// Journal: everything that a run of training says while it goes: a bar on a terminal, lines, JSON,
+// TensorBoard's events, a .csv and the curves of the plot. One thread.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <optional>
+
+#include "tools/ge/train/chart.h"
+#include "tools/ge/train/events.h"
+#include "tools/ge/train/train.h"
+#include "tools/ge/train/trained_net.h"
+
+namespace ge::tool {
+
+struct Place {  // in a run, after a step
+  uint64_t step = 0, steps = 0, epoch = 0, epochs = 0;
+  double steps_per_s = 0;
+};
+
+class Journal {
+ public:
+  static Result<Journal> Open(const TrainOptions& o);
+  Status Step(const Place& at, const Metrics& m, int64_t batch);
+  Status Tested(const Place& at, double loss, std::optional<double> accuracy);
+  Status Epoch(const Place& at, double loss, std::optional<double> accuracy, TrainedNet* net);
+  Status Finish(const nlohmann::json& last, bool json);
+
+ private:
+  void Bar(const Place& at, const Metrics& m);
+  void ClearBar();
+
+  bool terminal_ = false, json_ = false, bar_ = false;
+  double last_bar_ms_ = 0;
+  std::string plot_;
+  std::optional<Events> events_;
+  std::optional<std::ofstream> csv_;
+  Curves curves_;
+  std::optional<double> tested_loss_, tested_accuracy_;  // latest
+};
+
+}  // namespace ge::tool

@@ -1,0 +1,28 @@
+// ge train: what a user may ask for, and the loop.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <string>
+#include <vector>
+
+#include "tools/ge/command.h"
+
+namespace ge::tool {
+
+struct TrainOptions {
+  Options common;  // model, engines, threads, prices ...
+  std::string data, loss = "softmax-ce", optimizer = "sgd", schedule = "constant";
+  double lr = 1e-3, momentum = 0, weight_decay = 0, clip = 0, ema = 0;
+  uint32_t epochs = 1, batch = 64, warmup = 0, accumulate = 1;
+  uint64_t max_steps = 0;         // 0 = as the epochs say
+  uint64_t eval_every = 0;        // steps; 0 = after each epoch
+  uint64_t checkpoint_every = 0;  // the same
+  std::vector<std::string> freeze, set, log;
+  std::string checkpoint, plot, export_file;
+  bool resume = false, keep_order = false, no_test = false;
+};
+
+void AddTrain(CLI::App* app, int* code);
+int Train(const TrainOptions& o);
+
+}  // namespace ge::tool

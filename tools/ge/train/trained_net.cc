@@ -1,0 +1,271 @@
+#include "tools/ge/train/trained_net.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <cstring>
+
+#include "ge/base/checked.h"
+#include "ge/host/machine.h"
+
+namespace ge::tool {
+namespace {
+
+// A call of ge.h as a Status.
+template <typename Call>
+Status Try(Call call) {
+  ge_error error;
+  error.size = sizeof error;
+  if (call(&error) == GE_STATUS_OK) return {};
+  const auto code = static_cast<Code>(error.status);
+  // The text begins with the code, which a Status says by itself.
+  std::string_view text = error.message;
+  const std::string head = std::string(CodeName(code)) + ": ";
+  if (text.starts_with(head)) text.remove_prefix(head.size());
+  Status status(code, std::string(text));
+  return error.node[0] != 0 ? std::move(status).AtNode(error.node) : status;
+}
+
+double NumberIn(const ge_tensor& t) {
+  if (t.dtype == static_cast<int32_t>(DType::kFloat)) return *static_cast<const float*>(t.data);
+  if (t.dtype == static_cast<int32_t>(DType::kDouble)) return *static_cast<const double*>(t.data);
+  return static_cast<double>(*static_cast<const int64_t*>(t.data));
+}
+
+void Put(const std::string& name, double v, Metrics* to) {
+  if (name == "loss") to->loss = v;
+  if (name == "correct") to->correct = v;
+  if (name == "learning_rate") to->rate = v;
+}
+
+std::string Joined(const std::vector<std::string>& list, char by) {
+  std::string all;
+  for (const std::string& item : list) all += (all.empty() ? "" : std::string(1, by)) + item;
+  return all;
+}
+
+Result<std::vector<std::string>> OutputsOf(ge_session* session, const char* entry) {
+  uint32_t n = 0;
+  std::vector<std::string> names;
+  if (ge_session_output_count(session, entry, &n) != GE_STATUS_OK) {
+    return Status(Code::kInternal, fmt::format("the pass train made no entry {}", entry));
+  }
+  for (uint32_t i = 0; i < n; ++i) {
+    ge_tensor_info info{};
+    info.size = sizeof info;
+    ge_session_output_info(session, entry, i, &info);
+    names.emplace_back(info.name);
+  }
+  return names;
+}
+
+// What ge_session_options has of a line of arguments. The texts live in `keep`.
+Result<ge_session_options> SessionOptionsFor(const Options& o, const std::string& pass,
+                                             std::vector<std::string>* keep) {
+  GE_ASSIGN_OR_RETURN(const SessionOptions checked, SessionOptionsOf(o));
+  ge_session_options s;
+  ge_session_options_init(&s);
+  std::vector<std::string> passes = o.passes;
+  passes.push_back("train:" + pass);
+  *keep = {o.engines, o.plugins.empty() ? "grad" : "grad," + o.plugins, Joined(passes, ','),
+           Joined(o.skip, ','), Joined(o.pins, ';')};
+  const auto text = [&](size_t i) { return (*keep)[i].empty() ? nullptr : (*keep)[i].c_str(); };
+  s.engines = text(0), s.plugins = text(1), s.passes = text(2), s.skip_passes = text(3);
+  s.pins = text(4);
+  s.threads = o.threads, s.isa_cap = static_cast<uint32_t>(checked.process.isa_cap);
+  s.max_streams_per_device = o.max_streams;
+  s.prices = o.prices == "analytic"  ? GE_PRICES_ANALYTIC
+             : o.prices == "measure" ? GE_PRICES_MEASURE
+                                     : GE_PRICES_CACHED;
+  s.denormals = o.denormals == "keep" ? GE_KEEP_DENORMALS : GE_FLUSH_DENORMALS;
+  s.numerics = o.numerics == "exact" ? GE_EXACT_NUMERICS : GE_FAST_NUMERICS;
+  s.memory_limit_bytes = o.memory_limit_bytes;
+  s.policy = o.policy == "priority" ? GE_PLACE_BY_PRIORITY : GE_PLACE_BY_COST;
+  return s;
+}
+
+}  // namespace
+
+Result<TrainedNet> TrainedNet::Open(const Options& o, const std::string& pass) {
+  std::vector<std::string> keep;
+  GE_ASSIGN_OR_RETURN(const ge_session_options options, SessionOptionsFor(o, pass, &keep));
+  TrainedNet net;
+  ge_session* session = nullptr;
+  GE_RETURN_IF_ERROR(Try([&](ge_error* e) { return ge_session_create(&options, &session, e); }));
+  net.session_.reset(session);
+  GE_RETURN_IF_ERROR(Try([&](ge_error* e) {
+    return ge_session_load_file(session, o.model.c_str(), GE_FORMAT_AUTO, e);
+  }));
+  GE_RETURN_IF_ERROR(net.Inspect());
+  return net;
+}
+
+Status TrainedNet::Inspect() {
+  GE_ASSIGN_OR_RETURN(step_outputs_, OutputsOf(session_.get(), "train_step"));
+  GE_ASSIGN_OR_RETURN(eval_outputs_, OutputsOf(session_.get(), "eval"));
+  uint32_t n = 0;
+  ge_session_input_count(session_.get(), "train_step", &n);
+  std::string names;
+  uint32_t data = 0;
+  for (uint32_t i = 0; i < n; ++i) {
+    ge_tensor_info info{};
+    info.size = sizeof info;
+    ge_session_input_info(session_.get(), "train_step", i, &info);
+    const bool label = i + 1 == n && i > 0 && std::strcmp(info.name, "label") == 0;
+    (label ? y_ : x_) = info;
+    data += !label;
+    names += fmt::format("{}'{}'", names.empty() ? "" : ", ", info.name);
+  }
+  if (data != 1) {
+    return Status(Code::kUnsupported,
+                  fmt::format("the net has {} inputs ({}), wanted one beside the label; train it "
+                              "by ge.h",
+                              data, names));
+  }
+  for (const std::string& name : step_outputs_) classifies_ = classifies_ || name == "correct";
+  ge_tensor_info out{};
+  out.size = sizeof out;
+  ge_session_output_info(session_.get(), "eval", 0, &out);
+  if (classifies_ && out.rank > 0) classes_ = out.dims[out.rank - 1];
+  return {};
+}
+
+ge_tensor TrainedNet::Batch(const ge_tensor_info& info, int64_t n, void* data) const {
+  ge_tensor t{};
+  t.size = sizeof t, t.dtype = info.dtype, t.rank = info.rank, t.data = data;
+  int64_t count = 1;
+  for (int32_t i = 0; i < info.rank; ++i) {
+    t.dims[i] = i == 0 ? n : info.dims[i];
+    count *= t.dims[i];
+  }
+  t.bytes = static_cast<uint64_t>(DTypeBytes(static_cast<DType>(info.dtype), count).value_or(0));
+  return t;
+}
+
+Status TrainedNet::Prepare(int64_t batch) {
+  for (const ge_tensor_info* info : {&x_, has_labels() ? &y_ : nullptr}) {
+    if (info == nullptr) continue;
+    const bool fixed = info->rank > 0 && info->dims[0] >= 0;
+    if (info->rank < 1 || (fixed && info->dims[0] != batch)) {
+      return Status(
+          Code::kInvalidArgument,
+          fmt::format("input '{}' is of {}, wanted batches of {} along its first axis; "
+                      "export the net with a batch that is not fixed{}",
+                      info->name,
+                      info->rank < 1 ? "no axes" : fmt::format("{} samples", info->dims[0]), batch,
+                      fixed ? fmt::format(", or train with --batch {}", info->dims[0]) : ""));
+    }
+    for (int32_t i = 1; i < info->rank; ++i) {
+      if (info->dims[i] >= 0) continue;
+      return Status(
+          Code::kInvalidArgument,
+          fmt::format("axis {} of input '{}' is of no fixed size, which ge train wants of "
+                      "all but the first",
+                      i, info->name));
+    }
+  }
+  std::vector<ge_tensor> in;
+  for (auto [info, memory] : {std::pair{&x_, &x_memory_}, std::pair{&y_, &y_memory_}}) {
+    if (info == &y_ && !has_labels()) continue;
+    in.push_back(Batch(*info, batch, nullptr));
+    *memory = AllocateAligned(in.back().bytes, 64);
+    if (!*memory) return Status(Code::kResourceExhausted, "no memory for a batch");
+    std::memset(memory->get(), 0, in.back().bytes);
+    in.back().data = memory->get();
+  }
+  numbers_.assign(step_outputs_.size(), 0);
+  std::vector<ge_tensor> out(step_outputs_.size());
+  for (size_t i = 0; i < out.size(); ++i) {
+    out[i].size = sizeof out[i], out[i].data = &numbers_[i], out[i].bytes = sizeof numbers_[i];
+  }
+  ge_prepared* prepared = nullptr;
+  GE_RETURN_IF_ERROR(Try([&](ge_error* e) {
+    return ge_prepared_create(session_.get(), "train_step", in.data(),
+                              static_cast<uint32_t>(in.size()), out.data(),
+                              static_cast<uint32_t>(out.size()), &prepared, e);
+  }));
+  step_.reset(prepared);
+  return {};
+}
+
+Result<Metrics> TrainedNet::Step() {
+  GE_RETURN_IF_ERROR(Try([&](ge_error* e) { return ge_prepared_run(step_.get(), nullptr, e); }));
+  Metrics m;
+  for (size_t i = 0; i < step_outputs_.size(); ++i) {
+    ge_tensor t{};
+    t.size = sizeof t;
+    GE_RETURN_IF_ERROR(Try([&](ge_error* e) {
+      return ge_prepared_output(step_.get(), static_cast<uint32_t>(i), &t, e);
+    }));
+    Put(step_outputs_[i], NumberIn(t), &m);
+  }
+  return m;
+}
+
+Result<Metrics> TrainedNet::Evaluate(int64_t n) {
+  std::vector<ge_tensor> in = {Batch(x_, n, x_memory_.get())};
+  if (has_labels()) in.push_back(Batch(y_, n, y_memory_.get()));
+  std::vector<ge_tensor> out(eval_outputs_.size());
+  for (ge_tensor& t : out) t.size = sizeof t;
+  Status status = Try([&](ge_error* e) {
+    return ge_session_run(session_.get(), "eval", in.data(), static_cast<uint32_t>(in.size()),
+                          out.data(), static_cast<uint32_t>(out.size()), e);
+  });
+  Metrics m;
+  for (size_t i = 0; i < out.size(); ++i) {
+    const bool number = eval_outputs_[i] == "loss" || eval_outputs_[i] == "correct";
+    // Without a loss of ours the net's own first output is it.
+    if (status.ok() && (number || (i == 0 && !has_labels()))) {
+      Put(number ? eval_outputs_[i] : "loss", NumberIn(out[i]), &m);
+    }
+    ge_tensor_release(&out[i]);
+  }
+  if (!status.ok()) return status;
+  return m;
+}
+
+Status TrainedNet::SaveStates(const std::string& path) {
+  return Try([&](ge_error* e) { return ge_session_save_states(session_.get(), path.c_str(), e); });
+}
+
+Status TrainedNet::RestoreStates(const std::string& path) {
+  return Try(
+      [&](ge_error* e) { return ge_session_restore_states(session_.get(), path.c_str(), e); });
+}
+
+Result<std::vector<Tensor>> TrainedNet::States() {
+  uint32_t n = 0;
+  ge_session_state_count(session_.get(), &n);
+  std::vector<Tensor> states;
+  for (uint32_t i = 0; i < n; ++i) {
+    ge_tensor_info info{};
+    info.size = sizeof info;
+    ge_session_state_info(session_.get(), i, &info);
+    ge_tensor t{};
+    t.size = sizeof t;
+    const auto get = [&](ge_error* e) {
+      return ge_session_get_state(session_.get(), info.name, &t, e);
+    };
+    GE_RETURN_IF_ERROR(Try(get));
+    Tensor made;
+    made.memory = AllocateAligned(std::max<uint64_t>(t.bytes, 1), 64);
+    if (!made.memory) return Status(Code::kResourceExhausted, "no memory for a copy of a state");
+    t.data = made.memory.get();
+    GE_RETURN_IF_ERROR(Try(get));
+    made.name = info.name;
+    made.view = {static_cast<DType>(t.dtype), {t.dims, t.dims + t.rank}, t.data, t.bytes};
+    states.push_back(std::move(made));
+  }
+  return states;
+}
+
+Result<std::string> TrainedNet::Report() {
+  char* text = nullptr;
+  GE_RETURN_IF_ERROR(
+      Try([&](ge_error* e) { return ge_session_report(session_.get(), "train_step", &text, e); }));
+  std::string report = text;
+  ge_text_release(text);
+  return report;
+}
+
+}  // namespace ge::tool
