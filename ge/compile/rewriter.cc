@@ -91,6 +91,7 @@ PassContext Rewriter::Context(PassPhase phase, int64_t largest_bytes) const {
   context.note = [](std::string_view text) { LogLine(2, text); };
   context.done_reading = [](const void* data, uint64_t bytes) { DropMappedPages(data, bytes); };
   context.price = options_.price;
+  context.price_each = options_.price_each;
   context.compare = options_.compare;
   return context;
 }

@@ -31,6 +31,7 @@ struct RewriteOptions {
   std::function<PassList()> plugins;  // makes those of plugins anew; null = there are none
   std::vector<PassRequest> asked;
   decltype(PassContext::price) price;      // see PassContext
+  decltype(PassContext::price_each) price_each;
   decltype(PassContext::compare) compare;  // set: and a plugin's pass that fails, fails the whole
 };
 

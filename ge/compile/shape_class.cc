@@ -104,7 +104,7 @@ uint64_t Key(const Graph& bound, FunctionId fn, int64_t most) {
 uint64_t ShapeClasses::KeyOf(const Graph& bound, FunctionId fn) { return Key(bound, fn, 2); }
 uint64_t ShapeClasses::KinOf(const Graph& bound, FunctionId fn) { return Key(bound, fn, 0); }
 
-double FloorOf(const OfferSet& offers, size_t nodes) {
+std::vector<double> LeastOf(const OfferSet& offers, size_t nodes) {
   std::vector<double> least(nodes, std::numeric_limits<double>::infinity());
   for (const Offer& o : offers.offers) {
     if (o.convert || o.nodes.empty()) continue;
@@ -114,8 +114,12 @@ double FloorOf(const OfferSet& offers, size_t nodes) {
       for (uint32_t n : o.nodes) least[n] = std::min(least[n], share);
     }
   }
+  return least;
+}
+
+double FloorOf(const OfferSet& offers, size_t nodes) {
   double sum = 0;
-  for (double ns : least) sum += std::isfinite(ns) ? ns : 0;
+  for (double ns : LeastOf(offers, nodes)) sum += std::isfinite(ns) ? ns : 0;
   return sum;
 }
 

@@ -29,8 +29,10 @@ struct ClassCover {
   double over_floor = 1;
 };
 
-// The cheapest that each node is offered for, alone or as its share of a pattern, summed up: not a
-// bound, but what plans of one graph at other dims can be measured by.
+// The cheapest that each node is offered for, alone or as its share of a pattern; infinity where
+// nobody takes it.
+std::vector<double> LeastOf(const OfferSet& offers, size_t nodes);
+// The same summed up: not a bound, but what plans of one graph at other dims can be measured by.
 double FloorOf(const OfferSet& offers, size_t nodes);
 
 class ShapeClasses {

@@ -15,6 +15,7 @@
 #include "ge/compile/folding.h"
 #include "ge/compile/memory_limit.h"
 #include "ge/compile/open_plugins.h"
+#include "ge/compile/price_each.h"
 #include "ge/compile/price_nodes.h"
 #include "ge/compile/same_values.h"
 #include "ge/compile/sink_sources.h"
@@ -99,6 +100,12 @@ void Session::StartRewriting(std::vector<std::shared_ptr<const PluginPass>> plug
   rewrite.price = [this](const Graph& graph, FunctionId fn, const std::vector<NodeId>& nodes) {
     return PriceNodes(graph, fn, nodes, engines_, options_.build);
   };
+  if (options_.numerics != Numerics::kExact) {
+    rewrite.price_each = [this](const Graph& graph, FunctionId fn,
+                                const std::map<ValueId, Type>& as) {
+      return PriceEach(graph, fn, as, engines_);
+    };
+  }
   const char* tried = secure_getenv("GE_CHECK_PASSES");
   if (tried != nullptr && std::string_view(tried) == "1") {
     whole_binds_ = true;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <set>
 #include <string>
@@ -85,6 +86,13 @@ struct PassContext {
   // UNSUPPORTED where sizes are not known or no engine takes a node. Null: nobody can say.
   std::function<Result<double>(const Graph& graph, FunctionId fn, const std::vector<NodeId>& nodes)>
       price;
+  // What each node of the function costs by itself in ns, by position, as the cheapest engine asks;
+  // infinity where nobody takes it. `as`: types that values are taken to have instead of their own;
+  // free sizes count as small ones. Null: nobody can say, or each result is to be rounded as its
+  // operator says (exact numerics).
+  std::function<Result<std::vector<double>>(const Graph& graph, FunctionId fn,
+                                            const std::map<ValueId, Type>& as)>
+      price_each;
   // Whether the entries of both graphs give the same values on made-up inputs; INTERNAL where they
   // do not. Null: nobody tries.
   std::function<Status(const Graph& before, const Graph& after)> compare;

@@ -9,8 +9,12 @@
 namespace ge {
 namespace {
 
-constexpr double kTolerance =
-    1e-6;  // f32 constants are off by 6e-8, a product of two by twice that
+// f32 constants are off by 6e-8, a product of two by twice that. 16-bit ones are off by as much as
+// what is computed with them is rounded anyway: 2^-11 and 2^-8, a product of two by twice that.
+double ToleranceOf(DType dtype) {
+  if (dtype == DType::kFloat16) return 1e-3;
+  return dtype == DType::kBfloat16 ? 8e-3 : 1e-6;
+}
 constexpr double kRootHalf = 0.70710678118654752, kRootTwoByPi = 0.79788456080286536;
 constexpr int kMaxDepth = 8;  // of nested steps; the longest known form has five
 constexpr int kMaxClimb = 6;  // readers from erf to the result
@@ -50,9 +54,10 @@ std::optional<double> NumberOf(const Form& f) {
   return Free(rest.plain) && Free(rest.with_e) ? std::optional(f.plain[0]) : std::nullopt;
 }
 
-bool Near(const std::array<double, 4>& found, const std::array<double, 4>& wanted) {
+bool Near(const std::array<double, 4>& found, const std::array<double, 4>& wanted,
+          double tolerance) {
   for (size_t i = 0; i < 4; ++i) {
-    if (!(std::fabs(found[i] - wanted[i]) <= kTolerance * std::fabs(wanted[i]))) return false;
+    if (!(std::fabs(found[i] - wanted[i]) <= tolerance * std::fabs(wanted[i]))) return false;
   }
   return true;
 }
@@ -130,8 +135,9 @@ bool TryWith(Transaction* t, FunctionId fn, ValueId e, ValueId argument, ValueId
       tanh ? std::array<double, 4>{0, kRootTwoByPi, 0, kRootTwoByPi * 0.044715}
            : std::array<double, 4>{0, kRootHalf, 0, 0};
   Pattern whole(t, fn);
+  const double tolerance = ToleranceOf(whole.TypeOf(x).dtype);
   const auto inside = Reader(&whole, x, e).Read(argument);
-  if (!inside || !Free(inside->with_e) || !Near(inside->plain, inner)) return false;
+  if (!inside || !Free(inside->with_e) || !Near(inside->plain, inner, tolerance)) return false;
   whole.Take(e);
   ValueId y = e;
   for (int i = 0; i < kMaxClimb; ++i) {
@@ -140,7 +146,9 @@ bool TryWith(Transaction* t, FunctionId fn, ValueId e, ValueId argument, ValueId
     Pattern attempt = whole;
     const auto found = Reader(&attempt, x, e).Read(y);
     if (!found) return false;
-    if (!Near(found->plain, half_x) || !Near(found->with_e, half_x)) continue;
+    const bool gelu =
+        Near(found->plain, half_x, tolerance) && Near(found->with_e, half_x, tolerance);
+    if (!gelu) continue;
     if (attempt.TypeOf(y) != attempt.TypeOf(x) || !attempt.Closed(y)) return false;
     std::vector<Attr> attrs;
     if (tanh) attrs.push_back({"approximate", std::string("tanh")});
@@ -150,12 +158,14 @@ bool TryWith(Transaction* t, FunctionId fn, ValueId e, ValueId argument, ValueId
   return false;
 }
 
-void TryAt(Transaction* t, FunctionId fn, const Node& anchor) {
+void TryAt(Transaction* t, FunctionId fn, const Node& anchor, bool halves) {
   const bool tanh = anchor.op == "Tanh";
   const ValueId e = anchor.outputs[0], argument = anchor.inputs[0];
   Pattern p(t, fn);
   const DType dtype = p.TypeOf(argument).dtype;
-  if (!p.Made(e) || (dtype != DType::kFloat && dtype != DType::kDouble)) return;
+  const bool half = dtype == DType::kFloat16 || dtype == DType::kBfloat16;
+  const bool fits = dtype == DType::kFloat || dtype == DType::kDouble || (half && halves);
+  if (!p.Made(e) || !fits) return;
   for (const ValueId x : Guesses(&p, argument)) {
     if (TryWith(t, fn, e, argument, x, tanh)) return;
   }
@@ -163,14 +173,14 @@ void TryAt(Transaction* t, FunctionId fn, const Node& anchor) {
 
 }  // namespace
 
-Status RecogniseGelu::Run(Transaction& t, const PassContext&) {
+Status RecogniseGelu::Run(Transaction& t, const PassContext& context) {
   for (FunctionId fn = 1; fn < t.graph().functions.size(); ++fn) {
     const size_t count = t.graph().fn(fn).nodes.size();
     for (size_t i = 0; i < count; ++i) {
       const Node& n = t.graph().fn(fn).nodes[i];
       if (!n.id || !n.domain.empty() || (n.op != "Erf" && n.op != "Tanh")) continue;
       if (n.inputs.size() == 1 && n.inputs[0] && n.outputs.size() == 1 && n.outputs[0]) {
-        TryAt(&t, fn, Node(n));
+        TryAt(&t, fn, Node(n), context.price_each != nullptr);
       }
     }
   }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "ge/base/half.h"
 #include "passes/purity.h"
 
 namespace ge {
@@ -36,6 +37,8 @@ std::optional<double> Pattern::Number(ValueId v) const {
   const DType dtype = TypeOf(v).dtype;
   if (dtype == DType::kFloat) return ElementAt<float>(data, 0);
   if (dtype == DType::kDouble) return ElementAt<double>(data, 0);
+  if (dtype == DType::kFloat16) return FloatOfHalf(ElementAt<uint16_t>(data, 0));
+  if (dtype == DType::kBfloat16) return FloatOfBrain(ElementAt<uint16_t>(data, 0));
   return std::nullopt;
 }
 

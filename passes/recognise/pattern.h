@@ -17,7 +17,7 @@ class Pattern {
   Pattern(Transaction* t, FunctionId fn) : t_(*t), fn_(fn) {}
 
   const Type& TypeOf(ValueId v) const;
-  // The number that a one-element f32 or f64 constant holds.
+  // The number that a one-element constant of a float type holds.
   std::optional<double> Number(ValueId v) const;
   // The elements of a constant i64 or i32 tensor.
   std::optional<std::vector<int64_t>> Integers(ValueId v) const;

@@ -9,6 +9,8 @@
 #include "frontend/text/text.h"
 #include "ge/compile/decomposition.h"
 #include "ge/compile/evaluator.h"
+#include "ge/compile/price_each.h"
+#include "ge/engine/engine_list.h"
 #include "ge/infer/infer.h"
 #include "ge/session/session.h"
 #include "ge/stage/runner.h"
@@ -98,7 +100,17 @@ Status RunDecompose(CaseState* state, const std::vector<std::string>&) {
   return Infer(graph);
 }
 
-Status RunRewrite(CaseState* state, const std::vector<std::string>& args) {
+Status RunRewrite(CaseState* state, const std::vector<std::string>& given) {
+  std::vector<std::string> args = given;
+  // Constants are folded by running nodes on ref; passes that ask hear the prices of named engines.
+  SessionOptions options;
+  const bool asks = !args.empty() && args[0].rfind("engines=", 0) == 0;
+  if (asks) {
+    GE_ASSIGN_OR_RETURN(options.engines, ParseEngineList(args[0].substr(8)));
+    args.erase(args.begin());
+  } else {
+    options.engines = {{"ref", ""}};
+  }
   std::vector<std::unique_ptr<Pass>> passes = MakePipeline();
   if (!args.empty()) {
     for (auto& pass : MakeAskedPasses()) passes.push_back(std::move(pass));
@@ -114,15 +126,17 @@ Status RunRewrite(CaseState* state, const std::vector<std::string>& args) {
       return std::find(args.begin(), args.end(), pass->name()) == args.end();
     });
   }
-  // Constants are folded by running nodes on ref.
-  SessionOptions options;
-  options.engines = {{"ref", ""}};
   auto session = Session::Create(std::move(options));
   if (!session.ok()) return CaseError("rewrite: " + session.status().ToString());
   const std::unique_ptr<Evaluator> evaluator = MakeEvaluator((*session)->engines());
   PassContext context;
   context.evaluator = evaluator.get();
   context.infer_node = InferNode;
+  if (asks) {
+    context.price_each = [&](const Graph& graph, FunctionId fn, const auto& as) {
+      return PriceEach(graph, fn, as, (*session)->engines());
+    };
+  }
   FoldBudget budget(/*model_bytes=*/0);
   context.budget = &budget;
   Runner runner{Runner::Options()};

@@ -1,7 +1,7 @@
 // `--- run run [ENGINES [policy=NAME] [denormals=flush|keep] [numerics=fast|exact]]`: load, place,
 // check and run the graph on the engines (ref alone when none are named), with the case's inputs.
 // Leaves what `--- expect-value NAME` compares with.
-// `--- run same-numbers PASS...`: runs with these passes and with none must agree.
+// `--- run same-numbers [engines=LIST] PASS...`: runs with these passes and with none must agree.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -94,13 +94,19 @@ Status RunRun(CaseState* state, const std::vector<std::string>& args) {
   return Status();
 }
 
-Status RunSameNumbers(CaseState* state, const std::vector<std::string>& args) {
+Status RunSameNumbers(CaseState* state, const std::vector<std::string>& given) {
+  std::vector<std::string> args = given;
+  std::string engines = "ref";
+  if (!args.empty() && args[0].rfind("engines=", 0) == 0) {
+    engines = args[0].substr(8);
+    args.erase(args.begin());
+  }
   if (args.empty()) return CaseError("same-numbers takes the names of passes");
   GE_ASSIGN_OR_RETURN(std::vector<HostTensor> inputs, InputsOf(*state));
   auto plain = RunGraph(*state->graph, "ref", PassNames(std::in_place), Pointers(inputs));
   if (!plain.ok()) return CaseError("without passes: " + plain.status().ToString());
   GE_ASSIGN_OR_RETURN(RunResult rewritten,
-                      RunGraph(*state->graph, "ref", PassNames(args), Pointers(inputs)));
+                      RunGraph(*state->graph, engines, PassNames(args), Pointers(inputs)));
   for (size_t i = 0; i < plain->outputs.size(); ++i) {
     const std::string difference =
         Differs(rewritten.outputs[i], plain->outputs[i], Tolerance{0, 0, 1e-6, 0});

@@ -72,6 +72,7 @@ enum class Types {
   kFloat,   // float32
   kWord,    // 4 bytes, moved and not looked at
   kNumber,  // float32, int32, int64, bool
+  kCast,    // those and float16, bfloat16
   kCode,    // float32, int32, int8, uint8
   kAny,     // whole bytes, moved
 };

@@ -313,7 +313,7 @@ void NativeBuilder::EmitSpec(const Unit& u, const AppendSpec& spec) {
 }
 
 void NativeBuilder::EmitSpec(const Unit& u, const CastSpec&) {
-  auto loop = CastLoop(p_.dtype(u.in[0]), p_.dtype(u.out[0]), Product(u.dims));
+  auto loop = CastLoop(simd_, p_.dtype(u.in[0]), p_.dtype(u.out[0]), Product(u.dims));
   if (loop == nullptr) throw std::runtime_error("no such cast");
   AddPlain(u, "cast", std::move(loop), {GetDense(u.in[0]).place});
 }

@@ -60,6 +60,35 @@ class Cast final : public Loop {
   int64_t n_;
 };
 
+// Between float32 and 16-bit floats, by a row kernel.
+template <class From, class To>
+class CastRows final : public Loop {
+ public:
+  using Row = void (*)(const From* x, To* y, int64_t n);
+  CastRows(Row row, int64_t n) : row_(row), n_(n) {}
+  void Run(float* const* p) const override {
+    auto* y = reinterpret_cast<To*>(p[0]);
+    const auto* x = reinterpret_cast<const From*>(p[1]);
+    ge_cpu::ForRange(n_ > kParallel, (n_ + kPiece - 1) / kPiece, [&](int64_t piece) {
+      const int64_t at = piece * kPiece;
+      row_(x + at, y + at, std::min(kPiece, n_ - at));
+    });
+  }
+
+ private:
+  static constexpr int64_t kPiece = 16384;  // elements of one job
+  Row row_;
+  int64_t n_;
+};
+
+std::unique_ptr<Loop> WidenLoop(const Simd& simd, bool brain, int64_t n) {
+  return std::make_unique<CastRows<uint16_t, float>>(brain ? simd.widen_brain : simd.widen_half, n);
+}
+std::unique_ptr<Loop> NarrowLoop(const Simd& simd, bool brain, int64_t n) {
+  return std::make_unique<CastRows<float, uint16_t>>(brain ? simd.narrow_brain : simd.narrow_half,
+                                                     n);
+}
+
 template <class From>
 std::unique_ptr<Loop> CastFrom(int32_t to, int64_t n) {
   switch (to) {
@@ -224,9 +253,13 @@ class Integers final : public Work {
 
 }  // namespace
 
-std::unique_ptr<Loop> CastLoop(int32_t from, int32_t to, int64_t n) {
+std::unique_ptr<Loop> CastLoop(const Simd& simd, int32_t from, int32_t to, int64_t n) {
   switch (from) {
+    case GE_F16:
+    case GE_BF16:
+      return to == GE_F32 ? WidenLoop(simd, from == GE_BF16, n) : nullptr;
     case GE_F32:
+      if (to == GE_F16 || to == GE_BF16) return NarrowLoop(simd, to == GE_BF16, n);
       return CastFrom<float>(to, n);
     case GE_I32:
       return CastFrom<int32_t>(to, n);

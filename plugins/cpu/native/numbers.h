@@ -14,9 +14,10 @@ namespace ge_native {
 
 using namespace ge_cpu;
 
-// Dtypes below are GE_F32, GE_I32, GE_I64 and GE_BOOL.
+// Dtypes below are GE_F32, GE_I32, GE_I64 and GE_BOOL; a cast's also GE_F16 and GE_BF16 where the
+// other one is GE_F32.
 // Places: result, x; n elements. nullptr when there is no such cast.
-std::unique_ptr<Loop> CastLoop(int32_t from, int32_t to, int64_t n);
+std::unique_ptr<Loop> CastLoop(const Simd& simd, int32_t from, int32_t to, int64_t n);
 
 // Places: result (bytes 0 or 1; with as_float 0.0f or 1.0f), x, z of one dtype.
 std::unique_ptr<Loop> EqualLoop(int32_t dtype, bool as_float, const Dims& result, const Dims& x,

@@ -37,7 +37,7 @@ constexpr Operator kOwn[] = {
     {"ge.BatchNormalizationGrad", ParseBatchNormGrad, Types::kFloat, 0},
     {"ge.MaxPoolGrad", ParseMaxPoolGrad, Types::kFloat, 0},
     {"ge.KvAppend", ParseAppend, Types::kAny, 0},
-    {"Cast", ParseCast, Types::kNumber, 0},
+    {"Cast", ParseCast, Types::kCast, 0},
     {"Equal", ParseEqual, Types::kNumber, 0},
     {"Where", ParseWhere, Types::kAny, 0},
     {"RoiAlign", ParseRoiAlign, Types::kAny, 0},

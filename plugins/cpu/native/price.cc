@@ -123,7 +123,10 @@ double WorkNs(const Unit& u, const Parser& p, const Machine& m) {
   if (Is<ResampleSpec>(u)) return n * ByIsa(m, 0.8, 1, 1.5);
   if (Is<GatherSpec>(u)) return static_cast<double>(Product(p.dims(u.in[1]))) * 5;
   if (Is<AppendSpec>(u)) return BytesOf(p, u.in[2]) * 0.1;
-  if (Is<CastSpec>(u)) return n * 0.4;
+  if (Is<CastSpec>(u)) {
+    const bool half = p.size(u.in[0]) == 2 || p.size(u.out[0]) == 2;
+    return half ? n * ByIsa(m, 0.1, 0.3, 0.6) : n * 0.4;
+  }
   if (Is<EqualSpec>(u)) return n * 1.4;
   if (Is<WhereSpec>(u)) return n * ByIsa(m, 0.12, 0.15, 0.4);
   if (const auto* roi = As<RoiAlignSpec>(u)) return RoiAlignNs(*roi, m);

@@ -163,6 +163,11 @@ struct Simd {
   void (*pair_rows)(const int16_t* x, const int16_t* z, int16_t* y, int64_t n);
   // y[i] = x[i] - zero; x are int8 or uint8.
   void (*widen_row)(const uint8_t* x, bool is_signed, int32_t zero, int16_t* y, int64_t n);
+  // y[i] = x[i], between float32 and the codes of float16 or bfloat16; to the nearest, ties to even.
+  void (*widen_half)(const uint16_t* x, float* y, int64_t n);
+  void (*narrow_half)(const float* x, uint16_t* y, int64_t n);
+  void (*widen_brain)(const uint16_t* x, float* y, int64_t n);
+  void (*narrow_brain)(const float* x, uint16_t* y, int64_t n);
   // *least and *most take in n elements, NaN left out.
   void (*extremes)(const float* x, int64_t n, float* least, float* most);
   // y[i] = x[i] / scale, rounded to even, + zero, clamped to int8 or uint8; NaN is the least.

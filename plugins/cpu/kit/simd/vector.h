@@ -304,6 +304,10 @@ void CodeProduct(const int16_t* a, const uint8_t* b, int64_t pairs, bool add, in
                  int64_t ldc, int64_t rows);
 void PairRows(const int16_t* x, const int16_t* z, int16_t* y, int64_t n);
 void WidenRow(const uint8_t* x, bool is_signed, int32_t zero, int16_t* y, int64_t n);
+void WidenHalfRow(const uint16_t* x, float* y, int64_t n);
+void NarrowHalfRow(const float* x, uint16_t* y, int64_t n);
+void WidenBrainRow(const uint16_t* x, float* y, int64_t n);
+void NarrowBrainRow(const float* x, uint16_t* y, int64_t n);
 void Extremes(const float* x, int64_t n, float* least, float* most);
 void QuantizeRow(const float* x, float scale, int32_t zero, bool is_signed, uint8_t* y, int64_t n);
 void DequantizeRow(const uint8_t* x, bool is_signed, int32_t zero, float scale, float* y,

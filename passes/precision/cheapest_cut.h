@@ -1,0 +1,31 @@
+// CheapestCut: things that are each one way or the other, at a price each way, and prices for two
+// that differ; answers the cheapest choice for all together, by a minimum cut. Prices are at least
+// 0; infinite ones are allowed. Owned by its caller; one thread.
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+namespace ge {
+
+class CheapestCut {
+ public:
+  using Item = size_t;
+
+  // A thing, and what it costs to leave it as it is and to change it.
+  Item Add(double kept_price, double changed_price);
+  // Paid where `kept` stays as it is and `changed` does not.
+  void PayIfApart(Item kept, Item changed, double price) { pairs_.push_back({kept, changed, price}); }
+  // By item: whether it changes. Of equal choices one that changes less.
+  std::vector<bool> Solve() const;
+
+ private:
+  struct Pair {
+    Item kept, changed;
+    double price;
+  };
+  std::vector<double> kept_, changed_;
+  std::vector<Pair> pairs_;
+};
+
+}  // namespace ge
