@@ -15,8 +15,8 @@ inline float FloatOfHalf(uint16_t half) {
   const uint32_t rebias = magnitude >= (0x7c00u << 13) ? 224u << 23 : 112u << 23;
   // Below the least normal: read as 2^-14 (1 + m), from which 2^-14 is taken. All are normal here.
   const float small = std::bit_cast<float>(magnitude + (113u << 23)) - 0x1p-14f;
-  const uint32_t bits = magnitude < (0x0400u << 13) ? std::bit_cast<uint32_t>(small)
-                                                    : magnitude + rebias;
+  const uint32_t bits =
+      magnitude < (0x0400u << 13) ? std::bit_cast<uint32_t>(small) : magnitude + rebias;
   return std::bit_cast<float>(sign | bits);
 }
 

@@ -31,6 +31,15 @@ size_t CountConversions(const Plan& plan) {
                                            [](const PlanSegment& s) { return s.conversion >= 0; }));
 }
 
+size_t CountWidened(const Compiled& c) {
+  if (c.graph.functions.empty()) return 0;  // shaped like another plan: nobody looks at its graph
+  const auto& nodes = c.graph.fn(c.fn).nodes;
+  return static_cast<size_t>(std::count_if(nodes.begin(), nodes.end(), [](const Node& n) {
+    return n.op != "Cast" && std::any_of(n.origin.begin(), n.origin.end(),
+                                         [](const Origin& o) { return o.pass == "widen-halves"; });
+  }));
+}
+
 std::string ShapeClassName(const Compiled& c) {
   return c.shape_class ? fmt::format("{:08x}", *c.shape_class >> 32) : "";
 }
@@ -77,6 +86,7 @@ nlohmann::json ExplainPlan(const Compiled& c) {
           {"method", c.plan.place_method},
           {"class", ShapeClassName(c)},
           {"conversions", CountConversions(c.plan)},
+          {"widened", CountWidened(c)},
           {"recalled", c.recalled},
           {"rejected_offers", c.offers.rejected},
           {"struck_offers", c.struck_offers}};

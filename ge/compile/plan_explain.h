@@ -16,6 +16,8 @@ nlohmann::json ExplainPlan(const Compiled& c);
 // {"pieces": [...]}, each as above with the name of its "function".
 nlohmann::json ExplainPieces(const std::vector<std::shared_ptr<Compiled>>& pieces);
 
+// Nodes that compute in float32 what the model has in 16-bit floats (pass widen-halves).
+size_t CountWidened(const Compiled& c);
 // Segments without nodes: they bring a value into another layout.
 size_t CountConversions(const Plan& plan);
 // Plans of one class share covers; empty where a plan is of none.

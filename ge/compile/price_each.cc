@@ -124,11 +124,11 @@ class Question {
   static Result<std::shared_ptr<const void>> Zeros(uint64_t bytes) {
     void* block = std::calloc(std::max<uint64_t>(bytes, 1), 1);
     if (block == nullptr) {
-      return Status(Code::kResourceExhausted,
-                    "no memory to ask for the price of a constant of " + std::to_string(bytes) +
-                        " bytes");
+      return Status(Code::kResourceExhausted, "no memory to ask for the price of a constant of " +
+                                                  std::to_string(bytes) + " bytes");
     }
-    return std::shared_ptr<const void>(block, [](const void* p) { std::free(const_cast<void*>(p)); });
+    return std::shared_ptr<const void>(block,
+                                       [](const void* p) { std::free(const_cast<void*>(p)); });
   }
 
   void AddBorders(Function* f) const {

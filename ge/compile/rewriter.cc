@@ -8,6 +8,7 @@
 #include "ge/base/file_mapping.h"
 #include "ge/base/log.h"
 #include "ge/compile/folding.h"
+#include "ge/compile/spill.h"
 #include "ge/infer/infer.h"
 #include "ge/stage/pass_order.h"
 #include "ge/verify/verify.h"
@@ -90,6 +91,7 @@ PassContext Rewriter::Context(PassPhase phase, int64_t largest_bytes) const {
   context.infer_node = InferNode;
   context.note = [](std::string_view text) { LogLine(2, text); };
   context.done_reading = [](const void* data, uint64_t bytes) { DropMappedPages(data, bytes); };
+  context.put_away = SpillConstant;
   context.price = options_.price;
   context.price_each = options_.price_each;
   context.compare = options_.compare;

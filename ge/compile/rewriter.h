@@ -30,7 +30,7 @@ struct RewriteOptions {
   Runner::Options runner;             // names passes to skip; `roll_back` is for ours alone
   std::function<PassList()> plugins;  // makes those of plugins anew; null = there are none
   std::vector<PassRequest> asked;
-  decltype(PassContext::price) price;      // see PassContext
+  decltype(PassContext::price) price;  // see PassContext
   decltype(PassContext::price_each) price_each;
   decltype(PassContext::compare) compare;  // set: and a plugin's pass that fails, fails the whole
 };

@@ -34,18 +34,10 @@ bool IsLarge(const Const& c) {
   return !c.mapped && c.data != nullptr && c.owner != nullptr && c.bytes >= kMinBytes;
 }
 
-}  // namespace
-
-void SpillConstants(Graph* graph, const Graph& original) {
-  std::vector<Const*> large;
+// All into one file.
+void Spill(const std::vector<Const*>& large) {
   uint64_t bytes = 0;
-  for (size_t i = 1; i < graph->consts.size(); ++i) {
-    Const& c = graph->consts[i];
-    bool original_too = i < original.consts.size() && original.consts[i].data == c.data;
-    if (original_too || !IsLarge(c)) continue;
-    large.push_back(&c);
-    bytes += (c.bytes + kAlign - 1) / kAlign * kAlign;
-  }
+  for (const Const* c : large) bytes += (c->bytes + kAlign - 1) / kAlign * kAlign;
   if (large.empty()) return;
   // Without a temporary file the weights simply stay on the heap: nothing is lost but memory.
   int fd = OpenUnlinked();
@@ -64,6 +56,22 @@ void SpillConstants(Graph* graph, const Graph& original) {
     at += (c->bytes + kAlign - 1) / kAlign * kAlign;
   }
   close(fd);
+}
+
+}  // namespace
+
+void SpillConstants(Graph* graph, const Graph& original) {
+  std::vector<Const*> large;
+  for (size_t i = 1; i < graph->consts.size(); ++i) {
+    Const& c = graph->consts[i];
+    bool original_too = i < original.consts.size() && original.consts[i].data == c.data;
+    if (!original_too && IsLarge(c)) large.push_back(&c);
+  }
+  Spill(large);
+}
+
+void SpillConstant(Const* c) {
+  if (IsLarge(*c)) Spill({c});
 }
 
 }  // namespace ge

@@ -82,6 +82,9 @@ struct PassContext {
   // Called when a pass has read a mapped constant for the last time, so that its pages can leave
   // memory; null: they stay.
   void (*done_reading)(const void* data, uint64_t bytes) = nullptr;
+  // Called with a large constant that a pass has made: its payload may move to where it can leave
+  // memory, so that a pass which makes many does not hold them all. Null: they stay.
+  void (*put_away)(Const* c) = nullptr;
   // What the cheapest plan of these nodes by themselves (none = the whole function) costs in ns.
   // UNSUPPORTED where sizes are not known or no engine takes a node. Null: nobody can say.
   std::function<Result<double>(const Graph& graph, FunctionId fn, const std::vector<NodeId>& nodes)>

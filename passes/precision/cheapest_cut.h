@@ -15,7 +15,9 @@ class CheapestCut {
   // A thing, and what it costs to leave it as it is and to change it.
   Item Add(double kept_price, double changed_price);
   // Paid where `kept` stays as it is and `changed` does not.
-  void PayIfApart(Item kept, Item changed, double price) { pairs_.push_back({kept, changed, price}); }
+  void PayIfApart(Item kept, Item changed, double price) {
+    pairs_.push_back({kept, changed, price});
+  }
   // By item: whether it changes. Of equal choices one that changes less.
   std::vector<bool> Solve() const;
 

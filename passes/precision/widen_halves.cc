@@ -45,7 +45,7 @@ void WidenAll(DType dtype, const std::byte* from, int64_t count, float* to) {
 // Whose rounding, range or bits are what the model asks for; generators draw other numbers.
 bool KeepsItsType(const Node& n) {
   static constexpr std::array<std::string_view, 11> kKept = {
-      "BitCast",       "CastLike", "Constant", "ConstantOfShape", "DequantizeLinear", "EyeLike",
+      "BitCast",        "CastLike", "Constant", "ConstantOfShape", "DequantizeLinear",  "EyeLike",
       "QuantizeLinear", "IsInf",    "IsNaN",    "Optional",        "OptionalGetElement"};
   return std::find(kKept.begin(), kKept.end(), n.op) != kKept.end() ||
          n.op.find("Random") != std::string::npos || n.op.find("Sequence") != std::string::npos;
@@ -135,7 +135,8 @@ class Widener {
       AddValue(values_[k], crossings[k], item, fixed, &cut);
     }
     const std::vector<bool> changed = cut.Solve();
-    for (size_t i = 0; i < may_.size(); ++i) widens_.push_back(item[i] != fixed && changed[item[i]]);
+    for (size_t i = 0; i < may_.size(); ++i)
+      widens_.push_back(item[i] != fixed && changed[item[i]]);
     return {};
   }
 
@@ -304,6 +305,7 @@ class Widener {
     if (context_.done_reading && from.mapped) context_.done_reading(from.data, from.bytes);
     c.bytes = static_cast<uint64_t>(*bytes), c.data = block.get();
     c.owner = std::shared_ptr<std::byte>(std::move(block));
+    if (context_.put_away) context_.put_away(&c);
     return t_.AddConst(fn_, std::move(c));
   }
 

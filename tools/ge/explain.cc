@@ -90,6 +90,12 @@ void PrintText(const Compiled& c) {
              turns > 0 ? fmt::format(", {} changes of layout", turns) : "",
              shape_class.empty() ? "" : fmt::format("; class {}", shape_class),
              c.recalled ? "; a rehearsal on this machine found it the fastest" : "");
+  if (const size_t widened = CountWidened(c); widened > 0) {
+    fmt::print(
+        "{} nodes compute in float32 what the model has in 16-bit floats, which is cheaper "
+        "and rounds less; --skip widen-halves keeps them\n",
+        widened);
+  }
   for (const std::string& text : c.offers.rejected) fmt::print("rejected: {}\n", text);
 }
 

@@ -35,8 +35,7 @@ struct Format {
       const uint32_t mid = (lo + hi) / 2;
       (Value(mid) <= a ? lo : hi) = mid;
     }
-    const double above =
-        hi == Infinity() ? 2 * Value(hi - 1) - Value(hi - 2) : Value(hi);
+    const double above = hi == Infinity() ? 2 * Value(hi - 1) - Value(hi - 2) : Value(hi);
     const double left = a - Value(lo), right = above - a;
     return left < right || (left == right && lo % 2 == 0) ? lo : hi;
   }
@@ -73,7 +72,8 @@ std::vector<float> Arguments(const Format& format) {
     }
   }
   std::mt19937 random(7);
-  for (int i = 0; i < 100000; ++i) x.push_back(std::bit_cast<float>(static_cast<uint32_t>(random())));
+  for (int i = 0; i < 100000; ++i)
+    x.push_back(std::bit_cast<float>(static_cast<uint32_t>(random())));
   return x;
 }
 

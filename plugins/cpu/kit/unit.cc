@@ -133,16 +133,16 @@ bool Parser::CheckValue(uint32_t v, const std::string& name, bool index, const O
                     : types == Types::kNumber ? number || t.dtype == GE_F32
                     : types == Types::kCast   ? number || t.dtype == GE_F32 || half
                     : types == Types::kCode   ? code || t.dtype == GE_F32
-                    : types == Types::kWord   ? bits == 32
+                    : types == Types::kWord   ? bits == 32 || bits == 16
                                               : bits >= 8;
   if (!fits) {
     const char* wanted = types == Types::kFloat    ? "float32"
                          : types == Types::kNumber ? "float32, int32, int64 and bool"
                          : types == Types::kCast
                              ? "float32, float16, bfloat16, int32, int64 and bool"
-                         : types == Types::kCode   ? "float32, int32, int8 and uint8"
-                         : types == Types::kWord   ? "4-byte elements"
-                                                   : "elements of whole bytes";
+                         : types == Types::kCode ? "float32, int32, int8 and uint8"
+                         : types == Types::kWord ? "elements of 4 or 2 bytes"
+                                                 : "elements of whole bytes";
     return why->Say(GE_WHY_DTYPE, name + " is " + gp::DTypeName(t.dtype) + ", only " + wanted);
   }
   if (t.rank > kMaxRank) {

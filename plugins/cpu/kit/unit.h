@@ -70,7 +70,7 @@ inline float BetaOf(const Unit& u) {
 // tensors by their position: `data` inputs come first, 0 = all are data.
 enum class Types {
   kFloat,   // float32
-  kWord,    // 4 bytes, moved and not looked at
+  kWord,    // 4 or 2 bytes, moved and not looked at
   kNumber,  // float32, int32, int64, bool
   kCast,    // those and float16, bfloat16
   kCode,    // float32, int32, int8, uint8

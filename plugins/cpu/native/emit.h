@@ -41,6 +41,11 @@ class NativeBuilder final : public Builder {
   void EmitSpec(const Unit& u, const GatherSpec& spec);
   void EmitSpec(const Unit& u, const AppendSpec& spec);
   void EmitSpec(const Unit& u, const CastSpec&);
+  // The same of 16-bit elements: copies, as only 4-byte ones lie in other orders.
+  void EmitNarrow(const Unit& u, const ConcatSpec& spec);
+  void EmitNarrow(const Unit& u, const ExpandSpec&);
+  void EmitNarrow(const Unit& u, const TransposeSpec& spec);
+  void EmitNarrow(const Unit& u, const SliceSpec& spec);
   void EmitSpec(const Unit& u, const EqualSpec&);
   void EmitSpec(const Unit& u, const WhereSpec&);
   void EmitSpec(const Unit& u, const RoiAlignSpec& spec);

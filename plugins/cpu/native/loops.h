@@ -92,4 +92,14 @@ std::unique_ptr<Loop> CompareLoop(const Simd& simd, Compare op, int64_t n, bool 
 std::unique_ptr<Loop> WhereLoop(const Simd& simd, const Dims& result, const Dims& condition,
                                 const Dims& x, const Dims& z);
 
+// A box of 16-bit elements: `size` of them along each axis, `src` and `dst` elements apart, from
+// `from` on in place `place` to `to` on in the result. A source may stand still along an axis.
+struct NarrowBox {
+  int place = 1;
+  int64_t from = 0, to = 0;
+  Dims size, src, dst;
+};
+// Places: result, then sources as the boxes name them.
+std::unique_ptr<Loop> NarrowLoop(const std::vector<NarrowBox>& boxes);
+
 }  // namespace ge_native

@@ -81,10 +81,10 @@ class CastRows final : public Loop {
   int64_t n_;
 };
 
-std::unique_ptr<Loop> WidenLoop(const Simd& simd, bool brain, int64_t n) {
+std::unique_ptr<Loop> FromHalvesLoop(const Simd& simd, bool brain, int64_t n) {
   return std::make_unique<CastRows<uint16_t, float>>(brain ? simd.widen_brain : simd.widen_half, n);
 }
-std::unique_ptr<Loop> NarrowLoop(const Simd& simd, bool brain, int64_t n) {
+std::unique_ptr<Loop> ToHalvesLoop(const Simd& simd, bool brain, int64_t n) {
   return std::make_unique<CastRows<float, uint16_t>>(brain ? simd.narrow_brain : simd.narrow_half,
                                                      n);
 }
@@ -257,9 +257,9 @@ std::unique_ptr<Loop> CastLoop(const Simd& simd, int32_t from, int32_t to, int64
   switch (from) {
     case GE_F16:
     case GE_BF16:
-      return to == GE_F32 ? WidenLoop(simd, from == GE_BF16, n) : nullptr;
+      return to == GE_F32 ? FromHalvesLoop(simd, from == GE_BF16, n) : nullptr;
     case GE_F32:
-      if (to == GE_F16 || to == GE_BF16) return NarrowLoop(simd, to == GE_BF16, n);
+      if (to == GE_F16 || to == GE_BF16) return ToHalvesLoop(simd, to == GE_BF16, n);
       return CastFrom<float>(to, n);
     case GE_I32:
       return CastFrom<int32_t>(to, n);

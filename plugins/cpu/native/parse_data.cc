@@ -192,8 +192,9 @@ bool ParseCast(const Parser& g, uint32_t i, Unit* u, Why* why) {
     u->spec = ViewSpec();
   } else if ((half(from) && to != GE_F32) || (half(to) && from != GE_F32)) {
     return why->Say(GE_WHY_DTYPE, std::string("a cast of ") + gp::DTypeName(from) + " to " +
-                                      gp::DTypeName(to) + ", of 16-bit floats only from or to "
-                                                          "float32");
+                                      gp::DTypeName(to) +
+                                      ", of 16-bit floats only from or to "
+                                      "float32");
   }
   if (n.n_in != 1 || g.dims(n.in[0]) != u->dims) return why->Say(GE_WHY_SHAPE, "dims differ");
   return true;

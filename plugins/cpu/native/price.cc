@@ -221,7 +221,8 @@ Price LoopPriceOf(const Unit& u, const Parser& p, const Machine& m) {
   Price out;
   const double n = static_cast<double>(Product(u.dims));
   const double x = static_cast<double>(Product(p.dims(u.in[0])));
-  if (Is<ViewSpec, TransposeSpec, SliceSpec>(u)) {
+  const bool narrow = !Is<ViewSpec>(u) && p.size(u.out[0]) == 2;  // always a copy
+  if (Is<ViewSpec, TransposeSpec, SliceSpec>(u) && !narrow) {
     // A view inside a segment, a copy at its border.
     out.work_ns = 1;
     out.border_ns = kLoopNs + 2 * StreamNs(m, BytesOf(p, u.out[0]));
@@ -234,7 +235,12 @@ Price LoopPriceOf(const Unit& u, const Parser& p, const Machine& m) {
   double bytes = PostBytes(u, p);
   for (uint32_t v : u.in) bytes += BytesOf(p, v);
   for (uint32_t v : u.out) bytes += BytesOf(p, v);
-  const double work = x * MainNs(u, m) / m.compute + PostsNs(u, m, n);
+  double work = x * MainNs(u, m) / m.compute + PostsNs(u, m, n);
+  const auto* turned = As<TransposeSpec>(u);
+  if (narrow && turned != nullptr && !turned->perm.empty() &&
+      turned->perm.back() + 1 != static_cast<int64_t>(turned->perm.size())) {
+    work += n * kApartNs / m.compute;
+  }
   const double most = std::max(n, x);
   out.work_ns = kLoopNs + ForkNs(m, most) + std::max(work / Workers(m, most), StreamNs(m, bytes));
   out.workspace = static_cast<uint64_t>(BytesOf(p, u.out[0]));

@@ -65,8 +65,7 @@ GE_INLINE void ToHalf(D d, hn::Vec<D> v, uint16_t* p) {
   const auto small = hn::Sub(hn::BitCast(di, sum), hn::BitCast(di, half));
   const auto low = hn::Lt(magnitude, hn::Set(di, 113 << 23));
   const auto nan = hn::Gt(magnitude, hn::Set(di, 0x7f800000));
-  const auto code =
-      hn::IfThenElse(nan, hn::Set(di, 0x7e00), hn::IfThenElse(low, small, normal));
+  const auto code = hn::IfThenElse(nan, hn::Set(di, 0x7e00), hn::IfThenElse(low, small, normal));
   StoreCodes(d, hn::Or(hn::ShiftLeft<15>(sign), code), p);
 }
 

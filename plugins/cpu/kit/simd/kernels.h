@@ -163,7 +163,8 @@ struct Simd {
   void (*pair_rows)(const int16_t* x, const int16_t* z, int16_t* y, int64_t n);
   // y[i] = x[i] - zero; x are int8 or uint8.
   void (*widen_row)(const uint8_t* x, bool is_signed, int32_t zero, int16_t* y, int64_t n);
-  // y[i] = x[i], between float32 and the codes of float16 or bfloat16; to the nearest, ties to even.
+  // y[i] = x[i], between float32 and the codes of float16 or bfloat16; to the nearest, ties to
+  // even.
   void (*widen_half)(const uint16_t* x, float* y, int64_t n);
   void (*narrow_half)(const float* x, uint16_t* y, int64_t n);
   void (*widen_brain)(const uint16_t* x, float* y, int64_t n);
