@@ -1,11 +1,12 @@
 #include "passes/precision/widen_halves.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <cstring>
+#include <iterator>
 #include <map>
 #include <set>
+#include <string_view>
 
 #include "ge/base/aligned.h"
 #include "ge/base/half.h"
@@ -42,12 +43,24 @@ void WidenAll(DType dtype, const std::byte* from, int64_t count, float* to) {
   all([](uint16_t code) { return FloatOfHalf(code); });
 }
 
-// Whose rounding, range or bits are what the model asks for; generators draw other numbers.
+// Whose rounding, range or bits are what the model asks for, or decide a size; generators draw
+// other numbers.
 bool KeepsItsType(const Node& n) {
-  static constexpr std::array<std::string_view, 11> kKept = {
-      "BitCast",        "CastLike", "Constant", "ConstantOfShape", "DequantizeLinear",  "EyeLike",
-      "QuantizeLinear", "IsInf",    "IsNaN",    "Optional",        "OptionalGetElement"};
-  return std::find(kKept.begin(), kKept.end(), n.op) != kKept.end() ||
+  static constexpr std::string_view kKept[] = {"BitCast",
+                                               "CastLike",
+                                               "Constant",
+                                               "ConstantOfShape",
+                                               "DequantizeLinear",
+                                               "EyeLike",
+                                               "IsInf",
+                                               "IsNaN",
+                                               "NonZero",
+                                               "Optional",
+                                               "QuantizeLinear",
+                                               "Range",
+                                               "OptionalGetElement",
+                                               "Unique"};
+  return std::find(std::begin(kKept), std::end(kKept), n.op) != std::end(kKept) ||
          n.op.find("Random") != std::string::npos || n.op.find("Sequence") != std::string::npos;
 }
 

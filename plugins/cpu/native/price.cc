@@ -204,7 +204,8 @@ Price PanelPrice(const Unit& u, const Fold& f, const Parser& p, const Machine& m
   return out;
 }
 
-constexpr double kApartNs = 0.3;  // an element whose neighbours in memory change
+constexpr double kApartNs = 0.3;      // an element whose neighbours in memory change
+constexpr double kNarrowApartNs = 1;  // one of 2 bytes, which no vectors turn
 
 // ns an element of x beside its bytes, one thread.
 double MainNs(const Unit& u, const Machine& m) {
@@ -239,7 +240,7 @@ Price LoopPriceOf(const Unit& u, const Parser& p, const Machine& m) {
   const auto* turned = As<TransposeSpec>(u);
   if (narrow && turned != nullptr && !turned->perm.empty() &&
       turned->perm.back() + 1 != static_cast<int64_t>(turned->perm.size())) {
-    work += n * kApartNs / m.compute;
+    work += n * kNarrowApartNs / m.compute;
   }
   const double most = std::max(n, x);
   out.work_ns = kLoopNs + ForkNs(m, most) + std::max(work / Workers(m, most), StreamNs(m, bytes));
