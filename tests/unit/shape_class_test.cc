@@ -164,9 +164,11 @@ TEST(ShapeClass, RowsNearAShapeThatWasPlannedAreReshaped) {
     }
     // Far from all, yet what was found there is not dear here where one engine has the products.
     const bool one_engine = std::count(engines, engines + std::strlen(engines), ',') < 2;
-    if (one_engine) EXPECT_EQ(seen[6].method, "class, as at 16x48") << engines;
-    if (one_engine) EXPECT_EQ(seen[6].searches, 0u) << engines;
-    if (one_engine) EXPECT_EQ(seen[6].filled, 0u) << engines;
+    if (one_engine) {
+      EXPECT_EQ(seen[6].method, "class, as at 16x48") << engines;
+      EXPECT_EQ(seen[6].searches, 0u) << engines;
+      EXPECT_EQ(seen[6].filled, 0u) << engines;
+    }
     EXPECT_NE(seen[6].method, "class, shaped like 16x48") << engines;
     // One row is another class, and its kin's cover is dear where engines differ in products.
     if (std::string(engines) == "ref") {
