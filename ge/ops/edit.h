@@ -38,6 +38,9 @@ class Transaction {
   // that nobody reads neither; Compact takes away what they leave.
   int edits() const { return edits_; }
   bool touched() const { return touched_ || edits_ > 0; }  // whether anything was done at all
+  // Said by who has seen to it that each value has the type that inference would give it.
+  void SayTyped(bool typed) { typed_ = typed; }
+  bool typed() const { return typed_; }
 
   // ---- what stands in the graph now, edits included ----
   const Node* NodeOf(FunctionId fn, NodeId node) { return Find(fn, node); }  // null: not there
@@ -133,7 +136,7 @@ class Transaction {
   void Count(FunctionId fn, NodeId node) { touched_ = true, edits_ += IsNew(fn, node) ? 0 : 1; }
   std::map<FunctionId, NodeId> first_new_;  // by function that was looked at
   int edits_ = 0;
-  bool touched_ = false;
+  bool touched_ = false, typed_ = false;
   const int exceptions_ = std::uncaught_exceptions();  // when it was made
 };
 

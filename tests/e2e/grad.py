@@ -30,7 +30,7 @@ REFUSED = [("loops_in_loops", "wrt=q", "there is no input or weight 'q'"),
            ("loops_in_loops", "of=q", "there is no output 'q'; the entry has 'loss'"),
            ("loops_in_loops", "entry=q", "there is no entry 'q'; the model has 'main'"),
            ("loops_in_loops", "kind=q", "kind is 'q', wanted grad, jvp or hvp"),
-           ("loop", "wrt=x;kind=hvp;remat=3", "remat is 3, wanted 0 and more, and only with kind=grad"),
+           ("loop", "wrt=x;kind=hvp;remat=3", "remat is 3, wanted none, or kind=grad, not hvp"),
            ("refused", "wrt=x", "Unique 'turn it' <- Exp <- 'x': "),
            ("refused", "wrt=x;of=chosen", "its elements are no floats")]
 
