@@ -110,8 +110,33 @@ class Transaction {
   Graph* Rebuild() { return Commit(), index_.clear(), first_new_.clear(), ++edits_, graph_; }
 
  private:
+  // Node id -> index into Function::nodes. A table, since ids are dense but in strange files.
+  class Places {
+   public:
+    static constexpr uint32_t kNone = UINT32_MAX;
+    // Ids from here on are looked up by hash.
+    void Reserve(size_t nodes) { table_.assign(2 * nodes + 64, kNone); }
+    uint32_t Find(NodeId id) const {
+      if (id < table_.size()) return table_[id];
+      const auto it = rest_.find(id);
+      return it == rest_.end() ? kNone : it->second;
+    }
+    void Set(NodeId id, uint32_t at) {
+      // New nodes have the next ids: the table grows with them.
+      if (id == table_.size()) table_.push_back(kNone);
+      (id < table_.size() ? table_[id] : rest_[id]) = at;
+    }
+    void Erase(NodeId id) {
+      if (id < table_.size()) table_[id] = kNone;
+      if (id >= table_.size()) rest_.erase(id);
+    }
+
+   private:
+    std::vector<uint32_t> table_;
+    std::unordered_map<NodeId, uint32_t> rest_;
+  };
   struct Index {
-    std::unordered_map<NodeId, uint32_t> at;           // node id -> index into Function::nodes
+    Places at;
     std::vector<int32_t> producer;                     // by value; -1 = none
     std::vector<std::vector<Use>> uses;                // by value; may hold readers that have left
     std::vector<std::vector<uint32_t>> results;        // by value: places in Function::results
