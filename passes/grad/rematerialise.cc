@@ -17,11 +17,7 @@ size_t Repeat(Fn& fn, const Stretches& s, size_t stretch) {
   const ge_graph* g = s.graph();
   std::vector<char> wanted;
   const std::vector<uint32_t> nodes = s.Repeated(stretch, &wanted);
-  const uint32_t first = s.FirstReader(stretch);
-  uint32_t before = UINT32_MAX;
-  for (uint32_t i = 0; i < first; ++i) {
-    if (s.IsBack(i)) before = i;
-  }
+  const uint32_t first = s.FirstReader(stretch), before = s.LastBehind(first);
   if (nodes.empty() || first == g->n_node || before == UINT32_MAX) return 0;
   CopyNodes copy(g, fn, GE_NODE(g, first)->id);
   copy.After(GE_NODE(g, before)->id);
@@ -38,6 +34,28 @@ size_t Repeat(Fn& fn, const Stretches& s, size_t stretch) {
     }
   }
   return nodes.size();
+}
+
+// Nodes of the way back that read the way there alone (1 - y * y of Tanh) would be computed with it,
+// and kept beside what they are made of: they wait for their turn.
+void KeepLate(Fn& fn, const Stretches& s) {
+  const ge_graph* g = s.graph();
+  for (uint32_t i = 0; i < g->n_node; ++i) {
+    const ge_node& n = *GE_NODE(g, i);
+    if (!s.IsBack(i) || n.n_effect > 0 || n.n_after > 0 || n.n_body > 0) continue;
+    bool alone = true, reads = false;
+    for (uint32_t k = 0; k < n.n_in; ++k) {
+      const uint32_t from = n.in[k] != 0 ? GE_VALUE(g, n.in[k])->producer : UINT32_MAX;
+      alone = alone && (from == UINT32_MAX || !s.IsBack(from));
+      reads = reads || (from != UINT32_MAX && !s.IsBack(from) && GE_NODE(g, from)->n_effect == 0);
+    }
+    const uint32_t before = alone && reads ? s.LastBehind(i) : UINT32_MAX;
+    if (before == UINT32_MAX) continue;
+    ge_links links{};
+    links.h = GE_HDR(ge_links, GE_TAG_LINKS);
+    links.after = &GE_NODE(g, before)->id, links.n_after = 1;
+    fn.edit()->links(fn.edit()->host, fn.id(), n.id, &links);
+  }
 }
 
 // All but the last, which the way back reads at once.
@@ -61,8 +79,11 @@ void ChooseCount(Stretches* s) {
   SetAll(s, Stretches::kNothing);
 }
 
-std::string Megabytes(double bytes) {
-  return std::to_string(static_cast<int64_t>(std::ceil(bytes / (1 << 20)))) + "M";
+// As the option takes them; rounded up.
+std::string Sized(double bytes) {
+  const bool many = bytes >= 16 << 20;
+  return std::to_string(static_cast<int64_t>(std::ceil(bytes / (many ? 1 << 20 : 1 << 10)))) +
+         (many ? "M" : "K");
 }
 
 // What each level of each stretch saves, and what it costs.
@@ -114,8 +135,8 @@ void KeepTo(Stretches* s, double bytes) {
     }
   }
   throw Refusal{GE_INVALID_ARGUMENT,
-                "remat=bytes:" + Megabytes(bytes) + " cannot be kept to: computed values take " +
-                    Megabytes(least) + " at least; give more, or take a smaller batch"};
+                "remat=bytes:" + Sized(bytes) + " cannot be kept to: computed values take " +
+                    Sized(least) + " at least; give more, or take a smaller batch"};
 }
 
 void WantSizes(const Stretches& s) {
@@ -159,6 +180,7 @@ size_t Rematerialise(Fn& fn, const Reverse& sweep, const RematPolicy& policy,
   if (policy.kind == RematPolicy::kNone) return 0;
   Stretches s(fn, sweep, kept, policy.rows);
   Choose(policy, &s);
+  KeepLate(fn, s);
   size_t nodes = 0;
   for (size_t i = s.count(); i-- > 0;) nodes += Repeat(fn, s, i);
   return nodes;

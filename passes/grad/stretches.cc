@@ -38,6 +38,15 @@ Stretches::Stretches(Fn& fn, const Reverse& sweep, const std::vector<Val>& kept,
     const ge_node& n = *GE_NODE(g_, i);
     back_.push_back(!sweep.IsForward(n.id));
     dear_.push_back(IsDear(n));
+    bool varies = false;
+    for (uint32_t k = 0; k < n.n_in; ++k) {
+      const ge_value& v = *GE_VALUE(g_, n.in[k]);
+      const bool made = n.in[k] != 0 && (v.flags & GE_VALUE_CONSTANT) == 0;
+      varies = varies || (made && IsFloat(v.type.dtype) &&
+                          (v.producer == UINT32_MAX || varies_[v.producer] != 0));
+    }
+    const bool floats = n.n_out > 0 && n.out[0] != 0 && IsFloat(GE_VALUE(g_, n.out[0])->type.dtype);
+    varies_.push_back(floats && (varies || n.n_effect > 0));
     double flops = 0, bytes = 0;
     const ge_edit* e = fn.edit();
     e->work(e->host, fn.id(), n.id, &flops, &bytes);  // nothing where it is not known
@@ -104,7 +113,7 @@ void Stretches::CutEvenly(size_t stretches) {
 }
 
 void Stretches::CutAtDear() {
-  constexpr size_t kMost = 64;
+  constexpr size_t kMost = 16;  // what two of them share is kept: more of them keep more
   const auto dear = [&](uint32_t i) { return dear_[i] && !back_[i]; };
   size_t all = 0, so_far = 0;
   for (uint32_t i = 0; i < g_->n_node; ++i) all += dear(i);
@@ -148,6 +157,12 @@ void Stretches::CutAtNames(const std::vector<std::string>& patterns) {
   of_ = std::move(of);
 }
 
+// Whether the way back may run a copy of the node.
+bool Stretches::MayRepeat(uint32_t node) const {
+  const Level level = levels_[of_[node]];
+  return level == kNothing || (level == kDear && !dear_[node]);
+}
+
 void Stretches::Settle() {
   for (uint32_t i = 0; i < g_->n_node; ++i) {
     const ge_node& n = *GE_NODE(g_, i);
@@ -157,8 +172,10 @@ void Stretches::Settle() {
       if (out == 0) continue;
       const ge_value& v = *GE_VALUE(g_, out);
       bool keep = fixed_[out] || level == kEverything || (level == kDear && dear_[i]);
+      // What a copy in another stretch reads has to be there when that one is repeated.
       for (uint32_t u = 0; u < v.n_user && !keep; ++u) {
-        keep = !back_[v.user[u]] && of_[v.user[u]] != of_[i];
+        const uint32_t by = v.user[u];
+        keep = !back_[by] && of_[by] != of_[i] && MayRepeat(by);
       }
       kept_[out] = keep;
       again_[out] = !keep && read_back_[out];
@@ -197,10 +214,30 @@ uint32_t Stretches::FirstReader(size_t stretch) const {
   return g_->n_node;
 }
 
+uint32_t Stretches::LastBehind(uint32_t node) const {
+  for (uint32_t i = node; i-- > 0;) {
+    const ge_node& n = *GE_NODE(g_, i);
+    if (back_[i] && varies_[i] && GE_VALUE(g_, n.out[0])->n_user > 0) return i;
+  }
+  return UINT32_MAX;
+}
+
 double Stretches::BytesSaved(size_t stretch) const {
   double bytes = 0;
   for (uint32_t v = 1; v < g_->n_value; ++v) {
     if (again_[v] && MadeIn(stretch, v)) bytes += BytesOf(v);
+  }
+  // What only the copies need until then is kept for them.
+  std::vector<char> wanted, counted(g_->n_value);
+  for (const uint32_t i : Repeated(stretch, &wanted)) {
+    const ge_node& n = *GE_NODE(g_, i);
+    for (uint32_t k = 0; k < n.n_in; ++k) {
+      const uint32_t v = n.in[k];
+      const uint32_t from = v != 0 ? GE_VALUE(g_, v)->producer : UINT32_MAX;
+      if (from == UINT32_MAX || fixed_[v] || read_back_[v] || counted[v]) continue;
+      if (MadeIn(stretch, v) && wanted[v]) continue;
+      bytes -= BytesOf(v), counted[v] = 1;
+    }
   }
   return bytes;
 }

@@ -30,7 +30,7 @@ class Stretches {
 
   // Each cut keeps everything until levels are set.
   void CutEvenly(size_t stretches);  // by the bytes that the way back reads
-  void CutAtDear();                  // behind each dear node, 64 stretches at most
+  void CutAtDear();                  // ahead of dear nodes, 16 stretches at most
   void CutAtNames(const std::vector<std::string>& patterns);
   void SetLevel(size_t stretch, Level level) { levels_[stretch] = level; }
   Level level(size_t stretch) const { return levels_[stretch]; }
@@ -42,9 +42,13 @@ class Stretches {
   // The first node of the way back that reads something of it that is not kept; n_node = none.
   uint32_t FirstReader(size_t stretch) const;
 
+  // The last node of the way back ahead of `node` that cannot be folded: what waits for it stays
+  // late. UINT32_MAX = none.
+  uint32_t LastBehind(uint32_t node) const;
+
   // The first value whose bytes nobody knows, 0 = none.
   uint32_t UnknownSize() const;
-  // What the stretch makes, and the way back reads, and is not kept.
+  // What the stretch makes, and the way back reads, and is not kept, less what is kept for copies.
   double BytesSaved(size_t stretch) const;
   // About how long its repeated nodes take, in ns.
   double CostOf(size_t stretch) const;
@@ -54,6 +58,7 @@ class Stretches {
  private:
   double BytesOf(uint32_t v) const;
   bool Pure(const ge_node& n) const { return n.n_effect == 0 && n.n_after == 0; }
+  bool MayRepeat(uint32_t node) const;
   void Reset(size_t stretches);
 
   Fn& fn_;
@@ -61,6 +66,7 @@ class Stretches {
   const int64_t rows_;
   std::vector<char> back_;           // by node: of the way back
   std::vector<char> dear_;           // by node
+  std::vector<char> varies_;         // by node: floats that depend on more than constants
   std::vector<double> cost_;         // by node, ns
   std::vector<char> fixed_;          // by value: kept in any case
   std::vector<char> read_back_;      // by value
