@@ -161,7 +161,8 @@ bool IsSorted(const Function& f) {
     }
   }
   const auto stated = StatedEdges(f);
-  return std::all_of(stated.begin(), stated.end(), [](const auto& e) { return e.first < e.second; });
+  return std::all_of(stated.begin(), stated.end(),
+                     [](const auto& e) { return e.first < e.second; });
 }
 
 }  // namespace

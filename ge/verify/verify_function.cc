@@ -234,7 +234,8 @@ class FunctionCheck {
     std::set<std::string_view> names;
     for (const Attr& a : n.attrs) {
       if (IsPlain(a) && !a.name.empty() && names.insert(a.name).second) continue;
-      if (IsPlain(a) && !a.name.empty()) return Bad("attribute '" + a.name + "' is given twice; keep one");
+      if (IsPlain(a) && !a.name.empty())
+        return Bad("attribute '" + a.name + "' is given twice; keep one");
       const std::string what = "attribute '" + a.name + "'";
       if (a.name.empty()) return Bad("an attribute has no name");
       if (!names.insert(a.name).second) return Bad(what + " is given twice; keep one");

@@ -36,12 +36,16 @@ size_t Repeat(Fn& fn, const Stretches& s, size_t stretch) {
   return nodes.size();
 }
 
-// Nodes of the way back that read the way there alone (1 - y * y of Tanh) would be computed with it,
-// and kept beside what they are made of: they wait for their turn.
+// Nodes of the way back that read the way there alone (1 - y * y of Tanh) would be computed with
+// it, and kept beside what they are made of: they wait for their turn.
 void KeepLate(Fn& fn, const Stretches& s) {
+  constexpr double kSmall = 1.0 / 64;
   const ge_graph* g = s.graph();
+  double largest = 0;
+  for (uint32_t v = 1; v < g->n_value; ++v) largest = std::max(largest, s.BytesOf(v));
   for (uint32_t i = 0; i < g->n_node; ++i) {
     const ge_node& n = *GE_NODE(g, i);
+    if (n.n_out == 0 || s.BytesOf(n.out[0]) < kSmall * largest) continue;
     if (!s.IsBack(i) || n.n_effect > 0 || n.n_after > 0 || n.n_body > 0) continue;
     bool alone = true, reads = false;
     for (uint32_t k = 0; k < n.n_in; ++k) {

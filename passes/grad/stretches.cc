@@ -11,9 +11,9 @@ namespace {
 
 bool IsDear(const ge_node& n) {
   static const std::set<std::string_view> ops = {
-      "MatMul", "Gemm", "Conv",      "ConvTranspose", "Einsum",        "LSTM",
-      "GRU",    "RNN",  "Attention", "MatMulInteger", "ConvInteger",   "DeformConv",
-      "Det",    "DFT",  "GridSample"};
+      "MatMul",      "Gemm",       "Conv", "ConvTranspose", "Einsum",
+      "LSTM",        "GRU",        "RNN",  "Attention",     "MatMulInteger",
+      "ConvInteger", "DeformConv", "Det",  "DFT",           "GridSample"};
   return n.n_body > 0 || ops.count(plugin::View(n.op)) != 0;
 }
 
@@ -149,9 +149,9 @@ void Stretches::CutAtNames(const std::vector<std::string>& patterns) {
   }
   for (size_t p = 0; p < patterns.size(); ++p) {
     if (met[p]) continue;
-    throw Refusal{GE_INVALID_ARGUMENT,
-                  "remat names '" + patterns[p] + "', which fits no node and no value of the way "
-                  "there"};
+    throw Refusal{GE_INVALID_ARGUMENT, "remat names '" + patterns[p] +
+                                           "', which fits no node and no value of the way "
+                                           "there"};
   }
   Reset(stretch + 1);
   of_ = std::move(of);

@@ -46,6 +46,7 @@ class Stretches {
   // late. UINT32_MAX = none.
   uint32_t LastBehind(uint32_t node) const;
 
+  double BytesOf(uint32_t v) const;
   // The first value whose bytes nobody knows, 0 = none.
   uint32_t UnknownSize() const;
   // What the stretch makes, and the way back reads, and is not kept, less what is kept for copies.
@@ -56,7 +57,6 @@ class Stretches {
   double Peak() const;
 
  private:
-  double BytesOf(uint32_t v) const;
   bool Pure(const ge_node& n) const { return n.n_effect == 0 && n.n_after == 0; }
   bool MayRepeat(uint32_t node) const;
   void Reset(size_t stretches);
@@ -64,15 +64,15 @@ class Stretches {
   Fn& fn_;
   const ge_graph* g_;
   const int64_t rows_;
-  std::vector<char> back_;           // by node: of the way back
-  std::vector<char> dear_;           // by node
-  std::vector<char> varies_;         // by node: floats that depend on more than constants
-  std::vector<double> cost_;         // by node, ns
-  std::vector<char> fixed_;          // by value: kept in any case
-  std::vector<char> read_back_;      // by value
-  std::vector<char> kept_, again_;   // by value, as levels have it
-  std::vector<size_t> of_;           // the stretch of a forward node
-  std::vector<Level> levels_;        // by stretch
+  std::vector<char> back_;          // by node: of the way back
+  std::vector<char> dear_;          // by node
+  std::vector<char> varies_;        // by node: floats that depend on more than constants
+  std::vector<double> cost_;        // by node, ns
+  std::vector<char> fixed_;         // by value: kept in any case
+  std::vector<char> read_back_;     // by value
+  std::vector<char> kept_, again_;  // by value, as levels have it
+  std::vector<size_t> of_;          // the stretch of a forward node
+  std::vector<Level> levels_;       // by stretch
 };
 
 }  // namespace ge::grad

@@ -5,7 +5,9 @@ is derived once.
 Work is instructions that valgrind counts while passes that derive run, with what is verified and typed
 behind them: the same whatever else the machine does. Five times the nodes of a chain may take 7 times
 as many (linear: 5, quadratic: 25). 96 calls of a layer may take 1.2 times what one call takes and what
-95 more calls of a function of one node take."""
+95 more calls of a function of one node take. The layer is linear, so that a call hands nothing on to
+its way back: otherwise each call has as many outputs more as the layer has such values, however
+often it is derived."""
 import os
 import pathlib
 import re
@@ -15,7 +17,7 @@ import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tools/bench"))
-from grad_scale import PASS, chain, layers  # noqa: E402
+from grad_scale import chain, layers  # noqa: E402
 
 GE = pathlib.Path(os.environ.get("GE_BUILD", ROOT / "build/release")) / "bin/ge"
 NODES, GROWTH = (400, 2000), 7
@@ -29,7 +31,7 @@ def instructions(folder, text):
     done = subprocess.run(
         ["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null",
          "--toggle-collect=ge::Runner::RunOnce(*", GE, "dump", folder / "model.gt", "--engines",
-         "ref", "--isa", "avx2", "--plugins", "grad", "--pass", PASS, "--to", "rewrite", "-o",
+         "ref", "--isa", "avx2", "--plugins", "grad", "--pass", "grad:wrt=x;name=g", "--to", "rewrite", "-o",
          folder / "out"], env=env, capture_output=True, text=True)
     found = re.search(r"Collected : (\d+)", done.stderr)
     if done.returncode != 0 or not found or int(found[1]) == 0:
@@ -46,8 +48,9 @@ def main():
         (few, _), (many, _) = (count(chain(n)) for n in NODES)
         rows = [(many <= GROWTH * few, f"a chain of {NODES[0]} nodes takes {few:.0f} M instructions, "
                  f"of {NODES[1]} {many:.0f} M: {many / few:.2f} times, wanted at most {GROWTH}")]
-        (one, of_one), (all_calls, of_all) = count(layers(1, LAYER)), count(layers(CALLS, LAYER))
-        calls = count(layers(CALLS, 1))[0] - count(layers(1, 1))[0]
+        (one, of_one), (all_calls, of_all) = (
+            count(layers(n, LAYER, linear=True)) for n in (1, CALLS))
+        calls = count(layers(CALLS, 1, True))[0] - count(layers(1, 1, True))[0]
         share = all_calls / (one + calls)
         rows.append((share <= SHARE, f"{CALLS} calls of a layer of {LAYER} nodes take "
                      f"{all_calls:.0f} M instructions, one {one:.0f} M and so many calls of one node "

@@ -22,11 +22,13 @@ HEAD = ["ge 1", 'opset "" 27', 'opset "ge" 1', "const w : f32[16] = splat 0.9",
 PASS = "grad:wrt=x+w;name=g"
 
 
-def body(nodes, first, weight="w"):
-    """Lines of a chain of so many nodes, and what its last one makes."""
+def body(nodes, first, weight="w", linear=False):
+    """Lines of a chain of so many nodes, and what its last one makes. Of a linear one the way back
+    reads nothing but the weight."""
     lines, at = [], first
     for i in range(nodes):
-        op = (f"Mul({at}, {weight})", f"Tanh({at})", f"Add({at}, {weight})", f"Sigmoid({at})")[i % 4]
+        op = (f"Mul({at}, {weight})", f"Neg({at})" if linear else f"Tanh({at})",
+              f"Add({at}, {weight})", f"Neg({at})" if linear else f"Sigmoid({at})")[i % 4]
         lines.append(f"  v{i} = {op}")
         at = f"v{i}"
     return lines, at
@@ -42,13 +44,13 @@ def chain(nodes):
     return text([*lines, f"  y = ReduceSum({last}) {{keepdims=0}}"])
 
 
-def layers(calls, nodes=20):
+def layers(calls, nodes=20, linear=False):
     """`calls` calls of one function of so many nodes, with the same weights."""
     lines, at = [], "x"
     for i in range(calls):
         lines.append(f"  c{i} = ge.Call({at}, w) calls {{fn=layer}}")
         at = f"c{i}"
-    inner, last = body(nodes, "a", "b")
+    inner, last = body(nodes, "a", "b", linear)
     layer = ["fn layer(a: f32[4,16], b: f32[16]) -> (" + last + ") {", *inner, "}"]
     return text([*lines, f"  y = ReduceSum({at}) {{keepdims=0}}"], layer)
 

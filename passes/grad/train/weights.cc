@@ -34,9 +34,9 @@ bool IsZero(const ge_value& v) {
 // Whether a value goes nowhere but into the first state of recurrences, as it is or in parts.
 bool OnlyBegins(const ge_graph* g, uint32_t id, int depth = 0) {
   static const std::set<std::string_view> cells = {"LSTM", "GRU", "RNN"},
-                                          parts = {"Slice",    "Expand", "Unsqueeze", "Squeeze",
-                                                   "Identity", "Split",  "Gather",    "Reshape",
-                                                   "Transpose"};
+                                          parts = {"Slice",   "Expand",   "Unsqueeze",
+                                                   "Squeeze", "Identity", "Split",
+                                                   "Gather",  "Reshape",  "Transpose"};
   constexpr uint32_t kFirstState = 5, kLastState = 6;  // initial_h and initial_c
   constexpr int kDeepest = 8;                          // of nodes that take parts
   const ge_value& v = *GE_VALUE(g, id);
