@@ -112,6 +112,7 @@ def export(a, path):
 def ours(a):
     from ge_session import GeSession
     session = GeSession(a.model, plugins="grad", entry="train_step", threads=a.threads,
+                        engines=a.engines,
                         passes=f"train:loss=softmax-ce;optimizer={OPTIMIZERS[a.net]};remat={a.remat}")
     x, y = data(a)
     feed = session.feed({"x": x, "label": y})
@@ -159,7 +160,7 @@ def side(a, name, net, model):
     env = {**os.environ, "OMP_NUM_THREADS": str(a.threads)}
     args = [sys.executable, __file__, net, "--side", name, "--model", str(model), "--threads",
             str(a.threads), "--batch", str(a.batch), "--steps", str(a.steps), "--layers",
-            str(a.layers), "--remat", a.remat]
+            str(a.layers), "--remat", a.remat, "--engines", a.engines]
     done = subprocess.run(args, capture_output=True, text=True, env=env)
     if done.returncode != 0:
         raise SystemExit(f"{name} {net}: exit code {done.returncode}: {done.stderr[-1500:]}")
@@ -197,6 +198,7 @@ def main():
     parser.add_argument("--steps", type=int, default=4, help="that are timed, behind one that is not")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--remat", default="none", help="option of the pass train")
+    parser.add_argument("--engines", default="", help="of ours, as of ge run")
     parser.add_argument("--only", choices=["both", "ge", "torch"], default="both")
     parser.add_argument("--side", choices=["ge", "torch"], help=argparse.SUPPRESS)
     parser.add_argument("--model", help=argparse.SUPPRESS)
