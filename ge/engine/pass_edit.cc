@@ -121,6 +121,7 @@ Status PassEdit::Finish() {
   std::vector<FunctionId> added;
   for (FunctionId fn = first_new_; fn < graph().functions.size(); ++fn) added.push_back(fn);
   if (!added.empty()) t_.ForgetUnnamed(std::move(added));
+  t_.SayTyped(!retype_ && context_.infer_node != nullptr);
   return {};
 }
 
@@ -164,11 +165,13 @@ const ge_model* PassEdit::Model() {
 
 const ge_graph* PassEdit::Picture(FunctionId fn) {
   if (!WantFunction(fn).ok()) return nullptr;
+  if (current_.count(fn) != 0) return pictures_[fn]->get();
   const ge_graph* found = nullptr;
   Look([&]() -> Status {
     t_.Commit();
     GE_ASSIGN_OR_RETURN(pictures_[fn], FunctionPicture::Make(graph(), graph().fn(fn)));
     found = pictures_[fn]->get();
+    current_.insert(fn);
     return {};
   });
   return found;
@@ -230,7 +233,7 @@ Status PassEdit::AddNode(FunctionId fn, NodeId before, const ge_new_node* given,
   const std::vector<ValueId> made =
       t_.AddNode(fn, before, domain, TextOf(n.op), std::vector<ValueId>(n.in, n.in + n.n_in),
                  std::move(attrs), std::vector<Type>(n_out), replaces);
-  edited_.insert(fn);
+  Edited(fn);
   Node& node = t_.mutable_graph()->fn(fn).nodes.back();
   node.name = name;
   const NodeId made_id = node.id;
@@ -260,6 +263,7 @@ Status PassEdit::AddConstant(FunctionId fn, const ge_type* type, const void* dat
                              uint32_t* out) {
   GE_RETURN_IF_ERROR(WantFunction(fn));
   GE_ASSIGN_OR_RETURN(Const c, ConstFromAbi(*type, data, bytes));
+  Outdate(fn);
   *out = t_.AddConst(fn, std::move(c));
   return {};
 }
@@ -274,7 +278,8 @@ Status PassEdit::ReplaceUses(FunctionId fn, ValueId from, ValueId to) {
                                 TypeToString(by, graph().dims), from,
                                 TypeToString(of, graph().dims)));
   }
-  edited_.insert(fn);
+  Edited(fn);
+  retype_ = retype_ || !(of == by) || !of.is_static();
   if (!t_.CanReplace(fn, from, to)) {  // both have names that the user gave
     const Node* maker = t_.Producer(fn, from);
     std::vector<const Node*> replaces;
@@ -291,7 +296,11 @@ Status PassEdit::SetInput(FunctionId fn, NodeId node, uint32_t i, ValueId value)
   if (i > n->inputs.size()) {
     return NotLegal(fmt::format("input {} of {} is set, which has {}", i, n->op, n->inputs.size()));
   }
-  edited_.insert(fn);
+  Edited(fn);
+  const Type* now = i < n->inputs.size() && n->inputs[i] && value
+                        ? &graph().fn(fn).value(n->inputs[i]).type
+                        : nullptr;
+  retype_ = retype_ || !now || !now->is_static() || !(*now == graph().fn(fn).value(value).type);
   t_.SetInput(fn, node, i, value);
   return {};
 }
@@ -299,7 +308,7 @@ Status PassEdit::SetInput(FunctionId fn, NodeId node, uint32_t i, ValueId value)
 Status PassEdit::SetAttr(FunctionId fn, NodeId node, const ge_attr* given) {
   GE_RETURN_IF_ERROR(WantNode(fn, node).status());
   GE_ASSIGN_OR_RETURN(Attr a, AttrOf(*given));
-  edited_.insert(fn);
+  Edited(fn), retype_ = true;
   t_.SetAttr(fn, node, std::move(a));
   return {};
 }
@@ -330,7 +339,7 @@ Status PassEdit::SetLinks(FunctionId fn, NodeId node, const ge_links* given) {
   }
   std::vector<NodeId> after(links.after, links.after + links.n_after);
   for (const NodeId id : after) GE_RETURN_IF_ERROR(WantNode(fn, id).status());
-  edited_.insert(fn);
+  Edited(fn), retype_ = retype_ || links.n_body > 0;
   t_.SetCallees(fn, node, std::move(callees));
   t_.SetEffects(fn, node, std::move(effects));
   t_.SetAfter(fn, node, std::move(after));
@@ -339,7 +348,7 @@ Status PassEdit::SetLinks(FunctionId fn, NodeId node, const ge_links* given) {
 
 Status PassEdit::Erase(FunctionId fn, NodeId node) {
   GE_RETURN_IF_ERROR(WantNode(fn, node).status());
-  edited_.insert(fn);
+  Edited(fn);
   t_.Erase(fn, node);
   return {};
 }

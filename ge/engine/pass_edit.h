@@ -43,6 +43,9 @@ class PassEdit {
   void FillModelApi();
 
   const Graph& graph() const { return t_.graph(); }
+  // A picture of it shows what was.
+  void Outdate(FunctionId fn) { current_.erase(fn); }
+  void Edited(FunctionId fn) { edited_.insert(fn), Outdate(fn); }
   Status WantFunction(FunctionId fn) const;
   Status WantValue(FunctionId fn, ValueId v, bool absent = false) const;
   Result<const Node*> WantNode(FunctionId fn, NodeId node) const;
@@ -94,7 +97,10 @@ class PassEdit {
   std::set<FunctionId> edited_;
   std::unique_ptr<ModelPicture> model_;
   std::map<FunctionId, std::unique_ptr<FunctionPicture>> pictures_;
+  std::set<FunctionId> current_;  // whose pictures show what is; a picture costs as much as the
+                                  // function is large, and passes ask often
   ValuePicture value_;
+  bool retype_ = false;  // whether an edit may have changed the type of what was typed
 };
 
 ge_rc RcOf(const Status& status);

@@ -105,7 +105,7 @@ Status PassEdit::AddFunction(const ge_function* given, uint32_t* fn) {
   f.derived.kind = TextOf(r.derived_kind), f.derived.of = r.derived_of;
   if (!f.derived.kind.empty()) f.derived.pass = t_.pass();
   f.custom_jvp = r.custom_jvp, f.custom_vjp = r.custom_vjp;
-  edited_.insert(*fn);
+  Edited(*fn);
   return {};
 }
 
@@ -114,7 +114,7 @@ Status PassEdit::CopyFunction(FunctionId of, ge_str name, uint32_t* fn) {
   const std::string text = TextOf(name);
   if (text.empty()) return NotLegal("a function has no name");
   *fn = t_.CopyFunction(of, text);
-  edited_.insert(*fn);
+  Edited(*fn);
   return {};
 }
 
@@ -127,6 +127,7 @@ Status PassEdit::AddParam(FunctionId fn, const ge_param* given, uint32_t* value)
   } else {
     GE_ASSIGN_OR_RETURN(type, TypeFromAbi(given->dtype, given->rank, given->dims, graph().dims));
   }
+  Outdate(fn);
   *value = t_.AddParam(fn, TextOf(given->name), std::move(type));
   return {};
 }
@@ -140,7 +141,7 @@ Status PassEdit::SetResults(FunctionId fn, const uint32_t* values, const ge_str*
     GE_RETURN_IF_ERROR(WantValue(fn, values[i]));
     if (names) texts.push_back(TextOf(names[i]));
   }
-  edited_.insert(fn);
+  Edited(fn);
   t_.SetResults(fn, std::vector<ValueId>(values, values + n), std::move(texts));
   return {};
 }

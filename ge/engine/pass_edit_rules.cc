@@ -45,6 +45,7 @@ Result<Node> PassEdit::AsIn(const ge_rule& rule, const Node& node) {
     if (given || to == rule.fn || copy.outputs[i] == 0) continue;
     // A type to go by; who reads it all the same reads what nothing makes.
     const Type type = graph().fn(rule.fn).value(copy.outputs[i]).type;
+    Outdate(to);
     copy.outputs[i] = AddValue(&t_.mutable_graph()->fn(to), type);
   }
   return copy;
@@ -79,7 +80,7 @@ Status PassEdit::Decompose(const ge_rule& rule, const OpDef& op, const Node& nod
   const FunctionId to = rule.to_fn ? rule.to_fn : rule.fn;
   if (rule.n_made != node.outputs.size()) return NotLegal("a rule's results have another number");
   t_.mutable_graph()->opsets.emplace("", kCanonicalOpset);
-  edited_.insert(to);
+  Edited(to), retype_ = true;
   const NodeId first = graph().fn(to).next_node_id;
   const std::vector<ValueId> made = op.decompose(t_, to, copy);
   if (made.size() == node.outputs.size()) {
@@ -105,7 +106,7 @@ Status PassEdit::Derive(const ge_rule& rule, const OpDef& op, const Node& node) 
                                 rule.n_given, rule.n_made, n_given, n_made));
   }
   GE_RETURN_IF_ERROR(WantValues(to, rule.given, rule.n_given, "given values"));
-  edited_.insert(to);
+  Edited(to), retype_ = true;
   GE_ASSIGN_OR_RETURN(const std::vector<ValueId> made,
                       DeriveByPlugin(*op.of_plugin, by_output, t_, to, copy,
                                      {rule.given, rule.given + rule.n_given}));

@@ -31,18 +31,7 @@ Result<std::unique_ptr<GraphView>> GraphView::Make(const Graph& graph, const Fun
   }
   v->nodes_.reserve(f.nodes.size());
   for (const Node& node : f.nodes) GE_RETURN_IF_ERROR(v->AddNodeRecord(graph, node));
-  std::vector<std::vector<uint32_t>> users(f.values.size());
-  for (uint32_t i = 0; i < f.nodes.size(); ++i) {
-    for (ValueId in : f.nodes[i].inputs) {
-      if (in) users[in].push_back(i);
-    }
-    for (ValueId out : f.nodes[i].outputs) v->values_[out].producer = i;
-  }
-  for (ValueId id = 1; id < users.size(); ++id) {
-    v->users_.push_back(std::move(users[id]));
-    v->values_[id].user = v->users_.back().data();
-    v->values_[id].n_user = static_cast<uint32_t>(v->users_.back().size());
-  }
+  v->AddUsers(f);
   for (ValueId p : f.params) v->values_[p].flags |= GE_VALUE_INPUT;
   for (ValueId r : f.results) v->values_[r].flags |= GE_VALUE_OUTPUT;
   ge_graph& g = v->graph_;
@@ -63,11 +52,32 @@ Result<std::unique_ptr<GraphView>> GraphView::Make(const Graph& graph, const Fun
   return v;
 }
 
+void GraphView::AddUsers(const Function& f) {
+  std::vector<uint32_t> next(f.values.size() + 1);  // by value: where its next user goes
+  for (const Node& node : f.nodes) {
+    for (const ValueId in : node.inputs) ++next[in + 1];
+  }
+  next[1] = 0;  // of what is absent
+  for (size_t i = 1; i < next.size(); ++i) next[i] += next[i - 1];
+  users_.resize(next.back());
+  for (ValueId id = 1; id < f.values.size(); ++id) {
+    values_[id].user = users_.data() + next[id];
+    values_[id].n_user = next[id + 1] - next[id];
+  }
+  for (uint32_t i = 0; i < f.nodes.size(); ++i) {
+    for (const ValueId in : f.nodes[i].inputs) {
+      if (in) users_[next[in]++] = i;
+    }
+    for (const ValueId out : f.nodes[i].outputs) values_[out].producer = i;
+  }
+}
+
 void GraphView::AddDims(const DimTable& table, const Function& f) {
   for (ValueId id = 1; id < f.values.size(); ++id) {
-    sizes_.emplace_back();
-    for (const Dim& d : f.values[id].type.dims) sizes_.back().push_back(AbiDim(d, table, &names_));
-    values_[id].dim = sizes_.back().data();
+    const std::vector<Dim>& dims = f.values[id].type.dims;
+    ge_dim* sizes = sizes_.Take(dims.size());
+    for (size_t i = 0; i < dims.size(); ++i) sizes[i] = AbiDim(dims[i], table, &names_);
+    values_[id].dim = sizes;
   }
 }
 
@@ -105,10 +115,11 @@ Status GraphView::AddValueRecord(const Graph& graph, const Value& v, ValueId id)
   r.type.dtype = static_cast<int32_t>(v.type.dtype);
   r.type.bits = static_cast<uint32_t>(DTypeBits(v.type.dtype));
   r.type.rank = v.type.ranked ? static_cast<int32_t>(v.type.dims.size()) : -1;
-  std::vector<int64_t> dims;
-  for (const Dim& d : v.type.dims) dims.push_back(d.known() ? d.value : -1);
-  dims_.push_back(std::move(dims));
-  r.type.dims = dims_.back().data();
+  int64_t* dims = dims_.Take(v.type.dims.size());
+  for (size_t i = 0; i < v.type.dims.size(); ++i) {
+    dims[i] = v.type.dims[i].known() ? v.type.dims[i].value : -1;
+  }
+  r.type.dims = dims;
   r.producer = UINT32_MAX;
   r.id = id;
   r.name = Str(v.name);
@@ -134,10 +145,12 @@ Status GraphView::AddNodeRecord(const Graph& graph, const Node& node) {
   r.in = node.inputs.data(), r.n_in = static_cast<uint32_t>(node.inputs.size());
   r.out = node.outputs.data(), r.n_out = static_cast<uint32_t>(node.outputs.size());
   r.n_body = static_cast<uint32_t>(node.callees.size());
-  std::vector<ge_attr> attrs;
-  for (const Attr& a : node.attrs) GE_RETURN_IF_ERROR(AddAttr(graph, node, a, &attrs));
-  attrs_.push_back(std::move(attrs));
-  r.attr = attrs_.back().data(), r.n_attr = static_cast<uint32_t>(attrs_.back().size());
+  ge_attr* attrs = attrs_.Take(node.attrs.size());
+  r.attr = attrs;
+  for (const Attr& a : node.attrs) {
+    GE_ASSIGN_OR_RETURN(const bool seen, AddAttr(graph, node, a, attrs + r.n_attr));
+    r.n_attr += seen;
+  }
   if (whole_) AddLinks(node, &r);
   nodes_.push_back(r);
   return {};
@@ -165,8 +178,9 @@ ge_effect AbiEffect(const Effect& e) {
   return {static_cast<uint32_t>(e.kind), e.object, e.sequence, 0};
 }
 
-Status GraphView::AddAttr(const Graph& graph, const Node& node, const Attr& attr,
-                          std::vector<ge_attr>* out) {
+// False: it is none that plugins see.
+Result<bool> GraphView::AddAttr(const Graph& graph, const Node& node, const Attr& attr,
+                                ge_attr* out) {
   ge_attr a{};
   a.name = Str(attr.name);
   if (auto* i = std::get_if<int64_t>(&attr.value)) {
@@ -190,8 +204,10 @@ Status GraphView::AddAttr(const Graph& graph, const Node& node, const Attr& attr
     a.tensor_type.dtype = static_cast<int32_t>(k.type.dtype);
     a.tensor_type.bits = static_cast<uint32_t>(DTypeBits(k.type.dtype));
     a.tensor_type.rank = static_cast<int32_t>(k.type.dims.size());
-    dims_.push_back(k.type.static_dims());
-    a.tensor_type.dims = dims_.back().data();
+    const std::vector<int64_t> sizes = k.type.static_dims();
+    int64_t* dims = dims_.Take(sizes.size());
+    std::copy(sizes.begin(), sizes.end(), dims);
+    a.tensor_type.dims = dims;
     if (k.type.dtype != DType::kString) {
       GE_ASSIGN_OR_RETURN(const Payload payload, PayloadOf(k));
       a.tensor = payload.data, a.tensor_bytes = payload.bytes;
@@ -207,10 +223,10 @@ Status GraphView::AddAttr(const Graph& graph, const Node& node, const Attr& attr
                               attr.name))
         .AtNode(NodeLabel(node));
   } else {
-    return {};  // Types, dims and function references concern the host alone.
+    return false;  // Types, dims and function references concern the host alone.
   }
-  out->push_back(a);
-  return {};
+  *out = a;
+  return true;
 }
 
 }  // namespace ge

@@ -3,6 +3,7 @@
 // from, which must outlive it unchanged.
 #pragma once
 
+#include <algorithm>
 #include <deque>
 #include <memory>
 #include <optional>
@@ -14,6 +15,31 @@
 #include "ge/ir/graph.h"
 
 namespace ge {
+
+// Arrays that stay where they are, many to a block: a picture has several for each node and value.
+template <typename T>
+class ArrayPool {
+ public:
+  // n elements; null for none. The next call leaves them alone.
+  T* Take(size_t n) {
+    if (n == 0) return nullptr;
+    if (left_ < n) {
+      left_ = std::max(n, kBlock);
+      blocks_.push_back(std::make_unique<T[]>(left_));
+      next_ = blocks_.back().get();
+    }
+    left_ -= n;
+    T* at = next_;
+    next_ += n;
+    return at;
+  }
+
+ private:
+  static constexpr size_t kBlock = 1024;
+  std::vector<std::unique_ptr<T[]>> blocks_;
+  T* next_ = nullptr;
+  size_t left_ = 0;
+};
 
 class GraphView {
  public:
@@ -42,18 +68,19 @@ class GraphView {
   Status AddValueRecord(const Graph& graph, const Value& v, ValueId id);
   void AddDims(const DimTable& table, const Function& f);
   Status AddNodeRecord(const Graph& graph, const Node& node);
-  Status AddAttr(const Graph& graph, const Node& node, const Attr& attr, std::vector<ge_attr>* out);
+  Result<bool> AddAttr(const Graph& graph, const Node& node, const Attr& attr, ge_attr* out);
+  void AddUsers(const Function& f);
 
   bool whole_ = false;  // see MakeWhole
   ge_graph graph_{};
   std::vector<ge_node> nodes_;
   std::vector<ge_value> values_;
-  std::deque<std::vector<int64_t>> dims_;  // deques: addresses stay
-  std::deque<std::vector<ge_dim>> sizes_;
-  std::deque<std::string> names_;
-  std::deque<std::vector<ge_attr>> attrs_;
+  ArrayPool<int64_t> dims_;
+  ArrayPool<ge_dim> sizes_;
+  ArrayPool<ge_attr> attrs_;
+  std::vector<uint32_t> users_;    // of value after value
+  std::deque<std::string> names_;  // deques: addresses stay
   std::deque<std::vector<ge_str>> strings_;
-  std::deque<std::vector<uint32_t>> users_;
   std::deque<std::vector<uint32_t>> bodies_;
   std::deque<std::vector<ge_effect>> effects_;
   std::vector<ConstScratch> splats_;

@@ -55,11 +55,10 @@ Status ModuleInfer::RunFunction(FunctionId fn, int depth) {
   progress_[fn] = Progress::kOpen;
   for (size_t i = 0; i < graph_->fn(fn).nodes.size(); ++i) {
     GE_RETURN_IF_ERROR(CheckInterrupt());
-    const std::string label = NodeLabel(graph_->fn(fn).nodes[i]);
     Status status = InferNode(fn, i, depth);
     if (status.ok()) continue;
     progress_[fn] = Progress::kDone;  // as far as it goes
-    return std::move(status).AtNode(label);
+    return std::move(status).AtNode(NodeLabel(graph_->fn(fn).nodes[i]));
   }
   progress_[fn] = Progress::kDone;
   return {};

@@ -39,8 +39,9 @@ Transaction::Index& Transaction::IndexOf(FunctionId fn) {
     x.params.resize(f.values.size());
     for (uint32_t i = 0; i < f.results.size(); ++i) x.results[f.results[i]].push_back(i);
     for (ValueId v : f.params) x.params[v] = true;
+    x.at.Reserve(f.nodes.size());
     for (uint32_t i = 0; i < f.nodes.size(); ++i) {
-      x.at[f.nodes[i].id] = i;
+      x.at.Set(f.nodes[i].id, i);
       f.next_node_id = std::max(f.next_node_id, f.nodes[i].id + 1);
     }
     first_new_.try_emplace(fn, f.next_node_id);
@@ -55,9 +56,8 @@ Transaction::Index& Transaction::IndexOf(FunctionId fn) {
 }
 
 Node* Transaction::Find(FunctionId fn, NodeId node) {
-  Index& x = IndexOf(fn);
-  auto it = x.at.find(node);
-  return it == x.at.end() ? nullptr : &graph_->fn(fn).nodes[it->second];
+  const uint32_t at = IndexOf(fn).at.Find(node);
+  return at == Places::kNone ? nullptr : &graph_->fn(fn).nodes[at];
 }
 
 const Node* Transaction::Producer(FunctionId fn, ValueId value) {
@@ -128,9 +128,8 @@ NodeId Transaction::Insert(FunctionId fn, NodeId before, Node n) {
   for (ValueId v : n.outputs) {
     if (v) x.producer[v] = static_cast<int32_t>(at);
   }
-  x.at[n.id] = at;
-  const auto next = x.at.find(before);
-  x.added.emplace_back(at, next == x.at.end() ? kLast : next->second);
+  x.at.Set(n.id, at);
+  x.added.emplace_back(at, before ? x.at.Find(before) : kLast);  // none = kLast
   f.nodes.push_back(std::move(n));
   ++edits_, touched_ = true;
   return f.nodes.back().id;
@@ -176,7 +175,7 @@ void Transaction::SetInput(FunctionId fn, NodeId node, uint32_t slot, ValueId to
   if (slot >= n->inputs.size()) n->inputs.resize(slot + 1, 0);
   n->inputs[slot] = to;
   Index& x = IndexOf(fn);
-  if (to) x.uses[to].push_back(Use{x.at[node], slot});
+  if (to) x.uses[to].push_back(Use{x.at.Find(node), slot});
   Count(fn, node);
 }
 
@@ -219,7 +218,7 @@ void Transaction::Erase(FunctionId fn, NodeId node) {
     if (v) x.producer[v] = -1;
   }
   x.erased[node] = n->after;
-  x.at.erase(node);
+  x.at.Erase(node);
   *n = Node{};
   // Who tries a node and takes it out again has changed nothing.
   edits_ += IsNew(fn, node) ? -1 : 1;

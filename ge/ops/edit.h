@@ -38,6 +38,9 @@ class Transaction {
   // that nobody reads neither; Compact takes away what they leave.
   int edits() const { return edits_; }
   bool touched() const { return touched_ || edits_ > 0; }  // whether anything was done at all
+  // Said by who has seen to it that each value has the type that inference would give it.
+  void SayTyped(bool typed) { typed_ = typed; }
+  bool typed() const { return typed_; }
 
   // ---- what stands in the graph now, edits included ----
   const Node* NodeOf(FunctionId fn, NodeId node) { return Find(fn, node); }  // null: not there
@@ -107,8 +110,33 @@ class Transaction {
   Graph* Rebuild() { return Commit(), index_.clear(), first_new_.clear(), ++edits_, graph_; }
 
  private:
+  // Node id -> index into Function::nodes. A table, since ids are dense but in strange files.
+  class Places {
+   public:
+    static constexpr uint32_t kNone = UINT32_MAX;
+    // Ids from here on are looked up by hash.
+    void Reserve(size_t nodes) { table_.assign(2 * nodes + 64, kNone); }
+    uint32_t Find(NodeId id) const {
+      if (id < table_.size()) return table_[id];
+      const auto it = rest_.find(id);
+      return it == rest_.end() ? kNone : it->second;
+    }
+    void Set(NodeId id, uint32_t at) {
+      // New nodes have the next ids: the table grows with them.
+      if (id == table_.size()) table_.push_back(kNone);
+      (id < table_.size() ? table_[id] : rest_[id]) = at;
+    }
+    void Erase(NodeId id) {
+      if (id < table_.size()) table_[id] = kNone;
+      if (id >= table_.size()) rest_.erase(id);
+    }
+
+   private:
+    std::vector<uint32_t> table_;
+    std::unordered_map<NodeId, uint32_t> rest_;
+  };
   struct Index {
-    std::unordered_map<NodeId, uint32_t> at;           // node id -> index into Function::nodes
+    Places at;
     std::vector<int32_t> producer;                     // by value; -1 = none
     std::vector<std::vector<Use>> uses;                // by value; may hold readers that have left
     std::vector<std::vector<uint32_t>> results;        // by value: places in Function::results
@@ -133,7 +161,7 @@ class Transaction {
   void Count(FunctionId fn, NodeId node) { touched_ = true, edits_ += IsNew(fn, node) ? 0 : 1; }
   std::map<FunctionId, NodeId> first_new_;  // by function that was looked at
   int edits_ = 0;
-  bool touched_ = false;
+  bool touched_ = false, typed_ = false;
   const int exceptions_ = std::uncaught_exceptions();  // when it was made
 };
 

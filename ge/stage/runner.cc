@@ -99,28 +99,29 @@ Status Runner::RunPass(Graph* graph, Pass& pass, const Hooks& hooks,
                        const std::optional<Graph>& before, int* edits) {
   const Stopwatch watch;
   Status status;
-  bool touched = false;
+  bool touched = false, typed = false;
   culprit_ = &pass;
   {
     Transaction t(graph, std::string(pass.name()));
     status = pass.Run(t, hooks.context);
     t.Commit();
-    *edits = t.edits(), touched = t.touched();
+    *edits = t.edits(), touched = t.touched(), typed = t.typed();
   }
   AddTime(&times_, "rewrite/" + std::string(pass.name()), watch.ms(), *edits);
   if (!status.ok()) {
     return Status(status.code(), PassLabel(pass) + " failed: " + status.message())
         .AtNode(status.node());
   }
-  if (*edits) GE_RETURN_IF_ERROR(CheckEdits(graph, pass, hooks, before));
+  if (*edits) GE_RETURN_IF_ERROR(CheckEdits(graph, pass, hooks, before, typed));
   if (!*edits && touched) Compact(graph);  // what it tried and took back
   culprit_ = nullptr;
   return {};
 }
 
 Status Runner::CheckEdits(Graph* graph, const Pass& pass, const Hooks& hooks,
-                          const std::optional<Graph>& before) {
-  if (!Guarded(pass, hooks.context) && AllTyped(*graph)) return {};
+                          const std::optional<Graph>& before, bool typed) {
+  const bool all_typed = AllTyped(*graph);
+  if (!Guarded(pass, hooks.context) && all_typed) return {};
   const bool own = pass.plugin().empty();
   const Stopwatch watch;
   Status status;
@@ -131,7 +132,7 @@ Status Runner::CheckEdits(Graph* graph, const Pass& pass, const Hooks& hooks,
                       "); run with the pass skipped")
         .AtNode(status.node());
   }
-  if (hooks.reinfer) status = hooks.reinfer(graph);
+  if (hooks.reinfer && !(typed && all_typed)) status = hooks.reinfer(graph);
   AddTime(&times_, "rewrite/verify", watch.ms(), 0);
   if (!status.ok()) {
     // Folding may show for the first time that the user's shapes contradict each other.

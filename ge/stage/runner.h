@@ -78,7 +78,7 @@ class Runner {
   Status RunPass(Graph* graph, Pass& pass, const Hooks& hooks, const std::optional<Graph>& before,
                  int* edits);
   Status CheckEdits(Graph* graph, const Pass& pass, const Hooks& hooks,
-                    const std::optional<Graph>& before);
+                    const std::optional<Graph>& before, bool typed);
   Status RunRound(Graph* graph, const PassList& passes, const Hooks& hooks,
                   std::optional<Graph>* before, bool first, int* edits);
   Status VerifyAll(const Graph& graph, const std::function<Status(const Graph&)>& verify);

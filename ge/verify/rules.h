@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <utility>
 
 #include "ge/base/status.h"
 #include "ge/ir/graph.h"
@@ -12,6 +13,11 @@ namespace ge::verify {
 
 Status Bad(std::string message);    // INVALID_GRAPH
 Status Limit(std::string message);  // LIMIT_EXCEEDED
+
+// The same failure of this node. A label takes memory: it is made for what fails alone.
+inline Status At(const Node& node, Status status) {
+  return status.ok() ? std::move(status) : std::move(status).AtNode(NodeLabel(node));
+}
 
 // Where a type stands decides what it may be.
 enum class Place { kBoundary, kDerived, kInside };

@@ -197,11 +197,11 @@ class CircleWalk {
 Status CheckCalls(const Graph& g, const VerifyLimits& limits) {
   for (const Function& f : g.functions) {
     for (const Node& n : f.nodes) {
-      GE_RETURN_IF_ERROR(CheckIds(g, n).AtNode(NodeLabel(n)));
+      GE_RETURN_IF_ERROR(At(n, CheckIds(g, n)));
       for (const Callee& c : n.callees) {
-        GE_RETURN_IF_ERROR(CheckSignature(g, f, n, c).AtNode(NodeLabel(n)));
+        GE_RETURN_IF_ERROR(At(n, CheckSignature(g, f, n, c)));
       }
-      GE_RETURN_IF_ERROR(CheckBranches(g, n).AtNode(NodeLabel(n)));
+      GE_RETURN_IF_ERROR(At(n, CheckBranches(g, n)));
     }
   }
   return CircleWalk(g, limits).Run();

@@ -24,8 +24,8 @@ class FunctionCheck {
     GE_RETURN_IF_ERROR(Order());
     GE_RETURN_IF_ERROR(Results());
     for (const Node& n : f_.nodes) {
-      GE_RETURN_IF_ERROR(Attributes(n).AtNode(NodeLabel(n)));
-      GE_RETURN_IF_ERROR(After(n).AtNode(NodeLabel(n)));
+      GE_RETURN_IF_ERROR(At(n, Attributes(n)));
+      GE_RETURN_IF_ERROR(At(n, After(n)));
     }
     return Effects();
   }
@@ -41,6 +41,11 @@ class FunctionCheck {
     if (v < f_.values.size()) return {};
     return Bad(what + " is value " + std::to_string(v) + "; " + Where() + " has " +
                std::to_string(f_.values.size() - 1) + " values");
+  }
+
+  // The words are put together for what fails alone.
+  Status Range(ValueId v, const char* kind, size_t place) const {
+    return v < f_.values.size() ? Status() : Range(v, kind + std::to_string(place));
   }
 
   Status Signature() {
@@ -147,11 +152,11 @@ class FunctionCheck {
     for (uint32_t i = 0; i < f_.nodes.size(); ++i) {
       const Node& n = f_.nodes[i];
       for (size_t s = 0; s < n.inputs.size(); ++s) {
-        GE_RETURN_IF_ERROR(Range(n.inputs[s], "input " + std::to_string(s)).AtNode(NodeLabel(n)));
+        GE_RETURN_IF_ERROR(At(n, Range(n.inputs[s], "input ", s)));
       }
       for (size_t s = 0; s < n.outputs.size(); ++s) {
         const ValueId v = n.outputs[s];
-        GE_RETURN_IF_ERROR(Range(v, "output " + std::to_string(s)).AtNode(NodeLabel(n)));
+        GE_RETURN_IF_ERROR(At(n, Range(v, "output ", s)));
         if (!v) continue;
         if (f_.values[v].constant || made_[v]) {
           return Bad("produces " + ValueLabel(v) + ", which is already " +
@@ -218,9 +223,19 @@ class FunctionCheck {
     return {};
   }
 
+  // A number, a text or a list of such says nothing about the graph.
+  static bool IsPlain(const Attr& a) {
+    return std::holds_alternative<int64_t>(a.value) || std::holds_alternative<double>(a.value) ||
+           std::holds_alternative<std::string>(a.value) ||
+           std::holds_alternative<std::vector<int64_t>>(a.value);
+  }
+
   Status Attributes(const Node& n) const {
     std::set<std::string_view> names;
     for (const Attr& a : n.attrs) {
+      if (IsPlain(a) && !a.name.empty() && names.insert(a.name).second) continue;
+      if (IsPlain(a) && !a.name.empty())
+        return Bad("attribute '" + a.name + "' is given twice; keep one");
       const std::string what = "attribute '" + a.name + "'";
       if (a.name.empty()) return Bad("an attribute has no name");
       if (!names.insert(a.name).second) return Bad(what + " is given twice; keep one");
@@ -277,7 +292,7 @@ class FunctionCheck {
     }
     for (const Node& n : f_.nodes) {
       for (const Effect& e : n.effects) {
-        GE_RETURN_IF_ERROR(OneEffect(e).AtNode(NodeLabel(n)));
+        GE_RETURN_IF_ERROR(At(n, OneEffect(e)));
         if (e.kind != EffectKind::kCollective) continue;
         auto [it, fresh] = last.emplace(e.object, std::pair(&n, e.sequence));
         if (!fresh && e.sequence <= it->second.second) {

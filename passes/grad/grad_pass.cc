@@ -8,7 +8,7 @@
 namespace ge::grad {
 namespace {
 
-enum Option : uint32_t { kEntry, kOf, kWrt, kName, kKind, kRemat };
+enum Option : uint32_t { kEntry, kOf, kWrt, kName, kKind, kRemat, kRows };
 
 bool IsScalar(const Type& t) { return t.known() && t.elements() == 1; }
 
@@ -79,12 +79,13 @@ void Derive(const ge_edit* e) {
     results.push_back(gradients[i] ? gradients[i] : fn.Zeros(wanted[i]));
     titles.push_back(kind + "." + names[i]);
   }
-  const int64_t stretches = e->option[kRemat].i;
-  if (stretches < 0 || (stretches > 1 && kind != "grad")) {
-    throw Refusal{GE_INVALID_ARGUMENT, "remat is " + std::to_string(stretches) +
-                                           ", wanted 0 and more, and only with kind=grad"};
+  const std::string remat = TextOption(e, kRemat);
+  const RematPolicy policy = RematPolicy::Of(remat, e->option[kRows].i);
+  if (policy.kind != RematPolicy::kNone && kind != "grad") {
+    throw Refusal{GE_INVALID_ARGUMENT,
+                  "remat is " + remat + ", wanted none, or kind=grad, not " + kind};
   }
-  Rematerialise(fn, sweep, static_cast<size_t>(stretches), results);
+  Rematerialise(fn, sweep, policy, results);
   Finish(e, fn, results, titles, entry);
 }
 
@@ -103,7 +104,8 @@ ge_attr_def Number(const char* name, int64_t otherwise) {
 }
 
 const ge_attr_def kOptions[] = {Text("entry", ""),    Text("of", ""),       Text("wrt", "*inputs"),
-                                Text("name", "grad"), Text("kind", "grad"), Number("remat", 0)};
+                                Text("name", "grad"), Text("kind", "grad"), Text("remat", "none"),
+                                Number("rows", 0)};
 // The graph as it was loaded: what is folded for inference is gone for training.
 const ge_str kBefore[] = {ge_text("fold-constants"), ge_text("drop-dead")};
 
@@ -116,7 +118,7 @@ ge_pass_def GradPass() {
   pass.summary = ge_text("adds an entry with the gradients of an output (kind=grad, jvp, hvp)");
   pass.kind = GE_PASS_DERIVE, pass.phases = GE_PHASE_LOAD | GE_PHASE_ASKED;
   pass.before = kBefore, pass.n_before = 2;
-  pass.option = kOptions, pass.n_option = 6;
+  pass.option = kOptions, pass.n_option = 7;
   pass.run = [](const ge_edit* e, ge_err* err) { return Guard(err, Derive, e); };
   return pass;
 }

@@ -1,139 +1,192 @@
 #include "passes/grad/rematerialise.h"
 
 #include <algorithm>
+#include <array>
+#include <cmath>
 
 #include "passes/grad/copy_nodes.h"
+#include "passes/grad/entry.h"
+#include "passes/grad/stretches.h"
 
 namespace ge::grad {
 namespace {
 
-class Stretches {
- public:
-  Stretches(Fn& fn, const Reverse& sweep, const std::vector<Val>& kept)
-      : fn_(fn), g_(fn.Picture()), kept_(g_->n_value), again_(g_->n_value), of_(g_->n_node) {
-    for (const Val v : kept) kept_[v.id] = 1;
-    for (uint32_t i = 0; i < g_->n_node; ++i) {
-      const ge_node& n = *GE_NODE(g_, i);
-      back_.push_back(!sweep.IsForward(n.id));
-    }
-  }
-  void Cut(size_t stretches);
-  size_t Repeat(size_t stretch);
-
- private:
-  bool Pure(const ge_node& n) const { return n.n_effect == 0 && n.n_after == 0; }
-  double BytesOf(uint32_t v) const;
-  bool ReadBack(uint32_t v) const;
-
-  Fn& fn_;
-  const ge_graph* g_;
-  std::vector<char> back_;          // by node: of the way back
-  std::vector<char> kept_, again_;  // by value
-  std::vector<size_t> of_;          // the stretch of a forward node
-};
-
-// Sizes that are not known are the same in all of them as a rule: a batch.
-double Stretches::BytesOf(uint32_t v) const {
-  const ge_type& t = GE_VALUE(g_, v)->type;
-  double bytes = t.bits / 8.0;
-  for (int32_t i = 0; i < t.rank; ++i) bytes *= t.dims[i] < 0 ? 1 : static_cast<double>(t.dims[i]);
-  return bytes;
-}
-
-bool Stretches::ReadBack(uint32_t v) const {
-  const ge_value& value = *GE_VALUE(g_, v);
-  return std::any_of(value.user, value.user + value.n_user,
-                     [&](uint32_t user) { return back_[user] != 0; });
-}
-
-void Stretches::Cut(size_t stretches) {
-  double total = 0, so_far = 0;
-  std::vector<double> bytes(g_->n_node);
-  for (uint32_t i = 0; i < g_->n_node; ++i) {
-    const ge_node& n = *GE_NODE(g_, i);
-    for (uint32_t k = 0; !back_[i] && k < n.n_out; ++k) {
-      if (n.out[k] != 0 && ReadBack(n.out[k])) bytes[i] += BytesOf(n.out[k]);
-    }
-    total += bytes[i];
-  }
-  for (uint32_t i = 0; i < g_->n_node; ++i) {
-    const double share = total > 0 ? so_far / total : 1;
-    of_[i] = std::min(stretches - 1, static_cast<size_t>(share * static_cast<double>(stretches)));
-    so_far += bytes[i];
-  }
-  for (uint32_t i = 0; i < g_->n_node; ++i) {
-    const ge_node& n = *GE_NODE(g_, i);
-    for (uint32_t k = 0; !back_[i] && k < n.n_out; ++k) {
-      if (n.out[k] == 0) continue;
-      const ge_value& v = *GE_VALUE(g_, n.out[k]);
-      bool later = kept_[n.out[k]] || !Pure(n) || of_[i] + 1 == stretches;
-      for (uint32_t u = 0; u < v.n_user && !later; ++u) {
-        later = !back_[v.user[u]] && of_[v.user[u]] != of_[i];
-      }
-      kept_[n.out[k]] = later;
-      again_[n.out[k]] = !later && ReadBack(n.out[k]);
-    }
-  }
-}
-
 // The stretch's nodes once more, ahead of the first node of the way back that reads one of them and
 // behind the one before it: otherwise nothing would keep them from being computed early.
-size_t Stretches::Repeat(size_t stretch) {
-  std::vector<uint32_t> nodes;
-  std::vector<char> wanted = again_;
-  for (uint32_t i = g_->n_node; i-- > 0;) {
-    const ge_node& n = *GE_NODE(g_, i);
-    bool used = false;
-    for (uint32_t k = 0; k < n.n_out; ++k) used = used || (n.out[k] && wanted[n.out[k]]);
-    if (back_[i] || of_[i] != stretch || !used) continue;
-    nodes.push_back(i);
-    for (uint32_t k = 0; k < n.n_in; ++k) {
-      const uint32_t v = n.in[k];
-      const uint32_t from = v != 0 ? GE_VALUE(g_, v)->producer : UINT32_MAX;
-      if (from != UINT32_MAX && !back_[from] && of_[from] == stretch && !kept_[v]) wanted[v] = 1;
-    }
+size_t Repeat(Fn& fn, const Stretches& s, size_t stretch) {
+  const ge_graph* g = s.graph();
+  std::vector<char> wanted;
+  const std::vector<uint32_t> nodes = s.Repeated(stretch, &wanted);
+  const uint32_t first = s.FirstReader(stretch), before = s.LastBehind(first);
+  if (nodes.empty() || first == g->n_node || before == UINT32_MAX) return 0;
+  CopyNodes copy(g, fn, GE_NODE(g, first)->id);
+  copy.After(GE_NODE(g, before)->id);
+  for (uint32_t v = 1; v < g->n_value; ++v) {
+    if (!s.MadeIn(stretch, v) || !wanted[v]) copy.Share(v);
   }
-  std::reverse(nodes.begin(), nodes.end());
-  uint32_t first = 0, before = UINT32_MAX;
-  const auto reads = [&](uint32_t i) {
-    const ge_node& n = *GE_NODE(g_, i);
-    return std::any_of(n.in, n.in + n.n_in, [&](uint32_t v) {
-      const uint32_t from = v != 0 ? GE_VALUE(g_, v)->producer : UINT32_MAX;
-      return from != UINT32_MAX && !back_[from] && of_[from] == stretch && again_[v];
-    });
-  };
-  for (; first < g_->n_node && !(back_[first] && reads(first)); ++first) {
-    if (back_[first]) before = first;
-  }
-  if (nodes.empty() || first == g_->n_node || before == UINT32_MAX) return 0;
-  CopyNodes copy(g_, fn_, GE_NODE(g_, first)->id);
-  copy.After(GE_NODE(g_, before)->id);
-  for (uint32_t v = 1; v < g_->n_value; ++v) {
-    const uint32_t from = GE_VALUE(g_, v)->producer;
-    const bool copied = from != UINT32_MAX && !back_[from] && of_[from] == stretch && wanted[v];
-    if (!copied) copy.Share(v);
-  }
-  for (const uint32_t i : nodes) copy.Put(*GE_NODE(g_, i));
-  const ge_edit* e = fn_.edit();
-  for (uint32_t i = 0; i < g_->n_node; ++i) {
-    const ge_node& n = *GE_NODE(g_, i);
-    for (uint32_t k = 0; back_[i] && k < n.n_in; ++k) {
-      const uint32_t from = n.in[k] != 0 ? GE_VALUE(g_, n.in[k])->producer : UINT32_MAX;
-      if (from == UINT32_MAX || back_[from] || of_[from] != stretch || !again_[n.in[k]]) continue;
-      e->set_input(e->host, fn_.id(), n.id, k, copy.Get(n.in[k]).id);
+  for (const uint32_t i : nodes) copy.Put(*GE_NODE(g, i));
+  const ge_edit* e = fn.edit();
+  for (uint32_t i = 0; i < g->n_node; ++i) {
+    const ge_node& n = *GE_NODE(g, i);
+    for (uint32_t k = 0; s.IsBack(i) && k < n.n_in; ++k) {
+      if (!s.Again(n.in[k]) || !s.MadeIn(stretch, n.in[k])) continue;
+      e->set_input(e->host, fn.id(), n.id, k, copy.Get(n.in[k]).id);
     }
   }
   return nodes.size();
 }
 
+// Nodes of the way back that read the way there alone (1 - y * y of Tanh) would be computed with
+// it, and kept beside what they are made of: they wait for their turn.
+void KeepLate(Fn& fn, const Stretches& s) {
+  constexpr double kSmall = 1.0 / 64;
+  const ge_graph* g = s.graph();
+  double largest = 0;
+  for (uint32_t v = 1; v < g->n_value; ++v) largest = std::max(largest, s.BytesOf(v));
+  for (uint32_t i = 0; i < g->n_node; ++i) {
+    const ge_node& n = *GE_NODE(g, i);
+    if (n.n_out == 0 || s.BytesOf(n.out[0]) < kSmall * largest) continue;
+    if (!s.IsBack(i) || n.n_effect > 0 || n.n_after > 0 || n.n_body > 0) continue;
+    bool alone = true, reads = false;
+    for (uint32_t k = 0; k < n.n_in; ++k) {
+      const uint32_t from = n.in[k] != 0 ? GE_VALUE(g, n.in[k])->producer : UINT32_MAX;
+      alone = alone && (from == UINT32_MAX || !s.IsBack(from));
+      reads = reads || (from != UINT32_MAX && !s.IsBack(from) && GE_NODE(g, from)->n_effect == 0);
+    }
+    const uint32_t before = alone && reads ? s.LastBehind(i) : UINT32_MAX;
+    if (before == UINT32_MAX) continue;
+    ge_links links{};
+    links.h = GE_HDR(ge_links, GE_TAG_LINKS);
+    links.after = &GE_NODE(g, before)->id, links.n_after = 1;
+    fn.edit()->links(fn.edit()->host, fn.id(), n.id, &links);
+  }
+}
+
+// All but the last, which the way back reads at once.
+void SetAll(Stretches* s, Stretches::Level level) {
+  for (size_t i = 0; i + 1 < s->count(); ++i) s->SetLevel(i, level);
+  s->Settle();
+}
+
+// Stretches of equal bytes, of which nothing is kept: as many as need the least. Their number is
+// about the root of that of the nodes.
+void ChooseCount(Stretches* s) {
+  size_t best = 1;
+  double least = s->Peak();
+  for (size_t count = 2; count <= 64; count += std::max<size_t>(1, count / 4)) {
+    s->CutEvenly(count);
+    SetAll(s, Stretches::kNothing);
+    const double peak = s->Peak();
+    if (peak < least) best = count, least = peak;
+  }
+  s->CutEvenly(best);
+  SetAll(s, Stretches::kNothing);
+}
+
+// As the option takes them; rounded up.
+std::string Sized(double bytes) {
+  const bool many = bytes >= 16 << 20;
+  return std::to_string(static_cast<int64_t>(std::ceil(bytes / (many ? 1 << 20 : 1 << 10)))) +
+         (many ? "M" : "K");
+}
+
+// What each level of each stretch saves, and what it costs.
+struct Trade {
+  double saved = 0, cost = 0;
+};
+using Trades = std::vector<std::array<Trade, 3>>;
+
+Trades TradesOf(Stretches* s) {
+  Trades trades(s->count());
+  for (const Stretches::Level level : {Stretches::kDear, Stretches::kNothing}) {
+    SetAll(s, level);
+    for (size_t i = 0; i < s->count(); ++i) trades[i][level] = {s->BytesSaved(i), s->CostOf(i)};
+  }
+  SetAll(s, Stretches::kEverything);
+  return trades;
+}
+
+// The step that saves most for its price: of one stretch, one level or two more. False: none does.
+bool TakeStep(const Trades& trades, Stretches* s) {
+  size_t best = s->count();
+  Stretches::Level level = Stretches::kEverything;
+  double most = 0;
+  for (size_t i = 0; i < s->count(); ++i) {
+    const Trade& was = trades[i][s->level(i)];
+    for (const Stretches::Level next : {Stretches::kDear, Stretches::kNothing}) {
+      const double more = trades[i][next].saved - was.saved;
+      const double worth = more / std::max(trades[i][next].cost - was.cost, 1.0);
+      if (next > s->level(i) && more > 0 && worth > most) best = i, level = next, most = worth;
+    }
+  }
+  if (best == s->count()) return false;
+  s->SetLevel(best, level), s->Settle();
+  return true;
+}
+
+// What costs least goes first, until the rest has room.
+void KeepTo(Stretches* s, double bytes) {
+  constexpr size_t kStretches = 24;  // finer ones keep more that crosses from one to another
+  double least = s->Peak();
+  if (least <= bytes) return;
+  for (const size_t count : {kStretches / 2, kStretches, 2 * kStretches}) {
+    s->CutEvenly(count);
+    const Trades trades = TradesOf(s);
+    while (TakeStep(trades, s)) {
+      const double peak = s->Peak();
+      if (peak <= bytes) return;
+      least = std::min(least, peak);
+    }
+  }
+  throw Refusal{GE_INVALID_ARGUMENT,
+                "remat=bytes:" + Sized(bytes) + " cannot be kept to: computed values take " +
+                    Sized(least) + " at least; give more, or take a smaller batch"};
+}
+
+void WantSizes(const Stretches& s) {
+  const uint32_t v = s.UnknownSize();
+  if (v == 0) return;
+  const ge_value& value = *GE_VALUE(s.graph(), v);
+  const ge_node& maker = *GE_NODE(s.graph(), value.producer);
+  throw Refusal{GE_INVALID_ARGUMENT,
+                "remat=bytes needs sizes, and that of value " + std::to_string(v) + " '" +
+                    std::string(plugin::View(value.name)) + "' of a " +
+                    std::string(plugin::View(maker.op)) +
+                    " is not known; fix the sizes of the inputs, or say by rows what a size that "
+                    "is not known counts as (the batch)"};
+}
+
+void Choose(const RematPolicy& policy, Stretches* s) {
+  switch (policy.kind) {
+    case RematPolicy::kNone:
+      return;
+    case RematPolicy::kPieces:
+      s->CutEvenly(static_cast<size_t>(policy.pieces));
+      return SetAll(s, Stretches::kNothing);
+    case RematPolicy::kAll:
+      return ChooseCount(s);
+    case RematPolicy::kDots:
+      s->CutAtDear();
+      return SetAll(s, Stretches::kDear);
+    case RematPolicy::kNames:
+      s->CutAtNames(policy.names);
+      return SetAll(s, Stretches::kNothing);
+    case RematPolicy::kBytes:
+      WantSizes(*s);
+      return KeepTo(s, policy.bytes);
+  }
+}
+
 }  // namespace
 
-size_t Rematerialise(Fn& fn, const Reverse& sweep, size_t stretches, const std::vector<Val>& kept) {
-  if (stretches < 2) return 0;
-  Stretches s(fn, sweep, kept);
-  s.Cut(stretches);
+size_t Rematerialise(Fn& fn, const Reverse& sweep, const RematPolicy& policy,
+                     const std::vector<Val>& kept) {
+  if (policy.kind == RematPolicy::kNone) return 0;
+  Stretches s(fn, sweep, kept, policy.rows);
+  Choose(policy, &s);
+  KeepLate(fn, s);
   size_t nodes = 0;
-  for (size_t i = stretches - 1; i-- > 0;) nodes += s.Repeat(i);
+  for (size_t i = s.count(); i-- > 0;) nodes += Repeat(fn, s, i);
   return nodes;
 }
 

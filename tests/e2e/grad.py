@@ -30,9 +30,15 @@ REFUSED = [("loops_in_loops", "wrt=q", "there is no input or weight 'q'"),
            ("loops_in_loops", "of=q", "there is no output 'q'; the entry has 'loss'"),
            ("loops_in_loops", "entry=q", "there is no entry 'q'; the model has 'main'"),
            ("loops_in_loops", "kind=q", "kind is 'q', wanted grad, jvp or hvp"),
-           ("loop", "wrt=x;kind=hvp;remat=3", "remat is 3, wanted 0 and more, and only with kind=grad"),
+           ("loop", "wrt=x;kind=hvp;remat=3", "remat is 3, wanted none, or kind=grad, not hvp"),
            ("refused", "wrt=x", "Unique 'turn it' <- Exp <- 'x': "),
            ("refused", "wrt=x;of=chosen", "its elements are no floats")]
+
+REFUSED_REMAT = [("sometimes", "wanted none, all, dots, names:A+B, bytes:NUMBER"),
+                 ("-1", "a number of pieces from 0 to 65536"), ("bytes:0", "remat is 'bytes:0'"),
+                 ("bytes:3X", "remat is 'bytes:3X'"), ("names:", "remat is 'names:'"),
+                 ("names:no*", "remat names 'no*', which fits no node"),
+                 ("bytes:1K", "remat=bytes:1K cannot be kept to: computed values take ")]
 
 
 class Check:
@@ -90,16 +96,27 @@ class Check:
     def remat(self):
         """The way there computed again: the same bits, in less memory."""
         x = np.random.default_rng(3).standard_normal((64, 32))
-        arenas = []
-        for stretches in (0, 6):
-            session = self.open("deep", f"wrt=x+w0+w31;remat={stretches}", "grad")
+        arenas = {}
+        for policy in ("none", "6", "all", "dots", "names:v8+v16+v24", "bytes:400K"):
+            session = self.open("deep", f"wrt=x+w0+w31;remat={policy}", "grad")
             made = session.run({"x": x})
-            if stretches == 0:
+            if policy == "none":
                 kept = made
-            self.check(f"remat={stretches}: the same bits",
+            self.check(f"remat={policy}: the same bits",
                        all(np.array_equal(a, b) for a, b in zip(made, kept)))
-            arenas.append(session.report()["arena_bytes"])
-        self.check("remat=6 takes less memory", arenas[1] < .75 * arenas[0], str(arenas))
+            arenas[policy] = session.report()["arena_bytes"]
+        for policy in ("6", "all", "names:v8+v16+v24", "bytes:400K"):
+            self.check(f"remat={policy} takes less memory", arenas[policy] < .75 * arenas["none"],
+                       str(arenas))
+        # The pass counts values; the plan also has a block for each result that is handed out.
+        self.check("remat=bytes keeps to them", arenas["bytes:400K"] <= 1.1 * (400 << 10),
+                   str(arenas))
+        for policy, text in REFUSED_REMAT:
+            try:
+                self.open("deep", f"wrt=x;remat={policy}", "grad")
+                self.check(f"refused: remat={policy}", False, "it was taken")
+            except GeError as e:
+                self.check(f"refused: remat={policy}", text in str(e), str(e))
 
     def refusals(self):
         for program, options, text in REFUSED:

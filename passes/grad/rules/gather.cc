@@ -77,7 +77,8 @@ void ScatterExtreme(const Scatter& s) {
   if (b.wants(2)) b.Give(2, there * s.Read(share));
 }
 
-// A product. Of updates that are zero: where one alone is, the product of all others.
+// A product. Of updates that are zero: where one alone is, the product of all others. Of what meets
+// one zero elsewhere the slope is that zero times the rest: nothing, but it has a slope itself.
 void ScatterProduct(const Scatter& s) {
   Back& b = s.b;
   Fn& fn = b.fn();
@@ -88,7 +89,10 @@ void ScatterProduct(const Scatter& s) {
   const Val none = Compare("Equal", u, 0), filled = Where(none, one, u);
   const Val rest = s.Read(s.Put(b.x(0), filled, "mul") * b.ct()) / filled;
   const Val zeros = s.Read(s.Put(fn.Zeros(b.x(0)), Ones(none, b.type(u).dtype), "add"));
-  b.Give(2, Where(Compare("Equal", zeros - Ones(none, b.type(u).dtype), 0), rest, zero));
+  const Val others = zeros - Ones(none, b.type(u).dtype), null = Where(none, u, zero);
+  const Val other = s.Read(s.Put(fn.Zeros(b.x(0)), null, "add")) - null;
+  const Val by = Where(Compare("Equal", others, 1), other, zero);
+  b.Give(2, rest * Where(Compare("Equal", others, 0), one, by));
 }
 
 void ScatterBack(Back& b, bool rows) {

@@ -15,7 +15,7 @@ struct Activation {
 };
 
 // Names count whatever their case.
-std::string NameOf(std::string_view given) {
+std::string CanonicalName(std::string_view given) {
   const auto lower = [](char ch) { return ch >= 'A' && ch <= 'Z' ? ch + ('a' - 'A') : ch + 0; };
   for (const std::string_view name :
        {"Relu", "Tanh", "Sigmoid", "Affine", "LeakyRelu", "ThresholdedRelu", "ScaledTanh",
@@ -43,7 +43,7 @@ std::vector<Activation> ActivationsOf(Back& b, const std::vector<const char*>& u
   size_t next_alpha = 0, next_beta = 0;
   for (size_t i = 0; i < usual.size() * dirs; ++i) {
     Activation a;
-    a.name = names != nullptr && i < names->n ? NameOf(plugin::View(names->strings[i]))
+    a.name = names != nullptr && i < names->n ? CanonicalName(plugin::View(names->strings[i]))
                                               : usual[i % usual.size()];
     for (const Known& k : kKnown) {
       if (a.name != k.name) continue;

@@ -37,6 +37,7 @@ const ge_attr_def kSettings[] = {TextSetting("entry", ""),
                                  TextSetting("optimizer", "sgd"),
                                  TextSetting("schedule", "constant"),
                                  TextSetting("freeze", ""),
+                                 TextSetting("remat", "none"),
                                  NumberSetting("lr", 1e-3),
                                  NumberSetting("lr-min", 0),
                                  NumberSetting("decay", 0.1),
@@ -55,7 +56,8 @@ const ge_attr_def kSettings[] = {TextSetting("entry", ""),
                                  CountSetting("warmup", 0),
                                  CountSetting("accumulate", 1),
                                  CountSetting("seed", 1),
-                                 CountSetting("nesterov", 0)};
+                                 CountSetting("nesterov", 0),
+                                 CountSetting("rows", 0)};
 constexpr uint32_t kSettingCount = sizeof kSettings / sizeof kSettings[0];
 
 const ge_attr& Setting(const ge_edit* e, std::string_view name) {
@@ -121,6 +123,7 @@ TrainSettings ReadTrainSettings(const ge_edit* e) {
   s.optimizer = OneOf(e, "optimizer", OptimizerNames());
   s.schedule = OneOf(e, "schedule", {"constant", "step", "cosine", "poly", "one-cycle"});
   s.freeze = Listed(std::string(plugin::View(Setting(e, "freeze").s)));
+  s.remat = RematPolicy::Of(std::string(plugin::View(Setting(e, "remat").s)), Setting(e, "rows").i);
   const OptimizerDefaults own = DefaultsOf(s.optimizer);
   s.beta2 = own.beta2, s.eps = own.eps;
   ReadNumbers(e, &s);

@@ -5,6 +5,7 @@
 
 #include "passes/grad/entry.h"
 #include "passes/grad/grad_pass.h"
+#include "passes/grad/rematerialise.h"
 #include "passes/grad/train/loss.h"
 #include "passes/grad/train/optimizer.h"
 #include "passes/grad/train/schedule.h"
@@ -47,6 +48,8 @@ class Training {
 
   // Of the entry train_step:
   std::unique_ptr<Fn> fn_;
+  Context context_{e_};
+  std::unique_ptr<Reverse> sweep_;
   std::vector<Val> reads_;  // by weight
   std::vector<Trained> trained_;
   Val step_;         // int64: steps so far
@@ -113,6 +116,11 @@ void Training::MakeStep() {
   rate_ = RateAt(s_, done_);
   MoveAll();
   AssignState(fn, step_state_, step_ + 1);
+  std::vector<Val> kept = {rate_};
+  for (const Val v : {loss.value, loss.correct, norm_}) {
+    if (v) kept.push_back(v);
+  }
+  Rematerialise(fn, *sweep_, s_.remat, kept);
   Finish(fn, "train_step", GE_ROLE_TRAIN_STEP,
          {{"loss", loss.value},
           {"correct", loss.correct},
@@ -121,13 +129,13 @@ void Training::MakeStep() {
 }
 
 void Training::Backward(const Loss& loss) {
-  Context context{e_};
-  Reverse sweep(*fn_, context);
+  sweep_ = std::make_unique<Reverse>(*fn_, context_);
+  Reverse& sweep = *sweep_;
   for (size_t i = 0; i < weights_.size(); ++i) {
     if (weights_[i].trained) sweep.Want(reads_[i]);
   }
   sweep.Seed(loss.of, loss.change);
-  if (!sweep.Run()) RefuseProblems(context);
+  if (!sweep.Run()) RefuseProblems(context_);
   for (size_t i = 0; i < weights_.size(); ++i) {
     if (!weights_[i].trained) continue;
     const Val g = sweep.Gradient(reads_[i]);

@@ -25,6 +25,36 @@ bool IsTrainable(const ge_value& v) {
          IsFloat(v.type.dtype) && v.type.rank > 0 && plugin::ElementCount(v.type, &n) && n > 0;
 }
 
+bool IsZero(const ge_value& v) {
+  const auto* bytes = static_cast<const char*>(v.data);
+  return bytes != nullptr &&
+         std::all_of(bytes, bytes + v.data_bytes, [](char byte) { return byte == 0; });
+}
+
+// Whether a value goes nowhere but into the first state of recurrences, as it is or in parts.
+bool OnlyBegins(const ge_graph* g, uint32_t id, int depth = 0) {
+  static const std::set<std::string_view> cells = {"LSTM", "GRU", "RNN"},
+                                          parts = {"Slice",   "Expand",   "Unsqueeze",
+                                                   "Squeeze", "Identity", "Split",
+                                                   "Gather",  "Reshape",  "Transpose"};
+  constexpr uint32_t kFirstState = 5, kLastState = 6;  // initial_h and initial_c
+  constexpr int kDeepest = 8;                          // of nodes that take parts
+  const ge_value& v = *GE_VALUE(g, id);
+  for (uint32_t u = 0; u < v.n_user; ++u) {
+    const ge_node& n = *GE_NODE(g, v.user[u]);
+    const bool cell = cells.count(plugin::View(n.op)) != 0;
+    if (!cell && parts.count(plugin::View(n.op)) == 0) return false;
+    for (uint32_t i = 0; i < n.n_in; ++i) {
+      const bool fits = cell ? i >= kFirstState && i <= kLastState : i == 0;
+      if (n.in[i] == id && !fits) return false;
+    }
+    for (uint32_t k = 0; !cell && k < n.n_out; ++k) {
+      if (n.out[k] != 0 && (depth > kDeepest || !OnlyBegins(g, n.out[k], depth + 1))) return false;
+    }
+  }
+  return (v.flags & GE_VALUE_OUTPUT) == 0;
+}
+
 bool IsFrozen(std::string_view name, const TrainSettings& s, std::set<std::string>* used) {
   bool frozen = false;
   for (const std::string& pattern : s.freeze) {
@@ -64,6 +94,8 @@ std::vector<Weight> MakeWeights(const ge_edit* e, const ge_graph* g, const Train
     const ge_value& v = *GE_VALUE(g, id);
     const std::string name(plugin::View(v.name));
     if (!IsTrainable(v)) continue;
+    // Exporters write the zeros that an LSTM begins with as a constant like any other.
+    if (IsZero(v) && OnlyBegins(g, id)) continue;
     const bool trained = statistics.count(id) == 0;
     if (IsFrozen(name, s, &used)) continue;
     if (v.data == nullptr) {
