@@ -41,7 +41,17 @@ class NativeBuilder final : public Builder {
   void EmitSpec(const Unit& u, const GatherSpec& spec);
   void EmitSpec(const Unit& u, const AppendSpec& spec);
   void EmitSpec(const Unit& u, const CastSpec&);
-  void EmitSpec(const Unit& u, const EqualSpec&);
+  void EmitSpec(const Unit& u, const RelationSpec& spec);
+  // emit_index.cc
+  void EmitSpec(const Unit& u, const IndexSpec& spec);
+  void EmitSpec(const Unit& u, const CumSumSpec& spec);
+  void EmitSpec(const Unit& u, const ArgSpec& spec);
+  void EmitSpec(const Unit& u, const TopKSpec& spec);
+  void EmitSpec(const Unit& u, const FillPadSpec& spec);
+  void EmitSpec(const Unit& u, const TileSpec&);
+  void EmitSpec(const Unit& u, const WeighSpec& spec);
+  void EmitSpec(const Unit& u, const GridSpec& spec);
+  void EmitSpec(const Unit& u, const CodePoolSpec& spec);
   void EmitSpec(const Unit& u, const WhereSpec&);
   void EmitSpec(const Unit& u, const RoiAlignSpec& spec);
   void EmitSpec(const Unit& u, const IntegerSpec& spec);

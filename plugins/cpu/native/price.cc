@@ -7,6 +7,7 @@
 #include "plugins/cpu/native/emit.h"
 #include "plugins/cpu/native/panels.h"
 #include "plugins/cpu/native/recurrence.h"
+#include "plugins/cpu/native/sample_loops.h"
 #include "plugins/cpu/native/winograd.h"
 
 namespace ge_native {
@@ -115,6 +116,47 @@ double RoiAlignNs(const RoiAlignSpec& s, const Machine& m) {
   return (bins * side * side * (4 * vectors * 0.4 + 12) + x * 0.5) / m.compute;
 }
 
+// By index, by order and between elements; one thread at 3 GHz or so.
+double OrderedNs(const Unit& u, const Parser& p, const Machine& m) {
+  const double n = static_cast<double>(Product(u.dims));
+  const double x = static_cast<double>(Product(p.dims(u.in[0])));
+  if (const auto* s = As<IndexSpec>(u)) {
+    const Dims index = p.dims(u.in[1]);
+    const double each = s->tuples ? 2 + 1.5 * static_cast<double>(index.back()) : 1.5;
+    const auto places = static_cast<double>(Product(index));
+    return s->tuples ? places / static_cast<double>(index.back()) * each : places * each;
+  }
+  if (const auto* s = As<CumSumSpec>(u)) return x * (s->axis + 1 < static_cast<int>(u.dims.size()) ? 0.7 : 1.5);
+  if (Is<ArgSpec>(u)) return x * 1.2;
+  if (const auto* s = As<TopKSpec>(u)) {
+    const double taken = static_cast<double>(u.dims[static_cast<size_t>(s->axis)]);
+    const double dim = static_cast<double>(p.dims(u.in[0])[static_cast<size_t>(s->axis)]);
+    const double sorted = n * 6 * std::log2(taken + 1);
+    return x * (taken > dim / 8 && taken < dim ? 12 : 2.5) + sorted;
+  }
+  if (Is<FillPadSpec>(u)) return n / static_cast<double>(u.dims.back()) * 8 + n * 0.05;
+  if (Is<TileSpec>(u)) return n / static_cast<double>(u.dims.back()) * 10 + n * 0.05;
+  if (const auto* s = As<WeighSpec>(u)) {
+    double ns = 0;
+    for (const WeighPlan::Pass& pass : WeighPlan(p.dims(u.in[0]), *s).passes) {
+      const double taps = static_cast<double>(pass.axis.w.size());
+      const double lines = static_cast<double>(pass.outer * pass.inner);
+      ns += pass.inner == 1 ? lines * taps * 0.5
+                            : static_cast<double>(pass.outer) * static_cast<double>(pass.axis.from.size()) * 15 +
+                                  lines * taps * ByIsa(m, 0.06, 0.08, 0.2);
+    }
+    return ns;
+  }
+  if (const auto* s = As<GridSpec>(u)) {
+    const double places = n / static_cast<double>(u.dims[1]);
+    return places * 25 + n * (s->nearest ? 1.5 : 2.5);
+  }
+  const PoolSpec& pool = std::get<CodePoolSpec>(u.spec).pool;
+  const double taps = static_cast<double>(pool.kernel.back());
+  const double high = static_cast<double>(Product(pool.kernel)) / taps;
+  return n * taps * 0.7 + n / static_cast<double>(u.dims.back()) * 10 + n * high * 0.15;
+}
+
 double WorkNs(const Unit& u, const Parser& p, const Machine& m) {
   const double n = static_cast<double>(Product(u.dims));
   if (Is<ProductSpec>(u)) return FoldedNs(u, p, m);
@@ -124,7 +166,11 @@ double WorkNs(const Unit& u, const Parser& p, const Machine& m) {
   if (Is<GatherSpec>(u)) return static_cast<double>(Product(p.dims(u.in[1]))) * 5;
   if (Is<AppendSpec>(u)) return BytesOf(p, u.in[2]) * 0.1;
   if (Is<CastSpec>(u)) return n * 0.4;
-  if (Is<EqualSpec>(u)) return n * 1.4;
+  if (Is<RelationSpec>(u)) return n * 0.7;
+  if (Is<IndexSpec, CumSumSpec, ArgSpec, TopKSpec, FillPadSpec, TileSpec, WeighSpec, GridSpec,
+         CodePoolSpec>(u)) {
+    return OrderedNs(u, p, m) / m.compute;
+  }
   if (Is<WhereSpec>(u)) return n * ByIsa(m, 0.12, 0.15, 0.4);
   if (const auto* roi = As<RoiAlignSpec>(u)) return RoiAlignNs(*roi, m);
   if (Is<IntegerSpec>(u)) return n * 0.3;
