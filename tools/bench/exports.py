@@ -157,12 +157,12 @@ def probe(model, folder, known, args):
     return apart, repeat, peers
 
 
-def share_of_ref(model, folder, known):
+def share_of_ref(model, folder, known, args):
     """({operator: percent of the plan's time on ref}, None) or (None, why)."""
     import argparse as ap
     import coverage
     inputs = [f"{k}={folder / v}" for k, v in known["inputs"].items()]
-    report = coverage.explain(model, ap.Namespace(ge=coverage.GE, input=inputs, measure=False))
+    report = coverage.explain(model, ap.Namespace(ge=args.ge, input=inputs, measure=False))
     if report is None:
         return None
     on_ref, total = coverage.shares(report)
@@ -235,7 +235,7 @@ def compare(args):
             print(f"{model.stem}: REFUSED {problem}", flush=True)
             continue
         known = json.loads((model.with_suffix("") / "reference.json").read_text())
-        mine[0]["ref"] = share_of_ref(model, model.with_suffix(""), known)
+        mine[0]["ref"] = share_of_ref(model, model.with_suffix(""), known, args)
         for row in mine[1:]:
             row["ref"] = mine[0]["ref"]
         rows += mine

@@ -144,6 +144,13 @@ struct GridSpec {  // GridSample of images; in: x, grid
   bool nearest = false, corners = false;
   enum Beyond { kZeros, kBorder, kReflection } beyond = kZeros;
 };
+struct PReluSpec {};         // in: x, slope
+struct InstanceNormSpec {  // in: x, scale, bias
+  float eps = 0;
+};
+struct SpectrumSpec {  // STFT of real samples; in: samples, then the window or nothing
+  int64_t step = 1, length = 1;
+};
 struct CodePoolSpec {  // MaxPool of 8-bit codes
   PoolSpec pool;
 };
@@ -220,6 +227,7 @@ using Spec =
                  ConcatSpec, ResizeSpec, TransposeSpec, SliceSpec, ExpandSpec, ResampleSpec,
                  GatherSpec, AppendSpec, CastSpec, RelationSpec, WhereSpec, IndexSpec, CumSumSpec,
                  ArgSpec, TopKSpec, FillPadSpec, TileSpec, WeighSpec, GridSpec, CodePoolSpec,
+                 PReluSpec, InstanceNormSpec, SpectrumSpec,
                  RoiAlignSpec, IntegerSpec, IntegerConvSpec, IntegerProductSpec, QuantizeSpec,
                  DequantizeSpec, RecurrentSpec>;
 

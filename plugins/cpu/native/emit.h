@@ -52,6 +52,9 @@ class NativeBuilder final : public Builder {
   void EmitSpec(const Unit& u, const WeighSpec& spec);
   void EmitSpec(const Unit& u, const GridSpec& spec);
   void EmitSpec(const Unit& u, const CodePoolSpec& spec);
+  void EmitSpec(const Unit& u, const PReluSpec&);
+  void EmitSpec(const Unit& u, const InstanceNormSpec& spec);
+  void EmitSpec(const Unit& u, const SpectrumSpec& spec);
   void EmitSpec(const Unit& u, const WhereSpec&);
   void EmitSpec(const Unit& u, const RoiAlignSpec& spec);
   void EmitSpec(const Unit& u, const IntegerSpec& spec);

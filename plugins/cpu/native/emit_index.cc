@@ -1,6 +1,7 @@
 // Works by index, by order and between elements as steps of a program.
 #include "plugins/cpu/native/emit.h"
 #include "plugins/cpu/native/index_loops.h"
+#include "plugins/cpu/native/numbers.h"
 #include "plugins/cpu/native/sample_loops.h"
 
 namespace ge_native {
@@ -79,6 +80,35 @@ void NativeBuilder::EmitSpec(const Unit& u, const GridSpec& spec) {
 void NativeBuilder::EmitSpec(const Unit& u, const CodePoolSpec& spec) {
   AddPlain(u, "pool of codes", CodePoolLoop(spec.pool, p_.dtype(u.in[0]) == GE_I8),
            {GetDense(u.in[0]).place});
+}
+
+void NativeBuilder::EmitSpec(const Unit& u, const PReluSpec&) {
+  AddPlain(u, "prelu", PReluLoop(simd_, u.dims, p_.dims(u.in[1])),
+           {GetDense(u.in[0]).place, GetDense(u.in[1]).place});
+}
+
+void NativeBuilder::EmitSpec(const Unit& u, const InstanceNormSpec& spec) {
+  const int64_t rows = u.dims[0] * u.dims[1];
+  AddPlain(u, "instance norm",
+           InstanceNormLoop(simd_, rows, u.dims[1], Product(u.dims) / rows, spec.eps),
+           {GetDense(u.in[0]).place, GetDense(u.in[1]).place, GetDense(u.in[2]).place});
+}
+
+void NativeBuilder::EmitSpec(const Unit& u, const SpectrumSpec& spec) {
+  SpectrumPlan plan;
+  plan.batch = u.dims[0];
+  plan.frames = u.dims[1];
+  plan.bins = u.dims[2];
+  plan.samples = p_.dims(u.in[0])[1];
+  plan.step = spec.step;
+  plan.length = spec.length;
+  plan.window = u.in.size() > 1;
+  plan.threads = plan.batch * plan.frames > SpectrumPlan::kRows ? machine_.threads : 1;
+  const uint64_t room = plan.room_floats() * sizeof(float) * static_cast<uint64_t>(plan.threads);
+  out_.workspace = std::max(out_.workspace, room);
+  const Place x = GetDense(u.in[0]).place;
+  AddPlain(u, "spectrum", SpectrumLoop(simd_, plan),
+           {x, plan.window ? GetDense(u.in[1]).place : x, {workspace_, 0}});
 }
 
 }  // namespace ge_native

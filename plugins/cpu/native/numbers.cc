@@ -161,6 +161,36 @@ std::unique_ptr<Loop> RelatedBy(int32_t dtype, bool as_float, Nest nest) {
   }
 }
 
+class PRelu final : public Loop {
+ public:
+  PRelu(const Simd& simd, Nest nest) : simd_(simd), nest_(std::move(nest)) {}
+  void Run(float* const* p) const override {
+    nest_.ForEach([&](int64_t o, int64_t ox, int64_t oz) {
+      const int64_t n = nest_.dim.back();
+      if (nest_.z.back() == 0 || n == 1) {
+        return simd_.unary(Fn::kRelu, p[2][oz], 0, p[1] + ox, p[0] + o, n);
+      }
+      ge_native::Run(p[1] + ox, p[2] + oz, p[0] + o, n, nest_.x.back(), nest_.z.back(), Choose);
+    });
+  }
+
+ private:
+  // By the sign's bit and without a comparison, which would keep the loop from being vectorised.
+  static float Choose(float a, float slope) {
+    const float below = a * slope;
+    int32_t bits, other;
+    std::memcpy(&bits, &a, sizeof(bits));
+    std::memcpy(&other, &below, sizeof(other));
+    const int32_t negative = bits >> 31;
+    bits = (bits & ~negative) | (other & negative);
+    std::memcpy(&a, &bits, sizeof(bits));
+    return a;
+  }
+
+  const Simd& simd_;
+  Nest nest_;
+};
+
 template <class T>
 class Integers final : public Work {
  public:
@@ -250,6 +280,10 @@ std::unique_ptr<Loop> RelationLoop(Relation op, int32_t dtype, bool as_float, co
       break;
   }
   return RelatedAs<Relation::kNot, uint8_t>(as_float, std::move(nest));
+}
+
+std::unique_ptr<Loop> PReluLoop(const Simd& simd, const Dims& x, const Dims& slope) {
+  return std::make_unique<PRelu>(simd, Nest(x, x, slope));
 }
 
 std::unique_ptr<Work> IntegerWork(int32_t dtype, Fn fn, const Dims& result, const Dims& x,

@@ -24,6 +24,9 @@ std::unique_ptr<Loop> CastLoop(int32_t from, int32_t to, int64_t n);
 std::unique_ptr<Loop> RelationLoop(Relation op, int32_t dtype, bool as_float, const Dims& result,
                                    const Dims& x, const Dims& z);
 
+// Places: result, x, slope, which is repeated along x's axes. Source: ONNX PRelu.
+std::unique_ptr<Loop> PReluLoop(const Simd& simd, const Dims& x, const Dims& slope);
+
 // Places: result, x, z of GE_I32 or GE_I64. Arithmetic modulo 2^n; Do returns GE_INVALID_ARGUMENT
 // on a division by zero. fn: kAdd, kSub, kMul, kDiv, kMax, kMin.
 std::unique_ptr<Work> IntegerWork(int32_t dtype, Fn fn, const Dims& result, const Dims& x,

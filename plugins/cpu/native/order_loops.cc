@@ -84,17 +84,41 @@ class ArgOf final : public Loop {
     const bool beyond = v != v || (spec_.least ? v < best : v > best);
     return beyond || (spec_.last && v == best);
   }
+  // Whether any of n elements takes a place from best[i * step]; without branches, since few do.
+  bool Any(const T* x, const T* best, int64_t step, int64_t n) const {
+    int any = 0;
+    if (spec_.least) {
+      for (int64_t j = 0; j < n; ++j) any |= !(x[j] > best[j * step]);
+    } else {
+      for (int64_t j = 0; j < n; ++j) any |= !(x[j] < best[j * step]);
+    }
+    return any != 0;
+  }
   void Columns(const T* x, int64_t* y, int64_t wide) const {
+    if (cut_.inner == 1) return Along(x, y);
     T best[kWide];
     int64_t at[kWide] = {};
     std::copy_n(x, wide, best);
     for (int64_t k = 1; k < cut_.dim; ++k) {
       const T* row = x + k * cut_.inner;
+      if (!Any(row, best, 1, wide)) continue;
       for (int64_t j = 0; j < wide; ++j) {
         if (Better(row[j], best[j])) best[j] = row[j], at[j] = k;
       }
     }
     std::copy_n(at, wide, y);
+  }
+  void Along(const T* x, int64_t* y) const {
+    T best = x[0];
+    int64_t at = 0;
+    for (int64_t k = 0; k < cut_.dim; k += kWide) {
+      const int64_t n = std::min(kWide, cut_.dim - k);
+      if (!Any(x + k, &best, 0, n)) continue;
+      for (int64_t j = k; j < k + n; ++j) {
+        if (j > 0 && Better(x[j], best)) best = x[j], at = j;
+      }
+    }
+    *y = at;
   }
 
   const AxisCut cut_;
@@ -124,6 +148,37 @@ void SortFirst(P* order, int64_t n, int64_t taken, F less) {
   }
 }
 
+// A heap of the first so far, its last on top. Most others are beyond that, which is seen of 16 at
+// once and without a branch.
+template <class T, class F>
+void FewOfMany(F key, const T* x, int64_t step, bool largest, uint64_t* heap, int64_t n,
+               int64_t taken) {
+  constexpr int64_t kBlock = 16;
+  for (int64_t k = 0; k < taken; ++k) heap[k] = key(k);
+  std::make_heap(heap, heap + taken);
+  for (int64_t first = taken; first < n; first += kBlock) {
+    const int64_t end = std::min(n, first + kBlock);
+    if (step == 1 && end - first == kBlock) {
+      const T last = x[heap[0] & UINT32_MAX], *block = x + first;
+      int any = 0;  // an element that is no number may be wanted
+      if (largest) {
+        for (int64_t j = 0; j < kBlock; ++j) any |= !(block[j] <= last);
+      } else {
+        for (int64_t j = 0; j < kBlock; ++j) any |= !(block[j] >= last);
+      }
+      if (any == 0) continue;
+    }
+    for (int64_t k = first; k < end; ++k) {
+      const uint64_t v = key(k);
+      if (v > heap[0]) continue;
+      std::pop_heap(heap, heap + taken);
+      heap[taken - 1] = v;
+      std::push_heap(heap, heap + taken);
+    }
+  }
+  std::sort_heap(heap, heap + taken);
+}
+
 template <class T>
 class TopK final : public Work {
  public:
@@ -147,11 +202,16 @@ class TopK final : public Work {
     const T* x = reinterpret_cast<const T*>(call.p[2]) + o * n * cut_.inner + i;
     if constexpr (sizeof(T) == 4) {
       // Key above place: one comparison orders both.
-      for (int64_t k = 0; k < n; ++k) {
-        const uint64_t key = KeyOf(x[k * cut_.inner]);
-        order[k] = (plan_.largest ? UINT32_MAX - key : key) << 32 | static_cast<uint64_t>(k);
+      const auto key = [&](int64_t k) {
+        const uint64_t v = KeyOf(x[k * cut_.inner]);
+        return (plan_.largest ? UINT32_MAX - v : v) << 32 | static_cast<uint64_t>(k);
+      };
+      if (taken > 0 && taken <= n / 8) {
+        FewOfMany(key, x, cut_.inner, plan_.largest, order, n, taken);
+      } else {
+        for (int64_t k = 0; k < n; ++k) order[k] = key(k);
+        SortFirst(order, n, taken, std::less<>());
       }
-      SortFirst(order, n, taken, std::less<>());
       for (int64_t k = 0; k < taken; ++k) order[k] &= UINT32_MAX;
     } else {
       for (int64_t k = 0; k < n; ++k) order[k] = static_cast<uint64_t>(k);

@@ -43,6 +43,9 @@ bool ParseArithmetic(const Parser& g, uint32_t node, Unit* u, Why* why);
 bool ParseResample(const Parser& g, uint32_t node, Unit* u, Why* why);
 bool ParseGridSample(const Parser& g, uint32_t node, Unit* u, Why* why);
 bool ParseMaxPool(const Parser& g, uint32_t node, Unit* u, Why* why);
+bool ParsePRelu(const Parser& g, uint32_t node, Unit* u, Why* why);
+bool ParseInstanceNorm(const Parser& g, uint32_t node, Unit* u, Why* why);
+bool ParseSpectrum(const Parser& g, uint32_t node, Unit* u, Why* why);
 // parse_index.cc: GatherElements and ScatterElements, then GatherND and ScatterND
 bool ParseElements(const Parser& g, uint32_t node, Unit* u, Why* why);
 bool ParseTuples(const Parser& g, uint32_t node, Unit* u, Why* why);

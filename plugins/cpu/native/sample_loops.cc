@@ -171,29 +171,30 @@ class CodePool final : public Loop {
   static constexpr T kLeast = std::numeric_limits<T>::lowest();
   static constexpr int64_t kPiece = 512;  // results whose columns are folded at once
 
+  // Codes may alias anything, these members as well: what a loop reads is brought into registers.
   void Row(const T* x, int64_t r, T* y) const {
-    const int64_t top = std::max<int64_t>(0, r * sh_ - ph_);
-    const int64_t end = std::min(h_, r * sh_ - ph_ + kh_);
+    const int64_t top = std::max<int64_t>(0, r * sh_ - ph_), w = w_, out = out_w_;
+    const int64_t end = std::min(h_, r * sh_ - ph_ + kh_), kw = kw_, sw = sw_;
     T folded[kPiece * 4];
-    for (int64_t at = 0; at < out_w_;) {
-      const int64_t fit = std::max<int64_t>(1, (kPiece * 4 - kw_) / sw_);
-      const int64_t n = std::min(fit, out_w_ - at);
+    const int64_t fit = std::max<int64_t>(1, (kPiece * 4 - kw) / sw);
+    for (int64_t at = 0; at < out; at += fit) {
       // Columns [from, from + wide) of x in rows top to end; beyond x the least code.
-      const int64_t from = at * sw_ - pw_, wide = (n - 1) * sw_ + kw_;
+      const int64_t n = std::min(fit, out - at), from = at * sw - pw_, wide = (n - 1) * sw + kw;
       std::fill_n(folded, wide, kLeast);
-      const int64_t a = std::max<int64_t>(0, -from), b = std::min(wide, w_ - from);
-      for (int64_t i = top; i < end; ++i) {
-        const T* row = x + i * w_ + from;
-#pragma omp simd
-        for (int64_t j = a; j < b; ++j) folded[j] = std::max(folded[j], row[j]);
-      }
-      for (int64_t i = 0; i < n; ++i) {
-        T best = folded[i * sw_];
-        for (int64_t k = 1; k < kw_; ++k) best = std::max(best, folded[i * sw_ + k]);
-        y[at + i] = best;
-      }
-      at += n;
+      const int64_t a = std::max<int64_t>(0, -from), b = std::min(wide, w - from);
+      for (int64_t i = top; i < end; ++i) Fold(x + i * w + from, a, b, folded);
+      for (int64_t i = 0; i < n; ++i) y[at + i] = Greatest(folded + i * sw, kw);
     }
+  }
+  static void Fold(const T* __restrict row, int64_t a, int64_t b, T* __restrict folded) {
+#pragma omp simd
+    for (int64_t j = a; j < b; ++j) folded[j] = folded[j] > row[j] ? folded[j] : row[j];
+  }
+  static T Greatest(const T* x, int64_t n) {
+    if (n == 3) return std::max(std::max(x[0], x[1]), x[2]);
+    T best = x[0];
+    for (int64_t k = 1; k < n; ++k) best = std::max(best, x[k]);
+    return best;
   }
 
   const PoolSpec s_;

@@ -1,5 +1,5 @@
 // Loops that weigh neighbours: resizing by weights of any number of taps, images sampled at the
-// places of a grid, and the greatest code of a window. Tensors are dense; they own none; immutable,
+// places of a grid, the greatest code of a window, rows brought to mean 0, spectra of windows. Tensors are dense; they own none; immutable,
 // any number of threads may run one.
 #pragma once
 
@@ -33,5 +33,21 @@ std::unique_ptr<Loop> GridLoop(const GridSpec& s, const Dims& x, const Dims& res
 
 // Places: result, x; 8-bit codes, 1 or 2 spatial axes. A window of padding alone gives the least.
 std::unique_ptr<Loop> CodePoolLoop(const PoolSpec& s, bool is_signed);
+
+// Places: result, x, scale, bias; x of `rows` rows of n elements, `channels` rows an image.
+std::unique_ptr<Loop> InstanceNormLoop(const Simd& simd, int64_t rows, int64_t channels, int64_t n,
+                                       float eps);
+
+// Windows of `length` samples, `step` apart, times a table of sines: [batch, frames, bins, 2].
+struct SpectrumPlan {
+  int64_t batch = 1, samples = 1, frames = 1, bins = 1, step = 1, length = 1;
+  bool window = false;
+  int threads = 1;
+  uint64_t table_floats() const { return static_cast<uint64_t>(2 * bins * length); }
+  uint64_t room_floats() const { return static_cast<uint64_t>(kRows * length); }  // of a thread
+  static constexpr int64_t kRows = 8;  // frames of one product
+};
+// Places: result, samples, window or samples, workspace. Source: ONNX STFT.
+std::unique_ptr<Loop> SpectrumLoop(const Simd& simd, const SpectrumPlan& p);
 
 }  // namespace ge_native
