@@ -17,10 +17,10 @@ constexpr double kNsPerPacked = 1.1;           // element of a matrix kernel's p
 constexpr Class kIntegers = {1.9, 1.0, 0, 0};  // tap by tap, in 64 bits or double
 constexpr Class kQuantized = {0, 5, 0, 0.1};
 constexpr Class kRecurrent = {2, 30, 0, 0};
-constexpr Class kContracted = {20, 10, 0, 0};  // place by place of the index space, in double
+constexpr Class kContracted = {20, 10, 0, 0};     // place by place of the index space, in double
 constexpr Class kTransformed = {2.3, 5, 0, 0.1};  // term by term, in double
-constexpr Class kMoved = {0, 0, 0, 0.15};      // whole rows are copied
-constexpr Class kStrided = {0, 1.5, 0, 0.1};   // element by element
+constexpr Class kMoved = {0, 0, 0, 0.15};         // whole rows are copied
+constexpr Class kStrided = {0, 1.5, 0, 0.1};      // element by element
 constexpr Class kArithmetic = {0, 0.8, 0, 0.1};
 constexpr Class kFunction = {0, 20, 0, 0.1};  // exponentials and the like, in double
 constexpr Class kReduced = {0, 10, 1.5, 0.1};
@@ -32,71 +32,72 @@ constexpr Class kPlaces = {0, 1, 2, 0};
 constexpr Class kSorted = {0, 80, 3.5, 0};
 constexpr Class kSampled = {0, 50, 0, 0.1};
 constexpr Class kTuples = {0, 5, 0, 0.02};
-constexpr Class kParted = {0, 4.5, 0, 0.1};    // a branch an element
-constexpr double kNodeNs = 40;           // resolving tensors, entering the kernel
+constexpr Class kParted = {0, 4.5, 0, 0.1};  // a branch an element
+constexpr double kNodeNs = 40;               // resolving tensors, entering the kernel
+
+struct Entry {
+  std::string_view op;
+  const Class* of;
+};
+constexpr Entry kTable[] = {
+    {"Conv", &kMatrix},
+    {"ConvTranspose", &kMatrix},
+    {"Gemm", &kMatrix},
+    {"MatMul", &kMatrix},
+    {"ConvInteger", &kIntegers},
+    {"QLinearConv", &kIntegers},
+    {"MatMulInteger", &kIntegers},
+    {"QLinearMatMul", &kIntegers},
+    {"QuantizeLinear", &kQuantized},
+    {"DequantizeLinear", &kQuantized},
+    {"DynamicQuantizeLinear", &kQuantized},
+    {"LSTM", &kRecurrent},
+    {"GRU", &kRecurrent},
+    {"Einsum", &kContracted},
+    {"RNN", &kRecurrent},
+    {"Concat", &kMoved},
+    {"Split", &kMoved},
+    {"Gather", &kMoved},
+    {"Reshape", &kMoved},
+    {"Identity", &kMoved},
+    {"Flatten", &kMoved},
+    {"Squeeze", &kMoved},
+    {"Unsqueeze", &kMoved},
+    {"Dropout", &kMoved},
+    {"Constant", &kMoved},
+    {"Transpose", &kStrided},
+    {"Slice", &kStrided},
+    {"Expand", &kStrided},
+    {"Cast", &kStrided},
+    {"ConstantOfShape", &kMoved},
+    {"Range", &kStrided},
+    {"Erf", &kFunction},
+    {"Exp", &kFunction},
+    {"Pow", &kFunction},
+    {"Sigmoid", &kFunction},
+    {"Sin", &kFunction},
+    {"Softmax", &kFunction},
+    {"Tanh", &kFunction},
+    {"Resize", &kFunction},
+    {"ReduceMax", &kReduced},
+    {"ReduceMean", &kReduced},
+    {"ReduceSum", &kReduced},
+    {"GlobalAveragePool", &kReduced},
+    {"GlobalMaxPool", &kReduced},
+    {"AveragePool", &kPooled},
+    {"MaxPool", &kPooled},
+    {"LayerNormalization", &kRows},
+    {"Gelu", &kFunction},
+    {"ArgMax", &kPlaces},
+    {"ArgMin", &kPlaces},
+    {"TopK", &kSorted},
+    {"GridSample", &kSampled},
+    {"GatherND", &kTuples},
+    {"PRelu", &kParted},
+    {"STFT", &kTransformed},
+};
 
 const Class& ClassOf(std::string_view op) {
-  struct Entry {
-    std::string_view op;
-    const Class* of;
-  };
-  static constexpr Entry kTable[] = {
-      {"Conv", &kMatrix},
-      {"ConvTranspose", &kMatrix},
-      {"Gemm", &kMatrix},
-      {"MatMul", &kMatrix},
-      {"ConvInteger", &kIntegers},
-      {"QLinearConv", &kIntegers},
-      {"MatMulInteger", &kIntegers},
-      {"QLinearMatMul", &kIntegers},
-      {"QuantizeLinear", &kQuantized},
-      {"DequantizeLinear", &kQuantized},
-      {"DynamicQuantizeLinear", &kQuantized},
-      {"LSTM", &kRecurrent},
-      {"GRU", &kRecurrent},
-      {"Einsum", &kContracted},
-      {"RNN", &kRecurrent},
-      {"Concat", &kMoved},
-      {"Split", &kMoved},
-      {"Gather", &kMoved},
-      {"Reshape", &kMoved},
-      {"Identity", &kMoved},
-      {"Flatten", &kMoved},
-      {"Squeeze", &kMoved},
-      {"Unsqueeze", &kMoved},
-      {"Dropout", &kMoved},
-      {"Constant", &kMoved},
-      {"Transpose", &kStrided},
-      {"Slice", &kStrided},
-      {"Expand", &kStrided},
-      {"Cast", &kStrided},
-      {"ConstantOfShape", &kMoved},
-      {"Range", &kStrided},
-      {"Erf", &kFunction},
-      {"Exp", &kFunction},
-      {"Pow", &kFunction},
-      {"Sigmoid", &kFunction},
-      {"Sin", &kFunction},
-      {"Softmax", &kFunction},
-      {"Tanh", &kFunction},
-      {"Resize", &kFunction},
-      {"ReduceMax", &kReduced},
-      {"ReduceMean", &kReduced},
-      {"ReduceSum", &kReduced},
-      {"GlobalAveragePool", &kReduced},
-      {"GlobalMaxPool", &kReduced},
-      {"AveragePool", &kPooled},
-      {"MaxPool", &kPooled},
-      {"LayerNormalization", &kRows},
-      {"Gelu", &kFunction},
-      {"ArgMax", &kPlaces},
-      {"ArgMin", &kPlaces},
-      {"TopK", &kSorted},
-      {"GridSample", &kSampled},
-      {"GatherND", &kTuples},
-      {"PRelu", &kParted},
-      {"STFT", &kTransformed},
-  };
   for (const Entry& e : kTable) {
     if (e.op == op) return *e.of;
   }

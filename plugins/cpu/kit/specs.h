@@ -144,7 +144,7 @@ struct GridSpec {  // GridSample of images; in: x, grid
   bool nearest = false, corners = false;
   enum Beyond { kZeros, kBorder, kReflection } beyond = kZeros;
 };
-struct PReluSpec {};         // in: x, slope
+struct PReluSpec {};       // in: x, slope
 struct InstanceNormSpec {  // in: x, scale, bias
   float eps = 0;
 };
@@ -227,8 +227,7 @@ using Spec =
                  ConcatSpec, ResizeSpec, TransposeSpec, SliceSpec, ExpandSpec, ResampleSpec,
                  GatherSpec, AppendSpec, CastSpec, RelationSpec, WhereSpec, IndexSpec, CumSumSpec,
                  ArgSpec, TopKSpec, FillPadSpec, TileSpec, WeighSpec, GridSpec, CodePoolSpec,
-                 PReluSpec, InstanceNormSpec, SpectrumSpec,
-                 RoiAlignSpec, IntegerSpec, IntegerConvSpec, IntegerProductSpec, QuantizeSpec,
-                 DequantizeSpec, RecurrentSpec>;
+                 PReluSpec, InstanceNormSpec, SpectrumSpec, RoiAlignSpec, IntegerSpec,
+                 IntegerConvSpec, IntegerProductSpec, QuantizeSpec, DequantizeSpec, RecurrentSpec>;
 
 }  // namespace ge_cpu

@@ -145,9 +145,8 @@ bool ParseWhere(const Parser& g, uint32_t i, Unit* u, Why* why) {
 }
 
 bool ParseRelation(const Parser& g, uint32_t i, Unit* u, Why* why) {
-  static constexpr std::string_view kOps[] = {"Equal",          "Less", "Greater", "LessOrEqual",
-                                              "GreaterOrEqual", "And",  "Or",      "Xor",
-                                              "Not"};
+  static constexpr std::string_view kOps[] = {
+      "Equal", "Less", "Greater", "LessOrEqual", "GreaterOrEqual", "And", "Or", "Xor", "Not"};
   const ge_node& n = g.node(i);
   auto& op = u->spec.emplace<RelationSpec>().op;
   op = static_cast<Relation>(std::find(std::begin(kOps), std::end(kOps), gp::View(n.op)) - kOps);
@@ -223,8 +222,7 @@ bool PadsOf(const Parser& g, const ge_node& n, Dims* pads, Dims* axes, Why* why)
   } else {
     for (int64_t a = 0; a < g.value(n.in[0]).type.rank; ++a) axes->push_back(a);
   }
-  return pads->size() == 2 * axes->size() ||
-         why->Say(GE_WHY_SHAPE, "not two pads for each axis");
+  return pads->size() == 2 * axes->size() || why->Say(GE_WHY_SHAPE, "not two pads for each axis");
 }
 
 bool FillPad(const Parser& g, const ge_node& n, Unit* u, Why* why) {

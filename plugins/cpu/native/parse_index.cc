@@ -113,8 +113,7 @@ bool ParseArg(const Parser& g, uint32_t i, Unit* u, Why* why) {
 bool ParseTopK(const Parser& g, uint32_t i, Unit* u, Why* why) {
   const ge_node& n = g.node(i);
   auto& s = u->spec.emplace<TopKSpec>();
-  if (n.n_in != 2 || n.in[1] == 0 || g.dtype(n.in[1]) != GE_I64 ||
-      Product(g.dims(n.in[1])) != 1) {
+  if (n.n_in != 2 || n.in[1] == 0 || g.dtype(n.in[1]) != GE_I64 || Product(g.dims(n.in[1])) != 1) {
     return why->Say(GE_WHY_SHAPE, "K is not one int64");
   }
   const uint32_t places = n.n_out > 1 ? n.out[1] : 0;
@@ -144,8 +143,7 @@ bool ParseTile(const Parser& g, uint32_t i, Unit* u, Why* why) {
   for (size_t k = 0; fits && k < x.size(); ++k) fits = u->dims[k] % x[k] == 0;
   if (!fits) return why->Say(GE_WHY_SHAPE, "the output is no repeated input");
   if (x == u->dims) u->spec = ViewSpec();
-  return g.dtype(n.in[0]) == g.dtype(n.out[0]) ||
-         why->Say(GE_WHY_DTYPE, "input and output differ");
+  return g.dtype(n.in[0]) == g.dtype(n.out[0]) || why->Say(GE_WHY_DTYPE, "input and output differ");
 }
 
 }  // namespace ge_native

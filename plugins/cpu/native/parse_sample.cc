@@ -125,8 +125,7 @@ bool ParseResample(const Parser& g, uint32_t i, Unit* u, Why* why) {
   const std::string_view near = gp::AttrString(n, "nearest_mode");
   Where where = Where::kHalfPixel;
   Round round = Round::kNone;
-  if (!Named(spot, kWhere, &where) ||
-      (mode == "nearest" && !Named(near, kRound, &round))) {
+  if (!Named(spot, kWhere, &where) || (mode == "nearest" && !Named(near, kRound, &round))) {
     return why->Say(GE_WHY_ATTRIBUTE, std::string(mode) + " with " + std::string(spot));
   }
   if (gp::AttrInts(n, "axes").size() != 0 ||

@@ -30,9 +30,8 @@ class Weighed final : public Loop {
   void Pass(const WeighPlan::Pass& s, const float* x, float* y) const {
     const auto n = static_cast<int64_t>(s.axis.from.size());
     if (s.inner == 1) {
-      return ForRange(s.outer * n > kParallel, s.outer, [&](int64_t o) {
-        Along(s.axis, x + o * s.dim, y + o * n, n);
-      });
+      return ForRange(s.outer * n > kParallel, s.outer,
+                      [&](int64_t o) { Along(s.axis, x + o * s.dim, y + o * n, n); });
     }
     ForRange(s.outer * n * s.inner > kParallel, s.outer * n, [&](int64_t r) {
       const auto i = static_cast<size_t>(r % n);
@@ -121,7 +120,8 @@ class Gridded final : public Loop {
         const int64_t down = y.at[k / 2], right = x.at[k % 2];
         const bool none = down < 0 || right < 0;
         from[i][k] = none ? 0 : static_cast<int32_t>(down * w_ + right);
-        const double part = (k / 2 != 0 ? y.share : 1 - y.share) * (k % 2 != 0 ? x.share : 1 - x.share);
+        const double part =
+            (k / 2 != 0 ? y.share : 1 - y.share) * (k % 2 != 0 ? x.share : 1 - x.share);
         share[i][k] = none ? 0 : static_cast<float>(part);
         from[i][k] = none ? -1 : from[i][k];
       }

@@ -1,6 +1,6 @@
 // Loops that weigh neighbours: resizing by weights of any number of taps, images sampled at the
-// places of a grid, the greatest code of a window, rows brought to mean 0, spectra of windows. Tensors are dense; they own none; immutable,
-// any number of threads may run one.
+// places of a grid, the greatest code of a window, rows brought to mean 0, spectra of windows.
+// Tensors are dense; they own none; immutable, any number of threads may run one.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,8 @@ namespace ge_native {
 
 using namespace ge_cpu;
 
-// One axis of x [outer, dim, inner] at a time, the last first: the room that what lies between needs.
+// One axis of x [outer, dim, inner] at a time, the last first: the room that what lies between
+// needs.
 struct WeighPlan {
   struct Pass {
     int64_t outer, dim, inner;  // of what is read
