@@ -6,6 +6,7 @@
 #include "passes/canonical/merge_duplicates.h"
 #include "passes/canonical/sink_constants.h"
 #include "passes/fold/fold_batchnorm.h"
+#include "passes/fold/fold_bias.h"
 #include "passes/fold/fold_constants.h"
 #include "passes/fold/fold_shapes.h"
 #include "passes/recognise/gelu.h"

@@ -61,8 +61,10 @@ Result<std::unique_ptr<Session>> Session::Create(SessionOptions options) {
       }));
   s->ops_ = std::move(opened.ops);
   s->engines_.insert(s->engines_.end(), opened.kernels.begin(), opened.kernels.end());
-  // Folding multiplies weights before they meet their operands.
-  if (s->options_.numerics == Numerics::kExact) s->options_.skip_passes.emplace("fold-batchnorm");
+  // Folding multiplies weights before they meet their operands, and adds in another order.
+  if (s->options_.numerics == Numerics::kExact) {
+    s->options_.skip_passes.insert({"fold-batchnorm", "fold-bias"});
+  }
   s->StartPricing();
   s->evaluator_ = MakeEvaluator(s->engines_);
   s->StartRewriting(std::move(opened.passes));

@@ -6,27 +6,10 @@
 
 #include "ge/base/aligned.h"
 #include "ge/ops/op.h"
+#include "passes/fold/floats.h"
 
 namespace ge {
 namespace {
-
-// More than any convolution has; numbers of this many are copied to be looked at.
-constexpr int64_t kMaxChannels = 1 << 20;
-
-// The elements of an f32 constant of exactly these dims; empty optional when it is anything else.
-std::optional<std::vector<float>> Floats(const Graph& g, const Function& f, ValueId v) {
-  if (!v || !f.value(v).constant) return std::nullopt;
-  const Const& c = g.consts[f.value(v).constant];
-  const auto count = ElementCount(c.type);
-  if (c.type.dtype != DType::kFloat || !count) return std::nullopt;
-  if (*count > kMaxChannels) return std::nullopt;
-  ConstScratch scratch;
-  const std::byte* data = ConstBytes(c, &scratch);
-  if (!data && *count) return std::nullopt;
-  std::vector<float> out(static_cast<size_t>(*count));
-  if (*count) std::memcpy(out.data(), data, out.size() * sizeof(float));
-  return out;
-}
 
 struct Match {
   const Node* conv = nullptr;
@@ -44,7 +27,7 @@ bool ReadNorm(const Graph& g, const Function& f, const Node& n, Match* m) {
   }
   std::vector<float> p[4];  // scale, B, mean, variance
   for (int k = 0; k < 4; ++k) {
-    auto x = Floats(g, f, n.inputs[k + 1]);
+    auto x = FloatsOf(g, f, n.inputs[k + 1]);
     if (!x || (k && x->size() != p[0].size())) return false;
     p[k] = std::move(*x);
   }
@@ -66,7 +49,7 @@ bool ReadConv(const Graph& g, const Function& f, const Node& n, Match* m) {
   const Type& type = m->weight->type;
   if (type.dtype != DType::kFloat || !type.is_static() || type.dims.size() < 2) return false;
   if (n.inputs.size() < 3 || !n.inputs[2]) return true;
-  auto bias = Floats(g, f, n.inputs[2]);
+  auto bias = FloatsOf(g, f, n.inputs[2]);
   if (!bias || bias->size() != m->factor.size()) return false;
   m->bias = std::move(*bias);
   return true;

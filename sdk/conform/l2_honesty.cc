@@ -91,7 +91,7 @@ std::string RunEachOffer(Rig& rig, const Sample& sample, const Answer& answer, O
   return "";
 }
 
-Outcome OffersOf(Subject& s, int shape) {
+Outcome OffersOfShape(Subject& s, int shape) {
   Rig rig(s);
   if (!rig.ready()) return rig.outcome();
   const Sample sample = SampleOf(static_cast<Shape>(shape));
@@ -320,7 +320,7 @@ Outcome ReadsItsInputsAlone(Subject& s, int) {
       const Offer& o = answer.offers[i];
       if (o.converts() || o.nodes.size() != 1) continue;
       Values found = wanted, by = wanted;
-      const auto ref_offer = conform::OffersOf(by_ref, o.nodes);
+      const auto ref_offer = OffersOf(by_ref, o.nodes);
       if (ref_offer.empty()) continue;
       if (!RunGroup(rig.engine(), sample.graph, answer, {{i, 0}}, &found, &why)) return Fail(why);
       if (!RunGroup(rig.ref(), sample.graph, by_ref, {{ref_offer[0], 0}}, &by, &why)) {
@@ -470,7 +470,7 @@ std::vector<Case> HonestyCases() {
   std::vector<Case> cases;
   for (int shape = 0; shape < kShapes; ++shape) {
     const std::string name = NameOf(static_cast<Shape>(shape));
-    cases.push_back({2, "offers-of-" + name, OffersOf, shape});
+    cases.push_back({2, "offers-of-" + name, OffersOfShape, shape});
     cases.push_back({2, "unions-of-" + name, UnionsOf, shape});
   }
   const std::vector<Case> more = {

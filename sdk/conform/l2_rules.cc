@@ -21,7 +21,7 @@ namespace ge::conform {
 namespace {
 
 // As for graphs of engines: wrong results are looked for, not wrong digits.
-constexpr Bound kLoose = {Rule::kInputs, 64, 1, 0.02};
+constexpr Bound kLooseRules = {Rule::kInputs, 64, 1, 0.02};
 
 // A plugin's records of one kind, read by their stride; the host and complaints of a case.
 struct Records {
@@ -205,7 +205,7 @@ std::string TryModel(Subject& s, Records& r, const RuntimeLibrary& library, cons
   return "";
 }
 
-Outcome Models(Subject& s, int) {
+Outcome ModelsOfOperators(Subject& s, int) {
   Records r(s, GE_KIND_OPS, "operators");
   if (!r.good) return r.outcome;
   RuntimeLibrary library;
@@ -238,7 +238,7 @@ std::string TryPasses(Subject& s, const RuntimeLibrary& library, const Sample& s
   mock::Engine* ref = nullptr;
   std::string why;
   if ((ref = s.Ref(&why)) == nullptr) return why;
-  Oracle oracle(*ref, sample, kLoose);
+  Oracle oracle(*ref, sample, kLooseRules);
   if (!oracle.Prepare(&why)) return sample.name + ": " + why;
   RuntimeLibrary::Run run;
   const RuntimeLibrary::How how = {s.setup().ref, s.setup().plugin, asked};
@@ -295,7 +295,7 @@ std::vector<Case> RuleCases() {
   return {
       {2, "operators-kernels", Kernels},
       {2, "operators-newer-host", NewerInfer, 64},
-      {2, "operators-models", Models},
+      {2, "operators-models", ModelsOfOperators},
       {2, "passes-keep-values", PassesKeepValues, 0},
       {2, "passes-asked-for", PassesKeepValues, 1},
   };

@@ -15,7 +15,7 @@
 namespace ge::conform {
 namespace {
 
-constexpr uint32_t kMostChoices = 6;
+constexpr uint32_t kMostJudged = 6;
 
 std::string ShapesText(const Sample& sample) {
   std::string out;
@@ -53,7 +53,7 @@ std::string RunSample(Rig& rig, const Sample& sample, const Bound& bound, Counte
     const mock::Offer& o = answer.offers[i];
     if (o.converts()) continue;
     const auto choices = std::max<uint32_t>(1, static_cast<uint32_t>(o.choices.size()));
-    for (uint32_t c = 0; c < std::min(choices, kMostChoices); ++c) {
+    for (uint32_t c = 0; c < std::min(choices, kMostJudged); ++c) {
       Values values = oracle.values();
       if (!RunGroup(rig.engine(), sample.graph, answer, {{i, c}}, &values, &why)) return why;
       for (uint32_t v : sample.graph.out) {

@@ -348,6 +348,22 @@ def check_constructors(c, folder):
             "a refused file of that name", f"{code}: {err}")
 
 
+def check_openblas(c, folder):
+    """OpenBLAS takes milliseconds to open, so that it is opened where something is taken of it."""
+    product = folder / "product.gt"
+    product.write_text('ge 1\nopset "" 27\nfn main(a: f32[64,64], b: f32[64,64]) -> (y) {\n'
+                       '  y: f32[64,64] = MatMul(a, b)\n}\nentry infer "main" = main\n')
+    for model, wanted in ((product, True), (MODEL, False)):
+        told = folder / f"libraries-{wanted}"
+        code, _, err = c.run("run", model, "--engines", "ref,openblas",
+                             *(INPUTS if model == MODEL else ()), LD_DEBUG="files",
+                             LD_DEBUG_OUTPUT=str(told))
+        text = "".join(p.read_text() for p in folder.glob(f"{told.name}.*"))
+        begun = [line for line in text.splitlines() if "calling init: " in line]
+        c.check(code == 0 and begun and any("libopenblas" in line for line in begun) == wanted,
+                f"openblas opened: {wanted}", err)
+
+
 def check_minimal(c, folder):
     """Row by row what a stranger does: compile against sdk/include alone, name the folder, run."""
     outside = folder / "stranger"
@@ -394,6 +410,7 @@ def main():
         check_writers(c, folder)
         check_named(c, folder)
         check_constructors(c, folder)
+        check_openblas(c, folder)
         check_minimal(c, folder)
     # Every sample is in one of the tables.
     known = {*AT_LOAD, *FATAL, *REJECTED, *STRUCK, *HARMLESS, *OVERRUNS, "wrong_result",

@@ -12,6 +12,8 @@ namespace ge_cpu {
 inline constexpr int kMaxRank = 8;
 using Dims = std::vector<int64_t>;
 
+// Of numbers that are not negative, up.
+inline int64_t CeilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
 inline int64_t Product(const Dims& d) {
   int64_t n = 1;
   for (int64_t x : d) n *= x;

@@ -12,8 +12,6 @@ namespace {
 constexpr int64_t kSlack = 64;  // floats behind the copy: the kernel reads whole vectors
 constexpr int64_t kBlock = 24;  // output channels: whole blocks of registers in each set
 
-int64_t CeilDiv(int64_t n, int64_t d) { return (n + d - 1) / d; }
-
 class DirectConv final : public Loop {
  public:
   DirectConv(const Simd& simd, const DirectPlan& plan, std::vector<PointwiseOp> posts)

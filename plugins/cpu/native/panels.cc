@@ -12,8 +12,6 @@
 namespace ge_native {
 namespace {
 
-int64_t CeilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
-
 class PanelProducts final : public Loop {
  public:
   PanelProducts(const Simd& simd, const PanelPlan& plan, bool bias, std::vector<TilePost> posts)

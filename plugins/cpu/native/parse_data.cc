@@ -225,7 +225,7 @@ bool PadsOf(const Parser& g, const ge_node& n, Dims* pads, Dims* axes, Why* why)
   return pads->size() == 2 * axes->size() || why->Say(GE_WHY_SHAPE, "not two pads for each axis");
 }
 
-bool FillPad(const Parser& g, const ge_node& n, Unit* u, Why* why) {
+bool ConstantPad(const Parser& g, const ge_node& n, Unit* u, Why* why) {
   const Dims x = g.dims(n.in[0]);
   const auto rank = static_cast<int64_t>(x.size());
   auto& before = u->spec.emplace<FillPadSpec>().before;
@@ -258,7 +258,7 @@ bool ParsePad(const Parser& g, uint32_t i, Unit* u, Why* why) {
   const ge_node& n = g.node(i);
   auto& taps = u->spec.emplace<ResampleSpec>().taps;
   const std::string_view mode = gp::AttrString(n, "mode");
-  if (mode == "constant") return FillPad(g, n, u, why);
+  if (mode == "constant") return ConstantPad(g, n, u, why);
   if (mode != "reflect" && mode != "edge" && mode != "wrap") {
     return why->Say(GE_WHY_ATTRIBUTE, "mode '" + std::string(mode) + "' is not known");
   }

@@ -1,5 +1,8 @@
 // The engine `openblas`: f32 matrix products, and convolutions as products, through OpenBLAS:
 // another price for what other engines do, too. docs/decisions/0003-openblas.md has figures.
+#include <atomic>
+#include <mutex>
+
 #include "plugins/cpu/kit/engine.h"
 #include "plugins/cpu/kit/parse.h"
 #include "plugins/cpu/openblas/emit.h"
@@ -10,9 +13,9 @@ namespace {
 
 class OpenblasEngine final : public Engine {
  public:
+  // Most models take nothing of this engine, so that the library waits for the first that does.
   explicit OpenblasEngine(const ge_create_args& args) : Engine(args) {
-    ThreadScope threads(machine().threads);  // the library sets OpenMP's count when it is loaded
-    vendor_ = std::make_unique<Vendor>(host(), machine());
+    if (!Vendor::IsSure()) (void)Opened();
   }
 
   bool Takes(const Unit& u, const Parser& p, Why* why) const override {
@@ -32,17 +35,29 @@ class OpenblasEngine final : public Engine {
   }
   Price PriceOf(const Unit& u, const Parser& p) const override {
     Machine m = machine();
-    m.isa = vendor_->isa();
+    m.isa = isa_;
     return ge_openblas::PriceOf(u, p, m);
   }
   std::unique_ptr<Builder> MakeBuilder(const Parser& parser, const ge_segment& segment,
                                        Program* program) const override {
-    return std::make_unique<OpenblasBuilder>(*vendor_, machine().threads, simd(), host(), parser,
+    return std::make_unique<OpenblasBuilder>(Opened(), machine().threads, simd(), host(), parser,
                                              segment, program);
   }
 
  private:
-  std::unique_ptr<Vendor> vendor_;
+  // Throws Refusal each time where the library turns out to be another than was thought.
+  const Vendor& Opened() const {
+    std::call_once(open_, [this] {
+      ThreadScope threads(machine().threads);  // the library sets OpenMP's count when it is loaded
+      vendor_ = std::make_unique<Vendor>(host(), machine());
+      isa_ = vendor_->isa();
+    });
+    return *vendor_;
+  }
+
+  mutable std::once_flag open_;
+  mutable std::unique_ptr<Vendor> vendor_;
+  mutable std::atomic<uint32_t> isa_ = machine().isa;  // of its kernels; until it is open, expected
 };
 
 }  // namespace

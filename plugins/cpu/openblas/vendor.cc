@@ -1,6 +1,7 @@
 #include "plugins/cpu/openblas/vendor.h"
 
 #include <dlfcn.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstddef>
@@ -42,14 +43,17 @@ const char* NameOf(uint32_t isa) {
   return isa >= GE_ISA_AVX512 ? "AVX-512" : isa == GE_ISA_AVX2 ? "AVX2" : "SSE 4.2";
 }
 
-// OPENBLAS_CORETYPE for the time in which the library is loaded, unless the user set it or wants
-// the environment left alone (GE_LIBRARY_ENV=keep).
+// Unless the user has set it or wants the environment left alone (GE_LIBRARY_ENV=keep).
+bool MayChooseCore() {
+  const char* wish = std::getenv("GE_LIBRARY_ENV");
+  const bool keep = wish != nullptr && std::string_view(wish) == "keep";
+  return !keep && std::getenv("OPENBLAS_CORETYPE") == nullptr;
+}
+
+// OPENBLAS_CORETYPE for the time in which the library is loaded.
 class CoreScope {
  public:
-  explicit CoreScope(uint32_t isa) {
-    const char* wish = std::getenv("GE_LIBRARY_ENV");
-    const bool keep = wish != nullptr && std::string_view(wish) == "keep";
-    own_ = !keep && std::getenv("OPENBLAS_CORETYPE") == nullptr;
+  explicit CoreScope(uint32_t isa) : own_(MayChooseCore()) {
     if (own_) (void)setenv("OPENBLAS_CORETYPE", CoreFor(isa), 0);
   }
   ~CoreScope() {
@@ -57,10 +61,17 @@ class CoreScope {
   }
 
  private:
-  bool own_ = false;
+  const bool own_;
 };
 
 }  // namespace
+
+bool Vendor::IsSure() {
+  // Where a process has opened one already, that one's kernels stay.
+  void* open = dlopen(kLibraries[0], RTLD_LAZY | RTLD_NOLOAD);
+  if (open != nullptr) (void)dlclose(open);
+  return open == nullptr && MayChooseCore() && access(kLibraries[0], R_OK) == 0;
+}
 
 void* Vendor::Symbol(const char* name) const {
   void* p = dlsym(library_, name);

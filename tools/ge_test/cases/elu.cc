@@ -12,7 +12,7 @@ void EluCase(CaseMaker& m) {
 bool PlainElu(const RandomCase& c, HostTensor* out) {
   const double alpha = FloatOr(c, "alpha", 1);
   return Elementwise(
-      c, out, [alpha](double x, double) { return x < 0 ? alpha * (std::exp(x) - 1) : x; },
+      c, out, [alpha](double x, double) { return x < 0 ? alpha * std::expm1(x) : x; },
       [](int64_t x, int64_t) { return x; });
 }
 

@@ -33,7 +33,7 @@ double FusedActivation(const std::string& name, const std::vector<double>& p, do
   if (name == "LeakyRelu") return v < 0 ? p[0] * v : v;
   if (name == "HardSigmoid") return std::min(std::max(p[0] * v + p[1], 0.0), 1.0);
   if (name == "Clip") return std::min(std::max(v, p[0]), p[1]);
-  if (name == "Elu") return v < 0 ? p[0] * (std::exp(v) - 1) : v;
+  if (name == "Elu") return v < 0 ? p[0] * std::expm1(v) : v;
   return v;
 }
 
