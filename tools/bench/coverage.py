@@ -46,16 +46,19 @@ def explain(model, args):
 
 
 def shares(report):
-    """({operator: ns on ref}, ns of all nodes); each taken offer counts once."""
-    on_ref, total, seen = collections.Counter(), 0.0, set()
-    for node in report["nodes"]:
-        chosen = node["chosen"]
-        if not chosen or node["offer"] in seen:
-            continue
-        seen.add(node["offer"])
-        total += chosen["price_ns"]
-        if chosen["device"].split("/")[0] == "ref":
-            on_ref[node["op"]] += chosen["price_ns"]
+    """({operator: ns on ref}, ns of all nodes); each taken offer counts once. A model whose shapes
+    the data decide is the sum of its pieces."""
+    on_ref, total = collections.Counter(), 0.0
+    for piece in report.get("pieces", [report]):
+        seen = set()
+        for node in piece["nodes"]:
+            chosen = node["chosen"]
+            if not chosen or node["offer"] in seen:
+                continue
+            seen.add(node["offer"])
+            total += chosen["price_ns"]
+            if chosen["device"].split("/")[0] == "ref":
+                on_ref[node["op"]] += chosen["price_ns"]
     return on_ref, total
 
 

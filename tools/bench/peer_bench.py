@@ -3,7 +3,8 @@
 
 RUNTIME is ort (ONNX Runtime) or openvino. The inputs are the reference model's seeded ones
 (feeds.py), or files given by --input. Reports load_ms (read and compile), first_ms, median_ms,
-min_ms and p99_ms per run, runs, and rss_mb after load and after the runs, less the interpreter's own.
+min_ms and p99_ms per run, runs, rss_mb after load and after the runs, and peak_mb at most in between,
+each less the interpreter's own.
 
 Examples:
   tools/bench/peer_bench.py ort build/models/resnet50.onnx --threads 1
@@ -30,6 +31,17 @@ import numpy as np  # noqa: E402
 def rss_mb():
     with open("/proc/self/statm") as f:
         return int(f.read().split()[1]) * os.sysconf("SC_PAGE_SIZE") / 2**20
+
+
+def forget_peak():
+    """From here on peak_mb() is what was resident at most since."""
+    pathlib.Path("/proc/self/clear_refs").write_text("5")
+
+
+def peak_mb():
+    for line in pathlib.Path("/proc/self/status").read_text().splitlines():
+        if line.startswith("VmHWM:"):
+            return int(line.split()[1]) / 2**10
 
 
 def open_ort(path, threads):
@@ -98,6 +110,7 @@ def main():
     feed = make_feed(args)
     importlib.import_module(RUNTIMES[args.runtime])
     base = rss_mb()
+    forget_peak()
     opener = {"ort": open_ort, "openvino": open_openvino}[args.runtime]
     run, load_ms = milliseconds(lambda: opener(args.model, args.threads))
     rss_load_mb = rss_mb() - base
@@ -111,7 +124,7 @@ def main():
         "median_ms": round(float(np.median(times)), 4), "min_ms": round(min(times), 4),
         "p99_ms": round(float(np.percentile(times, 99)), 4),
         "runs": len(times), "rss_load_mb": round(rss_load_mb, 1),
-        "rss_mb": round(rss_mb() - base, 1)}))
+        "rss_mb": round(rss_mb() - base, 1), "peak_mb": round(peak_mb() - base, 1)}))
 
 
 if __name__ == "__main__":

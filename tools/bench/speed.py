@@ -36,20 +36,29 @@ NOT_MEANT = {"tinychain"}  # a graph of microseconds would weigh as much as a ne
 PEERS = {"ort": "ONNX Runtime", "openvino": "OpenVINO"}
 
 
-def time_ours(model, folder, known, args):
+def time_ours(model, folder, known, args, output=None):
+    """The report of one process of ours; `output`: a folder for what it gave."""
     options = ["--threads", args.threads, "--repeat", args.repeat, "--warmup", args.warmup,
                "--isa", args.isa]
-    return ge_run.run(args.ge, model, folder, known, args.engines, options=map(str, options))
+    return ge_run.run(args.ge, model, folder, known, args.engines, options=map(str, options),
+                      output=output)
 
 
-def time_peer(peer, model, folder, known, args):
+def time_peer(peer, model, folder, known, args, output=None, timeout=600):
+    """The report of one process of a peer's; `output`: an .npz for what it gave first."""
     command = [sys.executable, str(pathlib.Path(__file__).with_name("peer_bench.py")), peer,
                str(model)]
     for option in ("threads", "repeat", "warmup"):
         command += [f"--{option}", str(getattr(args, option))]
     for name, file in known["inputs"].items():
         command += ["--input", f"{name}={folder / file}"]
-    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    if output is not None:
+        command += ["--save", str(output)]
+    try:
+        done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                              timeout=timeout)
+    except subprocess.TimeoutExpired:
+        raise ge_run.RunError(f"{PEERS[peer]}: no end after {timeout} s") from None
     if done.returncode:
         raise ge_run.RunError(f"{PEERS[peer]}: {(done.stderr.strip().splitlines() or ['?'])[-1]}")
     return json.loads(done.stdout)

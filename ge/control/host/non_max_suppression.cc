@@ -2,7 +2,8 @@
 
 #include <algorithm>
 #include <cstring>
-#include <numeric>
+#include <limits>
+#include <vector>
 
 #include "ge/control/host_op.h"
 #include "ge/ops/op.h"
@@ -23,14 +24,68 @@ Box BoxAt(const float* p, bool center) {
   return {std::min(p[0], p[2]), std::min(p[1], p[3]), std::max(p[0], p[2]), std::max(p[1], p[3])};
 }
 
-// Intersection over union; 0 where a box has no area.
-float Overlap(const Box& a, const Box& b) {
-  if (a.area() <= 0 || b.area() <= 0) return 0;
-  const float h = std::min(a.y1, b.y1) - std::max(a.y0, b.y0);
-  const float w = std::min(a.x1, b.x1) - std::max(a.x0, b.x0);
-  if (h <= 0 || w <= 0) return 0;
-  return h * w / (a.area() + b.area() - h * w);
-}
+// The boxes that were taken so far, sixteen side by side.
+class Taken {
+ public:
+  static constexpr uint64_t kBytes = 5 * sizeof(float);  // of each
+
+  size_t size() const { return size_; }
+  void Add(const Box& b) {
+    if (size_ % kBlock == 0) blocks_.emplace_back();
+    blocks_.back().Set(size_++ % kBlock, b);
+  }
+  // Whether intersection over union with one of them is above `iou`. It is 0 with a box that has no
+  // area.
+  bool Hide(const Box& b, float iou) const {
+    if (iou < 0 && size_ > 0) return true;
+    const float area = b.area();
+    if (!(area > 0)) return false;
+    for (const Block& block : blocks_) {
+      if (block.MayMeet(b) && block.Hides(b, area, iou)) return true;
+    }
+    return false;
+  }
+
+ private:
+  static constexpr size_t kBlock = 16;
+  struct Block {
+    float y0[kBlock], x0[kBlock], y1[kBlock], x1[kBlock], area[kBlock];
+    Block() {  // empty places meet nothing
+      constexpr float kFar = std::numeric_limits<float>::infinity();
+      std::fill_n(y0, kBlock, kFar);
+      std::fill_n(x0, kBlock, kFar);
+      std::fill_n(y1, kBlock, -kFar);
+      std::fill_n(x1, kBlock, -kFar);
+      std::fill_n(area, kBlock, 0.0f);
+    }
+    void Set(size_t i, const Box& b) {
+      y0[i] = b.y0, x0[i] = b.x0, y1[i] = b.y1, x1[i] = b.x1, area[i] = b.area();
+    }
+    bool MayMeet(const Box& b) const {
+      int any = 0;
+      for (size_t i = 0; i < kBlock; ++i) {
+        any |= static_cast<int>(y0[i] < b.y1) & static_cast<int>(b.y0 < y1[i]) &
+               static_cast<int>(x0[i] < b.x1) & static_cast<int>(b.x0 < x1[i]);
+      }
+      return any != 0;
+    }
+    // Without branches, as the compiler needs it for vectors.
+    bool Hides(const Box& b, float own, float iou) const {
+      int any = 0;
+      for (size_t i = 0; i < kBlock; ++i) {
+        const float h = std::min(b.y1, y1[i]) - std::max(b.y0, y0[i]);
+        const float w = std::min(b.x1, x1[i]) - std::max(b.x0, x0[i]);
+        const float share = h * w / (own + area[i] - h * w);
+        any |= static_cast<int>(h > 0) & static_cast<int>(w > 0) & static_cast<int>(area[i] > 0) &
+               static_cast<int>(share > iou);
+      }
+      return any != 0;
+    }
+  };
+
+  size_t size_ = 0;
+  std::vector<Block> blocks_;
+};
 
 Result<float> Threshold(const HostCall& c, size_t i, const char* name, float absent) {
   if (!c.has(i)) return absent;
@@ -68,22 +123,21 @@ Status RunNonMaxSuppression(HostCall& c) {
     for (int64_t k = 0; k < classes; ++k) {
       const float* s = score + (b * classes + k) * n;
       // Those found so far, and the order and boxes of this class.
-      GE_RETURN_IF_ERROR(c.pool->Room(rows.capacity() * sizeof(int64_t) +
-                                      static_cast<uint64_t>(n) * (sizeof(int64_t) + sizeof(Box))));
+      GE_RETURN_IF_ERROR(
+          c.pool->Room(rows.capacity() * sizeof(int64_t) +
+                       static_cast<uint64_t>(n) * (sizeof(int64_t) + Taken::kBytes)));
       std::vector<int64_t> order;
       for (int64_t i = 0; i < n; ++i) {
         if (!c.has(4) || s[i] > least) order.push_back(i);
       }
       std::stable_sort(order.begin(), order.end(),
                        [&](int64_t x, int64_t y) { return s[x] > s[y]; });
-      std::vector<Box> taken;
+      Taken taken;
       for (const int64_t i : order) {
         if (static_cast<int64_t>(taken.size()) >= most) break;
         const Box here = BoxAt(box + (b * n + i) * 4, center);
-        const bool hidden = std::any_of(taken.begin(), taken.end(),
-                                        [&](const Box& t) { return Overlap(here, t) > iou; });
-        if (hidden) continue;
-        taken.push_back(here);
+        if (taken.Hide(here, iou)) continue;
+        taken.Add(here);
         rows.insert(rows.end(), {b, k, i});
       }
     }

@@ -55,7 +55,7 @@ std::vector<Unit> Matcher::Cover() {
   return units;
 }
 
-// Equal, then Cast of the bools to float32.
+// A relation, then Cast of its bools to float32.
 void Matcher::CastOf(Unit* u) {
   const uint32_t n = OnlyUser(u->out[0]);
   if (!IsFree(n, "Cast") || p_.dtype(p_.node(n).out[0]) != GE_F32) return;
@@ -64,7 +64,7 @@ void Matcher::CastOf(Unit* u) {
 }
 
 void Matcher::Extend(Unit* u) {
-  if (Is<EqualSpec>(*u)) return CastOf(u);
+  if (Is<RelationSpec>(*u)) return CastOf(u);
   if (!Is<ConvSpec, ProductSpec, PointwiseSpec>(*u)) return;
   while (Step(u)) {
   }

@@ -94,8 +94,66 @@ struct AppendSpec {  // in: cache, length, new rows
   int axis = 0;
 };
 struct CastSpec {};
-struct EqualSpec {};   // in: two of one dtype; out: bool, or float32 where a Cast follows
-struct WhereSpec {};   // in: condition, x, z; of 4-byte types
+enum class Relation {
+  kEqual,
+  kLess,
+  kGreater,
+  kLessOrEqual,
+  kGreaterOrEqual,
+  kAnd,
+  kOr,
+  kXor,
+  kNot
+};
+struct RelationSpec {  // in: two of one dtype, one of kNot; out: bool, or float32 before a Cast
+  Relation op = Relation::kEqual;
+};
+struct WhereSpec {};  // in: condition, x, z; of 4-byte types
+// Places named by integers; in: data and indices, or data, indices and updates.
+struct IndexSpec {
+  bool scatter = false;
+  bool tuples = false;  // GatherND and ScatterND; else one index along `axis`
+  int axis = 0;         // of tuples: how many axes are batches
+};
+struct CumSumSpec {  // in: x
+  int axis = 0;
+  bool exclusive = false, reverse = false;
+};
+struct ArgSpec {  // in: x; out: places, int64
+  int axis = 0;
+  bool least = false, last = false;
+};
+struct TopKSpec {  // in: x, k; out: values or 0, places or 0
+  int axis = 0;
+  bool largest = true;
+};
+struct FillPadSpec {  // in: x, then the filling or nothing; axes from -before on
+  Dims before;
+};
+struct TileSpec {};  // in: x
+// Element i of an axis is the sum of w[first[i] ...] * x[from[i] ...] over first[i + 1] - first[i]
+// neighbours; all are empty where the axis stays.
+struct WeighedAxis {
+  std::vector<int32_t> from, first;
+  std::vector<float> w;
+};
+struct WeighSpec {  // Resize, cubic or against aliases; in: x
+  std::vector<WeighedAxis> axes;
+};
+struct GridSpec {  // GridSample of images; in: x, grid
+  bool nearest = false, corners = false;
+  enum Beyond { kZeros, kBorder, kReflection } beyond = kZeros;
+};
+struct PReluSpec {};       // in: x, slope
+struct InstanceNormSpec {  // in: x, scale, bias
+  float eps = 0;
+};
+struct SpectrumSpec {  // STFT of real samples; in: samples, then the window or nothing
+  int64_t step = 1, length = 1;
+};
+struct CodePoolSpec {  // MaxPool of 8-bit codes
+  PoolSpec pool;
+};
 struct RoiAlignSpec {  // in: x, rois, batch indices; the mean of samples
   int64_t rois = 0, batch = 0, channels = 0, height = 0, width = 0;
   int64_t out_height = 0, out_width = 0;
@@ -167,7 +225,9 @@ using Spec =
     std::variant<ViewSpec, ConvSpec, ConvGradSpec, PoolGradSpec, MomentsSpec, BatchNormGradSpec,
                  ProductSpec, PoolSpec, PointwiseSpec, ReduceSpec, SoftmaxSpec, LayerNormSpec,
                  ConcatSpec, ResizeSpec, TransposeSpec, SliceSpec, ExpandSpec, ResampleSpec,
-                 GatherSpec, AppendSpec, CastSpec, EqualSpec, WhereSpec, RoiAlignSpec, IntegerSpec,
+                 GatherSpec, AppendSpec, CastSpec, RelationSpec, WhereSpec, IndexSpec, CumSumSpec,
+                 ArgSpec, TopKSpec, FillPadSpec, TileSpec, WeighSpec, GridSpec, CodePoolSpec,
+                 PReluSpec, InstanceNormSpec, SpectrumSpec, RoiAlignSpec, IntegerSpec,
                  IntegerConvSpec, IntegerProductSpec, QuantizeSpec, DequantizeSpec, RecurrentSpec>;
 
 }  // namespace ge_cpu

@@ -318,11 +318,12 @@ void NativeBuilder::EmitSpec(const Unit& u, const CastSpec&) {
   AddPlain(u, "cast", std::move(loop), {GetDense(u.in[0]).place});
 }
 
-void NativeBuilder::EmitSpec(const Unit& u, const EqualSpec&) {
-  AddPlain(u, "equal",
-           EqualLoop(p_.dtype(u.in[0]), p_.dtype(u.out[0]) == GE_F32, u.dims, p_.dims(u.in[0]),
-                     p_.dims(u.in[1])),
-           {GetDense(u.in[0]).place, GetDense(u.in[1]).place});
+void NativeBuilder::EmitSpec(const Unit& u, const RelationSpec& spec) {
+  const uint32_t z = u.in.back();  // of Not the same as x
+  AddPlain(u, "relation",
+           RelationLoop(spec.op, p_.dtype(u.in[0]), p_.dtype(u.out[0]) == GE_F32, u.dims,
+                        p_.dims(u.in[0]), p_.dims(z)),
+           {GetDense(u.in[0]).place, GetDense(z).place});
 }
 
 void NativeBuilder::EmitSpec(const Unit& u, const WhereSpec&) {

@@ -46,7 +46,20 @@ class NativeBuilder final : public Builder {
   void EmitNarrow(const Unit& u, const ExpandSpec&);
   void EmitNarrow(const Unit& u, const TransposeSpec& spec);
   void EmitNarrow(const Unit& u, const SliceSpec& spec);
-  void EmitSpec(const Unit& u, const EqualSpec&);
+  void EmitSpec(const Unit& u, const RelationSpec& spec);
+  // emit_index.cc
+  void EmitSpec(const Unit& u, const IndexSpec& spec);
+  void EmitSpec(const Unit& u, const CumSumSpec& spec);
+  void EmitSpec(const Unit& u, const ArgSpec& spec);
+  void EmitSpec(const Unit& u, const TopKSpec& spec);
+  void EmitSpec(const Unit& u, const FillPadSpec& spec);
+  void EmitSpec(const Unit& u, const TileSpec&);
+  void EmitSpec(const Unit& u, const WeighSpec& spec);
+  void EmitSpec(const Unit& u, const GridSpec& spec);
+  void EmitSpec(const Unit& u, const CodePoolSpec& spec);
+  void EmitSpec(const Unit& u, const PReluSpec&);
+  void EmitSpec(const Unit& u, const InstanceNormSpec& spec);
+  void EmitSpec(const Unit& u, const SpectrumSpec& spec);
   void EmitSpec(const Unit& u, const WhereSpec&);
   void EmitSpec(const Unit& u, const RoiAlignSpec& spec);
   void EmitSpec(const Unit& u, const IntegerSpec& spec);

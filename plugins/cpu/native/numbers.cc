@@ -8,6 +8,7 @@
 
 #include "ge/ge_plugin.hpp"
 #include "plugins/cpu/kit/loop_parts.h"
+#include "plugins/cpu/native/nest.h"
 
 namespace ge_native {
 namespace {
@@ -107,56 +108,6 @@ std::unique_ptr<Loop> CastFrom(int32_t to, int64_t n) {
 
 // ---- two operands ------------------------------------------------------------------------------
 
-// The axes of a dense result and the strides of two broadcast operands along them, merged.
-struct Nest {
-  std::vector<int64_t> dim, x, z;
-  int64_t rows = 1;
-
-  Nest(const Dims& result, const Dims& xd, const Dims& zd) {
-    const std::vector<int64_t> sx = Strides(result, xd), sz = Strides(result, zd);
-    for (size_t k = 0; k < result.size(); ++k) {
-      if (result[k] == 1) continue;
-      if (!dim.empty() && x.back() == sx[k] * result[k] && z.back() == sz[k] * result[k]) {
-        dim.back() *= result[k];
-        x.back() = sx[k];
-        z.back() = sz[k];
-      } else {
-        dim.push_back(result[k]);
-        x.push_back(sx[k]);
-        z.push_back(sz[k]);
-      }
-    }
-    if (dim.empty()) dim = {1}, x = {1}, z = {1};
-    for (size_t k = 0; k + 1 < dim.size(); ++k) rows *= dim[k];
-  }
-
-  // inner(result's offset, x's, z's) for each run along the last axis.
-  template <class F>
-  void ForEach(const F& inner) const {
-    const int64_t n = dim.back();
-    ge_cpu::ForRange(rows * n > kParallel, rows, [&](int64_t r) {
-      int64_t rest = r, ox = 0, oz = 0;
-      for (size_t k = dim.size() - 1; k-- > 0;) {
-        ox += rest % dim[k] * x[k];
-        oz += rest % dim[k] * z[k];
-        rest /= dim[k];
-      }
-      inner(r * n, ox, oz);
-    });
-  }
-
- private:
-  static std::vector<int64_t> Strides(const Dims& result, const Dims& d) {
-    std::vector<int64_t> s(result.size(), 0);
-    int64_t step = 1;
-    for (size_t k = d.size(); k-- > 0;) {
-      s[k + result.size() - d.size()] = d[k] == 1 ? 0 : step;
-      step *= d[k];
-    }
-    return s;
-  }
-};
-
 template <class T, class R, class F>
 void Run(const T* x, const T* z, R* y, int64_t n, int64_t sx, int64_t sz, F f) {
   if (sx == 1 && sz == 1) {
@@ -172,24 +123,46 @@ void Run(const T* x, const T* z, R* y, int64_t n, int64_t sx, int64_t sz, F f) {
   }
 }
 
-// T: how an element is compared.
-template <class T>
-uint32_t Same(T a, T b) {
-  return a == b;
+// Bools are read as any byte that is not zero.
+template <Relation kOp, class T>
+bool Holds(T a, T b) {
+  if constexpr (std::is_same_v<T, uint8_t>) {
+    if constexpr (kOp == Relation::kEqual) return (a != 0) == (b != 0);
+  }
+  switch (kOp) {
+    case Relation::kEqual:
+      return a == b;
+    case Relation::kLess:
+      return a < b;
+    case Relation::kGreater:
+      return a > b;
+    case Relation::kLessOrEqual:
+      return a <= b;
+    case Relation::kGreaterOrEqual:
+      return a >= b;
+    case Relation::kAnd:
+      return (a != 0) & (b != 0);
+    case Relation::kOr:
+      return (a != 0) | (b != 0);
+    case Relation::kXor:
+      return (a != 0) != (b != 0);
+    case Relation::kNot:
+      return a == 0;
+  }
+  return false;
 }
-uint32_t Same(uint8_t a, uint8_t b) { return (a != 0) == (b != 0); }  // bools
 
-template <class T, class R>
-class Equal final : public Loop {
+template <Relation kOp, class T, class R>
+class Related final : public Loop {
  public:
-  explicit Equal(Nest nest) : nest_(std::move(nest)) {}
+  explicit Related(Nest nest) : nest_(std::move(nest)) {}
   void Run(float* const* p) const override {
     auto* y = reinterpret_cast<R*>(p[0]);
     const auto* x = reinterpret_cast<const T*>(p[1]);
     const auto* z = reinterpret_cast<const T*>(p[2]);
     nest_.ForEach([&](int64_t o, int64_t ox, int64_t oz) {
       ge_native::Run(x + ox, z + oz, y + o, nest_.dim.back(), nest_.x.back(), nest_.z.back(),
-                     [](T a, T b) { return static_cast<R>(Same(a, b)); });
+                     [](T a, T b) { return static_cast<R>(Holds<kOp>(a, b)); });
     });
   }
 
@@ -197,11 +170,55 @@ class Equal final : public Loop {
   Nest nest_;
 };
 
-template <class T>
-std::unique_ptr<Loop> EqualOf(bool as_float, Nest nest) {
-  if (as_float) return std::make_unique<Equal<T, float>>(std::move(nest));
-  return std::make_unique<Equal<T, uint8_t>>(std::move(nest));
+template <Relation kOp, class T>
+std::unique_ptr<Loop> RelatedAs(bool as_float, Nest nest) {
+  if (as_float) return std::make_unique<Related<kOp, T, float>>(std::move(nest));
+  return std::make_unique<Related<kOp, T, uint8_t>>(std::move(nest));
 }
+
+template <Relation kOp>
+std::unique_ptr<Loop> RelatedBy(int32_t dtype, bool as_float, Nest nest) {
+  switch (dtype) {
+    case GE_F32:
+      return RelatedAs<kOp, float>(as_float, std::move(nest));
+    case GE_I32:
+      return RelatedAs<kOp, int32_t>(as_float, std::move(nest));
+    case GE_I64:
+      return RelatedAs<kOp, int64_t>(as_float, std::move(nest));
+    default:
+      return RelatedAs<kOp, uint8_t>(as_float, std::move(nest));
+  }
+}
+
+class PRelu final : public Loop {
+ public:
+  PRelu(const Simd& simd, Nest nest) : simd_(simd), nest_(std::move(nest)) {}
+  void Run(float* const* p) const override {
+    nest_.ForEach([&](int64_t o, int64_t ox, int64_t oz) {
+      const int64_t n = nest_.dim.back();
+      if (nest_.z.back() == 0 || n == 1) {
+        return simd_.unary(Fn::kRelu, p[2][oz], 0, p[1] + ox, p[0] + o, n);
+      }
+      ge_native::Run(p[1] + ox, p[2] + oz, p[0] + o, n, nest_.x.back(), nest_.z.back(), Choose);
+    });
+  }
+
+ private:
+  // By the sign's bit and without a comparison, which would keep the loop from being vectorised.
+  static float Choose(float a, float slope) {
+    const float below = a * slope;
+    int32_t bits, other;
+    std::memcpy(&bits, &a, sizeof(bits));
+    std::memcpy(&other, &below, sizeof(other));
+    const int32_t negative = bits >> 31;
+    bits = (bits & ~negative) | (other & negative);
+    std::memcpy(&a, &bits, sizeof(bits));
+    return a;
+  }
+
+  const Simd& simd_;
+  Nest nest_;
+};
 
 template <class T>
 class Integers final : public Work {
@@ -272,19 +289,34 @@ std::unique_ptr<Loop> CastLoop(const Simd& simd, int32_t from, int32_t to, int64
   }
 }
 
-std::unique_ptr<Loop> EqualLoop(int32_t dtype, bool as_float, const Dims& result, const Dims& x,
-                                const Dims& z) {
+std::unique_ptr<Loop> RelationLoop(Relation op, int32_t dtype, bool as_float, const Dims& result,
+                                   const Dims& x, const Dims& z) {
   Nest nest(result, x, z);
-  switch (dtype) {
-    case GE_F32:
-      return EqualOf<float>(as_float, std::move(nest));
-    case GE_I32:
-      return EqualOf<int32_t>(as_float, std::move(nest));
-    case GE_I64:
-      return EqualOf<int64_t>(as_float, std::move(nest));
-    default:
-      return EqualOf<uint8_t>(as_float, std::move(nest));
+  switch (op) {
+    case Relation::kEqual:
+      return RelatedBy<Relation::kEqual>(dtype, as_float, std::move(nest));
+    case Relation::kLess:
+      return RelatedBy<Relation::kLess>(dtype, as_float, std::move(nest));
+    case Relation::kGreater:
+      return RelatedBy<Relation::kGreater>(dtype, as_float, std::move(nest));
+    case Relation::kLessOrEqual:
+      return RelatedBy<Relation::kLessOrEqual>(dtype, as_float, std::move(nest));
+    case Relation::kGreaterOrEqual:
+      return RelatedBy<Relation::kGreaterOrEqual>(dtype, as_float, std::move(nest));
+    case Relation::kAnd:
+      return RelatedAs<Relation::kAnd, uint8_t>(as_float, std::move(nest));
+    case Relation::kOr:
+      return RelatedAs<Relation::kOr, uint8_t>(as_float, std::move(nest));
+    case Relation::kXor:
+      return RelatedAs<Relation::kXor, uint8_t>(as_float, std::move(nest));
+    case Relation::kNot:
+      break;
   }
+  return RelatedAs<Relation::kNot, uint8_t>(as_float, std::move(nest));
+}
+
+std::unique_ptr<Loop> PReluLoop(const Simd& simd, const Dims& x, const Dims& slope) {
+  return std::make_unique<PRelu>(simd, Nest(x, x, slope));
 }
 
 std::unique_ptr<Work> IntegerWork(int32_t dtype, Fn fn, const Dims& result, const Dims& x,

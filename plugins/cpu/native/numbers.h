@@ -1,4 +1,4 @@
-// Loops over numbers that are not float32 alone: casts, equality and integer arithmetic, bit-equal
+// Loops over numbers that are not float32 alone: casts, relations and integer arithmetic, bit-equal
 // to the reference engine's; denormals are zero where the thread's mode says so. Tensors are dense;
 // operands are broadcast. They own no tensors; immutable, any number of threads may run one.
 #pragma once
@@ -9,6 +9,7 @@
 #include "plugins/cpu/kit/layout.h"
 #include "plugins/cpu/kit/program.h"
 #include "plugins/cpu/kit/simd/kernels.h"
+#include "plugins/cpu/kit/specs.h"
 
 namespace ge_native {
 
@@ -19,9 +20,13 @@ using namespace ge_cpu;
 // Places: result, x; n elements. nullptr when there is no such cast.
 std::unique_ptr<Loop> CastLoop(const Simd& simd, int32_t from, int32_t to, int64_t n);
 
-// Places: result (bytes 0 or 1; with as_float 0.0f or 1.0f), x, z of one dtype.
-std::unique_ptr<Loop> EqualLoop(int32_t dtype, bool as_float, const Dims& result, const Dims& x,
-                                const Dims& z);
+// Places: result (bytes 0 or 1; with as_float 0.0f or 1.0f), x, z of one dtype; kNot reads x alone.
+// A relation of order with NaN does not hold.
+std::unique_ptr<Loop> RelationLoop(Relation op, int32_t dtype, bool as_float, const Dims& result,
+                                   const Dims& x, const Dims& z);
+
+// Places: result, x, slope, which is repeated along x's axes. Source: ONNX PRelu.
+std::unique_ptr<Loop> PReluLoop(const Simd& simd, const Dims& x, const Dims& slope);
 
 // Places: result, x, z of GE_I32 or GE_I64. Arithmetic modulo 2^n; Do returns GE_INVALID_ARGUMENT
 // on a division by zero. fn: kAdd, kSub, kMul, kDiv, kMax, kMin.

@@ -29,7 +29,6 @@ bool ParseMoments(const Parser& g, uint32_t node, Unit* u, Why* why);
 bool ParseBatchNormGrad(const Parser& g, uint32_t node, Unit* u, Why* why);
 bool ParseMaxPoolGrad(const Parser& g, uint32_t node, Unit* u, Why* why);
 // parse_data.cc
-bool ParseResample(const Parser& g, uint32_t node, Unit* u, Why* why);
 bool ParsePad(const Parser& g, uint32_t node, Unit* u, Why* why);
 bool ParseExpand(const Parser& g, uint32_t node, Unit* u, Why* why);
 bool ParseGather(const Parser& g, uint32_t node, Unit* u, Why* why);
@@ -37,9 +36,23 @@ bool ParseAppend(const Parser& g, uint32_t node, Unit* u, Why* why);
 bool ParseCast(const Parser& g, uint32_t node, Unit* u, Why* why);
 bool ParseWhere(const Parser& g, uint32_t node, Unit* u, Why* why);
 bool ParseRoiAlign(const Parser& g, uint32_t node, Unit* u, Why* why);
-bool ParseEqual(const Parser& g, uint32_t node, Unit* u, Why* why);
+bool ParseRelation(const Parser& g, uint32_t node, Unit* u, Why* why);
 // Add and its like, on floats or integers.
 bool ParseArithmetic(const Parser& g, uint32_t node, Unit* u, Why* why);
+// parse_sample.cc
+bool ParseResample(const Parser& g, uint32_t node, Unit* u, Why* why);
+bool ParseGridSample(const Parser& g, uint32_t node, Unit* u, Why* why);
+bool ParseMaxPool(const Parser& g, uint32_t node, Unit* u, Why* why);
+bool ParsePRelu(const Parser& g, uint32_t node, Unit* u, Why* why);
+bool ParseInstanceNorm(const Parser& g, uint32_t node, Unit* u, Why* why);
+bool ParseSpectrum(const Parser& g, uint32_t node, Unit* u, Why* why);
+// parse_index.cc: GatherElements and ScatterElements, then GatherND and ScatterND
+bool ParseElements(const Parser& g, uint32_t node, Unit* u, Why* why);
+bool ParseTuples(const Parser& g, uint32_t node, Unit* u, Why* why);
+bool ParseCumSum(const Parser& g, uint32_t node, Unit* u, Why* why);
+bool ParseArg(const Parser& g, uint32_t node, Unit* u, Why* why);
+bool ParseTopK(const Parser& g, uint32_t node, Unit* u, Why* why);
+bool ParseTile(const Parser& g, uint32_t node, Unit* u, Why* why);
 // parse_recurrent.cc
 bool ParseRecurrent(const Parser& g, uint32_t node, Unit* u, Why* why);
 // parse_quantized.cc

@@ -1,6 +1,7 @@
-// Parsing of look-ups, casts, comparisons, integer arithmetic and interpolation.
-#include <cmath>
+// Parsing of look-ups, casts, comparisons, integer arithmetic and padding.
+#include <algorithm>
 #include <cstring>
+#include <iterator>
 
 #include "plugins/cpu/kit/parse.h"
 #include "plugins/cpu/native/parse.h"
@@ -18,65 +19,6 @@ bool Broadcasts(const Dims& x, const Dims& y) {
   return true;
 }
 
-enum class Where { kHalfPixel, kSymmetric, kPytorch, kCorners, kAsymmetric };
-
-// Where element i of an axis of `in` elements that become `out` lies in the input (ONNX, Resize:
-// coordinate_transformation_mode). scale 0 is out / in; x / scale is rounded once then, so that a
-// tie of nearest neighbours stays one.
-double SourceOf(Where where, double scale, int64_t in, int64_t out, int64_t i) {
-  const double x = static_cast<double>(i), n = static_cast<double>(in);
-  const double to = static_cast<double>(out), width = scale == 0 ? to : scale * n;
-  auto unscaled = [&](double at) { return scale == 0 ? at * n / to : at / scale; };
-  switch (where) {
-    case Where::kCorners:
-      return width == 1 ? 0 : x * (n - 1) / (width - 1);
-    case Where::kAsymmetric:
-      return unscaled(x);
-    case Where::kPytorch:
-      return out == 1 ? 0 : unscaled(x + 0.5) - 0.5;
-    case Where::kSymmetric:
-      // n / 2 * (1 - to / width) + (x + 0.5) / scale - 0.5, with one division
-      return scale == 0 ? unscaled(x + 0.5) - 0.5 : (n - 1) / 2 + (x + 0.5 - to / 2) / scale;
-    case Where::kHalfPixel:
-      break;
-  }
-  return unscaled(x + 0.5) - 0.5;
-}
-
-enum class Round { kNone, kPreferFloor, kPreferCeil, kFloor, kCeil };  // kNone: linear
-
-Taps TapsOf(Where where, Round round, double scale, int64_t in, int64_t out) {
-  Taps t;
-  const double last = static_cast<double>(in - 1);
-  auto clamp = [&](double i) { return static_cast<int32_t>(std::clamp(i, 0.0, last)); };
-  for (int64_t i = 0; i < out; ++i) {
-    // The distance from base lies in (0, 1].
-    const double x = SourceOf(where, scale, in, out, i), base = std::ceil(x) - 1, w = x - base;
-    if (round == Round::kNone) {
-      // One pixel alone is the mean of itself: an infinity beside it has no weight at all.
-      const int32_t next = clamp(base + 1), at = w == 1 ? next : clamp(base);
-      t.at.push_back(at);
-      t.next.push_back(next);
-      t.w.push_back(at == next ? 0.5f : static_cast<float>(w));
-      continue;
-    }
-    const bool right = round == Round::kCeil || w == 1 ||
-                       (round == Round::kPreferFloor && w > 0.5) ||
-                       (round == Round::kPreferCeil && w >= 0.5);
-    t.at.push_back(clamp(base + (right ? 1 : 0)));
-  }
-  return t;
-}
-
-// Position of `text` in `names`, as the enum.
-template <class E, size_t kCount>
-bool Named(std::string_view text, const std::string_view (&names)[kCount], E* out) {
-  for (size_t i = 0; i < kCount; ++i) {
-    if (text == names[i]) return *out = static_cast<E>(i), true;
-  }
-  return false;
-}
-
 }  // namespace
 
 bool ParseExpand(const Parser& g, uint32_t i, Unit* u, Why* why) {
@@ -87,49 +29,6 @@ bool ParseExpand(const Parser& g, uint32_t i, Unit* u, Why* why) {
   if (!Broadcasts(g.dims(n.in[0]), u->dims)) return why->Say(GE_WHY_SHAPE, "dims do not broadcast");
   u->spec = ExpandSpec();
   if (g.dims(n.in[0]) == u->dims) u->spec = ViewSpec();
-  return true;
-}
-
-bool ParseResample(const Parser& g, uint32_t i, Unit* u, Why* why) {
-  static constexpr std::string_view kWhere[] = {
-      "half_pixel", "half_pixel_symmetric", "pytorch_half_pixel", "align_corners", "asymmetric"};
-  static constexpr std::string_view kRound[] = {"", "round_prefer_floor", "round_prefer_ceil",
-                                                "floor", "ceil"};
-  const ge_node& n = g.node(i);
-  auto& taps = u->spec.emplace<ResampleSpec>().taps;
-  const std::string_view mode = gp::AttrString(n, "mode");
-  const std::string_view spot = gp::AttrString(n, "coordinate_transformation_mode");
-  const std::string_view near = gp::AttrString(n, "nearest_mode");
-  Where where = Where::kHalfPixel;
-  Round round = Round::kNone;
-  if ((mode != "nearest" && mode != "linear") || !Named(spot, kWhere, &where) ||
-      (mode == "nearest" && !Named(near, kRound, &round))) {
-    return why->Say(GE_WHY_ATTRIBUTE, std::string(mode) + " with " + std::string(spot));
-  }
-  if (gp::AttrInt(n, "antialias") != 0 || gp::AttrInt(n, "exclude_outside") != 0 ||
-      gp::AttrInts(n, "axes").size() != 0 ||
-      gp::AttrString(n, "keep_aspect_ratio_policy") != "stretch") {
-    return why->Say(GE_WHY_ATTRIBUTE, "antialias, exclude_outside, axes or an aspect policy");
-  }
-  const Dims x = g.dims(n.in[0]);
-  std::vector<float> scales;
-  if (n.n_in > 2 && n.in[2] != 0 && Product(g.dims(n.in[2])) > 0) {
-    if (!g.constant(n.in[2])) return why->Say(GE_WHY_DYNAMIC, "scales are not constant");
-    scales = g.Floats(n.in[2]);
-    if (scales.size() != x.size()) return why->Say(GE_WHY_SHAPE, "not one scale for each axis");
-  }
-  int linear = 0;
-  taps.resize(x.size());
-  for (size_t k = 0; k < x.size(); ++k) {
-    const double scale = scales.empty() ? 0 : scales[k];
-    if (!scales.empty() && !(scale > 0)) {
-      return why->Say(GE_WHY_ATTRIBUTE, "a scale is not positive");
-    }
-    if (u->dims[k] == x[k] && (scale == 0 || scale == 1)) continue;
-    taps[k] = TapsOf(where, round, scale, x[k], u->dims[k]);
-    linear += round == Round::kNone ? 1 : 0;
-  }
-  if (linear > 4) return why->Say(GE_WHY_SHAPE, "more than 4 axes change");
   return true;
 }
 
@@ -254,17 +153,28 @@ bool ParseWhere(const Parser& g, uint32_t i, Unit* u, Why* why) {
   return true;
 }
 
-bool ParseEqual(const Parser& g, uint32_t i, Unit* u, Why* why) {
+bool ParseRelation(const Parser& g, uint32_t i, Unit* u, Why* why) {
+  static constexpr std::string_view kOps[] = {
+      "Equal", "Less", "Greater", "LessOrEqual", "GreaterOrEqual", "And", "Or", "Xor", "Not"};
   const ge_node& n = g.node(i);
-  u->spec = EqualSpec();
-  if (n.n_in != 2 || n.in[1] == 0) return why->Say(GE_WHY_SHAPE, "needs two inputs");
-  if (g.dtype(n.in[0]) != g.dtype(n.in[1]) || g.dtype(n.out[0]) != GE_BOOL) {
-    return why->Say(GE_WHY_DTYPE, "inputs differ in dtype, or the output is not bool");
+  auto& op = u->spec.emplace<RelationSpec>().op;
+  op = static_cast<Relation>(std::find(std::begin(kOps), std::end(kOps), gp::View(n.op)) - kOps);
+  const uint32_t wanted = op == Relation::kNot ? 1 : 2;
+  if (n.n_in != wanted || n.in[wanted - 1] == 0) {
+    return why->Say(GE_WHY_SHAPE, "an operand is missing");
   }
-  if (!Broadcasts(g.dims(n.in[0]), u->dims) || !Broadcasts(g.dims(n.in[1]), u->dims)) {
-    return why->Say(GE_WHY_SHAPE, "dims do not broadcast");
+  if (wanted == 2) u->in.push_back(n.in[1]);
+  const bool logic = op >= Relation::kAnd;
+  for (uint32_t v : u->in) {
+    const int32_t t = g.dtype(v);
+    if (t != g.dtype(n.in[0]) || g.dtype(n.out[0]) != GE_BOOL || (logic && t != GE_BOOL)) {
+      return why->Say(GE_WHY_DTYPE, "inputs differ in dtype, or a logical one is not bool");
+    }
+    if (t == GE_BOOL && !logic && op != Relation::kEqual) {
+      return why->Say(GE_WHY_DTYPE, "bools have no order");
+    }
+    if (!Broadcasts(g.dims(v), u->dims)) return why->Say(GE_WHY_SHAPE, "dims do not broadcast");
   }
-  u->in.push_back(n.in[1]);
   return true;
 }
 
@@ -312,6 +222,44 @@ int64_t MirroredAt(std::string_view mode, int64_t i, int64_t n) {
   return m < n ? m : period - m;
 }
 
+bool PadsOf(const Parser& g, const ge_node& n, Dims* pads, Dims* axes, Why* why) {
+  if (n.n_in < 2 || !g.Integers(n.in[1], pads)) {
+    return why->Say(GE_WHY_DYNAMIC, "pads are not constant");
+  }
+  if (n.n_in > 3 && n.in[3] != 0) {
+    if (!g.Integers(n.in[3], axes)) return why->Say(GE_WHY_DYNAMIC, "axes are not constant");
+  } else {
+    for (int64_t a = 0; a < g.value(n.in[0]).type.rank; ++a) axes->push_back(a);
+  }
+  return pads->size() == 2 * axes->size() || why->Say(GE_WHY_SHAPE, "not two pads for each axis");
+}
+
+bool ConstantPad(const Parser& g, const ge_node& n, Unit* u, Why* why) {
+  const Dims x = g.dims(n.in[0]);
+  const auto rank = static_cast<int64_t>(x.size());
+  auto& before = u->spec.emplace<FillPadSpec>().before;
+  before.assign(x.size(), 0);
+  Dims pads, axes, want = x;
+  if (rank == 0) return why->Say(GE_WHY_SHAPE, "a scalar");
+  if (!PadsOf(g, n, &pads, &axes, why)) return false;
+  for (size_t k = 0; k < axes.size(); ++k) {
+    const int64_t a = axes[k] < 0 ? axes[k] + rank : axes[k];
+    if (a < 0 || a >= rank) return why->Say(GE_WHY_ATTRIBUTE, "an axis is out of range");
+    before[static_cast<size_t>(a)] += pads[k];
+    want[static_cast<size_t>(a)] += pads[k] + pads[k + axes.size()];
+  }
+  if (want != u->dims) return why->Say(GE_WHY_SHAPE, "pads do not fit an axis");
+  if (n.n_in > 2 && n.in[2] != 0) {
+    if (g.dtype(n.in[2]) != g.dtype(n.in[0]) || Product(g.dims(n.in[2])) != 1) {
+      return why->Say(GE_WHY_DTYPE, "the filling is not one element of x's dtype");
+    }
+    u->in.push_back(n.in[2]);
+  }
+  const int bytes = g.size(n.in[0]);
+  return (g.dtype(n.in[0]) == g.dtype(n.out[0]) && bytes <= 8 && (bytes & (bytes - 1)) == 0) ||
+         why->Say(GE_WHY_DTYPE, "input and output differ, or are wider than 8 bytes");
+}
+
 }  // namespace
 
 // A pad that repeats elements is a look-up along each axis, as a nearest resize is.
@@ -319,21 +267,15 @@ bool ParsePad(const Parser& g, uint32_t i, Unit* u, Why* why) {
   const ge_node& n = g.node(i);
   auto& taps = u->spec.emplace<ResampleSpec>().taps;
   const std::string_view mode = gp::AttrString(n, "mode");
+  if (mode == "constant") return ConstantPad(g, n, u, why);
   if (mode != "reflect" && mode != "edge" && mode != "wrap") {
-    return why->Say(GE_WHY_ATTRIBUTE, "mode '" + std::string(mode) + "' repeats no elements");
+    return why->Say(GE_WHY_ATTRIBUTE, "mode '" + std::string(mode) + "' is not known");
   }
+  if (g.dtype(n.in[0]) != GE_F32) return why->Say(GE_WHY_DTYPE, "repeats only float32");
   const Dims x = g.dims(n.in[0]);
   const auto rank = static_cast<int64_t>(x.size());
   Dims pads, axes;
-  if (n.n_in < 2 || !g.Integers(n.in[1], &pads)) {
-    return why->Say(GE_WHY_DYNAMIC, "pads are not constant");
-  }
-  if (n.n_in > 3 && n.in[3] != 0) {
-    if (!g.Integers(n.in[3], &axes)) return why->Say(GE_WHY_DYNAMIC, "axes are not constant");
-  } else {
-    for (int64_t a = 0; a < rank; ++a) axes.push_back(a);
-  }
-  if (pads.size() != 2 * axes.size()) return why->Say(GE_WHY_SHAPE, "not two pads for each axis");
+  if (!PadsOf(g, n, &pads, &axes, why)) return false;
   taps.resize(x.size());
   for (size_t k = 0; k < axes.size(); ++k) {
     const int64_t a = axes[k] < 0 ? axes[k] + rank : axes[k];

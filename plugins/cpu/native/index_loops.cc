@@ -1,0 +1,281 @@
+#include "plugins/cpu/native/index_loops.h"
+
+#include <algorithm>
+#include <atomic>
+#include <cstring>
+
+#include "ge/ge_plugin.hpp"
+#include "plugins/cpu/kit/loop_parts.h"
+#include "plugins/cpu/kit/thresholds.h"
+
+namespace ge_native {
+namespace {
+
+int64_t Count(const Dims& d, size_t from, size_t to) {
+  int64_t n = 1;
+  for (size_t k = from; k < to; ++k) n *= d[k];
+  return n;
+}
+
+std::vector<int64_t> StridesOf(const Dims& d) {
+  std::vector<int64_t> s(d.size(), 1);
+  for (size_t k = d.size(); k-- > 1;) s[k - 1] = s[k] * d[k];
+  return s;
+}
+
+// A copy of `bytes` by pieces, on threads where it is long.
+void CopyAll(const char* from, char* to, int64_t bytes) {
+  if (from == to) return;
+  constexpr int64_t kPiece = 1 << 16;
+  ForRange(bytes > kParallelBytes, (bytes + kPiece - 1) / kPiece, [&](int64_t i) {
+    const int64_t n = std::min(kPiece, bytes - i * kPiece);
+    std::memcpy(to + i * kPiece, from + i * kPiece, static_cast<size_t>(n));
+  });
+}
+
+// The first index that lies outside of its axis, for the message.
+struct Outside {
+  std::atomic<bool> seen{false};
+  int64_t index = 0, dim = 0;
+  int64_t Say(int64_t i, int64_t d) {
+    if (!seen.exchange(true)) index = i, dim = d;
+    return -1;
+  }
+  ge_rc Result(const Call& call) const {
+    if (!seen) return GE_OK;
+    return ge::plugin::Fail(call.err, GE_INVALID_ARGUMENT, call.node,
+                            "index %lld is outside an axis of %lld elements",
+                            static_cast<long long>(index), static_cast<long long>(dim));
+  }
+};
+
+inline int64_t Inside(int64_t i, int64_t dim, Outside* bad) {
+  const int64_t at = i < 0 ? i + dim : i;
+  return at >= 0 && at < dim ? at : bad->Say(i, dim);
+}
+
+// One index along an axis; the indices' tensor may be shorter than x along the others.
+template <class I, class T, bool kScatter>
+class Elements final : public Work {
+ public:
+  explicit Elements(const IndexPlan& p)
+      : x_(p.x), index_(p.index), axis_(static_cast<size_t>(p.spec.axis)), stride_(StridesOf(p.x)) {
+    n_ = index_.back();
+    last_ = axis_ + 1 == index_.size();
+    // Rows of different outer places meet no place of one another.
+    outer_ = last_ ? Count(index_, 0, index_.size() - 1) : Count(index_, 0, axis_);
+    inner_ = last_ ? 1 : Count(index_, axis_, index_.size() - 1);
+  }
+  ge_rc Do(const Call& call) const override {
+    char* y = reinterpret_cast<char*>(call.p[0]);
+    const char* x = reinterpret_cast<const char*>(call.p[1]);
+    if (kScatter) CopyAll(x, y, Product(x_) * static_cast<int64_t>(sizeof(T)));
+    Outside bad;
+    ForRange(outer_ * inner_ * n_ > kParallel, outer_, [&](int64_t o) {
+      for (int64_t i = 0; i < inner_; ++i) Row(call, o * inner_ + i, &bad);
+    });
+    return bad.Result(call);
+  }
+
+ private:
+  void Row(const Call& call, int64_t row, Outside* bad) const {
+    int64_t base = 0, left = row;
+    for (size_t k = index_.size() - 1; k-- > 0; left /= index_[k]) {
+      if (k != axis_) base += left % index_[k] * stride_[k];
+    }
+    const auto* index = reinterpret_cast<const I*>(call.p[2]) + row * n_;
+    const int64_t dim = x_[axis_], step = stride_[axis_];
+    if constexpr (kScatter) {
+      T* y = reinterpret_cast<T*>(call.p[0]) + base;
+      const T* from = reinterpret_cast<const T*>(call.p[3]) + row * n_;
+      for (int64_t j = 0; j < n_; ++j) {
+        const int64_t at = Inside(index[j], dim, bad);
+        if (at >= 0) y[last_ ? at : at * step + j] = from[j];
+      }
+    } else {
+      const T* x = reinterpret_cast<const T*>(call.p[1]) + base;
+      T* y = reinterpret_cast<T*>(call.p[0]) + row * n_;
+      for (int64_t j = 0; j < n_; ++j) {
+        const int64_t at = Inside(index[j], dim, bad);
+        if (at >= 0) y[j] = x[last_ ? at : at * step + j];
+      }
+    }
+  }
+
+  const Dims x_, index_;
+  const size_t axis_;
+  const std::vector<int64_t> stride_;
+  int64_t n_ = 1, outer_ = 1, inner_ = 1;
+  bool last_ = false;
+};
+
+// A tuple names a slice of x, behind `axis` axes of batches.
+template <class I, bool kScatter>
+class Tuples final : public Work {
+ public:
+  explicit Tuples(const IndexPlan& p)
+      : x_(p.x), batches_(static_cast<size_t>(p.spec.axis)), depth_(p.index.back()) {
+    const auto used = batches_ + static_cast<size_t>(depth_);
+    row_ = Count(x_, used, x_.size()) * p.bytes;
+    all_ = Product(x_) * p.bytes;
+    tuples_ = Count(p.index, 0, p.index.size() - 1);
+    each_ = tuples_ / std::max<int64_t>(1, Count(x_, 0, batches_));
+    image_ = Count(x_, batches_, x_.size()) * p.bytes;
+    for (size_t k = batches_; k < used; ++k) {
+      dim_.push_back(x_[k]);
+      step_.push_back(Count(x_, k + 1, x_.size()) * p.bytes);
+    }
+  }
+  ge_rc Do(const Call& call) const override {
+    char* y = reinterpret_cast<char*>(call.p[0]);
+    const char* x = reinterpret_cast<const char*>(call.p[1]);
+    Outside bad;
+    if constexpr (kScatter) {
+      CopyAll(x, y, all_);
+      const char* from = reinterpret_cast<const char*>(call.p[3]);
+      // In order: where tuples repeat, the last one stays.
+      for (int64_t t = 0; t < tuples_; ++t) Move(from + t * row_, y, At(call, t, &bad));
+    } else {
+      ForRange(tuples_ * row_ > kParallelBytes, (tuples_ + kJob - 1) / kJob, [&](int64_t job) {
+        for (int64_t t = job * kJob; t < std::min(tuples_, (job + 1) * kJob); ++t) {
+          const int64_t at = At(call, t, &bad);
+          if (at >= 0) Move(x + at, y + t * row_, 0);
+        }
+      });
+    }
+    return bad.Result(call);
+  }
+
+ private:
+  static constexpr int64_t kJob = 64;  // tuples
+  int64_t At(const Call& call, int64_t t, Outside* bad) const {
+    const auto* tuple = reinterpret_cast<const I*>(call.p[2]) + t * depth_;
+    int64_t at = batches_ == 0 ? 0 : t / each_ * image_;
+    for (size_t k = 0; k < dim_.size(); ++k) {
+      const int64_t i = Inside(tuple[k], dim_[k], bad);
+      if (i < 0) return -1;
+      at += i * step_[k];
+    }
+    return at;
+  }
+  void Move(const char* from, char* to, int64_t at) const {
+    if (at < 0) return;
+    if (row_ == 4) {  // of a known length it is no call
+      std::memcpy(to + at, from, 4);
+    } else {
+      std::memcpy(to + at, from, static_cast<size_t>(row_));
+    }
+  }
+
+  const Dims x_;
+  const size_t batches_;
+  const int64_t depth_;
+  int64_t row_ = 0, all_ = 0, tuples_ = 0, each_ = 1, image_ = 0;
+  std::vector<int64_t> dim_, step_;
+};
+
+template <class I, class T>
+std::unique_ptr<Work> ElementsOf(const IndexPlan& p) {
+  if (p.spec.scatter) return std::make_unique<Elements<I, T, true>>(p);
+  return std::make_unique<Elements<I, T, false>>(p);
+}
+
+template <class I>
+std::unique_ptr<Work> IndexedBy(const IndexPlan& p) {
+  if (p.spec.tuples && p.spec.scatter) return std::make_unique<Tuples<I, true>>(p);
+  if (p.spec.tuples) return std::make_unique<Tuples<I, false>>(p);
+  if (p.bytes == 1) return ElementsOf<I, uint8_t>(p);
+  if (p.bytes == 2) return ElementsOf<I, uint16_t>(p);
+  if (p.bytes == 4) return ElementsOf<I, uint32_t>(p);
+  return ElementsOf<I, uint64_t>(p);
+}
+
+template <class T>
+class FillPad final : public Loop {
+ public:
+  FillPad(const Dims& result, const Dims& x, const Dims& before, bool filled)
+      : y_(result), x_(x), before_(before), stride_(StridesOf(x)), filled_(filled) {
+    const int64_t n = y_.back(), b = before_.back();
+    left_ = std::clamp<int64_t>(b, 0, n);
+    const int64_t skipped = std::max<int64_t>(0, -b);
+    kept_ = std::clamp<int64_t>(x_.back() - skipped, 0, n - left_);
+    first_ = skipped;
+  }
+  void Run(float* const* p) const override {
+    T fill{};
+    if (filled_) std::memcpy(&fill, p[2], sizeof(T));
+    auto* y = reinterpret_cast<T*>(p[0]);
+    const auto* x = reinterpret_cast<const T*>(p[1]);
+    const int64_t n = y_.back(), rows = Product(y_) / n;
+    ForRange(rows * n > kParallel, rows, [&](int64_t r) {
+      int64_t left = r, at = first_;
+      bool inside = kept_ > 0;
+      for (size_t k = y_.size() - 1; k-- > 0; left /= y_[k]) {
+        const int64_t i = left % y_[k] - before_[k];
+        inside &= i >= 0 && i < x_[k];
+        at += i * stride_[k];
+      }
+      T* to = y + r * n;
+      if (!inside) return static_cast<void>(std::fill_n(to, n, fill));
+      std::fill_n(to, left_, fill);
+      std::memcpy(to + left_, x + at, static_cast<size_t>(kept_) * sizeof(T));
+      std::fill_n(to + left_ + kept_, n - left_ - kept_, fill);
+    });
+  }
+
+ private:
+  const Dims y_, x_, before_;
+  const std::vector<int64_t> stride_;
+  const bool filled_;
+  int64_t left_ = 0, kept_ = 0, first_ = 0;
+};
+
+class Tiled final : public Loop {
+ public:
+  Tiled(const Dims& result, const Dims& x, int64_t bytes)
+      : y_(result), x_(x), stride_(StridesOf(x)), bytes_(bytes) {}
+  void Run(float* const* p) const override {
+    char* y = reinterpret_cast<char*>(p[0]);
+    const char* x = reinterpret_cast<const char*>(p[1]);
+    const int64_t n = y_.back() * bytes_, part = x_.back() * bytes_;
+    const int64_t rows = Product(y_) / y_.back();
+    ForRange(rows * n > kParallelBytes, rows, [&](int64_t r) {
+      int64_t left = r, at = 0;
+      for (size_t k = y_.size() - 1; k-- > 0; left /= y_[k]) {
+        at += left % y_[k] % x_[k] * stride_[k];
+      }
+      char* to = y + r * n;
+      std::memcpy(to, x + at * bytes_, static_cast<size_t>(part));
+      for (int64_t done = part; done < n;) {  // what is there doubles
+        const int64_t more = std::min(done, n - done);
+        std::memcpy(to + done, to, static_cast<size_t>(more));
+        done += more;
+      }
+    });
+  }
+
+ private:
+  const Dims y_, x_;
+  const std::vector<int64_t> stride_;
+  const int64_t bytes_;
+};
+
+}  // namespace
+
+std::unique_ptr<Work> IndexWork(const IndexPlan& p) {
+  return p.wide ? IndexedBy<int64_t>(p) : IndexedBy<int32_t>(p);
+}
+
+std::unique_ptr<Loop> FillPadLoop(const Dims& result, const Dims& x, const Dims& before,
+                                  int64_t bytes, bool filled) {
+  if (bytes == 1) return std::make_unique<FillPad<uint8_t>>(result, x, before, filled);
+  if (bytes == 2) return std::make_unique<FillPad<uint16_t>>(result, x, before, filled);
+  if (bytes == 4) return std::make_unique<FillPad<uint32_t>>(result, x, before, filled);
+  return std::make_unique<FillPad<uint64_t>>(result, x, before, filled);
+}
+
+std::unique_ptr<Loop> TileLoop(const Dims& result, const Dims& x, int64_t bytes) {
+  return std::make_unique<Tiled>(result, x, bytes);
+}
+
+}  // namespace ge_native

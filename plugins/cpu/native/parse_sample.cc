@@ -1,0 +1,272 @@
+// Parsing of what reads between elements, and of pools of codes.
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+#include "plugins/cpu/kit/parse.h"
+#include "plugins/cpu/native/parse.h"
+
+namespace ge_native {
+namespace {
+
+enum class Where { kHalfPixel, kSymmetric, kPytorch, kCorners, kAsymmetric };
+
+// Where element i of an axis of `in` elements that become `out` lies in the input (ONNX, Resize:
+// coordinate_transformation_mode). scale 0 is out / in; x / scale is rounded once then, so that a
+// tie of nearest neighbours stays one.
+double SourceOf(Where where, double scale, int64_t in, int64_t out, int64_t i) {
+  const double x = static_cast<double>(i), n = static_cast<double>(in);
+  const double to = static_cast<double>(out), width = scale == 0 ? to : scale * n;
+  auto unscaled = [&](double at) { return scale == 0 ? at * n / to : at / scale; };
+  switch (where) {
+    case Where::kCorners:
+      return width == 1 ? 0 : x * (n - 1) / (width - 1);
+    case Where::kAsymmetric:
+      return unscaled(x);
+    case Where::kPytorch:
+      return out == 1 ? 0 : unscaled(x + 0.5) - 0.5;
+    case Where::kSymmetric:
+      // n / 2 * (1 - to / width) + (x + 0.5) / scale - 0.5, with one division
+      return scale == 0 ? unscaled(x + 0.5) - 0.5 : (n - 1) / 2 + (x + 0.5 - to / 2) / scale;
+    case Where::kHalfPixel:
+      break;
+  }
+  return unscaled(x + 0.5) - 0.5;
+}
+
+enum class Round { kNone, kPreferFloor, kPreferCeil, kFloor, kCeil };  // kNone: linear or cubic
+
+Taps TapsOf(Where where, Round round, double scale, int64_t in, int64_t out) {
+  Taps t;
+  const double last = static_cast<double>(in - 1);
+  auto clamp = [&](double i) { return static_cast<int32_t>(std::clamp(i, 0.0, last)); };
+  for (int64_t i = 0; i < out; ++i) {
+    // The distance from base lies in (0, 1].
+    const double x = SourceOf(where, scale, in, out, i), base = std::ceil(x) - 1, w = x - base;
+    if (round == Round::kNone) {
+      // One pixel alone is the mean of itself: an infinity beside it has no weight at all.
+      const int32_t next = clamp(base + 1), at = w == 1 ? next : clamp(base);
+      t.at.push_back(at);
+      t.next.push_back(next);
+      t.w.push_back(at == next ? 0.5f : static_cast<float>(w));
+      continue;
+    }
+    const bool right = round == Round::kCeil || w == 1 ||
+                       (round == Round::kPreferFloor && w > 0.5) ||
+                       (round == Round::kPreferCeil && w >= 0.5);
+    t.at.push_back(clamp(base + (right ? 1 : 0)));
+  }
+  return t;
+}
+
+// Position of `text` in `names`, as the enum.
+template <class E, size_t kCount>
+bool Named(std::string_view text, const std::string_view (&names)[kCount], E* out) {
+  for (size_t i = 0; i < kCount; ++i) {
+    if (text == names[i]) return *out = static_cast<E>(i), true;
+  }
+  return false;
+}
+
+// How far elements weigh, of mode cubic or where aliases are kept out.
+struct Kernel {
+  bool cubic = false, antialias = false, exclude = false;
+  double a = -0.75;
+  double At(double d) const {
+    if (!cubic) return std::max(0.0, 1 - d);
+    if (d <= 1) return ((a + 2) * d - (a + 3)) * d * d + 1;
+    return d < 2 ? ((a * d - 5 * a) * d + 8 * a) * d - 4 * a : 0;
+  }
+};
+
+// Elements beyond the ends count for those at the ends. False beyond a limit of taps.
+bool WeighedOf(const Kernel& kernel, Where where, double scale, int64_t in, int64_t out,
+               WeighedAxis* axis) {
+  constexpr double kMostTaps = 4096;
+  const double ratio = scale == 0 ? static_cast<double>(out) / static_cast<double>(in) : scale;
+  const double shrink = kernel.antialias ? std::min(ratio, 1.0) : 1.0;
+  const double half = std::ceil((kernel.cubic ? 2 : 1) / shrink);
+  if (!(2 * half * static_cast<double>(out) < 0x1p26) || 2 * half > kMostTaps) return false;
+  const double last = static_cast<double>(in - 1);
+  axis->first.push_back(0);
+  for (int64_t i = 0; i < out; ++i) {
+    const double x = SourceOf(where, scale, in, out, i), base = std::ceil(x) - 1;
+    const auto low = static_cast<int64_t>(std::clamp(base - half + 1, 0.0, last));
+    const auto high = static_cast<int64_t>(std::clamp(base + half, 0.0, last));
+    std::vector<double> w(static_cast<size_t>(high - low + 1), 0.0);
+    double sum = 0;
+    for (double at = base - half + 1; at <= base + half; ++at) {
+      if (kernel.exclude && (at < 0 || at > last)) continue;
+      const double share = kernel.At(std::fabs(x - at) * shrink);
+      w[static_cast<size_t>(static_cast<int64_t>(std::clamp(at, 0.0, last)) - low)] += share;
+      sum += share;
+    }
+    size_t begin = 0, end = w.size();
+    while (begin + 1 < end && w[begin] == 0) ++begin;
+    while (end > begin + 1 && w[end - 1] == 0) --end;
+    const double whole = (kernel.antialias || kernel.exclude) && sum != 0 ? sum : 1;
+    for (size_t k = begin; k < end; ++k) axis->w.push_back(static_cast<float>(w[k] / whole));
+    axis->from.push_back(static_cast<int32_t>(low + static_cast<int64_t>(begin)));
+    axis->first.push_back(static_cast<int32_t>(axis->w.size()));
+  }
+  return true;
+}
+
+}  // namespace
+
+bool ParseResample(const Parser& g, uint32_t i, Unit* u, Why* why) {
+  static constexpr std::string_view kWhere[] = {
+      "half_pixel", "half_pixel_symmetric", "pytorch_half_pixel", "align_corners", "asymmetric"};
+  static constexpr std::string_view kRound[] = {"", "round_prefer_floor", "round_prefer_ceil",
+                                                "floor", "ceil"};
+  const ge_node& n = g.node(i);
+  const std::string_view mode = gp::AttrString(n, "mode");
+  const std::string_view spot = gp::AttrString(n, "coordinate_transformation_mode");
+  const std::string_view near = gp::AttrString(n, "nearest_mode");
+  Where where = Where::kHalfPixel;
+  Round round = Round::kNone;
+  if (!Named(spot, kWhere, &where) || (mode == "nearest" && !Named(near, kRound, &round))) {
+    return why->Say(GE_WHY_ATTRIBUTE, std::string(mode) + " with " + std::string(spot));
+  }
+  if (gp::AttrInts(n, "axes").size() != 0 ||
+      gp::AttrString(n, "keep_aspect_ratio_policy") != "stretch") {
+    return why->Say(GE_WHY_ATTRIBUTE, "axes or an aspect policy");
+  }
+  Kernel kernel;
+  kernel.cubic = mode == "cubic";
+  kernel.a = gp::AttrFloat(n, "cubic_coeff_a");
+  kernel.antialias = gp::AttrInt(n, "antialias") != 0;
+  kernel.exclude = gp::AttrInt(n, "exclude_outside") != 0;
+  const bool weighed = mode != "nearest" && (kernel.cubic || kernel.antialias || kernel.exclude);
+  const Dims x = g.dims(n.in[0]);
+  std::vector<float> scales;
+  if (n.n_in > 2 && n.in[2] != 0 && Product(g.dims(n.in[2])) > 0) {
+    if (!g.constant(n.in[2])) return why->Say(GE_WHY_DYNAMIC, "scales are not constant");
+    scales = g.Floats(n.in[2]);
+    if (scales.size() != x.size()) return why->Say(GE_WHY_SHAPE, "not one scale for each axis");
+  }
+  int linear = 0;
+  std::vector<Taps> taps(x.size());
+  std::vector<WeighedAxis> axes(x.size());
+  for (size_t k = 0; k < x.size(); ++k) {
+    const double scale = scales.empty() ? 0 : scales[k];
+    if (!scales.empty() && !(scale > 0)) {
+      return why->Say(GE_WHY_ATTRIBUTE, "a scale is not positive");
+    }
+    if (u->dims[k] == x[k] && (scale == 0 || scale == 1)) continue;
+    if (weighed) {
+      if (!WeighedOf(kernel, where, scale, x[k], u->dims[k], &axes[k])) {
+        return why->Say(GE_WHY_SHAPE, "an element is made of too many others");
+      }
+      continue;
+    }
+    taps[k] = TapsOf(where, round, scale, x[k], u->dims[k]);
+    linear += round == Round::kNone ? 1 : 0;
+  }
+  const auto stays = [](const WeighedAxis& a) { return a.from.empty(); };
+  if (weighed && !std::all_of(axes.begin(), axes.end(), stays)) {
+    u->spec = WeighSpec{std::move(axes)};
+    return true;
+  }
+  if (linear > 4) return why->Say(GE_WHY_SHAPE, "more than 4 axes change");
+  u->spec = ResampleSpec{std::move(taps)};
+  return true;
+}
+
+bool ParseGridSample(const Parser& g, uint32_t i, Unit* u, Why* why) {
+  const ge_node& n = g.node(i);
+  auto& s = u->spec.emplace<GridSpec>();
+  if (n.n_in != 2 || n.in[1] == 0) return why->Say(GE_WHY_SHAPE, "needs two inputs");
+  const Dims x = g.dims(n.in[0]), grid = g.dims(n.in[1]);
+  if (x.size() != 4 || grid.size() != 4 || grid[0] != x[0] || grid[3] != 2 ||
+      u->dims != Dims{x[0], x[1], grid[1], grid[2]}) {
+    return why->Say(GE_WHY_SHAPE, "only images [N, C, H, W] with a grid [N, h, w, 2]");
+  }
+  const std::string_view mode = gp::AttrString(n, "mode");
+  const std::string_view beyond = gp::AttrString(n, "padding_mode");
+  if (mode != "linear" && mode != "nearest") {
+    return why->Say(GE_WHY_ATTRIBUTE, "mode '" + std::string(mode) + "', only linear and nearest");
+  }
+  if (!Named(beyond, {"zeros", "border", "reflection"}, &s.beyond)) {
+    return why->Say(GE_WHY_ATTRIBUTE, "a padding_mode that is not known");
+  }
+  s.nearest = mode == "nearest";
+  s.corners = gp::AttrInt(n, "align_corners") != 0;
+  u->in.push_back(n.in[1]);
+  return true;
+}
+
+bool ParseMaxPool(const Parser& g, uint32_t i, Unit* u, Why* why) {
+  const ge_node& n = g.node(i);
+  const int32_t t = g.dtype(n.in[0]);
+  if (!ParsePool(g, i, u, why)) return false;
+  if (t == GE_F32) return true;
+  if ((t != GE_I8 && t != GE_U8) || g.dtype(n.out[0]) != t) {
+    return why->Say(GE_WHY_DTYPE,
+                    std::string("pools ") + gp::DTypeName(t) + ", only float32, int8 and uint8");
+  }
+  constexpr int64_t kWidest = 1024;
+  PoolSpec pool = std::get<PoolSpec>(u->spec);
+  if (pool.kernel.size() > 2 || pool.kernel.back() > kWidest || pool.stride.back() > kWidest) {
+    return why->Say(GE_WHY_SHAPE, "codes in 3-D, or a window wider than 1024");
+  }
+  u->spec = CodePoolSpec{std::move(pool)};
+  return true;
+}
+
+bool ParsePRelu(const Parser& g, uint32_t i, Unit* u, Why* why) {
+  const ge_node& n = g.node(i);
+  u->spec = PReluSpec();
+  if (n.n_in != 2 || n.in[1] == 0) return why->Say(GE_WHY_SHAPE, "needs two inputs");
+  const Dims slope = g.dims(n.in[1]);
+  bool fits = slope.size() <= u->dims.size();
+  for (size_t k = 0; fits && k < slope.size(); ++k) {
+    fits = slope[k] == 1 || slope[k] == u->dims[k + u->dims.size() - slope.size()];
+  }
+  if (!fits || g.dims(n.in[0]) != u->dims) return why->Say(GE_WHY_SHAPE, "dims do not broadcast");
+  u->in.push_back(n.in[1]);
+  return true;
+}
+
+bool ParseInstanceNorm(const Parser& g, uint32_t i, Unit* u, Why* why) {
+  const ge_node& n = g.node(i);
+  u->spec = InstanceNormSpec{static_cast<float>(gp::AttrFloat(n, "epsilon"))};
+  for (uint32_t k = 1; k < 3; ++k) {
+    if (k >= n.n_in || n.in[k] == 0 || u->dims.size() < 3 || g.dims(n.in[k]) != Dims{u->dims[1]}) {
+      return why->Say(GE_WHY_SHAPE, "scale or bias is not one a channel");
+    }
+    u->in.push_back(n.in[k]);
+  }
+  return true;
+}
+
+bool ParseSpectrum(const Parser& g, uint32_t i, Unit* u, Why* why) {
+  // A table of this many samples has 16 MB; what is longer asks for a fast transform.
+  constexpr int64_t kLongest = 2048;
+  const ge_node& n = g.node(i);
+  auto& s = u->spec.emplace<SpectrumSpec>();
+  const Dims x = g.dims(n.in[0]);
+  const uint32_t window = n.n_in > 2 ? n.in[2] : 0, given = n.n_in > 3 ? n.in[3] : 0;
+  Dims step, length = {x.size() < 2 ? 0 : x[1]};
+  if (window != 0) length = g.dims(window);
+  if (n.n_in < 2 || !g.Integers(n.in[1], &step) || (given != 0 && !g.Integers(given, &length)) ||
+      step.size() != 1 || length.size() != 1) {
+    return why->Say(GE_WHY_DYNAMIC, "frame_step or frame_length is not constant");
+  }
+  s.step = step[0], s.length = length[0];
+  const bool one = gp::AttrInt(n, "onesided") != 0;
+  const bool real = x.size() == 2 || (x.size() == 3 && x[2] == 1);
+  if (!real || s.step < 1 || s.length < 1 || s.length > kLongest || s.length > x[1] ||
+      (window != 0 && g.dims(window) != Dims{s.length}) ||
+      u->dims != Dims{x[0], (x[1] - s.length) / s.step + 1, one ? s.length / 2 + 1 : s.length, 2}) {
+    return why->Say(GE_WHY_SHAPE, "only real samples in windows of up to 2048");
+  }
+  if (g.dtype(n.in[0]) != GE_F32 || g.dtype(n.out[0]) != GE_F32 ||
+      (window != 0 && g.dtype(window) != GE_F32)) {
+    return why->Say(GE_WHY_DTYPE, "only float32");
+  }
+  if (window != 0) u->in.push_back(window);
+  return true;
+}
+
+}  // namespace ge_native

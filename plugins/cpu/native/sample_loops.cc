@@ -1,0 +1,239 @@
+#include "plugins/cpu/native/sample_loops.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include "plugins/cpu/kit/loop_parts.h"
+#include "plugins/cpu/kit/thresholds.h"
+
+namespace ge_native {
+namespace {
+
+class Weighed final : public Loop {
+ public:
+  Weighed(const Simd& simd, WeighPlan plan) : simd_(simd), plan_(std::move(plan)) {
+    half_ = static_cast<int64_t>(plan_.room_floats() / 2);
+  }
+  void Run(float* const* p) const override {
+    const float* x = p[1];
+    for (size_t i = 0; i < plan_.passes.size(); ++i) {
+      const bool last = i + 1 == plan_.passes.size();
+      float* y = last ? p[0] : p[2] + (i % 2 == 0 ? 0 : half_);
+      Pass(plan_.passes[i], x, y);
+      x = y;
+    }
+  }
+
+ private:
+  void Pass(const WeighPlan::Pass& s, const float* x, float* y) const {
+    const auto n = static_cast<int64_t>(s.axis.from.size());
+    if (s.inner == 1) {
+      return ForRange(s.outer * n > kParallel, s.outer,
+                      [&](int64_t o) { Along(s.axis, x + o * s.dim, y + o * n, n); });
+    }
+    ForRange(s.outer * n * s.inner > kParallel, s.outer * n, [&](int64_t r) {
+      const auto i = static_cast<size_t>(r % n);
+      const int32_t first = s.axis.first[i], taps = s.axis.first[i + 1] - first;
+      const float* from = x + (r / n * s.dim + s.axis.from[i]) * s.inner;
+      simd_.thin_product(s.axis.w.data() + first, taps, from, s.inner, y + r * s.inner, s.inner, 1,
+                         s.inner, taps);
+    });
+  }
+  static void Along(const WeighedAxis& a, const float* x, float* y, int64_t n) {
+    for (int64_t i = 0; i < n; ++i) {
+      const auto k = static_cast<size_t>(i);
+      const float *w = a.w.data() + a.first[k], *from = x + a.from[k];
+      const int32_t taps = a.first[k + 1] - a.first[k];
+      if (taps == 4) {
+        y[i] = (w[0] * from[0] + w[1] * from[1]) + (w[2] * from[2] + w[3] * from[3]);
+        continue;
+      }
+      float sum = 0;
+      for (int32_t t = 0; t < taps; ++t) sum += w[t] * from[t];
+      y[i] = sum;
+    }
+  }
+
+  const Simd& simd_;
+  const WeighPlan plan_;
+  int64_t half_ = 0;
+};
+
+// Folds x into [lo, hi] at both ends; where that is one point, and for NaN, to lo.
+double Folded(double x, double lo, double hi) {
+  if (x >= lo && x <= hi) return x;
+  const double range = hi - lo;
+  if (!(range > 0) || !std::isfinite(x)) return std::max(lo, 0.0);
+  const double m = std::fmod(x < lo ? lo - x : x - hi, 2 * range);
+  const double r = m < range ? m : 2 * range - m;
+  return x < lo ? lo + r : hi - r;
+}
+
+// The two elements of an axis around a place, and the second's share; -1 is a zero.
+struct Neighbours {
+  int64_t at[2];
+  double share;
+};
+
+class Gridded final : public Loop {
+ public:
+  Gridded(const GridSpec& s, const Dims& x, const Dims& y)
+      : spec_(s), batch_(y[0]), channels_(y[1]), rows_(y[2]), wide_(y[3]), h_(x[2]), w_(x[3]) {}
+  void Run(float* const* p) const override {
+    const bool parallel = batch_ * channels_ * rows_ * wide_ > kParallel;
+    ForRange(parallel, batch_ * rows_, [&](int64_t r) {
+      for (int64_t at = 0; at < wide_; at += kTile) Tile(p, r, at, std::min(kTile, wide_ - at));
+    });
+  }
+
+ private:
+  static constexpr int64_t kTile = 64;  // places whose neighbours are found before the channels
+
+  Neighbours Around(double place, int64_t dim) const {
+    const double size = static_cast<double>(dim);
+    const double lo = spec_.corners ? 0 : -0.5, hi = spec_.corners ? size - 1 : size - 0.5;
+    double x = spec_.corners ? (place + 1) / 2 * (size - 1) : ((place + 1) * size - 1) / 2;
+    if (spec_.nearest) x = std::nearbyint(x);
+    if (!(x >= lo && x <= hi)) {
+      if (spec_.beyond == GridSpec::kBorder) x = x > 0 ? size - 1 : 0;
+      if (spec_.beyond == GridSpec::kReflection) x = Folded(x, lo, hi);
+    }
+    if (!std::isfinite(x)) return {{-1, -1}, 0};
+    const double base = spec_.nearest ? x : std::floor(x);
+    const auto read = [&](double i) -> int64_t {
+      if (spec_.beyond == GridSpec::kZeros && !(i >= 0 && i <= size - 1)) return -1;
+      if (spec_.beyond == GridSpec::kReflection) i = Folded(i, lo, hi);
+      return static_cast<int64_t>(std::clamp(i, 0.0, size - 1));
+    };
+    return {{read(base), spec_.nearest ? -1 : read(base + 1)}, x - base};
+  }
+
+  void Tile(float* const* p, int64_t row, int64_t at, int64_t n) const {
+    const float* grid = p[2] + (row * wide_ + at) * 2;
+    int32_t from[kTile][4];
+    float share[kTile][4];
+    for (int64_t i = 0; i < n; ++i) {
+      const Neighbours x = Around(grid[2 * i], w_), y = Around(grid[2 * i + 1], h_);
+      for (int k = 0; k < 4; ++k) {
+        const int64_t down = y.at[k / 2], right = x.at[k % 2];
+        const bool none = down < 0 || right < 0;
+        from[i][k] = none ? 0 : static_cast<int32_t>(down * w_ + right);
+        const double part =
+            (k / 2 != 0 ? y.share : 1 - y.share) * (k % 2 != 0 ? x.share : 1 - x.share);
+        share[i][k] = none ? 0 : static_cast<float>(part);
+        from[i][k] = none ? -1 : from[i][k];
+      }
+    }
+    const int64_t image = row / rows_;
+    for (int64_t c = 0; c < channels_; ++c) {
+      const float* x = p[1] + (image * channels_ + c) * h_ * w_;
+      float* y = p[0] + ((image * channels_ + c) * rows_ + row % rows_) * wide_ + at;
+      for (int64_t i = 0; i < n; ++i) {
+        float sum = 0;
+        for (int k = 0; k < 4; ++k) {
+          // What is no neighbour is not read: it may be an infinity.
+          sum += from[i][k] < 0 ? 0 : share[i][k] * x[from[i][k]];
+        }
+        y[i] = sum;
+      }
+    }
+  }
+
+  const GridSpec spec_;
+  const int64_t batch_, channels_, rows_, wide_, h_, w_;
+};
+
+template <class T>
+class CodePool final : public Loop {
+ public:
+  explicit CodePool(const PoolSpec& s) : s_(s) {
+    const size_t axes = s.kernel.size();
+    planes_ = s.src[0] * s.src[1];
+    w_ = s.src.back(), out_w_ = s.dst.back();
+    h_ = axes == 2 ? s.src[2] : 1, out_h_ = axes == 2 ? s.dst[2] : 1;
+    kh_ = axes == 2 ? s.kernel[0] : 1, sh_ = axes == 2 ? s.stride[0] : 1;
+    ph_ = axes == 2 ? s.pad_l[0] : 0;
+    kw_ = s.kernel.back(), sw_ = s.stride.back(), pw_ = s.pad_l.back();
+  }
+  void Run(float* const* p) const override {
+    const auto* x = reinterpret_cast<const T*>(p[1]);
+    auto* y = reinterpret_cast<T*>(p[0]);
+    ForRange(planes_ * h_ * w_ > kParallelCodes, planes_, [&](int64_t plane) {
+      for (int64_t r = 0; r < out_h_; ++r) {
+        Row(x + plane * h_ * w_, r, y + (plane * out_h_ + r) * out_w_);
+      }
+    });
+  }
+
+ private:
+  static constexpr T kLeast = std::numeric_limits<T>::lowest();
+  static constexpr int64_t kPiece = 512;  // results whose columns are folded at once
+
+  // Codes may alias anything, these members as well: what a loop reads is brought into registers.
+  void Row(const T* x, int64_t r, T* y) const {
+    const int64_t top = std::max<int64_t>(0, r * sh_ - ph_), w = w_, out = out_w_;
+    const int64_t end = std::min(h_, r * sh_ - ph_ + kh_), kw = kw_, sw = sw_;
+    T folded[kPiece * 4];
+    const int64_t fit = std::max<int64_t>(1, (kPiece * 4 - kw) / sw);
+    for (int64_t at = 0; at < out; at += fit) {
+      // Columns [from, from + wide) of x in rows top to end; beyond x the least code.
+      const int64_t n = std::min(fit, out - at), from = at * sw - pw_, wide = (n - 1) * sw + kw;
+      std::fill_n(folded, wide, kLeast);
+      const int64_t a = std::max<int64_t>(0, -from), b = std::min(wide, w - from);
+      for (int64_t i = top; i < end; ++i) Fold(x + i * w + from, a, b, folded);
+      for (int64_t i = 0; i < n; ++i) y[at + i] = Greatest(folded + i * sw, kw);
+    }
+  }
+  static void Fold(const T* __restrict row, int64_t a, int64_t b, T* __restrict folded) {
+#pragma omp simd
+    for (int64_t j = a; j < b; ++j) folded[j] = folded[j] > row[j] ? folded[j] : row[j];
+  }
+  static T Greatest(const T* x, int64_t n) {
+    if (n == 3) return std::max(std::max(x[0], x[1]), x[2]);
+    T best = x[0];
+    for (int64_t k = 1; k < n; ++k) best = std::max(best, x[k]);
+    return best;
+  }
+
+  const PoolSpec s_;
+  int64_t planes_, h_, w_, out_h_, out_w_, kh_, kw_, sh_, sw_, ph_, pw_;
+};
+
+}  // namespace
+
+WeighPlan::WeighPlan(const Dims& x, const WeighSpec& s) {
+  Dims d = x;
+  for (size_t k = d.size(); k-- > 0;) {
+    if (s.axes[k].from.empty()) continue;
+    const Dims front(d.begin(), d.begin() + static_cast<int64_t>(k));
+    const Dims back(d.begin() + static_cast<int64_t>(k) + 1, d.end());
+    passes.push_back({Product(front), d[k], Product(back), s.axes[k]});
+    d[k] = static_cast<int64_t>(s.axes[k].from.size());
+  }
+}
+
+uint64_t WeighPlan::room_floats() const {
+  uint64_t most = 0;
+  for (size_t i = 0; i + 1 < passes.size(); ++i) {
+    const Pass& p = passes[i];
+    most = std::max(most, static_cast<uint64_t>(p.outer * p.inner) * p.axis.from.size());
+  }
+  return 2 * most;
+}
+
+std::unique_ptr<Loop> WeighLoop(const Simd& simd, WeighPlan plan) {
+  return std::make_unique<Weighed>(simd, std::move(plan));
+}
+
+std::unique_ptr<Loop> GridLoop(const GridSpec& s, const Dims& x, const Dims& result) {
+  return std::make_unique<Gridded>(s, x, result);
+}
+
+std::unique_ptr<Loop> CodePoolLoop(const PoolSpec& s, bool is_signed) {
+  if (is_signed) return std::make_unique<CodePool<int8_t>>(s);
+  return std::make_unique<CodePool<uint8_t>>(s);
+}
+
+}  // namespace ge_native
