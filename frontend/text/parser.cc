@@ -5,13 +5,13 @@
 #include <algorithm>
 #include <charconv>
 
+#include "frontend/text/kinds.h"
+
 namespace ge {
 namespace text {
 namespace {
 
 constexpr int64_t kIrVersion = 1;
-constexpr std::string_view kRoles[] = {"infer", "train_step", "eval", "init", "data"};
-constexpr std::string_view kStateKinds[] = {"param", "buffer", "opt", "rng", "metric", "step"};
 
 std::string Describe(const Token& t) {
   constexpr size_t kLongest = 40;

@@ -4,14 +4,12 @@
 
 #include <iterator>
 
+#include "frontend/text/kinds.h"
 #include "frontend/text/lexer.h"
 
 namespace ge {
 namespace text {
 namespace {
-
-constexpr const char* kRoles[] = {"infer", "train_step", "eval", "init", "data"};
-constexpr const char* kStateKinds[] = {"param", "buffer", "opt", "rng", "metric", "step"};
 
 template <typename Table>
 NameCounts CountNames(const Table& table) {

@@ -17,7 +17,7 @@
 namespace ge {
 namespace {
 
-constexpr int64_t kFreeSize = 3;           // of a symbol, where its range allows it
+constexpr int64_t kSizeTried = 3;          // of a symbol, where its range allows it
 constexpr uint64_t kMostBytes = 64 << 20;  // of inputs; larger entries are passed over
 
 // The same for every graph with the same symbols.
@@ -25,7 +25,7 @@ Result<std::vector<std::vector<int64_t>>> ShapesOf(const Graph& g, const Functio
   std::map<SymbolId, int64_t> sizes;
   for (SymbolId s = 1; s <= g.dims.symbol_count(); ++s) {
     const Symbol& symbol = g.dims.symbol(s);
-    int64_t size = std::clamp(kFreeSize, symbol.min, symbol.max);
+    int64_t size = std::clamp(kSizeTried, symbol.min, symbol.max);
     if (const int64_t over = size % symbol.multiple_of; over != 0)
       size += symbol.multiple_of - over;
     sizes[s] = size;

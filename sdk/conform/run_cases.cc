@@ -21,7 +21,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-double MsSince(Clock::time_point begin) {
+double ElapsedMs(Clock::time_point begin) {
   return std::chrono::duration<double, std::milli>(Clock::now() - begin).count();
 }
 
@@ -138,14 +138,14 @@ std::vector<Result> RunCases(const Setup& setup, const std::vector<Case>& cases,
       int status = 0;
       const pid_t ended = waitpid(r.pid, &status, WNOHANG);
       if (ended == 0) {
-        if (!r.killed && MsSince(r.begin) > setup.timeout_s * 1000) {
+        if (!r.killed && ElapsedMs(r.begin) > setup.timeout_s * 1000) {
           r.killed = true;
           kill(r.pid, SIGKILL);
         }
         ++k;
         continue;
       }
-      results[r.at] = {cases[r.at], Judge(r, status, setup.timeout_s), MsSince(r.begin)};
+      results[r.at] = {cases[r.at], Judge(r, status, setup.timeout_s), ElapsedMs(r.begin)};
       CloseFiles(r);
       done(results[r.at]);
       running.erase(running.begin() + static_cast<std::ptrdiff_t>(k));

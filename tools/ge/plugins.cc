@@ -85,11 +85,11 @@ nlohmann::json RecordOf(const Found& f) {
 }
 
 constexpr size_t kColumns = 6;
-using Row = std::array<std::string, kColumns>;
+using PluginRow = std::array<std::string, kColumns>;
 
 std::string OrDash(std::string text) { return text.empty() ? "-" : text; }
 
-Row RowOf(const Found& f) {
+PluginRow RowOf(const Found& f) {
   const Described d = Describe(f);
   return {
       StateName(f.state), f.name(),         OrDash(fmt::format("{}", fmt::join(KindsOf(f), "+"))),
@@ -99,11 +99,11 @@ Row RowOf(const Found& f) {
 void PrintTable(const std::vector<Found>& plugins) {
   std::array<size_t, kColumns> width{};
   for (const Found& f : plugins) {
-    const Row row = RowOf(f);
+    const PluginRow row = RowOf(f);
     for (size_t i = 0; i < kColumns; ++i) width[i] = std::max(width[i], row[i].size());
   }
   for (const Found& f : plugins) {
-    const Row row = RowOf(f);
+    const PluginRow row = RowOf(f);
     for (size_t i = 0; i < kColumns; ++i) fmt::print("{:<{}}  ", row[i], width[i]);
     fmt::print("{}  ({})\n", f.path, f.origin);
     if (!f.why.empty()) fmt::print("{:<{}}  {}\n", "", width[0], f.why);

@@ -47,15 +47,6 @@ int64_t Numbers(const HostTensor& t) {
   return t.count() * (pairs ? 2 : 1);
 }
 
-double GreatestFinite(const HostTensor& t) {
-  double most = 0;
-  for (int64_t i = 0, n = Numbers(t); i < n; ++i) {
-    const double v = std::fabs(ElementAsDouble(t, i));
-    if (std::isfinite(v)) most = std::max(most, v);
-  }
-  return most;
-}
-
 // The case with every number of its float inputs, and every float attribute, without its sign.
 RandomCase WithoutSigns(const RandomCase& c) {
   RandomCase out = c;
@@ -78,6 +69,15 @@ bool MayMove(const RandomCase::Input& in) {
 }
 
 }  // namespace
+
+double GreatestFinite(const HostTensor& t) {
+  double most = 0;
+  for (int64_t i = 0, n = Numbers(t); i < n; ++i) {
+    const double v = std::fabs(ElementAsDouble(t, i));
+    if (std::isfinite(v)) most = std::max(most, v);
+  }
+  return most;
+}
 
 double UnitOf(DType t) {
   switch (t) {

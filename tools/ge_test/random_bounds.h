@@ -51,4 +51,7 @@ class Bounds {
   std::vector<std::vector<double>> size_;
 };
 
+// The largest magnitude among the finite numbers; 0 where there is none.
+double GreatestFinite(const HostTensor& t);
+
 }  // namespace ge::test

@@ -8,6 +8,7 @@
 
 #include "ge/infer/infer.h"
 #include "ge/ops/defaults.h"
+#include "tools/ge_test/random_bounds.h"
 #include "tools/ge_test/random_models.h"
 
 namespace ge::test {
@@ -27,15 +28,6 @@ constexpr double kModelAtol = 1e-6;  // of values around 1: for what should be 0
 constexpr double kLoose = 0.01;      // an output that may be off by more says little
 
 bool IsNoisy(DType t) { return (Bit(t) & kFloats) != 0; }
-
-double GreatestFinite(const HostTensor& t) {
-  double most = 0;
-  for (int64_t i = 0, n = t.count(); i < n; ++i) {
-    const double v = std::fabs(ElementAsDouble(t, i));
-    if (std::isfinite(v)) most = std::max(most, v);
-  }
-  return most;
-}
 
 // Whether a node's floats are rounded at all: what only moves or chooses is exact.
 bool IsRounded(const Node& n) {

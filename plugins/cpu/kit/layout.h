@@ -20,6 +20,13 @@ inline int64_t Product(const Dims& d) {
   return n;
 }
 
+// Of a dense tensor, in elements.
+inline Dims StridesOf(const Dims& d) {
+  Dims s(d.size(), 1);
+  for (size_t k = d.size(); k-- > 1;) s[k - 1] = s[k] * d[k];
+  return s;
+}
+
 // With cblock = b > 0, axis 1 is cut in blocks of b channels that lie innermost; the last block is
 // padded with zeros. stride[1] is then the distance between blocks. Strides count elements.
 struct Layout {

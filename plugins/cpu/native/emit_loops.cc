@@ -168,16 +168,6 @@ void NativeBuilder::EmitSpec(const Unit& u, const SliceSpec& spec) {
 
 // ---- 16-bit elements ---------------------------------------------------------------------------
 
-namespace {
-
-Dims StridesOf(const Dims& d) {
-  Dims s(d.size(), 1);
-  for (size_t k = d.size(); k-- > 1;) s[k - 1] = s[k] * d[k];
-  return s;
-}
-
-}  // namespace
-
 void NativeBuilder::EmitNarrow(const Unit& u, const ConcatSpec& spec) {
   const Dims to = StridesOf(u.dims);
   const auto axis = static_cast<size_t>(spec.axis);

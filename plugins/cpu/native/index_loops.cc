@@ -17,12 +17,6 @@ int64_t Count(const Dims& d, size_t from, size_t to) {
   return n;
 }
 
-std::vector<int64_t> StridesOf(const Dims& d) {
-  std::vector<int64_t> s(d.size(), 1);
-  for (size_t k = d.size(); k-- > 1;) s[k - 1] = s[k] * d[k];
-  return s;
-}
-
 // A copy of `bytes` by pieces, on threads where it is long.
 void CopyAll(const char* from, char* to, int64_t bytes) {
   if (from == to) return;

@@ -16,9 +16,9 @@ void CopyFloats(const float* from, float* to, int64_t n) {
 }
 
 // Scratch of one piece, in this order.
-struct Room {
+struct RecurrentRoom {
   float *x, *all, *z, *h, *c, *left, *bias;
-  Room(const RecurrentPlan& p, float* at) {
+  RecurrentRoom(const RecurrentPlan& p, float* at) {
     const RecurrentSpec& s = p.spec;
     const int64_t rows = p.rows, state = rows * s.hidden;
     const auto take = [&at](int64_t n) { return std::exchange(at, at + n); };
@@ -117,7 +117,7 @@ class Recurrent final : public Work {
            s_.hidden;
   }
 
-  void Start(const Job& j, int64_t rows, const Room& room) const {
+  void Start(const Job& j, int64_t rows, const RecurrentRoom& room) const {
     for (int64_t r = 0; r < rows; ++r) {
       const int64_t at = State(j, Sample(j, r)), to = r * s_.hidden;
       const auto put = [&](bool given, const float* from, float* state) {
@@ -137,7 +137,7 @@ class Recurrent final : public Work {
 
   void Run(const Job& j, int threads) const {
     const int64_t rows = (s_.batch - j.first + j.step - 1) / j.step;
-    const Room room(p_, j.scratch);
+    const RecurrentRoom room(p_, j.scratch);
     Start(j, rows, room);
     const int64_t most = LengthOf(j, Sample(j, 0));
     int64_t active = rows;
@@ -164,7 +164,7 @@ class Recurrent final : public Work {
   }
 
   // The product of what the steps [step, end) read, in their order.
-  void Inputs(const Job& j, int64_t step, int64_t end, int64_t active, const Room& room,
+  void Inputs(const Job& j, int64_t step, int64_t end, int64_t active, const RecurrentRoom& room,
               int threads) const {
     const float* x = j.p[kX] + step * s_.batch * s_.inputs;
     int64_t m = (end - step) * active;
@@ -197,7 +197,8 @@ class Recurrent final : public Work {
     RunPanels(simd_, plan, bias != nullptr, threads, p);
   }
 
-  void Step(const Job& j, int64_t rows, const float* all, const Room& room, int threads) const {
+  void Step(const Job& j, int64_t rows, const float* all, const RecurrentRoom& room,
+            int threads) const {
     const int64_t each = s_.cell == Cell::kLstm ? 3 : s_.cell == Cell::kGru ? 2 : 1;
     const float* peepholes =
         p_.has.peepholes ? j.p[kPeepholes] + j.direction * 3 * s_.hidden : nullptr;
@@ -217,14 +218,14 @@ class Recurrent final : public Work {
     GruState(simd_, s_, q, product, rows);
   }
 
-  void Keep(const Job& j, int64_t step, int64_t rows, const Room& room) const {
+  void Keep(const Job& j, int64_t step, int64_t rows, const RecurrentRoom& room) const {
     for (int64_t r = 0; s_.y && r < rows; ++r) {
       const int64_t b = Sample(j, r);
       CopyFloats(room.h + r * s_.hidden, Output(j, b, TimeOf(j, b, step)), s_.hidden);
     }
   }
 
-  void Finish(const Job& j, int64_t rows, const Room& room) const {
+  void Finish(const Job& j, int64_t rows, const RecurrentRoom& room) const {
     for (int64_t r = 0; r < rows; ++r) {
       const int64_t b = Sample(j, r), at = State(j, b), from = r * s_.hidden;
       for (int64_t t = LengthOf(j, b); s_.y && t < s_.steps; ++t) {
