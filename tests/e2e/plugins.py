@@ -183,7 +183,7 @@ def check_contained(c, folder):
 def check_pinned(c, folder):
     """The host's end of a device's copies lies in page-locked memory where the device has some."""
     wanted = c.output_of("ref", folder / "unpinned")
-    devsim = f"{c.samples / 'devsim.so'}:wrap=ref;ops=Add;price=1;link_latency_ns=0"
+    devsim = f"{c.samples / 'devsim.so'}:wrap=ref;ops=Add;price=1;link_latency_ns=0;link_gbps=1000"
     for pinned in (0, 1):
         engines = f"ref,{devsim};pinned={pinned}"
         c.check(c.output_of(engines, folder / f"pinned{pinned}") == wanted, f"pinned={pinned}")
