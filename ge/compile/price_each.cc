@@ -8,6 +8,7 @@
 #include <set>
 
 #include "ge/base/half.h"
+#include "ge/compile/assumed_sizes.h"
 #include "ge/compile/shape_class.h"
 #include "ge/engine/offers.h"
 #include "ge/engine/view.h"
@@ -20,20 +21,6 @@ constexpr int64_t kFreeSize = 64;  // of a symbol, where its range allows it
 // at so many to decide what it takes.
 constexpr int64_t kMostRead = 16 << 10;
 
-// Every symbol as a small size.
-std::map<SymbolId, int64_t> SmallSizes(const DimTable& dims) {
-  std::map<SymbolId, int64_t> sizes;
-  for (SymbolId s = 1; s <= dims.symbol_count(); ++s) {
-    const Symbol& symbol = dims.symbol(s);
-    int64_t size = std::clamp(kFreeSize, symbol.min, symbol.max);
-    if (const int64_t over = size % symbol.multiple_of; over != 0) {
-      size += symbol.multiple_of - over;
-    }
-    sizes[s] = size;
-  }
-  return sizes;
-}
-
 float Widened(DType from, const std::byte* at) {
   uint16_t code = 0;
   std::memcpy(&code, at, sizeof code);
@@ -44,7 +31,7 @@ float Widened(DType from, const std::byte* at) {
 class Question {
  public:
   Question(const Graph& graph, FunctionId fn, const std::map<ValueId, Type>& as)
-      : from_(graph), of_(graph.fn(fn)), as_(as), sizes_(SmallSizes(graph.dims)) {}
+      : from_(graph), of_(graph.fn(fn)), as_(as), sizes_(AssumedSizes(graph.dims, kFreeSize)) {}
 
   Status Make() {
     graph_.opsets = from_.opsets;

@@ -11,6 +11,7 @@
 #include "ge/base/aligned.h"
 #include "ge/base/half.h"
 #include "ge/base/log.h"
+#include "ge/compile/assumed_sizes.h"
 #include "ge/compile/lift_states.h"
 #include "ge/infer/infer.h"
 
@@ -22,14 +23,7 @@ constexpr uint64_t kMostBytes = 64 << 20;  // of inputs; larger entries are pass
 
 // The same for every graph with the same symbols.
 Result<std::vector<std::vector<int64_t>>> ShapesOf(const Graph& g, const Function& f) {
-  std::map<SymbolId, int64_t> sizes;
-  for (SymbolId s = 1; s <= g.dims.symbol_count(); ++s) {
-    const Symbol& symbol = g.dims.symbol(s);
-    int64_t size = std::clamp(kSizeTried, symbol.min, symbol.max);
-    if (const int64_t over = size % symbol.multiple_of; over != 0)
-      size += symbol.multiple_of - over;
-    sizes[s] = size;
-  }
+  const std::map<SymbolId, int64_t> sizes = AssumedSizes(g.dims, kSizeTried);
   std::vector<std::vector<int64_t>> shapes;
   for (const ValueId p : f.params) {
     const Type& t = f.value(p).type;

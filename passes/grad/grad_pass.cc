@@ -89,23 +89,10 @@ void Derive(const ge_edit* e) {
   Finish(e, fn, results, titles, entry);
 }
 
-ge_attr_def Text(const char* name, const char* otherwise) {
-  ge_attr_def d{};
-  d.value.name = ge_text(name), d.value.kind = GE_ATTR_STRING, d.value.s = ge_text(otherwise);
-  d.flags = GE_ATTR_HAS_DEFAULT;
-  return d;
-}
-
-ge_attr_def Number(const char* name, int64_t otherwise) {
-  ge_attr_def d{};
-  d.value.name = ge_text(name), d.value.kind = GE_ATTR_INT, d.value.i = otherwise;
-  d.flags = GE_ATTR_HAS_DEFAULT;
-  return d;
-}
-
-const ge_attr_def kOptions[] = {Text("entry", ""),    Text("of", ""),       Text("wrt", "*inputs"),
-                                Text("name", "grad"), Text("kind", "grad"), Text("remat", "none"),
-                                Number("rows", 0)};
+const ge_attr_def kOptions[] = {TextSetting("entry", ""),      TextSetting("of", ""),
+                                TextSetting("wrt", "*inputs"), TextSetting("name", "grad"),
+                                TextSetting("kind", "grad"),   TextSetting("remat", "none"),
+                                CountSetting("rows", 0)};
 // The graph as it was loaded: what is folded for inference is gone for training.
 const ge_str kBefore[] = {ge_text("fold-constants"), ge_text("drop-dead")};
 

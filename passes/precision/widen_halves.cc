@@ -108,6 +108,10 @@ class Widener {
       : t_(t), fn_(fn), context_(context) {}
 
   Status Run() {
+    const auto of_halves = [this](const Value& v) {
+      return v.type.is_tensor() && IsHalf(v.type.dtype);
+    };
+    if (std::none_of(F().values.begin(), F().values.end(), of_halves)) return {};
     const auto& nodes = F().nodes;
     for (size_t i = 0; i < nodes.size(); ++i) may_.push_back(MayWiden(t_.graph(), F(), nodes[i]));
     if (std::find(may_.begin(), may_.end(), true) == may_.end()) return {};

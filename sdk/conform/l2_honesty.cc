@@ -18,7 +18,6 @@ using mock::Answer;
 using mock::Offer;
 
 // Deep graphs in f32: this level finds wrong results, level 3 wrong digits.
-constexpr Bound kLoose = {Rule::kInputs, 64, 1, 0.02};
 constexpr uint32_t kMostChoices = 8;
 
 std::string Names(const mock::Graph& g, const std::vector<uint32_t>& nodes) {

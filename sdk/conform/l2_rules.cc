@@ -21,8 +21,6 @@ namespace ge::conform {
 namespace {
 
 // As for graphs of engines: wrong results are looked for, not wrong digits.
-constexpr Bound kLooseRules = {Rule::kInputs, 64, 1, 0.02};
-
 // A plugin's records of one kind, read by their stride; the host and complaints of a case.
 struct Records {
   Records(Subject& s, uint32_t kind, const char* what) {
@@ -238,7 +236,7 @@ std::string TryPasses(Subject& s, const RuntimeLibrary& library, const Sample& s
   mock::Engine* ref = nullptr;
   std::string why;
   if ((ref = s.Ref(&why)) == nullptr) return why;
-  Oracle oracle(*ref, sample, kLooseRules);
+  Oracle oracle(*ref, sample, kLoose);
   if (!oracle.Prepare(&why)) return sample.name + ": " + why;
   RuntimeLibrary::Run run;
   const RuntimeLibrary::How how = {s.setup().ref, s.setup().plugin, asked};

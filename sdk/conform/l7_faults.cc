@@ -18,8 +18,6 @@ namespace {
 
 using mock::Answer;
 
-constexpr Bound kLooseFaults = {Rule::kInputs, 64, 1, 0.02};
-
 // An Add that has to come out right: the engine is still of use. Empty, or what is wrong with it.
 std::string StillWorks(Rig& rig) {
   const Sample sample = OneAdd({33});
@@ -32,7 +30,7 @@ std::string StillWorks(Rig& rig) {
   if (!RunGroup(rig.engine(), sample.graph, answer, {{offers[0], 0}}, &values, &why)) {
     return "afterwards: " + why;
   }
-  Oracle oracle(rig.ref(), sample, kLooseFaults);
+  Oracle oracle(rig.ref(), sample, kLoose);
   if (!oracle.Prepare(&why)) return why;
   why = oracle.Differs(sample.graph.out[0], values.at(sample.graph.out[0]));
   return why.empty() ? "" : "Add afterwards: " + why;
@@ -93,7 +91,7 @@ Outcome StopBefore(Subject& s, int shape) {
   if (!rig.ready()) return rig.outcome();
   const Sample sample = SampleOf(static_cast<Shape>(shape));
   const Answer answer = rig.engine().Query(sample.graph);
-  Oracle oracle(rig.ref(), sample, kLooseFaults);
+  Oracle oracle(rig.ref(), sample, kLoose);
   std::string why;
   if (!oracle.Prepare(&why)) return Fail(why);
   const uint32_t stop = 1;
@@ -119,7 +117,7 @@ Outcome StopDuring(Subject& s, int) {
   int done = 0, cancelled = 0;
   for (const Sample* sample : {&product, &add}) {
     const Answer answer = rig.engine().Query(sample->graph);
-    Oracle oracle(rig.ref(), *sample, kLooseFaults);
+    Oracle oracle(rig.ref(), *sample, kLoose);
     std::string why;
     if (!oracle.Prepare(&why)) return Fail(why);
     for (uint32_t i = 0; i < answer.offers.size(); ++i) {
@@ -386,7 +384,7 @@ Outcome DestroyOrder(Subject& s, int order) {
   for (const Shape shape : {Shape::kBranches, Shape::kChain, Shape::kPerceptron}) {
     const Sample sample = SampleOf(shape);
     const Answer answer = rig.engine().Query(sample.graph);
-    Oracle oracle(rig.ref(), sample, kLooseFaults);
+    Oracle oracle(rig.ref(), sample, kLoose);
     std::string why;
     if (!oracle.Prepare(&why)) return Fail(why);
     std::vector<std::unique_ptr<mock::Exec>> execs;

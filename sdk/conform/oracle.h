@@ -29,6 +29,8 @@ struct Bound {
   // what an element moves, since what cancels leaves its roundings behind.
   double floor = 0;
 };
+// Of graphs of several nodes whose numbers are beside the point.
+inline constexpr Bound kLoose = {Rule::kInputs, 64, 1, 0.02};
 
 class Oracle {
  public:

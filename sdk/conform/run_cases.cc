@@ -13,6 +13,7 @@
 #include <thread>
 
 #include "board.h"
+#include "timing.h"
 
 extern char** environ;
 
@@ -20,10 +21,6 @@ namespace ge::conform {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-
-double ElapsedMs(Clock::time_point begin) {
-  return std::chrono::duration<double, std::milli>(Clock::now() - begin).count();
-}
 
 struct Running {
   size_t at = 0;  // index of the case
@@ -138,14 +135,14 @@ std::vector<Result> RunCases(const Setup& setup, const std::vector<Case>& cases,
       int status = 0;
       const pid_t ended = waitpid(r.pid, &status, WNOHANG);
       if (ended == 0) {
-        if (!r.killed && ElapsedMs(r.begin) > setup.timeout_s * 1000) {
+        if (!r.killed && MsSince(r.begin) > setup.timeout_s * 1000) {
           r.killed = true;
           kill(r.pid, SIGKILL);
         }
         ++k;
         continue;
       }
-      results[r.at] = {cases[r.at], Judge(r, status, setup.timeout_s), ElapsedMs(r.begin)};
+      results[r.at] = {cases[r.at], Judge(r, status, setup.timeout_s), MsSince(r.begin)};
       CloseFiles(r);
       done(results[r.at]);
       running.erase(running.begin() + static_cast<std::ptrdiff_t>(k));

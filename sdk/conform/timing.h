@@ -2,6 +2,7 @@
 // One thread; for cases that run alone.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <string>
 
@@ -20,6 +21,11 @@ struct Timed {
 // device it counts the thread's own time: neighbours on a busy machine cost little of it.
 bool Time(Rig& rig, const Sample& sample, const mock::Answer& answer, const mock::Exec& exec,
           const Values& values, Timed* out, std::string* why);
+
+inline double MsSince(std::chrono::steady_clock::time_point begin) {
+  return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin)
+      .count();
+}
 
 // What this machine can do, measured: prices are judged by it.
 mock::Facts MeasuredFacts();

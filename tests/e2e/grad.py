@@ -109,7 +109,7 @@ class Check:
             self.check(f"remat={policy} takes less memory", arenas[policy] < .75 * arenas["none"],
                        str(arenas))
         # The pass counts values; the plan also has a block for each result that is handed out.
-        self.check("remat=bytes keeps to them", arenas["bytes:400K"] <= 1.1 * (400 << 10),
+        self.check("remat=bytes keeps about to them", arenas["bytes:400K"] <= 1.1 * (400 << 10),
                    str(arenas))
         for policy, text in REFUSED_REMAT:
             try:

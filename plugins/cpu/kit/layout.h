@@ -10,6 +10,7 @@
 namespace ge_cpu {
 
 inline constexpr int kMaxRank = 8;
+inline constexpr int64_t kMostLanes = 16;  // floats of the widest vector
 using Dims = std::vector<int64_t>;
 
 // Of numbers that are not negative, up.

@@ -8,13 +8,11 @@
 namespace ge_native {
 namespace {
 
-constexpr int64_t kMostRows = 16;
-
 // Channels that a thread takes together: one plane at a time, or up to 16 side by side in rows.
 struct Channels {
   explicit Channels(const Layout& l) : images(l.dim[0]), channels(l.dim[1]), image(l.stride[0]) {
     for (int i = 2; i < l.rank; ++i) area *= l.dim[i];
-    lanes = l.cblock > 0 ? l.cblock : l.dense() ? 1 : kMostRows;
+    lanes = l.cblock > 0 ? l.cblock : l.dense() ? 1 : kMostLanes;
     group = l.cblock > 0 ? l.stride[1] : lanes * l.stride[1];
     row = l.cblock > 0 ? l.cblock : lanes == 1 ? 1 : channels;
     padded = l.cblock > 0;
@@ -41,11 +39,11 @@ struct Channels {
 };
 
 struct Sums {
-  double first[kMostRows] = {}, second[kMostRows] = {};
+  double first[kMostLanes] = {}, second[kMostLanes] = {};
   // Adds what f makes of zeros.
   template <class F>
   void Add(int64_t width, F f) {
-    float a[kMostRows] = {}, b[kMostRows] = {};
+    float a[kMostLanes] = {}, b[kMostLanes] = {};
     f(a, b);
     for (int64_t k = 0; k < width; ++k) {
       first[k] += static_cast<double>(a[k]);
@@ -67,7 +65,7 @@ class Moments final : public Loop {
   void One(int64_t g, float* const* p) const {
     const float* const x = p[2];
     const int64_t width = c_.Width(g);
-    float shift[kMostRows] = {};
+    float shift[kMostLanes] = {};
     for (int64_t k = 0; k < width; ++k) shift[k] = x[g * c_.group + k];
     Sums sums;
     c_.ForParts(g, [&](int64_t at, int64_t rows) {
@@ -106,7 +104,7 @@ class BatchNormGrad final : public Loop {
   void One(int64_t g, float* const* p) const {
     const float *dy = p[3], *x = p[4], *scale = p[5], *means = p[6], *variance = p[7];
     const int64_t width = c_.Width(g), first = g * c_.lanes;
-    float mean[kMostRows] = {}, a[kMostRows] = {}, b[kMostRows] = {}, shift[kMostRows] = {};
+    float mean[kMostLanes] = {}, a[kMostLanes] = {}, b[kMostLanes] = {}, shift[kMostLanes] = {};
     std::copy(means + first, means + first + c_.Used(g), mean);
     Sums sums;
     c_.ForParts(g, [&](int64_t at, int64_t rows) {
@@ -146,7 +144,7 @@ class BatchNormGrad final : public Loop {
 }  // namespace
 
 bool HasChannelRows(const Layout& l) {
-  if (l.rank < 2 || l.cblock > kMostRows) return false;
+  if (l.rank < 2 || l.cblock > kMostLanes) return false;
   return l.dense() || (l.cblock > 0 && l == Layout::Blocked(l.dims(), l.cblock)) ||
          (l.cblock == 0 && l == Layout::ChannelsLast(l.dims()));
 }

@@ -321,8 +321,6 @@ bool WinogradKeepsFinite(const void* weights, int64_t n) {
 
 namespace {
 
-constexpr int64_t kMostLanes = 16;
-
 // One input channel's 3 x 3 taps of `n` outputs, from `taps` on and `apart` floats from one output
 // to the next, transformed; position q goes to to[q * step]. Side by side, since neighbours in the
 // result are: by outputs alone each number written would touch a line of its own.
