@@ -63,7 +63,9 @@ class Engine {
     return std::nullopt;
   }
   // Whether such a work is as fast in all forms of Meets(), in and out.
-  virtual bool LikesAll(const Unit&) const { return false; }
+  virtual bool LikesAll(const Unit&, const Parser&) const { return false; }
+  // Whether such a work leaves a plain image at no more than the form that it likes.
+  virtual bool LeavesPlain(const Unit&, const Parser&) const { return false; }
   // Whether the unit, a work that follows, keeps the form of its images.
   virtual bool Keeps(const Unit&) const { return true; }
   // Forms in which images of other engines may come to such units.

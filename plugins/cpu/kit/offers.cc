@@ -171,7 +171,8 @@ ge_rc Offers::Add(const Unit& u, const std::vector<uint32_t>& nodes) {
   }
   const Form in = FormInside(u), out = FormBehind(u);
   const bool likes = e_.LikingOf(u, p_).has_value();
-  const double in_ns = ReorderInNs(u), out_ns = out.plain() ? 0 : ReorderNs(u.out[0]);
+  const bool leaves = likes && e_.LeavesPlain(u, p_);
+  const double in_ns = ReorderInNs(u), out_ns = out.plain() || leaves ? 0 : ReorderNs(u.out[0]);
   // What cannot work in the form that its images have inside brings them into order first.
   const double turn_ns = !likes && !in.plain() && out.plain() && !Follows(u) ? in_ns : 0;
   const double ns = price.work_ns + std::max(price.border_ns, turn_ns);
@@ -179,7 +180,7 @@ ge_rc Offers::Add(const Unit& u, const std::vector<uint32_t>& nodes) {
   if (const ge_rc rc = AddMeetings(u, nodes, price); rc != GE_OK) return rc;
   if (in.plain() && out.plain()) return Send(nodes, price, ns, saving, true);
   std::vector<Form> liked = {in};
-  if (likes && e_.LikesAll(u)) {
+  if (likes && e_.LikesAll(u, p_)) {
     for (const Form& form : e_.Meets()) {
       if (form != in) liked.push_back(form);
     }

@@ -14,8 +14,8 @@ constexpr int64_t kBlock = 24;  // output channels: whole blocks of registers in
 
 class DirectConv final : public Loop {
  public:
-  DirectConv(const Simd& simd, const DirectPlan& plan, std::vector<PointwiseOp> posts)
-      : simd_(simd), p_(plan), at_(plan.Reads()), posts_(std::move(posts)) {}
+  DirectConv(const Simd& simd, const DirectPlan& plan, std::vector<PointwiseOp> posts, bool last)
+      : simd_(simd), p_(plan), at_(plan.Reads()), posts_(std::move(posts)), last_(last) {}
 
   void Run(float* const* p) const override {
     const int64_t total = p_.s.images * p_.s.groups * p_.strips;
@@ -37,12 +37,34 @@ class DirectConv final : public Loop {
       const int64_t some = std::min(p_.block, s.out - k), filter = group * s.out + k;
       simd_.shifted_product(p[2] + filter * depth, depth, buffer, at_.data(), p[3] + filter, sums,
                             p_.row(), some, n, depth);
+      if (last_) {
+        Turn(sums, some, n, p[0], job, k, first, lines);
+        continue;
+      }
       float* y = p[0] + (job * s.out + k) * s.dst_pixels() + first * s.dst[2];
       for (int64_t o = 0; o < some; ++o) {
         simd_.copy_rows(sums + o * p_.row(), p_.width, y + o * s.dst_pixels(), s.dst[2], lines,
                         s.dst[2]);
       }
       Finish(y, some, lines * s.dst[2]);
+    }
+  }
+
+  // The posts, then the sums of some output channels from the k-th on as neighbours of each pixel.
+  void Turn(float* sums, int64_t some, int64_t n, float* y, int64_t job, int64_t k, int64_t first,
+            int64_t lines) const {
+    const ConvShape& s = p_.s;
+    for (const PointwiseOp& q : posts_) {
+      for (int64_t o = 0; o < some; ++o) {
+        simd_.unary(q.fn, q.a, q.b, sums + o * p_.row(), sums + o * p_.row(), n);
+      }
+    }
+    const int64_t channels = s.groups * s.out, image = job / s.groups;
+    float* to =
+        y + (image * s.dst_pixels() + first * s.dst[2]) * channels + job % s.groups * s.out + k;
+    for (int64_t l = 0; l < lines; ++l) {
+      simd_.transpose(sums + l * p_.width, p_.row(), to + l * s.dst[2] * channels, channels, some,
+                      s.dst[2]);
     }
   }
 
@@ -107,6 +129,7 @@ class DirectConv final : public Loop {
   const DirectPlan p_;
   const std::vector<int64_t> at_;  // p_.Reads()
   const std::vector<PointwiseOp> posts_;
+  const bool last_;
 };
 
 }  // namespace
@@ -205,8 +228,8 @@ double DirectPlan::ns(const Machine& m) const {
 }
 
 std::unique_ptr<Loop> DirectLoop(const Simd& simd, const DirectPlan& plan,
-                                 std::vector<PointwiseOp> posts) {
-  return std::make_unique<DirectConv>(simd, plan, std::move(posts));
+                                 std::vector<PointwiseOp> posts, bool channels_last) {
+  return std::make_unique<DirectConv>(simd, plan, std::move(posts), channels_last);
 }
 
 }  // namespace ge_native

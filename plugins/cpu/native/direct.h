@@ -40,9 +40,9 @@ struct DirectPlan {
   double ns(const Machine& m) const;  // analytic
 };
 
-// Places: result, x, weights as ONNX has them, bias, workspace of all threads. Dense. `posts` have
-// no operands.
+// Places: result, x, weights as ONNX has them, bias, workspace of all threads. Dense, or the result
+// with channels last. `posts` have no operands.
 std::unique_ptr<Loop> DirectLoop(const Simd& simd, const DirectPlan& plan,
-                                 std::vector<PointwiseOp> posts);
+                                 std::vector<PointwiseOp> posts, bool channels_last = false);
 
 }  // namespace ge_native

@@ -9,14 +9,12 @@
 #include <random>
 
 #include "plugins/cpu/kit/isa_sets.h"
+#include "plugins/cpu/native/direct_sums.h"
 
 namespace ge_native {
 namespace {
 
-struct Case {
-  int64_t images, groups, in, out;  // channels of a group
-  int64_t src[2], kernel[2], stride[2], dilation[2], pad_l[2], pad_r[2];
-};
+using Case = ConvCase;
 constexpr Case kCases[] = {
     {1, 3, 1, 1, {7, 7}, {3, 3}, {1, 1}, {1, 1}, {1, 1}, {1, 1}},
     {2, 4, 1, 1, {9, 20}, {3, 3}, {2, 2}, {1, 1}, {1, 1}, {0, 0}},
@@ -31,50 +29,6 @@ constexpr Case kCases[] = {
     {1, 1, 24, 9, {60, 70}, {3, 3}, {1, 1}, {2, 2}, {2, 2}, {2, 2}},  // several strips
     {1, 1, 7, 3, {1, 33}, {1, 4}, {1, 1}, {1, 1}, {0, 3}, {0, 0}},
 };
-
-ConvSpec SpecOf(const Case& c) {
-  ConvSpec s;
-  s.groups = c.groups;
-  s.src = {c.images, c.groups * c.in, c.src[0], c.src[1]};
-  s.weights = {c.groups, c.out, c.in, c.kernel[0], c.kernel[1]};
-  if (c.groups == 1) s.weights.erase(s.weights.begin());
-  s.dst = {c.images, c.groups * c.out};
-  for (size_t k = 0; k < 2; ++k) {
-    const int64_t window = (c.kernel[k] - 1) * c.dilation[k] + 1;
-    s.dst.push_back((c.src[k] + c.pad_l[k] + c.pad_r[k] - window) / c.stride[k] + 1);
-    s.stride.push_back(c.stride[k]);
-    s.dilation.push_back(c.dilation[k]);
-    s.pad_l.push_back(c.pad_l[k]);
-    s.pad_r.push_back(c.pad_r[k]);
-  }
-  return s;
-}
-
-// Number `at` of the result, less its bias; pixels of the padding are zeros that count.
-double Direct(const Case& c, const ConvSpec& s, const std::vector<float>& x,
-              const std::vector<float>& w, int64_t at) {
-  const int64_t x0 = at % s.dst[3], y0 = at / s.dst[3] % s.dst[2];
-  const int64_t o = at / (s.dst[2] * s.dst[3]) % s.dst[1];
-  const int64_t n = at / (s.dst[1] * s.dst[2] * s.dst[3]), taps = c.kernel[0] * c.kernel[1];
-  double sum = 0;
-  for (int64_t d = 0; d < c.in * taps; ++d) {
-    const int64_t i = y0 * s.stride[0] + d % taps / c.kernel[1] * s.dilation[0] - s.pad_l[0];
-    const int64_t j = x0 * s.stride[1] + d % c.kernel[1] * s.dilation[1] - s.pad_l[1];
-    const bool inside = i >= 0 && i < s.src[2] && j >= 0 && j < s.src[3];
-    const int64_t channel = n * s.src[1] + o / c.out * c.in + d / taps;
-    const double v =
-        inside ? x[static_cast<size_t>((channel * s.src[2] + i) * s.src[3] + j)] : 0.0f;
-    sum += v * double{w[static_cast<size_t>(o * c.in * taps + d)]};
-  }
-  return sum;
-}
-
-std::vector<float> Random(int64_t n, std::mt19937* random) {
-  std::normal_distribution<float> d;
-  std::vector<float> v(static_cast<size_t>(n));
-  for (float& x : v) x = d(*random);
-  return v;
-}
 
 class DirectConvolution : public ::testing::TestWithParam<ge_cpu::IsaSet> {
  protected:
@@ -103,7 +57,7 @@ class DirectConvolution : public ::testing::TestWithParam<ge_cpu::IsaSet> {
     for (size_t i = 0; i < y.size(); ++i) {
       const auto at = static_cast<int64_t>(i);
       const auto o = static_cast<size_t>(at / (s.dst[2] * s.dst[3]) % s.dst[1]);
-      double want = double{bias[o]} + Direct(c, s, x, w, at);
+      double want = double{bias[o]} + DirectSum(c, s, x, w, at);
       if (posts) want = 2 * (want < 0 ? want / 2 : want) + 1;
       ASSERT_NEAR(y[i], want, 4e-4) << i << " of " << y.size() << ", " << threads << " threads, "
                                     << ToText(s.src) << " to " << ToText(s.dst);
@@ -149,7 +103,7 @@ TEST_P(DirectConvolution, KeepsInfinitiesAndNaNWhereTheyBelong) {
   w[3 * 18 + 4] = 0;  // times infinity is NaN
   const std::vector<float> y = Result(s, 1, x, w, bias, {});
   for (size_t i = 0; i < y.size(); ++i) {
-    const auto want = static_cast<float>(Direct(c, s, x, w, static_cast<int64_t>(i)));
+    const auto want = static_cast<float>(DirectSum(c, s, x, w, static_cast<int64_t>(i)));
     ASSERT_EQ(std::isnan(y[i]), std::isnan(want)) << i;
     if (std::isinf(want)) {
       ASSERT_EQ(y[i], want) << i;

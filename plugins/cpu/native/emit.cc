@@ -3,6 +3,7 @@
 #include <stdexcept>
 
 #include "plugins/cpu/kit/thresholds.h"
+#include "plugins/cpu/native/channels_last.h"
 #include "plugins/cpu/native/direct.h"
 #include "plugins/cpu/native/numbers.h"
 #include "plugins/cpu/native/panels.h"
@@ -34,6 +35,24 @@ ConvShape GatheredShape(const ConvSpec& c) {
 
 }  // namespace
 
+ConvWay WayOf(const ConvSpec& c, bool constants, const Machine& m) {
+  const bool direct = IsDirect(c, m);
+  if (constants && IsPixel(c)) return ConvWay::kPixel;
+  if (constants && IsWinograd(c, m)) return ConvWay::kWinograd;
+  if (constants && IsChannelWise(c) && m.isa >= GE_ISA_AVX512) return ConvWay::kChannelSums;
+  if (constants && IsChannelsLast(c, m)) {
+    const bool faster =
+        direct && DirectPlan(c, m).ns(m) / m.threads < ChannelsLastPlan(SimdOf(m.isa), c, m).ns(m);
+    return faster ? ConvWay::kDirect : ConvWay::kChannelsLast;
+  }
+  return direct ? ConvWay::kDirect : ConvWay::kPieces;
+}
+
+bool LeavesChannelsLast(const ConvSpec& c, const Machine& m) {
+  return m.isa >= GE_ISA_AVX512 && c.groups == 1 && c.dst[1] >= 16 &&
+         Product(Dims(c.dst.begin() + 2, c.dst.end())) >= 256;
+}
+
 // A piece stays in the second cache beside 8 rows of weights, all of which read it.
 ConvInPieces::ConvInPieces(const ConvSpec& c, int threads)
     : shape(GatheredShape(c)), pieces(shape, threads, kGatheredFloats, kGatheredColumns) {}
@@ -61,10 +80,26 @@ void NativeBuilder::EmitMain(const Unit& u) {
 }
 
 void NativeBuilder::EmitSpec(const Unit& u, const ConvSpec& c) {
-  if (IsPixel(c)) return EmitPixel(u);
-  if (UsesWinograd(u, c)) return EmitWinograd(u, c);
-  if (IsDirect(c, machine_)) return EmitDirect(u, c);
-  EmitPieced(u, c);
+  const bool constants = p_.constant(u.in[1]) && u.in.size() < 3;
+  ConvWay way = WayOf(c, constants, machine_);
+  // Weights that are not finite once they are transformed.
+  if (way == ConvWay::kWinograd && !UsesWinograd(u, c)) {
+    way = IsDirect(c, machine_) ? ConvWay::kDirect : ConvWay::kPieces;
+  }
+  switch (way) {
+    case ConvWay::kPixel:
+      return EmitPixel(u);
+    case ConvWay::kWinograd:
+      return EmitWinograd(u, c);
+    case ConvWay::kChannelsLast:
+      return EmitChannelsLast(u, c);
+    case ConvWay::kChannelSums:
+      return EmitChannelSums(u, c);
+    case ConvWay::kDirect:
+      return EmitDirect(u, c);
+    case ConvWay::kPieces:
+      return EmitPieced(u, c);
+  }
 }
 
 void NativeBuilder::AddPlain(const Unit& u, const std::string& label, std::unique_ptr<Work> work,
@@ -140,18 +175,8 @@ void NativeBuilder::EmitPanels(const Unit& u, const Fold& f, const Place& x, boo
   const bool bias = !u.bias.empty();
   std::vector<Place> places = {x, weights, bias ? BiasOf(u, f.n) : x};
   std::vector<TilePost> posts = PostsOfTiles(u, target, &places);
-  const size_t taken = posts.size();
-  const bool whole = taken == u.posts.size();
-  const uint64_t bytes = static_cast<uint64_t>(target.extent()) * sizeof(float);
-  const Rep y = whole ? NewResult(u.out[0], target) : Rep{target, NewInternal(0, bytes)};
-  places.insert(places.begin(), y.place);
-  AddStep("panels " + ToText({f.m, f.n, f.k}), PanelLoop(simd_, plan, bias, std::move(posts)),
-          std::move(places));
-  if (whole) {
-    AddRep(u.out[0], y);
-  } else {
-    ApplyPosts(u, taken, y, target);
-  }
+  AddTiled(u, posts.size(), target, "panels " + ToText({f.m, f.n, f.k}),
+           PanelLoop(simd_, plan, bias, std::move(posts)), std::move(places));
 }
 
 void NativeBuilder::AddProduct(const Unit& u, const ThinProduct& t, std::vector<Place> reads) {
@@ -222,18 +247,8 @@ void NativeBuilder::EmitWinograd(const Unit& u, const ConvSpec& c) {
                               NewInternal(0, room * static_cast<uint64_t>(plan.threads)),
                               KeptConstant(u.in[1]).place};
   std::vector<TilePost> posts = PostsOfTiles(u, target, &reads);
-  const size_t taken = posts.size();
-  const bool whole = taken == u.posts.size();
-  const uint64_t bytes = static_cast<uint64_t>(target.extent()) * sizeof(float);
-  const Rep y = whole ? NewResult(u.out[0], target) : Rep{target, NewInternal(0, bytes)};
-  reads.insert(reads.begin(), y.place);
-  AddStep("winograd " + ToText({plan.h, plan.w}) + " " + ToText(u.dims),
-          WinogradLoop(simd_, plan, x.layout, target, std::move(posts)), std::move(reads));
-  if (whole) {
-    AddRep(u.out[0], y);
-  } else {
-    ApplyPosts(u, taken, y, target);
-  }
+  AddTiled(u, posts.size(), target, "winograd " + ToText({plan.h, plan.w}) + " " + ToText(u.dims),
+           WinogradLoop(simd_, plan, x.layout, target, std::move(posts)), std::move(reads));
 }
 
 void NativeBuilder::EmitPieced(const Unit& u, const ConvSpec& c) {
@@ -249,20 +264,78 @@ void NativeBuilder::EmitPieced(const Unit& u, const ConvSpec& c) {
   EmitPieces(u, "conv ", multiply, s, pieced.pieces, machine_.threads, w, rows);
 }
 
+Builder::Rep NativeBuilder::Lanes(uint32_t v) {
+  for (const Rep& r : reps_[v]) {
+    if (!Form::Of(r.layout).plain()) return r;
+  }
+  const Layout last = Layout::ChannelsLast(p_.dims(v));
+  return {last, Get(v, last).place};
+}
+
+void NativeBuilder::EmitChannelsLast(const Unit& u, const ConvSpec& c) {
+  const ChannelsLastPlan plan(simd_, c, machine_);
+  const Layout last = Layout::ChannelsLast(u.dims);
+  const Place x = Get(u.in[0], Layout::ChannelsLast(p_.dims(u.in[0]))).place;
+  const Place weights =
+      Pack({u.in[1]}, plan.PackKey(), plan.product.weight_floats() * sizeof(float),
+           [plan](const void* const* from, void* to) {
+             plan.Pack(static_cast<const float*>(from[0]), static_cast<float*>(to));
+           });
+  std::vector<Place> reads = {x, weights, BiasOf(u, c.dst[1])};
+  std::vector<TilePost> posts = PostsOfTiles(u, last, &reads);
+  const uint64_t room =
+      plan.workspace_floats() * sizeof(float) * static_cast<uint64_t>(machine_.threads);
+  out_.workspace = std::max(out_.workspace, room);
+  reads.push_back({workspace_, 0});
+  AddTiled(u, posts.size(), last, "channels last " + ToText(u.dims),
+           ChannelsLastLoop(simd_, plan, std::move(posts)), std::move(reads));
+}
+
+void NativeBuilder::EmitChannelSums(const Unit& u, const ConvSpec& c) {
+  const Rep x = Lanes(u.in[0]);
+  const Layout target = Layout::Like(u.dims, x.layout);
+  const int64_t block = std::max(x.layout.cblock, 1);
+  const int64_t channels = CeilDiv(c.dst[1], block) * block;
+  const uint64_t floats = static_cast<uint64_t>(ConvShape(c).taps() * channels);
+  const Place weights = Pack(
+      {u.in[1]}, "channel sums " + ToText({channels}), floats * sizeof(float),
+      [c, channels](const void* const* from, void* to) {
+        PackChannelSums(c, channels, static_cast<const float*>(from[0]), static_cast<float*>(to));
+      });
+  std::vector<Place> reads = {x.place, weights, BiasOf(u, c.dst[1], channels)};
+  std::vector<TilePost> posts = PostsOfTiles(u, target, &reads);
+  AddTiled(u, posts.size(), target, "channel sums " + ToText(u.dims),
+           ChannelSumsLoop(simd_, c, x.layout, target, std::move(posts)), std::move(reads));
+}
+
+void NativeBuilder::AddTiled(const Unit& u, size_t taken, const Layout& target,
+                             const std::string& label, std::unique_ptr<Loop> loop,
+                             std::vector<Place> reads) {
+  const bool whole = taken == u.posts.size();
+  const uint64_t bytes = static_cast<uint64_t>(target.extent()) * sizeof(float);
+  const Rep y = whole ? NewResult(u.out[0], target) : Rep{target, NewInternal(0, bytes)};
+  reads.insert(reads.begin(), y.place);
+  AddStep(label, std::move(loop), std::move(reads));
+  if (whole) {
+    AddRep(u.out[0], y);
+  } else {
+    ApplyPosts(u, taken, y, target);
+  }
+}
+
 void NativeBuilder::EmitDirect(const Unit& u, const ConvSpec& c) {
   const DirectPlan plan(c, machine_);
   const uint64_t floats = plan.workspace_floats() * static_cast<uint64_t>(machine_.threads);
   out_.workspace = std::max(out_.workspace, floats * sizeof(float));
   const Place x = GetDense(u.in[0]).place, w = GetDense(u.in[1]).place;
   const Place bias = u.in.size() > 2 ? GetDense(u.in[2]).place : BiasOf(u, c.dst[1]);
-  const Place y = NewResult(u.out[0], Layout::Dense(u.dims)).place;
+  const Layout plain = Layout::Dense(u.dims);
+  const bool last = LeavesChannelsLast(c, machine_) && Leaf(u.out[0], plain) == nullptr;
   std::vector<PointwiseOp> posts = FirstPosts(u);
   const size_t taken = posts.size();
-  AddStep((IsDepthwise(c) ? "depthwise " : "direct ") + ToText(u.dims),
-          DirectLoop(simd_, plan, std::move(posts)), {y, x, w, bias, {workspace_, 0}});
-  Unit rest = u;
-  rest.bias.clear();
-  FinishProduct(std::move(rest), taken, y);
+  AddTiled(u, taken, last ? Layout::ChannelsLast(u.dims) : plain,
+           (IsDepthwise(c) ? "depthwise " : "direct ") + ToText(u.dims),
+           DirectLoop(simd_, plan, std::move(posts), last), {x, w, bias, {workspace_, 0}});
 }
 
 void NativeBuilder::EmitSpec(const Unit& u, const PoolSpec& spec) {
@@ -276,7 +349,13 @@ void NativeBuilder::EmitSpec(const Unit& u, const PoolSpec& spec) {
   pool.dilation.assign(spec.kernel.size(), 1);
   pool.pad_begin = spec.pad_l;
   for (int64_t r : spec.pad_r) pool.pad_end.push_back(std::max<int64_t>(r, 0));
-  AddPlain(u, "pool", PoolLoop(simd_, pool), {GetDense(u.in[0]).place});
+  const Rep x = Main(u.in[0]);
+  if (Form::Of(x.layout).plain() || Product(spec.kernel) > kMostTaps) {
+    return AddPlain(u, "pool", PoolLoop(simd_, pool), {GetDense(u.in[0]).place});
+  }
+  const Layout target = Layout::Like(u.dims, x.layout);
+  AddTiled(u, 0, target, "channel pool " + ToText(u.dims),
+           ChannelPoolLoop(simd_, pool, x.layout, target), {x.place});
 }
 
 void NativeBuilder::EmitSpec(const Unit& u, const ResampleSpec& spec) {

@@ -82,6 +82,10 @@ class NativeBuilder final : public Builder {
   void EmitSpec(const Unit& u, const PointwiseSpec&) { EmitPointwise(u); }
 
   void EmitPixel(const Unit& u);
+  void EmitChannelsLast(const Unit& u, const ConvSpec& c);
+  void EmitChannelSums(const Unit& u, const ConvSpec& c);
+  // v with its channels as lanes: as it lies, or channels last.
+  Rep Lanes(uint32_t v);
   // Whether a convolution goes by Winograd: its weights may be none for that.
   bool UsesWinograd(const Unit& u, const ConvSpec& c) const;
   WinogradPlan WinogradPlanOf(const Unit& u, const ConvSpec& c) const;
@@ -94,6 +98,9 @@ class NativeBuilder final : public Builder {
   // added.
   std::vector<TilePost> PostsOfTiles(const Unit& u, const Layout& target,
                                      std::vector<Place>* places);
+  // A step that takes the first posts along and the others behind it; places behind the result.
+  void AddTiled(const Unit& u, size_t taken, const Layout& target, const std::string& label,
+                std::unique_ptr<Loop> loop, std::vector<Place> reads);
   // With constant weights, [n][k] where `turned`.
   void EmitPanels(const Unit& u, const Fold& f, const Place& x, bool turned);
   // The product, then the unit's posts; places are those of the product behind its result.
@@ -116,6 +123,12 @@ class NativeBuilder final : public Builder {
 
 // A convolution whose one window covers all of a picture: a product of the batch's rows.
 bool IsPixel(const ConvSpec& c);
+
+// How a convolution is computed. All but kDirect want weights and biases that are constants.
+enum class ConvWay { kPixel, kWinograd, kChannelsLast, kChannelSums, kDirect, kPieces };
+ConvWay WayOf(const ConvSpec& c, bool constants, const Machine& m);
+// Whether a direct one leaves its result with channels last: many of them, of several lines.
+bool LeavesChannelsLast(const ConvSpec& c, const Machine& m);
 
 // The gradient of a convolution's image as a convolution of dY, by the filters turned around;
 // nullopt where windows step over elements.

@@ -7,6 +7,7 @@
 
 #include "plugins/cpu/kit/loop_parts.h"
 #include "plugins/cpu/native/loops.h"
+#include "plugins/cpu/native/window_axis.h"
 
 namespace ge_native {
 
@@ -14,36 +15,16 @@ namespace ge_native {
 
 namespace {
 
-// One axis: where each window begins, which of its taps lie in x, and how many elements its mean is
-// over.
-struct PoolAxis {
-  int64_t dim = 1, result = 1, stride = 1, dilation = 1;
-  std::vector<int64_t> start, first, end, count;  // by result index; taps [first, end)
-
-  PoolAxis(const Pool& p, size_t i)
-      : dim(p.x[i + 2]), result(p.result[i + 2]), stride(p.stride[i]), dilation(p.dilation[i]) {
-    for (int64_t o = 0; o < result; ++o) {
-      const int64_t s = o * stride - p.pad_begin[i];
-      start.push_back(s);
-      first.push_back(Tap(s, 0, p.window[i]));
-      end.push_back(std::max(first.back(), Tap(s, dim, p.window[i])));
-      const int64_t padded =
-          Tap(s, dim + p.pad_end[i], p.window[i]) - Tap(s, -p.pad_begin[i], p.window[i]);
-      count.push_back(p.count_pad ? padded : end.back() - first.back());
-    }
-  }
-  // The first tap of a window from s on that is at `at` or behind, at most `taps`.
-  int64_t Tap(int64_t s, int64_t at, int64_t taps) const {
-    if (s >= at) return 0;
-    return std::min((at - s + dilation - 1) / dilation, taps);
-  }
-};
+WindowAxis AxisOf(const Pool& p, size_t i) {
+  return WindowAxis({p.x[i + 2], p.result[i + 2], p.window[i], p.stride[i], p.dilation[i],
+                     p.pad_begin[i], p.pad_end[i], p.count_pad});
+}
 
 class Pooled final : public Loop {
  public:
   Pooled(const Simd& simd, const Pool& p) : simd_(simd), max_(p.max) {
-    for (size_t i = 0; i + 2 < p.x.size(); ++i) outer_.emplace_back(p, i);
-    const PoolAxis row = std::move(outer_.back());
+    for (size_t i = 0; i + 2 < p.x.size(); ++i) outer_.push_back(AxisOf(p, i));
+    const WindowAxis row = std::move(outer_.back());
     outer_.pop_back();
     planes_ = p.x[0] * p.x[1];
     row_ = {row.dim,   row.result > 0 ? row.start[0] : 0, p.window.back(), row.dilation, row.stride,
@@ -51,7 +32,7 @@ class Pooled final : public Loop {
     if ((row_.taps - 1) * row_.dilation >= kPoolRoom) {
       throw std::invalid_argument("a pooled window is wider than its buffer");
     }
-    for (const PoolAxis& a : outer_) {
+    for (const WindowAxis& a : outer_) {
       in_ *= a.dim;
       lines_ *= a.result;
     }
@@ -96,7 +77,7 @@ class Pooled final : public Loop {
   // The rows of x under the window, over the outer axes from `level` on.
   void AddRows(int64_t begin, const int64_t* at, size_t level) {
     if (level == outer_.size()) return begins_.push_back(begin);
-    const PoolAxis& a = outer_[level];
+    const WindowAxis& a = outer_[level];
     const size_t o = Index(at[level]);
     int64_t below = row_.dim;
     for (size_t i = level + 1; i < outer_.size(); ++i) below *= outer_[i].dim;
@@ -117,7 +98,7 @@ class Pooled final : public Loop {
 
   const Simd& simd_;
   bool max_;
-  std::vector<PoolAxis> outer_;
+  std::vector<WindowAxis> outer_;
   PoolSpan row_;  // the last axis
   int64_t planes_ = 0, in_ = 1, lines_ = 1;
   std::vector<float> inverse_;

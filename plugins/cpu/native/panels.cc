@@ -10,25 +10,73 @@
 #include "plugins/cpu/kit/price.h"
 
 namespace ge_native {
+
+PanelTiles::PanelTiles(const Simd& simd, const PanelPlan& plan, bool bias,
+                       std::vector<TilePost> posts)
+    : simd_(simd), p_(plan), bias_(bias), posts_(std::move(posts)) {}
+
+// In tiles that stay in the second cache.
+void PanelTiles::Part(const float* x, int64_t lda, float* const* p, int64_t r, int64_t m,
+                      int64_t first, int64_t panels) const {
+  for (int64_t row = 0; row < m; row += kPanelRows) {
+    for (int64_t at = 0; at < panels; at += kPanelsOfTile) {
+      Tile(x + row * lda, lda, p, r + row, std::min(kPanelRows, m - row), first + at,
+           std::min(kPanelsOfTile, panels - at));
+    }
+  }
+}
+
+void PanelTiles::Tile(const float* x, int64_t lda, float* const* p, int64_t r, int64_t m,
+                      int64_t first, int64_t panels) const {
+  const int64_t panel = p_.columns * p_.k, j = first * p_.columns;
+  const int64_t n = std::min(panels * p_.columns, p_.n - j);
+  const int64_t step = m <= kPanelThinRows ? n : p_.columns;
+  const float* w = p[2] + first * panel;
+  float* y = p[0] + r * p_.n + j;
+  for (int64_t c = 0; c < n; c += step, w += panel) {
+    simd_.panel_product(x, lda, w, panel, bias_ ? p[3] + j + c : nullptr, y + c, p_.n, m,
+                        std::min(step, n - c), p_.k);
+  }
+  Finish(p, y, m, n);
+}
+
+void PanelTiles::Finish(float* const* p, float* y, int64_t m, int64_t n) const {
+  if (posts_.empty()) return;
+  const int64_t at = y - p[0];
+  if (n == p_.n) n *= m, m = 1;  // whole rows follow each other
+  for (int64_t r = 0; r < m; ++r) {
+    float* row = y + r * p_.n;
+    size_t operand = 4;
+    for (const TilePost& q : posts_) {
+      if (q.binary) {
+        simd_.binary(q.fn, row, p[operand++] + at + r * p_.n, row, n);
+      } else {
+        simd_.unary(q.fn, q.a, q.b, row, row, n);
+      }
+    }
+  }
+}
+
 namespace {
 
 class PanelProducts final : public Loop {
  public:
-  PanelProducts(const Simd& simd, const PanelPlan& plan, bool bias, std::vector<TilePost> posts)
-      : simd_(simd), p_(plan), bias_(bias), posts_(std::move(posts)) {}
+  explicit PanelProducts(PanelTiles tiles) : tiles_(std::move(tiles)) {}
 
   void Run(float* const* p) const override { RunOn(std::max(1, omp_get_max_threads()), p); }
 
   void RunOn(int most, float* const* p) const {
-    const int threads = p_.parallel() ? most : 1;
-    const auto [rows, wide] = p_.PieceOf(threads);
-    const int64_t across = CeilDiv(p_.panels, wide), down = CeilDiv(p_.m, rows);
+    const PanelPlan& plan = tiles_.plan();
+    const int threads = plan.parallel() ? most : 1;
+    const auto [rows, wide] = plan.PieceOf(threads);
+    const int64_t across = CeilDiv(plan.panels, wide), down = CeilDiv(plan.m, rows);
     // Whoever is there takes the next piece: a neighbour on one core holds up no other.
     std::atomic<int64_t> next = 0;
     auto work = [&, rows = rows, wide = wide] {
       for (int64_t i; (i = next.fetch_add(1, std::memory_order_relaxed)) < across * down;) {
         const int64_t r = i / across * rows, c = i % across * wide;
-        Part(p, r, std::min(rows, p_.m - r), c, std::min(wide, p_.panels - c));
+        tiles_.Part(p[1] + r * plan.k, plan.k, p, r, std::min(rows, plan.m - r), c,
+                    std::min(wide, plan.panels - c));
       }
     };
     if (threads == 1 || across * down == 1) return work();
@@ -36,49 +84,7 @@ class PanelProducts final : public Loop {
   }
 
  private:
-  // Rows [r, r + m) of `panels` panels from the first on, in tiles that stay in the second cache.
-  void Part(float* const* p, int64_t r, int64_t m, int64_t first, int64_t panels) const {
-    for (int64_t row = 0; row < m; row += kPanelRows) {
-      for (int64_t at = 0; at < panels; at += kPanelsOfTile) {
-        Tile(p, r + row, std::min(kPanelRows, m - row), first + at,
-             std::min(kPanelsOfTile, panels - at));
-      }
-    }
-  }
-
-  void Tile(float* const* p, int64_t r, int64_t m, int64_t first, int64_t panels) const {
-    const int64_t panel = p_.columns * p_.k, j = first * p_.columns;
-    const int64_t n = std::min(panels * p_.columns, p_.n - j);
-    const int64_t step = m <= kPanelThinRows ? n : p_.columns;
-    const float *x = p[1] + r * p_.k, *w = p[2] + first * panel;
-    float* y = p[0] + r * p_.n + j;
-    for (int64_t c = 0; c < n; c += step, w += panel) {
-      simd_.panel_product(x, p_.k, w, panel, bias_ ? p[3] + j + c : nullptr, y + c, p_.n, m,
-                          std::min(step, n - c), p_.k);
-    }
-    Finish(p, y, m, n);
-  }
-
-  void Finish(float* const* p, float* y, int64_t m, int64_t n) const {
-    if (posts_.empty()) return;
-    const int64_t at = y - p[0];
-    for (int64_t r = 0; r < m; ++r) {
-      float* row = y + r * p_.n;
-      size_t operand = 4;
-      for (const TilePost& q : posts_) {
-        if (q.binary) {
-          simd_.binary(q.fn, row, p[operand++] + at + r * p_.n, row, n);
-        } else {
-          simd_.unary(q.fn, q.a, q.b, row, row, n);
-        }
-      }
-    }
-  }
-
-  const Simd& simd_;
-  const PanelPlan p_;
-  const bool bias_;
-  const std::vector<TilePost> posts_;
+  const PanelTiles tiles_;
 };
 
 }  // namespace
@@ -141,12 +147,12 @@ double PanelNs(const PanelPlan& plan, const Machine& machine) {
 }
 
 void RunPanels(const Simd& simd, const PanelPlan& plan, bool bias, int threads, float* const* p) {
-  PanelProducts(simd, plan, bias, {}).RunOn(threads, p);
+  PanelProducts(PanelTiles(simd, plan, bias, {})).RunOn(threads, p);
 }
 
 std::unique_ptr<Loop> PanelLoop(const Simd& simd, const PanelPlan& plan, bool bias,
                                 std::vector<TilePost> posts) {
-  return std::make_unique<PanelProducts>(simd, plan, bias, std::move(posts));
+  return std::make_unique<PanelProducts>(PanelTiles(simd, plan, bias, std::move(posts)));
 }
 
 }  // namespace ge_native

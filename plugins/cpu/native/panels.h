@@ -33,6 +33,28 @@ struct PanelPlan {
   // Equal where Pack writes the same.
   std::string PackKey(bool turned) const;
 };
+// A part of such a product and its posts, which are done on a tile while it is in a cache.
+// Immutable.
+class PanelTiles {
+ public:
+  PanelTiles(const Simd& simd, const PanelPlan& plan, bool bias, std::vector<TilePost> posts);
+  // Rows [r, r + m) of `panels` panels from `first` on. p: places as of PanelLoop; but x is row r,
+  // rows lda floats apart.
+  void Part(const float* x, int64_t lda, float* const* p, int64_t r, int64_t m, int64_t first,
+            int64_t panels) const;
+  const PanelPlan& plan() const { return p_; }
+
+ private:
+  void Tile(const float* x, int64_t lda, float* const* p, int64_t r, int64_t m, int64_t first,
+            int64_t panels) const;
+  void Finish(float* const* p, float* y, int64_t m, int64_t n) const;
+
+  const Simd& simd_;
+  const PanelPlan p_;
+  const bool bias_;
+  const std::vector<TilePost> posts_;
+};
+
 // ns of one, on all threads.
 double PanelNs(const PanelPlan& plan, const Machine& machine);
 

@@ -5,6 +5,7 @@
 #include "plugins/cpu/kit/engine.h"
 #include "plugins/cpu/kit/parse.h"
 #include "plugins/cpu/kit/thresholds.h"
+#include "plugins/cpu/native/channels_last.h"
 #include "plugins/cpu/native/direct.h"
 #include "plugins/cpu/native/emit.h"
 #include "plugins/cpu/native/parse.h"
@@ -33,13 +34,11 @@ class NativeEngine final : public Engine {
     }
     const auto* conv = As<ConvSpec>(u);
     if (const auto* grad = As<ConvGradSpec>(u)) return TakesGrad(*grad, why);
+    if (conv == nullptr) return true;
     // A direct one reads weights as they come.
-    if (conv != nullptr &&
-        (IsPixel(*conv) || IsWinograd(*conv, machine()) || !IsDirect(*conv, machine())) &&
-        !HasConstantWeights(u, p, why)) {
-      return false;
-    }
-    return conv == nullptr || IsPixel(*conv) || IsWinograd(*conv, machine()) ||
+    const ConvWay way = WayWith(u, *conv, p);
+    if (way == ConvWay::kPieces && !HasConstantWeights(u, p, why)) return false;
+    return (way != ConvWay::kDirect && way != ConvWay::kPieces) ||
            BuffersFit(BufferOf(*conv, machine()), machine().threads, why);
   }
   bool TakesGrad(const ConvGradSpec& grad, Why* why) const {
@@ -51,14 +50,36 @@ class NativeEngine final : public Engine {
   Price PriceOf(const Unit& u, const Parser& p) const override {
     return ge_native::PriceOf(u, p, machine());
   }
-  bool Keeps(const Unit& u) const override { return !Is<PoolSpec>(u); }
-  std::optional<std::pair<Form, Form>> LikingOf(const Unit& u, const Parser&) const override {
-    const auto* conv = As<ConvSpec>(u);
-    if (conv == nullptr || IsPixel(*conv) || !IsWinograd(*conv, machine())) return std::nullopt;
-    const Form form = machine().isa == GE_ISA_AVX2 ? Form{8, false} : Form{0, true};
-    return std::pair(form, form);
+  bool Keeps(const Unit& u) const override {
+    const auto* pool = As<PoolSpec>(u);
+    return pool == nullptr || Product(pool->kernel) <= kMostTaps;
   }
-  bool LikesAll(const Unit&) const override { return machine().isa >= GE_ISA_AVX2; }
+  std::optional<std::pair<Form, Form>> LikingOf(const Unit& u, const Parser& p) const override {
+    const auto* conv = As<ConvSpec>(u);
+    if (conv == nullptr) return std::nullopt;
+    const ConvWay way = WayWith(u, *conv, p);
+    const Form plain, last{0, true}, lanes = machine().isa == GE_ISA_AVX2 ? Form{8, false} : last;
+    switch (way) {
+      case ConvWay::kWinograd:
+        return std::pair(lanes, lanes);
+      case ConvWay::kChannelsLast:
+      case ConvWay::kChannelSums:
+        return std::pair(last, last);
+      case ConvWay::kDirect:
+        if (LeavesChannelsLast(*conv, machine())) return std::pair(plain, last);
+        return std::nullopt;
+      default:
+        return std::nullopt;
+    }
+  }
+  bool LikesAll(const Unit& u, const Parser& p) const override {
+    const ConvWay way = WayWith(u, std::get<ConvSpec>(u.spec), p);
+    return way == ConvWay::kChannelSums ||
+           (way == ConvWay::kWinograd && machine().isa >= GE_ISA_AVX2);
+  }
+  bool LeavesPlain(const Unit& u, const Parser& p) const override {
+    return WayWith(u, std::get<ConvSpec>(u.spec), p) == ConvWay::kDirect;
+  }
   // oneDNN's: it computes images in these.
   std::vector<Form> Meets() const override {
     return {{machine().isa >= GE_ISA_AVX512 ? 16 : 8, false}, {0, true}};
@@ -69,6 +90,11 @@ class NativeEngine final : public Engine {
   }
   // 1,000 segments of one Sin or Neg on 4 floats run in 56 us, of which 15 ns each are the step.
   uint64_t LaunchNs() const override { return 45; }
+
+ private:
+  ConvWay WayWith(const Unit& u, const ConvSpec& conv, const Parser& p) const {
+    return WayOf(conv, p.constant(u.in[1]) && u.in.size() < 3, machine());
+  }
 };
 
 }  // namespace

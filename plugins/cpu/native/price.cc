@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "plugins/cpu/native/channels_last.h"
 #include "plugins/cpu/native/direct.h"
 #include "plugins/cpu/native/emit.h"
 #include "plugins/cpu/native/panels.h"
@@ -265,6 +266,29 @@ Price PanelPrice(const Unit& u, const Fold& f, const Parser& p, const Machine& m
   return out;
 }
 
+// On tiles, too.
+Price ChannelsLastPrice(const Unit& u, const ConvSpec& c, const Parser& p, const Machine& m) {
+  Price out;
+  const ChannelsLastPlan plan(SimdOf(m.isa), c, m);
+  const double n = static_cast<double>(Product(u.dims));
+  const double bytes = PostBytes(u, p) + BytesOf(p, u.in[0]) + BytesOf(p, u.out[0]);
+  out.work_ns =
+      kLoopNs + std::max(plan.ns(m) + PostsNs(u, m, n) / Workers(m, n), StreamNs(m, bytes));
+  out.workspace = 4 * plan.workspace_floats() * static_cast<uint64_t>(m.threads);
+  out.packed = 4 * plan.product.weight_floats();
+  return out;
+}
+
+Price ChannelSumsPrice(const Unit& u, const ConvSpec& c, const Parser& p, const Machine& m) {
+  Price out;
+  const double n = static_cast<double>(Product(u.dims));
+  const double bytes = PostBytes(u, p) + BytesOf(p, u.in[0]) + BytesOf(p, u.out[0]);
+  out.work_ns = kLoopNs + std::max(ChannelSumsNs(c, m) + PostsNs(u, m, n) / Workers(m, n),
+                                   StreamNs(m, bytes));
+  out.packed = PackedBound({Product(c.weights) / c.dst[1], c.dst[1]}, 0);
+  return out;
+}
+
 constexpr double kApartNs = 0.3;      // an element whose neighbours in memory change
 constexpr double kNarrowApartNs = 1;  // one of 2 bytes, which no vectors turn
 
@@ -322,11 +346,21 @@ Price PriceOf(const Unit& u, const Parser& p, const Machine& m) {
     return LoopPriceOf(u, p, m);
   }
   if (const auto* grad = As<ConvGradSpec>(u)) return ConvGradPrice(u, *grad, p, m);
-  const auto* conv = As<ConvSpec>(u);
-  if (conv != nullptr && !IsPixel(*conv)) {
-    return IsWinograd(*conv, m) ? WinogradPrice(u, *conv, p, m) : ConvPrice(u, *conv, p, m);
+  if (const auto* conv = As<ConvSpec>(u)) {
+    switch (WayOf(*conv, p.constant(u.in[1]) && u.in.size() < 3, m)) {
+      case ConvWay::kPixel:
+        return PanelPrice(u, FoldOf(u, p), p, m);
+      case ConvWay::kWinograd:
+        return WinogradPrice(u, *conv, p, m);
+      case ConvWay::kChannelsLast:
+        return ChannelsLastPrice(u, *conv, p, m);
+      case ConvWay::kChannelSums:
+        return ChannelSumsPrice(u, *conv, p, m);
+      default:
+        return ConvPrice(u, *conv, p, m);
+    }
   }
-  if (Is<ProductSpec, ConvSpec>(u)) {
+  if (Is<ProductSpec>(u)) {
     const Fold f = FoldOf(u, p);
     if (InPanels(u, f, p)) return PanelPrice(u, f, p, m);
   }

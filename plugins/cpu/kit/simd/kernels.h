@@ -107,6 +107,13 @@ struct Simd {
   void (*shifted_product)(const float* w, int64_t ldw, const float* x, const int64_t* at,
                           const float* bias, float* y, int64_t ldy, int64_t m, int64_t n,
                           int64_t taps);
+  // Windows of n pixels with `channels` floats each, dense in y; tap t of pixel i reads from[t] +
+  // i * step. Sums by a weight for each channel: y[i][c] = bias[c] + sum over t of w[t][c] * x.
+  void (*channel_sums)(const float* const* from, const float* const* w, int64_t taps, int64_t step,
+                       const float* bias, float* y, int64_t n, int64_t channels);
+  // The greatest (kMax; -infinity without taps), or the sum times `scale`.
+  void (*channel_pool)(Reduce op, const float* const* from, int64_t taps, int64_t step, float scale,
+                       float* y, int64_t n, int64_t channels);
   // y[i * ldy + r] = dot of x[i * ldx ...] and w[r * ldw ...], k elements each, for i < m,
   // r < rows; w is read once where m <= 8. y overlaps nothing.
   void (*dot_rows)(const float* x, int64_t ldx, const float* w, int64_t ldw, float* y, int64_t ldy,

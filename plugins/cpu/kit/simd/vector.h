@@ -292,6 +292,10 @@ void PanelProduct(const float* a, int64_t lda, const float* b, int64_t panel, co
 int64_t PanelColumns();
 void ShiftedProduct(const float* w, int64_t ldw, const float* x, const int64_t* at,
                     const float* bias, float* y, int64_t ldy, int64_t m, int64_t n, int64_t taps);
+void ChannelSums(const float* const* from, const float* const* w, int64_t taps, int64_t step,
+                 const float* bias, float* y, int64_t n, int64_t channels);
+void ChannelPool(Reduce op, const float* const* from, int64_t taps, int64_t step, float scale,
+                 float* y, int64_t n, int64_t channels);
 void DotRows(const float* x, int64_t ldx, const float* w, int64_t ldw, float* y, int64_t ldy,
              int64_t m, int64_t rows, int64_t k);
 void Transpose(const float* x, int64_t ldx, float* y, int64_t ldy, int64_t rows, int64_t cols);

@@ -1,0 +1,295 @@
+// Convolutions and pools of images whose channels are neighbours against sums in double precision,
+// in each instruction set of this host: borders, strides, dilations, tails of channels and pixels,
+// threads, posts with and without operands, blocks that are not full.
+#include "plugins/cpu/native/channels_last.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "plugins/cpu/kit/isa_sets.h"
+#include "plugins/cpu/kit/thresholds.h"
+#include "plugins/cpu/native/direct.h"
+#include "plugins/cpu/native/direct_sums.h"
+
+namespace ge_native {
+namespace {
+
+constexpr float kGuard = 99.0f;
+
+int64_t Offset(const Layout& l, const Dims& at) {
+  int64_t o = 0;
+  for (int i = 0; i < l.rank; ++i) {
+    const int64_t k = at[static_cast<size_t>(i)];
+    o += l.cblock > 0 && i == 1 ? k / l.cblock * l.stride[1] + k % l.cblock : k * l.stride[i];
+  }
+  return o;
+}
+// The elements of a dense tensor in another layout; what is between them is 0.
+std::vector<float> Laid(const std::vector<float>& x, const Layout& l) {
+  std::vector<float> y(static_cast<size_t>(l.extent()), 0.0f);
+  const Dims d = l.dims();
+  for (int64_t i = 0; i < Product(d); ++i) {
+    Dims at(d.size());
+    for (size_t k = d.size(), rest = static_cast<size_t>(i); k-- > 0;) {
+      at[k] = static_cast<int64_t>(rest) % d[k];
+      rest /= static_cast<size_t>(d[k]);
+    }
+    y[static_cast<size_t>(Offset(l, at))] = x[static_cast<size_t>(i)];
+  }
+  return y;
+}
+
+class ChannelsLast : public ::testing::TestWithParam<ge_cpu::IsaSet> {
+ protected:
+  const Simd& simd() const { return *GetParam().simd; }
+  Machine machine(int threads) const {
+    Machine m;
+    m.isa = GetParam().isa, m.threads = threads;
+    return m;
+  }
+  // What a convolution gives behind its bias, and with `posts` behind a multiplication by z and a
+  // slope: dense.
+  std::vector<double> Want(const ConvCase& c, const ConvSpec& s, const std::vector<float>& x,
+                           const std::vector<float>& w, const std::vector<float>& bias,
+                           const std::vector<float>* z) const {
+    std::vector<double> want;
+    for (int64_t i = 0; i < Product(s.dst); ++i) {
+      const auto o = static_cast<size_t>(i / (s.dst[2] * s.dst[3]) % s.dst[1]);
+      double v = double{bias[o]} + DirectSum(c, s, x, w, i);
+      if (z != nullptr) {
+        v *= double{(*z)[static_cast<size_t>(i)]};
+        v = v < 0 ? v / 2 : v;
+      }
+      want.push_back(v);
+    }
+    return want;
+  }
+  void Expect(const std::vector<double>& want, const std::vector<float>& y, const Layout& l,
+              const char* what) const {
+    const Dims d = l.dims();
+    for (int64_t i = 0; i < Product(d); ++i) {
+      Dims at(d.size());
+      for (size_t k = d.size(), rest = static_cast<size_t>(i); k-- > 0;) {
+        at[k] = static_cast<int64_t>(rest) % d[k];
+        rest /= static_cast<size_t>(d[k]);
+      }
+      const float got = y[static_cast<size_t>(Offset(l, at))];
+      ASSERT_NEAR(got, want[static_cast<size_t>(i)], 4e-4) << what << " " << i << ", " << ToText(d);
+    }
+    ASSERT_EQ(y.back(), kGuard) << what << " writes behind " << ToText(d);
+  }
+  void CheckProduct(const ConvCase& c, int threads, bool posts, std::mt19937* random) const {
+    const ConvSpec s = SpecOf(c);
+    const std::vector<float> x = Random(Product(s.src), random);
+    const std::vector<float> w = Random(Product(s.weights), random);
+    const std::vector<float> z = Random(Product(s.dst), random);
+    std::vector<float> bias = Random(s.dst[1], random);
+    const Layout in = Layout::ChannelsLast(s.src), out = Layout::ChannelsLast(s.dst);
+    const ChannelsLastPlan plan(simd(), s, machine(threads));
+    std::vector<float> packed(plan.product.weight_floats() + 1, kGuard);
+    plan.Pack(w.data(), packed.data());
+    ASSERT_EQ(packed.back(), kGuard);
+    std::vector<float> image = Laid(x, in), operand = Laid(z, out);
+    std::vector<float> y(static_cast<size_t>(Product(s.dst)) + 1, kGuard);
+    std::vector<float> room(plan.workspace_floats() * static_cast<uint64_t>(threads) + 1, NAN);
+    std::vector<float*> places = {y.data(), image.data(), packed.data(), bias.data()};
+    std::vector<TilePost> list;
+    if (posts) {
+      list = {{Fn::kMul, 0, 0, true}, {Fn::kRelu, 0.5f, 0, false}};
+      places.push_back(operand.data());
+    }
+    places.push_back(room.data());
+    ChannelsLastLoop(simd(), plan, list)->Run(places.data());
+    Expect(Want(c, s, x, w, bias, posts ? &z : nullptr), y, out, "product");
+  }
+  // A depth-wise one, channels last and in blocks.
+  void CheckSums(const ConvCase& c, bool posts, std::mt19937* random) const {
+    const ConvSpec s = SpecOf(c);
+    const std::vector<float> x = Random(Product(s.src), random);
+    const std::vector<float> w = Random(Product(s.weights), random);
+    const std::vector<float> z = Random(Product(s.dst), random);
+    const std::vector<float> bias = Random(s.dst[1], random);
+    for (const Form form : {Form{0, true}, Form{8, false}, Form{16, false}}) {
+      const Layout in = form.On(s.src), out = form.On(s.dst);
+      const int64_t channels = form.block > 0 ? out.blocks() * out.cblock : s.dst[1];
+      std::vector<float> packed(static_cast<size_t>(ConvShape(s).taps() * channels) + 1, kGuard);
+      PackChannelSums(s, channels, w.data(), packed.data());
+      ASSERT_EQ(packed.back(), kGuard);
+      std::vector<float> wide = bias, image = Laid(x, in), operand = Laid(z, out);
+      wide.resize(static_cast<size_t>(channels), 0.0f);
+      std::vector<float> y(static_cast<size_t>(out.extent()) + 1, kGuard);
+      std::vector<float*> places = {y.data(), image.data(), packed.data(), wide.data()};
+      std::vector<TilePost> list;
+      if (posts) {
+        list = {{Fn::kMul, 0, 0, true}, {Fn::kRelu, 0.5f, 0, false}};
+        places.push_back(operand.data());
+      }
+      ChannelSumsLoop(simd(), s, in, out, list)->Run(places.data());
+      Expect(Want(c, s, x, w, bias, posts ? &z : nullptr), y, out, "sums");
+    }
+  }
+};
+INSTANTIATE_TEST_SUITE_P(Isa, ChannelsLast, ::testing::ValuesIn(ge_cpu::IsaSets()),
+                         ge_cpu::NameOfIsaSet);
+
+constexpr ConvCase kProducts[] = {
+    {1, 1, 8, 8, {1, 1}, {1, 1}, {1, 1}, {1, 1}, {0, 0}, {0, 0}},
+    {2, 1, 16, 24, {9, 11}, {1, 1}, {1, 1}, {1, 1}, {0, 0}, {0, 0}},  // the image is the rows
+    {2, 1, 24, 50, {9, 11}, {1, 1}, {2, 2}, {1, 1}, {0, 0}, {0, 0}},
+    {1, 1, 9, 17, {1, 7}, {1, 1}, {1, 1}, {1, 1}, {1, 0}, {0, 2}},  // one tap with a border
+    {1, 1, 20, 65, {30, 31}, {3, 3}, {1, 1}, {1, 1}, {1, 1}, {1, 1}},
+    {3, 1, 13, 49, {14, 9}, {5, 3}, {2, 1}, {1, 2}, {2, 2}, {2, 2}},
+    {1, 1, 33, 100, {7, 7}, {3, 3}, {2, 2}, {1, 1}, {1, 1}, {0, 0}},
+    {1, 1, 10, 97, {3, 4}, {3, 4}, {1, 1}, {1, 1}, {0, 0}, {0, 0}},  // one pixel
+    {1, 1, 300, 9, {4, 6}, {3, 3}, {1, 1}, {1, 1}, {1, 1}, {1, 1}},  // few rows fit
+    {1, 1, 8, 9, {2, 2}, {2, 2}, {4, 4}, {1, 1}, {3, 3}, {3, 3}},    // windows of padding alone
+};
+
+TEST_P(ChannelsLast, ProductsEqualSums) {
+  std::mt19937 random(5);
+  for (const ConvCase& c : kProducts) {
+    for (const int threads : {1, 2, 3}) CheckProduct(c, threads, threads != 1, &random);
+    if (HasFatalFailure()) return;
+  }
+}
+
+TEST_P(ChannelsLast, ProductsEqualSumsAtRandomSizes) {
+  std::mt19937 random(17);
+  auto any = [&](int64_t least, int64_t most) {
+    return std::uniform_int_distribution<int64_t>(least, most)(random);
+  };
+  for (int round = 0; round < 100; ++round) {
+    ConvCase c = {any(1, 3), 1, any(1, 40), any(1, 120), {}, {}, {}, {}, {}, {}};
+    for (int k = 0; k < 2; ++k) {
+      c.kernel[k] = any(1, 4), c.stride[k] = any(1, 1 + round % 3), c.dilation[k] = any(1, 2);
+      c.pad_l[k] = any(0, 3), c.pad_r[k] = any(0, 3);
+      const int64_t window = (c.kernel[k] - 1) * c.dilation[k] + 1;
+      c.src[k] = std::max(any(1, 20), window - c.pad_l[k] - c.pad_r[k]);
+    }
+    CheckProduct(c, static_cast<int>(any(1, 3)), any(0, 1) == 1, &random);
+    if (HasFatalFailure()) return;
+  }
+}
+
+TEST_P(ChannelsLast, SumsOfEachChannel) {
+  std::mt19937 random(23);
+  auto any = [&](int64_t least, int64_t most) {
+    return std::uniform_int_distribution<int64_t>(least, most)(random);
+  };
+  for (int round = 0; round < 120; ++round) {
+    ConvCase c = {any(1, 2), round % 2 == 0 ? any(1, 75) : 16 * any(1, 6), 1, 1, {}, {}, {}, {}, {},
+                  {}};
+    for (int k = 0; k < 2; ++k) {
+      c.kernel[k] = any(1, 5), c.stride[k] = any(1, 1 + round % 3), c.dilation[k] = any(1, 2);
+      c.pad_l[k] = any(0, 5), c.pad_r[k] = any(0, 5);
+      const int64_t window = (c.kernel[k] - 1) * c.dilation[k] + 1;
+      c.src[k] = std::max(any(1, 24), window - c.pad_l[k] - c.pad_r[k]);
+    }
+    CheckSums(c, any(0, 1) == 1, &random);
+    if (HasFatalFailure()) return;
+  }
+}
+
+TEST_P(ChannelsLast, SumsKeepInfinitiesAndNaN) {
+  const ConvCase c = {1, 20, 1, 1, {9, 10}, {3, 3}, {1, 1}, {1, 1}, {1, 1}, {1, 1}};
+  const ConvSpec s = SpecOf(c);
+  std::mt19937 random(3);
+  std::vector<float> x = Random(Product(s.src), &random), w = Random(Product(s.weights), &random);
+  std::vector<float> bias = Random(s.dst[1], &random);
+  x[18] = INFINITY, x[300] = -INFINITY, x[415] = NAN, w[4] = 0;
+  const Layout l = Layout::ChannelsLast(s.src);
+  std::vector<float> packed(180), image = Laid(x, l), y(static_cast<size_t>(Product(s.dst)));
+  PackChannelSums(s, 20, w.data(), packed.data());
+  float* const places[] = {y.data(), image.data(), packed.data(), bias.data()};
+  ChannelSumsLoop(simd(), s, l, l, {})->Run(places);
+  for (int64_t i = 0; i < Product(s.dst); ++i) {
+    const double want = DirectSum(c, s, x, w, i);
+    const float got = y[static_cast<size_t>(i % 90 * 20 + i / 90)];
+    ASSERT_EQ(std::isnan(got), std::isnan(want)) << i;
+    ASSERT_EQ(std::isinf(got), std::isinf(want)) << i;
+  }
+}
+
+TEST_P(ChannelsLast, DirectOnesLeaveTheirChannelsLast) {
+  std::mt19937 random(29);
+  for (const ConvCase& c :
+       {ConvCase{2, 1, 3, 40, {17, 23}, {3, 3}, {2, 2}, {1, 1}, {1, 1}, {1, 1}},
+        ConvCase{1, 1, 24, 9, {60, 70}, {3, 3}, {1, 1}, {2, 2}, {2, 2}, {2, 2}},
+        ConvCase{1, 2, 3, 30, {9, 8}, {3, 3}, {1, 1}, {1, 1}, {1, 1}, {1, 1}}}) {
+    for (const int threads : {1, 2}) {
+      const ConvSpec s = SpecOf(c);
+      std::vector<float> x = Random(Product(s.src), &random);
+      std::vector<float> w = Random(Product(s.weights), &random);
+      std::vector<float> bias = Random(s.dst[1], &random);
+      const DirectPlan plan(s, machine(threads));
+      std::vector<float> room(plan.workspace_floats() * static_cast<uint64_t>(threads), NAN);
+      std::vector<float> y(static_cast<size_t>(Product(s.dst)) + 1, kGuard);
+      float* const places[] = {y.data(), x.data(), w.data(), bias.data(), room.data()};
+      DirectLoop(simd(), plan, {{Fn::kRelu, 0.5f, 0, -1}}, true)->Run(places);
+      std::vector<double> want = Want(c, s, x, w, bias, nullptr);
+      for (double& v : want) v = v < 0 ? v / 2 : v;
+      Expect(want, y, Layout::ChannelsLast(s.dst), "direct");
+    }
+  }
+}
+
+// Against the same windows of plain images, which have a test of their own.
+TEST_P(ChannelsLast, Pools) {
+  std::mt19937 random(31);
+  auto any = [&](int64_t least, int64_t most) {
+    return std::uniform_int_distribution<int64_t>(least, most)(random);
+  };
+  for (int round = 0; round < 120; ++round) {
+    const size_t axes = static_cast<size_t>(1 + round % 3);
+    Pool p;
+    p.max = round % 2 == 0, p.count_pad = any(0, 1) == 1;
+    p.x = p.result = {any(1, 2), any(1, 40)};
+    for (size_t k = 0; k < axes; ++k) {
+      p.window.push_back(any(1, 3)), p.stride.push_back(any(1, 3)), p.dilation.push_back(1);
+      p.pad_begin.push_back(any(0, p.window[k] - 1));
+      p.pad_end.push_back(any(0, p.window[k] - 1));
+      p.x.push_back(std::max<int64_t>(any(1, 12), p.window[k] - p.pad_begin[k] - p.pad_end[k]));
+      p.result.push_back((p.x[k + 2] + p.pad_begin[k] + p.pad_end[k] - p.window[k]) / p.stride[k] +
+                         1);
+    }
+    std::vector<float> x = Random(Product(p.x), &random);
+    if (round % 4 == 0) x[0] = NAN;
+    std::vector<float> plain(static_cast<size_t>(Product(p.result)));
+    float* const from[] = {plain.data(), x.data()};
+    PoolLoop(simd(), p)->Run(from);
+    for (const Form form : {Form{0, true}, Form{8, false}, Form{16, false}}) {
+      const Layout in = form.On(p.x), out = form.On(p.result);
+      std::vector<float> image = Laid(x, in);
+      std::vector<float> y(static_cast<size_t>(out.extent()) + 1, kGuard);
+      float* const places[] = {y.data(), image.data()};
+      ChannelPoolLoop(simd(), p, in, out)->Run(places);
+      const std::vector<float> want = Laid(plain, out);
+      for (size_t i = 0; i < want.size(); ++i) {
+        ASSERT_EQ(std::isnan(y[i]), std::isnan(want[i])) << round << " " << i;
+        if (!std::isnan(want[i]) && !std::isinf(want[i])) ASSERT_NEAR(y[i], want[i], 2e-6) << round;
+        if (std::isinf(want[i])) ASSERT_EQ(y[i], want[i]) << round;
+      }
+      ASSERT_EQ(y.back(), kGuard);
+    }
+  }
+}
+
+TEST(ChannelsLastPlan, CutsWhatThreadsShare) {
+  Machine m;
+  m.isa = MachineOf(nullptr).isa, m.threads = 2;
+  const Simd& simd = SimdOf(m.isa);
+  // Many pixels: each thread has pieces of them; few: of the panels, too.
+  const ChannelsLastPlan many(
+      simd, SpecOf({1, 1, 64, 64, {56, 56}, {3, 3}, {1, 1}, {1, 1}, {1, 1}, {1, 1}}), m);
+  EXPECT_GE(many.product.m / many.pixels, 8);
+  EXPECT_EQ(many.panels, many.product.panels);
+  const ChannelsLastPlan few(
+      simd, SpecOf({1, 1, 512, 512, {4, 4}, {3, 3}, {1, 1}, {1, 1}, {1, 1}, {1, 1}}), m);
+  EXPECT_LT(few.panels, few.product.panels);
+  // The rows that are gathered at once stay in the second cache.
+  EXPECT_LE(many.workspace_floats(), uint64_t{kGatheredFloats});
+}
+
+}  // namespace
+}  // namespace ge_native

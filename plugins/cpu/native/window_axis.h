@@ -1,0 +1,58 @@
+// One axis of sliding windows: where each begins, which of its taps lie in x, and how many elements
+// its mean is over. Plain values; any thread.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+namespace ge_native {
+
+struct WindowAxis {
+  struct Shape {
+    int64_t dim = 1, result = 1, window = 1, stride = 1, dilation = 1, pad_begin = 0, pad_end = 0;
+    bool count_pad = false;  // means: padding counts as zeros (what ceil mode adds never counts)
+  };
+  explicit WindowAxis(const Shape& s)
+      : dim(s.dim), result(s.result), stride(s.stride), dilation(s.dilation) {
+    for (int64_t o = 0; o < result; ++o) {
+      const int64_t at = o * stride - s.pad_begin;
+      start.push_back(at);
+      first.push_back(Tap(at, 0, s.window));
+      end.push_back(std::max(first.back(), Tap(at, dim, s.window)));
+      const int64_t padded = Tap(at, dim + s.pad_end, s.window) - Tap(at, -s.pad_begin, s.window);
+      count.push_back(s.count_pad ? padded : end.back() - first.back());
+    }
+  }
+
+  // Neighbours of the result whose windows have the same taps in x.
+  struct Run {
+    int64_t first, n;
+  };
+  std::vector<Run> Runs() const {
+    std::vector<Run> runs;
+    for (int64_t o = 0; o < result; ++o) {
+      const auto i = static_cast<size_t>(o);
+      const bool same =
+          o > 0 && first[i] == first[i - 1] && end[i] == end[i - 1] && count[i] == count[i - 1];
+      if (same) {
+        ++runs.back().n;
+      } else {
+        runs.push_back({o, 1});
+      }
+    }
+    return runs;
+  }
+
+  int64_t dim, result, stride, dilation;
+  std::vector<int64_t> start, first, end, count;  // by result index; taps [first, end)
+
+ private:
+  // The first tap of a window from s on that is at `at` or behind, at most `taps`.
+  int64_t Tap(int64_t s, int64_t at, int64_t taps) const {
+    if (s >= at) return 0;
+    return std::min((at - s + dilation - 1) / dilation, taps);
+  }
+};
+
+}  // namespace ge_native
