@@ -17,14 +17,16 @@ bool Before(const std::pair<GivenBy, PlanLayout>& a, const std::pair<GivenBy, Pl
 
 using ByNodes = std::map<std::pair<DeviceId, std::vector<uint32_t>>, std::vector<size_t>>;
 
-// Of the offers for these nodes the choice with this border, nearest in price.
-std::optional<PlaceSegment::Taken> Same(const MarketCover::Taken& taken,
+// Of the offers for these nodes the choice with this border, nearest in price; one that `joins`
+// others in a segment must grow.
+std::optional<PlaceSegment::Taken> Same(const MarketCover::Taken& taken, bool joins,
                                         const std::vector<size_t>& alike, const OfferSet& offers,
                                         const std::vector<GivenBy>& givers, const Plan& plan) {
   std::optional<PlaceSegment::Taken> best;
   double apart = 0;
   for (size_t i : alike) {
     const Offer& o = offers.offers[i];
+    if (joins && !o.growable) continue;
     for (uint32_t c = 0; c < o.choices.size(); ++c) {
       if (BorderOf(o.choices[c], givers, plan.layouts) != taken.layouts) continue;
       const double ns = o.setup_ns + o.launch_ns + o.choices[c].marginal_ns;
@@ -103,7 +105,7 @@ std::vector<PlaceSegment> CoverAmong(const MarketCover& cover, const Plan& plan,
       std::sort(nodes.begin(), nodes.end());
       const auto alike = by_nodes.find({segment.device, nodes});
       if (alike == by_nodes.end()) return {};
-      auto found = Same(taken, alike->second, offers, givers, plan);
+      auto found = Same(taken, segment.offers.size() > 1, alike->second, offers, givers, plan);
       if (!found) return {};
       for (uint32_t n : offers.offers[found->offer].nodes) {
         found->nodes.push_back(f.nodes[n].id);

@@ -64,7 +64,7 @@ TEST(Layouts, CrossBetweenEnginesAsConvolutionsLeaveThem) {
   }
   const Plan& plan = found->compiled->plan;
   ASSERT_GT(plan.layouts.size(), 1u);
-  // `first` leaves its result once; `middle` takes it so, `pool` gets it converted.
+  // `first` leaves its result once; `middle` and `pool` take it so.
   int crossing = 0, conversions = 0;
   for (const PlanSegment& s : plan.functions[0].segments) {
     conversions += s.conversion >= 0;
@@ -72,8 +72,8 @@ TEST(Layouts, CrossBetweenEnginesAsConvolutionsLeaveThem) {
       crossing += s.conversion < 0 && plan.functions[0].values[v].layout != 0;
     }
   }
-  EXPECT_EQ(crossing, 2) << "middle and last";
-  EXPECT_EQ(conversions, 1) << "for pool";
+  EXPECT_EQ(crossing, 3) << "middle, last and pool";
+  EXPECT_EQ(conversions, 1) << "of what pool leaves";
 }
 
 }  // namespace

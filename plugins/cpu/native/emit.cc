@@ -175,7 +175,8 @@ void NativeBuilder::EmitPanels(const Unit& u, const Fold& f, const Place& x, boo
   const bool bias = !u.bias.empty();
   std::vector<Place> places = {x, weights, bias ? BiasOf(u, f.n) : x};
   std::vector<TilePost> posts = PostsOfTiles(u, target, &places);
-  AddTiled(u, posts.size(), target, "panels " + ToText({f.m, f.n, f.k}),
+  const size_t taken = posts.size();
+  AddTiled(u, taken, target, "panels " + ToText({f.m, f.n, f.k}),
            PanelLoop(simd_, plan, bias, std::move(posts)), std::move(places));
 }
 
@@ -247,7 +248,8 @@ void NativeBuilder::EmitWinograd(const Unit& u, const ConvSpec& c) {
                               NewInternal(0, room * static_cast<uint64_t>(plan.threads)),
                               KeptConstant(u.in[1]).place};
   std::vector<TilePost> posts = PostsOfTiles(u, target, &reads);
-  AddTiled(u, posts.size(), target, "winograd " + ToText({plan.h, plan.w}) + " " + ToText(u.dims),
+  const size_t taken = posts.size();
+  AddTiled(u, taken, target, "winograd " + ToText({plan.h, plan.w}) + " " + ToText(u.dims),
            WinogradLoop(simd_, plan, x.layout, target, std::move(posts)), std::move(reads));
 }
 
@@ -283,11 +285,12 @@ void NativeBuilder::EmitChannelsLast(const Unit& u, const ConvSpec& c) {
            });
   std::vector<Place> reads = {x, weights, BiasOf(u, c.dst[1])};
   std::vector<TilePost> posts = PostsOfTiles(u, last, &reads);
+  const size_t taken = posts.size();
   const uint64_t room =
       plan.workspace_floats() * sizeof(float) * static_cast<uint64_t>(machine_.threads);
   out_.workspace = std::max(out_.workspace, room);
   reads.push_back({workspace_, 0});
-  AddTiled(u, posts.size(), last, "channels last " + ToText(u.dims),
+  AddTiled(u, taken, last, "channels last " + ToText(u.dims),
            ChannelsLastLoop(simd_, plan, std::move(posts)), std::move(reads));
 }
 
@@ -304,7 +307,8 @@ void NativeBuilder::EmitChannelSums(const Unit& u, const ConvSpec& c) {
       });
   std::vector<Place> reads = {x.place, weights, BiasOf(u, c.dst[1], channels)};
   std::vector<TilePost> posts = PostsOfTiles(u, target, &reads);
-  AddTiled(u, posts.size(), target, "channel sums " + ToText(u.dims),
+  const size_t taken = posts.size();
+  AddTiled(u, taken, target, "channel sums " + ToText(u.dims),
            ChannelSumsLoop(simd_, c, x.layout, target, std::move(posts)), std::move(reads));
 }
 
