@@ -175,9 +175,9 @@ std::string ChannelsLastPlan::PackKey() const {
   return "panels of taps " + ToText({product.n, s.taps(), s.in, product.columns});
 }
 
-bool IsChannelsLast(const ConvSpec& c, const Machine& m) {
+bool IsChannelsLast(const ConvSpec& c) {
   const ConvShape s(c);
-  return m.isa >= GE_ISA_AVX512 && !c.transposed && c.groups == 1 && s.in >= 8 && s.out >= 8;
+  return !c.transposed && c.groups == 1 && s.in >= 8 && s.out >= 8;
 }
 
 double ChannelsLastPlan::ns(const Machine& m) const {

@@ -17,7 +17,7 @@
 namespace ge_native {
 
 // Whether a convolution of one group is best made so: enough channels to fill rows and vectors.
-bool IsChannelsLast(const ConvSpec& c, const Machine& m);
+bool IsChannelsLast(const ConvSpec& c);
 
 struct ChannelsLastPlan {
   ChannelsLastPlan(const Simd& simd, const ConvSpec& c, const Machine& m);

@@ -39,8 +39,8 @@ ConvWay WayOf(const ConvSpec& c, bool constants, const Machine& m) {
   const bool direct = IsDirect(c, m);
   if (constants && IsPixel(c)) return ConvWay::kPixel;
   if (constants && IsWinograd(c, m)) return ConvWay::kWinograd;
-  if (constants && IsChannelWise(c) && m.isa >= GE_ISA_AVX512) return ConvWay::kChannelSums;
-  if (constants && IsChannelsLast(c, m)) {
+  if (constants && IsChannelWise(c)) return ConvWay::kChannelSums;
+  if (constants && IsChannelsLast(c)) {
     const bool faster =
         direct && DirectPlan(c, m).ns(m) / m.threads < ChannelsLastPlan(SimdOf(m.isa), c, m).ns(m);
     return faster ? ConvWay::kDirect : ConvWay::kChannelsLast;
@@ -48,8 +48,8 @@ ConvWay WayOf(const ConvSpec& c, bool constants, const Machine& m) {
   return direct ? ConvWay::kDirect : ConvWay::kPieces;
 }
 
-bool LeavesChannelsLast(const ConvSpec& c, const Machine& m) {
-  return m.isa >= GE_ISA_AVX512 && c.groups == 1 && c.dst[1] >= 16 &&
+bool LeavesChannelsLast(const ConvSpec& c) {
+  return c.groups == 1 && c.dst[1] >= 16 &&
          Product(Dims(c.dst.begin() + 2, c.dst.end())) >= 256;
 }
 
@@ -334,7 +334,7 @@ void NativeBuilder::EmitDirect(const Unit& u, const ConvSpec& c) {
   const Place x = GetDense(u.in[0]).place, w = GetDense(u.in[1]).place;
   const Place bias = u.in.size() > 2 ? GetDense(u.in[2]).place : BiasOf(u, c.dst[1]);
   const Layout plain = Layout::Dense(u.dims);
-  const bool last = LeavesChannelsLast(c, machine_) && Leaf(u.out[0], plain) == nullptr;
+  const bool last = LeavesChannelsLast(c) && Leaf(u.out[0], plain) == nullptr;
   std::vector<PointwiseOp> posts = FirstPosts(u);
   const size_t taken = posts.size();
   AddTiled(u, taken, last ? Layout::ChannelsLast(u.dims) : plain,

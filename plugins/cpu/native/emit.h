@@ -128,7 +128,7 @@ bool IsPixel(const ConvSpec& c);
 enum class ConvWay { kPixel, kWinograd, kChannelsLast, kChannelSums, kDirect, kPieces };
 ConvWay WayOf(const ConvSpec& c, bool constants, const Machine& m);
 // Whether a direct one leaves its result with channels last: many of them, of several lines.
-bool LeavesChannelsLast(const ConvSpec& c, const Machine& m);
+bool LeavesChannelsLast(const ConvSpec& c);
 
 // The gradient of a convolution's image as a convolution of dY, by the filters turned around;
 // nullopt where windows step over elements.

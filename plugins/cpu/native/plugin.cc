@@ -58,15 +58,14 @@ class NativeEngine final : public Engine {
     const auto* conv = As<ConvSpec>(u);
     if (conv == nullptr) return std::nullopt;
     const ConvWay way = WayWith(u, *conv, p);
-    const Form plain, last{0, true}, lanes = machine().isa == GE_ISA_AVX2 ? Form{8, false} : last;
+    const Form plain, last{0, true};
     switch (way) {
       case ConvWay::kWinograd:
-        return std::pair(lanes, lanes);
       case ConvWay::kChannelsLast:
       case ConvWay::kChannelSums:
         return std::pair(last, last);
       case ConvWay::kDirect:
-        if (LeavesChannelsLast(*conv, machine())) return std::pair(plain, last);
+        if (LeavesChannelsLast(*conv)) return std::pair(plain, last);
         return std::nullopt;
       default:
         return std::nullopt;
