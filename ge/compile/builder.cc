@@ -157,7 +157,13 @@ class Builder {
   Status Query() {
     GE_ASSIGN_OR_RETURN(c_->view_, GraphView::Make(c_->graph, function()));
     GE_RETURN_IF_ERROR(DescribeEngines(engines_, HostMachine(), &c_->plan));
-    GE_RETURN_IF_ERROR(Ask(c_->graph, function(), c_->view_.get(), &c_->plan.layouts, &c_->offers));
+    if (asked_) {
+      c_->plan.layouts = std::move(asked_->layouts), c_->offers = std::move(asked_->offers);
+      asked_.reset();
+    } else {
+      GE_RETURN_IF_ERROR(
+          Ask(c_->graph, function(), c_->view_.get(), &c_->plan.layouts, &c_->offers));
+    }
     DescribeConversions(c_->offers, &c_->plan);
     return {};
   }
@@ -215,7 +221,7 @@ class Builder {
     };
     return ChooseDecompositions(engines_, ask, &c_->graph, c_->fn,
                                 PinnedNodes(function(), options_.place.pins), &c_->expanded,
-                                &notes_, &market_cover_);
+                                &notes_, &market_cover_, &asked_);
   }
 
   bool FreeChoice() const {
@@ -472,6 +478,7 @@ class Builder {
   Runner runner_;
   std::set<size_t> struck_;
   MarketCover market_cover_;
+  std::optional<AskedOffers> asked_;  // about the graph as it is; taken once
   DecompositionNotes notes_;
   Status last_failure_;
   std::optional<SegmentCompiler> compiler_;

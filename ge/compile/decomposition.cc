@@ -7,6 +7,8 @@
 #include <set>
 #include <unordered_map>
 
+#include "ge/compile/expansion.h"
+#include "ge/compile/plainly_whole.h"
 #include "ge/host/machine.h"
 #include "ge/ops/edit.h"
 #include "ge/ops/op.h"
@@ -17,55 +19,6 @@ namespace {
 
 // Added to each offer that touches a part: of two equal ways the whole node stays.
 constexpr double kTieNs = 0.01;
-
-struct Expansion {
-  NodeId node = 0;
-  std::string op;
-  std::vector<NodeId> parts;
-  std::vector<ValueId> from, to;  // the node's outputs and what stands for them; same length
-};
-
-const OpDef* WithDecomposition(const Graph& g, const Node& n) {
-  if (!n.effects.empty() || !n.callees.empty()) return nullptr;
-  const OpDef* op = FindOp(g, n);
-  return op && op->decompose ? op : nullptr;
-}
-
-std::vector<NodeId> Candidates(const Graph& g, const Function& f) {
-  std::vector<NodeId> out;
-  for (const Node& n : f.nodes) {
-    if (WithDecomposition(g, n)) out.push_back(n.id);
-  }
-  return out;
-}
-
-// Nodes whose rule answers nothing are left out of the result.
-std::vector<Expansion> Expand(Graph* g, FunctionId fn, const std::vector<NodeId>& which) {
-  std::unordered_map<NodeId, size_t> at;
-  for (size_t i = 0; i < g->fn(fn).nodes.size(); ++i) at[g->fn(fn).nodes[i].id] = i;
-  std::vector<Expansion> out;
-  g->opsets.emplace("", kCanonicalOpset);  // parts are ONNX's operators, whatever the node was
-  Transaction t(g, "decompose");
-  for (NodeId id : which) {
-    const Node node = g->fn(fn).nodes[at.at(id)];
-    const size_t before = g->fn(fn).nodes.size();
-    const std::vector<ValueId> to = WithDecomposition(*g, node)->decompose(t, fn, node);
-    if (to.size() != node.outputs.size()) continue;
-    Expansion e{id, node.op, {}, {}, {}};
-    for (size_t i = before; i < g->fn(fn).nodes.size(); ++i) {
-      e.parts.push_back(g->fn(fn).nodes[i].id);
-    }
-    for (size_t i = 0; i < to.size(); ++i) {
-      if (!node.outputs[i]) continue;
-      e.from.push_back(node.outputs[i]), e.to.push_back(to[i]);
-      t.ReplaceUses(fn, node.outputs[i], to[i]);
-    }
-    t.Erase(fn, id);
-    out.push_back(std::move(e));
-  }
-  t.Commit();
-  return out;
-}
 
 using Places = std::unordered_map<NodeId, uint32_t>;
 
@@ -327,24 +280,31 @@ MarketCover CoverOf(const Market& m, const Solution& solution, const Renaming& r
 
 }  // namespace
 
-bool HasDecompositions(const Graph& g, const Function& f) {
-  return std::any_of(f.nodes.begin(), f.nodes.end(),
-                     [&](const Node& n) { return WithDecomposition(g, n) != nullptr; });
-}
+bool HasDecompositions(const Graph& g, const Function& f) { return !NodesWithParts(g, f).empty(); }
 
 Status ChooseDecompositions(const EngineList& engines, const AskEngines& ask, Graph* graph,
                             FunctionId fn, const std::vector<NodeId>& whole,
                             std::vector<NodeId>* expanded, DecompositionNotes* notes,
-                            MarketCover* cover) {
+                            MarketCover* cover, std::optional<AskedOffers>* asked) {
   Market m;
   m.graph = graph, m.fn = fn;
-  m.expanded = *graph;
-  std::vector<NodeId> free = Candidates(*graph, graph->fn(fn));
+  std::vector<NodeId> free = NodesWithParts(*graph, graph->fn(fn));
   std::erase_if(free, [&](NodeId n) { return std::count(whole.begin(), whole.end(), n) > 0; });
-  m.expansions = Expand(&m.expanded, fn, free);
-  if (m.expansions.empty()) return {};
+  if (free.empty()) return {};
   GE_RETURN_IF_ERROR(DescribeEngines(engines, HostMachine(), &m.plan));
   GE_RETURN_IF_ERROR(ask(*graph, m.whole_fn(), &m.plan.layouts, &m.whole));
+  GE_ASSIGN_OR_RETURN(const auto plainly, PlainlyWhole(*graph, fn, free, m.whole, ask, &m.plan));
+  for (const auto& [node, price] : plainly) {
+    (*notes)[node] = fmt::format("kept: {:.0f} ns against at least {:.0f} ns for its parts",
+                                 price.whole_ns, price.parts_ns);
+  }
+  std::erase_if(free, [&](NodeId n) { return plainly.count(n) > 0; });
+  m.expanded = *graph;
+  m.expansions = Expand(&m.expanded, fn, free);
+  if (m.expansions.empty()) {
+    *asked = AskedOffers{std::move(m.whole), std::move(m.plan.layouts)};
+    return {};
+  }
   GE_RETURN_IF_ERROR(ask(m.expanded, m.parts_fn(), &m.plan.layouts, &m.parts));
   DescribeConversions(m.whole, &m.plan);
   MergeWhole(&m);
@@ -372,7 +332,10 @@ Status ChooseDecompositions(const EngineList& engines, const AskEngines& ask, Gr
     made = Expand(&chosen, fn, expand);
   }
   if (made.size() == expand.size()) *cover = CoverOf(m, *solved, Renaming(m, kept, made));
-  if (expand.empty()) return {};
+  if (expand.empty()) {
+    *asked = AskedOffers{std::move(m.whole), std::move(m.plan.layouts)};
+    return {};
+  }
   *graph = std::move(chosen);
   for (const Expansion& e : made) {
     for (NodeId part : e.parts) (*notes)[part] = why.at(e.node);
@@ -384,7 +347,7 @@ Status ChooseDecompositions(const EngineList& engines, const AskEngines& ask, Gr
 
 void ExpandAgain(Graph* graph, FunctionId fn, const std::vector<NodeId>& which,
                  const std::string& why, DecompositionNotes* notes) {
-  const std::vector<NodeId> all = Candidates(*graph, graph->fn(fn));
+  const std::vector<NodeId> all = NodesWithParts(*graph, graph->fn(fn));
   const std::set<NodeId> candidates(all.begin(), all.end());
   std::vector<NodeId> known;
   std::copy_if(which.begin(), which.end(), std::back_inserter(known),
@@ -397,7 +360,7 @@ void ExpandAgain(Graph* graph, FunctionId fn, const std::vector<NodeId>& which,
 }
 
 bool ExpandAll(Graph* graph, FunctionId fn, const std::string& why, DecompositionNotes* notes) {
-  const std::vector<Expansion> done = Expand(graph, fn, Candidates(*graph, graph->fn(fn)));
+  const std::vector<Expansion> done = Expand(graph, fn, NodesWithParts(*graph, graph->fn(fn)));
   for (const Expansion& e : done) {
     for (NodeId part : e.parts) (*notes)[part] = fmt::format("expanded from {}: {}", e.op, why);
   }

@@ -8,6 +8,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -24,6 +25,12 @@ namespace ge {
 using AskEngines = std::function<Status(const Graph& graph, const Function& function,
                                         std::vector<PlanLayout>* layouts, OfferSet* offers)>;
 
+// What engines answered about a graph.
+struct AskedOffers {
+  OfferSet offers;
+  std::vector<PlanLayout> layouts;
+};
+
 // By node of the graph that came out: "kept: 120 ns against 400 ns for its parts".
 using DecompositionNotes = std::map<NodeId, std::string>;
 
@@ -33,11 +40,12 @@ bool HasDecompositions(const Graph& graph, const Function& function);
 // Policies play no part: what is placed depends on prices alone; `whole` are nodes that stay so
 // whatever that costs, since pins bind them. Leaves a graph that no
 // way covers as it is: PLACE says which node nobody takes. *expanded: which became parts. *cover:
-// what was found cheapest.
+// what was found cheapest, unless all nodes are plainly cheaper whole, which takes no search.
+// *asked: the offers for the graph as it stays, where it does.
 Status ChooseDecompositions(const EngineList& engines, const AskEngines& ask, Graph* graph,
                             FunctionId fn, const std::vector<NodeId>& whole,
                             std::vector<NodeId>* expanded, DecompositionNotes* notes,
-                            MarketCover* cover);
+                            MarketCover* cover, std::optional<AskedOffers>* asked);
 
 // Expands just these nodes, as ChooseDecompositions once did on the same graph (its *expanded), so
 // that the nodes that come out have the same ids. Ids that name no such node are passed over. Each

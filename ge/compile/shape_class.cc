@@ -104,6 +104,20 @@ uint64_t Key(const Graph& bound, FunctionId fn, int64_t most) {
 uint64_t ShapeClasses::KeyOf(const Graph& bound, FunctionId fn) { return Key(bound, fn, 2); }
 uint64_t ShapeClasses::KinOf(const Graph& bound, FunctionId fn) { return Key(bound, fn, 0); }
 
+uint64_t ShapeClasses::KeyOfNode(const Function& f, const Node& n) {
+  Hash hash;
+  hash.Add(n.domain), hash.Add(n.op);
+  for (const std::vector<ValueId>* list : {&n.inputs, &n.outputs}) {
+    hash.Add(list->size());
+    for (const ValueId v : *list) {
+      hash.Add(v == 0 ? 0 : 1 + f.value(v).constant);
+      if (v != 0) AddType(f.value(v), std::numeric_limits<int64_t>::max(), &hash);
+    }
+  }
+  for (const Attr& a : n.attrs) AddAttr(a, &hash);
+  return hash.sum();
+}
+
 std::vector<double> LeastOf(const OfferSet& offers, size_t nodes) {
   std::vector<double> least(nodes, std::numeric_limits<double>::infinity());
   for (const Offer& o : offers.offers) {

@@ -44,6 +44,8 @@ class ShapeClasses {
   // Equal for those whose dims are 0, 1 or more at other places, too: kin, whose covers are worth
   // asking about where there are none of the class.
   static uint64_t KinOf(const Graph& bound, FunctionId fn);
+  // Equal for nodes of a function with the same operator, attributes, types and constants.
+  static uint64_t KeyOfNode(const Function& f, const Node& n);
   static std::vector<int64_t> DimsOf(const Graph& bound, FunctionId fn);
 
   // All covers of the class, those found for the nearest dims first. Empty = it is time to search.

@@ -45,7 +45,10 @@ class Solver {
  private:
   // False when not legal.
   bool Consider(const std::vector<PlaceGroup>& groups, const char* method);
-  void OneDevice(uint32_t device);
+  void EachDevice();
+  std::vector<bool> OffersOf(uint32_t device) const;
+  double Floor(const std::vector<bool>& allowed) const;
+  void OneDevice(const std::vector<bool>& allowed);
   void Greedy(const std::vector<bool>& allowed, const char* method);
   void Greedy(const std::vector<uint32_t>& offers, const char* method);
   std::vector<uint32_t> GreedyOffers(const std::vector<bool>& allowed,
@@ -152,8 +155,8 @@ std::vector<uint32_t> Solver::GreedyOffers(const std::vector<bool>& allowed,
   return taken;
 }
 
-// The best cover by one device alone; a node that it does not offer falls back to any other.
-void Solver::OneDevice(uint32_t device) {
+// The offers of one device, and any other's for what it does not offer; none where it has none.
+std::vector<bool> Solver::OffersOf(uint32_t device) const {
   std::vector<bool> allowed(m_.offers.size(), false);
   bool used = false;
   for (uint32_t node = 0; node < m_.n_node; ++node) {
@@ -170,7 +173,44 @@ void Solver::OneDevice(uint32_t device) {
       if (m_.offers[o].parts.size() == 1 || !any_single) allowed[o] = true;
     }
   }
-  if (!used) return;
+  return used ? allowed : std::vector<bool>();
+}
+
+// No cover by these offers costs less: each node's least share of one, less all that its edges
+// could save.
+double Solver::Floor(const std::vector<bool>& allowed) const {
+  double sum = 0;
+  for (uint32_t node = 0; node < m_.n_node; ++node) {
+    double least = kInfinity;
+    for (uint32_t o : m_.node_offers[node]) {
+      if (!allowed[o]) continue;
+      const ModelOffer& offer = m_.offers[o];
+      double saved = 0;
+      for (const OfferPart& part : offer.parts) {
+        saved += offer.edge_saving * static_cast<double>(part.gives.size());
+      }
+      least = std::min(least, (offer.marginal - saved) / static_cast<double>(offer.parts.size()));
+    }
+    sum += least;
+  }
+  return sum;
+}
+
+// The best cover by each device alone, where one could be cheaper than what is known.
+void Solver::EachDevice() {
+  std::vector<std::pair<double, std::vector<bool>>> each;
+  for (uint32_t d = 0; d < m_.n_device; ++d) {
+    std::vector<bool> allowed = OffersOf(d);
+    if (!allowed.empty()) each.emplace_back(Floor(allowed), std::move(allowed));
+  }
+  std::stable_sort(each.begin(), each.end(),
+                   [](const auto& a, const auto& b) { return a.first < b.first; });
+  for (const auto& [floor, allowed] : each) {
+    if (floor < best_) OneDevice(allowed);
+  }
+}
+
+void Solver::OneDevice(const std::vector<bool>& allowed) {
   FrontierLimits limits;
   limits.states = 64;
   limits.transitions = transitions_ / 8;
@@ -267,9 +307,7 @@ Result<PlaceSolution> Solver::Run() {
                               node));
   }
   if (m_.n_node > kBranchNodes) DropHopeless();
-  if (m_.n_node > 0) {
-    for (uint32_t d = 0; d < m_.n_device; ++d) OneDevice(d);
-  }
+  if (m_.n_node > 0) EachDevice();
   FrontierLimits limits;
   limits.states = kBeamStates;
   limits.transitions = transitions_;

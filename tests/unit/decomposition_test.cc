@@ -167,8 +167,10 @@ TEST(Decomposition, OneSearchMakesThePlan) {
       const TensorView in[] = {{DType::kFloat, {kRows, kWidth}, nullptr, 0}};
       const auto made = session->Compile("", in);
       ASSERT_TRUE(made.ok()) << made.status().ToString();
-      // Who asks for something else than the cheapest has it searched for.
-      EXPECT_EQ((*made)->plan.searches, priority ? 2u : 1u) << engines;
+      // Who asks for something else than the cheapest has it searched for, once more where the
+      // market had to be searched.
+      EXPECT_LE((*made)->plan.searches, priority ? 2u : 1u) << engines;
+      EXPECT_GE((*made)->plan.searches, 1u) << engines;
       EXPECT_NE((*made)->plan.place_method, "rehearsed");
     }
   }
