@@ -49,8 +49,7 @@ ConvWay WayOf(const ConvSpec& c, bool constants, const Machine& m) {
 }
 
 bool LeavesChannelsLast(const ConvSpec& c) {
-  return c.groups == 1 && c.dst[1] >= 16 &&
-         Product(Dims(c.dst.begin() + 2, c.dst.end())) >= 256;
+  return c.groups == 1 && c.dst[1] >= 16 && Product(Dims(c.dst.begin() + 2, c.dst.end())) >= 256;
 }
 
 // A piece stays in the second cache beside 8 rows of weights, all of which read it.
@@ -299,9 +298,10 @@ void NativeBuilder::EmitChannelSums(const Unit& u, const ConvSpec& c) {
   const Layout target = Layout::Like(u.dims, x.layout);
   const int64_t block = std::max(x.layout.cblock, 1);
   const int64_t channels = CeilDiv(c.dst[1], block) * block;
-  const uint64_t floats = static_cast<uint64_t>(ConvShape(c).taps() * channels);
+  const int64_t taps = ConvShape(c).taps();
+  const uint64_t floats = static_cast<uint64_t>(taps * channels);
   const Place weights = Pack(
-      {u.in[1]}, "channel sums " + ToText({channels}), floats * sizeof(float),
+      {u.in[1]}, "channel sums " + ToText({c.dst[1], taps, channels}), floats * sizeof(float),
       [c, channels](const void* const* from, void* to) {
         PackChannelSums(c, channels, static_cast<const float*>(from[0]), static_cast<float*>(to));
       });
