@@ -158,6 +158,13 @@ Result<SessionOptions> ReadOptions(const ge_session_options* given) {
         fmt::format("numerics is {}, wanted GE_FAST_NUMERICS (0) or GE_EXACT_NUMERICS (1)",
                     o.numerics));
   }
+  if (o.precision > GE_BF16_PRECISION) {
+    return Status(
+        Code::kInvalidArgument,
+        fmt::format("precision is {}, wanted GE_F32_PRECISION (0) or GE_BF16_PRECISION (1)",
+                    o.precision));
+  }
+  options.precision = o.precision == GE_BF16_PRECISION ? Precision::kBf16 : Precision::kF32;
   options.denormals = o.denormals == GE_KEEP_DENORMALS ? Denormals::kKeep : Denormals::kFlush;
   options.numerics = o.numerics == GE_EXACT_NUMERICS ? Numerics::kExact : Numerics::kFast;
   options.build.prices.replan = o.replan != 0;

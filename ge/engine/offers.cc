@@ -204,6 +204,11 @@ ge_rc TakeOffer(void* host, const ge_offer* given) {
   }
   out.convert = o.flags & GE_OFFER_CONVERT;
   out.growable = o.flags & GE_OFFER_GROWABLE;
+  out.rounds = o.flags & GE_OFFER_ROUNDS;
+  if (out.rounds && c->engine->words().precision == GE_PRECISION_F32) {
+    c->Reject("an offer rounds its inputs, which this session does not permit");
+    return GE_OK;
+  }
   out.cookie = o.cookie;
   out.const_align = o.const_align;
   if (out.const_align & (out.const_align - 1)) {

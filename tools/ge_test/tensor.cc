@@ -380,7 +380,8 @@ Result<RunResult> RunWithoutPlan(Session* session, const Entry& entry,
   return result;
 }
 
-// "ENGINES [policy=NAME] [denormals=flush|keep] [numerics=fast|exact]"; no engines = ref.
+// "ENGINES [policy=NAME] [denormals=flush|keep] [numerics=fast|exact] [precision=f32|bf16]"; no
+// engines = ref.
 Result<SessionOptions> OptionsOfRun(const std::string& words) {
   SessionOptions options = NewSessionOptions();
   std::string list = "ref";
@@ -393,6 +394,8 @@ Result<SessionOptions> OptionsOfRun(const std::string& words) {
       GE_ASSIGN_OR_RETURN(options.denormals, DenormalsFromName(value.substr(1), name));
     } else if (name == "numerics") {
       GE_ASSIGN_OR_RETURN(options.numerics, NumericsFromName(value.substr(1), name));
+    } else if (name == "precision") {
+      GE_ASSIGN_OR_RETURN(options.precision, PrecisionFromName(value.substr(1), name));
     } else {
       list = word;
     }

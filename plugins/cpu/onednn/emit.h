@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "plugins/cpu/kit/builder.h"
+#include "plugins/cpu/kit/engine.h"
 #include "plugins/cpu/onednn/vendor.h"
 
 namespace ge_onednn {
@@ -16,9 +17,9 @@ class PrimWork;
 
 class OnednnBuilder final : public Builder {
  public:
-  // exact: GE_NUMERICS_EXACT
-  OnednnBuilder(const Vendor& vendor, const Simd& simd, const ge_host_api* host,
-                const Parser& parser, const ge_segment& segment, bool exact, Program* program);
+  OnednnBuilder(const Vendor& vendor, const Machine& machine, const Simd& simd,
+                const ge_host_api* host, const Parser& parser, const ge_segment& segment,
+                Program* program);
 
  private:
   struct Arg {
@@ -27,6 +28,7 @@ class OnednnBuilder final : public Builder {
     Desc desc;
   };
 
+  void Start(const std::vector<Unit>& units) override;
   void EmitMain(const Unit& u) override;
   void Finish() override;
   void AddConversion(const Rep& from, const Rep& to) override;
@@ -40,6 +42,9 @@ class OnednnBuilder final : public Builder {
   // nullopt: oneDNN has nothing for it.
   std::optional<ConvPlan> PlanConv(const Unit& u, const ConvSpec& spec);
   void EmitConv(const Unit& u, const ConvSpec& c);
+  std::optional<ConvPlan> PlanRounded(const Unit& u, ConvSpec* spec);
+  // Of bfloat16 where `want` says so: x's only form where `want` is what its maker left.
+  Rep Image(uint32_t v, const Layout& want);
   void EmitConvGrad(const Unit& u, const ConvGradSpec& spec);
   void EmitUpscale(const Unit& u, const ConvSpec& c);
   void EmitMatMul(const Unit& u, const ProductSpec& s);
@@ -68,7 +73,9 @@ class OnednnBuilder final : public Builder {
              bool allow_binary);
 
   const Vendor& vendor_;
-  const bool exact_;
+  const Machine& machine_;
+  std::set<uint32_t> whole_;  // values of which somebody reads more than their rounded numbers
+  std::map<uint32_t, std::vector<Rep>> rounded_;  // values as bfloat16, where they are
   std::vector<PrimWork*> unmade_;  // of the program's works
 };
 

@@ -251,6 +251,7 @@ struct Device {
 struct EngineOptions {
   std::string text;  // "key=value;key=value"
   uint32_t numerics = GE_NUMERICS_FAST;
+  uint32_t precision = GE_PRECISION_F32;
   bool null_text = false;  // {NULL, 0} in place of an empty text
   bool null_err = false;
 };
@@ -267,6 +268,7 @@ class Engine {
     if (!options.null_text) args.options = arena.Text(options.text);
     args.denormals = host.keep_denormals ? GE_DENORMALS_KEEP : GE_DENORMALS_FLUSH;
     args.numerics = options.numerics;
+    args.precision = options.precision;
     const ge_create_args* given = arena.Struct(host.style, args, GE_TAG_CREATE_ARGS);
     arena.MakeReadOnly();
     Error err(host);
