@@ -328,10 +328,12 @@ Settings g_settings;
 }  // namespace
 
 void SetSettings(const Settings& settings) { g_settings = settings; }
+const Settings& TheSettings() { return g_settings; }
 
 SessionOptions NewSessionOptions() {
   SessionOptions options;
   options.process.threads = g_settings.threads;
+  options.precision = g_settings.precision;
   if (g_settings.shipped) options.process.rates = ProcessFacts::Rates::kKnown;
   if (g_settings.shipped) options.build.prices.mode = PriceMode::kCached;
   return options;
@@ -352,6 +354,13 @@ bool TakeSettings(std::vector<char*>* arguments) {
         fmt::print(stderr, "ge-test: found '{}' after --threads, wanted a number above 0\n", word);
         return false;
       }
+    } else if (arg == "--precision") {
+      const auto named = PrecisionFromName(++i < arguments->size() ? (*arguments)[i] : "", arg);
+      if (!named.ok()) {
+        fmt::print(stderr, "ge-test: {}\n", named.status().message());
+        return false;
+      }
+      settings.precision = *named;
     } else {
       left.push_back((*arguments)[i]);
     }
