@@ -129,23 +129,9 @@ Status ReadPlacing(const ge_session_options& o, PlaceOptions* place) {
   return {};
 }
 
-Result<SessionOptions> ReadOptions(const ge_session_options* given) {
-  SessionOptions options;
-  ge_session_options o{};
-  if (given) {
-    if (given->size < kFirstSessionOptions) {
-      return TooShort("ge_session_options", given->size, kFirstSessionOptions);
-    }
-    std::memcpy(&o, given, std::min<size_t>(given->size, sizeof o));
-  }
-  GE_ASSIGN_OR_RETURN(options.process, ReadFacts(o.threads, o.isa_cap));
-  if (o.runtime) options.runtime = o.runtime->runtime;
-  if (o.prices > GE_PRICES_MEASURE) {
-    return Status(Code::kInvalidArgument, fmt::format("prices is {}, wanted 0 to 3", o.prices));
-  }
-  options.build.prices.mode = o.prices == GE_PRICES_ANALYTIC  ? PriceMode::kAnalytic
-                              : o.prices == GE_PRICES_MEASURE ? PriceMode::kMeasure
-                                                              : PriceMode::kCached;
+// What it says of numbers to every engine.
+Status ReadNumbers(const ge_session_options& o, SessionOptions* out) {
+  SessionOptions& options = *out;
   if (o.denormals > GE_KEEP_DENORMALS) {
     return Status(Code::kInvalidArgument,
                   fmt::format("denormals is {}, wanted GE_FLUSH_DENORMALS (0) or GE_KEEP_DENORMALS "
@@ -167,6 +153,27 @@ Result<SessionOptions> ReadOptions(const ge_session_options* given) {
   options.precision = o.precision == GE_BF16_PRECISION ? Precision::kBf16 : Precision::kF32;
   options.denormals = o.denormals == GE_KEEP_DENORMALS ? Denormals::kKeep : Denormals::kFlush;
   options.numerics = o.numerics == GE_EXACT_NUMERICS ? Numerics::kExact : Numerics::kFast;
+  return {};
+}
+
+Result<SessionOptions> ReadOptions(const ge_session_options* given) {
+  SessionOptions options;
+  ge_session_options o{};
+  if (given) {
+    if (given->size < kFirstSessionOptions) {
+      return TooShort("ge_session_options", given->size, kFirstSessionOptions);
+    }
+    std::memcpy(&o, given, std::min<size_t>(given->size, sizeof o));
+  }
+  GE_ASSIGN_OR_RETURN(options.process, ReadFacts(o.threads, o.isa_cap));
+  if (o.runtime) options.runtime = o.runtime->runtime;
+  if (o.prices > GE_PRICES_MEASURE) {
+    return Status(Code::kInvalidArgument, fmt::format("prices is {}, wanted 0 to 3", o.prices));
+  }
+  options.build.prices.mode = o.prices == GE_PRICES_ANALYTIC  ? PriceMode::kAnalytic
+                              : o.prices == GE_PRICES_MEASURE ? PriceMode::kMeasure
+                                                              : PriceMode::kCached;
+  GE_RETURN_IF_ERROR(ReadNumbers(o, &options));
   options.build.prices.replan = o.replan != 0;
   if (o.measure_budget_ms) options.build.prices.measure_budget_ms = o.measure_budget_ms;
   if (o.prices != GE_PRICES_ANALYTIC) options.process.rates = ProcessFacts::Rates::kKnown;

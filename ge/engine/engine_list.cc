@@ -97,10 +97,11 @@ Result<Precision> PrecisionFromName(std::string_view name, std::string_view what
   if (name == "f32") return Precision::kF32;
   if (name == "bf16") return Precision::kBf16;
   if (name == "f16") {
-    return Status(Code::kInvalidArgument,
-                  fmt::format("{} is 'f16', which no engine here multiplies in; wanted f32, or bf16, "
-                              "which keeps the range of float32",
-                              what));
+    return Status(
+        Code::kInvalidArgument,
+        fmt::format("{} is 'f16', which no engine here multiplies in; wanted f32, or bf16, "
+                    "which keeps the range of float32",
+                    what));
   }
   return Status(Code::kInvalidArgument, fmt::format("{} is '{}', wanted f32 or bf16", what, name));
 }

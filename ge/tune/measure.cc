@@ -170,8 +170,8 @@ class Recorder {
       const Offer& o = c_.offers.offers[p.offer_index];
       for (uint32_t n : o.nodes) owner[n] = out.size();
       Taken t{&o, p.choice, BookOf(*engines_[o.engine], o.device), {}};
-      t.name = NameOffer(c_.graph, f_, o.nodes, o.choices[p.choice].layouts, c_.plan.layouts,
-                         o.rounds);
+      t.name =
+          NameOffer(c_.graph, f_, o.nodes, o.choices[p.choice].layouts, c_.plan.layouts, o.rounds);
       out.push_back(std::move(t));
     }
     std::map<ValueId, size_t> maker;

@@ -76,11 +76,12 @@ void PrintAccuracy(const nlohmann::json& accuracy) {
                  j["elements"].get<uint64_t>());
     } else {
       const auto unlike = j["unlike"].get<uint64_t>();
-      fmt::print("  {:<24} differs by at most {:.3g}, {} of the largest ({:.3g}){}\n", name,
-                 j["greatest"].get<double>(),
-                 j["relative"].is_null() ? "any part" : fmt::format("{:.3g}", j["relative"].get<double>()),
-                 j["largest"].get<double>(),
-                 unlike > 0 ? fmt::format("; {} are infinite or NaN in one alone", unlike) : "");
+      fmt::print(
+          "  {:<24} differs by at most {:.3g}, {} of the largest ({:.3g}){}\n", name,
+          j["greatest"].get<double>(),
+          j["relative"].is_null() ? "any part" : fmt::format("{:.3g}", j["relative"].get<double>()),
+          j["largest"].get<double>(),
+          unlike > 0 ? fmt::format("; {} are infinite or NaN in one alone", unlike) : "");
     }
   }
 }

@@ -121,12 +121,12 @@ double Bounds::Arithmetic(const HostTensor& found, const HostTensor& wanted) con
   return arithmetic + (unit > kUnit32 ? op_.steps * unit : 0);
 }
 
-// Of the two factors of each product, where the run may round them to bfloat16: 2^-9 each.
+// Of the two factors of each product, where the run may round them to bfloat16: 2^-8 each.
 double Bounds::RoundedInputs() const {
   static const std::set<std::string_view> kProducts = {"MatMul", "Gemm", "Conv"};
   const bool may = TheSettings().precision == Precision::kBf16 && dtype_ == DType::kFloat &&
                    kProducts.count(c_.op->name) > 0;
-  return may ? 0x1p-8 + 0x1p-18 : 0;
+  return may ? 0x1p-7 + 0x1p-16 : 0;
 }
 
 double Bounds::Own(const HostTensor& found, const HostTensor& wanted, double w) const {

@@ -77,7 +77,7 @@ bool InPanels(const Unit& u, const Fold& f, const Parser& p) {
 
 bool RoundsInputs(const Unit& u, const Parser& p, const Machine& m) {
   if (m.rounded == nullptr) return false;
-  if (const auto* c = As<ConvSpec>(u)) return IsPixel(*c);
+  if (const auto* c = As<ConvSpec>(u)) return IsPixel(*c) && p.constant(u.in[1]);
   return Is<ProductSpec>(u) && InPanels(u, FoldOf(u, p), p);
 }
 

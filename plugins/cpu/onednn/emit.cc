@@ -1,13 +1,13 @@
 // oneDNN's primitives as steps of a program.
 #include "plugins/cpu/onednn/emit.h"
 
-#include "plugins/cpu/onednn/price.h"
-
 #include <omp.h>
 
 #include <atomic>
 #include <mutex>
 #include <stdexcept>
+
+#include "plugins/cpu/onednn/price.h"
 
 namespace ge_onednn {
 namespace {
@@ -121,8 +121,7 @@ Builder::Rep OnednnBuilder::Image(uint32_t v, const Layout& want) {
   }
   const bool only_rounded = reps_.count(v) == 0 && !p_.constant(v);
   const Rep from = only_rounded ? made->second.front() : Main(v);
-  const uint64_t bytes =
-      static_cast<uint64_t>(want.extent()) * static_cast<uint64_t>(want.size);
+  const uint64_t bytes = static_cast<uint64_t>(want.extent()) * static_cast<uint64_t>(want.size);
   const Rep result = {want, NewInternal(v, bytes)};
   AddConversion(from, result);
   if (want.size == 4) {

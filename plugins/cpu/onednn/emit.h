@@ -76,7 +76,7 @@ class OnednnBuilder final : public Builder {
   const Machine& machine_;
   std::set<uint32_t> whole_;  // values of which somebody reads more than their rounded numbers
   std::map<uint32_t, std::vector<Rep>> rounded_;  // values as bfloat16, where they are
-  std::vector<PrimWork*> unmade_;  // of the program's works
+  std::vector<PrimWork*> unmade_;                 // of the program's works
 };
 
 // Weights that are no constants are being trained: oneDNN 2.6.3's gradients want channels in

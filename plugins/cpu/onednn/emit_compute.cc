@@ -56,6 +56,18 @@ const char* BetterKernel(const ConvSpec& c, const Prim& plan) {
   return window > 1 ? "jit:avx512_core" : "jit_1x1:avx512_core";
 }
 
+// How ONNX lays out a convolution's weights, seen as oneDNN wants them.
+Layout GivenWeights(const ConvSpec& c) {
+  Layout given = Layout::Dense(c.weights);
+  if (!c.transposed) return given;
+  Dims onnx = c.weights;  // input channels first
+  std::swap(onnx[0], onnx[1]);
+  const Layout l = Layout::Dense(onnx);
+  given.stride[0] = l.stride[1];
+  given.stride[1] = l.stride[0];
+  return given;
+}
+
 // By a kernel of products of bfloat16, not by a loop that widens them again.
 bool RoundsWell(const Prim& conv) { return conv.impl.find("bf16") != std::string::npos; }
 
@@ -268,14 +280,7 @@ void OnednnBuilder::EmitConv(const Unit& u, const ConvSpec& c) {
     throw std::runtime_error("oneDNN has plain loops alone for this size in the former layout");
   }
   if (choice != out_.choices.end()) choice->second.slow = slow;
-  Layout given = Layout::Dense(spec.weights);
-  if (spec.transposed) {  // ONNX: input channels first
-    Dims onnx = spec.weights;
-    std::swap(onnx[0], onnx[1]);
-    const Layout l = Layout::Dense(onnx);
-    given.stride[0] = l.stride[1];
-    given.stride[1] = l.stride[0];
-  }
+  const Layout given = GivenWeights(spec);
   const bool whole = f.taken == u.posts.size();
   const uint64_t bytes = static_cast<uint64_t>(target.extent()) * sizeof(float);
   const Rep y = f.sum   ? Rep{target, f.sum->place}

@@ -111,7 +111,8 @@ constexpr const char* kSessionText =
     "denormals:\n"
     "\"flush\", \"keep\"; numerics: \"fast\", \"exact\"; precision: \"f32\", \"bf16\", what "
     "products may\n"
-    "round what they read to; memory_limit: bytes a run may take; time_limit: seconds of each load,\n"
+    "round what they read to; memory_limit: bytes a run may take; time_limit: seconds of each "
+    "load,\n"
     "compile and run; kv_cache: rows of a decoder's past that is kept in "
     "states;\n"
     "pins: \"Conv=onednn\" or a list, what one engine alone may take; policy: \"cost\", "
@@ -215,8 +216,7 @@ void AddSession(nb::module_& m) {
         nb::arg("skip_passes") = nb::none(), nb::arg("denormals") = nb::none(),
         nb::arg("numerics") = nb::none(), nb::arg("memory_limit") = 0, nb::arg("time_limit") = 0.0,
         nb::arg("kv_cache") = 0, nb::arg("runtime") = nb::none(), nb::arg("pins") = nb::none(),
-        nb::arg("policy") = nb::none(), nb::arg("precision") = nb::none(),
-        nb::sig(kMakeSignature));
+        nb::arg("policy") = nb::none(), nb::arg("precision") = nb::none(), nb::sig(kMakeSignature));
   c.def_prop_ro("entries", &Session::entries,
                 "Names of the model's entries, the first is default.");
   c.def("inputs", &Session::Inputs, nb::arg("entry") = nb::none(), "In the model's order.");

@@ -35,10 +35,10 @@ struct Block {
   int64_t lda;
   const typename Terms::Element* b;  // row 0 of the first panel
   int64_t panel;                     // elements from a panel to the next
-  const float* bias;  // of the first column, or nullptr
+  const float* bias;                 // of the first column, or nullptr
   float* y;
   int64_t ldy, n, steps;  // n: columns from the first on; steps of kDepth rows
-  bool last;          // of several blocks: meanwhile the panel behind is brought along
+  bool last;              // of several blocks: meanwhile the panel behind is brought along
 };
 
 template <class Terms, int kRows, int kVectors>

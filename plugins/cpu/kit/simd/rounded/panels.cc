@@ -1,5 +1,6 @@
 // Products of numbers rounded to bfloat16, by AVX512-BF16: two rows of b in one step. The
-// instructions take denormal numbers for zero and round sums to nearest, whatever the thread's mode.
+// instructions take denormal numbers for zero and round sums to nearest, whatever the thread's
+// mode.
 #include <cstring>
 
 #include "plugins/cpu/kit/rounded.h"
@@ -14,9 +15,7 @@ struct Pairs {
   using Element = uint16_t;
   using Wide = __m512bh;
   static constexpr int64_t kDepth = 2;
-  GE_INLINE Wide Load(const uint16_t* p) {
-    return reinterpret_cast<Wide>(_mm512_loadu_si512(p));
-  }
+  GE_INLINE Wide Load(const uint16_t* p) { return reinterpret_cast<Wide>(_mm512_loadu_si512(p)); }
   GE_INLINE Wide Spread(const uint16_t* p) {
     int32_t both;
     std::memcpy(&both, p, sizeof both);
@@ -47,9 +46,8 @@ void Round(const float* x, uint16_t* y, int64_t n) {
 }  // namespace
 }  // namespace GE_SIMD_ISA
 
-const Rounded kRounded_avx512 = {.columns = GE_SIMD_ISA::kColumns,
-                                 .product = GE_SIMD_ISA::Product,
-                                 .round = GE_SIMD_ISA::Round};
+const Rounded kRounded_avx512 = {
+    .columns = GE_SIMD_ISA::kColumns, .product = GE_SIMD_ISA::Product, .round = GE_SIMD_ISA::Round};
 
 }  // namespace ge_cpu
 HWY_AFTER_NAMESPACE();
