@@ -2,7 +2,9 @@
 // reorders. Layouts and lifetimes are the base's affair. Used once, by one thread; throws.
 #pragma once
 
+#include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -43,7 +45,8 @@ class OnednnBuilder final : public Builder {
   std::optional<ConvPlan> PlanConv(const Unit& u, const ConvSpec& spec);
   void EmitConv(const Unit& u, const ConvSpec& c);
   std::optional<ConvPlan> PlanRounded(const Unit& u, ConvSpec* spec);
-  // Of bfloat16 where `want` says so: x's only form where `want` is what its maker left.
+  // v as a convolution reads it, of bfloat16 where the elements of `want` have 2 bytes: as it was
+  // left so, or rounded once for all who read it in this layout.
   Rep Image(uint32_t v, const Layout& want);
   void EmitConvGrad(const Unit& u, const ConvGradSpec& spec);
   void EmitUpscale(const Unit& u, const ConvSpec& c);
@@ -74,7 +77,8 @@ class OnednnBuilder final : public Builder {
 
   const Vendor& vendor_;
   const Machine& machine_;
-  std::set<uint32_t> whole_;  // values of which somebody reads more than their rounded numbers
+  // Values of which a unit of this segment reads more than their rounded numbers.
+  std::set<uint32_t> whole_;
   std::map<uint32_t, std::vector<Rep>> rounded_;  // values as bfloat16, where they are
   std::vector<PrimWork*> unmade_;                 // of the program's works
 };
