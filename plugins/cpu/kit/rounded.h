@@ -17,6 +17,8 @@ struct Rounded {
   void (*product)(const uint16_t* a, int64_t lda, const uint16_t* b, int64_t panel,
                   const float* bias, float* y, int64_t ldy, int64_t m, int64_t n, int64_t pairs);
   void (*round)(const float* x, uint16_t* y, int64_t n);
+  // y[2 * i] and y[2 * i + 1] are x[i] and z[i], rounded; z may be nullptr for zeros.
+  void (*round_pairs)(const float* x, const float* z, uint16_t* y, int64_t n);
 };
 
 extern const Rounded kRounded_avx512;

@@ -149,31 +149,24 @@ void PanelPlan::Pack(const float* w, bool turned, float* to) const {
 }
 
 void PanelPlan::PackPairs(const float* w, bool turned, uint16_t* to) const {
-  // Numbers of a row, and of a panel's columns while they lie as in w where it is turned.
-  const size_t row = static_cast<size_t>(turned ? 2 * steps : columns);
-  std::vector<uint16_t> kept(row * static_cast<size_t>(turned ? columns : 2));
+  // Of a turned matrix: a panel's columns in the order of w.
+  std::vector<uint16_t> kept(static_cast<size_t>(turned ? 2 * steps * columns : 0));
   for (int64_t p = 0; p < panels; ++p, to += 2 * columns * steps) {
     const int64_t j = p * columns, some = std::min(columns, n - j);
-    std::fill(kept.begin(), kept.end(), uint16_t{0});
     if (turned) {  // two numbers that stay neighbours are moved as one float
+      std::fill(kept.begin(), kept.end(), uint16_t{0});
       for (int64_t c = 0; c < some; ++c) {
-        rounded->round(w + (j + c) * k, kept.data() + static_cast<size_t>(c) * row, k);
+        rounded->round(w + (j + c) * k, kept.data() + 2 * c * steps, k);
       }
       simd->transpose(reinterpret_cast<const float*>(kept.data()), steps,
                       reinterpret_cast<float*>(to), columns, columns, steps);
       continue;
     }
     for (int64_t i = 0; i < steps; ++i) {
-      uint16_t* const second = kept.data() + columns;
-      rounded->round(w + 2 * i * n + j, kept.data(), some);
-      if (2 * i + 1 < k) {
-        rounded->round(w + (2 * i + 1) * n + j, second, some);
-      } else {
-        std::fill(second, second + columns, uint16_t{0});
-      }
-      simd->pair_rows(reinterpret_cast<const int16_t*>(kept.data()),
-                      reinterpret_cast<const int16_t*>(second),
-                      reinterpret_cast<int16_t*>(to + 2 * i * columns), columns);
+      const float* row = w + 2 * i * n + j;
+      uint16_t* const pairs = to + 2 * i * columns;
+      rounded->round_pairs(row, 2 * i + 1 < k ? row + n : nullptr, pairs, some);
+      std::fill(pairs + 2 * some, pairs + 2 * columns, uint16_t{0});
     }
   }
 }

@@ -490,6 +490,7 @@ GE_API ge_status ge_session_dump(ge_session* session, const char* entry, const c
                                  char** out, ge_error* error);
 /* One JSON object: load_ms, compile_ms, arena_bytes, max_live_bytes, weight_bytes,
  * copied_constant_bytes, nodes, segments, transfers, engines ... of the entry's latest plan, and
+ * rounded_nodes, those of offers that round what products read (GE_BF16_PRECISION), and
  * state_bytes_written, what one run of it writes of states; and of the session: evicted, plans that
  * gave way to others; compiles, plans that were made, and flow_plans, those of pieces of control
  * flow; plans_searched, plans_by_class and plans_shaped, how they were placed: by a search, by a

@@ -43,11 +43,28 @@ void Round(const float* x, uint16_t* y, int64_t n) {
   std::memcpy(y + i, &codes, static_cast<size_t>(n - i) * sizeof *y);
 }
 
+// Each float of z moves its 16 bits above those of x.
+void RoundPairs(const float* x, const float* z, uint16_t* y, int64_t n) {
+  for (int64_t i = 0; i < n; i += 16) {
+    const int64_t left = n - i;
+    const auto some = static_cast<__mmask16>(left < 16 ? (1u << left) - 1 : 0xffffu);
+    const auto widen = [some](const float* p) GE_LAMBDA {
+      const auto codes = _mm512_cvtneps_pbh(_mm512_maskz_loadu_ps(some, p));
+      return _mm512_cvtepu16_epi32(reinterpret_cast<__m256i>(codes));
+    };
+    const __m512i low = widen(x + i);
+    const __m512i high = z == nullptr ? _mm512_setzero_si512() : widen(z + i);
+    _mm512_mask_storeu_epi32(y + 2 * i, some, _mm512_or_si512(low, _mm512_slli_epi32(high, 16)));
+  }
+}
+
 }  // namespace
 }  // namespace GE_SIMD_ISA
 
-const Rounded kRounded_avx512 = {
-    .columns = GE_SIMD_ISA::kColumns, .product = GE_SIMD_ISA::Product, .round = GE_SIMD_ISA::Round};
+const Rounded kRounded_avx512 = {.columns = GE_SIMD_ISA::kColumns,
+                                 .product = GE_SIMD_ISA::Product,
+                                 .round = GE_SIMD_ISA::Round,
+                                 .round_pairs = GE_SIMD_ISA::RoundPairs};
 
 }  // namespace ge_cpu
 HWY_AFTER_NAMESPACE();
