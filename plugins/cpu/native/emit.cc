@@ -49,8 +49,7 @@ ConvWay WayOf(const ConvSpec& c, bool constants, const Machine& m) {
 }
 
 bool LeavesChannelsLast(const ConvSpec& c) {
-  return c.groups == 1 && c.dst[1] >= 16 &&
-         Product(Dims(c.dst.begin() + 2, c.dst.end())) >= 256;
+  return c.groups == 1 && c.dst[1] >= 16 && Product(Dims(c.dst.begin() + 2, c.dst.end())) >= 256;
 }
 
 // A piece stays in the second cache beside 8 rows of weights, all of which read it.

@@ -33,7 +33,7 @@ class RoundedPanels : public ::testing::Test {
     if (rounded_ == nullptr) GTEST_SKIP() << "this processor has no AVX512-BF16";
   }
 
-  // One product by a loop, bias included, then Relu.
+  // One product by a loop, its bias, and an operand that is added.
   std::vector<float> Run(const float* x, const float* w, const float* bias, int64_t m, int64_t n,
                          int64_t k, bool turned) {
     const PanelPlan plan(SimdOf(GE_ISA_AVX512), m, n, k, rounded_);
@@ -41,9 +41,9 @@ class RoundedPanels : public ::testing::Test {
     std::vector<float> packed(plan.weight_floats(), NAN), room(plan.rounded_floats(), NAN);
     std::vector<float> y(Z(m * n + 1), kGuard);
     plan.Pack(w, turned, packed.data());
-    RunLoop(
-        *PanelLoop(SimdOf(GE_ISA_AVX512), plan, true, {}),
-        {y.data(), const_cast<float*>(x), packed.data(), const_cast<float*>(bias), room.data()});
+    RunLoop(*PanelLoop(SimdOf(GE_ISA_AVX512), plan, true, {{Fn::kAdd, 0, 0, true}}),
+            {y.data(), const_cast<float*>(x), packed.data(), const_cast<float*>(bias),
+             Numbers(m * n) + 3, room.data()});
     EXPECT_EQ(y.back(), kGuard);
     return y;
   }
@@ -59,8 +59,9 @@ class RoundedPanels : public ::testing::Test {
     const std::vector<float> y = Run(x, w, bias, m, n, k, turned);
     double largest = 0, farthest = 0;
     for (int64_t i = 0; i < m * n; ++i) {
-      want.sum[Z(i)] += bias[i % n], want.size[Z(i)] += std::fabs(bias[i % n]);
-      exact.sum[Z(i)] += bias[i % n];
+      const double more = double{bias[i % n]} + double{Numbers(m * n)[3 + i]};
+      want.sum[Z(i)] += more, want.size[Z(i)] += std::fabs(more) + std::fabs(bias[i % n]);
+      exact.sum[Z(i)] += more;
       largest = std::max(largest, std::fabs(exact.sum[Z(i)]));
       farthest = std::max(farthest, std::fabs(y[Z(i)] - exact.sum[Z(i)]));
     }
