@@ -119,6 +119,7 @@ void Fields(V&& v, T& x, const PlanOffer& d) {
   v("choice", x.choice, d.choice);
   v("const_align", x.const_align, d.const_align);
   v("offer_index", x.offer_index, d.offer_index);
+  v("rounds", x.rounds, d.rounds);
   v("setup_ns", x.setup_ns, d.setup_ns);
   v("marginal_ns", x.marginal_ns, d.marginal_ns);
   v("launch_ns", x.launch_ns, d.launch_ns);

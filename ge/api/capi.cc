@@ -129,6 +129,33 @@ Status ReadPlacing(const ge_session_options& o, PlaceOptions* place) {
   return {};
 }
 
+// What it says of numbers to every engine.
+Status ReadNumbers(const ge_session_options& o, SessionOptions* out) {
+  SessionOptions& options = *out;
+  if (o.denormals > GE_KEEP_DENORMALS) {
+    return Status(Code::kInvalidArgument,
+                  fmt::format("denormals is {}, wanted GE_FLUSH_DENORMALS (0) or GE_KEEP_DENORMALS "
+                              "(1)",
+                              o.denormals));
+  }
+  if (o.numerics > GE_EXACT_NUMERICS) {
+    return Status(
+        Code::kInvalidArgument,
+        fmt::format("numerics is {}, wanted GE_FAST_NUMERICS (0) or GE_EXACT_NUMERICS (1)",
+                    o.numerics));
+  }
+  if (o.precision > GE_BF16_PRECISION) {
+    return Status(
+        Code::kInvalidArgument,
+        fmt::format("precision is {}, wanted GE_F32_PRECISION (0) or GE_BF16_PRECISION (1)",
+                    o.precision));
+  }
+  options.precision = o.precision == GE_BF16_PRECISION ? Precision::kBf16 : Precision::kF32;
+  options.denormals = o.denormals == GE_KEEP_DENORMALS ? Denormals::kKeep : Denormals::kFlush;
+  options.numerics = o.numerics == GE_EXACT_NUMERICS ? Numerics::kExact : Numerics::kFast;
+  return {};
+}
+
 Result<SessionOptions> ReadOptions(const ge_session_options* given) {
   SessionOptions options;
   ge_session_options o{};
@@ -146,20 +173,7 @@ Result<SessionOptions> ReadOptions(const ge_session_options* given) {
   options.build.prices.mode = o.prices == GE_PRICES_ANALYTIC  ? PriceMode::kAnalytic
                               : o.prices == GE_PRICES_MEASURE ? PriceMode::kMeasure
                                                               : PriceMode::kCached;
-  if (o.denormals > GE_KEEP_DENORMALS) {
-    return Status(Code::kInvalidArgument,
-                  fmt::format("denormals is {}, wanted GE_FLUSH_DENORMALS (0) or GE_KEEP_DENORMALS "
-                              "(1)",
-                              o.denormals));
-  }
-  if (o.numerics > GE_EXACT_NUMERICS) {
-    return Status(
-        Code::kInvalidArgument,
-        fmt::format("numerics is {}, wanted GE_FAST_NUMERICS (0) or GE_EXACT_NUMERICS (1)",
-                    o.numerics));
-  }
-  options.denormals = o.denormals == GE_KEEP_DENORMALS ? Denormals::kKeep : Denormals::kFlush;
-  options.numerics = o.numerics == GE_EXACT_NUMERICS ? Numerics::kExact : Numerics::kFast;
+  GE_RETURN_IF_ERROR(ReadNumbers(o, &options));
   options.build.prices.replan = o.replan != 0;
   if (o.measure_budget_ms) options.build.prices.measure_budget_ms = o.measure_budget_ms;
   if (o.prices != GE_PRICES_ANALYTIC) options.process.rates = ProcessFacts::Rates::kKnown;

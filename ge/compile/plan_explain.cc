@@ -20,7 +20,8 @@ nlohmann::json BidJson(const Plan& plan, const NodeReport& r, int32_t index) {
           {"analytic_ns", b.analytic_ns},
           {"measured_ns", KnownNs(b.measured_ns)},
           {"factor", b.factor},
-          {"pattern", b.pattern}};
+          {"pattern", b.pattern},
+          {"rounds", b.rounds}};
 }
 
 }  // namespace
@@ -38,6 +39,14 @@ size_t CountWidened(const Compiled& c) {
     return n.op != "Cast" && std::any_of(n.origin.begin(), n.origin.end(),
                                          [](const Origin& o) { return o.pass == "widen-halves"; });
   }));
+}
+
+size_t CountRounded(const Compiled& c) {
+  size_t n = 0;
+  for (const PlanSegment& s : c.plan.functions[0].segments) {
+    for (const PlanOffer& o : s.offers) n += o.rounds ? o.nodes.size() : 0;
+  }
+  return n;
 }
 
 std::string ShapeClassName(const Compiled& c) {
@@ -87,6 +96,7 @@ nlohmann::json ExplainPlan(const Compiled& c) {
           {"class", ShapeClassName(c)},
           {"conversions", CountConversions(c.plan)},
           {"widened", CountWidened(c)},
+          {"rounded", CountRounded(c)},
           {"recalled", c.recalled},
           {"rejected_offers", c.offers.rejected},
           {"struck_offers", c.struck_offers}};

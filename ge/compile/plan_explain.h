@@ -18,6 +18,8 @@ nlohmann::json ExplainPieces(const std::vector<std::shared_ptr<Compiled>>& piece
 
 // Nodes that compute in float32 what the model has in 16-bit floats (pass widen-halves).
 size_t CountWidened(const Compiled& c);
+// Nodes of offers that round what products read (GE_OFFER_ROUNDS).
+size_t CountRounded(const Compiled& c);
 // Segments without nodes: they bring a value into another layout.
 size_t CountConversions(const Plan& plan);
 // Plans of one class share covers; empty where a plan is of none.

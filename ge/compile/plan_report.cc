@@ -68,7 +68,7 @@ uint64_t StateBytesWritten(const Compiled& c) {
 struct Totals {
   std::map<std::string, uint64_t> engines, copies, streams;  // nodes; "host->devsim/sim"; launches
   uint64_t nodes = 0, transfers = 0, conversions = 0, segments = 0, copied = 0, packed = 0,
-           filled = 0, state_written = 0;
+           filled = 0, state_written = 0, rounded = 0;
   std::set<const Resident*> residents;
   int64_t arena = 0, live = 0;
   double compile_ms = 0, predicted_ns = 0;
@@ -80,6 +80,7 @@ struct Totals {
       for (const PlanOffer& o : s.offers) {
         engines[c.plan.engines[c.plan.devices[s.device].engine].name] += o.nodes.size();
         nodes += o.nodes.size();
+        if (o.rounds) rounded += o.nodes.size();
       }
     }
     for (const Instruction& i : fn.code) {
@@ -119,6 +120,7 @@ nlohmann::json PlanReport(const std::vector<std::shared_ptr<Compiled>>& plans, P
   j["filled_bytes"] = t.filled;
   j["state_bytes_written"] = t.state_written;
   j["nodes"] = t.nodes, j["segments"] = t.segments, j["transfers"] = t.transfers;
+  j["rounded_nodes"] = t.rounded;
   j["transfers_by_way"] = t.copies, j["conversions"] = t.conversions;
   j["streams"] = t.streams;
   j["engines"] = t.engines;

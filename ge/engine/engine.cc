@@ -86,6 +86,7 @@ Result<std::unique_ptr<Engine>> Engine::Create(std::shared_ptr<const Plugin> plu
   args.host = HostApi();
   args.options = {options.data(), options.size()};
   args.denormals = words.denormals, args.numerics = words.numerics;
+  args.precision = words.precision;
   const KernelsOf kernels{GE_HDR(KernelsOf, kTagKernelsOf), e->plugin_->kernels_of.get()};
   if (kernels.plugin) args.h.next = &kernels.h;
   ge_err err = EmptyError();

@@ -3,6 +3,7 @@
 // thread at a time.
 #pragma once
 
+#include <compare>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -30,9 +31,11 @@ struct EngineLink {
   double latency_ns = 0, bytes_per_ns = 0;
 };
 
-// What a session says to every engine, GE_DENORMALS_* and GE_NUMERICS_*.
+// What a session says to every engine: GE_DENORMALS_*, GE_NUMERICS_* and GE_PRECISION_*.
 struct EngineWords {
   uint32_t denormals = GE_DENORMALS_FLUSH, numerics = GE_NUMERICS_FAST;
+  uint32_t precision = GE_PRECISION_F32;
+  auto operator<=>(const EngineWords&) const = default;
 };
 
 class Engine {

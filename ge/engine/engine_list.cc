@@ -93,6 +93,19 @@ Result<Numerics> NumericsFromName(std::string_view name, std::string_view what) 
                 fmt::format("{} is '{}', wanted fast or exact", what, name));
 }
 
+Result<Precision> PrecisionFromName(std::string_view name, std::string_view what) {
+  if (name == "f32") return Precision::kF32;
+  if (name == "bf16") return Precision::kBf16;
+  if (name == "f16") {
+    return Status(
+        Code::kInvalidArgument,
+        fmt::format("{} is 'f16', which no engine here multiplies in; wanted f32, or bf16, "
+                    "which keeps the range of float32",
+                    what));
+  }
+  return Status(Code::kInvalidArgument, fmt::format("{} is '{}', wanted f32 or bf16", what, name));
+}
+
 Result<EngineList> OpenEngines(const std::vector<EngineSpec>& list, const OpenEngine& open) {
   EngineList engines;
   std::vector<std::pair<std::shared_ptr<const Plugin>, std::string>> wanted;

@@ -27,6 +27,11 @@ enum class Numerics : uint8_t { kFast, kExact };
 // "fast", "exact"; INVALID_ARGUMENT for anything else, which `what` held.
 Result<Numerics> NumericsFromName(std::string_view name, std::string_view what);
 
+// What engines may round inputs of products to; see docs/numerics.md.
+enum class Precision : uint8_t { kF32, kBf16 };
+// "f32", "bf16"; INVALID_ARGUMENT for anything else, which `what` held.
+Result<Precision> PrecisionFromName(std::string_view name, std::string_view what);
+
 // Opens those of the list, in its order, by `open`; an empty list means every engine that is found,
 // and then one that will not start is left out with a warning. FAILED_PRECONDITION where there is
 // none.

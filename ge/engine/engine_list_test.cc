@@ -60,6 +60,15 @@ TEST(EngineList, Refusals) {
             std::string::npos);
 }
 
+TEST(EngineList, Precisions) {
+  EXPECT_EQ(*PrecisionFromName("f32", "x"), Precision::kF32);
+  EXPECT_EQ(*PrecisionFromName("bf16", "x"), Precision::kBf16);
+  EXPECT_EQ(PrecisionFromName("BF16", "--precision").status().message(),
+            "--precision is 'BF16', wanted f32 or bf16");
+  EXPECT_NE(PrecisionFromName("f16", "x").status().message().find("no engine here multiplies in"),
+            std::string::npos);
+}
+
 TEST(EngineList, PluginsReadWhatTheHostPassesOn) {
   EXPECT_EQ(Options(""), "");
   EXPECT_EQ(Options("a=1;b=2"), "a<1>b<2>");

@@ -186,6 +186,16 @@ void KeepAsked(Offer* o) {
 
 // An illegal offer is left out alone: the engine hears GE_OK and goes on, the user reads the
 // diagnostic in ge explain. Only an engine that does not stop is stopped.
+// False where they are not legal.
+bool ReadFlags(Collector* c, const ge_offer& o, Offer* out) {
+  out->convert = o.flags & GE_OFFER_CONVERT;
+  out->growable = o.flags & GE_OFFER_GROWABLE;
+  out->rounds = o.flags & GE_OFFER_ROUNDS;
+  const bool legal = !out->rounds || c->engine->words().precision != GE_PRECISION_F32;
+  if (!legal) c->Reject("an offer rounds its inputs, which this session does not permit");
+  return legal;
+}
+
 ge_rc TakeOffer(void* host, const ge_offer* given) {
   auto* c = static_cast<Collector*>(host);
   if (++c->accepted > kMaxOffersPerNode * (c->function->nodes.size() + 16)) {
@@ -202,8 +212,7 @@ ge_rc TakeOffer(void* host, const ge_offer* given) {
     c->Reject(fmt::format("an offer names device {} of {}", o.device, c->engine->devices().size()));
     return GE_OK;
   }
-  out.convert = o.flags & GE_OFFER_CONVERT;
-  out.growable = o.flags & GE_OFFER_GROWABLE;
+  if (!ReadFlags(c, o, &out)) return GE_OK;
   out.cookie = o.cookie;
   out.const_align = o.const_align;
   if (out.const_align & (out.const_align - 1)) {

@@ -24,6 +24,7 @@ struct Offer {
   uint32_t engine = 0, device = 0;  // index of the engine in the session; of its device
   std::vector<uint32_t> nodes;      // positions in the function, ascending
   bool growable = false, convert = false;
+  bool rounds = false;  // GE_OFFER_ROUNDS
   uint32_t const_align = 0;
   uint64_t cookie = 0;
   double setup_ns = 0, launch_ns = 0, edge_saving_ns = 0;

@@ -212,7 +212,8 @@ Result<std::shared_ptr<Resident>> ResidentStore::Find(const std::shared_ptr<Engi
        {&engine->plugin().hash, &engine->options(), &d.name, &d.domains[0].id, &own}) {
     key += fmt::format("{}:{}", part->size(), *part);
   }
-  key += fmt::format("{},{},{},{}", engine->words().denormals, engine->words().numerics, pack.bytes,
+  const EngineWords& words = engine->words();
+  key += fmt::format("{},{},{},{},{}", words.denormals, words.numerics, words.precision, pack.bytes,
                      pack.align);
   std::lock_guard<std::mutex> lock(mutex_);
   for (const PackSource& s : sources) key += ";" + IdentityOf(s);

@@ -190,6 +190,7 @@ std::vector<NodeReport> Bids(const Function& f, const OfferSet& offers, const Pl
     bid.device = DeviceOf(plan, o);
     bid.source = o.source;
     bid.pattern = PatternName(f, o.nodes);
+    bid.rounds = o.rounds;
     const OfferChoice* best = &o.choices[0];
     for (const OfferChoice& c : o.choices) {
       if (c.marginal_ns < best->marginal_ns) best = &c;
@@ -243,7 +244,8 @@ void ChooseBids(const Function& f, SegmentId id, const PlanSegment& seg,
       for (size_t b = 0; b < r.bids.size(); ++b) {
         const Bid& bid = r.bids[b];
         if (bid.declined) continue;
-        if (bid.device == seg.device && bid.pattern == pattern && r.chosen < 0) {
+        const bool same = bid.device == seg.device && bid.pattern == pattern;
+        if (same && bid.rounds == taken.rounds && r.chosen < 0) {
           r.chosen = static_cast<int32_t>(b);
         } else if (bid.device != seg.device &&
                    (r.runner_up < 0 || bid.price_ns < r.bids[r.runner_up].price_ns)) {
@@ -347,6 +349,7 @@ Status Take(const Graph& graph, const Function& f, const OfferSet& offers,
       const Offer& o = offers.offers[choices[k].offer];
       PlanOffer taken;
       for (uint32_t n : o.nodes) taken.nodes.push_back(f.nodes[n].id);
+      taken.rounds = o.rounds;
       taken.cookie = o.cookie, taken.choice = choices[k].choice;
       taken.const_align = o.const_align;
       taken.setup_ns = o.setup_ns, taken.launch_ns = o.launch_ns;

@@ -122,6 +122,7 @@ struct PlanOffer {  // one offer that a segment takes
   uint32_t choice = 0;
   uint32_t const_align = 0;  // as in ge_offer
   uint32_t offer_index = 0;  // in PLACE's list; COMPILE strikes an offer by it
+  bool rounds = false;       // GE_OFFER_ROUNDS
   double setup_ns = 0, marginal_ns = 0, launch_ns = 0, edge_saving_ns = 0;
   // Border values that are not plain in this choice.
   std::vector<std::pair<ValueId, LayoutId>> layouts;
@@ -222,6 +223,7 @@ struct Bid {
   double factor = 1;        // of the host's correction: price_ns / analytic_ns
   std::string source;       // "analytic", "guess", "host", "table", "measured", "doubtful"
   std::string pattern;      // "Conv+Relu" when it belongs to a pattern, else empty
+  bool rounds = false;      // GE_OFFER_ROUNDS
   bool declined = false;
   std::string why;  // decline reason
 };

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <tuple>
 
 namespace ge {
 namespace {
@@ -102,8 +103,8 @@ class Corrector {
 
   // Several engines offer the same nodes.
   const OfferName& NameOf(const Offer& o, const OfferChoice& choice) {
-    auto [it, fresh] = names_.try_emplace({o.nodes, choice.layouts});
-    if (fresh) it->second = NameOffer(graph_, f_, o.nodes, choice.layouts, layouts_);
+    auto [it, fresh] = names_.try_emplace({o.nodes, choice.layouts, o.rounds});
+    if (fresh) it->second = NameOffer(graph_, f_, o.nodes, choice.layouts, layouts_, o.rounds);
     return it->second;
   }
 
@@ -111,8 +112,9 @@ class Corrector {
   const Graph& graph_;
   const Function& f_;
   const std::vector<PlanLayout>& layouts_;
-  std::map<std::pair<std::vector<uint32_t>, std::vector<std::pair<ValueId, LayoutId>>>, OfferName>
-      names_;
+  using NameKey =
+      std::tuple<std::vector<uint32_t>, std::vector<std::pair<ValueId, LayoutId>>, bool>;
+  std::map<NameKey, OfferName> names_;
 };
 
 }  // namespace

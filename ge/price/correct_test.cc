@@ -159,6 +159,24 @@ TEST(CorrectTest, ConvolutionsOfGroupsAreAFamilyOfTheirOwn) {
   EXPECT_EQ(NameOffer(c.graph, c.f(), {0, 1}, {}, c.layouts).family, "Add/grouped+Add");
 }
 
+// What rounds its inputs takes another time than what does not, in every scope that is asked.
+TEST(CorrectTest, OffersThatRoundAreAFamilyOfTheirOwn) {
+  CorrectionCase c;
+  const OfferName plain = c.Name(0);
+  const OfferName rounded =
+      NameOffer(c.graph, c.f(), c.offers.offers[0].nodes, {}, c.layouts, true);
+  EXPECT_EQ(rounded.family, "rounded Add");
+  EXPECT_NE(rounded.signature, plain.signature);
+  EXPECT_EQ(rounded.shape, plain.shape);
+  PriceCache cache(ThisMachine());
+  cache.Add(kSeller, plain, PriceCache::Kind::kAlone, 100, {300, 5});
+  c.offers.offers[1].rounds = true;
+  c.offers.offers[1].nodes = c.offers.offers[0].nodes;
+  Correct(cache, &c);
+  EXPECT_EQ(c.offers.offers[0].source, "measured");
+  EXPECT_EQ(c.offers.offers[1].source, "table");
+}
+
 TEST(CorrectTest, WithoutAnyRowPricesStayAsAsked) {
   CorrectionCase c;
   PriceCache cache(ThisMachine());

@@ -190,8 +190,10 @@ class Namer {
 OfferName NameOffer(const Graph& graph, const Function& function,
                     const std::vector<uint32_t>& nodes,
                     const std::vector<std::pair<ValueId, LayoutId>>& value_layouts,
-                    const std::vector<PlanLayout>& layouts) {
-  return Namer(graph, function, layouts).Name(nodes, value_layouts);
+                    const std::vector<PlanLayout>& layouts, bool rounds) {
+  OfferName name = Namer(graph, function, layouts).Name(nodes, value_layouts);
+  if (rounds) name.family.insert(0, "rounded "), name.signature.insert(0, "rounded ");
+  return name;
 }
 
 }  // namespace ge

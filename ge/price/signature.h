@@ -20,9 +20,10 @@ struct OfferName {
   double size = 0;        // log2 of the bytes read and given
 };
 
+// `rounds`: of Offer; such offers are a family of their own.
 OfferName NameOffer(const Graph& graph, const Function& function,
                     const std::vector<uint32_t>& nodes,
                     const std::vector<std::pair<ValueId, LayoutId>>& value_layouts,
-                    const std::vector<PlanLayout>& layouts);
+                    const std::vector<PlanLayout>& layouts, bool rounds = false);
 
 }  // namespace ge

@@ -40,7 +40,7 @@ Result<std::shared_ptr<Engine>> Runtime::Open(const std::shared_ptr<const Plugin
 Result<std::shared_ptr<Engine>> Runtime::OpenOne(const std::shared_ptr<const Plugin>& plugin,
                                                  const std::string& options,
                                                  const EngineWords& words, uint32_t place) {
-  const EngineKey key{plugin->path, options, words.denormals, words.numerics, place};
+  const EngineKey key{plugin->path, options, words, place};
   std::shared_ptr<Engine>& known = engines_[key];
   if (!known) {
     Result<std::unique_ptr<Engine>> made = Engine::Create(plugin, options, words);

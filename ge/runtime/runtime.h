@@ -52,8 +52,8 @@ class Runtime {
                                           const std::string& options, const EngineWords& words,
                                           uint32_t place);
   void AddPriors(const EngineList& engines);
-  // Path, options, denormals, numerics, and the how-manieth of its like in a list.
-  using EngineKey = std::tuple<std::string, std::string, uint32_t, uint32_t, uint32_t>;
+  // Path, options, words, and the how-manieth of its like in a list.
+  using EngineKey = std::tuple<std::string, std::string, EngineWords, uint32_t>;
   mutable std::mutex mutex_;
   std::map<EngineKey, std::shared_ptr<Engine>> engines_;
   std::shared_ptr<PriceCache> prices_;

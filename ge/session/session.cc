@@ -46,6 +46,11 @@ Result<std::unique_ptr<Session>> Session::Create(SessionOptions options) {
   const char* guarded = secure_getenv("GE_RED_ZONES");
   if (guarded != nullptr && std::string_view(guarded) == "1") s->options_.build.red_zones = true;
   s->calls_.SetTimeLimit(s->options_.time_limit_ms);
+  if (s->options_.precision != Precision::kF32 && s->options_.numerics == Numerics::kExact) {
+    return Status(Code::kInvalidArgument,
+                  "precision bf16 rounds what products read, and exact numerics forbid that; leave "
+                  "one of them out");
+  }
   if (s->options_.runtime) {
     GE_RETURN_IF_ERROR(FixProcessFacts(s->options_.process));
   } else {
@@ -53,7 +58,8 @@ Result<std::unique_ptr<Session>> Session::Create(SessionOptions options) {
   }
   const EngineWords words{
       s->options_.denormals == Denormals::kKeep ? GE_DENORMALS_KEEP : GE_DENORMALS_FLUSH,
-      s->options_.numerics == Numerics::kExact ? GE_NUMERICS_EXACT : GE_NUMERICS_FAST};
+      s->options_.numerics == Numerics::kExact ? GE_NUMERICS_EXACT : GE_NUMERICS_FAST,
+      s->options_.precision == Precision::kBf16 ? GE_PRECISION_BF16 : GE_PRECISION_F32};
   GE_ASSIGN_OR_RETURN(s->engines_, s->options_.runtime->Open(s->options_.engines, words));
   GE_ASSIGN_OR_RETURN(
       OpenedPlugins opened,

@@ -39,6 +39,7 @@ struct SessionOptions {
   std::vector<EngineSpec> engines;          // empty = every engine that is found, without options
   Denormals denormals = Denormals::kFlush;  // of all runs, and of constants folded at load
   Numerics numerics = Numerics::kFast;
+  Precision precision = Precision::kF32;
   ProcessFacts process;
   uint64_t plan_cache_bytes = uint64_t{1} << 30;
   uint64_t time_limit_ms = 0;  // of each load, compile and run; 0 = none

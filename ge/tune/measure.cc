@@ -86,7 +86,7 @@ std::vector<Candidate> FindCandidates(const EngineList& engines, const Graph& gr
       const bool asks_little = !rivals_only && o.choices[c].asked_ns <= kWorthTiming * least;
       if (!rival && !asks_little) continue;
       Candidate candidate{&o, c, BookOf(*engines[o.engine], o.device), {}};
-      candidate.name = NameOffer(graph, f, o.nodes, o.choices[c].layouts, layouts);
+      candidate.name = NameOffer(graph, f, o.nodes, o.choices[c].layouts, layouts, o.rounds);
       const auto key =
           std::make_pair(candidate.book, candidate.name.signature + "|" + candidate.name.shape);
       Candidate& kept = alike.emplace(key, std::move(candidate)).first->second;
@@ -170,7 +170,8 @@ class Recorder {
       const Offer& o = c_.offers.offers[p.offer_index];
       for (uint32_t n : o.nodes) owner[n] = out.size();
       Taken t{&o, p.choice, BookOf(*engines_[o.engine], o.device), {}};
-      t.name = NameOffer(c_.graph, f_, o.nodes, o.choices[p.choice].layouts, c_.plan.layouts);
+      t.name =
+          NameOffer(c_.graph, f_, o.nodes, o.choices[p.choice].layouts, c_.plan.layouts, o.rounds);
       out.push_back(std::move(t));
     }
     std::map<ValueId, size_t> maker;

@@ -90,6 +90,7 @@ std::string QuestionOf(const Graph& bound, const EngineList& engines) {
     for (uint32_t d = 0; d < e->devices().size(); ++d) {
       const PriceBook book = BookOf(*e, d);
       text += fmt::format("\n{} {}", book.plugin_hash, book.device);
+      if (e->words().precision != GE_PRECISION_F32) text += " rounds";
     }
   }
   return Sha256(std::as_bytes(std::span(text.data(), text.size()))).substr(0, 32);

@@ -35,8 +35,10 @@ struct Counted {
   std::string declined;  // the first reason
 };
 
-// Empty, or how the engine is wrong about a sample of one node.
-std::string RunSample(Rig& rig, const Sample& sample, const Bound& bound, Counted* counted) {
+// Empty, or how the engine is wrong about a sample of one node. `rounded`: the bound of offers that
+// round their inputs.
+std::string RunSample(Rig& rig, const Sample& sample, const Bound& bound, Counted* counted,
+                      const Bound& rounded = Bound()) {
   ++counted->samples;
   const mock::Answer answer = rig.engine().Query(sample.graph);
   if (answer.rc != GE_OK) return fmt::format("query failed: {}", answer.error);
@@ -46,12 +48,13 @@ std::string RunSample(Rig& rig, const Sample& sample, const Bound& bound, Counte
     }
     return "";
   }
-  Oracle oracle(rig.ref(), sample, bound);
+  Oracle exact(rig.ref(), sample, bound), near(rig.ref(), sample, rounded);
   std::string why;
-  if (!oracle.Prepare(&why)) return "";  // nobody knows better
+  if (!exact.Prepare(&why) || !near.Prepare(&why)) return "";  // nobody knows better
   for (uint32_t i = 0; i < answer.offers.size(); ++i) {
     const mock::Offer& o = answer.offers[i];
     if (o.converts()) continue;
+    Oracle& oracle = o.rounds() ? near : exact;
     const auto choices = std::max<uint32_t>(1, static_cast<uint32_t>(o.choices.size()));
     for (uint32_t c = 0; c < std::min(choices, kMostJudged); ++c) {
       Values values = oracle.values();
@@ -113,6 +116,30 @@ Outcome TwoThreads(Subject& s, int) {
     }
     const std::string why = RunSample(rig, n.Take("large"), bound, &counted);
     if (!why.empty()) return rig.Judged(Fail("with two threads: " + why));
+  }
+  return Finish(rig, counted);
+}
+
+// Inputs of products may be rounded to bfloat16: by 2^-8 of themselves each, and by nobody who does
+// not say so.
+Outcome RoundedProducts(Subject& s, int) {
+  RigOptions options;
+  options.engine.precision = GE_PRECISION_BF16;
+  Rig rig(s, options);
+  if (!rig.ready()) return rig.outcome();
+  Counted counted;
+  const Bound rounded = {Rule::kSums, (0x1p-7 + 0x1p-14) / 0x1p-24, 0};
+  for (const int which : {0, 1, 2, 3}) {
+    Net n(s.Seed(static_cast<uint64_t>(which) + 9000));
+    const Bound exact = {Rule::kSums, 2, which == 2 ? 144.0 : 131.0};
+    if (which == 0) n.Out(n.MatMul(n.In({7, 131}), n.Const(GE_F32, {131, 61})));
+    if (which == 1) n.Out(n.MatMul(n.In({3, 4, 96}), n.Const(GE_F32, {96, 50})));
+    if (which == 2) {
+      n.Out(n.Conv(n.In({1, 16, 21, 23}), n.Const(GE_F32, {33, 16, 3, 3}), 0, {1, 1, 1, 1}));
+    }
+    if (which == 3) n.Out(n.Binary("Mul", n.In({4, 131}), n.In({4, 131})));  // no product of sums
+    const std::string why = RunSample(rig, n.Take("rounded"), exact, &counted, rounded);
+    if (!why.empty()) return rig.Judged(Fail("with bfloat16 permitted: " + why));
   }
   return Finish(rig, counted);
 }
@@ -184,6 +211,7 @@ std::vector<Case> NumericsCases() {
   cases.push_back({3, "denormals-flushed", Denormals, 0});
   cases.push_back({3, "denormals-kept", Denormals, 1});
   cases.push_back({3, "fast-convolution", FastConvolution});
+  cases.push_back({3, "rounded-products", RoundedProducts});
   return cases;
 }
 

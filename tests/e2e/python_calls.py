@@ -254,6 +254,9 @@ def options(args):
     refused("isa", bad, "isa is 'mmx'", make(isa="mmx"))
     refused("format", bad, "format is 'tf'", make(format="tf"))
     refused("denormals", bad, "denormals is 'x'", make(denormals="x"))
+    refused("precision", bad, "precision is 'f16', wanted f32, bf16", make(precision="f16"))
+    refused("precision and exact numerics", bad, "exact numerics",
+            make(precision="bf16", numerics="exact"))
     refused("an unknown engine", "FAILED_PRECONDITION", "'nobody'", make(engines="nobody"))
     refused("engines that are no texts", bad, "engines wants texts", make(engines=[7]))
     refused("a cache of a model without past", "UNSUPPORTED", "", make(kv_cache=64))
@@ -263,6 +266,8 @@ def options(args):
     session.run([np.ones(256, np.float32)] * 3)
     check("options that hold", session.report()["engines"] == {"ref": 2}
           or set(session.report()["engines"]) == {"ref"})
+    session = graphengine.Session(THREE, precision="bf16")
+    check("a precision", session.run([np.ones(256, np.float32)] * 3) is not None)
     runtime = graphengine.Runtime()
     graphengine.Session(THREE, runtime=runtime, engines="ref")
     check("a runtime's engines", runtime.engine_count == 1)

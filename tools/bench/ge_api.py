@@ -26,7 +26,8 @@ class Options(ctypes.Structure):
                 ("time_limit_ms", ctypes.c_uint64), ("runtime", ctypes.c_void_p),
                 ("kv_cache", ctypes.c_uint64), ("plugins", ctypes.c_char_p),
                 ("pins", ctypes.c_char_p), ("policy", ctypes.c_uint32),
-                ("reserved2", ctypes.c_uint32), ("passes", ctypes.c_char_p)]
+                ("reserved2", ctypes.c_uint32), ("passes", ctypes.c_char_p),
+                ("precision", ctypes.c_uint32), ("reserved3", ctypes.c_uint32)]
 
 
 class TensorInfo(ctypes.Structure):

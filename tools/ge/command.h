@@ -25,13 +25,14 @@ struct Options {
   std::vector<uint32_t> concurrency = {1, 2, 4, 8};  // of bench: callers at once
   double seconds = 2;                                // of bench, for each number of callers
   std::vector<std::string> skip, passes, pins;
-  std::string policy = "cost", prices = "cached", denormals = "flush", numerics = "fast";
+  std::string policy = "cost", prices = "cached", denormals = "flush", numerics = "fast",
+              precision = "f32";
   double measure_budget_ms = 2000;
   bool replan = false;
   uint32_t threads = 0, repeat = 1, warmup = 0, max_streams = 2;
   uint64_t seed = 1, memory_limit_bytes = 0;
   bool no_fuse = false, json = false, times = false, no_check = false;
-  bool verbose = false;
+  bool verbose = false, accuracy = false;
   int64_t kv_cache = 0;     // rows at first; 0 = the past stays inputs and outputs
   double time_limit_s = 0;  // of the load, the compile and each run; 0 = none
 };
@@ -79,6 +80,8 @@ Status RunAnyValues(Session* session, const std::string& entry,
                     const std::vector<TensorView>& inputs, bool whole,
                     std::vector<Tensor>* outputs);
 
+// "4 nodes round what products read", or that no engine here does, and why that may be.
+std::string RoundedText(uint64_t nodes);
 // What engines said who declined a node, "onednn: op: no kernel for this operator; ...".
 std::string Refusals(const Plan& plan, const NodeReport& r);
 

@@ -50,7 +50,7 @@ void PrintJson(const nlohmann::json& j) {
   fmt::print("{}\n", j.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
 }
 
-void PrintText(const Compiled& c) {
+void PrintText(const Compiled& c, const Options& o) {
   std::vector<Row> rows;
   for (const NodeReport& r : c.plan.report) {
     Row row;
@@ -96,6 +96,9 @@ void PrintText(const Compiled& c) {
         "and rounds less; --skip widen-halves keeps them\n",
         widened);
   }
+  if (o.precision != "f32") {
+    fmt::print("precision {}: {}\n", o.precision, RoundedText(CountRounded(c)));
+  }
   for (const std::string& text : c.offers.rejected) fmt::print("rejected: {}\n", text);
 }
 
@@ -125,7 +128,7 @@ Status ExplainByRun(Session* session, const Entry& entry, const std::vector<Tens
     if (o.json) continue;
     fmt::print("{}piece {}, of function '{}'\n\n", number == 1 ? "" : "\n", number,
                c->plan.functions[0].name);
-    PrintText(*c);
+    PrintText(*c, o);
   }
   if (!o.json) {
     fmt::print("\n{} planned in one run on these inputs\n",
@@ -155,7 +158,7 @@ Status ExplainModel(const Options& o) {
   if (o.json) {
     PrintJson(ExplainPlan(*c));
   } else {
-    PrintText(*c);
+    PrintText(*c, o);
   }
   return {};
 }

@@ -222,6 +222,7 @@ Result<SessionOptions> SessionOptionsOf(const Options& o) {
   GE_ASSIGN_OR_RETURN(s.process.isa_cap, IsaFromName(o.isa, "--isa"));
   GE_ASSIGN_OR_RETURN(s.denormals, DenormalsFromName(o.denormals, "--denormals"));
   GE_ASSIGN_OR_RETURN(s.numerics, NumericsFromName(o.numerics, "--numerics"));
+  GE_ASSIGN_OR_RETURN(s.precision, PrecisionFromName(o.precision, "--precision"));
   s.skip_passes.insert(o.skip.begin(), o.skip.end());
   for (const std::string& asked : o.passes) {
     GE_ASSIGN_OR_RETURN(const auto requests, ParsePassRequests(asked));
@@ -238,6 +239,13 @@ Result<SessionOptions> SessionOptionsOf(const Options& o) {
   s.build.place.fuse = !o.no_fuse;
   s.build.streams.max_streams_per_device = o.max_streams;
   return s;
+}
+
+std::string RoundedText(uint64_t nodes) {
+  return nodes > 0 ? fmt::format("{} nodes are of offers that round what products read", nodes)
+                   : "no engine offers to round what products read, so numbers are those of "
+                     "float32; that takes a product or convolution with constant weights, a "
+                     "processor with AVX512-BF16, --isa native or avx512, and --denormals flush";
 }
 
 void NoteMeasured(const Options& o, const Compiled& compiled) {

@@ -70,6 +70,9 @@ void AddModelFlags(CLI::App* app, Options* o) {
   app->add_option("--numerics", o->numerics,
                   "fast (default): convolutions may go through Winograd's transforms; exact: sums "
                   "of an operator's own products alone (docs/numerics.md)");
+  app->add_option("--precision", o->precision,
+                  "f32 (default); bf16: products may round what they read to bfloat16 where that "
+                  "is faster (docs/numerics.md)");
   app->add_flag(
       "--replan", o->replan,
       "runs may replace a plan that takes another time than predicted, or that others may "
@@ -97,6 +100,9 @@ void AddRun(CLI::App* app, Options* o, int* code) {
   run->add_option("--repeat", o->repeat, "runs in all (default 1)");
   run->add_option("--warmup", o->warmup, "runs that are not counted");
   run->add_flag("--json", o->json, "one JSON object on stdout, nothing else");
+  run->add_flag("--accuracy", o->accuracy,
+                "with --precision bf16: the same runs in float32, and how far each output is from "
+                "theirs");
   run->add_flag("--times", o->times, "time of each stage and pass, on stderr");
   run->footer(
       "\nExample:\n  ge run resnet50.onnx --input x=1x3x224x224:rand --repeat 30 "

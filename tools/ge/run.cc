@@ -12,6 +12,7 @@
 #include "ge/base/clock.h"
 #include "ge/host/machine.h"
 #include "ge/run/tensor_view.h"
+#include "tools/ge/accuracy.h"
 #include "tools/ge/command.h"
 
 namespace ge::tool {
@@ -122,6 +123,10 @@ void PrintSummary(const Options& o, const nlohmann::json& j, const std::vector<T
       j["copied_constant_bytes"].get<double>() / 1e6, j["peak_rss_mb"].get<double>(),
       j["base_rss_mb"].get<double>());
   PrintOutputs(outputs);
+  if (o.precision != "f32") {
+    fmt::print("precision {}: {}\n", o.precision, RoundedText(j["rounded_nodes"].get<uint64_t>()));
+  }
+  if (j.contains("accuracy")) PrintAccuracy(j["accuracy"]);
 }
 
 Result<SignalledSession> CreateSession(const Options& o, double* base_mb) {
@@ -131,7 +136,34 @@ Result<SignalledSession> CreateSession(const Options& o, double* base_mb) {
   return SignalledSession(std::move(session));
 }
 
+std::vector<Tensor> NamedOutputs(const Function& f) {
+  std::vector<Tensor> outputs;
+  for (ValueId r : f.results) {
+    outputs.emplace_back();
+    outputs.back().name = f.value(r).name;
+  }
+  return outputs;
+}
+
+// The same runs in float32, and how far `outputs` are from theirs.
+Result<nlohmann::json> AgainstFloat32(Options o, const std::vector<TensorView>& inputs,
+                                      const std::vector<Tensor>& outputs) {
+  o.precision = "f32";
+  GE_ASSIGN_OR_RETURN(auto session, Open(o));
+  GE_ASSIGN_OR_RETURN(const Entry* entry, session->FindEntry(o.entry));
+  const Function& f = session->graph().fn(entry->fn);
+  std::vector<Tensor> exact = NamedOutputs(f);
+  Timing timing;
+  GE_RETURN_IF_ERROR(RunTimed(session.get(), o, inputs, AllNumbers(f), &exact, &timing));
+  return AccuracyOf(outputs, exact);
+}
+
 Status RunModel(const Options& o) {
+  if (o.accuracy && o.precision == "f32") {
+    return Status(Code::kInvalidArgument,
+                  "--accuracy compares with float32, which --precision f32 is; add --precision "
+                  "bf16");
+  }
   double base_mb = 0;
   GE_ASSIGN_OR_RETURN(auto session, CreateSession(o, &base_mb));
   GE_RETURN_IF_ERROR(session->LoadFile(o.model));
@@ -144,12 +176,8 @@ Status RunModel(const Options& o) {
   } else if (!session->RunsInPieces(o.entry)) {
     return compiled.status();
   }
-  std::vector<Tensor> outputs;
   const Function& f = session->graph().fn(entry->fn);
-  for (ValueId r : f.results) {
-    outputs.emplace_back();
-    outputs.back().name = f.value(r).name;
-  }
+  std::vector<Tensor> outputs = NamedOutputs(f);
   Timing timing;
   GE_RETURN_IF_ERROR(RunTimed(session.get(), o, views, AllNumbers(f), &outputs, &timing));
   if (!o.output_dir.empty()) {
@@ -168,6 +196,10 @@ Status RunModel(const Options& o) {
   j["median_ms"] = timing.At(0.5), j["min_ms"] = timing.At(0), j["p99_ms"] = timing.At(0.99);
   j["runs"] = timing.ms.size() + 1;
   j["peak_rss_mb"] = StatusMb("VmHWM"), j["base_rss_mb"] = base_mb;
+  j["precision"] = o.precision;
+  if (o.accuracy) {
+    GE_ASSIGN_OR_RETURN(j["accuracy"], AgainstFloat32(o, views, outputs));
+  }
   if (o.json) {
     fmt::print("{}\n", j.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
   } else {

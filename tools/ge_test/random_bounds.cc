@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <set>
+#include <string_view>
 
 namespace ge::test {
 namespace {
@@ -119,6 +121,14 @@ double Bounds::Arithmetic(const HostTensor& found, const HostTensor& wanted) con
   return arithmetic + (unit > kUnit32 ? op_.steps * unit : 0);
 }
 
+// Of the two factors of each product, where the run may round them to bfloat16: 2^-8 each.
+double Bounds::RoundedInputs() const {
+  static const std::set<std::string_view> kProducts = {"MatMul", "Gemm", "Conv"};
+  const bool may = TheSettings().precision == Precision::kBf16 && dtype_ == DType::kFloat &&
+                   kProducts.count(c_.op->name) > 0;
+  return may ? 0x1p-7 + 0x1p-16 : 0;
+}
+
 double Bounds::Own(const HostTensor& found, const HostTensor& wanted, double w) const {
   const double arithmetic = op_.error == Error::kOfElement || op_.error == Error::kOfInputs
                                 ? Arithmetic(found, wanted)
@@ -132,7 +142,7 @@ double Bounds::Whole(size_t output, const HostTensor& found, const HostTensor& w
   const bool in_double = std::max(UnitOf(found.dtype), UnitOf(wanted.dtype)) < kUnit32;
   const double share = op_.error == Error::kOfElement
                            ? kArgumentRoundings * (in_double ? 0x1p-53 : kUnit32)
-                           : Arithmetic(found, wanted);
+                           : Arithmetic(found, wanted) + RoundedInputs();
   return size.empty() ? own : own + share * size[static_cast<size_t>(i)];
 }
 

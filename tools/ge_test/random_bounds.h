@@ -31,6 +31,7 @@ class Bounds {
  private:
   double Rounding(const HostTensor& found, const HostTensor& wanted) const;
   double Arithmetic(const HostTensor& found, const HostTensor& wanted) const;
+  double RoundedInputs() const;
   // The part that each element gives by itself, and all of it.
   double Own(const HostTensor& found, const HostTensor& wanted, double w) const;
   double Whole(size_t output, const HostTensor& found, const HostTensor& wanted, int64_t i);

@@ -328,10 +328,12 @@ Settings g_settings;
 }  // namespace
 
 void SetSettings(const Settings& settings) { g_settings = settings; }
+const Settings& TheSettings() { return g_settings; }
 
 SessionOptions NewSessionOptions() {
   SessionOptions options;
   options.process.threads = g_settings.threads;
+  options.precision = g_settings.precision;
   if (g_settings.shipped) options.process.rates = ProcessFacts::Rates::kKnown;
   if (g_settings.shipped) options.build.prices.mode = PriceMode::kCached;
   return options;
@@ -352,6 +354,13 @@ bool TakeSettings(std::vector<char*>* arguments) {
         fmt::print(stderr, "ge-test: found '{}' after --threads, wanted a number above 0\n", word);
         return false;
       }
+    } else if (arg == "--precision") {
+      const auto named = PrecisionFromName(++i < arguments->size() ? (*arguments)[i] : "", arg);
+      if (!named.ok()) {
+        fmt::print(stderr, "ge-test: {}\n", named.status().message());
+        return false;
+      }
+      settings.precision = *named;
     } else {
       left.push_back((*arguments)[i]);
     }
@@ -380,7 +389,8 @@ Result<RunResult> RunWithoutPlan(Session* session, const Entry& entry,
   return result;
 }
 
-// "ENGINES [policy=NAME] [denormals=flush|keep] [numerics=fast|exact]"; no engines = ref.
+// "ENGINES [policy=NAME] [denormals=flush|keep] [numerics=fast|exact] [precision=f32|bf16]"; no
+// engines = ref.
 Result<SessionOptions> OptionsOfRun(const std::string& words) {
   SessionOptions options = NewSessionOptions();
   std::string list = "ref";
@@ -393,6 +403,8 @@ Result<SessionOptions> OptionsOfRun(const std::string& words) {
       GE_ASSIGN_OR_RETURN(options.denormals, DenormalsFromName(value.substr(1), name));
     } else if (name == "numerics") {
       GE_ASSIGN_OR_RETURN(options.numerics, NumericsFromName(value.substr(1), name));
+    } else if (name == "precision") {
+      GE_ASSIGN_OR_RETURN(options.precision, PrecisionFromName(value.substr(1), name));
     } else {
       list = word;
     }

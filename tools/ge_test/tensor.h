@@ -55,11 +55,13 @@ struct Settings {
   // Else prices and plans are the same everywhere.
   bool shipped = false;
   uint32_t threads = 0;  // 0 = the cores that the process may use
+  Precision precision = Precision::kF32;
 };
 void SetSettings(const Settings& settings);
+const Settings& TheSettings();
 SessionOptions NewSessionOptions();
-// Takes "--shipped" and "--threads N" out of the arguments and sets them. False, with a message,
-// when N is no number.
+// Takes "--shipped", "--threads N" and "--precision NAME" out of the arguments and sets them.
+// False, with a message, when N is no number or NAME no precision.
 bool TakeSettings(std::vector<char*>* arguments);
 
 // One graph on `engines` ("" = ref) through a session, with these passes of REWRITE; with none the

@@ -100,6 +100,7 @@ void Builder::Build(const std::vector<Unit>& units) {
   for (const Unit& u : units) {
     for (uint32_t v : Reads(u)) ++uses_[v];
   }
+  Start(units);
   for (const Unit& u : units) {
     node_ = u.root;
     if (segment_.stop != nullptr && __atomic_load_n(segment_.stop, __ATOMIC_RELAXED) != 0) {

@@ -50,6 +50,8 @@ class Builder {
   virtual void EmitMain(const Unit& u);
   // Whether those steps call a library that forks regions of its own (see float_mode.h).
   virtual bool CallsLibrary(const Unit&) const { return true; }
+  // Before the first step.
+  virtual void Start(const std::vector<Unit>&) {}
   // A step that brings `from` into the layout of `to`: same dims.
   virtual void AddConversion(const Rep& from, const Rep& to);
   // When all steps are there.

@@ -396,6 +396,9 @@ Engine::Engine(const ge_create_args& args)
       profile_(gp::Option(args.options, "profile", "0") == "1") {
   constexpr size_t kWithNumerics = offsetof(ge_create_args, numerics) + sizeof(args.numerics);
   machine_.exact = args.h.size >= kWithNumerics && args.numerics == GE_NUMERICS_EXACT;
+  constexpr size_t kWithPrecision = offsetof(ge_create_args, precision) + sizeof(args.precision);
+  const bool may_round = args.h.size >= kWithPrecision && args.precision == GE_PRECISION_BF16;
+  if (may_round && args.denormals == GE_DENORMALS_FLUSH) machine_.rounded = RoundedOf(machine_.isa);
 }
 
 const ge_plugin_desc* Describe(const char* name, const char* version, MakeEngine make) {

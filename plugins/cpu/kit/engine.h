@@ -15,6 +15,7 @@
 #include "ge/ge_plugin.hpp"
 #include "plugins/cpu/kit/builder.h"
 #include "plugins/cpu/kit/match.h"
+#include "plugins/cpu/kit/rounded.h"
 
 namespace ge_cpu {
 
@@ -22,6 +23,9 @@ struct Machine {
   uint32_t isa = 0;  // GE_ISA_*, never NATIVE
   int threads = 1;
   bool exact = false;  // GE_NUMERICS_EXACT: no kernel that transforms its operands
+  // GE_PRECISION_BF16, where the processor multiplies so and denormals count as zero: its
+  // instructions know no others. Else nullptr.
+  const Rounded* rounded = nullptr;
   // Speed against the machine that prices' figures were taken on: arithmetic of one thread, and
   // bytes in the second cache, the third and memory.
   double compute = 1;
@@ -57,6 +61,8 @@ class Engine {
   // Whether a node that Takes declines may still be part of a pattern that it takes.
   virtual bool Joins(const Unit&, const Parser&) const { return false; }
   virtual Price PriceOf(const Unit& u, const Parser& p) const = 0;
+  // Whether the unit's inputs are rounded (GE_OFFER_ROUNDS): always where that is cheaper.
+  virtual bool Rounds(const Unit&, const Parser&) const { return false; }
   // The forms in which a work reads and leaves images; nullopt for loops, which follow what they
   // get.
   virtual std::optional<std::pair<Form, Form>> LikingOf(const Unit&, const Parser&) const {

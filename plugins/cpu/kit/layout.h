@@ -126,8 +126,9 @@ struct Form {
   bool last = false;
 
   // Plain where the layout is no other form. With one pixel every layout is plain in memory.
-  static Form Of(const Layout& l) {
+  static Form Of(Layout l) {
     if (l.rank < 3 || l.dense()) return {};
+    l.size = 4;  // says nothing of the order
     if (l == Layout::ChannelsLast(l.dims())) return {0, true};
     if (l.cblock > 0 && l == Layout::Blocked(l.dims(), l.cblock)) return {l.cblock, false};
     return {};

@@ -143,7 +143,7 @@ ge_rc Offers::Send(const std::vector<uint32_t>& nodes, const Price& price, doubl
   o.h = GE_HDR(ge_offer, GE_TAG_OFFER);
   o.node = nodes.data();
   o.n_node = static_cast<uint32_t>(nodes.size());
-  o.flags = growable ? GE_OFFER_GROWABLE : 0;
+  o.flags = (growable ? GE_OFFER_GROWABLE : 0) | (rounds_ ? GE_OFFER_ROUNDS : 0);
   o.const_align = 1;
   o.cost = &cost;
   o.edge_saving_ns = static_cast<uint64_t>(saving);
@@ -156,6 +156,7 @@ ge_rc Offers::Send(const std::vector<uint32_t>& nodes, const Price& price, doubl
 
 ge_rc Offers::Add(const Unit& u, const std::vector<uint32_t>& nodes) {
   Price price = e_.PriceOf(u, p_);
+  rounds_ = e_.Rounds(u, p_);
   // Beside the weights: biases and other vectors of constants are laid out, too.
   const auto lay_out = [&](uint32_t v) {
     if (v == 0 || !p_.constant(v)) return;

@@ -55,6 +55,7 @@ class Offers {
     double ns;
   };
   std::vector<Choice> choices_;  // of the offer that is being made
+  bool rounds_ = false;          // what Engine::Rounds says of it
 };
 
 }  // namespace ge_cpu

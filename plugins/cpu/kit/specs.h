@@ -21,6 +21,8 @@ struct ConvSpec {
   bool bias = false;
   // Channels of a block in which images are to lie; 0: as the library likes best.
   int block = 0;
+  // Of oneDNN: image and weights are rounded to bfloat16; what is made, too.
+  bool rounds = false, rounds_result = false;
   auto operator<=>(const ConvSpec&) const = default;
 };
 // The gradient of a convolution, its attributes as there; in: dY and weights, or x and dY.

@@ -53,11 +53,6 @@ class ChannelsLastConv final : public Loop {
   }
 
  private:
-  static size_t Operands(const std::vector<TilePost>& posts) {
-    return static_cast<size_t>(
-        std::count_if(posts.begin(), posts.end(), [](const TilePost& q) { return q.binary; }));
-  }
-
   void Piece(float* const* p, int64_t first, int64_t panel, float* buffer) const {
     const PanelPlan& product = plan_.product;
     const int64_t n = std::min(plan_.pixels, product.m - first);

@@ -74,6 +74,12 @@ bool InPanels(const Unit& u, const Fold& f, const Parser& p) {
   return Is<ConvSpec>(u) || (f.batch == 1 && p.constant(u.in[1]));
 }
 
+bool RoundsInputs(const Unit& u, const Parser& p, const Machine& m) {
+  if (m.rounded == nullptr) return false;
+  if (const auto* c = As<ConvSpec>(u)) return IsPixel(*c) && p.constant(u.in[1]);
+  return Is<ProductSpec>(u) && InPanels(u, FoldOf(u, p), p);
+}
+
 void NativeBuilder::EmitMain(const Unit& u) {
   std::visit([&](const auto& spec) { EmitSpec(u, spec); }, u.spec);
 }
@@ -164,7 +170,7 @@ std::vector<TilePost> NativeBuilder::PostsOfTiles(const Unit& u, const Layout& t
 }
 
 void NativeBuilder::EmitPanels(const Unit& u, const Fold& f, const Place& x, bool turned) {
-  const PanelPlan plan(simd_, f.m, f.n, f.k);
+  const PanelPlan plan(simd_, f.m, f.n, f.k, machine_.rounded);
   const Place weights =
       Pack({u.in[1]}, plan.PackKey(turned), plan.weight_floats() * sizeof(float),
            [plan, turned](const void* const* from, void* to) {
@@ -172,10 +178,13 @@ void NativeBuilder::EmitPanels(const Unit& u, const Fold& f, const Place& x, boo
            });
   const Layout target = Layout::Dense(u.dims);
   const bool bias = !u.bias.empty();
+  const uint64_t rounded = plan.rounded_floats() * sizeof(float);
   std::vector<Place> places = {x, weights, bias ? BiasOf(u, f.n) : x};
   std::vector<TilePost> posts = PostsOfTiles(u, target, &places);
   const size_t taken = posts.size();
-  AddTiled(u, taken, target, "panels " + ToText({f.m, f.n, f.k}),
+  const std::string label = rounded > 0 ? "rounded panels " : "panels ";
+  if (rounded > 0) places.push_back(NewInternal(0, rounded));
+  AddTiled(u, taken, target, label + ToText({f.m, f.n, f.k}),
            PanelLoop(simd_, plan, bias, std::move(posts)), std::move(places));
 }
 

@@ -145,5 +145,7 @@ Fold FoldOf(const Unit& u, const Parser& p);
 
 // Whether a product's weights are packed into panels.
 bool InPanels(const Unit& u, const Fold& f, const Parser& p);
+// Whether a unit is such a product on this machine, and its inputs are rounded.
+bool RoundsInputs(const Unit& u, const Parser& p, const Machine& m);
 
 }  // namespace ge_native

@@ -17,9 +17,13 @@ using namespace ge_cpu;
 
 // y[m][n] = x[m][k] * w[k][n] + bias[n].
 struct PanelPlan {
-  PanelPlan(const Simd& simd, int64_t m, int64_t n, int64_t k);
+  // rounded: what multiplies x and w rounded, or nullptr, so that they stay as they are.
+  PanelPlan(const Simd& simd, int64_t m, int64_t n, int64_t k, const Rounded* rounded = nullptr);
+  const Simd* simd;
+  const Rounded* rounded;
   int64_t m, n, k;
   int64_t columns, panels;  // columns of a panel
+  int64_t steps;            // rows of a panel, or pairs of them, which take as much room
   // What a thread takes at once: columns, so that weights are read once, or rows, where panels do
   // not come out even.
   struct Piece {
@@ -27,11 +31,18 @@ struct PanelPlan {
   };
   Piece PieceOf(int threads) const;
   bool parallel() const;  // worth a second thread
-  uint64_t weight_floats() const { return static_cast<uint64_t>(panels * columns * k); }
+  uint64_t weight_floats() const { return static_cast<uint64_t>(panels * columns * steps); }
+  // What x takes when it is rounded, rows in pairs of numbers.
+  uint64_t rounded_floats() const {
+    return rounded == nullptr ? 0 : static_cast<uint64_t>(m * steps);
+  }
   // w is [k][n], or [n][k] where `turned`.
   void Pack(const float* w, bool turned, float* to) const;
   // Equal where Pack writes the same.
   std::string PackKey(bool turned) const;
+
+ private:
+  void PackPairs(const float* w, bool turned, uint16_t* to) const;
 };
 // A part of such a product and its posts, which are done on a tile while it is in a cache.
 // Immutable.
@@ -39,7 +50,7 @@ class PanelTiles {
  public:
   PanelTiles(const Simd& simd, const PanelPlan& plan, bool bias, std::vector<TilePost> posts);
   // Rows [r, r + m) of `panels` panels from `first` on. p: places as of PanelLoop; but x is row r,
-  // rows lda floats apart.
+  // rows lda floats apart, or rounded, pairs of numbers in place of floats.
   void Part(const float* x, int64_t lda, float* const* p, int64_t r, int64_t m, int64_t first,
             int64_t panels) const;
   const PanelPlan& plan() const { return p_; }
@@ -59,11 +70,12 @@ class PanelTiles {
 double PanelNs(const PanelPlan& plan, const Machine& machine);
 
 // Places: result, x, panels, bias of n floats (or any place where there is none), operands of
-// posts.
+// posts, and room for rounded_floats(), if there are any.
 std::unique_ptr<Loop> PanelLoop(const Simd& simd, const PanelPlan& plan, bool bias,
                                 std::vector<TilePost> posts);
 
-// The same at once, without posts, on `threads`. p: result, x, panels, bias.
+// The same at once, without posts, on `threads`, of a plan that rounds nothing. p: result, x,
+// panels, bias.
 void RunPanels(const Simd& simd, const PanelPlan& plan, bool bias, int threads, float* const* p);
 
 }  // namespace ge_native

@@ -50,6 +50,9 @@ class NativeEngine final : public Engine {
   Price PriceOf(const Unit& u, const Parser& p) const override {
     return ge_native::PriceOf(u, p, machine());
   }
+  bool Rounds(const Unit& u, const Parser& p) const override {
+    return RoundsInputs(u, p, machine());
+  }
   bool Keeps(const Unit& u) const override {
     const auto* pool = As<PoolSpec>(u);
     return pool == nullptr || Product(pool->kernel) <= kMostTaps;

@@ -256,12 +256,13 @@ Price ConvGradPrice(const Unit& u, const ConvGradSpec& g, const Parser& p, const
 Price PanelPrice(const Unit& u, const Fold& f, const Parser& p, const Machine& m) {
   Price out;
   const double n = static_cast<double>(Product(u.dims));
-  const PanelPlan plan(SimdOf(m.isa), f.m, f.n, f.k);
+  const PanelPlan plan(SimdOf(m.isa), f.m, f.n, f.k, m.rounded);
   const double posts = PostsNs(u, m, n) / Workers(m, n);
   const double bytes = PostBytes(u, p) + BytesOf(p, u.out[0]);
   out.work_ns =
       kLoopNs + std::max(PanelNs(plan, m) + posts, StreamNs(m, bytes + BytesOf(p, u.in[0])));
   const Dims weights = p.dims(u.in[1]);  // of a convolution of one pixel, or of a product
+  out.workspace = plan.rounded_floats() * sizeof(float);
   out.packed = PackedBound(weights, Is<ConvSpec>(u) ? 0 : ProductChannels(weights));
   return out;
 }

@@ -1,6 +1,10 @@
 // What follows a work that makes its result in tiles, done while a tile is in a cache. A value.
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
+#include <vector>
+
 #include "plugins/cpu/kit/simd/kernels.h"
 
 namespace ge_native {
@@ -14,5 +18,9 @@ struct TilePost {
   float a = 0, b = 0;
   bool binary = false;
 };
+inline size_t Operands(const std::vector<TilePost>& posts) {
+  return static_cast<size_t>(
+      std::count_if(posts.begin(), posts.end(), [](const TilePost& q) { return q.binary; }));
+}
 
 }  // namespace ge_native

@@ -7,6 +7,8 @@
 #include <mutex>
 #include <stdexcept>
 
+#include "plugins/cpu/onednn/price.h"
+
 namespace ge_onednn {
 namespace {
 
@@ -88,16 +90,46 @@ class PrimWork final : public Work {
   std::vector<Desc> desc_;
 };
 
-OnednnBuilder::OnednnBuilder(const Vendor& vendor, const Simd& simd, const ge_host_api* host,
-                             const Parser& parser, const ge_segment& segment, bool exact,
-                             Program* program)
-    : Builder(simd, host, parser, segment, program), vendor_(vendor), exact_(exact) {
+OnednnBuilder::OnednnBuilder(const Vendor& vendor, const Machine& machine, const Simd& simd,
+                             const ge_host_api* host, const Parser& parser,
+                             const ge_segment& segment, Program* program)
+    : Builder(simd, host, parser, segment, program), vendor_(vendor), machine_(machine) {
   program->frame_data = [engine = vendor.engine().get()]() -> std::shared_ptr<void> {
     dnnl_stream_t stream = nullptr;
     Check(dnnl_stream_create(&stream, engine, dnnl_stream_default_flags), "dnnl_stream_create");
     return std::shared_ptr<void>(
         stream, [](void* s) { dnnl_stream_destroy(static_cast<dnnl_stream_t>(s)); });
   };
+}
+
+void OnednnBuilder::Start(const std::vector<Unit>& units) {
+  if (machine_.rounded == nullptr) return;
+  for (const Unit& u : units) {
+    const bool rounds = Rounds(u, p_, machine_);
+    for (size_t i = rounds ? 1 : 0; i < u.in.size(); ++i) whole_.insert(u.in[i]);
+    for (const Post& q : u.posts) whole_.insert(q.operand);
+  }
+}
+
+Builder::Rep OnednnBuilder::Image(uint32_t v, const Layout& want) {
+  const auto made = rounded_.find(v);
+  if (want.size == 4 && (made == rounded_.end() || reps_.count(v) > 0)) return Get(v, want);
+  if (made != rounded_.end()) {
+    for (const Rep& r : made->second) {
+      if (r.layout == want) return r;
+    }
+  }
+  const bool only_rounded = reps_.count(v) == 0 && !p_.constant(v);
+  const Rep from = only_rounded ? made->second.front() : Main(v);
+  const uint64_t bytes = static_cast<uint64_t>(want.extent()) * static_cast<uint64_t>(want.size);
+  const Rep result = {want, NewInternal(v, bytes)};
+  AddConversion(from, result);
+  if (want.size == 4) {
+    AddRep(v, result);
+  } else {
+    rounded_[v].push_back(result);
+  }
+  return result;
 }
 
 void OnednnBuilder::EmitMain(const Unit& u) {

@@ -2,12 +2,15 @@
 // reorders. Layouts and lifetimes are the base's affair. Used once, by one thread; throws.
 #pragma once
 
+#include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "plugins/cpu/kit/builder.h"
+#include "plugins/cpu/kit/engine.h"
 #include "plugins/cpu/onednn/vendor.h"
 
 namespace ge_onednn {
@@ -16,9 +19,9 @@ class PrimWork;
 
 class OnednnBuilder final : public Builder {
  public:
-  // exact: GE_NUMERICS_EXACT
-  OnednnBuilder(const Vendor& vendor, const Simd& simd, const ge_host_api* host,
-                const Parser& parser, const ge_segment& segment, bool exact, Program* program);
+  OnednnBuilder(const Vendor& vendor, const Machine& machine, const Simd& simd,
+                const ge_host_api* host, const Parser& parser, const ge_segment& segment,
+                Program* program);
 
  private:
   struct Arg {
@@ -27,6 +30,7 @@ class OnednnBuilder final : public Builder {
     Desc desc;
   };
 
+  void Start(const std::vector<Unit>& units) override;
   void EmitMain(const Unit& u) override;
   void Finish() override;
   void AddConversion(const Rep& from, const Rep& to) override;
@@ -40,6 +44,10 @@ class OnednnBuilder final : public Builder {
   // nullopt: oneDNN has nothing for it.
   std::optional<ConvPlan> PlanConv(const Unit& u, const ConvSpec& spec);
   void EmitConv(const Unit& u, const ConvSpec& c);
+  std::optional<ConvPlan> PlanRounded(const Unit& u, ConvSpec* spec);
+  // v as a convolution reads it, of bfloat16 where the elements of `want` have 2 bytes: as it was
+  // left so, or rounded once for all who read it in this layout.
+  Rep Image(uint32_t v, const Layout& want);
   void EmitConvGrad(const Unit& u, const ConvGradSpec& spec);
   void EmitUpscale(const Unit& u, const ConvSpec& c);
   void EmitMatMul(const Unit& u, const ProductSpec& s);
@@ -68,8 +76,11 @@ class OnednnBuilder final : public Builder {
              bool allow_binary);
 
   const Vendor& vendor_;
-  const bool exact_;
-  std::vector<PrimWork*> unmade_;  // of the program's works
+  const Machine& machine_;
+  // Values of which a unit of this segment reads more than their rounded numbers.
+  std::set<uint32_t> whole_;
+  std::map<uint32_t, std::vector<Rep>> rounded_;  // values as bfloat16, where they are
+  std::vector<PrimWork*> unmade_;                 // of the program's works
 };
 
 // Weights that are no constants are being trained: oneDNN 2.6.3's gradients want channels in

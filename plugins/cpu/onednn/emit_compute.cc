@@ -56,6 +56,21 @@ const char* BetterKernel(const ConvSpec& c, const Prim& plan) {
   return window > 1 ? "jit:avx512_core" : "jit_1x1:avx512_core";
 }
 
+// How ONNX lays out a convolution's weights, seen as oneDNN wants them.
+Layout GivenWeights(const ConvSpec& c) {
+  Layout given = Layout::Dense(c.weights);
+  if (!c.transposed) return given;
+  Dims onnx = c.weights;  // input channels first
+  std::swap(onnx[0], onnx[1]);
+  const Layout l = Layout::Dense(onnx);
+  given.stride[0] = l.stride[1];
+  given.stride[1] = l.stride[0];
+  return given;
+}
+
+// By a kernel of products of bfloat16, not by a loop that widens them again.
+bool RoundsWell(const Prim& conv) { return conv.impl.find("bf16") != std::string::npos; }
+
 // Images one pixel wide, as sequences come from exporters: oneDNN 2.6.3's kernels cut rows along
 // the width and do one pixel at a time (512 channels at 508x1: 26 ms). As images one pixel high
 // they lie in memory alike. False when there is nothing to turn.
@@ -109,6 +124,10 @@ std::optional<std::pair<Form, Form>> FormsOfConv(const Vendor& vendor, const Con
   std::optional<Prim> plan;
   try {
     plan = vendor.Conv(asked, nullptr, {});
+    if (asked.rounds && !(plan && RoundsWell(*plan))) {
+      asked.rounds = false;
+      plan = vendor.Conv(asked, nullptr, {});
+    }
   } catch (const dnnl::error&) {  // compiling says what is wrong
   }
   if (!plan) return std::nullopt;
@@ -121,7 +140,7 @@ OnednnBuilder::Fused OnednnBuilder::Fuse(const Unit& u, const Layout& target, co
   const size_t channel = Is<ConvSpec>(u) ? 1 : static_cast<size_t>(target.rank) - 1;
   const size_t seen_channel = Is<ConvSpec>(u) ? 1 : static_cast<size_t>(seen.rank) - 1;
   for (const Post& p : u.posts) {
-    if (!VendorHas(p.fn) || (exact_ && !VendorKeepsNan(p.fn))) break;
+    if (!VendorHas(p.fn) || (machine_.exact && !VendorKeepsNan(p.fn))) break;
     VendorPost v;
     v.fn = p.fn;
     v.a = p.a;
@@ -174,6 +193,7 @@ std::optional<OnednnBuilder::ConvPlan> OnednnBuilder::PlanConv(const Unit& u,
   const auto of = [&](const Choice& choice) {
     ConvPlan plan;
     plan.prim.src = choice.in.On(spec.src), plan.prim.dst = choice.out.On(spec.dst);
+    plan.prim.src.size = spec.rounds ? 2 : 4, plan.prim.dst.size = spec.rounds_result ? 2 : 4;
     plan.prim.src_desc = Vendor::ToDesc(plan.prim.src);
     plan.prim.dst_desc = Vendor::ToDesc(plan.prim.dst);
     plan.prefer = choice.kernel, plan.told = true;
@@ -190,7 +210,7 @@ std::optional<OnednnBuilder::ConvPlan> OnednnBuilder::PlanConv(const Unit& u,
   auto prim = vendor_.Conv(spec, nullptr, {});
   if (!prim) return std::nullopt;
   ConvPlan plan;
-  plan.prefer = BetterKernel(spec, *prim);
+  plan.prefer = spec.rounds ? nullptr : BetterKernel(spec, *prim);
   const Choice choice{Form::Of(prim->src), Form::Of(prim->dst), plan.prefer};
   const ConvPlan again = of(choice);
   // With one channel two of oneDNN's layouts are one of ours, and its kernels for rows look at more
@@ -202,17 +222,45 @@ std::optional<OnednnBuilder::ConvPlan> OnednnBuilder::PlanConv(const Unit& u,
   return plan;
 }
 
+// The convolution as it is asked for, turned and with its bias, and how it is done: of rounded
+// numbers where that is cheaper and oneDNN does it well, with a rounded result where nobody reads
+// more of it.
+std::optional<OnednnBuilder::ConvPlan> OnednnBuilder::PlanRounded(const Unit& u, ConvSpec* spec) {
+  spec->bias = !u.bias.empty() || u.in.size() > 2;
+  if (!p_.constant(u.in[1])) spec->block = TrainingBlock(simd_);
+  if (!Rounds(u, p_, machine_)) return PlanConv(u, *spec);
+  std::vector<VendorPost> posts;  // those that oneDNN computes without an operand
+  for (const Post& q : u.posts) {
+    const VendorPost post{VendorPost::kUnary, q.fn, q.a, q.b, {}};
+    if (q.binary() || !VendorHas(q.fn) || VendorRepeats(posts, post)) break;
+    posts.push_back(post);
+  }
+  spec->rounds = true;
+  for (const bool result : {true, false}) {
+    if (result && (posts.size() < u.posts.size() || whole_.count(u.out[0]) > 0 ||
+                   leaves_.count(u.out[0]) > 0)) {
+      continue;
+    }
+    spec->rounds_result = result;
+    std::optional<ConvPlan> plan = PlanConv(u, *spec);
+    const auto whole = plan && result ? vendor_.Conv(*spec, &plan->prim, posts) : std::nullopt;
+    const Prim* const done = whole ? &*whole : plan && !plan->told ? &plan->prim : nullptr;
+    if (plan && (!result || whole) && (done == nullptr || RoundsWell(*done))) return plan;
+    out_.choices.erase(u.nodes.back());
+  }
+  spec->rounds = spec->rounds_result = false;
+  return PlanConv(u, *spec);
+}
+
 void OnednnBuilder::EmitConv(const Unit& u, const ConvSpec& c) {
   if (IsUpscale(c)) return EmitUpscale(u, c);
   ConvSpec spec = c;
   const bool turned = Turn(&spec);
   const bool read_bias = u.in.size() > 2;  // it is no constant
-  spec.bias = !u.bias.empty() || read_bias;
-  if (!p_.constant(u.in[1])) spec.block = TrainingBlock(simd_);
-  const auto planned = PlanConv(u, spec);
+  const auto planned = PlanRounded(u, &spec);
   if (!planned) throw std::runtime_error("oneDNN has no convolution for this node");
   const Prim* const plan = &planned->prim;
-  const Rep x = Get(u.in[0], TurnBack(plan->src, turned));
+  const Rep x = Image(u.in[0], TurnBack(plan->src, turned));
   const Layout target = TurnBack(plan->dst, turned);
   // With functions that its fast kernels lack oneDNN falls back to a plain loop; ours are faster.
   Fused f;
@@ -223,21 +271,16 @@ void OnednnBuilder::EmitConv(const Unit& u, const ConvSpec& c) {
     if (prim && MisplacesOperand(*prim, f.posts)) continue;
     if (prim && (f.posts.empty() || prim->impl.find("ref") == std::string::npos)) break;
   }
-  if (!prim) throw std::runtime_error("oneDNN has no convolution for this node");
+  if (!prim || (spec.rounds_result && f.taken < u.posts.size())) {
+    throw std::runtime_error("oneDNN has no convolution for this node");
+  }
   const bool slow = prim->impl.find("ref") != std::string::npos;
   const auto choice = out_.choices.find(u.nodes.back());
   if (planned->told && slow && !choice->second.slow) {  // another layout may be better
     throw std::runtime_error("oneDNN has plain loops alone for this size in the former layout");
   }
   if (choice != out_.choices.end()) choice->second.slow = slow;
-  Layout given = Layout::Dense(spec.weights);
-  if (spec.transposed) {  // ONNX: input channels first
-    Dims onnx = spec.weights;
-    std::swap(onnx[0], onnx[1]);
-    const Layout l = Layout::Dense(onnx);
-    given.stride[0] = l.stride[1];
-    given.stride[1] = l.stride[0];
-  }
+  const Layout given = GivenWeights(spec);
   const bool whole = f.taken == u.posts.size();
   const uint64_t bytes = static_cast<uint64_t>(target.extent()) * sizeof(float);
   const Rep y = f.sum   ? Rep{target, f.sum->place}
@@ -255,7 +298,9 @@ void OnednnBuilder::EmitConv(const Unit& u, const ConvSpec& c) {
     args.push_back({ArgOfPost(f.posts, k), r.place, Vendor::ToDesc(r.layout)});
   }
   AddPrim(spec.transposed ? "deconv" : "conv", *prim, std::move(args));
-  if (whole) {
+  if (spec.rounds_result) {
+    rounded_[u.out[0]].push_back(y);
+  } else if (whole) {
     AddRep(u.out[0], y);
   } else {
     ApplyPosts(u, f.taken, y, y.layout);

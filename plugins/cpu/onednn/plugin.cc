@@ -43,10 +43,14 @@ class OnednnEngine final : public Engine {
   Price PriceOf(const Unit& u, const Parser& p) const override {
     return ge_onednn::PriceOf(u, p, machine());
   }
+  bool Rounds(const Unit& u, const Parser& p) const override {
+    return ge_onednn::Rounds(u, p, machine());
+  }
   std::optional<std::pair<Form, Form>> LikingOf(const Unit& u, const Parser& p) const override {
     if (const auto* conv = As<ConvSpec>(u)) {
       ConvSpec spec = *conv;
       if (!p.constant(u.in[1])) spec.block = TrainingBlock(simd());
+      spec.rounds = Rounds(u, p);
       return Once(&forms_, spec, [&] { return FormsOfConv(*vendor_, spec); });
     }
     if (const auto* grad = As<ConvGradSpec>(u)) {
@@ -56,8 +60,8 @@ class OnednnEngine final : public Engine {
   }
   std::unique_ptr<Builder> MakeBuilder(const Parser& parser, const ge_segment& segment,
                                        Program* program) const override {
-    return std::make_unique<OnednnBuilder>(*vendor_, simd(), host(), parser, segment,
-                                           machine().exact, program);
+    return std::make_unique<OnednnBuilder>(*vendor_, machine(), simd(), host(), parser, segment,
+                                           program);
   }
 
  private:

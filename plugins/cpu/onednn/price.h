@@ -9,5 +9,8 @@ namespace ge_onednn {
 using namespace ge_cpu;
 
 Price PriceOf(const Unit& u, const Parser& p, const Machine& m);
+// Whether a unit's inputs are rounded: of convolutions with constant weights, where that is cheaper
+// though x is rounded first.
+bool Rounds(const Unit& u, const Parser& p, const Machine& m);
 
 }  // namespace ge_onednn

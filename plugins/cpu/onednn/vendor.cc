@@ -20,7 +20,11 @@ Tag BlockedTag(int rank, int block) {
   return column < 0 ? Tag::undef : kTags[rank - 3][column];
 }
 
-Desc Any(const Dims& dims) { return Desc(dims, kF32, Tag::any); }
+constexpr auto kBf16 = memory::data_type::bf16;
+
+memory::data_type TypeOf(const Layout& l) { return l.size == 2 ? kBf16 : kF32; }
+
+Desc Any(const Dims& dims, memory::data_type type = kF32) { return Desc(dims, type, Tag::any); }
 
 struct Eltwise {
   algorithm alg;
@@ -162,21 +166,23 @@ const char* Vendor::Version() {
 }
 
 Desc Vendor::ToDesc(const Layout& l) {
-  if (l.cblock > 0) return Desc(l.dims(), kF32, BlockedTag(l.rank, l.cblock));
-  if (l.rank == 0) return Desc({1}, kF32, memory::dims{1});
-  return Desc(l.dims(), kF32, memory::dims(l.stride, l.stride + l.rank));
+  const auto type = TypeOf(l);
+  if (l.cblock > 0) return Desc(l.dims(), type, BlockedTag(l.rank, l.cblock));
+  if (l.rank == 0) return Desc({1}, type, memory::dims{1});
+  return Desc(l.dims(), type, memory::dims(l.stride, l.stride + l.rank));
 }
 
 std::optional<Layout> Vendor::ToLayout(const Desc& d, const Dims& dims) {
-  const Layout dense = Layout::Dense(dims);
-  if (d == ToDesc(dense)) return dense;
-  if (dims.size() < 3 || dims.size() > 5) return std::nullopt;
-  for (int block : {16, 8, 4}) {
-    const Layout l = Layout::Blocked(dims, block);
+  const int size = d.data_type() == kBf16 ? 2 : 4;
+  std::vector<Layout> known = {Layout::Dense(dims)};
+  if (dims.size() >= 3 && dims.size() <= 5) {
+    for (int block : {16, 8, 4}) known.push_back(Layout::Blocked(dims, block));
+    known.push_back(Layout::ChannelsLast(dims));
+  }
+  for (Layout& l : known) {
+    l.size = size;
     if (d == ToDesc(l)) return l;
   }
-  const Layout last = Layout::ChannelsLast(dims);
-  if (d == ToDesc(last)) return last;
   return std::nullopt;
 }
 
@@ -214,7 +220,7 @@ template <class Primitive>
 std::optional<Prim> MakeConv(const ConvSpec& s, algorithm alg, const Desc& src, const Desc& dst,
                              const dnnl::primitive_attr& attr, const dnnl::engine& engine,
                              const char* prefer) {
-  const Desc weights = Any(s.weights);
+  const Desc weights = Any(s.weights, s.rounds ? kBf16 : kF32);
   const Desc bias = s.bias ? Desc({s.dst[1]}, kF32, Tag::a) : Desc();
   const Dims dilation = MinusOne(s.dilation);
 #if DNNL_VERSION_MAJOR >= 3
@@ -251,12 +257,12 @@ std::optional<Prim> Vendor::Conv(const ConvSpec& s, const Prim* plan,
   std::vector<Desc> descs;
   const dnnl::primitive_attr attr = Attr(posts, &descs);
   // Descs, not layouts: with one channel two of oneDNN's layouts are one of ours.
-  const auto free = [&s](const Dims& d) {
+  const auto free = [&s](const Dims& d, bool rounded) {
     const bool blocks = s.block > 0 && d[1] >= s.block;
-    return blocks ? ToDesc(Layout::Blocked(d, s.block)) : Any(d);
+    return blocks ? ToDesc(Layout::Blocked(d, s.block)) : Any(d, rounded ? kBf16 : kF32);
   };
-  const Desc sd = plan != nullptr ? plan->src_desc : free(s.src);
-  const Desc dd = plan != nullptr ? plan->dst_desc : free(s.dst);
+  const Desc sd = plan != nullptr ? plan->src_desc : free(s.src, s.rounds);
+  const Desc dd = plan != nullptr ? plan->dst_desc : free(s.dst, s.rounds_result);
   std::optional<Prim> out =
       s.transposed ? MakeConv<dnnl::deconvolution_forward>(s, algorithm::deconvolution_direct, sd,
                                                            dd, attr, engine_, prefer)

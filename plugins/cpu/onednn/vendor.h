@@ -70,9 +70,10 @@ class Vendor {
   std::optional<Prim> Reorder(const Layout& src, const Layout& dst) const;
   std::optional<Prim> Reorder(const Desc& src, const Desc& dst) const;
 
-  // Runs a reorder now: packs a constant. Both describe f32.
+  // Runs a reorder now: packs a constant, and rounds it where `dst` says bfloat16.
   void Pack(const Desc& src, const void* from, const Desc& dst, void* to) const;
 
+  // Elements of 2 bytes are bfloat16.
   static Desc ToDesc(const Layout& l);
   // Equal for descs that describe the same bytes.
   static std::string KeyOf(const Desc& d);

@@ -149,6 +149,8 @@ typedef struct ge_session_options {
    * "observe:output=0;every=2,other". NULL = none. A pass of a plugin that is asked for and fails,
    * fails the load. */
   const char* passes;
+  uint32_t precision; /* GE_*_PRECISION: what inputs of products may be rounded to */
+  uint32_t reserved3;
 } ge_session_options;
 enum {
   GE_PLACE_BY_COST = 0,    /* the cheapest whole plan */
@@ -179,6 +181,13 @@ enum {
   GE_PRICES_ANALYTIC = 1,
   GE_PRICES_CACHED = 2,
   GE_PRICES_MEASURE = 3 /* as cached, and compiling times offers and runs plans to compare them */
+};
+enum {
+  GE_F32_PRECISION = 0,
+  /* The inputs of MatMul, Gemm and Conv of float32 may be rounded to bfloat16, where an engine asks
+   * less for that; sums, and every tensor in between, stay float32 (docs/numerics.md has the
+   * bound). Where no engine can, numbers are those of float32. Not with GE_EXACT_NUMERICS. */
+  GE_BF16_PRECISION = 1
 };
 /* Fills in the defaults of a struct of `size` bytes, which it then says. */
 GE_API ge_status ge_session_options_init_sized(ge_session_options* options, uint32_t size);
@@ -481,6 +490,7 @@ GE_API ge_status ge_session_dump(ge_session* session, const char* entry, const c
                                  char** out, ge_error* error);
 /* One JSON object: load_ms, compile_ms, arena_bytes, max_live_bytes, weight_bytes,
  * copied_constant_bytes, nodes, segments, transfers, engines ... of the entry's latest plan, and
+ * rounded_nodes, those of offers that round what products read (GE_BF16_PRECISION), and
  * state_bytes_written, what one run of it writes of states; and of the session: evicted, plans that
  * gave way to others; compiles, plans that were made, and flow_plans, those of pieces of control
  * flow; plans_searched, plans_by_class and plans_shaped, how they were placed: by a search, by a

@@ -88,6 +88,7 @@ struct Offer {
   double convert_ns_per_byte = 0;
   bool growable() const { return (flags & GE_OFFER_GROWABLE) != 0; }
   bool converts() const { return (flags & GE_OFFER_CONVERT) != 0; }
+  bool rounds() const { return (flags & GE_OFFER_ROUNDS) != 0; }
 };
 struct Decline {
   uint32_t node = 0, why = 0;
@@ -251,6 +252,7 @@ struct Device {
 struct EngineOptions {
   std::string text;  // "key=value;key=value"
   uint32_t numerics = GE_NUMERICS_FAST;
+  uint32_t precision = GE_PRECISION_F32;
   bool null_text = false;  // {NULL, 0} in place of an empty text
   bool null_err = false;
 };
@@ -259,7 +261,7 @@ class Engine {
  public:
   // Ask created() for what engine_create answered. The host and the plugin must outlive it.
   Engine(const ge_plugin_desc* desc, Host& host, const EngineOptions& options = EngineOptions())
-      : host_(host), desc_(ReadStruct(desc)) {
+      : host_(host), desc_(ReadStruct(desc)), precision_(options.precision) {
     api_ = ReadStruct(desc_.engine);
     Arena arena("the arguments of engine_create", host.style.exact);
     ge_create_args args = {};
@@ -267,6 +269,7 @@ class Engine {
     if (!options.null_text) args.options = arena.Text(options.text);
     args.denormals = host.keep_denormals ? GE_DENORMALS_KEEP : GE_DENORMALS_FLUSH;
     args.numerics = options.numerics;
+    args.precision = options.precision;
     const ge_create_args* given = arena.Struct(host.style, args, GE_TAG_CREATE_ARGS);
     arena.MakeReadOnly();
     Error err(host);
@@ -315,6 +318,11 @@ class Engine {
       scope.Returned();
     }
     answer.error = null_err ? "" : err.Text("query", answer.rc);
+    for (const Offer& o : answer.offers) {
+      if (!o.rounds() || precision_ != GE_PRECISION_F32) continue;
+      answer.illegal.push_back("an offer rounds its inputs, which is not permitted");
+      break;
+    }
     return answer;
   }
 
@@ -369,6 +377,7 @@ class Engine {
 
   Host& host_;
   ge_plugin_desc desc_;
+  uint32_t precision_;
   ge_engine_api api_ = {};
   ge_engine* handle_ = nullptr;
   ge_rc created_ = GE_OK;

@@ -43,7 +43,7 @@ extern "C" {
 #define GE_PLUGIN_MAGIC 0x4e49474c50454721ull /* "!GEPLGIN" read little-endian */
 /* Names this state of the structs: the first 8 bytes of the SHA-256 of tests/abi/layout.golden. The
  * ABI test recomputes it; enforced at load while GE_ABI_MAJOR is 0. */
-#define GE_HEADER_HASH 0x2ef6e28facb669e9ull
+#define GE_HEADER_HASH 0x2ba448f6866aa176ull
 
 /* ---- basic words ---------------------------------------------------------------------------- */
 
@@ -323,7 +323,10 @@ typedef struct {
 
 enum {
   GE_OFFER_GROWABLE = 1, /* any connected union of the engine's growable offers is one segment */
-  GE_OFFER_CONVERT = 2   /* no nodes: turns `convert_from` into `convert_to` for any value */
+  GE_OFFER_CONVERT = 2,  /* no nodes: turns `convert_from` into `convert_to` for any value */
+  /* Rounds inputs as ge_create_args.precision permits; rejected where it permits nothing. What such
+   * offers take is kept apart from the prices of others. */
+  GE_OFFER_ROUNDS = 4
 };
 typedef struct ge_offer {
   ge_hdr h;
@@ -586,6 +589,13 @@ enum {
    * not to be offered. */
   GE_NUMERICS_EXACT = 1
 };
+enum {
+  GE_PRECISION_F32 = 0,
+  /* The inputs of products of float32 (MatMul, Gemm, Conv) may be rounded to bfloat16, to the
+   * nearest, ties to even; products are summed in float32, and what they make is float32. Offers
+   * that round so say GE_OFFER_ROUNDS. Never together with GE_NUMERICS_EXACT. */
+  GE_PRECISION_BF16 = 1
+};
 typedef struct ge_create_args {
   ge_hdr h;
   const ge_host_api* host;
@@ -594,6 +604,8 @@ typedef struct ge_create_args {
   ge_str options;
   uint32_t denormals; /* GE_DENORMALS_*: see rule 8; devices of their own follow it as they can */
   uint32_t numerics;  /* GE_NUMERICS_* */
+  uint32_t precision; /* GE_PRECISION_*: what offers may round to */
+  uint32_t reserved;
 } ge_create_args;
 
 typedef struct ge_engine_api {

@@ -109,9 +109,11 @@ constexpr const char* kSessionText =
     "engines: \"onednn,ref\" or a list, None for all; threads: of the process, 0 for its cores;\n"
     "isa: \"sse4.2\", \"avx2\", \"avx512\"; prices: \"cached\", \"analytic\", \"measure\"; "
     "denormals:\n"
-    "\"flush\", \"keep\"; numerics: \"fast\", \"exact\"; memory_limit: bytes a run may take; "
-    "time_limit:\n"
-    "seconds of each load, compile and run; kv_cache: rows of a decoder's past that is kept in "
+    "\"flush\", \"keep\"; numerics: \"fast\", \"exact\"; precision: \"f32\", \"bf16\", what "
+    "products may\n"
+    "round what they read to; memory_limit: bytes a run may take; time_limit: seconds of each "
+    "load,\n"
+    "compile and run; kv_cache: rows of a decoder's past that is kept in "
     "states;\n"
     "pins: \"Conv=onednn\" or a list, what one engine alone may take; policy: \"cost\", "
     "\"priority\".";
@@ -129,7 +131,7 @@ void Make(Session* self, nb::handle model, std::optional<std::string> format, nb
           uint32_t measure_budget_ms, nb::object skip_passes, std::optional<std::string> denormals,
           std::optional<std::string> numerics, uint64_t memory_limit, double time_limit,
           uint64_t kv_cache, const Runtime* runtime, nb::object pins,
-          std::optional<std::string> policy) {
+          std::optional<std::string> policy, std::optional<std::string> precision) {
   Options o{std::move(engines),
             threads,
             max_streams,
@@ -140,6 +142,7 @@ void Make(Session* self, nb::handle model, std::optional<std::string> format, nb
             std::move(prices),
             std::move(denormals),
             std::move(numerics),
+            std::move(precision),
             replan,
             measure_budget_ms,
             std::move(skip_passes),
@@ -158,7 +161,8 @@ constexpr const char* kMakeSignature =
     "skip_passes: str | typing.Sequence[str] | None = None, denormals: str | None = None, "
     "numerics: str | None = None, memory_limit: int = 0, time_limit: float = 0, "
     "kv_cache: int = 0, runtime: Runtime | None = None, "
-    "pins: str | typing.Sequence[str] | None = None, policy: str | None = None) -> None";
+    "pins: str | typing.Sequence[str] | None = None, policy: str | None = None, "
+    "precision: str | None = None) -> None";
 
 #define GE_RUN_ARGUMENTS                                                                      \
   "(self, feed: typing.Mapping[str, typing.Any] | typing.Sequence[typing.Any] | typing.Any, " \
@@ -212,7 +216,7 @@ void AddSession(nb::module_& m) {
         nb::arg("skip_passes") = nb::none(), nb::arg("denormals") = nb::none(),
         nb::arg("numerics") = nb::none(), nb::arg("memory_limit") = 0, nb::arg("time_limit") = 0.0,
         nb::arg("kv_cache") = 0, nb::arg("runtime") = nb::none(), nb::arg("pins") = nb::none(),
-        nb::arg("policy") = nb::none(), nb::sig(kMakeSignature));
+        nb::arg("policy") = nb::none(), nb::arg("precision") = nb::none(), nb::sig(kMakeSignature));
   c.def_prop_ro("entries", &Session::entries,
                 "Names of the model's entries, the first is default.");
   c.def("inputs", &Session::Inputs, nb::arg("entry") = nb::none(), "In the model's order.");

@@ -67,6 +67,7 @@ ge_session* Create(const Options& o) {
   options.skip_passes = skipped ? skipped->c_str() : nullptr;
   options.denormals = Place("denormals", o.denormals, {"flush", "keep"});
   options.numerics = Place("numerics", o.numerics, {"fast", "exact"});
+  options.precision = Place("precision", o.precision, {"f32", "bf16"});
   options.memory_limit_bytes = o.memory_limit;
   options.time_limit_ms = Milliseconds(o.time_limit);
   options.runtime = o.runtime ? o.runtime->get() : nullptr;

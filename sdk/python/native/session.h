@@ -38,7 +38,7 @@ struct Options {
   uint32_t threads, max_streams;
   std::optional<std::string> isa;
   uint64_t plan_cache_bytes, memory_limit, kv_cache;
-  std::optional<std::string> prices, denormals, numerics;
+  std::optional<std::string> prices, denormals, numerics, precision;
   bool replan;
   uint32_t measure_budget_ms;
   nanobind::object skip_passes;  // as engines

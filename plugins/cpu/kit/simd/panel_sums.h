@@ -1,0 +1,158 @@
+// The loop over panels that products of float32 and of rounded numbers share: a panel holds so many
+// columns of the constant matrix, its rows behind each other. Only for the sources of this folder,
+// which are compiled for one instruction set each. `Terms` says what is multiplied:
+//   Element, kDepth      what a and b hold, and how many rows of b one step sums at once
+//   Wide                 one vector of them
+//   Load(p), Spread(p)   kDepth elements of each column; those of one row of a in every lane
+//   Add(x, w, sum)       sum + the products
+#pragma once
+
+#include "hwy/cache_control.h"
+#include "plugins/cpu/kit/simd/vector.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace ge_cpu {
+namespace GE_SIMD_ISA {
+namespace {
+
+// A panel's row and the rows of y at once: their sums fill the registers. Many rows of a would
+// share sets of the first cache where k is a power of two: 8 rows by 3 vectors do 102 to 110
+// operations a ns where 12 by 2 do 88 to 108 (48 and 144 rows, 768 x 3072 and the like).
+constexpr int kPanelVectors = kManyRegisters ? 3 : 2;
+constexpr int64_t kColumns = kPanelVectors * kMaxLanes;
+constexpr int kMostRows = kManyRegisters ? 8 : 6;
+// Panels side by side: with few rows, at least eight sums hide the latency of a multiply-add.
+constexpr int PanelsAtOnce(int rows) {
+  if (rows == 1) return kManyRegisters ? 3 : 4;
+  if (rows <= 3) return 2;
+  return kManyRegisters && rows == 4 ? 2 : 1;
+}
+
+// Where the sums of one block of rows begin and go.
+template <class Terms>
+struct Block {
+  const typename Terms::Element* a;
+  int64_t lda;
+  const typename Terms::Element* b;  // row 0 of the first panel
+  int64_t panel;                     // elements from a panel to the next
+  const float* bias;                 // of the first column, or nullptr
+  float* y;
+  int64_t ldy, n, steps;  // n: columns from the first on; steps of kDepth rows
+  bool last;              // of several blocks: meanwhile the panel behind is brought along
+};
+
+template <class Terms, int kRows, int kVectors>
+GE_INLINE void StoreWhole(const Block<Terms>& q, const hn::Vec<Full> (&sum)[kRows][kVectors]) {
+  const Full d;
+  for (int v = 0; v < kVectors; ++v) {
+    const int64_t j = v * kMaxLanes;
+    const auto bias = q.bias == nullptr ? hn::Zero(d) : hn::LoadU(d, q.bias + j);
+    for (int r = 0; r < kRows; ++r) {
+      hn::StoreU(hn::Add(sum[r][v], bias), d, q.y + r * q.ldy + j);
+    }
+  }
+}
+// Where y has fewer columns than the vectors.
+template <class Terms, int kRows, int kVectors>
+GE_INLINE void StoreTail(const Block<Terms>& q, const hn::Vec<Full> (&sum)[kRows][kVectors]) {
+  const Full d;
+  for (int v = 0; v < kVectors; ++v) {
+    const int64_t j = v * kMaxLanes, left = q.n - j < kMaxLanes ? q.n - j : kMaxLanes;
+    if (left <= 0) return;
+    const auto zero = hn::Zero(d);
+    const auto bias = q.bias == nullptr ? zero : LoadFirst(d, q.bias + j, left, zero);
+    for (int r = 0; r < kRows; ++r) {
+      StoreFirst(d, hn::Add(sum[r][v], bias), q.y + r * q.ldy + j, left);
+    }
+  }
+}
+
+// The first kVectors vectors of columns of each of kPanels panels.
+template <int kRows, int kPanels, int kVectors, class Terms>
+GE_INLINE void Sums(const Block<Terms>& q) {
+  using Element = typename Terms::Element;
+  const Full d;
+  constexpr int64_t kRow = kColumns * Terms::kDepth, kVector = kMaxLanes * Terms::kDepth;
+  // Elements in front of those that are read, asked for early.
+  const int64_t ahead = q.last ? q.panel : 16 * kRow;
+  hn::Vec<Full> sum[kRows][kPanels * kVectors];
+  for (auto& row : sum) {
+    for (auto& s : row) s = hn::Zero(d);
+  }
+  for (int64_t i = 0; i < q.steps; ++i) {
+    typename Terms::Wide w[kPanels * kVectors];
+    for (int p = 0; p < kPanels; ++p) {
+      const Element* at = q.b + p * q.panel + i * kRow;
+      for (int v = 0; v < kVectors; ++v) w[p * kVectors + v] = Terms::Load(at + v * kVector);
+      constexpr auto kLine = static_cast<int64_t>(64 / sizeof(Element));
+      for (int64_t line = 0; line < kVectors * kVector; line += kLine) {
+        hwy::Prefetch(at + ahead + line);
+      }
+    }
+    for (int r = 0; r < kRows; ++r) {
+      const auto x = Terms::Spread(q.a + r * q.lda + i * Terms::kDepth);
+      for (int v = 0; v < kPanels * kVectors; ++v) sum[r][v] = Terms::Add(x, w[v], sum[r][v]);
+    }
+  }
+  if (q.n >= kPanels * kVectors * kMaxLanes) {
+    StoreWhole(q, sum);
+  } else {
+    StoreTail(q, sum);
+  }
+}
+
+// One panel, or as many vectors of it as have columns.
+template <int kRows, int kVectors = kPanelVectors, class Terms>
+GE_INLINE void OnePanel(const Block<Terms>& q) {
+  if constexpr (kVectors > 1) {
+    if (q.n <= (kVectors - 1) * kMaxLanes) return OnePanel<kRows, kVectors - 1>(q);
+  }
+  Sums<kRows, 1, kVectors>(q);
+}
+
+// All columns of kRows rows.
+template <int kRows, class Terms>
+GE_INLINE void AllColumns(Block<Terms> q) {
+  constexpr int kPanels = PanelsAtOnce(kRows);
+  auto advance = [&q](int panels) GE_LAMBDA {
+    q.b += panels * q.panel;
+    q.y += panels * kColumns;
+    q.n -= panels * kColumns;
+    if (q.bias != nullptr) q.bias += panels * kColumns;
+  };
+  if constexpr (kPanels > 1) {
+    for (; q.n > (kPanels - 1) * kColumns; advance(kPanels)) {
+      Sums<kRows, kPanels, kPanelVectors>(q);
+    }
+  }
+  for (; q.n > 0; advance(1)) OnePanel<kRows>(q);
+}
+
+template <int kRows = kMostRows, class Terms>
+GE_INLINE void CallRows(int64_t rows, const Block<Terms>& q) {
+  if (rows == kRows) {
+    AllColumns<kRows>(q);
+  } else if constexpr (kRows > 1) {
+    CallRows<kRows - 1>(rows, q);
+  }
+}
+
+// The whole product: m rows, n columns, the depth in steps.
+template <class Terms>
+GE_INLINE void SumPanels(const Block<Terms>& all, int64_t m) {
+  // Blocks of rows as equal as can be: a last block of one row would read the panels once more.
+  const int64_t blocks = (m + kMostRows - 1) / kMostRows;
+  for (int64_t t = 0, from = 0; t < blocks; ++t) {
+    const int64_t end = (t + 1) * m / blocks;
+    Block<Terms> q = all;
+    q.a += from * q.lda, q.y += from * q.ldy;
+    q.last = blocks > 1 && t + 1 == blocks;
+    CallRows(end - from, q);
+    from = end;
+  }
+}
+
+}  // namespace
+}  // namespace GE_SIMD_ISA
+}  // namespace ge_cpu
+HWY_AFTER_NAMESPACE();
