@@ -1,8 +1,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <limits>
+#include <utility>
 #include <vector>
 
 #include "ge/control/host_op.h"
@@ -14,6 +16,9 @@ namespace {
 struct Box {
   float y0, x0, y1, x1;
   float area() const { return (y1 - y0) * (x1 - x0); }
+  bool finite() const {
+    return std::isfinite(y0) && std::isfinite(x0) && std::isfinite(y1) && std::isfinite(x1);
+  }
 };
 
 // Corners in any order, or center and size.
@@ -24,24 +29,78 @@ Box BoxAt(const float* p, bool center) {
   return {std::min(p[0], p[2]), std::min(p[1], p[3]), std::max(p[0], p[2]), std::max(p[1], p[3])};
 }
 
-// The boxes that were taken so far, sixteen side by side.
+// Cuts one axis into bands, so that a box can meet those alone that begin in a few of them:
+// detectors shift the boxes of each class apart to have one list. Bands are as wide as the widest
+// box.
+class Bands {
+ public:
+  // Of the axis that has more of them; at most one for each `kBoxes`.
+  explicit Bands(const std::vector<Box>& boxes) {
+    double count = 1;
+    for (const auto& [low, high] : {std::pair(&Box::y0, &Box::y1), std::pair(&Box::x0, &Box::x1)}) {
+      double from = HUGE_VAL, to = -HUGE_VAL, widest = 0;
+      for (const Box& b : boxes) {
+        if (!b.finite()) continue;
+        from = std::min<double>(from, b.*low), to = std::max<double>(to, b.*low);
+        widest = std::max(widest, double{b.*high} - double{b.*low});
+      }
+      widest *= 1 + 1e-9;  // what the subtraction may have rounded off
+      if (!(widest > 0) || !((to - from) / widest > count)) continue;
+      count = (to - from) / widest;
+      low_ = low, high_ = high, from_ = from, widest_ = widest;
+    }
+    const double most = static_cast<double>(boxes.size() / kBoxes + 1);
+    width_ = count > most ? (count / most) * widest_ : widest_;
+    last_ = static_cast<size_t>(std::min(count, most));
+  }
+  size_t count() const { return last_ + 1; }
+  size_t Of(const Box& b) const { return At(b.*low_); }
+  // Those in which boxes begin that may meet this one.
+  std::pair<size_t, size_t> Near(const Box& b) const {
+    return {At(double{b.*low_} - widest_), At(b.*high_)};
+  }
+
+ private:
+  static constexpr size_t kBoxes = 16;
+  // Never falls where `at` grows.
+  size_t At(double at) const {
+    const double band = width_ > 0 ? (at - from_) / width_ : 0;
+    return band > 0 ? static_cast<size_t>(std::min<double>(band, static_cast<double>(last_))) : 0;
+  }
+
+  float Box::*low_ = &Box::y0;
+  float Box::*high_ = &Box::y1;
+  double from_ = 0, widest_ = 0, width_ = 0;
+  size_t last_ = 0;
+};
+
+// The boxes that were taken so far, by bands, sixteen side by side.
 class Taken {
  public:
-  static constexpr uint64_t kBytes = 5 * sizeof(float);  // of each
+  // Of each box, and of the band that each sixteen may have.
+  static constexpr uint64_t kBytes = 5 * sizeof(float) + 5 * sizeof(float) + 8;
+
+  explicit Taken(const std::vector<Box>& boxes) : bands_(boxes), blocks_(bands_.count()) {}
 
   size_t size() const { return size_; }
   void Add(const Box& b) {
-    if (size_ % kBlock == 0) blocks_.emplace_back();
-    blocks_.back().Set(size_++ % kBlock, b);
+    ++size_;
+    if (!b.finite()) return;  // its area is infinite or none: it hides nothing
+    Band& band = blocks_[bands_.Of(b)];
+    if (band.size % kBlock == 0) band.blocks.emplace_back();
+    band.blocks.back().Set(band.size++ % kBlock, b);
   }
   // Whether intersection over union with one of them is above `iou`. It is 0 with a box that has no
   // area.
   bool Hide(const Box& b, float iou) const {
     if (iou < 0 && size_ > 0) return true;
     const float area = b.area();
-    if (!(area > 0)) return false;
-    for (const Block& block : blocks_) {
-      if (block.MayMeet(b) && block.Hides(b, area, iou)) return true;
+    if (!(area > 0) || !b.finite()) return false;
+    const auto [first, last] = bands_.Near(b);
+    for (size_t i = first; i <= last; ++i) {
+      for (const Block& block : blocks_[i].blocks) {
+        if (block.MayMeet(b) && block.Hides(b, area, iou)) return true;
+      }
     }
     return false;
   }
@@ -83,8 +142,13 @@ class Taken {
     }
   };
 
+  struct Band {
+    size_t size = 0;
+    std::vector<Block> blocks;
+  };
+  const Bands bands_;
   size_t size_ = 0;
-  std::vector<Block> blocks_;
+  std::vector<Band> blocks_;
 };
 
 Result<float> Threshold(const HostCall& c, size_t i, const char* name, float absent) {
@@ -125,20 +189,23 @@ Status RunNonMaxSuppression(HostCall& c) {
       // Those found so far, and the order and boxes of this class.
       GE_RETURN_IF_ERROR(
           c.pool->Room(rows.capacity() * sizeof(int64_t) +
-                       static_cast<uint64_t>(n) * (sizeof(int64_t) + Taken::kBytes)));
+                       static_cast<uint64_t>(n) * (sizeof(int64_t) + sizeof(Box) + Taken::kBytes)));
       std::vector<int64_t> order;
       for (int64_t i = 0; i < n; ++i) {
         if (!c.has(4) || s[i] > least) order.push_back(i);
       }
       std::stable_sort(order.begin(), order.end(),
                        [&](int64_t x, int64_t y) { return s[x] > s[y]; });
-      Taken taken;
-      for (const int64_t i : order) {
+      std::vector<Box> ordered;
+      ordered.reserve(order.size());
+      for (const int64_t i : order) ordered.push_back(BoxAt(box + (b * n + i) * 4, center));
+      Taken taken(ordered);
+      for (size_t at = 0; at < order.size(); ++at) {
         if (static_cast<int64_t>(taken.size()) >= most) break;
-        const Box here = BoxAt(box + (b * n + i) * 4, center);
+        const Box& here = ordered[at];
         if (taken.Hide(here, iou)) continue;
         taken.Add(here);
-        rows.insert(rows.end(), {b, k, i});
+        rows.insert(rows.end(), {b, k, order[at]});
       }
     }
   }

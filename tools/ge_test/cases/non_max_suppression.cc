@@ -5,10 +5,28 @@ namespace ge::test {
 namespace {
 
 void NonMaxSuppressionCase(CaseMaker& m) {
-  const int64_t batch = m.r.Int(1, 2), classes = m.r.Int(1, 3), n = m.r.Int(0, 12);
-  m.Add(m.Numbers(DType::kFloat, {batch, n, 4}, 0.25, 3));
+  const bool many = m.r.Chance(0.25);
+  const int64_t batch = m.r.Int(1, 2), classes = m.r.Int(1, many ? 1 : 3);
+  const int64_t n = many ? m.r.Int(80, 200) : m.r.Int(0, 12);
+  if (many) {
+    // As detectors shift the boxes of a class apart; a small one and a wide one now and then.
+    const double apart = m.r.Between(0, 20);
+    const bool along_x = m.r.Chance(0.5);
+    std::vector<double> boxes;
+    for (int64_t i = 0; i < batch * n; ++i) {
+      const double shift = apart * static_cast<double>(m.r.Int(0, 9));
+      const double size = m.r.Chance(0.05) ? 9 : m.r.Chance(0.05) ? 0 : 3;
+      for (int k = 0; k < 4; ++k) {
+        const double at = m.r.Between(0, 4) + (k > 1 ? m.r.Between(0, size) : 0);
+        boxes.push_back(at + ((k % 2 == 1) == along_x ? shift : 0));
+      }
+    }
+    m.Add(m.Floats(DType::kFloat, {batch, n, 4}, boxes));
+  } else {
+    m.Add(m.Numbers(DType::kFloat, {batch, n, 4}, 0.25, 3));
+  }
   m.Add(m.Numbers(DType::kFloat, {batch, classes, n}, 0, 1));
-  m.Add(m.Ints(DType::kInt64, {}, {m.r.Int(0, 6)}));
+  m.Add(m.Ints(DType::kInt64, {}, {m.r.Int(0, many ? 100 : 6)}));
   m.Add(m.Floats(DType::kFloat, {}, {m.r.Between(0, 1)}));
   if (m.r.Chance(0.6)) m.Add(m.Floats(DType::kFloat, {}, {m.r.Between(0, 0.6)}));
   if (m.r.Chance(0.5)) m.Set("center_point_box", m.r.Int(0, 1));
