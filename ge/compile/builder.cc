@@ -8,8 +8,10 @@
 
 #include "ge/base/clock.h"
 #include "ge/base/interrupt.h"
+#include "ge/compile/coded_weights.h"
 #include "ge/compile/compiled.h"
 #include "ge/compile/decomposition.h"
+#include "ge/compile/evaluator.h"
 #include "ge/compile/in_place_states.h"
 #include "ge/compile/memory_limit.h"
 #include "ge/compile/reshape.h"
@@ -195,9 +197,21 @@ class Builder {
 
   // Nodes with a decomposition stay whole or become their parts, whichever is cheaper.
   Status Decompose() {
+    // Who is bound to a node by name or order may be one that multiplies floats.
+    if (!FreeChoice() && !options_.place.expanded) {
+      GE_RETURN_IF_ERROR(FoldCodedWeights(Floats(), &c_->graph, c_->fn));
+    }
     if (!HasDecompositions(c_->graph, function())) return {};
     GE_RETURN_IF_ERROR(ChooseParts());
     return c_->expanded.empty() ? Status() : FoldParts();
+  }
+
+  FloatsOfWeight Floats() const {
+    auto known = options_.weight_floats ? options_.weight_floats : std::make_shared<WeightFloats>();
+    return [known, evaluator = std::shared_ptr<Evaluator>(MakeEvaluator(engines_))](
+               const Graph& g, const Function& f, const Node& n) {
+      return known->Of(g, f, n, evaluator.get());
+    };
   }
 
   Status FoldParts() { return options_.fold_parts ? options_.fold_parts(&c_->graph) : Status(); }
@@ -205,21 +219,20 @@ class Builder {
   Status ChooseParts() {
     if (options_.place.expanded) {
       c_->expanded = *options_.place.expanded;
-      ExpandAgain(&c_->graph, c_->fn, c_->expanded, "rehearsed", &notes_);
-      return {};
+      return ExpandAgain(Floats(), &c_->graph, c_->fn, c_->expanded, "rehearsed", &notes_);
     }
     if (!near_.empty()) {
       c_->expanded = near_[0]->expanded;
       if (!c_->expanded.empty()) bound_ = c_->graph;
-      ExpandAgain(&c_->graph, c_->fn, c_->expanded, "as at " + DimsText(near_[0]->dims), &notes_);
-      return {};
+      return ExpandAgain(Floats(), &c_->graph, c_->fn, c_->expanded,
+                         "as at " + DimsText(near_[0]->dims), &notes_);
     }
     auto ask = [this](const Graph& graph, const Function& f, std::vector<PlanLayout>* layouts,
                       OfferSet* offers) -> Status {
       GE_ASSIGN_OR_RETURN(const auto view, GraphView::Make(graph, f));
       return Ask(graph, f, view.get(), layouts, offers);
     };
-    return ChooseDecompositions(engines_, ask, &c_->graph, c_->fn,
+    return ChooseDecompositions(engines_, ask, Floats(), &c_->graph, c_->fn,
                                 PinnedNodes(function(), options_.place.pins), &c_->expanded,
                                 &notes_, &market_cover_, &asked_);
   }
@@ -380,8 +393,13 @@ class Builder {
       return Place(c_->graph, function(), c_->offers, struck_, WithMarketCover(), &c_->plan);
     };
     Status placed = place();
-    if (placed.code() == Code::kUnsupported && !struck_.empty() &&
-        ExpandAll(&c_->graph, c_->fn, "no engine that takes it whole could compile it", &notes_)) {
+    bool expanded = false;
+    if (placed.code() == Code::kUnsupported && !struck_.empty()) {
+      GE_ASSIGN_OR_RETURN(expanded,
+                          ExpandAll(Floats(), &c_->graph, c_->fn,
+                                    "no engine that takes it whole could compile it", &notes_));
+    }
+    if (expanded) {
       struck_.clear(), c_->offers = {}, c_->plan = {};
       GE_RETURN_IF_ERROR(FoldParts());
       GE_RETURN_IF_ERROR(Query());

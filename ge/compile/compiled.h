@@ -163,12 +163,15 @@ using MeasureHook = std::function<MeasureReport(
     const Graph& graph, const Function& function, const std::vector<PlanLayout>& layouts,
     GraphView* view, const OfferSet& offers, double budget_ms)>;
 
+class WeightFloats;  // coded_weights.h
+
 struct BuildOptions {
   PriceOptions prices;
   MeasureHook measure;                // with PriceMode::kMeasure; null = nothing is timed
   PriceCache* price_cache = nullptr;  // of the session; null = analytic prices, no clocks
   std::shared_ptr<ArenaPool> arenas;  // of the session: memory of runs; null = each plan its own
   ShapeClasses* classes = nullptr;    // of the session: covers found for like graphs; null = none
+  std::shared_ptr<WeightFloats> weight_floats;  // of the session; null = of this plan alone
   // What is built is a piece whose sizes the data decide: hardly two are alike, so that a search
   // must be worth its time in few runs.
   bool of_data = false;

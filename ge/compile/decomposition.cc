@@ -7,6 +7,7 @@
 #include <set>
 #include <unordered_map>
 
+#include "ge/compile/coded_weights.h"
 #include "ge/compile/expansion.h"
 #include "ge/compile/plainly_whole.h"
 #include "ge/host/machine.h"
@@ -19,6 +20,23 @@ namespace {
 
 // Added to each offer that touches a part: of two equal ways the whole node stays.
 constexpr double kTieNs = 0.01;
+
+// By node id, where it stands; parts that a stand-in replaced stand nowhere.
+void AddPlaces(const std::unordered_map<NodeId, uint32_t>& places, const std::vector<NodeId>& parts,
+               std::vector<uint32_t>* out) {
+  for (NodeId part : parts) {
+    const auto at = places.find(part);
+    if (at != places.end()) out->push_back(at->second);
+  }
+}
+
+// Nodes that may become parts or constants.
+std::vector<NodeId> Candidates(const Graph& g, const Function& f) {
+  std::vector<NodeId> out = NodesWithParts(g, f);
+  const std::vector<NodeId> coded = CodedWeightsOf(g, f);
+  out.insert(out.end(), coded.begin(), coded.end());
+  return out;
+}
 
 using Places = std::unordered_map<NodeId, uint32_t>;
 
@@ -54,9 +72,33 @@ struct Market {
   const Function& parts_fn() const { return expanded.fn(fn); }
 };
 
-// Offers on the whole graph as patterns over the expanded one.
+// Whether an offer's nodes read one of the values, whose makers are not among them.
+bool ReadsOf(const Function& f, const Offer& offer, const std::set<ValueId>& values) {
+  if (values.empty() || offer.convert) return false;
+  std::set<ValueId> made;
+  for (uint32_t n : offer.nodes) made.insert(f.nodes[n].outputs.begin(), f.nodes[n].outputs.end());
+  for (uint32_t n : offer.nodes) {
+    for (ValueId v : f.nodes[n].inputs) {
+      if (values.count(v) && !made.count(v)) return true;
+    }
+  }
+  return false;
+}
+
+// The outputs of coded weights, or the constants in their place.
+std::set<ValueId> CodedValues(const Market& m, bool whole) {
+  std::set<ValueId> out;
+  for (const Expansion& e : m.expansions) {
+    if (e.parts.empty()) out.insert(whole ? e.from[0] : e.to[0]);
+  }
+  return out;
+}
+
+// Offers on the whole graph as patterns over the expanded one. Who reads the floats of a coded
+// weight that is not in the pattern is asked about the constant, in MergeParts.
 void MergeWhole(Market* m) {
   const auto position = Positions(m->parts_fn());
+  const std::set<ValueId> coded = CodedValues(*m, true);
   std::unordered_map<NodeId, size_t> expanded;
   std::unordered_map<ValueId, ValueId> renamed;
   for (size_t i = 0; i < m->expansions.size(); ++i) {
@@ -65,7 +107,7 @@ void MergeWhole(Market* m) {
     for (size_t k = 0; k < e.from.size(); ++k) renamed[e.from[k]] = e.to[k];
   }
   for (Offer offer : m->whole.offers) {
-    if (offer.convert) continue;
+    if (offer.convert || ReadsOf(m->whole_fn(), offer, coded)) continue;
     std::vector<uint32_t> nodes;
     std::vector<size_t> keeps;
     for (uint32_t n : offer.nodes) {
@@ -76,8 +118,9 @@ void MergeWhole(Market* m) {
         continue;
       }
       keeps.push_back(e->second);
-      for (NodeId part : m->expansions[e->second].parts) nodes.push_back(position.at(part));
+      AddPlaces(position, m->expansions[e->second].parts, &nodes);
     }
+    if (nodes.empty()) continue;  // a coded weight alone
     std::sort(nodes.begin(), nodes.end());
     offer.nodes = std::move(nodes);
     for (OfferChoice& c : offer.choices) {
@@ -91,8 +134,10 @@ void MergeWhole(Market* m) {
   }
 }
 
-// Of the offers on the expanded graph only those with a part: the others are known already.
+// Of the offers on the expanded graph only those with a part, or that read a constant in the place
+// of a coded weight: the others are known already.
 void MergeParts(Market* m) {
+  const std::set<ValueId> coded = CodedValues(*m, false);
   std::set<NodeId> parts;
   for (const Expansion& e : m->expansions) parts.insert(e.parts.begin(), e.parts.end());
   for (const Offer& given : m->parts.offers) {
@@ -100,7 +145,7 @@ void MergeParts(Market* m) {
         !given.convert && std::any_of(given.nodes.begin(), given.nodes.end(), [&](uint32_t n) {
           return parts.count(m->parts_fn().nodes[n].id) > 0;
         });
-    if (!touches) continue;
+    if (!touches && !ReadsOf(m->parts_fn(), given, coded)) continue;
     m->merged.offers.push_back(given);
     for (OfferChoice& c : m->merged.offers.back().choices) c.marginal_ns += kTieNs;
     m->keeps.emplace_back();
@@ -173,8 +218,9 @@ struct NoteIndex {
 };
 
 std::string Note(const Market& m, const NoteIndex& index, const Expansion& e, bool kept) {
+  if (e.parts.empty()) return kept ? "kept: its codes are multiplied" : "made a constant";
   std::vector<uint32_t> parts;
-  for (NodeId id : e.parts) parts.push_back(index.parts_at.at(id));
+  AddPlaces(index.parts_at, e.parts, &parts);
   std::sort(parts.begin(), parts.end());
   const auto whole = PriceAlone(
       m, *m.graph,
@@ -267,6 +313,7 @@ MarketCover CoverOf(const Market& m, const Solution& solution, const Renaming& r
       MarketCover::Taken taken;
       std::set<NodeId> nodes;
       for (NodeId n : o.nodes) nodes.insert(renamed.NodeOf(n));
+      for (size_t e : m.keeps[o.offer_index]) nodes.insert(m.expansions[e].node);
       taken.nodes.assign(nodes.begin(), nodes.end());
       const OfferChoice& choice = m.merged.offers[o.offer_index].choices[o.choice];
       taken.layouts = BorderOf(choice, renamed.givers(), m.plan.layouts);
@@ -280,17 +327,22 @@ MarketCover CoverOf(const Market& m, const Solution& solution, const Renaming& r
 
 }  // namespace
 
-bool HasDecompositions(const Graph& g, const Function& f) { return !NodesWithParts(g, f).empty(); }
+bool HasDecompositions(const Graph& g, const Function& f) {
+  return !NodesWithParts(g, f).empty() || !CodedWeightsOf(g, f).empty();
+}
 
-Status ChooseDecompositions(const EngineList& engines, const AskEngines& ask, Graph* graph,
-                            FunctionId fn, const std::vector<NodeId>& whole,
-                            std::vector<NodeId>* expanded, DecompositionNotes* notes,
-                            MarketCover* cover, std::optional<AskedOffers>* asked) {
+Status ChooseDecompositions(const EngineList& engines, const AskEngines& ask,
+                            const FloatsOfWeight& floats, Graph* graph, FunctionId fn,
+                            const std::vector<NodeId>& whole, std::vector<NodeId>* expanded,
+                            DecompositionNotes* notes, MarketCover* cover,
+                            std::optional<AskedOffers>* asked) {
   Market m;
   m.graph = graph, m.fn = fn;
   std::vector<NodeId> free = NodesWithParts(*graph, graph->fn(fn));
   std::erase_if(free, [&](NodeId n) { return std::count(whole.begin(), whole.end(), n) > 0; });
-  if (free.empty()) return {};
+  std::vector<NodeId> coded = CodedWeightsOf(*graph, graph->fn(fn));
+  std::erase_if(coded, [&](NodeId n) { return std::count(whole.begin(), whole.end(), n) > 0; });
+  if (free.empty() && coded.empty()) return {};
   GE_RETURN_IF_ERROR(DescribeEngines(engines, HostMachine(), &m.plan));
   GE_RETURN_IF_ERROR(ask(*graph, m.whole_fn(), &m.plan.layouts, &m.whole));
   GE_ASSIGN_OR_RETURN(const auto plainly, PlainlyWhole(*graph, fn, free, m.whole, ask, &m.plan));
@@ -299,8 +351,9 @@ Status ChooseDecompositions(const EngineList& engines, const AskEngines& ask, Gr
                                  price.whole_ns, price.parts_ns);
   }
   std::erase_if(free, [&](NodeId n) { return plainly.count(n) > 0; });
+  free.insert(free.end(), coded.begin(), coded.end());
   m.expanded = *graph;
-  m.expansions = Expand(&m.expanded, fn, free);
+  GE_ASSIGN_OR_RETURN(m.expansions, ExpandToAsk(&m.expanded, fn, free));
   if (m.expansions.empty()) {
     *asked = AskedOffers{std::move(m.whole), std::move(m.plan.layouts)};
     return {};
@@ -329,7 +382,7 @@ Status ChooseDecompositions(const EngineList& engines, const AskEngines& ask, Gr
   std::vector<Expansion> made;
   if (!expand.empty()) {
     chosen = *graph;
-    made = Expand(&chosen, fn, expand);
+    GE_ASSIGN_OR_RETURN(made, Expand(floats, &chosen, fn, expand));
   }
   if (made.size() == expand.size()) *cover = CoverOf(m, *solved, Renaming(m, kept, made));
   if (expand.empty()) {
@@ -345,22 +398,35 @@ Status ChooseDecompositions(const EngineList& engines, const AskEngines& ask, Gr
   return {};
 }
 
-void ExpandAgain(Graph* graph, FunctionId fn, const std::vector<NodeId>& which,
-                 const std::string& why, DecompositionNotes* notes) {
-  const std::vector<NodeId> all = NodesWithParts(*graph, graph->fn(fn));
+Status ExpandAgain(const FloatsOfWeight& floats, Graph* graph, FunctionId fn,
+                   const std::vector<NodeId>& which, const std::string& why,
+                   DecompositionNotes* notes) {
+  const std::vector<NodeId> all = Candidates(*graph, graph->fn(fn));
   const std::set<NodeId> candidates(all.begin(), all.end());
   std::vector<NodeId> known;
   std::copy_if(which.begin(), which.end(), std::back_inserter(known),
                [&](NodeId n) { return candidates.count(n) > 0; });
-  if (known.empty()) return;
-  for (const Expansion& e : Expand(graph, fn, known)) {
+  if (known.empty()) return {};
+  GE_ASSIGN_OR_RETURN(const auto done, Expand(floats, graph, fn, known));
+  for (const Expansion& e : done) {
     for (NodeId part : e.parts) (*notes)[part] = fmt::format("expanded from {}: {}", e.op, why);
   }
   Compact(graph);
+  return {};
 }
 
-bool ExpandAll(Graph* graph, FunctionId fn, const std::string& why, DecompositionNotes* notes) {
-  const std::vector<Expansion> done = Expand(graph, fn, NodesWithParts(*graph, graph->fn(fn)));
+Status FoldCodedWeights(const FloatsOfWeight& floats, Graph* graph, FunctionId fn) {
+  const std::vector<NodeId> coded = CodedWeightsOf(*graph, graph->fn(fn));
+  if (coded.empty()) return {};
+  GE_RETURN_IF_ERROR(Expand(floats, graph, fn, coded).status());
+  Compact(graph);
+  return {};
+}
+
+Result<bool> ExpandAll(const FloatsOfWeight& floats, Graph* graph, FunctionId fn,
+                       const std::string& why, DecompositionNotes* notes) {
+  GE_ASSIGN_OR_RETURN(const auto done,
+                      Expand(floats, graph, fn, Candidates(*graph, graph->fn(fn))));
   for (const Expansion& e : done) {
     for (NodeId part : e.parts) (*notes)[part] = fmt::format("expanded from {}: {}", e.op, why);
   }

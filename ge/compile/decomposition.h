@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "ge/base/status.h"
+#include "ge/compile/expansion.h"
 #include "ge/compile/market_cover.h"
 #include "ge/engine/engine.h"
 #include "ge/engine/offers.h"
@@ -42,19 +43,26 @@ bool HasDecompositions(const Graph& graph, const Function& function);
 // way covers as it is: PLACE says which node nobody takes. *expanded: which became parts. *cover:
 // what was found cheapest, unless all nodes are plainly cheaper whole, which takes no search.
 // *asked: the offers for the graph as it stays, where it does.
-Status ChooseDecompositions(const EngineList& engines, const AskEngines& ask, Graph* graph,
-                            FunctionId fn, const std::vector<NodeId>& whole,
-                            std::vector<NodeId>* expanded, DecompositionNotes* notes,
-                            MarketCover* cover, std::optional<AskedOffers>* asked);
+Status ChooseDecompositions(const EngineList& engines, const AskEngines& ask,
+                            const FloatsOfWeight& floats, Graph* graph, FunctionId fn,
+                            const std::vector<NodeId>& whole, std::vector<NodeId>* expanded,
+                            DecompositionNotes* notes, MarketCover* cover,
+                            std::optional<AskedOffers>* asked);
 
 // Expands just these nodes, as ChooseDecompositions once did on the same graph (its *expanded), so
 // that the nodes that come out have the same ids. Ids that name no such node are passed over. Each
 // part gets the note `why`.
-void ExpandAgain(Graph* graph, FunctionId fn, const std::vector<NodeId>& which,
-                 const std::string& why, DecompositionNotes* notes);
+Status ExpandAgain(const FloatsOfWeight& floats, Graph* graph, FunctionId fn,
+                   const std::vector<NodeId>& which, const std::string& why,
+                   DecompositionNotes* notes);
 
 // Expands every node that has a decomposition; each part gets the note `why`. False when there was
 // none.
-bool ExpandAll(Graph* graph, FunctionId fn, const std::string& why, DecompositionNotes* notes);
+Result<bool> ExpandAll(const FloatsOfWeight& floats, Graph* graph, FunctionId fn,
+                       const std::string& why, DecompositionNotes* notes);
+
+// Makes constants of all coded weights: where prices alone do not decide who takes a node, an
+// engine must find the floats that it expects.
+Status FoldCodedWeights(const FloatsOfWeight& floats, Graph* graph, FunctionId fn);
 
 }  // namespace ge

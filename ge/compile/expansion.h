@@ -1,10 +1,13 @@
-// Nodes that become the parts of their decomposition (OpDef::decompose). Functions only; they own
-// nothing; one thread.
+// Nodes that become the parts of their decomposition (OpDef::decompose), and coded weights that
+// become constants (coded_weights.h). Functions only; they own nothing; one thread.
 #pragma once
 
+#include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "ge/base/status.h"
 #include "ge/ir/graph.h"
 
 namespace ge {
@@ -12,14 +15,25 @@ namespace ge {
 struct Expansion {
   NodeId node = 0;
   std::string op;
-  std::vector<NodeId> parts;
+  std::vector<NodeId> parts;      // none of a coded weight
   std::vector<ValueId> from, to;  // the node's outputs and what stands for them; same length
 };
+
+// The floats of a coded weight; nullopt where nobody makes them: it stays.
+using FloatsOfWeight = std::function<Result<std::optional<Const>>(
+    const Graph& graph, const Function& function, const Node& node)>;
 
 // Those that have a decomposition.
 std::vector<NodeId> NodesWithParts(const Graph& g, const Function& f);
 
 // Nodes whose rule answers nothing are left out of the result.
-std::vector<Expansion> Expand(Graph* g, FunctionId fn, const std::vector<NodeId>& which);
+Result<std::vector<Expansion>> Expand(const FloatsOfWeight& floats, Graph* g, FunctionId fn,
+                                      const std::vector<NodeId>& which);
+
+// The same where engines are asked about types and prices alone: constants without content stand in
+// for floats of coded weights, and for parts of constants alone, which will be folded, but for
+// those as small as shapes and axes. Such parts stand nowhere.
+Result<std::vector<Expansion>> ExpandToAsk(Graph* g, FunctionId fn,
+                                           const std::vector<NodeId>& which);
 
 }  // namespace ge

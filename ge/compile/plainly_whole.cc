@@ -87,8 +87,9 @@ class Floors {
     double sum = 0;
     bool any = false;
     for (const NodeId part : e.parts) {
-      const uint32_t i = at_.at(part);
-      if (folded_[i]) continue;
+      const auto at = at_.find(part);
+      if (at == at_.end() || folded_[at->second]) continue;  // it will be a constant
+      const uint32_t i = at->second;
       any = any || std::isfinite(here[i]);
       sum += std::isfinite(here[i]) ? here[i] : least_[i];
     }
@@ -121,7 +122,7 @@ Result<std::unordered_map<NodeId, WholePrice>> PlainlyWhole(const Graph& graph, 
   for (const auto& [key, id] : first) asked.push_back(id);
   std::sort(asked.begin(), asked.end());
   Graph apart = graph;
-  const std::vector<Expansion> expansions = Expand(&apart, fn, asked);
+  GE_ASSIGN_OR_RETURN(const std::vector<Expansion> expansions, ExpandToAsk(&apart, fn, asked));
   const Function parts = PartsAlone(apart, fn, expansions);
   std::unordered_map<NodeId, WholePrice> out;
   if (parts.nodes.empty()) return out;

@@ -11,6 +11,7 @@
 #include "ge/base/file_mapping.h"
 #include "ge/base/log.h"
 #include "ge/compile/add_states.h"
+#include "ge/compile/coded_weights.h"
 #include "ge/compile/evaluator.h"
 #include "ge/compile/folding.h"
 #include "ge/compile/memory_limit.h"
@@ -85,6 +86,7 @@ Result<std::unique_ptr<Session>> Session::Create(SessionOptions options) {
                          session->price_cache_.get(), measure);
   };
   s->options_.build.classes = &s->classes_;
+  s->options_.build.weight_floats = std::make_shared<WeightFloats>();
   s->options_.build.arenas = std::make_shared<ArenaPool>();
   s->options_.build.fold_parts = [session = s.get()](Graph* g) {
     return session->rewriter_->BindParts(g, session->weight_bytes_);

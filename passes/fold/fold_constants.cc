@@ -8,6 +8,7 @@
 #include "ge/base/interrupt.h"
 #include "ge/ops/op.h"
 #include "passes/purity.h"
+#include "passes/quant/code_groups.h"
 
 namespace ge {
 namespace {
@@ -160,7 +161,7 @@ class Folder {
     }
     if (!context_.evaluator) return {};
     const auto inputs = ConstantInputs(t_.graph(), F(), n);
-    if (!inputs) return {};
+    if (!inputs || IsCodedWeight(t_, fn_, n)) return {};
     const auto bytes = OutputBytes(F(), n);
     if (bytes ? *bytes > context_.fold_limit_bytes : inputs->bytes > kSmallInputs) return {};
     if (!Affords(n, bytes.value_or(0))) return {};

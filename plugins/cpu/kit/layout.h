@@ -60,8 +60,8 @@ struct Layout {
     return l;
   }
   // Channels innermost (nhwc).
-  static Layout ChannelsLast(const Dims& d) {
-    Layout l = Dense(d);
+  static Layout ChannelsLast(const Dims& d, int size = 4) {
+    Layout l = Dense(d, size);
     int64_t s = l.dim[1];
     l.stride[1] = 1;
     for (int i = l.rank - 1; i >= 0; --i) {
@@ -76,8 +76,8 @@ struct Layout {
   static Layout Like(const Dims& d, const Layout& model) {
     if (d.size() < 3 || static_cast<int>(d.size()) != model.rank) return Dense(d);
     if (model.cblock > 0) return Blocked(d, model.cblock);
-    if (!model.dense() && model == ChannelsLast(model.dims())) return ChannelsLast(d);
-    return Dense(d);
+    const bool last = !model.dense() && model == ChannelsLast(model.dims(), model.size);
+    return last ? ChannelsLast(d, model.size) : Dense(d, model.size);
   }
 
   Dims dims() const { return Dims(dim, dim + rank); }
@@ -135,7 +135,7 @@ struct Form {
   }
   Layout On(const Dims& d, int size = 4) const {
     return block > 0 ? Layout::Blocked(d, block)
-           : last    ? Layout::ChannelsLast(d)
+           : last    ? Layout::ChannelsLast(d, size)
                      : Layout::Dense(d, size);
   }
   bool plain() const { return block == 0 && !last; }

@@ -4,6 +4,7 @@
 
 #include <omp.h>
 
+#include <algorithm>
 #include <cstdint>
 
 #include "plugins/cpu/kit/float_mode.h"
@@ -47,6 +48,14 @@ void ForRange(bool parallel, int64_t n, F f) {
   OnThreads(omp_get_max_threads(), [&] {
 #pragma omp for schedule(static) nowait
     for (int64_t i = 0; i < n; ++i) f(i);
+  });
+}
+
+// f(first element, count) for pieces of n codes.
+template <class F>
+void ForCodes(int64_t n, F f) {
+  ForRange(n > kParallel, (n + kQuantizeCodes - 1) / kQuantizeCodes, [&](int64_t i) {
+    f(i * kQuantizeCodes, std::min(kQuantizeCodes, n - i * kQuantizeCodes));
   });
 }
 

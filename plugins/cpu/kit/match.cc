@@ -36,6 +36,12 @@ std::vector<Unit> Matcher::Cover() {
   Why why;
   for (size_t i = 0; i < allowed_.size(); ++i) {
     Unit u;
+    if (!Group(i, &u)) continue;
+    for (uint32_t n : u.nodes) taken_[At(n)] = true;
+    found.emplace_back(std::move(u), std::vector<uint32_t>());
+  }
+  for (size_t i = 0; i < allowed_.size(); ++i) {
+    Unit u;
     if (taken_[i] || !p_.Parse(allowed_[i], &u, &why)) continue;
     prefix_.clear();
     Extend(&u);
@@ -53,6 +59,11 @@ std::vector<Unit> Matcher::Cover() {
     prefixes_.push_back(std::move(prefix));
   }
   return units;
+}
+
+bool Matcher::Group(size_t i, Unit* u) const {
+  return p_.Group(allowed_[i], u) &&
+         std::all_of(u->nodes.begin(), u->nodes.end(), [&](uint32_t n) { return Free(n); });
 }
 
 // A relation, then Cast of its bools to float32.

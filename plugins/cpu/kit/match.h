@@ -1,5 +1,5 @@
 // Finds units of several nodes: a convolution or product with its bias, activation and residual, a
-// chain of pointwise nodes. What passes/recognise makes one operator of is not looked for again. A
+// chain of pointwise nodes, an engine's own groups (Operator::group). What passes/recognise makes one operator of is not looked for again. A
 // value inside a unit has no reader outside it.
 // The same nodes give the same units at query and at compile. Pure; any thread.
 #pragma once
@@ -24,6 +24,8 @@ class Matcher {
   const std::vector<std::vector<uint32_t>>& prefixes() const { return prefixes_; }
 
  private:
+  // The engine's group that ends in allowed_[i], if none of its nodes is taken.
+  bool Group(size_t i, Unit* u) const;
   void Extend(Unit* u);
   bool Step(Unit* u);
   bool Append(Unit* u, uint32_t node);

@@ -172,10 +172,43 @@ struct IntegerSpec {  // in[0] fn in[1]
 struct QuantIn {
   enum : size_t { kX, kW, kXZero, kWZero, kXScale, kWScale, kYScale, kYZero, kBias, kCount };
 };
+// What Relu and Clip leave of a result's codes.
+struct CodeRange {
+  int32_t least = INT32_MIN, most = INT32_MAX;
+};
 struct IntegerConvSpec {
   ConvSpec conv;
+  CodeRange range;
 };
-struct IntegerProductSpec {};
+struct IntegerProductSpec {
+  bool turned = false;  // weights are [n][k]
+  CodeRange range;
+};
+// Of groups of 8-bit codes (native/code_groups.h): each x and the result with its own scale.
+struct CodeScale {
+  float scale = 1;
+  int32_t zero = 0;
+  bool is_signed = false;
+  bool operator==(const CodeScale&) const = default;
+};
+struct CodePairSpec {  // in: a, b of the result's dims; a + b, a - b or a * b
+  Fn fn = Fn::kAdd;
+  CodeScale a, b, y;
+  CodeRange range;
+};
+struct CodeMapSpec {  // in: x; `posts` without operands, to each code by a table
+  CodeScale x, y;
+  CodeRange range;
+};
+struct CodeMeanSpec {  // in: x; the mean of all axes behind the second
+  CodeScale x, y;
+  CodeRange range;
+};
+struct CodeConcatSpec {
+  int axis = 0;
+  std::vector<CodeScale> x;
+  CodeScale y;
+};
 // A scale for each of `dim` slices of a tensor [outer, dim, inner]; 1 for a scale for all.
 struct QuantGrid {
   int64_t outer = 1, dim = 1, inner = 1;
@@ -230,6 +263,7 @@ using Spec =
                  GatherSpec, AppendSpec, CastSpec, RelationSpec, WhereSpec, IndexSpec, CumSumSpec,
                  ArgSpec, TopKSpec, FillPadSpec, TileSpec, WeighSpec, GridSpec, CodePoolSpec,
                  PReluSpec, InstanceNormSpec, SpectrumSpec, RoiAlignSpec, IntegerSpec,
-                 IntegerConvSpec, IntegerProductSpec, QuantizeSpec, DequantizeSpec, RecurrentSpec>;
+                 IntegerConvSpec, IntegerProductSpec, QuantizeSpec, DequantizeSpec, CodePairSpec,
+                 CodeMapSpec, CodeMeanSpec, CodeConcatSpec, RecurrentSpec>;
 
 }  // namespace ge_cpu

@@ -185,8 +185,7 @@ bool Parser::OnlyFloats(const Unit& u, Why* why) const {
   return true;
 }
 
-bool Parser::Parse(uint32_t i, Unit* u, Why* why) const {
-  const ge_node& n = node(i);
+const Operator* Parser::EntryOf(const ge_node& n) const {
   const std::string_view domain = gp::View(n.domain);
   const Operator* e = nullptr;
   if (domain == "ge") {
@@ -197,6 +196,17 @@ bool Parser::Parse(uint32_t i, Unit* u, Why* why) const {
     e = Find(own_, gp::View(n.op));
     if (e == nullptr) e = Find(kShared, gp::View(n.op));
   }
+  return e;
+}
+
+bool Parser::Group(uint32_t i, Unit* u) const {
+  const Operator* e = EntryOf(node(i));
+  return e != nullptr && e->group != nullptr && e->group(*this, i, u);
+}
+
+bool Parser::Parse(uint32_t i, Unit* u, Why* why) const {
+  const ge_node& n = node(i);
+  const Operator* e = EntryOf(n);
   if (e == nullptr) return why->Say(GE_WHY_OP, "no kernel for this operator");
   if (n.n_body != 0) return why->Say(GE_WHY_OP, "nodes with bodies are not taken");
   if (n.n_in == 0 || n.n_out == 0 || n.in[0] == 0 || (n.out[0] == 0 && !e->skips_first)) {

@@ -85,6 +85,8 @@ struct Operator {
   uint32_t data = 1;
   bool empty_constants = false;  // constant index inputs may be empty
   bool skips_first = false;      // the first output may be left out: the rule says what is made
+  // A unit of several nodes, this one being the last: an engine's own pattern. All of it is made.
+  bool (*group)(const Parser& g, uint32_t node, Unit* u) = nullptr;
 };
 
 class Parser {
@@ -94,6 +96,8 @@ class Parser {
 
   // The node as a unit of its own.
   bool Parse(uint32_t node, Unit* out, Why* why) const;
+  // The engine's own pattern that ends in this node; false where there is none.
+  bool Group(uint32_t node, Unit* out) const;
 
   const ge_graph& graph() const { return g_; }
   const ge_node& node(uint32_t i) const { return *GE_NODE(&g_, i); }
@@ -112,6 +116,7 @@ class Parser {
   std::vector<float> Floats(uint32_t v) const;
 
  private:
+  const Operator* EntryOf(const ge_node& n) const;  // nullptr: unknown
   bool Checks(uint32_t node, const Operator& entry, Why* why) const;
   bool CheckValue(uint32_t v, const std::string& name, bool index, const Operator& entry,
                   Why* why) const;

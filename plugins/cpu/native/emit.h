@@ -28,6 +28,7 @@ class NativeBuilder final : public Builder {
  private:
   void EmitMain(const Unit& u) override;
   bool CallsLibrary(const Unit&) const override { return false; }
+  void AddConversion(const Rep& from, const Rep& to) override;
 
   void EmitSpec(const Unit& u, const ConvSpec& c);
   void EmitSpec(const Unit& u, const ProductSpec& s);
@@ -66,9 +67,18 @@ class NativeBuilder final : public Builder {
   void EmitSpec(const Unit& u, const RecurrentSpec& s);
   // Works on 8-bit codes: emit_quantized.cc.
   void EmitSpec(const Unit& u, const IntegerConvSpec& spec);
-  void EmitSpec(const Unit& u, const IntegerProductSpec&);
+  void EmitSpec(const Unit& u, const IntegerProductSpec& spec);
   void EmitSpec(const Unit& u, const QuantizeSpec& spec);
   void EmitSpec(const Unit& u, const DequantizeSpec& spec);
+  void EmitSpec(const Unit& u, const CodePairSpec& spec);
+  void EmitSpec(const Unit& u, const CodeMapSpec& spec);
+  void EmitSpec(const Unit& u, const CodeMeanSpec& spec);
+  void EmitSpec(const Unit& u, const CodeConcatSpec& spec);
+  // How the codes that it reads lie, for a result of its dims: channels last or plain.
+  Layout CodeLayout(const Unit& u);
+  // A step with places {result, ...}; the result lies so.
+  void AddCodes(const Unit& u, const std::string& label, const Layout& layout,
+                std::unique_ptr<Work> work, std::vector<Place> reads);
   // Loops and views: emit_loops.cc.
   void EmitSpec(const Unit& u, const ReduceSpec& spec);
   void EmitSpec(const Unit& u, const SoftmaxSpec& spec);

@@ -1,4 +1,5 @@
 // Works by index, by order and between elements as steps of a program.
+#include "plugins/cpu/native/code_loops.h"
 #include "plugins/cpu/native/emit.h"
 #include "plugins/cpu/native/index_loops.h"
 #include "plugins/cpu/native/numbers.h"
@@ -77,6 +78,13 @@ void NativeBuilder::EmitSpec(const Unit& u, const GridSpec& spec) {
 }
 
 void NativeBuilder::EmitSpec(const Unit& u, const CodePoolSpec& spec) {
+  const Layout layout = CodeLayout(u);
+  if (!layout.dense()) {
+    const Rep x = Get(u.in[0], Layout::ChannelsLast(p_.dims(u.in[0]), 1));
+    AddCodes(u, "pool of codes", layout,
+             CodePoolLastLoop(simd_, spec.pool, p_.dtype(u.in[0]) == GE_I8), {x.place});
+    return;
+  }
   AddPlain(u, "pool of codes", CodePoolLoop(spec.pool, p_.dtype(u.in[0]) == GE_I8),
            {GetDense(u.in[0]).place});
 }

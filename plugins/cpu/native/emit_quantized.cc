@@ -1,4 +1,5 @@
 // Works on 8-bit codes as steps of a program.
+#include "plugins/cpu/native/code_loops.h"
 #include "plugins/cpu/native/emit.h"
 #include "plugins/cpu/native/integer_product.h"
 #include "plugins/cpu/native/quantize.h"
@@ -24,7 +25,16 @@ QuantResult ResultOf(const Unit& u, const Parser& p) {
   r.x_zero = u.in[QuantIn::kXZero] != 0;
   r.codes = u.in[QuantIn::kYScale] != 0;
   if (r.codes) r.w_scales = Product(p.dims(u.in[QuantIn::kWScale]));
-  r.bias = u.in[QuantIn::kBias] != 0;
+  const uint32_t bias = u.in[QuantIn::kBias];
+  r.biases = bias != 0 ? Product(p.dims(bias)) : 0;
+  r.bias_floats = bias != 0 && p.dtype(bias) == GE_F32;
+  r.y_zero = u.in[QuantIn::kYZero] != 0;
+  return r;
+}
+
+QuantResult ResultOf(const Unit& u, const Parser& p, const CodeRange& range) {
+  QuantResult r = ResultOf(u, p);
+  r.range = range;
   return r;
 }
 
@@ -59,14 +69,16 @@ void NativeBuilder::AddQuantized(const Unit& u, const std::string& label, Place 
 }
 
 void NativeBuilder::EmitSpec(const Unit& u, const IntegerConvSpec& spec) {
-  const IntegerConvPlan plan(simd_, spec.conv, machine_.threads, ResultOf(u, p_));
+  const IntegerConvPlan plan(simd_, spec.conv, machine_.threads, ResultOf(u, p_, spec.range));
   AddQuantized(u, "integer conv", PackCodes(u, plan), plan.scratch_bytes(),
                IntegerConvLoop(simd_, plan));
 }
 
-void NativeBuilder::EmitSpec(const Unit& u, const IntegerProductSpec&) {
+void NativeBuilder::EmitSpec(const Unit& u, const IntegerProductSpec& spec) {
   const Dims b = p_.dims(u.in[QuantIn::kW]);
-  const IntegerProductPlan plan(simd_, Product(u.dims) / b[1], b[1], b[0], ResultOf(u, p_));
+  const int64_t n = b[spec.turned ? 0 : 1], k = b[spec.turned ? 1 : 0];
+  IntegerProductPlan plan(simd_, Product(u.dims) / n, n, k, ResultOf(u, p_, spec.range));
+  plan.turned = spec.turned;
   AddQuantized(u, "integer product", PackCodes(u, plan), plan.scratch_bytes(),
                IntegerProductLoop(simd_, plan));
 }
@@ -100,6 +112,82 @@ void NativeBuilder::EmitSpec(const Unit& u, const DequantizeSpec& spec) {
   const bool zero = u.in[2] != 0;
   AddPlain(u, "dequantize", DequantizeLoop(simd_, spec.grid, IsSigned(p_, u.in[0]), zero),
            {x, GetDense(u.in[1]).place, zero ? GetDense(u.in[2]).place : x});
+}
+
+Layout NativeBuilder::CodeLayout(const Unit& u) {
+  return Layout::Like(u.dims, Main(u.in[0]).layout);
+}
+
+void NativeBuilder::AddCodes(const Unit& u, const std::string& label, const Layout& layout,
+                             std::unique_ptr<Work> work, std::vector<Place> reads) {
+  const Rep y = NewResult(u.out[0], layout);
+  reads.insert(reads.begin(), y.place);
+  AddStep(label + " " + ToText(u.dims), std::move(work), std::move(reads));
+  AddRep(u.out[0], y);
+}
+
+void NativeBuilder::EmitSpec(const Unit& u, const CodePairSpec& spec) {
+  const Layout layout = CodeLayout(u);
+  AddCodes(u, "codes, two", layout, CodePairLoop(simd_, spec, Product(u.dims)),
+           {Get(u.in[0], layout).place, Get(u.in[1], layout).place});
+}
+
+void NativeBuilder::EmitSpec(const Unit& u, const CodeMapSpec& spec) {
+  const Layout layout = CodeLayout(u);
+  std::vector<PointwiseOp> ops = FirstPosts(u);
+  AddCodes(u, "codes, table", layout,
+           CodeMapLoop(TableOf(simd_, spec, std::move(ops)), Product(u.dims)),
+           {Get(u.in[0], layout).place});
+}
+
+void NativeBuilder::EmitSpec(const Unit& u, const CodeMeanSpec& spec) {
+  const Dims x = p_.dims(u.in[0]);
+  const Layout layout = Layout::Like(x, Main(u.in[0]).layout);
+  const bool last = !layout.dense();
+  const int64_t pixels = Product(x) / (x[0] * x[1]);
+  const Place sums = NewInternal(0, static_cast<uint64_t>(x[0] * x[1]) * sizeof(int32_t));
+  AddCodes(u, "codes, mean", Plain(u.out[0]),
+           CodeMeanLoop(simd_, spec, {x[0], x[1], pixels, last}),
+           {Get(u.in[0], layout).place, sums});
+}
+
+void NativeBuilder::EmitSpec(const Unit& u, const CodeConcatSpec& spec) {
+  Layout layout = Layout::Dense(u.dims, 1);
+  for (uint32_t v : u.in) {
+    if (layout.dense()) layout = Layout::Like(u.dims, Main(v).layout);
+  }
+  const bool last = !layout.dense();
+  if (last && spec.axis == 0) layout = Layout::Dense(u.dims, 1);
+  // Rows of each input that follow each other in the result.
+  std::vector<int64_t> bytes;
+  std::vector<Place> places;
+  std::vector<std::vector<uint8_t>> tables;
+  int64_t rows = 1;
+  for (int k = 0; k < layout.rank; ++k) {
+    const bool outside = !layout.dense() ? k != spec.axis && layout.stride[k] > layout.stride[spec.axis]
+                                         : k < spec.axis;
+    if (outside) rows *= u.dims[static_cast<size_t>(k)];
+  }
+  for (size_t i = 0; i < u.in.size(); ++i) {
+    const Dims d = p_.dims(u.in[i]);
+    places.push_back(Get(u.in[i], Layout::Like(d, layout)).place);
+    bytes.push_back(Product(d) / rows);
+    tables.push_back(spec.x[i] == spec.y ? std::vector<uint8_t>()
+                                         : TableOf(simd_, {spec.x[i], spec.y, {}}, {}));
+  }
+  AddCodes(u, "codes, concat", layout, CodeConcatLoop(rows, std::move(bytes), std::move(tables)),
+           std::move(places));
+}
+
+void NativeBuilder::AddConversion(const Rep& from, const Rep& to) {
+  const Dims d = to.layout.dims();
+  const bool images = to.layout.size == 1 && d.size() > 2 && from.layout.dense() != to.layout.dense();
+  if (!images) return Builder::AddConversion(from, to);
+  const int64_t pixels = Product(d) / (d[0] * d[1]);
+  const bool last = !to.layout.dense();
+  AddStep("codes, channels " + std::string(last ? "last " : "first ") + ToText(d),
+          CodeTransposeLoop(simd_, d[0], last ? d[1] : pixels, last ? pixels : d[1]),
+          {to.place, from.place});
 }
 
 }  // namespace ge_native

@@ -33,21 +33,37 @@ int32_t CodeAt(const void* p, bool is_signed, int64_t i = 0) {
 }
 float FloatAt(const float* p, int64_t i = 0) { return p[i]; }
 
-// The factors of a run.
+// The factors of a run, and what is added to each sum.
 struct Scales {
   const double* scale = nullptr;
-  double zero = 0;
-  const int32_t* bias = nullptr;
+  const double* bias = nullptr;
+  int64_t bias_step = 0;
+  double zero = 0, least = 0, most = 0;
+
+  const double* BiasAt(int64_t i) const { return bias + i * bias_step; }
 };
 
-Scales ScalesOf(const QuantResult& r, float* const* p, double* room) {
+uint64_t ScaleBytes(const QuantResult& r) {
+  return Padded(static_cast<uint64_t>(r.w_scales) * sizeof(double)) +
+         Padded(static_cast<uint64_t>(std::max<int64_t>(1, r.biases)) * sizeof(double));
+}
+
+Scales ScalesOf(const QuantResult& r, float* const* p, Room* room) {
   Scales s;
+  auto* scale = room->Take<double>(r.w_scales);
+  auto* bias = room->Take<double>(std::max<int64_t>(1, r.biases));
   if (!r.codes) return s;
   const double x = FloatAt(p[kXScale]), y = FloatAt(p[kYScale]);
-  for (int64_t i = 0; i < r.w_scales; ++i) room[i] = x * FloatAt(p[kWScale], i) / y;
-  s.scale = room;
-  s.zero = CodeAt(p[kYZero], r.y_signed);
-  if (r.bias) s.bias = reinterpret_cast<const int32_t*>(p[kBias]);
+  for (int64_t i = 0; i < r.w_scales; ++i) scale[i] = x * FloatAt(p[kWScale], i) / y;
+  bias[0] = 0;
+  for (int64_t i = 0; i < r.biases; ++i) {
+    const double w = FloatAt(p[kWScale], r.w_scales > 1 ? i : 0);
+    bias[i] = r.bias_floats ? FloatAt(p[kBias], i) / (x * w)
+                            : reinterpret_cast<const int32_t*>(p[kBias])[i];
+  }
+  s.scale = scale, s.bias = bias, s.bias_step = r.biases > 0 ? 1 : 0;
+  s.zero = r.y_zero ? CodeAt(p[kYZero], r.y_signed) : 0;
+  s.least = r.least(), s.most = r.most();
   return s;
 }
 
@@ -57,8 +73,7 @@ class ProductLoop final : public Loop {
 
   void Run(float* const* p) const override {
     Room room{reinterpret_cast<char*>(p[kScratch])};
-    auto* scale = room.Take<double>(p_.result.w_scales);
-    const Scales scales = ScalesOf(p_.result, p, scale);
+    const Scales scales = ScalesOf(p_.result, p, &room);
     const int64_t at_once = std::min(kCodeRows, p_.m);
     auto* a = room.Take<int16_t>(Blocks(at_once) * p_.pairs * kIntegerRows * 2);
     auto* row = room.Take<int16_t>(p_.k);
@@ -115,8 +130,9 @@ class ProductLoop final : public Loop {
       const int64_t to = (first + r) * p_.n + at;
       if (p_.result.codes) {
         const int64_t step = p_.result.w_scales > 1 ? 1 : 0;
-        simd_.requantize_row(sums + r * columns, 0, s.scale + at * step, step, s.zero,
-                             p_.result.y_signed, reinterpret_cast<uint8_t*>(p[kY]) + to, n);
+        simd_.requantize_row(sums + r * columns, s.BiasAt(at), s.bias_step, s.scale + at * step,
+                             step, s.zero, s.least, s.most,
+                             reinterpret_cast<uint8_t*>(p[kY]) + to, n);
       } else {
         std::memcpy(p[kY] + to, sums + r * columns, static_cast<size_t>(n) * sizeof(int32_t));
       }
@@ -133,8 +149,7 @@ class ConvLoop final : public Loop {
 
   void Run(float* const* p) const override {
     Room room{reinterpret_cast<char*>(p[kScratch])};
-    auto* scale = room.Take<double>(p_.result.w_scales);
-    const Scales scales = ScalesOf(p_.result, p, scale);
+    const Scales scales = ScalesOf(p_.result, p, &room);
     auto* image = room.Take<int16_t>(p_.image_count());
     const bool wide = p_.threads > 1 && p_.pixels * p_.out * p_.depth > kParallelCodes;
     for (int64_t g = 0; g < p_.batch * p_.groups; ++g) {
@@ -240,9 +255,9 @@ class ConvLoop final : public Loop {
       std::memcpy(p[kY] + to, sums, static_cast<size_t>(n) * sizeof(int32_t));
       return;
     }
-    const double bias = s.bias == nullptr ? 0 : s.bias[filter];
-    simd_.requantize_row(sums, bias, s.scale + (p_.result.w_scales > 1 ? filter : 0), 0, s.zero,
-                         p_.result.y_signed, reinterpret_cast<uint8_t*>(p[kY]) + to, n);
+    simd_.requantize_row(sums, s.BiasAt(filter), 0,
+                         s.scale + (p_.result.w_scales > 1 ? filter : 0), 0, s.zero, s.least,
+                         s.most, reinterpret_cast<uint8_t*>(p[kY]) + to, n);
   }
 
   const Simd& simd_;
@@ -263,7 +278,7 @@ IntegerProductPlan::IntegerProductPlan(const Simd& simd, int64_t rows, int64_t c
 
 uint64_t IntegerProductPlan::scratch_bytes() const {
   const int64_t rows = (std::min(kCodeRows, m) + kIntegerRows - 1) / kIntegerRows * kIntegerRows;
-  return Padded(static_cast<uint64_t>(result.w_scales) * sizeof(double)) +
+  return ScaleBytes(result) +
          Padded(static_cast<uint64_t>(rows * pairs * 2) * sizeof(int16_t)) +
          Padded(static_cast<uint64_t>(k) * sizeof(int16_t)) +
          Padded(static_cast<uint64_t>(std::min(kCodeRows, m)) * sizeof(int32_t));
@@ -281,7 +296,7 @@ void IntegerProductPlan::Pack(const uint8_t* w, bool is_signed, const std::vecto
   for (int64_t i = 0; i < k; ++i) {
     for (int64_t j = 0; j < n; ++j) {
       to[((j / columns * pairs + i / 2) * columns + j % columns) * 2 + i % 2] =
-          static_cast<uint8_t>(CodeAt(w, is_signed, i * n + j) + up);
+          static_cast<uint8_t>(CodeAt(w, is_signed, turned ? j * k + i : i * n + j) + up);
     }
   }
 }
@@ -333,7 +348,7 @@ uint64_t IntegerConvPlan::thread_bytes() const {
 }
 
 uint64_t IntegerConvPlan::scratch_bytes() const {
-  return Padded(static_cast<uint64_t>(result.w_scales) * sizeof(double)) +
+  return ScaleBytes(result) +
          Padded(static_cast<uint64_t>(image_count()) * sizeof(int16_t)) +
          thread_bytes() * static_cast<uint64_t>(threads);
 }

@@ -5,6 +5,7 @@
 // number of threads may run one.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -24,7 +25,12 @@ struct QuantResult {
   bool x_zero = false;  // whether there is one
   bool codes = false;   // scaled back; else the sums
   int64_t w_scales = 1;
-  bool bias = false;  // one a filter
+  int64_t biases = 0;        // one a filter or column, int32 that add to the sums; 0: none
+  bool bias_floats = false;  // they are float32 instead
+  bool y_zero = true;        // whether there is one
+  CodeRange range;           // of the codes, beside what the dtype holds
+  double least() const { return std::max<double>(y_signed ? -128 : 0, range.least); }
+  double most() const { return std::min<double>(y_signed ? 127 : 255, range.most); }
 };
 // Places behind result, x and weights: those of QuantIn from kXZero on without kWZero, each any
 // place where there is none, then scratch.
@@ -40,9 +46,12 @@ struct IntegerProductPlan {
     return code_bytes() + static_cast<uint64_t>(panels * columns) * sizeof(int32_t);
   }
   uint64_t scratch_bytes() const;
-  // w is [k][n]; zeros has one element or n.
+  bool turned = false;  // weights come as [n][k]
+  // w is [k][n] or turned; zeros has one element or n.
   void Pack(const uint8_t* w, bool is_signed, const std::vector<int32_t>& zeros, void* to) const;
-  std::string PackKey() const { return "codes of a product " + ToText({n, k, pairs, columns}); }
+  std::string PackKey() const {
+    return "codes of a product " + ToText({n, k, pairs, columns, turned ? 1 : 0});
+  }
 };
 std::unique_ptr<Loop> IntegerProductLoop(const Simd& simd, const IntegerProductPlan& plan);
 

@@ -46,7 +46,7 @@ struct Setting {
     result.y_signed = variant % 3 == 1;
     result.x_zero = variant != 2;
     result.codes = variant >= 3;
-    result.bias = variant == 4;
+    result.biases = variant == 4 ? filters : 0;
     w_signed = variant % 2 == 0;
     x_zero = Codes(1, random), y_zero = Codes(1, random);
     const int64_t n = many ? filters : 1;
@@ -67,7 +67,7 @@ struct Setting {
       ASSERT_EQ(y[static_cast<size_t>(i)], sum) << i;
       return;
     }
-    if (result.bias) sum += bias[static_cast<size_t>(filter)];
+    if (result.biases > 0) sum += bias[static_cast<size_t>(filter)];
     const auto at = static_cast<size_t>(result.w_scales == 1 ? 0 : filter);
     const double v = static_cast<double>(sum) * (double{x_scale[0]} * w_scale[at] / y_scale[0]);
     const double least = result.y_signed ? -128 : 0;
@@ -103,7 +103,7 @@ TEST_P(IntegerProduct, RowsTimesAMatrix) {
     for (int variant = 0; variant < 6; ++variant) {
       SCOPED_TRACE(testing::Message() << m << "x" << n << "x" << k << " variant " << variant);
       Setting s(variant, n, &random);
-      s.result.bias = false;
+      s.result.biases = 0;
       const IntegerProductPlan plan(simd(), m, n, k, s.result);
       const auto x = Codes(m * k, &random), w = Codes(k * n, &random);
       AlignedBlock packed(plan.weight_bytes());

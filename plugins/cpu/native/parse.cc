@@ -1,5 +1,7 @@
 #include "plugins/cpu/native/parse.h"
 
+#include "plugins/cpu/native/code_groups.h"
+
 namespace ge_native {
 namespace {
 
@@ -71,7 +73,7 @@ constexpr Operator kOwn[] = {
     {"MatMulInteger", ParseMatMulInteger, Types::kCode, 0},
     {"QLinearMatMul", ParseMatMulInteger, Types::kCode, 0},
     {"DynamicQuantizeLinear", ParseQuantize, Types::kCode, 0},
-    {"QuantizeLinear", ParseQuantize, Types::kCode, 0},
+    {"QuantizeLinear", ParseQuantize, Types::kCode, 0, false, false, GroupOfCodes},
     {"DequantizeLinear", ParseDequantize, Types::kCode, 0},
 };
 

@@ -12,6 +12,10 @@ using namespace ge_cpu;
 
 std::span<const Operator> OwnOperators();
 
+inline bool IsCode(int32_t dtype) { return dtype == GE_I8 || dtype == GE_U8; }
+// Beyond this many products of codes a sum may leave int32: each is at most 255 * 255.
+inline constexpr int64_t kMaxCodeDepth = 33000;
+
 // parse_loops.cc
 bool ParseGlobalPool(const Parser& g, uint32_t node, Unit* u, Why* why);
 bool ParseReduce(const Parser& g, uint32_t node, Unit* u, Why* why);

@@ -5,11 +5,6 @@
 namespace ge_native {
 namespace {
 
-// Beyond this many products a sum may leave int32: each is at most 255 * 255.
-constexpr int64_t kMaxDepth = 33000;
-
-bool IsCode(int32_t dtype) { return dtype == GE_I8 || dtype == GE_U8; }
-
 bool QuantInputs(const Parser& g, const ge_node& n, Unit* u, Why* why) {
   const bool scaled = gp::View(n.op).substr(0, 2) == "QL";
   // Positions in the node of what QuantIn lists; 99: none.
@@ -86,7 +81,7 @@ bool ParseConvInteger(const Parser& g, uint32_t i, Unit* u, Why* why) {
       return why->Say(GE_WHY_SHAPE, "a scale, zero point or bias is not one a filter");
     }
   }
-  if (Product(c.weights) / out > kMaxDepth) return why->Say(GE_WHY_SHAPE, "sums may overflow");
+  if (Product(c.weights) / out > kMaxCodeDepth) return why->Say(GE_WHY_SHAPE, "sums may overflow");
   return true;
 }
 
@@ -105,7 +100,7 @@ bool ParseMatMulInteger(const Parser& g, uint32_t i, Unit* u, Why* why) {
       return why->Say(GE_WHY_SHAPE, "a scale or zero point is not one a column");
     }
   }
-  if (a.back() > kMaxDepth) return why->Say(GE_WHY_SHAPE, "sums may overflow");
+  if (a.back() > kMaxCodeDepth) return why->Say(GE_WHY_SHAPE, "sums may overflow");
   return true;
 }
 
@@ -133,7 +128,9 @@ bool ParseQuantize(const Parser& g, uint32_t i, Unit* u, Why* why) {
 bool ParseDequantize(const Parser& g, uint32_t i, Unit* u, Why* why) {
   const ge_node& n = g.node(i);
   auto& grid = u->spec.emplace<DequantizeSpec>().grid;
-  if (!IsCode(g.dtype(n.in[0])) || g.dtype(n.out[0]) != GE_F32 || g.dims(n.in[0]) != u->dims) {
+  // Of int32 only as the bias of a group.
+  const bool known = IsCode(g.dtype(n.in[0])) || g.dtype(n.in[0]) == GE_I32;
+  if (!known || g.dtype(n.out[0]) != GE_F32 || g.dims(n.in[0]) != u->dims) {
     return why->Say(GE_WHY_DTYPE, "only 8-bit codes to float32");
   }
   if (!Grid(g, n, u, &grid, why)) return false;

@@ -6,6 +6,7 @@
 #include "plugins/cpu/kit/parse.h"
 #include "plugins/cpu/kit/thresholds.h"
 #include "plugins/cpu/native/channels_last.h"
+#include "plugins/cpu/native/code_groups.h"
 #include "plugins/cpu/native/direct.h"
 #include "plugins/cpu/native/emit.h"
 #include "plugins/cpu/native/parse.h"
@@ -32,6 +33,9 @@ class NativeEngine final : public Engine {
                           static_cast<double>(Product(pool->kernel) / pool->kernel.back());
       return rows <= kMostRows || why->Say(GE_WHY_RESOURCE, "its windows have too many rows");
     }
+    if (Is<DequantizeSpec>(u) && p.dtype(u.in[0]) == GE_I32) {
+      return why->Say(GE_WHY_DTYPE, "int32 only as the bias of a product of codes");
+    }
     const auto* conv = As<ConvSpec>(u);
     if (const auto* grad = As<ConvGradSpec>(u)) return TakesGrad(*grad, why);
     if (conv == nullptr) return true;
@@ -41,6 +45,7 @@ class NativeEngine final : public Engine {
     return (way != ConvWay::kDirect && way != ConvWay::kPieces) ||
            BuffersFit(BufferOf(*conv, machine()), machine().threads, why);
   }
+  bool Joins(const Unit& u, const Parser& p) const override { return JoinsCodes(u, p); }
   bool TakesGrad(const ConvGradSpec& grad, Why* why) const {
     const std::optional<ConvSpec> turned = TurnedConv(grad);
     if (!turned) return why->Say(GE_WHY_ATTRIBUTE, "only of groups of 1 and strides of 1");

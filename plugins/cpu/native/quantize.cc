@@ -12,19 +12,11 @@ int32_t ZeroAt(const float* p, bool is_signed, int64_t i) {
   return is_signed ? reinterpret_cast<const int8_t*>(p)[i] : reinterpret_cast<const uint8_t*>(p)[i];
 }
 
-// f(first element, count) for pieces of n elements.
-template <class F>
-void ForPieces(int64_t n, F f) {
-  ForRange(n > kParallel, (n + kQuantizeCodes - 1) / kQuantizeCodes, [&](int64_t i) {
-    f(i * kQuantizeCodes, std::min(kQuantizeCodes, n - i * kQuantizeCodes));
-  });
-}
-
 // f(first element, count, index of the scale) for a whole grid.
 template <class F>
 void ForGrid(const QuantGrid& g, F f) {
   if (g.dim == 1) {
-    ForPieces(g.outer * g.inner, [&](int64_t at, int64_t n) { f(at, n, 0); });
+    ForCodes(g.outer * g.inner, [&](int64_t at, int64_t n) { f(at, n, 0); });
     return;
   }
   ForRange(g.outer * g.dim * g.inner > kParallel, g.outer * g.dim,
@@ -79,7 +71,7 @@ class DynamicQuantize final : public Loop {
     const float middle = std::nearbyint((0.0f - least) / scale);
     const auto zero = static_cast<int32_t>(middle > 0 ? std::min(middle, 255.0f) : 0.0f);
     auto* y = reinterpret_cast<uint8_t*>(p[0]);
-    ForPieces(n_, [&](int64_t at, int64_t n) {
+    ForCodes(n_, [&](int64_t at, int64_t n) {
       simd_.quantize_row(p[1] + at, scale, zero, false, y + at, n);
     });
     if (has_scale_) *p[2] = scale;

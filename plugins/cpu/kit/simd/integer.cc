@@ -146,13 +146,98 @@ void DequantizeRow(const uint8_t* x, bool is_signed, int32_t zero, float scale, 
   }
 }
 
-void RequantizeRow(const int32_t* sum, double bias, const double* scale, int64_t step, double zero,
-                   bool is_signed, uint8_t* y, int64_t n) {
-  const double least = is_signed ? -128 : 0, most = is_signed ? 127 : 255;
-  for (int64_t i = 0; i < n; ++i) {
-    const double v = __builtin_nearbyint((sum[i] + bias) * scale[i * step]) + zero;
-    const double high = v > least ? v : least;  // NaN becomes the least code
-    y[i] = static_cast<uint8_t>(static_cast<int32_t>(high < most ? high : most));
+void RequantizeRow(const int32_t* sum, const double* bias, int64_t bias_step, const double* scale,
+                   int64_t step, double zero, double least, double most, uint8_t* y, int64_t n) {
+  const auto row = [=](int64_t biases, int64_t scales) GE_LAMBDA {
+    for (int64_t i = 0; i < n; ++i) {
+      const double v =
+          __builtin_nearbyint((sum[i] + bias[i * biases]) * scale[i * scales]) + zero;
+      const double high = v > least ? v : least;  // NaN becomes the least code
+      y[i] = static_cast<uint8_t>(static_cast<int32_t>(high < most ? high : most));
+    }
+  };
+  // Steps that the compiler knows, so that it can take whole vectors.
+  if (bias_step == 0 && step == 0) return row(0, 0);
+  if (bias_step == 1 && step == 1) return row(1, 1);
+  return row(bias_step, step);
+}
+
+namespace {
+
+// x's codes as floats less their zero point, times the scale.
+template <class D>
+GE_INLINE hn::Vec<D> Floats(D d, const CodeRow& x, int64_t i) {
+  const IntsOf<D> w;
+  const auto wide =
+      x.is_signed ? hn::PromoteTo(w, hn::LoadU(hn::Rebind<int8_t, D>(),
+                                               reinterpret_cast<const int8_t*>(x.at) + i))
+                  : hn::PromoteTo(w, hn::LoadU(hn::Rebind<uint8_t, D>(), x.at + i));
+  auto v = hn::Mul(hn::ConvertTo(d, hn::Sub(wide, hn::Set(w, x.zero))), hn::Set(d, x.scale));
+  __asm__("" : "+x"(v.raw));  // rounded here: no multiply-add with what follows
+  return v;
+}
+
+template <Fn kFn>
+GE_INLINE void CodePairRow(const CodeRow& a, const CodeRow& b, const CodeRow& y, int32_t least,
+                           int32_t most, int64_t n) {
+  ForEach(n, [=](auto d, int64_t i) GE_LAMBDA {
+    using D = decltype(d);
+    const auto l = Floats(d, a, i), r = Floats(d, b, i);
+    const auto v = kFn == Fn::kAdd ? hn::Add(l, r) : kFn == Fn::kSub ? hn::Sub(l, r) : hn::Mul(l, r);
+    const auto q = hn::Add(hn::Round(hn::Div(v, hn::Set(d, y.scale))),
+                           hn::Set(d, static_cast<float>(y.zero)));
+    const auto w = hn::NearestInt(
+        hn::Min(hn::Max(q, hn::Set(d, static_cast<float>(least))), hn::Set(d, static_cast<float>(most))));
+    if (y.is_signed) {
+      const hn::Rebind<int8_t, D> s;
+      hn::StoreU(hn::DemoteTo(s, w), s, reinterpret_cast<int8_t*>(y.at) + i);
+    } else {
+      const hn::Rebind<uint8_t, D> u;
+      hn::StoreU(hn::DemoteTo(u, w), u, y.at + i);
+    }
+  });
+}
+
+}  // namespace
+
+void CodePairs(Fn fn, const CodeRow& a, const CodeRow& b, const CodeRow& y, int32_t least,
+               int32_t most, int64_t n) {
+  if (fn == Fn::kAdd) return CodePairRow<Fn::kAdd>(a, b, y, least, most, n);
+  if (fn == Fn::kSub) return CodePairRow<Fn::kSub>(a, b, y, least, most, n);
+  CodePairRow<Fn::kMul>(a, b, y, least, most, n);
+}
+
+void GreaterCodes(const uint8_t* __restrict x, bool is_signed, uint8_t* __restrict y, int64_t n) {
+  if (is_signed) {
+    const auto* s = reinterpret_cast<const int8_t*>(x);
+    auto* t = reinterpret_cast<int8_t*>(y);
+    for (int64_t i = 0; i < n; ++i) t[i] = s[i] > t[i] ? s[i] : t[i];
+  } else {
+    for (int64_t i = 0; i < n; ++i) y[i] = x[i] > y[i] ? x[i] : y[i];
+  }
+}
+
+void AddCodes(const uint8_t* __restrict x, bool is_signed, int32_t* __restrict sum, int64_t n) {
+  if (is_signed) {
+    const auto* s = reinterpret_cast<const int8_t*>(x);
+    for (int64_t i = 0; i < n; ++i) sum[i] += s[i];
+  } else {
+    for (int64_t i = 0; i < n; ++i) sum[i] += x[i];
+  }
+}
+
+void TransposeCodes(const uint8_t* __restrict x, int64_t columns, int64_t rows,
+                    uint8_t* __restrict y) {
+  // Blocks whose lines of both sides stay in the first cache.
+  constexpr int64_t kBlock = 64;
+  for (int64_t c0 = 0; c0 < columns; c0 += kBlock) {
+    const int64_t c1 = c0 + kBlock < columns ? c0 + kBlock : columns;
+    for (int64_t r0 = 0; r0 < rows; r0 += kBlock) {
+      const int64_t r1 = r0 + kBlock < rows ? r0 + kBlock : rows;
+      for (int64_t r = r0; r < r1; ++r) {
+        for (int64_t c = c0; c < c1; ++c) y[r * columns + c] = x[c * rows + r];
+      }
+    }
   }
 }
 

@@ -69,6 +69,14 @@ struct PoolSpan {
   int64_t dim = 0, start = 0, taps = 1, dilation = 1, stride = 1, n = 0;
 };
 
+// A row of 8-bit codes and what they stand for.
+struct CodeRow {
+  uint8_t* at;
+  float scale;
+  int32_t zero;
+  bool is_signed;
+};
+
 struct Simd {
   // y[i] = fn(x[i]); x may equal y.
   void (*unary)(Fn fn, float a, float b, const float* x, float* y, int64_t n);
@@ -184,9 +192,21 @@ struct Simd {
   // y[i] = (x[i] - zero) * scale.
   void (*dequantize_row)(const uint8_t* x, bool is_signed, int32_t zero, float scale, float* y,
                          int64_t n);
-  // y[i] = (sum[i] + bias) * scale[i * step], rounded to even, + zero, clamped.
-  void (*requantize_row)(const int32_t* sum, double bias, const double* scale, int64_t step,
-                         double zero, bool is_signed, uint8_t* y, int64_t n);
+  // y[i] = (sum[i] + bias[i * bias_step]) * scale[i * step], rounded to even, + zero, clamped to
+  // [least, most]; NaN is the least.
+  void (*requantize_row)(const int32_t* sum, const double* bias, int64_t bias_step,
+                         const double* scale, int64_t step, double zero, double least, double most,
+                         uint8_t* y, int64_t n);
+  // y[i] = fn(a[i], b[i]) of codes as floats, quantized and clamped, each step rounded to float32 as
+  // DequantizeLinear, fn and QuantizeLinear round it. fn: kAdd, kSub or kMul.
+  void (*code_pairs)(Fn fn, const CodeRow& a, const CodeRow& b, const CodeRow& y, int32_t least,
+                     int32_t most, int64_t n);
+  // y[i] = the greater of y[i] and x[i], codes.
+  void (*greater_codes)(const uint8_t* x, bool is_signed, uint8_t* y, int64_t n);
+  // sum[i] += x[i].
+  void (*add_codes)(const uint8_t* x, bool is_signed, int32_t* sum, int64_t n);
+  // y[r * columns + c] = x[c * rows + r], bytes.
+  void (*transpose_codes)(const uint8_t* x, int64_t columns, int64_t rows, uint8_t* y);
 
   // Winograd's F(h x w, 3 x 3), h and w 2 or 4, for tiles of (h + 2) x (w + 2) pixels, each a
   // vector of `lanes` channels; (h + 2) * (w + 2) positions, each `position` floats from the next.

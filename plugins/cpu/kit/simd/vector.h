@@ -316,8 +316,13 @@ void Extremes(const float* x, int64_t n, float* least, float* most);
 void QuantizeRow(const float* x, float scale, int32_t zero, bool is_signed, uint8_t* y, int64_t n);
 void DequantizeRow(const uint8_t* x, bool is_signed, int32_t zero, float scale, float* y,
                    int64_t n);
-void RequantizeRow(const int32_t* sum, double bias, const double* scale, int64_t step, double zero,
-                   bool is_signed, uint8_t* y, int64_t n);
+void RequantizeRow(const int32_t* sum, const double* bias, int64_t bias_step, const double* scale,
+                   int64_t step, double zero, double least, double most, uint8_t* y, int64_t n);
+void CodePairs(Fn fn, const CodeRow& a, const CodeRow& b, const CodeRow& y, int32_t least,
+               int32_t most, int64_t n);
+void GreaterCodes(const uint8_t* x, bool is_signed, uint8_t* y, int64_t n);
+void AddCodes(const uint8_t* x, bool is_signed, int32_t* sum, int64_t n);
+void TransposeCodes(const uint8_t* x, int64_t columns, int64_t rows, uint8_t* y);
 void WinogradInput(int h, int w, const float* x, int64_t row, int64_t column, float* v,
                    int64_t position);
 void WinogradProduct(const float* u, const float* v, float* m, int64_t tiles, int64_t channels,

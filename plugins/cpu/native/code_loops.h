@@ -1,0 +1,42 @@
+// Works on groups of 8-bit codes that are no products: two tensors, tables, means, joins, and the
+// order of an image's axes. They own no tensors; immutable, any number of threads may run one.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "plugins/cpu/kit/loops.h"
+#include "plugins/cpu/kit/program.h"
+#include "plugins/cpu/kit/unit.h"
+
+namespace ge_native {
+
+using namespace ge_cpu;
+
+// Places: result, a, b of n codes each.
+std::unique_ptr<Loop> CodePairLoop(const Simd& simd, const CodePairSpec& spec, int64_t n);
+// The result's code for each of the 256 codes of x, as bytes: through floats and `ops`.
+std::vector<uint8_t> TableOf(const Simd& simd, const CodeMapSpec& spec,
+                             std::vector<PointwiseOp> ops);
+// Places: result, x.
+std::unique_ptr<Loop> CodeMapLoop(std::vector<uint8_t> table, int64_t n);
+
+struct CodePlanes {
+  int64_t images, channels, pixels;
+  bool last;  // channels of a pixel are neighbours
+};
+// Places: result (images x channels), x, then as many int32.
+std::unique_ptr<Loop> CodeMeanLoop(const Simd& simd, const CodeMeanSpec& spec,
+                                   const CodePlanes& planes);
+// Places: result, then the inputs, of which bytes[i] follow each other in each of `rows` rows; by
+// tables[i] where it is not empty.
+std::unique_ptr<Loop> CodeConcatLoop(int64_t rows, std::vector<int64_t> bytes,
+                                     std::vector<std::vector<uint8_t>> tables);
+// Places: y[image][r][c] from x[image][c][r].
+std::unique_ptr<Loop> CodeTransposeLoop(const Simd& simd, int64_t images, int64_t columns,
+                                        int64_t rows);
+// MaxPool of images whose channels are last. Places: result, x.
+std::unique_ptr<Loop> CodePoolLastLoop(const Simd& simd, const PoolSpec& pool, bool is_signed);
+
+}  // namespace ge_native
