@@ -121,7 +121,10 @@ bool FindMain(Group* p) {
     if (!bounds || p->Is(p->ProducerOf(p->node(at).in[0]), "DequantizeLinear")) {
       p->main = p->u->root = at;
       p->u->nodes.push_back(at);
-      return p->node(at).n_out == 1;
+      for (uint32_t k = 1; k < p->node(at).n_out; ++k) {
+        if (p->node(at).out[k] != 0) return false;
+      }
+      return true;
     }
     if (!Narrow(p, at)) return false;
     p->u->nodes.push_back(at);

@@ -13,6 +13,8 @@ namespace ge_native {
 
 using namespace ge_cpu;
 
+struct CodeConvPlan;
+
 // Rows of one product, all folded, and how many products: what a MatMul or a convolution of one
 // pixel is to the thin kernels.
 struct Fold {
@@ -117,8 +119,10 @@ class NativeBuilder final : public Builder {
   void AddProduct(const Unit& u, const ThinProduct& t, std::vector<Place> reads);
   template <class Plan>
   Place PackCodes(const Unit& u, const Plan& plan);
-  void AddQuantized(const Unit& u, const std::string& label, Place weights, uint64_t scratch,
-                    std::unique_ptr<Work> work);
+  // x and the result lie as said.
+  void AddQuantized(const Unit& u, const std::string& label, const Place& x, const Layout& y,
+                    Place weights, uint64_t scratch, std::unique_ptr<Work> work);
+  void EmitByFours(const Unit& u, const CodeConvPlan& plan, const Layout& x, const Layout& y);
 
   // A matrix operand, dense; *turned when its two last axes lie the other way around.
   Rep Matrix(uint32_t v, bool turn, bool may_turn, bool* turned);
@@ -130,6 +134,10 @@ class NativeBuilder final : public Builder {
 
   const Machine& machine_;
 };
+
+// Whether a product or convolution of codes is one of code_conv.h on this machine: of symmetric
+// weights.
+bool MultipliesByFours(const Unit& u, const Parser& p, const Machine& m);
 
 // A convolution whose one window covers all of a picture: a product of the batch's rows.
 bool IsPixel(const ConvSpec& c);

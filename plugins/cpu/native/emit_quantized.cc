@@ -1,4 +1,7 @@
 // Works on 8-bit codes as steps of a program.
+#include <algorithm>
+
+#include "plugins/cpu/native/code_conv.h"
 #include "plugins/cpu/native/code_loops.h"
 #include "plugins/cpu/native/emit.h"
 #include "plugins/cpu/native/integer_product.h"
@@ -40,6 +43,17 @@ QuantResult ResultOf(const Unit& u, const Parser& p, const CodeRange& range) {
 
 }  // namespace
 
+bool MultipliesByFours(const Unit& u, const Parser& p, const Machine& m) {
+  const auto* conv = As<IntegerConvSpec>(u);
+  if (VnniOf(m.isa) == nullptr || (conv != nullptr && !CodeConvPlan::Suits(conv->conv))) return false;
+  const bool is_signed = IsSigned(p, u.in[QuantIn::kW]);
+  const uint32_t zero = u.in[QuantIn::kWZero];
+  if (zero == 0) return is_signed;
+  const auto* codes = static_cast<const uint8_t*>(p.value(zero).data);
+  return std::all_of(codes, codes + Product(p.dims(zero)),
+                     [&](uint8_t code) { return code == (is_signed ? 0 : 128); });
+}
+
 template <class Plan>
 Place NativeBuilder::PackCodes(const Unit& u, const Plan& plan) {
   const uint32_t w = u.in[QuantIn::kW], zero = u.in[QuantIn::kWZero];
@@ -56,31 +70,53 @@ Place NativeBuilder::PackCodes(const Unit& u, const Plan& plan) {
   });
 }
 
-void NativeBuilder::AddQuantized(const Unit& u, const std::string& label, Place weights,
-                                 uint64_t scratch, std::unique_ptr<Work> work) {
-  const Place x = GetDense(u.in[QuantIn::kX]).place;
+void NativeBuilder::AddQuantized(const Unit& u, const std::string& label, const Place& x,
+                                 const Layout& y, Place weights, uint64_t scratch,
+                                 std::unique_ptr<Work> work) {
   std::vector<Place> reads = {x, weights};
   for (size_t k : {QuantIn::kXZero, QuantIn::kXScale, QuantIn::kWScale, QuantIn::kYScale,
                    QuantIn::kYZero, QuantIn::kBias}) {
     reads.push_back(u.in[k] != 0 ? GetDense(u.in[k]).place : x);
   }
   reads.push_back(NewInternal(0, scratch));
-  AddPlain(u, label, std::move(work), std::move(reads));
+  AddCodes(u, label, y, std::move(work), std::move(reads));
+}
+
+void NativeBuilder::EmitByFours(const Unit& u, const CodeConvPlan& plan, const Layout& x,
+                                const Layout& y) {
+  const bool w_signed = IsSigned(p_, u.in[QuantIn::kW]);
+  const std::string key = plan.PackKey() + (w_signed ? " signed" : "");
+  const Place weights = Pack({u.in[QuantIn::kW]}, key, plan.weight_bytes(),
+                             [plan, w_signed](const void* const* from, void* to) {
+                               plan.Pack(static_cast<const uint8_t*>(from[0]), w_signed, to);
+                             });
+  AddQuantized(u, "codes by four", Get(u.in[QuantIn::kX], x).place, y, weights,
+               plan.scratch_bytes(), CodeConvLoop(*VnniOf(machine_.isa), plan));
 }
 
 void NativeBuilder::EmitSpec(const Unit& u, const IntegerConvSpec& spec) {
+  if (MultipliesByFours(u, p_, machine_)) {
+    const CodeConvPlan plan(spec.conv, machine_.threads, ResultOf(u, p_, spec.range));
+    return EmitByFours(u, plan, Layout::ChannelsLast(p_.dims(u.in[QuantIn::kX]), 1),
+                       Layout::ChannelsLast(u.dims, p_.size(u.out[0])));
+  }
   const IntegerConvPlan plan(simd_, spec.conv, machine_.threads, ResultOf(u, p_, spec.range));
-  AddQuantized(u, "integer conv", PackCodes(u, plan), plan.scratch_bytes(),
-               IntegerConvLoop(simd_, plan));
+  AddQuantized(u, "integer conv", GetDense(u.in[QuantIn::kX]).place, Plain(u.out[0]),
+               PackCodes(u, plan), plan.scratch_bytes(), IntegerConvLoop(simd_, plan));
 }
 
 void NativeBuilder::EmitSpec(const Unit& u, const IntegerProductSpec& spec) {
   const Dims b = p_.dims(u.in[QuantIn::kW]);
   const int64_t n = b[spec.turned ? 0 : 1], k = b[spec.turned ? 1 : 0];
+  if (MultipliesByFours(u, p_, machine_)) {
+    const CodeConvPlan plan(Product(u.dims) / n, n, k, spec.turned, machine_.threads,
+                            ResultOf(u, p_, spec.range));
+    return EmitByFours(u, plan, Plain(u.in[QuantIn::kX]), Plain(u.out[0]));
+  }
   IntegerProductPlan plan(simd_, Product(u.dims) / n, n, k, ResultOf(u, p_, spec.range));
   plan.turned = spec.turned;
-  AddQuantized(u, "integer product", PackCodes(u, plan), plan.scratch_bytes(),
-               IntegerProductLoop(simd_, plan));
+  AddQuantized(u, "integer product", GetDense(u.in[QuantIn::kX]).place, Plain(u.out[0]),
+               PackCodes(u, plan), plan.scratch_bytes(), IntegerProductLoop(simd_, plan));
 }
 
 void NativeBuilder::EmitSpec(const Unit& u, const QuantizeSpec& spec) {

@@ -7,31 +7,10 @@
 #include <numeric>
 
 #include "plugins/cpu/kit/loop_parts.h"
+#include "plugins/cpu/native/code_places.h"
 
 namespace ge_native {
 namespace {
-
-constexpr uint64_t kLine = 64;
-
-uint64_t Padded(uint64_t bytes) { return (bytes + kLine - 1) / kLine * kLine; }
-
-// Scratch, cut into arrays that start at a cache line.
-struct Room {
-  char* at;
-  template <class T>
-  T* Take(int64_t n) {
-    auto* p = reinterpret_cast<T*>(at);
-    at += Padded(static_cast<uint64_t>(n) * sizeof(T));
-    return p;
-  }
-};
-
-enum Placed : size_t { kY, kX, kW, kXZero, kXScale, kWScale, kYScale, kYZero, kBias, kScratch };
-
-int32_t CodeAt(const void* p, bool is_signed, int64_t i = 0) {
-  return is_signed ? static_cast<const int8_t*>(p)[i] : static_cast<const uint8_t*>(p)[i];
-}
-float FloatAt(const float* p, int64_t i = 0) { return p[i]; }
 
 // The factors of a run, and what is added to each sum.
 struct Scales {

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "plugins/cpu/native/channels_last.h"
+#include "plugins/cpu/native/code_conv.h"
 #include "plugins/cpu/native/direct.h"
 #include "plugins/cpu/native/emit.h"
 #include "plugins/cpu/native/panels.h"
@@ -61,7 +62,26 @@ double RecurrentNs(const Unit& u, const RecurrentSpec& s, const Machine& m) {
 // Rates of products of 16-bit integers, multiply-adds a ns.
 double IntegerRate(const Machine& m) { return ByIsa(m, 70, 40, 16) * m.compute; }
 
+// By code_conv.h: windows by whole vectors of columns, depth-wise ones by taps (both warm, 220 and 2
+// outputs a ns), the copy that pads, the codes.
+double ByFoursNs(const Unit& u, const CodeConvPlan& c, const Parser& p, const Machine& m) {
+  const double n = static_cast<double>(Product(u.dims));
+  const double copy = c.copies ? static_cast<double>(c.batch * c.image_bytes()) * 0.03 : 0;
+  const double weights = BytesOf(p, u.in[QuantIn::kW]) / (25 * m.stream[2]);
+  if (c.depthwise) return (n * (0.15 + 0.03 * static_cast<double>(c.taps())) + copy) / m.compute;
+  const double vectors = std::ceil(static_cast<double>(c.out) / kCodeLanes);
+  const double pixels = static_cast<double>(c.batch * c.pixels() * c.groups);
+  const double depth = static_cast<double>(c.taps()) * static_cast<double>(c.in);
+  return std::max((pixels * vectors * kCodeLanes * depth / 220 + copy + n * 0.06) / m.compute, weights);
+}
+
 double IntegerProductNs(const Unit& u, const Parser& p, const Machine& m) {
+  if (MultipliesByFours(u, p, m)) {
+    const auto& s = std::get<IntegerProductSpec>(u.spec);
+    const Dims b = p.dims(u.in[QuantIn::kW]);
+    const int64_t n = b[s.turned ? 0 : 1], k = b[s.turned ? 1 : 0];
+    return ByFoursNs(u, CodeConvPlan(Product(u.dims) / n, n, k, s.turned, m.threads, {}), p, m);
+  }
   const double weights = BytesOf(p, u.in[QuantIn::kW]);
   const double rows = static_cast<double>(Product(u.dims) / u.dims.back());
   return std::max(rows * weights / IntegerRate(m), weights / (14 * m.stream[2])) +
@@ -69,6 +89,7 @@ double IntegerProductNs(const Unit& u, const Parser& p, const Machine& m) {
 }
 
 double IntegerConvNs(const Unit& u, const ConvSpec& c, const Parser& p, const Machine& m) {
+  if (MultipliesByFours(u, p, m)) return ByFoursNs(u, CodeConvPlan(c, m.threads, {}), p, m);
   const double depth = static_cast<double>(Product(c.weights) / c.dst[1]);
   const double n = static_cast<double>(Product(u.dims));
   const double pixels = n / static_cast<double>(c.dst[1]) * static_cast<double>(c.groups);

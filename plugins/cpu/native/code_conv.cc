@@ -1,0 +1,325 @@
+#include "plugins/cpu/native/code_conv.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+#include "plugins/cpu/kit/engine.h"
+#include "plugins/cpu/kit/loop_parts.h"
+#include "plugins/cpu/native/code_places.h"
+
+namespace ge_native {
+namespace {
+
+// A kernel reads up to this many bytes behind the last run of an image.
+constexpr int64_t kReadBeyond = 64;
+// Pixels whose windows stay in a cache while all panels of weights pass.
+constexpr int64_t kCodePixels = 48;
+// With a bias beyond this beside the sums, their total may leave int32.
+constexpr int64_t kMostBias = int64_t{1} << 30;
+
+// The factors of a run, in the kernels' order of columns.
+struct Finished {
+  int32_t* add;
+  float* scale;
+  double* exact;
+  double* bias;
+};
+
+class CodeConv final : public Loop {
+ public:
+  CodeConv(const VnniKernels& kernels, const CodeConvPlan& plan) : k_(kernels), p_(plan) {}
+
+  void Run(float* const* p) const override {
+    Room room{reinterpret_cast<char*>(p[kScratch])};
+    const int64_t n = p_.groups_columns();
+    const Finished made{room.Take<int32_t>(n), room.Take<float>(n), room.Take<double>(n),
+                        room.Take<double>(n)};
+    const CodeFinish finish = Prepare(p, made);
+    uint8_t* copy = room.Take<uint8_t>(p_.image_bytes());
+    const auto* x = reinterpret_cast<const uint8_t*>(p[kX]);
+    const bool wide = p_.threads > 1 && p_.macs() > kParallelCodes;
+    for (int64_t i = 0; i < p_.batch; ++i) {
+      const uint8_t* image = x + i * p_.h * p_.w * p_.pixel();
+      if (p_.copies) {
+        Copy(p, image, copy, wide);
+        image = copy;
+      }
+      auto* y = reinterpret_cast<uint8_t*>(p[kY]) + i * p_.pixels() * p_.pixel_out();
+      p_.depthwise ? Depthwise(p, image, finish, y, wide) : Products(p, image, finish, y, wide);
+    }
+  }
+
+ private:
+  static const int32_t* SumsOf(const CodeConvPlan& plan, float* const* p) {
+    return reinterpret_cast<const int32_t*>(reinterpret_cast<const char*>(p[kW]) +
+                                            plan.code_bytes());
+  }
+  int32_t ZeroOf(float* const* p) const {  // of codes moved up
+    const int32_t zero = p_.result.x_zero ? CodeAt(p[kXZero], p_.result.x_signed) : 0;
+    return zero + (p_.result.x_signed ? 128 : 0);
+  }
+
+  CodeFinish Prepare(float* const* p, const Finished& f) const {
+    const QuantResult& r = p_.result;
+    const int64_t n = p_.groups_columns();
+    const int32_t *sums = SumsOf(p_, p), zero = ZeroOf(p);
+    for (int64_t i = 0; i < n; ++i) {
+      f.add[i] = static_cast<int32_t>(0u - static_cast<uint32_t>(zero) * static_cast<uint32_t>(sums[i]));
+    }
+    CodeFinish out;
+    out.add = f.add;
+    if (!r.codes) return out;
+    const double x = FloatAt(p[kXScale]), y = FloatAt(p[kYScale]);
+    const auto* whole = reinterpret_cast<const int32_t*>(p[kBias]);
+    bool apart = r.bias_floats;
+    for (int64_t i = 0; i < r.biases && !r.bias_floats; ++i) {
+      apart |= std::abs(int64_t{whole[i]}) > kMostBias;
+    }
+    for (int64_t i = 0; i < n; ++i) {
+      const int64_t c = p_.channel(i);
+      const double w = c < 0 ? 0 : FloatAt(p[kWScale], r.w_scales > 1 ? c : 0);
+      f.exact[i] = x * w / y;
+      f.scale[i] = static_cast<float>(f.exact[i]);
+      apart |= !std::isfinite(f.scale[i]);
+      f.bias[i] = c < 0 || r.biases == 0 ? 0 : r.bias_floats ? FloatAt(p[kBias], c) / (x * w) : whole[c];
+    }
+    for (int64_t i = 0; i < n && !apart && r.biases > 0; ++i) {
+      f.add[i] = static_cast<int32_t>(static_cast<uint32_t>(f.add[i]) +
+                                      static_cast<uint32_t>(static_cast<int32_t>(f.bias[i])));
+    }
+    out.scale = f.scale, out.exact = f.exact, out.bias = apart ? f.bias : nullptr;
+    out.zero = r.y_zero ? CodeAt(p[kYZero], r.y_signed) : 0;
+    out.least = static_cast<float>(r.least() - out.zero);
+    out.most = static_cast<float>(r.most() - out.zero);
+    return out;
+  }
+
+  // The image with its padding, which takes the zero point's code.
+  void Copy(float* const* p, const uint8_t* x, uint8_t* copy, bool wide) const {
+    const int64_t c = p_.pixel(), row = p_.wide * c;
+    const int32_t zero = ZeroOf(p);
+    const int64_t before = std::min(p_.pad[1], p_.wide);
+    const int64_t count = std::clamp<int64_t>(p_.wide - before, 0, p_.w);
+    ForRange(wide, p_.high, [&](int64_t i) {
+      uint8_t* to = copy + i * row;
+      const int64_t from = i - p_.pad[0];
+      if (from < 0 || from >= p_.h) {
+        std::memset(to, zero, static_cast<size_t>(row));
+        return;
+      }
+      std::memset(to, zero, static_cast<size_t>(before * c));
+      const uint8_t* line = x + from * p_.w * c;
+      if (p_.result.x_signed) {
+        k_.turn(line, to + before * c, count * c);
+      } else {
+        std::memcpy(to + before * c, line, static_cast<size_t>(count * c));
+      }
+      std::memset(to + (before + count) * c, zero, static_cast<size_t>(row - (before + count) * c));
+    });
+  }
+
+  const uint8_t* WindowOf(const uint8_t* image, int64_t i) const {
+    const int64_t y = i / p_.out_w * p_.stride[0], x = i % p_.out_w * p_.stride[1];
+    return image + (y * p_.wide + x) * p_.pixel();
+  }
+
+  // Chunks of pixels, each by all panels, or by one where there are few chunks.
+  void Products(float* const* p, const uint8_t* image, const CodeFinish& f, uint8_t* y,
+                bool wide) const {
+    const int64_t chunks = CeilDiv(p_.pixels(), kCodePixels), panels = p_.groups * p_.panels;
+    const bool apart = wide && chunks < 4 * p_.threads;
+    ForRange(wide, apart ? chunks * panels : chunks, [&](int64_t job) {
+      const int64_t chunk = apart ? job / panels : job, first = apart ? job % panels : 0;
+      for (int64_t i = first; i < (apart ? first + 1 : panels); ++i) {
+        Panel(p, image, f, y, i, chunk * kCodePixels);
+      }
+    });
+  }
+
+  void Panel(float* const* p, const uint8_t* image, const CodeFinish& finish, uint8_t* y,
+             int64_t panel, int64_t from) const {
+    const int64_t group = panel / p_.panels, first = panel % p_.panels * kCodeColumns;
+    CodeTile t;
+    t.at = p_.at.data(), t.runs = static_cast<int64_t>(p_.at.size()), t.quads = p_.quads;
+    t.columns = std::min(kCodeColumns, p_.out - first);
+    t.vectors = CeilDiv(t.columns, kCodeLanes);
+    t.w = reinterpret_cast<const int8_t*>(p[kW]) + panel * p_.panel_bytes();
+    CodeFinish f = finish;
+    const int64_t column = group * p_.columns() + first;
+    f.add += column;
+    if (f.scale != nullptr) f.scale += column, f.exact += column;
+    if (f.bias != nullptr) f.bias += column;
+    const int64_t size = p_.result.codes ? 1 : static_cast<int64_t>(sizeof(int32_t));
+    uint8_t* to = y + (group * p_.out + first) * size;
+    const int64_t end = std::min(from + kCodePixels, p_.pixels()), most = k_.rows(t.vectors);
+    for (int64_t i = from; i < end; i += most) {
+      t.rows = std::min(most, end - i);
+      for (int64_t r = 0; r < t.rows; ++r) {
+        t.x[r] = WindowOf(image, i + r) + group * p_.in;
+        t.y[r] = to + (i + r) * p_.pixel_out();
+      }
+      k_.product(t, f);
+    }
+  }
+
+  void Depthwise(float* const* p, const uint8_t* image, const CodeFinish& finish, uint8_t* y,
+                 bool wide) const {
+    const int64_t size = p_.result.codes ? 1 : static_cast<int64_t>(sizeof(int32_t));
+    ForRange(wide, p_.out_h, [&](int64_t row) {
+      for (int64_t b = 0; b < p_.panels; ++b) {
+        const int64_t first = b * kCodeColumns;
+        CodeFinish f = finish;
+        f.add += first;
+        if (f.scale != nullptr) f.scale += first, f.exact += first;
+        if (f.bias != nullptr) f.bias += first;
+        CodeTaps t;
+        t.at = p_.at.data(), t.taps = p_.taps();
+        t.channels = std::min(kCodeColumns, p_.groups - first);
+        t.w = reinterpret_cast<const int8_t*>(p[kW]) + b * p_.panel_bytes();
+        for (int64_t i = row * p_.out_w; i < (row + 1) * p_.out_w; ++i) {
+          t.x = WindowOf(image, i) + first;
+          t.y = y + i * p_.pixel_out() + first * size;
+          k_.depthwise(t, f);
+        }
+      }
+    });
+  }
+
+  const VnniKernels& k_;
+  const CodeConvPlan p_;
+};
+
+}  // namespace
+
+bool CodeConvPlan::Suits(const ConvSpec& spec) {
+  const int64_t in = spec.src[1] / spec.groups, out = spec.dst[1] / spec.groups;
+  return spec.groups == 1 || (in == 1 && out == 1) || in % 4 == 0;
+}
+
+CodeConvPlan::CodeConvPlan(const ConvSpec& spec, int thread_count, const QuantResult& r)
+    : batch(spec.src[0]),
+      groups(spec.groups),
+      in(spec.src[1] / spec.groups),
+      out(spec.dst[1] / spec.groups),
+      threads(thread_count),
+      result(r) {
+  const bool line = spec.src.size() == 3;  // as images one pixel high
+  const auto of = [&](const Dims& d, int axis, int64_t absent) {
+    return line ? (axis == 0 ? absent : d.back()) : d[d.size() - 2 + static_cast<size_t>(axis)];
+  };
+  h = of(spec.src, 0, 1), w = of(spec.src, 1, 1);
+  out_h = of(spec.dst, 0, 1), out_w = of(spec.dst, 1, 1);
+  kh = of(spec.weights, 0, 1), kw = of(spec.weights, 1, 1);
+  for (int axis : {0, 1}) {
+    stride[axis] = of(spec.stride, axis, 1);
+    dilation[axis] = of(spec.dilation, axis, 1);
+    pad[axis] = of(spec.pad_l, axis, 0);
+  }
+  Finish();
+}
+
+CodeConvPlan::CodeConvPlan(int64_t m, int64_t n, int64_t k, bool turned, int thread_count,
+                           const QuantResult& r)
+    : in(k), out(n), w(m), out_w(m), by_rows(!turned), threads(thread_count), result(r) {
+  Finish();
+}
+
+void CodeConvPlan::Finish() {
+  depthwise = groups > 1 && in == 1 && out == 1;
+  high = (out_h - 1) * stride[0] + (kh - 1) * dilation[0] + 1;
+  wide = (out_w - 1) * stride[1] + (kw - 1) * dilation[1] + 1;
+  const bool joined = groups == 1 && dilation[1] == 1;  // taps of a line lie side by side
+  run = joined ? kw * in : in;
+  quads = CeilDiv(run, 4);
+  copies = result.x_signed || pad[0] > 0 || pad[1] > 0 || high > h || wide > w ||
+           (!depthwise && run % 4 != 0);
+  if (!copies) high = h, wide = w;
+  for (int64_t y = 0; y < kh; ++y) {
+    for (int64_t x = 0; x < (joined ? 1 : kw); ++x) {
+      at.push_back((y * dilation[0] * wide + x * dilation[1]) * pixel());
+    }
+  }
+  panels = CeilDiv(depthwise ? groups : out, kCodeColumns);
+}
+
+int64_t CodeConvPlan::groups_columns() const { return (depthwise ? 1 : groups) * columns(); }
+
+int64_t CodeConvPlan::panel_bytes() const {
+  if (depthwise) return CeilDiv(taps(), 4) * 4 * kCodeColumns;
+  return static_cast<int64_t>(at.size()) * quads * 4 * kCodeColumns;
+}
+
+uint64_t CodeConvPlan::code_bytes() const {
+  return static_cast<uint64_t>((depthwise ? 1 : groups) * panels * panel_bytes());
+}
+
+uint64_t CodeConvPlan::weight_bytes() const {
+  return code_bytes() + static_cast<uint64_t>(groups_columns()) * sizeof(int32_t);
+}
+
+uint64_t CodeConvPlan::scratch_bytes() const {
+  const auto n = static_cast<uint64_t>(groups_columns());
+  return Padded(n * sizeof(int32_t)) + Padded(n * sizeof(float)) + 2 * Padded(n * sizeof(double)) +
+         Padded(static_cast<uint64_t>(image_bytes()));
+}
+
+int64_t CodeConvPlan::image_bytes() const { return copies ? high * wide * pixel() + kReadBeyond : 0; }
+
+int64_t CodeConvPlan::macs() const { return pixels() * groups * out * in * taps(); }
+
+int64_t CodeConvPlan::channel(int64_t i) const {
+  if (!depthwise) {
+    const int64_t column = i % columns();
+    return column < out ? i / columns() * out + column : -1;
+  }
+  const int64_t lane = i % kCodeColumns;
+  const int64_t c = i - lane + GE_DEPTHWISE_CHANNEL(lane / kCodeLanes, lane % kCodeLanes);
+  return c < groups ? c : -1;
+}
+
+std::string CodeConvPlan::PackKey() const {
+  return "codes by four " + ToText({groups, in, out, kh, kw, run, by_rows ? 1 : 0});
+}
+
+void CodeConvPlan::Pack(const uint8_t* w8, bool is_signed, void* packed) const {
+  auto* to = static_cast<uint8_t*>(packed);
+  std::memset(to, 0, weight_bytes());
+  auto* sums = reinterpret_cast<int32_t*>(to + code_bytes());
+  const auto at_column = [&](int64_t filter) {  // of the sums
+    if (!depthwise) return filter / out * columns() + filter % out;
+    const int64_t lane = filter % kCodeColumns;
+    return filter - lane + (lane % 16 / 4) * kCodeLanes + lane / 16 * 4 + lane % 4;
+  };
+  for (int64_t filter = 0; filter < groups * out; ++filter) {
+    const int64_t column = at_column(filter), lane = column % kCodeColumns;
+    uint8_t* panel = to + column / kCodeColumns * panel_bytes();
+    const int64_t first = depthwise ? 0 : filter % out / kCodeColumns * kCodeColumns;
+    const int64_t row = 4 * (depthwise ? kCodeColumns
+                                       : CeilDiv(std::min(kCodeColumns, out - first), kCodeLanes) *
+                                             kCodeLanes);
+    for (int64_t tap = 0; tap < taps(); ++tap) {
+      for (int64_t c = 0; c < in; ++c) {
+        const int64_t from = by_rows ? c * out + filter : (filter * in + c) * taps() + tap;
+        const auto code = static_cast<uint8_t>(is_signed ? w8[from] : w8[from] ^ 0x80);
+        // The byte's place among those that a row is read in.
+        const int64_t per_run = run / in;
+        const int64_t k = depthwise ? tap : tap / per_run * quads * 4 + tap % per_run * in + c;
+        panel[k / 4 * row + lane * 4 + k % 4] = code;
+        sums[column] += static_cast<int8_t>(code);
+      }
+    }
+  }
+}
+
+std::unique_ptr<Loop> CodeConvLoop(const VnniKernels& kernels, const CodeConvPlan& plan) {
+  return std::make_unique<CodeConv>(kernels, plan);
+}
+
+const VnniKernels* VnniOf(uint32_t isa) {
+  __builtin_cpu_init();
+  const bool has = isa >= GE_ISA_AVX512 && __builtin_cpu_supports("avx512vnni");
+  return has ? &kVnniAvx512 : nullptr;
+}
+
+}  // namespace ge_native

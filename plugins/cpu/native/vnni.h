@@ -1,0 +1,63 @@
+// Kernels that multiply four pairs of 8-bit codes at once (AVX512-VNNI): unsigned codes by signed
+// weights, exactly. Signed codes come moved up by 128, which their zero point is, too. Chosen at run
+// time, since a processor with AVX-512 may have none. They own nothing; any thread.
+#pragma once
+
+#include <cstdint>
+
+namespace ge_native {
+
+// What becomes of sums, by column: y = (sum + add) as it is, or scaled to codes. Arrays are as long
+// as the columns, rounded up to whole vectors.
+struct CodeFinish {
+  const int32_t* add = nullptr;   // bias less what the zero point of x adds
+  const float* scale = nullptr;   // null: sums are the result
+  const double* exact = nullptr;  // the same scales
+  const double* bias = nullptr;   // that `add` does not hold; null: none
+  float least = 0, most = 0;      // codes less the zero point
+  int32_t zero = 0;
+};
+
+// kCodeLanes columns a vector, kCodeVectors vectors a panel.
+inline constexpr int64_t kCodeLanes = 16, kCodeVectors = 4, kCodeColumns = kCodeLanes * kCodeVectors;
+inline constexpr int64_t kMostCodeRows = 8;
+
+// Rows of codes by one panel of weights. A row is read in `runs` runs of 4 * quads bytes, `at` bytes
+// from its first.
+struct CodeTile {
+  const uint8_t* x[kMostCodeRows];
+  void* y[kMostCodeRows];  // codes or int32
+  int64_t rows;
+  const int64_t* at;
+  int64_t runs, quads;
+  const int8_t* w;  // [runs * quads][vectors * kCodeLanes][4]
+  int64_t columns;  // of y
+  int64_t vectors;
+};
+
+// One pixel of a depth-wise convolution, kCodeColumns channels at most.
+struct CodeTaps {
+  const uint8_t* x;
+  uint8_t* y;  // codes, or int32 of sums
+  const int64_t* at;  // of each tap, bytes from x; at least one
+  int64_t taps;
+  const int8_t* w;  // [quad of taps][vector][lane][4]: see GE_DEPTHWISE_CHANNEL
+  int64_t channels;
+};
+// The channel among 64 that lane l of vector v computes.
+#define GE_DEPTHWISE_CHANNEL(v, l) ((l) / 4 * 16 + (v) * 4 + (l) % 4)
+
+struct VnniKernels {
+  // At most this many rows a tile with so many vectors.
+  int64_t (*rows)(int64_t vectors);
+  void (*product)(const CodeTile& tile, const CodeFinish& finish);
+  // finish: arrays in the order of vectors and lanes.
+  void (*depthwise)(const CodeTaps& taps, const CodeFinish& finish);
+  // y[i] = x[i] with the highest bit turned, which moves signed codes up by 128.
+  void (*turn)(const uint8_t* x, uint8_t* y, int64_t n);
+};
+// Null where this processor or the instruction set (GE_ISA_*) has none.
+const VnniKernels* VnniOf(uint32_t isa);
+extern const VnniKernels kVnniAvx512;
+
+}  // namespace ge_native
