@@ -46,7 +46,11 @@ class CodeConv final : public Loop {
         image = copy;
       }
       auto* y = reinterpret_cast<uint8_t*>(p[kY]) + i * p_.pixels() * p_.pixel_out();
-      p_.depthwise ? Depthwise(p, image, finish, y, wide) : Products(p, image, finish, y, wide);
+      if (p_.depthwise) {
+        Depthwise(p, image, finish, y, copy, wide);
+      } else {
+        Products(p, image, finish, y, wide);
+      }
     }
   }
 
@@ -89,9 +93,8 @@ class CodeConv final : public Loop {
                                       static_cast<uint32_t>(static_cast<int32_t>(f.bias[i])));
     }
     out.scale = f.scale, out.exact = f.exact, out.bias = apart ? f.bias : nullptr;
-    out.zero = r.y_zero ? CodeAt(p[kYZero], r.y_signed) : 0;
-    out.least = static_cast<float>(r.least() - out.zero);
-    out.most = static_cast<float>(r.most() - out.zero);
+    out.zero = static_cast<int16_t>(r.y_zero ? CodeAt(p[kYZero], r.y_signed) : 0);
+    out.least = static_cast<int16_t>(r.least()), out.most = static_cast<int16_t>(r.most());
     return out;
   }
 
@@ -163,27 +166,55 @@ class CodeConv final : public Loop {
     }
   }
 
+  // Line by line of the result, 64 channels at a time: what the windows read of the lines above each
+  // other comes side by side first.
   void Depthwise(float* const* p, const uint8_t* image, const CodeFinish& finish, uint8_t* y,
-                 bool wide) const {
-    const int64_t size = p_.result.codes ? 1 : static_cast<int64_t>(sizeof(int32_t));
+                 uint8_t* room, bool wide) const {
     ForRange(wide, p_.out_h, [&](int64_t row) {
+      uint8_t* quads = room + (wide ? omp_get_thread_num() : 0) * p_.line_bytes();
       for (int64_t b = 0; b < p_.panels; ++b) {
         const int64_t first = b * kCodeColumns;
+        const int64_t channels = std::min(kCodeColumns, p_.groups - first);
+        Lines(p, image + first, row, channels, quads);
         CodeFinish f = finish;
         f.add += first;
         if (f.scale != nullptr) f.scale += first, f.exact += first;
         if (f.bias != nullptr) f.bias += first;
-        CodeTaps t;
-        t.at = p_.at.data(), t.taps = p_.taps();
-        t.channels = std::min(kCodeColumns, p_.groups - first);
-        t.w = reinterpret_cast<const int8_t*>(p[kW]) + b * p_.panel_bytes();
-        for (int64_t i = row * p_.out_w; i < (row + 1) * p_.out_w; ++i) {
-          t.x = WindowOf(image, i) + first;
-          t.y = y + i * p_.pixel_out() + first * size;
-          k_.depthwise(t, f);
-        }
+        const int64_t pixel = p_.quads * kCodeQuad, out = p_.pixel_out();
+        const int64_t size = out / p_.groups;
+        k_.depthwise({quads, p_.stride[1] * pixel, p_.dilation[1] * pixel, p_.kw, p_.quads,
+                      reinterpret_cast<const int8_t*>(p[kW]) + b * p_.panel_bytes(), p_.out_w,
+                      channels, y + row * p_.out_w * out + first * size, out},
+                     f);
       }
     });
+  }
+
+  // The lines that one line of the result reads, padding included.
+  void Lines(float* const* p, const uint8_t* x, int64_t row, int64_t channels,
+             uint8_t* quads) const {
+    alignas(64) uint8_t padding[kCodeColumns];
+    std::memset(padding, p_.result.x_zero ? CodeAt(p[kXZero], p_.result.x_signed) : 0,
+                sizeof padding);
+    const int64_t before = std::min(p_.pad[1], p_.wide);
+    const int64_t count = std::clamp<int64_t>(p_.wide - before, 0, p_.w);
+    const int64_t c = p_.pixel(), step = p_.quads * kCodeQuad;
+    for (int64_t q = 0; q < p_.quads; ++q) {
+      CodeLines lines = {{}, {}, 0, channels, p_.result.x_signed, quads + q * kCodeQuad, step};
+      const auto take = [&](bool inside, int64_t pixels) {
+        for (int64_t i = 0; i < 4; ++i) {
+          const int64_t tap = q * 4 + i;
+          const int64_t h = row * p_.stride[0] - p_.pad[0] + tap * p_.dilation[0];
+          const bool there = inside && tap < p_.kh && h >= 0 && h < p_.h;
+          lines.line[i] = there ? x + h * p_.w * c : padding;
+          lines.step[i] = there ? c : 0;
+        }
+        lines.pixels = pixels;
+        k_.lines(lines);
+        lines.to += pixels * step;
+      };
+      take(false, before), take(true, count), take(false, p_.wide - before - count);
+    }
   }
 
   const VnniKernels& k_;
@@ -231,10 +262,10 @@ void CodeConvPlan::Finish() {
   wide = (out_w - 1) * stride[1] + (kw - 1) * dilation[1] + 1;
   const bool joined = groups == 1 && dilation[1] == 1;  // taps of a line lie side by side
   run = joined ? kw * in : in;
-  quads = CeilDiv(run, 4);
-  copies = result.x_signed || pad[0] > 0 || pad[1] > 0 || high > h || wide > w ||
-           (!depthwise && run % 4 != 0);
-  if (!copies) high = h, wide = w;
+  quads = CeilDiv(depthwise ? kh : run, 4);
+  copies = !depthwise && (result.x_signed || pad[0] > 0 || pad[1] > 0 || high > h || wide > w ||
+                          run % 4 != 0);
+  if (!copies && !depthwise) high = h, wide = w;
   for (int64_t y = 0; y < kh; ++y) {
     for (int64_t x = 0; x < (joined ? 1 : kw); ++x) {
       at.push_back((y * dilation[0] * wide + x * dilation[1]) * pixel());
@@ -246,7 +277,7 @@ void CodeConvPlan::Finish() {
 int64_t CodeConvPlan::groups_columns() const { return (depthwise ? 1 : groups) * columns(); }
 
 int64_t CodeConvPlan::panel_bytes() const {
-  if (depthwise) return CeilDiv(taps(), 4) * 4 * kCodeColumns;
+  if (depthwise) return kw * quads * kCodeQuad;
   return static_cast<int64_t>(at.size()) * quads * 4 * kCodeColumns;
 }
 
@@ -264,7 +295,12 @@ uint64_t CodeConvPlan::scratch_bytes() const {
          Padded(static_cast<uint64_t>(image_bytes()));
 }
 
-int64_t CodeConvPlan::image_bytes() const { return copies ? high * wide * pixel() + kReadBeyond : 0; }
+int64_t CodeConvPlan::line_bytes() const { return wide * quads * kCodeQuad; }
+
+int64_t CodeConvPlan::image_bytes() const {
+  if (depthwise) return threads * line_bytes();
+  return copies ? high * wide * pixel() + kReadBeyond : 0;
+}
 
 int64_t CodeConvPlan::macs() const { return pixels() * groups * out * in * taps(); }
 
@@ -304,7 +340,7 @@ void CodeConvPlan::Pack(const uint8_t* w8, bool is_signed, void* packed) const {
         const auto code = static_cast<uint8_t>(is_signed ? w8[from] : w8[from] ^ 0x80);
         // The byte's place among those that a row is read in.
         const int64_t per_run = run / in;
-        const int64_t k = depthwise ? tap : tap / per_run * quads * 4 + tap % per_run * in + c;
+        const int64_t k = depthwise ? tap % kw * quads * 4 + tap / kw : tap / per_run * quads * 4 + tap % per_run * in + c;
         panel[k / 4 * row + lane * 4 + k % 4] = code;
         sums[column] += static_cast<int8_t>(code);
       }

@@ -31,7 +31,8 @@ struct CodeConvPlan {
   int threads = 1;
   QuantResult result;
   std::vector<int64_t> at;  // of each run: bytes from a window's first
-  int64_t run = 0, quads = 0;  // bytes of a run that count; those read, by four
+  int64_t run = 0;    // bytes of a run that count
+  int64_t quads = 0;  // read for it, of four bytes; depth-wise: of lines that a window has
   int64_t panels = 0;          // of one group
 
   int64_t pixel() const { return groups * in; }  // bytes of x
@@ -43,7 +44,8 @@ struct CodeConvPlan {
   int64_t pixel_out() const {  // bytes of y
     return groups * out * (result.codes ? 1 : static_cast<int64_t>(sizeof(int32_t)));
   }
-  int64_t image_bytes() const;  // of the copy
+  int64_t line_bytes() const;   // depth-wise: of the lines that a line of the result reads
+  int64_t image_bytes() const;  // of the copy, or of such lines for each thread
   int64_t macs() const;         // multiply-adds of an image
   // Packed: codes, then the sum of each column, int32.
   int64_t panel_bytes() const;

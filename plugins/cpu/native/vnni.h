@@ -7,19 +7,19 @@
 
 namespace ge_native {
 
-// What becomes of sums, by column: y = (sum + add) as it is, or scaled to codes. Arrays are as long
-// as the columns, rounded up to whole vectors.
+// What becomes of sums, by column: the sums themselves, or codes scaled from them. Arrays are as
+// long as the columns, rounded up to whole panels.
 struct CodeFinish {
   const int32_t* add = nullptr;   // bias less what the zero point of x adds
   const float* scale = nullptr;   // null: sums are the result
   const double* exact = nullptr;  // the same scales
   const double* bias = nullptr;   // that `add` does not hold; null: none
-  float least = 0, most = 0;      // codes less the zero point
-  int32_t zero = 0;
+  int16_t zero = 0, least = 0, most = 0;  // of the codes
 };
 
 // kCodeLanes columns a vector, kCodeVectors vectors a panel.
-inline constexpr int64_t kCodeLanes = 16, kCodeVectors = 4, kCodeColumns = kCodeLanes * kCodeVectors;
+inline constexpr int64_t kCodeLanes = 16, kCodeVectors = 4;
+inline constexpr int64_t kCodeColumns = kCodeLanes * kCodeVectors;
 inline constexpr int64_t kMostCodeRows = 8;
 
 // Rows of codes by one panel of weights. A row is read in `runs` runs of 4 * quads bytes, `at` bytes
@@ -35,22 +35,35 @@ struct CodeTile {
   int64_t vectors;
 };
 
-// One pixel of a depth-wise convolution, kCodeColumns channels at most.
-struct CodeTaps {
-  const uint8_t* x;
-  uint8_t* y;  // codes, or int32 of sums
-  const int64_t* at;  // of each tap, bytes from x; at least one
-  int64_t taps;
-  const int8_t* w;  // [quad of taps][vector][lane][4]: see GE_DEPTHWISE_CHANNEL
-  int64_t channels;
+// Four lines of an image's pixels, kCodeColumns channels at most, whose bytes come side by side:
+// [pixel][vector][lane][line], kCodeQuad bytes a pixel; see GE_DEPTHWISE_CHANNEL.
+inline constexpr int64_t kCodeQuad = 4 * kCodeColumns;
+struct CodeLines {
+  const uint8_t* line[4];
+  int64_t step[4];  // bytes from a pixel to the next; 0 where a line is all the same
+  int64_t pixels, channels;
+  bool turn;        // signed codes are moved up
+  uint8_t* to;
+  int64_t to_step;  // bytes from a pixel to the next
 };
-// The channel among 64 that lane l of vector v computes.
+// Pixels of one line of a depth-wise convolution: of each, kw taps of `quads` quads of lines.
+struct CodeTaps {
+  const uint8_t* x;       // quads of the first pixel's first tap
+  int64_t step, tap;      // bytes to the next pixel, to the next tap
+  int64_t kw, quads;
+  const int8_t* w;        // [tap][quad][vector][lane][4]
+  int64_t pixels, channels;
+  void* y;                // codes or int32
+  int64_t y_step;         // bytes
+};
+// The channel among 64 that lane l of vector v computes: unpacking works in lanes of 16 bytes.
 #define GE_DEPTHWISE_CHANNEL(v, l) ((l) / 4 * 16 + (v) * 4 + (l) % 4)
 
 struct VnniKernels {
   // At most this many rows a tile with so many vectors.
   int64_t (*rows)(int64_t vectors);
   void (*product)(const CodeTile& tile, const CodeFinish& finish);
+  void (*lines)(const CodeLines& lines);
   // finish: arrays in the order of vectors and lanes.
   void (*depthwise)(const CodeTaps& taps, const CodeFinish& finish);
   // y[i] = x[i] with the highest bit turned, which moves signed codes up by 128.

@@ -11,54 +11,77 @@ namespace {
 // Rounded by floats where that is surely what doubles would give: their error is below 1e-4 at
 // codes' size, so only sums that near the middle between two codes are looked at again.
 constexpr float kSurely = 0.4999f;
+// Beyond all codes, within 16 bits and what floats hold.
+constexpr float kBeyond = 32000;
 
 GE_VNNI __m256i ExactHalf(__m256i sum, const CodeFinish& f, int64_t at) {
   __m512d v = _mm512_cvtepi32_pd(sum);
   if (f.bias != nullptr) v = _mm512_add_pd(v, _mm512_loadu_pd(f.bias + at));
   v = _mm512_mul_pd(v, _mm512_loadu_pd(f.exact + at));
-  v = _mm512_max_pd(v, _mm512_set1_pd(f.least));
-  v = _mm512_min_pd(v, _mm512_set1_pd(f.most));
+  v = _mm512_max_pd(v, _mm512_set1_pd(-kBeyond));  // NaN becomes the least code
+  v = _mm512_min_pd(v, _mm512_set1_pd(kBeyond));
   return _mm512_cvtpd_epi32(v);
 }
 
-__attribute__((noinline)) __m512i Exact(__m512i sum, const CodeFinish& f, int64_t at) {
-  const __m256i low = ExactHalf(_mm512_castsi512_si256(sum), f, at);
-  const __m256i high = ExactHalf(_mm512_extracti64x4_epi64(sum, 1), f, at + 8);
-  return _mm512_inserti64x4(_mm512_castsi256_si512(low), high, 1);
+__attribute__((noinline)) void Exact(const __m512i* sum, int vectors, const CodeFinish& f,
+                                     __m512i* q) {
+  for (int v = 0; v < vectors; ++v) {
+    const __m256i low = ExactHalf(_mm512_castsi512_si256(sum[v]), f, v * 16);
+    const __m256i high = ExactHalf(_mm512_extracti64x4_epi64(sum[v], 1), f, v * 16 + 8);
+    q[v] = _mm512_inserti64x4(_mm512_castsi256_si512(low), high, 1);
+  }
 }
 
-// Codes less the zero point, as int32, of sums that have their add.
-GE_VNNI __m512i Scaled(__m512i sum, const CodeFinish& f, int64_t at) {
-  __m512 v = _mm512_mul_ps(_mm512_cvtepi32_ps(sum), _mm512_loadu_ps(f.scale + at));
-  v = _mm512_max_ps(v, _mm512_set1_ps(f.least));
-  v = _mm512_min_ps(v, _mm512_set1_ps(f.most));
-  const __m512i q = _mm512_cvtps_epi32(v);
-  const __m512 off = _mm512_abs_ps(_mm512_sub_ps(v, _mm512_cvtepi32_ps(q)));
+// Codes of kVectors vectors of sums: the bytes of lane group L of vector v are dword 4 L + v.
+template <int kVectors>
+GE_VNNI __m512i Codes(const __m512i (&sum)[kVectors], const CodeFinish& f) {
+  __m512i q[4];
+  __m512 off = _mm512_setzero_ps();
+  for (int v = 0; v < 4; ++v) q[v] = _mm512_setzero_si512();
+  for (int v = 0; v < kVectors; ++v) {
+    __m512 x = _mm512_mul_ps(_mm512_cvtepi32_ps(sum[v]), _mm512_loadu_ps(f.scale + v * 16));
+    x = _mm512_min_ps(_mm512_set1_ps(kBeyond), x);  // NaN stays, and becomes the least code
+    // The greatest distance from a whole number.
+    off = _mm512_range_ps(off, _mm512_reduce_ps(x, 8), 11);
+    q[v] = _mm512_cvtps_epi32(x);
+  }
   const bool unsure =
-      _mm512_cmp_ps_mask(off, _mm512_set1_ps(kSurely), _CMP_NLT_UQ) != 0 || f.bias != nullptr;
-  return __builtin_expect(unsure, 0) ? Exact(sum, f, at) : q;
+      _mm512_cmp_ps_mask(off, _mm512_set1_ps(kSurely), _CMP_GT_OQ) != 0 || f.bias != nullptr;
+  if (__builtin_expect(unsure, 0)) Exact(sum, kVectors, f, q);
+  const __m512i zero = _mm512_set1_epi16(f.zero), least = _mm512_set1_epi16(f.least),
+                most = _mm512_set1_epi16(f.most), byte = _mm512_set1_epi16(255);
+  const auto clamp = [&](__m512i a, __m512i b) __attribute__((always_inline)) {
+    const __m512i code = _mm512_adds_epi16(_mm512_packs_epi32(a, b), zero);
+    return _mm512_and_si512(_mm512_min_epi16(_mm512_max_epi16(code, least), most), byte);
+  };
+  const __m512i low = clamp(q[0], q[1]);
+  return _mm512_packus_epi16(low, kVectors > 2 ? clamp(q[2], q[3]) : _mm512_setzero_si512());
 }
 
-GE_VNNI __mmask16 First(int64_t n) {
-  return n >= 16 ? __mmask16(0xffff) : static_cast<__mmask16>((1u << n) - 1);
+GE_VNNI __mmask64 FirstBytes(int64_t n) {
+  return n >= 64 ? ~__mmask64{0} : (__mmask64{1} << n) - 1;
 }
 
-GE_VNNI void Store(__m512i sum, const CodeFinish& f, int64_t at, int64_t columns, void* y) {
-  const __mmask16 mask = First(columns - at);
-  sum = _mm512_add_epi32(sum, _mm512_loadu_si512(f.add + at));
+template <int kVectors>
+GE_VNNI void Store(const __m512i (&sum)[kVectors], const CodeFinish& f, int64_t columns, void* y) {
   if (f.scale == nullptr) {
-    _mm512_mask_storeu_epi32(static_cast<int32_t*>(y) + at, mask, sum);
+    for (int v = 0; v < kVectors; ++v) {
+      const int64_t n = columns - v * 16;
+      const auto mask = static_cast<__mmask16>(n >= 16 ? 0xffff : (1u << n) - 1);
+      _mm512_mask_storeu_epi32(static_cast<int32_t*>(y) + v * 16, mask, sum[v]);
+    }
     return;
   }
-  const __m512i code = _mm512_add_epi32(Scaled(sum, f, at), _mm512_set1_epi32(f.zero));
-  _mm_mask_storeu_epi8(static_cast<uint8_t*>(y) + at, mask, _mm512_cvtepi32_epi8(code));
+  const __m512i order = _mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);
+  _mm512_mask_storeu_epi8(y, FirstBytes(columns),
+                          _mm512_permutexvar_epi32(order, Codes<kVectors>(sum, f)));
 }
 
 template <int kRows, int kVectors>
 GE_VNNI void Tile(const CodeTile& t, const CodeFinish& f) {
   __m512i sum[kRows][kVectors];
   for (int r = 0; r < kRows; ++r) {
-    for (int v = 0; v < kVectors; ++v) sum[r][v] = _mm512_setzero_si512();
+    for (int v = 0; v < kVectors; ++v) sum[r][v] = _mm512_loadu_si512(f.add + v * 16);
   }
   const int8_t* w = t.w;
   const uint8_t* x[kRows];
@@ -76,9 +99,7 @@ GE_VNNI void Tile(const CodeTile& t, const CodeFinish& f) {
       }
     }
   }
-  for (int r = 0; r < kRows; ++r) {
-    for (int v = 0; v < kVectors; ++v) Store(sum[r][v], f, v * 16, t.columns, t.y[r]);
-  }
+  for (int r = 0; r < kRows; ++r) Store<kVectors>(sum[r], f, t.columns, t.y[r]);
 }
 
 template <int kRows>
@@ -118,49 +139,76 @@ void Product(const CodeTile& t, const CodeFinish& f) {
 
 int64_t MostRows(int64_t vectors) { return vectors == 4 ? 6 : 8; }
 
-// Vector v of a pixel's sums: four channels a lane of 16 bytes.
-GE_VNNI void StoreSums(__m512i sum, int v, const CodeTaps& t) {
-  alignas(64) int32_t lanes[16];
-  _mm512_store_si512(lanes, sum);
-  for (int64_t l = 0; l < 16; ++l) {
-    const int64_t channel = GE_DEPTHWISE_CHANNEL(v, l);
-    if (channel < t.channels) reinterpret_cast<int32_t*>(t.y)[channel] = lanes[l];
+void Lines(const CodeLines& s) {
+  const __mmask64 mask = FirstBytes(s.channels);
+  const __m512i bit = _mm512_set1_epi8(static_cast<char>(s.turn ? 0x80 : 0));
+  const uint8_t *p0 = s.line[0], *p1 = s.line[1], *p2 = s.line[2], *p3 = s.line[3];
+  uint8_t* to = s.to;
+  for (int64_t i = 0; i < s.pixels; ++i, to += s.to_step) {
+    const __m512i a = _mm512_xor_si512(_mm512_maskz_loadu_epi8(mask, p0), bit);
+    const __m512i b = _mm512_xor_si512(_mm512_maskz_loadu_epi8(mask, p1), bit);
+    const __m512i c = _mm512_xor_si512(_mm512_maskz_loadu_epi8(mask, p2), bit);
+    const __m512i d = _mm512_xor_si512(_mm512_maskz_loadu_epi8(mask, p3), bit);
+    const __m512i ab_low = _mm512_unpacklo_epi8(a, b), ab_high = _mm512_unpackhi_epi8(a, b);
+    const __m512i cd_low = _mm512_unpacklo_epi8(c, d), cd_high = _mm512_unpackhi_epi8(c, d);
+    _mm512_storeu_si512(to, _mm512_unpacklo_epi16(ab_low, cd_low));
+    _mm512_storeu_si512(to + 64, _mm512_unpackhi_epi16(ab_low, cd_low));
+    _mm512_storeu_si512(to + 128, _mm512_unpacklo_epi16(ab_high, cd_high));
+    _mm512_storeu_si512(to + 192, _mm512_unpackhi_epi16(ab_high, cd_high));
+    p0 += s.step[0], p1 += s.step[1], p2 += s.step[2], p3 += s.step[3];
   }
 }
 
-// Four taps of 64 channels side by side: unpacking in lanes of 16 bytes puts channels into the
-// order of GE_DEPTHWISE_CHANNEL, packing in the end puts them back.
-void Depthwise(const CodeTaps& t, const CodeFinish& f) {
-  const __mmask64 mask = t.channels >= 64 ? ~__mmask64{0} : (__mmask64{1} << t.channels) - 1;
-  __m512i sum[4];
-  for (int v = 0; v < 4; ++v) sum[v] = _mm512_loadu_si512(f.add + v * 16);
-  const int8_t* w = t.w;
-  for (int64_t k = 0; k < t.taps; k += 4, w += 256) {
-    const auto tap = [&](int64_t i) __attribute__((always_inline)) {
-      return i < t.taps ? _mm512_maskz_loadu_epi8(mask, t.x + t.at[i]) : _mm512_setzero_si512();
-    };
-    const __m512i a = tap(k), b = tap(k + 1), c = tap(k + 2), d = tap(k + 3);
-    const __m512i ab_low = _mm512_unpacklo_epi8(a, b), ab_high = _mm512_unpackhi_epi8(a, b);
-    const __m512i cd_low = _mm512_unpacklo_epi8(c, d), cd_high = _mm512_unpackhi_epi8(c, d);
-    const __m512i quads[4] = {
-        _mm512_unpacklo_epi16(ab_low, cd_low), _mm512_unpackhi_epi16(ab_low, cd_low),
-        _mm512_unpacklo_epi16(ab_high, cd_high), _mm512_unpackhi_epi16(ab_high, cd_high)};
-    for (int v = 0; v < 4; ++v) {
-      sum[v] = _mm512_dpbusd_epi32(sum[v], quads[v], _mm512_loadu_si512(w + v * 64));
-    }
-  }
-  if (f.scale == nullptr) {
-    for (int v = 0; v < 4; ++v) StoreSums(sum[v], v, t);
+// Packing in lanes of 16 bytes puts channels back into their order.
+GE_VNNI void StorePixel(const __m512i (&sum)[4], const CodeFinish& f, const CodeTaps& t, void* y) {
+  if (f.scale != nullptr) {
+    _mm512_mask_storeu_epi8(y, FirstBytes(t.channels), Codes<4>(sum, f));
     return;
   }
-  const __m512i zero = _mm512_set1_epi32(f.zero);
+  alignas(64) int32_t lanes[16];
   for (int v = 0; v < 4; ++v) {
-    // In [0, 255] or [-128, 127]: the low byte alone, so that packing saturates nothing.
-    sum[v] = _mm512_and_si512(_mm512_add_epi32(Scaled(sum[v], f, v * 16), zero),
-                              _mm512_set1_epi32(255));
+    _mm512_store_si512(lanes, sum[v]);
+    for (int64_t l = 0; l < 16; ++l) {
+      const int64_t channel = GE_DEPTHWISE_CHANNEL(v, l);
+      if (channel < t.channels) static_cast<int32_t*>(y)[channel] = lanes[l];
+    }
   }
-  const __m512i low = _mm512_packs_epi32(sum[0], sum[1]), high = _mm512_packs_epi32(sum[2], sum[3]);
-  _mm512_mask_storeu_epi8(t.y, mask, _mm512_packus_epi16(low, high));
+}
+
+// kTaps > 0: so many taps of one quad, whose weights stay in registers.
+template <int kTaps>
+GE_VNNI void Pixels(const CodeTaps& t, const CodeFinish& f) {
+  __m512i w[kTaps > 0 ? kTaps : 1][4];
+  for (int k = 0; k < kTaps; ++k) {
+    for (int v = 0; v < 4; ++v) w[k][v] = _mm512_loadu_si512(t.w + k * kCodeQuad + v * 64);
+  }
+  auto* y = static_cast<char*>(t.y);
+  const uint8_t* x = t.x;
+  for (int64_t i = 0; i < t.pixels; ++i, x += t.step, y += t.y_step) {
+    __m512i sum[4];
+    for (int v = 0; v < 4; ++v) sum[v] = _mm512_loadu_si512(f.add + v * 16);
+    for (int k = 0; k < kTaps; ++k) {
+      for (int v = 0; v < 4; ++v) {
+        sum[v] = _mm512_dpbusd_epi32(sum[v], _mm512_loadu_si512(x + k * t.tap + v * 64), w[k][v]);
+      }
+    }
+    const int8_t* from = t.w;
+    for (int64_t k = 0; kTaps == 0 && k < t.kw; ++k) {
+      for (int64_t q = 0; q < t.quads; ++q, from += kCodeQuad) {
+        for (int v = 0; v < 4; ++v) {
+          sum[v] = _mm512_dpbusd_epi32(
+              sum[v], _mm512_loadu_si512(x + k * t.tap + q * kCodeQuad + v * 64),
+              _mm512_loadu_si512(from + v * 64));
+        }
+      }
+    }
+    StorePixel(sum, f, t, y);
+  }
+}
+
+void Depthwise(const CodeTaps& t, const CodeFinish& f) {
+  if (t.kw == 3 && t.quads == 1) return Pixels<3>(t, f);
+  Pixels<0>(t, f);
 }
 
 void Turn(const uint8_t* x, uint8_t* y, int64_t n) {
@@ -174,6 +222,6 @@ void Turn(const uint8_t* x, uint8_t* y, int64_t n) {
 
 }  // namespace
 
-const VnniKernels kVnniAvx512 = {MostRows, Product, Depthwise, Turn};
+const VnniKernels kVnniAvx512 = {MostRows, Product, Lines, Depthwise, Turn};
 
 }  // namespace ge_native

@@ -228,6 +228,18 @@ void AddCodes(const uint8_t* __restrict x, bool is_signed, int32_t* __restrict s
 
 void TransposeCodes(const uint8_t* __restrict x, int64_t columns, int64_t rows,
                     uint8_t* __restrict y) {
+  if (columns == 3) {  // pictures
+    for (int64_t r = 0; r < rows; ++r) {
+      y[3 * r] = x[r], y[3 * r + 1] = x[rows + r], y[3 * r + 2] = x[2 * rows + r];
+    }
+    return;
+  }
+  if (columns <= 4) {
+    for (int64_t r = 0; r < rows; ++r) {
+      for (int64_t c = 0; c < columns; ++c) y[r * columns + c] = x[c * rows + r];
+    }
+    return;
+  }
   // Blocks whose lines of both sides stay in the first cache.
   constexpr int64_t kBlock = 64;
   for (int64_t c0 = 0; c0 < columns; c0 += kBlock) {
