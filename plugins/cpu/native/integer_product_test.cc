@@ -10,6 +10,7 @@
 
 #include "plugins/cpu/kit/aligned_block.h"
 #include "plugins/cpu/kit/isa_sets.h"
+#include "plugins/cpu/native/code_conv.h"
 
 namespace ge_native {
 namespace {
@@ -96,6 +97,9 @@ std::vector<int32_t> RunLoop(const Loop& loop, std::vector<uint8_t> x, void* wei
   return y;
 }
 
+// As exporters of signed, symmetric weights have it: no zero point, or 128 where they are unsigned.
+void MakeSymmetric(Setting* s) { s->w_zero = {s->w_signed ? 0 : 128}; }
+
 TEST_P(IntegerProduct, RowsTimesAMatrix) {
   std::mt19937 random(7);
   const int64_t shapes[][3] = {{1, 1, 1}, {1, 70, 1030}, {7, 33, 5}, {100, 40, 64}, {13, 64, 513}};
@@ -123,13 +127,83 @@ TEST_P(IntegerProduct, RowsTimesAMatrix) {
   }
 }
 
+TEST_P(IntegerProduct, RowsByFours) {
+  const VnniKernels* kernels = VnniOf(GetParam().isa);
+  if (kernels == nullptr) GTEST_SKIP() << "this processor multiplies no codes by four here";
+  std::mt19937 random(17);
+  const int64_t shapes[][3] = {{1, 1, 1}, {1, 70, 1030}, {7, 33, 5}, {100, 40, 64}, {13, 200, 513}};
+  for (const auto& [m, n, k] : shapes) {
+    for (int variant = 0; variant < 12; ++variant) {
+      const bool turned = variant >= 6;
+      SCOPED_TRACE(testing::Message() << m << "x" << n << "x" << k << " variant " << variant);
+      Setting s(variant % 6, n, &random);
+      MakeSymmetric(&s);
+      const CodeConvPlan plan(m, n, k, turned, 1 + variant % 2, s.result);
+      const auto x = Codes(m * k, &random), w = Codes(k * n, &random);
+      AlignedBlock packed(plan.weight_bytes());
+      plan.Pack(w.data(), s.w_signed, packed.data());
+      const auto y = RunLoop(*CodeConvLoop(*kernels, plan), x, packed.data(), plan.scratch_bytes(),
+                             &s, m * n);
+      for (int64_t i = 0; i < m * n; ++i) {
+        int64_t sum = 0;
+        for (int64_t d = 0; d < k; ++d) {
+          const int64_t at = turned ? i % n * k + d : d * n + i % n;
+          sum += (CodeOf(x, i / n * k + d, s.result.x_signed) - s.XZero()) *
+                 (CodeOf(w, at, s.w_signed) - s.WZero(i % n));
+        }
+        s.Expect(y, i, i % n, sum);
+        if (HasFatalFailure()) return;
+      }
+    }
+  }
+}
+
+// Sums in the middle between two codes, and beside it by less than floats tell: half a quantum is
+// what an even scale makes of odd sums.
+TEST_P(IntegerProduct, MiddlesByFours) {
+  const VnniKernels* kernels = VnniOf(GetParam().isa);
+  if (kernels == nullptr) GTEST_SKIP() << "this processor multiplies no codes by four here";
+  std::mt19937 random(19);
+  const int64_t m = 40, n = 90, k = 12;
+  for (const float scale : {0.5f, 0.5f * (1 + 1e-7f), 0.5f * (1 - 1e-7f), 1e-3f, 3e6f, 1e30f}) {
+    Setting s(4, n, &random);
+    MakeSymmetric(&s);
+    s.result.w_scales = 1;
+    s.x_scale = {1}, s.y_scale = {1}, s.w_scale = {scale};
+    for (int32_t& bias : s.bias) bias = static_cast<int32_t>(random() % 401) - 200;
+    s.bias[1] = INT32_MAX, s.bias[2] = INT32_MIN;
+    for (const bool large : {false, true}) {  // with and without a bias that sums cannot take
+      if (!large) s.bias[1] = s.bias[2] = 7;
+      const CodeConvPlan plan(m, n, k, false, 1, s.result);
+      auto x = Codes(m * k, &random), w = Codes(k * n, &random);
+      for (uint8_t& code : x) code %= 3;
+      for (uint8_t& code : w) code = static_cast<uint8_t>(code % 5 - 2 + (s.w_signed ? 0 : 128));
+      AlignedBlock packed(plan.weight_bytes());
+      plan.Pack(w.data(), s.w_signed, packed.data());
+      const auto y = RunLoop(*CodeConvLoop(*kernels, plan), x, packed.data(), plan.scratch_bytes(),
+                             &s, m * n);
+      for (int64_t i = 0; i < m * n; ++i) {
+        int64_t sum = 0;
+        for (int64_t d = 0; d < k; ++d) {
+          sum += (CodeOf(x, i / n * k + d, s.result.x_signed) - s.XZero()) *
+                 (CodeOf(w, d * n + i % n, s.w_signed) - s.WZero(0));
+        }
+        s.Expect(y, i, i % n, sum);
+        if (HasFatalFailure()) return;
+      }
+    }
+  }
+}
+
 struct Shape {
   int64_t images, groups, in, out, h, w, kh, kw, sh, sw, dh, dw, pad;
 };
 constexpr Shape kShapes[] = {
     {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 0},    {2, 1, 3, 7, 9, 11, 3, 3, 1, 1, 1, 1, 1},
     {1, 1, 70, 13, 6, 40, 3, 3, 1, 1, 1, 1, 1}, {1, 3, 2, 5, 8, 9, 3, 2, 2, 3, 1, 1, 1},
-    {1, 4, 1, 1, 12, 35, 3, 3, 1, 1, 2, 2, 2},  {1, 1, 5, 6, 10, 10, 1, 1, 2, 2, 1, 1, 0}};
+    {1, 4, 1, 1, 12, 35, 3, 3, 1, 1, 2, 2, 2},  {1, 1, 5, 6, 10, 10, 1, 1, 2, 2, 1, 1, 0},
+    {2, 70, 1, 1, 9, 11, 3, 3, 1, 2, 1, 1, 1},  {1, 130, 1, 1, 8, 8, 5, 4, 2, 1, 1, 1, 2},
+    {1, 2, 8, 70, 5, 6, 3, 3, 1, 1, 1, 2, 2},   {1, 1, 16, 150, 5, 5, 1, 1, 1, 1, 1, 1, 0}};
 
 ConvSpec SpecOf(const Shape& c) {
   ConvSpec s;
@@ -146,6 +220,29 @@ ConvSpec SpecOf(const Shape& c) {
   return s;
 }
 
+// Each element of y, whose channels are first, against plain sums.
+void ExpectConvolution(const Shape& c, const ConvSpec& spec, const Setting& s,
+                       const std::vector<uint8_t>& x, const std::vector<uint8_t>& w,
+                       const std::vector<int32_t>& y) {
+  const int64_t filters = c.groups * c.out, depth = c.in * c.kh * c.kw;
+  const int64_t size = spec.dst[2] * spec.dst[3], count = c.images * filters * size;
+  for (int64_t i = 0; i < count; ++i) {
+    const int64_t filter = i / size % filters, image = i / size / filters;
+    const int64_t oy = i % size / spec.dst[3], ox = i % spec.dst[3];
+    int64_t sum = 0;
+    for (int64_t d = 0; d < depth; ++d) {
+      const int64_t iy = oy * c.sh + d / c.kw % c.kh * c.dh - c.pad;
+      const int64_t ix = ox * c.sw + d % c.kw * c.dw - c.pad;
+      if (iy < 0 || iy >= c.h || ix < 0 || ix >= c.w) continue;
+      const int64_t plane = (image * c.groups + filter / c.out) * c.in + d / (c.kh * c.kw);
+      sum += (CodeOf(x, (plane * c.h + iy) * c.w + ix, s.result.x_signed) - s.XZero()) *
+             (CodeOf(w, filter * depth + d, s.w_signed) - s.WZero(filter));
+    }
+    s.Expect(y, i, filter, sum);
+    if (::testing::Test::HasFatalFailure()) return;
+  }
+}
+
 TEST_P(IntegerProduct, Convolutions) {
   std::mt19937 random(11);
   for (const Shape& c : kShapes) {
@@ -160,24 +257,56 @@ TEST_P(IntegerProduct, Convolutions) {
       const auto w = Codes(filters * depth, &random);
       AlignedBlock packed(plan.weight_bytes());
       plan.Pack(w.data(), s.w_signed, s.w_zero, packed.data());
-      const int64_t size = spec.dst[2] * spec.dst[3], count = c.images * filters * size;
       const auto y = RunLoop(*IntegerConvLoop(simd(), plan), x, packed.data(), plan.scratch_bytes(),
-                             &s, count);
-      for (int64_t i = 0; i < count; ++i) {
-        const int64_t filter = i / size % filters, image = i / size / filters;
-        const int64_t oy = i % size / spec.dst[3], ox = i % spec.dst[3];
-        int64_t sum = 0;
-        for (int64_t d = 0; d < depth; ++d) {
-          const int64_t iy = oy * c.sh + d / c.kw % c.kh * c.dh - c.pad;
-          const int64_t ix = ox * c.sw + d % c.kw * c.dw - c.pad;
-          if (iy < 0 || iy >= c.h || ix < 0 || ix >= c.w) continue;
-          const int64_t plane = (image * c.groups + filter / c.out) * c.in + d / (c.kh * c.kw);
-          sum += (CodeOf(x, (plane * c.h + iy) * c.w + ix, s.result.x_signed) - s.XZero()) *
-                 (CodeOf(w, filter * depth + d, s.w_signed) - s.WZero(filter));
-        }
-        s.Expect(y, i, filter, sum);
-        if (HasFatalFailure()) return;
+                             &s, Product(spec.dst));
+      ExpectConvolution(c, spec, s, x, w, y);
+      if (HasFatalFailure()) return;
+    }
+  }
+}
+
+// Elements of [images][channels][pixels] as [images][pixels][channels], or the other way around.
+template <class T>
+void Reorder(const T* from, const Dims& d, bool last, T* to) {
+  const int64_t pixels = d[2] * d[3];
+  for (int64_t i = 0; i < d[0] * d[1] * pixels; ++i) {
+    const int64_t image = i / (d[1] * pixels), channel = i / pixels % d[1], pixel = i % pixels;
+    const int64_t at = (image * pixels + pixel) * d[1] + channel;
+    to[last ? at : i] = from[last ? i : at];
+  }
+}
+
+TEST_P(IntegerProduct, ConvolutionsByFours) {
+  const VnniKernels* kernels = VnniOf(GetParam().isa);
+  if (kernels == nullptr) GTEST_SKIP() << "this processor multiplies no codes by four here";
+  std::mt19937 random(13);
+  for (const Shape& c : kShapes) {
+    const ConvSpec spec = SpecOf(c);
+    if (!CodeConvPlan::Suits(spec)) continue;
+    for (int variant = 0; variant < 6; ++variant) {
+      SCOPED_TRACE(testing::Message() << c.in << " to " << c.out << ", " << c.h << "x" << c.w
+                                      << " variant " << variant);
+      const int64_t filters = c.groups * c.out, depth = c.in * c.kh * c.kw;
+      Setting s(variant, filters, &random);
+      MakeSymmetric(&s);
+      const CodeConvPlan plan(spec, 1 + variant % 2, s.result);
+      const auto x = Codes(c.images * c.groups * c.in * c.h * c.w, &random);
+      const auto w = Codes(filters * depth, &random);
+      AlignedBlock packed(plan.weight_bytes());
+      plan.Pack(w.data(), s.w_signed, packed.data());
+      std::vector<uint8_t> last(x.size());
+      Reorder(x.data(), spec.src, true, last.data());
+      const auto made = RunLoop(*CodeConvLoop(*kernels, plan), last, packed.data(),
+                                plan.scratch_bytes(), &s, Product(spec.dst));
+      std::vector<int32_t> y(made.size());
+      if (s.result.codes) {
+        Reorder(reinterpret_cast<const uint8_t*>(made.data()), spec.dst, false,
+                reinterpret_cast<uint8_t*>(y.data()));
+      } else {
+        Reorder(made.data(), spec.dst, false, y.data());
       }
+      ExpectConvolution(c, spec, s, x, w, y);
+      if (HasFatalFailure()) return;
     }
   }
 }
