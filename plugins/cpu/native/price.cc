@@ -191,6 +191,11 @@ double OrderedNs(const Unit& u, const Parser& p, const Machine& m) {
   const PoolSpec& pool = std::get<CodePoolSpec>(u.spec).pool;
   const double taps = static_cast<double>(pool.kernel.back());
   const double high = static_cast<double>(Product(pool.kernel)) / taps;
+  // Behind convolutions whose channels are last, by whole pixels.
+  if (VnniOf(m.isa) != nullptr && pool.src.size() == 4) {
+    const auto channels = static_cast<double>(pool.src[1]);
+    return n / channels * taps * high * (2 + channels * 0.01);
+  }
   return n * taps + rows * 20 + n * high * 0.2;
 }
 
