@@ -7,7 +7,8 @@ namespace ge {
 
 bool IsCodedWeight(const Graph& g, const Function& f, const Node& n) {
   if (!n.domain.empty() || n.op != "DequantizeLinear" || n.outputs.size() != 1) return false;
-  if (!n.effects.empty() || !n.after.empty() || !f.value(n.outputs[0]).type.is_static()) return false;
+  if (!n.effects.empty() || !n.after.empty() || !f.value(n.outputs[0]).type.is_static())
+    return false;
   for (ValueId v : n.inputs) {
     if (!v) continue;
     const ConstId id = f.value(v).constant;

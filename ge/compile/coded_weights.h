@@ -1,6 +1,6 @@
 // Coded weights: DequantizeLinear of constants alone, which REWRITE leaves where an engine may
-// multiply the codes (passes/quant/code_groups.h). PLACE's market settles each: it stays, being part
-// of a pattern that is cheapest, or its floats become a constant, as if it had been folded.
+// multiply the codes (passes/quant/code_groups.h). PLACE's market settles each: it stays, being
+// part of a pattern that is cheapest, or its floats become a constant, as if it had been folded.
 #pragma once
 
 #include <map>

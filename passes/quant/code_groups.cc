@@ -28,7 +28,8 @@ bool IsQuantized(Transaction& t, FunctionId fn, const Node& n) {
     if (at->outputs.size() != 1) return false;
     at = OnlyReader(t, fn, at->outputs[0], &slot);
     if (at == nullptr || slot != 0) return false;
-    if (IsOnnx(at, "QuantizeLinear")) return IsCode(t.graph().fn(fn).value(at->outputs[0]).type.dtype);
+    if (IsOnnx(at, "QuantizeLinear"))
+      return IsCode(t.graph().fn(fn).value(at->outputs[0]).type.dtype);
     if (!IsOnnx(at, "Relu") && !IsOnnx(at, "Clip")) return false;
   }
   return false;

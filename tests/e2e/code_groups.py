@@ -34,6 +34,10 @@ MOST_OFF = 1e-4  # share of codes that may be one quantum apart
 ONNX_TYPE = {np.uint8: T.UINT8, np.int8: T.INT8}
 
 
+# Without these instructions prices may prefer floats.
+BY_FOURS = "avx512_vnni" in pathlib.Path("/proc/cpuinfo").read_text()
+
+
 class Group:
     """A model of one group, or of what only looks like one."""
 
@@ -41,6 +45,7 @@ class Group:
         self.rng, self.nodes, self.constants = rng, [], []
         self.inputs, self.feeds, self.outputs, self.count = [], {}, [], 0
         self.kind = ""
+        self.cheap = BY_FOURS  # whether integers are sure to be the cheaper way
 
     def name(self):
         self.count += 1
@@ -89,7 +94,7 @@ class Group:
         if self.rng.integers(4):
             zeros = np.full(scales.shape, 128 if dtype == np.uint8 else 0, dtype)
         else:
-            zeros = self.codes(dtype, scales.shape)
+            zeros, self.cheap = self.codes(dtype, scales.shape), False
         ins = [self.const(self.codes(dtype, shape)), self.const(scales), self.const(zeros)]
         return self.op("DequantizeLinear", *ins, axis=axis), scales
 
@@ -344,7 +349,7 @@ class Sweep:
         onnx.save(g.model(), path)
         want = run(path, g.feeds, folder, "ref", "--engines", "ref")
         found = patterns(path)
-        if bool(found) != taken:
+        if (g.cheap or not taken) and bool(found) != taken:
             self.fail(f"{label}: patterns {sorted(found)}, wanted {'some' if taken else 'none'}")
         for isa in ISAS:
             threads = str(1 + seed % 2)

@@ -1,7 +1,7 @@
 // Finds units of several nodes: a convolution or product with its bias, activation and residual, a
-// chain of pointwise nodes, an engine's own groups (Operator::group). What passes/recognise makes one operator of is not looked for again. A
-// value inside a unit has no reader outside it.
-// The same nodes give the same units at query and at compile. Pure; any thread.
+// chain of pointwise nodes, an engine's own groups (Operator::group). What passes/recognise makes
+// one operator of is not looked for again. A value inside a unit has no reader outside it. The same
+// nodes give the same units at query and at compile. Pure; any thread.
 #pragma once
 
 #include <vector>

@@ -69,7 +69,8 @@ class CodeConv final : public Loop {
     const int64_t n = p_.groups_columns();
     const int32_t *sums = SumsOf(p_, p), zero = ZeroOf(p);
     for (int64_t i = 0; i < n; ++i) {
-      f.add[i] = static_cast<int32_t>(0u - static_cast<uint32_t>(zero) * static_cast<uint32_t>(sums[i]));
+      f.add[i] =
+          static_cast<int32_t>(0u - static_cast<uint32_t>(zero) * static_cast<uint32_t>(sums[i]));
     }
     CodeFinish out;
     out.add = f.add;
@@ -86,7 +87,9 @@ class CodeConv final : public Loop {
       f.exact[i] = x * w / y;
       f.scale[i] = static_cast<float>(f.exact[i]);
       apart |= !std::isfinite(f.scale[i]);
-      f.bias[i] = c < 0 || r.biases == 0 ? 0 : r.bias_floats ? FloatAt(p[kBias], c) / (x * w) : whole[c];
+      f.bias[i] = c < 0 || r.biases == 0 ? 0
+                  : r.bias_floats        ? FloatAt(p[kBias], c) / (x * w)
+                                         : whole[c];
     }
     for (int64_t i = 0; i < n && !apart && r.biases > 0; ++i) {
       f.add[i] = static_cast<int32_t>(static_cast<uint32_t>(f.add[i]) +
@@ -166,8 +169,8 @@ class CodeConv final : public Loop {
     }
   }
 
-  // Line by line of the result, 64 channels at a time: what the windows read of the lines above each
-  // other comes side by side first.
+  // Line by line of the result, 64 channels at a time: what the windows read of the lines above
+  // each other comes side by side first.
   void Depthwise(float* const* p, const uint8_t* image, const CodeFinish& finish, uint8_t* y,
                  uint8_t* room, bool wide) const {
     ForRange(wide, p_.out_h, [&](int64_t row) {
@@ -263,8 +266,8 @@ void CodeConvPlan::Finish() {
   const bool joined = groups == 1 && dilation[1] == 1;  // taps of a line lie side by side
   run = joined ? kw * in : in;
   quads = CeilDiv(depthwise ? kh : run, 4);
-  copies = !depthwise && (result.x_signed || pad[0] > 0 || pad[1] > 0 || high > h || wide > w ||
-                          run % 4 != 0);
+  copies = !depthwise &&
+           (result.x_signed || pad[0] > 0 || pad[1] > 0 || high > h || wide > w || run % 4 != 0);
   if (!copies && !depthwise) high = h, wide = w;
   for (int64_t y = 0; y < kh; ++y) {
     for (int64_t x = 0; x < (joined ? 1 : kw); ++x) {
@@ -331,16 +334,17 @@ void CodeConvPlan::Pack(const uint8_t* w8, bool is_signed, void* packed) const {
     const int64_t column = at_column(filter), lane = column % kCodeColumns;
     uint8_t* panel = to + column / kCodeColumns * panel_bytes();
     const int64_t first = depthwise ? 0 : filter % out / kCodeColumns * kCodeColumns;
-    const int64_t row = 4 * (depthwise ? kCodeColumns
-                                       : CeilDiv(std::min(kCodeColumns, out - first), kCodeLanes) *
-                                             kCodeLanes);
+    const int64_t row =
+        4 * (depthwise ? kCodeColumns
+                       : CeilDiv(std::min(kCodeColumns, out - first), kCodeLanes) * kCodeLanes);
     for (int64_t tap = 0; tap < taps(); ++tap) {
       for (int64_t c = 0; c < in; ++c) {
         const int64_t from = by_rows ? c * out + filter : (filter * in + c) * taps() + tap;
         const auto code = static_cast<uint8_t>(is_signed ? w8[from] : w8[from] ^ 0x80);
         // The byte's place among those that a row is read in.
         const int64_t per_run = run / in;
-        const int64_t k = depthwise ? tap % kw * quads * 4 + tap / kw : tap / per_run * quads * 4 + tap % per_run * in + c;
+        const int64_t k = depthwise ? tap % kw * quads * 4 + tap / kw
+                                    : tap / per_run * quads * 4 + tap % per_run * in + c;
         panel[k / 4 * row + lane * 4 + k % 4] = code;
         sums[column] += static_cast<int8_t>(code);
       }

@@ -1,7 +1,7 @@
 // Convolutions and products of 8-bit codes by weights that are signed codes without a zero point,
 // exactly, on images whose channels are last: every pixel of a window is a run of bytes, which the
-// kernels of vnni.h multiply four at a time. A product of rows is a convolution of one tap. They own
-// no tensors; immutable, any number of threads may run one.
+// kernels of vnni.h multiply four at a time. A product of rows is a convolution of one tap. They
+// own no tensors; immutable, any number of threads may run one.
 #pragma once
 
 #include <cstdint>
@@ -17,31 +17,32 @@ namespace ge_native {
 struct CodeConvPlan {
   CodeConvPlan(const ConvSpec& spec, int threads, const QuantResult& result);
   // m rows of k codes by a matrix, stored as [k][n] or turned, [n][k].
-  CodeConvPlan(int64_t m, int64_t n, int64_t k, bool turned, int threads, const QuantResult& result);
+  CodeConvPlan(int64_t m, int64_t n, int64_t k, bool turned, int threads,
+               const QuantResult& result);
   // Whether there is a kernel that suits its groups.
   static bool Suits(const ConvSpec& spec);
 
   int64_t batch = 1, groups = 1, in = 0, out = 0;  // channels of one group
   int64_t h = 1, w = 1, out_h = 1, out_w = 1, kh = 1, kw = 1;
   int64_t stride[2] = {1, 1}, dilation[2] = {1, 1}, pad[2] = {0, 0};
-  bool by_rows = false;    // weights are [k][n]
-  bool depthwise = false;  // one channel a group, in and out
-  bool copies = false;     // the image is copied first, padded, signed codes moved up
+  bool by_rows = false;        // weights are [k][n]
+  bool depthwise = false;      // one channel a group, in and out
+  bool copies = false;         // the image is copied first, padded, signed codes moved up
   int64_t high = 1, wide = 1;  // of that copy, or of x
   int threads = 1;
   QuantResult result;
   std::vector<int64_t> at;  // of each run: bytes from a window's first
-  int64_t run = 0;    // bytes of a run that count
-  int64_t quads = 0;  // read for it, of four bytes; depth-wise: of lines that a window has
-  int64_t panels = 0;          // of one group
+  int64_t run = 0;          // bytes of a run that count
+  int64_t quads = 0;        // read for it, of four bytes; depth-wise: of lines that a window has
+  int64_t panels = 0;       // of one group
 
   int64_t pixel() const { return groups * in; }  // bytes of x
   int64_t pixels() const { return out_h * out_w; }
   int64_t columns() const { return panels * kCodeColumns; }  // of one group, rounded up
   int64_t taps() const { return kh * kw; }
-  int64_t groups_columns() const;  // of all groups
+  int64_t groups_columns() const;         // of all groups
   int64_t channel(int64_t column) const;  // of the result; -1: of none
-  int64_t pixel_out() const {  // bytes of y
+  int64_t pixel_out() const {             // bytes of y
     return groups * out * (result.codes ? 1 : static_cast<int64_t>(sizeof(int32_t)));
   }
   int64_t line_bytes() const;   // depth-wise: of the lines that a line of the result reads

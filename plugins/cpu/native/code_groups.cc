@@ -171,8 +171,8 @@ bool TakeBias(Group* p, uint32_t v, const Floats& x, const Floats& w, int64_t ch
   const int64_t scales = Product(p->g.dims(b->scale)), others = Product(p->g.dims(w.scale));
   if (scales != 1 && scales != channels) return false;
   for (int64_t i = 0; i < std::max(scales, others); ++i) {
-    const float sums = ElementAt<float>(p->g, x.scale, 0) *
-                       ElementAt<float>(p->g, w.scale, others == 1 ? 0 : i);
+    const float sums =
+        ElementAt<float>(p->g, x.scale, 0) * ElementAt<float>(p->g, w.scale, others == 1 ? 0 : i);
     const float own = ElementAt<float>(p->g, b->scale, scales == 1 ? 0 : i);
     if (!(std::fabs(own - sums) <= kSameScale * sums)) return false;
   }
@@ -261,9 +261,7 @@ bool GroupOfMap(Group* p) {
   return true;
 }
 
-bool Unbounded(const Group& p) {
-  return p.range.least == INT32_MIN && p.range.most == INT32_MAX;
-}
+bool Unbounded(const Group& p) { return p.range.least == INT32_MIN && p.range.most == INT32_MAX; }
 
 bool GroupOfPool(Group* p) {
   Unit one;
@@ -325,30 +323,18 @@ bool GroupOfCodes(const Parser& g, uint32_t quantize, Unit* u) {
     bool (*make)(Group*);
   };
   static constexpr Known kKnown[] = {
-      {"Conv", GroupOfConv},
-      {"Gemm", GroupOfProduct},
-      {"MatMul", GroupOfProduct},
-      {"Add", GroupOfPair},
-      {"Sub", GroupOfPair},
-      {"Mul", GroupOfPair},
-      {"MaxPool", GroupOfPool},
-      {"GlobalAveragePool", GroupOfMean},
-      {"ReduceMean", GroupOfMean},
-      {"Concat", GroupOfConcat},
-      {"Reshape", GroupOfView},
-      {"Flatten", GroupOfView},
-      {"Squeeze", GroupOfView},
-      {"Unsqueeze", GroupOfView},
-      {"Identity", GroupOfView},
-      {"Relu", GroupOfMap},
-      {"Clip", GroupOfMap},
-      {"LeakyRelu", GroupOfMap},
-      {"Sigmoid", GroupOfMap},
-      {"Tanh", GroupOfMap},
-      {"HardSigmoid", GroupOfMap},
-      {"HardSwish", GroupOfMap},
-      {"Gelu", GroupOfMap},
-      {"Elu", GroupOfMap},
+      {"Conv", GroupOfConv},       {"Gemm", GroupOfProduct},
+      {"MatMul", GroupOfProduct},  {"Add", GroupOfPair},
+      {"Sub", GroupOfPair},        {"Mul", GroupOfPair},
+      {"MaxPool", GroupOfPool},    {"GlobalAveragePool", GroupOfMean},
+      {"ReduceMean", GroupOfMean}, {"Concat", GroupOfConcat},
+      {"Reshape", GroupOfView},    {"Flatten", GroupOfView},
+      {"Squeeze", GroupOfView},    {"Unsqueeze", GroupOfView},
+      {"Identity", GroupOfView},   {"Relu", GroupOfMap},
+      {"Clip", GroupOfMap},        {"LeakyRelu", GroupOfMap},
+      {"Sigmoid", GroupOfMap},     {"Tanh", GroupOfMap},
+      {"HardSigmoid", GroupOfMap}, {"HardSwish", GroupOfMap},
+      {"Gelu", GroupOfMap},        {"Elu", GroupOfMap},
   };
   *u = {};
   Group p{g, u, quantize, kNone, {}, {}};

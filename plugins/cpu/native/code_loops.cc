@@ -28,8 +28,8 @@ class CodePair final : public Loop {
   void Run(float* const* p) const override {
     const int32_t least = LeastOf(s_.y, s_.range), most = MostOf(s_.y, s_.range);
     ForCodes(n_, [&](int64_t at, int64_t n) {
-      simd_.code_pairs(s_.fn, RowOf(s_.a, p[1], at), RowOf(s_.b, p[2], at),
-                       RowOf(s_.y, p[0], at), least, most, n);
+      simd_.code_pairs(s_.fn, RowOf(s_.a, p[1], at), RowOf(s_.b, p[2], at), RowOf(s_.y, p[0], at),
+                       least, most, n);
     });
   }
 
@@ -90,8 +90,8 @@ class CodeMean final : public Loop {
   uint8_t CodeOf(int32_t sum) const {
     const auto n = static_cast<double>(d_.pixels);
     const double mean = (sum - n * s_.x.zero) * s_.x.scale / n;
-    const float v = std::nearbyint(static_cast<float>(mean) / s_.y.scale) +
-                    static_cast<float>(s_.y.zero);
+    const float v =
+        std::nearbyint(static_cast<float>(mean) / s_.y.scale) + static_cast<float>(s_.y.zero);
     const auto least = static_cast<float>(LeastOf(s_.y, s_.range));
     const auto most = static_cast<float>(MostOf(s_.y, s_.range));
     return static_cast<uint8_t>(static_cast<int32_t>(std::min(std::max(v, least), most)));

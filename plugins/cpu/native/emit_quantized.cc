@@ -45,7 +45,8 @@ QuantResult ResultOf(const Unit& u, const Parser& p, const CodeRange& range) {
 
 bool MultipliesByFours(const Unit& u, const Parser& p, const Machine& m) {
   const auto* conv = As<IntegerConvSpec>(u);
-  if (VnniOf(m.isa) == nullptr || (conv != nullptr && !CodeConvPlan::Suits(conv->conv))) return false;
+  if (VnniOf(m.isa) == nullptr || (conv != nullptr && !CodeConvPlan::Suits(conv->conv)))
+    return false;
   const bool is_signed = IsSigned(p, u.in[QuantIn::kW]);
   const uint32_t zero = u.in[QuantIn::kWZero];
   if (zero == 0) return is_signed;
@@ -182,8 +183,7 @@ void NativeBuilder::EmitSpec(const Unit& u, const CodeMeanSpec& spec) {
   const bool last = !layout.dense();
   const int64_t pixels = Product(x) / (x[0] * x[1]);
   const Place sums = NewInternal(0, static_cast<uint64_t>(x[0] * x[1]) * sizeof(int32_t));
-  AddCodes(u, "codes, mean", Plain(u.out[0]),
-           CodeMeanLoop(simd_, spec, {x[0], x[1], pixels, last}),
+  AddCodes(u, "codes, mean", Plain(u.out[0]), CodeMeanLoop(simd_, spec, {x[0], x[1], pixels, last}),
            {Get(u.in[0], layout).place, sums});
 }
 
@@ -200,8 +200,9 @@ void NativeBuilder::EmitSpec(const Unit& u, const CodeConcatSpec& spec) {
   std::vector<std::vector<uint8_t>> tables;
   int64_t rows = 1;
   for (int k = 0; k < layout.rank; ++k) {
-    const bool outside = !layout.dense() ? k != spec.axis && layout.stride[k] > layout.stride[spec.axis]
-                                         : k < spec.axis;
+    const bool outside = !layout.dense()
+                             ? k != spec.axis && layout.stride[k] > layout.stride[spec.axis]
+                             : k < spec.axis;
     if (outside) rows *= u.dims[static_cast<size_t>(k)];
   }
   for (size_t i = 0; i < u.in.size(); ++i) {
@@ -217,7 +218,8 @@ void NativeBuilder::EmitSpec(const Unit& u, const CodeConcatSpec& spec) {
 
 void NativeBuilder::AddConversion(const Rep& from, const Rep& to) {
   const Dims d = to.layout.dims();
-  const bool images = to.layout.size == 1 && d.size() > 2 && from.layout.dense() != to.layout.dense();
+  const bool images =
+      to.layout.size == 1 && d.size() > 2 && from.layout.dense() != to.layout.dense();
   if (!images) return Builder::AddConversion(from, to);
   const int64_t pixels = Product(d) / (d[0] * d[1]);
   const bool last = !to.layout.dense();

@@ -110,8 +110,8 @@ class ProductLoop final : public Loop {
       if (p_.result.codes) {
         const int64_t step = p_.result.w_scales > 1 ? 1 : 0;
         simd_.requantize_row(sums + r * columns, s.BiasAt(at), s.bias_step, s.scale + at * step,
-                             step, s.zero, s.least, s.most,
-                             reinterpret_cast<uint8_t*>(p[kY]) + to, n);
+                             step, s.zero, s.least, s.most, reinterpret_cast<uint8_t*>(p[kY]) + to,
+                             n);
       } else {
         std::memcpy(p[kY] + to, sums + r * columns, static_cast<size_t>(n) * sizeof(int32_t));
       }
@@ -234,9 +234,8 @@ class ConvLoop final : public Loop {
       std::memcpy(p[kY] + to, sums, static_cast<size_t>(n) * sizeof(int32_t));
       return;
     }
-    simd_.requantize_row(sums, s.BiasAt(filter), 0,
-                         s.scale + (p_.result.w_scales > 1 ? filter : 0), 0, s.zero, s.least,
-                         s.most, reinterpret_cast<uint8_t*>(p[kY]) + to, n);
+    simd_.requantize_row(sums, s.BiasAt(filter), 0, s.scale + (p_.result.w_scales > 1 ? filter : 0),
+                         0, s.zero, s.least, s.most, reinterpret_cast<uint8_t*>(p[kY]) + to, n);
   }
 
   const Simd& simd_;
@@ -257,8 +256,7 @@ IntegerProductPlan::IntegerProductPlan(const Simd& simd, int64_t rows, int64_t c
 
 uint64_t IntegerProductPlan::scratch_bytes() const {
   const int64_t rows = (std::min(kCodeRows, m) + kIntegerRows - 1) / kIntegerRows * kIntegerRows;
-  return ScaleBytes(result) +
-         Padded(static_cast<uint64_t>(rows * pairs * 2) * sizeof(int16_t)) +
+  return ScaleBytes(result) + Padded(static_cast<uint64_t>(rows * pairs * 2) * sizeof(int16_t)) +
          Padded(static_cast<uint64_t>(k) * sizeof(int16_t)) +
          Padded(static_cast<uint64_t>(std::min(kCodeRows, m)) * sizeof(int32_t));
 }
@@ -327,8 +325,7 @@ uint64_t IntegerConvPlan::thread_bytes() const {
 }
 
 uint64_t IntegerConvPlan::scratch_bytes() const {
-  return ScaleBytes(result) +
-         Padded(static_cast<uint64_t>(image_count()) * sizeof(int16_t)) +
+  return ScaleBytes(result) + Padded(static_cast<uint64_t>(image_count()) * sizeof(int16_t)) +
          thread_bytes() * static_cast<uint64_t>(threads);
 }
 

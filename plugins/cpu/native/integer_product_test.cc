@@ -142,8 +142,8 @@ TEST_P(IntegerProduct, RowsByFours) {
       const auto x = Codes(m * k, &random), w = Codes(k * n, &random);
       AlignedBlock packed(plan.weight_bytes());
       plan.Pack(w.data(), s.w_signed, packed.data());
-      const auto y = RunLoop(*CodeConvLoop(*kernels, plan), x, packed.data(), plan.scratch_bytes(),
-                             &s, m * n);
+      const auto y =
+          RunLoop(*CodeConvLoop(*kernels, plan), x, packed.data(), plan.scratch_bytes(), &s, m * n);
       for (int64_t i = 0; i < m * n; ++i) {
         int64_t sum = 0;
         for (int64_t d = 0; d < k; ++d) {
@@ -180,8 +180,8 @@ TEST_P(IntegerProduct, MiddlesByFours) {
       for (uint8_t& code : w) code = static_cast<uint8_t>(code % 5 - 2 + (s.w_signed ? 0 : 128));
       AlignedBlock packed(plan.weight_bytes());
       plan.Pack(w.data(), s.w_signed, packed.data());
-      const auto y = RunLoop(*CodeConvLoop(*kernels, plan), x, packed.data(), plan.scratch_bytes(),
-                             &s, m * n);
+      const auto y =
+          RunLoop(*CodeConvLoop(*kernels, plan), x, packed.data(), plan.scratch_bytes(), &s, m * n);
       for (int64_t i = 0; i < m * n; ++i) {
         int64_t sum = 0;
         for (int64_t d = 0; d < k; ++d) {

@@ -62,8 +62,8 @@ double RecurrentNs(const Unit& u, const RecurrentSpec& s, const Machine& m) {
 // Rates of products of 16-bit integers, multiply-adds a ns.
 double IntegerRate(const Machine& m) { return ByIsa(m, 70, 40, 16) * m.compute; }
 
-// By code_conv.h: windows by whole vectors of columns, depth-wise ones by taps (both warm, 220 and 2
-// outputs a ns), the copy that pads, the codes.
+// By code_conv.h: windows by whole vectors of columns, depth-wise ones by taps (both warm, 220 and
+// 2 outputs a ns), the copy that pads, the codes.
 double ByFoursNs(const Unit& u, const CodeConvPlan& c, const Parser& p, const Machine& m) {
   const double n = static_cast<double>(Product(u.dims));
   const double copy = c.copies ? static_cast<double>(c.batch * c.image_bytes()) * 0.03 : 0;
@@ -72,7 +72,8 @@ double ByFoursNs(const Unit& u, const CodeConvPlan& c, const Parser& p, const Ma
   const double vectors = std::ceil(static_cast<double>(c.out) / kCodeLanes);
   const double pixels = static_cast<double>(c.batch * c.pixels() * c.groups);
   const double depth = static_cast<double>(c.taps()) * static_cast<double>(c.in);
-  return std::max((pixels * vectors * kCodeLanes * depth / 220 + copy + n * 0.06) / m.compute, weights);
+  return std::max((pixels * vectors * kCodeLanes * depth / 220 + copy + n * 0.06) / m.compute,
+                  weights);
 }
 
 double IntegerProductNs(const Unit& u, const Parser& p, const Machine& m) {

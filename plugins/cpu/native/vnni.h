@@ -1,6 +1,6 @@
 // Kernels that multiply four pairs of 8-bit codes at once (AVX512-VNNI): unsigned codes by signed
-// weights, exactly. Signed codes come moved up by 128, which their zero point is, too. Chosen at run
-// time, since a processor with AVX-512 may have none. They own nothing; any thread.
+// weights, exactly. Signed codes come moved up by 128, which their zero point is, too. Chosen at
+// run time, since a processor with AVX-512 may have none. They own nothing; any thread.
 #pragma once
 
 #include <cstdint>
@@ -10,10 +10,10 @@ namespace ge_native {
 // What becomes of sums, by column: the sums themselves, or codes scaled from them. Arrays are as
 // long as the columns, rounded up to whole panels.
 struct CodeFinish {
-  const int32_t* add = nullptr;   // bias less what the zero point of x adds
-  const float* scale = nullptr;   // null: sums are the result
-  const double* exact = nullptr;  // the same scales
-  const double* bias = nullptr;   // that `add` does not hold; null: none
+  const int32_t* add = nullptr;           // bias less what the zero point of x adds
+  const float* scale = nullptr;           // null: sums are the result
+  const double* exact = nullptr;          // the same scales
+  const double* bias = nullptr;           // that `add` does not hold; null: none
   int16_t zero = 0, least = 0, most = 0;  // of the codes
 };
 
@@ -22,8 +22,8 @@ inline constexpr int64_t kCodeLanes = 16, kCodeVectors = 4;
 inline constexpr int64_t kCodeColumns = kCodeLanes * kCodeVectors;
 inline constexpr int64_t kMostCodeRows = 8;
 
-// Rows of codes by one panel of weights. A row is read in `runs` runs of 4 * quads bytes, `at` bytes
-// from its first.
+// Rows of codes by one panel of weights. A row is read in `runs` runs of 4 * quads bytes, `at`
+// bytes from its first.
 struct CodeTile {
   const uint8_t* x[kMostCodeRows];
   void* y[kMostCodeRows];  // codes or int32
@@ -42,22 +42,22 @@ struct CodeLines {
   const uint8_t* line[4];
   int64_t step[4];  // bytes from a pixel to the next; 0 where a line is all the same
   int64_t pixels, channels;
-  bool turn;        // signed codes are moved up
+  bool turn;  // signed codes are moved up
   uint8_t* to;
   int64_t to_step;  // bytes from a pixel to the next
 };
 // Pixels of one line of a depth-wise convolution: of each, kw taps of `quads` quads of lines.
 struct CodeTaps {
-  const uint8_t* x;       // quads of the first pixel's first tap
-  int64_t step, tap;      // bytes to the next pixel, to the next tap
+  const uint8_t* x;   // quads of the first pixel's first tap
+  int64_t step, tap;  // bytes to the next pixel, to the next tap
   int64_t kw, quads;
-  const int8_t* w;        // [tap][quad][vector][lane][4]
+  const int8_t* w;  // [tap][quad][vector][lane][4]
   int64_t pixels, channels;
-  void* y;                // codes or int32
-  int64_t y_step;         // bytes
+  void* y;         // codes or int32
+  int64_t y_step;  // bytes
 };
 // The channel among 64 that lane l of vector v computes: unpacking works in lanes of 16 bytes.
-#define GE_DEPTHWISE_CHANNEL(v, l) ((l) / 4 * 16 + (v) * 4 + (l) % 4)
+#define GE_DEPTHWISE_CHANNEL(v, l) ((l) / 4 * 16 + (v)*4 + (l) % 4)
 
 struct VnniKernels {
   // At most this many rows a tile with so many vectors.

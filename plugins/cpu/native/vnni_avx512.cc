@@ -196,9 +196,9 @@ GE_VNNI void Pixels(const CodeTaps& t, const CodeFinish& f) {
     for (int64_t k = 0; kTaps == 0 && k < t.kw; ++k) {
       for (int64_t q = 0; q < t.quads; ++q, from += kCodeQuad) {
         for (int v = 0; v < 4; ++v) {
-          sum[v] = _mm512_dpbusd_epi32(
-              sum[v], _mm512_loadu_si512(x + k * t.tap + q * kCodeQuad + v * 64),
-              _mm512_loadu_si512(from + v * 64));
+          sum[v] = _mm512_dpbusd_epi32(sum[v],
+                                       _mm512_loadu_si512(x + k * t.tap + q * kCodeQuad + v * 64),
+                                       _mm512_loadu_si512(from + v * 64));
         }
       }
     }

@@ -150,8 +150,7 @@ void RequantizeRow(const int32_t* sum, const double* bias, int64_t bias_step, co
                    int64_t step, double zero, double least, double most, uint8_t* y, int64_t n) {
   const auto row = [=](int64_t biases, int64_t scales) GE_LAMBDA {
     for (int64_t i = 0; i < n; ++i) {
-      const double v =
-          __builtin_nearbyint((sum[i] + bias[i * biases]) * scale[i * scales]) + zero;
+      const double v = __builtin_nearbyint((sum[i] + bias[i * biases]) * scale[i * scales]) + zero;
       const double high = v > least ? v : least;  // NaN becomes the least code
       y[i] = static_cast<uint8_t>(static_cast<int32_t>(high < most ? high : most));
     }
@@ -168,10 +167,10 @@ namespace {
 template <class D>
 GE_INLINE hn::Vec<D> Floats(D d, const CodeRow& x, int64_t i) {
   const IntsOf<D> w;
-  const auto wide =
-      x.is_signed ? hn::PromoteTo(w, hn::LoadU(hn::Rebind<int8_t, D>(),
-                                               reinterpret_cast<const int8_t*>(x.at) + i))
-                  : hn::PromoteTo(w, hn::LoadU(hn::Rebind<uint8_t, D>(), x.at + i));
+  const auto wide = x.is_signed
+                        ? hn::PromoteTo(w, hn::LoadU(hn::Rebind<int8_t, D>(),
+                                                     reinterpret_cast<const int8_t*>(x.at) + i))
+                        : hn::PromoteTo(w, hn::LoadU(hn::Rebind<uint8_t, D>(), x.at + i));
   auto v = hn::Mul(hn::ConvertTo(d, hn::Sub(wide, hn::Set(w, x.zero))), hn::Set(d, x.scale));
   __asm__("" : "+x"(v.raw));  // rounded here: no multiply-add with what follows
   return v;
@@ -183,11 +182,13 @@ GE_INLINE void CodePairRow(const CodeRow& a, const CodeRow& b, const CodeRow& y,
   ForEach(n, [=](auto d, int64_t i) GE_LAMBDA {
     using D = decltype(d);
     const auto l = Floats(d, a, i), r = Floats(d, b, i);
-    const auto v = kFn == Fn::kAdd ? hn::Add(l, r) : kFn == Fn::kSub ? hn::Sub(l, r) : hn::Mul(l, r);
-    const auto q = hn::Add(hn::Round(hn::Div(v, hn::Set(d, y.scale))),
-                           hn::Set(d, static_cast<float>(y.zero)));
-    const auto w = hn::NearestInt(
-        hn::Min(hn::Max(q, hn::Set(d, static_cast<float>(least))), hn::Set(d, static_cast<float>(most))));
+    const auto v = kFn == Fn::kAdd   ? hn::Add(l, r)
+                   : kFn == Fn::kSub ? hn::Sub(l, r)
+                                     : hn::Mul(l, r);
+    const auto q =
+        hn::Add(hn::Round(hn::Div(v, hn::Set(d, y.scale))), hn::Set(d, static_cast<float>(y.zero)));
+    const auto w = hn::NearestInt(hn::Min(hn::Max(q, hn::Set(d, static_cast<float>(least))),
+                                          hn::Set(d, static_cast<float>(most))));
     if (y.is_signed) {
       const hn::Rebind<int8_t, D> s;
       hn::StoreU(hn::DemoteTo(s, w), s, reinterpret_cast<int8_t*>(y.at) + i);

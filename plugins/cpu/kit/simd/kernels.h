@@ -197,8 +197,8 @@ struct Simd {
   void (*requantize_row)(const int32_t* sum, const double* bias, int64_t bias_step,
                          const double* scale, int64_t step, double zero, double least, double most,
                          uint8_t* y, int64_t n);
-  // y[i] = fn(a[i], b[i]) of codes as floats, quantized and clamped, each step rounded to float32 as
-  // DequantizeLinear, fn and QuantizeLinear round it. fn: kAdd, kSub or kMul.
+  // y[i] = fn(a[i], b[i]) of codes as floats, quantized and clamped, each step rounded to float32
+  // as DequantizeLinear, fn and QuantizeLinear round it. fn: kAdd, kSub or kMul.
   void (*code_pairs)(Fn fn, const CodeRow& a, const CodeRow& b, const CodeRow& y, int32_t least,
                      int32_t most, int64_t n);
   // y[i] = the greater of y[i] and x[i], codes.
