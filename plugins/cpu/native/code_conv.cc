@@ -138,13 +138,14 @@ class CodeConv final : public Loop {
     ForRange(wide, apart ? chunks * panels : chunks, [&](int64_t job) {
       const int64_t chunk = apart ? job / panels : job, first = apart ? job % panels : 0;
       for (int64_t i = first; i < (apart ? first + 1 : panels); ++i) {
-        Panel(p, image, f, y, i, chunk * kCodePixels);
+        Panel(p, image, f, y, i, p_.pixels() * chunk / chunks, p_.pixels() * (chunk + 1) / chunks);
       }
     });
   }
 
+  // Pixels [from, end) by one panel, in tiles of about as many rows each.
   void Panel(float* const* p, const uint8_t* image, const CodeFinish& finish, uint8_t* y,
-             int64_t panel, int64_t from) const {
+             int64_t panel, int64_t from, int64_t end) const {
     const int64_t group = panel / p_.panels, first = panel % p_.panels * kCodeColumns;
     CodeTile t;
     t.at = p_.at.data(), t.runs = static_cast<int64_t>(p_.at.size()), t.quads = p_.quads;
@@ -158,12 +159,18 @@ class CodeConv final : public Loop {
     if (f.bias != nullptr) f.bias += column;
     const int64_t size = p_.result.codes ? 1 : static_cast<int64_t>(sizeof(int32_t));
     uint8_t* to = y + (group * p_.out + first) * size;
-    const int64_t end = std::min(from + kCodePixels, p_.pixels()), most = k_.rows(t.vectors);
-    for (int64_t i = from; i < end; i += most) {
-      t.rows = std::min(most, end - i);
-      for (int64_t r = 0; r < t.rows; ++r) {
-        t.x[r] = WindowOf(image, i + r) + group * p_.in;
-        t.y[r] = to + (i + r) * p_.pixel_out();
+    const int64_t count = end - from, tiles = CeilDiv(count, k_.rows(t.vectors));
+    int64_t i = from, left = p_.out_w - from % p_.out_w;  // pixels to the end of the line
+    const uint8_t* window = WindowOf(image, i) + group * p_.in;
+    for (int64_t tile = 0; tile < tiles; ++tile) {
+      t.rows = from + count * (tile + 1) / tiles - i;
+      for (int64_t r = 0; r < t.rows; ++r, ++i) {
+        t.x[r] = window;
+        t.y[r] = to + i * p_.pixel_out();
+        window += p_.stride[1] * p_.pixel();
+        if (--left > 0) continue;
+        left = p_.out_w;
+        window = WindowOf(image, i + 1) + group * p_.in;
       }
       k_.product(t, f);
     }
@@ -330,25 +337,28 @@ void CodeConvPlan::Pack(const uint8_t* w8, bool is_signed, void* packed) const {
     const int64_t lane = filter % kCodeColumns;
     return filter - lane + (lane % 16 / 4) * kCodeLanes + lane / 16 * 4 + lane % 4;
   };
+  const int64_t per_run = depthwise ? 1 : run / in;  // taps of a run
   for (int64_t filter = 0; filter < groups * out; ++filter) {
     const int64_t column = at_column(filter), lane = column % kCodeColumns;
-    uint8_t* panel = to + column / kCodeColumns * panel_bytes();
+    uint8_t* panel = to + column / kCodeColumns * panel_bytes() + lane * 4;
     const int64_t first = depthwise ? 0 : filter % out / kCodeColumns * kCodeColumns;
     const int64_t row =
         4 * (depthwise ? kCodeColumns
                        : CeilDiv(std::min(kCodeColumns, out - first), kCodeLanes) * kCodeLanes);
+    int32_t sum = 0;
     for (int64_t tap = 0; tap < taps(); ++tap) {
-      for (int64_t c = 0; c < in; ++c) {
-        const int64_t from = by_rows ? c * out + filter : (filter * in + c) * taps() + tap;
-        const auto code = static_cast<uint8_t>(is_signed ? w8[from] : w8[from] ^ 0x80);
-        // The byte's place among those that a row is read in.
-        const int64_t per_run = run / in;
-        const int64_t k = depthwise ? tap % kw * quads * 4 + tap / kw
-                                    : tap / per_run * quads * 4 + tap % per_run * in + c;
-        panel[k / 4 * row + lane * 4 + k % 4] = code;
-        sums[column] += static_cast<int8_t>(code);
+      const uint8_t* from = w8 + (by_rows ? filter : filter * in * taps() + tap);
+      const int64_t step = by_rows ? out : taps();
+      // The byte's place among those that a row is read in.
+      int64_t k = depthwise ? tap % kw * quads * 4 + tap / kw
+                            : tap / per_run * quads * 4 + tap % per_run * in;
+      for (int64_t c = 0; c < in; ++c, ++k, from += step) {
+        const auto code = static_cast<uint8_t>(is_signed ? *from : *from ^ 0x80);
+        panel[k / 4 * row + k % 4] = code;
+        sum += static_cast<int8_t>(code);
       }
     }
+    sums[column] = sum;
   }
 }
 
