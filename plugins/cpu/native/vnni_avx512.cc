@@ -23,23 +23,25 @@ GE_VNNI __m256i ExactHalf(__m256i sum, const CodeFinish& f, int64_t at) {
   return _mm512_cvtpd_epi32(v);
 }
 
-__attribute__((noinline)) void Exact(const __m512i* sum, int vectors, const CodeFinish& f,
+__attribute__((noinline)) void Exact(const __m512i* sum, int vectors, int wide, const CodeFinish& f,
                                      __m512i* q) {
   for (int v = 0; v < vectors; ++v) {
-    const __m256i low = ExactHalf(_mm512_castsi512_si256(sum[v]), f, v * 16);
-    const __m256i high = ExactHalf(_mm512_extracti64x4_epi64(sum[v], 1), f, v * 16 + 8);
+    const int64_t at = v % wide * 16;
+    const __m256i low = ExactHalf(_mm512_castsi512_si256(sum[v]), f, at);
+    const __m256i high = ExactHalf(_mm512_extracti64x4_epi64(sum[v], 1), f, at + 8);
     q[v] = _mm512_inserti64x4(_mm512_castsi256_si512(low), high, 1);
   }
 }
 
-// Codes of kVectors vectors of sums: the bytes of lane group L of vector v are dword 4 L + v.
-template <int kVectors>
+// Codes of kVectors vectors of sums, of which kWide are of one row: the bytes of lane group L of
+// vector v are dword 4 L + v.
+template <int kVectors, int kWide = 4>
 GE_VNNI __m512i Codes(const __m512i (&sum)[kVectors], const CodeFinish& f) {
   __m512i q[4];
   __m512 off = _mm512_setzero_ps();
   for (int v = 0; v < 4; ++v) q[v] = _mm512_setzero_si512();
   for (int v = 0; v < kVectors; ++v) {
-    __m512 x = _mm512_mul_ps(_mm512_cvtepi32_ps(sum[v]), _mm512_loadu_ps(f.scale + v * 16));
+    __m512 x = _mm512_mul_ps(_mm512_cvtepi32_ps(sum[v]), _mm512_loadu_ps(f.scale + v % kWide * 16));
     x = _mm512_min_ps(_mm512_set1_ps(kBeyond), x);  // NaN stays, and becomes the least code
     // The greatest distance from a whole number.
     off = _mm512_range_ps(off, _mm512_reduce_ps(x, 8), 11);
@@ -47,7 +49,13 @@ GE_VNNI __m512i Codes(const __m512i (&sum)[kVectors], const CodeFinish& f) {
   }
   const bool unsure =
       _mm512_cmp_ps_mask(off, _mm512_set1_ps(kSurely), _CMP_GT_OQ) != 0 || f.bias != nullptr;
-  if (__builtin_expect(unsure, 0)) Exact(sum, kVectors, f, q);
+  if (__builtin_expect(unsure, 0)) {
+    // Copies, so that what is in registers stays there.
+    __m512i from[kVectors], to[kVectors];
+    for (int v = 0; v < kVectors; ++v) from[v] = sum[v];
+    Exact(from, kVectors, kWide, f, to);
+    for (int v = 0; v < kVectors; ++v) q[v] = to[v];
+  }
   const __m512i zero = _mm512_set1_epi16(f.zero), least = _mm512_set1_epi16(f.least),
                 most = _mm512_set1_epi16(f.most), byte = _mm512_set1_epi16(255);
   const auto clamp = [&](__m512i a, __m512i b) __attribute__((always_inline)) {
@@ -77,6 +85,35 @@ GE_VNNI void Store(const __m512i (&sum)[kVectors], const CodeFinish& f, int64_t 
                           _mm512_permutexvar_epi32(order, Codes<kVectors>(sum, f)));
 }
 
+// Rows of one or two vectors, four vectors at once.
+template <int kRows, int kVectors>
+GE_VNNI void StoreSeveral(const __m512i (&sum)[kRows][kVectors], const CodeFinish& f,
+                          const CodeTile& t) {
+  constexpr int kAtOnce = 4 / kVectors;
+  const __m512i order = _mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);
+  const auto mask = static_cast<__mmask32>(FirstBytes(t.columns));
+#pragma GCC unroll 8
+  for (int r = 0; r < kRows; r += kAtOnce) {
+    __m512i four[4];
+    for (int v = 0; v < 4; ++v) {
+      const int row = r + v / kVectors;
+      four[v] = row < kRows ? sum[row][v % kVectors] : _mm512_setzero_si512();
+    }
+    const __m512i codes = _mm512_permutexvar_epi32(order, Codes<4, kVectors>(four, f));
+    const __m256i low = _mm512_castsi512_si256(codes), high = _mm512_extracti64x4_epi64(codes, 1);
+    if constexpr (kVectors == 2) {
+      _mm256_mask_storeu_epi8(t.y[r], mask, low);
+      if (r + 1 < kRows) _mm256_mask_storeu_epi8(t.y[r + 1], mask, high);
+    } else {
+      const auto few = static_cast<__mmask16>(mask);
+      _mm_mask_storeu_epi8(t.y[r], few, _mm256_castsi256_si128(low));
+      if (r + 1 < kRows) _mm_mask_storeu_epi8(t.y[r + 1], few, _mm256_extracti128_si256(low, 1));
+      if (r + 2 < kRows) _mm_mask_storeu_epi8(t.y[r + 2], few, _mm256_castsi256_si128(high));
+      if (r + 3 < kRows) _mm_mask_storeu_epi8(t.y[r + 3], few, _mm256_extracti128_si256(high, 1));
+    }
+  }
+}
+
 template <int kRows, int kVectors>
 GE_VNNI void Tile(const CodeTile& t, const CodeFinish& f) {
   __m512i sum[kRows][kVectors];
@@ -99,6 +136,10 @@ GE_VNNI void Tile(const CodeTile& t, const CodeFinish& f) {
       }
     }
   }
+  if constexpr (kVectors <= 2) {
+    if (f.scale != nullptr) return StoreSeveral<kRows, kVectors>(sum, f, t);
+  }
+#pragma GCC unroll 8
   for (int r = 0; r < kRows; ++r) Store<kVectors>(sum[r], f, t.columns, t.y[r]);
 }
 
