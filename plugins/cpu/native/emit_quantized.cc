@@ -91,7 +91,10 @@ void NativeBuilder::EmitByFours(const Unit& u, const CodeConvPlan& plan, const L
                              [plan, w_signed](const void* const* from, void* to) {
                                plan.Pack(static_cast<const uint8_t*>(from[0]), w_signed, to);
                              });
-  AddQuantized(u, "codes by four", Get(u.in[QuantIn::kX], x).place, y, weights,
+  const uint32_t v = u.in[QuantIn::kX];
+  // Constants come in plain order.
+  const Rep codes = p_.constant(v) && !x.dense() ? Convert(0, GetDense(v), x, nullptr) : Get(v, x);
+  AddQuantized(u, "codes by four", codes.place, y, weights,
                plan.scratch_bytes(), CodeConvLoop(*VnniOf(machine_.isa), plan));
 }
 
