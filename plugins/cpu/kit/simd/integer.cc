@@ -146,19 +146,47 @@ void DequantizeRow(const uint8_t* x, bool is_signed, int32_t zero, float scale, 
   }
 }
 
+namespace {
+
+// Whole vectors of a row, then the rest one by one. kBiases and kScales: 1 where they go with the
+// elements, 0 where one is for all.
+template <int kBiases, int kScales>
+GE_INLINE void Requantize(const int32_t* sum, const double* bias, const double* scale, double zero,
+                          double least, double most, uint8_t* y, int64_t n) {
+  constexpr size_t kLanes = HWY_LANES(double);
+  const hn::Simd<double, kLanes, 0> d;
+  const hn::Rebind<int32_t, decltype(d)> w;
+  const hn::Rebind<uint8_t, decltype(d)> u;
+  const auto low = hn::Set(d, least), high = hn::Set(d, most), z = hn::Set(d, zero);
+  const auto load = [&](const double* p, int64_t i, int step)
+                        GE_LAMBDA { return step == 0 ? hn::Set(d, *p) : hn::LoadU(d, p + i); };
+  int64_t i = 0;
+  for (; i + static_cast<int64_t>(kLanes) <= n; i += kLanes) {
+    const auto wide = hn::Add(hn::PromoteTo(d, hn::LoadU(w, sum + i)), load(bias, i, kBiases));
+    const auto v = hn::Add(hn::Round(hn::Mul(wide, load(scale, i, kScales))), z);
+    // x86: the second operand where one is NaN, which becomes the least code.
+    const auto code = hn::DemoteTo(w, hn::Min(hn::Max(v, low), high));
+    // The low byte, of either sign.
+    const auto byte = hn::And(code, hn::Set(w, 255));
+    hn::StoreU(hn::DemoteTo(u, byte), u, y + i);
+  }
+  for (; i < n; ++i) {
+    const double v = __builtin_nearbyint((sum[i] + bias[i * kBiases]) * scale[i * kScales]) + zero;
+    const double above = v > least ? v : least;
+    y[i] = static_cast<uint8_t>(static_cast<int32_t>(above < most ? above : most));
+  }
+}
+
+}  // namespace
+
 void RequantizeRow(const int32_t* sum, const double* bias, int64_t bias_step, const double* scale,
                    int64_t step, double zero, double least, double most, uint8_t* y, int64_t n) {
-  const auto row = [=](int64_t biases, int64_t scales) GE_LAMBDA {
-    for (int64_t i = 0; i < n; ++i) {
-      const double v = __builtin_nearbyint((sum[i] + bias[i * biases]) * scale[i * scales]) + zero;
-      const double high = v > least ? v : least;  // NaN becomes the least code
-      y[i] = static_cast<uint8_t>(static_cast<int32_t>(high < most ? high : most));
-    }
-  };
-  // Steps that the compiler knows, so that it can take whole vectors.
-  if (bias_step == 0 && step == 0) return row(0, 0);
-  if (bias_step == 1 && step == 1) return row(1, 1);
-  return row(bias_step, step);
+  if (bias_step == 0 && step == 0) {
+    return Requantize<0, 0>(sum, bias, scale, zero, least, most, y, n);
+  }
+  if (bias_step == 0) return Requantize<0, 1>(sum, bias, scale, zero, least, most, y, n);
+  if (step == 0) return Requantize<1, 0>(sum, bias, scale, zero, least, most, y, n);
+  Requantize<1, 1>(sum, bias, scale, zero, least, most, y, n);
 }
 
 namespace {
