@@ -94,8 +94,8 @@ void NativeBuilder::EmitByFours(const Unit& u, const CodeConvPlan& plan, const L
   const uint32_t v = u.in[QuantIn::kX];
   // Constants come in plain order.
   const Rep codes = p_.constant(v) && !x.dense() ? Convert(0, GetDense(v), x, nullptr) : Get(v, x);
-  AddQuantized(u, "codes by four", codes.place, y, weights,
-               plan.scratch_bytes(), CodeConvLoop(*VnniOf(machine_.isa), plan));
+  AddQuantized(u, "codes by four", codes.place, y, weights, plan.scratch_bytes(),
+               CodeConvLoop(*VnniOf(machine_.isa), plan));
 }
 
 void NativeBuilder::EmitSpec(const Unit& u, const IntegerConvSpec& spec) {

@@ -56,7 +56,8 @@ struct CodeTaps {
   void* y;         // codes or int32
   int64_t y_step;  // bytes
 };
-// The channel among 64 that lane l of vector v computes: unpacking works in lanes of 16 bytes.
+// The channel among 64 that lane l of vector v computes: unpacking works in lanes of 16 bytes. A
+// macro, since the linker might keep an inline function in its form for AVX-512.
 #define GE_DEPTHWISE_CHANNEL(v, l) ((l) / 4 * 16 + (v)*4 + (l) % 4)
 
 struct VnniKernels {
