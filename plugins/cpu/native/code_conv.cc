@@ -18,13 +18,62 @@ constexpr int64_t kCodePixels = 48;
 // With a bias beyond this beside the sums, their total may leave int32.
 constexpr int64_t kMostBias = int64_t{1} << 30;
 
-// The factors of a run, in the kernels' order of columns.
+// The factors of sums, in the kernels' order of columns.
 struct Finished {
   int32_t* add;
   float* scale;
   double* exact;
   double* bias;
+  int32_t* apart;  // one: whether the bias is not in `add`
+
+  Finished(const CodeConvPlan& plan, char* at) {
+    Room room{at};
+    const int64_t n = plan.groups_columns();
+    add = room.Take<int32_t>(n), scale = room.Take<float>(n);
+    exact = room.Take<double>(n), bias = room.Take<double>(n);
+    apart = room.Take<int32_t>(1);
+  }
 };
+
+// Inputs by Placed, of which those are read that the result has.
+int32_t ZeroOf(const QuantResult& r, const void* const* p) {  // of codes moved up
+  const int32_t zero = r.x_zero ? CodeAt(p[kXZero], r.x_signed) : 0;
+  return zero + (r.x_signed ? 128 : 0);
+}
+
+void MakeFinish(const CodeConvPlan& plan, const void* const* p, const int32_t* sums,
+                const Finished& f) {
+  const QuantResult& r = plan.result;
+  const int64_t n = plan.groups_columns();
+  const auto zero = static_cast<uint32_t>(ZeroOf(r, p));
+  for (int64_t i = 0; i < n; ++i) {
+    f.add[i] = static_cast<int32_t>(0u - zero * static_cast<uint32_t>(sums[i]));
+  }
+  *f.apart = 0;
+  if (!r.codes) return;
+  const auto* scales = static_cast<const float*>(p[kWScale]);
+  const double x = FloatAt(static_cast<const float*>(p[kXScale]));
+  const double y = FloatAt(static_cast<const float*>(p[kYScale]));
+  const auto* whole = static_cast<const int32_t*>(p[kBias]);
+  const auto* floats = static_cast<const float*>(p[kBias]);
+  bool apart = r.bias_floats;
+  for (int64_t i = 0; i < r.biases && !r.bias_floats; ++i) {
+    apart |= std::abs(int64_t{whole[i]}) > kMostBias;
+  }
+  for (int64_t i = 0; i < n; ++i) {
+    const int64_t c = plan.channel(i);
+    const double w = c < 0 ? 0 : FloatAt(scales, r.w_scales > 1 ? c : 0);
+    f.exact[i] = x * w / y;
+    f.scale[i] = static_cast<float>(f.exact[i]);
+    apart |= !std::isfinite(f.scale[i]);
+    f.bias[i] = c < 0 || r.biases == 0 ? 0 : r.bias_floats ? floats[c] / (x * w) : whole[c];
+  }
+  for (int64_t i = 0; i < n && !apart && r.biases > 0; ++i) {
+    f.add[i] = static_cast<int32_t>(static_cast<uint32_t>(f.add[i]) +
+                                    static_cast<uint32_t>(static_cast<int32_t>(f.bias[i])));
+  }
+  *f.apart = apart ? 1 : 0;
+}
 
 class CodeConv final : public Loop {
  public:
@@ -32,10 +81,7 @@ class CodeConv final : public Loop {
 
   void Run(float* const* p) const override {
     Room room{reinterpret_cast<char*>(p[kScratch])};
-    const int64_t n = p_.groups_columns();
-    const Finished made{room.Take<int32_t>(n), room.Take<float>(n), room.Take<double>(n),
-                        room.Take<double>(n)};
-    const CodeFinish finish = Prepare(p, made);
+    const CodeFinish finish = Prepare(p, room.Take<char>(p_.settled ? 0 : p_.finish_bytes()));
     uint8_t* copy = room.Take<uint8_t>(p_.image_bytes());
     const auto* x = reinterpret_cast<const uint8_t*>(p[kX]);
     const bool wide = p_.threads > 1 && p_.macs() > kParallelCodes;
@@ -55,47 +101,19 @@ class CodeConv final : public Loop {
   }
 
  private:
-  static const int32_t* SumsOf(const CodeConvPlan& plan, float* const* p) {
-    return reinterpret_cast<const int32_t*>(reinterpret_cast<const char*>(p[kW]) +
-                                            plan.code_bytes());
-  }
-  int32_t ZeroOf(float* const* p) const {  // of codes moved up
-    const int32_t zero = p_.result.x_zero ? CodeAt(p[kXZero], p_.result.x_signed) : 0;
-    return zero + (p_.result.x_signed ? 128 : 0);
-  }
-
-  CodeFinish Prepare(float* const* p, const Finished& f) const {
+  CodeFinish Prepare(float* const* p, char* room) const {
     const QuantResult& r = p_.result;
-    const int64_t n = p_.groups_columns();
-    const int32_t *sums = SumsOf(p_, p), zero = ZeroOf(p);
-    for (int64_t i = 0; i < n; ++i) {
-      f.add[i] =
-          static_cast<int32_t>(0u - static_cast<uint32_t>(zero) * static_cast<uint32_t>(sums[i]));
+    auto* weights = reinterpret_cast<char*>(p[kW]);
+    const Finished f(p_, p_.settled ? weights + p_.code_bytes() + p_.sum_bytes() : room);
+    if (!p_.settled) {
+      const void* inputs[kScratch];
+      std::copy(p, p + kScratch, inputs);
+      MakeFinish(p_, inputs, reinterpret_cast<const int32_t*>(weights + p_.code_bytes()), f);
     }
     CodeFinish out;
     out.add = f.add;
     if (!r.codes) return out;
-    const double x = FloatAt(p[kXScale]), y = FloatAt(p[kYScale]);
-    const auto* whole = reinterpret_cast<const int32_t*>(p[kBias]);
-    bool apart = r.bias_floats;
-    for (int64_t i = 0; i < r.biases && !r.bias_floats; ++i) {
-      apart |= std::abs(int64_t{whole[i]}) > kMostBias;
-    }
-    for (int64_t i = 0; i < n; ++i) {
-      const int64_t c = p_.channel(i);
-      const double w = c < 0 ? 0 : FloatAt(p[kWScale], r.w_scales > 1 ? c : 0);
-      f.exact[i] = x * w / y;
-      f.scale[i] = static_cast<float>(f.exact[i]);
-      apart |= !std::isfinite(f.scale[i]);
-      f.bias[i] = c < 0 || r.biases == 0 ? 0
-                  : r.bias_floats        ? FloatAt(p[kBias], c) / (x * w)
-                                         : whole[c];
-    }
-    for (int64_t i = 0; i < n && !apart && r.biases > 0; ++i) {
-      f.add[i] = static_cast<int32_t>(static_cast<uint32_t>(f.add[i]) +
-                                      static_cast<uint32_t>(static_cast<int32_t>(f.bias[i])));
-    }
-    out.scale = f.scale, out.exact = f.exact, out.bias = apart ? f.bias : nullptr;
+    out.scale = f.scale, out.exact = f.exact, out.bias = *f.apart != 0 ? f.bias : nullptr;
     out.zero = static_cast<int16_t>(r.y_zero ? CodeAt(p[kYZero], r.y_signed) : 0);
     out.least = static_cast<int16_t>(r.least()), out.most = static_cast<int16_t>(r.most());
     return out;
@@ -104,7 +122,9 @@ class CodeConv final : public Loop {
   // The image with its padding, which takes the zero point's code.
   void Copy(float* const* p, const uint8_t* x, uint8_t* copy, bool wide) const {
     const int64_t c = p_.pixel(), row = p_.wide * c;
-    const int32_t zero = ZeroOf(p);
+    const void* inputs[kScratch];
+    std::copy(p, p + kScratch, inputs);
+    const int32_t zero = ZeroOf(p_.result, inputs);
     const int64_t before = std::min(p_.pad[1], p_.wide);
     const int64_t count = std::clamp<int64_t>(p_.wide - before, 0, p_.w);
     ForRange(wide, p_.high, [&](int64_t i) {
@@ -295,13 +315,22 @@ uint64_t CodeConvPlan::code_bytes() const {
   return static_cast<uint64_t>((depthwise ? 1 : groups) * panels * panel_bytes());
 }
 
+uint64_t CodeConvPlan::sum_bytes() const {
+  return Padded(static_cast<uint64_t>(groups_columns()) * sizeof(int32_t));
+}
+
+int64_t CodeConvPlan::finish_bytes() const {
+  const auto n = static_cast<uint64_t>(groups_columns());
+  return static_cast<int64_t>(Padded(n * sizeof(int32_t)) + Padded(n * sizeof(float)) +
+                              2 * Padded(n * sizeof(double)) + Padded(sizeof(int32_t)));
+}
+
 uint64_t CodeConvPlan::weight_bytes() const {
-  return code_bytes() + static_cast<uint64_t>(groups_columns()) * sizeof(int32_t);
+  return code_bytes() + sum_bytes() + (settled ? static_cast<uint64_t>(finish_bytes()) : 0);
 }
 
 uint64_t CodeConvPlan::scratch_bytes() const {
-  const auto n = static_cast<uint64_t>(groups_columns());
-  return Padded(n * sizeof(int32_t)) + Padded(n * sizeof(float)) + 2 * Padded(n * sizeof(double)) +
+  return (settled ? 0 : Padded(static_cast<uint64_t>(finish_bytes()))) +
          Padded(static_cast<uint64_t>(image_bytes()));
 }
 
@@ -325,7 +354,18 @@ int64_t CodeConvPlan::channel(int64_t i) const {
 }
 
 std::string CodeConvPlan::PackKey() const {
-  return "codes by four " + ToText({groups, in, out, kh, kw, run, by_rows ? 1 : 0});
+  const QuantResult& r = result;
+  std::string key = "codes by four " + ToText({groups, in, out, kh, kw, run, by_rows ? 1 : 0});
+  if (!settled) return key;
+  return key + " finished " +
+         ToText({r.x_signed ? 1 : 0, r.x_zero ? 1 : 0, r.codes ? 1 : 0, r.w_scales, r.biases,
+                 r.bias_floats ? 1 : 0});
+}
+
+void CodeConvPlan::Settle(const void* const* inputs, void* packed) const {
+  auto* to = static_cast<char*>(packed) + code_bytes();
+  MakeFinish(*this, inputs, reinterpret_cast<const int32_t*>(to),
+             Finished(*this, to + sum_bytes()));
 }
 
 void CodeConvPlan::Pack(const uint8_t* w8, bool is_signed, void* packed) const {

@@ -53,6 +53,12 @@ struct CodeConvPlan {
   uint64_t code_bytes() const;
   uint64_t weight_bytes() const;
   uint64_t scratch_bytes() const;
+  // Scales, zero points and biases are constants: what becomes of sums is packed, too.
+  bool settled = false;
+  uint64_t sum_bytes() const;
+  int64_t finish_bytes() const;
+  // Behind Pack, of a settled plan: inputs by their place (code_places.h), aligned.
+  void Settle(const void* const* inputs, void* to) const;
   // w is [groups * out][in][kh][kw], or by_rows. Unsigned codes have the zero point 128.
   void Pack(const uint8_t* w, bool is_signed, void* to) const;
   std::string PackKey() const;

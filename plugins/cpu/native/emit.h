@@ -122,7 +122,8 @@ class NativeBuilder final : public Builder {
   // x and the result lie as said.
   void AddQuantized(const Unit& u, const std::string& label, const Place& x, const Layout& y,
                     Place weights, uint64_t scratch, std::unique_ptr<Work> work);
-  void EmitByFours(const Unit& u, const CodeConvPlan& plan, const Layout& x, const Layout& y);
+  void EmitByFours(const Unit& u, CodeConvPlan plan, const Layout& x, const Layout& y);
+  bool IsSettled(const Unit& u) const;
 
   // A matrix operand, dense; *turned when its two last axes lie the other way around.
   Rep Matrix(uint32_t v, bool turn, bool may_turn, bool* turned);

@@ -1,14 +1,21 @@
 // Works on 8-bit codes as steps of a program.
 #include <algorithm>
+#include <array>
+#include <cstring>
 
 #include "plugins/cpu/native/code_conv.h"
 #include "plugins/cpu/native/code_loops.h"
+#include "plugins/cpu/native/code_places.h"
 #include "plugins/cpu/native/emit.h"
 #include "plugins/cpu/native/integer_product.h"
 #include "plugins/cpu/native/quantize.h"
 
 namespace ge_native {
 namespace {
+
+// What a loop is given behind its weights, in the order of Placed.
+constexpr std::array<size_t, 6> kFactors = {QuantIn::kXZero,  QuantIn::kXScale, QuantIn::kWScale,
+                                            QuantIn::kYScale, QuantIn::kYZero,  QuantIn::kBias};
 
 bool IsSigned(const Parser& p, uint32_t v) { return p.dtype(v) == GE_I8; }
 
@@ -75,21 +82,44 @@ void NativeBuilder::AddQuantized(const Unit& u, const std::string& label, const 
                                  const Layout& y, Place weights, uint64_t scratch,
                                  std::unique_ptr<Work> work) {
   std::vector<Place> reads = {x, weights};
-  for (size_t k : {QuantIn::kXZero, QuantIn::kXScale, QuantIn::kWScale, QuantIn::kYScale,
-                   QuantIn::kYZero, QuantIn::kBias}) {
+  for (size_t k : kFactors) {
     reads.push_back(u.in[k] != 0 ? GetDense(u.in[k]).place : x);
   }
   reads.push_back(NewInternal(0, scratch));
   AddCodes(u, label, y, std::move(work), std::move(reads));
 }
 
-void NativeBuilder::EmitByFours(const Unit& u, const CodeConvPlan& plan, const Layout& x,
+// Whether all that makes codes of sums is constant.
+bool NativeBuilder::IsSettled(const Unit& u) const {
+  return std::all_of(kFactors.begin(), kFactors.end(),
+                     [&](size_t k) { return u.in[k] == 0 || p_.constant(u.in[k]); });
+}
+
+void NativeBuilder::EmitByFours(const Unit& u, CodeConvPlan plan, const Layout& x,
                                 const Layout& y) {
+  plan.settled = IsSettled(u);
   const bool w_signed = IsSigned(p_, u.in[QuantIn::kW]);
+  std::vector<uint32_t> values = {u.in[QuantIn::kW]};
+  std::vector<std::pair<size_t, uint64_t>> factors;  // place and bytes, in the order of values
+  for (size_t i = 0; i < kFactors.size(); ++i) {
+    const uint32_t v = u.in[kFactors[i]];
+    if (!plan.settled || v == 0) continue;
+    values.push_back(v);
+    factors.emplace_back(kXZero + i, static_cast<uint64_t>(Product(p_.dims(v)) * p_.size(v)));
+  }
   const std::string key = plan.PackKey() + (w_signed ? " signed" : "");
-  const Place weights = Pack({u.in[QuantIn::kW]}, key, plan.weight_bytes(),
-                             [plan, w_signed](const void* const* from, void* to) {
+  const Place weights = Pack(values, key, plan.weight_bytes(),
+                             [plan, w_signed, factors](const void* const* from, void* to) {
                                plan.Pack(static_cast<const uint8_t*>(from[0]), w_signed, to);
+                               if (!plan.settled) return;
+                               std::vector<std::vector<double>> aligned(factors.size());
+                               const void* inputs[kScratch] = {};
+                               for (size_t i = 0; i < factors.size(); ++i) {
+                                 aligned[i].resize(factors[i].second / sizeof(double) + 1);
+                                 std::memcpy(aligned[i].data(), from[i + 1], factors[i].second);
+                                 inputs[factors[i].first] = aligned[i].data();
+                               }
+                               plan.Settle(inputs, to);
                              });
   const uint32_t v = u.in[QuantIn::kX];
   // Constants come in plain order.

@@ -86,6 +86,17 @@ struct Setting {
   }
 };
 
+// Packed weights of a plan, whose factors are packed, too, where they are settled.
+AlignedBlock PackedOf(const CodeConvPlan& plan, const std::vector<uint8_t>& w, Setting* s) {
+  AlignedBlock packed(plan.weight_bytes());
+  plan.Pack(w.data(), s->w_signed, packed.data());
+  if (!plan.settled) return packed;
+  std::vector<const void*> inputs(3);  // result, x, weights
+  for (const float* p : s->Rest(nullptr)) inputs.push_back(p);
+  plan.Settle(inputs.data(), packed.data());
+  return packed;
+}
+
 std::vector<int32_t> RunLoop(const Loop& loop, std::vector<uint8_t> x, void* weights,
                              uint64_t scratch_bytes, Setting* s, int64_t count) {
   std::vector<int32_t> y(static_cast<size_t>(count) + 1, 0x5a5a5a5a);
@@ -138,10 +149,10 @@ TEST_P(IntegerProduct, RowsByFours) {
       SCOPED_TRACE(testing::Message() << m << "x" << n << "x" << k << " variant " << variant);
       Setting s(variant % 6, n, &random);
       MakeSymmetric(&s);
-      const CodeConvPlan plan(m, n, k, turned, 1 + variant % 2, s.result);
+      CodeConvPlan plan(m, n, k, turned, 1 + variant % 2, s.result);
+      plan.settled = variant % 4 < 2;
       const auto x = Codes(m * k, &random), w = Codes(k * n, &random);
-      AlignedBlock packed(plan.weight_bytes());
-      plan.Pack(w.data(), s.w_signed, packed.data());
+      const AlignedBlock packed = PackedOf(plan, w, &s);
       const auto y =
           RunLoop(*CodeConvLoop(*kernels, plan), x, packed.data(), plan.scratch_bytes(), &s, m * n);
       for (int64_t i = 0; i < m * n; ++i) {
@@ -174,12 +185,12 @@ TEST_P(IntegerProduct, MiddlesByFours) {
     s.bias[1] = INT32_MAX, s.bias[2] = INT32_MIN;
     for (const bool large : {false, true}) {  // with and without a bias that sums cannot take
       if (!large) s.bias[1] = s.bias[2] = 7;
-      const CodeConvPlan plan(m, n, k, false, 1, s.result);
+      CodeConvPlan plan(m, n, k, false, 1, s.result);
+      plan.settled = large;
       auto x = Codes(m * k, &random), w = Codes(k * n, &random);
       for (uint8_t& code : x) code %= 3;
       for (uint8_t& code : w) code = static_cast<uint8_t>(code % 5 - 2 + (s.w_signed ? 0 : 128));
-      AlignedBlock packed(plan.weight_bytes());
-      plan.Pack(w.data(), s.w_signed, packed.data());
+      const AlignedBlock packed = PackedOf(plan, w, &s);
       const auto y =
           RunLoop(*CodeConvLoop(*kernels, plan), x, packed.data(), plan.scratch_bytes(), &s, m * n);
       for (int64_t i = 0; i < m * n; ++i) {
@@ -289,11 +300,11 @@ TEST_P(IntegerProduct, ConvolutionsByFours) {
       const int64_t filters = c.groups * c.out, depth = c.in * c.kh * c.kw;
       Setting s(variant, filters, &random);
       MakeSymmetric(&s);
-      const CodeConvPlan plan(spec, 1 + variant % 2, s.result);
+      CodeConvPlan plan(spec, 1 + variant % 2, s.result);
+      plan.settled = variant % 4 < 2;
       const auto x = Codes(c.images * c.groups * c.in * c.h * c.w, &random);
       const auto w = Codes(filters * depth, &random);
-      AlignedBlock packed(plan.weight_bytes());
-      plan.Pack(w.data(), s.w_signed, packed.data());
+      const AlignedBlock packed = PackedOf(plan, w, &s);
       std::vector<uint8_t> last(x.size());
       Reorder(x.data(), spec.src, true, last.data());
       const auto made = RunLoop(*CodeConvLoop(*kernels, plan), last, packed.data(),
