@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <limits>
 #include <random>
 
 #include "plugins/cpu/kit/aligned_block.h"
@@ -176,11 +177,17 @@ TEST_P(IntegerProduct, MiddlesByFours) {
   if (kernels == nullptr) GTEST_SKIP() << "this processor multiplies no codes by four here";
   std::mt19937 random(19);
   const int64_t m = 40, n = 90, k = 12;
-  for (const float scale : {0.5f, 0.5f * (1 + 1e-7f), 0.5f * (1 - 1e-7f), 1e-3f, 3e6f, 1e30f}) {
+  const float more = 1 + std::numeric_limits<float>::epsilon(), most = 2 * more - 1;
+  // The second is half a quantum but for 2^-46, which only doubles tell.
+  const float scales[][3] = {{1, 0.5f, 1},           {more, 0.5f * more, most},
+                             {1, 0.5f * most, more}, {1, 0.5f * more, 1},
+                             {1, 1e-3f, 1},          {1, 3e6f, 1},
+                             {1, 1e30f, 1},          {0.5f, most, more}};
+  for (const auto& [x_scale, w_scale, y_scale] : scales) {
     Setting s(4, n, &random);
     MakeSymmetric(&s);
     s.result.w_scales = 1;
-    s.x_scale = {1}, s.y_scale = {1}, s.w_scale = {scale};
+    s.x_scale = {x_scale}, s.y_scale = {y_scale}, s.w_scale = {w_scale};
     for (int32_t& bias : s.bias) bias = static_cast<int32_t>(random() % 401) - 200;
     s.bias[1] = INT32_MAX, s.bias[2] = INT32_MIN;
     for (const bool large : {false, true}) {  // with and without a bias that sums cannot take
