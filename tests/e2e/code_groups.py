@@ -190,6 +190,26 @@ def pair(g):
     g.quantized(g.op(kind, a, b), scale)
 
 
+def gate(g):
+    """One factor for each channel of an image, as of squeeze and excitation."""
+    shape = [2, 37, int(g.rng.integers(1, 20)), 11]
+    a, sa, _ = g.given(shape)
+    b, sb, _ = g.given([*shape[:2], 1, 1])
+    kind = str(g.rng.choice(["Add", "Mul"]))
+    scale = 60 * sa * sb if kind == "Mul" else sa + sb
+    g.quantized(g.op(kind, *((a, b) if g.rng.integers(2) else (b, a))), scale)
+
+
+def gated_conv(g):
+    x, xs, _ = g.given([2, 16, 9, 11])
+    w, ws = g.weight([24, 16, 1, 1], 0)
+    s1, z1 = np.float32(sums_scale(16, xs, ws)), np.uint8(128)
+    q = g.op("QuantizeLinear", g.op("Conv", x, w, kernel_shape=[1, 1]), g.const(s1), g.const(z1))
+    b, sb, _ = g.given([2, 24, 1, 1])
+    y = g.op("Mul", g.op("DequantizeLinear", q, g.const(s1), g.const(z1)), b)
+    g.quantized(y, 60 * s1 * sb)
+
+
 def table(g):
     x, s, _ = g.given([3, 1000])
     kind = str(g.rng.choice(["Relu", "LeakyRelu", "Sigmoid", "HardSwish", "Tanh"]))
@@ -291,7 +311,8 @@ def pool_to_other_grid(g):
     g.quantized(g.op("MaxPool", x, kernel_shape=[2, 2]), s * 1.7, bounds=False)
 
 
-TAKEN = (conv, conv, conv, conv, line_conv, gemm, gemm, matmul, pair, table, pool, view, mean,
+TAKEN = (conv, conv, conv, conv, line_conv, gemm, gemm, matmul, pair, gate,
+         gated_conv, table, pool, view, mean,
          concat, chain)
 NOT_TAKEN = (wrong_axis, read_elsewhere, other_bias, scale_at_run_time, pool_to_other_grid)
 

@@ -191,8 +191,9 @@ struct CodeScale {
   bool is_signed = false;
   bool operator==(const CodeScale&) const = default;
 };
-struct CodePairSpec {  // in: a, b of the result's dims; a + b, a - b or a * b
+struct CodePairSpec {  // in: a of the result's dims, b; a + b, a - b or a * b
   Fn fn = Fn::kAdd;
+  bool channels = false;  // b has one element for each image and channel, else a's dims
   CodeScale a, b, y;
   CodeRange range;
 };

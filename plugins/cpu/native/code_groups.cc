@@ -240,12 +240,24 @@ bool TakeInputs(Group* p, uint32_t count, std::vector<CodeScale>* scales) {
   return true;
 }
 
+// One element for each image and channel of `dims`.
+bool IsOfChannels(const Dims& d, const Dims& dims) {
+  return dims.size() > 2 && d.size() == dims.size() && d[0] == dims[0] && d[1] == dims[1] &&
+         Product(d) == d[0] * d[1];
+}
+
 bool GroupOfPair(Group* p) {
   const Fn fn = p->Is(p->main, "Add") ? Fn::kAdd : p->Is(p->main, "Sub") ? Fn::kSub : Fn::kMul;
   std::vector<CodeScale> s;
   if (p->node(p->main).n_in != 2 || !TakeInputs(p, 2, &s)) return false;
-  if (p->g.dims(p->u->in[0]) != p->u->dims || p->g.dims(p->u->in[1]) != p->u->dims) return false;
-  p->u->spec = CodePairSpec{fn, s[0], s[1], p->y, p->range};
+  std::vector<uint32_t>& in = p->u->in;
+  if (p->g.dims(in[0]) != p->u->dims && fn != Fn::kSub) {
+    std::swap(in[0], in[1]), std::swap(s[0], s[1]);
+  }
+  const Dims b = p->g.dims(in[1]);
+  const bool channels = b != p->u->dims;
+  if (p->g.dims(in[0]) != p->u->dims || (channels && !IsOfChannels(b, p->u->dims))) return false;
+  p->u->spec = CodePairSpec{fn, channels, s[0], s[1], p->y, p->range};
   return true;
 }
 

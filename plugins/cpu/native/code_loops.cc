@@ -24,19 +24,40 @@ CodeRow RowOf(const CodeScale& s, const float* p, int64_t at) {
 
 class CodePair final : public Loop {
  public:
-  CodePair(const Simd& simd, const CodePairSpec& s, int64_t n) : simd_(simd), s_(s), n_(n) {}
+  CodePair(const Simd& simd, const CodePairSpec& s, const CodePlanes& planes)
+      : simd_(simd), s_(s), d_(planes) {}
   void Run(float* const* p) const override {
-    const int32_t least = LeastOf(s_.y, s_.range), most = MostOf(s_.y, s_.range);
-    ForCodes(n_, [&](int64_t at, int64_t n) {
-      simd_.code_pairs(s_.fn, RowOf(s_.a, p[1], at), RowOf(s_.b, p[2], at), RowOf(s_.y, p[0], at),
-                       least, most, n);
+    const int64_t n = d_.images * d_.channels * d_.pixels;
+    if (!s_.channels) {
+      return ForCodes(n, [&](int64_t at, int64_t count) { Row(p, at, Codes(p[2]) + at, count); });
+    }
+    // Rows of b's elements: those of a pixel, or one of them as often as a piece of a plane wants.
+    const int64_t rows = d_.images * (d_.last ? d_.pixels : d_.channels);
+    ForRange(n > kParallel, rows, [&](int64_t r) {
+      if (d_.last) {
+        const uint8_t* b = Codes(p[2]) + r / d_.pixels * d_.channels;
+        return Row(p, r * d_.channels, b, d_.channels);
+      }
+      uint8_t same[kSame];
+      std::memset(same, Codes(p[2])[r], sizeof same);
+      for (int64_t i = 0; i < d_.pixels; i += kSame) {
+        Row(p, r * d_.pixels + i, same, std::min(kSame, d_.pixels - i));
+      }
     });
   }
 
  private:
+  static constexpr int64_t kSame = 256;
+
+  void Row(float* const* p, int64_t at, const uint8_t* b, int64_t n) const {
+    const CodeRow other = {const_cast<uint8_t*>(b), s_.b.scale, s_.b.zero, s_.b.is_signed};
+    simd_.code_pairs(s_.fn, RowOf(s_.a, p[1], at), other, RowOf(s_.y, p[0], at),
+                     LeastOf(s_.y, s_.range), MostOf(s_.y, s_.range), n);
+  }
+
   const Simd& simd_;
   const CodePairSpec s_;
-  const int64_t n_;
+  const CodePlanes d_;
 };
 
 void Look(const uint8_t* __restrict table, const uint8_t* __restrict x, uint8_t* __restrict y,
@@ -180,8 +201,9 @@ class CodePoolLast final : public Loop {
 
 }  // namespace
 
-std::unique_ptr<Loop> CodePairLoop(const Simd& simd, const CodePairSpec& spec, int64_t n) {
-  return std::make_unique<CodePair>(simd, spec, n);
+std::unique_ptr<Loop> CodePairLoop(const Simd& simd, const CodePairSpec& spec,
+                                   const CodePlanes& planes) {
+  return std::make_unique<CodePair>(simd, spec, planes);
 }
 
 std::vector<uint8_t> TableOf(const Simd& simd, const CodeMapSpec& spec,

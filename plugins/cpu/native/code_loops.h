@@ -14,8 +14,6 @@ namespace ge_native {
 
 using namespace ge_cpu;
 
-// Places: result, a, b of n codes each.
-std::unique_ptr<Loop> CodePairLoop(const Simd& simd, const CodePairSpec& spec, int64_t n);
 // The result's code for each of the 256 codes of x, as bytes: through floats and `ops`.
 std::vector<uint8_t> TableOf(const Simd& simd, const CodeMapSpec& spec,
                              std::vector<PointwiseOp> ops);
@@ -26,6 +24,9 @@ struct CodePlanes {
   int64_t images, channels, pixels;
   bool last;  // channels of a pixel are neighbours
 };
+// Places: result, a, b.
+std::unique_ptr<Loop> CodePairLoop(const Simd& simd, const CodePairSpec& spec,
+                                   const CodePlanes& planes);
 // Places: result (images x channels), x, then as many int32.
 std::unique_ptr<Loop> CodeMeanLoop(const Simd& simd, const CodeMeanSpec& spec,
                                    const CodePlanes& planes);

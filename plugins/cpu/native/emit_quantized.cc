@@ -198,8 +198,13 @@ void NativeBuilder::AddCodes(const Unit& u, const std::string& label, const Layo
 
 void NativeBuilder::EmitSpec(const Unit& u, const CodePairSpec& spec) {
   const Layout layout = CodeLayout(u);
-  AddCodes(u, "codes, two", layout, CodePairLoop(simd_, spec, Product(u.dims)),
-           {Get(u.in[0], layout).place, Get(u.in[1], layout).place});
+  // Its elements lie side by side whatever the order of their axes.
+  const Place b = (spec.channels ? GetDense(u.in[1]) : Get(u.in[1], layout)).place;
+  const int64_t all = Product(u.dims);
+  const int64_t images = spec.channels ? u.dims[0] : 1, channels = spec.channels ? u.dims[1] : 1;
+  const CodePlanes planes = {images, channels, all / (images * channels), !layout.dense()};
+  AddCodes(u, "codes, two", layout, CodePairLoop(simd_, spec, planes),
+           {Get(u.in[0], layout).place, b});
 }
 
 void NativeBuilder::EmitSpec(const Unit& u, const CodeMapSpec& spec) {
