@@ -325,6 +325,24 @@ MarketCover CoverOf(const Market& m, const Solution& solution, const Renaming& r
   return out;
 }
 
+// Which nodes are not kept, and why; *notes says why the others are.
+std::vector<NodeId> NoteChoices(const Market& m, const std::vector<bool>& kept,
+                                DecompositionNotes* notes,
+                                std::unordered_map<NodeId, std::string>* why) {
+  const NoteIndex index(m);
+  std::vector<NodeId> expand;
+  for (size_t i = 0; i < m.expansions.size(); ++i) {
+    const NodeId node = m.expansions[i].node;
+    std::string note = Note(m, index, m.expansions[i], kept[i]);
+    if (kept[i]) {
+      (*notes)[node] = std::move(note);
+    } else {
+      expand.push_back(node), (*why)[node] = std::move(note);
+    }
+  }
+  return expand;
+}
+
 }  // namespace
 
 bool HasDecompositions(const Graph& g, const Function& f) {
@@ -364,19 +382,8 @@ Status ChooseDecompositions(const EngineList& engines, const AskEngines& ask,
   MergeParts(&m);
   GE_ASSIGN_OR_RETURN(const auto solved, Solve(&m));
   if (!solved) return {};
-  const std::vector<bool>& kept = solved->kept;
-  const NoteIndex index(m);
-  std::vector<NodeId> expand;
   std::unordered_map<NodeId, std::string> why;
-  for (size_t i = 0; i < m.expansions.size(); ++i) {
-    const NodeId node = m.expansions[i].node;
-    std::string note = Note(m, index, m.expansions[i], kept[i]);
-    if (kept[i]) {
-      (*notes)[node] = std::move(note);
-    } else {
-      expand.push_back(node), why[node] = std::move(note);
-    }
-  }
+  std::vector<NodeId> expand = NoteChoices(m, solved->kept, notes, &why);
   // Before the graph changes, which the market looks at.
   Graph chosen;
   std::vector<Expansion> made;
@@ -384,7 +391,7 @@ Status ChooseDecompositions(const EngineList& engines, const AskEngines& ask,
     chosen = *graph;
     GE_ASSIGN_OR_RETURN(made, Expand(floats, &chosen, fn, expand));
   }
-  if (made.size() == expand.size()) *cover = CoverOf(m, *solved, Renaming(m, kept, made));
+  if (made.size() == expand.size()) *cover = CoverOf(m, *solved, Renaming(m, solved->kept, made));
   if (expand.empty()) {
     *asked = AskedOffers{std::move(m.whole), std::move(m.plan.layouts)};
     return {};
