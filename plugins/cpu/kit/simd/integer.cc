@@ -193,7 +193,7 @@ namespace {
 
 // x's codes as floats less their zero point, times the scale.
 template <class D>
-GE_INLINE hn::Vec<D> Floats(D d, const CodeRow& x, int64_t i) {
+GE_INLINE hn::Vec<D> CodeFloats(D d, const CodeRow& x, int64_t i) {
   const IntsOf<D> w;
   const auto wide = x.is_signed
                         ? hn::PromoteTo(w, hn::LoadU(hn::Rebind<int8_t, D>(),
@@ -209,7 +209,7 @@ GE_INLINE void CodePairRow(const CodeRow& a, const CodeRow& b, const CodeRow& y,
                            int32_t most, int64_t n) {
   ForEach(n, [=](auto d, int64_t i) GE_LAMBDA {
     using D = decltype(d);
-    const auto l = Floats(d, a, i), r = Floats(d, b, i);
+    const auto l = CodeFloats(d, a, i), r = CodeFloats(d, b, i);
     const auto v = kFn == Fn::kAdd   ? hn::Add(l, r)
                    : kFn == Fn::kSub ? hn::Sub(l, r)
                                      : hn::Mul(l, r);
