@@ -11,6 +11,7 @@ constexpr int kMaxCallDepth = 64;  // The verifier's limit; recursion here is ov
 ModuleInfer::ModuleInfer(Graph* graph)
     : graph_(graph),
       progress_(graph->functions.size(), Progress::kNew),
+      failures_(graph->functions.size()),
       call_sites_(graph->functions.size(), 0) {
   for (const Function& f : graph->functions) {
     for (const Node& n : f.nodes) {

@@ -117,8 +117,10 @@ Status ModuleInfer::SetParams(FunctionId callee, const std::string& role,
   return {};
 }
 
-Status ModuleInfer::RunCallee(const Node& node, FunctionId callee, int depth, bool* spared) {
-  Status status = RunFunction(callee, depth + 1);
+Status ModuleInfer::RunCallee(const Node& node, FunctionId callee, int depth, bool changed,
+                              bool* spared) {
+  if (changed) failures_[callee] = RunFunction(callee, depth + 1);
+  const Status& status = failures_[callee];
   const bool branch = node.domain.empty() && node.op == "If";
   const bool may_be_spared = branch && status.code() == Code::kInvalidGraph && !*spared;
   if (status.ok() || !may_be_spared) return status;
@@ -151,7 +153,7 @@ Status ModuleInfer::InferCallees(FunctionId fn, const Node& node, int depth) {
     }
     bool changed = progress_[c.fn] == Progress::kNew;
     GE_RETURN_IF_ERROR(SetParams(c.fn, c.role, args, &changed));
-    if (changed) GE_RETURN_IF_ERROR(RunCallee(node, c.fn, depth, &spared));
+    GE_RETURN_IF_ERROR(RunCallee(node, c.fn, depth, changed, &spared));
     if (node.domain.empty() && node.op == "Loop") {
       const auto inputs = static_cast<int64_t>(node.inputs.size());
       GE_RETURN_IF_ERROR(SettleCarried(c.fn, 2, 1, inputs - 2 - CapturesOf(node), depth));

@@ -24,9 +24,9 @@ class ModuleInfer {
  private:
   void ForgetComputed(FunctionId fn);
   Status InferNode(FunctionId fn, size_t index, int depth);
-  // A callee whose parameters are typed; `spared` is set instead of an answer where it is a branch
-  // that may not be taken and contradicts them.
-  Status RunCallee(const Node& node, FunctionId callee, int depth, bool* spared);
+  // A callee whose parameters are typed, and `changed` since it ran last; `spared` is set instead of
+  // an answer where it is a branch that may not be taken and contradicts them.
+  Status RunCallee(const Node& node, FunctionId callee, int depth, bool changed, bool* spared);
   Status InferCallees(FunctionId fn, const Node& node, int depth);
   Result<std::vector<Type>> Arguments(const Function& caller, const Node& node);
   // Gives the callee's parameters these types; *changed says whether any became another.
@@ -38,6 +38,7 @@ class ModuleInfer {
   enum class Progress : uint8_t { kNew, kOpen, kDone };
   Graph* graph_;
   std::vector<Progress> progress_;    // by function
+  std::vector<Status> failures_;      // by function: what its last run answered
   std::vector<uint32_t> call_sites_;  // by function
 };
 
