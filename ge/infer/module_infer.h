@@ -24,8 +24,8 @@ class ModuleInfer {
  private:
   void ForgetComputed(FunctionId fn);
   Status InferNode(FunctionId fn, size_t index, int depth);
-  // A callee whose parameters are typed, and `changed` since it ran last; `spared` is set instead of
-  // an answer where it is a branch that may not be taken and contradicts them.
+  // A callee whose parameters are typed, and `changed` since it ran last; `spared` is set instead
+  // of an answer where it is a branch that may not be taken and contradicts them.
   Status RunCallee(const Node& node, FunctionId callee, int depth, bool changed, bool* spared);
   Status InferCallees(FunctionId fn, const Node& node, int depth);
   Result<std::vector<Type>> Arguments(const Function& caller, const Node& node);
