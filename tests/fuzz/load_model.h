@@ -1,10 +1,12 @@
 // LoadModel: bytes of a model the way that a user's go: ge.h, import, verify, infer and rewrite
-// with constants folded on ref. One thread. A session that refused one input takes the next, which
-// ge.h promises that it can; one that took it is destroyed.
+// with constants folded on ref; what was loaded is printed as text and read back. One thread. A
+// session that refused one input takes the next, which ge.h promises that it can; one that took it
+// is destroyed.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <string>
 
 #include "ge/ge.h"
 #include "tests/fuzz/require.h"
@@ -27,6 +29,30 @@ inline ge_session* NewSession() {
   return session;
 }
 
+inline std::string TextOf(ge_session* session) {
+  ge_error error{};
+  error.size = sizeof error;
+  char* text = nullptr;
+  REQUIRE(ge_session_dump(session, nullptr, "load", &text, &error) == GE_STATUS_OK, error.message);
+  std::string copy = text;
+  ge_text_release(text);
+  return copy;
+}
+
+// The model as text is the same model, but for large constants, of which text has no elements.
+inline void ReadBack(const std::string& text) {
+  ge_session* session = NewSession();
+  ge_error error{};
+  error.size = sizeof error;
+  const ge_status status =
+      ge_session_load_bytes(session, text.data(), text.size(), GE_FORMAT_TEXT, &error);
+  const bool elided = std::string(error.message).find("was elided") != std::string::npos;
+  const bool late = status == GE_STATUS_DEADLINE_EXCEEDED;
+  REQUIRE(status == GE_STATUS_OK || elided || late, (error.message + ("\n" + text)).c_str());
+  if (status == GE_STATUS_OK) REQUIRE(TextOf(session) == text, text.c_str());
+  ge_session_destroy(session);
+}
+
 inline void LoadModel(const uint8_t* data, size_t size, uint32_t format) {
   static ge_session* const keeper = NewSession();  // keeps the engine open from input to input
   static ge_session* session = nullptr;
@@ -38,6 +64,7 @@ inline void LoadModel(const uint8_t* data, size_t size, uint32_t format) {
   REQUIRE(status == GE_STATUS_OK || error.message[0] != '\0', "refused without words");
   REQUIRE(status != GE_STATUS_INTERNAL, error.message);
   if (status != GE_STATUS_OK) return;
+  ReadBack(TextOf(session));
   ge_session_destroy(session);
   session = nullptr;
 }
