@@ -4,13 +4,14 @@
   tests/fuzz/seeds.py FOLDER [--ge PATH]
 
 FOLDER/onnx and so on get one file a seed. The graphs are those of tests/text and tests/e2e; `ge`
-writes them as ONNX, as our own form and as plans. Pictures are those of ONNX's node tests. Prints
-how many there are of each.
+writes them as ONNX, as our own form and as plans. Pictures are those of ONNX's node tests. What
+earlier runs found (keep_corpus.sh) is unpacked beside them. Prints how many there are of each.
 """
 import argparse
 import pathlib
 import subprocess
 import sys
+import tarfile
 import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -58,6 +59,14 @@ def pictures():
         yield onnx.TensorProto.FromString(path.read_bytes()).raw_data
 
 
+def found(name):
+    """The inputs that earlier runs of a target added."""
+    path = ROOT / "tests/fuzz/corpus" / f"{name}.tar.xz"
+    if path.exists():
+        with tarfile.open(path) as archive:
+            yield from (archive.extractfile(member).read() for member in archive.getmembers())
+
+
 def framings(models):
     yield from models
     yield b"\x3a\x00"  # an empty graph
@@ -89,7 +98,10 @@ def main():
         kept = [data for data in files if 0 < len(data) <= (1 << 20 if name == "images" else MOST_BYTES)]
         for i, data in enumerate(kept):
             (folder / f"seed_{i:04}").write_bytes(data)
-        print(f"{name}: {len(kept)} seeds")
+        earlier = list(found(name))
+        for i, data in enumerate(earlier):
+            (folder / f"kept_{i:04}").write_bytes(data)
+        print(f"{name}: {len(kept)} seeds, {len(earlier)} found earlier")
         if not kept:
             sys.exit(f"there are no seeds for {name}; are build/node-tests and build/release there?")
 
