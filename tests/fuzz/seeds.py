@@ -24,6 +24,7 @@ project_venv.enter("onnx")
 import onnx  # noqa: E402
 
 MOST_BYTES = 8192  # of a seed: small ones are mutated faster
+OLD_OPSETS = (1, 6, 7, 8, 9, 10, 11, 12, 13, 17, 18, 19, 20, 21)
 PRICES = ('{"format": 2, "cpu": "fuzz", "isa": 1, "threads": 1, "engines": [{"plugin": "hash", '
           '"device": "cpu", "rows": {"MatMul|10": ["MatMul", 10.5, 20000, 100.5, 90.5, 3, 50.5, '
           '40.5, 2, 1]}}]}')
@@ -59,6 +60,16 @@ def pictures():
         yield onnx.TensorProto.FromString(path.read_bytes()).raw_data
 
 
+def aged(models):
+    """Models that say they are of old opsets, for the adapters; what no longer fits is refused."""
+    for i, data in enumerate(models):
+        model = onnx.ModelProto.FromString(data)
+        for opset in model.opset_import:
+            if opset.domain == "":
+                opset.version = OLD_OPSETS[i % len(OLD_OPSETS)]
+        yield model.SerializeToString()
+
+
 def found(name):
     """The inputs that earlier runs of a target added."""
     path = ROOT / "tests/fuzz/corpus" / f"{name}.tar.xz"
@@ -85,7 +96,7 @@ def main():
     seeds = {
         "gt": [t.encode() for t in texts],
         "gepb": proto,
-        "onnx": models,
+        "onnx": models + list(aged([path.read_bytes() for path in nodes[1::2]])),
         "plan": [dumped(args.ge, t, ["--to", "memory"]) for t in texts[::4]],
         "price_cache": [text.encode() for text in (
             PRICES, MACHINE + "}", "[" + MACHINE + ', "vendor": "fuzz"}]')],
