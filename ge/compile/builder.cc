@@ -176,6 +176,15 @@ class Builder {
     for (uint32_t e = 0; e < engines_.size(); ++e) {
       GE_RETURN_IF_ERROR(QueryEngine(*engines_[e], e, graph, f, view->get(), layouts, offers));
     }
+    GE_RETURN_IF_ERROR(Correct(graph, f, view, layouts, offers));
+    for (Offer& o : offers->offers) {
+      for (OfferChoice& c : o.choices) c.marginal_ns += o.shape_ns / options_.runs_a_shape;
+    }
+    return {};
+  }
+
+  Status Correct(const Graph& graph, const Function& f, GraphView* view,
+                 std::vector<PlanLayout>* layouts, OfferSet* offers) {
     if (!options_.price_cache) return {};
     if (options_.prices.mode == PriceMode::kMeasure && options_.measure) {
       const double budget_ms = options_.prices.measure_budget_ms - c_->measured.ms;

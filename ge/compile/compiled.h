@@ -175,6 +175,8 @@ struct BuildOptions {
   // What is built is a piece whose sizes the data decide: hardly two are alike, so that a search
   // must be worth its time in few runs.
   bool of_data = false;
+  // What is made for a shape, an engine's code, is paid by so many runs of it.
+  double runs_a_shape = 1000;
   // A plan of the same entry and shapes: the answer is null when no plan is clearly cheaper.
   const Compiled* incumbent = nullptr;
   PlaceOptions place;

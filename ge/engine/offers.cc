@@ -228,6 +228,7 @@ ge_rc TakeOffer(void* host, const ge_offer* given) {
   }
   out.setup_ns = static_cast<double>(cost.setup_ns);
   out.launch_ns = static_cast<double>(cost.launch_ns);
+  out.shape_ns = static_cast<double>(cost.shape_ns);
   out.edge_saving_ns = static_cast<double>(o.edge_saving_ns);
   out.source = SourceName(cost.source);
   out.confidence = std::min(cost.confidence, 1000u) / 1000.0;

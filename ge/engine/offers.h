@@ -28,6 +28,7 @@ struct Offer {
   uint32_t const_align = 0;
   uint64_t cookie = 0;
   double setup_ns = 0, launch_ns = 0, edge_saving_ns = 0;
+  double shape_ns = 0;               // once for each shape
   std::vector<OfferChoice> choices;  // at least one unless convert
   // "analytic" or "guess" as the engine says, "host" when it stated no price; "table" and
   // "measured" when the host has corrected it, "doubtful" by a time of a busy machine.

@@ -18,6 +18,8 @@ namespace {
 // Of what a piece folds, in bytes: loading has folded weights, and what sizes alone decide is made
 // faster by each run than once for each piece.
 constexpr int64_t kLargestFold = 4 << 10;
+// Runs that are expected of each shape of a piece whose sizes the data decide.
+constexpr double kRunsOfDataSizes = 3;
 
 }  // namespace
 
@@ -45,7 +47,7 @@ Result<Flow*> Session::FlowOf() {
     GE_RETURN_IF_ERROR(rewriter_->Bind(&graph, weight_bytes_, &times, kLargestFold));
     // A piece's inputs are the run's own values: what it may take goes by what the caller gave.
     BuildOptions given = options_.build;
-    given.of_data = true, given.place.pins_may_miss = true;
+    given.of_data = true, given.runs_a_shape = kRunsOfDataSizes, given.place.pins_may_miss = true;
     given.given_bytes = std::max(given.given_bytes, flow_given_bytes_.load());
     GE_ASSIGN_OR_RETURN(auto c, CompileBound(std::move(graph), fn, given));
     ++flow_plans_;

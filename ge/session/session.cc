@@ -40,6 +40,15 @@ PartBound::Shapes ShapesOf(std::span<const TensorView> inputs) {
   return shapes;
 }
 
+// Runs that are expected of each shape of a model whose sizes its inputs decide.
+constexpr double kRunsOfFreeSizes = 30;
+
+bool HasFreeSizes(const Function& f) {
+  return std::any_of(f.params.begin(), f.params.end(), [&](ValueId v) {
+    return f.value(v).type.is_tensor() && !f.value(v).type.is_static();
+  });
+}
+
 }  // namespace
 
 Result<std::unique_ptr<Session>> Session::Create(SessionOptions options) {
@@ -261,6 +270,7 @@ Result<std::shared_ptr<Compiled>> Session::CompileNew(const Entry& entry,
   }
   BuildOptions given = build;
   given.given_bytes = GivenBytes(options_.build.given_bytes, inputs);
+  if (HasFreeSizes(graph_.fn(entry.fn))) given.runs_a_shape = kRunsOfFreeSizes;
   GE_ASSIGN_OR_RETURN(auto c, CompileBound(std::move(bound), entry.fn, given));
   if (!c) return c;  // The incumbent stays.
   ++compiles_;

@@ -40,7 +40,7 @@ LEAST_MEAN, MOST_SPREAD = 1.0, 5.0
 
 def peer(model, feeds, callers, seconds):
     """One row a number of callers, of ONNX Runtime in this process."""
-    run_once = peer_bench.open_ort(str(model), 0)  # 0 = its default threads
+    run_once = peer_bench.open_ort(str(model), 0, "f32")  # 0 = its default threads
     run_once(feeds)
     rows = []
     for n in callers:

@@ -75,7 +75,7 @@ def ours(path):
 
 
 def onnx_runtime(path):
-    run = peer_bench.open_ort(str(path), 0)
+    run = peer_bench.open_ort(str(path), 0, "f32")
     return (lambda arrays: lambda: run(arrays)), run, lambda: {}
 
 

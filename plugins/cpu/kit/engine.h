@@ -39,6 +39,7 @@ const Simd& SimdOf(uint32_t isa);
 struct Price {
   double work_ns = 0;
   double border_ns = 0;  // to copy the result out, where inside a segment it is only a view
+  double shape_ns = 0;   // for code that is made for these dims
   double launch_ns = 0;  // beside the engine's LaunchNs, once a segment that holds such a unit
   uint64_t workspace = 0, packed = 0;
 };

@@ -127,6 +127,7 @@ ge_rc Offers::Send(const std::vector<uint32_t>& nodes, const Price& price, doubl
   cost.h = GE_HDR(ge_cost, GE_TAG_COST);
   cost.marginal_ns = static_cast<uint64_t>(ns);
   cost.launch_ns = e_.LaunchNs() + static_cast<uint64_t>(price.launch_ns);
+  cost.shape_ns = static_cast<uint64_t>(price.shape_ns);
   cost.workspace = price.workspace;
   cost.persistent = price.packed;
   cost.confidence = 600;

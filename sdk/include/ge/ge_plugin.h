@@ -43,7 +43,7 @@ extern "C" {
 #define GE_PLUGIN_MAGIC 0x4e49474c50454721ull /* "!GEPLGIN" read little-endian */
 /* Names this state of the structs: the first 8 bytes of the SHA-256 of tests/abi/layout.golden. The
  * ABI test recomputes it; enforced at load while GE_ABI_MAJOR is 0. */
-#define GE_HEADER_HASH 0x2ba448f6866aa176ull
+#define GE_HEADER_HASH 0xa7d36f91773c25d2ull
 
 /* ---- basic words ---------------------------------------------------------------------------- */
 
@@ -305,6 +305,8 @@ typedef struct ge_cost { /* cost of a segment = greatest setup + sum of marginal
   uint32_t confidence;  /* 0..1000: what the price weighs against the first times that the host
                            measures, of this offer or its like; nothing where there are none */
   uint32_t source;      /* GE_PRICE_* */
+  uint64_t shape_ns;    /* once for each shape: code that is made for it. The host shares it among
+                           the runs that it expects of one */
 } ge_cost;
 
 typedef struct {
