@@ -89,6 +89,16 @@ static char* Explained(ge_session* s) {
 
 static int Says(const char* text, const char* words) { return text && strstr(text, words) != NULL; }
 
+static void Precisions(void) {
+  ge_session_options o;
+  ge_session* s = NULL;
+  ge_session_options_init(&o);
+  o.precision = 2;
+  CHECK_BAD(ge_session_create(&o, &s, &error), "GE_BF16_PRECISION");
+  o.precision = GE_BF16_PRECISION, o.numerics = GE_EXACT_NUMERICS;
+  CHECK_BAD(ge_session_create(&o, &s, &error), "exact numerics");
+}
+
 static void Explain(const char* model, const char* engines) {
   ge_session* s = Open(model, engines, NULL, 0);
   float x[4] = {0, 1, 2, 0};
@@ -274,7 +284,7 @@ int main(int argc, char** argv) {
     fprintf(stderr, "usage: inspect_client MODEL ENGINES DEVSIM FOLDER\n");
     return 2;
   }
-  Engines(argv[3]), Explain(argv[1], argv[2]), Pins(argv[1], argv[3]);
+  Engines(argv[3]), Precisions(), Explain(argv[1], argv[2]), Pins(argv[1], argv[3]);
   Names(argv[1], argv[2]), NodeAtFault(argv[1], argv[2]), Donated(argv[1], argv[2]);
   Logs(argv[4]);
   printf("%d passed, %d failed, 0 skipped\n", passed, failed);

@@ -103,9 +103,9 @@ bool Rounds(const Unit& u, const Parser& p, const Machine& m) {
   return RoundedConvNs(u, *c, p, m) < ConvNs(u, *c, p, m);
 }
 
-// Also what describing a primitive and making its code takes, once for each shape: a convolution of
-// PP-OCR recognition 300 us under AVX-512, where both threads of a processor twice as fast as the
-// one of prices make code.
+// Also what describing a convolution and making its code takes, once for each shape: one of PP-OCR
+// recognition 300 us under AVX-512, where both threads of a processor twice as fast as the one of
+// prices make code.
 Price PriceOf(const Unit& u, const Parser& p, const Machine& m) {
   const Rates rate = RatesOf(m);
   const double n = static_cast<double>(Product(u.dims));
@@ -116,6 +116,7 @@ Price PriceOf(const Unit& u, const Parser& p, const Machine& m) {
   if (const auto* conv = As<ConvSpec>(u)) {
     work = Rounds(u, p, m) ? RoundedConvNs(u, *conv, p, m) : ConvNs(u, *conv, p, m);
     if (p.constant(u.in[1])) out.packed = PackedBound(p.dims(u.in[1]), 0);
+    out.shape_ns = ByIsa(m, 600e3, 150e3, 150e3) / m.compute;
   } else if (const auto* grad = As<ConvGradSpec>(u)) {
     work = ConvGradNs(u, *grad, p, m);
   } else if (const auto* product = As<ProductSpec>(u)) {
@@ -131,7 +132,6 @@ Price PriceOf(const Unit& u, const Parser& p, const Machine& m) {
     const double taps = static_cast<double>(Product(std::get<PoolSpec>(u.spec).kernel));
     work = n * Padding(u.dims[1], m) * taps * kTapNs / m.compute;
   }
-  out.shape_ns = ByIsa(m, 600e3, 150e3, 150e3) / m.compute;
   const double threads = m.threads > 1 ? 0.9 * m.threads : 1;
   out.launch_ns = LibraryLaunchNs(m);
   // With two threads every execute forks, however small the work.
