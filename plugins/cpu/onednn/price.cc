@@ -103,13 +103,15 @@ bool Rounds(const Unit& u, const Parser& p, const Machine& m) {
   return RoundedConvNs(u, *c, p, m) < ConvNs(u, *c, p, m);
 }
 
-// Also what describing a convolution and making its code takes, once for each shape: one of PP-OCR
-// recognition 300 us under AVX-512, where both threads of a processor twice as fast as the one of
-// prices make code.
+// Also what describing a primitive and making its code takes, once for each shape: a product 20 to
+// 430 us in the first process that ran it, one that is known again far less; a convolution of
+// PP-OCR recognition 300 us under AVX-512, where both threads of a processor twice as fast as the
+// one of prices make code.
 Price PriceOf(const Unit& u, const Parser& p, const Machine& m) {
   const Rates rate = RatesOf(m);
   const double n = static_cast<double>(Product(u.dims));
   Price out;
+  out.shape_ns = ByIsa(m, 100e3, 50e3, 50e3) / m.compute;
   double work = 0, bytes = PostBytes(u, p);
   for (uint32_t v : u.in) bytes += BytesOf(p, v);
   for (uint32_t v : u.out) bytes += BytesOf(p, v);
