@@ -32,9 +32,10 @@ Status SegmentCompiler::Answers::Of(size_t i, const std::string& engine) const {
 }
 
 SegmentCompiler::SegmentCompiler(const EngineList& engines, Compiled* compiled)
-    : engines_(engines), c_(compiled), layouts_(AbiLayouts(compiled->plan.layouts)) {
-  for (uint32_t i = 0; i < function().nodes.size(); ++i) position_[function().nodes[i].id] = i;
-}
+    : engines_(engines),
+      c_(compiled),
+      positions_(function()),
+      layouts_(AbiLayouts(compiled->plan.layouts)) {}
 
 void SegmentCompiler::FillSegment(SegmentId s, Given* g) {
   const PlanFunction& fn = c_->plan.functions[0];
@@ -42,7 +43,7 @@ void SegmentCompiler::FillSegment(SegmentId s, Given* g) {
   g->nodes.reserve(seg.offers.size());
   for (const PlanOffer& o : seg.offers) {
     g->nodes.emplace_back();
-    for (NodeId n : o.nodes) g->nodes.back().push_back(position_.at(n));
+    for (NodeId n : o.nodes) g->nodes.back().push_back(positions_.of(n));
     g->taken.push_back({o.cookie,
                         g->nodes.back().data(),
                         static_cast<uint32_t>(g->nodes.back().size()),
@@ -78,7 +79,7 @@ Status SegmentCompiler::AlignConstants() {
   for (const PlanSegment& seg : fn.segments) {
     for (const PlanOffer& o : seg.offers) {
       for (NodeId n : o.nodes) {
-        for (ValueId v : function().nodes[position_.at(n)].inputs) {
+        for (ValueId v : function().nodes[positions_.of(n)].inputs) {
           if (v) GE_RETURN_IF_ERROR(AlignConstant(v, o.const_align));
         }
       }
@@ -237,9 +238,10 @@ Status SegmentCompiler::BadAnswer(SegmentId s, const std::string& text) const {
 // Workspace, internal values, aliases, constants and packs of one compiled segment.
 Status SegmentCompiler::TakeCompiled(SegmentId s, const ge_compiled& r) {
   PlanSegment& seg = plan().segments[s];
-  GE_RETURN_IF_ERROR(
-      WantUnderstood(r.h, fmt::format("what engine '{}' compiled",
-                                      c_->plan.engines[c_->plan.devices[seg.device].engine].name)));
+  if (r.h.next != nullptr) {
+    const std::string& engine = c_->plan.engines[c_->plan.devices[seg.device].engine].name;
+    GE_RETURN_IF_ERROR(WantUnderstood(r.h, fmt::format("what engine '{}' compiled", engine)));
+  }
   seg.serial = r.flags & GE_COMPILED_SERIAL;
   seg.infallible = r.flags & GE_COMPILED_INFALLIBLE;
   seg.n_step = std::max(1u, r.n_step);

@@ -4,7 +4,6 @@
 // that it makes.
 #pragma once
 
-#include <map>
 #include <set>
 #include <string>
 #include <vector>
@@ -12,6 +11,7 @@
 #include "ge/base/status.h"
 #include "ge/compile/compiled.h"
 #include "ge/engine/abi_layouts.h"
+#include "ge/ir/walk.h"
 
 namespace ge {
 
@@ -64,7 +64,7 @@ class SegmentCompiler {
   Compiled* c_;
   std::set<size_t>* struck_ = nullptr;
   Status* failure_ = nullptr;
-  std::map<NodeId, uint32_t> position_;
+  NodePositions positions_;
   AbiLayouts layouts_;
   std::vector<ge_exec*> execs_;
 };

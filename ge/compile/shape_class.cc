@@ -60,9 +60,10 @@ void AddType(const Value& v, int64_t most, Hash* hash) {
   hash->Add(v.constant != 0 ? 1 : 0);
   hash->Add(static_cast<uint64_t>(v.type.dtype));
   if (!v.type.is_tensor() || !v.type.is_static()) return;
-  const std::vector<int64_t> dims = v.type.static_dims();
-  hash->Add(dims.size());
-  for (const int64_t d : dims) hash->Add(static_cast<uint64_t>(std::min<int64_t>(d, most)));
+  hash->Add(v.type.dims.size());
+  for (const Dim& d : v.type.dims) {
+    hash->Add(static_cast<uint64_t>(std::min<int64_t>(d.value, most)));
+  }
 }
 
 // How far apart two lists of dims are; infinite where they are not as many.

@@ -1,6 +1,8 @@
 #include "ge/control/host_op.h"
 
 #include <algorithm>
+#include <string_view>
+#include <unordered_map>
 
 namespace ge {
 
@@ -16,8 +18,15 @@ const HostOp* Find(std::string_view domain, std::string_view name) {
 #include "ge/control/host_ops.inc"
 #undef GE_HOST_OP_ENTRY
   };
-  for (const HostOp* op : kAll) {
-    if (op->name == name && op->domain == domain) return op;
+  // Every node of every plan is asked about, and few are such.
+  static const auto* const by_name = [] {
+    auto* map = new std::unordered_multimap<std::string_view, const HostOp*>;
+    for (const HostOp* op : kAll) map->emplace(op->name, op);
+    return map;
+  }();
+  const auto [first, end] = by_name->equal_range(name);
+  for (auto it = first; it != end; ++it) {
+    if (it->second->domain == domain) return it->second;
   }
   return nullptr;
 }

@@ -167,6 +167,19 @@ Status Resident::Fill(bool* wrote) {
   return status_;
 }
 
+// The payloads are alive as long as this is, so that their places tell them.
+bool Resident::Is(const std::shared_ptr<Engine>& engine, uint32_t device, const ge_pack& pack,
+                  const std::vector<PackSource>& sources) const {
+  const auto same = [](const PackSource& a, const PackSource& b) {
+    return a.owner != nullptr && a.data == b.data && a.bytes == b.bytes && a.owner == b.owner &&
+           a.dtype == b.dtype && a.dims == b.dims;
+  };
+  return engine_ == engine && device_ == device && bytes_ == pack.bytes &&
+         align_ == std::max<uint64_t>(pack.align, 64) &&
+         key_ == std::string_view(pack.key.p, pack.key.n) &&
+         std::equal(sources_.begin(), sources_.end(), sources.begin(), sources.end(), same);
+}
+
 // ---- all ---------------------------------------------------------------------------------------
 
 ResidentStore& ResidentStore::OfProcess() {
@@ -192,6 +205,10 @@ std::string ResidentStore::IdentityOf(const PackSource& s) {
 void ResidentStore::Sweep() {
   if (by_key_.size() > sweep_at_) {
     std::erase_if(by_key_, [](const auto& r) { return r.second.expired(); });
+    std::erase_if(by_place_, [](const auto& place) {
+      return std::all_of(place.second.begin(), place.second.end(),
+                         [](const auto& r) { return r.expired(); });
+    });
     sweep_at_ = std::max<size_t>(256, 2 * by_key_.size());
   }
   if (digests_.size() > sweep_digests_at_) {
@@ -200,10 +217,25 @@ void ResidentStore::Sweep() {
   }
 }
 
+// Under mutex_.
+std::shared_ptr<Resident> ResidentStore::AtPlace(const std::shared_ptr<Engine>& engine,
+                                                 uint32_t device, const ge_pack& pack,
+                                                 const std::vector<PackSource>& sources) {
+  const auto there = by_place_.find(sources[0].data);
+  if (there == by_place_.end()) return nullptr;
+  for (const auto& known : there->second) {
+    auto resident = known.lock();
+    if (resident && resident->Is(engine, device, pack, sources)) return resident;
+  }
+  return nullptr;
+}
+
 Result<std::shared_ptr<Resident>> ResidentStore::Find(const std::shared_ptr<Engine>& engine,
                                                       uint32_t device, const ge_pack& pack,
                                                       std::vector<PackSource> sources) {
   GE_RETURN_IF_ERROR(WantSane(*engine, pack, sources.size()));
+  std::lock_guard<std::mutex> lock(mutex_);
+  if (auto resident = AtPlace(engine, device, pack, sources)) return resident;
   const std::string own(pack.key.p, pack.key.n);
   // Lengths before texts, so that no two lists of parts are one string.
   std::string key;
@@ -215,7 +247,6 @@ Result<std::shared_ptr<Resident>> ResidentStore::Find(const std::shared_ptr<Engi
   const EngineWords& words = engine->words();
   key += fmt::format("{},{},{},{},{}", words.denormals, words.numerics, words.precision, pack.bytes,
                      pack.align);
-  std::lock_guard<std::mutex> lock(mutex_);
   for (const PackSource& s : sources) key += ";" + IdentityOf(s);
   Sweep();
   std::weak_ptr<Resident>& known = by_key_[key];
@@ -227,6 +258,9 @@ Result<std::shared_ptr<Resident>> ResidentStore::Find(const std::shared_ptr<Engi
   resident->key_ = own, resident->sources_ = std::move(sources);
   resident->bytes_ = pack.bytes;
   resident->align_ = std::max<uint64_t>(pack.align, 64);
+  auto& here = by_place_[resident->sources_[0].data];
+  std::erase_if(here, [](const auto& r) { return r.expired(); });
+  here.push_back(resident);
   g_residents.fetch_add(1, std::memory_order_relaxed);
   g_bytes.fetch_add(pack.bytes, std::memory_order_relaxed);
   if (!clash) known = resident;  // Else a digest's payload is another one: it stays alone.
@@ -238,7 +272,7 @@ ResidentStore::Counts ResidentStore::counts() const {
 }
 
 // The values of a pack, and whether it can be read.
-static Result<std::vector<PackSource>> SourcesOf(const ge_pack& pack, const std::string& what,
+static Result<std::vector<PackSource>> SourcesOf(const ge_pack& pack, std::string_view what,
                                                  const Graph& graph, const Function& f) {
   std::vector<PackSource> sources;
   for (uint32_t k = 0; pack.value != nullptr && k < pack.n_value && k < kMaxPackValues; ++k) {

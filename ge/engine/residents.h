@@ -49,6 +49,9 @@ class Resident {
  private:
   friend class ResidentStore;
   Resident() = default;
+  // Whether this is the pack, of these very payloads.
+  bool Is(const std::shared_ptr<Engine>& engine, uint32_t device, const ge_pack& pack,
+          const std::vector<PackSource>& sources) const;
   Status Allocate();
   Status Write();
   Status Present();
@@ -87,10 +90,14 @@ class ResidentStore {
  private:
   friend class Resident;
   std::string IdentityOf(const PackSource& source);
+  std::shared_ptr<Resident> AtPlace(const std::shared_ptr<Engine>& engine, uint32_t device,
+                                    const ge_pack& pack, const std::vector<PackSource>& sources);
   void Sweep();
 
   mutable std::mutex mutex_;
   std::unordered_map<std::string, std::weak_ptr<Resident>> by_key_;
+  // The same by where the first payload lies, which spares most plans of a session the key.
+  std::unordered_map<const void*, std::vector<std::weak_ptr<Resident>>> by_place_;
   size_t sweep_at_ = 256;
   // Digests of payloads that lie in no file, as long as their owners live.
   struct Digest {

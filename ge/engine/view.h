@@ -24,7 +24,8 @@ class ArrayPool {
   T* Take(size_t n) {
     if (n == 0) return nullptr;
     if (left_ < n) {
-      left_ = std::max(n, kBlock);
+      left_ = std::max(n, block_);
+      block_ = std::min(2 * block_, kMostInBlock);
       blocks_.push_back(std::make_unique<T[]>(left_));
       next_ = blocks_.back().get();
     }
@@ -35,7 +36,8 @@ class ArrayPool {
   }
 
  private:
-  static constexpr size_t kBlock = 1024;
+  static constexpr size_t kMostInBlock = 1024;
+  size_t block_ = 64;  // of the next; a small graph takes a small one
   std::vector<std::unique_ptr<T[]>> blocks_;
   T* next_ = nullptr;
   size_t left_ = 0;

@@ -124,7 +124,17 @@ Type UnrankedTensor(DType dtype) {
 
 std::optional<int64_t> ElementCount(const Type& t) {
   if (!t.is_static()) return std::nullopt;
-  return CheckedProduct(t.static_dims());
+  int64_t product = 1;
+  bool zero = false, fits = true;
+  for (const Dim& d : t.dims) {
+    if (d.value < 0) return std::nullopt;
+    zero |= d.value == 0;
+    const auto next = CheckedMul(product, d.value);
+    fits &= next.has_value();
+    product = next.value_or(1);
+  }
+  if (zero) return 0;
+  return fits ? std::optional(product) : std::nullopt;
 }
 
 bool FitsDeclared(const Type& have, const Type& wanted) {

@@ -8,10 +8,30 @@
 
 namespace ge {
 
+std::vector<int32_t> BuildProducers(const Function& f) {
+  std::vector<int32_t> producer(f.values.size(), -1);
+  for (uint32_t i = 0; i < f.nodes.size(); ++i) {
+    for (ValueId v : f.nodes[i].outputs) {
+      if (v && v < producer.size()) producer[v] = static_cast<int32_t>(i);
+    }
+  }
+  return producer;
+}
+
+NodePositions::NodePositions(const Function& f) {
+  places_.reserve(f.nodes.size());
+  for (uint32_t i = 0; i < f.nodes.size(); ++i) places_.emplace_back(f.nodes[i].id, i);
+  if (!std::is_sorted(places_.begin(), places_.end())) std::sort(places_.begin(), places_.end());
+}
+
+uint32_t NodePositions::of(NodeId id) const {
+  return std::lower_bound(places_.begin(), places_.end(), std::pair(id, 0u))->second;
+}
+
 DefUse BuildDefUse(const Function& f) {
   DefUse d;
   const size_t n = f.values.size();
-  d.producer.assign(n, -1);
+  d.producer = BuildProducers(f);
   d.uses.resize(n);
   d.result_uses.assign(n, 0);
   for (uint32_t i = 0; i < f.nodes.size(); ++i) {
@@ -19,9 +39,6 @@ DefUse BuildDefUse(const Function& f) {
     for (uint32_t s = 0; s < node.inputs.size(); ++s) {
       const ValueId v = node.inputs[s];
       if (v && v < n) d.uses[v].push_back(Use{i, s});
-    }
-    for (ValueId v : node.outputs) {
-      if (v && v < n) d.producer[v] = static_cast<int32_t>(i);
     }
   }
   for (ValueId v : f.results) {
@@ -36,11 +53,11 @@ using Edges = std::vector<std::vector<uint32_t>>;  // predecessors by node index
 
 // Those that the values say.
 Edges Givers(const Function& f) {
-  const DefUse d = BuildDefUse(f);
+  const std::vector<int32_t> producer = BuildProducers(f);
   Edges pred(f.nodes.size());
   for (uint32_t i = 0; i < f.nodes.size(); ++i) {
     for (ValueId v : f.nodes[i].inputs) {
-      if (v < d.producer.size() && d.producer[v] >= 0) pred[i].push_back(d.producer[v]);
+      if (v < producer.size() && producer[v] >= 0) pred[i].push_back(producer[v]);
     }
   }
   return pred;

@@ -32,9 +32,7 @@ Transaction::Index& Transaction::IndexOf(FunctionId fn) {
   auto [it, fresh] = index_.try_emplace(fn);
   Index& x = it->second;
   if (fresh) {
-    DefUse d = BuildDefUse(f);
-    x.producer = std::move(d.producer);
-    x.uses = std::move(d.uses);
+    x.producer = BuildProducers(f);
     x.results.resize(f.values.size());
     x.params.resize(f.values.size());
     for (uint32_t i = 0; i < f.results.size(); ++i) x.results[f.results[i]].push_back(i);
@@ -46,13 +44,20 @@ Transaction::Index& Transaction::IndexOf(FunctionId fn) {
     }
     first_new_.try_emplace(fn, f.next_node_id);
   }
-  if (x.uses.size() < f.values.size()) {
+  if (x.producer.size() < f.values.size()) {
     x.producer.resize(f.values.size(), -1);
-    x.uses.resize(f.values.size());
     x.results.resize(f.values.size());
     x.params.resize(f.values.size());
   }
   return x;
+}
+
+std::vector<std::vector<Use>>& Transaction::UsesOf(FunctionId fn) {
+  Index& x = IndexOf(fn);
+  const Function& f = graph_->fn(fn);
+  if (!x.uses) x.uses = BuildDefUse(f).uses;
+  if (x.uses->size() < f.values.size()) x.uses->resize(f.values.size());
+  return *x.uses;
 }
 
 Node* Transaction::Find(FunctionId fn, NodeId node) {
@@ -66,7 +71,7 @@ const Node* Transaction::Producer(FunctionId fn, ValueId value) {
 }
 
 std::vector<Use> Transaction::Readers(FunctionId fn, ValueId value) {
-  std::vector<Use>& uses = IndexOf(fn).uses[value];
+  std::vector<Use>& uses = UsesOf(fn)[value];
   const Function& f = graph_->fn(fn);
   std::erase_if(uses, [&](const Use& u) {
     const Node& n = f.nodes[u.node_index];
@@ -123,7 +128,7 @@ NodeId Transaction::Insert(FunctionId fn, NodeId before, Node n) {
   n.id = f.next_node_id++;
   const auto at = static_cast<uint32_t>(f.nodes.size());
   for (uint32_t s = 0; s < n.inputs.size(); ++s) {
-    if (n.inputs[s]) x.uses[n.inputs[s]].push_back(Use{at, s});
+    if (n.inputs[s] && x.uses) UsesOf(fn)[n.inputs[s]].push_back(Use{at, s});
   }
   for (ValueId v : n.outputs) {
     if (v) x.producer[v] = static_cast<int32_t>(at);
@@ -152,11 +157,12 @@ void Transaction::ReplaceUses(FunctionId fn, ValueId from, ValueId to) {
   if (from == to) return;
   Index& x = IndexOf(fn);
   Function& f = graph_->fn(fn);
+  auto& uses = UsesOf(fn);
   for (const Use& u : Readers(fn, from)) {
     f.nodes[u.node_index].inputs[u.slot] = to;
-    x.uses[to].push_back(u);
+    uses[to].push_back(u);
   }
-  x.uses[from].clear();
+  uses[from].clear();
   if (!x.results[from].empty()) {
     for (uint32_t place : x.results[from]) f.results[place] = to;
     if (x.results[to].empty() && !x.params[to] && !f.values[from].name.empty()) {
@@ -175,7 +181,7 @@ void Transaction::SetInput(FunctionId fn, NodeId node, uint32_t slot, ValueId to
   if (slot >= n->inputs.size()) n->inputs.resize(slot + 1, 0);
   n->inputs[slot] = to;
   Index& x = IndexOf(fn);
-  if (to) x.uses[to].push_back(Use{x.at.Find(node), slot});
+  if (to && x.uses) UsesOf(fn)[to].push_back(Use{x.at.Find(node), slot});
   Count(fn, node);
 }
 

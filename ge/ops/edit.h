@@ -8,6 +8,7 @@
 
 #include <exception>
 #include <map>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -137,14 +138,16 @@ class Transaction {
   };
   struct Index {
     Places at;
-    std::vector<int32_t> producer;                     // by value; -1 = none
-    std::vector<std::vector<Use>> uses;                // by value; may hold readers that have left
+    std::vector<int32_t> producer;  // by value; -1 = none
+    // By value; may hold readers that have left. Empty until a pass asks: most ask for none.
+    std::optional<std::vector<std::vector<Use>>> uses;
     std::vector<std::vector<uint32_t>> results;        // by value: places in Function::results
     std::vector<bool> params;                          // by value
     std::vector<std::pair<uint32_t, uint32_t>> added;  // node index, index of the node after it
     std::unordered_map<NodeId, std::vector<NodeId>> erased;  // node id -> its `after` list
   };
   Index& IndexOf(FunctionId fn);
+  std::vector<std::vector<Use>>& UsesOf(FunctionId fn);
   void CommitFunction(Function* f, Index* index);
   Node* Find(FunctionId fn, NodeId node);
   // A complete node but for its id.

@@ -2,6 +2,8 @@
 // Each answers INVALID_GRAPH with the found and wanted value when shapes do not fit.
 #pragma once
 
+#include <fmt/format.h>
+
 #include "ge/ops/op.h"
 
 namespace ge {
@@ -37,6 +39,13 @@ Status InferSame(InferContext& c);
 Result<int64_t> NormalizeAxis(int64_t axis, int64_t rank, std::string_view what);
 // The rank must be at least / exactly so much; `what` names the input.
 Status WantRank(const Type& t, size_t at_least, std::string_view what);
+// `what` is a format for these arguments, which are put into words only where they are needed.
+template <typename First, typename... Rest>
+Status WantRank(const Type& t, size_t at_least, fmt::format_string<First&, Rest&...> what,
+                First& first, Rest&... rest) {
+  if (!t.ranked || t.rank() >= at_least) return {};
+  return WantRank(t, at_least, std::string_view(fmt::format(what, first, rest...)));
+}
 
 // Window arithmetic of Conv, pooling: kernel, strides, pads, dilations, auto_pad of `n`.
 struct Window {

@@ -21,9 +21,12 @@ class Partitioner {
   Status Run() {
     out_.values.assign(1, {});
     out_.code.clear();
+    const size_t n = f_.values.size();
+    maker_.assign(n, -1), made_by_.assign(n, 0), result_at_.assign(n, -1);
+    home_.assign(n, {}), wanted_.assign(n, {}), constant_.assign(n, 0), seen_.assign(n, kNone);
     IndexNodes();
-    for (size_t i = 0; i < f_.results.size(); ++i) {
-      result_at_.emplace(f_.results[i], static_cast<int32_t>(i));
+    for (size_t i = f_.results.size(); i-- > 0;) {
+      result_at_[f_.results[i]] = static_cast<int32_t>(i);
     }
     GE_RETURN_IF_ERROR(FindBorders());
     FindOrder();
@@ -39,6 +42,7 @@ class Partitioner {
   }
 
  private:
+  static constexpr SegmentId kNone = UINT32_MAX;
   struct Home {
     Spot spot;
     PlanValueId value = 0;
@@ -46,32 +50,31 @@ class Partitioner {
 
   void IndexNodes() {
     placed_ = static_cast<SegmentId>(out_.segments.size());
-    std::map<NodeId, uint32_t> position;
-    for (uint32_t i = 0; i < f_.nodes.size(); ++i) position[f_.nodes[i].id] = i;
+    const NodePositions positions(f_);
     segment_of_.assign(f_.nodes.size(), 0);
-    offer_of_.assign(f_.nodes.size(), nullptr);
+    offer_of_.assign(f_.nodes.size(), 0);
     nodes_of_.resize(placed_);
     for (SegmentId s = 0; s < placed_; ++s) {
-      for (const PlanOffer& o : out_.segments[s].offers) {
-        for (NodeId n : o.nodes) {
-          segment_of_[position[n]] = s;
-          nodes_of_[s].push_back(position[n]);
-          offer_of_[position[n]] = &o;
+      const auto& offers = out_.segments[s].offers;
+      for (uint32_t k = 0; k < offers.size(); ++k) {
+        for (NodeId n : offers[k].nodes) {
+          const uint32_t at = positions.of(n);
+          segment_of_[at] = s, offer_of_[at] = k;
+          nodes_of_[s].push_back(at);
         }
       }
       std::sort(nodes_of_[s].begin(), nodes_of_[s].end());
     }
-    maker_.assign(f_.values.size(), -1);
     for (uint32_t i = 0; i < f_.nodes.size(); ++i) {
       for (ValueId v : f_.nodes[i].outputs) {
-        if (v) maker_[v] = static_cast<int32_t>(segment_of_[i]);
+        if (v) maker_[v] = static_cast<int32_t>(segment_of_[i]), made_by_[v] = offer_of_[i];
       }
     }
   }
 
   // How the offer that has the node wants or gives a value: offers of one segment may differ.
   LayoutId LayoutAt(uint32_t node, ValueId v) const {
-    for (auto [value, layout] : offer_of_[node]->layouts) {
+    for (auto [value, layout] : out_.segments[segment_of_[node]].offers[offer_of_[node]].layouts) {
       if (value == v) return layout;
     }
     return 0;
@@ -80,37 +83,45 @@ class Partitioner {
   // Which values enter and leave each segment, and where each value is wanted.
   Status FindBorders() {
     reads_.resize(placed_), leaves_.resize(placed_), constants_.resize(placed_);
-    std::set<ValueId> leaving;
+    std::vector<bool> leaving(f_.values.size());
     for (SegmentId s = 0; s < placed_; ++s) {
-      std::set<std::pair<ValueId, LayoutId>> seen;
+      std::set<std::pair<ValueId, LayoutId>> laid_out;  // in layouts that are not plain
       for (uint32_t n : nodes_of_[s]) {
         for (ValueId v : f_.nodes[n].inputs) {
           if (v == 0 || maker_[v] == static_cast<int32_t>(s)) continue;
           const LayoutId layout = f_.values[v].constant ? 0 : LayoutAt(n, v);
-          if (!seen.insert({v, layout}).second) continue;
+          const bool seen = layout ? !laid_out.insert({v, layout}).second : seen_[v] == s;
+          if (seen) continue;
+          if (!layout) seen_[v] = s;
           if (f_.values[v].constant) {
             constants_[s].push_back(v);
           } else {
             reads_[s].emplace_back(v, layout);
-            if (maker_[v] >= 0) leaving.insert(v);
-            wanted_[v].insert({plan_->devices[out_.segments[s].device].domain, layout});
+            if (maker_[v] >= 0) leaving[v] = true;
+            Want(v, {plan_->devices[out_.segments[s].device].domain, layout});
           }
         }
       }
     }
     for (ValueId r : f_.results) {
       if (maker_[r] < 0) continue;
-      leaving.insert(r);
-      wanted_[r].insert({0, 0});
+      leaving[r] = true;
+      Want(r, {0, 0});
     }
     for (SegmentId s = 0; s < placed_; ++s) {
       for (uint32_t n : nodes_of_[s]) {
         for (ValueId v : f_.nodes[n].outputs) {
-          if (v && leaving.count(v)) leaves_[s].emplace_back(v, LayoutAt(n, v));
+          if (v && leaving[v]) leaves_[s].emplace_back(v, LayoutAt(n, v));
         }
       }
     }
     return {};
+  }
+
+  void Want(ValueId v, Spot spot) {
+    auto& spots = wanted_[v];
+    const auto at = std::lower_bound(spots.begin(), spots.end(), spot);
+    if (at == spots.end() || !(*at == spot)) spots.insert(at, spot);
   }
 
   // What no value says of the order of segments.
@@ -145,10 +156,7 @@ class Partitioner {
   }
 
   // First position of a result, or -1.
-  int32_t ResultIndex(ValueId v) const {
-    const auto it = result_at_.find(v);
-    return it == result_at_.end() ? -1 : it->second;
-  }
+  int32_t ResultIndex(ValueId v) const { return result_at_[v]; }
 
   // A new plan value for graph value `v` at `spot`; it is the caller's output buffer when it can.
   PlanValueId AddAt(ValueId v, Spot spot, bool final_spot) {
@@ -161,7 +169,7 @@ class Partitioner {
   }
 
   Result<PlanValueId> BringTo(ValueId v, Spot to) {
-    const Home& home = home_.at(v);
+    const Home& home = home_[v];
     if (home.spot == to) return home.value;
     if (auto it = brought_.find({v, to}); it != brought_.end()) return it->second;
     double bytes = static_cast<double>(ByteCount(f_.values[v].type).value_or(0));
@@ -197,7 +205,7 @@ class Partitioner {
     return at;
   }
 
-  double SegmentCost(SegmentId s) const {
+  double SegmentCost(SegmentId s) {
     double setup = 0, launch = 0, marginal = 0;
     const PlanSegment& seg = out_.segments[s];
     for (const PlanOffer& o : seg.offers) {
@@ -208,26 +216,16 @@ class Partitioner {
   }
 
   // Savings of values made by one offer and read by another of the segment.
-  double Savings(SegmentId s) const {
+  double Savings(SegmentId s) {
     const PlanSegment& seg = out_.segments[s];
     if (seg.offers.size() < 2) return 0;
-    std::map<NodeId, size_t> offer_of;
-    for (size_t k = 0; k < seg.offers.size(); ++k) {
-      for (NodeId n : seg.offers[k].nodes) offer_of[n] = k;
-    }
-    std::map<ValueId, size_t> maker;
-    for (uint32_t n : nodes_of_[s]) {
-      for (ValueId v : f_.nodes[n].outputs) {
-        if (v) maker[v] = offer_of[f_.nodes[n].id];
-      }
-    }
-    std::set<ValueId> kept;
     double total = 0;
     for (uint32_t n : nodes_of_[s]) {
       for (ValueId v : f_.nodes[n].inputs) {
-        auto it = maker.find(v);
-        if (it == maker.end() || it->second == offer_of[f_.nodes[n].id]) continue;
-        if (kept.insert(v).second) total += seg.offers[it->second].edge_saving_ns;
+        // A value of this segment entered none before: seen_ tells that it is counted.
+        if (v == 0 || maker_[v] != static_cast<int32_t>(s) || made_by_[v] == offer_of_[n]) continue;
+        if (seen_[v] != s) total += seg.offers[made_by_[v]].edge_saving_ns;
+        seen_[v] = s;
       }
     }
     return total;
@@ -264,15 +262,14 @@ class Partitioner {
   }
 
   PlanValueId ConstantValue(ValueId v) {
-    auto [it, fresh] = constant_.emplace(v, 0);
-    if (fresh) {
+    if (constant_[v] == 0) {
       PlanValue value = MakeValue(v, {0, 0});
       value.kind = PlanValueKind::kConstant;
       value.constant = f_.values[v].constant;
       value.align = 1;
-      it->second = Add(std::move(value));
+      constant_[v] = Add(std::move(value));
     }
-    return it->second;
+    return constant_[v];
   }
 
   Status EmitOutputs() {
@@ -331,15 +328,17 @@ class Partitioner {
   SegmentId placed_ = 0;
   std::vector<SegmentId> segment_of_;            // by node position
   std::vector<std::vector<uint32_t>> nodes_of_;  // by segment: node positions, ascending
+  std::vector<uint32_t> offer_of_;               // by node position: which of its segment's offers
   std::vector<int32_t> maker_;                   // by value: segment, or -1
-  std::vector<const PlanOffer*> offer_of_;       // by node position; until segments are added
+  std::vector<uint32_t> made_by_;                // by value: which of the segment's offers
+  std::vector<SegmentId> seen_;                  // by value: the segment that met it last
   std::vector<std::vector<std::pair<ValueId, LayoutId>>> reads_, leaves_;  // by segment
   std::vector<std::vector<ValueId>> constants_;
-  std::map<ValueId, int32_t> result_at_;  // of a value that is a result: its first position
-  std::map<ValueId, std::set<Spot>> wanted_;
-  std::map<ValueId, Home> home_;
+  std::vector<int32_t> result_at_;         // by value: its first position among results, or -1
+  std::vector<std::vector<Spot>> wanted_;  // by value, ascending
+  std::vector<Home> home_;                 // by value
   std::map<std::pair<ValueId, Spot>, PlanValueId> brought_;
-  std::map<ValueId, PlanValueId> constant_;
+  std::vector<PlanValueId> constant_;  // by value, 0 = none yet
 };
 
 }  // namespace

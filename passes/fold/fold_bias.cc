@@ -30,15 +30,18 @@ Channels ChannelsOf(const Graph& g, const Function& f, const Node& n) {
 // result larger.
 std::optional<std::vector<float>> PerChannel(const Graph& g, const Function& f, ValueId v,
                                              const Channels& channels) {
-  auto numbers = FloatsOf(g, f, v);
-  if (!numbers || numbers->empty()) return std::nullopt;
-  const std::vector<int64_t> dims = g.consts[f.value(v).constant].type.static_dims();
-  if (dims.size() > channels.rank) return std::nullopt;
+  const Type& type = f.value(v).type;
+  if (f.value(v).constant == 0 || !type.is_static() || type.rank() > channels.rank) {
+    return std::nullopt;
+  }
+  const std::vector<int64_t> dims = type.static_dims();
   const size_t missing = channels.rank - dims.size();
   for (size_t k = 0; k < dims.size(); ++k) {
     const bool channel = k + missing == 1 && dims[k] == channels.count;
     if (dims[k] != 1 && !channel) return std::nullopt;
   }
+  auto numbers = FloatsOf(g, f, v);
+  if (!numbers || numbers->empty()) return std::nullopt;
   if (numbers->size() == 1) numbers->resize(static_cast<size_t>(channels.count), numbers->front());
   return numbers;
 }
@@ -49,11 +52,11 @@ void TryFold(Transaction& t, FunctionId fn, const Node& add, size_t side) {
   if (add.inputs.size() != 2 || !add.inputs[0] || !add.inputs[1] || !add.outputs[0]) return;
   const ValueId x = add.inputs[side];
   const Node* const conv = t.Producer(fn, x);
-  if (!conv || t.IsResult(fn, x) || t.Readers(fn, x).size() != 1) return;
+  if (!conv || t.IsResult(fn, x)) return;
   const Channels channels = ChannelsOf(g, f, *conv);
   if (channels.count < 1) return;
   auto bias = PerChannel(g, f, add.inputs[1 - side], channels);
-  if (!bias) return;
+  if (!bias || t.Readers(fn, x).size() != 1) return;
   const ValueId old = conv->inputs.size() > 2 ? conv->inputs[2] : 0;
   if (old) {
     const auto before = FloatsOf(g, f, old);

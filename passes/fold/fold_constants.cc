@@ -7,6 +7,7 @@
 #include "ge/base/checked.h"
 #include "ge/base/interrupt.h"
 #include "ge/ops/op.h"
+#include "passes/fold/payload_part.h"
 #include "passes/purity.h"
 #include "passes/quant/code_groups.h"
 
@@ -158,6 +159,11 @@ class Folder {
       std::vector<Const> made;
       made.push_back(std::move(*c));
       return Replace(n, std::move(made));
+    }
+    if (std::optional<Const> part = PayloadPart(t_.graph(), F(), n)) {
+      std::vector<Const> all;
+      all.push_back(std::move(*part));
+      return Replace(n, std::move(all));
     }
     if (!context_.evaluator) return {};
     const auto inputs = ConstantInputs(t_.graph(), F(), n);

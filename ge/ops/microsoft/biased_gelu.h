@@ -11,7 +11,7 @@ namespace ge {
 inline Status InferBiasedGelu(InferContext& c, const char* bias) {
   const Type& x = c.input_type(0);
   if (HasInput(c, 1)) {
-    GE_RETURN_IF_ERROR(WantRank(x, 1, fmt::format("{}: input 0", c.node().op)));
+    GE_RETURN_IF_ERROR(WantRank(x, 1, "{}: input 0", c.node().op));
     const Dim last = x.ranked ? x.dims.back() : c.FreshDim("channels", false);
     GE_RETURN_IF_ERROR(WantVector(c, 1, bias, last));
   }

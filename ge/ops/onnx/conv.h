@@ -71,9 +71,8 @@ inline Status InferConvolution(InferContext& c, const ConvPorts& p, DType out) {
   const Type& x = c.input_type(p.x);
   const Type& w = c.input_type(p.w);
   const std::string& op = c.node().op;
-  GE_RETURN_IF_ERROR(WantRank(x, 3, fmt::format("{}: input '{}' (N x C x spatial)", op, p.x_name)));
-  GE_RETURN_IF_ERROR(
-      WantRank(w, 3, fmt::format("{}: input '{}' (filters x C / group x kernel)", op, p.w_name)));
+  GE_RETURN_IF_ERROR(WantRank(x, 3, "{}: input '{}' (N x C x spatial)", op, p.x_name));
+  GE_RETURN_IF_ERROR(WantRank(w, 3, "{}: input '{}' (filters x C / group x kernel)", op, p.w_name));
   if (!w.ranked) {
     c.SetOutput(0, UnrankedTensor(out));
     return {};

@@ -18,8 +18,8 @@ inline Status InferMatrixProduct(InferContext& c, size_t ib, DType out, const ch
     c.SetOutput(0, UnrankedTensor(out));
     return {};
   }
-  GE_RETURN_IF_ERROR(WantRank(a, 1, fmt::format("{}: input '{}'", c.node().op, a_name)));
-  GE_RETURN_IF_ERROR(WantRank(b, 1, fmt::format("{}: input '{}'", c.node().op, b_name)));
+  GE_RETURN_IF_ERROR(WantRank(a, 1, "{}: input '{}'", c.node().op, a_name));
+  GE_RETURN_IF_ERROR(WantRank(b, 1, "{}: input '{}'", c.node().op, b_name));
   const Dim inner_a = a.dims.back();
   const Dim inner_b = b.rank() == 1 ? b.dims[0] : b.dims[b.rank() - 2];
   if (inner_a.known() && inner_b.known() && inner_a != inner_b) {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 #include <set>
 
 #include "ge/base/checked.h"
@@ -15,9 +16,16 @@ Status TableFault(const std::string& what) {
   return Status(Code::kInternal, fmt::format("plan: {}", what));
 }
 
-Status Below(const std::string& who, const char* what, uint64_t id, size_t size) {
+// Who is spoken of, put into words only where there is something to say.
+using Who = std::function<std::string()>;
+
+Status Below(const Who& who, const char* what, uint64_t id, size_t size) {
   if (id < size) return {};
-  return TableFault(fmt::format("{} names {} {}, wanted below {}", who, what, id, size));
+  return TableFault(fmt::format("{} names {} {}, wanted below {}", who(), what, id, size));
+}
+
+Status Below(const char* who, const char* what, uint64_t id, size_t size) {
+  return Below([who] { return std::string(who); }, what, id, size);
 }
 
 bool IsArenaKind(PlanValueKind kind) {
@@ -85,7 +93,8 @@ class FunctionChecker {
     std::vector<uint32_t> count(plan_.devices.size());
     for (uint32_t s = 1; s < f_.streams.size(); ++s) {
       const DeviceId d = f_.streams[s].device;
-      GE_RETURN_IF_ERROR(Below(fmt::format("stream {}", s), "device", d, plan_.devices.size()));
+      GE_RETURN_IF_ERROR(
+          Below([&] { return fmt::format("stream {}", s); }, "device", d, plan_.devices.size()));
       const PlanDevice& device = plan_.devices[d];
       if (d == 0 || !device.async) {
         return Fault(f_, fmt::format("stream {} belongs to device '{}', which is synchronous and "
@@ -98,16 +107,16 @@ class FunctionChecker {
       }
     }
     for (uint32_t e = 0; e < f_.events.size(); ++e) {
-      GE_RETURN_IF_ERROR(
-          Below(fmt::format("event {}", e), "engine", f_.events[e].engine, plan_.engines.size()));
+      GE_RETURN_IF_ERROR(Below([&] { return fmt::format("event {}", e); }, "engine",
+                               f_.events[e].engine, plan_.engines.size()));
     }
     return {};
   }
 
   Status Arenas() const {
     for (uint32_t a = 0; a < f_.arenas.size(); ++a) {
-      GE_RETURN_IF_ERROR(
-          Below(fmt::format("arena {}", a), "domain", f_.arenas[a].domain, plan_.domains.size()));
+      GE_RETURN_IF_ERROR(Below([&] { return fmt::format("arena {}", a); }, "domain",
+                               f_.arenas[a].domain, plan_.domains.size()));
       if (f_.arenas[a].bytes < 0) {
         return Fault(f_, fmt::format("arena {} has {} bytes", a, f_.arenas[a].bytes));
       }
@@ -117,12 +126,13 @@ class FunctionChecker {
 
   Status Value(PlanValueId v) const {
     const PlanValue& value = f_.values[v];
-    const std::string who = ValueText(f_, v);
+    const Who who = [&] { return ValueText(f_, v); };
     GE_RETURN_IF_ERROR(Below(who, "domain", value.domain, plan_.domains.size()));
     GE_RETURN_IF_ERROR(Below(who, "layout", value.layout, plan_.layouts.size()));
-    if (value.bytes < 0) return Fault(f_, fmt::format("{} has {} bytes", who, value.bytes));
+    if (value.bytes < 0) return Fault(f_, fmt::format("{} has {} bytes", who(), value.bytes));
     if (value.align < 1 || (value.align & (value.align - 1))) {
-      return Fault(f_, fmt::format("{} has alignment {}, wanted a power of two", who, value.align));
+      return Fault(f_,
+                   fmt::format("{} has alignment {}, wanted a power of two", who(), value.align));
     }
     if (value.kind == PlanValueKind::kInternal || value.kind == PlanValueKind::kWorkspace) {
       GE_RETURN_IF_ERROR(Below(who, "segment", value.segment, f_.segments.size()));
@@ -131,14 +141,14 @@ class FunctionChecker {
           value.kind == PlanValueKind::kWorkspace ? s.workspace == v : listed_[v] == 1;
       if (!owned) {
         return Fault(f_, fmt::format("{} claims to be {} of segment {}, which does not list it",
-                                     who, KindText(value.kind), value.segment));
+                                     who(), KindText(value.kind), value.segment));
       }
     }
     if (value.kind == PlanValueKind::kInternal) {
       const uint32_t n = std::max(f_.segments[value.segment].n_step, 1u);
       if (value.first_step > value.last_step || value.last_step >= n) {
         return Fault(
-            f_, fmt::format("{} lives from step {} to {} of segment {}, which has {} steps", who,
+            f_, fmt::format("{} lives from step {} to {} of segment {}, which has {} steps", who(),
                             value.first_step, value.last_step, value.segment, n));
       }
       GE_RETURN_IF_ERROR(Below(who, "value", value.internal_alias, f_.values.size()));
@@ -148,15 +158,15 @@ class FunctionChecker {
 
   Status Place(PlanValueId v) const {
     const PlanValue& value = f_.values[v];
-    const std::string who = ValueText(f_, v);
+    const Who who = [&] { return ValueText(f_, v); };
     if (value.arena < 0) {
-      if (value.arena != -1) return Fault(f_, fmt::format("{} has arena {}", who, value.arena));
+      if (value.arena != -1) return Fault(f_, fmt::format("{} has arena {}", who(), value.arena));
       return {};
     }
     GE_RETURN_IF_ERROR(Below(who, "arena", static_cast<uint32_t>(value.arena), f_.arenas.size()));
     const PlanArena& arena = f_.arenas[value.arena];
     if (arena.domain != value.domain) {
-      return Fault(f_, fmt::format("{} is in domain '{}' but its arena {} is in '{}'", who,
+      return Fault(f_, fmt::format("{} is in domain '{}' but its arena {} is in '{}'", who(),
                                    plan_.domains[value.domain].name, value.arena,
                                    plan_.domains[arena.domain].name));
     }
@@ -166,21 +176,21 @@ class FunctionChecker {
                       : value.kind == PlanValueKind::kState    ? arena.use == Use::kState
                                                                : false;
     if (!fits) {
-      return Fault(f_, fmt::format("{} is {}, which may not lie in arena {}", who,
+      return Fault(f_, fmt::format("{} is {}, which may not lie in arena {}", who(),
                                    KindText(value.kind), value.arena));
     }
     const auto end = CheckedAdd(value.offset, value.bytes);
     if (value.offset < 0 || !end || *end > arena.bytes) {
-      return Fault(f_, fmt::format("{} of {} bytes at offset {} leaves arena {} of {} bytes", who,
+      return Fault(f_, fmt::format("{} of {} bytes at offset {} leaves arena {} of {} bytes", who(),
                                    value.bytes, value.offset, value.arena, arena.bytes));
     }
     if (value.bytes > 0 && (value.offset & (value.align - 1))) {
-      return Fault(f_, fmt::format("{} is at offset {}, wanted a multiple of {}", who, value.offset,
-                                   value.align));
+      return Fault(f_, fmt::format("{} is at offset {}, wanted a multiple of {}", who(),
+                                   value.offset, value.align));
     }
     if (value.align > plan_.domains[value.domain].align) {
-      return Fault(f_, fmt::format("{} wants alignment {}, but blocks of domain '{}' have {}", who,
-                                   value.align, plan_.domains[value.domain].name,
+      return Fault(f_, fmt::format("{} wants alignment {}, but blocks of domain '{}' have {}",
+                                   who(), value.align, plan_.domains[value.domain].name,
                                    plan_.domains[value.domain].align));
     }
     return {};
@@ -188,11 +198,11 @@ class FunctionChecker {
 
   Status Segment(SegmentId id) const {
     const PlanSegment& s = f_.segments[id];
-    const std::string who = fmt::format("segment {}", id);
+    const Who who = [&] { return fmt::format("segment {}", id); };
     GE_RETURN_IF_ERROR(Below(who, "device", s.device, plan_.devices.size()));
     for (const auto* list : {&s.inputs, &s.outputs, &s.internals, &s.constants}) {
       for (PlanValueId v : *list) {
-        if (v == 0) return Fault(f_, fmt::format("{} names value 0 (absent)", who));
+        if (v == 0) return Fault(f_, fmt::format("{} names value 0 (absent)", who()));
         GE_RETURN_IF_ERROR(Below(who, "value", v, f_.values.size()));
       }
     }
@@ -205,7 +215,7 @@ class FunctionChecker {
     return Roles(s, who);
   }
 
-  Status Conversion(const PlanSegment& s, const std::string& who) const {
+  Status Conversion(const PlanSegment& s, const Who& who) const {
     if (s.conversion < 0) return {};
     GE_RETURN_IF_ERROR(
         Below(who, "conversion", static_cast<uint32_t>(s.conversion), plan_.conversions.size()));
@@ -216,10 +226,10 @@ class FunctionChecker {
     }
     return Fault(f_, fmt::format("{} is conversion {}, wanted one input in layout {}, one output "
                                  "in layout {} and device '{}'",
-                                 who, s.conversion, c.from, c.to, plan_.devices[c.device].name));
+                                 who(), s.conversion, c.from, c.to, plan_.devices[c.device].name));
   }
 
-  Status Roles(const PlanSegment& s, const std::string& who) const {
+  Status Roles(const PlanSegment& s, const Who& who) const {
     using K = PlanValueKind;
     for (PlanValueId v : s.inputs) {
       const K kind = f_.values[v].kind;
@@ -246,20 +256,20 @@ class FunctionChecker {
     return {};
   }
 
-  Status Role(const std::string& who, const char* verb, PlanValueId v, bool ok) const {
+  Status Role(const Who& who, const char* verb, PlanValueId v, bool ok) const {
     if (ok) return {};
-    return Fault(f_, fmt::format("{} {} {}, which is {}", who, verb, ValueText(f_, v),
+    return Fault(f_, fmt::format("{} {} {}, which is {}", who(), verb, ValueText(f_, v),
                                  KindText(f_.values[v].kind)));
   }
 
   // A device touches its own memory domain alone.
-  Status Reachable(const PlanSegment& s, const std::string& who, PlanValueId v) const {
+  Status Reachable(const PlanSegment& s, const Who& who, PlanValueId v) const {
     const DomainId want = plan_.devices[s.device].domain;
     const DomainId have = f_.values[v].domain;
     if (have == want) return {};
     return Fault(f_, fmt::format("{} of device '{}' uses {} in domain {}, wanted a copy in domain "
                                  "'{}'",
-                                 who, plan_.devices[s.device].name, ValueText(f_, v),
+                                 who(), plan_.devices[s.device].name, ValueText(f_, v),
                                  have < plan_.domains.size() ? "'" + plan_.domains[have].name + "'"
                                                              : std::to_string(have),
                                  plan_.domains[want].name));
@@ -269,7 +279,7 @@ class FunctionChecker {
   Status Alias(PlanValueId v) const {
     const PlanValue& value = f_.values[v];
     if (!value.alias_of) return {};
-    const std::string who = ValueText(f_, v);
+    const Who who = [&] { return ValueText(f_, v); };
     GE_RETURN_IF_ERROR(Below(who, "value", value.alias_of, f_.values.size()));
     const PlanValue& other = f_.values[value.alias_of];
     bool permitted = false;
@@ -284,14 +294,14 @@ class FunctionChecker {
       }
     }
     if (!permitted || v == value.alias_of) {
-      return Fault(f_, fmt::format("{} claims the place of {}, which no segment permits", who,
+      return Fault(f_, fmt::format("{} claims the place of {}, which no segment permits", who(),
                                    ValueText(f_, value.alias_of)));
     }
     if (value.arena < 0 || value.arena != other.arena || value.offset != other.offset ||
         value.bytes > other.bytes) {
       return Fault(f_, fmt::format("{} at {} claims the place of {} at {}, wanted the same start "
                                    "and no more bytes",
-                                   who, PlaceText(f_, v), ValueText(f_, value.alias_of),
+                                   who(), PlaceText(f_, v), ValueText(f_, value.alias_of),
                                    PlaceText(f_, value.alias_of)));
     }
     return {};
@@ -332,8 +342,8 @@ class FunctionChecker {
 
   Status Bound(PlanValueId v, uint32_t position, PlanValueKind kind,
                std::vector<bool>* listed) const {
-    GE_RETURN_IF_ERROR(
-        Below(fmt::format("{} {}", KindText(kind), position), "value", v, f_.values.size()));
+    GE_RETURN_IF_ERROR(Below([&] { return fmt::format("{} {}", KindText(kind), position); },
+                             "value", v, f_.values.size()));
     if (v == 0 || f_.values[v].kind != kind || f_.values[v].index != position || (*listed)[v]) {
       return Fault(f_, fmt::format("position {} of the signature is {}, wanted {} of that index, "
                                    "listed once",
@@ -356,9 +366,9 @@ class InstructionChecker {
 
   Status Check(uint32_t i) {
     const Instruction& in = f_.code[i];
-    const std::string who = InstructionText(f_, i);
+    const Who who = [&] { return InstructionText(f_, i); };
     if (in.op > PlanOp::kCommit) {
-      return Fault(f_, who + " is no launch, copy, signal, wait or commit");
+      return Fault(f_, who() + " is no launch, copy, signal, wait or commit");
     }
     GE_RETURN_IF_ERROR(Below(who, "stream", in.stream, f_.streams.size()));
     switch (in.op) {
@@ -369,24 +379,24 @@ class InstructionChecker {
       case PlanOp::kSignal:
         return Signal(in, who);
       case PlanOp::kCommit:
-        return in.stream == 0 ? Status() : Fault(f_, who + " is not the host's");
+        return in.stream == 0 ? Status() : Fault(f_, who() + " is not the host's");
       default:
         return Wait(in, who);
     }
   }
 
  private:
-  Status Launch(const Instruction& in, const std::string& who) const {
+  Status Launch(const Instruction& in, const Who& who) const {
     GE_RETURN_IF_ERROR(Below(who, "segment", in.segment, f_.segments.size()));
     const DeviceId d = f_.segments[in.segment].device;
     const PlanDevice& device = plan_.devices[d];
     if (!device.async && in.stream != 0) {
       return Fault(f_, fmt::format("{} runs device '{}', which is synchronous: wanted stream 0",
-                                   who, device.name));
+                                   who(), device.name));
     }
     if (device.async && (in.stream == 0 || f_.streams[in.stream].device != d)) {
-      return Fault(f_, fmt::format("{} runs device '{}', wanted one of that device's streams", who,
-                                   device.name));
+      return Fault(f_, fmt::format("{} runs device '{}', wanted one of that device's streams",
+                                   who(), device.name));
     }
     for (PlanValueId v : f_.segments[in.segment].inputs) GE_RETURN_IF_ERROR(Placed(who, v));
     for (PlanValueId v : f_.segments[in.segment].outputs) GE_RETURN_IF_ERROR(Placed(who, v));
@@ -395,19 +405,19 @@ class InstructionChecker {
     return {};
   }
 
-  Status Placed(const std::string& who, PlanValueId v) const {
+  Status Placed(const Who& who, PlanValueId v) const {
     if (!IsArenaKind(f_.values[v].kind) || f_.values[v].arena >= 0) return {};
-    return Fault(f_,
-                 fmt::format("{} uses {}, which has no place in an arena", who, ValueText(f_, v)));
+    return Fault(
+        f_, fmt::format("{} uses {}, which has no place in an arena", who(), ValueText(f_, v)));
   }
 
-  Status Copy(const Instruction& in, const std::string& who) const {
+  Status Copy(const Instruction& in, const Who& who) const {
     GE_RETURN_IF_ERROR(Below(who, "engine", in.engine, plan_.engines.size()));
     for (PlanValueId v : {in.src, in.dst}) {
       GE_RETURN_IF_ERROR(Below(who, "value", v, f_.values.size()));
       const PlanValueKind kind = f_.values[v].kind;
       if (v == 0 || kind == PlanValueKind::kInternal || kind == PlanValueKind::kWorkspace) {
-        return Fault(f_, fmt::format("{} names {}, which is {}", who, ValueText(f_, v),
+        return Fault(f_, fmt::format("{} names {}, which is {}", who(), ValueText(f_, v),
                                      v ? KindText(kind) : "absent"));
       }
       GE_RETURN_IF_ERROR(Placed(who, v));
@@ -417,19 +427,19 @@ class InstructionChecker {
     if (src.bytes != dst.bytes || src.layout != dst.layout) {
       return Fault(f_, fmt::format("{} takes {} of {} bytes in layout {} to {} of {} bytes in "
                                    "layout {}, wanted the same",
-                                   who, ValueText(f_, in.src), src.bytes, src.layout,
+                                   who(), ValueText(f_, in.src), src.bytes, src.layout,
                                    ValueText(f_, in.dst), dst.bytes, dst.layout));
     }
     if (in.stream && plan_.devices[f_.streams[in.stream].device].engine != in.engine) {
       return Fault(f_, fmt::format("{} is made by engine '{}' on a stream of device '{}', wanted "
                                    "that engine's own",
-                                   who, plan_.engines[in.engine].name,
+                                   who(), plan_.engines[in.engine].name,
                                    plan_.devices[f_.streams[in.stream].device].name));
     }
     if (!CanCopy(in, src.domain, dst.domain)) {
       return Fault(f_, fmt::format("{} goes from domain '{}' to '{}', which engine '{}' does not "
                                    "link",
-                                   who, plan_.domains[src.domain].name,
+                                   who(), plan_.domains[src.domain].name,
                                    plan_.domains[dst.domain].name, plan_.engines[in.engine].name));
     }
     return {};
@@ -445,39 +455,39 @@ class InstructionChecker {
     return own(from) && own(to);
   }
 
-  Status Signal(const Instruction& in, const std::string& who) {
+  Status Signal(const Instruction& in, const Who& who) {
     GE_RETURN_IF_ERROR(Below(who, "event", in.event, f_.events.size()));
     if (in.stream == 0) {
-      return Fault(f_, fmt::format("{}: the host cannot signal, wanted a device's stream", who));
+      return Fault(f_, fmt::format("{}: the host cannot signal, wanted a device's stream", who()));
     }
     GE_RETURN_IF_ERROR(SameEngine(in, who));
     auto& [stream, value] = last_signal_[in.event];
     if (stream != 0 && stream != in.stream) {
       return Fault(f_, fmt::format("{}: stream {} signals that event already, wanted one stream",
-                                   who, stream));
+                                   who(), stream));
     }
     if (in.event_value <= value) {
       return Fault(
-          f_, fmt::format("{}: the event is at {} before, wanted a greater value", who, value));
+          f_, fmt::format("{}: the event is at {} before, wanted a greater value", who(), value));
     }
     stream = in.stream;
     value = in.event_value;
     return {};
   }
 
-  Status Wait(const Instruction& in, const std::string& who) const {
+  Status Wait(const Instruction& in, const Who& who) const {
     GE_RETURN_IF_ERROR(Below(who, "event", in.event, f_.events.size()));
     return in.stream ? SameEngine(in, who) : Status();
   }
 
   // A stream knows its own engine's events only.
-  Status SameEngine(const Instruction& in, const std::string& who) const {
+  Status SameEngine(const Instruction& in, const Who& who) const {
     const uint32_t have = plan_.devices[f_.streams[in.stream].device].engine;
     const uint32_t event = f_.events[in.event].engine;
     if (have == event) return {};
     return Fault(f_, fmt::format("{}: the event is engine '{}''s and the stream engine '{}''s; "
                                  "wanted the same, or the host as waiter",
-                                 who, plan_.engines[event].name, plan_.engines[have].name));
+                                 who(), plan_.engines[event].name, plan_.engines[have].name));
   }
 
   const Plan& plan_;
@@ -509,18 +519,18 @@ Status CheckTables(const Plan& plan) {
   }
   if (plan.functions.empty()) return TableFault("it has no function");
   for (DeviceId d = 1; d < plan.devices.size(); ++d) {
-    const std::string who = fmt::format("device '{}'", plan.devices[d].name);
+    const Who who = [&] { return fmt::format("device '{}'", plan.devices[d].name); };
     GE_RETURN_IF_ERROR(Below(who, "engine", plan.devices[d].engine, plan.engines.size()));
     GE_RETURN_IF_ERROR(Below(who, "domain", plan.devices[d].domain, plan.domains.size()));
   }
   if (plan.devices[0].domain != 0) return TableFault("device 0 is not in domain 0 (the host)");
   for (DomainId d = 0; d < plan.domains.size(); ++d) {
     const PlanDomain& domain = plan.domains[d];
-    const std::string who = fmt::format("domain '{}'", domain.name);
+    const Who who = [&] { return fmt::format("domain '{}'", domain.name); };
     if (d) GE_RETURN_IF_ERROR(Below(who, "engine", domain.engine, plan.engines.size()));
     if (domain.align < 1 || (domain.align & (domain.align - 1))) {
       return TableFault(
-          fmt::format("{} has alignment {}, wanted a power of two", who, domain.align));
+          fmt::format("{} has alignment {}, wanted a power of two", who(), domain.align));
     }
   }
   for (const PlanConversion& c : plan.conversions) {

@@ -2,6 +2,9 @@
 
 #include <cstring>
 #include <limits>
+#include <map>
+#include <mutex>
+#include <string_view>
 
 #include "plugins/cpu/kit/parse.h"
 
@@ -64,14 +67,64 @@ constexpr Operator kShared[] = {
     {"BatchNormalization", ParseBatchNorm, Types::kFloat, 0},
 };
 
-const Operator* Find(std::span<const Operator> table, std::string_view op) {
-  for (const Operator& o : table) {
-    if (op == o.op) return &o;
-  }
-  return nullptr;
+uint32_t HashOf(std::string_view name) {
+  uint32_t hash = 5381;
+  for (const char ch : name) hash = hash * 33 ^ static_cast<unsigned char>(ch);
+  return hash ^ hash >> 11;
 }
 
 }  // namespace
+
+// An engine's operators and the shared ones by name: every node of a graph is looked up several
+// times.
+class OperatorIndex {
+ public:
+  // An index for each table, made once: the tables are constants of the program.
+  static const OperatorIndex& Of(std::span<const Operator> own) {
+    static std::mutex mutex;
+    static auto* indices = new std::map<const Operator*, OperatorIndex>;
+    const std::lock_guard<std::mutex> lock(mutex);
+    return indices->try_emplace(own.data(), own).first->second;
+  }
+
+  explicit OperatorIndex(std::span<const Operator> own) {
+    while (slots_.size() < 2 * (own.size() + std::size(kShared))) slots_.resize(2 * slots_.size());
+    for (const Operator& o : own) Add(o);
+    for (const Operator& o : kShared) Add(o);
+  }
+
+  // Of our domain "ge" or ONNX's; nullptr where nobody knows it.
+  const Operator* Find(bool ours, std::string_view op) const {
+    for (size_t i = HashOf(op) % slots_.size(); slots_[i].entry != nullptr;
+         i = (i + 1) % slots_.size()) {
+      if (slots_[i].ours == ours && slots_[i].name == op) return slots_[i].entry;
+    }
+    return nullptr;
+  }
+
+ private:
+  struct Slot {
+    std::string_view name;
+    bool ours = false;
+    const Operator* entry = nullptr;
+  };
+
+  // The first of a name stays.
+  void Add(const Operator& entry) {
+    std::string_view name = entry.op;
+    const bool ours = name.substr(0, 3) == "ge.";
+    if (ours) name.remove_prefix(3);
+    if (Find(ours, name) != nullptr) return;
+    size_t i = HashOf(name) % slots_.size();
+    while (slots_[i].entry != nullptr) i = (i + 1) % slots_.size();
+    slots_[i] = {name, ours, &entry};
+  }
+
+  std::vector<Slot> slots_ = std::vector<Slot>(64);  // a power of two, at most half full
+};
+
+Parser::Parser(const ge_graph& graph, std::span<const Operator> own)
+    : g_(graph), operators_(OperatorIndex::Of(own)) {}
 
 Dims Parser::dims(uint32_t v) const {
   const auto d = gp::Dims(value(v).type);
@@ -115,14 +168,15 @@ std::vector<float> Parser::Floats(uint32_t v) const {
 
 // Of a tensor: known, non-zero size, and a dtype that the operator's kernels have. Integer
 // constants behind the data are read by the rules that expect them.
-bool Parser::CheckValue(uint32_t v, const std::string& name, bool index, const Operator& entry,
-                        Why* why) const {
+bool Parser::CheckValue(uint32_t v, const char* side, uint32_t slot, bool index,
+                        const Operator& entry, Why* why) const {
   const ge_type& t = value(v).type;
+  const auto name = [&] { return side + (" " + std::to_string(slot)); };
   int64_t count = 0;
   if (t.rank < 0 || !gp::ElementCount(t, &count)) {
-    return why->Say(GE_WHY_DYNAMIC, name + " has no static shape");
+    return why->Say(GE_WHY_DYNAMIC, name() + " has no static shape");
   }
-  if (t.sharding != 0) return why->Say(GE_WHY_LAYOUT, name + " is sharded");
+  if (t.sharding != 0) return why->Say(GE_WHY_LAYOUT, name() + " is sharded");
   if (index && constant(v) && (t.dtype == GE_I64 || t.dtype == GE_I32)) return true;
   const uint32_t bits = gp::ElementBits(t.dtype);
   const Types types = index ? Types::kFloat : entry.types;
@@ -143,17 +197,17 @@ bool Parser::CheckValue(uint32_t v, const std::string& name, bool index, const O
                          : types == Types::kCode ? "float32, int32, int8 and uint8"
                          : types == Types::kWord ? "elements of 4 or 2 bytes"
                                                  : "elements of whole bytes";
-    return why->Say(GE_WHY_DTYPE, name + " is " + gp::DTypeName(t.dtype) + ", only " + wanted);
+    return why->Say(GE_WHY_DTYPE, name() + " is " + gp::DTypeName(t.dtype) + ", only " + wanted);
   }
   if (t.rank > kMaxRank) {
-    return why->Say(GE_WHY_SHAPE, name + " has rank " + std::to_string(t.rank) + ", at most " +
+    return why->Say(GE_WHY_SHAPE, name() + " has rank " + std::to_string(t.rank) + ", at most " +
                                       std::to_string(kMaxRank));
   }
   // Empty tensors are not worth a kernel.
   const bool absent = index && constant(v) && entry.empty_constants;
-  if (count == 0 && !absent) return why->Say(GE_WHY_SHAPE, name + " has no elements");
+  if (count == 0 && !absent) return why->Say(GE_WHY_SHAPE, name() + " has no elements");
   if (count > std::numeric_limits<int32_t>::max()) {
-    return why->Say(GE_WHY_SHAPE, name + " has more than 2^31 elements");
+    return why->Say(GE_WHY_SHAPE, name() + " has more than 2^31 elements");
   }
   return true;
 }
@@ -162,12 +216,12 @@ bool Parser::Checks(uint32_t node, const Operator& entry, Why* why) const {
   const ge_node& n = this->node(node);
   for (uint32_t i = 0; i < n.n_in; ++i) {
     const bool index = entry.data != 0 && i >= entry.data;
-    if (n.in[i] != 0 && !CheckValue(n.in[i], "input " + std::to_string(i), index, entry, why)) {
+    if (n.in[i] != 0 && !CheckValue(n.in[i], "input", i, index, entry, why)) {
       return false;
     }
   }
   for (uint32_t i = 0; i < n.n_out; ++i) {
-    if (n.out[i] != 0 && !CheckValue(n.out[i], "output " + std::to_string(i), false, entry, why)) {
+    if (n.out[i] != 0 && !CheckValue(n.out[i], "output", i, false, entry, why)) {
       return false;
     }
   }
@@ -187,16 +241,9 @@ bool Parser::OnlyFloats(const Unit& u, Why* why) const {
 
 const Operator* Parser::EntryOf(const ge_node& n) const {
   const std::string_view domain = gp::View(n.domain);
-  const Operator* e = nullptr;
-  if (domain == "ge") {
-    const std::string op = "ge." + std::string(gp::View(n.op));
-    e = Find(own_, op);
-    if (e == nullptr) e = Find(kShared, op);
-  } else if (domain.empty() || domain == "ai.onnx") {
-    e = Find(own_, gp::View(n.op));
-    if (e == nullptr) e = Find(kShared, gp::View(n.op));
-  }
-  return e;
+  const bool ours = domain == "ge";
+  if (!ours && !domain.empty() && domain != "ai.onnx") return nullptr;
+  return operators_.Find(ours, gp::View(n.op));
 }
 
 bool Parser::Group(uint32_t i, Unit* u) const {

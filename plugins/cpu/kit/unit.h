@@ -89,10 +89,11 @@ struct Operator {
   bool (*group)(const Parser& g, uint32_t node, Unit* u) = nullptr;
 };
 
+class OperatorIndex;
 class Parser {
  public:
-  // Knows an engine's own operators, which live as long as the parser, then those of parse.h.
-  Parser(const ge_graph& graph, std::span<const Operator> own) : g_(graph), own_(own) {}
+  // Knows an engine's own operators, a table of the program's, then those of parse.h.
+  Parser(const ge_graph& graph, std::span<const Operator> own);
 
   // The node as a unit of its own.
   bool Parse(uint32_t node, Unit* out, Why* why) const;
@@ -118,11 +119,12 @@ class Parser {
  private:
   const Operator* EntryOf(const ge_node& n) const;  // nullptr: unknown
   bool Checks(uint32_t node, const Operator& entry, Why* why) const;
-  bool CheckValue(uint32_t v, const std::string& name, bool index, const Operator& entry,
+  // The value in that slot of a node's "input" or "output".
+  bool CheckValue(uint32_t v, const char* side, uint32_t slot, bool index, const Operator& entry,
                   Why* why) const;
 
   const ge_graph& g_;
-  std::span<const Operator> own_;
+  const OperatorIndex& operators_;
 };
 
 // Posts before the first that has an operand: a loop can do them on a piece of its result.

@@ -15,9 +15,14 @@ struct WindowAxis {
   };
   explicit WindowAxis(const Shape& s)
       : dim(s.dim), result(s.result), stride(s.stride), dilation(s.dilation) {
+    for (auto* list : {&start, &first, &end, &count}) list->reserve(static_cast<size_t>(result));
     for (int64_t o = 0; o < result; ++o) {
       const int64_t at = o * stride - s.pad_begin;
       start.push_back(at);
+      if (at >= 0 && at + (s.window - 1) * dilation < dim) {  // nearly all: no divisions
+        first.push_back(0), end.push_back(s.window), count.push_back(s.window);
+        continue;
+      }
       first.push_back(Tap(at, 0, s.window));
       end.push_back(std::max(first.back(), Tap(at, dim, s.window)));
       const int64_t padded = Tap(at, dim + s.pad_end, s.window) - Tap(at, -s.pad_begin, s.window);

@@ -19,7 +19,8 @@ Rates RatesOf(const Machine& m) {
   if (m.isa == GE_ISA_AVX2) return {78 * c, 63 * c, 55 * c};
   return {20 * c, 8 * c, 15 * c};
 }
-constexpr double kTaskNs = 145;                     // one oneDNN execute, one thread
+constexpr double kTaskNs = 145;    // one oneDNN execute, one thread
+constexpr double kPackPasses = 3;  // weights are read, written, and their new pages cleared
 constexpr double kImageRate = 38, kWeightRate = 9;  // bytes a ns
 constexpr double kPixelNs = 6.5, kDepthwisePixelNs = 1;
 // Of products: weights of 9.4 MB from memory at 1.6 times the speed of prices' machine, AVX-512,
@@ -117,8 +118,12 @@ Price PriceOf(const Unit& u, const Parser& p, const Machine& m) {
   for (uint32_t v : u.out) bytes += BytesOf(p, v);
   if (const auto* conv = As<ConvSpec>(u)) {
     work = Rounds(u, p, m) ? RoundedConvNs(u, *conv, p, m) : ConvNs(u, *conv, p, m);
-    if (p.constant(u.in[1])) out.packed = PackedBound(p.dims(u.in[1]), 0);
     out.shape_ns = ByIsa(m, 600e3, 150e3, 150e3) / m.compute;
+    if (p.constant(u.in[1])) {
+      // At other dims oneDNN may want its weights in another order: they are read and written anew.
+      out.packed = PackedBound(p.dims(u.in[1]), 0);
+      out.shape_ns += kPackPasses * BytesOf(p, u.in[1]) / (kWeightRate * m.stream[2]);
+    }
   } else if (const auto* grad = As<ConvGradSpec>(u)) {
     work = ConvGradNs(u, *grad, p, m);
   } else if (const auto* product = As<ProductSpec>(u)) {

@@ -1,0 +1,15 @@
+// Folding without computing: a Slice whose result lies in one piece within its constant's payload,
+// such as the first rows of a table of positions, becomes a constant that shares that payload.
+// Nothing is copied or run. Pure; any thread.
+#pragma once
+
+#include <optional>
+
+#include "ge/ir/graph.h"
+
+namespace ge {
+
+// The node's result as a constant; nullopt where it is no such Slice, or an operand is no constant.
+std::optional<Const> PayloadPart(const Graph& g, const Function& f, const Node& n);
+
+}  // namespace ge
