@@ -352,9 +352,17 @@ class Builder {
     if (std::any_of(segments.begin(), segments.end(), [](const auto& s) { return s.serial; })) {
       return;
     }
-    c_->splats_ = c_->view_->TakeSplats();  // these and the constants stay: execs may read them
+    // These stay: execs may read them.
+    c_->splats_ = c_->view_->TakeSplats();
+    for (Const& c : c_->graph.consts) {
+      auto& kept = c_->payloads_;
+      if (c.owner && (kept.empty() || kept.back() != c.owner)) kept.push_back(std::move(c.owner));
+      if (c.expanded) kept.push_back(std::move(c.expanded));
+    }
+    c_->payloads_.shrink_to_fit();
     c_->view_.reset();
     c_->graph.functions.clear();
+    std::vector<Const>().swap(c_->graph.consts);
   }
 
   // As if there were no class.

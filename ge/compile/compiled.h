@@ -119,7 +119,8 @@ class Compiled {
   const EngineList* engines_ = nullptr;
   std::unique_ptr<GraphView> view_;
   std::vector<AlignedBytes> const_copies_;
-  std::vector<ConstScratch> splats_;  // of the view, where it is gone
+  std::vector<ConstScratch> splats_;                   // of the view, where it is gone
+  std::vector<std::shared_ptr<const void>> payloads_;  // of the constants, where the graph is gone
   std::shared_ptr<ArenaPool> arenas_;
   std::vector<OwnedExec> execs_;
   std::vector<std::vector<std::shared_ptr<Resident>>> packs_;  // by segment

@@ -28,6 +28,7 @@ bool SameBorder(const std::vector<PlanValueId>& a, const PlanFunction& fa,
 
 std::vector<NodeReport> Labels(const Function& f) {
   std::vector<NodeReport> out;
+  out.reserve(f.nodes.size());
   for (const Node& n : f.nodes) {
     NodeReport& r = out.emplace_back();
     r.node = n.id, r.label = NodeLabel(n), r.op = n.op;
@@ -50,6 +51,8 @@ std::optional<Plan> PlacedLike(const Compiled& like, const EngineList& engines, 
   plan.report = Labels(f);
   plan.functions.assign(1, {});
   plan.functions[0].name = f.name;
+  plan.functions[0].segments.reserve(from.functions[0].segments.size());
+  plan.functions[0].values.reserve(from.functions[0].values.size());
   for (const PlanSegment& s : from.functions[0].segments) {
     if (!engines[from.devices[s.device].engine - 1]->api().shape) return std::nullopt;
     if (s.offers.empty()) continue;  // PARTITION adds conversions again

@@ -29,6 +29,9 @@ constexpr uint64_t kMoveWork = 300000, kMoveWorkANode = 300;
 // converges slowly is given time, and real networks do not.
 constexpr int kRounds = 2, kMostRounds = 40;
 constexpr double kWorthMore = 0.002;
+// A device whose floor is beyond that share of what is known gets no search of its own, but its
+// cheapest offers grown together: floors are far below what they bound.
+constexpr double kFarFromBest = 0.7;
 constexpr double kPoorStart = 0.003;
 constexpr uint64_t kWider = 10;
 constexpr uint32_t kManyStarts = 1000;  // nodes; beyond, one start uses up the work
@@ -48,7 +51,7 @@ class Solver {
   void EachDevice();
   std::vector<bool> OffersOf(uint32_t device) const;
   double Floor(const std::vector<bool>& allowed) const;
-  void OneDevice(const std::vector<bool>& allowed);
+  void OneDevice(const std::vector<bool>& allowed, double floor);
   void Greedy(const std::vector<bool>& allowed, const char* method);
   void Greedy(const std::vector<uint32_t>& offers, const char* method);
   std::vector<uint32_t> GreedyOffers(const std::vector<bool>& allowed,
@@ -206,17 +209,20 @@ void Solver::EachDevice() {
   std::stable_sort(each.begin(), each.end(),
                    [](const auto& a, const auto& b) { return a.first < b.first; });
   for (const auto& [floor, allowed] : each) {
-    if (floor < best_) OneDevice(allowed);
+    if (floor < best_) OneDevice(allowed, floor);
   }
 }
 
-void Solver::OneDevice(const std::vector<bool>& allowed) {
-  FrontierLimits limits;
-  limits.states = 64;
-  limits.transitions = transitions_ / 8;
-  const FrontierResult found = SearchFrontier(m_, allowed, limits);
-  if (found.found) Consider(found.groups, "best single device");
-  if (found.found && found.exact) return;
+void Solver::OneDevice(const std::vector<bool>& allowed, double floor) {
+  if (m_.n_node <= kBranchNodes || floor < kFarFromBest * best_) {
+    FrontierLimits limits;
+    limits.states = 64;
+    limits.transitions = transitions_ / 8;
+    limits.upper_bound = best_;
+    const FrontierResult found = SearchFrontier(m_, allowed, limits);
+    if (found.found) Consider(found.groups, "best single device");
+    if (found.exact) return;
+  }
   Greedy(allowed, "best single device");
 }
 
