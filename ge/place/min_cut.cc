@@ -1,5 +1,6 @@
-// ImproveByCuts: which taken offers should switch to one device and layout is, but for setups
-// and savings, a minimum cut. The cut proposes; the arrangement's exact cost decides.
+// ImproveByCuts and ImproveByLayouts: which taken offers should switch to one device and layout, or
+// to one layout where they are, is, but for setups and savings, a minimum cut. The cut proposes;
+// the arrangement's exact cost decides.
 #include <algorithm>
 
 // Boost 1.74 keeps an edge iterator in an optional that GCC 12 takes for uninitialised.
@@ -78,7 +79,8 @@ class Cut {
 };
 
 struct Label {
-  uint32_t device = 0, layout = 0;
+  uint32_t device = 0;  // kNone: each offer's own, for the same nodes
+  uint32_t layout = 0;
   double fixed = 0;  // share of setup and launch that a growable offer is thought to pay
 };
 
@@ -92,14 +94,23 @@ double Price(const ModelOffer& o, double fixed) {
   return o.marginal + (o.growable ? fixed : 1.0) * (o.setup + o.launch);
 }
 
-// The single offer of the label's device that fits its layout best, kNone when there is none.
-uint32_t OfferFor(const Model& m, const Label& label, uint32_t node) {
+bool SameNodes(const ModelOffer& a, const ModelOffer& b) {
+  return std::equal(a.parts.begin(), a.parts.end(), b.parts.begin(), b.parts.end(),
+                    [](const OfferPart& x, const OfferPart& y) { return x.node == y.node; });
+}
+
+// The offer that fits the label's layout best, kNone when there is none: a single one of the
+// label's device, or one of the device and the nodes of the offer that is taken now.
+uint32_t OfferFor(const Model& m, const Label& label, uint32_t node, uint32_t taken) {
   uint32_t best = kNone;
   double best_price = kInfinity;
-  const std::pair<uint32_t, uint32_t> spot(m.domain[label.device], label.layout);
+  const bool stays = label.device == kNone;
+  const uint32_t device = stays ? m.offers[taken].device : label.device;
+  const std::pair<uint32_t, uint32_t> spot(m.domain[device], label.layout);
   for (uint32_t o : m.node_offers[node]) {
     const ModelOffer& offer = m.offers[o];
-    if (offer.device != label.device || offer.parts.size() != 1) continue;
+    if (offer.device != device) continue;
+    if (stays ? !SameNodes(offer, m.offers[taken]) : offer.parts.size() != 1) continue;
     double price = Price(offer, label.fixed);
     auto add = [&](const Touch& t, bool gives) {
       const ModelValue& value = m.values[t.value];
@@ -108,8 +119,10 @@ uint32_t OfferFor(const Model& m, const Label& label, uint32_t node) {
       const uint32_t there = static_cast<uint32_t>(it - value.places.begin());
       price += std::min(kNever, gives ? value.Cost(t.place, there) : value.Cost(there, t.place));
     };
-    for (const Touch& t : offer.parts[0].reads) add(t, false);
-    for (const Touch& t : offer.parts[0].gives) add(t, true);
+    for (const OfferPart& part : offer.parts) {
+      for (const Touch& t : part.reads) add(t, false);
+      for (const Touch& t : part.gives) add(t, true);
+    }
     if (price < best_price) {
       best = o;
       best_price = price;
@@ -124,8 +137,8 @@ class Expansion {
       : m_(m), label_(label), cover_(cover), unit_(m.offers.size(), kNone) {
     new_offer_.resize(m.n_node, kNone);
     for (uint32_t node : m.order) {
-      new_offer_[node] = OfferFor(m, label, node);
       const uint32_t o = cover.OfferAt(node);
+      new_offer_[node] = OfferFor(m, label, node, o);
       if (unit_[o] != kNone) continue;
       unit_[o] = static_cast<uint32_t>(units_.size());
       units_.push_back(o);
@@ -148,10 +161,13 @@ class Expansion {
     cut->PayIfKept(u, Price(old, 1.0 / members));
     double fresh = 0;
     bool changes = false;
+    uint32_t before = kNone;
     for (const OfferPart& part : old.parts) {
       const uint32_t o = new_offer_[part.node];
-      fresh += o == kNone ? kNever : Price(m_.offers[o], label_.fixed);
+      if (o == kNone) fresh += kNever;
+      if (o != kNone && o != before) fresh += Price(m_.offers[o], label_.fixed);
       changes = changes || o != units_[u];
+      before = o;
     }
     cut->PayIfSwitched(u, changes ? fresh : kNever);
   }
@@ -223,8 +239,10 @@ class Expansion {
         const uint32_t u = stack.back();
         stack.pop_back();
         for (const OfferPart& part : m_.offers[units_[u]].parts) {
-          possible = possible && new_offer_[part.node] != kNone;
-          regions.back().push_back(new_offer_[part.node]);
+          std::vector<uint32_t>& region = regions.back();
+          const uint32_t fresh = new_offer_[part.node];
+          possible = possible && fresh != kNone;
+          if (region.empty() || region.back() != fresh) region.push_back(fresh);
           for (uint32_t v : m_.node_reads[part.node]) {
             if (m_.values[v].producer >= 0) visit(static_cast<uint32_t>(m_.values[v].producer));
           }
@@ -277,6 +295,26 @@ std::vector<Label> LabelsOf(const Model& m) {
 }
 
 }  // namespace
+
+bool ImproveByLayouts(const Model& m, Arrangement* cover) {
+  std::vector<Label> labels;
+  for (const ModelValue& value : m.values) {
+    for (const auto& [domain, layout] : value.places) {
+      if (layout >= labels.size()) labels.resize(layout + 1, {kNone, 0, 0.25});
+    }
+  }
+  if (labels.size() < 2) return false;
+  for (uint32_t l = 0; l < labels.size(); ++l) labels[l].layout = l;
+  bool gained = false;
+  for (const Label& label : labels) {
+    if (cover->work() >= UINT64_MAX / 2) break;  // the call is to end
+    for (const std::vector<uint32_t>& region : Expansion(m, label, *cover).Propose()) {
+      gained = cover->Try(region) || gained;
+    }
+  }
+  if (gained) cover->Refresh();
+  return gained;
+}
 
 bool ImproveByCuts(const Model& m, uint64_t work, Arrangement* cover) {
   const std::vector<Label> labels = LabelsOf(m);

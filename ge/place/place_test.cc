@@ -144,6 +144,38 @@ TEST(Place, GroupsDoNotSwallowWhatLiesBetween) {
   EXPECT_NE(cost.status().message().find("cycle"), std::string::npos);
 }
 
+// Each node of an even place works in layout 1 and pays 5 for each image that it turns, as much as
+// a conversion; those between follow what they get. No one offer or pair gains by changing.
+TEST(Place, AChainChangesItsLayoutAcrossDevices) {
+  Flat b;
+  b.crossing = 0;
+  PlaceProblem p = Chain(9, &b);
+  const uint32_t n = p.n_node;
+  std::vector<uint32_t> plain;
+  for (uint32_t i = 0; i < n; ++i) {
+    for (uint32_t from : {0, 1}) {
+      for (uint32_t to : {0, 1}) {
+        if (i % 2 == 1 && from != to) continue;
+        if (from == 0 && to == 0) plain.push_back(static_cast<uint32_t>(p.offers.size()));
+        const double turns = i % 2 == 1 ? 0 : 5 * (2 - from - to);
+        p.offers.push_back(One({i}, i % 2, 10 + turns));
+        if (from == 1) p.offers.back().layout.emplace_back(i, 1);
+        if (to == 1) p.offers.back().layout.emplace_back(i + 1, 1);
+      }
+    }
+  }
+  auto m = place::BuildModel(p);
+  ASSERT_TRUE(m.ok()) << m.status().ToString();
+  place::Arrangement a(*m);
+  ASSERT_TRUE(a.Start(plain));
+  EXPECT_FALSE(place::ImproveByMoves(*m, 1000000, &a));
+  EXPECT_FALSE(place::ImproveByCuts(*m, 1000000, &a));
+  EXPECT_DOUBLE_EQ(a.cost(), 10 * n + 10 * (n / 2 + 1));
+  EXPECT_TRUE(place::ImproveByLayouts(*m, &a));
+  EXPECT_DOUBLE_EQ(a.cost(), 10 * n + 10);  // the first image is turned, and the last
+  EXPECT_FALSE(place::ImproveByLayouts(*m, &a));
+}
+
 TEST(Place, AValueIsBroughtOnceToADomainAndLayout) {
   Flat b;
   PlaceProblem p;  // 0 -> {1, 2, 3}

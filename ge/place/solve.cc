@@ -298,8 +298,10 @@ void Solver::Improve() {
       if (moved) Consider(cover.Groups(), "moves");
       const bool cut = ImproveByCuts(m_, work / 3, &cover);
       if (cut) Consider(cover.Groups(), "min-cut moves");
+      const bool laid = ImproveByLayouts(m_, &cover);
+      if (laid) Consider(cover.Groups(), "min-cut moves");
       const bool goes_on = best_ < (1 - kWorthMore) * before;
-      if (!goes_on && (!cut || i >= kRounds)) break;
+      if (!goes_on && ((!cut && !laid) || i >= kRounds)) break;
     }
   }
 }

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "ge/base/aligned.h"
+#include "ge/base/file_mapping.h"
 #include "ge/base/interrupt.h"
 #include "ge/run/output_memory.h"
 #include "ge/run/tensor_view.h"
@@ -38,6 +39,8 @@ Status FirstValue(const Graph& graph, const State& state, void* to, uint64_t byt
                   fmt::format("no memory for the first value of state '{}'", state.name));
   }
   std::memcpy(to, data, bytes);
+  // Only a reset reads it again.
+  if (graph.consts[state.init].mapped) DropMappedPages(data, bytes);
   return {};
 }
 
