@@ -1,7 +1,7 @@
 // Moves: local search on an Arrangement for what the frontier search had to leave open: take or
 // undo an offer or a pattern, grow a group the other way, merge groups, and switch whole regions to
-// one device and layout, or layout alone, along a minimum cut. Deterministic: limited by counted work, never by time.
-// The arrangement is the caller's; one thread.
+// one device and layout, or layout alone, along a minimum cut. Deterministic: limited by counted
+// work, never by time. The arrangement is the caller's; one thread.
 #pragma once
 
 #include <cstdint>
