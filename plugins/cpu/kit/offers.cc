@@ -25,6 +25,13 @@ bool Follows(const Unit& u) {
             PoolSpec, SliceSpec>(u);
 }
 
+// Weights that a run makes: whoever convolves brings them from plain into an order of its own.
+bool IsFilter(const Unit& u, uint32_t v) {
+  const auto* grad = As<ConvGradSpec>(u);
+  const bool reads = Is<ConvSpec>(u) || (grad != nullptr && !grad->of_weights);
+  return reads && u.in.size() > 1 && v == u.in[1] && v != u.in[0];
+}
+
 }  // namespace
 
 std::optional<Form> FormOf(const ge_layout& layout, size_t rank) {
@@ -79,7 +86,7 @@ double Offers::ReorderNs(uint32_t v) const {
 
 double Offers::ReorderInNs(const Unit& u) const {
   double ns = 0;
-  for (uint32_t v : u.in) ns += Image(v) ? ReorderNs(v) : 0;
+  for (uint32_t v : u.in) ns += Image(v) && !IsFilter(u, v) ? ReorderNs(v) : 0;
   return ns;
 }
 
@@ -112,7 +119,7 @@ void Offers::Choose(const Unit& u, const Form& in, const Form& out, double ns) {
     const uint32_t id = IdOf(form, p_.dims(v).size());
     if (id != 0) c.values.push_back({v, id, 0});
   };
-  for (uint32_t v : u.in) add(v, in);
+  for (uint32_t v : u.in) add(v, IsFilter(u, v) ? Form{} : in);
   const Dims d = u.dims;
   for (const Post& q : u.posts) {
     if (q.operand != 0 && p_.dims(q.operand) == d) add(q.operand, e_.LikingOf(u, p_) ? out : in);
