@@ -96,6 +96,37 @@ TEST_P(Gradients, BatchNormalization) {
   }
 }
 
+// What is computed again in another layout gives the same bits.
+TEST_P(Gradients, SumsOfImagesDoNotDependOnTheirLayout) {
+  for (const Dims& d :
+       {Dims{2, 19, 30, 23}, Dims{3, 5, 5, 7}, Dims{1, 16, 1, 2}, Dims{2, 33, 9, 9}}) {
+    const Layout plain = Layout::Dense(d);
+    const std::vector<float> x = Random(plain.extent(), 3), dy = Random(plain.extent(), 4);
+    std::vector<std::vector<float>> first;
+    for (const Layout& l : LayoutsOf(d)) {
+      std::vector<float> in(Z(l.extent())), gradient(in.size()), dx(in.size());
+      Dims at(4, 0);
+      do {
+        in[Z(Offset(l, at))] = x[Z(Offset(plain, at))];
+        gradient[Z(Offset(l, at))] = dy[Z(Offset(plain, at))];
+      } while (Next(d, &at));
+      std::vector<std::vector<float>> made(5, std::vector<float>(Z(d[1])));
+      RunLoop(*MomentsLoop(simd(), l), {made[0].data(), made[1].data(), in.data()});
+      made[4] = Random(d[1], 7);
+      RunLoop(*BatchNormGradLoop(simd(), l, 0.125f),
+              {dx.data(), made[2].data(), made[3].data(), gradient.data(), in.data(),
+               made[4].data(), made[0].data(), made[1].data()});
+      made.emplace_back(x.size());
+      std::fill(at.begin(), at.end(), 0);
+      do {
+        made[5][Z(Offset(plain, at))] = dx[Z(Offset(l, at))];
+      } while (Next(d, &at));
+      if (first.empty()) first = made;
+      ASSERT_EQ(made, first) << d[1] << " " << l.cblock;
+    }
+  }
+}
+
 // The first greatest of each window, tap by tap.
 std::vector<float> PoolGradOf(const PoolGradSpec& s, const std::vector<float>& dy,
                               const std::vector<float>& x) {

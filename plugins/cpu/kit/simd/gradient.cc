@@ -35,19 +35,63 @@ void PoolGradPairs(const float* x0, const float* x1, const float* dy, float* dx0
 
 namespace {
 
+// Images are summed in one order, however they lie: element i of a row is added to sum
+// i % (2 kMaxLanes), those behind the last whole 2 kMaxLanes to sum i % kMaxLanes, and sums are
+// then added up by halves. So a net that is computed again in another layout gives the same bits.
+constexpr int64_t kRowSums = 2 * kMaxLanes;
+
+GE_INLINE float ByHalves(V v) {
+  const Full d;
+  alignas(64) float sums[kMaxLanes];
+  hn::Store(v, d, sums);
+  for (int64_t half = kMaxLanes / 2; half > 0; half /= 2) {
+    for (int64_t i = 0; i < half; ++i) sums[i] += sums[i + half];
+  }
+  return sums[0];
+}
+
 // Adds f(i) and g(i) over vectors of one row; what lies behind the last is 0 for both.
 template <class Load>
 GE_INLINE void TwoSums(int64_t n, float* first, float* second, Load load) {
   const Full d;
   V sum[2] = {hn::Zero(d), hn::Zero(d)}, more[2] = {hn::Zero(d), hn::Zero(d)};
   int64_t i = 0;
-  for (; i + 2 * kMaxLanes <= n; i += 2 * kMaxLanes) {
+  for (; i + kRowSums <= n; i += kRowSums) {
     load(i, kMaxLanes, &sum[0], &sum[1]);
     load(i + kMaxLanes, kMaxLanes, &more[0], &more[1]);
   }
   for (; i < n; i += kMaxLanes) load(i, n - i < kMaxLanes ? n - i : kMaxLanes, &sum[0], &sum[1]);
-  *first += hn::GetLane(hn::SumOfLanes(d, hn::Add(sum[0], more[0])));
-  *second += hn::GetLane(hn::SumOfLanes(d, hn::Add(sum[1], more[1])));
+  *first += ByHalves(hn::Add(sum[0], more[0]));
+  *second += ByHalves(hn::Add(sum[1], more[1]));
+}
+
+// The same by column of rows: add(r, s, q) adds what a row brings to its two sums.
+template <class D, class Add>
+GE_INLINE void TwoSumsOfRows(D d, int64_t rows, float* first, float* second, Add add) {
+  using W = hn::Vec<D>;
+  constexpr int64_t kStep = kLanesOf<D>;
+  alignas(64) float sums[2][kRowSums * kStep] = {};
+  const auto to = [&](int64_t r, int64_t way) GE_LAMBDA {
+    float *const a = sums[0] + way * kStep, *const b = sums[1] + way * kStep;
+    W s = hn::Load(d, a), q = hn::Load(d, b);
+    add(r, &s, &q);
+    hn::Store(s, d, a);
+    hn::Store(q, d, b);
+  };
+  int64_t r = 0;
+  for (; r + kRowSums <= rows; r += kRowSums) {
+    for (int64_t k = 0; k < kRowSums; ++k) to(r + k, k);
+  }
+  for (int64_t k = 0; r + k < rows; ++k) to(r + k, k % kMaxLanes);
+  for (float* const of : {sums[0], sums[1]}) {
+    for (int64_t half = kRowSums / 2; half > 0; half /= 2) {
+      for (int64_t i = 0; i < half * kStep; i += kStep) {
+        hn::Store(hn::Add(hn::Load(d, of + i), hn::Load(d, of + i + half * kStep)), d, of + i);
+      }
+    }
+  }
+  hn::StoreU(hn::Add(hn::LoadU(d, first), hn::Load(d, sums[0])), d, first);
+  hn::StoreU(hn::Add(hn::LoadU(d, second), hn::Load(d, sums[1])), d, second);
 }
 
 GE_INLINE V LoadSome(const float* p, int64_t n, V fill) {
@@ -70,15 +114,13 @@ void MomentSums(const float* x, float shift, int64_t n, float* sum, float* squar
 void MomentRows(const float* x, int64_t rows, int64_t stride, const float* shift, float* sum,
                 float* square, int64_t n) {
   ForEach(n, [=](auto d, int64_t i) GE_LAMBDA {
-    auto s = hn::LoadU(d, sum + i), q = hn::LoadU(d, square + i);
-    const auto at = hn::LoadU(d, shift + i);
-    for (int64_t r = 0; r < rows; ++r) {
-      const auto v = hn::Sub(hn::LoadU(d, x + r * stride + i), at);
-      s = hn::Add(s, v);
-      q = hn::MulAdd(v, v, q);
-    }
-    hn::StoreU(s, d, sum + i);
-    hn::StoreU(q, d, square + i);
+    using W = hn::Vec<decltype(d)>;
+    const W at = hn::LoadU(d, shift + i);
+    TwoSumsOfRows(d, rows, sum + i, square + i, [=](int64_t r, W* s, W* q) GE_LAMBDA {
+      const W v = hn::Sub(hn::LoadU(d, x + r * stride + i), at);
+      *s = hn::Add(*s, v);
+      *q = hn::MulAdd(v, v, *q);
+    });
   });
 }
 
@@ -95,15 +137,13 @@ void SlopeSums(const float* dy, const float* x, float mean, int64_t n, float* su
 void SlopeRows(const float* dy, const float* x, int64_t rows, int64_t stride, const float* mean,
                float* sum, float* product, int64_t n) {
   ForEach(n, [=](auto d, int64_t i) GE_LAMBDA {
-    auto s = hn::LoadU(d, sum + i), q = hn::LoadU(d, product + i);
-    const auto at = hn::LoadU(d, mean + i);
-    for (int64_t r = 0; r < rows; ++r) {
-      const auto g = hn::LoadU(d, dy + r * stride + i);
-      s = hn::Add(s, g);
-      q = hn::MulAdd(g, hn::Sub(hn::LoadU(d, x + r * stride + i), at), q);
-    }
-    hn::StoreU(s, d, sum + i);
-    hn::StoreU(q, d, product + i);
+    using W = hn::Vec<decltype(d)>;
+    const W at = hn::LoadU(d, mean + i);
+    TwoSumsOfRows(d, rows, sum + i, product + i, [=](int64_t r, W* s, W* q) GE_LAMBDA {
+      const W g = hn::LoadU(d, dy + r * stride + i), v = hn::LoadU(d, x + r * stride + i);
+      *s = hn::Add(*s, g);
+      *q = hn::MulAdd(g, hn::Sub(v, at), *q);
+    });
   });
 }
 
