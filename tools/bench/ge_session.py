@@ -22,12 +22,12 @@ class GeError(Exception):
 
 class GeSession:
     """One model with default options; `library` names another build; `kv_cache`: rows that caches of
-    a decoder's past have at first; `plugins`, `passes`, `engines`: lists of ge_session_options;
+    a decoder's past have at first; `plugins`, `passes`, `engines`, `pins`: of ge_session_options;
     `entry`: none is the first; `threads`: 0 is the default, one number a process; `precision`: GE_*_PRECISION.
     Not for several threads."""
 
     def __init__(self, model, library=LIBRARY, kv_cache=0, plugins="", engines="", passes="",
-                 entry="", threads=0, precision=0):
+                 entry="", threads=0, precision=0, pins=""):
         self.lib = ctypes.CDLL(str(library))
         self.session, self.error = ctypes.c_void_p(), Error(size=ctypes.sizeof(Error))
         options = Options()
@@ -36,7 +36,7 @@ class GeSession:
         options.kv_cache, options.threads, options.precision = kv_cache, threads, precision
         options.plugins = plugins.encode() or None
         options.engines = engines.encode() or None
-        options.passes = passes.encode() or None
+        options.passes, options.pins = passes.encode() or None, pins.encode() or None
         self.entry = entry.encode() or None
         self._try(self.lib.ge_session_create(ctypes.byref(options), ctypes.byref(self.session),
                                              self._error()))
