@@ -97,7 +97,7 @@ Status ParseTail(std::string tail, const std::string& where, Case* c) {
     if (close == std::string::npos) return Bad(where, tail, "slopes in brackets");
     c->slopes.push_back(Numbers(tail.substr(at, close - at + 1))), at = close;
   }
-  if (stated != std::string::npos) tail = Trim(tail.substr(0, stated)), c->only_static = true;
+  if (stated != std::string::npos) tail = Trim(tail.substr(0, stated));
   if (tail.ends_with("static")) c->only_static = true, tail = Trim(tail.substr(0, tail.size() - 6));
   c->out = {true};
   if (!tail.starts_with("->")) return tail.empty() ? Status() : Bad(where, tail, "-> OUTPUTS");

@@ -55,12 +55,22 @@ bool OneOf(std::string_view op, std::initializer_list<const char*> ops) {
   return std::any_of(ops.begin(), ops.end(), [&](const char* o) { return op == o; });
 }
 
-uint32_t BreaksOf(const ge_new_node& n) {
+// Whether a constant's numbers are all zero: floats or integers, whose zeros are zero bytes.
+bool IsZero(uint32_t fn, uint32_t value) {
+  const ge_value* v = watch.edit->value(watch.edit->host, fn, value);
+  if (v == nullptr || v->data == nullptr) return false;
+  const auto* bytes = static_cast<const char*>(v->data);
+  return std::all_of(bytes, bytes + v->data_bytes, [](char c) { return c == 0; });
+}
+
+uint32_t BreaksOf(uint32_t fn, const ge_new_node& n) {
   const std::string_view op = View(n.op);
   uint32_t breaks = 0;
   const auto add = [&](Break b) { breaks |= 1u << static_cast<int>(b); };
   if (n.n_out > 1 && n.n_out != GE_NO_OUTPUT) return 0;
-  if (!OneOf(op, {"Shape", "Size"})) add(Break::kSign);
+  // The other sign of zero is zero.
+  const bool zeros = OneOf(op, {"Expand", "Unsqueeze", "Identity"}) && IsZero(fn, n.in[0]);
+  if (!zeros && !OneOf(op, {"Shape", "Size"})) add(Break::kSign);
   const bool two = n.n_in == 2 && n.in[0] != n.in[1];
   if (two && OneOf(op, {"Sub", "Div", "Pow", "MatMul", "Less", "Greater", "LessOrEqual",
                         "GreaterOrEqual", "Mod"})) {
@@ -113,7 +123,7 @@ ge_rc PutNode(void* host, uint32_t fn, uint32_t before, const ge_new_node* n, ui
   if (!watch.inside) return watch.edit->node(host, fn, before, n, id, out);
   Mutation& m = Now();
   watch.emitted += std::string(View(n->op)) + " ";
-  if (m.calls == 0 && m.nodes < 256) m.breaks[m.nodes++] = BreaksOf(*n);
+  if (m.calls == 0 && m.nodes < 256) m.breaks[m.nodes++] = BreaksOf(fn, *n);
   if (m.how == Break::kNone || watch.emitted != m.node) {
     return watch.edit->node(host, fn, before, n, id, out);
   }
