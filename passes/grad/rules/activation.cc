@@ -18,7 +18,8 @@ void EluBack(Back& b) {
 void SeluBack(Back& b) {
   const double gamma = b.Float("gamma", 1.05070102214813232421875);
   const double alpha = b.Float("alpha", 1.67326319217681884765625);
-  b.Give(0, b.ct() * Where(Above(b.x(), 0), One(b.x()) * gamma, b.y() + gamma * alpha));
+  const Val above = b.fn().Scalar(b.type(b.x()).dtype, gamma);
+  b.Give(0, b.ct() * Where(Above(b.x(), 0), above, b.y() + gamma * alpha));
 }
 
 // alpha (e^(x/alpha) - 1) below 0.

@@ -30,9 +30,11 @@ void Pow(Back& b) {
   Fn& fn = b.fn();
   const Val x = b.x(0), p = fn.Cast(b.x(1), b.type(x).dtype);
   if (b.wants(0)) {
-    // x^(p-1) is infinite at 0 for p = 0, where the gradient is 0.
-    const Val slope = p * fn.Op("Pow", {x, p - 1});
-    b.Give(0, b.ct() * Where(Compare("Equal", p, 0), fn.Scalar(b.type(x).dtype, 0), slope));
+    // x^(p-1) is infinite at 0 for p = 0, where the gradient is 0, and so is that of it.
+    const int32_t dtype = b.type(x).dtype;
+    const Val none = Compare("Equal", p, 0), base = Where(none, fn.Scalar(dtype, 1), x);
+    const Val slope = p * fn.Op("Pow", {base, p - 1});
+    b.Give(0, b.ct() * Where(none, fn.Scalar(dtype, 0), slope));
   }
   if (b.wants(1)) {
     const Val zero = Compare("Equal", x, 0);

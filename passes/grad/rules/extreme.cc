@@ -6,6 +6,7 @@ namespace ge::grad {
 namespace {
 
 void SharedBack(Back& b) {
+  if (b.inputs() == 1) return b.Give(0, b.ct());
   const int32_t dtype = b.type(b.y()).dtype;
   std::vector<Val> at;
   for (uint32_t i = 0; i < b.inputs(); ++i) {

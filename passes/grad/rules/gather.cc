@@ -123,15 +123,19 @@ void OneHotBack(Back& b) {
   b.Give(2, Concat({Unsqueeze(cold, {0}), Unsqueeze(hot, {0})}, 0));
 }
 
-// Where the pieces go is found by writing ones.
+// Where the pieces go is found by writing places, counted from 1, over zeros.
 void TensorScatterBack(Back& b) {
-  const Val old =
-      Again(b, {Places(b.x(0)) + 1, b.fn().Cast(b.fn().Zeros(b.x(1)), GE_I64), b.x(2)}, 1)[0];
-  if (b.wants(0)) b.Give(0, Where(Compare("Equal", old, 0), b.fn().Zeros(b.ct()), b.ct()));
+  Fn& fn = b.fn();
+  const auto zeros = [&](Val like) {
+    return fn.Op("Expand", {fn.Scalar(GE_I64, 0), fn.ShapeOf(like)});
+  };
+  if (b.wants(0)) {
+    const Val old = Again(b, {Places(b.x(0)) + 1, zeros(b.x(1)), b.x(2)}, 1)[0];
+    b.Give(0, Where(Compare("Greater", old, 0), b.ct(), 0.0));
+  }
   if (!b.wants(1)) return;
-  const Val fresh =
-      Again(b, {b.fn().Cast(b.fn().Zeros(b.x(0)), GE_I64), Places(b.x(1)) + 1, b.x(2)}, 1)[0];
-  const Val place = b.fn().Op("Max", {fresh - 1, b.fn().Scalar(GE_I64, 0)});
+  const Val fresh = Again(b, {zeros(b.x(0)), Places(b.x(1)) + 1, b.x(2)}, 1)[0];
+  const Val place = fn.Op("Max", {fresh - 1, fn.Scalar(GE_I64, 0)});
   b.Give(1, PutAt(Where(Compare("Greater", fresh, 0), b.ct(), 0.0), place, b.x(1)));
 }
 
