@@ -102,6 +102,7 @@ Status ModuleInfer::SetParams(FunctionId callee, const std::string& role,
   }
   for (size_t i = 0; i < args.size(); ++i) {
     Value& v = f.value(f.params[i]);
+    if (v.type == args[i]) continue;
     const std::string what = "input " + std::to_string(i) + " of " + role + " '" + f.name + "'";
     Type next = v.type;
     if (call_sites_[callee] > 1 && next.ranked && args[i].is_tensor() &&
@@ -133,6 +134,18 @@ Status ModuleInfer::RunCallee(const Node& node, FunctionId callee, int depth, bo
   return {};
 }
 
+// A call like one before it: most of them where layers are functions.
+bool ModuleInfer::TakesAlready(const Function& caller, const Node& node, FunctionId callee) const {
+  const Function& f = graph_->fn(callee);
+  if (node.domain != "ge" || node.op != "Call" || progress_[callee] == Progress::kNew) return false;
+  if (node.inputs.size() != f.params.size()) return false;
+  for (size_t i = 0; i < f.params.size(); ++i) {
+    const ValueId v = node.inputs[i];
+    if (v == 0 || !(caller.value(v).type == f.value(f.params[i]).type)) return false;
+  }
+  return true;
+}
+
 Status ModuleInfer::InferCallees(FunctionId fn, const Node& node, int depth) {
   bool spared = false;  // a branch of an If; not both
   for (const Callee& c : node.callees) {
@@ -142,6 +155,10 @@ Status ModuleInfer::InferCallees(FunctionId fn, const Node& node, int depth) {
     }
     if (progress_[c.fn] == Progress::kOpen) {
       GE_RETURN_IF_ERROR(WantDeclaredResults(graph_->fn(c.fn)));
+      continue;
+    }
+    if (TakesAlready(graph_->fn(fn), node, c.fn)) {
+      GE_RETURN_IF_ERROR(RunCallee(node, c.fn, depth, false, &spared));
       continue;
     }
     GE_ASSIGN_OR_RETURN(std::vector<Type> args, Arguments(graph_->fn(fn), node));

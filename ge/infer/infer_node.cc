@@ -57,7 +57,7 @@ class NodeContext : public InferContext {
     return &f_.value(n_.outputs[i]).type;
   }
 
-  const Type& made_type(size_t i) const { return types_[i]; }
+  Type& made_type(size_t i) { return types_[i]; }
   std::optional<std::vector<Dim>>& made_ints(size_t i) { return ints_[i]; }
   const std::vector<Dim>& fresh() const { return fresh_; }
 
@@ -196,8 +196,13 @@ Status InferOneNode(Graph* graph, FunctionId fn, size_t index) {
     if (!n.outputs[i]) continue;
     GE_RETURN_IF_ERROR(CheckMade(n, i, context.made_type(i), graph->dims));
     Value& v = f.value(n.outputs[i]);
-    GE_ASSIGN_OR_RETURN(v.type, MergeTypes(v.type, context.made_type(i), graph->dims,
-                                           context.fresh(), ValueLabel(f, n.outputs[i])));
+    Type& made = context.made_type(i);
+    if (v.type.kind == TypeKind::kUnknown || v.type == made) {  // nothing to merge, or to name
+      v.type = std::move(made);
+    } else {
+      GE_ASSIGN_OR_RETURN(v.type, MergeTypes(v.type, made, graph->dims, context.fresh(),
+                                             ValueLabel(f, n.outputs[i])));
+    }
     v.ints = std::move(context.made_ints(i));
     if (v.ints && !FitsContent(v.type, v.ints->size())) v.ints.reset();
   }

@@ -29,6 +29,7 @@ class ModuleInfer {
   Status RunCallee(const Node& node, FunctionId callee, int depth, bool changed, bool* spared);
   Status InferCallees(FunctionId fn, const Node& node, int depth);
   Result<std::vector<Type>> Arguments(const Function& caller, const Node& node);
+  bool TakesAlready(const Function& caller, const Node& node, FunctionId callee) const;
   // Gives the callee's parameters these types; *changed says whether any became another.
   Status SetParams(FunctionId callee, const std::string& role, const std::vector<Type>& args,
                    bool* changed);
