@@ -63,15 +63,16 @@ bool ReadWindows(Back& b, Val big, Val small, Val weight, Windows* w) {
       continue;
     }
     known = false;
-    const Val size = SizeOf(big, axis);
-    const Val reach = (SizeOf(small, axis) - 1) * static_cast<double>(w->strides[i]) +
-                      SpanFrom(*w, i, weight ? weight : big);
-    if (same) PadSame(b, size, reach, upper, w);
     if (!same) {
       w->before.push_back(fn.Ints({front}));
       w->behind.push_back(fn.Ints({mode == "NOTSET" ? pads[axes + i] : 0}));
     }
-    w->exact.push_back(reach - size - w->before.back());
+    if (!same && !weight) continue;
+    const Val size = SizeOf(big, axis);
+    const Val reach = (SizeOf(small, axis) - 1) * static_cast<double>(w->strides[i]) +
+                      SpanFrom(*w, i, weight ? weight : big);
+    if (same) PadSame(b, size, reach, upper, w);
+    if (weight) w->exact.push_back(reach - size - w->before.back());
   }
   pads.resize(axes);
   pads.insert(pads.end(), exact.begin(), exact.end());

@@ -12,7 +12,7 @@ namespace ge::grad {
 struct Windows {
   std::vector<int64_t> kernel, strides, dilations;  // by spatial axis
   // Vectors of one: the padding before, and behind; and what is to be put behind (or cut, below 0)
-  // so that the last window ends where the padded axis does.
+  // so that the last window ends where the padded axis does, which poolings do not ask for.
   std::vector<Val> before, behind, exact;
   // before and exact as numbers, where all are known.
   std::vector<int64_t> known;
