@@ -47,7 +47,15 @@ void AveragePoolBack(Back& b) {
   if (!ReadWindows(b, b.x(), b.y(), Val{}, &w)) return;
   const std::vector<Val> reaches = Reaches(b, b.x(), b.y(), w, dtype);
   Val share = b.ct();
+  // No window of these ends behind the padding, so that each is whole.
+  const std::string mode = b.Text("auto_pad", "NOTSET");
+  const bool same = mode == "SAME_UPPER" || mode == "SAME_LOWER";
+  const bool whole = b.Int("count_include_pad") != 0 && (same || b.Int("ceil_mode") == 0);
   for (size_t i = 0; i < reaches.size(); ++i) {
+    if (whole) {
+      share = share / static_cast<double>(w.kernel[i]);
+      continue;
+    }
     const Val count = fn.Op("Max", {WindowSize(b, w, i, reaches[i]), fn.Scalar(dtype, 1)});
     share = share / AlongAxis(count, static_cast<int64_t>(2 + i), b.x());
   }
