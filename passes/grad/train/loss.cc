@@ -47,9 +47,9 @@ Val Count(Fn& fn, Val v, Val like) {
 }
 
 Val Classes(Fn& fn, Val z) {
-  const ge_dim& last = fn.TypeOf(z).dims.back();
+  const int64_t count = fn.TypeOf(z).dims.back().value;  // of a type that is gone behind this line
   std::vector<int64_t> numbers;
-  for (int64_t i = 0; i < last.value; ++i) numbers.push_back(i);
+  for (int64_t i = 0; i < count; ++i) numbers.push_back(i);
   return fn.Ints(numbers);
 }
 
