@@ -9,6 +9,7 @@
 
 #include "plugins/cpu/kit/isa_sets.h"
 #include "plugins/cpu/kit/thresholds.h"
+#include "plugins/cpu/native/channel_groups.h"
 #include "plugins/cpu/native/direct.h"
 #include "plugins/cpu/native/direct_sums.h"
 
@@ -79,17 +80,20 @@ class ChannelsLast : public ::testing::TestWithParam<ge_cpu::IsaSet> {
     }
     ASSERT_EQ(y.back(), kGuard) << what << " writes behind " << ToText(d);
   }
-  void CheckProduct(const ConvCase& c, int threads, bool posts, std::mt19937* random) const {
+  // One of several groups, or of one: by products or by lists of places.
+  template <class Plan, class MakeLoop>
+  void Check(const Plan& plan, uint64_t weights, int64_t biases, MakeLoop make, const ConvCase& c,
+             int threads, bool posts, std::mt19937* random) const {
     const ConvSpec s = SpecOf(c);
     const std::vector<float> x = Random(Product(s.src), random);
     const std::vector<float> w = Random(Product(s.weights), random);
     const std::vector<float> z = Random(Product(s.dst), random);
     std::vector<float> bias = Random(s.dst[1], random);
     const Layout in = Layout::ChannelsLast(s.src), out = Layout::ChannelsLast(s.dst);
-    const ChannelsLastPlan plan(simd(), s, machine(threads));
-    std::vector<float> packed(plan.product.weight_floats() + 1, kGuard);
+    std::vector<float> packed(weights + 1, kGuard);
     plan.Pack(w.data(), packed.data());
     ASSERT_EQ(packed.back(), kGuard);
+    bias.resize(static_cast<size_t>(biases), NAN);  // lanes that are not stored
     std::vector<float> image = Laid(x, in), operand = Laid(z, out);
     std::vector<float> y(static_cast<size_t>(Product(s.dst)) + 1, kGuard);
     std::vector<float> room(plan.workspace_floats() * static_cast<uint64_t>(threads) + 1, NAN);
@@ -100,8 +104,17 @@ class ChannelsLast : public ::testing::TestWithParam<ge_cpu::IsaSet> {
       places.push_back(operand.data());
     }
     places.push_back(room.data());
-    ChannelsLastLoop(simd(), plan, list)->Run(places.data());
-    Expect(Want(c, s, x, w, bias, posts ? &z : nullptr), y, out, "product");
+    make(simd(), plan, list)->Run(places.data());
+    Expect(Want(c, s, x, w, bias, posts ? &z : nullptr), y, out, "sums");
+  }
+  void CheckProduct(const ConvCase& c, int threads, bool posts, std::mt19937* random) const {
+    const ChannelsLastPlan plan(simd(), SpecOf(c), machine(threads));
+    Check(plan, plan.product.weight_floats(), c.out, ChannelsLastLoop, c, threads, posts, random);
+  }
+  void CheckGroups(const ConvCase& c, int threads, bool posts, std::mt19937* random) const {
+    const ChannelGroupsPlan plan(simd(), SpecOf(c), machine(threads));
+    Check(plan, static_cast<uint64_t>(plan.weight_floats()), plan.bias_floats(), ChannelGroupsLoop,
+          c, threads, posts, random);
   }
   // A depth-wise one, channels last and in blocks.
   void CheckSums(const ConvCase& c, bool posts, std::mt19937* random) const {
@@ -168,6 +181,46 @@ TEST_P(ChannelsLast, ProductsEqualSumsAtRandomSizes) {
       c.src[k] = std::max(any(1, 20), window - c.pad_l[k] - c.pad_r[k]);
     }
     CheckProduct(c, static_cast<int>(any(1, 3)), any(0, 1) == 1, &random);
+    if (HasFatalFailure()) return;
+  }
+}
+
+constexpr ConvCase kGroups[] = {
+    {1, 32, 4, 4, {14, 15}, {3, 3}, {1, 1}, {1, 1}, {1, 1}, {1, 1}},  // four channels of a vector
+    {2, 32, 2, 2, {9, 7}, {3, 3}, {2, 2}, {1, 1}, {1, 1}, {1, 1}},    // two
+    {1, 18, 4, 4, {6, 5}, {3, 3}, {1, 1}, {1, 1}, {1, 1}, {1, 1}},    // no whole vectors of them
+    {1, 24, 8, 8, {7, 7}, {3, 3}, {1, 1}, {1, 1}, {1, 1}, {1, 1}},    // two groups in a vector
+    {1, 5, 8, 8, {7, 7}, {3, 3}, {1, 1}, {1, 1}, {1, 1}, {1, 1}},     // and one left
+    {2, 3, 24, 24, {8, 9}, {3, 3}, {2, 1}, {1, 2}, {1, 2}, {1, 2}},   // a vector and a half
+    {1, 2, 40, 112, {5, 6}, {3, 3}, {1, 1}, {1, 1}, {1, 1}, {1, 1}},  // several parts of a group
+    {1, 4, 6, 3, {11, 4}, {1, 1}, {1, 1}, {1, 1}, {0, 0}, {0, 0}},
+    {1, 2, 4, 4, {2, 2}, {2, 2}, {4, 4}, {1, 1}, {3, 3}, {3, 3}},  // windows of padding alone
+};
+
+TEST_P(ChannelsLast, GroupsEqualSums) {
+  std::mt19937 random(7);
+  for (const ConvCase& c : kGroups) {
+    for (const int threads : {1, 2, 3}) CheckGroups(c, threads, threads != 1, &random);
+    if (HasFatalFailure()) return;
+  }
+}
+
+TEST_P(ChannelsLast, GroupsEqualSumsAtRandomSizes) {
+  std::mt19937 random(19);
+  auto any = [&](int64_t least, int64_t most) {
+    return std::uniform_int_distribution<int64_t>(least, most)(random);
+  };
+  for (int round = 0; round < 100; ++round) {
+    const int64_t in = round % 3 == 0 ? 2 << any(0, 4) : any(2, 40);
+    ConvCase c = {any(1, 3), any(2, 20), in, round % 2 == 0 ? in : any(1, 60), {}, {}, {},
+                  {},        {},         {}};
+    for (int k = 0; k < 2; ++k) {
+      c.kernel[k] = any(1, 4), c.stride[k] = any(1, 1 + round % 3), c.dilation[k] = any(1, 2);
+      c.pad_l[k] = any(0, 3), c.pad_r[k] = any(0, 3);
+      const int64_t window = (c.kernel[k] - 1) * c.dilation[k] + 1;
+      c.src[k] = std::max(any(1, 12), window - c.pad_l[k] - c.pad_r[k]);
+    }
+    CheckGroups(c, static_cast<int>(any(1, 3)), any(0, 1) == 1, &random);
     if (HasFatalFailure()) return;
   }
 }
@@ -271,6 +324,31 @@ TEST_P(ChannelsLast, Pools) {
         if (std::isinf(want[i])) ASSERT_EQ(y[i], want[i]) << round;
       }
       ASSERT_EQ(y.back(), kGuard);
+    }
+  }
+}
+
+// Groups that share a vector keep out of each other's sums.
+TEST_P(ChannelsLast, GroupsKeepInfinitiesApart) {
+  for (const int64_t in : {2, 4, 8, 16}) {
+    const ConvCase c = {1, 8, in, in, {5, 6}, {3, 3}, {1, 1}, {1, 1}, {1, 1}, {1, 1}};
+    const ConvSpec s = SpecOf(c);
+    std::mt19937 random(3);
+    std::vector<float> x = Random(Product(s.src), &random), w = Random(Product(s.weights), &random);
+    x[static_cast<size_t>(in * 30 + 8)] = INFINITY;  // of the second group
+    const Layout l = Layout::ChannelsLast(s.src);
+    const ChannelGroupsPlan plan(simd(), s, machine(1));
+    std::vector<float> packed(static_cast<size_t>(plan.weight_floats())), image = Laid(x, l);
+    std::vector<float> bias(static_cast<size_t>(plan.bias_floats())), room(plan.workspace_floats());
+    std::vector<float> y(static_cast<size_t>(Product(s.dst)));
+    plan.Pack(w.data(), packed.data());
+    float* const places[] = {y.data(), image.data(), packed.data(), bias.data(), room.data()};
+    ChannelGroupsLoop(simd(), plan, {})->Run(places);
+    for (int64_t i = 0; i < Product(s.dst); ++i) {
+      const double want = DirectSum(c, s, x, w, i);
+      const float got = y[static_cast<size_t>(i % 30 * s.dst[1] + i / 30)];
+      ASSERT_EQ(std::isnan(got), std::isnan(want)) << in << " " << i;
+      ASSERT_EQ(std::isinf(got), std::isinf(want)) << in << " " << i;
     }
   }
 }

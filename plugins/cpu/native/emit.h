@@ -95,6 +95,7 @@ class NativeBuilder final : public Builder {
 
   void EmitPixel(const Unit& u);
   void EmitChannelsLast(const Unit& u, const ConvSpec& c);
+  void EmitChannelGroups(const Unit& u, const ConvSpec& c);
   void EmitChannelSums(const Unit& u, const ConvSpec& c);
   // v with its channels as lanes: as it lies, or channels last.
   Rep Lanes(uint32_t v);
@@ -144,7 +145,15 @@ bool MultipliesByFours(const Unit& u, const Parser& p, const Machine& m);
 bool IsPixel(const ConvSpec& c);
 
 // How a convolution is computed. All but kDirect want weights and biases that are constants.
-enum class ConvWay { kPixel, kWinograd, kChannelsLast, kChannelSums, kDirect, kPieces };
+enum class ConvWay {
+  kPixel,
+  kWinograd,
+  kChannelsLast,
+  kChannelGroups,
+  kChannelSums,
+  kDirect,
+  kPieces
+};
 ConvWay WayOf(const ConvSpec& c, bool constants, const Machine& m);
 // Whether a direct one leaves its result with channels last: many of them, of several lines.
 bool LeavesChannelsLast(const ConvSpec& c);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "plugins/cpu/native/channel_groups.h"
 #include "plugins/cpu/native/channels_last.h"
 #include "plugins/cpu/native/code_conv.h"
 #include "plugins/cpu/native/direct.h"
@@ -326,6 +327,18 @@ Price ChannelsLastPrice(const Unit& u, const ConvSpec& c, const Parser& p, const
   return out;
 }
 
+Price ChannelGroupsPrice(const Unit& u, const ConvSpec& c, const Parser& p, const Machine& m) {
+  Price out;
+  const ChannelGroupsPlan plan(SimdOf(m.isa), c, m);
+  const double n = static_cast<double>(Product(u.dims));
+  const double bytes = PostBytes(u, p) + BytesOf(p, u.in[0]) + BytesOf(p, u.out[0]);
+  out.work_ns =
+      kLoopNs + std::max(plan.ns(m) + PostsNs(u, m, n) / Workers(m, n), StreamNs(m, bytes));
+  out.workspace = 4 * plan.workspace_floats() * static_cast<uint64_t>(m.threads);
+  out.packed = 4 * static_cast<uint64_t>(plan.weight_floats() + plan.bias_floats());
+  return out;
+}
+
 Price ChannelSumsPrice(const Unit& u, const ConvSpec& c, const Parser& p, const Machine& m) {
   Price out;
   const double n = static_cast<double>(Product(u.dims));
@@ -401,6 +414,8 @@ Price PriceOf(const Unit& u, const Parser& p, const Machine& m) {
         return WinogradPrice(u, *conv, p, m);
       case ConvWay::kChannelsLast:
         return ChannelsLastPrice(u, *conv, p, m);
+      case ConvWay::kChannelGroups:
+        return ChannelGroupsPrice(u, *conv, p, m);
       case ConvWay::kChannelSums:
         return ChannelSumsPrice(u, *conv, p, m);
       default:
