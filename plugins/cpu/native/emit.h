@@ -44,11 +44,14 @@ class NativeBuilder final : public Builder {
   void EmitSpec(const Unit& u, const GatherSpec& spec);
   void EmitSpec(const Unit& u, const AppendSpec& spec);
   void EmitSpec(const Unit& u, const CastSpec&);
-  // The same of 16-bit elements: copies, as only 4-byte ones lie in other orders.
-  void EmitNarrow(const Unit& u, const ConcatSpec& spec);
-  void EmitNarrow(const Unit& u, const ExpandSpec&);
-  void EmitNarrow(const Unit& u, const TransposeSpec& spec);
-  void EmitNarrow(const Unit& u, const SliceSpec& spec);
+  // emit_moves.cc. Copies: only 4-byte elements lie in other orders, and none the other way around.
+  void EmitMove(const Unit& u, const ConcatSpec& spec);
+  void EmitMove(const Unit& u, const ExpandSpec&);
+  void EmitMove(const Unit& u, const TransposeSpec& spec);
+  void EmitMove(const Unit& u, const SliceSpec& spec);
+  void EmitSpec(const Unit& u, const MoveSpec& spec);
+  void EmitSpec(const Unit& u, const FillSpec& spec);
+  void EmitSpec(const Unit& u, const TriangleSpec& spec);
   void EmitSpec(const Unit& u, const RelationSpec& spec);
   // emit_index.cc
   void EmitSpec(const Unit& u, const IndexSpec& spec);
@@ -170,6 +173,9 @@ struct ConvInPieces {
 };
 
 Fold FoldOf(const Unit& u, const Parser& p);
+
+// Whether a slice takes elements in falling order.
+bool GoesBack(const SliceSpec& s);
 
 // Whether a product's weights are packed into panels.
 bool InPanels(const Unit& u, const Fold& f, const Parser& p);

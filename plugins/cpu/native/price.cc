@@ -216,6 +216,9 @@ double OrderedNs(const Unit& u, const Parser& p, const Machine& m) {
   return n * taps + rows * 20 + n * high * 0.2;
 }
 
+constexpr double kApartNs = 0.3;     // an element whose neighbours in memory change
+constexpr double kMovedApartNs = 1;  // one that is moved alone, by no vectors
+
 double WorkNs(const Unit& u, const Parser& p, const Machine& m) {
   const double n = static_cast<double>(Product(u.dims));
   if (Is<ProductSpec>(u)) return FoldedNs(u, p, m);
@@ -229,6 +232,8 @@ double WorkNs(const Unit& u, const Parser& p, const Machine& m) {
     return half ? n * ByIsa(m, 0.1, 0.3, 0.6) : n * 0.4;
   }
   if (Is<RelationSpec>(u)) return n * 0.2;
+  if (Is<MoveSpec>(u)) return n * kMovedApartNs / m.compute;
+  if (Is<FillSpec, TriangleSpec>(u)) return n * 0.05 + 20;
   if (Is<IndexSpec, CumSumSpec, ArgSpec, TopKSpec, FillPadSpec, TileSpec, WeighSpec, GridSpec,
          CodePoolSpec, PReluSpec, InstanceNormSpec, SpectrumSpec>(u)) {
     return OrderedNs(u, p, m) / m.compute;
@@ -349,9 +354,6 @@ Price ChannelSumsPrice(const Unit& u, const ConvSpec& c, const Parser& p, const 
   return out;
 }
 
-constexpr double kApartNs = 0.3;      // an element whose neighbours in memory change
-constexpr double kNarrowApartNs = 1;  // one of 2 bytes, which no vectors turn
-
 // ns an element of x beside its bytes, one thread.
 double MainNs(const Unit& u, const Machine& m) {
   if (Is<ReduceSpec, MomentsSpec>(u)) return ByIsa(m, 0.2, 0.2, 0.3);
@@ -367,8 +369,11 @@ Price LoopPriceOf(const Unit& u, const Parser& p, const Machine& m) {
   Price out;
   const double n = static_cast<double>(Product(u.dims));
   const double x = static_cast<double>(Product(p.dims(u.in[0])));
-  const bool narrow = !Is<ViewSpec>(u) && p.size(u.out[0]) == 2;  // always a copy
-  if (Is<ViewSpec, TransposeSpec, SliceSpec>(u) && !narrow) {
+  // Always a copy.
+  const auto* slice = As<SliceSpec>(u);
+  const bool moved =
+      !Is<ViewSpec>(u) && (p.size(u.out[0]) != 4 || (slice != nullptr && GoesBack(*slice)));
+  if (Is<ViewSpec, TransposeSpec, SliceSpec>(u) && !moved) {
     // A view inside a segment, a copy at its border.
     out.work_ns = 1;
     out.border_ns = kLoopNs + 2 * StreamNs(m, BytesOf(p, u.out[0]));
@@ -383,9 +388,11 @@ Price LoopPriceOf(const Unit& u, const Parser& p, const Machine& m) {
   for (uint32_t v : u.out) bytes += BytesOf(p, v);
   double work = x * MainNs(u, m) / m.compute + PostsNs(u, m, n);
   const auto* turned = As<TransposeSpec>(u);
-  if (narrow && turned != nullptr && !turned->perm.empty() &&
+  if (moved && slice != nullptr && slice->boxes[0].step.back() != 1)
+    work += n * kMovedApartNs / m.compute;
+  if (moved && turned != nullptr && !turned->perm.empty() &&
       turned->perm.back() + 1 != static_cast<int64_t>(turned->perm.size())) {
-    work += n * kNarrowApartNs / m.compute;
+    work += n * kMovedApartNs / m.compute;
   }
   const double most = std::max(n, x);
   out.work_ns = kLoopNs + ForkNs(m, most) + std::max(work / Workers(m, most), StreamNs(m, bytes));
