@@ -52,8 +52,8 @@ class ChannelsLastConv final : public Loop {
   // The windows of n pixels: [tap][channel], zeros where there is no pixel of x.
   void Gather(const float* x, int64_t first, int64_t n, float* to) const {
     const ConvShape& s = plan_.s;
-    Pixel p = PixelAt(s, first);
-    for (int64_t i = 0; i < n; ++i, Advance(s, &p)) {
+    Pixel p = PixelAt(s.dst, first);
+    for (int64_t i = 0; i < n; ++i, Advance(s.dst, &p)) {
       const float* image = x + p.image * s.src_pixels() * s.in;
       for (int64_t a = 0; a < s.kernel[0]; ++a) {
         const int64_t depth = p.at[0] * s.stride[0] + a * s.dilation[0] - s.pad[0];

@@ -205,6 +205,67 @@ TEST_P(ChannelsLast, GroupsEqualSums) {
   }
 }
 
+// Against each pixel of x laid down over its window.
+TEST_P(ChannelsLast, TransposedOnesEqualSums) {
+  std::mt19937 random(37);
+  auto any = [&](int64_t least, int64_t most) {
+    return std::uniform_int_distribution<int64_t>(least, most)(random);
+  };
+  for (int round = 0; round < 60; ++round) {
+    ConvSpec s;
+    s.transposed = true, s.groups = round % 3 == 0 ? any(2, 4) : 1;
+    const int64_t in = any(2, 20), out = any(8, 60), g = s.groups;
+    s.src = {any(1, 2), in * g}, s.dst = {s.src[0], out * g}, s.weights = {out, in};
+    if (g > 1) s.weights.insert(s.weights.begin(), g);
+    for (size_t k = 0; k < 2; ++k) {
+      const int64_t kernel = any(1, 5);
+      s.src.push_back(any(1, 9)), s.weights.push_back(kernel), s.stride.push_back(any(1, 3));
+      s.dilation.push_back(any(1, 2)), s.pad_l.push_back(any(0, 2)), s.pad_r.push_back(0);
+      const int64_t whole = (s.src[k + 2] - 1) * s.stride[k] + (kernel - 1) * s.dilation[k] + 1;
+      s.dst.push_back(std::max<int64_t>(1, whole - s.pad_l[k] - any(0, 2) + any(0, 1)));
+    }
+    const ConvShape shape(s);
+    const std::vector<float> x = Random(Product(s.src), &random);
+    const std::vector<float> w = Random(in * g * out * shape.taps(), &random);
+    std::vector<float> bias = Random(s.dst[1], &random);
+    std::vector<double> want(static_cast<size_t>(Product(s.dst)));
+    for (int64_t i = 0; i < Product(s.dst); ++i) {
+      want[static_cast<size_t>(i)] =
+          double{bias[static_cast<size_t>(i / shape.dst_pixels() % s.dst[1])]};
+    }
+    for (int64_t i = 0; i < Product(s.src); ++i) {
+      const int64_t pixel = i % shape.src_pixels(), channel = i / shape.src_pixels() % s.src[1];
+      for (int64_t o = 0; o < out; ++o) {
+        for (int64_t t = 0; t < shape.taps(); ++t) {
+          const int64_t h =
+              pixel / s.src[3] * s.stride[0] + t / shape.kernel[2] * s.dilation[0] - s.pad_l[0];
+          const int64_t v =
+              pixel % s.src[3] * s.stride[1] + t % shape.kernel[2] * s.dilation[1] - s.pad_l[1];
+          if (h < 0 || h >= s.dst[2] || v < 0 || v >= s.dst[3]) continue;
+          const int64_t to = i / shape.src_pixels() / s.src[1] * s.dst[1] + channel / in * out + o;
+          want[static_cast<size_t>((to * s.dst[2] + h) * s.dst[3] + v)] +=
+              double{x[static_cast<size_t>(i)]} *
+              double{w[static_cast<size_t>((channel * out + o) * shape.taps() + t)]};
+        }
+      }
+    }
+    const int threads = 1 + round % 2;
+    const ChannelGroupsPlan plan(simd(), s, machine(threads));
+    std::vector<float> packed(static_cast<size_t>(plan.weight_floats()) + 1, kGuard);
+    plan.Pack(w.data(), packed.data());
+    ASSERT_EQ(packed.back(), kGuard);
+    bias.resize(static_cast<size_t>(plan.bias_floats()), NAN);
+    std::vector<float> image = Laid(x, Layout::ChannelsLast(s.src));
+    std::vector<float> y(static_cast<size_t>(Product(s.dst)) + 1, kGuard);
+    std::vector<float> room(plan.workspace_floats() * static_cast<uint64_t>(threads), NAN);
+    float* const places[] = {y.data(), image.data(), packed.data(), bias.data(), room.data()};
+    ChannelGroupsLoop(simd(), plan, {{Fn::kRelu, 0.5f, 0, false}})->Run(places);
+    for (double& v : want) v = v < 0 ? v / 2 : v;
+    Expect(want, y, Layout::ChannelsLast(s.dst), "transposed");
+    if (HasFatalFailure()) return;
+  }
+}
+
 TEST_P(ChannelsLast, GroupsEqualSumsAtRandomSizes) {
   std::mt19937 random(19);
   auto any = [&](int64_t least, int64_t most) {

@@ -89,11 +89,10 @@ GE_INLINE void GroupRows(const GroupSums& q, int64_t first) {
     for (int r = 0; r < kRows; ++r) x[r] = from[r * q.taps + t] + q.at;
     w = Depth::template Tap<kRows, kVectors>(q, x, w, sum);
   }
-  float* const y = q.y + first * q.ldy;
   for (int v = 0; v < kVectors; ++v) {
     const int64_t left = q.n - v * kMaxLanes;
     for (int r = 0; r < kRows; ++r) {
-      float* const to = y + r * q.ldy + v * kMaxLanes;
+      float* const to = q.to[first + r] + q.out + v * kMaxLanes;
       if (left >= kMaxLanes) {
         hn::StoreU(sum[r][v], d, to);
       } else {

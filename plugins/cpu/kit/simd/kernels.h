@@ -79,8 +79,8 @@ struct GroupSums {
   bool own = false;
   const float* w = nullptr;     // [tap][channel][column], columns in whole vectors
   const float* bias = nullptr;  // of each column; whole vectors are read
-  float* y = nullptr;           // pixels ldy floats apart
-  int64_t ldy = 0, pixels = 0, n = 0;
+  float* const* to = nullptr;   // of each pixel; columns go to to[p] + out on
+  int64_t out = 0, pixels = 0, n = 0;
 };
 
 // A row of 8-bit codes and what they stand for.
