@@ -1,5 +1,6 @@
 // Sums over windows of pixels whose channels are neighbours, by groups of channels. A window is a
 // list of places, so that no pixel is copied and borders read a pixel of zeros.
+#include "hwy/cache_control.h"
 #include "plugins/cpu/kit/simd/vector.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -18,9 +19,13 @@ struct WholeDepth {
   GE_INLINE const float* Tap(const GroupSums& q, const float* const (&x)[kRows], const float* w,
                              V (&sum)[kRows][kVectors]) {
     const Full d;
+    constexpr int64_t kLine = 64 / sizeof(float), kAhead = 16;  // rows that are asked for early
     for (int64_t i = 0; i < q.depth; ++i, w += kVectors * kMaxLanes) {
       V row[kVectors];
       for (int v = 0; v < kVectors; ++v) row[v] = hn::LoadU(d, w + v * kMaxLanes);
+      for (int64_t line = 0; line < kVectors * kMaxLanes; line += kLine) {
+        hwy::Prefetch(w + kAhead * kVectors * kMaxLanes + line);
+      }
       for (int r = 0; r < kRows; ++r) {
         const V one = hn::Set(d, x[r][i]);
         for (int v = 0; v < kVectors; ++v) sum[r][v] = hn::MulAdd(one, row[v], sum[r][v]);
