@@ -38,13 +38,12 @@ class Pointwise final : public Loop {
     for (const Layout& o : operands) s.push_back(StridesAlong(phys, o));
     Collapse(phys, s);
     const int64_t n = dim_.back();
-    inner_ = n;
-    rows_ = 1;
-    if (n >= 256 || dim_.size() == 1) {
-      tile_ = std::min(n, kTile);
-    } else {
-      rows_ = std::clamp<int64_t>(kTile / n, 1, dim_[dim_.size() - 2]);
-      tile_ = n;
+    split_ = dim_.size() - 1;
+    step_ = std::min(n, kTile);
+    // A tile has all of up to two short axes behind the one that is cut.
+    while (split_ > 0 && dim_.size() - split_ <= 2 && inner_ * dim_[split_] < kShortRow) {
+      inner_ *= dim_[split_--];
+      step_ = std::clamp<int64_t>(kTile / inner_, 1, dim_[split_]);
     }
     total_ = 1;
     for (int64_t d : dim_) total_ *= d;
@@ -54,12 +53,9 @@ class Pointwise final : public Loop {
 
   void Run(float* const* p) const override {
     if (flat_) return RunFlat(p);
-    const size_t last = dim_.size() - 1;
-    const bool by_rows = rows_ > 1;
-    const int64_t chunks =
-        by_rows ? (dim_[last - 1] + rows_ - 1) / rows_ : (inner_ + tile_ - 1) / tile_;
+    const int64_t chunks = (dim_[split_] + step_ - 1) / step_;
     int64_t outer = chunks;
-    for (size_t i = 0; i + (by_rows ? 2 : 1) <= last; ++i) outer *= dim_[i];
+    for (size_t i = 0; i < split_; ++i) outer *= dim_[i];
     ForRange(total_ > kParallel, outer, [&](int64_t t) { RunTile(p, t / chunks, t % chunks); });
     padding_.Zero(p[0]);
   }
@@ -112,46 +108,99 @@ class Pointwise final : public Loop {
     const float* p;
     bool scalar;
   };
-  Source Load(size_t k, const float* base, int64_t rows, int64_t n, float* room) const {
-    const size_t last = dim_.size() - 1;
-    const int64_t s1 = stride_[k][last], s2 = rows > 1 ? stride_[k][last - 1] : 0;
-    if (s1 == 1 && (rows == 1 || s2 == n)) return {base, false};
-    if (s1 == 0 && s2 == 0) return {base, true};
-    for (int64_t r = 0; r < rows; ++r) {
-      const float* q = base + r * s2;
-      float* w = room + r * n;
-      if (s1 == 1) {
-        std::memcpy(w, q, static_cast<size_t>(n) * sizeof(float));
+  struct Axis {
+    int64_t dim, stride;
+  };
+  Source Load(size_t k, const float* base, int64_t count, float* room) const {
+    // The tile's axes, innermost first, merged as this tensor walks them.
+    Axis axes[3];
+    int n = 0;
+    for (size_t i = dim_.size(); i-- > split_;) {
+      const Axis a = {i == split_ ? count : dim_[i], stride_[k][i]};
+      if (n > 0 && a.stride == axes[n - 1].stride * axes[n - 1].dim) {
+        axes[n - 1].dim *= a.dim;
       } else {
-        for (int64_t i = 0; i < n; ++i) w[i] = q[i * s1];
+        axes[n++] = a;
       }
     }
+    if (n == 1 && axes[0].stride <= 1) return {base, axes[0].stride == 0};
+    Gather(axes, n - 1, base, room);
     return {room, false};
   }
 
+  // Axis `level` and those inside of it; gives how many elements it wrote.
+  static int64_t Gather(const Axis* axes, int level, const float* q, float* w) {
+    const Axis a = axes[level];
+    if (level == 0) {
+      GatherRow(a, q, w);
+      return a.dim;
+    }
+    if (a.stride == 0) {  // copies of copies
+      const int64_t once = Gather(axes, level - 1, q, w), all = once * a.dim;
+      for (int64_t have = once; have < all;) {
+        const int64_t more = std::min(have, all - have);
+        std::memcpy(w + have, w, static_cast<size_t>(more) * sizeof(float));
+        have += more;
+      }
+      return all;
+    }
+    if (level == 1 && axes[0].dim <= 4) return GatherShort(axes, q, w);
+    int64_t at = 0;
+    for (int64_t r = 0; r < a.dim; ++r, q += a.stride) at += Gather(axes, level - 1, q, w + at);
+    return at;
+  }
+  static void GatherRow(const Axis& a, const float* q, float* w) {
+    if (a.stride == 1) {
+      std::memcpy(w, q, static_cast<size_t>(a.dim) * sizeof(float));
+    } else if (a.stride == 0) {
+      std::fill(w, w + a.dim, *q);
+    } else {
+      for (int64_t i = 0; i < a.dim; ++i) w[i] = q[i * a.stride];
+    }
+  }
+  template <int kWide>
+  static void GatherRows(const Axis* axes, const float* q, float* w) {
+    const int64_t step = axes[0].stride;
+    for (int64_t r = 0; r < axes[1].dim; ++r, q += axes[1].stride, w += kWide) {
+      for (int i = 0; i < kWide; ++i) w[i] = q[i * step];
+    }
+  }
+  // Rows of at most four elements: none is worth a loop.
+  static int64_t GatherShort(const Axis* axes, const float* q, float* w) {
+    switch (axes[0].dim) {
+      case 1:
+        GatherRows<1>(axes, q, w);
+        break;
+      case 2:
+        GatherRows<2>(axes, q, w);
+        break;
+      case 3:
+        GatherRows<3>(axes, q, w);
+        break;
+      default:
+        GatherRows<4>(axes, q, w);
+    }
+    return axes[0].dim * axes[1].dim;
+  }
+
   void RunTile(float* const* p, int64_t outer, int64_t chunk) const {
-    const size_t last = dim_.size() - 1;
-    const bool by_rows = rows_ > 1;
-    const size_t n_outer = by_rows ? last - 1 : last;
     int64_t index[2 * kMaxRank];
-    for (size_t i = n_outer; i-- > 0;) {
+    for (size_t i = split_; i-- > 0;) {
       index[i] = outer % dim_[i];
       outer /= dim_[i];
     }
-    const int64_t begin = chunk * (by_rows ? rows_ : tile_);
-    const int64_t rows = by_rows ? std::min(rows_, dim_[last - 1] - begin) : 1;
-    const int64_t n = by_rows ? inner_ : std::min(tile_, inner_ - begin);
+    const int64_t begin = chunk * step_, count = std::min(step_, dim_[split_] - begin);
     auto address = [&](size_t k, const float* base) {
-      for (size_t i = 0; i < n_outer; ++i) base += index[i] * stride_[k][i];
-      return base + begin * stride_[k][by_rows ? last - 1 : last];
+      for (size_t i = 0; i < split_; ++i) base += index[i] * stride_[k][i];
+      return base + begin * stride_[k][split_];
     };
     int64_t at = 0;  // in the gapless result
-    for (size_t i = 0; i < n_outer; ++i) at = at * dim_[i] + index[i];
-    at = by_rows ? (at * dim_[last - 1] + begin) * inner_ : at * inner_ + begin;
+    for (size_t i = 0; i < split_; ++i) at = at * dim_[i] + index[i];
+    at = (at * dim_[split_] + begin) * inner_;
     float* y = p[0] + at;
-    const int64_t m = rows * n;
+    const int64_t m = count * inner_;
     alignas(64) float room[kTile];
-    Source x = Load(0, address(0, p[1]), rows, n, y);
+    Source x = Load(0, address(0, p[1]), count, y);
     if (x.scalar) {
       std::fill(y, y + m, *x.p);
       x.p = y;
@@ -162,7 +211,7 @@ class Pointwise final : public Loop {
         simd_.unary(op.fn, op.a, op.b, now, y, m);
       } else {
         const size_t k = static_cast<size_t>(op.operand) + 1;
-        const Source z = Load(k, address(k, p[k + 1]), rows, n, room);
+        const Source z = Load(k, address(k, p[k + 1]), count, room);
         if (z.scalar) {
           simd_.binary_scalar(op.fn, now, *z.p, y, m);
         } else {
@@ -179,7 +228,9 @@ class Pointwise final : public Loop {
   Padding padding_;
   std::vector<int64_t> dim_;
   std::vector<std::vector<int64_t>> stride_;  // by tensor: x, operands
-  int64_t inner_ = 1, rows_ = 1, tile_ = 1, total_ = 1;
+  // A tile: `step_` of axis `split_` and all of the axes behind it, which have inner_ elements.
+  size_t split_ = 0;
+  int64_t inner_ = 1, step_ = 1, total_ = 1;
   bool flat_ = false;
 };
 

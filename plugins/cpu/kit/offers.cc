@@ -45,8 +45,9 @@ std::optional<Form> FormOf(const ge_layout& layout, size_t rank) {
     if (perm[i] != i) return std::nullopt;
   }
   const uint32_t block = layout.block_size[0];
-  return block == 8 || block == 16 ? std::optional(Form{static_cast<int>(block), false})
-                                   : std::nullopt;
+  return block == 4 || block == 8 || block == 16
+             ? std::optional(Form{static_cast<int>(block), false})
+             : std::nullopt;
 }
 
 bool Offers::Image(uint32_t v) const {

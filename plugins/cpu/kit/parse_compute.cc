@@ -181,7 +181,11 @@ bool ParseMatMul(const Parser& g, uint32_t i, Unit* u, Why* why) {
   if (a.size() < 2 || b.size() < 2) return why->Say(GE_WHY_SHAPE, "a vector operand");
   if (b.size() == 2) return true;
   // Batches must agree, or one operand must have none.
-  const Dims batch_a(a.begin(), a.end() - 2), batch_b(b.begin(), b.end() - 2);
+  const auto batch = [](const Dims& d) {  // 1s in front say nothing
+    const auto first = std::find_if(d.begin(), d.end() - 2, [](int64_t n) { return n != 1; });
+    return Dims(first, d.end() - 2);
+  };
+  const Dims batch_a = batch(a), batch_b = batch(b);
   if (Product(batch_a) != 1 && Product(batch_b) != 1 && batch_a != batch_b) {
     return why->Say(GE_WHY_SHAPE, "batches " + ToText(batch_a) + " and " + ToText(batch_b) +
                                       " need broadcasting");

@@ -1,6 +1,7 @@
 // What the units of each kind are told of their operator. Plain values.
 #pragma once
 
+#include <array>
 #include <compare>
 #include <cstddef>
 #include <cstdint>
@@ -133,6 +134,21 @@ struct FillPadSpec {  // in: x, then the filling or nothing; axes from -before o
   Dims before;
 };
 struct TileSpec {};  // in: x
+// Elements in another order: along each axis `size` of them, `times` elements of axis `x` of the
+// input apart, `to` elements of the dense result.
+struct MoveSpec {
+  struct Axis {
+    int64_t size, x, times, to;
+  };
+  std::vector<Axis> axes;
+};
+struct FillSpec {  // ConstantOfShape; its shape is not read
+  std::array<uint8_t, 8> element{};
+};
+struct TriangleSpec {  // Trilu; in: x
+  bool upper = true;
+  int64_t diagonal = 0;
+};
 // Element i of an axis is the sum of w[first[i] ...] * x[from[i] ...] over first[i + 1] - first[i]
 // neighbours; all are empty where the axis stays.
 struct WeighedAxis {
@@ -262,9 +278,10 @@ using Spec =
                  ProductSpec, PoolSpec, PointwiseSpec, ReduceSpec, SoftmaxSpec, LayerNormSpec,
                  ConcatSpec, ResizeSpec, TransposeSpec, SliceSpec, ExpandSpec, ResampleSpec,
                  GatherSpec, AppendSpec, CastSpec, RelationSpec, WhereSpec, IndexSpec, CumSumSpec,
-                 ArgSpec, TopKSpec, FillPadSpec, TileSpec, WeighSpec, GridSpec, CodePoolSpec,
-                 PReluSpec, InstanceNormSpec, SpectrumSpec, RoiAlignSpec, IntegerSpec,
-                 IntegerConvSpec, IntegerProductSpec, QuantizeSpec, DequantizeSpec, CodePairSpec,
-                 CodeMapSpec, CodeMeanSpec, CodeConcatSpec, RecurrentSpec>;
+                 ArgSpec, TopKSpec, FillPadSpec, TileSpec, MoveSpec, FillSpec, TriangleSpec,
+                 WeighSpec, GridSpec, CodePoolSpec, PReluSpec, InstanceNormSpec, SpectrumSpec,
+                 RoiAlignSpec, IntegerSpec, IntegerConvSpec, IntegerProductSpec, QuantizeSpec,
+                 DequantizeSpec, CodePairSpec, CodeMapSpec, CodeMeanSpec, CodeConcatSpec,
+                 RecurrentSpec>;
 
 }  // namespace ge_cpu

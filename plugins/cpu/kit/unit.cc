@@ -168,7 +168,7 @@ std::vector<float> Parser::Floats(uint32_t v) const {
 
 // Of a tensor: known, non-zero size, and a dtype that the operator's kernels have. Integer
 // constants behind the data are read by the rules that expect them.
-bool Parser::CheckValue(uint32_t v, const char* side, uint32_t slot, bool index,
+bool Parser::CheckValue(uint32_t v, const char* side, uint32_t slot, bool index, bool may_be_empty,
                         const Operator& entry, Why* why) const {
   const ge_type& t = value(v).type;
   const auto name = [&] { return side + (" " + std::to_string(slot)); };
@@ -187,7 +187,7 @@ bool Parser::CheckValue(uint32_t v, const char* side, uint32_t slot, bool index,
                     : types == Types::kNumber ? number || t.dtype == GE_F32
                     : types == Types::kCast   ? number || t.dtype == GE_F32 || half
                     : types == Types::kCode   ? code || t.dtype == GE_F32
-                    : types == Types::kWord   ? bits == 32 || bits == 16
+                    : types == Types::kWord   ? bits == 8 || bits == 16 || bits == 32 || bits == 64
                                               : bits >= 8;
   if (!fits) {
     const char* wanted = types == Types::kFloat    ? "float32"
@@ -195,7 +195,7 @@ bool Parser::CheckValue(uint32_t v, const char* side, uint32_t slot, bool index,
                          : types == Types::kCast
                              ? "float32, float16, bfloat16, int32, int64 and bool"
                          : types == Types::kCode ? "float32, int32, int8 and uint8"
-                         : types == Types::kWord ? "elements of 4 or 2 bytes"
+                         : types == Types::kWord ? "elements of 1, 2, 4 or 8 bytes"
                                                  : "elements of whole bytes";
     return why->Say(GE_WHY_DTYPE, name() + " is " + gp::DTypeName(t.dtype) + ", only " + wanted);
   }
@@ -204,7 +204,7 @@ bool Parser::CheckValue(uint32_t v, const char* side, uint32_t slot, bool index,
                                       std::to_string(kMaxRank));
   }
   // Empty tensors are not worth a kernel.
-  const bool absent = index && constant(v) && entry.empty_constants;
+  const bool absent = may_be_empty || (index && constant(v) && entry.empty_constants);
   if (count == 0 && !absent) return why->Say(GE_WHY_SHAPE, name() + " has no elements");
   if (count > std::numeric_limits<int32_t>::max()) {
     return why->Say(GE_WHY_SHAPE, name() + " has more than 2^31 elements");
@@ -216,12 +216,12 @@ bool Parser::Checks(uint32_t node, const Operator& entry, Why* why) const {
   const ge_node& n = this->node(node);
   for (uint32_t i = 0; i < n.n_in; ++i) {
     const bool index = entry.data != 0 && i >= entry.data;
-    if (n.in[i] != 0 && !CheckValue(n.in[i], "input", i, index, entry, why)) {
+    if (n.in[i] != 0 && !CheckValue(n.in[i], "input", i, index, entry.empty_inputs, entry, why)) {
       return false;
     }
   }
   for (uint32_t i = 0; i < n.n_out; ++i) {
-    if (n.out[i] != 0 && !CheckValue(n.out[i], "output", i, false, entry, why)) {
+    if (n.out[i] != 0 && !CheckValue(n.out[i], "output", i, false, false, entry, why)) {
       return false;
     }
   }

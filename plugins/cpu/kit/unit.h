@@ -70,7 +70,7 @@ inline float BetaOf(const Unit& u) {
 // tensors by their position: `data` inputs come first, 0 = all are data.
 enum class Types {
   kFloat,   // float32
-  kWord,    // 4 or 2 bytes, moved and not looked at
+  kWord,    // 1, 2, 4 or 8 bytes, moved and not looked at
   kNumber,  // float32, int32, int64, bool
   kCast,    // those and float16, bfloat16
   kCode,    // float32, int32, int8, uint8
@@ -87,6 +87,7 @@ struct Operator {
   bool skips_first = false;      // the first output may be left out: the rule says what is made
   // A unit of several nodes, this one being the last: an engine's own pattern. All of it is made.
   bool (*group)(const Parser& g, uint32_t node, Unit* u) = nullptr;
+  bool empty_inputs = false;  // any input may be empty: the rule says what that means
 };
 
 class OperatorIndex;
@@ -120,8 +121,8 @@ class Parser {
   const Operator* EntryOf(const ge_node& n) const;  // nullptr: unknown
   bool Checks(uint32_t node, const Operator& entry, Why* why) const;
   // The value in that slot of a node's "input" or "output".
-  bool CheckValue(uint32_t v, const char* side, uint32_t slot, bool index, const Operator& entry,
-                  Why* why) const;
+  bool CheckValue(uint32_t v, const char* side, uint32_t slot, bool index, bool may_be_empty,
+                  const Operator& entry, Why* why) const;
 
   const ge_graph& g_;
   const OperatorIndex& operators_;

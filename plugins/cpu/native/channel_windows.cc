@@ -99,19 +99,8 @@ class ChannelSums final : public Loop {
                          windows_.width.stride * channels, p[3] + first,
                          p[0] + at + run.first * channels, run.n, channels);
     }
-    Finish(p, at, windows_.width.result * channels);
-  }
-
-  void Finish(float* const* p, int64_t at, int64_t n) const {
-    size_t operand = 4;
-    for (const TilePost& q : posts_) {
-      float* y = p[0] + at;
-      if (q.binary) {
-        simd_.binary(q.fn, y, p[operand++] + at, y, n);
-      } else {
-        simd_.unary(q.fn, q.a, q.b, y, y, n);
-      }
-    }
+    const int64_t floats = windows_.width.result * channels;
+    FinishTile(simd_, posts_, p, 4, p[0] + at, 1, floats, floats);
   }
 
   const Simd& simd_;

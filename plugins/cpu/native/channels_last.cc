@@ -8,26 +8,10 @@
 
 #include "plugins/cpu/kit/loop_parts.h"
 #include "plugins/cpu/kit/price.h"
+#include "plugins/cpu/native/pixels.h"
 
 namespace ge_native {
 namespace {
-
-// A pixel of the result: its image and place.
-struct Pixel {
-  int64_t image, at[3];
-};
-Pixel PixelAt(const ConvShape& s, int64_t i) {
-  const int64_t in_image = i % s.dst_pixels(), line = in_image / s.dst[2];
-  return {i / s.dst_pixels(), {line / s.dst[1], line % s.dst[1], in_image % s.dst[2]}};
-}
-void Advance(const ConvShape& s, Pixel* p) {
-  if (++p->at[2] < s.dst[2]) return;
-  p->at[2] = 0;
-  if (++p->at[1] < s.dst[1]) return;
-  p->at[1] = 0;
-  if (++p->at[0] < s.dst[0]) return;
-  p->at[0] = 0, ++p->image;
-}
 
 class ChannelsLastConv final : public Loop {
  public:
@@ -68,8 +52,8 @@ class ChannelsLastConv final : public Loop {
   // The windows of n pixels: [tap][channel], zeros where there is no pixel of x.
   void Gather(const float* x, int64_t first, int64_t n, float* to) const {
     const ConvShape& s = plan_.s;
-    Pixel p = PixelAt(s, first);
-    for (int64_t i = 0; i < n; ++i, Advance(s, &p)) {
+    Pixel p = PixelAt(s.dst, first);
+    for (int64_t i = 0; i < n; ++i, Advance(s.dst, &p)) {
       const float* image = x + p.image * s.src_pixels() * s.in;
       for (int64_t a = 0; a < s.kernel[0]; ++a) {
         const int64_t depth = p.at[0] * s.stride[0] + a * s.dilation[0] - s.pad[0];

@@ -9,6 +9,7 @@
 
 #include "plugins/cpu/kit/isa_sets.h"
 #include "plugins/cpu/kit/thresholds.h"
+#include "plugins/cpu/native/channel_groups.h"
 #include "plugins/cpu/native/direct.h"
 #include "plugins/cpu/native/direct_sums.h"
 
@@ -79,17 +80,20 @@ class ChannelsLast : public ::testing::TestWithParam<ge_cpu::IsaSet> {
     }
     ASSERT_EQ(y.back(), kGuard) << what << " writes behind " << ToText(d);
   }
-  void CheckProduct(const ConvCase& c, int threads, bool posts, std::mt19937* random) const {
+  // One of several groups, or of one: by products or by lists of places.
+  template <class Plan, class MakeLoop>
+  void Check(const Plan& plan, uint64_t weights, int64_t biases, MakeLoop make, const ConvCase& c,
+             int threads, bool posts, std::mt19937* random) const {
     const ConvSpec s = SpecOf(c);
     const std::vector<float> x = Random(Product(s.src), random);
     const std::vector<float> w = Random(Product(s.weights), random);
     const std::vector<float> z = Random(Product(s.dst), random);
     std::vector<float> bias = Random(s.dst[1], random);
     const Layout in = Layout::ChannelsLast(s.src), out = Layout::ChannelsLast(s.dst);
-    const ChannelsLastPlan plan(simd(), s, machine(threads));
-    std::vector<float> packed(plan.product.weight_floats() + 1, kGuard);
+    std::vector<float> packed(weights + 1, kGuard);
     plan.Pack(w.data(), packed.data());
     ASSERT_EQ(packed.back(), kGuard);
+    bias.resize(static_cast<size_t>(biases), NAN);  // lanes that are not stored
     std::vector<float> image = Laid(x, in), operand = Laid(z, out);
     std::vector<float> y(static_cast<size_t>(Product(s.dst)) + 1, kGuard);
     std::vector<float> room(plan.workspace_floats() * static_cast<uint64_t>(threads) + 1, NAN);
@@ -100,8 +104,17 @@ class ChannelsLast : public ::testing::TestWithParam<ge_cpu::IsaSet> {
       places.push_back(operand.data());
     }
     places.push_back(room.data());
-    ChannelsLastLoop(simd(), plan, list)->Run(places.data());
-    Expect(Want(c, s, x, w, bias, posts ? &z : nullptr), y, out, "product");
+    make(simd(), plan, list)->Run(places.data());
+    Expect(Want(c, s, x, w, bias, posts ? &z : nullptr), y, out, "sums");
+  }
+  void CheckProduct(const ConvCase& c, int threads, bool posts, std::mt19937* random) const {
+    const ChannelsLastPlan plan(simd(), SpecOf(c), machine(threads));
+    Check(plan, plan.product.weight_floats(), c.out, ChannelsLastLoop, c, threads, posts, random);
+  }
+  void CheckGroups(const ConvCase& c, int threads, bool posts, std::mt19937* random) const {
+    const ChannelGroupsPlan plan(simd(), SpecOf(c), machine(threads));
+    Check(plan, static_cast<uint64_t>(plan.weight_floats()), plan.bias_floats(), ChannelGroupsLoop,
+          c, threads, posts, random);
   }
   // A depth-wise one, channels last and in blocks.
   void CheckSums(const ConvCase& c, bool posts, std::mt19937* random) const {
@@ -168,6 +181,107 @@ TEST_P(ChannelsLast, ProductsEqualSumsAtRandomSizes) {
       c.src[k] = std::max(any(1, 20), window - c.pad_l[k] - c.pad_r[k]);
     }
     CheckProduct(c, static_cast<int>(any(1, 3)), any(0, 1) == 1, &random);
+    if (HasFatalFailure()) return;
+  }
+}
+
+constexpr ConvCase kGroups[] = {
+    {1, 32, 4, 4, {14, 15}, {3, 3}, {1, 1}, {1, 1}, {1, 1}, {1, 1}},  // four channels of a vector
+    {2, 32, 2, 2, {9, 7}, {3, 3}, {2, 2}, {1, 1}, {1, 1}, {1, 1}},    // two
+    {1, 18, 4, 4, {6, 5}, {3, 3}, {1, 1}, {1, 1}, {1, 1}, {1, 1}},    // no whole vectors of them
+    {1, 24, 8, 8, {7, 7}, {3, 3}, {1, 1}, {1, 1}, {1, 1}, {1, 1}},    // two groups in a vector
+    {1, 5, 8, 8, {7, 7}, {3, 3}, {1, 1}, {1, 1}, {1, 1}, {1, 1}},     // and one left
+    {2, 3, 24, 24, {8, 9}, {3, 3}, {2, 1}, {1, 2}, {1, 2}, {1, 2}},   // a vector and a half
+    {1, 2, 40, 112, {5, 6}, {3, 3}, {1, 1}, {1, 1}, {1, 1}, {1, 1}},  // several parts of a group
+    {1, 4, 6, 3, {11, 4}, {1, 1}, {1, 1}, {1, 1}, {0, 0}, {0, 0}},
+    {1, 2, 4, 4, {2, 2}, {2, 2}, {4, 4}, {1, 1}, {3, 3}, {3, 3}},  // windows of padding alone
+};
+
+TEST_P(ChannelsLast, GroupsEqualSums) {
+  std::mt19937 random(7);
+  for (const ConvCase& c : kGroups) {
+    for (const int threads : {1, 2, 3}) CheckGroups(c, threads, threads != 1, &random);
+    if (HasFatalFailure()) return;
+  }
+}
+
+// Against each pixel of x laid down over its window.
+TEST_P(ChannelsLast, TransposedOnesEqualSums) {
+  std::mt19937 random(37);
+  auto any = [&](int64_t least, int64_t most) {
+    return std::uniform_int_distribution<int64_t>(least, most)(random);
+  };
+  for (int round = 0; round < 60; ++round) {
+    ConvSpec s;
+    s.transposed = true, s.groups = round % 3 == 0 ? any(2, 4) : 1;
+    const int64_t in = any(2, 20), out = any(8, 60), g = s.groups;
+    s.src = {any(1, 2), in * g}, s.dst = {s.src[0], out * g}, s.weights = {out, in};
+    if (g > 1) s.weights.insert(s.weights.begin(), g);
+    for (size_t k = 0; k < 2; ++k) {
+      const int64_t kernel = any(1, 5);
+      s.src.push_back(any(1, 9)), s.weights.push_back(kernel), s.stride.push_back(any(1, 3));
+      s.dilation.push_back(any(1, 2)), s.pad_l.push_back(any(0, 2)), s.pad_r.push_back(0);
+      const int64_t whole = (s.src[k + 2] - 1) * s.stride[k] + (kernel - 1) * s.dilation[k] + 1;
+      s.dst.push_back(std::max<int64_t>(1, whole - s.pad_l[k] - any(0, 2) + any(0, 1)));
+    }
+    const ConvShape shape(s);
+    const std::vector<float> x = Random(Product(s.src), &random);
+    const std::vector<float> w = Random(in * g * out * shape.taps(), &random);
+    std::vector<float> bias = Random(s.dst[1], &random);
+    std::vector<double> want(static_cast<size_t>(Product(s.dst)));
+    for (int64_t i = 0; i < Product(s.dst); ++i) {
+      want[static_cast<size_t>(i)] =
+          double{bias[static_cast<size_t>(i / shape.dst_pixels() % s.dst[1])]};
+    }
+    for (int64_t i = 0; i < Product(s.src); ++i) {
+      const int64_t pixel = i % shape.src_pixels(), channel = i / shape.src_pixels() % s.src[1];
+      for (int64_t o = 0; o < out; ++o) {
+        for (int64_t t = 0; t < shape.taps(); ++t) {
+          const int64_t h =
+              pixel / s.src[3] * s.stride[0] + t / shape.kernel[2] * s.dilation[0] - s.pad_l[0];
+          const int64_t v =
+              pixel % s.src[3] * s.stride[1] + t % shape.kernel[2] * s.dilation[1] - s.pad_l[1];
+          if (h < 0 || h >= s.dst[2] || v < 0 || v >= s.dst[3]) continue;
+          const int64_t to = i / shape.src_pixels() / s.src[1] * s.dst[1] + channel / in * out + o;
+          want[static_cast<size_t>((to * s.dst[2] + h) * s.dst[3] + v)] +=
+              double{x[static_cast<size_t>(i)]} *
+              double{w[static_cast<size_t>((channel * out + o) * shape.taps() + t)]};
+        }
+      }
+    }
+    const int threads = 1 + round % 2;
+    const ChannelGroupsPlan plan(simd(), s, machine(threads));
+    std::vector<float> packed(static_cast<size_t>(plan.weight_floats()) + 1, kGuard);
+    plan.Pack(w.data(), packed.data());
+    ASSERT_EQ(packed.back(), kGuard);
+    bias.resize(static_cast<size_t>(plan.bias_floats()), NAN);
+    std::vector<float> image = Laid(x, Layout::ChannelsLast(s.src));
+    std::vector<float> y(static_cast<size_t>(Product(s.dst)) + 1, kGuard);
+    std::vector<float> room(plan.workspace_floats() * static_cast<uint64_t>(threads), NAN);
+    float* const places[] = {y.data(), image.data(), packed.data(), bias.data(), room.data()};
+    ChannelGroupsLoop(simd(), plan, {{Fn::kRelu, 0.5f, 0, false}})->Run(places);
+    for (double& v : want) v = v < 0 ? v / 2 : v;
+    Expect(want, y, Layout::ChannelsLast(s.dst), "transposed");
+    if (HasFatalFailure()) return;
+  }
+}
+
+TEST_P(ChannelsLast, GroupsEqualSumsAtRandomSizes) {
+  std::mt19937 random(19);
+  auto any = [&](int64_t least, int64_t most) {
+    return std::uniform_int_distribution<int64_t>(least, most)(random);
+  };
+  for (int round = 0; round < 100; ++round) {
+    const int64_t in = round % 3 == 0 ? 2 << any(0, 4) : any(2, 40);
+    ConvCase c = {any(1, 3), any(2, 20), in, round % 2 == 0 ? in : any(1, 60), {}, {}, {},
+                  {},        {},         {}};
+    for (int k = 0; k < 2; ++k) {
+      c.kernel[k] = any(1, 4), c.stride[k] = any(1, 1 + round % 3), c.dilation[k] = any(1, 2);
+      c.pad_l[k] = any(0, 3), c.pad_r[k] = any(0, 3);
+      const int64_t window = (c.kernel[k] - 1) * c.dilation[k] + 1;
+      c.src[k] = std::max(any(1, 12), window - c.pad_l[k] - c.pad_r[k]);
+    }
+    CheckGroups(c, static_cast<int>(any(1, 3)), any(0, 1) == 1, &random);
     if (HasFatalFailure()) return;
   }
 }
@@ -271,6 +385,31 @@ TEST_P(ChannelsLast, Pools) {
         if (std::isinf(want[i])) ASSERT_EQ(y[i], want[i]) << round;
       }
       ASSERT_EQ(y.back(), kGuard);
+    }
+  }
+}
+
+// Groups that share a vector keep out of each other's sums.
+TEST_P(ChannelsLast, GroupsKeepInfinitiesApart) {
+  for (const int64_t in : {2, 4, 8, 16}) {
+    const ConvCase c = {1, 8, in, in, {5, 6}, {3, 3}, {1, 1}, {1, 1}, {1, 1}, {1, 1}};
+    const ConvSpec s = SpecOf(c);
+    std::mt19937 random(3);
+    std::vector<float> x = Random(Product(s.src), &random), w = Random(Product(s.weights), &random);
+    x[static_cast<size_t>(in * 30 + 8)] = INFINITY;  // of the second group
+    const Layout l = Layout::ChannelsLast(s.src);
+    const ChannelGroupsPlan plan(simd(), s, machine(1));
+    std::vector<float> packed(static_cast<size_t>(plan.weight_floats())), image = Laid(x, l);
+    std::vector<float> bias(static_cast<size_t>(plan.bias_floats())), room(plan.workspace_floats());
+    std::vector<float> y(static_cast<size_t>(Product(s.dst)));
+    plan.Pack(w.data(), packed.data());
+    float* const places[] = {y.data(), image.data(), packed.data(), bias.data(), room.data()};
+    ChannelGroupsLoop(simd(), plan, {})->Run(places);
+    for (int64_t i = 0; i < Product(s.dst); ++i) {
+      const double want = DirectSum(c, s, x, w, i);
+      const float got = y[static_cast<size_t>(i % 30 * s.dst[1] + i / 30)];
+      ASSERT_EQ(std::isnan(got), std::isnan(want)) << in << " " << i;
+      ASSERT_EQ(std::isinf(got), std::isinf(want)) << in << " " << i;
     }
   }
 }

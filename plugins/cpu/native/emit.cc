@@ -3,6 +3,7 @@
 #include <stdexcept>
 
 #include "plugins/cpu/kit/thresholds.h"
+#include "plugins/cpu/native/channel_groups.h"
 #include "plugins/cpu/native/channels_last.h"
 #include "plugins/cpu/native/direct.h"
 #include "plugins/cpu/native/numbers.h"
@@ -40,6 +41,7 @@ ConvWay WayOf(const ConvSpec& c, bool constants, const Machine& m) {
   if (constants && IsPixel(c)) return ConvWay::kPixel;
   if (constants && IsWinograd(c, m)) return ConvWay::kWinograd;
   if (constants && IsChannelWise(c)) return ConvWay::kChannelSums;
+  if (constants && IsChannelGroups(c)) return ConvWay::kChannelGroups;
   if (constants && IsChannelsLast(c)) {
     const bool faster =
         direct && DirectPlan(c, m).ns(m) / m.threads < ChannelsLastPlan(SimdOf(m.isa), c, m).ns(m);
@@ -98,6 +100,8 @@ void NativeBuilder::EmitSpec(const Unit& u, const ConvSpec& c) {
       return EmitWinograd(u, c);
     case ConvWay::kChannelsLast:
       return EmitChannelsLast(u, c);
+    case ConvWay::kChannelGroups:
+      return EmitChannelGroups(u, c);
     case ConvWay::kChannelSums:
       return EmitChannelSums(u, c);
     case ConvWay::kDirect:
@@ -300,6 +304,26 @@ void NativeBuilder::EmitChannelsLast(const Unit& u, const ConvSpec& c) {
   reads.push_back({workspace_, 0});
   AddTiled(u, taken, last, "channels last " + ToText(u.dims),
            ChannelsLastLoop(simd_, plan, std::move(posts)), std::move(reads));
+}
+
+void NativeBuilder::EmitChannelGroups(const Unit& u, const ConvSpec& c) {
+  const ChannelGroupsPlan plan(simd_, c, machine_);
+  const Layout last = Layout::ChannelsLast(u.dims);
+  const Place x = Get(u.in[0], Layout::ChannelsLast(p_.dims(u.in[0]))).place;
+  const auto bytes = static_cast<uint64_t>(plan.weight_floats()) * sizeof(float);
+  const Place weights =
+      Pack({u.in[1]}, plan.PackKey(), bytes, [plan](const void* const* from, void* to) {
+        plan.Pack(static_cast<const float*>(from[0]), static_cast<float*>(to));
+      });
+  std::vector<Place> reads = {x, weights, BiasOf(u, c.dst[1], plan.bias_floats())};
+  std::vector<TilePost> posts = PostsOfTiles(u, last, &reads);
+  const size_t taken = posts.size();
+  const uint64_t room =
+      plan.workspace_floats() * sizeof(float) * static_cast<uint64_t>(machine_.threads);
+  out_.workspace = std::max(out_.workspace, room);
+  reads.push_back({workspace_, 0});
+  AddTiled(u, taken, last, "groups " + ToText(u.dims),
+           ChannelGroupsLoop(simd_, plan, std::move(posts)), std::move(reads));
 }
 
 void NativeBuilder::EmitChannelSums(const Unit& u, const ConvSpec& c) {

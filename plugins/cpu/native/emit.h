@@ -44,11 +44,14 @@ class NativeBuilder final : public Builder {
   void EmitSpec(const Unit& u, const GatherSpec& spec);
   void EmitSpec(const Unit& u, const AppendSpec& spec);
   void EmitSpec(const Unit& u, const CastSpec&);
-  // The same of 16-bit elements: copies, as only 4-byte ones lie in other orders.
-  void EmitNarrow(const Unit& u, const ConcatSpec& spec);
-  void EmitNarrow(const Unit& u, const ExpandSpec&);
-  void EmitNarrow(const Unit& u, const TransposeSpec& spec);
-  void EmitNarrow(const Unit& u, const SliceSpec& spec);
+  // emit_moves.cc. Copies: only 4-byte elements lie in other orders, and none the other way around.
+  void EmitMove(const Unit& u, const ConcatSpec& spec);
+  void EmitMove(const Unit& u, const ExpandSpec&);
+  void EmitMove(const Unit& u, const TransposeSpec& spec);
+  void EmitMove(const Unit& u, const SliceSpec& spec);
+  void EmitSpec(const Unit& u, const MoveSpec& spec);
+  void EmitSpec(const Unit& u, const FillSpec& spec);
+  void EmitSpec(const Unit& u, const TriangleSpec& spec);
   void EmitSpec(const Unit& u, const RelationSpec& spec);
   // emit_index.cc
   void EmitSpec(const Unit& u, const IndexSpec& spec);
@@ -95,6 +98,7 @@ class NativeBuilder final : public Builder {
 
   void EmitPixel(const Unit& u);
   void EmitChannelsLast(const Unit& u, const ConvSpec& c);
+  void EmitChannelGroups(const Unit& u, const ConvSpec& c);
   void EmitChannelSums(const Unit& u, const ConvSpec& c);
   // v with its channels as lanes: as it lies, or channels last.
   Rep Lanes(uint32_t v);
@@ -144,7 +148,15 @@ bool MultipliesByFours(const Unit& u, const Parser& p, const Machine& m);
 bool IsPixel(const ConvSpec& c);
 
 // How a convolution is computed. All but kDirect want weights and biases that are constants.
-enum class ConvWay { kPixel, kWinograd, kChannelsLast, kChannelSums, kDirect, kPieces };
+enum class ConvWay {
+  kPixel,
+  kWinograd,
+  kChannelsLast,
+  kChannelGroups,
+  kChannelSums,
+  kDirect,
+  kPieces
+};
 ConvWay WayOf(const ConvSpec& c, bool constants, const Machine& m);
 // Whether a direct one leaves its result with channels last: many of them, of several lines.
 bool LeavesChannelsLast(const ConvSpec& c);
@@ -161,6 +173,9 @@ struct ConvInPieces {
 };
 
 Fold FoldOf(const Unit& u, const Parser& p);
+
+// Whether a slice takes elements in falling order.
+bool GoesBack(const SliceSpec& s);
 
 // Whether a product's weights are packed into panels.
 bool InPanels(const Unit& u, const Fold& f, const Parser& p);

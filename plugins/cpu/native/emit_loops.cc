@@ -44,7 +44,7 @@ void NativeBuilder::EmitSpec(const Unit& u, const LayerNormSpec& spec) {
 }
 
 void NativeBuilder::EmitSpec(const Unit& u, const ConcatSpec& spec) {
-  if (p_.size(u.out[0]) == 2) return EmitNarrow(u, spec);
+  if (p_.size(u.out[0]) != 4) return EmitMove(u, spec);
   Layout target = Layout::Dense(u.dims);
   for (uint32_t v : u.in) {
     if (!p_.constant(v) && target.dense()) target = Layout::Like(u.dims, Main(v).layout);
@@ -101,7 +101,7 @@ void NativeBuilder::EmitSpec(const Unit& u, const ViewSpec&) {
 
 // Repeats by a source that does not move along the axes of one element.
 void NativeBuilder::EmitSpec(const Unit& u, const ExpandSpec& spec) {
-  if (p_.size(u.out[0]) == 2) return EmitNarrow(u, spec);
+  if (p_.size(u.out[0]) != 4) return EmitMove(u, spec);
   const Rep x = Unblocked(u.in[0]);
   const Layout target = Layout::Dense(u.dims);
   Layout from = target;
@@ -117,7 +117,7 @@ void NativeBuilder::EmitSpec(const Unit& u, const ExpandSpec& spec) {
 }
 
 void NativeBuilder::EmitSpec(const Unit& u, const TransposeSpec& spec) {
-  if (p_.size(u.out[0]) == 2) return EmitNarrow(u, spec);
+  if (p_.size(u.out[0]) != 4) return EmitMove(u, spec);
   const uint32_t v = u.in[0];
   const Rep main = Main(v);
   Layout l = Layout::Dense(u.dims);
@@ -138,7 +138,7 @@ void NativeBuilder::EmitSpec(const Unit& u, const TransposeSpec& spec) {
 }
 
 void NativeBuilder::EmitSpec(const Unit& u, const SliceSpec& spec) {
-  if (p_.size(u.out[0]) == 2) return EmitNarrow(u, spec);
+  if (p_.size(u.out[0]) != 4 || GoesBack(spec)) return EmitMove(u, spec);
   const Rep x = Main(u.in[0]);
   for (size_t k = 0; k < u.out.size(); ++k) {
     const Box& box = spec.boxes[k];
@@ -163,55 +163,6 @@ void NativeBuilder::EmitSpec(const Unit& u, const SliceSpec& spec) {
       offset += static_cast<uint64_t>(plain.layout.stride[i] * box.start[at]) * sizeof(float);
     }
     AddRep(u.out[k], {l, {plain.place.storage, offset}});
-  }
-}
-
-// ---- 16-bit elements ---------------------------------------------------------------------------
-
-void NativeBuilder::EmitNarrow(const Unit& u, const ConcatSpec& spec) {
-  const Dims to = StridesOf(u.dims);
-  const auto axis = static_cast<size_t>(spec.axis);
-  std::vector<NarrowBox> boxes;
-  std::vector<Place> reads;
-  int64_t at = 0;
-  for (uint32_t v : u.in) {
-    const Dims d = p_.dims(v);
-    reads.push_back(GetDense(v).place);
-    boxes.push_back({static_cast<int>(reads.size()), 0, at * to[axis], d, StridesOf(d), to});
-    at += d[axis];
-  }
-  AddPlain(u, "concat", NarrowLoop(boxes), std::move(reads));
-}
-
-void NativeBuilder::EmitNarrow(const Unit& u, const ExpandSpec&) {
-  const Dims x = p_.dims(u.in[0]), strides = StridesOf(x);
-  Dims from(u.dims.size(), 0);
-  const size_t lead = u.dims.size() - x.size();
-  for (size_t k = 0; k < x.size(); ++k) from[k + lead] = x[k] == 1 ? 0 : strides[k];
-  AddPlain(u, "expand", NarrowLoop({{1, 0, 0, u.dims, from, StridesOf(u.dims)}}),
-           {GetDense(u.in[0]).place});
-}
-
-void NativeBuilder::EmitNarrow(const Unit& u, const TransposeSpec& spec) {
-  const Dims strides = StridesOf(p_.dims(u.in[0]));
-  Dims from;
-  for (const int64_t axis : spec.perm) from.push_back(strides[static_cast<size_t>(axis)]);
-  AddPlain(u, "transpose", NarrowLoop({{1, 0, 0, u.dims, from, StridesOf(u.dims)}}),
-           {GetDense(u.in[0]).place});
-}
-
-void NativeBuilder::EmitNarrow(const Unit& u, const SliceSpec& spec) {
-  const Dims strides = StridesOf(p_.dims(u.in[0]));
-  for (size_t k = 0; k < u.out.size(); ++k) {
-    const Dims d = p_.dims(u.out[k]);
-    NarrowBox box{1, 0, 0, d, strides, StridesOf(d)};
-    for (size_t i = 0; i < d.size(); ++i) {
-      box.from += strides[i] * spec.boxes[k].start[i];
-      box.src[i] *= spec.boxes[k].step[i];
-    }
-    const Rep y = NewResult(u.out[k], Plain(u.out[k]));
-    AddStep("slice " + ToText(d), NarrowLoop({box}), {y.place, GetDense(u.in[0]).place});
-    AddRep(u.out[k], y);
   }
 }
 

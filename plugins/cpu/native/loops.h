@@ -3,6 +3,7 @@
 // threads may run it.
 #pragma once
 
+#include <array>
 #include <memory>
 #include <vector>
 
@@ -92,14 +93,20 @@ std::unique_ptr<Loop> CompareLoop(const Simd& simd, Compare op, int64_t n, bool 
 std::unique_ptr<Loop> WhereLoop(const Simd& simd, const Dims& result, const Dims& condition,
                                 const Dims& x, const Dims& z);
 
-// A box of 16-bit elements: `size` of them along each axis, `src` and `dst` elements apart, from
-// `from` on in place `place` to `to` on in the result. A source may stand still along an axis.
-struct NarrowBox {
+// A box of elements: `size` of them along each axis, `src` and `dst` elements apart, from `from` on
+// in place `place` to `to` on in the result. A source may stand still along an axis, or go back.
+struct MoveBox {
   int place = 1;
   int64_t from = 0, to = 0;
   Dims size, src, dst;
 };
-// Places: result, then sources as the boxes name them.
-std::unique_ptr<Loop> NarrowLoop(const std::vector<NarrowBox>& boxes);
+// Places: result, then sources as the boxes name them; elements of 1, 2, 4 or 8 bytes.
+std::unique_ptr<Loop> MoveLoop(const std::vector<MoveBox>& boxes, int64_t bytes);
+
+// Places: result. n elements that are all the first `bytes` of `element`.
+std::unique_ptr<Loop> FillLoop(int64_t n, int64_t bytes, const std::array<uint8_t, 8>& element);
+
+// Places: result, x. Of dense matrices the elements from a diagonal on (Trilu), zeros elsewhere.
+std::unique_ptr<Loop> TriangleLoop(const Dims& x, const TriangleSpec& s, int64_t bytes);
 
 }  // namespace ge_native

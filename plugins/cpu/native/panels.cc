@@ -44,24 +44,7 @@ void PanelTiles::Tile(const float* x, int64_t lda, float* const* p, int64_t r, i
                           some, p_.steps);
     }
   }
-  Finish(p, y, m, n);
-}
-
-void PanelTiles::Finish(float* const* p, float* y, int64_t m, int64_t n) const {
-  if (posts_.empty()) return;
-  const int64_t at = y - p[0];
-  if (n == p_.n) n *= m, m = 1;  // whole rows follow each other
-  for (int64_t r = 0; r < m; ++r) {
-    float* row = y + r * p_.n;
-    size_t operand = 4;
-    for (const TilePost& q : posts_) {
-      if (q.binary) {
-        simd_.binary(q.fn, row, p[operand++] + at + r * p_.n, row, n);
-      } else {
-        simd_.unary(q.fn, q.a, q.b, row, row, n);
-      }
-    }
-  }
+  FinishTile(simd_, posts_, p, 4, y, m, n, p_.n);
 }
 
 namespace {

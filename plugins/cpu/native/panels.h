@@ -58,7 +58,6 @@ class PanelTiles {
  private:
   void Tile(const float* x, int64_t lda, float* const* p, int64_t r, int64_t m, int64_t first,
             int64_t panels) const;
-  void Finish(float* const* p, float* y, int64_t m, int64_t n) const;
 
   const Simd& simd_;
   const PanelPlan p_;

@@ -27,6 +27,10 @@ bool ParseView(const Parser& g, uint32_t node, Unit* u, Why* why);
 bool ParseTranspose(const Parser& g, uint32_t node, Unit* u, Why* why);
 bool ParseSlice(const Parser& g, uint32_t node, Unit* u, Why* why);
 bool ParseSplit(const Parser& g, uint32_t node, Unit* u, Why* why);
+// parse_moves.cc
+bool ParseBlocks(const Parser& g, uint32_t node, Unit* u, Why* why);
+bool ParseFill(const Parser& g, uint32_t node, Unit* u, Why* why);
+bool ParseTriangle(const Parser& g, uint32_t node, Unit* u, Why* why);
 // parse_grad.cc
 bool ParseConvGradInput(const Parser& g, uint32_t node, Unit* u, Why* why);
 bool ParseMoments(const Parser& g, uint32_t node, Unit* u, Why* why);

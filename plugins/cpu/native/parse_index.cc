@@ -41,6 +41,15 @@ bool Indexed(const Parser& g, const ge_node& n, Unit* u, Why* why) {
          why->Say(GE_WHY_SHAPE, "the output has not the data's dims");
 }
 
+// No updates at all: the data as they are. (Look-ups without indices give nothing, and nobody is
+// asked for that.)
+bool Untouched(const Parser& g, Unit* u) {
+  if (Product(g.dims(u->in[1])) != 0 || !std::get<IndexSpec>(u->spec).scatter) return false;
+  u->spec = ViewSpec();
+  u->in.resize(1);
+  return true;
+}
+
 }  // namespace
 
 bool ParseElements(const Parser& g, uint32_t i, Unit* u, Why* why) {
@@ -48,6 +57,7 @@ bool ParseElements(const Parser& g, uint32_t i, Unit* u, Why* why) {
   auto& s = u->spec.emplace<IndexSpec>();
   s.scatter = gp::View(n.op) == "ScatterElements";
   if (!Indexed(g, n, u, why)) return false;
+  if (Untouched(g, u)) return true;
   const Dims x = g.dims(n.in[0]), index = g.dims(n.in[1]);
   if (!AxisOf(n, x.size(), gp::AttrInt(n, "axis"), &s.axis, why)) return false;
   bool fits = index.size() == x.size() && (s.scatter ? g.dims(n.in[2]) : u->dims) == index;
@@ -63,6 +73,7 @@ bool ParseTuples(const Parser& g, uint32_t i, Unit* u, Why* why) {
   s.tuples = true;
   s.scatter = gp::View(n.op) == "ScatterND";
   if (!Indexed(g, n, u, why)) return false;
+  if (Untouched(g, u)) return true;
   const Dims x = g.dims(n.in[0]), index = g.dims(n.in[1]);
   const int64_t batches = s.scatter ? 0 : gp::AttrInt(n, "batch_dims");
   const auto rank = static_cast<int64_t>(x.size());

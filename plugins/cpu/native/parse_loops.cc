@@ -95,11 +95,12 @@ bool ParseConcat(const Parser& g, uint32_t i, Unit* u, Why* why) {
   if (axis < 0 || axis >= static_cast<int>(u->dims.size())) {
     return why->Say(GE_WHY_ATTRIBUTE, "axis is out of range");
   }
-  u->in.assign(n.in, n.in + n.n_in);
-  for (uint32_t v : u->in) {
-    if (v == 0 || Product(g.dims(v)) == 0) {
-      return why->Say(GE_WHY_SHAPE, "an input without elements");
-    }
+  u->in.clear();
+  for (uint32_t k = 0; k < n.n_in; ++k) {
+    const uint32_t v = n.in[k];
+    if (v == 0) return why->Say(GE_WHY_SHAPE, "an input is missing");
+    if (Product(g.dims(v)) == 0) continue;  // nothing to join
+    u->in.push_back(v);
     if (g.dtype(v) != g.dtype(u->out[0])) return why->Say(GE_WHY_DTYPE, "inputs differ in dtype");
   }
   return true;
@@ -182,11 +183,14 @@ bool ParseSlice(const Parser& g, uint32_t i, Unit* u, Why* why) {
   for (size_t k = 0; k < start.size(); ++k) {
     const int64_t a = axes[k] < 0 ? axes[k] + static_cast<int64_t>(x.size()) : axes[k];
     if (a < 0 || a >= static_cast<int64_t>(x.size())) return why->Say(GE_WHY_SHAPE, "bad axis");
-    if (step[k] < 1) return why->Say(GE_WHY_ATTRIBUTE, "a step below 1");
+    if (step[k] == 0) return why->Say(GE_WHY_ATTRIBUTE, "a step of 0");
     const size_t at = static_cast<size_t>(a);
     int64_t b = start[k] < 0 ? start[k] + x[at] : start[k];
-    b = std::min(std::max<int64_t>(b, 0), x[at]);
-    if (b + (u->dims[at] - 1) * step[k] >= x[at]) return why->Say(GE_WHY_SHAPE, "out of range");
+    b = std::clamp<int64_t>(b, 0, step[k] > 0 ? x[at] : x[at] - 1);
+    const int64_t last = u->dims[at] - 1;
+    const bool inside = step[k] > 0 ? last == 0 || step[k] <= (x[at] - 1 - b) / last
+                                    : last == 0 || step[k] >= -(b / last);
+    if (b >= x[at] || !inside) return why->Say(GE_WHY_SHAPE, "out of range");
     box.start[at] = b;
     box.step[at] = step[k];
   }

@@ -70,6 +70,7 @@ class NativeEngine final : public Engine {
     switch (way) {
       case ConvWay::kWinograd:
       case ConvWay::kChannelsLast:
+      case ConvWay::kChannelGroups:
       case ConvWay::kChannelSums:
         return std::pair(last, last);
       case ConvWay::kDirect:

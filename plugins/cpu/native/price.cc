@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "plugins/cpu/native/channel_groups.h"
 #include "plugins/cpu/native/channels_last.h"
 #include "plugins/cpu/native/code_conv.h"
 #include "plugins/cpu/native/direct.h"
@@ -215,6 +216,9 @@ double OrderedNs(const Unit& u, const Parser& p, const Machine& m) {
   return n * taps + rows * 20 + n * high * 0.2;
 }
 
+constexpr double kApartNs = 0.3;     // an element whose neighbours in memory change
+constexpr double kMovedApartNs = 1;  // one that is moved alone, by no vectors
+
 double WorkNs(const Unit& u, const Parser& p, const Machine& m) {
   const double n = static_cast<double>(Product(u.dims));
   if (Is<ProductSpec>(u)) return FoldedNs(u, p, m);
@@ -228,6 +232,8 @@ double WorkNs(const Unit& u, const Parser& p, const Machine& m) {
     return half ? n * ByIsa(m, 0.1, 0.3, 0.6) : n * 0.4;
   }
   if (Is<RelationSpec>(u)) return n * 0.2;
+  if (Is<MoveSpec>(u)) return n * kMovedApartNs / m.compute;
+  if (Is<FillSpec, TriangleSpec>(u)) return n * 0.05 + 20;
   if (Is<IndexSpec, CumSumSpec, ArgSpec, TopKSpec, FillPadSpec, TileSpec, WeighSpec, GridSpec,
          CodePoolSpec, PReluSpec, InstanceNormSpec, SpectrumSpec>(u)) {
     return OrderedNs(u, p, m) / m.compute;
@@ -326,6 +332,18 @@ Price ChannelsLastPrice(const Unit& u, const ConvSpec& c, const Parser& p, const
   return out;
 }
 
+Price ChannelGroupsPrice(const Unit& u, const ConvSpec& c, const Parser& p, const Machine& m) {
+  Price out;
+  const ChannelGroupsPlan plan(SimdOf(m.isa), c, m);
+  const double n = static_cast<double>(Product(u.dims));
+  const double bytes = PostBytes(u, p) + BytesOf(p, u.in[0]) + BytesOf(p, u.out[0]);
+  out.work_ns =
+      kLoopNs + std::max(plan.ns(m) + PostsNs(u, m, n) / Workers(m, n), StreamNs(m, bytes));
+  out.workspace = 4 * plan.workspace_floats() * static_cast<uint64_t>(m.threads);
+  out.packed = 4 * static_cast<uint64_t>(plan.weight_floats() + plan.bias_floats());
+  return out;
+}
+
 Price ChannelSumsPrice(const Unit& u, const ConvSpec& c, const Parser& p, const Machine& m) {
   Price out;
   const double n = static_cast<double>(Product(u.dims));
@@ -335,9 +353,6 @@ Price ChannelSumsPrice(const Unit& u, const ConvSpec& c, const Parser& p, const 
   out.packed = PackedBound({Product(c.weights) / c.dst[1], c.dst[1]}, 0);
   return out;
 }
-
-constexpr double kApartNs = 0.3;      // an element whose neighbours in memory change
-constexpr double kNarrowApartNs = 1;  // one of 2 bytes, which no vectors turn
 
 // ns an element of x beside its bytes, one thread.
 double MainNs(const Unit& u, const Machine& m) {
@@ -354,8 +369,11 @@ Price LoopPriceOf(const Unit& u, const Parser& p, const Machine& m) {
   Price out;
   const double n = static_cast<double>(Product(u.dims));
   const double x = static_cast<double>(Product(p.dims(u.in[0])));
-  const bool narrow = !Is<ViewSpec>(u) && p.size(u.out[0]) == 2;  // always a copy
-  if (Is<ViewSpec, TransposeSpec, SliceSpec>(u) && !narrow) {
+  // Always a copy.
+  const auto* slice = As<SliceSpec>(u);
+  const bool moved =
+      !Is<ViewSpec>(u) && (p.size(u.out[0]) != 4 || (slice != nullptr && GoesBack(*slice)));
+  if (Is<ViewSpec, TransposeSpec, SliceSpec>(u) && !moved) {
     // A view inside a segment, a copy at its border.
     out.work_ns = 1;
     out.border_ns = kLoopNs + 2 * StreamNs(m, BytesOf(p, u.out[0]));
@@ -370,9 +388,11 @@ Price LoopPriceOf(const Unit& u, const Parser& p, const Machine& m) {
   for (uint32_t v : u.out) bytes += BytesOf(p, v);
   double work = x * MainNs(u, m) / m.compute + PostsNs(u, m, n);
   const auto* turned = As<TransposeSpec>(u);
-  if (narrow && turned != nullptr && !turned->perm.empty() &&
+  if (moved && slice != nullptr && slice->boxes[0].step.back() != 1)
+    work += n * kMovedApartNs / m.compute;
+  if (moved && turned != nullptr && !turned->perm.empty() &&
       turned->perm.back() + 1 != static_cast<int64_t>(turned->perm.size())) {
-    work += n * kNarrowApartNs / m.compute;
+    work += n * kMovedApartNs / m.compute;
   }
   const double most = std::max(n, x);
   out.work_ns = kLoopNs + ForkNs(m, most) + std::max(work / Workers(m, most), StreamNs(m, bytes));
@@ -401,6 +421,8 @@ Price PriceOf(const Unit& u, const Parser& p, const Machine& m) {
         return WinogradPrice(u, *conv, p, m);
       case ConvWay::kChannelsLast:
         return ChannelsLastPrice(u, *conv, p, m);
+      case ConvWay::kChannelGroups:
+        return ChannelGroupsPrice(u, *conv, p, m);
       case ConvWay::kChannelSums:
         return ChannelSumsPrice(u, *conv, p, m);
       default:

@@ -200,6 +200,39 @@ inline void SweepPointwise(int64_t rows, int64_t n) {
   });
 }
 
+// A product of two tensors that are repeated along each choice of three axes.
+inline void SweepRepeated(const Dims& d) {
+  for (int repeats = 0; repeats < 64; ++repeats) {
+    Dims xd = d, zd = d;
+    for (size_t k = 0; k < 3; ++k) {
+      if ((repeats >> k & 1) != 0) xd[k] = 1;
+      if ((repeats >> (k + 3) & 1) != 0) zd[k] = 1;
+    }
+    const int64_t all = ge_cpu::Product(d);
+    float *x = Numbers(ge_cpu::Product(xd)), *z = Weights(ge_cpu::Product(zd));
+    Wanted want(all);
+    const auto at = [&](const Dims& from, int64_t i) {
+      const int64_t k[3] = {i / (d[1] * d[2]), i / d[2] % d[1], i % d[2]};
+      int64_t to = 0;
+      for (size_t a = 0; a < 3; ++a) to = to * from[a] + (from[a] == 1 ? 0 : k[a]);
+      return to;
+    };
+    for (int64_t i = 0; i < all; ++i) {
+      const double p = double{x[at(xd, i)]} * z[at(zd, i)];
+      want.sum[Z(i)] = p, want.size[Z(i)] = std::fabs(p);
+    }
+    InEachSetting([&](const Setting& s) {
+      SCOPED_TRACE(testing::Message() << ToText(d) << " repeated " << repeats);
+      std::vector<float> y(Z(all + 1), kGuard);
+      RunLoop(*PointwiseLoop(s.simd(), Layout::Dense(d), Layout::Dense(xd), {Layout::Dense(zd)},
+                             {{Fn::kMul, 0, 0, 0}}),
+              {y.data(), x, z});
+      want.Expect(y.data(), all);
+      ASSERT_EQ(y.back(), kGuard);
+    });
+  }
+}
+
 // Sums and greatest of [outer][n][inner] over the middle axis.
 inline void SweepReduce(int64_t outer, int64_t n, int64_t inner) {
   const float* x = Numbers(outer * n * inner);

@@ -106,6 +106,18 @@ void Sweep_kTile(int64_t at) {
     SweepWhere(2, 3, n / 2);
   }
 }
+void Sweep_kShortRow(int64_t at) {
+  for (const int64_t n : {1, 2, 3, 4, 5}) {
+    for (const int64_t rows : {int64_t{3}, at / n - 1, at / n + 1}) SweepRepeated({41, rows, n});
+  }
+  for (const int64_t n : {at - 1, at, at + 1}) SweepRepeated({3, 2, n});
+  SweepRepeated({kTile / 6 + 5, 3, 2});
+  for (const int64_t inner : {2, 3, 4, 5}) {
+    for (const int64_t outer : {int64_t{1}, at - 1, at, at + 1, 2 * at + 3}) {
+      for (const int64_t n : {2, 16, 17}) SweepReduce(outer, n, inner);
+    }
+  }
+}
 void Sweep_kSoftmaxColumns(int64_t at) {
   for (const int64_t inner : {at - 1, at, at + 1, 2 * at + 3}) {
     for (const int64_t n : {1, 2, 7, 130}) SweepSoftmax(2, n, inner);

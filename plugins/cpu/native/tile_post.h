@@ -23,4 +23,24 @@ inline size_t Operands(const std::vector<TilePost>& posts) {
       std::count_if(posts.begin(), posts.end(), [](const TilePost& q) { return q.binary; }));
 }
 
+// The posts on m rows of n floats from y on, ldy apart. p: the work's places, of which the result
+// is the first and the operands of posts are those from `operands` on.
+inline void FinishTile(const Simd& simd, const std::vector<TilePost>& posts, float* const* p,
+                       size_t operands, float* y, int64_t m, int64_t n, int64_t ldy) {
+  if (posts.empty()) return;
+  const int64_t at = y - p[0];
+  if (n == ldy) n *= m, m = 1;  // whole rows follow each other
+  for (int64_t r = 0; r < m; ++r) {
+    float* const row = y + r * ldy;
+    size_t operand = operands;
+    for (const TilePost& q : posts) {
+      if (q.binary) {
+        simd.binary(q.fn, row, p[operand++] + at + r * ldy, row, n);
+      } else {
+        simd.unary(q.fn, q.a, q.b, row, row, n);
+      }
+    }
+  }
+}
+
 }  // namespace ge_native

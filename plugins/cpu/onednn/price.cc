@@ -74,12 +74,22 @@ double ConvGradNs(const Unit& u, const ConvGradSpec& g, const Parser& p, const M
          pixels * (g.of_weights || g.conv.groups > 1 ? kDepthwisePixelNs : kPixelNs) / m.compute;
 }
 
+// Transposed ones whose windows overlap are by far slower than others (oneDNN 2.6.3, AVX-512, one
+// thread, 4 by 4 taps at steps of 2: 128 -> 256 channels of 4 x 4 pixels 129 us alone and 626 with
+// a Relu, 128 -> 64 of 16 x 16 459 and 4,521; native takes 72 and 304).
+double Overlap(const ConvSpec& c) {
+  constexpr double kOverlapping = 2;
+  const size_t lead = c.weights.size() - c.stride.size();
+  const bool apart = std::equal(c.stride.begin(), c.stride.end(), c.weights.begin() + lead);
+  return c.transposed && !apart ? kOverlapping : 1;
+}
+
 double ConvNs(const Unit& u, const ConvSpec& c, const Parser& p, const Machine& m) {
   const bool depthwise = c.groups > 1;
   const Rates rate = RatesOf(m);
   const double pixels = static_cast<double>(Product(c.dst)) / static_cast<double>(c.dst[1]);
   const double images = BytesOf(p, u.in[0]) + BytesOf(p, u.out[0]) + PostBytes(u, p);
-  return ConvFlops(c) * PaddingOf(c, m) / (depthwise ? rate.depthwise : rate.conv) +
+  return ConvFlops(c) * Overlap(c) * PaddingOf(c, m) / (depthwise ? rate.depthwise : rate.conv) +
          images / (kImageRate * m.stream[0]) + WeightsNs(p, u.in[1], m) +
          pixels * (depthwise ? kDepthwisePixelNs : kPixelNs) / m.compute;
 }

@@ -6,8 +6,9 @@ namespace {
 
 void DepthToSpaceCase(CaseMaker& m) {
   const int64_t b = m.r.Int(1, 3);
-  m.Add(Anything(m, {m.r.Chance(0.08) ? 0 : m.r.Int(1, 2), m.r.Int(1, 3) * b * b, m.r.Int(1, 4),
-                     m.r.Int(1, 4)}));
+  const int64_t most = m.large ? 40 : 4;
+  m.Add(Anything(m, {m.r.Chance(0.08) ? 0 : m.r.Int(1, 2), m.r.Int(1, 3) * b * b, m.r.Int(1, most),
+                     m.r.Int(1, most)}));
   m.Set("blocksize", b);
   if (m.r.Chance(0.7)) m.Set("mode", std::string(m.r.Chance(0.5) ? "DCR" : "CRD"));
 }

@@ -6,8 +6,9 @@ namespace {
 
 void SpaceToDepthCase(CaseMaker& m) {
   const int64_t b = m.r.Int(1, 3);
-  m.Add(Anything(m, {m.r.Chance(0.08) ? 0 : m.r.Int(1, 2), m.r.Int(1, 3), m.r.Int(1, 4) * b,
-                     m.r.Int(1, 4) * b}));
+  const int64_t most = m.large ? 40 : 4;
+  m.Add(Anything(m, {m.r.Chance(0.08) ? 0 : m.r.Int(1, 2), m.r.Int(1, 3), m.r.Int(1, most) * b,
+                     m.r.Int(1, most) * b}));
   m.Set("blocksize", b);
 }
 

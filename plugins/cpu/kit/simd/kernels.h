@@ -69,6 +69,20 @@ struct PoolSpan {
   int64_t dim = 0, start = 0, taps = 1, dilation = 1, stride = 1, n = 0;
 };
 
+// Sums over windows of pixels for n columns, at most group_columns(), each of `taps` places of
+// `depth` channels: tap t of pixel p is read at from[p * taps + t] + at. With `own` column c sums
+// the channels [c / depth * depth, + depth) alone: depth is 2, 4 or 8, less than the lanes, and n,
+// a multiple of it, at most the lanes.
+struct GroupSums {
+  const float* const* from = nullptr;
+  int64_t taps = 1, at = 0, depth = 1;
+  bool own = false;
+  const float* w = nullptr;     // [tap][channel][column], columns in whole vectors
+  const float* bias = nullptr;  // of each column; whole vectors are read
+  float* const* to = nullptr;   // of each pixel; columns go to to[p] + out on
+  int64_t out = 0, pixels = 0, n = 0;
+};
+
 // A row of 8-bit codes and what they stand for.
 struct CodeRow {
   uint8_t* at;
@@ -122,6 +136,8 @@ struct Simd {
   // The greatest (kMax; -infinity without taps), or the sum times `scale`.
   void (*channel_pool)(Reduce op, const float* const* from, int64_t taps, int64_t step, float scale,
                        float* y, int64_t n, int64_t channels);
+  void (*channel_groups)(const GroupSums& q);
+  int64_t (*group_columns)();
   // y[i * ldy + r] = dot of x[i * ldx ...] and w[r * ldw ...], k elements each, for i < m,
   // r < rows; w is read once where m <= 8. y overlaps nothing.
   void (*dot_rows)(const float* x, int64_t ldx, const float* w, int64_t ldw, float* y, int64_t ldy,

@@ -296,6 +296,8 @@ void ChannelSums(const float* const* from, const float* const* w, int64_t taps, 
                  const float* bias, float* y, int64_t n, int64_t channels);
 void ChannelPool(Reduce op, const float* const* from, int64_t taps, int64_t step, float scale,
                  float* y, int64_t n, int64_t channels);
+void ChannelGroups(const GroupSums& q);
+int64_t GroupColumns();
 void DotRows(const float* x, int64_t ldx, const float* w, int64_t ldw, float* y, int64_t ldy,
              int64_t m, int64_t rows, int64_t k);
 void Transpose(const float* x, int64_t ldx, float* y, int64_t ldy, int64_t rows, int64_t cols);
