@@ -343,6 +343,27 @@ std::vector<NodeId> NoteChoices(const Market& m, const std::vector<bool>& kept,
   return expand;
 }
 
+// Nodes among these that somebody takes whole, so that their weights stay codes
+// (OpDef::keeps_codes). *notes says so of each.
+std::vector<NodeId> TakeCoded(const Graph& g, const Function& f, const OfferSet& whole,
+                              const std::vector<NodeId>& candidates, DecompositionNotes* notes) {
+  std::vector<bool> offered(f.nodes.size());
+  for (const Offer& o : whole.offers) {
+    if (!o.convert)
+      std::for_each(o.nodes.begin(), o.nodes.end(), [&](uint32_t n) { offered[n] = true; });
+  }
+  std::vector<NodeId> out;
+  for (size_t i = 0; i < f.nodes.size(); ++i) {
+    const Node& n = f.nodes[i];
+    const OpDef* op = FindOp(g, n);
+    if (!offered[i] || op == nullptr || !op->keeps_codes) continue;
+    if (std::count(candidates.begin(), candidates.end(), n.id) == 0) continue;
+    (*notes)[n.id] = "kept: its weights stay codes";
+    out.push_back(n.id);
+  }
+  return out;
+}
+
 }  // namespace
 
 bool HasDecompositions(const Graph& g, const Function& f) {
@@ -363,6 +384,9 @@ Status ChooseDecompositions(const EngineList& engines, const AskEngines& ask,
   if (free.empty() && coded.empty()) return {};
   GE_RETURN_IF_ERROR(DescribeEngines(engines, HostMachine(), &m.plan));
   GE_RETURN_IF_ERROR(ask(*graph, m.whole_fn(), &m.plan.layouts, &m.whole));
+  for (const NodeId n : TakeCoded(*graph, m.whole_fn(), m.whole, free, notes)) {
+    std::erase(free, n);
+  }
   GE_ASSIGN_OR_RETURN(const auto plainly, PlainlyWhole(*graph, fn, free, m.whole, ask, &m.plan));
   for (const auto& [node, price] : plainly) {
     (*notes)[node] = fmt::format("kept: {:.0f} ns against at least {:.0f} ns for its parts",

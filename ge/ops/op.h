@@ -150,6 +150,9 @@ struct OpDef {
   // rank leave it no decomposition. `node` is a copy, not the node in the graph.
   std::function<std::vector<ValueId>(Transaction& t, FunctionId fn, const Node& node)> decompose =
       {};
+  // The decomposition makes floats of weights, which take several times the memory of their codes:
+  // the node stays whole where an engine takes it so, whatever its parts would cost.
+  bool keeps_codes = false;
   // Of a plugin's operator alone: runs it on host memory. Where sizes of its outputs are known
   // before it runs an engine that the host makes of the plugin does that.
   std::function<Status(KernelCall& call)> kernel = {};

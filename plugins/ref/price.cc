@@ -34,6 +34,9 @@ constexpr Class kPlaces = {0, 1, 2, 0};
 constexpr Class kSorted = {0, 80, 3.5, 0};
 constexpr Class kSampled = {0, 50, 0, 0.1};
 constexpr Class kTuples = {0, 5, 0, 0.02};
+// Measured on an EPYC: rows of keys and values are made double for each query, 0.8 ns a number and
+// its product.
+constexpr Class kAttended = {0.8, 1, 0, 0.1};
 constexpr Class kParted = {0, 4.5, 0, 0.1};  // a branch an element
 constexpr double kNodeNs = 40;               // resolving tensors, entering the kernel
 
@@ -100,6 +103,7 @@ constexpr Entry kTable[] = {
     {"GatherND", &kTuples},
     {"PRelu", &kParted},
     {"STFT", &kTransformed},
+    {"Attention", &kAttended},
 };
 
 const Class& ClassOf(std::string_view op) {
@@ -174,6 +178,17 @@ Effort EffortOf(const NodeView& n, std::string_view op) {
     const double products = CountOf(n.out(0)) * static_cast<double>(depth);
     const int64_t rows = turned ? a.dims[1] : a.rank == 1 ? 1 : a.dims[a.rank - 2];
     return {products, Ratio(products, rows)};
+  }
+  if (op == "Attention") {  // every query meets all keys and values of its head, and an exponential
+    constexpr double kExponential = 10;  // products that it takes as long as
+    const TensorType q = n.in(0), k = n.in(1), y = n.out(0);
+    const bool four = q.rank == 4;
+    double keys = static_cast<double>(k.dims[four ? 2 : 1]);
+    if (n.has_in(4)) keys += static_cast<double>(n.in(4).dims[2]);
+    const double heads =
+        static_cast<double>(four ? q.dims[1] : std::max<int64_t>(1, n.Int("q_num_heads")));
+    const double rows = static_cast<double>(q.dims[0]) * static_cast<double>(q.dims[four ? 2 : 1]);
+    return {keys * (CountOf(q) + CountOf(y) + rows * heads * kExponential), 0};
   }
   if (op == "STFT") {  // a sum over a frame, at most the samples, for every bin
     const TensorType y = n.out(0);

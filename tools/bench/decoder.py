@@ -6,7 +6,8 @@ weights; decoder_model.py makes it as exporters do, with past keys and values as
 ones as outputs. A prompt of 128 ids, then 256 ids one by one. Ours keeps the past in caches (kv_cache
 of ge_session_options); ONNX Runtime gets its own outputs bound as inputs again (IoBinding, OrtValues),
 so that it copies none. Each side runs in its own process, in turn, --rounds of them; default options
-and threads, our cache of prices empty. Logits of both are compared.
+and threads, our cache of prices empty. Logits of both are compared. --bits 4: what it multiplies by is
+of 4 bits in blocks of 32 (MatMulNBits).
 
 token: the median time of a single id, ours / ONNX Runtime's, the median over rounds and its 95 %
 bootstrap interval. all: the same of the sum of all single ids, with the plan that is made when the
@@ -18,6 +19,7 @@ Examples:
   tools/bench/decoder.py
   tools/bench/decoder.py --layers 4 --tokens 64 --rounds 3
   tools/bench/decoder.py --kv-cache 512 --json decoder.json
+  tools/bench/decoder.py --bits 4
 """
 import argparse
 import json
@@ -190,7 +192,8 @@ def parse_arguments():
     for name, value, text in (("layers", 12, "of the model"), ("width", 768, "of the model"),
                               ("heads", 12, "of the model"), ("batch", 1, "sequences at once"),
                               ("prompt", 128, "ids of the first run"),
-                              ("tokens", 256, "ids one by one"), ("rounds", 7, "processes a side"),
+                              ("tokens", 256, "ids one by one"),
+                              ("bits", 32, "of the weights, 32 or 4"), ("rounds", 7, "processes a side"),
                               ("kv-cache", 256, "rows of our caches at first")):
         parser.add_argument(f"--{name}", type=int, default=value, help=f"{text} (default {value})")
     parser.add_argument("--json", metavar="FILE", help="all that was measured")
@@ -210,7 +213,7 @@ def main():
         args.model = str(folder / "decoder.onnx")
         import onnx
         onnx.save(decoder_model.build(args.layers, args.width, args.heads, VOCABULARY, POSITIONS,
-                                      last_only=True), args.model)
+                                      last_only=True, bits=args.bits), args.model)
         rounds, apart, same = measure(args, folder)
     rows = summary(rounds, apart, same, args)
     show(rows, args)

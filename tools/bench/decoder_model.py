@@ -12,8 +12,8 @@ F32, I64, BOOL = TensorProto.FLOAT, TensorProto.INT64, TensorProto.BOOL
 class Graph:
     """Nodes and constants in the order in which they are asked for."""
 
-    def __init__(self, seed):
-        self.nodes, self.constants = [], []
+    def __init__(self, seed, bits=32):
+        self.nodes, self.constants, self.bits = [], [], bits
         self.random = np.random.default_rng(seed)
 
     def put(self, op, inputs, outputs=1, name=None, **attrs):
@@ -39,6 +39,23 @@ class Graph:
         return self.put("Unsqueeze", [scalar, self.ints(0)])
 
 
+def coded(g, x, inner, outer, bias=""):
+    """MatMulNBits: 4 bits, blocks of 32 rows, half of all codes for zero, as LLMs are exported."""
+    block = 32
+    blocks = -(-inner // block)
+    weight = np.zeros((outer, blocks * block), np.float32)
+    weight[:, :inner] = g.random.standard_normal((outer, inner)) * 0.02
+    weight = weight.reshape(outer, blocks, block)
+    scales = np.maximum(np.abs(weight).max(-1), 1e-9).astype(np.float32) / 7
+    codes = (np.rint(weight / scales[..., None]) + 8).astype(np.uint8)
+    packed = codes[..., ::2] | codes[..., 1::2] << 4
+    inputs = [x, g.const(packed), g.const(scales.reshape(-1)), "", "", bias]
+    while not inputs[-1]:
+        inputs.pop()
+    return g.put("MatMulNBits", inputs, domain="com.microsoft", K=inner, N=outer, bits=4,
+                 block_size=block)
+
+
 def norm(g, x, width):
     """LayerNormalization in its steps."""
     mean = g.put("ReduceMean", [x, g.ints(-1)])
@@ -52,6 +69,8 @@ def norm(g, x, width):
 
 def linear(g, x, inner, outer, batch, length):
     """A product of rows, as Conv1D of GPT-2 is exported."""
+    if g.bits == 4:
+        return coded(g, x, inner, outer, g.weight(outer))
     rows = g.put("Reshape", [x, g.ints(-1, inner)])
     y = g.put("Gemm", [rows, g.weight(inner, outer), g.weight(outer)])
     shape = g.put("Concat", [g.one(batch), g.one(length), g.ints(outer)], axis=0)
@@ -99,10 +118,11 @@ def mask_of(g, batch):
 
 
 def build(layers=12, width=768, heads=12, vocabulary=50257, positions=1024, seed=7, mask=False,
-          last_only=False):
+          last_only=False, bits=32):
     """An onnx.ModelProto. `mask`: with an input attention_mask; `last_only`: logits of the last id
-    alone, as a model that is to make text is exported."""
-    g = Graph(seed)
+    alone, as a model that is to make text is exported; `bits`: of weights that are multiplied, 32 or
+    4."""
+    g = Graph(seed, bits)
     shape = {"width": width, "heads": heads}
     batch, length = g.size("input_ids", 0), g.size("input_ids", 1)
     past = g.size("past_key_values.0.key", 2)
@@ -120,7 +140,10 @@ def build(layers=12, width=768, heads=12, vocabulary=50257, positions=1024, seed
     x = norm(g, x, width)
     if last_only:
         x = g.put("Slice", [x, g.ints(-1), g.ints(2**63 - 1), g.ints(1)])
-    g.put("MatMul", [x, g.weight(width, vocabulary)], name="logits")
+    if bits == 4:
+        g.put("Identity", [coded(g, x, width, vocabulary)], name="logits")
+    else:
+        g.put("MatMul", [x, g.weight(width, vocabulary)], name="logits")
     return finish(g, layers, width, heads, vocabulary, mask)
 
 
@@ -137,4 +160,7 @@ def finish(g, layers, width, heads, vocabulary, mask):
             inputs.append(helper.make_tensor_value_info(f"past_key_values.{layer}.{kind}", F32, cache))
             outputs.append(helper.make_tensor_value_info(f"present.{layer}.{kind}", F32, grown))
     graph = helper.make_graph(g.nodes, "decoder", inputs, outputs, g.constants)
-    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 18)], ir_version=8)
+    opsets = [helper.make_opsetid("", 18)]
+    if g.bits == 4:
+        opsets.append(helper.make_opsetid("com.microsoft", 1))
+    return helper.make_model(graph, opset_imports=opsets, ir_version=8)

@@ -131,6 +131,7 @@ std::vector<ValueId> DecomposeNBits(Transaction& t, FunctionId fn, const Node& n
 OpDef NBitsRecord() {
   OpDef op = MicrosoftRecord("MatMulNBits", InferNBits, DecomposeNBits);
   const Arity opt = Arity::kOptional;
+  op.keeps_codes = true;
   op.inputs = {{"A", kFloats, "T1"},
                {"B", Bit(DType::kUint8), "T2"},
                {"scales", kFloats, "T1"},

@@ -76,7 +76,7 @@ void Matcher::CastOf(Unit* u) {
 
 void Matcher::Extend(Unit* u) {
   if (Is<RelationSpec>(*u)) return CastOf(u);
-  if (!Is<ConvSpec, ProductSpec, PointwiseSpec>(*u)) return;
+  if (!Is<ConvSpec, ProductSpec, NBitsSpec, PointwiseSpec>(*u)) return;
   while (Step(u)) {
   }
 }

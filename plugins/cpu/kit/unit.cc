@@ -4,7 +4,9 @@
 #include <limits>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <string_view>
+#include <utility>
 
 #include "plugins/cpu/kit/parse.h"
 
@@ -67,6 +69,17 @@ constexpr Operator kShared[] = {
     {"BatchNormalization", ParseBatchNorm, Types::kFloat, 0},
 };
 
+// Of operators that the tables name: ONNX's as they are, the others with their domain in front.
+enum class Domain { kOnnx, kOurs, kMicrosoft };
+constexpr std::string_view kOurPrefix = "ge.", kMicrosoftPrefix = "com.microsoft.";
+
+std::optional<Domain> DomainOf(std::string_view domain) {
+  if (domain.empty() || domain == "ai.onnx") return Domain::kOnnx;
+  if (domain == "ge") return Domain::kOurs;
+  if (domain == "com.microsoft") return Domain::kMicrosoft;
+  return std::nullopt;
+}
+
 uint32_t HashOf(std::string_view name) {
   uint32_t hash = 5381;
   for (const char ch : name) hash = hash * 33 ^ static_cast<unsigned char>(ch);
@@ -93,11 +106,11 @@ class OperatorIndex {
     for (const Operator& o : kShared) Add(o);
   }
 
-  // Of our domain "ge" or ONNX's; nullptr where nobody knows it.
-  const Operator* Find(bool ours, std::string_view op) const {
+  // nullptr where nobody knows it.
+  const Operator* Find(Domain domain, std::string_view op) const {
     for (size_t i = HashOf(op) % slots_.size(); slots_[i].entry != nullptr;
          i = (i + 1) % slots_.size()) {
-      if (slots_[i].ours == ours && slots_[i].name == op) return slots_[i].entry;
+      if (slots_[i].domain == domain && slots_[i].name == op) return slots_[i].entry;
     }
     return nullptr;
   }
@@ -105,19 +118,24 @@ class OperatorIndex {
  private:
   struct Slot {
     std::string_view name;
-    bool ours = false;
+    Domain domain = Domain::kOnnx;
     const Operator* entry = nullptr;
   };
 
   // The first of a name stays.
   void Add(const Operator& entry) {
     std::string_view name = entry.op;
-    const bool ours = name.substr(0, 3) == "ge.";
-    if (ours) name.remove_prefix(3);
-    if (Find(ours, name) != nullptr) return;
+    Domain domain = Domain::kOnnx;
+    for (const auto& [prefix, of] :
+         {std::pair(kOurPrefix, Domain::kOurs), std::pair(kMicrosoftPrefix, Domain::kMicrosoft)}) {
+      if (name.substr(0, prefix.size()) != prefix) continue;
+      domain = of;
+      name.remove_prefix(prefix.size());
+    }
+    if (Find(domain, name) != nullptr) return;
     size_t i = HashOf(name) % slots_.size();
     while (slots_[i].entry != nullptr) i = (i + 1) % slots_.size();
-    slots_[i] = {name, ours, &entry};
+    slots_[i] = {name, domain, &entry};
   }
 
   std::vector<Slot> slots_ = std::vector<Slot>(64);  // a power of two, at most half full
@@ -241,9 +259,8 @@ bool Parser::OnlyFloats(const Unit& u, Why* why) const {
 
 const Operator* Parser::EntryOf(const ge_node& n) const {
   const std::string_view domain = gp::View(n.domain);
-  const bool ours = domain == "ge";
-  if (!ours && !domain.empty() && domain != "ai.onnx") return nullptr;
-  return operators_.Find(ours, gp::View(n.op));
+  const std::optional<Domain> known = DomainOf(domain);
+  return known ? operators_.Find(*known, gp::View(n.op)) : nullptr;
 }
 
 bool Parser::Group(uint32_t i, Unit* u) const {

@@ -6,6 +6,7 @@
 #include "plugins/cpu/native/channel_groups.h"
 #include "plugins/cpu/native/channels_last.h"
 #include "plugins/cpu/native/direct.h"
+#include "plugins/cpu/native/nbits.h"
 #include "plugins/cpu/native/numbers.h"
 #include "plugins/cpu/native/panels.h"
 #include "plugins/cpu/native/recurrence.h"
@@ -175,20 +176,41 @@ std::vector<TilePost> NativeBuilder::PostsOfTiles(const Unit& u, const Layout& t
 
 void NativeBuilder::EmitPanels(const Unit& u, const Fold& f, const Place& x, bool turned) {
   const PanelPlan plan(simd_, f.m, f.n, f.k, machine_.rounded);
+  AddPanels(u, plan, x,
+            Pack({u.in[1]}, plan.PackKey(turned), plan.weight_floats() * sizeof(float),
+                 [plan, turned](const void* const* from, void* to) {
+                   plan.Pack(static_cast<const float*>(from[0]), turned, static_cast<float*>(to));
+                 }));
+}
+
+PanelPlan NBitsPlan(const Unit& u, const NBitsSpec& spec, const Machine& m) {
+  return PanelPlan(SimdOf(m.isa), Product(u.dims) / spec.n, spec.n, spec.k, spec.form);
+}
+
+void NativeBuilder::EmitSpec(const Unit& u, const NBitsSpec& spec) {
+  const PanelPlan plan = NBitsPlan(u, spec, machine_);
+  std::vector<uint32_t> values = {u.in[1], u.in[2]};
+  if (u.in[3] != 0) values.push_back(u.in[3]);
   const Place weights =
-      Pack({u.in[1]}, plan.PackKey(turned), plan.weight_floats() * sizeof(float),
-           [plan, turned](const void* const* from, void* to) {
-             plan.Pack(static_cast<const float*>(from[0]), turned, static_cast<float*>(to));
-           });
+      Pack(values, NBitsKey(plan), plan.weight_floats() * sizeof(float),
+           [plan](const void* const* from, void* to) { PackNBits(plan, from, to); });
+  AddPanels(u, plan, GetDense(u.in[0]).place, weights);
+}
+
+void NativeBuilder::AddPanels(const Unit& u, const PanelPlan& plan, const Place& x,
+                              const Place& weights) {
   const Layout target = Layout::Dense(u.dims);
   const bool bias = !u.bias.empty();
-  const uint64_t rounded = plan.rounded_floats() * sizeof(float);
-  std::vector<Place> places = {x, weights, bias ? BiasOf(u, f.n) : x};
+  const uint64_t room =
+      plan.rounded_floats() + plan.tile_floats() * static_cast<uint64_t>(machine_.threads);
+  std::vector<Place> places = {x, weights, bias ? BiasOf(u, plan.n) : x};
   std::vector<TilePost> posts = PostsOfTiles(u, target, &places);
   const size_t taken = posts.size();
-  const std::string label = rounded > 0 ? "rounded panels " : "panels ";
-  if (rounded > 0) places.push_back(NewInternal(0, rounded));
-  AddTiled(u, taken, target, label + ToText({f.m, f.n, f.k}),
+  const std::string label = plan.rounded != nullptr ? "rounded panels "
+                            : plan.coded            ? "panels of codes "
+                                                    : "panels ";
+  if (room > 0) places.push_back(NewInternal(0, room * sizeof(float)));
+  AddTiled(u, taken, target, label + ToText({plan.m, plan.n, plan.k}),
            PanelLoop(simd_, plan, bias, std::move(posts)), std::move(places));
 }
 

@@ -14,6 +14,7 @@ namespace ge_native {
 using namespace ge_cpu;
 
 struct CodeConvPlan;
+struct PanelPlan;
 
 // Rows of one product, all folded, and how many products: what a MatMul or a convolution of one
 // pixel is to the thin kernels.
@@ -73,6 +74,13 @@ class NativeBuilder final : public Builder {
   // Works on 8-bit codes: emit_quantized.cc.
   void EmitSpec(const Unit& u, const IntegerConvSpec& spec);
   void EmitSpec(const Unit& u, const IntegerProductSpec& spec);
+  void EmitSpec(const Unit& u, const NBitsSpec& spec);
+  // emit_attend.cc
+  void EmitSpec(const Unit& u, const AttendSpec& spec);
+  Place HeadsOf(uint32_t v, bool may_turn, HeadSteps* steps, bool* turned);
+  bool RowsBeforeHeads(const Unit& u) const;
+  std::vector<Place> ProductHeads(const Unit& u, AttendSpec* s);
+  Place Joined(const Unit& u, const AttendSpec& s, size_t k, HeadSteps* steps, int64_t size);
   void EmitSpec(const Unit& u, const QuantizeSpec& spec);
   void EmitSpec(const Unit& u, const DequantizeSpec& spec);
   void EmitSpec(const Unit& u, const CodePairSpec& spec);
@@ -119,6 +127,8 @@ class NativeBuilder final : public Builder {
                 std::unique_ptr<Loop> loop, std::vector<Place> reads);
   // With constant weights, [n][k] where `turned`.
   void EmitPanels(const Unit& u, const Fold& f, const Place& x, bool turned);
+  // The same of weights that are packed.
+  void AddPanels(const Unit& u, const PanelPlan& plan, const Place& x, const Place& weights);
   // The product, then the unit's posts; places are those of the product behind its result.
   void AddProduct(const Unit& u, const ThinProduct& t, std::vector<Place> reads);
   template <class Plan>
@@ -174,6 +184,8 @@ struct ConvInPieces {
 
 Fold FoldOf(const Unit& u, const Parser& p);
 
+// A product with weights that stay codes.
+PanelPlan NBitsPlan(const Unit& u, const NBitsSpec& spec, const Machine& m);
 // Whether a slice takes elements in falling order.
 bool GoesBack(const SliceSpec& s);
 

@@ -17,34 +17,55 @@ PanelTiles::PanelTiles(const Simd& simd, const PanelPlan& plan, bool bias,
 
 // In tiles that stay in the second cache.
 void PanelTiles::Part(const float* x, int64_t lda, float* const* p, int64_t r, int64_t m,
-                      int64_t first, int64_t panels) const {
+                      int64_t first, int64_t panels, float* tile) const {
   for (int64_t row = 0; row < m; row += kPanelRows) {
     for (int64_t at = 0; at < panels; at += kPanelsOfTile) {
-      Tile(x + row * lda, lda, p, r + row, std::min(kPanelRows, m - row), first + at,
-           std::min(kPanelsOfTile, panels - at));
+      Tile({x + row * lda, lda, r + row, std::min(kPanelRows, m - row), first + at,
+            std::min(kPanelsOfTile, panels - at), tile},
+           p);
     }
   }
 }
 
-void PanelTiles::Tile(const float* x, int64_t lda, float* const* p, int64_t r, int64_t m,
-                      int64_t first, int64_t panels) const {
-  const int64_t panel = p_.columns * p_.steps, j = first * p_.columns;
-  const int64_t n = std::min(panels * p_.columns, p_.n - j);
-  const int64_t step = m <= kPanelThinRows ? n : p_.columns;
-  const float* w = p[2] + first * panel;
-  float* y = p[0] + r * p_.n + j;
-  for (int64_t c = 0; c < n; c += step, w += panel) {
+void PanelTiles::Tile(const Piece& q, float* const* p) const {
+  const int64_t j = q.first * p_.columns, n = std::min(q.panels * p_.columns, p_.n - j);
+  const bool thin = q.m <= (p_.coded ? simd_.nbits_rows() : kPanelThinRows);
+  const int64_t step = thin ? n : p_.columns;
+  const float* w = p[2] + q.first * p_.panel;
+  float* y = p[0] + q.r * p_.n + j;
+  for (int64_t c = 0; c < n; c += step, w += p_.panel) {
     const float* bias = bias_ ? p[3] + j + c : nullptr;
     const int64_t some = std::min(step, n - c);
-    if (p_.rounded == nullptr) {
-      simd_.panel_product(x, lda, w, panel, bias, y + c, p_.n, m, some, p_.k);
+    if (p_.coded && thin) {
+      simd_.nbits_product(*p_.coded, q.x, q.lda, reinterpret_cast<const uint8_t*>(w), p_.panel * 4,
+                          bias, y + c, p_.n, q.m, some, p_.k);
+    } else if (p_.coded) {
+      Decoded(q, w, bias, y + c, some);
+    } else if (p_.rounded == nullptr) {
+      simd_.panel_product(q.x, q.lda, w, p_.panel, bias, y + c, p_.n, q.m, some, p_.k);
     } else {
-      p_.rounded->product(reinterpret_cast<const uint16_t*>(x), 2 * lda,
-                          reinterpret_cast<const uint16_t*>(w), 2 * panel, bias, y + c, p_.n, m,
-                          some, p_.steps);
+      p_.rounded->product(reinterpret_cast<const uint16_t*>(q.x), 2 * q.lda,
+                          reinterpret_cast<const uint16_t*>(w), 2 * p_.panel, bias, y + c, p_.n,
+                          q.m, some, p_.steps);
     }
   }
-  FinishTile(simd_, posts_, p, 4, y, m, n, p_.n);
+  FinishTile(simd_, posts_, p, 4, y, q.m, n, p_.n);
+}
+
+// One panel of codes, for more rows than multiply them out of registers.
+void PanelTiles::Decoded(const Piece& q, const float* w, const float* bias, float* y,
+                         int64_t n) const {
+  const int64_t most = p_.tile_rows();
+  for (int64_t from = 0; from < p_.k; from += most) {
+    const int64_t k = std::min(most, p_.k - from);
+    simd_.nbits_unpack(*p_.coded, reinterpret_cast<const uint8_t*>(w) + p_.code_bytes(from), k,
+                       q.tile);
+    if (from == 0) {
+      simd_.panel_product(q.x, q.lda, q.tile, 0, bias, y, p_.n, q.m, n, k);
+    } else {
+      simd_.panel_product_add(q.x + from, q.lda, q.tile, 0, y, p_.n, q.m, n, k);
+    }
+  }
 }
 
 namespace {
@@ -65,10 +86,12 @@ class PanelProducts final : public Loop {
     // Whoever is there takes the next piece: a neighbour on one core holds up no other.
     std::atomic<int64_t> next = 0;
     auto work = [&, rows = rows, wide = wide] {
+      const auto thread = static_cast<uint64_t>(omp_get_thread_num());
+      float* const tile = plan.coded ? p[room_] + thread * plan.tile_floats() : nullptr;
       for (int64_t i; (i = next.fetch_add(1, std::memory_order_relaxed)) < across * down;) {
         const int64_t r = i / across * rows, c = i % across * wide;
         tiles_.Part(x + r * plan.steps, plan.steps, p, r, std::min(rows, plan.m - r), c,
-                    std::min(wide, plan.panels - c));
+                    std::min(wide, plan.panels - c), tile);
       }
     };
     if (threads == 1 || across * down == 1) return work();
@@ -101,7 +124,22 @@ PanelPlan::PanelPlan(const Simd& kernels, int64_t rows, int64_t n_columns, int64
       k(depth),
       columns(rounded != nullptr ? rounded->columns : simd->panel_columns()),
       panels(CeilDiv(n, columns)),
-      steps(rounded != nullptr ? CeilDiv(k, 2) : k) {}
+      steps(rounded != nullptr ? CeilDiv(k, 2) : k),
+      panel(columns * steps) {}
+
+PanelPlan::PanelPlan(const Simd& kernels, int64_t rows, int64_t n_columns, int64_t depth,
+                     const NBitsForm& form)
+    : PanelPlan(kernels, rows, n_columns, depth) {
+  coded = form;
+  panel = CeilDiv(code_bytes(k), 64) * 16;
+}
+
+int64_t PanelPlan::code_bytes(int64_t rows) const {
+  return CeilDiv(rows, coded->block) * columns * (4 + coded->zero_bytes) +
+         CeilDiv(rows, 32 / coded->bits) * columns * 4;
+}
+
+int64_t PanelPlan::tile_rows() const { return std::min(k, std::max(coded->block, kDecodedRows)); }
 
 bool PanelPlan::parallel() const { return m * n * k > kPanelParallel; }
 
@@ -165,6 +203,15 @@ std::string PanelPlan::PackKey(bool turned) const {
 // and 37, 1,070 and 53; 128 rows 6,130 and 351, 6,320 and 372.
 constexpr double kRoundNs = 0.08;  // a number of x, read from a cache and written
 
+// ns a weight of making codes floats, in registers for a few rows and in a tile for more, of a
+// machine that does 1.45, 1.25 and 2 times as much as the one of prices: 0.018 and 0.028 (AVX-512),
+// 0.034 and 0.06 (AVX2), 0.088 and 0.1 (SSE4.2), 4 bits in blocks of 32. Reading them hides behind.
+double DecodeNs(const PanelPlan& plan, const Machine& machine, int64_t rows) {
+  if (rows <= plan.simd->nbits_rows()) return ByIsa(machine, 0.026, 0.043, 0.17) / machine.compute;
+  const auto tiles = static_cast<double>(CeilDiv(rows, kPanelRows));
+  return tiles * ByIsa(machine, 0.041, 0.075, 0.2) / machine.compute;
+}
+
 double PanelNs(const PanelPlan& plan, const Machine& machine) {
   const bool parallel = machine.threads > 1 && plan.parallel();
   // What the busiest thread does, of pieces that are taken one by one.
@@ -175,16 +222,21 @@ double PanelNs(const PanelPlan& plan, const Machine& machine) {
   const int64_t panels =
       by_rows ? plan.panels : CeilDiv(CeilDiv(plan.panels, wide), threads) * wide;
   const int64_t columns = std::min(panels * plan.columns, plan.n);
-  const double weights = static_cast<double>(columns) * static_cast<double>(plan.steps) * 4;
+  const double weights = static_cast<double>(columns) * static_cast<double>(plan.panel) * 4 /
+                         static_cast<double>(plan.columns);
   const double flops =
       2 * static_cast<double>(columns) * static_cast<double>(plan.k) * static_cast<double>(rows);
-  const double all = static_cast<double>(plan.n) * static_cast<double>(plan.steps) * 4;
+  const double all = static_cast<double>(plan.weight_floats()) * 4;
   // Pairs go as fast as single numbers; x is rounded first.
   const double rate = ByIsa(machine, plan.rounded != nullptr ? 210 : 105, 95, 25) * machine.compute;
   const double speed = all < 64e3 ? 70 * machine.stream[0] : 15 * machine.stream[2];
   const double x = static_cast<double>(plan.m) * static_cast<double>(plan.k) / threads;
   const double round = plan.rounded != nullptr ? x * kRoundNs / machine.compute : 0;
-  const double ns = flops / rate + weights / speed + round;
+  const double decode = plan.coded ? static_cast<double>(columns) * static_cast<double>(plan.k) *
+                                         DecodeNs(plan, machine, rows)
+                                   : 0;
+  const double ns = plan.coded ? std::max(flops / rate + decode, weights / speed)
+                               : flops / rate + weights / speed + round;
   return parallel ? kForkNs + ns / 0.9 : ns;
 }
 

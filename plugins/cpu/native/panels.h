@@ -4,6 +4,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -19,11 +20,15 @@ using namespace ge_cpu;
 struct PanelPlan {
   // rounded: what multiplies x and w rounded, or nullptr, so that they stay as they are.
   PanelPlan(const Simd& simd, int64_t m, int64_t n, int64_t k, const Rounded* rounded = nullptr);
+  // Of weights that stay codes; Pack is that of nbits.h.
+  PanelPlan(const Simd& simd, int64_t m, int64_t n, int64_t k, const NBitsForm& form);
   const Simd* simd;
   const Rounded* rounded;
+  std::optional<NBitsForm> coded;
   int64_t m, n, k;
   int64_t columns, panels;  // columns of a panel
   int64_t steps;            // rows of a panel, or pairs of them, which take as much room
+  int64_t panel;            // floats from a panel to the next, or the room of so many
   // What a thread takes at once: columns, so that weights are read once, or rows, where panels do
   // not come out even.
   struct Piece {
@@ -31,10 +36,17 @@ struct PanelPlan {
   };
   Piece PieceOf(int threads) const;
   bool parallel() const;  // worth a second thread
-  uint64_t weight_floats() const { return static_cast<uint64_t>(panels * columns * steps); }
+  uint64_t weight_floats() const { return static_cast<uint64_t>(panels * panel); }
   // What x takes when it is rounded, rows in pairs of numbers.
   uint64_t rounded_floats() const {
     return rounded == nullptr ? 0 : static_cast<uint64_t>(m * steps);
+  }
+  // Codes: bytes of so many rows of a panel, whole blocks but for the last; rows that are made
+  // floats at once, and the room that a thread needs for them.
+  int64_t code_bytes(int64_t rows) const;
+  int64_t tile_rows() const;
+  uint64_t tile_floats() const {
+    return coded && m > simd->nbits_rows() ? static_cast<uint64_t>(columns * tile_rows()) : 0;
   }
   // w is [k][n], or [n][k] where `turned`.
   void Pack(const float* w, bool turned, float* to) const;
@@ -50,14 +62,20 @@ class PanelTiles {
  public:
   PanelTiles(const Simd& simd, const PanelPlan& plan, bool bias, std::vector<TilePost> posts);
   // Rows [r, r + m) of `panels` panels from `first` on. p: places as of PanelLoop; but x is row r,
-  // rows lda floats apart, or rounded, pairs of numbers in place of floats.
+  // rows lda floats apart, or rounded, pairs of numbers in place of floats. tile: tile_floats().
   void Part(const float* x, int64_t lda, float* const* p, int64_t r, int64_t m, int64_t first,
-            int64_t panels) const;
+            int64_t panels, float* tile = nullptr) const;
   const PanelPlan& plan() const { return p_; }
 
  private:
-  void Tile(const float* x, int64_t lda, float* const* p, int64_t r, int64_t m, int64_t first,
-            int64_t panels) const;
+  // Rows r, r + 1, ... of a few panels, whose results stay in a cache.
+  struct Piece {
+    const float* x;
+    int64_t lda, r, m, first, panels;
+    float* tile;
+  };
+  void Tile(const Piece& q, float* const* p) const;
+  void Decoded(const Piece& q, const float* w, const float* bias, float* y, int64_t n) const;
 
   const Simd& simd_;
   const PanelPlan p_;
@@ -69,7 +87,7 @@ class PanelTiles {
 double PanelNs(const PanelPlan& plan, const Machine& machine);
 
 // Places: result, x, panels, bias of n floats (or any place where there is none), operands of
-// posts, and room for rounded_floats(), if there are any.
+// posts, and room for rounded_floats() or tile_floats() of each thread, if there are any.
 std::unique_ptr<Loop> PanelLoop(const Simd& simd, const PanelPlan& plan, bool bias,
                                 std::vector<TilePost> posts);
 

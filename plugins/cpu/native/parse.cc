@@ -1,11 +1,14 @@
 #include "plugins/cpu/native/parse.h"
 
+#include "plugins/cpu/kit/parse.h"
+#include "plugins/cpu/native/attend_group.h"
 #include "plugins/cpu/native/code_groups.h"
 
 namespace ge_native {
 namespace {
 
 constexpr Operator kOwn[] = {
+    {"MatMul", ParseMatMul, Types::kFloat, 0, false, false, GroupOfAttention},
     {"GlobalAveragePool", ParseGlobalPool},
     {"GlobalMaxPool", ParseGlobalPool},
     {"ReduceMean", ParseReduce},
@@ -72,10 +75,12 @@ constexpr Operator kOwn[] = {
     {"RNN", ParseRecurrent, Types::kNumber, 0, false, true},
     {"GRU", ParseRecurrent, Types::kNumber, 0, false, true},
     {"LSTM", ParseRecurrent, Types::kNumber, 0, false, true},
+    {"Attention", ParseAttention, Types::kAny, 0},
     {"ConvInteger", ParseConvInteger, Types::kCode, 0},
     {"QLinearConv", ParseConvInteger, Types::kCode, 0},
     {"MatMulInteger", ParseMatMulInteger, Types::kCode, 0},
     {"QLinearMatMul", ParseMatMulInteger, Types::kCode, 0},
+    {"com.microsoft.MatMulNBits", ParseNBits, Types::kCode, 0},
     {"DynamicQuantizeLinear", ParseQuantize, Types::kCode, 0},
     {"QuantizeLinear", ParseQuantize, Types::kCode, 0, false, false, GroupOfCodes},
     {"DequantizeLinear", ParseDequantize, Types::kCode, 0},

@@ -63,9 +63,12 @@ bool ParseTopK(const Parser& g, uint32_t node, Unit* u, Why* why);
 bool ParseTile(const Parser& g, uint32_t node, Unit* u, Why* why);
 // parse_recurrent.cc
 bool ParseRecurrent(const Parser& g, uint32_t node, Unit* u, Why* why);
+// parse_attention.cc
+bool ParseAttention(const Parser& g, uint32_t node, Unit* u, Why* why);
 // parse_quantized.cc
 bool ParseConvInteger(const Parser& g, uint32_t node, Unit* u, Why* why);
 bool ParseMatMulInteger(const Parser& g, uint32_t node, Unit* u, Why* why);
+bool ParseNBits(const Parser& g, uint32_t node, Unit* u, Why* why);
 bool ParseQuantize(const Parser& g, uint32_t node, Unit* u, Why* why);
 bool ParseDequantize(const Parser& g, uint32_t node, Unit* u, Why* why);
 

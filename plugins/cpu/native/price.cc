@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "plugins/cpu/native/attend.h"
 #include "plugins/cpu/native/channel_groups.h"
 #include "plugins/cpu/native/channels_last.h"
 #include "plugins/cpu/native/code_conv.h"
@@ -305,18 +306,23 @@ Price ConvGradPrice(const Unit& u, const ConvGradSpec& g, const Parser& p, const
 }
 
 // A product with constant weights, or a convolution of one pixel; its posts are done on its tiles.
-Price PanelPrice(const Unit& u, const Fold& f, const Parser& p, const Machine& m) {
+Price PanelPrice(const Unit& u, const PanelPlan& plan, const Parser& p, const Machine& m) {
   Price out;
   const double n = static_cast<double>(Product(u.dims));
-  const PanelPlan plan(SimdOf(m.isa), f.m, f.n, f.k, m.rounded);
   const double posts = PostsNs(u, m, n) / Workers(m, n);
   const double bytes = PostBytes(u, p) + BytesOf(p, u.out[0]);
   out.work_ns =
       kLoopNs + std::max(PanelNs(plan, m) + posts, StreamNs(m, bytes + BytesOf(p, u.in[0])));
+  out.workspace = (plan.rounded_floats() + plan.tile_floats() * static_cast<uint64_t>(m.threads)) *
+                  sizeof(float);
   const Dims weights = p.dims(u.in[1]);  // of a convolution of one pixel, or of a product
-  out.workspace = plan.rounded_floats() * sizeof(float);
-  out.packed = PackedBound(weights, Is<ConvSpec>(u) ? 0 : ProductChannels(weights));
+  out.packed = plan.coded ? plan.weight_floats() * sizeof(float)
+                          : PackedBound(weights, Is<ConvSpec>(u) ? 0 : ProductChannels(weights));
   return out;
+}
+
+PanelPlan PanelPlanOf(const Fold& f, const Machine& m) {
+  return PanelPlan(SimdOf(m.isa), f.m, f.n, f.k, m.rounded);
 }
 
 // On tiles, too.
@@ -400,6 +406,16 @@ Price LoopPriceOf(const Unit& u, const Parser& p, const Machine& m) {
   return out;
 }
 
+Price AttendPrice(const Unit& u, const AttendSpec& s, const Parser& p, const Machine& m) {
+  Price out;
+  const AttendPlan plan(SimdOf(m.isa), s, m.threads);
+  double bytes = BytesOf(p, u.out[0]);
+  for (size_t k = 3; k < u.in.size(); ++k) bytes += BytesOf(p, u.in[k]);
+  out.work_ns = kLoopNs + std::max(plan.ns(m), StreamNs(m, bytes));
+  out.workspace = plan.floats() * static_cast<uint64_t>(plan.threads) * sizeof(float);
+  return out;
+}
+
 }  // namespace
 
 uint64_t BufferOf(const ConvSpec& c, const Machine& m) {
@@ -416,7 +432,7 @@ Price PriceOf(const Unit& u, const Parser& p, const Machine& m) {
   if (const auto* conv = As<ConvSpec>(u)) {
     switch (WayOf(*conv, p.constant(u.in[1]) && u.in.size() < 3, m)) {
       case ConvWay::kPixel:
-        return PanelPrice(u, FoldOf(u, p), p, m);
+        return PanelPrice(u, PanelPlanOf(FoldOf(u, p), m), p, m);
       case ConvWay::kWinograd:
         return WinogradPrice(u, *conv, p, m);
       case ConvWay::kChannelsLast:
@@ -431,7 +447,11 @@ Price PriceOf(const Unit& u, const Parser& p, const Machine& m) {
   }
   if (Is<ProductSpec>(u)) {
     const Fold f = FoldOf(u, p);
-    if (InPanels(u, f, p)) return PanelPrice(u, f, p, m);
+    if (InPanels(u, f, p)) return PanelPrice(u, PanelPlanOf(f, m), p, m);
+  }
+  if (const auto* attend = As<AttendSpec>(u)) return AttendPrice(u, *attend, p, m);
+  if (const auto* codes = As<NBitsSpec>(u)) {
+    return PanelPrice(u, NBitsPlan(u, *codes, m), p, m);
   }
   Price out;
   const double n = static_cast<double>(Product(u.dims));

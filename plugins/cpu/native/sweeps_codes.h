@@ -2,6 +2,7 @@
 #pragma once
 
 #include "plugins/cpu/native/integer_product.h"
+#include "plugins/cpu/native/nbits.h"
 #include "plugins/cpu/native/quantize.h"
 #include "plugins/cpu/native/sweeps.h"
 
@@ -42,6 +43,52 @@ inline void SweepCodes(int64_t m, int64_t n, int64_t k) {
              static_cast<float*>(scratch.data())});
     for (int64_t i = 0; i < m * n; ++i) ASSERT_EQ(y[Z(i)], want[Z(i)]) << i;
     ASSERT_EQ(y.back(), 0x5a5a5a5a);
+  });
+}
+
+// A product with weights of a few bits, codes first to last; zero_bytes as in NBitsForm.
+inline void SweepNBits(int64_t m, int64_t n, int64_t k, NBitsForm form) {
+  const int64_t blocks = CeilDiv(k, form.block), row = form.block * form.bits / 8;
+  const int64_t zero_row = CeilDiv(blocks * form.bits, 8);
+  const std::vector<uint8_t> codes = Codes(n * blocks * row), zero_codes = Codes(n * zero_row);
+  const float *x = Numbers(m * k), *bias = Numbers(n) + 7, *scales = Weights(n * blocks);
+  const float* zeros = Numbers(n * blocks) + 5;
+  const auto code = [&](const std::vector<uint8_t>& all, int64_t from, int64_t i) {
+    return all[Z(from + i * form.bits / 8)] >> (i * form.bits % 8) & ((1 << form.bits) - 1);
+  };
+  std::vector<float> w(Z(n * k));
+  for (int64_t j = 0; j < n; ++j) {
+    for (int64_t i = 0; i < k; ++i) {
+      const int64_t b = i / form.block;
+      const float zero = form.zero_bytes == 4 ? zeros[j * blocks + b]
+                         : form.zero_bytes == 1
+                             ? static_cast<float>(code(zero_codes, j * zero_row, b))
+                             : static_cast<float>(1 << (form.bits - 1));
+      w[Z(j * k + i)] =
+          (static_cast<float>(code(codes, j * blocks * row, i)) - zero) * scales[j * blocks + b];
+    }
+  }
+  Wanted want = Product(x, w.data(), m, n, k, true);
+  for (int64_t i = 0; i < m * n; ++i) {
+    want.sum[Z(i)] += bias[i % n], want.size[Z(i)] += std::fabs(bias[i % n]);
+  }
+  InEachSetting([&](const Setting& s) {
+    SCOPED_TRACE(testing::Message()
+                 << m << " x " << n << " x " << k << ", " << form.bits << " bits, blocks of "
+                 << form.block << ", zero points of " << form.zero_bytes);
+    const PanelPlan plan(s.simd(), m, n, k, form);
+    AlignedBlock packed(plan.weight_floats() * sizeof(float));
+    const void* from[] = {
+        codes.data(), scales,
+        form.zero_bytes == 4 ? static_cast<const void*>(zeros) : zero_codes.data()};
+    PackNBits(plan, from, packed.data());
+    constexpr uint64_t kThreads = 2;  // at most, of a setting
+    std::vector<float> y(Z(m * n + 1), kGuard), tile(kThreads * plan.tile_floats() + 1, NAN);
+    RunLoop(*PanelLoop(s.simd(), plan, true, {}),
+            {y.data(), const_cast<float*>(x), static_cast<float*>(packed.data()),
+             const_cast<float*>(bias), tile.data()});
+    want.Expect(y.data(), m * n);
+    ASSERT_EQ(y.back(), kGuard);
   });
 }
 

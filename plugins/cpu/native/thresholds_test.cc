@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include "plugins/cpu/native/sweeps_attend.h"
 #include "plugins/cpu/native/sweeps_codes.h"
 
 namespace ge_native {
@@ -56,6 +57,40 @@ void Sweep_kPanelThinRows(int64_t at) {
     SweepPanels(m, 300, 301);
   }
   for (int64_t k = 0; k <= 5; ++k) SweepPanels(3, 40, k);
+}
+void Sweep_kAttendThinRows(int64_t at) {
+  for (const int64_t rows : {int64_t{1}, int64_t{3}, at - 1, at, at + 1, 2 * at + 1}) {
+    for (const int64_t keys : {1, 7, 40}) SweepAttend(rows, keys, 13, 9);
+    SweepAttend(rows, 33, 64, 64);
+  }
+}
+void Sweep_kAttendThinKeys(int64_t at) {
+  for (const int64_t keys : {at - 1, at, at + 1, 2 * at + 5}) SweepAttend(2, keys, 16, 24);
+}
+void Sweep_kAttendKeys(int64_t at) {
+  for (const int64_t keys : {at - 1, at, at + 1, 2 * at + 50}) {
+    SweepAttend(11, keys, 32, 50);
+    SweepAttend(70, keys, 7, 33);
+  }
+}
+void Sweep_kAttendRows(int64_t at) {
+  for (const int64_t rows : {at - 1, at, at + 1, 2 * at + 7}) SweepAttend(rows, 101, 17, 48);
+}
+void Sweep_kAttendChunk(int64_t at) {
+  for (const int64_t rows : {at - 1, at, at + 1, 2 * at + 3}) SweepAttend(rows, 60, 8, 16);
+}
+void Sweep_kDecodedRows(int64_t at) {
+  for (const int64_t k : {at - 16, at - 1, at, at + 1, at + 37, 2 * at, 3 * at + 5}) {
+    SweepNBits(9, 50, k, {4, 32, 0});
+    SweepNBits(7, 97, k, {8, 2 * at, 1});  // blocks longer than what is made at once
+  }
+  for (int64_t m = 1; m <= 14; ++m) {
+    for (const int zero_bytes : {0, 1, 4}) {
+      for (const int bits : {2, 4, 8}) SweepNBits(m, 101, 61, {bits, 16, zero_bytes});
+    }
+    SweepNBits(m, 33, 150, {4, 64, 1});
+  }
+  SweepNBits(2 * kPanelRows + 3, 130, 40, {4, 16, 4});
 }
 void Sweep_kPanelPieces(int64_t at) {
   for (const int64_t columns : {8, 16, 48}) {  // of a panel

@@ -5,24 +5,31 @@ namespace {
 
 void NBitsCase(CaseMaker& m) {
   const int64_t bits = m.r.Pick(std::vector<int64_t>{4, 4, 8, 2}),
-                block = m.r.Chance(0.7) ? 16 : 32;
-  const int64_t k = m.r.Int(1, 70), n = m.r.Int(1, 8), blocks = (k + block - 1) / block;
+                block = m.large           ? int64_t{16} << m.r.Int(0, 6)
+                        : m.r.Chance(0.7) ? 16
+                                          : 32;
+  const int64_t k = m.Size(70, 1300), n = m.Size(8, 300), blocks = (k + block - 1) / block;
   const int64_t zero_bytes = (blocks * bits + 7) / 8;
-  m.Add(Signal(m, Cat(m.Shape(0, 2, false), {m.r.Int(1, 4), k})));
-  m.Add(Codes(m, DType::kUint8, {n, blocks, block * bits / 8}));
+  // An engine that multiplies codes wants all weights at hand.
+  const bool constant = m.r.Chance(0.7);
+  const auto add = [&](std::shared_ptr<const HostTensor> t) {
+    constant ? m.AddConstant(t) : m.Add(t);
+  };
+  m.Add(Signal(m, Cat(m.large ? Dims{} : m.Shape(0, 2, false), {m.r.Int(1, m.large ? 40 : 4), k})));
+  add(Codes(m, DType::kUint8, {n, blocks, block * bits / 8}));
   const bool flat = m.r.Chance(0.5);
-  m.Add(m.Numbers(m.dtype(), flat ? Dims{n * blocks} : Dims{n, blocks}, 0.01, 0.1));
+  add(m.Numbers(m.dtype(), flat ? Dims{n * blocks} : Dims{n, blocks}, 0.01, 0.1));
   const int64_t kind = m.r.Int(0, 2);
   if (kind == 0) {
     m.AddAbsent();
   } else if (kind == 1) {
-    m.Add(Codes(m, DType::kUint8, flat ? Dims{n * zero_bytes} : Dims{n, zero_bytes}));
+    add(Codes(m, DType::kUint8, flat ? Dims{n * zero_bytes} : Dims{n, zero_bytes}));
   } else {
-    m.Add(m.Numbers(DType::kFloat, {n, blocks}, -4, 4));
+    add(m.Numbers(DType::kFloat, {n, blocks}, -4, 4));
   }
   if (m.r.Chance(0.4)) {
     m.AddAbsent();
-    m.Add(Signal(m, {n}));
+    add(Signal(m, {n}));
   }
   m.Set("K", k);
   m.Set("N", n);

@@ -83,6 +83,13 @@ struct GroupSums {
   int64_t out = 0, pixels = 0, n = 0;
 };
 
+// Weights of a few bits in a panel: see nbits.cc.
+struct NBitsForm {
+  int bits = 4;        // 2, 4 or 8
+  int64_t block = 32;  // rows that share a scale, a multiple of the codes of 32 bits
+  int zero_bytes = 0;  // of a zero point: 1, a code; 4, a float; 0, half of all codes is meant
+};
+
 // A row of 8-bit codes and what they stand for.
 struct CodeRow {
   uint8_t* at;
@@ -103,6 +110,10 @@ struct Simd {
   void (*reduce_rows)(Reduce op, const float* x, int64_t rows, int64_t stride, float* acc,
                       int64_t n);
   void (*softmax)(const float* x, float* y, int64_t n);
+  // The next n > 0 numbers of a row whose greatest and sum of exponentials so far are *top and
+  // *sum, -infinity and 0 at first: x[i] becomes e^(x[i] - *top) by the new *top. Answers what such
+  // numbers from before are to be times. As long as all are -infinity they count as nothing.
+  float (*softmax_more)(float* x, int64_t n, float* top, float* sum);
   // gamma and beta may be nullptr.
   void (*layer_norm)(const float* x, const float* gamma, const float* beta, float eps, float* y,
                      int64_t n);
@@ -122,7 +133,18 @@ struct Simd {
   // once where m <= 6, else from a cache for every few rows.
   void (*panel_product)(const float* a, int64_t lda, const float* b, int64_t panel,
                         const float* bias, float* y, int64_t ldy, int64_t m, int64_t n, int64_t k);
+  // The same added to what y holds.
+  void (*panel_product_add)(const float* a, int64_t lda, const float* b, int64_t panel, float* y,
+                            int64_t ldy, int64_t m, int64_t n, int64_t k);
   int64_t (*panel_columns)();
+  // As panel_product, of panels of codes `panel` bytes apart; m <= nbits_rows(). Those that fill up
+  // the last word of k rows may be any.
+  void (*nbits_product)(const NBitsForm& form, const float* a, int64_t lda, const uint8_t* b,
+                        int64_t panel, const float* bias, float* y, int64_t ldy, int64_t m,
+                        int64_t n, int64_t k);
+  int64_t (*nbits_rows)();
+  // The first k rows of a panel of codes, from the first of a block on, as floats.
+  void (*nbits_unpack)(const NBitsForm& form, const uint8_t* b, int64_t k, float* to);
   // y[i * ldy + j] = bias[i] + sum over k < taps of w[i * ldw + k] * x[at[k] + j] for i < m, j < n.
   // Reads and writes whole vectors: up to 15 floats behind what is named, of x and of each row of
   // y, so that ldy is n rounded up to 16 at least. y overlaps nothing.

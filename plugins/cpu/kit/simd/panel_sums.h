@@ -39,6 +39,17 @@ struct Block {
   float* y;
   int64_t ldy, n, steps;  // n: columns from the first on; steps of kDepth rows
   bool last;              // of several blocks: meanwhile the panel behind is brought along
+  bool add = false;       // to what y holds, which stands for a bias of its own
+};
+
+// Products of float32.
+struct Floats {
+  using Element = float;
+  using Wide = hn::Vec<Full>;
+  static constexpr int64_t kDepth = 1;
+  GE_INLINE Wide Load(const float* p) { return hn::LoadU(Full(), p); }
+  GE_INLINE Wide Spread(const float* p) { return hn::Set(Full(), *p); }
+  GE_INLINE Wide Add(Wide x, Wide w, Wide sum) { return hn::MulAdd(x, w, sum); }
 };
 
 template <class Terms, int kRows, int kVectors>
@@ -48,7 +59,8 @@ GE_INLINE void StoreWhole(const Block<Terms>& q, const hn::Vec<Full> (&sum)[kRow
     const int64_t j = v * kMaxLanes;
     const auto bias = q.bias == nullptr ? hn::Zero(d) : hn::LoadU(d, q.bias + j);
     for (int r = 0; r < kRows; ++r) {
-      hn::StoreU(hn::Add(sum[r][v], bias), d, q.y + r * q.ldy + j);
+      float* const y = q.y + r * q.ldy + j;
+      hn::StoreU(hn::Add(sum[r][v], q.add ? hn::LoadU(d, y) : bias), d, y);
     }
   }
 }
@@ -62,7 +74,9 @@ GE_INLINE void StoreTail(const Block<Terms>& q, const hn::Vec<Full> (&sum)[kRows
     const auto zero = hn::Zero(d);
     const auto bias = q.bias == nullptr ? zero : LoadFirst(d, q.bias + j, left, zero);
     for (int r = 0; r < kRows; ++r) {
-      StoreFirst(d, hn::Add(sum[r][v], bias), q.y + r * q.ldy + j, left);
+      float* const y = q.y + r * q.ldy + j;
+      const auto more = q.add ? LoadFirst(d, y, left, zero) : bias;
+      StoreFirst(d, hn::Add(sum[r][v], more), y, left);
     }
   }
 }

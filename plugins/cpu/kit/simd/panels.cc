@@ -5,24 +5,16 @@
 HWY_BEFORE_NAMESPACE();
 namespace ge_cpu {
 namespace GE_SIMD_ISA {
-namespace {
-
-struct Floats {
-  using Element = float;
-  using Wide = hn::Vec<Full>;
-  static constexpr int64_t kDepth = 1;
-  GE_INLINE Wide Load(const float* p) { return hn::LoadU(Full(), p); }
-  GE_INLINE Wide Spread(const float* p) { return hn::Set(Full(), *p); }
-  GE_INLINE Wide Add(Wide x, Wide w, Wide sum) { return hn::MulAdd(x, w, sum); }
-};
-
-}  // namespace
-
 int64_t PanelColumns() { return kColumns; }
 
 void PanelProduct(const float* a, int64_t lda, const float* b, int64_t panel, const float* bias,
                   float* y, int64_t ldy, int64_t m, int64_t n, int64_t k) {
   SumPanels<Floats>({a, lda, b, panel, bias, y, ldy, n, k, false}, m);
+}
+
+void PanelProductAdd(const float* a, int64_t lda, const float* b, int64_t panel, float* y,
+                     int64_t ldy, int64_t m, int64_t n, int64_t k) {
+  SumPanels<Floats>({a, lda, b, panel, nullptr, y, ldy, n, k, false, true}, m);
 }
 
 }  // namespace GE_SIMD_ISA

@@ -157,10 +157,11 @@ void ReduceRows(Reduce op, const float* x, int64_t rows, int64_t stride, float* 
   }
 }
 
-void Softmax(const float* x, float* y, int64_t n) {
-  if (n <= 0) return;
+namespace {
+
+// y[i] = e^(x[i] - top), and their sum. n > 0; y may be x.
+GE_INLINE float Exponentials(const float* x, float* y, int64_t n, float greatest) {
   const Full d;
-  const float greatest = Greatest(x, n);
   V part[4];
   for (V& p : part) p = hn::Zero(d);
   float rest = 0;
@@ -184,10 +185,30 @@ void Softmax(const float* x, float* y, int64_t n) {
     rest += hn::GetLane(hn::SumOfLanes(p, e));
   });
   const V all = hn::Add(hn::Add(part[0], part[1]), hn::Add(part[2], part[3]));
-  const float scale = 1.0f / (hn::GetLane(hn::SumOfLanes(d, all)) + rest);
+  return hn::GetLane(hn::SumOfLanes(d, all)) + rest;
+}
+
+}  // namespace
+
+void Softmax(const float* x, float* y, int64_t n) {
+  if (n <= 0) return;
+  const float scale = 1.0f / Exponentials(x, y, n, Greatest(x, n));
   ForEach(n, [=](auto p, int64_t at) GE_LAMBDA {
     hn::StoreU(hn::Mul(hn::LoadU(p, y + at), hn::Set(p, scale)), p, y + at);
   });
+}
+
+float SoftmaxMore(float* x, int64_t n, float* top, float* sum) {
+  constexpr float kNothing = -std::numeric_limits<float>::infinity();
+  const float here = Greatest(x, n), most = here <= *top ? *top : here;  // NaN is taken
+  if (most == kNothing) {
+    std::fill(x, x + n, 0.0f);
+    return 1;
+  }
+  const float before = *top == most ? 1 : std::exp(*top - most);
+  *top = most;
+  *sum = *sum * before + Exponentials(x, x, n, most);
+  return before;
 }
 
 void LayerNorm(const float* x, const float* gamma, const float* beta, float eps, float* y,

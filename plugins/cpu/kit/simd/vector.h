@@ -268,6 +268,7 @@ void Select(const uint8_t* c, const float* x, int64_t sx, const float* z, int64_
 float ReduceRow(Reduce op, const float* x, int64_t n);
 void ReduceRows(Reduce op, const float* x, int64_t rows, int64_t stride, float* acc, int64_t n);
 void Softmax(const float* x, float* y, int64_t n);
+float SoftmaxMore(float* x, int64_t n, float* top, float* sum);
 void PoolGradPairs(const float* x0, const float* x1, const float* dy, float* dx0, float* dx1,
                    int64_t n);
 void MomentSums(const float* x, float shift, int64_t n, float* sum, float* square);
@@ -289,7 +290,14 @@ void ThinProduct(const float* a, int64_t lda, const float* b, int64_t ldb, float
                  int64_t m, int64_t n, int64_t k);
 void PanelProduct(const float* a, int64_t lda, const float* b, int64_t panel, const float* bias,
                   float* y, int64_t ldy, int64_t m, int64_t n, int64_t k);
+void PanelProductAdd(const float* a, int64_t lda, const float* b, int64_t panel, float* y,
+                     int64_t ldy, int64_t m, int64_t n, int64_t k);
 int64_t PanelColumns();
+void NBitsProduct(const NBitsForm& form, const float* a, int64_t lda, const uint8_t* b,
+                  int64_t panel, const float* bias, float* y, int64_t ldy, int64_t m, int64_t n,
+                  int64_t k);
+int64_t NBitsRows();
+void NBitsUnpack(const NBitsForm& form, const uint8_t* b, int64_t k, float* to);
 void ShiftedProduct(const float* w, int64_t ldw, const float* x, const int64_t* at,
                     const float* bias, float* y, int64_t ldy, int64_t m, int64_t n, int64_t taps);
 void ChannelSums(const float* const* from, const float* const* w, int64_t taps, int64_t step,

@@ -1,0 +1,14 @@
+// Attention as exporters write it: MatMul, scaling and masks, Softmax, MatMul, with views between,
+// as one unit. Pure; any thread.
+#pragma once
+
+#include "plugins/cpu/kit/unit.h"
+
+namespace ge_native {
+
+using namespace ge_cpu;
+
+// The attention that ends in this MatMul; false where it ends none.
+bool GroupOfAttention(const Parser& g, uint32_t product, Unit* u);
+
+}  // namespace ge_native
