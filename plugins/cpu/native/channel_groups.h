@@ -3,7 +3,7 @@
 // Groups of 2, 4 and 8 channels that are narrower than a vector share it; of a transposed
 // convolution the pixels at one remainder of the strides are a convolution by the taps that meet
 // there. They own no tensors; immutable, any number of threads may run one. Measured:
-// docs/decisions/0044-groups.md. Source: ONNX Conv, ConvTranspose.
+// docs/decisions/0045-groups.md. Source: ONNX Conv, ConvTranspose.
 #pragma once
 
 #include <memory>
