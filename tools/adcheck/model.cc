@@ -98,8 +98,7 @@ Result<std::unique_ptr<Model>> Model::Load(const std::string& text, const std::s
   ge_session* session = nullptr;
   GE_RETURN_IF_ERROR(Of(ge_session_create(&o, &session, &e), e));
   std::unique_ptr<Model> model(new Model(session));
-  // What is checked takes milliseconds; a loop that does not end is told so, and none else on a busy
-  // host.
+  // What is checked takes milliseconds; a loop that does not end is told so, on a busy host too.
   constexpr uint64_t kLimitMs = 60000;
   ge_session_set_time_limit(session, kLimitMs);
   GE_RETURN_IF_ERROR(
