@@ -41,7 +41,7 @@ PartBound::Shapes ShapesOf(std::span<const TensorView> inputs) {
 }
 
 // Runs that are expected of each shape of a model whose sizes its inputs decide.
-constexpr double kRunsOfFreeSizes = 10;
+constexpr double kRunsOfFreeSizes = 4;
 
 bool HasFreeSizes(const Function& f) {
   return std::any_of(f.params.begin(), f.params.end(), [&](ValueId v) {
