@@ -95,8 +95,9 @@ def write(name, folder):
     model = made(name)
     path = pathlib.Path(folder) / f"{name}.onnx"
     partial = path.with_suffix(".partial")
+    # The exporter by tracing: the other, since PyTorch 2.9 the default, refuses sizes of data.
     torch.onnx.export(model, ([torch.from_numpy(image(0))],), str(partial), opset_version=16,
-                      input_names=["image"])
+                      dynamo=False, input_names=["image"])
     partial.rename(path)
     print(path)
 
