@@ -311,7 +311,8 @@ class Partitioner {
     double realised = 0;
     for (const Instruction& ins : out_.code) realised += ins.predicted_ns;
     if (std::isnan(plan_->predicted_ns)) plan_->predicted_ns = realised;
-    if (std::abs(realised - plan_->predicted_ns) <= 1e-6 * std::max(1.0, plan_->predicted_ns)) {
+    if (std::abs(realised - plan_->predicted_ns) <=
+        1e-6 * std::max(1.0, std::abs(plan_->predicted_ns))) {
       return {};
     }
     return Status(Code::kInternal,

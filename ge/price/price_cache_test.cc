@@ -379,5 +379,16 @@ TEST_F(PriceCacheTest, MeansFollowAMachineThatChanges) {
   EXPECT_NEAR(s.ns, 200, 1);
 }
 
+TEST_F(PriceCacheTest, WhatAskedForNextToNothingSaysNothingOfItsLike) {
+  PriceCache cache(Machine());
+  cache.Add(kBook, Name("view"), Kind::kAlone, 1, {1.5e6, 5});
+  cache.Add(kBook, Name("view"), Kind::kInside, 0, {1.5e6, 5});
+  EXPECT_EQ(cache.CorrectionFor(kBook, Name("x"), Kind::kAlone, 0).rows, 0u);
+  EXPECT_EQ(cache.CorrectionFor(kBook, Name("x"), Kind::kInside, 0).rows, 0u);
+  PriceRow row;
+  ASSERT_TRUE(cache.Find(kBook, Name("view"), &row));  // its own price it is
+  EXPECT_NEAR(row.alone.ns, 1.5e6, 1);
+}
+
 }  // namespace
 }  // namespace ge
