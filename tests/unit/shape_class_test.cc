@@ -163,7 +163,11 @@ TEST(ShapeClass, RowsNearAShapeThatWasPlannedAreReshaped) {
       EXPECT_EQ(seen[i].filled, 0u) << engines << " " << i;
     }
     // Far from all, yet what was found there is not dear here where one engine has the products.
-    const bool one_engine = std::count(engines, engines + std::strlen(engines), ',') < 2;
+    // With oneDNN, whose code is for one size, a product of 16 rows stays on ref and one of 600
+    // does not: that is a search.
+    const bool makes_code = std::strstr(engines, "onednn") != nullptr;
+    const bool one_engine =
+        !makes_code && std::count(engines, engines + std::strlen(engines), ',') < 2;
     if (one_engine) {
       EXPECT_EQ(seen[6].method, "class, as at 16x48") << engines;
       EXPECT_EQ(seen[6].searches, 0u) << engines;
