@@ -22,9 +22,11 @@ for part in arrays calls package; do
 done
 # The same calls by onnxruntime and by us.
 drop_in() {
-  build/venv/bin/python tests/e2e/python_drop_in.py onnxruntime "$scratch/theirs.npz" &&
-    "$python" tests/e2e/python_drop_in.py graphengine "$scratch/ours.npz" &&
-    "$python" tests/e2e/python_drop_in.py --compare "$scratch/theirs.npz" "$scratch/ours.npz"
+  build/venv/bin/python tests/e2e/python_drop_in.py onnxruntime "$scratch/theirs.npz" ||
+    { echo "onnxruntime's process ended with $?"; return 1; }
+  "$python" tests/e2e/python_drop_in.py graphengine "$scratch/ours.npz" ||
+    { echo "our process ended with $?"; return 1; }
+  "$python" tests/e2e/python_drop_in.py --compare "$scratch/theirs.npz" "$scratch/ours.npz"
 }
 counted "onnxruntime's calls" drop_in
 total

@@ -159,6 +159,23 @@ def the_end_of_the_process(args):
     check(f"exit {done.returncode}: {done.stderr[-300:]}", done.returncode == 7)
 
 
+def the_end_beside_daemons(_):
+    """A process ends well while daemon threads make, use and drop runs and sessions of it."""
+    program = ("import sys; sys.path.insert(0, 'tests/e2e'); import threading, time\n"
+               "import python_calls as c, graphengine\n"
+               "feed = {n: c.np.ones(256, c.np.float32) for n in 'abc'}\n"
+               "s = graphengine.Session(c.THREE, engines='ref')\n"
+               "def calls():\n  while True: s.run(feed)\n"
+               "def runs():\n  while True: s.run_async(feed).result()\n"
+               "def sessions():\n  while True: graphengine.Session(c.THREE, engines='ref')\n"
+               "for work in (calls, runs, sessions):\n"
+               "  threading.Thread(target=work, daemon=True).start()\n"
+               "time.sleep(0.05); sys.exit(7)\n")
+    for i in range(10):
+        done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+        check(f"daemons {i}, exit {done.returncode}: {done.stderr[-300:]}", done.returncode == 7)
+
+
 def awaiting(args):
     session = slow_session(args, 300000)
 
@@ -306,5 +323,5 @@ entry infer "main" = main
 
 if __name__ == "__main__":
     run_all([the_interpreter_goes_on, prepared_runs, placement, asynchronous_runs, ending_runs,
-             the_end_of_the_process, awaiting, many_threads, states,
+             the_end_of_the_process, the_end_beside_daemons, awaiting, many_threads, states,
              reports, options, errors])

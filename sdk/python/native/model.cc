@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "raise.h"
+#include "without_gil.h"
 
 namespace nb = nanobind;
 
@@ -52,7 +53,7 @@ std::vector<Port> Ports(ge_session* session, const char* entry, Count count, Inf
 }  // namespace
 
 Handle::~Handle() {
-  nb::gil_scoped_release release;
+  WithoutGil release;
   ge_session_destroy(session_);
 }
 

@@ -5,6 +5,7 @@
 
 #include "raise.h"
 #include "session.h"
+#include "without_gil.h"
 
 namespace nb = nanobind;
 
@@ -78,7 +79,7 @@ ge_session* Create(const Options& o) {
   ge_error error = NoError();
   ge_status status;
   {
-    nb::gil_scoped_release release;
+    WithoutGil release;
     status = ge_session_create(&options, &session, &error);
   }
   Check(status, error);
@@ -111,13 +112,13 @@ Session::Session(nb::handle model, std::optional<std::string> format, const Opti
   if (PyBytes_Check(model.ptr())) {
     const char* data = PyBytes_AS_STRING(model.ptr());
     const auto size = static_cast<uint64_t>(PyBytes_GET_SIZE(model.ptr()));
-    nb::gil_scoped_release release;
+    WithoutGil release;
     status = ge_session_load_bytes(handle_->get(), data, size, as, &error);
   } else {
     PyObject* path = nullptr;
     if (!PyUnicode_FSConverter(model.ptr(), &path)) nb::raise_python_error();
     const nb::object kept = nb::steal(path);
-    nb::gil_scoped_release release;
+    WithoutGil release;
     status = ge_session_load_file(handle_->get(), PyBytes_AS_STRING(path), as, &error);
   }
   Check(status, error);

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "raise.h"
+#include "without_gil.h"
 
 namespace nb = nanobind;
 
@@ -15,7 +16,7 @@ void CallFree(F&& call) {
   ge_error error = NoError();
   ge_status status;
   {
-    nb::gil_scoped_release release;
+    WithoutGil release;
     status = call(&error);
   }
   Check(status, error);

@@ -4,6 +4,7 @@
 #include <chrono>
 
 #include "raise.h"
+#include "without_gil.h"
 
 namespace nb = nanobind;
 
@@ -18,7 +19,7 @@ Run::Run(std::unique_ptr<Call> call) : call_(std::move(call)) {
 }
 
 Run::~Run() {
-  nb::gil_scoped_release release;
+  WithoutGil release;
   ge_run_destroy(run_);
 }
 
@@ -42,7 +43,7 @@ bool Run::Wait(std::optional<double> seconds) {
                          std::chrono::duration<double>(std::clamp(seconds.value_or(0), 0.0, 1e8)));
   for (;;) {
     {
-      nb::gil_scoped_release release;
+      WithoutGil release;
       std::unique_lock<std::mutex> lock(mutex_);
       const auto next = Clock::now() + slice;
       if (changed_.wait_until(lock, seconds ? std::min(next, end) : next, [&] { return done_; })) {
@@ -62,14 +63,14 @@ nb::object Run::Result(std::optional<double> seconds) {
   ge_error error = NoError();
   ge_status status;
   {
-    nb::gil_scoped_release release;
+    WithoutGil release;
     status = ge_run_wait(run_, UINT64_MAX, &error);
   }
   Check(status, error);
   // Making arrays may let another thread in, which then waits without the GIL.
   std::unique_lock<std::mutex> lock(result_mutex_, std::defer_lock);
   {
-    nb::gil_scoped_release release;
+    WithoutGil release;
     lock.lock();
   }
   if (!outputs_.is_valid()) outputs_ = call_->Results();

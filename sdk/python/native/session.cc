@@ -3,6 +3,7 @@
 #include <nanobind/stl/string.h>
 
 #include "raise.h"
+#include "without_gil.h"
 
 namespace nb = nanobind;
 
@@ -22,7 +23,7 @@ void Without(F&& call) {
   ge_error error = NoError();
   ge_status status;
   {
-    nb::gil_scoped_release release;
+    WithoutGil release;
     status = call(&error);
   }
   Check(status, error);
