@@ -35,6 +35,27 @@ ConvShape GatheredShape(const ConvSpec& c) {
   return s;
 }
 
+// The same convolution of an image of 4,096 pixels, where its own has 256 or more: two ways that take
+// about as long would else change places from size to size, and with them the layouts of offers, and
+// a plan made at one size would hold what is not offered at another.
+ConvSpec OfUsualSize(ConvSpec c) {
+  constexpr int64_t kLeast = 256, kUsual = 64;  // pixels; pixels a side
+  if (Product(Dims(c.dst.begin() + 2, c.dst.end())) < kLeast) return c;
+  for (size_t k = 0; k < c.stride.size(); ++k) {
+    const int64_t side = c.dst.size() == 3 ? kUsual * kUsual : kUsual;
+    c.dst[k + 2] = side;
+    c.src[k + 2] = (side - 1) * c.stride[k] + (c.weights[k + 2] - 1) * c.dilation[k] + 1 -
+                   c.pad_l[k] - c.pad_r[k];
+  }
+  return c;
+}
+
+// Whether direct sums are faster than products in panels.
+bool DirectWins(const ConvSpec& c, const Machine& m) {
+  const ConvSpec usual = OfUsualSize(c);
+  return DirectPlan(usual, m).ns(m) / m.threads < ChannelsLastPlan(SimdOf(m.isa), usual, m).ns(m);
+}
+
 }  // namespace
 
 ConvWay WayOf(const ConvSpec& c, bool constants, const Machine& m) {
@@ -44,9 +65,7 @@ ConvWay WayOf(const ConvSpec& c, bool constants, const Machine& m) {
   if (constants && IsChannelWise(c)) return ConvWay::kChannelSums;
   if (constants && IsChannelGroups(c)) return ConvWay::kChannelGroups;
   if (constants && IsChannelsLast(c)) {
-    const bool faster =
-        direct && DirectPlan(c, m).ns(m) / m.threads < ChannelsLastPlan(SimdOf(m.isa), c, m).ns(m);
-    return faster ? ConvWay::kDirect : ConvWay::kChannelsLast;
+    return direct && DirectWins(c, m) ? ConvWay::kDirect : ConvWay::kChannelsLast;
   }
   return direct ? ConvWay::kDirect : ConvWay::kPieces;
 }
