@@ -33,7 +33,6 @@ Transaction::Index& Transaction::IndexOf(FunctionId fn) {
   Index& x = it->second;
   if (fresh) {
     x.producer = BuildProducers(f);
-    x.results.resize(f.values.size());
     x.params.resize(f.values.size());
     for (uint32_t i = 0; i < f.results.size(); ++i) x.results[f.results[i]].push_back(i);
     for (ValueId v : f.params) x.params[v] = true;
@@ -46,17 +45,16 @@ Transaction::Index& Transaction::IndexOf(FunctionId fn) {
   }
   if (x.producer.size() < f.values.size()) {
     x.producer.resize(f.values.size(), -1);
-    x.results.resize(f.values.size());
     x.params.resize(f.values.size());
   }
   return x;
 }
 
-std::vector<std::vector<Use>>& Transaction::UsesOf(FunctionId fn) {
+UseLists& Transaction::UsesOf(FunctionId fn) {
   Index& x = IndexOf(fn);
   const Function& f = graph_->fn(fn);
-  if (!x.uses) x.uses = BuildDefUse(f).uses;
-  if (x.uses->size() < f.values.size()) x.uses->resize(f.values.size());
+  if (!x.uses) x.uses.emplace(f);
+  x.uses->Grow(f.values.size());
   return *x.uses;
 }
 
@@ -71,25 +69,18 @@ const Node* Transaction::Producer(FunctionId fn, ValueId value) {
 }
 
 std::vector<Use> Transaction::Readers(FunctionId fn, ValueId value) {
-  std::vector<Use>& uses = UsesOf(fn)[value];
+  UseLists& uses = UsesOf(fn);
   const Function& f = graph_->fn(fn);
-  std::erase_if(uses, [&](const Use& u) {
+  return uses.Of(value, [&](const Use& u) {
     const Node& n = f.nodes[u.node_index];
-    return u.slot >= n.inputs.size() || n.inputs[u.slot] != value;
+    return u.slot < n.inputs.size() && n.inputs[u.slot] == value;
   });
-  auto before = [](const Use& a, const Use& b) {
-    return std::pair(a.node_index, a.slot) < std::pair(b.node_index, b.slot);
-  };
-  auto same = [](const Use& a, const Use& b) {
-    return a.node_index == b.node_index && a.slot == b.slot;
-  };
-  std::sort(uses.begin(), uses.end(), before);
-  uses.erase(std::unique(uses.begin(), uses.end(), same), uses.end());
-  return uses;
 }
 
 bool Transaction::IsResult(FunctionId fn, ValueId value) {
-  return !IndexOf(fn).results[value].empty();
+  const auto& results = IndexOf(fn).results;
+  const auto places = results.find(value);
+  return places != results.end() && !places->second.empty();
 }
 
 bool Transaction::IsParam(FunctionId fn, ValueId value) { return IndexOf(fn).params[value]; }
@@ -128,7 +119,7 @@ NodeId Transaction::Insert(FunctionId fn, NodeId before, Node n) {
   n.id = f.next_node_id++;
   const auto at = static_cast<uint32_t>(f.nodes.size());
   for (uint32_t s = 0; s < n.inputs.size(); ++s) {
-    if (n.inputs[s] && x.uses) UsesOf(fn)[n.inputs[s]].push_back(Use{at, s});
+    if (n.inputs[s] && x.uses) UsesOf(fn).Add(n.inputs[s], Use{at, s});
   }
   for (ValueId v : n.outputs) {
     if (v) x.producer[v] = static_cast<int32_t>(at);
@@ -157,20 +148,20 @@ void Transaction::ReplaceUses(FunctionId fn, ValueId from, ValueId to) {
   if (from == to) return;
   Index& x = IndexOf(fn);
   Function& f = graph_->fn(fn);
-  auto& uses = UsesOf(fn);
+  UseLists& uses = UsesOf(fn);
   for (const Use& u : Readers(fn, from)) {
     f.nodes[u.node_index].inputs[u.slot] = to;
-    uses[to].push_back(u);
   }
-  uses[from].clear();
-  if (!x.results[from].empty()) {
+  uses.Move(from, to);
+  if (IsResult(fn, from)) {
     for (uint32_t place : x.results[from]) f.results[place] = to;
-    if (x.results[to].empty() && !x.params[to] && !f.values[from].name.empty()) {
+    if (!IsResult(fn, to) && !x.params[to] && !f.values[from].name.empty()) {
       f.values[to].name = std::exchange(f.values[from].name, {});
     }
     auto& places = x.results[to];
-    places.insert(places.end(), x.results[from].begin(), x.results[from].end());
-    x.results[from].clear();
+    const std::vector<uint32_t> moved = std::move(x.results[from]);
+    places.insert(places.end(), moved.begin(), moved.end());
+    x.results.erase(from);
   }
   ++edits_;
 }
@@ -181,7 +172,7 @@ void Transaction::SetInput(FunctionId fn, NodeId node, uint32_t slot, ValueId to
   if (slot >= n->inputs.size()) n->inputs.resize(slot + 1, 0);
   n->inputs[slot] = to;
   Index& x = IndexOf(fn);
-  if (to && x.uses) UsesOf(fn)[to].push_back(Use{x.at.Find(node), slot});
+  if (to && x.uses) UsesOf(fn).Add(to, Use{x.at.Find(node), slot});
   Count(fn, node);
 }
 

@@ -15,6 +15,7 @@
 
 #include "ge/base/status.h"
 #include "ge/ir/graph.h"
+#include "ge/ir/use_lists.h"
 #include "ge/ir/walk.h"
 
 namespace ge {
@@ -139,15 +140,15 @@ class Transaction {
   struct Index {
     Places at;
     std::vector<int32_t> producer;  // by value; -1 = none
-    // By value; may hold readers that have left. Empty until a pass asks: most ask for none.
-    std::optional<std::vector<std::vector<Use>>> uses;
-    std::vector<std::vector<uint32_t>> results;        // by value: places in Function::results
-    std::vector<bool> params;                          // by value
+    // May hold readers that have left. Empty until a pass asks: most ask for none.
+    std::optional<UseLists> uses;
+    std::unordered_map<ValueId, std::vector<uint32_t>> results;  // places in Function::results
+    std::vector<bool> params;                                    // by value
     std::vector<std::pair<uint32_t, uint32_t>> added;  // node index, index of the node after it
     std::unordered_map<NodeId, std::vector<NodeId>> erased;  // node id -> its `after` list
   };
   Index& IndexOf(FunctionId fn);
-  std::vector<std::vector<Use>>& UsesOf(FunctionId fn);
+  UseLists& UsesOf(FunctionId fn);
   void CommitFunction(Function* f, Index* index);
   Node* Find(FunctionId fn, NodeId node);
   // A complete node but for its id.

@@ -63,7 +63,7 @@ void Transaction::SetResults(FunctionId fn, std::vector<ValueId> results,
                              std::vector<std::string> names) {
   Function& f = graph_->fn(fn);
   Index& x = IndexOf(fn);
-  for (const ValueId v : f.results) x.results[v].clear();
+  for (const ValueId v : f.results) x.results.erase(v);
   for (uint32_t i = 0; i < results.size(); ++i) {
     x.results[results[i]].push_back(i);
     if (i < names.size()) f.value(results[i]).name = std::move(names[i]);

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cctype>
 #include <cmath>
+#include <cstring>
 #include <map>
 
 namespace ge {
@@ -205,10 +206,16 @@ const OpDef* FindOp(std::string_view domain, std::string_view name) {
     std::string_view domain, name;
     const OpDef* op = nullptr;
   };
-  const auto slot_of = [](std::string_view text) {  // FNV-1a
-    uint32_t hash = 2166136261u;
-    for (const char ch : text) hash = (hash ^ static_cast<unsigned char>(ch)) * 16777619u;
-    return (hash ^ hash >> 15) % kSlots;
+  const auto slot_of = [](std::string_view text) {  // by its length, first and last characters
+    uint64_t first = 0, last = 0;
+    if (text.size() >= sizeof first) {
+      std::memcpy(&first, text.data(), sizeof first);
+      std::memcpy(&last, text.data() + text.size() - sizeof last, sizeof last);
+    } else {
+      for (const char ch : text) first = first << 8 | static_cast<unsigned char>(ch);
+    }
+    const uint64_t sum = (first * 0x9e3779b97f4a7c15 ^ last) * 0xff51afd7ed558ccd + text.size();
+    return (sum ^ sum >> 29) % kSlots;
   };
   static const Slot* index = [&] {
     auto* slots = new Slot[kSlots];

@@ -306,12 +306,18 @@ bool Builder::Dead(const Place& place, const Unit& u) const {
 // ---- constants ---------------------------------------------------------------------------------
 
 Place Builder::NewConstant(uint64_t bytes, uint32_t value, void** data) {
+  const AlignedBlock block(bytes);
+  *data = block.data();
+  return TakeConstant(block, bytes, value);
+}
+
+Place Builder::TakeConstant(const AlignedBlock& block, uint64_t bytes, uint32_t value) {
   Storage s;
   s.kind = Storage::kConstant;
   s.index = static_cast<uint32_t>(out_.constants.size());
   s.bytes = bytes;
   s.value = value;
-  *data = out_.constants.emplace_back(bytes).data();
+  out_.constants.push_back(block);
   if (value != 0) copied_[value] += bytes;
   return NewPlace(s);
 }
@@ -331,7 +337,14 @@ Place Builder::ConstantFloats(const std::vector<float>& data) {
 
 Place Builder::Pack(const std::vector<uint32_t>& values, const std::string& key, uint64_t bytes,
                     Fill fill, bool any_bytes) {
-  if (bytes < kLeastPack || values.empty()) return PackNow(values, bytes, fill);
+  if (bytes < kLeastPack || values.empty()) {
+    std::vector<std::string_view> payloads;
+    for (uint32_t v : values) {
+      payloads.emplace_back(static_cast<const char*>(p_.value(v).data), p_.value(v).data_bytes);
+    }
+    return TakeConstant(out_.small->Take({key, values}, payloads, bytes, fill), bytes,
+                        values.empty() ? 0 : values[0]);
+  }
   Storage s;
   s.kind = Storage::kPack;
   s.bytes = bytes;
@@ -343,20 +356,6 @@ Place Builder::Pack(const std::vector<uint32_t>& values, const std::string& key,
   s.value = values[0];
   packed_.insert(values.begin(), values.end());
   return NewPlace(s);
-}
-
-Place Builder::PackNow(const std::vector<uint32_t>& values, uint64_t bytes, const Fill& fill) {
-  std::vector<std::vector<float>> payloads;
-  std::vector<const void*> from;
-  for (uint32_t v : values) {
-    payloads.emplace_back(p_.value(v).data_bytes / sizeof(float) + 1);
-    std::memcpy(payloads.back().data(), p_.value(v).data, p_.value(v).data_bytes);
-    from.push_back(payloads.back().data());
-  }
-  void* to = nullptr;
-  const Place p = NewConstant(bytes, values.empty() ? 0 : values[0], &to);
-  fill(from.data(), to);
-  return p;
 }
 
 Builder::Rep Builder::Constant(uint32_t v, const Layout& want) {

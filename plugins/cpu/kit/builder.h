@@ -87,6 +87,7 @@ class Builder {
   // ---- constants
   // Of the program, its bytes at *data.
   Place NewConstant(uint64_t bytes, uint32_t value, void** data);
+  Place TakeConstant(const AlignedBlock& block, uint64_t bytes, uint32_t value);
   Rep Constant(uint32_t v, const Layout& want);
   // The payload where the host has it, maybe unaligned; the host keeps it while the exec lives. For
   // works that touch little of it.
@@ -95,7 +96,6 @@ class Builder {
   // beside them, their dtypes and dims. `any_bytes` as in PackBook::Learn.
   Place Pack(const std::vector<uint32_t>& values, const std::string& key, uint64_t bytes, Fill fill,
              bool any_bytes = false);
-  Place PackNow(const std::vector<uint32_t>& values, uint64_t bytes, const Fill& fill);
   Place ConstantFloats(const std::vector<float>& data);
   void ListConstants(const std::vector<Unit>& units);
 

@@ -235,6 +235,7 @@ void CompileOne(const Engine& e, const ge_segment& segment, const ge_exec* like,
   Program& program = exec->program;
   program.profile = e.profile();
   program.like = like != nullptr ? &like->program : nullptr;
+  if (like != nullptr) program.small = like->program.small;
   const std::unique_ptr<Builder> builder = e.MakeBuilder(parser, segment, &program);
   if (!BuildProgram(builder.get(), units, c)) return;
   program.like = nullptr;

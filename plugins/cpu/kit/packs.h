@@ -6,12 +6,16 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <mutex>
 #include <string>
+#include <string_view>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "ge/ge_plugin.h"
+#include "plugins/cpu/kit/aligned_block.h"
 #include "plugins/cpu/kit/layout.h"
 
 namespace ge_cpu {
@@ -37,6 +41,27 @@ class PackBook {
   };
   mutable std::mutex mutex_;
   std::unordered_map<std::string, std::vector<Known>> fills_;
+};
+
+// A key and the values of the segment's graph that are packed.
+using PackName = std::pair<std::string, std::vector<uint32_t>>;
+
+// Packs below kLeastPack, which are no affair of the host's: shared by the programs of one segment
+// at different dims. Its calls may come from any thread.
+class SmallPacks {
+ public:
+  // The block of this name, written by `fill` where none was or its payloads were others. Payloads
+  // may lie anywhere.
+  AlignedBlock Take(const PackName& name, const std::vector<std::string_view>& payloads,
+                    uint64_t bytes, const Fill& fill);
+
+ private:
+  struct Known {
+    std::vector<std::vector<float>> from;
+    AlignedBlock block;
+  };
+  std::mutex mutex_;
+  std::map<PackName, Known> known_;
 };
 
 // A layout as part of a key.

@@ -94,9 +94,7 @@ struct Frame {
   bool bound = false;                             // all addresses are those of the last launch
 };
 
-// What a program asks of the host: a key and the values of the segment's graph, and the position in
-// the launch's list.
-using PackName = std::pair<std::string, std::vector<uint32_t>>;
+// What a program asks of the host: the position in the launch's list.
 struct WantedPack {
   uint32_t index = 0;
   uint64_t bytes = 0;
@@ -117,6 +115,7 @@ class Program {
   // While it is built: the program of the same segment at other dims, whose packs are there
   // already; null where there is none.
   const Program* like = nullptr;
+  std::shared_ptr<SmallPacks> small = std::make_shared<SmallPacks>();  // shared with that one
 
   std::vector<Storage> storages;
   std::vector<Step> steps;
