@@ -8,6 +8,7 @@
 #include "passes/fold/fold_batchnorm.h"
 #include "passes/fold/fold_bias.h"
 #include "passes/fold/fold_constants.h"
+#include "passes/fold/fold_pad.h"
 #include "passes/fold/fold_shapes.h"
 #include "passes/precision/widen_halves.h"
 #include "passes/quant/split_dequantize.h"

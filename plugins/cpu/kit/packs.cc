@@ -64,13 +64,12 @@ ge_rc PackBook::Write(const ge_pack& pack, const ge_buf* from, const ge_buf& to,
 AlignedBlock SmallPacks::Take(const PackName& name, const std::vector<std::string_view>& payloads,
                               uint64_t bytes, const Fill& fill) {
   std::lock_guard<std::mutex> lock(mutex_);
-  const auto [at, fresh] = known_.try_emplace(name);
-  Known& known = at->second;
+  Known& known = known_[name];
   const auto same = [](const std::vector<float>& from, std::string_view payload) {
     return from.size() == payload.size() / sizeof(float) + 1 &&
            std::memcmp(from.data(), payload.data(), payload.size()) == 0;
   };
-  if (!fresh &&
+  if (known.block.data() != nullptr &&
       std::equal(known.from.begin(), known.from.end(), payloads.begin(), payloads.end(), same)) {
     return known.block;
   }

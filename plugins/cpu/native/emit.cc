@@ -35,9 +35,9 @@ ConvShape GatheredShape(const ConvSpec& c) {
   return s;
 }
 
-// The same convolution of an image of 4,096 pixels, where its own has 256 or more: two ways that take
-// about as long would else change places from size to size, and with them the layouts of offers, and
-// a plan made at one size would hold what is not offered at another.
+// The same convolution of an image of 4,096 pixels, where its own has 256 or more: two ways that
+// take about as long would else change places from size to size, and with them the layouts of
+// offers, and a plan made at one size would hold what is not offered at another.
 ConvSpec OfUsualSize(ConvSpec c) {
   constexpr int64_t kLeast = 256, kUsual = 64;  // pixels; pixels a side
   if (Product(Dims(c.dst.begin() + 2, c.dst.end())) < kLeast) return c;
