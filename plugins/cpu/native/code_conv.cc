@@ -104,7 +104,8 @@ class CodeConv final : public Loop {
   CodeFinish Prepare(float* const* p, char* room) const {
     const QuantResult& r = p_.result;
     auto* weights = reinterpret_cast<char*>(p[kW]);
-    const Finished f(p_, p_.settled ? weights + p_.code_bytes() + p_.sum_bytes() : room);
+    char* const packed = weights + p_.code_bytes() + p_.sum_bytes();
+    const Finished f(p_, p_.settled ? packed + p_.less_bytes() : room);
     if (!p_.settled) {
       const void* inputs[kScratch];
       std::copy(p, p + kScratch, inputs);
@@ -112,6 +113,7 @@ class CodeConv final : public Loop {
     }
     CodeFinish out;
     out.add = f.add;
+    if (p_.w_zeros > 0) out.less = reinterpret_cast<const int32_t*>(packed);
     if (!r.codes) return out;
     out.scale = f.scale, out.exact = f.exact, out.bias = *f.apart != 0 ? f.bias : nullptr;
     out.zero = static_cast<int16_t>(r.y_zero ? CodeAt(p[kYZero], r.y_signed) : 0);
@@ -169,12 +171,14 @@ class CodeConv final : public Loop {
     const int64_t group = panel / p_.panels, first = panel % p_.panels * kCodeColumns;
     CodeTile t;
     t.at = p_.at.data(), t.runs = static_cast<int64_t>(p_.at.size()), t.quads = p_.quads;
+    t.bytes = p_.run;
     t.columns = std::min(kCodeColumns, p_.out - first);
     t.vectors = CeilDiv(t.columns, kCodeLanes);
     t.w = reinterpret_cast<const int8_t*>(p[kW]) + panel * p_.panel_bytes();
     CodeFinish f = finish;
     const int64_t column = group * p_.columns() + first;
     f.add += column;
+    if (f.less != nullptr) f.less += column;
     if (f.scale != nullptr) f.scale += column, f.exact += column;
     if (f.bias != nullptr) f.bias += column;
     const int64_t size = p_.result.codes ? 1 : static_cast<int64_t>(sizeof(int32_t));
@@ -253,9 +257,9 @@ class CodeConv final : public Loop {
 
 }  // namespace
 
-bool CodeConvPlan::Suits(const ConvSpec& spec) {
+bool CodeConvPlan::Suits(const ConvSpec& spec, bool symmetric) {
   const int64_t in = spec.src[1] / spec.groups, out = spec.dst[1] / spec.groups;
-  return spec.groups == 1 || (in == 1 && out == 1) || in % 4 == 0;
+  return spec.groups == 1 || (in == 1 && out == 1 && symmetric) || in % 4 == 0;
 }
 
 CodeConvPlan::CodeConvPlan(const ConvSpec& spec, int thread_count, const QuantResult& r)
@@ -325,8 +329,11 @@ int64_t CodeConvPlan::finish_bytes() const {
                               2 * Padded(n * sizeof(double)) + Padded(sizeof(int32_t)));
 }
 
+uint64_t CodeConvPlan::less_bytes() const { return w_zeros > 0 ? sum_bytes() : 0; }
+
 uint64_t CodeConvPlan::weight_bytes() const {
-  return code_bytes() + sum_bytes() + (settled ? static_cast<uint64_t>(finish_bytes()) : 0);
+  return code_bytes() + sum_bytes() + less_bytes() +
+         (settled ? static_cast<uint64_t>(finish_bytes()) : 0);
 }
 
 uint64_t CodeConvPlan::scratch_bytes() const {
@@ -356,6 +363,7 @@ int64_t CodeConvPlan::channel(int64_t i) const {
 std::string CodeConvPlan::PackKey() const {
   const QuantResult& r = result;
   std::string key = "codes by four " + ToText({groups, in, out, kh, kw, run, by_rows ? 1 : 0});
+  if (w_zeros > 0) key += " less " + std::to_string(w_zeros);
   if (!settled) return key;
   return key + " finished " +
          ToText({r.x_signed ? 1 : 0, r.x_zero ? 1 : 0, r.codes ? 1 : 0, r.w_scales, r.biases,
@@ -365,13 +373,16 @@ std::string CodeConvPlan::PackKey() const {
 void CodeConvPlan::Settle(const void* const* inputs, void* packed) const {
   auto* to = static_cast<char*>(packed) + code_bytes();
   MakeFinish(*this, inputs, reinterpret_cast<const int32_t*>(to),
-             Finished(*this, to + sum_bytes()));
+             Finished(*this, to + sum_bytes() + less_bytes()));
 }
 
-void CodeConvPlan::Pack(const uint8_t* w8, bool is_signed, void* packed) const {
+void CodeConvPlan::Pack(const uint8_t* w8, bool is_signed, const uint8_t* zeros,
+                        void* packed) const {
   auto* to = static_cast<uint8_t*>(packed);
   std::memset(to, 0, weight_bytes());
   auto* sums = reinterpret_cast<int32_t*>(to + code_bytes());
+  auto* less = reinterpret_cast<int32_t*>(to + code_bytes() + sum_bytes());
+  const uint8_t turn = is_signed ? 0 : 0x80;    // makes signed codes of unsigned ones
   const auto at_column = [&](int64_t filter) {  // of the sums
     if (!depthwise) return filter / out * columns() + filter % out;
     const int64_t lane = filter % kCodeColumns;
@@ -393,10 +404,14 @@ void CodeConvPlan::Pack(const uint8_t* w8, bool is_signed, void* packed) const {
       int64_t k = depthwise ? tap % kw * quads * 4 + tap / kw
                             : tap / per_run * quads * 4 + tap % per_run * in;
       for (int64_t c = 0; c < in; ++c, ++k, from += step) {
-        const auto code = static_cast<uint8_t>(is_signed ? *from : *from ^ 0x80);
+        const auto code = static_cast<uint8_t>(*from ^ turn);
         panel[k / 4 * row + k % 4] = code;
         sum += static_cast<int8_t>(code);
       }
+    }
+    if (w_zeros > 0) {
+      less[column] = -static_cast<int8_t>(zeros[w_zeros > 1 ? filter : 0] ^ turn);
+      sum += static_cast<int32_t>(in * taps()) * less[column];
     }
     sums[column] = sum;
   }

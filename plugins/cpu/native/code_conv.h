@@ -1,7 +1,7 @@
-// Convolutions and products of 8-bit codes by weights that are signed codes without a zero point,
-// exactly, on images whose channels are last: every pixel of a window is a run of bytes, which the
-// kernels of vnni.h multiply four at a time. A product of rows is a convolution of one tap. They
-// own no tensors; immutable, any number of threads may run one.
+// Convolutions and products of 8-bit codes by weights of 8 bits, exactly, on images whose channels
+// are last: every pixel of a window is a run of bytes, which the kernels of vnni.h multiply four at
+// a time. A product of rows is a convolution of one tap. They own no tensors; immutable, any number
+// of threads may run one.
 #pragma once
 
 #include <cstdint>
@@ -19,8 +19,9 @@ struct CodeConvPlan {
   // m rows of k codes by a matrix, stored as [k][n] or turned, [n][k].
   CodeConvPlan(int64_t m, int64_t n, int64_t k, bool turned, int threads,
                const QuantResult& result);
-  // Whether there is a kernel that suits its groups.
-  static bool Suits(const ConvSpec& spec);
+  // Whether there is a kernel that suits its groups. `symmetric`: weights are signed codes without
+  // a zero point, or unsigned ones of 128.
+  static bool Suits(const ConvSpec& spec, bool symmetric);
 
   int64_t batch = 1, groups = 1, in = 0, out = 0;  // channels of one group
   int64_t h = 1, w = 1, out_h = 1, out_w = 1, kh = 1, kw = 1;
@@ -31,6 +32,7 @@ struct CodeConvPlan {
   int64_t high = 1, wide = 1;  // of that copy, or of x
   int threads = 1;
   QuantResult result;
+  int64_t w_zeros = 0;      // zero points, one or of each filter; 0: weights are symmetric
   std::vector<int64_t> at;  // of each run: bytes from a window's first
   int64_t run = 0;          // bytes of a run that count
   int64_t quads = 0;        // read for it, of four bytes; depth-wise: of lines that a window has
@@ -48,7 +50,7 @@ struct CodeConvPlan {
   int64_t line_bytes() const;   // depth-wise: of the lines that a line of the result reads
   int64_t image_bytes() const;  // of the copy, or of such lines for each thread
   int64_t macs() const;         // multiply-adds of an image
-  // Packed: codes, then the sum of each column, int32.
+  // Packed: codes, then the sum of each column less its zero point, int32.
   int64_t panel_bytes() const;
   uint64_t code_bytes() const;
   uint64_t weight_bytes() const;
@@ -56,11 +58,12 @@ struct CodeConvPlan {
   // Scales, zero points and biases are constants: what becomes of sums is packed, too.
   bool settled = false;
   uint64_t sum_bytes() const;
+  uint64_t less_bytes() const;  // of the zero points of weights by column
   int64_t finish_bytes() const;
   // Behind Pack, of a settled plan: inputs by their place (code_places.h), aligned.
   void Settle(const void* const* inputs, void* to) const;
-  // w is [groups * out][in][kh][kw], or by_rows. Unsigned codes have the zero point 128.
-  void Pack(const uint8_t* w, bool is_signed, void* to) const;
+  // w is [groups * out][in][kh][kw], or by_rows; `zeros`: w_zeros codes of the same kind.
+  void Pack(const uint8_t* w, bool is_signed, const uint8_t* zeros, void* to) const;
   std::string PackKey() const;
 
  private:

@@ -48,18 +48,25 @@ QuantResult ResultOf(const Unit& u, const Parser& p, const CodeRange& range) {
   return r;
 }
 
-}  // namespace
-
-bool MultipliesByFours(const Unit& u, const Parser& p, const Machine& m) {
-  const auto* conv = As<IntegerConvSpec>(u);
-  if (VnniOf(m.isa) == nullptr || (conv != nullptr && !CodeConvPlan::Suits(conv->conv)))
-    return false;
+// Whether weights are signed codes without a zero point, or unsigned ones of 128.
+bool IsSymmetric(const Unit& u, const Parser& p) {
   const bool is_signed = IsSigned(p, u.in[QuantIn::kW]);
   const uint32_t zero = u.in[QuantIn::kWZero];
   if (zero == 0) return is_signed;
   const auto* codes = static_cast<const uint8_t*>(p.value(zero).data);
   return std::all_of(codes, codes + Product(p.dims(zero)),
                      [&](uint8_t code) { return code == (is_signed ? 0 : 128); });
+}
+
+}  // namespace
+
+bool MultipliesByFours(const Unit& u, const Parser& p, const Machine& m) {
+  if (VnniOf(m.isa) == nullptr) return false;
+  const uint32_t zero = u.in[QuantIn::kWZero];
+  // Zero points are of the kind that the weights are, but for some operators' absent ones.
+  if (zero != 0 && IsSigned(p, zero) != IsSigned(p, u.in[QuantIn::kW])) return false;
+  const auto* conv = As<IntegerConvSpec>(u);
+  return conv == nullptr || CodeConvPlan::Suits(conv->conv, IsSymmetric(u, p));
 }
 
 template <class Plan>
@@ -100,6 +107,10 @@ void NativeBuilder::EmitByFours(const Unit& u, CodeConvPlan plan, const Layout& 
   plan.settled = IsSettled(u);
   const bool w_signed = IsSigned(p_, u.in[QuantIn::kW]);
   std::vector<uint32_t> values = {u.in[QuantIn::kW]};
+  const uint32_t zero = u.in[QuantIn::kWZero];
+  if (!IsSymmetric(u, p_)) plan.w_zeros = zero != 0 ? Product(p_.dims(zero)) : 1;
+  if (plan.w_zeros > 0 && zero != 0) values.push_back(zero);
+  const size_t first = values.size();
   std::vector<std::pair<size_t, uint64_t>> factors;  // place and bytes, in the order of values
   for (size_t i = 0; i < kFactors.size(); ++i) {
     const uint32_t v = u.in[kFactors[i]];
@@ -107,16 +118,20 @@ void NativeBuilder::EmitByFours(const Unit& u, CodeConvPlan plan, const Layout& 
     values.push_back(v);
     factors.emplace_back(kXZero + i, static_cast<uint64_t>(Product(p_.dims(v)) * p_.size(v)));
   }
-  const std::string key = plan.PackKey() + (w_signed ? " signed" : "");
+  const std::string key =
+      plan.PackKey() + (w_signed ? " signed" : "") + (first > 1 ? " with zeros" : "");
   const Place weights = Pack(values, key, plan.weight_bytes(),
-                             [plan, w_signed, factors](const void* const* from, void* to) {
-                               plan.Pack(static_cast<const uint8_t*>(from[0]), w_signed, to);
+                             [plan, w_signed, first, factors](const void* const* from, void* to) {
+                               const uint8_t none = 0;  // unsigned weights without a zero point
+                               const auto* zeros = static_cast<const uint8_t*>(from[first - 1]);
+                               plan.Pack(static_cast<const uint8_t*>(from[0]), w_signed,
+                                         first > 1 ? zeros : &none, to);
                                if (!plan.settled) return;
                                std::vector<std::vector<double>> aligned(factors.size());
                                const void* inputs[kScratch] = {};
                                for (size_t i = 0; i < factors.size(); ++i) {
                                  aligned[i].resize(factors[i].second / sizeof(double) + 1);
-                                 std::memcpy(aligned[i].data(), from[i + 1], factors[i].second);
+                                 std::memcpy(aligned[i].data(), from[first + i], factors[i].second);
                                  inputs[factors[i].first] = aligned[i].data();
                                }
                                plan.Settle(inputs, to);

@@ -90,7 +90,8 @@ struct Setting {
 // Packed weights of a plan, whose factors are packed, too, where they are settled.
 AlignedBlock PackedOf(const CodeConvPlan& plan, const std::vector<uint8_t>& w, Setting* s) {
   AlignedBlock packed(plan.weight_bytes());
-  plan.Pack(w.data(), s->w_signed, packed.data());
+  const std::vector<uint8_t> zeros(s->w_zero.begin(), s->w_zero.end());
+  plan.Pack(w.data(), s->w_signed, zeros.data(), packed.data());
   if (!plan.settled) return packed;
   std::vector<const void*> inputs(3);  // result, x, weights
   for (const float* p : s->Rest(nullptr)) inputs.push_back(p);
@@ -111,6 +112,11 @@ std::vector<int32_t> RunLoop(const Loop& loop, std::vector<uint8_t> x, void* wei
 
 // As exporters of signed, symmetric weights have it: no zero point, or 128 where they are unsigned.
 void MakeSymmetric(Setting* s) { s->w_zero = {s->w_signed ? 0 : 128}; }
+// Every other time; answers how many zero points a plan has then.
+int64_t MaybeSymmetric(Setting* s, bool symmetric) {
+  if (symmetric) MakeSymmetric(s);
+  return symmetric ? 0 : static_cast<int64_t>(s->w_zero.size());
+}
 
 TEST_P(IntegerProduct, RowsTimesAMatrix) {
   std::mt19937 random(7);
@@ -145,12 +151,13 @@ TEST_P(IntegerProduct, RowsByFours) {
   std::mt19937 random(17);
   const int64_t shapes[][3] = {{1, 1, 1}, {1, 70, 1030}, {7, 33, 5}, {100, 40, 64}, {13, 200, 513}};
   for (const auto& [m, n, k] : shapes) {
-    for (int variant = 0; variant < 12; ++variant) {
-      const bool turned = variant >= 6;
+    for (int variant = 0; variant < 24; ++variant) {
+      const bool turned = variant / 6 % 2 != 0;
       SCOPED_TRACE(testing::Message() << m << "x" << n << "x" << k << " variant " << variant);
       Setting s(variant % 6, n, &random);
-      MakeSymmetric(&s);
+      const int64_t zeros = MaybeSymmetric(&s, variant < 12);
       CodeConvPlan plan(m, n, k, turned, 1 + variant % 2, s.result);
+      plan.w_zeros = zeros;
       plan.settled = variant % 4 < 2;
       const auto x = Codes(m * k, &random), w = Codes(k * n, &random);
       const AlignedBlock packed = PackedOf(plan, w, &s);
@@ -300,14 +307,15 @@ TEST_P(IntegerProduct, ConvolutionsByFours) {
   std::mt19937 random(13);
   for (const Shape& c : kShapes) {
     const ConvSpec spec = SpecOf(c);
-    if (!CodeConvPlan::Suits(spec)) continue;
-    for (int variant = 0; variant < 6; ++variant) {
+    for (int variant = 0; variant < 12; ++variant) {
+      if (!CodeConvPlan::Suits(spec, variant < 6)) continue;
       SCOPED_TRACE(testing::Message() << c.in << " to " << c.out << ", " << c.h << "x" << c.w
                                       << " variant " << variant);
       const int64_t filters = c.groups * c.out, depth = c.in * c.kh * c.kw;
-      Setting s(variant, filters, &random);
-      MakeSymmetric(&s);
+      Setting s(variant % 6, filters, &random);
+      const int64_t zeros = MaybeSymmetric(&s, variant < 6);
       CodeConvPlan plan(spec, 1 + variant % 2, s.result);
+      plan.w_zeros = zeros;
       plan.settled = variant % 4 < 2;
       const auto x = Codes(c.images * c.groups * c.in * c.h * c.w, &random);
       const auto w = Codes(filters * depth, &random);

@@ -10,10 +10,13 @@ namespace ge_native {
 // What becomes of sums, by column: the sums themselves, or codes scaled from them. Arrays are as
 // long as the columns, rounded up to whole panels.
 struct CodeFinish {
-  const int32_t* add = nullptr;           // bias less what the zero point of x adds
-  const float* scale = nullptr;           // null: sums are the result
-  const double* exact = nullptr;          // the same scales
-  const double* bias = nullptr;           // that `add` does not hold; null: none
+  const int32_t* add = nullptr;   // bias less what the zero point of x adds
+  const float* scale = nullptr;   // null: sums are the result
+  const double* exact = nullptr;  // the same scales
+  const double* bias = nullptr;   // that `add` does not hold; null: none
+  // Zero points of the weights, negative, which each row adds times the sum of its codes; null:
+  // none.
+  const int32_t* less = nullptr;
   int16_t zero = 0, least = 0, most = 0;  // of the codes
 };
 
@@ -30,6 +33,7 @@ struct CodeTile {
   int64_t rows;
   const int64_t* at;
   int64_t runs, quads;
+  int64_t bytes;    // of a run that count
   const int8_t* w;  // [runs * quads][vectors * kCodeLanes][4]
   int64_t columns;  // of y
   int64_t vectors;

@@ -114,11 +114,38 @@ GE_VNNI void StoreSeveral(const __m512i (&sum)[kRows][kVectors], const CodeFinis
   }
 }
 
+// The sum of the codes of each row.
+__attribute__((noinline)) void SumRows(const CodeTile& t, int32_t* sums) {
+  const __m512i ones = _mm512_set1_epi8(1);
+  for (int64_t r = 0; r < t.rows; ++r) {
+    __m512i sum = _mm512_setzero_si512();
+    for (int64_t run = 0; run < t.runs; ++run) {
+      const uint8_t* x = t.x[r] + t.at[run];
+      for (int64_t k = 0; k < t.bytes; k += 64) {
+        const __m512i codes = _mm512_maskz_loadu_epi8(FirstBytes(t.bytes - k), x + k);
+        sum = _mm512_dpbusd_epi32(sum, codes, ones);
+      }
+    }
+    sums[r] = _mm512_reduce_add_epi32(sum);
+  }
+}
+
 template <int kRows, int kVectors>
 GE_VNNI void Tile(const CodeTile& t, const CodeFinish& f) {
   __m512i sum[kRows][kVectors];
   for (int r = 0; r < kRows; ++r) {
     for (int v = 0; v < kVectors; ++v) sum[r][v] = _mm512_loadu_si512(f.add + v * 16);
+  }
+  if (f.less != nullptr) {
+    int32_t sums[kMostCodeRows];
+    SumRows(t, sums);
+    for (int v = 0; v < kVectors; ++v) {
+      const __m512i less = _mm512_loadu_si512(f.less + v * 16);
+      for (int r = 0; r < kRows; ++r) {
+        const __m512i all = _mm512_mullo_epi32(_mm512_set1_epi32(sums[r]), less);
+        sum[r][v] = _mm512_add_epi32(sum[r][v], all);
+      }
+    }
   }
   const int8_t* w = t.w;
   const uint8_t* x[kRows];
