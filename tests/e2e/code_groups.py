@@ -211,6 +211,37 @@ def gated_conv(g):
     g.quantized(y, 160 * s1 * sb)  # a quantum of the convolution's is less than one here
 
 
+def constant_of(g, shape):
+    """One constant for each channel or column; floats, or codes that are folded to them."""
+    n = [shape[1], shape[-1]][g.rng.integers(2)]
+    dims = [n] + [1] * (len(shape) - 2) if n == shape[1] else [n]
+    if g.rng.integers(2):
+        return g.const((g.rng.uniform(0.2, 2, dims) * g.rng.choice([-1, 1], dims))
+                       .astype(np.float32))
+    ins = [g.const(g.codes(np.int8, dims) | np.int8(1)), g.const(np.float32(0.02))]
+    return g.op("DequantizeLinear", *ins)
+
+
+def constant(g):
+    shape = [[2, 37, 9, int(g.rng.integers(1, 600))], [3, 5, 70]][g.rng.integers(2)]
+    x, s, _ = g.given(shape)
+    kind, c = str(g.rng.choice(["Add", "Sub", "Mul", "Div"])), constant_of(g, shape)
+    g.quantized(g.op(kind, *((c, x) if kind != "Div" and g.rng.integers(2) else (x, c))), s * 2)
+
+
+def scaled_conv(g):
+    """A factor and a summand for each channel behind a convolution, each quantized."""
+    x, xs, _ = g.given([2, 16, 9, 11])
+    w, ws = g.weight([24, 16, 1, 1], 0)
+    s1, z1 = np.float32(sums_scale(16, xs, ws)), np.uint8(128)
+    y = g.op("Conv", x, w, kernel_shape=[1, 1])
+    for kind in ("Mul", "Add"):
+        q = g.op("QuantizeLinear", y, g.const(s1), g.const(z1))
+        y = g.op("DequantizeLinear", q, g.const(s1), g.const(z1))
+        y = g.op(kind, y, g.const(g.rng.uniform(0.2, 0.7, [24, 1, 1]).astype(np.float32)))
+    g.quantized(y, 2 * s1)  # a quantum of the convolution's is less than one here
+
+
 def table(g):
     x, s, _ = g.given([3, 1000])
     kind = str(g.rng.choice(["Relu", "LeakyRelu", "Sigmoid", "HardSwish", "Tanh"]))
@@ -313,7 +344,7 @@ def pool_to_other_grid(g):
 
 
 TAKEN = (conv, conv, conv, conv, line_conv, gemm, gemm, matmul, pair, gate,
-         gated_conv, table, pool, view, mean,
+         gated_conv, constant, scaled_conv, table, pool, view, mean,
          concat, chain)
 NOT_TAKEN = (wrong_axis, read_elsewhere, other_bias, scale_at_run_time, pool_to_other_grid)
 

@@ -213,6 +213,13 @@ struct CodePairSpec {  // in: a of the result's dims, b; a + b, a - b or a * b
   CodeScale a, b, y;
   CodeRange range;
 };
+// in: x as [outer][middle][inner], one constant float for each of the middle; x fn it.
+struct CodeConstantSpec {
+  Fn fn = Fn::kAdd;  // or kSub, kRSub, kMul, kDiv
+  int64_t outer = 1, middle = 1, inner = 1;
+  CodeScale x, y;
+  CodeRange range;
+};
 struct CodeMapSpec {  // in: x; `posts` without operands, to each code by a table
   CodeScale x, y;
   CodeRange range;
@@ -314,7 +321,7 @@ using Spec =
                  ArgSpec, TopKSpec, FillPadSpec, TileSpec, MoveSpec, FillSpec, TriangleSpec,
                  WeighSpec, GridSpec, CodePoolSpec, PReluSpec, InstanceNormSpec, SpectrumSpec,
                  RoiAlignSpec, IntegerSpec, IntegerConvSpec, IntegerProductSpec, NBitsSpec,
-                 AttendSpec, QuantizeSpec, DequantizeSpec, CodePairSpec, CodeMapSpec, CodeMeanSpec,
-                 CodeConcatSpec, RecurrentSpec>;
+                 AttendSpec, QuantizeSpec, DequantizeSpec, CodePairSpec, CodeConstantSpec,
+                 CodeMapSpec, CodeMeanSpec, CodeConcatSpec, RecurrentSpec>;
 
 }  // namespace ge_cpu

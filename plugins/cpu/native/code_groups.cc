@@ -246,10 +246,51 @@ bool IsOfChannels(const Dims& d, const Dims& dims) {
          Product(d) == d[0] * d[1];
 }
 
+// Codes and a constant that broadcasts along all axes but one: [outer][middle][inner].
+bool GroupOfConstant(Group* p, uint32_t constant) {
+  const ge_node& n = p->node(p->main);
+  const uint32_t v = n.in[constant];
+  const auto x = Dequantized(*p, n.in[1 - constant]);
+  const auto scale = x ? ScaleOf(*p, *x) : std::nullopt;
+  if (!scale || p->g.constant(x->codes) || p->g.dtype(v) != GE_F32) return false;
+  const Dims& y = p->u->dims;
+  const Dims b = p->g.dims(v);
+  if (p->g.dims(x->codes) != y || b.size() > y.size() || IsOne(p->g, v)) return false;
+  CodeConstantSpec spec;
+  const size_t missing = y.size() - b.size();
+  for (size_t k = 0; k < y.size(); ++k) {
+    const int64_t own = k < missing ? 1 : b[k - missing];
+    if (own != 1 && (own != y[k] || spec.middle != 1)) return false;
+    if (own != 1) {
+      spec.middle = own;
+    } else {
+      (spec.middle == 1 ? spec.outer : spec.inner) *= y[k];
+    }
+  }
+  const bool first = constant == 0;
+  spec.fn = p->Is(p->main, "Add")   ? Fn::kAdd
+            : p->Is(p->main, "Mul") ? Fn::kMul
+            : p->Is(p->main, "Div") ? Fn::kDiv
+            : first                 ? Fn::kRSub
+                                    : Fn::kSub;
+  if (spec.fn == Fn::kDiv && first) return false;
+  spec.x = *scale, spec.y = p->y, spec.range = p->range;
+  Take(p, *x);
+  p->u->in = {x->codes, v};
+  p->u->spec = spec;
+  return true;
+}
+
 bool GroupOfPair(Group* p) {
+  const ge_node& n = p->node(p->main);
+  if (n.n_in != 2 || n.in[0] == 0 || n.in[1] == 0) return false;
+  for (uint32_t k : {0u, 1u}) {
+    if (p->g.constant(n.in[k])) return GroupOfConstant(p, k);
+  }
+  if (p->Is(p->main, "Div")) return false;
   const Fn fn = p->Is(p->main, "Add") ? Fn::kAdd : p->Is(p->main, "Sub") ? Fn::kSub : Fn::kMul;
   std::vector<CodeScale> s;
-  if (p->node(p->main).n_in != 2 || !TakeInputs(p, 2, &s)) return false;
+  if (!TakeInputs(p, 2, &s)) return false;
   std::vector<uint32_t>& in = p->u->in;
   if (p->g.dims(in[0]) != p->u->dims && fn != Fn::kSub) {
     std::swap(in[0], in[1]), std::swap(s[0], s[1]);
@@ -335,18 +376,15 @@ bool GroupOfCodes(const Parser& g, uint32_t quantize, Unit* u) {
     bool (*make)(Group*);
   };
   static constexpr Known kKnown[] = {
-      {"Conv", GroupOfConv},       {"Gemm", GroupOfProduct},
-      {"MatMul", GroupOfProduct},  {"Add", GroupOfPair},
-      {"Sub", GroupOfPair},        {"Mul", GroupOfPair},
-      {"MaxPool", GroupOfPool},    {"GlobalAveragePool", GroupOfMean},
-      {"ReduceMean", GroupOfMean}, {"Concat", GroupOfConcat},
-      {"Reshape", GroupOfView},    {"Flatten", GroupOfView},
-      {"Squeeze", GroupOfView},    {"Unsqueeze", GroupOfView},
-      {"Identity", GroupOfView},   {"Relu", GroupOfMap},
-      {"Clip", GroupOfMap},        {"LeakyRelu", GroupOfMap},
-      {"Sigmoid", GroupOfMap},     {"Tanh", GroupOfMap},
-      {"HardSigmoid", GroupOfMap}, {"HardSwish", GroupOfMap},
-      {"Gelu", GroupOfMap},        {"Elu", GroupOfMap},
+      {"Conv", GroupOfConv},       {"Gemm", GroupOfProduct},  {"MatMul", GroupOfProduct},
+      {"Add", GroupOfPair},        {"Sub", GroupOfPair},      {"Mul", GroupOfPair},
+      {"Div", GroupOfPair},        {"MaxPool", GroupOfPool},  {"GlobalAveragePool", GroupOfMean},
+      {"ReduceMean", GroupOfMean}, {"Concat", GroupOfConcat}, {"Reshape", GroupOfView},
+      {"Flatten", GroupOfView},    {"Squeeze", GroupOfView},  {"Unsqueeze", GroupOfView},
+      {"Identity", GroupOfView},   {"Relu", GroupOfMap},      {"Clip", GroupOfMap},
+      {"LeakyRelu", GroupOfMap},   {"Sigmoid", GroupOfMap},   {"Tanh", GroupOfMap},
+      {"HardSigmoid", GroupOfMap}, {"HardSwish", GroupOfMap}, {"Gelu", GroupOfMap},
+      {"Elu", GroupOfMap},
   };
   *u = {};
   Group p{g, u, quantize, kNone, {}, {}};

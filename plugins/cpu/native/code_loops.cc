@@ -60,6 +60,35 @@ class CodePair final : public Loop {
   const CodePlanes d_;
 };
 
+class CodeConstant final : public Loop {
+ public:
+  CodeConstant(const Simd& simd, const CodeConstantSpec& s) : simd_(simd), s_(s) {}
+  void Run(float* const* p) const override {
+    const bool wide = s_.outer * s_.middle * s_.inner > kParallel;
+    if (s_.inner == 1) {  // rows as long as the constants
+      return ForRange(wide, s_.outer, [&](int64_t r) { Row(p, r * s_.middle, p[2], s_.middle); });
+    }
+    ForRange(wide, s_.outer * s_.middle, [&](int64_t r) {
+      float same[kSame];
+      std::fill_n(same, std::min(kSame, s_.inner), p[2][r % s_.middle]);
+      for (int64_t i = 0; i < s_.inner; i += kSame) {
+        Row(p, r * s_.inner + i, same, std::min(kSame, s_.inner - i));
+      }
+    });
+  }
+
+ private:
+  static constexpr int64_t kSame = 256;
+
+  void Row(float* const* p, int64_t at, const float* b, int64_t n) const {
+    simd_.code_floats(s_.fn, RowOf(s_.x, p[1], at), b, RowOf(s_.y, p[0], at),
+                      LeastOf(s_.y, s_.range), MostOf(s_.y, s_.range), n);
+  }
+
+  const Simd& simd_;
+  const CodeConstantSpec s_;
+};
+
 void Look(const uint8_t* __restrict table, const uint8_t* __restrict x, uint8_t* __restrict y,
           int64_t n) {
   for (int64_t i = 0; i < n; ++i) y[i] = table[x[i]];
@@ -204,6 +233,10 @@ class CodePoolLast final : public Loop {
 std::unique_ptr<Loop> CodePairLoop(const Simd& simd, const CodePairSpec& spec,
                                    const CodePlanes& planes) {
   return std::make_unique<CodePair>(simd, spec, planes);
+}
+
+std::unique_ptr<Loop> CodeConstantLoop(const Simd& simd, const CodeConstantSpec& spec) {
+  return std::make_unique<CodeConstant>(simd, spec);
 }
 
 std::vector<uint8_t> TableOf(const Simd& simd, const CodeMapSpec& spec,

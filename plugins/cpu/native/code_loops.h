@@ -27,6 +27,8 @@ struct CodePlanes {
 // Places: result, a, b.
 std::unique_ptr<Loop> CodePairLoop(const Simd& simd, const CodePairSpec& spec,
                                    const CodePlanes& planes);
+// Places: result, x, the constants.
+std::unique_ptr<Loop> CodeConstantLoop(const Simd& simd, const CodeConstantSpec& spec);
 // Places: result (images x channels), x, then as many int32.
 std::unique_ptr<Loop> CodeMeanLoop(const Simd& simd, const CodeMeanSpec& spec,
                                    const CodePlanes& planes);

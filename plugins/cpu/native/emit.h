@@ -84,6 +84,7 @@ class NativeBuilder final : public Builder {
   void EmitSpec(const Unit& u, const QuantizeSpec& spec);
   void EmitSpec(const Unit& u, const DequantizeSpec& spec);
   void EmitSpec(const Unit& u, const CodePairSpec& spec);
+  void EmitSpec(const Unit& u, CodeConstantSpec spec);
   void EmitSpec(const Unit& u, const CodeMapSpec& spec);
   void EmitSpec(const Unit& u, const CodeMeanSpec& spec);
   void EmitSpec(const Unit& u, const CodeConcatSpec& spec);

@@ -222,6 +222,20 @@ void NativeBuilder::EmitSpec(const Unit& u, const CodePairSpec& spec) {
            {Get(u.in[0], layout).place, b});
 }
 
+void NativeBuilder::EmitSpec(const Unit& u, CodeConstantSpec spec) {
+  Layout layout = CodeLayout(u);
+  const bool of_channels = u.dims.size() > 2 && spec.middle == u.dims[1] &&
+                           spec.outer * spec.middle == u.dims[0] * u.dims[1];
+  if (!layout.dense() && of_channels) {  // neighbours in memory
+    spec.outer *= spec.inner, spec.inner = 1;
+  } else {
+    layout = Plain(u.out[0]);
+  }
+  const Place x = layout.dense() ? GetDense(u.in[0]).place : Get(u.in[0], layout).place;
+  AddCodes(u, "codes, constants", layout, CodeConstantLoop(simd_, spec),
+           {x, GetDense(u.in[1]).place});
+}
+
 void NativeBuilder::EmitSpec(const Unit& u, const CodeMapSpec& spec) {
   const Layout layout = CodeLayout(u);
   std::vector<PointwiseOp> ops = FirstPosts(u);

@@ -246,7 +246,7 @@ double WorkNs(const Unit& u, const Parser& p, const Machine& m) {
   if (Is<IntegerProductSpec>(u)) return IntegerProductNs(u, p, m);
   if (Is<QuantizeSpec>(u)) return n * ByIsa(m, 0.5, 0.6, 1.5) * (u.in.size() > 1 ? 1 : 1.4);
   if (Is<DequantizeSpec>(u)) return n * ByIsa(m, 0.2, 0.25, 0.5);
-  if (Is<CodePairSpec>(u)) return n * ByIsa(m, 0.3, 0.4, 1.2) / m.compute;
+  if (Is<CodePairSpec, CodeConstantSpec>(u)) return n * ByIsa(m, 0.3, 0.4, 1.2) / m.compute;
   if (Is<CodeMapSpec>(u)) return n * 0.4 / m.compute;
   if (Is<CodeConcatSpec>(u)) return n * 0.1 / m.compute;
   if (Is<CodeMeanSpec>(u)) return BytesOf(p, u.in[0]) * 0.1 / m.compute + n * 3;

@@ -204,15 +204,22 @@ GE_INLINE hn::Vec<D> CodeFloats(D d, const CodeRow& x, int64_t i) {
   return v;
 }
 
-template <Fn kFn>
-GE_INLINE void CodePairRow(const CodeRow& a, const CodeRow& b, const CodeRow& y, int32_t least,
+template <class D>
+GE_INLINE hn::Vec<D> CodeFloats(D d, const float* x, int64_t i) {
+  return hn::LoadU(d, x + i);
+}
+
+template <Fn kFn, class Right>
+GE_INLINE void CodePairRow(const CodeRow& a, const Right& b, const CodeRow& y, int32_t least,
                            int32_t most, int64_t n) {
   ForEach(n, [=](auto d, int64_t i) GE_LAMBDA {
     using D = decltype(d);
     const auto l = CodeFloats(d, a, i), r = CodeFloats(d, b, i);
-    const auto v = kFn == Fn::kAdd   ? hn::Add(l, r)
-                   : kFn == Fn::kSub ? hn::Sub(l, r)
-                                     : hn::Mul(l, r);
+    const auto v = kFn == Fn::kAdd    ? hn::Add(l, r)
+                   : kFn == Fn::kSub  ? hn::Sub(l, r)
+                   : kFn == Fn::kRSub ? hn::Sub(r, l)
+                   : kFn == Fn::kDiv  ? hn::Div(l, r)
+                                      : hn::Mul(l, r);
     const auto q =
         hn::Add(hn::Round(hn::Div(v, hn::Set(d, y.scale))), hn::Set(d, static_cast<float>(y.zero)));
     const auto w = hn::NearestInt(hn::Min(hn::Max(q, hn::Set(d, static_cast<float>(least))),
@@ -233,6 +240,15 @@ void CodePairs(Fn fn, const CodeRow& a, const CodeRow& b, const CodeRow& y, int3
                int32_t most, int64_t n) {
   if (fn == Fn::kAdd) return CodePairRow<Fn::kAdd>(a, b, y, least, most, n);
   if (fn == Fn::kSub) return CodePairRow<Fn::kSub>(a, b, y, least, most, n);
+  CodePairRow<Fn::kMul>(a, b, y, least, most, n);
+}
+
+void CodesAndFloats(Fn fn, const CodeRow& a, const float* b, const CodeRow& y, int32_t least,
+                    int32_t most, int64_t n) {
+  if (fn == Fn::kAdd) return CodePairRow<Fn::kAdd>(a, b, y, least, most, n);
+  if (fn == Fn::kSub) return CodePairRow<Fn::kSub>(a, b, y, least, most, n);
+  if (fn == Fn::kRSub) return CodePairRow<Fn::kRSub>(a, b, y, least, most, n);
+  if (fn == Fn::kDiv) return CodePairRow<Fn::kDiv>(a, b, y, least, most, n);
   CodePairRow<Fn::kMul>(a, b, y, least, most, n);
 }
 

@@ -239,6 +239,9 @@ struct Simd {
   // as DequantizeLinear, fn and QuantizeLinear round it. fn: kAdd, kSub or kMul.
   void (*code_pairs)(Fn fn, const CodeRow& a, const CodeRow& b, const CodeRow& y, int32_t least,
                      int32_t most, int64_t n);
+  // The same of codes and floats; fn: kAdd, kSub, kRSub, kMul or kDiv.
+  void (*code_floats)(Fn fn, const CodeRow& a, const float* b, const CodeRow& y, int32_t least,
+                      int32_t most, int64_t n);
   // y[i] = the greater of y[i] and x[i], codes.
   void (*greater_codes)(const uint8_t* x, bool is_signed, uint8_t* y, int64_t n);
   // sum[i] += x[i].

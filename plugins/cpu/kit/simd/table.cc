@@ -56,6 +56,7 @@ const Simd GE_SIMD_NAME(GE_SIMD_ISA) = {
     .dequantize_row = GE_SIMD_ISA::DequantizeRow,
     .requantize_row = GE_SIMD_ISA::RequantizeRow,
     .code_pairs = GE_SIMD_ISA::CodePairs,
+    .code_floats = GE_SIMD_ISA::CodesAndFloats,
     .greater_codes = GE_SIMD_ISA::GreaterCodes,
     .add_codes = GE_SIMD_ISA::AddCodes,
     .transpose_codes = GE_SIMD_ISA::TransposeCodes,
