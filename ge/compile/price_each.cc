@@ -9,6 +9,7 @@
 
 #include "ge/base/half.h"
 #include "ge/compile/assumed_sizes.h"
+#include "ge/compile/expansion.h"
 #include "ge/compile/shape_class.h"
 #include "ge/engine/offers.h"
 #include "ge/engine/view.h"
@@ -142,6 +143,56 @@ class Question {
   std::map<std::pair<ConstId, DType>, ConstId> converted_;
 };
 
+// The least that each node is offered for.
+Result<std::vector<double>> LeastOffers(const Graph& g, const Function& f,
+                                        const EngineList& engines) {
+  GE_ASSIGN_OR_RETURN(const auto view, GraphView::Make(g, f));
+  std::vector<PlanLayout> layouts(1);  // plain
+  OfferSet offers;
+  for (uint32_t e = 0; e < engines.size(); ++e) {
+    GE_RETURN_IF_ERROR(QueryEngine(*engines[e], e, g, f, view->get(), &layouts, &offers));
+  }
+  return LeastOf(offers, f.nodes.size());
+}
+
+// The same of the parts of nodes that have some, summed up: what nobody but ref takes whole is
+// often taken in parts. Nodes that are alike are asked about once.
+Result<std::map<NodeId, double>> LeastOfParts(const Graph& g, const EngineList& engines) {
+  const Function& f = g.fn(1);
+  std::map<NodeId, uint64_t> keys;
+  std::map<uint64_t, NodeId> first;
+  std::map<NodeId, uint32_t> position;
+  for (uint32_t i = 0; i < f.nodes.size(); ++i) position[f.nodes[i].id] = i;
+  for (const NodeId id : NodesWithParts(g, f)) {
+    keys[id] = ShapeClasses::KeyOfNode(f, f.nodes[position.at(id)]);
+    first.emplace(keys[id], id);
+  }
+  std::map<NodeId, double> out;
+  if (first.empty()) return out;
+  std::vector<NodeId> asked;
+  for (const auto& [key, id] : first) asked.push_back(id);
+  std::sort(asked.begin(), asked.end());
+  Graph apart = g;
+  GE_ASSIGN_OR_RETURN(const std::vector<Expansion> expansions, ExpandToAsk(&apart, 1, asked));
+  const Function& parts = apart.fn(1);
+  GE_ASSIGN_OR_RETURN(const std::vector<double> least, LeastOffers(apart, parts, engines));
+  position.clear();
+  for (uint32_t i = 0; i < parts.nodes.size(); ++i) position[parts.nodes[i].id] = i;
+  std::map<uint64_t, double> sums;
+  for (const Expansion& e : expansions) {
+    double& sum = sums[keys.at(e.node)] = 0;
+    for (const NodeId part : e.parts) {
+      const auto at = position.find(part);
+      if (at != position.end()) sum += least[at->second];
+    }
+  }
+  for (const auto& [id, key] : keys) {
+    const auto sum = sums.find(key);
+    if (sum != sums.end()) out[id] = sum->second;
+  }
+  return out;
+}
+
 }  // namespace
 
 Result<std::vector<double>> PriceEach(const Graph& graph, FunctionId fn,
@@ -152,15 +203,13 @@ Result<std::vector<double>> PriceEach(const Graph& graph, FunctionId fn,
   GE_RETURN_IF_ERROR(question.Make());
   const Function& f = question.graph().fn(1);
   if (f.nodes.empty()) return out;
-  GE_ASSIGN_OR_RETURN(const auto view, GraphView::Make(question.graph(), f));
-  std::vector<PlanLayout> layouts(1);  // plain
-  OfferSet offers;
-  for (uint32_t e = 0; e < engines.size(); ++e) {
-    GE_RETURN_IF_ERROR(
-        QueryEngine(*engines[e], e, question.graph(), f, view->get(), &layouts, &offers));
+  GE_ASSIGN_OR_RETURN(const std::vector<double> least, LeastOffers(question.graph(), f, engines));
+  GE_ASSIGN_OR_RETURN(const auto parts, LeastOfParts(question.graph(), engines));
+  for (size_t i = 0; i < least.size(); ++i) {
+    const auto of_parts = parts.find(f.nodes[i].id);
+    const double sum = of_parts == parts.end() ? least[i] : of_parts->second;
+    out[question.at()[i]] = std::min(least[i], sum);
   }
-  const std::vector<double> least = LeastOf(offers, f.nodes.size());
-  for (size_t i = 0; i < least.size(); ++i) out[question.at()[i]] = least[i];
   return out;
 }
 

@@ -12,7 +12,8 @@
 
 namespace ge {
 
-// In ns, by position in the function: the cheapest offer, of one for several nodes its share;
+// In ns, by position in the function: the cheapest offer, of one for several nodes its share, or
+// that of all parts of its decomposition;
 // infinity where nobody takes the node or the question has no answer (bodies, effects, values that
 // are no tensors). `as`: types that values are taken to have instead of their own; a 16-bit float
 // constant may become float32 so. Free sizes count as small ones. Engines' own prices, not what

@@ -31,6 +31,21 @@ inline Status WantStash(const Node& n) {
                             stash));
 }
 
+// Input 1, the scale, is to broadcast to input 0.
+inline Status WantScaleThatBroadcasts(InferContext& c) {
+  const Type &x = c.input_type(0), &scale = c.input_type(1);
+  if (!x.ranked || !scale.ranked) return {};
+  bool fits = scale.rank() <= x.rank();
+  for (size_t d = 0; fits && d < scale.rank(); ++d) {
+    const Dim &mine = scale.dims[d], &wide = x.dims[x.rank() - scale.rank() + d];
+    fits = !mine.known() || mine == KnownDim(1) || !wide.known() || mine == wide;
+  }
+  if (fits) return {};
+  return Bad(c.node(), fmt::format("input 'scale' has shape {}, wanted one that broadcasts to X's "
+                                   "{}",
+                                   Show(c.dims(), scale.dims), Show(c.dims(), x.dims)));
+}
+
 // X is N x C x ..., inputs 1 and 2 hold one number a channel; the output is as X.
 inline Status InferPerChannel(InferContext& c, const char* scale, const char* bias) {
   const Type& x = c.input_type(0);

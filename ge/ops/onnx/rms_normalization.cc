@@ -14,18 +14,7 @@ Status InferRmsNormalization(InferContext& c) {
                                     "attribute 'axis'");
     if (!axis.ok()) return Bad(c.node(), axis.status().message());
   }
-  if (x.ranked && scale.ranked) {
-    bool fits = scale.rank() <= x.rank();
-    for (size_t d = 0; fits && d < scale.rank(); ++d) {
-      const Dim &mine = scale.dims[d], &wide = x.dims[x.rank() - scale.rank() + d];
-      fits = !mine.known() || mine == KnownDim(1) || !wide.known() || mine == wide;
-    }
-    if (!fits) {
-      return Bad(c.node(), fmt::format("input 'scale' has shape {}, wanted one that broadcasts to "
-                                       "X's {}",
-                                       Show(c.dims(), scale.dims), Show(c.dims(), x.dims)));
-    }
-  }
+  GE_RETURN_IF_ERROR(WantScaleThatBroadcasts(c));
   Type y = x;
   y.sharding = {};
   y.dtype = scale.dtype;

@@ -23,8 +23,8 @@ Status InferSimplified(InferContext& c) {
       NormalizeAxis(AttrInt(c.node(), "axis"), static_cast<int64_t>(x.rank()), "attribute 'axis'");
   if (!axis.ok()) return Bad(c.node(), axis.status().message());
   const auto first = static_cast<size_t>(*axis);
-  const std::vector<Dim> tail(x.dims.begin() + static_cast<ptrdiff_t>(first), x.dims.end());
-  GE_RETURN_IF_ERROR(WantShape(c, 1, "scale", tail));
+  // ONNX Runtime's optimizer writes scales that broadcast, too.
+  GE_RETURN_IF_ERROR(WantScaleThatBroadcasts(c));
   if (!root) return {};
   std::vector<Dim> dims = x.dims;
   for (size_t d = first; d < dims.size(); ++d) dims[d] = KnownDim(1);

@@ -62,6 +62,7 @@ struct SoftmaxSpec {
 };
 struct LayerNormSpec {  // in: x, gamma or 0, beta or 0
   float eps = 0;
+  bool centered = true;  // else by the root of the mean square, without a beta
 };
 struct ConcatSpec {
   int axis = 0;

@@ -172,6 +172,24 @@ class SoftmaxRows final : public Loop {
   int64_t outer_, n_, inner_;
 };
 
+class RmsNormRows final : public Loop {
+ public:
+  RmsNormRows(const Simd& simd, int64_t rows, int64_t n, bool gamma, float eps)
+      : simd_(simd), rows_(rows), n_(n), gamma_(gamma), eps_(eps) {}
+
+  void Run(float* const* p) const override {
+    const float* gamma = gamma_ ? p[2] : nullptr;
+    ForRange(rows_ * n_ > kParallel, rows_,
+             [&](int64_t r) { simd_.rms_norm(p[1] + r * n_, gamma, eps_, p[0] + r * n_, n_); });
+  }
+
+ private:
+  const Simd& simd_;
+  int64_t rows_, n_;
+  bool gamma_;
+  float eps_;
+};
+
 class LayerNormRows final : public Loop {
  public:
   LayerNormRows(const Simd& simd, int64_t rows, int64_t n, bool gamma, bool beta, float eps)
@@ -200,6 +218,10 @@ std::unique_ptr<Loop> ReduceLoop(const Simd& simd, Reduce op, const Layout& x, c
 }
 std::unique_ptr<Loop> SoftmaxLoop(const Simd& simd, int64_t outer, int64_t n, int64_t inner) {
   return std::make_unique<SoftmaxRows>(simd, outer, n, inner);
+}
+std::unique_ptr<Loop> RmsNormLoop(const Simd& simd, int64_t rows, int64_t n, bool gamma,
+                                  float eps) {
+  return std::make_unique<RmsNormRows>(simd, rows, n, gamma, eps);
 }
 std::unique_ptr<Loop> LayerNormLoop(const Simd& simd, int64_t rows, int64_t n, bool gamma,
                                     bool beta, float eps) {

@@ -23,6 +23,7 @@ constexpr Operator kOwn[] = {
     {"Min", ParseArithmetic, Types::kNumber, 0},
     {"Softmax", ParseSoftmax},
     {"LayerNormalization", ParseLayerNorm, Types::kFloat, 0},
+    {"RMSNormalization", ParseLayerNorm, Types::kFloat, 0},
     {"Concat", ParseConcat, Types::kWord, 0, false, false, nullptr, true},
     // Its roi and scales may be empty.
     {"Resize", ParseResize, Types::kFloat, 1, true},

@@ -76,7 +76,8 @@ bool ParseLayerNorm(const Parser& g, uint32_t i, Unit* u, Why* why) {
   if (n.n_out > 1 && (n.out[1] != 0 || (n.n_out > 2 && n.out[2] != 0))) {
     return why->Say(GE_WHY_ATTRIBUTE, "Mean and InvStdDev are not computed");
   }
-  u->spec = LayerNormSpec{static_cast<float>(gp::AttrFloat(n, "epsilon"))};
+  const bool centered = !gp::IsOp(n, "RMSNormalization");
+  u->spec = LayerNormSpec{static_cast<float>(gp::AttrFloat(n, "epsilon")), centered};
   for (uint32_t k = 1; k < 3; ++k) {
     const uint32_t v = k < n.n_in ? n.in[k] : 0;
     if (v != 0 && g.dims(v) != Dims{u->dims.back()}) {

@@ -279,6 +279,27 @@ inline void SweepSoftmax(int64_t outer, int64_t n, int64_t inner) {
   });
 }
 
+inline void SweepRmsNorm(int64_t rows, int64_t n) {
+  float *x = Numbers(rows * n), *gamma = Weights(n);
+  Wanted want(rows * n);
+  for (int64_t r = 0; r < rows; ++r) {
+    double square = 0;
+    for (int64_t i = 0; i < n; ++i) square += std::pow(x[r * n + i], 2);
+    const double scale = 1 / std::sqrt(square / static_cast<double>(n) + 1e-5);
+    for (int64_t i = 0; i < n; ++i) {
+      const double v = x[r * n + i] * scale * gamma[i];
+      want.sum[Z(r * n + i)] = v, want.size[Z(r * n + i)] = std::fabs(v) + 1e-3;
+    }
+  }
+  InEachSetting([&](const Setting& s) {
+    SCOPED_TRACE(testing::Message() << rows << " x " << n);
+    std::vector<float> y(Z(rows * n + 1), kGuard);
+    RunLoop(*RmsNormLoop(s.simd(), rows, n, true, 1e-5f), {y.data(), x, gamma});
+    want.Expect(y.data(), rows * n, 2e-6);
+    ASSERT_EQ(y.back(), kGuard);
+  });
+}
+
 inline void SweepLayerNorm(int64_t rows, int64_t n) {
   float *x = Numbers(rows * n), *gamma = Weights(n), *beta = Numbers(n) + 3;
   Wanted want(rows * n);

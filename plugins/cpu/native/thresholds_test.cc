@@ -17,12 +17,14 @@ void Sweep_kParallel(int64_t at) {
     SweepCompareAndSelect(n);
     SweepQuantize(n);
     SweepLayerNorm(2, n / 2);
+    SweepRmsNorm(2, n / 2);
     SweepSoftmax(2, n / 2, 1);
     SweepReduce(2, n / 2, 1);
   }
   for (const int64_t rows : {31, 32, 33, 37}) {  // times 512: below, at and above
     SweepPointwise(rows, at / 32);
     SweepLayerNorm(rows, at / 32);
+    SweepRmsNorm(rows, at / 32);
     SweepSoftmax(rows, at / 32, 1);
     SweepSoftmax(1, at / 32, rows);
     SweepReduce(1, at / 32, rows);

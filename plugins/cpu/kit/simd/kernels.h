@@ -114,6 +114,8 @@ struct Simd {
   // *sum, -infinity and 0 at first: x[i] becomes e^(x[i] - *top) by the new *top. Answers what such
   // numbers from before are to be times. As long as all are -infinity they count as nothing.
   float (*softmax_more)(float* x, int64_t n, float* top, float* sum);
+  // y[i] = x[i] / sqrt(mean of squares + eps) * gamma[i]; gamma may be nullptr.
+  void (*rms_norm)(const float* x, const float* gamma, float eps, float* y, int64_t n);
   // gamma and beta may be nullptr.
   void (*layer_norm)(const float* x, const float* gamma, const float* beta, float eps, float* y,
                      int64_t n);

@@ -211,6 +211,17 @@ float SoftmaxMore(float* x, int64_t n, float* top, float* sum) {
   return before;
 }
 
+void RmsNorm(const float* x, const float* gamma, float eps, float* y, int64_t n) {
+  if (n <= 0) return;
+  const float square =
+      SumOf(x, n, 0.0f, [](V v, V sum) GE_LAMBDA { return hn::MulAdd(v, v, sum); });
+  const float scale = 1.0f / __builtin_sqrtf(square / static_cast<float>(n) + eps);
+  ForEach(n, [=](auto p, int64_t i) GE_LAMBDA {
+    const auto v = hn::Mul(hn::LoadU(p, x + i), hn::Set(p, scale));
+    hn::StoreU(gamma != nullptr ? hn::Mul(v, hn::LoadU(p, gamma + i)) : v, p, y + i);
+  });
+}
+
 void LayerNorm(const float* x, const float* gamma, const float* beta, float eps, float* y,
                int64_t n) {
   if (n <= 0) return;

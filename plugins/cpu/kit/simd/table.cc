@@ -13,6 +13,7 @@ const Simd GE_SIMD_NAME(GE_SIMD_ISA) = {
     .reduce_rows = GE_SIMD_ISA::ReduceRows,
     .softmax = GE_SIMD_ISA::Softmax,
     .softmax_more = GE_SIMD_ISA::SoftmaxMore,
+    .rms_norm = GE_SIMD_ISA::RmsNorm,
     .layer_norm = GE_SIMD_ISA::LayerNorm,
     .lstm_cell = GE_SIMD_ISA::LstmCell,
     .gru_cell = GE_SIMD_ISA::GruCell,
