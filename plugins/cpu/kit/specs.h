@@ -5,6 +5,7 @@
 #include <compare>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <variant>
 #include <vector>
 
@@ -179,6 +180,12 @@ struct RoiAlignSpec {  // in: x, rois, batch indices; the mean of samples
   double scale = 1;
   bool half_pixel = false;
 };
+// What becomes of the scores of a learned model; by ONNX's numbers.
+enum class ScoreTransform : uint8_t { kNone, kSoftmax, kLogistic, kSoftmaxZero, kProbit };
+struct Forest;       // plugins/cpu/native/forest.h
+struct ForestSpec {  // tree ensembles; in: x; out: scores, or labels and scores
+  std::shared_ptr<const Forest> forest;
+};
 struct IntegerSpec {  // in[0] fn in[1]
   Fn fn = Fn::kAdd;
 };
@@ -320,8 +327,8 @@ using Spec =
                  GatherSpec, AppendSpec, CastSpec, RelationSpec, WhereSpec, IndexSpec, CumSumSpec,
                  ArgSpec, TopKSpec, FillPadSpec, TileSpec, MoveSpec, FillSpec, TriangleSpec,
                  WeighSpec, GridSpec, CodePoolSpec, PReluSpec, InstanceNormSpec, SpectrumSpec,
-                 RoiAlignSpec, IntegerSpec, IntegerConvSpec, IntegerProductSpec, NBitsSpec,
-                 AttendSpec, QuantizeSpec, DequantizeSpec, CodePairSpec, CodeConstantSpec,
-                 CodeMapSpec, CodeMeanSpec, CodeConcatSpec, RecurrentSpec>;
+                 RoiAlignSpec, ForestSpec, IntegerSpec, IntegerConvSpec, IntegerProductSpec,
+                 NBitsSpec, AttendSpec, QuantizeSpec, DequantizeSpec, CodePairSpec,
+                 CodeConstantSpec, CodeMapSpec, CodeMeanSpec, CodeConcatSpec, RecurrentSpec>;
 
 }  // namespace ge_cpu

@@ -72,6 +72,8 @@ constexpr Operator kOwn[] = {
     {"Not", ParseRelation, Types::kNumber, 0},
     {"Where", ParseWhere, Types::kAny, 0},
     {"RoiAlign", ParseRoiAlign, Types::kAny, 0},
+    {"ai.onnx.ml.TreeEnsembleRegressor", ParseTreeRegressor, Types::kAny, 0},
+    {"ai.onnx.ml.TreeEnsembleClassifier", ParseTreeClassifier, Types::kAny, 0},
     {"RNN", ParseRecurrent, Types::kNumber, 0, false, true},
     {"GRU", ParseRecurrent, Types::kNumber, 0, false, true},
     {"LSTM", ParseRecurrent, Types::kNumber, 0, false, true},
