@@ -1,6 +1,7 @@
 // Learned models of ai.onnx.ml as steps of a program.
 #include "plugins/cpu/native/emit.h"
 #include "plugins/cpu/native/forest.h"
+#include "plugins/cpu/native/vectors.h"
 
 namespace ge_native {
 
@@ -24,6 +25,12 @@ void NativeBuilder::AddLearned(const Unit& u, const std::string& label, std::uni
 void NativeBuilder::EmitSpec(const Unit& u, const ForestSpec& spec) {
   const int threads = ForestThreads(*spec.forest, machine_.threads);
   AddLearned(u, "trees", ForestLoop(spec.forest, threads), ForestFloats(*spec.forest), threads);
+}
+
+void NativeBuilder::EmitSpec(const Unit& u, const VectorSpec& spec) {
+  const int threads = VectorThreads(*spec.machine, machine_.threads);
+  AddLearned(u, "support vectors", VectorLoop(simd_, spec.machine, threads),
+             VectorFloats(*spec.machine), threads);
 }
 
 }  // namespace ge_native

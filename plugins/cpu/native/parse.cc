@@ -74,6 +74,8 @@ constexpr Operator kOwn[] = {
     {"RoiAlign", ParseRoiAlign, Types::kAny, 0},
     {"ai.onnx.ml.TreeEnsembleRegressor", ParseTreeRegressor, Types::kAny, 0},
     {"ai.onnx.ml.TreeEnsembleClassifier", ParseTreeClassifier, Types::kAny, 0},
+    {"ai.onnx.ml.SVMRegressor", ParseSvmRegressor, Types::kAny, 0},
+    {"ai.onnx.ml.SVMClassifier", ParseSvmClassifier, Types::kAny, 0},
     {"RNN", ParseRecurrent, Types::kNumber, 0, false, true},
     {"GRU", ParseRecurrent, Types::kNumber, 0, false, true},
     {"LSTM", ParseRecurrent, Types::kNumber, 0, false, true},

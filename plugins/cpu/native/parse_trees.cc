@@ -122,8 +122,6 @@ class ById {
   bool twice_ = false;
 };
 
-bool Wrong(Why* why) { return why->Say(GE_WHY_ATTRIBUTE, "lists that do not fit each other"); }
-
 bool ModeOf(std::string_view name, uint8_t* mode) {
   static constexpr std::string_view kNames[] = {"BRANCH_LEQ", "BRANCH_LT", "BRANCH_GTE",
                                                 "BRANCH_GT",  "BRANCH_EQ", "BRANCH_NEQ"};
@@ -153,11 +151,12 @@ bool ReadVotes(const ge_node& n, const std::string& kind, int64_t choices, const
   const auto choice = gp::AttrInts(n, kind + "_ids");
   const auto weights = gp::AttrFloats(n, kind + "_weights");
   const size_t count = choice.size();
-  if (trees.size() != count || nodes.size() != count || weights.size() != count) return Wrong(why);
+  if (trees.size() != count || nodes.size() != count || weights.size() != count)
+    return ListsDiffer(why);
   l->votes.resize(l->nodes.size());
   for (size_t i = 0; i < count; ++i) {
     const uint32_t at = ids.Find(trees[i], nodes[i]);
-    if (at == kNobody || choice[i] < 0 || choice[i] >= choices) return Wrong(why);
+    if (at == kNobody || choice[i] < 0 || choice[i] >= choices) return ListsDiffer(why);
     if (l->nodes[at].mode != kLeafMode) continue;  // votes at branches never count
     l->votes[at].push_back({static_cast<uint32_t>(choice[i]), weights[i]});
   }
@@ -181,25 +180,25 @@ bool ReadListed(const ge_node& n, const std::string& kind, int64_t choices, int6
   if (modes == nullptr || modes->n != count || trees.size() != count || feature.size() != count ||
       yes.size() != count || no.size() != count || values.size() != count || count > INT32_MAX ||
       (missing.size() != 0 && missing.size() != count)) {
-    return Wrong(why);
+    return ListsDiffer(why);
   }
   const ById ids(trees, names);
-  if (ids.twice()) return Wrong(why);
+  if (ids.twice()) return ListsDiffer(why);
   l->nodes.resize(count);
   std::vector<bool> child(count, false);
   for (size_t i = 0; i < count; ++i) {
     Listed& t = l->nodes[i];
-    if (!ModeOf(gp::View(modes->strings[i]), &t.mode)) return Wrong(why);
+    if (!ModeOf(gp::View(modes->strings[i]), &t.mode)) return ListsDiffer(why);
     if (t.mode == kLeafMode) continue;
     t.feature = feature[i], t.value = static_cast<float>(values[i]);
     t.missing_yes = missing.size() != 0 && missing[i] != 0;
     t.yes = ids.Find(trees[i], yes[i]), t.no = ids.Find(trees[i], no[i]);
     if (t.yes == kNobody || t.no == kNobody || t.feature < 0 || t.feature >= features) {
-      return Wrong(why);
+      return ListsDiffer(why);
     }
     child[t.yes] = child[t.no] = true;
   }
-  return (FindRoots(ids, trees, child, &l->roots) || Wrong(why)) &&
+  return (FindRoots(ids, trees, child, &l->roots) || ListsDiffer(why)) &&
          ReadVotes(n, kind, choices, ids, l, why);
 }
 
@@ -248,7 +247,8 @@ bool ParseTreeRegressor(const Parser& g, uint32_t i, Unit* u, Why* why) {
       !HasOut(g, n, 0, GE_F32, {f->rows, f->choices}, why)) {
     return false;
   }
-  if (!f->base.empty() && f->base.size() != static_cast<size_t>(f->choices)) return Wrong(why);
+  if (!f->base.empty() && f->base.size() != static_cast<size_t>(f->choices))
+    return ListsDiffer(why);
   u->spec = ForestSpec{std::move(f)};
   return true;
 }
@@ -264,7 +264,8 @@ bool ParseTreeClassifier(const Parser& g, uint32_t i, Unit* u, Why* why) {
     return false;
   }
   const size_t base = f->base.size();
-  if (base != 0 && base != labels.size() && (base != 1 || labels.size() != 2)) return Wrong(why);
+  if (base != 0 && base != labels.size() && (base != 1 || labels.size() != 2))
+    return ListsDiffer(why);
   const auto& votes = f->votes;
   f->positive = std::all_of(votes.begin(), votes.end(), [](auto& v) { return v.weight >= 0; });
   const bool alike = !votes.empty() && std::all_of(votes.begin(), votes.end(), [&](auto& v) {

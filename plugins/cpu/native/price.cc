@@ -13,6 +13,7 @@
 #include "plugins/cpu/native/panels.h"
 #include "plugins/cpu/native/recurrence.h"
 #include "plugins/cpu/native/sample_loops.h"
+#include "plugins/cpu/native/vectors.h"
 #include "plugins/cpu/native/winograd.h"
 
 namespace ge_native {
@@ -243,6 +244,7 @@ double WorkNs(const Unit& u, const Parser& p, const Machine& m) {
   if (Is<WhereSpec>(u)) return n * ByIsa(m, 0.12, 0.15, 0.4);
   if (const auto* roi = As<RoiAlignSpec>(u)) return RoiAlignNs(*roi, m);
   if (Is<IntegerSpec>(u)) return n * 0.3;
+  if (const auto* vectors = As<VectorSpec>(u)) return VectorNs(*vectors->machine) / m.compute;
   if (const auto* trees = As<ForestSpec>(u)) return ForestNs(*trees->forest) / m.compute;
   if (const auto* conv = As<IntegerConvSpec>(u)) return IntegerConvNs(u, conv->conv, p, m);
   if (Is<IntegerProductSpec>(u)) return IntegerProductNs(u, p, m);

@@ -74,6 +74,10 @@ void PairOfScore(ScoreTransform how, double score, double* s) {
 
 double TransformNs(ScoreTransform how) { return how == ScoreTransform::kNone ? 0 : 8; }
 
+bool ListsDiffer(Why* why) {
+  return why->Say(GE_WHY_ATTRIBUTE, "lists that do not fit each other");
+}
+
 bool RowsOf(const Parser& g, const ge_node& n, int64_t* rows, int64_t* features, Why* why) {
   const Dims x = g.dims(n.in[0]);
   if (g.dtype(n.in[0]) != GE_F32) return why->Say(GE_WHY_DTYPE, "only float32 features");

@@ -22,6 +22,8 @@ void PairOfScore(ScoreTransform how, double score, double* s);
 // ns a score takes.
 double TransformNs(ScoreTransform how);
 
+// False, and said: an attribute's list has another length, or names what is not there.
+bool ListsDiffer(Why* why);
 // Input 0 is [rows, features] or [features] of float32.
 bool RowsOf(const Parser& g, const ge_node& n, int64_t* rows, int64_t* features, Why* why);
 // Output `slot` is there, of that type and these dims.
