@@ -25,7 +25,8 @@ inline std::vector<double> FloatList(CaseMaker& m, int64_t n, double lo, double 
 
 // Input 0: [N,C], or [C] as one row; some floats are NaN when asked for.
 inline void AddFeatureRows(CaseMaker& m, int64_t features, bool missing = false) {
-  const int64_t rows = m.r.Chance(0.08) ? 0 : m.r.Int(1, 5);
+  // Kernels take rows in groups and blocks.
+  const int64_t rows = m.r.Chance(0.08) ? 0 : m.r.Chance(0.1) ? m.r.Int(6, 150) : m.r.Int(1, 5);
   Dims dims = {rows, features};
   if (m.r.Chance(0.1)) dims = {features};
   std::vector<double> v;

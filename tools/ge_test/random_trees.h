@@ -18,8 +18,10 @@ struct TreeLists {
 
 struct TreeShape {
   int64_t features = 1, choices = 1;
-  double least = -1;  // of the weights
-  int64_t only = -1;  // the choice of all votes, -1 = any
+  double least = -1;      // of the weights
+  int64_t only = -1;      // the choice of all votes, -1 = any
+  std::string mode = "";  // of all branches, empty = any
+  bool full = false;      // each leaf votes for all choices in turn
 };
 
 // Adds the nodes of a (sub)tree; answers the id of its root.
@@ -34,7 +36,7 @@ inline int64_t GrowTree(CaseMaker& m, const TreeShape& s, int64_t tree, int dept
   t->tree.push_back(tree), t->id.push_back(id);
   t->feature.push_back(leaf ? 0 : m.r.Int(0, s.features - 1));
   t->value.push_back(leaf ? 0 : Quarter(m) + (m.r.Chance(0.3) ? 0.125 : 0));
-  t->mode.push_back(leaf ? "LEAF" : m.r.Pick(kModes));
+  t->mode.push_back(leaf ? "LEAF" : s.mode.empty() ? m.r.Pick(kModes) : s.mode);
   t->missing.push_back(!leaf && m.r.Chance(0.4) ? 1 : 0);
   t->yes.push_back(0), t->no.push_back(0);
   if (!leaf) {
@@ -42,9 +44,11 @@ inline int64_t GrowTree(CaseMaker& m, const TreeShape& s, int64_t tree, int dept
     t->no[at] = GrowTree(m, s, tree, depth - 1, next, t);
     return id;
   }
-  for (int64_t votes = m.r.Chance(0.1) ? 0 : m.r.Int(1, 2); votes > 0; --votes) {
+  const int64_t votes = s.full ? s.choices : m.r.Chance(0.1) ? 0 : m.r.Int(1, 2);
+  for (int64_t k = 0; k < votes; ++k) {
     t->vote_tree.push_back(tree), t->vote_id.push_back(id);
-    t->vote_choice.push_back(s.only >= 0 ? s.only : m.r.Int(0, s.choices - 1));
+    const int64_t choice = s.only >= 0 ? s.only : m.r.Int(0, s.choices - 1);
+    t->vote_choice.push_back(s.full ? k : choice);
     t->weight.push_back(static_cast<float>(m.r.Between(s.least, 1)));
   }
   return id;
@@ -77,6 +81,10 @@ inline void SetTreeLists(CaseMaker& m, const TreeLists& t, const std::string& vo
 inline TreeLists AddTrees(CaseMaker& m, TreeShape s, const std::string& votes) {
   s.features = m.r.Int(1, 4);
   AddFeatureRows(m, s.features, m.r.Chance(0.5));
+  if (m.r.Chance(0.5)) {
+    s.mode = m.r.Pick(std::vector<std::string>{"BRANCH_LEQ", "BRANCH_LT", "BRANCH_GT"});
+  }
+  s.full = s.only < 0 && m.r.Chance(0.3);
   TreeLists t;
   const int64_t first = m.r.Int(0, 3);
   for (int64_t tree = 0, n = m.r.Int(1, 4); tree < n; ++tree) {

@@ -5,6 +5,7 @@
 #include <compare>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <variant>
 #include <vector>
 
@@ -180,6 +181,16 @@ struct RoiAlignSpec {  // in: x, rois, batch indices; the mean of samples
   double scale = 1;
   bool half_pixel = false;
 };
+// What becomes of the scores of a learned model; by ONNX's numbers.
+enum class ScoreTransform : uint8_t { kNone, kSoftmax, kLogistic, kSoftmaxZero, kProbit };
+struct Forest;       // plugins/cpu/native/forest.h
+struct ForestSpec {  // tree ensembles; in: x; out: scores, or labels and scores
+  std::shared_ptr<const Forest> forest;
+};
+struct SupportMachine;  // plugins/cpu/native/vectors.h
+struct VectorSpec {     // support vector machines; in and out as of tree ensembles
+  std::shared_ptr<const SupportMachine> machine;
+};
 struct IntegerSpec {  // in[0] fn in[1]
   Fn fn = Fn::kAdd;
 };
@@ -314,15 +325,14 @@ struct RecurrentSpec {
   int64_t gates() const { return hidden * (cell == Cell::kLstm ? 4 : cell == Cell::kGru ? 3 : 1); }
 };
 
-using Spec =
-    std::variant<ViewSpec, ConvSpec, ConvGradSpec, PoolGradSpec, MomentsSpec, BatchNormGradSpec,
-                 ProductSpec, PoolSpec, PointwiseSpec, ReduceSpec, SoftmaxSpec, LayerNormSpec,
-                 ConcatSpec, ResizeSpec, TransposeSpec, SliceSpec, ExpandSpec, ResampleSpec,
-                 GatherSpec, AppendSpec, CastSpec, RelationSpec, WhereSpec, IndexSpec, CumSumSpec,
-                 ArgSpec, TopKSpec, FillPadSpec, TileSpec, MoveSpec, FillSpec, TriangleSpec,
-                 WeighSpec, GridSpec, CodePoolSpec, PReluSpec, InstanceNormSpec, SpectrumSpec,
-                 RoiAlignSpec, IntegerSpec, IntegerConvSpec, IntegerProductSpec, NBitsSpec,
-                 AttendSpec, QuantizeSpec, DequantizeSpec, CodePairSpec, CodeConstantSpec,
-                 CodeMapSpec, CodeMeanSpec, CodeConcatSpec, RecurrentSpec>;
+using Spec = std::variant<
+    ViewSpec, ConvSpec, ConvGradSpec, PoolGradSpec, MomentsSpec, BatchNormGradSpec, ProductSpec,
+    PoolSpec, PointwiseSpec, ReduceSpec, SoftmaxSpec, LayerNormSpec, ConcatSpec, ResizeSpec,
+    TransposeSpec, SliceSpec, ExpandSpec, ResampleSpec, GatherSpec, AppendSpec, CastSpec,
+    RelationSpec, WhereSpec, IndexSpec, CumSumSpec, ArgSpec, TopKSpec, FillPadSpec, TileSpec,
+    MoveSpec, FillSpec, TriangleSpec, WeighSpec, GridSpec, CodePoolSpec, PReluSpec,
+    InstanceNormSpec, SpectrumSpec, RoiAlignSpec, ForestSpec, VectorSpec, IntegerSpec,
+    IntegerConvSpec, IntegerProductSpec, NBitsSpec, AttendSpec, QuantizeSpec, DequantizeSpec,
+    CodePairSpec, CodeConstantSpec, CodeMapSpec, CodeMeanSpec, CodeConcatSpec, RecurrentSpec>;
 
 }  // namespace ge_cpu

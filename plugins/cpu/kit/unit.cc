@@ -70,13 +70,15 @@ constexpr Operator kShared[] = {
 };
 
 // Of operators that the tables name: ONNX's as they are, the others with their domain in front.
-enum class Domain { kOnnx, kOurs, kMicrosoft };
-constexpr std::string_view kOurPrefix = "ge.", kMicrosoftPrefix = "com.microsoft.";
+enum class Domain { kOnnx, kOurs, kMicrosoft, kLearned };
+constexpr std::string_view kOurPrefix = "ge.", kMicrosoftPrefix = "com.microsoft.",
+                           kLearnedPrefix = "ai.onnx.ml.";
 
 std::optional<Domain> DomainOf(std::string_view domain) {
   if (domain.empty() || domain == "ai.onnx") return Domain::kOnnx;
   if (domain == "ge") return Domain::kOurs;
   if (domain == "com.microsoft") return Domain::kMicrosoft;
+  if (domain == "ai.onnx.ml") return Domain::kLearned;
   return std::nullopt;
 }
 
@@ -127,7 +129,8 @@ class OperatorIndex {
     std::string_view name = entry.op;
     Domain domain = Domain::kOnnx;
     for (const auto& [prefix, of] :
-         {std::pair(kOurPrefix, Domain::kOurs), std::pair(kMicrosoftPrefix, Domain::kMicrosoft)}) {
+         {std::pair(kOurPrefix, Domain::kOurs), std::pair(kMicrosoftPrefix, Domain::kMicrosoft),
+          std::pair(kLearnedPrefix, Domain::kLearned)}) {
       if (name.substr(0, prefix.size()) != prefix) continue;
       domain = of;
       name.remove_prefix(prefix.size());

@@ -75,6 +75,11 @@ class NativeBuilder final : public Builder {
   void EmitSpec(const Unit& u, const IntegerConvSpec& spec);
   void EmitSpec(const Unit& u, const IntegerProductSpec& spec);
   void EmitSpec(const Unit& u, const NBitsSpec& spec);
+  // emit_learned.cc
+  void EmitSpec(const Unit& u, const ForestSpec& spec);
+  void EmitSpec(const Unit& u, const VectorSpec& spec);
+  void AddLearned(const Unit& u, const std::string& label, std::unique_ptr<Work> work,
+                  uint64_t floats, int threads);
   // emit_attend.cc
   void EmitSpec(const Unit& u, const AttendSpec& spec);
   Place HeadsOf(uint32_t v, bool may_turn, HeadSteps* steps, bool* turned);

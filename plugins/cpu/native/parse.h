@@ -61,6 +61,12 @@ bool ParseCumSum(const Parser& g, uint32_t node, Unit* u, Why* why);
 bool ParseArg(const Parser& g, uint32_t node, Unit* u, Why* why);
 bool ParseTopK(const Parser& g, uint32_t node, Unit* u, Why* why);
 bool ParseTile(const Parser& g, uint32_t node, Unit* u, Why* why);
+// parse_trees.cc
+bool ParseTreeRegressor(const Parser& g, uint32_t node, Unit* u, Why* why);
+bool ParseTreeClassifier(const Parser& g, uint32_t node, Unit* u, Why* why);
+// parse_vectors.cc
+bool ParseSvmRegressor(const Parser& g, uint32_t node, Unit* u, Why* why);
+bool ParseSvmClassifier(const Parser& g, uint32_t node, Unit* u, Why* why);
 // parse_recurrent.cc
 bool ParseRecurrent(const Parser& g, uint32_t node, Unit* u, Why* why);
 // parse_attention.cc

@@ -9,9 +9,11 @@
 #include "plugins/cpu/native/code_conv.h"
 #include "plugins/cpu/native/direct.h"
 #include "plugins/cpu/native/emit.h"
+#include "plugins/cpu/native/forest.h"
 #include "plugins/cpu/native/panels.h"
 #include "plugins/cpu/native/recurrence.h"
 #include "plugins/cpu/native/sample_loops.h"
+#include "plugins/cpu/native/vectors.h"
 #include "plugins/cpu/native/winograd.h"
 
 namespace ge_native {
@@ -242,6 +244,8 @@ double WorkNs(const Unit& u, const Parser& p, const Machine& m) {
   if (Is<WhereSpec>(u)) return n * ByIsa(m, 0.12, 0.15, 0.4);
   if (const auto* roi = As<RoiAlignSpec>(u)) return RoiAlignNs(*roi, m);
   if (Is<IntegerSpec>(u)) return n * 0.3;
+  if (const auto* vectors = As<VectorSpec>(u)) return VectorNs(*vectors->machine) / m.compute;
+  if (const auto* trees = As<ForestSpec>(u)) return ForestNs(*trees->forest) / m.compute;
   if (const auto* conv = As<IntegerConvSpec>(u)) return IntegerConvNs(u, conv->conv, p, m);
   if (Is<IntegerProductSpec>(u)) return IntegerProductNs(u, p, m);
   if (Is<QuantizeSpec>(u)) return n * ByIsa(m, 0.5, 0.6, 1.5) * (u.in.size() > 1 ? 1 : 1.4);

@@ -1,0 +1,283 @@
+// Tree ensembles of ai.onnx.ml: ONNX's lists of nodes and votes made one array of nodes. What the
+// lists say wrongly is ref's to name.
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+#include <tuple>
+
+#include "plugins/cpu/native/forest.h"
+#include "plugins/cpu/native/parse.h"
+#include "plugins/cpu/native/scores.h"
+
+namespace ge_native {
+namespace {
+
+constexpr uint32_t kNobody = UINT32_MAX;
+constexpr uint8_t kLeafMode = 7;
+
+// A node as it is listed; the positions of its children, or which leaf it is.
+struct Listed {
+  uint8_t mode = kLeafMode;
+  bool missing_yes = false;
+  float value = 0;
+  int64_t feature = 0;
+  uint32_t yes = kNobody, no = kNobody;
+};
+struct Lists {
+  std::vector<Listed> nodes;
+  std::vector<uint32_t> roots;
+  std::vector<std::vector<Vote>> votes;  // by node
+};
+
+// Trees in one array, those of one tree together.
+class Flattening {
+ public:
+  Flattening(const Lists& lists, Forest* f) : l_(lists), f_(*f), seen_(lists.nodes.size(), false) {}
+
+  bool Do(Why* why) {
+    f_.first = {0};
+    double steps = 0, leaves = 0;
+    for (const uint32_t root : l_.roots) {
+      const uint32_t at = Room(1);
+      f_.roots.push_back(at);
+      f_.levels.push_back(0);
+      todo_.push_back({root, at, 0});
+      while (!todo_.empty()) {
+        const Open open = todo_.back();
+        todo_.pop_back();
+        if (seen_[open.listed]) return why->Say(GE_WHY_ATTRIBUTE, "a node has two parents");
+        seen_[open.listed] = true;
+        const bool leaf = l_.nodes[open.listed].mode == kLeafMode;
+        if (leaf) steps += open.depth, ++leaves;
+        f_.levels.back() = std::max(f_.levels.back(), open.depth);
+        leaf ? PutLeaf(open) : PutBranch(open);
+      }
+    }
+    f_.depth = leaves == 0 ? 0 : steps / leaves;
+    return true;
+  }
+
+ private:
+  struct Open {
+    uint32_t listed, at, depth;
+  };
+  uint32_t Room(size_t n) {
+    const auto at = static_cast<uint32_t>(f_.nodes.size());
+    f_.nodes.resize(at + n);
+    f_.leaf.resize(at + n, 0);
+    return at;
+  }
+  void PutLeaf(const Open& o) {
+    f_.nodes[o.at].next = o.at;
+    f_.leaf[o.at] = static_cast<uint32_t>(f_.first.size() - 1);
+    const std::vector<Vote>& votes = l_.votes[o.listed];
+    f_.votes.insert(f_.votes.end(), votes.begin(), votes.end());
+    f_.first.push_back(static_cast<uint32_t>(f_.votes.size()));
+  }
+  void PutBranch(const Open& o) {
+    const Listed& from = l_.nodes[o.listed];
+    const uint32_t next = Room(2);
+    const auto how = static_cast<Branch>(from.mode);
+    f_.nodes[o.at] = {from.value,      static_cast<uint32_t>(from.feature), next, 1, how,
+                      from.missing_yes};
+    f_.how = branches_++ == 0 || f_.how == how ? how : Branch::kMixed;
+    f_.missing = f_.missing || from.missing_yes;
+    todo_.push_back({from.no, next + 1, o.depth + 1});
+    todo_.push_back({from.yes, next, o.depth + 1});
+  }
+
+  const Lists& l_;
+  Forest& f_;
+  std::vector<bool> seen_;
+  std::vector<Open> todo_;
+  size_t branches_ = 0;
+};
+
+// Positions of nodes by their two ids.
+class ById {
+ public:
+  ById(gp::Span<int64_t> trees, gp::Span<int64_t> ids) : trees_(trees), ids_(ids) {
+    order_.resize(ids.size());
+    std::iota(order_.begin(), order_.end(), 0u);
+    const auto before = [&](uint32_t a, uint32_t b) { return Key(a) < Key(b); };
+    if (!std::is_sorted(order_.begin(), order_.end(), before)) {
+      std::sort(order_.begin(), order_.end(), before);
+    }
+    for (size_t i = 1; i < order_.size(); ++i) twice_ |= Key(order_[i - 1]) == Key(order_[i]);
+  }
+  bool twice() const { return twice_; }
+  const std::vector<uint32_t>& order() const { return order_; }
+  uint32_t Find(int64_t tree, int64_t id) const {
+    const auto wanted = std::pair(tree, id);
+    const auto at = std::lower_bound(order_.begin(), order_.end(), wanted,
+                                     [&](uint32_t i, const auto& w) { return Key(i) < w; });
+    return at == order_.end() || Key(*at) != wanted ? kNobody : *at;
+  }
+
+ private:
+  std::pair<int64_t, int64_t> Key(uint32_t i) const { return {trees_[i], ids_[i]}; }
+  gp::Span<int64_t> trees_, ids_;
+  std::vector<uint32_t> order_;
+  bool twice_ = false;
+};
+
+bool ModeOf(std::string_view name, uint8_t* mode) {
+  static constexpr std::string_view kNames[] = {"BRANCH_LEQ", "BRANCH_LT", "BRANCH_GTE",
+                                                "BRANCH_GT",  "BRANCH_EQ", "BRANCH_NEQ"};
+  const auto* at = std::find(std::begin(kNames), std::end(kNames), name);
+  *mode = at == std::end(kNames) ? kLeafMode : static_cast<uint8_t>(at - std::begin(kNames));
+  return *mode != kLeafMode || name == "LEAF";
+}
+
+// Each tree's first listed node that is no child.
+bool FindRoots(const ById& ids, gp::Span<int64_t> trees, const std::vector<bool>& child,
+               std::vector<uint32_t>* roots) {
+  const std::vector<uint32_t>& order = ids.order();
+  for (size_t begin = 0, end = 0; begin < order.size(); begin = end) {
+    uint32_t root = kNobody;
+    for (end = begin; end < order.size() && trees[order[end]] == trees[order[begin]]; ++end) {
+      if (!child[order[end]]) root = std::min(root, order[end]);
+    }
+    if (root == kNobody) return false;
+    roots->push_back(root);
+  }
+  return true;
+}
+
+bool ReadVotes(const ge_node& n, const std::string& kind, int64_t choices, const ById& ids,
+               Lists* l, Why* why) {
+  const auto trees = gp::AttrInts(n, kind + "_treeids"), nodes = gp::AttrInts(n, kind + "_nodeids");
+  const auto choice = gp::AttrInts(n, kind + "_ids");
+  const auto weights = gp::AttrFloats(n, kind + "_weights");
+  const size_t count = choice.size();
+  if (trees.size() != count || nodes.size() != count || weights.size() != count)
+    return ListsDiffer(why);
+  l->votes.resize(l->nodes.size());
+  for (size_t i = 0; i < count; ++i) {
+    const uint32_t at = ids.Find(trees[i], nodes[i]);
+    if (at == kNobody || choice[i] < 0 || choice[i] >= choices) return ListsDiffer(why);
+    if (l->nodes[at].mode != kLeafMode) continue;  // votes at branches never count
+    l->votes[at].push_back({static_cast<uint32_t>(choice[i]), weights[i]});
+  }
+  return true;
+}
+
+bool ReadListed(const ge_node& n, const std::string& kind, int64_t choices, int64_t features,
+                Lists* l, Why* why) {
+  if (gp::FindAttr(n, "nodes_values_as_tensor", GE_ATTR_TENSOR) != nullptr ||
+      gp::FindAttr(n, kind + "_weights_as_tensor", GE_ATTR_TENSOR) != nullptr ||
+      gp::FindAttr(n, "base_values_as_tensor", GE_ATTR_TENSOR) != nullptr) {
+    return why->Say(GE_WHY_ATTRIBUTE, "values of other types than float32");
+  }
+  const auto trees = gp::AttrInts(n, "nodes_treeids"), names = gp::AttrInts(n, "nodes_nodeids");
+  const auto feature = gp::AttrInts(n, "nodes_featureids");
+  const auto missing = gp::AttrInts(n, "nodes_missing_value_tracks_true");
+  const auto yes = gp::AttrInts(n, "nodes_truenodeids"), no = gp::AttrInts(n, "nodes_falsenodeids");
+  const auto values = gp::AttrFloats(n, "nodes_values");
+  const ge_attr* modes = gp::FindAttr(n, "nodes_modes", GE_ATTR_STRINGS);
+  const size_t count = names.size();
+  if (modes == nullptr || modes->n != count || trees.size() != count || feature.size() != count ||
+      yes.size() != count || no.size() != count || values.size() != count || count > INT32_MAX ||
+      (missing.size() != 0 && missing.size() != count)) {
+    return ListsDiffer(why);
+  }
+  const ById ids(trees, names);
+  if (ids.twice()) return ListsDiffer(why);
+  l->nodes.resize(count);
+  std::vector<bool> child(count, false);
+  for (size_t i = 0; i < count; ++i) {
+    Listed& t = l->nodes[i];
+    if (!ModeOf(gp::View(modes->strings[i]), &t.mode)) return ListsDiffer(why);
+    if (t.mode == kLeafMode) continue;
+    t.feature = feature[i], t.value = static_cast<float>(values[i]);
+    t.missing_yes = missing.size() != 0 && missing[i] != 0;
+    t.yes = ids.Find(trees[i], yes[i]), t.no = ids.Find(trees[i], no[i]);
+    if (t.yes == kNobody || t.no == kNobody || t.feature < 0 || t.feature >= features) {
+      return ListsDiffer(why);
+    }
+    child[t.yes] = child[t.no] = true;
+  }
+  return (FindRoots(ids, trees, child, &l->roots) || ListsDiffer(why)) &&
+         ReadVotes(n, kind, choices, ids, l, why);
+}
+
+// Where each leaf has a vote for each choice in turn, sums need the weights alone.
+void FillFull(Forest* f) {
+  const size_t choices = static_cast<size_t>(f->choices);
+  if (f->sum == VoteSum::kMin || f->sum == VoteSum::kMax) return;
+  if (f->votes.empty() || f->votes.size() != (f->first.size() - 1) * choices) return;
+  for (size_t i = 0; i < f->votes.size(); ++i) {
+    if (f->votes[i].choice != i % choices) return;
+  }
+  for (size_t i = 0; i < f->first.size(); ++i) {
+    if (f->first[i] != i * choices) return;
+  }
+  for (const Vote& v : f->votes) f->full.push_back(v.weight);
+}
+
+bool MakeForest(const Parser& g, const ge_node& n, const std::string& kind, Forest* f, Why* why) {
+  Lists lists;
+  if (!RowsOf(g, n, &f->rows, &f->features, why) || !ReadTransform(n, &f->transform, why)) {
+    return false;
+  }
+  if (f->choices < 1 || f->choices > kMostChoices) {
+    return why->Say(GE_WHY_ATTRIBUTE, "no choice, or more than " + std::to_string(kMostChoices));
+  }
+  if (!ReadListed(n, kind, f->choices, f->features, &lists, why)) return false;
+  const auto base = gp::AttrFloats(n, "base_values");
+  f->base.assign(base.begin(), base.end());
+  if (!Flattening(lists, f).Do(why)) return false;
+  FillFull(f);
+  return true;
+}
+
+}  // namespace
+
+bool ParseTreeRegressor(const Parser& g, uint32_t i, Unit* u, Why* why) {
+  static constexpr std::string_view kNames[] = {"AVERAGE", "SUM", "MIN", "MAX"};
+  const ge_node& n = g.node(i);
+  auto f = std::make_shared<Forest>();
+  const auto* sum = std::find(std::begin(kNames), std::end(kNames),
+                              gp::AttrString(n, "aggregate_function", "SUM"));
+  if (sum == std::end(kNames)) return why->Say(GE_WHY_ATTRIBUTE, "an aggregate_function not known");
+  f->sum = static_cast<VoteSum>(sum - std::begin(kNames));
+  f->choices = gp::AttrInt(n, "n_targets", 1);
+  if (!MakeForest(g, n, "target", f.get(), why) ||
+      !HasOut(g, n, 0, GE_F32, {f->rows, f->choices}, why)) {
+    return false;
+  }
+  if (!f->base.empty() && f->base.size() != static_cast<size_t>(f->choices))
+    return ListsDiffer(why);
+  u->spec = ForestSpec{std::move(f)};
+  return true;
+}
+
+bool ParseTreeClassifier(const Parser& g, uint32_t i, Unit* u, Why* why) {
+  const ge_node& n = g.node(i);
+  auto f = std::make_shared<Forest>();
+  const auto labels = gp::AttrInts(n, "classlabels_int64s");
+  f->labels.assign(labels.begin(), labels.end());
+  f->choices = static_cast<int64_t>(labels.size());
+  if (!MakeForest(g, n, "class", f.get(), why) || !HasOut(g, n, 0, GE_I64, {f->rows}, why) ||
+      !HasOut(g, n, 1, GE_F32, {f->rows, f->choices}, why)) {
+    return false;
+  }
+  const size_t base = f->base.size();
+  if (base != 0 && base != labels.size() && (base != 1 || labels.size() != 2))
+    return ListsDiffer(why);
+  const auto& votes = f->votes;
+  f->positive = std::all_of(votes.begin(), votes.end(), [](auto& v) { return v.weight >= 0; });
+  const bool alike = !votes.empty() && std::all_of(votes.begin(), votes.end(), [&](auto& v) {
+    return v.choice == votes[0].choice;
+  });
+  f->end = ForestEnd::kClasses;
+  if (alike && f->choices == 2) {
+    f->end = votes[0].choice == 0 ? ForestEnd::kOneOfTwo : ForestEnd::kSecondOfTwo;
+  }
+  u->spec = ForestSpec{std::move(f)};
+  u->out.push_back(n.out[1]);
+  return true;
+}
+
+}  // namespace ge_native
