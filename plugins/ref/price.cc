@@ -122,12 +122,23 @@ const Class& ClassOf(std::string_view op) {
   return kArithmetic;
 }
 
+constexpr double kNsPerRow = 2;  // of a Gather, apart from its bytes
+
 double CountOf(const TensorType& t) { return static_cast<double>(t.count); }
 
 struct Effort {
   double products = 0;  // multiply-adds
   double packed = 0;    // elements that are put into panels first
 };
+
+// Copies that a Gather makes: an index for each place of the axes before its own.
+double RowsOfGather(const NodeView& n) {
+  const TensorType x = n.in(0);
+  const int64_t axis = n.Int("axis") < 0 ? n.Int("axis") + x.rank : n.Int("axis");
+  double rows = CountOf(n.in(1));
+  for (int64_t d = 0; d < axis; ++d) rows *= static_cast<double>(x.dims[d]);
+  return rows;
+}
 
 double Ratio(double a, int64_t b) { return b == 0 ? 0 : a / static_cast<double>(b); }
 
@@ -265,9 +276,12 @@ uint64_t MarginalNs(const NodeView& n) {
       if (n.has_in(i)) bytes += static_cast<double>(n.in(i).bytes);
     }
   }
+  // Row by row: what is copied for each is a matter of bytes.
+  const double row = op == "Gather" ? RowsOfGather(n) * kNsPerRow : 0;
   const double inputs = n.n_in() > 0 && n.has_in(0) ? CountOf(n.in(0)) : 0;
-  const double ns = kNodeNs + c.ns_per_product * effort.products + kNsPerPacked * effort.packed +
-                    c.ns_per_element * elements + c.ns_per_input * inputs + c.ns_per_byte * bytes;
+  const double ns = kNodeNs + row + c.ns_per_product * effort.products +
+                    kNsPerPacked * effort.packed + c.ns_per_element * elements +
+                    c.ns_per_input * inputs + c.ns_per_byte * bytes;
   return static_cast<uint64_t>(std::min(ns, 1e18));
 }
 

@@ -54,6 +54,9 @@ class ThinProducts final : public Loop {
 };
 
 class Gathered final : public Work {
+  // A copy of a run by the library costs as much as some four elements one by one.
+  static constexpr int64_t kRunIndices = 4;
+
  public:
   explicit Gathered(const Gather& g) : g_(g) {}
 
@@ -78,34 +81,74 @@ class Gathered final : public Work {
     auto* y = reinterpret_cast<char*>(call.p[0]);
     const int64_t row = g_.inner * g_.bytes;
     if (row == 4) {
-      Copy<4>(index, x, y, row);
+      Spread<4>(index, x, y, row);
     } else if (row == 8) {
-      Copy<8>(index, x, y, row);
+      Spread<8>(index, x, y, row);
     } else {
-      Copy<0>(index, x, y, row);
+      Spread<0>(index, x, y, row);
     }
     return GE_OK;
   }
 
-  // kRow > 0: the bytes of a row, known to the compiler.
+  // Indices and blocks of the axes before theirs are cut into pieces: what is found out about a
+  // piece of indices serves a whole block. kRow > 0: the bytes of a row, known to the compiler.
   template <size_t kRow, class Index>
-  void Copy(const Index* index, const char* x, char* y, int64_t row) const {
+  void Spread(const Index* index, const char* x, char* y, int64_t row) const {
     const int64_t pieces = (g_.count + kGatherIndices - 1) / kGatherIndices;
+    const int64_t blocks = (g_.outer + kGatherBlocks - 1) / kGatherBlocks;
     const bool parallel = g_.outer * g_.count * row > kParallelBytes;
-    ForRange(parallel, g_.outer * pieces, [&](int64_t t) {
-      const int64_t o = t / pieces, first = t % pieces * kGatherIndices;
-      const int64_t end = std::min(first + kGatherIndices, g_.count);
-      const char* from = x + o * g_.axis * row;
-      char* to = y + (o * g_.count + first) * row;
-      for (int64_t i = first; i < end; ++i, to += row) {
-        const int64_t k = index[i] < 0 ? index[i] + g_.axis : index[i];
-        if constexpr (kRow > 0) {
-          std::memcpy(to, from + k * row, kRow);
-        } else {
-          std::memcpy(to, from + k * row, static_cast<size_t>(row));
+    ForRange(parallel, blocks * pieces, [&](int64_t t) {
+      const int64_t block = t / pieces * kGatherBlocks, first = t % pieces * kGatherIndices;
+      const int64_t n = std::min(kGatherIndices, g_.count - first);
+      const int64_t outer = std::min(kGatherBlocks, g_.outer - block);
+      const char* from = x + block * g_.axis * row;
+      char* to = y + (block * g_.count + first) * row;
+      int64_t offset[kGatherIndices];
+      for (int64_t i = 0; i < n; ++i) {
+        const int64_t k = index[first + i];
+        offset[i] = (k < 0 ? k + g_.axis : k) * row;
+      }
+      Runs runs;
+      if (outer > 1 && FindRuns(offset, n, row, &runs)) return CopyRuns(runs, from, to, outer, row);
+      for (int64_t o = 0; o < outer; ++o, from += g_.axis * row, to += g_.count * row) {
+        for (int64_t i = 0; i < n; ++i) {
+          if constexpr (kRow > 0) {
+            std::memcpy(to + i * row, from + offset[i], kRow);
+          } else {
+            std::memcpy(to + i * row, from + offset[i], static_cast<size_t>(row));
+          }
         }
       }
     });
+  }
+
+  // Indices that count up by ones: windows (unfold), rolls and slices come as such.
+  struct Runs {
+    int64_t from[kGatherIndices / kRunIndices + 1], bytes[kGatherIndices / kRunIndices + 1];
+    int64_t n = 0;
+  };
+
+  // False where runs are shorter than kRunIndices in the mean.
+  static bool FindRuns(const int64_t* offset, int64_t n, int64_t row, Runs* runs) {
+    const int64_t most = n / kRunIndices;
+    for (int64_t i = 0; i < n;) {
+      if (runs->n == most) return false;
+      int64_t end = i + 1;
+      while (end < n && offset[end] == offset[end - 1] + row) ++end;
+      runs->from[runs->n] = offset[i];
+      runs->bytes[runs->n++] = (end - i) * row;
+      i = end;
+    }
+    return true;
+  }
+
+  void CopyRuns(const Runs& runs, const char* from, char* to, int64_t outer, int64_t row) const {
+    for (int64_t o = 0; o < outer; ++o, from += g_.axis * row, to += g_.count * row) {
+      char* at = to;
+      for (int64_t i = 0; i < runs.n; at += runs.bytes[i++]) {
+        std::memcpy(at, from + runs.from[i], static_cast<size_t>(runs.bytes[i]));
+      }
+    }
   }
 
   const Gather g_;

@@ -410,22 +410,26 @@ inline void SweepTranspose(int64_t rows, int64_t columns) {
   });
 }
 
+// Indices one by one (step 7), and in runs (step 1).
 inline void SweepGather(int64_t outer, int64_t count, int64_t inner) {
   Gather g;
   g.outer = outer, g.axis = 11, g.inner = inner, g.count = count;
   float* x = Numbers(outer * g.axis * inner);
-  std::vector<int64_t> index(Z(count));
-  for (int64_t i = 0; i < count; ++i) index[Z(i)] = i * 7 % 11 - (i % 3 == 0 ? 11 : 0);
-  InEachSetting([&](const Setting&) {
-    SCOPED_TRACE(testing::Message() << outer << " x " << count << " x " << inner);
-    std::vector<float> y(Z(outer * count * inner + 1), kGuard);
-    RunLoop(*GatherLoop(g), {y.data(), x, reinterpret_cast<float*>(index.data())});
-    for (int64_t i = 0; i < outer * count * inner; ++i) {
-      const int64_t row = i / inner / count * g.axis + i / inner % count * 7 % 11;
-      ASSERT_EQ(y[Z(i)], x[row * inner + i % inner]) << i;
-    }
-    ASSERT_EQ(y.back(), kGuard);
-  });
+  for (const int64_t step : {7, 1}) {
+    std::vector<int64_t> index(Z(count));
+    for (int64_t i = 0; i < count; ++i) index[Z(i)] = i * step % 11 - (i % 3 == 0 ? 11 : 0);
+    InEachSetting([&](const Setting&) {
+      SCOPED_TRACE(testing::Message()
+                   << outer << " x " << count << " x " << inner << " by " << step);
+      std::vector<float> y(Z(outer * count * inner + 1), kGuard);
+      RunLoop(*GatherLoop(g), {y.data(), x, reinterpret_cast<float*>(index.data())});
+      for (int64_t i = 0; i < outer * count * inner; ++i) {
+        const int64_t row = i / inner / count * g.axis + i / inner % count * step % 11;
+        ASSERT_EQ(y[Z(i)], x[row * inner + i % inner]) << i;
+      }
+      ASSERT_EQ(y.back(), kGuard);
+    });
+  }
 }
 
 // ---- windows -----------------------------------------------------------------------------------

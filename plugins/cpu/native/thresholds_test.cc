@@ -132,6 +132,11 @@ void Sweep_kCopyLines(int64_t at) {
 void Sweep_kGatherIndices(int64_t at) {
   for (const int64_t n : {at - 1, at, at + 1, 2 * at, 2 * at + 1}) SweepGather(3, n, 100);
 }
+void Sweep_kGatherBlocks(int64_t at) {
+  for (const int64_t n : {at - 1, at, at + 1, 2 * at + 1}) {
+    for (const int64_t inner : {1, 2, 3}) SweepGather(n, 70, inner);
+  }
+}
 void Sweep_kQuantizeCodes(int64_t at) {
   for (const int64_t n : {at - 1, at, at + 1, 2 * at + 1, 3 * at - 1, 3 * at + 7}) SweepQuantize(n);
 }
