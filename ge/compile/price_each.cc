@@ -180,6 +180,7 @@ Result<std::map<NodeId, double>> LeastOfParts(const Graph& g, const EngineList& 
   for (uint32_t i = 0; i < parts.nodes.size(); ++i) position[parts.nodes[i].id] = i;
   std::map<uint64_t, double> sums;
   for (const Expansion& e : expansions) {
+    if (e.parts.empty()) continue;  // a coded weight, which nobody computes
     double& sum = sums[keys.at(e.node)] = 0;
     for (const NodeId part : e.parts) {
       const auto at = position.find(part);

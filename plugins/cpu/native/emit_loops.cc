@@ -37,14 +37,8 @@ void NativeBuilder::EmitSpec(const Unit& u, const LayerNormSpec& spec) {
   const Place gamma = u.in[1] != 0 ? GetDense(u.in[1]).place : x.place;
   const Place beta = u.in[2] != 0 ? GetDense(u.in[2]).place : x.place;
   const Rep y = NewResult(u.out[0], Layout::Dense(u.dims));
-  if (!spec.centered) {
-    AddStep("RMS norm " + ToText(u.dims),
-            RmsNormLoop(simd_, Product(u.dims) / n, n, u.in[1] != 0, spec.eps),
-            {y.place, x.place, gamma});
-    return AddRep(u.out[0], y);
-  }
-  AddStep("layer norm " + ToText(u.dims),
-          LayerNormLoop(simd_, Product(u.dims) / n, n, u.in[1] != 0, u.in[2] != 0, spec.eps),
+  AddStep((spec.centered ? "layer norm " : "RMS norm ") + ToText(u.dims),
+          LayerNormLoop(simd_, Product(u.dims) / n, n, spec, u.in[1] != 0, u.in[2] != 0),
           {y.place, x.place, gamma, beta});
   AddRep(u.out[0], y);
 }

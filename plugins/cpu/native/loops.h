@@ -22,10 +22,8 @@ std::unique_ptr<Loop> ReduceLoop(const Simd& simd, Reduce op, const Layout& x, c
 // Places: result, x. Dense; softmax of `n` elements `inner` apart, `outer` times.
 std::unique_ptr<Loop> SoftmaxLoop(const Simd& simd, int64_t outer, int64_t n, int64_t inner);
 // Places: result, x, gamma or x, beta or x.
-// Places: result, x, gamma.
-std::unique_ptr<Loop> RmsNormLoop(const Simd& simd, int64_t rows, int64_t n, bool gamma, float eps);
-std::unique_ptr<Loop> LayerNormLoop(const Simd& simd, int64_t rows, int64_t n, bool gamma,
-                                    bool beta, float eps);
+std::unique_ptr<Loop> LayerNormLoop(const Simd& simd, int64_t rows, int64_t n,
+                                    const LayerNormSpec& spec, bool gamma, bool beta);
 
 // Places: result, x. result[i] = x[i / factor]; both dense or both blocked alike.
 std::unique_ptr<Loop> RepeatLoop(const Simd& simd, const Layout& x, const Layout& result,

@@ -172,42 +172,31 @@ class SoftmaxRows final : public Loop {
   int64_t outer_, n_, inner_;
 };
 
-class RmsNormRows final : public Loop {
- public:
-  RmsNormRows(const Simd& simd, int64_t rows, int64_t n, bool gamma, float eps)
-      : simd_(simd), rows_(rows), n_(n), gamma_(gamma), eps_(eps) {}
-
-  void Run(float* const* p) const override {
-    const float* gamma = gamma_ ? p[2] : nullptr;
-    ForRange(rows_ * n_ > kParallel, rows_,
-             [&](int64_t r) { simd_.rms_norm(p[1] + r * n_, gamma, eps_, p[0] + r * n_, n_); });
-  }
-
- private:
-  const Simd& simd_;
-  int64_t rows_, n_;
-  bool gamma_;
-  float eps_;
-};
-
 class LayerNormRows final : public Loop {
  public:
-  LayerNormRows(const Simd& simd, int64_t rows, int64_t n, bool gamma, bool beta, float eps)
-      : simd_(simd), rows_(rows), n_(n), gamma_(gamma), beta_(beta), eps_(eps) {}
+  LayerNormRows(const Simd& simd, int64_t rows, int64_t n, const LayerNormSpec& spec, bool gamma,
+                bool beta)
+      : simd_(simd), rows_(rows), n_(n), spec_(spec), gamma_(gamma), beta_(beta) {}
 
   void Run(float* const* p) const override {
     const float* gamma = gamma_ ? p[2] : nullptr;
     const float* beta = beta_ ? p[3] : nullptr;
     ForRange(rows_ * n_ > kParallel, rows_, [&](int64_t r) {
-      simd_.layer_norm(p[1] + r * n_, gamma, beta, eps_, p[0] + r * n_, n_);
+      const float* const x = p[1] + r * n_;
+      float* const y = p[0] + r * n_;
+      if (spec_.centered) {
+        simd_.layer_norm(x, gamma, beta, spec_.eps, y, n_);
+      } else {
+        simd_.rms_norm(x, gamma, spec_.eps, y, n_);
+      }
     });
   }
 
  private:
   const Simd& simd_;
   int64_t rows_, n_;
+  const LayerNormSpec spec_;
   bool gamma_, beta_;
-  float eps_;
 };
 
 }  // namespace
@@ -219,13 +208,9 @@ std::unique_ptr<Loop> ReduceLoop(const Simd& simd, Reduce op, const Layout& x, c
 std::unique_ptr<Loop> SoftmaxLoop(const Simd& simd, int64_t outer, int64_t n, int64_t inner) {
   return std::make_unique<SoftmaxRows>(simd, outer, n, inner);
 }
-std::unique_ptr<Loop> RmsNormLoop(const Simd& simd, int64_t rows, int64_t n, bool gamma,
-                                  float eps) {
-  return std::make_unique<RmsNormRows>(simd, rows, n, gamma, eps);
-}
-std::unique_ptr<Loop> LayerNormLoop(const Simd& simd, int64_t rows, int64_t n, bool gamma,
-                                    bool beta, float eps) {
-  return std::make_unique<LayerNormRows>(simd, rows, n, gamma, beta, eps);
+std::unique_ptr<Loop> LayerNormLoop(const Simd& simd, int64_t rows, int64_t n,
+                                    const LayerNormSpec& spec, bool gamma, bool beta) {
+  return std::make_unique<LayerNormRows>(simd, rows, n, spec, gamma, beta);
 }
 
 }  // namespace ge_native

@@ -294,7 +294,8 @@ inline void SweepRmsNorm(int64_t rows, int64_t n) {
   InEachSetting([&](const Setting& s) {
     SCOPED_TRACE(testing::Message() << rows << " x " << n);
     std::vector<float> y(Z(rows * n + 1), kGuard);
-    RunLoop(*RmsNormLoop(s.simd(), rows, n, true, 1e-5f), {y.data(), x, gamma});
+    RunLoop(*LayerNormLoop(s.simd(), rows, n, {1e-5f, false}, true, false),
+            {y.data(), x, gamma, x});
     want.Expect(y.data(), rows * n, 2e-6);
     ASSERT_EQ(y.back(), kGuard);
   });
@@ -318,7 +319,7 @@ inline void SweepLayerNorm(int64_t rows, int64_t n) {
   InEachSetting([&](const Setting& s) {
     SCOPED_TRACE(testing::Message() << rows << " x " << n);
     std::vector<float> y(Z(rows * n + 1), kGuard);
-    RunLoop(*LayerNormLoop(s.simd(), rows, n, true, true, 1e-5f), {y.data(), x, gamma, beta});
+    RunLoop(*LayerNormLoop(s.simd(), rows, n, {1e-5f}, true, true), {y.data(), x, gamma, beta});
     want.Expect(y.data(), rows * n, 2e-6);
     ASSERT_EQ(y.back(), kGuard);
   });
