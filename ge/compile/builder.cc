@@ -77,7 +77,7 @@ class Builder {
     GE_RETURN_IF_ERROR(RefuseBodies(function()));
     LookForClass();
     if (const auto like = CloseOne()) {
-      GE_RETURN_IF_ERROR(Stage(StageId::kCompile, [&] { return TryReshape(*like); }));
+      GE_RETURN_IF_ERROR(Stage(StageId::kCompile, [&] { return TryReshape(like); }));
     }
     if (!reshaped_) {
       GE_RETURN_IF_ERROR(PlaceAndCompile());
@@ -280,19 +280,28 @@ class Builder {
     return plan && plan->plan.predicted_ns * growth * growth < kShortNs;
   }
 
-  // The nearest plan, where it lives and its dims are close: its cover is taken unseen.
+  // The nearest plan, where it lives and its dims are close: its cover is taken unseen. That of kin
+  // where sizes are data: there any of them may be 0 or 1 once.
   std::shared_ptr<const Compiled> CloseOne() const {
-    const bool wanted =
-        !near_.empty() && !of_kin_ && !options_.prices.replan &&
-        options_.stop_after == StageId::kCheck &&
-        (ShapeClasses::IsClose(near_[0]->dims, dims_) || (options_.of_data && IsShort(*near_[0])));
+    const double close = options_.of_data ? ShapeClasses::kCloseOfData : ShapeClasses::kClose;
+    const bool wanted = !near_.empty() && (!of_kin_ || options_.of_data) &&
+                        !options_.prices.replan && options_.stop_after == StageId::kCheck &&
+                        (ShapeClasses::IsClose(near_[0]->dims, dims_, close) ||
+                         (options_.of_data && IsShort(*near_[0])));
     return wanted ? near_[0]->plan.lock() : nullptr;
   }
 
-  Status TryReshape(const Compiled& like) {
+  // A piece's plan gives way to others of its place, of which hardly two are alike.
+  void KeepForClass(std::shared_ptr<const Compiled> plan) const {
+    constexpr uint64_t kMostBytes = 1 << 20;
+    if (options_.of_data && plan->BytesHeld() <= kMostBytes)
+      options_.classes->Keep(std::move(plan));
+  }
+
+  Status TryReshape(const std::shared_ptr<const Compiled>& like) {
     GE_RETURN_IF_ERROR(Decompose());
-    GE_ASSIGN_OR_RETURN(reshaped_, Reshape(like));
-    if (reshaped_) return {};
+    GE_ASSIGN_OR_RETURN(reshaped_, Reshape(*like));
+    if (reshaped_) return KeepForClass(like), Status();
     TakeBackParts();
     compiler_.reset(), c_->view_.reset();
     return {};
@@ -381,6 +390,7 @@ class Builder {
                                        : 1;
     const ClassCover cover{dims_, c_->expanded, CoverOfPlan(c_->plan, function()), c_, over};
     options_.classes->Add(*class_key_, cover);
+    KeepForClass(c_);
     if (near_.empty() && kin_key_) options_.classes->Add(*kin_key_, cover, /*of_kin=*/true);
   }
 

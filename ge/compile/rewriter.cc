@@ -83,11 +83,11 @@ Result<PassList> Rewriter::Passes(PassPhase phase) const {
   return all;
 }
 
-PassContext Rewriter::Context(PassPhase phase, int64_t largest_bytes) const {
+PassContext Rewriter::Context(PassPhase phase, FoldLimits fold) const {
   PassContext context;
   context.phase = phase;
   context.evaluator = evaluator_;
-  context.fold_limit_bytes = largest_bytes;
+  context.fold = fold;
   context.infer_node = InferNode;
   context.note = [](std::string_view text) { LogLine(2, text); };
   context.done_reading = [](const void* data, uint64_t bytes) { DropMappedPages(data, bytes); };
@@ -161,7 +161,7 @@ Status Rewriter::Load(Graph* graph, uint64_t model_bytes, std::vector<StageTime>
   }
   std::erase(late, nullptr);
   FoldBudget own(model_bytes);
-  Work work{graph, Context(kAtLoad, PassContext().fold_limit_bytes), times};
+  Work work{graph, Context(kAtLoad), times};
   work.context.budget = FoldingScope::budget() ? FoldingScope::budget() : &own;
   bool edited = false;
   GE_RETURN_IF_ERROR(Once(early, &work, &edited));
@@ -176,19 +176,19 @@ Status Rewriter::Load(Graph* graph, uint64_t model_bytes, std::vector<StageTime>
 }
 
 Status Rewriter::Bind(Graph* graph, uint64_t model_bytes, std::vector<StageTime>* times,
-                      int64_t largest_bytes) const {
+                      FoldLimits fold) const {
   GE_ASSIGN_OR_RETURN(PassList passes, Passes(kAtBind));
   FoldBudget own(model_bytes);
-  Work work{graph, Context(kAtBind, largest_bytes), times};
+  Work work{graph, Context(kAtBind, fold), times};
   work.context.budget = FoldingScope::budget() ? FoldingScope::budget() : &own;
   return Rounds(std::move(passes), &work);
 }
 
-Status Rewriter::BindUnverified(Graph* graph, uint64_t model_bytes,
-                                std::vector<StageTime>* times) const {
+Status Rewriter::BindUnverified(Graph* graph, uint64_t model_bytes, std::vector<StageTime>* times,
+                                FoldLimits fold) const {
   GE_ASSIGN_OR_RETURN(PassList passes, Passes(kAtBind));
   FoldBudget own(model_bytes);
-  Work work{graph, Context(kAtBind, PassContext().fold_limit_bytes), times, /*verify=*/false};
+  Work work{graph, Context(kAtBind, fold), times, /*verify=*/false};
   work.context.budget = FoldingScope::budget() ? FoldingScope::budget() : &own;
   return Rounds(std::move(passes), &work);
 }
@@ -200,7 +200,7 @@ Status Rewriter::BindParts(Graph* graph, uint64_t model_bytes) const {
                 [&](const auto& p) { return options_.runner.skip.count(std::string(p->name())); });
   FoldBudget own(model_bytes);
   std::vector<StageTime> times;  // nobody's: the stage that asks for the parts has its own
-  Work work{graph, Context(kAtBind, PassContext().fold_limit_bytes), &times};
+  Work work{graph, Context(kAtBind), &times};
   work.context.budget = FoldingScope::budget() ? FoldingScope::budget() : &own;
   return Rounds(std::move(passes), &work);
 }

@@ -45,11 +45,12 @@ class Rewriter {
   // A model's load: passes that derive once, the others until nothing changes. Folding spends from
   // the innermost FoldingScope; where there is none (a dump), from a budget for `model_bytes`.
   Status Load(Graph* graph, uint64_t model_bytes, std::vector<StageTime>* times) const;
-  // A bound graph, or a piece of one. A folded result may not be larger than `largest_bytes`.
+  // A bound graph, or a piece of one.
   Status Bind(Graph* graph, uint64_t model_bytes, std::vector<StageTime>* times,
-              int64_t largest_bytes = PassContext().fold_limit_bytes) const;
+              FoldLimits fold = {}) const;
   // The same, and the caller verifies what comes out.
-  Status BindUnverified(Graph* graph, uint64_t model_bytes, std::vector<StageTime>* times) const;
+  Status BindUnverified(Graph* graph, uint64_t model_bytes, std::vector<StageTime>* times,
+                        FoldLimits fold = {}) const;
   // Those for the parts of a node alone.
   Status BindParts(Graph* graph, uint64_t model_bytes) const;
 
@@ -64,7 +65,7 @@ class Rewriter {
   Result<PassList> Passes(PassPhase phase) const;
   Result<PassList> AllPasses() const;
   bool Asked(const Pass& pass) const;
-  PassContext Context(PassPhase phase, int64_t largest_bytes) const;
+  PassContext Context(PassPhase phase, FoldLimits fold = {}) const;
   Status Rounds(PassList passes, Work* work) const;
   Status Once(const PassList& passes, Work* work, bool* edited) const;
   // Whether the rounds go on without the pass after this failure.

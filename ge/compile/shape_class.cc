@@ -66,14 +66,16 @@ void AddType(const Value& v, int64_t most, Hash* hash) {
   }
 }
 
-// How far apart two lists of dims are; infinite where they are not as many.
+// How far apart two lists of dims are, 0 counting as 1; infinite where they are not as many.
 double Apart(const std::vector<int64_t>& a, const std::vector<int64_t>& b) {
   if (a.size() != b.size()) return HUGE_VAL;
   double sum = 0;
   for (size_t i = 0; i < a.size(); ++i) {
     if (a[i] == b[i]) continue;
-    const double ratio = static_cast<double>(a[i]) / static_cast<double>(b[i]);
-    sum += std::abs(std::log2(ratio));
+    const auto at_least_one = [](int64_t d) {
+      return static_cast<double>(std::max<int64_t>(d, 1));
+    };
+    sum += std::abs(std::log2(at_least_one(a[i]) / at_least_one(b[i])));
   }
   return sum;
 }
@@ -149,12 +151,13 @@ std::vector<int64_t> ShapeClasses::DimsOf(const Graph& bound, FunctionId fn) {
   return out;
 }
 
-bool ShapeClasses::IsClose(const std::vector<int64_t>& a, const std::vector<int64_t>& b) {
-  constexpr double kClose = 32;  // see docs/decisions/0034-new-shapes.md
+bool ShapeClasses::IsClose(const std::vector<int64_t>& a, const std::vector<int64_t>& b,
+                           double most) {
   if (a.size() != b.size()) return false;
   for (size_t i = 0; i < a.size(); ++i) {
     const auto [low, high] = std::minmax(a[i], b[i]);
-    if (static_cast<double>(high) > kClose * static_cast<double>(low)) return false;
+    const auto least = static_cast<double>(std::max<int64_t>(low, 1));
+    if (static_cast<double>(high) > most * least) return false;
   }
   return true;
 }
@@ -203,6 +206,20 @@ void ShapeClasses::Add(uint64_t key, ClassCover cover, bool of_kin) {
   std::erase_if(covers, [&](const auto& c) { return c->dims == cover.dims; });
   covers.insert(covers.begin(), std::make_shared<const ClassCover>(std::move(cover)));
   if (covers.size() > kMostCovers) covers.pop_back();
+}
+
+void ShapeClasses::Keep(std::shared_ptr<const Compiled> plan) {
+  std::shared_ptr<const Compiled> oldest;  // ends when nobody waits for the lock
+  std::lock_guard<std::mutex> lock(mutex_);
+  const auto it = std::find(kept_.begin(), kept_.end(), plan);
+  if (it != kept_.end()) {
+    kept_.splice(kept_.begin(), kept_, it);
+    return;
+  }
+  kept_.push_front(std::move(plan));
+  if (kept_.size() <= kMostKept) return;
+  oldest = std::move(kept_.back());
+  kept_.pop_back();
 }
 
 size_t ShapeClasses::classes() const {

@@ -50,18 +50,23 @@ class ShapeClasses {
 
   // All covers of the class, those found for the nearest dims first. Empty = it is time to search.
   Covers Near(uint64_t key, const std::vector<int64_t>& dims);
-  // Whether each dim is within 32 times the other's: then the cover may be taken unseen.
-  static bool IsClose(const std::vector<int64_t>& a, const std::vector<int64_t>& b);
+  // Whether each dim is within `most` times the other's, 0 counting as 1: then the cover may be
+  // taken unseen. docs/decisions/0034-new-shapes.md and 0026-pieces.md have measured it.
+  static constexpr double kClose = 32, kCloseOfData = 128;
+  static bool IsClose(const std::vector<int64_t>& a, const std::vector<int64_t>& b, double most);
   // The greatest factor from a dim of `a` to that of `b`, at least 1.
   static double Growth(const std::vector<int64_t>& a, const std::vector<int64_t>& b);
   // Keeps at most kMostCovers a class, and kMostClasses; those that were not taken for longest go
   // first. `of_kin`: the key is of KinOf; such are not counted.
   void Add(uint64_t key, ClassCover cover, bool of_kin = false);
+  // Keeps a cover's plan alive though nobody may run it any more, since what is shaped like it
+  // needs it: the kMostKept that were kept or used last.
+  void Keep(std::shared_ptr<const Compiled> plan);
 
   size_t classes() const;
   size_t covers() const;
 
-  static constexpr size_t kMostCovers = 8, kMostClasses = 4096;
+  static constexpr size_t kMostCovers = 8, kMostClasses = 4096, kMostKept = 256;
 
  private:
   struct Class {
@@ -72,6 +77,7 @@ class ShapeClasses {
   mutable std::mutex mutex_;
   std::list<uint64_t> recent_;  // keys, most recent first
   std::unordered_map<uint64_t, Class> classes_;
+  std::list<std::shared_ptr<const Compiled>> kept_;  // most recent first
 };
 
 }  // namespace ge

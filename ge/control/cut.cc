@@ -347,7 +347,9 @@ class Cutter {
     NameSignature(&f);
     f.results.insert(f.results.end(), conditions_.begin(), conditions_.end());
     ForgetTypes(&f);
+    // What a run reads and writes of them are parameters and results.
     now_.graph.states.resize(std::min<size_t>(now_.graph.states.size(), 1));
+    std::erase_if(f.effects, [](const Effect& e) { return e.kind == EffectKind::kState; });
     ForgetOthers(&now_.graph, now_.fn);
     Compact(&now_.graph);
     if (NamesNoDims(now_)) now_.graph.dims = DimTable();

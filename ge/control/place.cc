@@ -63,6 +63,27 @@ bool HasShapes(const FlowPiece& piece, const std::vector<FlowValue>& values) {
   return true;
 }
 
+// Of a structure and what ShapesOf lists (FNV-1a).
+uint64_t HashOf(const FlowStructure* structure, const std::vector<FlowValue>& values) {
+  uint64_t hash = 1469598103934665603u;
+  const auto mix = [&hash](uint64_t x) { hash = (hash ^ x) * 1099511628211u; };
+  mix(reinterpret_cast<uintptr_t>(structure));
+  for (const ValueId v : structure->cut.in) {
+    const FlowValue& x = values[v];
+    mix(x.is_tensor() ? x.dims.size() : kNoShape);
+    for (const int64_t d : x.dims) mix(static_cast<uint64_t>(d));
+  }
+  return hash;
+}
+
+uint64_t HashOf(const FlowPiece& piece) {
+  uint64_t hash = 1469598103934665603u;
+  const auto mix = [&hash](uint64_t x) { hash = (hash ^ x) * 1099511628211u; };
+  mix(reinterpret_cast<uintptr_t>(piece.structure.get()));
+  for (const uint64_t x : piece.shapes) mix(x);
+  return hash;
+}
+
 bool Holds(const FlowPiece& piece, const std::vector<FlowValue>& values) {
   if (!HasShapes(piece, values)) return false;
   for (size_t i = 0; i < piece.contents.size(); ++i) {
@@ -132,22 +153,52 @@ class FlowPlace::AtHand {
   std::map<ValueId, Const> contents_;
 };
 
+FlowPlace::Piece FlowPlace::Known(const std::vector<FlowValue>& values) {
+  for (const Structure& of : structures_) {
+    const auto [begin, end] = by_shapes_.equal_range(HashOf(of.get(), values));
+    for (auto it = begin; it != end; ++it) {
+      const Piece& piece = *it->second;
+      if (piece->structure != of || !Holds(*piece, values)) continue;
+      pieces_.splice(pieces_.begin(), pieces_, it->second);
+      return piece;
+    }
+  }
+  return nullptr;
+}
+
+void FlowPlace::Add(Piece piece) {
+  const uint64_t hash = HashOf(*piece);
+  pieces_.push_front(std::move(piece));
+  by_shapes_.emplace(hash, pieces_.begin());
+}
+
+// With their pieces.
+void FlowPlace::ForgetStructures(const std::function<bool(const FlowStructure&)>& which) {
+  std::erase_if(by_shapes_, [&](const auto& known) { return which(*(*known.second)->structure); });
+  pieces_.remove_if([&](const Piece& p) { return which(*p->structure); });
+  std::erase_if(structures_, [&](const Structure& s) { return which(*s); });
+}
+
+void FlowPlace::ForgetOldest() {
+  const auto oldest = std::prev(pieces_.end());
+  const auto [begin, end] = by_shapes_.equal_range(HashOf(**oldest));
+  by_shapes_.erase(std::find_if(begin, end, [&](const auto& x) { return x.second == oldest; }));
+  pieces_.pop_back();
+}
+
 Result<std::shared_ptr<const FlowPiece>> FlowPlace::Find(const std::vector<FlowValue>& values) {
-  for (size_t i = 0; i < pieces_.size(); ++i) {
-    if (!Holds(*pieces_[i], values)) continue;
-    if (!pieces_[i]->cut().by_content.empty()) ++found_;
-    std::rotate(pieces_.begin(), pieces_.begin() + static_cast<ptrdiff_t>(i),
-                pieces_.begin() + static_cast<ptrdiff_t>(i) + 1);
-    return std::shared_ptr<const FlowPiece>(pieces_.front());
+  if (const Piece known = Known(values)) {
+    if (!known->cut().by_content.empty()) ++found_;
+    return std::shared_ptr<const FlowPiece>(known);
   }
   GE_ASSIGN_OR_RETURN(Piece made, Make(values));
   if (!StillChooses(made)) {
     GE_ASSIGN_OR_RETURN(made, Make(values));
   }
-  pieces_.insert(pieces_.begin(), made);
+  Add(made);
   if (!made->cut().by_content.empty()) Learn();
   while (pieces_.size() > kMaxPieces || (pieces_.size() > 1 && flow_.IsFull())) {
-    pieces_.pop_back();
+    ForgetOldest();
     flow_.evicted_.fetch_add(1, std::memory_order_relaxed);
   }
   return std::shared_ptr<const FlowPiece>(std::move(made));
@@ -169,7 +220,10 @@ Result<FlowPlace::Piece> FlowPlace::Make(const std::vector<FlowValue>& values) {
     return Status(Code::kInternal, "a cut does not hold for the shapes that it was made for");
   }
   structures_.insert(structures_.begin(), cut);
-  if (structures_.size() > kMaxStructures) structures_.pop_back();
+  if (structures_.size() > kMaxStructures) {
+    const Structure oldest = structures_.back();
+    ForgetStructures([&](const FlowStructure& s) { return &s == oldest.get(); });
+  }
   return made;
 }
 
@@ -208,7 +262,9 @@ Result<FlowPlace::Piece> FlowPlace::MakeOf(const Structure& of, const AtHand& at
   }
   if (cut.plan_out.empty()) return piece;
   // Arguments that decide conditions alone are no part of the plan.
-  for (const Piece& p : pieces_) {
+  const auto [begin, end] = by_shapes_.equal_range(HashOf(*piece));
+  for (auto it = begin; it != end; ++it) {
+    const Piece& p = *it->second;
     if (p->structure != of || p->shapes != piece->shapes) continue;
     if (!std::equal(p->contents.begin(), p->contents.begin() + cut.by_content.size(),
                     piece->contents.begin(), SameContent)) {
@@ -226,7 +282,7 @@ Result<FlowPlace::Piece> FlowPlace::MakeOf(const Structure& of, const AtHand& at
 void FlowPlace::Learn() {
   if (contents_change_ || ++made_ < kLearned || found_ >= made_) return;
   contents_change_ = true;
-  std::erase_if(structures_, [](const Structure& s) { return !s->cut.by_content.empty(); });
+  ForgetStructures([](const FlowStructure& s) { return !s.cut.by_content.empty(); });
 }
 
 bool FlowPlace::StillChooses(const Piece& piece) {
@@ -242,8 +298,7 @@ bool FlowPlace::StillChooses(const Piece& piece) {
   if (chosen_by_.size() <= kMaxChoices) return true;
   chooses_ = false;
   chosen_by_.clear();
-  std::erase_if(pieces_, [](const Piece& p) { return !p->cut().chosen_by.empty(); });
-  std::erase_if(structures_, [](const Structure& s) { return !s->cut.chosen_by.empty(); });
+  ForgetStructures([](const FlowStructure& s) { return !s.cut.chosen_by.empty(); });
   return false;
 }
 

@@ -6,10 +6,13 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <list>
 #include <memory>
 #include <set>
 #include <span>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "ge/control/cut.h"
@@ -52,13 +55,20 @@ class FlowPlace {
   // A piece of that structure; null where it does not hold.
   Result<Piece> MakeOf(const Structure& of, const AtHand& at_hand);
   Result<Structure> Cut(const AtHand& at_hand);
+  // The piece that holds for these values, now the latest; null where there is none.
+  Piece Known(const std::vector<FlowValue>& values);
+  void Add(Piece piece);
+  void ForgetStructures(const std::function<bool(const FlowStructure&)>& which);
+  void ForgetOldest();
   // Whether what arguments hold may go on deciding conditions, counting what they hold now.
   bool StillChooses(const Piece& piece);
   void Learn();
   Flow& flow_;
   const FlowRest rest_;
   const std::set<ValueId> arguments_;
-  std::vector<Piece> pieces_;          // the latest first
+  std::list<Piece> pieces_;  // the latest first
+  // By structure and shapes.
+  std::unordered_multimap<uint64_t, std::list<Piece>::iterator> by_shapes_;
   std::vector<Structure> structures_;  // the latest first
   std::set<std::string> chosen_by_;    // what arguments held that decided conditions
   bool chooses_ = true;

@@ -11,13 +11,14 @@
 #include "ge/place/pins.h"
 #include "ge/run/tensor_view.h"
 #include "ge/session/session.h"
+#include "ge/verify/verify.h"
 
 namespace ge {
 namespace {
 
-// Of what a piece folds, in bytes: loading has folded weights, and what sizes alone decide is made
-// faster by each run than once for each piece.
-constexpr int64_t kLargestFold = 4 << 10;
+// Of what a piece folds: loading has folded weights, and what sizes alone decide is made faster by
+// each run than once for each piece.
+constexpr FoldLimits kFoldOfPiece{4 << 10, /*fills=*/false};
 // Runs that are expected of each shape of a piece whose sizes the data decide.
 constexpr double kRunsOfDataSizes = 3;
 
@@ -31,6 +32,15 @@ const Entry* Session::FlowEntry(std::string_view name) {
   return flows_.count(*entry) != 0 ? *entry : nullptr;
 }
 
+// As BindAndFold does it for a part of a model: verified once for each structure.
+Status Session::FoldPiece(Graph* piece, FunctionId fn) {
+  std::vector<StageTime> times;  // nobody's: a piece is a part of a run
+  if (whole_binds_) return rewriter_->Bind(piece, weight_bytes_, &times, kFoldOfPiece);
+  GE_RETURN_IF_ERROR(rewriter_->BindUnverified(piece, weight_bytes_, &times, kFoldOfPiece));
+  if (!part_bound_.IsNew(*piece, fn)) return {};
+  return Verify(*piece).AtStage(StageName(StageId::kRewrite));
+}
+
 Result<Flow*> Session::FlowOf() {
   std::lock_guard<std::mutex> lock(flow_mutex_);
   if (flow_) return flow_.get();
@@ -41,10 +51,9 @@ Result<Flow*> Session::FlowOf() {
   hooks.plan = [this](Graph graph, FunctionId fn) -> Result<std::shared_ptr<FlowPlan>> {
     std::unique_lock<std::mutex> one(compile_mutex_, std::defer_lock);
     GE_RETURN_IF_ERROR(LockOrStop(&one));
-    std::vector<StageTime> times;
     const FoldBudget& folding = *FoldingScope::budget();
     const double folded = folding.spent_bytes();
-    GE_RETURN_IF_ERROR(rewriter_->Bind(&graph, weight_bytes_, &times, kLargestFold));
+    GE_RETURN_IF_ERROR(FoldPiece(&graph, fn));
     // A piece's inputs are the run's own values: what it may take goes by what the caller gave.
     BuildOptions given = options_.build;
     given.of_data = true, given.runs_a_shape = kRunsOfDataSizes, given.place.pins_may_miss = true;

@@ -178,6 +178,7 @@ class Session {
   // A bound function, after the passes, as a finished plan.
   Result<std::shared_ptr<Compiled>> CompileBound(Graph bound, FunctionId fn,
                                                  const BuildOptions& build);
+  Status FoldPiece(Graph* piece, FunctionId fn);
   Result<Flow*> FlowOf();
   Status RunWithStates(const Entry& entry, std::vector<FlowValue> args,
                        const std::function<Status(std::vector<FlowValue>)>& give);

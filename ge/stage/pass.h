@@ -70,11 +70,19 @@ enum PassPhase : uint8_t {
   kWhenAsked = 4,  // with the others: only where it is asked for by name
 };
 
+// What folding may make.
+struct FoldLimits {
+  int64_t bytes = 64 << 20;  // of a result
+  // Also fills (ConstantOfShape, Expand) of rank 2 and more. Where sizes are data such a one would
+  // be a constant at one size and a node at the next, and each mix of them a structure of its own.
+  bool fills = true;
+};
+
 struct PassContext {
   PassPhase phase = kAtLoad;
-  Evaluator* evaluator = nullptr;       // null: nothing can be folded by running it
-  int64_t fold_limit_bytes = 64 << 20;  // a folded result may not be larger
-  FoldBudget* budget = nullptr;         // null: without limit, in tests alone
+  Evaluator* evaluator = nullptr;  // null: nothing can be folded by running it
+  FoldLimits fold;
+  FoldBudget* budget = nullptr;  // null: without limit, in tests alone
   // Types a node's outputs by those of its inputs, as INFER does. Null: in tests alone.
   Status (*infer_node)(Graph* graph, FunctionId fn, size_t node) = nullptr;
   // Where it is said what a budget has left alone; null: nowhere.

@@ -83,6 +83,11 @@ std::optional<Const> Filled(const Graph& g, const Function& f, const Node& n) {
   return MakeConst(type, all.data(), all.size());
 }
 
+bool IsFill(const Function& f, const Node& n) {
+  if (!n.domain.empty() || (n.op != "ConstantOfShape" && n.op != "Expand")) return false;
+  return n.outputs.size() == 1 && n.outputs[0] && f.value(n.outputs[0]).type.dims.size() >= 2;
+}
+
 // Bytes that the outputs take together; nullopt when unknown.
 std::optional<int64_t> OutputBytes(const Function& f, const Node& n) {
   int64_t total = 0;
@@ -165,11 +170,11 @@ class Folder {
       all.push_back(std::move(*part));
       return Replace(n, std::move(all));
     }
-    if (!context_.evaluator) return {};
+    if (!context_.evaluator || (!context_.fold.fills && IsFill(F(), n))) return {};
     const auto inputs = ConstantInputs(t_.graph(), F(), n);
     if (!inputs || IsCodedWeight(t_, fn_, n)) return {};
     const auto bytes = OutputBytes(F(), n);
-    if (bytes ? *bytes > context_.fold_limit_bytes : inputs->bytes > kSmallInputs) return {};
+    if (bytes ? *bytes > context_.fold.bytes : inputs->bytes > kSmallInputs) return {};
     if (!Affords(n, bytes.value_or(0))) return {};
     if (std::optional<Const> filled = Filled(t_.graph(), F(), n)) {
       std::vector<Const> all;
@@ -224,7 +229,7 @@ class Folder {
       if (!n.outputs[s]) continue;
       GE_RETURN_IF_ERROR(Check(n, s, made[s]));
       const auto bytes = ByteCount(made[s].type);
-      if (bytes && *bytes > context_.fold_limit_bytes && n.op != "Constant") return {};
+      if (bytes && *bytes > context_.fold.bytes && n.op != "Constant") return {};
     }
     const std::vector<ValueId> outputs = n.outputs;
     const NodeId id = n.id;

@@ -173,7 +173,7 @@ TEST(FoldConstants, LeavesAlone) {
   NegOnly neg;
   PassContext context;
   context.evaluator = &neg;
-  context.fold_limit_bytes = 16;
+  context.fold.bytes = 16;
   const ValueId big = p.Floats("big", {8}, std::vector<float>(8, 1));
   p.Result(p.Add("Neg", {big}, {}, p.F32({8})), "too_big");
   p.Result(p.Add("Neg", {p.Param("x")}), "not_constant");
@@ -183,6 +183,26 @@ TEST(FoldConstants, LeavesAlone) {
   p.F().nodes.back().effects = {Effect{EffectKind::kIo, 1, 0}};
   EXPECT_EQ(p.Run<FoldConstants>(context), 0);
   EXPECT_EQ(neg.calls, 1) << "only Tanh was asked for";
+}
+
+// Lists decide shapes; a fill of rank 2 has elements that nobody's shape follows from.
+TEST(FoldConstants, FillsStayWhereSizesAreData) {
+  for (const bool fills : {true, false}) {
+    PassGraph p;
+    NegOnly neg;
+    PassContext context;
+    context.evaluator = &neg;
+    context.fold.fills = fills;
+    const auto fill = [&](const std::vector<int64_t>& dims, const char* name) {
+      const Type type = TensorType(DType::kInt64, std::vector<int64_t>{std::ssize(dims)});
+      Const shape = MakeConst(type, dims.data(), dims.size() * sizeof(int64_t), name);
+      const ValueId v = AddConstValue(&p.g, &p.F(), std::move(shape));
+      p.Result(p.Add("ConstantOfShape", {v}, {}, p.F32(dims)), name);
+    };
+    fill({3}, "list"), fill({0, 3}, "grid");
+    EXPECT_EQ(p.Run<FoldConstants>(context), fills ? 4 : 2);  // each: readers, and the node
+    EXPECT_EQ(p.Ops(), fills ? "" : "ConstantOfShape");
+  }
 }
 
 // Conv (or ConvTranspose) then BatchNormalization over `channels` outputs.

@@ -16,9 +16,9 @@ namespace {
 
 using Floats = std::vector<float>;
 
-std::unique_ptr<Session> Open(const std::string& text) {
+std::unique_ptr<Session> Open(const std::string& text, const char* list = "ref") {
   SessionOptions options;
-  auto engines = ParseEngineList("ref");
+  auto engines = ParseEngineList(list);
   EXPECT_TRUE(engines.ok());
   options.engines = *engines;
   auto session = Session::Create(std::move(options));
@@ -170,6 +170,43 @@ entry infer "main" = main
   }
   EXPECT_EQ(Count(session.get(), "flow_cuts"), cuts);
   EXPECT_EQ(Count(session.get(), "plans_searched"), 1u);
+}
+
+// Whatever is 0, 1 or more of a size: one search, and nothing is asked or compiled for the others.
+TEST(FlowPieces, NoneAndOneArePlannedLikeMany) {
+  constexpr const char* kPadded = R"(ge 1
+opset "" 27
+const three : i64[1] = [3]
+const last : i64[1] = [1]
+const flat : i64[1] = [-1]
+fn main(x: f32[n]) -> (z) {
+  at = NonZero(x)
+  rows = Transpose(at) {perm=[1, 0]}
+  y = GatherND(x, rows)
+  k = Shape(y)
+  d = Concat(k, three) {axis=0}
+  none = ConstantOfShape(d)
+  column = Unsqueeze(y, last)
+  wide = Concat(column, none, column) {axis=1}
+  half = Neg(wide)
+  z = Reshape(half, flat)
+}
+entry infer "main" = main
+)";
+  for (const char* engines : {"ref", "native,ref"}) {
+    const auto session = Open(kPadded, engines);
+    for (const int64_t n : {9, 0, 1, 2, 500, 40, 3}) {
+      const auto y = Answer(session.get(), {}, Ramp(n));
+      ASSERT_TRUE(y.ok()) << y.status().ToString();
+      Floats wanted;
+      for (const float v : Ramp(n)) {
+        if (v != 0) wanted.insert(wanted.end(), {-v, -0.0f, -0.0f, -0.0f, -v});
+      }
+      EXPECT_EQ(*y, wanted) << engines << " " << n;
+    }
+    EXPECT_EQ(Count(session.get(), "plans_searched"), 1u) << engines;
+    EXPECT_EQ(Count(session.get(), "plans_by_class"), 0u) << engines;
+  }
 }
 
 // Sizes that are computed from contents: Slice by one, a fill by another, and what follows.

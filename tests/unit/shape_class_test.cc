@@ -444,9 +444,38 @@ TEST(ShapeClasses, KeepFewAndKnowWhatIsNear) {
   EXPECT_EQ(classes.Near(7, {1})[0]->dims, Dims{1 << 12});
   EXPECT_TRUE(classes.Near(8, {1 << 15}).empty());
   EXPECT_TRUE(classes.Near(7, {1 << 15, 3}).empty());
-  EXPECT_TRUE(ShapeClasses::IsClose({4, 100}, {128, 100}));
-  EXPECT_FALSE(ShapeClasses::IsClose({4, 100}, {129, 100}));
-  EXPECT_FALSE(ShapeClasses::IsClose({0}, {1}));
+  EXPECT_TRUE(ShapeClasses::IsClose({4, 100}, {128, 100}, 32));
+  EXPECT_FALSE(ShapeClasses::IsClose({4, 100}, {129, 100}, 32));
+  EXPECT_TRUE(ShapeClasses::IsClose({4, 100}, {129, 100}, 128));
+  EXPECT_TRUE(ShapeClasses::IsClose({0}, {32}, 32));
+  EXPECT_FALSE(ShapeClasses::IsClose({33}, {0}, 32));
+}
+
+TEST(ShapeClasses, DimsOfZeroAreNearOnes) {
+  ShapeClasses classes;
+  classes.Add(7, {{100, 3}, {}, {}, {}});
+  classes.Add(7, {{4, 3}, {}, {}, {}});
+  const auto near = classes.Near(7, {0, 3});
+  ASSERT_EQ(near.size(), 2u);
+  EXPECT_EQ(near[0]->dims, (Dims{4, 3}));
+}
+
+TEST(ShapeClasses, KeepPlansThatWereKeptOrUsedLast) {
+  ShapeClasses classes;
+  std::vector<std::weak_ptr<const Compiled>> plans;
+  const auto keep = [&](std::shared_ptr<const Compiled> plan) {
+    plans.push_back(plan);
+    classes.Keep(std::move(plan));
+  };
+  keep(std::make_shared<Compiled>());
+  keep(std::make_shared<Compiled>());
+  for (size_t i = 2; i < ShapeClasses::kMostKept; ++i) keep(std::make_shared<Compiled>());
+  EXPECT_FALSE(plans[0].expired());
+  classes.Keep(plans[0].lock());  // used again
+  keep(std::make_shared<Compiled>());
+  EXPECT_FALSE(plans[0].expired());
+  EXPECT_TRUE(plans[1].expired());
+  EXPECT_FALSE(plans[2].expired());
 }
 
 }  // namespace

@@ -153,7 +153,15 @@ void Builder::ListConstants(const std::vector<Unit>& units) {
   }
 }
 
+void Builder::EmitNothing(const Unit& u) {
+  for (uint32_t v : u.out) {
+    const auto leaf = leaves_.find(v);
+    AddRep(v, leaf != leaves_.end() ? leaf->second : Rep{Plain(v), NewInternal(v, 0)});
+  }
+}
+
 void Builder::Emit(const Unit& u) {
+  if (Is<NothingSpec>(u)) return EmitNothing(u);
   if (Is<PointwiseSpec>(u)) return EmitPointwise(u);
   out_.library = out_.library || CallsLibrary(u);
   EmitMain(u);

@@ -105,6 +105,7 @@ class Builder {
 
   // ---- pointwise functions and convolutions in pieces (emit_posts.cc)
   void Emit(const Unit& u);
+  void EmitNothing(const Unit& u);
   // How the host gives or wants v; ids may be nullptr. Throws at a layout that is no Form.
   Layout Border(uint32_t v, const uint32_t* ids, uint32_t at) const;
   void EmitPointwise(const Unit& u);

@@ -120,7 +120,10 @@ class Program {
   std::vector<Storage> storages;
   std::vector<Step> steps;
   std::vector<AlignedBlock> constants;
-  std::map<uint32_t, Choice> choices;     // by the last node of a unit
+  std::map<uint32_t, Choice> choices;  // by the last node of a unit
+  // Constants whose payload at this address was looked through and serves a work; those of a
+  // program that is `like` stay where they are as long as it does.
+  std::map<uint32_t, const void*> looked_through;
   std::map<PackName, WantedPack> wanted;  // a map: the records below point to its names
   // What the host is told; pointers into these go into ge_compiled.
   std::vector<ge_internal> internals;

@@ -325,12 +325,15 @@ struct RecurrentSpec {
   int64_t gates() const { return hidden * (cell == Cell::kLstm ? 4 : cell == Cell::kGru ? 3 : 1); }
 };
 
+// Every output is empty: whatever the operator is, nothing is read or made.
+struct NothingSpec {};
+
 using Spec = std::variant<
-    ViewSpec, ConvSpec, ConvGradSpec, PoolGradSpec, MomentsSpec, BatchNormGradSpec, ProductSpec,
-    PoolSpec, PointwiseSpec, ReduceSpec, SoftmaxSpec, LayerNormSpec, ConcatSpec, ResizeSpec,
-    TransposeSpec, SliceSpec, ExpandSpec, ResampleSpec, GatherSpec, AppendSpec, CastSpec,
-    RelationSpec, WhereSpec, IndexSpec, CumSumSpec, ArgSpec, TopKSpec, FillPadSpec, TileSpec,
-    MoveSpec, FillSpec, TriangleSpec, WeighSpec, GridSpec, CodePoolSpec, PReluSpec,
+    NothingSpec, ViewSpec, ConvSpec, ConvGradSpec, PoolGradSpec, MomentsSpec, BatchNormGradSpec,
+    ProductSpec, PoolSpec, PointwiseSpec, ReduceSpec, SoftmaxSpec, LayerNormSpec, ConcatSpec,
+    ResizeSpec, TransposeSpec, SliceSpec, ExpandSpec, ResampleSpec, GatherSpec, AppendSpec,
+    CastSpec, RelationSpec, WhereSpec, IndexSpec, CumSumSpec, ArgSpec, TopKSpec, FillPadSpec,
+    TileSpec, MoveSpec, FillSpec, TriangleSpec, WeighSpec, GridSpec, CodePoolSpec, PReluSpec,
     InstanceNormSpec, SpectrumSpec, RoiAlignSpec, ForestSpec, VectorSpec, IntegerSpec,
     IntegerConvSpec, IntegerProductSpec, NBitsSpec, AttendSpec, QuantizeSpec, DequantizeSpec,
     CodePairSpec, CodeConstantSpec, CodeMapSpec, CodeMeanSpec, CodeConcatSpec, RecurrentSpec>;

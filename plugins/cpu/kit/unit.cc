@@ -249,6 +249,20 @@ bool Parser::Checks(uint32_t node, const Operator& entry, Why* why) const {
   return true;
 }
 
+bool Parser::MakesNothing(const ge_node& n) const {
+  bool any = false;
+  for (uint32_t k = 0; k < n.n_out; ++k) {
+    if (n.out[k] == 0) continue;
+    const ge_type& t = value(n.out[k]).type;
+    int64_t count = 0;
+    const bool plain = t.rank >= 0 && t.rank <= kMaxRank && t.sharding == 0 &&
+                       gp::ElementBits(t.dtype) >= 8 && gp::ElementCount(t, &count);
+    if (!plain || count != 0) return false;
+    any = true;
+  }
+  return any;
+}
+
 bool Parser::OnlyFloats(const Unit& u, Why* why) const {
   for (const std::vector<uint32_t>* list : {&u.in, &u.out}) {
     for (uint32_t v : *list) {
@@ -279,9 +293,17 @@ bool Parser::Parse(uint32_t i, Unit* u, Why* why) const {
   if (n.n_in == 0 || n.n_out == 0 || n.in[0] == 0 || (n.out[0] == 0 && !e->skips_first)) {
     return why->Say(GE_WHY_OP, "first input or output is missing");
   }
-  if (!Checks(i, *e, why)) return false;
   u->root = i;
   u->nodes = {i};
+  if (MakesNothing(n)) {
+    u->spec.emplace<NothingSpec>();
+    for (uint32_t k = 0; k < n.n_out; ++k) {
+      if (n.out[k] != 0) u->out.push_back(n.out[k]);
+    }
+    u->dims = dims(u->out[0]);
+    return true;
+  }
+  if (!Checks(i, *e, why)) return false;
   u->out = {n.out[0]};
   u->in = {n.in[0]};
   if (n.out[0] != 0) u->dims = dims(n.out[0]);

@@ -52,6 +52,7 @@ class NativeBuilder final : public Builder {
   void EmitMove(const Unit& u, const SliceSpec& spec);
   void EmitSpec(const Unit& u, const MoveSpec& spec);
   void EmitSpec(const Unit& u, const FillSpec& spec);
+  void EmitSpec(const Unit& u, const NothingSpec&) { EmitNothing(u); }
   void EmitSpec(const Unit& u, const TriangleSpec& spec);
   void EmitSpec(const Unit& u, const RelationSpec& spec);
   // emit_index.cc

@@ -235,6 +235,7 @@ double GatherNs(const Unit& u, const GatherSpec& spec, const Parser& p) {
 
 double WorkNs(const Unit& u, const Parser& p, const Machine& m) {
   const double n = static_cast<double>(Product(u.dims));
+  if (Is<NothingSpec>(u)) return 0;
   if (Is<ProductSpec>(u)) return FoldedNs(u, p, m);
   if (const auto* pool = As<PoolSpec>(u)) return PoolNs(u, *pool, m);
   if (const auto* grad = As<PoolGradSpec>(u)) return PoolGradNs(*grad, m);

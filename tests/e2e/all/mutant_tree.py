@@ -12,6 +12,7 @@ import shlex
 import shutil
 import subprocess
 import sys
+import tempfile
 
 import mutants
 
@@ -128,6 +129,16 @@ class Unit:
         state.update((ROOT / "tests/e2e/all/mutants.h").read_bytes())
         return state.hexdigest()[:24]
 
+    def command(self, source, folder, to):
+        """The compiler's words for `source`, which finds guarded files in `folder`."""
+        words = [w for w in self.words if w != "-MD"]
+        for flag in ("-MT", "-MF"):
+            if flag in words:
+                del words[words.index(flag):words.index(flag) + 2]
+        words[words.index("-c") + 1], words[words.index("-o") + 1] = str(source), str(to)
+        words.insert(next(i for i, w in enumerate(words) if w.startswith("-I")), f"-I{folder}")
+        return ["-O1" if w == "-O2" else w for w in words] + [f"-I{(ROOT / self.files[0]).parent}", "-w"]
+
     def compile(self, guarded):
         """None, or what the compiler said."""
         kept = OBJECTS / f"{self.digest(guarded)}.o"
@@ -136,17 +147,23 @@ class Unit:
         source = kept.with_suffix(".cxx")
         source.write_text(self.source_text(guarded))
         part = kept.with_suffix(".part")
-        words = [w for w in self.words if w != "-MD"]
-        for flag in ("-MT", "-MF"):
-            if flag in words:
-                del words[words.index(flag):words.index(flag) + 2]
-        words[words.index("-c") + 1], words[words.index("-o") + 1] = str(source), str(part)
-        words.insert(next(i for i, w in enumerate(words) if w.startswith("-I")), f"-I{GUARDED}")
-        words = ["-O1" if w == "-O2" else w for w in words] + [f"-I{(ROOT / self.files[0]).parent}", "-w"]
-        done = subprocess.run(words, cwd=BUILD, capture_output=True, text=True)
+        done = subprocess.run(self.command(source, GUARDED, part), cwd=BUILD, capture_output=True, text=True)
         if done.returncode == 0:
             part.replace(kept)
         return None if done.returncode == 0 else done.stderr
+
+    def takes(self, mutant):
+        """Whether it compiles with this mutant and no other; nothing is made."""
+        with tempfile.TemporaryDirectory(dir=STATE) as folder:
+            at = pathlib.Path(folder) / mutant.path
+            at.parent.mkdir(parents=True)
+            at.write_text(mutants.guarded((ROOT / mutant.path).read_text(), [(mutant.number, mutant.place)]))
+            # Of several files that are compiled at once the mutant's alone, where it is no header.
+            own = mutant.path in self.files
+            source = pathlib.Path(folder) / "unit.cxx"
+            source.write_text(f'#include "{at}"\n' if own else self.text)
+            words = self.command(source, folder, "/dev/null") + ["-fsyntax-only", f"-I{(ROOT / mutant.path).parent}"]
+            return subprocess.run(words, cwd=BUILD, capture_output=True).returncode == 0
 
 
 def commands():
@@ -172,8 +189,9 @@ def named_in(text, drawn):
 
 
 def guilty(log, drawn):
-    """The mutants that errors are about. An error's block is what leads up to it ('required from here') and what
-    explains it: its own line counts first, then its block, then its file."""
+    """(mutants that errors are about, mutants of files that errors are about and nothing more is said). An error's
+    block is what leads up to it ('required from here') and what explains it: its own line counts first, then its
+    block, then its file."""
     text = re.sub(r"\x1b\[[0-9;]*[mK]", "", log)
     blocks, has_error = [[]], False
     for line in text.splitlines():
@@ -184,14 +202,28 @@ def guilty(log, drawn):
             has_error = False
         blocks[-1].append(line)
         has_error = has_error or ": error: " in line
-    found = []
+    found, suspects = [], []
     for block in blocks:
         own = "\n".join(line for line in block if ": error: " in line)
         if own:
             files = re.findall(r"/guarded/([\w./\-]+\.(?:cc|h)):", "\n".join(block))
-            found += named_in(own, drawn) or named_in("\n".join(block), drawn) or [
-                m for m in drawn if m.path in files]
-    return found
+            named = named_in(own, drawn) or named_in("\n".join(block), drawn)
+            found += named
+            suspects += [] if named else [m for m in drawn if m.path in files]
+    return found, suspects
+
+
+def bad_of(unit, log, drawn, jobs):
+    """The mutants that keep a unit from compiling: those that the compiler names, else those that it does not take by
+    themselves, of the files that it names or of all that are in the unit."""
+    named, suspects = guilty(log, drawn.mutants)
+    if named:
+        return named
+    within = included(unit.files)
+    suspects = list(dict.fromkeys(suspects)) or [m for m in drawn.mutants if m.path in within]
+    with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
+        taken = list(pool.map(unit.takes, suspects))
+    return [m for m, ok in zip(suspects, taken) if not ok] or suspects
 
 
 class Draw:
@@ -241,7 +273,7 @@ def compile_all(drawn, units, jobs):
             return todo
         bad = []
         for unit, log in wrong:
-            blamed = guilty(log, drawn.mutants)
+            blamed = bad_of(unit, log, drawn, jobs)
             if not blamed:
                 sys.exit(f"mutate: {unit.object} does not compile, and no mutant is to blame\n{log[-3000:]}")
             bad += blamed
