@@ -6,17 +6,7 @@
 #include <atomic>
 #include <cstddef>
 
-// As libgomp and OpenMP declare them.
-extern "C" {
-void GOMP_parallel(void (*fn)(void*), void* data, unsigned threads, unsigned flags);
-void GOMP_barrier(void);
-int omp_get_max_threads(void);
-int omp_get_num_threads(void);
-int omp_get_thread_num(void);
-int omp_in_parallel(void);
-int omp_get_num_places(void);
-void omp_set_num_threads(int threads);
-}
+#include "plugins/cpu/omp/calls.h"
 
 namespace {
 
@@ -57,7 +47,7 @@ void ge_omp_bind(const ge_host_api* host) {
   g_host.compare_exchange_strong(none, host);
 }
 
-// By the file that it lies in: a reference from here may be to the application's libgomp, too.
+// By the file that it lies in.
 int ge_omp_serves(const void* parallel) {
   Dl_info theirs, ours;
   return g_host.load() != nullptr && dladdr(parallel, &theirs) != 0 &&
@@ -76,9 +66,19 @@ int ge_omp_enter(void) {
 
 void ge_omp_leave(int before) { t_alone = before; }
 
-void GOMP_parallel(void (*fn)(void*), void* data, unsigned threads, unsigned) {
+// What calls of OpenMP do. Here they have internal linkage: a call from here by its name may be the
+// application's libgomp's, too.
+namespace {
+
+int MaxThreads() {
+  if (t_wanted > 0) return t_wanted;
+  const ge_host_api* host = g_host.load(std::memory_order_relaxed);
+  return host != nullptr && host->threads > 0 ? static_cast<int>(host->threads) : 1;
+}
+
+void Parallel(void (*fn)(void*), void* data, unsigned threads, unsigned) {
   const ge_host_api* host = g_host.load(std::memory_order_acquire);
-  unsigned size = threads != 0 ? threads : static_cast<unsigned>(omp_get_max_threads());
+  unsigned size = threads != 0 ? threads : static_cast<unsigned>(MaxThreads());
   if (!HasTeams(host) || t_alone != 0 || host->inside(host->host) != 0) size = 1;
   if (size > 1 && size > host->threads) size = host->threads;
   Team team{fn, data, size};
@@ -86,7 +86,7 @@ void GOMP_parallel(void (*fn)(void*), void* data, unsigned threads, unsigned) {
   host->team(host->host, size, &Member, &team);
 }
 
-void GOMP_barrier(void) {
+void Barrier() {
   Team* const team = t_team;
   if (team == nullptr || team->size == 1) return;
   const unsigned phase = team->phase.load(std::memory_order_acquire);
@@ -105,19 +105,38 @@ void GOMP_barrier(void) {
   }
 }
 
-int omp_get_max_threads(void) {
-  if (t_wanted > 0) return t_wanted;
-  const ge_host_api* host = g_host.load(std::memory_order_relaxed);
-  return host != nullptr && host->threads > 0 ? static_cast<int>(host->threads) : 1;
-}
-int omp_get_num_threads(void) { return t_team != nullptr ? static_cast<int>(t_team->size) : 1; }
-int omp_get_thread_num(void) { return t_id; }
-int omp_in_parallel(void) {
+int NumThreads() { return t_team != nullptr ? static_cast<int>(t_team->size) : 1; }
+int ThreadNum() { return t_id; }
+int InParallel() {
   const ge_host_api* host = g_host.load(std::memory_order_relaxed);
   return t_alone != 0 || (t_team != nullptr && t_team->size > 1) ||
          (host != nullptr && HasTeams(host) && host->inside(host->host) != 0);
 }
-int omp_get_num_places(void) { return 0; }
-void omp_set_num_threads(int threads) {
+int NumPlaces() { return 0; }
+void SetNumThreads(int threads) {
   if (threads > 0) t_wanted = threads;
 }
+
+}  // namespace
+
+// Each under the name that OpenMP's callers ask for, and under the one that our engines' own calls
+// are linked to (--wrap), which no application defines.
+#define GE_OMP_CALL(result, name, ours, types, names) \
+  extern "C" result name types { return ours names; } \
+  extern "C" result __wrap_##name types { return ours names; }
+#include "plugins/cpu/omp/calls.def"
+#undef GE_OMP_CALL
+
+namespace ge_omp {
+
+std::span<const OmpCall> Calls() {
+#define GE_OMP_CALL(result, name, ours, types, names) \
+  {#name, reinterpret_cast<void*>(&__wrap_##name)},
+  static const OmpCall calls[] = {
+#include "plugins/cpu/omp/calls.def"
+  };
+#undef GE_OMP_CALL
+  return calls;
+}
+
+}  // namespace ge_omp

@@ -1,7 +1,8 @@
 // libge_omp.so: the part of OpenMP's runtime that our CPU engines and oneDNN use, on the host's
 // pool of threads, so that one process has one pool. An engine links it before the vendor's
-// library; the loader then finds these functions before libgomp's, unless the application has
-// libgomp itself: both are as OpenMP has them, and what is not on the pool is on libgomp's threads.
+// library; the loader then finds these functions before libgomp's. Where the application has
+// libgomp itself, in the global scope, the loader finds that one first: our engines' own calls are
+// linked to names that libgomp has not, and ge_omp_adopt sees to the vendor's library.
 #pragma once
 
 #include <stdint.h>
@@ -18,6 +19,12 @@ void ge_omp_bind(const ge_host_api* host);
 // Whether the OpenMP functions that the caller sees are those of this library, bound to a host.
 // `parallel`: &GOMP_parallel as the caller has it.
 int ge_omp_serves(const void* parallel);
+
+// Makes the calls of OpenMP of a library ours; `library` and `engine` are addresses in it and in
+// the engine that brought it. Called before the first call of the library. Nothing is changed where
+// the application had opened it before, since a region of its own may be under way. Answers whether
+// all its calls are ours now; if not, it is on libgomp's threads.
+int ge_omp_adopt(const void* library, const void* engine);
 
 // From here on the calling thread's regions have it alone where the host has no thread to spare for
 // it now; answers what to hand to ge_omp_leave. A launch is one or the other from its begin to its

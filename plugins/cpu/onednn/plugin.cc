@@ -1,8 +1,11 @@
 // The engine `onednn`: f32 convolutions, products and pools through oneDNN. A union of its offers
 // is one segment, inside of which tensors keep oneDNN's blocked layouts.
+#include <oneapi/dnnl/dnnl.h>
+
 #include <map>
 
 #include "plugins/cpu/kit/engine.h"
+#include "plugins/cpu/omp/ge_omp.h"
 #include "plugins/cpu/onednn/emit.h"
 #include "plugins/cpu/onednn/parse.h"
 #include "plugins/cpu/onednn/price.h"
@@ -14,6 +17,9 @@ class OnednnEngine final : public Engine {
  public:
   explicit OnednnEngine(const ge_create_args& args) : Engine(args) {
     Vendor::CapIsa(host() != nullptr ? host()->isa_cap : uint32_t{GE_ISA_NATIVE});
+    // Before its first call. Where it stays libgomp's, its regions have threads of their own.
+    ge_omp_adopt(reinterpret_cast<const void*>(&dnnl_version),
+                 reinterpret_cast<const void*>(&OwnOperators));
     ThreadScope threads(machine().threads);
     vendor_ = std::make_unique<Vendor>();
   }

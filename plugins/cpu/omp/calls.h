@@ -1,0 +1,14 @@
+// The calls of OpenMP that libge_omp.so has, by name. Inside that library alone.
+#pragma once
+
+#include <span>
+
+namespace ge_omp {
+
+struct OmpCall {
+  const char* name;
+  void* ours;
+};
+std::span<const OmpCall> Calls();
+
+}  // namespace ge_omp
