@@ -40,6 +40,7 @@ bool ParseMaxPoolGrad(const Parser& g, uint32_t node, Unit* u, Why* why);
 bool ParsePad(const Parser& g, uint32_t node, Unit* u, Why* why);
 bool ParseExpand(const Parser& g, uint32_t node, Unit* u, Why* why);
 bool ParseGather(const Parser& g, uint32_t node, Unit* u, Why* why);
+bool ParseFeatures(const Parser& g, uint32_t node, Unit* u, Why* why);
 bool ParseAppend(const Parser& g, uint32_t node, Unit* u, Why* why);
 bool ParseCast(const Parser& g, uint32_t node, Unit* u, Why* why);
 bool ParseWhere(const Parser& g, uint32_t node, Unit* u, Why* why);
@@ -67,6 +68,10 @@ bool ParseTreeClassifier(const Parser& g, uint32_t node, Unit* u, Why* why);
 // parse_vectors.cc
 bool ParseSvmRegressor(const Parser& g, uint32_t node, Unit* u, Why* why);
 bool ParseSvmClassifier(const Parser& g, uint32_t node, Unit* u, Why* why);
+// parse_lines.cc
+bool ParseLinearRegressor(const Parser& g, uint32_t node, Unit* u, Why* why);
+bool ParseLinearClassifier(const Parser& g, uint32_t node, Unit* u, Why* why);
+bool ParseNormalizer(const Parser& g, uint32_t node, Unit* u, Why* why);
 // parse_recurrent.cc
 bool ParseRecurrent(const Parser& g, uint32_t node, Unit* u, Why* why);
 // parse_attention.cc
