@@ -75,6 +75,7 @@ constexpr Operator kOwn[] = {
     {"RoiAlign", ParseRoiAlign, Types::kAny, 0},
     {"ai.onnx.ml.TreeEnsembleRegressor", ParseTreeRegressor, Types::kAny, 0},
     {"ai.onnx.ml.TreeEnsembleClassifier", ParseTreeClassifier, Types::kAny, 0},
+    {"ai.onnx.ml.TreeEnsemble", ParseTreeEnsemble, Types::kAny, 0},
     {"ai.onnx.ml.SVMRegressor", ParseSvmRegressor, Types::kAny, 0},
     {"ai.onnx.ml.SVMClassifier", ParseSvmClassifier, Types::kAny, 0},
     {"ai.onnx.ml.LinearRegressor", ParseLinearRegressor, Types::kAny, 0},

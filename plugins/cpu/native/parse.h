@@ -64,6 +64,7 @@ bool ParseTopK(const Parser& g, uint32_t node, Unit* u, Why* why);
 bool ParseTile(const Parser& g, uint32_t node, Unit* u, Why* why);
 // parse_trees.cc
 bool ParseTreeRegressor(const Parser& g, uint32_t node, Unit* u, Why* why);
+bool ParseTreeEnsemble(const Parser& g, uint32_t node, Unit* u, Why* why);
 bool ParseTreeClassifier(const Parser& g, uint32_t node, Unit* u, Why* why);
 // parse_vectors.cc
 bool ParseSvmRegressor(const Parser& g, uint32_t node, Unit* u, Why* why);
