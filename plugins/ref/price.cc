@@ -48,7 +48,8 @@ constexpr Class kLearned = {1, 20, 0, 0};
 constexpr Class kSummed = {1, 2, 0, 0};
 constexpr Class kNormalized = {0, 6.5, 0, 0.1};
 constexpr Class kPicked = {0, 4, 0, 0};
-constexpr double kNodeNs = 40;  // resolving tensors, entering the kernel
+constexpr Class kPadded = {0, 4.5, 0, 0};  // 1.9 to 4.5 an element, by the number of axes
+constexpr double kNodeNs = 40;             // resolving tensors, entering the kernel
 
 struct Entry {
   std::string_view op;
@@ -123,6 +124,7 @@ constexpr Entry kTable[] = {
     {"LinearRegressor", &kSummed},
     {"Normalizer", &kNormalized},
     {"ArrayFeatureExtractor", &kPicked},
+    {"Pad", &kPadded},
 };
 
 const Class& ClassOf(std::string_view op) {

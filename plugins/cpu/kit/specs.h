@@ -133,8 +133,10 @@ struct TopKSpec {  // in: x, k; out: values or 0, places or 0
   int axis = 0;
   bool largest = true;
 };
-struct FillPadSpec {  // in: x, then the filling or nothing; axes from -before on
-  Dims before;
+// in: x, then the filling or nothing; axes from -before on. Axes without pads are one with the axis
+// before them.
+struct FillPadSpec {
+  Dims x, y, before;
 };
 struct TileSpec {};  // in: x
 // Elements in another order: along each axis `size` of them, `times` elements of axis `x` of the

@@ -260,10 +260,25 @@ bool PadsOf(const Parser& g, const ge_node& n, Dims* pads, Dims* axes, Why* why)
   return pads->size() == 2 * axes->size() || why->Say(GE_WHY_SHAPE, "not two pads for each axis");
 }
 
+// Rows as long as they come: what is copied at once. Longer ones than so many elements are left to
+// several threads.
+void JoinUnpadded(FillPadSpec* s) {
+  constexpr int64_t kEnough = 4096;
+  for (size_t a = s->x.size(); --a > 0;) {
+    const int64_t size = s->x[a];
+    const bool whole = s->before[a] == 0 && size == s->y[a];
+    const bool near = s->before[a - 1] <= INT32_MAX && s->before[a - 1] >= -INT32_MAX;
+    if (!whole || size >= kEnough || !near) continue;
+    s->x[a - 1] *= size, s->y[a - 1] *= size, s->before[a - 1] *= size;
+    for (Dims* d : {&s->x, &s->y, &s->before}) d->erase(d->begin() + static_cast<int64_t>(a));
+  }
+}
+
 bool ConstantPad(const Parser& g, const ge_node& n, Unit* u, Why* why) {
   const Dims x = g.dims(n.in[0]);
   const auto rank = static_cast<int64_t>(x.size());
-  auto& before = u->spec.emplace<FillPadSpec>().before;
+  auto& spec = u->spec.emplace<FillPadSpec>();
+  auto& before = spec.before;
   before.assign(x.size(), 0);
   Dims pads, axes, want = x;
   if (rank == 0) return why->Say(GE_WHY_SHAPE, "a scalar");
@@ -275,6 +290,8 @@ bool ConstantPad(const Parser& g, const ge_node& n, Unit* u, Why* why) {
     want[static_cast<size_t>(a)] += pads[k] + pads[k + axes.size()];
   }
   if (want != u->dims) return why->Say(GE_WHY_SHAPE, "pads do not fit an axis");
+  spec.x = x, spec.y = want;
+  JoinUnpadded(&spec);
   if (n.n_in > 2 && n.in[2] != 0) {
     if (g.dtype(n.in[2]) != g.dtype(n.in[0]) || Product(g.dims(n.in[2])) != 1) {
       return why->Say(GE_WHY_DTYPE, "the filling is not one element of x's dtype");

@@ -201,7 +201,9 @@ double OrderedNs(const Unit& u, const Parser& p, const Machine& m) {
     return x * (s->axis + 1 < static_cast<int>(p.dims(u.in[0]).size()) ? 1.5 : 0.25);
   }
   if (const auto* s = As<TopKSpec>(u)) return TopKNs(u, *s, p);
-  if (Is<FillPadSpec>(u)) return rows * 8 + n * 0.05;
+  if (const auto* s = As<FillPadSpec>(u)) {
+    return n / static_cast<double>(s->y.back()) * 18 + n * 0.05;
+  }
   if (Is<TileSpec>(u)) return rows * 10 + n * 0.05;
   if (const auto* s = As<WeighSpec>(u)) return WeighNs(WeighPlan(p.dims(u.in[0]), *s), m);
   if (Is<GridSpec>(u)) return n / static_cast<double>(u.dims[1]) * 25 + n * 2.5;
