@@ -101,6 +101,8 @@ constexpr Entry kTable[] = {
     {"ReduceMax", &kReduced},
     {"ReduceMean", &kReduced},
     {"ReduceSum", &kReduced},
+    {"ReduceL2", &kReduced},
+    {"ReduceSumSquare", &kReduced},
     {"GlobalAveragePool", &kReduced},
     {"GlobalMaxPool", &kReduced},
     {"AveragePool", &kPooled},

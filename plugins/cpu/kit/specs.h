@@ -203,6 +203,10 @@ struct RowNormSpec {  // each row of in[0] by its greatest element, sum of magni
   RowNorm norm = RowNorm::kMax;
   int64_t rows = 0, n = 0;
 };
+struct RowSquareSpec {  // of each row of in[0] the sum of its squares, or the root of that
+  bool root = false;
+  int64_t rows = 0, n = 0;
+};
 struct IntegerSpec {  // in[0] fn in[1]
   Fn fn = Fn::kAdd;
 };
@@ -347,9 +351,9 @@ using Spec =
                  ResampleSpec, GatherSpec, AppendSpec, CastSpec, RelationSpec, WhereSpec, IndexSpec,
                  CumSumSpec, ArgSpec, TopKSpec, FillPadSpec, TileSpec, MoveSpec, FillSpec,
                  TriangleSpec, WeighSpec, GridSpec, CodePoolSpec, PReluSpec, InstanceNormSpec,
-                 SpectrumSpec, RoiAlignSpec, ForestSpec, VectorSpec, LineSpec, RowNormSpec,
-                 IntegerSpec, IntegerConvSpec, IntegerProductSpec, NBitsSpec, AttendSpec,
-                 QuantizeSpec, DequantizeSpec, CodePairSpec, CodeConstantSpec, CodeMapSpec,
-                 CodeMeanSpec, CodeConcatSpec, RecurrentSpec>;
+                 SpectrumSpec, RoiAlignSpec, ForestSpec, VectorSpec, RowSquareSpec, LineSpec,
+                 RowNormSpec, IntegerSpec, IntegerConvSpec, IntegerProductSpec, NBitsSpec,
+                 AttendSpec, QuantizeSpec, DequantizeSpec, CodePairSpec, CodeConstantSpec,
+                 CodeMapSpec, CodeMeanSpec, CodeConcatSpec, RecurrentSpec>;
 
 }  // namespace ge_cpu

@@ -43,4 +43,8 @@ void NativeBuilder::EmitSpec(const Unit& u, const RowNormSpec& spec) {
   AddPlain(u, "norms of rows", RowNormLoop(simd_, spec), {GetDense(u.in[0]).place});
 }
 
+void NativeBuilder::EmitSpec(const Unit& u, const RowSquareSpec& spec) {
+  AddPlain(u, "squares of rows", RowSquareLoop(simd_, spec), {GetDense(u.in[0]).place});
+}
+
 }  // namespace ge_native

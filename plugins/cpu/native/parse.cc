@@ -15,6 +15,8 @@ constexpr Operator kOwn[] = {
     {"ReduceSum", ParseReduce},
     {"ReduceMax", ParseReduce},
     {"ReduceMin", ParseReduce},
+    {"ReduceL2", ParseRowSquares},
+    {"ReduceSumSquare", ParseRowSquares},
     {"Add", ParseArithmetic, Types::kNumber, 0},
     {"Sub", ParseArithmetic, Types::kNumber, 0},
     {"Mul", ParseArithmetic, Types::kNumber, 0},

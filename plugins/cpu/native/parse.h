@@ -19,6 +19,7 @@ inline constexpr int64_t kMaxCodeDepth = 33000;
 // parse_loops.cc
 bool ParseGlobalPool(const Parser& g, uint32_t node, Unit* u, Why* why);
 bool ParseReduce(const Parser& g, uint32_t node, Unit* u, Why* why);
+bool ParseRowSquares(const Parser& g, uint32_t node, Unit* u, Why* why);
 bool ParseSoftmax(const Parser& g, uint32_t node, Unit* u, Why* why);
 bool ParseLayerNorm(const Parser& g, uint32_t node, Unit* u, Why* why);
 bool ParseConcat(const Parser& g, uint32_t node, Unit* u, Why* why);

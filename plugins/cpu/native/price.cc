@@ -268,6 +268,7 @@ double WorkNs(const Unit& u, const Parser& p, const Machine& m) {
   if (const auto* trees = As<ForestSpec>(u)) return ForestNs(*trees->forest) / m.compute;
   if (const auto* lines = As<LineSpec>(u)) return LineNs(*lines->lines) / m.compute;
   if (const auto* norm = As<RowNormSpec>(u)) return RowNormNs(*norm) / m.compute;
+  if (const auto* s = As<RowSquareSpec>(u)) return RowSquareNs(*s) / m.compute;
   if (const auto* conv = As<IntegerConvSpec>(u)) return IntegerConvNs(u, conv->conv, p, m);
   if (Is<IntegerProductSpec>(u)) return IntegerProductNs(u, p, m);
   if (Is<QuantizeSpec>(u)) return n * ByIsa(m, 0.5, 0.6, 1.5) * (u.in.size() > 1 ? 1 : 1.4);
