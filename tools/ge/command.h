@@ -79,9 +79,10 @@ std::vector<TensorView> Views(const std::vector<Tensor>& tensors);
 // Whether every input and result is a tensor of numbers, which Session::Run takes and hands out.
 bool AllNumbers(const Function& f);
 // One run with results of any kind; `outputs` has their names, and its memory is used again. The
-// text of what is no tensor of numbers is all of it with `whole`, else as much as is printed.
+// text of what is no tensor of numbers is all of it with `whole`, else as much as is printed;
+// making it is no part of *ms, the time of the run.
 Status RunAnyValues(Session* session, const std::string& entry, const std::vector<Tensor>& inputs,
-                    bool whole, std::vector<Tensor>* outputs);
+                    bool whole, std::vector<Tensor>* outputs, double* ms = nullptr);
 
 // "4 nodes round what products read", or that no engine here does, and why that may be.
 std::string RoundedText(uint64_t nodes);

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "ge/base/aligned.h"
+#include "ge/base/clock.h"
 #include "ge/control/value.h"
 #include "ge/run/tensor_view.h"
 #include "tools/ge/command.h"
@@ -160,10 +161,12 @@ bool AllNumbers(const Function& f) {
 }
 
 Status RunAnyValues(Session* session, const std::string& entry, const std::vector<Tensor>& inputs,
-                    bool whole, std::vector<Tensor>* outputs) {
+                    bool whole, std::vector<Tensor>* outputs, double* ms) {
   std::vector<FlowValue> args, results;
   for (const Tensor& t : inputs) args.push_back(FlowOf(t));
+  const double start = NowMs();
   GE_RETURN_IF_ERROR(session->RunValues(entry, args, &results));
+  if (ms != nullptr) *ms = NowMs() - start;
   for (size_t i = 0; i < outputs->size(); ++i) {
     Tensor& out = (*outputs)[i];
     if (results[i].is_tensor() && !results[i].strings) {
