@@ -1,28 +1,11 @@
 #include <fmt/format.h>
 
 #include "frontend/onnx/import_state.h"
+#include "ge/base/utf8.h"
 #include "ge/wire/onnx.pb.h"
 
 namespace ge {
 namespace {
-
-bool IsUtf8(std::string_view s) {
-  for (size_t i = 0; i < s.size();) {
-    auto byte = [&](size_t k) { return static_cast<unsigned char>(s[k]); };
-    unsigned char c = byte(i);
-    size_t more = c < 0x80 ? 0 : c >> 5 == 6 ? 1 : c >> 4 == 14 ? 2 : c >> 3 == 30 ? 3 : 9;
-    if (more == 9 || more >= s.size() - i) return false;
-    uint32_t code = more == 0 ? c : c & (0x3f >> more);
-    for (size_t k = 1; k <= more; ++k) {
-      if (byte(i + k) >> 6 != 2) return false;
-      code = code << 6 | (byte(i + k) & 0x3f);
-    }
-    constexpr uint32_t kLeast[] = {0, 0x80, 0x800, 0x10000};
-    if (code < kLeast[more] || code > 0x10ffff || (code >= 0xd800 && code < 0xe000)) return false;
-    i += more + 1;
-  }
-  return true;
-}
 
 // A name for a dim that has none: an identifier, so that it reads well in expressions.
 std::string SymbolName(std::string_view param) {

@@ -25,7 +25,7 @@ Status UpgradeNode(NodeUpgrade* u) {
 class FunctionUpgrade {
  public:
   FunctionUpgrade(ImportState* s, FunctionId fn, std::vector<ValueHint> params)
-      : s_(s), fn_(fn), hints_(f().values.size()) {
+      : s_(s), fn_(fn), hints_(f().values.size()), read_(f().values.size()) {
     for (size_t v = 1; v < hints_.size(); ++v) {
       const Type& t = f().values[v].type;
       if (!t.is_tensor()) continue;
@@ -36,6 +36,10 @@ class FunctionUpgrade {
     for (size_t i = 0; i < params.size() && i < f().params.size(); ++i) {
       Merge(f().params[i], params[i]);
     }
+    for (const Node& n : f().nodes) {
+      for (const ValueId v : n.inputs) read_[v] = true;
+    }
+    for (const ValueId v : f().results) read_[v] = true;
   }
 
   Status Run() {
@@ -47,7 +51,7 @@ class FunctionUpgrade {
         GE_RETURN_IF_ERROR(UpgradeBody(n, c, &results).AtNode(NodeLabel(n)));
       }
       HintOutputsOf(n, results);
-      NodeUpgrade u(&s_->graph, fn_, s_->opset, &hints_, std::move(n));
+      NodeUpgrade u(&s_->graph, fn_, s_->opset, &hints_, read_, std::move(n));
       GE_RETURN_IF_ERROR(UpgradeNode(&u).AtNode(NodeLabel(u.node)));
       auto& nodes = f().nodes;
       std::move(u.before.begin(), u.before.end(), std::back_inserter(nodes));
@@ -108,6 +112,7 @@ class FunctionUpgrade {
   ImportState* s_;
   FunctionId fn_;
   std::vector<ValueHint> hints_;
+  std::vector<bool> read_;  // by a node of the function as it was, or as its result
 };
 
 }  // namespace

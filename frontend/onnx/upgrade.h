@@ -28,9 +28,10 @@ struct ValueHint {
 // before and after it.
 class NodeUpgrade {
  public:
+  // `read` tells of each value of the function as it was whether anything reads it.
   NodeUpgrade(Graph* graph, FunctionId fn, int64_t from_opset, std::vector<ValueHint>* hints,
-              Node n)
-      : node(std::move(n)), opset(from_opset), graph_(graph), fn_(fn), hints_(hints) {}
+              const std::vector<bool>& read, Node n)
+      : node(std::move(n)), opset(from_opset), graph_(graph), fn_(fn), hints_(hints), read_(read) {}
 
   Node node;
   const int64_t opset;  // of ai.onnx in the file
@@ -39,6 +40,8 @@ class NodeUpgrade {
   int64_t domain_opset() const;
   bool has_input(size_t i) const { return i < node.inputs.size() && node.inputs[i] != 0; }
   bool has_output(size_t i) const { return i < node.outputs.size() && node.outputs[i] != 0; }
+  // By a node, or as a result.
+  bool output_is_read(size_t i) const { return has_output(i) && read_[node.outputs[i]]; }
   ValueHint input_hint(size_t i) const;
   // The payload of a constant input; nullptr when it is not constant.
   const Const* input_const(size_t i) const;
@@ -83,6 +86,7 @@ class NodeUpgrade {
   Graph* graph_;
   FunctionId fn_;
   std::vector<ValueHint>* hints_;
+  const std::vector<bool>& read_;
 };
 
 bool IsPlainFloat(DType dtype);  // f16, bf16, f32, f64

@@ -151,8 +151,17 @@ TEST(Upgrade, BatchNormalization) {
   EXPECT_EQ(each.Upgraded(),
             "Sub(x, x) -> %\nAdd(x, f32{0.5}) -> %\nSqrt(%) -> %\nDiv(%, %) -> %\n"
             "Mul(%, x) -> %\nAdd(%, x) -> y\n");
-  OneNode training(9, "BatchNormalization", "x x x x x", "y m");
-  EXPECT_NE(training.Upgraded().find("training mode"), std::string::npos);
+  OneNode training(9, "BatchNormalization", "x x x x x", "y m v a b");
+  for (int i = 0; i < 2; ++i) training.g()->mutable_output()->RemoveLast();
+  EXPECT_EQ(training.Upgraded(), "BatchNormalization(x, x, x, x, x; training_mode=1) -> y m v\n");
+  OneNode both(8, "BatchNormalization", "x x x x x", "y m v a b");
+  AddInt(both.n, "spatial", 0);
+  EXPECT_NE(both.Upgraded().find("training mode, and spatial = 0"), std::string::npos);
+  OneNode saved(9, "BatchNormalization", "x x x x x", "y m v a b");
+  EXPECT_NE(saved.Upgraded().find("output 3 is read, a statistic saved"), std::string::npos);
+  OneNode inference(9, "BatchNormalization", "x x x x x", "y");
+  inference.n->add_output();
+  EXPECT_EQ(inference.Upgraded(), "BatchNormalization(x, x, x, x, x) -> y\n");
 }
 
 TEST(Upgrade, DropoutKeepsTheTypeOfItsOldMask) {

@@ -109,9 +109,20 @@ def make(args):
           f"{len(failed)} could not be exported")
 
 
+def answer(file):
+    """What `ge run --output` wrote: an array, or texts as JSON."""
+    import numpy as np
+    texts = file.with_suffix(".json")
+    if texts.exists():
+        return np.array(json.loads(texts.read_text()), dtype=str)
+    return np.load(file, allow_pickle=True)
+
+
 def difference(got, wanted):
     """The greatest difference by the largest magnitude; inf where shapes or kinds differ."""
     import numpy as np
+    if wanted.dtype.kind == "O":  # texts
+        wanted = wanted.astype(str)
     if got.shape != wanted.shape or got.dtype.kind != wanted.dtype.kind:
         return math.inf
     if wanted.size == 0:
@@ -151,7 +162,7 @@ def probe(model, folder, known, args):
         if theirs:
             wanted = np.load(theirs, allow_pickle=True)
             for name, key in zip(known["outputs"], wanted.files):
-                got = np.load(room / "ours" / reference.file_name(name), allow_pickle=True)
+                got = answer(room / "ours" / reference.file_name(name))
                 apart = max(0.0 if math.isnan(apart) else apart, difference(got, wanted[key]))
     repeat = int(min(max(1e3 * args.seconds / slowest, 3), 100))
     return apart, repeat, peers

@@ -20,22 +20,35 @@ struct Caller {
   Status status;
 };
 
+// Calls `once` until *stop.
+template <typename Once>
+void CallUntil(const std::atomic<bool>& stop, Caller* out, Once once) {
+  while (!stop.load(std::memory_order_relaxed)) {
+    const double start = NowMs();
+    out->status = once();
+    if (!out->status.ok()) return;
+    out->ms.push_back(NowMs() - start);
+  }
+}
+
 // Runs until *stop, with buffers of its own.
-void Call(Session* session, const Options& o, const std::vector<TensorView>& inputs,
+void Call(Session* session, const Options& o, const std::vector<Tensor>& inputs,
           const std::atomic<bool>& stop, Caller* out) {
-  std::vector<TensorView> outputs;
   const auto plan = session->Latest(o.entry);
+  if (!plan) {  // texts, or sizes that the data decide: planned piece by piece
+    std::vector<Tensor> outputs(
+        session->graph().fn((*session->FindEntry(o.entry))->fn).results.size());
+    CallUntil(stop, out, [&] { return RunAnyValues(session, o.entry, inputs, false, &outputs); });
+    return;
+  }
+  const std::vector<TensorView> views = Views(inputs);
+  std::vector<TensorView> outputs;
   std::vector<AlignedBytes> memory;
   for (const Compiled::Port& port : plan->outputs) {
     memory.push_back(AllocateAligned(port.bytes, 64));
     outputs.push_back({port.dtype, port.dims, memory.back().get(), port.bytes});
   }
-  while (!stop.load(std::memory_order_relaxed)) {
-    const double start = NowMs();
-    out->status = session->Run(o.entry, inputs, outputs);
-    if (!out->status.ok()) return;
-    out->ms.push_back(NowMs() - start);
-  }
+  CallUntil(stop, out, [&] { return session->Run(o.entry, views, outputs); });
 }
 
 double Quantile(std::vector<double> of, double q) {
@@ -46,7 +59,7 @@ double Quantile(std::vector<double> of, double q) {
 }
 
 Result<nlohmann::json> Measure(Session* session, const Options& o, uint32_t n,
-                               const std::vector<TensorView>& inputs) {
+                               const std::vector<Tensor>& inputs) {
   std::vector<Caller> callers(n);
   std::atomic<bool> stop{false};
   const double start = NowMs();
@@ -80,8 +93,13 @@ Status BenchModel(const Options& o) {
   GE_ASSIGN_OR_RETURN(auto session, Open(o));
   GE_ASSIGN_OR_RETURN(const Entry* entry, session->FindEntry(o.entry));
   GE_ASSIGN_OR_RETURN(std::vector<Tensor> inputs, MakeInputs(*session, *entry, o));
-  const std::vector<TensorView> views = Views(inputs);
-  GE_RETURN_IF_ERROR(session->Compile(o.entry, views).status());
+  const Status compiled = session->Compile(o.entry, Views(inputs)).status();
+  if (!compiled.ok()) {
+    if (!session->RunsInPieces(o.entry)) return compiled;
+    // The first run plans the pieces.
+    std::vector<Tensor> outputs(session->graph().fn(entry->fn).results.size());
+    GE_RETURN_IF_ERROR(RunAnyValues(session.get(), o.entry, inputs, false, &outputs));
+  }
   nlohmann::json rows = nlohmann::json::array();
   if (!o.json) {
     fmt::print("{:>7} {:>14} {:>10} {:>10} {:>16}\n", "callers", "requests / s", "median ms",
@@ -92,7 +110,7 @@ Status BenchModel(const Options& o) {
       return Status(Code::kInvalidArgument,
                     fmt::format("--concurrency is {}, wanted 1 to 1024", n));
     }
-    GE_ASSIGN_OR_RETURN(nlohmann::json row, Measure(session.get(), o, n, views));
+    GE_ASSIGN_OR_RETURN(nlohmann::json row, Measure(session.get(), o, n, inputs));
     if (!o.json) {
       fmt::print("{:>7} {:>14.1f} {:>10.3f} {:>10.3f} {:>16}\n", n,
                  row["requests_per_s"].get<double>(), row["median_ms"].get<double>(),

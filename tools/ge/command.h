@@ -5,10 +5,12 @@
 #pragma once
 
 #include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "ge/session/session.h"
+#include "tools/ge/npy_text.h"
 #include "tools/ge/signals.h"
 
 namespace ge::tool {
@@ -62,6 +64,8 @@ struct Tensor {
   std::string name;
   TensorView view;
   AlignedBytes memory;
+  // Of an input of texts: its elements. `view` then has dtype and dims, and no data.
+  std::shared_ptr<const std::vector<std::string>> strings;
   uint64_t room = 0;  // bytes of `memory`, where it is used again
   // An output that is no tensor of numbers: what it is, "a sequence of 3", and its value as JSON.
   std::string kind, text;
@@ -72,23 +76,25 @@ Result<std::vector<Tensor>> MakeInputs(const Session& session, const Entry& entr
                                        const Options& o);
 std::vector<TensorView> Views(const std::vector<Tensor>& tensors);
 
-// Whether every result is a tensor of numbers, which Session::Run hands out.
+// Whether every input and result is a tensor of numbers, which Session::Run takes and hands out.
 bool AllNumbers(const Function& f);
 // One run with results of any kind; `outputs` has their names, and its memory is used again. The
-// text of what is no tensor of numbers is all of it with `whole`, else as much as is printed.
-Status RunAnyValues(Session* session, const std::string& entry,
-                    const std::vector<TensorView>& inputs, bool whole,
-                    std::vector<Tensor>* outputs);
+// text of what is no tensor of numbers is all of it with `whole`, else as much as is printed;
+// making it is no part of *ms, the time of the run.
+Status RunAnyValues(Session* session, const std::string& entry, const std::vector<Tensor>& inputs,
+                    bool whole, std::vector<Tensor>* outputs, double* ms = nullptr);
 
 // "4 nodes round what products read", or that no engine here does, and why that may be.
 std::string RoundedText(uint64_t nodes);
 // What engines said who declined a node, "onednn: op: no kernel for this operator; ...".
 std::string Refusals(const Plan& plan, const NodeReport& r);
 
-// NumPy's .npy files: dense little-endian arrays, C order.
+// NumPy's .npy files: dense little-endian arrays of numbers, or texts (npy_text.h); C order.
 Result<Tensor> ReadNpy(const std::string& path);
-// The dictionary that its header is: dtype and dims. `path` names it in messages.
-Status ParseNpyHeader(const std::string& path, const std::string& header, TensorView* view);
+// The dictionary that its header is: dtype and dims. `path` names it in messages. Texts are refused
+// where `text` is null.
+Status ParseNpyHeader(const std::string& path, const std::string& header, TensorView* view,
+                      NpyText* text = nullptr);
 Status WriteNpy(const std::string& path, const TensorView& tensor);
 // NAME.npy with every character outside [A-Za-z0-9._-] replaced by '_'.
 std::string FileNameOf(const std::string& tensor_name);

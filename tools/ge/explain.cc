@@ -119,7 +119,7 @@ Status ExplainByRun(Session* session, const Entry& entry, const std::vector<Tens
                   "--plot out and read the tables");
   }
   std::vector<Tensor> outputs(session->graph().fn(entry.fn).results.size());
-  GE_RETURN_IF_ERROR(RunAnyValues(session, o.entry, Views(inputs), false, &outputs));
+  GE_RETURN_IF_ERROR(RunAnyValues(session, o.entry, inputs, false, &outputs));
   const auto pieces = session->Pieces();
   size_t number = 0;
   if (o.json) PrintJson(ExplainPieces(pieces));

@@ -68,6 +68,12 @@ void FillRandom(Tensor* t, std::mt19937_64* rng) {
 
 Result<Tensor> Made(const Value& param, std::vector<int64_t> dims, bool random,
                     std::mt19937_64* rng) {
+  if (param.type.dtype == DType::kString) {
+    return Status(Code::kInvalidArgument,
+                  fmt::format("input '{0}' is of texts, which are not made up; give --input "
+                              "{0}=FILE.npy with an array of numpy's str",
+                              param.name));
+  }
   Tensor t;
   t.view.dtype = param.type.dtype;
   t.view.dims = std::move(dims);
@@ -133,9 +139,10 @@ Result<Tensor> Default(const Value& param, std::mt19937_64* rng) {
   }
   std::string shape;
   for (int64_t d : dims) shape += (shape.empty() ? "" : "x") + std::to_string(d);
+  GE_ASSIGN_OR_RETURN(Tensor made, Made(param, std::move(dims), true, rng));
   fmt::print(stderr, "note: input '{}' is random, {}{}\n", param.name,
              shape.empty() ? "scalar" : shape, guessed ? " (unknown dims are 1)" : "");
-  return Made(param, std::move(dims), true, rng);
+  return made;
 }
 
 }  // namespace

@@ -70,17 +70,22 @@ Status ParseShape(const std::string& path, std::string_view text, std::vector<in
 
 }  // namespace
 
-Status ParseNpyHeader(const std::string& path, const std::string& header, TensorView* view) {
+Status ParseNpyHeader(const std::string& path, const std::string& header, TensorView* view,
+                      NpyText* text) {
   const std::string_view descr = ValueOf(header, "'descr':");
   const size_t quote =
       descr.empty() || descr[0] != '\'' ? std::string_view::npos : descr.find('\'', 1);
   if (quote == std::string_view::npos) return Bad(path, "its header has no descr");
   const std::string dtype(descr.substr(1, quote - 1));
   auto it = Descriptors().find(dtype);
-  if (it == Descriptors().end()) {
-    return Bad(path, fmt::format("its dtype is {:.64}; wanted a little-endian number type", dtype));
+  if (it != Descriptors().end()) {
+    view->dtype = it->second;
+  } else if (const auto found = ParseNpyText(dtype); found && text != nullptr) {
+    view->dtype = DType::kString, *text = *found;
+  } else {
+    return Bad(path, fmt::format("its dtype is {:.64}; wanted a little-endian number type{}", dtype,
+                                 text ? ", or texts as x.astype(str) makes them" : ""));
   }
-  view->dtype = it->second;
   if (ValueOf(header, "'fortran_order':").substr(0, 5) != "False") {
     return Bad(path, "it is in Fortran order; save numpy.ascontiguousarray(x)");
   }
@@ -105,9 +110,13 @@ Result<Tensor> ReadNpy(const std::string& path) {
   in.read(header.data(), static_cast<std::streamsize>(length));
   if (!in) return Bad(path, "it ends inside its header");
   Tensor t;
-  GE_RETURN_IF_ERROR(ParseNpyHeader(path, header, &t.view));
+  NpyText text;
+  GE_RETURN_IF_ERROR(ParseNpyHeader(path, header, &t.view, &text));
   auto count = CheckedProduct(t.view.dims);
-  auto bytes = count ? DTypeBytes(t.view.dtype, *count) : std::nullopt;
+  const bool texts = t.view.dtype == DType::kString;
+  auto bytes = !count  ? std::nullopt
+               : texts ? CheckedMul(*count, text.bytes())
+                       : DTypeBytes(t.view.dtype, *count);
   if (!bytes) return Bad(path, "its size does not fit in 63 bits");
   auto start = in.tellg();
   in.seekg(0, std::ios::end);
@@ -121,6 +130,12 @@ Result<Tensor> ReadNpy(const std::string& path) {
   if (!t.memory) return Status(Code::kResourceExhausted, "no memory for " + path);
   in.read(reinterpret_cast<char*>(t.memory.get()), *bytes);
   if (!in && *bytes) return Bad(path, "it cannot be read to its end");
+  if (texts) {
+    auto read = ReadNpyTexts(text, *count, t.memory.get());
+    if (!read.ok()) return Bad(path, read.status().message());
+    t.strings = std::make_shared<const std::vector<std::string>>(std::move(*read));
+    t.view.bytes = 0, t.memory = nullptr;
+  }
   t.view.data = t.memory.get();
   return t;
 }

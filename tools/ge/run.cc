@@ -39,18 +39,16 @@ struct Timing {
   }
 };
 
-Status RunTimed(Session* session, const Options& o, const std::vector<TensorView>& inputs,
-                bool numbers, std::vector<Tensor>* outputs, Timing* timing) {
+Status RunTimed(Session* session, const Options& o, const std::vector<Tensor>& inputs, bool numbers,
+                std::vector<Tensor>* outputs, Timing* timing) {
+  const std::vector<TensorView> views = Views(inputs);
   auto once = [&](double* ms) -> Status {
     if (!numbers) {
-      const double begin = NowMs();
-      GE_RETURN_IF_ERROR(RunAnyValues(session, o.entry, inputs, !o.output_dir.empty(), outputs));
-      *ms = NowMs() - begin;
-      return {};
+      return RunAnyValues(session, o.entry, inputs, !o.output_dir.empty(), outputs, ms);
     }
     std::vector<TensorView> out = Views(*outputs);
     double start = NowMs();
-    GE_RETURN_IF_ERROR(session->Run(o.entry, inputs, out));
+    GE_RETURN_IF_ERROR(session->Run(o.entry, views, out));
     *ms = NowMs() - start;
     for (size_t i = 0; i < out.size(); ++i) {
       if (!(*outputs)[i].memory) {
@@ -146,7 +144,7 @@ std::vector<Tensor> NamedOutputs(const Function& f) {
 }
 
 // The same runs in float32, and how far `outputs` are from theirs.
-Result<nlohmann::json> AgainstFloat32(Options o, const std::vector<TensorView>& inputs,
+Result<nlohmann::json> AgainstFloat32(Options o, const std::vector<Tensor>& inputs,
                                       const std::vector<Tensor>& outputs) {
   o.precision = "f32";
   GE_ASSIGN_OR_RETURN(auto session, Open(o));
@@ -169,8 +167,7 @@ Status RunModel(const Options& o) {
   GE_RETURN_IF_ERROR(session->LoadFile(o.model));
   GE_ASSIGN_OR_RETURN(const Entry* entry, session->FindEntry(o.entry));
   GE_ASSIGN_OR_RETURN(std::vector<Tensor> inputs, MakeInputs(*session, *entry, o));
-  std::vector<TensorView> views = Views(inputs);
-  const auto compiled = session->Compile(o.entry, views);
+  const auto compiled = session->Compile(o.entry, Views(inputs));
   if (compiled.ok()) {
     NoteMeasured(o, **compiled);
   } else if (!session->RunsInPieces(o.entry)) {
@@ -179,7 +176,7 @@ Status RunModel(const Options& o) {
   const Function& f = session->graph().fn(entry->fn);
   std::vector<Tensor> outputs = NamedOutputs(f);
   Timing timing;
-  GE_RETURN_IF_ERROR(RunTimed(session.get(), o, views, AllNumbers(f), &outputs, &timing));
+  GE_RETURN_IF_ERROR(RunTimed(session.get(), o, inputs, AllNumbers(f), &outputs, &timing));
   if (!o.output_dir.empty()) {
     std::error_code ec;
     std::filesystem::create_directories(o.output_dir, ec);
@@ -198,7 +195,7 @@ Status RunModel(const Options& o) {
   j["peak_rss_mb"] = StatusMb("VmHWM"), j["base_rss_mb"] = base_mb;
   j["precision"] = o.precision;
   if (o.accuracy) {
-    GE_ASSIGN_OR_RETURN(j["accuracy"], AgainstFloat32(o, views, outputs));
+    GE_ASSIGN_OR_RETURN(j["accuracy"], AgainstFloat32(o, inputs, outputs));
   }
   if (o.json) {
     fmt::print("{}\n", j.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "ge/base/aligned.h"
+#include "ge/base/clock.h"
 #include "ge/control/value.h"
 #include "ge/run/tensor_view.h"
 #include "tools/ge/command.h"
@@ -37,10 +38,11 @@ class Writer {
   const size_t most_;
 };
 
-FlowValue FlowOf(const TensorView& t) {
+FlowValue FlowOf(const Tensor& t) {
   FlowValue v;
-  v.kind = FlowValue::Kind::kTensor, v.dtype = t.dtype, v.dims = t.dims;
-  v.data = static_cast<const std::byte*>(t.data), v.bytes = t.bytes;
+  v.kind = FlowValue::Kind::kTensor, v.dtype = t.view.dtype, v.dims = t.view.dims;
+  v.data = static_cast<const std::byte*>(t.view.data), v.bytes = t.view.bytes;
+  v.strings = t.strings;
   return v;
 }
 
@@ -150,18 +152,21 @@ Status TakeTensor(const FlowValue& v, Tensor* out) {
 }  // namespace
 
 bool AllNumbers(const Function& f) {
-  return std::all_of(f.results.begin(), f.results.end(), [&](ValueId v) {
+  const auto number = [&](ValueId v) {
     const Type& t = f.value(v).type;
     return t.is_tensor() && t.dtype != DType::kString;
-  });
+  };
+  return std::all_of(f.params.begin(), f.params.end(), number) &&
+         std::all_of(f.results.begin(), f.results.end(), number);
 }
 
-Status RunAnyValues(Session* session, const std::string& entry,
-                    const std::vector<TensorView>& inputs, bool whole,
-                    std::vector<Tensor>* outputs) {
+Status RunAnyValues(Session* session, const std::string& entry, const std::vector<Tensor>& inputs,
+                    bool whole, std::vector<Tensor>* outputs, double* ms) {
   std::vector<FlowValue> args, results;
-  for (const TensorView& t : inputs) args.push_back(FlowOf(t));
+  for (const Tensor& t : inputs) args.push_back(FlowOf(t));
+  const double start = NowMs();
   GE_RETURN_IF_ERROR(session->RunValues(entry, args, &results));
+  if (ms != nullptr) *ms = NowMs() - start;
   for (size_t i = 0; i < outputs->size(); ++i) {
     Tensor& out = (*outputs)[i];
     if (results[i].is_tensor() && !results[i].strings) {

@@ -38,6 +38,11 @@ inline void AddFeatureRows(CaseMaker& m, int64_t features, bool missing = false)
   m.c.inputs.push_back({x, false});
 }
 
+// Few, or enough for whole vectors.
+inline int64_t ManyOrFew(CaseMaker& m, int64_t few) {
+  return m.r.Chance(0.2) ? m.r.Int(few, 90) : m.r.Int(1, few);
+}
+
 inline int64_t RowsOf(const HostTensor& x) { return x.dims.size() == 1 ? 1 : x.dims[0]; }
 
 inline std::vector<double> FloatsOr(const RandomCase& c, std::string_view name) {

@@ -1,5 +1,7 @@
 // BatchNormalization before opset 14: training was told by the number of outputs; before 9,
 // `spatial` = 0 had statistics for every position.
+#include <fmt/format.h>
+
 #include "frontend/onnx/upgrade.h"
 #include "ge/ops/op.h"
 
@@ -33,14 +35,29 @@ Status ExpandPerPosition(NodeUpgrade& u) {
 }  // namespace
 
 Status UpgradeBatchNormalization(NodeUpgrade& u) {
-  for (size_t i = 1; i < u.node.outputs.size(); ++i) {
-    if (!u.has_output(i)) continue;
-    return u.Unsupported(
-        "several outputs mean training mode, whose saved statistics no newer opset "
-        "has; export the model for inference");
+  bool training = false;
+  for (size_t i = 1; i < u.node.outputs.size(); ++i) training |= u.has_output(i);
+  const bool per_position = u.TakeInt("spatial").value_or(1) == 0;
+  if (!training) {
+    if (u.node.outputs.size() > 1) u.node.outputs.resize(1);
+    return per_position ? ExpandPerPosition(u) : Status();
   }
-  if (u.node.outputs.size() > 1) u.node.outputs.resize(1);
-  if (u.TakeInt("spatial").value_or(1) == 0) return ExpandPerPosition(u);
+  if (per_position) {
+    return u.Unsupported(
+        "several outputs mean training mode, and spatial = 0 statistics of every position, which "
+        "no newer opset has together; export the model for inference");
+  }
+  // PyTorch's exporter names these two and reads neither.
+  for (size_t i = 3; i < u.node.outputs.size(); ++i) {
+    if (!u.output_is_read(i)) continue;
+    return u.Unsupported(
+        fmt::format("output {} is read, a statistic saved for gradients, which no opset from 14 on "
+                    "has and which runtimes do not agree on; read output 1 or 2, the running mean "
+                    "and variance, or export the model for inference",
+                    i));
+  }
+  if (u.node.outputs.size() > 3) u.node.outputs.resize(3);
+  u.SetAttr("training_mode", int64_t{1});
   return {};
 }
 

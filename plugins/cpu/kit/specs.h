@@ -94,6 +94,7 @@ struct ResampleSpec {      // Resize, nearest by any factor or linear
 };
 struct GatherSpec {  // in: data, indices
   int axis = 0;
+  bool backwards = true;  // negative indices count from the end
 };
 struct AppendSpec {  // in: cache, length, new rows
   int axis = 0;
@@ -132,8 +133,10 @@ struct TopKSpec {  // in: x, k; out: values or 0, places or 0
   int axis = 0;
   bool largest = true;
 };
-struct FillPadSpec {  // in: x, then the filling or nothing; axes from -before on
-  Dims before;
+// in: x, then the filling or nothing; axes from -before on. Axes without pads are one with the axis
+// before them.
+struct FillPadSpec {
+  Dims x, y, before;
 };
 struct TileSpec {};  // in: x
 // Elements in another order: along each axis `size` of them, `times` elements of axis `x` of the
@@ -190,6 +193,19 @@ struct ForestSpec {  // tree ensembles; in: x; out: scores, or labels and scores
 struct SupportMachine;  // plugins/cpu/native/vectors.h
 struct VectorSpec {     // support vector machines; in and out as of tree ensembles
   std::shared_ptr<const SupportMachine> machine;
+};
+struct WeightLines;  // plugins/cpu/native/lines.h
+struct LineSpec {    // weighted sums of features; in and out as of tree ensembles
+  std::shared_ptr<const WeightLines> lines;
+};
+enum class RowNorm : uint8_t { kMax, kL1, kL2 };
+struct RowNormSpec {  // each row of in[0] by its greatest element, sum of magnitudes or length
+  RowNorm norm = RowNorm::kMax;
+  int64_t rows = 0, n = 0;
+};
+struct RowSquareSpec {  // of each row of in[0] the sum of its squares, or the root of that
+  bool root = false;
+  int64_t rows = 0, n = 0;
 };
 struct IntegerSpec {  // in[0] fn in[1]
   Fn fn = Fn::kAdd;
@@ -328,14 +344,16 @@ struct RecurrentSpec {
 // Every output is empty: whatever the operator is, nothing is read or made.
 struct NothingSpec {};
 
-using Spec = std::variant<
-    NothingSpec, ViewSpec, ConvSpec, ConvGradSpec, PoolGradSpec, MomentsSpec, BatchNormGradSpec,
-    ProductSpec, PoolSpec, PointwiseSpec, ReduceSpec, SoftmaxSpec, LayerNormSpec, ConcatSpec,
-    ResizeSpec, TransposeSpec, SliceSpec, ExpandSpec, ResampleSpec, GatherSpec, AppendSpec,
-    CastSpec, RelationSpec, WhereSpec, IndexSpec, CumSumSpec, ArgSpec, TopKSpec, FillPadSpec,
-    TileSpec, MoveSpec, FillSpec, TriangleSpec, WeighSpec, GridSpec, CodePoolSpec, PReluSpec,
-    InstanceNormSpec, SpectrumSpec, RoiAlignSpec, ForestSpec, VectorSpec, IntegerSpec,
-    IntegerConvSpec, IntegerProductSpec, NBitsSpec, AttendSpec, QuantizeSpec, DequantizeSpec,
-    CodePairSpec, CodeConstantSpec, CodeMapSpec, CodeMeanSpec, CodeConcatSpec, RecurrentSpec>;
+using Spec =
+    std::variant<NothingSpec, ViewSpec, ConvSpec, ConvGradSpec, PoolGradSpec, MomentsSpec,
+                 BatchNormGradSpec, ProductSpec, PoolSpec, PointwiseSpec, ReduceSpec, SoftmaxSpec,
+                 LayerNormSpec, ConcatSpec, ResizeSpec, TransposeSpec, SliceSpec, ExpandSpec,
+                 ResampleSpec, GatherSpec, AppendSpec, CastSpec, RelationSpec, WhereSpec, IndexSpec,
+                 CumSumSpec, ArgSpec, TopKSpec, FillPadSpec, TileSpec, MoveSpec, FillSpec,
+                 TriangleSpec, WeighSpec, GridSpec, CodePoolSpec, PReluSpec, InstanceNormSpec,
+                 SpectrumSpec, RoiAlignSpec, ForestSpec, VectorSpec, RowSquareSpec, LineSpec,
+                 RowNormSpec, IntegerSpec, IntegerConvSpec, IntegerProductSpec, NBitsSpec,
+                 AttendSpec, QuantizeSpec, DequantizeSpec, CodePairSpec, CodeConstantSpec,
+                 CodeMapSpec, CodeMeanSpec, CodeConcatSpec, RecurrentSpec>;
 
 }  // namespace ge_cpu

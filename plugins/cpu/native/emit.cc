@@ -461,6 +461,7 @@ void NativeBuilder::EmitSpec(const Unit& u, const GatherSpec& spec) {
   g.count = Product(p_.dims(u.in[1]));
   g.bytes = p_.size(u.in[0]);
   g.wide = p_.dtype(u.in[1]) == GE_I64;
+  g.backwards = spec.backwards;
   // A table is read in few places: ours would be a copy of a vocabulary.
   const Rep data = p_.constant(u.in[0]) ? KeptConstant(u.in[0]) : GetDense(u.in[0]);
   AddPlain(u, "gather", GatherLoop(g), {data.place, GetDense(u.in[1]).place});

@@ -79,6 +79,9 @@ class NativeBuilder final : public Builder {
   // emit_learned.cc
   void EmitSpec(const Unit& u, const ForestSpec& spec);
   void EmitSpec(const Unit& u, const VectorSpec& spec);
+  void EmitSpec(const Unit& u, const LineSpec& spec);
+  void EmitSpec(const Unit& u, const RowNormSpec& spec);
+  void EmitSpec(const Unit& u, const RowSquareSpec& spec);
   void AddLearned(const Unit& u, const std::string& label, std::unique_ptr<Work> work,
                   uint64_t floats, int threads);
   // emit_attend.cc

@@ -55,7 +55,7 @@ void NativeBuilder::EmitSpec(const Unit& u, const TopKSpec& spec) {
 void NativeBuilder::EmitSpec(const Unit& u, const FillPadSpec& spec) {
   const bool filled = u.in.size() > 1;
   const Place x = GetDense(u.in[0]).place;
-  AddPlain(u, "pad", FillPadLoop(u.dims, p_.dims(u.in[0]), spec.before, p_.size(u.in[0]), filled),
+  AddPlain(u, "pad", FillPadLoop(spec.y, spec.x, spec.before, p_.size(u.in[0]), filled),
            {x, filled ? GetDense(u.in[1]).place : x});
 }
 

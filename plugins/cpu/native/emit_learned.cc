@@ -1,6 +1,8 @@
 // Learned models of ai.onnx.ml as steps of a program.
 #include "plugins/cpu/native/emit.h"
 #include "plugins/cpu/native/forest.h"
+#include "plugins/cpu/native/lines.h"
+#include "plugins/cpu/native/row_norms.h"
 #include "plugins/cpu/native/vectors.h"
 
 namespace ge_native {
@@ -31,6 +33,18 @@ void NativeBuilder::EmitSpec(const Unit& u, const VectorSpec& spec) {
   const int threads = VectorThreads(*spec.machine, machine_.threads);
   AddLearned(u, "support vectors", VectorLoop(simd_, spec.machine, threads),
              VectorFloats(*spec.machine), threads);
+}
+
+void NativeBuilder::EmitSpec(const Unit& u, const LineSpec& spec) {
+  AddLearned(u, "weighted sums", LineLoop(simd_, spec.lines), 0, 1);
+}
+
+void NativeBuilder::EmitSpec(const Unit& u, const RowNormSpec& spec) {
+  AddPlain(u, "norms of rows", RowNormLoop(simd_, spec), {GetDense(u.in[0]).place});
+}
+
+void NativeBuilder::EmitSpec(const Unit& u, const RowSquareSpec& spec) {
+  AddPlain(u, "squares of rows", RowSquareLoop(simd_, spec), {GetDense(u.in[0]).place});
 }
 
 }  // namespace ge_native

@@ -72,9 +72,10 @@ struct Gather {
   int64_t count = 0;                       // indices
   int64_t bytes = 4;                       // of one element
   bool wide = true;                        // indices are int64; otherwise int32
+  bool backwards = true;                   // negative indices count from the end
 };
-// Places: result, x, indices. A negative index counts from the end. One outside [-axis, axis) makes
-// Do return GE_INVALID_ARGUMENT, with the result untouched.
+// Places: result, x, indices. An index outside [-axis, axis), or [0, axis) where none counts
+// backwards, makes Do return GE_INVALID_ARGUMENT, with the result untouched.
 std::unique_ptr<Work> GatherLoop(const Gather& g);
 
 // result = cache [outer][room][row], but for `rows` rows from the length on, which are new.

@@ -68,14 +68,15 @@ class Gathered final : public Work {
  private:
   template <class Index>
   ge_rc Pick(const Call& call, const Index* index) const {
+    const int64_t least = g_.backwards ? -g_.axis : 0;
     for (int64_t i = 0; i < g_.count; ++i) {
       const int64_t k = index[i];
-      if (k >= -g_.axis && k < g_.axis) continue;
+      if (k >= least && k < g_.axis) continue;
       return ge::plugin::Fail(call.err, GE_INVALID_ARGUMENT, call.node,
-                              "index %lld (number %lld of the indices) is outside [-%lld, %lld), "
+                              "index %lld (number %lld of the indices) is outside [%lld, %lld), "
                               "the gathered axis; give indices inside it",
                               static_cast<long long>(k), static_cast<long long>(i),
-                              static_cast<long long>(g_.axis), static_cast<long long>(g_.axis));
+                              static_cast<long long>(least), static_cast<long long>(g_.axis));
     }
     const auto* x = reinterpret_cast<const char*>(call.p[1]);
     auto* y = reinterpret_cast<char*>(call.p[0]);

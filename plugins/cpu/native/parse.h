@@ -19,6 +19,7 @@ inline constexpr int64_t kMaxCodeDepth = 33000;
 // parse_loops.cc
 bool ParseGlobalPool(const Parser& g, uint32_t node, Unit* u, Why* why);
 bool ParseReduce(const Parser& g, uint32_t node, Unit* u, Why* why);
+bool ParseRowSquares(const Parser& g, uint32_t node, Unit* u, Why* why);
 bool ParseSoftmax(const Parser& g, uint32_t node, Unit* u, Why* why);
 bool ParseLayerNorm(const Parser& g, uint32_t node, Unit* u, Why* why);
 bool ParseConcat(const Parser& g, uint32_t node, Unit* u, Why* why);
@@ -40,6 +41,7 @@ bool ParseMaxPoolGrad(const Parser& g, uint32_t node, Unit* u, Why* why);
 bool ParsePad(const Parser& g, uint32_t node, Unit* u, Why* why);
 bool ParseExpand(const Parser& g, uint32_t node, Unit* u, Why* why);
 bool ParseGather(const Parser& g, uint32_t node, Unit* u, Why* why);
+bool ParseFeatures(const Parser& g, uint32_t node, Unit* u, Why* why);
 bool ParseAppend(const Parser& g, uint32_t node, Unit* u, Why* why);
 bool ParseCast(const Parser& g, uint32_t node, Unit* u, Why* why);
 bool ParseWhere(const Parser& g, uint32_t node, Unit* u, Why* why);
@@ -63,10 +65,15 @@ bool ParseTopK(const Parser& g, uint32_t node, Unit* u, Why* why);
 bool ParseTile(const Parser& g, uint32_t node, Unit* u, Why* why);
 // parse_trees.cc
 bool ParseTreeRegressor(const Parser& g, uint32_t node, Unit* u, Why* why);
+bool ParseTreeEnsemble(const Parser& g, uint32_t node, Unit* u, Why* why);
 bool ParseTreeClassifier(const Parser& g, uint32_t node, Unit* u, Why* why);
 // parse_vectors.cc
 bool ParseSvmRegressor(const Parser& g, uint32_t node, Unit* u, Why* why);
 bool ParseSvmClassifier(const Parser& g, uint32_t node, Unit* u, Why* why);
+// parse_lines.cc
+bool ParseLinearRegressor(const Parser& g, uint32_t node, Unit* u, Why* why);
+bool ParseLinearClassifier(const Parser& g, uint32_t node, Unit* u, Why* why);
+bool ParseNormalizer(const Parser& g, uint32_t node, Unit* u, Why* why);
 // parse_recurrent.cc
 bool ParseRecurrent(const Parser& g, uint32_t node, Unit* u, Why* why);
 // parse_attention.cc

@@ -32,18 +32,28 @@ bool ParseExpand(const Parser& g, uint32_t i, Unit* u, Why* why) {
   return true;
 }
 
-bool ParseGather(const Parser& g, uint32_t i, Unit* u, Why* why) {
-  const ge_node& n = g.node(i);
-  auto& axis = u->spec.emplace<GatherSpec>().axis;
+namespace {
+
+// Two inputs, the second indices.
+bool LooksUp(const Parser& g, const ge_node& n, Why* why) {
   if (n.n_in != 2 || n.in[1] == 0) return why->Say(GE_WHY_SHAPE, "needs two inputs");
-  const Dims x = g.dims(n.in[0]), index = g.dims(n.in[1]);
-  const int rank = static_cast<int>(x.size());
   if (g.dtype(n.in[1]) != GE_I64 && g.dtype(n.in[1]) != GE_I32) {
     return why->Say(GE_WHY_DTYPE, "indices are neither int64 nor int32");
   }
   if (g.dtype(n.in[0]) != g.dtype(n.out[0])) {
     return why->Say(GE_WHY_DTYPE, "input and output differ");
   }
+  return true;
+}
+
+}  // namespace
+
+bool ParseGather(const Parser& g, uint32_t i, Unit* u, Why* why) {
+  const ge_node& n = g.node(i);
+  auto& axis = u->spec.emplace<GatherSpec>().axis;
+  if (!LooksUp(g, n, why)) return false;
+  const Dims x = g.dims(n.in[0]), index = g.dims(n.in[1]);
+  const int rank = static_cast<int>(x.size());
   axis = static_cast<int>(gp::AttrInt(n, "axis"));
   if (axis < 0) axis += rank;
   if (axis < 0 || axis >= rank) return why->Say(GE_WHY_ATTRIBUTE, "axis is out of range");
@@ -51,6 +61,22 @@ bool ParseGather(const Parser& g, uint32_t i, Unit* u, Why* why) {
   want.insert(want.end(), index.begin(), index.end());
   want.insert(want.end(), x.begin() + axis + 1, x.end());
   if (want != u->dims) return why->Say(GE_WHY_SHAPE, "the output has not the dims of a look-up");
+  u->in.push_back(n.in[1]);
+  return true;
+}
+
+bool ParseFeatures(const Parser& g, uint32_t i, Unit* u, Why* why) {
+  const ge_node& n = g.node(i);
+  auto& spec = u->spec.emplace<GatherSpec>();
+  if (!LooksUp(g, n, why)) return false;
+  const Dims x = g.dims(n.in[0]);
+  if (x.empty()) return why->Say(GE_WHY_SHAPE, "X has no axis");
+  spec.axis = static_cast<int>(x.size()) - 1, spec.backwards = false;
+  Dims want = x;
+  if (want.size() == 1) want.insert(want.begin(), 1);
+  want.back() = Product(g.dims(n.in[1]));
+  if (want != u->dims)
+    return why->Say(GE_WHY_SHAPE, "the output has not the dims of what is picked");
   u->in.push_back(n.in[1]);
   return true;
 }
@@ -234,10 +260,25 @@ bool PadsOf(const Parser& g, const ge_node& n, Dims* pads, Dims* axes, Why* why)
   return pads->size() == 2 * axes->size() || why->Say(GE_WHY_SHAPE, "not two pads for each axis");
 }
 
+// Rows as long as they come: what is copied at once. Longer ones than so many elements are left to
+// several threads.
+void JoinUnpadded(FillPadSpec* s) {
+  constexpr int64_t kEnough = 4096;
+  for (size_t a = s->x.size(); --a > 0;) {
+    const int64_t size = s->x[a];
+    const bool whole = s->before[a] == 0 && size == s->y[a];
+    const bool near = s->before[a - 1] <= INT32_MAX && s->before[a - 1] >= -INT32_MAX;
+    if (!whole || size >= kEnough || !near) continue;
+    s->x[a - 1] *= size, s->y[a - 1] *= size, s->before[a - 1] *= size;
+    for (Dims* d : {&s->x, &s->y, &s->before}) d->erase(d->begin() + static_cast<int64_t>(a));
+  }
+}
+
 bool ConstantPad(const Parser& g, const ge_node& n, Unit* u, Why* why) {
   const Dims x = g.dims(n.in[0]);
   const auto rank = static_cast<int64_t>(x.size());
-  auto& before = u->spec.emplace<FillPadSpec>().before;
+  auto& spec = u->spec.emplace<FillPadSpec>();
+  auto& before = spec.before;
   before.assign(x.size(), 0);
   Dims pads, axes, want = x;
   if (rank == 0) return why->Say(GE_WHY_SHAPE, "a scalar");
@@ -249,6 +290,8 @@ bool ConstantPad(const Parser& g, const ge_node& n, Unit* u, Why* why) {
     want[static_cast<size_t>(a)] += pads[k] + pads[k + axes.size()];
   }
   if (want != u->dims) return why->Say(GE_WHY_SHAPE, "pads do not fit an axis");
+  spec.x = x, spec.y = want;
+  JoinUnpadded(&spec);
   if (n.n_in > 2 && n.in[2] != 0) {
     if (g.dtype(n.in[2]) != g.dtype(n.in[0]) || Product(g.dims(n.in[2])) != 1) {
       return why->Say(GE_WHY_DTYPE, "the filling is not one element of x's dtype");

@@ -21,6 +21,18 @@ bool Axes(const Parser& g, const ge_node& n, uint32_t input, Dims* out, Why* why
   return true;
 }
 
+// The axes of a reduction, ascending: one at least.
+bool ReducedAxes(const Parser& g, const ge_node& n, Dims* axes, Why* why) {
+  if (!Axes(g, n, 1, axes, why)) return false;
+  if (axes->empty()) {
+    if (gp::AttrInt(n, "noop_with_empty_axes") != 0) {
+      return why->Say(GE_WHY_ATTRIBUTE, "noop_with_empty_axes");
+    }
+    for (int64_t a = 0; a < g.value(n.in[0]).type.rank; ++a) axes->push_back(a);
+  }
+  return !axes->empty() || why->Say(GE_WHY_SHAPE, "a scalar");
+}
+
 }  // namespace
 
 bool ParseReduce(const Parser& g, uint32_t i, Unit* u, Why* why) {
@@ -32,14 +44,24 @@ bool ParseReduce(const Parser& g, uint32_t i, Unit* u, Why* why) {
              : op == "ReduceMax" ? Reduce::kMax
                                  : Reduce::kMin;
   r.keep_dims = gp::AttrInt(n, "keepdims") != 0;
-  if (!Axes(g, n, 1, &r.axes, why)) return false;
-  if (r.axes.empty()) {
-    if (gp::AttrInt(n, "noop_with_empty_axes") != 0) {
-      return why->Say(GE_WHY_ATTRIBUTE, "noop_with_empty_axes");
+  return ReducedAxes(g, n, &r.axes, why);
+}
+
+bool ParseRowSquares(const Parser& g, uint32_t i, Unit* u, Why* why) {
+  const ge_node& n = g.node(i);
+  auto& s = u->spec.emplace<RowSquareSpec>();
+  s.root = gp::View(n.op) == "ReduceL2";
+  Dims axes;
+  if (!ReducedAxes(g, n, &axes, why)) return false;
+  const Dims x = g.dims(n.in[0]);
+  s.n = 1;
+  for (size_t k = 0, first = x.size() - axes.size(); k < axes.size(); ++k) {
+    if (axes[k] != static_cast<int64_t>(first + k)) {
+      return why->Say(GE_WHY_ATTRIBUTE, "other axes than the last ones");
     }
-    for (int64_t a = 0; a < g.value(n.in[0]).type.rank; ++a) r.axes.push_back(a);
+    s.n *= x[first + k];
   }
-  if (g.value(n.in[0]).type.rank == 0) return why->Say(GE_WHY_SHAPE, "a scalar");
+  s.rows = Product(u->dims);
   return true;
 }
 

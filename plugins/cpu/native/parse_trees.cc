@@ -2,6 +2,7 @@
 // lists say wrongly is ref's to name.
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <limits>
 #include <numeric>
 #include <tuple>
@@ -33,7 +34,9 @@ struct Lists {
 // Trees in one array, those of one tree together.
 class Flattening {
  public:
-  Flattening(const Lists& lists, Forest* f) : l_(lists), f_(*f), seen_(lists.nodes.size(), false) {}
+  // With `shared` several nodes may have one leaf as their child.
+  Flattening(const Lists& lists, bool shared, Forest* f)
+      : l_(lists), f_(*f), shared_(shared), seen_(lists.nodes.size(), false) {}
 
   bool Do(Why* why) {
     f_.first = {0};
@@ -46,9 +49,11 @@ class Flattening {
       while (!todo_.empty()) {
         const Open open = todo_.back();
         todo_.pop_back();
-        if (seen_[open.listed]) return why->Say(GE_WHY_ATTRIBUTE, "a node has two parents");
-        seen_[open.listed] = true;
         const bool leaf = l_.nodes[open.listed].mode == kLeafMode;
+        if (seen_[open.listed] && !(leaf && shared_)) {
+          return why->Say(GE_WHY_ATTRIBUTE, "a node has two parents");
+        }
+        seen_[open.listed] = true;
         if (leaf) steps += open.depth, ++leaves;
         f_.levels.back() = std::max(f_.levels.back(), open.depth);
         leaf ? PutLeaf(open) : PutBranch(open);
@@ -89,6 +94,7 @@ class Flattening {
 
   const Lists& l_;
   Forest& f_;
+  const bool shared_;
   std::vector<bool> seen_;
   std::vector<Open> todo_;
   size_t branches_ = 0;
@@ -216,18 +222,79 @@ void FillFull(Forest* f) {
   for (const Vote& v : f->votes) f->full.push_back(v.weight);
 }
 
+bool WantChoices(const Forest& f, Why* why) {
+  return (f.choices >= 1 && f.choices <= kMostChoices) ||
+         why->Say(GE_WHY_ATTRIBUTE, "no choice, or more than " + std::to_string(kMostChoices));
+}
+
+// Elements of a tensor attribute, which may lie unaligned; false where it is of another type or has
+// another size.
+template <typename T>
+bool ReadTensor(const ge_node& n, std::string_view name, int32_t dtype, std::vector<T>* to) {
+  const ge_attr* a = gp::FindAttr(n, name, GE_ATTR_TENSOR);
+  if (a == nullptr || a->tensor_type.dtype != dtype || a->tensor_bytes != to->size() * sizeof(T)) {
+    return false;
+  }
+  if (!to->empty()) std::memcpy(to->data(), a->tensor, a->tensor_bytes);
+  return true;
+}
+
+// Version 5: inner nodes, then leaves, each with a vote.
+bool ReadEnsemble(const ge_node& n, const Forest& f, Lists* l, Why* why) {
+  const auto feature = gp::AttrInts(n, "nodes_featureids");
+  const auto missing = gp::AttrInts(n, "nodes_missing_value_tracks_true");
+  const auto target = gp::AttrInts(n, "leaf_targetids"), roots = gp::AttrInts(n, "tree_roots");
+  const gp::Span<int64_t> child[] = {gp::AttrInts(n, "nodes_truenodeids"),
+                                     gp::AttrInts(n, "nodes_falsenodeids")};
+  const gp::Span<int64_t> ends[] = {gp::AttrInts(n, "nodes_trueleafs"),
+                                    gp::AttrInts(n, "nodes_falseleafs")};
+  const size_t count = feature.size(), leaves = target.size();
+  std::vector<uint8_t> modes(count);
+  std::vector<float> splits(count), weights(leaves);
+  if (!ReadTensor(n, "nodes_modes", GE_U8, &modes) ||
+      !ReadTensor(n, "nodes_splits", GE_F32, &splits) ||
+      !ReadTensor(n, "leaf_weights", GE_F32, &weights) || count > INT32_MAX ||
+      leaves > INT32_MAX - count || (missing.size() != 0 && missing.size() != count)) {
+    return ListsDiffer(why);
+  }
+  for (int side = 0; side < 2; ++side) {
+    if (child[side].size() != count || ends[side].size() != count) return ListsDiffer(why);
+  }
+  l->nodes.resize(count + leaves), l->votes.resize(count + leaves);
+  for (size_t i = 0; i < count; ++i) {
+    Listed& t = l->nodes[i];
+    if (modes[i] > 5) return why->Say(GE_WHY_ATTRIBUTE, "BRANCH_MEMBER");
+    if (feature[i] < 0 || feature[i] >= f.features) return ListsDiffer(why);
+    t.mode = modes[i], t.value = splits[i], t.feature = feature[i];
+    t.missing_yes = missing.size() != 0 && missing[i] != 0;
+    for (int side = 0; side < 2; ++side) {
+      const bool leaf = ends[side][i] != 0;
+      const auto id = static_cast<uint64_t>(child[side][i]);
+      if (id >= (leaf ? leaves : count)) return ListsDiffer(why);
+      (side == 0 ? t.yes : t.no) = static_cast<uint32_t>(leaf ? count + id : id);
+    }
+  }
+  for (size_t i = 0; i < leaves; ++i) {
+    if (target[i] < 0 || target[i] >= f.choices) return ListsDiffer(why);
+    l->votes[count + i] = {{static_cast<uint32_t>(target[i]), weights[i]}};
+  }
+  for (const int64_t root : roots) {
+    if (root < 0 || static_cast<uint64_t>(root) >= count) return ListsDiffer(why);
+    l->roots.push_back(static_cast<uint32_t>(root));
+  }
+  return true;
+}
+
 bool MakeForest(const Parser& g, const ge_node& n, const std::string& kind, Forest* f, Why* why) {
   Lists lists;
   if (!RowsOf(g, n, &f->rows, &f->features, why) || !ReadTransform(n, &f->transform, why)) {
     return false;
   }
-  if (f->choices < 1 || f->choices > kMostChoices) {
-    return why->Say(GE_WHY_ATTRIBUTE, "no choice, or more than " + std::to_string(kMostChoices));
-  }
-  if (!ReadListed(n, kind, f->choices, f->features, &lists, why)) return false;
+  if (!WantChoices(*f, why) || !ReadListed(n, kind, f->choices, f->features, &lists, why))
+    return false;
   const auto base = gp::AttrFloats(n, "base_values");
   f->base.assign(base.begin(), base.end());
-  if (!Flattening(lists, f).Do(why)) return false;
+  if (!Flattening(lists, false, f).Do(why)) return false;
   FillFull(f);
   return true;
 }
@@ -249,6 +316,25 @@ bool ParseTreeRegressor(const Parser& g, uint32_t i, Unit* u, Why* why) {
   }
   if (!f->base.empty() && f->base.size() != static_cast<size_t>(f->choices))
     return ListsDiffer(why);
+  u->spec = ForestSpec{std::move(f)};
+  return true;
+}
+
+bool ParseTreeEnsemble(const Parser& g, uint32_t i, Unit* u, Why* why) {
+  const ge_node& n = g.node(i);
+  auto f = std::make_shared<Forest>();
+  if (!RowsOf(g, n, &f->rows, &f->features, why)) return false;
+  const int64_t sum = gp::AttrInt(n, "aggregate_function", 1);
+  const int64_t transform = gp::AttrInt(n, "post_transform", 0);
+  if (sum < 0 || sum > 3 || transform < 0 || transform > 4) return ListsDiffer(why);
+  f->sum = static_cast<VoteSum>(sum), f->transform = static_cast<ScoreTransform>(transform);
+  f->choices = u->dims.size() == 2 ? u->dims[1] : 0;
+  Lists lists;
+  if (!WantChoices(*f, why) || !HasOut(g, n, 0, GE_F32, {f->rows, f->choices}, why) ||
+      !ReadEnsemble(n, *f, &lists, why) || !Flattening(lists, true, f.get()).Do(why)) {
+    return false;
+  }
+  FillFull(f.get());
   u->spec = ForestSpec{std::move(f)};
   return true;
 }

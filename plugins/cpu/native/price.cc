@@ -10,8 +10,10 @@
 #include "plugins/cpu/native/direct.h"
 #include "plugins/cpu/native/emit.h"
 #include "plugins/cpu/native/forest.h"
+#include "plugins/cpu/native/lines.h"
 #include "plugins/cpu/native/panels.h"
 #include "plugins/cpu/native/recurrence.h"
+#include "plugins/cpu/native/row_norms.h"
 #include "plugins/cpu/native/sample_loops.h"
 #include "plugins/cpu/native/vectors.h"
 #include "plugins/cpu/native/winograd.h"
@@ -199,7 +201,9 @@ double OrderedNs(const Unit& u, const Parser& p, const Machine& m) {
     return x * (s->axis + 1 < static_cast<int>(p.dims(u.in[0]).size()) ? 1.5 : 0.25);
   }
   if (const auto* s = As<TopKSpec>(u)) return TopKNs(u, *s, p);
-  if (Is<FillPadSpec>(u)) return rows * 8 + n * 0.05;
+  if (const auto* s = As<FillPadSpec>(u)) {
+    return n / static_cast<double>(s->y.back()) * 18 + n * 0.05;
+  }
   if (Is<TileSpec>(u)) return rows * 10 + n * 0.05;
   if (const auto* s = As<WeighSpec>(u)) return WeighNs(WeighPlan(p.dims(u.in[0]), *s), m);
   if (Is<GridSpec>(u)) return n / static_cast<double>(u.dims[1]) * 25 + n * 2.5;
@@ -228,6 +232,10 @@ double GatherNs(const Unit& u, const GatherSpec& spec, const Parser& p) {
   const Dims x = p.dims(u.in[0]);
   const auto indices = static_cast<double>(Product(p.dims(u.in[1])));
   const Dims before(x.begin(), x.begin() + spec.axis), behind(x.begin() + spec.axis + 1, x.end());
+  if (!spec.backwards) {  // single features of each row
+    return indices * (3 + static_cast<double>(Product(before)) * 0.65) +
+           static_cast<double>(Product(before)) * 0.7;
+  }
   const double row = static_cast<double>(Product(behind) * p.size(u.in[0]));
   const double rows = indices * static_cast<double>(Product(before) - 1);
   return indices * 5 + std::max(rows, 0.0) * (row <= 8 ? 0.12 : 2);
@@ -258,6 +266,9 @@ double WorkNs(const Unit& u, const Parser& p, const Machine& m) {
   if (Is<IntegerSpec>(u)) return n * 0.3;
   if (const auto* vectors = As<VectorSpec>(u)) return VectorNs(*vectors->machine) / m.compute;
   if (const auto* trees = As<ForestSpec>(u)) return ForestNs(*trees->forest) / m.compute;
+  if (const auto* lines = As<LineSpec>(u)) return LineNs(*lines->lines) / m.compute;
+  if (const auto* norm = As<RowNormSpec>(u)) return RowNormNs(*norm) / m.compute;
+  if (const auto* s = As<RowSquareSpec>(u)) return RowSquareNs(*s) / m.compute;
   if (const auto* conv = As<IntegerConvSpec>(u)) return IntegerConvNs(u, conv->conv, p, m);
   if (Is<IntegerProductSpec>(u)) return IntegerProductNs(u, p, m);
   if (Is<QuantizeSpec>(u)) return n * ByIsa(m, 0.5, 0.6, 1.5) * (u.in.size() > 1 ? 1 : 1.4);

@@ -4,7 +4,7 @@ namespace ge::test {
 namespace {
 
 void LinearClassifierCase(CaseMaker& m) {
-  const int64_t features = m.r.Int(1, 5), lines = m.r.Int(1, 4);
+  const int64_t features = ManyOrFew(m, 5), lines = ManyOrFew(m, 4);
   AddFeatureRows(m, features);
   m.c.outputs = 2;
   m.Set("coefficients", FloatList(m, features * lines, -1, 1));

@@ -4,7 +4,7 @@ namespace ge::test {
 namespace {
 
 void LinearRegressorCase(CaseMaker& m) {
-  const int64_t features = m.r.Int(1, 5), targets = m.r.Chance(0.4) ? 1 : m.r.Int(1, 4);
+  const int64_t features = ManyOrFew(m, 5), targets = m.r.Chance(0.4) ? 1 : ManyOrFew(m, 4);
   AddFeatureRows(m, features);
   m.Set("coefficients", FloatList(m, features * targets, -1, 1));
   if (m.r.Chance(0.8)) m.Set("intercepts", FloatList(m, targets, -1, 1));

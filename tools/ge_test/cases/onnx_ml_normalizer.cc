@@ -4,7 +4,7 @@ namespace ge::test {
 namespace {
 
 void NormalizerCase(CaseMaker& m) {
-  AddFeatureRows(m, m.r.Int(1, 5));
+  AddFeatureRows(m, ManyOrFew(m, 5));
   if (m.r.Chance(0.85)) {
     m.Set("norm", m.r.Pick(std::vector<std::string>{"MAX", "L1", "L2"}));
   }

@@ -17,11 +17,13 @@ int64_t AddEnsembleLeaf(CaseMaker& m, int64_t targets, EnsembleLists* t) {
   return static_cast<int64_t>(t->target.size()) - 1;
 }
 
-int64_t GrowEnsemble(CaseMaker& m, int64_t features, int64_t targets, int depth, EnsembleLists* t) {
+// `most`: the greatest number of a mode, 6 is a set's.
+int64_t GrowEnsemble(CaseMaker& m, int64_t features, int64_t targets, int64_t most, int depth,
+                     EnsembleLists* t) {
   const size_t at = t->feature.size();
   t->feature.push_back(m.r.Int(0, features - 1));
   t->split.push_back(Quarter(m) + (m.r.Chance(0.3) ? 0.125 : 0));
-  t->mode.push_back(static_cast<double>(m.r.Int(0, 6)));
+  t->mode.push_back(static_cast<double>(m.r.Int(0, most)));
   t->missing.push_back(m.r.Int(0, 1));
   if (t->mode.back() == 6) {
     for (int64_t n = m.r.Int(0, 4); n > 0; --n) t->member.push_back(Quarter(m));
@@ -33,8 +35,8 @@ int64_t GrowEnsemble(CaseMaker& m, int64_t features, int64_t targets, int depth,
   for (int side = 0; side < 2; ++side) {
     const bool ends = depth == 0 || m.r.Chance(0.3);
     (*leaf[side])[at] = ends ? 1 : 0;
-    (*child[side])[at] =
-        ends ? AddEnsembleLeaf(m, targets, t) : GrowEnsemble(m, features, targets, depth - 1, t);
+    (*child[side])[at] = ends ? AddEnsembleLeaf(m, targets, t)
+                              : GrowEnsemble(m, features, targets, most, depth - 1, t);
   }
   return static_cast<int64_t>(at);
 }
@@ -44,8 +46,10 @@ void TreeEnsembleCase(CaseMaker& m) {
   const int64_t features = m.r.Int(1, 4), targets = m.r.Int(1, 3);
   AddFeatureRows(m, features, m.r.Chance(0.5));
   EnsembleLists t;
+  const int64_t most = m.r.Chance(0.3) ? 6 : m.r.Chance(0.3) ? 5 : m.r.Int(0, 1);
   for (int64_t n = m.r.Int(1, 4); n > 0; --n) {
-    t.roots.push_back(GrowEnsemble(m, features, targets, static_cast<int>(m.r.Int(0, 3)), &t));
+    const auto depth = static_cast<int>(m.r.Int(0, 3));
+    t.roots.push_back(GrowEnsemble(m, features, targets, most, depth, &t));
   }
   const auto tensor = [&](const char* name, DType dtype, const std::vector<double>& v) {
     m.SetTensor(name, m.Floats(dtype, {static_cast<int64_t>(v.size())}, v));
