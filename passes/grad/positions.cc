@@ -43,12 +43,7 @@ Val Ones(Val condition, int32_t dtype) { return condition.fn->Cast(condition, dt
 
 Val Eye(Val size, int32_t dtype) {
   Fn& fn = *size.fn;
-  const int64_t two = 2;
-  ge_type t{};
-  t.dtype = GE_BOOL, t.bits = 8, t.rank = 1, t.dims = &two;
-  static constexpr bool kEither[] = {false, true};
-  const Val values = fn.Constant(t, kEither, sizeof kEither);
-  return Ones(fn.Op("OneHot", {Iota(size), size, values}), dtype);
+  return fn.Op("OneHot", {Iota(size), size, fn.Vector(dtype, {0, 1})});
 }
 
 Val Along(Val v, Val m, int64_t axis) {
