@@ -82,7 +82,6 @@ class Checker {
   double exact_ = kExactBound;
   CheckResult result_;
   std::unique_ptr<Model> grad_, jvp_, hvp_;
-  Array y_;
   Arrays engine_grad_, engine_hvp_;
 };
 
@@ -156,10 +155,10 @@ Status Checker::WantShapes(const Arrays& made, const char* prefix) const {
 
 // The weights of results and a direction.
 Status Checker::Draw() {
-  GE_ASSIGN_OR_RETURN(Arrays primal, grad_->Run("main", spec_.inputs));
-  y_ = primal[spec_.of];
   if (told_.told) return {};
-  told_.w = Random(y_, random_);
+  GE_ASSIGN_OR_RETURN(Arrays primal, grad_->Run("main", spec_.inputs));
+  told_.y = primal[spec_.of];
+  told_.w = Random(told_.y, random_);
   // Of a scalar the pass itself puts a one.
   if (!spec_.expected.empty() || !grad_->HasInput("grad", "ct." + spec_.of)) {
     told_.w.f.assign(told_.w.f.size(), 1.0);
@@ -217,7 +216,7 @@ Status Checker::DifferencesOfResults() {
     GE_ASSIGN_OR_RETURN(Arrays above, grad_->Run("main", up));
     GE_ASSIGN_OR_RETURN(Arrays below, grad_->Run("main", down));
     Sum g;
-    for (size_t k = 0; k < y_.f.size(); ++k) {
+    for (size_t k = 0; k < told_.y.f.size(); ++k) {
       g.Add(told_.w.f[k] * (above[spec_.of].f[k] - below[spec_.of].f[k]) / (2 * step));
     }
     told_.grad.Add(g.sum, g.magnitude);
@@ -288,7 +287,7 @@ Status Checker::Adjoint() {
     Arrays t;
     for (const std::string& x : spec_.wrt) t[x] = Random(spec_.inputs.at(x), random_);
     const bool weighted = grad_->HasInput("grad", "ct." + spec_.of);
-    const Array w = weighted ? Random(y_, random_) : told_.w;
+    const Array w = weighted ? Random(told_.y, random_) : told_.w;
     Arrays gradient = engine_grad_;
     if (weighted) {
       GE_ASSIGN_OR_RETURN(gradient, Gradient(w));
@@ -335,7 +334,7 @@ Status Checker::Backward() {
   GE_ASSIGN_OR_RETURN(engine_grad_, Gradient(told_.w));
   GE_RETURN_IF_ERROR(WantShapes(engine_grad_, "grad."));
   GE_RETURN_IF_ERROR(Oracle());
-  if (!told_.value.want.empty()) result_.value = ErrorOf(told_.value, y_.f, 1e-300);
+  if (!told_.value.want.empty()) result_.value = ErrorOf(told_.value, told_.y.f, 1e-300);
   const bool stated = result_.oracle == adcheck::Oracle::kStated;
   result_.grad = ErrorOf(told_.grad, At(engine_grad_, "grad.", told_.places), stated ? 1 : 0);
   Judge("the oracle's value", result_.value, exact_);

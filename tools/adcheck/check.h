@@ -50,7 +50,8 @@ struct OracleAnswers {
     std::vector<double> want, magnitude;
     void Add(double w, double m) { want.push_back(w), magnitude.push_back(m); }
   };
-  Array w;                   // weights of the results
+  Array y;                   // the results, as the engine has them
+  Array w;                   // weights of them
   Arrays v;                  // a direction
   std::string why_not_dual;  // set where the oracle takes differences
   std::vector<Place> places;
