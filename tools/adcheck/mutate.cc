@@ -3,6 +3,7 @@
 // emitted up to it, so that one line of a rule that several cases go through counts once.
 #include <dlfcn.h>
 #include <fmt/format.h>
+#include <malloc.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -154,6 +155,7 @@ void MutateRun::Sound(const std::string& op) {
   std::thread other(work);
   work();
   other.join();
+  malloc_trim(0);  // each process of a mutant begins with a table of the pages that are left
   for (const Tried& t : tried_) {
     const bool refused = t.check.symbolic && WantsSizes(t.whole);
     if (!t.whole.failure.empty() && !refused)
