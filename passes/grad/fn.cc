@@ -216,6 +216,16 @@ Val Fn::Ints(const std::vector<int64_t>& v) {
   return there = Constant(t, v.empty() ? &kNone : v.data(), v.size() * sizeof(int64_t));
 }
 
+Val Fn::Vector(int32_t dtype, const std::vector<double>& v) {
+  std::vector<char> payload(v.size() * sizeof(double));
+  uint64_t bytes = 0;
+  for (const double x : v) bytes += PutScalar(dtype, x, payload.data() + bytes);
+  const auto n = static_cast<int64_t>(v.size());
+  ge_type t = ScalarType(dtype);
+  t.rank = 1, t.dims = &n;
+  return Constant(t, payload.data(), bytes);
+}
+
 // ---- shapes
 
 Val Fn::ShapeOf(Val v) {

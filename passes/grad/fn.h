@@ -87,6 +87,7 @@ class Fn {
 
   Val Scalar(int32_t dtype, double v);  // floats and integers
   Val Ints(const std::vector<int64_t>& v);
+  Val Vector(int32_t dtype, const std::vector<double>& v);  // one more each time
   Val Constant(const ge_type& type, const void* data, uint64_t bytes);
 
   // The shape as a vector: a constant where it is known.

@@ -42,8 +42,8 @@ Val Iota(Val size) {
 Val Ones(Val condition, int32_t dtype) { return condition.fn->Cast(condition, dtype); }
 
 Val Eye(Val size, int32_t dtype) {
-  const Val i = Iota(size);
-  return Ones(Compare("Equal", Unsqueeze(i, {1}), Unsqueeze(i, {0})), dtype);
+  Fn& fn = *size.fn;
+  return fn.Op("OneHot", {Iota(size), size, fn.Vector(dtype, {0, 1})});
 }
 
 Val Along(Val v, Val m, int64_t axis) {

@@ -32,6 +32,15 @@ check "a model that is not there" 2 "$build/bin/ge-adcheck" --model "$folder/non
 # It notices: a wrong slope, and lines that are no cases.
 printf 'Abs(f64[3] at [-1, 0, 2]) => [-1, 0.5, 1]\n' >"$folder/wrong.txt"
 check "a slope that is stated wrongly" 1 "$build/bin/ge-adcheck" --ops Abs --cases "$folder"
+# What fails unbroken has no say in a mutation test, which fails by it.
+check "a mutation test with it" 0 grep -q 'fails unbroken' \
+  <("$build/bin/ge-adcheck" --mutate --ops Abs --cases "$folder")
+printf 'Abs(f64[3] at [-1, 0, 2]) => [-1, 0, 1] bent [0, 1, 0]\n' >"$folder/wrong.txt"
+check "a bend that is stated wrongly" 1 "$build/bin/ge-adcheck" --ops Abs --order 2 --cases "$folder"
+printf 'Abs(f64[3] at [-1, 0, 2]) => [-1, 0, 1] bent [0, 0, 0]\n' >"$folder/wrong.txt"
+check "a bend that is stated" 0 "$build/bin/ge-adcheck" --ops Abs --order 2 --cases "$folder"
+check "a rule whose every mutant is noticed" 0 \
+  "$build/bin/ge-adcheck" --mutate --ops LpNormalization
 for line in 'Abs(f64[3' 'Abs(f64[3] in 3..1)' 'Abs(f64[3] at [1])' 'Abs(i64[3])' 'Abs(f64[3]) -> 99' 'Abs'; do
   printf '%s\n' "$line" >"$folder/wrong.txt"
   check "the line '$line'" 2 "$build/bin/ge-adcheck" --ops Abs --cases "$folder"

@@ -90,12 +90,13 @@ Status ParseTail(std::string tail, const std::string& where, Case* c) {
     if (end == std::string::npos) return Bad(where, tail, "attributes in braces");
     c->attrs = tail.substr(0, end + 1), tail = Trim(tail.substr(end + 1));
   }
-  const size_t stated = tail.find("=>");
+  const size_t stated = tail.find("=>"), bent = tail.find("bent", stated);
   for (size_t at = stated;
        at != std::string::npos && (at = tail.find('[', at)) != std::string::npos;) {
     const size_t close = tail.find(']', at);
     if (close == std::string::npos) return Bad(where, tail, "slopes in brackets");
-    c->slopes.push_back(Numbers(tail.substr(at, close - at + 1))), at = close;
+    (at < bent ? c->slopes : c->bends).push_back(Numbers(tail.substr(at, close - at + 1)));
+    at = close;
   }
   if (stated != std::string::npos) tail = Trim(tail.substr(0, stated));
   if (tail.ends_with("static")) c->only_static = true, tail = Trim(tail.substr(0, tail.size() - 6));

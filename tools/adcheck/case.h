@@ -29,6 +29,7 @@ struct Case {
   std::vector<CaseInput> in;
   std::vector<bool> out;                    // false: left out
   std::vector<std::vector<double>> slopes;  // stated ones, by filled input
+  std::vector<std::vector<double>> bends;   // sums of the rows of the Hessian of the sum, likewise
   bool only_static = false;
   std::string untested;  // why this operator has no case: the line "untested Op: why"
 };

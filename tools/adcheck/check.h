@@ -21,6 +21,7 @@ struct CheckSpec {
   std::vector<std::string> wrt;
   Arrays inputs;
   Arrays expected;  // stated slopes at a kink, by input; none = the oracle tells
+  Arrays bends;     // stated sums of the rows of the Hessian there; none = nothing is said
   int order = 2;
   int pairs = 20;
 };
@@ -38,10 +39,34 @@ struct CheckResult {
   uint64_t primal_nodes = 0, grad_nodes = 0;  // executed; counted by CountNodes alone
 };
 
+// What an oracle that knows no rule said of one spec, and of which draws: models that differ in
+// their derivatives alone are compared with it without asking again.
+struct OracleAnswers {
+  struct Place {
+    std::string input;
+    size_t element;
+  };
+  struct Numbers {
+    std::vector<double> want, magnitude;
+    void Add(double w, double m) { want.push_back(w), magnitude.push_back(m); }
+  };
+  Array y;                   // the results, as the engine has them
+  Array w;                   // weights of them
+  Arrays v;                  // a direction
+  std::string why_not_dual;  // set where the oracle takes differences
+  std::vector<Place> places;
+  Numbers value, grad, jvp, hvp;
+  bool told = false;
+};
+
 inline constexpr double kExactBound = 1e-12, kDifferenceBound = 1e-6;
 inline constexpr double kSingleBound = 1e-5;  // of models in float32
 
 CheckResult CheckModel(const CheckSpec& spec, const ModelOptions& options, std::mt19937_64& random);
+// The same: `answers` is filled by the first call, and read by others of the same spec. `hasty`
+// stops at the first thing that is wrong.
+CheckResult CheckModel(const CheckSpec& spec, const ModelOptions& options, std::mt19937_64& random,
+                       bool hasty, OracleAnswers* answers);
 
 // Nodes that one run of the entry executes, counted by the interpreter: of the model, and of the
 // entry `grad` that is derived of it, after rewriting.

@@ -91,6 +91,7 @@ Result<std::unique_ptr<Model>> Model::Load(const std::string& text, const std::s
   ge_session_options o;
   ge_session_options_init(&o);
   o.engines = options.engines.c_str();
+  if (options.threads != 0) o.threads = options.threads;
   o.prices = GE_PRICES_ANALYTIC;
   o.denormals = GE_KEEP_DENORMALS;
   if (!pass.empty()) o.plugins = options.plugin.c_str(), o.passes = pass.c_str();

@@ -27,7 +27,8 @@ using Arrays = std::map<std::string, Array>;
 
 struct ModelOptions {
   std::string engines = "ref";
-  std::string plugin;  // the path of grad.so
+  std::string plugin;    // the path of grad.so
+  uint32_t threads = 0;  // 0 = as many as usual
 };
 
 class Model {

@@ -123,7 +123,7 @@ ge_rc PutNode(void* host, uint32_t fn, uint32_t before, const ge_new_node* n, ui
   if (!watch.inside) return watch.edit->node(host, fn, before, n, id, out);
   Mutation& m = Now();
   watch.emitted += std::string(View(n->op)) + " ";
-  if (m.calls == 0 && m.nodes < 256) m.breaks[m.nodes++] = BreaksOf(fn, *n);
+  if (m.calls == 0 && ++m.nodes <= kMostNodes) m.breaks[m.nodes - 1] = BreaksOf(fn, *n);
   if (m.how == Break::kNone || watch.emitted != m.node) {
     return watch.edit->node(host, fn, before, n, id, out);
   }

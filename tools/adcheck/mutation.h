@@ -16,15 +16,18 @@ enum class Break : int32_t {
 };
 inline constexpr int32_t kBreaks = 5;
 
+// The longest rule of the cases, a cubic GridSample, emits some 900 nodes. Beyond, the run fails.
+inline constexpr int32_t kMostNodes = 2048, kMostEmitted = 32768;
+
 struct Mutation {
   char op[64];  // whose rule: "ge.SumToShape"; "" = none
   // The node to break: what the rule has emitted in one call up to it, "Mul Neg Sum ". "" = none.
-  char node[1024];
+  char node[kMostEmitted];
   Break how;
   bool applied;
   // What the rule emitted in its first call, and, by node, which breaks there are (bits by Break).
-  char emitted[4096];
-  uint32_t breaks[256];
+  char emitted[kMostEmitted];
+  uint32_t breaks[kMostNodes];
   int32_t calls, nodes;
 };
 

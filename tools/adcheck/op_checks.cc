@@ -62,6 +62,7 @@ Result<std::vector<OpCheck>> ChecksOf(const Case& c, const OpRule* rule, const O
   if (spec.wrt.empty()) return checks;
   for (size_t i = 0; i < c.slopes.size() && i < spec.wrt.size(); ++i) {
     spec.expected[spec.wrt[i]].f = c.slopes[i];
+    if (i < c.bends.size()) spec.bends[spec.wrt[i]].f = c.bends[i];
   }
   spec.text = TextOf(c, false);
   GE_ASSIGN_OR_RETURN(const Graph graph, ParseAndInfer(spec.text));

@@ -50,18 +50,16 @@ AttentionMask MaskOf(Back& b, Val q, Val k, Val past) {
     if (have < 0 || have != b.type(k).dims[2].value) {
       const Val more = keys - SizeOf(mask, rank - 1);
       const Val zero = fn.Ints({0}), last = fn.Ints({rank - 1});
-      // ONNX pads no truth values where it pads by a value.
-      if (truth) mask = fn.Cast(mask, GE_I32);
-      const Val fill = truth ? fn.Scalar(GE_I32, 0)
-                             : fn.Scalar(t.dtype, -std::numeric_limits<double>::infinity());
+      // A truth value is padded by false.
+      const Val fill = truth ? Val{} : fn.Scalar(t.dtype, -std::numeric_limits<double>::infinity());
       mask = fn.Op("Pad", {mask, Joined({zero, more}), fill, last});
-      if (truth) mask = fn.Cast(mask, GE_BOOL);
     }
     if (truth) m.forbidden = Unary("Not", mask);
     if (!truth) m.bias = fn.Cast(mask, b.type(q).dtype);
   }
-  const Val at = Iota(keys);
-  if (b.Int("is_causal") != 0) {
+  const bool causal = b.Int("is_causal") != 0;
+  const Val at = causal || b.x(6) ? Iota(keys) : Val{};
+  if (causal) {
     Val row = Iota(SizeOf(q, 2));
     if (past) row = row + SizeOf(past, 2);
     m.forbidden =

@@ -91,6 +91,7 @@ void GroupNormalizationBack(Back& b) {
 
 // What comes back from the mean and the variance of each channel.
 Val MomentsBack(Val ct_mean, Val ct_variance, Val x, Val mean) {
+  if (!ct_mean && !ct_variance) return {};
   Fn& fn = *x.fn;
   std::vector<int64_t> others = AxesFrom(1, fn.TypeOf(x).rank);
   others[0] = 0;

@@ -34,7 +34,8 @@ Val WindowSize(Back& b, const Windows& w, size_t i, Val reach) {
   Fn& fn = b.fn();
   const auto axis = static_cast<int64_t>(2 + i);
   const Val start = Iota(SizeOf(b.y(), axis)) * static_cast<double>(w.strides[i]) - w.before[i];
-  const Val taps = Iota(fn.Ints({w.kernel[i]})) * static_cast<double>(w.dilations[i]);
+  Val taps = Iota(fn.Ints({w.kernel[i]}));
+  if (w.dilations[i] != 1) taps = taps * static_cast<double>(w.dilations[i]);
   const Val inside = Compare("Less", Unsqueeze(start, {1}) + Unsqueeze(taps, {0}),
                              SizeOf(b.x(), axis) + w.behind[i]);
   return ReduceSum(Ones(inside, fn.TypeOf(reach).dtype), {1}, false);
@@ -62,31 +63,37 @@ void AveragePoolBack(Back& b) {
   b.Give(0, SpreadOver(share, reaches));
 }
 
-// d (sum |x|^p)^(1/p) = sign(x) |x|^(p-1) y^(1-p), 0 where y is.
+// d (sum |x|^p)^(1/p) = sign(x) |x|^(p-1) y^(1-p), 0 where y is. From p = 3 on the other factor is
+// 0 there, and so is its slope.
 Val NormShare(Back& b, int64_t p) {
   if (p == 1) return b.ct();
   const Val y = b.y(), zero = Compare("Equal", y, 0);
   const Val safe = Where(zero, b.fn().Scalar(b.type(y).dtype, 1), y);
-  return Where(zero, b.fn().Zeros(b.ct()),
-               b.ct() / (p == 2 ? safe : Pow(safe, static_cast<double>(p - 1))));
+  if (p > 2) return b.ct() / Pow(safe, static_cast<double>(p - 1));
+  return Where(zero, b.fn().Zeros(b.ct()), b.ct() / safe);
 }
 
 Val NormSlope(Val x, int64_t p) {
   if (p == 1) return Sign(x);
-  return p == 2 ? x : Sign(x) * Pow(Unary("Abs", x), static_cast<double>(p - 1));
+  if (p == 2) return x;
+  // An odd power has the sign already.
+  const Val power = Pow(x, static_cast<double>(p - 1));
+  return p % 2 == 0 ? power : Sign(x) * power;
 }
 
 void LpPoolBack(Back& b) {
   const int64_t p = b.Int("p", 2);
+  const Val share = NormShare(b, p);
   Windows w;
   if (!ReadWindows(b, b.x(), b.y(), Val{}, &w)) return;
   const std::vector<Val> reaches = Reaches(b, b.x(), b.y(), w, b.type(b.x()).dtype);
-  b.Give(0, SpreadOver(NormShare(b, p), reaches) * NormSlope(b.x(), p));
+  b.Give(0, SpreadOver(share, reaches) * NormSlope(b.x(), p));
 }
 
 void GlobalLpPoolBack(Back& b) {
   const int64_t p = b.Int("p", 2);
-  b.Give(0, NormShare(b, p) * NormSlope(b.x(), p));
+  const Val share = NormShare(b, p);
+  b.Give(0, share * NormSlope(b.x(), p));
 }
 
 void GlobalAveragePoolBack(Back& b) {

@@ -32,14 +32,9 @@ void ReduceProdBack(Back& b) {
   }
   std::vector<Val> kept;
   const Val moved = Transpose(x, perm);
-  Val factors = b.fn().Ints({1});
-  int64_t place = 0;
-  for (const int64_t i : perm) {
-    if (!gone[static_cast<size_t>(i)]) kept.push_back(SizeOf(moved, place));
-    if (gone[static_cast<size_t>(i)]) factors = factors * SizeOf(moved, place);
-    ++place;
-  }
-  kept.push_back(factors);
+  const auto stay = static_cast<int64_t>(std::count(gone.begin(), gone.end(), false));
+  for (int64_t place = 0; place < stay; ++place) kept.push_back(SizeOf(moved, place));
+  kept.push_back(CountOf(moved, AxesFrom(stay, rank)));
   const Val rows = ReshapeTo(moved, kept);
   kept.back() = b.fn().Ints({1});
   const Val others = CumProd(rows, true, false) * CumProd(rows, true, true);

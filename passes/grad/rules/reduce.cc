@@ -39,7 +39,8 @@ void L1Back(Back& b) { b.Give(0, Widen(b, b.ct()) * Sign(b.x())); }
 // x / |x|, at 0: 0.
 void L2Back(Back& b) {
   // Nothing is divided by 0, whose not-a-number a second derivative would meet again.
-  const Val y = b.y(), safe = Where(Compare("Equal", y, 0), b.fn().Fill(y, 1), y);
+  const Val y = b.y(), one = b.fn().Scalar(b.type(y).dtype, 1),
+            safe = Where(Compare("Equal", y, 0), one, y);
   b.Give(0, Widen(b, b.ct() / safe) * b.x());
 }
 void LogSumBack(Back& b) { b.Give(0, b.fn().ExpandTo(Widen(b, b.ct() / Exp(b.y())), b.x())); }

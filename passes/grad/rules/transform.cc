@@ -22,7 +22,8 @@ void AffineGridBack(Back& b) {
   const Val one = Unsqueeze(Slice(whole, {0}, {axes}, {0}), {0});
   const Val size = Joined({fn.Ints({1}), Slice(b.x(1), {1}, {rank}, {0})});
   const Val grid = Reshape(Again(b, {one, size}, 1)[0], {-1, axes});
-  const Val places = Concat({grid, fn.Fill(Slice(grid, {0}, {1}, {1}), 1)}, 1);
+  const Val ones = fn.Op("Expand", {fn.Scalar(dtype, 1), Joined({SizeOf(grid, 0), fn.Ints({1})})});
+  const Val places = Concat({grid, ones}, 1);
   const Val cts = ReshapeTo(b.ct(), {SizeOf(b.ct(), 0), SizeOf(places, 0), fn.Ints({axes})});
   b.Give(0, MatMul(SwapLast(cts), places));
 }
