@@ -1,20 +1,20 @@
 #include "ge/compile/plan_cache.h"
 
+#include "ge/base/word_hash.h"
 #include "ge/run/tensor_view.h"
 
 namespace ge {
 namespace {
 
-// Which shapes a plan is for (FNV-1a). Dtypes are not part: the model says them.
+// Which shapes a plan is for. Dtypes are not part: the model says them.
 uint64_t SignatureHash(PlanCache::Key entry, std::span<const TensorView> inputs) {
-  uint64_t hash = 1469598103934665603u;
-  auto mix = [&hash](uint64_t x) { hash = (hash ^ x) * 1099511628211u; };
-  mix(reinterpret_cast<uintptr_t>(entry));
+  WordHash hash;
+  hash.Add(reinterpret_cast<uintptr_t>(entry));
   for (const TensorView& t : inputs) {
-    mix(t.dims.size());
-    for (int64_t d : t.dims) mix(static_cast<uint64_t>(d));
+    hash.Add(t.dims.size());
+    for (int64_t d : t.dims) hash.Add(static_cast<uint64_t>(d));
   }
-  return hash;
+  return hash.sum();
 }
 
 }  // namespace

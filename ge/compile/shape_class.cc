@@ -7,14 +7,16 @@
 #include <string_view>
 #include <type_traits>
 
+#include "ge/base/word_hash.h"
+
 namespace ge {
 namespace {
 
-// FNV-1a. Two structures that fall together lose nothing but time: a cover that does not fit is
+// Two structures that fall together lose nothing but time: a cover that does not fit is
 // not taken.
-class Hash {
+class Hash : public WordHash {
  public:
-  void Add(uint64_t x) { sum_ = (sum_ ^ x) * 1099511628211u; }
+  using WordHash::Add;
   void Add(std::string_view text) {
     Add(text.size());
     for (const char c : text) Add(static_cast<unsigned char>(c));
@@ -24,10 +26,6 @@ class Hash {
     std::memcpy(&bits, &x, sizeof bits);
     Add(bits);
   }
-  uint64_t sum() const { return sum_; }
-
- private:
-  uint64_t sum_ = 1469598103934665603u;
 };
 
 void AddAttr(const Attr& attr, Hash* hash) {

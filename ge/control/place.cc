@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "ge/base/word_hash.h"
+
 namespace ge {
 namespace {
 
@@ -63,25 +65,23 @@ bool HasShapes(const FlowPiece& piece, const std::vector<FlowValue>& values) {
   return true;
 }
 
-// Of a structure and what ShapesOf lists (FNV-1a).
+// Of a structure and what ShapesOf lists.
 uint64_t HashOf(const FlowStructure* structure, const std::vector<FlowValue>& values) {
-  uint64_t hash = 1469598103934665603u;
-  const auto mix = [&hash](uint64_t x) { hash = (hash ^ x) * 1099511628211u; };
-  mix(reinterpret_cast<uintptr_t>(structure));
+  WordHash hash;
+  hash.Add(reinterpret_cast<uintptr_t>(structure));
   for (const ValueId v : structure->cut.in) {
     const FlowValue& x = values[v];
-    mix(x.is_tensor() ? x.dims.size() : kNoShape);
-    for (const int64_t d : x.dims) mix(static_cast<uint64_t>(d));
+    hash.Add(x.is_tensor() ? x.dims.size() : kNoShape);
+    for (const int64_t d : x.dims) hash.Add(static_cast<uint64_t>(d));
   }
-  return hash;
+  return hash.sum();
 }
 
 uint64_t HashOf(const FlowPiece& piece) {
-  uint64_t hash = 1469598103934665603u;
-  const auto mix = [&hash](uint64_t x) { hash = (hash ^ x) * 1099511628211u; };
-  mix(reinterpret_cast<uintptr_t>(piece.structure.get()));
-  for (const uint64_t x : piece.shapes) mix(x);
-  return hash;
+  WordHash hash;
+  hash.Add(reinterpret_cast<uintptr_t>(piece.structure.get()));
+  for (const uint64_t x : piece.shapes) hash.Add(x);
+  return hash.sum();
 }
 
 bool Holds(const FlowPiece& piece, const std::vector<FlowValue>& values) {
@@ -154,6 +154,8 @@ class FlowPlace::AtHand {
 };
 
 FlowPlace::Piece FlowPlace::Known(const std::vector<FlowValue>& values) {
+  // What a loop runs is mostly what it ran before.
+  if (!pieces_.empty() && Holds(*pieces_.front(), values)) return pieces_.front();
   for (const Structure& of : structures_) {
     const auto [begin, end] = by_shapes_.equal_range(HashOf(of.get(), values));
     for (auto it = begin; it != end; ++it) {

@@ -120,9 +120,9 @@ class Parser {
  private:
   const Operator* EntryOf(const ge_node& n) const;  // nullptr: unknown
   bool Checks(uint32_t node, const Operator& entry, Why* why) const;
-  // The value in that slot of a node's "input" or "output".
   // Whether the node's outputs are known to be empty.
   bool MakesNothing(const ge_node& n) const;
+  // The value in that slot of a node's "input" or "output".
   bool CheckValue(uint32_t v, const char* side, uint32_t slot, bool index, bool may_be_empty,
                   const Operator& entry, Why* why) const;
 

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <cstring>
+#include <mutex>
 #include <vector>
 
 #include "plugins/cpu/omp/calls.h"
@@ -104,6 +105,8 @@ bool Protect(const Sealed& sealed, int how) {
 
 int ge_omp_adopt(const void* library, const void* engine) {
   using namespace ge_omp;
+  static std::mutex one;  // pages that one caller seals are not another's to write
+  const std::lock_guard<std::mutex> lock(one);
   const link_map* const map = MapOf(library);
   const link_map* const by = MapOf(engine);
   if (map == nullptr || by == nullptr) return 0;

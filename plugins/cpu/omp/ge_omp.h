@@ -23,7 +23,7 @@ int ge_omp_serves(const void* parallel);
 // Makes the calls of OpenMP of a library ours; `library` and `engine` are addresses in it and in
 // the engine that brought it. Called before the first call of the library. Nothing is changed where
 // the application had opened it before, since a region of its own may be under way. Answers whether
-// all its calls are ours now; if not, it is on libgomp's threads.
+// all its calls are ours now; if not, it is on libgomp's threads. Any thread.
 int ge_omp_adopt(const void* library, const void* engine);
 
 // From here on the calling thread's regions have it alone where the host has no thread to spare for

@@ -16,10 +16,10 @@ namespace {
 class OnednnEngine final : public Engine {
  public:
   explicit OnednnEngine(const ge_create_args& args) : Engine(args) {
-    Vendor::CapIsa(host() != nullptr ? host()->isa_cap : uint32_t{GE_ISA_NATIVE});
     // Before its first call. Where it stays libgomp's, its regions have threads of their own.
     ge_omp_adopt(reinterpret_cast<const void*>(&dnnl_version),
                  reinterpret_cast<const void*>(&OwnOperators));
+    Vendor::CapIsa(host() != nullptr ? host()->isa_cap : uint32_t{GE_ISA_NATIVE});
     ThreadScope threads(machine().threads);
     vendor_ = std::make_unique<Vendor>();
   }
