@@ -180,21 +180,32 @@ class CodePool final : public Loop {
     for (int64_t at = 0; at < out; at += fit) {
       // Columns [from, from + wide) of x in rows top to end; beyond x the least code.
       const int64_t n = std::min(fit, out - at), from = at * sw - pw_, wide = (n - 1) * sw + kw;
-      std::fill_n(folded, wide, kLeast);
       const int64_t a = std::max<int64_t>(0, -from), b = std::min(wide, w - from);
-      for (int64_t i = top; i < end; ++i) Fold(x + i * w + from, a, b, folded);
-      for (int64_t i = 0; i < n; ++i) y[at + i] = Greatest(folded + i * sw, kw);
+      if (a > 0 || b < wide || top >= end) std::fill_n(folded, wide, kLeast);
+      if (top < end) std::copy_n(x + top * w + from + a, std::max<int64_t>(0, b - a), folded + a);
+      for (int64_t i = top + 1; i < end; ++i) Fold(x + i * w + from, a, b, folded);
+      Pick(folded, kw, sw, n, y + at);
     }
   }
   static void Fold(const T* __restrict row, int64_t a, int64_t b, T* __restrict folded) {
 #pragma omp simd
-    for (int64_t j = a; j < b; ++j) folded[j] = folded[j] > row[j] ? folded[j] : row[j];
+    for (int64_t j = a; j < b; ++j) folded[j] = std::max(folded[j], row[j]);
   }
-  static T Greatest(const T* x, int64_t n) {
-    if (n == 3) return std::max(std::max(x[0], x[1]), x[2]);
-    T best = x[0];
-    for (int64_t k = 1; k < n; ++k) best = std::max(best, x[k]);
-    return best;
+  static void Pick(const T* folded, int64_t kw, int64_t sw, int64_t n, T* y) {
+    if (sw == 2 && kw == 2) return Every<2, 2>(folded, n, y);
+    if (sw == 2 && kw == 3) return Every<2, 3>(folded, n, y);
+    if (sw == 1 && kw == 3) return Every<1, 3>(folded, n, y);
+    for (int64_t i = 0; i < n; ++i) y[i] = *std::max_element(folded + i * sw, folded + i * sw + kw);
+  }
+  // Windows that pools mostly have, by vectors.
+  template <int kStride, int kWide>
+  static void Every(const T* __restrict folded, int64_t n, T* __restrict y) {
+#pragma omp simd
+    for (int64_t i = 0; i < n; ++i) {
+      T best = folded[i * kStride];
+      for (int k = 1; k < kWide; ++k) best = std::max(best, folded[i * kStride + k]);
+      y[i] = best;
+    }
   }
 
   const PoolSpec s_;
