@@ -2,6 +2,7 @@
  * what fails and, last, its counts. */
 #define _POSIX_C_SOURCE 200809L
 #include <ge/ge.h>
+#include <math.h>
 #include <pthread.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -459,10 +460,24 @@ struct Worker {
   pthread_t thread;
   ge_session* session;
   int runs, wrong;
+  float share; /* of the greatest magnitude, by which an element may be off; 0: no bit */
   uint32_t n_in, n_out;
   ge_tensor in[kMost], wanted[kMost], out[kMost];
   ge_error error;
 };
+
+/* Outputs that are compared with a share are of float32. */
+static int Equal(const ge_tensor* a, const ge_tensor* b, float share) {
+  const float *x = a->data, *y = b->data;
+  float greatest = 0;
+  size_t i, n = a->bytes / sizeof *x;
+  if (a->bytes != b->bytes) return 0;
+  if (share == 0 || a->dtype != 1) return memcmp(a->data, b->data, a->bytes) == 0;
+  for (i = 0; i < n; ++i) greatest = fmaxf(greatest, fabsf(y[i]));
+  for (i = 0; i < n && fabsf(x[i] - y[i]) <= share * greatest; ++i) {
+  }
+  return i == n;
+}
 
 static void* Work(void* context) {
   struct Worker* w = context;
@@ -472,8 +487,7 @@ static void* Work(void* context) {
     for (i = 0; i < w->n_out; ++i) memset(w->out[i].data, 0xee, w->out[i].bytes);
     if (ge_session_run(w->session, NULL, w->in, w->n_in, w->out, w->n_out, &w->error)) ++w->wrong;
     for (i = 0; i < w->n_out; ++i) {
-      w->wrong += w->out[i].bytes != w->wanted[i].bytes ||
-                  memcmp(w->out[i].data, w->wanted[i].data, w->wanted[i].bytes) != 0;
+      w->wrong += !Equal(&w->out[i], &w->wanted[i], w->share);
     }
   }
   return NULL;
@@ -481,7 +495,7 @@ static void* Work(void* context) {
 
 /* Each thread has inputs of its own; what it must see comes from a run of `wanted_engines`. */
 static void Threads(const char* model, const char* engines, const char* wanted_engines,
-                    int n_threads, int runs) {
+                    int n_threads, int runs, float share) {
   ge_error error = {.size = sizeof error};
   ge_session* s = Open(engines, model);
   ge_session* alone = Open(wanted_engines, model);
@@ -493,7 +507,7 @@ static void Threads(const char* model, const char* engines, const char* wanted_e
   CHECK(ge_session_input_count(s, NULL, &n_in) == GE_STATUS_OK && n_in <= kMost);
   CHECK(ge_session_output_count(s, NULL, &n_out) == GE_STATUS_OK && n_out <= kMost);
   for (t = 0; t < n_threads && !failed; ++t) {
-    w[t].session = s, w[t].runs = runs, w[t].n_in = n_in, w[t].n_out = n_out;
+    w[t].session = s, w[t].runs = runs, w[t].share = share, w[t].n_in = n_in, w[t].n_out = n_out;
     w[t].error.size = sizeof(ge_error);
     for (i = 0; i < n_in; ++i) {
       ge_tensor_info info = {.size = sizeof info};
@@ -508,7 +522,7 @@ static void Threads(const char* model, const char* engines, const char* wanted_e
       w[t].out[i].flags = 0;
     }
     /* Different inputs, different outputs: else the comparison would say nothing. */
-    if (t > 0) CHECK(memcmp(w[t].wanted[0].data, w[0].wanted[0].data, w[0].wanted[0].bytes) != 0);
+    if (t > 0) CHECK(!Equal(&w[t].wanted[0], &w[0].wanted[0], share));
   }
   start = Seconds();
   for (t = 0; t < n_threads && !failed; ++t) {
@@ -536,7 +550,7 @@ static int Usage(void) {
           "usage: c_client states MODEL ENGINES          two entries, buffers, async\n"
           "       c_client cancel MODEL SLOW_ENGINES     cancel in mid-run\n"
           "       c_client bad MODEL                     NULL, short structs, bad numbers\n"
-          "       c_client threads MODEL ENGINES WANTED_ENGINES THREADS RUNS\n");
+          "       c_client threads MODEL ENGINES WANTED_ENGINES THREADS RUNS [SHARE]\n");
   return 2;
 }
 
@@ -554,8 +568,9 @@ int main(int argc, char** argv) {
     if (!failed) BadSessions(s, argv[2]), BadInspection(s), BadRuns(s), BadStates(s);
     BeforeLoading();
     Names();
-  } else if (!strcmp(command, "threads") && argc == 7) {
-    Threads(argv[2], argv[3], argv[4], atoi(argv[5]), atoi(argv[6]));
+  } else if (!strcmp(command, "threads") && (argc == 7 || argc == 8)) {
+    Threads(argv[2], argv[3], argv[4], atoi(argv[5]), atoi(argv[6]),
+            argc == 8 ? (float)atof(argv[7]) : 0);
   } else {
     return Usage();
   }

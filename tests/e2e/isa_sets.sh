@@ -15,6 +15,7 @@ for isa in $(isa_sets); do
       --threads $threads
     counted "$at: large cases" "$test" --random "${GE_LARGE_CASES:-200}" --large --seed "$threads" \
       --threads $threads
+    counted "$at: text cases" "$test" tests/text --threads $threads
     counted "$at: random models" "$test" --random-models 12 --seed "$threads" --threads $threads
   done
 done

@@ -10,7 +10,7 @@ read -r -a flags <<<"${CFLAGS:-}"
 # client SOURCE OUT HEADERS: builds it, or counts a failure.
 client() {
   cc -std=c11 -O1 -Wall -Wextra -Werror "${flags[@]}" -I. "-I$3" "$1" -o "$2" -L"$build/lib" \
-    -lgraphengine -lpthread -ldl -Wl,-rpath,"$PWD/$build/lib" && return 0
+    -lgraphengine -lpthread -ldl -lm -Wl,-rpath,"$PWD/$build/lib" && return 0
   failed=$((failed + 1))
   echo "FAILED  $1 does not build against $3"
   return 1
