@@ -77,7 +77,7 @@ void MakeFinish(const CodeConvPlan& plan, const void* const* p, const int32_t* s
 
 class CodeConv final : public Loop {
  public:
-  CodeConv(const VnniKernels& kernels, const CodeConvPlan& plan) : k_(kernels), p_(plan) {}
+  CodeConv(const CodeKernels& kernels, const CodeConvPlan& plan) : k_(kernels), p_(plan) {}
 
   void Run(float* const* p) const override {
     Room room{reinterpret_cast<char*>(p[kScratch])};
@@ -251,7 +251,7 @@ class CodeConv final : public Loop {
     }
   }
 
-  const VnniKernels& k_;
+  const CodeKernels& k_;
   const CodeConvPlan p_;
 };
 
@@ -417,14 +417,14 @@ void CodeConvPlan::Pack(const uint8_t* w8, bool is_signed, const uint8_t* zeros,
   }
 }
 
-std::unique_ptr<Loop> CodeConvLoop(const VnniKernels& kernels, const CodeConvPlan& plan) {
+std::unique_ptr<Loop> CodeConvLoop(const CodeKernels& kernels, const CodeConvPlan& plan) {
   return std::make_unique<CodeConv>(kernels, plan);
 }
 
-const VnniKernels* VnniOf(uint32_t isa) {
+const CodeKernels* CodeKernelsOf(uint32_t isa) {
   __builtin_cpu_init();
-  const bool has = isa >= GE_ISA_AVX512 && __builtin_cpu_supports("avx512vnni");
-  return has ? &kVnniAvx512 : nullptr;
+  if (isa >= GE_ISA_AVX512 && __builtin_cpu_supports("avx512vnni")) return &kCodeKernelsAvx512;
+  return isa >= GE_ISA_AVX2 ? &kCodeKernelsAvx2 : nullptr;
 }
 
 }  // namespace ge_native

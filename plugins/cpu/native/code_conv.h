@@ -1,5 +1,5 @@
 // Convolutions and products of 8-bit codes by weights of 8 bits, exactly, on images whose channels
-// are last: every pixel of a window is a run of bytes, which the kernels of vnni.h multiply four at
+// are last: every pixel of a window is a run of bytes, which the kernels of code_kernels.h multiply four at
 // a time. A product of rows is a convolution of one tap. They own no tensors; immutable, any number
 // of threads may run one.
 #pragma once
@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "plugins/cpu/native/integer_product.h"
-#include "plugins/cpu/native/vnni.h"
+#include "plugins/cpu/native/code_kernels.h"
 
 namespace ge_native {
 
@@ -70,6 +70,6 @@ struct CodeConvPlan {
   void Finish();
 };
 // Places as IntegerConvLoop has them.
-std::unique_ptr<Loop> CodeConvLoop(const VnniKernels& kernels, const CodeConvPlan& plan);
+std::unique_ptr<Loop> CodeConvLoop(const CodeKernels& kernels, const CodeConvPlan& plan);
 
 }  // namespace ge_native

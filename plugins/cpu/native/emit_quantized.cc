@@ -61,7 +61,7 @@ bool IsSymmetric(const Unit& u, const Parser& p) {
 }  // namespace
 
 bool MultipliesByFours(const Unit& u, const Parser& p, const Machine& m) {
-  if (VnniOf(m.isa) == nullptr) return false;
+  if (CodeKernelsOf(m.isa) == nullptr) return false;
   const uint32_t zero = u.in[QuantIn::kWZero];
   // Zero points are of the kind that the weights are, but for some operators' absent ones.
   if (zero != 0 && IsSigned(p, zero) != IsSigned(p, u.in[QuantIn::kW])) return false;
@@ -140,7 +140,7 @@ void NativeBuilder::EmitByFours(const Unit& u, CodeConvPlan plan, const Layout& 
   // Constants come in plain order.
   const Rep codes = p_.constant(v) && !x.dense() ? Convert(0, GetDense(v), x, nullptr) : Get(v, x);
   AddQuantized(u, "codes by four", codes.place, y, weights, plan.scratch_bytes(),
-               CodeConvLoop(*VnniOf(machine_.isa), plan));
+               CodeConvLoop(*CodeKernelsOf(machine_.isa), plan));
 }
 
 void NativeBuilder::EmitSpec(const Unit& u, const IntegerConvSpec& spec) {

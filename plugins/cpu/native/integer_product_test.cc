@@ -146,7 +146,7 @@ TEST_P(IntegerProduct, RowsTimesAMatrix) {
 }
 
 TEST_P(IntegerProduct, RowsByFours) {
-  const VnniKernels* kernels = VnniOf(GetParam().isa);
+  const CodeKernels* kernels = CodeKernelsOf(GetParam().isa);
   if (kernels == nullptr) GTEST_SKIP() << "this processor multiplies no codes by four here";
   std::mt19937 random(17);
   const int64_t shapes[][3] = {{1, 1, 1}, {1, 70, 1030}, {7, 33, 5}, {100, 40, 64}, {13, 200, 513}};
@@ -180,7 +180,7 @@ TEST_P(IntegerProduct, RowsByFours) {
 // Sums in the middle between two codes, and beside it by less than floats tell: half a quantum is
 // what an even scale makes of odd sums.
 TEST_P(IntegerProduct, MiddlesByFours) {
-  const VnniKernels* kernels = VnniOf(GetParam().isa);
+  const CodeKernels* kernels = CodeKernelsOf(GetParam().isa);
   if (kernels == nullptr) GTEST_SKIP() << "this processor multiplies no codes by four here";
   std::mt19937 random(19);
   const int64_t m = 40, n = 90, k = 12;
@@ -302,7 +302,7 @@ void Reorder(const T* from, const Dims& d, bool last, T* to) {
 }
 
 TEST_P(IntegerProduct, ConvolutionsByFours) {
-  const VnniKernels* kernels = VnniOf(GetParam().isa);
+  const CodeKernels* kernels = CodeKernelsOf(GetParam().isa);
   if (kernels == nullptr) GTEST_SKIP() << "this processor multiplies no codes by four here";
   std::mt19937 random(13);
   for (const Shape& c : kShapes) {

@@ -71,19 +71,23 @@ double IntegerRate(const Machine& m) { return ByIsa(m, 50, 31, 12) * m.compute; 
 
 // By code_conv.h: windows by whole vectors of columns, depth-wise ones by 64 channels, each result
 // scaled, the copy that pads (476 multiply-adds a ns, 0.11 ns a code and 0.17 a depth-wise one of
-// nine taps where AVX-512's peak is 242; what no prior knows is asked for at 1.4 times that).
+// nine taps where AVX-512's peak is 242; what no prior knows is asked for at 1.4 times that). AVX2,
+// processor time beside others where floats reach 47 multiply-adds a ns: 61, 0.5 and 0.73.
 double ByFoursNs(const Unit& u, const CodeConvPlan& c, const Parser& p, const Machine& m) {
   const auto pixels = static_cast<double>(c.batch * c.pixels());
   const auto columns = static_cast<double>(c.groups_columns());
   const double copy = c.copies ? static_cast<double>(c.batch * c.image_bytes()) * 0.05 : 0;
   const double weights = BytesOf(p, u.in[QuantIn::kW]) / (25 * m.stream[2]);
+  const bool one = CodeKernelsOf(m.isa) == &kCodeKernelsAvx512;  // instruction for four
   if (c.depthwise) {
-    return pixels * columns * (0.23 + 0.02 * static_cast<double>(c.taps())) / m.compute;
+    const auto taps = static_cast<double>(c.taps());
+    return pixels * columns * (one ? 0.23 + 0.02 * taps : 0.35 + 0.05 * taps) / m.compute;
   }
   const double vectors = std::ceil(static_cast<double>(c.out) / kCodeLanes) * kCodeLanes;
   const double codes = pixels * static_cast<double>(c.groups) * vectors;
   const auto depth = static_cast<double>(c.taps() * c.in);
-  return std::max((codes * (depth / 220 + 0.22) + copy) / m.compute, weights);
+  const double code = one ? depth / 220 + 0.22 : depth / 58 + 0.55;
+  return std::max((codes * code + copy) / m.compute, weights);
 }
 
 double IntegerProductNs(const Unit& u, const Parser& p, const Machine& m) {
@@ -216,7 +220,7 @@ double OrderedNs(const Unit& u, const Parser& p, const Machine& m) {
   const double taps = static_cast<double>(pool.kernel.back());
   const double high = static_cast<double>(Product(pool.kernel)) / taps;
   // Behind convolutions whose channels are last, by whole pixels.
-  if (VnniOf(m.isa) != nullptr && pool.src.size() == 4) {
+  if (CodeKernelsOf(m.isa) != nullptr && pool.src.size() == 4) {
     const auto channels = static_cast<double>(pool.src[1]);
     return n / channels * taps * high * (2 + channels * 0.01);
   }

@@ -1,6 +1,7 @@
-// Kernels that multiply four pairs of 8-bit codes at once (AVX512-VNNI): unsigned codes by signed
-// weights, exactly. Signed codes come moved up by 128, which their zero point is, too. Chosen at
-// run time, since a processor with AVX-512 may have none. They own nothing; any thread.
+// Kernels that multiply 8-bit codes by fours: unsigned codes by signed weights, exactly (AVX512-VNNI
+// has one instruction for that, AVX2 takes bytes apart). Signed codes come moved up by 128, which
+// their zero point is, too. Chosen at run time, since a processor with AVX-512 may have no VNNI. They
+// own nothing; any thread.
 #pragma once
 
 #include <cstdint>
@@ -64,7 +65,7 @@ struct CodeTaps {
 // macro, since the linker might keep an inline function in its form for AVX-512.
 #define GE_DEPTHWISE_CHANNEL(v, l) ((l) / 4 * 16 + (v)*4 + (l) % 4)
 
-struct VnniKernels {
+struct CodeKernels {
   // At most this many rows a tile with so many vectors.
   int64_t (*rows)(int64_t vectors);
   void (*product)(const CodeTile& tile, const CodeFinish& finish);
@@ -75,7 +76,7 @@ struct VnniKernels {
   void (*turn)(const uint8_t* x, uint8_t* y, int64_t n);
 };
 // Null where this processor or the instruction set (GE_ISA_*) has none.
-const VnniKernels* VnniOf(uint32_t isa);
-extern const VnniKernels kVnniAvx512;
+const CodeKernels* CodeKernelsOf(uint32_t isa);
+extern const CodeKernels kCodeKernelsAvx512, kCodeKernelsAvx2;
 
 }  // namespace ge_native

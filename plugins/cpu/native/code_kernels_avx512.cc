@@ -1,7 +1,7 @@
 // Compiled for AVX512-VNNI, and so without any inline function that another file may have, too.
 #include <immintrin.h>
 
-#include "plugins/cpu/native/vnni.h"
+#include "plugins/cpu/native/code_kernels.h"
 
 namespace ge_native {
 namespace {
@@ -290,6 +290,6 @@ void Turn(const uint8_t* x, uint8_t* y, int64_t n) {
 
 }  // namespace
 
-const VnniKernels kVnniAvx512 = {MostRows, Product, Lines, Depthwise, Turn};
+const CodeKernels kCodeKernelsAvx512 = {MostRows, Product, Lines, Depthwise, Turn};
 
 }  // namespace ge_native

@@ -1,0 +1,340 @@
+// Compiled for AVX2, and so without any inline function that another file may have, too. AVX2's own
+// product of bytes saturates, so codes and weights are taken apart into words of 16 bits, even
+// bytes and odd ones: codes once for all columns, weights in registers for all rows.
+#include <immintrin.h>
+
+#include "plugins/cpu/native/code_kernels.h"
+
+namespace ge_native {
+namespace {
+
+#define GE_AVX2 static inline __attribute__((always_inline))
+
+// Their sums stay in registers beside the weights.
+constexpr int64_t kRowsAtOnce = 4;
+// Quads of a row that are taken apart at once: 2 KB.
+constexpr int64_t kChunk = 256;
+// As those of AVX-512.
+constexpr float kSurely = 0.4999f, kBeyond = 32000;
+
+GE_AVX2 __m256i Load(const void* from) {
+  return _mm256_loadu_si256(static_cast<const __m256i*>(from));
+}
+GE_AVX2 void Put(void* to, __m256i x) { _mm256_storeu_si256(static_cast<__m256i*>(to), x); }
+GE_AVX2 __m256i EvenCodes(__m256i x) { return _mm256_and_si256(x, _mm256_set1_epi16(255)); }
+GE_AVX2 __m256i OddCodes(__m256i x) { return _mm256_srli_epi16(x, 8); }
+GE_AVX2 __m256i EvenWeights(__m256i w) { return _mm256_srai_epi16(_mm256_slli_epi16(w, 8), 8); }
+GE_AVX2 __m256i OddWeights(__m256i w) { return _mm256_srai_epi16(w, 8); }
+// Added at once: where the compiler is free to add products up first, it puts sums into memory.
+GE_AVX2 __m256i AddProducts(__m256i sum, __m256i a, __m256i b) {
+  sum = _mm256_add_epi32(sum, _mm256_madd_epi16(a, b));
+  asm("" : "+x"(sum));
+  return sum;
+}
+
+GE_AVX2 __m128i ExactHalf(__m128i sum, const CodeFinish& f, int64_t at) {
+  __m256d v = _mm256_cvtepi32_pd(sum);
+  if (f.bias != nullptr) v = _mm256_add_pd(v, _mm256_loadu_pd(f.bias + at));
+  v = _mm256_mul_pd(v, _mm256_loadu_pd(f.exact + at));
+  v = _mm256_max_pd(v, _mm256_set1_pd(-kBeyond));  // NaN becomes the least code
+  v = _mm256_min_pd(v, _mm256_set1_pd(kBeyond));
+  return _mm256_cvtpd_epi32(v);
+}
+
+// q[i]: codes less their zero point of sum[i], whose columns begin at[i].
+template <int kVectors>
+GE_AVX2 void Scale(const __m256i (&sum)[kVectors], const CodeFinish& f,
+                   const int64_t (&at)[kVectors], __m256i (&q)[kVectors]) {
+  __m256 off = _mm256_setzero_ps();  // the greatest distance from a whole number
+  for (int i = 0; i < kVectors; ++i) {
+    __m256 x = _mm256_mul_ps(_mm256_cvtepi32_ps(sum[i]), _mm256_loadu_ps(f.scale + at[i]));
+    x = _mm256_min_ps(_mm256_set1_ps(kBeyond), x);  // NaN stays, and becomes the least code
+    q[i] = _mm256_cvtps_epi32(x);
+    const __m256 apart = _mm256_sub_ps(x, _mm256_cvtepi32_ps(q[i]));
+    off = _mm256_max_ps(_mm256_andnot_ps(_mm256_set1_ps(-0.0f), apart), off);
+  }
+  const __m256 unsure = _mm256_cmp_ps(off, _mm256_set1_ps(kSurely), _CMP_GT_OQ);
+  if (__builtin_expect(_mm256_movemask_ps(unsure) == 0 && f.bias == nullptr, 1)) return;
+  for (int i = 0; i < kVectors; ++i) {
+    const __m128i low = ExactHalf(_mm256_castsi256_si128(sum[i]), f, at[i]);
+    const __m128i high = ExactHalf(_mm256_extracti128_si256(sum[i], 1), f, at[i] + 4);
+    q[i] = _mm256_inserti128_si256(_mm256_castsi128_si256(low), high, 1);
+  }
+}
+
+// Bytes 4 i to 4 i + 3 of each half: of q[i].
+GE_AVX2 __m256i Narrow(const __m256i (&q)[4], const CodeFinish& f) {
+  const __m256i zero = _mm256_set1_epi16(f.zero), least = _mm256_set1_epi16(f.least),
+                most = _mm256_set1_epi16(f.most);
+  __m256i half[2];
+  for (int i = 0; i < 2; ++i) {
+    const __m256i code = _mm256_adds_epi16(_mm256_packs_epi32(q[2 * i], q[2 * i + 1]), zero);
+    half[i] = EvenCodes(_mm256_min_epi16(_mm256_max_epi16(code, least), most));
+  }
+  return _mm256_packus_epi16(half[0], half[1]);
+}
+
+GE_AVX2 void PutFirst(__m256i x, int64_t bytes, void* to) {
+  if (bytes >= 32) return Put(to, x);
+  if (bytes == 16) return _mm_storeu_si128(static_cast<__m128i*>(to), _mm256_castsi256_si128(x));
+  alignas(32) char all[32];
+  Put(all, x);
+  __builtin_memcpy(to, all, static_cast<size_t>(bytes));
+}
+
+// ---- products
+
+// The bytes 0 and 2, and 1 and 3, of n quads, as words.
+GE_AVX2 void TakeApart(const uint8_t* x, int64_t n, uint32_t* even, uint32_t* odd) {
+  int64_t i = 0;
+  for (; i + 8 <= n; i += 8) {
+    const __m256i codes = Load(x + 4 * i);
+    Put(even + i, EvenCodes(codes));
+    Put(odd + i, OddCodes(codes));
+  }
+  for (; i < n; ++i) {
+    uint32_t quad;
+    __builtin_memcpy(&quad, x + 4 * i, sizeof quad);
+    even[i] = quad & 0x00ff00ff, odd[i] = quad >> 8 & 0x00ff00ff;
+  }
+}
+
+template <int kRows>
+struct Apart {
+  alignas(32) uint32_t even[kRows][kChunk], odd[kRows][kChunk];
+};
+
+// n quads by 16 columns, whose weights lie `step` bytes apart, added to sums.
+template <int kRows>
+GE_AVX2 void Multiply(const Apart<kRows>& x, int64_t n, const int8_t* w, int64_t step,
+                      int32_t (*sums)[kCodeColumns]) {
+  __m256i sum[kRows][2];
+  for (int r = 0; r < kRows; ++r) sum[r][0] = Load(sums[r]), sum[r][1] = Load(sums[r] + 8);
+  for (int64_t k = 0; k < n; ++k, w += step) {
+    const __m256i w0 = Load(w), w1 = Load(w + 32);
+    const __m256i even0 = EvenWeights(w0), even1 = EvenWeights(w1);
+    for (int r = 0; r < kRows; ++r) {
+      const __m256i a = _mm256_set1_epi32(static_cast<int>(x.even[r][k]));
+      sum[r][0] = AddProducts(sum[r][0], a, even0), sum[r][1] = AddProducts(sum[r][1], a, even1);
+    }
+    const __m256i odd0 = OddWeights(w0), odd1 = OddWeights(w1);
+    for (int r = 0; r < kRows; ++r) {
+      const __m256i a = _mm256_set1_epi32(static_cast<int>(x.odd[r][k]));
+      sum[r][0] = AddProducts(sum[r][0], a, odd0), sum[r][1] = AddProducts(sum[r][1], a, odd1);
+    }
+  }
+  for (int r = 0; r < kRows; ++r) Put(sums[r], sum[r][0]), Put(sums[r] + 8, sum[r][1]);
+}
+
+// The sum of the codes of one row.
+int32_t SumRow(const CodeTile& t, int64_t r) {
+  __m256i sum = _mm256_setzero_si256();
+  int64_t rest = 0;
+  for (int64_t run = 0; run < t.runs; ++run) {
+    const uint8_t* x = t.x[r] + t.at[run];
+    int64_t k = 0;
+    for (; k + 32 <= t.bytes; k += 32) {
+      sum = _mm256_add_epi64(sum, _mm256_sad_epu8(Load(x + k), _mm256_setzero_si256()));
+    }
+    for (; k < t.bytes; ++k) rest += x[k];
+  }
+  alignas(32) int64_t lanes[4];
+  Put(lanes, sum);
+  return static_cast<int32_t>(lanes[0] + lanes[1] + lanes[2] + lanes[3] + rest);
+}
+
+void Begin(const CodeTile& t, const CodeFinish& f, int64_t r, int32_t* sums) {
+  const __m256i all = _mm256_set1_epi32(f.less != nullptr ? SumRow(t, r) : 0);
+  for (int64_t c = 0; c < t.vectors * kCodeLanes; c += 8) {
+    __m256i sum = Load(f.add + c);
+    if (f.less != nullptr) sum = _mm256_add_epi32(sum, _mm256_mullo_epi32(all, Load(f.less + c)));
+    Put(sums + c, sum);
+  }
+}
+
+// A row's sums, 32 columns at a time: packing in halves of 16 bytes leaves fours of columns in
+// another order.
+GE_AVX2 void End(const CodeTile& t, const CodeFinish& f, const int32_t* sums, void* y) {
+  if (f.scale == nullptr) {
+    __builtin_memcpy(y, sums, static_cast<size_t>(t.columns) * sizeof(int32_t));
+    return;
+  }
+  const __m256i order = _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7);
+  for (int64_t c = 0; c < t.columns; c += 32) {
+    __m256i q[4];
+    if (t.columns - c > 16) {
+      Scale<4>({Load(sums + c), Load(sums + c + 8), Load(sums + c + 16), Load(sums + c + 24)}, f,
+               {c, c + 8, c + 16, c + 24}, q);
+    } else {
+      __m256i few[2];
+      Scale<2>({Load(sums + c), Load(sums + c + 8)}, f, {c, c + 8}, few);
+      q[0] = few[0], q[1] = few[1], q[2] = q[3] = _mm256_setzero_si256();
+    }
+    PutFirst(_mm256_permutevar8x32_epi32(Narrow(q, f), order), t.columns - c,
+             static_cast<uint8_t*>(y) + c);
+  }
+}
+
+template <int kRows>
+void Rows(const CodeTile& t, const CodeFinish& f) {
+  alignas(32) int32_t sums[kRows][kCodeColumns];
+  Apart<kRows> x;
+  for (int r = 0; r < kRows; ++r) Begin(t, f, r, sums[r]);
+  const int64_t step = t.vectors * kCodeLanes * 4;
+  const int8_t* w = t.w;
+  for (int64_t run = 0, at = 0; run < t.runs;) {
+    int64_t n = 0;
+    while (run < t.runs && n < kChunk) {
+      const int64_t left = t.quads - at, take = left < kChunk - n ? left : kChunk - n;
+      for (int r = 0; r < kRows; ++r) {
+        TakeApart(t.x[r] + t.at[run] + 4 * at, take, x.even[r] + n, x.odd[r] + n);
+      }
+      n += take, at += take;
+      if (at == t.quads) at = 0, ++run;
+    }
+    for (int64_t v = 0; v < t.vectors; ++v) {
+      int32_t(*const first)[kCodeColumns] =
+          reinterpret_cast<int32_t(*)[kCodeColumns]>(&sums[0][v * kCodeLanes]);
+      Multiply<kRows>(x, n, w + v * kCodeLanes * 4, step, first);
+    }
+    w += n * step;
+  }
+  for (int r = 0; r < kRows; ++r) End(t, f, sums[r], t.y[r]);
+}
+
+void Product(const CodeTile& t, const CodeFinish& f) {
+  switch (t.rows) {
+    case 1:
+      return Rows<1>(t, f);
+    case 2:
+      return Rows<2>(t, f);
+    case 3:
+      return Rows<3>(t, f);
+    default:
+      return Rows<kRowsAtOnce>(t, f);
+  }
+}
+
+int64_t MostRows(int64_t) { return kRowsAtOnce; }
+
+// ---- depth-wise convolutions, 32 channels at a time
+
+GE_AVX2 __m256i LoadFirst(const uint8_t* from, int64_t bytes) {
+  if (bytes >= 32) return Load(from);
+  alignas(32) uint8_t all[32] = {};
+  __builtin_memcpy(all, from, static_cast<size_t>(bytes));
+  return Load(all);
+}
+
+// Channels from `first` on.
+GE_AVX2 void LinesOf(const CodeLines& s, int64_t first, int64_t channels) {
+  const __m256i bit = _mm256_set1_epi8(static_cast<char>(s.turn ? 0x80 : 0));
+  const uint8_t *p0 = s.line[0] + first, *p1 = s.line[1] + first, *p2 = s.line[2] + first,
+                *p3 = s.line[3] + first;
+  uint8_t* to = s.to + first;
+  for (int64_t i = 0; i < s.pixels; ++i, to += s.to_step) {
+    const __m256i a = _mm256_xor_si256(LoadFirst(p0, channels), bit);
+    const __m256i b = _mm256_xor_si256(LoadFirst(p1, channels), bit);
+    const __m256i c = _mm256_xor_si256(LoadFirst(p2, channels), bit);
+    const __m256i d = _mm256_xor_si256(LoadFirst(p3, channels), bit);
+    const __m256i ab_low = _mm256_unpacklo_epi8(a, b), ab_high = _mm256_unpackhi_epi8(a, b);
+    const __m256i cd_low = _mm256_unpacklo_epi8(c, d), cd_high = _mm256_unpackhi_epi8(c, d);
+    Put(to, _mm256_unpacklo_epi16(ab_low, cd_low));
+    Put(to + 64, _mm256_unpackhi_epi16(ab_low, cd_low));
+    Put(to + 128, _mm256_unpacklo_epi16(ab_high, cd_high));
+    Put(to + 192, _mm256_unpackhi_epi16(ab_high, cd_high));
+    p0 += s.step[0], p1 += s.step[1], p2 += s.step[2], p3 += s.step[3];
+  }
+}
+
+void Lines(const CodeLines& s) {
+  for (int64_t first = 0; first < s.channels; first += 32) {
+    const int64_t channels = s.channels - first;
+    if (channels >= 32) {
+      LinesOf(s, first, 32);
+    } else {
+      LinesOf(s, first, channels);
+    }
+  }
+}
+
+// Packing in halves of 16 bytes puts channels back into their order.
+GE_AVX2 void StorePixel(const __m256i (&sum)[4], const CodeFinish& f, int64_t first,
+                        int64_t channels, char* y) {
+  if (f.scale != nullptr) {
+    const int64_t lane = first / 4;  // of each vector
+    __m256i q[4];
+    Scale<4>(sum, f, {lane, 16 + lane, 32 + lane, 48 + lane}, q);
+    PutFirst(Narrow(q, f), channels - first, y + first);
+    return;
+  }
+  alignas(32) int32_t lanes[8];
+  for (int v = 0; v < 4; ++v) {
+    Put(lanes, sum[v]);
+    for (int64_t l = 0; l < 8; ++l) {
+      const int64_t channel = GE_DEPTHWISE_CHANNEL(v, first / 4 + l);
+      if (channel < channels) __builtin_memcpy(y + channel * 4, lanes + l, sizeof(int32_t));
+    }
+  }
+}
+
+// Weights of the most taps that are taken apart once for all pixels.
+constexpr int64_t kTapsApart = 16;
+struct TapWeights {
+  __m256i even[kTapsApart][4], odd[kTapsApart][4];
+};
+
+// Pixels of channels from `first` on; kApart: of at most kTapsApart taps.
+template <bool kApart>
+GE_AVX2 void Pixels(const CodeTaps& t, const CodeFinish& f, int64_t first) {
+  const int64_t taps = t.kw * t.quads;
+  TapWeights apart;
+  for (int64_t k = 0; kApart && k < taps; ++k) {
+    for (int v = 0; v < 4; ++v) {
+      const __m256i w = Load(t.w + k * kCodeQuad + v * 64 + first);
+      apart.even[k][v] = EvenWeights(w), apart.odd[k][v] = OddWeights(w);
+    }
+  }
+  const uint8_t* x = t.x + first;
+  auto* y = static_cast<char*>(t.y);
+  for (int64_t i = 0; i < t.pixels; ++i, x += t.step, y += t.y_step) {
+    __m256i sum[4];
+    for (int v = 0; v < 4; ++v) sum[v] = Load(f.add + v * kCodeLanes + first / 4);
+    for (int64_t k = 0, tap = 0; tap < t.kw; ++tap) {
+      for (int64_t q = 0; q < t.quads; ++q, ++k) {
+        for (int v = 0; v < 4; ++v) {
+          const __m256i codes = Load(x + tap * t.tap + q * kCodeQuad + v * 64);
+          const __m256i w =
+              kApart ? _mm256_setzero_si256() : Load(t.w + k * kCodeQuad + v * 64 + first);
+          sum[v] =
+              AddProducts(sum[v], EvenCodes(codes), kApart ? apart.even[k][v] : EvenWeights(w));
+          sum[v] = AddProducts(sum[v], OddCodes(codes), kApart ? apart.odd[k][v] : OddWeights(w));
+        }
+      }
+    }
+    StorePixel(sum, f, first, t.channels, y);
+  }
+}
+
+void Depthwise(const CodeTaps& t, const CodeFinish& f) {
+  for (int64_t first = 0; first < t.channels; first += 32) {
+    if (t.kw * t.quads <= kTapsApart) {
+      Pixels<true>(t, f, first);
+    } else {
+      Pixels<false>(t, f, first);
+    }
+  }
+}
+
+void Turn(const uint8_t* x, uint8_t* y, int64_t n) {
+  const __m256i bit = _mm256_set1_epi8(static_cast<char>(0x80));
+  int64_t i = 0;
+  for (; i + 32 <= n; i += 32) Put(y + i, _mm256_xor_si256(Load(x + i), bit));
+  for (; i < n; ++i) y[i] = x[i] ^ 0x80;
+}
+
+}  // namespace
+
+const CodeKernels kCodeKernelsAvx2 = {MostRows, Product, Lines, Depthwise, Turn};
+
+}  // namespace ge_native
