@@ -85,16 +85,18 @@ inline ValueId AddStandard(Parts* p, const Node& node, const Centred& c) {
   return p->Add("Div", {c.d, p->Add("Sqrt", {moved}, c.row)}, type);
 }
 
-// y * inputs[1] + inputs[2], one number a channel, for y of rank 3 or more.
+// y * inputs[1] + inputs[2], one number a channel, for y of rank 3 or more; in y's dtype, so that a
+// 16-bit result is rounded once, behind it.
 inline ValueId AddPerChannel(Parts* p, const Node& node, ValueId y) {
   const Type type = p->TypeOf(y);
   std::vector<int64_t> axes;
   for (size_t a = 1; a + 1 < type.rank(); ++a) axes.push_back(static_cast<int64_t>(a));
   const ValueId which = p->Ints(axes);
   for (size_t i = 1; i < 3; ++i) {
-    Type wide = p->TypeOf(node.inputs[i]);
+    const ValueId given = p->Cast(node.inputs[i], type.dtype);
+    Type wide = p->TypeOf(given);
     wide.dims.resize(type.rank() - 1, KnownDim(1));
-    const ValueId v = p->Add("Unsqueeze", {node.inputs[i], which}, wide);
+    const ValueId v = p->Add("Unsqueeze", {given, which}, wide);
     y = p->Add(i == 1 ? "Mul" : "Add", {y, v}, type);
   }
   return y;

@@ -10,7 +10,13 @@ namespace ge::test {
 struct ConvDims {
   Dims x, w, y;
 };
+inline ConvDims MakeLargeConvDims(CaseMaker& m) {
+  const auto [x, w] = SetLargeConv(m);
+  const PlainWindows windows(m.c, SpatialOf(x), SpatialOf(w));
+  return {x, w, Cat({x[0], w[0]}, windows.out)};
+}
 inline ConvDims MakeConvDims(CaseMaker& m) {
+  if (m.large) return MakeLargeConvDims(m);
   const bool picture = m.r.Chance(0.4);
   Window w = MakeWindow(m, true);
   if (picture) {
@@ -65,8 +71,9 @@ inline void SetElements(const std::vector<double>& from, HostTensor* out) {
 
 // N x C x spatial in f32 or f64, now and then with enough channels for blocks of them.
 inline Dims AddChannels(CaseMaker& m) {
-  const Dims dims =
-      Cat({m.r.Int(1, 3), m.r.Chance(0.3) ? m.r.Int(5, 40) : m.r.Int(1, 4)}, m.Shape(0, 3, false));
+  const Dims size = m.Shape(0, 3, false);
+  const bool many = m.r.Chance(m.large && CountOf(size) <= 3000 ? 0.7 : 0.3);
+  const Dims dims = Cat({m.r.Int(1, 3), many ? m.r.Int(5, 40) : m.r.Int(1, 4)}, size);
   m.Add(Signal(m, dims));
   return dims;
 }

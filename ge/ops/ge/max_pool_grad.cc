@@ -24,7 +24,8 @@ Status InferMaxPoolGrad(InferContext& c) {
   return {};
 }
 
-// Every element of dY is added where MaxPool's Indices say.
+// Every element of dY is added where MaxPool's Indices say, 16-bit ones in f32 (StepDType): of
+// windows that overlap many fall on one element.
 std::vector<ValueId> DecomposeMaxPoolGrad(Transaction& t, FunctionId fn, const Node& node) {
   Parts p(&t, fn, node);
   const Type dy = p.TypeOf(node.inputs[0]), x = p.TypeOf(node.inputs[1]);
@@ -39,20 +40,24 @@ std::vector<ValueId> DecomposeMaxPoolGrad(Transaction& t, FunctionId fn, const N
   std::vector<int64_t> sizes;
   for (const Dim& d : x.dims) sizes.push_back(d.value);
   ValueId index = p.Add("Reshape", {places, p.Ints(row)}, TensorType(DType::kInt64, row));
-  ValueId values = p.Add("Reshape", {node.inputs[0], p.Ints(row)}, TensorType(dy.dtype, row));
+  const DType step = StepDType(dy.dtype);
+  const ValueId dys = p.Cast(node.inputs[0], step);
+  ValueId values = p.Add("Reshape", {dys, p.Ints(row)}, TensorType(step, row));
   // Dilated taps may all miss x: MaxPool then says -1, which would be the last element.
   const std::vector<int64_t>& gaps = AttrInts(node, "dilations");
   if (std::any_of(gaps.begin(), gaps.end(), [](int64_t d) { return d > 1; })) {
     const std::vector<int64_t> one = {1};
-    const ValueId first = p.Ints({0}), none = AddZeros(&p, TensorType(dy.dtype, one));
+    const ValueId first = p.Ints({0}), none = AddZeros(&p, TensorType(step, one));
     const ValueId misses = p.Add("Less", {index, first}, TensorType(DType::kBool, row));
-    values = p.Add("Where", {misses, none, values}, TensorType(dy.dtype, row));
+    values = p.Add("Where", {misses, none, values}, TensorType(step, row));
     index = p.Add("Max", {index, first}, TensorType(DType::kInt64, row));
   }
-  const ValueId zeros = AddZeros(&p, TensorType(dy.dtype, whole));
-  const ValueId sums = p.Add("ScatterElements", {zeros, index, values}, TensorType(dy.dtype, whole),
+  const ValueId zeros = AddZeros(&p, TensorType(step, whole));
+  const ValueId sums = p.Add("ScatterElements", {zeros, index, values}, TensorType(step, whole),
                              {{"axis", int64_t{0}}, {"reduction", std::string("add")}});
-  return {p.Add("Reshape", {sums, p.Ints(sizes)}, x)};
+  Type shaped = x;
+  shaped.dtype = step;
+  return {p.Cast(p.Add("Reshape", {sums, p.Ints(sizes)}, shaped), x.dtype)};
 }
 
 Work WorkOfMaxPoolGrad(const Node& node, std::span<const Type> in, std::span<const Type> out) {

@@ -39,7 +39,7 @@ std::vector<ValueId> DecomposeGroupNormalization(Transaction& t, FunctionId fn, 
       p.Add("Reshape", {p.Cast(node.inputs[0], step), p.Ints(grouped)}, TensorType(step, grouped));
   const ValueId y = AddStandard(&p, node, AddCentred(&p, x, {2}));
   const ValueId back = p.Add("Reshape", {y, p.Ints(shape)}, TensorType(step, shape));
-  return {AddPerChannel(&p, node, p.Cast(back, given.dtype))};
+  return {p.Cast(AddPerChannel(&p, node, back), given.dtype)};
 }
 
 OpDef GroupNormalizationRecord() {

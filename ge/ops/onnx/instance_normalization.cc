@@ -17,7 +17,7 @@ std::vector<ValueId> DecomposeInstanceNormalization(Transaction& t, FunctionId f
   for (size_t a = 2; a < given.rank(); ++a) axes.push_back(static_cast<int64_t>(a));
   const ValueId x = p.Cast(node.inputs[0], StepDType(given.dtype));
   const ValueId y = AddStandard(&p, node, AddCentred(&p, x, axes));
-  return {AddPerChannel(&p, node, p.Cast(y, given.dtype))};
+  return {p.Cast(AddPerChannel(&p, node, y), given.dtype)};
 }
 
 OpDef InstanceNormalizationRecord() {

@@ -60,7 +60,9 @@ Status InferLayerNormalization(InferContext& c) {
   return {};
 }
 
-// The mean of d^2 under a root, and d over it, in the steps that exporters write.
+// The mean of d^2 under a root, and d over it, in the steps that exporters write. Scale and B meet
+// what is not rounded yet (StepDType), where ONNX's own function rounds a 16-bit result three
+// times.
 std::vector<ValueId> DecomposeLayerNormalization(Transaction& t, FunctionId fn, const Node& node) {
   Parts p(&t, fn, node);
   const Type given = p.TypeOf(node.inputs[0]);
@@ -83,12 +85,14 @@ std::vector<ValueId> DecomposeLayerNormalization(Transaction& t, FunctionId fn, 
   const ValueId variance = p.Add("ReduceMean", {p.Add("Mul", {d, d}, type), axes}, row);
   const ValueId epsilon = p.Scalar(step, AttrFloat(node, "epsilon"));
   const ValueId deviation = p.Add("Sqrt", {p.Add("Add", {variance, epsilon}, row)}, row);
-  ValueId y = p.Cast(p.Add("Div", {d, deviation}, type), given.dtype);
-  y = p.Add("Mul", {y, node.inputs[1]}, given);
-  if (node.inputs.size() > 2 && node.inputs[2]) y = p.Add("Add", {y, node.inputs[2]}, given);
+  ValueId y = p.Add("Div", {d, deviation}, type);
+  y = p.Add("Mul", {y, p.Cast(node.inputs[1], step)}, type);
+  if (node.inputs.size() > 2 && node.inputs[2]) {
+    y = p.Add("Add", {y, p.Cast(node.inputs[2], step)}, type);
+  }
   std::vector<ValueId> out(node.outputs.size(), 0);
   const auto stash = static_cast<DType>(AttrInt(node, "stash_type"));
-  if (!out.empty() && node.outputs[0]) out[0] = y;
+  if (!out.empty() && node.outputs[0]) out[0] = p.Cast(y, given.dtype);
   if (out.size() > 1 && node.outputs[1]) out[1] = p.Cast(mean, stash);
   if (out.size() > 2 && node.outputs[2]) {
     out[2] = p.Cast(p.Add("Reciprocal", {deviation}, row), stash);

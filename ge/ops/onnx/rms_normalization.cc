@@ -22,7 +22,8 @@ Status InferRmsNormalization(InferContext& c) {
   return {};
 }
 
-// x over the root of the mean square, times scale, in the steps of ONNX's function.
+// x over the root of the mean square, times scale, in the steps of ONNX's function but for its
+// rounding to 16 bits before the scale.
 std::vector<ValueId> DecomposeRmsNormalization(Transaction& t, FunctionId fn, const Node& node) {
   Parts p(&t, fn, node);
   const Type given = p.TypeOf(node.inputs[0]);
@@ -30,12 +31,12 @@ std::vector<ValueId> DecomposeRmsNormalization(Transaction& t, FunctionId fn, co
   int64_t axis = AttrInt(node, "axis");
   axis += axis < 0 ? rank : 0;
   if (!given.ranked || axis < 0 || axis >= rank) return {};
-  const DType step = StepDType(given.dtype);
   const DType wanted = p.TypeOf(node.inputs[1]).dtype;
+  const bool doubles = given.dtype == DType::kDouble || wanted == DType::kDouble;
+  const DType step = doubles ? DType::kDouble : DType::kFloat;
   const ValueId x = p.Cast(node.inputs[0], step);
   const Type type = p.TypeOf(x);
-  Type row = type, out = given;
-  out.dtype = wanted;
+  Type row = type;
   std::vector<int64_t> which;
   for (int64_t a = axis; a < rank; ++a) {
     which.push_back(a);
@@ -44,8 +45,8 @@ std::vector<ValueId> DecomposeRmsNormalization(Transaction& t, FunctionId fn, co
   const ValueId mean = p.Add("ReduceMean", {p.Add("Mul", {x, x}, type), p.Ints(which)}, row);
   const ValueId epsilon = p.Scalar(step, AttrFloat(node, "epsilon"));
   const ValueId root = p.Add("Sqrt", {p.Add("Add", {mean, epsilon}, row)}, row);
-  const ValueId y = p.Cast(p.Add("Div", {x, root}, type), wanted);
-  return {p.Add("Mul", {y, node.inputs[1]}, out)};
+  const ValueId y = p.Add("Div", {x, root}, type);
+  return {p.Cast(p.Add("Mul", {y, p.Cast(node.inputs[1], step)}, type), wanted)};
 }
 
 OpDef RmsNormalizationRecord() {

@@ -220,14 +220,32 @@ TEST_P(Winograd, WhatIsNotFiniteStaysInItsField) {
   }
 }
 
+// One number a pixel becomes the greatest of its tile of h x w pixels; one image.
+std::vector<double> GreatestOfTiles(const std::vector<double>& v, const ConvSpec& s, int h, int w) {
+  const int64_t rows = s.dst[2], columns = s.dst[3];
+  std::vector<double> out(v.size(), 0.0);
+  for (size_t i = 0; i < v.size(); ++i) {
+    const auto at = static_cast<int64_t>(i);
+    const int64_t y = at / columns % rows, x = at % columns, plane = at / columns / rows;
+    for (int64_t a = y / h * h; a < std::min<int64_t>(rows, y / h * h + h); ++a) {
+      for (int64_t b = x / w * w; b < std::min<int64_t>(columns, x / w * w + w); ++b) {
+        out[i] = std::max(out[i], v[static_cast<size_t>((plane * rows + a) * columns + b)]);
+      }
+    }
+  }
+  return out;
+}
+
 // What docs/numerics.md states: the greatest error of a pixel, relative to the sum of the
-// magnitudes of its own products, on pixels of one size.
+// magnitudes of its own products, on pixels of one size; where padding takes most of these, to its
+// tile's greatest sum. Few channels average less.
 TEST_P(Winograd, ErrorIsAsDocumented) {
   struct Bound {
     int h, w;
     double most;
   };
-  for (const Case& c : {Case{1, 64, 32, 14, 14, 1}, {1, 256, 16, 10, 10, 1}}) {
+  for (const Case& c :
+       {Case{1, 64, 32, 14, 14, 1}, {1, 256, 16, 10, 10, 1}, {1, 3, 56, 12, 14, 2}}) {
     const ConvSpec s = SpecOf(c);
     Data d(c, s), magnitudes = d;
     for (float& x : magnitudes.x) x = std::fabs(x);
@@ -245,16 +263,19 @@ TEST_P(Winograd, ErrorIsAsDocumented) {
       WinogradWeights(plan, d.w.data(), u.data());
       float* places[] = {y.data(), x.data(), u.data(), bias.data(), room.data(), d.w.data()};
       WinogradLoop(simd(), plan, lx, ly, {})->Run(places);
+      const std::vector<double> sums =
+          c.pad > 1 ? GreatestOfTiles(magnitudes.wanted, s, h, w) : magnitudes.wanted;
       double worst = 0;
       size_t i = 0;
       for (int64_t o = 0; o < s.dst[1]; ++o) {
         for (int64_t p = 0; p < s.dst[2] * s.dst[3]; ++p, ++i) {
           const double found =
               double{y[static_cast<size_t>(At(ly, 0, o, p / s.dst[3], p % s.dst[3]))]};
-          worst = std::max(worst, std::abs(found - d.wanted[i]) / magnitudes.wanted[i]);
+          worst = std::max(worst, std::abs(found - d.wanted[i]) / sums[i]);
         }
       }
-      EXPECT_LE(worst, most) << ToText({h, w}) << " with " << c.in << " channels";
+      EXPECT_LE(worst, c.in < 64 ? 2 * most : most)
+          << ToText({h, w}) << " with " << c.in << " channels";
     }
   }
 }

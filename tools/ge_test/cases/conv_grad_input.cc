@@ -5,6 +5,7 @@ namespace {
 
 void ConvGradInputCase(CaseMaker& m) {
   const ConvDims d = MakeConvDims(m);
+  if (m.large) m.c.terms = d.w[0] / IntOr(m.c, "group", 1) * ProductOf(SpatialOf(d.w));
   m.Add(Signal(m, d.y));
   m.Add(Signal(m, d.w));
   m.AddConstant(ShapeTensor(m, d.x));

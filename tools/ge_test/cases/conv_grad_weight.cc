@@ -5,6 +5,7 @@ namespace {
 
 void ConvGradWeightCase(CaseMaker& m) {
   const ConvDims d = MakeConvDims(m);
+  if (m.large) m.c.terms = d.y[0] * ProductOf(SpatialOf(d.y));
   m.Add(Signal(m, d.x));
   m.Add(Signal(m, d.y));
   m.AddConstant(ShapeTensor(m, d.w));

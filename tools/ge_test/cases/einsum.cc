@@ -4,6 +4,48 @@
 namespace ge::test {
 namespace {
 
+// The terms, letters only; the last one is the output's.
+std::vector<std::string> EinsumTerms(const RandomCase& c) {
+  const std::string equation = std::get<std::string>(FindAttr(c, "equation")->value);
+  std::string text, inputs = equation.substr(0, equation.find('-')), dots;
+  for (char ch : inputs.substr(0, inputs.find(','))) dots += ch >= 'a' && ch <= 'z' ? "l" : "";
+  const size_t more = c.inputs[0].tensor->dims.size() - dots.size();
+  dots = std::string("AB").substr(0, more);
+  for (size_t i = 0; i < equation.size(); ++i) {
+    if (equation[i] == '.') text += dots, i += 2;
+    if (std::string_view(" .->").find(equation[i]) == std::string_view::npos) text += equation[i];
+    if (equation[i] == '>') text += ',';
+  }
+  std::vector<std::string> terms(1);
+  for (char ch : text) {
+    if (ch == ',') terms.emplace_back();
+    if (ch != ',') terms.back() += ch;
+  }
+  if (equation.find('>') != std::string::npos) return terms;
+  std::string out;
+  for (char ch = 'A'; ch <= 'z'; ++ch) {
+    // An ellipsis axis is the output's however often it stands.
+    const auto n = std::count(text.begin(), text.end(), ch);
+    if (n == 1 || (n > 0 && ch <= 'Z')) out += ch;
+  }
+  terms.push_back(out);
+  return terms;
+}
+
+// How many products are added up in one element.
+int64_t EinsumSumOf(const RandomCase& c) {
+  const std::vector<std::string> terms = EinsumTerms(c);
+  std::string seen = terms.back();
+  int64_t products = 1;
+  for (size_t i = 0; i + 1 < terms.size(); ++i) {
+    for (size_t d = 0; d < terms[i].size(); ++d) {
+      if (seen.find(terms[i][d]) != std::string::npos) continue;
+      seen += terms[i][d], products *= c.inputs[i].tensor->dims[d];
+    }
+  }
+  return products;
+}
+
 // Sizes by letter. "..." becomes as many capital letters as the case has ellipsis axes.
 void EinsumCase(CaseMaker& m) {
   static const std::vector<std::string> kEquations = {"ij,jk->ik",
@@ -31,7 +73,7 @@ void EinsumCase(CaseMaker& m) {
   const std::string equation = m.r.Pick(kEquations);
   const int64_t dots = m.r.Int(0, 2);
   int64_t size[128];
-  for (int64_t& s : size) s = m.r.Chance(0.04) ? 0 : m.r.Int(1, 4);
+  for (int64_t& s : size) s = m.r.Chance(0.04) ? 0 : m.Size(4, 24);
   Dims dims;
   const auto add = [&] {
     m.Add(m.Numbers(m.dtype(), dims, IsFloat(m.dtype()) ? -1 : -5, IsFloat(m.dtype()) ? 1 : 5));
@@ -47,34 +89,7 @@ void EinsumCase(CaseMaker& m) {
   }
   add();
   m.Set("equation", equation);
-}
-
-// The terms, letters only; the last one is the output's.
-std::vector<std::string> EinsumTerms(const RandomCase& c) {
-  const std::string equation = std::get<std::string>(FindAttr(c, "equation")->value);
-  std::string text, inputs = equation.substr(0, equation.find('-')), dots;
-  for (char ch : inputs.substr(0, inputs.find(','))) dots += ch >= 'a' && ch <= 'z' ? "l" : "";
-  const size_t more = c.inputs[0].tensor->dims.size() - dots.size();
-  dots = std::string("AB").substr(0, more);
-  for (size_t i = 0; i < equation.size(); ++i) {
-    if (equation[i] == '.') text += dots, i += 2;
-    if (std::string_view(" .->").find(equation[i]) == std::string_view::npos) text += equation[i];
-    if (equation[i] == '>') text += ',';
-  }
-  std::vector<std::string> terms(1);
-  for (char ch : text) {
-    if (ch == ',') terms.emplace_back();
-    if (ch != ',') terms.back() += ch;
-  }
-  if (equation.find('>') != std::string::npos) return terms;
-  std::string out;
-  for (char ch = 'A'; ch <= 'z'; ++ch) {
-    // An ellipsis axis is the output's however often it stands.
-    const auto n = std::count(text.begin(), text.end(), ch);
-    if (n == 1 || (n > 0 && ch <= 'Z')) out += ch;
-  }
-  terms.push_back(out);
-  return terms;
+  if (m.large) m.c.terms = EinsumSumOf(m.c);
 }
 
 bool PlainEinsum(const RandomCase& c, HostTensor* out) {

@@ -5,7 +5,7 @@ namespace {
 
 void GatherNDMsCase(CaseMaker& m) {
   Dims dims(static_cast<size_t>(m.r.Int(1, 3)));
-  for (int64_t& d : dims) d = m.r.Int(2, 4);
+  for (int64_t& d : dims) d = m.r.Int(2, m.large ? 6 : 4);
   m.Add(Signal(m, dims));
   const Dims places = Cat(m.Shape(0, 2, false), {m.r.Int(1, static_cast<int64_t>(dims.size()))});
   m.Add(m.Numbers(m.r.Chance(0.5) ? DType::kInt32 : DType::kInt64, places, -2, 1));

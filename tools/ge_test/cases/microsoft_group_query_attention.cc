@@ -5,9 +5,9 @@ namespace ge::test {
 namespace {
 
 void GqaCase(CaseMaker& m) {
-  const int64_t kv = m.r.Int(1, 2), heads = kv * m.r.Int(1, 3), size = 2 * m.r.Int(1, 3);
-  const int64_t batch = m.r.Int(1, 3), past = m.r.Chance(0.4) ? 0 : m.r.Int(1, 5);
-  const int64_t steps = past > 0 ? 1 : m.r.Int(1, 4);
+  const int64_t kv = m.r.Int(1, 2), heads = kv * m.r.Int(1, 3), size = 2 * m.Size(3, 40);
+  const int64_t batch = m.r.Int(1, 3), past = m.r.Chance(0.4) ? 0 : m.Size(5, 90);
+  const int64_t steps = past > 0 ? 1 : m.Size(4, 50);
   const bool packed = m.r.Chance(0.3), turned = m.r.Chance(0.6);
   m.Add(Signal(m, {batch, steps, (packed ? heads + 2 * kv : heads) * size}));
   for (int i = 0; i < 2; ++i) {
@@ -21,7 +21,8 @@ void GqaCase(CaseMaker& m) {
   const auto most = static_cast<double>(past + steps - 1);
   m.Add(m.Numbers(DType::kInt32, {batch}, full ? most : 0, most));
   m.AddConstant(m.Ints(DType::kInt32, {}, {past + steps}));
-  for (int i = 0; i < 2 && turned; ++i) m.Add(Signal(m, {12, size / 2}));
+  const int64_t angles = std::max<int64_t>(12, past + steps);
+  for (int i = 0; i < 2 && turned; ++i) m.Add(Signal(m, {angles, size / 2}));
   m.Set("num_heads", heads);
   m.Set("kv_num_heads", kv);
   if (turned) m.Set("do_rotary", int64_t{1});

@@ -4,8 +4,8 @@ namespace ge::test {
 namespace {
 
 void PadMsCase(CaseMaker& m) {
-  Dims dims(static_cast<size_t>(m.r.Int(1, 3))), pads;
-  for (int64_t& d : dims) d = m.r.Int(3, 5);
+  Dims dims = m.Shape(1, 3, false), pads;
+  for (int64_t& d : dims) d = std::max<int64_t>(d, 3);  // pads reflect up to two
   for (size_t i = 0; i < 2 * dims.size(); ++i) pads.push_back(m.r.Int(0, 2));
   const auto count = static_cast<int64_t>(pads.size());
   m.Add(Signal(m, dims));

@@ -5,23 +5,27 @@ namespace ge::test {
 namespace {
 
 void RoiAlignCase(CaseMaker& m) {
-  const int64_t batch = m.r.Int(1, 2), rois = m.r.Chance(0.08) ? 0 : m.r.Int(1, 4);
+  const int64_t batch = m.r.Int(1, 2), rois = m.r.Chance(0.08) ? 0 : m.Size(4, 30);
   // native takes whole groups of 16 channels.
-  const int64_t channels = m.r.Int(1, 3) * (m.r.Chance(0.5) ? 16 : 1);
-  m.Add(Signal(m, {batch, channels, m.r.Int(1, 8), m.r.Int(1, 8)}));
+  const int64_t channels = m.r.Int(1, m.large ? 6 : 3) * (m.r.Chance(0.5) ? 16 : 1);
+  const int64_t high = m.Size(8, 70), wide = m.Size(8, 70);
+  // Of large ones so far that some boxes lie in the middle of the picture.
+  const int64_t reach = m.large ? 8 * std::max(high, wide) : 40;
+  m.Add(Signal(m, {batch, channels, high, wide}));
   std::vector<double> v;
   for (int64_t i = 0; i < rois; ++i) {
     // Some reach beyond the picture; sizes are odd eighths, so that none needs a whole number of
     // samples by a hair's breadth.
-    const double x = static_cast<double>(m.r.Int(-8, 40)) / 8;
-    const double y = static_cast<double>(m.r.Int(-8, 40)) / 8;
-    v.insert(v.end(), {x, y, x + static_cast<double>(2 * m.r.Int(0, 24) + 1) / 8,
-                       y + static_cast<double>(2 * m.r.Int(0, 24) + 1) / 8});
+    const double x = static_cast<double>(m.r.Int(-8, reach)) / 8;
+    const double y = static_cast<double>(m.r.Int(-8, reach)) / 8;
+    const int64_t most = m.large ? reach / 4 : 24;
+    v.insert(v.end(), {x, y, x + static_cast<double>(2 * m.r.Int(0, most) + 1) / 8,
+                       y + static_cast<double>(2 * m.r.Int(0, most) + 1) / 8});
   }
   m.Add(m.Floats(m.dtype(), {rois, 4}, v));
   m.Add(m.Numbers(DType::kInt64, {rois}, 0, static_cast<double>(batch - 1)));
-  m.Set("output_height", m.r.Int(1, 4));
-  m.Set("output_width", m.r.Int(1, 4));
+  m.Set("output_height", m.Size(4, 9));
+  m.Set("output_width", m.Size(4, 9));
   // So many samples that native sums them in several goes.
   if (m.r.Chance(0.6)) m.Set("sampling_ratio", m.r.Chance(0.2) ? 12 : m.r.Int(0, 3));
   if (m.r.Chance(0.6)) m.Set("spatial_scale", m.r.Pick(std::vector<double>{0.5, 1, 2}));
