@@ -26,7 +26,8 @@ constexpr int64_t kSide = 128;  // a state of 64 KiB: large enough to be overwri
 using StateValues = std::vector<std::vector<float>>;
 
 // Three states, each with a new value of some of them and the input; some by a node that
-// overwrites, some by products, which do not. Old values and sums of them are outputs.
+// overwrites, some by products, which do not; the first two now and then by one node together. Old
+// values and sums of them are outputs.
 std::string ModelText(uint64_t seed) {
   Random random(seed * 31 + 7);
   const std::string type = "f32[" + std::to_string(kSide) + "," + std::to_string(kSide) + "]";
@@ -49,7 +50,14 @@ std::string ModelText(uint64_t seed) {
     body += "  " + name + ": " + type + " = " + call + "\n";
     known.push_back(name);
   }
-  for (int s = 0; s < 3; ++s) {
+  const bool together = random.Chance(40);
+  if (together) {
+    ends += "  rate: f32[] = const rate\n  n0: " + type + ", n1: " + type +
+            " = ge.MomentumStep(r0, r1, " + pick() +
+            ", rate) {momentum=0.5, nesterov=1}\n  ge.Assign(n0) effects [state s0]\n"
+            "  ge.Assign(n1) effects [state s1]\n";
+  }
+  for (int s = together ? 2 : 0; s < 3; ++s) {
     const std::string n = std::to_string(s);
     const std::string call =
         random.Chance(75) ? std::string(kTwo[random.Below(3)]) + "(r" + n + ", " + pick() + ")"
@@ -57,10 +65,10 @@ std::string ModelText(uint64_t seed) {
     ends += "  n" + n + ": " + type + " = " + call + "\n  ge.Assign(n" + n + ") effects [state s" +
             n + "]\n";
   }
-  return "ge 1\nopset \"\" 27\nopset \"ge\" 1\n" + states + "fn main(x: " + type +
-         ") -> (y) effects [state s0, state s1, state s2] {\n" + body + ends + "  y: " + type +
-         " = Add(" + known.back() + ", r" + std::to_string(random.Below(3)) + ")\n}\n" +
-         "entry train_step \"main\" = main\n";
+  return "ge 1\nopset \"\" 27\nopset \"ge\" 1\nconst rate : f32[] = [0.25]\n" + states +
+         "fn main(x: " + type + ") -> (y) effects [state s0, state s1, state s2] {\n" + body +
+         ends + "  y: " + type + " = Add(" + known.back() + ", r" +
+         std::to_string(random.Below(3)) + ")\n}\n" + "entry train_step \"main\" = main\n";
 }
 
 Result<std::unique_ptr<Session>> OpenText(const std::string& engines, const std::string& text) {
