@@ -28,7 +28,7 @@ fn main(x: f32[1024,1024], go: bool[]) -> (y) effects [state w, state m, state v
   m: f32[1024,1024] = ge.Read() effects [state m]
   v: f32[1024,1024] = ge.Read() effects [state v]
   y: f32[1024,1024] = Add(w, x)
-  n: f32[1024,1024], nm: f32[1024,1024], nv: f32[1024,1024] = ge.AdamStep(w, m, v, x, rate, one, one, go) {beta1=0.5, beta2=0.75, epsilon=0}
+  n: f32[1024,1024], nm: f32[1024,1024], nv: f32[1024,1024] = ge.AdamStep(w, m, v, x, rate, one, one, go) {beta1=0.5, beta2=0.75, epsilon=0.0}
   ge.Assign(n) effects [state w]
   ge.Assign(nm) effects [state m]
   ge.Assign(nv) effects [state v]

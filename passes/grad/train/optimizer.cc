@@ -70,8 +70,8 @@ Val AdamW(const Update& u) {
 }
 
 // One operator of ge for the weight and its slots; answers the weight.
-Val Step(const Update& u, const char* op, const std::vector<const char*>& slots, const Attrs& attrs,
-         const std::vector<Val>& scalars) {
+Val StepNode(const Update& u, const char* op, const std::vector<const char*>& slots,
+             const Attrs& attrs, const std::vector<Val>& scalars) {
   std::vector<Val> in = {u.p};
   for (const char* slot : slots) in.push_back(u.old(slot));
   in.push_back(u.g);
@@ -90,9 +90,9 @@ Val AdamStep(const Update& u, bool decoupled) {
                           .Float("epsilon", u.s.eps)
                           .Float("weight_decay", u.s.weight_decay)
                           .Int("decoupled", decoupled ? 1 : 0);
-  return Step(u, "AdamStep", {"mean", "square"}, attrs,
-              {u.rate, AsParameter(u, Correction(u, u.s.beta1)),
-               AsParameter(u, Sqrt(Correction(u, u.s.beta2)))});
+  return StepNode(u, "AdamStep", {"mean", "square"}, attrs,
+                  {u.rate, AsParameter(u, Correction(u, u.s.beta1)),
+                   AsParameter(u, Sqrt(Correction(u, u.s.beta2)))});
 }
 Val WholeAdam(const Update& u) { return AdamStep(u, false); }
 Val WholeAdamW(const Update& u) { return AdamStep(u, true); }
@@ -102,7 +102,7 @@ Val WholeSgd(const Update& u) {
                           .Float("momentum", u.s.momentum)
                           .Float("weight_decay", u.s.weight_decay)
                           .Int("nesterov", u.s.nesterov ? 1 : 0);
-  return Step(u, "MomentumStep", {"momentum"}, attrs, {u.rate});
+  return StepNode(u, "MomentumStep", {"momentum"}, attrs, {u.rate});
 }
 
 Val Norm(Val v) { return Sqrt(v.fn->Op("ReduceSumSquare", {v}, Attrs().Int("keepdims", 0))); }
