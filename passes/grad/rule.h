@@ -5,8 +5,8 @@
 // names of the files. Ties and kinks follow PyTorch: each rule says where it has one.
 #pragma once
 
-#include <span>
 #include <map>
+#include <span>
 #include <string>
 #include <vector>
 
