@@ -213,6 +213,35 @@ class Checks:
                 self.near(f"accumulate by {name}, float32: {key}", session.state(key), w, 2e-5)
             session.close()
 
+    def turned(self):
+        """Weights that an exporter turned ahead of a product, and a left operand that is turned: the
+        way back reads what they were turned from."""
+        r = np.random.default_rng(9)
+        w0, w1 = r.standard_normal((4, 5)) / 4, r.standard_normal((3, 4)) / 4
+        path = model(self.scratch / "turned.onnx",
+                     [helper.make_node("Transpose", ["w0"], ["t0"], perm=[1, 0]),
+                      helper.make_node("MatMul", ["x", "t0"], ["a"]),
+                      helper.make_node("Transpose", ["w1"], ["t1"], perm=[1, 0]),
+                      helper.make_node("MatMul", ["a", "t1"], ["b"]),
+                      helper.make_node("Transpose", ["b"], ["t2"], perm=[0, 2, 1]),
+                      helper.make_node("MatMul", ["t2", "b"], ["z"])],
+                     {"w0": w0, "w1": w1}, [("z", ["N", 3, 3])], x=(None, 6, 5))
+        session = Session(path, "loss=mse;lr=0.001")
+        for i in range(STEPS):
+            x, label = r.standard_normal((2, 6, 5)), r.standard_normal((2, 3, 3))
+            a = x @ w0.T
+            b = a @ w1.T
+            z = b.transpose(0, 2, 1) @ b
+            dz = 2 * (z - label) / z.size
+            db = b @ (dz + dz.transpose(0, 2, 1))
+            found = session.named({"x": x, "label": label})["loss"]
+            self.near(f"turned: loss {i}", found, ((z - label) ** 2).mean())
+            w0, w1 = (w0 - 0.001 * np.einsum("nik,kj,nil->jl", db, w1, x),
+                      w1 - 0.001 * np.einsum("nik,nij->kj", db, a))
+        self.near("turned: w0", session.state("w0"), w0)
+        self.near("turned: w1", session.state("w1"), w1)
+        session.close()
+
     def rows(self):
         """A table that words are looked up in: sgd moves their rows alone, where they lie."""
         r = np.random.default_rng(8)
@@ -452,7 +481,7 @@ def main():
     with tempfile.TemporaryDirectory() as scratch:
         checks = Checks(pathlib.Path(scratch))
         for part in (checks.optimizers, checks.schedules, checks.losses, checks.eval_entry,
-                     checks.accumulate, checks.accumulate_momentum, checks.rows,
+                     checks.accumulate, checks.accumulate_momentum, checks.turned, checks.rows,
                      checks.loss_scale, checks.precision, checks.own_loss, checks.dropout, checks.batch_norm,
                      checks.refusals):
             part()
