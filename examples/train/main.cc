@@ -8,10 +8,6 @@
 
 #include "ge/ge.hpp"
 
-namespace {
-
-constexpr int64_t kBatch = 64, kPixels = 28 * 28;
-
 std::vector<uint8_t> Read(const std::string& name, size_t head) {
   const std::string path = "/usr/share/datasets/fashion-mnist/" + name + "-ubyte.gz";
   gzFile file = gzopen(path.c_str(), "rb");
@@ -22,6 +18,7 @@ std::vector<uint8_t> Read(const std::string& name, size_t head) {
   return {bytes.begin() + static_cast<int64_t>(std::min(head, bytes.size())), bytes.end()};
 }
 
+constexpr int64_t kBatch = 64, kPixels = 28 * 28;
 struct Batch {
   std::vector<float> x = std::vector<float>(kBatch * kPixels);
   std::vector<int64_t> y = std::vector<int64_t>(kBatch);
@@ -33,40 +30,29 @@ struct Batch {
   }
 };
 
-int Train(const char* net, size_t steps) {
+int main(int argc, char** argv) try {
+  if (argc < 2) return std::fputs("usage: train NET.onnx [STEPS]\n", stderr), 2;
+  const size_t steps = argc > 2 ? std::strtoul(argv[2], nullptr, 10) : 937;
   const auto x = Read("train-images-idx3", 16), y = Read("train-labels-idx1", 8),
              test_x = Read("t10k-images-idx3", 16), test_y = Read("t10k-labels-idx1", 8);
   ge_session_options options;
   ge_session_options_init(&options);
   options.plugins = "grad", options.passes = "train:loss=softmax-ce;optimizer=adam;lr=0.001";
   graphengine::Session session(options);
-  session.Load(net);
+  session.Load(argv[1]);
   Batch batch;
-  graphengine::Tensor loss, correct, rate;
-  graphengine::Prepared step(session, {&batch.pixels, &batch.label}, {&loss, &correct, &rate},
-                             "train_step");
   for (size_t i = 0; i < steps; ++i) {
     batch.Fill(x, y, i * kBatch % (y.size() - kBatch));
-    step.Run();
-    if (i % 100 == 0) std::printf("step %zu: loss %.4f\n", i, double{*loss.data<float>()});
+    const auto out = session.Run({&batch.pixels, &batch.label}, "train_step");  // loss, ...
+    if (i % 100 == 0) std::printf("step %zu: loss %.4f\n", i, double{*out[0].data<float>()});
   }
-  int64_t right = 0, seen = 0;
-  for (; seen + kBatch <= static_cast<int64_t>(test_y.size()); seen += kBatch) {
-    batch.Fill(test_x, test_y, static_cast<size_t>(seen));
+  size_t right = 0, seen = 0;
+  for (; seen + kBatch <= test_y.size(); seen += kBatch) {
+    batch.Fill(test_x, test_y, seen);
     const auto out = session.Run({&batch.pixels, &batch.label}, "eval");  // logits, loss, correct
-    right += *out[2].data<int64_t>();
+    right += static_cast<size_t>(*out[2].data<int64_t>());
   }
   std::printf("test accuracy %.4f\n", static_cast<double>(right) / static_cast<double>(seen));
-  return 0;
-}
-
-}  // namespace
-
-int main(int argc, char** argv) {
-  if (argc < 2) return std::fputs("usage: train NET.onnx [STEPS]\n", stderr), 2;
-  try {
-    return Train(argv[1], argc > 2 ? std::strtoul(argv[2], nullptr, 10) : 937);
-  } catch (const std::exception& e) {
-    return std::fprintf(stderr, "%s\n", e.what()), 1;
-  }
+} catch (const std::exception& e) {
+  return std::fprintf(stderr, "%s\n", e.what()), 1;
 }

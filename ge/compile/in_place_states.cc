@@ -11,17 +11,19 @@ bool Reads(const PlanSegment& s, PlanValueId v) {
   return std::find(s.inputs.begin(), s.inputs.end(), v) != s.inputs.end();
 }
 
-// Whether the segment may write its one output where each of its inputs `before` lies.
-bool MayOverwrite(const PlanSegment& s, PlanValueId before) {
+// Whether the segment may write its output `after` where each of its inputs `before` lies.
+bool MayOverwrite(const PlanSegment& s, PlanValueId before, PlanValueId after) {
+  const auto out = static_cast<uint32_t>(std::find(s.outputs.begin(), s.outputs.end(), after) -
+                                         s.outputs.begin());
   for (uint32_t i = 0; i < s.inputs.size(); ++i) {
     if (s.inputs[i] != before) continue;
-    const std::pair<uint32_t, uint32_t> pair{0, i};
+    const std::pair<uint32_t, uint32_t> pair{out, i};
     if (std::find(s.may_alias.begin(), s.may_alias.end(), pair) == s.may_alias.end()) return false;
   }
   return true;
 }
 
-// By value: how many segments and copies read it, and which segment gives it and nothing else.
+// By value: how many segments and copies read it, and which segment gives it.
 struct ValueUses {
   std::vector<uint32_t> readers;
   std::vector<const PlanSegment*> maker;
@@ -31,7 +33,7 @@ ValueUses UsesOf(const PlanFunction& f) {
                  std::vector<const PlanSegment*>(f.values.size())};
   for (const PlanSegment& s : f.segments) {
     for (PlanValueId v : s.inputs) ++uses.readers[v];
-    if (s.outputs.size() == 1) uses.maker[s.outputs[0]] = &s;
+    for (PlanValueId v : s.outputs) uses.maker[v] = &s;
   }
   for (const Instruction& in : f.code) {
     if (in.op == PlanOp::kCopy) ++uses.readers[in.src];
@@ -58,10 +60,17 @@ bool MarkAppending(const Node& node, PlanValueId before, PlanValueId after, Plan
   for (PlanSegment& s : f->segments) {
     if (s.outputs.size() != 1 || s.outputs[0] != after) continue;
     s.appends = s.offers.size() == 1 && s.offers[0].nodes == std::vector<NodeId>{node.id} &&
-                !s.inputs.empty() && s.inputs[0] == before && MayOverwrite(s, before);
+                !s.inputs.empty() && s.inputs[0] == before && MayOverwrite(s, before, after);
     return s.appends;
   }
   return false;
+}
+
+// Whether nothing but the function's results is made of what the node gives.
+bool GivesResultsAlone(const Node& n, const DefUse& d) {
+  return std::all_of(n.outputs.begin(), n.outputs.end(), [&](ValueId v) {
+    return v == 0 || (d.uses[v].empty() && d.result_uses[v] == 1);
+  });
 }
 
 }  // namespace
@@ -98,10 +107,10 @@ std::vector<uint32_t> OverwritingNodes(const Function& f, std::span<const StateP
     }
     const Node& n = f.nodes[static_cast<uint32_t>(maker)];
     const bool reads = std::find(n.inputs.begin(), n.inputs.end(), before) != n.inputs.end();
-    const auto given =
-        std::count_if(n.outputs.begin(), n.outputs.end(), [](ValueId v) { return v != 0; });
-    if (reads && given == 1) nodes.push_back(static_cast<uint32_t>(maker));
+    if (reads && GivesResultsAlone(n, d)) nodes.push_back(static_cast<uint32_t>(maker));
   }
+  std::sort(nodes.begin(), nodes.end());
+  nodes.erase(std::unique(nodes.begin(), nodes.end()), nodes.end());
   return nodes;
 }
 
@@ -124,17 +133,21 @@ void OverwriteInPlace(const Function& function, std::span<const StatePair> state
       continue;
     }
     const PlanSegment* s = uses.maker[after];
-    if (!fits || static_cast<uint64_t>(value.bytes) < least_bytes || !s ||
-        uses.readers[after] > 0) {
-      continue;
-    }
+    if (!fits || static_cast<uint64_t>(value.bytes) < least_bytes || !s) continue;
+    // It comes behind everything else, with all that it makes.
+    const bool unread = std::all_of(s->outputs.begin(), s->outputs.end(),
+                                    [&](PlanValueId v) { return uses.readers[v] == 0; });
+    if (!unread) continue;
     const bool sure = s->infallible && !plan->devices[s->device].async;
-    if (sure && Reads(*s, before) && MayOverwrite(*s, before)) found.push_back({before, after, s});
+    if (sure && Reads(*s, before) && MayOverwrite(*s, before, after)) {
+      found.push_back({before, after, s});
+    }
   }
   // What one of them overwrites no other may want to read: they come one after another.
   std::vector<Overwriting> kept;
   for (const Overwriting& o : found) {
     const bool apart = std::none_of(kept.begin(), kept.end(), [&](const Overwriting& k) {
+      if (k.segment == o.segment) return false;
       return Reads(*k.segment, o.before) || Reads(*o.segment, k.before);
     });
     if (apart) kept.push_back(o);

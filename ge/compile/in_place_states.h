@@ -1,8 +1,8 @@
 // In-place states: which states a plan overwrites where they lie, instead of beside them with both
 // exchanged at the end. A state is overwritten when its new value is made by one node that reads
-// the old one, nobody else reads the new one, and the engine neither fails at it nor minds the
-// place; and when it is appended to (ge.KvAppend), whoever reads the new one. Functions only; the
-// plan is the caller's.
+// the old one, nobody reads what that node makes (which may be new values of several states), and
+// the engine neither fails at it nor minds the place; and when it is appended to (ge.KvAppend),
+// whoever reads the new one. Functions only; the plan is the caller's.
 #pragma once
 
 #include <cstdint>

@@ -46,6 +46,22 @@ bool SameType(const Type& a, const Type& b) {
          std::equal(a.dims.begin(), a.dims.end(), b.dims.begin(), MayBe);
 }
 
+bool SameSizes(const Type& a, const Type& b) { return a.is_static() && a == b; }
+
+// Whether a call takes and gives just what its function does, all sizes known: then it is typed.
+bool IsSettledCall(const Graph& g, const Function& f, const Node& n) {
+  if (n.domain != "ge" || n.op != "Call" || n.callees.size() != 1) return false;
+  const Function& of = g.fn(n.callees[0].fn);
+  bool same = n.inputs.size() == of.params.size() && n.outputs.size() == of.results.size();
+  for (size_t i = 0; same && i < n.inputs.size(); ++i) {
+    same = n.inputs[i] != 0 && SameSizes(f.value(n.inputs[i]).type, of.value(of.params[i]).type);
+  }
+  for (size_t i = 0; same && i < n.outputs.size(); ++i) {
+    same = n.outputs[i] == 0 || SameSizes(f.value(n.outputs[i]).type, of.value(of.results[i]).type);
+  }
+  return same;
+}
+
 }  // namespace
 
 ge_rc RcOf(const Status& status) {
@@ -121,7 +137,12 @@ Status PassEdit::Finish() {
   std::vector<FunctionId> added;
   for (FunctionId fn = first_new_; fn < graph().functions.size(); ++fn) added.push_back(fn);
   if (!added.empty()) t_.ForgetUnnamed(std::move(added));
-  t_.SayTyped(!retype_ && context_.infer_node != nullptr);
+  bool typed = !retype_ && context_.infer_node != nullptr;
+  for (const auto& [fn, node] : naming_) {
+    const Node* n = typed ? t_.NodeOf(fn, node) : nullptr;  // null: it was erased
+    typed = typed && (n == nullptr || IsSettledCall(graph(), graph().fn(fn), *n));
+  }
+  t_.SayTyped(typed);
   return {};
 }
 
@@ -248,10 +269,12 @@ Status PassEdit::AddNode(FunctionId fn, NodeId before, const ge_new_node* given,
 Status PassEdit::TypeLast(FunctionId fn) {
   const Node& node = graph().fn(fn).nodes.back();
   if (!context_.infer_node) return {};
-  bool open = !node.callees.empty();
+  bool unknown = false;
   for (const ValueId v : node.inputs) {
-    open = open || (v && graph().fn(fn).value(v).type.kind == TypeKind::kUnknown);
+    unknown = unknown || (v && graph().fn(fn).value(v).type.kind == TypeKind::kUnknown);
   }
+  const bool open = unknown || !node.callees.empty();
+  retype_ = retype_ || unknown;
   const Status typed = t_.InferLast(fn, context_.infer_node);
   // What it names, or reads of what is not finished, may have no type yet; all is inferred anew
   // when the pass has returned.
@@ -339,7 +362,8 @@ Status PassEdit::SetLinks(FunctionId fn, NodeId node, const ge_links* given) {
   }
   std::vector<NodeId> after(links.after, links.after + links.n_after);
   for (const NodeId id : after) GE_RETURN_IF_ERROR(WantNode(fn, id).status());
-  Edited(fn), retype_ = retype_ || links.n_body > 0;
+  Edited(fn);
+  if (links.n_body > 0) naming_.emplace_back(fn, node);
   t_.SetCallees(fn, node, std::move(callees));
   t_.SetEffects(fn, node, std::move(effects));
   t_.SetAfter(fn, node, std::move(after));

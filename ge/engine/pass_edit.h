@@ -101,6 +101,8 @@ class PassEdit {
                                   // function is large, and passes ask often
   ValuePicture value_;
   bool retype_ = false;  // whether an edit may have changed the type of what was typed
+  // Nodes that were told what they name: their types follow from functions that may have grown.
+  std::vector<std::pair<FunctionId, NodeId>> naming_;
 };
 
 ge_rc RcOf(const Status& status);

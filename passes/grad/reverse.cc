@@ -254,7 +254,27 @@ Back Reverse::BackOf(const ge_node& n, std::vector<Val> cts, std::vector<bool> w
   std::vector<Val> in, out;
   for (uint32_t i = 0; i < n.n_in; ++i) in.push_back(n.in[i] ? Now(n.in[i]) : Val{});
   for (uint32_t k = 0; k < n.n_out; ++k) out.push_back(n.out[k] ? Now(n.out[k]) : Val{});
-  return Back(fn_, n, std::move(in), std::move(out), std::move(cts), std::move(wants), &context_);
+  Back back(fn_, n, std::move(in), std::move(out), std::move(cts), std::move(wants), &context_);
+  if (!plugin::IsOp(n, "MatMul")) return back;
+  for (uint32_t i = 0; i < n.n_in; ++i) {
+    const uint32_t from = BeforeSwap(n.in[i]);
+    if (from != 0) back.SetTurned(i, Now(from));
+  }
+  return back;
+}
+
+// Of a Transpose that exchanges the last two axes, what it reads; else 0.
+uint32_t Reverse::BeforeSwap(uint32_t value) const {
+  const uint32_t producer = value == 0 ? UINT32_MAX : GE_VALUE(g_, value)->producer;
+  if (producer == UINT32_MAX) return 0;
+  const ge_node& n = *GE_NODE(g_, producer);
+  const ge_attr* perm = ge_find_attr(&n, "perm");
+  if (!plugin::IsOp(n, "Transpose") || perm == nullptr || perm->n < 2) return 0;
+  for (uint32_t i = 0; i < perm->n; ++i) {
+    const uint32_t to = i + 2 == perm->n ? i + 1 : i + 1 == perm->n ? i - 1 : i;
+    if (perm->ints[i] != static_cast<int64_t>(to)) return 0;
+  }
+  return n.in[0];
 }
 
 // The rule that a plugin's operator brings.

@@ -67,6 +67,7 @@ class Reverse {
   bool TakeApart(const ge_node& n);
   bool ResolveFunctions();
   Back BackOf(const ge_node& n, std::vector<Val> cts, std::vector<bool> wants);
+  uint32_t BeforeSwap(uint32_t value) const;
   void Through(const ge_node& n);
   bool OwnRule(const ge_node& n, const std::vector<Val>& cts, const std::vector<bool>& wants);
   std::string Where(const ge_node& n) const;

@@ -5,6 +5,7 @@
 // names of the files. Ties and kinks follow PyTorch: each rule says where it has one.
 #pragma once
 
+#include <map>
 #include <span>
 #include <string>
 #include <vector>
@@ -26,6 +27,10 @@ class Back {
   uint32_t outputs() const { return static_cast<uint32_t>(out_.size()); }
   Val x(uint32_t i = 0) const { return i < in_.size() ? in_[i] : Val{}; }
   Val y(uint32_t i = 0) const { return i < out_.size() ? out_[i] : Val{}; }
+  // x(i) with its last two axes exchanged: what it was before a Transpose that does just that, so
+  // that the way back reads a weight and not a turned copy of it.
+  Val Turned(uint32_t i) const { return turned_.count(i) ? turned_.at(i) : SwapLast(x(i)); }
+  void SetTurned(uint32_t i, Val from) { turned_[i] = from; }
   // The cotangent of an output; absent where it is zero. At least one is there.
   Val ct(uint32_t i = 0) const { return i < ct_.size() ? ct_[i] : Val{}; }
   bool wants(uint32_t i) const { return i < wants_.size() && wants_[i]; }
@@ -58,6 +63,7 @@ class Back {
   Fn& fn_;
   const ge_node& node_;
   std::vector<Val> in_, out_, ct_, given_;
+  std::map<uint32_t, Val> turned_;
   std::vector<bool> wants_;
   Context* context_;
   std::string failed_;

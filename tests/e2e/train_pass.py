@@ -187,6 +187,170 @@ class Checks:
             self.near(f"accumulate: {name}", session.state(name), w)
         session.close()
 
+    def accumulate_momentum(self):
+        """The other operator that a step is, and in float32 on all engines."""
+        wide = {k: v.astype(np.float32) for k, v in first_weights().items()}
+        path = model(self.scratch / "wide.onnx",
+                     [helper.make_node("Gemm", ["x", "w0", "b0"], ["y"], transB=1),
+                      helper.make_node("Relu", ["y"], ["r"]),
+                      helper.make_node("Gemm", ["r", "w1", "b1"], ["z"], transB=1)], wide,
+                     [("z", ["N", 3])], dtype=TensorProto.FLOAT)
+        for name, options in [("sgd", {"momentum": 0.9, "nesterov": 1}), ("adamw", {}),
+                              ("adam", {"weight-decay": 0.1})]:
+            text = ";".join(f"{k}={v}" for k, v in options.items())
+            session = Session(path, f"loss=softmax-ce;optimizer={name};lr=0.05;accumulate=2;{text}",
+                              engines="native,onednn,openblas,ref")
+            weights, sums = {k: v.astype(float) for k, v in wide.items()}, []
+            mine = train_numpy.Optimizer(name, lr=0.05, **options)
+            for i, (x, label) in enumerate(self.batches("softmax-ce")):
+                x = x.astype(np.float32)
+                sums.append(train_numpy.gradients(weights, x, label, "softmax-ce")[1])
+                if i % 2 == 1:
+                    weights = mine.step(weights, {k: sum(g[k] for g in sums) / 2 for k in weights})
+                    sums = []
+                session.run({"x": x, "label": label})
+            for key, w in weights.items():
+                self.near(f"accumulate by {name}, float32: {key}", session.state(key), w, 2e-5)
+            session.close()
+
+    def turned(self):
+        """Weights that an exporter turned ahead of a product, and a left operand that is turned: the
+        way back reads what they were turned from."""
+        r = np.random.default_rng(9)
+        w0, w1 = r.standard_normal((4, 5)) / 4, r.standard_normal((3, 4)) / 4
+        path = model(self.scratch / "turned.onnx",
+                     [helper.make_node("Transpose", ["w0"], ["t0"], perm=[1, 0]),
+                      helper.make_node("MatMul", ["x", "t0"], ["a"]),
+                      helper.make_node("Transpose", ["w1"], ["t1"], perm=[1, 0]),
+                      helper.make_node("MatMul", ["a", "t1"], ["b"]),
+                      helper.make_node("Transpose", ["b"], ["t2"], perm=[0, 2, 1]),
+                      helper.make_node("MatMul", ["t2", "b"], ["z"])],
+                     {"w0": w0, "w1": w1}, [("z", ["N", 3, 3])], x=(None, 6, 5))
+        session = Session(path, "loss=mse;lr=0.001")
+        for i in range(STEPS):
+            x, label = r.standard_normal((2, 6, 5)), r.standard_normal((2, 3, 3))
+            a = x @ w0.T
+            b = a @ w1.T
+            z = b.transpose(0, 2, 1) @ b
+            dz = 2 * (z - label) / z.size
+            db = b @ (dz + dz.transpose(0, 2, 1))
+            found = session.named({"x": x, "label": label})["loss"]
+            self.near(f"turned: loss {i}", found, ((z - label) ** 2).mean())
+            w0, w1 = (w0 - 0.001 * np.einsum("nik,kj,nil->jl", db, w1, x),
+                      w1 - 0.001 * np.einsum("nik,nij->kj", db, a))
+        self.near("turned: w0", session.state("w0"), w0)
+        self.near("turned: w1", session.state("w1"), w1)
+        session.close()
+
+    def rows(self):
+        """A table that words are looked up in: sgd moves their rows alone, where they lie."""
+        r = np.random.default_rng(8)
+        table = r.standard_normal((3000, 8)).astype(np.float32)
+        path = self.scratch / "table.onnx"
+        graph = helper.make_graph(
+            [helper.make_node("Gather", ["t", "x"], ["e"]),
+             helper.make_node("ReduceSum", ["e", "one"], ["z"], keepdims=0)], "net",
+            [helper.make_tensor_value_info("x", TensorProto.INT64, ["N", 4])],
+            [helper.make_tensor_value_info("z", TensorProto.FLOAT, ["N", 8])],
+            [numpy_helper.from_array(table, "t"), numpy_helper.from_array(np.array([1]), "one")])
+        onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)],
+                                    ir_version=8), path)
+        for engines in ("ref", "native,ref"):
+            session, w = Session(path, "loss=mse;lr=0.1", engines=engines), table.astype(float)
+            for _ in range(3):
+                x, label = r.integers(-3000, 3000, (8, 4)), r.standard_normal((8, 8))
+                x[0, :3] = 7  # of which each counts
+                session.run({"x": x, "label": label.astype(np.float32)})
+                dz = train_numpy.loss_of("mse", w[x].sum(1), label)[1]
+                change = np.zeros_like(w)
+                np.add.at(change, x, np.repeat(dz[:, None], 4, 1))
+                w = w - 0.1 * change
+            self.near(f"rows on {engines}", session.state("t"), w, 1e-6)
+            report = session.report()
+            bytes_of = {k: report[k] for k in ("arena_bytes", "state_bytes")}
+            if engines != "ref":
+                self.check("rows: neither a gradient nor a second table", bytes_of["arena_bytes"] <
+                           table.nbytes / 4 and bytes_of["state_bytes"] < table.nbytes * 1.05,
+                           bytes_of)
+            session.close()
+
+    def loss_scale(self):
+        """Powers of two change nothing; what is not finite is left out and not counted."""
+        for name in ("adam", "sgd"):
+            for scale in ("1024", "dynamic"):
+                options = {"lr": 0.05, **({"momentum": 0.5} if name == "sgd" else {})}
+                text = ";".join(f"{k}={v}" for k, v in options.items())
+                self.trajectory(f"{name}, loss-scale {scale}",
+                                f"optimizer={name};{text};loss-scale={scale};scale-every=2",
+                                train_numpy.Optimizer(name, **options))
+        for extra in ("", ";accumulate=2", ";clip=0.5"):
+            session = Session(self.net, "loss=mse;optimizer=adam;lr=0.05;loss-scale=dynamic;"
+                                        "scale-every=3" + extra)
+            batches = list(self.batches("mse"))
+            good = [b for b in batches for _ in range(2 if "accumulate" in extra else 1)]
+            for x, label in good[:len(good) // 2]:
+                session.run({"x": x, "label": label})
+            self.check(f"loss scale grows{extra}", session.state("train.scale") == 2 ** 17)
+            before = {k: session.state(k) for k in ("w0", "w0.mean", "w0.square", "b1")}
+            x, label = batches[0]
+            for hole in (np.inf, np.nan):
+                bad = x.copy()
+                bad[0, 0] = hole
+                session.run({"x": bad, "label": label})
+                if "accumulate" in extra:
+                    session.run({"x": x, "label": label})
+            for key, value in before.items():
+                self.check(f"overflow leaves {key}{extra}",
+                           np.array_equal(session.state(key), value))
+            self.check(f"overflow halves the scale{extra}", session.state("train.scale") == 2 ** 15)
+            self.check(f"overflow is no update{extra}", session.state("train.updates") == 3)
+            for x, label in good[:2 if "accumulate" in extra else 1]:
+                session.run({"x": x, "label": label})
+            self.check(f"goes on{extra}", session.state("train.updates") == 4 and
+                       np.isfinite(session.state("w0")).all() and
+                       not np.array_equal(session.state("w0"), before["w0"]))
+            session.close()
+
+    def precision(self):
+        """Products on 16-bit floats: near float32, weights in float32; small gradients live on."""
+        r, weights = np.random.default_rng(6), {}
+        for key, shape in (("w", (5, 4)), ("v", (4, 3))):
+            weights[key] = r.standard_normal(shape).astype(np.float32)
+        path = model(self.scratch / "half.onnx",
+                     [helper.make_node("MatMul", ["x", "w"], ["y"]),
+                      helper.make_node("Tanh", ["y"], ["t"]),
+                      helper.make_node("MatMul", ["t", "v"], ["z"])], weights, [("z", ["N", 3])],
+                     dtype=TensorProto.FLOAT)
+        x = r.standard_normal((8, 5)).astype(np.float32)
+        label = r.standard_normal((8, 3)).astype(np.float32)
+        for engines in ("ref", "native,onednn,openblas,ref"):
+            found = {}
+            for precision in ("f32", "f16", "bf16"):
+                session = Session(path, f"loss=mse;lr=0.1;precision={precision};loss-scale=dynamic",
+                                  engines=engines)
+                found[precision] = [session.named({"x": x, "label": label})["loss"]
+                                    for _ in range(STEPS)]
+                self.check("weights stay float32", session.state("w").dtype == np.float32)
+                session.close()
+            for precision, bound in (("f16", 2e-3), ("bf16", 2e-2)):
+                same = np.array_equal(found[precision], found["f32"])
+                self.check(f"{precision} on {engines} is rounded", not same)
+                self.near(f"{precision} on {engines}", np.array(found[precision]),
+                          np.array(found["f32"]), bound)
+        # A loss times 1e-7 has gradients below what float16 can tell from zero.
+        small = model(self.scratch / "small.onnx",
+                      [helper.make_node("MatMul", ["x", "w"], ["y"]),
+                       helper.make_node("Mul", ["y", "c"], ["s"]),
+                       helper.make_node("ReduceSum", ["s"], ["l"], keepdims=0)],
+                      {"w": weights["w"], "c": np.float32(1e-9)}, [("l", [])],
+                      dtype=TensorProto.FLOAT)
+        for scale, moves in (("none", False), ("dynamic", True)):
+            session = Session(small, f"lr=1e6;precision=f16;loss-scale={scale}")
+            session.run({"x": x})
+            moved = np.abs(session.state("w") - weights["w"]).max() > 0
+            self.check(f"small gradients with loss-scale {scale}", moved == moves)
+            session.close()
+
     def own_loss(self):
         """loss=none: the output is the loss."""
         path = model(self.scratch / "own.onnx",
@@ -280,6 +444,9 @@ class Checks:
                 (self.net, "loss=mse;schedule=cosine", "schedule cosine needs steps"),
                 (self.net, "loss=mse;schedule=step", "schedule step needs every"),
                 (self.net, "loss=mse;nesterov=1", "nesterov is of sgd and lars"),
+                (self.net, "loss=mse;precision=f8", "precision is 'f8', wanted f32, f16 or bf16"),
+                (self.net, "loss=mse;loss-scale=big", "loss-scale is 'big', wanted none, dynamic"),
+                (self.net, "loss=mse;loss-scale=0.5", "loss-scale is '0.5', wanted none"),
                 (self.net, "loss=mse;freeze=c*", "freeze 'c*' fits no weight of the model"),
                 (self.net, "loss=mse;freeze=*", "there is nothing to train"),
                 (self.net, "loss=mse;entry=inner", "there is no entry 'inner'; the model has"),
@@ -314,7 +481,8 @@ def main():
     with tempfile.TemporaryDirectory() as scratch:
         checks = Checks(pathlib.Path(scratch))
         for part in (checks.optimizers, checks.schedules, checks.losses, checks.eval_entry,
-                     checks.accumulate, checks.own_loss, checks.dropout, checks.batch_norm,
+                     checks.accumulate, checks.accumulate_momentum, checks.turned, checks.rows,
+                     checks.loss_scale, checks.precision, checks.own_loss, checks.dropout, checks.batch_norm,
                      checks.refusals):
             part()
     print(f"{checks.passed} passed, {checks.failed} failed, 0 skipped")

@@ -55,6 +55,18 @@ def layers(calls, nodes=20, linear=False):
     return text([*lines, f"  y = ReduceSum({at}) {{keepdims=0}}"], layer)
 
 
+def handing(calls, values):
+    """Calls of a function that hands so many values on to its way back, and does little else."""
+    lines, at = [], "x"
+    for i in range(calls):
+        lines.append(f"  c{i} = ge.Call({at}, w) calls {{fn=layer}}")
+        at = f"c{i}"
+    kept = [f"t{k}" for k in range(values)]
+    layer = ["fn layer(a: f32[4,16], b: f32[16]) -> (o) {", *(f"  {t} = Tanh(a)" for t in kept),
+             f"  o = Sum({', '.join(kept)})", "}"]
+    return text([*lines, f"  y = ReduceSum({at}) {{keepdims=0}}"], layer)
+
+
 def load_ms(path, passes):
     start = time.process_time(), time.perf_counter()
     session = GeSession(path, plugins="grad" if passes else "", passes=passes, engines="ref")

@@ -11,7 +11,7 @@ void MatMulBack(Back& b) {
   if (rx == 1) x = Unsqueeze(x, {0}), ct = Unsqueeze(ct, {rw == 1 ? 0 : rw - 2});
   if (rw == 1) w = Unsqueeze(w, {1}), ct = Unsqueeze(ct, {-1});
   if (b.wants(0)) {
-    const Val back = MatMul(ct, SwapLast(w));
+    const Val back = MatMul(ct, rw == 1 ? SwapLast(w) : b.Turned(1));
     b.Give(0, rx == 1 ? ReshapeLike(b.fn().SumTo(back, x), b.x(0)) : back);
   }
   if (!b.wants(1)) return;
@@ -24,7 +24,7 @@ void MatMulBack(Back& b) {
       return b.Give(1, ReshapeLike(MatMul(SwapLast(rows), cts), b.x(1)));
     }
   }
-  const Val back = MatMul(SwapLast(x), ct);
+  const Val back = MatMul(rx == 1 ? SwapLast(x) : b.Turned(0), ct);
   b.Give(1, rw == 1 ? ReshapeLike(b.fn().SumTo(back, w), b.x(1)) : back);
 }
 

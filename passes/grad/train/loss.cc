@@ -72,15 +72,16 @@ Loss SoftmaxCrossEntropy(Fn& fn, uint32_t output) {
     return op == "ReduceSum" ? ReduceSum(v, {last}, true)
                              : fn.Op(op, {v, fn.Ints({last})}, Attrs().Int("keepdims", 1));
   };
-  const Val centred = z - along("ReduceMax", z), e = Exp(centred), sum = along("ReduceSum", e);
-  const Val at = Compare("Equal", Unsqueeze(made.label, {last}), Classes(fn, z));
-  const Val n = Count(fn, made.label, z);
-  const Val mine = Where(at, centred, fn.Scalar(type.dtype, 0));
-  made.value = (Total(Log(sum)) - Total(mine)) / n;
-  const Val p = e / sum;
-  made.change = Where(at, p - 1, p) / n;
+  // In such an order that of what is as large as z two are there at a time: z itself may be the
+  // largest of all that a step makes.
   const Val best = fn.Op("ArgMax", {z}, Attrs().Int("axis", last).Int("keepdims", 0));
   made.correct = Total(fn.Cast(Compare("Equal", best, made.label), GE_I64));
+  const Val n = Count(fn, made.label, z), centred = z - along("ReduceMax", z);
+  const Val at = Compare("Equal", Unsqueeze(made.label, {last}), Classes(fn, z));
+  const Val mine = Total(Where(at, centred, fn.Scalar(type.dtype, 0)));
+  const Val e = Exp(centred), sum = along("ReduceSum", e);
+  made.value = (Total(Log(sum)) - mine) / n;
+  made.change = (e / sum - fn.Cast(at, type.dtype)) / n;
   return made;
 }
 

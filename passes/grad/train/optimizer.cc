@@ -7,10 +7,15 @@ namespace {
 
 Val Squared(Val v) { return v * v; }
 
+// v where anything moves, else what was there.
+Val IfMoved(const Update& u, Val v, Val old) { return u.when ? Where(u.when, v, old) : v; }
+
+void Keep(const Update& u, const char* slot, Val v) { u.keep(slot, IfMoved(u, v, u.old(slot))); }
+
 // beta * slot + (1 - beta) * v, which the slot keeps.
 Val Average(const Update& u, const char* slot, double beta, Val v) {
   const Val next = u.old(slot) * beta + v * (1 - beta);
-  u.keep(slot, next);
+  Keep(u, slot, next);
   return next;
 }
 
@@ -20,11 +25,15 @@ Val Decayed(const Update& u) { return u.s.weight_decay == 0 ? u.g : u.g + u.p * 
 Val Heavy(const Update& u, Val g) {
   if (u.s.momentum == 0) return g;
   const Val v = u.old("momentum") * u.s.momentum + g;
-  u.keep("momentum", v);
+  Keep(u, "momentum", v);
   return u.s.nesterov ? g + v * u.s.momentum : v;
 }
 
-Val Sgd(const Update& u) { return u.p - Heavy(u, Decayed(u)) * u.rate; }
+Val Sgd(const Update& u) {
+  if (!u.rows) return u.p - Heavy(u, Decayed(u)) * u.rate;
+  const Val step = u.rows->updates * -u.rate;
+  return u.p.fn->Node("ge", "AddRows", {u.p, u.rows->indices, step}, {}, 1)[0];
+}
 
 Val RmsProp(const Update& u) {
   const Val g = Decayed(u), mean = Average(u, "square", u.s.alpha, Squared(g));
@@ -33,7 +42,7 @@ Val RmsProp(const Update& u) {
 
 Val Adagrad(const Update& u) {
   const Val g = Decayed(u), sum = u.old("square") + Squared(g);
-  u.keep("square", sum);
+  Keep(u, "square", sum);
   return u.p - g / (Sqrt(sum) + u.s.eps) * u.rate;
 }
 
@@ -58,6 +67,42 @@ Val Adam(const Update& u) { return u.p - AdamDirection(u, Decayed(u)) * u.rate; 
 Val AdamW(const Update& u) {
   const Val p = u.s.weight_decay == 0 ? u.p : u.p * (1 - u.rate * u.s.weight_decay);
   return p - AdamDirection(u, u.g) * u.rate;
+}
+
+// One operator of ge for the weight and its slots; answers the weight.
+Val StepNode(const Update& u, const char* op, const std::vector<const char*>& slots,
+             const Attrs& attrs, const std::vector<Val>& scalars) {
+  std::vector<Val> in = {u.p};
+  for (const char* slot : slots) in.push_back(u.old(slot));
+  in.push_back(u.g);
+  in.insert(in.end(), scalars.begin(), scalars.end());
+  if (u.when) in.push_back(u.when);
+  const auto outputs = static_cast<uint32_t>(1 + slots.size());
+  const std::vector<Val> made = u.p.fn->Node("ge", op, in, attrs, outputs);
+  for (size_t i = 0; i < slots.size(); ++i) u.keep(slots[i], made[i + 1]);
+  return made[0];
+}
+
+Val AdamStep(const Update& u, bool decoupled) {
+  const Attrs attrs = Attrs()
+                          .Float("beta1", u.s.beta1)
+                          .Float("beta2", u.s.beta2)
+                          .Float("epsilon", u.s.eps)
+                          .Float("weight_decay", u.s.weight_decay)
+                          .Int("decoupled", decoupled ? 1 : 0);
+  return StepNode(u, "AdamStep", {"mean", "square"}, attrs,
+                  {u.rate, AsParameter(u, Correction(u, u.s.beta1)),
+                   AsParameter(u, Sqrt(Correction(u, u.s.beta2)))});
+}
+Val WholeAdam(const Update& u) { return AdamStep(u, false); }
+Val WholeAdamW(const Update& u) { return AdamStep(u, true); }
+
+Val WholeSgd(const Update& u) {
+  const Attrs attrs = Attrs()
+                          .Float("momentum", u.s.momentum)
+                          .Float("weight_decay", u.s.weight_decay)
+                          .Int("nesterov", u.s.nesterov ? 1 : 0);
+  return StepNode(u, "MomentumStep", {"momentum"}, attrs, {u.rate});
 }
 
 Val Norm(Val v) { return Sqrt(v.fn->Op("ReduceSumSquare", {v}, Attrs().Int("keepdims", 0))); }
@@ -85,7 +130,7 @@ Val Lars(const Update& u) {
 
 Val Lion(const Update& u) {
   const Val m = u.old("mean"), to = Sign(m * u.s.beta1 + u.g * (1 - u.s.beta1));
-  u.keep("mean", m * u.s.beta2 + u.g * (1 - u.s.beta2));
+  Keep(u, "mean", m * u.s.beta2 + u.g * (1 - u.s.beta2));
   const Val p = u.s.weight_decay == 0 ? u.p : u.p * (1 - u.rate * u.s.weight_decay);
   return p - to * u.rate;
 }
@@ -94,11 +139,16 @@ struct Optimizer {
   const char* name;
   Val (*apply)(const Update&);
   OptimizerDefaults defaults;
+  Val (*whole)(const Update&) = nullptr;  // by an operator, for float32 and float64
 };
-constexpr Optimizer kOptimizers[] = {
-    {"sgd", Sgd, {}},   {"rmsprop", RmsProp, {}},    {"adagrad", Adagrad, {0.999, 1e-10}},
-    {"adam", Adam, {}}, {"adamw", AdamW, {}},        {"lamb", Lamb, {0.999, 1e-6}},
-    {"lars", Lars, {}}, {"lion", Lion, {0.99, 1e-8}}};
+constexpr Optimizer kOptimizers[] = {{"sgd", Sgd, {}, WholeSgd},
+                                     {"rmsprop", RmsProp, {}},
+                                     {"adagrad", Adagrad, {0.999, 1e-10}},
+                                     {"adam", Adam, {}, WholeAdam},
+                                     {"adamw", AdamW, {}, WholeAdamW},
+                                     {"lamb", Lamb, {0.999, 1e-6}},
+                                     {"lars", Lars, {}},
+                                     {"lion", Lion, {0.99, 1e-8}}};
 
 const Optimizer& Named(const std::string& name) {
   for (const Optimizer& o : kOptimizers) {
@@ -122,6 +172,18 @@ OptimizerDefaults DefaultsOf(const std::string& optimizer) {
   return {};
 }
 
-Val Apply(const Update& u) { return Named(u.s.optimizer).apply(u); }
+bool MovesByRows(const TrainSettings& s) {
+  const bool plain = s.optimizer == "sgd" && s.momentum == 0 && s.weight_decay == 0;
+  return plain && s.clip == 0 && s.accumulate == 1 && s.scale == 0;
+}
+
+Val Apply(const Update& u) {
+  const Optimizer& o = Named(u.s.optimizer);
+  const int32_t dtype = u.p.fn->TypeOf(u.p).dtype;
+  // Without a momentum sgd has no slot, and is one subtraction.
+  const bool plain = o.apply == Sgd && u.s.momentum == 0;
+  if (o.whole != nullptr && !plain && (dtype == GE_F32 || dtype == GE_F64)) return o.whole(u);
+  return IfMoved(u, o.apply(u), u.p);
+}
 
 }  // namespace ge::grad

@@ -1,6 +1,7 @@
 #include "passes/grad/train/settings.h"
 
 #include <cmath>
+#include <cstdlib>
 #include <vector>
 
 #include "passes/grad/entry.h"
@@ -17,6 +18,8 @@ const ge_attr_def kSettings[] = {TextSetting("entry", ""),
                                  TextSetting("schedule", "constant"),
                                  TextSetting("freeze", ""),
                                  TextSetting("remat", "none"),
+                                 TextSetting("precision", "f32"),
+                                 TextSetting("loss-scale", "none"),
                                  NumberSetting("lr", 1e-3),
                                  NumberSetting("lr-min", 0),
                                  NumberSetting("decay", 0.1),
@@ -35,6 +38,7 @@ const ge_attr_def kSettings[] = {TextSetting("entry", ""),
                                  CountSetting("warmup", 0),
                                  CountSetting("accumulate", 1),
                                  CountSetting("seed", 1),
+                                 CountSetting("scale-every", 2000),
                                  CountSetting("nesterov", 0),
                                  CountSetting("rows", 0)};
 constexpr uint32_t kSettingCount = sizeof kSettings / sizeof kSettings[0];
@@ -88,6 +92,23 @@ void ReadNumbers(const ge_edit* e, TrainSettings* s) {
   s->seed = Setting(e, "seed").i, s->nesterov = AtLeast(e, "nesterov", 0) != 0;
 }
 
+// loss-scale: none, dynamic, or a number.
+void ReadPrecision(const ge_edit* e, TrainSettings* s) {
+  const std::string precision = OneOf(e, "precision", {"f32", "f16", "bf16"});
+  s->precision = precision == "f16" ? GE_F16 : precision == "bf16" ? GE_BF16 : 0;
+  s->scale_every = AtLeast(e, "scale-every", 1);
+  const std::string text(plugin::View(Setting(e, "loss-scale").s));
+  if (text == "none") return;
+  s->scale_moves = text == "dynamic";
+  constexpr double kFirst = 65536, kMost = 0x1p126;
+  char* end = nullptr;
+  s->scale = s->scale_moves ? kFirst : std::strtod(text.c_str(), &end);
+  const bool number = s->scale_moves || (!text.empty() && *end == 0);
+  if (number && s->scale >= 1 && s->scale <= kMost) return;
+  throw Refusal{GE_INVALID_ARGUMENT,
+                "loss-scale is '" + text + "', wanted none, dynamic or a number from 1 to 2^126"};
+}
+
 }  // namespace
 
 const ge_attr_def* TrainOptions(uint32_t* n) {
@@ -106,6 +127,7 @@ TrainSettings ReadTrainSettings(const ge_edit* e) {
   const OptimizerDefaults own = DefaultsOf(s.optimizer);
   s.beta2 = own.beta2, s.eps = own.eps;
   ReadNumbers(e, &s);
+  ReadPrecision(e, &s);
   const bool long_run = s.schedule != "constant" && s.schedule != "step";
   if (long_run && s.steps <= s.warmup + 1) {
     throw Refusal{GE_INVALID_ARGUMENT, "schedule " + s.schedule +

@@ -2,12 +2,15 @@
 // training, and one that answers the loss alone. Both read and write states, which begin with the
 // net's own weights.
 #include <map>
+#include <optional>
 
 #include "passes/grad/entry.h"
 #include "passes/grad/grad_pass.h"
 #include "passes/grad/rematerialise.h"
 #include "passes/grad/train/loss.h"
 #include "passes/grad/train/optimizer.h"
+#include "passes/grad/train/precision.h"
+#include "passes/grad/train/rows.h"
 #include "passes/grad/train/schedule.h"
 #include "passes/grad/train/training_mode.h"
 #include "passes/grad/train/weights.h"
@@ -24,10 +27,12 @@ class Training {
   struct Trained {
     const Weight* weight;
     Val p, g;
+    std::optional<RowGradient> rows;  // what g is made of, where that is all
   };
   void MakeStep();
   void MakeEval();
   void Backward(const Loss& loss);
+  void Count();
   void Accumulate();
   void Clip();
   void MoveAll();
@@ -52,6 +57,7 @@ class Training {
   std::unique_ptr<Reverse> sweep_;
   std::vector<Val> reads_;  // by weight
   std::vector<Trained> trained_;
+  std::optional<LossScale> scale_;
   Val step_;         // int64: steps so far
   Val done_;         // float64: updates so far
   Val updates_now_;  // whether this step ends one; absent = each does
@@ -101,17 +107,11 @@ void Training::MakeStep() {
   for (const Weight& w : weights_) reads_.push_back(ReadWeight(fn, w, w.state, first));
   NormalizeByBatch(fn, weights_, reads_);
   DropAtRandom(fn, s_.seed, step_);
+  if (s_.precision != 0) ComputeInHalves(fn, s_.precision);
   const Loss loss = AddLoss(fn, s_.loss, OutputIn(fn.Picture()));
+  if (s_.scale > 0) scale_.emplace(fn, s_);
   Backward(loss);
-  if (s_.accumulate > 1) {
-    const Val each = fn.Scalar(GE_I64, static_cast<double>(s_.accumulate));
-    const Val next = step_ + 1;
-    updates_now_ = Compare("Equal", fn.Op("Mod", {next, each}), 0);
-    done_ = fn.Cast(fn.Op("Div", {step_, each}), GE_F64);
-    Accumulate();
-  } else {
-    done_ = fn.Cast(step_, GE_F64);
-  }
+  Count();
   if (s_.clip > 0) Clip();
   rate_ = RateAt(s_, done_);
   MoveAll();
@@ -128,18 +128,39 @@ void Training::MakeStep() {
           {"gradient_norm", norm_}});
 }
 
+// What the steps before made of updates, and whether this one makes one.
+void Training::Count() {
+  done_ = fn_->Cast(step_, GE_F64);
+  if (s_.accumulate > 1) {
+    const Val each = fn_->Scalar(GE_I64, static_cast<double>(s_.accumulate));
+    updates_now_ = Compare("Equal", fn_->Op("Mod", {step_ + 1, each}), 0);
+    done_ = fn_->Cast(fn_->Op("Div", {step_, each}), GE_F64);
+    Accumulate();
+  }
+  if (!scale_) return;
+  std::vector<Val> gradients;
+  for (const Trained& t : trained_) gradients.push_back(t.g);
+  done_ = scale_->updates();
+  updates_now_ = scale_->Moves(gradients, updates_now_);
+}
+
 void Training::Backward(const Loss& loss) {
   sweep_ = std::make_unique<Reverse>(*fn_, context_);
   Reverse& sweep = *sweep_;
   for (size_t i = 0; i < weights_.size(); ++i) {
     if (weights_[i].trained) sweep.Want(reads_[i]);
   }
-  sweep.Seed(loss.of, loss.change);
+  sweep.Seed(loss.of, scale_ ? scale_->Scaled(loss.change) : loss.change);
   if (!sweep.Run()) RefuseProblems(context_);
   for (size_t i = 0; i < weights_.size(); ++i) {
     if (!weights_[i].trained) continue;
     const Val g = sweep.Gradient(reads_[i]);
-    if (g) trained_.push_back({&weights_[i], reads_[i], g});
+    if (!g) continue;
+    trained_.push_back({&weights_[i], reads_[i], scale_ ? scale_->Unscaled(g) : g, {}});
+  }
+  if (MovesByRows(s_)) {
+    const ge_graph* g = fn_->Picture();
+    for (Trained& t : trained_) t.rows = RowsOf(*fn_, g, t.g);
   }
   if (!trained_.empty()) return;
   throw Refusal{GE_INVALID_ARGUMENT,
@@ -184,17 +205,15 @@ void Training::MoveAll() {
 
 void Training::Move(const Trained& t) {
   std::map<std::string, std::pair<uint32_t, Val>> slots;  // state, what it holds
-  Update u{s_, t.p, t.g, rate_, done_ + 1, nullptr, nullptr};
+  Update u{s_, t.p, t.g, rate_, done_ + 1, updates_now_, t.rows, nullptr, nullptr};
   u.old = [&](const char* slot) {
     auto& [state, held] = slots[slot];
     if (state == 0) state = Slot(*t.weight, slot), held = ReadState(*fn_, state, 0);
     return held;
   };
-  u.keep = [&](const char* slot, Val v) {
-    AssignState(*fn_, slots[slot].first, IfUpdated(v, slots[slot].second));
-  };
+  u.keep = [&](const char* slot, Val v) { AssignState(*fn_, slots[slot].first, v); };
   const Val next = Apply(u);
-  AssignState(*fn_, t.weight->state, IfUpdated(next, t.p));
+  AssignState(*fn_, t.weight->state, next);
   if (t.weight->average == 0) return;
   const Val mean = ReadState(*fn_, t.weight->average, 0);
   AssignState(*fn_, t.weight->average, IfUpdated(mean * s_.ema + next * (1 - s_.ema), mean));

@@ -155,8 +155,28 @@ bool IsOnePass(const std::vector<Unit>& units) {
          units[0].posts[0].channel == nullptr && units[0].out.size() == 1;
 }
 
+// One step of an optimizer, or of some rows of a table.
+bool IsStep(const std::vector<Unit>& units) {
+  return units.size() == 1 && Is<StepSpec, AddRowsSpec>(units[0]) && units[0].posts.empty();
+}
+
+// The weight and the slots of a step, each of which is read just where its new value is written.
+std::vector<uint32_t> AliasesOfStep(const ge_segment& segment, const Unit& u) {
+  std::vector<uint32_t> pairs;
+  for (size_t k = 0; k < u.out.size(); ++k) {
+    const uint32_t* const out = std::find(segment.out, segment.out + segment.n_out, u.out[k]);
+    const uint32_t* const in = std::find(segment.in, segment.in + segment.n_in, u.in[k]);
+    const bool once = std::count(u.in.begin(), u.in.end(), u.in[k]) == 1;
+    if (out == segment.out + segment.n_out || in == segment.in + segment.n_in || !once) continue;
+    pairs.push_back(static_cast<uint32_t>(out - segment.out));
+    pairs.push_back(static_cast<uint32_t>(in - segment.in));
+  }
+  return pairs;
+}
+
 // Inputs that such a unit reads just where it writes its result.
 std::vector<uint32_t> AliasesOf(const Parser& parser, const ge_segment& segment, const Unit& u) {
+  if (Is<StepSpec, AddRowsSpec>(u)) return AliasesOfStep(segment, u);
   std::vector<uint32_t> pairs;
   if (segment.n_out != 1 || segment.out[0] != u.out[0]) return pairs;
   for (uint32_t i = 0; i < segment.n_in; ++i) {
@@ -242,8 +262,9 @@ void CompileOne(const Engine& e, const ge_segment& segment, const ge_exec* like,
   program.like = nullptr;
   c->rc = GE_OK;
   c->flags = e.profile() ? GE_COMPILED_SERIAL : 0;
-  if (IsOnePass(units) || IsAppend(units)) StateAliases(parser, segment, units[0], &program, c);
-  if (IsOnePass(units)) c->flags |= GE_COMPILED_INFALLIBLE;  // it allocates nothing
+  const bool sure = IsOnePass(units) || IsStep(units);  // it allocates nothing
+  if (sure || IsAppend(units)) StateAliases(parser, segment, units[0], &program, c);
+  if (sure) c->flags |= GE_COMPILED_INFALLIBLE;
   c->workspace = program.workspace;
   c->workspace_align = 64;
   c->internal = program.internals.data();

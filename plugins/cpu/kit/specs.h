@@ -42,6 +42,15 @@ struct MomentsSpec {};  // ge.ChannelMoments; in: x; out: mean, variance
 struct BatchNormGradSpec {
   float eps = 0;
 };
+// ge.AdamStep, ge.MomentumStep; in and out as the nodes'. `beta1` is the momentum.
+struct StepSpec {
+  bool adam = false;
+  bool apart = false;  // weights decay beside the gradient
+  bool ahead = false;  // Nesterov's
+  bool when = false;   // the last input says whether the step is taken
+  double beta1 = 0, beta2 = 0, eps = 0, decay = 0;
+  size_t slots() const { return adam ? 2 : 1; }
+};
 // MatMul and Gemm; in: a, b.
 struct ProductSpec {
   bool trans_a = false, trans_b = false;
@@ -99,6 +108,7 @@ struct GatherSpec {  // in: data, indices
 struct AppendSpec {  // in: cache, length, new rows
   int axis = 0;
 };
+struct AddRowsSpec {};  // ge.AddRows; in: data, indices, updates
 struct CastSpec {};
 enum class Relation {
   kEqual,
@@ -344,16 +354,15 @@ struct RecurrentSpec {
 // Every output is empty: whatever the operator is, nothing is read or made.
 struct NothingSpec {};
 
-using Spec =
-    std::variant<NothingSpec, ViewSpec, ConvSpec, ConvGradSpec, PoolGradSpec, MomentsSpec,
-                 BatchNormGradSpec, ProductSpec, PoolSpec, PointwiseSpec, ReduceSpec, SoftmaxSpec,
-                 LayerNormSpec, ConcatSpec, ResizeSpec, TransposeSpec, SliceSpec, ExpandSpec,
-                 ResampleSpec, GatherSpec, AppendSpec, CastSpec, RelationSpec, WhereSpec, IndexSpec,
-                 CumSumSpec, ArgSpec, TopKSpec, FillPadSpec, TileSpec, MoveSpec, FillSpec,
-                 TriangleSpec, WeighSpec, GridSpec, CodePoolSpec, PReluSpec, InstanceNormSpec,
-                 SpectrumSpec, RoiAlignSpec, ForestSpec, VectorSpec, RowSquareSpec, LineSpec,
-                 RowNormSpec, IntegerSpec, IntegerConvSpec, IntegerProductSpec, NBitsSpec,
-                 AttendSpec, QuantizeSpec, DequantizeSpec, CodePairSpec, CodeConstantSpec,
-                 CodeMapSpec, CodeMeanSpec, CodeConcatSpec, RecurrentSpec>;
+using Spec = std::variant<
+    NothingSpec, ViewSpec, ConvSpec, ConvGradSpec, PoolGradSpec, MomentsSpec, BatchNormGradSpec,
+    StepSpec, ProductSpec, PoolSpec, PointwiseSpec, ReduceSpec, SoftmaxSpec, LayerNormSpec,
+    ConcatSpec, ResizeSpec, TransposeSpec, SliceSpec, ExpandSpec, ResampleSpec, GatherSpec,
+    AppendSpec, AddRowsSpec, CastSpec, RelationSpec, WhereSpec, IndexSpec, CumSumSpec, ArgSpec,
+    TopKSpec, FillPadSpec, TileSpec, MoveSpec, FillSpec, TriangleSpec, WeighSpec, GridSpec,
+    CodePoolSpec, PReluSpec, InstanceNormSpec, SpectrumSpec, RoiAlignSpec, ForestSpec, VectorSpec,
+    RowSquareSpec, LineSpec, RowNormSpec, IntegerSpec, IntegerConvSpec, IntegerProductSpec,
+    NBitsSpec, AttendSpec, QuantizeSpec, DequantizeSpec, CodePairSpec, CodeConstantSpec,
+    CodeMapSpec, CodeMeanSpec, CodeConcatSpec, RecurrentSpec>;
 
 }  // namespace ge_cpu

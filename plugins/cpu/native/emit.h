@@ -41,6 +41,8 @@ class NativeBuilder final : public Builder {
   void EmitSpec(const Unit& u, const MomentsSpec&);
   void EmitSpec(const Unit& u, const BatchNormGradSpec& spec);
   void EmitSpec(const Unit& u, const PoolGradSpec& spec);
+  void EmitSpec(const Unit& u, const StepSpec& spec);
+  void EmitSpec(const Unit& u, const AddRowsSpec& spec);
   void EmitSpec(const Unit& u, const ResampleSpec& spec);
   void EmitSpec(const Unit& u, const GatherSpec& spec);
   void EmitSpec(const Unit& u, const AppendSpec& spec);

@@ -63,6 +63,24 @@ void NativeBuilder::EmitSpec(const Unit& u, const PoolGradSpec& spec) {
            {GetDense(u.in[0]).place, GetDense(u.in[1]).place});
 }
 
+void NativeBuilder::EmitSpec(const Unit& u, const StepSpec& spec) {
+  std::vector<Place> places;
+  for (const uint32_t v : u.out) {
+    const Rep y = NewResult(v, Plain(v));
+    places.push_back(y.place);
+    AddRep(v, y);
+  }
+  for (const uint32_t v : u.in) places.push_back(GetDense(v).place);
+  AddStep("step " + ToText(u.dims), StepLoop(simd_, spec, Product(u.dims)), std::move(places));
+}
+
+void NativeBuilder::EmitSpec(const Unit& u, const AddRowsSpec&) {
+  const int64_t rows = u.dims[0], count = Product(p_.dims(u.in[1]));
+  AddPlain(u, "add rows",
+           AddRowsLoop(simd_, rows, Product(u.dims) / rows, count, p_.dtype(u.in[1]) == GE_I64),
+           {GetDense(u.in[0]).place, GetDense(u.in[1]).place, GetDense(u.in[2]).place});
+}
+
 void NativeBuilder::EmitSpec(const Unit& u, const MomentsSpec&) {
   Rep x = Main(u.in[0]);
   if (!HasChannelRows(x.layout)) x = GetDense(u.in[0]);

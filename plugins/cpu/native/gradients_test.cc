@@ -171,5 +171,60 @@ TEST_P(Gradients, Pools) {
   }
 }
 
+// A step by its definition, in double: weight, slots, gradient to weight, slots.
+std::vector<double> StepOf(const StepSpec& s, const std::vector<double>& at, double rate,
+                           double first, double second) {
+  const double weight = at[0], gradient = at[1 + s.slots()];
+  const double g = gradient + (s.adam && s.apart ? 0 : s.decay * weight);
+  if (!s.adam) {
+    const double v = s.beta1 * at[1] + g;
+    return {weight - rate * (s.ahead ? g + s.beta1 * v : v), v};
+  }
+  const double mean = s.beta1 * at[1] + (1 - s.beta1) * g;
+  const double square = s.beta2 * at[2] + (1 - s.beta2) * g * g;
+  const double kept = s.apart ? weight * (1 - rate * s.decay) : weight;
+  return {kept - rate * (mean / first) / (std::sqrt(square) / second + s.eps), mean, square};
+}
+
+TEST_P(Gradients, StepsOfOptimizersWhereTheStatesLie) {
+  const std::vector<StepSpec> specs = {{true, false, false, false, 0.9, 0.999, 1e-8, 0},
+                                       {true, true, false, true, 0.9, 0.99, 1e-3, 0.1},
+                                       {true, false, false, true, 0.5, 0.9, 1e-8, 0.1},
+                                       {false, false, false, false, 0.9, 0, 0, 0},
+                                       {false, false, true, true, 0.8, 0, 0, 0.1}};
+  for (const StepSpec& s : specs) {
+    for (const int64_t n : {1, 7, 40, 50000}) {
+      const size_t made = 1 + s.slots();
+      std::vector<std::vector<float>> t;
+      for (size_t k = 0; k <= made; ++k) t.push_back(Random(n, static_cast<int>(k) + 3));
+      if (s.adam) {
+        for (float& v : t[2]) v = std::abs(v);
+      }
+      const std::vector<std::vector<float>> before = t;
+      float rate = 0.125f, first = 0.5f, second = 0.25f;
+      for (const bool go : {false, true}) {
+        uint8_t flag = go;
+        std::vector<float*> places;
+        for (size_t k = 0; k < made; ++k) places.push_back(t[k].data());
+        for (size_t k = 0; k <= made; ++k) places.push_back(t[k].data());
+        places.push_back(&rate);
+        if (s.adam) places.insert(places.end(), {&first, &second});
+        if (s.when) places.push_back(reinterpret_cast<float*>(&flag));
+        if (!s.when && !go) continue;
+        StepLoop(simd(), s, n)->Run(places.data());
+        for (size_t i = 0; i < Z(n); ++i) {
+          std::vector<double> at;
+          for (const auto& b : before) at.push_back(static_cast<double>(b[i]));
+          const std::vector<double> want =
+              go ? StepOf(s, at, rate, first, second) : std::vector<double>(at);
+          for (size_t k = 0; k < made; ++k) {
+            ASSERT_NEAR(t[k][i], want[k], 4e-6 * (1 + std::abs(want[k]))) << k << " " << n;
+          }
+        }
+      }
+    }
+  }
+}
+
 }  // namespace
 }  // namespace ge_native

@@ -55,6 +55,15 @@ std::unique_ptr<Loop> PoolLoop(const Simd& simd, const Pool& pool);
 // Places: dX, dY, x. Dense.
 std::unique_ptr<Loop> PoolGradLoop(const Simd& simd, const PoolGradSpec& s);
 
+// Places: new weight, new slots, weight, slots, gradient, the scalars. Dense, n elements each; what
+// is new may lie where it was.
+std::unique_ptr<Loop> StepLoop(const Simd& simd, const StepSpec& s, int64_t n);
+
+// Places: result, data, indices, updates: each of `count` updates of n elements is added to a row
+// of the data, which the result may be. Those of rows that are not there are left out.
+std::unique_ptr<Loop> AddRowsLoop(const Simd& simd, int64_t rows, int64_t n, int64_t count,
+                                  bool wide);
+
 // Where the result's elements along one axis come from: x[from[i]] (nearest), or
 // x[from[i]] + t[i] * (x[next[i]] - x[from[i]]) (linear); next[i] is from[i] or a neighbour.
 // All indices lie in x's axis: the maker checks it and throws std::invalid_argument.

@@ -36,6 +36,8 @@ bool ParseTriangle(const Parser& g, uint32_t node, Unit* u, Why* why);
 bool ParseConvGradInput(const Parser& g, uint32_t node, Unit* u, Why* why);
 bool ParseMoments(const Parser& g, uint32_t node, Unit* u, Why* why);
 bool ParseBatchNormGrad(const Parser& g, uint32_t node, Unit* u, Why* why);
+bool ParseAddRows(const Parser& g, uint32_t node, Unit* u, Why* why);
+bool ParseStep(const Parser& g, uint32_t node, Unit* u, Why* why);
 bool ParseMaxPoolGrad(const Parser& g, uint32_t node, Unit* u, Why* why);
 // parse_data.cc
 bool ParsePad(const Parser& g, uint32_t node, Unit* u, Why* why);

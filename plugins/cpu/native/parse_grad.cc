@@ -53,4 +53,37 @@ bool ParseBatchNormGrad(const Parser& g, uint32_t i, Unit* u, Why* why) {
   return true;
 }
 
+bool ParseAddRows(const Parser& g, uint32_t i, Unit* u, Why* why) {
+  const ge_node& n = g.node(i);
+  const bool floats = g.dtype(n.in[0]) == GE_F32 && g.dtype(n.in[2]) == GE_F32;
+  const bool indices = g.dtype(n.in[1]) == GE_I64 || g.dtype(n.in[1]) == GE_I32;
+  if (!floats || !indices) return why->Say(GE_WHY_DTYPE, "only float32");
+  u->in.assign(n.in, n.in + 3);
+  u->spec = AddRowsSpec();
+  return true;
+}
+
+bool ParseStep(const Parser& g, uint32_t i, Unit* u, Why* why) {
+  const ge_node& n = g.node(i);
+  StepSpec spec;
+  spec.adam = gp::View(n.op) == "AdamStep";
+  const uint32_t made = 1 + static_cast<uint32_t>(spec.slots());
+  const uint32_t scalars = spec.adam ? 3 : 1;
+  for (uint32_t k = 0; k < made; ++k) {
+    if (k >= n.n_out || n.out[k] == 0) return why->Say(GE_WHY_SHAPE, "an omitted output");
+  }
+  for (uint32_t k = 0; k < made + 1 + scalars; ++k) {
+    if (g.dtype(n.in[k]) != GE_F32) return why->Say(GE_WHY_DTYPE, "only float32");
+  }
+  spec.when = n.n_in > made + 1 + scalars && n.in[made + 1 + scalars] != 0;
+  spec.beta1 = gp::AttrFloat(n, spec.adam ? "beta1" : "momentum");
+  spec.beta2 = gp::AttrFloat(n, "beta2"), spec.eps = gp::AttrFloat(n, "epsilon");
+  spec.decay = gp::AttrFloat(n, "weight_decay");
+  spec.apart = gp::AttrInt(n, "decoupled") != 0, spec.ahead = gp::AttrInt(n, "nesterov") != 0;
+  u->in.assign(n.in, n.in + made + 1 + scalars + (spec.when ? 1 : 0));
+  u->out.assign(n.out, n.out + made);
+  u->spec = spec;
+  return true;
+}
+
 }  // namespace ge_native

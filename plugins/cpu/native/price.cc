@@ -258,7 +258,7 @@ double WorkNs(const Unit& u, const Parser& p, const Machine& m) {
   if (const auto* grad = As<PoolGradSpec>(u)) return PoolGradNs(*grad, m);
   if (Is<ResampleSpec>(u)) return n * ByIsa(m, 0.8, 1, 1.5);
   if (const auto* g = As<GatherSpec>(u)) return GatherNs(u, *g, p);
-  if (Is<AppendSpec>(u)) return BytesOf(p, u.in[2]) * 0.1;
+  if (Is<AppendSpec, AddRowsSpec>(u)) return BytesOf(p, u.in[2]) * 0.1;
   if (Is<CastSpec>(u)) {
     const bool half = p.size(u.in[0]) == 2 || p.size(u.out[0]) == 2;
     return half ? n * ByIsa(m, 0.1, 0.3, 0.6) : n * 0.4;
@@ -400,6 +400,7 @@ Price ChannelSumsPrice(const Unit& u, const ConvSpec& c, const Parser& p, const 
 double MainNs(const Unit& u, const Machine& m) {
   if (Is<ReduceSpec, MomentsSpec>(u)) return ByIsa(m, 0.2, 0.2, 0.3);
   if (Is<BatchNormGradSpec>(u)) return ByIsa(m, 0.4, 0.4, 0.8);
+  if (const auto* step = As<StepSpec>(u)) return step->adam ? ByIsa(m, 0.8, 1.0, 2.0) : 0.2;
   if (const auto* norm = As<LayerNormSpec>(u)) {
     return ByIsa(m, 0.28, 0.29, 0.56) * (norm->centered ? 1 : 0.7);  // a sum less
   }
@@ -462,8 +463,9 @@ uint64_t BufferOf(const ConvSpec& c, const Machine& m) {
 }
 
 Price PriceOf(const Unit& u, const Parser& p, const Machine& m) {
-  if (Is<PointwiseSpec, MomentsSpec, BatchNormGradSpec, ReduceSpec, SoftmaxSpec, LayerNormSpec,
-         ConcatSpec, ResizeSpec, ViewSpec, TransposeSpec, SliceSpec, ExpandSpec>(u)) {
+  if (Is<PointwiseSpec, MomentsSpec, BatchNormGradSpec, StepSpec, ReduceSpec, SoftmaxSpec,
+         LayerNormSpec, ConcatSpec, ResizeSpec, ViewSpec, TransposeSpec, SliceSpec, ExpandSpec>(
+          u)) {
     return LoopPriceOf(u, p, m);
   }
   if (const auto* grad = As<ConvGradSpec>(u)) return ConvGradPrice(u, *grad, p, m);
@@ -498,7 +500,7 @@ Price PriceOf(const Unit& u, const Parser& p, const Machine& m) {
   // Of a table only what is looked up is read; a product's traffic is in its own figure.
   if (Is<GatherSpec>(u)) bytes = BytesOf(p, u.in[1]) + 2 * BytesOf(p, u.out[0]);
   // As where the cache is overwritten where it lies.
-  if (Is<AppendSpec>(u)) bytes = 2 * BytesOf(p, u.in[2]);
+  if (Is<AppendSpec, AddRowsSpec>(u)) bytes = 2 * BytesOf(p, u.in[2]);
   const bool product = Is<ProductSpec>(u), recurrent = Is<RecurrentSpec>(u);
   if (product || recurrent) bytes = BytesOf(p, u.out[0]);
   const double work = WorkNs(u, p, m) + PostsNs(u, m, n);

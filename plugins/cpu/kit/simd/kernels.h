@@ -98,6 +98,16 @@ struct CodeRow {
   bool is_signed;
 };
 
+// What a step of an optimizer multiplies with: see the operators ge.AdamStep and ge.MomentumStep.
+struct StepFactors {
+  float keep1 = 0, add1 = 0;  // the first slot becomes keep1 * slot + add1 * g
+  float keep2 = 0, add2 = 0;  // the second keep2 * slot + add2 * g * g
+  float decay = 0;            // g is gradient + decay * weight
+  float keep = 1, rate = 0;   // the weight becomes keep * weight - rate * step
+  float eps = 0, second = 1;  // Adam's step: first slot / (root of the second * second + eps)
+  float slope = 0, slot = 1;  // momentum's: slope * g + slot * first slot
+};
+
 struct Simd {
   // y[i] = fn(x[i]); x may equal y.
   void (*unary)(Fn fn, float a, float b, const float* x, float* y, int64_t n);
@@ -196,6 +206,9 @@ struct Simd {
   void (*blend_row)(const float* p, const float* q, float a, float b, float c, float* y, int64_t n);
   void (*blend_rows)(const float* p, const float* q, int64_t rows, int64_t stride, const float* a,
                      const float* b, const float* c, float* y, int64_t n);
+  // One step: from `in` (weight, slots, gradient) to `out` (weight, slots), which may be the same.
+  void (*adam_step)(const StepFactors& f, const float* const* in, float* const* out, int64_t n);
+  void (*momentum_step)(const StepFactors& f, const float* const* in, float* const* out, int64_t n);
   // out[i] = x[i] op z[i * step] as 0 or 1; step is 0 or 1.
   void (*compare)(Compare op, const float* x, const float* z, int64_t step, uint8_t* out,
                   int64_t n);

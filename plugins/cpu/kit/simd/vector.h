@@ -280,6 +280,8 @@ void SlopeRows(const float* dy, const float* x, int64_t rows, int64_t stride, co
 void BlendRow(const float* p, const float* q, float a, float b, float c, float* y, int64_t n);
 void BlendRows(const float* p, const float* q, int64_t rows, int64_t stride, const float* a,
                const float* b, const float* c, float* y, int64_t n);
+void AdamRow(const StepFactors& f, const float* const* in, float* const* out, int64_t n);
+void MomentumRow(const StepFactors& f, const float* const* in, float* const* out, int64_t n);
 void RmsNorm(const float* x, const float* gamma, float eps, float* y, int64_t n);
 void LayerNorm(const float* x, const float* gamma, const float* beta, float eps, float* y,
                int64_t n);

@@ -1,0 +1,80 @@
+// What the operators of ge that take one step of an optimizer share: a weight, its slots and its
+// gradient of one shape, then scalars, the last of which says whether the step is taken at all. Not
+// an operator. Any thread may call.
+#pragma once
+
+#include <vector>
+
+#include "ge/ops/channel_moments.h"
+#include "ge/ops/scalar_inputs.h"
+
+namespace ge {
+
+// Inputs: weight, `slots` of them, gradient, then `scalars` numbers, then maybe "when"; outputs:
+// weight and slots.
+inline Status InferOptimizerStep(InferContext& c, size_t slots,
+                                 std::initializer_list<const char*> scalars) {
+  const Type& weight = c.input_type(0);
+  for (size_t i = 1; weight.ranked && i < slots + 2; ++i) {
+    GE_RETURN_IF_ERROR(WantShape(c, i, i <= slots ? "slot" : "gradient", weight.dims));
+  }
+  size_t at = slots + 2;
+  for (const char* name : scalars) GE_RETURN_IF_ERROR(WantScalar(c, at++, name));
+  if (at < c.input_count() && c.has_input(at)) GE_RETURN_IF_ERROR(WantScalar(c, at, "when"));
+  for (size_t i = 0; i <= slots; ++i) {
+    if (c.has_output(i)) c.SetOutput(i, weight);
+  }
+  return {};
+}
+
+// Decompositions of tensors like the weight.
+class StepParts {
+ public:
+  StepParts(Transaction* t, FunctionId fn, const Node& node)
+      : p_(t, fn, node), node_(node), type_(p_.TypeOf(node.inputs[0])) {}
+
+  ValueId in(size_t i) const { return node_.inputs[i]; }
+  double attr(const char* name) const { return AttrFloat(node_, name); }
+  ValueId Op(const char* op, ValueId a, ValueId b) { return p_.Add(op, {a, b}, type_); }
+  ValueId Number(double v) { return p_.Scalar(type_.dtype, v); }
+  ValueId Times(ValueId a, double by) { return Op("Mul", a, Number(by)); }
+  ValueId Root(ValueId v) { return p_.Add("Sqrt", {v}, type_); }
+  // The same of scalars.
+  ValueId OfScalars(const char* op, ValueId a, ValueId b) {
+    return p_.Add(op, {a, b}, p_.TypeOf(a));
+  }
+  // Each as it was where input `when` is there and false.
+  std::vector<ValueId> Results(std::vector<ValueId> made, size_t when) {
+    for (size_t i = 0; i < made.size(); ++i) {
+      if (i >= node_.outputs.size() || node_.outputs[i] == 0) {
+        made[i] = 0;
+      } else if (when < node_.inputs.size() && node_.inputs[when] != 0) {
+        made[i] = p_.Add("Where", {in(when), made[i], in(i)}, type_);
+      }
+    }
+    made.resize(node_.outputs.size());
+    return made;
+  }
+
+ private:
+  Parts p_;
+  const Node& node_;
+  Type type_;
+};
+
+inline OpDef OptimizerStepRecord(const char* name, std::vector<const char*> slots,
+                                 std::vector<const char*> scalars) {
+  OpDef op{"ge", name, 1, {}, {}, {}};
+  op.inputs = {{"weight", kMomentTypes, "T"}};
+  op.outputs = {{"new_weight", kMomentTypes, "T"}};
+  for (const char* slot : slots) {
+    op.inputs.push_back({slot, kMomentTypes, "T"});
+    op.outputs.push_back({slot, kMomentTypes, "T"});
+  }
+  op.inputs.push_back({"gradient", kMomentTypes, "T"});
+  for (const char* scalar : scalars) op.inputs.push_back({scalar, kMomentTypes, "T"});
+  op.inputs.push_back({"when", Bit(DType::kBool), "", Arity::kOptional});
+  return op;
+}
+
+}  // namespace ge

@@ -1,0 +1,17 @@
+// Gradients that touch a few rows of a table: what Gather hands back, before it is spread over
+// zeros of the table's size. One thread.
+#pragma once
+
+#include <optional>
+
+#include "passes/grad/fn.h"
+
+namespace ge::grad {
+
+struct RowGradient {
+  Val indices, updates;  // one row for each index
+};
+// Of the function as `g` shows it; nothing where the value is not such a sum over zeros alone.
+std::optional<RowGradient> RowsOf(Fn& fn, const ge_graph* g, Val gradient);
+
+}  // namespace ge::grad
