@@ -11,7 +11,7 @@ namespace {
 #define GE_AVX2 static inline __attribute__((always_inline))
 
 // Their sums stay in registers beside the weights.
-constexpr int64_t kRowsAtOnce = 4;
+constexpr int64_t kRowsAtOnce = 6;
 // Quads of a row that are taken apart at once: 2 KB.
 constexpr int64_t kChunk = 256;
 // As those of AVX-512.
@@ -210,6 +210,10 @@ void Product(const CodeTile& t, const CodeFinish& f) {
       return Rows<2>(t, f);
     case 3:
       return Rows<3>(t, f);
+    case 4:
+      return Rows<4>(t, f);
+    case 5:
+      return Rows<5>(t, f);
     default:
       return Rows<kRowsAtOnce>(t, f);
   }
