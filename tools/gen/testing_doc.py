@@ -79,14 +79,15 @@ def mutants(path):
 
 
 def coverage(path):
-    """({folder: its words}, words of all folders, the day, what was not counted) of coverage.py's table."""
+    """({folder: its words}, words of all folders, the day, what was not counted, the steps that ran) of coverage.py's
+    table."""
     if not path.exists():
-        return {}, None, None, None
+        return {}, None, None, None, None
     lines = path.read_text().splitlines()
     day, left_out = re.search(r"(\d{4}-\d\d-\d\d)(?:, without ([\w ]+))?;", lines[0]).groups()
-    names = lines[1].split()
-    rows = {line.split()[0]: dict(zip(names, line.split())) for line in lines[2:]}
-    return rows, rows.pop("all"), day, left_out
+    steps, names = lines[1].removeprefix("# steps: ").split(), lines[2].split()
+    rows = {line.split()[0]: dict(zip(names, line.split())) for line in lines[3:]}
+    return rows, rows.pop("all"), day, left_out, steps
 
 
 def ran(row):
@@ -99,13 +100,14 @@ def ran(row):
 
 def about_lines(args):
     """The paragraph on lines, and {folder: its words}."""
-    rows, total, day, left_out = coverage(args.coverage)
+    rows, total, day, left_out, steps = coverage(args.coverage)
     if total is None:
         return [], {}
     without = f", without those of {left_out.replace(' ', ', ')}, which the machine lacked" if left_out else ""
+    which = "the quick steps of `./test`" if steps == ["all"] else f"these steps of `./test`: {', '.join(steps)}"
     return [
-        f"Lines: those that the quick steps of `./test` run, by `tests/e2e/all/coverage.sh` on {day}{without}: "
-        f"{ran(total)} in all. A line of a template, or of a kernel of several instruction sets, counts once.", ""], rows
+        f"Lines: those that run in {which}, by `tests/e2e/all/coverage.sh` on {day}{without}. "
+        f"In all {ran(total)}. A line of a template, or of a kernel of several instruction sets, counts once.", ""], rows
 
 
 def noticed(row):

@@ -34,6 +34,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[3]
 BUILD = ROOT / "build" / "coverage"
 TREE = BUILD / "tree"  # a checkout whose build/release is the coverage build, for scripts
 LOGS = BUILD / "logs"
+RAN = BUILD / "steps_that_ran"
 FOUND = pathlib.Path(__file__).with_name("coverage_found.txt")
 FOLDERS = ("frontend/", "ge/", "passes/", "streams/", "plugins/")
 # Objects of one instruction set, and the word of /proc/cpuinfo that a processor needs for them.
@@ -107,8 +108,8 @@ def run(step, limit):
 def run_all(args):
     """(steps that passed, steps that failed)."""
     if not args.keep:
-        for path in BUILD.rglob("*.gcda"):
-            path.unlink()
+        for path in [*BUILD.rglob("*.gcda"), RAN]:
+            path.unlink(missing_ok=True)
     lay_out()
     LOGS.mkdir(exist_ok=True)
     wanted = [s for s in steps() if not args.only or s[0] in args.only]
@@ -117,6 +118,8 @@ def run_all(args):
         for future in concurrent.futures.as_completed([pool.submit(run, s, args.limit) for s in wanted]):
             name, good, seconds = future.result()
             passed, failed = passed + good, failed + (not good)
+            with open(RAN, "a", encoding="utf-8") as file:
+                file.write(f"{name}\n")
             log = (LOGS / f"{name}.log").relative_to(ROOT)
             print(f"  {name}: {'ok' if good else f'FAILED, see {log}'}, {seconds:.0f} s", flush=True)
     return passed, failed
@@ -169,10 +172,13 @@ def table(files, left_out):
             rows[key][1] += sum(lines.values())
     without = f", without {' '.join(left_out)}" if left_out else ""
     head = f"# Written by coverage.py --write, {datetime.date.today()}{without}; read by tools/gen/testing_doc.py"
+    ran = RAN.read_text().split() if RAN.exists() else []
+    names = [name for name, _ in steps()]
+    of = "all" if set(names) <= set(ran) else " ".join(n for n in names if n in ran)
     body = [f"{folder} {lines} {reached} {reached / lines:.3f}" for folder, (lines, reached) in sorted(rows.items())
             if folder != "all"]
     total = rows["all"]
-    return [head, "folder lines reached share", *body, f"all {total[0]} {total[1]} {total[1] / total[0]:.3f}"]
+    return [head, f"# steps: {of}", "folder lines reached share", *body, f"all {total[0]} {total[1]} {total[1] / total[0]:.3f}"]
 
 
 def print_files(files, bar):
@@ -198,6 +204,7 @@ def arguments():
     parser.add_argument("--jobs", type=int, default=len(os.sched_getaffinity(0)))
     parser.add_argument("--only", action="append", help="a step's name; may be repeated")
     parser.add_argument("--keep", action="store_true", help="add to what earlier runs counted")
+    parser.add_argument("--as-built", action="store_true", help="build nothing")
     parser.add_argument("--report", action="store_true", help="build and run nothing, count what there is")
     parser.add_argument("--limit", type=int, default=1800, help="seconds of a step")
     parser.add_argument("--bar", type=float, default=0.7, help="files of which a smaller share ran are named")
@@ -217,14 +224,15 @@ def main():
         sys.exit(f"coverage: no step {', '.join(sorted(unknown))}; --list names them")
     passed = failed = 0
     if not args.report:
-        build(args.jobs)
+        if not args.as_built:
+            build(args.jobs)
         passed, failed = run_all(args)
     files, left_out = gather(args.jobs)
     if args.missed:
         print_missed(files, args.missed)
         return 0
     lines = table(files, left_out)
-    for line in lines[1:]:
+    for line in lines[2:]:
         print("{:24}{:>10}{:>10}{:>8}".format(*line.split()))
     print_files(files, args.bar)
     if left_out:
