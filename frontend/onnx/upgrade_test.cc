@@ -172,6 +172,52 @@ TEST(Upgrade, DropoutKeepsTheTypeOfItsOldMask) {
             "Dropout(x, f32{0.5}) -> y %\nCast(%; to=1) -> mask\n");
 }
 
+TEST(Upgrade, PadsBecomeInputs) {
+  OneNode m(10, "Pad", "x", "y", {4});
+  AddInts(m.n, "pads", {1, 2});
+  EXPECT_EQ(m.Upgraded(), "Pad(x, i64s{1,2}) -> y\n");
+  AddFloat(m.n, "value", 0.5f);
+  EXPECT_EQ(m.Upgraded(), "Pad(x, i64s{1,2}, f32{0.5}) -> y\n");
+  EXPECT_NE(OneNode(10, "Pad", "x", "y").Upgraded().find("must have the attribute pads"),
+            std::string::npos);
+  OneNode unknown(10, "Mystery", "x", "h");
+  wire::Node* pad = AddNode(unknown.g(), "Pad", "h", "y", "p");
+  AddInts(pad, "pads", {1, 2});
+  AddFloat(pad, "value", 1);
+  EXPECT_NE(unknown.Upgraded().find("the element type of its input must be known"),
+            std::string::npos)
+      << unknown.Upgraded();
+}
+
+TEST(Upgrade, GroupNormalizationScalesEachChannel) {
+  OneNode m(20, "GroupNormalization", "x x x", "y");
+  AddInt(m.n, "num_groups", 2);
+  const std::string wide =
+      "Unsqueeze(x, i64s{1}) -> %\nExpand(%, %) -> %\nReshape(%, i64s{-1}) -> %\n";
+  EXPECT_EQ(
+      m.Upgraded(),
+      "Shape(x; start=1; end=2) -> %\nDiv(%, i64s{2}) -> %\nConcat(i64s{2}, %; axis=0) -> %\n" +
+          wide + wide + "GroupNormalization(x, %, %; num_groups=2) -> y\n");
+  EXPECT_NE(OneNode(20, "GroupNormalization", "x x x", "y").Upgraded().find("num_groups is 0"),
+            std::string::npos);
+  OneNode now(21, "GroupNormalization", "x x x", "y");
+  AddInt(now.n, "num_groups", 2);
+  EXPECT_EQ(now.Upgraded(), "GroupNormalization(x, x, x; num_groups=2) -> y\n");
+}
+
+TEST(Upgrade, ModesOfGridSampleHaveOtherNames) {
+  EXPECT_EQ(OneNode(16, "GridSample", "x x", "y").Upgraded(),
+            "GridSample(x, x; mode=linear) -> y\n");
+  for (const auto& [was, is] : {std::pair{"bicubic", "cubic"}, {"nearest", "nearest"}}) {
+    OneNode m(19, "GridSample", "x x", "y");
+    AddAttr(m.n, "mode", 3)->set_s(was);
+    EXPECT_EQ(m.Upgraded(), std::string("GridSample(x, x; mode=") + is + ") -> y\n");
+  }
+  OneNode wrong(16, "GridSample", "x x", "y");
+  AddAttr(wrong.n, "mode", 3)->set_s("linear");
+  EXPECT_NE(wrong.Upgraded().find("mode is 'linear', wanted bilinear"), std::string::npos);
+}
+
 TEST(Upgrade, SliceAndSplit) {
   OneNode slice(9, "Slice", "x", "y");
   AddInts(slice.n, "starts", {1});
