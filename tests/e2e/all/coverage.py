@@ -71,13 +71,14 @@ def steps():
 
 
 def lay_out():
-    """The tree, by links; tests are copied, since they find their checkout by their own place."""
+    """The tree, by links; scripts are copied, since they find their checkout by their own place."""
     shutil.rmtree(TREE, ignore_errors=True)
     (TREE / "build").mkdir(parents=True)
     for entry in ROOT.iterdir():
-        if entry.name not in ("build", "tests", ".git"):
+        if entry.name not in ("build", "tests", "tools", ".git"):
             (TREE / entry.name).symlink_to(entry)
-    shutil.copytree(ROOT / "tests", TREE / "tests", ignore=shutil.ignore_patterns("__pycache__"))
+    for name in ("tests", "tools"):
+        shutil.copytree(ROOT / name, TREE / name, ignore=shutil.ignore_patterns("__pycache__"))
     for entry in (ROOT / "build").iterdir():
         if entry.name in ("venv", "node-tests", "models"):
             (TREE / "build" / entry.name).symlink_to(entry)
