@@ -172,6 +172,97 @@ TEST(Upgrade, DropoutKeepsTheTypeOfItsOldMask) {
             "Dropout(x, f32{0.5}) -> y %\nCast(%; to=1) -> mask\n");
 }
 
+TEST(Upgrade, PadsBecomeInputs) {
+  OneNode m(10, "Pad", "x", "y", {4});
+  AddInts(m.n, "pads", {1, 2});
+  EXPECT_EQ(m.Upgraded(), "Pad(x, i64s{1,2}) -> y\n");
+  AddFloat(m.n, "value", 0.5f);
+  EXPECT_EQ(m.Upgraded(), "Pad(x, i64s{1,2}, f32{0.5}) -> y\n");
+  EXPECT_NE(OneNode(10, "Pad", "x", "y").Upgraded().find("must have the attribute pads"),
+            std::string::npos);
+  OneNode unknown(10, "Mystery", "x", "h");
+  wire::Node* pad = AddNode(unknown.g(), "Pad", "h", "y", "p");
+  AddInts(pad, "pads", {1, 2});
+  AddFloat(pad, "value", 1);
+  EXPECT_NE(unknown.Upgraded().find("the element type of its input must be known"),
+            std::string::npos)
+      << unknown.Upgraded();
+}
+
+TEST(Upgrade, GroupNormalizationScalesEachChannel) {
+  OneNode m(20, "GroupNormalization", "x x x", "y");
+  AddInt(m.n, "num_groups", 2);
+  const std::string wide =
+      "Unsqueeze(x, i64s{1}) -> %\nExpand(%, %) -> %\nReshape(%, i64s{-1}) -> %\n";
+  EXPECT_EQ(
+      m.Upgraded(),
+      "Shape(x; start=1; end=2) -> %\nDiv(%, i64s{2}) -> %\nConcat(i64s{2}, %; axis=0) -> %\n" +
+          wide + wide + "GroupNormalization(x, %, %; num_groups=2) -> y\n");
+  EXPECT_NE(OneNode(20, "GroupNormalization", "x x x", "y").Upgraded().find("num_groups is 0"),
+            std::string::npos);
+  OneNode now(21, "GroupNormalization", "x x x", "y");
+  AddInt(now.n, "num_groups", 2);
+  EXPECT_EQ(now.Upgraded(), "GroupNormalization(x, x, x; num_groups=2) -> y\n");
+}
+
+TEST(Upgrade, ModesOfGridSampleHaveOtherNames) {
+  EXPECT_EQ(OneNode(16, "GridSample", "x x", "y").Upgraded(),
+            "GridSample(x, x; mode=linear) -> y\n");
+  for (const auto& [was, is] : {std::pair{"bicubic", "cubic"}, {"nearest", "nearest"}}) {
+    OneNode m(19, "GridSample", "x x", "y");
+    AddAttr(m.n, "mode", 3)->set_s(was);
+    EXPECT_EQ(m.Upgraded(), std::string("GridSample(x, x; mode=") + is + ") -> y\n");
+  }
+  OneNode wrong(16, "GridSample", "x x", "y");
+  AddAttr(wrong.n, "mode", 3)->set_s("linear");
+  EXPECT_NE(wrong.Upgraded().find("mode is 'linear', wanted bilinear"), std::string::npos);
+}
+
+TEST(Upgrade, FirstOpsetsBroadcastAlongAnAxis) {
+  const auto along = [](int64_t axis) {
+    OneNode m(6, "Add", "x b", "y");
+    m.Input("b", {3}, 1);
+    AddInt(m.n, "broadcast", 1);
+    AddInt(m.n, "axis", axis);
+    return m.Upgraded();
+  };
+  EXPECT_EQ(along(1), "Unsqueeze(b, i64s{1}) -> %\nAdd(x, %) -> y\n");
+  EXPECT_EQ(along(-2), along(1));
+  EXPECT_EQ(along(2), "Add(x, b) -> y\n");
+  EXPECT_NE(along(3).find("attribute 'axis' is 3 for ranks 3 and 1"), std::string::npos);
+  OneNode slope(6, "PRelu", "x b", "y", {2, 3, 4, 5});
+  slope.Input("b", {3}, 1);
+  EXPECT_EQ(slope.Upgraded(), "Unsqueeze(b, i64s{1,2}) -> %\nPRelu(x, %) -> y\n");
+}
+
+TEST(Upgrade, FirstOpsetsNamedTypesAndHadAttributes) {
+  OneNode cast(5, "Cast", "x", "y");
+  AddAttr(cast.n, "to", 3)->set_s("INT64");
+  EXPECT_EQ(cast.Upgraded(), "Cast(x; to=7) -> y\n");
+  OneNode strange(5, "Cast", "x", "y");
+  AddAttr(strange.n, "to", 3)->set_s("UNDEFINED");
+  EXPECT_NE(strange.Upgraded().find("wanted a type such as FLOAT"), std::string::npos);
+  OneNode reshape(4, "Reshape", "x", "y");
+  AddInts(reshape.n, "shape", {4, 6});
+  AddInts(reshape.n, "consumed_inputs", {0});
+  EXPECT_EQ(reshape.Upgraded(), "Reshape(x, i64s{4,6}) -> y\n");
+  EXPECT_EQ(OneNode(3, "Concat", "x x", "y").Upgraded(), "Concat(x, x; axis=1) -> y\n");
+  EXPECT_NE(OneNode(5, "Tile", "x x x", "y").Upgraded().find("it repeats along one axis"),
+            std::string::npos);
+  OneNode training(6, "Dropout", "x", "y");
+  EXPECT_NE(training.Upgraded().find("'is_test' is 0, which trains"), std::string::npos);
+}
+
+TEST(Upgrade, TopKAndRoiAlign) {
+  OneNode top(9, "TopK", "x", "v i");
+  AddInt(top.n, "k", 2);
+  EXPECT_EQ(top.Upgraded(), "TopK(x, i64s{2}) -> v i\n");
+  EXPECT_NE(OneNode(9, "TopK", "x", "v i").Upgraded().find("must have the attribute k"),
+            std::string::npos);
+  EXPECT_EQ(OneNode(15, "RoiAlign", "x x x", "y").Upgraded(),
+            "RoiAlign(x, x, x; coordinate_transformation_mode=output_half_pixel) -> y\n");
+}
+
 TEST(Upgrade, SliceAndSplit) {
   OneNode slice(9, "Slice", "x", "y");
   AddInts(slice.n, "starts", {1});

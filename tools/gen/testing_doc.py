@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""Writes docs/testing.md: each folder of the product, the tests that reach it, the share of its mutants that
-tests notice, and the largest share of an output's greatest magnitude by which a random case lets an
-element be off (ge-test --random -v). Mutants are read from what `mutate.py --write` wrote last.
+"""Writes docs/testing.md: each folder of the product, the tests that reach it, the share of its lines that run
+in them, the share of its mutants that tests notice, and the largest share of an output's greatest
+magnitude by which a random case lets an element be off (ge-test --random -v). Lines are read from what
+`tests/e2e/all/coverage.py --write` wrote last, mutants from `mutate.py --write` beside it.
 
 A test reaches a folder when it lies there or includes a header of it.
 
@@ -22,11 +23,10 @@ WHOLE = ["frontend/onnx", "frontend/text", "ge/compile", "ge/infer", "ge/place",
 BOUND = re.compile(r"^(\S+) +(\S+) +(\w+): may be off by (\S+) of the greatest, at most (\S+)$")
 INCLUDE = re.compile(r'^#include "([^"]+)/[^/"]+"', re.M)
 # Where no sweep has been written yet.
-MUTANTS = "Coverage is not in it yet."
-NO_MUTANTS = "Coverage and mutants are not in it yet."
+NO_MUTANTS = " Mutants are not in it yet."
 HEAD = """# What is tested, and how far a test lets a result be off
 
-Written by `tools/gen/testing_doc.py`; do not edit. Coverage is not in it yet.
+Written by `tools/gen/testing_doc.py`; do not edit.
 
 An element of a random case may be off by its own rounding, twice the unit roundoff of its type (f64
 1.1e-16, f32 6.0e-8, f16 4.9e-4, bf16 3.9e-3), and by the error of arithmetic in f32 (f64 in f64):
@@ -78,6 +78,38 @@ def mutants(path):
     return rows, rows.pop("all"), seed
 
 
+def coverage(path):
+    """({folder: its words}, words of all folders, the day, what was not counted, the steps that ran) of coverage.py's
+    table."""
+    if not path.exists():
+        return {}, None, None, None, None
+    lines = path.read_text().splitlines()
+    day, left_out = re.search(r"(\d{4}-\d\d-\d\d)(?:, without ([\w ]+))?;", lines[0]).groups()
+    steps, names = lines[1].removeprefix("# steps: ").split(), lines[2].split()
+    rows = {line.split()[0]: dict(zip(names, line.split())) for line in lines[3:]}
+    return rows, rows.pop("all"), day, left_out, steps
+
+
+def ran(row):
+    """'97 % of 1,204' of a folder's lines. What is not all of them is never 100 %."""
+    if row is None:
+        return "none counted"
+    lines, reached = int(row["lines"]), int(row["reached"])
+    return f"{reached * 100 // lines} % of {lines:,}"
+
+
+def about_lines(args):
+    """The paragraph on lines, and {folder: its words}."""
+    rows, total, day, left_out, steps = coverage(args.coverage)
+    if total is None:
+        return [], {}
+    without = f", without those of {left_out.replace(' ', ', ')}, which the machine lacked" if left_out else ""
+    which = "the quick steps of `./test`" if steps == ["all"] else f"these steps of `./test`: {', '.join(steps)}"
+    return [
+        f"Lines: those that run in {which}, by `tests/e2e/all/coverage.sh` on {day}{without}. "
+        f"In all {ran(total)}. A line of a template, or of a kernel of several instruction sets, counts once.", ""], rows
+
+
 def noticed(row):
     """'58 of 60' of a folder's mutants."""
     if row is None:
@@ -100,6 +132,7 @@ def main():
     parser.add_argument("--count", type=int, default=40, help="random cases of each operator")
     parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build/release")
     parser.add_argument("--mutants", type=pathlib.Path, default=ROOT / "tests/e2e/all/mutants_found.txt")
+    parser.add_argument("--coverage", type=pathlib.Path, default=ROOT / "tests/e2e/all/coverage_found.txt")
     parser.add_argument("--output", type=pathlib.Path, default=ROOT / "docs/testing.md")
     args = parser.parse_args()
     rows, tests = bounds(args), reached()
@@ -113,10 +146,11 @@ def main():
             names = ", ".join(f"{name} {share:.1e}" for name, _, share in of[:5])
             lines.append(f"| {kind} | {len(of)} | {of[0][2]:.1e} | {names} |")
     found, total, seed = mutants(args.mutants)
-    found, total, seed = mutants(args.mutants)
     lines += ["", "## Folders", ""]
+    said, reached_lines = about_lines(args)
+    lines += said
     if total is None:
-        lines[0] = lines[0].replace(MUTANTS, NO_MUTANTS)
+        lines[0] = lines[0].replace("do not edit.", "do not edit." + NO_MUTANTS)
     else:
         lines += [
             "Mutants: changes of one place, drawn by seed " + seed + ", that `tests/e2e/all/mutate.py` compiles into the "
@@ -124,12 +158,14 @@ def main():
             f"(`mutants_equal.txt` beside it argues why it could not notice {total['equal']} others). In all "
             f"{noticed(total)}, {float(total['share']):.1%}: {total['noticed']} by a test that fails, "
             f"{total['crashed']} by a crash, {total['timed_out']} by a time-out.", ""]
-    column = " mutants noticed |" if total else ""
-    lines += ["| folder | unit tests | other steps of `./test` |" + column, "|---|---|---|" + ("---|" if total else "")]
+    columns = ["folder", "unit tests", "other steps of `./test`"]
+    columns += (["lines that run"] if reached_lines else []) + (["mutants noticed"] if total else [])
+    lines += [f"| {' | '.join(columns)} |", "|" + "---|" * len(columns)]
     for folder in folders():
-        named = ", ".join(sorted(tests[folder])) or "none"
-        share = f" {noticed(found.get(folder))} |" if total else ""
-        lines.append(f"| `{folder}` | {named} | {', '.join(others(folder))} |{share}")
+        cells = [f"`{folder}`", ", ".join(sorted(tests[folder])) or "none", ", ".join(others(folder))]
+        cells += [ran(reached_lines.get(folder))] if reached_lines else []
+        cells += [noticed(found.get(folder))] if total else []
+        lines.append(f"| {' | '.join(cells)} |")
     args.output.write_text("\n".join(lines) + "\n")
 
 

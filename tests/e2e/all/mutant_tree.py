@@ -4,9 +4,11 @@ dropped and another one drawn. Nothing in build/release is written."""
 import concurrent.futures
 import functools
 import hashlib
+import itertools
 import json
 import os
 import pathlib
+import random
 import re
 import shlex
 import shutil
@@ -27,8 +29,8 @@ DROPPED = STATE / "dropped.json"
 TARGETS = ["ref", "native", "onednn", "openblas", "ge-test", "ge-unit", "ge-unit-cpu", "ge", "graphengine"]
 # What is mutated, in the order in which the table names it.
 FOLDERS = ["plugins/cpu/kit", "plugins/cpu/kit/simd", "plugins/cpu/native", "plugins/cpu/onednn", "plugins/cpu/openblas",
-           "plugins/ref", "plugins/ref/kernels", "passes", "passes/canonical", "passes/fold", "passes/recognise",
-           "ge/control", "ge/control/host", "frontend", "frontend/onnx", "frontend/onnx/adapt", "frontend/proto",
+           "plugins/ref", "plugins/ref/kernels", "passes", "passes/canonical", "passes/fold", "passes/precision",
+           "passes/quant", "passes/recognise", "ge/control", "ge/control/host", "frontend", "frontend/onnx", "frontend/onnx/adapt", "frontend/proto",
            "frontend/text", "ge/plan/check", "ge/place", "ge/memory", "streams", "ge/partition", "ge/ops",
            "ge/ops/microsoft", "ge/ops/onnx", "ge/ops/ge", "ge/ops/onnx_ml", "ge/ops/onnx_training"]
 SOURCES = ["ge", "frontend", "passes", "streams", "plugins", "tools", "tests", "sdk", "examples"]
@@ -66,8 +68,8 @@ def sources():
 
 
 def draw(seed, count, dropped, only):
-    """The mutants of a seed in files whose path holds a word of `only`. Numbers count within a file's own, so that another draw in one file leaves those of
-    others, and what was compiled of them, as they are."""
+    """The mutants of a seed in files whose path holds a word of `only`. Numbers count within a file's own, so that
+    another draw in one file leaves those of others, and what was compiled of them, as they are."""
     found = []
     for index, path in enumerate(sources()):
         if only and not any(word in path for word in only):
@@ -79,6 +81,19 @@ def draw(seed, count, dropped, only):
             mutant.lines = range(place.line, place.line + text.count("\n", place.start, place.end) + 1)
             found.append(mutant)
     return found
+
+
+def sample(drawn, seed, count):
+    """`count` of the mutants that were drawn, all where there are no more. Folders take turns, the smallest first, so
+    that one with three files has as many as one with three hundred for as long as it has any."""
+    dice, groups = random.Random(f"{seed}:sample"), {}
+    for mutant in drawn:
+        groups.setdefault(mutant.path.rsplit("/", 1)[0], []).append(mutant)
+    for group in groups.values():
+        dice.shuffle(group)
+    turns = sorted(groups.values(), key=len)
+    chosen = [m for row in itertools.zip_longest(*turns) for m in row if m is not None]
+    return sorted(chosen[:count], key=lambda m: m.number)
 
 
 @functools.lru_cache(maxsize=None)
@@ -229,14 +244,20 @@ def bad_of(unit, log, drawn, jobs):
 class Draw:
     """The mutants of a seed, and the guarded files with them."""
 
-    def __init__(self, seed, count, only):
+    def __init__(self, seed, count, only, some=None):
         self.seed, self.count, self.only = seed, count, only
         self.dropped = json.loads(DROPPED.read_text()) if DROPPED.exists() else {}
+        # Those of a sample are chosen once: another place that is drawn in a file takes its number.
+        self.numbers = None
+        if some is not None:
+            self.numbers = {m.number for m in sample(draw(seed, count, {}, only), seed, some)}
         self.again()
 
     def again(self):
         """Draws, and writes what differs from before."""
         self.mutants = draw(self.seed, self.count, self.dropped, self.only)
+        if self.numbers is not None:
+            self.mutants = [m for m in self.mutants if m.number in self.numbers]
         of = {}
         for m in self.mutants:
             of.setdefault(m.path, []).append((m.number, m.place))
@@ -312,12 +333,12 @@ def link_all(units, files, links):
         subprocess.run(line, shell=True, cwd=BUILD, check=True, stdout=subprocess.DEVNULL)
 
 
-def build(seed, count, jobs, only):
-    """The mutants of a seed, compiled and linked."""
+def build(seed, count, jobs, only, some=None):
+    """The mutants of a seed, or `some` of them, compiled and linked."""
     if not (RELEASE / "bin" / "ge-test").exists():
         sys.exit("mutate: build/release/bin/ge-test is missing; ./test builds it")
     lay_out()
-    drawn = Draw(seed, count, only)
+    drawn = Draw(seed, count, only, some)
     units, links = commands()
     link_all(compile_all(drawn, units, jobs), drawn.files, links)
     return drawn.mutants

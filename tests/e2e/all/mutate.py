@@ -13,8 +13,12 @@ A line for each mutant that nothing noticed, a table of folders, and the counts:
 The tests are those of ./test: unit tests one by one, the text cases by file, ONNX's node tests and
 random cases by operator, random models, and with --scripts those of tests/e2e.
 
+--sample N judges N of the mutants, drawn by the same seed, as many of each folder while there are any;
+the verdict is then of these alone.
+
 Examples:
-  tests/e2e/all/mutate.py
+  tests/e2e/all/mutate.py --scripts           # all of them: hours
+  tests/e2e/all/mutate.py --sample 12 -v
   tests/e2e/all/mutate.py --only plugins/cpu/native -v
   tests/e2e/all/mutate.py --again --scripts   # what earlier runs have not noticed
   tests/e2e/all/mutate.py --list
@@ -36,6 +40,7 @@ import mutant_tree  # noqa: E402
 
 EQUAL = pathlib.Path(__file__).with_name("mutants_equal.txt")
 RESULTS = mutant_tree.STATE / "results.json"
+SAMPLE_RESULTS = mutant_tree.STATE / "results_sample.json"  # those of a whole sweep are dear
 SHARES = pathlib.Path(__file__).with_name("mutants_found.txt")
 BAR = 0.95
 GOOD = ("noticed", "crashed", "timed out")
@@ -82,19 +87,19 @@ def judge(mutant, tests, first, last):
 class Results:
     """Verdicts by number and key, kept in a file so that a run can be gone on with."""
 
-    def __init__(self, fresh):
-        self.found = {}
-        if RESULTS.exists() and not fresh:
-            self.found = json.loads(RESULTS.read_text())
+    def __init__(self, path, fresh):
+        self.path, self.found = path, {}
+        if path.exists() and not fresh:
+            self.found = json.loads(path.read_text())
 
     def get(self, mutant):
         return self.found.get(mutant.key)
 
     def put(self, mutant, verdict, by):
         self.found[mutant.key] = [verdict, by]
-        part = RESULTS.with_suffix(".part")
+        part = self.path.with_suffix(".part")
         part.write_text(json.dumps(self.found, indent=0))
-        part.replace(RESULTS)
+        part.replace(self.path)
 
 
 def sweep(wanted, tests, results, args):
@@ -159,6 +164,7 @@ def arguments():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seed", type=int, default=1, help="of the places that are drawn")
     parser.add_argument("--count", type=int, default=3, help="mutants of a file")
+    parser.add_argument("--sample", type=int, metavar="N", help="judge N of them, evenly over folders")
     parser.add_argument("--only", action="append", help="files whose path contains this; may be repeated")
     parser.add_argument("--jobs", type=int, default=len(os.sched_getaffinity(0)))
     parser.add_argument("--again", action="store_true", help="keep earlier verdicts, but judge again what was not noticed")
@@ -168,17 +174,22 @@ def arguments():
     parser.add_argument("--write", action="store_true", help=f"write the table to {SHARES.name}")
     parser.add_argument("--list", action="store_true", help="print the mutants and end")
     parser.add_argument("-v", action="store_true", help="name each mutant and what noticed it")
-    return parser.parse_args()
+    args = parser.parse_args()
+    if args.sample is not None and (args.write or args.sample < 1):
+        parser.error("--sample takes at least 1, and no --write: the table is that of all mutants")
+    return args
 
 
 def main():
     args = arguments()
-    print(f"seed {args.seed}, {args.count} mutants of a file", flush=True)
+    said = f"seed {args.seed}, {args.count} mutants of a file"
+    print(said + (f"; a sample of {args.sample} by the same seed" if args.sample else ""), flush=True)
     if args.list:
-        for mutant in mutant_tree.draw(args.seed, args.count, {}, args.only):
+        drawn = mutant_tree.draw(args.seed, args.count, {}, args.only)
+        for mutant in mutant_tree.sample(drawn, args.seed, args.sample) if args.sample else drawn:
             print(f"{mutant.number} {mutant}")
         return 0
-    wanted = mutant_tree.build(args.seed, args.count, args.jobs, args.only)
+    wanted = mutant_tree.build(args.seed, args.count, args.jobs, args.only, args.sample)
     equal = read_equal()
     tests = mutant_tests.Tests(args.scripts, sorted({m.path for m in wanted}))
     broken = tests.baseline(args.jobs)
@@ -187,7 +198,7 @@ def main():
             print(f"mutate: fails with no mutant: {name}")
         print("mutate: nothing can be told by tests that fail; repair them first")
         return 2
-    results = Results(fresh=not (args.again or args.keep))
+    results = Results(SAMPLE_RESULTS if args.sample else RESULTS, fresh=not (args.again or args.keep))
     stale = [m for m in wanted if results.get(m) is None or (args.again and results.get(m)[0] == "not noticed")]
     sweep([m for m in stale if not (args.again and m.key in equal)], tests, results, args)
     judged = [(m, results.get(m) or ["not noticed", "not run"]) for m in wanted]
@@ -196,7 +207,8 @@ def main():
         SHARES.write_text("\n".join(lines) + "\n")
     noticed, missed = sum(total[v] for v in GOOD), total["not noticed"]
     good = share(total) >= BAR
-    print(f"{missed} of {noticed + missed} that could be noticed were not; at least {BAR:.0%} must be")
+    of = f" of a sample, {len(wanted)} mutants," if args.sample else ""
+    print(f"{missed} of {noticed + missed}{of} that could be noticed were not; at least {BAR:.0%} must be")
     # Those below the bar's remainder are no failure, and no success.
     print(f"{noticed} passed, {0 if good else missed} failed, {total['equal'] + (missed if good else 0)} skipped")
     return 0 if good else 1
