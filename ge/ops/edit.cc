@@ -262,24 +262,32 @@ void Transaction::CommitFunction(Function* f, Index* x) {
   f->nodes = std::move(nodes);
 }
 
-void Transaction::Commit() {
-  for (auto& [fn, x] : index_) {
-    Function& f = graph_->fn(fn);
-    CommitFunction(&f, &x);
-    if (x.erased.empty()) continue;
-    for (Node& n : f.nodes) {  // Who waited for an erased node waits for what that waited for.
-      std::vector<NodeId> todo = n.after, kept;
-      for (size_t i = 0; i < todo.size(); ++i) {
-        auto it = x.erased.find(todo[i]);
-        if (it != x.erased.end()) {
-          todo.insert(todo.end(), it->second.begin(), it->second.end());
-        } else if (std::find(kept.begin(), kept.end(), todo[i]) == kept.end()) {
-          kept.push_back(todo[i]);
-        }
+void Transaction::SettleFunction(Function* f, Index* x) {
+  CommitFunction(f, x);
+  if (x->erased.empty()) return;
+  for (Node& n : f->nodes) {  // Who waited for an erased node waits for what that waited for.
+    std::vector<NodeId> todo = n.after, kept;
+    for (size_t i = 0; i < todo.size(); ++i) {
+      auto it = x->erased.find(todo[i]);
+      if (it != x->erased.end()) {
+        todo.insert(todo.end(), it->second.begin(), it->second.end());
+      } else if (std::find(kept.begin(), kept.end(), todo[i]) == kept.end()) {
+        kept.push_back(todo[i]);
       }
-      n.after = std::move(kept);
     }
+    n.after = std::move(kept);
   }
+}
+
+void Transaction::Settle(FunctionId fn) {
+  const auto found = index_.find(fn);
+  if (found == index_.end()) return;
+  SettleFunction(&graph_->fn(fn), &found->second);
+  index_.erase(found);
+}
+
+void Transaction::Commit() {
+  for (auto& [fn, x] : index_) SettleFunction(&graph_->fn(fn), &x);
   index_.clear();
 }
 

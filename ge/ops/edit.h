@@ -150,6 +150,9 @@ class Transaction {
   Index& IndexOf(FunctionId fn);
   UseLists& UsesOf(FunctionId fn);
   void CommitFunction(Function* f, Index* index);
+  void SettleFunction(Function* f, Index* index);
+  // Commits one function: its nodes stand in their order then.
+  void Settle(FunctionId fn);
   Node* Find(FunctionId fn, NodeId node);
   // A complete node but for its id.
   NodeId Insert(FunctionId fn, NodeId before, Node node);

@@ -71,6 +71,7 @@ bool Transaction::Inline(FunctionId fn, NodeId call, FunctionId callee, size_t s
                     found->outputs.size() <= body.results.size() && !Waits(graph_->fn(fn), *found);
   if (!fits) return false;
   const Node n = *found;
+  Settle(callee);  // else nodes that were inserted are read behind those that need them
   Renaming renamed(graph_, fn, callee);
   for (size_t i = 0; i < body.params.size(); ++i) renamed.Set(body.params[i], n.inputs[skip + i]);
   for (size_t i = 0; i < n.outputs.size(); ++i) {

@@ -1,7 +1,7 @@
 // Convolutions and products of 8-bit codes by weights of 8 bits, exactly, on images whose channels
-// are last: every pixel of a window is a run of bytes, which the kernels of code_kernels.h multiply four at
-// a time. A product of rows is a convolution of one tap. They own no tensors; immutable, any number
-// of threads may run one.
+// are last: every pixel of a window is a run of bytes, which the kernels of code_kernels.h multiply
+// four at a time. A product of rows is a convolution of one tap. They own no tensors; immutable,
+// any number of threads may run one.
 #pragma once
 
 #include <cstdint>
@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "plugins/cpu/native/integer_product.h"
 #include "plugins/cpu/native/code_kernels.h"
+#include "plugins/cpu/native/integer_product.h"
 
 namespace ge_native {
 

@@ -1,7 +1,7 @@
-// Kernels that multiply 8-bit codes by fours: unsigned codes by signed weights, exactly (AVX512-VNNI
-// has one instruction for that, AVX2 takes bytes apart). Signed codes come moved up by 128, which
-// their zero point is, too. Chosen at run time, since a processor with AVX-512 may have no VNNI. They
-// own nothing; any thread.
+// Kernels that multiply 8-bit codes by fours: unsigned codes by signed weights, exactly
+// (AVX512-VNNI has one instruction for that, AVX2 takes bytes apart). Signed codes come moved up by
+// 128, which their zero point is, too. Chosen at run time, since a processor with AVX-512 may have
+// no VNNI. They own nothing; any thread.
 #pragma once
 
 #include <cstdint>
