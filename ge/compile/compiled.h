@@ -152,7 +152,7 @@ std::string_view PriceModeName(PriceMode mode);
 struct PriceOptions {
   PriceMode mode = PriceMode::kAnalytic;
   double measure_budget_ms = 2000;  // of one compile
-  double observe_budget_ms = 200;   // of timing single offers of a plan when it is put away
+  double observe_budget_ms = 200;   // at most, of timing single offers when a session ends
   // Runs may replace a plan whose time is not as predicted. Else a plan stays as it is.
   bool replan = false;
   // A plan that a rehearsal found is taken where one is kept and nothing else is asked of PLACE.

@@ -3,8 +3,10 @@
 // as predicted is placed again.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
+#include "ge/base/clock.h"
 #include "ge/base/log.h"
 #include "ge/host/cache_folder.h"
 #include "ge/host/machine.h"
@@ -24,6 +26,9 @@ namespace {
 // A plan is placed again when its measured time is off by more than this share of the prediction.
 constexpr double kSurprise = 0.25;
 constexpr uint32_t kChecksApart = 4;  // each check at so many times the timed runs of the last
+// A session's end may take this share of its life to time single offers: one that lived for a
+// second learns less than one that served for an hour, and the next one goes on where it ended.
+constexpr double kObservedShare = 0.03;
 
 }  // namespace
 
@@ -110,7 +115,9 @@ void Session::SavePrices() {
   if (!price_cache_ || options.mode == PriceMode::kAnalytic) return;
   const FloatModeScope mode(options_.denormals);
   std::lock_guard<std::mutex> one(compile_mutex_);
-  for (const auto& c : plans_.All()) Remember(c.get(), options.observe_budget_ms);
+  const double now = NowMs();
+  const double end = now + std::min(options.observe_budget_ms, kObservedShare * (now - made_ms_));
+  for (const auto& c : plans_.All()) Remember(c.get(), std::max(0.0, end - NowMs()));
   price_cache_->Save();
 }
 

@@ -17,6 +17,7 @@
 
 #include "frontend/load.h"
 #include "ge/base/calls.h"
+#include "ge/base/clock.h"
 #include "ge/base/float_mode.h"
 #include "ge/base/status.h"
 #include "ge/compile/check_buffers.h"
@@ -196,6 +197,7 @@ class Session {
   Graph loaded_graph_;                  // as loaded, for dumps; shares payloads with graph_
   Graph graph_;
   bool loaded_ = false;
+  const double made_ms_ = NowMs();  // by the clock of NowMs
   double load_ms_ = 0;
   uint64_t weight_bytes_ = 0, import_copied_bytes_ = 0;
   std::vector<StageTime> times_;
