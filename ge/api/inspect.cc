@@ -183,7 +183,8 @@ ge_status ge_session_dump(ge_session* session, const char* entry, const char* st
     GE_ASSIGN_OR_RETURN(ge::Session * s, GetLoaded(session));
     GE_ASSIGN_OR_RETURN(ge::StageId id, ge::StageFromName(stage));
     std::vector<ge::TensorView> shapes;
-    if (id >= ge::StageId::kBind) {
+    const bool pieces = id > ge::StageId::kBind && s->RunsInPieces(EntryName(entry));
+    if (id >= ge::StageId::kBind && !pieces) {
       auto c = s->Latest(EntryName(entry));
       if (!c) {
         return Status(Code::kFailedPrecondition,

@@ -1,4 +1,6 @@
 // What a session tells of itself: texts of graphs and plans, and the numbers of the latest plan.
+#include <fmt/format.h>
+
 #include <nlohmann/json.hpp>
 
 #include "frontend/text/plan_text.h"
@@ -11,6 +13,25 @@
 #include "ge/verify/verify.h"
 
 namespace ge {
+
+// The plans that runs have made of an entry which is planned piece by piece.
+Result<std::string> Session::PiecesText(std::string_view entry_name) {
+  const auto pieces = Pieces();
+  if (pieces.empty()) {
+    return Status(
+        Code::kFailedPrecondition,
+        fmt::format("entry '{}' is planned piece by piece, as runs need it, and none of its "
+                    "runs has planned a piece so far; run it first",
+                    entry_name));
+  }
+  std::string text;
+  for (size_t i = 0; i < pieces.size(); ++i) {
+    text += fmt::format("{}# piece {} of {}, of function '{}'\n", i == 0 ? "" : "\n", i + 1,
+                        pieces.size(), pieces[i]->plan.functions[0].name);
+    text += PrintPlan(pieces[i]->plan);
+  }
+  return text;
+}
 
 Result<std::string> Session::DumpText(std::string_view entry_name, StageId stage,
                                       std::span<const TensorView> inputs) {
@@ -26,6 +47,7 @@ Result<std::string> Session::DumpText(std::string_view entry_name, StageId stage
   }
   if (stage == StageId::kRewrite) return PrintText(graph_, kForPeople);
   GE_ASSIGN_OR_RETURN(const Entry* entry, FindEntry(entry_name));
+  if (stage != StageId::kBind && FlowEntry(entry_name) != nullptr) return PiecesText(entry->name);
   GE_RETURN_IF_ERROR(CheckInputs(graph_, *entry, inputs));
   KvCaches::Turn turn;
   GE_RETURN_IF_ERROR(caches_.Begin(graph_, *entry, inputs, &turn));

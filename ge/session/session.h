@@ -120,7 +120,8 @@ class Session {
   // The plan that was used last for this entry; null when there is none.
   StateStore& states() { return states_; }
   std::shared_ptr<Compiled> Latest(std::string_view entry);
-  // Text of the graph or plan after a stage. From bind on, `inputs` gives the shapes.
+  // Text of the graph or plan after a stage. From bind on, `inputs` gives the shapes; of an entry
+  // that RunsInPieces, what is behind bind are the finished plans that its runs have made.
   Result<std::string> DumpText(std::string_view entry, StageId stage,
                                std::span<const TensorView> inputs);
   // Remembers in the price cache what the runs so far have shown; the destructor does it too.
@@ -159,6 +160,7 @@ class Session {
   // known now.
   void ReplanIfSurprised(std::string_view entry, std::span<const TensorView> inputs,
                          const std::shared_ptr<Compiled>& c);
+  Result<std::string> PiecesText(std::string_view entry);
   Status Prepare();  // verify, infer, rewrite, states
   // All that a load which failed has left; `none` are two empty graphs, made before.
   void ForgetModel(Graph (&none)[2]) noexcept;

@@ -67,6 +67,20 @@ static void Buffers(ge_session* s) {
   CHECK(Counts(s, 3, 5, &error) && Counts(s, 0, 5, &error) && Counts(s, 7, 1, &error));
 }
 
+/* What its runs have planned is shown, and nothing before there was one. */
+static void Dump(ge_session* s, int ran) {
+  ge_error error = {.size = sizeof error};
+  char* text = NULL;
+  if (!ran) {
+    CHECK(ge_session_dump(s, "pick", "memory", &text, &error) == GE_STATUS_FAILED_PRECONDITION);
+    CHECK(text == NULL && strstr(error.message, "run the entry first") != NULL);
+    return;
+  }
+  CHECK_OK(ge_session_dump(s, "pick", "memory", &text, &error));
+  CHECK(text != NULL && strstr(text, "# piece 1 of ") == text && strstr(text, "launch") != NULL);
+  ge_text_release(text);
+}
+
 static void* Work(void* session) {
   ge_error error = {.size = sizeof error};
   intptr_t wrong = 0;
@@ -162,7 +176,8 @@ int main(int argc, char** argv) {
   options.engines = argv[2];
   CHECK_OK(ge_session_create(&options, &s, &error));
   CHECK_OK(ge_session_load_file(s, argv[1], GE_FORMAT_AUTO, &error));
-  if (!failed) Buffers(s), Threads(s), Cost(s), Memory(s, atoi(argv[3])), Evict(argv[1], argv[2]);
+  if (!failed) Dump(s, 0), Buffers(s), Dump(s, 1);
+  if (!failed) Threads(s), Cost(s), Memory(s, atoi(argv[3])), Evict(argv[1], argv[2]);
   ge_session_destroy(s);
   printf("%d passed, %d failed, 0 skipped\n", passed, failed);
   return failed != 0;

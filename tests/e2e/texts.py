@@ -36,6 +36,7 @@ fn main(x: str[n]) -> (y) {
 }
 entry infer "main" = main
 """
+SCALED = COUNT.replace("y = ai", "z = ai").replace("}\nentry", "  y = Relu(z)\n}\nentry")
 NUMBERS = HEAD + """fn main(x: f32[2]) -> (y) {
   y = Relu(x)
 }
@@ -47,7 +48,8 @@ class Checks:
     def __init__(self, ge, folder):
         self.ge, self.folder = ge, folder
         self.passed = self.failed = 0
-        for name, text in (("echo", ECHO), ("count", COUNT), ("numbers", NUMBERS)):
+        for name, text in (("echo", ECHO), ("count", COUNT), ("scaled", SCALED),
+                           ("numbers", NUMBERS)):
             (folder / f"{name}.gt").write_text(text)
 
     def check(self, good, name, found=""):
@@ -95,6 +97,14 @@ def check_taken(c):
     done = c.run("count", c.folder / "x.npy", "--output", c.folder / "out")
     found = np.load(c.folder / "out" / "y.npy") if done.returncode == 0 else done.stderr
     c.check(np.array_equal(found, np.float32([1, -1, 2])), "numbers of texts", found)
+    for stage in ("place", "memory"):
+        done = c.run("scaled", c.folder / "x.npy", "--to", stage, command="dump")
+        c.check(done.returncode == 0 and "# piece 1 of 1, of function 'main" in done.stdout
+                and 'op="Relu"' in done.stdout and "finished plans of one run" in done.stderr,
+                f"dump --to {stage} of a model in pieces", done.stdout + done.stderr)
+    done = c.run("count", c.folder / "x.npy", "--to", "place", command="dump")
+    c.check(done.returncode == 0 and done.stdout.startswith("# no piece: "),
+            "dump of texts alone", done.stdout + done.stderr)
     done = c.run("count", c.folder / "x.npy", "--seconds", "0.1", "--concurrency", "1,2", "--json",
                  command="bench")
     rows = json.loads(done.stdout)["rows"] if done.returncode == 0 else []

@@ -17,6 +17,24 @@
 namespace ge::tool {
 namespace {
 
+// After a stage. A model whose sizes the data decide is run once on these inputs; what it planned
+// then is shown.
+Result<std::string> TextAfter(Session* session, const Entry& entry, StageId stage,
+                              const std::vector<Tensor>& inputs, const Options& o) {
+  auto text = session->DumpText(o.entry, stage, Views(inputs));
+  if (text.ok() || stage <= StageId::kBind) return text;
+  if (session->Compile(o.entry, Views(inputs)).ok() || !session->RunsInPieces(o.entry)) return text;
+  std::vector<Tensor> outputs(session->graph().fn(entry.fn).results.size());
+  GE_RETURN_IF_ERROR(RunAnyValues(session, o.entry, inputs, false, &outputs));
+  if (session->Pieces().empty()) {
+    return std::string("# no piece: what runs is the host's own work and needs no plan\n");
+  }
+  fmt::print(stderr,
+             "note: the model is planned piece by piece as it runs; these are the finished "
+             "plans of one run\n");
+  return session->DumpText(o.entry, stage, {});
+}
+
 Status DumpModel(const Options& o) {
   if (o.format != "text" && o.format != "proto" && o.format != "onnx") {
     return Status(Code::kInvalidArgument,
@@ -41,7 +59,7 @@ Status DumpModel(const Options& o) {
   }
   std::string text;
   if (o.format == "text") {
-    GE_ASSIGN_OR_RETURN(text, session->DumpText(o.entry, stage, Views(inputs)));
+    GE_ASSIGN_OR_RETURN(text, TextAfter(session.get(), *entry, stage, inputs, o));
   } else {
     Graph graph = stage == StageId::kRewrite ? session->graph() : session->loaded_graph();
     if (stage == StageId::kInfer) GE_RETURN_IF_ERROR(Infer(&graph));

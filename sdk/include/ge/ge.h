@@ -484,8 +484,9 @@ GE_API ge_status ge_session_restore_states(ge_session* session, const char* path
  */
 
 /* Text of the graph or plan as it stands after `stage` ("load" .. "memory"), in .gt form; stages
- * from "bind" on need the shapes of a run that was compiled before. Free it with ge_text_release.
- */
+ * from "bind" on need the shapes of a run that was compiled before. Of an entry that is planned
+ * piece by piece they are the finished plans of the pieces that its runs have made so far. Free it
+ * with ge_text_release. */
 GE_API ge_status ge_session_dump(ge_session* session, const char* entry, const char* stage,
                                  char** out, ge_error* error);
 /* One JSON object: load_ms, compile_ms, arena_bytes, max_live_bytes, weight_bytes,
