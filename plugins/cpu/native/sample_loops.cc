@@ -73,68 +73,92 @@ double Folded(double x, double lo, double hi) {
 
 // The two elements of an axis around a place, and the second's share; -1 is a zero.
 struct Neighbours {
-  int64_t at[2];
+  int32_t at[2];
   double share;
 };
 
+// Places of one image follow each other whatever their row, and so do images of few places: by
+// rows of seven (a correlation's window) a place took twice as long.
 class Gridded final : public Loop {
  public:
   Gridded(const GridSpec& s, const Dims& x, const Dims& y)
-      : spec_(s), batch_(y[0]), channels_(y[1]), rows_(y[2]), wide_(y[3]), h_(x[2]), w_(x[3]) {}
+      : spec_(s), batch_(y[0]), channels_(y[1]), places_(y[2] * y[3]), h_(x[2]), w_(x[3]) {}
   void Run(float* const* p) const override {
-    const bool parallel = batch_ * channels_ * rows_ * wide_ > kParallel;
-    ForRange(parallel, batch_ * rows_, [&](int64_t r) {
-      for (int64_t at = 0; at < wide_; at += kTile) Tile(p, r, at, std::min(kTile, wide_ - at));
+    // Finding a place's neighbours takes as long as 32 elements of other loops.
+    const bool parallel = batch_ * places_ * (32 + 4 * channels_) > kParallel;
+    const int64_t tiles = (places_ + kTile - 1) / kTile;
+    ForRange(parallel, batch_ * tiles, [&](int64_t job) {
+      const int64_t at = job % tiles * kTile;
+      Tile(p, job / tiles, at, std::min(kTile, places_ - at));
     });
   }
 
  private:
   static constexpr int64_t kTile = 64;  // places whose neighbours are found before the channels
+  struct Places {
+    int32_t from[kTile][4];
+    float share[kTile][4];
+    bool all[kTile];  // no neighbour is a zero
+  };
 
   Neighbours Around(double place, int64_t dim) const {
     const double size = static_cast<double>(dim);
-    const double lo = spec_.corners ? 0 : -0.5, hi = spec_.corners ? size - 1 : size - 0.5;
     double x = spec_.corners ? (place + 1) / 2 * (size - 1) : ((place + 1) * size - 1) / 2;
     if (spec_.nearest) x = std::nearbyint(x);
-    if (!(x >= lo && x <= hi)) {
-      if (spec_.beyond == GridSpec::kBorder) x = x > 0 ? size - 1 : 0;
-      if (spec_.beyond == GridSpec::kReflection) x = Folded(x, lo, hi);
+    if (spec_.beyond == GridSpec::kZeros) {
+      if (!(x >= -1 && x < size)) return {{-1, -1}, 0};  // all neighbours are zeros
+    } else {
+      const double lo = spec_.corners ? 0 : -0.5, hi = spec_.corners ? size - 1 : size - 0.5;
+      if (!(x >= lo && x <= hi)) {
+        if (spec_.beyond == GridSpec::kBorder) x = x > 0 ? size - 1 : 0;
+        if (spec_.beyond == GridSpec::kReflection) x = Folded(x, lo, hi);
+      }
+      if (!std::isfinite(x)) return {{-1, -1}, 0};
     }
-    if (!std::isfinite(x)) return {{-1, -1}, 0};
-    const double base = spec_.nearest ? x : std::floor(x);
-    const auto read = [&](double i) -> int64_t {
-      if (spec_.beyond == GridSpec::kZeros && !(i >= 0 && i <= size - 1)) return -1;
-      if (spec_.beyond == GridSpec::kReflection) i = Folded(i, lo, hi);
-      return static_cast<int64_t>(std::clamp(i, 0.0, size - 1));
-    };
-    return {{read(base), spec_.nearest ? -1 : read(base + 1)}, x - base};
+    // Within one of the image by now, so that whole numbers tell the floor.
+    int32_t base = static_cast<int32_t>(x);
+    base -= static_cast<double>(base) > x ? 1 : 0;
+    const double share = x - base;
+    return {{Read(base, dim), spec_.nearest ? -1 : Read(base + 1, dim)}, share};
+  }
+  int32_t Read(int32_t i, int64_t dim) const {
+    const auto last = static_cast<int32_t>(dim - 1);
+    if (spec_.beyond == GridSpec::kZeros) return i >= 0 && i <= last ? i : -1;
+    if (spec_.beyond == GridSpec::kReflection) {
+      const double lo = spec_.corners ? 0 : -0.5;
+      i = static_cast<int32_t>(Folded(i, lo, static_cast<double>(last) - lo));
+    }
+    return std::clamp(i, 0, last);
   }
 
-  void Tile(float* const* p, int64_t row, int64_t at, int64_t n) const {
-    const float* grid = p[2] + (row * wide_ + at) * 2;
-    int32_t from[kTile][4];
-    float share[kTile][4];
+  void Find(const float* grid, int64_t n, Places* to) const {
     for (int64_t i = 0; i < n; ++i) {
       const Neighbours x = Around(grid[2 * i], w_), y = Around(grid[2 * i + 1], h_);
+      to->all[i] = (x.at[0] | x.at[1] | y.at[0] | y.at[1]) >= 0;
       for (int k = 0; k < 4; ++k) {
-        const int64_t down = y.at[k / 2], right = x.at[k % 2];
-        const bool none = down < 0 || right < 0;
-        from[i][k] = none ? 0 : static_cast<int32_t>(down * w_ + right);
+        const int32_t down = y.at[k / 2], right = x.at[k % 2];
+        const bool none = (down | right) < 0;
         const double part =
             (k / 2 != 0 ? y.share : 1 - y.share) * (k % 2 != 0 ? x.share : 1 - x.share);
-        share[i][k] = none ? 0 : static_cast<float>(part);
-        from[i][k] = none ? -1 : from[i][k];
+        to->from[i][k] = none ? -1 : down * static_cast<int32_t>(w_) + right;
+        to->share[i][k] = none ? 0 : static_cast<float>(part);
       }
     }
-    const int64_t image = row / rows_;
+  }
+
+  void Tile(float* const* p, int64_t image, int64_t at, int64_t n) const {
+    Places places;
+    Find(p[2] + (image * places_ + at) * 2, n, &places);
     for (int64_t c = 0; c < channels_; ++c) {
       const float* x = p[1] + (image * channels_ + c) * h_ * w_;
-      float* y = p[0] + ((image * channels_ + c) * rows_ + row % rows_) * wide_ + at;
+      float* y = p[0] + (image * channels_ + c) * places_ + at;
       for (int64_t i = 0; i < n; ++i) {
+        const int32_t* from = places.from[i];
+        const float* share = places.share[i];
         float sum = 0;
         for (int k = 0; k < 4; ++k) {
           // What is no neighbour is not read: it may be an infinity.
-          sum += from[i][k] < 0 ? 0 : share[i][k] * x[from[i][k]];
+          if (places.all[i] || from[k] >= 0) sum += share[k] * x[from[k]];
         }
         y[i] = sum;
       }
@@ -142,7 +166,7 @@ class Gridded final : public Loop {
   }
 
   const GridSpec spec_;
-  const int64_t batch_, channels_, rows_, wide_, h_, w_;
+  const int64_t batch_, channels_, places_, h_, w_;
 };
 
 template <class T>
