@@ -1,6 +1,7 @@
 #include "plugins/cpu/native/sample_loops.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <limits>
 #include <vector>
@@ -84,6 +85,10 @@ class Gridded final : public Loop {
   Gridded(const GridSpec& s, const Dims& x, const Dims& y)
       : spec_(s), batch_(y[0]), channels_(y[1]), places_(y[2] * y[3]), h_(x[2]), w_(x[3]) {}
   void Run(float* const* p) const override {
+    if (h_ * w_ == 0) {
+      std::fill_n(p[0], batch_ * channels_ * places_, 0.0f);
+      return;
+    }
     // Finding a place's neighbours takes as long as 32 elements of other loops.
     const bool parallel = batch_ * places_ * (32 + 4 * channels_) > kParallel;
     const int64_t tiles = (places_ + kTile - 1) / kTile;
@@ -98,7 +103,6 @@ class Gridded final : public Loop {
   struct Places {
     int32_t from[kTile][4];
     float share[kTile][4];
-    bool all[kTile];  // no neighbour is a zero
   };
 
   Neighbours Around(double place, int64_t dim) const {
@@ -106,7 +110,9 @@ class Gridded final : public Loop {
     double x = spec_.corners ? (place + 1) / 2 * (size - 1) : ((place + 1) * size - 1) / 2;
     if (spec_.nearest) x = std::nearbyint(x);
     if (spec_.beyond == GridSpec::kZeros) {
-      if (!(x >= -1 && x < size)) return {{-1, -1}, 0};  // all neighbours are zeros
+      // Beyond the image by one or two all neighbours are zeros; NaN, too. No branch: windows lie
+      // across the border as often as not.
+      x = std::min(std::max(-2.0, x), size + 1);
     } else {
       const double lo = spec_.corners ? 0 : -0.5, hi = spec_.corners ? size - 1 : size - 0.5;
       if (!(x >= lo && x <= hi)) {
@@ -115,15 +121,16 @@ class Gridded final : public Loop {
       }
       if (!std::isfinite(x)) return {{-1, -1}, 0};
     }
-    // Within one of the image by now, so that whole numbers tell the floor.
+    // Within two of the image by now, so that whole numbers tell the floor.
     int32_t base = static_cast<int32_t>(x);
     base -= static_cast<double>(base) > x ? 1 : 0;
-    const double share = x - base;
-    return {{Read(base, dim), spec_.nearest ? -1 : Read(base + 1, dim)}, share};
+    return {{Read(base, dim), spec_.nearest ? -1 : Read(base + 1, dim)}, x - base};
   }
   int32_t Read(int32_t i, int64_t dim) const {
     const auto last = static_cast<int32_t>(dim - 1);
-    if (spec_.beyond == GridSpec::kZeros) return i >= 0 && i <= last ? i : -1;
+    if (spec_.beyond == GridSpec::kZeros) {
+      return static_cast<uint32_t>(i) <= static_cast<uint32_t>(last) ? i : -1;
+    }
     if (spec_.beyond == GridSpec::kReflection) {
       const double lo = spec_.corners ? 0 : -0.5;
       i = static_cast<int32_t>(Folded(i, lo, static_cast<double>(last) - lo));
@@ -134,16 +141,19 @@ class Gridded final : public Loop {
   void Find(const float* grid, int64_t n, Places* to) const {
     for (int64_t i = 0; i < n; ++i) {
       const Neighbours x = Around(grid[2 * i], w_), y = Around(grid[2 * i + 1], h_);
-      to->all[i] = (x.at[0] | x.at[1] | y.at[0] | y.at[1]) >= 0;
       for (int k = 0; k < 4; ++k) {
         const int32_t down = y.at[k / 2], right = x.at[k % 2];
-        const bool none = (down | right) < 0;
         const double part =
             (k / 2 != 0 ? y.share : 1 - y.share) * (k % 2 != 0 ? x.share : 1 - x.share);
-        to->from[i][k] = none ? -1 : down * static_cast<int32_t>(w_) + right;
-        to->share[i][k] = none ? 0 : static_cast<float>(part);
+        // -1, all bits, where one of them is.
+        to->from[i][k] = (down * static_cast<int32_t>(w_) + right) | (down | right) >> 31;
+        to->share[i][k] = static_cast<float>(part);
       }
     }
+  }
+  // What is no neighbour does not count: it may be an infinity.
+  static float ElementAt(const float* x, int32_t from) {
+    return std::bit_cast<float>(std::bit_cast<int32_t>(x[std::max(from, 0)]) & ~(from >> 31));
   }
 
   void Tile(float* const* p, int64_t image, int64_t at, int64_t n) const {
@@ -153,13 +163,8 @@ class Gridded final : public Loop {
       const float* x = p[1] + (image * channels_ + c) * h_ * w_;
       float* y = p[0] + (image * channels_ + c) * places_ + at;
       for (int64_t i = 0; i < n; ++i) {
-        const int32_t* from = places.from[i];
-        const float* share = places.share[i];
         float sum = 0;
-        for (int k = 0; k < 4; ++k) {
-          // What is no neighbour is not read: it may be an infinity.
-          if (places.all[i] || from[k] >= 0) sum += share[k] * x[from[k]];
-        }
+        for (int k = 0; k < 4; ++k) sum += places.share[i][k] * ElementAt(x, places.from[i][k]);
         y[i] = sum;
       }
     }
