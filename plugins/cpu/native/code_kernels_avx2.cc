@@ -47,9 +47,8 @@ GE_AVX2 void Scale(const __m256i (&sum)[kVectors], const CodeFinish& f,
                    const int64_t (&at)[kVectors], __m256i (&q)[kVectors]) {
   __m256 off = _mm256_setzero_ps();  // the greatest distance from a whole number
   for (int i = 0; i < kVectors; ++i) {
-    __m256 x = _mm256_mul_ps(_mm256_cvtepi32_ps(sum[i]), _mm256_loadu_ps(f.scale + at[i]));
-    x = _mm256_min_ps(_mm256_set1_ps(kBeyond), x);  // NaN stays, and becomes the least code
-    q[i] = _mm256_cvtps_epi32(x);
+    const __m256 x = _mm256_mul_ps(_mm256_cvtepi32_ps(sum[i]), _mm256_loadu_ps(f.scale + at[i]));
+    q[i] = _mm256_cvtps_epi32(x);  // beyond 2^31 far from x, and so made again
     const __m256 apart = _mm256_sub_ps(x, _mm256_cvtepi32_ps(q[i]));
     off = _mm256_max_ps(_mm256_andnot_ps(_mm256_set1_ps(-0.0f), apart), off);
   }
@@ -76,15 +75,25 @@ GE_AVX2 __m256i Narrow(const __m256i (&q)[4], const CodeFinish& f) {
 
 GE_AVX2 void PutFirst(__m256i x, int64_t bytes, void* to) {
   if (bytes >= 32) return Put(to, x);
-  if (bytes == 16) return _mm_storeu_si128(static_cast<__m128i*>(to), _mm256_castsi256_si128(x));
-  alignas(32) char all[32];
-  Put(all, x);
-  __builtin_memcpy(to, all, static_cast<size_t>(bytes));
+  auto* y = static_cast<char*>(to);
+  __m128i half = _mm256_castsi256_si128(x);
+  if ((bytes & 16) != 0) {
+    _mm_storeu_si128(reinterpret_cast<__m128i*>(y), half);
+    half = _mm256_extracti128_si256(x, 1), y += 16;
+  }
+  if ((bytes & 8) != 0) {
+    _mm_storel_epi64(reinterpret_cast<__m128i*>(y), half);
+    half = _mm_srli_si128(half, 8), y += 8;
+  }
+  if ((bytes & 7) == 0) return;
+  const int64_t last = _mm_cvtsi128_si64(half);
+  __builtin_memcpy(y, &last, static_cast<size_t>(bytes & 7));
 }
 
 // ---- products
 
-// The bytes 0 and 2, and 1 and 3, of n quads, as words.
+// The bytes 0 and 2, and 1 and 3, of n quads, as words; what lies behind them up to the next eight
+// quads becomes zero.
 GE_AVX2 void TakeApart(const uint8_t* x, int64_t n, uint32_t* even, uint32_t* odd) {
   int64_t i = 0;
   for (; i + 8 <= n; i += 8) {
@@ -92,32 +101,36 @@ GE_AVX2 void TakeApart(const uint8_t* x, int64_t n, uint32_t* even, uint32_t* od
     Put(even + i, EvenCodes(codes));
     Put(odd + i, OddCodes(codes));
   }
-  for (; i < n; ++i) {
-    uint32_t quad;
-    __builtin_memcpy(&quad, x + 4 * i, sizeof quad);
-    even[i] = quad & 0x00ff00ff, odd[i] = quad >> 8 & 0x00ff00ff;
-  }
+  if (i == n) return;
+  const __m256i there = _mm256_cmpgt_epi32(_mm256_set1_epi32(static_cast<int>(n - i)),
+                                           _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7));
+  const __m256i codes = _mm256_maskload_epi32(reinterpret_cast<const int*>(x + 4 * i), there);
+  Put(even + i, EvenCodes(codes));
+  Put(odd + i, OddCodes(codes));
 }
 
 template <int kRows>
 struct Apart {
-  alignas(32) uint32_t even[kRows][kChunk], odd[kRows][kChunk];
+  alignas(32) uint32_t even[kRows][kChunk + 8], odd[kRows][kChunk + 8];
 };
 
-// n quads by 16 columns, whose weights lie `step` bytes apart, added to sums.
+// n quads by 16 columns, whose weights lie `step` bytes apart: sums = begin + products, where the
+// rows of `begin` lie begin_step numbers apart (0: all rows have the same).
 template <int kRows>
 GE_AVX2 void Multiply(const Apart<kRows>& x, int64_t n, const int8_t* w, int64_t step,
-                      int32_t (*sums)[kCodeColumns]) {
+                      const int32_t* begin, int64_t begin_step, int32_t (*sums)[kCodeColumns]) {
   __m256i sum[kRows][2];
-  for (int r = 0; r < kRows; ++r) sum[r][0] = Load(sums[r]), sum[r][1] = Load(sums[r] + 8);
+  for (int r = 0; r < kRows; ++r) {
+    sum[r][0] = Load(begin + r * begin_step), sum[r][1] = Load(begin + r * begin_step + 8);
+  }
   for (int64_t k = 0; k < n; ++k, w += step) {
-    const __m256i w0 = Load(w), w1 = Load(w + 32);
-    const __m256i even0 = EvenWeights(w0), even1 = EvenWeights(w1);
+    const __m256i even0 = EvenWeights(Load(w)), even1 = EvenWeights(Load(w + 32));
     for (int r = 0; r < kRows; ++r) {
       const __m256i a = _mm256_set1_epi32(static_cast<int>(x.even[r][k]));
       sum[r][0] = AddProducts(sum[r][0], a, even0), sum[r][1] = AddProducts(sum[r][1], a, even1);
     }
-    const __m256i odd0 = OddWeights(w0), odd1 = OddWeights(w1);
+    asm("" : "+r"(w));  // the weights are read again: they had put a sum into memory
+    const __m256i odd0 = OddWeights(Load(w)), odd1 = OddWeights(Load(w + 32));
     for (int r = 0; r < kRows; ++r) {
       const __m256i a = _mm256_set1_epi32(static_cast<int>(x.odd[r][k]));
       sum[r][0] = AddProducts(sum[r][0], a, odd0), sum[r][1] = AddProducts(sum[r][1], a, odd1);
@@ -143,12 +156,12 @@ int32_t SumRow(const CodeTile& t, int64_t r) {
   return static_cast<int32_t>(lanes[0] + lanes[1] + lanes[2] + lanes[3] + rest);
 }
 
+// What the sum of a row's codes adds to each of its sums.
 void Begin(const CodeTile& t, const CodeFinish& f, int64_t r, int32_t* sums) {
-  const __m256i all = _mm256_set1_epi32(f.less != nullptr ? SumRow(t, r) : 0);
+  const __m256i all = _mm256_set1_epi32(SumRow(t, r));
   for (int64_t c = 0; c < t.vectors * kCodeLanes; c += 8) {
-    __m256i sum = Load(f.add + c);
-    if (f.less != nullptr) sum = _mm256_add_epi32(sum, _mm256_mullo_epi32(all, Load(f.less + c)));
-    Put(sums + c, sum);
+    const __m256i less = _mm256_mullo_epi32(all, Load(f.less + c));
+    Put(sums + c, _mm256_add_epi32(Load(f.add + c), less));
   }
 }
 
@@ -179,7 +192,12 @@ template <int kRows>
 void Rows(const CodeTile& t, const CodeFinish& f) {
   alignas(32) int32_t sums[kRows][kCodeColumns];
   Apart<kRows> x;
-  for (int r = 0; r < kRows; ++r) Begin(t, f, r, sums[r]);
+  const int32_t* begin = f.add;
+  int64_t begin_step = 0;
+  if (f.less != nullptr) {
+    for (int r = 0; r < kRows; ++r) Begin(t, f, r, sums[r]);
+    begin = sums[0], begin_step = kCodeColumns;
+  }
   const int64_t step = t.vectors * kCodeLanes * 4;
   const int8_t* w = t.w;
   for (int64_t run = 0, at = 0; run < t.runs;) {
@@ -195,9 +213,11 @@ void Rows(const CodeTile& t, const CodeFinish& f) {
     for (int64_t v = 0; v < t.vectors; ++v) {
       int32_t(*const first)[kCodeColumns] =
           reinterpret_cast<int32_t(*)[kCodeColumns]>(&sums[0][v * kCodeLanes]);
-      Multiply<kRows>(x, n, w + v * kCodeLanes * 4, step, first);
+      Multiply<kRows>(x, n, w + v * kCodeLanes * 4, step, begin + v * kCodeLanes, begin_step,
+                      first);
     }
     w += n * step;
+    begin = sums[0], begin_step = kCodeColumns;
   }
   for (int r = 0; r < kRows; ++r) End(t, f, sums[r], t.y[r]);
 }
@@ -225,6 +245,9 @@ int64_t MostRows(int64_t) { return kRowsAtOnce; }
 
 GE_AVX2 __m256i LoadFirst(const uint8_t* from, int64_t bytes) {
   if (bytes >= 32) return Load(from);
+  if (bytes == 16) {
+    return _mm256_zextsi128_si256(_mm_loadu_si128(reinterpret_cast<const __m128i*>(from)));
+  }
   alignas(32) uint8_t all[32] = {};
   __builtin_memcpy(all, from, static_cast<size_t>(bytes));
   return Load(all);
@@ -256,6 +279,8 @@ void Lines(const CodeLines& s) {
     const int64_t channels = s.channels - first;
     if (channels >= 32) {
       LinesOf(s, first, 32);
+    } else if (channels == 16) {
+      LinesOf(s, first, 16);
     } else {
       LinesOf(s, first, channels);
     }

@@ -148,6 +148,7 @@ class NativeBuilder final : public Builder {
   // x and the result lie as said.
   void AddQuantized(const Unit& u, const std::string& label, const Place& x, const Layout& y,
                     Place weights, uint64_t scratch, std::unique_ptr<Work> work);
+  bool EmitInOrder(const Unit& u, const std::string& label, std::unique_ptr<Work> work);
   void EmitByFours(const Unit& u, CodeConvPlan plan, const Layout& x, const Layout& y);
   bool IsSettled(const Unit& u) const;
 

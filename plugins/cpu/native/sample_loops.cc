@@ -1,6 +1,7 @@
 #include "plugins/cpu/native/sample_loops.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <limits>
 #include <vector>
@@ -73,76 +74,104 @@ double Folded(double x, double lo, double hi) {
 
 // The two elements of an axis around a place, and the second's share; -1 is a zero.
 struct Neighbours {
-  int64_t at[2];
+  int32_t at[2];
   double share;
 };
 
+// Places of one image follow each other whatever their row, and so do images of few places: by
+// rows of seven (a correlation's window) a place took twice as long.
 class Gridded final : public Loop {
  public:
   Gridded(const GridSpec& s, const Dims& x, const Dims& y)
-      : spec_(s), batch_(y[0]), channels_(y[1]), rows_(y[2]), wide_(y[3]), h_(x[2]), w_(x[3]) {}
+      : spec_(s), batch_(y[0]), channels_(y[1]), places_(y[2] * y[3]), h_(x[2]), w_(x[3]) {}
   void Run(float* const* p) const override {
-    const bool parallel = batch_ * channels_ * rows_ * wide_ > kParallel;
-    ForRange(parallel, batch_ * rows_, [&](int64_t r) {
-      for (int64_t at = 0; at < wide_; at += kTile) Tile(p, r, at, std::min(kTile, wide_ - at));
+    if (h_ * w_ == 0) {
+      std::fill_n(p[0], batch_ * channels_ * places_, 0.0f);
+      return;
+    }
+    // Finding a place's neighbours takes as long as 32 elements of other loops.
+    const bool parallel = batch_ * places_ * (32 + 4 * channels_) > kParallel;
+    const int64_t tiles = (places_ + kTile - 1) / kTile;
+    ForRange(parallel, batch_ * tiles, [&](int64_t job) {
+      const int64_t at = job % tiles * kTile;
+      Tile(p, job / tiles, at, std::min(kTile, places_ - at));
     });
   }
 
  private:
   static constexpr int64_t kTile = 64;  // places whose neighbours are found before the channels
+  struct Places {
+    int32_t from[kTile][4];
+    float share[kTile][4];
+  };
 
   Neighbours Around(double place, int64_t dim) const {
     const double size = static_cast<double>(dim);
-    const double lo = spec_.corners ? 0 : -0.5, hi = spec_.corners ? size - 1 : size - 0.5;
     double x = spec_.corners ? (place + 1) / 2 * (size - 1) : ((place + 1) * size - 1) / 2;
     if (spec_.nearest) x = std::nearbyint(x);
-    if (!(x >= lo && x <= hi)) {
-      if (spec_.beyond == GridSpec::kBorder) x = x > 0 ? size - 1 : 0;
-      if (spec_.beyond == GridSpec::kReflection) x = Folded(x, lo, hi);
+    if (spec_.beyond == GridSpec::kZeros) {
+      // Beyond the image by one or two all neighbours are zeros; NaN, too. No branch: windows lie
+      // across the border as often as not.
+      x = std::min(std::max(-2.0, x), size + 1);
+    } else {
+      const double lo = spec_.corners ? 0 : -0.5, hi = spec_.corners ? size - 1 : size - 0.5;
+      if (!(x >= lo && x <= hi)) {
+        if (spec_.beyond == GridSpec::kBorder) x = x > 0 ? size - 1 : 0;
+        if (spec_.beyond == GridSpec::kReflection) x = Folded(x, lo, hi);
+      }
+      if (!std::isfinite(x)) return {{-1, -1}, 0};
     }
-    if (!std::isfinite(x)) return {{-1, -1}, 0};
-    const double base = spec_.nearest ? x : std::floor(x);
-    const auto read = [&](double i) -> int64_t {
-      if (spec_.beyond == GridSpec::kZeros && !(i >= 0 && i <= size - 1)) return -1;
-      if (spec_.beyond == GridSpec::kReflection) i = Folded(i, lo, hi);
-      return static_cast<int64_t>(std::clamp(i, 0.0, size - 1));
-    };
-    return {{read(base), spec_.nearest ? -1 : read(base + 1)}, x - base};
+    // Within two of the image by now, so that whole numbers tell the floor.
+    int32_t base = static_cast<int32_t>(x);
+    base -= static_cast<double>(base) > x ? 1 : 0;
+    return {{Read(base, dim), spec_.nearest ? -1 : Read(base + 1, dim)}, x - base};
+  }
+  int32_t Read(int32_t i, int64_t dim) const {
+    const auto last = static_cast<int32_t>(dim - 1);
+    if (spec_.beyond == GridSpec::kZeros) {
+      return static_cast<uint32_t>(i) <= static_cast<uint32_t>(last) ? i : -1;
+    }
+    if (spec_.beyond == GridSpec::kReflection) {
+      const double lo = spec_.corners ? 0 : -0.5;
+      i = static_cast<int32_t>(Folded(i, lo, static_cast<double>(last) - lo));
+    }
+    return std::clamp(i, 0, last);
   }
 
-  void Tile(float* const* p, int64_t row, int64_t at, int64_t n) const {
-    const float* grid = p[2] + (row * wide_ + at) * 2;
-    int32_t from[kTile][4];
-    float share[kTile][4];
+  void Find(const float* grid, int64_t n, Places* to) const {
     for (int64_t i = 0; i < n; ++i) {
       const Neighbours x = Around(grid[2 * i], w_), y = Around(grid[2 * i + 1], h_);
       for (int k = 0; k < 4; ++k) {
-        const int64_t down = y.at[k / 2], right = x.at[k % 2];
-        const bool none = down < 0 || right < 0;
-        from[i][k] = none ? 0 : static_cast<int32_t>(down * w_ + right);
+        const int32_t down = y.at[k / 2], right = x.at[k % 2];
         const double part =
             (k / 2 != 0 ? y.share : 1 - y.share) * (k % 2 != 0 ? x.share : 1 - x.share);
-        share[i][k] = none ? 0 : static_cast<float>(part);
-        from[i][k] = none ? -1 : from[i][k];
+        // -1, all bits, where one of them is.
+        to->from[i][k] = (down * static_cast<int32_t>(w_) + right) | (down | right) >> 31;
+        to->share[i][k] = static_cast<float>(part);
       }
     }
-    const int64_t image = row / rows_;
+  }
+  // What is no neighbour does not count: it may be an infinity.
+  static float ElementAt(const float* x, int32_t from) {
+    return std::bit_cast<float>(std::bit_cast<int32_t>(x[std::max(from, 0)]) & ~(from >> 31));
+  }
+
+  void Tile(float* const* p, int64_t image, int64_t at, int64_t n) const {
+    Places places;
+    Find(p[2] + (image * places_ + at) * 2, n, &places);
     for (int64_t c = 0; c < channels_; ++c) {
       const float* x = p[1] + (image * channels_ + c) * h_ * w_;
-      float* y = p[0] + ((image * channels_ + c) * rows_ + row % rows_) * wide_ + at;
+      float* y = p[0] + (image * channels_ + c) * places_ + at;
       for (int64_t i = 0; i < n; ++i) {
         float sum = 0;
-        for (int k = 0; k < 4; ++k) {
-          // What is no neighbour is not read: it may be an infinity.
-          sum += from[i][k] < 0 ? 0 : share[i][k] * x[from[i][k]];
-        }
+        for (int k = 0; k < 4; ++k) sum += places.share[i][k] * ElementAt(x, places.from[i][k]);
         y[i] = sum;
       }
     }
   }
 
   const GridSpec spec_;
-  const int64_t batch_, channels_, rows_, wide_, h_, w_;
+  const int64_t batch_, channels_, places_, h_, w_;
 };
 
 template <class T>

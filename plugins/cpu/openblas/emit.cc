@@ -25,32 +25,31 @@ class ProductWork final : public Loop {
     // fork does not pay: 64^3 multiply-adds take 3 us.
     const double macs = static_cast<double>(shape_.m) * shape_.n * shape_.k;
     const bool shared = threads_ > 1 && macs * static_cast<double>(n) > 64.0 * 64 * 64;
+    if (shared && OnHostThreads()) return ShareOnHost(p, n, macs);
     if (shared && n >= threads_) return ShareProducts(p, n);
-    if (shared && OnHostThreads()) return ShareEach(p, n);
     for (int64_t i = 0; i < n; ++i) One(p, i);
   }
 
  private:
-  // OpenBLAS sees that it is inside a region of libgomp's and uses one thread; of the host's
-  // threads it does not know, and is told.
+  // OpenBLAS sees that it is inside a region of libgomp's and uses one thread.
   void ShareProducts(float* const* p, int64_t n) const {
-    const bool told = OnHostThreads();
     OnThreads(threads_, [&] {
 #pragma omp for schedule(static) nowait
-      for (int64_t i = 0; i < n; ++i) {
-        const At& at = each_[static_cast<size_t>(i)];
-        const float *a = p[1] + at.a, *b = p[2] + at.b;
-        told ? shape_.RunAlone(blas_, a, b, p[0] + at.c) : shape_.Run(blas_, a, b, p[0] + at.c);
-      }
+      for (int64_t i = 0; i < n; ++i) One(p, i);
     });
   }
 
-  // Strips of each product by the host's threads.
-  void ShareEach(float* const* p, int64_t n) const {
+  // As many products for each thread, and of those that are left over (of three heads for two
+  // threads the third) a strip each, where a strip is worth its packing.
+  void ShareOnHost(float* const* p, int64_t n, double macs) const {
+    const bool strips = n < threads_ || macs / threads_ > 64.0 * 64 * 16;
+    const int64_t whole = strips ? n - n % threads_ : n;
     OnThreads(threads_, [&] {
 #pragma omp for schedule(static) nowait
-      for (int64_t i = 0; i < n * threads_; ++i) {
-        const At& at = each_[static_cast<size_t>(i / threads_)];
+      for (int64_t i = 0; i < whole; ++i) One(p, i);
+#pragma omp for schedule(static) nowait
+      for (int64_t i = 0; i < (n - whole) * threads_; ++i) {
+        const At& at = each_[static_cast<size_t>(whole + i / threads_)];
         shape_.RunStrip(blas_, static_cast<int>(i % threads_), threads_, p[1] + at.a, p[2] + at.b,
                         p[0] + at.c);
       }
@@ -60,7 +59,7 @@ class ProductWork final : public Loop {
   void One(float* const* p, int64_t i) const {
     const At& at = each_[static_cast<size_t>(i)];
     const float *a = p[1] + at.a, *b = p[2] + at.b;
-    // What is too small to be shared, and what libgomp's threads share inside of OpenBLAS.
+    // The host's threads OpenBLAS does not know, and is told.
     OnHostThreads() ? shape_.RunAlone(blas_, a, b, p[0] + at.c)
                     : shape_.Run(blas_, a, b, p[0] + at.c);
   }

@@ -271,6 +271,43 @@ void AddCodes(const uint8_t* __restrict x, bool is_signed, int32_t* __restrict s
   }
 }
 
+namespace {
+
+using SquareLine = hn::Simd<uint8_t, 16, 0>;
+constexpr int64_t kSquare = 16;  // of a square that lies in registers
+
+// One of four steps of turning a square: vectors i and i + 8 become 2 i and 2 i + 1, byte by byte.
+GE_INLINE void Weave(const hn::Vec<SquareLine> (&from)[kSquare],
+                     hn::Vec<SquareLine> (&to)[kSquare]) {
+  const SquareLine d;
+  for (int i = 0; i < kSquare / 2; ++i) {
+    to[2 * i] = hn::InterleaveLower(d, from[i], from[i + kSquare / 2]);
+    to[2 * i + 1] = hn::InterleaveUpper(d, from[i], from[i + kSquare / 2]);
+  }
+}
+
+// y[r][c] = x[c][r], lines of x and y being x_step and y_step bytes apart.
+GE_INLINE void TurnSquare(const uint8_t* x, int64_t x_step, uint8_t* y, int64_t y_step) {
+  const SquareLine d;
+  hn::Vec<SquareLine> a[kSquare], b[kSquare];
+  for (int i = 0; i < kSquare; ++i) a[i] = hn::LoadU(d, x + i * x_step);
+  Weave(a, b), Weave(b, a), Weave(a, b), Weave(b, a);
+  for (int i = 0; i < kSquare; ++i) hn::StoreU(a[i], d, y + i * y_step);
+}
+
+// Squares of at least 16 by 16 codes; the last ones overlap those before.
+void TurnSquares(const uint8_t* x, int64_t columns, int64_t rows, uint8_t* y) {
+  for (int64_t c = 0; c < columns; c += kSquare) {
+    const int64_t column = c + kSquare <= columns ? c : columns - kSquare;
+    for (int64_t r = 0; r < rows; r += kSquare) {
+      const int64_t row = r + kSquare <= rows ? r : rows - kSquare;
+      TurnSquare(x + column * rows + row, rows, y + row * columns + column, columns);
+    }
+  }
+}
+
+}  // namespace
+
 void TransposeCodes(const uint8_t* __restrict x, int64_t columns, int64_t rows,
                     uint8_t* __restrict y) {
   if (columns == 3) {  // pictures
@@ -285,6 +322,7 @@ void TransposeCodes(const uint8_t* __restrict x, int64_t columns, int64_t rows,
     }
     return;
   }
+  if (columns >= kSquare && rows >= kSquare) return TurnSquares(x, columns, rows, y);
   // Blocks whose lines of both sides stay in the first cache.
   constexpr int64_t kBlock = 64;
   for (int64_t c0 = 0; c0 < columns; c0 += kBlock) {
