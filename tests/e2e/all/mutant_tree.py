@@ -26,6 +26,7 @@ GUARDED = TREE / "guarded"  # the changed sources
 OBJECTS = TREE / "objects"  # of them, by what they were compiled from
 STATE = TREE / "state"  # what outlives a run: dropped places, verdicts
 DROPPED = STATE / "dropped.json"
+NUMBERS = STATE / "numbers.json"  # the place of each path in the order of numbers
 TARGETS = ["ref", "native", "onednn", "openblas", "ge-test", "ge-unit", "ge-unit-cpu", "ge", "graphengine"]
 # What is mutated, in the order in which the table names it.
 FOLDERS = ["plugins/cpu/kit", "plugins/cpu/kit/simd", "plugins/cpu/native", "plugins/cpu/onednn", "plugins/cpu/openblas",
@@ -38,8 +39,9 @@ INCLUDE = re.compile(r'^#include "([^"]+)"', re.M)
 
 
 class Mutant:
-    def __init__(self, number, path, place):
+    def __init__(self, number, path, place, content):
         self.number, self.path, self.place = number, path, place
+        self.content = content  # a digest of the file
         self.lines = None  # of the path that the place covers
 
     @property
@@ -67,20 +69,46 @@ def sources():
     return sorted((n for n in inside if n not in shared), key=lambda n: (order[n.rsplit("/", 1)[0]], n))
 
 
+def places_of(paths):
+    """{path: its place}, the one that it had in earlier runs: a new file moves no other's numbers, so that what was
+    compiled of them stays what it is."""
+    known = json.loads(NUMBERS.read_text()) if NUMBERS.exists() else {}
+    new = [path for path in paths if path not in known]
+    known |= {path: len(known) + i for i, path in enumerate(new)}
+    if new and STATE.exists():
+        NUMBERS.write_text(json.dumps(known, indent=0))
+    return known
+
+
 def draw(seed, count, dropped, only):
     """The mutants of a seed in files whose path holds a word of `only`. Numbers count within a file's own, so that
     another draw in one file leaves those of others, and what was compiled of them, as they are."""
-    found = []
-    for index, path in enumerate(sources()):
+    found, paths = [], sources()
+    place = places_of(paths)
+    for path in paths:
         if only and not any(word in path for word in only):
             continue
         text = (ROOT / path).read_text()
         drawn = mutants.drawn(text, f"{seed}:{path}", count, set(dropped.get(path, [])))
-        for i, place in enumerate(drawn):
-            mutant = Mutant(1 + index * count + i, path, place)
-            mutant.lines = range(place.line, place.line + text.count("\n", place.start, place.end) + 1)
+        content = hashlib.sha256(text.encode()).hexdigest()[:16]
+        for i, change in enumerate(drawn):
+            mutant = Mutant(1 + place[path] * count + i, path, change, content)
+            mutant.lines = range(change.line, change.line + text.count("\n", change.start, change.end) + 1)
             found.append(mutant)
     return found
+
+
+def in_turns(drawn, seed):
+    """The mutants in an order of which every beginning is a fair sample: as large a part of each folder."""
+    dice, groups = random.Random(f"{seed}:turns"), {}
+    for mutant in drawn:
+        groups.setdefault(mutant.path.rsplit("/", 1)[0], []).append(mutant)
+    placed = []
+    for group in groups.values():
+        dice.shuffle(group)
+        begin = dice.random()
+        placed += [((i + begin) / len(group), mutant) for i, mutant in enumerate(group)]
+    return [mutant for _, mutant in sorted(placed, key=lambda at: (at[0], at[1].number))]
 
 
 def sample(drawn, seed, count):
@@ -136,9 +164,10 @@ class Unit:
         return text
 
     def digest(self, guarded):
-        """Of what it is compiled from that can differ: the guarded files, and the object that it replaces."""
+        """Of what it is compiled from that can differ: the guarded files, and the object that it replaces. By its bytes,
+        not its time: a build that comes to the same object leaves what was compiled here."""
         state = hashlib.sha256(" ".join(self.words).encode())
-        state.update(str((RELEASE / self.object).stat().st_mtime_ns).encode())
+        state.update((RELEASE / self.object).read_bytes())
         for name in sorted(included(self.files) & set(guarded)):
             state.update((GUARDED / name).read_bytes())
         state.update((ROOT / "tests/e2e/all/mutants.h").read_bytes())

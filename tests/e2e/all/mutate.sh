@@ -4,5 +4,5 @@
 # them take hours. The whole sweep: tests/e2e/all/mutate.py --scripts
 set -eu
 cd "$(dirname "$0")/../../.."
-[[ $# -gt 0 ]] || set -- --sample 62
+[[ $# -gt 0 ]] || set -- --fresh --sample 62
 exec python3 tests/e2e/all/mutate.py --scripts "$@"
