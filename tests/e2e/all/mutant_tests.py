@@ -170,8 +170,8 @@ def operator_parts(cpu):
         yield Part("isa_sets", f"{isa} node", [*capped, *NODE, "--engines", "native,onednn,openblas,ref"])
 
 
-def all_parts(scripts, paths):
-    """The parts of all steps that reach files of `paths`."""
+def all_parts(scripts, rough, paths):
+    """The parts of all steps that reach files of `paths`; if `rough`, of those of some minutes together."""
     cpu = any(path.startswith("plugins/cpu") for path in paths)
     for path in sorted((TREE / "tests" / "text").rglob("*.gt")):  # a link, followed once
         name = path.relative_to(TREE).as_posix()
@@ -184,7 +184,7 @@ def all_parts(scripts, paths):
         whole = Part(step, "as a whole", [PROGRAM, *NODE, *words])
         whole.whole = True
         yield whole
-    if any(path.startswith(OPERATORS) for path in paths):
+    if any(path.startswith(OPERATORS) for path in paths) and not rough:
         yield from operator_parts(cpu)
     for first in range(0, MODELS, MODELS_AT_ONCE):
         yield Part("random-models", f"from {first}",
@@ -239,8 +239,8 @@ def measured(part):
 
 
 class Tests:
-    def __init__(self, scripts, paths):
-        self.parts = list(all_parts(scripts, paths))
+    def __init__(self, scripts, rough, paths):
+        self.parts = list(all_parts(scripts, rough, paths))
 
     def baseline(self, jobs):
         """Runs each part with no mutant; names of those that fail. What was clean is kept, so that one that was

@@ -225,8 +225,9 @@ def commands():
 
 
 def named_in(text, drawn):
-    """Mutants at lines that the compiler's words name."""
-    found = []
+    """Mutants at lines that the compiler's words name, or as whose number a template of mutants.h was made."""
+    numbers = {int(n) for n in re.findall(r"\bint N = (\d+)", text)}
+    found = [m for m in drawn if m.number in numbers]
     for path, line in re.findall(r"/guarded/([\w./\-]+\.(?:cc|h)):(\d+)", text):
         found += [m for m in drawn if m.path == path and int(line) in m.lines]
     return found

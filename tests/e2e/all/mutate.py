@@ -26,7 +26,8 @@ Examples:
   tests/e2e/all/mutate.py --scripts --jobs 1 --seconds 1800   # half an hour of it
   tests/e2e/all/mutate.py --sample 12 -v
   tests/e2e/all/mutate.py --only plugins/cpu/native -v
-  tests/e2e/all/mutate.py --again --scripts   # what earlier runs have not noticed
+  tests/e2e/all/mutate.py --rough --quick     # first what needs no long baseline
+  tests/e2e/all/mutate.py --again --scripts   # then what earlier runs have not noticed
   tests/e2e/all/mutate.py --list
 """
 import argparse
@@ -224,6 +225,7 @@ def arguments():
     parser.add_argument("--fresh", action="store_true", help="forget earlier verdicts")
     parser.add_argument("--seconds", type=float, metavar="N", help="stop after N, not counting the baseline")
     parser.add_argument("--quick", action="store_true", help="no second pass")
+    parser.add_argument("--rough", action="store_true", help="no step by operator: what is left needs --again without it")
     parser.add_argument("--scripts", action="store_true", help="also the scripts of tests/e2e")
     parser.add_argument("--write", action="store_true", help=f"write the table to {SHARES.name}")
     parser.add_argument("--list", action="store_true", help="print the mutants and end")
@@ -245,7 +247,7 @@ def main():
         return 0
     wanted = mutant_tree.build(args.seed, args.count, args.jobs, args.only, args.sample)
     equal = read_equal()
-    tests = mutant_tests.Tests(args.scripts, sorted({m.path for m in wanted}))
+    tests = mutant_tests.Tests(args.scripts, args.rough, sorted({m.path for m in wanted}))
     broken = tests.baseline(args.jobs)
     if broken:
         for name in broken:
