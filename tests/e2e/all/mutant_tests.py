@@ -26,9 +26,13 @@ NODE_STEPS = {
 MODELS, MODELS_AT_ONCE = 60, 6
 # Steps that reach a folder, as docs/testing.md has them. Operators are reached one by one.
 OPERATORS = ("plugins/", "ge/ops", "frontend/onnx/adapt")
-# Of tests/e2e; those that are about time, or that take minutes, are not worth a mutant.
-SCRIPTS = ["flow", "plot", "versions", "c_client", "decoder", "lifetimes", "plugins", "schemas", "bad_input", "bombs",
-           "prices", "float_mode", "tour", "isa_sets", "failing_files", "shipped", "red_zones", "planted"]
+# Of tests/e2e: those of some seconds, which always run, and others. Those that are about time, or that take
+# minutes, are not worth a mutant.
+QUICK_SCRIPTS = ["answers", "code_groups", "decoder", "discovery", "flow", "float_mode", "grad", "grad_rules", "inspect",
+                 "lifetimes", "op_plugins", "pass_plugins", "plugins", "precision", "prepared", "prices", "ref_shares",
+                 "remat", "schemas", "texts", "tour", "train_pass", "values", "versions"]
+SCRIPTS = ["plot", "c_client", "bad_input", "bombs", "isa_sets", "failing_files", "shipped", "red_zones", "planted",
+           "conform", "train_tool"]
 TIMES, LEAST_LIMIT, WAITS = 20, 10, 20  # a time-out is this many times the baseline, and so many seconds
 BATCH_SECONDS = 3
 MANY = 12  # parts of a step that reach a mutant: then the whole step is tried before them
@@ -92,6 +96,10 @@ def run(command, limit, extra):
     return "timed out" if late else child.returncode, text, used.ru_utime + used.ru_stime
 
 
+def squeezed(name):
+    return re.sub(r"[^a-z0-9]", "", name.lower())
+
+
 class Part:
     """A test: some step's, with what it adds to the step's command."""
 
@@ -100,6 +108,11 @@ class Part:
         self.joint = joint  # how several of a step run at once: "append", "filter"; None: each alone
         self.whole = False
         self.seconds, self.reached, self.chance = 0.0, b"", 1.0
+
+    def is_named(self, mutant):
+        """Whether it is the operator's or the pass's that the mutant's file is about."""
+        words = re.sub(r"\.gt$", "", self.name).split("/")[-1].split(".")[-1]
+        return squeezed(words) == squeezed(mutant.path.rsplit("/", 1)[-1].split(".")[0])
 
     def reaches(self, mutant):
         return mutant.number < len(self.reached) and self.reached[mutant.number] != 0
@@ -189,7 +202,7 @@ def all_parts(scripts, rough, paths):
     for first in range(0, MODELS, MODELS_AT_ONCE):
         yield Part("random-models", f"from {first}",
                    [PROGRAM, "--random-models", str(MODELS_AT_ONCE), "--first", str(first)])
-    for name in SCRIPTS if scripts else []:
+    for name in QUICK_SCRIPTS + (SCRIPTS if scripts else []):
         yield Part("e2e", name, ["bash", f"tests/e2e/{name}.sh"])
 
 
@@ -293,7 +306,9 @@ class Tests:
         many = {p.step for p in early}
         first = [Batch(g) for g in found if g[0].step not in many]
         rest = [Batch(g) for g in found if g[0].step in many]
+        # A table that is made while programs start is reached by all: those of its name come first.
         ordered = sorted([*first, *(Batch([p]) for p in early)], key=lambda b: -b.worth) + rest
+        ordered.sort(key=lambda b: not any(p.is_named(mutant) for p in b.parts))
         kept, before = [], 0.0
         for batch in ordered:
             if begin <= before < end:

@@ -35,6 +35,8 @@ FOLDERS = ["plugins/cpu/kit", "plugins/cpu/kit/simd", "plugins/cpu/native", "plu
            "frontend/text", "ge/plan/check", "ge/place", "ge/memory", "streams", "ge/partition", "ge/ops",
            "ge/ops/microsoft", "ge/ops/onnx", "ge/ops/ge", "ge/ops/onnx_ml", "ge/ops/onnx_training"]
 SOURCES = ["ge", "frontend", "passes", "streams", "plugins", "tools", "tests", "sdk", "examples"]
+# Files of one instruction set, by a word of their names, and the word of /proc/cpuinfo that a processor needs for them.
+SETS = {"avx512": "avx512bw", "vnni": "avx512_vnni"}
 INCLUDE = re.compile(r'^#include "([^"]+)"', re.M)
 
 
@@ -52,13 +54,24 @@ class Mutant:
         return f"{self.path}:{self.place.line}: {self.place.becomes} in '{self.place.was}'"
 
 
+@functools.lru_cache(maxsize=None)
+def processor():
+    return set(pathlib.Path("/proc/cpuinfo").read_text().split())
+
+
+def runs_here(name):
+    """Whether this processor has the instructions that a file of the CPU's engines is about."""
+    words = name.rsplit("/", 1)[-1]
+    return not name.startswith("plugins/cpu") or all(flag in processor() for word, flag in SETS.items() if word in words)
+
+
 def sources():
-    """Files that have mutants: of FOLDERS, no tests. A header only where no other source includes it, since all
-    others are linked as build/release compiled them."""
+    """Files that have mutants: of FOLDERS, no tests, none for instructions that the processor lacks. A header only
+    where no other source includes it, since all others are linked as build/release compiled them."""
     texts = {path.relative_to(ROOT).as_posix(): path.read_text() for top in SOURCES for path in (ROOT / top).rglob("*")
              if path.suffix in (".cc", ".h")}
     inside = [n for n in texts if n.rsplit("/", 1)[0] in FOLDERS and "gtest/" not in texts[n]
-              and not n.endswith("_test.cc")]
+              and not n.endswith("_test.cc") and runs_here(n)]
     shared, todo = set(), [n for n in texts if n not in inside]
     while todo:
         for header in INCLUDE.findall(texts.get(todo.pop(), "")):

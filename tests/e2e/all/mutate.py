@@ -12,7 +12,7 @@ told are in mutants_equal.txt, each with its argument.
 
 A line for each mutant that nothing noticed, a table of folders, and the counts: it fails below 95 %.
 The tests are those of ./test: unit tests one by one, the text cases by file, ONNX's node tests and
-random cases by operator, random models, and with --scripts those of tests/e2e.
+random cases by operator, random models, and quick scripts of tests/e2e; with --scripts slow ones, too.
 
 Verdicts are kept in build/mutants/state, each for as long as its mutant's file stays what it is: a
 sweep that was stopped, by --seconds or by a signal, is gone on with by the same command, and says how
@@ -226,7 +226,7 @@ def arguments():
     parser.add_argument("--seconds", type=float, metavar="N", help="stop after N, not counting the baseline")
     parser.add_argument("--quick", action="store_true", help="no second pass")
     parser.add_argument("--rough", action="store_true", help="no step by operator: what is left needs --again without it")
-    parser.add_argument("--scripts", action="store_true", help="also the scripts of tests/e2e")
+    parser.add_argument("--scripts", action="store_true", help="also scripts of tests/e2e that take long")
     parser.add_argument("--write", action="store_true", help=f"write the table to {SHARES.name}")
     parser.add_argument("--list", action="store_true", help="print the mutants and end")
     parser.add_argument("-v", action="store_true", help="name each mutant and what noticed it")
