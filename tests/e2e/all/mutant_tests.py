@@ -1,4 +1,5 @@
 """The tests that mutate.py runs: each step of ./test in parts, what each part takes and which mutants it reaches."""
+import collections
 import concurrent.futures
 import hashlib
 import os
@@ -42,6 +43,8 @@ LARGEST = 8 << 30  # bytes of addresses: a mutant that asks for all memory fails
 # for one operator or one pass tell more of it than those through which everything goes.
 NARROW = 30
 
+# A script builds its clients at a place of its own in the build folder: it runs once at a time.
+BUSY = collections.defaultdict(threading.Lock)
 STOP = threading.Event()  # set: what runs is ended, and nothing more is begun
 
 
@@ -130,7 +133,8 @@ class Batch:
     def run(self, extra):
         """(exit code or "timed out", processor seconds)."""
         limit = max(LEAST_LIMIT, TIMES * self.seconds)
-        code, _, seconds = run(command_of(self.parts), limit, extra)
+        with BUSY[self.parts[0].name if self.parts[0].step == "e2e" else threading.get_ident()]:
+            code, _, seconds = run(command_of(self.parts), limit, extra)
         return code, seconds
 
 
