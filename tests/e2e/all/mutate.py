@@ -51,9 +51,9 @@ SAMPLE_RESULTS = mutant_tree.STATE / "results_sample.json"  # those of a whole s
 SHARES = pathlib.Path(__file__).with_name("mutants_found.txt")
 BAR = 0.95
 GOOD = ("noticed", "crashed", "timed out")
-# Of tests, as the baseline took them, that a mutant gets: first all of them a few, then those that are left
-# more.
-PASSES = [(0, 20), (20, 80)]
+# Of tests, as the baseline took them, that a mutant gets, in seconds: first all of them a few, then those that are
+# left more.
+PASSES = [(0, 6), (6, 20), (20, 80)]
 
 
 def read_equal():
@@ -224,7 +224,7 @@ def arguments():
     parser.add_argument("--again", action="store_true", help="judge again what was not noticed")
     parser.add_argument("--fresh", action="store_true", help="forget earlier verdicts")
     parser.add_argument("--seconds", type=float, metavar="N", help="stop after N, not counting the baseline")
-    parser.add_argument("--quick", action="store_true", help="no second pass")
+    parser.add_argument("--quick", action="store_true", help="the first pass alone: some seconds of tests a mutant")
     parser.add_argument("--rough", action="store_true", help="no step by operator: what is left needs --again without it")
     parser.add_argument("--scripts", action="store_true", help="also scripts of tests/e2e that take long")
     parser.add_argument("--write", action="store_true", help=f"write the table to {SHARES.name}")
