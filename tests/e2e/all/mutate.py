@@ -156,8 +156,8 @@ def sweep(wanted, tests, results, args):
                 mutant = pending[future]
                 try:
                     verdict, by, parts, seconds = future.result()
-                except (mutant_tests.Stopped, concurrent.futures.CancelledError):
-                    continue
+                except mutant_tests.Stopped:
+                    break
                 favourites.add(mutant, parts)
                 results.put(mutant, verdict, by, number)
                 spent, done = spent + seconds, done + 1
@@ -168,7 +168,10 @@ def sweep(wanted, tests, results, args):
                 if args.seconds and time.monotonic() - begin > args.seconds:
                     mutant_tests.STOP.set()
                 if mutant_tests.STOP.is_set():
-                    pool.shutdown(wait=False, cancel_futures=True)
+                    break
+            pool.shutdown(wait=False, cancel_futures=True)
+        if mutant_tests.STOP.is_set():
+            break
     results.write()
     print(f"{done} judgements, {spent:.0f} processor seconds, {spent / max(done, 1):.1f} each")
 
