@@ -125,6 +125,20 @@ TEST(Proto, UnknownFieldsAndAttributesSurvive) {
   EXPECT_NE(node.SerializeAsString().find(field), std::string::npos);
 }
 
+// A writer that leaves it out, or knows less: a node that a pass adds must not take the id of
+// another.
+TEST(Proto, TheNextNodeIdIsBeyondThoseOfTheFile) {
+  for (uint32_t said : {0u, 1u, 9u, 20u}) {
+    const std::string bytes = Edited([&](pb::Module& m) {
+      m.mutable_functions(1)->mutable_nodes(0)->set_id(9);
+      m.mutable_functions(1)->set_next_node_id(said);
+    });
+    const auto read = ReadProto(Bytes(bytes), {});
+    ASSERT_TRUE(read.ok()) << read.status().ToString();
+    EXPECT_EQ(read->functions[2].next_node_id, said == 20 ? 20u : 10u) << said;
+  }
+}
+
 TEST(Proto, Refusals) {
   auto refused = [](auto edit, Code code, const char* fragment) {
     const Status s = ReadStatus(Edited(edit));

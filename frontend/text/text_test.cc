@@ -112,6 +112,16 @@ TEST(Text, DiffSeesEachChange) {
 }
 
 // Whatever the text, the parser answers; what it accepts prints and parses again.
+// The text of a change that is made in one place would name a function that is not there.
+TEST(Text, DiffSeesTheNameOfAFunction) {
+  auto one = ParseText("ge 1\nfn a(x: f32[1]) -> (x) {\n}\n", "one");
+  auto two = ParseText("ge 1\nfn b(x: f32[1]) -> (x) {\n}\n", "two");
+  ASSERT_TRUE(one.ok()) << one.status().ToString();
+  ASSERT_TRUE(two.ok()) << two.status().ToString();
+  EXPECT_EQ(DiffGraphs(*one, *one), "");
+  EXPECT_NE(DiffGraphs(*one, *two).find("name"), std::string::npos) << DiffGraphs(*one, *two);
+}
+
 TEST(Text, DamagedTextsAreRefusedOrRoundTrip) {
   std::mt19937 random(1);
   const std::string alphabet = "(){}[]<>,:;=@+-*.%$?\"\\#/ \n0129axN_\xc3\xff";

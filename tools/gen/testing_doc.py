@@ -68,11 +68,12 @@ def others(folder):
 
 
 def mutants(path):
-    """({folder: its words}, words of all folders, the seed) of mutate.py's table; nothing where there is none."""
+    """({folder: its words}, words of all folders, its seed and how many were judged) of mutate.py's table; nothing
+    where there is none."""
     if not path.exists():
         return {}, None, None
     lines = path.read_text().splitlines()
-    seed = re.search(r"seed (\d+)", lines[0])[1]
+    seed = re.search(r"seed (\d+), (\d+) of (\d+) judged", lines[0]).groups()
     names = lines[1].split()
     rows = {line.split()[0]: dict(zip(names, line.split())) for line in lines[2:]}
     return rows, rows.pop("all"), seed
@@ -153,8 +154,9 @@ def main():
         lines[0] = lines[0].replace("do not edit.", "do not edit." + NO_MUTANTS)
     else:
         lines += [
-            "Mutants: changes of one place, drawn by seed " + seed + ", that `tests/e2e/all/mutate.py` compiles into the "
-            "product and switches on one at a time; those that a step of `./test` notices, of those that it could "
+            f"Mutants: changes of one place, drawn by seed {seed[0]}, that `tests/e2e/all/mutate.py` compiles into the "
+            f"product and switches on one at a time, {seed[1]} of {seed[2]}, as large a part of each folder; those "
+            "that a step of `./test` notices, of those that it could "
             f"(`mutants_equal.txt` beside it argues why it could not notice {total['equal']} others). In all "
             f"{noticed(total)}, {float(total['share']):.1%}: {total['noticed']} by a test that fails, "
             f"{total['crashed']} by a crash, {total['timed_out']} by a time-out.", ""]

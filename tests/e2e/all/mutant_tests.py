@@ -1,12 +1,15 @@
 """The tests that mutate.py runs: each step of ./test in parts, what each part takes and which mutants it reaches."""
+import collections
 import concurrent.futures
 import hashlib
 import os
 import pickle
 import re
+import resource
 import signal
 import subprocess
 import tempfile
+import threading
 import time
 
 from mutant_tree import BUILD, STATE, TREE
@@ -24,18 +27,39 @@ NODE_STEPS = {
 MODELS, MODELS_AT_ONCE = 60, 6
 # Steps that reach a folder, as docs/testing.md has them. Operators are reached one by one.
 OPERATORS = ("plugins/", "ge/ops", "frontend/onnx/adapt")
-# Of tests/e2e; those that are about time, or that take minutes, are not worth a mutant.
-SCRIPTS = ["flow", "plot", "versions", "c_client", "decoder", "lifetimes", "plugins", "schemas", "bad_input", "bombs",
-           "prices", "float_mode", "tour", "isa_sets", "failing_files", "shipped", "red_zones", "planted"]
+# Of tests/e2e: those of some seconds, which always run, and others. Those that are about time, or that take
+# minutes, are not worth a mutant.
+QUICK_SCRIPTS = ["answers", "code_groups", "decoder", "discovery", "flow", "float_mode", "grad", "grad_rules", "inspect",
+                 "lifetimes", "op_plugins", "pass_plugins", "plugins", "precision", "prepared", "prices", "ref_shares",
+                 "remat", "schemas", "texts", "tour", "train_pass", "values", "versions"]
+SCRIPTS = ["plot", "c_client", "bad_input", "bombs", "isa_sets", "failing_files", "shipped", "red_zones", "planted",
+           "conform", "train_tool"]
 TIMES, LEAST_LIMIT, WAITS = 20, 10, 20  # a time-out is this many times the baseline, and so many seconds
 BATCH_SECONDS = 3
 MANY = 12  # parts of a step that reach a mutant: then the whole step is tried before them
 REACHED_BYTES = 1 << 16
+LARGEST = 8 << 30  # bytes of addresses: a mutant that asks for all memory fails alone
+# How likely a test is to notice a mutant that it reaches: as 1 to 1 + mutants that it reaches / NARROW. Those made
+# for one operator or one pass tell more of it than those through which everything goes.
+NARROW = 30
+
+# A script builds its clients at a place of its own in the build folder: it runs once at a time.
+BUSY = collections.defaultdict(threading.Lock)
+STOP = threading.Event()  # set: what runs is ended, and nothing more is begun
+
+
+class Stopped(Exception):
+    """Of a run that STOP has ended; nothing is known of its mutant."""
 
 
 def environment(extra):
     env = {k: v for k, v in os.environ.items() if k != "OPENBLAS_CORETYPE"}
     return {**env, "GE_CACHE_DIR": "off", "GE_PROBE": "fixed", **extra}
+
+
+def bounded():
+    resource.setrlimit(resource.RLIMIT_AS, (LARGEST, LARGEST))
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 
 
 def spent(pid):
@@ -54,7 +78,7 @@ def run(command, limit, extra):
     not count while this process is stopped itself. A process group of its own ends with what it started."""
     with tempfile.TemporaryFile(dir=STATE) as out:
         child = subprocess.Popen([str(w) for w in command], cwd=TREE, env=environment(extra), stdout=out,
-                                 stderr=subprocess.STDOUT, start_new_session=True)
+                                 stderr=subprocess.STDOUT, start_new_session=True, preexec_fn=bounded)
         waited, late, pause = 0.0, False, 0.01
         while True:
             pid, status, used = os.wait4(child.pid, os.WNOHANG)
@@ -64,13 +88,19 @@ def run(command, limit, extra):
             time.sleep(pause)
             waited += min(time.monotonic() - begin, pause + 0.5)
             pause = min(pause * 1.2, 0.5)
-            if not late and (waited > WAITS * limit or spent(child.pid) > limit):
+            if not late and (STOP.is_set() or waited > WAITS * limit or spent(child.pid) > limit):
                 late = True
                 os.killpg(child.pid, signal.SIGKILL)
         child.returncode = os.waitstatus_to_exitcode(status)
+        if STOP.is_set():
+            raise Stopped
         out.seek(0)
         text = out.read().decode(errors="replace")
     return "timed out" if late else child.returncode, text, used.ru_utime + used.ru_stime
+
+
+def squeezed(name):
+    return re.sub(r"[^a-z0-9]", "", name.lower())
 
 
 class Part:
@@ -80,7 +110,17 @@ class Part:
         self.step, self.name, self.command, self.words = step, name, command, list(words)
         self.joint = joint  # how several of a step run at once: "append", "filter"; None: each alone
         self.whole = False
-        self.seconds, self.reached = 0.0, b""
+        self.seconds, self.reached, self.chance = 0.0, b"", 1.0
+
+    def is_named(self, mutant):
+        """Whether it is the operator's or the pass's that the mutant's file is about, or all operators' tables'."""
+        if self.name == "schemas":
+            return mutant.path.startswith("ge/ops")
+        words = re.sub(r"\.gt$", "", self.name).split("/")[-1].split(".")[-1]
+        return squeezed(words) == squeezed(mutant.path.rsplit("/", 1)[-1].split(".")[0])
+
+    def reaches(self, mutant):
+        return mutant.number < len(self.reached) and self.reached[mutant.number] != 0
 
 
 class Batch:
@@ -89,12 +129,15 @@ class Batch:
     def __init__(self, parts):
         self.parts, self.seconds = parts, sum(p.seconds for p in parts)
         first = parts[0]
-        self.longest = max(p.seconds for p in parts)
+        self.worth = sum(p.chance for p in parts) / max(self.seconds, 1e-3)
         self.name = f"{first.step} {first.name}" + (f" and {len(parts) - 1} more" if len(parts) > 1 else "")
 
     def run(self, extra):
+        """(exit code or "timed out", processor seconds)."""
         limit = max(LEAST_LIMIT, TIMES * self.seconds)
-        return run(command_of(self.parts), limit, extra)[0]
+        with BUSY[self.parts[0].name if self.parts[0].step == "e2e" else threading.get_ident()]:
+            code, _, seconds = run(command_of(self.parts), limit, extra)
+        return code, seconds
 
 
 def command_of(parts):
@@ -146,8 +189,8 @@ def operator_parts(cpu):
         yield Part("isa_sets", f"{isa} node", [*capped, *NODE, "--engines", "native,onednn,openblas,ref"])
 
 
-def all_parts(scripts, paths):
-    """The parts of all steps that reach files of `paths`."""
+def all_parts(scripts, rough, paths):
+    """The parts of all steps that reach files of `paths`; if `rough`, of those of some minutes together."""
     cpu = any(path.startswith("plugins/cpu") for path in paths)
     for path in sorted((TREE / "tests" / "text").rglob("*.gt")):  # a link, followed once
         name = path.relative_to(TREE).as_posix()
@@ -160,65 +203,95 @@ def all_parts(scripts, paths):
         whole = Part(step, "as a whole", [PROGRAM, *NODE, *words])
         whole.whole = True
         yield whole
-    if any(path.startswith(OPERATORS) for path in paths):
+    if any(path.startswith(OPERATORS) for path in paths) and not rough:
         yield from operator_parts(cpu)
     for first in range(0, MODELS, MODELS_AT_ONCE):
         yield Part("random-models", f"from {first}",
                    [PROGRAM, "--random-models", str(MODELS_AT_ONCE), "--first", str(first)])
-    for name in SCRIPTS if scripts else []:
+    for name in QUICK_SCRIPTS + (SCRIPTS if scripts else []):
         yield Part("e2e", name, ["bash", f"tests/e2e/{name}.sh"])
 
 
-def stamp(names):
-    """Of what a baseline depends on."""
-    state = hashlib.sha256("\n".join(names).encode())
-    for folder in (BUILD / "bin", BUILD / "lib", TREE / "tests" / "text", TREE / "tests" / "e2e"):
-        for path in sorted(p for p in folder.rglob("*") if p.is_file() and "__pycache__" not in p.parts):
-            state.update(path.read_bytes())
+def digest(paths):
+    state = hashlib.sha256()
+    for path in sorted(p for p in paths if p.is_file() and "__pycache__" not in p.parts):
+        state.update(path.read_bytes())
     return state.hexdigest()[:24]
 
 
+class Kept:
+    """What tests took and reached, {key of a part: (seconds, reached)}, for as long as programs and engines stay the
+    same; a test whose own file is another one has another key."""
+
+    def __init__(self):
+        programs = digest([*(BUILD / "bin").rglob("*"), *(BUILD / "lib").rglob("*")])
+        self.path = STATE / f"baseline-{programs}.pickle"
+        self.found = pickle.loads(self.path.read_bytes()) if self.path.exists() else {}
+        self.scripts, self.written = digest((TREE / "tests" / "e2e").glob("*")), time.monotonic()
+
+    def key(self, part):
+        files = [TREE / w for w in part.words if w.endswith(".gt")]
+        own = self.scripts if part.step == "e2e" else digest(files)
+        return " ".join([part.step, part.name, own])
+
+    def put(self, part):
+        self.found[self.key(part)] = part.seconds, part.reached
+        if time.monotonic() - self.written > 30:
+            self.write()
+
+    def write(self):
+        part = self.path.with_suffix(".part")
+        part.write_bytes(pickle.dumps(self.found))
+        part.replace(self.path)
+        self.written = time.monotonic()
+
+
+def measured(part):
+    """(whether it passed with no mutant, whether it holds no test); notes what it takes and reaches."""
+    with tempfile.NamedTemporaryFile(prefix="reached-", dir=STATE) as file:
+        file.truncate(REACHED_BYTES)
+        code, text, part.seconds = run(command_of([part]), 3600, {"GE_MUTANT_REACHED": file.name})
+        part.reached = file.read().rstrip(b"\0")
+    if not part.whole and re.search(r"^0 passed, 0 failed, 0 skipped$", text, re.M):
+        part.reached = b""
+    return code == 0
+
+
 class Tests:
-    def __init__(self, scripts, paths):
-        self.parts = list(all_parts(scripts, paths))
+    def __init__(self, scripts, rough, paths):
+        self.parts = list(all_parts(scripts, rough, paths))
 
     def baseline(self, jobs):
-        """Runs each part with no mutant; names of those that fail. Parts that hold no test are left out. What was
-        clean is kept for as long as programs, engines and cases stay the same."""
-        kept = STATE / f"baseline-{stamp([p.step + p.name for p in self.parts])}.pickle"
-        if kept.exists():
-            self.parts = pickle.loads(kept.read_bytes())
-            return []
-        broken = self.measure(jobs)
-        if not broken:
-            kept.write_bytes(pickle.dumps(self.parts))
-        return broken
-
-    def measure(self, jobs):
-        def one(part):
-            with tempfile.NamedTemporaryFile(prefix="reached-", dir=STATE) as file:
-                file.truncate(REACHED_BYTES)
-                code, text, part.seconds = run(command_of([part]), 3600, {"GE_MUTANT_REACHED": file.name})
-                part.reached = file.read()
-            empty = re.search(r"^0 passed, 0 failed, 0 skipped$", text, re.M)
-            return part, code == 0, bool(empty) and not part.whole
-        broken, kept = [], []
+        """Runs each part with no mutant; names of those that fail. What was clean is kept, so that one that was
+        stopped goes on. What reaches no mutant is left out."""
+        kept, broken, begin = Kept(), [], time.monotonic()
+        left = []
+        for part in self.parts:
+            known = kept.found.get(kept.key(part))
+            if known is None:
+                left.append(part)
+            else:
+                part.seconds, part.reached = known
+        print(f"baseline: {len(left)} of {len(self.parts)} parts of steps are to be run", flush=True)
         with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
-            for count, (part, good, empty) in enumerate(pool.map(one, self.parts), 1):
+            for count, (part, good) in enumerate(zip(left, pool.map(measured, left)), 1):
                 if count % 200 == 0:
-                    print(f"  baseline: {count} of {len(self.parts)} parts of steps", flush=True)
-                if empty:
-                    continue
-                kept.append(part)
-                if not good:
+                    print(f"  {count} of {len(left)}, {time.monotonic() - begin:.0f} s", flush=True)
+                if good:
+                    kept.put(part)
+                else:
                     broken.append(f"{part.step} {part.name}")
-        self.parts = sorted(kept, key=lambda p: p.seconds)
+        kept.write()
+        self.parts = [p for p in self.parts if p.reached]
+        for part in self.parts:
+            part.chance = 1 / (1 + sum(map(bool, part.reached)) / NARROW)
+        self.parts.sort(key=lambda p: p.seconds / p.chance)
         return broken
 
     def batches(self, mutant, begin, end):
-        """What reaches a mutant, the quickest first, in processes of some seconds: what of it lies between `begin`
-        and `end` seconds of them all, and never nothing of a mutant that something reaches."""
-        reach = [p for p in self.parts if p.reached[mutant.number]]
+        """What reaches a mutant, in processes of some seconds, first what is likely to notice it for its time: what of
+        it lies between `begin` and `end` seconds of them all, and never nothing of a mutant that something reaches."""
+        reach = [p for p in self.parts if p.reaches(mutant)]
         per_step = {}
         for part in reach:
             per_step.setdefault(part.step, []).append(part)
@@ -239,7 +312,9 @@ class Tests:
         many = {p.step for p in early}
         first = [Batch(g) for g in found if g[0].step not in many]
         rest = [Batch(g) for g in found if g[0].step in many]
-        ordered = sorted([*first, *(Batch([p]) for p in early)], key=lambda b: b.longest) + rest
+        # A table that is made while programs start is reached by all: those of its name come first.
+        ordered = sorted([*first, *(Batch([p]) for p in early)], key=lambda b: -b.worth) + rest
+        ordered.sort(key=lambda b: not any(p.is_named(mutant) for p in b.parts))
         kept, before = [], 0.0
         for batch in ordered:
             if begin <= before < end:

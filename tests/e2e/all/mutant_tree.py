@@ -26,6 +26,7 @@ GUARDED = TREE / "guarded"  # the changed sources
 OBJECTS = TREE / "objects"  # of them, by what they were compiled from
 STATE = TREE / "state"  # what outlives a run: dropped places, verdicts
 DROPPED = STATE / "dropped.json"
+NUMBERS = STATE / "numbers.json"  # the place of each path in the order of numbers
 TARGETS = ["ref", "native", "onednn", "openblas", "ge-test", "ge-unit", "ge-unit-cpu", "ge", "graphengine"]
 # What is mutated, in the order in which the table names it.
 FOLDERS = ["plugins/cpu/kit", "plugins/cpu/kit/simd", "plugins/cpu/native", "plugins/cpu/onednn", "plugins/cpu/openblas",
@@ -34,12 +35,15 @@ FOLDERS = ["plugins/cpu/kit", "plugins/cpu/kit/simd", "plugins/cpu/native", "plu
            "frontend/text", "ge/plan/check", "ge/place", "ge/memory", "streams", "ge/partition", "ge/ops",
            "ge/ops/microsoft", "ge/ops/onnx", "ge/ops/ge", "ge/ops/onnx_ml", "ge/ops/onnx_training"]
 SOURCES = ["ge", "frontend", "passes", "streams", "plugins", "tools", "tests", "sdk", "examples"]
+# Files of one instruction set, by a word of their names, and the word of /proc/cpuinfo that a processor needs for them.
+SETS = {"avx512": "avx512bw", "vnni": "avx512_vnni"}
 INCLUDE = re.compile(r'^#include "([^"]+)"', re.M)
 
 
 class Mutant:
-    def __init__(self, number, path, place):
+    def __init__(self, number, path, place, content):
         self.number, self.path, self.place = number, path, place
+        self.content = content  # a digest of the file
         self.lines = None  # of the path that the place covers
 
     @property
@@ -50,13 +54,24 @@ class Mutant:
         return f"{self.path}:{self.place.line}: {self.place.becomes} in '{self.place.was}'"
 
 
+@functools.lru_cache(maxsize=None)
+def processor():
+    return set(pathlib.Path("/proc/cpuinfo").read_text().split())
+
+
+def runs_here(name):
+    """Whether this processor has the instructions that a file of the CPU's engines is about."""
+    words = name.rsplit("/", 1)[-1]
+    return not name.startswith("plugins/cpu") or all(flag in processor() for word, flag in SETS.items() if word in words)
+
+
 def sources():
-    """Files that have mutants: of FOLDERS, no tests. A header only where no other source includes it, since all
-    others are linked as build/release compiled them."""
+    """Files that have mutants: of FOLDERS, no tests, none for instructions that the processor lacks. A header only
+    where no other source includes it, since all others are linked as build/release compiled them."""
     texts = {path.relative_to(ROOT).as_posix(): path.read_text() for top in SOURCES for path in (ROOT / top).rglob("*")
              if path.suffix in (".cc", ".h")}
     inside = [n for n in texts if n.rsplit("/", 1)[0] in FOLDERS and "gtest/" not in texts[n]
-              and not n.endswith("_test.cc")]
+              and not n.endswith("_test.cc") and runs_here(n)]
     shared, todo = set(), [n for n in texts if n not in inside]
     while todo:
         for header in INCLUDE.findall(texts.get(todo.pop(), "")):
@@ -67,20 +82,46 @@ def sources():
     return sorted((n for n in inside if n not in shared), key=lambda n: (order[n.rsplit("/", 1)[0]], n))
 
 
+def places_of(paths):
+    """{path: its place}, the one that it had in earlier runs: a new file moves no other's numbers, so that what was
+    compiled of them stays what it is."""
+    known = json.loads(NUMBERS.read_text()) if NUMBERS.exists() else {}
+    new = [path for path in paths if path not in known]
+    known |= {path: len(known) + i for i, path in enumerate(new)}
+    if new and STATE.exists():
+        NUMBERS.write_text(json.dumps(known, indent=0))
+    return known
+
+
 def draw(seed, count, dropped, only):
     """The mutants of a seed in files whose path holds a word of `only`. Numbers count within a file's own, so that
     another draw in one file leaves those of others, and what was compiled of them, as they are."""
-    found = []
-    for index, path in enumerate(sources()):
+    found, paths = [], sources()
+    place = places_of(paths)
+    for path in paths:
         if only and not any(word in path for word in only):
             continue
         text = (ROOT / path).read_text()
         drawn = mutants.drawn(text, f"{seed}:{path}", count, set(dropped.get(path, [])))
-        for i, place in enumerate(drawn):
-            mutant = Mutant(1 + index * count + i, path, place)
-            mutant.lines = range(place.line, place.line + text.count("\n", place.start, place.end) + 1)
+        content = hashlib.sha256(text.encode()).hexdigest()[:16]
+        for i, change in enumerate(drawn):
+            mutant = Mutant(1 + place[path] * count + i, path, change, content)
+            mutant.lines = range(change.line, change.line + text.count("\n", change.start, change.end) + 1)
             found.append(mutant)
     return found
+
+
+def in_turns(drawn, seed):
+    """The mutants in an order of which every beginning is a fair sample: as large a part of each folder."""
+    dice, groups = random.Random(f"{seed}:turns"), {}
+    for mutant in drawn:
+        groups.setdefault(mutant.path.rsplit("/", 1)[0], []).append(mutant)
+    placed = []
+    for group in groups.values():
+        dice.shuffle(group)
+        begin = dice.random()
+        placed += [((i + begin) / len(group), mutant) for i, mutant in enumerate(group)]
+    return [mutant for _, mutant in sorted(placed, key=lambda at: (at[0], at[1].number))]
 
 
 def sample(drawn, seed, count):
@@ -136,9 +177,10 @@ class Unit:
         return text
 
     def digest(self, guarded):
-        """Of what it is compiled from that can differ: the guarded files, and the object that it replaces."""
+        """Of what it is compiled from that can differ: the guarded files, and the object that it replaces. By its bytes,
+        not its time: a build that comes to the same object leaves what was compiled here."""
         state = hashlib.sha256(" ".join(self.words).encode())
-        state.update(str((RELEASE / self.object).stat().st_mtime_ns).encode())
+        state.update((RELEASE / self.object).read_bytes())
         for name in sorted(included(self.files) & set(guarded)):
             state.update((GUARDED / name).read_bytes())
         state.update((ROOT / "tests/e2e/all/mutants.h").read_bytes())
@@ -196,8 +238,9 @@ def commands():
 
 
 def named_in(text, drawn):
-    """Mutants at lines that the compiler's words name."""
-    found = []
+    """Mutants at lines that the compiler's words name, or as whose number a template of mutants.h was made."""
+    numbers = {int(n) for n in re.findall(r"\bint N = (\d+)", text)}
+    found = [m for m in drawn if m.number in numbers]
     for path, line in re.findall(r"/guarded/([\w./\-]+\.(?:cc|h)):(\d+)", text):
         found += [m for m in drawn if m.path == path and int(line) in m.lines]
     return found
