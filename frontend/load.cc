@@ -1,5 +1,7 @@
 #include "frontend/load.h"
 
+#include <fmt/format.h>
+
 #include <filesystem>
 
 #include "frontend/externals.h"
@@ -30,6 +32,17 @@ Format FormatOfBytes(std::span<const std::byte> bytes) {
   return LooksLikeProto(bytes) ? Format::kProto : Format::kOnnx;
 }
 
+// The importer of ONNX upgrades; our own formats are written at the one opset.
+Status WantCanonicalOpset(const Graph& graph) {
+  const auto it = graph.opsets.find("");
+  if (it == graph.opsets.end() || it->second == kCanonicalOpset) return {};
+  return Status(Code::kUnsupported,
+                fmt::format("the model is at opset {} of ai.onnx, files of this format are at {}; "
+                            "write it again from its ONNX file, whatever its opset: ge dump "
+                            "MODEL.onnx --to load --format proto -o MODEL.gepb",
+                            it->second, kCanonicalOpset));
+}
+
 }  // namespace
 
 Result<LoadedModel> LoadModelFile(const std::string& path, Format format) {
@@ -54,6 +67,7 @@ Result<LoadedModel> LoadModelFile(const std::string& path, Format format) {
       options.owner = file, options.mapped = true;
       GE_ASSIGN_OR_RETURN(graph, ReadProto(file->bytes(), options));
     }
+    GE_RETURN_IF_ERROR(WantCanonicalOpset(graph));
   }
   const std::string folder = std::filesystem::path(path).parent_path().string();
   GE_RETURN_IF_ERROR(OpenExternals(&graph, folder.empty() ? "." : folder));
@@ -79,6 +93,7 @@ Result<LoadedModel> LoadModelBytes(std::string bytes, Format format) {
   } else {
     GE_ASSIGN_OR_RETURN(graph, ImportOnnxBytes(view, owner, {}, &stats));
   }
+  GE_RETURN_IF_ERROR(WantCanonicalOpset(graph));
   return LoadedModel{std::move(graph), stats.copied_bytes};
 }
 

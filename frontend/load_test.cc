@@ -55,5 +55,23 @@ TEST(Load, FilesWithoutATellingNameTellTheirFormat) {
   std::filesystem::remove(path);
 }
 
+// A flipped bit of the number, too: such a model is bad bytes, and no call at the wrong moment.
+TEST(Load, OurFormatsAreAtOneOpset) {
+  auto graph = ParseText(kModel, "model");
+  ASSERT_TRUE(graph.ok());
+  for (int64_t opset : {0, 11, 26, 28, 91}) {
+    graph->opsets[""] = opset;
+    auto proto = WriteProto(*graph);
+    ASSERT_TRUE(proto.ok());
+    std::string text = kModel;
+    text.replace(text.find("27"), 2, std::to_string(opset));
+    for (const std::string& bytes : {text, *proto}) {
+      const Status status = NewSession()->LoadBytes(bytes);
+      EXPECT_EQ(status.code(), Code::kUnsupported) << status.ToString();
+      EXPECT_NE(status.message().find("opset " + std::to_string(opset)), std::string::npos);
+    }
+  }
+}
+
 }  // namespace
 }  // namespace ge
