@@ -69,8 +69,8 @@ entry train_step "main" = main
 // Of each step with one slot, and LAMB's, which goes through all of them twice.
 TEST(StepStates, OthersLieWhereTheyLay) {
   const char* const steps[] = {
-      "RmsPropStep(w, m, x, rate) {alpha=0.5, epsilon=1.0}", "AdagradStep(w, m, x, rate) {epsilon=1.0}",
-      "LionStep(w, m, x, rate) {beta1=0.5, beta2=0.5}",
+      "RmsPropStep(w, m, x, rate) {alpha=0.5, epsilon=1.0}",
+      "AdagradStep(w, m, x, rate) {epsilon=1.0}", "LionStep(w, m, x, rate) {beta1=0.5, beta2=0.5}",
       "LarsStep(w, m, x, rate) {momentum=0.5, trust=0.5, epsilon=1.0}",
       "LambStep(w, m, v, x, rate, rate, rate) {beta1=0.5, beta2=0.5, epsilon=1.0}"};
   for (const std::string step : steps) {
