@@ -39,6 +39,38 @@ class StepParts {
   ValueId Number(double v) { return p_.Scalar(type_.dtype, v); }
   ValueId Times(ValueId a, double by) { return Op("Mul", a, Number(by)); }
   ValueId Root(ValueId v) { return p_.Add("Sqrt", {v}, type_); }
+  ValueId Sign(ValueId v) { return p_.Add("Sign", {v}, type_); }
+  // by * slot + (1 - by) * v.
+  ValueId Average(ValueId slot, double by, ValueId v) {
+    return Op("Add", Times(slot, by), Times(v, 1 - by));
+  }
+  // The gradient with the weight's decay.
+  ValueId Decayed(ValueId gradient, double decay) {
+    return decay == 0 ? gradient : Op("Add", gradient, Times(in(0), decay));
+  }
+  // The weight less `rate * decay` of itself.
+  ValueId Less(ValueId rate, double decay) {
+    if (decay == 0) return in(0);
+    return Op("Mul", in(0), OfScalars("Sub", Number(1), OfScalars("Mul", rate, Number(decay))));
+  }
+  // The root of the sum of squares, a scalar.
+  ValueId Norm(ValueId v) {
+    Type scalar = type_;
+    scalar.dims.clear(), scalar.ranked = true;
+    const ValueId sum = p_.Add("ReduceSumSquare", {v}, scalar, {{"keepdims", int64_t{0}}});
+    return p_.Add("Sqrt", {sum}, scalar);
+  }
+  // a / b of scalars where both are above zero, else 1.
+  ValueId Ratio(ValueId a, ValueId b) {
+    Type flag = p_.TypeOf(a);
+    flag.dtype = DType::kBool;
+    const auto above = [&](ValueId v) { return p_.Add("Greater", {v, Number(0)}, flag); };
+    const ValueId both = p_.Add("And", {above(a), above(b)}, flag);
+    const auto where = [&](ValueId v) {
+      return p_.Add("Where", {both, v, Number(1)}, p_.TypeOf(a));
+    };
+    return where(OfScalars("Div", a, where(b)));
+  }
   // The same of scalars.
   ValueId OfScalars(const char* op, ValueId a, ValueId b) {
     return p_.Add(op, {a, b}, p_.TypeOf(a));

@@ -127,7 +127,10 @@ void Joint::FindTrips() {
       more = from.in[0];
     }
     if (more != body->in[1] && (GE_VALUE(body, more)->flags & GE_VALUE_CONSTANT) == 0) continue;
-    for (uint32_t k = 0; k < n.n_out; ++k) {
+    // What is scanned is as long as it runs often; what is carried has sizes of its own.
+    const ge_attr* captures = ge_find_attr(&n, "captures");
+    const auto captured = static_cast<uint32_t>(captures != nullptr ? captures->i : 0);
+    for (uint32_t k = n.n_in - 2 - captured; k < n.n_out; ++k) {
       const ge_value& v = *GE_VALUE(g_, n.out[k]);
       if (v.dim != nullptr && v.type.rank > 0 && v.dim[0].id != 0) trips_[v.dim[0].id] = by;
     }

@@ -21,6 +21,9 @@ check() {
 
 step --ops all --order 2
 step --programs 200
+# Rows of a loop in a loop in a Scan; a gradient that cancels to nothing.
+step --program 1000006308
+step --program 1000001375
 check "something is said of every operator" 0 "$build/bin/ge-adcheck" --list
 # What it refuses.
 folder=$(mktemp -d)

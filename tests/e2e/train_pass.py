@@ -196,7 +196,10 @@ class Checks:
                       helper.make_node("Gemm", ["r", "w1", "b1"], ["z"], transB=1)], wide,
                      [("z", ["N", 3])], dtype=TensorProto.FLOAT)
         for name, options in [("sgd", {"momentum": 0.9, "nesterov": 1}), ("adamw", {}),
-                              ("adam", {"weight-decay": 0.1})]:
+                              ("adam", {"weight-decay": 0.1}), ("rmsprop", {"alpha": 0.8}),
+                              ("rmsprop", {"momentum": 0.5}), ("adagrad", {"weight-decay": 0.1}),
+                              ("lars", {"momentum": 0.9, "trust": 0.1}), ("lars", {}),
+                              ("lamb", {"weight-decay": 0.1}), ("lion", {"weight-decay": 0.1})]:
             text = ";".join(f"{k}={v}" for k, v in options.items())
             session = Session(path, f"loss=softmax-ce;optimizer={name};lr=0.05;accumulate=2;{text}",
                               engines="native,onednn,openblas,ref")
@@ -351,6 +354,28 @@ class Checks:
             self.check(f"small gradients with loss-scale {scale}", moved == moves)
             session.close()
 
+    def update(self):
+        """The entry `update`: the same steps by gradients from outside, on the same states."""
+        weights = first_weights()
+        for name, extra in (("adamw", {}), ("sgd", {}), ("sgd", {"momentum": 0.9}),
+                            ("lamb", {"ema": 0.5}), ("rmsprop", {"clip": 0.1})):
+            text = ";".join(f"{k}={v}" for k, v in extra.items())
+            options = f"loss=mse;optimizer={name};lr=0.05;schedule=step;every=2;update=1;{text}"
+            whole, parts = Session(self.net, options), Session(self.net, options, entry="update")
+            self.check("update: its inputs", sorted(parts.inputs) ==
+                       sorted(f"grad.{k}" for k in weights), parts.inputs)
+            for x, label in self.batches("mse"):
+                now = {k: whole.state(k) for k in weights}
+                gradients = train_numpy.gradients(now, x, label, "mse")[1]
+                rate = whole.named({"x": x, "label": label})["learning_rate"]
+                made = parts.named({f"grad.{k}": v for k, v in gradients.items()})
+                self.check(f"update by {name}: the rate", made["learning_rate"] == rate)
+            keys = [*weights, "train.step", *(["w0.ema"] if "ema" in extra else [])]
+            for key in keys:
+                self.near(f"update by {name} {text}: {key}", parts.state(key), whole.state(key),
+                          BOUND)
+            whole.close(), parts.close()
+
     def own_loss(self):
         """loss=none: the output is the loss."""
         path = model(self.scratch / "own.onnx",
@@ -447,6 +472,7 @@ class Checks:
                 (self.net, "loss=mse;precision=f8", "precision is 'f8', wanted f32, f16 or bf16"),
                 (self.net, "loss=mse;loss-scale=big", "loss-scale is 'big', wanted none, dynamic"),
                 (self.net, "loss=mse;loss-scale=0.5", "loss-scale is '0.5', wanted none"),
+                (self.net, "loss=mse;update=1;accumulate=2", "update=1 goes with neither accumulate"),
                 (self.net, "loss=mse;freeze=c*", "freeze 'c*' fits no weight of the model"),
                 (self.net, "loss=mse;freeze=*", "there is nothing to train"),
                 (self.net, "loss=mse;entry=inner", "there is no entry 'inner'; the model has"),
@@ -482,7 +508,7 @@ def main():
         checks = Checks(pathlib.Path(scratch))
         for part in (checks.optimizers, checks.schedules, checks.losses, checks.eval_entry,
                      checks.accumulate, checks.accumulate_momentum, checks.turned, checks.rows,
-                     checks.loss_scale, checks.precision, checks.own_loss, checks.dropout, checks.batch_norm,
+                     checks.loss_scale, checks.precision, checks.update, checks.own_loss, checks.dropout, checks.batch_norm,
                      checks.refusals):
             part()
     print(f"{checks.passed} passed, {checks.failed} failed, 0 skipped")

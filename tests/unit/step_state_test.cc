@@ -66,5 +66,52 @@ entry train_step "main" = main
   EXPECT_LE(report["arena_bytes"].get<int64_t>(), bytes / 20);
 }
 
+// Of each step with one slot, and LAMB's, which goes through all of them twice.
+TEST(StepStates, OthersLieWhereTheyLay) {
+  const char* const steps[] = {
+      "RmsPropStep(w, m, x, rate) {alpha=0.5, epsilon=1.0}",
+      "AdagradStep(w, m, x, rate) {epsilon=1.0}", "LionStep(w, m, x, rate) {beta1=0.5, beta2=0.5}",
+      "LarsStep(w, m, x, rate) {momentum=0.5, trust=0.5, epsilon=1.0}",
+      "LambStep(w, m, v, x, rate, rate, rate) {beta1=0.5, beta2=0.5, epsilon=1.0}"};
+  for (const std::string step : steps) {
+    const bool two = step[1] == 'a' && step[2] == 'm';
+    std::string text = R"(ge 1
+opset "" 27
+opset "ge" 1
+const rate : f32[] = [0.5]
+state w : f32[512,1024] param trainable
+state m : f32[512,1024] opt
+state v : f32[512,1024] opt
+fn main(x: f32[512,1024]) -> (y) effects [state w, state m, state v] {
+  rate: f32[] = const rate
+  w: f32[512,1024] = ge.Read() effects [state w]
+  m: f32[512,1024] = ge.Read() effects [state m]
+  v: f32[512,1024] = ge.Read() effects [state v]
+  y: f32[512,1024] = Add(w, x)
+  n: f32[512,1024], nm: f32[512,1024])";
+    text += two ? ", nv: f32[512,1024] = ge." : " = ge.";
+    text += step + "\n  ge.Assign(n) effects [state w]\n  ge.Assign(nm) effects [state m]\n";
+    if (two) text += "  ge.Assign(nv) effects [state v]\n";
+    text += "}\nentry train_step \"main\" = main\n";
+    Result<Graph> graph = ParseText(text, "step.gt");
+    ASSERT_TRUE(graph.ok()) << graph.status().ToString();
+    auto session = OpenGraph("native,ref", std::move(*graph));
+    ASSERT_TRUE(session.ok()) << step << ": " << session.status().ToString();
+    std::vector<float> x(512 * 1024, 2.0f), y(x.size()), weight(x.size());
+    TensorView in{DType::kFloat, {512, 1024}, x.data(), x.size() * 4};
+    TensorView out, v;
+    out.data = y.data(), out.bytes = v.bytes = y.size() * 4, v.data = weight.data();
+    const Status ran = (*session)->Run("", std::span(&in, 1), std::span(&out, 1));
+    ASSERT_TRUE(ran.ok()) << step << ": " << ran.ToString();
+    EXPECT_EQ(y[7], 2.0f) << step;
+    ASSERT_TRUE((*session)->GetState(1, &v).ok());
+    EXPECT_LT(weight[7], 0.0f) << step;
+    EXPECT_EQ(std::count(weight.begin(), weight.end(), weight[7]), 512 * 1024) << step;
+    const auto report = nlohmann::json::parse(*(*session)->ReportJson(""));
+    EXPECT_LE(report["state_bytes"].get<int64_t>(), 3 * v.bytes * 105 / 100) << step;
+    EXPECT_LE(report["arena_bytes"].get<int64_t>(), v.bytes / 20) << step;
+  }
+}
+
 }  // namespace
 }  // namespace ge::test

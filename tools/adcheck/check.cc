@@ -37,6 +37,11 @@ Sum Dot(const Array& a, const Array& b) {
   return s;
 }
 
+// What the first change of a result adds up.
+double SizeOf(const Real& r) {
+  return std::isfinite(r.m) ? std::max(r.m, std::fabs(r.a)) : std::fabs(r.a);
+}
+
 double Share(double error, double of) {
   if (!(error == error) || std::isinf(error)) return INFINITY;
   return error == 0 ? 0 : error / of;  // of zero: infinite
@@ -194,15 +199,18 @@ Status Checker::ByDuals() {
     GE_ASSIGN_OR_RETURN(const std::vector<Real> along,
                         oracle->Run(spec_.inputs, e, told_.v, spec_.of));
     Sum g, h;
+    double ways = 0;
     for (size_t k = 0; k < along.size(); ++k) {
-      g.Add(told_.w.f[k] * along[k].a), h.Add(told_.w.f[k] * along[k].ab);
-      h.magnitude += std::fabs(told_.w.f[k] * along[k].a);
+      const double w = told_.w.f[k], size = SizeOf(along[k]);
+      g.sum += w * along[k].a, g.magnitude += std::fabs(w) * size, ways += size;
+      h.Add(w * along[k].ab), h.magnitude += std::fabs(w * along[k].a);
     }
     told_.grad.Add(g.sum, g.magnitude), told_.hvp.Add(h.sum, h.magnitude);
+    told_.ways.push_back(ways);
   }
   GE_ASSIGN_OR_RETURN(const std::vector<Real> along,
                       oracle->Run(spec_.inputs, told_.v, {}, spec_.of));
-  for (const Real& r : along) told_.jvp.Add(r.a, std::fabs(r.a));
+  for (const Real& r : along) told_.jvp.Add(r.a, SizeOf(r));
   return {};
 }
 
@@ -274,7 +282,7 @@ Status Checker::Oracle() {
   Status s = result_.oracle == adcheck::Oracle::kStated ? ByWord() : ByDuals();
   if (s.code() == Code::kUnsupported) {
     told_.why_not_dual = result_.why_not_dual = s.message();
-    told_.value = told_.grad = told_.jvp = told_.hvp = {};
+    told_.value = told_.grad = told_.jvp = told_.hvp = {}, told_.ways.clear();
     result_.oracle = adcheck::Oracle::kDifferences;
     s = DifferencesOfResults();
   }
@@ -299,7 +307,11 @@ Status Checker::Adjoint() {
       const Sum part = Dot(t[x], gradient["grad." + x]);
       right.sum += part.sum, right.magnitude += part.magnitude;
     }
-    const double of = std::max(left.magnitude, right.magnitude);
+    double of = 0;
+    for (size_t k = 0; k < told_.ways.size(); ++k) {
+      of += told_.ways[k] * std::fabs(t[told_.places[k].input].f[told_.places[k].element]);
+    }
+    of = std::max({of, left.magnitude, right.magnitude});
     result_.adjoint = std::max(result_.adjoint, Share(std::fabs(left.sum - right.sum), of));
   }
   return {};

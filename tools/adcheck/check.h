@@ -4,7 +4,9 @@
 //   jvp      Jt against the oracle
 //   adjoint  <Jt, w> = <t, J'w> for 20 random pairs, each engine by itself
 //   hvp      Hv, element by element, against the oracle; u'Hv = v'Hu
-// Errors are shares of the sum of magnitudes of what is added up, the greatest of all elements.
+// Errors are shares of the sum of magnitudes of what is added up, the greatest of all elements. Of
+// a slope that is all that is added up on the way from inputs to results (Real::m): where it
+// cancels, what is left is as inexact as what there was.
 #pragma once
 
 #include <random>
@@ -56,6 +58,7 @@ struct OracleAnswers {
   std::string why_not_dual;  // set where the oracle takes differences
   std::vector<Place> places;
   Numbers value, grad, jvp, hvp;
+  std::vector<double> ways;  // by place: what its slope adds up, of all results together
   bool told = false;
 };
 

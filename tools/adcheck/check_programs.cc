@@ -63,7 +63,7 @@ Status ProgramsRun::Count(const Program& p, const CheckResult&) {
     return list;
   }();
   GE_ASSIGN_OR_RETURN(const auto model, Model::Load(p.Text(), pass, options_.model));
-  GE_ASSIGN_OR_RETURN(const std::string text, model->Dump("grad", "rewrite"));
+  GE_ASSIGN_OR_RETURN(const std::string text, model->Text());
   Arrays inputs = p.inputs;
   if (model->HasInput("grad", "ct.loss")) inputs["ct.loss"] = Array::Of({3});
   GE_ASSIGN_OR_RETURN(const uint64_t primal, CountNodes(text, "main", inputs));
@@ -94,8 +94,10 @@ void ProgramsRun::Report(uint64_t seed, Program p, const CheckResult& r) {
 int ProgramsRun::Run() {
   ProgramOptions how;
   how.recursion = options_.recursion, how.closures = options_.closures;
-  for (int i = 0; i < options_.programs; ++i) {
-    const uint64_t seed = options_.seed * 1000000007ull + static_cast<uint64_t>(i);
+  const bool one = options_.program != 0;
+  const uint64_t first = one ? options_.program : options_.seed * 1000000007ull;
+  for (int i = 0; i < (one ? 1 : options_.programs); ++i) {
+    const uint64_t seed = first + static_cast<uint64_t>(i);
     const Program p = MakeProgram(seed, how);
     if (options_.verbose) fmt::print("{}", p.Text());
     CheckResult r = Check(p);

@@ -16,6 +16,7 @@ struct Options {
   int order = 1;
   uint64_t seed = 1;
   int programs = 0;
+  uint64_t program = 0;  // one of them, by the number that a failure is told with
   bool list = false, mutate = false, json = false, verbose = false;
   bool recursion = false, closures = false;
   std::string file;  // one model to check

@@ -31,6 +31,8 @@ int main(int argc, char** argv) {
   app.add_option("--plugin", o.model.plugin, "the plugin with the pass grad")->type_name("FILE");
   app.add_option("--programs", o.programs, "random programs with control flow, so many")
       ->check(CLI::Range(1, 100000000));
+  app.add_option("--program", o.program, "one of them, by the number that it failed with")
+      ->type_name("NUMBER");
   app.add_flag("--recursion", o.recursion, "programs may have functions that call themselves");
   app.add_flag("--closures", o.closures, "programs may have functions as values");
   app.add_option("--save", o.save, "keep programs that fail in this folder")->type_name("DIR");
@@ -48,7 +50,7 @@ int main(int argc, char** argv) {
   if (o.list) return ge::adcheck::ListOps(o);
   if (o.mutate) return ge::adcheck::MutateRules(o);
   if (!o.file.empty()) return ge::adcheck::CheckFile(o);
-  if (o.programs > 0) return ge::adcheck::CheckPrograms(o);
+  if (o.programs > 0 || o.program != 0) return ge::adcheck::CheckPrograms(o);
   if (!o.ops.empty()) return ge::adcheck::CheckOps(o);
   std::fputs(
       "ge-adcheck: nothing is asked for; give --ops, --list, --programs, "

@@ -4,6 +4,10 @@
 
 #include <cstring>
 
+#include "frontend/text/text.h"
+#include "ge/api/capi.h"
+#include "ge/session/session.h"
+
 namespace ge::adcheck {
 namespace {
 
@@ -170,13 +174,9 @@ Result<Arrays> Model::Run(const std::string& entry, const Arrays& inputs) const 
   return made;
 }
 
-Result<std::string> Model::Dump(const std::string& entry, const std::string& stage) const {
-  ge_error e = NoError();
-  char* text = nullptr;
-  GE_RETURN_IF_ERROR(Of(ge_session_dump(session_, entry.c_str(), stage.c_str(), &text, &e), e));
-  std::string copy = text;
-  ge_text_release(text);
-  return copy;
+Result<std::string> Model::Text() const {
+  GE_ASSIGN_OR_RETURN(const Session* session, capi::GetLoaded(session_));
+  return PrintText(session->graph());
 }
 
 }  // namespace ge::adcheck

@@ -1,5 +1,5 @@
-// Model: a .gt text as the engine runs it, through ge.h alone: what an application would see of a
-// gradient. One thread.
+// Model: a .gt text as the engine runs it, through ge.h alone, but for Text: what an application
+// would see of a gradient. One thread.
 #pragma once
 
 #include <cstdint>
@@ -43,8 +43,9 @@ class Model {
   // Inputs of the entry are taken by name; those that it has no use for are left alone.
   Result<Arrays> Run(const std::string& entry, const Arrays& inputs) const;
   bool HasInput(const std::string& entry, const std::string& name) const;
-  // The .gt text after a stage ("rewrite").
-  Result<std::string> Dump(const std::string& entry, const std::string& stage) const;
+  // The .gt text after rewriting with all elements of all constants. A dump of ge.h is for people
+  // and leaves out long ones.
+  Result<std::string> Text() const;
 
  private:
   explicit Model(ge_session* session) : session_(session) {}

@@ -17,7 +17,8 @@ Thing ThingOf(const Array& x, const std::string& name, const Arrays& a, const Ar
   const size_t size = t.count() ? t.data->size() / static_cast<size_t>(t.count()) : 0;
   for (size_t k = 0; k < x.i.size(); ++k) std::memcpy(t.data->data() + k * size, &x.i[k], size);
   for (size_t k = 0; k < x.f.size(); ++k) {
-    t.reals()[k] = {x.f[k], DirectionAt(a, name, k), DirectionAt(b, name, k), 0};
+    const double along = DirectionAt(a, name, k);
+    t.reals()[k] = {x.f[k], along, DirectionAt(b, name, k), 0, Size(along)};
   }
   return t;
 }

@@ -2,6 +2,10 @@
 // e1 + b e2 + ab e1 e2, where e1 e1 = e2 e2 = 0. Functions of it are exact to the rounding of
 // double: no step is chosen. It stands for double in ref's kernels (tools/gen/dual_kernels.py).
 // Comparisons go by the value. A plain number; any thread.
+//
+// `m` is what `a` would be if nothing cancelled: the change along e1 is a sum over all ways from
+// the inputs of the slopes on them, and m the sum of the magnitudes of these. A rounding error of
+// `a` is a share of m, not of what is left of it.
 #pragma once
 
 #include <algorithm>
@@ -13,32 +17,34 @@
 
 namespace ge::adcheck {
 
+constexpr double Size(double x) { return x < 0 ? -x : x; }
+
 struct Real {
-  double v = 0, a = 0, b = 0, ab = 0;
+  double v = 0, a = 0, b = 0, ab = 0, m = 0;
 
   constexpr Real() = default;
   template <class N, class = std::enable_if_t<std::is_arithmetic_v<N>>>
   constexpr Real(N n) : v(static_cast<double>(n)) {}  // NOLINT: as a double is made of any number
-  constexpr Real(double value, double da, double db, double dab)
-      : v(value), a(da), b(db), ab(dab) {}
+  constexpr Real(double value, double da, double db, double dab, double dm)
+      : v(value), a(da), b(db), ab(dab), m(dm) {}
   template <class N, class = std::enable_if_t<std::is_arithmetic_v<N>>>
   explicit constexpr operator N() const {
     return static_cast<N>(v);
   }
 
-  constexpr Real operator-() const { return {-v, -a, -b, -ab}; }
+  constexpr Real operator-() const { return {-v, -a, -b, -ab, m}; }
   constexpr Real operator+() const { return *this; }
   constexpr Real& operator+=(const Real& o) {
-    v += o.v, a += o.a, b += o.b, ab += o.ab;
+    v += o.v, a += o.a, b += o.b, ab += o.ab, m += o.m;
     return *this;
   }
   constexpr Real& operator-=(const Real& o) {
-    v -= o.v, a -= o.a, b -= o.b, ab -= o.ab;
+    v -= o.v, a -= o.a, b -= o.b, ab -= o.ab, m += o.m;
     return *this;
   }
   constexpr Real& operator*=(const Real& o) {
     return *this = {v * o.v, v * o.a + a * o.v, v * o.b + b * o.v,
-                    v * o.ab + a * o.b + b * o.a + ab * o.v};
+                    v * o.ab + a * o.b + b * o.a + ab * o.v, Size(v) * o.m + m * Size(o.v)};
   }
   constexpr Real& operator/=(const Real& o);
   constexpr Real& operator++() {
@@ -49,21 +55,27 @@ struct Real {
 
 // A function whose value and first two slopes at x.v are given.
 constexpr Real Lift(const Real& x, double f, double f1, double f2) {
-  return {f, f1 * x.a, f1 * x.b, f1 * x.ab + f2 * x.a * x.b};
+  return {f, f1 * x.a, f1 * x.b, f1 * x.ab + f2 * x.a * x.b, Size(f1) * x.m};
 }
 
-// A plain number has no slopes to multiply: 0 * inf does not come up.
+// A plain number has no slopes to multiply: 0 * inf does not come up. Where slopes have cancelled
+// to nothing, there are none either.
 constexpr bool IsPlain(const Real& x) { return x.a == 0 && x.b == 0 && x.ab == 0; }
+// What a function of slope f1 makes of a plain number, whose size alone goes on.
+constexpr Real Plain(const Real& x, double f, double f1) {
+  return {f, 0, 0, 0, x.m == 0 ? 0 : Size(f1) * x.m};
+}
 
 constexpr Real operator+(Real x, const Real& y) { return x += y; }
 constexpr Real operator-(Real x, const Real& y) { return x -= y; }
 constexpr Real operator*(Real x, const Real& y) { return x *= y; }
 constexpr Real operator/(const Real& x, const Real& y) {
   const double i = 1 / y.v, q = x.v / y.v;
-  if (IsPlain(y)) return {q, x.a / y.v, x.b / y.v, x.ab / y.v};
-  return Real(q, x.a * i, x.b * i, x.ab * i) +
+  const double m = (x.m == 0 ? 0 : Size(i) * x.m) + (y.m == 0 ? 0 : Size(q * i) * y.m);
+  if (IsPlain(y)) return {q, x.a / y.v, x.b / y.v, x.ab / y.v, m};
+  return Real(q, x.a * i, x.b * i, x.ab * i, m) +
          Real(0, -q * i * y.a, -q * i * y.b,
-              -q * i * y.ab - i * i * (x.a * y.b + x.b * y.a) + 2 * q * i * i * y.a * y.b);
+              -q * i * y.ab - i * i * (x.a * y.b + x.b * y.a) + 2 * q * i * i * y.a * y.b, 0);
 }
 constexpr Real& Real::operator/=(const Real& o) { return *this = *this / o; }
 
@@ -73,15 +85,12 @@ constexpr std::partial_ordering operator<=>(const Real& x, const Real& y) { retu
 // The functions of <cmath> that kernels call, for Real and for what double itself has.
 namespace num {
 
-template <class N>
-using Plain = std::enable_if_t<std::is_arithmetic_v<N>, Real>;
-
-#define GE_LIFT(name, slope, bend)            \
-  inline Real name(const Real& x) {           \
-    const double f = std::name(x.v), v = x.v; \
-    (void)f, (void)v;                         \
-    if (IsPlain(x)) return f;                 \
-    return Lift(x, f, slope, bend);           \
+#define GE_LIFT(name, slope, bend)             \
+  inline Real name(const Real& x) {            \
+    const double f = std::name(x.v), v = x.v;  \
+    (void)f, (void)v;                          \
+    if (IsPlain(x)) return Plain(x, f, slope); \
+    return Lift(x, f, slope, bend);            \
   }
 GE_LIFT(exp, f, f)
 GE_LIFT(exp2, f* M_LN2, f* M_LN2* M_LN2)
@@ -136,8 +145,8 @@ inline Real copysign(const Real& x, const Real& y) {
 inline Real pow(const Real& x, const Real& y) {
   const double f = std::pow(x.v, y.v);
   if (IsPlain(y)) {
-    if (IsPlain(x)) return f;
     const double f1 = y.v == 0 ? 0 : y.v * std::pow(x.v, y.v - 1);
+    if (IsPlain(x)) return Plain(x, f, f1);
     const double f2 = y.v == 0 || y.v == 1 ? 0 : y.v * (y.v - 1) * std::pow(x.v, y.v - 2);
     return Lift(x, f, f1, f2);
   }

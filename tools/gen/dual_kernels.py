@@ -31,12 +31,12 @@ RULES = [
     (re.compile(r"AttrFloat\(\*node_, name, absent\)"), "AttrFloat(*node_, name, absent.v)"),
     (re.compile(r"(static_cast<uint64_t>\(size\)) \* 8;"), r"\1 * sizeof(Real);"),
     (re.compile(r"\bas<float>\(\)"), "as<Real>()"),
-    (re.compile(r"\b(CopyRun|ReplaceRun)<16>"), r"\1<32>"),
-    (re.compile(r"\bsize == 16\b"), "size == 32"),
-    (re.compile(r"\bcase 16:"), "case 32:"),
-    (re.compile(r"\bintegral_constant<(\w+), 16>"), r"integral_constant<\1, 32>"),
-    (re.compile(r"\[16\]( = \{\})?;"), r"[32]\1;"),
-    (re.compile(r"uint64_t part\[2\]"), "uint64_t part[4]"),
+    (re.compile(r"\b(CopyRun|ReplaceRun)<16>"), r"\1<sizeof(Real)>"),
+    (re.compile(r"\bsize == 16\b"), "size == sizeof(Real)"),
+    (re.compile(r"\bcase 16:"), "case sizeof(Real):"),
+    (re.compile(r"\bintegral_constant<(\w+), 16>"), r"integral_constant<\1, sizeof(Real)>"),
+    (re.compile(r"\[16\]( = \{\})?;"), r"[sizeof(Real)]\1;"),
+    (re.compile(r"uint64_t part\[2\]"), "uint64_t part[sizeof(Real) / sizeof(uint64_t)]"),
 ]
 
 

@@ -16,17 +16,10 @@ std::vector<ValueId> DecomposeAdamStep(Transaction& t, FunctionId fn, const Node
   StepParts s(&t, fn, node);
   const double beta1 = s.attr("beta1"), beta2 = s.attr("beta2"), decay = s.attr("weight_decay");
   const bool apart = AttrInt(node, "decoupled") != 0;
-  ValueId weight = s.in(AdamIn::kWeight), g = s.in(AdamIn::kGradient);
-  if (decay != 0 && !apart) g = s.Op("Add", g, s.Times(weight, decay));
-  if (decay != 0 && apart) {
-    const ValueId less = s.OfScalars("Mul", s.in(AdamIn::kRate), s.Number(decay));
-    weight = s.Op("Mul", weight, s.OfScalars("Sub", s.Number(1), less));
-  }
-  const auto average = [&](size_t slot, double beta, ValueId v) {
-    return s.Op("Add", s.Times(s.in(slot), beta), s.Times(v, 1 - beta));
-  };
-  const ValueId mean = average(AdamIn::kMean, beta1, g),
-                square = average(AdamIn::kSquare, beta2, s.Op("Mul", g, g));
+  const ValueId weight = s.Less(s.in(AdamIn::kRate), apart ? decay : 0),
+                g = s.Decayed(s.in(AdamIn::kGradient), apart ? 0 : decay),
+                mean = s.Average(s.in(AdamIn::kMean), beta1, g),
+                square = s.Average(s.in(AdamIn::kSquare), beta2, s.Op("Mul", g, g));
   const ValueId deviation =
       s.Op("Add", s.Op("Div", s.Root(square), s.in(AdamIn::kSecond)), s.Number(s.attr("epsilon")));
   const ValueId step = s.Op("Div", s.Op("Div", mean, s.in(AdamIn::kFirst)), deviation);

@@ -13,8 +13,7 @@ Status InferMomentumStep(InferContext& c) { return InferOptimizerStep(c, 1, {"ra
 std::vector<ValueId> DecomposeMomentumStep(Transaction& t, FunctionId fn, const Node& node) {
   StepParts s(&t, fn, node);
   const double momentum = s.attr("momentum"), decay = s.attr("weight_decay");
-  ValueId g = s.in(MomentumIn::kGradient);
-  if (decay != 0) g = s.Op("Add", g, s.Times(s.in(MomentumIn::kWeight), decay));
+  const ValueId g = s.Decayed(s.in(MomentumIn::kGradient), decay);
   const ValueId v = s.Op("Add", s.Times(s.in(MomentumIn::kVelocity), momentum), g);
   const bool ahead = AttrInt(node, "nesterov") != 0;
   const ValueId step = ahead ? s.Op("Add", g, s.Times(v, momentum)) : v;

@@ -105,6 +105,48 @@ Val WholeSgd(const Update& u) {
   return StepNode(u, "MomentumStep", {"momentum"}, attrs, {u.rate});
 }
 
+Val WholeRmsProp(const Update& u) {
+  const Attrs attrs = Attrs()
+                          .Float("alpha", u.s.alpha)
+                          .Float("epsilon", u.s.eps)
+                          .Float("weight_decay", u.s.weight_decay);
+  return StepNode(u, "RmsPropStep", {"square"}, attrs, {u.rate});
+}
+
+Val WholeAdagrad(const Update& u) {
+  const Attrs attrs = Attrs().Float("epsilon", u.s.eps).Float("weight_decay", u.s.weight_decay);
+  return StepNode(u, "AdagradStep", {"square"}, attrs, {u.rate});
+}
+
+Val WholeLion(const Update& u) {
+  const Attrs attrs = Attrs()
+                          .Float("beta1", u.s.beta1)
+                          .Float("beta2", u.s.beta2)
+                          .Float("weight_decay", u.s.weight_decay);
+  return StepNode(u, "LionStep", {"mean"}, attrs, {u.rate});
+}
+
+Val WholeLars(const Update& u) {
+  const Attrs attrs = Attrs()
+                          .Float("momentum", u.s.momentum)
+                          .Float("trust", u.s.trust)
+                          .Float("epsilon", u.s.eps)
+                          .Float("weight_decay", u.s.weight_decay)
+                          .Int("nesterov", u.s.nesterov ? 1 : 0);
+  return StepNode(u, "LarsStep", {"momentum"}, attrs, {u.rate});
+}
+
+Val WholeLamb(const Update& u) {
+  const Attrs attrs = Attrs()
+                          .Float("beta1", u.s.beta1)
+                          .Float("beta2", u.s.beta2)
+                          .Float("epsilon", u.s.eps)
+                          .Float("weight_decay", u.s.weight_decay);
+  return StepNode(u, "LambStep", {"mean", "square"}, attrs,
+                  {u.rate, AsParameter(u, Correction(u, u.s.beta1)),
+                   AsParameter(u, Sqrt(Correction(u, u.s.beta2)))});
+}
+
 Val Norm(Val v) { return Sqrt(v.fn->Op("ReduceSumSquare", {v}, Attrs().Int("keepdims", 0))); }
 
 // a / b where both are above zero, else 1.
@@ -142,13 +184,13 @@ struct Optimizer {
   Val (*whole)(const Update&) = nullptr;  // by an operator, for float32 and float64
 };
 constexpr Optimizer kOptimizers[] = {{"sgd", Sgd, {}, WholeSgd},
-                                     {"rmsprop", RmsProp, {}},
-                                     {"adagrad", Adagrad, {0.999, 1e-10}},
+                                     {"rmsprop", RmsProp, {}, WholeRmsProp},
+                                     {"adagrad", Adagrad, {0.999, 1e-10}, WholeAdagrad},
                                      {"adam", Adam, {}, WholeAdam},
                                      {"adamw", AdamW, {}, WholeAdamW},
-                                     {"lamb", Lamb, {0.999, 1e-6}},
-                                     {"lars", Lars, {}},
-                                     {"lion", Lion, {0.99, 1e-8}}};
+                                     {"lamb", Lamb, {0.999, 1e-6}, WholeLamb},
+                                     {"lars", Lars, {}, WholeLars},
+                                     {"lion", Lion, {0.99, 1e-8}, WholeLion}};
 
 const Optimizer& Named(const std::string& name) {
   for (const Optimizer& o : kOptimizers) {
@@ -180,9 +222,10 @@ bool MovesByRows(const TrainSettings& s) {
 Val Apply(const Update& u) {
   const Optimizer& o = Named(u.s.optimizer);
   const int32_t dtype = u.p.fn->TypeOf(u.p).dtype;
-  // Without a momentum sgd has no slot, and is one subtraction.
-  const bool plain = o.apply == Sgd && u.s.momentum == 0;
-  if (o.whole != nullptr && !plain && (dtype == GE_F32 || dtype == GE_F64)) return o.whole(u);
+  // Without a momentum sgd and lars have no slot; with one rmsprop has another.
+  const bool heavy = u.s.momentum != 0;
+  const bool slots = o.apply == Sgd || o.apply == Lars ? heavy : o.apply != RmsProp || !heavy;
+  if (o.whole != nullptr && slots && (dtype == GE_F32 || dtype == GE_F64)) return o.whole(u);
   return IfMoved(u, o.apply(u), u.p);
 }
 

@@ -40,6 +40,7 @@ const ge_attr_def kSettings[] = {TextSetting("entry", ""),
                                  CountSetting("seed", 1),
                                  CountSetting("scale-every", 2000),
                                  CountSetting("nesterov", 0),
+                                 CountSetting("update", 0),
                                  CountSetting("rows", 0)};
 constexpr uint32_t kSettingCount = sizeof kSettings / sizeof kSettings[0];
 
@@ -89,6 +90,7 @@ void ReadNumbers(const ge_edit* e, TrainSettings* s) {
   if (Setting(e, "eps").f != -1) s->eps = Within(e, "eps", 0, kAny);
   s->accumulate = AtLeast(e, "accumulate", 1), s->warmup = AtLeast(e, "warmup", 0);
   s->steps = AtLeast(e, "steps", 0), s->every = AtLeast(e, "every", 0);
+  s->update = AtLeast(e, "update", 0) != 0;
   s->seed = Setting(e, "seed").i, s->nesterov = AtLeast(e, "nesterov", 0) != 0;
 }
 
@@ -141,6 +143,11 @@ TrainSettings ReadTrainSettings(const ge_edit* e) {
   }
   if (s.nesterov && (s.momentum == 0 || (s.optimizer != "sgd" && s.optimizer != "lars"))) {
     throw Refusal{GE_INVALID_ARGUMENT, "nesterov is of sgd and lars with a momentum above 0"};
+  }
+  if (s.update && (s.accumulate > 1 || s.scale > 0)) {
+    throw Refusal{GE_INVALID_ARGUMENT,
+                  "update=1 goes with neither accumulate nor loss-scale: the entry takes gradients "
+                  "that somebody has added up and divided already"};
   }
   return s;
 }

@@ -1,6 +1,6 @@
 // The pass `train`: of a net that was exported for inference an entry that takes one step of
-// training, and one that answers the loss alone. Both read and write states, which begin with the
-// net's own weights.
+// training, one that answers the loss alone, and, where it is asked for, one that takes a step by
+// gradients from outside. All read and write states, which begin with the net's own weights.
 #include <map>
 #include <optional>
 
@@ -30,6 +30,7 @@ class Training {
     std::optional<RowGradient> rows;  // what g is made of, where that is all
   };
   void MakeStep();
+  void MakeUpdate();
   void MakeEval();
   void Backward(const Loss& loss);
   void Count();
@@ -50,8 +51,9 @@ class Training {
   uint32_t output_ = 0;  // its place among the entry's
   std::vector<Weight> weights_;
   uint32_t step_state_ = 0;
+  std::map<std::string, uint32_t> slots_;  // states of the optimizer, by name
 
-  // Of the entry train_step:
+  // Of the entry train_step, then of update:
   std::unique_ptr<Fn> fn_;
   Context context_{e_};
   std::unique_ptr<Reverse> sweep_;
@@ -88,13 +90,16 @@ void Training::Derive() {
   step.dtype = GE_I64, step.bits = 64;
   step_state_ = MakeState(e_, "train.step", step, GE_STATE_STEP, nullptr, 0);
   MakeStep();
+  if (s_.update) MakeUpdate();
   MakeEval();
 }
 
 uint32_t Training::Slot(const Weight& w, const std::string& name) {
   const ge_graph* g = e_->graph(e_->host, source_.fn);
   const ge_value& v = *GE_VALUE(g, w.value);
-  return MakeState(e_, w.name + "." + name, v.type, GE_STATE_OPT, nullptr, 0);
+  uint32_t& slot = slots_[w.name + "." + name];
+  if (slot == 0) slot = MakeState(e_, w.name + "." + name, v.type, GE_STATE_OPT, nullptr, 0);
+  return slot;
 }
 
 void Training::MakeStep() {
@@ -126,6 +131,29 @@ void Training::MakeStep() {
           {"correct", loss.correct},
           {"learning_rate", fn.Cast(rate_, GE_F32)},
           {"gradient_norm", norm_}});
+}
+
+// The update alone, of gradients that come from outside: of several workers, or of another program.
+void Training::MakeUpdate() {
+  ge_function f{};
+  f.h = GE_HDR(ge_function, GE_TAG_FUNCTION);
+  f.name = ge_text("update");
+  uint32_t id = 0;
+  e_->function(e_->host, &f, &id);
+  sweep_.reset();
+  fn_ = std::make_unique<Fn>(e_, id);
+  for (Trained& t : trained_) {
+    t.p = ReadState(*fn_, t.weight->state, 0), t.rows.reset();
+    t.g = fn_->Param("grad." + t.weight->name, fn_->TypeOf(t.p));
+  }
+  step_ = ReadState(*fn_, step_state_, 0);
+  done_ = fn_->Cast(step_, GE_F64), norm_ = {};
+  if (s_.clip > 0) Clip();
+  rate_ = RateAt(s_, done_);
+  MoveAll();
+  AssignState(*fn_, step_state_, step_ + 1);
+  Finish(*fn_, "update", GE_ROLE_TRAIN_STEP,
+         {{"learning_rate", fn_->Cast(rate_, GE_F32)}, {"gradient_norm", norm_}});
 }
 
 // What the steps before made of updates, and whether this one makes one.

@@ -42,14 +42,18 @@ struct MomentsSpec {};  // ge.ChannelMoments; in: x; out: mean, variance
 struct BatchNormGradSpec {
   float eps = 0;
 };
-// ge.AdamStep, ge.MomentumStep; in and out as the nodes'. `beta1` is the momentum.
+// ge.AdamStep, ge.MomentumStep and so on; in and out as the nodes'. `beta1` is the momentum,
+// `beta2` RMSProp's alpha.
+enum class StepRule : uint8_t { kMomentum, kAdam, kRmsProp, kAdagrad, kLion, kLars, kLamb };
 struct StepSpec {
-  bool adam = false;
+  StepRule rule = StepRule::kMomentum;
   bool apart = false;  // weights decay beside the gradient
   bool ahead = false;  // Nesterov's
   bool when = false;   // the last input says whether the step is taken
-  double beta1 = 0, beta2 = 0, eps = 0, decay = 0;
-  size_t slots() const { return adam ? 2 : 1; }
+  double beta1 = 0, beta2 = 0, eps = 0, decay = 0, trust = 0;
+  bool adam() const { return rule == StepRule::kAdam || rule == StepRule::kLamb; }
+  size_t slots() const { return adam() ? 2 : 1; }
+  size_t scalars() const { return adam() ? 3 : 1; }
 };
 // MatMul and Gemm; in: a, b.
 struct ProductSpec {

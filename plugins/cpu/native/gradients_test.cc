@@ -42,6 +42,35 @@ std::vector<double> Sums(const Layout& l, F f) {
   return sums;
 }
 
+// A mean that a small number is made of by subtraction: what it errs by is all of that.
+TEST_P(Gradients, SumsErrByLittleMoreThanTheirRounding) {
+  for (const Dims& d : std::vector<Dims>{{2, 8, 12, 12}, {3, 5, 3, 5}, {2, 12, 61, 67}}) {
+    for (const Layout& l : LayoutsOf(d)) {
+      std::vector<float> x = Random(l.extent(), 3);
+      for (float& v : x) v = std::abs(v);
+      const double n = static_cast<double>(d[2] * d[3]);
+      const double roundings = n <= 128 || l.dense() ? 0.505 : 1;  // in pieces: some more
+      Dims kept = d;
+      kept[2] = kept[3] = 1;
+      for (const Reduce op : {Reduce::kSum, Reduce::kMean}) {
+        const Layout to = Layout::Like(kept, l);
+        std::vector<float> y(Z(to.extent()));
+        RunLoop(*ReduceLoop(simd(), op, l, {2, 3}, to), {y.data(), x.data()});
+        Dims at(4, 0);
+        do {
+          double sum = 0;
+          Dims from = at;
+          for (from[2] = 0; from[2] < d[2]; ++from[2]) {
+            for (from[3] = 0; from[3] < d[3]; ++from[3]) sum += x[Z(Offset(l, from))];
+          }
+          const double want = op == Reduce::kMean ? sum / n : sum;
+          ASSERT_NEAR(y[Z(Offset(to, at))], want, want * roundings * 0x1p-23) << d[2];
+        } while (Next(kept, &at));
+      }
+    }
+  }
+}
+
 TEST_P(Gradients, MomentsOfEachChannel) {
   for (const Dims& d : kShapes) {
     for (const Layout& l : LayoutsOf(d)) {
@@ -171,36 +200,95 @@ TEST_P(Gradients, Pools) {
   }
 }
 
-// A step by its definition, in double: weight, slots, gradient to weight, slots.
-std::vector<double> StepOf(const StepSpec& s, const std::vector<double>& at, double rate,
-                           double first, double second) {
-  const double weight = at[0], gradient = at[1 + s.slots()];
-  const double g = gradient + (s.adam && s.apart ? 0 : s.decay * weight);
-  if (!s.adam) {
-    const double v = s.beta1 * at[1] + g;
-    return {weight - rate * (s.ahead ? g + s.beta1 * v : v), v};
+using Rows = std::vector<std::vector<float>>;
+
+double NormOf(const std::vector<double>& v) {
+  double sum = 0;
+  for (const double x : v) sum += x * x;
+  return std::sqrt(sum);
+}
+
+// A step by its definition, in double: weight, slots, gradient to weight, slots; before the norms
+// of the whole rows count.
+std::vector<double> ElementStep(const StepSpec& s, const std::vector<double>& at, double rate,
+                                double first, double second) {
+  const double weight = at[0], gradient = at[1 + s.slots()], decay = s.decay * weight;
+  const bool beside = s.apart || s.rule == StepRule::kLamb || s.rule == StepRule::kLion;
+  const double g = gradient + (beside ? 0 : decay), kept = weight - (s.apart ? rate * decay : 0);
+  const double average = s.beta1 * at[1] + (1 - s.beta1) * g;
+  if (s.adam()) {
+    const double square = s.beta2 * at[2] + (1 - s.beta2) * g * g;
+    const double step = (average / first) / (std::sqrt(square) / second + s.eps);
+    const double more = s.rule == StepRule::kLamb ? decay : 0;
+    return {kept - rate * (step + more), average, square};
   }
-  const double mean = s.beta1 * at[1] + (1 - s.beta1) * g;
-  const double square = s.beta2 * at[2] + (1 - s.beta2) * g * g;
-  const double kept = s.apart ? weight * (1 - rate * s.decay) : weight;
-  return {kept - rate * (mean / first) / (std::sqrt(square) / second + s.eps), mean, square};
+  if (s.rule == StepRule::kLion) {
+    const double sign = average > 0 ? 1 : average < 0 ? -1 : 0;
+    return {weight - rate * (decay + sign), s.beta2 * at[1] + (1 - s.beta2) * g};
+  }
+  if (s.rule == StepRule::kRmsProp || s.rule == StepRule::kAdagrad) {
+    const bool all = s.rule == StepRule::kAdagrad;
+    const double square = all ? at[1] + g * g : s.beta2 * at[1] + (1 - s.beta2) * g * g;
+    return {weight - rate * g / (std::sqrt(square) + s.eps), square};
+  }
+  const double v = s.beta1 * at[1] + g;
+  return {weight - rate * (s.ahead ? g + s.beta1 * v : v), v};
+}
+
+std::vector<std::vector<double>> StepOf(const StepSpec& s, const Rows& before, double rate,
+                                        double first, double second) {
+  std::vector<double> weights, gradients, steps;
+  const auto at = [&](size_t i) {
+    std::vector<double> v;
+    for (const auto& b : before) v.push_back(static_cast<double>(b[i]));
+    return v;
+  };
+  for (size_t i = 0; i < before[0].size(); ++i) {
+    weights.push_back(at(i)[0]), gradients.push_back(at(i).back());
+    steps.push_back(at(i)[0] - ElementStep(s, at(i), 1, first, second)[0]);
+  }
+  const double length = NormOf(weights), slope = NormOf(gradients), step = NormOf(steps);
+  double gain = 1;
+  if (s.rule == StepRule::kLamb && length > 0 && step > 0) rate *= length / step;
+  if (s.rule == StepRule::kLars && length > 0) {
+    gain = s.trust * length / (slope + s.decay * length + s.eps);
+  }
+  std::vector<std::vector<double>> made;
+  for (size_t i = 0; i < before[0].size(); ++i) {
+    std::vector<double> v = at(i);
+    // With a gain the gradient and the weight's decay count so much more.
+    if (s.rule == StepRule::kLars) v[2] = gain * (v[2] + s.decay * v[0]) - s.decay * v[0];
+    made.push_back(ElementStep(s, v, rate, first, second));
+  }
+  return made;
 }
 
 TEST_P(Gradients, StepsOfOptimizersWhereTheStatesLie) {
-  const std::vector<StepSpec> specs = {{true, false, false, false, 0.9, 0.999, 1e-8, 0},
-                                       {true, true, false, true, 0.9, 0.99, 1e-3, 0.1},
-                                       {true, false, false, true, 0.5, 0.9, 1e-8, 0.1},
-                                       {false, false, false, false, 0.9, 0, 0, 0},
-                                       {false, false, true, true, 0.8, 0, 0, 0.1}};
+  using R = StepRule;
+  const std::vector<StepSpec> specs = {{R::kAdam, false, false, false, 0.9, 0.999, 1e-8, 0},
+                                       {R::kAdam, true, false, true, 0.9, 0.99, 1e-3, 0.1},
+                                       {R::kAdam, false, false, true, 0.5, 0.9, 1e-8, 0.1},
+                                       {R::kMomentum, false, false, false, 0.9, 0, 0, 0},
+                                       {R::kMomentum, false, true, true, 0.8, 0, 0, 0.1},
+                                       {R::kRmsProp, false, false, true, 0, 0.9, 1e-3, 0.1},
+                                       {R::kRmsProp, false, false, false, 0, 0.99, 1e-8, 0},
+                                       {R::kAdagrad, false, false, true, 0, 0, 1e-3, 0.1},
+                                       {R::kLion, false, false, true, 0.9, 0.99, 0, 0.1},
+                                       {R::kLion, false, false, false, 0.5, 0.5, 0, 0},
+                                       {R::kLars, false, false, true, 0.9, 0, 1e-8, 0.1, 0.5},
+                                       {R::kLars, false, true, false, 0.8, 0, 1e-3, 0, 0.01},
+                                       {R::kLamb, false, false, true, 0.9, 0.99, 1e-6, 0.1},
+                                       {R::kLamb, false, false, false, 0.5, 0.9, 1e-3, 0}};
   for (const StepSpec& s : specs) {
     for (const int64_t n : {1, 7, 40, 50000}) {
       const size_t made = 1 + s.slots();
-      std::vector<std::vector<float>> t;
+      const bool square = s.rule == R::kRmsProp || s.rule == R::kAdagrad;
+      Rows t;
       for (size_t k = 0; k <= made; ++k) t.push_back(Random(n, static_cast<int>(k) + 3));
-      if (s.adam) {
-        for (float& v : t[2]) v = std::abs(v);
+      if (s.adam() || square) {
+        for (float& v : t[s.slots()]) v = std::abs(v);
       }
-      const std::vector<std::vector<float>> before = t;
+      const Rows before = t;
       float rate = 0.125f, first = 0.5f, second = 0.25f;
       for (const bool go : {false, true}) {
         uint8_t flag = go;
@@ -208,17 +296,18 @@ TEST_P(Gradients, StepsOfOptimizersWhereTheStatesLie) {
         for (size_t k = 0; k < made; ++k) places.push_back(t[k].data());
         for (size_t k = 0; k <= made; ++k) places.push_back(t[k].data());
         places.push_back(&rate);
-        if (s.adam) places.insert(places.end(), {&first, &second});
+        if (s.adam()) places.insert(places.end(), {&first, &second});
         if (s.when) places.push_back(reinterpret_cast<float*>(&flag));
         if (!s.when && !go) continue;
         StepLoop(simd(), s, n)->Run(places.data());
+        const auto wanted = StepOf(s, before, rate, first, second);
         for (size_t i = 0; i < Z(n); ++i) {
-          std::vector<double> at;
-          for (const auto& b : before) at.push_back(static_cast<double>(b[i]));
-          const std::vector<double> want =
-              go ? StepOf(s, at, rate, first, second) : std::vector<double>(at);
+          const auto want = [&](size_t k) {
+            return go ? wanted[i][k] : static_cast<double>(before[k][i]);
+          };
           for (size_t k = 0; k < made; ++k) {
-            ASSERT_NEAR(t[k][i], want[k], 4e-6 * (1 + std::abs(want[k]))) << k << " " << n;
+            ASSERT_NEAR(t[k][i], want(k), 4e-6 * (1 + std::abs(want(k))))
+                << static_cast<int>(s.rule) << k << " " << n;
           }
         }
       }

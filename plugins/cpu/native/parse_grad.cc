@@ -63,12 +63,21 @@ bool ParseAddRows(const Parser& g, uint32_t i, Unit* u, Why* why) {
   return true;
 }
 
+StepRule RuleOf(std::string_view op) {
+  if (op == "AdamStep") return StepRule::kAdam;
+  if (op == "RmsPropStep") return StepRule::kRmsProp;
+  if (op == "AdagradStep") return StepRule::kAdagrad;
+  if (op == "LionStep") return StepRule::kLion;
+  if (op == "LarsStep") return StepRule::kLars;
+  return op == "LambStep" ? StepRule::kLamb : StepRule::kMomentum;
+}
+
 bool ParseStep(const Parser& g, uint32_t i, Unit* u, Why* why) {
   const ge_node& n = g.node(i);
   StepSpec spec;
-  spec.adam = gp::View(n.op) == "AdamStep";
+  spec.rule = RuleOf(gp::View(n.op));
   const uint32_t made = 1 + static_cast<uint32_t>(spec.slots());
-  const uint32_t scalars = spec.adam ? 3 : 1;
+  const auto scalars = static_cast<uint32_t>(spec.scalars());
   for (uint32_t k = 0; k < made; ++k) {
     if (k >= n.n_out || n.out[k] == 0) return why->Say(GE_WHY_SHAPE, "an omitted output");
   }
@@ -76,8 +85,10 @@ bool ParseStep(const Parser& g, uint32_t i, Unit* u, Why* why) {
     if (g.dtype(n.in[k]) != GE_F32) return why->Say(GE_WHY_DTYPE, "only float32");
   }
   spec.when = n.n_in > made + 1 + scalars && n.in[made + 1 + scalars] != 0;
-  spec.beta1 = gp::AttrFloat(n, spec.adam ? "beta1" : "momentum");
-  spec.beta2 = gp::AttrFloat(n, "beta2"), spec.eps = gp::AttrFloat(n, "epsilon");
+  const bool heavy = spec.rule == StepRule::kMomentum || spec.rule == StepRule::kLars;
+  spec.beta1 = gp::AttrFloat(n, heavy ? "momentum" : "beta1");
+  spec.beta2 = gp::AttrFloat(n, spec.rule == StepRule::kRmsProp ? "alpha" : "beta2");
+  spec.trust = gp::AttrFloat(n, "trust"), spec.eps = gp::AttrFloat(n, "epsilon");
   spec.decay = gp::AttrFloat(n, "weight_decay");
   spec.apart = gp::AttrInt(n, "decoupled") != 0, spec.ahead = gp::AttrInt(n, "nesterov") != 0;
   u->in.assign(n.in, n.in + made + 1 + scalars + (spec.when ? 1 : 0));

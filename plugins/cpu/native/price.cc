@@ -398,11 +398,18 @@ Price ChannelSumsPrice(const Unit& u, const ConvSpec& c, const Parser& p, const 
   return out;
 }
 
+double StepNs(const StepSpec& s, const Machine& m) {
+  const bool root = s.adam() || s.rule == StepRule::kRmsProp || s.rule == StepRule::kAdagrad;
+  const double once = root ? ByIsa(m, 0.8, 1.0, 2.0) : 0.2;
+  if (s.rule == StepRule::kLars) return once + 0.2;  // norms first
+  return s.rule == StepRule::kLamb ? 2 * once : once;
+}
+
 // ns an element of x beside its bytes, one thread.
 double MainNs(const Unit& u, const Machine& m) {
   if (Is<ReduceSpec, MomentsSpec>(u)) return ByIsa(m, 0.2, 0.2, 0.3);
   if (Is<BatchNormGradSpec>(u)) return ByIsa(m, 0.4, 0.4, 0.8);
-  if (const auto* step = As<StepSpec>(u)) return step->adam ? ByIsa(m, 0.8, 1.0, 2.0) : 0.2;
+  if (const auto* step = As<StepSpec>(u)) return StepNs(*step, m);
   if (const auto* norm = As<LayerNormSpec>(u)) {
     return ByIsa(m, 0.28, 0.29, 0.56) * (norm->centered ? 1 : 0.7);  // a sum less
   }

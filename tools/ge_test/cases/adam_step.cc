@@ -4,12 +4,12 @@ namespace ge::test {
 namespace {
 
 void AdamStepCase(CaseMaker& m) {
-  StepTensors(m, 2);
-  for (int i = 0; i < 3; ++i) m.Add(m.Floats(m.dtype(), {}, {m.r.Int(1, 16) / 16.0}));
+  StepTensors(m, 2, 2);
+  for (int i = 0; i < 3; ++i) AddRate(m);
   AddWhen(m);
   m.Set("beta1", m.r.Int(0, 15) / 16.0), m.Set("beta2", m.r.Int(0, 15) / 16.0);
   m.Set("epsilon", m.r.Pick(std::vector<double>{1e-8, 0.125}));
-  if (m.r.Chance(0.5)) m.Set("weight_decay", m.r.Int(0, 4) / 16.0);
+  SetDecay(m);
   if (m.r.Chance(0.5)) m.Set("decoupled", m.r.Int(0, 1));
   m.c.outputs = 3;
 }

@@ -4,11 +4,11 @@ namespace ge::test {
 namespace {
 
 void MomentumStepCase(CaseMaker& m) {
-  StepTensors(m, 1);
-  m.Add(m.Floats(m.dtype(), {}, {m.r.Int(1, 16) / 16.0}));
+  StepTensors(m, 1, 0);
+  AddRate(m);
   AddWhen(m);
   m.Set("momentum", m.r.Int(0, 15) / 16.0);
-  if (m.r.Chance(0.5)) m.Set("weight_decay", m.r.Int(0, 4) / 16.0);
+  SetDecay(m);
   if (m.r.Chance(0.5)) m.Set("nesterov", m.r.Int(0, 1));
   m.c.outputs = 2;
 }

@@ -98,11 +98,12 @@ struct CodeRow {
   bool is_signed;
 };
 
-// What a step of an optimizer multiplies with: see the operators ge.AdamStep and ge.MomentumStep.
+// What a step of an optimizer multiplies with: see the operators ge.AdamStep, ge.MomentumStep and
+// so on.
 struct StepFactors {
   float keep1 = 0, add1 = 0;  // the first slot becomes keep1 * slot + add1 * g
   float keep2 = 0, add2 = 0;  // the second keep2 * slot + add2 * g * g
-  float decay = 0;            // g is gradient + decay * weight
+  float decay = 0, gain = 1;  // g is gain * (gradient + decay * weight); gain: of momentum's alone
   float keep = 1, rate = 0;   // the weight becomes keep * weight - rate * step
   float eps = 0, second = 1;  // Adam's step: first slot / (root of the second * second + eps)
   float slope = 0, slot = 1;  // momentum's: slope * g + slot * first slot
@@ -209,6 +210,14 @@ struct Simd {
   // One step: from `in` (weight, slots, gradient) to `out` (weight, slots), which may be the same.
   void (*adam_step)(const StepFactors& f, const float* const* in, float* const* out, int64_t n);
   void (*momentum_step)(const StepFactors& f, const float* const* in, float* const* out, int64_t n);
+  // The slot is as Adam's second; the step is g / (its root + eps).
+  void (*square_step)(const StepFactors& f, const float* const* in, float* const* out, int64_t n);
+  // The step is the sign of keep1 * slot + add1 * g; the slot becomes keep2 * slot + add2 * g.
+  void (*lion_step)(const StepFactors& f, const float* const* in, float* const* out, int64_t n);
+  // *weight += sum of weight^2, *step += sum of the squares of Adam's step times `rate` + slot *
+  // weight; nothing is written.
+  void (*adam_squares)(const StepFactors& f, const float* const* in, int64_t n, float* weight,
+                       float* step);
   // out[i] = x[i] op z[i * step] as 0 or 1; step is 0 or 1.
   void (*compare)(Compare op, const float* x, const float* z, int64_t step, uint8_t* out,
                   int64_t n);

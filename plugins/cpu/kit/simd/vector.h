@@ -282,6 +282,10 @@ void BlendRows(const float* p, const float* q, int64_t rows, int64_t stride, con
                const float* b, const float* c, float* y, int64_t n);
 void AdamRow(const StepFactors& f, const float* const* in, float* const* out, int64_t n);
 void MomentumRow(const StepFactors& f, const float* const* in, float* const* out, int64_t n);
+void SquareRow(const StepFactors& f, const float* const* in, float* const* out, int64_t n);
+void LionRow(const StepFactors& f, const float* const* in, float* const* out, int64_t n);
+void AdamSquares(const StepFactors& f, const float* const* in, int64_t n, float* weight,
+                 float* step);
 void RmsNorm(const float* x, const float* gamma, float eps, float* y, int64_t n);
 void LayerNorm(const float* x, const float* gamma, const float* beta, float eps, float* y,
                int64_t n);
