@@ -124,7 +124,8 @@ void AddLooking(CLI::App* app, Options* o, int* code) {
   AddModelFlags(dump, o);
   dump->add_option("--to", o->to,
                    "stage after which to stop and print (default memory);\n"
-                   "proto and onnx: load, infer or rewrite (default)");
+                   "proto and onnx: load, infer or rewrite (default); a model\n"
+                   "that is planned piece by piece is run once for its plans");
   dump->add_option("--format", o->format, "text, proto or onnx");
   dump->add_option("-o", o->output_file, "file to write instead of stdout");
   dump->footer(StageNames() +
