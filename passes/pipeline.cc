@@ -10,6 +10,7 @@
 #include "passes/fold/fold_constants.h"
 #include "passes/fold/fold_pad.h"
 #include "passes/fold/fold_shapes.h"
+#include "passes/fold/fold_taps.h"
 #include "passes/precision/widen_halves.h"
 #include "passes/quant/split_dequantize.h"
 #include "passes/recognise/gelu.h"
