@@ -1,6 +1,7 @@
 #include "passes/fold/fold_taps.h"
 
 #include <algorithm>
+#include <optional>
 
 #include "ge/ops/op.h"
 
@@ -9,14 +10,17 @@ namespace {
 
 constexpr int64_t kMost = INT32_MAX / 4;  // of any number here; products of two do not overflow
 
-// One spatial axis of a convolution.
+// One spatial axis of a convolution. Each is looked at alone: where the batch or another axis is
+// open, what is known is cut once, not again at each signature.
 struct Axis {
-  int64_t size, kernel, stride, dilation, begin, end;
+  std::optional<int64_t> known;  // its size
+  int64_t kernel, stride, dilation, begin, end;
+  int64_t size = known.value_or(1);
 
   bool IsSane() const {
     const auto within = [](int64_t n, int64_t least) { return n >= least && n <= kMost; };
     return within(size, 1) && within(kernel, 1) && within(stride, 1) && within(dilation, 1) &&
-           within(begin, 0) && within(end, 0) && Places() > 0;
+           within(begin, 0) && within(end, 0) && (!known || Places() > 0);
   }
   int64_t Places() const {
     const int64_t room = size + begin + end - (kernel - 1) * dilation - 1;
@@ -36,6 +40,7 @@ struct Kept {
 };
 Kept KeptOf(const Axis& a) {
   Kept k{0, a.kernel - 1};
+  if (!a.known) return k;
   while (k.first < k.last && !a.Meets(k.first)) ++k.first;
   while (k.last > k.first && !a.Meets(k.last)) --k.last;
   k.first = std::min(k.first, a.begin / a.dilation);
@@ -47,21 +52,23 @@ int64_t At(const std::vector<int64_t>& list, size_t i, int64_t otherwise) {
   return i < list.size() ? list[i] : otherwise;
 }
 
-// The spatial axes of a convolution with constant weights and sizes; empty where it is none.
+// The spatial axes of a convolution with constant weights; empty where it is none.
 std::vector<Axis> AxesOf(const Graph& g, const Function& f, const Node& n) {
   if (!n.id || !n.domain.empty() || n.op != "Conv" || !n.effects.empty()) return {};
   if (n.inputs.size() < 2 || !n.inputs[0] || !n.inputs[1]) return {};
   if (AttrString(n, "auto_pad") != "NOTSET" || !f.value(n.inputs[1]).constant) return {};
   const Type &x = f.value(n.inputs[0]).type, &w = g.consts[f.value(n.inputs[1]).constant].type;
-  if (!x.is_static() || !w.is_static() || x.rank() < 3 || x.rank() != w.rank()) return {};
-  const std::vector<int64_t> sizes = x.static_dims(), kernel = w.static_dims();
+  if (!w.is_static() || x.rank() < 3 || x.rank() != w.rank()) return {};
+  const std::vector<int64_t> kernel = w.static_dims();
   const std::vector<int64_t>&strides = AttrInts(n, "strides"),
         &dilations = AttrInts(n, "dilations"), &pads = AttrInts(n, "pads");
-  const size_t spatial = sizes.size() - 2;
+  const size_t spatial = x.rank() - 2;
   std::vector<Axis> axes;
   for (size_t i = 0; i < spatial; ++i) {
-    axes.push_back({sizes[i + 2], kernel[i + 2], At(strides, i, 1), At(dilations, i, 1),
-                    At(pads, i, 0), At(pads, i + spatial, 0)});
+    const Dim& size = x.dims[i + 2];
+    const auto known = size.known() ? std::optional(size.value) : std::nullopt;
+    axes.push_back({known, kernel[i + 2], At(strides, i, 1), At(dilations, i, 1), At(pads, i, 0),
+                    At(pads, i + spatial, 0)});
     if (!axes.back().IsSane()) return {};
   }
   return axes;
