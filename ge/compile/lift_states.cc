@@ -27,6 +27,10 @@ Result<StateId> StateOf(const Graph& graph, const Node& node) {
 Status LiftStates(Graph* graph, FunctionId fn, std::vector<StateId>* in,
                   std::vector<StateId>* out) {
   Function& f = graph->fn(fn);
+  const auto is_either = [](const Node& n) {
+    return n.domain == "ge" && (n.op == "Read" || n.op == "Assign");
+  };
+  if (std::none_of(f.nodes.begin(), f.nodes.end(), is_either)) return {};
   std::map<StateId, ValueId> current, read;
   std::map<StateId, bool> written;
   std::map<ValueId, ValueId> renamed;
@@ -35,14 +39,12 @@ Status LiftStates(Graph* graph, FunctionId fn, std::vector<StateId>* in,
     for (ValueId& v : node.inputs) {
       if (auto it = renamed.find(v); it != renamed.end()) v = it->second;
     }
-    bool is_read = node.domain == "ge" && node.op == "Read";
-    bool is_assign = node.domain == "ge" && node.op == "Assign";
-    if (!is_read && !is_assign) {
+    if (!is_either(node)) {
       kept.push_back(std::move(node));
       continue;
     }
     GE_ASSIGN_OR_RETURN(StateId state, StateOf(*graph, node));
-    if (is_assign) {
+    if (node.op == "Assign") {
       if (node.inputs.empty() || node.inputs[0] == 0) {
         return Status(Code::kInvalidGraph, "ge.Assign has no value to write")
             .AtNode(NodeLabel(node));

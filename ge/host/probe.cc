@@ -58,15 +58,23 @@ uint64_t CacheBytes(int name, uint64_t fallback) {
   return bytes > 0 ? static_cast<uint64_t>(bytes) : fallback;
 }
 
+// Clouds mask names: one "AMD EPYC" is of 2021, another of 2024. Family and model tell them apart.
 std::string CpuModel() {
   std::ifstream in("/proc/cpuinfo");
-  std::string line;
-  while (std::getline(in, line)) {
-    if (line.rfind("model name", 0) != 0) continue;
+  std::string line, name = "unknown", rest;
+  while (std::getline(in, line) && !line.empty()) {  // of the first processor
     const size_t colon = line.find(": ");
-    if (colon != std::string::npos) return line.substr(colon + 2, 200);
+    if (colon == std::string::npos) continue;
+    const std::string value = line.substr(colon + 2, 200);
+    if (line.rfind("model name", 0) == 0) {
+      name = value;
+    } else if (line.rfind("cpu family", 0) == 0) {
+      rest += ", family " + value;
+    } else if (line.rfind("model", 0) == 0) {
+      rest += ", model " + value;
+    }
   }
-  return "unknown";
+  return name + rest;
 }
 
 uint32_t IsaMask() {
@@ -209,6 +217,14 @@ MachineRecord IdentifyMachine(uint32_t isa_cap, uint32_t threads) {
   return m;
 }
 
+uint32_t BestIsa(const MachineRecord& m) {
+  uint32_t best = GE_ISA_SSE42;
+  for (uint32_t isa = best; isa <= GE_ISA_AVX512; ++isa) {
+    if (m.isa_mask >> isa & 1) best = isa;
+  }
+  return best;
+}
+
 MachineRecord FixedMachine(uint32_t isa_cap, uint32_t threads) {
   MachineRecord m = IdentifyMachine(isa_cap, threads);
   m.fixed = true;
@@ -297,11 +313,13 @@ void ReadRates(const nlohmann::json& j, MachineRecord* m) {
   m->call_ns = j.at("call_ns").get<double>(), m->fork_ns = j.at("fork_ns").get<double>();
 }
 
-// How unlike a shipped record is: another vendor counts more than any difference of threads.
+// How unlike a shipped record is: another vendor counts more than another generation (its best
+// instruction set tells), and that more than any difference of threads.
 double Unlike(const nlohmann::json& j, const MachineRecord& host) {
   const double threads = j.at("threads").get<double>();
   const double apart = std::abs(std::log2(threads) - std::log2(static_cast<double>(host.threads)));
-  return apart + (j.at("vendor") == CpuVendor() ? 0 : 100);
+  const bool kin = j.value("isa_mask", nlohmann::json()) == host.isa_mask;
+  return apart + (j.at("vendor") == CpuVendor() ? 0 : 100) + (kin ? 0 : 20);
 }
 
 // For more threads than anybody has measured: they add as much as they usually do.
@@ -324,6 +342,7 @@ std::string WithShippedMachine(const std::string& present, const MachineRecord& 
   mine["vendor"] = CpuVendor();
   for (nlohmann::json& j : all) {
     if (j.value("vendor", "") != mine["vendor"] || j.value("isa", nlohmann::json()) != m.isa ||
+        j.value("isa_mask", nlohmann::json()) != m.isa_mask ||
         j.value("threads", nlohmann::json()) != m.threads) {
       continue;
     }

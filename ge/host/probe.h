@@ -12,7 +12,7 @@
 namespace ge {
 
 struct MachineRecord {
-  std::string cpu;        // model name, as the kernel tells it
+  std::string cpu;        // model name, family and model, as the kernel tells them
   uint32_t isa_mask = 0;  // bit GE_ISA_*: what the CPU has
   uint32_t isa = 0;       // GE_ISA_*: the best that the cap allows, never GE_ISA_NATIVE
   uint32_t threads = 1;
@@ -30,6 +30,9 @@ struct MachineRecord {
   uint64_t cache_bytes[2] = {};    // L2, L3
 };
 
+// The best instruction set of the processor itself, whatever the cap is.
+uint32_t BestIsa(const MachineRecord& m);
+
 // The same on every host, for tests whose plans may not depend on it: a 2.8 GHz server core.
 MachineRecord FixedMachine(uint32_t isa_cap, uint32_t threads);
 
@@ -43,10 +46,11 @@ MachineRecord KnownMachine(uint32_t isa_cap, uint32_t threads);
 MachineRecord MeasuredMachine(uint32_t isa_cap, uint32_t threads, ParallelForFn parallel_for);
 
 // What ships about processors (machines.json): a text with this record in it, in the place of one
-// of its vendor, instruction set and threads. `present` is that file now, or empty.
+// of its vendor, instruction sets, cap and threads. `present` is that file now, or empty.
 std::string WithShippedMachine(const std::string& present, const MachineRecord& m);
 // Of the nearest record of `text`: one of the host's instruction set, of its vendor where there is
-// one, of as many threads or almost. False when there is none of its instruction set.
+// one, of a processor with the same best instruction set, of as many threads or almost. False when
+// there is none of its instruction set.
 bool MachineFromShipped(const std::string& text, const MachineRecord& host, MachineRecord* out);
 
 // The text that the cache keeps, and back. False when it is damaged, of another version or about

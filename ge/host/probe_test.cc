@@ -98,5 +98,30 @@ TEST(ProbeTest, ShippedRecordsServeProcessorsAlike) {
   EXPECT_FALSE(MachineFromShipped(text, other, &m)) << "of another instruction set";
 }
 
+// A newer processor under a cap has other rates than one that has no more than the cap allows.
+TEST(ProbeTest, ShippedRecordsOfTheSameGenerationComeFirst) {
+  MachineRecord older = FixedMachine(GE_ISA_SSE42, 1), newer = older;
+  older.isa_mask = 1u << GE_ISA_SSE42, newer.isa_mask = older.isa_mask | 1u << GE_ISA_AVX2;
+  older.flops_per_ns[GE_ISA_SSE42] = 11, newer.flops_per_ns[GE_ISA_SSE42] = 22;
+  MachineRecord newer_by_two = FixedMachine(GE_ISA_SSE42, 2);
+  newer_by_two.isa_mask = newer.isa_mask, newer_by_two.flops_per_ns[GE_ISA_SSE42] = 23;
+  std::string text;
+  for (const MachineRecord* m : {&newer, &older, &newer_by_two}) {
+    text = WithShippedMachine(text, *m);
+  }
+  EXPECT_EQ(BestIsa(older), static_cast<uint32_t>(GE_ISA_SSE42));
+  EXPECT_EQ(BestIsa(newer), static_cast<uint32_t>(GE_ISA_AVX2));
+  const auto rate = [&](uint32_t isa_mask, uint32_t threads) {
+    MachineRecord host = IdentifyMachine(GE_ISA_SSE42, threads), m;
+    host.isa_mask = isa_mask;
+    EXPECT_TRUE(MachineFromShipped(text, host, &m));
+    return m.flops_per_ns[GE_ISA_SSE42];
+  };
+  EXPECT_EQ(rate(older.isa_mask, 1), 11);
+  EXPECT_EQ(rate(newer.isa_mask, 1), 22);
+  EXPECT_EQ(rate(newer.isa_mask, 2), 23);
+  EXPECT_EQ(rate(older.isa_mask, 2), 11) << "the threads count less than the generation";
+}
+
 }  // namespace
 }  // namespace ge

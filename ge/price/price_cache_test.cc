@@ -337,6 +337,14 @@ TEST_F(PriceCacheTest, PriorsOfTheNearestProcessorAreTaken) {
   }
 }
 
+TEST_F(PriceCacheTest, PriorsOfANewerProcessorUnderACapAreAFileOfTheirOwn) {
+  MachineRecord m = FixedMachine(GE_ISA_AVX2, 1);
+  m.isa = GE_ISA_AVX2;
+  EXPECT_EQ(PriorsFileName(m, GE_ISA_AVX2), "priors/avx2-one.json");
+  m.threads = 4;
+  EXPECT_EQ(PriorsFileName(m, GE_ISA_AVX512), "priors/avx2-of-avx512-several.json");
+}
+
 // A file of the format before this one is read: a bucket of three digits stood for the size.
 TEST_F(PriceCacheTest, TheFormatBeforeIsRead) {
   const std::string text =

@@ -15,6 +15,11 @@ namespace {
 constexpr uint32_t kPriorsFormat = 1;
 constexpr double kMostLog = 12;  // beyond it a row is damaged
 
+const char* IsaName(uint32_t isa) {
+  static constexpr const char* kNames[] = {"native", "sse4.2", "avx2", "avx512"};
+  return kNames[std::min<uint32_t>(isa, GE_ISA_AVX512)];
+}
+
 double Unlike(const nlohmann::json& set, const MachineRecord& machine) {
   const double threads = set.at("threads").get<double>();
   return std::abs(std::log2(threads) - std::log2(static_cast<double>(machine.threads))) +
@@ -35,10 +40,10 @@ void ReadRows(const nlohmann::json& rows, PriorBook* book) {
 
 }  // namespace
 
-std::string PriorsFileName(const MachineRecord& machine) {
-  static constexpr const char* kNames[] = {"native", "sse4.2", "avx2", "avx512"};
-  return fmt::format("priors/{}-{}.json", kNames[std::min<uint32_t>(machine.isa, 3)],
-                     machine.threads == 1 ? "one" : "several");
+std::string PriorsFileName(const MachineRecord& machine, uint32_t best) {
+  const char* threads = machine.threads == 1 ? "one" : "several";
+  if (best <= machine.isa) return fmt::format("priors/{}-{}.json", IsaName(machine.isa), threads);
+  return fmt::format("priors/{}-of-{}-{}.json", IsaName(machine.isa), IsaName(best), threads);
 }
 
 std::vector<PriorBook> PriorsFromText(const std::string& text, const MachineRecord& machine) {
@@ -96,8 +101,15 @@ std::string WithPriors(const std::string& present, const MachineRecord& machine,
 
 std::vector<PriorBook> ShippedPriors(const MachineRecord& machine) {
   if (machine.fixed) return {};
-  const auto text = ReadShippedFile(PriorsFileName(machine));
-  return text ? PriorsFromText(*text, machine) : std::vector<PriorBook>();
+  // Of processors with the same best instruction set, else of the next newer ones, of older ones.
+  std::vector<uint32_t> order;
+  for (uint32_t best = BestIsa(machine); best <= GE_ISA_AVX512; ++best) order.push_back(best);
+  for (uint32_t best = BestIsa(machine); best-- > machine.isa;) order.push_back(best);
+  for (const uint32_t best : order) {
+    const auto text = ReadShippedFile(PriorsFileName(machine, best));
+    if (text) return PriorsFromText(*text, machine);
+  }
+  return {};
 }
 
 }  // namespace ge

@@ -1,7 +1,9 @@
 // Priors: how far engines' prices are off on processors like this one, as somebody measured it
 // before (`ge tune --export`) and ships it, so that a machine that was never measured does not
 // begin with guesses. share/graphengine/priors/ISA-one.json of one thread, ISA-several.json of
-// more: to read them is part of each session's start. It measures nothing. Stateless.
+// more: to read them is part of each session's start. What a newer processor does under a cap is
+// another file, since its cores and caches are not those of a processor that has no more:
+// ISA-of-BEST-one.json. It measures nothing. Stateless.
 #pragma once
 
 #include <cstdint>
@@ -25,8 +27,9 @@ struct PriorBook {
   std::vector<PriorRow> rows;
 };
 
-// "priors/avx512-one.json" for the machine's instruction set and threads.
-std::string PriorsFileName(const MachineRecord& machine);
+// "priors/avx512-one.json" for the machine's instruction set and threads; measured on processors
+// whose `best` instruction set is another: "priors/avx2-of-avx512-one.json".
+std::string PriorsFileName(const MachineRecord& machine, uint32_t best);
 // Of the vendor and threads nearest to the machine's. Nothing of a damaged text.
 std::vector<PriorBook> PriorsFromText(const std::string& text, const MachineRecord& machine);
 // `present` with these books in the place of those of this vendor and as many threads.

@@ -43,7 +43,7 @@ Status Export(const Session& session, const std::string& folder) {
   namespace fs = std::filesystem;
   const MachineRecord& m = HostMachine();
   const fs::path machines = fs::path(folder) / "machines.json";
-  const fs::path priors = fs::path(folder) / PriorsFileName(m);
+  const fs::path priors = fs::path(folder) / PriorsFileName(m, BestIsa(m));
   std::error_code ec;
   fs::create_directories(priors.parent_path(), ec);
   GE_RETURN_IF_ERROR(WriteFile(machines.string(), WithShippedMachine(ReadWhole(machines), m)));
