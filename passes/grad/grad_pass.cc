@@ -8,7 +8,7 @@
 namespace ge::grad {
 namespace {
 
-enum Option : uint32_t { kEntry, kOf, kWrt, kName, kKind, kRemat, kRows };
+enum Option : uint32_t { kEntry, kOf, kWrt, kName, kKind, kRemat, kRows, kCheckpoint };
 
 bool IsScalar(const Type& t) { return t.known() && t.elements() == 1; }
 
@@ -43,7 +43,11 @@ void Derive(const ge_edit* e) {
     throw Refusal{GE_INVALID_ARGUMENT, "kind is '" + kind + "', wanted grad, jvp or hvp"};
   }
   const Source source = EntryOf(e, TextOption(e, kEntry));
-  Context context{e};
+  Context context{e, LoopCheckpoint::Of(TextOption(e, kCheckpoint))};
+  if (context.checkpoint.kind != LoopCheckpoint::kNone && kind != "grad") {
+    throw Refusal{GE_INVALID_ARGUMENT, "loop-checkpoint is " + TextOption(e, kCheckpoint) +
+                                           ", wanted none, or kind=grad, not " + kind};
+  }
   Fn fn(e, CopyOf(e, source, entry));
   const ge_graph* g = fn.Picture();
   if (g == nullptr) throw Refusal{GE_OUT_OF_MEMORY, "there is no memory for a copy of the entry"};
@@ -92,7 +96,7 @@ void Derive(const ge_edit* e) {
 const ge_attr_def kOptions[] = {TextSetting("entry", ""),      TextSetting("of", ""),
                                 TextSetting("wrt", "*inputs"), TextSetting("name", "grad"),
                                 TextSetting("kind", "grad"),   TextSetting("remat", "none"),
-                                CountSetting("rows", 0)};
+                                CountSetting("rows", 0),       TextSetting("loop-checkpoint", "none")};
 // The graph as it was loaded: what is folded for inference is gone for training.
 const ge_str kBefore[] = {ge_text("fold-constants"), ge_text("drop-dead")};
 
@@ -105,7 +109,7 @@ ge_pass_def GradPass() {
   pass.summary = ge_text("adds an entry with the gradients of an output (kind=grad, jvp, hvp)");
   pass.kind = GE_PASS_DERIVE, pass.phases = GE_PHASE_LOAD | GE_PHASE_ASKED;
   pass.before = kBefore, pass.n_before = 2;
-  pass.option = kOptions, pass.n_option = 7;
+  pass.option = kOptions, pass.n_option = 8;
   pass.run = [](const ge_edit* e, ge_err* err) { return Guard(err, Derive, e); };
   return pass;
 }

@@ -18,6 +18,7 @@ const ge_attr_def kSettings[] = {TextSetting("entry", ""),
                                  TextSetting("schedule", "constant"),
                                  TextSetting("freeze", ""),
                                  TextSetting("remat", "none"),
+                                 TextSetting("loop-checkpoint", "none"),
                                  TextSetting("precision", "f32"),
                                  TextSetting("loss-scale", "none"),
                                  NumberSetting("lr", 1e-3),
@@ -126,6 +127,7 @@ TrainSettings ReadTrainSettings(const ge_edit* e) {
   s.schedule = OneOf(e, "schedule", {"constant", "step", "cosine", "poly", "one-cycle"});
   s.freeze = Listed(std::string(plugin::View(Setting(e, "freeze").s)));
   s.remat = RematPolicy::Of(std::string(plugin::View(Setting(e, "remat").s)), Setting(e, "rows").i);
+  s.checkpoint = LoopCheckpoint::Of(std::string(plugin::View(Setting(e, "loop-checkpoint").s)));
   const OptimizerDefaults own = DefaultsOf(s.optimizer);
   s.beta2 = own.beta2, s.eps = own.eps;
   ReadNumbers(e, &s);

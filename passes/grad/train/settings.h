@@ -15,6 +15,7 @@ struct TrainSettings {
   std::string loss, optimizer, schedule;  // names; each was checked
   std::vector<std::string> freeze;        // patterns of names with * and ?
   RematPolicy remat;                      // of the entry train_step
+  LoopCheckpoint checkpoint;              // of it, too
   double lr = 0, lr_min = 0, decay = 0, power = 0;
   double momentum = 0, weight_decay = 0, beta1 = 0, beta2 = 0, eps = 0, alpha = 0, trust = 0;
   double clip = 0, ema = 0;  // 0 = not

@@ -20,7 +20,9 @@ namespace {
 
 class Training {
  public:
-  explicit Training(const ge_edit* e) : e_(e), s_(ReadTrainSettings(e)) {}
+  explicit Training(const ge_edit* e) : e_(e), s_(ReadTrainSettings(e)) {
+    context_.checkpoint = s_.checkpoint;
+  }
   void Derive();
 
  private:
