@@ -93,10 +93,11 @@ void Derive(const ge_edit* e) {
   Finish(e, fn, results, titles, entry);
 }
 
-const ge_attr_def kOptions[] = {TextSetting("entry", ""),      TextSetting("of", ""),
-                                TextSetting("wrt", "*inputs"), TextSetting("name", "grad"),
-                                TextSetting("kind", "grad"),   TextSetting("remat", "none"),
-                                CountSetting("rows", 0),       TextSetting("loop-checkpoint", "none")};
+const ge_attr_def kOptions[] = {
+    TextSetting("entry", ""),      TextSetting("of", ""),
+    TextSetting("wrt", "*inputs"), TextSetting("name", "grad"),
+    TextSetting("kind", "grad"),   TextSetting("remat", "none"),
+    CountSetting("rows", 0),       TextSetting("loop-checkpoint", "none")};
 // The graph as it was loaded: what is folded for inference is gone for training.
 const ge_str kBefore[] = {ge_text("fold-constants"), ge_text("drop-dead")};
 

@@ -363,8 +363,9 @@ void InWindows::PutWindows() {
   if (!may_end_) return;
   // Fewer than there might have been.
   windows_ = {-1, fn_.ShapeOf(numbers_)};
-  if (counts) in_windows_ = {-1, fn_.Op("ReduceSum", {out.back(), fn_.Ints({0})},
-                                        Attrs().Int("keepdims", 0))};
+  if (counts)
+    in_windows_ = {-1,
+                   fn_.Op("ReduceSum", {out.back(), fn_.Ints({0})}, Attrs().Int("keepdims", 0))};
 }
 
 // What is left behind the windows, with all that its way back reads.
@@ -378,8 +379,7 @@ void InWindows::PutRest() {
     const Val all = it_.in_[l_.element(i)];
     rest_in_.push_back(PartOf(all, Axis(kInput, i), FromLast(kInput, i), true));
   }
-  rest_in_.insert(rest_in_.end(), from + static_cast<std::ptrdiff_t>(l_.capture(0)),
-                  it_.in_.end());
+  rest_in_.insert(rest_in_.end(), from + static_cast<std::ptrdiff_t>(l_.capture(0)), it_.in_.end());
   rest_run_ = it_.PutForward(fn_, rest_in_, from_base_ ? base_ : Val{});
 }
 

@@ -1,6 +1,6 @@
-// Stacks of what rounds of a Loop or Scan keep for the way back: one scanned result each or, of what
-// is not as large in every round, all elements in a row that is carried, and stacks of its shapes
-// and of where each begins. One thread.
+// Stacks of what rounds of a Loop or Scan keep for the way back: one scanned result each or, of
+// what is not as large in every round, all elements in a row that is carried, and stacks of its
+// shapes and of where each begins. One thread.
 #pragma once
 
 #include <cstddef>
