@@ -22,6 +22,7 @@ struct TrainSettings {
   int64_t steps = 0, every = 0, warmup = 0, accumulate = 1, seed = 0;
   bool nesterov = false;
   bool update = false;    // whether there is an entry that takes gradients from outside
+  bool init = false;      // whether there is an entry that begins anew
   int32_t precision = 0;  // what products are calculated in, GE_F16 or GE_BF16; 0 = as they are
   double scale = 0;       // of the loss; 0 = none
   bool scale_moves = false;
