@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
-#include <set>
 
+#include "passes/grad/copy_nodes.h"
 #include "passes/grad/positions.h"
 
 namespace ge::grad {
@@ -19,34 +19,6 @@ const void* DataOf(Val v) {
 }
 
 bool IsTrue(const void* data) { return data != nullptr && *static_cast<const char*>(data) != 0; }
-
-// Draws numbers that follow from the name of the node, or from its place: a copy draws others.
-bool DrawsByName(const ge_node& n) {
-  if (n.domain.n != 0 || ge_find_attr(&n, "seed") != nullptr) return false;
-  if (ge_is(n.op, "Dropout")) return n.n_in > 2 && n.in[2] != 0;
-  return ge_is(n.op, "RandomNormal") || ge_is(n.op, "RandomNormalLike") ||
-         ge_is(n.op, "RandomUniform") || ge_is(n.op, "RandomUniformLike") ||
-         ge_is(n.op, "Bernoulli") || ge_is(n.op, "Multinomial");
-}
-
-// The first such node that a function runs, "" = none.
-std::string DrawnIn(const ge_edit* e, uint32_t fn, std::set<uint32_t>* seen) {
-  if (!seen->insert(fn).second) return {};
-  std::vector<uint32_t> bodies;
-  const ge_graph* g = e->graph(e->host, fn);
-  for (uint32_t i = 0; g != nullptr && i < g->n_node; ++i) {
-    const ge_node& n = *GE_NODE(g, i);
-    if (DrawsByName(n)) {
-      return std::string(plugin::View(n.op)) + " '" + std::string(plugin::View(n.name)) + "'";
-    }
-    bodies.insert(bodies.end(), n.body, n.body + n.n_body);
-  }
-  for (const uint32_t body : bodies) {
-    std::string found = DrawnIn(e, body, seen);
-    if (!found.empty()) return found;
-  }
-  return {};
-}
 
 Val ShapeFrom(Val v, int64_t start) { return v.fn->Op("Shape", {v}, Attrs().Int("start", start)); }
 Val ShapeUpTo(Val v, int64_t end) {
@@ -112,8 +84,7 @@ std::string InWindows::Obstacle() const {
            " is a sequence or a function, and loop-checkpoint stacks tensors; carry tensors, or "
            "leave loop-checkpoint at none";
   }
-  std::set<uint32_t> seen;
-  const std::string drawn = DrawnIn(it_.r_.context().edit, it_.body_, &seen);
+  const std::string drawn = DrawsAnew(it_.r_.context().edit, it_.n_);
   if (!drawn.empty()) {
     return "it runs " + drawn +
            ", which has no seed and draws other numbers when loop-checkpoint runs a round again; "

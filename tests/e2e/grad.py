@@ -114,6 +114,13 @@ class Check:
         # The pass counts values; the plan also has a block for each result that is handed out.
         self.check("remat=bytes keeps about to them", arenas["bytes:400K"] <= 1.1 * (400 << 10),
                    str(arenas))
+        # Numbers without a seed are those of their node: they are kept, not drawn once more.
+        feeds = {"x": np.linspace(.1, .9, 8), "w": np.linspace(-.5, .7, 8)}
+        kept = self.open("noise", "wrt=x+w", "grad").run(feeds)
+        for policy in ("3", "all", "dots"):
+            made = self.open("noise", f"wrt=x+w;remat={policy}", "grad").run(feeds)
+            self.check(f"remat={policy} draws nothing again",
+                       all(np.array_equal(a, b) for a, b in zip(made, kept)), f"{made}, {kept}")
         for policy, text in REFUSED_REMAT:
             try:
                 self.open("deep", f"wrt=x;remat={policy}", "grad")

@@ -1,6 +1,7 @@
 // The pass `train`: of a net that was exported for inference an entry that takes one step of
-// training, one that answers the loss alone, and, where they are asked for, one that takes a step by
-// gradients from outside, and one that begins anew. All read and write states, which begin with the net's own weights.
+// training, one that answers the loss alone, and, where they are asked for, one that takes a step
+// by gradients from outside, and one that begins anew. All read and write states, which begin with
+// the net's own weights.
 #include <map>
 #include <optional>
 
