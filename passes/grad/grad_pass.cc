@@ -25,6 +25,7 @@ void Finish(const ge_edit* e, Fn& fn, const std::vector<Val>& results,
 // A second sweep through what the first one has built: seeds are the gradients' own tangents.
 std::vector<Val> Again(Fn& fn, Context& context, const std::vector<Val>& gradients,
                        const std::vector<Val>& given, const std::vector<Val>& wanted, Val* of) {
+  context.again = false;  // this one is not derived any more
   Reverse again(fn, context);
   for (const Val v : wanted) again.Want(v);
   for (size_t i = 0; i < gradients.size(); ++i) {
@@ -48,6 +49,7 @@ void Derive(const ge_edit* e) {
     throw Refusal{GE_INVALID_ARGUMENT, "loop-checkpoint is " + TextOption(e, kCheckpoint) +
                                            ", wanted none, or kind=grad, not " + kind};
   }
+  context.again = kind != "grad";
   Fn fn(e, CopyOf(e, source, entry));
   const ge_graph* g = fn.Picture();
   if (g == nullptr) throw Refusal{GE_OUT_OF_MEMORY, "there is no memory for a copy of the entry"};

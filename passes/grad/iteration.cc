@@ -1,8 +1,10 @@
 #include "passes/grad/iteration.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "passes/grad/in_windows.h"
+#include "passes/grad/pullback.h"
 
 namespace ge::grad {
 namespace {
@@ -68,6 +70,23 @@ bool Iteration::FindActive() {
     if (!changed) return true;
   }
   return true;
+}
+
+// There are no stacks of functions: what calls itself in a round is run once more on the way back.
+bool Iteration::FindWithoutFunctions() {
+  if (!FindActive()) return false;
+  if (!KeepsFunctions(*joint_)) return true;
+  Context& context = r_.context();
+  const bool was = std::exchange(context.again, true);
+  const bool found = FindActive();
+  context.again = was;
+  if (found && KeepsFunctions(*joint_)) {
+    r_.Problem(n_,
+               "its way back would keep a function of every round, and there are no stacks of "
+               "functions; call functions that are known (ge.Call), or leave it out");
+    return false;
+  }
+  return found;
 }
 
 // Whether a tensor has the same sizes in each round: they are known, those of something outside, or
@@ -309,7 +328,7 @@ bool Iteration::Through() {
   Fn body(e, body_);
   const std::vector<uint32_t> params(g->in, g->in + g->n_in);
   for (const uint32_t p : params) params_.push_back(body.TypeOf(body.At(p)));
-  if (!FindActive()) return false;
+  if (!FindWithoutFunctions()) return false;
   FindKept();
   InWindows windows(*this);
   std::string refused;

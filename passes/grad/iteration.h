@@ -40,6 +40,7 @@ class Iteration {
     Val rounds;  // the number of each round
   };
   bool FindActive();
+  bool FindWithoutFunctions();
   bool Fixed(const Type& t, const Needs& needs) const;
   void FindKept();
   uint32_t ForwardBody(bool from_base);

@@ -17,7 +17,7 @@ std::string KeyOf(uint32_t fn, const std::vector<bool>& active, const std::vecto
 
 std::shared_ptr<Joint> Joint::Of(Context& context, uint32_t fn, const std::vector<bool>& active,
                                  const std::vector<bool>& seeded) {
-  const std::string key = KeyOf(fn, active, seeded);
+  const std::string key = KeyOf(fn, active, seeded) + (context.again ? ":again" : "");
   const auto found = context.joints.find(key);
   if (found != context.joints.end()) return found->second;
   if (std::count(context.stack.begin(), context.stack.end(), key) != 0) {

@@ -32,6 +32,9 @@ struct LoopCheckpoint {
 struct Context {
   const ge_edit* edit = nullptr;
   LoopCheckpoint checkpoint = {};
+  // What calls itself is run once more on the way back, by an ordinary function that can be derived
+  // again, rather than answer a function that holds what it reads.
+  bool again = false;
   std::map<std::string, std::shared_ptr<Joint>> joints;
   std::vector<std::string> problems;
   std::map<std::string, uint32_t> recursions;  // forward functions of what calls itself

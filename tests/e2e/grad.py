@@ -79,8 +79,6 @@ class Check:
         self.near(f"{name}: the loss", loss, plain.run(feeds)[0], 0)
         along = sum((g * steps[k]).sum() for k, g in zip(feeds, gradients))
         self.near(f"{name}: the gradient", along, (moved(H)[0] - moved(-H)[0]) / (2 * H), 1e-8)
-        if name == "recursion":
-            return
         tangents = {f"t.{k}": v for k, v in steps.items()}
         jvp = self.open(name, wrt + ";kind=jvp;name=jvp", "jvp").run({**feeds, **tangents})[1]
         self.near(f"{name}: forward mode", jvp, along, 1e-12)
