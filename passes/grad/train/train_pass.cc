@@ -22,7 +22,7 @@ namespace {
 class Training {
  public:
   explicit Training(const ge_edit* e) : e_(e), s_(ReadTrainSettings(e)) {
-    context_.checkpoint = s_.checkpoint;
+    context_.checkpoint = s_.checkpoint, context_.next_name = LastName(e);
   }
   void Derive();
 
