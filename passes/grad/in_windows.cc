@@ -65,7 +65,7 @@ bool InWindows::MayEnd() const {
   const ge_edit* e = it_.r_.context().edit;
   const ge_graph* body = e->graph(e->host, it_.body_);
   const uint32_t more = GoesOn(body);
-  return more != body->in[1] && !IsTrue(GE_VALUE(body, more)->data);
+  return more != body->in[1] && !it_.AlwaysGoesOn();
 }
 
 bool InWindows::ReadsNumber() const {
@@ -230,6 +230,7 @@ uint32_t InWindows::PlainBody() {
   }
   if (from_base_) params[0] = params[0] + made.Param(Type{GE_I64, 0, {}});
   std::vector<Val> results = it_.joint_->PutForward(made.fn(), params).results;
+  it_.HandOn(params.size() > 1 ? params[1] : Val{}, &results);
   const auto behind = results.begin() + static_cast<std::ptrdiff_t>(l_.lead_out + l_.carried);
   if (may_end_) results.insert(behind, Val(results[0]));
   return made.Finish(results);

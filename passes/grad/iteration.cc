@@ -123,6 +123,20 @@ void Iteration::FindKept() {
   }
 }
 
+// Whether the body of a Loop says true, whatever it reads.
+bool Iteration::AlwaysGoesOn() const {
+  if (!l_.loop) return false;
+  const ge_graph* body = r_.context().edit->graph(r_.context().edit->host, body_);
+  const void* data = GE_VALUE(body, GoesOn(body))->data;
+  return data != nullptr && *static_cast<const char*>(data) != 0;
+}
+
+// Such a body may answer the condition that it is given, since it runs only where that is true: how
+// often it runs is known from outside then.
+void Iteration::HandOn(Val condition, std::vector<Val>* results) const {
+  if (AlwaysGoesOn()) results->front() = condition;
+}
+
 // Parameters and results of n_'s body; rows are carried behind what it carries, the number of the
 // first round is captured last, stacks and the number of the round come last.
 uint32_t Iteration::ForwardBody(bool from_base) {
@@ -137,6 +151,7 @@ uint32_t Iteration::ForwardBody(bool from_base) {
   add(l_.element(0), l_.inputs());
   if (from_base) params[0] = params[0] + made.Param(Type{GE_I64, 0, {}});
   Joint::Forward forward = joint_->PutForward(fn, params);
+  HandOn(params.size() > 1 ? params[1] : Val{}, &forward.results);
   const auto scanned =
       forward.results.begin() + static_cast<std::ptrdiff_t>(l_.lead_out + l_.carried);
   std::vector<Val> results(forward.results.begin(), scanned);

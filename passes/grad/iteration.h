@@ -43,6 +43,8 @@ class Iteration {
   bool FindWithoutFunctions();
   bool Fixed(const Type& t, const Needs& needs) const;
   void FindKept();
+  bool AlwaysGoesOn() const;
+  void HandOn(Val condition, std::vector<Val>* results) const;
   uint32_t ForwardBody(bool from_base);
   Attrs AttrsWith(size_t stacks, size_t captures) const;
   // in: as n_'s, of `fn`; base: a scalar, absent = rounds are counted from 0. In the place of n_
