@@ -73,7 +73,7 @@ bool Iteration::FindActive() {
 }
 
 // There are no stacks of functions: what calls itself in a round is run once more on the way back.
-bool Iteration::FindWithoutFunctions() {
+bool Iteration::FindWithoutFunctions(std::string* refused) {
   if (!FindActive()) return false;
   if (!KeepsFunctions(*joint_)) return true;
   Context& context = r_.context();
@@ -81,9 +81,9 @@ bool Iteration::FindWithoutFunctions() {
   const bool found = FindActive();
   context.again = was;
   if (found && KeepsFunctions(*joint_)) {
-    r_.Problem(n_,
-               "its way back would keep a function of every round, and there are no stacks of "
-               "functions; call functions that are known (ge.Call), or leave it out");
+    *refused =
+        "its way back would keep a function of every round, and there are no stacks of functions; "
+        "call functions that are known (ge.Call), or leave it out";
     return false;
   }
   return found;
@@ -343,10 +343,12 @@ bool Iteration::Through() {
   Fn body(e, body_);
   const std::vector<uint32_t> params(g->in, g->in + g->n_in);
   for (const uint32_t p : params) params_.push_back(body.TypeOf(body.At(p)));
-  if (!FindWithoutFunctions()) return false;
+  std::string refused;
+  const bool found = FindWithoutFunctions(&refused);
+  if (!refused.empty()) return r_.Problem(n_, refused), true;
+  if (!found) return false;
   FindKept();
   InWindows windows(*this);
-  std::string refused;
   const bool taken = windows.Applies(&refused);
   if (!refused.empty()) return r_.Problem(n_, refused), true;
   if (taken) return GiveBack(windows.Through()), true;

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "passes/grad/joint.h"
@@ -40,7 +41,7 @@ class Iteration {
     Val rounds;  // the number of each round
   };
   bool FindActive();
-  bool FindWithoutFunctions();
+  bool FindWithoutFunctions(std::string* refused);
   bool Fixed(const Type& t, const Needs& needs) const;
   void FindKept();
   bool AlwaysGoesOn() const;

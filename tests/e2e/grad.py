@@ -37,6 +37,8 @@ REFUSED = [("loops_in_loops", "wrt=q", "there is no input or weight 'q'"),
            ("loops_in_loops", "kind=q", "kind is 'q', wanted grad, jvp or hvp"),
            ("loop", "wrt=x;kind=hvp;remat=3", "remat is 3, wanted none, or kind=grad, not hvp"),
            ("refused", "wrt=x", "Unique 'turn it' <- Exp <- 'x': "),
+           ("function_in_rounds", "wrt=x+w", "Loop 'rounds' <- 'x': its way back would keep a "
+            "function of every round, and there are no stacks of functions"),
            ("recursion", "wrt=x;recursion=no", "recursion is 'no', wanted held"),
            ("refused", "wrt=x;of=chosen", "its elements are no floats")]
 
