@@ -56,6 +56,15 @@ bool NamesNoDims(const FlowRest& rest) {
          std::all_of(f.nodes.begin(), f.nodes.end(), plain);
 }
 
+// What a node waits for is done where it is not among the nodes any more.
+void ForgetDone(Function* f) {
+  std::set<NodeId> here;
+  for (const Node& n : f->nodes) here.insert(n.id);
+  for (Node& n : f->nodes) {
+    std::erase_if(n.after, [&](NodeId id) { return here.count(id) == 0; });
+  }
+}
+
 // Of an entry, inputs must have names that differ, and outputs; values of a function need not.
 void NameSignature(Function* f) {
   for (const std::vector<ValueId>* list : {&f->params, &f->results}) {
@@ -307,6 +316,7 @@ class Cutter {
       if (gone.count(i) == 0) left.push_back(std::move(n));
     }
     f.nodes = std::move(left);
+    ForgetDone(&f);
     const auto read = [&](ValueId v) {
       if (v != 0 && made.count(v) == 0 && f.value(v).constant == 0) live_.insert(v);
     };
@@ -334,6 +344,7 @@ class Cutter {
     }
     cut_.planned = planned_.size();
     f.nodes = std::move(nodes);
+    ForgetDone(&f);
     std::set<ValueId> made;
     for (size_t i = 0; i < f.nodes.size(); ++i) {
       for (const ValueId v : f.nodes[i].outputs) {

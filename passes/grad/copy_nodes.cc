@@ -1,8 +1,44 @@
 #include "passes/grad/copy_nodes.h"
 
+#include <set>
+#include <vector>
+
 #include "passes/grad/entry.h"
 
 namespace ge::grad {
+namespace {
+
+bool DrawsWithoutSeed(const ge_node& n) {
+  if (n.domain.n != 0 || ge_find_attr(&n, "seed") != nullptr) return false;
+  if (ge_is(n.op, "Dropout")) return n.n_in > 2 && n.in[2] != 0;
+  return ge_is(n.op, "RandomNormal") || ge_is(n.op, "RandomNormalLike") ||
+         ge_is(n.op, "RandomUniform") || ge_is(n.op, "RandomUniformLike") ||
+         ge_is(n.op, "Bernoulli") || ge_is(n.op, "Multinomial");
+}
+
+std::string DrawsIn(const ge_edit* e, const ge_node& n, std::set<uint32_t>* seen) {
+  if (DrawsWithoutSeed(n)) {
+    return std::string(plugin::View(n.op)) + " '" + std::string(plugin::View(n.name)) + "'";
+  }
+  std::vector<uint32_t> bodies(n.body, n.body + n.n_body);
+  for (size_t k = 0; k < bodies.size(); ++k) {
+    if (!seen->insert(bodies[k]).second) continue;
+    const ge_graph* g = e->graph(e->host, bodies[k]);
+    for (uint32_t i = 0; g != nullptr && i < g->n_node; ++i) {
+      const ge_node& inner = *GE_NODE(g, i);
+      if (DrawsWithoutSeed(inner)) return DrawsIn(e, inner, seen);
+      bodies.insert(bodies.end(), inner.body, inner.body + inner.n_body);
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+std::string DrawsAnew(const ge_edit* e, const ge_node& n) {
+  std::set<uint32_t> seen;
+  return DrawsIn(e, n, &seen);
+}
 
 Val CopyNodes::Get(uint32_t value) {
   if (value == 0) return {};

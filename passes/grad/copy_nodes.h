@@ -2,12 +2,17 @@
 // constants, which are copied where one is read. One thread.
 #pragma once
 
+#include <string>
 #include <unordered_map>
 #include <unordered_set>
 
 #include "passes/grad/fn.h"
 
 namespace ge::grad {
+
+// Random numbers without a seed follow from the name or the place of the node that draws them: a
+// copy draws others. The first such node that `n` is or runs, for people; "" = none.
+std::string DrawsAnew(const ge_edit* e, const ge_node& n);
 
 class CopyNodes {
  public:

@@ -1,6 +1,7 @@
 #include "passes/grad/entry.h"
 
 #include <algorithm>
+#include <charconv>
 #include <cstdlib>
 
 namespace ge::grad {
@@ -50,6 +51,20 @@ Source EntryOf(const ge_edit* e, const std::string& name) {
     have += (have.empty() ? "'" : ", '") + found + "'";
   }
   throw Refusal{GE_NOT_FOUND, "there is no entry '" + name + "'; the model has " + have};
+}
+
+uint32_t LastName(const ge_edit* e) {
+  const ge_model* m = e->model(e->host);
+  uint32_t last = 0;
+  for (uint32_t i = 1; m != nullptr && i < m->n_fn; ++i) {
+    const std::string_view name = plugin::View(GE_FUNCTION(m, i)->name);
+    if (!name.starts_with("grad.")) continue;
+    uint32_t number = 0;
+    const char* end = name.data() + name.size();
+    const auto read = std::from_chars(name.data() + name.rfind('.') + 1, end, number);
+    if (read.ec == std::errc() && number < UINT32_MAX / 2) last = std::max(last, number);
+  }
+  return last;
 }
 
 uint32_t CopyOf(const ge_edit* e, const Source& source, const std::string& name) {

@@ -28,6 +28,8 @@ struct Source {
 };
 // The entry of this name, "" = the first.
 Source EntryOf(const ge_edit* e, const std::string& name);
+// For names of functions that are made: the greatest number behind "grad." that the model has.
+uint32_t LastName(const ge_edit* e);
 // A copy of it that may be derived.
 uint32_t CopyOf(const ge_edit* e, const Source& source, const std::string& name);
 

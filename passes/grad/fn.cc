@@ -120,7 +120,10 @@ std::vector<Val> Fn::Node(std::string_view domain, std::string_view op, const st
   n.in = ids.data(), n.n_in = static_cast<uint32_t>(ids.size());
   n.attr = abi.data(), n.n_attr = static_cast<uint32_t>(abi.size());
   n.n_out = outputs == 0 ? GE_NO_OUTPUT : outputs;
-  e_->node(e_->host, id_, before != 0 ? before : before_, &n, node, made.data());
+  uint32_t id = 0;
+  e_->node(e_->host, id_, before != 0 ? before : before_, &n, &id, made.data());
+  if (node != nullptr) *node = id;
+  if (record_ != nullptr) record_->push_back(id);
   std::vector<Val> values;
   for (uint32_t i = 0; i < outputs; ++i) values.push_back({this, made[i]});
   return values;

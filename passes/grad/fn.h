@@ -73,6 +73,8 @@ class Fn {
   Val At(uint32_t value) { return {this, value}; }
   // Where nodes are put from now on: before this one, or at the end (0).
   void PutBefore(uint32_t node) { before_ = node; }
+  // Where ids of nodes that are made are noted from now on; NULL = nowhere.
+  void Record(std::vector<uint32_t>* nodes) { record_ = nodes; }
   Type TypeOf(Val v) const;
   Val Param(std::string_view name, const Type& type);
 
@@ -104,6 +106,7 @@ class Fn {
   const ge_edit* e_;
   uint32_t id_;
   uint32_t before_ = 0;
+  std::vector<uint32_t>* record_ = nullptr;
   // Constants that are there already.
   std::map<std::pair<int32_t, double>, Val> scalars_;
   std::map<std::vector<int64_t>, Val> ints_;

@@ -8,7 +8,7 @@
 namespace ge::grad {
 namespace {
 
-enum Option : uint32_t { kEntry, kOf, kWrt, kName, kKind, kRemat, kRows };
+enum Option : uint32_t { kEntry, kOf, kWrt, kName, kKind, kRemat, kRows, kCheckpoint, kRecursion };
 
 bool IsScalar(const Type& t) { return t.known() && t.elements() == 1; }
 
@@ -25,6 +25,7 @@ void Finish(const ge_edit* e, Fn& fn, const std::vector<Val>& results,
 // A second sweep through what the first one has built: seeds are the gradients' own tangents.
 std::vector<Val> Again(Fn& fn, Context& context, const std::vector<Val>& gradients,
                        const std::vector<Val>& given, const std::vector<Val>& wanted, Val* of) {
+  context.again = false;  // this one is not derived any more
   Reverse again(fn, context);
   for (const Val v : wanted) again.Want(v);
   for (size_t i = 0; i < gradients.size(); ++i) {
@@ -37,13 +38,31 @@ std::vector<Val> Again(Fn& fn, Context& context, const std::vector<Val>& gradien
   return made;
 }
 
+Context ContextOf(const ge_edit* e, const std::string& kind) {
+  Context context{e, LoopCheckpoint::Of(TextOption(e, kCheckpoint))};
+  if (context.checkpoint.kind != LoopCheckpoint::kNone && kind != "grad") {
+    throw Refusal{GE_INVALID_ARGUMENT, "loop-checkpoint is " + TextOption(e, kCheckpoint) +
+                                           ", wanted none, or kind=grad, not " + kind};
+  }
+  const std::string recursion = TextOption(e, kRecursion);
+  if (recursion != "held" && recursion != "again") {
+    throw Refusal{GE_INVALID_ARGUMENT,
+                  "recursion is '" + recursion +
+                      "', wanted held, what the way back reads, or again: it is run once more, and "
+                      "what is derived can be derived again"};
+  }
+  context.next_name = LastName(e);
+  context.again = recursion == "again" || kind != "grad";
+  return context;
+}
+
 void Derive(const ge_edit* e) {
   const std::string kind = TextOption(e, kKind), entry = TextOption(e, kName);
   if (kind != "grad" && kind != "jvp" && kind != "hvp") {
     throw Refusal{GE_INVALID_ARGUMENT, "kind is '" + kind + "', wanted grad, jvp or hvp"};
   }
   const Source source = EntryOf(e, TextOption(e, kEntry));
-  Context context{e};
+  Context context = ContextOf(e, kind);
   Fn fn(e, CopyOf(e, source, entry));
   const ge_graph* g = fn.Picture();
   if (g == nullptr) throw Refusal{GE_OUT_OF_MEMORY, "there is no memory for a copy of the entry"};
@@ -77,7 +96,10 @@ void Derive(const ge_edit* e) {
   if (kind == "hvp") gradients = Again(fn, context, gradients, given, wanted, &results[0]);
   for (size_t i = 0; i < wanted.size() && kind != "jvp"; ++i) {
     results.push_back(gradients[i] ? gradients[i] : fn.Zeros(wanted[i]));
-    titles.push_back(kind + "." + names[i]);
+    std::string title = kind + "." + names[i];
+    // Of a gradient that an earlier run has derived.
+    if (title == of_name) title = kind + "." + of_name + "." + names[i];
+    titles.push_back(std::move(title));
   }
   const std::string remat = TextOption(e, kRemat);
   const RematPolicy policy = RematPolicy::Of(remat, e->option[kRows].i);
@@ -89,10 +111,12 @@ void Derive(const ge_edit* e) {
   Finish(e, fn, results, titles, entry);
 }
 
-const ge_attr_def kOptions[] = {TextSetting("entry", ""),      TextSetting("of", ""),
-                                TextSetting("wrt", "*inputs"), TextSetting("name", "grad"),
-                                TextSetting("kind", "grad"),   TextSetting("remat", "none"),
-                                CountSetting("rows", 0)};
+const ge_attr_def kOptions[] = {
+    TextSetting("entry", ""),        TextSetting("of", ""),
+    TextSetting("wrt", "*inputs"),   TextSetting("name", "grad"),
+    TextSetting("kind", "grad"),     TextSetting("remat", "none"),
+    CountSetting("rows", 0),         TextSetting("loop-checkpoint", "none"),
+    TextSetting("recursion", "held")};
 // The graph as it was loaded: what is folded for inference is gone for training.
 const ge_str kBefore[] = {ge_text("fold-constants"), ge_text("drop-dead")};
 
@@ -105,7 +129,7 @@ ge_pass_def GradPass() {
   pass.summary = ge_text("adds an entry with the gradients of an output (kind=grad, jvp, hvp)");
   pass.kind = GE_PASS_DERIVE, pass.phases = GE_PHASE_LOAD | GE_PHASE_ASKED;
   pass.before = kBefore, pass.n_before = 2;
-  pass.option = kOptions, pass.n_option = 7;
+  pass.option = kOptions, pass.n_option = sizeof kOptions / sizeof kOptions[0];
   pass.run = [](const ge_edit* e, ge_err* err) { return Guard(err, Derive, e); };
   return pass;
 }

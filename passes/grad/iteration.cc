@@ -1,30 +1,13 @@
-// Loop and Scan. Forward: the same node, whose body also answers what the way back reads of each
-// round, stacked. Back: a Scan from the last round to the first.
-#include <algorithm>
+#include "passes/grad/iteration.h"
 
-#include "passes/grad/joint.h"
-#include "passes/grad/new_function.h"
+#include <algorithm>
+#include <utility>
+
+#include "passes/grad/in_windows.h"
+#include "passes/grad/pullback.h"
 
 namespace ge::grad {
 namespace {
-
-// How the inputs and outputs of a Loop or Scan lie. A body's parameters are `lead` (iteration,
-// condition), carried, elements, captures; its results are `lead_out` (condition), carried,
-// scanned.
-struct Layout {
-  bool loop;
-  size_t lead, lead_out, carried, elements, captures, scanned;
-  size_t inputs() const { return lead + carried + elements + captures; }
-  size_t element(size_t i) const { return lead + carried + i; }
-  size_t capture(size_t i) const { return lead + carried + elements + i; }
-};
-
-std::vector<int64_t> IntsAttr(const ge_node& n, const char* name, size_t count) {
-  const ge_attr* a = ge_find_attr(&n, name);
-  std::vector<int64_t> v(count, 0);
-  for (uint32_t i = 0; a != nullptr && i < a->n && i < count; ++i) v[i] = a->ints[i];
-  return v;
-}
 
 int64_t IntAttr(const ge_node& n, const char* name) {
   const ge_attr* a = ge_find_attr(&n, name);
@@ -42,62 +25,20 @@ Layout LayoutOf(const ge_node& n) {
   return l;
 }
 
-Val EmptyRow(Fn& fn, int32_t dtype) {
-  static constexpr int64_t kNone = 0;
-  ge_type t{};
-  t.dtype = dtype, t.rank = 1, t.dims = &kNone, t.bits = plugin::ElementBits(dtype);
-  return fn.Constant(t, &kNone, 0);
+}  // namespace
+
+std::vector<int64_t> IntsOf(const ge_node& n, const char* name, size_t count) {
+  const ge_attr* a = ge_find_attr(&n, name);
+  std::vector<int64_t> v(count, 0);
+  for (uint32_t i = 0; a != nullptr && i < a->n && i < count; ++i) v[i] = a->ints[i];
+  return v;
 }
 
-// What lies in `row` from `start` on, in its shape.
-Val FromRow(Val row, Val shape, Val start) {
-  Fn& fn = *row.fn;
-  const Val count = fn.Op("ReduceProd", {shape, fn.Ints({0})});
-  const Val elements = fn.Op("Slice", {Reshape(row, {-1}), start, start + count});
-  return fn.Op("Reshape", {elements, shape}, Attrs().Int("allowzero", 1));
+Iteration::Iteration(Reverse& r, const ge_node& n)
+    : r_(r), n_(n), l_(LayoutOf(n)), body_(NewFunction::Body(n, "body")) {
+  for (uint32_t i = 0; i < n.n_in; ++i) in_.push_back(n.in[i] ? r.Now(n.in[i]) : Val{});
+  cts_ = r.Cotangents(n);
 }
-
-class Iteration {
- public:
-  Iteration(Reverse& r, const ge_node& n)
-      : r_(r), n_(n), l_(LayoutOf(n)), body_(NewFunction::Body(n, "body")) {
-    for (uint32_t i = 0; i < n.n_in; ++i) in_.push_back(n.in[i] ? r.Now(n.in[i]) : Val{});
-    cts_ = r.Cotangents(n);
-  }
-  bool Through();
-
- private:
-  bool FindActive();
-  bool Fixed(const Type& t, const Needs& needs) const;
-  void PutForward();
-  uint32_t ForwardBody();
-  Attrs ForwardAttrs(size_t stacks) const;
-  void PutBack();
-  void GiveBack(const std::vector<Val>& made);
-  uint32_t BackBody();
-
-  Reverse& r_;
-  const ge_node& n_;
-  const Layout l_;
-  const uint32_t body_;
-  std::vector<Val> in_, cts_;
-  std::shared_ptr<Joint> joint_;
-  std::vector<bool> active_, seeded_;  // by the body's parameter and result
-  std::vector<Type> params_;           // types of the body's parameters
-  // What each round keeps: residuals of the joint, then parameters that its way back reads.
-  struct Kept {
-    Type type;
-    size_t param = SIZE_MAX;  // which one; of a residual none
-    // Its size may be another in each round, so there is no stack of it: all its elements in a row,
-    // and stacks of its shapes and of where it begins.
-    bool flat = false;
-    Val all, shapes, starts;  // of the outer function
-  };
-  std::vector<Kept> kept_;
-  std::vector<Val> empty_;  // what rows begin with
-  Val rounds_;              // the number of each round
-  std::vector<Val> out_;    // of the forward node, as n_'s
-};
 
 // A carried value is active where it begins so or a round makes it so; its cotangent is carried
 // where it has one at the end or a round gives it one. Both until nothing changes.
@@ -131,6 +72,23 @@ bool Iteration::FindActive() {
   return true;
 }
 
+// There are no stacks of functions: what calls itself in a round is run once more on the way back.
+bool Iteration::FindWithoutFunctions(std::string* refused) {
+  if (!FindActive()) return false;
+  if (!KeepsFunctions(*joint_)) return true;
+  Context& context = r_.context();
+  const bool was = std::exchange(context.again, true);
+  const bool found = FindActive();
+  context.again = was;
+  if (found && KeepsFunctions(*joint_)) {
+    *refused =
+        "its way back would keep a function of every round, and there are no stacks of functions; "
+        "call functions that are known (ge.Call), or leave it out";
+    return false;
+  }
+  return found;
+}
+
 // Whether a tensor has the same sizes in each round: they are known, those of something outside, or
 // follow from parameters that do not change.
 bool Iteration::Fixed(const Type& t, const Needs& needs) const {
@@ -155,90 +113,102 @@ bool Iteration::Fixed(const Type& t, const Needs& needs) const {
   });
 }
 
-// Parameters and results of n_'s body; rows are carried behind what it carries, stacks and the
-// number of the round come last.
-uint32_t Iteration::ForwardBody() {
+void Iteration::FindKept() {
+  for (size_t i = 0; i < joint_->residuals().size(); ++i) {
+    kept_.push_back({joint_->residuals()[i]});
+    kept_.back().flat = !Fixed(kept_.back().type, joint_->needs(i));
+  }
+  for (size_t i = 0; i < l_.capture(0); ++i) {
+    if (joint_->reads()[i]) kept_.push_back({params_[i], i, !Fixed(params_[i], {{i}, false})});
+  }
+}
+
+// Whether the body of a Loop says true, whatever it reads.
+bool Iteration::AlwaysGoesOn() const {
+  if (!l_.loop) return false;
+  const ge_graph* body = r_.context().edit->graph(r_.context().edit->host, body_);
+  const void* data = GE_VALUE(body, GoesOn(body))->data;
+  return data != nullptr && *static_cast<const char*>(data) != 0;
+}
+
+// Such a body may answer the condition that it is given, since it runs only where that is true: how
+// often it runs is known from outside then.
+void Iteration::HandOn(Val condition, std::vector<Val>* results) const {
+  if (AlwaysGoesOn()) results->front() = condition;
+}
+
+// Parameters and results of n_'s body; rows are carried behind what it carries, the number of the
+// first round is captured last, stacks and the number of the round come last.
+uint32_t Iteration::ForwardBody(bool from_base) {
   NewFunction made(r_.context(), "FWD", body_);
   Fn& fn = made.fn();
-  std::vector<Val> params, rows, stacks;
+  std::vector<Val> params, values, stacks;
   const auto add = [&](size_t from, size_t to) {
     for (size_t i = from; i < to; ++i) params.push_back(made.Param(params_[i]));
   };
   add(0, l_.element(0));
-  for (const Val v : empty_) rows.push_back(made.Param(Type{r_.fn().TypeOf(v).dtype, -1, {}}));
+  const std::vector<Val> rows = RowParams(made, kept_);
   add(l_.element(0), l_.inputs());
+  if (from_base) params[0] = params[0] + made.Param(Type{GE_I64, 0, {}});
   Joint::Forward forward = joint_->PutForward(fn, params);
+  HandOn(params.size() > 1 ? params[1] : Val{}, &forward.results);
   const auto scanned =
       forward.results.begin() + static_cast<std::ptrdiff_t>(l_.lead_out + l_.carried);
   std::vector<Val> results(forward.results.begin(), scanned);
-  size_t row = 0, residual = 0;
+  size_t residual = 0;
   for (const Kept& k : kept_) {
-    const Val v = k.param == SIZE_MAX ? forward.residuals[residual++] : params[k.param];
-    if (!k.flat) stacks.push_back(v);
-    if (!k.flat) continue;
-    const Val before = Reshape(rows[row++], {-1});
-    results.push_back(Concat({before, Reshape(v, {-1})}, 0));
-    stacks.push_back(fn.Op("Shape", {v})), stacks.push_back(fn.Op("Shape", {before}));
+    values.push_back(k.param == SIZE_MAX ? forward.residuals[residual++] : params[k.param]);
   }
+  PutOnStacks(fn, kept_, values, rows, &results, &stacks);
   results.insert(results.end(), scanned, forward.results.end());
   results.insert(results.end(), stacks.begin(), stacks.end());
   results.push_back(l_.loop ? params[0] : fn.Scalar(GE_I64, 0));
   return made.Finish(results);
 }
 
-Attrs Iteration::ForwardAttrs(size_t stacks) const {
+// n_'s with more scanned results and captures.
+Attrs Iteration::AttrsWith(size_t stacks, size_t captures) const {
   Attrs attrs;
   for (uint32_t i = 0; i < n_.n_attr; ++i) {
-    const bool axes = ge_is(n_.attr[i].name, "scan_output_axes") ||
-                      ge_is(n_.attr[i].name, "scan_output_directions");
-    if (!axes) attrs.Add(n_.attr[i]);
+    const ge_str name = n_.attr[i].name;
+    const bool own = ge_is(name, "scan_output_axes") || ge_is(name, "scan_output_directions") ||
+                     ge_is(name, "captures");
+    if (!own) attrs.Add(n_.attr[i]);
   }
+  attrs.Int("captures", static_cast<int64_t>(l_.captures + captures));
   for (const char* name : {"scan_output_axes", "scan_output_directions"}) {
     if (ge_find_attr(&n_, name) == nullptr) continue;
-    std::vector<int64_t> v = IntsAttr(n_, name, l_.scanned);
+    std::vector<int64_t> v = IntsOf(n_, name, l_.scanned);
     v.resize(l_.scanned + stacks, 0);
     attrs.Ints(name, std::move(v));
   }
   return attrs;
 }
 
-// The forward node in the place of n_.
-void Iteration::PutForward() {
-  Fn& fn = r_.fn();
-  for (size_t i = 0; i < joint_->residuals().size(); ++i) {
-    kept_.push_back({joint_->residuals()[i]});
-    kept_.back().flat = !Fixed(kept_.back().type, joint_->needs(i));
-  }
-  for (size_t i = 0; i < l_.capture(0); ++i) {
-    if (!joint_->reads()[i]) continue;
-    kept_.push_back({params_[i], i});
-    kept_.back().flat = !Fixed(params_[i], {{i}, false});
-  }
-  size_t stacks = 1;
-  for (Kept& k : kept_) {
-    stacks += k.flat ? 2 : 1;
-    if (k.flat) empty_.push_back(EmptyRow(fn, k.type.dtype));
-  }
-  const size_t more = empty_.size() + stacks;
-  std::vector<Val> in = in_;
-  in.insert(in.begin() + static_cast<std::ptrdiff_t>(l_.element(0)), empty_.begin(), empty_.end());
-  const NewFunction::Bodies bodies{{ForwardBody()}, {ge_text("body")}};
+Iteration::Forward Iteration::PutForward(Fn& fn, const std::vector<Val>& in, Val base) {
+  const std::vector<Val> empty = EmptyRows(fn, kept_);
+  const size_t stacks = StacksOf(kept_) + 1;
+  std::vector<Val> inputs = in;
+  inputs.insert(inputs.begin() + static_cast<std::ptrdiff_t>(l_.element(0)), empty.begin(),
+                empty.end());
+  if (base) inputs.push_back(base);
+  uint32_t& body = forward_body_[base ? 1 : 0];
+  if (body == 0) body = ForwardBody(static_cast<bool>(base));
+  const NewFunction::Bodies bodies{{body}, {ge_text("body")}};
   ge_links links = bodies.Links();
-  links.replaces = &n_.id, links.n_replaces = 1;
-  uint32_t node = 0;
+  const bool here = fn.id() == r_.fn().id();
+  links.replaces = &n_.id, links.n_replaces = here ? 1 : 0;
+  Forward made;
+  const auto outputs = static_cast<uint32_t>(n_.n_out + empty.size() + stacks);
   const std::vector<Val> out =
-      fn.Node("", plugin::View(n_.op), in, ForwardAttrs(stacks),
-              n_.n_out + static_cast<uint32_t>(more), &links, n_.id, &node);
+      fn.Node("", plugin::View(n_.op), inputs, AttrsWith(stacks, base ? 1 : 0), outputs, &links,
+              here ? n_.id : 0, &made.node);
   const auto at = [&](size_t i) { return out.begin() + static_cast<std::ptrdiff_t>(i); };
-  out_.assign(at(0), at(l_.carried));
-  out_.insert(out_.end(), at(l_.carried + empty_.size()), at(n_.n_out + empty_.size()));
-  r_.Replace(n_, node, out_);
-  size_t row = l_.carried, stack = n_.n_out + empty_.size();
-  for (Kept& k : kept_) {
-    k.all = out[k.flat ? row++ : stack++];
-    if (k.flat) k.shapes = out[stack++], k.starts = out[stack++];
-  }
-  rounds_ = out[stack];
+  made.out.assign(at(0), at(l_.carried));
+  made.out.insert(made.out.end(), at(l_.carried + empty.size()), at(n_.n_out + empty.size()));
+  made.kept = StacksIn(out, kept_, l_.carried, n_.n_out + empty.size());
+  made.rounds = out.back();
+  return made;
 }
 
 // Parameters: cotangents of what is carried, sums for captures; residuals, read parameters, the
@@ -253,15 +223,7 @@ uint32_t Iteration::BackBody() {
   for (size_t i = 0; i < l_.captures; ++i) {
     if (joint_->gives()[l_.capture(i)]) sums.push_back(made.Param(params_[l_.capture(i)]));
   }
-  std::vector<Val> kept, shapes, starts;
-  for (const Kept& k : kept_) {
-    kept.push_back(k.flat ? Val{} : made.Param(k.type));
-    const int64_t axes = k.type.rank;
-    const Type one{GE_I64, 1, {{1, 1, 1}}};
-    const Type vector = axes < 0 ? Type{GE_I64, -1, {}} : Type{GE_I64, 1, {{axes, axes, axes}}};
-    shapes.push_back(k.flat ? made.Param(vector) : Val{});
-    starts.push_back(k.flat ? made.Param(one) : Val{});
-  }
+  KeptParams kept(made, kept_);
   made.Param(Type{GE_I64, 0, {}});
   for (size_t k = l_.carried; k < n_.n_out; ++k) {
     if (seeded_[l_.lead_out + k])
@@ -270,14 +232,10 @@ uint32_t Iteration::BackBody() {
   for (size_t i = 0; i < l_.captures; ++i) {
     if (joint_->reads()[l_.capture(i)]) params[l_.capture(i)] = made.Param(params_[l_.capture(i)]);
   }
+  const std::vector<Val> values = kept.Values();
   for (size_t i = 0; i < kept_.size(); ++i) {
-    if (!kept_[i].flat) continue;
-    const Val row = made.Param(Type{kept_[i].type.dtype, -1, {}});
-    kept[i] = FromRow(row, shapes[i], starts[i]);
-  }
-  for (size_t i = 0; i < kept_.size(); ++i) {
-    if (kept_[i].param == SIZE_MAX) residuals.push_back(kept[i]);
-    if (kept_[i].param != SIZE_MAX) params[kept_[i].param] = kept[i];
+    if (kept_[i].param == SIZE_MAX) residuals.push_back(values[i]);
+    if (kept_[i].param != SIZE_MAX) params[kept_[i].param] = values[i];
   }
   const std::vector<Val> back = joint_->PutBack(made.fn(), params, residuals, cts);
   for (size_t i = 0; i < l_.carried; ++i) {
@@ -295,49 +253,59 @@ uint32_t Iteration::BackBody() {
   return made.Finish(results);
 }
 
-void Iteration::PutBack() {
-  Fn& fn = r_.fn();
+// What the Scan back carries: cotangents and sums.
+size_t Iteration::BackStates() const {
+  size_t states = 0;
+  for (size_t i = 0; i < l_.carried; ++i) states += seeded_[l_.lead_out + i];
+  for (size_t i = 0; i < l_.captures; ++i) states += joint_->gives()[l_.capture(i)];
+  return states;
+}
+
+std::vector<Val> Iteration::FirstSums(Fn& fn) {
+  std::vector<Val> sums;
+  for (size_t i = 0; i < l_.captures; ++i) {
+    if (joint_->gives()[l_.capture(i)]) sums.push_back(fn.Zeros(in_[l_.capture(i)]));
+  }
+  return sums;
+}
+
+std::vector<Val> Iteration::PutBack(Fn& fn, const std::vector<Val>& in, const Forward& forward,
+                                    const std::vector<Val>& cts, const std::vector<Val>& sums) {
   const std::vector<bool>& gives = joint_->gives();
   std::vector<Val> inputs;
   std::vector<int64_t> in_axes, in_ways, out_axes, out_ways;
   for (size_t i = 0; i < l_.carried; ++i) {
     if (!seeded_[l_.lead_out + i]) continue;
-    inputs.push_back(cts_[i] ? cts_[i] : fn.Zeros(out_[i]));
+    inputs.push_back(cts[i] ? cts[i] : fn.Zeros(forward.out[i]));
   }
-  for (size_t i = 0; i < l_.captures; ++i) {
-    if (gives[l_.capture(i)]) inputs.push_back(fn.Zeros(in_[l_.capture(i)]));
-  }
+  inputs.insert(inputs.end(), sums.begin(), sums.end());
   const size_t states = inputs.size();
-  const std::vector<int64_t> axes = IntsAttr(n_, "scan_output_axes", l_.scanned);
-  const std::vector<int64_t> ways = IntsAttr(n_, "scan_output_directions", l_.scanned);
-  for (const Kept& k : kept_) {
-    if (!k.flat) inputs.push_back(k.all);
-    if (k.flat) inputs.push_back(k.shapes), inputs.push_back(k.starts);
-  }
-  inputs.push_back(rounds_);
+  const std::vector<int64_t> axes = IntsOf(n_, "scan_output_axes", l_.scanned);
+  const std::vector<int64_t> ways = IntsOf(n_, "scan_output_directions", l_.scanned);
+  for (const Val v : ScannedOf(kept_, forward.kept)) inputs.push_back(v);
+  inputs.push_back(forward.rounds);
   in_axes.assign(inputs.size() - states, 0), in_ways.assign(inputs.size() - states, 1);
   for (size_t k = 0; k < l_.scanned; ++k) {
-    if (!cts_[l_.carried + k]) continue;
-    inputs.push_back(cts_[l_.carried + k]);
+    if (!cts[l_.carried + k]) continue;
+    inputs.push_back(cts[l_.carried + k]);
     in_axes.push_back(axes[k]), in_ways.push_back(1 - ways[k]);
   }
   const size_t scans = inputs.size() - states;
-  size_t captures = 0;
   for (size_t i = 0; i < l_.captures; ++i) {
-    if (joint_->reads()[l_.capture(i)]) inputs.push_back(in_[l_.capture(i)]), ++captures;
+    if (joint_->reads()[l_.capture(i)]) inputs.push_back(in[l_.capture(i)]);
   }
-  for (const Kept& k : kept_) {
-    if (k.flat) inputs.push_back(k.all), ++captures;
-  }
-  const std::vector<int64_t> from_axes = IntsAttr(n_, "scan_input_axes", l_.elements);
-  const std::vector<int64_t> from_ways = IntsAttr(n_, "scan_input_directions", l_.elements);
+  for (const Val v : RowsOf(kept_, forward.kept)) inputs.push_back(v);
+  const size_t captures = inputs.size() - states - scans;
+  const std::vector<int64_t> from_axes = IntsOf(n_, "scan_input_axes", l_.elements);
+  const std::vector<int64_t> from_ways = IntsOf(n_, "scan_input_directions", l_.elements);
   for (size_t i = 0; i < l_.elements; ++i) {
     if (!gives[l_.element(i)]) continue;
     out_axes.push_back(from_axes[i]), out_ways.push_back(1 - from_ways[i]);
   }
   const size_t outputs = states + out_axes.size();
-  if (outputs == 0) return;
-  const NewFunction::Bodies bodies{{BackBody()}, {ge_text("body")}};
+  if (outputs == 0) return {};
+  if (back_body_ == 0) back_body_ = BackBody();
+  const NewFunction::Bodies bodies{{back_body_}, {ge_text("body")}};
   const ge_links links = bodies.Links();
   Attrs attrs;
   attrs.Int("num_scan_inputs", static_cast<int64_t>(scans))
@@ -346,14 +314,13 @@ void Iteration::PutBack() {
   if (!out_axes.empty()) {
     attrs.Ints("scan_output_axes", out_axes).Ints("scan_output_directions", out_ways);
   }
-  const std::vector<Val> made =
-      fn.Node("", "Scan", inputs, attrs, static_cast<uint32_t>(outputs), &links);
-  GiveBack(made);
+  return fn.Node("", "Scan", inputs, attrs, static_cast<uint32_t>(outputs), &links);
 }
 
-// What the Scan back has made, in the order of its results.
+// What PutBack answered.
 void Iteration::GiveBack(const std::vector<Val>& made) {
   const std::vector<bool>& gives = joint_->gives();
+  if (made.empty()) return;
   size_t k = 0;
   for (size_t i = 0; i < l_.carried; ++i) {
     if (!seeded_[l_.lead_out + i]) continue;
@@ -376,13 +343,21 @@ bool Iteration::Through() {
   Fn body(e, body_);
   const std::vector<uint32_t> params(g->in, g->in + g->n_in);
   for (const uint32_t p : params) params_.push_back(body.TypeOf(body.At(p)));
-  if (!FindActive()) return false;
-  PutForward();
-  PutBack();
+  std::string refused;
+  const bool found = FindWithoutFunctions(&refused);
+  if (!refused.empty()) return r_.Problem(n_, refused), true;
+  if (!found) return false;
+  FindKept();
+  InWindows windows(*this);
+  const bool taken = windows.Applies(&refused);
+  if (!refused.empty()) return r_.Problem(n_, refused), true;
+  if (taken) return GiveBack(windows.Through()), true;
+  Fn& fn = r_.fn();
+  const Forward forward = PutForward(fn, in_, {});
+  r_.Replace(n_, forward.node, forward.out);
+  GiveBack(PutBack(fn, in_, forward, cts_, FirstSums(fn)));
   return true;
 }
-
-}  // namespace
 
 bool ThroughIteration(Reverse& r, const ge_node& n) { return Iteration(r, n).Through(); }
 

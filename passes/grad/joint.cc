@@ -17,7 +17,7 @@ std::string KeyOf(uint32_t fn, const std::vector<bool>& active, const std::vecto
 
 std::shared_ptr<Joint> Joint::Of(Context& context, uint32_t fn, const std::vector<bool>& active,
                                  const std::vector<bool>& seeded) {
-  const std::string key = KeyOf(fn, active, seeded);
+  const std::string key = KeyOf(fn, active, seeded) + (context.again ? ":again" : "");
   const auto found = context.joints.find(key);
   if (found != context.joints.end()) return found->second;
   if (std::count(context.stack.begin(), context.stack.end(), key) != 0) {
@@ -102,6 +102,16 @@ void Joint::Cut(const Reverse& sweep) {
   }
 }
 
+uint32_t GoesOn(const ge_graph* body) {
+  uint32_t more = body->out[0];
+  while (GE_VALUE(body, more)->producer != UINT32_MAX) {
+    const ge_node& from = *GE_NODE(body, GE_VALUE(body, more)->producer);
+    if (!ge_is(from.op, "Identity")) break;
+    more = from.in[0];
+  }
+  return more;
+}
+
 // A Loop whose count is a constant or a parameter, and whose body hands its condition on.
 void Joint::FindTrips() {
   const ge_edit* e = context_.edit;
@@ -120,12 +130,7 @@ void Joint::FindTrips() {
     if (!given(n.in[0], &by) || !given(n.in[1], &by)) continue;
     const ge_graph* body = e->graph(e->host, n.body[0]);
     if (body == nullptr || body->n_out == 0 || body->n_in < 2) continue;
-    uint32_t more = body->out[0];
-    while (GE_VALUE(body, more)->producer != UINT32_MAX) {
-      const ge_node& from = *GE_NODE(body, GE_VALUE(body, more)->producer);
-      if (!ge_is(from.op, "Identity")) break;
-      more = from.in[0];
-    }
+    const uint32_t more = GoesOn(body);
     if (more != body->in[1] && (GE_VALUE(body, more)->flags & GE_VALUE_CONSTANT) == 0) continue;
     // What is scanned is as long as it runs often; what is carried has sizes of its own.
     const ge_attr* captures = ge_find_attr(&n, "captures");

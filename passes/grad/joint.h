@@ -15,6 +15,9 @@ namespace ge::grad {
 // What names a derivation: the function, and masks of parameters and results.
 std::string KeyOf(uint32_t fn, const std::vector<bool>& active, const std::vector<bool>& seeded);
 
+// Of the body of a Loop: the value that says whether it goes on, behind Identities.
+uint32_t GoesOn(const ge_graph* body);
+
 class Joint {
  public:
   // The gradient of the results that `seeded` says (by result) for the parameters that `active`

@@ -1,5 +1,7 @@
 #include "passes/grad/new_function.h"
 
+#include "passes/grad/pullback.h"
+
 namespace ge::grad {
 
 NewFunction::NewFunction(Context& context, const char* kind, uint32_t of, bool recursive)
@@ -12,6 +14,7 @@ NewFunction::NewFunction(Context& context, const char* kind, uint32_t of, bool r
   // One function may be derived in several ways: for other inputs, in other places.
   const std::string what = name.substr(sizeof "grad." - 1);
   if (of != 0) f.derived_of = of, f.derived_kind = plugin::Str(what);
+  recursive = recursive || (of != 0 && CallsItself(context, of));
   f.flags = recursive ? uint32_t{GE_FUNCTION_RECURSIVE} : 0u;
   uint32_t id = 0;
   e->function(e->host, &f, &id);

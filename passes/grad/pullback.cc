@@ -101,6 +101,51 @@ uint32_t ForwardOf(Context& context, uint32_t of, const std::vector<bool>& activ
   return made.fn().id();
 }
 
+// As many zeros as there will be gradients, so that calls of the function have types.
+std::vector<Val> PutZeros(Fn& fn, const std::vector<Val>& params, const std::vector<bool>& active) {
+  std::vector<Val> zeros;
+  for (size_t i = 0; i < params.size(); ++i) {
+    if (active[i]) zeros.push_back(fn.Zeros(params[i]));
+  }
+  return zeros;
+}
+
+// A function from parameters and cotangents to gradients, which runs the way there once more and
+// calls itself where `of` does; 0 where it has no gradient.
+uint32_t AgainOf(Context& context, uint32_t of, const std::vector<bool>& active,
+                 const std::vector<bool>& seeded) {
+  const std::string key = "again:" + KeyOf(of, active, seeded);
+  const auto found = context.recursions.find(key);
+  if (found != context.recursions.end()) return found->second;
+  const ge_edit* e = context.edit;
+  const ge_graph* g = e->graph(e->host, of);
+  if (g == nullptr) return 0;
+  const std::vector<uint32_t> in(g->in, g->in + g->n_in), out(g->out, g->out + g->n_out);
+  Fn original(e, of);
+  NewFunction made(context, "VJP", of, true);
+  Fn& fn = made.fn();
+  std::vector<Val> params, cts, results;
+  for (const uint32_t v : in) params.push_back(made.Param(original.TypeOf(original.At(v))));
+  for (size_t i = 0; i < out.size(); ++i) {
+    cts.push_back(seeded[i] ? made.Param(original.TypeOf(original.At(out[i]))) : Val{});
+  }
+  std::vector<uint32_t> nodes;
+  fn.Record(&nodes);
+  made.Results(PutZeros(fn, params, active));
+  fn.Record(nullptr);
+  context.recursions[key] = fn.id();
+  const std::shared_ptr<Joint> joint = Joint::Of(context, of, active, seeded);
+  if (!joint) return context.recursions[key] = 0;
+  const Joint::Forward forward = joint->PutForward(fn, params);
+  const std::vector<Val> back = joint->PutBack(fn, params, forward.residuals, cts);
+  for (size_t i = 0; i < params.size(); ++i) {
+    if (active[i]) results.push_back(back[i] ? back[i] : fn.Zeros(params[i]));
+  }
+  made.Finish(results);
+  for (auto node = nodes.rbegin(); node != nodes.rend(); ++node) e->erase(e->host, fn.id(), *node);
+  return fn.id();
+}
+
 }  // namespace
 
 bool ThroughRecursion(Reverse& r, const ge_node& n, uint32_t of) {
@@ -114,17 +159,27 @@ bool ThroughRecursion(Reverse& r, const ge_node& n, uint32_t of) {
     seeded.push_back(static_cast<bool>(v));
     if (v) given.push_back(v);
   }
+  const auto outputs = static_cast<uint32_t>(std::count(active.begin(), active.end(), true));
+  const auto give = [&](const std::vector<Val>& made) {
+    for (size_t i = 0, k = 0; i < in.size(); ++i) {
+      if (active[i]) r.Add(n.in[i], made[k++]);
+    }
+    return true;
+  };
+  if (r.context().again) {
+    const uint32_t again = AgainOf(r.context(), of, active, seeded);
+    if (again == 0) return false;
+    const NewFunction::Bodies bodies{{again}, {ge_text("fn")}};
+    const ge_links links = bodies.Links();
+    given.insert(given.begin(), in.begin(), in.end());
+    return give(r.fn().Node("ge", "Call", given, {}, outputs, &links));
+  }
   const uint32_t forward = ForwardOf(r.context(), of, active, seeded);
   if (forward == 0) return false;
   const NewFunction::Bodies bodies{{forward}, {ge_text("fn")}};
   const Val pullback = PutForwardNode(r, n, in, {}, bodies, 1)[0];
   given.insert(given.begin(), pullback);
-  const auto outputs = static_cast<uint32_t>(std::count(active.begin(), active.end(), true));
-  const std::vector<Val> made = r.fn().Node("ge", "CallIndirect", given, {}, outputs);
-  for (size_t i = 0, k = 0; i < in.size(); ++i) {
-    if (active[i]) r.Add(n.in[i], made[k++]);
-  }
-  return true;
+  return give(r.fn().Node("ge", "CallIndirect", given, {}, outputs));
 }
 
 }  // namespace ge::grad

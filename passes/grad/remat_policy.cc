@@ -65,4 +65,20 @@ RematPolicy RematPolicy::Of(const std::string& text, int64_t rows) {
   return p;
 }
 
+LoopCheckpoint LoopCheckpoint::Of(const std::string& text) {
+  constexpr int64_t kMost = int64_t{1} << 31;
+  LoopCheckpoint how;
+  if (text == "none") return how;
+  if (text == "auto") return how.kind = kAuto, how;
+  const char* end = text.data() + text.size();
+  const auto read = std::from_chars(text.data(), end, how.every);
+  if (read.ec != std::errc() || read.ptr != end || how.every < 0 || how.every > kMost) {
+    throw Refusal{GE_INVALID_ARGUMENT, "loop-checkpoint is '" + text +
+                                           "', wanted none, auto, or a number of rounds from 1 to "
+                                           "2^31, 0 = none"};
+  }
+  how.kind = how.every > 0 ? kEvery : kNone;
+  return how;
+}
+
 }  // namespace ge::grad

@@ -17,10 +17,24 @@ namespace ge::grad {
 
 class Joint;
 
+// How a Loop or Scan keeps what its way back reads: of all rounds, or of every so many what is
+// carried, and these rounds are run again.
+struct LoopCheckpoint {
+  enum Kind { kNone, kEvery, kAuto };  // kAuto: the root of how many rounds there are
+  Kind kind = kNone;
+  int64_t every = 0;
+  // "none" or "0", "auto", or a number. Throws a Refusal.
+  static LoopCheckpoint Of(const std::string& text);
+};
+
 // What one run of a pass shares: derivations of bodies, made once for each set of active inputs and
 // of outputs that have cotangents, and every reason why there is no gradient.
 struct Context {
   const ge_edit* edit = nullptr;
+  LoopCheckpoint checkpoint = {};
+  // What calls itself is run once more on the way back, by an ordinary function that can be derived
+  // again, rather than answer a function that holds what it reads.
+  bool again = false;
   std::map<std::string, std::shared_ptr<Joint>> joints;
   std::vector<std::string> problems;
   std::map<std::string, uint32_t> recursions;  // forward functions of what calls itself
@@ -55,6 +69,8 @@ class Reverse {
   void Supplant(const ge_node& n, const std::vector<Val>& made);
   // `to` takes the place of the node, whose output i becomes made[i].
   void Replace(const ge_node& n, uint32_t to, const std::vector<Val>& made);
+  // A node that was made, and belongs to the function's own results.
+  void MarkForward(uint32_t node) { forward_.insert(node); }
   void Problem(const ge_node& n, std::string_view why);
 
  private:

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "passes/grad/copy_nodes.h"
 #include "passes/grad/entry.h"
 #include "passes/grad/train/settings.h"
 
@@ -52,7 +53,8 @@ Stretches::Stretches(Fn& fn, const Reverse& sweep, const std::vector<Val>& kept,
     e->work(e->host, fn.id(), n.id, &flops, &bytes);  // nothing where it is not known
     cost_.push_back(flops / kFlopsPerNs + bytes / kBytesPerNs);
     for (uint32_t k = 0; back_.back() && k < n.n_in; ++k) read_back_[n.in[k]] = 1;
-    for (uint32_t k = 0; !Pure(n) && k < n.n_out; ++k) fixed_[n.out[k]] = 1;
+    const bool repeats = Pure(n) && (back_.back() || DrawsAnew(e, n).empty());
+    for (uint32_t k = 0; !repeats && k < n.n_out; ++k) fixed_[n.out[k]] = 1;
   }
   read_back_[0] = 0;
   Reset(1);

@@ -21,6 +21,7 @@ check() {
 
 step --ops all --order 2
 step --programs 200
+step --programs 60 --recursion --closures --order 2 --seed 3
 # Rows of a loop in a loop in a Scan; a gradient that cancels to nothing.
 step --program 1000006308
 step --program 1000001375

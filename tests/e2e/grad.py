@@ -5,7 +5,9 @@ gradients; and each way to be refused. Rules of operators are ge-adcheck's.
 """
 import argparse
 import pathlib
+import subprocess
 import sys
+import tempfile
 
 import numpy as np
 
@@ -35,6 +37,9 @@ REFUSED = [("loops_in_loops", "wrt=q", "there is no input or weight 'q'"),
            ("loops_in_loops", "kind=q", "kind is 'q', wanted grad, jvp or hvp"),
            ("loop", "wrt=x;kind=hvp;remat=3", "remat is 3, wanted none, or kind=grad, not hvp"),
            ("refused", "wrt=x", "Unique 'turn it' <- Exp <- 'x': "),
+           ("function_in_rounds", "wrt=x+w", "Loop 'rounds' <- 'x': its way back would keep a "
+            "function of every round, and there are no stacks of functions"),
+           ("recursion", "wrt=x;recursion=no", "recursion is 'no', wanted held"),
            ("refused", "wrt=x;of=chosen", "its elements are no floats")]
 
 REFUSED_REMAT = [("sometimes", "wanted none, all, dots, names:A+B, bytes:NUMBER"),
@@ -79,8 +84,6 @@ class Check:
         self.near(f"{name}: the loss", loss, plain.run(feeds)[0], 0)
         along = sum((g * steps[k]).sum() for k, g in zip(feeds, gradients))
         self.near(f"{name}: the gradient", along, (moved(H)[0] - moved(-H)[0]) / (2 * H), 1e-8)
-        if name == "recursion":
-            return
         tangents = {f"t.{k}": v for k, v in steps.items()}
         jvp = self.open(name, wrt + ";kind=jvp;name=jvp", "jvp").run({**feeds, **tangents})[1]
         self.near(f"{name}: forward mode", jvp, along, 1e-12)
@@ -114,6 +117,13 @@ class Check:
         # The pass counts values; the plan also has a block for each result that is handed out.
         self.check("remat=bytes keeps about to them", arenas["bytes:400K"] <= 1.1 * (400 << 10),
                    str(arenas))
+        # Numbers without a seed are those of their node: they are kept, not drawn once more.
+        feeds = {"x": np.linspace(.1, .9, 8), "w": np.linspace(-.5, .7, 8)}
+        kept = self.open("noise", "wrt=x+w", "grad").run(feeds)
+        for policy in ("3", "all", "dots"):
+            made = self.open("noise", f"wrt=x+w;remat={policy}", "grad").run(feeds)
+            self.check(f"remat={policy} draws nothing again",
+                       all(np.array_equal(a, b) for a, b in zip(made, kept)), f"{made}, {kept}")
         for policy, text in REFUSED_REMAT:
             try:
                 self.open("deep", f"wrt=x;remat={policy}", "grad")
@@ -128,11 +138,31 @@ class Check:
                 self.check(f"refused: {options}", False, "it was taken")
             except GeError as e:
                 self.check(f"refused: {options}", text in str(e), str(e))
-        try:
-            self.open("recursion", "wrt=x;kind=jvp", "grad")
-            self.check("refused: forward mode of recursion", False, "it was taken")
-        except GeError as e:
-            self.check("refused: forward mode of recursion", "CallIndirect" in str(e), str(e))
+        for recursion, text in (("held", "derive that with recursion=again"), ("again", "")):
+            self.twice(recursion, text)
+
+    def twice(self, recursion, refusal):
+        """The gradient of a gradient of what calls itself, by the pass on what it has derived."""
+        options = f"wrt=x+w;name=once;recursion={recursion}"
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder) / "once.gt"
+            path.write_text(subprocess.run(
+                [self.library.parents[1] / "bin/ge", "dump", ROOT / "tests/grad/recursion.gt",
+                 "--plugins", "grad", "--pass", f"grad:{options}", "--to", "rewrite"],
+                capture_output=True, text=True, check=True).stdout)
+            try:
+                made = GeSession(path, library=self.library, engines="ref", entry="grad",
+                                 plugins="grad", passes="grad:entry=once;of=grad.x;wrt=x+w")
+                self.check("refused: a gradient of what was held", not refusal, "it was taken")
+            except GeError as e:
+                return self.check("refused: a gradient of what was held",
+                                  refusal and refusal in str(e), str(e))
+        inputs, vectors = {"x": np.array(2.7), "w": np.array(.9)}, {"x": 1., "w": 0.}
+        found = made.run(inputs)
+        hvp = self.open("recursion", "wrt=x+w;kind=hvp;name=hvp", "hvp")
+        wanted = hvp.run({**inputs, **{f"v.{k}": np.array(v) for k, v in vectors.items()}})
+        self.near("a gradient of a gradient of recursion", np.array(found[1:]),
+                  np.array(wanted[1:]), 1e-14)
 
 
 def main():

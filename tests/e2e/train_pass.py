@@ -15,7 +15,7 @@ import train_numpy
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tools" / "bench"))
-from ge_api import Tensor  # noqa: E402
+from ge_api import Tensor, TensorInfo  # noqa: E402
 from ge_session import DTYPES, GeError, GeSession  # noqa: E402
 
 STEPS, SAMPLES = 6, 8
@@ -61,6 +61,15 @@ class Session(GeSession):
         self._try(self.lib.ge_session_get_state(self.session, name.encode(), ctypes.byref(t),
                                                 self._error()))
         return out
+
+    def states(self):
+        count, info = ctypes.c_uint32(), TensorInfo(size=ctypes.sizeof(TensorInfo))
+        self._try(self.lib.ge_session_state_count(self.session, ctypes.byref(count)))
+        names = []
+        for i in range(count.value):
+            self._try(self.lib.ge_session_state_info(self.session, i, ctypes.byref(info)))
+            names.append(info.name.decode())
+        return names
 
     def enter(self, entry):
         self.entry = entry.encode() if entry else None
@@ -376,6 +385,36 @@ class Checks:
                           BOUND)
             whole.close(), parts.close()
 
+    def init(self):
+        """The entry `init`: every state is what it was at first, and the same steps follow."""
+        for text in ("optimizer=adam;ema=0.9", "optimizer=sgd;momentum=0.9;accumulate=2",
+                     "optimizer=lamb;update=1;clip=0.1", "optimizer=sgd",
+                     "optimizer=adam;loss-scale=dynamic;scale-every=2"):
+            self.begins_anew(f"loss=mse;lr=0.05;init=1;{text}")
+
+    def begins_anew(self, options):
+        session = Session(self.net, options)
+        keys = session.states()
+        first = {k: session.state(k) for k in keys}
+        steps = [{"x": x, "label": label} for x, label in self.batches("mse")]
+        made = [session.named(feeds) for feeds in steps]
+        after = {k: session.state(k) for k in keys}
+        self.check(f"init, {options}: steps move something",
+                   any((after[k] != first[k]).any() for k in keys))
+        session.enter("init")
+        self.check(f"init, {options}: no inputs, one output",
+                   (session.inputs, session.outputs) == ([], ["step"]),
+                   (session.inputs, session.outputs))
+        self.check(f"init, {options}: the step", session.named({})["step"] == 0)
+        for k in keys:
+            self.check(f"init, {options}: {k}", session.state(k).tobytes() == first[k].tobytes(),
+                       session.state(k))
+        session.enter("train_step")
+        again = [session.named(feeds) for feeds in steps]
+        self.check(f"init, {options}: the same steps again",
+                   all(a[k].tobytes() == b[k].tobytes() for a, b in zip(made, again) for k in a))
+        session.close()
+
     def own_loss(self):
         """loss=none: the output is the loss."""
         path = model(self.scratch / "own.onnx",
@@ -508,7 +547,8 @@ def main():
         checks = Checks(pathlib.Path(scratch))
         for part in (checks.optimizers, checks.schedules, checks.losses, checks.eval_entry,
                      checks.accumulate, checks.accumulate_momentum, checks.turned, checks.rows,
-                     checks.loss_scale, checks.precision, checks.update, checks.own_loss, checks.dropout, checks.batch_norm,
+                     checks.loss_scale, checks.precision, checks.update, checks.init,
+                     checks.own_loss, checks.dropout, checks.batch_norm,
                      checks.refusals):
             part()
     print(f"{checks.passed} passed, {checks.failed} failed, 0 skipped")

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <map>
@@ -23,14 +24,17 @@ class ProgramsRun {
   int Run();
 
  private:
-  CheckResult Check(const Program& p) const;
+  CheckResult Check(const Program& p, uint64_t seed) const;
   Status Count(const Program& p, const CheckResult& r);
+  Status CheckWindows(const Program& p, uint64_t seed, uint64_t* primal, uint64_t* grad) const;
   void Report(uint64_t seed, Program p, const CheckResult& r);
 
   const Options& options_;
   int passed_ = 0, failed_ = 0;
   CheckResult worst_;
   double sum_primal_ = 0, sum_grad_ = 0, greatest_ = 0;
+  int windows_ = 0;                                  // programs with loops, run in windows
+  double sum_windows_ = 0, sum_windows_primal_ = 0;  // nodes executed of these
   uint64_t greatest_seed_ = 0;
   std::map<std::string, int> kinds_;  // of failures
 };
@@ -51,21 +55,66 @@ std::string KindOf(const std::string& failure) {
   return kind.substr(0, 60);
 }
 
-CheckResult ProgramsRun::Check(const Program& p) const {
+std::string PassOf(const Program& p) {
+  std::string list;
+  for (const std::string& x : p.wrt) list += (list.empty() ? "" : "+") + x;
+  return "grad:of=loss;wrt=" + list;
+}
+
+Arrays InputsOf(const Program& p, const Model& model) {
+  Arrays inputs = p.inputs;
+  if (model.HasInput("grad", "ct.loss")) inputs["ct.loss"] = Array::Of({3});
+  return inputs;
+}
+
+bool SameBits(const Array& a, const Array& b) {
+  return a.dtype == b.dtype && a.dims == b.dims && a.i == b.i && a.f.size() == b.f.size() &&
+         (a.f.empty() || std::memcmp(a.f.data(), b.f.data(), a.f.size() * sizeof a.f[0]) == 0);
+}
+
+// One in three: a program with loops, differentiated in windows of one to three rounds.
+Status ProgramsRun::CheckWindows(const Program& p, uint64_t seed, uint64_t* primal,
+                                 uint64_t* grad) const {
+  const std::string text = p.Text(), pass = PassOf(p);
+  if (seed % 3 != 0) return {};
+  if (text.find(" = Loop(") == std::string::npos && text.find(" = Scan(") == std::string::npos) {
+    return {};
+  }
+  const std::string windows = pass + ";loop-checkpoint=" + std::to_string(1 + seed / 3 % 3);
+  GE_ASSIGN_OR_RETURN(const auto kept, Model::Load(text, pass, options_.model));
+  GE_ASSIGN_OR_RETURN(const auto again, Model::Load(text, windows, options_.model));
+  const Arrays inputs = InputsOf(p, *kept);
+  GE_ASSIGN_OR_RETURN(const Arrays wanted, kept->Run("grad", inputs));
+  GE_ASSIGN_OR_RETURN(const Arrays got, again->Run("grad", inputs));
+  for (const auto& [name, array] : wanted) {
+    const auto found = got.find(name);
+    if (found == got.end() || !SameBits(array, found->second)) {
+      return Status(Code::kInternal, fmt::format("'{}' has other bits with {}", name, windows));
+    }
+  }
+  GE_ASSIGN_OR_RETURN(const std::string derived, again->Text());
+  GE_ASSIGN_OR_RETURN(*primal, CountNodes(derived, "main", inputs));
+  GE_ASSIGN_OR_RETURN(*grad, CountNodes(derived, "grad", inputs));
+  return {};
+}
+
+CheckResult ProgramsRun::Check(const Program& p, uint64_t seed) const {
   std::mt19937_64 random(options_.seed);
-  return CheckModel(SpecOf(p, options_.order), options_.model, random);
+  CheckResult r = CheckModel(SpecOf(p, options_.order), options_.model, random);
+  // Differences would look across branches: what the oracle cannot run is a failure here.
+  if (r.failure.empty() && r.oracle != Oracle::kDual) r.failure = "the oracle: " + r.why_not_dual;
+  if (!r.failure.empty()) return r;
+  uint64_t primal = 0, grad = 0;
+  const Status same = CheckWindows(p, seed, &primal, &grad);
+  if (!same.ok()) r.failure = "in windows: " + same.message();
+  r.primal_nodes = primal, r.grad_nodes = grad;
+  return r;
 }
 
 Status ProgramsRun::Count(const Program& p, const CheckResult&) {
-  const std::string pass = "grad:of=loss;wrt=" + [&] {
-    std::string list;
-    for (const std::string& x : p.wrt) list += (list.empty() ? "" : "+") + x;
-    return list;
-  }();
-  GE_ASSIGN_OR_RETURN(const auto model, Model::Load(p.Text(), pass, options_.model));
+  GE_ASSIGN_OR_RETURN(const auto model, Model::Load(p.Text(), PassOf(p), options_.model));
   GE_ASSIGN_OR_RETURN(const std::string text, model->Text());
-  Arrays inputs = p.inputs;
-  if (model->HasInput("grad", "ct.loss")) inputs["ct.loss"] = Array::Of({3});
+  const Arrays inputs = InputsOf(p, *model);
   GE_ASSIGN_OR_RETURN(const uint64_t primal, CountNodes(text, "main", inputs));
   GE_ASSIGN_OR_RETURN(const uint64_t grad, CountNodes(text, "grad", inputs));
   sum_primal_ += static_cast<double>(primal), sum_grad_ += static_cast<double>(grad);
@@ -81,13 +130,13 @@ void ProgramsRun::Report(uint64_t seed, Program p, const CheckResult& r) {
   if (!options_.json) fmt::print("FAILED  program {}: {}\n", seed, r.failure);
   // One of each kind is made small: the others tell little more.
   if (options_.save.empty() || kinds_[kind]++ > 0) return;
-  Shrink(&p, [&](const Program& less) { return KindOf(Check(less).failure) == kind; });
+  Shrink(&p, [&](const Program& less) { return KindOf(Check(less, seed).failure) == kind; });
   std::error_code error;
   std::filesystem::create_directories(options_.save, error);
   const std::string name = fmt::format("program_{}.gt", seed);
   std::ofstream(std::filesystem::path(options_.save) / name) << p.Text();
   std::ofstream(std::filesystem::path(options_.save) / "README", std::ios::app)
-      << name << ": " << Check(p).failure.substr(0, 400) << "\n";
+      << name << ": " << Check(p, seed).failure.substr(0, 400) << "\n";
   if (!options_.json) fmt::print("        made small as {} of {}\n", name, options_.save);
 }
 
@@ -100,9 +149,7 @@ int ProgramsRun::Run() {
     const uint64_t seed = first + static_cast<uint64_t>(i);
     const Program p = MakeProgram(seed, how);
     if (options_.verbose) fmt::print("{}", p.Text());
-    CheckResult r = Check(p);
-    // Differences would look across branches: what the oracle cannot run is a failure here.
-    if (r.failure.empty() && r.oracle != Oracle::kDual) r.failure = "the oracle: " + r.why_not_dual;
+    CheckResult r = Check(p, seed);
     if (r.failure.empty()) {
       const Status counted = Count(p, r);
       if (!counted.ok()) r.failure = "counting nodes: " + counted.message();
@@ -112,11 +159,15 @@ int ProgramsRun::Run() {
       continue;
     }
     ++passed_;
+    windows_ += r.grad_nodes > 0;
+    sum_windows_ += static_cast<double>(r.grad_nodes);
+    sum_windows_primal_ += static_cast<double>(r.primal_nodes);
     worst_.grad = std::max(worst_.grad, r.grad), worst_.hvp = std::max(worst_.hvp, r.hvp);
     worst_.jvp = std::max(worst_.jvp, r.jvp), worst_.adjoint = std::max(worst_.adjoint, r.adjoint);
     worst_.symmetry = std::max(worst_.symmetry, r.symmetry);
   }
   const double mean = sum_primal_ > 0 ? sum_grad_ / sum_primal_ : 0;
+  const double windows_ratio = windows_ > 0 ? sum_windows_ / sum_windows_primal_ : 0;
   const bool cheap = mean <= kMostRatio;
   if (options_.json) {
     fmt::print("{}\n", nlohmann::json{{"passed", passed_},
@@ -127,7 +178,9 @@ int ProgramsRun::Run() {
                                       {"hvp", worst_.hvp},
                                       {"symmetry", worst_.symmetry},
                                       {"ratio", mean},
-                                      {"greatest_ratio", greatest_}}
+                                      {"greatest_ratio", greatest_},
+                                      {"windows", windows_},
+                                      {"windows_ratio", windows_ratio}}
                            .dump());
     return failed_ == 0 && cheap ? 0 : 1;
   }
@@ -138,6 +191,10 @@ int ProgramsRun::Run() {
       "{}nodes executed, gradient / model: {:.2f} over all programs, at most {}; {:.2f} in the "
       "dearest\n",
       cheap ? "" : "FAILED  ", mean, kMostRatio, greatest_);
+  fmt::print(
+      "{} programs with loops have the same bits in windows, with {:.2f} times the model's "
+      "nodes\n",
+      windows_, windows_ratio);
   fmt::print("{} passed, {} failed, 0 skipped\n", passed_, failed_ + !cheap);
   return failed_ == 0 && cheap ? 0 : 1;
 }

@@ -1,10 +1,27 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "ge/ops/control.h"
+#include "ge/ops/known_ints.h"
 #include "ge/ops/work.h"
 
 namespace ge {
 namespace {
+
+// How often it runs, where a number and a condition that is handed on say so; -1 = not known.
+int64_t KnownTrips(InferContext& c, const Function& body) {
+  const auto number = [&](size_t i) {
+    const auto known = c.has_input(i) ? Numbers(c, i) : std::nullopt;
+    return known && known->size() == 1 ? std::max<int64_t>(known->front(), 0) : int64_t{-1};
+  };
+  if (!c.has_input(0) || (c.has_input(1) && number(1) < 1)) return -1;
+  ValueId more = body.results[0];
+  for (auto n = body.nodes.rbegin(); n != body.nodes.rend(); ++n) {
+    if (n->op == "Identity" && n->domain.empty() && n->outputs[0] == more) more = n->inputs[0];
+  }
+  return more == body.params[1] ? number(0) : -1;
+}
 
 // Body: (iteration, condition, carried..., captures...) -> (condition, carried..., scanned...).
 Status InferLoop(InferContext& c) {
@@ -17,6 +34,7 @@ Status InferLoop(InferContext& c) {
                                      carried, c.output_count()));
   }
   GE_RETURN_IF_ERROR(CheckCallee(c, *body, c.input_count(), c.output_count() + 1));
+  const int64_t trips = KnownTrips(c, *body);
   for (size_t i = 0; i < c.output_count(); ++i) {
     if (!c.has_output(i)) continue;
     const Type& result = body->value(body->results[i + 1]).type;
@@ -28,7 +46,8 @@ Status InferLoop(InferContext& c) {
       c.SetOutput(i, std::move(t));
       continue;
     }
-    GE_RETURN_IF_ERROR(SetStacked(c, i, result, 0, c.FreshDim("trips", true)));
+    const Dim length = trips >= 0 ? KnownDim(trips) : c.FreshDim("trips", true);
+    GE_RETURN_IF_ERROR(SetStacked(c, i, result, 0, length));
   }
   return {};
 }

@@ -48,8 +48,10 @@ GE_GRAD(refused) {
              {"CastMap", "DictVectorizer", "ZipMap"});
   PutRefusal(&rules, "a state that is written has no gradient; take it out of what is derived",
              "ge", {"Assign", "KvAppend"});
-  PutRefusal(&rules, "which function runs is known too late; use If over ge.Call", "ge",
-             {"CallIndirect", "Partial"});
+  PutRefusal(&rules,
+             "which function runs is known too late; use If over ge.Call or, where it is the way "
+             "back of a function that calls itself, derive that with recursion=again",
+             "ge", {"CallIndirect", "Partial"});
   return rules;
 }
 

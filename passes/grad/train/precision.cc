@@ -105,4 +105,10 @@ Val LossScale::Moves(const std::vector<Val>& gradients, Val now) {
   return moves;
 }
 
+void LossScale::BeginAnew(Fn& fn) const {
+  AssignState(fn, scale_state_, fn.Scalar(GE_F32, s_.scale));
+  AssignState(fn, updates_state_, fn.Scalar(GE_I64, 0));
+  if (good_state_ != 0) AssignState(fn, good_state_, fn.Scalar(GE_I64, 0));
+}
+
 }  // namespace ge::grad

@@ -26,6 +26,8 @@ class LossScale {
   // Whether this step moves weights: where `now` (absent: always) and all gradients are finite.
   // Writes the states.
   Val Moves(const std::vector<Val>& gradients, Val now);
+  // Gives the states their first values, in any function.
+  void BeginAnew(Fn& fn) const;
 
  private:
   Fn& fn_;

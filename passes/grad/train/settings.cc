@@ -18,6 +18,7 @@ const ge_attr_def kSettings[] = {TextSetting("entry", ""),
                                  TextSetting("schedule", "constant"),
                                  TextSetting("freeze", ""),
                                  TextSetting("remat", "none"),
+                                 TextSetting("loop-checkpoint", "none"),
                                  TextSetting("precision", "f32"),
                                  TextSetting("loss-scale", "none"),
                                  NumberSetting("lr", 1e-3),
@@ -41,6 +42,7 @@ const ge_attr_def kSettings[] = {TextSetting("entry", ""),
                                  CountSetting("scale-every", 2000),
                                  CountSetting("nesterov", 0),
                                  CountSetting("update", 0),
+                                 CountSetting("init", 0),
                                  CountSetting("rows", 0)};
 constexpr uint32_t kSettingCount = sizeof kSettings / sizeof kSettings[0];
 
@@ -90,7 +92,7 @@ void ReadNumbers(const ge_edit* e, TrainSettings* s) {
   if (Setting(e, "eps").f != -1) s->eps = Within(e, "eps", 0, kAny);
   s->accumulate = AtLeast(e, "accumulate", 1), s->warmup = AtLeast(e, "warmup", 0);
   s->steps = AtLeast(e, "steps", 0), s->every = AtLeast(e, "every", 0);
-  s->update = AtLeast(e, "update", 0) != 0;
+  s->update = AtLeast(e, "update", 0) != 0, s->init = AtLeast(e, "init", 0) != 0;
   s->seed = Setting(e, "seed").i, s->nesterov = AtLeast(e, "nesterov", 0) != 0;
 }
 
@@ -126,6 +128,7 @@ TrainSettings ReadTrainSettings(const ge_edit* e) {
   s.schedule = OneOf(e, "schedule", {"constant", "step", "cosine", "poly", "one-cycle"});
   s.freeze = Listed(std::string(plugin::View(Setting(e, "freeze").s)));
   s.remat = RematPolicy::Of(std::string(plugin::View(Setting(e, "remat").s)), Setting(e, "rows").i);
+  s.checkpoint = LoopCheckpoint::Of(std::string(plugin::View(Setting(e, "loop-checkpoint").s)));
   const OptimizerDefaults own = DefaultsOf(s.optimizer);
   s.beta2 = own.beta2, s.eps = own.eps;
   ReadNumbers(e, &s);

@@ -15,12 +15,14 @@ struct TrainSettings {
   std::string loss, optimizer, schedule;  // names; each was checked
   std::vector<std::string> freeze;        // patterns of names with * and ?
   RematPolicy remat;                      // of the entry train_step
+  LoopCheckpoint checkpoint;              // of it, too
   double lr = 0, lr_min = 0, decay = 0, power = 0;
   double momentum = 0, weight_decay = 0, beta1 = 0, beta2 = 0, eps = 0, alpha = 0, trust = 0;
   double clip = 0, ema = 0;  // 0 = not
   int64_t steps = 0, every = 0, warmup = 0, accumulate = 1, seed = 0;
   bool nesterov = false;
   bool update = false;    // whether there is an entry that takes gradients from outside
+  bool init = false;      // whether there is an entry that begins anew
   int32_t precision = 0;  // what products are calculated in, GE_F16 or GE_BF16; 0 = as they are
   double scale = 0;       // of the loss; 0 = none
   bool scale_moves = false;

@@ -1,6 +1,7 @@
 // The pass `train`: of a net that was exported for inference an entry that takes one step of
-// training, one that answers the loss alone, and, where it is asked for, one that takes a step by
-// gradients from outside. All read and write states, which begin with the net's own weights.
+// training, one that answers the loss alone, and, where they are asked for, one that takes a step
+// by gradients from outside, and one that begins anew. All read and write states, which begin with
+// the net's own weights.
 #include <map>
 #include <optional>
 
@@ -20,7 +21,9 @@ namespace {
 
 class Training {
  public:
-  explicit Training(const ge_edit* e) : e_(e), s_(ReadTrainSettings(e)) {}
+  explicit Training(const ge_edit* e) : e_(e), s_(ReadTrainSettings(e)) {
+    context_.checkpoint = s_.checkpoint, context_.next_name = LastName(e);
+  }
   void Derive();
 
  private:
@@ -31,6 +34,7 @@ class Training {
   };
   void MakeStep();
   void MakeUpdate();
+  void MakeInit();
   void MakeEval();
   void Backward(const Loss& loss);
   void Count();
@@ -51,7 +55,10 @@ class Training {
   uint32_t output_ = 0;  // its place among the entry's
   std::vector<Weight> weights_;
   uint32_t step_state_ = 0;
-  std::map<std::string, uint32_t> slots_;  // states of the optimizer, by name
+  struct SlotState {
+    uint32_t state = 0, of = 0;  // of: the weight's value, whose type it has
+  };
+  std::map<std::string, SlotState> slots_;  // states of the optimizer, by name
 
   // Of the entry train_step, then of update:
   std::unique_ptr<Fn> fn_;
@@ -91,15 +98,18 @@ void Training::Derive() {
   step_state_ = MakeState(e_, "train.step", step, GE_STATE_STEP, nullptr, 0);
   MakeStep();
   if (s_.update) MakeUpdate();
+  if (s_.init) MakeInit();
   MakeEval();
 }
 
 uint32_t Training::Slot(const Weight& w, const std::string& name) {
   const ge_graph* g = e_->graph(e_->host, source_.fn);
   const ge_value& v = *GE_VALUE(g, w.value);
-  uint32_t& slot = slots_[w.name + "." + name];
-  if (slot == 0) slot = MakeState(e_, w.name + "." + name, v.type, GE_STATE_OPT, nullptr, 0);
-  return slot;
+  SlotState& slot = slots_[w.name + "." + name];
+  if (slot.state != 0) return slot.state;
+  slot.of = w.value;
+  slot.state = MakeState(e_, w.name + "." + name, v.type, GE_STATE_OPT, nullptr, 0);
+  return slot.state;
 }
 
 void Training::MakeStep() {
@@ -154,6 +164,32 @@ void Training::MakeUpdate() {
   AssignState(*fn_, step_state_, step_ + 1);
   Finish(*fn_, "update", GE_ROLE_TRAIN_STEP,
          {{"learning_rate", fn_->Cast(rate_, GE_F32)}, {"gradient_norm", norm_}});
+}
+
+// Every state with what it began with. The model's own constants are where weights began.
+void Training::MakeInit() {
+  ge_function f{};
+  f.h = GE_HDR(ge_function, GE_TAG_FUNCTION);
+  f.name = ge_text("init");
+  uint32_t id = 0;
+  e_->function(e_->host, &f, &id);
+  Fn fn(e_, id);
+  const auto begun = [&](uint32_t value) { return e_->value(e_->host, source_.fn, value); };
+  for (const Weight& w : weights_) {
+    const ge_value& v = *begun(w.value);
+    const Val first = fn.Constant(v.type, v.data, v.data_bytes);
+    AssignState(fn, w.state, first);
+    if (w.average != 0) AssignState(fn, w.average, first);
+  }
+  for (const auto& [name, slot] : slots_) {
+    const ge_type& t = begun(slot.of)->type;
+    const Val zero = fn.Scalar(t.dtype, 0);
+    AssignState(fn, slot.state, fn.Op("Expand", {zero, fn.Ints({t.dims, t.dims + t.rank})}));
+  }
+  if (scale_) scale_->BeginAnew(fn);
+  const Val none = fn.Scalar(GE_I64, 0);
+  AssignState(fn, step_state_, none);
+  Finish(fn, "init", GE_ROLE_INIT, {{"step", none}});
 }
 
 // What the steps before made of updates, and whether this one makes one.
