@@ -21,7 +21,7 @@ constexpr uint64_t kMaxPackBytes = uint64_t{1} << 40;
 constexpr uint32_t kMaxPacks = 1'000'000, kMaxPackValues = 64;
 constexpr size_t kMaxPackKey = 1 << 16;
 
-std::atomic<uint64_t> g_residents{0}, g_bytes{0}, g_present{0}, g_fills{0};
+std::atomic<uint64_t> g_residents{0}, g_bytes{0}, g_present{0}, g_fills{0}, g_places{0};
 
 std::string DigestOf(const void* data, uint64_t bytes) {
   const XXH128_hash_t h = XXH3_128bits(data, bytes);
@@ -205,11 +205,15 @@ std::string ResidentStore::IdentityOf(const PackSource& s) {
 void ResidentStore::Sweep() {
   if (by_key_.size() > sweep_at_) {
     std::erase_if(by_key_, [](const auto& r) { return r.second.expired(); });
+    sweep_at_ = std::max<size_t>(256, 2 * by_key_.size());
+  }
+  // A model that is loaded again has its keys again, but lies elsewhere.
+  if (by_place_.size() > sweep_places_at_) {
     std::erase_if(by_place_, [](const auto& place) {
       return std::all_of(place.second.begin(), place.second.end(),
                          [](const auto& r) { return r.expired(); });
     });
-    sweep_at_ = std::max<size_t>(256, 2 * by_key_.size());
+    sweep_places_at_ = std::max<size_t>(16, 2 * by_place_.size());
   }
   if (digests_.size() > sweep_digests_at_) {
     std::erase_if(digests_, [](const auto& d) { return d.second.owner.expired(); });
@@ -261,6 +265,7 @@ Result<std::shared_ptr<Resident>> ResidentStore::Find(const std::shared_ptr<Engi
   auto& here = by_place_[resident->sources_[0].data];
   std::erase_if(here, [](const auto& r) { return r.expired(); });
   here.push_back(resident);
+  g_places.store(by_place_.size(), std::memory_order_relaxed);
   g_residents.fetch_add(1, std::memory_order_relaxed);
   g_bytes.fetch_add(pack.bytes, std::memory_order_relaxed);
   if (!clash) known = resident;  // Else a digest's payload is another one: it stays alone.
@@ -268,7 +273,7 @@ Result<std::shared_ptr<Resident>> ResidentStore::Find(const std::shared_ptr<Engi
 }
 
 ResidentStore::Counts ResidentStore::counts() const {
-  return {g_residents.load(), g_bytes.load(), g_present.load(), g_fills.load()};
+  return {g_residents.load(), g_bytes.load(), g_present.load(), g_fills.load(), g_places.load()};
 }
 
 // The values of a pack, and whether it can be read.

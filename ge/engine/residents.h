@@ -84,6 +84,7 @@ class ResidentStore {
     uint64_t residents = 0, bytes = 0;  // that live now
     uint64_t present_bytes = 0;         // of them, in memory now
     uint64_t fills = 0;                 // since the process began
+    uint64_t places = 0;                // of payloads that are remembered
   };
   Counts counts() const;
 
@@ -98,7 +99,7 @@ class ResidentStore {
   std::unordered_map<std::string, std::weak_ptr<Resident>> by_key_;
   // The same by where the first payload lies, which spares most plans of a session the key.
   std::unordered_map<const void*, std::vector<std::weak_ptr<Resident>>> by_place_;
-  size_t sweep_at_ = 256;
+  size_t sweep_at_ = 256, sweep_places_at_ = 16;
   // Digests of payloads that lie in no file, as long as their owners live.
   struct Digest {
     std::weak_ptr<const void> owner;

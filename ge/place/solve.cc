@@ -180,20 +180,23 @@ std::vector<bool> Solver::OffersOf(uint32_t device) const {
 }
 
 // No cover by these offers costs less: each node's least share of one, less all that its edges
-// could save.
+// could save. A share is worked out once an offer: a pattern of n nodes is looked at for each of
+// them.
 double Solver::Floor(const std::vector<bool>& allowed) const {
+  std::vector<double> share(m_.offers.size(), kInfinity);
+  for (size_t o = 0; o < share.size(); ++o) {
+    const ModelOffer& offer = m_.offers[o];
+    if (!allowed[o]) continue;
+    double saved = 0;
+    for (const OfferPart& part : offer.parts) {
+      saved += offer.edge_saving * static_cast<double>(part.gives.size());
+    }
+    share[o] = (offer.marginal - saved) / static_cast<double>(offer.parts.size());
+  }
   double sum = 0;
   for (uint32_t node = 0; node < m_.n_node; ++node) {
     double least = kInfinity;
-    for (uint32_t o : m_.node_offers[node]) {
-      if (!allowed[o]) continue;
-      const ModelOffer& offer = m_.offers[o];
-      double saved = 0;
-      for (const OfferPart& part : offer.parts) {
-        saved += offer.edge_saving * static_cast<double>(part.gives.size());
-      }
-      least = std::min(least, (offer.marginal - saved) / static_cast<double>(offer.parts.size()));
-    }
+    for (uint32_t o : m_.node_offers[node]) least = std::min(least, share[o]);
     sum += least;
   }
   return sum;

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstring>
 #include <iterator>
+#include <unordered_map>
 
 #include "ge/ops/defaults.h"
 
@@ -150,13 +151,13 @@ class Namer {
 
   void AddLayout(ValueId v, const PlanLayout& l) {
     std::string* out = &out_.signature;
-    const auto it = std::find(seen_.begin(), seen_.end(), v);
+    const size_t number = Find(v);
     *out += '@';
-    if (it == seen_.end()) {
+    if (number == seen_.size()) {
       *out += '?';
     } else {
       *out += 't';
-      AddNumber(it - seen_.begin(), out);
+      AddNumber(number, out);
     }
     *out += ':';
     AddNumber(static_cast<int>(l.kind), out);
@@ -170,17 +171,34 @@ class Namer {
     if (!l.tag.empty()) *out += ',', AddNumber(Fnv(l.tag.data(), l.tag.size()), out, 16);
   }
 
-  // Of a value within the name, in the order in which they are met. Offers have few.
+  // Of a value within the name, in the order in which they are met.
   size_t Number(ValueId v) {
-    const auto it = std::find(seen_.begin(), seen_.end(), v);
-    if (it == seen_.end()) return seen_.push_back(v), seen_.size() - 1;
-    return static_cast<size_t>(it - seen_.begin());
+    const size_t number = Find(v);
+    if (number < seen_.size()) return number;
+    seen_.push_back(v);
+    if (seen_.size() > kFew) {
+      for (size_t i = numbers_.size(); i < seen_.size(); ++i) numbers_.emplace(seen_[i], i);
+    }
+    return number;
   }
+
+  // As many as there are for a value that was not met. Most offers have few, and need no table; a
+  // pattern may have a hundred thousand.
+  size_t Find(ValueId v) const {
+    if (seen_.size() <= kFew) {
+      return static_cast<size_t>(std::find(seen_.begin(), seen_.end(), v) - seen_.begin());
+    }
+    const auto it = numbers_.find(v);
+    return it == numbers_.end() ? seen_.size() : it->second;
+  }
+
+  static constexpr size_t kFew = 32;
 
   const Graph& graph_;
   const Function& f_;
   const std::vector<PlanLayout>& layouts_;
   std::vector<ValueId> seen_;
+  std::unordered_map<ValueId, size_t> numbers_;  // of `seen_`, where they are more than kFew
   OfferName out_;
   double bytes_ = 0;
 };

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cstring>
 #include <random>
+#include <unordered_map>
+#include <unordered_set>
 
 #include "ge/base/aligned.h"
 #include "ge/engine/pack_set.h"
@@ -265,18 +267,20 @@ OfferTimer::Border OfferTimer::BorderOf(const Offer& offer, const OfferChoice& c
   auto inside = [&](uint32_t node) {
     return std::binary_search(offer.nodes.begin(), offer.nodes.end(), node);
   };
+  // Tables, since a pattern may have a hundred thousand nodes.
   std::vector<ValueId> made;
+  std::unordered_set<ValueId> inner, entered;
   for (uint32_t n : offer.nodes) {
     for (ValueId v : function_.nodes[n].outputs) {
-      if (v) made.push_back(v);
+      if (v && inner.insert(v).second) made.push_back(v);
     }
   }
   for (uint32_t n : offer.nodes) {
     for (ValueId v : function_.nodes[n].inputs) {
-      if (v == 0 || std::count(made.begin(), made.end(), v)) continue;
+      if (v == 0 || inner.count(v)) continue;
       if (function_.values[v].constant) {
         b.constant_bytes += static_cast<uint64_t>(ByteCount(function_.values[v].type).value_or(0));
-      } else if (!std::count(b.in.begin(), b.in.end(), v)) {
+      } else if (entered.insert(v).second) {
         b.in.push_back(v);
       }
     }
@@ -286,11 +290,10 @@ OfferTimer::Border OfferTimer::BorderOf(const Offer& offer, const OfferChoice& c
     for (uint32_t user : users_[v]) leaves |= !inside(user);
     if (leaves) b.out.push_back(v);
   }
-  auto layout = [&](ValueId v) -> uint32_t {
-    for (auto [value, l] : choice.layouts) {
-      if (value == v) return l;
-    }
-    return 0;
+  const std::unordered_map<ValueId, uint32_t> chosen(choice.layouts.begin(), choice.layouts.end());
+  auto layout = [&](ValueId v) {
+    const auto it = chosen.find(v);
+    return it == chosen.end() ? 0 : it->second;
   };
   for (ValueId v : b.in) b.in_layout.push_back(layout(v));
   for (ValueId v : b.out) b.out_layout.push_back(layout(v));

@@ -244,6 +244,20 @@ TEST(Residents, ASecondSessionPacksNothingAndTheLastOneLeavesNothing) {
   }
 }
 
+// Each load has its payloads elsewhere: those of models that went are forgotten.
+TEST(Residents, PlacesOfModelsThatWentAreForgotten) {
+  std::vector<std::string> kept;  // lie where the last model did
+  const uint64_t before = ResidentStore::OfProcess().counts().places;
+  for (int i = 0; i < 100; ++i) {
+    auto session = Open("native,ref", Perceptron());
+    ASSERT_TRUE(session.ok());
+    ASSERT_TRUE(RunAt(session->get(), {16, 48}).ok());
+    session->reset();
+    for (int k = 0; k < 4; ++k) kept.emplace_back(48 * 48 * 4, 'x');
+    EXPECT_LE(ResidentStore::OfProcess().counts().places, before + 64) << i;
+  }
+}
+
 // The same weights but one number.
 TEST(Residents, AnotherPayloadIsAnotherResident) {
   std::string text = Perceptron(), other = text;
