@@ -3,9 +3,9 @@
 
 --make writes the two models with TensorFlow's own tools in a process of its own: Keras' network with
 random weights by --seed, its normalizations set by what 64 random pictures give, its last layer
-scaled so that a few classes lead; LiteRT's converter
-for float32, and with full 8-bit quantization calibrated on pictures of the same kind; tf2onnx makes
-the ONNX file of each from the LiteRT file, so that both sides hold the same numbers.
+scaled so that a few classes lead; LiteRT's converter for float32, and with full 8-bit quantization
+calibrated on pictures of the same kind; tf2onnx makes the ONNX file of each from the LiteRT file, so
+that both sides hold the same numbers.
 
 Without it: one picture, both sides in fresh processes that take turns, default options, --threads
 each. A row shows medians over rounds, the ratio ours / LiteRT's with its 95 % bootstrap interval, and
@@ -111,7 +111,8 @@ def lite_run(name, args, folder):
                            str(folder)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
                           timeout=600, check=False)
     if done.returncode:
-        raise RuntimeError(f"LiteRT: {(done.stderr.strip().splitlines() or ['?'])[-1]}")
+        import ge_run
+        raise ge_run.RunError(f"LiteRT: {(done.stderr.strip().splitlines() or ['?'])[-1]}")
     return json.loads(done.stdout.strip().splitlines()[-1])
 
 
@@ -186,6 +187,7 @@ def main():
         inside = pathlib.Path(sys.prefix).resolve() == VENV.resolve()
         return make(args.seed) if inside else inside_venv(args)
     project_venv.enter("numpy", "onnx")
+    import ge_run
     if missing := [n for n in args.names if not (FOLDER / f"{n}.onnx").is_file()]:
         sys.stderr.write(f"litert.py: {missing[0]} is not there; run: tools/bench/litert.py --setup, "
                          "then --make\n")
@@ -195,7 +197,12 @@ def main():
         print(f"{'model':18} {'ours ms':>9} {'LiteRT':>9} {'ratio':>7}  95 % interval   error")
     for name in args.names:
         with tempfile.TemporaryDirectory() as folder:
-            r = row(name, args, pathlib.Path(folder))
+            try:
+                r = row(name, args, pathlib.Path(folder))
+            except ge_run.RunError as problem:
+                print(f"{name:18} {problem}", file=sys.stderr)
+                failed = True
+                continue
         rows.append(r)
         failed |= not r["error"] <= (BOUNDS[name] if args.bound is None else args.bound)
         if not args.json:
