@@ -167,16 +167,20 @@ Result<SessionOptions> ReadOptions(const ge_session_options* given) {
   }
   GE_ASSIGN_OR_RETURN(options.process, ReadFacts(o.threads, o.isa_cap));
   if (o.runtime) options.runtime = o.runtime->runtime;
-  if (o.prices > GE_PRICES_MEASURE) {
-    return Status(Code::kInvalidArgument, fmt::format("prices is {}, wanted 0 to 3", o.prices));
+  if (o.prices > GE_PRICES_SHIPPED) {
+    return Status(Code::kInvalidArgument, fmt::format("prices is {}, wanted 0 to 4", o.prices));
   }
   options.build.prices.mode = o.prices == GE_PRICES_ANALYTIC  ? PriceMode::kAnalytic
                               : o.prices == GE_PRICES_MEASURE ? PriceMode::kMeasure
+                              : o.prices == GE_PRICES_SHIPPED ? PriceMode::kShipped
                                                               : PriceMode::kCached;
   GE_RETURN_IF_ERROR(ReadNumbers(o, &options));
   options.build.prices.replan = o.replan != 0;
   if (o.measure_budget_ms) options.build.prices.measure_budget_ms = o.measure_budget_ms;
-  if (o.prices != GE_PRICES_ANALYTIC) options.process.rates = ProcessFacts::Rates::kKnown;
+  if (o.prices != GE_PRICES_ANALYTIC) {
+    options.process.rates =
+        o.prices == GE_PRICES_SHIPPED ? ProcessFacts::Rates::kShipped : ProcessFacts::Rates::kKnown;
+  }
   if (o.engines) {
     GE_ASSIGN_OR_RETURN(options.engines, ParseEngineList(o.engines));
   }

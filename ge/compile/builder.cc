@@ -500,7 +500,8 @@ class Builder {
     parts.arenas = c_->arenas_.get();
     parts.red_zones = options_.red_zones;
     // What a plan takes that was placed unseen has no offers to be compared with.
-    if (options_.price_cache && !options_.red_zones && !reshaped_)
+    const bool timed = options_.prices.mode != PriceMode::kShipped || options_.prices.replan;
+    if (options_.price_cache && timed && !options_.red_zones && !reshaped_)
       c_->clock = std::make_shared<RunClock>(c_->plan);
     parts.clock = c_->clock;
     for (const PlanValue& v : c_->plan.functions[0].values) {

@@ -6,7 +6,7 @@ namespace ge {
 namespace {
 
 constexpr uint64_t kRecordBytes = 8 << 10;
-constexpr std::string_view kModes[] = {"analytic", "cached", "measure"};
+constexpr std::string_view kModes[] = {"analytic", "cached", "measure", "shipped"};
 
 }  // namespace
 
@@ -15,7 +15,7 @@ Result<PriceMode> PriceModeFromName(std::string_view name) {
     if (kModes[i] == name) return static_cast<PriceMode>(i);
   }
   return Status(Code::kInvalidArgument,
-                fmt::format("prices are '{}', wanted analytic, cached or measure", name));
+                fmt::format("prices are '{}', wanted analytic, cached, measure or shipped", name));
 }
 
 std::string_view PriceModeName(PriceMode mode) { return kModes[static_cast<size_t>(mode)]; }

@@ -144,8 +144,9 @@ enum class PriceMode {
   kAnalytic,  // what the engines ask
   kCached,    // corrected by what the cache knows; runs are timed and remembered
   kMeasure,   // as cached, and offers in question are timed before they are placed
+  kShipped,   // corrected by what ships for processors like this one; nothing is remembered
 };
-// "analytic", "cached", "measure"; INVALID_ARGUMENT for anything else.
+// "analytic", "cached", "measure", "shipped"; INVALID_ARGUMENT for anything else.
 Result<PriceMode> PriceModeFromName(std::string_view name);
 std::string_view PriceModeName(PriceMode mode);
 

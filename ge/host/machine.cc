@@ -33,6 +33,8 @@ MachineRecord MachineOf(const ProcessFacts& facts) {
   switch (facts.rates) {
     case ProcessFacts::Rates::kKnown:
       return KnownMachine(facts.isa_cap, facts.threads);
+    case ProcessFacts::Rates::kShipped:
+      return ShippedMachine(facts.isa_cap, facts.threads);
     case ProcessFacts::Rates::kMeasured:
       return MeasuredMachine(facts.isa_cap, facts.threads, &PoolFor);
     default:

@@ -281,6 +281,14 @@ MachineRecord KnownMachine(uint32_t isa_cap, uint32_t threads) {
   return known ? kept : FixedMachine(isa_cap, threads);
 }
 
+MachineRecord ShippedMachine(uint32_t isa_cap, uint32_t threads) {
+  if (IsProbeFixed()) return FixedMachine(isa_cap, threads);
+  MachineRecord shipped;
+  const auto file = ReadShippedFile("machines.json");
+  const bool known = file && MachineFromShipped(*file, IdentifyMachine(isa_cap, threads), &shipped);
+  return known ? shipped : FixedMachine(isa_cap, threads);
+}
+
 MachineRecord MeasuredMachine(uint32_t isa_cap, uint32_t threads, ParallelForFn parallel_for) {
   if (IsProbeFixed()) return FixedMachine(isa_cap, threads);
   const MachineRecord m = ProbeMachine(isa_cap, threads, parallel_for);

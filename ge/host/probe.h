@@ -42,6 +42,9 @@ MachineRecord ProbeMachine(uint32_t isa_cap, uint32_t threads, ParallelForFn par
 // Nothing is measured: what the cache folder knows of this host, else what ships about processors
 // like it, else FixedMachine. GE_PROBE=fixed answers that always.
 MachineRecord KnownMachine(uint32_t isa_cap, uint32_t threads);
+// What ships about processors like this one, whatever was measured here; else FixedMachine.
+// GE_PROBE=fixed answers that always.
+MachineRecord ShippedMachine(uint32_t isa_cap, uint32_t threads);
 // Measured and kept in the cache folder. GE_PROBE=fixed answers FixedMachine.
 MachineRecord MeasuredMachine(uint32_t isa_cap, uint32_t threads, ParallelForFn parallel_for);
 

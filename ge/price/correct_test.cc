@@ -5,6 +5,9 @@
 
 #include <cmath>
 
+#include "frontend/text/text.h"
+#include "ge/infer/infer.h"
+#include "ge/ops/defaults.h"
 #include "ge/ops/edit.h"
 
 namespace ge {
@@ -157,6 +160,46 @@ TEST(CorrectTest, ConvolutionsOfGroupsAreAFamilyOfTheirOwn) {
   c.graph.fn(1).nodes[0].attrs[0].value = int64_t{4};
   EXPECT_EQ(c.Name(0).family, "Add/grouped");
   EXPECT_EQ(NameOffer(c.graph, c.f(), {0, 1}, {}, c.layouts).family, "Add/grouped+Add");
+}
+
+// By operator, kernel and channels, however the exporter states it.
+TEST(CorrectTest, ConvolutionsAreToldApartByTheirKernels) {
+  const auto made = ParseText(R"(ge 1
+opset "" 27
+opset "ge" 1
+const few : f32[8,3,3,3] = splat 1
+const k1 : f32[8,16,1,1] = splat 1
+const k3 : f32[8,16,3,3] = splat 1
+const k14 : f32[8,16,14,14] = splat 1
+const shape : i64[4] = [8, 16, 3, 3]
+fn main(rgb: f32[1,3,28,28], x: f32[1,16,28,28], dy: f32[1,8,28,28]) -> (a, b, c, d, e, g) {
+  a = Conv(rgb, few) {pads=[1, 1, 1, 1]}
+  b = Conv(x, k1)
+  c = Conv(x, k3) {pads=[1, 1, 1, 1]}
+  d = Conv(x, k3) {kernel_shape=[3, 3], pads=[1, 1, 1, 1]}
+  e = Conv(x, k14)
+  g = ge.ConvGradWeight(x, dy, shape) {kernel_shape=[3, 3], pads=[1, 1, 1, 1]}
+}
+entry infer "main" = main
+)",
+                              "kernels");
+  ASSERT_TRUE(made.ok()) << made.status().ToString();
+  Graph graph = *made;
+  FillDefaults(&graph);
+  const Status inferred = Infer(&graph);
+  ASSERT_TRUE(inferred.ok()) << inferred.ToString();
+  const Function& f = graph.fn(graph.entries[0].fn);
+  std::vector<OfferName> names;
+  for (uint32_t i = 0; i < f.nodes.size(); ++i) names.push_back(NameOffer(graph, f, {i}, {}, {}));
+  EXPECT_EQ(names[0].family, "Conv/few");
+  EXPECT_EQ(names[1].signature, "Conv[kernel_shape=1,1,](f32,c:f32)f32");
+  EXPECT_EQ(names[2].signature, "Conv[kernel_shape=3,3,][pads=1,1,1,1,](f32,c:f32)f32");
+  EXPECT_EQ(names[2].signature, names[3].signature);
+  EXPECT_EQ(names[2].family, "Conv");
+  EXPECT_EQ(names[4].family, "Conv/whole");
+  EXPECT_EQ(names[4].signature, "Conv/whole(f32,c:f32)f32");
+  EXPECT_EQ(names[5].signature,
+            "ge.ConvGradWeight[kernel_shape=3,3,][pads=1,1,1,1,](f32,f32,c:i64)f32");
 }
 
 // What rounds its inputs takes another time than what does not, in every scope that is asked.

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstring>
 #include <iterator>
+#include <optional>
 #include <unordered_map>
 
 #include "ge/ops/defaults.h"
@@ -41,6 +42,47 @@ bool IsGrouped(const Node& node) {
   return false;
 }
 
+// Of a convolution of any kind, with static weights.
+struct Convolution {
+  const Type* image;
+  const Type* weights;
+  bool forward = true, transposed = false, grouped = false;
+};
+
+std::optional<Convolution> ConvolutionOf(const Function& f, const Node& node) {
+  if (node.inputs.size() < 2 || node.outputs.empty()) return std::nullopt;
+  const bool ours = node.domain == "ge";
+  const bool plain = node.domain.empty() && (node.op == "Conv" || node.op == "ConvTranspose");
+  const bool by_image = ours && node.op == "ConvGradInput";
+  const bool by_weight = ours && node.op == "ConvGradWeight";
+  if (!plain && !by_image && !by_weight) return std::nullopt;
+  const ValueId image = by_image ? node.outputs[0] : node.inputs[0];
+  const ValueId weights = by_weight ? node.outputs[0] : node.inputs[1];
+  if (!image || !weights) return std::nullopt;
+  Convolution c{&f.values[image].type, &f.values[weights].type};
+  c.forward = node.op == "Conv", c.transposed = node.op == "ConvTranspose";
+  c.grouped = IsGrouped(node);
+  if (!c.weights->is_static() || c.weights->rank() < 3) return std::nullopt;
+  return c;
+}
+
+// First layers have as many channels as a picture, and lanes of kernels that block them idle.
+constexpr int64_t kFewChannels = 4;
+// Taps along an axis from which on a kernel may be one of those that span the image.
+constexpr int64_t kWide = 5;
+
+// Kernels as large as half of the image, as the gradients of weights have when they come in parts:
+// few places, each a long sum.
+bool IsWhole(const Type& image, const Type& weights) {
+  if (!image.is_static() || image.rank() != weights.rank()) return false;
+  bool wide = false;
+  for (size_t i = 2; i < weights.dims.size(); ++i) {
+    if (2 * weights.dims[i].value < image.dims[i].value) return false;
+    wide = wide || weights.dims[i].value >= kWide;
+  }
+  return wide;
+}
+
 class Namer {
  public:
   Namer(const Graph& graph, const Function& f, const std::vector<PlanLayout>& layouts)
@@ -61,12 +103,18 @@ class Namer {
     if (!out_.family.empty()) out_.family += '+', out_.signature += '+';
     const std::string op = node.domain.empty() ? node.op : node.domain + "." + node.op;
     out_.family += op, out_.signature += op;
-    if (IsGrouped(node)) out_.family += "/grouped";
-    AddAttrs(node);
+    const std::optional<Convolution> conv = ConvolutionOf(f_, node);
+    if (conv) {
+      AddKernel(*conv);
+    } else if (IsGrouped(node)) {
+      out_.family += "/grouped";
+    }
+    AddAttrs(node, conv.has_value());
     out_.signature += '(';
     for (size_t i = 0; i < node.inputs.size(); ++i) {
       if (i) out_.signature += ',';
-      if (node.inputs[i]) AddInput(node.inputs[i]);
+      // The shape of a gradient is that of a result.
+      if (node.inputs[i]) AddInput(node.inputs[i], conv && i == 2 && node.domain == "ge");
     }
     out_.signature += ')';
     for (ValueId v : node.outputs) {
@@ -80,7 +128,29 @@ class Namer {
     }
   }
 
-  void AddInput(ValueId v) {
+  // Convolutions are told apart by their kernels, whether an exporter states kernel_shape or not.
+  void AddKernel(const Convolution& c) {
+    std::string mark;
+    const bool whole = c.forward && !c.grouped && IsWhole(*c.image, *c.weights);
+    if (c.grouped) {
+      mark = "/grouped";
+    } else if (whole) {
+      mark = "/whole";
+    } else if (c.weights->dims[1].value <= kFewChannels && !c.transposed) {
+      mark = "/few";
+    }
+    out_.family += mark;
+    if (!c.grouped) out_.signature += mark;  // else the attribute says it
+    if (whole) return;
+    out_.signature += "[kernel_shape=";
+    for (size_t i = 2; i < c.weights->dims.size(); ++i) {
+      AddNumber(c.weights->dims[i].value, &out_.signature);
+      out_.signature += ',';
+    }
+    out_.signature += ']';
+  }
+
+  void AddInput(ValueId v, bool is_shape) {
     const size_t before = seen_.size(), number = Number(v);
     if (number < before) {
       out_.signature += 't';
@@ -90,7 +160,7 @@ class Namer {
     const Value& value = f_.values[v];
     if (value.constant) out_.signature += "c:";
     out_.signature += DTypeName(value.type.dtype);
-    if (value.constant) AddSmallInts(graph_.consts[value.constant]);
+    if (value.constant && !is_shape) AddSmallInts(graph_.consts[value.constant]);
     AddShape(value.type);
   }
 
@@ -123,13 +193,14 @@ class Namer {
     bytes_ += static_cast<double>(ByteCount(type).value_or(0));
   }
 
-  void AddAttrs(const Node& node) {
+  void AddAttrs(const Node& node, bool is_conv) {
     // Defaults say nothing that the operator's name does not, and would make long names.
     std::vector<const Attr*> sorted = StatedAttrs(node);
     std::sort(sorted.begin(), sorted.end(),
               [](const Attr* a, const Attr* b) { return a->name < b->name; });
     std::string* out = &out_.signature;
     for (const Attr* a : sorted) {
+      if (is_conv && a->name == "kernel_shape") continue;
       *out += '[', *out += a->name, *out += '=';
       if (auto* i = std::get_if<int64_t>(&a->value)) {
         AddNumber(*i, out);

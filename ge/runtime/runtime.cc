@@ -5,6 +5,22 @@
 #include "ge/price/priors.h"
 
 namespace ge {
+namespace {
+
+// The rows that ship for this machine's like.
+void AddPriors(const EngineList& engines, PriceCache* prices) {
+  if (engines.empty()) return;
+  for (PriorBook& prior : ShippedPriors(HostMachine())) {
+    for (const auto& e : engines) {
+      for (uint32_t d = 0; e->name() == prior.engine && d < e->devices().size(); ++d) {
+        const PriceBook book = BookOf(*e, d);
+        if (book.device == prior.device) prices->SetPriors(book, prior.rows);
+      }
+    }
+  }
+}
+
+}  // namespace
 
 Result<std::shared_ptr<Runtime>> Runtime::Create(const ProcessFacts& facts) {
   GE_RETURN_IF_ERROR(FixProcessFacts(facts));
@@ -57,31 +73,24 @@ std::shared_ptr<PriceCache> Runtime::Prices(const EngineList& engines) {
   const std::lock_guard<std::mutex> lock(mutex_);
   const bool fresh = !prices_;
   if (fresh) prices_ = std::make_shared<PriceCache>(HostMachine());
-  AddPriors(engines);
+  EngineList unknown;
+  for (const auto& e : engines) {
+    if (with_priors_.insert(e.get()).second) unknown.push_back(e);
+  }
+  AddPriors(unknown, prices_.get());
   if (fresh) prices_->Load();
   return prices_;
+}
+
+std::shared_ptr<PriceCache> Runtime::ShippedPrices(const EngineList& engines) {
+  auto prices = std::make_shared<PriceCache>(HostMachine());
+  AddPriors(engines, prices.get());
+  return prices;
 }
 
 size_t Runtime::open_engines() const {
   const std::lock_guard<std::mutex> lock(mutex_);
   return engines_.size();
-}
-
-// The rows that ship for this machine's like.
-void Runtime::AddPriors(const EngineList& engines) {
-  EngineList fresh;
-  for (const auto& e : engines) {
-    if (with_priors_.insert(e.get()).second) fresh.push_back(e);
-  }
-  if (fresh.empty()) return;
-  for (PriorBook& prior : ShippedPriors(HostMachine())) {
-    for (const auto& e : fresh) {
-      for (uint32_t d = 0; e->name() == prior.engine && d < e->devices().size(); ++d) {
-        const PriceBook book = BookOf(*e, d);
-        if (book.device == prior.device) prices_->SetPriors(book, prior.rows);
-      }
-    }
-  }
 }
 
 }  // namespace ge

@@ -40,6 +40,8 @@ class Runtime {
   // What runs on this machine have shown, with the priors of these engines: read from the cache
   // folder when it is first asked for.
   std::shared_ptr<PriceCache> Prices(const EngineList& engines);
+  // Only what ships for the like of this machine, made anew: for the caller alone.
+  static std::shared_ptr<PriceCache> ShippedPrices(const EngineList& engines);
   size_t open_engines() const;
   // Where asynchronous runs of its sessions wait for their turn.
   RunQueue& runs() { return runs_; }
@@ -51,7 +53,6 @@ class Runtime {
   Result<std::shared_ptr<Engine>> OpenOne(const std::shared_ptr<const Plugin>& plugin,
                                           const std::string& options, const EngineWords& words,
                                           uint32_t place);
-  void AddPriors(const EngineList& engines);
   // Path, options, words, and the how-manieth of its like in a list.
   using EngineKey = std::tuple<std::string, std::string, EngineWords, uint32_t>;
   mutable std::mutex mutex_;

@@ -30,12 +30,21 @@ constexpr uint32_t kChecksApart = 4;  // each check at so many times the timed r
 // second learns less than one that served for an hour, and the next one goes on where it ended.
 constexpr double kObservedShare = 0.03;
 
+// Whether what runs of this machine show counts for prices, and is kept for other sessions.
+bool Learns(PriceMode mode) { return mode == PriceMode::kCached || mode == PriceMode::kMeasure; }
+
 }  // namespace
 
 void Session::StartPricing() {
   const PriceOptions& wanted = options_.build.prices;
   options_.build.price_cache = nullptr;
   if (wanted.mode == PriceMode::kAnalytic && !wanted.replan) return;
+  if (wanted.mode == PriceMode::kShipped) {
+    price_cache_ = Runtime::ShippedPrices(engines_);
+    if (price_cache_->Empty() && !wanted.replan) price_cache_.reset();
+    options_.build.price_cache = price_cache_.get();
+    return;
+  }
   // What analytic prices with re-planning learn is for this session alone.
   price_cache_ = wanted.mode == PriceMode::kAnalytic ? std::make_shared<PriceCache>(HostMachine())
                                                      : options_.runtime->Prices(engines_);
@@ -96,7 +105,7 @@ Result<std::shared_ptr<Compiled>> Session::BuildOrRecall(Graph bound, FunctionId
   const bool free_choice =
       asked.policy == PlacePolicy::kCost && asked.order.empty() && asked.pins.empty() && asked.fuse;
   const bool kept =
-      build.prices.recall && build.prices.mode != PriceMode::kAnalytic && free_choice &&
+      build.prices.recall && Learns(build.prices.mode) && free_choice &&
       build.incumbent == nullptr && engines_.size() > 1 &&
       (build.prices.mode == PriceMode::kMeasure ? !CacheFolder().empty() : AnyRehearsed());
   if (!kept) return BuildCompiled(std::move(bound), fn, engines_, build);
@@ -111,8 +120,8 @@ Result<std::shared_ptr<Compiled>> Session::BuildOrRecall(Graph bound, FunctionId
 
 void Session::SavePrices() {
   const PriceOptions& options = options_.build.prices;
-  // Analytic prices with re-planning: learned for this session, not for others.
-  if (!price_cache_ || options.mode == PriceMode::kAnalytic) return;
+  // With others and re-planning: learned for this session alone.
+  if (!price_cache_ || !Learns(options.mode)) return;
   const FloatModeScope mode(options_.denormals);
   std::lock_guard<std::mutex> one(compile_mutex_);
   const double now = NowMs();

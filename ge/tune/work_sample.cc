@@ -17,6 +17,7 @@ namespace {
 // Numbers are beside the point: kernels take as long for any that are normal.
 constexpr std::string_view kShared = R"(ge 1
 opset "" 27
+opset "ge" 1
 const zero : f32[] = 0
 const six : f32[] = 6
 const half : f32[] = 0.5
@@ -31,6 +32,8 @@ const w1_128 : f32[128,128,1,1] = splat 0.02
 const w1_32_256 : f32[256,32,1,1] = splat 0.02
 const w3_64 : f32[64,64,3,3] = splat 0.02
 const w3_16 : f32[32,16,3,3] = splat 0.02
+const w3_3 : f32[32,3,3,3] = splat 0.05
+const w7_3 : f32[32,3,7,7] = splat 0.02
 const w5_8 : f32[16,8,5,5] = splat 0.02
 const d3_64 : f32[64,1,3,3] = splat 0.1
 const d5_128 : f32[128,1,5,5] = splat 0.1
@@ -52,6 +55,15 @@ const flat : i64[2] = [64, -1]
 const heads : i64[4] = [0, 0, 4, 64]
 const scales : f32[4] = [1, 1, 2, 2]
 const wide : i64[4] = [4, 64, 28, 28]
+const k1_128 : i64[4] = [128, 64, 1, 1]
+const k1_64 : i64[4] = [64, 64, 1, 1]
+const k1_512 : i64[4] = [128, 512, 1, 1]
+const k3_64 : i64[4] = [64, 64, 3, 3]
+const shape28 : i64[4] = [8, 64, 28, 28]
+const shape14 : i64[4] = [64, 6, 14, 14]
+const k5_few : i64[4] = [8, 1, 5, 5]
+const k7_few : i64[4] = [32, 3, 7, 7]
+const k5_16 : i64[4] = [16, 6, 5, 5]
 )";
 
 constexpr std::string_view kNodes = R"(
@@ -59,6 +71,9 @@ constexpr std::string_view kNodes = R"(
   conv1_128 = Conv(maps7, w1_128, c128)
   conv3_64 = Conv(maps14, w3_64, c64) {pads=[1, 1, 1, 1]}
   conv3_16 = Conv(maps40, w3_16, c32) {pads=[1, 1, 1, 1], strides=[2, 2]}
+  first3 = Conv(picture, w3_3, c32) {pads=[1, 1, 1, 1], strides=[2, 2]}
+  first7_of = Conv(picture, w7_3, c32) {pads=[3, 3, 3, 3], strides=[2, 2]}
+  first7 = Relu(first7_of)
   conv5_8 = Conv(maps12, w5_8) {pads=[2, 2, 2, 2]}
   depth3 = Conv(maps28, d3_64, c64) {group=64, pads=[1, 1, 1, 1]}
   depth5 = Conv(maps7, d5_128, c128) {group=128, pads=[2, 2, 2, 2], strides=[2, 2]}
@@ -128,8 +143,68 @@ constexpr std::string_view kNodes = R"(
   chosen = Where(same, number, half)
 )";
 
+// A batch that is trained on: kernels that come out of the run, and gradients, whose parts are
+// convolutions by kernels as large as the image.
+constexpr std::string_view kTraining = R"(
+  way1_64 = Conv(batch28, kernel1)
+  way3_64 = Conv(batch28, kernel3) {pads=[1, 1, 1, 1]}
+  way5_6 = Conv(batch14, kernel5)
+  way5_few = Conv(gray, kernel5_few) {pads=[2, 2, 2, 2]}
+  to1_7 = ge.ConvGradWeight(batch7, change7, k1_512)
+  to1_28 = ge.ConvGradWeight(batch28, change28, k1_128)
+  to1_28s = ge.ConvGradWeight(batch28, change14, k1_128) {strides=[2, 2]}
+  to1_56 = ge.ConvGradWeight(batch56, change56, k1_64)
+  to3_14 = ge.ConvGradWeight(batch14b, change14b, k3_64) {pads=[1, 1, 1, 1]}
+  to3_28 = ge.ConvGradWeight(batch28, change28b, k3_64) {pads=[1, 1, 1, 1]}
+  to3_28s = ge.ConvGradWeight(batch28, change14b, k3_64) {pads=[1, 1, 1, 1], strides=[2, 2]}
+  to3_56 = ge.ConvGradWeight(batch56, change56, k3_64) {pads=[1, 1, 1, 1]}
+  to5_14 = ge.ConvGradWeight(batch14, change10, k5_16)
+  to5_few = ge.ConvGradWeight(gray, change_gray, k5_few) {pads=[2, 2, 2, 2]}
+  to7_few = ge.ConvGradWeight(colour, change_colour, k7_few) {pads=[3, 3, 3, 3], strides=[2, 2]}
+  from1_28 = ge.ConvGradInput(change28, kernel1, shape28)
+  from1_28s = ge.ConvGradInput(change14, kernel1, shape28) {strides=[2, 2]}
+  from3_28 = ge.ConvGradInput(change28b, kernel3, shape28) {pads=[1, 1, 1, 1]}
+  from3_28s = ge.ConvGradInput(change14b, kernel3, shape28) {pads=[1, 1, 1, 1], strides=[2, 2]}
+  from5_14 = ge.ConvGradInput(change10, kernel5, shape14)
+  t_batch7 = Transpose(batch7) {perm=[1, 0, 2, 3]}
+  t_change7 = Transpose(change7) {perm=[1, 0, 2, 3]}
+  t_batch14b = Transpose(batch14b) {perm=[1, 0, 2, 3]}
+  t_change14b = Transpose(change14b) {perm=[1, 0, 2, 3]}
+  t_batch28 = Transpose(batch28) {perm=[1, 0, 2, 3]}
+  t_change28 = Transpose(change28) {perm=[1, 0, 2, 3]}
+  t_change28b = Transpose(change28b) {perm=[1, 0, 2, 3]}
+  t_change14 = Transpose(change14) {perm=[1, 0, 2, 3]}
+  t_batch56 = Transpose(batch56) {perm=[1, 0, 2, 3]}
+  t_change56 = Transpose(change56) {perm=[1, 0, 2, 3]}
+  t_gray = Transpose(gray) {perm=[1, 0, 2, 3]}
+  t_change_gray = Transpose(change_gray) {perm=[1, 0, 2, 3]}
+  t_colour = Transpose(colour) {perm=[1, 0, 2, 3]}
+  t_change_colour = Transpose(change_colour) {perm=[1, 0, 2, 3]}
+  part1_7 = Conv(t_batch7, t_change7)
+  part1_28 = Conv(t_batch28, t_change28)
+  part1_28s = Conv(t_batch28, t_change14) {dilations=[2, 2]}
+  part1_56 = Conv(t_batch56, t_change56)
+  part5_few = Conv(t_gray, t_change_gray) {pads=[2, 2, 2, 2]}
+  part7_few = Conv(t_colour, t_change_colour) {dilations=[2, 2], pads=[3, 3, 2, 2]}
+  part3_14 = Conv(t_batch14b, t_change14b) {pads=[1, 1, 1, 1]}
+  part3_28 = Conv(t_batch28, t_change28b) {pads=[1, 1, 1, 1]}
+  part3_28s = Conv(t_batch28, t_change14b) {dilations=[2, 2], pads=[1, 1, 0, 0]}
+  part3_56 = Conv(t_batch56, t_change56) {pads=[1, 1, 1, 1]}
+)";
+
+constexpr std::string_view kTrainingInputs =
+    ", kernel1: f32[128,64,1,1], kernel3: f32[64,64,3,3], kernel5: f32[16,6,5,5], kernel5_few: "
+    "f32[8,1,5,5], "
+    "batch7: f32[8,512,7,7], change7: f32[8,128,7,7], batch14: f32[64,6,14,14], "
+    "change10: f32[64,16,10,10], batch14b: f32[8,64,14,14], change14b: f32[8,64,14,14], "
+    "batch28: f32[8,64,28,28], change28: f32[8,128,28,28], change28b: f32[8,64,28,28], "
+    "gray: f32[64,1,28,28], change_gray: f32[64,8,28,28], "
+    "colour: f32[8,3,64,64], change_colour: f32[8,32,32,32], "
+    "change14: f32[8,128,14,14], batch56: f32[8,64,56,56], change56: f32[8,64,56,56]";
+
 constexpr std::string_view kInputs =
-    "maps7: f32[1,128,7,7], maps12: f32[1,8,12,12], maps12b: f32[1,32,12,12], "
+    "picture: f32[1,3,96,96], maps7: f32[1,128,7,7], maps12: f32[1,8,12,12], maps12b: "
+    "f32[1,32,12,12], "
     "maps14: f32[1,64,14,14], maps28: f32[1,64,28,28], maps28b: f32[1,32,28,28], "
     "maps40: f32[1,16,40,40], tokens: f32[1,48,256], rows: f32[16,256], row: f32[1,256], "
     "hall: f32[1,128,512], hall_rows: f32[128,512], ten: f32[10,100], query: f32[1,48,4,64], key: "
@@ -144,7 +219,8 @@ constexpr std::string_view kUnary[] = {"Relu", "Sigmoid", "Tanh",       "HardSig
 constexpr std::string_view kBinary[] = {"Add", "Sub", "Mul", "Div", "Max", "Pow"};
 
 struct Body {
-  std::string inputs{kInputs}, nodes{kNodes};
+  std::string inputs = std::string(kInputs).append(kTrainingInputs);
+  std::string nodes = std::string(kNodes).append(kTraining);
   int count = 0;
 
   void Add(std::string_view call) { nodes += fmt::format("  e{} = {}\n", count++, call); }

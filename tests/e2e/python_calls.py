@@ -267,7 +267,7 @@ def options(args):
     def make(**words):
         return lambda: graphengine.Session(THREE, **words)
     bad = "INVALID_ARGUMENT"
-    refused("prices", bad, "prices is 'low', wanted analytic, cached, measure", make(prices="low"))
+    refused("prices", bad, "prices is 'low', wanted analytic, cached, measure, shipped", make(prices="low"))
     refused("isa", bad, "isa is 'mmx'", make(isa="mmx"))
     refused("format", bad, "format is 'tf'", make(format="tf"))
     refused("denormals", bad, "denormals is 'x'", make(denormals="x"))

@@ -224,7 +224,8 @@ Result<SessionOptions> SessionOptionsOf(const Options& o) {
   s.build.prices.measure_budget_ms = o.measure_budget_ms;
   s.build.prices.replan = o.replan;
   if (s.build.prices.mode != PriceMode::kAnalytic) {
-    s.process.rates = ProcessFacts::Rates::kKnown;
+    s.process.rates = s.build.prices.mode == PriceMode::kShipped ? ProcessFacts::Rates::kShipped
+                                                                 : ProcessFacts::Rates::kKnown;
   }
   GE_ASSIGN_OR_RETURN(s.process.isa_cap, IsaFromName(o.isa, "--isa"));
   GE_ASSIGN_OR_RETURN(s.denormals, DenormalsFromName(o.denormals, "--denormals"));

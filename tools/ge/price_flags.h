@@ -12,7 +12,8 @@ inline void AddPriceFlags(CLI::App* app, Options* o) {
       "--prices", o->prices,
       "cached (default): what engines ask, corrected by what was measured on this "
       "machine, and runs are remembered; analytic: what they ask, the same everywhere; "
-      "measure: time the offers in question before placing, then run whole plans to compare them");
+      "measure: time the offers in question before placing, then run whole plans to compare them; "
+      "shipped: corrected by what ships for machines like this one alone");
   app->add_option(
       "--measure-budget", o->measure_budget_ms,
       "milliseconds that --prices measure may take for offers, and again for plans (default 2000)");

@@ -180,7 +180,11 @@ enum {
    * no runtime was made before: engines then hear of a fixed machine. */
   GE_PRICES_ANALYTIC = 1,
   GE_PRICES_CACHED = 2,
-  GE_PRICES_MEASURE = 3 /* as cached, and compiling times offers and runs plans to compare them */
+  GE_PRICES_MEASURE = 3, /* as cached, and compiling times offers and runs plans to compare them */
+  /* By what ships for like machines alone, so that a machine makes the same plans, and sums in the
+   * same order, on another day; nothing is timed. As with analytic ones, where the process's first
+   * session asks for it. */
+  GE_PRICES_SHIPPED = 4
 };
 enum {
   GE_F32_PRECISION = 0,

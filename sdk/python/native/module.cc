@@ -107,7 +107,8 @@ void AddPrepared(nb::module_& m) {
 constexpr const char* kSessionText =
     "One loaded model, by a path or by its bytes.\n\n"
     "engines: \"onednn,ref\" or a list, None for all; threads: of the process, 0 for its cores;\n"
-    "isa: \"sse4.2\", \"avx2\", \"avx512\"; prices: \"cached\", \"analytic\", \"measure\"; "
+    "isa: \"sse4.2\", \"avx2\", \"avx512\"; prices: \"cached\", \"analytic\", \"measure\", "
+    "\"shipped\"; "
     "denormals:\n"
     "\"flush\", \"keep\"; numerics: \"fast\", \"exact\"; precision: \"f32\", \"bf16\", what "
     "products may\n"

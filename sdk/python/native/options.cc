@@ -63,7 +63,7 @@ ge_session* Create(const Options& o) {
   options.max_streams_per_device = o.max_streams;
   options.engines = engines ? engines->c_str() : nullptr;
   options.plan_cache_bytes = o.plan_cache_bytes;
-  options.prices = Place("prices", o.prices, {"", "analytic", "cached", "measure"});
+  options.prices = Place("prices", o.prices, {"", "analytic", "cached", "measure", "shipped"});
   options.replan = o.replan, options.measure_budget_ms = o.measure_budget_ms;
   options.skip_passes = skipped ? skipped->c_str() : nullptr;
   options.denormals = Place("denormals", o.denormals, {"flush", "keep"});

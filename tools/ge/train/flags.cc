@@ -63,10 +63,10 @@ void AddRunning(CLI::App* app, Options* o) {
   app->add_option("--denormals", o->denormals, "flush (default) or keep");
   app->add_option("--numerics", o->numerics, "fast (default) or exact");
   // Not what this machine has learned by now: the same seed gives the same weights on another day.
-  o->prices = "analytic";
+  o->prices = "shipped";
   app->add_option("--prices", o->prices,
-                  "analytic (default): the same plans whenever it runs, and so the same bits; "
-                  "cached, measure: as of ge run, which may be faster");
+                  "shipped (default): the same plans whenever it runs on this machine, and so the "
+                  "same bits; analytic, cached, measure: as of ge run");
 }
 
 }  // namespace

@@ -76,6 +76,7 @@ Result<ge_session_options> SessionOptionsFor(const Options& o, const std::string
   s.max_streams_per_device = o.max_streams;
   s.prices = o.prices == "analytic"  ? GE_PRICES_ANALYTIC
              : o.prices == "measure" ? GE_PRICES_MEASURE
+             : o.prices == "shipped" ? GE_PRICES_SHIPPED
                                      : GE_PRICES_CACHED;
   s.denormals = o.denormals == "keep" ? GE_KEEP_DENORMALS : GE_FLUSH_DENORMALS;
   s.numerics = o.numerics == "exact" ? GE_EXACT_NUMERICS : GE_FAST_NUMERICS;
