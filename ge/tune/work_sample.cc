@@ -32,6 +32,12 @@ const w1_128 : f32[128,128,1,1] = splat 0.02
 const w1_32_256 : f32[256,32,1,1] = splat 0.02
 const w3_64 : f32[64,64,3,3] = splat 0.02
 const w3_16 : f32[32,16,3,3] = splat 0.02
+const c256b : f32[256] = splat 0.1
+const w1_256 : f32[256,256,1,1] = splat 0.01
+const w1_128b : f32[128,128,1,1] = splat 0.02
+const w3_96 : f32[96,96,3,3] = splat 0.01
+const c96 : f32[96] = splat 0.1
+const d3_128 : f32[128,1,3,3] = splat 0.1
 const w3_3 : f32[32,3,3,3] = splat 0.05
 const w7_3 : f32[32,3,7,7] = splat 0.02
 const w5_8 : f32[16,8,5,5] = splat 0.02
@@ -84,6 +90,26 @@ constexpr std::string_view kNodes = R"(
   clip_of = Conv(maps28, d3_64, c64) {group=64, pads=[1, 1, 1, 1]}
   conv_clip = Clip(clip_of, zero, six)
   bias_of = Conv(maps14, w1_64)
+  large1 = Conv(maps56, w1_128b, c128)
+  large_clip_of = Conv(maps56, w1_128b, c128)
+  large_clip = Clip(large_clip_of, zero, six)
+  large_relu_of = Conv(maps56, w1_128b, c128)
+  large_relu = Relu(large_relu_of)
+  deep1 = Conv(maps14w, w1_256, c256b)
+  deep_relu_of = Conv(maps14w, w1_256, c256b)
+  deep_relu = Relu(deep_relu_of)
+  deep_clip_of = Conv(maps14w, w1_256, c256b)
+  deep_clip = Clip(deep_clip_of, zero, six)
+  deep_sum_of = Conv(maps14w, w1_256, c256b)
+  deep_sum = Add(deep_sum_of, maps14w)
+  large3 = Conv(maps28w, w3_96, c96) {pads=[1, 1, 1, 1]}
+  large_relu3_of = Conv(maps28w, w3_96, c96) {pads=[1, 1, 1, 1]}
+  large_relu3 = Relu(large_relu3_of)
+  large_depth = Conv(maps56, d3_128, c128) {group=128, pads=[1, 1, 1, 1]}
+  large_depth_clip_of = Conv(maps56, d3_128, c128) {group=128, pads=[1, 1, 1, 1]}
+  large_depth_clip = Clip(large_depth_clip_of, zero, six)
+  large_depth_half_of = Conv(maps56, d3_128, c128) {group=128, pads=[1, 1, 1, 1], strides=[2, 2]}
+  large_depth_half = Clip(large_depth_half_of, zero, six)
   conv_bias = Add(bias_of, channel)
   sum_of = Conv(maps14, w3_64, c64) {pads=[1, 1, 1, 1]}
   sum = Add(sum_of, maps14)
@@ -203,7 +229,8 @@ constexpr std::string_view kTrainingInputs =
     "change14: f32[8,128,14,14], batch56: f32[8,64,56,56], change56: f32[8,64,56,56]";
 
 constexpr std::string_view kInputs =
-    "picture: f32[1,3,96,96], maps7: f32[1,128,7,7], maps12: f32[1,8,12,12], maps12b: "
+    "picture: f32[1,3,96,96], maps14w: f32[1,256,14,14], maps28w: f32[1,96,28,28], "
+    "maps56: f32[1,128,56,56], maps7: f32[1,128,7,7], maps12: f32[1,8,12,12], maps12b: "
     "f32[1,32,12,12], "
     "maps14: f32[1,64,14,14], maps28: f32[1,64,28,28], maps28b: f32[1,32,28,28], "
     "maps40: f32[1,16,40,40], tokens: f32[1,48,256], rows: f32[16,256], row: f32[1,256], "
