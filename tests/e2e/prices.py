@@ -150,6 +150,10 @@ def check_underbidder(c, quick, slow):
                 f"{n['node']}: corrected about tenfold", n)
     told = c.explain([quick, slow], "--prices", "analytic", cache=cache)
     c.check(devices(told) == {"slow"}, "analytic prices do not know the cache", told)
+    before = [f.read_bytes() for f in cache.glob("*.json")]
+    ran, _ = c.run("run", [quick, slow], "--prices", "shipped", cache=cache)
+    c.check(ran.get("engines") == {"slow": 3}, "nor do those that ship", ran)
+    c.check(before == [f.read_bytes() for f in cache.glob("*.json")], "and they leave it alone")
 
 
 def check_probe(c, quick, slow):
@@ -162,6 +166,8 @@ def check_probe(c, quick, slow):
     c.tune([quick, slow], cache=cache, probe="quiet")
     told = c.explain([quick, slow], "--prices", "analytic", cache=cache, probe="quiet")
     c.check(devices(told) == {"slow"}, "analytic prices know nothing of it", told)
+    told = c.explain([quick, slow], "--prices", "shipped", cache=cache, probe="quiet")
+    c.check(devices(told) == {"slow"}, "nor do those that ship", told)
     told = c.explain([quick, slow], cache=cache, probe="quiet")
     c.check(devices(told) == {"quick"}, "what was tuned finds the underbidder", told)
     c.check(all(n["price_source"] == "table" for n in told["nodes"]), "and says so", told)
