@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# tools/bench/coverage.py: an operator that only ref has is named beyond the bound, one that another
+# ge-test --coverage: an operator that only ref has is named beyond the bound, one that another
 # engine has is not, and a model that cannot be explained is told apart from both.
 set -eu
 cd "$(dirname "$0")/../.."
-ge=${GE_BUILD:-build/release}/bin/ge
+test=${GE_BUILD:-build/release}/bin/ge-test
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 export GE_CACHE_DIR=off GE_PROBE=fixed
@@ -13,7 +13,7 @@ failed=0
 wanted() {
   local name=$1 code=$2 text=$3 found=0 said
   shift 3
-  said=$(python3 tools/bench/coverage.py --ge "$ge" "$@" 2>&1) || found=$?
+  said=$("$test" --coverage "$@" 2>&1) || found=$?
   if [[ $found == "$code" && $said == *"$text"* ]]; then return; fi
   echo "FAILED $name: exit code $found, wanted $code and '$text' in: $said"
   failed=1
@@ -34,5 +34,7 @@ wanted "a bound above it" 0 "Det " "$folder/det.gt" --bound 100
 wanted "operators of other engines" 0 "product: 0.0 % of" "$folder/product.gt"
 wanted "a broken model" 2 "broken.gt" "$folder/broken.gt" "$folder/product.gt"
 wanted "a folder without models" 2 "no .onnx file in" "$folder"
-[[ $failed == 0 ]] && echo "6 passed, 0 failed, 0 skipped"
+wanted "a word too many" 2 "wants models or folders" "$folder/det.gt" --bound none
+wanted "no model" 2 "wants models or folders"
+[[ $failed == 0 ]] && echo "8 passed, 0 failed, 0 skipped"
 exit $failed

@@ -9,7 +9,7 @@ the next drawn one takes its place.
 Without --make it compares: outputs with ONNX Runtime's (within 1e-4 of the largest magnitude), times
 of fresh processes in turns, the ratio being ours / the least of the peers with a 95 % bootstrap
 interval over rounds; peak memory above idle of both; the share of ref by the plan's prices
-(coverage.py). Sorted by ratio, the geometric mean last. "*" marks medians of less than 30 runs, "!" a
+(ge-test --coverage). Sorted by ratio, the geometric mean last. "*" marks medians of less than 30 runs, "!" a
 ratio whose whole interval lies above --mark. Exit code 1: a model refused, or its answer is wrong.
 
 Examples:
@@ -169,15 +169,16 @@ def probe(model, folder, known, args):
 
 
 def share_of_ref(model, folder, known, args):
-    """({operator: percent of the plan's time on ref}, None) or (None, why)."""
-    import argparse as ap
-    import coverage
-    inputs = [f"{k}={folder / v}" for k, v in known["inputs"].items()]
-    report = coverage.explain(model, ap.Namespace(ge=args.ge, input=inputs, measure=False))
-    if report is None:
+    """{operator: percent of the plan's time on ref}, or None where it cannot be planned."""
+    command = [str(pathlib.Path(args.ge).with_name("ge-test")), "--coverage", str(model), "--bound", "100"]
+    for name, file in known["inputs"].items():
+        command += ["--input", f"{name}={folder / file}"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        print(done.stderr.strip(), file=sys.stderr)
         return None
-    on_ref, total = coverage.shares(report)
-    return {op: round(100 * ns / max(total, 1), 2) for op, ns in on_ref.most_common()}
+    rows = [line.split() for line in done.stdout.splitlines()[1:]]
+    return {op: float(percent) for op, percent, *_ in rows}
 
 
 def race(model, args, threads):

@@ -9,6 +9,7 @@
 #include "tools/ge_test/abi_layout.h"
 #include "tools/ge_test/case.h"
 #include "tools/ge_test/commands.h"
+#include "tools/ge_test/coverage.h"
 #include "tools/ge_test/sweep.h"
 #include "tools/ge_test/tensor.h"
 
@@ -43,6 +44,12 @@ void PrintHelp() {
       "MatMul,\n"
       "                 Gemm and Conv allow for it. These three go with every mode below, too\n\n"
       "example: ge-test tests/text/graph --filter effects\n\n{}\n"
+      "usage: ge-test --coverage MODEL... [--bound PERCENT] [--input NAME=...] [--engines LIST]\n"
+      "               [--prices NAME]\n\n"
+      "  what share of each model's time no engine but ref takes, operator by operator, by the\n"
+      "  prices of its plan (analytic; --prices measure times them first); MODEL may be a folder\n"
+      "  of .onnx files. Exit code 1 where an operator is above --bound (default 2)\n\n"
+      "example: ge-test --coverage build/models\n\n"
       "usage: ge-test --abi-layout GOLDEN [--update]\n\n"
       "  compares the structs of ge_plugin.h with tests/abi/layout.golden\n\n"
       "commands of `--- run`:\n",
@@ -140,6 +147,7 @@ int Main(int argc, char** argv) {
   }
   if (argc >= 2 && IsSweep(argv[1])) return RunSweep(argc, argv);
   if (argc >= 2 && std::strcmp(argv[1], "--abi-layout") == 0) return RunAbiLayout(argc, argv);
+  if (argc >= 2 && std::strcmp(argv[1], "--coverage") == 0) return RunCoverage(argc, argv);
   Options options;
   std::vector<std::string> files;
   if (!ParseArguments(argc, argv, &options) || !ListFiles(options.paths, &files)) return 2;
