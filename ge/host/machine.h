@@ -17,8 +17,8 @@ struct ProcessFacts {
   uint32_t threads = 0;  // 0 = the cores that the process may use
   uint32_t isa_cap = 0;  // GE_ISA_*; 0 = what $GE_MAX_ISA names, else all that the host has
   // How fast the machine is taken to be, for this and every later session of the process: kFixed is
-  // the fixed one of the tests, kKnown what is known of it without measuring, kShipped is what ships about its like; see
-  // probe.h.
+  // the fixed one of the tests, kKnown what is known of it without measuring, kShipped is what
+  // ships about its like; see probe.h.
   enum class Rates { kFixed, kKnown, kMeasured, kShipped } rates = Rates::kFixed;
 };
 // GE_ISA_* of native, sse4.2, avx2 or avx512; INVALID_ARGUMENT, saying that `what` is another word.
