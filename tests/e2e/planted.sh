@@ -36,6 +36,14 @@ caught() {
   if [[ $code == 1 ]] && grep -qE '^FAILED|\[  FAILED  \]' "$folder/log"; then good=yes; fi
   verdict "$name: not noticed (exit $code)" $good
 }
+# refused NAME COMMAND...: exits with 2.
+refused() {
+  local name=$1 good=no
+  shift
+  "$@" >"$folder/log" 2>&1
+  [[ $? != 2 ]] || good=yes
+  verdict "$name: not refused" $good
+}
 
 for fault in NONE DECLINES ZEROS LAST_ROW; do
   read -r -a flags <<<"${CFLAGS:-}"
@@ -49,6 +57,17 @@ if [[ -d build/node-tests/node ]]; then
   caught "an engine that declines all, node tests" "$test" "${nodes[@]}" --engines "$folder/DECLINES.so,ref"
 fi
 caught "an engine that declines all, large cases" "$test" --random 3 --large --engines "$folder/DECLINES.so"
+
+# Without their engine models ran on ref alone, and passed.
+mkdir "$folder/engines"
+refused "models on an engine that is not there" \
+  env GE_PLUGIN_PATH="$folder/engines" "$test" --random-models 1 --engines native,ref
+cp "$build/lib/graphengine/ref.so" "$folder/engines"
+clean "models, the other engines not built" \
+  env GE_PLUGIN_PATH="$folder/engines" "$test" --random-models 1
+printf 'no library' >"$folder/engines/native.so"
+refused "models on all engines, one of which cannot be loaded" \
+  env GE_PLUGIN_PATH="$folder/engines" "$test" --random-models 1
 
 # As many cases as the step `random` has of an operator and engine.
 clean "engine" "$test" --random 100 --op MatMul --engines "$folder/NONE.so"
@@ -67,6 +86,8 @@ for field in effects after origin hints recursive trainable role; do
   caught "a decoder that ignores '$field'" env GE_PLANTED=forget-$field "$planted" tests/text/graph
 done
 clean "prover" "$units"
+# ./test --all plants these: a line that has moved would be noticed hours later.
+clean "the table of bugs" python3 tests/e2e/all/random_models_bugs.py --check
 caught "a prover that accepts all" env GE_PLANTED=accept-all "$units"
 echo "$passed passed, $failed failed, 0 skipped"
 [[ $failed == 0 ]]

@@ -96,11 +96,13 @@ std::vector<ModelMix> DefaultMixes() {
   return mixes;
 }
 
-// False when the list is wrong; the message is printed.
-bool LookUpEngines(std::vector<ModelMix>* mixes) {
-  std::set<std::string> known;
+// False when the list is wrong, an engine that the user named is missing, or one that is built is
+// refused: models that ran without it would tell nothing. The message is printed.
+bool LookUpEngines(bool named, std::vector<ModelMix>* mixes) {
+  std::set<std::string> known, refused;
   for (const Found& f : DiscoverPlugins()) {
     if (f.HasEngine()) known.insert(f.plugin->name);
+    if (f.state == Found::State::kRefused) refused.insert(f.name());
   }
   for (ModelMix& mix : *mixes) {
     auto specs = ParseEngineList(mix.engines);
@@ -110,7 +112,11 @@ bool LookUpEngines(std::vector<ModelMix>* mixes) {
     }
     for (const EngineSpec& s : *specs) {
       const bool path = s.name.find('/') != std::string::npos;
-      if (!path && known.count(s.name) == 0) mix.found = false;
+      if (path || known.count(s.name) != 0) continue;
+      mix.found = false;
+      if (!named && refused.count(s.name) == 0) continue;
+      fmt::print(stderr, "ge-test: {}\n", FindPlugin(s.name).status().ToString());
+      return false;
     }
   }
   return true;
@@ -255,9 +261,9 @@ class ModelSweep {
 }  // namespace
 
 int RunRandomModels(const SweepOptions& options) {
-  std::vector<ModelMix> mixes =
-      options.engines.empty() ? DefaultMixes() : SplitMixes(options.engines);
-  if (!LookUpEngines(&mixes)) return 2;
+  const bool named = !options.engines.empty();
+  std::vector<ModelMix> mixes = named ? SplitMixes(options.engines) : DefaultMixes();
+  if (!LookUpEngines(named, &mixes)) return 2;
   return ModelSweep(options, std::move(mixes)).Run();
 }
 
