@@ -206,6 +206,7 @@ class Builder {
 
   // Nodes with a decomposition stay whole or become their parts, whichever is cheaper.
   Status Decompose() {
+    if (!near_.empty() && near_[0]->expanded.empty()) return {};  // as the class does
     // Who is bound to a node by name or order may be one that multiplies floats.
     if (!FreeChoice() && !options_.place.expanded) {
       GE_RETURN_IF_ERROR(FoldCodedWeights(Floats(), &c_->graph, c_->fn));
@@ -323,7 +324,7 @@ class Builder {
     if (!SameSegments(c_->plan.functions[0], like.plan.functions[0])) return false;
     GE_ASSIGN_OR_RETURN(c_->view_, GraphView::Make(c_->graph, function()));
     compiler_.emplace(engines_, c_.get());
-    AddNotes();
+    c_->plan.shared_report = ReportLike(like, function(), notes_);
     return compiler_->Shape(like);
   }
 
@@ -371,6 +372,8 @@ class Builder {
     c_->payloads_.shrink_to_fit();
     c_->view_.reset();
     c_->graph.functions.clear();
+    c_->graph.meta.clear();  // a recogniser's alphabet takes more than its plan
+    c_->graph.dims = DimTable();
     std::vector<Const>().swap(c_->graph.consts);
   }
 

@@ -94,6 +94,12 @@ class Compiled {
   // unseen, shaped like another plan.
   enum class Placing : uint8_t { kSearched, kByClass, kShaped } placing = Placing::kSearched;
   std::optional<uint64_t> shape_class;  // see shape_class.h; none where no class was asked
+  // What plans that are shaped like this one call their nodes; made with the first of them.
+  struct ShapedReport {
+    std::mutex mutex;
+    std::shared_ptr<const std::vector<NodeReport>> made;
+  };
+  mutable ShapedReport shaped_report;
   uint64_t copied_constant_bytes = 0;
   uint64_t packed_bytes = 0;  // of constants that execs keep for themselves
   uint64_t filled_bytes = 0;  // of residents that were written for it

@@ -61,7 +61,7 @@ nlohmann::json ExplainPlan(const Compiled& c) {
       for (NodeId n : o.nodes) taken[n] = o.offer_index;
     }
   }
-  for (const NodeReport& r : c.plan.report) {
+  for (const NodeReport& r : c.plan.reports()) {
     nlohmann::json refusals = nlohmann::json::array(), bids = nlohmann::json::array();
     for (size_t i = 0; i < r.bids.size(); ++i) {
       const Bid& b = r.bids[i];

@@ -26,17 +26,38 @@ bool SameBorder(const std::vector<PlanValueId>& a, const PlanFunction& fa,
   });
 }
 
-std::vector<NodeReport> Labels(const Function& f) {
+const std::string& NoteOf(const Node& n, const DecompositionNotes& notes) {
+  static const std::string kNone;
+  const auto note = notes.find(n.id);
+  return note == notes.end() ? kNone : note->second;
+}
+
+bool Says(const std::vector<NodeReport>& reports, const Function& f,
+          const DecompositionNotes& notes) {
+  return std::equal(reports.begin(), reports.end(), f.nodes.begin(), f.nodes.end(),
+                    [&](const NodeReport& r, const Node& n) {
+                      return r.node == n.id && r.op == n.op &&
+                             (n.name.empty() ? r.label == NodeLabel(n) : r.label == n.name) &&
+                             r.decomposition == NoteOf(n, notes);
+                    });
+}
+
+}  // namespace
+
+std::shared_ptr<const std::vector<NodeReport>> ReportLike(const Compiled& like, const Function& f,
+                                                          const DecompositionNotes& notes) {
+  Compiled::ShapedReport& shared = like.shaped_report;
+  std::lock_guard<std::mutex> lock(shared.mutex);
+  if (shared.made && Says(*shared.made, f, notes)) return shared.made;
   std::vector<NodeReport> out;
   out.reserve(f.nodes.size());
   for (const Node& n : f.nodes) {
     NodeReport& r = out.emplace_back();
-    r.node = n.id, r.label = NodeLabel(n), r.op = n.op;
+    r.node = n.id, r.label = NodeLabel(n), r.op = n.op, r.decomposition = NoteOf(n, notes);
   }
-  return out;
+  shared.made = std::make_shared<const std::vector<NodeReport>>(std::move(out));
+  return shared.made;
 }
-
-}  // namespace
 
 std::optional<Plan> PlacedLike(const Compiled& like, const EngineList& engines, const Function& f,
                                const std::string& method) {
@@ -48,7 +69,6 @@ std::optional<Plan> PlacedLike(const Compiled& like, const EngineList& engines, 
   plan.links = from.links, plan.layouts = from.layouts, plan.conversions = from.conversions;
   plan.predicted_ns = std::nan("");
   plan.place_method = method;
-  plan.report = Labels(f);
   plan.functions.assign(1, {});
   plan.functions[0].name = f.name;
   plan.functions[0].segments.reserve(from.functions[0].segments.size());

@@ -3,20 +3,28 @@
 // asked for no prices. Everything behind is planned and checked as for any plan.
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "ge/compile/compiled.h"
+#include "ge/compile/decomposition.h"
 #include "ge/ir/graph.h"
 #include "ge/plan/plan.h"
 
 namespace ge {
 
-// `like` as PLACE left it, for a function of other dims; what was predicted for the dims of `like`
-// stands. Nothing where the two are not the same nodes, wired in the same way, or an engine cannot
-// reshape.
+// `like` as PLACE left it, but for its report, for a function of other dims; what was predicted for
+// the dims of `like` stands. Nothing where the two are not the same nodes, wired in the same way,
+// or an engine cannot reshape.
 std::optional<Plan> PlacedLike(const Compiled& like, const EngineList& engines, const Function& f,
                                const std::string& method);
+
+// What the nodes of such a plan are called, and the notes on them. One for all plans that are
+// shaped like `like`, where they say the same.
+std::shared_ptr<const std::vector<NodeReport>> ReportLike(const Compiled& like, const Function& f,
+                                                          const DecompositionNotes& notes);
 
 // Whether PARTITION made of both the same segments, with the same values and layouts at their
 // borders.

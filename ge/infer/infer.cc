@@ -80,8 +80,10 @@ void ModuleInfer::ForgetComputed(FunctionId fn) {
 
 Status ModuleInfer::InferNode(FunctionId fn, size_t index, int depth) {
   const Node& node = graph_->fn(fn).nodes[index];
-  GE_RETURN_IF_ERROR(WantKnown(*graph_, node));
-  if (!node.callees.empty()) GE_RETURN_IF_ERROR(InferCallees(fn, node, depth));
+  if (!node.callees.empty()) {
+    GE_RETURN_IF_ERROR(WantKnown(*graph_, node));
+    GE_RETURN_IF_ERROR(InferCallees(fn, node, depth));
+  }
   return InferOneNode(graph_, fn, index);
 }
 

@@ -16,7 +16,7 @@ std::string ValueLabel(const Function& f, ValueId v) {
 class NodeContext : public InferContext {
  public:
   NodeContext(Graph* g, const Function& f, const Node& n)
-      : g_(*g), f_(f), n_(n), types_(n.outputs.size()), ints_(n.outputs.size()) {}
+      : g_(*g), f_(f), n_(n), more_(n.outputs.size() > 1 ? n.outputs.size() : 0) {}
 
   const Node& node() const override { return n_; }
   DimTable& dims() override { return g_.dims; }
@@ -37,10 +37,10 @@ class NodeContext : public InferContext {
   size_t output_count() const override { return n_.outputs.size(); }
   bool has_output(size_t i) const override { return i < n_.outputs.size() && n_.outputs[i] != 0; }
   void SetOutput(size_t i, Type type) override {
-    if (i < types_.size()) types_[i] = std::move(type);
+    if (i < n_.outputs.size()) made(i).type = std::move(type);
   }
   void SetOutputInts(size_t i, std::vector<Dim> values) override {
-    if (i < ints_.size() && values.size() <= kMaxInts) ints_[i] = std::move(values);
+    if (i < n_.outputs.size() && values.size() <= kMaxInts) made(i).ints = std::move(values);
   }
   Dim FreshDim(const std::string& stem, bool data_dependent) override;
   const Function* callee(std::string_view role) const override {
@@ -57,16 +57,21 @@ class NodeContext : public InferContext {
     return &f_.value(n_.outputs[i]).type;
   }
 
-  Type& made_type(size_t i) { return types_[i]; }
-  std::optional<std::vector<Dim>>& made_ints(size_t i) { return ints_[i]; }
+  Type& made_type(size_t i) { return made(i).type; }
+  std::optional<std::vector<Dim>>& made_ints(size_t i) { return made(i).ints; }
   const std::vector<Dim>& fresh() const { return fresh_; }
 
  private:
   Graph& g_;
   const Function& f_;
   const Node& n_;
-  std::vector<Type> types_;
-  std::vector<std::optional<std::vector<Dim>>> ints_;
+  struct Made {
+    Type type;
+    std::optional<std::vector<Dim>> ints;
+  };
+  Made& made(size_t i) { return more_.empty() ? only_ : more_[i]; }
+  Made only_;               // of most nodes
+  std::vector<Made> more_;  // of those with several outputs
   std::vector<Dim> fresh_;
 };
 
@@ -197,9 +202,10 @@ Status InferOneNode(Graph* graph, FunctionId fn, size_t index) {
     GE_RETURN_IF_ERROR(CheckMade(n, i, context.made_type(i), graph->dims));
     Value& v = f.value(n.outputs[i]);
     Type& made = context.made_type(i);
-    if (v.type.kind == TypeKind::kUnknown || v.type == made) {  // nothing to merge, or to name
+    const bool plain = v.type.kind == TypeKind::kUnknown || v.type == made;  // nothing to merge
+    if (plain || MergeTensors(v.type, context.fresh(), &made)) {
       v.type = std::move(made);
-    } else {
+    } else {  // containers, or what contradicts
       GE_ASSIGN_OR_RETURN(v.type, MergeTypes(v.type, made, graph->dims, context.fresh(),
                                              ValueLabel(f, n.outputs[i])));
     }

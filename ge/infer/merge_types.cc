@@ -41,6 +41,24 @@ bool MergeTensor(const Type& declared, const std::vector<Dim>& fresh, Type* infe
 
 }  // namespace
 
+bool MergeTensors(const Type& declared, const std::vector<Dim>& fresh, Type* inferred) {
+  if (!declared.is_tensor() || !inferred->is_tensor()) return false;
+  if (!declared.elems.empty() || !inferred->elems.empty()) return false;
+  if (IsKnown(declared.dtype) && IsKnown(inferred->dtype) && declared.dtype != inferred->dtype) {
+    return false;
+  }
+  if (declared.ranked && inferred->ranked) {
+    if (declared.dims.size() != inferred->dims.size()) return false;
+    for (size_t i = 0; i < declared.dims.size(); ++i) {
+      const Dim d = declared.dims[i], x = inferred->dims[i];
+      if (d.known() && x.known() && d.value != x.value) return false;
+    }
+  }
+  (void)MergeTensor(declared, fresh, inferred);  // nothing contradicts
+  if (inferred->field_names.empty()) inferred->field_names = declared.field_names;
+  return true;
+}
+
 Result<Type> MergeTypes(const Type& declared, const Type& inferred, const DimTable& dims,
                         const std::vector<Dim>& fresh, const std::string& what) {
   Type merged = inferred;

@@ -49,6 +49,10 @@ class ModuleInfer {
 Result<Type> MergeTypes(const Type& declared, const Type& inferred, const DimTable& dims,
                         const std::vector<Dim>& fresh, const std::string& what);
 
+// The same for two tensors, into `inferred`, without a copy. False, and nothing done, where one of
+// them is a container or they contradict each other.
+bool MergeTensors(const Type& declared, const std::vector<Dim>& fresh, Type* inferred);
+
 // UNSUPPORTED with the nearest names when nobody knows the node's operator.
 Status WantKnown(const Graph& graph, const Node& node);
 // Types one node by its operator's record and rule, and stores the result in the values.

@@ -232,6 +232,10 @@ void Transaction::DropOutput(FunctionId fn, NodeId node, uint32_t slot) {
 
 void Transaction::CommitFunction(Function* f, Index* x) {
   if (x->added.empty() && x->erased.empty()) return;
+  if (x->added.empty()) {
+    std::erase_if(f->nodes, [](const Node& n) { return n.id == 0; });
+    return;
+  }
   const size_t old_count = f->nodes.size() - x->added.size();
   std::unordered_map<uint32_t, std::vector<uint32_t>> before;
   for (const auto& [at, next] : x->added) before[next].push_back(at);
@@ -266,6 +270,7 @@ void Transaction::SettleFunction(Function* f, Index* x) {
   CommitFunction(f, x);
   if (x->erased.empty()) return;
   for (Node& n : f->nodes) {  // Who waited for an erased node waits for what that waited for.
+    if (n.after.empty()) continue;
     std::vector<NodeId> todo = n.after, kept;
     for (size_t i = 0; i < todo.size(); ++i) {
       auto it = x->erased.find(todo[i]);

@@ -16,9 +16,10 @@ std::string ShowInts(std::span<const int64_t> v) {
 }
 
 // The shape of one more tensor broadcast into `result`, aligned at the last axis.
-Status BroadcastInto(InferContext& c, std::span<const std::vector<Dim>> shapes, size_t which,
-                     std::vector<Dim>* result) {
-  const std::vector<Dim>& shape = shapes[which];
+using Shapes = std::span<const std::vector<Dim>* const>;
+
+Status BroadcastInto(InferContext& c, Shapes shapes, size_t which, std::vector<Dim>* result) {
+  const std::vector<Dim>& shape = *shapes[which];
   const size_t offset = result->size() - shape.size();
   for (size_t k = 0; k < shape.size(); ++k) {
     Dim& have = (*result)[offset + k];
@@ -28,7 +29,7 @@ Status BroadcastInto(InferContext& c, std::span<const std::vector<Dim>> shapes, 
       have = next;
     } else if (have.known() && next.known()) {
       std::string all;
-      for (const auto& s : shapes) all += (all.empty() ? "" : " and ") + Show(c.dims(), s);
+      for (const auto* s : shapes) all += (all.empty() ? "" : " and ") + Show(c.dims(), *s);
       return Bad(c.node(), fmt::format("shapes {} do not broadcast: sizes {} and {} meet at axis "
                                        "{}, wanted equal sizes or a 1",
                                        all, have.value, next.value, offset + k));
@@ -40,6 +41,16 @@ Status BroadcastInto(InferContext& c, std::span<const std::vector<Dim>> shapes, 
     }
   }
   return {};
+}
+
+Result<std::vector<Dim>> Broadcast(InferContext& c, Shapes shapes) {
+  size_t rank = 0;
+  for (const auto* s : shapes) rank = std::max(rank, s->size());
+  std::vector<Dim> result(rank, KnownDim(1));
+  for (size_t i = 0; i < shapes.size(); ++i) {
+    GE_RETURN_IF_ERROR(BroadcastInto(c, shapes, i, &result));
+  }
+  return result;
 }
 
 Status WindowListSize(const Node& n, const char* attr, size_t found, size_t wanted) {
@@ -198,27 +209,24 @@ Status WantRank(const Type& t, size_t at_least, std::string_view what) {
 }
 
 Result<std::vector<Dim>> BroadcastDims(InferContext& c, std::span<const std::vector<Dim>> shapes) {
-  size_t rank = 0;
-  for (const auto& s : shapes) rank = std::max(rank, s.size());
-  std::vector<Dim> result(rank, KnownDim(1));
-  for (size_t i = 0; i < shapes.size(); ++i) {
-    GE_RETURN_IF_ERROR(BroadcastInto(c, shapes, i, &result));
-  }
-  return result;
+  std::vector<const std::vector<Dim>*> all;
+  for (const std::vector<Dim>& s : shapes) all.push_back(&s);
+  return Broadcast(c, all);
 }
 
 Status InferBroadcast(InferContext& c, DType out) {
   const DType dtype = out == DType::kUndefined ? c.input_type(0).dtype : out;
-  std::vector<std::vector<Dim>> shapes;
+  std::vector<const std::vector<Dim>*> shapes;
+  shapes.reserve(c.input_count());
   for (size_t i = 0; i < c.input_count(); ++i) {
     if (!c.has_input(i)) continue;
     if (!c.input_type(i).ranked) {
       c.SetOutput(0, UnrankedTensor(dtype));
       return {};
     }
-    shapes.push_back(c.input_type(i).dims);
+    shapes.push_back(&c.input_type(i).dims);
   }
-  GE_ASSIGN_OR_RETURN(std::vector<Dim> dims, BroadcastDims(c, shapes));
+  GE_ASSIGN_OR_RETURN(std::vector<Dim> dims, Broadcast(c, shapes));
   return SetTensor(c, 0, dtype, std::move(dims));
 }
 

@@ -286,7 +286,13 @@ Status CheckNodeAgainstOp(const Node& node, const OpDef& op) {
 }
 
 Status CheckInputTypes(InferContext& c, const OpDef& op) {
-  std::map<std::string_view, std::pair<DType, size_t>> bound;  // variable -> dtype, first input
+  struct Bound {
+    std::string_view variable;
+    DType dtype;
+    size_t input;
+  };
+  thread_local std::vector<Bound> all;  // a few at most; its memory stays
+  all.clear();
   for (size_t i = 0; i < c.input_count(); ++i) {
     if (!c.has_input(i) || op.inputs.empty()) continue;
     const Port& p = op.inputs[std::min(i, op.inputs.size() - 1)];
@@ -303,13 +309,16 @@ Status CheckInputTypes(InferContext& c, const OpDef& op) {
                                 FullName(op), i, p.name, DTypeName(t.dtype), SetName(p.dtypes)));
     }
     if (*p.type_var == '\0') continue;
-    auto [it, fresh] = bound.try_emplace(p.type_var, t.dtype, i);
-    if (!fresh && it->second.first != t.dtype) {
+    const auto bound = std::find_if(all.begin(), all.end(),
+                                    [&](const Bound& b) { return b.variable == p.type_var; });
+    if (bound == all.end()) {
+      all.push_back({p.type_var, t.dtype, i});
+    } else if (bound->dtype != t.dtype) {
       return Status(
           Code::kInvalidGraph,
           fmt::format("{}: input {} ('{}') has dtype {}, wanted {} as input {} has; insert a Cast",
-                      FullName(op), i, p.name, DTypeName(t.dtype), DTypeName(it->second.first),
-                      it->second.second));
+                      FullName(op), i, p.name, DTypeName(t.dtype), DTypeName(bound->dtype),
+                      bound->input));
     }
   }
   return {};

@@ -271,6 +271,9 @@ struct Plan {
   std::string place_method;  // how the solver found it
   uint32_t searches = 0;     // of PLACE, until it was found
   std::vector<NodeReport> report;
+  // In place of `report`, where plans of one class share it: hundreds of bytes a node.
+  std::shared_ptr<const std::vector<NodeReport>> shared_report;
+  const std::vector<NodeReport>& reports() const { return shared_report ? *shared_report : report; }
 };
 
 }  // namespace ge

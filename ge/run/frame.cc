@@ -186,8 +186,8 @@ ge_buf Frame::BufOf(PlanValueId id) {
   const PlanValue& v = program_.plan().functions[0].values[id];
   ge_buf b{};
   b.bytes = static_cast<uint64_t>(v.bytes);
-  b.dims = dims_[id].data();
-  b.rank = static_cast<int32_t>(dims_[id].size());
+  b.dims = dims_.data() + first_dim_[id];
+  b.rank = static_cast<int32_t>(first_dim_[id + 1] - first_dim_[id]);
   b.dtype = static_cast<int32_t>(v.type.dtype);
   b.domain = v.domain, b.layout = v.layout;
   b.ptr = g_nothing;
@@ -268,9 +268,17 @@ Status Frame::BuildLaunch(const Instruction& ins, Record* r) {
 
 Status Frame::BuildRecords() {
   const PlanFunction& fn = program_.plan().functions[0];
-  for (const PlanValue& v : fn.values) {
-    dims_.push_back(v.type.is_static() ? v.type.static_dims() : std::vector<int64_t>{v.bytes});
+  first_dim_.reserve(fn.values.size() + 1);
+  for (const PlanValue& v : fn.values) {  // all, before buffers point to them
+    first_dim_.push_back(static_cast<uint32_t>(dims_.size()));
+    if (!v.type.is_static()) {
+      dims_.push_back(v.bytes);
+      continue;
+    }
+    for (const Dim& d : v.type.dims) dims_.push_back(d.value);
   }
+  first_dim_.push_back(static_cast<uint32_t>(dims_.size()));
+  dims_.shrink_to_fit();
   records_.reserve(fn.code.size());
   stamps_.assign(fn.code.size() + 1, 0);
   bufs_.reserve(3 * fn.code.size());

@@ -73,9 +73,10 @@ class Frame {
   std::vector<uint64_t> last_value_;  // by event: greatest value that the plan signals
   uint64_t epoch_ = 0;                // runs done so far
   std::vector<Record> records_;
-  std::vector<uint64_t> stamps_;            // of a timed run: one a record, and the end
-  std::vector<std::vector<ge_buf>> bufs_;   // launch arguments; never resized after Build
-  std::vector<std::vector<int64_t>> dims_;  // by plan value
+  std::vector<uint64_t> stamps_;           // of a timed run: one a record, and the end
+  std::vector<std::vector<ge_buf>> bufs_;  // launch arguments; never resized after Build
+  std::vector<int64_t> dims_;              // of all plan values, one after another
+  std::vector<uint32_t> first_dim_;        // by plan value, and the end
   std::vector<Patch> patches_;
   std::vector<Moving> moving_;
   uint64_t pooled_bytes_ = 0;                              // that each run takes from the pool

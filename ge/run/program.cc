@@ -228,12 +228,13 @@ Status Program::Explain(const void* failed_record, ge_rc rc, const ge_err& err) 
                             CallName(failed->op, failed->stream != nullptr), failed->index, rc,
                             text.empty() ? "no reason given" : text));
   // A failure of queued work arrives at a wait, with the node that the engine names.
-  if (err.node < plan_.report.size()) return std::move(status).AtNode(plan_.report[err.node].label);
+  const std::vector<NodeReport>& reports = plan_.reports();
+  if (err.node < reports.size()) return std::move(status).AtNode(reports[err.node].label);
   if (ins.op != PlanOp::kLaunch) return status;
   const PlanSegment& seg = plan_.functions[0].segments[ins.segment];
   if (seg.offers.empty()) return status;
   NodeId first = seg.offers[0].nodes[0];
-  for (const NodeReport& report : plan_.report) {
+  for (const NodeReport& report : reports) {
     if (report.node == first) return std::move(status).AtNode(report.label);
   }
   return status;

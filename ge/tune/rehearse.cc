@@ -41,7 +41,7 @@ struct NodeClass {
 };
 std::map<std::string, NodeClass> ClassesOf(const Plan& plan) {
   std::map<std::string, NodeClass> classes;
-  for (const NodeReport& r : plan.report) {
+  for (const NodeReport& r : plan.reports()) {
     if (r.chosen < 0) continue;
     std::string key = fmt::format("{} {}", r.op, r.chosen);
     const Bid& chosen = r.bids[static_cast<size_t>(r.chosen)];

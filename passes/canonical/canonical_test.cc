@@ -100,6 +100,31 @@ TEST(MergeDuplicates, LeavesAloneWhatDiffers) {
   EXPECT_EQ(p.Run<MergeDuplicates>(), 0);
 }
 
+TEST(MergeDuplicates, LooksPastANodeThatHasAnEffect) {
+  PassGraph p;
+  const ValueId x = p.Param("x");
+  const ValueId a = p.Add("Abs", {x});
+  p.F().nodes.back().effects = {Effect{EffectKind::kRng, 1, 0}};
+  const ValueId b = p.Add("Abs", {x}), c = p.Add("Abs", {x}), d = p.Add("Abs", {x});
+  p.Result(p.Add("Sum", {a, b, c, d}), "s");
+  EXPECT_GT(p.Run<MergeDuplicates>(), 0);
+  EXPECT_EQ(p.Ops(), "Abs Abs Sum");
+  EXPECT_EQ(p.F().nodes[2].inputs, (std::vector<ValueId>{a, b, b, b}));
+}
+
+TEST(MergeDuplicates, ComparesSmallConstantsByContentAndLargeOnesByName) {
+  PassGraph p;
+  const ValueId x = p.Param("x", p.F32({1, 500}));
+  const ValueId large = p.Floats("large", {500}, std::vector<float>(500, 1)),
+                other = p.Floats("other", {500}, std::vector<float>(500, 1));
+  const ValueId a = p.Add("Add", {x, large}), b = p.Add("Add", {x, other}),
+                c = p.Add("Add", {x, large});
+  p.Result(p.Add("Sum", {a, b, c}), "s");
+  EXPECT_GT(p.Run<MergeDuplicates>(), 0);
+  EXPECT_EQ(p.Ops(), "Add Add Sum");
+  EXPECT_EQ(p.F().nodes[2].inputs, (std::vector<ValueId>{a, b, a}));
+}
+
 TEST(DropDead, RemovesWhatNobodyNeeds) {
   PassGraph p;
   const ValueId x = p.Param("x");

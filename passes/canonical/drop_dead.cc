@@ -1,5 +1,7 @@
 #include "passes/canonical/drop_dead.h"
 
+#include <optional>
+
 #include "ge/ops/op.h"
 #include "passes/purity.h"
 
@@ -9,6 +11,7 @@ namespace {
 // Trailing outputs that the operator may leave out and nobody reads.
 void DropUnreadOutputs(Transaction& t, FunctionId fn, const Node& n,
                        const std::vector<bool>& live) {
+  if (n.outputs.size() < 2) return;
   const OpDef* op = FindOp(t.graph(), n);
   if (!op) return;
   const NodeId id = n.id;
@@ -24,7 +27,11 @@ void DropUnreadOutputs(Transaction& t, FunctionId fn, const Node& n,
 }  // namespace
 
 Status DropDead::Run(Transaction& t, const PassContext&) {
-  const std::vector<bool> effects = FunctionsWithEffects(t.graph());
+  std::optional<std::vector<bool>> known;  // by function, of the graph as it was
+  const auto effects = [&]() -> const std::vector<bool>& {
+    if (!known) known = FunctionsWithEffects(t.graph());
+    return *known;
+  };
   for (FunctionId fn = 1; fn < t.graph().functions.size(); ++fn) {
     const Function& f = t.graph().fn(fn);
     std::vector<bool> live(f.values.size(), false);
@@ -32,9 +39,9 @@ Status DropDead::Run(Transaction& t, const PassContext&) {
     for (size_t i = f.nodes.size(); i-- > 0;) {
       const Node& n = f.nodes[i];
       if (!n.id) continue;
-      bool needed = !IsDroppable(t.graph(), n, effects);
+      bool needed = false;
       for (ValueId v : n.outputs) needed |= v && live[v];
-      if (!needed) {
+      if (!needed && IsDroppable(t.graph(), n, effects())) {
         t.Erase(fn, n.id);
         continue;
       }

@@ -1,10 +1,13 @@
 #include "passes/canonical/merge_duplicates.h"
 
 #include <algorithm>
+#include <bit>
 #include <cstdint>
 #include <cstring>
-#include <functional>
+#include <string>
 #include <unordered_map>
+#include <utility>
+#include <vector>
 
 #include "passes/purity.h"
 
@@ -38,15 +41,20 @@ class Merger {
 
   void Run() {
     const size_t count = F().nodes.size();
+    alone_.Reserve(count);
     for (size_t i = 0; i < count; ++i) {
       const Node& n = F().nodes[i];
-      if (!n.id || n.outputs.empty() || !IsPure(t_.graph(), n)) continue;
+      if (!n.id || n.outputs.empty()) continue;
       // Hardly a node has one that it is to be compared with.
-      auto [alike, first] = alone_.emplace(LikenessOf(n), i);
-      if (first) continue;
-      if (alike->second != kTold) {
-        seen_.emplace(KeyOf(F().nodes[alike->second]), alike->second);
-        alike->second = kTold;
+      size_t& alike = alone_.At(LikenessOf(n), i);
+      if (alike == i || !IsPure(t_.graph(), n)) continue;
+      if (alike != kTold && !IsPure(t_.graph(), F().nodes[alike])) {
+        alike = i;  // as if that one were not there
+        continue;
+      }
+      if (alike != kTold) {
+        seen_.emplace(KeyOf(F().nodes[alike]), alike);
+        alike = kTold;
       }
       auto [it, fresh] = seen_.emplace(KeyOf(n), i);
       if (!fresh) Merge(F().nodes[it->second], n);
@@ -55,25 +63,55 @@ class Merger {
 
  private:
   static constexpr size_t kTold = SIZE_MAX;
+
+  // From a likeness to a node index, or kTold. In one block: there is one for each node of a graph.
+  class Likenesses {
+   public:
+    // Room for so many.
+    void Reserve(size_t count) { slots_.assign(std::bit_ceil(2 * count + 1), {0, kNone}); }
+    // What is kept for it, or `otherwise`, which is kept from now on.
+    size_t& At(size_t likeness, size_t otherwise) {
+      const size_t last = slots_.size() - 1;
+      size_t i = likeness & last;
+      while (slots_[i].second != kNone && slots_[i].first != likeness) i = (i + 1) & last;
+      if (slots_[i].second == kNone) slots_[i] = {likeness, otherwise};
+      return slots_[i].second;
+    }
+
+   private:
+    static constexpr size_t kNone = SIZE_MAX - 1;
+    std::vector<std::pair<size_t, size_t>> slots_;
+  };
+
   const Function& F() const { return t_.graph().fn(fn_); }
 
   // Equal for nodes that compute the same, and for few others: the operator and which values it
-  // reads that are no constants.
+  // reads that are no small constants.
   size_t LikenessOf(const Node& n) const {
-    size_t sum = std::hash<std::string_view>()(n.op);
-    const auto add = [&sum](size_t x) { sum = (sum ^ x) * 1099511628211u; };
+    size_t sum = n.op.size();
+    const auto add = [&sum](size_t x) {
+      sum = (sum ^ x) * 0x9e3779b97f4a7c15;
+      sum ^= sum >> 32;
+    };
+    for (const char c : n.op) sum = 31 * sum + static_cast<unsigned char>(c);
     add(n.outputs.size());
-    for (const ValueId v : n.inputs) add(v != 0 && F().value(v).constant != 0 ? SIZE_MAX : v);
+    for (const ValueId v : n.inputs) add(v != 0 && IsCompared(v) ? SIZE_MAX : v);
     return sum;
+  }
+
+  // Whether it counts by its content.
+  bool IsCompared(ValueId v) const {
+    const ConstId id = F().value(v).constant;
+    if (!id) return false;
+    const auto bytes = ByteCount(t_.graph().consts[id].type);
+    return bytes && static_cast<uint64_t>(*bytes) <= kMaxComparedBytes;
   }
 
   // Small constants of equal type and content count as one value.
   ValueId Same(ValueId v) {
-    const ConstId id = F().value(v).constant;
-    if (!id) return v;
-    const Const& c = t_.graph().consts[id];
+    if (!IsCompared(v)) return v;
+    const Const& c = t_.graph().consts[F().value(v).constant];
     const auto bytes = ByteCount(c.type);
-    if (!bytes || static_cast<uint64_t>(*bytes) > kMaxComparedBytes) return v;
     ConstScratch scratch;
     const std::byte* data = ConstBytes(c, &scratch);
     if (!data && *bytes) return v;
@@ -157,7 +195,7 @@ class Merger {
 
   Transaction& t_;
   const FunctionId fn_;
-  std::unordered_map<size_t, size_t> alone_;            // likeness -> node index, or kTold
+  Likenesses alone_;
   std::unordered_map<std::string, size_t> seen_;        // key -> node index
   std::unordered_map<std::string, ValueId> constants_;  // content -> the first such constant
 };

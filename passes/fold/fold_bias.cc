@@ -1,5 +1,7 @@
 #include "passes/fold/fold_bias.h"
 
+#include <algorithm>
+
 #include "ge/ops/op.h"
 #include "passes/fold/floats.h"
 
@@ -12,9 +14,13 @@ struct Channels {
   size_t rank = 0;
 };
 
+bool IsConvolution(const Node& n) {
+  return n.domain.empty() && (n.op == "Conv" || n.op == "ConvTranspose");
+}
+
 Channels ChannelsOf(const Graph& g, const Function& f, const Node& n) {
   const bool transposed = n.op == "ConvTranspose";
-  if (!n.domain.empty() || (n.op != "Conv" && !transposed)) return {};
+  if (!IsConvolution(n)) return {};
   if (n.inputs.size() < 2 || n.outputs.size() != 1 || !n.effects.empty() || !n.inputs[1]) return {};
   if (!f.value(n.inputs[1]).constant) return {};
   const Type& type = g.consts[f.value(n.inputs[1]).constant].type;
@@ -80,7 +86,9 @@ void TryFold(Transaction& t, FunctionId fn, const Node& add, size_t side) {
 
 Status FoldBias::Run(Transaction& t, const PassContext&) {
   for (FunctionId fn = 1; fn < t.graph().functions.size(); ++fn) {
-    const size_t count = t.graph().fn(fn).nodes.size();
+    const std::vector<Node>& nodes = t.graph().fn(fn).nodes;
+    if (std::none_of(nodes.begin(), nodes.end(), IsConvolution)) continue;
+    const size_t count = nodes.size();
     for (size_t i = 0; i < count; ++i) {
       for (size_t side = 0; side < 2; ++side) {
         const Node& n = t.graph().fn(fn).nodes[i];

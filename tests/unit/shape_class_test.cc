@@ -184,6 +184,26 @@ TEST(ShapeClass, RowsNearAShapeThatWasPlannedAreReshaped) {
   }
 }
 
+TEST(ShapeClass, ReshapedPlansShareWhatTheirNodesAreCalled) {
+  auto session = Open("native,ref", Perceptron() + "meta \"alphabet\" = \"abc\"\n");
+  ASSERT_TRUE(session.ok()) << session.status().ToString();
+  std::vector<std::shared_ptr<Compiled>> plans;
+  for (const int64_t rows : {16, 17, 23}) {
+    ASSERT_TRUE(RunAt(session->get(), {rows, 48}).ok());
+    plans.push_back((*session)->Latest(""));
+  }
+  ASSERT_EQ(plans[2]->placing, Compiled::Placing::kShaped);
+  EXPECT_EQ(plans[1]->plan.shared_report, plans[2]->plan.shared_report);
+  EXPECT_TRUE(plans[2]->plan.report.empty());
+  EXPECT_TRUE(plans[2]->graph.meta.empty());
+  ASSERT_EQ(plans[2]->plan.reports().size(), plans[0]->plan.reports().size());
+  for (size_t i = 0; i < plans[0]->plan.report.size(); ++i) {
+    EXPECT_EQ(plans[2]->plan.reports()[i].label, plans[0]->plan.report[i].label);
+    EXPECT_EQ(plans[2]->plan.reports()[i].node, plans[0]->plan.report[i].node);
+    EXPECT_EQ(plans[2]->plan.reports()[i].op, plans[0]->plan.report[i].op);
+  }
+}
+
 TEST(ShapeClass, ImagesOfOtherSizesPackNothing) {
   for (const char* engines : kEngines) {
     std::vector<Seen> seen;

@@ -143,7 +143,7 @@ class Bench {
   nlohmann::json Base() const {
     nlohmann::json j = Describe(*base_.compiled);
     j["ns"] = base_ns_;
-    const auto& report = base_.compiled->plan.report;
+    const auto& report = base_.compiled->plan.reports();
     j["nodes"] = report.size();
     j["unexplained"] = nlohmann::json::array();
     for (const NodeReport& r : report) {
@@ -158,7 +158,7 @@ class Bench {
   std::vector<nlohmann::json> Moves() const {
     const Plan& plan = base_.compiled->plan;
     std::vector<const NodeReport*> able;
-    for (const NodeReport& r : plan.report) {
+    for (const NodeReport& r : plan.reports()) {
       if (r.chosen >= 0 && r.runner_up >= 0) able.push_back(&r);
     }
     auto price = [](const NodeReport* r) {

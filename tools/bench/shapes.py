@@ -9,7 +9,11 @@ steady ones. Outputs of both sides are compared.
 first: sum of the 16 first runs, ours / ONNX Runtime's, the median over rounds and its 95 % bootstrap
 interval. f/s: the median over shapes of our first run / steady run. steady: the geometric mean over
 shapes of ours / ONNX Runtime's. filled: bytes that plans of the 16 shapes packed anew. growth: resident memory
-gained per new shape / bytes of the weights. searches: covers that were searched for in 16 shapes.
+gained per new shape / bytes of the weights, outputs and arenas of larger shapes included. file: that part of it
+that is pages of the mapped model, such as rows of a vocabulary that are read for the first time: they are
+weights, and the system may take them back. arena: that by which the largest shape's arena is larger than the
+first shape's. peer: growth of ONNX Runtime, which copies all weights at load.
+searches: covers that were searched for in 16 shapes.
 
 Examples:
   tools/bench/shapes.py
@@ -60,8 +64,11 @@ def feeds_of(name, size):
     return feeds.of_feeds(row, size or 0)
 
 
-def rss_bytes():
-    return peer_bench.rss_mb() * 2**20
+def resident_bytes():
+    """All resident memory, and the part of it that is pages of files."""
+    lines = dict(line.split(":", 1) for line in pathlib.Path("/proc/self/status").read_text().splitlines())
+    rss, file = (int(lines[key].split()[0]) * 1024 for key in ("VmRSS", "RssFile"))
+    return {"rss": rss, "file": file}
 
 
 def ours(path):
@@ -85,21 +92,19 @@ def side(name, path, which, repeat, save):
     start = prepared(feeds_of(name, None))
     for _ in range(5):
         start()
-    rows, outputs, before = [], {}, report()
-    rss = rss_bytes()
+    rows, before = [], report()
+    resident = resident_bytes()
     for size in SHAPES[name][2]:
         arrays = feeds_of(name, size)
         call = prepared(arrays)
         first = peer_bench.milliseconds(call)[1]
         steady = sorted(peer_bench.milliseconds(call)[1] for _ in range(repeat))[repeat // 2]
-        rows.append({"size": size, "first": first, "steady": steady, "rss": rss_bytes(),
+        rows.append({"size": size, "first": first, "steady": steady, **resident_bytes(),
                      "report": {k: v for k, v in report().items() if not isinstance(v, (dict, list))}})
-        if save:
+        if save:  # at once: what is kept here would count as memory of the shapes
             for i, array in enumerate(run(arrays)):
-                outputs[f"{size}:{i}"] = np.asarray(array)
-    if save:
-        np.savez(save, **outputs)
-    print(json.dumps({"rows": rows, "rss": rss, "before": before}))
+                np.save(f"{save}/{size}-{i}.npy", np.asarray(array))
+    print(json.dumps({"rows": rows, **resident, "before": before}))
 
 
 def start_side(name, path, which, args, save):
@@ -114,13 +119,15 @@ def start_side(name, path, which, args, save):
     return json.loads(done.stdout.splitlines()[-1])
 
 
-def compare(name, a, b):
-    """The greatest difference of two files of outputs, over the largest value of each."""
-    worst = 0
-    with np.load(a) as one, np.load(b) as two:
-        for key in one.files:
-            scale = max(1e-30, float(np.abs(two[key]).max()))
-            worst = max(worst, float(np.abs(one[key].astype("f8") - two[key]).max()) / scale)
+def compare(a, b):
+    """The greatest difference of two folders of outputs, over the largest value of each."""
+    worst, names = 0, sorted(path.name for path in pathlib.Path(a).iterdir())
+    if names != sorted(path.name for path in pathlib.Path(b).iterdir()) or not names:
+        sys.exit(f"shapes.py: the sides saved other outputs in {a} and {b}")
+    for name in names:
+        one, two = np.load(f"{a}/{name}"), np.load(f"{b}/{name}")
+        scale = max(1e-30, float(np.abs(two).max()))
+        worst = max(worst, float(np.abs(one.astype("f8") - two).max()) / scale)
     return worst
 
 
@@ -131,11 +138,13 @@ def measure(name, path, args):
             speed.progress(f"{name}: round {i + 1} of {args.rounds}")
             both = {}
             for which in (["ours", "ort"] if i % 2 == 0 else ["ort", "ours"]):
-                save = f"{folder}/{which}.npz" if i == 0 else ""
+                save = f"{folder}/{which}" if i == 0 else ""
+                if save:
+                    os.mkdir(save)
                 both[which] = start_side(name, path, which, args, save)
             rounds.append(both)
         speed.progress("")
-        apart = compare(name, f"{folder}/ours.npz", f"{folder}/ort.npz")
+        apart = compare(f"{folder}/ours", f"{folder}/ort")
     return rounds, apart
 
 
@@ -153,13 +162,24 @@ def summary(name, rounds, apart):
     steady = [np.exp(np.mean([np.log(a["steady"] / b["steady"])
                               for a, b in zip(r["ours"]["rows"], r["ort"]["rows"])])) for r in rounds]
     over = [np.median([a["first"] / a["steady"] for a in r["ours"]["rows"]]) for r in rounds]
-    last = rounds[-1]["ours"]
-    weights = last["before"].get("weight_bytes", 0)
-    growth = (last["rows"][-1]["rss"] - last["rss"]) / len(last["rows"])
+    last = rounds[-1]
+    weights = last["ours"]["before"].get("weight_bytes", 0)
+
+    def of_weights(size):
+        return size / weights if weights else None
+
+    arenas = [row["report"].get("arena_bytes", 0) for row in last["ours"]["rows"]]
+    larger = max(0, max(arenas) - last["ours"]["before"].get("arena_bytes", 0)) / len(arenas)
+
+    def growth(which, what):
+        side_of = last[which]
+        return of_weights((side_of["rows"][-1][what] - side_of[what]) / len(side_of["rows"]))
+
     return {"model": name, "first": float(np.median(ratios)), "interval": speed.interval(ratios),
             "first_over_steady": float(np.median(over)), "steady": float(np.median(steady)),
             "filled_bytes": count(rounds, "filled_bytes"), "searches": count(rounds, "searches"),
-            "growth": growth / weights if weights else None, "apart": apart}
+            "growth": growth("ours", "rss"), "file": growth("ours", "file"),
+            "arena": of_weights(larger), "peer": growth("ort", "rss"), "apart": apart}
 
 
 def show(rounds):
@@ -195,7 +215,7 @@ def main():
     names = args.name or list(SHAPES)
     paths, results = models.ensure(names), {}
     print(f"{'model':<14} {'first':>6} {'95 % interval':>16} {'f/s':>6} {'steady':>7} {'filled MB':>10}"
-          f" {'growth':>7} {'searches':>8}  apart")
+          f" {'growth':>7} {'file':>6} {'arena':>6} {'peer':>6} {'searches':>8}  apart")
     for name in names:
         rounds, apart = measure(name, paths[name], args)
         row = summary(name, rounds, apart)
@@ -203,7 +223,8 @@ def main():
         low, high = row["interval"]
         print(f"{name:<14} {row['first']:6.2f} {f'[{low:.2f}, {high:.2f}]':>16}"
               f" {row['first_over_steady']:6.2f} {row['steady']:7.3f} {row['filled_bytes'] / 1e6:10.1f}"
-              f" {row['growth'] or 0:7.3f} {row['searches']:8}  {row['apart']:.1e}", flush=True)
+              f" {row['growth'] or 0:7.4f} {row['file'] or 0:6.4f} {row['arena'] or 0:6.4f}"
+              f" {row['peer'] or 0:6.4f} {row['searches']:8}  {row['apart']:.1e}", flush=True)
         if args.show:
             show(rounds)
     steady = np.exp(np.mean([np.log(r["summary"]["steady"]) for r in results.values()]))

@@ -52,7 +52,7 @@ void PrintJson(const nlohmann::json& j) {
 
 void PrintText(const Compiled& c, const Options& o) {
   std::vector<Row> rows;
-  for (const NodeReport& r : c.plan.report) {
+  for (const NodeReport& r : c.plan.reports()) {
     Row row;
     row.cells = {r.label, r.op, std::to_string(r.segment), "-", "-", "-", "", "", "-", "", ""};
     if (r.chosen >= 0) {
@@ -78,7 +78,7 @@ void PrintText(const Compiled& c, const Options& o) {
               "its price", "refused by"},
              rows, {false, false, true, false, true, false, true, false, false, true, false});
   std::set<std::string> notes;  // the parts of one node have one label and one note
-  for (const NodeReport& r : c.plan.report) {
+  for (const NodeReport& r : c.plan.reports()) {
     const std::string note = fmt::format("{}: {}", r.label, r.decomposition);
     if (r.decomposition.empty() || !notes.insert(note).second) continue;
     fmt::print("{}{}\n", notes.size() == 1 ? "\n" : "", note);

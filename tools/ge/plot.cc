@@ -51,7 +51,7 @@ class PictureMaker {
 
  private:
   void IndexOffers() {
-    for (const NodeReport& r : plan_.report) report_[r.node] = &r;
+    for (const NodeReport& r : plan_.reports()) report_[r.node] = &r;
     for (const PlanSegment& seg : pf_.segments) {
       n_placed_ += seg.conversion < 0;
       for (const PlanOffer& o : seg.offers) {

@@ -36,7 +36,7 @@ Result<PlaceOptions> ReadOptions(const std::vector<std::string>& args) {
 
 std::string PlacedText(const Plan& plan) {
   std::string text;
-  for (const NodeReport& r : plan.report) {
+  for (const NodeReport& r : plan.reports()) {
     if (r.chosen < 0) {
       text += fmt::format("{} {}: nobody\n", r.label, r.op);
       continue;

@@ -83,22 +83,24 @@ void Builder::BuildConversion() {
   Finish();
 }
 
-std::vector<uint32_t> Builder::Reads(const Unit& u) const {
-  std::vector<uint32_t> v;
+void Builder::ListReads(const Unit& u, std::vector<uint32_t>* v) {
+  v->clear();
   for (uint32_t x : u.in) {
-    if (x != 0) v.push_back(x);
+    if (x != 0) v->push_back(x);
   }
   for (const Post& p : u.posts) {
-    if (p.operand != 0) v.push_back(p.operand);
+    if (p.operand != 0) v->push_back(p.operand);
   }
-  std::sort(v.begin(), v.end());
-  v.erase(std::unique(v.begin(), v.end()), v.end());
-  return v;
+  std::sort(v->begin(), v->end());
+  v->erase(std::unique(v->begin(), v->end()), v->end());
 }
 
 void Builder::Build(const std::vector<Unit>& units) {
+  std::vector<uint32_t> reads;
+  uses_.reserve(2 * units.size()), reps_.reserve(2 * units.size());
   for (const Unit& u : units) {
-    for (uint32_t v : Reads(u)) ++uses_[v];
+    ListReads(u, &reads);
+    for (uint32_t v : reads) ++uses_[v];
   }
   Start(units);
   for (const Unit& u : units) {
@@ -108,7 +110,8 @@ void Builder::Build(const std::vector<Unit>& units) {
     }
     Emit(u);
     for (uint32_t v : u.out) Publish(v);
-    for (uint32_t v : Reads(u)) --uses_[v];
+    ListReads(u, &reads);
+    for (uint32_t v : reads) --uses_[v];
   }
   Finish();
   out_.internals.clear();
@@ -131,13 +134,18 @@ void Builder::Build(const std::vector<Unit>& units) {
 void Builder::ListConstants(const std::vector<Unit>& units) {
   for (const Unit& u : units) {
     for (uint32_t n : u.nodes) {
-      for (uint32_t i = 0; i < p_.node(n).n_in; ++i) {
-        if (p_.constant(p_.node(n).in[i])) copied_[p_.node(n).in[i]] += 0;
+      const ge_node& node = p_.node(n);
+      for (uint32_t i = 0; i < node.n_in; ++i) {
+        if (p_.constant(node.in[i])) copied_.emplace_back(node.in[i], 0);
       }
     }
   }
+  std::sort(copied_.begin(), copied_.end());
   out_.uses.clear();
-  for (const auto& [v, bytes] : copied_) {
+  for (size_t i = 0; i < copied_.size();) {
+    const uint32_t v = copied_[i].first;
+    uint64_t bytes = 0;
+    for (; i < copied_.size() && copied_[i].first == v; ++i) bytes += copied_[i].second;
     const uint32_t how = kept_.count(v) > 0     ? GE_CONST_KEEP
                          : packed_.count(v) > 0 ? GE_CONST_PACKED
                                                 : GE_CONST_COPIED;
@@ -302,9 +310,10 @@ void Builder::Publish(uint32_t v) {
 
 bool Builder::Dead(const Place& place, const Unit& u) const {
   if (out_.storages[place.storage].kind != Storage::kInternal || place.offset != 0) return false;
-  const std::vector<uint32_t> reads = Reads(u);
   for (uint32_t v : lies_in_[place.storage]) {
-    const bool here = std::binary_search(reads.begin(), reads.end(), v);
+    const bool here =
+        std::find(u.in.begin(), u.in.end(), v) != u.in.end() ||
+        std::any_of(u.posts.begin(), u.posts.end(), [v](const Post& p) { return p.operand == v; });
     const auto left = uses_.find(v);
     if (left != uses_.end() && left->second > (here ? 1u : 0u)) return false;
   }
@@ -326,7 +335,7 @@ Place Builder::TakeConstant(const AlignedBlock& block, uint64_t bytes, uint32_t 
   s.bytes = bytes;
   s.value = value;
   out_.constants.push_back(block);
-  if (value != 0) copied_[value] += bytes;
+  if (value != 0) copied_.emplace_back(value, bytes);
   return NewPlace(s);
 }
 
@@ -343,8 +352,8 @@ Place Builder::ConstantFloats(const std::vector<float>& data) {
   return p;
 }
 
-Place Builder::Pack(const std::vector<uint32_t>& values, const std::string& key, uint64_t bytes,
-                    Fill fill, bool any_bytes) {
+Place Builder::Pack(const Ids& values, const std::string& key, uint64_t bytes, Fill fill,
+                    bool any_bytes) {
   if (bytes < kLeastPack || values.empty()) {
     std::vector<std::string_view> payloads;
     for (uint32_t v : values) {

@@ -82,7 +82,8 @@ class Builder {
   void Publish(uint32_t v);
   // x's place when nothing needs x after this unit, so that a result may overwrite it.
   bool Dead(const Place& place, const Unit& u) const;
-  std::vector<uint32_t> Reads(const Unit& u) const;
+  // What it reads, ascending, each once.
+  static void ListReads(const Unit& u, std::vector<uint32_t>* values);
 
   // ---- constants
   // Of the program, its bytes at *data.
@@ -94,7 +95,7 @@ class Builder {
   Rep KeptConstant(uint32_t v);
   // What `fill` writes from the payloads of these constants. The key says all that it depends on
   // beside them, their dtypes and dims. `any_bytes` as in PackBook::Learn.
-  Place Pack(const std::vector<uint32_t>& values, const std::string& key, uint64_t bytes, Fill fill,
+  Place Pack(const Ids& values, const std::string& key, uint64_t bytes, Fill fill,
              bool any_bytes = false);
   Place ConstantFloats(const std::vector<float>& data);
   void ListConstants(const std::vector<Unit>& units);
@@ -132,11 +133,12 @@ class Builder {
   std::unordered_map<uint32_t, std::vector<Rep>> reps_;
   std::unordered_map<uint32_t, uint32_t> uses_;  // units that still read it
   std::map<uint32_t, Rep> leaves_;               // value -> output buffer and how it is wanted
-  std::vector<std::vector<uint32_t>> lies_in_;   // by storage: values
-  std::map<uint32_t, uint64_t> copied_;          // constant value -> bytes of our copies
-  std::set<uint32_t> packed_;                    // constant values that fill reads
-  std::set<uint32_t> kept_;                      // constant values that the host must keep
-  uint32_t workspace_ = 0;                       // storage
+  std::vector<Ids> lies_in_;                     // by storage: values
+  // Constant values and bytes of our copies; a value may be there several times.
+  std::vector<std::pair<uint32_t, uint64_t>> copied_;
+  std::set<uint32_t> packed_;  // constant values that fill reads
+  std::set<uint32_t> kept_;    // constant values that the host must keep
+  uint32_t workspace_ = 0;     // storage
   uint32_t node_ = 0;
 };
 

@@ -90,8 +90,8 @@ ge_rc Decline(const ge_sink& sink, uint32_t node, const Why& why) {
 }
 
 // A unit cut down to its first nodes: what is offered when the rest is better done elsewhere.
-Unit Cut(const Parser& parser, const Unit& u, const std::vector<uint32_t>& nodes) {
-  std::vector<Unit> units = Matcher(parser, nodes).Cover();
+Unit Cut(const Parser& parser, const Unit& u, const Ids& nodes) {
+  std::vector<Unit> units = Matcher(parser, {nodes.begin(), nodes.end()}).Cover();
   return units.size() == 1 ? std::move(units[0]) : u;
 }
 
@@ -131,7 +131,7 @@ ge_rc Query(ge_engine* handle, const ge_graph* graph, const ge_sink* sink, ge_er
       const Unit& u = units[k];
       if (u.nodes.size() < 2 || !e.Takes(u, parser, &why)) continue;
       if (const ge_rc rc = offers.Add(u, u.nodes); rc != GE_OK) return rc;
-      const std::vector<uint32_t>& prefix = matcher.prefixes()[k];
+      const Ids& prefix = matcher.prefixes()[k];
       if (prefix.size() < 2 || prefix.size() == u.nodes.size()) continue;
       const Unit cut = Cut(parser, u, prefix);
       if (const ge_rc rc = offers.Add(cut, prefix); rc != GE_OK) return rc;

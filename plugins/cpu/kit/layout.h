@@ -7,11 +7,14 @@
 #include <cstdint>
 #include <vector>
 
+#include "plugins/cpu/kit/short_list.h"
+
 namespace ge_cpu {
 
 inline constexpr int kMaxRank = 8;
+using Dims = ShortList<int64_t, 6>;        // of more axes hardly a tensor is
+using Ids = ShortList<uint32_t, 6>;        // of nodes or values
 inline constexpr int64_t kMostLanes = 16;  // floats of the widest vector
-using Dims = std::vector<int64_t>;
 
 // Of numbers that are not negative, up.
 inline int64_t CeilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }

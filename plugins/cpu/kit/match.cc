@@ -16,7 +16,7 @@ bool Matcher::IsFree(uint32_t node, const char* op) const {
   return node != UINT32_MAX && Free(node) && gp::IsOp(p_.node(node), op);
 }
 
-bool Matcher::Users(uint32_t v, std::vector<uint32_t>* out) const {
+bool Matcher::Users(uint32_t v, Ids* out) const {
   const ge_value& value = p_.value(v);
   if ((value.flags & GE_VALUE_OUTPUT) != 0) return false;
   out->assign(value.user, value.user + value.n_user);
@@ -26,19 +26,20 @@ bool Matcher::Users(uint32_t v, std::vector<uint32_t>* out) const {
 }
 
 uint32_t Matcher::OnlyUser(uint32_t v) const {
-  std::vector<uint32_t> users;
+  Ids users;
   if (!Users(v, &users) || users.size() != 1) return UINT32_MAX;
   return users[0];
 }
 
 std::vector<Unit> Matcher::Cover() {
-  std::vector<std::pair<Unit, std::vector<uint32_t>>> found;
+  std::vector<std::pair<Unit, Ids>> found;
+  found.reserve(allowed_.size());
   Why why;
   for (size_t i = 0; i < allowed_.size(); ++i) {
     Unit u;
     if (!Group(i, &u)) continue;
     for (uint32_t n : u.nodes) taken_[At(n)] = true;
-    found.emplace_back(std::move(u), std::vector<uint32_t>());
+    found.emplace_back(std::move(u), Ids());
   }
   for (size_t i = 0; i < allowed_.size(); ++i) {
     Unit u;
@@ -49,14 +50,17 @@ std::vector<Unit> Matcher::Cover() {
     found.emplace_back(std::move(u), std::move(prefix_));
   }
   // A unit runs when its last node would: all that it reads has been made by then.
-  std::stable_sort(found.begin(), found.end(), [](const auto& x, const auto& y) {
-    return x.first.nodes.back() < y.first.nodes.back();
-  });
+  std::vector<std::pair<uint32_t, size_t>> order;  // last nodes differ
+  order.reserve(found.size());
+  for (size_t i = 0; i < found.size(); ++i) order.emplace_back(found[i].first.nodes.back(), i);
+  std::sort(order.begin(), order.end());
   std::vector<Unit> units;
+  units.reserve(found.size());
   prefixes_.clear();
-  for (auto& [u, prefix] : found) {
-    units.push_back(std::move(u));
-    prefixes_.push_back(std::move(prefix));
+  prefixes_.reserve(found.size());
+  for (const auto& [last, i] : order) {
+    units.push_back(std::move(found[i].first));
+    prefixes_.push_back(std::move(found[i].second));
   }
   return units;
 }
@@ -82,7 +86,7 @@ void Matcher::Extend(Unit* u) {
 }
 
 bool Matcher::Step(Unit* u) {
-  std::vector<uint32_t> users;
+  Ids users;
   if (!Users(u->out[0], &users)) return false;
   for (uint32_t n : users) {
     if (!Free(n)) return false;

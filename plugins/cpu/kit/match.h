@@ -21,7 +21,7 @@ class Matcher {
   std::vector<Unit> Cover();
   // Nodes of each unit up to the operand that another node computes: where such a chain may end
   // when the operand's addition is better done elsewhere. Parallel to Cover's result; maybe empty.
-  const std::vector<std::vector<uint32_t>>& prefixes() const { return prefixes_; }
+  const std::vector<Ids>& prefixes() const { return prefixes_; }
 
  private:
   // The engine's group that ends in allowed_[i], if none of its nodes is taken.
@@ -34,7 +34,7 @@ class Matcher {
   bool Bias(Unit* u, const Post& post) const;
   // The only node that reads v, or UINT32_MAX when there are others or v leaves.
   uint32_t OnlyUser(uint32_t v) const;
-  bool Users(uint32_t v, std::vector<uint32_t>* out) const;
+  bool Users(uint32_t v, Ids* out) const;
   // Place among the allowed nodes; their number for another node.
   size_t At(uint32_t node) const;
   bool Free(uint32_t node) const {
@@ -46,8 +46,8 @@ class Matcher {
   const Parser& p_;
   std::vector<uint32_t> allowed_;  // ascending
   std::vector<bool> taken_;        // parallel to it
-  std::vector<std::vector<uint32_t>> prefixes_;
-  std::vector<uint32_t> prefix_;
+  std::vector<Ids> prefixes_;
+  Ids prefix_;
 };
 
 }  // namespace ge_cpu

@@ -129,8 +129,7 @@ void Offers::Choose(const Unit& u, const Form& in, const Form& out, double ns) {
   choices_.push_back(std::move(c));
 }
 
-ge_rc Offers::Send(const std::vector<uint32_t>& nodes, const Price& price, double ns, double saving,
-                   bool growable) {
+ge_rc Offers::Send(const Ids& nodes, const Price& price, double ns, double saving, bool growable) {
   ge_cost cost = {};
   cost.h = GE_HDR(ge_cost, GE_TAG_COST);
   cost.marginal_ns = static_cast<uint64_t>(ns);
@@ -163,7 +162,7 @@ ge_rc Offers::Send(const std::vector<uint32_t>& nodes, const Price& price, doubl
   return rc;
 }
 
-ge_rc Offers::Add(const Unit& u, const std::vector<uint32_t>& nodes) {
+ge_rc Offers::Add(const Unit& u, const Ids& nodes) {
   Price price = e_.PriceOf(u, p_);
   rounds_ = e_.Rounds(u, p_);
   // Beside the weights: biases and other vectors of constants are laid out, too.
@@ -208,7 +207,7 @@ ge_rc Offers::Add(const Unit& u, const std::vector<uint32_t>& nodes) {
   return Send(nodes, price, price.work_ns + price.border_ns, 0, false);
 }
 
-ge_rc Offers::AddMeetings(const Unit& u, const std::vector<uint32_t>& nodes, const Price& price) {
+ge_rc Offers::AddMeetings(const Unit& u, const Ids& nodes, const Price& price) {
   if (!Follows(u) || !e_.Keeps(u) || e_.LikingOf(u, p_)) return GE_OK;
   const bool image = std::any_of(u.in.begin(), u.in.end(), [&](uint32_t v) { return Image(v); });
   if (!image) return GE_OK;

@@ -23,7 +23,7 @@ class Offers {
       : e_(engine), p_(parser), sink_(sink), natural_(parser.graph().n_value) {}
 
   // The unit as one offer of `nodes`, and maybe one for it alone.
-  ge_rc Add(const Unit& u, const std::vector<uint32_t>& nodes);
+  ge_rc Add(const Unit& u, const Ids& nodes);
   // Units of one node are announced in the order of the graph, taken or not, so that the forms of
   // what they make are known to the next ones.
   void Announce(const Unit& u);
@@ -41,9 +41,8 @@ class Offers {
   // Appends a choice: images read as `in`, made and met as `out`.
   void Choose(const Unit& u, const Form& in, const Form& out, double ns);
   // Loops alone, between images in the forms of other engines.
-  ge_rc AddMeetings(const Unit& u, const std::vector<uint32_t>& nodes, const Price& price);
-  ge_rc Send(const std::vector<uint32_t>& nodes, const Price& price, double ns, double saving,
-             bool growable);
+  ge_rc AddMeetings(const Unit& u, const Ids& nodes, const Price& price);
+  ge_rc Send(const Ids& nodes, const Price& price, double ns, double saving, bool growable);
 
   const Engine& e_;
   const Parser& p_;

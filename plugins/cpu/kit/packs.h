@@ -44,7 +44,7 @@ class PackBook {
 };
 
 // A key and the values of the segment's graph that are packed.
-using PackName = std::pair<std::string, std::vector<uint32_t>>;
+using PackName = std::pair<std::string, Ids>;
 
 // Packs below kLeastPack, which are no affair of the host's: shared by the programs of one segment
 // at different dims. Its calls may come from any thread.

@@ -264,7 +264,7 @@ bool Parser::MakesNothing(const ge_node& n) const {
 }
 
 bool Parser::OnlyFloats(const Unit& u, Why* why) const {
-  for (const std::vector<uint32_t>* list : {&u.in, &u.out}) {
+  for (const Ids* list : {&u.in, &u.out}) {
     for (uint32_t v : *list) {
       if (v == 0 || dtype(v) == GE_F32) continue;
       return why->Say(GE_WHY_DTYPE,

@@ -41,11 +41,11 @@ struct Post {
 
 struct Unit {
   Spec spec;
-  std::vector<uint32_t> nodes;  // ascending; the last one makes out[0]
+  Ids nodes;  // ascending; the last one makes out[0]
   uint32_t root = 0;
-  std::vector<uint32_t> in;    // values read by the main operator, constants included
-  std::vector<uint32_t> out;   // values made
-  std::vector<uint32_t> bias;  // constants added for each channel or column
+  Ids in;    // values read by the main operator, constants included
+  Ids out;   // values made
+  Ids bias;  // constants added for each channel or column
   std::vector<Post> posts;
   Dims dims;  // of out[0]
 };

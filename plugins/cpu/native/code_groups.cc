@@ -291,7 +291,7 @@ bool GroupOfPair(Group* p) {
   const Fn fn = p->Is(p->main, "Add") ? Fn::kAdd : p->Is(p->main, "Sub") ? Fn::kSub : Fn::kMul;
   std::vector<CodeScale> s;
   if (!TakeInputs(p, 2, &s)) return false;
-  std::vector<uint32_t>& in = p->u->in;
+  Ids& in = p->u->in;
   if (p->g.dims(in[0]) != p->u->dims && fn != Fn::kSub) {
     std::swap(in[0], in[1]), std::swap(s[0], s[1]);
   }

@@ -208,7 +208,7 @@ PanelPlan NBitsPlan(const Unit& u, const NBitsSpec& spec, const Machine& m) {
 
 void NativeBuilder::EmitSpec(const Unit& u, const NBitsSpec& spec) {
   const PanelPlan plan = NBitsPlan(u, spec, machine_);
-  std::vector<uint32_t> values = {u.in[1], u.in[2]};
+  Ids values = {u.in[1], u.in[2]};
   if (u.in[3] != 0) values.push_back(u.in[3]);
   const Place weights =
       Pack(values, NBitsKey(plan), plan.weight_floats() * sizeof(float),

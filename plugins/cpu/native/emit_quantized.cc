@@ -74,7 +74,7 @@ Place NativeBuilder::PackCodes(const Unit& u, const Plan& plan) {
   const uint32_t w = u.in[QuantIn::kW], zero = u.in[QuantIn::kWZero];
   const bool w_signed = IsSigned(p_, w), zero_signed = zero != 0 && IsSigned(p_, zero);
   const int64_t n_zero = zero != 0 ? Product(p_.dims(zero)) : 0;
-  std::vector<uint32_t> values = {w};
+  Ids values = {w};
   if (zero != 0) values.push_back(zero);
   const std::string key =
       plan.PackKey() + " less " + ToText({n_zero, w_signed ? 1 : 0, zero_signed ? 1 : 0});
@@ -106,7 +106,7 @@ void NativeBuilder::EmitByFours(const Unit& u, CodeConvPlan plan, const Layout& 
                                 const Layout& y) {
   plan.settled = IsSettled(u);
   const bool w_signed = IsSigned(p_, u.in[QuantIn::kW]);
-  std::vector<uint32_t> values = {u.in[QuantIn::kW]};
+  Ids values = {u.in[QuantIn::kW]};
   const uint32_t zero = u.in[QuantIn::kWZero];
   if (!IsSymmetric(u, p_)) plan.w_zeros = zero != 0 ? Product(p_.dims(zero)) : 1;
   if (plan.w_zeros > 0 && zero != 0) values.push_back(zero);

@@ -98,7 +98,7 @@ class Elements final : public Work {
 
   const Dims x_, index_;
   const size_t axis_;
-  const std::vector<int64_t> stride_;
+  const Dims stride_;
   int64_t n_ = 1, outer_ = 1, inner_ = 1;
   bool last_ = false;
 };
@@ -219,7 +219,7 @@ class FillPad final : public Loop {
 
  private:
   const Dims y_, x_, before_;
-  const std::vector<int64_t> stride_;
+  const Dims stride_;
   const bool filled_;
   int64_t left_ = 0, kept_ = 0, first_ = 0;
 };
@@ -250,7 +250,7 @@ class Tiled final : public Loop {
 
  private:
   const Dims y_, x_;
-  const std::vector<int64_t> stride_;
+  const Dims stride_;
   const int64_t bytes_;
 };
 

@@ -104,7 +104,7 @@ bool ParseAppend(const Parser& g, uint32_t i, Unit* u, Why* why) {
       g.dtype(n.out[0]) != g.dtype(n.in[0])) {
     return why->Say(GE_WHY_DTYPE, "cache and rows differ, or the length is not int64");
   }
-  u->in.insert(u->in.end(), {n.in[1], n.in[2]});
+  for (const uint32_t v : {n.in[1], n.in[2]}) u->in.push_back(v);
   return true;
 }
 
