@@ -202,6 +202,18 @@ entry infer "main" = main
             "ge.ConvGradWeight[kernel_shape=3,3,][pads=1,1,1,1,](f32,f32,c:i64)f32");
 }
 
+TEST(CorrectTest, TransposesOfRowsAreAFamilyOfTheirOwn) {
+  CorrectionCase c;
+  Node& node = c.graph.fn(1).nodes[0];
+  node.op = "Transpose";
+  Attr perm;
+  perm.name = "perm", perm.value = std::vector<int64_t>{1, 0, 2};
+  node.attrs.push_back(perm);
+  EXPECT_EQ(c.Name(0).family, "Transpose/rows");
+  node.attrs[0].value = std::vector<int64_t>{0, 2, 1};
+  EXPECT_EQ(c.Name(0).family, "Transpose");
+}
+
 // What rounds its inputs takes another time than what does not, in every scope that is asked.
 TEST(CorrectTest, OffersThatRoundAreAFamilyOfTheirOwn) {
   CorrectionCase c;

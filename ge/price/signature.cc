@@ -66,6 +66,18 @@ std::optional<Convolution> ConvolutionOf(const Function& f, const Node& node) {
   return c;
 }
 
+// Whether a Transpose moves whole rows, which is copying, and not single elements.
+bool KeepsRows(const Node& node) {
+  if (node.op != "Transpose") return false;
+  for (const Attr& a : node.attrs) {
+    const auto* perm = std::get_if<std::vector<int64_t>>(&a.value);
+    if (a.name == "perm" && perm && !perm->empty()) {
+      return perm->back() + 1 == static_cast<int64_t>(perm->size());
+    }
+  }
+  return false;
+}
+
 // First layers have as many channels as a picture, and lanes of kernels that block them idle.
 constexpr int64_t kFewChannels = 4;
 // Taps along an axis from which on a kernel may be one of those that span the image.
@@ -108,6 +120,8 @@ class Namer {
       AddKernel(*conv);
     } else if (IsGrouped(node)) {
       out_.family += "/grouped";
+    } else if (KeepsRows(node)) {
+      out_.family += "/rows";
     }
     AddAttrs(node, conv.has_value());
     out_.signature += '(';

@@ -148,6 +148,9 @@ constexpr std::string_view kNodes = R"(
   turned = Transpose(query) {perm=[0, 2, 1, 3]}
   turned_last = Transpose(query) {perm=[0, 1, 3, 2]}
   turned_rows = Transpose(ten) {perm=[1, 0]}
+  turned_large = Transpose(matrix) {perm=[1, 0]}
+  turned_heads = Transpose(heads_of) {perm=[0, 2, 1, 3]}
+  turned_keys = Transpose(heads_of) {perm=[0, 2, 3, 1]}
   turned_maps = Transpose(maps14) {perm=[0, 2, 3, 1]}
   joined = Concat(maps14, maps14) {axis=1}
   joined_rows = Concat(row, row) {axis=1}
@@ -229,7 +232,8 @@ constexpr std::string_view kTrainingInputs =
     "change14: f32[8,128,14,14], batch56: f32[8,64,56,56], change56: f32[8,64,56,56]";
 
 constexpr std::string_view kInputs =
-    "picture: f32[1,3,96,96], maps14w: f32[1,256,14,14], maps28w: f32[1,96,28,28], "
+    "matrix: f32[768,768], heads_of: f32[4,128,12,64], picture: f32[1,3,96,96], maps14w: "
+    "f32[1,256,14,14], maps28w: f32[1,96,28,28], "
     "maps56: f32[1,128,56,56], maps7: f32[1,128,7,7], maps12: f32[1,8,12,12], maps12b: "
     "f32[1,32,12,12], "
     "maps14: f32[1,64,14,14], maps28: f32[1,64,28,28], maps28b: f32[1,32,28,28], "
