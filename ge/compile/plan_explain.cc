@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <set>
 
 namespace ge {
 namespace {
@@ -49,6 +50,22 @@ size_t CountRounded(const Compiled& c) {
   return n;
 }
 
+std::map<NodeId, std::string> LayoutsTaken(const Plan& plan) {
+  std::map<NodeId, std::string> taken;
+  for (const PlanSegment& s : plan.functions[0].segments) {
+    for (const PlanOffer& o : s.offers) {
+      std::set<std::string> names;
+      for (const auto& [value, layout] : o.layouts) {
+        if (layout != 0) names.insert(LayoutName(plan.layouts[layout]));
+      }
+      if (names.empty()) names.insert("plain");
+      const std::string name = fmt::format("{}", fmt::join(names, "+"));
+      for (NodeId n : o.nodes) taken[n] = name;
+    }
+  }
+  return taken;
+}
+
 std::string ShapeClassName(const Compiled& c) {
   return c.shape_class ? fmt::format("{:08x}", *c.shape_class >> 32) : "";
 }
@@ -61,6 +78,7 @@ nlohmann::json ExplainPlan(const Compiled& c) {
       for (NodeId n : o.nodes) taken[n] = o.offer_index;
     }
   }
+  std::map<NodeId, std::string> layouts = LayoutsTaken(c.plan);
   for (const NodeReport& r : c.plan.reports()) {
     nlohmann::json refusals = nlohmann::json::array(), bids = nlohmann::json::array();
     for (size_t i = 0; i < r.bids.size(); ++i) {
@@ -82,6 +100,7 @@ nlohmann::json ExplainPlan(const Compiled& c) {
                      {"op", r.op},
                      {"segment", r.segment},
                      {"offer", taken.count(r.node) ? nlohmann::json(taken[r.node]) : nullptr},
+                     {"layout", layouts[r.node]},
                      {"chosen", BidJson(c.plan, r, r.chosen)},
                      {"runner_up", BidJson(c.plan, r, r.runner_up)},
                      {"bids", bids},

@@ -2,6 +2,7 @@
 // refused; as JSON, for ge_session_explain (ge.h) and ge explain. Functions only, any thread.
 #pragma once
 
+#include <map>
 #include <memory>
 #include <nlohmann/json_fwd.hpp>
 #include <string>
@@ -22,6 +23,9 @@ size_t CountWidened(const Compiled& c);
 size_t CountRounded(const Compiled& c);
 // Segments without nodes: they bring a value into another layout.
 size_t CountConversions(const Plan& plan);
+// For each node that is placed: the layout that its offer has something in, or "plain". An engine's
+// offer has one, as a rule; of several, all, joined by '+'.
+std::map<NodeId, std::string> LayoutsTaken(const Plan& plan);
 // Plans of one class share covers; empty where a plan is of none.
 std::string ShapeClassName(const Compiled& c);
 

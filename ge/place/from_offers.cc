@@ -129,14 +129,16 @@ Status KeepPinned(const Function& f, const Plan& plan, const OfferSet& offers,
   for (size_t i = 0; i < p->offers.size(); ++i) {
     const PlaceOffer& o = p->offers[i];
     for (uint32_t n : o.nodes) {
-      const auto& allowed = bound[n];
+      const auto& [allowed, layout] = bound[n];
       if (allowed.empty()) continue;
       if (std::find(allowed.begin(), allowed.end(), o.device) == allowed.end()) keep[i] = false;
+      if (!layout.empty() && !InPinnedLayout(o.layout, layout, plan)) keep[i] = false;
     }
     for (uint32_t n : o.nodes) covered[n] = covered[n] || keep[i];
   }
   for (uint32_t n = 0; n < f.nodes.size(); ++n) {
-    if (!bound[n].empty() && !covered[n]) return NoOfferForPin(f, plan, n, bound[n], offers);
+    if (!bound[n].devices.empty() && !covered[n])
+      return NoOfferForPin(f, plan, n, bound[n], offers);
   }
   Keep(keep, p, choices);
   return {};

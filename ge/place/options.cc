@@ -15,13 +15,19 @@ Result<PlacePolicy> PlacePolicyFromName(std::string_view name) {
 
 Result<PlacePin> ParsePin(std::string_view text) {
   const size_t eq = text.rfind('=');
-  if (eq == std::string_view::npos || eq == 0 || eq + 1 == text.size()) {
+  const size_t at = eq == std::string_view::npos ? eq : text.find('@', eq);
+  const bool empty = eq == 0 || eq + 1 >= text.size() || at == eq + 1 || at + 1 == text.size();
+  if (eq == std::string_view::npos || empty) {
     return Status(Code::kInvalidArgument,
                   fmt::format("the pin '{}' is not NODE=ENGINE; write conv1=onednn, Conv=onednn "
-                              "for an operator, or conv1=onednn/cpu for one of its devices",
+                              "for an operator, conv1=onednn/cpu for one of its devices, or "
+                              "conv1=onednn@channels-last for a layout, too",
                               text));
   }
-  return PlacePin{std::string(text.substr(0, eq)), std::string(text.substr(eq + 1))};
+  const bool any = at == std::string_view::npos;
+  return PlacePin{std::string(text.substr(0, eq)),
+                  std::string(text.substr(eq + 1, any ? at : at - eq - 1)),
+                  any ? "" : std::string(text.substr(at + 1))};
 }
 
 Result<std::vector<PlacePin>> ParsePins(std::string_view text) {

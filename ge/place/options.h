@@ -23,8 +23,10 @@ struct PlacePin {
   // a pattern of labels or operators with * and ?.
   std::string node;
   std::string target;  // "onednn", or one of its devices: "onednn/cpu"
+  // LayoutName: what the node reads or makes is in it, or plain ("plain": all is). "" = any.
+  std::string layout = {};
 };
-// "NODE=ENGINE[/DEVICE]"; the last '=' separates, since names may hold one.
+// "NODE=ENGINE[/DEVICE][@LAYOUT]"; the last '=' separates, since names may hold one.
 Result<PlacePin> ParsePin(std::string_view text);
 // Several, separated by ';'.
 Result<std::vector<PlacePin>> ParsePins(std::string_view text);

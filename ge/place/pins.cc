@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <set>
 #include <unordered_map>
 
 namespace ge {
@@ -96,11 +97,22 @@ Result<std::vector<DeviceId>> FindDevices(const Plan& plan, const std::string& t
                             target, names));
 }
 
+// Those that a pin may name for the offer.
+void AddLayoutNames(const Offer& offer, const Plan& plan, std::set<std::string>* names) {
+  for (const OfferChoice& choice : offer.choices) {
+    bool plain = true;
+    for (const auto& [value, layout] : choice.layouts) {
+      if (layout != 0) names->insert(LayoutName(plan.layouts[layout])), plain = false;
+    }
+    if (plain) names->insert("plain");
+  }
+}
+
 }  // namespace
 
-Result<std::vector<std::vector<DeviceId>>> ResolvePins(const Function& f, const Plan& plan,
-                                                       const PlaceOptions& options) {
-  std::vector<std::vector<DeviceId>> out(f.nodes.size());
+Result<std::vector<NodePin>> ResolvePins(const Function& f, const Plan& plan,
+                                         const PlaceOptions& options) {
+  std::vector<NodePin> out(f.nodes.size());
   if (options.pins.empty()) return out;
   const NodeNames names(f);
   std::vector<const PlacePin*> by(f.nodes.size());  // whose pin binds the node
@@ -115,7 +127,7 @@ Result<std::vector<std::vector<DeviceId>>> ResolvePins(const Function& f, const 
       return Status(Code::kInvalidArgument,
                     fmt::format("two pins name the node '{}'; keep one of them", pin.node));
     }
-    out[found[0]] = std::move(devices), by[found[0]] = &pin;
+    out[found[0]] = {std::move(devices), pin.layout}, by[found[0]] = &pin;
   }
   const std::vector<const PlacePin*> exact = by;
   for (const PlacePin* pin : wide) {
@@ -131,7 +143,7 @@ Result<std::vector<std::vector<DeviceId>>> ResolvePins(const Function& f, const 
                         "a pin of its own",
                         by[n]->node, by[n]->target, pin->node, pin->target, NodeLabel(f.nodes[n])));
       }
-      out[n] = devices, by[n] = pin;
+      out[n] = {devices, pin->layout}, by[n] = pin;
     }
   }
   return out;
@@ -165,16 +177,36 @@ Status CheckPins(const Graph& graph, const std::vector<PlacePin>& pins) {
   return {};
 }
 
-Status NoOfferForPin(const Function& f, const Plan& plan, uint32_t node,
-                     const std::vector<DeviceId>& devices, const OfferSet& offers) {
-  const PlanDevice& device = plan.devices[devices[0]];
+bool InPinnedLayout(const std::vector<std::pair<ValueId, LayoutId>>& layouts,
+                    std::string_view wanted, const Plan& plan) {
+  bool met = wanted == "plain";
+  for (const auto& [value, layout] : layouts) {
+    if (layout == 0) continue;
+    if (LayoutName(plan.layouts[layout]) != wanted) return false;
+    met = true;
+  }
+  return met;
+}
+
+Status NoOfferForPin(const Function& f, const Plan& plan, uint32_t node, const NodePin& pin,
+                     const OfferSet& offers) {
+  const PlanDevice& device = plan.devices[pin.devices[0]];
   const std::string& engine = plan.engines[device.engine].name;
   std::string why = "it gave no reason";
+  std::set<std::string> layouts;
   for (const Offer& o : offers.offers) {
     if (o.engine + 1 != device.engine) continue;
     if (std::find(o.nodes.begin(), o.nodes.end(), node) != o.nodes.end()) {
       why = "what it offered could not be compiled, or is for another device or a pattern alone";
+      AddLayoutNames(o, plan, &layouts);
     }
+  }
+  if (!layouts.empty() && !pin.layout.empty() && !layouts.count(std::string(pin.layout))) {
+    return Status(Code::kUnsupported,
+                  fmt::format("the node is pinned to '{}' in the layout '{}', in which it makes no "
+                              "offer for this {}; it has: {}",
+                              engine, pin.layout, f.nodes[node].op, fmt::join(layouts, ", ")))
+        .AtNode(NodeLabel(f.nodes[node]));
   }
   for (const Refusal& r : offers.refusals) {
     if (r.engine + 1 != device.engine || r.node != node) continue;
@@ -183,7 +215,7 @@ Status NoOfferForPin(const Function& f, const Plan& plan, uint32_t node,
   return Status(Code::kUnsupported,
                 fmt::format("the node is pinned to '{}', which makes no offer for this {} ({}); "
                             "pin it to an engine that does (ge explain lists them)",
-                            devices.size() == 1 ? device.name : engine, f.nodes[node].op, why))
+                            pin.devices.size() == 1 ? device.name : engine, f.nodes[node].op, why))
       .AtNode(NodeLabel(f.nodes[node]));
 }
 

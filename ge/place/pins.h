@@ -2,6 +2,8 @@
 // Functions only; the caller owns everything, any thread may call.
 #pragma once
 
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "ge/base/status.h"
@@ -12,19 +14,30 @@
 
 namespace ge {
 
-// The devices that each node is bound to; empty = free. INVALID_ARGUMENT for a node or engine that
-// is not there, a name of several nodes, or two pins of one node. A pin that names one node counts
-// before those that an operator or a pattern binds.
-Result<std::vector<std::vector<DeviceId>>> ResolvePins(const Function& function, const Plan& plan,
-                                                       const PlaceOptions& options);
+// What a node is bound to.
+struct NodePin {
+  std::vector<DeviceId> devices;  // empty = free
+  std::string_view layout;        // of the pin in PlaceOptions, which must outlive it; "" = any
+};
+// By node. INVALID_ARGUMENT for a node or engine that is not there, a name of several nodes, or two
+// pins of one node. A pin that names one node counts before those that an operator or a pattern
+// binds.
+Result<std::vector<NodePin>> ResolvePins(const Function& function, const Plan& plan,
+                                         const PlaceOptions& options);
+
+// Whether a choice whose border values have these layouts (the others are plain) is in the layout
+// that a pin names.
+bool InPinnedLayout(const std::vector<std::pair<ValueId, LayoutId>>& layouts,
+                    std::string_view wanted, const Plan& plan);
 
 // Ids of the nodes that pins name or fit: these stay whole, so that the pin can bind them.
 std::vector<NodeId> PinnedNodes(const Function& function, const std::vector<PlacePin>& pins);
 // INVALID_ARGUMENT for a pin that fits no node of any function of the graph.
 Status CheckPins(const Graph& graph, const std::vector<PlacePin>& pins);
 
-// UNSUPPORTED for a pinned node that its engine makes no offer for, with the engine's reason.
-Status NoOfferForPin(const Function& function, const Plan& plan, uint32_t node,
-                     const std::vector<DeviceId>& devices, const OfferSet& offers);
+// UNSUPPORTED for a pinned node that its engine makes no offer for, with the engine's reason, or
+// none in the layout of the pin, with those that it has.
+Status NoOfferForPin(const Function& function, const Plan& plan, uint32_t node, const NodePin& pin,
+                     const OfferSet& offers);
 
 }  // namespace ge

@@ -65,6 +65,9 @@ struct PlanLayout {
   int64_t opaque_bytes = 0;
   friend bool operator==(const PlanLayout&, const PlanLayout&) = default;
 };
+// As pins and ge explain call it: "plain", "channels-last", "order0213" (which axes follow each
+// other), "blocked1x8" (axis 1 in blocks of 8), or the tag of an opaque one.
+std::string LayoutName(const PlanLayout& layout);
 
 // Where a value's bytes come from.
 enum class PlanValueKind : uint8_t {

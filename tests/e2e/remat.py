@@ -3,7 +3,6 @@
 after two steps every state has the same bits as without it where products and the operators that take
 images are pinned, whatever layouts plans choose, and the plan takes less memory."""
 import argparse
-import ctypes
 import pathlib
 import sys
 import tempfile
@@ -14,8 +13,7 @@ from onnx import TensorProto, helper, numpy_helper
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tools" / "bench"))
-from ge_api import Tensor  # noqa: E402
-from ge_session import DTYPES, GeSession  # noqa: E402
+from ge_session import GeSession  # noqa: E402
 
 BLOCKS, WIDTH, SAMPLES, SIZE = 8, 32, 4, 28
 POLICIES = ("4", "all", "dots", "bytes:3500K")
@@ -71,17 +69,6 @@ class Net:
         return path
 
 
-def state(session, name):
-    t = Tensor(size=ctypes.sizeof(Tensor))
-    for _ in range(2):  # the first says how large it is
-        session._try(session.lib.ge_session_get_state(session.session, name.encode(),
-                                                      ctypes.byref(t), session._error()))
-        if not t.data:
-            out = np.zeros(tuple(t.dims[:t.rank]), DTYPES[t.dtype])
-            t.data = out.ctypes.data
-    return out
-
-
 def trained(path, names, remat, where):
     session = GeSession(path, plugins="grad", entry="train_step", **where,
                         passes=f"train:loss=softmax-ce;lr=0.1;momentum=0.9;remat={remat}")
@@ -89,7 +76,7 @@ def trained(path, names, remat, where):
     for _ in range(2):
         session.run({"x": r.standard_normal((SAMPLES, 3, SIZE, SIZE)).astype(np.float32),
                      "label": r.integers(0, 10, SAMPLES)})
-    states = {n: state(session, n) for n in names}
+    states = {n: session.state(n) for n in names}
     arena = session.report()["arena_bytes"]
     session.close()
     return states, arena

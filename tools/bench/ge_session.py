@@ -93,12 +93,30 @@ class GeSession:
         self._try(self.lib.ge_session_reset_states(self.session, self._error()))
 
     def report(self):
+        return self._json("ge_session_report")
+
+    def explain(self):
+        """Of the entry's latest plan, which a run has made."""
+        return self._json("ge_session_explain")
+
+    def _json(self, function):
         text = ctypes.c_char_p()
-        self._try(self.lib.ge_session_report(self.session, self.entry, ctypes.byref(text),
-                                             self._error()))
-        report = json.loads(text.value)
+        self._try(getattr(self.lib, function)(self.session, self.entry, ctypes.byref(text),
+                                              self._error()))
+        said = json.loads(text.value)
         self.lib.ge_text_release(text)
-        return report
+        return said
+
+    def state(self, name):
+        """A copy of what it holds."""
+        t = Tensor(size=ctypes.sizeof(Tensor))
+        for _ in range(2):  # the first says how large it is
+            self._try(self.lib.ge_session_get_state(self.session, name.encode(), ctypes.byref(t),
+                                                    self._error()))
+            if not t.data:
+                out = np.zeros(tuple(t.dims[:t.rank]), DTYPES[t.dtype])
+                t.data = out.ctypes.data
+        return out
 
     def close(self):
         for t in self.out:

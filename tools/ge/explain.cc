@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <set>
 
@@ -52,6 +53,7 @@ void PrintJson(const nlohmann::json& j) {
 
 void PrintText(const Compiled& c, const Options& o) {
   std::vector<Row> rows;
+  const std::map<NodeId, std::string> layouts = LayoutsTaken(c.plan);
   for (const NodeReport& r : c.plan.reports()) {
     Row row;
     row.cells = {r.label, r.op, std::to_string(r.segment), "-", "-", "-", "", "", "-", "", ""};
@@ -66,6 +68,9 @@ void PrintText(const Compiled& c, const Options& o) {
     if (r.chosen < 0 && r.segment < segments.size()) {
       row.cells[3] = c.plan.devices[segments[r.segment].device].name;
     }
+    // As a pin names the place: plain is what most are in.
+    const auto layout = layouts.find(r.node);
+    if (layout != layouts.end() && layout->second != "plain") row.cells[3] += "@" + layout->second;
     if (r.runner_up >= 0) {
       const Bid& b = r.bids[static_cast<size_t>(r.runner_up)];
       row.cells[8] = c.plan.devices[b.device].name;

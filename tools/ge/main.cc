@@ -60,8 +60,9 @@ void AddModelFlags(CLI::App* app, Options* o) {
                   "offers a node takes it");
   app->add_option("--pin", o->pins,
                   "NODE=ENGINE or NODE=ENGINE/DEVICE runs that node there; NODE is a name of ge "
-                  "explain, #ID, an operator, or a pattern of names or operators with * and ?; may "
-                  "be repeated")
+                  "explain, #ID, an operator, or a pattern of names or operators with * and ?; "
+                  "@LAYOUT behind it (@plain, @channels-last, as ge explain prints them) pins the "
+                  "layout, too; may be repeated")
       ->take_all();
   app->add_flag("--no-fuse", o->no_fuse, "each node is a segment of its own");
   ge::tool::AddPriceFlags(app, o);

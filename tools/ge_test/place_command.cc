@@ -1,8 +1,13 @@
-// `--- run place ENGINES [policy=NAME] [order=ENGINE]... [fuse=off] [pin=NODE=ENGINE]`: places the
-// graph and prints for each node who runs it and as part of which pattern. Prices are left out:
-// they are the host's. order= names engines that a priority puts first, in that order.
+// `--- run place ENGINES [policy=NAME] [order=ENGINE]... [fuse=off] [pin=NODE=ENGINE]
+// [layouts=shown]`: places the graph and prints for each node who runs it, in which layouts, and as
+// part of which pattern. Prices are left out: they are the host's. order= names engines that a
+// priority puts first, in that order.
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <map>
+
+#include "ge/compile/plan_explain.h"
 #include "ge/session/session.h"
 #include "tools/ge_test/commands.h"
 
@@ -24,25 +29,30 @@ Result<PlaceOptions> ReadOptions(const std::vector<std::string>& args) {
       options.order.push_back(value);
     } else if (key == "fuse" && value == "off") {
       options.fuse = false;
+    } else if (key == "layouts" && value == "shown") {
+      continue;
     } else {
       return CaseError(
           fmt::format("place takes ENGINES [policy=NAME] [order=ENGINE]... [fuse=off] "
-                      "[pin=NODE=ENGINE], found '{}'",
+                      "[pin=NODE=ENGINE] [layouts=shown], found '{}'",
                       args[i]));
     }
   }
   return options;
 }
 
-std::string PlacedText(const Plan& plan) {
+std::string PlacedText(const Plan& plan, bool layouts) {
   std::string text;
+  const auto names = layouts ? LayoutsTaken(plan) : std::map<NodeId, std::string>();
   for (const NodeReport& r : plan.reports()) {
     if (r.chosen < 0) {
       text += fmt::format("{} {}: nobody\n", r.label, r.op);
       continue;
     }
     const Bid& bid = r.bids[static_cast<size_t>(r.chosen)];
-    text += fmt::format("{} {}: {}{}{}\n", r.label, r.op, plan.devices[bid.device].name,
+    const auto name = names.find(r.node);
+    text += fmt::format("{} {}: {}{}{}{}\n", r.label, r.op, plan.devices[bid.device].name,
+                        name == names.end() ? "" : "@" + name->second,
                         bid.pattern.empty() ? "" : " ", bid.pattern);
   }
   return text;
@@ -68,7 +78,8 @@ Status RunPlace(CaseState* state, const std::vector<std::string>& args) {
     inputs.push_back({type.dtype, type.static_dims(), nullptr, 0});
   }
   GE_ASSIGN_OR_RETURN(auto placed, session->CompileApart("", inputs, build));
-  state->output = PlacedText(placed->plan);
+  const bool layouts = std::find(args.begin(), args.end(), "layouts=shown") != args.end();
+  state->output = PlacedText(placed->plan, layouts);
   return Status();
 }
 

@@ -140,8 +140,10 @@ typedef struct ge_session_options {
   /* Nodes that one engine alone may take: "NODE=ENGINE" or "NODE=ENGINE/DEVICE", separated by ';'.
    * NODE is a node's name as ge_session_explain tells it, "#ID", an operator ("Conv"), or a pattern
    * of names or operators with '*' and '?'; an exact name counts before an operator or pattern.
-   * Plans are refused with a message where an engine makes no offer for a node that is pinned to
-   * it, or where a pin fits no node. NULL = none. */
+   * "@LAYOUT" behind it, a "layout" of ge_session_explain ("plain", "channels-last",
+   * "blocked1x8"), leaves only what reads and makes images in that layout, or plain where the
+   * layout has no room for them. Plans are refused with a message where an engine makes no offer
+   * for a node that is pinned to it, or where a pin fits no node. NULL = none. */
   const char* pins;
   uint32_t policy; /* GE_PLACE_* */
   uint32_t reserved2;
