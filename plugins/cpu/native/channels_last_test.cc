@@ -305,6 +305,32 @@ TEST_P(ChannelsLast, SumsOfEachChannel) {
   }
 }
 
+// Rows of 3 and 5 taps, beside each other and two apart, whose overlaps are read once; and what is
+// next to them: rows of 4, windows three apart, dilated ones.
+TEST_P(ChannelsLast, SumsOfRowsOfTaps) {
+  std::mt19937 random(31);
+  for (const int64_t kernel : {3, 4, 5}) {
+    for (const int64_t stride : {1, 2, 3}) {
+      for (const int64_t dilation : {1, 2}) {
+        for (const int64_t channels : {8, 21, 40, 512}) {
+          CheckSums({1,
+                     channels,
+                     1,
+                     1,
+                     {11, 24},
+                     {kernel, kernel},
+                     {stride, stride},
+                     {dilation, dilation},
+                     {1, 2},
+                     {2, 1}},
+                    channels == 40, &random);
+          if (HasFatalFailure()) return;
+        }
+      }
+    }
+  }
+}
+
 TEST_P(ChannelsLast, SumsKeepInfinitiesAndNaN) {
   const ConvCase c = {1, 20, 1, 1, {9, 10}, {3, 3}, {1, 1}, {1, 1}, {1, 1}, {1, 1}};
   const ConvSpec s = SpecOf(c);

@@ -1,5 +1,7 @@
 // Windows of pixels whose channels are the lanes: sums by a weight for each channel (depth-wise
 // convolutions) and extremes. No window is copied; borders are the caller's affair.
+#include <type_traits>
+
 #include "plugins/cpu/kit/simd/vector.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -7,7 +9,7 @@ namespace ge_cpu {
 namespace GE_SIMD_ISA {
 namespace {
 
-// AllPixels of a block by vectors of channels: sums, a row of weights and what is being read fill
+// Pixels of a block by vectors of channels: sums, a row of weights and what is being read fill
 // the registers, and each weight that is read serves all pixels of the block.
 constexpr int kPixelsAtOnce = kManyRegisters ? 8 : 4;
 constexpr int kChannelVectors = 2;
@@ -68,7 +70,7 @@ struct MeanOfTaps {
   }
 };
 
-// AllPixels [i, i + kCount), channels from c on.
+// Pixels [i, i + kCount), channels from c on.
 template <class Kind, int kCount, int kWide, class D>
 GE_INLINE void PixelBlock(D d, const ChannelTaps& q, int64_t i, int64_t c) {
   hn::Vec<D> sum[kCount][kWide];
@@ -97,44 +99,119 @@ GE_INLINE void PixelBlock(D d, const ChannelTaps& q, int64_t i, int64_t c) {
   }
 }
 
-// All n pixels of the channels from c on.
-template <class Kind, int kWide, class D>
-GE_INLINE void AllPixels(D d, const ChannelTaps& q, int64_t n, int64_t c) {
-  int64_t i = 0;
-  for (; i + kPixelsAtOnce <= n; i += kPixelsAtOnce)
-    PixelBlock<Kind, kPixelsAtOnce, kWide>(d, q, i, c);
-  for (; i < n; ++i) PixelBlock<Kind, 1, kWide>(d, q, i, c);
+// All channels of some pixels before the next pixels: what is read lies in a row, which is as fast
+// again as a walk over pixels that are a power of two apart and so share their places in a cache.
+template <class F>
+GE_INLINE void AllChannels(int64_t channels, F f) {
+  const Full d;
+  int64_t c = 0;
+  for (; c + kChannelVectors * kMaxLanes <= channels; c += kChannelVectors * kMaxLanes) {
+    f(d, std::integral_constant<int, kChannelVectors>(), c);
+  }
+  if (c + kMaxLanes <= channels) {
+    f(d, std::integral_constant<int, 1>(), c);
+    c += kMaxLanes;
+  }
+  Rest<kMaxLanes / 2>(c, channels, [&](auto part, int64_t at) GE_LAMBDA {
+    f(part, std::integral_constant<int, 1>(), at);
+  });
+}
+
+template <class Kind, int kCount>
+GE_INLINE void Pixels(const ChannelTaps& q, int64_t i) {
+  AllChannels(q.channels, [&](auto d, auto wide, int64_t c) GE_LAMBDA {
+    PixelBlock<Kind, kCount, decltype(wide)::value>(d, q, i, c);
+  });
 }
 
 template <class Kind>
-void AllChannels(const ChannelTaps& q, int64_t n) {
-  const Full d;
-  int64_t c = 0;
-  for (; c + kChannelVectors * kMaxLanes <= q.channels; c += kChannelVectors * kMaxLanes) {
-    AllPixels<Kind, kChannelVectors>(d, q, n, c);
+void AllPixels(const ChannelTaps& q, int64_t n) {
+  int64_t i = 0;
+  for (; i + kPixelsAtOnce <= n; i += kPixelsAtOnce) Pixels<Kind, kPixelsAtOnce>(q, i);
+  for (; i < n; ++i) Pixels<Kind, 1>(q, i);
+}
+
+// Sums whose taps are rows of kRow neighbours, of windows kStride neighbours apart: what overlaps
+// is read once for all pixels that it counts for. Each sum has its terms in the order of taps.
+template <int kRow, int kStride, int kCount, int kWide, class D>
+GE_INLINE void RowBlock(D d, const ChannelTaps& q, int64_t i, int64_t c) {
+  constexpr int kReads = (kCount - 1) * kStride + kRow;
+  hn::Vec<D> sum[kWide][kCount];
+  for (int v = 0; v < kWide; ++v) {
+    const auto bias = hn::LoadU(d, q.bias + c + v * kLanesOf<D>);
+    for (int p = 0; p < kCount; ++p) sum[v][p] = bias;
   }
-  if (c + kMaxLanes <= q.channels) {
-    AllPixels<Kind, 1>(d, q, n, c);
-    c += kMaxLanes;
+  const int64_t apart = q.step / kStride;
+  for (int64_t t = 0; t < q.taps; t += kRow) {
+    const float* x = q.from[t] + i * q.step + c;
+    hn::Vec<D> w[kWide][kRow];
+    for (int k = 0; k < kRow; ++k) {
+      for (int v = 0; v < kWide; ++v) w[v][k] = hn::LoadU(d, q.w[t + k] + c + v * kLanesOf<D>);
+    }
+    for (int r = 0; r < kReads; ++r, x += apart) {
+      for (int v = 0; v < kWide; ++v) {
+        const auto read = hn::LoadU(d, x + v * kLanesOf<D>);
+        for (int p = 0; p < kCount; ++p) {
+          const int k = r - p * kStride;
+          if (k >= 0 && k < kRow) sum[v][p] = hn::MulAdd(read, w[v][k], sum[v][p]);
+        }
+      }
+    }
   }
-  Rest<kMaxLanes / 2>(c, q.channels,
-                      [&](auto part, int64_t at) { AllPixels<Kind, 1>(part, q, n, at); });
+  for (int p = 0; p < kCount; ++p) {
+    for (int v = 0; v < kWide; ++v) {
+      hn::StoreU(sum[v][p], d, q.y + (i + p) * q.channels + c + v * kLanesOf<D>);
+    }
+  }
+}
+
+template <int kRow, int kStride, int kCount>
+GE_INLINE void RowPixels(const ChannelTaps& q, int64_t i) {
+  AllChannels(q.channels, [&](auto d, auto wide, int64_t c) GE_LAMBDA {
+    RowBlock<kRow, kStride, kCount, decltype(wide)::value>(d, q, i, c);
+  });
+}
+
+template <int kRow, int kStride>
+void AllRowPixels(const ChannelTaps& q, int64_t n) {
+  int64_t i = 0;
+  for (; i + kPixelsAtOnce <= n; i += kPixelsAtOnce) RowPixels<kRow, kStride, kPixelsAtOnce>(q, i);
+  for (; i + 2 <= n; i += 2) RowPixels<kRow, kStride, 2>(q, i);
+  for (; i < n; ++i) RowPixels<kRow, kStride, 1>(q, i);
+}
+
+// Whether the taps are rows of so many, `apart` floats from one to the next.
+bool AreRows(const ChannelTaps& q, int64_t row, int64_t apart) {
+  if (q.taps % row != 0) return false;
+  for (int64_t t = 0; t < q.taps; ++t) {
+    if (t % row != 0 && q.from[t] - q.from[t - 1] != apart) return false;
+  }
+  return true;
+}
+
+template <int kRow>
+bool SumRows(const ChannelTaps& q, int64_t n) {
+  if (AreRows(q, kRow, q.step)) return AllRowPixels<kRow, 1>(q, n), true;
+  if (q.step % 2 == 0 && AreRows(q, kRow, q.step / 2)) return AllRowPixels<kRow, 2>(q, n), true;
+  return false;
 }
 
 }  // namespace
 
 void ChannelSums(const float* const* from, const float* const* w, int64_t taps, int64_t step,
                  const float* bias, float* y, int64_t n, int64_t channels) {
-  AllChannels<WeighedSum>({from, w, taps, step, bias, 1, y, channels}, n);
+  const ChannelTaps q{from, w, taps, step, bias, 1, y, channels};
+  if (n > 1 && taps > 0 && (SumRows<3>(q, n) || SumRows<5>(q, n))) return;
+  AllPixels<WeighedSum>(q, n);
 }
 
 void ChannelPool(Reduce op, const float* const* from, int64_t taps, int64_t step, float scale,
                  float* y, int64_t n, int64_t channels) {
   const ChannelTaps q{from, nullptr, taps, step, nullptr, scale, y, channels};
   if (op == Reduce::kMax) {
-    AllChannels<Greatest>(q, n);
+    AllPixels<Greatest>(q, n);
   } else {
-    AllChannels<MeanOfTaps>(q, n);
+    AllPixels<MeanOfTaps>(q, n);
   }
 }
 
