@@ -182,12 +182,12 @@ void Builder::AddConversion(const Rep& from, const Rep& to) {
     if (!from.layout.dense() || !to.layout.dense()) {
       throw std::runtime_error("elements that are not 4 bytes in another order");
     }
-    AddStep("move " + ToText(to.layout.dims()), std::make_unique<Move>(Bytes(to.layout)),
+    AddStep("move " + Sizes(to.layout.dims()), std::make_unique<Move>(Bytes(to.layout)),
             {to.place, from.place});
     return;
   }
   const Dims d = to.layout.dims(), zero(d.size(), 0);
-  AddStep("convert " + ToText(d),
+  AddStep("convert " + Sizes(d),
           CopyLoop(simd_, to.layout, {{from.layout, to.layout, zero, zero, d}}),
           {to.place, from.place});
 }
@@ -439,7 +439,7 @@ void Builder::Touch(const Place& p) {
 void Builder::AddStep(const std::string& label, std::unique_ptr<Work> work,
                       std::vector<Place> places) {
   Step s;
-  s.label = label;
+  if (out_.profile) s.label = label;
   s.node = node_;
   s.work = std::move(work);
   for (const Place& p : places) Touch(p);
