@@ -1,15 +1,12 @@
 #include "ge/session/shape_program.h"
 
 #include <algorithm>
-#include <string_view>
 #include <unordered_map>
 
 #include "ge/base/interrupt.h"
-#include "ge/base/log.h"
 #include "ge/base/word_hash.h"
 #include "ge/control/cut.h"
 #include "ge/infer/infer.h"
-#include "ge/session/part_bound.h"
 
 namespace ge {
 namespace {
@@ -69,6 +66,21 @@ uint64_t ContentOf(const Const& c) {
   for (int64_t i = 0; data && i < *bytes; ++i) hash.Add(static_cast<uint64_t>(data[i]));
   return hash.sum() | 1;
 }
+
+// Gives a function's parameters the types back that they had, however the work in between ends.
+class DeclaredTypes {
+ public:
+  explicit DeclaredTypes(Function* f) : f_(*f) {
+    for (const ValueId v : f_.params) types_.push_back(f_.value(v).type);
+  }
+  ~DeclaredTypes() {
+    for (size_t i = 0; i < types_.size(); ++i) f_.value(f_.params[i]).type = std::move(types_[i]);
+  }
+
+ private:
+  Function& f_;
+  std::vector<Type> types_;
+};
 
 }  // namespace
 
@@ -138,7 +150,8 @@ class ShapeProgram::Maker {
   }
 
   bool FindConstants() {
-    std::vector<bool> seen(made_.consts.size());
+    enum class Seen : uint8_t { kNo, kOwn, kMade };
+    std::vector<Seen> seen(made_.consts.size(), Seen::kNo);
     for (ValueId g = 1; g < g_.values.size(); ++g) {
       const ValueId p = out_.from_[g];
       if (p == 0) return false;
@@ -147,14 +160,15 @@ class ShapeProgram::Maker {
         if (was != 0 || producer_[p] != nullptr || !g_.value(g).type.is_static()) return false;
         continue;
       }
-      if (was != 0 ? !SamePayload(made_.consts[c], part_.consts[was]) : !producer_[p]) return false;
-      if (was == 0) {
-        if (seen[c]) return false;
+      if (was == 0) {  // What is made anew is nobody else's.
+        if (!producer_[p] || seen[c] != Seen::kNo) return false;
+        seen[c] = Seen::kMade;
         out_.made_.push_back({c, g, needed_.size()});
         needed_.push_back(p);
+        continue;
       }
-      seen[c] = true;
-      if (was == 0) continue;
+      if (seen[c] == Seen::kMade || !SamePayload(made_.consts[c], part_.consts[was])) return false;
+      seen[c] = Seen::kOwn;
       out_.from_[g] = 0;
       if (const uint64_t content = ContentOf(made_.consts[c])) out_.own_.push_back(content);
     }
@@ -317,12 +331,13 @@ Result<bool> ShapeProgram::Bind(Graph* part, const Entry& entry, const Shapes& s
                                 const Fold& fold, GraphLoan* loan) {
   if (!usable()) return false;
   Function& p = part->fn(fn_);
-  std::vector<Type> declared;
-  for (const ValueId v : p.params) declared.push_back(p.value(v).type);
-  const Status status = BindInPlace(part, entry, shapes);
-  Result<bool> good = status.ok() && TakeTypes(p);
-  if (good.ok() && *good) good = FoldCone(p, fold);
-  for (size_t i = 0; i < declared.size(); ++i) p.value(p.params[i]).type = std::move(declared[i]);
+  Result<bool> good = false;
+  {
+    const DeclaredTypes declared(&p);
+    const Status status = BindInPlace(part, entry, shapes);
+    good = status.ok() && TakeTypes(p);
+    if (good.ok() && *good) good = FoldCone(p, fold);
+  }
   GE_RETURN_IF_ERROR(CheckInterrupt());
   if (!good.ok() || !*good) return good;
   if (loan_.view) {

@@ -136,7 +136,7 @@ TEST(ShapeProgram, PlansAreThoseOfTheLongWay) {
                      {1, 3, 4},
                      {1, 16, 4},
                      {1, 11, 4}},
-                    5, engines);
+                    8, engines);
     ExpectSamePlans(kReader,
                     {{2, 5, 4}, {3, 5, 4}, {4, 5, 4}, {5, 5, 4}, {1, 5, 4}, {2, 5, 4}, {7, 5, 4}},
                     3, engines);

@@ -380,17 +380,19 @@ Builder::Rep Builder::Constant(uint32_t v, const Layout& want) {
   // Read where it lies, as far as it would not lie better: on a line of its own and, when large, on
   // huge pages (docs/decisions/0006-pages.md).
   constexpr uint64_t kHugePage = uint64_t{2} << 20;
-  const bool lies_well = reinterpret_cast<uintptr_t>(p_.value(v).data) % 64 == 0;
-  const std::string plain = "plain " + std::to_string(bytes);
+  const auto plain = [bytes] { return "plain " + std::to_string(bytes); };
   // Of a constant that changes with the dims, such as rows of a table of positions, a copy for each
   // would cost more than lines that begin elsewhere.
-  const bool of_dims = out_.like != nullptr && out_.like->wanted.count({plain, {v}}) == 0;
-  if (want.dense() && (lies_well || of_dims) && bytes < kHugePage && bytes >= kLeastPack) {
+  const auto lies_well = [&] {
+    return reinterpret_cast<uintptr_t>(p_.value(v).data) % 64 == 0 ||
+           (out_.like != nullptr && out_.like->wanted.count({plain(), {v}}) == 0);
+  };
+  if (want.dense() && bytes < kHugePage && bytes >= kLeastPack && lies_well()) {
     return {want, KeptConstant(v).place};
   }
   if (want.dense()) {
     auto copy = [bytes](const void* const* from, void* to) { std::memcpy(to, from[0], bytes); };
-    return {want, Pack({v}, plain, bytes, copy, true)};
+    return {want, Pack({v}, plain(), bytes, copy, true)};
   }
   return {want, Pack({v}, "layout " + KeyOf(want), bytes, PackingOf(want))};
 }
