@@ -258,7 +258,10 @@ class Builder {
     const bool wanted = options_.classes && FreeChoice() && !options_.place.expanded &&
                         !options_.incumbent && options_.prices.mode != PriceMode::kMeasure;
     if (!wanted) return;
-    class_key_ = ShapeClasses::KeyOf(c_->graph, c_->fn);
+    GraphLoan* loan = options_.loan;
+    class_key_ =
+        loan && loan->shape_class ? *loan->shape_class : ShapeClasses::KeyOf(c_->graph, c_->fn);
+    if (loan) loan->shape_class = class_key_;
     c_->shape_class = class_key_;
     dims_ = ShapeClasses::DimsOf(c_->graph, c_->fn);
     near_ = options_.classes->Near(*class_key_, dims_);
@@ -315,14 +318,25 @@ class Builder {
     c_->offers = {}, c_->plan = {};
   }
 
+  Status TakeView() {
+    if (options_.loan && options_.loan->view) {
+      c_->view_ = std::move(options_.loan->view);
+      return {};
+    }
+    GE_ASSIGN_OR_RETURN(c_->view_, GraphView::Make(c_->graph, function()));
+    return {};
+  }
+
   Result<bool> Reshape(const Compiled& like) {
     auto plan =
         PlacedLike(like, engines_, function(), "class, shaped like " + DimsText(near_[0]->dims));
     if (!plan) return false;
     c_->plan = *std::move(plan);
-    if (!Partition(c_->graph, function(), &c_->plan).ok()) return false;
-    if (!SameSegments(c_->plan.functions[0], like.plan.functions[0])) return false;
-    GE_ASSIGN_OR_RETURN(c_->view_, GraphView::Make(c_->graph, function()));
+    if (!PartitionLike(like, function(), &c_->plan)) {
+      if (!Partition(c_->graph, function(), &c_->plan).ok()) return false;
+      if (!SameSegments(c_->plan.functions[0], like.plan.functions[0])) return false;
+    }
+    GE_RETURN_IF_ERROR(TakeView());
     compiler_.emplace(engines_, c_.get());
     c_->plan.shared_report = ReportLike(like, function(), notes_);
     return compiler_->Shape(like);
@@ -364,12 +378,15 @@ class Builder {
     }
     // These stay: execs may read them.
     c_->splats_ = c_->view_->TakeSplats();
-    for (Const& c : c_->graph.consts) {
+    for (const Const& c : c_->graph.consts) {
       auto& kept = c_->payloads_;
-      if (c.owner && (kept.empty() || kept.back() != c.owner)) kept.push_back(std::move(c.owner));
-      if (c.expanded) kept.push_back(std::move(c.expanded));
+      if (c.owner && (kept.empty() || kept.back() != c.owner)) kept.push_back(c.owner);
+      if (c.expanded) kept.push_back(c.expanded);
     }
     c_->payloads_.shrink_to_fit();
+    if (options_.loan && c_->expanded.empty() && c_->graph.states.size() <= 1) {
+      options_.loan->graph = std::move(c_->graph), options_.loan->view = std::move(c_->view_);
+    }
     c_->view_.reset();
     c_->graph.functions.clear();
     c_->graph.meta.clear();  // a recogniser's alphabet takes more than its plan

@@ -15,6 +15,7 @@
 
 #include "ge/base/aligned.h"
 #include "ge/base/status.h"
+#include "ge/compile/graph_loan.h"
 #include "ge/compile/in_place_states.h"
 #include "ge/engine/engine.h"
 #include "ge/engine/offers.h"
@@ -200,6 +201,7 @@ struct BuildOptions {
   uint64_t least_in_place_bytes = kLeastInPlaceBytes;
   uint64_t memory_limit_bytes = 0;  // see memory_limit.h; 0 = the default
   uint64_t given_bytes = 0;         // payloads of the model and inputs of the run, set by sessions
+  GraphLoan* loan = nullptr;        // of who wants the graph again; null = nobody
   StageId stop_after = StageId::kCheck;
   Runner::Options runner;
 };

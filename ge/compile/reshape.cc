@@ -82,6 +82,66 @@ std::optional<Plan> PlacedLike(const Compiled& like, const EngineList& engines, 
   return plan;
 }
 
+namespace {
+
+// The values that PARTITION makes come first; those of segments behind them.
+size_t CountOfBorder(const PlanFunction& f) {
+  size_t count = 1;
+  while (count < f.values.size() && f.values[count].kind != PlanValueKind::kInternal &&
+         f.values[count].kind != PlanValueKind::kWorkspace) {
+    ++count;
+  }
+  return count;
+}
+
+bool IsPlainlyCut(const PlanFunction& f, size_t border) {
+  const auto plain = [](const PlanValue& v) {
+    return v.domain == 0 && v.layout == 0 && v.state == 0;
+  };
+  const auto placed = [](const PlanSegment& s) { return s.conversion < 0 && !s.offers.empty(); };
+  const auto by_host = [](const Instruction& in) {
+    return in.op == PlanOp::kLaunch || (in.op == PlanOp::kCopy && in.engine == 0);
+  };
+  return f.streams.size() <= 1 && f.events.empty() &&
+         std::all_of(f.values.begin(), f.values.begin() + static_cast<ptrdiff_t>(border), plain) &&
+         std::all_of(f.segments.begin(), f.segments.end(), placed) &&
+         std::all_of(f.code.begin(), f.code.end(), by_host);
+}
+
+}  // namespace
+
+bool PartitionLike(const Compiled& like, const Function& f, Plan* plan) {
+  const PlanFunction& from = like.plan.functions[0];
+  const size_t border = CountOfBorder(from);
+  if (!like.states_out.empty() || !IsPlainlyCut(from, border)) return false;
+  PlanFunction& to = plan->functions[0];
+  if (to.segments.size() != from.segments.size()) return false;
+  std::vector<PlanValue> values;
+  values.reserve(from.values.size());
+  values.emplace_back();
+  for (size_t i = 1; i < border; ++i) {
+    const PlanValue& was = from.values[i];
+    const Value& value = f.value(was.graph_value);
+    const auto bytes = ByteCount(value.type);
+    if (!bytes) return false;
+    PlanValue& v = values.emplace_back();
+    v.name = was.name, v.type = value.type, v.bytes = *bytes, v.align = was.align;
+    v.graph_value = was.graph_value, v.constant = value.constant;
+    v.kind = was.kind, v.index = was.index;
+  }
+  to.values = std::move(values);
+  for (size_t s = 0; s < to.segments.size(); ++s) {
+    PlanSegment& mine = to.segments[s];
+    const PlanSegment& was = from.segments[s];
+    mine.inputs = was.inputs, mine.outputs = was.outputs, mine.constants = was.constants;
+    mine.after = was.after, mine.predicted_ns = was.predicted_ns;
+  }
+  to.code = from.code, to.inputs = from.inputs, to.outputs = from.outputs;
+  plan->predicted_ns = 0;
+  for (const Instruction& in : to.code) plan->predicted_ns += in.predicted_ns;
+  return true;
+}
+
 bool SameSegments(const PlanFunction& a, const PlanFunction& b) {
   return std::equal(
       a.segments.begin(), a.segments.end(), b.segments.begin(), b.segments.end(),

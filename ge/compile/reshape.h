@@ -21,6 +21,11 @@ namespace ge {
 std::optional<Plan> PlacedLike(const Compiled& like, const EngineList& engines, const Function& f,
                                const std::string& method);
 
+// What PARTITION would make of such a plan, from what it made of `like`: no size decides anything
+// where all values are plain and in host memory, nothing is brought anywhere and no state is
+// overwritten. False, and nothing done, where there is more to it.
+bool PartitionLike(const Compiled& like, const Function& f, Plan* plan);
+
 // What the nodes of such a plan are called, and the notes on them. One for all plans that are
 // shaped like `like`, where they say the same.
 std::shared_ptr<const std::vector<NodeReport>> ReportLike(const Compiled& like, const Function& f,

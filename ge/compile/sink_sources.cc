@@ -10,14 +10,15 @@ namespace {
 constexpr int64_t kLarge = 1 << 20;  // bytes; below it a node stays where it is
 
 bool IsSource(const Function& f, const Node& n) {
+  const bool constant = std::all_of(n.inputs.begin(), n.inputs.end(),
+                                    [&](ValueId v) { return v == 0 || f.value(v).constant != 0; });
+  if (!constant) return false;  // hardly a node is left to look at
   int64_t bytes = 0;
   for (ValueId v : n.outputs)
     bytes = std::max(bytes, v ? ByteCount(f.value(v).type).value_or(0) : 0);
-  const bool constant = std::all_of(n.inputs.begin(), n.inputs.end(),
-                                    [&](ValueId v) { return v == 0 || f.value(v).constant != 0; });
   const OpDef* op = FindOp(n.domain, n.op);
-  return bytes >= kLarge && constant && op && op->deterministic && !op->has_effects &&
-         n.effects.empty() && n.callees.empty() && n.after.empty();
+  return bytes >= kLarge && op && op->deterministic && !op->has_effects && n.effects.empty() &&
+         n.callees.empty() && n.after.empty();
 }
 
 }  // namespace

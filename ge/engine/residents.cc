@@ -306,11 +306,14 @@ Result<std::vector<std::shared_ptr<Resident>>> ResidentsOf(const std::shared_ptr
   for (uint32_t i = 0; i < compiled.n_pack; ++i) {
     const auto* given = reinterpret_cast<const ge_pack*>(
         reinterpret_cast<const char*>(compiled.pack) + uint64_t{i} * compiled.pack_stride);
-    const std::string what = fmt::format("pack {} of engine '{}'", i, engine->name());
-    GE_ASSIGN_OR_RETURN(const ge_pack pack, ReadRecord(given, what));
-    GE_ASSIGN_OR_RETURN(auto sources, SourcesOf(pack, what, graph, f));
-    GE_ASSIGN_OR_RETURN(auto resident,
-                        ResidentStore::OfProcess().Find(engine, device, pack, std::move(sources)));
+    // What it is called is put into words where it is refused: each plan asks for dozens.
+    const auto what = [&] { return fmt::format("pack {} of engine '{}'", i, engine->name()); };
+    const Result<ge_pack> pack = ReadRecord(given, "");
+    if (!pack.ok()) return ReadRecord(given, what()).status();
+    auto sources = SourcesOf(*pack, "", graph, f);
+    if (!sources.ok()) return SourcesOf(*pack, what(), graph, f).status();
+    GE_ASSIGN_OR_RETURN(
+        auto resident, ResidentStore::OfProcess().Find(engine, device, *pack, *std::move(sources)));
     out.push_back(std::move(resident));
   }
   return out;

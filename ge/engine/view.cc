@@ -52,6 +52,22 @@ Result<std::unique_ptr<GraphView>> GraphView::Make(const Graph& graph, const Fun
   return v;
 }
 
+Status GraphView::Renew(const Graph& graph, const Function& f) {
+  splats_.clear();
+  for (ValueId id = 0; id < f.values.size(); ++id) {
+    const Value& v = f.values[id];
+    ge_value& r = values_[id];
+    auto* dims = const_cast<int64_t*>(r.type.dims);  // ours, of dims_
+    for (size_t i = 0; i < v.type.dims.size(); ++i) dims[i] = v.type.dims[i].value;
+    if (!v.constant) continue;
+    const Const& c = graph.consts[v.constant];
+    if (c.type.dtype == DType::kString) continue;
+    GE_ASSIGN_OR_RETURN(const Payload payload, PayloadOf(c));
+    r.data = payload.data, r.data_bytes = payload.bytes;
+  }
+  return {};
+}
+
 void GraphView::AddUsers(const Function& f) {
   std::vector<uint32_t> next(f.values.size() + 1);  // by value: where its next user goes
   for (const Node& node : f.nodes) {

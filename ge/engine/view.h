@@ -53,6 +53,9 @@ class GraphView {
   // parameters, and no payload of a splat of more than kMaxSplatRead bytes.
   static Result<std::unique_ptr<GraphView>> MakeWhole(const Graph& graph, const Function& function);
   const ge_graph* get() const { return &graph_; }
+  // What the graph says now of sizes and of what constants hold; it may lie elsewhere, but its
+  // functions are those that the view was made of, with the same ranks.
+  Status Renew(const Graph& graph, const Function& function);
   // Replaces the payload pointer of a constant (an aligned copy); `bytes` must outlive the view.
   void SetConstData(ValueId value, const void* bytes) { values_[value].data = bytes; }
   // What constants point to that the graph does not own, for who drops the view while it is read.

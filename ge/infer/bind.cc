@@ -22,6 +22,24 @@ class Binder {
   }
 
   Status Run(const std::vector<std::vector<int64_t>>& shapes) {
+    GE_RETURN_IF_ERROR(CheckShapes(shapes));
+    GE_RETURN_IF_ERROR(Substitute());
+    return GiveShapes(shapes);
+  }
+
+  Status RunInPlace(const std::vector<std::vector<int64_t>>& shapes) {
+    GE_RETURN_IF_ERROR(CheckShapes(shapes));
+    Function& f = g_.fn(entry_.fn);
+    for (const Node& n : f.nodes) {
+      for (ValueId v : n.outputs) {
+        if (v) ForgetType(&f.values[v].type);
+      }
+    }
+    return GiveShapes(shapes);
+  }
+
+ private:
+  Status CheckShapes(const std::vector<std::vector<int64_t>>& shapes) {
     const Function& f = g_.fn(entry_.fn);
     if (shapes.size() != f.params.size()) {
       return Refuse("entry '" + entry_.name + "' has " + std::to_string(f.params.size()) +
@@ -30,7 +48,10 @@ class Binder {
     for (size_t i = 0; i < shapes.size(); ++i) GE_RETURN_IF_ERROR(CheckRank(i, shapes[i]));
     for (size_t i = 0; i < shapes.size(); ++i) GE_RETURN_IF_ERROR(Collect(i, shapes[i]));
     for (size_t i = 0; i < shapes.size(); ++i) GE_RETURN_IF_ERROR(CheckExpressions(i, shapes[i]));
-    GE_RETURN_IF_ERROR(Substitute());
+    return {};
+  }
+
+  Status GiveShapes(const std::vector<std::vector<int64_t>>& shapes) {
     Function& bound = g_.fn(entry_.fn);
     for (size_t i = 0; i < shapes.size(); ++i) {
       Type& t = bound.value(bound.params[i]).type;
@@ -39,7 +60,16 @@ class Binder {
     return {};
   }
 
- private:
+  static void ForgetType(Type* type) {
+    if (!type->is_tensor()) {
+      *type = Type{};
+      return;
+    }
+    type->ranked = false;
+    type->dims.clear();
+    type->sharding = {};
+  }
+
   struct Bound {
     int64_t value;
     std::string where;  // "input 'x' axis 0"
@@ -254,6 +284,12 @@ Status Bind(Graph* graph, const std::string& entry,
             const std::vector<std::vector<int64_t>>& input_shapes,
             const std::map<SymbolId, int64_t>& sizes) {
   return BindEntry(graph, entry, input_shapes, sizes, false);
+}
+
+Status BindInPlace(Graph* graph, const Entry& entry,
+                   const std::vector<std::vector<int64_t>>& input_shapes) {
+  GE_RETURN_IF_ERROR(Binder(graph, entry, {}, false).RunInPlace(input_shapes));
+  return InferAgain(graph);
 }
 
 Status BindInPart(Graph* graph, const std::string& entry,

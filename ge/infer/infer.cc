@@ -8,8 +8,9 @@ namespace infer {
 
 constexpr int kMaxCallDepth = 64;  // The verifier's limit; recursion here is over calls alone.
 
-ModuleInfer::ModuleInfer(Graph* graph)
+ModuleInfer::ModuleInfer(Graph* graph, bool checked)
     : graph_(graph),
+      checked_(checked),
       progress_(graph->functions.size(), Progress::kNew),
       failures_(graph->functions.size()),
       call_sites_(graph->functions.size(), 0) {
@@ -84,7 +85,7 @@ Status ModuleInfer::InferNode(FunctionId fn, size_t index, int depth) {
     GE_RETURN_IF_ERROR(WantKnown(*graph_, node));
     GE_RETURN_IF_ERROR(InferCallees(fn, node, depth));
   }
-  return InferOneNode(graph_, fn, index);
+  return InferOneNode(graph_, fn, index, checked_);
 }
 
 }  // namespace infer
@@ -93,7 +94,9 @@ Status InferNode(Graph* graph, FunctionId fn, size_t node) {
   return infer::InferOneNode(graph, fn, node);
 }
 
-Status Infer(Graph* graph) {
+namespace {
+
+Status InferAll(Graph* graph, bool checked) {
   auto it = graph->opsets.find("");
   if (it != graph->opsets.end() && it->second != kCanonicalOpset) {
     return Status(Code::kFailedPrecondition, "the graph is at opset " + std::to_string(it->second) +
@@ -107,7 +110,13 @@ Status Infer(Graph* graph) {
       if (v.constant && v.type.kind == TypeKind::kUnknown) v.type = graph->consts[v.constant].type;
     }
   }
-  return infer::ModuleInfer(graph).Run();
+  return infer::ModuleInfer(graph, checked).Run();
 }
+
+}  // namespace
+
+Status Infer(Graph* graph) { return InferAll(graph, false); }
+
+Status InferAgain(Graph* graph) { return InferAll(graph, true); }
 
 }  // namespace ge

@@ -13,7 +13,9 @@ namespace ge::infer {
 
 class ModuleInfer {
  public:
-  explicit ModuleInfer(Graph* graph);
+  // `checked`: the graph was inferred before and only sizes are others now, so that operators,
+  // attributes and dtypes need no look.
+  explicit ModuleInfer(Graph* graph, bool checked = false);
   // All entries with what they call, then the functions that nothing calls.
   Status Run();
   // One function whose parameters are typed, with what it calls.
@@ -38,6 +40,7 @@ class ModuleInfer {
 
   enum class Progress : uint8_t { kNew, kOpen, kDone };
   Graph* graph_;
+  const bool checked_;
   std::vector<Progress> progress_;    // by function
   std::vector<Status> failures_;      // by function: what its last run answered
   std::vector<uint32_t> call_sites_;  // by function
@@ -56,7 +59,8 @@ bool MergeTensors(const Type& declared, const std::vector<Dim>& fresh, Type* inf
 // UNSUPPORTED with the nearest names when nobody knows the node's operator.
 Status WantKnown(const Graph& graph, const Node& node);
 // Types one node by its operator's record and rule, and stores the result in the values.
-Status InferOneNode(Graph* graph, FunctionId fn, size_t index);
+// `checked` as above.
+Status InferOneNode(Graph* graph, FunctionId fn, size_t index, bool checked = false);
 
 // The number of trailing inputs of a Loop or Scan that are captured values.
 int64_t CapturesOf(const Node& node);

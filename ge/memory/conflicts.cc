@@ -55,8 +55,14 @@ class Walk {
 
   void Add(uint32_t a, uint32_t b) {
     ++pairs_;
-    blocks_[a].conflicts.push_back(b);
-    blocks_[b].conflicts.push_back(a);
+    AddTo(a, b);
+    AddTo(b, a);
+  }
+
+  void AddTo(uint32_t a, uint32_t b) {
+    std::vector<uint32_t>& list = blocks_[a].conflicts;
+    if (list.capacity() == 0) list.reserve(8);  // hardly a block has fewer
+    list.push_back(b);
   }
 
   const Lifetimes& life_;

@@ -44,6 +44,7 @@ Result<const Graph*> PartBound::For(const Graph& model, const Entry& entry, cons
 
 Status PartBound::Make(const Graph& model, const Entry& entry, const Fold& fold, Part* part) {
   part->graph = {}, part->useless = true;
+  part->program.reset(), part->refused = 0;
   const auto bound = [](int64_t size) { return size != kOpenSize; };
   const bool any = std::any_of(part->sizes.begin(), part->sizes.end(), [&](const auto& dims) {
     return std::any_of(dims.begin(), dims.end(), bound);
@@ -61,6 +62,32 @@ Status PartBound::Make(const Graph& model, const Entry& entry, const Fold& fold,
   part->graph = std::move(graph), part->useless = false;
   ++made_;
   return {};
+}
+
+PartBound::Part* PartBound::PartOf(const Entry& entry) {
+  const auto part = parts_.find(entry.fn);
+  return part == parts_.end() || part->second.useless ? nullptr : &part->second;
+}
+
+Result<bool> PartBound::Bind(const Entry& entry, const Shapes& shapes, const Fold& fold,
+                             GraphLoan* loan) {
+  Part* part = PartOf(entry);
+  if (part == nullptr || !part->program) return false;
+  return part->program->Bind(&part->graph, entry, shapes, fold, loan);
+}
+
+void PartBound::TakeBack(const Entry& entry, GraphLoan loan) {
+  Part* part = PartOf(entry);
+  if (part == nullptr || !part->program) return;
+  part->program->TakeBack(std::move(loan));
+  if (!part->program->usable()) part->program.reset();
+}
+
+void PartBound::Learn(const Entry& entry, GraphLoan loan) {
+  Part* part = PartOf(entry);
+  if (part == nullptr || !loan.is_back() || part->refused == kMostRefused) return;
+  part->program = ShapeProgram::Make(part->graph, entry.fn, std::move(loan));
+  if (!part->program) ++part->refused;
 }
 
 bool PartBound::IsNew(const Graph& bound, FunctionId fn) {

@@ -8,11 +8,13 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <memory>
 #include <set>
 #include <vector>
 
 #include "ge/base/status.h"
 #include "ge/ir/graph.h"
+#include "ge/session/shape_program.h"
 
 namespace ge {
 
@@ -28,6 +30,12 @@ class PartBound {
   // is to end.
   Result<const Graph*> For(const Graph& model, const Entry& entry, const Shapes& shapes,
                            const Fold& fold);
+  // The graph of these shapes in *loan, where an earlier signature has shown how it is made without
+  // all passes; false else. After For, of the same shapes. Fails when the call is to end.
+  Result<bool> Bind(const Entry& entry, const Shapes& shapes, const Fold& fold, GraphLoan* loan);
+  // What the plan of a graph hands back that Bind gave, or the long way from a part.
+  void TakeBack(const Entry& entry, GraphLoan loan);
+  void Learn(const Entry& entry, GraphLoan loan);
   // Whether the function's structure (see ShapeClasses::KeyOf) was not asked about yet. One with
   // bodies, which the key does not see, is always new.
   bool IsNew(const Graph& bound, FunctionId fn);
@@ -38,11 +46,17 @@ class PartBound {
     Shapes sizes;  // kOpenSize where they change
     Graph graph;
     bool useless = false;  // it is not to be had, or nothing is bound in it
+    std::unique_ptr<ShapeProgram> program;
+    int refused = 0;  // how often there was none to be made
   };
+  // Each is asked for by a plan that was made the long way.
+  static constexpr int kMostRefused = 3;
   static bool Fits(const Shapes& sizes, const Shapes& shapes);
   // Opens what differs from `shapes`; false where ranks do.
   static bool Open(Shapes* sizes, const Shapes& shapes);
   Status Make(const Graph& model, const Entry& entry, const Fold& fold, Part* part);
+
+  Part* PartOf(const Entry& entry);  // null: the model is bound
 
   std::map<FunctionId, Part> parts_;
   std::set<uint64_t> structures_;

@@ -255,6 +255,23 @@ Result<const Graph*> Session::GraphToBind(const Entry& entry, std::span<const Te
   });
 }
 
+Result<bool> Session::BindKnown(const Entry& entry, std::span<const TensorView> inputs,
+                                GraphLoan* loan, std::vector<StageTime>* times) {
+  bool known = false;
+  Runner runner(options_.build.runner);
+  const auto bind = [&]() -> Status {
+    const auto fold = [this](Graph* cone) {
+      std::vector<StageTime> parts;  // of the stage
+      return rewriter_->BindUnverified(cone, weight_bytes_, &parts);
+    };
+    GE_ASSIGN_OR_RETURN(known, part_bound_.Bind(entry, ShapesOf(inputs), fold, loan));
+    return {};
+  };
+  GE_RETURN_IF_ERROR(runner.RunStage(StageId::kBind, bind, {}));
+  if (known) *times = runner.times();
+  return known;
+}
+
 Result<std::shared_ptr<Compiled>> Session::CompileNew(const Entry& entry,
                                                       std::span<const TensorView> inputs,
                                                       const BuildOptions& build) {
@@ -262,8 +279,19 @@ Result<std::shared_ptr<Compiled>> Session::CompileNew(const Entry& entry,
   const FoldingScope folding(weight_bytes_);
   std::vector<StageTime> times;
   GE_ASSIGN_OR_RETURN(const Graph* from, GraphToBind(entry, inputs));
-  GE_ASSIGN_OR_RETURN(Graph bound, BindAndFold(*from, entry, inputs, &times));
-  if (NeedsFlow(bound, bound.fn(entry.fn))) {
+  // Who asks for a plan of another kind wants to look at its graph.
+  const bool lends = from != &graph_ && &build == &options_.build;
+  GraphLoan loan;
+  bool known = false;
+  if (lends) {
+    GE_ASSIGN_OR_RETURN(known, BindKnown(entry, inputs, &loan, &times));
+  }
+  if (!known) {
+    GE_ASSIGN_OR_RETURN(loan.graph, BindAndFold(*from, entry, inputs, &times));
+  }
+  Graph bound = std::move(loan.graph);
+  loan.graph = {};
+  if (!known && NeedsFlow(bound, bound.fn(entry.fn))) {
     std::lock_guard<std::mutex> lock(flow_mutex_);
     flows_.insert(&entry);
     has_flows_.store(true, std::memory_order_release);
@@ -271,7 +299,13 @@ Result<std::shared_ptr<Compiled>> Session::CompileNew(const Entry& entry,
   BuildOptions given = build;
   given.given_bytes = GivenBytes(options_.build.given_bytes, inputs);
   if (HasFreeSizes(graph_.fn(entry.fn))) given.runs_a_shape = kRunsOfFreeSizes;
-  GE_ASSIGN_OR_RETURN(auto c, CompileBound(std::move(bound), entry.fn, given));
+  if (lends) given.loan = &loan;
+  auto made = CompileBound(std::move(bound), entry.fn, given);
+  if (known)
+    part_bound_.TakeBack(entry, std::move(loan));
+  else if (lends)
+    part_bound_.Learn(entry, std::move(loan));
+  GE_ASSIGN_OR_RETURN(auto c, std::move(made));
   if (!c) return c;  // The incumbent stays.
   ++compiles_;
   c->plan.entry = entry.name;

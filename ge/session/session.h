@@ -168,6 +168,9 @@ class Session {
   Result<const Graph*> GraphToBind(const Entry& entry, std::span<const TensorView> inputs);
   Result<Graph> BindAndFold(const Graph& from, const Entry& entry,
                             std::span<const TensorView> inputs, std::vector<StageTime>* times);
+  // PartBound::Bind, as a stage.
+  Result<bool> BindKnown(const Entry& entry, std::span<const TensorView> inputs, GraphLoan* loan,
+                         std::vector<StageTime>* times);
   Result<std::shared_ptr<Compiled>> CompileNew(const Entry& entry,
                                                std::span<const TensorView> inputs,
                                                const BuildOptions& build);

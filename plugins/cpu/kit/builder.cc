@@ -182,12 +182,12 @@ void Builder::AddConversion(const Rep& from, const Rep& to) {
     if (!from.layout.dense() || !to.layout.dense()) {
       throw std::runtime_error("elements that are not 4 bytes in another order");
     }
-    AddStep("move " + ToText(to.layout.dims()), std::make_unique<Move>(Bytes(to.layout)),
+    AddStep("move " + Sizes(to.layout.dims()), std::make_unique<Move>(Bytes(to.layout)),
             {to.place, from.place});
     return;
   }
   const Dims d = to.layout.dims(), zero(d.size(), 0);
-  AddStep("convert " + ToText(d),
+  AddStep("convert " + Sizes(d),
           CopyLoop(simd_, to.layout, {{from.layout, to.layout, zero, zero, d}}),
           {to.place, from.place});
 }
@@ -380,17 +380,19 @@ Builder::Rep Builder::Constant(uint32_t v, const Layout& want) {
   // Read where it lies, as far as it would not lie better: on a line of its own and, when large, on
   // huge pages (docs/decisions/0006-pages.md).
   constexpr uint64_t kHugePage = uint64_t{2} << 20;
-  const bool lies_well = reinterpret_cast<uintptr_t>(p_.value(v).data) % 64 == 0;
-  const std::string plain = "plain " + std::to_string(bytes);
+  const auto plain = [bytes] { return "plain " + std::to_string(bytes); };
   // Of a constant that changes with the dims, such as rows of a table of positions, a copy for each
   // would cost more than lines that begin elsewhere.
-  const bool of_dims = out_.like != nullptr && out_.like->wanted.count({plain, {v}}) == 0;
-  if (want.dense() && (lies_well || of_dims) && bytes < kHugePage && bytes >= kLeastPack) {
+  const auto lies_well = [&] {
+    return reinterpret_cast<uintptr_t>(p_.value(v).data) % 64 == 0 ||
+           (out_.like != nullptr && out_.like->wanted.count({plain(), {v}}) == 0);
+  };
+  if (want.dense() && bytes < kHugePage && bytes >= kLeastPack && lies_well()) {
     return {want, KeptConstant(v).place};
   }
   if (want.dense()) {
     auto copy = [bytes](const void* const* from, void* to) { std::memcpy(to, from[0], bytes); };
-    return {want, Pack({v}, plain, bytes, copy, true)};
+    return {want, Pack({v}, plain(), bytes, copy, true)};
   }
   return {want, Pack({v}, "layout " + KeyOf(want), bytes, PackingOf(want))};
 }
@@ -439,7 +441,7 @@ void Builder::Touch(const Place& p) {
 void Builder::AddStep(const std::string& label, std::unique_ptr<Work> work,
                       std::vector<Place> places) {
   Step s;
-  s.label = label;
+  if (out_.profile) s.label = label;
   s.node = node_;
   s.work = std::move(work);
   for (const Place& p : places) Touch(p);

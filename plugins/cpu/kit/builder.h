@@ -101,6 +101,8 @@ class Builder {
   void ListConstants(const std::vector<Unit>& units);
 
   // ---- steps
+  // For the label of a step, which nobody reads where nobody asked for a profile.
+  std::string Sizes(const Dims& d) const { return out_.profile ? ToText(d) : std::string(); }
   void AddStep(const std::string& label, std::unique_ptr<Work> work, std::vector<Place> places);
   void Touch(const Place& p);
 

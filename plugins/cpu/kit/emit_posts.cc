@@ -42,8 +42,7 @@ void Builder::ApplyPosts(const Unit& u, size_t from, const Rep& x, const Layout&
   }
   std::vector<Place> all = {y.place, x.place};
   all.insert(all.end(), places.begin(), places.end());
-  const std::string label =
-      "pointwise x" + std::to_string(ops.size()) + " " + ToText(target.dims());
+  const std::string label = "pointwise x" + std::to_string(ops.size()) + " " + Sizes(target.dims());
   AddStep(label, PointwiseLoop(simd_, target, x.layout, layouts, std::move(ops)), std::move(all));
   AddRep(u.out[0], y);
 }
@@ -90,7 +89,7 @@ void Builder::EmitPieces(const Unit& u, const std::string& label, MultiplyPiece 
   }
   const size_t taken = finish.posts.size();
   const Place y = places[0] = NewResult(u.out[0], Layout::Dense(u.dims)).place;
-  AddStep(label + ToText(u.dims),
+  AddStep(label + Sizes(u.dims),
           ConvLoop(std::move(multiply), s, pieces, threads, rows, std::move(finish)),
           std::move(places));
   FinishProduct(std::move(rest), taken, y);

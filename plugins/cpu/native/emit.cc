@@ -135,7 +135,7 @@ void NativeBuilder::AddPlain(const Unit& u, const std::string& label, std::uniqu
                              std::vector<Place> reads) {
   const Rep y = NewResult(u.out[0], Plain(u.out[0]));
   reads.insert(reads.begin(), y.place);
-  AddStep(label + " " + ToText(u.dims), std::move(work), std::move(reads));
+  AddStep(label + " " + Sizes(u.dims), std::move(work), std::move(reads));
   AddRep(u.out[0], y);
 }
 
@@ -229,7 +229,7 @@ void NativeBuilder::AddPanels(const Unit& u, const PanelPlan& plan, const Place&
                             : plan.coded            ? "panels of codes "
                                                     : "panels ";
   if (room > 0) places.push_back(NewInternal(0, room * sizeof(float)));
-  AddTiled(u, taken, target, label + ToText({plan.m, plan.n, plan.k}),
+  AddTiled(u, taken, target, label + Sizes({plan.m, plan.n, plan.k}),
            PanelLoop(simd_, plan, bias, std::move(posts)), std::move(places));
 }
 
@@ -239,7 +239,7 @@ void NativeBuilder::AddProduct(const Unit& u, const ThinProduct& t, std::vector<
   const uint64_t bytes = static_cast<uint64_t>(target.extent()) * sizeof(float);
   const Rep y = whole ? NewResult(u.out[0], target) : Rep{target, NewInternal(0, bytes)};
   reads.insert(reads.begin(), y.place);
-  AddStep("product " + ToText({t.batch, t.m, t.n, t.k}), ThinProductLoop(simd_, t),
+  AddStep("product " + Sizes({t.batch, t.m, t.n, t.k}), ThinProductLoop(simd_, t),
           std::move(reads));
   if (whole) {
     AddRep(u.out[0], y);
@@ -311,7 +311,7 @@ void NativeBuilder::EmitWinograd(const Unit& u, const ConvSpec& c) {
                               KeptConstant(u.in[1]).place};
   std::vector<TilePost> posts = PostsOfTiles(u, target, &reads);
   const size_t taken = posts.size();
-  AddTiled(u, taken, target, "winograd " + ToText({plan.h, plan.w}) + " " + ToText(u.dims),
+  AddTiled(u, taken, target, "winograd " + Sizes({plan.h, plan.w}) + " " + ToText(u.dims),
            WinogradLoop(simd_, plan, x.layout, target, std::move(posts)), std::move(reads));
 }
 
@@ -352,7 +352,7 @@ void NativeBuilder::EmitChannelsLast(const Unit& u, const ConvSpec& c) {
       plan.workspace_floats() * sizeof(float) * static_cast<uint64_t>(machine_.threads);
   out_.workspace = std::max(out_.workspace, room);
   reads.push_back({workspace_, 0});
-  AddTiled(u, taken, last, "channels last " + ToText(u.dims),
+  AddTiled(u, taken, last, "channels last " + Sizes(u.dims),
            ChannelsLastLoop(simd_, plan, std::move(posts)), std::move(reads));
 }
 
@@ -372,7 +372,7 @@ void NativeBuilder::EmitChannelGroups(const Unit& u, const ConvSpec& c) {
       plan.workspace_floats() * sizeof(float) * static_cast<uint64_t>(machine_.threads);
   out_.workspace = std::max(out_.workspace, room);
   reads.push_back({workspace_, 0});
-  AddTiled(u, taken, last, "groups " + ToText(u.dims),
+  AddTiled(u, taken, last, "groups " + Sizes(u.dims),
            ChannelGroupsLoop(simd_, plan, std::move(posts)), std::move(reads));
 }
 
@@ -391,7 +391,7 @@ void NativeBuilder::EmitChannelSums(const Unit& u, const ConvSpec& c) {
   std::vector<Place> reads = {x.place, weights, BiasOf(u, c.dst[1], channels)};
   std::vector<TilePost> posts = PostsOfTiles(u, target, &reads);
   const size_t taken = posts.size();
-  AddTiled(u, taken, target, "channel sums " + ToText(u.dims),
+  AddTiled(u, taken, target, "channel sums " + Sizes(u.dims),
            ChannelSumsLoop(simd_, c, x.layout, target, std::move(posts)), std::move(reads));
 }
 
@@ -421,7 +421,7 @@ void NativeBuilder::EmitDirect(const Unit& u, const ConvSpec& c) {
   std::vector<PointwiseOp> posts = FirstPosts(u);
   const size_t taken = posts.size();
   AddTiled(u, taken, last ? Layout::ChannelsLast(u.dims) : plain,
-           (IsDepthwise(c) ? "depthwise " : "direct ") + ToText(u.dims),
+           (IsDepthwise(c) ? "depthwise " : "direct ") + Sizes(u.dims),
            DirectLoop(simd_, plan, std::move(posts), last), {x, w, bias, {workspace_, 0}});
 }
 
@@ -441,7 +441,7 @@ void NativeBuilder::EmitSpec(const Unit& u, const PoolSpec& spec) {
     return AddPlain(u, "pool", PoolLoop(simd_, pool), {GetDense(u.in[0]).place});
   }
   const Layout target = Layout::Like(u.dims, x.layout);
-  AddTiled(u, 0, target, "channel pool " + ToText(u.dims),
+  AddTiled(u, 0, target, "channel pool " + Sizes(u.dims),
            ChannelPoolLoop(simd_, pool, x.layout, target), {x.place});
 }
 
@@ -552,7 +552,7 @@ void NativeBuilder::EmitSpec(const Unit& u, const RecurrentSpec& s) {
   places.push_back(NewInternal(0, static_cast<uint64_t>(plan.scratch_floats()) * sizeof(float)));
   for (size_t k = 3; k < 8; ++k) places.push_back(u.in[k] != 0 ? GetDense(u.in[k]).place : x);
   const char* name = s.cell == Cell::kRnn ? "rnn " : s.cell == Cell::kGru ? "gru " : "lstm ";
-  AddStep(name + ToText(u.dims), RecurrentWork(simd_, plan), std::move(places));
+  AddStep(name + Sizes(u.dims), RecurrentWork(simd_, plan), std::move(places));
 }
 
 }  // namespace ge_native

@@ -28,7 +28,7 @@ Place NativeBuilder::Joined(const Unit& u, const AttendSpec& s, size_t k, HeadSt
   }
   boxes.push_back({from, to, {0, 0, 0, 0}, {0, 0, s.past, 0}, from.dims()});
   places.push_back(fresh);
-  AddStep("join " + ToText(to.dims()), CopyLoop(simd_, to, boxes), std::move(places));
+  AddStep("join " + Sizes(to.dims()), CopyLoop(simd_, to, boxes), std::move(places));
   if (out != 0) AddRep(out, y);
   *steps = {heads * all * size, all * size, size};
   return y.place;
@@ -98,7 +98,7 @@ void NativeBuilder::EmitSpec(const Unit& u, const AttendSpec& spec) {
   reads.push_back(NewInternal(0, floats * sizeof(float)));
   const Rep y = NewResult(u.out[0], target);
   reads.insert(reads.begin(), y.place);
-  AddStep("attention " + ToText(u.dims), AttendWork(plan), std::move(reads));
+  AddStep("attention " + Sizes(u.dims), AttendWork(plan), std::move(reads));
   AddRep(u.out[0], y);
 }
 

@@ -49,11 +49,11 @@ void NativeBuilder::EmitSpec(const Unit& u, const ConvGradSpec& g) {
   const auto bytes = static_cast<uint64_t>(Product(c->weights)) * sizeof(float);
   const Place turned = NewInternal(0, bytes);
   const int64_t taps = Product(c->weights) / (c->weights[0] * c->weights[1]);
-  AddStep("turn " + ToText(c->weights),
+  AddStep("turn " + Sizes(c->weights),
           std::make_unique<TurnFilters>(c->weights[1], c->weights[0], taps), {turned, w});
   const Place none = ConstantFloats(std::vector<float>(static_cast<size_t>(c->weights[0]), 0.0f));
   const Rep y = NewResult(u.out[0], Plain(u.out[0]));
-  AddStep("direct grad " + ToText(u.dims), DirectLoop(simd_, plan, {}),
+  AddStep("direct grad " + Sizes(u.dims), DirectLoop(simd_, plan, {}),
           {y.place, dy, turned, none, {workspace_, 0}});
   AddRep(u.out[0], y);
 }
@@ -71,7 +71,7 @@ void NativeBuilder::EmitSpec(const Unit& u, const StepSpec& spec) {
     AddRep(v, y);
   }
   for (const uint32_t v : u.in) places.push_back(GetDense(v).place);
-  AddStep("step " + ToText(u.dims), StepLoop(simd_, spec, Product(u.dims)), std::move(places));
+  AddStep("step " + Sizes(u.dims), StepLoop(simd_, spec, Product(u.dims)), std::move(places));
 }
 
 void NativeBuilder::EmitSpec(const Unit& u, const AddRowsSpec&) {
@@ -91,7 +91,7 @@ void NativeBuilder::EmitSpec(const Unit& u, const MomentsSpec&) {
     AddRep(v, y);
   }
   places.push_back(x.place);
-  AddStep("moments " + ToText(x.layout.dims()), MomentsLoop(simd_, x.layout), std::move(places));
+  AddStep("moments " + Sizes(x.layout.dims()), MomentsLoop(simd_, x.layout), std::move(places));
 }
 
 void NativeBuilder::EmitSpec(const Unit& u, const BatchNormGradSpec& spec) {
@@ -111,7 +111,7 @@ void NativeBuilder::EmitSpec(const Unit& u, const BatchNormGradSpec& spec) {
   }
   places.insert(places.end(), {dy.place, x.place});
   for (size_t k = 2; k < 5; ++k) places.push_back(GetDense(u.in[k]).place);
-  AddStep("batch norm grad " + ToText(u.dims), BatchNormGradLoop(simd_, x.layout, spec.eps),
+  AddStep("batch norm grad " + Sizes(u.dims), BatchNormGradLoop(simd_, x.layout, spec.eps),
           std::move(places));
 }
 

@@ -48,7 +48,7 @@ void NativeBuilder::EmitSpec(const Unit& u, const TopKSpec& spec) {
     AddRep(u.out[1], rep);
   }
   AddRep(u.out[0], values);
-  AddStep("top " + ToText(u.dims), TopKWork(p_.dtype(u.in[0]), cut, plan),
+  AddStep("top " + Sizes(u.dims), TopKWork(p_.dtype(u.in[0]), cut, plan),
           {values.place, places, x, k, {workspace_, 0}});
 }
 

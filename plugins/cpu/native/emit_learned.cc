@@ -20,7 +20,7 @@ void NativeBuilder::AddLearned(const Unit& u, const std::string& label, std::uni
     AddRep(u.out[1], scores);
   }
   AddRep(u.out[0], first);
-  AddStep(label + " " + ToText(u.dims), std::move(work),
+  AddStep(label + " " + Sizes(u.dims), std::move(work),
           {scores.place, first.place, x, {workspace_, 0}});
 }
 

@@ -13,7 +13,7 @@ void NativeBuilder::EmitSpec(const Unit& u, const ReduceSpec& spec) {
   const Layout inside = Layout::Like(kept, x.layout);
   const Layout shown = inside.dense() ? Layout::Dense(u.dims) : inside;
   const Rep y = NewResult(u.out[0], shown);
-  AddStep("reduce " + ToText(x.layout.dims()),
+  AddStep("reduce " + Sizes(x.layout.dims()),
           ReduceLoop(simd_, spec.reduce, x.layout, spec.axes, inside), {y.place, x.place});
   AddRep(u.out[0], y);
 }
@@ -27,7 +27,7 @@ void NativeBuilder::EmitSpec(const Unit& u, const SoftmaxSpec& spec) {
   const int64_t n = u.dims[axis];
   const bool leaves = leaves_.count(u.out[0]) > 0;
   const Rep y = !leaves && Dead(x.place, u) ? x : NewResult(u.out[0], Layout::Dense(u.dims));
-  AddStep("softmax " + ToText(u.dims), SoftmaxLoop(simd_, outer, n, inner), {y.place, x.place});
+  AddStep("softmax " + Sizes(u.dims), SoftmaxLoop(simd_, outer, n, inner), {y.place, x.place});
   AddRep(u.out[0], y);
 }
 
@@ -37,7 +37,7 @@ void NativeBuilder::EmitSpec(const Unit& u, const LayerNormSpec& spec) {
   const Place gamma = u.in[1] != 0 ? GetDense(u.in[1]).place : x.place;
   const Place beta = u.in[2] != 0 ? GetDense(u.in[2]).place : x.place;
   const Rep y = NewResult(u.out[0], Layout::Dense(u.dims));
-  AddStep((spec.centered ? "layer norm " : "RMS norm ") + ToText(u.dims),
+  AddStep((spec.centered ? "layer norm " : "RMS norm ") + Sizes(u.dims),
           LayerNormLoop(simd_, Product(u.dims) / n, n, spec, u.in[1] != 0, u.in[2] != 0),
           {y.place, x.place, gamma, beta});
   AddRep(u.out[0], y);
@@ -60,7 +60,7 @@ void NativeBuilder::EmitSpec(const Unit& u, const ConcatSpec& spec) {
   }
   const Rep y = NewResult(u.out[0], target);
   places[0] = y.place;
-  AddStep("concat " + ToText(u.dims), CopyLoop(simd_, target, boxes), std::move(places));
+  AddStep("concat " + Sizes(u.dims), CopyLoop(simd_, target, boxes), std::move(places));
   AddRep(u.out[0], y);
 }
 
@@ -70,7 +70,7 @@ void NativeBuilder::EmitSpec(const Unit& u, const ResizeSpec& spec) {
   if (channels || !(x.layout == Layout::Like(x.layout.dims(), x.layout))) x = GetDense(u.in[0]);
   const Layout target = Layout::Like(u.dims, x.layout);
   const Rep y = NewResult(u.out[0], target);
-  AddStep("resize " + ToText(u.dims), RepeatLoop(simd_, x.layout, target, spec.factors),
+  AddStep("resize " + Sizes(u.dims), RepeatLoop(simd_, x.layout, target, spec.factors),
           {y.place, x.place});
   AddRep(u.out[0], y);
 }
@@ -111,7 +111,7 @@ void NativeBuilder::EmitSpec(const Unit& u, const ExpandSpec& spec) {
   }
   const Rep y = NewResult(u.out[0], target);
   const Dims zero(u.dims.size(), 0);
-  AddStep("expand " + ToText(u.dims), CopyLoop(simd_, target, {{from, target, zero, zero, u.dims}}),
+  AddStep("expand " + Sizes(u.dims), CopyLoop(simd_, target, {{from, target, zero, zero, u.dims}}),
           {y.place, x.place});
   AddRep(u.out[0], y);
 }
@@ -148,7 +148,7 @@ void NativeBuilder::EmitSpec(const Unit& u, const SliceSpec& spec) {
     if (x.layout.cblock > 0 && !strided) {
       const Layout target = Layout::Blocked(d, x.layout.cblock);
       const Rep y = NewResult(u.out[k], target);
-      AddStep("slice " + ToText(d),
+      AddStep("slice " + Sizes(d),
               CopyLoop(simd_, target, {{x.layout, target, box.start, Dims(d.size(), 0), d}}),
               {y.place, x.place});
       AddRep(u.out[k], y);

@@ -55,7 +55,7 @@ void NativeBuilder::EmitMove(const Unit& u, const SliceSpec& spec) {
       box.src[i] *= spec.boxes[k].step[i];
     }
     const Rep y = NewResult(u.out[k], Plain(u.out[k]));
-    AddStep("slice " + ToText(d), MoveLoop({box}, p_.size(u.out[0])),
+    AddStep("slice " + Sizes(d), MoveLoop({box}, p_.size(u.out[0])),
             {y.place, GetDense(u.in[0]).place});
     AddRep(u.out[k], y);
   }

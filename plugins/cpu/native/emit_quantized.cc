@@ -203,7 +203,7 @@ void NativeBuilder::EmitSpec(const Unit& u, const QuantizeSpec& spec) {
     AddRep(u.out[k], y);
     places.push_back(y.place);
   }
-  AddStep("dynamic quantize " + ToText(u.dims),
+  AddStep("dynamic quantize " + Sizes(u.dims),
           DynamicQuantizeLoop(simd_, Product(u.dims), u.out[1] != 0, u.out[2] != 0),
           std::move(places));
 }
@@ -224,7 +224,7 @@ void NativeBuilder::AddCodes(const Unit& u, const std::string& label, const Layo
                              std::unique_ptr<Work> work, std::vector<Place> reads) {
   const Rep y = NewResult(u.out[0], layout);
   reads.insert(reads.begin(), y.place);
-  AddStep(label + " " + ToText(u.dims), std::move(work), std::move(reads));
+  AddStep(label + " " + Sizes(u.dims), std::move(work), std::move(reads));
   AddRep(u.out[0], y);
 }
 
@@ -307,7 +307,7 @@ void NativeBuilder::AddConversion(const Rep& from, const Rep& to) {
   if (!images) return Builder::AddConversion(from, to);
   const int64_t pixels = Product(d) / (d[0] * d[1]);
   const bool last = !to.layout.dense();
-  AddStep("codes, channels " + std::string(last ? "last " : "first ") + ToText(d),
+  AddStep("codes, channels " + std::string(last ? "last " : "first ") + Sizes(d),
           CodeTransposeLoop(simd_, d[0], last ? d[1] : pixels, last ? pixels : d[1]),
           {to.place, from.place});
 }

@@ -167,7 +167,7 @@ void OpenblasBuilder::EmitMatMul(const Unit& u, const ProductSpec& product) {
     }
   }
   const Place y = NewResult(u.out[0], Layout::Dense(u.dims)).place;
-  const std::string label = "sgemm x" + std::to_string(each.size()) + " " + ToText({m, n, k});
+  const std::string label = "sgemm x" + std::to_string(each.size()) + " " + Sizes({m, n, k});
   AddStep(label, std::make_unique<ProductWork>(vendor_, s, std::move(each), threads_),
           {y, a.rep.place, b.rep.place});
   FinishProduct(u, from, y);
@@ -217,7 +217,7 @@ void OpenblasBuilder::EmitConv(const Unit& u, const ConvSpec& c) {
     each.push_back(
         {i % s.groups * s.out * s.in, i * s.in * s.dst_pixels(), i * s.out * s.dst_pixels()});
   }
-  const std::string label = "conv sgemm x" + std::to_string(each.size()) + " " + ToText(u.dims);
+  const std::string label = "conv sgemm x" + std::to_string(each.size()) + " " + Sizes(u.dims);
   AddStep(label, std::make_unique<ProductWork>(vendor_, one, std::move(each), threads_), {y, w, x});
   FinishProduct(u, 0, y);
 }

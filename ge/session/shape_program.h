@@ -1,0 +1,68 @@
+// ShapeProgram: how a graph bound in part becomes the graph of one more signature without the
+// passes: what they made of an earlier one, with other sizes. It holds where all that they did was
+// to compute what sizes and constants decide: each node that is left is one of the part's, with the
+// same operator, attributes and wiring, and each constant is the part's own or made by nodes that
+// are gone. Those nodes, the cone, are folded by the passes themselves for each signature, and
+// types are inferred on the part, so that a shape that does not fit is refused as ever and what
+// comes out means what the part means, whatever the sizes. Whether the passes would have done more
+// at these sizes is looked at, too: dims must be 0, 1 or more where they were, and constants that
+// count by their content be alike as they were; else the long way is taken. Owned by PartBound;
+// used under the session's compile mutex.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "ge/base/status.h"
+#include "ge/compile/graph_loan.h"
+#include "ge/ir/graph.h"
+
+namespace ge {
+
+class ShapeProgram {
+ public:
+  using Shapes = std::vector<std::vector<int64_t>>;
+  using Fold = std::function<Status(Graph*)>;  // the passes at bind
+
+  // `made` is what became of `part` at some signature, handed back by the plan for it. Null where
+  // the passes did something else, or what they did may depend on more.
+  static std::unique_ptr<ShapeProgram> Make(const Graph& part, FunctionId fn, GraphLoan made);
+
+  // Whether the loan has the graph of these shapes now, with its view. False where the long way is
+  // to be taken; the part is then as before. Fails when the call is to end.
+  Result<bool> Bind(Graph* part, const Entry& entry, const Shapes& shapes, const Fold& fold,
+                    GraphLoan* loan);
+  // The loan when the plan is made. Without a graph the program is of no more use.
+  void TakeBack(GraphLoan loan);
+  bool usable() const { return loan_.is_back(); }
+
+ private:
+  struct Made {  // a constant that the cone gives
+    ConstId constant = 0;
+    ValueId value = 0;
+    size_t result = 0;  // of the cone
+  };
+  class Maker;
+
+  void DropMade();  // their contents, which may be large
+  bool TakeTypes(const Function& part);
+  Result<bool> FoldCone(const Function& part, const Fold& fold);
+  bool TakeMade(const Graph& folded);
+  // What each made constant is like: the first that has its content, of the graph's own or made.
+  std::vector<uint64_t> Likenesses() const;
+
+  FunctionId fn_ = 0;
+  GraphLoan loan_;                  // the graph of the signature before
+  std::vector<ValueId> from_;       // by value of the graph: the part's, 0 for a constant
+  Graph cone_;                      // one function; its results in the order of made_[i].result
+  std::vector<ValueId> cone_from_;  // by value of the cone: the part's, 0 for a constant
+  std::vector<Made> made_;
+  std::vector<uint64_t> own_;    // contents of the graph's own constants that count, ascending
+  std::vector<uint64_t> alike_;  // Likenesses of the signature that the program is made of
+};
+
+}  // namespace ge
