@@ -315,5 +315,21 @@ TEST_P(Gradients, StepsOfOptimizersWhereTheStatesLie) {
   }
 }
 
+// A step that is a gradient alone: beside the square of a great one each of the others' is less
+// than half the last place. All of them together are no rounding error.
+TEST_P(Gradients, ANormHoldsTheSmallBesideTheGreat) {
+  const size_t n = 20000, great = 3;
+  const StepSpec s = {StepRule::kLamb, false, false, false, 0, 1, 0, 0};
+  Rows t = {Random(n, 3), std::vector<float>(n, 0.0f), std::vector<float>(n, 1.0f),
+            std::vector<float>(n, 0.99f)};
+  t[3][great] = 4096;
+  float one = 1;
+  const auto wanted = StepOf(s, t, 1, 1, 1);
+  float* const places[] = {t[0].data(), t[1].data(), t[2].data(), t[0].data(), t[1].data(),
+                           t[2].data(), t[3].data(), &one,        &one,        &one};
+  StepLoop(simd(), s, n)->Run(places);
+  EXPECT_NEAR(t[0][great], wanted[great][0], 2.5e-6 * std::abs(wanted[great][0]));
+}
+
 }  // namespace
 }  // namespace ge_native

@@ -130,10 +130,12 @@ class Step final : public Loop {
     double first = 0, second = 0;
   };
   // Roots of two sums of squares, to which `add` adds what elements [at, at + n) bring. In parts
-  // that do not depend on the threads.
+  // that do not depend on the threads. A step divided by a root near zero is a square beside which
+  // a lane rounds all later ones away: of kSquares elements no lane of four adds up more than 64,
+  // which puts a root off by 2e-6 at the most; of 2,048 elements it was 1.5e-5.
   template <class F>
   Norms NormsOf(F add) const {
-    constexpr int64_t kMostParts = 64, kSquares = 2048;
+    constexpr int64_t kMostParts = 64, kSquares = 256;
     const int64_t pieces = (n_ + kSquares - 1) / kSquares;
     const int64_t parts = std::min(kMostParts, pieces);
     Norms part[kMostParts];

@@ -11,6 +11,7 @@
 
 #include "plugins/cpu/kit/isa_sets.h"
 #include "plugins/cpu/kit/loop_trial.h"
+#include "plugins/cpu/native/row_norms.h"
 
 namespace ge_native {
 namespace {
@@ -242,6 +243,25 @@ TEST_P(Loops, Gathers) {
   for (int64_t inner : {1, 2, 3, 40}) {
     CheckGather<int64_t>(inner);
     CheckGather<int32_t>(inner);
+  }
+}
+
+// Beside what a great element brings each of the others brings less than half the last place; of
+// all of them nothing may be lost.
+TEST_P(Loops, NormsHoldTheSmallBesideTheGreat) {
+  const int64_t n = 20000;
+  std::vector<float> x(Z(n), 0.99f), y(Z(n));
+  for (const bool lengths : {false, true}) {
+    x[3] = lengths ? 0x1p24f : 0x1p12f;
+    double wanted = 0;
+    for (const float v : x) wanted += static_cast<double>(v) * (lengths ? 1 : v);
+    RunLoop(*RowNormLoop(simd(), {lengths ? RowNorm::kL1 : RowNorm::kL2, 1, n}),
+            {y.data(), x.data()});
+    const double by = lengths ? wanted : std::sqrt(wanted);
+    EXPECT_NEAR(y[3], x[3] / by, 2e-6) << lengths;
+    if (lengths) continue;
+    RunLoop(*RowSquareLoop(simd(), {false, 1, n}), {y.data(), x.data()});
+    EXPECT_NEAR(y[0] / wanted, 1, 4e-6);
   }
 }
 

@@ -11,6 +11,10 @@ namespace {
 
 constexpr int64_t kShort = 16;  // elements of a row that is not worth the calls of vector loops
 constexpr int64_t kBlockElements = 4096;
+// Elements that are added up in float32. Beside a great square of theirs the 64 of one of eight
+// partial sums may round away, 4e-6 of all at the most, where a whole row of 20,000 lost 1.5e-4.
+// Pieces of half the length make a row of 1,000 take 15 % longer instead of 4 %.
+constexpr int64_t kPiece = 512;
 // Where squares stay in the range of float32, and numbers are numbers.
 constexpr float kLeast = 1e-15f, kMost = 1e15f;
 
@@ -32,6 +36,24 @@ double SquaresOf(const float* x, int64_t n) {
   return sum;
 }
 
+// The sum of part(first, count) over the pieces of a row.
+template <class F>
+double InPieces(int64_t n, F part) {
+  double sum = 0;
+  for (int64_t i = 0; i < n; i += kPiece) {
+    sum += static_cast<double>(part(i, std::min(kPiece, n - i)));
+  }
+  return sum;
+}
+
+double VectorSquares(const Simd& simd, const float* x, int64_t n) {
+  return InPieces(n, [&](int64_t i, int64_t count) {
+    float sum = 0, square = 0;
+    simd.moment_sums(x + i, 0, count, &sum, &square);
+    return square;
+  });
+}
+
 class RowNorms final : public Loop {
  public:
   RowNorms(const Simd& simd, const RowNormSpec& s) : simd_(simd), s_(s) {}
@@ -44,23 +66,23 @@ class RowNorms final : public Loop {
  private:
   void Row(const float* x, float* y) const {
     if (s_.n < kShort) return Exact(x, y);
-    const float norm = Norm(x, y);
+    const auto norm = static_cast<float>(Norm(x, y));
     if (!InRange(norm)) return Exact(x, y);
     simd_.binary_scalar(Fn::kDiv, x, norm, y, s_.n);
   }
 
   // y is room.
-  float Norm(const float* x, float* y) const {
-    float sum = 0, square = 0;
+  double Norm(const float* x, float* y) const {
     switch (s_.norm) {
       case RowNorm::kMax:
-        return simd_.reduce(Reduce::kMax, x, s_.n);
+        return static_cast<double>(simd_.reduce(Reduce::kMax, x, s_.n));
       case RowNorm::kL1:
         simd_.unary(Fn::kAbs, 0, 0, x, y, s_.n);
-        return simd_.reduce(Reduce::kSum, y, s_.n);
+        return InPieces(s_.n, [&](int64_t i, int64_t count) {
+          return simd_.reduce(Reduce::kSum, y + i, count);
+        });
       case RowNorm::kL2:
-        simd_.moment_sums(x, 0, s_.n, &sum, &square);
-        return std::sqrt(square);
+        return std::sqrt(static_cast<float>(VectorSquares(simd_, x, s_.n)));
     }
     return 0;
   }
@@ -95,9 +117,9 @@ class RowSquares final : public Loop {
 
  private:
   float Of(const float* x) const {
-    float sum = 0, square = 0;
-    if (s_.n >= kShort) simd_.moment_sums(x, 0, s_.n, &sum, &square);
-    const double exact = InRange(std::sqrt(square)) ? square : SquaresOf(x, s_.n);
+    const double square = s_.n >= kShort ? VectorSquares(simd_, x, s_.n) : 0;
+    const bool fits = InRange(std::sqrt(static_cast<float>(square)));
+    const double exact = fits ? square : SquaresOf(x, s_.n);
     return static_cast<float>(s_.root ? std::sqrt(exact) : exact);
   }
 
