@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """The pass `train` with remat=bytes:400M on ResNet-50, eight images, in float32: after three steps
 every weight and every statistic has the same bits as without it where placement is pinned, engines and
-layouts, and the plan takes less memory. Convolutions and their gradients are pinned to where most of
-them are in the plan that nobody pinned, so that what is pinned is what a user's plan nearly is."""
+layouts, and the plan takes less memory. Operators are pinned to where most of their nodes are in the
+plan that nobody pinned, so that what is pinned is what a user's plan nearly is."""
 import argparse
 import collections
 import pathlib
@@ -16,8 +16,9 @@ sys.path.insert(0, str(ROOT / "tools" / "bench"))
 import train_large  # noqa: E402
 from ge_session import GeSession  # noqa: E402
 
-SUMS = ("Conv", "ConvGradInput", "ConvGradWeight", "Gemm", "ChannelMoments",
-        "BatchNormalizationGrad")
+# What rounds nothing has the same bits anywhere; transposes may be gone with the parts they were in.
+EXACT = {"ArgMax", "Cast", "Equal", "Expand", "Flatten", "MaxPool", "ReduceMax", "Relu", "ReluGrad",
+         "Reshape", "Transpose", "Unsqueeze", "Where"}
 STEPS = 3
 
 
@@ -28,15 +29,25 @@ def session(model, remat, threads, pins=""):
 
 
 def pins_of(explained):
-    """What adds up, each operator where most of its nodes are."""
-    places = collections.defaultdict(collections.Counter)
+    """Each operator to the engine that most of its nodes are on, of those that take all of them;
+    convolutions and their gradients to the layout of most of these, too, since it decides the order
+    of their sums. Elsewhere it does not, but the engine does: native's chains round once where ref
+    rounds twice."""
+    nodes = collections.defaultdict(list)
     for node in explained["nodes"]:
-        if node["op"] in SUMS and node["chosen"]:
-            engine = node["chosen"]["device"].split("/")[0]
-            # Sums of a normalisation are in one order whatever the layout is.
-            layout = "@" + node["layout"] if "Conv" in node["op"] else ""
-            places[node["op"]][engine + layout] += 1
-    return ";".join(f"{op}={most.most_common(1)[0][0]}" for op, most in sorted(places.items()))
+        if node["chosen"] and node["op"] not in EXACT:
+            nodes[node["op"]].append(node)
+    pins = []
+    for op, all_of_it in sorted(nodes.items()):
+        take = set.intersection(*({b["device"].split("/")[0] for b in n["bids"] if not b["pattern"]}
+                                  for n in all_of_it))
+        engines = collections.Counter(n["chosen"]["device"].split("/")[0] for n in all_of_it)
+        engine = max(take, key=lambda e: engines[e])
+        layouts = collections.Counter(n["layout"] for n in all_of_it
+                                      if n["chosen"]["device"].startswith(engine))
+        layout = f"@{layouts.most_common(1)[0][0]}" if op.startswith("Conv") else ""
+        pins.append(f"{op}={engine}{layout}")
+    return ";".join(pins)
 
 
 def trained(model, remat, threads, pins):
