@@ -4,6 +4,7 @@
 #include "plugins/cpu/native/integer_product.h"
 
 #include <gtest/gtest.h>
+#include <omp.h>
 
 #include <cmath>
 #include <limits>
@@ -99,13 +100,17 @@ AlignedBlock PackedOf(const CodeConvPlan& plan, const std::vector<uint8_t>& w, S
   return packed;
 }
 
-std::vector<int32_t> RunLoop(const Loop& loop, std::vector<uint8_t> x, void* weights,
+// On as many threads as the plan is for: its scratch has room for no more.
+std::vector<int32_t> RunLoop(int threads, const Loop& loop, std::vector<uint8_t> x, void* weights,
                              uint64_t scratch_bytes, Setting* s, int64_t count) {
   std::vector<int32_t> y(static_cast<size_t>(count) + 1, 0x5a5a5a5a);
   AlignedBlock scratch(scratch_bytes);
   std::vector<float*> places = {Floats(y.data()), Floats(x.data()), Floats(weights)};
   for (float* p : s->Rest(scratch.data())) places.push_back(p);
+  const int before = omp_get_max_threads();
+  omp_set_num_threads(threads);
   loop.Run(places.data());
+  omp_set_num_threads(before);
   EXPECT_EQ(y.back(), 0x5a5a5a5a);
   return y;
 }
@@ -130,7 +135,7 @@ TEST_P(IntegerProduct, RowsTimesAMatrix) {
       const auto x = Codes(m * k, &random), w = Codes(k * n, &random);
       AlignedBlock packed(plan.weight_bytes());
       plan.Pack(w.data(), s.w_signed, s.w_zero, packed.data());
-      const auto y = RunLoop(*IntegerProductLoop(simd(), plan), x, packed.data(),
+      const auto y = RunLoop(2, *IntegerProductLoop(simd(), plan), x, packed.data(),
                              plan.scratch_bytes(), &s, m * n);
       for (int64_t i = 0; i < m * n; ++i) {
         int64_t sum = 0;
@@ -161,8 +166,8 @@ TEST_P(IntegerProduct, RowsByFours) {
       plan.settled = variant % 4 < 2;
       const auto x = Codes(m * k, &random), w = Codes(k * n, &random);
       const AlignedBlock packed = PackedOf(plan, w, &s);
-      const auto y =
-          RunLoop(*CodeConvLoop(*kernels, plan), x, packed.data(), plan.scratch_bytes(), &s, m * n);
+      const auto y = RunLoop(plan.threads, *CodeConvLoop(*kernels, plan), x, packed.data(),
+                             plan.scratch_bytes(), &s, m * n);
       for (int64_t i = 0; i < m * n; ++i) {
         int64_t sum = 0;
         for (int64_t d = 0; d < k; ++d) {
@@ -205,8 +210,8 @@ TEST_P(IntegerProduct, MiddlesByFours) {
       for (uint8_t& code : x) code %= 3;
       for (uint8_t& code : w) code = static_cast<uint8_t>(code % 5 - 2 + (s.w_signed ? 0 : 128));
       const AlignedBlock packed = PackedOf(plan, w, &s);
-      const auto y =
-          RunLoop(*CodeConvLoop(*kernels, plan), x, packed.data(), plan.scratch_bytes(), &s, m * n);
+      const auto y = RunLoop(plan.threads, *CodeConvLoop(*kernels, plan), x, packed.data(),
+                             plan.scratch_bytes(), &s, m * n);
       for (int64_t i = 0; i < m * n; ++i) {
         int64_t sum = 0;
         for (int64_t d = 0; d < k; ++d) {
@@ -282,8 +287,8 @@ TEST_P(IntegerProduct, Convolutions) {
       const auto w = Codes(filters * depth, &random);
       AlignedBlock packed(plan.weight_bytes());
       plan.Pack(w.data(), s.w_signed, s.w_zero, packed.data());
-      const auto y = RunLoop(*IntegerConvLoop(simd(), plan), x, packed.data(), plan.scratch_bytes(),
-                             &s, Product(spec.dst));
+      const auto y = RunLoop(plan.threads, *IntegerConvLoop(simd(), plan), x, packed.data(),
+                             plan.scratch_bytes(), &s, Product(spec.dst));
       ExpectConvolution(c, spec, s, x, w, y);
       if (HasFatalFailure()) return;
     }
@@ -322,7 +327,7 @@ TEST_P(IntegerProduct, ConvolutionsByFours) {
       const AlignedBlock packed = PackedOf(plan, w, &s);
       std::vector<uint8_t> last(x.size());
       Reorder(x.data(), spec.src, true, last.data());
-      const auto made = RunLoop(*CodeConvLoop(*kernels, plan), last, packed.data(),
+      const auto made = RunLoop(plan.threads, *CodeConvLoop(*kernels, plan), last, packed.data(),
                                 plan.scratch_bytes(), &s, Product(spec.dst));
       std::vector<int32_t> y(made.size());
       if (s.result.codes) {

@@ -1,6 +1,7 @@
 // Windows of pixels whose channels are the lanes: sums by a weight for each channel (depth-wise
 // convolutions) and extremes. No window is copied; borders are the caller's affair.
 #include <type_traits>
+#include <utility>
 
 #include "plugins/cpu/kit/simd/vector.h"
 
@@ -131,8 +132,20 @@ void AllPixels(const ChannelTaps& q, int64_t n) {
   for (; i < n; ++i) Pixels<Kind, 1>(q, i);
 }
 
+// f(0), f(1) ... f(kCount - 1), each number a type of its own.
+template <int... kNumbers, class F>
+GE_INLINE void ForEachOf(std::integer_sequence<int, kNumbers...>, F f) {
+  (f(std::integral_constant<int, kNumbers>()), ...);
+}
+template <int kCount, class F>
+GE_INLINE void ForEach(F f) {
+  ForEachOf(std::make_integer_sequence<int, kCount>(), f);
+}
+
 // Sums whose taps are rows of kRow neighbours, of windows kStride neighbours apart: what overlaps
 // is read once for all pixels that it counts for. Each sum has its terms in the order of taps.
+// Which weight meets which sum is settled by types: as a loop of ten reads with eight sums, which
+// it does not unroll, GCC 12 took the third weight for the first at the third read.
 template <int kRow, int kStride, int kCount, int kWide, class D>
 GE_INLINE void RowBlock(D d, const ChannelTaps& q, int64_t i, int64_t c) {
   constexpr int kReads = (kCount - 1) * kStride + kRow;
@@ -148,15 +161,15 @@ GE_INLINE void RowBlock(D d, const ChannelTaps& q, int64_t i, int64_t c) {
     for (int k = 0; k < kRow; ++k) {
       for (int v = 0; v < kWide; ++v) w[v][k] = hn::LoadU(d, q.w[t + k] + c + v * kLanesOf<D>);
     }
-    for (int r = 0; r < kReads; ++r, x += apart) {
-      for (int v = 0; v < kWide; ++v) {
-        const auto read = hn::LoadU(d, x + v * kLanesOf<D>);
-        for (int p = 0; p < kCount; ++p) {
-          const int k = r - p * kStride;
-          if (k >= 0 && k < kRow) sum[v][p] = hn::MulAdd(read, w[v][k], sum[v][p]);
-        }
-      }
-    }
+    ForEach<kReads>([&](auto r) GE_LAMBDA {
+      ForEach<kWide>([&](auto v) GE_LAMBDA {
+        const auto read = hn::LoadU(d, x + r * apart + v * kLanesOf<D>);
+        ForEach<kCount>([&](auto p) GE_LAMBDA {
+          constexpr int k = decltype(r)::value - decltype(p)::value * kStride;
+          if constexpr (k >= 0 && k < kRow) sum[v][p] = hn::MulAdd(read, w[v][k], sum[v][p]);
+        });
+      });
+    });
   }
   for (int p = 0; p < kCount; ++p) {
     for (int v = 0; v < kWide; ++v) {
