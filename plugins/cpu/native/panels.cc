@@ -227,8 +227,9 @@ double PanelNs(const PanelPlan& plan, const Machine& machine) {
   const double flops =
       2 * static_cast<double>(columns) * static_cast<double>(plan.k) * static_cast<double>(rows);
   const double all = static_cast<double>(plan.weight_floats()) * 4;
-  // Pairs go as fast as single numbers; x is rounded first.
-  const double rate = ByIsa(machine, plan.rounded != nullptr ? 210 : 105, 95, 25) * machine.compute;
+  // x is rounded first.
+  const double gain = plan.rounded != nullptr ? plan.rounded->gain : 1;
+  const double rate = gain * ByIsa(machine, 105, 95, 25) * machine.compute;
   const double speed = all < 64e3 ? 70 * machine.stream[0] : 15 * machine.stream[2];
   const double x = static_cast<double>(plan.m) * static_cast<double>(plan.k) / threads;
   const double round = plan.rounded != nullptr ? x * kRoundNs / machine.compute : 0;

@@ -26,11 +26,14 @@ float ToBfloat16(float x) {
   return static_cast<float>(std::ldexp(rounded, exponent - 8));
 }
 
-class RoundedPanels : public ::testing::Test {
+// By vectors, or by the tiles of AMX.
+class RoundedPanels : public ::testing::TestWithParam<bool> {
  protected:
   void SetUp() override {
     rounded_ = RoundedOf(MachineOf(nullptr).isa);
     if (rounded_ == nullptr) GTEST_SKIP() << "this processor has no AVX512-BF16";
+    if (GetParam() && !HasTiles()) GTEST_SKIP() << "this processor has no AMX";
+    if (!GetParam()) rounded_ = &kRounded_avx512;
   }
 
   // One product by a loop, its bias, and an operand that is added.
@@ -75,7 +78,7 @@ class RoundedPanels : public ::testing::Test {
   const Rounded* rounded_ = nullptr;
 };
 
-TEST_F(RoundedPanels, AllRows) {
+TEST_P(RoundedPanels, AllRows) {
   for (const auto& [n, k] : {std::pair{1, 1}, {5, 3}, {48, 64}, {49, 65}, {100, 31}, {161, 130}}) {
     for (int64_t m = 1; m <= 40; ++m) {
       for (const bool turned : {false, true}) Check(m, n, k, turned);
@@ -84,7 +87,7 @@ TEST_F(RoundedPanels, AllRows) {
   }
 }
 
-TEST_F(RoundedPanels, RandomSizesOnThreads) {
+TEST_P(RoundedPanels, RandomSizesOnThreads) {
   std::mt19937 g(5);
   auto below = [&](int64_t most) {
     return 1 + static_cast<int64_t>(g() % static_cast<uint32_t>(most));
@@ -98,7 +101,7 @@ TEST_F(RoundedPanels, RandomSizesOnThreads) {
   omp_set_num_threads(before);
 }
 
-TEST_F(RoundedPanels, RoundsAsDefined) {
+TEST_P(RoundedPanels, RoundsAsDefined) {
   std::vector<float> x = {0.0f,      -0.0f,        1.0f,      1.00390625f, 1.01171875f, 1.0039063f,
                           3.4e38f,   -3.4e38f,     INFINITY,  -INFINITY,   1e-40f,      -1e-40f,
                           0x1p-126f, 0x1.01p-126f, 0x1.03p5f, -0x1.01p5f};
@@ -123,7 +126,7 @@ TEST_F(RoundedPanels, RoundsAsDefined) {
 }
 
 // An infinity or NaN reaches its own row alone, and the filling of panels none.
-TEST_F(RoundedPanels, UnusualNumbersStayInTheirRow) {
+TEST_P(RoundedPanels, UnusualNumbersStayInTheirRow) {
   const int64_t m = 5, n = 50, k = 7;
   std::vector<float> x(Numbers(m * k), Numbers(m * k) + m * k);
   x[2 * k + 6] = INFINITY, x[3 * k + 1] = NAN;
@@ -135,6 +138,10 @@ TEST_F(RoundedPanels, UnusualNumbersStayInTheirRow) {
     for (int64_t r : {0, 1, 4}) EXPECT_TRUE(std::isfinite(y[Z(r * n + j)]));
   }
 }
+
+INSTANTIATE_TEST_SUITE_P(By, RoundedPanels, ::testing::Bool(), [](const auto& info) {
+  return info.param ? std::string("Tiles") : std::string("Vectors");
+});
 
 }  // namespace
 }  // namespace ge_native

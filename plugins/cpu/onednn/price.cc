@@ -29,7 +29,7 @@ constexpr double kProductWeightRate = 15, kFewRowsRate = 14;
 constexpr double kReorderedRate = 8;  // bytes a ns of weights read and written
 // What a gradient does in the time of one operation of its convolution.
 constexpr double kInputGradShare = 0.9, kWeightGradShare = 0.8;
-constexpr double kRoundedGain = 2, kRoundRate = 60;  // see RoundedConvNs
+constexpr double kRoundedGain = 2, kTilesGain = 5, kRoundRate = 60;  // see RoundedConvNs
 constexpr double kTapNs = 0.4;  // of a pool: 0.37 to 0.8 where images are plain
 
 // How many times the work is what it would be if kernels met no channels that are only padding:
@@ -100,9 +100,10 @@ double ConvNs(const Unit& u, const ConvSpec& c, const Parser& p, const Machine& 
 double RoundedConvNs(const Unit& u, const ConvSpec& c, const Parser& p, const Machine& m) {
   const double pixels = static_cast<double>(Product(c.dst)) / static_cast<double>(c.dst[1]);
   const double images = BytesOf(p, u.in[0]) / 2 + BytesOf(p, u.out[0]) + PostBytes(u, p);
-  return ConvFlops(c) * PaddingOf(c, m) / (kRoundedGain * RatesOf(m).conv) +
+  const double gain = m.rounded->gain > kRoundedGain ? kTilesGain : kRoundedGain;
+  return ConvFlops(c) * PaddingOf(c, m) / (gain * RatesOf(m).conv) +
          images / (kImageRate * m.stream[0]) + WeightsNs(p, u.in[1], m) / 2 +
-         pixels * kPixelNs / (kRoundedGain * m.compute) + kTaskNs +
+         pixels * kPixelNs / (gain * m.compute) + kTaskNs +
          1.5 * BytesOf(p, u.in[0]) / (kRoundRate * m.stream[0]);
 }
 

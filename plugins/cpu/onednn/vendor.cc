@@ -149,7 +149,8 @@ void Vendor::CapIsa(uint32_t isa_cap) {
       (void)dnnl::set_max_cpu_isa(dnnl::cpu_isa::avx2);
       break;
     case GE_ISA_AVX512:
-      (void)dnnl::set_max_cpu_isa(dnnl::cpu_isa::avx512_core_bf16);
+      // With AMX where there is one, which multiplies rounded numbers alone.
+      (void)dnnl::set_max_cpu_isa(dnnl::cpu_isa::avx512_core_amx);
       break;
     default:
       break;

@@ -134,12 +134,12 @@ void AllPixels(const ChannelTaps& q, int64_t n) {
 
 // f(0), f(1) ... f(kCount - 1), each number a type of its own.
 template <int... kNumbers, class F>
-GE_INLINE void ForEachOf(std::integer_sequence<int, kNumbers...>, F f) {
+GE_INLINE void EachNumberOf(std::integer_sequence<int, kNumbers...>, F f) {
   (f(std::integral_constant<int, kNumbers>()), ...);
 }
 template <int kCount, class F>
-GE_INLINE void ForEach(F f) {
-  ForEachOf(std::make_integer_sequence<int, kCount>(), f);
+GE_INLINE void EachNumber(F f) {
+  EachNumberOf(std::make_integer_sequence<int, kCount>(), f);
 }
 
 // Sums whose taps are rows of kRow neighbours, of windows kStride neighbours apart: what overlaps
@@ -161,10 +161,10 @@ GE_INLINE void RowBlock(D d, const ChannelTaps& q, int64_t i, int64_t c) {
     for (int k = 0; k < kRow; ++k) {
       for (int v = 0; v < kWide; ++v) w[v][k] = hn::LoadU(d, q.w[t + k] + c + v * kLanesOf<D>);
     }
-    ForEach<kReads>([&](auto r) GE_LAMBDA {
-      ForEach<kWide>([&](auto v) GE_LAMBDA {
+    EachNumber<kReads>([&](auto r) GE_LAMBDA {
+      EachNumber<kWide>([&](auto v) GE_LAMBDA {
         const auto read = hn::LoadU(d, x + r * apart + v * kLanesOf<D>);
-        ForEach<kCount>([&](auto p) GE_LAMBDA {
+        EachNumber<kCount>([&](auto p) GE_LAMBDA {
           constexpr int k = decltype(r)::value - decltype(p)::value * kStride;
           if constexpr (k >= 0 && k < kRow) sum[v][p] = hn::MulAdd(read, w[v][k], sum[v][p]);
         });

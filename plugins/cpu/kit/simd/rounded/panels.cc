@@ -62,6 +62,7 @@ void RoundPairs(const float* x, const float* z, uint16_t* y, int64_t n) {
 }  // namespace GE_SIMD_ISA
 
 const Rounded kRounded_avx512 = {.columns = GE_SIMD_ISA::kColumns,
+                                 .gain = 2,
                                  .product = GE_SIMD_ISA::Product,
                                  .round = GE_SIMD_ISA::Round,
                                  .round_pairs = GE_SIMD_ISA::RoundPairs};
