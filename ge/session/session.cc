@@ -251,7 +251,7 @@ Result<const Graph*> Session::GraphToBind(const Entry& entry, std::span<const Te
   if (whole_binds_ || !caches_.Sizes().empty()) return &graph_;
   return part_bound_.For(graph_, entry, ShapesOf(inputs), [this](Graph* g) {
     std::vector<StageTime> times;  // a part of what stages take for these shapes
-    return rewriter_->Bind(g, weight_bytes_, &times);
+    return rewriter_->BindUnverified(g, weight_bytes_, &times);  // what becomes of it is verified
   });
 }
 

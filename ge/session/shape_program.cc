@@ -338,6 +338,7 @@ Result<bool> ShapeProgram::Bind(Graph* part, const Entry& entry, const Shapes& s
     good = status.ok() && TakeTypes(p);
     if (good.ok() && *good) good = FoldCone(p, fold);
   }
+  if (!good.ok() || !*good) DropMade();
   GE_RETURN_IF_ERROR(CheckInterrupt());
   if (!good.ok() || !*good) return good;
   if (loan_.view) {
