@@ -285,11 +285,15 @@ class Builder {
   }
 
   // The nearest plan, where it lives and its dims are close: its cover is taken unseen. That of kin
-  // where sizes are data: there any of them may be 0 or 1 once.
+  // where sizes are data, since any of them may be 0 or 1 once there, or where a few come after
+  // one.
   std::shared_ptr<const Compiled> CloseOne() const {
-    const double close = options_.of_data ? ShapeClasses::kCloseOfData : ShapeClasses::kClose;
-    const bool wanted = !near_.empty() && (!of_kin_ || options_.of_data) &&
-                        !options_.prices.replan && options_.stop_after == StageId::kCheck &&
+    const double close = options_.of_data ? ShapeClasses::kCloseOfData
+                         : of_kin_        ? ShapeClasses::kCloseOfKin
+                                          : ShapeClasses::kClose;
+    const bool wanted = !near_.empty() && !options_.prices.replan &&
+                        options_.stop_after == StageId::kCheck &&
+                        (!of_kin_ || options_.of_data || ShapeClasses::IsMore(dims_, *near_[0])) &&
                         (ShapeClasses::IsClose(near_[0]->dims, dims_, close) ||
                          (options_.of_data && IsShort(*near_[0])));
     return wanted ? near_[0]->plan.lock() : nullptr;

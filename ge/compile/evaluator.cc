@@ -6,6 +6,7 @@
 
 #include "ge/base/aligned.h"
 #include "ge/compile/compiled.h"
+#include "ge/compile/fold_memo.h"
 
 namespace ge {
 namespace {
@@ -17,6 +18,18 @@ class OneNodeEvaluator : public Evaluator {
   Result<std::vector<Const>> Evaluate(const Graph& graph, const Function& function,
                                       const Node& node,
                                       const std::vector<const Const*>& inputs) override {
+    FoldMemo::Question question{node, inputs, {}};
+    for (const ValueId v : node.outputs) question.outputs.push_back(function.value(v).type);
+    if (auto made = memo_.Find(question)) return *std::move(made);
+    auto made = EvaluateAnew(graph, function, node, inputs);
+    if (made.ok()) memo_.Keep(question, *made);
+    return made;
+  }
+
+ private:
+  Result<std::vector<Const>> EvaluateAnew(const Graph& graph, const Function& function,
+                                          const Node& node,
+                                          const std::vector<const Const*>& inputs) {
     Graph one;
     one.ops = graph.ops;
     one.opsets = graph.opsets;
@@ -59,7 +72,6 @@ class OneNodeEvaluator : public Evaluator {
     return RunOne(std::move(one), std::move(in));
   }
 
- private:
   Result<std::vector<Const>> RunOne(Graph one, std::vector<const void*> in) {
     GE_ASSIGN_OR_RETURN(auto compiled, BuildCompiled(std::move(one), 1, engines_, {}));
     const Function& f = compiled->graph.fn(1);
@@ -85,6 +97,7 @@ class OneNodeEvaluator : public Evaluator {
   }
 
   const EngineList& engines_;
+  FoldMemo memo_;
 };
 
 }  // namespace

@@ -4,8 +4,10 @@
 // and finds out whether they are all made again. Thread-safe; what it hands out stays valid.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <list>
 #include <memory>
 #include <mutex>
@@ -52,8 +54,13 @@ class ShapeClasses {
   Covers Near(uint64_t key, const std::vector<int64_t>& dims);
   // Whether each dim is within `most` times the other's, 0 counting as 1: then the cover may be
   // taken unseen. docs/decisions/0034-new-shapes.md and 0026-pieces.md have measured it.
-  static constexpr double kClose = 32, kCloseOfData = 128;
+  static constexpr double kClose = 32, kCloseOfKin = 32, kCloseOfData = 128;
   static bool IsClose(const std::vector<int64_t>& a, const std::vector<int64_t>& b, double most);
+  // Whether no dim is less than the cover's.
+  static bool IsMore(const std::vector<int64_t>& dims, const ClassCover& cover) {
+    return std::equal(dims.begin(), dims.end(), cover.dims.begin(), cover.dims.end(),
+                      std::greater_equal<>());
+  }
   // The greatest factor from a dim of `a` to that of `b`, at least 1.
   static double Growth(const std::vector<int64_t>& a, const std::vector<int64_t>& b);
   // Keeps at most kMostCovers a class, and kMostClasses; those that were not taken for longest go

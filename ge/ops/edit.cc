@@ -127,7 +127,7 @@ NodeId Transaction::Insert(FunctionId fn, NodeId before, Node n) {
   x.at.Set(n.id, at);
   x.added.emplace_back(at, before ? x.at.Find(before) : kLast);  // none = kLast
   f.nodes.push_back(std::move(n));
-  ++edits_, touched_ = true;
+  CountEdit(), touched_ = true;
   return f.nodes.back().id;
 }
 
@@ -163,6 +163,9 @@ void Transaction::ReplaceUses(FunctionId fn, ValueId from, ValueId to) {
     places.insert(places.end(), moved.begin(), moved.end());
     x.results.erase(from);
   }
+  const Value &was = f.values[from], &now = f.values[to];
+  // A constant's numbers are known, which may tell sizes of who reads it.
+  types_hold_ &= now.constant == 0 && was.type == now.type && was.ints == now.ints;
   ++edits_;
 }
 
@@ -191,7 +194,7 @@ void Transaction::SetAttr(FunctionId fn, NodeId node, Attr attr) {
 
 void Transaction::SetType(FunctionId fn, ValueId value, Type type) {
   graph_->fn(fn).values[value].type = std::move(type);
-  ++edits_;
+  CountEdit();
 }
 
 void Transaction::AddOrigin(FunctionId fn, NodeId node, const Node& from) {

@@ -40,6 +40,9 @@ class Transaction {
   // that nobody reads neither; Compact takes away what they leave.
   int edits() const { return edits_; }
   bool touched() const { return touched_ || edits_ > 0; }  // whether anything was done at all
+  // Whether nothing was done but to take nodes away and to name a value in place of one that is
+  // known to be the same: what was inferred is what would be inferred now.
+  bool types_hold() const { return types_hold_; }
   // Said by who has seen to it that each value has the type that inference would give it.
   void SayTyped(bool typed) { typed_ = typed; }
   bool typed() const { return typed_; }
@@ -109,7 +112,10 @@ class Transaction {
   // Done by the destructor and by the runner; a pass may call it between two walks.
   void Commit();
   // The graph itself, for a pass that builds functions anew; all indices into it are forgotten.
-  Graph* Rebuild() { return Commit(), index_.clear(), first_new_.clear(), ++edits_, graph_; }
+  Graph* Rebuild() {
+    Commit(), index_.clear(), first_new_.clear(), CountEdit();
+    return graph_;
+  }
 
  private:
   // Node id -> index into Function::nodes. A table, since ids are dense but in strange files.
@@ -165,10 +171,13 @@ class Transaction {
     return it != first_new_.end() && node >= it->second;
   }
   // An edit of a node; one that is new counts once, however it is made.
-  void Count(FunctionId fn, NodeId node) { touched_ = true, edits_ += IsNew(fn, node) ? 0 : 1; }
+  void Count(FunctionId fn, NodeId node) {
+    touched_ = true, types_hold_ = false, edits_ += IsNew(fn, node) ? 0 : 1;
+  }
+  void CountEdit() { types_hold_ = false, ++edits_; }
   std::map<FunctionId, NodeId> first_new_;  // by function that was looked at
   int edits_ = 0;
-  bool touched_ = false, typed_ = false;
+  bool touched_ = false, typed_ = false, types_hold_ = true;
   const int exceptions_ = std::uncaught_exceptions();  // when it was made
 };
 

@@ -36,7 +36,7 @@ void Transaction::SetAfter(FunctionId fn, NodeId node, std::vector<NodeId> after
 }
 
 FunctionId Transaction::AddFunction(std::string name) {
-  ++edits_;
+  CountEdit();
   return graph_->AddFunction(std::move(name)).id;
 }
 
@@ -55,7 +55,7 @@ ValueId Transaction::AddParam(FunctionId fn, std::string name, Type type) {
   const ValueId v = AddValue(&f, std::move(type), std::move(name));
   f.params.push_back(v);
   IndexOf(fn).params[v] = true;
-  ++edits_;
+  CountEdit();
   return v;
 }
 
@@ -69,17 +69,17 @@ void Transaction::SetResults(FunctionId fn, std::vector<ValueId> results,
     if (i < names.size()) f.value(results[i]).name = std::move(names[i]);
   }
   f.results = std::move(results);
-  ++edits_;
+  CountEdit();
 }
 
 StateId Transaction::AddState(State state) {
-  ++edits_;
+  CountEdit();
   graph_->states.push_back(std::move(state));
   return static_cast<StateId>(graph_->states.size() - 1);
 }
 
 void Transaction::AddEntry(Entry entry) {
-  ++edits_;
+  CountEdit();
   graph_->entries.push_back(std::move(entry));
 }
 

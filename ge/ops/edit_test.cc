@@ -57,6 +57,32 @@ TEST(Transaction, WhereAnExceptionPassesNothingIsCommitted) {
   EXPECT_EQ(c.Order(), "Relu Tanh Neg ");  // not yet in its place
 }
 
+TEST(Transaction, TypesHoldWhereOnlyLikeStandsForLike) {
+  EditedChain c;
+  const NodeId relu = c.g.fn(1).nodes[0].id;
+  Transaction t(&c.g, "test");
+  EXPECT_TRUE(t.types_hold());
+  t.ReplaceUses(1, c.a, c.x);
+  t.Erase(1, relu);
+  EXPECT_GT(t.edits(), 0);
+  EXPECT_TRUE(t.types_hold());
+  // A constant's numbers are news, even of the same type.
+  EditedChain d;
+  Transaction u(&d.g, "test");
+  const float zeros[6] = {};
+  u.ReplaceUses(1, d.a, u.AddConst(1, MakeConst(kMatrix, zeros, sizeof zeros)));
+  EXPECT_FALSE(u.types_hold());
+  EditedChain e;
+  e.g.fn(1).value(e.a).type = UnrankedTensor(DType::kFloat);
+  Transaction v(&e.g, "test");
+  v.ReplaceUses(1, e.a, e.x);
+  EXPECT_FALSE(v.types_hold());
+  EditedChain f;
+  Transaction w(&f.g, "test");
+  w.SetAttr(1, f.g.fn(1).nodes[0].id, {"axis", int64_t{1}});
+  EXPECT_FALSE(w.types_hold());
+}
+
 TEST(Transaction, AddsBeforeAndErases) {
   EditedChain c;
   {

@@ -86,8 +86,10 @@ void PartBound::TakeBack(const Entry& entry, GraphLoan loan) {
 void PartBound::Learn(const Entry& entry, GraphLoan loan) {
   Part* part = PartOf(entry);
   if (part == nullptr || !loan.is_back() || part->refused == kMostRefused) return;
-  part->program = ShapeProgram::Make(part->graph, entry.fn, std::move(loan));
-  if (!part->program) ++part->refused;
+  auto made = ShapeProgram::Make(part->graph, entry.fn, std::move(loan));
+  if (!made) ++part->refused;
+  // Where the passes did more at one signature, the program of another still serves.
+  if (made) part->program = std::move(made);
 }
 
 bool PartBound::IsNew(const Graph& bound, FunctionId fn) {

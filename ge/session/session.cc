@@ -43,6 +43,30 @@ PartBound::Shapes ShapesOf(std::span<const TensorView> inputs) {
 // Runs that are expected of each shape of a model whose sizes its inputs decide.
 constexpr double kRunsOfFreeSizes = 4;
 
+// Dims are 0, 1 or more where the function's parameters have them.
+bool HasPatternOf(const Function& f, std::span<const TensorView> inputs) {
+  const auto of = [](int64_t d) { return std::min<int64_t>(d, 2); };
+  return std::equal(f.params.begin(), f.params.end(), inputs.begin(), inputs.end(),
+                    [&](ValueId v, const TensorView& t) {
+                      const Type& type = f.value(v).type;
+                      return type.is_tensor() && type.is_static() &&
+                             std::equal(
+                                 type.dims.begin(), type.dims.end(), t.dims.begin(), t.dims.end(),
+                                 [&](const Dim& a, int64_t b) { return of(a.value) == of(b); });
+                    });
+}
+
+// What a plan that keeps its graph could have handed back; none where another graph became of it
+// than the passes left, or where it is no model for these inputs.
+GraphLoan LoanFrom(const Compiled& c, std::span<const TensorView> inputs) {
+  GraphLoan loan;
+  const bool whole = c.graph.functions.size() > 1 && c.graph.states.size() <= 1 &&
+                     c.expanded.empty() && c.shape_class;
+  if (!whole || !HasPatternOf(c.graph.fn(c.fn), inputs)) return loan;
+  loan.shape_class = c.shape_class, loan.graph = c.graph;
+  return loan;
+}
+
 bool HasFreeSizes(const Function& f) {
   return std::any_of(f.params.begin(), f.params.end(), [&](ValueId v) {
     return f.value(v).type.is_tensor() && !f.value(v).type.is_static();
@@ -251,7 +275,7 @@ Result<const Graph*> Session::GraphToBind(const Entry& entry, std::span<const Te
   if (whole_binds_ || !caches_.Sizes().empty()) return &graph_;
   return part_bound_.For(graph_, entry, ShapesOf(inputs), [this](Graph* g) {
     std::vector<StageTime> times;  // a part of what stages take for these shapes
-    return rewriter_->Bind(g, weight_bytes_, &times);
+    return rewriter_->BindUnverified(g, weight_bytes_, &times);  // what becomes of it is verified
   });
 }
 
@@ -264,6 +288,9 @@ Result<bool> Session::BindKnown(const Entry& entry, std::span<const TensorView> 
       std::vector<StageTime> parts;  // of the stage
       return rewriter_->BindUnverified(cone, weight_bytes_, &parts);
     };
+    // The one plan so far has the graph that the passes made of its signature.
+    const auto first = compiles_ == 1 ? plans_.Latest(&entry) : nullptr;
+    if (first) part_bound_.Learn(entry, LoanFrom(*first, inputs));
     GE_ASSIGN_OR_RETURN(known, part_bound_.Bind(entry, ShapesOf(inputs), fold, loan));
     return {};
   };

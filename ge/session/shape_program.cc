@@ -42,9 +42,13 @@ bool SameNode(const Node& a, const Node& b) {
          std::equal(a.attrs.begin(), a.attrs.end(), b.attrs.begin(), b.attrs.end(), same);
 }
 
+// Small ones count by what they hold: who folds them makes them anew.
 bool SamePayload(const Const& a, const Const& b) {
-  return a.type == b.type && a.data == b.data && a.bytes == b.bytes && a.splat == b.splat &&
-         a.strings.empty() && b.strings.empty();
+  const bool alike = a.type == b.type && a.bytes == b.bytes && a.splat == b.splat &&
+                     a.strings.empty() && b.strings.empty();
+  if (!alike || a.data == b.data) return alike;
+  return a.data && b.data && a.bytes <= kMaxComparedBytes &&
+         std::equal(a.data, a.data + a.bytes, b.data);
 }
 
 bool SamePattern(const std::vector<Dim>& a, const std::vector<Dim>& b) {
@@ -338,6 +342,7 @@ Result<bool> ShapeProgram::Bind(Graph* part, const Entry& entry, const Shapes& s
     good = status.ok() && TakeTypes(p);
     if (good.ok() && *good) good = FoldCone(p, fold);
   }
+  if (!good.ok() || !*good) DropMade();
   GE_RETURN_IF_ERROR(CheckInterrupt());
   if (!good.ok() || !*good) return good;
   if (loan_.view) {

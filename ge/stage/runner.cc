@@ -68,17 +68,25 @@ Status Runner::RunStage(StageId id, const std::function<Status()>& body,
   return {};
 }
 
-// Of one that a pass has edited by hand nothing is left to infer.
-static bool AllTyped(const Graph& graph) {
+// What is not known of a graph's computed values.
+struct Unknown {
+  size_t ranks = 0;  // values without one
+  bool any = false;  // sizes, too
+};
+
+static Unknown UnknownOf(const Graph& graph) {
+  Unknown out;
   for (const Function& f : graph.functions) {
     for (const Node& n : f.nodes) {
       for (const ValueId v : n.outputs) {
         const Type& type = f.value(v).type;
-        if (v && !(type.is_tensor() && type.is_static())) return false;
+        if (!v || (type.is_tensor() && type.is_static())) continue;
+        out.any = true;
+        out.ranks += !type.is_tensor() || !type.ranked;
       }
     }
   }
-  return true;
+  return out;
 }
 
 Status Runner::VerifyAll(const Graph& graph, const std::function<Status(const Graph&)>& verify) {
@@ -99,29 +107,57 @@ Status Runner::RunPass(Graph* graph, Pass& pass, const Hooks& hooks,
                        const std::optional<Graph>& before, int* edits) {
   const Stopwatch watch;
   Status status;
-  bool touched = false, typed = false;
+  bool touched = false;
+  Types types = Types::kOpen;
   culprit_ = &pass;
   {
     Transaction t(graph, std::string(pass.name()));
     status = pass.Run(t, hooks.context);
     t.Commit();
-    *edits = t.edits(), touched = t.touched(), typed = t.typed();
+    *edits = t.edits(), touched = t.touched();
+    types = t.types_hold() ? Types::kHold : t.typed() ? Types::kSaid : Types::kOpen;
   }
   AddTime(&times_, "rewrite/" + std::string(pass.name()), watch.ms(), *edits);
   if (!status.ok()) {
     return Status(status.code(), PassLabel(pass) + " failed: " + status.message())
         .AtNode(status.node());
   }
-  if (*edits) GE_RETURN_IF_ERROR(CheckEdits(graph, pass, hooks, before, typed));
+  if (*edits && Guarded(pass, hooks.context)) {
+    GE_RETURN_IF_ERROR(CheckEdits(graph, pass, hooks, before, types));
+  } else if (*edits) {
+    GE_RETURN_IF_ERROR(TypeEdits(graph, pass, hooks, types));
+  }
   if (!*edits && touched) Compact(graph);  // what it tried and took back
   culprit_ = nullptr;
   return {};
 }
 
+// Of a graph whose sizes are known nothing is left to infer. Where some are not, folding may have
+// told them, which the passes behind it may learn a round later; of values that have no rank yet,
+// as those of a body that was put in place of its call, they want to know at once.
+Status Runner::TypeEdits(Graph* graph, const Pass& pass, const Hooks& hooks, Types types) {
+  if (types == Types::kHold) return {};
+  const Unknown unknown = UnknownOf(*graph);
+  stale_ = unknown.any;
+  const bool waits = hooks.context.phase == kAtBind && unknown.ranks <= unranked_;
+  return stale_ && !waits ? InferStale(graph, pass, hooks) : Status();
+}
+
+Status Runner::InferStale(Graph* graph, const Pass& pass, const Hooks& hooks) {
+  stale_ = false;
+  if (!hooks.reinfer) return {};
+  const Stopwatch watch;
+  const Status status = hooks.reinfer(graph);
+  unranked_ = UnknownOf(*graph).ranks;
+  AddTime(&times_, "rewrite/infer", watch.ms(), 0);
+  if (status.ok()) return {};
+  // Folding may show for the first time that the user's shapes contradict each other.
+  return Status(status.code(), "after " + PassLabel(pass) + ": " + status.message())
+      .AtNode(status.node());
+}
+
 Status Runner::CheckEdits(Graph* graph, const Pass& pass, const Hooks& hooks,
-                          const std::optional<Graph>& before, bool typed) {
-  const bool all_typed = AllTyped(*graph);
-  if (!Guarded(pass, hooks.context) && all_typed) return {};
+                          const std::optional<Graph>& before, Types types) {
   const bool own = pass.plugin().empty();
   const Stopwatch watch;
   Status status;
@@ -132,7 +168,8 @@ Status Runner::CheckEdits(Graph* graph, const Pass& pass, const Hooks& hooks,
                       "); run with the pass skipped")
         .AtNode(status.node());
   }
-  if (hooks.reinfer && !(typed && all_typed)) status = hooks.reinfer(graph);
+  const bool said = types == Types::kSaid && !UnknownOf(*graph).any;
+  if (hooks.reinfer && !said && types != Types::kHold) status = hooks.reinfer(graph);
   AddTime(&times_, "rewrite/verify", watch.ms(), 0);
   if (!status.ok()) {
     // Folding may show for the first time that the user's shapes contradict each other.
@@ -150,6 +187,7 @@ Status Runner::CheckEdits(Graph* graph, const Pass& pass, const Hooks& hooks,
 Status Runner::RunRound(Graph* graph, const PassList& passes, const Hooks& hooks,
                         std::optional<Graph>* before, bool first, int* edits) {
   const char* stage = StageName(StageId::kRewrite);
+  const Pass* last = nullptr;
   *edits = 0, last_editor_ = nullptr;
   for (const auto& pass : passes) {
     const std::string name(pass->name());
@@ -163,11 +201,13 @@ Status Runner::RunRound(Graph* graph, const PassList& passes, const Hooks& hooks
       return std::move(status).AtStage(stage);
     }
     if (made) before->reset();
+    if (made) last = pass.get();
     if (made && !pass->plugin().empty()) last_editor_ = pass.get();
     *edits += made;
     // A later round that changes nothing has nothing new to show.
     if (options_.after && (made || first)) options_.after(std::string(stage) + "/" + name);
   }
+  if (last && stale_) return InferStale(graph, *last, hooks).AtStage(stage);
   return {};
 }
 
@@ -184,6 +224,7 @@ Status Runner::RunPasses(Graph* graph, const PassList& passes, const PassContext
   std::optional<Graph> before;  // good until a pass makes an edit
   bool any = false;
   int edits = 0;
+  unranked_ = UnknownOf(*graph).ranks, stale_ = false;
   for (int round = 0; round < kMaxRounds; ++round) {
     GE_RETURN_IF_ERROR(
         RunRound(graph, passes, {context, verify, reinfer}, &before, round == 0, &edits));

@@ -77,8 +77,13 @@ class Runner {
   // `before`: the graph as it is, where it was copied.
   Status RunPass(Graph* graph, Pass& pass, const Hooks& hooks, const std::optional<Graph>& before,
                  int* edits);
+  // What a pass's edits have left of types: all that could be inferred, all that could be where
+  // sizes are known (Transaction::SayTyped), or something to infer.
+  enum class Types : uint8_t { kHold, kSaid, kOpen };
   Status CheckEdits(Graph* graph, const Pass& pass, const Hooks& hooks,
-                    const std::optional<Graph>& before, bool typed);
+                    const std::optional<Graph>& before, Types types);
+  Status TypeEdits(Graph* graph, const Pass& pass, const Hooks& hooks, Types types);
+  Status InferStale(Graph* graph, const Pass& pass, const Hooks& hooks);
   Status RunRound(Graph* graph, const PassList& passes, const Hooks& hooks,
                   std::optional<Graph>* before, bool first, int* edits);
   Status VerifyAll(const Graph& graph, const std::function<Status(const Graph&)>& verify);
@@ -86,6 +91,8 @@ class Runner {
   bool Guarded(const Pass& pass, const PassContext& context) const;
   Options options_;
   const Pass* culprit_ = nullptr;
+  bool stale_ = false;   // edits of this round may tell more of types than is written in the graph
+  size_t unranked_ = 0;  // values of which the last inference did not know the rank
   const Pass* last_editor_ = nullptr;  // of a plugin, in the present round
   std::vector<StageTime> times_;
 };

@@ -164,6 +164,61 @@ TEST(Runner, AStrangersPassIsRolledBackThoughNobodyElseIs) {
   EXPECT_EQ(g.fn(1).nodes.size(), 1u);
 }
 
+// Puts nodes behind x whose size is not known, or takes them away.
+class GrowOpen : public Pass {
+ public:
+  explicit GrowOpen(int rounds, bool ranked = true) : left_(rounds), ranked_(ranked) {}
+  std::string_view name() const override { return "grow-open"; }
+  std::string_view summary() const override { return "adds nodes of unknown size"; }
+  Status Run(Transaction& t, const PassContext&) override {
+    if (left_-- <= 0) return {};
+    Type type = UnrankedTensor(DType::kFloat);
+    if (ranked_) type.ranked = true, type.dims = {t.dims().OfSymbol(t.dims().FreshSymbol("N"))};
+    t.AddNode(1, 0, "", "Neg", {2}, {}, {type}, {});
+    return {};
+  }
+
+ private:
+  int left_;
+  bool ranked_;
+};
+
+// How often types are inferred and edits verified where a failure throws the graph away.
+struct Counts {
+  int inferred = 0, verified = 0;
+};
+Counts CountOf(std::vector<std::unique_ptr<Pass>> passes, PassPhase phase) {
+  Graph g = OneNode();
+  Counts counts;
+  Runner::Options options;
+  options.roll_back = false;
+  PassContext context;
+  context.phase = phase;
+  const auto verify = [&](const Graph&) { return ++counts.verified, Status(); };
+  const auto infer = [&](Graph*) { return ++counts.inferred, Status(); };
+  EXPECT_TRUE(Runner(options).RunPasses(&g, passes, context, verify, infer).ok());
+  return counts;
+}
+
+TEST(Runner, OpenSizesAreInferredOnceARoundAtBindAndEditsVerifiedOnce) {
+  const auto passes = [](int first, int second, bool ranked) {
+    auto list = One(std::make_unique<GrowOpen>(first, ranked));
+    list.push_back(std::make_unique<GrowOpen>(second, ranked));
+    return list;
+  };
+  Counts c = CountOf(passes(1, 2, true), kAtBind);
+  EXPECT_EQ(c.inferred, 2);  // rounds with edits
+  EXPECT_EQ(c.verified, 1);
+  c = CountOf(passes(1, 2, true), kAtLoad);
+  EXPECT_EQ(c.inferred, 3);  // edits
+  EXPECT_EQ(c.verified, 1);
+  c = CountOf(One(std::make_unique<Grow>(2)), kAtBind);
+  EXPECT_EQ(c.inferred, 0);  // all is known
+  EXPECT_EQ(c.verified, 1);
+  // A value without a rank is wanted at once.
+  EXPECT_EQ(CountOf(passes(1, 1, false), kAtBind).inferred, 2);
+}
+
 TEST(Runner, ComparesWhatAPassThatKeepsValuesHasDone) {
   Graph g = OneNode();
   PassContext context;

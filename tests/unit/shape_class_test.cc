@@ -184,6 +184,22 @@ TEST(ShapeClass, RowsNearAShapeThatWasPlannedAreReshaped) {
   }
 }
 
+// Of another class, since a dim was 1: kin. From below alone, and not from afar.
+TEST(ShapeClass, AFewRowsAfterOneAreReshaped) {
+  for (const char* engines : {"ref", "native,ref"}) {
+    std::vector<Seen> seen;
+    ExpectAsRef(engines, Perceptron(), {{1, 48}, {2, 48}, {7, 48}, {32, 48}, {33, 48}}, &seen);
+    ASSERT_EQ(seen.size(), 5u);
+    for (int i : {1, 2, 3}) {
+      EXPECT_EQ(seen[i].method, "class, shaped like 1x48") << engines << " " << i;
+      EXPECT_EQ(seen[i].filled, 0u) << engines << " " << i;
+    }
+    EXPECT_NE(seen[4].method, "class, shaped like 1x48") << engines;
+  }
+  std::vector<Seen> seen;
+  ExpectAsRef("native,onednn,openblas,ref", Perceptron(), {{1, 48}, {2, 48}, {30, 48}}, &seen);
+}
+
 TEST(ShapeClass, ReshapedPlansShareWhatTheirNodesAreCalled) {
   auto session = Open("native,ref", Perceptron() + "meta \"alphabet\" = \"abc\"\n");
   ASSERT_TRUE(session.ok()) << session.status().ToString();
