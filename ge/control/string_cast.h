@@ -7,6 +7,7 @@
 #include <charconv>
 #include <cmath>
 #include <cstring>
+#include <limits>
 
 #include "ge/control/strings.h"
 
@@ -30,9 +31,12 @@ bool NumberOfText(std::string_view text, T* out) {
   if constexpr (std::is_integral_v<T>) {  // "3.0"
     double wide = 0;
     if (!NumberOfText(text, &wide) || wide != std::trunc(wide)) return false;
-    if (wide < -0x1p63 || wide >= 0x1p63) return false;
+    // A cast of what the type does not hold would be undefined. Both ends are exact in double.
+    constexpr double kLeast = static_cast<double>(std::numeric_limits<T>::min());
+    constexpr double kEnd = 2 * static_cast<double>(T{1} << (std::numeric_limits<T>::digits - 1));
+    if (wide < kLeast || wide >= kEnd) return false;
     *out = static_cast<T>(wide);
-    return static_cast<double>(*out) == wide;
+    return true;
   }
   return false;
 }

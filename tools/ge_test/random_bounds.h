@@ -35,6 +35,8 @@ class Bounds {
   // The part that each element gives by itself, and all of it.
   double Own(const HostTensor& found, const HostTensor& wanted, double w) const;
   double Whole(size_t output, const HostTensor& found, const HostTensor& wanted, int64_t i);
+  // The same for integers: "" too where both codes next to a number half way are right.
+  std::string CodesDiffer(size_t output, const HostTensor& found, const HostTensor& wanted) const;
   bool IsNear(double f, double w, double allowed, DType narrow) const;
 
   // Fills size_: what the arithmetic's error is a share of, by output and element.

@@ -114,6 +114,12 @@ enum class Error {
                // down at random, does to it
 };
 
+// A number that is rounded to a code, in codes, and how far arithmetic in f32 may have it from
+// that.
+struct BeforeCode {
+  double value = 0, error = 0;
+};
+
 // How random cases of an operator are made and judged; one record a file in cases/.
 struct RandomOp {
   const char* op;  // "Relu"; of other domains than ONNX's own "ai.onnx.ml.Scaler"
@@ -134,6 +140,10 @@ struct RandomOp {
   // In f16 and bf16: what runs as several nodes is rounded between them. So many roundings to the
   // type, as a share of what `error` says, are allowed.
   double steps = 0;
+  // Of an operator that rounds what it adds up in f32 to codes: element `at` of output 0 before
+  // that rounding. Null where every engine computes it exactly; else codes next to each other are
+  // both right where it lies half way between them, as far as f32 can tell.
+  BeforeCode (*before)(const RandomCase& c, const Dims& at) = nullptr;
 };
 // One for every operator that can run; null for those that cannot (If, Loop, Scan).
 const RandomOp* FindRandomOp(const OpDef& op);

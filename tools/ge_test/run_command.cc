@@ -44,8 +44,9 @@ Result<std::vector<HostTensor>> ReadInputs(const CaseState& state, const Functio
     inputs.push_back(*std::move(t));
   }
   for (const auto& [name, text] : state.inputs) {
-    const bool known = std::any_of(f.params.begin(), f.params.end(),
-                                   [&](ValueId p) { return f.value(p).name == name; });
+    const bool known =
+        std::any_of(f.params.begin(), f.params.end(),
+                    [&f, &wanted = name](ValueId p) { return f.value(p).name == wanted; });
     if (!known) return CaseError(fmt::format("the graph has no input '{}'", name));
   }
   return inputs;

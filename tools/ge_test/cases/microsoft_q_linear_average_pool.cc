@@ -17,12 +17,36 @@ void QLinearAveragePoolCase(CaseMaker& m) {
   if (last) m.Set("channels_last", int64_t{1});
 }
 
-bool PlainQLinearAveragePool(const RandomCase& c, HostTensor* out) {
+struct Mean {
+  double sum = 0, sizes = 0, count = 0;  // `sizes`: the sum without signs
+  double value() const { return count > 0 ? sum / count : 0; }
+};
+
+// The mean of the window that gives the element at `to`.
+Mean MeanOfWindow(const RandomCase& c, const Dims& to) {
   const HostTensor& x = *c.inputs[0].tensor;
   const bool last = IntOr(c, "channels_last", 0) != 0, all = IntOr(c, "count_include_pad", 0) != 0;
   const Dims kernel = IntsOr(c, "kernel_shape", {}), strides = IntsOr(c, "strides", {}),
              pads = IntsOr(c, "pads", {});
   const size_t h = last ? 1 : 2, w = h + 1;
+  Mean mean;
+  for (int64_t k = 0; k < kernel[0] * kernel[1]; ++k) {
+    Dims from = to;
+    from[h] = to[h] * strides[0] - pads[0] + k / kernel[1];
+    from[w] = to[w] * strides[1] - pads[1] + k % kernel[1];
+    const bool inside = from[h] >= 0 && from[h] < x.dims[h] && from[w] >= 0 && from[w] < x.dims[w];
+    const double v = inside ? Dequantized(c, 0, Flat(x.dims, from)) : 0;
+    mean.sum += v, mean.sizes += std::fabs(v);
+    if (inside || all) ++mean.count;
+  }
+  return mean;
+}
+
+bool PlainQLinearAveragePool(const RandomCase& c, HostTensor* out) {
+  const HostTensor& x = *c.inputs[0].tensor;
+  const Dims kernel = IntsOr(c, "kernel_shape", {}), strides = IntsOr(c, "strides", {}),
+             pads = IntsOr(c, "pads", {});
+  const size_t h = IntOr(c, "channels_last", 0) != 0 ? 1 : 2;
   Dims wanted = x.dims;
   for (size_t d = 0; d < 2; ++d) {
     wanted[h + d] = (x.dims[h + d] + pads[d] + pads[d + 2] - kernel[d]) / strides[d] + 1;
@@ -30,25 +54,30 @@ bool PlainQLinearAveragePool(const RandomCase& c, HostTensor* out) {
   if (out->dims != wanted) return false;
   Index at(out->dims);
   for (int64_t i = 0, n = out->count(); i < n; ++i, at.Next()) {
-    double sum = 0, count = 0;
-    for (int64_t k = 0; k < kernel[0] * kernel[1]; ++k) {
-      Dims from = at.at;
-      from[h] = at.at[h] * strides[0] - pads[0] + k / kernel[1];
-      from[w] = at.at[w] * strides[1] - pads[1] + k % kernel[1];
-      const bool inside =
-          from[h] >= 0 && from[h] < x.dims[h] && from[w] >= 0 && from[w] < x.dims[w];
-      if (inside) sum += Dequantized(c, 0, Flat(x.dims, from));
-      if (inside || all) ++count;
-    }
-    SetByte(c, 3, out, i, count > 0 ? sum / count : 0);
+    SetByte(c, 3, out, i, MeanOfWindow(c, at.at).value());
   }
   return true;
+}
+
+// native's AveragePool adds up in f32 and multiplies by reciprocals of the counts: each term may be
+// rounded once an addition, and the mean five times more until it is a code.
+BeforeCode BeforeQLinearAveragePool(const RandomCase& c, const Dims& at) {
+  constexpr double kUnit = 0x1p-24;
+  const Mean mean = MeanOfWindow(c, at);
+  const double scale = ElementAsDouble(*c.inputs[3].tensor, 0);
+  const double sizes = mean.count > 0 ? mean.sizes / mean.count / scale : 0;
+  return {mean.value() / scale + ElementOr(Maybe(c, 4), 0, 0), (mean.count + 5) * kUnit * sizes};
 }
 
 }  // namespace
 
 GE_RANDOM_OP(microsoft_q_linear_average_pool) = {"com.microsoft.QLinearAveragePool",
-                                                 QLinearAveragePoolCase, 0, Error::kOfElement,
-                                                 PlainQLinearAveragePool};
+                                                 QLinearAveragePoolCase,
+                                                 0,
+                                                 Error::kOfElement,
+                                                 PlainQLinearAveragePool,
+                                                 nullptr,
+                                                 0,
+                                                 BeforeQLinearAveragePool};
 
 }  // namespace ge::test

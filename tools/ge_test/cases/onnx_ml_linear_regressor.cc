@@ -6,6 +6,7 @@ namespace {
 void LinearRegressorCase(CaseMaker& m) {
   const int64_t features = ManyOrFew(m, 5), targets = m.r.Chance(0.4) ? 1 : ManyOrFew(m, 4);
   AddFeatureRows(m, features);
+  m.c.terms = m.large ? features : 1;
   m.Set("coefficients", FloatList(m, features * targets, -1, 1));
   if (m.r.Chance(0.8)) m.Set("intercepts", FloatList(m, targets, -1, 1));
   if (targets > 1 || m.r.Chance(0.5)) m.Set("targets", targets);
