@@ -22,6 +22,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -282,14 +283,18 @@ int OpenDescriptors() {
 }
 
 // FNV-1a of output 0.
-uint64_t Hash(const ge_tensor& t) {
-  uint64_t h = 14695981039346656037u;
-  for (uint64_t i = 0; i < t.bytes; ++i) {
-    h = (h ^ static_cast<const unsigned char*>(t.data)[i]) * 1099511628211u;
-  }
-  return h;
+std::vector<float> g_expected;  // empty = not known yet
+
+// The same numbers but for rounding: prices that are or are not read from the cache may plan
+// another engine, and a small operator of another engine may round otherwise.
+bool IsExpected(const ge_tensor& t) {
+  const auto* y = static_cast<const float*>(t.data);
+  const std::vector<float> found(y, y + t.bytes / sizeof(float));
+  if (g_expected.empty()) g_expected = found;
+  return std::equal(
+      found.begin(), found.end(), g_expected.begin(), g_expected.end(),
+      [](float a, float b) { return std::fabs(a - b) <= 1e-5f * (1 + std::fabs(b)); });
 }
-uint64_t g_expected = 0;  // 0 = not known yet
 
 // All steps of a session, from `step` on; 1 = not as it should be. `refused`: the step that was
 // refused, kSteps where none was.
@@ -306,9 +311,7 @@ int Steps(ge_session* s, int step, Feeds* feeds, int* refused) {
       continue;
     }
     if (step != kRun) continue;
-    const uint64_t hash = Hash(feeds->out[0]);
-    if (g_expected && hash != g_expected) return Bad("another result", kStepNames[step], error);
-    g_expected = hash;
+    if (!IsExpected(feeds->out[0])) return Bad("another result", kStepNames[step], error);
   }
   return 0;
 }
