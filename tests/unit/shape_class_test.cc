@@ -162,24 +162,15 @@ TEST(ShapeClass, RowsNearAShapeThatWasPlannedAreReshaped) {
       EXPECT_EQ(seen[i].searches, 0u) << engines << " " << i;
       EXPECT_EQ(seen[i].filled, 0u) << engines << " " << i;
     }
-    // Far from all, yet what was found there is not dear here where one engine has the products.
-    // With oneDNN, whose code is for one size, a product of 16 rows stays on ref and one of 600
-    // does not: that is a search.
-    const bool makes_code = std::strstr(engines, "onednn") != nullptr;
-    const bool one_engine =
-        !makes_code && std::count(engines, engines + std::strlen(engines), ',') < 2;
-    if (one_engine) {
-      EXPECT_EQ(seen[6].method, "class, as at 16x48") << engines;
-      EXPECT_EQ(seen[6].searches, 0u) << engines;
-      EXPECT_EQ(seen[6].filled, 0u) << engines;
-    }
-    EXPECT_NE(seen[6].method, "class, shaped like 16x48") << engines;
-    // One row is another class, and its kin's cover is dear where engines differ in products.
-    if (std::string(engines) == "ref") {
-      EXPECT_EQ(seen[7].method, "class, as at 16x48");
-      EXPECT_EQ(seen[7].searches, 0u);
-    } else {
-      EXPECT_GE(seen[7].searches, 1u) << engines;
+    // Far from all it is asked about, and of another class, too, which one row is. Whether what was
+    // found at 16 rows is dear there is a matter of prices, and so of instructions and threads, but
+    // where one engine has all.
+    for (int i : {6, 7}) {
+      EXPECT_NE(seen[i].method, "class, shaped like 16x48") << engines << " " << i;
+      if (std::string(engines) != "ref") continue;
+      EXPECT_EQ(seen[i].method, "class, as at 16x48") << i;
+      EXPECT_EQ(seen[i].searches, 0u) << i;
+      EXPECT_EQ(seen[i].filled, 0u) << i;
     }
   }
 }
