@@ -7,13 +7,13 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <filesystem>
 #include <random>
 #include <string>
 #include <thread>
 
 #include "ge/engine/residents.h"
+#include "ge/host/machine.h"
 #include "ge/session/session.h"
 
 namespace ge::test {
@@ -149,6 +149,27 @@ void ExpectAsRef(const std::string& engines, const std::string& text,
   }
 }
 
+// Whether what was found at 16 rows is dear at 600 and at one is a matter of prices, but where one
+// engine has no other to lose to. Below AVX-512 it serves at 600 rows where one engine has the
+// products, and one row is a search; under AVX-512 one of these was seen not to hold. With oneDNN,
+// whose code is for one size, a product of 16 rows stays on ref and one of 600 does not.
+void ExpectByPrices(const std::string& engines, const Seen& many, const Seen& one) {
+  const bool alone = engines == "ref", known = CurrentProcessFacts().isa_cap < GE_ISA_AVX512;
+  const bool one_has_products = std::count(engines.begin(), engines.end(), ',') < 2 &&
+                                engines.find("onednn") == std::string::npos;
+  if (alone || (known && one_has_products)) {
+    EXPECT_EQ(many.method, "class, as at 16x48") << engines;
+    EXPECT_EQ(many.searches, 0u) << engines;
+    EXPECT_EQ(many.filled, 0u) << engines;
+  }
+  if (alone) {
+    EXPECT_EQ(one.method, "class, as at 16x48");
+    EXPECT_EQ(one.searches, 0u);
+  } else if (known) {
+    EXPECT_GE(one.searches, 1u) << engines;
+  }
+}
+
 TEST(ShapeClass, RowsNearAShapeThatWasPlannedAreReshaped) {
   for (const char* engines : kEngines) {
     std::vector<Seen> seen;
@@ -162,16 +183,10 @@ TEST(ShapeClass, RowsNearAShapeThatWasPlannedAreReshaped) {
       EXPECT_EQ(seen[i].searches, 0u) << engines << " " << i;
       EXPECT_EQ(seen[i].filled, 0u) << engines << " " << i;
     }
-    // Far from all it is asked about, and of another class, too, which one row is. Whether what was
-    // found at 16 rows is dear there is a matter of prices, and so of instructions and threads, but
-    // where one engine has all.
-    for (int i : {6, 7}) {
-      EXPECT_NE(seen[i].method, "class, shaped like 16x48") << engines << " " << i;
-      if (std::string(engines) != "ref") continue;
-      EXPECT_EQ(seen[i].method, "class, as at 16x48") << i;
-      EXPECT_EQ(seen[i].searches, 0u) << i;
-      EXPECT_EQ(seen[i].filled, 0u) << i;
-    }
+    // Far from all it is asked about, and of another class, too, which one row is.
+    EXPECT_NE(seen[6].method, "class, shaped like 16x48") << engines;
+    EXPECT_NE(seen[7].method, "class, shaped like 16x48") << engines;
+    ExpectByPrices(engines, seen[6], seen[7]);
   }
 }
 
