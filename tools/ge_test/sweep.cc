@@ -24,6 +24,7 @@ int Refuse(const std::string& what) {
 }
 
 constexpr const char* kModels = "--random-models";
+constexpr const char* kTypes = "--types";
 
 // "native=500"
 bool TakeLeast(const std::string& word, SweepOptions* options) {
@@ -50,7 +51,7 @@ bool TakeWord(const std::string& arg, const std::string& word, SweepOptions* opt
 }  // namespace
 
 bool IsSweep(std::string_view arg) {
-  return arg == "--onnx-node" || arg == "--random" || arg == kModels;
+  return arg == "--onnx-node" || arg == "--random" || arg == kModels || arg == kTypes;
 }
 
 const char* SweepHelp() {
@@ -59,6 +60,7 @@ const char* SweepHelp() {
          "       ge-test --random N [--engines LIST] [--op NAME] [--seed S] [-v]\n"
          "       ge-test --random N --large [--engines LIST[;LIST...]] [--op NAME] [--seed S]\n"
          "               [--first K] [-v]\n"
+         "       ge-test --types N [--op NAME] [--seed S]\n"
          "       ge-test --random-models N [--engines LIST[;LIST...]] [--seed S] [--first K]\n"
          "               [--save DIR] [-v]\n\n"
          "  --onnx-node DIR  ONNX's node tests in DIR: those whose operators are all known here\n"
@@ -68,6 +70,9 @@ const char* SweepHelp() {
          "                   bounds are in tools/ge_test/cases\n"
          "  --large          N cases in all, of sizes at which engines take other ways; each runs\n"
          "                   on every LIST of engines (default: each, and all together)\n"
+         "  --types N        what INFER says of N random cases of each operator where sizes, ranks "
+         "or\n"
+         "                   constants are not known must hold of the case\n"
          "  --random-models N  N random graphs of many operators, each run on ref and on every "
          "LIST\n"
          "                   of engines, which must agree (default: each engine with ref, all of\n"
@@ -88,7 +93,7 @@ int RunSweep(int argc, char** argv) {
   if (argc < 3) return Refuse(fmt::format("found nothing after {}", mode));
   options.path = argv[2];
   options.models = mode == kModels;
-  const bool counted = options.models || mode == "--random";
+  const bool counted = options.models || mode == "--random" || mode == kTypes;
   if (counted && (!ParseNumber(options.path, &options.count) || options.count <= 0)) {
     return Refuse(fmt::format("found '{}' after {}, wanted a number above 0", argv[2], mode));
   }
@@ -105,6 +110,7 @@ int RunSweep(int argc, char** argv) {
     }
   }
   if (options.models) return RunRandomModels(options);
+  if (mode == kTypes) return RunRandomTypes(options);
   if (options.large) return RunLargeOps(options);
   return mode == "--random" ? RunRandomOps(options) : RunOnnxNodeTests(options);
 }

@@ -92,6 +92,7 @@ struct SweepOptions {
 int RunOnnxNodeTests(const SweepOptions& options);
 int RunRandomOps(const SweepOptions& options);
 int RunLargeOps(const SweepOptions& options);
+int RunRandomTypes(const SweepOptions& options);
 int RunRandomModels(const SweepOptions& options);
 
 }  // namespace ge::test

@@ -11,7 +11,8 @@ struct MhaSizes {
 
 Status CheckMhaRanks(InferContext& c) {
   GE_RETURN_IF_ERROR(WantRankOf(c, 0, "query", 3, 5));
-  const bool packed = c.input_type(0).ranked && c.input_type(0).rank() == 5;
+  const Type& query = c.input_type(0);
+  const bool packed = query.ranked ? query.rank() == 5 : !HasInput(c, 1);
   if (HasInput(c, 1) == packed) {
     return Bad(c.node(), packed ? "input 'key' is given beside a query of rank 5, which holds it "
                                   "already; leave it out"

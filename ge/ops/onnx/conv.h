@@ -101,17 +101,20 @@ inline Status InferConvolution(InferContext& c, const ConvPorts& p, DType out) {
 // A scale or zero point of tensor `of`: one element or, with a weight, one a filter.
 inline Status WantOneOrFilters(InferContext& c, size_t i, std::string_view of, const Type& weight) {
   const Type& t = c.input_type(i);
-  const bool filters = weight.ranked && weight.rank() > 0;
+  const bool filters = weight.is_tensor() && (!weight.ranked || weight.rank() > 0);
+  const std::optional<Dim> number =
+      filters && weight.ranked ? std::optional(weight.dims[0]) : std::nullopt;
   if (!t.ranked || t.rank() == 0) return {};
   const Dim have = t.dims[0];
   const bool one = !have.known() || have.value == 1;
-  const bool fits = filters && (!weight.dims[0].known() || have == weight.dims[0]);
+  const bool fits = filters && (!number || !number->known() || have == *number);
   if (t.rank() == 1 && (one || fits)) return {};
   return Bad(
       c.node(),
       fmt::format("input {} has shape {}, wanted one element{} of '{}'", i, Show(c.dims(), t.dims),
-                  filters ? fmt::format(" or {}, one a filter", c.dims().ToString(weight.dims[0]))
-                          : ", for the whole",
+                  number    ? fmt::format(" or {}, one a filter", c.dims().ToString(*number))
+                  : filters ? " or one a filter"
+                            : ", for the whole",
                   of));
 }
 

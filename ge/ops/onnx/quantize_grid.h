@@ -60,6 +60,8 @@ inline Status CheckQuantizeGrid(InferContext& c) {
     }
   }
   if (IsOneElement(scale)) return {};
+  const bool may_be_one = scale.rank() == 1 && !scale.dims[0].known();
+  if (may_be_one && (x.rank() == 0 || block > 0)) return {};
   if (block == 0 && scale.rank() != 1) {
     return Bad(c.node(), fmt::format("the scale has shape {}, wanted a scalar or one axis: "
                                      "attribute 'block_size' is absent or 0",

@@ -15,7 +15,8 @@ Result<int64_t> LinearClassifierLines(InferContext& c, size_t labels) {
   auto lines = static_cast<int64_t>(ListLength(n, "intercepts"));
   const auto features = FeatureCount(c);
   if (lines == 0 && features && *features > 0) lines = weights / *features;
-  if (lines == 0) lines = static_cast<int64_t>(labels);
+  const bool odd = !features && labels == 2 && weights % 2 != 0;  // no two lines
+  if (lines == 0) lines = odd ? 1 : static_cast<int64_t>(labels);
   const bool fits = features ? weights % lines == 0 && weights / lines == *features
                              : weights % lines == 0 && weights > 0;
   if (fits) return lines;

@@ -1,6 +1,7 @@
 """The tests that mutate.py runs: each step of ./test in parts, what each part takes and which mutants it reaches."""
 import collections
 import concurrent.futures
+import functools
 import hashlib
 import os
 import pickle
@@ -12,6 +13,7 @@ import tempfile
 import threading
 import time
 
+import mutant_tree
 from mutant_tree import BUILD, STATE, TREE
 
 PROGRAM, UNIT, UNIT_CPU = (BUILD / "bin" / name for name in ("ge-test", "ge-unit", "ge-unit-cpu"))
@@ -103,6 +105,17 @@ def squeezed(name):
     return re.sub(r"[^a-z0-9]", "", name.lower())
 
 
+@functools.lru_cache(maxsize=None)
+def subjects(path):
+    """Names, squeezed, of the operators or the pass that a file is about: its own, or those of the files of an operator
+    each that include it, where they are few."""
+    if path.endswith(".h"):
+        files = [f for f in mutant_tree.sources() if f.endswith(".cc") and path in mutant_tree.included([f])]
+        return frozenset().union(*map(subjects, files)) if len(files) <= MANY else frozenset()
+    stem = path.rsplit("/", 1)[-1].split(".")[0]
+    return frozenset(map(squeezed, [stem, re.sub(r"^(onnx_ml|onnx_training|microsoft|ge)_", "", stem)]))
+
+
 class Part:
     """A test: some step's, with what it adds to the step's command."""
 
@@ -117,7 +130,7 @@ class Part:
         if self.name == "schemas":
             return mutant.path.startswith("ge/ops")
         words = re.sub(r"\.gt$", "", self.name).split("/")[-1].split(".")[-1]
-        return squeezed(words) == squeezed(mutant.path.rsplit("/", 1)[-1].split(".")[0])
+        return squeezed(words) in subjects(mutant.path)
 
     def reaches(self, mutant):
         return mutant.number < len(self.reached) and self.reached[mutant.number] != 0
@@ -170,16 +183,22 @@ def isa_sets():
     return text.split()
 
 
-def operator_parts(cpu):
-    """Node tests and random cases by operator; what instruction sets change where engines of the CPU are mutated."""
-    names = operators()
+def named_parts(names):
+    """Of each operator what tells most of it for its time."""
+    for name in names:
+        yield Part("types", name, [PROGRAM, "--types", "30", "--op", name])
+        yield Part("random", name, [PROGRAM, "--random", "100", "--op", name])
+    for name in sorted({name.rsplit(".")[-1] for name in names}):
+        yield Part("onnx-node", name, [PROGRAM, *NODE, "--op", name])
+
+
+def operator_parts(cpu, names):
+    """Node tests by operator, with other engines; what instruction sets change where engines of the CPU are mutated."""
     for step, words in NODE_STEPS.items():
-        if step in ("onnx-node", "onnx-node-all") or cpu:
+        if step != "onnx-node" and (step == "onnx-node-all" or cpu):
             plain = words[:words.index("--least-taken")]
             for name in sorted({name.rsplit(".")[-1] for name in names}):
                 yield Part(step, name, [PROGRAM, *NODE, *plain, "--op", name])
-    for name in names:
-        yield Part("random", name, [PROGRAM, "--random", "100", "--op", name])
     for isa in isa_sets() if cpu else []:  # as tests/e2e/isa_sets.sh
         capped = ["env", f"GE_MAX_ISA={isa}", PROGRAM]
         for threads in ("1", "2"):
@@ -190,7 +209,7 @@ def operator_parts(cpu):
 
 
 def all_parts(scripts, rough, paths):
-    """The parts of all steps that reach files of `paths`; if `rough`, of those of some minutes together."""
+    """The parts of all steps that reach files of `paths`; if `rough`, no part by operator."""
     cpu = any(path.startswith("plugins/cpu") for path in paths)
     for path in sorted((TREE / "tests" / "text").rglob("*.gt")):  # a link, followed once
         name = path.relative_to(TREE).as_posix()
@@ -204,7 +223,9 @@ def all_parts(scripts, rough, paths):
         whole.whole = True
         yield whole
     if any(path.startswith(OPERATORS) for path in paths) and not rough:
-        yield from operator_parts(cpu)
+        names = operators()
+        yield from named_parts(names)
+        yield from operator_parts(cpu, names)
     for first in range(0, MODELS, MODELS_AT_ONCE):
         yield Part("random-models", f"from {first}",
                    [PROGRAM, "--random-models", str(MODELS_AT_ONCE), "--first", str(first)])
@@ -260,11 +281,39 @@ def measured(part):
 class Tests:
     def __init__(self, scripts, rough, paths):
         self.parts = list(all_parts(scripts, rough, paths))
+        # Parts by operator that are measured when a mutant of a file of their name is judged first.
+        self.later = list(named_parts(operators())) if rough else []
+        self.kept, self.lock = Kept(), threading.Lock()
+
+    def measure_named(self, mutant):
+        """Takes up the parts by operator that are about the mutant's file."""
+        with self.lock:
+            wanted = [p for p in self.later if p.is_named(mutant)]
+            self.later = [p for p in self.later if p not in wanted]
+            for part in wanted:
+                known = self.kept.found.get(self.kept.key(part))
+                if known is not None:
+                    part.seconds, part.reached = known
+                elif measured(part):
+                    self.kept.put(part)
+                else:
+                    print(f"mutate: fails with no mutant, and is left out: {part.step} {part.name}", flush=True)
+                    continue
+                self.parts.append(part)
+            if wanted:
+                self.arrange()
+
+    def arrange(self):
+        """What reaches no mutant is left out; first what tells most for its time."""
+        self.parts = [p for p in self.parts if p.reached]
+        for part in self.parts:
+            part.chance = 1 / (1 + sum(map(bool, part.reached)) / NARROW)
+        self.parts.sort(key=lambda p: p.seconds / p.chance)
 
     def baseline(self, jobs):
         """Runs each part with no mutant; names of those that fail. What was clean is kept, so that one that was
         stopped goes on. What reaches no mutant is left out."""
-        kept, broken, begin = Kept(), [], time.monotonic()
+        kept, broken, begin = self.kept, [], time.monotonic()
         left = []
         for part in self.parts:
             known = kept.found.get(kept.key(part))
@@ -282,15 +331,13 @@ class Tests:
                 else:
                     broken.append(f"{part.step} {part.name}")
         kept.write()
-        self.parts = [p for p in self.parts if p.reached]
-        for part in self.parts:
-            part.chance = 1 / (1 + sum(map(bool, part.reached)) / NARROW)
-        self.parts.sort(key=lambda p: p.seconds / p.chance)
+        self.arrange()
         return broken
 
     def batches(self, mutant, begin, end):
         """What reaches a mutant, in processes of some seconds, first what is likely to notice it for its time: what of
         it lies between `begin` and `end` seconds of them all, and never nothing of a mutant that something reaches."""
+        self.measure_named(mutant)
         reach = [p for p in self.parts if p.reaches(mutant)]
         per_step = {}
         for part in reach:

@@ -369,6 +369,12 @@ def link_all(units, files, links):
         at = BUILD / unit.object
         at.unlink()
         os.link(OBJECTS / f"{unit.digest(files)}.o", at)
+        # A mutant that is not in the programs would count as one that no test reaches.
+        if b"ge_mutants" not in at.read_bytes():
+            sys.exit(f"mutate: {unit.object} holds no guard; remove {OBJECTS.name} and {STATE.name} and begin anew")
+    within = {f for unit in units for f in included(unit.files)}
+    if lost := [f for f in files if f not in within]:
+        sys.exit(f"mutate: no compilation of build/release takes {', '.join(lost)}; ./test builds it anew")
     for line in links:
         found = re.search(r" (?:-o|qc) (\S+)", line)
         if found and (BUILD / found[1]).exists():

@@ -173,6 +173,7 @@ def sweep(wanted, tests, results, args):
         if mutant_tests.STOP.is_set():
             break
     results.write()
+    tests.kept.write()
     print(f"{done} judgements, {spent:.0f} processor seconds, {spent / max(done, 1):.1f} each")
 
 
@@ -228,7 +229,7 @@ def arguments():
     parser.add_argument("--fresh", action="store_true", help="forget earlier verdicts")
     parser.add_argument("--seconds", type=float, metavar="N", help="stop after N, not counting the baseline")
     parser.add_argument("--quick", action="store_true", help="the first pass alone: some seconds of tests a mutant")
-    parser.add_argument("--rough", action="store_true", help="no step by operator: what is left needs --again without it")
+    parser.add_argument("--rough", action="store_true", help="of steps by operator those of a mutant's own: what is left needs --again")
     parser.add_argument("--scripts", action="store_true", help="also scripts of tests/e2e that take long")
     parser.add_argument("--write", action="store_true", help=f"write the table to {SHARES.name}")
     parser.add_argument("--list", action="store_true", help="print the mutants and end")
