@@ -110,8 +110,8 @@ class Arrangement {
   std::vector<uint32_t> seen_offer_;
   uint32_t stamp_ = 0;
   std::vector<std::vector<uint32_t>> spare_;  // of groups that were undone, for their room
-  // Of one call, kept for their room: Try and Hope, Fill, Place, SplitApart, CutBehind, MergeAround,
-  // and whoever walks.
+  // Of one call, kept for their room: Try and Hope, Fill, Place, SplitApart, CutBehind,
+  // MergeAround, and whoever walks.
   std::vector<uint32_t> all_, removed_, covered_, opened_, regrouped_, ranks_, pieces_, parts_,
       before_, behind_, near_, stack_;
   std::vector<size_t> ends_;
