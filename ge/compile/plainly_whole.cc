@@ -37,22 +37,24 @@ Function PartsAlone(const Graph& g, FunctionId fn, const std::vector<Expansion>&
   return f;
 }
 
-// The least that each node is offered for in a domain, as LeastOf has it; of parts less what they
-// save, and as if all joined others.
+// The least that each node is offered for in a domain, as LeastOf has it: by itself, or, of parts,
+// by any offer less what it saves, and as if all joined others. Offers are looked at where they
+// are: copying them took longer than asking for them.
 std::vector<double> LeastIn(DomainId domain, const OfferSet& offers, const Plan& plan,
                             bool of_parts, size_t nodes) {
-  OfferSet here;
+  std::vector<double> least(nodes, kNobody);
   for (const Offer& o : offers.offers) {
-    if (o.convert || plan.devices[DeviceOf(plan, o)].domain != domain) continue;
-    Offer& copy = here.offers.emplace_back();
-    copy.nodes = o.nodes, copy.choices = o.choices;
-    copy.growable = o.growable || of_parts;
-    copy.setup_ns = o.setup_ns, copy.launch_ns = o.launch_ns;
-    for (OfferChoice& c : copy.choices) {
-      if (of_parts) c.marginal_ns = std::max(0.0, c.marginal_ns - o.edge_saving_ns);
+    if (o.convert || o.nodes.empty() || (!of_parts && o.nodes.size() > 1)) continue;
+    if (plan.devices[DeviceOf(plan, o)].domain != domain) continue;
+    for (const OfferChoice& c : o.choices) {
+      const double ns = of_parts     ? std::max(0.0, c.marginal_ns - o.edge_saving_ns)
+                        : o.growable ? c.marginal_ns
+                                     : c.marginal_ns + (o.setup_ns + o.launch_ns);
+      const double share = ns / static_cast<double>(o.nodes.size());
+      for (uint32_t n : o.nodes) least[n] = std::min(least[n], share);
     }
   }
-  return LeastOf(here, nodes);
+  return least;
 }
 
 // Nodes that read constants alone are folded before they would run.
@@ -134,10 +136,7 @@ Result<std::unordered_map<NodeId, WholePrice>> PlainlyWhole(const Graph& graph, 
   std::map<DomainId, std::vector<double>> alone;
   for (const PlanDevice& d : plan->devices) {
     if (alone.count(d.domain) > 0) continue;
-    OfferSet single;
-    std::copy_if(whole.offers.begin(), whole.offers.end(), std::back_inserter(single.offers),
-                 [](const Offer& o) { return o.nodes.size() == 1; });
-    alone[d.domain] = LeastIn(d.domain, single, *plan, false, f.nodes.size());
+    alone[d.domain] = LeastIn(d.domain, whole, *plan, false, f.nodes.size());
   }
   for (const NodeId id : candidates) {
     const auto found = by_node.find(like.at(id));

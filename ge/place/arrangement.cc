@@ -74,7 +74,7 @@ bool Arrangement::Start(const std::vector<PlaceGroup>& groups) {
   seen_.assign(m_.offers.size() + m_.n_node + 1, 0);
   seen_offer_.assign(m_.offers.size(), 0);
   stamp_ = 0;
-  journal_ = Journal();
+  journal_.Begin(0, 0);
   for (const PlaceGroup& g : sorted) {
     NewGroup(g.offers, static_cast<uint32_t>(rank_.size()));
     price_.back() = GroupPrice(m_, g.offers);
@@ -109,10 +109,12 @@ std::vector<PlaceGroup> Arrangement::Groups() const {
 void Arrangement::Remember(uint32_t group) {
   dirty_groups_.push_back(group);
   if (group >= journal_.n_group) return;
-  for (const OldGroup& old : journal_.groups) {
-    if (old.group == group) return;
+  for (size_t i = 0; i < journal_.n_old; ++i) {
+    if (journal_.groups[i].group == group) return;
   }
-  journal_.groups.push_back({group, groups_[group], price_[group]});
+  if (journal_.n_old == journal_.groups.size()) journal_.groups.emplace_back();
+  OldGroup& old = journal_.groups[journal_.n_old++];
+  old.group = group, old.members = groups_[group], old.price = price_[group];
   work_ += groups_[group].size() / 8;
 }
 
@@ -127,10 +129,15 @@ void Arrangement::SetRank(uint32_t group, uint32_t rank) {
   rank_[group] = rank;
 }
 
-uint32_t Arrangement::NewGroup(std::vector<uint32_t> members, uint32_t rank) {
+uint32_t Arrangement::NewGroup(std::span<const uint32_t> members, uint32_t rank) {
   const uint32_t g = static_cast<uint32_t>(groups_.size());
   for (uint32_t o : members) SetGroup(o, g);
-  groups_.push_back(std::move(members));
+  groups_.emplace_back();
+  if (!spare_.empty()) {
+    groups_.back().swap(spare_.back());
+    spare_.pop_back();
+  }
+  groups_.back().assign(members.begin(), members.end());
   price_.push_back(0);
   rank_.push_back(rank);
   if (seen_.size() <= groups_.size()) seen_.resize(groups_.size() * 2, 0);
@@ -165,72 +172,75 @@ uint32_t Arrangement::InnerNeighbours(uint32_t offer) const {
 // After a member left: one group per connected part, the first keeping its number. New groups are
 // appended to `pieces`.
 void Arrangement::SplitApart(uint32_t group, std::vector<uint32_t>* pieces) {
-  const std::vector<uint32_t> members = groups_[group];
-  if (members.size() < 2) return;
-  work_ += members.size();
+  if (groups_[group].size() < 2) return;
+  work_ += groups_[group].size();
   ++stamp_;
-  std::vector<uint32_t> stack;
-  std::vector<std::vector<uint32_t>> parts;
-  for (uint32_t first : members) {
+  parts_.clear(), ends_.clear();
+  for (uint32_t first : groups_[group]) {
     if (seen_[first] == stamp_) continue;
-    parts.emplace_back();
     seen_[first] = stamp_;
-    stack.push_back(first);
-    while (!stack.empty()) {
-      const uint32_t o = stack.back();
-      stack.pop_back();
-      parts.back().push_back(o);
+    stack_.assign(1, first);
+    while (!stack_.empty()) {
+      const uint32_t o = stack_.back();
+      stack_.pop_back();
+      parts_.push_back(o);
       EachNeighbour(o, true, true, [&](uint32_t q) {
         // A node whose offer was just taken out names an offer that is in no group any more.
         if (q == kNone || group_[q] != group || seen_[q] == stamp_) return;
         seen_[q] = stamp_;
-        stack.push_back(q);
+        stack_.push_back(q);
       });
     }
+    ends_.push_back(parts_.size());
   }
-  if (parts.size() < 2) return;
-  groups_[group] = parts[0];
-  for (size_t i = 1; i < parts.size(); ++i) pieces->push_back(NewGroup(parts[i], rank_[group]));
+  if (ends_.size() < 2) return;
+  const std::span<const uint32_t> all(parts_);
+  groups_[group].assign(parts_.begin(), parts_.begin() + static_cast<ptrdiff_t>(ends_[0]));
+  for (size_t i = 1; i < ends_.size(); ++i) {
+    const auto part = all.subspan(ends_[i - 1], ends_[i] - ends_[i - 1]);
+    pieces->push_back(NewGroup(part, rank_[group]));
+  }
 }
 
 // When what is left of a group both leads to `offer` and is reached from it, the reached part
 // becomes a group of its own. `pieces` are the groups that may be cut.
 void Arrangement::CutBehind(uint32_t offer, uint32_t highest, std::vector<uint32_t>* pieces) {
   ++stamp_;
-  std::vector<uint32_t> stack{offer};
+  stack_.assign(1, offer);
   auto is_piece = [pieces](uint32_t g) {
     return std::find(pieces->begin(), pieces->end(), g) != pieces->end();
   };
-  while (!stack.empty()) {
-    const uint32_t o = stack.back();
-    stack.pop_back();
+  while (!stack_.empty()) {
+    const uint32_t o = stack_.back();
+    stack_.pop_back();
     ++work_;
     EachNeighbour(o, true, false, [&](uint32_t q) {
       const uint32_t g = group_[q];
       if (rank_[g] > highest || seen_offer_[q] == stamp_) return;
       if (is_piece(g)) {
         seen_offer_[q] = stamp_;
-        stack.push_back(q);
+        stack_.push_back(q);
         return;
       }
       for (uint32_t member : groups_[g]) {  // entered once, left from anywhere
-        if (seen_offer_[member] != stamp_) stack.push_back(member);
+        if (seen_offer_[member] != stamp_) stack_.push_back(member);
         seen_offer_[member] = stamp_;
       }
     });
   }
-  const std::vector<uint32_t> candidates = *pieces;
+  const size_t n_candidate = pieces->size();
   const uint32_t reached_stamp = stamp_;  // splitting walks too
-  for (uint32_t g : candidates) {
-    std::vector<uint32_t> before, behind;
+  for (size_t i = 0; i < n_candidate; ++i) {
+    const uint32_t g = (*pieces)[i];
+    before_.clear(), behind_.clear();
     for (uint32_t o : groups_[g]) {
-      (seen_offer_[o] == reached_stamp ? behind : before).push_back(o);
+      (seen_offer_[o] == reached_stamp ? behind_ : before_).push_back(o);
     }
-    if (before.empty() || behind.empty()) continue;
-    for (uint32_t o : behind) Touched(o);
+    if (before_.empty() || behind_.empty()) continue;
+    for (uint32_t o : behind_) Touched(o);
     work_ += groups_[g].size();
-    groups_[g] = std::move(before);
-    const uint32_t other = NewGroup(std::move(behind), rank_[g]);
+    groups_[g] = before_;
+    const uint32_t other = NewGroup(behind_, rank_[g]);
     pieces->push_back(other);
     SplitApart(g, pieces);
     SplitApart(other, pieces);
@@ -244,14 +254,13 @@ bool Arrangement::CanJoin(uint32_t offer, uint32_t other) const {
 
 void Arrangement::MergeAround(uint32_t offer, bool outputs_first) {
   if (!m_.offers[offer].growable) return;
-  std::vector<uint32_t> near;
   auto take = [&](uint32_t q) {
-    if (CanJoin(offer, q)) near.push_back(q);
+    if (CanJoin(offer, q)) near_.push_back(q);
   };
   for (bool readers : {outputs_first, !outputs_first}) {
-    near.clear();
+    near_.clear();
     EachNeighbour(offer, readers, !readers, take);
-    for (uint32_t q : near) {
+    for (uint32_t q : near_) {
       if (group_[q] == group_[offer]) continue;
       if (readers) {
         Merge(group_[offer], group_[q]);
@@ -270,11 +279,11 @@ bool Arrangement::HasDetour(uint32_t from, uint32_t to, uint32_t lowest, uint32_
   const uint32_t start = forward ? from : to, end = forward ? to : from;
   ++stamp_;
   seen_[start] = stamp_;
-  std::vector<uint32_t> stack{start};
+  stack_.assign(1, start);
   bool found = false;
-  while (!stack.empty() && !found) {
-    const uint32_t g = stack.back();
-    stack.pop_back();
+  while (!stack_.empty() && !found) {
+    const uint32_t g = stack_.back();
+    stack_.pop_back();
     for (uint32_t o : groups_[g]) {
       ++work_;
       EachNeighbour(o, forward, !forward, [&](uint32_t q) {
@@ -283,7 +292,7 @@ bool Arrangement::HasDetour(uint32_t from, uint32_t to, uint32_t lowest, uint32_
         if (h == end) found = found || g != start;
         if (h == end || seen_[h] == stamp_) return;
         seen_[h] = stamp_;
-        stack.push_back(h);
+        stack_.push_back(h);
       });
     }
   }
@@ -295,18 +304,18 @@ bool Arrangement::HasOfferCycle(uint32_t offer) {
   const uint32_t g = group_[offer];
   if (groups_[g].size() < 2) return false;
   ++stamp_;
-  std::vector<uint32_t> stack{offer};
+  stack_.assign(1, offer);
   bool cycle = false;
-  while (!stack.empty() && !cycle) {
-    const uint32_t o = stack.back();
-    stack.pop_back();
+  while (!stack_.empty() && !cycle) {
+    const uint32_t o = stack_.back();
+    stack_.pop_back();
     ++work_;
     EachNeighbour(o, true, false, [&](uint32_t q) {
       if (group_[q] != g) return;
       cycle = cycle || q == offer;
       if (seen_[q] == stamp_) return;
       seen_[q] = stamp_;
-      stack.push_back(q);
+      stack_.push_back(q);
     });
   }
   return cycle;
@@ -315,17 +324,17 @@ bool Arrangement::HasOfferCycle(uint32_t offer) {
 // Ranks may tie but never fall along an edge; merging takes the lower rank, so whatever leads to
 // the group must not lie above it.
 void Arrangement::LowerAncestors(uint32_t group, uint32_t rank) {
-  std::vector<uint32_t> stack{group};
-  while (!stack.empty()) {
-    const uint32_t g = stack.back();
-    stack.pop_back();
+  stack_.assign(1, group);
+  while (!stack_.empty()) {
+    const uint32_t g = stack_.back();
+    stack_.pop_back();
     for (uint32_t o : groups_[g]) {
       ++work_;
       EachNeighbour(o, false, true, [&](uint32_t q) {
         const uint32_t h = group_[q];
         if (h == g || rank_[h] <= rank) return;
         SetRank(h, rank);
-        stack.push_back(h);
+        stack_.push_back(h);
       });
     }
   }
@@ -355,9 +364,10 @@ bool Arrangement::Merge(uint32_t from, uint32_t to) {
 
 // --- a whole move ---
 
-bool Arrangement::Fill(const std::vector<uint32_t>& add, std::vector<uint32_t>* all) const {
-  *all = add;
-  std::vector<uint32_t> covered, opened;
+bool Arrangement::Fill(std::span<const uint32_t> add, std::vector<uint32_t>* all) {
+  all->assign(add.begin(), add.end());
+  std::vector<uint32_t>&covered = covered_, &opened = opened_;
+  covered.clear(), opened.clear();
   for (uint32_t o : add) {
     for (const OfferPart& part : m_.offers[o].parts) {
       covered.push_back(part.node);
@@ -392,7 +402,8 @@ bool Arrangement::Fill(const std::vector<uint32_t>& add, std::vector<uint32_t>* 
 }
 
 bool Arrangement::Place(const std::vector<uint32_t>& add, bool outputs_first) {
-  std::vector<uint32_t> removed, groups;
+  std::vector<uint32_t>&removed = removed_, &groups = regrouped_, &ranks = ranks_;
+  removed.clear(), groups.clear(), ranks.clear();
   uint32_t highest = 0;
   for (uint32_t o : add) {
     for (const OfferPart& part : m_.offers[o].parts) removed.push_back(owner_.offer[part.node]);
@@ -403,7 +414,6 @@ bool Arrangement::Place(const std::vector<uint32_t>& add, bool outputs_first) {
     highest = std::max(highest, rank_[group_[o]]);
   }
   Unique(&groups);
-  std::vector<uint32_t> ranks;
   for (uint32_t o : add) {
     uint32_t rank = kNone;
     for (const OfferPart& part : m_.offers[o].parts) {
@@ -418,7 +428,8 @@ bool Arrangement::Place(const std::vector<uint32_t>& add, bool outputs_first) {
     journal_.offer_group.emplace_back(o, group_[o]);
     group_[o] = kNone;
   }
-  std::vector<uint32_t> pieces = groups;
+  std::vector<uint32_t>& pieces = pieces_;
+  pieces = groups;
   if (splits || removed.size() > 1) {
     for (uint32_t g : groups) SplitApart(g, &pieces);
   }
@@ -428,7 +439,7 @@ bool Arrangement::Place(const std::vector<uint32_t>& add, bool outputs_first) {
       owner_.offer[part.node] = o;
     }
   }
-  for (size_t i = 0; i < add.size(); ++i) NewGroup({add[i]}, ranks[i]);
+  for (size_t i = 0; i < add.size(); ++i) NewGroup({&add[i], 1}, ranks[i]);
   for (size_t i = 0; i < add.size(); ++i) {
     const uint32_t g = group_[add[i]];
     Touched(add[i]);
@@ -489,11 +500,15 @@ void Arrangement::Undo() {
   for (size_t i = journal_.ranks.size(); i-- > 0;) {
     rank_[journal_.ranks[i].first] = journal_.ranks[i].second;
   }
+  for (size_t g = journal_.n_group; g < groups_.size(); ++g) {
+    spare_.push_back(std::move(groups_[g]));
+  }
   groups_.resize(journal_.n_group);
   price_.resize(journal_.n_group);
   rank_.resize(journal_.n_group);
-  for (OldGroup& old : journal_.groups) {
-    groups_[old.group] = std::move(old.members);
+  for (size_t i = 0; i < journal_.n_old; ++i) {
+    OldGroup& old = journal_.groups[i];
+    groups_[old.group].swap(old.members);
     price_[old.group] = old.price;
   }
   for (const auto& [offer, group] : journal_.offer_group) {
@@ -507,14 +522,11 @@ void Arrangement::Undo() {
   dirty_groups_.clear();
 }
 
-bool Arrangement::Try(const std::vector<uint32_t>& add, bool outputs_first) {
-  std::vector<uint32_t> all;
-  if (!Fill(add, &all)) return false;
-  journal_ = Journal();
-  journal_.n_group = groups_.size();
-  journal_.cost = cost_;
+bool Arrangement::Try(std::span<const uint32_t> add, bool outputs_first) {
+  if (!Fill(add, &all_)) return false;
+  journal_.Begin(groups_.size(), cost_);
   ++work_;
-  const bool legal = Place(all, outputs_first);
+  const bool legal = Place(all_, outputs_first);
   if (legal) Reprice();
   if (legal && cost_ < journal_.cost * (1 - 1e-12) - 1e-9) return true;
   Undo();
@@ -523,9 +535,7 @@ bool Arrangement::Try(const std::vector<uint32_t>& add, bool outputs_first) {
 
 bool Arrangement::TryMerge(uint32_t maker, uint32_t reader) {
   if (group_[maker] == group_[reader] || !CanJoin(maker, reader)) return false;
-  journal_ = Journal();
-  journal_.n_group = groups_.size();
-  journal_.cost = cost_;
+  journal_.Begin(groups_.size(), cost_);
   if (!Merge(group_[maker], group_[reader])) return false;
   if (!HasOfferCycle(maker) && !HasOfferCycle(reader)) {
     Reprice();
@@ -541,7 +551,8 @@ double Arrangement::Hope(uint32_t offer) {
   bool neighbour = false;
   EachNeighbour(offer, true, true, [&](uint32_t q) { neighbour = neighbour || CanJoin(offer, q); });
   if (!neighbour) gain -= o.setup + o.launch;
-  std::vector<uint32_t> removed;
+  std::vector<uint32_t>& removed = removed_;
+  removed.clear();
   for (const OfferPart& part : o.parts) {
     removed.push_back(owner_.offer[part.node]);
     for (uint32_t v : m_.node_reads[part.node]) gain += std::max(0.0, value_cost_[v]);

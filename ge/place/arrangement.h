@@ -5,6 +5,8 @@
 #pragma once
 
 #include <cstdint>
+#include <initializer_list>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -29,7 +31,10 @@ class Arrangement {
   // single offers, and regroups around. Keeps the change when it lowers the cost by more than
   // rounding, else undoes it. True when kept.
   // `outputs_first`: grow towards the readers first.
-  bool Try(const std::vector<uint32_t>& add, bool outputs_first = false);
+  bool Try(std::span<const uint32_t> add, bool outputs_first = false);
+  bool Try(std::initializer_list<uint32_t> add, bool outputs_first = false) {
+    return Try(std::span(add.begin(), add.size()), outputs_first);
+  }
   // Merges the groups of two offers, of which the second reads from the first, when that is legal
   // and cheaper. True when merged.
   bool TryMerge(uint32_t maker, uint32_t reader);
@@ -50,12 +55,18 @@ class Arrangement {
 
  private:
   struct OldGroup {
-    uint32_t group;
+    uint32_t group = 0;
     std::vector<uint32_t> members;
-    double price;
+    double price = 0;
   };
+  // Of the change being tried; lists keep their room, since thousands are tried.
   struct Journal {
-    std::vector<OldGroup> groups;
+    void Begin(size_t n, double now) {
+      n_old = 0, n_group = n, cost = now;
+      offer_group.clear(), node_offer.clear(), ranks.clear(), values.clear();
+    }
+    std::vector<OldGroup> groups;  // the first n_old of them
+    size_t n_old = 0;
     std::vector<std::pair<uint32_t, uint32_t>> offer_group, node_offer, ranks;
     std::vector<std::pair<uint32_t, double>> values;
     size_t n_group = 0;
@@ -63,11 +74,11 @@ class Arrangement {
   };
 
   bool Place(const std::vector<uint32_t>& add, bool outputs_first);
-  bool Fill(const std::vector<uint32_t>& add, std::vector<uint32_t>* all) const;
+  bool Fill(std::span<const uint32_t> add, std::vector<uint32_t>* all);
   void Remember(uint32_t group);
   void SetGroup(uint32_t offer, uint32_t group);
   void SetRank(uint32_t group, uint32_t rank);
-  uint32_t NewGroup(std::vector<uint32_t> members, uint32_t rank);
+  uint32_t NewGroup(std::span<const uint32_t> members, uint32_t rank);
   void TakeOut(uint32_t offer);
   void SplitApart(uint32_t group, std::vector<uint32_t>* pieces);
   void CutBehind(uint32_t offer, uint32_t highest, std::vector<uint32_t>* pieces);
@@ -98,6 +109,12 @@ class Arrangement {
   std::vector<uint32_t> seen_;  // by group or offer: stamp of the last walk
   std::vector<uint32_t> seen_offer_;
   uint32_t stamp_ = 0;
+  std::vector<std::vector<uint32_t>> spare_;  // of groups that were undone, for their room
+  // Of one call, kept for their room: Try and Hope, Fill, Place, SplitApart, CutBehind,
+  // MergeAround, and whoever walks.
+  std::vector<uint32_t> all_, removed_, covered_, opened_, regrouped_, ranks_, pieces_, parts_,
+      before_, behind_, near_, stack_;
+  std::vector<size_t> ends_;
 };
 
 }  // namespace ge::place

@@ -25,15 +25,21 @@ class Search {
   void EnterStep(uint32_t p);
   void Expand(const FrontierState& state, uint32_t index);
   void Cover(uint32_t offer, uint32_t part, int group);
+  double Savable() const;
   bool CanStart(uint32_t offer) const;
   void Join(uint32_t members);
   bool Legal(uint32_t members, uint64_t outside) const;
   uint32_t Merge(uint32_t members);
-  void Read(uint32_t group);
-  void Reach(uint32_t group, uint64_t outside);
-  void Give(uint32_t group);
-  void Finish(uint32_t group);
-  double Bound() const;
+  void Read(uint32_t members);
+  bool IsHopeless() const;
+  void MoveSlots(uint32_t members, uint32_t group);
+  uint64_t Give(uint32_t group);
+  void Pend(uint32_t members, uint32_t group);
+  void AddGroups(const FrontierNames& names, uint32_t members, uint32_t group, uint64_t outside,
+                 uint64_t fresh);
+  uint64_t Renamed(uint64_t row, const FrontierNames& names) const;
+  double Bound(const FrontierNames& names, uint32_t group) const;
+  void Tighten();
   std::vector<PlaceGroup> Rebuild() const;
 
   const Model& m_;
@@ -43,7 +49,7 @@ class Search {
   FrontierResult result_;
   FrontierLayer now_, next_;
   std::vector<std::vector<FrontierBack>> back_;
-  std::vector<uint64_t> words_;
+  FrontierWords words_;
   std::vector<int16_t> slot_before_, slot_after_;  // by value, for the step being taken
   bool some_die_ = false;
   uint64_t expanded_ = 0;  // states so far
@@ -52,10 +58,22 @@ class Search {
   uint32_t position_ = 0, offer_id_ = 0, part_index_ = 0, parent_ = 0;
   const ModelOffer* offer_ = nullptr;
   const OfferPart* part_ = nullptr;
-  int group_ = -1;  // of the half-taken offer, -1 when the offer starts here
-  uint64_t joined_ = 0;
+  int group_ = -1;                     // of the half-taken offer, -1 when the offer starts here
+  uint64_t joined_ = 0, brought_ = 0;  // bits: reads of the part, from its group, to its place
+  double savable_ = 0;                 // what from_ may still save, at most
   FrontierWork from_, to_;
+  FrontierGroup merged_;  // the node's
+  // Of the layer being made: no more states than that will be kept, so that a bound from worth_ on
+  // is none of theirs; set anew when there are look_at_ of them.
+  uint32_t most_ = 0;
+  double worth_ = kInfinity;
+  size_t look_at_ = 0;
 };
+
+// Whether the group, if any, is one of the members.
+bool Among(uint32_t members, uint8_t group) {
+  return group != kNoGroup && (members >> group & 1) != 0;
+}
 
 FrontierResult Search::Run() {
   if (!t_.Prepare(m_, allowed_)) {
@@ -65,13 +83,14 @@ FrontierResult Search::Run() {
   result_.exact = t_.all_pairs_known;
   slot_before_.assign(m_.values.size(), kNoSlot);
   slot_after_.assign(m_.values.size(), kNoSlot);
-  from_.Pack(&words_);
+  words_.Begin(from_, 0);
   now_.Add(words_, 0, 0, {});
   for (uint32_t p = 0; p < m_.n_node; ++p) {
     EnterStep(p);
     next_.Clear();
-    for (uint32_t i = 0; i < now_.states().size(); ++i) Expand(now_.states()[i], i);
     expanded_ += now_.states().size();
+    most_ = Cap(p), worth_ = kInfinity, look_at_ = size_t{most_} + 4;
+    for (uint32_t i = 0; i < now_.states().size(); ++i) Expand(now_.states()[i], i);
     if (next_.Cut(Cap(p))) result_.exact = false;
     std::swap(now_, next_);
     if (now_.states().empty()) return result_;
@@ -117,6 +136,7 @@ void Search::Expand(const FrontierState& state, uint32_t index) {
   from_.Unpack(now_.words(state), static_cast<uint32_t>(step_->moved.size()));
   from_.cost = state.cost;
   parent_ = index;
+  savable_ = Savable();
   for (uint32_t q = 0; q < from_.n_pending; ++q) {
     const ModelOffer& offer = m_.offers[from_.pending[q].offer];
     const size_t n = PartsUpTo(m_, offer, position_);
@@ -128,6 +148,23 @@ void Search::Expand(const FrontierState& state, uint32_t index) {
   for (uint32_t o : step_->starts) {
     if (CanStart(o)) Cover(o, 0, -1);
   }
+}
+
+// Bound counts no more of these than that, whatever becomes of the groups.
+double Search::Savable() const {
+  double sum = 0;
+  for (uint32_t q = 0; q < from_.n_pending; ++q) {
+    const size_t n = PartsUpTo(m_, m_.offers[from_.pending[q].offer], position_);
+    sum += t_.credit[from_.pending[q].offer][n - 1];
+  }
+  for (uint32_t s = 0; s < from_.n_slot; ++s) {
+    if (step_->moved[s] != kNoSlot) sum += t_.savings[from_.slots[s].saving];
+  }
+  for (uint32_t g = 0; g < from_.n_group; ++g) {
+    const FrontierGroup& group = from_.groups[g];
+    if (group.open) sum += t_.setups[group.setup] + t_.launches[group.launch];
+  }
+  return sum;
 }
 
 bool Search::CanStart(uint32_t o) const {
@@ -192,27 +229,37 @@ void Search::Cover(uint32_t offer, uint32_t part, int group) {
   }
 }
 
-// One transition: the node's offer in one group with `members`.
+// One transition: the node's offer in one group with `members`. What it costs is known before what
+// it reaches, and most go no further.
 void Search::Join(uint32_t members) {
   ++result_.transitions;
   uint64_t outside = 0;
   for (const Touch& t : part_->reads) {
     const int16_t s = slot_before_[t.value];
-    if (s == kNoSlot) continue;
-    const uint8_t g = from_.slots[s].group;
-    if (g == kNoGroup || (members >> g & 1) == 0) outside |= uint64_t{1} << s;
+    if (s != kNoSlot && !Among(members, from_.slots[s].group)) outside |= uint64_t{1} << s;
   }
   if (!Legal(members, outside)) return;
   if (group_ < 0 && (from_.n_group == kMaxGroups || from_.n_pending == kMaxPending)) {
     result_.exact = false;
     return;
   }
-  to_.CopyFrom(from_);
   const uint32_t group = Merge(members);
-  Read(group);
-  Reach(group, outside);
-  Give(group);
-  Finish(group);
+  Read(members);
+  if (IsHopeless()) return;
+  MoveSlots(members, group);
+  const uint64_t fresh = Give(group);
+  if (!(to_.cost < kInfinity)) return;
+  Pend(members, group);
+  for (uint32_t s = 0; s < to_.n_slot; ++s) to_.slots[s].brought &= step_->places[s];
+  const FrontierNames names = to_.NameGroups(m_, *step_, from_.groups, group, merged_);
+  const double bound = Bound(names, group);
+  // A hair above the bound still counts as equal, so that rounding never prunes the optimum.
+  if (bound > limits_.upper_bound * (1 + 1e-12) + 1e-9 || bound >= worth_) return;
+  words_.Begin(to_, names.n);
+  AddGroups(names, members, group, outside, fresh);
+  words_.AddPending(to_);
+  next_.Add(words_, to_.cost, bound, {parent_, offer_id_, joined_});
+  if (next_.states().size() >= look_at_) Tighten();
 }
 
 // No member may reach what the node reads from outside, nor another member.
@@ -224,47 +271,35 @@ bool Search::Legal(uint32_t members, uint64_t outside) const {
   return true;
 }
 
+// The number of the node's group; what it is, but for what it reaches, is merged_.
 uint32_t Search::Merge(uint32_t members) {
   uint32_t into;
+  to_.cost = from_.cost;
   if (group_ >= 0) {
     into = static_cast<uint32_t>(group_);
+    merged_ = from_.groups[into];
   } else {
-    into = to_.n_group++;
-    FrontierGroup& fresh = to_.groups[into];
-    fresh = FrontierGroup();
-    fresh.device = static_cast<uint16_t>(offer_->device);
-    fresh.open = offer_->growable;
-    fresh.setup = t_.setup_of[offer_id_];
-    fresh.launch = t_.launch_of[offer_id_];
+    into = from_.n_group;
+    merged_ = FrontierGroup();
+    merged_.device = static_cast<uint16_t>(offer_->device);
+    merged_.open = offer_->growable;
+    merged_.setup = t_.setup_of[offer_id_];
+    merged_.launch = t_.launch_of[offer_id_];
     to_.cost += offer_->Alone();
   }
-  FrontierGroup& r = to_.groups[into];
   for (uint32_t bits = members & ~(uint32_t{1} << into); bits != 0; bits &= bits - 1) {
-    const uint32_t j = static_cast<uint32_t>(__builtin_ctz(bits));
-    FrontierGroup& gone = to_.groups[j];
-    to_.cost -=
-        t_.setups[std::min(r.setup, gone.setup)] + t_.launches[std::min(r.launch, gone.launch)];
-    r.setup = std::max(r.setup, gone.setup);
-    r.launch = std::max(r.launch, gone.launch);
-    r.row |= gone.row;
-    gone.dead = true;
-    for (uint32_t s = 0; s < to_.n_slot; ++s) {
-      if (to_.slots[s].group == j) to_.slots[s].group = static_cast<uint8_t>(into);
-    }
-    for (uint32_t q = 0; q < to_.n_pending; ++q) {
-      if (to_.pending[q].group == j) to_.pending[q].group = into;
-    }
-    const uint64_t bit = uint64_t{1} << (kMaxSlots + j);
-    for (uint32_t g = 0; g < to_.n_group; ++g) {
-      if ((to_.groups[g].row & bit) == 0) continue;
-      to_.groups[g].row = (to_.groups[g].row & ~bit) | uint64_t{1} << (kMaxSlots + into);
-    }
+    const FrontierGroup& gone = from_.groups[__builtin_ctz(bits)];
+    to_.cost -= t_.setups[std::min(merged_.setup, gone.setup)] +
+                t_.launches[std::min(merged_.launch, gone.launch)];
+    merged_.setup = std::max(merged_.setup, gone.setup);
+    merged_.launch = std::max(merged_.launch, gone.launch);
   }
   return into;
 }
 
-void Search::Read(uint32_t group) {
-  joined_ = 0;
+// What the node reads, from outside and from its group.
+void Search::Read(uint32_t members) {
+  joined_ = 0, brought_ = 0;
   for (size_t k = 0; k < part_->reads.size(); ++k) {
     const Touch& t = part_->reads[k];
     const int16_t s = slot_before_[t.value];
@@ -272,54 +307,50 @@ void Search::Read(uint32_t group) {
       if (t.place != 0) to_.cost += m_.values[t.value].Cost(0, t.place);
       continue;
     }
-    FrontierSlot& slot = to_.slots[s];
-    if (slot.group == group) {
+    const FrontierSlot& slot = from_.slots[s];
+    if (Among(members, slot.group)) {
       joined_ |= uint64_t{1} << k;
       to_.cost -= t_.savings[slot.saving];
-      slot.saving = 0;
     } else if (slot.place != t.place && (slot.brought >> t.place & 1) == 0) {
       to_.cost += m_.values[t.value].Cost(slot.place, t.place);
-      slot.brought |= uint32_t{1} << t.place;
+      brought_ |= uint64_t{1} << k;
     }
   }
 }
 
-// Whatever reaches a source of the node, or the group itself, now reaches all that the group does.
-void Search::Reach(uint32_t group, uint64_t outside) {
-  uint64_t here = uint64_t{1} << (kMaxSlots + group), sources = 0;
-  for (uint32_t s = 0; s < to_.n_slot; ++s) {
-    if (to_.slots[s].group == group) here |= uint64_t{1} << s;
-  }
-  for (uint64_t bits = outside; bits != 0; bits &= bits - 1) {
-    const uint8_t g = to_.slots[__builtin_ctzll(bits)].group;
-    if (g != kNoGroup) sources |= uint64_t{1} << g;
-  }
-  const uint64_t gain = here | to_.groups[group].row;
-  for (uint32_t g = 0; g < to_.n_group; ++g) {
-    if (g == group || to_.groups[g].dead) continue;
-    if ((sources >> g & 1) != 0 || (to_.groups[g].row & (outside | here)) != 0) {
-      to_.groups[g].row |= gain;
-    }
-  }
+// Whether no bound of the transition can be worth a place, by all that could still be saved.
+bool Search::IsHopeless() const {
+  if (worth_ == kInfinity) return false;
+  double least = to_.cost + t_.least_after[position_ + 1] - savable_;
+  least -= t_.setups[merged_.setup] + t_.launches[merged_.launch];
+  least -= t_.savings[t_.saving_of[offer_id_]] * static_cast<double>(part_->gives.size());
+  if (group_ < 0) least -= t_.credit[offer_id_][0];
+  return least * (1 - 1e-12) - 1e-9 >= worth_;
 }
 
-// Moves the slots to their numbers after the node and adds what becomes live.
-void Search::Give(uint32_t group) {
-  if (some_die_) {
-    for (uint32_t s = 0; s < to_.n_slot; ++s) {
-      if (step_->moved[s] != kNoSlot) to_.slots[step_->moved[s]] = to_.slots[s];
-    }
-    constexpr uint64_t kSlotBits = (uint64_t{1} << kMaxSlots) - 1;
-    for (uint32_t g = 0; g < to_.n_group; ++g) {
-      uint64_t row = to_.groups[g].row & ~kSlotBits;
-      for (uint64_t bits = to_.groups[g].row & kSlotBits; bits != 0; bits &= bits - 1) {
-        const int16_t s = step_->moved[__builtin_ctzll(bits)];
-        if (s != kNoSlot) row |= uint64_t{1} << s;
-      }
-      to_.groups[g].row = row;
-    }
-  }
+// The slots that stay, under their numbers after the node.
+void Search::MoveSlots(uint32_t members, uint32_t group) {
   to_.n_slot = static_cast<uint32_t>(step_->live.size());
+  for (uint32_t s = 0; s < from_.n_slot; ++s) {
+    const int16_t t = step_->moved[s];
+    if (t == kNoSlot) continue;
+    to_.slots[t] = from_.slots[s];
+    if (Among(members, from_.slots[s].group)) to_.slots[t].group = static_cast<uint8_t>(group);
+  }
+  for (uint64_t bits = joined_ | brought_; bits != 0; bits &= bits - 1) {
+    const Touch& t = part_->reads[static_cast<size_t>(__builtin_ctzll(bits))];
+    const int16_t s = step_->moved[static_cast<size_t>(slot_before_[t.value])];
+    if (s == kNoSlot) continue;
+    if ((joined_ & bits & -bits) != 0) {
+      to_.slots[s].saving = 0;
+    } else {
+      to_.slots[s].brought |= uint32_t{1} << t.place;
+    }
+  }
+}
+
+// Adds what becomes live. Bits: slots of what the node makes.
+uint64_t Search::Give(uint32_t group) {
   for (uint32_t v : m_.node_reads[step_->node]) {
     const int16_t s = slot_after_[v];
     if (s != kNoSlot && slot_before_[v] == kNoSlot) to_.slots[s] = FrontierSlot();
@@ -344,48 +375,93 @@ void Search::Give(uint32_t group) {
     slot.saving = t_.saving_of[offer_id_];
     slot.brought = home ? 1 : 0;
   }
-  for (uint32_t g = 0; g < to_.n_group; ++g) {
-    if ((to_.groups[g].row >> (kMaxSlots + group) & 1) != 0) to_.groups[g].row |= fresh;
+  return fresh;
+}
+
+// The offers that are half taken after the node.
+void Search::Pend(uint32_t members, uint32_t group) {
+  const bool ends = group_ >= 0 && part_index_ + 1 == offer_->parts.size();
+  to_.n_pending = 0;
+  for (uint32_t q = 0; q < from_.n_pending; ++q) {
+    FrontierPending p = from_.pending[q];
+    if (ends && p.offer == offer_id_) continue;
+    if ((members >> p.group & 1) != 0) p.group = group;
+    to_.pending[to_.n_pending++] = p;
+  }
+  if (group_ < 0 && offer_->parts.size() > 1) {
+    to_.pending[to_.n_pending++] = {offer_id_, group};
   }
 }
 
-void Search::Finish(uint32_t group) {
-  if (!(to_.cost < kInfinity)) return;
-  if (group_ < 0 && offer_->parts.size() > 1) {
-    to_.pending[to_.n_pending++] = {offer_id_, group};
-  } else if (group_ >= 0 && part_index_ + 1 == offer_->parts.size()) {
-    FrontierPending* end = to_.pending + to_.n_pending;
-    to_.n_pending = static_cast<uint32_t>(
-        std::remove_if(to_.pending, end,
-                       [this](const FrontierPending& q) { return q.offer == offer_id_; }) -
-        to_.pending);
+// Writes down the groups that still matter, with what they reach now: whatever reaches a source of
+// the node, or its group, reaches all that the group does and what the node makes.
+void Search::AddGroups(const FrontierNames& names, uint32_t members, uint32_t group,
+                       uint64_t outside, uint64_t fresh) {
+  const uint64_t gone = uint64_t{members} << kMaxSlots, own = uint64_t{1} << (kMaxSlots + group);
+  uint64_t here = own, sources = 0, reached = 0;
+  for (uint32_t s = 0; s < from_.n_slot; ++s) {
+    if (Among(members, from_.slots[s].group)) here |= uint64_t{1} << s;
   }
-  for (uint32_t s = 0; s < to_.n_slot; ++s) to_.slots[s].brought &= step_->places[s];
-  to_.Canonicalise(m_, *step_);
-  const double bound = Bound();
-  // A hair above the bound still counts as equal, so that rounding never prunes the optimum.
-  if (bound > limits_.upper_bound * (1 + 1e-12) + 1e-9) return;
-  to_.Pack(&words_);
-  next_.Add(words_, to_.cost, bound, {parent_, offer_id_, joined_});
+  for (uint64_t bits = outside; bits != 0; bits &= bits - 1) {
+    const uint8_t g = from_.slots[__builtin_ctzll(bits)].group;
+    if (g != kNoGroup) sources |= uint64_t{1} << g;
+  }
+  for (uint32_t bits = members; bits != 0; bits &= bits - 1) {
+    reached |= from_.groups[__builtin_ctz(bits)].row;
+  }
+  for (uint32_t k = 0; k < names.n; ++k) {
+    const uint32_t g = names.group[k];
+    if (g == group) {
+      words_.AddGroup(merged_, Renamed(reached, names));
+      continue;
+    }
+    uint64_t row = from_.groups[g].row;
+    if ((row & gone) != 0) row = (row & ~gone) | own;
+    if ((sources >> g & 1) != 0 || (row & (outside | here)) != 0) row |= here | reached;
+    const uint64_t made = (row & own) != 0 ? fresh : 0;
+    words_.AddGroup(from_.groups[g], Renamed(row, names) | made);
+  }
+}
+
+// What a group reaches, by numbers after the node.
+uint64_t Search::Renamed(uint64_t row, const FrontierNames& names) const {
+  constexpr uint64_t kSlotBits = (uint64_t{1} << kMaxSlots) - 1;
+  uint64_t out = some_die_ ? 0 : row & kSlotBits;
+  for (uint64_t bits = some_die_ ? row & kSlotBits : 0; bits != 0; bits &= bits - 1) {
+    const int16_t s = step_->moved[__builtin_ctzll(bits)];
+    if (s != kNoSlot) out |= uint64_t{1} << s;
+  }
+  for (uint64_t bits = row >> kMaxSlots; bits != 0; bits &= bits - 1) {
+    const uint8_t g = names.number[__builtin_ctzll(bits)];
+    if (g != kNoGroup) out |= uint64_t{1} << (kMaxSlots + g);
+  }
+  return out;
 }
 
 // What the cheapest end of this beginning costs at least.
-double Search::Bound() const {
+double Search::Bound(const FrontierNames& names, uint32_t group) const {
   double bound = to_.cost + t_.least_after[position_ + 1];
   for (uint32_t q = 0; q < to_.n_pending; ++q) {
     const size_t n = PartsUpTo(m_, m_.offers[to_.pending[q].offer], position_);
     bound -= t_.credit[to_.pending[q].offer][n - 1];
   }
   for (uint32_t s = 0; s < to_.n_slot; ++s) bound -= t_.savings[to_.slots[s].saving];
-  for (uint32_t g = 0; g < to_.n_group; ++g) {  // groups that may yet merge with an earlier one
-    if (!to_.groups[g].open) continue;
-    for (uint32_t h = 0; h < g; ++h) {
-      if (!to_.groups[h].open || to_.groups[h].device != to_.groups[g].device) continue;
-      bound -= t_.setups[to_.groups[g].setup] + t_.launches[to_.groups[g].launch];
-      break;
-    }
+  uint64_t open = 0;                        // devices
+  for (uint32_t k = 0; k < names.n; ++k) {  // groups that may yet merge with an earlier one
+    const uint32_t number = names.group[k];
+    const FrontierGroup& g = number == group ? merged_ : from_.groups[number];
+    if (!g.open) continue;
+    if ((open >> g.device & 1) != 0) bound -= t_.setups[g.setup] + t_.launches[g.launch];
+    open |= uint64_t{1} << g.device;
   }
   return bound;
+}
+
+// Of more states than will be kept, those of the lowest bounds stay; what is no better than the
+// last of them needs no place among them.
+void Search::Tighten() {
+  worth_ = next_.BoundOf(most_);
+  look_at_ = next_.states().size() + most_ / 8 + 4;
 }
 
 std::vector<PlaceGroup> Search::Rebuild() const {

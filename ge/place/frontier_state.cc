@@ -6,10 +6,10 @@
 namespace ge::place {
 namespace {
 
-uint64_t HashWords(const std::vector<uint64_t>& words) {
-  uint64_t h = 0x9e3779b97f4a7c15u ^ words.size();
-  for (uint64_t w : words) {
-    h = (h ^ w) * 0xff51afd7ed558ccdu;
+uint64_t HashWords(const FrontierWords& words) {
+  uint64_t h = 0x9e3779b97f4a7c15u ^ words.n;
+  for (uint32_t i = 0; i < words.n; ++i) {
+    h = (h ^ words.word[i]) * 0xff51afd7ed558ccdu;
     h ^= h >> 32;
   }
   return h;
@@ -17,76 +17,73 @@ uint64_t HashWords(const std::vector<uint64_t>& words) {
 
 }  // namespace
 
-void FrontierWork::Canonicalise(const Model& model, const FrontierStep& step) {
-  bool half_taken[kMaxGroups] = {}, may_join[kMaxGroups] = {};
+FrontierNames FrontierWork::NameGroups(const Model& model, const FrontierStep& step,
+                                       const FrontierGroup* of_groups, uint32_t into,
+                                       const FrontierGroup& merged) {
+  uint32_t half_taken = 0, may_join = 0;  // bits
   for (uint32_t p = 0; p < n_pending; ++p) {
-    half_taken[pending[p].group] = true;
-    if (model.offers[pending[p].offer].growable) may_join[pending[p].group] = true;
+    const uint32_t bit = uint32_t{1} << pending[p].group;
+    half_taken |= bit;
+    if (model.offers[pending[p].offer].growable) may_join |= bit;
   }
   for (uint32_t s = 0; s < n_slot; ++s) {
     const uint8_t g = slots[s].group;
-    if (g == kNoGroup || !groups[g].open) {
+    const FrontierGroup* group = g == kNoGroup ? nullptr : g == into ? &merged : of_groups + g;
+    if (group == nullptr || !group->open) {
       slots[s].saving = 0;
-    } else if ((step.grow[s] >> groups[g].device & 1) != 0) {
-      may_join[g] = true;
-    } else if (!half_taken[g]) {
+    } else if ((step.grow[s] >> group->device & 1) != 0) {
+      may_join |= uint32_t{1} << g;
+    } else if ((half_taken >> g & 1) == 0) {
       slots[s].saving = 0;  // a half-taken offer may yet read it from inside
     }
   }
-  uint8_t name[kMaxGroups];
-  std::fill(name, name + kMaxGroups, kNoGroup);
-  FrontierGroup kept[kMaxGroups];
-  uint32_t n_kept = 0;
-  auto keep = [&](uint32_t g) {
-    if (name[g] != kNoGroup) return;
-    name[g] = static_cast<uint8_t>(n_kept);
-    kept[n_kept] = groups[g];
-    if (!groups[g].open) kept[n_kept].device = 0, kept[n_kept].setup = 0, kept[n_kept].launch = 0;
-    ++n_kept;
+  FrontierNames names;
+  std::fill(names.number, names.number + kMaxGroups, kNoGroup);
+  auto name = [&names](uint32_t g) {
+    if (names.number[g] == kNoGroup) {
+      names.number[g] = static_cast<uint8_t>(names.n);
+      names.group[names.n++] = static_cast<uint8_t>(g);
+    }
+    return names.number[g];
   };
   for (uint32_t s = 0; s < n_slot; ++s) {
     uint8_t& g = slots[s].group;
     if (g == kNoGroup) continue;
-    if (may_join[g] || half_taken[g]) {
-      keep(g);
-      g = name[g];
+    if (((may_join | half_taken) >> g & 1) != 0) {
+      g = name(g);
     } else {
       g = kNoGroup;
       slots[s].saving = 0;
     }
   }
-  std::sort(pending, pending + n_pending,
-            [](const FrontierPending& a, const FrontierPending& b) { return a.offer < b.offer; });
-  for (uint32_t p = 0; p < n_pending; ++p) {
-    keep(pending[p].group);
-    pending[p].group = name[pending[p].group];
+  if (n_pending > 1) {
+    std::sort(pending, pending + n_pending,
+              [](const FrontierPending& a, const FrontierPending& b) { return a.offer < b.offer; });
   }
-  for (uint32_t k = 0; k < n_kept; ++k) {
-    uint64_t row = kept[k].row & ((uint64_t{1} << kMaxSlots) - 1);
-    for (uint64_t bits = kept[k].row >> kMaxSlots; bits != 0; bits &= bits - 1) {
-      const uint8_t g = name[__builtin_ctzll(bits)];
-      if (g != kNoGroup) row |= uint64_t{1} << (kMaxSlots + g);
-    }
-    kept[k].row = row;
-  }
-  std::copy(kept, kept + n_kept, groups);
-  n_group = n_kept;
+  for (uint32_t p = 0; p < n_pending; ++p) pending[p].group = name(pending[p].group);
+  return names;
 }
 
-void FrontierWork::Pack(std::vector<uint64_t>* words) const {
-  words->clear();
-  words->push_back(uint64_t{n_group} << 32 | n_pending);
-  for (uint32_t s = 0; s < n_slot; ++s) {
-    words->push_back(uint64_t{slots[s].place} << 56 | uint64_t{slots[s].group} << 48 |
-                     uint64_t{slots[s].saving} << 32 | slots[s].brought);
+void FrontierWords::Begin(const FrontierWork& work, uint32_t n_group) {
+  n = 0;
+  word[n++] = uint64_t{n_group} << 32 | work.n_pending;
+  for (uint32_t s = 0; s < work.n_slot; ++s) {
+    const FrontierSlot& slot = work.slots[s];
+    word[n++] = uint64_t{slot.place} << 56 | uint64_t{slot.group} << 48 |
+                uint64_t{slot.saving} << 32 | slot.brought;
   }
-  for (uint32_t g = 0; g < n_group; ++g) {
-    words->push_back(uint64_t{groups[g].device} << 1 | (groups[g].open ? 1 : 0));
-    words->push_back(uint64_t{groups[g].setup} << 32 | groups[g].launch);
-    words->push_back(groups[g].row);
-  }
-  for (uint32_t p = 0; p < n_pending; ++p) {
-    words->push_back(uint64_t{pending[p].offer} << 32 | pending[p].group);
+}
+
+// What cannot be joined has no price that matters.
+void FrontierWords::AddGroup(const FrontierGroup& group, uint64_t row) {
+  word[n++] = group.open ? uint64_t{group.device} << 1 | 1 : 0;
+  word[n++] = group.open ? uint64_t{group.setup} << 32 | group.launch : 0;
+  word[n++] = row;
+}
+
+void FrontierWords::AddPending(const FrontierWork& work) {
+  for (uint32_t p = 0; p < work.n_pending; ++p) {
+    word[n++] = uint64_t{work.pending[p].offer} << 32 | work.pending[p].group;
   }
 }
 
@@ -103,7 +100,6 @@ void FrontierWork::Unpack(const uint64_t* words, uint32_t n_slots) {
   for (uint32_t g = 0; g < n_group; ++g, words += 3) {
     groups[g].device = static_cast<uint16_t>(words[0] >> 1);
     groups[g].open = (words[0] & 1) != 0;
-    groups[g].dead = false;
     groups[g].setup = static_cast<uint32_t>(words[1] >> 32);
     groups[g].launch = static_cast<uint32_t>(words[1]);
     groups[g].row = words[2];
@@ -112,16 +108,6 @@ void FrontierWork::Unpack(const uint64_t* words, uint32_t n_slots) {
     pending[p].offer = static_cast<uint32_t>(*words >> 32);
     pending[p].group = static_cast<uint32_t>(*words);
   }
-}
-
-void FrontierWork::CopyFrom(const FrontierWork& other) {
-  cost = other.cost;
-  n_slot = other.n_slot;
-  n_group = other.n_group;
-  n_pending = other.n_pending;
-  std::copy(other.slots, other.slots + n_slot, slots);
-  std::copy(other.groups, other.groups + n_group, groups);
-  std::copy(other.pending, other.pending + n_pending, pending);
 }
 
 void FrontierLayer::Clear() {
@@ -141,7 +127,7 @@ void FrontierLayer::Grow() {
   }
 }
 
-void FrontierLayer::Add(const std::vector<uint64_t>& words, double cost, double bound,
+void FrontierLayer::Add(const FrontierWords& words, double cost, double bound,
                         const FrontierBack& back) {
   if ((states_.size() + 1) * 2 > table_.size()) Grow();
   const uint64_t hash = HashWords(words);
@@ -150,8 +136,8 @@ void FrontierLayer::Add(const std::vector<uint64_t>& words, double cost, double 
   for (; table_[at] != 0; at = (at + 1) & mask) {
     const uint32_t i = table_[at] - 1;
     FrontierState& s = states_[i];
-    if (hashes_[i] != hash || s.size != words.size() ||
-        std::memcmp(words_.data() + s.offset, words.data(), words.size() * 8) != 0) {
+    if (hashes_[i] != hash || s.size != words.n ||
+        std::memcmp(words_.data() + s.offset, words.word, words.n * 8) != 0) {
       continue;
     }
     if (cost < s.cost) {
@@ -165,9 +151,9 @@ void FrontierLayer::Add(const std::vector<uint64_t>& words, double cost, double 
   s.cost = cost;
   s.bound = bound;
   s.offset = static_cast<uint32_t>(words_.size());
-  s.size = static_cast<uint32_t>(words.size());
+  s.size = words.n;
   s.back = back;
-  words_.insert(words_.end(), words.begin(), words.end());
+  words_.insert(words_.end(), words.word, words.word + words.n);
   states_.push_back(s);
   hashes_.push_back(hash);
   table_[at] = static_cast<uint32_t>(states_.size());
@@ -176,12 +162,20 @@ void FrontierLayer::Add(const std::vector<uint64_t>& words, double cost, double 
 bool FrontierLayer::Cut(uint32_t cap) {
   if (states_.size() <= cap) return false;
   // Ties by insertion order (offset) keep the search the same on every machine.
-  std::nth_element(states_.begin(), states_.begin() + cap, states_.end(),
-                   [](const FrontierState& a, const FrontierState& b) {
-                     return a.bound != b.bound ? a.bound < b.bound : a.offset < b.offset;
-                   });
+  auto before = [](const FrontierState& a, const FrontierState& b) {
+    return a.bound != b.bound ? a.bound < b.bound : a.offset < b.offset;
+  };
+  std::nth_element(states_.begin(), states_.begin() + cap, states_.end(), before);
   states_.resize(cap);
+  std::sort(states_.begin(), states_.end(), before);
   return true;
+}
+
+double FrontierLayer::BoundOf(uint32_t n) {
+  bounds_.clear();
+  for (const FrontierState& s : states_) bounds_.push_back(s.bound);
+  std::nth_element(bounds_.begin(), bounds_.begin() + (n - 1), bounds_.end());
+  return bounds_[n - 1];
 }
 
 }  // namespace ge::place

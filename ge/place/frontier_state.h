@@ -36,7 +36,6 @@ struct FrontierSlot {
 struct FrontierGroup {
   uint16_t device = 0;
   bool open = false;               // may be joined
-  bool dead = false;               // merged into another
   uint32_t setup = 0, launch = 0;  // indices of prices
   // What it reaches: bit s = the maker of the value in slot s, bit kMaxSlots + g = group g.
   uint64_t row = 0;
@@ -47,6 +46,13 @@ struct FrontierPending {  // an offer with nodes still to come
   uint32_t group = 0;
 };
 
+// Groups that can still matter, by first mention, so that equal futures have equal words.
+struct FrontierNames {
+  uint32_t n = 0;
+  uint8_t group[kMaxGroups];   // by new number
+  uint8_t number[kMaxGroups];  // by group, kNoGroup where it does not matter
+};
+
 struct FrontierWork {
   double cost = 0;
   uint32_t n_slot = 0, n_group = 0, n_pending = 0;
@@ -54,12 +60,22 @@ struct FrontierWork {
   FrontierGroup groups[kMaxGroups];
   FrontierPending pending[kMaxPending];
 
-  // Renumbers groups by first mention and drops what can no longer matter, so that equal futures
-  // have equal words. `step` is the one just taken.
-  void Canonicalise(const Model& model, const FrontierStep& step);
-  void Pack(std::vector<uint64_t>* words) const;
+  // Names the groups, and calls them so in slots and pending, where what can no longer matter goes;
+  // `groups` stays as it is. `merged` stands for the group of number `into`. `step` is the one just
+  // taken.
+  FrontierNames NameGroups(const Model& model, const FrontierStep& step,
+                           const FrontierGroup* of_groups, uint32_t into,
+                           const FrontierGroup& merged);
   void Unpack(const uint64_t* words, uint32_t n_slots);
-  void CopyFrom(const FrontierWork& other);  // only the parts in use
+};
+
+// A state in words: a head, slots, three a group, offers that are half taken.
+struct FrontierWords {
+  uint32_t n = 0;
+  uint64_t word[1 + kMaxSlots + 3 * kMaxGroups + kMaxPending];
+  void Begin(const FrontierWork& work, uint32_t n_group);  // head and slots
+  void AddGroup(const FrontierGroup& group, uint64_t row);
+  void AddPending(const FrontierWork& work);
 };
 
 struct FrontierBack {  // how a state came about
@@ -79,9 +95,11 @@ class FrontierLayer {
  public:
   void Clear();
   // Keeps the cheaper of equal states.
-  void Add(const std::vector<uint64_t>& words, double cost, double bound, const FrontierBack& back);
-  // Keeps the `cap` states of lowest bound. True when some were dropped.
+  void Add(const FrontierWords& words, double cost, double bound, const FrontierBack& back);
+  // Keeps the `cap` states of lowest bound, those first. True when some were dropped.
   bool Cut(uint32_t cap);
+  // The n-th lowest bound, of at least so many.
+  double BoundOf(uint32_t n);
   const std::vector<FrontierState>& states() const { return states_; }
   const uint64_t* words(const FrontierState& s) const { return words_.data() + s.offset; }
 
@@ -91,6 +109,7 @@ class FrontierLayer {
   std::vector<uint64_t> words_;
   std::vector<uint64_t> hashes_;
   std::vector<uint32_t> table_;  // index + 1
+  std::vector<double> bounds_;   // of BoundOf, for its room
 };
 
 }  // namespace ge::place
