@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
-#include <tuple>
 
 namespace ge {
 namespace {
@@ -103,18 +102,19 @@ class Corrector {
 
   // Several engines offer the same nodes.
   const OfferName& NameOf(const Offer& o, const OfferChoice& choice) {
-    auto [it, fresh] = names_.try_emplace({o.nodes, choice.layouts, o.rounds});
-    if (fresh) it->second = NameOffer(graph_, f_, o.nodes, choice.layouts, layouts_, o.rounds);
-    return it->second;
+    std::map<std::vector<uint32_t>, OfferNames>& names = names_[o.rounds];
+    auto it = names.find(o.nodes);
+    if (it == names.end()) {
+      it = names.try_emplace(o.nodes, graph_, f_, o.nodes, o.rounds).first;
+    }
+    return it->second.With(choice.layouts, layouts_);
   }
 
   const PriceCache& cache_;
   const Graph& graph_;
   const Function& f_;
   const std::vector<PlanLayout>& layouts_;
-  using NameKey =
-      std::tuple<std::vector<uint32_t>, std::vector<std::pair<ValueId, LayoutId>>, bool>;
-  std::map<NameKey, OfferName> names_;
+  std::map<std::vector<uint32_t>, OfferNames> names_[2];  // of those that round, too
 };
 
 }  // namespace

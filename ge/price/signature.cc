@@ -95,19 +95,23 @@ bool IsWhole(const Type& image, const Type& weights) {
   return wide;
 }
 
-class Namer {
- public:
-  Namer(const Graph& graph, const Function& f, const std::vector<PlanLayout>& layouts)
-      : graph_(graph), f_(f), layouts_(layouts) {}
+}  // namespace
 
-  OfferName Name(const std::vector<uint32_t>& nodes,
-                 const std::vector<std::pair<ValueId, LayoutId>>& value_layouts) {
+class OfferNames::Namer {
+ public:
+  Namer(const Graph& graph, const Function& f, const std::vector<uint32_t>& nodes, bool rounds)
+      : graph_(graph), f_(f) {
     for (uint32_t n : nodes) AddNode(f_.nodes[n]);
-    for (auto [v, l] : value_layouts) {
-      if (l != 0) AddLayout(v, layouts_[l]);
-    }
     out_.size = std::log2(bytes_ + 1);
-    return std::move(out_);
+    if (rounds) out_.family.insert(0, "rounded "), out_.signature.insert(0, "rounded ");
+  }
+
+  // In the order of the offer, all but plain ones.
+  OfferName With(const std::vector<std::pair<ValueId, LayoutId>>& value_layouts,
+                 const std::vector<PlanLayout>& layouts) const {
+    OfferName name = out_;
+    for (auto [v, l] : value_layouts) AddLayout(v, layouts[l], &name.signature);
+    return name;
   }
 
  private:
@@ -234,8 +238,7 @@ class Namer {
     }
   }
 
-  void AddLayout(ValueId v, const PlanLayout& l) {
-    std::string* out = &out_.signature;
+  void AddLayout(ValueId v, const PlanLayout& l, std::string* out) const {
     const size_t number = Find(v);
     *out += '@';
     if (number == seen_.size()) {
@@ -281,22 +284,33 @@ class Namer {
 
   const Graph& graph_;
   const Function& f_;
-  const std::vector<PlanLayout>& layouts_;
   std::vector<ValueId> seen_;
   std::unordered_map<ValueId, size_t> numbers_;  // of `seen_`, where they are more than kFew
   OfferName out_;
   double bytes_ = 0;
 };
 
-}  // namespace
+OfferNames::OfferNames(const Graph& graph, const Function& function,
+                       const std::vector<uint32_t>& nodes, bool rounds)
+    : namer_(std::make_unique<Namer>(graph, function, nodes, rounds)) {}
+OfferNames::~OfferNames() = default;
+
+const OfferName& OfferNames::With(const std::vector<std::pair<ValueId, LayoutId>>& value_layouts,
+                                  const std::vector<PlanLayout>& layouts) {
+  std::vector<std::pair<ValueId, LayoutId>> other;
+  for (const auto& each : value_layouts) {
+    if (each.second != 0) other.push_back(each);
+  }
+  auto [it, fresh] = with_.try_emplace(std::move(other));
+  if (fresh) it->second = namer_->With(it->first, layouts);
+  return it->second;
+}
 
 OfferName NameOffer(const Graph& graph, const Function& function,
                     const std::vector<uint32_t>& nodes,
                     const std::vector<std::pair<ValueId, LayoutId>>& value_layouts,
                     const std::vector<PlanLayout>& layouts, bool rounds) {
-  OfferName name = Namer(graph, function, layouts).Name(nodes, value_layouts);
-  if (rounds) name.family.insert(0, "rounded "), name.signature.insert(0, "rounded ");
-  return name;
+  return OfferNames(graph, function, nodes, rounds).With(value_layouts, layouts);
 }
 
 }  // namespace ge

@@ -4,7 +4,10 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
+#include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "ge/engine/offers.h"
@@ -20,7 +23,27 @@ struct OfferName {
   double size = 0;        // log2 of the bytes read and given
 };
 
-// `rounds`: of Offer; such offers are a family of their own.
+// Names of the offers of one set of nodes, which differ in their layouts: what the nodes say is
+// written once. `rounds`: of Offer; such offers are a family of their own.
+class OfferNames {
+ public:
+  OfferNames(const Graph& graph, const Function& function, const std::vector<uint32_t>& nodes,
+             bool rounds);
+  ~OfferNames();
+  OfferNames(const OfferNames&) = delete;
+  OfferNames& operator=(const OfferNames&) = delete;
+
+  // Stays where it is.
+  const OfferName& With(const std::vector<std::pair<ValueId, LayoutId>>& value_layouts,
+                        const std::vector<PlanLayout>& layouts);
+
+ private:
+  class Namer;
+  std::unique_ptr<const Namer> namer_;
+  std::map<std::vector<std::pair<ValueId, LayoutId>>, OfferName> with_;  // layouts but plain ones
+};
+
+// One of them.
 OfferName NameOffer(const Graph& graph, const Function& function,
                     const std::vector<uint32_t>& nodes,
                     const std::vector<std::pair<ValueId, LayoutId>>& value_layouts,
