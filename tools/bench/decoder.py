@@ -11,7 +11,8 @@ of 4 bits in blocks of 32 (MatMulNBits).
 
 token: the median time of a single id, ours / ONNX Runtime's, the median over rounds and its 95 %
 bootstrap interval. all: the same of the sum of all single ids, with the plan that is made when the
-caches have grown. prompt: of the first run, planning included. read: what reading the weights that a
+caches have grown. prompt: of the first run, planning included, where ONNX Runtime has copied its weights
+at load; start: of both, from the file to the prompt's answer. read: what reading the weights that a
 token needs takes at the speed at which this machine reads memory (read_speed.c, in the same rounds),
 of our time per token.
 
@@ -22,6 +23,7 @@ Examples:
   tools/bench/decoder.py --bits 4
 """
 import argparse
+import importlib
 import json
 import os
 import pathlib
@@ -96,7 +98,10 @@ def onnx_runtime(args):
 
 def side(args):
     """One process's figures, as JSON on stdout; logits of each step's last id into --save."""
-    run, reports = {"ours": ours, "ort": onnx_runtime}[args.side](args)
+    importlib.import_module({"ours": "ge_session", "ort": "onnxruntime"}[args.side])  # not timed
+    opened, load_ms = peer_bench.milliseconds(
+        lambda: {"ours": ours, "ort": onnx_runtime}[args.side](args))
+    run, reports = opened
     times, logits = [], []
     for ids in ids_of(args):
         ms, found = run(ids)
@@ -106,7 +111,7 @@ def side(args):
         np.save(args.save, np.stack(logits))
     keys = ("compiles", "state_bytes_written", "weight_bytes", "threads", "segments")
     told = [{k: r[k] for k in keys} for r in reports()]
-    print(json.dumps({"ms": times, "reports": told}))
+    print(json.dumps({"load_ms": load_ms, "ms": times, "reports": told}))
 
 
 def start_side(which, args, save):
@@ -148,17 +153,20 @@ def measure(args, folder):
 
 
 def ratio(rounds, what):
-    values = [what(r["ours"]["ms"]) / what(r["ort"]["ms"]) for r in rounds]
+    """Of what is read off a side's record."""
+    values = [what(r["ours"]) / what(r["ort"]) for r in rounds]
     low, high = speed.interval(values)
-    ours_ms = float(np.median([what(r["ours"]["ms"]) for r in rounds]))
-    ort_ms = float(np.median([what(r["ort"]["ms"]) for r in rounds]))
+    ours_ms = float(np.median([what(r["ours"]) for r in rounds]))
+    ort_ms = float(np.median([what(r["ort"]) for r in rounds]))
     return {"ratio": float(np.median(values)), "low": low, "high": high, "ours_ms": ours_ms,
             "ort_ms": ort_ms}
 
 
 def summary(rounds, apart, same, args):
-    rows = {"token": ratio(rounds, lambda ms: float(np.median(ms[1:]))),
-            "all": ratio(rounds, lambda ms: sum(ms[1:])), "prompt": ratio(rounds, lambda ms: ms[0])}
+    rows = {"token": ratio(rounds, lambda side: float(np.median(side["ms"][1:]))),
+            "all": ratio(rounds, lambda side: sum(side["ms"][1:])),
+            "prompt": ratio(rounds, lambda side: side["ms"][0]),
+            "start": ratio(rounds, lambda side: side["load_ms"] + side["ms"][0])}
     reports = rounds[-1]["ours"]["reports"]
     tables = 4 * args.width * (VOCABULARY + POSITIONS)  # of which a token reads a row each
     weights = reports[-1]["weight_bytes"] - tables - POSITIONS**2  # and the mask's corner
@@ -172,7 +180,7 @@ def summary(rounds, apart, same, args):
 
 
 def show(rows, args):
-    for name in ("token", "all", "prompt"):
+    for name in ("token", "all", "prompt", "start"):
         r = rows[name]
         print(f"{name:<7} {r['ratio']:.3f} [{r['low']:.3f}, {r['high']:.3f}]  ours {r['ours_ms']:.2f} ms,"
               f" ONNX Runtime {r['ort_ms']:.2f} ms")
