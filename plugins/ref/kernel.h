@@ -124,8 +124,7 @@ std::unique_ptr<Prepared> Make(F f) {
 }
 
 struct Kernel {
-  const char* op;  // "Relu"; of other domains than ONNX's own "ai.onnx.ml.Scaler"
-  uint32_t since;  // oldest opset whose meaning this is
+  const char* op;  // "Relu" as ge_node.version means it; of other domains "ai.onnx.ml.Scaler"
   // nullptr, with *why filled, when the node cannot be taken.
   std::unique_ptr<Prepared> (*prepare)(const NodeView& node, Why* why);
 };

@@ -34,9 +34,6 @@ bool Consider(const ge_graph& graph, uint32_t node, ge_cost* cost, uint32_t* con
                     domain.data(), domain.empty() ? "" : ".", static_cast<int>(op.size()),
                     op.data());
   }
-  if (n.version < kernel->since) {
-    return why->Say(GE_WHY_VERSION, "opset %u is older than %u", n.version, kernel->since);
-  }
   NodeView view;
   if (!NodeView::Open(graph, node, &view, why)) return false;
   const std::unique_ptr<Prepared> prepared = kernel->prepare(view, why);

@@ -83,9 +83,6 @@ bool ParseSoftmax(const Parser& g, uint32_t i, Unit* u, Why* why) {
   if (rank == 0 || axis < 0 || axis >= rank) {
     return why->Say(GE_WHY_ATTRIBUTE, "axis is out of range");
   }
-  if (n.version < 13 && axis != rank - 1) {
-    return why->Say(GE_WHY_VERSION, "Softmax before opset 13 flattens the axes behind its own");
-  }
   return true;
 }
 

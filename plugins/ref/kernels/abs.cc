@@ -17,5 +17,5 @@ struct AbsOp {
 
 }  // namespace
 }  // namespace ref
-GE_REF_KERNEL(abs, "Abs", 6,
+GE_REF_KERNEL(abs, "Abs",
               [](const NodeView& n, Why* why) { return PrepareUnary<Set::kNumber, AbsOp>(n, why); })

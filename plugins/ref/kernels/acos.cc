@@ -14,5 +14,5 @@ struct AcosOp {
 
 }  // namespace
 }  // namespace ref
-GE_REF_KERNEL(acos, "Acos", 7,
+GE_REF_KERNEL(acos, "Acos",
               [](const NodeView& n, Why* why) { return PrepareUnary<Set::kFloat, AcosOp>(n, why); })

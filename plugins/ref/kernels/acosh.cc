@@ -14,6 +14,6 @@ struct AcoshOp {
 
 }  // namespace
 }  // namespace ref
-GE_REF_KERNEL(acosh, "Acosh", 9, [](const NodeView& n, Why* why) {
+GE_REF_KERNEL(acosh, "Acosh", [](const NodeView& n, Why* why) {
   return PrepareUnary<Set::kFloat, AcoshOp>(n, why);
 })

@@ -14,6 +14,6 @@ struct AddOp {
 
 }  // namespace
 }  // namespace ref
-GE_REF_KERNEL(add, "Add", 7, [](const NodeView& n, Why* why) {
+GE_REF_KERNEL(add, "Add", [](const NodeView& n, Why* why) {
   return PrepareBinary<Set::kNumber, AddOp>(n, why);
 })

@@ -72,4 +72,4 @@ std::unique_ptr<Prepared> PrepareAffineGrid(const NodeView& n, Why* why) {
 
 }  // namespace
 }  // namespace ref
-GE_REF_KERNEL(affine_grid, "AffineGrid", 20, PrepareAffineGrid)
+GE_REF_KERNEL(affine_grid, "AffineGrid", PrepareAffineGrid)

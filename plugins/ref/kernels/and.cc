@@ -14,5 +14,5 @@ struct AndOp {
 
 }  // namespace
 }  // namespace ref
-GE_REF_KERNEL(and, "And", 7,
+GE_REF_KERNEL(and, "And",
               [](const NodeView& n, Why* why) { return PrepareBinary<Set::kBool, AndOp>(n, why); })

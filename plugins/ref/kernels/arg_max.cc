@@ -12,5 +12,5 @@ struct ArgMaxOp {
 
 }  // namespace
 }  // namespace ref
-GE_REF_KERNEL(arg_max, "ArgMax", 1,
+GE_REF_KERNEL(arg_max, "ArgMax",
               [](const NodeView& n, Why* why) { return PrepareArgReduce<ArgMaxOp>(n, why); })

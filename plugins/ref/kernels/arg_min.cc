@@ -12,5 +12,5 @@ struct ArgMinOp {
 
 }  // namespace
 }  // namespace ref
-GE_REF_KERNEL(arg_min, "ArgMin", 1,
+GE_REF_KERNEL(arg_min, "ArgMin",
               [](const NodeView& n, Why* why) { return PrepareArgReduce<ArgMinOp>(n, why); })

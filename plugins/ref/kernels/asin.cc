@@ -14,5 +14,5 @@ struct AsinOp {
 
 }  // namespace
 }  // namespace ref
-GE_REF_KERNEL(asin, "Asin", 7,
+GE_REF_KERNEL(asin, "Asin",
               [](const NodeView& n, Why* why) { return PrepareUnary<Set::kFloat, AsinOp>(n, why); })

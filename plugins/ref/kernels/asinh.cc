@@ -14,6 +14,6 @@ struct AsinhOp {
 
 }  // namespace
 }  // namespace ref
-GE_REF_KERNEL(asinh, "Asinh", 9, [](const NodeView& n, Why* why) {
+GE_REF_KERNEL(asinh, "Asinh", [](const NodeView& n, Why* why) {
   return PrepareUnary<Set::kFloat, AsinhOp>(n, why);
 })

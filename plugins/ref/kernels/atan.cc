@@ -14,5 +14,5 @@ struct AtanOp {
 
 }  // namespace
 }  // namespace ref
-GE_REF_KERNEL(atan, "Atan", 7,
+GE_REF_KERNEL(atan, "Atan",
               [](const NodeView& n, Why* why) { return PrepareUnary<Set::kFloat, AtanOp>(n, why); })

@@ -14,6 +14,6 @@ struct AtanhOp {
 
 }  // namespace
 }  // namespace ref
-GE_REF_KERNEL(atanh, "Atanh", 9, [](const NodeView& n, Why* why) {
+GE_REF_KERNEL(atanh, "Atanh", [](const NodeView& n, Why* why) {
   return PrepareUnary<Set::kFloat, AtanhOp>(n, why);
 })

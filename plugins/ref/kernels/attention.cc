@@ -241,4 +241,4 @@ std::unique_ptr<Prepared> PrepareAttention(const NodeView& n, Why* why) {
 
 }  // namespace
 }  // namespace ref
-GE_REF_KERNEL(attention, "Attention", 23, PrepareAttention)
+GE_REF_KERNEL(attention, "Attention", PrepareAttention)

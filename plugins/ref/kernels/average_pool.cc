@@ -59,4 +59,4 @@ std::unique_ptr<Prepared> PrepareAveragePool(const NodeView& n, Why* why) {
 
 }  // namespace
 }  // namespace ref
-GE_REF_KERNEL(average_pool, "AveragePool", 7, PrepareAveragePool)
+GE_REF_KERNEL(average_pool, "AveragePool", PrepareAveragePool)

@@ -107,4 +107,4 @@ std::unique_ptr<Prepared> PrepareNorm(const NodeView& n, Why* why) {
 
 }  // namespace
 }  // namespace ref
-GE_REF_KERNEL(batch_normalization, "BatchNormalization", 15, PrepareNorm)
+GE_REF_KERNEL(batch_normalization, "BatchNormalization", PrepareNorm)

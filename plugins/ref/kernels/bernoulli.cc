@@ -39,4 +39,4 @@ std::unique_ptr<Prepared> PrepareBernoulli(const NodeView& n, Why* why) {
 
 }  // namespace
 }  // namespace ref
-GE_REF_KERNEL(bernoulli, "Bernoulli", 15, PrepareBernoulli)
+GE_REF_KERNEL(bernoulli, "Bernoulli", PrepareBernoulli)

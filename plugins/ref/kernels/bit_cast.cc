@@ -25,4 +25,4 @@ std::unique_ptr<Prepared> PrepareBitCast(const NodeView& n, Why* why) {
 
 }  // namespace
 }  // namespace ref
-GE_REF_KERNEL(bit_cast, "BitCast", 26, PrepareBitCast)
+GE_REF_KERNEL(bit_cast, "BitCast", PrepareBitCast)

@@ -24,4 +24,4 @@ std::unique_ptr<Prepared> PrepareBitShift(const NodeView& n, Why* why) {
 
 }  // namespace
 }  // namespace ref
-GE_REF_KERNEL(bit_shift, "BitShift", 11, PrepareBitShift)
+GE_REF_KERNEL(bit_shift, "BitShift", PrepareBitShift)

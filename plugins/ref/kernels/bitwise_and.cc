@@ -14,6 +14,6 @@ struct BitwiseAndOp {
 
 }  // namespace
 }  // namespace ref
-GE_REF_KERNEL(bitwise_and, "BitwiseAnd", 18, [](const NodeView& n, Why* why) {
+GE_REF_KERNEL(bitwise_and, "BitwiseAnd", [](const NodeView& n, Why* why) {
   return PrepareBinary<Set::kInt, BitwiseAndOp>(n, why);
 })

@@ -13,6 +13,6 @@ struct BitwiseNotOp {
 
 }  // namespace
 }  // namespace ref
-GE_REF_KERNEL(bitwise_not, "BitwiseNot", 18, [](const NodeView& n, Why* why) {
+GE_REF_KERNEL(bitwise_not, "BitwiseNot", [](const NodeView& n, Why* why) {
   return PrepareUnary<Set::kInt, BitwiseNotOp>(n, why);
 })

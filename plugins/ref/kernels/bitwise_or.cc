@@ -14,6 +14,6 @@ struct BitwiseOrOp {
 
 }  // namespace
 }  // namespace ref
-GE_REF_KERNEL(bitwise_or, "BitwiseOr", 18, [](const NodeView& n, Why* why) {
+GE_REF_KERNEL(bitwise_or, "BitwiseOr", [](const NodeView& n, Why* why) {
   return PrepareBinary<Set::kInt, BitwiseOrOp>(n, why);
 })

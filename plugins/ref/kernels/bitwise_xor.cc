@@ -14,6 +14,6 @@ struct BitwiseXorOp {
 
 }  // namespace
 }  // namespace ref
-GE_REF_KERNEL(bitwise_xor, "BitwiseXor", 18, [](const NodeView& n, Why* why) {
+GE_REF_KERNEL(bitwise_xor, "BitwiseXor", [](const NodeView& n, Why* why) {
   return PrepareBinary<Set::kInt, BitwiseXorOp>(n, why);
 })

@@ -9,4 +9,4 @@ std::unique_ptr<Prepared> PrepareBlackmanWindow(const NodeView& n, Why* why) {
 
 }  // namespace
 }  // namespace ref
-GE_REF_KERNEL(blackman_window, "BlackmanWindow", 17, PrepareBlackmanWindow)
+GE_REF_KERNEL(blackman_window, "BlackmanWindow", PrepareBlackmanWindow)

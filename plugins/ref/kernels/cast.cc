@@ -241,4 +241,4 @@ CastCodec FindCastCodec(int32_t dtype) {
 }
 
 }  // namespace ref
-GE_REF_KERNEL(cast, "Cast", 13, [](const NodeView& n, Why* why) { return PrepareCast(n, 1, why); })
+GE_REF_KERNEL(cast, "Cast", [](const NodeView& n, Why* why) { return PrepareCast(n, 1, why); })

@@ -65,4 +65,4 @@ std::unique_ptr<Prepared> PrepareCausalConv(const NodeView& n, Why* why) {
 
 }  // namespace
 }  // namespace ref
-GE_REF_KERNEL(causal_conv_with_state, "CausalConvWithState", 27, PrepareCausalConv)
+GE_REF_KERNEL(causal_conv_with_state, "CausalConvWithState", PrepareCausalConv)

@@ -14,5 +14,5 @@ struct CeilOp {
 
 }  // namespace
 }  // namespace ref
-GE_REF_KERNEL(ceil, "Ceil", 6,
+GE_REF_KERNEL(ceil, "Ceil",
               [](const NodeView& n, Why* why) { return PrepareUnary<Set::kFloat, CeilOp>(n, why); })

@@ -17,6 +17,6 @@ struct CeluOp {
 
 }  // namespace
 }  // namespace ref
-GE_REF_KERNEL(celu, "Celu", 12, [](const NodeView& n, Why* why) {
+GE_REF_KERNEL(celu, "Celu", [](const NodeView& n, Why* why) {
   return PrepareUnary<Set::kFloat, CeluOp>(n, why, {n.Float("alpha")});
 })

@@ -66,4 +66,4 @@ std::unique_ptr<Prepared> PrepareCenterCropPad(const NodeView& n, Why* why) {
 
 }  // namespace
 }  // namespace ref
-GE_REF_KERNEL(center_crop_pad, "CenterCropPad", 18, PrepareCenterCropPad)
+GE_REF_KERNEL(center_crop_pad, "CenterCropPad", PrepareCenterCropPad)

@@ -50,4 +50,4 @@ std::unique_ptr<Prepared> PrepareChannelMoments(const NodeView& n, Why* why) {
 
 }  // namespace
 }  // namespace ref
-GE_REF_KERNEL(channel_moments, "ge.ChannelMoments", 1, PrepareChannelMoments)
+GE_REF_KERNEL(channel_moments, "ge.ChannelMoments", PrepareChannelMoments)

@@ -49,4 +49,4 @@ std::unique_ptr<Prepared> PrepareClip(const NodeView& n, Why* why) {
 
 }  // namespace
 }  // namespace ref
-GE_REF_KERNEL(clip, "Clip", 11, PrepareClip)
+GE_REF_KERNEL(clip, "Clip", PrepareClip)

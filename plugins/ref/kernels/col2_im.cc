@@ -137,4 +137,4 @@ std::unique_ptr<Prepared> PrepareCol2Im(const NodeView& n, Why* why) {
 
 }  // namespace
 }  // namespace ref
-GE_REF_KERNEL(col2_im, "Col2Im", 18, PrepareCol2Im)
+GE_REF_KERNEL(col2_im, "Col2Im", PrepareCol2Im)

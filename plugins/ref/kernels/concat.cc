@@ -45,4 +45,4 @@ std::unique_ptr<Prepared> PrepareConcat(const NodeView& n, Why* why) {
 
 }  // namespace
 }  // namespace ref
-GE_REF_KERNEL(concat, "Concat", 4, PrepareConcat)
+GE_REF_KERNEL(concat, "Concat", PrepareConcat)

@@ -46,4 +46,4 @@ std::unique_ptr<Prepared> PrepareConstant(const NodeView& n, Why* why) {
 
 }  // namespace
 }  // namespace ref
-GE_REF_KERNEL(constant, "Constant", 1, PrepareConstant)
+GE_REF_KERNEL(constant, "Constant", PrepareConstant)

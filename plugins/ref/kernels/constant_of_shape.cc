@@ -42,4 +42,4 @@ std::unique_ptr<Prepared> PrepareConstantOfShape(const NodeView& n, Why* why) {
 
 }  // namespace
 }  // namespace ref
-GE_REF_KERNEL(constant_of_shape, "ConstantOfShape", 9, PrepareConstantOfShape)
+GE_REF_KERNEL(constant_of_shape, "ConstantOfShape", PrepareConstantOfShape)

@@ -104,4 +104,4 @@ std::unique_ptr<Prepared> PrepareConv(const NodeView& n, Why* why) {
 
 }  // namespace
 }  // namespace ref
-GE_REF_KERNEL(conv, "Conv", 1, PrepareConv)
+GE_REF_KERNEL(conv, "Conv", PrepareConv)

@@ -43,4 +43,4 @@ std::unique_ptr<Prepared> PrepareConvInteger(const NodeView& n, Why* why) {
 
 }  // namespace
 }  // namespace ref
-GE_REF_KERNEL(conv_integer, "ConvInteger", 10, PrepareConvInteger)
+GE_REF_KERNEL(conv_integer, "ConvInteger", PrepareConvInteger)

@@ -140,4 +140,4 @@ std::unique_ptr<Prepared> PrepareConvTranspose(const NodeView& n, Why* why) {
 
 }  // namespace
 }  // namespace ref
-GE_REF_KERNEL(conv_transpose, "ConvTranspose", 1, PrepareConvTranspose)
+GE_REF_KERNEL(conv_transpose, "ConvTranspose", PrepareConvTranspose)

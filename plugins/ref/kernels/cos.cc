@@ -14,5 +14,5 @@ struct CosOp {
 
 }  // namespace
 }  // namespace ref
-GE_REF_KERNEL(cos, "Cos", 7,
+GE_REF_KERNEL(cos, "Cos",
               [](const NodeView& n, Why* why) { return PrepareUnary<Set::kFloat, CosOp>(n, why); })

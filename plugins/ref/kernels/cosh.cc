@@ -14,5 +14,5 @@ struct CoshOp {
 
 }  // namespace
 }  // namespace ref
-GE_REF_KERNEL(cosh, "Cosh", 9,
+GE_REF_KERNEL(cosh, "Cosh",
               [](const NodeView& n, Why* why) { return PrepareUnary<Set::kFloat, CoshOp>(n, why); })

@@ -13,5 +13,5 @@ struct CumProdOp {
 
 }  // namespace
 }  // namespace ref
-GE_REF_KERNEL(cum_prod, "CumProd", 26,
+GE_REF_KERNEL(cum_prod, "CumProd",
               [](const NodeView& n, Why* why) { return PrepareCumulate<CumProdOp>(n, why); })

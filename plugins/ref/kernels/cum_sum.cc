@@ -13,5 +13,5 @@ struct CumSumOp {
 
 }  // namespace
 }  // namespace ref
-GE_REF_KERNEL(cum_sum, "CumSum", 11,
+GE_REF_KERNEL(cum_sum, "CumSum",
               [](const NodeView& n, Why* why) { return PrepareCumulate<CumSumOp>(n, why); })

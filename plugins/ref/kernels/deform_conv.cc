@@ -145,4 +145,4 @@ std::unique_ptr<Prepared> PrepareDeformConv(const NodeView& n, Why* why) {
 
 }  // namespace
 }  // namespace ref
-GE_REF_KERNEL(deform_conv, "DeformConv", 19, PrepareDeformConv)
+GE_REF_KERNEL(deform_conv, "DeformConv", PrepareDeformConv)

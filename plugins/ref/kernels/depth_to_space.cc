@@ -14,4 +14,4 @@ std::unique_ptr<Prepared> PrepareDepthToSpace(const NodeView& n, Why* why) {
 
 }  // namespace
 }  // namespace ref
-GE_REF_KERNEL(depth_to_space, "DepthToSpace", 1, PrepareDepthToSpace)
+GE_REF_KERNEL(depth_to_space, "DepthToSpace", PrepareDepthToSpace)

@@ -51,4 +51,4 @@ std::unique_ptr<Prepared> PrepareDequantizeLinear(const NodeView& n, Why* why) {
 
 }  // namespace
 }  // namespace ref
-GE_REF_KERNEL(dequantize_linear, "DequantizeLinear", 13, PrepareDequantizeLinear)
+GE_REF_KERNEL(dequantize_linear, "DequantizeLinear", PrepareDequantizeLinear)

@@ -60,4 +60,4 @@ std::unique_ptr<Prepared> PrepareDet(const NodeView& n, Why* why) {
 
 }  // namespace
 }  // namespace ref
-GE_REF_KERNEL(det, "Det", 11, PrepareDet)
+GE_REF_KERNEL(det, "Det", PrepareDet)

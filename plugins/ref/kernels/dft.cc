@@ -96,4 +96,4 @@ std::unique_ptr<Prepared> PrepareDft(const NodeView& n, Why* why) {
 
 }  // namespace
 }  // namespace ref
-GE_REF_KERNEL(dft, "DFT", 20, PrepareDft)
+GE_REF_KERNEL(dft, "DFT", PrepareDft)

@@ -24,6 +24,6 @@ struct DivOp {
 
 }  // namespace
 }  // namespace ref
-GE_REF_KERNEL(div, "Div", 7, [](const NodeView& n, Why* why) {
+GE_REF_KERNEL(div, "Div", [](const NodeView& n, Why* why) {
   return PrepareBinary<Set::kNumber, DivOp>(n, why);
 })

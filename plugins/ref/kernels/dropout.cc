@@ -43,4 +43,4 @@ std::unique_ptr<Prepared> PrepareDropout(const NodeView& n, Why* why) {
 
 }  // namespace
 }  // namespace ref
-GE_REF_KERNEL(dropout, "Dropout", 12, PrepareDropout)
+GE_REF_KERNEL(dropout, "Dropout", PrepareDropout)

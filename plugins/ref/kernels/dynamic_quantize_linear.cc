@@ -44,4 +44,4 @@ std::unique_ptr<Prepared> PrepareDynamicQuantizeLinear(const NodeView& n, Why* w
 
 }  // namespace
 }  // namespace ref
-GE_REF_KERNEL(dynamic_quantize_linear, "DynamicQuantizeLinear", 11, PrepareDynamicQuantizeLinear)
+GE_REF_KERNEL(dynamic_quantize_linear, "DynamicQuantizeLinear", PrepareDynamicQuantizeLinear)

@@ -211,4 +211,4 @@ std::unique_ptr<Prepared> PrepareEinsum(const NodeView& n, Why* why) {
 
 }  // namespace
 }  // namespace ref
-GE_REF_KERNEL(einsum, "Einsum", 12, PrepareEinsum)
+GE_REF_KERNEL(einsum, "Einsum", PrepareEinsum)

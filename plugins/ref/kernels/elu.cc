@@ -15,6 +15,6 @@ struct EluOp {
 
 }  // namespace
 }  // namespace ref
-GE_REF_KERNEL(elu, "Elu", 6, [](const NodeView& n, Why* why) {
+GE_REF_KERNEL(elu, "Elu", [](const NodeView& n, Why* why) {
   return PrepareUnary<Set::kFloat, EluOp>(n, why, {n.Float("alpha")});
 })

@@ -14,6 +14,6 @@ struct EqualOp {
 
 }  // namespace
 }  // namespace ref
-GE_REF_KERNEL(equal, "Equal", 7, [](const NodeView& n, Why* why) {
+GE_REF_KERNEL(equal, "Equal", [](const NodeView& n, Why* why) {
   return PrepareBinary<Set::kNumberAndBool, EqualOp>(n, why);
 })

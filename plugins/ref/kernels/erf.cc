@@ -14,5 +14,5 @@ struct ErfOp {
 
 }  // namespace
 }  // namespace ref
-GE_REF_KERNEL(erf, "Erf", 9,
+GE_REF_KERNEL(erf, "Erf",
               [](const NodeView& n, Why* why) { return PrepareUnary<Set::kFloat, ErfOp>(n, why); })

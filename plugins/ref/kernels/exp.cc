@@ -14,5 +14,5 @@ struct ExpOp {
 
 }  // namespace
 }  // namespace ref
-GE_REF_KERNEL(exp, "Exp", 6,
+GE_REF_KERNEL(exp, "Exp",
               [](const NodeView& n, Why* why) { return PrepareUnary<Set::kFloat, ExpOp>(n, why); })

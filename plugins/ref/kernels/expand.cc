@@ -25,4 +25,4 @@ std::unique_ptr<Prepared> PrepareExpand(const NodeView& n, Why* why) {
 
 }  // namespace
 }  // namespace ref
-GE_REF_KERNEL(expand, "Expand", 8, PrepareExpand)
+GE_REF_KERNEL(expand, "Expand", PrepareExpand)

@@ -33,4 +33,4 @@ std::unique_ptr<Prepared> PrepareEyeLike(const NodeView& n, Why* why) {
 
 }  // namespace
 }  // namespace ref
-GE_REF_KERNEL(eye_like, "EyeLike", 9, PrepareEyeLike)
+GE_REF_KERNEL(eye_like, "EyeLike", PrepareEyeLike)

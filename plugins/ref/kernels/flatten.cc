@@ -1,4 +1,4 @@
 #include "plugins/ref/kernels/copy.h"
 
-GE_REF_KERNEL(flatten, "Flatten", 9,
+GE_REF_KERNEL(flatten, "Flatten",
               [](const NodeView& n, Why* why) { return PrepareReshapeLike(n, 1, 1, why); })

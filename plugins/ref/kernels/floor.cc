@@ -14,6 +14,6 @@ struct FloorOp {
 
 }  // namespace
 }  // namespace ref
-GE_REF_KERNEL(floor, "Floor", 6, [](const NodeView& n, Why* why) {
+GE_REF_KERNEL(floor, "Floor", [](const NodeView& n, Why* why) {
   return PrepareUnary<Set::kFloat, FloorOp>(n, why);
 })

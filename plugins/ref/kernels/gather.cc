@@ -59,4 +59,4 @@ std::unique_ptr<Prepared> PrepareGather(const NodeView& n, Why* why) {
 
 }  // namespace
 }  // namespace ref
-GE_REF_KERNEL(gather, "Gather", 1, PrepareGather)
+GE_REF_KERNEL(gather, "Gather", PrepareGather)

@@ -25,4 +25,4 @@ std::unique_ptr<Prepared> PrepareGatherElements(const NodeView& n, Why* why) {
 
 }  // namespace
 }  // namespace ref
-GE_REF_KERNEL(gather_elements, "GatherElements", 11, PrepareGatherElements)
+GE_REF_KERNEL(gather_elements, "GatherElements", PrepareGatherElements)

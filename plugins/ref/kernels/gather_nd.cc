@@ -31,4 +31,4 @@ std::unique_ptr<Prepared> PrepareGatherND(const NodeView& n, Why* why) {
 
 }  // namespace
 }  // namespace ref
-GE_REF_KERNEL(gather_nd, "GatherND", 11, PrepareGatherND)
+GE_REF_KERNEL(gather_nd, "GatherND", PrepareGatherND)

@@ -30,4 +30,4 @@ std::unique_ptr<Prepared> PrepareGelu(const NodeView& n, Why* why) {
 
 }  // namespace
 }  // namespace ref
-GE_REF_KERNEL(gelu, "Gelu", 20, PrepareGelu)
+GE_REF_KERNEL(gelu, "Gelu", PrepareGelu)

@@ -91,4 +91,4 @@ std::unique_ptr<Prepared> PrepareGemm(const NodeView& n, Why* why) {
 
 }  // namespace
 }  // namespace ref
-GE_REF_KERNEL(gemm, "Gemm", 7, PrepareGemm)
+GE_REF_KERNEL(gemm, "Gemm", PrepareGemm)

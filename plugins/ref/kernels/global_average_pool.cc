@@ -38,4 +38,4 @@ std::unique_ptr<Prepared> PrepareGlobalAveragePool(const NodeView& n, Why* why) 
 
 }  // namespace
 }  // namespace ref
-GE_REF_KERNEL(global_average_pool, "GlobalAveragePool", 1, PrepareGlobalAveragePool)
+GE_REF_KERNEL(global_average_pool, "GlobalAveragePool", PrepareGlobalAveragePool)

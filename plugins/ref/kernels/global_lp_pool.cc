@@ -41,4 +41,4 @@ std::unique_ptr<Prepared> PrepareGlobalLpPool(const NodeView& n, Why* why) {
 
 }  // namespace
 }  // namespace ref
-GE_REF_KERNEL(global_lp_pool, "GlobalLpPool", 2, PrepareGlobalLpPool)
+GE_REF_KERNEL(global_lp_pool, "GlobalLpPool", PrepareGlobalLpPool)

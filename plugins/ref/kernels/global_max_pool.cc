@@ -41,4 +41,4 @@ std::unique_ptr<Prepared> PrepareGlobalMaxPool(const NodeView& n, Why* why) {
 
 }  // namespace
 }  // namespace ref
-GE_REF_KERNEL(global_max_pool, "GlobalMaxPool", 1, PrepareGlobalMaxPool)
+GE_REF_KERNEL(global_max_pool, "GlobalMaxPool", PrepareGlobalMaxPool)

@@ -14,6 +14,6 @@ struct GreaterOp {
 
 }  // namespace
 }  // namespace ref
-GE_REF_KERNEL(greater, "Greater", 7, [](const NodeView& n, Why* why) {
+GE_REF_KERNEL(greater, "Greater", [](const NodeView& n, Why* why) {
   return PrepareBinary<Set::kNumber, GreaterOp>(n, why);
 })

@@ -14,6 +14,6 @@ struct GreaterOrEqualOp {
 
 }  // namespace
 }  // namespace ref
-GE_REF_KERNEL(greater_or_equal, "GreaterOrEqual", 12, [](const NodeView& n, Why* why) {
+GE_REF_KERNEL(greater_or_equal, "GreaterOrEqual", [](const NodeView& n, Why* why) {
   return PrepareBinary<Set::kNumber, GreaterOrEqualOp>(n, why);
 })

@@ -197,4 +197,4 @@ std::unique_ptr<Prepared> PrepareGridSample(const NodeView& n, Why* why) {
 
 }  // namespace
 }  // namespace ref
-GE_REF_KERNEL(grid_sample, "GridSample", 20, PrepareGridSample)
+GE_REF_KERNEL(grid_sample, "GridSample", PrepareGridSample)

@@ -11,4 +11,4 @@ std::unique_ptr<Prepared> PrepareGroupNormalization(const NodeView& n, Why* why)
 
 }  // namespace
 }  // namespace ref
-GE_REF_KERNEL(group_normalization, "GroupNormalization", 21, PrepareGroupNormalization)
+GE_REF_KERNEL(group_normalization, "GroupNormalization", PrepareGroupNormalization)

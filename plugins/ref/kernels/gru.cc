@@ -34,4 +34,4 @@ std::unique_ptr<Prepared> PrepareGru(const NodeView& n, Why* why) {
 
 }  // namespace
 }  // namespace ref
-GE_REF_KERNEL(gru, "GRU", 7, PrepareGru)
+GE_REF_KERNEL(gru, "GRU", PrepareGru)

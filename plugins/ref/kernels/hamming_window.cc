@@ -9,4 +9,4 @@ std::unique_ptr<Prepared> PrepareHammingWindow(const NodeView& n, Why* why) {
 
 }  // namespace
 }  // namespace ref
-GE_REF_KERNEL(hamming_window, "HammingWindow", 17, PrepareHammingWindow)
+GE_REF_KERNEL(hamming_window, "HammingWindow", PrepareHammingWindow)

@@ -9,4 +9,4 @@ std::unique_ptr<Prepared> PrepareHannWindow(const NodeView& n, Why* why) {
 
 }  // namespace
 }  // namespace ref
-GE_REF_KERNEL(hann_window, "HannWindow", 17, PrepareHannWindow)
+GE_REF_KERNEL(hann_window, "HannWindow", PrepareHannWindow)

@@ -15,6 +15,6 @@ struct HardSigmoidOp {
 
 }  // namespace
 }  // namespace ref
-GE_REF_KERNEL(hard_sigmoid, "HardSigmoid", 6, [](const NodeView& n, Why* why) {
+GE_REF_KERNEL(hard_sigmoid, "HardSigmoid", [](const NodeView& n, Why* why) {
   return PrepareUnary<Set::kFloat, HardSigmoidOp>(n, why, {n.Float("alpha"), n.Float("beta")});
 })

@@ -14,6 +14,6 @@ struct HardSwishOp {
 
 }  // namespace
 }  // namespace ref
-GE_REF_KERNEL(hard_swish, "HardSwish", 14, [](const NodeView& n, Why* why) {
+GE_REF_KERNEL(hard_swish, "HardSwish", [](const NodeView& n, Why* why) {
   return PrepareUnary<Set::kFloat, HardSwishOp>(n, why);
 })

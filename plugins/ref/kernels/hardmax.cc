@@ -19,5 +19,5 @@ struct HardmaxRow {
 
 }  // namespace
 }  // namespace ref
-GE_REF_KERNEL(hardmax, "Hardmax", 13,
+GE_REF_KERNEL(hardmax, "Hardmax",
               [](const NodeView& n, Why* why) { return PrepareRows<HardmaxRow>(n, 0, why); })

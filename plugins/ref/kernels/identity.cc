@@ -1,4 +1,4 @@
 #include "plugins/ref/kernels/copy.h"
 
-GE_REF_KERNEL(identity, "Identity", 1,
+GE_REF_KERNEL(identity, "Identity",
               [](const NodeView& n, Why* why) { return PrepareReshapeLike(n, 1, 1, why); })

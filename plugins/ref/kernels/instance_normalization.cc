@@ -9,4 +9,4 @@ std::unique_ptr<Prepared> PrepareInstanceNormalization(const NodeView& n, Why* w
 
 }  // namespace
 }  // namespace ref
-GE_REF_KERNEL(instance_normalization, "InstanceNormalization", 6, PrepareInstanceNormalization)
+GE_REF_KERNEL(instance_normalization, "InstanceNormalization", PrepareInstanceNormalization)

@@ -14,7 +14,7 @@ struct IsInfOp {
 
 }  // namespace
 }  // namespace ref
-GE_REF_KERNEL(is_inf, "IsInf", 10, [](const NodeView& n, Why* why) {
+GE_REF_KERNEL(is_inf, "IsInf", [](const NodeView& n, Why* why) {
   const IsInfOp op{n.Int("detect_negative") != 0, n.Int("detect_positive") != 0};
   return PrepareClassify<IsInfOp>(n, why, op);
 })

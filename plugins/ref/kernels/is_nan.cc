@@ -12,5 +12,5 @@ struct IsNaNOp {
 
 }  // namespace
 }  // namespace ref
-GE_REF_KERNEL(is_nan, "IsNaN", 9,
+GE_REF_KERNEL(is_nan, "IsNaN",
               [](const NodeView& n, Why* why) { return PrepareClassify<IsNaNOp>(n, why); })

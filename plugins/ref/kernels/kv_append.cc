@@ -51,4 +51,4 @@ std::unique_ptr<Prepared> PrepareKvAppend(const NodeView& n, Why* why) {
 
 }  // namespace
 }  // namespace ref
-GE_REF_KERNEL(kv_append, "ge.KvAppend", 1, PrepareKvAppend)
+GE_REF_KERNEL(kv_append, "ge.KvAppend", PrepareKvAppend)

@@ -111,4 +111,4 @@ std::unique_ptr<Prepared> PrepareLayer(const NodeView& n, Why* why) {
 
 }  // namespace
 }  // namespace ref
-GE_REF_KERNEL(layer_normalization, "LayerNormalization", 17, PrepareLayer)
+GE_REF_KERNEL(layer_normalization, "LayerNormalization", PrepareLayer)

@@ -14,6 +14,6 @@ struct LeakyReluOp {
 
 }  // namespace
 }  // namespace ref
-GE_REF_KERNEL(leaky_relu, "LeakyRelu", 6, [](const NodeView& n, Why* why) {
+GE_REF_KERNEL(leaky_relu, "LeakyRelu", [](const NodeView& n, Why* why) {
   return PrepareUnary<Set::kFloat, LeakyReluOp>(n, why, {n.Float("alpha")});
 })

@@ -14,6 +14,6 @@ struct LessOp {
 
 }  // namespace
 }  // namespace ref
-GE_REF_KERNEL(less, "Less", 7, [](const NodeView& n, Why* why) {
+GE_REF_KERNEL(less, "Less", [](const NodeView& n, Why* why) {
   return PrepareBinary<Set::kNumber, LessOp>(n, why);
 })

@@ -14,6 +14,6 @@ struct LessOrEqualOp {
 
 }  // namespace
 }  // namespace ref
-GE_REF_KERNEL(less_or_equal, "LessOrEqual", 12, [](const NodeView& n, Why* why) {
+GE_REF_KERNEL(less_or_equal, "LessOrEqual", [](const NodeView& n, Why* why) {
   return PrepareBinary<Set::kNumber, LessOrEqualOp>(n, why);
 })

@@ -151,4 +151,4 @@ std::unique_ptr<Prepared> PrepareLinear(const NodeView& n, Why* why) {
 
 }  // namespace
 }  // namespace ref
-GE_REF_KERNEL(linear_attention, "LinearAttention", 27, PrepareLinear)
+GE_REF_KERNEL(linear_attention, "LinearAttention", PrepareLinear)

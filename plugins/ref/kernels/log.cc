@@ -14,5 +14,5 @@ struct LogOp {
 
 }  // namespace
 }  // namespace ref
-GE_REF_KERNEL(log, "Log", 6,
+GE_REF_KERNEL(log, "Log",
               [](const NodeView& n, Why* why) { return PrepareUnary<Set::kFloat, LogOp>(n, why); })

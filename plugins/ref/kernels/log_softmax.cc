@@ -17,5 +17,5 @@ struct LogSoftmaxRow {
 
 }  // namespace
 }  // namespace ref
-GE_REF_KERNEL(log_softmax, "LogSoftmax", 13,
+GE_REF_KERNEL(log_softmax, "LogSoftmax",
               [](const NodeView& n, Why* why) { return PrepareRows<LogSoftmaxRow>(n, 0, why); })

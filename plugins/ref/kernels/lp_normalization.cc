@@ -30,4 +30,4 @@ std::unique_ptr<Prepared> PrepareLpNormalization(const NodeView& n, Why* why) {
 
 }  // namespace
 }  // namespace ref
-GE_REF_KERNEL(lp_normalization, "LpNormalization", 1, PrepareLpNormalization)
+GE_REF_KERNEL(lp_normalization, "LpNormalization", PrepareLpNormalization)

@@ -46,4 +46,4 @@ std::unique_ptr<Prepared> PrepareLpPool(const NodeView& n, Why* why) {
 
 }  // namespace
 }  // namespace ref
-GE_REF_KERNEL(lp_pool, "LpPool", 2, PrepareLpPool)
+GE_REF_KERNEL(lp_pool, "LpPool", PrepareLpPool)

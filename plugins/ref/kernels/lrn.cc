@@ -65,4 +65,4 @@ std::unique_ptr<Prepared> PrepareLrn(const NodeView& n, Why* why) {
 
 }  // namespace
 }  // namespace ref
-GE_REF_KERNEL(lrn, "LRN", 1, PrepareLrn)
+GE_REF_KERNEL(lrn, "LRN", PrepareLrn)

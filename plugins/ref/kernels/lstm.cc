@@ -37,4 +37,4 @@ std::unique_ptr<Prepared> PrepareLstm(const NodeView& n, Why* why) {
 
 }  // namespace
 }  // namespace ref
-GE_REF_KERNEL(lstm, "LSTM", 7, PrepareLstm)
+GE_REF_KERNEL(lstm, "LSTM", PrepareLstm)

@@ -45,4 +45,4 @@ std::unique_ptr<Prepared> PrepareMatMul(const NodeView& n, Why* why) {
 
 }  // namespace
 }  // namespace ref
-GE_REF_KERNEL(mat_mul, "MatMul", 1, PrepareMatMul)
+GE_REF_KERNEL(mat_mul, "MatMul", PrepareMatMul)

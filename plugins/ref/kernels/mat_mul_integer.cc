@@ -29,4 +29,4 @@ std::unique_ptr<Prepared> PrepareMatMulInteger(const NodeView& n, Why* why) {
 
 }  // namespace
 }  // namespace ref
-GE_REF_KERNEL(mat_mul_integer, "MatMulInteger", 10, PrepareMatMulInteger)
+GE_REF_KERNEL(mat_mul_integer, "MatMulInteger", PrepareMatMulInteger)

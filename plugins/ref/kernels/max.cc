@@ -13,4 +13,4 @@ struct MaxOp {
 
 }  // namespace
 }  // namespace ref
-GE_REF_KERNEL(max, "Max", 8, [](const NodeView& n, Why* why) { return PrepareFold<MaxOp>(n, why); })
+GE_REF_KERNEL(max, "Max", [](const NodeView& n, Why* why) { return PrepareFold<MaxOp>(n, why); })

@@ -87,4 +87,4 @@ std::unique_ptr<Prepared> PrepareMaxPool(const NodeView& n, Why* why) {
 
 }  // namespace
 }  // namespace ref
-GE_REF_KERNEL(max_pool, "MaxPool", 8, PrepareMaxPool)
+GE_REF_KERNEL(max_pool, "MaxPool", PrepareMaxPool)

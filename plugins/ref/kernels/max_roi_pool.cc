@@ -109,4 +109,4 @@ std::unique_ptr<Prepared> PrepareMaxRoiPool(const NodeView& n, Why* why) {
 
 }  // namespace
 }  // namespace ref
-GE_REF_KERNEL(max_roi_pool, "MaxRoiPool", 1, PrepareMaxRoiPool)
+GE_REF_KERNEL(max_roi_pool, "MaxRoiPool", PrepareMaxRoiPool)

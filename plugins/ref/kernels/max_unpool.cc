@@ -78,4 +78,4 @@ std::unique_ptr<Prepared> PrepareMaxUnpool(const NodeView& n, Why* why) {
 
 }  // namespace
 }  // namespace ref
-GE_REF_KERNEL(max_unpool, "MaxUnpool", 9, PrepareMaxUnpool)
+GE_REF_KERNEL(max_unpool, "MaxUnpool", PrepareMaxUnpool)

@@ -1,3 +1,3 @@
 #include "plugins/ref/kernels/variadic.h"
 
-GE_REF_KERNEL(mean, "Mean", 8, [](const NodeView& n, Why* why) { return PrepareSum(n, true, why); })
+GE_REF_KERNEL(mean, "Mean", [](const NodeView& n, Why* why) { return PrepareSum(n, true, why); })

@@ -77,4 +77,4 @@ std::unique_ptr<Prepared> PrepareMvn(const NodeView& n, Why* why) {
 
 }  // namespace
 }  // namespace ref
-GE_REF_KERNEL(mean_variance_normalization, "MeanVarianceNormalization", 9, PrepareMvn)
+GE_REF_KERNEL(mean_variance_normalization, "MeanVarianceNormalization", PrepareMvn)

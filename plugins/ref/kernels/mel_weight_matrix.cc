@@ -78,4 +78,4 @@ std::unique_ptr<Prepared> PrepareMel(const NodeView& n, Why* why) {
 
 }  // namespace
 }  // namespace ref
-GE_REF_KERNEL(mel_weight_matrix, "MelWeightMatrix", 17, PrepareMel)
+GE_REF_KERNEL(mel_weight_matrix, "MelWeightMatrix", PrepareMel)

@@ -70,4 +70,4 @@ std::unique_ptr<Prepared> PrepareInverse(const NodeView& n, Why* why) {
 
 }  // namespace
 }  // namespace ref
-GE_REF_KERNEL(microsoft_inverse, "com.microsoft.Inverse", 1, PrepareInverse)
+GE_REF_KERNEL(microsoft_inverse, "com.microsoft.Inverse", PrepareInverse)

@@ -13,4 +13,4 @@ struct MinOp {
 
 }  // namespace
 }  // namespace ref
-GE_REF_KERNEL(min, "Min", 8, [](const NodeView& n, Why* why) { return PrepareFold<MinOp>(n, why); })
+GE_REF_KERNEL(min, "Min", [](const NodeView& n, Why* why) { return PrepareFold<MinOp>(n, why); })

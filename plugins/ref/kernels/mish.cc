@@ -18,5 +18,5 @@ struct MishOp {
 
 }  // namespace
 }  // namespace ref
-GE_REF_KERNEL(mish, "Mish", 18,
+GE_REF_KERNEL(mish, "Mish",
               [](const NodeView& n, Why* why) { return PrepareUnary<Set::kFloat, MishOp>(n, why); })

@@ -33,4 +33,4 @@ std::unique_ptr<Prepared> PrepareMod(const NodeView& n, Why* why) {
 
 }  // namespace
 }  // namespace ref
-GE_REF_KERNEL(mod, "Mod", 10, PrepareMod)
+GE_REF_KERNEL(mod, "Mod", PrepareMod)

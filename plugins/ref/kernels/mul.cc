@@ -14,6 +14,6 @@ struct MulOp {
 
 }  // namespace
 }  // namespace ref
-GE_REF_KERNEL(mul, "Mul", 7, [](const NodeView& n, Why* why) {
+GE_REF_KERNEL(mul, "Mul", [](const NodeView& n, Why* why) {
   return PrepareBinary<Set::kNumber, MulOp>(n, why);
 })

@@ -61,4 +61,4 @@ std::unique_ptr<Prepared> PrepareMultinomial(const NodeView& n, Why* why) {
 
 }  // namespace
 }  // namespace ref
-GE_REF_KERNEL(multinomial, "Multinomial", 7, PrepareMultinomial)
+GE_REF_KERNEL(multinomial, "Multinomial", PrepareMultinomial)

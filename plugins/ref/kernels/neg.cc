@@ -17,5 +17,5 @@ struct NegOp {
 
 }  // namespace
 }  // namespace ref
-GE_REF_KERNEL(neg, "Neg", 6,
+GE_REF_KERNEL(neg, "Neg",
               [](const NodeView& n, Why* why) { return PrepareUnary<Set::kSigned, NegOp>(n, why); })

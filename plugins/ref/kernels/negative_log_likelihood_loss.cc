@@ -24,5 +24,5 @@ std::unique_ptr<Prepared> PrepareNegativeLogLikelihoodLoss(const NodeView& n, Wh
 
 }  // namespace
 }  // namespace ref
-GE_REF_KERNEL(negative_log_likelihood_loss, "NegativeLogLikelihoodLoss", 12,
+GE_REF_KERNEL(negative_log_likelihood_loss, "NegativeLogLikelihoodLoss",
               PrepareNegativeLogLikelihoodLoss)

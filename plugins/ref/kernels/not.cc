@@ -13,5 +13,5 @@ struct NotOp {
 
 }  // namespace
 }  // namespace ref
-GE_REF_KERNEL(not, "Not", 1,
+GE_REF_KERNEL(not, "Not",
               [](const NodeView& n, Why* why) { return PrepareUnary<Set::kBool, NotOp>(n, why); })

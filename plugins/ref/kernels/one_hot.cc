@@ -77,4 +77,4 @@ std::unique_ptr<Prepared> PrepareOneHot(const NodeView& n, Why* why) {
 
 }  // namespace
 }  // namespace ref
-GE_REF_KERNEL(one_hot, "OneHot", 11, PrepareOneHot)
+GE_REF_KERNEL(one_hot, "OneHot", PrepareOneHot)

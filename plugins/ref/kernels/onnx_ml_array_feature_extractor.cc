@@ -43,5 +43,5 @@ std::unique_ptr<Prepared> PrepareArrayFeatureExtractor(const NodeView& n, Why* w
 
 }  // namespace
 }  // namespace ref
-GE_REF_KERNEL(onnx_ml_array_feature_extractor, "ai.onnx.ml.ArrayFeatureExtractor", 1,
+GE_REF_KERNEL(onnx_ml_array_feature_extractor, "ai.onnx.ml.ArrayFeatureExtractor",
               PrepareArrayFeatureExtractor)

@@ -34,4 +34,4 @@ std::unique_ptr<Prepared> PrepareBinarizer(const NodeView& n, Why* why) {
 
 }  // namespace
 }  // namespace ref
-GE_REF_KERNEL(onnx_ml_binarizer, "ai.onnx.ml.Binarizer", 1, PrepareBinarizer)
+GE_REF_KERNEL(onnx_ml_binarizer, "ai.onnx.ml.Binarizer", PrepareBinarizer)

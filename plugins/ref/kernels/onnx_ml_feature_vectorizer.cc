@@ -57,5 +57,4 @@ std::unique_ptr<Prepared> PrepareFeatureVectorizer(const NodeView& n, Why* why) 
 
 }  // namespace
 }  // namespace ref
-GE_REF_KERNEL(onnx_ml_feature_vectorizer, "ai.onnx.ml.FeatureVectorizer", 1,
-              PrepareFeatureVectorizer)
+GE_REF_KERNEL(onnx_ml_feature_vectorizer, "ai.onnx.ml.FeatureVectorizer", PrepareFeatureVectorizer)

@@ -79,4 +79,4 @@ std::unique_ptr<Prepared> PrepareImputer(const NodeView& n, Why* why) {
 
 }  // namespace
 }  // namespace ref
-GE_REF_KERNEL(onnx_ml_imputer, "ai.onnx.ml.Imputer", 1, PrepareImputer)
+GE_REF_KERNEL(onnx_ml_imputer, "ai.onnx.ml.Imputer", PrepareImputer)

@@ -135,4 +135,4 @@ std::unique_ptr<Prepared> PrepareLabelEncoder(const NodeView& n, Why* why) {
 
 }  // namespace
 }  // namespace ref
-GE_REF_KERNEL(onnx_ml_label_encoder, "ai.onnx.ml.LabelEncoder", 2, PrepareLabelEncoder)
+GE_REF_KERNEL(onnx_ml_label_encoder, "ai.onnx.ml.LabelEncoder", PrepareLabelEncoder)

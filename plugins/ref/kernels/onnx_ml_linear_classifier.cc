@@ -66,4 +66,4 @@ std::unique_ptr<Prepared> PrepareLinearClassifier(const NodeView& n, Why* why) {
 
 }  // namespace
 }  // namespace ref
-GE_REF_KERNEL(onnx_ml_linear_classifier, "ai.onnx.ml.LinearClassifier", 1, PrepareLinearClassifier)
+GE_REF_KERNEL(onnx_ml_linear_classifier, "ai.onnx.ml.LinearClassifier", PrepareLinearClassifier)

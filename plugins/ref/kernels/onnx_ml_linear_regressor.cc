@@ -40,4 +40,4 @@ std::unique_ptr<Prepared> PrepareLinearRegressor(const NodeView& n, Why* why) {
 
 }  // namespace
 }  // namespace ref
-GE_REF_KERNEL(onnx_ml_linear_regressor, "ai.onnx.ml.LinearRegressor", 1, PrepareLinearRegressor)
+GE_REF_KERNEL(onnx_ml_linear_regressor, "ai.onnx.ml.LinearRegressor", PrepareLinearRegressor)

@@ -46,4 +46,4 @@ std::unique_ptr<Prepared> PrepareNormalizer(const NodeView& n, Why* why) {
 
 }  // namespace
 }  // namespace ref
-GE_REF_KERNEL(onnx_ml_normalizer, "ai.onnx.ml.Normalizer", 1, PrepareNormalizer)
+GE_REF_KERNEL(onnx_ml_normalizer, "ai.onnx.ml.Normalizer", PrepareNormalizer)

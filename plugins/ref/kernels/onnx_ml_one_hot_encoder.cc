@@ -69,4 +69,4 @@ std::unique_ptr<Prepared> PrepareOneHotEncoder(const NodeView& n, Why* why) {
 
 }  // namespace
 }  // namespace ref
-GE_REF_KERNEL(onnx_ml_one_hot_encoder, "ai.onnx.ml.OneHotEncoder", 1, PrepareOneHotEncoder)
+GE_REF_KERNEL(onnx_ml_one_hot_encoder, "ai.onnx.ml.OneHotEncoder", PrepareOneHotEncoder)

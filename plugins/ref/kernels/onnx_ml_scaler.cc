@@ -46,4 +46,4 @@ std::unique_ptr<Prepared> PrepareScaler(const NodeView& n, Why* why) {
 
 }  // namespace
 }  // namespace ref
-GE_REF_KERNEL(onnx_ml_scaler, "ai.onnx.ml.Scaler", 1, PrepareScaler)
+GE_REF_KERNEL(onnx_ml_scaler, "ai.onnx.ml.Scaler", PrepareScaler)

@@ -203,4 +203,4 @@ std::unique_ptr<Prepared> PrepareSvmClassifier(const NodeView& n, Why* why) {
 
 }  // namespace
 }  // namespace ref
-GE_REF_KERNEL(onnx_ml_svm_classifier, "ai.onnx.ml.SVMClassifier", 1, PrepareSvmClassifier)
+GE_REF_KERNEL(onnx_ml_svm_classifier, "ai.onnx.ml.SVMClassifier", PrepareSvmClassifier)

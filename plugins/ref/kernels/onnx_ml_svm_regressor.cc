@@ -56,4 +56,4 @@ std::unique_ptr<Prepared> PrepareSvmRegressor(const NodeView& n, Why* why) {
 
 }  // namespace
 }  // namespace ref
-GE_REF_KERNEL(onnx_ml_svm_regressor, "ai.onnx.ml.SVMRegressor", 1, PrepareSvmRegressor)
+GE_REF_KERNEL(onnx_ml_svm_regressor, "ai.onnx.ml.SVMRegressor", PrepareSvmRegressor)

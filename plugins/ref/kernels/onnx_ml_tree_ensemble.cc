@@ -112,4 +112,4 @@ std::unique_ptr<Prepared> PrepareTreeEnsemble(const NodeView& n, Why* why) {
 
 }  // namespace
 }  // namespace ref
-GE_REF_KERNEL(onnx_ml_tree_ensemble, "ai.onnx.ml.TreeEnsemble", 5, PrepareTreeEnsemble)
+GE_REF_KERNEL(onnx_ml_tree_ensemble, "ai.onnx.ml.TreeEnsemble", PrepareTreeEnsemble)

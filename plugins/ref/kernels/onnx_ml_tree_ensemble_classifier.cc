@@ -105,5 +105,5 @@ std::unique_ptr<Prepared> PrepareTreeEnsembleClassifier(const NodeView& n, Why* 
 
 }  // namespace
 }  // namespace ref
-GE_REF_KERNEL(onnx_ml_tree_ensemble_classifier, "ai.onnx.ml.TreeEnsembleClassifier", 1,
+GE_REF_KERNEL(onnx_ml_tree_ensemble_classifier, "ai.onnx.ml.TreeEnsembleClassifier",
               PrepareTreeEnsembleClassifier)

@@ -30,5 +30,5 @@ std::unique_ptr<Prepared> PrepareTreeEnsembleRegressor(const NodeView& n, Why* w
 
 }  // namespace
 }  // namespace ref
-GE_REF_KERNEL(onnx_ml_tree_ensemble_regressor, "ai.onnx.ml.TreeEnsembleRegressor", 1,
+GE_REF_KERNEL(onnx_ml_tree_ensemble_regressor, "ai.onnx.ml.TreeEnsembleRegressor",
               PrepareTreeEnsembleRegressor)

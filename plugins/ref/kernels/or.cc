@@ -14,5 +14,5 @@ struct OrOp {
 
 }  // namespace
 }  // namespace ref
-GE_REF_KERNEL(or, "Or", 7,
+GE_REF_KERNEL(or, "Or",
               [](const NodeView& n, Why* why) { return PrepareBinary<Set::kBool, OrOp>(n, why); })

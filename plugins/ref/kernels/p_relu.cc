@@ -14,7 +14,7 @@ struct PReluOp {
 
 }  // namespace
 }  // namespace ref
-GE_REF_KERNEL(p_relu, "PRelu", 7, [](const NodeView& n, Why* why) -> std::unique_ptr<Prepared> {
+GE_REF_KERNEL(p_relu, "PRelu", [](const NodeView& n, Why* why) -> std::unique_ptr<Prepared> {
   if (!NeedPorts(n, 2, 2, why) || !NeedSameDims(n.in(0), n.out(0), why)) {
     return nullptr;
   }

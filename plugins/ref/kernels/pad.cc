@@ -145,4 +145,4 @@ std::unique_ptr<Prepared> PreparePad(const NodeView& n, Why* why) {
 
 }  // namespace
 }  // namespace ref
-GE_REF_KERNEL(pad, "Pad", 11, PreparePad)
+GE_REF_KERNEL(pad, "Pad", PreparePad)

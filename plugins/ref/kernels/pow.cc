@@ -80,4 +80,4 @@ std::unique_ptr<Prepared> PreparePow(const NodeView& n, Why* why) {
 
 }  // namespace
 }  // namespace ref
-GE_REF_KERNEL(pow, "Pow", 12, PreparePow)
+GE_REF_KERNEL(pow, "Pow", PreparePow)

@@ -74,4 +74,4 @@ std::unique_ptr<Prepared> PrepareQLinearConv(const NodeView& n, Why* why) {
 
 }  // namespace
 }  // namespace ref
-GE_REF_KERNEL(q_linear_conv, "QLinearConv", 10, PrepareQLinearConv)
+GE_REF_KERNEL(q_linear_conv, "QLinearConv", PrepareQLinearConv)

@@ -79,4 +79,4 @@ std::unique_ptr<Prepared> PrepareQLinearMatMul(const NodeView& n, Why* why) {
 
 }  // namespace
 }  // namespace ref
-GE_REF_KERNEL(q_linear_mat_mul, "QLinearMatMul", 10, PrepareQLinearMatMul)
+GE_REF_KERNEL(q_linear_mat_mul, "QLinearMatMul", PrepareQLinearMatMul)

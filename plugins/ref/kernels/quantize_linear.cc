@@ -76,4 +76,4 @@ std::unique_ptr<Prepared> PrepareQuantizeLinear(const NodeView& n, Why* why) {
 
 }  // namespace
 }  // namespace ref
-GE_REF_KERNEL(quantize_linear, "QuantizeLinear", 13, PrepareQuantizeLinear)
+GE_REF_KERNEL(quantize_linear, "QuantizeLinear", PrepareQuantizeLinear)

@@ -1,3 +1,3 @@
 #include "plugins/ref/kernels/philox.h"
 
-GE_REF_KERNEL(random_normal, "RandomNormal", 7, ::ref::PrepareRandomNormal)
+GE_REF_KERNEL(random_normal, "RandomNormal", ::ref::PrepareRandomNormal)

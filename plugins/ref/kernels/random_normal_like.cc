@@ -1,3 +1,3 @@
 #include "plugins/ref/kernels/philox.h"
 
-GE_REF_KERNEL(random_normal_like, "RandomNormalLike", 7, ::ref::PrepareRandomNormal)
+GE_REF_KERNEL(random_normal_like, "RandomNormalLike", ::ref::PrepareRandomNormal)

@@ -1,3 +1,3 @@
 #include "plugins/ref/kernels/philox.h"
 
-GE_REF_KERNEL(random_uniform_like, "RandomUniformLike", 7, ::ref::PrepareRandomUniform)
+GE_REF_KERNEL(random_uniform_like, "RandomUniformLike", ::ref::PrepareRandomUniform)

@@ -35,4 +35,4 @@ std::unique_ptr<Prepared> PrepareRange(const NodeView& n, Why* why) {
 
 }  // namespace
 }  // namespace ref
-GE_REF_KERNEL(range, "Range", 11, PrepareRange)
+GE_REF_KERNEL(range, "Range", PrepareRange)

@@ -13,6 +13,6 @@ struct ReciprocalOp {
 
 }  // namespace
 }  // namespace ref
-GE_REF_KERNEL(reciprocal, "Reciprocal", 6, [](const NodeView& n, Why* why) {
+GE_REF_KERNEL(reciprocal, "Reciprocal", [](const NodeView& n, Why* why) {
   return PrepareUnary<Set::kFloat, ReciprocalOp>(n, why);
 })

@@ -21,5 +21,5 @@ struct ReduceL1Op : Accumulated {
 
 }  // namespace
 }  // namespace ref
-GE_REF_KERNEL(reduce_l1, "ReduceL1", 18,
+GE_REF_KERNEL(reduce_l1, "ReduceL1",
               [](const NodeView& n, Why* why) { return PrepareReduce<ReduceL1Op>(n, why); })

@@ -25,5 +25,5 @@ struct ReduceL2Op {
 
 }  // namespace
 }  // namespace ref
-GE_REF_KERNEL(reduce_l2, "ReduceL2", 18,
+GE_REF_KERNEL(reduce_l2, "ReduceL2",
               [](const NodeView& n, Why* why) { return PrepareReduce<ReduceL2Op>(n, why); })

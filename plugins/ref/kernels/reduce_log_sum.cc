@@ -25,5 +25,5 @@ struct ReduceLogSumOp {
 
 }  // namespace
 }  // namespace ref
-GE_REF_KERNEL(reduce_log_sum, "ReduceLogSum", 18,
+GE_REF_KERNEL(reduce_log_sum, "ReduceLogSum",
               [](const NodeView& n, Why* why) { return PrepareReduce<ReduceLogSumOp>(n, why); })

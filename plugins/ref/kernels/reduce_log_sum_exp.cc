@@ -36,5 +36,5 @@ struct ReduceLogSumExpOp {
 
 }  // namespace
 }  // namespace ref
-GE_REF_KERNEL(reduce_log_sum_exp, "ReduceLogSumExp", 18,
+GE_REF_KERNEL(reduce_log_sum_exp, "ReduceLogSumExp",
               [](const NodeView& n, Why* why) { return PrepareReduce<ReduceLogSumExpOp>(n, why); })

@@ -21,5 +21,5 @@ struct ReduceMaxOp : Extreme {
 
 }  // namespace
 }  // namespace ref
-GE_REF_KERNEL(reduce_max, "ReduceMax", 18,
+GE_REF_KERNEL(reduce_max, "ReduceMax",
               [](const NodeView& n, Why* why) { return PrepareReduce<ReduceMaxOp>(n, why); })

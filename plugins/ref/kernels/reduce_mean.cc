@@ -28,5 +28,5 @@ struct ReduceMeanOp : Accumulated {
 
 }  // namespace
 }  // namespace ref
-GE_REF_KERNEL(reduce_mean, "ReduceMean", 18,
+GE_REF_KERNEL(reduce_mean, "ReduceMean",
               [](const NodeView& n, Why* why) { return PrepareReduce<ReduceMeanOp>(n, why); })

@@ -21,5 +21,5 @@ struct ReduceMinOp : Extreme {
 
 }  // namespace
 }  // namespace ref
-GE_REF_KERNEL(reduce_min, "ReduceMin", 18,
+GE_REF_KERNEL(reduce_min, "ReduceMin",
               [](const NodeView& n, Why* why) { return PrepareReduce<ReduceMinOp>(n, why); })

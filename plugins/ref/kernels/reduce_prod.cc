@@ -16,5 +16,5 @@ struct ReduceProdOp : Accumulated {
 
 }  // namespace
 }  // namespace ref
-GE_REF_KERNEL(reduce_prod, "ReduceProd", 18,
+GE_REF_KERNEL(reduce_prod, "ReduceProd",
               [](const NodeView& n, Why* why) { return PrepareReduce<ReduceProdOp>(n, why); })

@@ -16,5 +16,5 @@ struct ReduceSumOp : Accumulated {
 
 }  // namespace
 }  // namespace ref
-GE_REF_KERNEL(reduce_sum, "ReduceSum", 13,
+GE_REF_KERNEL(reduce_sum, "ReduceSum",
               [](const NodeView& n, Why* why) { return PrepareReduce<ReduceSumOp>(n, why); })

@@ -16,5 +16,5 @@ struct ReduceSumSquareOp : Accumulated {
 
 }  // namespace
 }  // namespace ref
-GE_REF_KERNEL(reduce_sum_square, "ReduceSumSquare", 18,
+GE_REF_KERNEL(reduce_sum_square, "ReduceSumSquare",
               [](const NodeView& n, Why* why) { return PrepareReduce<ReduceSumSquareOp>(n, why); })

@@ -13,6 +13,6 @@ struct ReluOp {
 
 }  // namespace
 }  // namespace ref
-GE_REF_KERNEL(relu, "Relu", 6, [](const NodeView& n, Why* why) {
+GE_REF_KERNEL(relu, "Relu", [](const NodeView& n, Why* why) {
   return PrepareUnary<Set::kSigned, ReluOp>(n, why);
 })

@@ -468,4 +468,4 @@ std::unique_ptr<Prepared> PrepareResize(const NodeView& n, Why* why) {
 
 }  // namespace
 }  // namespace ref
-GE_REF_KERNEL(resize, "Resize", 11, PrepareResize)
+GE_REF_KERNEL(resize, "Resize", PrepareResize)

@@ -53,4 +53,4 @@ std::unique_ptr<Prepared> PrepareReverseSequence(const NodeView& n, Why* why) {
 
 }  // namespace
 }  // namespace ref
-GE_REF_KERNEL(reverse_sequence, "ReverseSequence", 10, PrepareReverseSequence)
+GE_REF_KERNEL(reverse_sequence, "ReverseSequence", PrepareReverseSequence)

@@ -79,4 +79,4 @@ std::unique_ptr<Prepared> PrepareRmsNormalization(const NodeView& n, Why* why) {
 
 }  // namespace
 }  // namespace ref
-GE_REF_KERNEL(rms_normalization, "RMSNormalization", 23, PrepareRmsNormalization)
+GE_REF_KERNEL(rms_normalization, "RMSNormalization", PrepareRmsNormalization)

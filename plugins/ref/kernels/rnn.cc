@@ -21,4 +21,4 @@ std::unique_ptr<Prepared> PrepareRnn(const NodeView& n, Why* why) {
 
 }  // namespace
 }  // namespace ref
-GE_REF_KERNEL(rnn, "RNN", 7, PrepareRnn)
+GE_REF_KERNEL(rnn, "RNN", PrepareRnn)

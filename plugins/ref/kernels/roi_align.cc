@@ -163,4 +163,4 @@ std::unique_ptr<Prepared> PrepareRoiAlign(const NodeView& n, Why* why) {
 
 }  // namespace
 }  // namespace ref
-GE_REF_KERNEL(roi_align, "RoiAlign", 16, PrepareRoiAlign)
+GE_REF_KERNEL(roi_align, "RoiAlign", PrepareRoiAlign)

@@ -99,4 +99,4 @@ std::unique_ptr<Prepared> PrepareRotary(const NodeView& n, Why* why) {
 
 }  // namespace
 }  // namespace ref
-GE_REF_KERNEL(rotary_embedding, "RotaryEmbedding", 23, PrepareRotary)
+GE_REF_KERNEL(rotary_embedding, "RotaryEmbedding", PrepareRotary)

@@ -14,6 +14,6 @@ struct RoundOp {
 
 }  // namespace
 }  // namespace ref
-GE_REF_KERNEL(round, "Round", 11, [](const NodeView& n, Why* why) {
+GE_REF_KERNEL(round, "Round", [](const NodeView& n, Why* why) {
   return PrepareUnary<Set::kFloat, RoundOp>(n, why);
 })

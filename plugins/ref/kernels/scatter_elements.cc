@@ -31,4 +31,4 @@ std::unique_ptr<Prepared> PrepareScatterElements(const NodeView& n, Why* why) {
 
 }  // namespace
 }  // namespace ref
-GE_REF_KERNEL(scatter_elements, "ScatterElements", 11, PrepareScatterElements)
+GE_REF_KERNEL(scatter_elements, "ScatterElements", PrepareScatterElements)

@@ -34,4 +34,4 @@ std::unique_ptr<Prepared> PrepareScatterND(const NodeView& n, Why* why) {
 
 }  // namespace
 }  // namespace ref
-GE_REF_KERNEL(scatter_nd, "ScatterND", 11, PrepareScatterND)
+GE_REF_KERNEL(scatter_nd, "ScatterND", PrepareScatterND)

@@ -15,6 +15,6 @@ struct SeluOp {
 
 }  // namespace
 }  // namespace ref
-GE_REF_KERNEL(selu, "Selu", 6, [](const NodeView& n, Why* why) {
+GE_REF_KERNEL(selu, "Selu", [](const NodeView& n, Why* why) {
   return PrepareUnary<Set::kFloat, SeluOp>(n, why, {n.Float("alpha"), n.Float("gamma")});
 })

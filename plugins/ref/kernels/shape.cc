@@ -30,4 +30,4 @@ std::unique_ptr<Prepared> PrepareShape(const NodeView& n, Why* why) {
 
 }  // namespace
 }  // namespace ref
-GE_REF_KERNEL(shape, "Shape", 1, PrepareShape)
+GE_REF_KERNEL(shape, "Shape", PrepareShape)

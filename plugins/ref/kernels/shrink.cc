@@ -30,6 +30,6 @@ struct ShrinkOp {
 
 }  // namespace
 }  // namespace ref
-GE_REF_KERNEL(shrink, "Shrink", 9, [](const NodeView& n, Why* why) {
+GE_REF_KERNEL(shrink, "Shrink", [](const NodeView& n, Why* why) {
   return PrepareUnary<Set::kNumber, ShrinkOp>(n, why, {n.Float("bias"), n.Float("lambd")});
 })

@@ -19,6 +19,6 @@ struct SigmoidOp {
 
 }  // namespace
 }  // namespace ref
-GE_REF_KERNEL(sigmoid, "Sigmoid", 6, [](const NodeView& n, Why* why) {
+GE_REF_KERNEL(sigmoid, "Sigmoid", [](const NodeView& n, Why* why) {
   return PrepareUnary<Set::kFloat, SigmoidOp>(n, why);
 })

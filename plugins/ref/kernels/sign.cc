@@ -18,6 +18,6 @@ struct SignOp {
 
 }  // namespace
 }  // namespace ref
-GE_REF_KERNEL(sign, "Sign", 9, [](const NodeView& n, Why* why) {
+GE_REF_KERNEL(sign, "Sign", [](const NodeView& n, Why* why) {
   return PrepareUnary<Set::kNumber, SignOp>(n, why);
 })

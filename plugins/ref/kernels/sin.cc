@@ -14,5 +14,5 @@ struct SinOp {
 
 }  // namespace
 }  // namespace ref
-GE_REF_KERNEL(sin, "Sin", 7,
+GE_REF_KERNEL(sin, "Sin",
               [](const NodeView& n, Why* why) { return PrepareUnary<Set::kFloat, SinOp>(n, why); })

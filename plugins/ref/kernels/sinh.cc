@@ -14,5 +14,5 @@ struct SinhOp {
 
 }  // namespace
 }  // namespace ref
-GE_REF_KERNEL(sinh, "Sinh", 9,
+GE_REF_KERNEL(sinh, "Sinh",
               [](const NodeView& n, Why* why) { return PrepareUnary<Set::kFloat, SinhOp>(n, why); })

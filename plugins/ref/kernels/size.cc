@@ -17,4 +17,4 @@ std::unique_ptr<Prepared> PrepareSize(const NodeView& n, Why* why) {
 
 }  // namespace
 }  // namespace ref
-GE_REF_KERNEL(size, "Size", 1, PrepareSize)
+GE_REF_KERNEL(size, "Size", PrepareSize)

@@ -87,4 +87,4 @@ std::unique_ptr<Prepared> PrepareSlice(const NodeView& n, Why* why) {
 
 }  // namespace
 }  // namespace ref
-GE_REF_KERNEL(slice, "Slice", 10, PrepareSlice)
+GE_REF_KERNEL(slice, "Slice", PrepareSlice)

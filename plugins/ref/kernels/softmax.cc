@@ -49,4 +49,4 @@ std::unique_ptr<Prepared> PrepareSoftmax(const NodeView& n, Why* why) {
 
 }  // namespace
 }  // namespace ref
-GE_REF_KERNEL(softmax, "Softmax", 13, PrepareSoftmax)
+GE_REF_KERNEL(softmax, "Softmax", PrepareSoftmax)

@@ -57,5 +57,4 @@ std::unique_ptr<Prepared> PrepareSoftmaxCrossEntropyLoss(const NodeView& n, Why*
 
 }  // namespace
 }  // namespace ref
-GE_REF_KERNEL(softmax_cross_entropy_loss, "SoftmaxCrossEntropyLoss", 12,
-              PrepareSoftmaxCrossEntropyLoss)
+GE_REF_KERNEL(softmax_cross_entropy_loss, "SoftmaxCrossEntropyLoss", PrepareSoftmaxCrossEntropyLoss)

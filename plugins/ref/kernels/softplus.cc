@@ -17,6 +17,6 @@ struct SoftplusOp {
 
 }  // namespace
 }  // namespace ref
-GE_REF_KERNEL(softplus, "Softplus", 1, [](const NodeView& n, Why* why) {
+GE_REF_KERNEL(softplus, "Softplus", [](const NodeView& n, Why* why) {
   return PrepareUnary<Set::kFloat, SoftplusOp>(n, why);
 })

@@ -14,6 +14,6 @@ struct SoftsignOp {
 
 }  // namespace
 }  // namespace ref
-GE_REF_KERNEL(softsign, "Softsign", 1, [](const NodeView& n, Why* why) {
+GE_REF_KERNEL(softsign, "Softsign", [](const NodeView& n, Why* why) {
   return PrepareUnary<Set::kFloat, SoftsignOp>(n, why);
 })

@@ -48,4 +48,4 @@ std::unique_ptr<Prepared> PrepareSplit(const NodeView& n, Why* why) {
 
 }  // namespace
 }  // namespace ref
-GE_REF_KERNEL(split, "Split", 13, PrepareSplit)
+GE_REF_KERNEL(split, "Split", PrepareSplit)

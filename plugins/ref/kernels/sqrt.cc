@@ -14,5 +14,5 @@ struct SqrtOp {
 
 }  // namespace
 }  // namespace ref
-GE_REF_KERNEL(sqrt, "Sqrt", 6,
+GE_REF_KERNEL(sqrt, "Sqrt",
               [](const NodeView& n, Why* why) { return PrepareUnary<Set::kFloat, SqrtOp>(n, why); })

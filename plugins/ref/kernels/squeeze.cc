@@ -1,4 +1,4 @@
 #include "plugins/ref/kernels/copy.h"
 
-GE_REF_KERNEL(squeeze, "Squeeze", 13,
+GE_REF_KERNEL(squeeze, "Squeeze",
               [](const NodeView& n, Why* why) { return PrepareReshapeLike(n, 1, 2, why); })

@@ -75,4 +75,4 @@ std::unique_ptr<Prepared> PrepareStft(const NodeView& n, Why* why) {
 
 }  // namespace
 }  // namespace ref
-GE_REF_KERNEL(stft, "STFT", 17, PrepareStft)
+GE_REF_KERNEL(stft, "STFT", PrepareStft)

@@ -14,6 +14,6 @@ struct SubOp {
 
 }  // namespace
 }  // namespace ref
-GE_REF_KERNEL(sub, "Sub", 7, [](const NodeView& n, Why* why) {
+GE_REF_KERNEL(sub, "Sub", [](const NodeView& n, Why* why) {
   return PrepareBinary<Set::kNumber, SubOp>(n, why);
 })

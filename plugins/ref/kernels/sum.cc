@@ -1,3 +1,3 @@
 #include "plugins/ref/kernels/variadic.h"
 
-GE_REF_KERNEL(sum, "Sum", 8, [](const NodeView& n, Why* why) { return PrepareSum(n, false, why); })
+GE_REF_KERNEL(sum, "Sum", [](const NodeView& n, Why* why) { return PrepareSum(n, false, why); })

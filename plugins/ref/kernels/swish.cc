@@ -15,6 +15,6 @@ struct SwishOp {
 
 }  // namespace
 }  // namespace ref
-GE_REF_KERNEL(swish, "Swish", 24, [](const NodeView& n, Why* why) {
+GE_REF_KERNEL(swish, "Swish", [](const NodeView& n, Why* why) {
   return PrepareUnary<Set::kFloat, SwishOp>(n, why, {n.Float("alpha")});
 })

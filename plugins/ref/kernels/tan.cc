@@ -14,5 +14,5 @@ struct TanOp {
 
 }  // namespace
 }  // namespace ref
-GE_REF_KERNEL(tan, "Tan", 7,
+GE_REF_KERNEL(tan, "Tan",
               [](const NodeView& n, Why* why) { return PrepareUnary<Set::kFloat, TanOp>(n, why); })

@@ -14,5 +14,5 @@ struct TanhOp {
 
 }  // namespace
 }  // namespace ref
-GE_REF_KERNEL(tanh, "Tanh", 6,
+GE_REF_KERNEL(tanh, "Tanh",
               [](const NodeView& n, Why* why) { return PrepareUnary<Set::kFloat, TanhOp>(n, why); })

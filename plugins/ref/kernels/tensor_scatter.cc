@@ -81,4 +81,4 @@ std::unique_ptr<Prepared> PrepareTensorScatter(const NodeView& n, Why* why) {
 
 }  // namespace
 }  // namespace ref
-GE_REF_KERNEL(tensor_scatter, "TensorScatter", 24, PrepareTensorScatter)
+GE_REF_KERNEL(tensor_scatter, "TensorScatter", PrepareTensorScatter)

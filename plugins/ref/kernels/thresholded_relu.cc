@@ -14,6 +14,6 @@ struct ThresholdedReluOp {
 
 }  // namespace
 }  // namespace ref
-GE_REF_KERNEL(thresholded_relu, "ThresholdedRelu", 10, [](const NodeView& n, Why* why) {
+GE_REF_KERNEL(thresholded_relu, "ThresholdedRelu", [](const NodeView& n, Why* why) {
   return PrepareUnary<Set::kFloat, ThresholdedReluOp>(n, why, {n.Float("alpha")});
 })

@@ -46,4 +46,4 @@ std::unique_ptr<Prepared> PrepareTile(const NodeView& n, Why* why) {
 
 }  // namespace
 }  // namespace ref
-GE_REF_KERNEL(tile, "Tile", 6, PrepareTile)
+GE_REF_KERNEL(tile, "Tile", PrepareTile)

@@ -87,4 +87,4 @@ std::unique_ptr<Prepared> PrepareTopK(const NodeView& n, Why* why) {
 
 }  // namespace
 }  // namespace ref
-GE_REF_KERNEL(top_k, "TopK", 11, PrepareTopK)
+GE_REF_KERNEL(top_k, "TopK", PrepareTopK)

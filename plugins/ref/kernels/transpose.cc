@@ -37,4 +37,4 @@ std::unique_ptr<Prepared> PrepareTranspose(const NodeView& n, Why* why) {
 
 }  // namespace
 }  // namespace ref
-GE_REF_KERNEL(transpose, "Transpose", 1, PrepareTranspose)
+GE_REF_KERNEL(transpose, "Transpose", PrepareTranspose)

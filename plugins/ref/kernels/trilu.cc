@@ -49,4 +49,4 @@ std::unique_ptr<Prepared> PrepareTrilu(const NodeView& n, Why* why) {
 
 }  // namespace
 }  // namespace ref
-GE_REF_KERNEL(trilu, "Trilu", 14, PrepareTrilu)
+GE_REF_KERNEL(trilu, "Trilu", PrepareTrilu)

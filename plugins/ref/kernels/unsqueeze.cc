@@ -1,4 +1,4 @@
 #include "plugins/ref/kernels/copy.h"
 
-GE_REF_KERNEL(unsqueeze, "Unsqueeze", 13,
+GE_REF_KERNEL(unsqueeze, "Unsqueeze",
               [](const NodeView& n, Why* why) { return PrepareReshapeLike(n, 2, 2, why); })

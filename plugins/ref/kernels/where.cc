@@ -62,4 +62,4 @@ std::unique_ptr<Prepared> PrepareWhere(const NodeView& n, Why* why) {
 
 }  // namespace
 }  // namespace ref
-GE_REF_KERNEL(where, "Where", 9, PrepareWhere)
+GE_REF_KERNEL(where, "Where", PrepareWhere)

@@ -14,6 +14,6 @@ struct XorOp {
 
 }  // namespace
 }  // namespace ref
-GE_REF_KERNEL(xor, "Xor", 7, [](const NodeView& n, Why* why) {
+GE_REF_KERNEL(xor, "Xor", [](const NodeView& n, Why* why) {
   return PrepareBinary<Set::kBool, XorOp>(n, why);
 })
