@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <tuple>
 
 #include "plugins/cpu/kit/loop_parts.h"
 #include "plugins/cpu/kit/price.h"
@@ -31,13 +32,14 @@ std::vector<std::vector<double>> WeightRows(int64_t pixels) {
   return rows;
 }
 
-// Where channel c of image n starts, and the distances of its pixels.
+// Where channel c of a slice of a volume starts, and the distances of its pixels; an image is one
+// slice.
 struct Image {
-  Image(const Layout& l, int64_t n)
-      : base(n * l.stride[0]),
+  Image(const Layout& l, int64_t n, int64_t slice)
+      : base(n * l.stride[0] + (l.rank > 4 ? slice * l.stride[2] : 0)),
         channel(l.cblock > 0 ? l.stride[1] / l.cblock : 1),
-        row(l.stride[2]),
-        column(l.stride[3]),
+        row(l.stride[l.rank - 2]),
+        column(l.stride[l.rank - 1]),
         blocked(l.cblock > 0) {}
   // Of a channel that starts a block.
   int64_t At(int64_t c, int64_t y, int64_t x) const {
@@ -60,16 +62,19 @@ class WinogradConv final : public Loop {
   }
 
  private:
-  // Tiles [first, first + count) of an image, and where they are worked on.
+  // Tiles [first, first + count) of a slice of the result, the taps in depth that they read by, and
+  // where they are worked on.
   struct Part {
-    int64_t image, first, count;
+    int64_t volume, slice, tap, end, first, count;
     float *v, *m, *tile, *operand;
   };
 
   void Job(float* const* p, int64_t i, float* room) const {
     const int64_t part = i % s_.parts, block = i / s_.parts % s_.blocks;
     Part b;
-    b.image = i / s_.parts / s_.blocks;
+    const int64_t image = i / s_.parts / s_.blocks;
+    b.volume = image / s_.dst_d, b.slice = image % s_.dst_d;
+    std::tie(b.tap, b.end) = s_.TapsOf(b.slice);
     b.first = block * s_.tiles;
     b.count = std::min(s_.tiles, s_.tiles_h * s_.tiles_w - b.first);
     b.v = room;
@@ -80,13 +85,14 @@ class WinogradConv final : public Loop {
       const int64_t next = WinogradGroup(b.count, k + 1);
       for (int64_t t = WinogradGroup(b.count, k); t < next; ++t) Transform(p[1], b, k, t);
     }
-    const int64_t end = s_.groups() * (part + 1) / s_.parts;
+    const int64_t end = s_.groups() * (part + 1) / s_.parts, of_tap = s_.depth() / s_.taps;
     for (int64_t g = s_.groups() * part / s_.parts; g < end; ++g) {
-      const int64_t slice = s_.in * s_.VectorsOf(g) * s_.lanes;
-      const float* u = p[2] + g * s_.positions() * s_.in * s_.group();
+      const int64_t wide = s_.VectorsOf(g) * s_.lanes;
+      const float* u = p[2] + g * s_.positions() * s_.depth() * s_.group() + b.tap * of_tap * wide;
       for (int64_t q = 0; q < s_.positions(); ++q) {
-        simd_.winograd_product(u + q * slice, b.v + q * s_.v_position(), b.m + q * s_.m_position(),
-                               b.count, s_.in, s_.VectorsOf(g));
+        simd_.winograd_product(u + q * s_.depth() * wide, b.v + q * s_.v_position(),
+                               b.m + q * s_.m_position(), b.count, (b.end - b.tap) * of_tap,
+                               s_.VectorsOf(g));
       }
       for (int64_t t = 0; t < b.count; ++t) Finish(p, b, t, g);
     }
@@ -95,23 +101,27 @@ class WinogradConv final : public Loop {
   // Tile t, of the group k of tiles.
   void Transform(const float* x, const Part& b, int64_t k, int64_t t) const {
     const int64_t first = WinogradGroup(b.count, k), some = WinogradGroup(b.count, k + 1) - first;
-    const Image from(x_, b.image);
     const int64_t y0 = (b.first + t) / s_.tiles_w * s_.h - s_.pad_h;
     const int64_t x0 = (b.first + t) % s_.tiles_w * s_.w - s_.pad_w;
     const bool inside =
         y0 >= 0 && x0 >= 0 && y0 + s_.h + 2 <= s_.src_h && x0 + s_.w + 2 <= s_.src_w;
-    float* to = b.v + (first * s_.in_blocks() + t - first) * s_.lanes;
-    for (int64_t c = 0; c < s_.in; c += s_.lanes, to += some * s_.lanes) {
-      if (inside && (from.blocked || c + s_.lanes <= s_.in)) {
-        simd_.winograd_input(s_.h, s_.w, x + from.At(c, y0, x0), from.row, from.column, to,
-                             s_.v_position());
-      } else {
-        Stage(x, from, c, y0, x0, to);
+    float* to = b.v + (first * (b.end - b.tap) * s_.in_blocks() + t - first) * s_.lanes;
+    for (int64_t k = b.tap; k < b.end; ++k) {
+      const int64_t slice = s_.SliceOf(b.slice, k);
+      const bool there = slice >= 0 && slice < s_.src_d;
+      const Image from(x_, b.volume, there ? slice : 0);
+      for (int64_t c = 0; c < s_.in; c += s_.lanes, to += some * s_.lanes) {
+        if (there && inside && (from.blocked || c + s_.lanes <= s_.in)) {
+          simd_.winograd_input(s_.h, s_.w, x + from.At(c, y0, x0), from.row, from.column, to,
+                               s_.v_position());
+        } else {
+          Stage(x, from, c, y0, there ? x0 : s_.src_w, to);
+        }
       }
     }
   }
 
-  // A tile that reaches over a border, with zeros there.
+  // A tile that reaches over a border, with zeros there; beyond it, it is all zeros.
   void Stage(const float* x, const Image& from, int64_t c, int64_t y0, int64_t x0,
              float* to) const {
     constexpr int kMost = 36 * 16;
@@ -159,33 +169,38 @@ class WinogradConv final : public Loop {
   // overflow stay where they belong. Sums are of double precision, so that only results that are
   // beyond a float become infinite.
   void Direct(float* const* p, const Part& b, int64_t t, int64_t g) const {
-    const Image from(x_, b.image);
     const int64_t y0 = (b.first + t) / s_.tiles_w * s_.h - s_.pad_h;
     const int64_t x0 = (b.first + t) % s_.tiles_w * s_.w - s_.pad_w;
     const int64_t pixel = s_.VectorsOf(g) * s_.lanes, first = g * s_.group();
     const int64_t some = std::min(pixel, s_.out - first);
-    constexpr int64_t kPixels = 16;  // of a tile, at most
     std::vector<double> sums(static_cast<size_t>(some * kPixels), 0.0);
-    for (int64_t c = 0; c < s_.in; ++c) {
+    for (int64_t i = 0; i < s_.in * s_.taps; ++i) {
+      const int64_t c = i / s_.taps, k = i % s_.taps, slice = s_.SliceOf(b.slice, k);
+      if (slice < 0 || slice >= s_.src_d) continue;
       double window[36];
-      Window(p[1], from, c, y0, x0, window);
-      for (int64_t o = 0; o < some; ++o) {
-        float w[9];  // a constant of the host's, maybe unaligned
-        std::memcpy(w, reinterpret_cast<const char*>(p[5]) + ((first + o) * s_.in + c) * 9 * 4,
-                    sizeof(w));
-        double* sum = sums.data() + o * kPixels;
-        for (int64_t k = 0; k < 9; ++k) {
-          const double* at = window + k / 3 * (s_.w + 2) + k % 3;
-          for (int i = 0; i < s_.h; ++i, at += s_.w + 2) {
-            for (int j = 0; j < s_.w; ++j) sum[i * s_.w + j] += double{w[k]} * at[j];
-          }
-        }
-      }
+      Window(p[1], Image(x_, b.volume, slice), c, y0, x0, window);
+      AddWindow(reinterpret_cast<const char*>(p[5]) + (first * s_.in * s_.taps + i) * 9 * 4, some,
+                window, sums.data());
     }
     for (int64_t o = 0; o < some; ++o) {
       for (int64_t i = 0; i < s_.h * s_.w; ++i) {
         const double sum = sums[static_cast<size_t>(o * kPixels + i)];
         b.tile[i * pixel + o] = static_cast<float>(sum + double{p[3][first + o]});
+      }
+    }
+  }
+
+  // A window by the 3 x 3 taps of `some` outputs, the first of which lie at `taps`.
+  void AddWindow(const char* taps, int64_t some, const double* window, double* sums) const {
+    for (int64_t o = 0; o < some; ++o) {
+      float w[9];  // a constant of the host's, maybe unaligned
+      std::memcpy(w, taps + o * s_.in * s_.taps * 9 * 4, sizeof(w));
+      double* sum = sums + o * kPixels;
+      for (int64_t k = 0; k < 9; ++k) {
+        const double* at = window + k / 3 * (s_.w + 2) + k % 3;
+        for (int i = 0; i < s_.h; ++i, at += s_.w + 2) {
+          for (int j = 0; j < s_.w; ++j) sum[i * s_.w + j] += double{w[k]} * at[j];
+        }
       }
     }
   }
@@ -204,7 +219,7 @@ class WinogradConv final : public Loop {
 
   // Between a tile and the tensor `y`, laid out as the result, one way or the other.
   void Exchange(float* y, const Part& b, int64_t t, int64_t g, float* tile, bool out) const {
-    const Image at(y_, b.image);
+    const Image at(y_, b.volume, b.slice);
     const int64_t pixel = s_.VectorsOf(g) * s_.lanes, c = g * s_.group();
     const int64_t y0 = (b.first + t) / s_.tiles_w * s_.h, x0 = (b.first + t) % s_.tiles_w * s_.w;
     const int64_t rows = std::min<int64_t>(s_.h, s_.dst_h - y0);
@@ -224,6 +239,8 @@ class WinogradConv final : public Loop {
     }
   }
 
+  static constexpr int64_t kPixels = 16;  // of a tile, at most
+
   const Simd& simd_;
   const WinogradPlan s_;
   const Layout x_, y_;
@@ -232,9 +249,16 @@ class WinogradConv final : public Loop {
 
 }  // namespace
 
+// Weights of a volume beyond these, 4 MiB, stay as they are: they are those of deep layers with few
+// pixels, which are a tenth of the time of such nets, and transformed they would be most of their
+// memory (r3d_18: 290 MB in place of 220).
+constexpr int64_t kMostOfVolumes = int64_t{1} << 20;
+
 bool IsWinograd(const ConvSpec& c, const Machine& m) {
-  if (m.exact || c.transposed || c.groups != 1 || c.src.size() != 4) return false;
-  for (size_t k = 0; k < 2; ++k) {
+  const size_t rank = c.src.size();
+  if (m.exact || c.transposed || c.groups != 1 || rank < 4 || rank > 5) return false;
+  if (rank == 5 && Product(c.weights) > kMostOfVolumes) return false;
+  for (size_t k = rank - 4; k < rank - 2; ++k) {
     if (c.weights[k + 2] != 3 || c.stride[k] != 1 || c.dilation[k] != 1) return false;
   }
   // Transforms are of whole vectors of channels; with few of them direct sums take as long at most.
@@ -248,15 +272,21 @@ bool IsWinograd(const ConvSpec& c, const Machine& m) {
 WinogradPlan::WinogradPlan(const ConvSpec& c, const Machine& m, int tile_h, int tile_w)
     : h(tile_h), w(tile_w), threads(m.threads) {
   lanes = m.isa >= GE_ISA_AVX512 ? 16 : m.isa == GE_ISA_AVX2 ? 8 : 4;
-  images = c.src[0], in = c.src[1], out = c.dst[1];
-  src_h = c.src[2], src_w = c.src[3], dst_h = c.dst[2], dst_w = c.dst[3];
-  pad_h = c.pad_l[0], pad_w = c.pad_l[1];
+  const size_t r = c.src.size();
+  in = c.src[1], out = c.dst[1];
+  src_h = c.src[r - 2], src_w = c.src[r - 1], dst_h = c.dst[r - 2], dst_w = c.dst[r - 1];
+  pad_h = c.pad_l[r - 4], pad_w = c.pad_l[r - 3];
+  if (r > 4) {
+    src_d = c.src[2], dst_d = c.dst[2], taps = c.weights[2];
+    stride_d = c.stride[0], dilation_d = c.dilation[0], pad_d = c.pad_l[0];
+  }
+  images = c.src[0] * dst_d;
   vectors = std::min<int64_t>(m.isa >= GE_ISA_AVX512 ? 4 : 2, Ceil(out, lanes));
   tiles_h = Ceil(dst_h, h), tiles_w = Ceil(dst_w, w);
   const int64_t all = tiles_h * tiles_w;
   // Weights that stay in the second cache (1.25 to 2 MiB) leave little room there to tiles; others
   // should be read seldom.
-  const int64_t tile_bytes = positions() * in_blocks() * lanes * 4;
+  const int64_t tile_bytes = positions() * taps * in_blocks() * lanes * 4;
   const int64_t most = std::max<int64_t>((Near() ? 160 << 10 : 768 << 10) / tile_bytes, 6);
   blocks = Ceil(all, most);
   if (images * blocks < threads && all >= 12 * threads) blocks = threads;
@@ -277,10 +307,17 @@ WinogradPlan WinogradPlan::Best(const ConvSpec& c, const Machine& m) {
 int WinogradPlan::VectorsOf(int64_t g) const {
   return static_cast<int>(std::min(vectors, Ceil(out - g * group(), lanes)));
 }
-int64_t WinogradPlan::v_position() const { return OddLines(in_blocks() * tiles * lanes); }
+std::pair<int64_t, int64_t> WinogradPlan::TapsOf(int64_t d) const {
+  int64_t first = 0, end = taps;
+  while (first < end && SliceOf(d, first) < 0) ++first;
+  while (end > first && SliceOf(d, end - 1) >= src_d) --end;
+  return first < end ? std::pair(first, end) : std::pair<int64_t, int64_t>(0, 1);
+}
+
+int64_t WinogradPlan::v_position() const { return OddLines(taps * in_blocks() * tiles * lanes); }
 int64_t WinogradPlan::m_position() const { return OddLines(tiles * group()); }
 uint64_t WinogradPlan::weight_floats() const {
-  return static_cast<uint64_t>(positions() * in * Ceil(out, lanes) * lanes);
+  return static_cast<uint64_t>(positions() * depth() * Ceil(out, lanes) * lanes);
 }
 uint64_t WinogradPlan::workspace_floats() const {
   return static_cast<uint64_t>(positions() * (v_position() + m_position()) + 2 * h * w * group());
@@ -295,13 +332,17 @@ double WinogradPlan::ns(const Machine& m) const {
   const auto count = [](int64_t n) { return static_cast<double>(n); };
   const double all = count(images * tiles_h * tiles_w), to = count(Ceil(out, lanes));
   const double rate = ByIsa(m, 105, 68, 20) * m.compute;
-  const double products = 2 * count(positions() * in * lanes) * to * all / rate;
+  double slices = 0;  // that a slice of the result reads, in the mean
+  for (int64_t d = 0; d < dst_d; ++d) slices += count(TapsOf(d).second - TapsOf(d).first);
+  slices /= count(std::max<int64_t>(dst_d, 1));
+  const double products = 2 * count(positions() * in * lanes) * slices * to * all / rate;
   const double bytes = 4 * static_cast<double>(weight_floats());
   const double again = Near() ? 0 : count(images * blocks - 1) * bytes / (25 * m.stream[1]);
   const double stream = bytes / (10 * m.stream[2]) + again;
   const double cell = count(positions()) * ByIsa(m, 4.5, 4, 4.5) / m.compute;
   const double busy = std::min<double>(threads, count(images * blocks * parts));
-  return (products + stream + all * (count(in_blocks()) + to) * cell) / (busy > 1 ? 0.9 * busy : 1);
+  const double cells = all * (slices * count(in_blocks()) + to);
+  return (products + stream + cells * cell) / (busy > 1 ? 0.9 * busy : 1);
 }
 
 bool WinogradKeepsFinite(const void* weights, int64_t n) {
@@ -352,7 +393,8 @@ void TransformTaps(const Rows& rows, const Rows& columns, const float* taps, int
 }  // namespace
 
 std::string WinogradPlan::PackKey() const {
-  return "winograd " + ToText({h, w, lanes, vectors, in, out});
+  const std::string key = "winograd " + ToText({h, w, lanes, vectors, in, out});
+  return taps == 1 ? key : key + " by " + std::to_string(taps);
 }
 
 void WinogradWeights(const WinogradPlan& plan, const float* weights, float* u) {
@@ -361,10 +403,18 @@ void WinogradWeights(const WinogradPlan& plan, const float* weights, float* u) {
   ForRange(true, blocks, [&](int64_t b) {
     const int64_t o = b * lanes, n = std::min(lanes, plan.out - o);
     const int64_t g = o / plan.group(), wide = plan.VectorsOf(g) * plan.lanes;
-    float* to = u + g * plan.positions() * plan.in * plan.group() + o % plan.group();
-    for (int64_t c = 0; c < plan.in; ++c) {
-      TransformTaps(rows, columns, weights + (o * plan.in + c) * 9, plan.in * 9, n, to + c * wide,
-                    plan.in * wide);
+    float* to = u + g * plan.positions() * plan.depth() * plan.group() + o % plan.group();
+    for (int64_t row = 0; row < plan.depth(); ++row) {
+      const int64_t of_tap = plan.depth() / plan.taps, c = row % of_tap;
+      if (c < plan.in) {
+        const float* taps = weights + ((o * plan.in + c) * plan.taps + row / of_tap) * 9;
+        TransformTaps(rows, columns, taps, plan.in * plan.taps * 9, n, to + row * wide,
+                      plan.depth() * wide);
+        continue;
+      }
+      for (int64_t q = 0; q < plan.positions(); ++q) {  // by what is zero, too
+        std::fill_n(to + (q * plan.depth() + row) * wide, lanes, 0.0f);
+      }
     }
   });
 }

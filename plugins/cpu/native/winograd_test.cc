@@ -1,5 +1,6 @@
 // Winograd's convolution against direct sums in double precision, in each instruction set of this
-// host: every size of tiles, both layouts, borders, odd channels, posts, several threads.
+// host: every size of tiles, both layouts, borders, odd channels, posts, several threads,
+// images and volumes.
 #include "plugins/cpu/native/winograd.h"
 
 #include <gtest/gtest.h>
@@ -14,14 +15,24 @@
 namespace ge_native {
 namespace {
 
+// Of an image, and how a volume is read in depth: an image where it has no taps.
 struct Case {
   int64_t images, in, out, height, width, pad;
+  int64_t depth = 1, taps = 0, stride = 1, dilation = 1, pad_before = 0, pad_behind = 0;
 };
 // Channels below, at and beyond one vector of each set; pictures smaller than a tile, of whole
 // tiles, and with one pixel more.
 constexpr Case kCases[] = {{1, 1, 1, 1, 1, 1},     {2, 3, 5, 4, 7, 0},    {1, 16, 64, 8, 8, 1},
                            {1, 17, 33, 9, 13, 1},  {1, 40, 100, 5, 5, 2}, {3, 8, 8, 6, 3, 1},
                            {1, 64, 128, 13, 25, 1}};
+// Depths of one slice, taps that never meet the volume, distances of more than one.
+constexpr Case kVolumes[] = {{1, 1, 1, 1, 1, 1, 1, 1},
+                             {2, 3, 5, 4, 7, 0, 4, 3, 1, 1, 1, 1},
+                             {1, 16, 24, 8, 8, 1, 3, 2, 1, 1},
+                             {1, 17, 9, 9, 5, 1, 5, 3, 2, 1, 1, 1},
+                             {2, 8, 8, 6, 3, 1, 4, 3, 1, 2, 2, 1},
+                             {1, 19, 8, 5, 5, 1, 2, 1, 1, 1, 3, 2},
+                             {1, 9, 33, 6, 6, 1, 6, 5, 3, 1, 2, 4}};
 
 class Winograd : public ::testing::TestWithParam<ge_cpu::IsaSet> {
  protected:
@@ -43,23 +54,27 @@ std::vector<float> Random(int64_t n, std::mt19937* random) {
   return v;
 }
 
-int64_t At(const Layout& l, int64_t n, int64_t c, int64_t y, int64_t x) {
+// In slice z of a volume; an image has one.
+int64_t At(const Layout& l, int64_t n, int64_t c, int64_t z, int64_t y, int64_t x) {
   const int64_t channel =
       l.cblock > 0 ? c / l.cblock * l.stride[1] + c % l.cblock : c * l.stride[1];
-  return n * l.stride[0] + channel + y * l.stride[2] + x * l.stride[3];
+  return n * l.stride[0] + channel + (l.rank > 4 ? z * l.stride[2] : 0) + y * l.stride[l.rank - 2] +
+         x * l.stride[l.rank - 1];
+}
+int64_t At(const Layout& l, int64_t n, int64_t c, int64_t y, int64_t x) {
+  return At(l, n, c, 0, y, x);
 }
 // A plain tensor in another layout; padding is zero.
 std::vector<float> Lay(const std::vector<float>& plain, const Layout& l) {
   std::vector<float> out(static_cast<size_t>(l.extent()), 0.0f);
-  size_t i = 0;
-  for (int64_t n = 0; n < l.dim[0]; ++n) {
-    for (int64_t c = 0; c < l.dim[1]; ++c) {
-      for (int64_t y = 0; y < l.dim[2]; ++y) {
-        for (int64_t x = 0; x < l.dim[3]; ++x) {
-          out[static_cast<size_t>(At(l, n, c, y, x))] = plain[i++];
-        }
-      }
-    }
+  const int64_t slices = l.rank > 4 ? l.dim[2] : 1, rows = l.dim[l.rank - 2],
+                columns = l.dim[l.rank - 1];
+  for (size_t i = 0; i < plain.size(); ++i) {
+    const auto at = static_cast<int64_t>(i);
+    const int64_t plane = at / columns / rows, channel = plane / slices;
+    const int64_t to = At(l, channel / l.dim[1], channel % l.dim[1], plane % slices,
+                          at / columns % rows, at % columns);
+    out[static_cast<size_t>(to)] = plain[i];
   }
   return out;
 }
@@ -71,6 +86,15 @@ ConvSpec SpecOf(const Case& c) {
   s.dst = {c.images, c.out, c.height + 2 * c.pad - 2, c.width + 2 * c.pad - 2};
   s.stride = s.dilation = {1, 1};
   s.pad_l = s.pad_r = {c.pad, c.pad};
+  if (c.taps == 0) return s;
+  const int64_t reach = (c.taps - 1) * c.dilation + 1;
+  const auto first = [](Dims* dims, size_t at, int64_t v) {
+    dims->insert(dims->begin() + static_cast<ptrdiff_t>(at), v);
+  };
+  first(&s.src, 2, c.depth), first(&s.weights, 2, c.taps);
+  first(&s.dst, 2, (c.depth + c.pad_before + c.pad_behind - reach) / c.stride + 1);
+  first(&s.stride, 0, c.stride), first(&s.dilation, 0, c.dilation);
+  first(&s.pad_l, 0, c.pad_before), first(&s.pad_r, 0, c.pad_behind);
   return s;
 }
 
@@ -78,17 +102,22 @@ ConvSpec SpecOf(const Case& c) {
 std::vector<double> Direct(const Case& c, const ConvSpec& s, const std::vector<float>& x,
                            const std::vector<float>& w, const std::vector<float>& bias) {
   std::vector<double> y;
+  const int64_t taps = std::max<int64_t>(c.taps, 1), rows = s.dst[s.dst.size() - 2],
+                columns = s.dst.back(), slices = c.taps == 0 ? 1 : s.dst[2];
   for (int64_t n = 0; n < c.images; ++n) {
     for (int64_t o = 0; o < c.out; ++o) {
-      for (int64_t p = 0; p < s.dst[2] * s.dst[3]; ++p) {
+      for (int64_t p = 0; p < slices * rows * columns; ++p) {
         double sum = double{bias[static_cast<size_t>(o)]};
-        for (int64_t k = 0; k < c.in * 9; ++k) {
-          const int64_t row = p / s.dst[3] - c.pad + k / 3 % 3;
-          const int64_t column = p % s.dst[3] - c.pad + k % 3;
+        for (int64_t k = 0; k < c.in * taps * 9; ++k) {
+          const int64_t slice =
+              p / columns / rows * c.stride + k / 9 % taps * c.dilation - c.pad_before;
+          const int64_t row = p / columns % rows - c.pad + k / 3 % 3;
+          const int64_t column = p % columns - c.pad + k % 3;
           if (row < 0 || row >= c.height || column < 0 || column >= c.width) continue;
-          const int64_t from = ((n * c.in + k / 9) * c.height + row) * c.width + column;
-          sum += double{w[static_cast<size_t>(o * c.in * 9 + k)]} *
-                 double{x[static_cast<size_t>(from)]};
+          if (slice < 0 || slice >= c.depth) continue;
+          const int64_t plane = (n * c.in + k / 9 / taps) * c.depth + slice;
+          sum += double{w[static_cast<size_t>(o * c.in * taps * 9 + k)]} *
+                 double{x[static_cast<size_t>((plane * c.height + row) * c.width + column)]};
         }
         y.push_back(sum);
       }
@@ -145,8 +174,14 @@ void Check(const WinogradPlan& plan, const Simd& simd, const ConvSpec& s, const 
   for (size_t i = 0; i < y.size(); ++i) ASSERT_NEAR(y[i], wanted[i], 4e-6f * most) << "at " << i;
 }
 
+std::vector<Case> AllCases() {
+  std::vector<Case> all(std::begin(kCases), std::end(kCases));
+  all.insert(all.end(), std::begin(kVolumes), std::end(kVolumes));
+  return all;
+}
+
 TEST_P(Winograd, IsTheConvolution) {
-  for (const Case& c : kCases) {
+  for (const Case& c : AllCases()) {
     const ConvSpec s = SpecOf(c);
     ASSERT_EQ(IsWinograd(s, machine(1)), s.src[1] * s.dst[1] > 6 * simd().lanes);
     const Data data(c, s);
@@ -183,7 +218,7 @@ void CheckField(const std::vector<float>& found, const std::vector<float>& wante
 
 // Pixels that are infinite or NaN, or so large that transforms of them overflow.
 TEST_P(Winograd, WhatIsNotFiniteStaysInItsField) {
-  for (const Case& c : kCases) {
+  for (const Case& c : AllCases()) {
     const ConvSpec s = SpecOf(c);
     for (bool large : {false, true}) {
       Data data(c, s);
@@ -324,6 +359,16 @@ TEST(WinogradSpec, OthersAreLeftAlone) {
     if (k == 3) s.groups = 2;
     if (k == 4) s.transposed = true;
     if (k == 5) s = SpecOf({1, 3, 8, 8, 8, 1});  // few channels
+    EXPECT_FALSE(IsWinograd(s, Machine())) << k;
+  }
+  const ConvSpec volume = SpecOf({1, 16, 16, 8, 8, 1, 4, 3, 2, 2, 1, 1});
+  EXPECT_TRUE(IsWinograd(volume, Machine())) << "any taps in depth";
+  ConvSpec deep = volume;
+  deep.src[1] = deep.weights[1] = deep.dst[1] = deep.weights[0] = 512, deep.weights[2] = 2;
+  EXPECT_FALSE(IsWinograd(deep, Machine())) << "weights that would take much memory";
+  for (size_t k : {1, 2}) {
+    ConvSpec s = volume;
+    s.stride[k] = 2;
     EXPECT_FALSE(IsWinograd(s, Machine())) << k;
   }
 }
