@@ -25,6 +25,7 @@ int Refuse(const std::string& what) {
 
 constexpr const char* kModels = "--random-models";
 constexpr const char* kTypes = "--types";
+constexpr const char* kParts = "--parts";
 
 // "native=500"
 bool TakeLeast(const std::string& word, SweepOptions* options) {
@@ -44,6 +45,7 @@ bool TakeWord(const std::string& arg, const std::string& word, SweepOptions* opt
   if (arg == "--policy") return options->policy = word, true;
   if (arg == "--least-taken") return TakeLeast(word, options);
   if (arg == "--op") return options->op = word, true;
+  if (arg == "--least") return ParseNumber(word, &options->least) && options->least > 0;
   if (arg == "--first") return ParseNumber(word, &options->first) && options->first >= 0;
   return arg == "--seed" && ParseNumber(word, &options->seed);
 }
@@ -51,7 +53,8 @@ bool TakeWord(const std::string& arg, const std::string& word, SweepOptions* opt
 }  // namespace
 
 bool IsSweep(std::string_view arg) {
-  return arg == "--onnx-node" || arg == "--random" || arg == kModels || arg == kTypes;
+  return arg == "--onnx-node" || arg == "--random" || arg == kModels || arg == kTypes ||
+         arg == kParts;
 }
 
 const char* SweepHelp() {
@@ -61,6 +64,7 @@ const char* SweepHelp() {
          "       ge-test --random N --large [--engines LIST[;LIST...]] [--op NAME] [--seed S]\n"
          "               [--first K] [-v]\n"
          "       ge-test --types N [--op NAME] [--seed S]\n"
+         "       ge-test --parts N [--op NAME] [--seed S] [--least K] [-v]\n"
          "       ge-test --random-models N [--engines LIST[;LIST...]] [--seed S] [--first K]\n"
          "               [--save DIR] [-v]\n\n"
          "  --onnx-node DIR  ONNX's node tests in DIR: those whose operators are all known here\n"
@@ -73,6 +77,9 @@ const char* SweepHelp() {
          "  --types N        what INFER says of N random cases of each operator where sizes, ranks "
          "or\n"
          "                   constants are not known must hold of the case\n"
+         "  --parts N        N random cases of each operator that has a decomposition: its parts "
+         "on\n"
+         "                   ref must give what ref gives for the whole; at least K become parts\n"
          "  --random-models N  N random graphs of many operators, each run on ref and on every "
          "LIST\n"
          "                   of engines, which must agree (default: each engine with ref, all of\n"
@@ -93,7 +100,7 @@ int RunSweep(int argc, char** argv) {
   if (argc < 3) return Refuse(fmt::format("found nothing after {}", mode));
   options.path = argv[2];
   options.models = mode == kModels;
-  const bool counted = options.models || mode == "--random" || mode == kTypes;
+  const bool counted = options.models || mode == "--random" || mode == kTypes || mode == kParts;
   if (counted && (!ParseNumber(options.path, &options.count) || options.count <= 0)) {
     return Refuse(fmt::format("found '{}' after {}, wanted a number above 0", argv[2], mode));
   }
@@ -111,6 +118,7 @@ int RunSweep(int argc, char** argv) {
   }
   if (options.models) return RunRandomModels(options);
   if (mode == kTypes) return RunRandomTypes(options);
+  if (mode == kParts) return RunRandomParts(options);
   if (options.large) return RunLargeOps(options);
   return mode == "--random" ? RunRandomOps(options) : RunOnnxNodeTests(options);
 }

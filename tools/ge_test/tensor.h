@@ -84,6 +84,7 @@ struct SweepOptions {
   std::map<std::string, int64_t> least_taken;  // nodes by engine, of the node tests
   uint64_t seed = 1;
   int64_t count = 0, first = 0;
+  int64_t least = 0;  // of --parts: cases that became parts, of all operators
   bool verbose = false;
   bool models = false;  // of --random-models: it takes --save and --first, and no operator
   bool large = false;   // of --random: sizes at which engines take other ways
@@ -93,6 +94,7 @@ int RunOnnxNodeTests(const SweepOptions& options);
 int RunRandomOps(const SweepOptions& options);
 int RunLargeOps(const SweepOptions& options);
 int RunRandomTypes(const SweepOptions& options);
+int RunRandomParts(const SweepOptions& options);
 int RunRandomModels(const SweepOptions& options);
 
 }  // namespace ge::test

@@ -187,6 +187,7 @@ def named_parts(names):
     """Of each operator what tells most of it for its time."""
     for name in names:
         yield Part("types", name, [PROGRAM, "--types", "30", "--op", name])
+        yield Part("parts", name, [PROGRAM, "--parts", "40", "--op", name])
         yield Part("random", name, [PROGRAM, "--random", "100", "--op", name])
     for name in sorted({name.rsplit(".")[-1] for name in names}):
         yield Part("onnx-node", name, [PROGRAM, *NODE, "--op", name])
@@ -226,6 +227,10 @@ def all_parts(scripts, rough, paths):
         names = operators()
         yield from named_parts(names)
         yield from operator_parts(cpu, names)
+    if any(path.startswith("ge/ops") for path in paths):
+        whole = Part("parts", "as a whole", [PROGRAM, "--parts", "40", "--least", "2858"])
+        whole.whole = True
+        yield whole
     for first in range(0, MODELS, MODELS_AT_ONCE):
         yield Part("random-models", f"from {first}",
                    [PROGRAM, "--random-models", str(MODELS_AT_ONCE), "--first", str(first)])

@@ -194,7 +194,7 @@ class Unit:
                 del words[words.index(flag):words.index(flag) + 2]
         words[words.index("-c") + 1], words[words.index("-o") + 1] = str(source), str(to)
         words.insert(next(i for i, w in enumerate(words) if w.startswith("-I")), f"-I{folder}")
-        return ["-O1" if w == "-O2" else w for w in words] + [f"-I{(ROOT / self.files[0]).parent}", "-w"]
+        return ["-O1" if w == "-O2" else w for w in words] + ["-iquote", str((ROOT / self.files[0]).parent), "-w"]
 
     def compile(self, guarded):
         """None, or what the compiler said."""
@@ -219,7 +219,7 @@ class Unit:
             own = mutant.path in self.files
             source = pathlib.Path(folder) / "unit.cxx"
             source.write_text(f'#include "{at}"\n' if own else self.text)
-            words = self.command(source, folder, "/dev/null") + ["-fsyntax-only", f"-I{(ROOT / mutant.path).parent}"]
+            words = self.command(source, folder, "/dev/null") + ["-fsyntax-only", "-iquote", str((ROOT / mutant.path).parent)]
             return subprocess.run(words, cwd=BUILD, capture_output=True).returncode == 0
 
 
