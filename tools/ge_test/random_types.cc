@@ -1,9 +1,9 @@
 // ge-test --types N: what INFER says of the node of a random case when it is told less than all of
 // its inputs: sizes that are symbols, ranks that nobody stated, constants that come at run time,
 // numbers that are the sizes of another tensor. It must take the node still, whatever it says must
-// hold at the sizes of the case, and BIND to these must come to what is said when all is known. Parts
-// that the node then has must make a legal graph, of which the same holds.
-// No node runs, but for the small integers that INFER claims to know.
+// hold at the sizes of the case, and BIND to these must come to what is said when all is known.
+// Parts that the node then has must make a legal graph, of which the same holds. No node runs, but
+// for the small integers that INFER claims to know.
 #include <fmt/format.h>
 
 #include <algorithm>
