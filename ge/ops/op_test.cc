@@ -132,6 +132,9 @@ TEST(WorkOfNodes, CountsMultipliesAndAdds) {
   }
   EXPECT_EQ(FlopsOf("Pad", {"f32[2,3]", "i64[4]={0,0,0,1}"}), 0);
   EXPECT_EQ(FlopsOf("Bernoulli", {"f32[2,3]"}), 20.0 * 6);
+  for (const char* op : {"BlackmanWindow", "HammingWindow", "HannWindow"}) {
+    EXPECT_EQ(FlopsOf(op, {"i64[]={8}"}), 20.0 * 8) << op;
+  }
   // A multiply and an add for each weight of a filter, per window.
   EXPECT_EQ(FlopsOf("ge.ConvGradWeight", {"f32[1,4,6,6]", "f32[1,8,4,4]", "i64[4]={8,2,3,3}"},
                     {A("group", int64_t{2})}),
