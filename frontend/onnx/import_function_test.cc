@@ -60,6 +60,23 @@ TEST(ImportFunction, StandsWhereItIsCalled) {
             "second/y=Identity ");
 }
 
+// An input that a call leaves out is left out by the nodes that read it.
+TEST(ImportFunction, LeavesOutWhatTheCallLeavesOut) {
+  TestModel m = CallsLeak();
+  wire::Graph body;
+  AddNode(&body, "Clip", "x unused", "y", "clip");
+  m.m.mutable_functions(0)->mutable_node()->CopyFrom(body.node());
+  auto g = m.Import();
+  ASSERT_TRUE(g.ok()) << g.status().ToString();
+  int clips = 0;
+  for (const Node& n : g->fn(g->FindEntry("main")->fn).nodes) {
+    if (n.op != "Clip") continue;
+    ++clips;
+    EXPECT_TRUE(n.inputs.size() == 1 || n.inputs[1] == 0);
+  }
+  EXPECT_EQ(clips, 2);
+}
+
 // A call in a call: the inner one is given the outer one's attribute.
 TEST(ImportFunction, HandsAttributesDown) {
   TestModel m = CallsLeak();

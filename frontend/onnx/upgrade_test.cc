@@ -170,6 +170,44 @@ TEST(Upgrade, DropoutKeepsTheTypeOfItsOldMask) {
   EXPECT_EQ(m.Upgraded(), "Dropout(x, f32{0.25}) -> y mask\n");
   EXPECT_EQ(OneNode(9, "Dropout", "x", "y mask").Upgraded(),
             "Dropout(x, f32{0.5}) -> y %\nCast(%; to=1) -> mask\n");
+  EXPECT_EQ(OneNode(10, "Dropout", "x", "y mask").Upgraded(), "Dropout(x, f32{0.5}) -> y mask\n");
+}
+
+// What is an input now was an attribute: a node that has both would lose one of them.
+TEST(Upgrade, RefusesInputsOfLaterOpsets) {
+  struct {
+    int64_t opset;
+    const char *op, *inputs, *why;
+  } const cases[] = {{10, "Clip", "x x", "2 inputs, wanted at most 1"},
+                     {11, "Dropout", "x x", "2 inputs, wanted at most 1"},
+                     {10, "Pad", "x x", "2 inputs, wanted at most 1"},
+                     {9, "Slice", "x x x", "3 inputs, wanted at most 1"},
+                     {11, "Softmax", "x x", "2 inputs, wanted at most 1"},
+                     {11, "Split", "x x", "2 inputs, wanted at most 1"},
+                     {9, "TopK", "x x", "2 inputs, wanted at most 1"},
+                     {11, "Unsqueeze", "x x", "2 inputs, wanted at most 1"},
+                     {19, "DFT", "x x x", "3 inputs, wanted at most 2"},
+                     {20, "GroupNormalization", "x x x x", "4 inputs, wanted at most 3"}};
+  for (const auto& c : cases) {
+    const std::string found = OneNode(c.opset, c.op, c.inputs, "y").Upgraded();
+    EXPECT_NE(found.find(c.why), std::string::npos) << c.op << ": " << found;
+  }
+}
+
+TEST(Upgrade, ScatterGotALongerName) {
+  EXPECT_EQ(OneNode(10, "Scatter", "x x x", "y").Upgraded(), "ScatterElements(x, x, x) -> y\n");
+  EXPECT_NE(OneNode(11, "Scatter", "x x x", "y").Upgraded().find("opset 11 removed it"),
+            std::string::npos);
+}
+
+// What adapters must know of a value they hear from the nodes before it.
+TEST(Upgrade, HearsOfTypesAndRanksThroughNodes) {
+  OneNode parts(10, "Split", "x", "a b");
+  AddFloat(AddNode(parts.g(), "Clip", "b", "y", "c"), "min", 1);
+  EXPECT_EQ(parts.Upgraded(), "Split(x; num_outputs=2) -> a b\nClip(b, f32{1}) -> y\n");
+  OneNode product(11, "MatMul", "x x", "h");
+  AddInt(AddNode(product.g(), "Softmax", "h", "y", "s"), "axis", 2);
+  EXPECT_EQ(product.Upgraded(), "MatMul(x, x) -> h\nSoftmax(h; axis=-1) -> y\n");
 }
 
 TEST(Upgrade, PadsBecomeInputs) {
@@ -274,6 +312,9 @@ TEST(Upgrade, SliceAndSplit) {
   AddInt(sizes.n, "axis", 1);
   EXPECT_EQ(sizes.Upgraded(), "Split(x, i64s{1,2}; axis=1) -> a b\n");
   EXPECT_EQ(OneNode(13, "Split", "x", "a b c").Upgraded(), "Split(x; num_outputs=3) -> a b c\n");
+  OneNode equal(11, "Split", "x", "a b");
+  AddInts(equal.n, "split", {});
+  EXPECT_EQ(equal.Upgraded(), "Split(x; num_outputs=2) -> a b\n");
 }
 
 TEST(Upgrade, UpsampleAndOldResize) {

@@ -112,7 +112,7 @@ double FlopsOf(const char* op, const std::vector<std::string>& in, std::vector<A
   std::vector<Type> types;
   for (size_t i = 0; i < in.size(); ++i) types.push_back(c.input_type(i));
   TestContext result("Relu", {out}, {});
-  const OpDef* def = FindOp("", op);
+  const OpDef* def = FindOp(c.node_.domain, c.node_.op);
   const Type made[] = {result.input_type(0)};
   return WorkOf(*def, c.node_, types, made).flops;
 }
@@ -127,6 +127,18 @@ TEST(WorkOfNodes, CountsMultipliesAndAdds) {
   EXPECT_EQ(FlopsOf("Add", {"f32[2,3]", "f32[3]"}), 6);
   EXPECT_EQ(FlopsOf("ReduceSum", {"f32[2,3]"}), 6);
   EXPECT_EQ(FlopsOf("Add", {"f32[N,3]", "f32[3]"}), 0);
+  for (const char* op : {"Max", "Mean", "Min", "Sum"}) {
+    EXPECT_EQ(FlopsOf(op, {"f32[2,3]", "f32[3]", "f32[1]"}), 3 * 6) << op;
+  }
+  EXPECT_EQ(FlopsOf("Pad", {"f32[2,3]", "i64[4]={0,0,0,1}"}), 0);
+  EXPECT_EQ(FlopsOf("Bernoulli", {"f32[2,3]"}), 20.0 * 6);
+  for (const char* op : {"BlackmanWindow", "HammingWindow", "HannWindow"}) {
+    EXPECT_EQ(FlopsOf(op, {"i64[]={8}"}), 20.0 * 8) << op;
+  }
+  // A multiply and an add for each weight of a filter, per window.
+  EXPECT_EQ(FlopsOf("ge.ConvGradWeight", {"f32[1,4,6,6]", "f32[1,8,4,4]", "i64[4]={8,2,3,3}"},
+                    {A("group", int64_t{2})}),
+            2.0 * 2 * 9 * 8 * 16);
 }
 
 }  // namespace

@@ -93,6 +93,7 @@ nlohmann::json PortsOf(const std::vector<Port>& ports) {
     const char* arity[] = {"one", "optional", "variadic"};
     list.push_back({{"name", p.name},
                     {"dtypes", NamesOf(p.dtypes)},
+                    {"type", p.type_var},
                     {"arity", arity[static_cast<int>(p.arity)]}});
   }
   return list;
@@ -106,10 +107,16 @@ nlohmann::json DefaultOf(const Attr::Payload& value) {
   return nullptr;
 }
 
+const char* KindOf(const AttrDef& a) {
+  constexpr const char* kNames[] = {"int",    "float",   "string", "tensor", "ints",
+                                    "floats", "strings", "fn",     "type"};
+  return kNames[static_cast<size_t>(a.kind)];
+}
+
 nlohmann::json RecordOf(const OpDef& op) {
   nlohmann::json attributes = nlohmann::json::array();
   for (const AttrDef& a : op.attrs) {
-    nlohmann::json attribute = {{"name", a.name}, {"required", a.required}};
+    nlohmann::json attribute = {{"name", a.name}, {"kind", KindOf(a)}, {"required", a.required}};
     if (a.default_value) attribute["default"] = DefaultOf(*a.default_value);
     attributes.push_back(std::move(attribute));
   }
@@ -121,6 +128,8 @@ nlohmann::json RecordOf(const OpDef& op) {
           {"outputs", PortsOf(op.outputs)},
           {"attributes", std::move(attributes)},
           {"decomposes", op.decompose != nullptr},
+          {"deterministic", op.deterministic},
+          {"effects", op.has_effects},
           {"kernel", op.kernel != nullptr},
           {"states", op.states}};
 }

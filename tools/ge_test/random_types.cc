@@ -2,7 +2,8 @@
 // its inputs: sizes that are symbols, ranks that nobody stated, constants that come at run time,
 // numbers that are the sizes of another tensor. It must take the node still, whatever it says must
 // hold at the sizes of the case, and BIND to these must come to what is said when all is known.
-// No node runs, but for the small integers that INFER claims to know.
+// Parts that the node then has must make a legal graph, of which the same holds. No node runs, but
+// for the small integers that INFER claims to know.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -10,8 +11,10 @@
 #include <set>
 
 #include "frontend/text/text.h"
+#include "ge/compile/decomposition.h"
 #include "ge/infer/infer.h"
 #include "ge/ops/defaults.h"
+#include "ge/verify/verify.h"
 #include "tools/ge_test/random_case.h"
 
 namespace ge::test {
@@ -182,6 +185,21 @@ bool IsOfData(const DimTable& dims, Dim d, int depth = 0) {
   });
 }
 
+// Puts parts in the place of the node, where it has some: whether it had. Coded weights stay, since
+// nobody is here who would make their floats.
+Result<bool> TakeApart(Graph* graph) {
+  const FloatsOfWeight none = [](const Graph&, const Function&, const Node&) {
+    return Result<std::optional<Const>>(std::optional<Const>());
+  };
+  DecompositionNotes notes;
+  const FunctionId fn = graph->entries[0].fn;
+  GE_ASSIGN_OR_RETURN(const bool any, ExpandAll(none, graph, fn, "", &notes));
+  if (!any) return false;
+  GE_RETURN_IF_ERROR(Verify(*graph));
+  GE_RETURN_IF_ERROR(Infer(graph));
+  return true;
+}
+
 class TypesOfOne {
  public:
   TypesOfOne(const SweepOptions& options, const OpDef& op) : options_(options), op_(op) {}
@@ -213,11 +231,21 @@ class TypesOfOne {
       Count(less, known.words,
             inferred.ok() ? Wrong(all, less, exact) : "it is refused: " + inferred.ToString());
       if (!inferred.ok()) continue;
+      if (op_.decompose) Parts(all, less, known);
       const Status bound = Bind(&less.graph, "main", less.shapes);
       Count(less, fmt::format("{}, then bound", known.words),
             bound.ok() ? known.constants == 1 ? Same(all, less) : Wrong(all, less, false)
                        : "it is refused: " + bound.ToString());
     }
+  }
+
+  // What is said of the parts of a node of which less is known.
+  void Parts(const Forgetful& all, const Forgetful& less, const Known& known) {
+    Forgetful parts = less;
+    const auto apart = TakeApart(&parts.graph);
+    if (apart.ok() && !*apart) return;
+    Count(parts, fmt::format("{}, in parts", known.words),
+          apart.ok() ? Wrong(all, parts, false) : "no legal graph: " + apart.status().ToString());
   }
 
   // What is wrong where nothing is left out.

@@ -21,7 +21,9 @@ std::vector<ValueId> DecomposeBatchNormalizationGrad(Transaction& t, FunctionId 
   Parts p(&t, fn, node);
   const ValueId dy = node.inputs[0], x = node.inputs[1];
   const Type type = p.TypeOf(x), row = p.TypeOf(node.inputs[2]);
-  if (!type.ranked || !row.ranked) return {};
+  for (size_t i = 1; i < 5; ++i) {
+    if (!p.TypeOf(node.inputs[i]).ranked) return {};
+  }
   const auto wide = [&](ValueId v) { return OverChannels(&p, v, type.rank()); };
   const ValueId moved =
       p.Add("Add", {node.inputs[4], p.Scalar(type.dtype, AttrFloat(node, "epsilon"))}, row);

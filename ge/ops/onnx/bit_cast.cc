@@ -10,7 +10,7 @@ constexpr DTypeSet kTypesBitCast = kAnyDType & ~Bit(DType::kString);
 Status InferBitCast(InferContext& c) {
   const int64_t to = AttrInt(c.node(), "to");
   const auto dtype = static_cast<DType>(to);
-  if (to < 1 || to >= kDTypeCount || !IsKnown(dtype) || !(kTypesBitCast & Bit(dtype))) {
+  if (to < 1 || to >= kDTypeCount || !(kTypesBitCast & Bit(dtype))) {
     return Bad(c.node(), fmt::format("attribute 'to' is {}, wanted the number of a dtype of fixed "
                                      "size (1 to {}, but not {} for strings)",
                                      to, kDTypeCount - 1, static_cast<int>(DType::kString)));

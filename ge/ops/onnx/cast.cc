@@ -6,7 +6,7 @@ namespace {
 Status InferCast(InferContext& c) {
   const int64_t to = AttrInt(c.node(), "to");
   const auto dtype = static_cast<DType>(to);
-  if (to < 1 || to >= kDTypeCount || !IsKnown(dtype) || !(kCastTypes & Bit(dtype))) {
+  if (to < 1 || to >= kDTypeCount || !(kCastTypes & Bit(dtype))) {
     return Bad(c.node(), fmt::format("attribute 'to' is {}, wanted the number of a real, integer, "
                                      "bool or string dtype (1 to {})",
                                      to, kDTypeCount - 1));

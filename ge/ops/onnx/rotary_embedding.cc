@@ -62,16 +62,14 @@ Status InferRotary(InferContext& c) {
   GE_ASSIGN_OR_RETURN(const RotarySizes s, ReadRotary(c));
   GE_ASSIGN_OR_RETURN(const Dim half, HalfRotary(c, s));
   const bool has_ids = c.input_count() > 3 && c.has_input(3);
-  const char* names[] = {"", "cos_cache", "sin_cache"};
-  for (size_t i = 1; i < 3; ++i) {
-    const Type& cache = c.input_type(i);
-    std::vector<Dim> wanted = {s.batch, s.steps, half};
-    if (has_ids) {
-      wanted = {cache.ranked && cache.rank() == 2 ? cache.dims[0] : c.FreshDim("positions", false),
-                half};
-    }
-    GE_RETURN_IF_ERROR(WantShape(c, i, names[i], wanted));
+  std::vector<Dim> wanted = {s.batch, s.steps, half};
+  if (has_ids) {
+    const Type& cache = c.input_type(c.input_type(1).ranked ? 1 : 2);
+    const bool told = cache.ranked && cache.rank() == 2;
+    wanted = {told ? cache.dims[0] : c.FreshDim("positions", false), half};
   }
+  GE_RETURN_IF_ERROR(WantShape(c, 1, "cos_cache", wanted));
+  GE_RETURN_IF_ERROR(WantShape(c, 2, "sin_cache", wanted));
   const Dim ids[] = {s.batch, s.steps};
   return has_ids ? WantShape(c, 3, "position_ids", ids) : Status();
 }
