@@ -355,8 +355,10 @@ Status RunOffers(CaseState* state, const std::vector<std::string>& args) {
   for (const auto& engine : a.session->engines()) {
     std::vector<PlanLayout> layouts(1);
     GE_ASSIGN_OR_RETURN(const OfferSet offers, Ask(*engine, a.graph, view->get(), &layouts));
+    std::set<std::string> said;  // conversions are offered once for each place
     for (const Offer& o : offers.offers) {
-      text += OfferText(*engine, a.graph, view->get(), o, layouts);
+      const std::string line = OfferText(*engine, a.graph, view->get(), o, layouts);
+      if (!o.convert || said.insert(line).second) text += line;
     }
     for (const Refusal& r : offers.refusals) text += RefusalText(*engine, a.graph.fn(1), r);
     for (const std::string& why : offers.rejected) text += "rejected: " + why + "\n";
