@@ -336,6 +336,12 @@ class Misfits {
       if (!odd.empty()) GE_RETURN_IF_ERROR(put(odd, "-100"));
     } else if (std::holds_alternative<std::string>(attr->value)) {
       GE_RETURN_IF_ERROR(put(std::string("?"), "'?'"));
+    } else if (const auto* names = std::get_if<std::vector<std::string>>(&attr->value)) {
+      std::vector<std::string> more = *names, odd = *names;
+      more.push_back("?");
+      for (std::string& name : odd) name.assign(60, '?');
+      GE_RETURN_IF_ERROR(put(more, "longer"));
+      if (!odd.empty()) GE_RETURN_IF_ERROR(put(odd, "of names of 60 letters"));
     }
     return {};
   }
