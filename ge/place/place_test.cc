@@ -377,51 +377,6 @@ TEST(PlaceMoves, ComeCloseToTheOptimumAlone) {
   EXPECT_LT(sum / 60, 1.03);
 }
 
-// A boundary that costs by what crosses it.
-struct ByBytes : PlaceBoundary {
-  double Cost(double bytes, uint32_t a, uint32_t, uint32_t b, uint32_t) const override {
-    return a == b ? 0 : bytes;
-  }
-};
-
-// Five nodes gain by another device, five lose a little, and what the last one gives is dear to
-// fetch: a cut moves the five alone, at once, though no node gains by itself.
-TEST(PlaceMoves, ACutEndsWhereTheValueIsSmall) {
-  const ByBytes by_bytes;
-  PlaceProblem p = Chain(10, &by_bytes);
-  for (uint32_t v = 1; v < 5; ++v) p.values[v].bytes = 500;
-  p.values[10].bytes = 5000;
-  std::vector<uint32_t> home;
-  for (uint32_t n = 0; n < 10; ++n) {
-    home.push_back(static_cast<uint32_t>(p.offers.size()));
-    p.offers.push_back(One({n}, 0, n < 5 ? 90 : 9, 10));
-    p.offers.push_back(One({n}, 1, 10, 10));
-  }
-  auto m = place::BuildModel(p);
-  ASSERT_TRUE(m.ok());
-  place::Arrangement a(*m);
-  ASSERT_TRUE(a.Start(home));
-  ASSERT_EQ(a.cost(), 5 * 100 + 5 * 19);
-  EXPECT_TRUE(place::ImproveByCuts(*m, 1000000, &a));
-  EXPECT_EQ(a.cost(), 100 + 5 * 20 + 100 + 5 * 19);
-}
-
-// The nodes of a pattern that leave it are worth it by 2 of 500: each pays what it states.
-TEST(PlaceMoves, ACutWeighsAPatternAgainstItsNodes) {
-  const ByBytes by_bytes;
-  PlaceProblem p = Chain(6, &by_bytes);
-  p.offers.push_back(One({0, 1, 2, 3, 4}, 0, 490, 10));
-  p.offers.push_back(One({5}, 0, 10));
-  for (uint32_t n = 0; n < 5; ++n) p.offers.push_back(One({n}, 1, 49.6, 10));
-  auto m = place::BuildModel(p);
-  ASSERT_TRUE(m.ok());
-  place::Arrangement a(*m);
-  ASSERT_TRUE(a.Start(std::vector<uint32_t>{0, 1}));
-  ASSERT_EQ(a.cost(), 510);
-  EXPECT_TRUE(place::ImproveByCuts(*m, 1000000, &a));
-  EXPECT_DOUBLE_EQ(a.cost(), 5 * 59.6 + 100 + 100 + 10);
-}
-
 // Never worse than any one device with the others as a fallback, at sizes where nothing is exact.
 TEST(Place, NeverWorseThanOneDevice) {
   for (uint64_t seed = 0; seed < 4; ++seed) {
