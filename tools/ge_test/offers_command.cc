@@ -1,6 +1,6 @@
-// `--- run offers ENGINES `: what engines answer about the graph as it stands, with no pass
-// and no placement between: each offer with its price and the alignment that it wants of constants,
-// and what compiling it alone states of memory; then each refusal.
+// `--- run offers ENGINES [memory=off]`: what engines answer about the graph as it stands, with no
+// pass and no placement between: each offer with its price and the alignment that it wants of
+// constants, and what compiling it alone states of memory; then each refusal.
 // `--- run misfits ENGINES`: the graph's nodes with one port after the other of another element
 // type, of other sizes or left out, or with an attribute out of its range, as no graph that INFER
 // has seen would be: what each engine says of that. Nothing runs.
@@ -138,7 +138,7 @@ std::string ChoiceText(const Function& f, const OfferChoice& c,
 }
 
 std::string OfferText(const Engine& engine, const Graph& graph, const ge_graph* view,
-                      const Offer& o, const std::vector<PlanLayout>& layouts) {
+                      const Offer& o, const std::vector<PlanLayout>& layouts, bool with_memory) {
   const Function& f = graph.fn(1);
   if (o.convert) {
     return fmt::format("{}: {} to {}: {} a byte\n", engine.name(),
@@ -154,7 +154,7 @@ std::string OfferText(const Engine& engine, const Graph& graph, const ge_graph* 
   text += fmt::format(", constants at {}\n", o.const_align);
   const AbiLayouts abi(layouts);
   for (uint32_t i = 0; i < o.choices.size(); ++i) {
-    const std::string memory = Alone(f, o, view, abi, i).Text(engine);
+    const std::string memory = with_memory ? Alone(f, o, view, abi, i).Text(engine) : "";
     text += fmt::format("  {}{}{}\n", ChoiceText(f, o.choices[i], layouts),
                         memory.empty() ? "" : ": ", memory);
   }
@@ -355,7 +355,9 @@ class Misfits {
 }  // namespace
 
 Status RunOffers(CaseState* state, const std::vector<std::string>& args) {
-  GE_ASSIGN_OR_RETURN(const Asked a, Open(*state, args));
+  std::vector<std::string> list = args;
+  const bool with_memory = std::erase(list, "memory=off") == 0;
+  GE_ASSIGN_OR_RETURN(const Asked a, Open(*state, list));
   std::string text;
   GE_ASSIGN_OR_RETURN(const auto view, GraphView::Make(a.graph, a.graph.fn(1)));
   for (const auto& engine : a.session->engines()) {
@@ -363,7 +365,7 @@ Status RunOffers(CaseState* state, const std::vector<std::string>& args) {
     GE_ASSIGN_OR_RETURN(const OfferSet offers, Ask(*engine, a.graph, view->get(), &layouts));
     std::set<std::string> said;  // conversions are offered once for each place
     for (const Offer& o : offers.offers) {
-      const std::string line = OfferText(*engine, a.graph, view->get(), o, layouts);
+      const std::string line = OfferText(*engine, a.graph, view->get(), o, layouts, with_memory);
       if (!o.convert || said.insert(line).second) text += line;
     }
     for (const Refusal& r : offers.refusals) text += RefusalText(*engine, a.graph.fn(1), r);
