@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # What the engines of the CPU offer and refuse, as tests/offers has it: prices, layouts, memory, at
 # one instruction set, two threads and a machine of fixed speeds, since prices hang on all three. What
-# a vendor's library asks of memory is left out: it hangs on the library and its processor.
+# oneDNN asks of memory is left out: it hangs on the library and its processor.
 # Where a price differs, how many times the old one the new one is stands behind it. What was meant
 # is written anew by `tests/e2e/offers.sh --update`.
 set -u
