@@ -91,6 +91,24 @@ TEST(Streams, OneStreamWhenTheDeviceOrTheOptionAllowsOne) {
   }
 }
 
+// However many streams a device has, what waits for what came before gains nothing by another one.
+TEST(Streams, AChainStaysOnItsStreamHoweverLongItsLaunches) {
+  for (const double ns : {1e3, 1e6, 1e9}) {
+    SmallPlan p;
+    PlanValueId at = p.Value("dx", 64, 1);
+    p.Copy(p.Input("x", 64), at, 100);
+    for (int i = 0; i < 4; ++i) {
+      const PlanValueId next = p.Value("v" + std::to_string(i), 64, 1);
+      p.Launch(kSim, {at}, {next}, ns);
+      at = next;
+    }
+    p.Copy(at, p.Output("y", 64), 100);
+    ASSERT_TRUE(AssignStreams(&p.plan).ok());
+    EXPECT_EQ(Text(p.f()), "C@2 S@2 W@1 L0@1 L1@1 L2@1 L3@1 S@1 W@2 C@2 S@2 W@0") << ns;
+    ExpectProved(&p.plan);
+  }
+}
+
 // Two branches of `n` launches each between a first and a last launch.
 SmallPlan TwoBranches(double ns) {
   SmallPlan p;

@@ -159,6 +159,16 @@ TEST(Memory, RefusesSizesBeyond63Bits) {
   EXPECT_NE(status.message().find("memory domain 'host'"), std::string::npos);
 }
 
+TEST(Memory, RefusesAlignmentsThatAreNoPowersOfTwo) {
+  for (const int64_t align : {0, -8, 3, 48}) {
+    SmallPlan p = ChainPlan(false);
+    p.value(2).align = align;
+    const Status status = AssignMemory(&p.plan);
+    EXPECT_EQ(status.code(), Code::kInternal) << align;
+    EXPECT_NE(status.message().find("a power of two"), std::string::npos) << status.message();
+  }
+}
+
 TEST(Memory, KeepsArenasOfOtherUses) {
   SmallPlan p = ChainPlan(false);
   const PlanValueId c = p.Value("weights", 256, 0, PlanValueKind::kConstant);

@@ -65,6 +65,16 @@ TEST(Priority, TheLargestPatternOfADeviceFirst) {
   EXPECT_EQ(Kept(p, {9, 0, 1}), (std::vector<uint32_t>{0, 9, 10}));
 }
 
+// A pattern of the ends of a chain: what leads from one to the other lies between, whether other
+// patterns have it or nobody yet.
+TEST(Priority, APatternAroundOthersIsLeft) {
+  PlaceProblem p = Line(5);
+  p.offers.push_back(Of({0, 4}, 1, 1));  // 10
+  EXPECT_EQ(Kept(p, {9, 0, 1}), (std::vector<uint32_t>{0, 2, 4, 6, 8}));
+  p.offers.push_back(Of({1, 2, 3}, 1, 1));  // 11: larger, so it is taken first
+  EXPECT_EQ(Kept(p, {9, 0, 1}), (std::vector<uint32_t>{0, 8, 11}));
+}
+
 // 0 -> 2, 1 -> 3 and 1 -> 2, 0 -> 3 crossed: each pattern is fine alone, both are a cycle.
 TEST(Priority, APatternThatWouldCloseACycleIsLeft) {
   PlaceProblem p;

@@ -297,6 +297,10 @@ TEST_F(RefPlugin, RefusesAnotherMajorWithASentence) {
   args.host_header_hash = GE_HEADER_HASH;
   EXPECT_EQ(query(&args), nullptr);
   EXPECT_NE(std::string(args.refusal).find("the host has 1."), std::string::npos) << args.refusal;
+  // Before 1.0 other structs are another ABI, whatever its number.
+  args.host_major = GE_ABI_MAJOR;
+  args.host_header_hash = GE_HEADER_HASH + 1;
+  EXPECT_EQ(query(&args) == nullptr, GE_ABI_MAJOR == 0);
 }
 
 TEST_F(RefPlugin, OffersWhatItKnowsAndSaysWhyNot) {

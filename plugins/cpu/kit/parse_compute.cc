@@ -196,6 +196,9 @@ bool ParseMatMul(const Parser& g, uint32_t i, Unit* u, Why* why) {
 bool ParseGemm(const Parser& g, uint32_t i, Unit* u, Why* why) {
   const ge_node& n = g.node(i);
   if (n.n_in < 2 || n.in[1] == 0) return why->Say(GE_WHY_SHAPE, "needs two inputs");
+  for (const Dims& d : {u->dims, g.dims(n.in[0]), g.dims(n.in[1])}) {
+    if (d.size() != 2) return why->Say(GE_WHY_SHAPE, "matrices are wanted");
+  }
   auto& s = u->spec.emplace<ProductSpec>();
   u->in.push_back(n.in[1]);
   s.trans_a = gp::AttrInt(n, "transA") != 0;

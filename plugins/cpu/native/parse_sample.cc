@@ -139,6 +139,7 @@ bool ParseResample(const Parser& g, uint32_t i, Unit* u, Why* why) {
   kernel.exclude = gp::AttrInt(n, "exclude_outside") != 0;
   const bool weighed = mode != "nearest" && (kernel.cubic || kernel.antialias || kernel.exclude);
   const Dims x = g.dims(n.in[0]);
+  if (u->dims.size() != x.size()) return why->Say(GE_WHY_SHAPE, "another rank");
   std::vector<float> scales;
   if (n.n_in > 2 && n.in[2] != 0 && Product(g.dims(n.in[2])) > 0) {
     if (!g.constant(n.in[2])) return why->Say(GE_WHY_DYNAMIC, "scales are not constant");

@@ -31,8 +31,9 @@ ge_rc RunChannelMoments(const MomentPlan& p, const Call& c) {
 
 // x [N, C, ...] -> two of [C].
 std::unique_ptr<Prepared> PrepareChannelMoments(const NodeView& n, Why* why) {
-  if (!NeedPorts(n, 1, 2, why) || !NeedSameDType(n.in(0), n.out(0), why) ||
-      !NeedSameDType(n.in(0), n.out(1), why)) {
+  if (!NeedPorts(n, 1, 1, why)) return nullptr;
+  if (!n.has_out(1)) return why->Say(GE_WHY_OP, "output 1 is omitted"), nullptr;
+  if (!NeedSameDType(n.in(0), n.out(0), why) || !NeedSameDType(n.in(0), n.out(1), why)) {
     return nullptr;
   }
   const TensorType x = n.in(0);

@@ -44,7 +44,7 @@ ge_rc RunLayer(const LayerPlan& p, const Call& c) {
   Row* rows = static_cast<Row*>(c.workspace());
   if (p.count > 0) Statistics(p, x, rows);
   for (int64_t r = 0; p.count > 0 && r < p.rows; ++r) {
-    if (c.n_out() > 1 && c.has_out(1)) StoreFloat(c.out(1), r, rows[r].mean);
+    if (c.has_out(1)) StoreFloat(c.out(1), r, rows[r].mean);
     if (c.n_out() > 2 && c.has_out(2)) StoreFloat(c.out(2), r, rows[r].inverse);
   }
   p.nest.Run([&](const int64_t* o, int64_t n, const int64_t* s) {

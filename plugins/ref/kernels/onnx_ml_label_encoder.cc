@@ -49,9 +49,11 @@ bool VisitLabel(int32_t dtype, F&& f) {
   }
 }
 
-// Elements of the list or tensor that is given, of dtype T, each turned into 64 bits.
+// Elements of the list or tensor that is given, of dtype T, each turned into 64 bits. A tensor of
+// another type has none.
 template <class T, class Turn>
-std::vector<uint64_t> EncoderList(const NodeView& n, const std::string& kind, Turn turn) {
+std::vector<uint64_t> EncoderList(const NodeView& n, const std::string& kind, int32_t dtype,
+                                  Turn turn) {
   std::vector<uint64_t> out;
   if constexpr (std::is_same_v<T, int64_t>) {
     for (const int64_t v : n.List(kind + "_int64s")) out.push_back(turn(v));
@@ -60,7 +62,10 @@ std::vector<uint64_t> EncoderList(const NodeView& n, const std::string& kind, Tu
   }
   const ge_attr* a = ge::plugin::FindAttr(n.node(), kind + "_tensor", GE_ATTR_TENSOR);
   int64_t count = 0;
-  if (!out.empty() || a == nullptr || !ge::plugin::ElementCount(a->tensor_type, &count)) return out;
+  if (!out.empty() || a == nullptr || a->tensor_type.dtype != dtype ||
+      !ge::plugin::ElementCount(a->tensor_type, &count)) {
+    return out;
+  }
   for (int64_t i = 0; i < count; ++i)
     out.push_back(turn(Load(static_cast<const T*>(a->tensor), i)));
   return out;
@@ -116,7 +121,7 @@ std::unique_ptr<Prepared> PrepareLabelEncoder(const NodeView& n, Why* why) {
   size_t size = 0;
   const bool known = VisitLabel(to, [&](auto tag) {
     using V = typename decltype(tag)::type;
-    values = EncoderList<V>(n, "values", [](V v) { return EncoderBits(v); });
+    values = EncoderList<V>(n, "values", to, [](V v) { return EncoderBits(v); });
     t.absent = EncoderAbsent<V>(n, to);
     size = sizeof(V);
   });
@@ -124,7 +129,7 @@ std::unique_ptr<Prepared> PrepareLabelEncoder(const NodeView& n, Why* why) {
   std::unique_ptr<Prepared> made;
   const bool taken = VisitLabel(from, [&](auto tag) {
     using K = typename decltype(tag)::type;
-    keys = EncoderList<K>(n, "keys", [](K v) { return EncoderKey(v); });
+    keys = EncoderList<K>(n, "keys", from, [](K v) { return EncoderKey(v); });
     if (!FillEncoder(keys, values, &t, why)) return;
     made = Make([t = std::move(t), size](const Call& c) { return RunLabelEncoder<K>(t, size, c); });
     made->const_align = 1;

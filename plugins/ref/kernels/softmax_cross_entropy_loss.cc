@@ -22,7 +22,7 @@ ge_rc RunCrossEntropy(const LossPlan& p, const Call& c) {
   const auto norm = [&](int64_t b, int64_t i) {
     return LogSumExpOf(x + b * p.classes * p.area + i, p.classes, p.area);
   };
-  T* log_prob = c.n_out() > 1 && c.has_out(1) ? c.out(1).as<T>() : nullptr;
+  T* log_prob = c.has_out(1) ? c.out(1).as<T>() : nullptr;
   for (int64_t b = 0; log_prob != nullptr && b < p.batch; ++b) {
     for (int64_t i = 0; i < p.area; ++i) {
       const double less = norm(b, i);
@@ -40,7 +40,7 @@ ge_rc RunCrossEntropy(const LossPlan& p, const Call& c) {
 std::unique_ptr<Prepared> PrepareSoftmaxCrossEntropyLoss(const NodeView& n, Why* why) {
   LossPlan p{};
   if (!PlanLoss(n, &p, why)) return nullptr;
-  if (n.n_out() > 1 && n.has_out(1) &&
+  if (n.has_out(1) &&
       (n.out(1).dtype != n.in(0).dtype || !SameDims(n.out(1).shape(), n.in(0).shape()))) {
     return why->Say(GE_WHY_SHAPE, "log_prob is not of the scores' type"), nullptr;
   }
