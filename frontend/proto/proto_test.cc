@@ -195,6 +195,59 @@ TEST(Proto, LimitsAreKept) {
   EXPECT_EQ(ReadProto(Bytes(bytes), options).status().code(), Code::kLimitExceeded);
 }
 
+// Fields that no version writes at the module's level: what their tags say is believed for those
+// alone that the format has.
+TEST(Proto, FieldsOfNoKindAreRefusedAndOthersKept) {
+  const auto with = [](std::string tail) { return Serialized() + tail; };
+  const auto says = [](const std::string& bytes) { return ReadStatus(bytes).ToString(); };
+  const std::string none("\x00\x01", 2);
+  EXPECT_NE(says(with(none)).find("a field number of 0"), std::string::npos) << says(with(none));
+  EXPECT_NE(says(with("\xfd\xff\xff\xff\xff\x01")).find("a field number of 0"), std::string::npos);
+  EXPECT_NE(says(with("\xf3\x7f")).find("a kind that the format does not use"), std::string::npos);
+  EXPECT_NE(says(with("\xfd\x7f"
+                      "abc"))
+                .find("reaches past the end"),
+            std::string::npos);
+  EXPECT_NE(says(with("\xf9\x7f"
+                      "abcdefg"))
+                .find("reaches past the end"),
+            std::string::npos);
+  const std::string kept =
+      with(std::string("\xfd\x7f"
+                       "abcd"
+                       "\xf9\x7f"
+                       "abcdefgh"));
+  auto read = ReadProto(Bytes(kept), {});
+  ASSERT_TRUE(read.ok()) << read.status().ToString();
+  auto written = WriteProto(*read);
+  ASSERT_TRUE(written.ok());
+  EXPECT_NE(written->find("\xfd\x7f"
+                          "abcd"),
+            std::string::npos);
+  EXPECT_NE(written->find("\xf9\x7f"
+                          "abcdefgh"),
+            std::string::npos);
+}
+
+// As many items as the limit says are read, one more is not.
+TEST(Proto, TheLimitOfItemsIsTheGreatestThatIsRead) {
+  auto graph = ParseText("ge 1\nsymbol A\nsymbol B\nsymbol C\n", "t");
+  ASSERT_TRUE(graph.ok()) << graph.status().ToString();
+  auto bytes = WriteProto(*graph);
+  ASSERT_TRUE(bytes.ok());
+  ReadOptions options;
+  options.max_items = 3;
+  EXPECT_TRUE(ReadProto(Bytes(*bytes), options).ok());
+  options.max_items = 2;
+  EXPECT_EQ(ReadProto(Bytes(*bytes), options).status().code(), Code::kLimitExceeded);
+  const auto consts = ParseText("ge 1\nconst a : f32[] = 1\nconst b : f32[] = 2\n", "t");
+  ASSERT_TRUE(consts.ok());
+  bytes = WriteProto(*consts);
+  options = {};
+  options.max_skeleton_bytes = uint64_t{1} << 20;
+  EXPECT_TRUE(ReadProto(Bytes(*bytes), options).ok());
+}
+
 // Every prefix, and thousands of changed bytes: an answer each time, and what is read can be
 // printed, written and read again.
 TEST(Proto, DamagedBytesAreRefusedOrRoundTrip) {

@@ -177,6 +177,39 @@ TEST(Text, IdsOutOfRangeArePrintedAndRefused) {
   EXPECT_FALSE(ParseText(text, "t").ok());
 }
 
+// What no checked graph holds is still printed, for whoever looks for the fault.
+TEST(Text, WhatIsIllegalIsPrintedAsItIs) {
+  Graph g;
+  const float numbers[] = {1, 2};
+  Const c = MakeConst(TensorType(DType::kFloat, std::vector<int64_t>{2}), numbers, sizeof numbers);
+  c.name = "short";
+  c.type.dims[0] = KnownDim(3);
+  g.AddConst(std::move(c));
+  Type few;  // of a function: fewer types than parameters
+  few.kind = TypeKind::kFunc;
+  few.params = 3;
+  few.elems = {UnrankedTensor(DType::kFloat)};
+  Type tuple;
+  tuple.kind = TypeKind::kTuple;
+  tuple.elems = {UnrankedTensor(DType::kFloat), UnrankedTensor(DType::kInt64)};
+  tuple.field_names = {"one"};
+  Type sequence, ragged;
+  sequence.kind = TypeKind::kSequence;
+  ragged.kind = TypeKind::kRagged;
+  ragged.elems = {UnrankedTensor(DType::kFloat)};
+  Function& f = g.AddFunction("f");
+  for (const Type& t : {few, tuple, sequence, ragged}) {
+    f.params.push_back(static_cast<ValueId>(f.values.size()));
+    f.values.push_back({});
+    f.values.back().type = t;
+  }
+  const std::string text = PrintText(g);
+  for (const char* wanted : {"f32[3] = hex\"0000803f00000040\"", "func((f32[?]) -> ())",
+                             "tuple(f32[?], i64[?])", "seq(!)", "ragged(f32[?], !)"}) {
+    EXPECT_NE(text.find(wanted), std::string::npos) << wanted << " in\n" << text;
+  }
+}
+
 TEST(Text, LimitsAreKept) {
   ParseLimits limits;
   limits.max_bytes = 10;
@@ -186,6 +219,19 @@ TEST(Text, LimitsAreKept) {
   EXPECT_EQ(ParseText(deep, "t").status().code(), Code::kLimitExceeded);
   std::string lists = "ge 1\nfn f() -> () { Op() {a=" + std::string(100000, '[') + "} }";
   EXPECT_FALSE(ParseText(lists, "t").ok());
+  const std::string elements = "ge 1\nconst c : f32[1] = " + std::string(100000, '[') + "1";
+  const std::string said = ParseText(elements, "t").status().ToString();
+  EXPECT_NE(said.find("wanted fewer nested lists"), std::string::npos) << said;
+}
+
+TEST(Text, TypesNestAsDeepAsTheLimitSays) {
+  ParseLimits limits;
+  limits.max_depth = 3;
+  EXPECT_TRUE(ParseText("ge 1\nfn f(x: seq(seq(seq(token)))) -> () {\n}\n", "t", limits).ok());
+  EXPECT_EQ(ParseText("ge 1\nfn f(x: seq(seq(seq(seq(token))))) -> () {\n}\n", "t", limits)
+                .status()
+                .code(),
+            Code::kLimitExceeded);
 }
 
 TEST(Text, ShownIntsAreComments) {

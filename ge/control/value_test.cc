@@ -22,6 +22,19 @@ TEST(FlowPool, RefusesWhatIsBeyondItsLimit) {
   EXPECT_TRUE(pool.NewTensor(DType::kFloat, {512}, &b, &to).ok());
 }
 
+// A block of twice the size and a line is taken for a tensor, a larger one is not.
+TEST(FlowPool, TakesABlockThatIsNotMuchTooLarge) {
+  for (const int64_t bytes : {63, 64}) {
+    FlowPool pool;
+    FlowValue large, small;
+    std::byte *first = nullptr, *second = nullptr;
+    ASSERT_TRUE(pool.NewTensor(DType::kUint8, {256}, &large, &first).ok());
+    large = FlowValue();
+    ASSERT_TRUE(pool.NewTensor(DType::kUint8, {bytes}, &small, &second).ok());
+    EXPECT_EQ(first == second, bytes == 64) << bytes;
+  }
+}
+
 // As a loop does that appends to its own result: the last one is read while the next is written.
 std::set<const std::byte*> PlacesOfGrowing(FlowPool* pool, int64_t trips) {
   std::set<const std::byte*> places;

@@ -50,6 +50,13 @@ TEST(PayloadPart, RowsShareThePayload) {
   EXPECT_EQ(part->type.static_dims(), (Dims{3, 2}));
 }
 
+TEST(PayloadPart, NarrowIndicesAreReadAsWell) {
+  const auto part = Cut({6, 2}, {2}, {5}, {0}, {1}, true).Part();
+  ASSERT_TRUE(part.has_value());
+  EXPECT_EQ(part->type.static_dims(), (Dims{3, 2}));
+  EXPECT_FALSE(Cut({6, 2}, {0}, {6}, {0}, {2}, true).Part());  // every other row
+}
+
 TEST(PayloadPart, WhatIsNotOnePieceStays) {
   EXPECT_FALSE(Cut({6, 2}, {0}, {1}, {1}, {1}).Part());  // a column
   EXPECT_FALSE(Cut({6, 2}, {0}, {6}, {0}, {2}).Part());  // every other row

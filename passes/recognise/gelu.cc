@@ -73,7 +73,10 @@ class Reader {
     Form f;
     if (v == x_) return f.plain[1] = 1, f;
     if (v == e_) return f.with_e[0] = 1, f;
-    if (const auto number = p_.Number(v)) return f.plain[0] = *number, f;
+    if (const auto number = p_.Number(v)) {
+      if (!std::isfinite(*number)) return std::nullopt;  // times nothing it is no number
+      return f.plain[0] = *number, f;
+    }
     const Node* n = depth < kMaxDepth ? p_.Made(v) : nullptr;
     if (!n || n->inputs.size() != 2) return std::nullopt;
     const std::string_view op = n->op;
