@@ -26,13 +26,17 @@ class TestContext : public InferContext {
   const Node& node() const override { return node_; }
   DimTable& dims() override { return graph.dims; }
   size_t input_count() const override { return node_.inputs.size(); }
-  bool has_input(size_t i) const override { return node_.inputs[i] != 0; }
+  bool has_input(size_t i) const override {
+    return i < node_.inputs.size() && node_.inputs[i] != 0;
+  }
   const Type& input_type(size_t i) const override { return inputs_[i].type; }
   const std::vector<Dim>* input_ints(size_t i) const override;
   const Const* input_const(size_t i) const override;
   const Const& tensor_attr(ConstRef ref) const override { return graph.consts[ref.id]; }
   size_t output_count() const override { return node_.outputs.size(); }
-  bool has_output(size_t i) const override { return node_.outputs[i] != 0; }
+  bool has_output(size_t i) const override {
+    return i < node_.outputs.size() && node_.outputs[i] != 0;
+  }
   void SetOutput(size_t i, Type type) override { outputs_[i].type = std::move(type); }
   void SetOutputInts(size_t i, std::vector<Dim> values) override {
     outputs_[i].ints = std::move(values);
