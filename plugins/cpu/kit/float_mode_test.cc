@@ -5,6 +5,7 @@
 #include <omp.h>
 
 #include <array>
+#include <cstddef>
 #include <functional>
 #include <thread>
 
@@ -121,6 +122,22 @@ TEST(FloatMode, WithoutALaunchThePresentWordStands) {
     OnThreads(kThreads, [&] { words[static_cast<size_t>(omp_get_thread_num())] = _mm_getcsr(); });
     EXPECT_EQ(words, (Words{kPlain, kPlain, kPlain}));
     const LaunchMode none(nullptr);
+    EXPECT_EQ(OwnFloatControl(), kPlain);
+  });
+}
+
+// An older host's table ends before the call that tells the caller's word.
+TEST(FloatMode, AHostThatCannotTellIsNotAsked) {
+  OnNewThread([] {
+    ge_host_api host = Host();
+    g_caller = kUp;
+    {
+      const LaunchMode launch(&host);
+      EXPECT_EQ(OwnFloatControl(), kUp);
+    }
+    EXPECT_EQ(OwnFloatControl(), kPlain);
+    host.h.size = offsetof(ge_host_api, caller_fp);
+    const LaunchMode launch(&host);
     EXPECT_EQ(OwnFloatControl(), kPlain);
   });
 }
