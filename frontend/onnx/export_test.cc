@@ -57,6 +57,25 @@ TEST(Export, RoundTripKeepsOperatorsWeightsAndNames) {
   EXPECT_EQ(h.value(h.results[0]).name, "y");
 }
 
+// The format's version is the one that came with the newest opset of the operators.
+TEST(Export, TheFormatIsAsOldAsTheOperators) {
+  const struct {
+    const char* op;
+    int64_t opset, format;
+  } known[] = {{"Abs", 13, 8},   {"Sign", 13, 8},   {"Gelu", 20, 9},
+               {"Acos", 22, 10}, {"Swish", 24, 12}, {"Identity", 25, 13}};
+  for (const auto& k : known) {
+    const auto bytes =
+        Exported(std::string("ge 1\nopset \"\" 27\nfn main(x: f32[3]) -> (y) {\n  y: f32[3] = ") +
+                 k.op + "(x)\n}\nentry infer \"main\" = main\n");
+    ASSERT_TRUE(bytes.ok()) << bytes.status().ToString();
+    const wire::Model m = Parsed(*bytes);
+    ASSERT_EQ(m.opset_import_size(), 1);
+    EXPECT_EQ(m.opset_import(0).version(), k.opset) << k.op;
+    EXPECT_EQ(m.ir_version(), k.format) << k.op;
+  }
+}
+
 constexpr const char* kBranch = R"(ge 1
 opset "" 27
 const two : f32[] = 2

@@ -34,6 +34,8 @@ FOLDERS = ["plugins/cpu/kit", "plugins/cpu/kit/simd", "plugins/cpu/native", "plu
            "passes/quant", "passes/recognise", "ge/control", "ge/control/host", "frontend", "frontend/onnx", "frontend/onnx/adapt", "frontend/proto",
            "frontend/text", "ge/plan/check", "ge/place", "ge/memory", "streams", "ge/partition", "ge/ops",
            "ge/ops/microsoft", "ge/ops/onnx", "ge/ops/ge", "ge/ops/onnx_ml", "ge/ops/onnx_training"]
+# The library's own checks of indices and optionals, as asan builds have them: a read behind the end ends the program.
+CHECKED = ["-D_GLIBCXX_ASSERTIONS"]
 SOURCES = ["ge", "frontend", "passes", "streams", "plugins", "tools", "tests", "sdk", "examples"]
 # Files of one instruction set, by a word of their names, and the word of /proc/cpuinfo that a processor needs for them.
 SETS = {"avx512": "avx512bw", "vnni": "avx512_vnni"}
@@ -179,7 +181,7 @@ class Unit:
     def digest(self, guarded):
         """Of what it is compiled from that can differ: the guarded files, and the object that it replaces. By its bytes,
         not its time: a build that comes to the same object leaves what was compiled here."""
-        state = hashlib.sha256(" ".join(self.words).encode())
+        state = hashlib.sha256(" ".join([*self.words, *CHECKED]).encode())
         state.update((RELEASE / self.object).read_bytes())
         for name in sorted(included(self.files) & set(guarded)):
             state.update((GUARDED / name).read_bytes())
@@ -194,7 +196,7 @@ class Unit:
                 del words[words.index(flag):words.index(flag) + 2]
         words[words.index("-c") + 1], words[words.index("-o") + 1] = str(source), str(to)
         words.insert(next(i for i, w in enumerate(words) if w.startswith("-I")), f"-I{folder}")
-        return ["-O1" if w == "-O2" else w for w in words] + ["-iquote", str((ROOT / self.files[0]).parent), "-w"]
+        return ["-O1" if w == "-O2" else w for w in words] + [*CHECKED, "-iquote", str((ROOT / self.files[0]).parent), "-w"]
 
     def compile(self, guarded):
         """None, or what the compiler said."""
