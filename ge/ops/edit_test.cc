@@ -83,6 +83,16 @@ TEST(Transaction, TypesHoldWhereOnlyLikeStandsForLike) {
   EXPECT_FALSE(w.types_hold());
 }
 
+TEST(Transaction, AFunctionAloneIsAnEdit) {
+  EditedChain c;
+  Transaction t(&c.g, "test");
+  EXPECT_FALSE(t.touched());
+  const FunctionId made = t.AddFunction("made");
+  EXPECT_EQ(c.g.fn(made).name, "made");
+  EXPECT_EQ(t.edits(), 1);
+  EXPECT_TRUE(t.touched());
+}
+
 TEST(Transaction, AddsBeforeAndErases) {
   EditedChain c;
   {

@@ -160,6 +160,8 @@ TEST(InferMovement, ShapesAndContents) {
 TEST(InferMaking, ShapesAndContents) {
   Check({
       {"Expand", {"f32[3,1]", "i64[3]={N,1,4}"}, {}, "f32[N,3,4]"},
+      {"Size", {"f32[65536,65536]"}, {}, "i64[]={4294967296}"},
+      {"Size", {"f32[3,N]"}, {}, "i64[]={3*N}"},
       {"Expand", {"i64[1]={7}", "i64[1]={3}"}, {}, "i64[3]={7,7,7}"},
       {"Expand", {"f32[3,1]", "i64[3]"}, {}, "f32[data0,data1,data2]"},
       {"Expand", {"f32[3]", "i64[1]={-1}"}, {}, "! wanted no negative size"},
@@ -280,6 +282,8 @@ TEST(InferReduce, AxesAsInput) {
       {"ReduceMax", {"f32[N,3]", "i64[1]={2}"}, {}, "! is 2, wanted -2 to 1"},
       {"ReduceMax", {"f32[N,3]", "i64[2]={1,-1}"}, {}, "! axis 1 is given twice"},
       {"ReduceMax", {"f32[0,3]", "i64[1]={0}"}, {}, "f32[1,3]"},
+      {"ReduceSum", {"i64[2]={3,4}", "i64[1]={0}"}, {}, "i64[1]={7}"},
+      {"ReduceSum", {"i64[2]={3,4}", "i64[1]"}, {}, "i64[data0]"},
   });
 }
 

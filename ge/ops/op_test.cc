@@ -18,6 +18,9 @@ TEST(OpTable, HoldsEveryOperatorOnceWithARule) {
     EXPECT_NE(op->infer, nullptr) << op->name;
     EXPECT_GE(op->since_version, 1) << op->name;
     EXPECT_LE(op->since_version, kCanonicalOpset) << op->name;
+    if (*op->domain != 0 && op->domain != std::string_view("ai.onnx.ml")) {
+      EXPECT_EQ(op->since_version, 1) << op->domain << " " << op->name;  // such domains have one
+    }
     EXPECT_EQ(FindOp(op->domain, op->name), op);
     // A variadic port can only be the last one.
     for (const auto* ports : {&op->inputs, &op->outputs}) {

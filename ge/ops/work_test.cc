@@ -100,6 +100,10 @@ TEST(Work, OfWhatIsNoMultipleOfTheResult) {
   std::vector<Type> flat = heads;
   flat[2] = Floats({3, 8});
   EXPECT_EQ(Of("LinearAttention", flat, {heads[2]}, two).flops, 0);
+  for (const int64_t ratio : {0, 1, 3}) {  // samples of a side; 0: as many as it takes
+    const double side = ratio > 0 ? static_cast<double>(ratio) : 2;
+    EXPECT_EQ(Of("RoiAlign", {x}, {x}, {{"sampling_ratio", ratio}}).flops, 8 * side * side * 18);
+  }
   // Three frames of three frequencies, half of a spectrum of six.
   const Type spectrum = Floats({1, 3, 3, 2});
   const std::vector<Attr> half = {{"onesided", int64_t{1}}}, whole = {{"onesided", int64_t{0}}};

@@ -2,8 +2,8 @@
 // pass and no placement between: each offer with its price and the alignment that it wants of
 // constants, and what compiling it alone states of memory; then each refusal.
 // `--- run misfits ENGINES`: the graph's nodes with one port after the other of another element
-// type, of other sizes or left out, or with an attribute out of its range, as no graph that INFER
-// has seen would be: what each engine says of that. Nothing runs.
+// type, of other sizes, left out or no constant, with a port more, or with an attribute out of its
+// range, as no graph that INFER has seen would be: what each engine says of that. Nothing runs.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -235,7 +235,10 @@ constexpr Change kSizes[] = {
     {"first longer", [](Type* t) { return Resize(t, 1, [](auto* dims) { ++dims->front(); }); }},
     {"last longer", [](Type* t) { return Resize(t, 2, [](auto* dims) { ++dims->back(); }); }},
     {"rank more", [](Type* t) { return Resize(t, 0, [](auto* dims) { dims->push_back(1); }); }},
-    {"rank less", [](Type* t) { return Resize(t, 1, [](auto* dims) { dims->pop_back(); }); }}};
+    {"rank less", [](Type* t) { return Resize(t, 1, [](auto* dims) { dims->pop_back(); }); }},
+    {"of two", [](Type* t) {
+       return t->rank() == 0 && Resize(t, 0, [](auto* dims) { dims->assign(1, 2); });
+     }}};
 
 // Answers to changes of a graph's ports and attributes, in the order in which they came; what has
 // the same answer stands together.
@@ -254,6 +257,7 @@ class Misfits {
       for (size_t p = 0; p < whole.outputs.size(); ++p) {
         GE_RETURN_IF_ERROR(Port(fmt::format("output {}", p), &f_.nodes[at_].outputs[p]));
       }
+      GE_RETURN_IF_ERROR(OneMore());
       GE_RETURN_IF_ERROR(Together());
       for (Attr& attr : f_.nodes[at_].attrs) GE_RETURN_IF_ERROR(Attribute(&attr));
       out += whole.op + "\n";
@@ -287,10 +291,31 @@ class Misfits {
     };
     for (const Change& change : kDTypes) GE_RETURN_IF_ERROR(apply(change));
     for (const Change& change : kSizes) GE_RETURN_IF_ERROR(apply(change));
+    if (value.constant) {
+      value.constant = 0;
+      GE_RETURN_IF_ERROR(Note(name + " not constant"));
+      value = as_it_was;
+    }
     *port = 0;
     const Status status = Note(name + " left out");
     *port = v;
     return status;
+  }
+
+  // A port of the first one's type behind the last one.
+  Status OneMore() {
+    for (auto list : {&Node::inputs, &Node::outputs}) {
+      if ((f_.nodes[at_].*list).empty() || (f_.nodes[at_].*list)[0] == 0) continue;
+      const Value like = f_.value((f_.nodes[at_].*list)[0]);
+      f_.values.push_back(like);
+      f_.values.back().constant = 0;
+      (f_.nodes[at_].*list).push_back(static_cast<ValueId>(f_.values.size() - 1));
+      const Status status = Note(list == &Node::inputs ? "an input more" : "an output more");
+      (f_.nodes[at_].*list).pop_back();
+      f_.values.pop_back();
+      GE_RETURN_IF_ERROR(status);
+    }
+    return {};
   }
 
   // All ports of one element type become another one.
