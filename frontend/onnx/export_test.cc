@@ -76,6 +76,27 @@ TEST(Export, TheFormatIsAsOldAsTheOperators) {
   }
 }
 
+// Of an older model: its own opset, or the one that an operator as it stands now needs.
+TEST(Export, AnOldModelIsWrittenAtTheOpsetThatItsOperatorsNeed) {
+  const struct {
+    const char* op;
+    int64_t opset;
+  } known[] = {{"Relu", 14}, {"Identity", 25}, {"Softmax", 13}};
+  for (const auto& k : known) {
+    testing::TestModel old(9);
+    old.Input("x", {2, "n2"});
+    testing::AddNode(old.g(), k.op, "x", "y");
+    testing::SetInfo(old.g()->add_output(), "y", 1, {2, "n2"});
+    auto g = old.Import();
+    ASSERT_TRUE(g.ok()) << g.status().ToString();
+    const Function& f = g->fn(g->FindEntry("main")->fn);
+    EXPECT_EQ(TypeToString(f.value(f.params[0]).type, g->dims), "f32[2,n2]");
+    auto bytes = ExportOnnx(*g, "main");
+    ASSERT_TRUE(bytes.ok()) << bytes.status().ToString();
+    EXPECT_EQ(Parsed(*bytes).opset_import(0).version(), k.opset) << k.op;
+  }
+}
+
 constexpr const char* kBranch = R"(ge 1
 opset "" 27
 const two : f32[] = 2

@@ -92,6 +92,7 @@ TEST(Work, OfWhatIsNoMultipleOfTheResult) {
   }
   for (const char* name : {"Max", "Mean", "Min", "Sum"}) {
     EXPECT_EQ(Of(name, {x, x, x}, {x}).flops, 3 * 18) << name;
+    EXPECT_EQ(Of(name, {x, x, x}, {}).flops, 0) << name;
   }
   // Of two heads, whose values have 4 columns each.
   const std::vector<Type> heads = {Floats({1, 3, 6}), Floats({1, 3, 10}), Floats({1, 3, 8})};

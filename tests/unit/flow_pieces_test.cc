@@ -116,6 +116,19 @@ TEST(FlowPieces, SmallArgumentsDecideBranches) {
   EXPECT_EQ(Count(session.get(), "flow_cuts"), 3u);
 }
 
+// A size that was seen is found again, however many runs of another one lie between.
+TEST(FlowPieces, SizesThatTakeTurnsArePiecesOnce) {
+  const auto session = Open(kChosen);
+  for (int round = 0; round < 150; ++round) {
+    for (const int64_t n : {4, 7, 9}) {
+      const auto y = Answer(session.get(), {{int64_t{1}}}, Ramp(n), true);
+      ASSERT_TRUE(y.ok()) << y.status().ToString();
+      ASSERT_EQ(*y, Chosen(1, Ramp(n)));
+    }
+  }
+  EXPECT_EQ(Count(session.get(), "evicted"), 0u);
+}
+
 TEST(FlowPieces, AnArgumentThatAlwaysChangesDecidesNothing) {
   const auto session = Open(kChosen);
   uint64_t plans = 0;
