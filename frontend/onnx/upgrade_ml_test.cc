@@ -46,6 +46,16 @@ TEST(UpgradeMl, TextLabelsBecomeALabelEncoder) {
   EXPECT_NE(text.find("opset \"ai.onnx.ml\" 5"), std::string::npos) << text;
 }
 
+TEST(UpgradeMl, TextLabelsWithoutScores) {
+  MlModel m(1);
+  m.Input("x", {"N", 2});
+  AddTexts(m.Add("SVMClassifier", "x", "label"), "classlabels_strings", {"a", "b"});
+  m.Output("label");
+  const std::string text = m.Imported();
+  EXPECT_NE(text.find("classlabels_ints=[0, 1]"), std::string::npos) << text;
+  EXPECT_NE(text.find("label = ai.onnx.ml.LabelEncoder("), std::string::npos) << text;
+}
+
 TEST(UpgradeMl, OneTextLabelIsRefused) {
   MlModel m(3);
   m.Input("x", {"N", 2});

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <random>
 
 namespace ge {
@@ -59,6 +60,21 @@ TEST(PlanText, TheReportCanBeLeftOut) {
   auto plan = ParsePlan(kPlan, "plan");
   ASSERT_TRUE(plan.ok());
   EXPECT_EQ(PrintPlan(*plan, {false}).find("bid"), std::string::npos);
+}
+
+TEST(PlanText, ALaunchOfNoSegmentIsPrintedAsItIs) {
+  auto plan = ParsePlan(kPlan, "plan");
+  ASSERT_TRUE(plan.ok());
+  auto& code = plan->functions[0].code;
+  const auto launch = std::find_if(code.begin(), code.end(),
+                                   [](const Instruction& i) { return i.op == PlanOp::kLaunch; });
+  ASSERT_NE(launch, code.end());
+  for (const SegmentId s :
+       {static_cast<SegmentId>(plan->functions[0].segments.size()), SegmentId{999999}}) {
+    launch->segment = s;
+    EXPECT_NE(PrintPlan(*plan).find("segment=" + std::to_string(s)), std::string::npos)
+        << PrintPlan(*plan);
+  }
 }
 
 TEST(PlanText, Refusals) {

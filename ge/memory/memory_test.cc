@@ -181,6 +181,17 @@ TEST(Memory, KeepsArenasOfOtherUses) {
   Proved(p.plan);
 }
 
+TEST(Memory, TheFirstArenaMayBeOneThatStays) {
+  SmallPlan p = ChainPlan(false);
+  const PlanValueId c = p.Value("weights", 256, 0, PlanValueKind::kConstant);
+  p.f().arenas = {{0, PlanArena::Use::kPersistent, 256}, {0, PlanArena::Use::kTransient, 5}};
+  p.value(c).arena = 0;
+  ASSERT_TRUE(AssignMemory(&p.plan).ok());
+  ASSERT_EQ(p.f().arenas.size(), 2u);
+  EXPECT_EQ(p.value(c).arena, 0);
+  Proved(p.plan);
+}
+
 // Best order by trying them all, first fit: an optimum of first fit over orders is an optimum.
 int64_t BestPack(const std::vector<memory::PackBlock>& blocks) {
   std::vector<uint32_t> order(blocks.size());

@@ -62,6 +62,7 @@ TEST(PlaceFigures, AreWhatTheyWere) {
       "120 0.02: 47306.172 ns in 331 groups, order 505260, beam 1, best single device 2, moves 3",
       "250 0.05: 91489.911 ns in 718 groups, order 859203, beam 1, moves 5",
       "500 0.02: 188543.128 ns in 1546 groups, order 562395, moves 6",
+      "995 0.005: 388727.493 ns in 2720 groups, order 261422, beam 1, min-cut moves 1, moves 4",
       "1500 0.005: 525714.519 ns in 4143 groups, order 527812, beam 1, moves 5",
   };
   for (const std::string line : known) {
