@@ -224,6 +224,16 @@ TEST(Text, LimitsAreKept) {
   EXPECT_NE(said.find("wanted fewer nested lists"), std::string::npos) << said;
 }
 
+TEST(Text, DifferencesOfSizesArePrintedAsTheyAreTyped) {
+  for (const char* dim : {"N-M", "N-2*M", "2*N-3*M+4", "N+M", "N-5"}) {
+    const std::string text =
+        std::string("ge 1\nsymbol N\nsymbol M\nfn f(x: f32[") + dim + "]) -> () {\n}\n";
+    const auto g = ParseText(text, "t");
+    ASSERT_TRUE(g.ok()) << g.status().ToString();
+    EXPECT_EQ(PrintText(*g), text);
+  }
+}
+
 TEST(Text, TypesNestAsDeepAsTheLimitSays) {
   ParseLimits limits;
   limits.max_depth = 3;

@@ -87,6 +87,7 @@ TEST(Work, OfWhatIsNoMultipleOfTheResult) {
   EXPECT_EQ(Of("Det", {x}, {Floats({2})}).flops, 18 * 3 * 2 / 3);
   EXPECT_EQ(Of("Det", {UnrankedTensor(DType::kFloat)}, {Floats({2})}).flops, 0);
   EXPECT_EQ(Of("MatMul", {Floats({3}), Floats({3, 5})}, {Floats({5})}).flops, 2 * 3 * 5);
+  EXPECT_EQ(Of("com.microsoft.Inverse", {Floats({3})}, {Floats({3})}).flops, 0);
   EXPECT_EQ(Of("com.microsoft.Inverse", {x}, {x}).flops, 18 * 3 * 4);
   for (const char* name : {"ReduceSum", "ReduceMax", "ge.SumToShape"}) {
     EXPECT_EQ(Of(name, {x}, {Floats({1})}).flops, 18) << name;
