@@ -83,6 +83,18 @@ TEST(Transaction, TypesHoldWhereOnlyLikeStandsForLike) {
   EXPECT_FALSE(w.types_hold());
 }
 
+TEST(Transaction, AFunctionHasTheEffectsOfItsNodesOnEachObject) {
+  EditedChain c;
+  Transaction t(&c.g, "test");
+  t.SetEffects(1, 1, {{EffectKind::kState, 1, 0}, {EffectKind::kState, 2, 0}});
+  t.SetEffects(1, 2, {{EffectKind::kState, 2, 5}, {EffectKind::kIo, 1, 0}});
+  const std::vector<Effect>& all = c.g.fn(1).effects;
+  ASSERT_EQ(all.size(), 3u);
+  EXPECT_EQ(all[0].object, 1u);
+  EXPECT_EQ(all[1].object, 2u);
+  EXPECT_EQ(all[2].kind, EffectKind::kIo);
+}
+
 TEST(Transaction, AFunctionAloneIsAnEdit) {
   EditedChain c;
   Transaction t(&c.g, "test");
