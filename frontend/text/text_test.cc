@@ -224,6 +224,17 @@ TEST(Text, LimitsAreKept) {
   EXPECT_NE(said.find("wanted fewer nested lists"), std::string::npos) << said;
 }
 
+TEST(Text, WordsOfTheLanguageMayNameDomainsAndOperators) {
+  const std::string text =
+      "ge 1\nopset \"const\" 1\nfn f(x: f32[2]) -> (y, z) {\n  y = const.Op(x)\n  z = "
+      "const(y)\n}\n";
+  const auto g = ParseText(text, "t");
+  ASSERT_TRUE(g.ok()) << g.status().ToString();
+  EXPECT_EQ(PrintText(*g), text);
+  EXPECT_EQ(g->functions[1].nodes[0].domain, "const");
+  EXPECT_EQ(g->functions[1].nodes[1].op, "const");
+}
+
 TEST(Text, DifferencesOfSizesArePrintedAsTheyAreTyped) {
   for (const char* dim : {"N-M", "N-2*M", "2*N-3*M+4", "N+M", "N-5"}) {
     const std::string text =
