@@ -35,6 +35,19 @@ TEST(FlowPool, TakesABlockThatIsNotMuchTooLarge) {
   }
 }
 
+// More than it takes is made for a tensor that has outgrown its block, and for no other.
+TEST(FlowPool, NoHeadroomBesideABlockThatNeverHeldTheTensor) {
+  FlowPool pool;
+  FlowValue small, large, larger;
+  std::byte *to = nullptr, *first = nullptr, *second = nullptr;
+  ASSERT_TRUE(pool.NewTensor(DType::kUint8, {64}, &small, &to).ok());
+  small = FlowValue();
+  ASSERT_TRUE(pool.NewTensor(DType::kUint8, {2 << 20}, &large, &first).ok());
+  large = FlowValue();
+  ASSERT_TRUE(pool.NewTensor(DType::kUint8, {3 << 20}, &larger, &second).ok());
+  EXPECT_NE(first, second);
+}
+
 // As a loop does that appends to its own result: the last one is read while the next is written.
 std::set<const std::byte*> PlacesOfGrowing(FlowPool* pool, int64_t trips) {
   std::set<const std::byte*> places;
