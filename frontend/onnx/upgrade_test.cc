@@ -85,6 +85,15 @@ struct OneNode : TestModel {
   }
 };
 
+TEST(Upgrade, NoAxesAreAllForSqueezeAndNoneForUnsqueeze) {
+  for (const char* op : {"Squeeze", "Unsqueeze"}) {
+    OneNode m(12, op, "x", "y", {1, 3});
+    AddInts(m.n, "axes", {});
+    const bool none = op == std::string("Unsqueeze");
+    EXPECT_EQ(m.Upgraded(), std::string(op) + (none ? "(x, i64s{}) -> y\n" : "(x) -> y\n"));
+  }
+}
+
 TEST(Upgrade, ClipBoundsBecomeInputsOfTheInputsType) {
   OneNode m(10, "Clip", "x", "y");
   AddFloat(m.n, "min", 0);
