@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cstdio>
 #include <map>
 #include <set>
 #include <sstream>
@@ -117,7 +118,16 @@ std::string Line(const OpDef& op) {
     }
     counts += count < 10 ? std::to_string(count) : "+";
   }
-  return last.empty() ? line : line + " but one " + counts + " " + last;
+  if (!last.empty()) line += " but one " + counts + " " + last;
+  if (op.domain != std::string_view("ge")) return line;  // others are compared with their schemas
+  char types[16];
+  for (const auto* ports : {&op.inputs, &op.outputs}) {
+    for (const Port& p : *ports) {
+      std::snprintf(types, sizeof types, " %08x", p.dtypes);
+      line += std::string(ports == &op.inputs ? " in " : " out ") + p.name + types;
+    }
+  }
+  return line;
 }
 
 constexpr const char* kRanks =
