@@ -92,6 +92,10 @@ TEST(CheckNode, NamesTheNode) {
 TEST(CheckNode, TakesAnEmptyListOfAnyKind) {
   TestContext c("Conv", {"f32[1,1,4]", "f32[1,1,2]"}, {A("pads", std::vector<double>{})});
   EXPECT_EQ(c.Run(), "f32[1,1,3]");
+  TestContext none("StringNormalizer", {"str[3]"}, {A("stopwords", std::vector<int64_t>{})});
+  EXPECT_EQ(none.Run().rfind("! ", 0), std::string::npos) << none.Run();
+  TestContext one("StringNormalizer", {"str[3]"}, {A("stopwords", std::vector<int64_t>{1})});
+  EXPECT_NE(one.Run().find("wanted list of strings"), std::string::npos) << one.Run();
 }
 
 TEST(AttrAccess, FallsBack) {

@@ -12,6 +12,7 @@
 #include "ge/place/frontier.h"
 #include "ge/place/model.h"
 #include "ge/place/moves.h"
+#include "ge/place/options.h"
 #include "tests/unit/place_oracle.h"
 
 namespace ge {
@@ -70,6 +71,17 @@ PlaceProblem WorkedExample(const PlaceBoundary* boundary, bool pattern) {
   p.offers = {One({0}, 0, 100), One({1}, 0, 300), One({2}, 0, 100), One({1}, 1, 40, 20)};
   if (pattern) p.offers.push_back(One({0, 1, 2}, 1, 60, 20));
   return p;
+}
+
+TEST(PlacePins, TheLaterPinOfANodeStands) {
+  std::vector<PlacePin> pins;
+  Repin({"a", "ref", ""}, &pins);
+  Repin({"b", "native", "plain"}, &pins);
+  Repin({"a", "onednn", "plain"}, &pins);
+  ASSERT_EQ(pins.size(), 2u);
+  EXPECT_EQ(pins[0].node, "a");
+  EXPECT_EQ(pins[0].target, "onednn");
+  EXPECT_EQ(pins[1].target, "native");
 }
 
 TEST(Place, WorkedExampleTakesThePattern) {
