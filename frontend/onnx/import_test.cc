@@ -29,6 +29,24 @@ TestModel Chain() {
   return m;
 }
 
+TEST(Import, AnAttributeWithoutATypeIsWhatItHolds) {
+  testing::TestModel m(13);
+  m.Input("x", {1, 8, 2, 2});
+  wire::Node* n = testing::AddNode(m.g(), "DepthToSpace", "x", "y", "n");
+  testing::AddInt(n, "blocksize", 2);
+  wire::Attribute* mode = n->add_attribute();
+  mode->set_name("mode");
+  mode->set_s("CRD");
+  m.Output("y");
+  const auto g = m.Import();
+  ASSERT_TRUE(g.ok()) << g.status().ToString();
+  const Node& read = g->fn(g->FindEntry("main")->fn).nodes[0];
+  ASSERT_NE(read.attr("mode"), nullptr);
+  EXPECT_EQ(std::get<std::string>(read.attr("mode")->value), "CRD");
+  mode->set_i(3);
+  testing::ExpectImportRefused(m, Code::kInvalidGraph, "has several payloads, wanted one");
+}
+
 TEST(Import, MapsTheWeightsOfAFile) {
   std::string path = ::testing::TempDir() + "ge_import_XXXXXX";
   int fd = mkstemp(path.data());
