@@ -327,6 +327,7 @@ class Cutter {
       if (v != 0 && live_.count(v) == 0) cut_.dead.push_back(v);
     }
     cut_.results = f.results, cut_.values = f.values.size();
+    for (const ValueId v : cut_.dead) f.values[v] = Value();
     ForgetOthers(&from_.graph, from_.fn);
     cut_.rest = std::move(from_);
   }

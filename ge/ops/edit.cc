@@ -299,6 +299,16 @@ void Transaction::Commit() {
   index_.clear();
 }
 
+namespace {
+
+// Graphs outlive what was taken out of them: pieces of a model hold a node or two of its thousands.
+template <typename T>
+void GiveBackRoom(std::vector<T>* list) {
+  if (list->capacity() > list->size() + list->size() / 4) list->shrink_to_fit();
+}
+
+}  // namespace
+
 void Compact(Graph* graph) {
   std::vector<bool> const_used(graph->consts.size(), false);
   for (Function& f : graph->functions) {
@@ -322,6 +332,7 @@ void Compact(Graph* graph) {
       ++next;
     }
     if (!f.values.empty()) f.values.resize(next);
+    GiveBackRoom(&f.values), GiveBackRoom(&f.nodes);
     each([&](ValueId& v) { v = renamed[v]; });
   }
   auto each_const = [&](auto&& visit) {
@@ -344,6 +355,7 @@ void Compact(Graph* graph) {
     ++next;
   }
   graph->consts.resize(next);
+  GiveBackRoom(&graph->consts);
   each_const([&](ConstId& c) { c = renamed[c]; });
   for (Function& f : graph->functions) {
     for (Value& v : f.values) v.constant = renamed[v.constant];

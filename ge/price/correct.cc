@@ -74,12 +74,13 @@ class Corrector {
     if (alone) {
       out.source = "measured";
       out.alone = Blend(choice->asked_ns, row.alone, o.confidence);
-    } else if (inside) {
+    } else if (inside && row.asked_inside_ns >= kNextToNothingNs) {
       out.source = "measured";
       out.alone = out.inside;
     } else {
       const Correction c = cache_.CorrectionFor(book, name, PriceCache::Kind::kAlone, o.confidence);
-      if (c.rows > 0) out.source = known ? "doubtful" : "table", out.alone = c.factor;
+      if (c.rows > 0) out.source = known && !inside ? "doubtful" : "table", out.alone = c.factor;
+      if (inside && out.source.empty()) out.source = "measured";
     }
     if (!inside) out.inside = InsideLike(book, name, o.confidence, &out);
     return out;

@@ -138,6 +138,23 @@ TEST(CorrectTest, TheDifferenceToASegmentIsWhatAnEdgeSaves) {
   EXPECT_EQ(other.offers.offers[0].edge_saving_ns, 0);
 }
 
+// By the ratio it would be 16,000 times as dear alone.
+TEST(CorrectTest, WhatIsFreeInsideSaysNothingOfItsTimeAlone) {
+  CorrectionCase c;
+  for (Offer& o : c.offers.offers) o.edge_saving_ns = o.asked_saving_ns = 79;
+  PriceCache cache(ThisMachine());
+  cache.Add(kSeller, c.Name(0), PriceCache::Kind::kInside, 1, {16'000, 5});
+  Correct(cache, &c);
+  EXPECT_NEAR(c.Alone(0), 100, 1e-6);
+  EXPECT_EQ(c.offers.offers[0].source, "measured");
+  OfferName like = c.Name(0);
+  like.shape = "another";
+  cache.Add(kSeller, like, PriceCache::Kind::kAlone, 100, {300, 5});
+  Correct(cache, &c);
+  EXPECT_NEAR(c.Alone(0), 300 * std::exp(0.33 * std::sqrt(4 * 0.3 * 0.3 / 5)), 1e-6);
+  EXPECT_EQ(c.offers.offers[0].source, "table");
+}
+
 TEST(CorrectTest, WhatWasNotMeasuredFollowsItsFamily) {
   CorrectionCase c;
   PriceCache cache(ThisMachine());

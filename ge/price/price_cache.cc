@@ -34,12 +34,9 @@ uint32_t Today() {
           .count());
 }
 
-// log(measured / asked) of a row, where it knows it. What asked for next to nothing, such as a view
-// that turned out to be a copy, says nothing of what its like take: by the ratio a Split of 1.5 ms
-// had once made others a million times dearer.
+// log(measured / asked) of a row, where it knows it.
 std::optional<double> LogError(const PriceRow& row, PriceCache::Kind kind) {
   using enum PriceCache::Kind;
-  constexpr double kNextToNothingNs = 50;
   if (kind != kInside && row.asked_ns < kNextToNothingNs) return std::nullopt;
   if (kind != kAlone && row.asked_inside_ns < kNextToNothingNs) return std::nullopt;
   const bool inside = row.inside.count > 0, alone = row.alone.count > 0;
@@ -187,8 +184,44 @@ void PriceCache::Fitted() const {
   fit_valid_ = true;
 }
 
+PriceFit PriceCache::FitOfPriors() const {
+  PriceFit fit;
+  for (const auto& [book, rows] : priors_) {
+    for (const PriorRow& row : rows) {
+      fit.Add(book, {row.signature, row.family, row.size}, static_cast<int>(Kind::kAlone),
+              row.log_error);
+    }
+  }
+  fit.Finish();
+  return fit;
+}
+
+Pace PriceCache::PaceHere() const {
+  constexpr size_t kEnough = 300;  // rows of a book: a look-up takes microseconds
+  Pace pace;
+  std::optional<PriceFit> priors;
+  for (const auto& [book, known] : books_) {
+    if (priors_.count(book) == 0) continue;
+    if (!priors) priors = FitOfPriors();
+    const size_t step = known.rows.size() / kEnough + 1;
+    size_t at = 0;
+    for (const auto& [key, row] : known.rows) {
+      if (at++ % step != 0) continue;
+      Kind kind = row.alone.count > 0 ? Kind::kAlone : Kind::kInside;
+      const auto log = LogError(row, kind);
+      if (!log || IsDoubtful(row, kind)) continue;
+      const WorkName work{std::string_view(key).substr(0, key.rfind('|')), row.family, row.size};
+      const Correction prior = priors->Find(book, work, static_cast<int>(Kind::kAlone), 0, false);
+      if (prior.rows > 0) pace.Add(book, work, *log - std::log(prior.factor));
+    }
+  }
+  pace.Finish();
+  return pace;
+}
+
 void PriceCache::FitPriors() const {
   constexpr double kLikeSize = 1.5;  // binary digits; kernels change their way every few
+  const Pace pace = PaceHere();
   for (const auto& [book, rows] : priors_) {
     std::unordered_map<std::string_view, std::vector<double>> seen;  // sizes by signature
     const auto known = books_.find(book);
@@ -206,7 +239,7 @@ void PriceCache::FitPriors() const {
           });
       if (measured) continue;
       fit_.Add(book, {row.signature, row.family, row.size}, static_cast<int>(Kind::kAlone),
-               row.log_error);
+               row.log_error + pace.Of(book, row.family));
     }
   }
 }

@@ -14,11 +14,17 @@
 
 #include "ge/base/status.h"
 #include "ge/host/probe.h"
+#include "ge/price/pace.h"
 #include "ge/price/price_fit.h"
 #include "ge/price/priors.h"
 #include "ge/price/signature.h"
 
 namespace ge {
+
+// What an offer asks less for says nothing by a ratio: a view that turned out to be a copy, a
+// Transpose that an engine takes for free inside a segment and whose share of it is some
+// microseconds. By the first a Split of 1.5 ms had once made others a million times dearer.
+inline constexpr double kNextToNothingNs = 50;
 
 // A geometric mean with the number of samples behind it, bounded so that new ones always count.
 struct Sampled {
@@ -54,7 +60,7 @@ class PriceCache {
 
   bool Empty() const;
   // What is taken for this engine's rows where this machine has none of the same signature and a
-  // like size. Never written to the file.
+  // like size, at the pace of the rows that it has. Never written to the file.
   void SetPriors(const PriceBook& book, std::vector<PriorRow> rows);
   // The rows of a book as they may ship: those that are sound, alone.
   std::vector<PriorRow> AsPriors(const PriceBook& book) const;
@@ -87,6 +93,9 @@ class PriceCache {
   Status Parse(const std::string& text, Books* out) const;
   std::string Print(const Books& books) const;
   void Fitted() const;
+  // Priors as they ship, and how far this machine's rows are from them.
+  PriceFit FitOfPriors() const;
+  Pace PaceHere() const;
   void FitPriors() const;
   static void Merge(const Books& from, Books* into);
   static void Prune(Books* books);

@@ -309,15 +309,54 @@ TEST_F(PriceCacheTest, PriorsStandWhereThisMachineHasNoRows) {
   EXPECT_FALSE(cache.Empty());
   EXPECT_NEAR(cache.CorrectionFor(kBook, conv, Kind::kAlone, 0).factor, 4, 0.5);
   EXPECT_NEAR(cache.CorrectionFor(kBook, larger, Kind::kAlone, 0).factor, 2, 0.3);
-  // Rows of this machine take the place of those of a like size, and of no others.
+  // Rows of this machine take the place of those of a like size, and of no others; these go by its
+  // pace, of which one signature says little.
   for (int i = 0; i < 4; ++i) {
     cache.Add(kBook, {"Conv", "Conv(f32)", std::to_string(i), 20}, Kind::kAlone, 100, {100, 9});
   }
   EXPECT_NEAR(cache.CorrectionFor(kBook, conv, Kind::kAlone, 0).factor, 1, 0.2);
-  EXPECT_NEAR(cache.CorrectionFor(kBook, larger, Kind::kAlone, 0).factor, 2, 0.3);
+  EXPECT_NEAR(cache.CorrectionFor(kBook, larger, Kind::kAlone, 0).factor, 1.3, 0.2);
   // The file is about this machine alone; so is what may ship.
   EXPECT_EQ(cache.ToText().find("26"), std::string::npos) << cache.ToText();
   EXPECT_EQ(cache.AsPriors(kBook).size(), 4u);
+}
+
+// Else all that never ran would seem cheap on a slower machine.
+TEST_F(PriceCacheTest, PriorsFollowThePaceOfThisMachine) {
+  const PriceBook other{"efgh", "cpu"};
+  const auto name = [](int i) {
+    const std::string op = "Op" + std::to_string(i);
+    return OfferName{op, op + "(f32)", "8x8", 16};
+  };
+  PriceCache cache(Machine());
+  std::vector<PriorRow> rows;
+  for (int i = 0; i < 40; ++i) rows.push_back({name(i).signature, name(i).family, 16, 0});
+  cache.SetPriors(kBook, rows);
+  cache.SetPriors(other, rows);
+  const auto factor = [&](const PriceBook& book, int i) {
+    return cache.CorrectionFor(book, name(i), Kind::kAlone, 0).factor;
+  };
+  const double before = factor(kBook, 39);
+  for (int i = 0; i < 30; ++i) cache.Add(kBook, name(i), Kind::kAlone, 100, {200, 9});
+  EXPECT_NEAR(factor(kBook, 39) / before, 1.93, 0.05) << "all but a share for what is not known";
+  EXPECT_NEAR(factor(other, 39) / before, 1.73, 0.05) << "of another engine only the machine tells";
+  // Within a kind of work its own rows say more: of ten, a quarter of the engine's pace is left.
+  for (int i = 0; i < 10; ++i) {
+    OfferName like = name(39);
+    like.signature += std::to_string(i), like.size = 30;
+    cache.Add(kBook, like, Kind::kAlone, 100, {100, 9});
+  }
+  EXPECT_LT(factor(kBook, 39) / before, 1.3);
+  EXPECT_GT(factor(kBook, 38) / before, 1.5);
+  // A busy machine's rows say nothing, and no machine is more than four times slower.
+  PriceCache busy(Machine()), broken(Machine());
+  for (PriceCache* c : {&busy, &broken}) c->SetPriors(kBook, rows);
+  for (int i = 0; i < 30; ++i) {
+    busy.Add(kBook, name(i), Kind::kAlone, 100, {900, 9, true});
+    broken.Add(kBook, name(i), Kind::kAlone, 100, {90'000, 9});
+  }
+  EXPECT_DOUBLE_EQ(busy.CorrectionFor(kBook, name(39), Kind::kAlone, 0).factor, before);
+  EXPECT_LE(broken.CorrectionFor(kBook, name(39), Kind::kAlone, 0).factor / before, 4.001);
 }
 
 TEST_F(PriceCacheTest, PriorsOfTheNearestProcessorAreTaken) {

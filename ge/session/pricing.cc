@@ -28,7 +28,11 @@ constexpr double kSurprise = 0.25;
 constexpr uint32_t kChecksApart = 4;  // each check at so many times the timed runs of the last
 // A session's end may take this share of its life to time single offers: one that lived for a
 // second learns less than one that served for an hour, and the next one goes on where it ended.
-constexpr double kObservedShare = 0.03;
+// But so long in any case: a model of microseconds would never learn who else could run it.
+constexpr double kObservedShare = 0.03, kObservedMs = 2;
+// Of the cheapest at corrected prices; who is within may be faster. At a session's end only who
+// would be taken next time.
+constexpr double kMayBeFaster = 4, kWouldBeTaken = 1.1;
 
 // Whether what runs of this machine show counts for prices, and is kept for other sessions.
 bool Learns(PriceMode mode) { return mode == PriceMode::kCached || mode == PriceMode::kMeasure; }
@@ -125,8 +129,14 @@ void Session::SavePrices() {
   const FloatModeScope mode(options_.denormals);
   std::lock_guard<std::mutex> one(compile_mutex_);
   const double now = NowMs();
-  const double end = now + std::min(options.observe_budget_ms, kObservedShare * (now - made_ms_));
+  const double share = std::max(kObservedMs, kObservedShare * (now - made_ms_));
+  const double end = now + std::min(options.observe_budget_ms, share);
   for (const auto& c : plans_.All()) Remember(c.get(), std::max(0.0, end - NowMs()));
+  // Known times are compared with guesses, of which some are too low: a plan would go to each of
+  // these in turn, and be slower.
+  for (const auto& c : plans_.All()) {
+    if (c->recorded_runs > 0 && end > NowMs()) TryRivals(*c, end - NowMs(), kWouldBeTaken);
+  }
   price_cache_->Save();
 }
 
@@ -137,12 +147,12 @@ void Session::Remember(Compiled* c, double observe_budget_ms) {
 
 // Times what may beat the plan by its corrected prices and was never timed: a plan that runs as
 // predicted shows nothing of those that were not taken. How many were timed.
-uint32_t Session::TryRivals(const Compiled& c) {
+uint32_t Session::TryRivals(const Compiled& c, double budget_ms, double within) {
   const Function& f = c.graph.fn(c.fn);
   const auto view = GraphView::Make(c.graph, f);
   if (!view.ok()) return 0;
   MeasureOptions options;
-  options.budget_ms = options_.build.prices.observe_budget_ms;
+  options.budget_ms = budget_ms, options.rival = within;
   options.rivals_only = true;
   return MeasureOffers(engines_, c.graph, f, c.plan.layouts, view->get(), c.offers,
                        price_cache_.get(), options)
@@ -160,7 +170,8 @@ void Session::ReplanIfSurprised(std::string_view entry_name, std::span<const Ten
   if (!entry.ok()) return;
   Remember(c.get(), options_.build.prices.observe_budget_ms);
   const bool surprised = std::abs(measured - predicted) > kSurprise * predicted;
-  if (TryRivals(*c) == 0 && !surprised) return;
+  const uint32_t tried = TryRivals(*c, options_.build.prices.observe_budget_ms, kMayBeFaster);
+  if (tried == 0 && !surprised) return;
   BuildOptions build = options_.build;
   build.incumbent = c.get();
   auto made = CompileNew(**entry, inputs, build);

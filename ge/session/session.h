@@ -154,7 +154,7 @@ class Session {
   std::shared_ptr<Compiled> RehearsePlans(const Entry& entry, std::span<const TensorView> inputs,
                                           std::shared_ptr<Compiled> made);
   void Remember(Compiled* c, double observe_budget_ms);
-  uint32_t TryRivals(const Compiled& c);
+  uint32_t TryRivals(const Compiled& c, double budget_ms, double within);
   // After a run: makes another plan for these shapes when this one takes another time than
   // predicted, or offers that may beat it were timed, and another is clearly cheaper by what is
   // known now.

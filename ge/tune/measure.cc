@@ -19,10 +19,6 @@ namespace {
 // An offer that asks more than so many times the best price of its nodes is not timed: tenfold
 // overbidding has to be found, and plain loops beside a vendor's library have not.
 constexpr double kWorthTiming = 32;
-// What prices are after they were corrected, they are wrong by up to this factor where nothing of
-// the like was measured at that size; see PriceFit. So who is within it of the cheapest may be
-// faster.
-constexpr double kRival = 4;
 // Each shows which prices were too low, and so who is a rival.
 constexpr int kRounds = 3;
 // Of one offer; a slow one is launched once whatever it takes.
@@ -82,7 +78,8 @@ std::vector<Candidate> FindCandidates(const EngineList& engines, const Graph& gr
     if (o.convert) continue;
     const double least = Sum(asked, o.nodes), cheapest = Sum(corrected, o.nodes);
     for (uint32_t c = 0; c < o.choices.size(); ++c) {
-      const bool rival = Corrected(now.offers[i], now.offers[i].choices[c]) <= kRival * cheapest;
+      const double price = Corrected(now.offers[i], now.offers[i].choices[c]);
+      const bool rival = price <= options.rival * cheapest;
       const bool asks_little = !rivals_only && o.choices[c].asked_ns <= kWorthTiming * least;
       if (!rival && !asks_little) continue;
       Candidate candidate{&o, c, BookOf(*engines[o.engine], o.device), {}};
@@ -216,8 +213,8 @@ class Recorder {
     AddAlone(*t, timing->ns(), timing->count(), IsDoubtful(busy_, *timing));
   }
 
-  // The segment's time by what its offers take alone; of those that could not be observed, by what
-  // their engine asks.
+  // The segment's time by what its offers take alone, as far as their engine asks for it inside; of
+  // those that could not be observed, by what it asks.
   void Split(const std::vector<Taken>& taken, const RunClock::Sample& sample) {
     double sum = 0, launch = 0;
     for (const Taken& t : taken) {
@@ -226,15 +223,21 @@ class Recorder {
     }
     const double work = std::max(sample.ns - launch, sample.ns / 2);
     for (const Taken& t : taken) {
-      const double marginal = t.offer->choices[t.choice].asked_ns - t.offer->asked_overhead_ns;
-      const double asked = std::max(0.0, marginal - t.offer->asked_saving_ns * t.kept);
-      cache_->Add(t.book, t.name, PriceCache::Kind::kInside, asked,
+      cache_->Add(t.book, t.name, PriceCache::Kind::kInside, AskedInside(t),
                   {work * Weight(t) / sum, sample.count, busy_}, true);
     }
   }
 
-  double Weight(const Taken& t) const {
-    return std::max(1.0, t.alone_ns >= 0 ? t.alone_ns : t.offer->choices[t.choice].asked_ns);
+  static double AskedInside(const Taken& t) {
+    const double marginal = t.offer->choices[t.choice].asked_ns - t.offer->asked_overhead_ns;
+    return std::max(0.0, marginal - t.offer->asked_saving_ns * t.kept);
+  }
+
+  // What its engine takes for free inside a segment has next to no share of it.
+  static double Weight(const Taken& t) {
+    const double asked = t.offer->choices[t.choice].asked_ns;
+    const double alone = t.alone_ns >= 0 ? t.alone_ns : asked;
+    return std::max(1.0, alone * AskedInside(t) / std::max(asked, 1.0));
   }
 
   const EngineList& engines_;

@@ -19,6 +19,9 @@ struct MeasureOptions {
   double budget_ms = 0;
   // Only what may win by its corrected price, and was never timed by itself.
   bool rivals_only = false;
+  // Who is within this factor of the cheapest at corrected prices may be faster: these are wrong by
+  // up to so much where nothing of the like was measured at that size; see PriceFit.
+  double rival = 4;
   bool again = false;  // also what is known: new samples are added to those there are
   // What is measured on a busy machine counts in this session all the same; see PriceCache::Add.
   bool trusted_now = true;

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include "ge/ops/scalar_inputs.h"
 #include "ge/ops/sequences.h"
 #include "ge/ops/work.h"
 
@@ -15,6 +16,12 @@ Status InferNonMaxSuppression(InferContext& c) {
   const Dim classes =
       scores.ranked && scores.rank() == 3 ? scores.dims[1] : c.FreshDim("classes", false);
   GE_RETURN_IF_ERROR(WantShape(c, 1, "scores", std::vector<Dim>{first, classes, second}));
+  const char* limits[] = {"max_output_boxes_per_class", "iou_threshold", "score_threshold"};
+  for (size_t i = 2; i < 5; ++i) {
+    if (c.input_count() > i && c.has_input(i)) {
+      GE_RETURN_IF_ERROR(WantScalar(c, i, limits[i - 2]));
+    }
+  }
   return SetTensor(c, 0, DType::kInt64, {c.FreshDim("selected", true), KnownDim(3)});
 }
 

@@ -146,8 +146,13 @@ Status InferSlice(InferContext& c) {
   if (stepped) a.steps = Numbers(c, 4);
   if (!stepped) a.steps.emplace(a.axes.size(), 1);
   if (count) GE_RETURN_IF_ERROR(CheckCountSlice(c, "starts", *count, a.axes.size()));
-  if (a.ends) GE_RETURN_IF_ERROR(CheckCountSlice(c, "ends", a.ends->size(), a.axes.size()));
-  if (a.steps) GE_RETURN_IF_ERROR(CheckCountSlice(c, "steps", a.steps->size(), a.axes.size()));
+  if (const auto ends = ElementCount(c.input_type(2))) {
+    GE_RETURN_IF_ERROR(CheckCountSlice(c, "ends", static_cast<size_t>(*ends), a.axes.size()));
+  }
+  const auto steps = stepped ? ElementCount(c.input_type(4)) : std::nullopt;
+  if (steps) {
+    GE_RETURN_IF_ERROR(CheckCountSlice(c, "steps", static_cast<size_t>(*steps), a.axes.size()));
+  }
   return CutAll(c, a);
 }
 

@@ -1,6 +1,5 @@
-// Memory for what an engine packs: constants in the form in which its kernels read them. Blocks of
-// some size lie one behind the other in large chunks on huge pages, which a run streams through up
-// to 1.5 times as fast. A block owns its part; a chunk lives as long as one of its blocks.
+// Memory of an engine's own: small packs, and copies of constants that lie where kernels cannot
+// read them. Blocks of a MiB and more have pages of their own, which are given back when they go.
 // Thread-safe.
 #pragma once
 

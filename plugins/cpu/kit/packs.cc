@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <memory>
 #include <vector>
 
 #include "ge/ge_plugin.hpp"
@@ -40,14 +39,14 @@ ge_rc PackBook::Write(const ge_pack& pack, const ge_buf* from, const ge_buf& to,
     fills = known->second;
   }
   std::vector<const void*> data;
-  std::vector<std::unique_ptr<float[]>> aligned(pack.n_value);
+  std::vector<AlignedBlock> aligned(pack.n_value);
   for (uint32_t i = 0; i < pack.n_value; ++i) {
     data.push_back(from[i].ptr);
     const bool fits = reinterpret_cast<uintptr_t>(from[i].ptr) % sizeof(float) == 0;
     if (fits || fills[0].any_bytes) continue;
-    aligned[i].reset(new float[from[i].bytes / sizeof(float) + 1]);  // not cleared: all is written
-    std::memcpy(aligned[i].get(), from[i].ptr, from[i].bytes);
-    data[i] = aligned[i].get();
+    aligned[i] = AlignedBlock(from[i].bytes);
+    std::memcpy(aligned[i].data(), from[i].ptr, from[i].bytes);
+    data[i] = aligned[i].data();
   }
   if (fills.size() > 1) std::memset(to.ptr, 0, to.bytes);
   fills[0].fill(data.data(), to.ptr);

@@ -178,7 +178,7 @@ void NativeBuilder::EmitSpec(const Unit& u, const ProductSpec& s) {
   t.x_batch = shared_x ? 0 : f.m * f.k;
   t.w_batch = f.n * f.k;
   t.bias = !u.bias.empty();
-  const Place w = Matrix(u.in[1], s.trans_b, true, &t.w_by_columns).place;
+  const Place w = Matrix(u.in[1], s.trans_b, ReadsTurned(f), &t.w_by_columns).place;
   AddProduct(u, t, {x.place, w, t.bias ? BiasOf(u, f.n) : x.place});
 }
 

@@ -39,7 +39,8 @@ double ProductNs(const Fold& f, const Machine& m, bool near) {
   return batch * std::max(flops / (rate * m.compute), passes * weights / (speed * m.stream[1]));
 }
 
-constexpr double kColumnNs = 7;  // a number of a product of rows with rows: the sum of lanes
+constexpr double kColumnNs = 7;   // a number of a product of rows with rows: the sum of lanes
+constexpr double kTurnNs = 0.25;  // an element of a matrix that is turned round first
 
 // The inputs' product in panels; a step's product by weights that the step before left in a cache,
 // and its cells. Threads take directions and pieces of the batch, else share each product.
@@ -150,9 +151,11 @@ double PoolGradNs(const PoolGradSpec& s, const Machine& m) {
 // Of a product without constant weights.
 double FoldedNs(const Unit& u, const Parser& p, const Machine& m) {
   const Fold f = FoldOf(u, p);
-  const bool by_columns = std::get<ProductSpec>(u.spec).trans_b;
-  return ProductNs(f, m, false) +
-         (by_columns ? static_cast<double>(f.m * f.n) * kColumnNs / m.compute : 0);
+  const double product = ProductNs(f, m, false);
+  if (!std::get<ProductSpec>(u.spec).trans_b) return product;
+  const double each = ReadsTurned(f) ? static_cast<double>(f.m * f.n) * kColumnNs
+                                     : static_cast<double>(f.batch * f.n * f.k) * kTurnNs;
+  return product + each / m.compute;
 }
 
 // A vector of each of four pixels for each sample, and x brought into channels last; regions that

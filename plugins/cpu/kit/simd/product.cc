@@ -17,12 +17,12 @@ constexpr int ColumnVectors(int m) {
   if (m <= 6) return kManyRegisters ? 4 : 2;
   return kManyRegisters ? 3 : 1;
 }
+// In fours, where registers are enough: so many are summed up together.
 constexpr int DotRowsAtOnce(int m) {
   if (m == 1) return 8;
   if (m == 2) return kManyRegisters ? 8 : 4;
   if (m == 3) return 4;
-  if (m <= 6) return kManyRegisters ? 4 : 2;
-  return kManyRegisters ? 3 : 1;
+  return kManyRegisters ? 4 : m <= 6 ? 2 : 1;
 }
 
 template <int kRows>
@@ -159,6 +159,42 @@ void ThinProduct(const float* a, int64_t lda, const float* b, int64_t ldb, float
 
 namespace {
 
+// The sum of all blocks of 128 bits.
+template <class D>
+GE_INLINE hn::Vec128<float> SumOfBlocks(D /*d*/, hn::Vec<D> v) {
+  if constexpr (kLanesOf<D> == 4) {
+    return v;
+  } else {
+    const hn::Half<D> half;
+    return SumOfBlocks(half, hn::Add(hn::LowerHalf(half, v), hn::UpperHalf(half, v)));
+  }
+}
+
+// The sums of the lanes of four vectors: 13 instructions of 16 lanes, where one after the other
+// they are 40.
+GE_INLINE hn::Vec128<float> SumsOfLanes(const hn::Vec<Full> (&v)[4]) {
+  const Full d;
+  const hn::Repartition<double, Full> wide;
+  const auto pairs = [=](hn::Vec<Full> a, hn::Vec<Full> b) GE_LAMBDA {
+    return hn::BitCast(wide, hn::Add(hn::InterleaveLower(d, a, b), hn::InterleaveUpper(d, a, b)));
+  };
+  const auto ab = pairs(v[0], v[1]), ce = pairs(v[2], v[3]);
+  return SumOfBlocks(d, hn::Add(hn::BitCast(d, hn::InterleaveLower(wide, ab, ce)),
+                                hn::BitCast(d, hn::InterleaveUpper(wide, ab, ce))));
+}
+
+// y[q] = the sum of the lanes of v[q].
+template <int kCount>
+GE_INLINE void StoreSumsOfLanes(const hn::Vec<Full> (&v)[kCount], float* y) {
+  const Full d;
+  const hn::Simd<float, 4, 0> four;
+  int q = 0;
+  for (; q + 3 < kCount; q += 4) {
+    hn::StoreU(SumsOfLanes({v[q], v[q + 1], v[q + 2], v[q + 3]}), four, y + q);
+  }
+  for (; q < kCount; ++q) y[q] = hn::GetLane(hn::SumOfLanes(d, v[q]));
+}
+
 template <int kWeights, int kRows>
 GE_INLINE void Dots(const Rows<kRows>& rows, const float* w, int64_t ldw, int64_t at, int64_t k) {
   const Full d;
@@ -181,10 +217,25 @@ GE_INLINE void Dots(const Rows<kRows>& rows, const float* w, int64_t ldw, int64_
   if (i < k) {
     add([=](const float* p) GE_LAMBDA { return LoadFirst(d, p, k - i, hn::Zero(d)); }, i);
   }
-  for (int r = 0; r < kRows; ++r) {
-    for (int q = 0; q < kWeights; ++q) {
-      rows.y[r][at + q] = hn::GetLane(hn::SumOfLanes(d, sum[r][q]));
+  for (int r = 0; r < kRows; ++r) StoreSumsOfLanes(sum[r], rows.y[r] + at);
+}
+
+// The same; more than six rows of four weights go in two parts, while the weights are near.
+template <int kWeights, int kRows>
+GE_INLINE void DotBlock(const Rows<kRows>& rows, const float* w, int64_t ldw, int64_t at,
+                        int64_t k) {
+  if constexpr (kRows <= 6 || !kManyRegisters) {
+    Dots<kWeights>(rows, w, ldw, at, k);
+  } else {
+    constexpr int kFirst = 4;
+    Rows<kFirst> first;
+    Rows<kRows - kFirst> rest;
+    for (int i = 0; i < kFirst; ++i) first.a[i] = rows.a[i], first.y[i] = rows.y[i];
+    for (int i = kFirst; i < kRows; ++i) {
+      rest.a[i - kFirst] = rows.a[i], rest.y[i - kFirst] = rows.y[i];
     }
+    Dots<kWeights>(first, w, ldw, at, k);
+    Dots<kWeights>(rest, w, ldw, at, k);
   }
 }
 
@@ -237,8 +288,8 @@ void DotRows(const float* x, int64_t ldx, const float* w, int64_t ldw, float* y,
   WithRows(x, ldx, y, ldy, m, [=]<int kRows>(const Rows<kRows>& part) GE_LAMBDA {
     constexpr int kWeights = DotRowsAtOnce(kRows);
     int64_t r = 0;
-    for (; r + kWeights <= rows; r += kWeights) Dots<kWeights>(part, w, ldw, r, k);
-    for (; r < rows; ++r) Dots<1>(part, w, ldw, r, k);
+    for (; r + kWeights <= rows; r += kWeights) DotBlock<kWeights>(part, w, ldw, r, k);
+    for (; r < rows; ++r) DotBlock<1>(part, w, ldw, r, k);
   });
 }
 
