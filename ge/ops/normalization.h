@@ -13,7 +13,7 @@
 namespace ge {
 
 inline Status WantEpsilon(const Node& n) {
-  const double epsilon = AttrFloat(n, "epsilon");
+  const auto epsilon = static_cast<float>(AttrFloat(n, "epsilon"));
   if (std::isfinite(epsilon) && epsilon >= 0) return {};
   return Bad(n, fmt::format("attribute 'epsilon' is {}, wanted a finite number that is not "
                             "negative",

@@ -52,7 +52,8 @@ Status CheckRecurrentAttrs(const Node& n, int64_t directions, int64_t activation
                               layout));
   }
   if (HasAttr(n, "clip") && !(AttrFloat(n, "clip", 1) > 0)) {
-    return Bad(n, fmt::format("attribute 'clip' is {}, wanted above 0", AttrFloat(n, "clip", 1)));
+    return Bad(n, fmt::format("attribute 'clip' is {}, wanted above 0",
+                              static_cast<float>(AttrFloat(n, "clip", 1))));
   }
   if (HasAttr(n, "hidden_size") && AttrInt(n, "hidden_size", 1) < 1) {
     return Bad(n, fmt::format("attribute 'hidden_size' is {}, wanted at least 1",

@@ -7,8 +7,9 @@
 namespace ge {
 namespace {
 
-// So many signatures weigh as much as what is known without them.
-constexpr double kDoubtOfKind = 4, kDoubtOfPace = 8;
+// So many signatures weigh as much as what is known without them. Machines differ by about as much
+// as the rows of one lie apart, engines and kinds of work on one machine by less.
+constexpr double kDoubtOfKind = 4, kDoubtOfEngine = 4, kDoubtOfMachine = 2;
 constexpr double kMostPaceLog = 1.3863;  // log 4: beyond, it is not the processor
 
 double MedianPace(std::vector<double> logs) {
@@ -44,8 +45,8 @@ void Pace::Finish() {
     of_book[name.first.first].push_back(log);
     of_kind[name.first].push_back(log);
   }
-  all_ = BlendedPace(all, kDoubtOfPace, 0);
-  for (const auto& [book, logs] : of_book) of_book_[book] = BlendedPace(logs, kDoubtOfPace, all_);
+  all_ = BlendedPace(all, kDoubtOfMachine, 0);
+  for (const auto& [book, logs] : of_book) of_book_[book] = BlendedPace(logs, kDoubtOfEngine, all_);
   for (const auto& [kind, logs] : of_kind) {
     of_kind_[kind] = BlendedPace(logs, kDoubtOfKind, of_book_[kind.first]);
   }

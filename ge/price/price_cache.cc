@@ -119,6 +119,7 @@ bool PriceCache::Empty() const {
 void PriceCache::SetPriors(const PriceBook& book, std::vector<PriorRow> rows) {
   std::lock_guard<std::mutex> lock(mutex_);
   priors_[book] = std::move(rows);
+  priors_alone_.reset();
   fit_valid_ = false;
 }
 
@@ -199,10 +200,9 @@ PriceFit PriceCache::FitOfPriors() const {
 Pace PriceCache::PaceHere() const {
   constexpr size_t kEnough = 300;  // rows of a book: a look-up takes microseconds
   Pace pace;
-  std::optional<PriceFit> priors;
   for (const auto& [book, known] : books_) {
     if (priors_.count(book) == 0) continue;
-    if (!priors) priors = FitOfPriors();
+    if (!priors_alone_) priors_alone_ = FitOfPriors();
     const size_t step = known.rows.size() / kEnough + 1;
     size_t at = 0;
     for (const auto& [key, row] : known.rows) {
@@ -211,7 +211,8 @@ Pace PriceCache::PaceHere() const {
       const auto log = LogError(row, kind);
       if (!log || IsDoubtful(row, kind)) continue;
       const WorkName work{std::string_view(key).substr(0, key.rfind('|')), row.family, row.size};
-      const Correction prior = priors->Find(book, work, static_cast<int>(Kind::kAlone), 0, false);
+      const Correction prior =
+          priors_alone_->Find(book, work, static_cast<int>(Kind::kAlone), 0, false);
       if (prior.rows > 0) pace.Add(book, work, *log - std::log(prior.factor));
     }
   }

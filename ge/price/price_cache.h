@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -108,6 +109,7 @@ class PriceCache {
   Books fresh_;  // what Add has brought since the last Save
   mutable bool fit_valid_ = false;
   mutable PriceFit fit_;
+  mutable std::optional<PriceFit> priors_alone_;  // priors never change, rows do
 };
 
 }  // namespace ge

@@ -17,7 +17,8 @@ Result<QuantLstmSizes> ReadQuantLstm(InferContext& c) {
                               way));
   }
   if (HasAttr(n, "clip") && !(AttrFloat(n, "clip", 1) > 0)) {
-    return Bad(n, fmt::format("attribute 'clip' is {}, wanted above 0", AttrFloat(n, "clip", 1)));
+    return Bad(n, fmt::format("attribute 'clip' is {}, wanted above 0",
+                              static_cast<float>(AttrFloat(n, "clip", 1))));
   }
   const char* names[] = {"X", "W", "R"};
   for (size_t i = 0; i < 3; ++i) GE_RETURN_IF_ERROR(WantRankOf(c, i, names[i], 3, 3));

@@ -10,8 +10,8 @@ namespace {
 
 Status InferBatchNormalization(InferContext& c) {
   const Type& x = c.input_type(0);
-  const double epsilon = AttrFloat(c.node(), "epsilon");
-  const double momentum = AttrFloat(c.node(), "momentum");
+  const auto epsilon = static_cast<float>(AttrFloat(c.node(), "epsilon"));
+  const auto momentum = static_cast<float>(AttrFloat(c.node(), "momentum"));
   if (!std::isfinite(epsilon) || epsilon < 0 || !std::isfinite(momentum)) {
     return Bad(c.node(), fmt::format("attributes 'epsilon' {} and 'momentum' {}: wanted finite "
                                      "numbers, epsilon not negative",

@@ -25,7 +25,7 @@ Status WantNarrower(InferContext& c, size_t i, const char* name) {
 
 Status InferLayerNormalization(InferContext& c) {
   const Type x = c.input_type(0);
-  const double epsilon = AttrFloat(c.node(), "epsilon");
+  const auto epsilon = static_cast<float>(AttrFloat(c.node(), "epsilon"));
   if (!std::isfinite(epsilon) || epsilon < 0) {
     return Bad(c.node(), fmt::format("attribute 'epsilon' is {}, wanted a finite number that is "
                                      "not negative",
