@@ -30,9 +30,8 @@ constexpr uint32_t kChecksApart = 4;  // each check at so many times the timed r
 // second learns less than one that served for an hour, and the next one goes on where it ended.
 // But so long in any case: a model of microseconds would never learn who else could run it.
 constexpr double kObservedShare = 0.03, kObservedMs = 2;
-// Of the cheapest at corrected prices; who is within may be faster. At a session's end only who
-// would be taken next time.
-constexpr double kMayBeFaster = 4, kWouldBeTaken = 1.1;
+// Of the cheapest at corrected prices: at a session's end only who would be taken next time.
+constexpr double kWouldBeTaken = 1.1;
 
 // Whether what runs of this machine show counts for prices, and is kept for other sessions.
 bool Learns(PriceMode mode) { return mode == PriceMode::kCached || mode == PriceMode::kMeasure; }
@@ -170,7 +169,8 @@ void Session::ReplanIfSurprised(std::string_view entry_name, std::span<const Ten
   if (!entry.ok()) return;
   Remember(c.get(), options_.build.prices.observe_budget_ms);
   const bool surprised = std::abs(measured - predicted) > kSurprise * predicted;
-  const uint32_t tried = TryRivals(*c, options_.build.prices.observe_budget_ms, kMayBeFaster);
+  const uint32_t tried =
+      TryRivals(*c, options_.build.prices.observe_budget_ms, MeasureOptions().rival);
   if (tried == 0 && !surprised) return;
   BuildOptions build = options_.build;
   build.incumbent = c.get();

@@ -76,6 +76,15 @@ Result<std::optional<std::vector<int64_t>>> ReadAxes(InferContext& c, std::optio
   return std::optional(std::move(axes));
 }
 
+// How many entries input `i` has: by what it holds where that is known, else by its shape.
+template <typename T>
+std::optional<size_t> CountOf(InferContext& c, size_t i,
+                              const std::optional<std::vector<T>>& content) {
+  if (content) return content->size();
+  const auto count = ElementCount(c.input_type(i));
+  return count ? std::optional(static_cast<size_t>(*count)) : std::nullopt;
+}
+
 Status CheckCountSlice(InferContext& c, const char* name, size_t found, size_t wanted) {
   if (found == wanted) return {};
   return Bad(c.node(), fmt::format("input '{}' has {} entries, wanted {}: one for each axis that "
@@ -129,12 +138,7 @@ Status InferSlice(InferContext& c) {
   Arguments a;
   a.starts = Content(c, 1);
   a.ends = Content(c, 2);
-  std::optional<size_t> count;
-  if (a.starts) {
-    count = a.starts->size();
-  } else if (const auto n = ElementCount(c.input_type(1))) {
-    count = static_cast<size_t>(*n);
-  }
+  const std::optional<size_t> count = CountOf(c, 1, a.starts);
   GE_ASSIGN_OR_RETURN(auto axes, ReadAxes(c, count));
   if (!axes) {
     std::vector<Dim> dims;
@@ -146,12 +150,11 @@ Status InferSlice(InferContext& c) {
   if (stepped) a.steps = Numbers(c, 4);
   if (!stepped) a.steps.emplace(a.axes.size(), 1);
   if (count) GE_RETURN_IF_ERROR(CheckCountSlice(c, "starts", *count, a.axes.size()));
-  if (const auto ends = ElementCount(c.input_type(2))) {
-    GE_RETURN_IF_ERROR(CheckCountSlice(c, "ends", static_cast<size_t>(*ends), a.axes.size()));
+  if (const auto ends = CountOf(c, 2, a.ends)) {
+    GE_RETURN_IF_ERROR(CheckCountSlice(c, "ends", *ends, a.axes.size()));
   }
-  const auto steps = stepped ? ElementCount(c.input_type(4)) : std::nullopt;
-  if (steps) {
-    GE_RETURN_IF_ERROR(CheckCountSlice(c, "steps", static_cast<size_t>(*steps), a.axes.size()));
+  if (const auto steps = stepped ? CountOf(c, 4, a.steps) : std::nullopt) {
+    GE_RETURN_IF_ERROR(CheckCountSlice(c, "steps", *steps, a.axes.size()));
   }
   return CutAll(c, a);
 }

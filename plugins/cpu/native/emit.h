@@ -199,7 +199,7 @@ struct ConvInPieces {
 Fold FoldOf(const Unit& u, const Parser& p);
 // Whether a matrix that lies turned round is read so: each number of the product is then a sum over
 // the lanes of a vector, which of more rows costs more than turning it first. 12 x [128, 64] x
-// [64, 128], one thread of a Zen 4: 615 us read so, 240 turned (AVX2: 313 and 300).
+// [64, 128], one thread of a Zen 4: 610 us read so, 231 turned (AVX2: 312 and 283).
 inline bool ReadsTurned(const Fold& f) { return f.m <= std::max<int64_t>(8, f.k / 4); }
 
 // A product with weights that stay codes.
