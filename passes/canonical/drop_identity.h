@@ -1,6 +1,8 @@
-// drop-identity: removes Identity nodes. Not those that give a parameter or a result a second name:
-// the user asked for both names.
-// Changes the graph through the Transaction alone; holds no state between runs; one thread.
+// drop-identity: removes nodes that hand their input on as it is: Identity, a Cast to the type that
+// it has, a Reshape and the like to the shape that it has, a Transpose that keeps the order, a
+// Concat of one tensor. Not those that give a parameter or a result a second name: the user asked
+// for both names. Changes the graph through the Transaction alone; holds no state between runs; one
+// thread.
 #pragma once
 
 #include "ge/stage/pass.h"
@@ -11,7 +13,7 @@ class DropIdentity : public Pass {
  public:
   std::string_view name() const override { return "drop-identity"; }
   std::string_view summary() const override {
-    return "an Identity disappears; its readers read what it read";
+    return "what hands its input on as it is disappears; its readers read what it read";
   }
   Status Run(Transaction& t, const PassContext& context) override;
 };
