@@ -10,9 +10,13 @@ ValueId Parts::Add(std::string op, std::vector<ValueId> inputs, Type type,
 
 ValueId Parts::Scalar(DType dtype, double value) {
   const Type type = TensorType(dtype, std::vector<int64_t>{});
-  if (dtype == DType::kDouble) return t_.AddConst(fn_, MakeConst(type, &value, sizeof value));
-  const auto narrow = static_cast<float>(value);
-  return t_.AddConst(fn_, MakeConst(type, &narrow, sizeof narrow));
+  const auto add = [&](auto number) {
+    return t_.AddConst(fn_, MakeConst(type, &number, sizeof number));
+  };
+  if (dtype == DType::kDouble) return add(value);
+  if (dtype == DType::kInt64) return add(static_cast<int64_t>(value));
+  if (dtype == DType::kInt32) return add(static_cast<int32_t>(value));
+  return add(static_cast<float>(value));
 }
 
 ValueId Parts::Ints(const std::vector<int64_t>& values) {

@@ -15,7 +15,7 @@ class Parts {
   // A copy: adding a node moves the values.
   Type TypeOf(ValueId v) const { return t_.graph().fn(fn_).value(v).type; }
   ValueId Add(std::string op, std::vector<ValueId> inputs, Type type, std::vector<Attr> attrs = {});
-  // A scalar of kFloat or kDouble.
+  // A scalar of kFloat, kDouble, kInt32 or kInt64.
   ValueId Scalar(DType dtype, double value);
   ValueId Ints(const std::vector<int64_t>& values);
   // `v` itself when it has that dtype already.

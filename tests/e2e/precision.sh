@@ -106,5 +106,61 @@ else
   skipped=5
   echo "skipped: this processor has no AVX512-BF16, or GE_MAX_ISA leaves it out"
 fi
+
+# MatMulNBits: accuracy_level 4 permits steps of 8 bits, by which answers are a little off; exact
+# numerics forbid them, and no other level asks for them.
+python3 - "$folder" <<'PY'
+import random
+import sys
+numbers = random.Random(5)
+for level in (0, 3, 4):
+    codes = ", ".join(str(numbers.randrange(256)) for _ in range(50 * 3 * 16))
+    scales = ", ".join(f"{numbers.uniform(0.01, 0.02):.6g}" for _ in range(150))
+    with open(f"{sys.argv[1]}/level{level}.gt", "w") as f:
+        f.write(f"""ge 1
+opset "" 27
+opset "com.microsoft" 1
+const b : u8[50,3,16] = [{codes}]
+const s : f32[150] = [{scales}]
+fn main(x: f32[9,90]) -> (y) {{
+  y = com.microsoft.MatMulNBits(x, b, s) {{K=90, N=50, block_size=32, accuracy_level={level}}}
+}}
+entry infer "main" = main
+""")
+    numbers.seed(5)
+PY
+# off LEVEL OPTIONS...: how far outputs are from those of level 0, relative to the largest of these.
+off() {
+  local level=$1
+  shift
+  "$ge" run "$folder/level0.gt" --seed 3 --output "$folder/want" >/dev/null 2>&1 || return
+  "$ge" run "$folder/level$level.gt" --seed 3 --output "$folder/got" "$@" >/dev/null 2>&1 || return
+  build/venv/bin/python -c '
+import sys, numpy as np
+want, got = (np.load(f"{sys.argv[1]}/{at}/y.npy") for at in ("want", "got"))
+print(np.abs(got - want).max() / np.abs(want).max())' "$folder"
+}
+# between WHAT LEAST MOST LEVEL OPTIONS...
+between() {
+  local what=$1 least=$2 most=$3 far
+  shift 3
+  far=$(off "$@")
+  if python3 -c 'import sys; a, b, c = map(float, sys.argv[1:]); sys.exit(not a <= b <= c)' \
+    "$least" "${far:-nan}" "$most"; then
+    passed=$((passed + 1))
+  else
+    failed=$((failed + 1))
+    echo "FAILED  $what: off by '$far', wanted $least to $most"
+  fi
+}
+between "accuracy_level 3" 0 0 3
+between "accuracy_level 4, exact numerics" 0 0 4 --numerics exact
+if grep -q avx2 /proc/cpuinfo && [[ ${GE_MAX_ISA:-native} != sse4.2 ]]; then
+  between "accuracy_level 4" 1e-4 1e-2 4
+  between "accuracy_level 4, AVX2" 1e-4 1e-2 4 --isa avx2
+else
+  skipped=$((skipped + 2))
+  echo "skipped: without AVX2 nothing multiplies in 8 bits"
+fi
 echo "$passed passed, $failed failed, $skipped skipped"
 [[ $failed == 0 ]]

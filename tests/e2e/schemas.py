@@ -75,6 +75,7 @@ OTHER_TYPES = {
     **{(MICROSOFT, op): "+bf16 -c64 c128 str" for op in ("Unique", "ExpandDims")},
     (MICROSOFT, "GatherND"): "+bf16 -c64 c128",
     (MICROSOFT, "FusedGemm"): "+bf16 -i32 i64 u32 u64",  # its activations are of floats
+    (MICROSOFT, "GatherBlockQuantized"): "-f4e2m1 f8e4m3fn f8e4m3fnuz f8e5m2 f8e5m2fnuz",
     (MICROSOFT, "GroupQueryAttention"): "-i8 u8 f8e4m3fn",  # caches of codes: refused by name
 }
 # Ports that are of one type here, by which another variable of the schema's they have, and why.

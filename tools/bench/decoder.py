@@ -7,7 +7,7 @@ ones as outputs. A prompt of 128 ids, then 256 ids one by one. Ours keeps the pa
 of ge_session_options); ONNX Runtime gets its own outputs bound as inputs again (IoBinding, OrtValues),
 so that it copies none. Each side runs in its own process, in turn, --rounds of them; default options
 and threads, our cache of prices empty. Logits of both are compared. --bits 4: what it multiplies by is
-of 4 bits in blocks of 32 (MatMulNBits).
+of 4 bits in blocks of 32 (MatMulNBits), --level 4 says that activations may be taken in 8.
 
 token: the median time of a single id, ours / ONNX Runtime's, the median over rounds and its 95 %
 bootstrap interval. all: the same of the sum of all single ids, with the plan that is made when the
@@ -201,7 +201,8 @@ def parse_arguments():
                               ("heads", 12, "of the model"), ("batch", 1, "sequences at once"),
                               ("prompt", 128, "ids of the first run"),
                               ("tokens", 256, "ids one by one"),
-                              ("bits", 32, "of the weights, 32 or 4"), ("rounds", 7, "processes a side"),
+                              ("bits", 32, "of the weights, 32 or 4"),
+                              ("level", 0, "accuracy_level of these 4 bits"), ("rounds", 7, "processes a side"),
                               ("kv-cache", 256, "rows of our caches at first")):
         parser.add_argument(f"--{name}", type=int, default=value, help=f"{text} (default {value})")
     parser.add_argument("--json", metavar="FILE", help="all that was measured")
@@ -221,7 +222,7 @@ def main():
         args.model = str(folder / "decoder.onnx")
         import onnx
         onnx.save(decoder_model.build(args.layers, args.width, args.heads, VOCABULARY, POSITIONS,
-                                      last_only=True, bits=args.bits), args.model)
+                                      last_only=True, bits=args.bits, level=args.level), args.model)
         rounds, apart, same = measure(args, folder)
     rows = summary(rounds, apart, same, args)
     show(rows, args)

@@ -12,8 +12,8 @@ F32, I64, BOOL = TensorProto.FLOAT, TensorProto.INT64, TensorProto.BOOL
 class Graph:
     """Nodes and constants in the order in which they are asked for."""
 
-    def __init__(self, seed, bits=32):
-        self.nodes, self.constants, self.bits = [], [], bits
+    def __init__(self, seed, bits=32, level=0):
+        self.nodes, self.constants, self.bits, self.level = [], [], bits, level
         self.random = np.random.default_rng(seed)
 
     def put(self, op, inputs, outputs=1, name=None, **attrs):
@@ -53,7 +53,7 @@ def coded(g, x, inner, outer, bias=""):
     while not inputs[-1]:
         inputs.pop()
     return g.put("MatMulNBits", inputs, domain="com.microsoft", K=inner, N=outer, bits=4,
-                 block_size=block)
+                 block_size=block, accuracy_level=g.level)
 
 
 def norm(g, x, width):
@@ -118,11 +118,11 @@ def mask_of(g, batch):
 
 
 def build(layers=12, width=768, heads=12, vocabulary=50257, positions=1024, seed=7, mask=False,
-          last_only=False, bits=32):
+          last_only=False, bits=32, level=0):
     """An onnx.ModelProto. `mask`: with an input attention_mask; `last_only`: logits of the last id
     alone, as a model that is to make text is exported; `bits`: of weights that are multiplied, 32 or
     4."""
-    g = Graph(seed, bits)
+    g = Graph(seed, bits, level)
     shape = {"width": width, "heads": heads}
     batch, length = g.size("input_ids", 0), g.size("input_ids", 1)
     past = g.size("past_key_values.0.key", 2)

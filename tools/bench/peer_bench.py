@@ -57,7 +57,9 @@ def open_openvino(path, threads, precision):
     import openvino as ov
     model = ov.Core().compile_model(path, "CPU", {
         "INFERENCE_NUM_THREADS": threads, "PERFORMANCE_HINT": "LATENCY",
-        "INFERENCE_PRECISION_HINT": precision})
+        "INFERENCE_PRECISION_HINT": precision,
+        # By default it takes the inputs of compressed weights in 8 bits, whatever the precision is.
+        "DYNAMIC_QUANTIZATION_GROUP_SIZE": 0})
     request = model.create_infer_request()
 
     def run(feed):

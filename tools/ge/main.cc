@@ -68,9 +68,11 @@ void AddModelFlags(CLI::App* app, Options* o) {
   ge::tool::AddPriceFlags(app, o);
   app->add_option("--denormals", o->denormals,
                   "flush (default): numbers below 1.2e-38 count as zero, on every engine; keep");
-  app->add_option("--numerics", o->numerics,
-                  "fast (default): convolutions may go through Winograd's transforms; exact: sums "
-                  "of an operator's own products alone (docs/numerics.md)");
+  app->add_option(
+      "--numerics", o->numerics,
+      "fast (default): convolutions may go through Winograd's transforms, and inputs of "
+      "MatMulNBits be taken in 8 bits where its accuracy_level is 4; exact: sums of an "
+      "operator's own products alone (docs/numerics.md)");
   app->add_option("--precision", o->precision,
                   "f32 (default); bf16: products may round what they read to bfloat16 where that "
                   "is faster (docs/numerics.md)");

@@ -1,5 +1,5 @@
 #include "ge/ops/microsoft/checks.h"
-#include "ge/ops/microsoft/steps.h"
+#include "ge/ops/microsoft/packed_codes.h"
 
 namespace ge {
 namespace {
@@ -77,38 +77,18 @@ Status InferNBits(InferContext& c) {
   return SetTensor(c, 0, a.dtype, std::move(dims));
 }
 
-// The codes of bytes [rows, columns], low bits first, as one number a byte: [rows, count].
-ValueId NBitsUnpacked(Steps* s, ValueId bytes, int64_t bits, int64_t count) {
-  const Steps::Shape x = s->ShapeOf(bytes);
-  if (bits == 8) return bytes;
-  const int64_t per_byte = 8 / bits;
-  const ValueId low = s->Byte(static_cast<uint8_t>((1 << bits) - 1));
-  std::vector<ValueId> parts;
-  for (int64_t i = 0; i < per_byte; ++i) {
-    ValueId v = bytes;
-    if (i > 0) {
-      const ValueId places = s->Byte(static_cast<uint8_t>(i * bits));
-      v = s->Map("BitShift", {v, places}, {{"direction", std::string("RIGHT")}});
-    }
-    if (i + 1 < per_byte) v = s->Pair("BitwiseAnd", v, low);
-    parts.push_back(s->Reshape(v, {x[0], x[1], 1}));
-  }
-  const ValueId all = s->Reshape(s->Concat(parts, 2), {x[0], x[1] * per_byte});
-  return s->Slice(all, 1, 0, count);
-}
-
 // The weight [N, K] in the dtype of the steps. A zero point that is absent is half the codes.
 ValueId NBitsWeight(Steps* s, const NBits& b, DType step) {
   const int64_t padded = b.blocks * b.block;
   const ValueId codes =
-      NBitsUnpacked(s, s->Reshape(s->In(1), {b.n, b.blocks * b.bytes}), b.bits, padded);
+      UnpackCodes(s, s->Reshape(s->In(1), {b.n, b.blocks * b.bytes}), b.bits, padded);
   const auto by_block = [&](ValueId v) { return s->Reshape(v, {b.n, b.blocks, 1}); };
   ValueId zero = 0;
   if (!s->Has(3)) {
     zero = s->Scalar(step, static_cast<double>(int64_t{1} << (b.bits - 1)));
   } else if (s->DTypeOf(s->In(3)) == DType::kUint8) {
     const ValueId bytes = s->Reshape(s->In(3), {b.n, b.zero_bytes});
-    zero = by_block(s->Cast(NBitsUnpacked(s, bytes, b.bits, b.blocks), step));
+    zero = by_block(s->Cast(UnpackCodes(s, bytes, b.bits, b.blocks), step));
   } else {
     zero = by_block(s->Cast(s->In(3), step));
   }

@@ -314,6 +314,7 @@ struct AttendSpec {
 struct NBitsSpec {  // MatMulNBits; in: a, codes, scales, zero points or 0; all but a constants
   int64_t n = 0, k = 0;
   NBitsForm form;
+  bool narrow = false;  // its accuracy_level permits x in steps of 8 bits
 };
 struct DequantizeSpec {  // in: x, scale, zero or 0
   QuantGrid grid;

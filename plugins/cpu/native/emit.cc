@@ -203,7 +203,8 @@ void NativeBuilder::EmitPanels(const Unit& u, const Fold& f, const Place& x, boo
 }
 
 PanelPlan NBitsPlan(const Unit& u, const NBitsSpec& spec, const Machine& m) {
-  return PanelPlan(SimdOf(m.isa), Product(u.dims) / spec.n, spec.n, spec.k, spec.form);
+  const NarrowKernels* by = spec.narrow && !m.exact ? NarrowKernelsOf(m.isa, spec.form) : nullptr;
+  return PanelPlan(SimdOf(m.isa), Product(u.dims) / spec.n, spec.n, spec.k, spec.form, by);
 }
 
 void NativeBuilder::EmitSpec(const Unit& u, const NBitsSpec& spec) {
@@ -225,9 +226,10 @@ void NativeBuilder::AddPanels(const Unit& u, const PanelPlan& plan, const Place&
   std::vector<Place> places = {x, weights, bias ? BiasOf(u, plan.n) : x};
   std::vector<TilePost> posts = PostsOfTiles(u, target, &places);
   const size_t taken = posts.size();
-  const std::string label = plan.rounded != nullptr ? "rounded panels "
-                            : plan.coded            ? "panels of codes "
-                                                    : "panels ";
+  const std::string label = plan.rounded != nullptr  ? "rounded panels "
+                            : plan.narrow != nullptr ? "panels of codes by codes "
+                            : plan.coded             ? "panels of codes "
+                                                     : "panels ";
   if (room > 0) places.push_back(NewInternal(0, room * sizeof(float)));
   AddTiled(u, taken, target, label + Sizes({plan.m, plan.n, plan.k}),
            PanelLoop(simd_, plan, bias, std::move(posts)), std::move(places));

@@ -29,14 +29,18 @@ void PanelTiles::Part(const float* x, int64_t lda, float* const* p, int64_t r, i
 
 void PanelTiles::Tile(const Piece& q, float* const* p) const {
   const int64_t j = q.first * p_.columns, n = std::min(q.panels * p_.columns, p_.n - j);
-  const bool thin = q.m <= (p_.coded ? simd_.nbits_rows() : kPanelThinRows);
+  const bool thin = p_.narrow != nullptr || q.m <= (p_.coded ? simd_.nbits_rows() : kPanelThinRows);
   const int64_t step = thin ? n : p_.columns;
   const float* w = p[2] + q.first * p_.panel;
   float* y = p[0] + q.r * p_.n + j;
   for (int64_t c = 0; c < n; c += step, w += p_.panel) {
     const float* bias = bias_ ? p[3] + j + c : nullptr;
     const int64_t some = std::min(step, n - c);
-    if (p_.coded && thin) {
+    if (p_.narrow != nullptr) {
+      p_.narrow->product({*p_.coded, reinterpret_cast<const uint8_t*>(q.x), q.lda * 4,
+                          reinterpret_cast<const uint8_t*>(w), p_.panel * 4, p_.columns, bias,
+                          y + c, p_.n, q.m, some, p_.k});
+    } else if (p_.coded && thin) {
       simd_.nbits_product(*p_.coded, q.x, q.lda, reinterpret_cast<const uint8_t*>(w), p_.panel * 4,
                           bias, y + c, p_.n, q.m, some, p_.k);
     } else if (p_.coded) {
@@ -79,19 +83,20 @@ class PanelProducts final : public Loop {
   void RunOn(int most, float* const* p) const {
     const PanelPlan& plan = tiles_.plan();
     const int threads = plan.parallel() ? most : 1;
-    if (plan.rounded != nullptr) RoundInput(p, threads);
-    const float* x = plan.rounded != nullptr ? p[room_] : p[1];
+    const bool other = plan.rounded_floats() > 0;
+    if (other) RoundInput(p, threads);
+    const float* x = other ? p[room_] : p[1];
     const auto [rows, wide] = plan.PieceOf(threads);
     const int64_t across = CeilDiv(plan.panels, wide), down = CeilDiv(plan.m, rows);
     // Whoever is there takes the next piece: a neighbour on one core holds up no other.
     std::atomic<int64_t> next = 0;
     auto work = [&, rows = rows, wide = wide] {
       const auto thread = static_cast<uint64_t>(omp_get_thread_num());
-      float* const tile = plan.coded ? p[room_] + thread * plan.tile_floats() : nullptr;
+      float* const tile = plan.decodes() ? p[room_] + thread * plan.tile_floats() : nullptr;
       for (int64_t i; (i = next.fetch_add(1, std::memory_order_relaxed)) < across * down;) {
         const int64_t r = i / across * rows, c = i % across * wide;
-        tiles_.Part(x + r * plan.steps, plan.steps, p, r, std::min(rows, plan.m - r), c,
-                    std::min(wide, plan.panels - c), tile);
+        tiles_.Part(x + r * plan.row_floats(), plan.row_floats(), p, r, std::min(rows, plan.m - r),
+                    c, std::min(wide, plan.panels - c), tile);
       }
     };
     if (threads == 1 || across * down == 1) return work();
@@ -99,17 +104,23 @@ class PanelProducts final : public Loop {
   }
 
  private:
-  // Rows in pairs of numbers, which take the room of a float each.
+  // Rows in pairs of numbers, which take the room of a float each, or in records of blocks.
   void RoundInput(float* const* p, int threads) const {
     const PanelPlan& plan = tiles_.plan();
     ForRange(threads > 1 && plan.m * plan.k > kParallel, plan.m, [&](int64_t r) {
-      auto* to = reinterpret_cast<uint16_t*>(p[room_] + r * plan.steps);
+      float* const row = p[room_] + r * plan.row_floats();
+      if (plan.narrow != nullptr) {
+        plan.narrow->narrow(*plan.coded, p[1] + r * plan.k, plan.k,
+                            reinterpret_cast<uint8_t*>(row));
+        return;
+      }
+      auto* to = reinterpret_cast<uint16_t*>(row);
       plan.rounded->round(p[1] + r * plan.k, to, plan.k);
       if (plan.k % 2 != 0) to[plan.k] = 0;
     });
   }
 
-  const size_t room_;  // place of the rounded input
+  const size_t room_;  // place of the rounded or narrowed input, or of tiles
   const PanelTiles tiles_;
 };
 
@@ -128,15 +139,20 @@ PanelPlan::PanelPlan(const Simd& kernels, int64_t rows, int64_t n_columns, int64
       panel(columns * steps) {}
 
 PanelPlan::PanelPlan(const Simd& kernels, int64_t rows, int64_t n_columns, int64_t depth,
-                     const NBitsForm& form)
+                     const NBitsForm& form, const NarrowKernels* by)
     : PanelPlan(kernels, rows, n_columns, depth) {
   coded = form;
+  narrow = by;
   panel = CeilDiv(code_bytes(k), 64) * 16;
 }
 
 int64_t PanelPlan::code_bytes(int64_t rows) const {
   return CeilDiv(rows, coded->block) * columns * (4 + coded->zero_bytes) +
          CeilDiv(rows, 32 / coded->bits) * columns * 4;
+}
+
+int64_t PanelPlan::row_floats() const {
+  return narrow != nullptr ? NarrowBytes(*coded, k) / static_cast<int64_t>(sizeof(float)) : steps;
 }
 
 int64_t PanelPlan::tile_rows() const { return std::min(k, std::max(coded->block, kDecodedRows)); }
@@ -206,7 +222,9 @@ constexpr double kRoundNs = 0.08;  // a number of x, read from a cache and writt
 // ns a weight of making codes floats, in registers for a few rows and in a tile for more, of a
 // machine that does 1.45, 1.25 and 2 times as much as the one of prices: 0.018 and 0.028 (AVX-512),
 // 0.034 and 0.06 (AVX2), 0.088 and 0.1 (SSE4.2), 4 bits in blocks of 32. Reading them hides behind.
+// Taking codes out of words, once for some rows that are narrowed: 0.0005 and 0.002.
 double DecodeNs(const PanelPlan& plan, const Machine& machine, int64_t rows) {
+  if (plan.narrow != nullptr) return ByIsa(machine, 0.00125, 0.003, 0) / machine.compute;
   if (rows <= plan.simd->nbits_rows()) return ByIsa(machine, 0.026, 0.043, 0.17) / machine.compute;
   const auto tiles = static_cast<double>(CeilDiv(rows, kPanelRows));
   return tiles * ByIsa(machine, 0.041, 0.075, 0.2) / machine.compute;
@@ -227,16 +245,18 @@ double PanelNs(const PanelPlan& plan, const Machine& machine) {
   const double flops =
       2 * static_cast<double>(columns) * static_cast<double>(plan.k) * static_cast<double>(rows);
   const double all = static_cast<double>(plan.weight_floats()) * 4;
-  // x is rounded first.
-  const double gain = plan.rounded != nullptr ? plan.rounded->gain : 1;
+  const bool other = plan.rounded_floats() > 0;  // x is rounded or narrowed first
+  const double gain = plan.rounded != nullptr  ? plan.rounded->gain
+                      : plan.narrow != nullptr ? plan.narrow->gain
+                                               : 1;
   const double rate = gain * ByIsa(machine, 105, 95, 25) * machine.compute;
   const double speed = all < 64e3 ? 70 * machine.stream[0] : 15 * machine.stream[2];
   const double x = static_cast<double>(plan.m) * static_cast<double>(plan.k) / threads;
-  const double round = plan.rounded != nullptr ? x * kRoundNs / machine.compute : 0;
+  const double round = other ? x * kRoundNs / machine.compute : 0;
   const double decode = plan.coded ? static_cast<double>(columns) * static_cast<double>(plan.k) *
                                          DecodeNs(plan, machine, rows)
                                    : 0;
-  const double ns = plan.coded ? std::max(flops / rate + decode, weights / speed)
+  const double ns = plan.coded ? std::max(flops / rate + decode, weights / speed) + round
                                : flops / rate + weights / speed + round;
   return parallel ? kForkNs + ns / 0.9 : ns;
 }

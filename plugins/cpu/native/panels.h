@@ -10,6 +10,7 @@
 
 #include "plugins/cpu/kit/engine.h"
 #include "plugins/cpu/kit/loops.h"
+#include "plugins/cpu/native/narrow_kernels.h"
 #include "plugins/cpu/native/tile_post.h"
 
 namespace ge_native {
@@ -20,10 +21,13 @@ using namespace ge_cpu;
 struct PanelPlan {
   // rounded: what multiplies x and w rounded, or nullptr, so that they stay as they are.
   PanelPlan(const Simd& simd, int64_t m, int64_t n, int64_t k, const Rounded* rounded = nullptr);
-  // Of weights that stay codes; Pack is that of nbits.h.
-  PanelPlan(const Simd& simd, int64_t m, int64_t n, int64_t k, const NBitsForm& form);
+  // Of weights that stay codes; Pack is that of nbits.h. by: what narrows x and multiplies it, or
+  // nullptr, so that it stays as it is.
+  PanelPlan(const Simd& simd, int64_t m, int64_t n, int64_t k, const NBitsForm& form,
+            const NarrowKernels* by = nullptr);
   const Simd* simd;
   const Rounded* rounded;
+  const NarrowKernels* narrow = nullptr;
   std::optional<NBitsForm> coded;
   int64_t m, n, k;
   int64_t columns, panels;  // columns of a panel
@@ -37,16 +41,19 @@ struct PanelPlan {
   Piece PieceOf(int threads) const;
   bool parallel() const;  // worth a second thread
   uint64_t weight_floats() const { return static_cast<uint64_t>(panels * panel); }
-  // What x takes when it is rounded, rows in pairs of numbers.
+  // A row of x as products read it: floats, or the room of so many.
+  int64_t row_floats() const;
+  // What x takes when it is rounded, rows in pairs of numbers, or narrowed.
   uint64_t rounded_floats() const {
-    return rounded == nullptr ? 0 : static_cast<uint64_t>(m * steps);
+    return rounded == nullptr && narrow == nullptr ? 0 : static_cast<uint64_t>(m * row_floats());
   }
   // Codes: bytes of so many rows of a panel, whole blocks but for the last; rows that are made
   // floats at once, and the room that a thread needs for them.
   int64_t code_bytes(int64_t rows) const;
+  bool decodes() const { return coded && narrow == nullptr && m > simd->nbits_rows(); }
   int64_t tile_rows() const;
   uint64_t tile_floats() const {
-    return coded && m > simd->nbits_rows() ? static_cast<uint64_t>(columns * tile_rows()) : 0;
+    return decodes() ? static_cast<uint64_t>(columns * tile_rows()) : 0;
   }
   // w is [k][n], or [n][k] where `turned`.
   void Pack(const float* w, bool turned, float* to) const;
@@ -62,7 +69,8 @@ class PanelTiles {
  public:
   PanelTiles(const Simd& simd, const PanelPlan& plan, bool bias, std::vector<TilePost> posts);
   // Rows [r, r + m) of `panels` panels from `first` on. p: places as of PanelLoop; but x is row r,
-  // rows lda floats apart, or rounded, pairs of numbers in place of floats. tile: tile_floats().
+  // rows lda floats apart, or the room of so many where they are rounded or narrowed. tile:
+  // tile_floats().
   void Part(const float* x, int64_t lda, float* const* p, int64_t r, int64_t m, int64_t first,
             int64_t panels, float* tile = nullptr) const;
   const PanelPlan& plan() const { return p_; }

@@ -104,6 +104,9 @@ bool ParseMatMulInteger(const Parser& g, uint32_t i, Unit* u, Why* why) {
   return true;
 }
 
+// accuracy_level of MatMulNBits: x may be taken in steps of 8 bits, one scale a block.
+constexpr int64_t kByteAccuracy = 4;
+
 bool ParseNBits(const Parser& g, uint32_t i, Unit* u, Why* why) {
   const ge_node& n = g.node(i);
   auto& s = u->spec.emplace<NBitsSpec>();
@@ -112,6 +115,7 @@ bool ParseNBits(const Parser& g, uint32_t i, Unit* u, Why* why) {
   s.n = gp::AttrInt(n, "N"), s.k = gp::AttrInt(n, "K");
   s.form.bits = static_cast<int>(gp::AttrInt(n, "bits"));
   s.form.block = gp::AttrInt(n, "block_size");
+  s.narrow = gp::AttrInt(n, "accuracy_level") == kByteAccuracy;
   if (in(4) != 0) return why->Say(GE_WHY_ATTRIBUTE, "g_idx is not computed");
   if (s.form.bits != 2 && s.form.bits != 4 && s.form.bits != 8) {
     return why->Say(GE_WHY_ATTRIBUTE, "only codes of 2, 4 and 8 bits");

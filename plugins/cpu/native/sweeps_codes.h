@@ -46,8 +46,22 @@ inline void SweepCodes(int64_t m, int64_t n, int64_t k) {
   });
 }
 
-// A product with weights of a few bits, codes first to last; zero_bytes as in NBitsForm.
-inline void SweepNBits(int64_t m, int64_t n, int64_t k, NBitsForm form) {
+// Each block of a row of k numbers in whole steps, of which its greatest magnitude is 127.
+inline std::vector<float> Narrowed(const float* x, int64_t m, int64_t k, int64_t block) {
+  std::vector<float> y(x, x + m * k);
+  for (int64_t at = 0; at < m * k; at += std::min(block, k - at % k)) {
+    const int64_t n = std::min(block, k - at % k);
+    float most = 0;
+    for (int64_t i = at; i < at + n; ++i) most = std::max(most, std::fabs(x[i]));
+    const float times = 127 / most, step = most / 127;
+    for (int64_t i = at; i < at + n; ++i) y[Z(i)] = std::nearbyint(x[i] * times) * step;
+  }
+  return y;
+}
+
+// A product with weights of a few bits, codes first to last; zero_bytes as in NBitsForm. narrow: by
+// kernels that narrow x, where a setting has them.
+inline void SweepNBits(int64_t m, int64_t n, int64_t k, NBitsForm form, bool narrow = false) {
   const int64_t blocks = CeilDiv(k, form.block), row = form.block * form.bits / 8;
   const int64_t zero_row = CeilDiv(blocks * form.bits, 8);
   const std::vector<uint8_t> codes = Codes(n * blocks * row), zero_codes = Codes(n * zero_row);
@@ -68,7 +82,8 @@ inline void SweepNBits(int64_t m, int64_t n, int64_t k, NBitsForm form) {
           (static_cast<float>(code(codes, j * blocks * row, i)) - zero) * scales[j * blocks + b];
     }
   }
-  Wanted want = Product(x, w.data(), m, n, k, true);
+  const std::vector<float> steps = narrow ? Narrowed(x, m, k, form.block) : std::vector<float>();
+  Wanted want = Product(narrow ? steps.data() : x, w.data(), m, n, k, true);
   for (int64_t i = 0; i < m * n; ++i) {
     want.sum[Z(i)] += bias[i % n], want.size[Z(i)] += std::fabs(bias[i % n]);
   }
@@ -76,24 +91,33 @@ inline void SweepNBits(int64_t m, int64_t n, int64_t k, NBitsForm form) {
     SCOPED_TRACE(testing::Message()
                  << m << " x " << n << " x " << k << ", " << form.bits << " bits, blocks of "
                  << form.block << ", zero points of " << form.zero_bytes);
-    const PanelPlan plan(s.simd(), m, n, k, form);
-    const void* from[] = {
-        codes.data(), scales,
-        form.zero_bytes == 4 ? static_cast<const void*>(zeros) : zero_codes.data()};
-    // Equal packs are kept once: all of their bytes are the constants', wherever they lie.
-    const size_t bytes = plan.weight_floats() * sizeof(float);
-    AlignedBlock packed(bytes), other(bytes);
-    std::memset(packed.data(), 0x55, bytes), std::memset(other.data(), 0xaa, bytes);
-    PackNBits(plan, from, packed.data());
-    PackNBits(plan, from, other.data());
-    ASSERT_EQ(std::memcmp(packed.data(), other.data(), bytes), 0);
-    constexpr uint64_t kThreads = 2;  // at most, of a setting
-    std::vector<float> y(Z(m * n + 1), kGuard), tile(kThreads * plan.tile_floats() + 1, NAN);
-    RunLoop(*PanelLoop(s.simd(), plan, true, {}),
-            {y.data(), const_cast<float*>(x), static_cast<float*>(packed.data()),
-             const_cast<float*>(bias), tile.data()});
-    want.Expect(y.data(), m * n);
-    ASSERT_EQ(y.back(), kGuard);
+    std::vector<const NarrowKernels*> all = {narrow ? NarrowKernelsOf(s.isa.isa, form) : nullptr};
+    if (narrow && all[0] == nullptr) return;
+    // What a processor with AVX-512 but without VNNI has.
+    if (narrow && all[0] == &kNarrowKernelsAvx512 && form.bits <= 4) {
+      all.push_back(&kNarrowKernelsAvx2);
+    }
+    for (const NarrowKernels* by : all) {
+      const PanelPlan plan(s.simd(), m, n, k, form, by);
+      const void* from[] = {
+          codes.data(), scales,
+          form.zero_bytes == 4 ? static_cast<const void*>(zeros) : zero_codes.data()};
+      // Equal packs are kept once: all of their bytes are the constants', wherever they lie.
+      const size_t bytes = plan.weight_floats() * sizeof(float);
+      AlignedBlock packed(bytes), other(bytes);
+      std::memset(packed.data(), 0x55, bytes), std::memset(other.data(), 0xaa, bytes);
+      PackNBits(plan, from, packed.data());
+      PackNBits(plan, from, other.data());
+      ASSERT_EQ(std::memcmp(packed.data(), other.data(), bytes), 0);
+      constexpr uint64_t kThreads = 2;  // at most, of a setting
+      std::vector<float> y(Z(m * n + 1), kGuard);
+      std::vector<float> room(plan.rounded_floats() + kThreads * plan.tile_floats() + 1, NAN);
+      RunLoop(*PanelLoop(s.simd(), plan, true, {}),
+              {y.data(), const_cast<float*>(x), static_cast<float*>(packed.data()),
+               const_cast<float*>(bias), room.data()});
+      want.Expect(y.data(), m * n);
+      ASSERT_EQ(y.back(), kGuard);
+    }
   });
 }
 

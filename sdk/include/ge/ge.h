@@ -168,7 +168,8 @@ enum {
 };
 enum {
   /* 0 = convolutions may be computed by Winograd's transforms where that is faster: more rounding
-   * (docs/numerics.md has the bound), the same places of infinities and NaN. */
+   * (docs/numerics.md has the bound), the same places of infinities and NaN. MatMulNBits may take
+   * its input in steps of 8 bits where its accuracy_level is 4. */
   GE_FAST_NUMERICS = 0,
   GE_EXACT_NUMERICS = 1 /* sums of an operator's own products alone, in any order */
 };

@@ -239,6 +239,23 @@ def make_mat_mul_n_bits(m, i):
     return m.done(K=k, N=n, bits=bits, block_size=block)
 
 
+@maker("GatherBlockQuantized")
+def make_gather_block_quantized(m, i):
+    bits, block = [4, 8, 2][i % 3], [16, 32][i % 2]
+    size, wide = m.size(3, 9), m.size(3, 40)
+    rows = [size, m.size(1, 3)] if i % 4 == 3 else [size]
+    blocks = -(-(wide * 8 // bits) // block)
+    m.give("data", m.codes(U8, *rows, wide), True)
+    indices = m.whole(np.int64 if i % 2 else np.int32, -size - 1, size,
+                      *[m.size(1, 3) for _ in range(i % 3)])
+    m.give("indices", indices)
+    m.give("scales", m.positive(*rows, blocks), True)
+    zeros = m.codes(U8, *rows, -(-blocks * bits // 8)) if i % 2 else None
+    m.give("zero_points", zeros, True)
+    m.out("output")
+    return m.done(bits=bits, block_size=block, gather_axis=0, quantize_axis=-1)
+
+
 @maker("QAttention")
 def make_q_attention(m, i):
     heads, size, b, s = m.size(1, 3), m.size(1, 6), m.size(1, 3), m.size(1, 6)

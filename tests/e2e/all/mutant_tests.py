@@ -229,7 +229,7 @@ def all_parts(scripts, rough, paths):
         yield from named_parts(names)
         yield from operator_parts(cpu, names)
     if any(path.startswith("ge/ops") for path in paths):
-        whole = Part("parts", "as a whole", [PROGRAM, "--parts", "40", "--least", "2858"])
+        whole = Part("parts", "as a whole", [PROGRAM, "--parts", "40", "--least", "2898"])
         whole.whole = True
         yield whole
     for first in range(0, MODELS, MODELS_AT_ONCE):

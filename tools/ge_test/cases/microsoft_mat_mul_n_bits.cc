@@ -1,7 +1,24 @@
+#include <cmath>
+
 #include "tools/ge_test/random_microsoft.h"
 
 namespace ge::test {
 namespace {
+
+// Blocks of whole steps of which the greatest is 127, so that nothing is lost where an engine takes
+// as few as accuracy_level permits.
+std::shared_ptr<HostTensor> Steps(CaseMaker& m, const Dims& dims, int64_t block) {
+  auto t = m.Numbers(m.dtype(), dims, -1, 1);
+  const int64_t k = dims.back();
+  double step = 1;
+  for (int64_t i = 0, all = t->count(); i < all; ++i) {
+    const bool first = i % k % block == 0;
+    if (first) step = std::ldexp(1.0, static_cast<int>(m.r.Int(-9, -5)));
+    const int64_t code = first ? 127 : m.r.Int(-127, 127);
+    SetElement(t.get(), i, static_cast<double>(m.r.Chance(0.5) ? code : -code) * step);
+  }
+  return t;
+}
 
 void NBitsCase(CaseMaker& m) {
   const int64_t bits = m.r.Pick(std::vector<int64_t>{4, 4, 8, 2}),
@@ -15,7 +32,9 @@ void NBitsCase(CaseMaker& m) {
   const auto add = [&](std::shared_ptr<const HostTensor> t) {
     constant ? m.AddConstant(t) : m.Add(t);
   };
-  m.Add(Signal(m, Cat(m.large ? Dims{} : m.Shape(0, 2, false), {m.r.Int(1, m.large ? 40 : 4), k})));
+  const Dims rows = Cat(m.large ? Dims{} : m.Shape(0, 2, false), {m.r.Int(1, m.large ? 40 : 4), k});
+  const bool steps = m.r.Chance(0.4);
+  m.Add(steps ? Steps(m, rows, block) : Signal(m, rows));
   add(Codes(m, DType::kUint8, {n, blocks, block * bits / 8}));
   const bool flat = m.r.Chance(0.5);
   add(m.Numbers(m.dtype(), flat ? Dims{n * blocks} : Dims{n, blocks}, 0.01, 0.1));
@@ -35,6 +54,7 @@ void NBitsCase(CaseMaker& m) {
   m.Set("N", n);
   m.Set("block_size", block);
   if (bits != 4 || m.r.Chance(0.5)) m.Set("bits", bits);
+  if (steps) m.Set("accuracy_level", int64_t{4});
 }
 
 // Codes of row r of a packed tensor whose rows have so many bytes.
