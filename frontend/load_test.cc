@@ -40,6 +40,15 @@ TEST(Load, BytesTellTheirFormat) {
   }
 }
 
+// What begins with more than 4 KiB of comments is told by its name alone.
+TEST(Load, TheFormatIsToldByTheFirst4096Bytes) {
+  for (const size_t before : {size_t{4093}, size_t{4094}}) {
+    const std::string comment = "#" + std::string(before - 2, '-') + "\n";
+    const Status status = NewSession()->LoadBytes(comment + kModel);  // "ge " ends the 4096 bytes
+    EXPECT_EQ(status.ok(), before == 4093) << before << ": " << status.ToString();
+  }
+}
+
 TEST(Load, FilesWithoutATellingNameTellTheirFormat) {
   auto graph = ParseText(kModel, "model");
   ASSERT_TRUE(graph.ok());

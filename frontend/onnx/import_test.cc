@@ -1,5 +1,6 @@
 #include "frontend/onnx/import.h"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -107,6 +108,39 @@ TEST(Import, NamesSymbolsOnceAndUnnamedDimsApart) {
   EXPECT_NE(a.dims[1], a.dims[2]);
   EXPECT_EQ(b.dims[2], KnownDim(3));
   EXPECT_EQ(f.value(f.results[0]).type, UnrankedTensor(DType::kFloat));
+}
+
+// A symbol is an identifier: what is none in the input's name becomes '_', and equal ones differ.
+TEST(Import, UnnamedDimsAreNamedAfterTheirInput) {
+  TestModel m(17);
+  m.Input("in/9", {-1, 3});
+  m.Input("in.9", {-1, 3});
+  AddNode(m.g(), "Add", "in/9 in.9", "y");
+  m.Output("y");
+  auto g = m.Import();
+  ASSERT_TRUE(g.ok()) << g.status().ToString();
+  const Function& f = g->fn(1);
+  const Dim a = f.value(f.params[0]).type.dims[0], b = f.value(f.params[1]).type.dims[0];
+  EXPECT_EQ(g->dims.ToString(a), "in_9_0");
+  EXPECT_NE(a, b);
+  EXPECT_EQ(g->dims.ToString(b).rfind("in_9_0_", 0), 0u) << g->dims.ToString(b);
+}
+
+// A process whose standard input is closed gets its descriptor for the file.
+TEST(Import, LeavesNoDescriptorOpen) {
+  const std::string path = ::testing::TempDir() + "ge_import_stdin." + std::to_string(getpid());
+  std::ofstream(path, std::ios::binary) << SmallNet().Bytes();
+  const int kept = dup(0);
+  close(0);
+  auto g = ImportOnnxFile(path, {}, nullptr);
+  const bool open = fcntl(0, F_GETFD) != -1;
+  if (kept >= 0) {
+    dup2(kept, 0);
+    close(kept);
+  }
+  unlink(path.c_str());
+  ASSERT_TRUE(g.ok()) << g.status().ToString();
+  EXPECT_FALSE(open);
 }
 
 TEST(Import, InitializersAmongTheInputsAreConstants) {

@@ -217,6 +217,9 @@ TEST(Upgrade, HearsOfTypesAndRanksThroughNodes) {
   OneNode product(11, "MatMul", "x x", "h");
   AddInt(AddNode(product.g(), "Softmax", "h", "y", "s"), "axis", 2);
   EXPECT_EQ(product.Upgraded(), "MatMul(x, x) -> h\nSoftmax(h; axis=-1) -> y\n");
+  OneNode matrices(11, "MatMul", "x x", "h", {3, 3});
+  AddInt(AddNode(matrices.g(), "Softmax", "h", "y", "s"), "axis", 1);
+  EXPECT_EQ(matrices.Upgraded(), "MatMul(x, x) -> h\nSoftmax(h; axis=-1) -> y\n");
 }
 
 TEST(Upgrade, PadsBecomeInputs) {

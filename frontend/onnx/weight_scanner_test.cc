@@ -33,6 +33,9 @@ TEST(WeightScanner, TakesEveryRawPayloadOut) {
   SetRaw(value->mutable_t(), "", 7, {2}, std::vector<int64_t>{3, 4});
   auto* body = testing::AddAttr(testing::AddNode(m.g(), "If", "k", "z"), "then_branch", 5);
   SetRaw(body->mutable_g()->add_initializer(), "inner", 3, {3}, std::vector<int8_t>{7, 8, 9});
+  auto* several = testing::AddAttr(testing::AddNode(m.g(), "Mystery", "k", "q"), "bodies", 10);
+  SetRaw(several->add_graphs()->add_initializer(), "one of them", 3, {2},
+         std::vector<int8_t>{5, 6});
   std::string bytes = m.Bytes();
   auto skeleton = ScanWeights(Span(bytes), {});
   ASSERT_TRUE(skeleton.ok()) << skeleton.status().ToString();
@@ -50,6 +53,7 @@ TEST(WeightScanner, TakesEveryRawPayloadOut) {
   }
   EXPECT_EQ(payload(g.node(4).attribute(0).t()), value->t().raw_data());
   EXPECT_EQ(payload(g.node(5).attribute(0).g().initializer(0)), "\x07\x08\x09");
+  EXPECT_EQ(payload(g.node(6).attribute(0).graphs(0).initializer(0)), "\x05\x06");
 }
 
 TEST(WeightScanner, TheLastOfTwoPayloadsCountsAndForeignIndicesAreDropped) {

@@ -274,6 +274,17 @@ TEST(Memory, ManyValuesThatLiveTogetherTakeNoPairs) {
 
 // Nothing here may look at all members of a block for each of them: 60,000 in one place, in a chain
 // of launches and inside one launch.
+// Steps of the last launch tell them apart without comparing each with all others.
+TEST(Memory, ManyInternalsOneStepEach) {
+  constexpr uint32_t kSteps = 10'000;
+  SmallPlan p(0);
+  const SegmentId s = p.Launch(kRef, {p.Input("x", 64)}, {p.Output("y", 64)});
+  p.f().segments[s].n_step = kSteps;
+  for (uint32_t k = 0; k < kSteps; ++k) p.Internal(s, "i", 1024, k, k);
+  ASSERT_TRUE(AssignMemory(&p.plan).ok());
+  EXPECT_EQ(Proved(p.plan).arena_bytes[0], 1024);
+}
+
 TEST(Memory, LongChainsInPlace) {
   constexpr uint32_t kLength = 60000;
   SmallPlan p(0);

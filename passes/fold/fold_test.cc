@@ -168,6 +168,21 @@ TEST(FoldConstants, ConstantNodesNeedNoEvaluator) {
   ExpectVerified(p.g);
 }
 
+// Where only the data decide how large a result is, its inputs decide whether it is computed.
+TEST(FoldConstants, ResultsOfUnknownSizeAreThoseOfSmallInputs) {
+  for (const int64_t n : {int64_t{2}, int64_t{16} << 10, (int64_t{16} << 10) + 1}) {
+    PassGraph p;
+    NegOnly neg;
+    PassContext context;
+    context.evaluator = &neg;
+    const ValueId w = p.Floats("w", {n}, std::vector<float>(static_cast<size_t>(n), 1));
+    p.Result(p.Add("Neg", {w}, {}, UnrankedTensor(DType::kFloat)), "y");
+    const bool small = n * 4 <= 64 << 10;
+    EXPECT_EQ(p.Run<FoldConstants>(context) > 0, small) << n;
+    EXPECT_EQ(neg.calls, small ? 1 : 0) << n;
+  }
+}
+
 TEST(FoldConstants, LeavesAlone) {
   PassGraph p;
   NegOnly neg;

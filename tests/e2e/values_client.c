@@ -202,6 +202,44 @@ static void RunSequences(ge_session* s) {
   CHECK(held == 0);
 }
 
+/* A map's texts as numbers, by their keys: the whole of a text or none. */
+static void RunMaps(ge_session* s) {
+  const char *const words[] = {"-3e2", "2.5"}, *const odd[] = {"1.5x", ""};
+  int64_t numbers[2] = {7, 4};
+  ge_tensor k = {.size = sizeof k, .dtype = 7, .rank = 1, .dims = {2}},
+            seen = {.size = sizeof seen};
+  ge_any *keys = NULL, *texts = Texts(words, 2), *map = NULL, *out = NULL;
+  k.data = numbers, k.bytes = sizeof numbers;
+  CHECK_OK(ge_any_of_tensor(&k, NULL, NULL, &keys, &error));
+  CHECK_OK(ge_any_of_map(keys, texts, &map, &error));
+  const ge_any* inputs[1] = {map};
+  CHECK_OK(ge_session_run_values(s, "read", inputs, 1, &out, 1, NULL, &error));
+  CHECK_OK(ge_any_tensor(out, &seen, &error));
+  const float* const y = seen.data;
+  CHECK(seen.dtype == 1 && seen.bytes == 8 && y[0] == 2.5f && y[1] == -300);
+  ge_any_release(out), ge_any_release(map), ge_any_release(texts);
+  texts = Texts(odd, 2);
+  CHECK_OK(ge_any_of_map(keys, texts, &map, &error));
+  inputs[0] = map;
+  CHECK_BAD(ge_session_run_values(s, "read", inputs, 1, &out, 1, NULL, &error),
+            "a value of the map is '', wanted a number");
+  ge_any_release(map), ge_any_release(texts), ge_any_release(keys);
+}
+
+/* A sequence that a node made is one of its elements' type. */
+static void RunMade(ge_session* s) {
+  int64_t x[2] = {1, 2};
+  ge_tensor t = {.size = sizeof t, .dtype = 7, .rank = 1, .dims = {2}};
+  ge_any *in = NULL, *out = NULL;
+  t.data = x, t.bytes = sizeof x;
+  CHECK_OK(ge_any_of_tensor(&t, NULL, NULL, &in, &error));
+  const ge_any* inputs[1] = {in};
+  CHECK_OK(ge_session_run_values(s, "wrap", inputs, 1, &out, 1, NULL, &error));
+  ge_any_info info = InfoOf(out);
+  CHECK(info.kind == GE_ANY_SEQUENCE && info.count == 1 && info.dtype == 7);
+  ge_any_release(out), ge_any_release(in);
+}
+
 static void RunOptionals(ge_session* s) {
   float x[2] = {3, 4};
   ge_tensor t = Vector(x, 2), seen = {.size = sizeof seen};
@@ -391,7 +429,8 @@ int main(int argc, char** argv) {
   CHECK_OK(ge_session_create(&options, &s, &error));
   CHECK_OK(ge_session_load_file(s, argv[1], GE_FORMAT_AUTO, &error));
   Making(), TextsAndMaps(), BadValues();
-  if (!failed) RunTexts(s), RunSequences(s), RunOptionals(s), RunStates(s), BadRuns(s);
+  if (!failed)
+    RunTexts(s), RunSequences(s), RunMaps(s), RunMade(s), RunOptionals(s), RunStates(s), BadRuns(s);
   if (!failed) FromDlpack(s), ToDlpack(s), DlpackRefused();
   ge_session_destroy(s);
   printf("%d passed, %d failed, 0 skipped\n", passed, failed);

@@ -86,6 +86,8 @@ class GraphMaker {
     nodes_.push_back(n);
     return v;
   }
+  // The last node is one of this domain.
+  void Domain(const char* domain) { nodes_.back().domain = Str(domain); }
   static ge_attr IntAttr(const char* name, int64_t i) {
     ge_attr a = {};
     a.name = Str(name);
@@ -322,6 +324,33 @@ TEST_F(RefPlugin, OffersWhatItKnowsAndSaysWhyNot) {
   EXPECT_EQ(answers.declines.at(2).first, static_cast<uint32_t>(GE_WHY_DYNAMIC));
   EXPECT_EQ(answers.declines.at(3).first, static_cast<uint32_t>(GE_WHY_OP));
   EXPECT_EQ(answers.declines.at(4).first, static_cast<uint32_t>(GE_WHY_SHAPE));
+  for (const auto& [node, why] : answers.declines) EXPECT_FALSE(why.second.empty()) << node;
+}
+
+// Nodes that this host's rules let nobody have: another host's may.
+TEST_F(RefPlugin, SaysWhyNotOfNodesThatNoRuleHasSeen) {
+  GraphMaker g;
+  const uint32_t x = g.Input(GE_F32, {2, 3}), one = g.Input(GE_F32, {2, 1}),
+                 none = g.Input(GE_F32, {2, 0});
+  g.Node("Bernoulli", {x}, GE_C64, {2, 3});
+  g.Node("EyeLike", {x}, GE_C64, {2, 3});
+  g.Node(".Scaler", {x}, GE_F32, {2, 3});
+  g.Domain("ai.onnx.m");
+  // Widths whose sum wraps to that of the output.
+  const int64_t quarter = int64_t{1} << 62;
+  g.Node("FeatureVectorizer", {one, one, one, one}, GE_F32, {2, 0},
+         {g.IntsAttr("inputdimensions", {quarter, quarter, quarter, quarter})});
+  g.Domain("ai.onnx.ml");
+  g.Node("Imputer", {none}, GE_F32, {2, 0});
+  g.Domain("ai.onnx.ml");
+  const Answers answers = Query(g);
+  EXPECT_TRUE(answers.offers.empty());
+  ASSERT_EQ(answers.declines.size(), 5u);
+  EXPECT_EQ(answers.declines.at(0).first, static_cast<uint32_t>(GE_WHY_DTYPE));
+  EXPECT_EQ(answers.declines.at(1).first, static_cast<uint32_t>(GE_WHY_DTYPE));
+  EXPECT_EQ(answers.declines.at(2).first, static_cast<uint32_t>(GE_WHY_OP));
+  EXPECT_EQ(answers.declines.at(3).first, static_cast<uint32_t>(GE_WHY_SHAPE));
+  EXPECT_EQ(answers.declines.at(4).first, static_cast<uint32_t>(GE_WHY_ATTRIBUTE));
   for (const auto& [node, why] : answers.declines) EXPECT_FALSE(why.second.empty()) << node;
 }
 

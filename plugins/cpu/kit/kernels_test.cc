@@ -3,6 +3,8 @@
 #include "plugins/cpu/kit/simd/kernels.h"
 
 #include <gtest/gtest.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include <cmath>
 #include <functional>
@@ -342,6 +344,33 @@ TEST(Kernels, CopiesOfRows) {
       }
     }
   }
+}
+
+// Rows that overlap or repeat, at the end of what may be read.
+TEST(Kernels, CopiesOfRowsReadNothingBehindTheLast) {
+  const auto page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
+  void* const at =
+      mmap(nullptr, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  ASSERT_NE(at, MAP_FAILED);
+  ASSERT_EQ(mprotect(static_cast<char*>(at) + page, page, PROT_NONE), 0);
+  auto* const end = reinterpret_cast<float*>(static_cast<char*>(at) + page);
+  for (const IsaSet& s : IsaSets()) {
+    for (int64_t n : {1, 3, 7, 15, 17}) {
+      for (int64_t ldx : {int64_t{0}, n - 1, n, n + 1}) {
+        constexpr int64_t kRows = 40;
+        const int64_t all = (kRows - 1) * ldx + n;
+        float* const x = end - all;
+        for (int64_t i = 0; i < all; ++i) x[i] = static_cast<float>(i);
+        std::vector<float> y(static_cast<size_t>(kRows * n) + 1, kGuard);
+        s.simd->copy_rows(x, ldx, y.data(), n, kRows, n);
+        for (int64_t i = 0; i < kRows * n; ++i) {
+          ASSERT_EQ(y[static_cast<size_t>(i)], x[i / n * ldx + i % n]) << s.name << n << " " << ldx;
+        }
+        EXPECT_EQ(y.back(), kGuard);
+      }
+    }
+  }
+  munmap(at, 2 * page);
 }
 
 TEST(Kernels, Transpose) {

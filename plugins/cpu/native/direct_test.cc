@@ -130,6 +130,8 @@ TEST(DirectPlan, IsLeftWhereGatheringIsLess) {
   EXPECT_TRUE(IsDirect(SpecOf(kCases[8]), m));
   // One tap, one tap of each four pixels, windows as wide as the picture.
   EXPECT_FALSE(IsDirect(SpecOf({1, 1, 8, 8, {9, 9}, {1, 1}, {1, 1}, {1, 1}, {}, {}}), m));
+  EXPECT_FALSE(IsDirect(SpecOf({1, 2, 4, 4, {9, 9}, {1, 1}, {1, 1}, {1, 1}, {}, {}}), m))
+      << "groups of more than a channel are not depth-wise";
   EXPECT_FALSE(IsDirect(SpecOf({1, 1, 8, 8, {9, 9}, {1, 1}, {2, 2}, {1, 1}, {}, {}}), m));
   EXPECT_FALSE(IsDirect(SpecOf({1, 1, 1, 8, {40, 30}, {3, 30}, {1, 1}, {1, 1}, {}, {}}), m));
 }

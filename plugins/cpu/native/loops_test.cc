@@ -42,6 +42,30 @@ TEST_P(Loops, Repeats) {
   }
 }
 
+TEST_P(Loops, RepeatsOfChannelsInBlocks) {
+  const Dims d = {2, 40, 3, 5}, big = {2, 40, 6, 15};
+  for (int block : {8, 16}) {
+    const Layout from = Layout::Blocked(d, block), to = Layout::Blocked(big, block);
+    std::vector<float> x = Random(from.extent(), 6), y(Z(to.extent()));
+    RunLoop(*RepeatLoop(simd(), from, to, {1, 1, 2, 3}), {y.data(), x.data()});
+    Dims at(4, 0);
+    do {
+      ASSERT_EQ(y[Z(Offset(to, at))], x[Z(Offset(from, {at[0], at[1], at[2] / 2, at[3] / 3}))]);
+    } while (Next(big, &at));
+  }
+}
+
+TEST_P(Loops, OperandsWhoseElementsLieApart) {
+  const Dims d = {37};
+  Layout apart = Layout::Dense(d);
+  apart.stride[0] = 2;
+  std::vector<float> x = Random(37, 7), z = Random(74, 8), y(37);
+  RunLoop(
+      *PointwiseLoop(simd(), Layout::Dense(d), Layout::Dense(d), {apart}, {{Fn::kSub, 0, 0, 0}}),
+      {y.data(), x.data(), z.data()});
+  for (size_t i = 0; i < y.size(); ++i) ASSERT_EQ(y[i], x[i] - z[2 * i]) << i;
+}
+
 // A pooled element by its definition.
 float PooledElement(const Pool& p, const std::vector<float>& x, const Dims& at) {
   const size_t nd = p.window.size();
@@ -165,6 +189,15 @@ TEST_P(Loops, Resizes) {
       } while (Next(result, &at));
     }
   }
+}
+
+// Of two sources the second has no part in the result where its weight is 0.
+TEST_P(Loops, ResizeReadsNothingWithoutWeight) {
+  ResizeAxis rows, all;
+  rows.from = {0, 1}, rows.next = {1, 2}, rows.t = {0.5f, 0};
+  std::vector<float> x = {1, 2, 3, 3, 6, 5, INFINITY, NAN, -INFINITY}, y(6);
+  RunLoop(*ResizeLoop(simd(), {3, 3}, {rows, all}), {y.data(), x.data()});
+  EXPECT_EQ(y, (std::vector<float>{2, 4, 4, 3, 6, 5}));
 }
 
 TEST_P(Loops, ResizeRefusesWhatItWouldReadOutside) {

@@ -139,6 +139,20 @@ TEST_P(RoundedPanels, UnusualNumbersStayInTheirRow) {
   }
 }
 
+// Of one row and few columns, where rounding x is most of the work.
+TEST(PanelPrice, IsLessOnAFasterMachine) {
+  Machine slow = MachineOf(nullptr);
+  slow.threads = 1, slow.compute = 1;
+  Machine fast = slow;
+  fast.compute = 2;
+  for (const Rounded* rounded : {static_cast<const Rounded*>(nullptr), &kRounded_avx512}) {
+    for (const int64_t n : {1, 8, 64, 500}) {
+      const PanelPlan plan(SimdOf(GE_ISA_AVX512), 40, n, 700, rounded);
+      EXPECT_LT(PanelNs(plan, fast), PanelNs(plan, slow)) << n;
+    }
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(By, RoundedPanels, ::testing::Bool(), [](const auto& info) {
   return info.param ? std::string("Tiles") : std::string("Vectors");
 });

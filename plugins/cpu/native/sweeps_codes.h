@@ -99,11 +99,16 @@ inline void SweepNBits(int64_t m, int64_t n, int64_t k, NBitsForm form, bool nar
     }
     for (const NarrowKernels* by : all) {
       const PanelPlan plan(s.simd(), m, n, k, form, by);
-      AlignedBlock packed(plan.weight_floats() * sizeof(float));
       const void* from[] = {
           codes.data(), scales,
           form.zero_bytes == 4 ? static_cast<const void*>(zeros) : zero_codes.data()};
+      // Equal packs are kept once: all of their bytes are the constants', wherever they lie.
+      const size_t bytes = plan.weight_floats() * sizeof(float);
+      AlignedBlock packed(bytes), other(bytes);
+      std::memset(packed.data(), 0x55, bytes), std::memset(other.data(), 0xaa, bytes);
       PackNBits(plan, from, packed.data());
+      PackNBits(plan, from, other.data());
+      ASSERT_EQ(std::memcmp(packed.data(), other.data(), bytes), 0);
       constexpr uint64_t kThreads = 2;  // at most, of a setting
       std::vector<float> y(Z(m * n + 1), kGuard);
       std::vector<float> room(plan.rounded_floats() + kThreads * plan.tile_floats() + 1, NAN);

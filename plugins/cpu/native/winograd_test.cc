@@ -345,6 +345,7 @@ TEST(WinogradSpec, ChoosesTilesByTheWork) {
   EXPECT_EQ(tiles({1, 64, 64, 56, 56, 1}), std::pair(4, 4));
   EXPECT_EQ(tiles({1, 512, 512, 7, 7, 1}), std::pair(2, 2)) << "weights come from memory";
   EXPECT_EQ(tiles({1, 64, 64, 2, 400, 1}), std::pair(2, 4)) << "two lines";
+  EXPECT_EQ(tiles({1, 64, 64, 12, 12, 1}), std::pair(2, 4)) << "as much work turned, shorter rows";
 }
 
 TEST(WinogradSpec, OthersAreLeftAlone) {
