@@ -5,6 +5,7 @@
 #include "passes/canonical/inline_branches.h"
 #include "passes/canonical/merge_duplicates.h"
 #include "passes/canonical/sink_constants.h"
+#include "passes/canonical/transpose_images.h"
 #include "passes/fold/fold_batchnorm.h"
 #include "passes/fold/fold_bias.h"
 #include "passes/fold/fold_constants.h"
