@@ -20,9 +20,9 @@ PROGRAM, UNIT, UNIT_CPU = (BUILD / "bin" / name for name in ("ge-test", "ge-unit
 NODE = ["--onnx-node", "build/node-tests/node"]
 # As in ./test: what an engine takes of the node tests is counted, so that declining is noticed.
 NODE_STEPS = {
-    "onnx-node": ["--least-taken", "ref=5800"],
-    "onnx-node-all": ["--engines", "native,onednn,openblas,ref", "--least-taken", "native=4300"],
-    "onnx-node-native": ["--engines", "native,ref", "--policy", "priority", "--least-taken", "native=4450"],
+    "onnx-node": ["--least-taken", "ref=5100"],
+    "onnx-node-all": ["--engines", "native,onednn,openblas,ref", "--least-taken", "native=4250"],
+    "onnx-node-native": ["--engines", "native,ref", "--policy", "priority", "--least-taken", "native=4340"],
     "onnx-node-onednn": ["--engines", "onednn,ref", "--policy", "priority", "--least-taken", "onednn=230"],
     "onnx-node-openblas": ["--engines", "openblas,ref", "--policy", "priority", "--least-taken", "openblas=205"],
 }
