@@ -30,7 +30,8 @@ GE_AVX2 __m256i Load(const void* from) {
   return _mm256_loadu_si256(static_cast<const __m256i*>(from));
 }
 
-// NaN is greater than all others as an integer, and becomes the scale.
+// NaN is greater than all others as an integer. Where the greatest is no number it is the scale, of
+// codes that are zeros: their products are none either.
 GE_AVX2 float GreatestOf(const float* x, int64_t n) {
   __m256i most = _mm256_setzero_si256();
   const __m256i mask = _mm256_set1_epi32(0x7fffffff);
@@ -50,11 +51,16 @@ void NarrowBlock(const NBitsForm& form, const float* x, uint8_t* to) {
   const uint8_t* const order = form.bits == 2 ? kNarrowOrder2 : kNarrowOrder4;
   const __m128i places = _mm_loadu_si128(reinterpret_cast<const __m128i*>(order));
   const float greatest = GreatestOf(x, form.block), scale = greatest / 127;
-  const __m256 times = _mm256_set1_ps(greatest > kLeastMagnitude ? 127 / greatest : 0.0f);
+  const bool steps = greatest > kLeastMagnitude && greatest <= __FLT_MAX__;
+  const __m256i coded = _mm256_set1_epi32(steps ? -1 : 0);
+  const __m256 times = _mm256_set1_ps(127 / greatest);
+  const auto codes = [&](const float* at) __attribute__((always_inline)) {
+    const __m256i all = _mm256_cvtps_epi32(_mm256_mul_ps(_mm256_loadu_ps(at), times));
+    return _mm256_and_si256(all, coded);
+  };
   __m256i sum = _mm256_setzero_si256();
   for (int64_t i = 0; i < form.block; i += 16) {
-    const __m256i low = _mm256_cvtps_epi32(_mm256_mul_ps(_mm256_loadu_ps(x + i), times));
-    const __m256i high = _mm256_cvtps_epi32(_mm256_mul_ps(_mm256_loadu_ps(x + i + 8), times));
+    const __m256i low = codes(x + i), high = codes(x + i + 8);
     sum = _mm256_add_epi32(sum, _mm256_add_epi32(low, high));
     // Packing works in halves of 16 bytes.
     const __m256i words = _mm256_permute4x64_epi64(_mm256_packs_epi32(low, high), 0xd8);

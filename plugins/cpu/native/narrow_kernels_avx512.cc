@@ -35,7 +35,8 @@ GE_VNNI __m128i OrderOf(const NBitsForm& form) {
   return _mm_loadu_si128(reinterpret_cast<const __m128i*>(order));
 }
 
-// NaN is greater than all others as an integer, and becomes the scale.
+// NaN is greater than all others as an integer. Where the greatest is no number it is the scale, of
+// codes that are zeros: their products are none either.
 void Narrow(const NBitsForm& form, const float* x, int64_t k, uint8_t* to) {
   const __m128i order = OrderOf(form);
   for (; k > 0; k -= form.block, x += form.block, to += kNarrowHead + form.block) {
@@ -48,11 +49,13 @@ void Narrow(const NBitsForm& form, const float* x, int64_t k, uint8_t* to) {
     float greatest;
     __builtin_memcpy(&greatest, &bits, sizeof greatest);
     const float scale = greatest / 127;
-    const __m512 times = _mm512_set1_ps(greatest > kLeastMagnitude ? 127 / greatest : 0.0f);
+    const bool steps = greatest > kLeastMagnitude && greatest <= __FLT_MAX__;
+    const auto coded = static_cast<__mmask16>(steps ? 0xffff : 0);
+    const __m512 times = _mm512_set1_ps(127 / greatest);
     __m512i sum = _mm512_setzero_si512();
     for (int64_t i = 0; i < form.block; i += 16) {
       const __m512 v = _mm512_maskz_loadu_ps(First(k - i), x + i);
-      const __m512i code = _mm512_cvtps_epi32(_mm512_mul_ps(v, times));
+      const __m512i code = _mm512_maskz_cvtps_epi32(coded, _mm512_mul_ps(v, times));
       sum = _mm512_add_epi32(sum, code);
       const __m128i bytes = _mm_shuffle_epi8(_mm512_cvtsepi32_epi8(code), order);
       _mm_storeu_si128(reinterpret_cast<__m128i*>(to + kNarrowHead + i), bytes);
