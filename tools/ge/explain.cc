@@ -5,6 +5,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 #include <set>
+#include <sstream>
 
 #include "ge/compile/plan_explain.h"
 #include "tools/ge/command.h"
@@ -17,12 +18,18 @@ struct Row {
   std::vector<std::string> cells;
 };
 
+bool BeginsLetter(char byte) { return (byte & 0xC0) != 0x80; }  // of UTF-8
+
+size_t Width(const std::string& text) {
+  return static_cast<size_t>(std::count_if(text.begin(), text.end(), BeginsLetter));
+}
+
 void PrintTable(const std::vector<std::string>& head, const std::vector<Row>& rows,
                 const std::vector<bool>& right) {
   std::vector<size_t> width;
   for (const std::string& h : head) width.push_back(h.size());
   for (const Row& r : rows) {
-    for (size_t i = 0; i < r.cells.size(); ++i) width[i] = std::max(width[i], r.cells[i].size());
+    for (size_t i = 0; i < r.cells.size(); ++i) width[i] = std::max(width[i], Width(r.cells[i]));
   }
   auto line = [&](const std::vector<std::string>& cells) {
     std::string out;
@@ -46,6 +53,33 @@ std::string Ns(double ns) {
   return fmt::format("{:.2f} ms", ns / 1e6);
 }
 
+// Converters from TensorFlow join the names of all that a node was made of, hundreds of characters.
+// Of such a one the number that --pin takes, too, its begin and its end; --json has it whole.
+std::string ShortLabel(const NodeReport& r) {
+  constexpr size_t kMost = 56, kBegin = 16, kEnd = 28;
+  if (r.label.size() <= kMost) return r.label;
+  size_t begin = kBegin, end = r.label.size() - kEnd;
+  while (begin > 0 && !BeginsLetter(r.label[begin])) --begin;
+  while (end < r.label.size() && !BeginsLetter(r.label[end])) ++end;
+  return fmt::format("#{} {}..{}", r.node, r.label.substr(0, begin), r.label.substr(end));
+}
+
+// "Mul+Mul+Add" as "2 Mul+Add": three constants of a quantized convolution would fill a screen.
+std::string ShortPattern(const std::string& pattern) {
+  std::vector<std::pair<std::string, int>> runs;
+  std::istringstream ops(pattern);
+  for (std::string op; std::getline(ops, op, '+');) {
+    if (runs.empty() || runs.back().first != op) runs.emplace_back(op, 0);
+    runs.back().second += 1;
+  }
+  std::string out;
+  for (const auto& [op, times] : runs) {
+    if (!out.empty()) out += "+";
+    out += times > 1 ? fmt::format("{} {}", times, op) : op;
+  }
+  return out;
+}
+
 // Names are any bytes; what is no UTF-8 is replaced.
 void PrintJson(const nlohmann::json& j) {
   fmt::print("{}\n", j.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
@@ -56,11 +90,13 @@ void PrintText(const Compiled& c, const Options& o) {
   const std::map<NodeId, std::string> layouts = LayoutsTaken(c.plan);
   for (const NodeReport& r : c.plan.reports()) {
     Row row;
-    row.cells = {r.label, r.op, std::to_string(r.segment), "-", "-", "-", "", "", "-", "", ""};
+    row.cells = {
+        ShortLabel(r), r.op, std::to_string(r.segment), "-", "-", "-", "", "", "-", "", ""};
     if (r.chosen >= 0) {
       const Bid& b = r.bids[static_cast<size_t>(r.chosen)];
       row.cells[3] = c.plan.devices[b.device].name;
-      row.cells[4] = Ns(b.price_ns), row.cells[5] = b.source, row.cells[7] = b.pattern;
+      row.cells[4] = Ns(b.price_ns), row.cells[5] = b.source;
+      row.cells[7] = ShortPattern(b.pattern);
       if (b.factor != 1) row.cells[6] = fmt::format("x{:.2f}", b.factor);
     }
     // Nobody bid for a plan that is shaped like another one.
@@ -84,7 +120,7 @@ void PrintText(const Compiled& c, const Options& o) {
              rows, {false, false, true, false, true, false, true, false, false, true, false});
   std::set<std::string> notes;  // the parts of one node have one label and one note
   for (const NodeReport& r : c.plan.reports()) {
-    const std::string note = fmt::format("{}: {}", r.label, r.decomposition);
+    const std::string note = fmt::format("{}: {}", ShortLabel(r), r.decomposition);
     if (r.decomposition.empty() || !notes.insert(note).second) continue;
     fmt::print("{}{}\n", notes.size() == 1 ? "\n" : "", note);
   }
