@@ -50,6 +50,8 @@ def check_table(text):
         if any(line[s - 2:s].strip() for s in starts[1:] if s < len(line)):
             faults.append(f"not aligned: {line}")
     names = [line[:starts[1]].strip() for line in lines[2:]]
+    if starts[1] != max(map(len, names)) + 2:
+        faults.append("the first column is wider than its longest name")
     whole_letters = re.fullmatch(r"#2 (слой)*(с|сл|сло)?\.\.(й|ой|лой)?(слой)*/конец", names[1])
     wanted = [f"#1 {LONG[:16]}..{LONG[-28:]}",
               names[1] if whole_letters else "#2 its begin..its end, no letter split",
