@@ -81,14 +81,14 @@ class OneNodeEvaluator : public Evaluator {
       const Type& type = f.value(r).type;
       auto bytes = ByteCount(type);
       if (!bytes) return Status(Code::kUnsupported, "a result without a fixed size is not folded");
-      AlignedBytes memory = AllocateAligned(static_cast<uint64_t>(*bytes), 64);
+      std::shared_ptr<std::byte> memory = AllocateShared(static_cast<uint64_t>(*bytes));
       if (!memory) return Status(Code::kResourceExhausted, "no memory to fold a constant");
       Const c;
       c.type = type;
       c.bytes = static_cast<uint64_t>(*bytes);
       c.data = memory.get();
       out.push_back(memory.get());
-      c.owner = std::shared_ptr<const void>(std::shared_ptr<std::byte>(std::move(memory)));
+      c.owner = std::move(memory);
       results.push_back(std::move(c));
     }
     GE_ASSIGN_OR_RETURN(auto frame, compiled->TakeFrame());

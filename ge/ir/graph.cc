@@ -94,9 +94,9 @@ Const MakeConst(Type type, const void* bytes, uint64_t size, std::string name) {
   c.type = std::move(type);
   c.bytes = size;
   // Large ones on a line of their own, so that kernels may read them where they lie.
-  constexpr uint64_t kLarge = 4096, kLine = 64;
+  constexpr uint64_t kLarge = 4096;
   std::shared_ptr<std::byte> copy;
-  if (size >= kLarge) copy = AllocateAligned(size, kLine);
+  if (size >= kLarge) copy = AllocateShared(size);
   // One byte at least, so that an empty tensor still has an address.
   if (!copy) copy.reset(new std::byte[size ? size : 1], std::default_delete<std::byte[]>());
   if (size) std::memcpy(copy.get(), bytes, size);

@@ -5,10 +5,10 @@
 namespace ge {
 namespace {
 
-class Named : public Pass {
+class NamedPass : public Pass {
  public:
-  Named(std::string name, std::vector<std::string> before = {}, std::vector<std::string> after = {},
-        std::string plugin = "")
+  NamedPass(std::string name, std::vector<std::string> before = {},
+            std::vector<std::string> after = {}, std::string plugin = "")
       : name_(std::move(name)),
         plugin_(std::move(plugin)),
         before_(std::move(before)),
@@ -27,7 +27,7 @@ class Named : public Pass {
 
 template <typename... Args>
 void Add(PassList* list, Args... args) {
-  list->push_back(std::make_unique<Named>(std::move(args)...));
+  list->push_back(std::make_unique<NamedPass>(std::move(args)...));
 }
 
 using Names = std::vector<std::string>;
@@ -81,8 +81,8 @@ TEST(PassOrder, TwoOfOneName) {
 TEST(PassOrder, RunsBeforeOnlyWhatIsThere) {
   PassList others;
   Add(&others, "a");
-  EXPECT_TRUE(RunsBefore(Named("x", {"b", "a"}), others));
-  EXPECT_FALSE(RunsBefore(Named("x", {"b"}, {"a"}), others));
+  EXPECT_TRUE(RunsBefore(NamedPass("x", {"b", "a"}), others));
+  EXPECT_FALSE(RunsBefore(NamedPass("x", {"b"}, {"a"}), others));
 }
 
 }  // namespace
