@@ -54,6 +54,12 @@ Status Compiled::PinnedPacks::Pin(Compiled* c) {
   return {};
 }
 
+bool Compiled::PinnedPacks::PinAsTheyAre(const Compiled* c) {
+  if (!c->pack_set_ || !c->pack_set_->PinAsTheyAre()) return false;
+  set_ = c->pack_set_.get();
+  return true;
+}
+
 Compiled::PinnedPacks::~PinnedPacks() {
   if (set_ != nullptr) set_->Unpin();
 }
@@ -91,6 +97,16 @@ std::vector<std::vector<ge_buf>> Compiled::PackBufs() const {
   std::vector<std::vector<ge_buf>> out(packs_.size());
   for (size_t s = 0; s < packs_.size(); ++s) {
     for (const auto& resident : packs_[s]) out[s].push_back(resident->buf());
+  }
+  return out;
+}
+
+std::vector<ge_buf> Compiled::HostPacks() const {
+  std::vector<ge_buf> out;
+  for (const auto& of_segment : PackBufs()) {
+    for (const ge_buf& b : of_segment) {
+      if (b.domain == 0 && b.ptr != nullptr) out.push_back(b);
+    }
   }
   return out;
 }

@@ -56,6 +56,7 @@ class Compiled {
   class PinnedPacks {
    public:
     Status Pin(Compiled* c);
+    bool PinAsTheyAre(const Compiled* c);  // false where some would have to be written first
     ~PinnedPacks();
 
    private:
@@ -85,6 +86,7 @@ class Compiled {
   };
   // By segment: what its launches are given.
   std::vector<std::vector<ge_buf>> PackBufs() const;
+  std::vector<ge_buf> HostPacks() const;  // of all segments, those in host memory
   static std::vector<Port> PortsOf(const Function& f, std::span<const ValueId> values);
   std::vector<Port> inputs, outputs;
   std::vector<NodeId> expanded;  // nodes that became their decomposition

@@ -135,6 +135,13 @@ Status PackSet::Pin(const std::function<void()>& moved) {
   return status;
 }
 
+bool PackSet::PinAsTheyAre() {
+  Enter();
+  if (whole_.load(std::memory_order_acquire)) return true;
+  Unpin();
+  return false;
+}
+
 Status PackSet::PinSlowly(const std::function<void()>& moved) {
   const std::lock_guard<std::mutex> lock(PackBudget::OfProcess().mutex);
   if (whole_.load(std::memory_order_relaxed)) return {};

@@ -31,6 +31,8 @@ class PackSet {
   // called before any Pin returns: addresses may be others than at the last run. Nothing is pinned
   // where it fails.
   Status Pin(const std::function<void()>& moved);
+  // The same where all are in memory anyway; else false, and nothing is pinned or written.
+  bool PinAsTheyAre();
   void Unpin() { pins_.fetch_sub(1, std::memory_order_release); }
 
  private:

@@ -53,7 +53,23 @@ class Block {
   float* data_ = nullptr;
 };
 
-uint64_t CacheBytes(int name, uint64_t fallback) {
+// Of the cache of a level that one core reaches, as the kernel tells it ("32768K"); 0 where it does
+// not.
+uint64_t KernelCacheBytes(int level) {
+  for (int i = 0; i < 8; ++i) {
+    const std::string folder = fmt::format("/sys/devices/system/cpu/cpu0/cache/index{}/", i);
+    int its_level = 0;
+    uint64_t kib = 0;
+    if (!(std::ifstream(folder + "level") >> its_level)) break;
+    if (its_level == level && std::ifstream(folder + "size") >> kib) return kib << 10;
+  }
+  return 0;
+}
+
+// The C library adds up what all cores of a processor have, those that a virtual machine lacks,
+// too: 320 MiB where two cores share 32.
+uint64_t CacheBytes(int level, int name, uint64_t fallback) {
+  if (const uint64_t bytes = KernelCacheBytes(level)) return bytes;
   const long bytes = sysconf(name);
   return bytes > 0 ? static_cast<uint64_t>(bytes) : fallback;
 }
@@ -212,8 +228,8 @@ MachineRecord IdentifyMachine(uint32_t isa_cap, uint32_t threads) {
     if (allowed && (m.isa_mask >> isa & 1)) m.isa = isa;
   }
   m.threads = std::max(1u, threads);
-  m.cache_bytes[0] = CacheBytes(_SC_LEVEL2_CACHE_SIZE, uint64_t{1} << 20);
-  m.cache_bytes[1] = CacheBytes(_SC_LEVEL3_CACHE_SIZE, uint64_t{16} << 20);
+  m.cache_bytes[0] = CacheBytes(2, _SC_LEVEL2_CACHE_SIZE, uint64_t{1} << 20);
+  m.cache_bytes[1] = CacheBytes(3, _SC_LEVEL3_CACHE_SIZE, uint64_t{16} << 20);
   return m;
 }
 
@@ -396,7 +412,6 @@ bool MachineFromText(const std::string& text, const MachineRecord& key, MachineR
       return false;
     }
     ReadRates(j, &m);
-    for (int i = 0; i < 2; ++i) m.cache_bytes[i] = WholeNumber<uint64_t>(j.at("cache_bytes").at(i));
     m.doubtful = j.value("doubtful", false);
     if (!IsWhole(m)) return false;
     *out = m;

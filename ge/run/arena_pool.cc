@@ -36,6 +36,13 @@ ArenaPool::~ArenaPool() {
   for (const Block& b : free_) Release(b);
 }
 
+void ArenaPool::DropFree() {
+  std::lock_guard<std::mutex> lock(mutex_);
+  for (const Block& b : free_) Release(b);
+  made_ -= free_.size();
+  free_.clear();
+}
+
 void ArenaPool::Release(const Block& block) {
   if (block.base != nullptr) munmap(block.base, block.reserved);
 }

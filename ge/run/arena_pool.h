@@ -50,6 +50,9 @@ class ArenaPool {
   // memory. The pool must outlive the lease.
   Result<Lease> Take(uint64_t bytes);
 
+  // Gives back what no run holds.
+  void DropFree();
+
   uint64_t blocks() const;
 
  private:

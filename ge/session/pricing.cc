@@ -127,6 +127,8 @@ void Session::SavePrices() {
   if (!price_cache_ || !Learns(options.mode)) return;
   const FloatModeScope mode(options_.denormals);
   std::lock_guard<std::mutex> one(compile_mutex_);
+  // No run comes any more, and what is timed alone needs room of its own.
+  if (options_.build.arenas) options_.build.arenas->DropFree();
   const double now = NowMs();
   const double share = std::max(kObservedMs, kObservedShare * (now - made_ms_));
   const double end = now + std::min(options.observe_budget_ms, share);
@@ -153,6 +155,8 @@ uint32_t Session::TryRivals(const Compiled& c, double budget_ms, double within) 
   MeasureOptions options;
   options.budget_ms = budget_ms, options.rival = within;
   options.rivals_only = true;
+  Compiled::PinnedPacks pinned;
+  if (pinned.PinAsTheyAre(&c)) options.between = c.HostPacks();
   return MeasureOffers(engines_, c.graph, f, c.plan.layouts, view->get(), c.offers,
                        price_cache_.get(), options)
       .measured;

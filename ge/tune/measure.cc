@@ -128,7 +128,9 @@ class Recorder {
         cache_(cache),
         end_ms_(NowMs() + budget_ms),
         busy_(busy),
-        timer_(engines, c->graph, f_, c->plan.layouts, view) {}
+        timer_(engines, c->graph, f_, c->plan.layouts, view) {
+    if (pinned_.PinAsTheyAre(c)) timer_.ReadBetween(c->HostPacks());
+  }
 
   void Run(const RunClock::Summary& summary) {
     const auto& segments = c_.plan.functions[0].segments;
@@ -246,6 +248,7 @@ class Recorder {
   PriceCache* cache_;
   const double end_ms_;
   const bool busy_;
+  Compiled::PinnedPacks pinned_;  // while timer_ reads them
   OfferTimer timer_;
 };
 
@@ -294,6 +297,7 @@ MeasureReport MeasureOffers(const EngineList& engines, const Graph& graph, const
   const double begin = NowMs();
   const LoadWatch watch;
   OfferTimer timer(engines, graph, function, layouts, view);
+  timer.ReadBetween(options.between);
   MeasureReport report;
   std::set<std::pair<PriceBook, std::string>> seen;
   for (int round = 0; round < kRounds; ++round) {

@@ -22,7 +22,8 @@ struct MeasureOptions {
   // Who is within this factor of the cheapest at corrected prices may be faster: these are wrong by
   // up to so much where nothing of the like was measured at that size; see PriceFit.
   double rival = 4;
-  bool again = false;  // also what is known: new samples are added to those there are
+  bool again = false;           // also what is known: new samples are added to those there are
+  std::vector<ge_buf> between;  // see OfferTimer::ReadBetween
   // What is measured on a busy machine counts in this session all the same; see PriceCache::Add.
   bool trusted_now = true;
   // Asked when all is timed: whether the machine was busy, so that the rows are doubtful. Null =
