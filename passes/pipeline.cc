@@ -8,6 +8,7 @@
 #include "passes/canonical/transpose_images.h"
 #include "passes/fold/fold_batchnorm.h"
 #include "passes/fold/fold_bias.h"
+#include "passes/fold/fold_branches.h"
 #include "passes/fold/fold_constants.h"
 #include "passes/fold/fold_pad.h"
 #include "passes/fold/fold_shapes.h"

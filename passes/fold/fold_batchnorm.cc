@@ -1,11 +1,11 @@
 #include "passes/fold/fold_batchnorm.h"
 
 #include <algorithm>
-#include <cmath>
 #include <cstring>
 
 #include "ge/base/aligned.h"
 #include "ge/ops/op.h"
+#include "passes/fold/affine.h"
 #include "passes/fold/floats.h"
 
 namespace ge {
@@ -15,31 +15,9 @@ struct Match {
   const Node* conv = nullptr;
   const Node* norm = nullptr;
   const Const* weight = nullptr;
-  std::vector<float> bias;            // empty when absent
-  std::vector<double> factor, shift;  // y = factor * x + shift, by output channel
+  std::vector<float> bias;  // empty when absent
+  Affine by;
 };
-
-// The normalisation as one multiply and add per channel.
-bool ReadNorm(const Graph& g, const Function& f, const Node& n, Match* m) {
-  if (AttrInt(n, "training_mode") != 0 || n.inputs.size() != 5) return false;
-  for (size_t s = 1; s < n.outputs.size(); ++s) {
-    if (n.outputs[s]) return false;
-  }
-  std::vector<float> p[4];  // scale, B, mean, variance
-  for (int k = 0; k < 4; ++k) {
-    auto x = FloatsOf(g, f, n.inputs[k + 1]);
-    if (!x || (k && x->size() != p[0].size())) return false;
-    p[k] = std::move(*x);
-  }
-  const double epsilon = AttrFloat(n, "epsilon");
-  for (size_t i = 0; i < p[0].size(); ++i) {
-    const double variance = static_cast<double>(p[3][i]) + epsilon;
-    if (!(variance > 0)) return false;
-    m->factor.push_back(p[0][i] / std::sqrt(variance));
-    m->shift.push_back(p[1][i] - p[2][i] * m->factor.back());
-  }
-  return true;
-}
 
 bool ReadConv(const Graph& g, const Function& f, const Node& n, Match* m) {
   const bool conv = n.domain.empty() && (n.op == "Conv" || n.op == "ConvTranspose");
@@ -50,7 +28,7 @@ bool ReadConv(const Graph& g, const Function& f, const Node& n, Match* m) {
   if (type.dtype != DType::kFloat || !type.is_static() || type.dims.size() < 2) return false;
   if (n.inputs.size() < 3 || !n.inputs[2]) return true;
   auto bias = FloatsOf(g, f, n.inputs[2]);
-  if (!bias || bias->size() != m->factor.size()) return false;
+  if (!bias || bias->size() != m->by.factor.size()) return false;
   m->bias = std::move(*bias);
   return true;
 }
@@ -71,7 +49,7 @@ void Scale(const std::byte* from, size_t count, double factor, float* to) {
 // bulk of a model, so they are read and written once.
 std::optional<Const> ScaledWeights(const Match& m) {
   const std::vector<int64_t> dims = m.weight->type.static_dims();
-  const auto channels = static_cast<int64_t>(m.factor.size());
+  const auto channels = static_cast<int64_t>(m.by.factor.size());
   const int64_t group = AttrInt(*m.conv, "group");
   const bool transposed = m.conv->op == "ConvTranspose";
   if (group < 1 || dims[0] < 1 || dims[1] < 1 || dims[0] % group) return std::nullopt;
@@ -93,7 +71,7 @@ std::optional<Const> ScaledWeights(const Match& m) {
     const int64_t in = r / dims[1], b = r % dims[1];
     const int64_t out = transposed ? in / (dims[0] / group) * dims[1] + b : r;
     const size_t at = static_cast<size_t>(r) * step;
-    Scale(from + at * sizeof(float), step, m.factor[static_cast<size_t>(out)], to + at);
+    Scale(from + at * sizeof(float), step, m.by.factor[static_cast<size_t>(out)], to + at);
   }
   Const c;
   c.type = m.weight->type;
@@ -105,9 +83,9 @@ std::optional<Const> ScaledWeights(const Match& m) {
 
 std::vector<float> FoldedBias(const Match& m) {
   std::vector<float> out;
-  for (size_t i = 0; i < m.factor.size(); ++i) {
+  for (size_t i = 0; i < m.by.factor.size(); ++i) {
     const double old = m.bias.empty() ? 0.0 : m.bias[i];
-    out.push_back(static_cast<float>(old * m.factor[i] + m.shift[i]));
+    out.push_back(static_cast<float>(old * m.by.factor[i] + m.by.shift[i]));
   }
   return out;
 }
@@ -128,7 +106,10 @@ void TryFold(Transaction& t, FunctionId fn, const Node& norm, const PassContext&
   m.norm = &norm;
   m.conv = t.Producer(fn, x);
   if (!m.conv || t.IsResult(fn, x) || t.Readers(fn, x).size() != 1) return;
-  if (!ReadNorm(g, f, norm, &m) || !ReadConv(g, f, *m.conv, &m)) return;
+  auto affine = AffineOf(g, f, norm);
+  if (!affine) return;
+  m.by = *std::move(affine);
+  if (!ReadConv(g, f, *m.conv, &m)) return;
   // Weights that many convolutions share are made anew for each.
   const int64_t bytes = ByteCount(m.weight->type).value_or(0);
   if (context.budget && !context.budget->Take(bytes, 2.0 * static_cast<double>(bytes))) return;

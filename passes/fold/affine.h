@@ -1,0 +1,18 @@
+// A BatchNormalization in inference mode as one multiply and add for each channel.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "ge/ir/graph.h"
+
+namespace ge {
+
+struct Affine {
+  std::vector<double> factor, shift;  // y = factor * x + shift, by channel
+};
+
+// nullopt where it trains, has another result that is read, or numbers that are no f32 constants.
+std::optional<Affine> AffineOf(const Graph& g, const Function& f, const Node& norm);
+
+}  // namespace ge
