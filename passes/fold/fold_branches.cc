@@ -34,7 +34,7 @@ struct Branch {
   std::vector<int64_t> dims;            // of the weights
   std::vector<Side> axes;
   int64_t group = 1;
-  std::optional<Affine> affine;
+  std::optional<Affine> affine;  // without a node: the tensor itself
 };
 
 int64_t NumberAt(const std::vector<int64_t>& list, size_t i, int64_t otherwise) {
@@ -51,6 +51,8 @@ class BranchFolder {
     if (!n.effects.empty() || !n.after.empty() || !n.inputs[0] || !n.inputs[1]) return;
     const Node add = n;
     std::optional<Branch> a = Read(add.inputs[0]), b = Read(add.inputs[1]);
+    if (a && !b) b = Itself(*a, add.inputs[1]);
+    if (b && !a) a = Itself(*b, add.inputs[0]);
     if (!a || !b || a->x != b->x || (a->affine && b->affine)) return;
     if (a->affine || (!b->affine && !IsInside(*b, *a))) std::swap(a, b);
     if (b->affine ? !AsDiagonal(*a, &*b) : !IsInside(*b, *a)) return;
@@ -77,6 +79,18 @@ class BranchFolder {
       return b.affine ? std::optional(std::move(b)) : std::nullopt;
     }
     return n->op == "Conv" && ReadConvolution(&b) ? std::optional(std::move(b)) : std::nullopt;
+  }
+
+  // The tensor that a convolution reads, added to its result. Only where weights are few or made
+  // anew anyway: engines add a tensor to a result at little cost, and weights of a file need no
+  // copy.
+  std::optional<Branch> Itself(const Branch& conv, ValueId v) const {
+    if (conv.affine || v != conv.x) return std::nullopt;
+    if (conv.dims[1] != 1 && !mine_.count(conv.weight)) return std::nullopt;
+    Branch b;
+    b.x = v, b.affine.emplace();
+    b.affine->factor.assign(static_cast<size_t>(conv.dims[0]), 1.0);
+    return b;
   }
 
   bool ReadConvolution(Branch* b) const {
@@ -229,10 +243,11 @@ class BranchFolder {
       if (context_.done_reading && c.mapped) context_.done_reading(c.data, c.bytes);
     }
     for (size_t i = 0; i < shift->size(); ++i) bias[i] += (*shift)[i];
-    t_.AddOrigin(fn_, large.node.id, small.node);
     t_.AddOrigin(fn_, large.node.id, add);
     t_.ReplaceUses(fn_, add.outputs[0], large.node.outputs[0]);
     t_.Erase(fn_, add.id);
+    if (!small.node.id) return;  // the tensor itself
+    t_.AddOrigin(fn_, large.node.id, small.node);
     t_.Erase(fn_, small.node.id);
   }
 
