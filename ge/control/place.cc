@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "ge/base/interrupt.h"
 #include "ge/base/word_hash.h"
 
 namespace ge {
@@ -219,6 +220,7 @@ Result<FlowPlace::Piece> FlowPlace::Make(const std::vector<FlowValue>& values) {
   GE_ASSIGN_OR_RETURN(const Structure cut, Cut(at_hand));
   GE_ASSIGN_OR_RETURN(Piece made, MakeOf(cut, at_hand));
   if (!made) {
+    GE_RETURN_IF_ERROR(CheckInterrupt());  // which ends the walk over shapes, too
     return Status(Code::kInternal, "a cut does not hold for the shapes that it was made for");
   }
   structures_.insert(structures_.begin(), cut);

@@ -136,8 +136,9 @@ Status Session::RunWithStates(const Entry& entry, std::vector<FlowValue> args,
   std::vector<FlowValue> results;
   GE_RETURN_IF_ERROR(flow->Run(entry.fn, args, &results));
   GE_RETURN_IF_ERROR(TakeStates(graph_, of.out, to, &results));
-  GE_RETURN_IF_ERROR(give(std::move(results)));
+  // Nothing fails once results are given: who is told of a failure releases none.
   GE_RETURN_IF_ERROR(CheckInterrupt());
+  GE_RETURN_IF_ERROR(give(std::move(results)));
   states_.Commit(of.out, beside);
   return {};
 }
