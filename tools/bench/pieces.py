@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """What a fresh image costs a detector, whose sizes the data decide, and which plans it takes.
 
-torchvision's Faster R-CNN and Mask R-CNN (detectors.py writes them) run 20 seeded images that the
-session has not seen; each image is run once more at once, which finds every plan made. ONNX Runtime
-runs the same images in a process of its own. Default options and threads, our cache empty.
+torchvision's detectors (detectors.py writes them) run 20 seeded images that the session has not seen;
+each image is run once more at once, which finds every plan made. ONNX Runtime runs the same images in
+a process of its own. Default options and threads, our cache empty.
 
 An image's row: boxes, ms of the first and of the repeated run, their ratio, ONNX Runtime's ms, and
 the plans that the first run made: by a search, by a cover of the class that engines were asked
@@ -64,8 +64,9 @@ def onnx_runtime(path, _library):
 def side(path, which, images, save, library):
     call, report = {"ours": ours, "ort": onnx_runtime}[which](path, library)
     rows, outputs, before = [], {}, {}
-    for i in range(images):
-        run, answer = call(detectors.image(100 + i))
+    seeds = json.loads(detectors.images_file(path).read_text())[:images]
+    for i, seed in enumerate(seeds):
+        run, answer = call(detectors.image(seed))
         first = peer_bench.milliseconds(run)[1]
         now = report()
         again = min(peer_bench.milliseconds(run)[1] for _ in range(2))
@@ -146,7 +147,7 @@ def show(name, mine, peer, found):
 
 def ensure(name):
     path = models.DEFAULT_DIR / f"{name}.onnx"
-    if not path.is_file():
+    if not (path.is_file() and detectors.images_file(path).is_file()):
         script = pathlib.Path(detectors.__file__)
         if subprocess.run([sys.executable, str(script), str(models.DEFAULT_DIR), name]).returncode:
             sys.exit(2)
@@ -156,8 +157,9 @@ def ensure(name):
 def main():
     parser = argparse.ArgumentParser(description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("name", nargs="*", help=f"of {' '.join(detectors.NAMES)}; default: both")
-    parser.add_argument("--images", type=int, default=20)
+    parser.add_argument("name", nargs="*", help=f"of {' '.join(detectors.NAMES)}; default: all")
+    parser.add_argument("--images", type=int, default=detectors.IMAGES, metavar="N",
+                        help=f"at most {detectors.IMAGES}, the default")
     parser.add_argument("--library", default="", metavar="FILE",
                         help="libgraphengine.so of another build")
     parser.add_argument("--side", choices=["ours", "ort"], help=argparse.SUPPRESS)
