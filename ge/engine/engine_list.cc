@@ -124,6 +124,8 @@ Result<EngineList> OpenEngines(const std::vector<EngineSpec>& list, const OpenEn
     for (const Found& f : DiscoverPlugins()) {
       if (f.HasEngine()) wanted.emplace_back(f.plugin, "");
       if (!f.plugin) why += fmt::format("; {}: {}", f.path, f.why);
+      // Without it runs may take many times as long: whoever waits should know why.
+      if (f.state == Found::State::kRefused) LogLine(1, f.why);
     }
     if (wanted.empty()) {
       return Status(

@@ -270,6 +270,21 @@ def check_listing(c):
     c.check(code == 2 and "and not both" in err, "paths and --engines", err)
 
 
+def check_told(c):
+    """A plugin of the search path that cannot be loaded is told of: with it runs might be faster."""
+    broken = c.folder / "told" / "fast.so"
+    broken.parent.mkdir()
+    broken.write_text("not an ELF file\n")
+    broken.chmod(0o755)
+    code, out, err = c.run(*RUN, "--json", GE_PLUGIN_EXTRA=broken.parent)
+    c.check(code == 0 and json.loads(out)["nodes"] > 0, "a run beside one that is refused", out + err)
+    c.check(f"plugin '{broken}' is refused: it cannot be loaded" in err, "which one, and why", err)
+    code, _, err = c.run(*RUN, "--engines", "ref", GE_PLUGIN_EXTRA=broken.parent)
+    c.check(code == 0 and "refused" not in err, "nothing of it where engines are named", err)
+    code, _, err = c.run(*RUN)
+    c.check(code == 0 and "refused" not in err, "nothing where all are loaded", err)
+
+
 def check_replaced(c):
     """A file that another one replaces while it is being loaded."""
     folder = c.folder / "replaced"
@@ -329,7 +344,8 @@ def main():
         folder.chmod(0o755)
         c = Checks(build, folder)
         for check in [check_manifest, check_misfits, check_order, check_filters, check_allowed,
-                      check_listing, check_replaced, check_setuid, check_options]:
+                      check_listing, check_told, check_replaced, check_setuid,
+                      check_options]:
             check(c)
     print(f"{c.passed} passed, {c.failed} failed, {c.skipped} skipped")
     return 1 if c.failed else 0
