@@ -82,12 +82,16 @@ def write(name, source, folder):
     return path
 
 
+def to_stderr(text):
+    print(text, file=sys.stderr, flush=True)
+
+
 class Case:
     """One model in both precisions with its inputs."""
 
     def __init__(self, name, args, folder):
         self.name, self.args, self.folder = name, args, folder
-        self.wide = args.models / f"{name}.onnx"
+        self.wide = models.ensure([name], args.models, to_stderr)[name]
         self.half = write(name, self.wide, args.write or folder)
         self.inputs = {}
         for key, array in feeds.make(name).items():

@@ -364,10 +364,12 @@ namespace {
 
 // One input channel's 3 x 3 taps of `n` outputs, from `taps` on and `apart` floats from one output
 // to the next, transformed; position q goes to to[q * step]. Side by side, since neighbours in the
-// result are: by outputs alone each number written would touch a line of its own.
+// result are: by outputs alone each number written would touch a line of its own. Zeros follow up
+// to `lanes`: those outputs are thrown away, but what had lain there could make a tile look
+// infinite, and Direct() do it once more.
 template <class Rows>
 void TransformTaps(const Rows& rows, const Rows& columns, const float* taps, int64_t apart,
-                   int64_t n, float* to, int64_t step) {
+                   int64_t n, int64_t lanes, float* to, int64_t step) {
   double w[9][kMostLanes];
   for (int64_t l = 0; l < n; ++l) {
     for (size_t k = 0; k < 9; ++k) w[k][l] = double{taps[l * apart + static_cast<int64_t>(k)]};
@@ -386,6 +388,7 @@ void TransformTaps(const Rows& rows, const Rows& columns, const float* taps, int
         to[l] = static_cast<float>(columns[j][0] * half[0][l] + columns[j][1] * half[1][l] +
                                    columns[j][2] * half[2][l]);
       }
+      std::fill(to + n, to + lanes, 0.0f);
     }
   }
 }
@@ -408,7 +411,7 @@ void WinogradWeights(const WinogradPlan& plan, const float* weights, float* u) {
       const int64_t of_tap = plan.depth() / plan.taps, c = row % of_tap;
       if (c < plan.in) {
         const float* taps = weights + ((o * plan.in + c) * plan.taps + row / of_tap) * 9;
-        TransformTaps(rows, columns, taps, plan.in * plan.taps * 9, n, to + row * wide,
+        TransformTaps(rows, columns, taps, plan.in * plan.taps * 9, n, lanes, to + row * wide,
                       plan.depth() * wide);
         continue;
       }
