@@ -92,9 +92,12 @@ def start_side(path, which, args, save):
 
 
 def overlap(a, boxes):
+    """Share of the union that both cover; boxes without an area are the same at the same corners."""
     low, high = np.maximum(a[:2], boxes[:, :2]), np.minimum(a[2:], boxes[:, 2:])
     both = np.clip(high - low, 0, None).prod(axis=1)
-    return both / ((a[2:] - a[:2]).prod() + (boxes[:, 2:] - boxes[:, :2]).prod(axis=1) - both)
+    union = (a[2:] - a[:2]).prod() + (boxes[:, 2:] - boxes[:, :2]).prod(axis=1) - both
+    same = (np.abs(boxes - a).max(axis=1) < 0.01).astype(float)
+    return np.where(union > 0, both / np.where(union > 0, union, 1), same)
 
 
 def parts(saved, i):
