@@ -123,9 +123,23 @@ def known_fault(node, inputs):
     # A product of no terms is not written: what lies there, by chance, may be its zeros.
     if node.op_type == "MatMul" and np.shape(inputs[node.input[0]])[-1] == 0:
         return True
+    # Behind a past, queries of another number than keys: not the plain sums, of no bias and no mask either.
+    if node.op_type == "MultiHeadAttention" and len(node.input) > 6 and node.input[6]:
+        return np.shape(inputs[node.input[0]])[1] != np.shape(inputs[node.input[1]])[1]
+    # The zero point is added to a code that is clamped already, and what is beyond 255 wraps around.
+    if node.op_type == "QLinearSoftmax":
+        scale, zero = (wide(np.asarray(inputs[node.input[i]])).ravel()[0] for i in (3, 4))
+        return min(1 / scale, 255) + zero > 255
     # All votes for one of two classes that have base values: its label is that of the lesser score.
     return (node.op_type == "TreeEnsembleClassifier" and len(given.get("base_values", [])) == 2 and
             len(set(given["class_ids"])) == 1)
+
+
+def normalizes_inside(graph, inside=False):
+    """Whether a body, whose values cannot be seen, has a MeanVarianceNormalization; see known_fault."""
+    return any((inside and n.op_type == "MeanVarianceNormalization")
+               or any(normalizes_inside(a.g, True) for a in n.attribute if a.HasField("g"))
+               for n in graph.node)
 
 
 def quantizes_nothing(graph, outer=frozenset()):
@@ -179,6 +193,8 @@ def peers_fault(model, feed, folder):
     cannot be run alone."""
     if quantizes_nothing(model.graph):
         return "DynamicQuantizeLinear of an empty tensor"
+    if normalizes_inside(model.graph):
+        return "MeanVarianceNormalization in a body"
     whole, outputs = copy.deepcopy(model), {o.name for o in model.graph.output}
     whole.graph.output.extend(onnx.ValueInfoProto(name=o) for n in model.graph.node
                               for o in n.output if o and o not in outputs)
