@@ -153,15 +153,14 @@ def made(name):
     torch.manual_seed(7)
     torch.set_num_threads(2)
     nets = torchvision.models.detection
-    fresh = {"weights": None, "weights_backbone": None}
     if name == "ssdlite":
-        model = nets.ssdlite320_mobilenet_v3_large(**fresh)
-    elif name in TWO_STAGES:
-        model = getattr(nets, f"{name}_resnet50_fpn")(**fresh, min_size=SIZE, max_size=SIZE,
-                                                     rpn_post_nms_top_n_test=300)
+        build, options = nets.ssdlite320_mobilenet_v3_large, {}  # takes images of 320 alone
     else:
-        model = getattr(nets, f"{name}_resnet50_fpn")(**fresh, min_size=SIZE, max_size=SIZE)
-    model.eval()
+        build = getattr(nets, f"{name}_resnet50_fpn")
+        options = {"min_size": SIZE, "max_size": SIZE}
+    if name in TWO_STAGES:
+        options["rpn_post_nms_top_n_test"] = 300
+    model = build(weights=None, weights_backbone=None, **options).eval()
     images = [torch.from_numpy(image(seed)) for seed in range(4)]
 
     def run():

@@ -45,17 +45,13 @@ def feeds_of(name, tokens):
     return feeds.of_feeds(rows)
 
 
-def to_stderr(text):
-    print(text, file=sys.stderr, flush=True)
-
-
 class Case:
     """One model with its inputs in a folder."""
 
     def __init__(self, text, args, folder):
         self.name, _, tokens = text.partition("@")
         self.args, self.folder = args, folder
-        self.model = models.ensure([self.name], args.models, to_stderr)[self.name]
+        self.model = models.ensure([self.name], args.models, halves.to_stderr)[self.name]
         self.inputs = {}
         for i, (key, array) in enumerate(feeds_of(self.name, tokens).items()):
             self.inputs[key] = f"{self.name}.{tokens}.{i}.npy"
