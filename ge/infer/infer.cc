@@ -1,5 +1,7 @@
 #include "ge/infer/infer.h"
 
+#include <algorithm>
+
 #include "ge/base/interrupt.h"
 #include "ge/infer/module_infer.h"
 
@@ -23,14 +25,24 @@ ModuleInfer::ModuleInfer(Graph* graph, bool checked)
   }
 }
 
+namespace {
+
+// Whether a type says what the elements are, those of a sequence's elements too.
+bool SaysElements(const Type& t) {
+  if (t.kind == TypeKind::kUnknown) return false;
+  if (t.is_tensor()) return IsKnown(t.dtype);
+  const bool holds = t.kind == TypeKind::kSequence || t.kind == TypeKind::kOptional;
+  return !holds || std::all_of(t.elems.begin(), t.elems.end(), SaysElements);
+}
+
+}  // namespace
+
 Status ModuleInfer::Run() {
   for (const Entry& e : graph_->entries) {
     const Function& f = graph_->fn(e.fn);
     for (size_t i = 0; i < f.params.size(); ++i) {
       const Value& v = f.value(f.params[i]);
-      const bool typed =
-          v.type.kind != TypeKind::kUnknown && (!v.type.is_tensor() || IsKnown(v.type.dtype));
-      if (typed) continue;
+      if (SaysElements(v.type)) continue;
       return Status(Code::kInvalidGraph, "input '" + v.name + "' of entry '" + e.name +
                                              "' has no element type; declare one");
     }
@@ -40,7 +52,8 @@ Status ModuleInfer::Run() {
     if (progress_[i] != Progress::kNew || call_sites_[i] != 0) continue;
     bool typed = true;
     for (ValueId v : graph_->fn(i).params) {
-      typed &= graph_->fn(i).value(v).type.kind != TypeKind::kUnknown;
+      const Type& type = graph_->fn(i).value(v).type;
+      typed &= type.kind != TypeKind::kUnknown && (type.is_tensor() || SaysElements(type));
     }
     if (typed) GE_RETURN_IF_ERROR(RunFunction(i, 0));
   }
