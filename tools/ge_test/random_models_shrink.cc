@@ -1,6 +1,6 @@
 // Parts of random models, and how a model with a difference becomes a small one: single outputs,
-// earlier outputs, nodes cut out in favour of inputs that hold what ref gave there, bodies put in
-// place of their control flow. A smaller model stays when it still differs.
+// earlier outputs, nodes cut out in favour of inputs or constants that hold what ref gave there,
+// bodies put in place of their control flow. A smaller model stays when it still differs.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -169,6 +169,7 @@ class Shrinker {
       const size_t before = m_.main().nodes.size();
       EarlierResult();
       CutNodes();
+      FixConstants();
       RandomModel slim = m_;
       if (SlimControl(&slim)) Try(std::move(slim));
       const bool inlined = InlineOne();
@@ -223,6 +224,31 @@ class Shrinker {
       }
       if (size <= 1) return;
     }
+  }
+
+  // What constants alone decide becomes one, the latest first: an engine may need it to be one, so
+  // that it cannot be made an input.
+  void FixConstants() {
+    const Function& f = m_.main();
+    std::set<ValueId> varied(f.params.begin(), f.params.end());
+    std::vector<ValueId> fixed;
+    for (const Node& n : f.nodes) {
+      const bool varies = std::any_of(n.inputs.begin(), n.inputs.end(),
+                                      [&](ValueId v) { return varied.count(v) != 0; });
+      if (varies) varied.insert(n.outputs.begin(), n.outputs.end());
+      if (!varies && n.outputs.size() == 1) fixed.push_back(n.outputs[0]);
+    }
+    for (auto v = fixed.rbegin(); v != fixed.rend(); ++v) Try(WithConstant(m_, *v));
+  }
+
+  static RandomModel WithConstant(const RandomModel& m, ValueId v) {
+    const Function& f = m.main();
+    std::vector<bool> keep;
+    for (const Node& n : f.nodes) keep.push_back(n.outputs != std::vector<ValueId>{v});
+    RandomModel out = CutModel(m, NeededModelNodes(f, keep, f.results), f.results);
+    if (std::erase(out.main().params, v) == 0) return m;
+    out.main().value(v).constant = out.graph.AddConst(ToConst(*m.values[v], ""));
+    return out;
   }
 
   bool InlineOne() {

@@ -92,7 +92,7 @@ def main():
     a = parser.parse_args()
     os.environ.update(GE_CACHE_DIR="off", GE_PROBE="fixed")
     x, y = idx("train-images-idx3", 16).reshape(-1, 784), idx("train-labels-idx1", 8)
-    failed = 0
+    passed = failed = 0
     with tempfile.TemporaryDirectory() as scratch:
         scratch = pathlib.Path(scratch)
         for net, optimizer, options, dtype, bound in RUNS:
@@ -101,10 +101,11 @@ def main():
             theirs = torch_losses(net, weights, optimizer, options, x, y)
             off = max(abs(p - q) for p, q in zip(ours, theirs))
             good = len(ours) == STEPS and off <= bound
-            failed += not good
+            passed, failed = passed + bool(good), failed + (not good)
             print(f"{'ok' if good else 'FAILED'}  {net} {optimizer} {np.dtype(dtype)}: "
                   f"{len(ours)} losses, from {ours[0]:.4f} to {ours[-1]:.4f}, at most {off:.2g} "
                   f"from PyTorch's, wanted {bound:g}")
+    print(f"{passed} passed, {failed} failed, 0 skipped")
     return failed > 0
 
 

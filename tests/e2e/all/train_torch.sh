@@ -5,5 +5,8 @@ cd "$(dirname "$0")/../../.."
 if [[ ! -x build/venv-torch/bin/python ]]; then python3 -m venv build/venv-torch; fi
 build/venv-torch/bin/python -c "import torch, onnx" 2>/dev/null ||
   build/venv-torch/bin/pip install -q torch numpy onnx
-build/venv-torch/bin/python tests/e2e/all/train_exported.py
-exec build/venv-torch/bin/python tests/e2e/all/train_torch.py "$@"
+source tests/counted.sh
+for script in train_exported train_torch; do
+  counted "$script" build/venv-torch/bin/python "tests/e2e/all/$script.py"
+done
+total
