@@ -107,7 +107,7 @@ def about_lines(args):
     without = f", without those of {left_out.replace(' ', ', ')}, which the machine lacked" if left_out else ""
     which = "the quick steps of `./test`" if steps == ["all"] else f"these steps of `./test`: {', '.join(steps)}"
     return [
-        f"Lines: those that run in {which}, by `tests/e2e/all/coverage.sh` on {day}{without}. "
+        f"Lines: those that run in {which}, by `tests/e2e/all/coverage.py` on {day}{without}. "
         f"In all {ran(total)}. A line of a template, or of a kernel of several instruction sets, counts once.", ""], rows
 
 

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Fuzzes every target of tests/fuzz under ASan and UBSan for GE_FUZZ_RUNS inputs each (GE_FUZZ_TARGETS
 # names some); 20000 of them, which ./test --all makes, take minutes, and a million hours, since gt, gepb
-# and onnx do some 60 a second. Then counts the lines that the kept corpus reaches, by a build without sanitizers.
-# GE_FUZZ_COVERAGE=off leaves that out. Corpora and findings: build/fuzz/corpus, build/fuzz/findings.
+# and onnx do some 60 a second. GE_FUZZ_COVERAGE=on: then counts the lines that the kept corpus reaches, by a
+# build without sanitizers. Corpora and findings: build/fuzz/corpus, build/fuzz/findings.
 set -u
 cd "$(dirname "$0")/../../.."
 runs=${GE_FUZZ_RUNS:-20000}
@@ -101,7 +101,7 @@ cover() {  # TARGET: lines of the product's files, by clang's source coverage
 build fuzz || end
 python3 tests/fuzz/seeds.py build/fuzz/seeds || { failed=$((failed + 1)) && end; }
 fuzz_all
-if [[ ${GE_FUZZ_COVERAGE:-on} != off ]] && build fuzz-coverage; then
+if [[ ${GE_FUZZ_COVERAGE:-off} == on ]] && build fuzz-coverage; then
   for target in $targets; do cover "$target"; done
 fi
 end

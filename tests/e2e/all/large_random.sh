@@ -1,16 +1,17 @@
 #!/usr/bin/env bash
-# 20,000 large one-operator models for each instruction set that the host has, half with one thread
-# and half with two, against ref at f64; and some thousand against ONNX Runtime.
+# Large one-operator models for each instruction set that the host has, with one thread and with two:
+# GE_LARGE_RANDOM (3000) of each against ref at f64, and a fifth as many against ONNX Runtime.
 set -u
 cd "$(dirname "$0")/../../.." || exit 2
 source tests/counted.sh
 test=build/release/bin/ge-test
+count=${GE_LARGE_RANDOM:-3000}
 for isa in $(isa_sets); do
   for threads in 1 2; do
-    counted "$isa, $threads threads" env GE_MAX_ISA="$isa" "$test" --random 10000 --large \
+    counted "$isa, $threads threads" env GE_MAX_ISA="$isa" "$test" --random "$count" --large \
       --seed $((10 + threads)) --threads $threads
     counted "$isa, $threads threads, ONNX Runtime" python3 tests/e2e/all/large_ops_ort.py \
-      --isa "$isa" --threads $threads --count 2000 --seed $((20 + threads))
+      --isa "$isa" --threads $threads --count $((count / 5)) --seed $((20 + threads))
   done
 done
 # Every operator of which an engine takes small cases is drawn for large ones.

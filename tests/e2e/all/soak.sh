@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
 # soak.sh [SECONDS [THREADS]]: threads on two sessions do at random what ge.h allows, for so long
-# (600) under ref alone and again under all engines. Meant for ThreadSanitizer: GE_BUILD is the build
+# (120) under ref alone and again under all engines. Meant for ThreadSanitizer: GE_BUILD is the build
 # folder, build/tsan when it is not set. CFLAGS must then hold its -fsanitize.
 set -u
 cd "$(dirname "$0")/../../.."
 build=${GE_BUILD:-build/tsan}
-seconds=${1:-600} threads=${2:-8}
+seconds=${1:-120} threads=${2:-8}
 out=$build/soak_client
 passed=0 failed=0 skipped=0
 if [[ ! -e $build/lib/libgraphengine.so ]]; then
