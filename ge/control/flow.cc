@@ -200,8 +200,8 @@ Result<const FlowValue*> Flow::ConstantOf(ConstId c) {
   return &constants_.emplace(c, std::move(value)).first->second;
 }
 
-Result<std::shared_ptr<FlowPlan>> Flow::MakePlan(Graph graph, FunctionId fn) {
-  GE_ASSIGN_OR_RETURN(auto plan, hooks_.plan(std::move(graph), fn));
+Result<std::shared_ptr<FlowPlan>> Flow::MakePlan(FlowPlanned planned) {
+  GE_ASSIGN_OR_RETURN(auto plan, hooks_.plan(std::move(planned)));
   plans_.fetch_add(1, std::memory_order_relaxed);
   std::lock_guard<std::mutex> lock(mutex_);
   held_.push_back(plan);

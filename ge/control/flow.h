@@ -41,10 +41,17 @@ class FlowPlan {
   const std::function<uint64_t()> bytes_held_;
 };
 
+// What is to be planned. Of one cut the graphs differ in types and in the contents of constants
+// alone.
+struct FlowPlanned {
+  Graph graph;  // has one entry, all of whose shapes are known
+  FunctionId fn = 0;
+  uint64_t cut = 0;
+};
+
 struct FlowHooks {
   InferHook infer;
-  // `graph` has one entry, all of whose shapes are known.
-  std::function<Result<std::shared_ptr<FlowPlan>>(Graph graph, FunctionId fn)> plan;
+  std::function<Result<std::shared_ptr<FlowPlan>>(FlowPlanned)> plan;
   // Bytes that the values of a run with these arguments may take; none = no limit.
   std::function<uint64_t(std::span<const FlowValue> args)> memory_limit = {};
 };
@@ -77,7 +84,7 @@ class Flow {
   // A constant of the graph as a value; stays.
   Result<const FlowValue*> ConstantOf(ConstId c);
   // Makes a plan and counts it.
-  Result<std::shared_ptr<FlowPlan>> MakePlan(Graph graph, FunctionId fn);
+  Result<std::shared_ptr<FlowPlan>> MakePlan(FlowPlanned planned);
   bool IsFull();  // the plans together hold more than they may
   const Graph& graph_;
   const FlowHooks hooks_;

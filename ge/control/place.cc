@@ -234,7 +234,7 @@ Result<FlowPlace::Piece> FlowPlace::Make(const std::vector<FlowValue>& values) {
 Result<FlowPlace::Structure> FlowPlace::Cut(const AtHand& at_hand) {
   auto made = std::make_shared<FlowStructure>();
   GE_ASSIGN_OR_RETURN(made->cut, CutFlow(rest_, flow_.hooks_.infer, at_hand.known));
-  flow_.cuts_.fetch_add(1, std::memory_order_relaxed);
+  made->number = flow_.cuts_.fetch_add(1, std::memory_order_relaxed);
   const Graph& g = made->cut.rest.graph;
   const Function& f = g.fn(made->cut.rest.fn);
   std::set<ValueId> read(f.results.begin(), f.results.end());
@@ -277,7 +277,8 @@ Result<FlowPlace::Piece> FlowPlace::MakeOf(const Structure& of, const AtHand& at
     piece->plan = p->plan;
     return piece;
   }
-  GE_ASSIGN_OR_RETURN(piece->plan, flow_.MakePlan(std::move(sized->plan), cut.now.fn));
+  GE_ASSIGN_OR_RETURN(piece->plan,
+                      flow_.MakePlan({std::move(sized->plan), cut.now.fn, of->number}));
   return piece;
 }
 

@@ -25,6 +25,7 @@ class FlowPlace;
 // A cut and what is behind it.
 struct FlowStructure {
   FlowCut cut;                                                  // its rest has moved to `next`
+  uint64_t number = 0;                                          // of the flow's cuts
   std::vector<std::pair<ValueId, const FlowValue*>> constants;  // that the host reads
   std::shared_ptr<FlowPlace> next;  // null: the function's results are at hand
 };

@@ -33,12 +33,21 @@ const Entry* Session::FlowEntry(std::string_view name) {
 }
 
 // As BindAndFold does it for a part of a model: verified once for each structure.
-Status Session::FoldPiece(Graph* piece, FunctionId fn) {
+Status Session::FoldPiece(FlowPlanned* piece, GraphLoan* loan) {
   std::vector<StageTime> times;  // nobody's: a piece is a part of a run
-  if (whole_binds_) return rewriter_->Bind(piece, weight_bytes_, &times, kFoldOfPiece);
-  GE_RETURN_IF_ERROR(rewriter_->BindUnverified(piece, weight_bytes_, &times, kFoldOfPiece));
-  if (!part_bound_.IsNew(*piece, fn)) return {};
-  return Verify(*piece).AtStage(StageName(StageId::kRewrite));
+  if (whole_binds_) return rewriter_->Bind(&piece->graph, weight_bytes_, &times, kFoldOfPiece);
+  const auto fold = [&](Graph* g) {
+    return rewriter_->BindUnverified(g, weight_bytes_, &times, kFoldOfPiece);
+  };
+  GE_ASSIGN_OR_RETURN(const bool known, piece_programs_.Bind(*piece, fold, loan));
+  if (known) {
+    piece->graph = std::move(loan->graph), loan->graph = {};
+    ++flow_programs_;
+    return {};
+  }
+  GE_RETURN_IF_ERROR(fold(&piece->graph));
+  if (!part_bound_.IsNew(piece->graph, piece->fn)) return {};
+  return Verify(piece->graph).AtStage(StageName(StageId::kRewrite));
 }
 
 Result<Flow*> Session::FlowOf() {
@@ -48,17 +57,21 @@ Result<Flow*> Session::FlowOf() {
   GE_ASSIGN_OR_RETURN(lifted_, LiftEntries(graph_));
   FlowHooks hooks;
   hooks.infer = [](Graph* g) { return Infer(g); };
-  hooks.plan = [this](Graph graph, FunctionId fn) -> Result<std::shared_ptr<FlowPlan>> {
+  hooks.plan = [this](FlowPlanned piece) -> Result<std::shared_ptr<FlowPlan>> {
     std::unique_lock<std::mutex> one(compile_mutex_, std::defer_lock);
     GE_RETURN_IF_ERROR(LockOrStop(&one));
     const FoldBudget& folding = *FoldingScope::budget();
     const double folded = folding.spent_bytes();
-    GE_RETURN_IF_ERROR(FoldPiece(&graph, fn));
+    GraphLoan loan;
+    GE_RETURN_IF_ERROR(FoldPiece(&piece, &loan));
     // A piece's inputs are the run's own values: what it may take goes by what the caller gave.
     BuildOptions given = options_.build;
     given.of_data = true, given.runs_a_shape = kRunsOfDataSizes, given.place.pins_may_miss = true;
     given.given_bytes = std::max(given.given_bytes, flow_given_bytes_.load());
-    GE_ASSIGN_OR_RETURN(auto c, CompileBound(std::move(graph), fn, given));
+    if (!whole_binds_) given.loan = &loan;
+    auto made = CompileBound(std::move(piece.graph), piece.fn, given);
+    if (!whole_binds_) piece_programs_.TakeBack(piece.cut, std::move(loan));
+    GE_ASSIGN_OR_RETURN(auto c, std::move(made));
     ++flow_plans_;
     c->folded_bytes = static_cast<uint64_t>(folding.spent_bytes() - folded);
     {

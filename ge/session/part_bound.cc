@@ -86,7 +86,8 @@ void PartBound::TakeBack(const Entry& entry, GraphLoan loan) {
 void PartBound::Learn(const Entry& entry, GraphLoan loan) {
   Part* part = PartOf(entry);
   if (part == nullptr || !loan.is_back() || part->refused == kMostRefused) return;
-  auto made = ShapeProgram::Make(part->graph, entry.fn, std::move(loan));
+  auto made = ShapeProgram::Make(part->graph, entry.fn, std::move(loan),
+                                 /*of_data=*/false);
   if (!made) ++part->refused;
   // Where the passes did more at one signature, the program of another still serves.
   if (made) part->program = std::move(made);

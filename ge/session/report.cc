@@ -99,7 +99,7 @@ Result<std::string> Session::ReportJson(std::string_view entry_name) {
   j["compiles"] = compiles_.load() + flow_plans_.load(), j["flow_plans"] = flow_plans_.load();
   j["plans_searched"] = placed_[0].load(), j["plans_by_class"] = placed_[1].load();
   j["plans_shaped"] = placed_[2].load();
-  j["flow_cuts"] = FlowCuts();
+  j["flow_cuts"] = FlowCuts(), j["flow_programs"] = flow_programs_.load();
   j["classes"] = classes_.classes(), j["covers"] = classes_.covers();
   j["state_bytes"] = states_.bytes();
   AddProcess(&j);

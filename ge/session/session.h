@@ -32,6 +32,7 @@
 #include "ge/run/tensor_view.h"
 #include "ge/runtime/runtime.h"
 #include "ge/session/part_bound.h"
+#include "ge/session/piece_programs.h"
 
 namespace ge {
 
@@ -184,7 +185,8 @@ class Session {
   // A bound function, after the passes, as a finished plan.
   Result<std::shared_ptr<Compiled>> CompileBound(Graph bound, FunctionId fn,
                                                  const BuildOptions& build);
-  Status FoldPiece(Graph* piece, FunctionId fn);
+  // Puts in piece->graph what the passes make of it; *loan: what goes with it.
+  Status FoldPiece(FlowPlanned* piece, GraphLoan* loan);
   Result<Flow*> FlowOf();
   Status RunWithStates(const Entry& entry, std::vector<FlowValue> args,
                        const std::function<Status(std::vector<FlowValue>)>& give);
@@ -212,10 +214,12 @@ class Session {
   LoadWatch load_watch_;                     // since the session began
   std::atomic<uint32_t> replans_{0};
   std::atomic<uint64_t> compiles_{0}, flow_plans_{0};  // plans that were made; those of pieces
+  std::atomic<uint64_t> flow_programs_{0};             // of these, without the passes
   std::atomic<uint64_t> placed_[3] = {};               // by Compiled::Placing
   StateStore states_;
   std::mutex compile_mutex_;  // one plan is made at a time
   PartBound part_bound_;
+  PiecePrograms piece_programs_;
   bool whole_binds_ = false;  // part_bound_ is not asked
   PlanCache plans_;
   KvCaches caches_{&states_, &plans_};

@@ -7,6 +7,7 @@
 #include "ge/base/word_hash.h"
 #include "ge/control/cut.h"
 #include "ge/infer/infer.h"
+#include "ge/ops/known_const.h"
 
 namespace ge {
 namespace {
@@ -40,15 +41,6 @@ bool SameNode(const Node& a, const Node& b) {
   return a.op == b.op && a.domain == b.domain && a.inputs.size() == b.inputs.size() &&
          a.outputs.size() == b.outputs.size() &&
          std::equal(a.attrs.begin(), a.attrs.end(), b.attrs.begin(), b.attrs.end(), same);
-}
-
-// Small ones count by what they hold: who folds them makes them anew.
-bool SamePayload(const Const& a, const Const& b) {
-  const bool alike = a.type == b.type && a.bytes == b.bytes && a.splat == b.splat &&
-                     a.strings.empty() && b.strings.empty();
-  if (!alike || a.data == b.data) return alike;
-  return a.data && b.data && a.bytes <= kMaxComparedBytes &&
-         std::equal(a.data, a.data + a.bytes, b.data);
 }
 
 bool SamePattern(const std::vector<Dim>& a, const std::vector<Dim>& b) {
@@ -87,6 +79,14 @@ class DeclaredTypes {
 };
 
 }  // namespace
+
+bool ShapeProgram::SamePayload(const Const& a, const Const& b) {
+  const bool alike = a.type == b.type && a.bytes == b.bytes && a.splat == b.splat &&
+                     a.strings.empty() && b.strings.empty();
+  if (!alike || a.data == b.data) return alike;
+  return a.data && b.data && a.bytes <= kMaxComparedBytes &&
+         std::equal(a.data, a.data + a.bytes, b.data);
+}
 
 // Finds what of the part the graph is.
 class ShapeProgram::Maker {
@@ -133,6 +133,7 @@ class ShapeProgram::Maker {
       if (!kept) continue;
       // What constants alone decide may be folded or not, as its size is.
       const bool computed =
+          out_.of_data_ ||
           std::any_of(at->second->inputs.begin(), at->second->inputs.end(),
                       [&](ValueId v) { return v != 0 && g_.value(v).constant == 0; });
       if (!SameNode(n, *at->second) || !computed) return false;
@@ -167,7 +168,7 @@ class ShapeProgram::Maker {
       if (was == 0) {  // What is made anew is nobody else's.
         if (!producer_[p] || seen[c] != Seen::kNo) return false;
         seen[c] = Seen::kMade;
-        out_.made_.push_back({c, g, needed_.size()});
+        out_.made_.push_back({c, g, p, needed_.size()});
         needed_.push_back(p);
         continue;
       }
@@ -246,12 +247,13 @@ class ShapeProgram::Maker {
   std::vector<ValueId> in_cone_;       // by value of the part
 };
 
-std::unique_ptr<ShapeProgram> ShapeProgram::Make(const Graph& part, FunctionId fn, GraphLoan made) {
+std::unique_ptr<ShapeProgram> ShapeProgram::Make(const Graph& part, FunctionId fn, GraphLoan made,
+                                                 bool of_data) {
   std::unique_ptr<ShapeProgram> out(new ShapeProgram);
+  out->fn_ = fn, out->of_data_ = of_data;
   if (!made.is_back() || !made.shape_class || !Maker(part, made.graph, fn, out.get()).Run()) {
     return nullptr;
   }
-  out->fn_ = fn;
   out->loan_ = std::move(made);
   for (Value& v : out->loan_.graph.fn(fn).values) v.ints.reset();  // of that signature
   out->alike_ = out->Likenesses();
@@ -288,13 +290,21 @@ std::vector<uint64_t> ShapeProgram::Likenesses() const {
   return out;
 }
 
+// One of another class is looked for by its own key.
+bool ShapeProgram::Fits(const std::vector<Dim>& now, const std::vector<Dim>& then) {
+  if (SamePattern(now, then)) return true;
+  if (!of_data_ || now.size() != then.size()) return false;
+  loan_.shape_class.reset();
+  return true;
+}
+
 bool ShapeProgram::TakeTypes(const Function& part) {
   Function& f = loan_.graph.fn(fn_);
   for (ValueId v = 1; v < f.values.size(); ++v) {
     if (from_[v] == 0 || f.values[v].constant != 0) continue;
     const Type& now = part.value(from_[v]).type;
     Type& type = f.values[v].type;
-    if (!now.is_static() || now.dtype != type.dtype || !SamePattern(now.dims, type.dims)) {
+    if (!now.is_static() || now.dtype != type.dtype || !Fits(now.dims, type.dims)) {
       return false;
     }
     std::copy(now.dims.begin(), now.dims.end(), type.dims.begin());
@@ -302,33 +312,127 @@ bool ShapeProgram::TakeTypes(const Function& part) {
   return true;
 }
 
-bool ShapeProgram::TakeMade(const Graph& folded) {
-  const Function& cone = folded.functions[1];
+bool ShapeProgram::TakeMade(std::vector<Const> made) {
   Function& f = loan_.graph.fn(fn_);
-  for (const Made& m : made_) {
-    const ConstId c = cone.value(cone.results[m.result]).constant;
-    if (c == 0) return false;
-    const Const& now = folded.consts[c];
-    Const& at = loan_.graph.consts[m.constant];
-    if (now.type.dtype != at.type.dtype || !SamePattern(now.type.dims, at.type.dims)) return false;
-    at = now;
-    f.value(m.value).type = at.type;
+  for (size_t i = 0; i < made_.size(); ++i) {
+    Const& at = loan_.graph.consts[made_[i].constant];
+    if (made[i].type.dtype != at.type.dtype || !Fits(made[i].type.dims, at.type.dims)) return false;
+    at = std::move(made[i]);
+    f.value(made_[i].value).type = at.type;
   }
-  return Likenesses() == alike_;
+  return of_data_ || Likenesses() == alike_;
 }
 
-Result<bool> ShapeProgram::FoldCone(const Function& part, const Fold& fold) {
-  if (made_.empty()) return true;
-  Graph cone = cone_;
-  Function& f = cone.functions[1];
-  for (ValueId v = 1; v < f.values.size(); ++v) {
-    if (cone_from_[v] == 0) continue;
-    f.values[v].type = part.value(cone_from_[v]).type;
-    f.values[v].ints = part.value(cone_from_[v]).ints;
+// What is left of the cone for results that inference does not know: from values that it knows on.
+class ShapeProgram::Narrower {
+ public:
+  Narrower(const ShapeProgram& program, const Function& part)
+      : whole_(program.cone_),
+        w_(whole_.functions[1]),
+        from_(program.cone_from_),
+        part_(part),
+        mine_(w_.values.size()) {}
+
+  Graph Run(const std::vector<ValueId>& results) {
+    out_.opsets = whole_.opsets, out_.ops = whole_.ops, out_.name = whole_.name;
+    Function& f = out_.AddFunction(w_.name);
+    f.next_node_id = w_.next_node_id;
+    out_.entries.push_back({w_.name, f.id});
+    const std::vector<const Node*> nodes = Wanted(results);
+    for (auto n = nodes.rbegin(); n != nodes.rend(); ++n) {
+      Node mine = **n;
+      for (ValueId& v : mine.inputs) v = ValueOf(&f, v, /*made=*/false);
+      for (ValueId& v : mine.outputs) v = ValueOf(&f, v, /*made=*/true);
+      for (Attr& a : mine.attrs) {
+        auto* ref = std::get_if<ConstRef>(&a.value);
+        if (ref) ref->id = out_.AddConst(whole_.consts[ref->id]);
+      }
+      f.nodes.push_back(std::move(mine));
+    }
+    for (const ValueId v : results) f.results.push_back(ValueOf(&f, v, /*made=*/false));
+    return std::move(out_);
   }
-  const Status status = fold(&cone);
+
+ private:
+  const Value& InPart(ValueId v) const { return from_[v] ? part_.value(from_[v]) : w_.value(v); }
+
+  std::vector<const Node*> Wanted(const std::vector<ValueId>& results) const {
+    std::vector<bool> wanted(w_.values.size());
+    for (const ValueId v : results) wanted[v] = true;
+    std::vector<const Node*> nodes;
+    for (size_t i = w_.nodes.size(); i-- > 0;) {
+      const Node& n = w_.nodes[i];
+      const auto asked = [&](ValueId v) { return v != 0 && wanted[v]; };
+      if (std::none_of(n.outputs.begin(), n.outputs.end(), asked)) continue;
+      nodes.push_back(&n);
+      for (const ValueId v : n.inputs) wanted[v] = wanted[v] || (v != 0 && !KnownConst(InPart(v)));
+    }
+    return nodes;
+  }
+
+  ValueId ValueOf(Function* f, ValueId v, bool made) {
+    if (v == 0 || mine_[v] != 0) return mine_[v];
+    const Value& now = InPart(v);
+    const ValueId mine = mine_[v] = AddValue(f, now.type, w_.value(v).name);
+    f->value(mine).ints = now.ints;
+    if (made) return mine;
+    if (const ConstId c = w_.value(v).constant) {
+      f->value(mine).constant = out_.AddConst(whole_.consts[c]);
+    } else if (auto known = KnownConst(now)) {
+      f->value(mine).constant = out_.AddConst(*std::move(known));
+    } else {
+      f->params.push_back(mine);
+    }
+    return mine;
+  }
+
+  const Graph& whole_;
+  const Function& w_;
+  const std::vector<ValueId>& from_;
+  const Function& part_;
+  Graph out_;
+  std::vector<ValueId> mine_;  // by value of the cone
+};
+
+Result<bool> ShapeProgram::FoldCone(const Function& part, const Fold& fold,
+                                    std::vector<Const>* made) const {
+  std::vector<ValueId> results;  // that inference does not know
+  std::vector<size_t> unknown;
+  for (const Made& m : made_) {
+    std::optional<Const> known = KnownConst(part.value(m.part));
+    if (!known)
+      results.push_back(cone_.functions[1].results[m.result]), unknown.push_back(made->size());
+    made->push_back(known ? *std::move(known) : Const());
+  }
+  if (results.empty()) return true;
+  Graph rest = Narrower(*this, part).Run(results);
+  const Status status = fold(&rest);
   GE_RETURN_IF_ERROR(CheckInterrupt());
-  return status.ok() && TakeMade(cone);
+  for (size_t i = 0; i < unknown.size(); ++i) {
+    const Function& f = rest.functions[1];
+    const ConstId c = status.ok() ? f.value(f.results[i]).constant : 0;
+    if (c == 0) return false;
+    (*made)[unknown[i]] = rest.consts[c];
+  }
+  return true;
+}
+
+Result<bool> ShapeProgram::Take(const Function& part, const Fold& fold) {
+  std::vector<Const> made;
+  Result<bool> good = TakeTypes(part);
+  if (*good) good = FoldCone(part, fold, &made);
+  if (good.ok() && *good) good = TakeMade(std::move(made));
+  if (!good.ok() || !*good) DropMade();
+  return good;
+}
+
+Status ShapeProgram::Lend(GraphLoan* loan) {
+  if (loan_.view) {
+    GE_RETURN_IF_ERROR(loan_.view->Renew(loan_.graph, loan_.graph.fn(fn_)));
+  }
+  *loan = std::move(loan_);
+  loan_ = {};
+  return {};
 }
 
 Result<bool> ShapeProgram::Bind(Graph* part, const Entry& entry, const Shapes& shapes,
@@ -339,18 +443,18 @@ Result<bool> ShapeProgram::Bind(Graph* part, const Entry& entry, const Shapes& s
   {
     const DeclaredTypes declared(&p);
     const Status status = BindInPlace(part, entry, shapes);
-    good = status.ok() && TakeTypes(p);
-    if (good.ok() && *good) good = FoldCone(p, fold);
+    GE_RETURN_IF_ERROR(CheckInterrupt());
+    if (status.ok()) good = Take(p, fold);
   }
-  if (!good.ok() || !*good) DropMade();
-  GE_RETURN_IF_ERROR(CheckInterrupt());
-  if (!good.ok() || !*good) return good;
-  if (loan_.view) {
-    GE_RETURN_IF_ERROR(loan_.view->Renew(loan_.graph, loan_.graph.fn(fn_)));
-  }
-  *loan = std::move(loan_);
-  loan_ = {};
-  return true;
+  if (good.ok() && *good) GE_RETURN_IF_ERROR(Lend(loan));
+  return good;
+}
+
+Result<bool> ShapeProgram::BindSized(const Function& part, const Fold& fold, GraphLoan* loan) {
+  if (!usable()) return false;
+  const Result<bool> good = Take(part, fold);
+  if (good.ok() && *good) GE_RETURN_IF_ERROR(Lend(loan));
+  return good;
 }
 
 }  // namespace ge

@@ -185,7 +185,8 @@ entry infer "main" = main
   EXPECT_EQ(Count(session.get(), "plans_searched"), 1u);
 }
 
-// Whatever is 0, 1 or more of a size: one search, and nothing is asked or compiled for the others.
+// Whatever is 0, 1 or more of a size: one search, and nothing is asked or compiled for the others,
+// and from the third on the passes are not run.
 TEST(FlowPieces, NoneAndOneArePlannedLikeMany) {
   constexpr const char* kPadded = R"(ge 1
 opset "" 27
@@ -219,6 +220,7 @@ entry infer "main" = main
     }
     EXPECT_EQ(Count(session.get(), "plans_searched"), 1u) << engines;
     EXPECT_EQ(Count(session.get(), "plans_by_class"), 0u) << engines;
+    EXPECT_EQ(Count(session.get(), "flow_programs"), 5u) << engines;
   }
 }
 

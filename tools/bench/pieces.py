@@ -34,7 +34,7 @@ import models  # noqa: E402
 import peer_bench  # noqa: E402
 import speed  # noqa: E402
 
-COUNTS = ["plans_searched", "plans_by_class", "plans_shaped", "flow_cuts"]
+COUNTS = ["plans_searched", "plans_by_class", "plans_shaped", "flow_cuts", "flow_programs"]
 SETTLED = 5  # images after which nothing is to be planned
 
 

@@ -500,11 +500,12 @@ GE_API ge_status ge_session_dump(ge_session* session, const char* entry, const c
  * copied_constant_bytes, nodes, segments, transfers, engines ... of the entry's latest plan, and
  * rounded_nodes, those of offers that round what products read (GE_BF16_PRECISION), and
  * state_bytes_written, what one run of it writes of states; and of the session: evicted, plans that
- * gave way to others; compiles, plans that were made, and flow_plans, those of pieces of control
- * flow; plans_searched, plans_by_class and plans_shaped, how they were placed: by a search, by a
- * known cover that engines were asked about, like another plan; flow_cuts, structures of control
- * flow; classes and covers of like shapes. Of the process: residents, constants packed for kernels,
- * resident_bytes, and fills, how often one was written. */
+ * gave way to others; compiles, plans that were made, flow_plans, those of pieces of control flow,
+ * and flow_programs, those of pieces that no pass was run on; plans_searched, plans_by_class and
+ * plans_shaped, how they were placed: by a search, by a known cover that engines were asked about,
+ * like another plan; flow_cuts, structures of control flow; classes and covers of like shapes. Of
+ * the process: residents, constants packed for kernels, resident_bytes, and fills, how often one
+ * was written. */
 GE_API ge_status ge_session_report(ge_session* session, const char* entry, char** out,
                                    ge_error* error);
 /* One JSON object: who runs each node of the entry's latest plan, at what price, and why, as `ge

@@ -1,0 +1,45 @@
+// PiecePrograms: of pieces that one cut of control flow gives at sizes that data decide, how the
+// passes' work on the next is to be had without them (shape_program.h). A cut is looked at from its
+// second piece on: many are met once. Used under the session's compile mutex.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+
+#include "ge/base/status.h"
+#include "ge/compile/graph_loan.h"
+#include "ge/control/flow.h"
+#include "ge/ir/graph.h"
+#include "ge/session/shape_program.h"
+
+namespace ge {
+
+class PiecePrograms {
+ public:
+  // True, and *loan has what the passes make of the piece; false where they are to run. Fails when
+  // the call is to end.
+  Result<bool> Bind(const FlowPlanned& piece, const ShapeProgram::Fold& fold, GraphLoan* loan);
+  // After each Bind: what the plan handed back, nothing where none was made.
+  void TakeBack(uint64_t cut, GraphLoan loan);
+
+ private:
+  struct Cut {
+    uint64_t last_asked = 0;
+    bool met = false;
+    int refused = 0;  // how often there was no program to be made
+    FunctionId fn = 0;
+    Graph part;  // a piece before the passes; none while fn is 0
+    std::unique_ptr<ShapeProgram> program;
+  };
+  // Each is asked for by a plan that was made the long way.
+  static constexpr int kMostRefused = 3;
+  // A part and a program take some kilobytes a node.
+  static constexpr size_t kMostCuts = 64;
+  Cut* At(uint64_t cut);
+
+  std::map<uint64_t, Cut> cuts_;
+  uint64_t asked_ = 0;
+};
+
+}  // namespace ge
