@@ -64,7 +64,7 @@ void MakeFinish(const CodeConvPlan& plan, const void* const* p, const int32_t* s
     const int64_t c = plan.channel(i);
     const double w = c < 0 ? 0 : FloatAt(scales, r.w_scales > 1 ? c : 0);
     f.exact[i] = x * w / y;
-    f.scale[i] = static_cast<float>(f.exact[i]);
+    f.scale[i] = static_cast<float>(f.exact[i] * (1 << kCodePoint));
     apart |= !std::isfinite(f.scale[i]);
     f.bias[i] = c < 0 || r.biases == 0 ? 0 : r.bias_floats ? floats[c] / (x * w) : whole[c];
   }

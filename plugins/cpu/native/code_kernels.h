@@ -8,12 +8,17 @@
 
 namespace ge_native {
 
+// Codes are made in fixed point, with kCodePoint bits behind the point, where scales and sums are
+// of floats; one whose low bits are within kCodeNear steps of those of the middle between two codes
+// is made again by doubles, as ref makes all.
+inline constexpr int kCodePoint = 16, kCodeNear = 4;
+
 // What becomes of sums, by column: the sums themselves, or codes scaled from them. Arrays are as
 // long as the columns, rounded up to whole panels.
 struct CodeFinish {
   const int32_t* add = nullptr;   // bias less what the zero point of x adds
-  const float* scale = nullptr;   // null: sums are the result
-  const double* exact = nullptr;  // the same scales
+  const float* scale = nullptr;   // times 2^kCodePoint; null: sums are the result
+  const double* exact = nullptr;  // the same scales as they are
   const double* bias = nullptr;   // that `add` does not hold; null: none
   // Zero points of the weights, negative, which each row adds times the sum of its codes; null:
   // none.

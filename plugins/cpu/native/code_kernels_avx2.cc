@@ -14,8 +14,9 @@ namespace {
 constexpr int64_t kRowsAtOnce = 6;
 // Quads of a row that are taken apart at once: 2 KB.
 constexpr int64_t kChunk = 256;
-// As those of AVX-512.
-constexpr float kSurely = 0.4999f, kBeyond = 32000;
+// As those of AVX-512, whose comments say why.
+constexpr float kBeyond = 32767.5F * (1 << kCodePoint), kBeyondExact = 32000;
+constexpr float kHalf = (1 << (kCodePoint - 1)) + kCodeNear;
 
 GE_AVX2 __m256i Load(const void* from) {
   return _mm256_loadu_si256(static_cast<const __m256i*>(from));
@@ -36,41 +37,51 @@ GE_AVX2 __m128i ExactHalf(__m128i sum, const CodeFinish& f, int64_t at) {
   __m256d v = _mm256_cvtepi32_pd(sum);
   if (f.bias != nullptr) v = _mm256_add_pd(v, _mm256_loadu_pd(f.bias + at));
   v = _mm256_mul_pd(v, _mm256_loadu_pd(f.exact + at));
-  v = _mm256_max_pd(v, _mm256_set1_pd(-kBeyond));  // NaN becomes the least code
-  v = _mm256_min_pd(v, _mm256_set1_pd(kBeyond));
+  v = _mm256_max_pd(v, _mm256_set1_pd(-kBeyondExact));  // NaN becomes the least code
+  v = _mm256_min_pd(v, _mm256_set1_pd(kBeyondExact));
   return _mm256_cvtpd_epi32(v);
 }
 
-// q[i]: codes less their zero point of sum[i], whose columns begin at[i].
+GE_AVX2 int MovedUp(const CodeFinish& f) { return f.least < 0 ? 128 : 0; }
+
+// fixed[i]: codes in fixed point of sum[i], whose columns begin at[i].
 template <int kVectors>
 GE_AVX2 void Scale(const __m256i (&sum)[kVectors], const CodeFinish& f,
-                   const int64_t (&at)[kVectors], __m256i (&q)[kVectors]) {
-  __m256 off = _mm256_setzero_ps();  // the greatest distance from a whole number
+                   const int64_t (&at)[kVectors], __m256i (&fixed)[kVectors]) {
+  const int zero = f.zero + MovedUp(f);
+  const __m256 move = _mm256_set1_ps(static_cast<float>(zero << kCodePoint) + kHalf);
+  const __m256i low = _mm256_set1_epi32((1 << kCodePoint) - 2 * kCodeNear);
+  __m256i near = low;
   for (int i = 0; i < kVectors; ++i) {
-    const __m256 x = _mm256_mul_ps(_mm256_cvtepi32_ps(sum[i]), _mm256_loadu_ps(f.scale + at[i]));
-    q[i] = _mm256_cvtps_epi32(x);  // beyond 2^31 far from x, and so made again
-    const __m256 apart = _mm256_sub_ps(x, _mm256_cvtepi32_ps(q[i]));
-    off = _mm256_max_ps(_mm256_andnot_ps(_mm256_set1_ps(-0.0f), apart), off);
+    const __m256 scale = _mm256_loadu_ps(f.scale + at[i]);
+    __m256 x = _mm256_fmadd_ps(_mm256_cvtepi32_ps(sum[i]), scale, move);
+    x = _mm256_min_ps(x, _mm256_set1_ps(kBeyond));
+    fixed[i] = _mm256_cvtps_epi32(x);  // the least integer where x is below
+    near = _mm256_min_epu32(near, _mm256_and_si256(fixed[i], low));
   }
-  const __m256 unsure = _mm256_cmp_ps(off, _mm256_set1_ps(kSurely), _CMP_GT_OQ);
-  if (__builtin_expect(_mm256_movemask_ps(unsure) == 0 && f.bias == nullptr, 1)) return;
+  near = _mm256_cmpeq_epi32(near, _mm256_setzero_si256());
+  if (__builtin_expect(_mm256_testz_si256(near, near) != 0 && f.bias == nullptr, 1)) return;
   for (int i = 0; i < kVectors; ++i) {
-    const __m128i low = ExactHalf(_mm256_castsi256_si128(sum[i]), f, at[i]);
-    const __m128i high = ExactHalf(_mm256_extracti128_si256(sum[i], 1), f, at[i] + 4);
-    q[i] = _mm256_inserti128_si256(_mm256_castsi128_si256(low), high, 1);
+    const __m128i first = ExactHalf(_mm256_castsi256_si128(sum[i]), f, at[i]);
+    const __m128i second = ExactHalf(_mm256_extracti128_si256(sum[i], 1), f, at[i] + 4);
+    const __m256i q = _mm256_inserti128_si256(_mm256_castsi128_si256(first), second, 1);
+    fixed[i] = _mm256_slli_epi32(_mm256_add_epi32(q, _mm256_set1_epi32(zero)), kCodePoint);
   }
 }
 
-// Bytes 4 i to 4 i + 3 of each half: of q[i].
-GE_AVX2 __m256i Narrow(const __m256i (&q)[4], const CodeFinish& f) {
-  const __m256i zero = _mm256_set1_epi16(f.zero), least = _mm256_set1_epi16(f.least),
-                most = _mm256_set1_epi16(f.most);
-  __m256i half[2];
-  for (int i = 0; i < 2; ++i) {
-    const __m256i code = _mm256_adds_epi16(_mm256_packs_epi32(q[2 * i], q[2 * i + 1]), zero);
-    half[i] = EvenCodes(_mm256_min_epi16(_mm256_max_epi16(code, least), most));
-  }
-  return _mm256_packus_epi16(half[0], half[1]);
+// Bytes 4 i to 4 i + 3 of each half: of fixed[i].
+GE_AVX2 __m256i Narrow(const __m256i (&fixed)[4], const CodeFinish& f) {
+  const auto byte = [](int code) { return _mm256_set1_epi8(static_cast<char>(code)); };
+  const auto pair = [](__m256i a, __m256i b) {
+    return _mm256_blend_epi16(_mm256_srli_epi32(a, kCodePoint), b, 0xaa);
+  };
+  const __m256i several = _mm256_set_epi32(0x0f0d0b09, 0x0e0c0a08, 0x07050301, 0x06040200,
+                                           0x0f0d0b09, 0x0e0c0a08, 0x07050301, 0x06040200);
+  __m256i bytes = _mm256_packus_epi16(pair(fixed[0], fixed[1]), pair(fixed[2], fixed[3]));
+  bytes = _mm256_shuffle_epi8(bytes, several);
+  const int up = MovedUp(f);
+  bytes = _mm256_min_epu8(_mm256_max_epu8(bytes, byte(f.least + up)), byte(f.most + up));
+  return _mm256_xor_si256(bytes, byte(up));
 }
 
 GE_AVX2 void PutFirst(__m256i x, int64_t bytes, void* to) {

@@ -1,5 +1,6 @@
 // Kernels of products of codes by themselves, in each instruction set of this host: rows, columns
-// and depths that leave rests, several runs, scales from nothing to far beyond all codes, zero
+// and depths that leave rests, several runs, scales from nothing to far beyond all codes and ones
+// that put sums in the middle between two codes, unsigned and signed codes, zero
 // points of weights, against doubles; images turned from channels first to last.
 #include "plugins/cpu/native/code_kernels.h"
 
@@ -22,7 +23,7 @@ INSTANTIATE_TEST_SUITE_P(Isa, CodeProducts, ::testing::ValuesIn(ge_cpu::IsaSets(
 struct Case {
   int64_t rows, columns, runs, quads;
   double scale;
-  bool less, negative;
+  bool less, negative, is_signed;
 };
 
 // What ref makes of a sum.
@@ -39,10 +40,11 @@ void ExpectCodes(const CodeKernels& kernels, const Case& c, std::mt19937* random
   for (uint8_t& v : x) v = static_cast<uint8_t>((*random)());
   for (int8_t& v : w) v = static_cast<int8_t>((*random)());
   const std::vector<int32_t> add(64, c.negative ? -2'000'000'000 : 1000), less(64, -3);
-  const std::vector<float> scale(64, static_cast<float>(c.scale));
+  const std::vector<float> scale(64, static_cast<float>(c.scale * (1 << kCodePoint)));
   const std::vector<double> exact(64, c.scale);
   CodeFinish f{add.data(), scale.data(), exact.data(), nullptr, c.less ? less.data() : nullptr};
   f.zero = 100, f.least = 3, f.most = 250;
+  if (c.is_signed) f.zero = -20, f.least = -128, f.most = 120;
   std::vector<int64_t> at;
   for (int64_t r = 0; r < c.runs; ++r) at.push_back(r * bytes);
   CodeTile t = {};
@@ -58,7 +60,7 @@ void ExpectCodes(const CodeKernels& kernels, const Case& c, std::mt19937* random
         sum += code * w[static_cast<size_t>((k / 4 * wide + n) * 4 + k % 4)];
         if (c.less) sum += code * less[0];
       }
-      ASSERT_EQ(y[static_cast<size_t>(r * 65 + n)], CodeOf(sum, c, f))
+      ASSERT_EQ(y[static_cast<size_t>(r * 65 + n)], static_cast<uint8_t>(CodeOf(sum, c, f)))
           << "row " << r << " of " << n;
     }
     ASSERT_EQ(y[static_cast<size_t>(r * 65 + c.columns)], 7) << "written beyond row " << r;
@@ -69,11 +71,11 @@ TEST_P(CodeProducts, RestsAndScales) {
   const CodeKernels* kernels = CodeKernelsOf(GetParam().isa);
   if (kernels == nullptr) GTEST_SKIP() << "this processor multiplies no codes by four here";
   std::mt19937 random(5);
-  const double scales[] = {1e-30, 1e-4, 0.003, 0.5, 1, 1.5, 3000, 1e9, 1e30};
+  const double scales[] = {1e-30, 1e-4, 0.0005, 0.002, 0.003, 0.5, 1, 1.5, 3000, 1e9, 1e30};
   for (int i = 0; i < 600; ++i) {
     const auto upto = [&](int64_t most) { return 1 + static_cast<int64_t>(random() % most); };
-    Case c = {0,          upto(64),  upto(3), upto(i % 20 == 0 ? 600 : 20), scales[i % 9],
-              i % 4 == 0, i % 5 == 0};
+    Case c = {0,          upto(64),   upto(3),   upto(i % 20 == 0 ? 600 : 20), scales[i % 11],
+              i % 4 == 0, i % 5 == 0, i % 2 == 0};
     c.rows = upto(kernels->rows((c.columns + kCodeLanes - 1) / kCodeLanes));
     SCOPED_TRACE(testing::Message() << c.rows << " rows, " << c.columns << " columns, " << c.runs
                                     << " runs of " << c.quads << " quads, scale " << c.scale);
