@@ -44,20 +44,36 @@ GE_AVX2 __m128i ExactHalf(__m128i sum, const CodeFinish& f, int64_t at) {
 
 GE_AVX2 int MovedUp(const CodeFinish& f) { return f.least < 0 ? 128 : 0; }
 
+// What all codes need, in registers: a store through a pointer to bytes might change f.
+struct Finish {
+  const float* scale;
+  int zero;
+  __m256 move;
+  __m256i low, least, most, turn;
+};
+
+GE_AVX2 Finish FinishOf(const CodeFinish& f) {
+  const int up = MovedUp(f), zero = f.zero + up;
+  return {f.scale,
+          zero,
+          _mm256_set1_ps(static_cast<float>(zero << kCodePoint) + kHalf),
+          _mm256_set1_epi32((1 << kCodePoint) - 2 * kCodeNear),
+          _mm256_set1_epi8(static_cast<char>(f.least + up)),
+          _mm256_set1_epi8(static_cast<char>(f.most + up)),
+          _mm256_set1_epi8(static_cast<char>(up))};
+}
+
 // fixed[i]: codes in fixed point of sum[i], whose columns begin at[i].
 template <int kVectors>
-GE_AVX2 void Scale(const __m256i (&sum)[kVectors], const CodeFinish& f,
+GE_AVX2 void Scale(const __m256i (&sum)[kVectors], const Finish& finish, const CodeFinish& f,
                    const int64_t (&at)[kVectors], __m256i (&fixed)[kVectors]) {
-  const int zero = f.zero + MovedUp(f);
-  const __m256 move = _mm256_set1_ps(static_cast<float>(zero << kCodePoint) + kHalf);
-  const __m256i low = _mm256_set1_epi32((1 << kCodePoint) - 2 * kCodeNear);
-  __m256i near = low;
+  __m256i near = finish.low;
   for (int i = 0; i < kVectors; ++i) {
-    const __m256 scale = _mm256_loadu_ps(f.scale + at[i]);
-    __m256 x = _mm256_fmadd_ps(_mm256_cvtepi32_ps(sum[i]), scale, move);
+    const __m256 scale = _mm256_loadu_ps(finish.scale + at[i]);
+    __m256 x = _mm256_fmadd_ps(_mm256_cvtepi32_ps(sum[i]), scale, finish.move);
     x = _mm256_min_ps(x, _mm256_set1_ps(kBeyond));
     fixed[i] = _mm256_cvtps_epi32(x);  // the least integer where x is below
-    near = _mm256_min_epu32(near, _mm256_and_si256(fixed[i], low));
+    near = _mm256_min_epu32(near, _mm256_and_si256(fixed[i], finish.low));
   }
   near = _mm256_cmpeq_epi32(near, _mm256_setzero_si256());
   if (__builtin_expect(_mm256_testz_si256(near, near) != 0 && f.bias == nullptr, 1)) return;
@@ -65,13 +81,12 @@ GE_AVX2 void Scale(const __m256i (&sum)[kVectors], const CodeFinish& f,
     const __m128i first = ExactHalf(_mm256_castsi256_si128(sum[i]), f, at[i]);
     const __m128i second = ExactHalf(_mm256_extracti128_si256(sum[i], 1), f, at[i] + 4);
     const __m256i q = _mm256_inserti128_si256(_mm256_castsi128_si256(first), second, 1);
-    fixed[i] = _mm256_slli_epi32(_mm256_add_epi32(q, _mm256_set1_epi32(zero)), kCodePoint);
+    fixed[i] = _mm256_slli_epi32(_mm256_add_epi32(q, _mm256_set1_epi32(finish.zero)), kCodePoint);
   }
 }
 
 // Bytes 4 i to 4 i + 3 of each half: of fixed[i].
-GE_AVX2 __m256i Narrow(const __m256i (&fixed)[4], const CodeFinish& f) {
-  const auto byte = [](int code) { return _mm256_set1_epi8(static_cast<char>(code)); };
+GE_AVX2 __m256i Narrow(const __m256i (&fixed)[4], const Finish& f) {
   const auto pair = [](__m256i a, __m256i b) {
     return _mm256_blend_epi16(_mm256_srli_epi32(a, kCodePoint), b, 0xaa);
   };
@@ -79,9 +94,8 @@ GE_AVX2 __m256i Narrow(const __m256i (&fixed)[4], const CodeFinish& f) {
                                            0x0f0d0b09, 0x0e0c0a08, 0x07050301, 0x06040200);
   __m256i bytes = _mm256_packus_epi16(pair(fixed[0], fixed[1]), pair(fixed[2], fixed[3]));
   bytes = _mm256_shuffle_epi8(bytes, several);
-  const int up = MovedUp(f);
-  bytes = _mm256_min_epu8(_mm256_max_epu8(bytes, byte(f.least + up)), byte(f.most + up));
-  return _mm256_xor_si256(bytes, byte(up));
+  bytes = _mm256_min_epu8(_mm256_max_epu8(bytes, f.least), f.most);
+  return _mm256_xor_si256(bytes, f.turn);
 }
 
 GE_AVX2 void PutFirst(__m256i x, int64_t bytes, void* to) {
@@ -178,7 +192,8 @@ void Begin(const CodeTile& t, const CodeFinish& f, int64_t r, int32_t* sums) {
 
 // A row's sums, 32 columns at a time: packing in halves of 16 bytes leaves fours of columns in
 // another order.
-GE_AVX2 void End(const CodeTile& t, const CodeFinish& f, const int32_t* sums, void* y) {
+GE_AVX2 void End(const CodeTile& t, const Finish& finish, const CodeFinish& f, const int32_t* sums,
+                 void* y) {
   if (f.scale == nullptr) {
     __builtin_memcpy(y, sums, static_cast<size_t>(t.columns) * sizeof(int32_t));
     return;
@@ -187,14 +202,14 @@ GE_AVX2 void End(const CodeTile& t, const CodeFinish& f, const int32_t* sums, vo
   for (int64_t c = 0; c < t.columns; c += 32) {
     __m256i q[4];
     if (t.columns - c > 16) {
-      Scale<4>({Load(sums + c), Load(sums + c + 8), Load(sums + c + 16), Load(sums + c + 24)}, f,
-               {c, c + 8, c + 16, c + 24}, q);
+      Scale<4>({Load(sums + c), Load(sums + c + 8), Load(sums + c + 16), Load(sums + c + 24)},
+               finish, f, {c, c + 8, c + 16, c + 24}, q);
     } else {
       __m256i few[2];
-      Scale<2>({Load(sums + c), Load(sums + c + 8)}, f, {c, c + 8}, few);
+      Scale<2>({Load(sums + c), Load(sums + c + 8)}, finish, f, {c, c + 8}, few);
       q[0] = few[0], q[1] = few[1], q[2] = q[3] = _mm256_setzero_si256();
     }
-    PutFirst(_mm256_permutevar8x32_epi32(Narrow(q, f), order), t.columns - c,
+    PutFirst(_mm256_permutevar8x32_epi32(Narrow(q, finish), order), t.columns - c,
              static_cast<uint8_t*>(y) + c);
   }
 }
@@ -230,7 +245,8 @@ void Rows(const CodeTile& t, const CodeFinish& f) {
     w += n * step;
     begin = sums[0], begin_step = kCodeColumns;
   }
-  for (int r = 0; r < kRows; ++r) End(t, f, sums[r], t.y[r]);
+  const Finish finish = FinishOf(f);
+  for (int r = 0; r < kRows; ++r) End(t, finish, f, sums[r], t.y[r]);
 }
 
 void Product(const CodeTile& t, const CodeFinish& f) {
@@ -299,13 +315,13 @@ void Lines(const CodeLines& s) {
 }
 
 // Packing in halves of 16 bytes puts channels back into their order.
-GE_AVX2 void StorePixel(const __m256i (&sum)[4], const CodeFinish& f, int64_t first,
-                        int64_t channels, char* y) {
+GE_AVX2 void StorePixel(const __m256i (&sum)[4], const Finish& finish, const CodeFinish& f,
+                        int64_t first, int64_t channels, char* y) {
   if (f.scale != nullptr) {
     const int64_t lane = first / 4;  // of each vector
     __m256i q[4];
-    Scale<4>(sum, f, {lane, 16 + lane, 32 + lane, 48 + lane}, q);
-    PutFirst(Narrow(q, f), channels - first, y + first);
+    Scale<4>(sum, finish, f, {lane, 16 + lane, 32 + lane, 48 + lane}, q);
+    PutFirst(Narrow(q, finish), channels - first, y + first);
     return;
   }
   alignas(32) int32_t lanes[8];
@@ -335,6 +351,7 @@ GE_AVX2 void Pixels(const CodeTaps& t, const CodeFinish& f, int64_t first) {
       apart.even[k][v] = EvenWeights(w), apart.odd[k][v] = OddWeights(w);
     }
   }
+  const Finish finish = FinishOf(f);
   const uint8_t* x = t.x + first;
   auto* y = static_cast<char*>(t.y);
   for (int64_t i = 0; i < t.pixels; ++i, x += t.step, y += t.y_step) {
@@ -352,7 +369,7 @@ GE_AVX2 void Pixels(const CodeTaps& t, const CodeFinish& f, int64_t first) {
         }
       }
     }
-    StorePixel(sum, f, first, t.channels, y);
+    StorePixel(sum, finish, f, first, t.channels, y);
   }
 }
 
