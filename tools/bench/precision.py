@@ -4,11 +4,13 @@
 The sides run in separate processes that take turns on the same inputs; a row shows medians in ms,
 ours over OpenVINO's and over our float32 with the least and greatest ratio of a round, and how far
 the bf16 outputs of both are from our float32, relative to the largest magnitude of an output.
-NAME@N is a model of sequences with N tokens.
+NAME@N is a model of sequences with N tokens. --layers takes each product by itself instead: its
+bf16 result against float32 from the same inputs, relative to the largest magnitude of the result.
 
 Examples:
   tools/bench/precision.py resnet50 minilm
   tools/bench/precision.py --threads 2 --rounds 3 gpt2_small@1 gpt2_small@128
+  tools/bench/precision.py --layers resnet50 bert_base minilm ppocr_rec
 """
 import argparse
 import json
@@ -20,7 +22,7 @@ import tempfile
 
 import project_venv
 
-project_venv.enter("numpy", "onnx", "openvino")
+project_venv.enter("numpy", "onnx", "onnxruntime", "openvino")
 
 import numpy as np  # noqa: E402
 import onnx  # noqa: E402
@@ -30,6 +32,7 @@ import feeds  # noqa: E402
 import ge_run  # noqa: E402
 import halves  # noqa: E402
 import models  # noqa: E402
+import precision_layers  # noqa: E402
 import reference  # noqa: E402
 
 HERE = pathlib.Path(__file__).resolve().parent
@@ -57,10 +60,10 @@ class Case:
             self.inputs[key] = f"{self.name}.{tokens}.{i}.npy"
             np.save(folder / self.inputs[key], array)
 
-    def ours(self, precision, output=None):
+    def ours(self, precision, output=None, model=None):
         options = ["--threads", str(self.args.threads), "--repeat", str(self.args.repeat),
                    "--warmup", "3", "--precision", precision]
-        return ge_run.run(self.args.ge, self.model, self.folder, {"inputs": self.inputs},
+        return ge_run.run(self.args.ge, model or self.model, self.folder, {"inputs": self.inputs},
                           self.args.engines, options, output)
 
     def peer(self, precision, save=None):
@@ -111,7 +114,14 @@ def main():
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--repeat", type=int, default=30)
     parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--layers", action="store_true", help="errors of each product by itself")
     args = parser.parse_args()
+    if args.layers:
+        args.repeat = 1
+        with tempfile.TemporaryDirectory() as folder:
+            for name in args.names:
+                print(precision_layers.summary(Case(name, args, pathlib.Path(folder))), flush=True)
+        return 0
     failed = False
     print(f"{'model':15} {'bf16':>8} {'f32':>8} {'OV bf16':>8} {'/f32':>5} {'':9} {'/OV':>5} {'':9} "
           "off by  OV's")
