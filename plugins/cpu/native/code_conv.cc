@@ -200,31 +200,34 @@ class CodeConv final : public Loop {
     }
   }
 
-  // Line by line of the result, 64 channels at a time: what the windows read of the lines above
+  // 64 channels at a time, `together` lines of the result: what the windows read of the lines above
   // each other comes side by side first.
   void Depthwise(float* const* p, const uint8_t* image, const CodeFinish& finish, uint8_t* y,
                  uint8_t* room, bool wide) const {
-    ForRange(wide, p_.out_h, [&](int64_t row) {
+    ForRange(wide, CeilDiv(p_.out_h, p_.together), [&](int64_t job) {
       uint8_t* quads = room + (wide ? omp_get_thread_num() : 0) * p_.line_bytes();
+      const int64_t from = job * p_.together, end = std::min(from + p_.together, p_.out_h);
       for (int64_t b = 0; b < p_.panels; ++b) {
         const int64_t first = b * kCodeColumns;
         const int64_t channels = std::min(kCodeColumns, p_.groups - first);
-        Lines(p, image + first, row, channels, quads);
+        Lines(p, image + first, from, channels, quads);
         CodeFinish f = finish;
         f.add += first;
         if (f.scale != nullptr) f.scale += first, f.exact += first;
         if (f.bias != nullptr) f.bias += first;
         const int64_t pixel = p_.quads * kCodeQuad, out = p_.pixel_out();
         const int64_t size = out / p_.groups;
-        k_.depthwise({quads, p_.stride[1] * pixel, p_.dilation[1] * pixel, p_.kw, p_.quads,
-                      reinterpret_cast<const int8_t*>(p[kW]) + b * p_.panel_bytes(), p_.out_w,
-                      channels, y + row * p_.out_w * out + first * size, out},
-                     f);
+        const auto* w = reinterpret_cast<const int8_t*>(p[kW]) + b * p_.panel_bytes();
+        for (int64_t row = from; row < end; ++row, w += p_.tap_bytes()) {
+          k_.depthwise({quads, p_.stride[1] * pixel, p_.dilation[1] * pixel, p_.kw, p_.quads, w,
+                        p_.out_w, channels, y + row * p_.out_w * out + first * size, out},
+                       f);
+        }
       }
     });
   }
 
-  // The lines that one line of the result reads, padding included.
+  // The lines that lines of the result from `row` on read, padding included.
   void Lines(float* const* p, const uint8_t* x, int64_t row, int64_t channels,
              uint8_t* quads) const {
     alignas(64) uint8_t padding[kCodeColumns];
@@ -239,7 +242,7 @@ class CodeConv final : public Loop {
         for (int64_t i = 0; i < 4; ++i) {
           const int64_t tap = q * 4 + i;
           const int64_t h = row * p_.stride[0] - p_.pad[0] + tap * p_.dilation[0];
-          const bool there = inside && tap < p_.kh && h >= 0 && h < p_.h;
+          const bool there = inside && tap < p_.lines() && h >= 0 && h < p_.h;
           lines.line[i] = there ? x + h * p_.w * c : padding;
           lines.step[i] = there ? c : 0;
         }
@@ -297,6 +300,7 @@ void CodeConvPlan::Finish() {
   const bool joined = groups == 1 && dilation[1] == 1;  // taps of a line lie side by side
   run = joined ? kw * in : in;
   quads = CeilDiv(depthwise ? kh : run, 4);
+  if (depthwise && dilation[0] == 1) together = (4 * quads - kh) / stride[0] + 1;
   copies = !depthwise &&
            (result.x_signed || pad[0] > 0 || pad[1] > 0 || high > h || wide > w || run % 4 != 0);
   if (!copies && !depthwise) high = h, wide = w;
@@ -311,7 +315,7 @@ void CodeConvPlan::Finish() {
 int64_t CodeConvPlan::groups_columns() const { return (depthwise ? 1 : groups) * columns(); }
 
 int64_t CodeConvPlan::panel_bytes() const {
-  if (depthwise) return kw * quads * kCodeQuad;
+  if (depthwise) return together * tap_bytes();
   return static_cast<int64_t>(at.size()) * quads * 4 * kCodeColumns;
 }
 
@@ -363,6 +367,7 @@ int64_t CodeConvPlan::channel(int64_t i) const {
 std::string CodeConvPlan::PackKey() const {
   const QuantResult& r = result;
   std::string key = "codes by four " + ToText({groups, in, out, kh, kw, run, by_rows ? 1 : 0});
+  if (together > 1) key += " together " + ToText({together, stride[0]});
   if (w_zeros > 0) key += " less " + std::to_string(w_zeros);
   if (!settled) return key;
   return key + " finished " +
@@ -405,7 +410,10 @@ void CodeConvPlan::Pack(const uint8_t* w8, bool is_signed, const uint8_t* zeros,
                             : tap / per_run * quads * 4 + tap % per_run * in;
       for (int64_t c = 0; c < in; ++c, ++k, from += step) {
         const auto code = static_cast<uint8_t>(*from ^ turn);
-        panel[k / 4 * row + k % 4] = code;
+        for (int64_t l = 0; l < together; ++l) {
+          const int64_t at = k + l * stride[0];
+          panel[l * tap_bytes() + at / 4 * row + at % 4] = code;
+        }
         sum += static_cast<int8_t>(code);
       }
     }

@@ -37,6 +37,7 @@ struct CodeConvPlan {
   int64_t run = 0;          // bytes of a run that count
   int64_t quads = 0;        // read for it, of four bytes; depth-wise: of lines that a window has
   int64_t panels = 0;       // of one group
+  int64_t together = 1;     // depth-wise: lines of the result that one set of lines serves
 
   int64_t pixel() const { return groups * in; }  // bytes of x
   int64_t pixels() const { return out_h * out_w; }
@@ -47,11 +48,15 @@ struct CodeConvPlan {
   int64_t pixel_out() const {             // bytes of y
     return groups * out * (result.codes ? 1 : static_cast<int64_t>(sizeof(int32_t)));
   }
-  int64_t line_bytes() const;   // depth-wise: of the lines that a line of the result reads
+  // Depth-wise: lines that those made together read, and their bytes.
+  int64_t lines() const { return kh + (together - 1) * stride[0]; }
+  int64_t line_bytes() const;
   int64_t image_bytes() const;  // of the copy, or of such lines for each thread
   int64_t macs() const;         // multiply-adds of an image
-  // Packed: codes, then the sum of each column less its zero point, int32.
+  // Packed: codes, then the sum of each column less its zero point, int32. A depth-wise panel has
+  // its weights once for each of the lines that are made together, further down by their distance.
   int64_t panel_bytes() const;
+  int64_t tap_bytes() const { return kw * quads * kCodeQuad; }  // depth-wise: of one line's weights
   uint64_t code_bytes() const;
   uint64_t weight_bytes() const;
   uint64_t scratch_bytes() const;
