@@ -85,7 +85,9 @@ GE_VNNI __m512i Codes(const __m512i (&sum)[kVectors], const Finish& f, int64_t a
   }
   if (__builtin_expect(!_kortestz_mask16_u8(near, near), 0)) {
 #pragma GCC unroll 4  // or sums would lie in memory for a loop
-    for (int v = 0; v < kVectors; ++v) late->sum[late->n][v] = sum[v];
+    for (int v = 0; v < 4; ++v) {
+      late->sum[late->n][v] = v < kVectors ? sum[v] : _mm512_setzero_si512();
+    }
     late->at[late->n++] = at;
   }
   return Narrow(fixed, f);
