@@ -149,6 +149,21 @@ Status Rewriter::Once(const PassList& passes, Work* work, bool* edited) const {
   return {};
 }
 
+// Rules of what derives functions ask for numbers, as for where a Slice begins. Of those that a model
+// computes from shapes INFER knows them; weights stay as they are.
+Status Rewriter::FoldKnown(PassList* passes, Work* work) const {
+  for (auto& p : *passes) {
+    if (p->name() != "fold-shapes") continue;
+    PassList one;
+    one.push_back(std::move(p));
+    bool edited = false;
+    const Status status = Once(one, work, &edited);
+    p = std::move(one[0]);
+    return status;
+  }
+  return {};
+}
+
 Status Rewriter::Load(Graph* graph, uint64_t model_bytes, std::vector<StageTime>* times) const {
   GE_ASSIGN_OR_RETURN(PassList rounds, Passes(kAtLoad));
   PassList early, late;
@@ -164,6 +179,7 @@ Status Rewriter::Load(Graph* graph, uint64_t model_bytes, std::vector<StageTime>
   Work work{graph, Context(kAtLoad), times};
   work.context.budget = FoldingScope::budget() ? FoldingScope::budget() : &own;
   bool edited = false;
+  if (!early.empty()) GE_RETURN_IF_ERROR(FoldKnown(&rounds, &work));
   GE_RETURN_IF_ERROR(Once(early, &work, &edited));
   edited = false;
   if (late.empty()) return Rounds(std::move(rounds), &work);

@@ -68,6 +68,8 @@ class Rewriter {
   PassContext Context(PassPhase phase, FoldLimits fold = {}) const;
   Status Rounds(PassList passes, Work* work) const;
   Status Once(const PassList& passes, Work* work, bool* edited) const;
+  // INFER's numbers as constants, by that pass of the list.
+  Status FoldKnown(PassList* passes, Work* work) const;
   // Whether the rounds go on without the pass after this failure.
   bool Strike(const Pass* culprit, const Status& failure) const;
   Runner::Options RunnerOptions() const;

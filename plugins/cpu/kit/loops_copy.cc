@@ -83,15 +83,30 @@ void CopyNest(const Simd& simd, const Nest& n, const float* x, float* y, size_t 
     CopyNest(simd, n, x + i * n.src[level], y + i * n.dst[level], level + 1);
   }
 }
+int64_t CopyPieces() { return kCopyPieces * omp_get_max_threads(); }
+
+// A few long rows by several threads: pieces of each.
+void CopyLong(const Nest& n, const float* x, float* y) {
+  const int64_t rows = n.dim[0], pieces = (CopyPieces() + rows - 1) / rows;
+  const int64_t piece = (n.n + pieces - 1) / pieces;
+  ForRange(true, rows * pieces, [&](int64_t t) {
+    const int64_t row = t / pieces, from = std::min(n.n, t % pieces * piece);
+    const auto m = static_cast<size_t>(std::min(piece, n.n - from));
+    std::memcpy(y + row * n.dst[0] + from, x + row * n.src[0] + from, m * sizeof(float));
+  });
+}
+
 // A large nest by several threads: pieces of its first axis, or of a matrix's longer one.
 void CopyShared(const Simd& simd, const Nest& n, const float* x, float* y) {
+  const bool rows = n.dim.size() == 1 && n.total > kParallel && omp_get_max_threads() > 1;
+  if (rows && n.dim[0] < CopyPieces() && n.n >= CopyPieces()) return CopyLong(n, x, y);
   const bool matrix = n.turned && n.dim.size() == 2;
   const size_t axis = matrix && n.dim[1] > n.dim[0] ? 1 : 0;
   const int64_t all = n.dim[axis];
   if (n.total <= kParallel || all < 2 || omp_get_max_threads() == 1) {
     return CopyNest(simd, n, x, y, 0);
   }
-  int64_t piece = (all + kCopyPieces - 1) / kCopyPieces;
+  int64_t piece = (all + CopyPieces() - 1) / CopyPieces();
   if (matrix) piece = (piece + kCopyLines - 1) / kCopyLines * kCopyLines;
   ForRange(true, (all + piece - 1) / piece, [&](int64_t t) {
     const int64_t m = std::min(piece, all - t * piece);

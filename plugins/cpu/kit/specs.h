@@ -132,6 +132,7 @@ struct WhereSpec {};  // in: condition, x, z; of 4-byte types
 // Places named by integers; in: data and indices, or data, indices and updates.
 struct IndexSpec {
   bool scatter = false;
+  bool add = false;     // updates of float32 are added, in their order; else the last one stays
   bool tuples = false;  // GatherND and ScatterND; else one index along `axis`
   int axis = 0;         // of tuples: how many axes are batches
 };

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <bit>
 #include <cstring>
 
 #include "ge/ge_plugin.hpp"
@@ -53,7 +54,11 @@ template <class I, class T, bool kScatter>
 class Elements final : public Work {
  public:
   explicit Elements(const IndexPlan& p)
-      : x_(p.x), index_(p.index), axis_(static_cast<size_t>(p.spec.axis)), stride_(StridesOf(p.x)) {
+      : x_(p.x),
+        index_(p.index),
+        axis_(static_cast<size_t>(p.spec.axis)),
+        stride_(StridesOf(p.x)),
+        add_(p.spec.add) {
     n_ = index_.back();
     last_ = axis_ + 1 == index_.size();
     // Rows of different outer places meet no place of one another.
@@ -72,6 +77,15 @@ class Elements final : public Work {
   }
 
  private:
+  void Put(T update, T* y) const {
+    if constexpr (sizeof(T) == sizeof(float)) {
+      if (add_) {
+        *y = std::bit_cast<T>(std::bit_cast<float>(*y) + std::bit_cast<float>(update));
+        return;
+      }
+    }
+    *y = update;
+  }
   void Row(const Call& call, int64_t row, Outside* bad) const {
     int64_t base = 0, left = row;
     for (size_t k = index_.size() - 1; k-- > 0; left /= index_[k]) {
@@ -84,7 +98,7 @@ class Elements final : public Work {
       const T* from = reinterpret_cast<const T*>(call.p[3]) + row * n_;
       for (int64_t j = 0; j < n_; ++j) {
         const int64_t at = Inside(index[j], dim, bad);
-        if (at >= 0) y[last_ ? at : at * step + j] = from[j];
+        if (at >= 0) Put(from[j], &y[last_ ? at : at * step + j]);
       }
     } else {
       const T* x = reinterpret_cast<const T*>(call.p[1]) + base;
@@ -99,6 +113,7 @@ class Elements final : public Work {
   const Dims x_, index_;
   const size_t axis_;
   const Dims stride_;
+  const bool add_;
   int64_t n_ = 1, outer_ = 1, inner_ = 1;
   bool last_ = false;
 };
@@ -108,7 +123,10 @@ template <class I, bool kScatter>
 class Tuples final : public Work {
  public:
   explicit Tuples(const IndexPlan& p)
-      : x_(p.x), batches_(static_cast<size_t>(p.spec.axis)), depth_(p.index.back()) {
+      : x_(p.x),
+        batches_(static_cast<size_t>(p.spec.axis)),
+        depth_(p.index.back()),
+        add_(p.spec.add) {
     const auto used = batches_ + static_cast<size_t>(depth_);
     row_ = Count(x_, used, x_.size()) * p.bytes;
     all_ = Product(x_) * p.bytes;
@@ -126,9 +144,7 @@ class Tuples final : public Work {
     Outside bad;
     if constexpr (kScatter) {
       CopyAll(x, y, all_);
-      const char* from = reinterpret_cast<const char*>(call.p[3]);
-      // In order: where tuples repeat, the last one stays.
-      for (int64_t t = 0; t < tuples_; ++t) Move(from + t * row_, y, At(call, t, &bad));
+      Scatter(call, y, &bad);
     } else {
       ForRange(tuples_ * row_ > kParallelBytes, (tuples_ + kJob - 1) / kJob, [&](int64_t job) {
         for (int64_t t = job * kJob; t < std::min(tuples_, (job + 1) * kJob); ++t) {
@@ -142,6 +158,32 @@ class Tuples final : public Work {
 
  private:
   static constexpr int64_t kJob = 64;  // tuples
+  // In order: where tuples repeat, the last one stays, or is added last. So each part of y is one
+  // thread's, which looks at all tuples.
+  void Scatter(const Call& call, char* y, Outside* bad) const {
+    const char* from = reinterpret_cast<const char*>(call.p[3]);
+    const int64_t parts = row_ >= kRowOfItsOwn ? omp_get_max_threads() : 1;
+    const int64_t part = CeilDiv(all_, parts);
+    ForRange(tuples_ * row_ > kParallelBytes, parts, [&](int64_t k) {
+      for (int64_t t = 0; t < tuples_; ++t) {
+        const int64_t at = At(call, t, bad);
+        if (at < k * part || at >= (k + 1) * part) continue;
+        if (add_) {
+          Add(from + t * row_, y + at);
+        } else {
+          Move(from + t * row_, y, at);
+        }
+      }
+    });
+  }
+  void Add(const char* update, char* to) const {
+    const auto* x = reinterpret_cast<const float*>(update);
+    auto* y = reinterpret_cast<float*>(to);
+    for (int64_t i = 0; i < row_ / 4; ++i) y[i] += x[i];
+  }
+  // Bytes of a row that cost more than looking at its tuple once more.
+  static constexpr int64_t kRowOfItsOwn = 256;
+
   int64_t At(const Call& call, int64_t t, Outside* bad) const {
     const auto* tuple = reinterpret_cast<const I*>(call.p[2]) + t * depth_;
     int64_t at = batches_ == 0 ? 0 : t / each_ * image_;
@@ -164,6 +206,7 @@ class Tuples final : public Work {
   const Dims x_;
   const size_t batches_;
   const int64_t depth_;
+  const bool add_;
   int64_t row_ = 0, all_ = 0, tuples_ = 0, each_ = 1, image_ = 0;
   std::vector<int64_t> dim_, step_;
 };

@@ -23,8 +23,8 @@ struct IndexPlan {
   int64_t bytes = 4;  // of an element
   bool wide = true;   // indices are int64; otherwise int32
 };
-// Places: result, x, indices; of scatters also updates, where repeated places keep the last of
-// them.
+// Places: result, x, indices; of scatters also updates, of which repeated places keep the last or
+// add up all.
 std::unique_ptr<Work> IndexWork(const IndexPlan& p);
 
 // [outer][dim][inner] of a tensor cut at an axis.

@@ -43,15 +43,17 @@ class ReduceAxes final : public Loop {
 
   void Run(float* const* p) const override {
     if (IsShort()) return RunShort(p);
-    ForRange(total_ > kParallel, n_kept_, [&](int64_t k) {
-      int64_t in = 0, out = 0, rest = k;
-      for (size_t i = kept_.size(); i-- > 0;) {
-        in += rest % kept_[i].dim * kept_[i].stride;
-        out += rest % kept_[i].dim * kept_[i].out;
-        rest /= kept_[i].dim;
-      }
-      One(p[1] + in, p[0] + out);
-    });
+    if (IsOneLongSum()) {
+      LongSum(p[1], p[0]);
+    } else {
+      // Columns are shared, too: those of one matrix would keep one thread busy.
+      const int64_t wide = inner_.reduced ? 1 : Columns();
+      const int64_t blocks = inner_.reduced ? 1 : CeilDiv(inner_.dim, wide);
+      ForRange(total_ > kParallel, n_kept_ * blocks, [&](int64_t k) {
+        const auto [in, out] = Kept(k / blocks);
+        One(p[1] + in, p[0] + out, k % blocks * wide, wide);
+      });
+    }
     padding_.Zero(p[0]);
   }
 
@@ -97,16 +99,56 @@ class ReduceAxes final : public Loop {
     }
   }
 
-  void One(const float* x, float* y) const {
-    const bool extreme = op_ == Reduce::kMax || op_ == Reduce::kMin;
-    if (extreme) return Extremes(x, y);
-    // Means are divided in double, too: what 1 / n is rounded to would move all of them to one
-    // side.
-    const double by = op_ == Reduce::kMean ? static_cast<double>(count_) : 1.0;
-    if (!inner_.reduced) return SumColumns(x, y, by);
+  // Where what is kept of number k begins: of x, of the result.
+  std::pair<int64_t, int64_t> Kept(int64_t k) const {
+    int64_t in = 0, out = 0;
+    for (size_t i = kept_.size(); i-- > 0;) {
+      in += k % kept_[i].dim * kept_[i].stride;
+      out += k % kept_[i].dim * kept_[i].out;
+      k /= kept_[i].dim;
+    }
+    return {in, out};
+  }
+
+  // Columns that one thread takes at once: fewer where there are more threads than such parts.
+  int64_t Columns() const {
+    int64_t wide = kColumns;
+    while (wide > kFewColumns && n_kept_ * CeilDiv(inner_.dim, wide) < omp_get_max_threads()) {
+      wide /= 2;
+    }
+    return wide;
+  }
+
+  // Means are divided in double, too: what 1 / n is rounded to would move all of them to one side.
+  double By() const { return op_ == Reduce::kMean ? static_cast<double>(count_) : 1.0; }
+
+  // Of columns, so many from the first on.
+  void One(const float* x, float* y, int64_t first, int64_t wide) const {
+    const int64_t n = inner_.reduced ? 1 : std::min(wide, inner_.dim - first);
+    if (op_ == Reduce::kMax || op_ == Reduce::kMin) return Extremes(x + first, y + first, n);
+    if (!inner_.reduced) return SumColumns(x, y, first, n);
     double sum = 0;
-    ForReduced([&](int64_t in) { sum += SumRow(x + in); });
-    *y = static_cast<float>(sum / by);
+    ForReduced([&](int64_t in) { sum += SumRow(x + in, inner_.dim); });
+    *y = static_cast<float>(sum / By());
+  }
+
+  // The sum of all that lies in one piece: shared by pieces whose number no thread count changes.
+  bool IsOneLongSum() const {
+    const bool sums = op_ == Reduce::kSum || op_ == Reduce::kMean;
+    return sums && inner_.reduced && n_kept_ == 1 && n_reduced_ == 1 &&
+           inner_.dim >= kLongSumPieces * kRowPiece;
+  }
+  void LongSum(const float* x, float* y) const {
+    const int64_t each = CeilDiv(CeilDiv(inner_.dim, kLongSumPieces), kRowPiece) * kRowPiece;
+    double sums[kLongSumPieces] = {};
+    ForRange(total_ > kParallel, kLongSumPieces, [&](int64_t i) {
+      const int64_t from = std::min(inner_.dim, i * each);
+      const int64_t end = std::min(inner_.dim, from + each);
+      if (from < end) sums[i] = SumRow(x + from, end - from);
+    });
+    double sum = 0;
+    for (const double part : sums) sum += part;
+    *y = static_cast<float>(sum / By());
   }
 
   template <class F>
@@ -123,50 +165,49 @@ class ReduceAxes final : public Loop {
 
   // Short sums are formed in double, of long ones the sums of pieces are added so: either errs by
   // little more than the rounding of the result.
-  double SumRow(const float* x) const {
+  double SumRow(const float* x, int64_t n) const {
     double sum = 0;
-    if (inner_.dim <= kShortSum) {
+    if (n <= kShortSum) {
       constexpr int64_t kWays = 8;
       double part[kWays] = {};
       int64_t i = 0;
-      for (; i + kWays <= inner_.dim; i += kWays) {
+      for (; i + kWays <= n; i += kWays) {
         for (int64_t j = 0; j < kWays; ++j) part[j] += static_cast<double>(x[i + j]);
       }
-      for (; i < inner_.dim; ++i) sum += static_cast<double>(x[i]);
+      for (; i < n; ++i) sum += static_cast<double>(x[i]);
       for (const double v : part) sum += v;
       return sum;
     }
-    for (int64_t i = 0; i < inner_.dim; i += kRowPiece) {
-      sum += static_cast<double>(
-          simd_.reduce(Reduce::kSum, x + i, std::min(kRowPiece, inner_.dim - i)));
+    for (int64_t i = 0; i < n; i += kRowPiece) {
+      sum += static_cast<double>(simd_.reduce(Reduce::kSum, x + i, std::min(kRowPiece, n - i)));
     }
     return sum;
   }
-  void SumColumns(const float* x, float* y, double by) const {
-    for (int64_t c = 0; c < inner_.dim; c += kColumns) {
-      const int64_t n = std::min(kColumns, inner_.dim - c);
-      double sum[kColumns] = {};
-      ForReduced([&](int64_t in) {
-        const float* row = x + in + c;
-        if (rows_.dim <= kShortColumns / n) {
-          for (int64_t r = 0; r < rows_.dim; ++r, row += rows_.stride) {
-            for (int64_t j = 0; j < n; ++j) sum[j] += static_cast<double>(row[j]);
-          }
-          return;
+  // n <= kColumns columns from the first on.
+  void SumColumns(const float* x, float* y, int64_t first, int64_t n) const {
+    // In double or not as all columns near it: how many are taken at once changes no sum.
+    const int64_t near = std::min(kColumns, inner_.dim - first / kColumns * kColumns);
+    const bool few = rows_.dim <= kShortColumns / near;
+    double sum[kColumns] = {};
+    ForReduced([&](int64_t in) {
+      const float* row = x + in + first;
+      if (few) {
+        for (int64_t r = 0; r < rows_.dim; ++r, row += rows_.stride) {
+          for (int64_t j = 0; j < n; ++j) sum[j] += static_cast<double>(row[j]);
         }
-        for (int64_t r = 0; r < rows_.dim; r += kColumnPiece) {
-          float part[kColumns] = {};
-          simd_.reduce_rows(Reduce::kSum, row + r * rows_.stride,
-                            std::min(kColumnPiece, rows_.dim - r), rows_.stride, part, n);
-          for (int64_t j = 0; j < n; ++j) sum[j] += static_cast<double>(part[j]);
-        }
-      });
-      for (int64_t j = 0; j < n; ++j) y[c + j] = static_cast<float>(sum[j] / by);
-    }
+        return;
+      }
+      for (int64_t r = 0; r < rows_.dim; r += kColumnPiece) {
+        float part[kColumns] = {};
+        simd_.reduce_rows(Reduce::kSum, row + r * rows_.stride,
+                          std::min(kColumnPiece, rows_.dim - r), rows_.stride, part, n);
+        for (int64_t j = 0; j < n; ++j) sum[j] += static_cast<double>(part[j]);
+      }
+    });
+    for (int64_t j = 0; j < n; ++j) y[first + j] = static_cast<float>(sum[j] / By());
   }
 
-  void Extremes(const float* x, float* y) const {
-    const int64_t n = inner_.reduced ? 1 : inner_.dim;
+  void Extremes(const float* x, float* y, int64_t n) const {
     if (inner_.reduced && reduced_.empty() && inner_.dim > 0) {
       *y = simd_.reduce(op_, x, inner_.dim);
       return;
@@ -187,7 +228,8 @@ class ReduceAxes final : public Loop {
   // ns.
   static constexpr int64_t kShortSum = 256, kShortColumns = 1024;
   // Of a row, and of rows of so many columns: 4 to 8 additions in float32 one after another.
-  static constexpr int64_t kRowPiece = 256, kColumnPiece = 32, kColumns = 128;
+  static constexpr int64_t kRowPiece = 256, kColumnPiece = 32, kColumns = 128, kFewColumns = 32;
+  static constexpr int64_t kLongSumPieces = 64;
 
   const Simd& simd_;
   Reduce op_;

@@ -121,7 +121,8 @@ void Sweep_kStripColumns(int64_t at) {
   }
 }
 void Sweep_kCopyPieces(int64_t at) {
-  for (const int64_t rows : {at - 1, at, at + 1, 2 * at + 1}) SweepTranspose(rows, 4099);
+  const int64_t all = at * omp_get_max_threads();
+  for (const int64_t rows : {all - 1, all, all + 1, 2 * all + 1}) SweepTranspose(rows, 4099);
 }
 void Sweep_kCopyLines(int64_t at) {
   for (const int64_t n : {8 * at - 1, 8 * at, 8 * at + 1, 9 * at + 3}) {
