@@ -18,7 +18,8 @@ from ge_session import GeError, GeSession  # noqa: E402
 H = 1e-6
 SCAN = {"h": (2,), "x": (4, 3), "w": (3, 2), "u": (2, 2)}
 # Program: inputs, by shape or value; what it is differentiated for is all of them.
-PROGRAMS = [("branch", {"x": np.array([.1, .5, .7]), "w": np.array(1.3)}),
+PROGRAMS = [("slice_of_shape", {"x": (2, 6)}),
+            ("branch", {"x": np.array([.1, .5, .7]), "w": np.array(1.3)}),
             ("branch", {"x": np.array([-.1, -.5, .3]), "w": np.array(1.3)}),
             ("loop", {"x": np.array(.7), "w": np.array(.9)}),
             ("scan", SCAN),
@@ -141,6 +142,15 @@ class Check:
         for recursion, text in (("held", "derive that with recursion=again"), ("again", "")):
             self.twice(recursion, text)
 
+    def computed_bounds(self):
+        """A Slice whose bounds a model computes from a shape is known where to begin: its gradient
+        is a Pad, and no places are looked up."""
+        text = subprocess.run(
+            [self.library.parents[1] / "bin/ge", "dump", ROOT / "tests/grad/slice_of_shape.gt",
+             "--plugins", "grad", "--pass", "grad:wrt=x", "--to", "rewrite"],
+            capture_output=True, text=True, check=True).stdout
+        self.check("bounds that come of a shape", "= Pad(" in text and "Scatter" not in text, text)
+
     def twice(self, recursion, refusal):
         """The gradient of a gradient of what calls itself, by the pass on what it has derived."""
         options = f"wrt=x+w;name=once;recursion={recursion}"
@@ -173,6 +183,7 @@ def main():
     for name, inputs in PROGRAMS:
         check.program(name, inputs)
     check.own_derivatives()
+    check.computed_bounds()
     check.remat()
     check.refusals()
     print(f"{check.passed} passed, {check.failed} failed, 0 skipped")
