@@ -149,8 +149,8 @@ Status Rewriter::Once(const PassList& passes, Work* work, bool* edited) const {
   return {};
 }
 
-// Rules of what derives functions ask for numbers, as for where a Slice begins. Of those that a model
-// computes from shapes INFER knows them; weights stay as they are.
+// Rules of what derives functions ask for numbers, as for where a Slice begins. Of those that a
+// model computes from shapes INFER knows them; weights stay as they are.
 Status Rewriter::FoldKnown(PassList* passes, Work* work) const {
   for (auto& p : *passes) {
     if (p->name() != "fold-shapes") continue;

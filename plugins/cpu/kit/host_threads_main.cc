@@ -1,6 +1,7 @@
 // The main function of ge-unit-cpu under ThreadSanitizer: loops run on a host's threads, through
-// libge_omp as in an engine. ThreadSanitizer sees these wait for each other; libgomp waits by futex,
-// and what its threads share looks racy. Not in other builds, where the tests have libgomp's.
+// libge_omp as in an engine. ThreadSanitizer sees these wait for each other; libgomp waits by
+// futex, and what its threads share looks racy. Not in other builds, where the tests have
+// libgomp's.
 #include <gtest/gtest.h>
 
 #include <atomic>

@@ -41,13 +41,19 @@ std::vector<Unit> Matcher::Cover() {
     for (uint32_t n : u.nodes) taken_[At(n)] = true;
     found.emplace_back(std::move(u), Ids());
   }
-  for (size_t i = 0; i < allowed_.size(); ++i) {
-    Unit u;
-    if (taken_[i] || !p_.Parse(allowed_[i], &u, &why)) continue;
+  const auto take = [&](Unit u) {
     prefix_.clear();
     Extend(&u);
     for (uint32_t n : u.nodes) taken_[At(n)] = true;
     found.emplace_back(std::move(u), std::move(prefix_));
+  };
+  for (size_t i = 0; p_.turns() && i < allowed_.size(); ++i) {
+    Unit u;
+    if (Turned(i, &u)) take(std::move(u));
+  }
+  for (size_t i = 0; i < allowed_.size(); ++i) {
+    Unit u;
+    if (!taken_[i] && p_.Parse(allowed_[i], &u, &why)) take(std::move(u));
   }
   // A unit runs when its last node would: all that it reads has been made by then.
   std::vector<std::pair<uint32_t, size_t>> order;  // last nodes differ
@@ -68,6 +74,36 @@ std::vector<Unit> Matcher::Cover() {
 bool Matcher::Group(size_t i, Unit* u) const {
   return p_.Group(allowed_[i], u) &&
          std::all_of(u->nodes.begin(), u->nodes.end(), [&](uint32_t n) { return Free(n); });
+}
+
+bool Matcher::IsTurn(uint32_t node, Unit* turn) const {
+  Why why;
+  return IsFree(node, "Transpose") && p_.Parse(node, turn, &why) && Is<TransposeSpec>(*turn);
+}
+
+// (A B)^T is B^T A^T: either is read as it lies, or turned.
+bool Matcher::Turned(size_t i, Unit* u) const {
+  Why why;
+  const uint32_t node = allowed_[i];
+  if (!IsFree(node, "MatMul") || !p_.Parse(node, u, &why)) return false;
+  auto* s = std::get_if<ProductSpec>(&u->spec);
+  if (s == nullptr) return false;
+  Unit turn;
+  if (IsTurn(OnlyUser(u->out[0]), &turn)) {
+    u->nodes.push_back(turn.root), u->out = turn.out, u->dims = turn.dims;
+    std::swap(u->in[0], u->in[1]);
+    s->trans_a = s->trans_b = true;
+  }
+  const Ids read = {u->in[0], u->in[1]};
+  for (const size_t k : {0u, 1u}) {
+    const uint32_t maker = p_.value(read[k]).producer;
+    if (OnlyUser(read[k]) != node || !IsTurn(maker, &turn)) continue;
+    u->in[k] = turn.in[0];
+    (k == 0 ? s->trans_a : s->trans_b) ^= true;
+    if (k == 0 || read[0] != read[1]) u->nodes.push_back(maker);
+  }
+  std::sort(u->nodes.begin(), u->nodes.end());
+  return u->nodes.size() > 1;
 }
 
 // A relation, then Cast of its bools to float32.

@@ -1,5 +1,6 @@
 // Finds units of several nodes: a convolution or product with its bias, activation and residual, a
-// chain of pointwise nodes, an engine's own groups (Operator::group). What passes/recognise makes
+// chain of pointwise nodes, a product with Transposes of its matrices, an engine's own groups
+// (Operator::group). What passes/recognise makes
 // one operator of is not looked for again. A value inside a unit has no reader outside it. The same
 // nodes give the same units at query and at compile. Pure; any thread.
 #pragma once
@@ -26,6 +27,9 @@ class Matcher {
  private:
   // The engine's group that ends in allowed_[i], if none of its nodes is taken.
   bool Group(size_t i, Unit* u) const;
+  // A product, allowed_[i], with a Transpose of its result or of an operand.
+  bool Turned(size_t i, Unit* u) const;
+  bool IsTurn(uint32_t node, Unit* turn) const;
   void Extend(Unit* u);
   bool Step(Unit* u);
   bool Append(Unit* u, uint32_t node);

@@ -10,6 +10,9 @@ bool ParseConv(const Parser& g, uint32_t node, Unit* u, Why* why);
 bool ParseConvTranspose(const Parser& g, uint32_t node, Unit* u, Why* why);
 bool ParseMatMul(const Parser& g, uint32_t node, Unit* u, Why* why);
 bool ParseGemm(const Parser& g, uint32_t node, Unit* u, Why* why);
+// A matrix's Transpose, as a TransposeSpec: of an engine that takes it inside products alone, which
+// read either operand turned. Not among the operators that every engine knows.
+bool ParseTurn(const Parser& g, uint32_t node, Unit* u, Why* why);
 bool ParsePool(const Parser& g, uint32_t node, Unit* u, Why* why);
 bool ParseUnary(const Parser& g, uint32_t node, Unit* u, Why* why);
 bool ParseBinary(const Parser& g, uint32_t node, Unit* u, Why* why);

@@ -193,6 +193,14 @@ bool ParseMatMul(const Parser& g, uint32_t i, Unit* u, Why* why) {
   return true;
 }
 
+bool ParseTurn(const Parser& g, uint32_t i, Unit* u, Why* why) {
+  const auto perm = gp::AttrInts(g.node(i), "perm");
+  const bool turns = perm.size() == 0 || (perm.size() == 2 && perm[0] == 1 && perm[1] == 0);
+  if (u->dims.size() != 2 || !turns) return why->Say(GE_WHY_SHAPE, "not the transpose of a matrix");
+  u->spec = TransposeSpec{{1, 0}};
+  return true;
+}
+
 bool ParseGemm(const Parser& g, uint32_t i, Unit* u, Why* why) {
   const ge_node& n = g.node(i);
   if (n.n_in < 2 || n.in[1] == 0) return why->Say(GE_WHY_SHAPE, "needs two inputs");

@@ -285,6 +285,11 @@ bool Parser::Group(uint32_t i, Unit* u) const {
   return e != nullptr && e->group != nullptr && e->group(*this, i, u);
 }
 
+bool Parser::turns() const {
+  const Operator* e = operators_.Find(Domain::kOnnx, "Transpose");
+  return e != nullptr && e->parse == &ParseTurn;
+}
+
 bool Parser::Parse(uint32_t i, Unit* u, Why* why) const {
   const ge_node& n = node(i);
   const Operator* e = EntryOf(n);

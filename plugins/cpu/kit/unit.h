@@ -100,6 +100,8 @@ class Parser {
   bool Parse(uint32_t node, Unit* out, Why* why) const;
   // The engine's own pattern that ends in this node; false where there is none.
   bool Group(uint32_t node, Unit* out) const;
+  // Whether Transposes of matrices are parts of products: the engine's table has ParseTurn.
+  bool turns() const;
 
   const ge_graph& graph() const { return g_; }
   const ge_node& node(uint32_t i) const { return *GE_NODE(&g_, i); }

@@ -242,7 +242,8 @@ class Recurrent final : public Work {
   const RecurrentSpec& s_;
 };
 
-// Nanoseconds of a step: jobs that a thread each takes alone, or one after the other by all threads.
+// Nanoseconds of a step: jobs that a thread each takes alone, or one after the other by all
+// threads.
 struct StepNs {
   double alone, shared;
 };
@@ -252,9 +253,9 @@ struct StepNs {
 StepNs StepNsOf(const RecurrentSpec& s, int64_t rows, int64_t jobs, int threads) {
   constexpr double kFewRows = 20, kRows = 50, kGateNs = 0.6, kShareNs = 500;
   const auto gates = static_cast<double>(rows * s.gates());
-  const double product = gates * static_cast<double>(s.hidden) /
-                             (rows < kPanelThinRows ? kFewRows : kRows) +
-                         gates * static_cast<double>(s.inputs) / kRows;
+  const double product =
+      gates * static_cast<double>(s.hidden) / (rows < kPanelThinRows ? kFewRows : kRows) +
+      gates * static_cast<double>(s.inputs) / kRows;
   const double cells = gates * kGateNs, turns = std::ceil(static_cast<double>(jobs) / threads);
   return {turns * (product + cells),
           static_cast<double>(jobs) * (product / threads + kShareNs * threads + cells)};

@@ -18,8 +18,13 @@ class OpenblasEngine final : public Engine {
     if (!Vendor::IsSure()) (void)Opened();
   }
 
+  std::span<const Operator> Operators() const override {
+    static constexpr Operator kOwn[] = {{"Transpose", ParseTurn}};
+    return kOwn;
+  }
   bool Takes(const Unit& u, const Parser& p, Why* why) const override {
     if (!p.OnlyFloats(u, why)) return false;
+    if (Is<TransposeSpec>(u)) return why->Say(GE_WHY_POLICY, "taken only inside a product");
     if (Is<ProductSpec>(u)) return true;
     if (const auto* conv = As<ConvSpec>(u)) {
       return HasConstantWeights(u, p, why) && CanConvolve(*conv, machine().threads, why);
@@ -31,7 +36,7 @@ class OpenblasEngine final : public Engine {
   }
   bool Joins(const Unit& u, const Parser& p) const override {
     Why why;
-    return Is<PointwiseSpec>(u) && p.OnlyFloats(u, &why);
+    return Is<PointwiseSpec, TransposeSpec>(u) && p.OnlyFloats(u, &why);
   }
   Price PriceOf(const Unit& u, const Parser& p) const override {
     Machine m = machine();
