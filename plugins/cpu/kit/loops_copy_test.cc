@@ -1,5 +1,6 @@
 // Copies between layouts against plain nested loops, in each instruction set of this host.
 #include <gtest/gtest.h>
+#include <omp.h>
 
 #include <algorithm>
 #include <cmath>
@@ -10,6 +11,7 @@
 #include "plugins/cpu/kit/isa_sets.h"
 #include "plugins/cpu/kit/loop_trial.h"
 #include "plugins/cpu/kit/loops.h"
+#include "plugins/cpu/kit/thresholds.h"
 
 namespace ge_cpu {
 namespace {
@@ -60,6 +62,31 @@ TEST_P(Copies, OfPermutedAxes) {
       ASSERT_EQ(y[Z(Offset(to, at))], x[Z(Offset(from, at))]);
     } while (Next(turned, &at));
   } while (std::next_permutation(order.begin(), order.end()));
+}
+
+// Fewer rows than pieces for the threads: each row is cut.
+TEST_P(Copies, OfAFewLongRows) {
+  const int before = omp_get_max_threads();
+  for (const int threads : {1, 2, 3, 4}) {
+    omp_set_num_threads(threads);
+    for (const int64_t rows : {1, 2, 5}) {
+      for (const int64_t n : {int64_t{kParallel} - 1, kParallel + int64_t{1}, int64_t{50'003}}) {
+        const Dims d = {rows, n};
+        const Layout to = Layout::Dense(d);
+        Layout from = to;
+        from.stride[0] = n + 5;
+        const std::vector<float> x = Random(rows * (n + 5), 3);
+        std::vector<float> y(Z(rows * n), 99.0f);
+        RunLoop(*CopyLoop(simd(), to, {{from, to, Dims(2, 0), Dims(2, 0), d}}),
+                {y.data(), const_cast<float*>(x.data())});
+        for (int64_t r = 0; r < rows; ++r) {
+          ASSERT_TRUE(std::equal(&y[Z(r * n)], &y[Z(r * n)] + n, &x[Z(r * (n + 5))]))
+              << threads << " threads, row " << r << " of " << rows << " x " << n;
+        }
+      }
+    }
+  }
+  omp_set_num_threads(before);
 }
 
 }  // namespace

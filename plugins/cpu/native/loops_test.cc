@@ -2,6 +2,7 @@
 #include "plugins/cpu/native/loops.h"
 
 #include <gtest/gtest.h>
+#include <omp.h>
 
 #include <algorithm>
 #include <cmath>
@@ -27,6 +28,39 @@ using ge_cpu::Offset;
 using ge_cpu::Random;
 using ge_cpu::RunLoop;
 using ge_cpu::Z;
+
+// Columns, long rows and one long sum are cut by the threads that there are; no bit hangs on it.
+TEST_P(Loops, SumsAreTheSameByAnyNumberOfThreads) {
+  const int before = omp_get_max_threads();
+  for (const Dims& d :
+       std::vector<Dims>{{1000, 768}, {300, 65}, {70, 129}, {3, 20'001}, {40'000}}) {
+    std::vector<float> x = Random(Product(d), 3);
+    for (float& v : x) v = std::abs(v);
+    const Layout from = Layout::Dense(d);
+    for (const Dims& axes : std::vector<Dims>{{0}, d.size() == 1 ? Dims{0} : Dims{1}}) {
+      Dims kept = d;
+      for (const int64_t a : axes) kept[Z(a)] = 1;
+      const Layout to = Layout::Dense(kept);
+      std::vector<double> want(Z(to.extent()));
+      Dims at(d.size(), 0);
+      do {
+        Dims place = at;
+        for (const int64_t a : axes) place[Z(a)] = 0;
+        want[Z(Offset(to, place))] += x[Z(Offset(from, at))];
+      } while (Next(d, &at));
+      std::vector<float> first;
+      for (const int threads : {1, 2, 3, 16}) {
+        omp_set_num_threads(threads);
+        std::vector<float> y(want.size());
+        RunLoop(*ReduceLoop(simd(), Reduce::kSum, from, axes, to), {y.data(), x.data()});
+        for (size_t i = 0; i < y.size(); ++i) ASSERT_NEAR(y[i], want[i], want[i] * 0x1p-22);
+        if (threads == 1) first = y;
+        ASSERT_EQ(y, first) << threads << " threads, " << ge_cpu::ToText(d);
+      }
+    }
+  }
+  omp_set_num_threads(before);
+}
 
 TEST_P(Loops, Repeats) {
   for (int64_t f : {1, 2, 3, 5}) {
