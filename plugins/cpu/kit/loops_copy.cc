@@ -98,7 +98,7 @@ void CopyLong(const Nest& n, const float* x, float* y) {
 
 // A large nest by several threads: pieces of its first axis, or of a matrix's longer one.
 void CopyShared(const Simd& simd, const Nest& n, const float* x, float* y) {
-  const bool rows = n.dim.size() == 1 && n.total > kParallel && omp_get_max_threads() > 1;
+  const bool rows = n.dim.size() == 1 && n.total >= kLongCopy && omp_get_max_threads() > 1;
   if (rows && n.dim[0] < CopyPieces() && n.n >= CopyPieces()) return CopyLong(n, x, y);
   const bool matrix = n.turned && n.dim.size() == 2;
   const size_t axis = matrix && n.dim[1] > n.dim[0] ? 1 : 0;

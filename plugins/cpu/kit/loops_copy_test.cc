@@ -70,7 +70,7 @@ TEST_P(Copies, OfAFewLongRows) {
   for (const int threads : {1, 2, 3, 4}) {
     omp_set_num_threads(threads);
     for (const int64_t rows : {1, 2, 5}) {
-      for (const int64_t n : {int64_t{kParallel} - 1, kParallel + int64_t{1}, int64_t{50'003}}) {
+      for (const int64_t n : {kLongCopy / rows - 1, kLongCopy / rows + 1, kLongCopy + int64_t{3}}) {
         const Dims d = {rows, n};
         const Layout to = Layout::Dense(d);
         Layout from = to;

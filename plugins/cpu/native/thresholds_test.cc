@@ -130,6 +130,26 @@ void Sweep_kCopyLines(int64_t at) {
     SweepTranspose(41, n);
   }
 }
+void Sweep_kLongCopy(int64_t at) {
+  for (const int64_t rows : {1, 2, 3}) {
+    for (const int64_t n : {at / rows - 1, at / rows, at / rows + 1, at / rows + 2}) {
+      const Dims d = {rows, n};
+      const Layout to = Layout::Dense(d);
+      Layout from = to;
+      from.stride[0] = n + 3;
+      const float* x = Numbers(rows * (n + 3));
+      InEachSetting([&](const Setting& s) {
+        std::vector<float> y(Z(rows * n + 1), kGuard);
+        RunLoop(*ge_cpu::CopyLoop(s.simd(), to, {{from, to, Dims(2, 0), Dims(2, 0), d}}),
+                {y.data(), const_cast<float*>(x)});
+        for (int64_t r = 0; r < rows; ++r) {
+          ASSERT_TRUE(std::equal(x + r * (n + 3), x + r * (n + 3) + n, &y[Z(r * n)])) << rows << n;
+        }
+        ASSERT_EQ(y.back(), kGuard);
+      });
+    }
+  }
+}
 void Sweep_kGatherIndices(int64_t at) {
   for (const int64_t n : {at - 1, at, at + 1, 2 * at, 2 * at + 1}) SweepGather(3, n, 100);
 }
