@@ -14,8 +14,7 @@ namespace ge {
 namespace {
 
 // How long a helper looks for work after its last part. Loops of one run follow each other within a
-// few microseconds; to be woken takes 50 to 100. Who wakes many does it one by one: while a run is
-// in flight all look so much longer, about as long as they would be waited for.
+// few microseconds; to be woken takes 50 to 100.
 constexpr int64_t kLookNs = 100'000;
 // Between two looks at the clock.
 constexpr int kLooks = 64;
@@ -53,8 +52,7 @@ long Futex(std::atomic<uint32_t>* word, int op, uint32_t value) {
 
 }  // namespace
 
-ComputePool::ComputePool(uint32_t threads)
-    : look_in_flight_ns_(kLookNs * (std::max(2u, threads) - 1)), turns_(std::max(1u, threads)) {
+ComputePool::ComputePool(uint32_t threads) : turns_(std::max(1u, threads)) {
   for (uint32_t i = 1; i < threads; ++i) helpers_.emplace_back([this, i] { Help(i); });
 }
 
@@ -187,7 +185,7 @@ void ComputePool::Help(uint32_t number) {
 
 // True when there is a part to take.
 bool ComputePool::SpinForWork(uint32_t number, uint64_t* seen) {
-  const int64_t begin = SteadyNow();
+  const int64_t end = SteadyNow() + kLookNs;
   do {
     for (int i = 0; i < kLooks; ++i) {
       *seen = state_.load(std::memory_order_acquire);
@@ -195,8 +193,7 @@ bool ComputePool::SpinForWork(uint32_t number, uint64_t* seen) {
       if (HasWork(*seen) && number <= helping_.load(std::memory_order_relaxed)) return true;
       Pause();
     }
-  } while (SteadyNow() - begin < (turns_.taken() == 0 ? kLookNs : look_in_flight_ns_) &&
-           !stop_.load(std::memory_order_relaxed));
+  } while (SteadyNow() < end && !stop_.load(std::memory_order_relaxed));
   return false;
 }
 

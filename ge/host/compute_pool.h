@@ -74,7 +74,6 @@ class ComputePool {
   bool SpinForWork(uint32_t number, uint64_t* seen);
   void Park(uint32_t number);
 
-  const int64_t look_in_flight_ns_;
   std::vector<std::thread> helpers_;
   // Round, first part left and end of those left, in one word: taking a part of a round that is
   // over fails. On lines of their own: helpers look at the first all the time.

@@ -35,8 +35,9 @@ bool Indexed(const Parser& g, const ge_node& n, Unit* u, Why* why) {
   }
   if (s.scatter && gp::AttrString(n, "reduction") != "none") {
     s.add = gp::AttrString(n, "reduction") == "add" && g.dtype(n.in[0]) == GE_F32;
-    if (!s.add)
+    if (!s.add) {
       return why->Say(GE_WHY_ATTRIBUTE, "updates are reduced other than by float32's add");
+    }
   }
   if (g.dims(n.in[0]).empty() || g.dims(n.in[1]).empty()) return why->Say(GE_WHY_SHAPE, "a scalar");
   return !s.scatter || g.dims(n.in[0]) == u->dims ||
