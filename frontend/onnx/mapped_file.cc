@@ -10,19 +10,11 @@
 
 #include <vector>
 
+#include "ge/base/descriptor.h"
+#include "ge/base/read_file.h"
+
 namespace ge {
 namespace {
-
-// Closes on every way out.
-struct Descriptor {
-  int fd = -1;
-  explicit Descriptor(int f) : fd(f) {}
-  ~Descriptor() {
-    if (fd >= 0) close(fd);
-  }
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-};
 
 // NONBLOCK: opening a FIFO must not wait; it has no effect on regular files.
 constexpr int kOpenFlags = O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK;
@@ -100,27 +92,24 @@ Result<std::shared_ptr<const MappedFile>> MappedFile::Map(int fd, const std::str
 
 Result<std::shared_ptr<const MappedFile>> MappedFile::Open(const std::string& path,
                                                            uint64_t max_bytes) {
-  Descriptor file(open(path.c_str(), kOpenFlags));
-  if (file.fd < 0) return OpenFailed(path, errno);
-  return Map(file.fd, path, max_bytes);
+  GE_ASSIGN_OR_RETURN(const RegularFile file, OpenRegularFile(path));
+  return Map(file.fd.get(), path, max_bytes);
 }
 
 Result<std::shared_ptr<const MappedFile>> MappedFile::OpenBeneath(const std::string& dir,
                                                                   const std::string& relative,
                                                                   uint64_t max_bytes) {
   GE_ASSIGN_OR_RETURN(auto parts, Components(relative));
-  auto here = std::make_unique<Descriptor>(
-      open(dir.empty() ? "." : dir.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
-  if (here->fd < 0) return OpenFailed(dir, errno);
+  Descriptor here(open(dir.empty() ? "." : dir.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
+  if (!here.valid()) return OpenFailed(dir, errno);
   for (size_t i = 0; i < parts.size(); ++i) {
     // Step by step with O_NOFOLLOW: the descriptor that was checked is the one that is mapped.
     int flags = i + 1 < parts.size() ? O_PATH | O_DIRECTORY | O_CLOEXEC : kOpenFlags;
-    auto next =
-        std::make_unique<Descriptor>(openat(here->fd, parts[i].c_str(), flags | O_NOFOLLOW));
-    if (next->fd < 0) {
+    Descriptor next(openat(here.get(), parts[i].c_str(), flags | O_NOFOLLOW));
+    if (!next.valid()) {
       int error = errno;
       struct stat info;
-      bool link = fstatat(here->fd, parts[i].c_str(), &info, AT_SYMLINK_NOFOLLOW) == 0 &&
+      bool link = fstatat(here.get(), parts[i].c_str(), &info, AT_SYMLINK_NOFOLLOW) == 0 &&
                   S_ISLNK(info.st_mode);
       if (link) {
         return Status(Code::kIoError,
@@ -132,7 +121,7 @@ Result<std::shared_ptr<const MappedFile>> MappedFile::OpenBeneath(const std::str
     }
     here = std::move(next);
   }
-  return Map(here->fd, dir.empty() ? relative : dir + "/" + relative, max_bytes);
+  return Map(here.get(), dir.empty() ? relative : dir + "/" + relative, max_bytes);
 }
 
 }  // namespace ge

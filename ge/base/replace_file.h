@@ -1,5 +1,5 @@
-// Replaces a file whole, so that whoever reads it finds all of the old bytes or all of the new
-// ones.
+// How a file is written, by everything that writes one: whoever reads it finds all of the old bytes
+// or all of the new ones.
 #pragma once
 
 #include <string>
@@ -9,8 +9,15 @@
 
 namespace ge {
 
-// Writes beside `path`, to the disk itself when `durable`, and renames. IO_ERROR with the system's
-// reason; `path` is then as it was, and nothing is left beside it. Thread-safe.
+// A regular file, or none yet: the bytes go into a new file of a random name beside it, to the disk
+// itself when `durable`, which then takes its name; mode, owner and group of the old one are kept.
+// Links are followed. What is no regular file (a device, a FIFO, /dev/stdout) is opened and
+// written; a FIFO waits for its reader. IO_ERROR with the path and the system's reason; a regular
+// file is then as it was, and nothing is left beside it. Thread-safe.
 Status ReplaceFile(const std::string& path, std::string_view bytes, bool durable);
+
+// Before long work: whether ReplaceFile could write there now. Makes a file beside it, and removes
+// it again; writes nothing else. IO_ERROR as above.
+Status CheckReplaceable(const std::string& path);
 
 }  // namespace ge
