@@ -13,6 +13,8 @@ import pathlib
 import sys
 import tempfile
 
+import numpy
+
 import installed
 from installed import ROOT, SYSTEM, run
 
@@ -20,17 +22,20 @@ HEADERS = ["ge.h", "ge.hpp", "ge_mock_host.hpp", "ge_plugin.h", "ge_plugin.hpp",
            "ge_plugin_pass.h"]
 FILES = ["bin/ge", "lib/libgraphengine.so", "lib/libgraphengine.so.0", "lib/libge_omp.so",
          "lib/libgraphengine_image.so", *(f"include/ge/{h}" for h in HEADERS),
-         *(f"lib/graphengine/{e}.so" for e in ("native", "onednn", "openblas", "ref")),
+         *(f"lib/graphengine/{e}.so" for e in ("grad", "native", "onednn", "openblas", "ref")),
          "lib/cmake/GraphEngine/GraphEngineConfig.cmake",
          "lib/cmake/GraphEngine/GraphEngineConfigVersion.cmake",
          "lib/cmake/GraphEngine/ge_plugin.map", "lib/pkgconfig/graphengine.pc",
          "lib/pkgconfig/graphengine-plugin.pc", "share/graphengine/machines.json",
          "share/graphengine/priors/avx2-one.json", "share/graphengine/samples/minimal/minimal.c",
          "share/graphengine/samples/null/null.c", "share/graphengine/samples/op/op.c",
-         "share/graphengine/samples/pass/square.c", "share/doc/graphengine/LICENSE",
-         "share/doc/graphengine/docs/plugin-guide.md"]
+         "share/graphengine/samples/pass/square.c", "share/graphengine/samples/pass/observe.c",
+         "share/doc/graphengine/LICENSE", "share/doc/graphengine/docs/plugin-guide.md",
+         "share/doc/graphengine/docs/training.md", "share/doc/graphengine/examples/train/main.cc",
+         "share/doc/graphengine/examples/ocr/page.png"]
 NOT_FILES = ["bin/ge-test", "bin/ge-unit", "lib/samples", "lib/libge_core.a",
-             "share/graphengine/scaffold/CMakeLists.txt"]
+             "share/graphengine/scaffold/CMakeLists.txt",
+             "share/graphengine/samples/minimal/CMakeLists.txt"]
 CLIENT = """#include <ge/ge.h>
 #include <stdio.h>
 int main(void) {
@@ -47,12 +52,27 @@ find_package(GraphEngine 0.1 REQUIRED)
 add_executable(client client.c)
 target_link_libraries(client PRIVATE GraphEngine::graphengine)
 """
+# A square of a weight: what `ge train` needs of a model.
+SMALL_NET = """ge 1
+opset "" 27
+const w : f32[4,2] = [0.1, -0.2, 0.3, -0.4, 0.5, -0.6, 0.7, -0.8]
+fn main(x: f32[N,4]) -> (y) {
+  y: f32[N,2] = MatMul(x, w) "product"
+}
+entry infer "main" = main
+"""
 WRONG_NAMES = ["", "Upper", "a-b", "a/b", "../a", "a" * 65, "test", "é"]
 
 
-def check_tree(c, prefix):
+def check_tree(c, prefix, build):
     for file in FILES:
         c.check((prefix / file).exists(), f"{file} is installed")
+    # One list: what the build makes in the folder that `ge` looks into is what ships.
+    listed = {f"{name}.so" for name in (build / "shipped_plugins.txt").read_text().split()}
+    made = {f.name for f in (build / "lib/graphengine").glob("*.so")}
+    there = {f.name for f in (prefix / "lib/graphengine").glob("*.so")}
+    c.check(listed == made == there, "the plugins of the build, of its list and of the tree",
+            f"{made} {listed} {there}")
     for file in NOT_FILES:
         c.check(not (prefix / file).exists(), f"{file} is not installed")
     library = prefix / "lib/libgraphengine.so"
@@ -71,7 +91,8 @@ def check_programs(c, prefix, build, folder):
     code, text = run([prefix / "bin/ge", "plugins", "--json"], folder)
     found = json.loads(text)["plugins"] if code == 0 else []
     names = {f["name"] for f in found if f["loaded"]}
-    c.check(names == {"native", "onednn", "openblas", "ref"}, "engines of the installed tree", text)
+    wanted = {"grad", "native", "onednn", "openblas", "ref"}
+    c.check(names == wanted, "plugins of the installed tree", text)
     c.check(all(f["path"].startswith(str(prefix)) for f in found), "and of no other", text)
     models = [ROOT / "build/models" / m for m in ("lenet.onnx", "squeezenet.onnx")]
     for model in [m for m in models if m.exists()] or [ROOT / "tests/e2e/three_nodes.gt"]:
@@ -83,6 +104,19 @@ def check_programs(c, prefix, build, folder):
             c.check(code == 0, f"{ge}: {model.name}", text)
             written.append({f.name: f.read_bytes() for f in to.glob("*.npy")})
         c.check(written[0] and written[0] == written[1], f"{model.name}: as the build's ge")
+
+
+def check_training(c, prefix, folder):
+    """`ge train` needs the plugin grad, which is no engine."""
+    (folder / "net.gt").write_text(SMALL_NET)
+    numpy.savez(folder / "data.npz", x=numpy.eye(4, dtype="f4").repeat(2, 0),
+                y=numpy.tile([0, 1], 4))
+    code, text = run([prefix / "bin/ge", "train", "net.gt", "--data", "data.npz", "--batch", "4",
+                      "--no-test", "--export", "out.onnx"], folder)
+    c.check(code == 0 and (folder / "out.onnx").exists(), "ge train", text)
+    code, text = run([prefix / "bin/ge", "run", "net.gt", "--plugins", "grad", "--pass",
+                      "grad:of=y;wrt=*weights", "--entry", "grad", "--input", "x=1x4:rand"], folder)
+    c.check(code == 0 and "w" in text, "ge run --plugins grad", text)
 
 
 def check_client(c, prefix, folder):
@@ -160,11 +194,12 @@ def main():
             return c.end()
         prefix = (scratch / "first").rename(scratch / "moved tree")
         folders = {}
-        for name in ("programs", "client", "refusals", "scaffolds"):
+        for name in ("programs", "training", "client", "refusals", "scaffolds"):
             folders[name] = scratch / name
             folders[name].mkdir()
-        check_tree(c, prefix)
+        check_tree(c, prefix, build)
         check_programs(c, prefix, build, folders["programs"])
+        check_training(c, prefix, folders["training"])
         check_client(c, prefix.rename(scratch / "moved"), folders["client"])
         prefix = scratch / "moved"
         check_refusals(c, prefix, folders["refusals"])

@@ -3,4 +3,4 @@
 # programs link it, and each scaffold of `ge plugin new` builds against it and runs.
 set -eu
 cd "$(dirname "$0")/../.."
-exec python3 tests/e2e/install.py "$@"
+exec build/venv/bin/python tests/e2e/install.py "$@"

@@ -75,10 +75,13 @@ def the_programs(args):
               and "nowhere.onnx" in bad.stderr)
     found = subprocess.run([str(PROGRAM), "plugins"], capture_output=True, text=True, env=plain)
     package = str(pathlib.Path(graphengine.__file__).parent)
-    for engine in ("native", "onednn", "openblas", "ref"):
-        path = pathlib.Path(package) / "lib" / "graphengine" / f"{engine}.so"
-        check(f"the package has {engine}, and its program finds that one",
-              path.exists() and str(path) in found.stdout and engine in graphengine.engines())
+    shipped = (args.build / "shipped_plugins.txt").read_text().split()
+    check("plugins ship", {"grad", "native", "onednn", "openblas", "ref"} <= set(shipped))
+    for plugin in shipped:
+        path = pathlib.Path(package) / "lib" / "graphengine" / f"{plugin}.so"
+        check(f"the package has {plugin}, and its program finds that one",
+              path.exists() and str(path) in found.stdout)
+    check("engines", {"native", "onednn", "openblas", "ref"} <= set(graphengine.engines()))
     maps = pathlib.Path("/proc/self/maps").read_text()
     ours = {line.split()[-1] for line in maps.splitlines()
             if re.search(r"(libgraphengine|libge_omp|lib/graphengine/)", line)}
@@ -93,6 +96,8 @@ def what_ships(_):
                                      / "ge/ge_plugin.h").exists())
     check("the CMake package of plugins",
           (package / "lib/cmake/GraphEngine/GraphEngineConfig.cmake").exists())
+    check("the samples of docs/plugin-guide.md",
+          (package / "share/graphengine/samples/minimal/minimal.c").exists())
     check("data", any((package / "share/graphengine/priors").glob("*.json")))
     stub = ast.parse((package / "_native.pyi").read_text())
     told = {n.name: {m.name for m in n.body if isinstance(m, ast.FunctionDef)}

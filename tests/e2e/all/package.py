@@ -44,8 +44,8 @@ def check_tree(c, package, folder):
     code, text = run([prefix / "bin/ge", "run", ROOT / "tests/e2e/three_nodes.gt", "--json"], folder)
     c.check(code == 0, "it runs where it was unpacked", text)
     code, text = run([prefix / "bin/ge", "plugins"], folder)
-    c.check(code == 0 and text.count(str(prefix)) == 4 and "refused" not in text,
-            "with its own four engines", text)
+    c.check(code == 0 and text.count(str(prefix)) == 5 and "refused" not in text,
+            "with its own five plugins", text)
     code, text = run([prefix / "bin/ge", "plugin", "new", "engine", "mine"], folder)
     c.check(code == 0 and f"-DCMAKE_PREFIX_PATH={prefix}" in text, "and makes plugins", text)
 
