@@ -6,9 +6,9 @@
 
 #include <cerrno>
 #include <cstdint>
-#include <cstdio>
 #include <cstring>
-#include <memory>
+
+#include "ge/base/read_file.h"
 
 namespace ge {
 namespace {
@@ -28,16 +28,10 @@ std::string Sha256(std::span<const std::byte> bytes) {
 }
 
 Result<std::string> Sha256OfFile(const std::string& path) {
-  std::unique_ptr<std::FILE, int (*)(std::FILE*)> f(std::fopen(path.c_str(), "rb"), &std::fclose);
-  if (!f) return Status(Code::kIoError, "cannot open '" + path + "' to read its digest");
-  SHA2_CTX context;
-  SHA256Init(&context);
-  uint8_t buffer[1 << 14];
-  while (size_t n = std::fread(buffer, 1, sizeof buffer, f.get())) {
-    SHA256Update(&context, buffer, n);
-  }
-  if (std::ferror(f.get())) return Status(Code::kIoError, "cannot read '" + path + "'");
-  return Finish(&context);
+  GE_ASSIGN_OR_RETURN(const RegularFile file, OpenRegularFile(path));
+  Result<std::string> digest = Sha256OfDescriptor(file.fd.get());
+  if (digest.ok()) return digest;
+  return Status(Code::kIoError, "cannot read '" + path + "': " + digest.status().message());
 }
 
 Result<std::string> Sha256OfDescriptor(int fd) {

@@ -96,9 +96,7 @@ Result<Tensor> ReadNpy(const std::string& path);
 Status ParseNpyHeader(const std::string& path, const std::string& header, TensorView* view,
                       NpyText* text = nullptr);
 Status WriteNpy(const std::string& path, const TensorView& tensor);
-// NAME.npy with every character outside [A-Za-z0-9._-] replaced by '_'.
-std::string FileNameOf(const std::string& tensor_name);
-// Writes by a temporary name and renames.
+// As ReplaceFile does: by a temporary name, or into what is no regular file.
 Status WriteFile(const std::string& path, const std::string& content);
 
 }  // namespace ge::tool

@@ -7,6 +7,7 @@
 #include <set>
 #include <sstream>
 
+#include "ge/base/replace_file.h"
 #include "ge/compile/plan_explain.h"
 #include "tools/ge/command.h"
 #include "tools/ge/plot.h"
@@ -185,6 +186,7 @@ Status ExplainModel(const Options& o) {
                               "picture",
                               o.plot));
   }
+  if (!o.plot.empty()) GE_RETURN_IF_ERROR(CheckReplaceable(o.plot));
   GE_ASSIGN_OR_RETURN(auto session, Open(o));
   GE_ASSIGN_OR_RETURN(const Entry* entry, session->FindEntry(o.entry));
   GE_ASSIGN_OR_RETURN(std::vector<Tensor> inputs, MakeInputs(*session, *entry, o));

@@ -6,6 +6,7 @@
 
 #include "frontend/onnx/export.h"
 #include "frontend/proto/proto.h"
+#include "ge/base/replace_file.h"
 #include "ge/engine/discovery.h"
 #include "ge/engine/op_plugin.h"
 #include "ge/engine/pass_plugin.h"
@@ -51,6 +52,7 @@ Status DumpModel(const Options& o) {
                     "{}; add --to rewrite",
                     o.format, o.to));
   }
+  if (!o.output_file.empty()) GE_RETURN_IF_ERROR(CheckReplaceable(o.output_file));
   GE_ASSIGN_OR_RETURN(auto session, Open(o));
   GE_ASSIGN_OR_RETURN(const Entry* entry, session->FindEntry(o.entry));
   std::vector<Tensor> inputs;

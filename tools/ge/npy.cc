@@ -5,13 +5,13 @@
 #include <charconv>
 #include <cstdio>
 #include <cstring>
-#include <fstream>
 #include <map>
 #include <memory>
 #include <string_view>
 
 #include "ge/base/aligned.h"
 #include "ge/base/checked.h"
+#include "ge/base/read_file.h"
 #include "ge/base/replace_file.h"
 #include "ge/run/tensor_view.h"
 #include "tools/ge/command.h"
@@ -68,6 +68,18 @@ Status ParseShape(const std::string& path, std::string_view text, std::vector<in
   return {};
 }
 
+// Whether [at, at + bytes) was there.
+bool ReadAt(const RegularFile& file, uint64_t at, void* to, uint64_t bytes) {
+  for (uint64_t done = 0; done < bytes;) {
+    const ssize_t n = pread(file.fd.get(), static_cast<char*>(to) + done, bytes - done,
+                            static_cast<off_t>(at + done));
+    if (n < 0 && errno == EINTR) continue;
+    if (n <= 0) return false;
+    done += static_cast<uint64_t>(n);
+  }
+  return true;
+}
+
 }  // namespace
 
 Status ParseNpyHeader(const std::string& path, const std::string& header, TensorView* view,
@@ -93,22 +105,22 @@ Status ParseNpyHeader(const std::string& path, const std::string& header, Tensor
 }
 
 Result<Tensor> ReadNpy(const std::string& path) {
-  std::ifstream in(path, std::ios::binary);
-  if (!in)
-    return Status(Code::kIoError, fmt::format("cannot open '{}'; give an existing file", path));
+  GE_ASSIGN_OR_RETURN(const RegularFile file, OpenRegularFile(path));
   char head[12] = {};
-  in.read(head, 10);
-  if (!in || std::memcmp(head, kMagic, 6) != 0) return Bad(path, "it does not begin as one");
+  if (!ReadAt(file, 0, head, 10) || std::memcmp(head, kMagic, 6) != 0) {
+    return Bad(path, "it does not begin as one");
+  }
   size_t length = static_cast<uint8_t>(head[8]) | static_cast<uint8_t>(head[9]) << 8;
-  if (head[6] >= 2) {
-    in.read(head + 10, 2);
+  uint64_t start = 10;
+  if (head[6] >= 2 && ReadAt(file, 10, head + 10, 2)) {
     length |= static_cast<size_t>(static_cast<uint8_t>(head[10])) << 16 |
               static_cast<size_t>(static_cast<uint8_t>(head[11])) << 24;
+    start = 12;
   }
   if (length > kMaxHeader) return Bad(path, "its header is too long");
   std::string header(length, 0);
-  in.read(header.data(), static_cast<std::streamsize>(length));
-  if (!in) return Bad(path, "it ends inside its header");
+  if (!ReadAt(file, start, header.data(), length)) return Bad(path, "it ends inside its header");
+  start += length;
   Tensor t;
   NpyText text;
   GE_RETURN_IF_ERROR(ParseNpyHeader(path, header, &t.view, &text));
@@ -118,18 +130,16 @@ Result<Tensor> ReadNpy(const std::string& path) {
                : texts ? CheckedMul(*count, text.bytes())
                        : DTypeBytes(t.view.dtype, *count);
   if (!bytes) return Bad(path, "its size does not fit in 63 bits");
-  auto start = in.tellg();
-  in.seekg(0, std::ios::end);
-  int64_t present = in.tellg() - start;
-  if (present != *bytes) {
-    return Bad(path, fmt::format("its shape needs {} bytes, it has {}", *bytes, present));
+  if (file.bytes - start != static_cast<uint64_t>(*bytes)) {
+    return Bad(path,
+               fmt::format("its shape needs {} bytes, it has {}", *bytes, file.bytes - start));
   }
-  in.seekg(start);
   t.view.bytes = static_cast<uint64_t>(*bytes);
   t.memory = AllocateAligned(t.view.bytes, 64);
   if (!t.memory) return Status(Code::kResourceExhausted, "no memory for " + path);
-  in.read(reinterpret_cast<char*>(t.memory.get()), *bytes);
-  if (!in && *bytes) return Bad(path, "it cannot be read to its end");
+  if (!ReadAt(file, start, t.memory.get(), t.view.bytes)) {
+    return Bad(path, "it cannot be read to its end");
+  }
   if (texts) {
     auto read = ReadNpyTexts(text, *count, t.memory.get());
     if (!read.ok()) return Bad(path, read.status().message());
@@ -163,16 +173,6 @@ Status WriteNpy(const std::string& path, const TensorView& t) {
   out += header;
   out.append(static_cast<const char*>(t.data), t.bytes);
   return WriteFile(path, out);
-}
-
-std::string FileNameOf(const std::string& name) {
-  std::string out;
-  for (char c : name) {
-    bool keep = (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') ||
-                c == '.' || c == '_' || c == '-';
-    out += keep ? c : '_';
-  }
-  return out + ".npy";
 }
 
 Status WriteFile(const std::string& path, const std::string& content) {

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
-#include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
 
@@ -14,6 +13,7 @@
 #include "ge/run/tensor_view.h"
 #include "tools/ge/accuracy.h"
 #include "tools/ge/command.h"
+#include "tools/ge/output_files.h"
 
 namespace ge::tool {
 namespace {
@@ -125,6 +125,11 @@ void PrintSummary(const Options& o, const nlohmann::json& j, const std::vector<T
     fmt::print("precision {}: {}\n", o.precision, RoundedText(j["rounded_nodes"].get<uint64_t>()));
   }
   if (j.contains("accuracy")) PrintAccuracy(j["accuracy"]);
+  if (!j.contains("files")) return;
+  fmt::print("files\n");
+  for (const auto& file : j["files"]) {
+    fmt::print("  {:<24} {}\n", file["output"].get<std::string>(), file["path"].get<std::string>());
+  }
 }
 
 Result<SignalledSession> CreateSession(const Options& o, double* base_mb) {
@@ -162,6 +167,7 @@ Status RunModel(const Options& o) {
                   "--accuracy compares with float32, which --precision f32 is; add --precision "
                   "bf16");
   }
+  if (!o.output_dir.empty()) GE_RETURN_IF_ERROR(PrepareOutputFolder(o.output_dir));
   double base_mb = 0;
   GE_ASSIGN_OR_RETURN(auto session, CreateSession(o, &base_mb));
   GE_RETURN_IF_ERROR(session->LoadFile(o.model));
@@ -177,15 +183,8 @@ Status RunModel(const Options& o) {
   std::vector<Tensor> outputs = NamedOutputs(f);
   Timing timing;
   GE_RETURN_IF_ERROR(RunTimed(session.get(), o, inputs, AllNumbers(f), &outputs, &timing));
-  if (!o.output_dir.empty()) {
-    std::error_code ec;
-    std::filesystem::create_directories(o.output_dir, ec);
-    for (const Tensor& t : outputs) {
-      const std::string path = o.output_dir + "/" + FileNameOf(t.name);
-      const std::string json = path.substr(0, path.size() - 4) + ".json";
-      GE_RETURN_IF_ERROR(t.kind.empty() ? WriteNpy(path, t.view) : WriteFile(json, t.text + "\n"));
-    }
-  }
+  std::vector<std::string> files;
+  if (!o.output_dir.empty()) GE_RETURN_IF_ERROR(WriteOutputs(o.output_dir, outputs, &files));
   GE_ASSIGN_OR_RETURN(std::string report, session->ReportJson(o.entry));
   nlohmann::json j = nlohmann::json::parse(report);
   j["model"] = o.model;
@@ -194,6 +193,9 @@ Status RunModel(const Options& o) {
   j["runs"] = timing.ms.size() + 1;
   j["peak_rss_mb"] = StatusMb("VmHWM"), j["base_rss_mb"] = base_mb;
   j["precision"] = o.precision;
+  for (size_t i = 0; i < files.size(); ++i) {
+    j["files"].push_back({{"output", outputs[i].name}, {"path", files[i]}});
+  }
   if (o.accuracy) {
     GE_ASSIGN_OR_RETURN(j["accuracy"], AgainstFloat32(o, inputs, outputs));
   }

@@ -5,22 +5,26 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <nlohmann/json.hpp>
 
+#include "ge/base/read_file.h"
 #include "ge/host/cache_folder.h"
 #include "ge/host/machine.h"
 #include "ge/price/correct.h"
 #include "ge/price/priors.h"
 #include "tools/ge/command.h"
+#include "tools/ge/output_files.h"
 
 namespace ge::tool {
 namespace {
 
-std::string ReadWhole(const std::filesystem::path& path) {
-  std::ifstream in(path, std::ios::binary);
-  return in ? std::string(std::istreambuf_iterator<char>(in), {}) : "";
+constexpr uint64_t kMostExported = uint64_t{64} << 20;  // bytes of a file that is merged with
+
+// Empty where there is none yet.
+Result<std::string> Present(const std::filesystem::path& path) {
+  std::error_code ec;
+  if (!std::filesystem::exists(path, ec)) return std::string();
+  return ReadRegularFile(path.string(), kMostExported);
 }
 
 // What is known of each device that shipped priors may be about, by its rows.
@@ -44,10 +48,10 @@ Status Export(const Session& session, const std::string& folder) {
   const MachineRecord& m = HostMachine();
   const fs::path machines = fs::path(folder) / "machines.json";
   const fs::path priors = fs::path(folder) / PriorsFileName(m, BestIsa(m));
-  std::error_code ec;
-  fs::create_directories(priors.parent_path(), ec);
-  GE_RETURN_IF_ERROR(WriteFile(machines.string(), WithShippedMachine(ReadWhole(machines), m)));
-  return WriteFile(priors.string(), WithPriors(ReadWhole(priors), m, BooksOf(session)));
+  GE_ASSIGN_OR_RETURN(const std::string had_machines, Present(machines));
+  GE_ASSIGN_OR_RETURN(const std::string had_priors, Present(priors));
+  GE_RETURN_IF_ERROR(WriteFile(machines.string(), WithShippedMachine(had_machines, m)));
+  return WriteFile(priors.string(), WithPriors(had_priors, m, BooksOf(session)));
 }
 
 double MedianFactor(std::vector<PriorRow> rows) {
@@ -116,6 +120,7 @@ Status TuneModel(Options o, const std::string& model) {
 }
 
 Status TuneAll(const Options& o) {
+  if (!o.export_dir.empty()) GE_RETURN_IF_ERROR(PrepareOutputFolder(o.export_dir + "/priors"));
   nlohmann::json told;
   {
     GE_ASSIGN_OR_RETURN(SessionOptions options, SessionOptionsOf(o));

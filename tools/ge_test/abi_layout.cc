@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "ge/base/replace_file.h"
 #include "ge/base/sha256.h"
 #include "ge/ge_plugin.h"
 #include "ge/ge_plugin_op.h"
@@ -119,13 +120,8 @@ int Usage() {
 }
 
 int Update(const std::string& path, const std::string& text) {
-  const std::string temporary = path + ".tmp";
-  std::ofstream out(temporary, std::ios::binary);
-  out << text;
-  out.close();
-  if (!out || std::rename(temporary.c_str(), path.c_str()) != 0) {
-    std::remove(temporary.c_str());
-    fmt::print(stderr, "ge-test: {} cannot be written\n", path);
+  if (const Status written = ReplaceFile(path, text, false); !written.ok()) {
+    fmt::print(stderr, "ge-test: {}\n", written.message());
     return 2;
   }
   fmt::print(

@@ -1,11 +1,11 @@
 #include "tools/ge_test/case.h"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
-#include <cstdio>
 #include <fstream>
 #include <sstream>
+
+#include "ge/base/replace_file.h"
 
 namespace ge::test {
 namespace {
@@ -97,15 +97,7 @@ Status WriteUpdated(const CaseFile& file, const std::vector<Replacement>& replac
     while (line > r.begin && file.lines[line - 1].empty()) --line;  // keep blank lines after it
   }
   copy_to(file.lines.size());
-  const std::string temporary = fmt::format("{}.{}.tmp", file.path, getpid());
-  std::ofstream out(temporary, std::ios::binary);
-  out << text;
-  out.close();
-  if (!out || std::rename(temporary.c_str(), file.path.c_str()) != 0) {
-    std::remove(temporary.c_str());
-    return Status(Code::kIoError, fmt::format("{}: the case file cannot be written", file.path));
-  }
-  return Status();
+  return ReplaceFile(file.path, text, false);
 }
 
 }  // namespace ge::test

@@ -1,14 +1,12 @@
 // Random models as files: a text case that repeats a difference, and folders with a graph, its
 // inputs and ref's outputs for other programs to compare with.
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <cstdio>
 #include <filesystem>
-#include <fstream>
 
 #include "frontend/text/text.h"
+#include "ge/base/replace_file.h"
 #include "tools/ge_test/random_models.h"
 
 namespace ge::test {
@@ -67,16 +65,7 @@ std::string NpyBytes(const HostTensor& t) {
 Status SaveModelText(const std::string& path, const std::string& text) {
   std::error_code error;
   std::filesystem::create_directories(std::filesystem::path(path).parent_path(), error);
-  const std::string temporary = fmt::format("{}.{}.tmp", path, getpid());
-  std::ofstream out(temporary, std::ios::binary);
-  out << text;
-  out.close();
-  if (!out || std::rename(temporary.c_str(), path.c_str()) != 0) {
-    std::remove(temporary.c_str());
-    return Status(Code::kIoError,
-                  fmt::format("'{}' cannot be written; --save wants a folder to write in", path));
-  }
-  return Status();
+  return ReplaceFile(path, text, false);
 }
 
 Status SaveModel(const RandomModel& model, const ModelReference& reference,
