@@ -107,10 +107,6 @@ Result<ProcessFacts> ReadFacts(uint32_t threads, uint32_t isa_cap) {
   if (isa_cap > GE_ISA_AVX512) {
     return Status(Code::kInvalidArgument, fmt::format("isa_cap is {}, wanted 0 to 3", isa_cap));
   }
-  if (threads > 4096) {
-    return Status(Code::kInvalidArgument,
-                  fmt::format("threads is {}, wanted at most 4096", threads));
-  }
   ProcessFacts facts;
   facts.threads = threads, facts.isa_cap = isa_cap;
   return facts;

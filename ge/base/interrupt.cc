@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <condition_variable>
+#include <exception>
 #include <thread>
 
 namespace ge {
@@ -17,8 +18,10 @@ class AlarmClock {
     return *clock;
   }
 
-  void Add(Deadline* d) {
+  // False where no thread can be had that waits; the next one tries it again.
+  bool Add(Deadline* d) {
     std::lock_guard<std::mutex> lock(mutex_);
+    if (!runs_ && !Start()) return false;
     d->after_ = first_;
     if (first_ != nullptr) first_->before_ = d;
     first_ = d;
@@ -26,6 +29,7 @@ class AlarmClock {
       next_ = d->at_;
       changed_.notify_one();
     }
+    return true;
   }
   void Remove(Deadline* d) {
     std::lock_guard<std::mutex> lock(mutex_);
@@ -36,12 +40,19 @@ class AlarmClock {
  private:
   static constexpr auto kNever = std::chrono::steady_clock::time_point::max();
 
-  AlarmClock() {
+  AlarmClock() = default;
+  bool Start() {
     sigset_t all, old;  // the application's signals are not for this thread
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &old);
-    std::thread([this] { Run(); }).detach();
+    try {
+      std::thread([this] { Run(); }).detach();
+      runs_ = true;
+    } catch (const std::exception&) {
+      // The limit of processes, or of memory.
+    }
     pthread_sigmask(SIG_SETMASK, &old, nullptr);
+    return runs_;
   }
 
   void Run() {
@@ -66,6 +77,7 @@ class AlarmClock {
 
   std::mutex mutex_;
   std::condition_variable changed_;
+  bool runs_ = false;  // the thread
   Deadline* first_ = nullptr;
   std::chrono::steady_clock::time_point next_ = kNever;  // what the thread waits for
 };
@@ -78,6 +90,10 @@ Status Interrupt::Check() const {
       return Status(Code::kDeadlineExceeded,
                     "the call took longer than its time limit and was ended; states are as they "
                     "were; give it more time");
+    case kNoClock:
+      return Status(Code::kResourceExhausted,
+                    "no thread can be made that watches the call's time limit; raise the limit of "
+                    "processes (ulimit -u, pids.max), or set no time limit");
     default:
       return Status(Code::kCancelled, "the call was cancelled; states are as they were");
   }
@@ -88,7 +104,9 @@ Deadline::Deadline(Interrupt* interrupt, uint64_t limit_ms)
   if (interrupt_ == nullptr) return;
   constexpr uint64_t kYearMs = uint64_t{366} * 24 * 3600 * 1000;  // so that the sum does not wrap
   at_ = std::chrono::steady_clock::now() + std::chrono::milliseconds(std::min(limit_ms, kYearMs));
-  AlarmClock::Get().Add(this);
+  if (AlarmClock::Get().Add(this)) return;
+  interrupt_->End(Interrupt::kNoClock);
+  interrupt_ = nullptr;
 }
 
 Deadline::~Deadline() {

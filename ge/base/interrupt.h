@@ -23,7 +23,8 @@ class Interrupt {
   // From any thread, and from a signal handler. The first reason stays.
   void Cancel() { End(kCancelled); }
   bool stopped() const { return word_.load(std::memory_order_relaxed) != kGoOn; }
-  // CANCELLED or DEADLINE_EXCEEDED once it was stopped.
+  // CANCELLED or DEADLINE_EXCEEDED once it was stopped; RESOURCE_EXHAUSTED where nothing could
+  // watch its time limit.
   Status Check() const;
   // What engines read: not 0 = stop. As long as this lives.
   const uint32_t* word() const { return reinterpret_cast<const uint32_t*>(&word_); }
@@ -32,7 +33,7 @@ class Interrupt {
 
  private:
   friend class Deadline;
-  enum : uint32_t { kGoOn = 0, kCancelled = 1, kLate = 2 };
+  enum : uint32_t { kGoOn = 0, kCancelled = 1, kLate = 2, kNoClock = 3 };
   void End(uint32_t why) {
     uint32_t none = kGoOn;
     word_.compare_exchange_strong(none, why, std::memory_order_relaxed);
@@ -42,7 +43,8 @@ class Interrupt {
 };
 
 // Stops an Interrupt when its time is over, unless it is destroyed before. One thread of the
-// process waits for all of them; it is started with the first.
+// process waits for all of them; it is started with the first. Where it cannot be started the
+// Interrupt is stopped at once: a limit that nobody watches would be none.
 class Deadline {
  public:
   // 0 = no limit.

@@ -55,8 +55,10 @@ void LogLine(uint32_t level, std::string_view text) {
   }();
   if (has_sink.load(std::memory_order_acquire) && TellSink(level, text)) return;
   if (level > limit) return;
-  fmt::print(stderr, "graphengine: {}: {}\n", kNames[std::min(level, 4u)],
-             text.substr(0, kMostBytes));
+  // Not fmt::print, which throws where stderr cannot be written.
+  const std::string line =
+      fmt::format("graphengine: {}: {}\n", kNames[std::min(level, 4u)], text.substr(0, kMostBytes));
+  (void)std::fputs(line.c_str(), stderr);
 }
 
 Status SetLogSink(LogSink call, void* context, uint32_t level) {

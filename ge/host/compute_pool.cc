@@ -2,11 +2,14 @@
 
 #include <linux/futex.h>
 #include <sched.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
+#include <exception>
 
 #include "ge/base/float_mode.h"
 
@@ -50,10 +53,44 @@ long Futex(std::atomic<uint32_t>* word, int op, uint32_t value) {
                  nullptr, nullptr, 0);
 }
 
+// A quarter of a limited address space, kept free of stacks (8 MB each) while this lives: models
+// and engines need it.
+class SpaceForTheRest {
+ public:
+  SpaceForTheRest() {
+    rlimit limit;
+    if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return;
+    bytes_ = limit.rlim_cur / 4;
+    at_ = mmap(nullptr, bytes_, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  }
+  ~SpaceForTheRest() {
+    if (at_ != nullptr && there()) munmap(at_, bytes_);
+  }
+  SpaceForTheRest(const SpaceForTheRest&) = delete;
+  SpaceForTheRest& operator=(const SpaceForTheRest&) = delete;
+  bool there() const { return at_ != MAP_FAILED; }
+
+ private:
+  void* at_ = nullptr;
+  size_t bytes_ = 0;
+};
+
 }  // namespace
 
-ComputePool::ComputePool(uint32_t threads) : turns_(std::max(1u, threads)) {
-  for (uint32_t i = 1; i < threads; ++i) helpers_.emplace_back([this, i] { Help(i); });
+ComputePool::ComputePool(uint32_t threads)
+    : helpers_(StartHelpers(std::max(1u, threads) - 1)), turns_(this->threads()) {}
+
+std::vector<std::thread> ComputePool::StartHelpers(uint32_t n) {
+  std::vector<std::thread> helpers;
+  helpers.reserve(n);
+  const SpaceForTheRest rest;
+  if (!rest.there()) return helpers;
+  try {
+    for (uint32_t i = 1; i <= n; ++i) helpers.emplace_back([this, i] { Help(i); });
+  } catch (const std::exception&) {
+    // The limit of processes or of memory: those that there are do.
+  }
+  return helpers;
 }
 
 ComputePool::~ComputePool() {

@@ -18,6 +18,7 @@ namespace ge {
 class ComputePool {
  public:
   using Body = void (*)(void* ctx, uint64_t i);
+  // Of `threads` as many as the system gives; see threads().
   explicit ComputePool(uint32_t threads);
   ~ComputePool();
   ComputePool(const ComputePool&) = delete;
@@ -73,8 +74,8 @@ class ComputePool {
   void Help(uint32_t number);
   bool SpinForWork(uint32_t number, uint64_t* seen);
   void Park(uint32_t number);
+  std::vector<std::thread> StartHelpers(uint32_t n);
 
-  std::vector<std::thread> helpers_;
   // Round, first part left and end of those left, in one word: taking a part of a round that is
   // over fails. On lines of their own: helpers look at the first all the time.
   alignas(64) std::atomic<uint64_t> state_{0};
@@ -87,7 +88,9 @@ class ComputePool {
   std::atomic<void*> ctx_{nullptr};
   std::atomic<uint64_t> n_{0};
   std::atomic<uint32_t> parts_{0}, helping_{0}, float_control_{0};
-  alignas(64) Turns turns_;                     // of the runs in flight
+  // They use what stands above. As many turns as there are threads, of the runs in flight.
+  std::vector<std::thread> helpers_;
+  alignas(64) Turns turns_;
   alignas(64) std::atomic<bool> taken_{false};  // somebody has the helpers
   std::atomic<uint64_t> forks_{0}, teams_{0}, parks_{0}, wakes_{0};
 };

@@ -8,6 +8,7 @@
 #include <mutex>
 #include <string>
 
+#include "ge/base/log.h"
 #include "ge/host/usable_cores.h"
 
 namespace ge {
@@ -17,6 +18,7 @@ struct Process {
   std::mutex mutex;
   bool fixed = false;
   ProcessFacts facts;
+  uint32_t asked_threads = 0;  // facts.threads unless the system gave fewer
   std::unique_ptr<ComputePool> pool;
   std::unique_ptr<const MachineRecord> machine;  // made once, then never changed
 };
@@ -47,6 +49,22 @@ ProcessFacts WithDefaults(ProcessFacts facts) {
   return facts;
 }
 
+// With p->mutex held.
+void Fix(ProcessFacts facts, Process* p) {
+  p->pool = std::make_unique<ComputePool>(facts.threads);
+  p->asked_threads = facts.threads;
+  facts.threads = p->pool->threads();
+  p->facts = facts;
+  if (facts.threads < p->asked_threads) {
+    LogLine(2, fmt::format("{} compute threads were asked for, and the system gave {}; raise the "
+                           "limit of processes (ulimit -u, pids.max) or of address space (ulimit "
+                           "-v), or ask for fewer",
+                           p->asked_threads, facts.threads));
+  }
+  p->machine = std::make_unique<const MachineRecord>(MachineOf(facts));
+  p->fixed = true;
+}
+
 }  // namespace
 
 Result<uint32_t> IsaFromName(std::string_view name, std::string_view what) {
@@ -58,6 +76,10 @@ Result<uint32_t> IsaFromName(std::string_view name, std::string_view what) {
 }
 
 Status FixProcessFacts(const ProcessFacts& wanted) {
+  if (wanted.threads > kMostThreads) {
+    return Status(Code::kInvalidArgument,
+                  fmt::format("threads is {}, wanted at most {}", wanted.threads, kMostThreads));
+  }
   Process& p = TheProcess();
   std::lock_guard<std::mutex> lock(p.mutex);
   ProcessFacts facts = WithDefaults(wanted);
@@ -66,13 +88,11 @@ Status FixProcessFacts(const ProcessFacts& wanted) {
     GE_ASSIGN_OR_RETURN(facts.isa_cap, IsaFromName(cap, "GE_MAX_ISA"));
   }
   if (!p.fixed) {
-    p.fixed = true;
-    p.facts = facts;
-    p.pool = std::make_unique<ComputePool>(facts.threads);
-    p.machine = std::make_unique<const MachineRecord>(MachineOf(facts));
+    Fix(facts, &p);
     return {};
   }
-  if (wanted.threads != 0 && facts.threads != p.facts.threads) {
+  if (wanted.threads != 0 && wanted.threads != p.facts.threads &&
+      wanted.threads != p.asked_threads) {
     return Status(Code::kFailedPrecondition,
                   fmt::format("threads = {} was asked for, but this process is fixed to {} since "
                               "its first engine was loaded; use one value in a process",

@@ -74,6 +74,8 @@ bool RunQueue::Start(const std::shared_ptr<State>& state,
                      void (*loop)(const std::shared_ptr<State>& state)) {
   sigset_t all, old;  // the application's signals are not for these threads
   sigfillset(&all);
+  // But what a thread's own instruction raises is: blocked, it ends the process.
+  for (const int own : {SIGBUS, SIGSEGV, SIGFPE, SIGILL}) sigdelset(&all, own);
   pthread_sigmask(SIG_SETMASK, &all, &old);
   bool made = true;
   try {

@@ -128,7 +128,7 @@ Outcome QueryIsPure(Subject& s, int) {
   if (first == nullptr) return Fail(why);
   const ge_plugin_desc before = mock::ReadStruct(first);
   const ge_plugin_desc* others[4] = {};
-  std::vector<std::thread> threads;
+  std::vector<std::jthread> threads;
   const mock::QueryFunction ask = s.Ask(&why);
   for (auto& other : others) {
     threads.emplace_back([&other, ask] {
@@ -139,7 +139,7 @@ Outcome QueryIsPure(Subject& s, int) {
       other = ask(&args);
     });
   }
-  for (std::thread& t : threads) t.join();
+  for (std::jthread& t : threads) t.join();
   for (const ge_plugin_desc* other : others) {
     if (other != first) return Fail("ge_plugin_query answers another descriptor each time");
   }

@@ -123,7 +123,7 @@ Outcome StopDuring(Subject& s, int) {
     for (uint32_t i = 0; i < answer.offers.size(); ++i) {
       if (answer.offers[i].converts()) continue;
       std::atomic<uint32_t> stop{0};
-      std::thread other([&stop] {
+      std::jthread other([&stop] {
         std::this_thread::sleep_for(std::chrono::microseconds(300));
         stop = 1;
       });

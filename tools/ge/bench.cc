@@ -65,8 +65,15 @@ Result<nlohmann::json> Measure(Session* session, const Options& o, uint32_t n,
   const double start = NowMs();
   {
     std::vector<std::jthread> threads;
-    for (Caller& c : callers) {
-      threads.emplace_back([&, caller = &c] { Call(session, o, inputs, stop, caller); });
+    try {
+      for (Caller& c : callers) {
+        threads.emplace_back([&, caller = &c] { Call(session, o, inputs, stop, caller); });
+      }
+    } catch (const std::system_error& error) {
+      stop = true;
+      return Status(Code::kResourceExhausted,
+                    fmt::format("no thread for caller {} of {}: {}; use fewer (--concurrency)",
+                                threads.size() + 1, n, error.code().message()));
     }
     while (NowMs() - start < 1e3 * o.seconds && !Signalled()) {
       std::this_thread::sleep_for(std::chrono::milliseconds(5));

@@ -26,7 +26,8 @@ void AddEngineFlags(CLI::App* app, Options* o) {
                   "options; a path with a slash loads that plugin")
       ->type_name("LIST");
   AddPluginFlag(app, o);
-  app->add_option("--threads", o->threads, "compute threads (default: the cores we may use)");
+  app->add_option("--threads", o->threads,
+                  "compute threads, at most 4096 (default 0: the cores we may use)");
   app->add_option("--isa", o->isa, "cap of the instruction set: native, sse4.2, avx2, avx512");
 }
 

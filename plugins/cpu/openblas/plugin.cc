@@ -15,6 +15,7 @@ class OpenblasEngine final : public Engine {
  public:
   // Most models take nothing of this engine, so that the library waits for the first that does.
   explicit OpenblasEngine(const ge_create_args& args) : Engine(args) {
+    Vendor::CheckRoom(machine().threads);
     if (!Vendor::IsSure()) (void)Opened();
   }
 

@@ -1,12 +1,15 @@
 #include "plugins/cpu/openblas/vendor.h"
 
 #include <dlfcn.h>
+#include <sched.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cstddef>
 #include <cstdlib>
 #include <string_view>
+#include <vector>
 
 namespace ge_openblas {
 namespace {
@@ -64,7 +67,40 @@ class CoreScope {
   const bool own_;
 };
 
+// The processors that OpenBLAS sees.
+int Processors() {
+  cpu_set_t set;
+  if (sched_getaffinity(0, sizeof set, &set) == 0) return std::max(1, CPU_COUNT(&set));
+  return static_cast<int>(std::max(1L, sysconf(_SC_NPROCESSORS_CONF)));
+}
+
 }  // namespace
+
+void Vendor::CheckRoom(int threads) {
+  // One buffer for each processor when it is opened, or for each thread once it is told of more,
+  // and one for each thread that computes. Where OpenBLAS cannot map one it tries for ever.
+  constexpr size_t kBuffer = size_t{128} << 20;  // as 0.3.21 has them for x86-64
+  constexpr size_t kLibrary = size_t{64} << 20;  // with libgfortran and libquadmath; it has 45 MB
+  const auto buffers = static_cast<size_t>(std::max(Processors(), threads) + threads);
+  const size_t bytes = buffers * kBuffer + kLibrary;
+  void* room = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (room == MAP_FAILED) {
+    throw Refusal("OpenBLAS needs " + std::to_string(bytes >> 20) + " MB of address space with " +
+                  std::to_string(threads) + (threads == 1 ? " thread" : " threads") +
+                  ", and there is less left; raise the limit (ulimit -v), use fewer threads, or "
+                  "leave openblas out of the engine list");
+  }
+  (void)munmap(room, bytes);
+}
+
+void Vendor::MapBuffers(int threads) const {
+  auto* const alloc = reinterpret_cast<void* (*)(int)>(dlsym(library_, "blas_memory_alloc"));
+  auto* const release = reinterpret_cast<void (*)(void*)>(dlsym(library_, "blas_memory_free"));
+  if (alloc == nullptr || release == nullptr) return;  // a build that hides them maps them later
+  std::vector<void*> buffers;
+  for (int i = 0; i < threads; ++i) buffers.push_back(alloc(0));
+  for (void* buffer : buffers) release(buffer);  // they stay mapped, for whoever asks next
+}
 
 bool Vendor::IsSure() {
   // Where a process has opened one already, that one's kernels stay.
@@ -83,6 +119,7 @@ void* Vendor::Symbol(const char* name) const {
 }
 
 Vendor::Vendor(const ge_host_api* host, const Machine& machine) {
+  CheckRoom(machine.threads);
   std::string why;
   {
     CoreScope core(machine.isa);
@@ -110,6 +147,7 @@ Vendor::Vendor(const ge_host_api* host, const Machine& machine) {
   max_threads = reinterpret_cast<int (*)()>(dlsym(library_, "omp_get_max_threads"));
   // An OpenMP build asks OpenMP at each call; this is for the others.
   reinterpret_cast<void (*)(int)>(Symbol("openblas_set_num_threads"))(machine.threads);
+  MapBuffers(machine.threads);
   constexpr int kOpenMp = 2;
   const int pool = reinterpret_cast<int (*)()>(Symbol("openblas_get_parallel"))();
   if (pool != kOpenMp && machine.threads > 1 && host != nullptr) {

@@ -24,8 +24,12 @@ class Vendor {
   // Whether the library is there and will take the kernels of the machine's instruction set, as far
   // as can be told without opening it, which takes 3 to 4 ms: nobody has told it otherwise.
   static bool IsSure();
-  // Throws Refusal when the library is missing, lacks a routine, or would use instructions above
-  // the machine's. Warns through host (may be nullptr) when it brings a thread pool of its own.
+  // Throws Refusal where the address space has no room for the library's buffers, without which it
+  // never returns. Nothing is opened.
+  static void CheckRoom(int threads);
+  // CheckRoom; throws Refusal, too, when the library is missing, lacks a routine, or would use
+  // instructions above the machine's. Warns through host (may be nullptr) when it brings a thread
+  // pool of its own.
   Vendor(const ge_host_api* host, const Machine& machine);
 
   SgemmFn sgemm = nullptr;
@@ -37,6 +41,8 @@ class Vendor {
 
  private:
   void* Symbol(const char* name) const;
+  // Maps the buffers that so many threads compute with, while there is room for them.
+  void MapBuffers(int threads) const;
 
   void* library_ = nullptr;
   std::string path_;

@@ -81,8 +81,10 @@ GE_API ge_status ge_set_log(void (*log)(void* context, uint32_t level, const cha
  * session to the last; who makes one keeps its engines open between sessions, so that these cost
  * little. */
 typedef struct ge_runtime_options {
-  uint32_t size;    /* sizeof(ge_runtime_options) */
-  uint32_t threads; /* compute threads of the process; 0 = the cores it may use */
+  uint32_t size; /* sizeof(ge_runtime_options) */
+  /* Compute threads of the process, at most 4096; 0 = the cores it may use. Where the system gives
+   * fewer, as many as it gives; the log says so at GE_LOG_INFO. */
+  uint32_t threads;
   uint32_t isa_cap; /* 0 = $GE_MAX_ISA or all, 1 = sse4.2, 2 = avx2, 3 = avx512 */
   uint32_t reserved;
   /* What packed constants of the process may take together while no run reads them; those that lie
@@ -104,7 +106,7 @@ GE_API ge_status ge_runtime_engine_count(ge_runtime* runtime, uint32_t* out);
 
 typedef struct ge_session_options {
   uint32_t size;                   /* sizeof(ge_session_options) */
-  uint32_t threads;                /* compute threads of the process; 0 = the cores it may use */
+  uint32_t threads;                /* of the process, as in ge_runtime_options */
   uint32_t isa_cap;                /* 0 = $GE_MAX_ISA or all, 1 = sse4.2, 2 = avx2, 3 = avx512 */
   uint32_t max_streams_per_device; /* 0 = 2 */
   /* Engines to use, "onednn,ref"; each may carry options: "devsim:wrap=ref;delay=7". A path with a

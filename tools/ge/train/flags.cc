@@ -56,7 +56,8 @@ void AddRunning(CLI::App* app, Options* o) {
   app->add_option("--entry", o->entry, "entry of the model (default: its first)");
   app->add_option("--engines", o->engines, "engines to use; as of ge run")->type_name("LIST");
   app->add_option("--plugins", o->plugins, "plugins beside grad; as of ge run")->type_name("LIST");
-  app->add_option("--threads", o->threads, "compute threads (default: the cores we may use)");
+  app->add_option("--threads", o->threads,
+                  "compute threads, at most 4096 (default 0: the cores we may use)");
   app->add_option("--isa", o->isa, "cap of the instruction set: native, sse4.2, avx2, avx512");
   app->add_option("--skip", o->skip, "name of a pass not to run; may be repeated")->take_all();
   app->add_option("--pin", o->pins, "NODE=ENGINE; as of ge run")->take_all();
