@@ -32,9 +32,22 @@ Val RepeatHeads(Val v, int64_t times) {
 
 struct AttentionMask {
   Val bias, forbidden;  // absent = nothing
+  Val unseeing;         // rows that see no key; absent = there are none
 };
 
+constexpr double kHidden = -std::numeric_limits<double>::infinity();
+
 Val EitherOf(Val a, Val b) { return a ? a.fn->Op("Or", {a, b}) : b; }
+
+// Rows all of whose keys a mask hides.
+Val UnseeingRows(const AttentionMask& m, int32_t dtype) {
+  Fn& fn = m.bias ? *m.bias.fn : *m.forbidden.fn;
+  const Val hidden = fn.Scalar(dtype, kHidden);
+  Val bias = m.bias ? m.bias : fn.Scalar(dtype, 0);
+  if (m.forbidden) bias = Where(m.forbidden, hidden, bias);
+  const Val most = fn.Op("ReduceMax", {bias, fn.Ints({-1})}, Attrs().Int("keepdims", 1));
+  return Compare("Equal", most, hidden);
+}
 
 // A mask that is shorter than the keys forbids the rest.
 AttentionMask MaskOf(Back& b, Val q, Val k, Val past) {
@@ -51,7 +64,7 @@ AttentionMask MaskOf(Back& b, Val q, Val k, Val past) {
       const Val more = keys - SizeOf(mask, rank - 1);
       const Val zero = fn.Ints({0}), last = fn.Ints({rank - 1});
       // A truth value is padded by false.
-      const Val fill = truth ? Val{} : fn.Scalar(t.dtype, -std::numeric_limits<double>::infinity());
+      const Val fill = truth ? Val{} : fn.Scalar(t.dtype, kHidden);
       mask = fn.Op("Pad", {mask, Joined({zero, more}), fill, last});
     }
     if (truth) m.forbidden = Unary("Not", mask);
@@ -60,16 +73,41 @@ AttentionMask MaskOf(Back& b, Val q, Val k, Val past) {
   const bool causal = b.Int("is_causal") != 0;
   const Val at = causal || b.x(6) ? Iota(keys) : Val{};
   if (causal) {
-    Val row = Iota(SizeOf(q, 2));
+    Val row = Unsqueeze(Iota(SizeOf(q, 2)), {1});
     if (past) row = row + SizeOf(past, 2);
-    m.forbidden =
-        EitherOf(m.forbidden, Compare("Greater", Unsqueeze(at, {0}), Unsqueeze(row, {1})));
+    // The last query sees the last key of its sample.
+    if (b.x(6)) row = row + (Unsqueeze(b.x(6), {1, 2, 3}) - SizeOf(q, 2));
+    m.forbidden = EitherOf(m.forbidden, Compare("Greater", at, row));
   }
   if (b.x(6)) {
     m.forbidden =
         EitherOf(m.forbidden, Compare("GreaterOrEqual", at, Unsqueeze(b.x(6), {1, 2, 3})));
   }
+  if (b.x(3) || b.x(6)) m.unseeing = UnseeingRows(m, b.type(q).dtype);
   return m;
+}
+
+Val Masked(const AttentionMask& m, Val score) {
+  if (m.bias) score = score + m.bias;
+  if (!m.forbidden) return score;
+  return Where(m.forbidden, score.fn->Scalar(score.fn->TypeOf(score).dtype, kHidden), score);
+}
+
+// The same mask, but that rows which see no key see all: Softmax makes NaN of nothing, and so do
+// its gradients.
+AttentionMask Seeing(const AttentionMask& m) {
+  if (!m.unseeing) return m;
+  Fn& fn = *m.unseeing.fn;
+  AttentionMask seeing;
+  if (m.bias) {
+    seeing.bias = Where(m.unseeing, fn.Scalar(fn.TypeOf(m.bias).dtype, 0), m.bias);
+  }
+  if (m.forbidden) seeing.forbidden = fn.Op("And", {m.forbidden, Unary("Not", m.unseeing)});
+  return seeing;
+}
+
+Val ZerosWhere(Val rows, Val v) {
+  return rows ? Where(rows, v.fn->Scalar(v.fn->TypeOf(v).dtype, 0), v) : v;
 }
 
 std::vector<Val> AttentionParts(Back& b) {
@@ -94,17 +132,14 @@ std::vector<Val> AttentionParts(Back& b) {
   if (cap > 0) score = Tanh(score / cap) * cap;
   stages.push_back(score);
   const AttentionMask m = MaskOf(b, q, k, b.x(4));
-  if (m.bias) score = score + m.bias;
-  if (m.forbidden) {
-    const Val never = fn.Scalar(dtype, -std::numeric_limits<double>::infinity());
-    score = Where(m.forbidden, never, score);
-  }
-  stages.push_back(score);
+  stages.push_back(Masked(m, score));
+  score = Masked(Seeing(m), score);
   const Attrs last = Attrs().Int("axis", -1);
   const auto precise = static_cast<int32_t>(b.Int("softmax_precision", dtype));
-  stages.push_back(fn.Cast(fn.Op("Softmax", {fn.Cast(score, precise)}, last), dtype));
-  Val y = MatMul(fn.Cast(stages[3], b.type(v).dtype), v);
-  y = fn.Cast(y, dtype);
+  const Val share = fn.Cast(fn.Op("Softmax", {fn.Cast(score, precise)}, last), dtype);
+  stages.push_back(ZerosWhere(m.unseeing, share));
+  Val y = MatMul(fn.Cast(share, b.type(v).dtype), v);
+  y = ZerosWhere(m.unseeing, fn.Cast(y, dtype));
   if (b.rank(b.x(0)) == 3) {
     const Val rows = Transpose(y, {0, 2, 1, 3});
     y = ReshapeTo(rows, {SizeOf(rows, 0), SizeOf(rows, 1), CountOf(rows, {2, 3})});

@@ -111,7 +111,7 @@ void StatedPads(Back& b, Windows* w) {
     if (n < 0 || size < 0 || w->kernel[i] < 0)
       return b.Fail("spatial sizes are not known, and pads follow from them");
     const int64_t reach = (n - 1) * w->strides[i] + (w->kernel[i] - 1) * w->dilations[i] + 1;
-    const int64_t total = reach + extra[i] - size;
+    const int64_t total = std::max<int64_t>(0, reach + extra[i] - size);
     const int64_t front = upper ? total / 2 : total - total / 2;
     w->known[i] = front, w->known[axes + i] = reach - size - front;
     w->before[i] = b.fn().Ints({front}), w->exact[i] = b.fn().Ints({w->known[axes + i]});

@@ -10,7 +10,8 @@ Dims Or(gp::Span<int64_t> list, size_t n, int64_t absent) {
 }
 
 // Strides, dilations and both paddings of a sliding window, auto_pad resolved against the result's
-// dims. For a transposed convolution src and dst change roles.
+// dims. For a transposed convolution src and dst change roles; a stated output_shape makes its
+// pads, whatever `pads` says, and what output_padding adds counts as cut.
 bool Window(const ge_node& n, const Dims& src, const Dims& dst, const Dims& kernel, bool transposed,
             Dims* stride, Dims* dilation, Dims* pad_l, Dims* pad_r, Why* why) {
   const size_t s = kernel.size();
@@ -18,6 +19,10 @@ bool Window(const ge_node& n, const Dims& src, const Dims& dst, const Dims& kern
   *dilation = Or(gp::AttrInts(n, "dilations"), s, 1);
   const auto pads = gp::AttrInts(n, "pads");
   const std::string_view mode = gp::AttrString(n, "auto_pad");
+  const bool upper = mode == "SAME_UPPER";
+  const bool made =
+      upper || mode == "SAME_LOWER" || (transposed && gp::AttrInts(n, "output_shape").size() == s);
+  const Dims more = transposed ? Or(gp::AttrInts(n, "output_padding"), s, 0) : Dims(s, 0);
   const Dims& in = transposed ? dst : src;
   const Dims& out = transposed ? src : dst;
   pad_l->assign(s, 0);
@@ -28,12 +33,11 @@ bool Window(const ge_node& n, const Dims& src, const Dims& dst, const Dims& kern
     }
     const int64_t span = (kernel[k] - 1) * (*dilation)[k] + 1;
     const int64_t need = (out[k + 2] - 1) * (*stride)[k] + span - in[k + 2];
-    if (mode == "NOTSET" && pads.size() == 2 * s) {
+    if (made) {
+      const int64_t total = std::max<int64_t>(need + more[k], 0);
+      (*pad_l)[k] = upper ? total / 2 : total - total / 2;
+    } else if (mode == "NOTSET" && pads.size() == 2 * s) {
       (*pad_l)[k] = pads[k];
-    } else if (mode == "SAME_UPPER") {
-      (*pad_l)[k] = std::max<int64_t>(need, 0) / 2;
-    } else if (mode == "SAME_LOWER") {
-      (*pad_l)[k] = (std::max<int64_t>(need, 0) + 1) / 2;
     }
     // What the result's shape implies; a window that ends before the border leaves it negative.
     (*pad_r)[k] = need - (*pad_l)[k];
@@ -120,9 +124,6 @@ bool ParseConvTranspose(const Parser& g, uint32_t i, Unit* u, Why* why) {
   c.weights = w;
   std::swap(c.weights[0], c.weights[1]);  // output channels first
   const Dims kernel(w.begin() + 2, w.end());
-  if (gp::AttrString(n, "auto_pad") != "NOTSET") {
-    return why->Say(GE_WHY_ATTRIBUTE, "auto_pad is not NOTSET");
-  }
   if (!Window(n, c.src, c.dst, kernel, true, &c.stride, &c.dilation, &c.pad_l, &c.pad_r, why)) {
     return false;
   }

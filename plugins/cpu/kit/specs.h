@@ -305,8 +305,10 @@ struct AttendSpec {
   bool turned = true;       // keys are rows of k, else columns, k.row elements long
   bool of_product = false;  // k is the right operand of a product and lies as that is found
   std::vector<ScoreStep> steps;
-  bool causal = false;  // row i sees keys up to past + i
-  int64_t past = 0;     // keys that came before those of k and v, which are `fresh`
+  bool sees_none = false;  // rows that see no key become zeros, else NaN
+  // Row i sees keys up to past + i; with lengths the last row sees the last key.
+  bool causal = false;
+  int64_t past = 0;  // keys that came before those of k and v, which are `fresh`
   int64_t fresh = 0;
   bool lengths = false;  // how many keys each batch has, int64
   // Positions in Unit::in of the keys and values of the past, and of the lengths; 0: none.

@@ -48,6 +48,7 @@ class Attended final : public Work {
     int64_t row, rows;  // of all of the head's
     int64_t first;      // that row among those of all heads
     int64_t keys;       // that the batch has
+    int64_t before;     // of a causal one: keys that its first row sees, besides its own
     const float *q, *k, *v;
     float* y;
   };
@@ -74,6 +75,7 @@ class Attended final : public Work {
     c.first = pair * s_.rows + c.row;
     const auto* lengths = reinterpret_cast<const int64_t*>(p[4 + s_.steps.size()]);
     c.keys = s_.lengths ? std::min(lengths[b], s_.keys) : s_.keys;
+    c.before = s_.lengths ? lengths[b] - s_.rows : s_.past;
     c.q = p[1] + b * s_.q.batch + h * s_.q.head + c.row * s_.q.row;
     c.k = p[2] + b * s_.k.batch + kv * s_.k.head;
     c.v = p[3] + b * s_.v.batch + kv * s_.v.head;
@@ -89,13 +91,30 @@ class Attended final : public Work {
     }
     for (int64_t r = 0; r < c.rows; ++r) {
       float* y = c.y + r * s_.y.row;
-      simd_.unary(Fn::kLinear, 1 / room.sum[r], 0, y, y, s_.v_size);
+      if (s_.sees_none && !(room.sum[r] > 0) && SeesNone(p, c, room, r)) {
+        std::fill_n(y, s_.v_size, 0.0f);
+      } else {
+        simd_.unary(Fn::kLinear, 1 / room.sum[r], 0, y, y, s_.v_size);
+      }
     }
   }
 
   // Keys that row r of a chunk sees at most.
   int64_t Seen(const Chunk& c, int64_t r) const {
-    return s_.causal ? std::clamp<int64_t>(s_.past + c.row + r + 1, 0, c.keys) : c.keys;
+    return s_.causal ? std::clamp<int64_t>(c.before + c.row + r + 1, 0, c.keys) : c.keys;
+  }
+
+  // Whether row r, whose sum is 0 or NaN, sees no key: all its scores are -infinity, or a mask that
+  // is added hides them, whatever they are.
+  bool SeesNone(float* const* p, const Chunk& c, const AttendRoom& room, int64_t r) const {
+    if (room.sum[r] == 0) return true;
+    for (size_t k = 0; k < s_.steps.size(); ++k) {
+      if (s_.steps[k].kind != ScoreStep::kBinary) continue;
+      const float* mask =
+          p[4 + k] + room.offsets[k * static_cast<size_t>(p_.chunk) + static_cast<size_t>(r)];
+      if (std::all_of(mask, mask + Seen(c, r), [](float v) { return v == kMasked; })) return true;
+    }
+    return false;
   }
 
   void Begin(const Chunk& c, const AttendRoom& room) const {

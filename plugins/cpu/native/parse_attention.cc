@@ -115,6 +115,7 @@ bool ParseAttention(const Parser& g, uint32_t i, Unit* u, Why* why) {
     return why->Say(GE_WHY_SHAPE, "its tensors do not fit each other");
   }
   s.causal = gp::AttrInt(n, "is_causal") != 0;
+  s.sees_none = true;
   u->in = {in(0), in(1), in(2)};
   u->out = {out(0), out(1), out(2)};
   const auto add = [&](uint32_t v, size_t* at) {

@@ -29,28 +29,34 @@ double AttentionMaskAt(const Tensor& mask, int64_t i) {
   return v;
 }
 
-// What is added to the scores of row (b, h, s). valid: tokens of the sample that are not padding.
-void AddAttentionBias(const AttentionPlan& p, const Call& c, int64_t b, int64_t h, int64_t s,
+// What is added to the scores of row (b, h, s), whose sample has `valid` tokens that are not
+// padding; of a causal one the last query sees the last of them, or the last of past and new.
+// Whether the row sees any key.
+bool AddAttentionBias(const AttentionPlan& p, const Call& c, int64_t b, int64_t h, int64_t s,
                       int64_t valid, double* score) {
-  if (c.has_in(3)) {
-    const Tensor mask = c.in(3);
-    const int64_t row = b * p.mask_step[0] + h * p.mask_step[1] + s * p.mask_step[2];
-    for (int64_t j = 0; j < p.total; ++j) {
-      score[j] +=
-          j < p.mask_len ? AttentionMaskAt(mask, row + j * p.mask_step[3]) : kAttentionMasked;
-    }
-  }
+  int64_t end = valid;
+  if (p.causal) end = std::min(end, (c.has_in(6) ? valid - p.q_len : p.past) + s + 1);
+  const int64_t row = b * p.mask_step[0] + h * p.mask_step[1] + s * p.mask_step[2];
+  bool sees = false;
   for (int64_t j = 0; j < p.total; ++j) {
-    if ((p.causal && j > p.past + s) || j >= valid) score[j] = kAttentionMasked;
+    double bias = 0;
+    if (c.has_in(3)) {
+      bias = j < p.mask_len ? AttentionMaskAt(c.in(3), row + j * p.mask_step[3]) : kAttentionMasked;
+    }
+    if (j >= end) bias = score[j] = kAttentionMasked;
+    score[j] += bias;
+    sees |= bias != kAttentionMasked;
   }
+  return sees;
 }
 
-// A row that is masked as a whole becomes NaN, as Softmax of the definition has it.
-void AttentionSoftmax(double* score, int64_t n) {
+// A row that sees no key becomes zeros (ONNX 1.23; an erratum to opsets 23 and 24).
+void AttentionSoftmax(double* score, int64_t n, bool sees) {
   double most = kAttentionMasked, sum = 0;
   for (int64_t j = 0; j < n; ++j) {
     if (!(score[j] <= most)) most = score[j];  // NaN is taken and stays
   }
+  if (!sees || most == kAttentionMasked) return static_cast<void>(std::fill_n(score, n, 0.0));
   for (int64_t j = 0; j < n; ++j) sum += score[j] = std::exp(score[j] - most);
   for (int64_t j = 0; j < n; ++j) score[j] /= sum;
 }
@@ -83,13 +89,13 @@ void AttendRow(const AttentionPlan& p, const Call& c, int64_t b, int64_t h, int6
     score[j] = std::tanh(score[j] / p.softcap) * p.softcap;
   }
   keep(1);
-  AddAttentionBias(p, c, b, h, s, valid, score);
+  const bool sees = AddAttentionBias(p, c, b, h, s, valid, score);
   keep(2);
-  AttentionSoftmax(score, p.total);
+  AttentionSoftmax(score, p.total, sees);
   keep(3);
   double* sum = query;  // the query is done with
   std::fill_n(sum, p.v_size, 0.0);
-  for (int64_t j = 0; j < p.total; ++j) {
+  for (int64_t j = 0; sees && j < p.total; ++j) {
     load(2, 5, p.v, j, p.v_size, row);
     for (int64_t e = 0; e < p.v_size; ++e) sum[e] += score[j] * row[e];
   }

@@ -4,17 +4,20 @@
 namespace ge::test {
 namespace {
 
-// Column 0 is never masked: a row without any key has no answer.
+// Now and then rows are masked as a whole.
 void AddAttentionMask(CaseMaker& m, const Dims& scores) {
   Dims dims = m.Narrowed({scores[0], scores[1], scores[2]});
   if (m.r.Chance(0.3)) dims = {scores[2]};
   dims.push_back(m.r.Chance(0.2) ? m.r.Int(1, scores[3]) : scores[3]);
-  if (m.r.Chance(0.5)) {
-    m.Add(m.Numbers(m.dtype(), dims, -2, 2));
-    return;
+  const bool truth = m.r.Chance(0.5), hides = m.r.Chance(0.4);
+  auto mask = truth ? m.Numbers(DType::kBool, dims, 0, 1) : m.Numbers(m.dtype(), dims, -2, 2);
+  const double hidden = -std::numeric_limits<double>::infinity();
+  for (int64_t i = 0; i < mask->count(); i += dims.back()) {
+    const bool whole = hides && m.r.Chance(0.3);
+    if (truth) SetIntElement(mask.get(), i, whole ? 0 : 1);
+    for (int64_t j = 0; whole && j < dims.back(); ++j)
+      SetElement(mask.get(), i + j, truth ? 0 : hidden);
   }
-  auto mask = m.Numbers(DType::kBool, dims, 0, 1);
-  for (int64_t i = 0; i < mask->count(); i += dims.back()) SetIntElement(mask.get(), i, 1);
   m.Add(mask);
 }
 
@@ -42,7 +45,7 @@ void AttentionCase(CaseMaker& m) {
   } else if (padded) {
     m.AddAbsent();
     m.AddAbsent();
-    m.Add(m.Numbers(DType::kInt64, {batch}, 1, static_cast<double>(kv_len)));
+    m.Add(m.Numbers(DType::kInt64, {batch}, m.r.Chance(0.2) ? 0 : 1, static_cast<double>(kv_len)));
   }
   if (packed || m.r.Chance(0.2)) {
     m.Set("q_num_heads", heads);
@@ -78,10 +81,12 @@ struct PlainHeads {
   }
 };
 
-double PlainAttentionBias(const RandomCase& c, const Dims& at, int64_t before) {
+double PlainAttentionBias(const RandomCase& c, const Dims& at, int64_t before, int64_t steps) {
   const double masked = -std::numeric_limits<double>::infinity();
-  if (IntOr(c, "is_causal", 0) != 0 && at[3] - before > at[2]) return masked;
   const HostTensor* lengths = Maybe(c, 6);
+  // With lengths the last query sees the last key; else the first sees one more than the past.
+  const int64_t offset = lengths != nullptr ? ElementAsInt(*lengths, at[0]) - steps : before;
+  if (IntOr(c, "is_causal", 0) != 0 && at[3] > at[2] + offset) return masked;
   if (lengths != nullptr && at[3] >= ElementAsInt(*lengths, at[0])) return masked;
   const HostTensor* mask = Maybe(c, 3);
   if (mask == nullptr) return 0;
@@ -113,7 +118,8 @@ bool PlainAttention(const RandomCase& c, HostTensor* out) {
       for (int64_t e = 0; e < q.size; ++e) score += q.At(b, h, s, e) * k.At(b, h / share, j, e);
       score *= scale;
       if (cap > 0) score = cap * std::tanh(score / cap);
-      const double weight = std::exp(score + PlainAttentionBias(c, {b, h, s, j}, k.before));
+      const double weight =
+          std::exp(score + PlainAttentionBias(c, {b, h, s, j}, k.before, q.length));
       below += weight;
       for (size_t e = 0; e < top.size(); ++e) {
         top[e] += weight * v.At(b, h / share, j, static_cast<int64_t>(e));
@@ -122,7 +128,7 @@ bool PlainAttention(const RandomCase& c, HostTensor* out) {
     for (size_t e = 0; e < top.size(); ++e) {
       const auto n = static_cast<int64_t>(e);
       SetElement(out, four ? Flat(wanted, {b, h, s, n}) : Flat(wanted, {b, s, h * v.size + n}),
-                 top[e] / below);
+                 below > 0 ? top[e] / below : 0);
     }
   }
   return true;

@@ -16,33 +16,64 @@ void ConvTransposeCase(CaseMaker& m) {
     if (whole <= w.pads[i] + w.pads[i + w.size.size()]) w.size[i] += 3;
   }
   m.Add(Signal(m, Cat({m.r.Int(1, 2), in * group}, w.size)));
-  m.Add(Signal(m, Cat({in * group, out}, w.kernel)));
-  if (m.r.Chance(0.6)) m.Add(Signal(m, {out * group}));
+  m.AddWeight(Signal(m, Cat({in * group, out}, w.kernel)));
+  if (m.r.Chance(0.6)) m.AddWeight(Signal(m, {out * group}));
   if (group != 1) m.Set("group", group);
-  SetWindow(m, w, true);
-  SetAllPads(m, w);
+  if (m.r.Chance(0.4)) m.Set("kernel_shape", w.kernel);
+  Dims more(w.size.size());
   if (m.r.Chance(0.4)) {
-    std::vector<int64_t> more;
     for (size_t i = 0; i < w.size.size(); ++i) {
-      more.push_back(m.r.Int(0, std::max(w.strides[i], w.dilations[i]) - 1));
+      more[i] = m.r.Int(0, std::max(w.strides[i], w.dilations[i]) - 1);
     }
     m.Set("output_padding", more);
+  }
+  w.automatic = m.r.Chance(0.3);
+  if (m.r.Chance(0.3)) {
+    // Now and then larger than all windows reach.
+    Dims to;
+    for (size_t i = 0; i < w.size.size(); ++i) {
+      const int64_t whole = (w.size[i] - 1) * w.strides[i] + Reach(w, i) + more[i];
+      to.push_back(std::max<int64_t>(1, whole - m.r.Int(-2, Reach(w, i))));
+    }
+    m.Set("output_shape", to);
+    if (m.r.Chance(0.3)) w.pads.assign(w.pads.size(), 1);  // not read
+  }
+  SetWindow(m, w, true);
+  SetAllPads(m, w);
+}
+
+// Pads and sizes of the result as ONNX's text has them.
+void PlainTransposedPads(const RandomCase& c, const Dims& size, const Dims& whole, Dims* pads,
+                         Dims* to) {
+  const Dims stated = IntsOr(c, "output_shape", {}), strides = IntsOr(c, "strides", {});
+  const std::string automatic = TextOr(c, "auto_pad", "NOTSET");
+  const bool same = automatic.starts_with("SAME");
+  *pads = IntsOr(c, "pads", Dims(2 * size.size()));
+  if (automatic != "NOTSET") pads->assign(pads->size(), 0);
+  for (size_t d = 0; d < size.size(); ++d) {
+    if (stated.empty() && !same) {
+      to->push_back(whole[d] - (*pads)[d] - (*pads)[d + size.size()]);
+      continue;
+    }
+    to->push_back(stated.empty() ? size[d] * strides[d] : stated[d]);
+    const int64_t all = std::max<int64_t>(0, whole[d] - to->back());
+    (*pads)[d] = automatic == "SAME_UPPER" ? all / 2 : (all + 1) / 2;
   }
 }
 
 // Each element of x is laid down over its window, times the weights.
 bool PlainConvTranspose(const RandomCase& c, HostTensor* out) {
   const HostTensor &x = *c.inputs[0].tensor, &w = *c.inputs[1].tensor;
-  const Dims size = SpatialOf(x.dims), kernel = SpatialOf(w.dims), pads = IntsOr(c, "pads", {});
+  const Dims size = SpatialOf(x.dims), kernel = SpatialOf(w.dims);
   const Dims strides = IntsOr(c, "strides", Dims(size.size(), 1)),
              dilations = IntsOr(c, "dilations", Dims(size.size(), 1)),
              more = IntsOr(c, "output_padding", Dims(size.size(), 0));
   const int64_t group = IntOr(c, "group", 1), channels = w.dims[1] * group;
-  Dims to(size.size());
-  for (size_t d = 0; d < to.size(); ++d) {
-    to[d] = (size[d] - 1) * strides[d] + (kernel[d] - 1) * dilations[d] + 1 + more[d] - pads[d] -
-            pads[d + to.size()];
+  Dims whole, pads, to;
+  for (size_t d = 0; d < size.size(); ++d) {
+    whole.push_back((size[d] - 1) * strides[d] + (kernel[d] - 1) * dilations[d] + 1 + more[d]);
   }
+  PlainTransposedPads(c, size, whole, &pads, &to);
   if (out->dims != WithHead(x.dims[0], channels, to)) return false;
   std::vector<double> sums(static_cast<size_t>(out->count()));
   const HostTensor* bias = Maybe(c, 2);
