@@ -8,7 +8,7 @@
 #include <climits>
 
 #include "frontend/onnx/export_graph.h"
-#include "frontend/onnx/upgrade.h"
+#include "ge/ir/model_meta.h"
 
 namespace ge {
 namespace {
@@ -103,14 +103,15 @@ void ExportMeta(const Graph& g, const GraphExporter& exporter, wire::Model* mode
     id->set_version(version);
   }
   for (const auto& [key, value] : g.meta) {
-    if (key == kSourceOpsetKey || key.starts_with(kSourceRankKey)) continue;
-    if (key == "doc_string") {
+    if (key == kProducerVersionKey) {
+      model->set_producer_version(value);
+    } else if (key == kModelDocKey) {
       model->set_doc_string(value);
-    } else if (key == "domain") {
+    } else if (key == kModelDomainKey) {
       model->set_domain(value);
-    } else if (key == "model_version") {
+    } else if (key == kModelVersionKey) {
       model->set_model_version(std::strtoll(value.c_str(), nullptr, 10));
-    } else {
+    } else if (!IsOwnMeta(key)) {
       wire::Pair* pair = model->add_metadata_props();
       pair->set_key(key);
       pair->set_value(value);

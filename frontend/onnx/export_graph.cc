@@ -8,6 +8,7 @@
 
 #include "frontend/onnx/attribute_type.h"
 #include "frontend/onnx/upgrade.h"
+#include "ge/ir/model_meta.h"
 #include "ge/ops/control.h"
 #include "ge/ops/defaults.h"
 #include "ge/ops/op.h"

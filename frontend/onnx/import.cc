@@ -11,6 +11,7 @@
 #include "frontend/onnx/import_graph.h"
 #include "frontend/onnx/import_state.h"
 #include "frontend/onnx/upgrade.h"
+#include "ge/ir/model_meta.h"
 #include "ge/wire/onnx.pb.h"
 
 namespace ge {
@@ -75,13 +76,17 @@ void ReadMeta(ImportState* s, const wire::Model& model) {
   Graph& g = s->graph;
   g.name = model.graph().name();
   g.producer = model.producer_name();
-  if (!model.producer_version().empty()) g.producer += " " + model.producer_version();
-  for (const auto& entry : model.metadata_props()) g.meta[entry.key()] = entry.value();
-  if (!model.doc_string().empty()) g.meta.emplace("doc_string", model.doc_string());
-  if (!model.domain().empty()) g.meta.emplace("domain", model.domain());
-  if (model.has_model_version()) {
-    g.meta.emplace("model_version", std::to_string(model.model_version()));
+  // A model may say what it likes, but not what is ours to say.
+  for (const auto& entry : model.metadata_props()) {
+    if (!IsOwnMeta(entry.key())) g.meta[entry.key()] = entry.value();
   }
+  const auto add = [&g](const char* key, const std::string& value) {
+    if (!value.empty()) g.meta[key] = value;
+  };
+  add(kProducerVersionKey, model.producer_version());
+  add(kModelDocKey, model.doc_string());
+  add(kModelDomainKey, model.domain());
+  if (model.has_model_version()) add(kModelVersionKey, std::to_string(model.model_version()));
 }
 
 Status ImportModel(ImportState* s, const wire::Model& model) {

@@ -104,10 +104,6 @@ struct UpgradeRule {
 std::span<const UpgradeRule> UpgradeRules();
 // The oldest opset whose nodes of this operator look as canonical ones do.
 int64_t OldestOpsetOf(const OpDef& op);
-// Key of Graph::meta: the opset of ai.onnx that the model was written for.
-inline constexpr const char* kSourceOpsetKey = "ge.source_opset";
-// With an output's name behind it: the rank that the model declares where sizes are not kept.
-inline constexpr const char* kSourceRankKey = "ge.source_rank.";
 
 // Adapters, by file in adapt/.
 Status UpgradeAxes(NodeUpgrade& u);  // Squeeze, Unsqueeze, Reduce*

@@ -43,7 +43,8 @@ namespace ge::capi {
 // of a caller.
 inline constexpr uint32_t kFirstError = 1024, kFirstSessionOptions = 32, kFirstRuntimeOptions = 16,
                           kFirstTensorInfo = 152, kFirstTensor = 160, kFirstRunOptions = 24,
-                          kFirstValueInfo = 152, kFirstEngineInfo = 48, kFirstDeviceInfo = 32;
+                          kFirstValueInfo = 152, kFirstEngineInfo = 48, kFirstDeviceInfo = 32,
+                          kFirstModelInfo = 72;
 // What the function ge_session_options_init fills: ge_session_options before there was the sized
 // one.
 inline constexpr uint32_t kUnsizedSessionOptions = 80;
@@ -54,6 +55,7 @@ static_assert(kFirstError <= sizeof(ge_error) && kFirstTensorInfo <= sizeof(ge_t
               kFirstValueInfo <= sizeof(ge_any_info) &&
               kFirstEngineInfo <= sizeof(ge_engine_info) &&
               kFirstDeviceInfo <= sizeof(ge_device_info) &&
+              kFirstModelInfo <= sizeof(ge_model_info) &&
               kUnsizedSessionOptions <= sizeof(ge_session_options));
 
 // Copies the status into the caller's error (when there is one) and answers its code.

@@ -1,12 +1,14 @@
 // ge.h: what a session tells of its model, its plans and its engines.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdlib>
 #include <nlohmann/json.hpp>
 
 #include "ge/api/capi.h"
 #include "ge/compile/plan_explain.h"
+#include "ge/ir/model_meta.h"
 #include "ge/run/tensor_view.h"
 
 using ge::Code;
@@ -171,6 +173,43 @@ ge_status ge_session_metadata(ge_session* session, const char* key, const char**
     auto it = s->graph().meta.find(key);
     if (it != s->graph().meta.end()) *out = it->second.c_str();
     return {};
+  });
+}
+
+ge_status ge_session_model_info(ge_session* session, ge_model_info* out) {
+  return Guard(nullptr, [&]() -> Status {
+    GE_ASSIGN_OR_RETURN(ge::Session * s, GetLoaded(session));
+    if (!out) return Null("out");
+    if (out->size < kFirstModelInfo) return TooShort("ge_model_info", out->size, kFirstModelInfo);
+    const ge::Graph& g = s->graph();
+    const auto text = [&g](const char* key) {
+      const auto it = g.meta.find(key);
+      return it != g.meta.end() ? it->second.c_str() : "";
+    };
+    out->metadata_count = static_cast<uint32_t>(std::count_if(
+        g.meta.begin(), g.meta.end(), [](const auto& pair) { return !ge::IsOwnMeta(pair.first); }));
+    out->name = g.name.c_str(), out->producer = g.producer.c_str();
+    out->producer_version = text(ge::kProducerVersionKey);
+    out->domain = text(ge::kModelDomainKey), out->description = text(ge::kModelDocKey);
+    out->graph_description = g.entries.empty() ? "" : g.fn(g.entries[0].fn).doc.c_str();
+    out->has_version = g.meta.count(ge::kModelVersionKey) != 0, out->reserved = 0;
+    out->version = std::strtoll(text(ge::kModelVersionKey), nullptr, 10);
+    return {};
+  });
+}
+
+ge_status ge_session_metadata_pair(ge_session* session, uint32_t index, const char** key,
+                                   const char** value) {
+  return Guard(nullptr, [&]() -> Status {
+    if (!key || !value) return Null(key ? "value" : "key");
+    *key = *value = nullptr;
+    GE_ASSIGN_OR_RETURN(ge::Session * s, GetLoaded(session));
+    for (const auto& [k, v] : s->graph().meta) {
+      if (ge::IsOwnMeta(k) || index-- != 0) continue;
+      *key = k.c_str(), *value = v.c_str();
+      return {};
+    }
+    return Status(Code::kInvalidArgument, "the model has no such pair of metadata");
   });
 }
 

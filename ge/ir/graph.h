@@ -242,7 +242,7 @@ struct Graph {
   std::vector<State> states;  // [0] is absent
   std::vector<Loc> locs;      // [0] is absent
   DimTable dims;
-  std::map<std::string, std::string> meta;  // the model's metadata_props and the like
+  std::map<std::string, std::string> meta;  // the model's metadata_props, and keys of model_meta.h
   // Operators that plugins bring, beside those of ge/ops; null = none. Not on the wire.
   std::shared_ptr<const OpTable> ops;
   std::string unknown_fields;

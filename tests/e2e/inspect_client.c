@@ -181,6 +181,49 @@ static void Names(const char* model, const char* engines) {
   ge_session_destroy(s);
 }
 
+static void ModelInfo(void) {
+  static const char text[] =
+      "ge 1\nmodule \"net\" producer \"tool\"\nopset \"\" 27\nmeta \"b\" = \"2\"\n"
+      "meta \"a\" = \"\"\nmeta \"ge.model.version\" = \"-7\"\nmeta \"ge.source_opset\" = \"17\"\n"
+      "meta \"ge.model.domain\" = \"org.example\"\nmeta \"ge.model.doc_string\" = \"of the "
+      "model\"\n"
+      "meta \"ge.model.producer_version\" = \"1.2\"\n"
+      "fn main(x: f32[4]) -> (y) doc \"of the graph\" {\n  y = Neg(x)\n}\nentry infer \"main\" = "
+      "main\n";
+  struct {
+    ge_model_info x;
+    unsigned char tail[64];
+  } info;
+  const char *key = "", *value = "";
+  ge_session* s = Make("ref", NULL, 0);
+  memset(&info, 0xab, sizeof info);
+  info.x.size = sizeof info;
+  CHECK(ge_session_model_info(s, &info.x) == GE_STATUS_FAILED_PRECONDITION);
+  CHECK(ge_session_metadata_pair(s, 0, &key, &value) == GE_STATUS_FAILED_PRECONDITION);
+  CHECK(key == NULL && value == NULL);
+  CHECK_OK(ge_session_load_bytes(s, text, sizeof text - 1, GE_FORMAT_TEXT, &error));
+  CHECK_OK(ge_session_model_info(s, &info.x));
+  CHECK(!strcmp(info.x.name, "net") && !strcmp(info.x.producer, "tool"));
+  CHECK(!strcmp(info.x.producer_version, "1.2") && !strcmp(info.x.domain, "org.example"));
+  CHECK(!strcmp(info.x.description, "of the model"));
+  CHECK(!strcmp(info.x.graph_description, "of the graph"));
+  CHECK(info.x.has_version == 1 && info.x.version == -7 && info.x.metadata_count == 2);
+  CHECK(info.tail[0] == 0xab); /* the caller's struct is longer than the library's */
+  CHECK_OK(ge_session_metadata_pair(s, 0, &key, &value));
+  CHECK(!strcmp(key, "a") && !strcmp(value, ""));
+  CHECK_OK(ge_session_metadata_pair(s, 1, &key, &value));
+  CHECK(!strcmp(key, "b") && !strcmp(value, "2"));
+  CHECK(ge_session_metadata_pair(s, 2, &key, &value) == GE_STATUS_INVALID_ARGUMENT && !key);
+  CHECK(ge_session_metadata_pair(s, 0, NULL, &value) == GE_STATUS_INVALID_ARGUMENT);
+  CHECK(ge_session_metadata_pair(s, 0, &key, NULL) == GE_STATUS_INVALID_ARGUMENT);
+  CHECK(ge_session_metadata_pair(NULL, 0, &key, &value) == GE_STATUS_INVALID_ARGUMENT);
+  info.x.size = 71;
+  CHECK(ge_session_model_info(s, &info.x) == GE_STATUS_INVALID_ARGUMENT);
+  CHECK(ge_session_model_info(s, NULL) == GE_STATUS_INVALID_ARGUMENT);
+  CHECK(ge_session_model_info(NULL, &info.x) == GE_STATUS_INVALID_ARGUMENT);
+  ge_session_destroy(s);
+}
+
 static void NodeAtFault(const char* model, const char* engines) {
   ge_session* s = Open(model, engines, NULL, 0);
   ge_error brief = {.size = 1024};
@@ -286,7 +329,7 @@ int main(int argc, char** argv) {
   }
   Engines(argv[3]), Precisions(), Explain(argv[1], argv[2]), Pins(argv[1], argv[3]);
   Names(argv[1], argv[2]), NodeAtFault(argv[1], argv[2]), Donated(argv[1], argv[2]);
-  Logs(argv[4]);
+  ModelInfo(), Logs(argv[4]);
   printf("%d passed, %d failed, 0 skipped\n", passed, failed);
   return failed != 0;
 }

@@ -262,6 +262,25 @@ GE_API ge_status ge_session_output_info(ge_session* session, const char* entry, 
                                         ge_tensor_info* out);
 /* The model's own metadata ("character" of a recogniser); NULL in *out when it has no such key. */
 GE_API ge_status ge_session_metadata(ge_session* session, const char* key, const char** out);
+/* What a model says of itself, "" where it says nothing. Texts live as long as the session. */
+typedef struct ge_model_info {
+  uint32_t size;           /* sizeof(ge_model_info) */
+  uint32_t metadata_count; /* pairs of ge_session_metadata_pair */
+  const char* name;        /* of the graph */
+  const char* producer;    /* "pytorch" */
+  const char* producer_version;
+  const char* domain;            /* "org.example", of those who made it */
+  const char* description;       /* ONNX's doc_string of the model */
+  const char* graph_description; /* and that of the graph */
+  int64_t version;               /* of the model itself; 0 where it has none */
+  uint32_t has_version;          /* 1 = it has one */
+  uint32_t reserved;
+} ge_model_info;
+GE_API ge_status ge_session_model_info(ge_session* session, ge_model_info* out);
+/* One pair of the model's own metadata, in the order of the keys. Both live as long as the session.
+ */
+GE_API ge_status ge_session_metadata_pair(ge_session* session, uint32_t index, const char** key,
+                                          const char** value);
 
 /* ---- running ----------------------------------------------------------------------------------
  */
