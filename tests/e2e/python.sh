@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # The Python package: its wheel is built from the built engine and installed into a clean virtual
 # environment. Results equal those of `ge run`, arrays are not copied (addresses, seen from under the
-# library), errors have names, runs go on by themselves, states are kept, calls of onnxruntime do as
-# there, and README's lines run.
+# library), errors have names, runs go on by themselves, states are kept, plugins are used and nets
+# trained, calls of onnxruntime do as there, Ctrl-C ends what goes on, and README's lines run.
 set -u
 cd "$(dirname "$0")/../.." || exit 2
 source tests/counted.sh
@@ -16,7 +16,7 @@ trap 'rm -rf "$scratch"' EXIT
 watched=$PWD/$wheels/addresses.so
 cc -shared -fPIC -O1 -Wall -Wextra -Isdk/include tests/e2e/python_addresses.c -o "$watched" -ldl ||
   { echo "0 passed, 1 failed, 0 skipped"; exit 1; }
-for part in arrays calls package; do
+for part in arrays dlpack calls plugins onnxruntime signals package; do
   counted "$part" env "LD_PRELOAD=$watched" "ADDRESSES=$watched" "$python" \
     "tests/e2e/python_$part.py" --build "$build" --scratch "$scratch"
 done

@@ -148,6 +148,26 @@ def what_is_copied(_):
     check("a number", identity("f32", "").run({"x": 2.5})["y"] == 2.5)
 
 
+def the_other_byte_order(_):
+    for kind, name in (("f32", "f4"), ("f64", "f8"), ("f16", "f2"), ("i16", "i2"), ("i32", "i4"),
+                       ("i64", "i8"), ("u16", "u2"), ("u32", "u4"), ("u64", "u8"), ("c64", "c8"),
+                       ("c128", "c16")):
+        x = np.array([1, 2.5, 300, 7]).astype(name)
+        if kind[0] == "c":
+            x += 3j
+        turned = x.astype(x.dtype.newbyteorder())
+        check(f">{name}", turned.dtype.byteorder == ">"
+              and np.array_equal(identity(kind).run(turned)["y"], x))
+    x = np.arange(24, dtype=">i4").reshape(2, 3, 4)
+    y = identity("i32", "4,2,3").run(x.transpose(2, 0, 1))["y"]
+    check("strided in the other byte order", np.array_equal(y, x.transpose(2, 0, 1)))
+    crooked = np.frombuffer(b"x" + x.tobytes(), np.uint8)[1:].view(">i4")
+    check("not aligned in the other byte order", np.array_equal(identity("i32", "24").run(crooked)["y"],
+                                                                x.ravel()))
+    y = identity("f32", "2,2").run(memoryview(np.arange(4, dtype=">f4").reshape(2, 2)))["y"]
+    check("a view of memory in the other byte order", np.array_equal(y, [[0, 1], [2, 3]]))
+
+
 def element_types(_):
     for kind, name in (("f32", "float32"), ("f64", "float64"), ("f16", "float16"), ("i8", "int8"),
                        ("i16", "int16"), ("i32", "int32"), ("i64", "int64"), ("u8", "uint8"),
@@ -224,8 +244,11 @@ def what_is_refused(_):
     refused("no array", bad, "input 'b' is a object", run(b=object()))
     refused("None", bad, "input 'b' is a NoneType", run(b=None))
     refused("an array of texts", "UNSUPPORTED", "texts", run(b=np.array(["a"] * 256)))
-    refused("the other byte order", "UNSUPPORTED", "byte order",
-            run(b=feed["b"].astype(feed["b"].dtype.newbyteorder())))
+    refused("dates", "UNSUPPORTED", "input 'b' has elements of datetime64[D], which is no type of ONNX",
+            run(b=np.zeros(256, "M8[D]")))
+    refused("records", "UNSUPPORTED", "[('a', '<f4')]", run(b=np.zeros(256, [("a", "f4")])))
+    refused("out in the other byte order", bad, "out['y'] is in the other byte order",
+            run({"y": np.zeros(256, feed["b"].dtype.newbyteorder())}))
     refused("a list of texts", bad, "input 'b' is a list that numpy", run(b=["a"]))
     refused("more than 63 bits count", "LIMIT_EXCEEDED", "more than 2^63 bits",
             run(b=np.broadcast_to(np.float32(1), (1 << 60,))))
@@ -276,5 +299,5 @@ if __name__ == "__main__":
     warnings.simplefilter("error")
     run_all([inputs_lie_where_they_are, outputs_lie_where_they_are, outputs_outlive_their_session,
              outputs_are_given_back, outputs_are_used_again,
-             what_is_copied, element_types, types_that_numpy_lacks,
+             what_is_copied, the_other_byte_order, element_types, types_that_numpy_lacks,
              what_is_refused, texts, free_dims_and_out])

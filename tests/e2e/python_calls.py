@@ -277,6 +277,22 @@ def options(args):
     refused("an unknown engine", "FAILED_PRECONDITION", "'nobody'", make(engines="nobody"))
     refused("engines that are no texts", bad, "engines wants texts", make(engines=[7]))
     refused("a cache of a model without past", "UNSUPPORTED", "", make(kv_cache=64))
+    refused("threads below 0", bad, "threads is -1, wanted a whole number", make(threads=-1))
+    refused("threads that are no number", bad, "threads is 'x'", make(threads="x"))
+    refused("a limit that is no number", bad, "memory_limit is 1.5", make(memory_limit=1.5))
+    refused("a time that is no number", bad, "time_limit is [], wanted a number", make(time_limit=[]))
+    refused("a flag that is none", bad, "replan is 'no', wanted True or False", make(replan="no"))
+    refused("a runtime that is none", bad, "wanted a graphengine.Runtime", make(runtime=4))
+    refused("pins of another kind", bad, "pins is 5, wanted a text, or a list of texts", make(pins=5))
+    refused("threads of a runtime", bad, "threads is -1", lambda: graphengine.Runtime(threads=-1))
+    for call, words in ((make(engnes="ref"), "Session() has no keyword 'engnes'; did you mean 'engines'?"),
+                        (make(nothing=1), "Session() has no keyword 'nothing'; it has format, engines"),
+                        (lambda: graphengine.Runtime(thread=1), "'thread'; did you mean 'threads'?")):
+        try:
+            call()
+            check(f"a keyword that is none: {words}", False)
+        except TypeError as error:
+            check(f"a keyword that is none: {error}", words in str(error))
     session = graphengine.Session(THREE, engines=["ref"], prices="analytic", denormals="keep",
                                   numerics="exact", memory_limit=1 << 30, time_limit=60.0,
                                   skip_passes=["recognise-gelu"], max_streams=1)

@@ -25,8 +25,86 @@ def told(session):
     return "\n".join(lines)
 
 
+def field(number, value):
+    """One field of a message of protobuf: a number, bytes or a text."""
+    if isinstance(value, int):
+        return varint(number << 3) + varint(value)
+    data = value.encode() if isinstance(value, str) else value
+    return varint(number << 3 | 2) + varint(len(data)) + data
+
+
+def varint(n):
+    out = b""
+    while n > 127:
+        out, n = out + bytes([n & 127 | 128]), n >> 7
+    return out + bytes([n])
+
+
+def documented(full):
+    """An ONNX model of one Identity that says of itself what a model may, or nothing."""
+    dim = field(1, field(2, "batch")) + field(1, field(1, 3)) + field(1, b"")
+    port = lambda name: field(1, name) + field(2, field(1, field(1, 1) + field(2, dim)))
+    graph = field(1, field(1, "x") + field(2, "y") + field(4, "Identity"))
+    graph += field(2, "the graph") + field(11, port("x")) + field(12, port("y"))
+    if not full:
+        return field(1, 8) + field(7, graph) + field(8, field(2, 17))
+    graph += field(10, "of the graph")
+    model = field(1, 8) + field(2, "some tool") + field(3, "1.2") + field(4, "org.example")
+    model += field(5, 7) + field(6, "of the model") + field(7, graph) + field(8, field(2, 17))
+    for key in ("domain", "doc_string", "character", "empty"):
+        model += field(14, field(1, key) + field(2, "" if key == "empty" else f"the model's own {key}"))
+    return model
+
+
+def metadata(ort):
+    """What models say of themselves, as texts."""
+    out = {}
+    for full in (True, False):
+        session = ort.InferenceSession(documented(full), providers=["CPUExecutionProvider"])
+        meta = session.get_modelmeta()
+        lines = [f"{name} {getattr(meta, name)}" for name in
+                 ("description", "domain", "graph_description", "graph_name", "producer_name", "version")]
+        lines += [f"{k}={v}" for k, v in sorted(meta.custom_metadata_map.items())]
+        lines.append(str(session.get_inputs()[0].shape[:2]))
+        out[f"metadata {full}"] = np.array("\n".join(lines))
+    return out
+
+
+def bound(ort, session, x):
+    """By OrtValue and IOBinding."""
+    name, y = session.get_inputs()[0].name, session.get_outputs()[0].name
+    value = ort.OrtValue.ortvalue_from_numpy(x)
+    out = {"value": value.numpy().copy(), "value told": np.array(str(
+        [value.shape(), value.data_type(), value.element_type(), value.device_name(), value.is_tensor(),
+         value.has_value(), value.tensor_size_in_bytes(), value.data_ptr() == x.ctypes.data]))}
+    out["values"] = session.run_with_ort_values([y], {name: value})[0].numpy().copy()
+    empty = ort.OrtValue.ortvalue_from_shape_and_type([3, 10], np.float32)
+    binding = session.io_binding()
+    binding.bind_cpu_input(name, x)
+    binding.bind_output(y)
+    session.run_with_iobinding(binding)
+    out["bound"], out["got"] = binding.copy_outputs_to_cpu()[0], binding.get_outputs()[0].numpy().copy()
+    binding.bind_ortvalue_input(name, value)
+    binding.bind_ortvalue_output(y, empty)
+    session.run_with_iobinding(binding, ort.RunOptions())
+    out["bound values"] = empty.numpy()
+    mine = np.zeros((3, 10), np.float32)
+    binding.clear_binding_outputs()
+    binding.bind_input(name, "cpu", 0, np.float32, x.shape, x.ctypes.data)
+    binding.bind_output(y, "cpu", 0, np.float32, mine.shape, mine.ctypes.data)
+    session.run_with_iobinding(binding)
+    out["bound addresses"] = mine
+    value.update_inplace(np.ones_like(x))
+    out["updated"] = x.copy()
+    out["as an array"] = np.array(value)
+    return out
+
+
 def calls(ort):
     """Everything that is compared, by a name."""
+    ort.disable_telemetry_events()
+    ort.set_default_logger_severity(3)
+    ort.set_default_logger_verbosity(0)
     options = ort.SessionOptions()
     options.intra_op_num_threads = 2
     options.inter_op_num_threads = 1
@@ -62,7 +140,8 @@ def calls(ort):
     out["providers"] = np.array("CPUExecutionProvider" in ort.get_available_providers())
     out["device"] = np.array(ort.get_device())
     out["kept"] = np.array(session.get_session_options().intra_op_num_threads)
-    return out
+    ort.enable_telemetry_events()
+    return {**out, **metadata(ort), **bound(ort, session, x)}
 
 
 def compare(theirs, ours):

@@ -9,7 +9,7 @@ import sys
 import numpy as np
 
 import graphengine
-from python_checks import check, refused, run_all
+from python_checks import check, run_all
 
 PROGRAM = pathlib.Path(sys.prefix) / "bin" / "ge"
 MODELS = ["build/models/lenet.onnx", "tests/e2e/attention.gt", "tests/e2e/recurrent.gt",
@@ -127,29 +127,5 @@ def lines_of_readme(args):
                   done.returncode == 0 and done.stdout)
 
 
-def as_onnxruntime(_):
-    import graphengine as ort  # pylint: disable=import-outside-toplevel,reimported
-    session = ort.InferenceSession("tests/e2e/three_nodes.gt")
-    refused("an unknown output", "INVALID_ARGUMENT", "no output 'q'; the model has y",
-            lambda: session.run(["q"], {}))
-    refused("providers that are not here", "UNSUPPORTED", "add CPUExecutionProvider",
-            lambda: ort.InferenceSession("x", providers=["CUDAExecutionProvider"]))
-    options = ort.SessionOptions()
-    for options.intra_op_num_threads in (1, 2):  # the process has what its first session got
-        feed = {name: np.ones(256, np.float32) for name in "abc"}
-        found = ort.InferenceSession("tests/e2e/three_nodes.gt", options).run(["y"], feed)[0]
-        check(f"{options.intra_op_num_threads} threads", np.array_equal(found, [3] * 256))
-    options.enable_profiling = True
-    refused("profiles", "UNSUPPORTED", "enable_profiling",
-            lambda: ort.InferenceSession("x", options))
-    refused("operators of one's own", "UNSUPPORTED", "GE_PLUGIN_EXTRA",
-            lambda: options.register_custom_ops_library("x.so"))
-    ended = ort.RunOptions()
-    ended.terminate = True
-    refused("a run that was ended before", "CANCELLED", "terminate",
-            lambda: session.run(None, {}, ended))
-    check("no metadata", "author" not in session.get_modelmeta().custom_metadata_map)
-
-
 if __name__ == "__main__":
-    run_all([equal_to_the_program, the_programs, what_ships, lines_of_readme, as_onnxruntime])
+    run_all([equal_to_the_program, the_programs, what_ships, lines_of_readme])

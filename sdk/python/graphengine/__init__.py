@@ -15,14 +15,22 @@ from typing import Any, Dict, List, Optional
 from graphengine import _native
 from graphengine._error import Error
 from graphengine._native import Prepared, Run, Runtime, TensorInfo
-from graphengine.inference_session import (ExecutionMode, GraphOptimizationLevel, InferenceSession,
-                                           ModelMetadata, NodeArg, RunOptions, SessionOptions,
-                                           get_available_providers, get_device)
+from graphengine.inference_session import (InferenceSession, ModelMetadata, NodeArg,
+                                           disable_telemetry_events, enable_telemetry_events,
+                                           get_all_providers, get_available_providers, get_device,
+                                           get_version_string, set_default_logger_severity,
+                                           set_default_logger_verbosity)
+from graphengine.ort_options import (ExecutionMode, ExecutionOrder, GraphOptimizationLevel, RunOptions,
+                                     SessionOptions)
+from graphengine.ort_value import IOBinding, OrtValue
 
 __version__ = _native.version()
-__all__ = ["Error", "ExecutionMode", "GraphOptimizationLevel", "InferenceSession", "ModelMetadata",
-           "NodeArg", "Prepared", "Run", "RunOptions", "Runtime", "Session", "SessionOptions", "TensorInfo",
-           "engines", "get_available_providers", "get_device", "get_include"]
+__all__ = ["Error", "ExecutionMode", "ExecutionOrder", "GraphOptimizationLevel", "IOBinding",
+           "InferenceSession", "ModelMetadata", "NodeArg", "OrtValue", "Prepared", "Run", "RunOptions",
+           "Runtime", "Session", "SessionOptions", "TensorInfo", "disable_telemetry_events",
+           "enable_telemetry_events", "engines", "get_all_providers", "get_available_providers",
+           "get_device", "get_include", "get_version_string", "set_default_logger_severity",
+           "set_default_logger_verbosity"]
 
 
 class Session(_native.Session):

@@ -4,141 +4,55 @@
     session = ort.InferenceSession("model.onnx", providers=["CPUExecutionProvider"])
     outputs = session.run(None, {session.get_inputs()[0].name: array})
 
-What would have a visible effect and has none here is refused by name; what only tunes onnxruntime
-(optimization levels, arenas, thread spinning) is kept and has no effect.
+Options are in ort_options.py, values and bindings in ort_value.py.
 """
-import enum
 import json
+import os
 import threading
-from typing import Any, Callable, Dict, List, NamedTuple, Optional, Sequence
+from typing import Any, Callable, Dict, List, NamedTuple, Optional, Sequence, Union
 
 from graphengine import _native
 from graphengine._error import Error
+from graphengine.ort_options import RunOptions, SessionOptions, refusal
+from graphengine.ort_value import IOBinding, OrtValue, tensor_word
 
 _PROVIDER = "CPUExecutionProvider"
-# Where onnx's words for element types are not numpy's.
-_ONNX_WORDS = {"float32": "float", "float64": "double", "float8_e4m3fn": "float8e4m3fn",
-               "float8_e4m3fnuz": "float8e4m3fnuz", "float8_e5m2": "float8e5m2",
-               "float8_e5m2fnuz": "float8e5m2fnuz", "float8_e8m0fnu": "float8e8m0",
-               "float4_e2m1fn": "float4e2m1"}
-
-
-def _refuse(what: str, instead: str) -> Error:
-    return Error(f"UNSUPPORTED: {what} is not supported; {instead}", "UNSUPPORTED", 3)
-
-
-class GraphOptimizationLevel(enum.IntEnum):
-    """Kept for callers; plans are always chosen by price."""
-    ORT_DISABLE_ALL = 0
-    ORT_ENABLE_BASIC = 1
-    ORT_ENABLE_EXTENDED = 2
-    ORT_ENABLE_LAYOUT = 3
-    ORT_ENABLE_ALL = 99
-
-
-class ExecutionMode(enum.IntEnum):
-    """Kept for callers; streams are planned."""
-    ORT_SEQUENTIAL = 0
-    ORT_PARALLEL = 1
-
-
-class SessionOptions:
-    """intra_op_num_threads: compute threads of the process, which has what its first session asks for;
-    0 for the cores it may use.
-    """
-
-    def __init__(self) -> None:
-        self.intra_op_num_threads = 0
-        self.inter_op_num_threads = 0
-        self.graph_optimization_level = GraphOptimizationLevel.ORT_ENABLE_ALL
-        self.execution_mode = ExecutionMode.ORT_SEQUENTIAL
-        self.log_severity_level = 2
-        self.log_verbosity_level = 0
-        self.logid = ""
-        self.enable_cpu_mem_arena = True
-        self.enable_mem_pattern = True
-        self.enable_mem_reuse = True
-        self.enable_profiling = False
-        self.optimized_model_filepath = ""
-        self.use_deterministic_compute = False
-        self._config: Dict[str, str] = {}
-
-    def add_session_config_entry(self, key: str, value: str) -> None:
-        """session.set_denormal_as_zero = "0" keeps denormal numbers; other entries have no effect."""
-        self._config[key] = value
-
-    def get_session_config_entry(self, key: str) -> str:
-        """The value that was added."""
-        return self._config[key]
-
-    def register_custom_ops_library(self, path: str) -> None:
-        """Refused: engines of one's own come by $GE_PLUGIN_EXTRA."""
-        raise _refuse(f"register_custom_ops_library({path!r})", "name a plugin in $GE_PLUGIN_EXTRA")
-
-    def _for_session(self) -> Dict[str, Any]:
-        if self.enable_profiling:
-            raise _refuse("enable_profiling", "`ge run --times` and `ge explain` show times")
-        if self.optimized_model_filepath:
-            raise _refuse("optimized_model_filepath", "`ge dump --format onnx` writes models")
-        denormals = self._config.get("session.set_denormal_as_zero")
-        return {"threads": self.intra_op_num_threads,
-                "denormals": "keep" if denormals == "0" else None}
-
-
-class RunOptions:
-    """`terminate` set before a run ends it with Error CANCELLED."""
-
-    def __init__(self) -> None:
-        self.terminate = False
-        self.log_severity_level = 2
-        self.logid = ""
-
-    def add_run_config_entry(self, key: str, value: str) -> None:
-        """Has no effect."""
+_NO_VERSION = 2**63 - 1  # what onnxruntime says of a model without one
 
 
 class NodeArg(NamedTuple):
-    """An input or output: type is "tensor(float)" and so on, free dimensions are None."""
+    """An input or output: type is "tensor(float)" and so on, a free size is its name or None."""
     name: str
-    shape: Optional[List[Optional[int]]]
+    shape: Optional[List[Union[int, str, None]]]
     type: str
 
 
-class _Metadata(Dict[str, str]):
-    """Values by key; the engine does not list keys."""
-
-    def __init__(self, session: _native.Session) -> None:
-        super().__init__()
-        self._session = session
-
-    def __missing__(self, key: str) -> str:
-        value = self._session.metadata(key)
-        if value is None:
-            raise KeyError(key)
-        return value
-
-    def __contains__(self, key: object) -> bool:
-        return isinstance(key, str) and self._session.metadata(key) is not None
-
-    def get(self, key: str, default: Any = None) -> Any:
-        value = self._session.metadata(key)
-        return default if value is None else value
-
-
 class ModelMetadata(NamedTuple):
-    """custom_metadata_map answers keys that are asked for and does not list them."""
+    """What the model says of itself; custom_metadata_map has its own metadata."""
     custom_metadata_map: Dict[str, str]
+    description: str
+    domain: str
+    graph_description: str
+    graph_name: str
+    producer_name: str
+    version: int
 
 
-def _node_arg(info: _native.TensorInfo) -> NodeArg:
-    shape = None if info.shape is None else list(info.shape)
-    return NodeArg(info.name, shape, f"tensor({_ONNX_WORDS.get(info.dtype, info.dtype)})")
+def _node_arg(info: _native.TensorInfo, sizes: Dict[str, int]) -> NodeArg:
+    shape: Optional[List[Union[int, str, None]]] = None
+    if info.shape is not None:
+        shape = [sizes.get(name or "", name) if size is None else size
+                 for size, name in zip(info.shape, info.dim_names or ())]
+    return NodeArg(info.name, shape, tensor_word(info.dtype))
 
 
-def _check_providers(providers: Optional[Sequence[Any]]) -> None:
+def _check_providers(providers: Optional[Sequence[Any]], options: Optional[Sequence[Any]]) -> None:
     names = [p if isinstance(p, str) else p[0] for p in providers or []]
     if names and _PROVIDER not in names:
-        raise _refuse(f"{names} without {_PROVIDER}", f"add {_PROVIDER}")
+        raise refusal(f"{names} without {_PROVIDER}", f"add {_PROVIDER}")
+    if options and len(options) != len(names):
+        raise Error(f"INVALID_ARGUMENT: provider_options has {len(options)} elements, wanted one for each "
+                    f"of the {len(names)} providers", "INVALID_ARGUMENT", 2)
 
 
 def _open(model: Any, options: Dict[str, Any]) -> _native.Session:
@@ -157,11 +71,13 @@ class InferenceSession:
     def __init__(self, path_or_bytes: Any, sess_options: Optional[SessionOptions] = None,
                  providers: Optional[Sequence[Any]] = None,
                  provider_options: Optional[Sequence[Dict[str, Any]]] = None, **_: Any) -> None:
-        _check_providers(providers)
+        _check_providers(providers, provider_options)
         self._options = sess_options or SessionOptions()
+        self._model_path = "" if isinstance(path_or_bytes, bytes) else os.fspath(path_or_bytes)
         self._session = _open(path_or_bytes, self._options._for_session())
-        self._inputs = [_node_arg(info) for info in self._session.inputs()]
-        self._outputs = [_node_arg(info) for info in self._session.outputs()]
+        sizes = self._options._sizes
+        self._inputs = [_node_arg(info, sizes) for info in self._session.inputs()]
+        self._outputs = [_node_arg(info, sizes) for info in self._session.outputs()]
 
     def get_inputs(self) -> List[NodeArg]:
         """Inputs in the model's order."""
@@ -178,32 +94,55 @@ class InferenceSession:
     def run(self, output_names: Optional[Sequence[str]], input_feed: Dict[str, Any],
             run_options: Optional[RunOptions] = None) -> List[Any]:
         """The outputs named, all of them for None, in that order."""
-        if run_options is not None and run_options.terminate:
-            raise Error("CANCELLED: terminate was set in the options of this run", "CANCELLED", 7)
         self._check_names(output_names)
-        return self._named(output_names, self._session.run(input_feed))
+        return self._named(output_names, self._outputs_of(input_feed, run_options))
+
+    def run_with_ort_values(self, output_names: Optional[Sequence[str]],
+                            input_dict_ort_values: Dict[str, OrtValue],
+                            run_options: Optional[RunOptions] = None) -> List[OrtValue]:
+        """As run, from and to OrtValues."""
+        feed = {name: value.numpy() for name, value in input_dict_ort_values.items()}
+        return [OrtValue(array) for array in self.run(output_names, feed, run_options)]
+
+    def io_binding(self) -> IOBinding:
+        """For run_with_iobinding."""
+        return IOBinding(self)
+
+    def run_with_iobinding(self, iobinding: IOBinding, run_options: Optional[RunOptions] = None) -> None:
+        """Runs on what is bound; iobinding.get_outputs() has the outputs that were bound."""
+        iobinding._run(run_options)
 
     def run_async(self, output_names: Optional[Sequence[str]], input_feed: Dict[str, Any],
                   callback: Callable[[Any, Any, str], None], user_data: Any = None,
                   run_options: Optional[RunOptions] = None) -> None:
         """Calls callback(outputs, user_data, error) from another thread; error is "" on success."""
         self._check_names(output_names)
-        run = self._session.run_async(input_feed)
+        options, run = run_options or RunOptions(), self._session.run_async(input_feed)
 
         def finish() -> None:
             try:
-                outputs, said = self._named(output_names, run.result()), ""
+                outputs, said = self._named(output_names, options._result(lambda: run)), ""
             except Error as error:
                 outputs, said = [], str(error)
             callback(outputs, user_data, said)
         threading.Thread(target=finish, daemon=True).start()
 
+    def _outputs_of(self, feed: Dict[str, Any], options: Optional[RunOptions],
+                    out: Optional[Dict[str, Any]] = None) -> Dict[str, Any]:
+        if options is None:
+            return self._session.run(feed, out)
+        outputs: Dict[str, Any] = options._result(lambda: self._session.run_async(feed, out))
+        return outputs
+
+    def _check_name(self, name: str, kind: str) -> None:
+        known = [arg.name for arg in (self._inputs if kind == "input" else self._outputs)]
+        if name not in known:
+            raise Error(f"INVALID_ARGUMENT: there is no {kind} '{name}'; the model has "
+                        f"{', '.join(known)}", "INVALID_ARGUMENT", 2)
+
     def _check_names(self, output_names: Optional[Sequence[str]]) -> None:
-        known = [arg.name for arg in self._outputs]
         for name in output_names or []:
-            if name not in known:
-                raise Error(f"INVALID_ARGUMENT: there is no output '{name}'; the model has "
-                            f"{', '.join(known)}", "INVALID_ARGUMENT", 2)
+            self._check_name(name, "output")
 
     @staticmethod
     def _named(output_names: Optional[Sequence[str]], outputs: Dict[str, Any]) -> List[Any]:
@@ -219,15 +158,28 @@ class InferenceSession:
 
     def set_providers(self, providers: Sequence[Any], provider_options: Any = None) -> None:
         """Keeps what is: there is one provider."""
-        _check_providers(providers)
+        _check_providers(providers, provider_options)
+
+    def disable_fallback(self) -> None:
+        """Has no effect: there is one provider."""
+
+    def enable_fallback(self) -> None:
+        """Has no effect: there is one provider."""
 
     def get_session_options(self) -> SessionOptions:
         """The options that the session was made with."""
         return self._options
 
     def get_modelmeta(self) -> ModelMetadata:
-        """The model's own metadata."""
-        return ModelMetadata(_Metadata(self._session))
+        """What the model says of itself."""
+        info = self._session.model_info()
+        version = _NO_VERSION if info["version"] is None else info["version"]
+        return ModelMetadata(info["metadata"], info["description"], info["domain"],
+                             info["graph_description"], info["name"], info["producer"], version)
+
+    def end_profiling(self) -> str:
+        """Refused, as enable_profiling is."""
+        raise refusal("end_profiling", "`ge run --times` and `ge explain` show times")
 
     def report(self) -> Dict[str, Any]:
         """Not of onnxruntime: as Session.report."""
@@ -240,6 +192,36 @@ def get_available_providers() -> List[str]:
     return [_PROVIDER]
 
 
+def get_all_providers() -> List[str]:
+    """The one provider."""
+    return [_PROVIDER]
+
+
 def get_device() -> str:
     """Engines run on the CPU."""
     return "CPU"
+
+
+def get_version_string() -> str:
+    """The engine's own version."""
+    return _native.version()
+
+
+def disable_telemetry_events() -> None:
+    """Has no effect: nothing is ever sent."""
+
+
+def enable_telemetry_events() -> None:
+    """Has no effect: nothing is ever sent."""
+
+
+def set_default_logger_severity(severity: int) -> None:
+    """What the process's log says on stderr: 0 all, 1 infos, 2 warnings, 3 and 4 errors alone."""
+    if not 0 <= severity <= 4:
+        raise Error(f"INVALID_ARGUMENT: severity is {severity}, wanted 0 to 4", "INVALID_ARGUMENT", 2)
+    _native.set_log_level((4, 2, 1, 0, 0)[severity])
+
+
+def set_default_logger_verbosity(verbosity: int) -> None:
+    """Has no effect: the severity decides."""
+    del verbosity

@@ -13,8 +13,6 @@ namespace {
 
 char nothing[64];  // where arrays without elements lie
 
-std::string TypeName(nb::handle object) { return nb::cast<std::string>(nb::inst_name(object)); }
-
 // Copies the elements of axis `axis` and those within; returns where the next one goes.
 char* CopyStrided(const char* from, const int64_t* dims, const int64_t* strides, int32_t rank,
                   size_t bytes, char* to) {
@@ -51,6 +49,37 @@ uint64_t BytesOf(const ge_tensor& t, const Element& element, const std::string& 
   return static_cast<uint64_t>((bits + 7) / 8);
 }
 
+[[noreturn]] void RefuseElements(nb::handle object, const std::string& what) {
+  const nb::object dtype = nb::getattr(object, "dtype", nb::none());
+  const nb::object kind = nb::getattr(dtype, "kind", nb::none());
+  const auto name = nb::cast<std::string>(nb::str(dtype.is_none() ? nb::inst_name(object) : dtype));
+  const bool texts =
+      !kind.is_none() &&
+      std::string("OSTU").find(nb::cast<std::string>(nb::str(kind))) != std::string::npos;
+  Raise(GE_STATUS_UNSUPPORTED,
+        what + " has elements of " + name +
+            (texts ? "; texts are not taken from Python, `ge run` takes them"
+                   : ", which is no type of ONNX; make them one, as by astype(\"float32\") or "
+                     "astype(\"int64\")"));
+}
+
+void SwapBytes(char* data, uint64_t bytes, const Element& element) {
+  const bool complex = element.code == static_cast<uint8_t>(nb::dlpack::dtype_code::Complex);
+  const size_t part = static_cast<size_t>(element.bits) / (complex ? 16 : 8);
+  for (char* p = data; p != data + bytes; p += part) std::reverse(p, p + part);
+}
+
+// Elements of `bits` bits that lie one to a byte, the first in the lowest bits of their new byte.
+void Pack(char* data, uint64_t elements, uint32_t bits) {
+  const uint64_t each = 8 / bits, mask = (1u << bits) - 1;
+  for (uint64_t i = 0; i < elements; ++i) {
+    const uint64_t at = i / each, shift = i % each * bits;
+    const auto value = static_cast<uint8_t>((static_cast<uint8_t>(data[i]) & mask) << shift);
+    // The byte that is written is not read any more: i / each <= i.
+    data[at] = static_cast<char>(shift == 0 ? value : static_cast<uint8_t>(data[at]) | value);
+  }
+}
+
 // What numpy makes of a list or a number.
 nb::object AsArray(nb::handle object, const std::string& what, const Element* wanted) {
   nb::object numpy = nb::module_::import_("numpy");
@@ -70,14 +99,10 @@ BorrowedArray::~BorrowedArray() {
   if (holds_buffer_) PyBuffer_Release(&buffer_);
 }
 
-void BorrowedArray::SetType(const Element* element, int64_t rank, const std::string& what) {
-  if (!element || element->bits == 0) {
-    Raise(GE_STATUS_UNSUPPORTED,
-          what +
-              " has elements of a type that the engine does not take; texts are not taken by "
-              "ge.h, numbers want a type of ONNX in this machine's byte order");
-  }
-  if (rank > GE_MAX_RANK) {
+void BorrowedArray::SetType(const Element* element, int64_t rank, const std::string& what,
+                            nb::handle object) {
+  if (!element || element->bits == 0) RefuseElements(object, what);
+  if (rank < 0 || rank > GE_MAX_RANK) {
     Raise(GE_STATUS_LIMIT_EXCEEDED, what + " has rank " + std::to_string(rank) +
                                         ", wanted at most " + std::to_string(GE_MAX_RANK));
   }
@@ -86,30 +111,49 @@ void BorrowedArray::SetType(const Element* element, int64_t rank, const std::str
   tensor_.rank = static_cast<int32_t>(rank);
 }
 
-void BorrowedArray::SetMemory(void* data, const int64_t* strides, const Element& element,
-                              const std::string& what, Use use) {
+void BorrowedArray::Copy(const Memory& memory, const Element& element) {
+  const size_t bytes = (element.bits + 7) / 8;
+  uint64_t elements = 1;
+  for (int32_t i = 0; i < tensor_.rank; ++i) elements *= static_cast<uint64_t>(tensor_.dims[i]);
+  copy_.reset(new char[elements * bytes]);
+  if (memory.strides) {
+    const auto* from = static_cast<const char*>(memory.data);
+    CopyStrided(from, tensor_.dims, memory.strides, tensor_.rank, bytes, copy_.get());
+  } else {
+    std::memcpy(copy_.get(), memory.data, elements * bytes);
+  }
+  if (memory.swapped) SwapBytes(copy_.get(), elements * bytes, element);
+  if (memory.padded) Pack(copy_.get(), elements, element.bits);
+  tensor_.data = copy_.get();
+}
+
+void BorrowedArray::SetMemory(const Memory& memory, const Element& element, const std::string& what,
+                              Use use) {
   tensor_.bytes = BytesOf(tensor_, element, what);
-  tensor_.data = tensor_.bytes == 0 ? nothing : data;
+  tensor_.data = tensor_.bytes == 0 ? nothing : memory.data;
   if (tensor_.bytes == 0) return;
+  if (!memory.data) Raise(GE_STATUS_INVALID_ARGUMENT, what + " has elements and no memory");
   const size_t bytes = (element.bits + 7) / 8;
   // Of a complex number its parts are what is aligned.
   const size_t align = std::min<size_t>(bytes, 8);
-  const bool dense = !strides || IsDense(tensor_, strides, static_cast<int64_t>(bytes));
-  if (dense && reinterpret_cast<uintptr_t>(data) % align == 0) return;
-  if (use == Use::kWrite || element.bits < 8) {
+  const bool dense =
+      !memory.strides || IsDense(tensor_, memory.strides, static_cast<int64_t>(bytes));
+  const bool aligned = reinterpret_cast<uintptr_t>(memory.data) % align == 0;
+  if (dense && aligned && !memory.swapped && !memory.padded) return;
+  if (use == Use::kWrite && (memory.swapped || memory.padded)) {
+    Raise(GE_STATUS_INVALID_ARGUMENT,
+          what + (memory.swapped ? " is in the other byte order, which is not written; give one in "
+                                   "this machine's, as numpy.empty makes it"
+                                 : " has elements of less than a byte one to a byte, which are not "
+                                   "written so; ask for outputs=\"dlpack\""));
+  }
+  if (use == Use::kWrite || (element.bits < 8 && !memory.padded)) {
     Raise(GE_STATUS_INVALID_ARGUMENT,
           what +
               " is not dense in C order or not aligned to its elements; give one that is, as "
               "numpy.empty makes it");
   }
-  copy_.reset(new char[tensor_.bytes]);
-  if (dense) {
-    std::memcpy(copy_.get(), data, tensor_.bytes);
-  } else {
-    CopyStrided(static_cast<const char*>(data), tensor_.dims, strides, tensor_.rank, bytes,
-                copy_.get());
-  }
-  tensor_.data = copy_.get();
+  Copy(memory, element);
 }
 
 bool BorrowedArray::TakeBuffer(nb::handle object, const std::string& what, Use use,
@@ -127,11 +171,15 @@ bool BorrowedArray::TakeBuffer(nb::handle object, const std::string& what, Use u
     Raise(GE_STATUS_INVALID_ARGUMENT, what + " is read-only; give an array that may be written");
   }
   holds_buffer_ = true;
-  const Element* element = as ? as : ElementOfFormat(buffer_.format, buffer_.itemsize);
-  SetType(element, buffer_.ndim, what);
+  Memory memory{buffer_.buf, nullptr};
+  const Element* element = as;
+  if (!as) element = ElementOfFormat(buffer_.format, buffer_.itemsize, &memory.swapped);
+  SetType(element, buffer_.ndim, what, object);
   static_assert(sizeof(Py_ssize_t) == sizeof(int64_t));
   std::copy_n(buffer_.shape, buffer_.ndim, tensor_.dims);
-  SetMemory(buffer_.buf, reinterpret_cast<const int64_t*>(buffer_.strides), *element, what, use);
+  memory.strides = reinterpret_cast<const int64_t*>(buffer_.strides);
+  memory.padded = element->bits < 8;
+  SetMemory(memory, *element, what, use);
   return true;
 }
 
@@ -140,37 +188,35 @@ bool BorrowedArray::TakeNamedType(nb::handle object, const std::string& what, Us
   if (!nb::hasattr(object, "dtype") || !nb::hasattr(object, "view")) return false;
   const std::string name = nb::cast<std::string>(nb::str(nb::handle(object.attr("dtype"))));
   const Element* element = ElementNamed(name);
-  if (!element || element->numpy || element->bits < 8) return false;
+  if (!element || element->numpy || element->bits == 0) return false;
   return TakeBuffer(object.attr("view")(element->bits == 16 ? "u2" : "u1"), what, use, element);
 }
 
 bool BorrowedArray::TakeDlpack(nb::handle object, const std::string& what, Use use) {
   if (!nb::hasattr(object, "__dlpack__")) return false;
-  nb::dlpack::dtype dtype;
-  const int64_t* shape;
-  const int64_t* strides;
-  int device;
-  size_t rank;
-  void* data;
-  const auto take = [&](auto* array) {
-    if (!nb::try_cast(object, *array, false)) return false;
-    dtype = array->dtype(), shape = array->shape_ptr(), strides = array->stride_ptr();
-    rank = array->ndim(), device = array->device_type();
-    data = const_cast<void*>(static_cast<const void*>(array->data()));
-    return true;
-  };
-  if (!(use == Use::kWrite ? take(&dlpack_) : take(&dlpack_ro_))) return false;
-  if (device != nb::device::cpu::value && device != nb::device::cuda_host::value) {
-    Raise(GE_STATUS_UNSUPPORTED, what + " lies on a device of DLPack's type " +
-                                     std::to_string(device) + "; move it to the CPU");
+  // An array of numpy that has come so far is of a type that nobody takes.
+  if (nb::isinstance(object, nb::module_::import_("numpy").attr("ndarray"))) {
+    SetType(nullptr, 0, what, object);
   }
-  const Element* element = ElementOf(dtype);
-  SetType(element, static_cast<int64_t>(rank), what);
-  std::copy_n(shape, rank, tensor_.dims);
+  dlpack_.Take(object, what, use == Use::kWrite);
+  const nb::dlpack::dltensor& t = dlpack_.tensor();
+  const Element* element = ElementOf(t.dtype);
+  SetType(element, t.ndim, what, object);
+  std::copy_n(t.shape, t.ndim, tensor_.dims);
+  const bool padded = element->bits < 8 && dlpack_.padded();
+  const int64_t bytes = padded ? 1 : element->bits / 8;
   int64_t in_bytes[GE_MAX_RANK];
-  for (size_t i = 0; strides && i < rank; ++i) in_bytes[i] = strides[i] * element->bits / 8;
-  const bool strided = strides && element->bits >= 8;
-  SetMemory(data, strided ? in_bytes : nullptr, *element, what, use);
+  for (int32_t i = 0; t.strides && i < t.ndim; ++i) in_bytes[i] = t.strides[i] * bytes;
+  Memory memory{t.data ? static_cast<char*>(t.data) + t.byte_offset : nullptr, nullptr};
+  memory.padded = padded;
+  if (t.strides && bytes > 0) {
+    memory.strides = in_bytes;
+  } else if (t.strides && !IsDense(tensor_, t.strides, 1)) {
+    Raise(GE_STATUS_INVALID_ARGUMENT, what +
+                                          " is not dense in C order, which elements of less than a "
+                                          "byte have to be; give a copy that is");
+  }
+  SetMemory(memory, *element, what, use);
   return true;
 }
 
@@ -185,7 +231,7 @@ void BorrowedArray::Read(nb::handle object, const std::string& what, const Eleme
                                           "__dlpack__ on the CPU, of numbers");
   }
   const nb::object array = AsArray(object, what, wanted);
-  if (!TakeBuffer(array, what, Use::kRead, nullptr)) SetType(nullptr, 0, what);
+  if (!TakeBuffer(array, what, Use::kRead, nullptr)) SetType(nullptr, 0, what, array);
 }
 
 void BorrowedArray::Write(nb::handle object, const std::string& what) {

@@ -9,6 +9,7 @@
 #include <memory>
 #include <string>
 
+#include "dlpack.h"
 #include "element.h"
 #include "ge/ge.h"
 #include "output_pool.h"
@@ -16,8 +17,8 @@
 namespace graphengine {
 
 // Keeps the memory of a caller's array for as long as it lives and says where it is. A dense array
-// (C order, this machine's byte order, aligned to its elements) is read where it lies; another is
-// copied, and so is what numpy.asarray makes an array of.
+// (C order, this machine's byte order, aligned to its elements, small elements packed) is read
+// where it lies; another is copied, and so is what numpy.asarray makes an array of.
 class BorrowedArray {
  public:
   BorrowedArray() = default;
@@ -35,19 +36,25 @@ class BorrowedArray {
 
  private:
   enum class Use { kRead, kWrite };
+  // How an array lies.
+  struct Memory {
+    void* data;
+    const int64_t* strides;  // bytes between neighbours of each axis; null: dense
+    bool swapped = false;    // in the other byte order
+    bool padded = false;     // elements of less than a byte lie one to a byte
+  };
   bool TakeBuffer(nanobind::handle object, const std::string& what, Use use, const Element* as);
   bool TakeNamedType(nanobind::handle object, const std::string& what, Use use);
   bool TakeDlpack(nanobind::handle object, const std::string& what, Use use);
-  void SetType(const Element* element, int64_t rank, const std::string& what);
-  // Takes the memory at `data`, in bytes between neighbours of each axis; null strides: dense.
-  void SetMemory(void* data, const int64_t* strides, const Element& element,
-                 const std::string& what, Use use);
+  void SetType(const Element* element, int64_t rank, const std::string& what,
+               nanobind::handle object);
+  void SetMemory(const Memory& memory, const Element& element, const std::string& what, Use use);
+  void Copy(const Memory& memory, const Element& element);
 
   ge_tensor tensor_{};
   Py_buffer buffer_{};
   bool holds_buffer_ = false;
-  nanobind::ndarray<> dlpack_;
-  nanobind::ndarray<nanobind::ro> dlpack_ro_;
+  DlpackTensor dlpack_;
   std::unique_ptr<char[]> copy_;
 };
 

@@ -89,9 +89,16 @@ const Element* ElementOf(nanobind::dlpack::dtype dtype) {
   return nullptr;
 }
 
-const Element* ElementOfFormat(const char* format, int64_t bytes) {
+const Element* ElementOfFormat(const char* format, int64_t bytes, bool* swapped) {
+  static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__);
+  *swapped = false;
   if (!format) return ElementOf(2);  // plain bytes
-  if (*format == '@' || *format == '=' || *format == '<') ++format;
+  if (*format == '@' || *format == '=' || *format == '<') {
+    ++format;
+  } else if (*format == '>' || *format == '!') {
+    ++format;
+    *swapped = bytes > 1;
+  }
   const bool complex = *format == 'Z';
   if (complex) ++format;
   if (format[0] == 0 || format[1] != 0 || bytes < 1 || bytes > 16) return nullptr;

@@ -19,9 +19,9 @@ struct Element {
 const Element* ElementOf(int32_t number);
 const Element* ElementNamed(std::string_view name);
 const Element* ElementOf(nanobind::dlpack::dtype dtype);
-// Of the buffer protocol: "f", "<i", "Zd" ... with elements of `bytes` bytes in this machine's
-// order.
-const Element* ElementOfFormat(const char* format, int64_t bytes);
+// Of the buffer protocol: "f", "<i", "Zd", ">d" ... with elements of `bytes` bytes. *swapped: they
+// are in the other byte order than this machine's.
+const Element* ElementOfFormat(const char* format, int64_t bytes, bool* swapped);
 
 inline nanobind::dlpack::dtype DlpackType(const Element& e) { return {e.code, e.bits, 1}; }
 

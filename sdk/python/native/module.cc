@@ -7,12 +7,13 @@
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
+#include <cstdio>
 
 #include "raise.h"
 #include "session.h"
+#include "without_gil.h"
 
 namespace nb = nanobind;
-using graphengine::Options;
 using graphengine::Port;
 using graphengine::Prepared;
 using graphengine::Run;
@@ -69,8 +70,10 @@ void AddTensorInfo(nb::module_& m) {
 void AddRuntime(nb::module_& m) {
   nb::class_<Runtime>(m, "Runtime",
                       "What sessions share; while one lives, engines stay open between sessions.")
-      .def(nb::init<uint32_t, std::optional<std::string>, uint64_t>(), nb::kw_only(),
-           nb::arg("threads") = 0, nb::arg("isa") = nb::none(), nb::arg("resident_bytes") = 0)
+      .def(
+          "__init__", [](Runtime* self, const nb::kwargs& words) { new (self) Runtime(words); },
+          nb::sig("def __init__(self, *, threads: int = 0, isa: str | None = None, "
+                  "resident_bytes: int = 0) -> None"))
       .def_prop_ro("engine_count", &Runtime::EngineCount, "Engines that are open in it.");
 }
 
@@ -106,7 +109,11 @@ void AddPrepared(nb::module_& m) {
 
 constexpr const char* kSessionText =
     "One loaded model, by a path or by its bytes.\n\n"
-    "engines: \"onednn,ref\" or a list, None for all; threads: of the process, 0 for its cores;\n"
+    "engines: \"onednn,ref\" or a list, None for all; plugins: \"acme_ops,./mine.so\" or a list, "
+    "of\n"
+    "operators and passes; passes: \"train:loss=mse;lr=0.1\" or a list, what runs where it is "
+    "asked\n"
+    "for, with options; threads: of the process, 0 for its cores;\n"
     "isa: \"sse4.2\", \"avx2\", \"avx512\"; prices: \"cached\", \"analytic\", \"measure\", "
     "\"shipped\"; "
     "denormals:\n"
@@ -126,37 +133,11 @@ constexpr const char* kRunText =
     "out: dense arrays by name that are written; the rest is the engine's memory, which the array\n"
     "owns. outputs: \"numpy\", or \"dlpack\" for objects that any framework's from_dlpack takes.";
 
-void Make(Session* self, nb::handle model, std::optional<std::string> format, nb::object engines,
-          uint32_t threads, std::optional<std::string> isa, uint32_t max_streams,
-          uint64_t plan_cache_bytes, std::optional<std::string> prices, bool replan,
-          uint32_t measure_budget_ms, nb::object skip_passes, std::optional<std::string> denormals,
-          std::optional<std::string> numerics, uint64_t memory_limit, double time_limit,
-          uint64_t kv_cache, const Runtime* runtime, nb::object pins,
-          std::optional<std::string> policy, std::optional<std::string> precision) {
-  Options o{std::move(engines),
-            threads,
-            max_streams,
-            std::move(isa),
-            plan_cache_bytes,
-            memory_limit,
-            kv_cache,
-            std::move(prices),
-            std::move(denormals),
-            std::move(numerics),
-            std::move(precision),
-            replan,
-            measure_budget_ms,
-            std::move(skip_passes),
-            std::move(pins),
-            std::move(policy),
-            time_limit,
-            runtime};
-  new (self) Session(model, std::move(format), o);
-}
-
 constexpr const char* kMakeSignature =
     "def __init__(self, model: str | bytes | os.PathLike[str], *, format: str | None = None, "
-    "engines: str | typing.Sequence[str] | None = None, threads: int = 0, isa: str | None = None, "
+    "engines: str | typing.Sequence[str] | None = None, "
+    "plugins: str | typing.Sequence[str] | None = None, "
+    "passes: str | typing.Sequence[str] | None = None, threads: int = 0, isa: str | None = None, "
     "max_streams: int = 0, plan_cache_bytes: int = 0, prices: str | None = None, "
     "replan: bool = False, measure_budget_ms: int = 0, "
     "skip_passes: str | typing.Sequence[str] | None = None, denormals: str | None = None, "
@@ -210,14 +191,12 @@ void AddStates(nb::class_<Session>& c) {
 
 void AddSession(nb::module_& m) {
   nb::class_<Session> c(m, "Session", kSessionText);
-  c.def("__init__", Make, nb::arg("model"), nb::kw_only(), nb::arg("format") = nb::none(),
-        nb::arg("engines") = nb::none(), nb::arg("threads") = 0, nb::arg("isa") = nb::none(),
-        nb::arg("max_streams") = 0, nb::arg("plan_cache_bytes") = 0, nb::arg("prices") = nb::none(),
-        nb::arg("replan") = false, nb::arg("measure_budget_ms") = 0,
-        nb::arg("skip_passes") = nb::none(), nb::arg("denormals") = nb::none(),
-        nb::arg("numerics") = nb::none(), nb::arg("memory_limit") = 0, nb::arg("time_limit") = 0.0,
-        nb::arg("kv_cache") = 0, nb::arg("runtime") = nb::none(), nb::arg("pins") = nb::none(),
-        nb::arg("policy") = nb::none(), nb::arg("precision") = nb::none(), nb::sig(kMakeSignature));
+  c.def(
+      "__init__",
+      [](Session* self, nb::handle model, const nb::kwargs& words) {
+        new (self) Session(model, words);
+      },
+      nb::arg("model"), nb::arg("words"), nb::sig(kMakeSignature));
   c.def_prop_ro("entries", &Session::entries,
                 "Names of the model's entries, the first is default.");
   c.def("inputs", &Session::Inputs, nb::arg("entry") = nb::none(), "In the model's order.");
@@ -225,6 +204,9 @@ void AddSession(nb::module_& m) {
   c.def("metadata", &Session::Metadata, nb::arg("key"),
         nb::sig("def metadata(self, key: str) -> str | None"),
         "The model's own; None for no such.");
+  c.def("model_info", &Session::ModelInfo, nb::sig("def model_info(self) -> dict[str, typing.Any]"),
+        "What the model says of itself: name, producer, producer_version, domain, description,\n"
+        "graph_description, version (None for none), metadata, a dict of its own.");
   c.def("dump", &Session::Dump, nb::arg("stage"), nb::arg("entry") = nb::none(),
         nb::sig("def dump(self, stage: str, entry: str | None = None) -> str"),
         "The graph or plan after a stage, load to memory, in text form.");
@@ -238,6 +220,21 @@ void AddSession(nb::module_& m) {
   AddStates(c);
 }
 
+// Lines of the process's log up to `level` go to stderr; none: as the process began.
+void SetLogLevel(std::optional<uint32_t> level) {
+  const auto print = [](void*, uint32_t, const char* text) {
+    std::fprintf(stderr, "graphengine: %s\n", text);
+  };
+  ge_error error = graphengine::NoError();
+  ge_status status;
+  {
+    graphengine::WithoutGil release;  // another thread may be telling a line
+    status = level ? ge_set_log(print, nullptr, *level, &error)
+                   : ge_set_log(nullptr, nullptr, 0, &error);
+  }
+  graphengine::Check(status, error);
+}
+
 }  // namespace
 
 NB_MODULE(_native, m) {
@@ -246,6 +243,19 @@ NB_MODULE(_native, m) {
   nb::set_leak_warnings(false);
   m.def(
       "version", [] { return ge_version(); }, "Of libgraphengine.so.");
+  m.def(
+      "element_types",
+      [] {
+        nb::dict out;
+        for (int32_t i = 1; const graphengine::Element* e = graphengine::ElementOf(i); ++i) {
+          out[e->name] = i;
+        }
+        return out;
+      },
+      nb::sig("def element_types() -> dict[str, int]"),
+      "ONNX's numbers of element types, by the words of numpy and ml_dtypes.");
+  m.def("set_log_level", SetLogLevel, nb::arg("level").none(),
+        "Lines up to `level` (0 errors, 1 warnings ... 4 traces) go to stderr; None: as at first.");
   AddTensorInfo(m);
   AddRuntime(m);
   AddRun(m);

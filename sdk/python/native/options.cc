@@ -1,48 +1,20 @@
 // Options in Python's words as ge.h has them, and the making of sessions and runtimes.
 #include <nanobind/stl/string.h>
 
+#include <deque>
 #include <initializer_list>
 
-#include "raise.h"
+#include "engine_call.h"
+#include "keywords.h"
 #include "session.h"
-#include "without_gil.h"
 
 namespace nb = nanobind;
 
 namespace graphengine {
 namespace {
 
-// The place of `word` in `words`; 0 for none.
-uint32_t Place(const char* what, const std::optional<std::string>& word,
-               std::initializer_list<const char*> words) {
-  if (!word) return 0;
-  uint32_t i = 0;
-  std::string all;
-  for (const char* each : words) {
-    if (*word == each) return i;
-    if (*each) all += (all.empty() ? "" : ", ") + std::string(each);
-    ++i;
-  }
-  Raise(GE_STATUS_INVALID_ARGUMENT, std::string(what) + " is '" + *word + "', wanted " + all);
-}
-
-uint32_t IsaCap(const std::optional<std::string>& isa) {
-  return Place("isa", isa, {"native", "sse4.2", "avx2", "avx512"});
-}
-
-// "a,b" of None, a text or a sequence of texts.
-std::optional<std::string> Joined(const char* what, nb::handle words, const char* between = ",") {
-  if (words.is_none()) return std::nullopt;
-  if (PyUnicode_Check(words.ptr())) return nb::cast<std::string>(words);
-  std::string out;
-  for (nb::handle each : nb::borrow<nb::iterable>(words)) {
-    if (!PyUnicode_Check(each.ptr())) {
-      Raise(GE_STATUS_INVALID_ARGUMENT, std::string(what) + " wants texts");
-    }
-    out += (out.empty() ? "" : between) + nb::cast<std::string>(each);
-  }
-  return out;
-}
+constexpr std::initializer_list<const char*> kIsas = {"native", "sse4.2", "avx2", "avx512"};
+constexpr uint64_t kMost32 = UINT32_MAX, kMostThreads = 4096;  // as ge.h has it
 
 uint64_t Milliseconds(double seconds) {
   if (!(seconds >= 0) || seconds > 1e12) {
@@ -52,29 +24,43 @@ uint64_t Milliseconds(double seconds) {
   return ms == 0 && seconds > 0 ? 1 : ms;
 }
 
-ge_session* Create(const Options& o) {
-  const auto engines = Joined("engines", o.engines), skipped = Joined("skip_passes", o.skip_passes);
-  const auto pins = Joined("pins", o.pins, ";");
-  ge_session_options options;
-  if (ge_session_options_init(&options) != GE_STATUS_OK) {
+// What the words of a session say. Its texts are kept in `texts`, its runtime in `words`.
+ge_session_options ReadOptions(Keywords& words, std::deque<std::string>& texts) {
+  ge_session_options o;
+  if (ge_session_options_init(&o) != GE_STATUS_OK) {
     Raise(GE_STATUS_FAILED_PRECONDITION, "libgraphengine.so is older than this package");
   }
-  options.threads = o.threads, options.isa_cap = IsaCap(o.isa);
-  options.max_streams_per_device = o.max_streams;
-  options.engines = engines ? engines->c_str() : nullptr;
-  options.plan_cache_bytes = o.plan_cache_bytes;
-  options.prices = Place("prices", o.prices, {"", "analytic", "cached", "measure", "shipped"});
-  options.replan = o.replan, options.measure_budget_ms = o.measure_budget_ms;
-  options.skip_passes = skipped ? skipped->c_str() : nullptr;
-  options.denormals = Place("denormals", o.denormals, {"flush", "keep"});
-  options.numerics = Place("numerics", o.numerics, {"fast", "exact"});
-  options.precision = Place("precision", o.precision, {"f32", "bf16"});
-  options.memory_limit_bytes = o.memory_limit;
-  options.time_limit_ms = Milliseconds(o.time_limit);
-  options.runtime = o.runtime ? o.runtime->get() : nullptr;
-  options.kv_cache = o.kv_cache;
-  options.pins = pins ? pins->c_str() : nullptr;
-  options.policy = Place("policy", o.policy, {"cost", "priority"});
+  const auto list = [&](const char* name, const char* between) -> const char* {
+    auto text = words.List(name, between);
+    return text ? texts.emplace_back(std::move(*text)).c_str() : nullptr;
+  };
+  o.engines = list("engines", ","), o.plugins = list("plugins", ",");
+  o.passes = list("passes", ","), o.skip_passes = list("skip_passes", ",");
+  o.pins = list("pins", ";");
+  o.threads = static_cast<uint32_t>(words.Count("threads", kMostThreads));
+  o.isa_cap = words.Place("isa", kIsas);
+  o.max_streams_per_device = static_cast<uint32_t>(words.Count("max_streams", kMost32));
+  o.plan_cache_bytes = words.Count("plan_cache_bytes", UINT64_MAX);
+  o.prices = words.Place("prices", {"", "analytic", "cached", "measure", "shipped"});
+  o.replan = words.Flag("replan");
+  o.measure_budget_ms = static_cast<uint32_t>(words.Count("measure_budget_ms", kMost32));
+  o.denormals = words.Place("denormals", {"flush", "keep"});
+  o.numerics = words.Place("numerics", {"fast", "exact"});
+  o.precision = words.Place("precision", {"f32", "bf16"});
+  o.policy = words.Place("policy", {"cost", "priority"});
+  o.memory_limit_bytes = words.Count("memory_limit", UINT64_MAX);
+  o.time_limit_ms = Milliseconds(words.Number("time_limit"));
+  o.kv_cache = words.Count("kv_cache", UINT64_MAX);
+  const nb::object runtime = words.Take("runtime");
+  const Runtime* shared = nullptr;
+  if (!runtime.is_none() && !nb::try_cast(runtime, shared)) {
+    words.Refuse("runtime", runtime, "a graphengine.Runtime");
+  }
+  o.runtime = shared ? shared->get() : nullptr;
+  return o;
+}
+
+ge_session* Create(const ge_session_options& options) {
   ge_session* session = nullptr;
   ge_error error = NoError();
   ge_status status;
@@ -88,11 +74,14 @@ ge_session* Create(const Options& o) {
 
 }  // namespace
 
-Runtime::Runtime(uint32_t threads, std::optional<std::string> isa, uint64_t resident_bytes) {
+Runtime::Runtime(const nb::kwargs& given) {
+  Keywords words("Runtime", given);
   ge_runtime_options options{};
   options.size = sizeof options;
-  options.threads = threads, options.isa_cap = IsaCap(isa);
-  options.resident_bytes = resident_bytes;
+  options.threads = static_cast<uint32_t>(words.Count("threads", kMostThreads));
+  options.isa_cap = words.Place("isa", kIsas);
+  options.resident_bytes = words.Count("resident_bytes", UINT64_MAX);
+  words.CheckAllTaken();
   ge_error error = NoError();
   Check(ge_runtime_create(&options, &runtime_, &error), error);
 }
@@ -104,29 +93,33 @@ uint32_t Runtime::EngineCount() const {
   return n;
 }
 
-Session::Session(nb::handle model, std::optional<std::string> format, const Options& options)
-    : handle_(std::make_shared<Handle>(Create(options))) {
-  const uint32_t as = Place("format", format, {"auto", "onnx", "proto", "text"});
-  ge_error error = NoError();
-  ge_status status;
+Session::Session(nb::handle model, const nb::kwargs& given) {
+  Keywords words("Session", given);
+  std::deque<std::string> texts;
+  const uint32_t format = words.Place("format", {"auto", "onnx", "proto", "text"});
+  const ge_session_options options = ReadOptions(words, texts);
+  words.CheckAllTaken();
+  handle_ = std::make_shared<Handle>(Create(options));
+  ge_session* session = handle_->get();
   if (PyBytes_Check(model.ptr())) {
     const char* data = PyBytes_AS_STRING(model.ptr());
     const auto size = static_cast<uint64_t>(PyBytes_GET_SIZE(model.ptr()));
-    WithoutGil release;
-    status = ge_session_load_bytes(handle_->get(), data, size, as, &error);
+    CallEngine(session, [&](ge_error* error) {
+      return ge_session_load_bytes(session, data, size, format, error);
+    });
   } else {
     PyObject* path = nullptr;
     if (!PyUnicode_FSConverter(model.ptr(), &path)) nb::raise_python_error();
     const nb::object kept = nb::steal(path);
-    WithoutGil release;
-    status = ge_session_load_file(handle_->get(), PyBytes_AS_STRING(path), as, &error);
+    CallEngine(session, [&](ge_error* error) {
+      return ge_session_load_file(session, PyBytes_AS_STRING(path), format, error);
+    });
   }
-  Check(status, error);
-  for (EntryPorts& entry : ReadEntries(handle_->get())) {
+  for (EntryPorts& entry : ReadEntries(session)) {
     entry_names_.push_back(entry.name);
     entries_.push_back(std::make_shared<const EntryPorts>(std::move(entry)));
   }
-  states_ = ReadStates(handle_->get());
+  states_ = ReadStates(session);
 }
 
 void Session::SetTimeLimit(double seconds) {

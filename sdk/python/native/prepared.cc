@@ -2,31 +2,14 @@
 
 #include <algorithm>
 
-#include "raise.h"
-#include "without_gil.h"
+#include "engine_call.h"
 
 namespace nb = nanobind;
 
 namespace graphengine {
-namespace {
-
-// Calls ge.h without the GIL; leaves with its error.
-template <typename F>
-void CallFree(F&& call) {
-  ge_error error = NoError();
-  ge_status status;
-  {
-    WithoutGil release;
-    status = call(&error);
-  }
-  Check(status, error);
-}
-
-}  // namespace
-
 Prepared::Prepared(std::unique_ptr<Call> call) : call_(std::move(call)), bound_(call_->n_inputs()) {
   ge_prepared* prepared = nullptr;
-  CallFree([&](ge_error* error) {
+  CallEngine(call_->session(), [&](ge_error* error) {
     return ge_prepared_create(call_->session(), call_->entry(), call_->inputs(), call_->n_inputs(),
                               call_->outputs(), call_->n_outputs(), &prepared, error);
   });
@@ -36,7 +19,8 @@ Prepared::Prepared(std::unique_ptr<Call> call) : call_(std::move(call)), bound_(
 }
 
 nb::object Prepared::Run() {
-  CallFree([&](ge_error* error) { return ge_prepared_run(prepared_.get(), nullptr, error); });
+  CallEngine(call_->session(),
+             [&](ge_error* error) { return ge_prepared_run(prepared_.get(), nullptr, error); });
   for (uint32_t i = 0; i < wanted_.size(); ++i) {
     ge_tensor t{};
     t.size = sizeof t;
@@ -61,7 +45,7 @@ void Prepared::SetInput(const std::string& name, nb::handle array) {
   const auto i = static_cast<size_t>(port - ports.begin());
   auto read = std::make_unique<BorrowedArray>();
   read->Read(array, "input '" + name + "'", port->element);
-  CallFree([&](ge_error* error) {
+  CallEngine(call_->session(), [&](ge_error* error) {
     return ge_prepared_set_input(prepared_.get(), static_cast<uint32_t>(i), &read->tensor(), error);
   });
   bound_[i] = std::move(read);

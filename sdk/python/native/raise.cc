@@ -1,5 +1,7 @@
 #include "raise.h"
 
+#include <nanobind/stl/string.h>
+
 namespace nb = nanobind;
 
 namespace graphengine {
@@ -20,6 +22,8 @@ nb::object Text(std::string_view text) {
   if (!s) nb::raise_python_error();
   return nb::steal(s);
 }
+
+std::string TypeName(nb::handle object) { return nb::cast<std::string>(nb::inst_name(object)); }
 
 void Raise(ge_status status, const std::string& text) {
   RaiseSentence(status, std::string(ge_status_name(status)) + ": " + text, "");

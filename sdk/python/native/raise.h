@@ -13,6 +13,9 @@ namespace graphengine {
 // What `text` says, damaged UTF-8 replaced.
 nanobind::object Text(std::string_view text);
 
+// "ndarray".
+std::string TypeName(nanobind::handle object);
+
 // Leaves with graphengine.Error; `text` is put behind the name of the status.
 [[noreturn]] void Raise(ge_status status, const std::string& text);
 // Leaves with what a call of ge.h answered, unless that is GE_STATUS_OK. `error` may lack words.

@@ -50,7 +50,10 @@ bool Run::Wait(std::optional<double> seconds) {
         return true;
       }
     }
-    if (PyErr_CheckSignals() != 0) nb::raise_python_error();
+    if (PyErr_CheckSignals() != 0) {
+      Cancel();  // so that nobody waits for it at its end
+      nb::raise_python_error();
+    }
     if (seconds && Clock::now() >= end) return false;
   }
 }

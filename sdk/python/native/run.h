@@ -24,8 +24,8 @@ class Run {
   ~Run();
 
   bool Done();
-  // Waits at most `seconds`, without end for none; whether the run is done. Ctrl-C ends the
-  // waiting.
+  // Waits at most `seconds`, without end for none; whether the run is done. Ctrl-C ends the waiting
+  // and the run.
   bool Wait(std::optional<double> seconds);
   // The outputs by name, of a run that may have to be waited for; leaves with its error.
   nanobind::object Result(std::optional<double> seconds);

@@ -2,8 +2,7 @@
 
 #include <nanobind/stl/string.h>
 
-#include "raise.h"
-#include "without_gil.h"
+#include "engine_call.h"
 
 namespace nb = nanobind;
 
@@ -15,18 +14,6 @@ Form FormOf(std::string_view outputs) {
   if (outputs == "dlpack") return Form::kDlpack;
   Raise(GE_STATUS_INVALID_ARGUMENT,
         "outputs is '" + std::string(outputs) + "', wanted numpy or dlpack");
-}
-
-// Calls ge.h without the GIL; leaves with its error.
-template <typename F>
-void Without(F&& call) {
-  ge_error error = NoError();
-  ge_status status;
-  {
-    WithoutGil release;
-    status = call(&error);
-  }
-  Check(status, error);
 }
 
 nb::object TakeText(char* text) {
@@ -75,10 +62,32 @@ nb::object Session::Metadata(const std::string& key) const {
   return value ? Text(value) : nb::object(nb::none());
 }
 
+nb::dict Session::ModelInfo() const {
+  const std::shared_ptr<Handle> handle = Open();
+  const ge_error error = NoError();
+  ge_model_info info{};
+  info.size = sizeof info;
+  Check(ge_session_model_info(handle->get(), &info), error);
+  nb::dict metadata;
+  for (uint32_t i = 0; i < info.metadata_count; ++i) {
+    const char *key = nullptr, *value = nullptr;
+    Check(ge_session_metadata_pair(handle->get(), i, &key, &value), error);
+    metadata[Text(key)] = Text(value);
+  }
+  nb::dict out;
+  out["name"] = Text(info.name), out["producer"] = Text(info.producer);
+  out["producer_version"] = Text(info.producer_version), out["domain"] = Text(info.domain);
+  out["description"] = Text(info.description);
+  out["graph_description"] = Text(info.graph_description);
+  out["version"] = info.has_version ? nb::object(nb::int_(info.version)) : nb::none();
+  out["metadata"] = metadata;
+  return out;
+}
+
 nb::object Session::Run(nb::handle feed, nb::handle out, std::optional<std::string_view> entry,
                         std::string_view outputs) {
   Call call(Open(), Entry(entry), feed, out, FormOf(outputs));
-  Without([&](ge_error* error) {
+  CallEngine(call.session(), [&](ge_error* error) {
     return ge_session_run(call.session(), call.entry(), call.inputs(), call.n_inputs(),
                           call.outputs(), call.n_outputs(), error);
   });
@@ -103,7 +112,7 @@ void Session::Compile(nb::handle shapes, std::optional<std::string_view> entry) 
   const std::shared_ptr<Handle> handle = Open();
   const std::shared_ptr<const EntryPorts> ports = Entry(entry);
   const std::vector<ge_tensor> tensors = ReadShapes(*ports, shapes);
-  Without([&](ge_error* error) {
+  CallEngine(handle->get(), [&](ge_error* error) {
     return ge_session_compile(handle->get(), ports->name.c_str(), tensors.data(),
                               static_cast<uint32_t>(tensors.size()), error);
   });
@@ -123,7 +132,7 @@ nb::object Session::GetState(const std::string& name) {
   const auto get = [&](ge_error* error) {
     return ge_session_get_state(handle->get(), name.c_str(), &t, error);
   };
-  Without(get);
+  CallEngine(handle->get(), get);
   const std::string what = "state '" + name + "'";
   const Element* element = ElementOf(t.dtype);
   if (!element || element->bits == 0) Raise(GE_STATUS_UNSUPPORTED, what + " is of texts");
@@ -131,7 +140,7 @@ nb::object Session::GetState(const std::string& name) {
   BorrowedArray written;
   written.Write(array, what);
   t = written.tensor();
-  Without(get);
+  CallEngine(handle->get(), get);
   return array;
 }
 
@@ -143,35 +152,40 @@ void Session::SetState(const std::string& name, nb::handle value) {
   }
   BorrowedArray array;
   array.Read(value, "the value of state '" + name + "'", wanted);
-  Without([&](ge_error* error) {
+  CallEngine(handle->get(), [&](ge_error* error) {
     return ge_session_set_state(handle->get(), name.c_str(), &array.tensor(), error);
   });
 }
 
 void Session::ResetStates() {
   const std::shared_ptr<Handle> handle = Open();
-  Without([&](ge_error* error) { return ge_session_reset_states(handle->get(), error); });
+  CallEngine(handle->get(),
+             [&](ge_error* error) { return ge_session_reset_states(handle->get(), error); });
 }
 
 void Session::SaveStates(nb::handle path) {
   const std::shared_ptr<Handle> handle = Open();
   const nb::object bytes = PathBytes(path);
   const char* name = PyBytes_AS_STRING(bytes.ptr());
-  Without([&](ge_error* error) { return ge_session_save_states(handle->get(), name, error); });
+  CallEngine(handle->get(),
+             [&](ge_error* error) { return ge_session_save_states(handle->get(), name, error); });
 }
 
 void Session::RestoreStates(nb::handle path) {
   const std::shared_ptr<Handle> handle = Open();
   const nb::object bytes = PathBytes(path);
   const char* name = PyBytes_AS_STRING(bytes.ptr());
-  Without([&](ge_error* error) { return ge_session_restore_states(handle->get(), name, error); });
+  CallEngine(handle->get(), [&](ge_error* error) {
+    return ge_session_restore_states(handle->get(), name, error);
+  });
 }
 
 nb::object Session::Report(std::optional<std::string> entry) {
   const std::shared_ptr<Handle> handle = Open();
   const char* name = entry ? entry->c_str() : nullptr;
   char* text = nullptr;
-  Without([&](ge_error* error) { return ge_session_report(handle->get(), name, &text, error); });
+  CallEngine(handle->get(),
+             [&](ge_error* error) { return ge_session_report(handle->get(), name, &text, error); });
   return TakeText(text);
 }
 
@@ -179,7 +193,9 @@ nb::object Session::Explain(std::optional<std::string> entry) {
   const std::shared_ptr<Handle> handle = Open();
   const char* name = entry ? entry->c_str() : nullptr;
   char* text = nullptr;
-  Without([&](ge_error* error) { return ge_session_explain(handle->get(), name, &text, error); });
+  CallEngine(handle->get(), [&](ge_error* error) {
+    return ge_session_explain(handle->get(), name, &text, error);
+  });
   return TakeText(text);
 }
 
@@ -187,7 +203,7 @@ nb::object Session::Dump(const std::string& stage, std::optional<std::string> en
   const std::shared_ptr<Handle> handle = Open();
   const char* name = entry ? entry->c_str() : nullptr;
   char* text = nullptr;
-  Without([&](ge_error* error) {
+  CallEngine(handle->get(), [&](ge_error* error) {
     return ge_session_dump(handle->get(), name, stage.c_str(), &text, error);
   });
   return TakeText(text);

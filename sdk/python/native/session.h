@@ -21,7 +21,8 @@ namespace graphengine {
 // What sessions share, as ge_runtime.
 class Runtime {
  public:
-  Runtime(uint32_t threads, std::optional<std::string> isa, uint64_t resident_bytes);
+  // threads, isa, resident_bytes.
+  explicit Runtime(const nanobind::kwargs& words);
   Runtime(const Runtime&) = delete;
   Runtime& operator=(const Runtime&) = delete;
   ~Runtime() { ge_runtime_destroy(runtime_); }
@@ -32,32 +33,19 @@ class Runtime {
   ge_runtime* runtime_ = nullptr;
 };
 
-// ge_session_options in Python's words. Texts are copied: the session reads them once.
-struct Options {
-  nanobind::object engines;  // None, "onednn,ref" or a sequence of such
-  uint32_t threads, max_streams;
-  std::optional<std::string> isa;
-  uint64_t plan_cache_bytes, memory_limit, kv_cache;
-  std::optional<std::string> prices, denormals, numerics, precision;
-  bool replan;
-  uint32_t measure_budget_ms;
-  nanobind::object skip_passes;  // as engines
-  nanobind::object pins;         // None, "Conv=onednn;..." or a sequence of such
-  std::optional<std::string> policy;
-  double time_limit;  // seconds, 0 = none
-  const Runtime* runtime;
-};
-
 class Session {
  public:
-  // `model` is a path or the bytes of a model; `format` None, "onnx", "proto" or "text".
-  Session(nanobind::handle model, std::optional<std::string> format, const Options& options);
+  // `model` is a path or the bytes of a model; `words` are ge_session_options in Python's words,
+  // and `format`.
+  Session(nanobind::handle model, const nanobind::kwargs& words);
 
   const std::vector<std::string>& entries() const { return entry_names_; }
   const std::vector<Port>& Inputs(std::optional<std::string_view> entry) const;
   const std::vector<Port>& Outputs(std::optional<std::string_view> entry) const;
   const std::vector<Port>& States() const;
   nanobind::object Metadata(const std::string& key) const;
+  // ge_model_info as a dict, the model's own metadata as its "metadata".
+  nanobind::dict ModelInfo() const;
 
   nanobind::object Run(nanobind::handle feed, nanobind::handle out,
                        std::optional<std::string_view> entry, std::string_view outputs);

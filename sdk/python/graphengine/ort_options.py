@@ -1,0 +1,161 @@
+"""SessionOptions and RunOptions as onnxruntime has them. What would have a visible effect and has none
+here is refused by name; what only tunes onnxruntime is kept and has no effect.
+"""
+import enum
+import os
+import threading
+from typing import Any, Dict, List
+
+from graphengine._error import Error
+
+
+def refusal(what: str, instead: str) -> Error:
+    """The error for what is not supported."""
+    return Error(f"UNSUPPORTED: {what} is not supported; {instead}", "UNSUPPORTED", 3)
+
+
+class GraphOptimizationLevel(enum.IntEnum):
+    """Kept for callers; plans are always chosen by price."""
+    ORT_DISABLE_ALL = 0
+    ORT_ENABLE_BASIC = 1
+    ORT_ENABLE_EXTENDED = 2
+    ORT_ENABLE_LAYOUT = 3
+    ORT_ENABLE_ALL = 99
+
+
+class ExecutionMode(enum.IntEnum):
+    """Kept for callers; streams are planned."""
+    ORT_SEQUENTIAL = 0
+    ORT_PARALLEL = 1
+
+
+class ExecutionOrder(enum.IntEnum):
+    """Kept for callers; the order is planned."""
+    DEFAULT = 0
+    PRIORITY_BASED = 1
+    MEMORY_EFFICIENT = 2
+
+
+class SessionOptions:
+    """intra_op_num_threads: compute threads of the process, which has what its first session asks for;
+    0 for the cores it may use. A mistyped name is an AttributeError.
+    """
+
+    __slots__ = ("intra_op_num_threads", "inter_op_num_threads", "graph_optimization_level",
+                 "execution_mode", "execution_order", "log_severity_level", "log_verbosity_level",
+                 "logid", "enable_cpu_mem_arena", "enable_mem_pattern", "enable_mem_reuse",
+                 "enable_profiling", "profile_file_prefix", "optimized_model_filepath",
+                 "use_deterministic_compute", "use_per_session_threads", "_config", "_plugins", "_sizes",
+                 "__weakref__")
+
+    def __init__(self) -> None:
+        self.intra_op_num_threads = 0
+        self.inter_op_num_threads = 0
+        self.graph_optimization_level = GraphOptimizationLevel.ORT_ENABLE_ALL
+        self.execution_mode = ExecutionMode.ORT_SEQUENTIAL
+        self.execution_order = ExecutionOrder.DEFAULT
+        self.log_severity_level = 2
+        self.log_verbosity_level = 0
+        self.logid = ""
+        self.enable_cpu_mem_arena = True
+        self.enable_mem_pattern = True
+        self.enable_mem_reuse = True
+        self.enable_profiling = False
+        self.profile_file_prefix = "onnxruntime_profile_"
+        self.optimized_model_filepath = ""
+        self.use_deterministic_compute = False
+        self.use_per_session_threads = True
+        self._config: Dict[str, str] = {}
+        self._plugins: List[str] = []
+        self._sizes: Dict[str, int] = {}
+
+    def add_session_config_entry(self, key: str, value: str) -> None:
+        """session.set_denormal_as_zero = "0" keeps denormal numbers; other entries have no effect."""
+        self._config[key] = value
+
+    def get_session_config_entry(self, key: str) -> str:
+        """The value that was added."""
+        if key not in self._config:
+            raise Error(f"INVALID_ARGUMENT: there is no session config entry '{key}'",
+                        "INVALID_ARGUMENT", 2)
+        return self._config[key]
+
+    def add_free_dimension_override_by_name(self, name: str, size: int) -> None:
+        """Inputs and outputs show `size` for the free size of this name."""
+        self._sizes[name] = size
+
+    def register_custom_ops_library(self, path: Any) -> None:
+        """A plugin of this engine that brings operators or passes, as Session(plugins=...)."""
+        text = os.fspath(path)
+        self._plugins.append(text if "/" in text else "./" + text)
+
+    def has_providers(self) -> bool:
+        """Providers are named when a session is made."""
+        return False
+
+    def add_provider(self, name: str, options: Any = None) -> None:
+        """Keeps what is: engines are chosen by price, on the CPU."""
+        del options
+        if name != "CPUExecutionProvider":
+            raise refusal(f"the provider {name}", "CPUExecutionProvider is there")
+
+    def add_initializer(self, name: str, *_: Any) -> None:
+        """Refused: weights are those of the model."""
+        raise refusal(f"add_initializer({name!r})", "write the weight into the model")
+
+    def _for_session(self) -> Dict[str, Any]:
+        if self.enable_profiling:
+            raise refusal("enable_profiling", "`ge run --times` and `ge explain` show times")
+        if self.optimized_model_filepath:
+            raise refusal("optimized_model_filepath", "`ge dump --format onnx` writes models")
+        denormals = self._config.get("session.set_denormal_as_zero")
+        return {"threads": self.intra_op_num_threads, "plugins": self._plugins or None,
+                "denormals": "keep" if denormals == "0" else None}
+
+
+class RunOptions:
+    """`terminate` ends the runs that have these options with Error CANCELLED, those that go on too."""
+
+    def __init__(self) -> None:
+        self.log_severity_level = 2
+        self.log_verbosity_level = 0
+        self.logid = ""
+        self.only_execute_path_to_fetches = False
+        self._terminate = False
+        self._lock = threading.Lock()
+        self._going: List[Any] = []
+        self._config: Dict[str, str] = {}
+
+    @property
+    def terminate(self) -> bool:
+        """Whether runs are to end."""
+        return self._terminate
+
+    @terminate.setter
+    def terminate(self, value: bool) -> None:
+        with self._lock:
+            self._terminate = bool(value)
+            if self._terminate:
+                for run in self._going:
+                    run.cancel()
+
+    def add_run_config_entry(self, key: str, value: str) -> None:
+        """Has no effect."""
+        self._config[key] = value
+
+    def get_run_config_entry(self, key: str) -> str:
+        """The value that was added."""
+        return self._config[key]
+
+    def _result(self, start: Any) -> Any:
+        """The result of the run that `start` starts, which `terminate` ends."""
+        with self._lock:
+            if self._terminate:
+                raise Error("CANCELLED: terminate was set in the options of this run", "CANCELLED", 7)
+            run = start()
+            self._going.append(run)
+        try:
+            return run.result()
+        finally:
+            with self._lock:
+                self._going.remove(run)

@@ -1,0 +1,148 @@
+#include "dlpack.h"
+
+#include <nanobind/stl/string.h>
+
+#include "raise.h"
+
+namespace nb = nanobind;
+
+namespace graphengine {
+namespace {
+
+// DLPack's own structs, of versions 0 and 1.
+struct Managed {
+  nb::dlpack::dltensor tensor;
+  void* context;
+  void (*deleter)(Managed*);
+};
+struct ManagedVersioned {
+  uint32_t major, minor;
+  void* context;
+  void (*deleter)(ManagedVersioned*);
+  uint64_t flags;
+  nb::dlpack::dltensor tensor;
+};
+constexpr uint64_t kReadOnly = 1, kCopied = 2, kPadded = 4;
+constexpr int kCpu = 1, kCudaHost = 3, kRocmHost = 11;  // all of the host's memory
+
+bool IsTrue(nb::handle value) {
+  const int answer = PyObject_IsTrue(value.ptr());
+  if (answer < 0) nb::raise_python_error();
+  return answer == 1;
+}
+
+// PyTorch keeps that a view is conjugated or negated, and what derivatives need, beside the memory,
+// where DLPack shows none of it.
+nb::object Plain(nb::handle object, const std::string& what, bool write) {
+  nb::object out = nb::borrow(object);
+  for (const auto& [asked, resolve] :
+       {std::pair("is_conj", "resolve_conj"), std::pair("is_neg", "resolve_neg")}) {
+    const nb::object is = nb::getattr(out, asked, nb::none());
+    if (is.is_none() || !IsTrue(is())) continue;
+    if (write) {
+      Raise(GE_STATUS_INVALID_ARGUMENT,
+            what + " is a view that changes numbers as they are read (" + asked +
+                "() is true); give a tensor without, as " + resolve + "() makes it");
+    }
+    out = out.attr(resolve)();
+  }
+  const nb::object grad = nb::getattr(out, "requires_grad", nb::none());
+  if (!grad.is_none() && IsTrue(grad)) out = out.attr("detach")();
+  return out;
+}
+
+void CheckDevice(int device, const std::string& what) {
+  if (device == kCpu || device == kCudaHost || device == kRocmHost) return;
+  Raise(GE_STATUS_UNSUPPORTED, what + " lies on a device of DLPack's type " +
+                                   std::to_string(device) + "; move it to the CPU");
+}
+
+[[noreturn]] void RefuseExport(nb::handle object, const std::string& what,
+                               nb::python_error& error) {
+  if (!error.matches(PyExc_Exception)) {  // KeyboardInterrupt and its like
+    error.restore();
+    nb::raise_python_error();
+  }
+  Raise(GE_STATUS_UNSUPPORTED, what + " is a " + TypeName(object) + " whose __dlpack__ fails: " +
+                                   nb::cast<std::string>(nb::str(error.value())));
+}
+
+nb::object Export(nb::handle object, const std::string& what) {
+  const nb::object give = object.attr("__dlpack__");
+  try {
+    return give(nb::arg("max_version") = nb::make_tuple(1, 1));
+  } catch (nb::python_error& error) {
+    // Before version 1 there was no such argument.
+    if (!error.matches(PyExc_TypeError)) RefuseExport(object, what, error);
+  }
+  try {
+    return give();
+  } catch (nb::python_error& error) {
+    RefuseExport(object, what, error);
+  }
+}
+
+// What the capsule holds, which is ours from now on: nobody else takes it again.
+void* Consume(nb::handle capsule, const char* name, const char* used) {
+  void* held = PyCapsule_GetPointer(capsule.ptr(), name);
+  if (!held || PyCapsule_SetName(capsule.ptr(), used) != 0 ||
+      PyCapsule_SetDestructor(capsule.ptr(), nullptr) != 0) {
+    nb::raise_python_error();
+  }
+  return held;
+}
+
+}  // namespace
+
+DlpackTensor::~DlpackTensor() {
+  if (!managed_) return;
+  if (versioned_) {
+    auto* m = static_cast<ManagedVersioned*>(managed_);
+    if (m->deleter) m->deleter(m);
+  } else {
+    auto* m = static_cast<Managed*>(managed_);
+    if (m->deleter) m->deleter(m);
+  }
+}
+
+void DlpackTensor::Take(nb::handle object, const std::string& what, bool write) {
+  resolved_ = Plain(object, what, write);
+  if (nb::hasattr(resolved_, "__dlpack_device__")) {  // before a device is made to copy
+    const nb::object device = resolved_.attr("__dlpack_device__")();
+    CheckDevice(nb::cast<int>(device[0]), what);
+  }
+  const nb::object capsule = Export(resolved_, what);
+  uint64_t flags = 0;
+  if (PyCapsule_IsValid(capsule.ptr(), "dltensor_versioned")) {
+    versioned_ = true;
+    managed_ = Consume(capsule, "dltensor_versioned", "used_dltensor_versioned");
+    const auto* m = static_cast<ManagedVersioned*>(managed_);
+    if (m->major != 1) {
+      Raise(GE_STATUS_UNSUPPORTED, what + " gives a tensor of DLPack's version " +
+                                       std::to_string(m->major) + ", wanted 0 or 1");
+    }
+    tensor_ = &m->tensor, flags = m->flags;
+  } else if (PyCapsule_IsValid(capsule.ptr(), "dltensor")) {
+    managed_ = Consume(capsule, "dltensor", "used_dltensor");
+    tensor_ = &static_cast<Managed*>(managed_)->tensor;
+  } else {
+    const char* name = PyCapsule_CheckExact(capsule.ptr()) ? PyCapsule_GetName(capsule.ptr()) : "";
+    const bool used = name && std::string(name).starts_with("used_dltensor");
+    Raise(GE_STATUS_INVALID_ARGUMENT,
+          what + " is a " + TypeName(object) + " whose __dlpack__ gives " +
+              (used ? "a capsule that was taken before; it has to give a new one at each call"
+                    : "a " + TypeName(capsule) + ", wanted a capsule named dltensor"));
+  }
+  CheckDevice(tensor_->device.device_type, what);
+  if (write && (flags & (kReadOnly | kCopied)) != 0) {
+    Raise(GE_STATUS_INVALID_ARGUMENT,
+          what + (flags & kReadOnly ? " is read-only" : " gives a copy of its memory") +
+              "; give an array that may be written");
+  }
+  if (tensor_->ndim > 0 && !tensor_->shape) {
+    Raise(GE_STATUS_INVALID_ARGUMENT, what + " gives a DLPack tensor with axes and no shape");
+  }
+  padded_ = (flags & kPadded) != 0;
+}
+
+}  // namespace graphengine
