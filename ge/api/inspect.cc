@@ -41,12 +41,18 @@ int32_t KindOfType(const Type& type) {
   }
 }
 
+// A name alone is as the model has it; in an expression it may be quoted.
+std::string SizeName(const DimTable& dims, Dim d) {
+  const DimTable::Expr& e = dims.expr(d.expr);
+  return e.op == DimOp::kSymbol ? dims.symbol(e.symbol).name : dims.ToString(d);
+}
+
 // What later versions of ge_tensor_info have, as far as the caller's has it.
 void FillMore(ge_session* session, const DimTable& dims, const Type& type, ge_tensor_info* out) {
   if (out->size < offsetof(ge_tensor_info, optional) + sizeof out->optional) return;
   for (size_t i = 0; i < GE_MAX_RANK; ++i) {
     const bool free = i < type.dims.size() && !type.dims[i].known();
-    out->dim_names[i] = free ? Keep(session, dims.ToString(type.dims[i])) : nullptr;
+    out->dim_names[i] = free ? Keep(session, SizeName(dims, type.dims[i])) : nullptr;
   }
   const bool optional = type.kind == TypeKind::kOptional && !type.elems.empty();
   out->kind = KindOfType(optional ? type.elems[0] : type);

@@ -175,6 +175,10 @@ static void Names(const char* model, const char* engines) {
   CHECK(info.dim_names[0] && !strcmp(info.dim_names[0], "2*batch"));
   CHECK_OK(ge_session_state_info(s, 0, &info));
   CHECK(info.dim_names[0] == NULL && info.kind == GE_ANY_TENSOR);
+  CHECK_OK(ge_session_input_info(s, "odd", 0, &info));
+  CHECK(info.dim_names[0] && !strcmp(info.dim_names[0], "Dim.0"));
+  CHECK_OK(ge_session_output_info(s, "odd", 0, &info));
+  CHECK(info.dim_names[0] && !strcmp(info.dim_names[0], "2*\"Dim.0\""));
   info.size = 152, info.kind = 99; /* as it was first published */
   CHECK_OK(ge_session_input_info(s, "main", 0, &info));
   CHECK(info.kind == 99);

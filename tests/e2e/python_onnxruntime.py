@@ -33,6 +33,8 @@ def sessions(_):
           == (None, {}, ""))
     free = b'ge 1\nopset "" 27\nfn main(x: f32[N,3]) -> (y) {\n  y = Neg(x)\n}\nentry infer "main" = main\n'
     check("names of free sizes", ort.InferenceSession(free).get_inputs()[0].shape == ["N", 3])
+    unknown = b'ge 1\nopset "" 27\nfn main(x: f32[?]) -> (y) {\n  y = Neg(x)\n}\nentry infer "main" = main\n'
+    check("a rank that is not known", ort.InferenceSession(unknown).get_inputs()[0].shape == [])
     options = ort.SessionOptions()
     options.add_free_dimension_override_by_name("N", 5)
     check("a free size that is said", ort.InferenceSession(free, options).get_outputs()[0].shape == [5, 3])
@@ -119,6 +121,29 @@ def as_the_module(_):
     check(f"a subclass of the session: {done.stderr[-300:]}", done.stdout == "a\n")
 
 
+def exceptions(args):
+    """By onnxruntime's names, all of them graphengine.Error."""
+    bad = ('ge 1\nopset "" 27\nfn main(x: f32[2,3], w: f32[5,7]) -> (y) {\n  y = MatMul(x, w)\n}\n'
+           'entry infer "main" = main\n')
+    program = ("import sys, graphengine; sys.modules['onnxruntime'] = graphengine\n"
+               "from onnxruntime.capi import _pybind_state as C\n"
+               "from onnxruntime.capi.onnxruntime_pybind11_state import (Fail, InvalidArgument,\n"
+               "  InvalidGraph, InvalidProtobuf, NoSuchFile, NotImplemented, RuntimeException)\n"
+               f"import onnxruntime as ort\nBAD = {bad!r}\n"
+               "for kind, model in ((NoSuchFile, 'nowhere.onnx'), (InvalidProtobuf, b'\\x07garbage'),\n"
+               "                    (InvalidGraph, BAD.encode()), (InvalidArgument, None)):\n"
+               "  try:\n"
+               f"    ort.InferenceSession(model or '{THREE}').run(['q'], {{}})\n"
+               "  except kind as error:\n"
+               "    assert isinstance(error, graphengine.Error), error\n"
+               "try:\n  ort.InferenceSession('x', providers=['Other'])\n"
+               "except NotImplemented as error:\n  print(C.get_available_providers())\n")
+    plain = {k: v for k, v in os.environ.items() if k != "LD_PRELOAD"}
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, env=plain)
+    check(f"exceptions: {done.stderr[-600:]}", done.stdout == "['CPUExecutionProvider']\n")
+    del args
+
+
 def the_log(_):
     """What is told on stderr, by severity."""
     program = ("import graphengine as ort, sys\n"
@@ -137,4 +162,4 @@ def the_log(_):
 
 
 if __name__ == "__main__":
-    run_all([sessions, options, terminate, values, as_the_module, the_log])
+    run_all([sessions, options, terminate, values, as_the_module, exceptions, the_log])

@@ -244,7 +244,8 @@ typedef struct ge_tensor_info {
   uint32_t reserved;
   int64_t dims[GE_MAX_RANK]; /* -1 = decided by the caller */
   const char* name;
-  /* Of sizes that the caller decides: "batch", "2*n+1"; inputs whose names agree have one size.
+  /* Of sizes that the caller decides: "batch", "2*n+1"; inputs whose names agree have one size. A
+   * name that is no identifier is quoted in an expression, and stands alone as the model has it.
    * NULL where the size is known. */
   const char* dim_names[GE_MAX_RANK];
   int32_t kind;      /* GE_ANY_*; of an optional what it may hold */

@@ -56,7 +56,8 @@ class Session(_native.Session):
 def engines() -> List[str]:
     """The engines that lie in the package; $GE_PLUGIN_PATH and $GE_PLUGIN_EXTRA may name others."""
     folder = pathlib.Path(__file__).resolve().parent / "lib" / "graphengine"
-    return sorted(path.stem for path in folder.glob("*.so"))
+    # grad brings passes; it is named by Session(plugins=...).
+    return sorted(path.stem for path in folder.glob("*.so") if path.stem != "grad")
 
 
 def get_include() -> str:

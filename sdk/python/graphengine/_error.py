@@ -1,5 +1,5 @@
-"""The one exception of the package."""
-from typing import Any, Optional
+"""The exceptions of the package: Error, and under it one for each kind that onnxruntime names."""
+from typing import Any, Dict, Optional, Type
 
 
 class Error(RuntimeError):
@@ -19,3 +19,52 @@ class Error(RuntimeError):
 
     def __reduce__(self) -> Any:
         return type(self), (str(self), self.code, self.status, self.node)
+
+
+class Fail(Error):
+    """What has no other name there."""
+
+
+class InvalidArgument(Error):
+    """INVALID_ARGUMENT."""
+
+
+class InvalidGraph(Error):
+    """INVALID_GRAPH."""
+
+
+class InvalidProtobuf(Error):
+    """DATA_CORRUPT."""
+
+
+class NoSuchFile(Error):
+    """IO_ERROR."""
+
+
+class NotImplemented(Error):  # pylint: disable=redefined-builtin
+    """UNSUPPORTED."""
+
+
+class RuntimeException(Error):
+    """PLUGIN_ERROR, RESOURCE_EXHAUSTED, DEVICE_LOST, INTERNAL."""
+
+
+_KINDS: Dict[str, Type[Error]] = {
+    "INVALID_GRAPH": InvalidGraph, "INVALID_ARGUMENT": InvalidArgument, "UNSUPPORTED": NotImplemented,
+    "IO_ERROR": NoSuchFile, "DATA_CORRUPT": InvalidProtobuf, "PLUGIN_ERROR": RuntimeException,
+    "RESOURCE_EXHAUSTED": RuntimeException, "DEVICE_LOST": RuntimeException, "INTERNAL": RuntimeException}
+
+
+def error_of(message: str, code: str, status: int, node: Optional[str] = None) -> Error:
+    """The error of this code."""
+    return _KINDS.get(code, Fail)(message, code, status, node)
+
+
+def bad_argument(text: str) -> Error:
+    """The error for what a caller gave."""
+    return InvalidArgument(f"INVALID_ARGUMENT: {text}", "INVALID_ARGUMENT", 2)
+
+
+def refusal(what: str, instead: str) -> Error:
+    """The error for what is not supported."""
+    return NotImplemented(f"UNSUPPORTED: {what} is not supported; {instead}", "UNSUPPORTED", 3)

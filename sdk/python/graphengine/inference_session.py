@@ -12,8 +12,8 @@ import threading
 from typing import Any, Callable, Dict, List, NamedTuple, Optional, Sequence, Union
 
 from graphengine import _native
-from graphengine._error import Error
-from graphengine.ort_options import RunOptions, SessionOptions, refusal
+from graphengine._error import Error, bad_argument, refusal
+from graphengine.ort_options import RunOptions, SessionOptions
 from graphengine.ort_value import IOBinding, OrtValue, tensor_word
 
 _PROVIDER = "CPUExecutionProvider"
@@ -21,9 +21,11 @@ _NO_VERSION = 2**63 - 1  # what onnxruntime says of a model without one
 
 
 class NodeArg(NamedTuple):
-    """An input or output: type is "tensor(float)" and so on, a free size is its name or None."""
+    """An input or output: type is "tensor(float)" and so on, a free size is its name or None. The shape
+    of one whose rank is not known is [], as it is there.
+    """
     name: str
-    shape: Optional[List[Union[int, str, None]]]
+    shape: List[Union[int, str, None]]
     type: str
 
 
@@ -39,10 +41,8 @@ class ModelMetadata(NamedTuple):
 
 
 def _node_arg(info: _native.TensorInfo, sizes: Dict[str, int]) -> NodeArg:
-    shape: Optional[List[Union[int, str, None]]] = None
-    if info.shape is not None:
-        shape = [sizes.get(name or "", name) if size is None else size
-                 for size, name in zip(info.shape, info.dim_names or ())]
+    shape = [sizes.get(name or "", name) if size is None else size
+             for size, name in zip(info.shape or (), info.dim_names or ())]
     return NodeArg(info.name, shape, tensor_word(info.dtype))
 
 
@@ -51,8 +51,8 @@ def _check_providers(providers: Optional[Sequence[Any]], options: Optional[Seque
     if names and _PROVIDER not in names:
         raise refusal(f"{names} without {_PROVIDER}", f"add {_PROVIDER}")
     if options and len(options) != len(names):
-        raise Error(f"INVALID_ARGUMENT: provider_options has {len(options)} elements, wanted one for each "
-                    f"of the {len(names)} providers", "INVALID_ARGUMENT", 2)
+        raise bad_argument(f"provider_options has {len(options)} elements, wanted one for each of the "
+                           f"{len(names)} providers")
 
 
 def _open(model: Any, options: Dict[str, Any]) -> _native.Session:
@@ -137,8 +137,7 @@ class InferenceSession:
     def _check_name(self, name: str, kind: str) -> None:
         known = [arg.name for arg in (self._inputs if kind == "input" else self._outputs)]
         if name not in known:
-            raise Error(f"INVALID_ARGUMENT: there is no {kind} '{name}'; the model has "
-                        f"{', '.join(known)}", "INVALID_ARGUMENT", 2)
+            raise bad_argument(f"there is no {kind} '{name}'; the model has {', '.join(known)}")
 
     def _check_names(self, output_names: Optional[Sequence[str]]) -> None:
         for name in output_names or []:
@@ -218,7 +217,7 @@ def enable_telemetry_events() -> None:
 def set_default_logger_severity(severity: int) -> None:
     """What the process's log says on stderr: 0 all, 1 infos, 2 warnings, 3 and 4 errors alone."""
     if not 0 <= severity <= 4:
-        raise Error(f"INVALID_ARGUMENT: severity is {severity}, wanted 0 to 4", "INVALID_ARGUMENT", 2)
+        raise bad_argument(f"severity is {severity}, wanted 0 to 4")
     _native.set_log_level((4, 2, 1, 0, 0)[severity])
 
 

@@ -6,12 +6,7 @@ import os
 import threading
 from typing import Any, Dict, List
 
-from graphengine._error import Error
-
-
-def refusal(what: str, instead: str) -> Error:
-    """The error for what is not supported."""
-    return Error(f"UNSUPPORTED: {what} is not supported; {instead}", "UNSUPPORTED", 3)
+from graphengine._error import Fail, bad_argument, refusal
 
 
 class GraphOptimizationLevel(enum.IntEnum):
@@ -76,8 +71,7 @@ class SessionOptions:
     def get_session_config_entry(self, key: str) -> str:
         """The value that was added."""
         if key not in self._config:
-            raise Error(f"INVALID_ARGUMENT: there is no session config entry '{key}'",
-                        "INVALID_ARGUMENT", 2)
+            raise bad_argument(f"there is no session config entry '{key}'")
         return self._config[key]
 
     def add_free_dimension_override_by_name(self, name: str, size: int) -> None:
@@ -151,7 +145,7 @@ class RunOptions:
         """The result of the run that `start` starts, which `terminate` ends."""
         with self._lock:
             if self._terminate:
-                raise Error("CANCELLED: terminate was set in the options of this run", "CANCELLED", 7)
+                raise Fail("CANCELLED: terminate was set in the options of this run", "CANCELLED", 7)
             run = start()
             self._going.append(run)
         try:

@@ -5,8 +5,8 @@ from typing import Any, Dict, List, Optional, Sequence, Tuple
 import numpy as np
 
 from graphengine import _native
-from graphengine._error import Error
-from graphengine.ort_options import RunOptions, refusal
+from graphengine._error import bad_argument, refusal
+from graphengine.ort_options import RunOptions
 
 # ONNX's numbers of element types, by the words of numpy and ml_dtypes.
 _NUMBERS: Dict[str, int] = _native.element_types()
@@ -33,7 +33,7 @@ def _dtype(element_type: Any) -> Any:
         return np.dtype(element_type)
     words = [word for word, number in _NUMBERS.items() if number == element_type]
     if not words:
-        raise Error(f"INVALID_ARGUMENT: {element_type} is no element type of ONNX", "INVALID_ARGUMENT", 2)
+        raise bad_argument(f"{element_type} is no element type of ONNX")
     try:
         return np.dtype(words[0])
     except TypeError:
@@ -146,8 +146,8 @@ class OrtValue:
         """Writes other elements into the same memory."""
         given = np.asarray(data)
         if given.shape != self._array.shape or given.dtype != self._array.dtype:
-            raise Error(f"INVALID_ARGUMENT: the new data are {given.dtype}{list(given.shape)}, the value "
-                        f"is {self._array.dtype}{self.shape()}", "INVALID_ARGUMENT", 2)
+            raise bad_argument(f"the new data are {given.dtype}{list(given.shape)}, the value is "
+                               f"{self._array.dtype}{self.shape()}")
         np.copyto(self._array, given)
 
 
@@ -184,8 +184,8 @@ class IOBinding:
         _on_cpu(device_type)
         self._session._check_name(name, "output")
         if buffer_ptr is not None and (element_type is None or shape is None):
-            raise Error(f"INVALID_ARGUMENT: output '{name}' is bound to memory without element_type and "
-                        "shape; give both", "INVALID_ARGUMENT", 2)
+            raise bad_argument(f"output '{name}' is bound to memory without element_type and shape; give "
+                               "both")
         self._outputs[name] = None if buffer_ptr is None else _at(buffer_ptr, element_type, shape or ())
 
     def bind_ortvalue_output(self, name: str, ortvalue: OrtValue) -> None:

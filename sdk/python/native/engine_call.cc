@@ -27,8 +27,12 @@ void OnInterrupt(int signal) {
 
 // Whether Ctrl-C raises KeyboardInterrupt, and no handler of the program's own decides.
 bool HasDefaultHandler() {
-  const nb::module_ signals = nb::module_::import_("signal");
-  return signals.attr("getsignal")(SIGINT).is(signals.attr("default_int_handler"));
+  // Looked up once, since a program with a handler of its own asks at each call.
+  const auto find = [](const char* name) {
+    return nb::object(nb::module_::import_("signal").attr(name)).release();
+  };
+  static const nb::handle getsignal = find("getsignal"), raises = find("default_int_handler");
+  return getsignal(SIGINT).is(raises);
 }
 
 // Puts our handler before Python's, once: it stays until the program sets another one.

@@ -8,10 +8,10 @@ namespace graphengine {
 namespace {
 
 [[noreturn]] void RaiseSentence(ge_status status, const std::string& sentence, const char* node) {
-  nb::object type = nb::module_::import_("graphengine._error").attr("Error");
-  nb::object error =
-      type(Text(sentence), ge_status_name(status), status, node[0] ? Text(node) : nb::none());
-  PyErr_SetObject(type.ptr(), error.ptr());
+  const nb::object error = nb::module_::import_("graphengine._error")
+                               .attr("error_of")(Text(sentence), ge_status_name(status), status,
+                                                 node[0] ? Text(node) : nb::none());
+  PyErr_SetObject(error.type().ptr(), error.ptr());
   nb::raise_python_error();
 }
 
