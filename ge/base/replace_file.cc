@@ -22,6 +22,7 @@ namespace {
 
 constexpr int kMostLinks = 40;  // as many as the kernel follows
 constexpr int kNameTries = 8;
+constexpr size_t kRandomDigits = 16;
 
 Status Failed(const std::string& path, int error) {
   return Status(Code::kIoError, fmt::format("cannot write '{}': {}", path, strerror(error)));
@@ -206,6 +207,39 @@ Status ReplaceFile(const std::string& path, std::string_view bytes, bool durable
     error = target.regular() ? Replace(target, bytes, durable) : WriteSpecial(target, bytes);
   }
   return error == 0 ? Status() : Explained(path, target, error);
+}
+
+bool IsUnfinishedFile(std::string_view name) {
+  constexpr std::string_view kEnd = ".part";
+  if (name.size() != 1 + kRandomDigits + kEnd.size()) return false;
+  return name.starts_with('.') && name.ends_with(kEnd) &&
+         name.substr(1, kRandomDigits).find_first_not_of("0123456789abcdef") == name.npos;
+}
+
+Result<Descriptor> OpenForLines(const std::string& path) {
+  Target target;
+  if (const int error = Follow(path, &target)) return Failed(path, error);
+  if (target.own_fd >= 0) {
+    Descriptor own(fcntl(target.own_fd, F_DUPFD_CLOEXEC, 0));
+    if (!own.valid()) return Failed(path, errno);
+    return own;
+  }
+  // NONBLOCK: a FIFO without a reader would be waited for.
+  const int flags = O_WRONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK | (target.regular() ? O_CREAT : 0);
+  Descriptor fd(open(target.path().c_str(), flags, 0666));
+  if (!fd.valid() && errno == ENXIO && target.present && S_ISFIFO(target.present->st_mode)) {
+    return Status(Code::kIoError,
+                  fmt::format("'{}' is a FIFO that nobody reads; start its reader first", path));
+  }
+  if (!fd.valid()) return Explained(path, target, errno);
+  const int had = fcntl(fd.get(), F_GETFL);
+  if (had < 0 || fcntl(fd.get(), F_SETFL, had & ~O_NONBLOCK) != 0) return Failed(path, errno);
+  return fd;
+}
+
+int WriteBytes(int fd, std::string_view bytes) {
+  NoBrokenPipe no_signal;
+  return WriteAll(fd, bytes);
 }
 
 Status CheckReplaceable(const std::string& path) {

@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 
+#include "ge/base/descriptor.h"
 #include "ge/base/status.h"
 
 namespace ge {
@@ -19,5 +20,16 @@ Status ReplaceFile(const std::string& path, std::string_view bytes, bool durable
 // Before long work: whether ReplaceFile could write there now. Makes a file beside it, and removes
 // it again; writes nothing else. IO_ERROR as above.
 Status CheckReplaceable(const std::string& path);
+
+// Whether ReplaceFile gives a new file such a name until it is whole: a process that was killed has
+// left it.
+bool IsUnfinishedFile(std::string_view name);
+
+// For what grows line by line, a log: opens for writing what is there, of which nothing is cut; a
+// regular file is made where there is none. A FIFO that nobody reads is an IO_ERROR at once.
+Result<Descriptor> OpenForLines(const std::string& path);
+// All bytes, in one go where the system can. 0, or errno; a reader that has gone is EPIPE and no
+// signal.
+int WriteBytes(int fd, std::string_view bytes);
 
 }  // namespace ge
