@@ -288,7 +288,7 @@ class Checks:
         folder = self.scratch / "idx"
         for damage in (b"\0\0\x0d\1", b"\0\0\x08\1\0\0\0\x09abc", b"\0\0\x08\1\0\0\0\1ab", b"\0"):
             (folder / "train-labels-idx1-ubyte").write_bytes(damage)
-            self.refused("is not a usable idx file", data=folder)
+            self.refused("is not a usable idx file", data=folder, net=self.scratch / "rows.onnx")
 
     def damage(self, whole, npz):
         """Bytes that are anything: an answer or a refusal, never a crash."""

@@ -1,33 +1,51 @@
-// Checkpoint: a folder with all states between two steps and, in checkpoint.json, where in the data
-// that is. The states lie under a name of their own that the .json gives, which is replaced last
-// and whole: whenever the process or the machine stops, the folder holds one complete checkpoint.
+// Checkpoint: a folder with all states between two steps and, in checkpoint.json (manifest.h),
+// where in the data that is. States lie in one of two folders in turn; the manifest, which is
+// replaced last and whole, says in which: whenever the process or the machine stops, there is one
+// complete checkpoint. Of the folder's files only these are written and removed. One thread; as
+// long as it lives no other process has one of the same folder.
 #pragma once
 
-#include <nlohmann/json.hpp>
+#include <memory>
+#include <optional>
 #include <string>
 
+#include "ge/base/descriptor.h"
+#include "tools/ge/train/manifest.h"
 #include "tools/ge/train/trained_net.h"
 
 namespace ge::tool {
 
-// How far a run is. The order of samples follows from the seed and the step, what Dropout drops
-// from states.
-struct Progress {
-  uint64_t step = 0;
-  // Of the epoch that the step is in, before the step:
-  double loss_sum = 0, correct = 0;
+// What is to become of a checkpoint that is there.
+enum class IfPresent { kRefuse, kResume, kOverwrite };
+
+class Checkpoint {
+ public:
+  // Makes the folder where there is none, takes its lock and tries that it can be written.
+  // INVALID_ARGUMENT where another process holds it, or where it has a checkpoint that is to be
+  // refused.
+  static Result<std::unique_ptr<Checkpoint>> Open(const std::string& folder, IfPresent what);
+  ~Checkpoint();
+  Checkpoint(const Checkpoint&) = delete;
+  Checkpoint& operator=(const Checkpoint&) = delete;
+
+  // The states of the checkpoint that is there, and where they are; nothing where there is none.
+  // INVALID_ARGUMENT, naming what differs, for one of another run; DATA_CORRUPT.
+  Result<std::optional<Progress>> Restore(const RunFacts& run, TrainedNet* net);
+  Status Save(const RunFacts& run, const Progress& at, TrainedNet* net);
+  // "step 40 in 'FOLDER'", or that there is none yet.
+  std::string Latest() const;
+
+ private:
+  explicit Checkpoint(std::string folder) : folder_(std::move(folder)) {}
+  Status Lock();
+  Status CheckPresent(IfPresent what);
+  std::string PathOf(const std::string& name) const { return folder_ + "/" + name; }
+
+  std::string folder_;
+  Descriptor lock_;
+  bool made_folder_ = false, present_ = false;
+  std::string states_;  // of the manifest; empty = none is known
+  uint64_t step_ = 0;   // of the manifest of this run; 0 = there is none
 };
-
-// `run`: what a run that goes on has to have in common with the one that was stopped.
-Status SaveCheckpoint(const std::string& folder, const nlohmann::json& run, const Progress& at,
-                      TrainedNet* net);
-// NOT there: step 0 and *found false. INVALID_ARGUMENT, naming what differs, for one of another
-// run; DATA_CORRUPT.
-Result<Progress> RestoreCheckpoint(const std::string& folder, const nlohmann::json& run,
-                                   TrainedNet* net, bool* found);
-
-// The net in the file with the trained weights in place of its own, as an ONNX file.
-Status ExportTrained(const std::string& model, const std::string& entry,
-                     const std::vector<Tensor>& states, const std::string& to);
 
 }  // namespace ge::tool

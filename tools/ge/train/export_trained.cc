@@ -6,12 +6,13 @@
 #include "frontend/load.h"
 #include "frontend/onnx/export.h"
 #include "ge/base/replace_file.h"
-#include "tools/ge/train/checkpoint.h"
+#include "tools/ge/train/trainer.h"
 
 namespace ge::tool {
+namespace {
 
-Status ExportTrained(const std::string& model, const std::string& entry,
-                     const std::vector<Tensor>& states, const std::string& to) {
+Result<std::string> OnnxOf(const std::string& model, const std::string& entry,
+                           const std::vector<Tensor>& states) {
   GE_ASSIGN_OR_RETURN(LoadedModel loaded, LoadModelFile(model, Format::kAuto));
   Graph& g = loaded.graph;
   std::map<std::string, const Tensor*> by_name;
@@ -34,8 +35,20 @@ Status ExportTrained(const std::string& model, const std::string& entry,
     c.splat.clear(), c.expanded = nullptr;
     c.external = {};
   }
-  GE_ASSIGN_OR_RETURN(const std::string onnx, ExportOnnx(g, of->name));
+  return ExportOnnx(g, of->name);
+}
+
+}  // namespace
+
+Status ExportTrained(const std::string& model, const std::string& entry,
+                     const std::vector<Tensor>& states, const std::string& to) {
+  GE_ASSIGN_OR_RETURN(const std::string onnx, OnnxOf(model, entry, states));
   return ReplaceFile(to, onnx, false);
+}
+
+Status CheckExport(const std::string& model, const std::string& entry, const std::string& to) {
+  GE_RETURN_IF_ERROR(CheckReplaceable(to));
+  return OnnxOf(model, entry, {}).status();
 }
 
 }  // namespace ge::tool

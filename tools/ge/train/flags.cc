@@ -8,8 +8,15 @@ namespace {
 void AddLearning(CLI::App* app, TrainOptions* o) {
   app->add_option("--data", o->data,
                   "fashion-mnist, a folder of idx files, a folder of pictures (train/CLASS/FILE "
-                  "and test/CLASS/FILE), or a .npz with x_train, y_train, x_test, y_test")
+                  "and test/CLASS/FILE), or a .npz with x_train, y_train, x_test, y_test; of a net "
+                  "of several inputs NAME_train and NAME_test for each")
       ->required();
+  app->add_option("--layout", o->layout,
+                  "of pictures in a .npz: nchw (default), as nets take them, or nhwc, channels "
+                  "last, which are transposed");
+  app->add_option("--data-limit", o->data_limit,
+                  "memory that the data may take, 8GB (default: half of the machine's)")
+      ->transform(CLI::AsSizeValue(false));
   app->add_option("--loss", o->loss, "softmax-ce (default), mse, bce, or none: the net's output");
   app->add_option("--optimizer", o->optimizer,
                   "sgd (default), rmsprop, adagrad, adam, adamw, lamb, lars, lion");
@@ -42,9 +49,14 @@ void AddCourse(CLI::App* app, TrainOptions* o) {
   app->add_option("--checkpoint-every", o->checkpoint_every,
                   "write it after so many steps (default: each epoch)");
   app->add_flag("--resume", o->resume, "go on from --checkpoint, where there is one");
+  app->add_flag("--overwrite", o->overwrite,
+                "begin anew in the place of the run that --checkpoint holds");
+  app->add_flag("--allow-nan", o->allow_nan,
+                "go on where a loss is no number (default: end with exit code 1)");
   app->add_option("--log", o->log,
                   "tensorboard:DIR: scalars of each step, histograms of weights, the graph; "
-                  "csv:FILE: step,loss,correct,rate; may be repeated")
+                  "csv:FILE: step,loss,correct,rate, behind what is there with --resume; may be "
+                  "repeated")
       ->take_all();
   app->add_option("--plot", o->plot, "curves as a picture")->type_name("F.png");
   app->add_option("--export", o->export_file, "the trained net")->type_name("OUT.onnx");
@@ -56,6 +68,10 @@ void AddRunning(CLI::App* app, Options* o) {
   app->add_option("--entry", o->entry, "entry of the model (default: its first)");
   app->add_option("--engines", o->engines, "engines to use; as of ge run")->type_name("LIST");
   app->add_option("--plugins", o->plugins, "plugins beside grad; as of ge run")->type_name("LIST");
+  app->add_option("--memory-limit", o->memory_limit_bytes,
+                  "what a step may take, 2GB (default: 768 MB and 64 bytes for each byte of the "
+                  "weights and inputs)")
+      ->transform(CLI::AsSizeValue(false));
   app->add_option("--threads", o->threads,
                   "compute threads, at most 4096 (default 0: the cores we may use)");
   app->add_option("--isa", o->isa, "cap of the instruction set: native, sse4.2, avx2, avx512");

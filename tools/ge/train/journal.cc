@@ -63,10 +63,12 @@ Result<Journal> Journal::Open(const TrainOptions& o) {
       return Status(Code::kInvalidArgument,
                     fmt::format("--log is '{}', wanted tensorboard:DIR or csv:FILE", log));
     }
+    if (kind == "csv" ? j.csv_.has_value() : j.events_.has_value()) {
+      return Status(Code::kInvalidArgument, fmt::format("--log {}: is given twice", kind));
+    }
     if (kind == "csv") {
-      j.csv_.emplace(to);
-      *j.csv_ << "step,loss,correct,rate\n";
-      if (!*j.csv_) return Status(Code::kIoError, fmt::format("cannot write '{}'", to));
+      GE_ASSIGN_OR_RETURN(CsvLog csv, CsvLog::Open(to));
+      j.csv_.emplace(std::move(csv));
       continue;
     }
     GE_ASSIGN_OR_RETURN(Events events, Events::Open(to));
@@ -76,6 +78,8 @@ Result<Journal> Journal::Open(const TrainOptions& o) {
   }
   return j;
 }
+
+Status Journal::Begin(uint64_t step) { return csv_ ? csv_->Begin(step) : Status(); }
 
 void Journal::Bar(const Place& at, const Metrics& m) {
   const double now = NowMs();
@@ -97,13 +101,14 @@ void Journal::ClearBar() {
 Status Journal::Step(const Place& at, const Metrics& m, int64_t batch) {
   Bar(at, m);
   if (!plot_.empty()) curves_.loss.push_back(m.loss);
-  if (csv_) *csv_ << fmt::format("{},{},{},{}\n", at.step, m.loss, m.correct, m.rate);
+  if (csv_) GE_RETURN_IF_ERROR(csv_->Row(at.step, m));
   if (!events_) return {};
   const auto step = static_cast<int64_t>(at.step);
   GE_RETURN_IF_ERROR(events_->Scalar("train/loss", step, static_cast<float>(m.loss)));
   GE_RETURN_IF_ERROR(events_->Scalar("train/learning_rate", step, static_cast<float>(m.rate)));
-  return events_->Scalar("train/accuracy", step,
-                         static_cast<float>(m.correct / static_cast<double>(batch)));
+  GE_RETURN_IF_ERROR(events_->Scalar("train/accuracy", step,
+                                     static_cast<float>(m.correct / static_cast<double>(batch))));
+  return events_->Flush();  // a run may be killed
 }
 
 Status Journal::Tested(const Place& at, double loss, std::optional<double> accuracy) {
@@ -152,7 +157,6 @@ Status Journal::Epoch(const Place& at, double loss, std::optional<double> accura
 
 Status Journal::Finish(const nlohmann::json& last, bool json) {
   ClearBar();
-  if (csv_ && !csv_->flush()) return Status(Code::kIoError, "cannot write the .csv of --log");
   if (events_) GE_RETURN_IF_ERROR(events_->Flush());
   if (!plot_.empty()) GE_RETURN_IF_ERROR(WriteChart(plot_, curves_));
   if (json) {

@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "tools/ge/train/chart.h"
+#include "tools/ge/train/csv_log.h"
 #include "tools/ge/train/events.h"
 #include "tools/ge/train/train.h"
 #include "tools/ge/train/trained_net.h"
@@ -19,7 +20,10 @@ struct Place {  // in a run, after a step
 
 class Journal {
  public:
+  // Before the work: that all of it can be written.
   static Result<Journal> Open(const TrainOptions& o);
+  // At its beginning: the step from which the run goes on, 0 of a new one.
+  Status Begin(uint64_t step);
   Status Step(const Place& at, const Metrics& m, int64_t batch);
   Status Tested(const Place& at, double loss, std::optional<double> accuracy);
   Status Epoch(const Place& at, double loss, std::optional<double> accuracy, TrainedNet* net);
@@ -33,7 +37,7 @@ class Journal {
   double last_bar_ms_ = 0;
   std::string plot_;
   std::optional<Events> events_;
-  std::optional<std::ofstream> csv_;
+  std::optional<CsvLog> csv_;
   Curves curves_;
   std::optional<double> tested_loss_, tested_accuracy_;  // latest
 };

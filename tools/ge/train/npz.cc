@@ -1,174 +1,154 @@
-// .npz: a zip file of .npy files, stored or deflated, as numpy.savez and savez_compressed write it.
+// .npz: a zip file of .npy files, as numpy.savez and savez_compressed write it. Arrays are named
+// after the net's inputs.
 #include <fmt/format.h>
-#include <zlib.h>
 
 #include <cstring>
-#include <filesystem>
-#include <fstream>
-#include <map>
 
 #include "ge/base/checked.h"
+#include "tools/ge/command.h"
 #include "tools/ge/train/samples.h"
+#include "tools/ge/train/zip.h"
 
 namespace ge::tool {
 namespace {
 
-using Bytes = std::span<const std::byte>;
-constexpr uint64_t kMostArray = uint64_t{1} << 36;
+constexpr uint64_t kMostHeader = uint64_t{1} << 16;
 
-Status BadNpz(const std::string& path, const std::string& text) {
-  return Status(Code::kDataCorrupt, fmt::format("'{}' is not a usable .npz file: {}", path, text));
+// What a .npy file says of itself, and how many bytes that takes.
+Result<Rows> ReadNpyHead(const std::string& what, ZipReader* in, uint64_t* bytes) {
+  const auto bad = [&](const std::string& text) {
+    return Status(Code::kDataCorrupt, fmt::format("'{}' is not a usable array: {}", what, text));
+  };
+  std::byte head[12];
+  GE_RETURN_IF_ERROR(in->Read(head, 10));
+  const auto at = [&](size_t i) { return std::to_integer<uint64_t>(head[i]); };
+  if (std::memcmp(head, "\x93NUMPY", 6) != 0) return bad("it does not begin as a .npy file");
+  uint64_t length = at(8) | at(9) << 8;
+  *bytes = 10;
+  if (at(6) >= 2) {
+    GE_RETURN_IF_ERROR(in->Read(head + 10, 2));
+    length |= at(10) << 16 | at(11) << 24;
+    *bytes = 12;
+  }
+  if (length > kMostHeader) return bad("its header is beyond 64 KiB");
+  std::string header(length, 0);
+  GE_RETURN_IF_ERROR(in->Read(reinterpret_cast<std::byte*>(header.data()), length));
+  *bytes += length;
+  TensorView view;
+  for (char& c : header) c = c >= ' ' && c <= '~' ? c : '?';  // messages repeat parts of it
+  GE_RETURN_IF_ERROR(ParseNpyHeader(what, header, &view));
+  if (view.dims.empty()) return bad("it is one number, wanted rows along an axis");
+  Rows rows;
+  rows.dtype = view.dtype, rows.count = view.dims[0];
+  rows.dims.assign(view.dims.begin() + 1, view.dims.end());
+  return rows;
 }
 
-uint64_t Little(Bytes b, uint64_t at, int n) {
-  uint64_t v = 0;
-  for (int i = n; i-- > 0;)
-    v = v << 8 | std::to_integer<uint64_t>(b[at + static_cast<uint64_t>(i)]);
-  return v;
+Result<Rows> ReadArray(const ZipFile& zip, const ZipMember& m, const Wanted& wanted,
+                       DataReader* reader) {
+  const std::string what = fmt::format("array '{}' of '{}'", Printable(m.name), zip.path());
+  GE_ASSIGN_OR_RETURN(const auto in, ZipReader::Open(&zip, m));
+  uint64_t head = 0;
+  GE_ASSIGN_OR_RETURN(Rows rows,
+                      ReadNpyHead(zip.path() + "/" + Printable(m.name), in.get(), &head));
+  std::vector<int64_t> dims = rows.dims;
+  dims.insert(dims.begin(), rows.count);
+  const auto count = CheckedProduct(dims);
+  const auto size = count ? DTypeBytes(rows.dtype, *count) : std::nullopt;
+  if (!size || static_cast<uint64_t>(*size) != m.size - head) {
+    return Status(Code::kDataCorrupt,
+                  fmt::format("{} is not a usable array: its shape does not fit its {} bytes", what,
+                              m.size - head));
+  }
+  if (m.method != 0 && m.size / kMostInflated > m.packed) {
+    return zip.Bad(fmt::format("{} bytes of array '{}' cannot be those {} that it claims", m.packed,
+                               Printable(m.name), m.size));
+  }
+  GE_RETURN_IF_ERROR(reader->TakeRows(rows, wanted, what));
+  rows.bytes.resize(static_cast<uint64_t>(*size));
+  GE_RETURN_IF_ERROR(in->Read(rows.bytes.data(), rows.bytes.size()));
+  GE_RETURN_IF_ERROR(in->Finish());
+  return rows;
 }
 
-struct Member {
-  uint64_t method, packed, size, at;  // at: of its local header
-};
-
-// Sizes beyond 32 bits stand in an extra field, in this order, each where it is needed.
-void ReadWide(Bytes extra, Member* m) {
-  for (uint64_t i = 0; i + 4 <= extra.size();) {
-    const uint64_t id = Little(extra, i, 2), n = Little(extra, i + 2, 2), end = i + 4 + n;
-    uint64_t at = i + 4;
-    for (uint64_t* v : {&m->size, &m->packed, &m->at}) {
-      if (id != 1 || end > extra.size() || *v != UINT32_MAX || at + 8 > end) continue;
-      *v = Little(extra, at, 8), at += 8;
+// What an input's array may be called, the likelier name first: of a part ("_train"), or of files
+// without parts ("").
+std::vector<std::string> NamesOf(const DataRequest& r, size_t input, const std::string& part) {
+  std::vector<std::string> names = {r.x[input].name + part};
+  const auto taken = [&](const std::string& name) {
+    for (const Wanted& w : r.x) {
+      if (w.name == name) return true;
     }
-    i = end;
-  }
+    return false;
+  };
+  if (input == 0 && !taken("x")) names.push_back("x" + part);
+  return names;
 }
 
-// Where the directory begins and how many members it has.
-Status FindDirectory(const std::string& path, Bytes b, uint64_t* at, uint64_t* n) {
-  constexpr uint64_t kEnd = 22;
-  if (b.size() < kEnd) return BadNpz(path, "it has less than 22 bytes");
-  for (uint64_t end = b.size() - kEnd;; --end) {
-    if (Little(b, end, 4) == 0x06054b50) {
-      *n = Little(b, end + 10, 2), *at = Little(b, end + 16, 4);
-      // A zip file of 64 bits has another end, which a record ahead of this one names.
-      if (*at == UINT32_MAX && end >= 20 && Little(b, end - 20, 4) == 0x07064b50) {
-        const uint64_t wide = Little(b, end - 12, 8);
-        if (b.size() < 56 || wide > b.size() - 56)
-          return BadNpz(path, "its directory is not there");
-        *n = Little(b, wide + 32, 8), *at = Little(b, wide + 48, 8);
-      }
-      return {};
-    }
-    if (end == 0 || b.size() - end > 65557) break;
+std::vector<std::string> LabelNames(const DataRequest& r, const std::string& part) {
+  for (const Wanted& w : r.x) {
+    if (w.name == "y") return {r.y->name + part};
   }
-  return BadNpz(path, "it has no zip directory");
+  return {"y" + part, r.y->name + part};
 }
 
-Result<std::map<std::string, Member>> Members(const std::string& path, Bytes b) {
-  uint64_t at = 0, n = 0;
-  GE_RETURN_IF_ERROR(FindDirectory(path, b, &at, &n));
-  std::map<std::string, Member> members;
-  for (uint64_t i = 0; i < n; ++i) {
-    if (at > b.size() || b.size() - at < 46 || Little(b, at, 4) != 0x02014b50) {
-      return BadNpz(path, "its zip directory is damaged");
-    }
-    const uint64_t name = Little(b, at + 28, 2), extra = Little(b, at + 30, 2),
-                   note = Little(b, at + 32, 2);
-    if (b.size() - at - 46 < name + extra + note) return BadNpz(path, "its zip directory ends");
-    Member m{Little(b, at + 10, 2), Little(b, at + 20, 4), Little(b, at + 24, 4),
-             Little(b, at + 42, 4)};
-    ReadWide(b.subspan(at + 46 + name, extra), &m);
-    std::string text(reinterpret_cast<const char*>(b.data() + at + 46), name);
-    if (text.ends_with(".npy")) text.resize(text.size() - 4);
-    members[text] = m;
-    at += 46 + name + extra + note;
+const ZipMember* Find(const ZipFile& zip, const std::vector<std::string>& names) {
+  for (const std::string& name : names) {
+    const auto found = zip.members().find(name);
+    if (found != zip.members().end()) return &found->second;
   }
-  return members;
+  return nullptr;
 }
 
-Result<std::vector<std::byte>> Inflate(const std::string& path, Bytes packed, uint64_t size) {
-  std::vector<std::byte> out;
-  z_stream z{};
-  if (inflateInit2(&z, -MAX_WBITS) != Z_OK) {
-    return Status(Code::kResourceExhausted, "no memory to inflate '" + path + "'");
+Status Missing(const ZipFile& zip, const DataRequest& r, size_t input) {
+  std::string have;
+  for (const auto& [name, m] : zip.members()) {
+    have += fmt::format("{}'{}'", have.empty() ? "" : ", ", Printable(name));
   }
-  uint64_t from = 0;
-  int rc = Z_OK;
-  // In parts: what the directory claims may be more than there is.
-  while (rc == Z_OK && (out.size() < size || from < packed.size())) {
-    const uint64_t had = out.size(), part = std::min<uint64_t>(size - had, 1 << 24),
-                   give = std::min<uint64_t>(packed.size() - from, 1 << 24);
-    out.resize(had + part);
-    z.next_in = reinterpret_cast<Bytef*>(const_cast<std::byte*>(packed.data() + from));
-    z.avail_in = static_cast<unsigned>(give);
-    z.next_out = reinterpret_cast<Bytef*>(out.data() + had);
-    z.avail_out = static_cast<unsigned>(part);
-    rc = inflate(&z, Z_NO_FLUSH);
-    from += give - z.avail_in, out.resize(had + part - z.avail_out);
-  }
-  inflateEnd(&z);
-  if (rc == Z_STREAM_END && out.size() == size) return out;
-  return BadNpz(path, "a deflated array is damaged");
+  // The file may have its array "x" for an input of another name.
+  const std::vector<std::string> names = NamesOf(r, input, "");
+  const std::string& name = names.back();
+  return Status(
+      Code::kInvalidArgument,
+      fmt::format("'{}' has no array {}_train or {} with rows{}; it has {}", zip.path(), name, name,
+                  r.x.size() > 1 || r.x[0].name != name
+                      ? fmt::format(" for the net's input '{}'", r.x[input].name)
+                      : "",
+                  have.empty() ? "none" : have.substr(0, 1000)));
 }
 
-Result<Rows> ReadMember(const std::string& path, Bytes b, const std::string& name,
-                        const Member& m) {
-  if (m.at > b.size() || b.size() - m.at < 30 || Little(b, m.at, 4) != 0x04034b50) {
-    return BadNpz(path, "array '" + name + "' is not where the directory says");
+// Samples without rows where the first input has no array of that part.
+Result<Samples> ReadPart(const ZipFile& zip, const std::string& part, DataReader* reader) {
+  const DataRequest& r = reader->request();
+  Samples s;
+  for (size_t i = 0; i < r.x.size(); ++i) {
+    const ZipMember* m = Find(zip, NamesOf(r, i, part));
+    if (m == nullptr && i == 0 && part == "_test") return s;
+    if (m == nullptr) return Missing(zip, r, i);
+    GE_ASSIGN_OR_RETURN(Rows rows, ReadArray(zip, *m, r.x[i], reader));
+    if (r.channels_last) PutChannelsFirst(r.x[i], &rows);
+    s.x.push_back(std::move(rows));
   }
-  const uint64_t begin = m.at + 30 + Little(b, m.at + 26, 2) + Little(b, m.at + 28, 2);
-  if (begin > b.size() || m.packed > b.size() - begin || m.size > kMostArray) {
-    return BadNpz(path, "array '" + name + "' ends beyond the file");
-  }
-  const std::string what = path + "/" + name;
-  if (m.method == 0) return ParseNpy(b.subspan(begin, m.packed), what);
-  if (m.method != 8) {
-    return BadNpz(path,
-                  fmt::format("array '{}' is packed by method {}, wanted 0 or 8", name, m.method));
-  }
-  GE_ASSIGN_OR_RETURN(const auto bytes, Inflate(path, b.subspan(begin, m.packed), m.size));
-  return ParseNpy(bytes, what);
-}
-
-Result<std::string> ReadWhole(const std::string& path) {
-  std::error_code error;
-  const uintmax_t size = std::filesystem::file_size(path, error);
-  std::ifstream in(path, std::ios::binary);
-  std::string bytes(error ? 0 : size, 0);
-  in.read(bytes.data(), static_cast<std::streamsize>(bytes.size()));
-  if (!error && in) return bytes;
-  return Status(Code::kIoError, fmt::format("cannot read '{}'; give an existing file", path));
+  const ZipMember* labels = r.y ? Find(zip, LabelNames(r, part)) : nullptr;
+  if (labels == nullptr) return s;
+  GE_ASSIGN_OR_RETURN(s.y, ReadArray(zip, *labels, *r.y, reader));
+  return s;
 }
 
 }  // namespace
 
-Result<Data> ReadNpz(const std::string& path) {
-  GE_ASSIGN_OR_RETURN(const std::string file, ReadWhole(path));
-  const Bytes b = std::as_bytes(std::span(file));
-  GE_ASSIGN_OR_RETURN(const auto members, Members(path, b));
+Result<Data> ReadNpz(const std::string& path, DataReader* reader) {
+  const DataRequest& r = reader->request();
+  GE_ASSIGN_OR_RETURN(const ZipFile zip, ZipFile::Open(path));
   Data data;
-  const bool parts = members.count("x_train") != 0;
-  for (const auto& [name, to] : std::initializer_list<std::pair<std::string, Rows*>>{
-           {parts ? "x_train" : "x", &data.train.x},
-           {parts ? "y_train" : "y", &data.train.y},
-           {"x_test", &data.test.x},
-           {"y_test", &data.test.y}}) {
-    const auto found = members.find(name);
-    if (found == members.end()) continue;
-    GE_ASSIGN_OR_RETURN(*to, ReadMember(path, b, name, found->second));
+  bool parts = false;
+  for (size_t i = 0; i < r.x.size(); ++i) parts |= Find(zip, NamesOf(r, i, "_train")) != nullptr;
+  GE_ASSIGN_OR_RETURN(data.train, ReadPart(zip, parts ? "_train" : "", reader));
+  if (data.train.count() == 0) return Missing(zip, r, 0);
+  if (r.test) {
+    GE_ASSIGN_OR_RETURN(data.test, ReadPart(zip, "_test", reader));
   }
-  if (data.train.x.count > 0) return data;
-  std::string have;
-  for (const auto& member : members) {
-    std::string name = member.first;
-    // The file's own bytes, which a terminal should not get.
-    for (char& c : name) c = c >= ' ' && c <= '~' ? c : '?';
-    have += (have.empty() ? "'" : ", '") + name + "'";
-  }
-  return Status(Code::kInvalidArgument,
-                fmt::format("'{}' has no array x_train or x with rows; it has {}", path,
-                            have.empty() ? "none" : have));
+  return data;
 }
 
 }  // namespace ge::tool

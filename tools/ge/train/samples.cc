@@ -1,12 +1,13 @@
 #include "tools/ge/train/samples.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
-#include <cstring>
+#include <algorithm>
 #include <filesystem>
 
 #include "ge/base/checked.h"
-#include "tools/ge/command.h"
+#include "tools/ge/train/convert.h"
 
 namespace ge::tool {
 namespace {
@@ -15,168 +16,144 @@ namespace fs = std::filesystem;
 
 constexpr char kFashion[] = "/usr/share/datasets/fashion-mnist";
 
+bool Exists(const fs::path& path) {
+  std::error_code error;
+  return fs::exists(path, error);
+}
+
 // The file of MNIST's name in the folder, packed or not; empty = neither is there.
 std::string IdxFile(const fs::path& folder, const std::string& name) {
   for (const char* end : {"", ".gz"}) {
     const fs::path path = folder / (name + end);
-    if (fs::exists(path)) return path.string();
+    if (Exists(path)) return path.string();
   }
   return {};
 }
 
-Result<Samples> ReadIdxPair(const fs::path& folder, const std::string& part) {
+Result<Samples> ReadIdxPair(const fs::path& folder, const std::string& part, DataReader* reader) {
+  const DataRequest& r = reader->request();
   const std::string x = IdxFile(folder, part + "-images-idx3-ubyte"),
                     y = IdxFile(folder, part + "-labels-idx1-ubyte");
-  if (x.empty() || y.empty()) {
+  if (x.empty() || (y.empty() && r.y)) {
     return Status(Code::kIoError, fmt::format("'{}' has no {}-{}-ubyte or .gz", folder.string(),
                                               part, x.empty() ? "images-idx3" : "labels-idx1"));
   }
   Samples s;
-  GE_ASSIGN_OR_RETURN(s.x, ReadIdx(x));
-  GE_ASSIGN_OR_RETURN(s.y, ReadIdx(y));
+  s.x.resize(1);
+  GE_ASSIGN_OR_RETURN(s.x[0], ReadIdx(x, r.x[0], reader));
+  if (r.y) {
+    GE_ASSIGN_OR_RETURN(s.y, ReadIdx(y, *r.y, reader));
+  }
   return s;
 }
 
-Result<Data> ReadIdxFolder(const fs::path& folder) {
+Result<Data> ReadIdxFolder(const fs::path& folder, DataReader* reader) {
   Data data;
-  GE_ASSIGN_OR_RETURN(data.train, ReadIdxPair(folder, "train"));
-  if (IdxFile(folder, "t10k-images-idx3-ubyte").empty()) return data;
-  GE_ASSIGN_OR_RETURN(data.test, ReadIdxPair(folder, "t10k"));
+  GE_ASSIGN_OR_RETURN(data.train, ReadIdxPair(folder, "train", reader));
+  if (!reader->request().test || IdxFile(folder, "t10k-images-idx3-ubyte").empty()) return data;
+  GE_ASSIGN_OR_RETURN(data.test, ReadIdxPair(folder, "t10k", reader));
   return data;
 }
 
-Result<Data> ReadAny(const std::string& source, int64_t channels) {
-  if (source == "fashion-mnist") {
-    if (fs::exists(kFashion)) return ReadIdxFolder(kFashion);
+// Folders give the samples of one input, in the net's own layout.
+Status CheckFolder(const DataRequest& r) {
+  if (r.x.size() > 1) {
+    std::string names;
+    for (const Wanted& w : r.x) {
+      names += fmt::format("{}{}_train", names.empty() ? "" : ", ", w.name);
+    }
+    return Status(Code::kInvalidArgument,
+                  fmt::format("the net has {} inputs, of which '{}' would give one; wanted a .npz "
+                              "with the arrays {}",
+                              r.x.size(), r.source, names));
+  }
+  if (!r.channels_last) return {};
+  return Status(Code::kInvalidArgument,
+                fmt::format("--layout nhwc is of arrays in a .npz; '{}' is brought into the net's "
+                            "layout as it is: leave it out",
+                            r.source));
+}
+
+Status CheckLayout(const DataRequest& r) {
+  const bool pictures =
+      std::any_of(r.x.begin(), r.x.end(), [](const Wanted& w) { return w.dims.size() > 2; });
+  if (!r.channels_last || pictures) return {};
+  return Status(Code::kInvalidArgument,
+                "--layout nhwc is of pictures, and no input of the net has channels, rows and "
+                "columns; leave it out");
+}
+
+Result<Data> ReadAny(DataReader* reader) {
+  const DataRequest& r = reader->request();
+  GE_RETURN_IF_ERROR(CheckLayout(r));
+  if (r.source == "fashion-mnist") {
+    GE_RETURN_IF_ERROR(CheckFolder(r));
+    if (Exists(kFashion)) return ReadIdxFolder(kFashion, reader);
     return Status(Code::kIoError,
                   fmt::format("there is no {}; apt-get install dataset-fashion-mnist", kFashion));
   }
-  if (!fs::exists(source)) {
+  std::error_code error;
+  if (!Exists(r.source)) {
     return Status(Code::kIoError,
                   fmt::format("--data is '{}', which is not there; wanted fashion-mnist, a folder "
                               "or a .npz file",
-                              source));
+                              r.source));
   }
-  if (!fs::is_directory(source)) return ReadNpz(source);
-  if (!IdxFile(source, "train-images-idx3-ubyte").empty()) return ReadIdxFolder(source);
-  return ReadPictures(source, channels);
-}
-
-Status CheckPart(const Samples& s, const std::string& what) {
-  if (s.y.count == 0 || s.y.count == s.x.count) return {};
-  return Status(Code::kInvalidArgument, fmt::format("{} has {} samples and {} labels, wanted one "
-                                                    "for each",
-                                                    what, s.x.count, s.y.count));
-}
-
-template <typename From, typename To>
-void Convert(const std::byte* from, uint64_t n, double scale, std::byte* to) {
-  for (uint64_t i = 0; i < n; ++i) {
-    From v;
-    std::memcpy(&v, from + i * sizeof v, sizeof v);
-    const To made = scale == 1 ? static_cast<To>(v)
-                               : static_cast<To>(static_cast<float>(v) / static_cast<float>(255));
-    std::memcpy(to + i * sizeof made, &made, sizeof made);
+  if (!fs::is_directory(r.source, error)) return ReadNpz(r.source, reader);
+  GE_RETURN_IF_ERROR(CheckFolder(r));
+  if (!IdxFile(r.source, "train-images-idx3-ubyte").empty()) {
+    return ReadIdxFolder(r.source, reader);
   }
-}
-
-template <typename From>
-bool ConvertFrom(const std::byte* from, uint64_t n, DType as, std::byte* to) {
-  const double scale = sizeof(From) == 1 ? 255 : 1;
-  const bool whole = std::is_integral_v<From>;
-  if (as == DType::kFloat) return Convert<From, float>(from, n, scale, to), true;
-  if (as == DType::kDouble) return Convert<From, double>(from, n, scale, to), true;
-  if (as == DType::kInt64 && whole) return Convert<From, int64_t>(from, n, 1, to), true;
-  if (as == DType::kInt32 && whole) return Convert<From, int32_t>(from, n, 1, to), true;
-  return false;
-}
-
-bool ConvertRow(DType dtype, const std::byte* from, uint64_t n, DType as, std::byte* to) {
-  switch (dtype) {
-    case DType::kUint8:
-      return ConvertFrom<uint8_t>(from, n, as, to);
-    case DType::kInt32:
-      return ConvertFrom<int32_t>(from, n, as, to);
-    case DType::kInt64:
-      return ConvertFrom<int64_t>(from, n, as, to);
-    case DType::kFloat:
-      return ConvertFrom<float>(from, n, as, to);
-    case DType::kDouble:
-      return ConvertFrom<double>(from, n, as, to);
-    default:
-      return false;
-  }
+  return ReadPictures(r.source, reader);
 }
 
 }  // namespace
 
-Result<Data> ReadData(const std::string& source, int64_t channels) {
-  GE_ASSIGN_OR_RETURN(Data data, ReadAny(source, channels));
-  GE_RETURN_IF_ERROR(CheckPart(data.train, "'" + source + "', to train on,"));
-  GE_RETURN_IF_ERROR(CheckPart(data.test, "'" + source + "', to test with,"));
+uint64_t Rows::row_size() const { return static_cast<uint64_t>(CheckedProduct(dims).value_or(0)); }
+
+DataReader::DataReader(const DataRequest& request) : request_(request), limit_(request.limit) {
+  if (limit_ != 0) return;
+  limit_ = static_cast<uint64_t>(sysconf(_SC_PHYS_PAGES)) *
+           static_cast<uint64_t>(sysconf(_SC_PAGESIZE)) / 2;
+}
+
+Status DataReader::Take(uint64_t bytes, const std::string& what) {
+  if (bytes <= limit_ - used_) {
+    used_ += bytes;
+    return {};
+  }
+  return Status(Code::kLimitExceeded,
+                fmt::format("{} takes {} bytes of memory, and {} are left of the {} that data may "
+                            "take ({}); give --data-limit with more, as 8GB, or fewer samples",
+                            what, bytes, limit_ - used_, limit_,
+                            request_.limit != 0 ? "--data-limit" : "half of the machine's memory"));
+}
+
+Status DataReader::TakeRows(const Rows& head, const Wanted& wanted, const std::string& what) {
+  const bool labels = request_.y && &wanted == &*request_.y;
+  GE_RETURN_IF_ERROR(FitRows(head, wanted, request_.channels_last && !labels, what));
+  const auto count = CheckedMul(head.count, static_cast<int64_t>(head.row_size()));
+  const auto bytes = count ? DTypeBytes(head.dtype, *count) : std::nullopt;
+  return Take(bytes ? static_cast<uint64_t>(*bytes) : UINT64_MAX, what);
+}
+
+Result<Data> ReadData(const DataRequest& request) {
+  DataReader reader(request);
+  GE_ASSIGN_OR_RETURN(Data data, ReadAny(&reader));
+  if (!request.test) data.test = {};
+  GE_RETURN_IF_ERROR(CheckSamples(request, "samples to train on", data.train));
+  GE_RETURN_IF_ERROR(CheckSamples(request, "samples to test with", data.test));
   return data;
 }
 
-Result<Rows> ParseNpy(std::span<const std::byte> bytes, const std::string& what) {
-  const auto bad = [&](const std::string& text) {
-    return Status(Code::kDataCorrupt, fmt::format("'{}' is not a usable array: {}", what, text));
-  };
-  const auto at = [&](size_t i) { return std::to_integer<size_t>(bytes[i]); };
-  if (bytes.size() < 12 || std::memcmp(bytes.data(), "\x93NUMPY", 6) != 0) {
-    return bad("it does not begin as a .npy file");
-  }
-  const size_t head = at(6) >= 2 ? 12 : 10;
-  const size_t length = at(8) | at(9) << 8 | (head == 12 ? at(10) << 16 | at(11) << 24 : 0);
-  if (bytes.size() - head < length) return bad("it ends inside its header");
-  TensorView view;
-  std::string header(reinterpret_cast<const char*>(bytes.data()) + head, length);
-  // Messages repeat parts of it.
-  for (char& c : header) c = c >= ' ' && c <= '~' ? c : '?';
-  GE_RETURN_IF_ERROR(ParseNpyHeader(what, header, &view));
-  const auto count = CheckedProduct(view.dims);
-  const auto size = count ? DTypeBytes(view.dtype, *count) : std::nullopt;
-  bytes = bytes.subspan(head + length);
-  if (view.dims.empty()) return bad("it is one number, wanted rows along an axis");
-  if (!size || static_cast<uint64_t>(*size) != bytes.size()) {
-    return bad(fmt::format("its shape does not fit its {} bytes", bytes.size()));
-  }
-  Rows rows;
-  rows.dtype = view.dtype, rows.count = view.dims[0];
-  rows.dims.assign(view.dims.begin() + 1, view.dims.end());
-  rows.bytes.assign(bytes.begin(), bytes.end());
-  return rows;
-}
-
-Result<Rows> AsClasses(Rows y, const std::string& what) {
-  Rows made;
-  made.dtype = DType::kInt64, made.count = y.count, made.dims = y.dims;
-  uint64_t each = 1;
-  for (const int64_t d : y.dims) each *= static_cast<uint64_t>(d);
-  const uint64_t n = each * static_cast<uint64_t>(y.count);
-  made.bytes.resize(n * 8);
-  if (ConvertRow(y.dtype, y.bytes.data(), n, DType::kInt64, made.bytes.data())) return made;
-  return Status(Code::kInvalidArgument,
-                fmt::format("labels of {} are {}, wanted whole numbers", what, DTypeName(y.dtype)));
-}
-
-Status Gather(const Rows& rows, std::span<const uint32_t> order, DType as, void* to) {
-  const uint64_t bytes = rows.row_bytes();
-  uint64_t each = 1;
-  for (const int64_t d : rows.dims) each *= static_cast<uint64_t>(d);
+void Gather(const Rows& rows, std::span<const uint32_t> order, DType as, void* to) {
+  const uint64_t bytes = rows.row_bytes(), n = rows.row_size();
+  const auto made = static_cast<uint64_t>(*DTypeBytes(as, static_cast<int64_t>(n)));
   auto* out = static_cast<std::byte*>(to);
-  const auto made = static_cast<uint64_t>(DTypeBytes(as, static_cast<int64_t>(each)).value_or(0));
   for (const uint32_t i : order) {
-    const std::byte* from = rows.bytes.data() + i * bytes;
-    if (rows.dtype == as) {
-      std::memcpy(out, from, bytes);
-    } else if (!ConvertRow(rows.dtype, from, each, as, out)) {
-      return Status(Code::kInvalidArgument,
-                    fmt::format("the data are {} and cannot become the net's {}",
-                                DTypeName(rows.dtype), DTypeName(as)));
-    }
+    ConvertNumbers(rows.dtype, rows.bytes.data() + i * bytes, n, as, out);
     out += made;
   }
-  return {};
 }
 
 }  // namespace ge::tool

@@ -1,4 +1,4 @@
-// ge train: what a user may ask for, and the loop.
+// ge train: what a user may ask for.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -19,7 +19,9 @@ struct TrainOptions {
   uint64_t checkpoint_every = 0;  // the same
   std::vector<std::string> freeze, set, log;
   std::string checkpoint, plot, export_file;
-  bool resume = false, keep_order = false, no_test = false;
+  std::string layout = "nchw";  // of arrays of pictures
+  uint64_t data_limit = 0;      // bytes of memory; 0 = half of the machine's
+  bool resume = false, overwrite = false, keep_order = false, no_test = false, allow_nan = false;
 };
 
 void AddTrain(CLI::App* app, int* code);

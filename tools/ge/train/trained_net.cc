@@ -2,10 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 
-#include "ge/base/checked.h"
+#include "ge/base/half.h"
 #include "ge/host/machine.h"
 
 namespace ge::tool {
@@ -27,6 +28,9 @@ Status Try(Call call) {
 }
 
 double NumberIn(const ge_tensor& t) {
+  if (t.dtype == static_cast<int32_t>(DType::kFloat16)) {
+    return FloatOfHalf(*static_cast<const uint16_t*>(t.data));
+  }
   if (t.dtype == static_cast<int32_t>(DType::kFloat)) return *static_cast<const float*>(t.data);
   if (t.dtype == static_cast<int32_t>(DType::kDouble)) return *static_cast<const double*>(t.data);
   return static_cast<double>(*static_cast<const int64_t*>(t.data));
@@ -85,6 +89,45 @@ Result<ge_session_options> SessionOptionsFor(const Options& o, const std::string
   return s;
 }
 
+ge_tensor BatchOf(const ge_tensor_info& info, int64_t n, void* data) {
+  ge_tensor t{};
+  t.size = sizeof t, t.dtype = info.dtype, t.rank = info.rank, t.data = data;
+  int64_t count = 1;
+  for (int32_t i = 0; i < info.rank; ++i) {
+    t.dims[i] = i == 0 ? n : info.dims[i];
+    count *= t.dims[i];
+  }
+  t.bytes = static_cast<uint64_t>(DTypeBytes(static_cast<DType>(info.dtype), count).value_or(0));
+  return t;
+}
+
+template <typename T>
+bool AllFinite(const void* data, uint64_t bytes) {
+  const auto* v = static_cast<const T*>(data);
+  return std::all_of(v, v + bytes / sizeof(T), [](T x) { return std::isfinite(x); });
+}
+
+// Of 16 bits: that no exponent is all ones.
+bool AllFinite16(const void* data, uint64_t bytes, uint16_t exponent) {
+  const auto* v = static_cast<const uint16_t*>(data);
+  return std::all_of(v, v + bytes / 2, [&](uint16_t x) { return (x & exponent) != exponent; });
+}
+
+bool IsFinite(const ge_tensor& t) {
+  switch (static_cast<DType>(t.dtype)) {
+    case DType::kFloat:
+      return AllFinite<float>(t.data, t.bytes);
+    case DType::kDouble:
+      return AllFinite<double>(t.data, t.bytes);
+    case DType::kFloat16:
+      return AllFinite16(t.data, t.bytes, 0x7c00);
+    case DType::kBfloat16:
+      return AllFinite16(t.data, t.bytes, 0x7f80);
+    default:
+      return true;
+  }
+}
+
 }  // namespace
 
 Result<TrainedNet> TrainedNet::Open(const Options& o, const std::string& pass) {
@@ -106,22 +149,15 @@ Status TrainedNet::Inspect() {
   GE_ASSIGN_OR_RETURN(eval_outputs_, OutputsOf(session_.get(), "eval"));
   uint32_t n = 0;
   ge_session_input_count(session_.get(), "train_step", &n);
-  std::string names;
-  uint32_t data = 0;
   for (uint32_t i = 0; i < n; ++i) {
-    ge_tensor_info info{};
-    info.size = sizeof info;
-    ge_session_input_info(session_.get(), "train_step", i, &info);
-    const bool label = i + 1 == n && i > 0 && std::strcmp(info.name, "label") == 0;
-    (label ? y_ : x_) = info;
-    data += !label;
-    names += fmt::format("{}'{}'", names.empty() ? "" : ", ", info.name);
+    Input input;
+    input.info.size = sizeof input.info;
+    ge_session_input_info(session_.get(), "train_step", i, &input.info);
+    has_labels_ = i + 1 == n && i > 0 && std::strcmp(input.info.name, "label") == 0;
+    inputs_.push_back(std::move(input));
   }
-  if (data != 1) {
-    return Status(Code::kUnsupported,
-                  fmt::format("the net has {} inputs ({}), wanted one beside the label; train it "
-                              "by ge.h",
-                              data, names));
+  if (inputs_.empty()) {
+    return Status(Code::kUnsupported, "the net has no input, so there is nothing to train it on");
   }
   for (const std::string& name : step_outputs_) classifies_ = classifies_ || name == "correct";
   ge_tensor_info out{};
@@ -131,48 +167,60 @@ Status TrainedNet::Inspect() {
   return {};
 }
 
-ge_tensor TrainedNet::Batch(const ge_tensor_info& info, int64_t n, void* data) const {
-  ge_tensor t{};
-  t.size = sizeof t, t.dtype = info.dtype, t.rank = info.rank, t.data = data;
-  int64_t count = 1;
-  for (int32_t i = 0; i < info.rank; ++i) {
-    t.dims[i] = i == 0 ? n : info.dims[i];
-    count *= t.dims[i];
-  }
-  t.bytes = static_cast<uint64_t>(DTypeBytes(static_cast<DType>(info.dtype), count).value_or(0));
-  return t;
-}
-
-Status TrainedNet::Prepare(int64_t batch) {
-  for (const ge_tensor_info* info : {&x_, has_labels() ? &y_ : nullptr}) {
-    if (info == nullptr) continue;
-    const bool fixed = info->rank > 0 && info->dims[0] >= 0;
-    if (info->rank < 1 || (fixed && info->dims[0] != batch)) {
+Status TrainedNet::CheckShapes(int64_t batch) const {
+  for (const Input& input : inputs_) {
+    const ge_tensor_info& info = input.info;
+    const bool fixed = info.rank > 0 && info.dims[0] >= 0;
+    if (info.rank < 1 || (fixed && info.dims[0] != batch)) {
       return Status(
           Code::kInvalidArgument,
           fmt::format("input '{}' is of {}, wanted batches of {} along its first axis; "
                       "export the net with a batch that is not fixed{}",
-                      info->name,
-                      info->rank < 1 ? "no axes" : fmt::format("{} samples", info->dims[0]), batch,
-                      fixed ? fmt::format(", or train with --batch {}", info->dims[0]) : ""));
+                      info.name,
+                      info.rank < 1 ? "no axes" : fmt::format("{} samples", info.dims[0]), batch,
+                      fixed ? fmt::format(", or train with --batch {}", info.dims[0]) : ""));
     }
-    for (int32_t i = 1; i < info->rank; ++i) {
-      if (info->dims[i] >= 0) continue;
+    for (int32_t i = 1; i < info.rank; ++i) {
+      if (info.dims[i] >= 0) continue;
       return Status(
           Code::kInvalidArgument,
           fmt::format("axis {} of input '{}' is of no fixed size, which ge train wants of "
                       "all but the first",
-                      i, info->name));
+                      i, info.name));
     }
   }
+  return {};
+}
+
+void TrainedNet::Request(DataRequest* request) const {
+  for (size_t i = 0; i < inputs_.size(); ++i) {
+    const ge_tensor_info& info = inputs_[i].info;
+    const Wanted wanted = {
+        info.name, static_cast<DType>(info.dtype), {info.dims + 1, info.dims + info.rank}};
+    if (has_labels_ && i + 1 == inputs_.size()) {
+      request->y = wanted;
+    } else {
+      request->x.push_back(wanted);
+    }
+  }
+  request->classifies = classifies_, request->classes = classes_;
+}
+
+void TrainedNet::Fill(const Samples& samples, std::span<const uint32_t> order) {
+  for (size_t i = 0; i < inputs_.size(); ++i) {
+    const Rows& rows = i < samples.x.size() ? samples.x[i] : samples.y;
+    Gather(rows, order, static_cast<DType>(inputs_[i].info.dtype), inputs_[i].memory.get());
+  }
+}
+
+Status TrainedNet::Prepare(int64_t batch) {
   std::vector<ge_tensor> in;
-  for (auto [info, memory] : {std::pair{&x_, &x_memory_}, std::pair{&y_, &y_memory_}}) {
-    if (info == &y_ && !has_labels()) continue;
-    in.push_back(Batch(*info, batch, nullptr));
-    *memory = AllocateAligned(in.back().bytes, 64);
-    if (!*memory) return Status(Code::kResourceExhausted, "no memory for a batch");
-    std::memset(memory->get(), 0, in.back().bytes);
-    in.back().data = memory->get();
+  for (Input& input : inputs_) {
+    in.push_back(BatchOf(input.info, batch, nullptr));
+    input.memory = AllocateAligned(in.back().bytes, 64);
+    if (!input.memory) return Status(Code::kResourceExhausted, "no memory for a batch");
+    std::memset(input.memory.get(), 0, in.back().bytes);
+    in.back().data = input.memory.get();
   }
   numbers_.assign(step_outputs_.size(), 0);
   std::vector<ge_tensor> out(step_outputs_.size());
@@ -204,8 +252,8 @@ Result<Metrics> TrainedNet::Step() {
 }
 
 Result<Metrics> TrainedNet::Evaluate(int64_t n) {
-  std::vector<ge_tensor> in = {Batch(x_, n, x_memory_.get())};
-  if (has_labels()) in.push_back(Batch(y_, n, y_memory_.get()));
+  std::vector<ge_tensor> in;
+  for (const Input& input : inputs_) in.push_back(BatchOf(input.info, n, input.memory.get()));
   std::vector<ge_tensor> out(eval_outputs_.size());
   for (ge_tensor& t : out) t.size = sizeof t;
   Status status = Try([&](ge_error* e) {
@@ -216,7 +264,7 @@ Result<Metrics> TrainedNet::Evaluate(int64_t n) {
   for (size_t i = 0; i < out.size(); ++i) {
     const bool number = eval_outputs_[i] == "loss" || eval_outputs_[i] == "correct";
     // Without a loss of ours the net's own first output is it.
-    if (status.ok() && (number || (i == 0 && !has_labels()))) {
+    if (status.ok() && (number || (i == 0 && !has_labels_))) {
       Put(number ? eval_outputs_[i] : "loss", NumberIn(out[i]), &m);
     }
     ge_tensor_release(&out[i]);
@@ -234,10 +282,10 @@ Status TrainedNet::RestoreStates(const std::string& path) {
       [&](ge_error* e) { return ge_session_restore_states(session_.get(), path.c_str(), e); });
 }
 
-Result<std::vector<Tensor>> TrainedNet::States() {
+template <typename Call>
+Status TrainedNet::EachState(Call call) {
   uint32_t n = 0;
   ge_session_state_count(session_.get(), &n);
-  std::vector<Tensor> states;
   for (uint32_t i = 0; i < n; ++i) {
     ge_tensor_info info{};
     info.size = sizeof info;
@@ -248,25 +296,42 @@ Result<std::vector<Tensor>> TrainedNet::States() {
       return ge_session_get_state(session_.get(), info.name, &t, e);
     };
     GE_RETURN_IF_ERROR(Try(get));
-    Tensor made;
-    made.memory = AllocateAligned(std::max<uint64_t>(t.bytes, 1), 64);
-    if (!made.memory) return Status(Code::kResourceExhausted, "no memory for a copy of a state");
-    t.data = made.memory.get();
+    AlignedBytes memory = AllocateAligned(std::max<uint64_t>(t.bytes, 1), 64);
+    if (!memory) return Status(Code::kResourceExhausted, "no memory for a copy of a state");
+    t.data = memory.get();
     GE_RETURN_IF_ERROR(Try(get));
-    made.name = info.name;
-    made.view = {static_cast<DType>(t.dtype), {t.dims, t.dims + t.rank}, t.data, t.bytes};
-    states.push_back(std::move(made));
+    call(info.name, t, std::move(memory));
   }
+  return {};
+}
+
+Result<std::vector<Tensor>> TrainedNet::States() {
+  std::vector<Tensor> states;
+  GE_RETURN_IF_ERROR(EachState([&](const char* name, const ge_tensor& t, AlignedBytes memory) {
+    Tensor made;
+    made.name = name;
+    made.view = {static_cast<DType>(t.dtype), {t.dims, t.dims + t.rank}, t.data, t.bytes};
+    made.memory = std::move(memory);
+    states.push_back(std::move(made));
+  }));
   return states;
 }
 
-Result<std::string> TrainedNet::Report() {
-  char* text = nullptr;
+Result<std::vector<std::string>> TrainedNet::StatesNotFinite() {
+  std::vector<std::string> names;
+  GE_RETURN_IF_ERROR(EachState([&](const char* name, const ge_tensor& t, const AlignedBytes&) {
+    if (!IsFinite(t)) names.emplace_back(name);
+  }));
+  return names;
+}
+
+Result<int64_t> TrainedNet::StepOfStates() {
+  int64_t step = 0;
+  ge_tensor t{};
+  t.size = sizeof t, t.data = &step, t.bytes = sizeof step;
   GE_RETURN_IF_ERROR(
-      Try([&](ge_error* e) { return ge_session_report(session_.get(), "train_step", &text, e); }));
-  std::string report = text;
-  ge_text_release(text);
-  return report;
+      Try([&](ge_error* e) { return ge_session_get_state(session_.get(), "train.step", &t, e); }));
+  return step;
 }
 
 }  // namespace ge::tool

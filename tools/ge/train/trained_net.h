@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -11,6 +12,7 @@
 #include "ge/ge.h"
 #include "ge/ir/dtype.h"
 #include "tools/ge/command.h"
+#include "tools/ge/train/samples.h"
 
 namespace ge::tool {
 
@@ -25,17 +27,16 @@ class TrainedNet {
   // `pass`: the options of the pass, "loss=mse;lr=0.1". Engines and limits are those of `o`.
   static Result<TrainedNet> Open(const Options& o, const std::string& pass);
 
-  // What a batch is: the net's input, and the labels, of no name where there are none.
-  const ge_tensor_info& x() const { return x_; }
-  const ge_tensor_info& y() const { return y_; }
-  bool has_labels() const { return y_.name != nullptr; }
+  // That batches of this many samples can be given, along the first axis of each input.
+  Status CheckShapes(int64_t batch) const;
+  // What data are to be, after CheckShapes: inputs, labels and classes of the request.
+  void Request(DataRequest* request) const;
   bool classifies() const { return classifies_; }
-  int64_t classes() const { return classes_; }  // -1 = not known
 
   // Makes the buffers of batches of this many samples, and plans for them.
   Status Prepare(int64_t batch);
-  void* x_data() const { return x_memory_.get(); }
-  void* y_data() const { return y_memory_.get(); }
+  // Copies the samples that `order` names into the buffers.
+  void Fill(const Samples& samples, std::span<const uint32_t> order);
   Result<Metrics> Step();
   // Of the first n samples of the buffers.
   Result<Metrics> Evaluate(int64_t n);
@@ -44,19 +45,30 @@ class TrainedNet {
   Status RestoreStates(const std::string& path);
   // States of a kind that a file of the net has constants for: each by name.
   Result<std::vector<Tensor>> States();
-  Result<std::string> Report();
+  // Names of states that hold a NaN or an infinity.
+  Result<std::vector<std::string>> StatesNotFinite();
+  // How many steps the states have gone.
+  Result<int64_t> StepOfStates();
 
  private:
+  // An input of train_step, and the buffer of a batch of it.
+  struct Input {
+    ge_tensor_info info{};
+    AlignedBytes memory{nullptr};
+  };
+
   Status Inspect();
-  ge_tensor Batch(const ge_tensor_info& info, int64_t n, void* data) const;
+  // Calls with each state's name, value and the memory of that copy.
+  template <typename Call>
+  Status EachState(Call call);
 
   std::unique_ptr<ge_session, void (*)(ge_session*)> session_{nullptr, ge_session_destroy};
   std::unique_ptr<ge_prepared, void (*)(ge_prepared*)> step_{nullptr, ge_prepared_destroy};
-  ge_tensor_info x_{}, y_{};
+  std::vector<Input> inputs_;  // the net's, and then the labels if there are some
+  bool has_labels_ = false;
   std::vector<std::string> step_outputs_, eval_outputs_;
   bool classifies_ = false;
   int64_t classes_ = -1;
-  AlignedBytes x_memory_{nullptr}, y_memory_{nullptr};
   std::vector<double> numbers_;  // room of train_step's outputs, each one number
 };
 

@@ -1,0 +1,68 @@
+// Trainer: the loop of a run of training, from its first step or from a checkpoint to its last. One
+// thread.
+#pragma once
+
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "tools/ge/train/checkpoint.h"
+#include "tools/ge/train/journal.h"
+#include "tools/ge/train/samples.h"
+#include "tools/ge/train/train.h"
+
+namespace ge::tool {
+
+class Trainer {
+ public:
+  // `pass`: its options. `checkpoint` may be null. `o` outlives it.
+  Trainer(const TrainOptions& o, std::string pass, Data data, TrainedNet net, Journal journal,
+          std::unique_ptr<Checkpoint> checkpoint);
+  ~Trainer();
+  Status Run();
+  // Whether Run failed since a loss or a weight was no number, which is nobody's error but the
+  // run's.
+  bool diverged() const { return diverged_; }
+
+ private:
+  Status Begin();
+  Status Epoch(uint64_t epoch);
+  Status Step(uint64_t epoch, std::span<const uint32_t> order);
+  Status Test();
+  Status Save();
+  Status End();
+  Status CheckLoss(double loss, const std::string& what);
+  Status CheckStates();
+  Status Diverged(const std::string& what);
+  Place Now(uint64_t epoch) const;
+  std::optional<double> Accuracy() const;
+  // Of one sample; 1 where labels have no axes.
+  double Labels() const { return static_cast<double>(data_.train.y.row_size()); }
+
+  const TrainOptions& o_;
+  std::string pass_;
+  Data data_;
+  TrainedNet net_;
+  Journal journal_;
+  std::unique_ptr<Checkpoint> checkpoint_;
+  RunFacts run_;
+  std::set<std::string> not_finite_;  // states that began so
+  uint64_t per_epoch_ = 0, steps_ = 0, began_at_ = 0, saved_at_ = UINT64_MAX,
+           tested_at_ = UINT64_MAX, checked_at_ = UINT64_MAX;
+  Progress at_;
+  std::vector<double> step_ms_;
+  double train_loss_ = 0;
+  std::optional<double> train_accuracy_, test_loss_, test_accuracy_;
+  bool diverged_ = false;
+};
+
+// The net in the file with the trained weights in place of its own, as an ONNX file.
+Status ExportTrained(const std::string& model, const std::string& entry,
+                     const std::vector<Tensor>& states, const std::string& to);
+// Before the work: that the net has a form as ONNX, and that the file can be written.
+Status CheckExport(const std::string& model, const std::string& entry, const std::string& to);
+
+}  // namespace ge::tool
