@@ -195,5 +195,46 @@ TEST_F(ReplaceFileTest, OnlyRegularFilesAreRead) {
   EXPECT_NE(status->find("VmRSS"), std::string::npos);
 }
 
+TEST_F(ReplaceFileTest, WhatGrowsIsOpenedAsItIs) {
+  Put("a", "old");
+  for (const char* name : {"a", "new"}) {
+    const auto fd = OpenForLines(At(name));
+    ASSERT_TRUE(fd.ok()) << fd.status().ToString();
+    EXPECT_EQ(lseek(fd->get(), 0, SEEK_END), name == std::string("a") ? 3 : 0);
+    EXPECT_EQ(WriteBytes(fd->get(), "line"), 0);
+  }
+  EXPECT_EQ(Text("a"), "oldline");
+  EXPECT_EQ(Text("new"), "line");
+  EXPECT_EQ(OpenForLines(folder_.string()).status().code(), Code::kIoError);
+}
+
+TEST_F(ReplaceFileTest, AFifoWithoutAReaderIsNotWaitedFor) {
+  ASSERT_EQ(mkfifo(At("fifo").c_str(), 0600), 0);
+  const Status status = OpenForLines(At("fifo")).status();
+  EXPECT_EQ(status.code(), Code::kIoError);
+  EXPECT_NE(status.message().find("nobody reads"), std::string::npos) << status.message();
+  const Descriptor reader(open(At("fifo").c_str(), O_RDONLY | O_NONBLOCK));
+  const auto fd = OpenForLines(At("fifo"));
+  ASSERT_TRUE(fd.ok()) << fd.status().ToString();
+  EXPECT_EQ(WriteBytes(fd->get(), "line"), 0);
+  EXPECT_EQ(fcntl(fd->get(), F_GETFL) & O_NONBLOCK, 0);
+}
+
+TEST_F(ReplaceFileTest, AReaderThatHasGoneIsAnErrorAndNoSignal) {
+  int ends[2];
+  ASSERT_EQ(pipe(ends), 0);
+  close(ends[0]);
+  EXPECT_EQ(WriteBytes(ends[1], "line"), EPIPE);
+  close(ends[1]);
+}
+
+TEST_F(ReplaceFileTest, NamesOfUnfinishedFilesAreKnown) {
+  EXPECT_TRUE(IsUnfinishedFile(".0123456789abcdef.part"));
+  for (const char* name : {"", ".part", "x.part", ".0123456789abcde.part", ".0123456789abcdeg.part",
+                           "a0123456789abcdef.part", ".0123456789abcdef.parts"}) {
+    EXPECT_FALSE(IsUnfinishedFile(name)) << name;
+  }
+}
+
 }  // namespace
 }  // namespace ge
