@@ -17,8 +17,8 @@ import train_tool
 from train_tool import step_of
 
 ANOTHER_KIND = [None, True, -1, 2.5, 1e300, 2 ** 70, "x", "", [], {}, [[]], "0" * 32]
-FILES_OF_OTHERS = ["states-of-america.csv", "states-notes", "checkpoint.json.bak", "states-000000001.gepb",
-                   ".0123456789abcdef.part"]
+FILES_OF_OTHERS = ["states-of-america.csv", "states-notes", "checkpoint.json.bak",
+                   "states-000000001.gepb", ".0123456789abcdef.part"]
 
 
 class Files(train_tool.Checks):
@@ -284,7 +284,13 @@ class Files(train_tool.Checks):
                    "--no-shuffle", data=data)
         last = self.last("--no-shuffle", "--allow-nan", "--export", out, data=data)
         self.check("--allow-nan goes on", last.get("steps") == 20 and out.exists(), last)
-        self.np.savez(data, x_train=self.x[:400], y_train=self.y[:400], x_test=x[320:], y_test=self.y[320:400])
+        for wanted in (0, 20):
+            last = self.last("--no-shuffle", "--allow-nan", "--checkpoint", self.scratch / "allowed",
+                             "--resume", data=data)
+            self.check("and from its checkpoint", last.get("resumed_at") == wanted
+                       and last.get("train_loss", 0) is None, last)
+        self.np.savez(data, x_train=self.x[:400], y_train=self.y[:400], x_test=x[320:],
+                      y_test=self.y[320:400])
         self.fails(1, "the test loss after step 20 is nan", data=data)
         # The last update alone: its loss is finite, its weights are not.
         x[330, 2] = 3e38

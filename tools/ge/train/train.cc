@@ -96,6 +96,7 @@ Status TrainModel(const TrainOptions& o, bool* diverged) {
   GE_RETURN_IF_ERROR(CheckCount(o, data));
   const std::string pass = PassOptions(o, static_cast<uint64_t>(data.train.count()));
   if (EndsWithRun(o.schedule)) {
+    net = TrainedNet();  // its weights need not lie in memory twice
     GE_ASSIGN_OR_RETURN(net, TrainedNet::Open(o.common, pass));
   }
   Trainer trainer(o, pass, std::move(data), std::move(net), std::move(journal),
