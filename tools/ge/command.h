@@ -71,7 +71,8 @@ struct Tensor {
   std::string kind, text;
 };
 // One per input of the entry: NAME=FILE.npy, NAME=SHAPE:rand (1x3x224x224:rand), NAME=SHAPE:zeros;
-// inputs that are not named get random numbers, unknown dims 1, and a note on stderr.
+// inputs that are not named get random numbers and a note on stderr. Their free sizes are those of
+// inputs that are, else the least that the model permits.
 Result<std::vector<Tensor>> MakeInputs(const Session& session, const Entry& entry,
                                        const Options& o);
 std::vector<TensorView> Views(const std::vector<Tensor>& tensors);

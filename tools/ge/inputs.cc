@@ -66,8 +66,8 @@ void FillRandom(Tensor* t, std::mt19937_64* rng) {
   }
 }
 
-Result<Tensor> Made(const Value& param, std::vector<int64_t> dims, bool random,
-                    std::mt19937_64* rng) {
+// Of zeros.
+Result<Tensor> Made(const Value& param, std::vector<int64_t> dims) {
   if (param.type.dtype == DType::kString) {
     return Status(Code::kInvalidArgument,
                   fmt::format("input '{0}' is of texts, which are not made up; give --input "
@@ -92,20 +92,20 @@ Result<Tensor> Made(const Value& param, std::vector<int64_t> dims, bool random,
   }
   t.view.data = t.memory.get();
   std::memset(t.view.data, 0, t.view.bytes);
-  if (random) FillRandom(&t, rng);
   return t;
 }
 
-Result<Tensor> FromSpec(const Value& param, const std::string& spec, std::mt19937_64* rng) {
+// *random: it is to be filled.
+Result<Tensor> FromSpec(const Value& param, const std::string& spec, bool* random) {
   auto ends = [&](std::string_view tail) {
     return spec.size() > tail.size() &&
            spec.compare(spec.size() - tail.size(), tail.size(), tail) == 0;
   };
   if (ends(".npy")) return ReadNpy(spec);
-  bool random = ends(":rand");
-  if (random || ends(":zeros")) {
+  *random = ends(":rand");
+  if (*random || ends(":zeros")) {
     GE_ASSIGN_OR_RETURN(auto dims, ParseShape(spec.substr(0, spec.rfind(':'))));
-    return Made(param, std::move(dims), random, rng);
+    return Made(param, std::move(dims));
   }
   return Status(
       Code::kInvalidArgument,
@@ -116,17 +116,48 @@ Result<Tensor> FromSpec(const Value& param, const std::string& spec, std::mt1993
 // Bytes of an input that nobody asked for: the model alone says how large it is.
 constexpr uint64_t kMostMadeUp = uint64_t{256} << 20;
 
-Result<Tensor> Default(const Value& param, std::mt19937_64* rng) {
+// Sizes of the symbols that inputs have by now.
+using Sizes = std::map<SymbolId, int64_t>;
+
+// Learns of an input that is given; what does not fit, the session's own check says.
+void LearnSizes(const DimTable& table, const Value& param, const std::vector<int64_t>& dims,
+                Sizes* sizes) {
+  for (size_t i = 0; i < param.type.dims.size() && i < dims.size(); ++i) {
+    const Dim d = param.type.dims[i];
+    if (!d.known() && table.expr(d.expr).op == DimOp::kSymbol) {
+      sizes->emplace(table.expr(d.expr).symbol, dims[i]);
+    }
+  }
+}
+
+// The least size from 1 that a symbol may have; 0 where it may have no other.
+int64_t LeastSize(const Symbol& s) {
+  const int64_t from = std::max<int64_t>(s.min, 1);
+  const int64_t over = from % s.multiple_of;
+  const int64_t up = over == 0 ? 0 : s.multiple_of - over;
+  return from <= INT64_MAX - up && from + up <= s.max ? from + up : s.min;
+}
+
+// Symbols that no input has said yet get their least size; an expression is what they make of it.
+int64_t SizeOf(const DimTable& table, Dim d, Sizes* sizes) {
+  if (d.known()) return d.value;
+  for (SymbolId s = 1; s <= table.symbol_count(); ++s) {
+    sizes->emplace(s, LeastSize(table.symbol(s)));
+  }
+  return table.Evaluate(d, *sizes).value_or(1);
+}
+
+Result<Tensor> Default(const DimTable& table, const Value& param, Sizes* sizes) {
   if (!param.type.ranked) {
     return Status(
         Code::kInvalidArgument,
         fmt::format("input '{0}' has no known rank; give --input {0}=SHAPE:rand", param.name));
   }
   std::vector<int64_t> dims;
-  bool guessed = false;
+  bool free = false;
   for (const Dim& d : param.type.dims) {
-    dims.push_back(d.known() ? d.value : 1);
-    guessed |= !d.known();
+    dims.push_back(SizeOf(table, d, sizes));
+    free |= !d.known();
   }
   const auto count = CheckedProduct(dims);
   const auto bytes = count ? DTypeBytes(param.type.dtype, *count) : std::nullopt;
@@ -139,17 +170,14 @@ Result<Tensor> Default(const Value& param, std::mt19937_64* rng) {
   }
   std::string shape;
   for (int64_t d : dims) shape += (shape.empty() ? "" : "x") + std::to_string(d);
-  GE_ASSIGN_OR_RETURN(Tensor made, Made(param, std::move(dims), true, rng));
+  GE_ASSIGN_OR_RETURN(Tensor made, Made(param, std::move(dims)));
   fmt::print(stderr, "note: input '{}' is random, {}{}\n", param.name,
-             shape.empty() ? "scalar" : shape, guessed ? " (unknown dims are 1)" : "");
+             shape.empty() ? "scalar" : shape,
+             free ? " (sizes that are free: as other inputs have them, else the least)" : "");
   return made;
 }
 
-}  // namespace
-
-Result<std::vector<Tensor>> MakeInputs(const Session& session, const Entry& entry,
-                                       const Options& o) {
-  const Function& f = session.graph().fn(entry.fn);
+Result<std::map<std::string, std::string>> GivenInputs(const Options& o) {
   std::map<std::string, std::string> given;
   for (const std::string& item : o.inputs) {
     size_t eq = item.find('=');
@@ -159,26 +187,45 @@ Result<std::vector<Tensor>> MakeInputs(const Session& session, const Entry& entr
     }
     given[item.substr(0, eq)] = item.substr(eq + 1);
   }
-  std::mt19937_64 rng(o.seed);
-  std::vector<Tensor> out;
+  return given;
+}
+
+}  // namespace
+
+Result<std::vector<Tensor>> MakeInputs(const Session& session, const Entry& entry,
+                                       const Options& o) {
+  const Function& f = session.graph().fn(entry.fn);
+  const DimTable& table = session.graph().dims;
+  GE_ASSIGN_OR_RETURN(auto given, GivenInputs(o));
+  const size_t n = f.params.size();
+  std::vector<Tensor> out(n);
+  std::vector<bool> known(n), random(n);
   std::string names;
-  for (ValueId p : f.params) {
-    const Value& param = f.value(p);
+  Sizes sizes;
+  for (size_t i = 0; i < n; ++i) {
+    const Value& param = f.value(f.params[i]);
     names += (names.empty() ? "" : ", ") + param.name;
-    auto it = given.find(param.name);
-    if (it == given.end()) {
-      GE_ASSIGN_OR_RETURN(Tensor t, Default(param, &rng));
-      out.push_back(std::move(t));
-    } else {
-      GE_ASSIGN_OR_RETURN(Tensor t, FromSpec(param, it->second, &rng));
-      out.push_back(std::move(t));
-      given.erase(it);
-    }
-    out.back().name = param.name;
+    const auto it = given.find(param.name);
+    if (it == given.end()) continue;
+    bool fill = false;
+    GE_ASSIGN_OR_RETURN(out[i], FromSpec(param, it->second, &fill));
+    LearnSizes(table, param, out[i].view.dims, &sizes);
+    known[i] = true, random[i] = fill;
+    given.erase(it);
   }
   if (!given.empty()) {
     return Status(Code::kInvalidArgument, fmt::format("the model has no input '{}'; it has: {}",
                                                       given.begin()->first, names));
+  }
+  std::mt19937_64 rng(o.seed);
+  for (size_t i = 0; i < n; ++i) {
+    const Value& param = f.value(f.params[i]);
+    if (!known[i]) {
+      GE_ASSIGN_OR_RETURN(out[i], Default(table, param, &sizes));
+      random[i] = true;
+    }
+    if (random[i]) FillRandom(&out[i], &rng);
+    out[i].name = param.name;
   }
   return out;
 }

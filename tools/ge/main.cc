@@ -6,6 +6,7 @@
 #include "ge/ge.h"
 #include "ge/stage/runner.h"
 #include "tools/ge/command.h"
+#include "tools/ge/command_line.h"
 #include "tools/ge/plugin_new.h"
 #include "tools/ge/price_flags.h"
 #include "tools/ge/train/train.h"
@@ -59,11 +60,13 @@ void AddModelFlags(CLI::App* app, Options* o) {
   app->add_option("--policy", o->policy,
                   "cost (default): the cheapest whole plan; priority: the first of --engines that "
                   "offers a node takes it");
-  app->add_option("--pin", o->pins,
-                  "NODE=ENGINE or NODE=ENGINE/DEVICE runs that node there; NODE is a name of ge "
-                  "explain, #ID, an operator, or a pattern of names or operators with * and ?; "
-                  "@LAYOUT behind it (@plain, @channels-last, as ge explain prints them) pins the "
-                  "layout, too; may be repeated")
+  app->add_option(
+         "--pin", o->pins,
+         "NODE=ENGINE or NODE=ENGINE/DEVICE runs that node there; NODE is a name of ge "
+         "explain, #ID, an operator, or a pattern of names or operators with * and ?; "
+         "@LAYOUT behind it (@plain, @channels-last, as ge explain prints them) pins the "
+         "layout, too; an operator that the engine takes in parts alone runs as these; may be "
+         "repeated")
       ->take_all();
   app->add_flag("--no-fuse", o->no_fuse, "each node is a segment of its own");
   ge::tool::AddPriceFlags(app, o);
@@ -226,6 +229,11 @@ int Main(int argc, char** argv) {
   AddBench(&app, &options, &code);
   ge::tool::AddTrain(&app, &code);
   AddPlugin(&app, &new_plugin, &code);
+  ge::tool::RefuseNegatives(&app);
+  if (const std::string why = ge::tool::WhyNoSubcommand(app, argc, argv); !why.empty()) {
+    std::fprintf(stderr, "ge: %s\n", why.c_str());
+    return 2;
+  }
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& e) {

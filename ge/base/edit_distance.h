@@ -1,0 +1,13 @@
+// How many letters two names differ by, for "did you mean". A function; any thread may call.
+#pragma once
+
+#include <cstddef>
+#include <string_view>
+
+namespace ge {
+
+// Letters to change, add or take out (Levenshtein), without case; of longer names the first 64
+// letters count.
+size_t EditDistance(std::string_view a, std::string_view b);
+
+}  // namespace ge
