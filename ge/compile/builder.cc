@@ -14,6 +14,7 @@
 #include "ge/compile/evaluator.h"
 #include "ge/compile/in_place_states.h"
 #include "ge/compile/memory_limit.h"
+#include "ge/compile/pinned_parts.h"
 #include "ge/compile/reshape.h"
 #include "ge/compile/segment_compiler.h"
 #include "ge/compile/shape_class.h"
@@ -65,6 +66,7 @@ class Builder {
   Builder(const EngineList& engines, const BuildOptions& options)
       : engines_(engines),
         options_(options),
+        place_(options.place),
         c_(std::make_shared<Compiled>()),
         runner_(options.runner) {
     c_->engines_ = &engines_;
@@ -227,6 +229,20 @@ class Builder {
   Status FoldParts() { return options_.fold_parts ? options_.fold_parts(&c_->graph) : Status(); }
 
   Status ChooseParts() {
+    auto ask = [this](const Graph& graph, const Function& f, std::vector<PlanLayout>* layouts,
+                      OfferSet* offers) -> Status {
+      GE_ASSIGN_OR_RETURN(const auto view, GraphView::Make(graph, f));
+      return Ask(graph, f, view.get(), layouts, offers);
+    };
+    std::vector<NodeId> pinned;
+    GE_RETURN_IF_ERROR(
+        ExpandPinned(engines_, ask, Floats(), &c_->graph, c_->fn, &place_, &pinned, &notes_));
+    GE_RETURN_IF_ERROR(ChooseFreeParts(ask));
+    c_->expanded.insert(c_->expanded.end(), pinned.begin(), pinned.end());
+    return {};
+  }
+
+  Status ChooseFreeParts(const AskEngines& ask) {
     if (options_.place.expanded) {
       c_->expanded = *options_.place.expanded;
       return ExpandAgain(Floats(), &c_->graph, c_->fn, c_->expanded, "rehearsed", &notes_);
@@ -237,14 +253,9 @@ class Builder {
       return ExpandAgain(Floats(), &c_->graph, c_->fn, c_->expanded,
                          "as at " + DimsText(near_[0]->dims), &notes_);
     }
-    auto ask = [this](const Graph& graph, const Function& f, std::vector<PlanLayout>* layouts,
-                      OfferSet* offers) -> Status {
-      GE_ASSIGN_OR_RETURN(const auto view, GraphView::Make(graph, f));
-      return Ask(graph, f, view.get(), layouts, offers);
-    };
     return ChooseDecompositions(engines_, ask, Floats(), &c_->graph, c_->fn,
-                                PinnedNodes(function(), options_.place.pins), &c_->expanded,
-                                &notes_, &market_cover_, &asked_);
+                                PinnedNodes(function(), place_.pins), &c_->expanded, &notes_,
+                                &market_cover_, &asked_);
   }
 
   bool FreeChoice() const {
@@ -419,7 +430,7 @@ class Builder {
   }
 
   PlaceOptions HowToPlace() const {
-    PlaceOptions options = options_.place;
+    PlaceOptions options = place_;
     options.alone = OverwritingNodes(function(), options_.states, options_.least_in_place_bytes);
     return options;
   }
@@ -544,6 +555,7 @@ class Builder {
 
   const EngineList& engines_;
   const BuildOptions& options_;
+  PlaceOptions place_;  // those of options_, with pins of parts in the place of their nodes
   std::shared_ptr<Compiled> c_;
   Runner runner_;
   std::set<size_t> struck_;

@@ -129,10 +129,10 @@ Status KeepPinned(const Function& f, const Plan& plan, const OfferSet& offers,
   for (size_t i = 0; i < p->offers.size(); ++i) {
     const PlaceOffer& o = p->offers[i];
     for (uint32_t n : o.nodes) {
-      const auto& [allowed, layout] = bound[n];
-      if (allowed.empty()) continue;
-      if (std::find(allowed.begin(), allowed.end(), o.device) == allowed.end()) keep[i] = false;
-      if (!layout.empty() && !InPinnedLayout(o.layout, layout, plan)) keep[i] = false;
+      const NodePin& pin = bound[n];
+      if (pin.devices.empty()) continue;
+      if (std::count(pin.devices.begin(), pin.devices.end(), o.device) == 0) keep[i] = false;
+      if (!pin.layout.empty() && !InPinnedLayout(o.layout, pin.layout, plan)) keep[i] = false;
     }
     for (uint32_t n : o.nodes) covered[n] = covered[n] || keep[i];
   }

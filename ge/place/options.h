@@ -25,6 +25,9 @@ struct PlacePin {
   std::string target;  // "onednn", or one of its devices: "onednn/cpu"
   // LayoutName: what the node reads or makes is in it, or plain ("plain": all is). "" = any.
   std::string layout = {};
+  // Of a part of a node that was pinned: the label of that node.
+  std::string part_of = {};
+  bool may_miss = false;  // it is passed over where it fits no node
 };
 // "NODE=ENGINE[/DEVICE][@LAYOUT]"; the last '=' separates, since names may hold one.
 Result<PlacePin> ParsePin(std::string_view text);

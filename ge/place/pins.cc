@@ -127,12 +127,13 @@ Result<std::vector<NodePin>> ResolvePins(const Function& f, const Plan& plan,
       return Status(Code::kInvalidArgument,
                     fmt::format("two pins name the node '{}'; keep one of them", pin.node));
     }
-    out[found[0]] = {std::move(devices), pin.layout}, by[found[0]] = &pin;
+    out[found[0]] = {std::move(devices), pin.layout, &pin}, by[found[0]] = &pin;
   }
   const std::vector<const PlacePin*> exact = by;
   for (const PlacePin* pin : wide) {
     const std::vector<uint32_t> found = Fitting(f, pin->node);
-    if (found.empty() && !options.pins_may_miss) return Unknown(f, pin->node);
+    const bool may_miss = options.pins_may_miss || pin->may_miss;
+    if (found.empty() && !may_miss) return Unknown(f, pin->node);
     GE_ASSIGN_OR_RETURN(const std::vector<DeviceId> devices, FindDevices(plan, pin->target));
     for (uint32_t n : found) {
       if (exact[n] != nullptr) continue;
@@ -143,7 +144,7 @@ Result<std::vector<NodePin>> ResolvePins(const Function& f, const Plan& plan,
                         "a pin of its own",
                         by[n]->node, by[n]->target, pin->node, pin->target, NodeLabel(f.nodes[n])));
       }
-      out[n] = {devices, pin->layout}, by[n] = pin;
+      out[n] = {devices, pin->layout, pin}, by[n] = pin;
     }
   }
   return out;
@@ -212,10 +213,20 @@ Status NoOfferForPin(const Function& f, const Plan& plan, uint32_t node, const N
     if (r.engine + 1 != device.engine || r.node != node) continue;
     why = std::string(WhyName(r.why)) + (r.text.empty() ? "" : ": " + r.text);
   }
+  const std::string& target = pin.devices.size() == 1 ? device.name : engine;
+  if (pin.pin != nullptr && !pin.pin->part_of.empty()) {
+    return Status(
+               Code::kUnsupported,
+               fmt::format("the node is pinned to '{}', which makes no offer for it, nor for all "
+                           "of its parts: for this {} it makes none ({}); pin it to an engine "
+                           "that takes it or them (ge explain lists them)",
+                           target, f.nodes[node].op, why))
+        .AtNode(pin.pin->part_of);
+  }
   return Status(Code::kUnsupported,
                 fmt::format("the node is pinned to '{}', which makes no offer for this {} ({}); "
                             "pin it to an engine that does (ge explain lists them)",
-                            pin.devices.size() == 1 ? device.name : engine, f.nodes[node].op, why))
+                            target, f.nodes[node].op, why))
       .AtNode(NodeLabel(f.nodes[node]));
 }
 

@@ -18,6 +18,7 @@ namespace ge {
 struct NodePin {
   std::vector<DeviceId> devices;  // empty = free
   std::string_view layout;        // of the pin in PlaceOptions, which must outlive it; "" = any
+  const PlacePin* pin = nullptr;  // the same pin; null = free
 };
 // By node. INVALID_ARGUMENT for a node or engine that is not there, a name of several nodes, or two
 // pins of one node. A pin that names one node counts before those that an operator or a pattern

@@ -144,8 +144,9 @@ typedef struct ge_session_options {
    * of names or operators with '*' and '?'; an exact name counts before an operator or pattern.
    * "@LAYOUT" behind it, a "layout" of ge_session_explain ("plain", "channels-last",
    * "blocked1x8"), leaves only what reads and makes images in that layout, or plain where the
-   * layout has no room for them. Plans are refused with a message where an engine makes no offer
-   * for a node that is pinned to it, or where a pin fits no node. NULL = none. */
+   * layout has no room for them. A node that the engine takes in parts alone (its decomposition)
+   * becomes these. Plans are refused with a message where an engine makes no offer for a node that
+   * is pinned to it, nor for its parts, or where a pin fits no node. NULL = none. */
   const char* pins;
   uint32_t policy; /* GE_PLACE_* */
   uint32_t reserved2;
