@@ -26,7 +26,9 @@ using FloatsOfWeight = std::function<Result<std::optional<Const>>(
 // Those that have a decomposition.
 std::vector<NodeId> NodesWithParts(const Graph& g, const Function& f);
 
-// Nodes whose rule answers nothing are left out of the result.
+// Nodes whose rule answers nothing are left out of the result. Parts of a plugin's operator that
+// have neither a kernel nor another way are taken apart, too; PLUGIN_ERROR names one that leads
+// back to itself.
 Result<std::vector<Expansion>> Expand(const FloatsOfWeight& floats, Graph* g, FunctionId fn,
                                       const std::vector<NodeId>& which);
 
