@@ -75,7 +75,15 @@ Status WriteStateFile(const Graph& graph, std::span<const Type> types,
 }
 
 Result<std::vector<Const>> ReadStateFile(const Graph& graph, const std::string& path) {
-  GE_ASSIGN_OR_RETURN(LoadedModel loaded, LoadModelFile(path, Format::kProto));
+  Result<LoadedModel> read = LoadModelFile(path, Format::kProto);
+  if (!read.ok() && read.status().code() == Code::kDataCorrupt) {  // a model, or anything else
+    return Status(
+        Code::kDataCorrupt,
+        fmt::format("'{}' is no file of states, or a damaged one ({}); give the file that "
+                    "ge_session_save_states wrote",
+                    path, read.status().message()));
+  }
+  GE_ASSIGN_OR_RETURN(LoadedModel loaded, std::move(read));
   const Graph& file = loaded.graph;
   if (file.states.size() != graph.states.size()) {
     return Foreign(path, fmt::format("it has {}, the model {}", file.states.size() - 1,

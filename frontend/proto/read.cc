@@ -49,7 +49,7 @@ Status Reader::ReadVersion() {
   if (m_.magic() != kMagic) {
     return Status(Code::kDataCorrupt,
                   fmt::format("this is not a GraphEngine graph: it begins with {:#010x}, wanted "
-                              "{:#010x}; give the file that `ge dump --format proto` wrote",
+                              "{:#010x}; is it the right file?",
                               m_.magic(), kMagic));
   }
   if (m_.ir_version() > kIrVersion) {

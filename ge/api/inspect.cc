@@ -228,6 +228,7 @@ ge_status ge_session_dump(ge_session* session, const char* entry, const char* st
     GE_ASSIGN_OR_RETURN(ge::Session * s, GetLoaded(session));
     GE_ASSIGN_OR_RETURN(ge::StageId id, ge::StageFromName(stage));
     std::vector<ge::TensorView> shapes;
+    if (id >= ge::StageId::kBind) GE_RETURN_IF_ERROR(s->FindEntry(EntryName(entry)).status());
     const bool pieces = id > ge::StageId::kBind && s->RunsInPieces(EntryName(entry));
     if (id >= ge::StageId::kBind && !pieces) {
       auto c = s->Latest(EntryName(entry));
@@ -247,6 +248,7 @@ ge_status ge_session_report(ge_session* session, const char* entry, char** out, 
   return Guard(error, [&]() -> Status {
     if (!out) return Null("out");
     GE_ASSIGN_OR_RETURN(ge::Session * s, GetLoaded(session));
+    GE_RETURN_IF_ERROR(s->FindEntry(EntryName(entry)).status());
     GE_ASSIGN_OR_RETURN(std::string text, s->ReportJson(EntryName(entry)));
     return GiveText(text, out);
   });

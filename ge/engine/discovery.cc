@@ -53,6 +53,14 @@ void Turn(Found* f, const Status& status) {
 Found Describe(const Candidate& c) {
   Found f;
   f.path = c.path, f.origin = c.origin;
+  if (!c.unreadable.empty()) {
+    Turn(&f, Found::State::kRefused,
+         fmt::format("the folder of plugins '{}' cannot be read: {}; let this user read it, or set "
+                     "GE_PLUGIN_PATH to another",
+                     c.path, c.unreadable));
+    f.is_folder = true;
+    return f;
+  }
   if (!c.path.ends_with(kManifestEnding)) return f;
   static const WritersRule rule = SystemWritersRule();
   auto manifest = ReadManifest(Absolute(c.path), rule);
@@ -146,6 +154,8 @@ Suspects SuspectsFor(const std::string& engine, std::string* refusals) {
         out.list.push_back(std::move(f));
       else if (!f.manifest)
         others.push_back(std::move(f));
+    } else if (f.is_folder) {
+      *refusals += "; " + f.why;
     } else if (called || Holds(NamesOf(f), engine)) {
       *refusals += fmt::format("; '{}' is left out: {}", f.path, f.why);
     }
@@ -178,6 +188,8 @@ Result<std::shared_ptr<const Plugin>> FindPlugin(const std::string& name, std::s
   // A plugin's constructors run when it is opened, and without a manifest its name is known only
   // then.
   std::string names, refusals;
+  // Those that could stand in its place: an engine's are engines.
+  const uint32_t kinds = what == "engine" ? GE_KIND_ENGINE : GE_KIND_OPS | GE_KIND_PASSES;
   const Suspects suspects = SuspectsFor(name, &refusals);
   const PluginFilter filter = PluginFilter::OfEnvironment();
   for (size_t i = 0; i < suspects.list.size(); ++i) {
@@ -190,11 +202,13 @@ Result<std::shared_ptr<const Plugin>> FindPlugin(const std::string& name, std::s
     Found f = suspects.list[i];
     Open(filter, false, &f);
     if (f.state == Found::State::kFound && f.plugin->name == name) return f.plugin;
-    if (f.plugin) names += (names.empty() ? "" : ", ") + f.plugin->name;
+    if (f.plugin && (f.plugin->desc->kinds & kinds))
+      names += (names.empty() ? "" : ", ") + f.plugin->name;
     const bool it = i < suspects.likely || (f.plugin && f.plugin->name == name);
     if (f.state != Found::State::kFound && it) refusals += "; " + f.why;
   }
   std::error_code ec;
+  if (const std::string why = WhyNoBuiltIn(); !why.empty() && names.empty()) refusals += "; " + why;
   if (fs::is_regular_file(name, ec)) refusals += fmt::format("; for the file write ./{}", name);
   return Status(Code::kFailedPrecondition,
                 fmt::format("{} '{}' is not loaded; found: {}; ge plugins tells what was "

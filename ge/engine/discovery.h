@@ -26,7 +26,8 @@ struct Found {
   std::string path;    // of the plugin; of the manifest where that cannot be read
   std::string origin;  // where it was found: "$GE_PLUGIN_EXTRA", "built in" ...
   State state = State::kFound;
-  std::string why;  // of what is not kFound
+  std::string why;         // of what is not kFound
+  bool is_folder = false;  // one that cannot be read
   std::optional<Manifest> manifest;
   std::shared_ptr<const Plugin> plugin;  // null when it was not opened
   // As the plugin calls itself; as its manifest or file is called where it was not opened.

@@ -90,7 +90,8 @@ Result<std::unique_ptr<Engine>> Engine::Create(std::shared_ptr<const Plugin> plu
   const KernelsOf kernels{GE_HDR(KernelsOf, kTagKernelsOf), e->plugin_->kernels_of.get()};
   if (kernels.plugin) args.h.next = &kernels.h;
   ge_err err = EmptyError();
-  ge_rc rc = e->plugin_->desc->engine_create(&args, &e->handle_, &err);
+  const ge_rc rc =
+      CallPlugin(&err, [&] { return e->plugin_->desc->engine_create(&args, &e->handle_, &err); });
   if (rc != GE_OK) return FromEngine(e->name(), "engine_create", rc, err);
   if (!e->handle_) {
     return Status(
@@ -165,7 +166,8 @@ Status Engine::ReadDevices() {
   ge_err err = EmptyError();
   const ge_device* device = nullptr;
   uint32_t n = 0, stride = 0;
-  ge_rc rc = api_.devices(handle_, &device, &n, &stride, &err);
+  const ge_rc rc =
+      CallPlugin(&err, [&] { return api_.devices(handle_, &device, &n, &stride, &err); });
   if (rc != GE_OK) return FromEngine(name(), "devices", rc, err);
   const std::string what = fmt::format("engine '{}', devices", name());
   GE_RETURN_IF_ERROR(CheckArray(what, device, n, stride, kFirstSize<ge_device>, 256));
@@ -181,7 +183,7 @@ Status Engine::ReadLinks() {
   ge_err err = EmptyError();
   const ge_link* link = nullptr;
   uint32_t n = 0, stride = 0;
-  const ge_rc rc = api_.links(handle_, &link, &n, &stride, &err);
+  const ge_rc rc = CallPlugin(&err, [&] { return api_.links(handle_, &link, &n, &stride, &err); });
   if (rc != GE_OK) return FromEngine(name(), "links", rc, err);
   const std::string what = fmt::format("engine '{}', links", name());
   GE_RETURN_IF_ERROR(CheckArray(what, link, n, stride, kFirstSize<ge_link>, 4096));

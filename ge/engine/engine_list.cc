@@ -6,6 +6,7 @@
 
 #include "ge/base/log.h"
 #include "ge/engine/discovery.h"
+#include "ge/engine/search_path.h"
 
 namespace ge {
 
@@ -128,6 +129,7 @@ Result<EngineList> OpenEngines(const std::vector<EngineSpec>& list, const OpenEn
       if (f.state == Found::State::kRefused) LogLine(1, f.why);
     }
     if (wanted.empty()) {
+      if (const std::string missing = WhyNoBuiltIn(); !missing.empty()) why += "; " + missing;
       return Status(
           Code::kFailedPrecondition,
           "no engine plugin was found; set GE_PLUGIN_PATH to the folder of the engines" + why);

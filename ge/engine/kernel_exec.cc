@@ -110,7 +110,7 @@ ge_rc KernelExec::Run(const ge_launch& l, ge_err* err) const {
     return GE_FAILED_PRECONDITION;  // infer has said the sizes
   };
   call.api = HostApi(), call.stop = l.stop;
-  return op_->def.kernel(&call, err);
+  return CallPlugin(err, [&] { return op_->def.kernel(&call, err); });
 }
 
 namespace {
@@ -174,7 +174,7 @@ Status RunPluginKernel(const PluginOp& op, KernelCall& call) {
   };
   c.api = HostApi();
   ge_err err = EmptyError();
-  const ge_rc rc = op.def.kernel(&c, &err);
+  const ge_rc rc = CallPlugin(&err, [&] { return op.def.kernel(&c, &err); });
   if (!sized.failed.ok()) return sized.failed;
   if (rc != GE_OK) return FromRule(op, "kernel", rc, err);
   for (size_t i = 0; i < call.out.size(); ++i) {

@@ -92,7 +92,7 @@ class Builder {
     GE_ASSIGN_OR_RETURN(const OneNode one, View());
     api_.graph = one.view();
     ge_err err = EmptyError();
-    const ge_rc rc = rule(&err);
+    const ge_rc rc = CallPlugin(&err, [&] { return rule(&err); });
     api_.graph = nullptr;
     if (!failed_.ok()) return failed_;
     if (rc == GE_UNIMPLEMENTED) return false;

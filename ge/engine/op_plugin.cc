@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 
 #include "ge/engine/record.h"
 
@@ -64,6 +65,7 @@ class Check {
     for (uint32_t i = 0; i < n; ++i) {
       const bool state = (ports[i].flags & GE_PORT_STATE) != 0;
       if (!IsName(ports[i].name)) return Bad(fmt::format("{} {} has no name", what, i));
+      GE_RETURN_IF_ERROR(DTypes(what, i, ports[i]));
       if (states && !state) return Bad(fmt::format("{} {} stands behind a state", what, i));
       if ((ports[i].flags & GE_PORT_VARIADIC) && i + 1 < n) {
         return Bad(fmt::format("{} {} is variadic, but not the last", what, i));
@@ -71,6 +73,18 @@ class Check {
       states = state;
     }
     return {};
+  }
+
+  // A mask of GE_F32, say, in the place of 1u << GE_F32: a port that takes nothing.
+  Status DTypes(const char* what, uint32_t i, const ge_port& port) const {
+    constexpr uint64_t kLegal = ((uint64_t{1} << kDTypeCount) - 1) & ~uint64_t{1};
+    const uint64_t wrong = port.dtypes & ~kLegal;
+    if (wrong == 0) return {};
+    return Bad(fmt::format(
+        "{} {} ('{}') has dtypes {:#x}, whose bit {} stands for no dtype; wanted "
+        "a bit 1u << GE_F32 for each dtype (those of ge_plugin.h, 1 to {}), or 0 "
+        "for any",
+        what, i, TextOf(port.name), port.dtypes, std::countr_zero(wrong), kDTypeCount - 1));
   }
 
   static std::vector<std::string> StateNames(const ge_port* ports, uint32_t n) {

@@ -19,7 +19,9 @@ constexpr uint32_t kMaxInts = 1024;  // elements of a tensor whose content is tr
 // What one call of infer may ask and answer; nothing that the plugin gives is believed.
 class InferCall {
  public:
-  explicit InferCall(InferContext& c) : c_(c), set_(c.output_count(), false) {
+  // `declared`: outputs of the operator, of which the node may omit the last.
+  InferCall(InferContext& c, uint32_t declared)
+      : c_(c), declared_(declared), set_(c.output_count(), false) {
     api_.h = GE_HDR(ge_infer, GE_TAG_INFER);
     api_.host = this;
     api_.output = [](void* h, uint32_t i, int32_t dtype, int32_t rank, const ge_dim* dims) {
@@ -46,7 +48,8 @@ class InferCall {
              const ge_graph* view) {
     api_.graph = view;
     ge_err err = EmptyError();
-    const ge_rc rc = rule(&api_, &err);
+    const ge_rc rc = CallPlugin(&err, [&] { return rule(&api_, &err); });
+    if (rc != GE_OK && err.msg_len == 0 && !refused_.empty()) return Told(op, what, rc);
     if (rc != GE_OK) return FromRule(op, what, rc, err);
     for (size_t i = 0; i < set_.size(); ++i) {
       if (set_[i] || !c_.has_output(i)) continue;
@@ -71,20 +74,50 @@ class InferCall {
   }
 
   ge_rc Output(uint32_t i, int32_t dtype, int32_t rank, const ge_dim* dims) {
-    if (i >= set_.size()) return GE_OUT_OF_RANGE;
+    if (i >= set_.size()) return i < declared_ ? GE_OK : NoSuchOutput("output", i);
     const bool legal = dtype > 0 && dtype < kDTypeCount && rank >= -1 && rank <= kMaxRank &&
                        (rank <= 0 || dims != nullptr);
-    if (!legal) return GE_INVALID_ARGUMENT;
+    if (!legal) {
+      return Refuse(
+          GE_INVALID_ARGUMENT,
+          fmt::format("it called ge_infer.output for output {} with dtype {}, rank {}{}; "
+                      "wanted a dtype from 1 to {}, a rank from -1 to {}, and dims",
+                      i, dtype, rank, dims ? "" : ", dims NULL", kDTypeCount - 1, kMaxRank));
+    }
     Type t = UnrankedTensor(static_cast<DType>(dtype));
     t.ranked = rank >= 0;
     for (int32_t k = 0; k < rank; ++k) {
       const auto d = DimFromAbi(dims[k], c_.dims());
-      if (!d) return GE_INVALID_ARGUMENT;
+      if (!d) {
+        return Refuse(GE_INVALID_ARGUMENT,
+                      fmt::format("it called ge_infer.output for output {} with a size {} of {} on "
+                                  "axis {}, which no call made",
+                                  i, dims[k].id, dims[k].value, k));
+      }
       t.dims.push_back(*d);
     }
     if (c_.has_output(i)) c_.SetOutput(i, std::move(t));
     set_[i] = true;
     return GE_OK;
+  }
+
+  // What the host has against a call, for a rule that hands on the code alone.
+  ge_rc Refuse(ge_rc rc, std::string why) {
+    if (refused_.empty()) refused_ = std::move(why);
+    return rc;
+  }
+  ge_rc NoSuchOutput(const char* call, uint32_t i) {
+    return Refuse(
+        GE_OUT_OF_RANGE,
+        fmt::format("it called ge_infer.{} for output {}, and there are {}: {} of the operator, "
+                    "{} of the node (n_out)",
+                    call, i, std::max<size_t>(set_.size(), declared_), declared_, set_.size()));
+  }
+  Status Told(const PluginOp& op, const char* what, ge_rc rc) const {
+    ge_err err = EmptyError();
+    err.msg_len = static_cast<uint32_t>(std::min(refused_.size(), sizeof err.msg));
+    std::copy_n(refused_.data(), err.msg_len, err.msg);
+    return FromRule(op, what, rc, err);
   }
 
   ge_rc Ints(uint32_t i, uint32_t* n, const ge_dim** found) {
@@ -99,7 +132,13 @@ class InferCall {
   }
 
   ge_rc OutputInts(uint32_t i, const ge_dim* values, uint32_t n) {
-    if (i >= set_.size() || n > kMaxInts || (n > 0 && !values)) return GE_OUT_OF_RANGE;
+    if (i >= set_.size()) return i < declared_ ? GE_OK : NoSuchOutput("output_ints", i);
+    if (n > kMaxInts || (n > 0 && !values)) {
+      return Refuse(GE_OUT_OF_RANGE,
+                    fmt::format("it called ge_infer.output_ints for output {} with {} elements{}; "
+                                "wanted at most {}",
+                                i, n, values ? "" : " at NULL", kMaxInts));
+    }
     std::vector<Dim> ints;
     for (uint32_t k = 0; k < n; ++k) {
       const auto d = values[k].id ? DimFromAbi(values[k], c_.dims()) : KnownDim(values[k].value);
@@ -135,10 +174,12 @@ class InferCall {
   }
 
   InferContext& c_;
+  const uint32_t declared_;
   std::vector<bool> set_;
   ge_infer api_{};
   std::deque<std::vector<ge_dim>> ints_;
   std::deque<std::string> names_;
+  std::string refused_;  // the first call that was
 };
 
 // Attributes alone: no input and no output of the node is there.
@@ -181,7 +222,7 @@ Status InferByPlugin(const PluginOp& op, InferContext& c) {
   GE_ASSIGN_OR_RETURN(const OneNode one,
                       OneNode::Make(c.node(), inputs, std::vector<const Type*>(c.output_count()),
                                     c.dims(), [&](ConstRef ref) { return &c.tensor_attr(ref); }));
-  return InferCall(c).Run(op, "infer", op.def.infer, one.view());
+  return InferCall(c, op.def.n_output).Run(op, "infer", op.def.infer, one.view());
 }
 
 Result<std::vector<Type>> StatesByPlugin(const PluginOp& op, const Graph& graph, const Node& node) {
@@ -195,7 +236,7 @@ Result<std::vector<Type>> StatesByPlugin(const PluginOp& op, const Graph& graph,
   GE_ASSIGN_OR_RETURN(const OneNode one, OneNode::Make(bare, {}, {}, graph.dims, [&](ConstRef ref) {
                         return &graph.consts[ref.id];
                       }));
-  GE_RETURN_IF_ERROR(InferCall(c).Run(op, "states", op.def.states, one.view()));
+  GE_RETURN_IF_ERROR(InferCall(c, 0).Run(op, "states", op.def.states, one.view()));
   for (const Type& t : c.types) {
     if (t.is_static() && ByteCount(t)) continue;
     return Status(Code::kPluginError,
@@ -223,7 +264,7 @@ Work WorkByPlugin(const PluginOp& op, const Node& node, std::span<const Type> in
   if (!one.ok()) return work;
   double flops = 0, bytes = 0;
   ge_err err = EmptyError();
-  const ge_rc rc = op.def.work(one->view(), &flops, &bytes, &err);
+  const ge_rc rc = CallPlugin(&err, [&] { return op.def.work(one->view(), &flops, &bytes, &err); });
   if (rc == GE_OK && flops >= 0 && bytes >= 0) work = {flops, bytes};
   return work;
 }
@@ -242,7 +283,7 @@ Status ShardByPlugin(const PluginOp& op, const Graph& graph, const Function& f, 
                       OneNode::Make(node, inputs, outputs, graph.dims,
                                     [&](ConstRef ref) { return &graph.consts[ref.id]; }));
   ge_err err = EmptyError();
-  const ge_rc rc = op.def.shard(one.view(), to, way, &err);
+  const ge_rc rc = CallPlugin(&err, [&] { return op.def.shard(one.view(), to, way, &err); });
   return rc == GE_OK ? Status() : FromRule(op, "shard", rc, err);
 }
 

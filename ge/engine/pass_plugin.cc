@@ -208,7 +208,7 @@ Status PassOfPlugin::SetOptions(std::string_view options) {
 Status PassOfPlugin::Run(Transaction& t, const PassContext& context) {
   PassEdit edit(kind(), values_, &t, context);
   ge_err err = EmptyError();
-  const ge_rc rc = record_->def.run(edit.api(), &err);
+  const ge_rc rc = CallPlugin(&err, [&] { return record_->def.run(edit.api(), &err); });
   const Status& failed = edit.failed();
   if (!failed.ok()) {
     const bool ours = failed.code() == Code::kResourceExhausted;

@@ -11,6 +11,7 @@
 #include <mutex>
 #include <optional>
 
+#include "ge/base/no_throw.h"
 #include "ge/engine/build_id.h"
 #include "ge/engine/manifest.h"
 #include "ge/engine/plugin_file.h"
@@ -124,6 +125,7 @@ Status CheckManifest(const std::string& path, const Manifest* manifest, const ge
 Result<std::shared_ptr<const Plugin>> Open(const std::string& path, const Manifest* manifest) {
   GE_ASSIGN_OR_RETURN(const TrustedFile file, OpenChecked(path, manifest));
   void* handle = nullptr;
+  ReadyToCatch();
   {
     const LibraryEnvironment environment;
     handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
@@ -141,7 +143,11 @@ Result<std::shared_ptr<const Plugin>> Open(const std::string& path, const Manife
   args.h = GE_HDR(ge_query_args, GE_TAG_QUERY_ARGS);
   args.host_major = GE_ABI_MAJOR, args.host_minor = GE_ABI_MINOR;
   args.host_header_hash = GE_HEADER_HASH;
-  const ge_plugin_desc* desc = query(&args);
+  const ge_plugin_desc* desc = nullptr;
+  ge_err thrown{};
+  if (NoThrow<ge_rc>(1, 1, &thrown, [&] { return desc = query(&args), 0; }) != 0) {
+    return Refuse(path, "of ge_plugin_query: " + std::string(thrown.msg, thrown.msg_len));
+  }
   if (!desc) {
     args.refusal[sizeof args.refusal - 1] = 0;
     return Refuse(path, args.refusal[0] ? fmt::format("it says: {}", args.refusal)

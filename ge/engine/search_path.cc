@@ -1,5 +1,7 @@
 #include "ge/engine/search_path.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
@@ -13,15 +15,29 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::string BuiltInFolder() {
-  std::error_code ec;
+// Or why there is none.
+struct BuiltIn {
+  std::string folder, why;
+};
+BuiltIn BuiltInFolder() {
   const fs::path own = OwnFolder();
-  if (own.empty()) return "";
-  for (const char* relative : {"graphengine", "../lib/graphengine"}) {
-    const fs::path folder = own / relative;
-    if (fs::is_directory(folder, ec)) return folder.lexically_normal().string();
+  if (own.empty()) {
+    return {"",
+            "where this library or program lies is not known, since /proc/self/exe cannot be "
+            "read (is /proc mounted?)"};
   }
-  return "";
+  std::string looked;
+  for (const char* relative : {"graphengine", "../lib/graphengine"}) {
+    const std::string folder = (own / relative).lexically_normal().string();
+    std::error_code ec;
+    const fs::file_type type = fs::status(folder, ec).type();
+    if (type == fs::file_type::directory) return {folder, ""};
+    if (type != fs::file_type::not_found && ec) {  // it is there, or may be
+      return {"", fmt::format("the folder '{}' cannot be read: {}", folder, ec.message())};
+    }
+    looked += (looked.empty() ? "'" : " nor '") + folder + "'";
+  }
+  return {"", "of what is installed with it there is neither " + looked};
 }
 
 void AddList(const std::string& list, const std::string& origin, std::vector<SearchPlace>* out) {
@@ -54,9 +70,13 @@ std::vector<SearchPlace> SearchPlaces(
   }
   places.push_back({"/usr/local/lib/graphengine/plugins.d", "the machine's folder"});
   places.push_back({"/usr/lib/graphengine/plugins.d", "the system's folder"});
-  if (const std::string own = BuiltInFolder(); !own.empty()) places.push_back({own, "built in"});
+  if (const BuiltIn own = BuiltInFolder(); own.why.empty()) {
+    places.push_back({own.folder, "built in"});
+  }
   return places;
 }
+
+std::string WhyNoBuiltIn() { return BuiltInFolder().why; }
 
 std::vector<SearchPlace> SearchPlaces() {
   return SearchPlaces([](const char* name) -> const char* { return secure_getenv(name); });
@@ -65,20 +85,22 @@ std::vector<SearchPlace> SearchPlaces() {
 std::vector<Candidate> CandidatesIn(const SearchPlace& place) {
   std::error_code ec;
   if (!fs::is_directory(place.path, ec)) {
-    return {{place.path, place.origin}};
+    return {{place.path, place.origin, ""}};
   }
   std::set<std::string> manifests, plugins;  // in the order of their names
-  for (fs::directory_iterator at(place.path, ec), end; !ec && at != end; at.increment(ec)) {
+  fs::directory_iterator at(place.path, ec);
+  for (const fs::directory_iterator end; !ec && at != end; at.increment(ec)) {
     const std::string path = at->path().string();
     if (path.ends_with(kManifestEnding)) manifests.insert(path);
     if (at->path().extension() == ".so") plugins.insert(path);
   }
+  if (ec) return {{place.path, place.origin, ec.message()}};
   std::vector<Candidate> found;
   for (const std::string& m : manifests) {
-    found.push_back({m, place.origin});
+    found.push_back({m, place.origin, ""});
     plugins.erase(m.substr(0, m.size() - kManifestEnding.size()) + ".so");
   }
-  for (const std::string& p : plugins) found.push_back({p, place.origin});
+  for (const std::string& p : plugins) found.push_back({p, place.origin, ""});
   return found;
 }
 

@@ -23,13 +23,16 @@ struct SearchPlace {
 std::vector<SearchPlace> SearchPlaces(
     const std::function<const char*(const char* name)>& environment);
 std::vector<SearchPlace> SearchPlaces();  // of this process
+// Why there is no built-in folder among them, in words; empty where there is one.
+std::string WhyNoBuiltIn();
 
 struct Candidate {
   std::string path;  // a manifest, or a .so file beside which there is none of its name
   std::string origin;
+  std::string unreadable;  // of a folder: why it cannot be listed
 };
 // Of a folder the manifests and then the .so files that no manifest is called after, each by name;
-// a file is a candidate as it is. A folder that cannot be read has none.
+// a file is a candidate as it is, and so is a folder that cannot be read.
 std::vector<Candidate> CandidatesIn(const SearchPlace& place);
 std::vector<Candidate> SearchPath();  // of all places of this process
 

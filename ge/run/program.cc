@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "ge/base/interrupt.h"
+#include "ge/base/no_throw.h"
 #include "ge/run/frame.h"
 
 namespace ge {
@@ -153,7 +154,8 @@ Status Program::Issue(Frame* f) const {
     switch (r.op) {
       case PlanOp::kLaunch:
         r.launch.stop = committed ? nullptr : stop;
-        rc = e.api.enqueue(r.exec, &r.launch, &err);
+        rc = NoThrow<ge_rc>(GE_OUT_OF_MEMORY, GE_INTERNAL, &err,
+                            [&] { return e.api.enqueue(r.exec, &r.launch, &err); });
         break;
       case PlanOp::kCopy:
         if (r.engine == 0) {

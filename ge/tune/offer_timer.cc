@@ -132,7 +132,7 @@ class OfferTimer::Launcher {
 
   Status Launch() {
     ge_err err = EmptyError();
-    ge_rc rc = api_.enqueue(compiled_.exec, &launch_, &err);
+    ge_rc rc = CallPlugin(&err, [&] { return api_.enqueue(compiled_.exec, &launch_, &err); });
     if (rc != GE_OK) return FromEngine(engine_.name(), "enqueue", rc, err);
     if (!stream_) return {};
     ++value_;
@@ -357,7 +357,9 @@ Result<ge_compiled> OfferTimer::Compile(const Offer& offer, uint32_t choice_inde
   ge_err err = EmptyError(), why = EmptyError();
   out.err = &why;
   std::lock_guard<std::mutex> lock(engine.call_mutex());
-  const ge_rc rc = engine.api().compile(engine.handle(), &s, 1, sizeof s, &out, sizeof out, &err);
+  const ge_rc rc = CallPlugin(&err, [&] {
+    return engine.api().compile(engine.handle(), &s, 1, sizeof s, &out, sizeof out, &err);
+  });
   if (rc != GE_OK || out.rc != GE_OK || !out.exec) {
     if (out.exec && engine.api().exec_destroy) engine.api().exec_destroy(out.exec);
     return rc != GE_OK ? FromEngine(engine.name(), "compile", rc, err)

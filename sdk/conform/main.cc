@@ -35,14 +35,9 @@ int Refuse(int code, const std::string& why) {
   return code;
 }
 
-std::string OwnFolder() {
-  std::error_code ec;
-  return fs::read_symlink("/proc/self/exe", ec).parent_path().string();
-}
-
 // What the installation has beside this program, unless the command line names another.
 void FillDefaults(Setup* setup) {
-  const fs::path lib = fs::path(OwnFolder()) / ".." / "lib";
+  const fs::path lib = fs::path(OwnProgram()).parent_path() / ".." / "lib";
   std::error_code ec;
   if (setup->ref.empty()) setup->ref = (lib / "graphengine" / "ref.so").lexically_normal();
   for (const char* name : {"libgraphengine.so.0", "libgraphengine.so"}) {

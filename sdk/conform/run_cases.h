@@ -28,6 +28,9 @@ struct Result {
 std::vector<Result> RunCases(const Setup& setup, const std::vector<Case>& cases,
                              const std::function<void(const Result&)>& done, std::string* error);
 
+// This program's file; where /proc is not mounted, what it was started by. Empty: not known.
+std::string OwnProgram();
+
 // The words with which this program starts itself for one case; the board comes as descriptor 3.
 inline constexpr const char* kCaseFlag = "--run-one-case";
 inline constexpr int kBoardFd = 3;

@@ -108,6 +108,7 @@ static void Explain(const char* model, const char* engines) {
   CHECK_IS(ge_session_explain(s, "main", &text, &error), GE_STATUS_FAILED_PRECONDITION,
            "compile or run it first");
   CHECK_BAD(ge_session_explain(s, "nobody", &text, &error), "no entry");
+  CHECK_BAD(ge_session_report(s, "nobody", &text, &error), "no entry");
   CHECK_BAD(ge_session_explain(s, NULL, NULL, &error), "out is NULL");
   text = Explained(s);
   CHECK(Says(text, "\"nodes\":[") && Says(text, "\"node\":\"layer/scale\"") &&

@@ -313,7 +313,10 @@ FAULTS = {"no_infer": "infer is NULL", "no_way": "decompose and kernel are NULL"
           "variadic_first": "is variadic, but not the last",
           "state_apart": "wanted the same names in the same order",
           "no_states": "`states` is NULL", "data_and_parts": "exclude each other",
-          "no_version": "version is 0", "attr_kind": "is of kind 99", "short_record": "bytes",
+          "no_version": "version is 0", "attr_kind": "is of kind 99",
+          "dtype_bit": "input 0 ('x') has dtypes 0x1, whose bit 0 stands for no dtype; wanted a bit "
+                       "1u << GE_F32",
+          "high_bit": "whose bit 40 stands for no dtype", "short_record": "bytes",
           "no_ops": "0 operators"}
 
 

@@ -12,6 +12,8 @@ enum {
   data_and_parts, /* sizes by the data, and parts */
   no_version,     /* of opset 0 */
   attr_kind,      /* an attribute of no known kind */
+  dtype_bit,      /* GE_F32 in the place of 1u << GE_F32 */
+  high_bit,       /* a dtype that there is not */
   short_record,   /* fewer bytes than were published */
   no_ops,         /* no operator */
   twice           /* no fault: an operator that another plugin brings, too */
@@ -29,6 +31,7 @@ static ge_rc kernel(const ge_kernel_call* c, ge_err* err) { return GE_INTERNAL; 
 static const ge_port one[] = {ACME_PORT("x", ACME_F32)};
 static const ge_port variadic[] = {{{"x", 1}, ACME_F32, {"", 0}, GE_PORT_VARIADIC, 1, {0, 0}},
                                    ACME_PORT("y", ACME_F32)};
+static const ge_port strange[] = {ACME_PORT("x", FAULT == dtype_bit ? GE_F32 : UINT64_C(1) << 40)};
 static const ge_port state[] = {ACME_PORT("x", ACME_F32), ACME_STATE("s", ACME_F32)};
 static const ge_attr_def attr = {{{"a", 1}, FAULT == attr_kind ? 99 : GE_ATTR_INT}, 0};
 static const ge_op_def ops[] = {
@@ -38,6 +41,7 @@ static const ge_op_def ops[] = {
      .version = FAULT == no_version ? 0 : 1,
      .flags = FAULT == data_and_parts ? GE_OP_DATA_SIZED : 0,
      .input = FAULT == variadic_first                      ? variadic
+              : FAULT == dtype_bit || FAULT == high_bit    ? strange
               : FAULT == state_apart || FAULT == no_states ? state
                                                            : one,
      .output = FAULT == no_states ? state : one,
