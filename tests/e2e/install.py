@@ -115,7 +115,7 @@ def check_training(c, prefix, folder):
                       "--no-test", "--export", "out.onnx"], folder)
     c.check(code == 0 and (folder / "out.onnx").exists(), "ge train", text)
     code, text = run([prefix / "bin/ge", "run", "net.gt", "--plugins", "grad", "--pass",
-                      "grad:of=y;wrt=*weights", "--entry", "grad", "--input", "x=1x4:rand"], folder)
+                      "grad:of=y;wrt=*weights", "--entry", "grad", "--input", "x=2x4:rand"], folder)
     c.check(code == 0 and "w" in text, "ge run --plugins grad", text)
 
 

@@ -132,7 +132,8 @@ Vendor::Vendor(const ge_host_api* host, const Machine& machine) {
   }
   if (library_ == nullptr) {
     throw Refusal("OpenBLAS is missing (" + why + "); install the package " + kPackage +
-                  ", or leave openblas out of the engine list");
+                  ", or leave openblas out of the engine list (GE_PLUGIN_DISABLE=openblas does so "
+                  "for every command)");
   }
   sgemm = reinterpret_cast<SgemmFn>(Symbol("cblas_sgemm"));
   sgemv = reinterpret_cast<SgemvFn>(Symbol("cblas_sgemv"));

@@ -1,6 +1,10 @@
 #!/usr/bin/env bash
-# docs/plugin-guide.md word for word: its files and commands in an empty folder, against an installed
-# SDK, with an empty environment and, where the system lets us, without a source tree.
-set -eu
-cd "$(dirname "$0")/../../.."
-exec python3 tests/e2e/all/guide.py "$@"
+# All installed pages, docs/plugin-guide.md among them word for word, beside what `cmake --install` writes
+# and beside the Debian package that dpkg has installed, each in a root where nothing else of ours is.
+set -u
+cd "$(dirname "$0")/../../.." || exit 2
+source tests/counted.sh
+for how in tree deb; do
+  counted "$how" python3 tests/e2e/pages.py --as "$how" --pages README,training,text-format,guide "$@"
+done
+total
