@@ -185,7 +185,12 @@ void AddFlags(CLI::App* app, Flags* f) {
   app->add_flag("--list", f->list, "print the cases and end");
   app->add_flag("--json", f->json, "one JSON object on stdout, nothing else");
   app->add_option("--html", f->html, "also write a page with the results")->type_name("F.html");
-  app->add_option("--seed", f->setup.seed, "of random numbers and graphs (default 1)");
+  // C++ would take a number below zero modulo 2^64.
+  const auto from_zero = [](const std::string& text) {
+    return text.find('-') == text.npos ? "" : text + " is below 0, wanted a whole number from 0";
+  };
+  app->add_option("--seed", f->setup.seed, "of random numbers and graphs (default 1)")
+      ->check(CLI::Validator(from_zero, ""));
   app->add_option("--timeout", f->setup.timeout_s, "seconds that a case may take (default 30)")
       ->check(CLI::Range(0.1, 3600.0));
   app->add_option("--xfail", f->xfail,

@@ -222,6 +222,7 @@ def without_proc(c):
     c.says(0, "", "plugin", "new", "engine", "mine", before=words)
     c.ge = c.build / "bin/ge-conform"
     if c.ge.exists():
+        c.says(2, "--seed: -1 is below 0", c.build / "lib/samples/minimal.so", "--seed", "-1")
         c.says(0, "L0", c.build / "lib/samples/minimal.so", "--level", "L0", before=words)
     return None
 
