@@ -120,6 +120,15 @@ def plugins(c):
     for op, (code, texts) in said.items():
         c.file("p.gt", model(f'  y = acme.{op}(x) "odd one"\n'))
         c.says(code, texts, "run", "p.gt", "--plugins", c.odd, never=("no reason given", "unexpected"))
+    throwing = c.build / "lib/samples/throwing.so"
+    for call, name in (("create", "engine_create"), ("devices", "devices"), ("query", "query"),
+                       ("compile", "compile"), ("enqueue", "enqueue")):
+        # What does not compile is an offer less: then nobody takes the node.
+        c.says(2 if call == "compile" else 3, [f"engine 'throwing' failed in {name} ", f"it threw oops in {call}; no exception"],
+               "run", "m.gt", "--engines", f"{throwing}:at={call}", never=("unexpected",))
+    c.says(0, "y", "run", "m.gt", "--engines", f"{throwing}:at=none")
+    c.says(3, ["throw", "it threw oops in a pass"], "run", "m.gt", "--plugins", throwing, "--pass",
+           "throw", never=("unexpected",))
     # An output that the operator has and the node omits.
     c.file("p.gt", model('  y = acme.TwoOutputs(x) "odd one"\n'))
     c.says(0, "y", "run", "p.gt", "--plugins", c.odd)
