@@ -132,6 +132,7 @@ Result<std::string> Export(const Graph& g, std::string_view entry_name) {
   }
   wire::Graph graph;
   graph.set_name(g.name.empty() ? "main" : g.name);
+  if (const std::string& doc = g.fn(entry->fn).doc; !doc.empty()) graph.set_doc_string(doc);
   GraphExporter exporter(g);
   GE_RETURN_IF_ERROR(exporter.ExportMain(g.fn(entry->fn), &graph));
   wire::Model model;

@@ -57,6 +57,34 @@ TEST(Export, RoundTripKeepsOperatorsWeightsAndNames) {
   EXPECT_EQ(h.value(h.results[0]).name, "y");
 }
 
+TEST(Export, WhatAModelSaysOfItselfStays) {
+  testing::TestModel small = testing::SmallNet();
+  testing::SetInfo(small.g()->mutable_output(0), "y", 1, {"N", 13});
+  wire::Model* said = &small.m;
+  said->set_producer_name("some tool"), said->set_producer_version("1.2");
+  said->set_domain("org.example"), said->set_model_version(-7), said->set_doc_string("the model");
+  said->mutable_graph()->set_doc_string("the graph");
+  for (const char* key : {"domain", "doc_string", "producer_version", "ge.model.domain"}) {
+    wire::Pair* pair = said->add_metadata_props();
+    pair->set_key(key), pair->set_value(std::string("own ") + key);
+  }
+  auto g = small.Import();
+  ASSERT_TRUE(g.ok()) << g.status().ToString();
+  EXPECT_EQ(g->producer, "some tool");
+  EXPECT_EQ(g->meta.at("domain"), "own domain");
+  auto bytes = ExportOnnx(*g, "main");
+  ASSERT_TRUE(bytes.ok()) << bytes.status().ToString();
+  const wire::Model m = Parsed(*bytes);
+  EXPECT_EQ(m.producer_name(), "some tool");
+  EXPECT_EQ(m.producer_version(), "1.2");
+  EXPECT_EQ(m.domain(), "org.example");
+  EXPECT_EQ(m.model_version(), -7);
+  EXPECT_EQ(m.doc_string(), "the model");
+  EXPECT_EQ(m.graph().doc_string(), "the graph");
+  ASSERT_EQ(m.metadata_props_size(), 3);  // of keys that are not ours
+  for (const wire::Pair& pair : m.metadata_props()) EXPECT_EQ(pair.value(), "own " + pair.key());
+}
+
 // The format's version is the one that came with the newest opset of the operators.
 TEST(Export, TheFormatIsAsOldAsTheOperators) {
   const struct {

@@ -47,6 +47,14 @@ std::string SizeName(const DimTable& dims, Dim d) {
   return e.op == DimOp::kSymbol ? dims.symbol(e.symbol).name : dims.ToString(d);
 }
 
+// Of a tensor, of a sequence's tensors, of what an optional may hold.
+DType DTypeOf(const Type& type) {
+  if (type.elems.empty()) return type.dtype;
+  if (type.kind == TypeKind::kOptional) return DTypeOf(type.elems[0]);
+  if (type.kind != TypeKind::kSequence) return type.dtype;
+  return type.elems[0].is_tensor() ? type.elems[0].dtype : DType::kUndefined;
+}
+
 // What later versions of ge_tensor_info have, as far as the caller's has it.
 void FillMore(ge_session* session, const DimTable& dims, const Type& type, ge_tensor_info* out) {
   if (out->size < offsetof(ge_tensor_info, optional) + sizeof out->optional) return;
@@ -70,7 +78,7 @@ Status FillInfo(ge_session* session, const DimTable& dims, const std::string& na
     return Status(Code::kLimitExceeded, fmt::format("tensor '{}' has rank {}, beyond {}", name,
                                                     type.dims.size(), GE_MAX_RANK));
   }
-  out->dtype = static_cast<int32_t>(type.dtype);
+  out->dtype = static_cast<int32_t>(DTypeOf(type));
   out->rank = type.ranked ? static_cast<int32_t>(type.dims.size()) : -1;
   for (size_t i = 0; i < type.dims.size(); ++i) {
     out->dims[i] = type.dims[i].known() ? type.dims[i].value : -1;
@@ -100,6 +108,23 @@ void FillDevice(ge_session* session, const Engine& e, const EngineDevice& d, ge_
   out->name = Keep(session, e.name() + "/" + d.name);
 }
 
+// Sizes of an output by the model's own words, where it has some that are of its inputs: inference
+// may have made a name up on the way.
+void NameAsDeclared(ge_session* session, const Session& s, const Entry& entry, uint32_t index,
+                    ge_tensor_info* out) {
+  if (out->size < offsetof(ge_tensor_info, kind)) return;
+  const Graph& g = s.loaded_graph();
+  const Entry* loaded = g.FindEntry(entry.name);
+  if (loaded == nullptr || index >= g.fn(loaded->fn).results.size()) return;
+  const Function& f = g.fn(loaded->fn);
+  const Value& v = f.value(f.results[index]);
+  if (v.name != out->name || static_cast<int64_t>(v.type.dims.size()) != out->rank) return;
+  for (size_t i = 0; i < v.type.dims.size(); ++i) {
+    if (out->dim_names[i] == nullptr || v.type.dims[i].known()) continue;
+    out->dim_names[i] = Keep(session, SizeName(g.dims, v.type.dims[i]));
+  }
+}
+
 Status Info(ge_session* session, const char* entry, uint32_t index, bool input,
             ge_tensor_info* out) {
   if (!out) return Null("out");
@@ -112,7 +137,9 @@ Status Info(ge_session* session, const char* entry, uint32_t index, bool input,
                   fmt::format("{} {} of {}", input ? "input" : "output", index, list.size()));
   }
   const Value& v = f.value(list[index]);
-  return FillInfo(session, s->graph().dims, v.name, v.type, out);
+  GE_RETURN_IF_ERROR(FillInfo(session, s->graph().dims, v.name, v.type, out));
+  if (!input) NameAsDeclared(session, *s, *e, index, out);
+  return {};
 }
 
 Status Count(ge_session* session, const char* entry, bool input, uint32_t* out) {

@@ -270,18 +270,6 @@ def what_is_refused(_):
     check("after all that it runs", np.allclose(session.run(feed)["y"], expected(feed)))
 
 
-def texts(_):
-    refused("texts in", "UNSUPPORTED", "input 'x' has elements",
-            lambda: identity("str").run({"x": np.array(["a"] * 4)}))
-    refused("texts in by objects", "UNSUPPORTED", "input 'x' has elements",
-            lambda: identity("str").run({"x": np.array(["a"] * 4, object)}))
-    text = ('ge 1\nopset "" 27\nfn main() -> (y) {\n  y = Constant() {value_strings=["a", "b"]}\n}\n'
-            'entry infer "main" = main\n')
-    session = graphengine.Session(text.encode(), format="text", engines="ref")
-    check("texts by their word", session.outputs()[0].dtype == "string")
-    refused("texts out", "UNSUPPORTED", "output 'y' is of texts", lambda: session.run({}))
-
-
 def free_dims_and_out(_):
     session = identity("f32", "N")
     x = np.arange(5, dtype=np.float32)
@@ -300,4 +288,4 @@ if __name__ == "__main__":
     run_all([inputs_lie_where_they_are, outputs_lie_where_they_are, outputs_outlive_their_session,
              outputs_are_given_back, outputs_are_used_again,
              what_is_copied, the_other_byte_order, element_types, types_that_numpy_lacks,
-             what_is_refused, texts, free_dims_and_out])
+             what_is_refused, free_dims_and_out])

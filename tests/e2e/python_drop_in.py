@@ -70,6 +70,25 @@ def metadata(ort):
     return out
 
 
+def texts(ort):
+    """Labels and probabilities as classifiers of scikit-learn give them."""
+    labels = field(1, "classlabels_strings") + field(9, "no") + field(9, "yes") + field(20, 8)
+    graph = field(1, field(1, "s") + field(2, "t") + field(4, "Identity"))
+    graph += field(1, field(1, "x") + field(2, "p") + field(4, "ZipMap") + field(5, labels)
+                   + field(7, "ai.onnx.ml")) + field(2, "labels")
+    rows = field(1, field(2, "N")) + field(1, field(1, 2))
+    graph += field(11, field(1, "s") + field(2, field(1, field(1, 8) + field(2, field(1, field(2, "N"))))))
+    graph += field(11, field(1, "x") + field(2, field(1, field(1, 1) + field(2, rows))))
+    graph += field(12, field(1, "t") + field(2, field(1, field(1, 8))))
+    of_maps = field(4, field(1, field(5, field(1, 8) + field(2, field(1, field(1, 1) + field(2, b""))))))
+    graph += field(12, field(1, "p") + field(2, of_maps))
+    model = field(1, 8) + field(7, graph) + field(8, field(2, 17)) + field(8, field(1, "ai.onnx.ml") + field(2, 3))
+    session = ort.InferenceSession(model, providers=["CPUExecutionProvider"])
+    t, p = session.run(None, {"s": np.array(["a", "b\u00e9"], object), "x": np.eye(2, dtype=np.float32)})
+    told = f"{t.dtype} {t.shape} {t.tolist()} {p} {session.get_inputs()[0].type}"
+    return {"texts and maps": np.array(told)}
+
+
 def bound(ort, session, x):
     """By OrtValue and IOBinding."""
     name, y = session.get_inputs()[0].name, session.get_outputs()[0].name
@@ -141,7 +160,7 @@ def calls(ort):
     out["device"] = np.array(ort.get_device())
     out["kept"] = np.array(session.get_session_options().intra_op_num_threads)
     ort.enable_telemetry_events()
-    return {**out, **metadata(ort), **bound(ort, session, x)}
+    return {**out, **metadata(ort), **texts(ort), **bound(ort, session, x)}
 
 
 def compare(theirs, ours):

@@ -33,6 +33,9 @@ def sessions(_):
           == (None, {}, ""))
     free = b'ge 1\nopset "" 27\nfn main(x: f32[N,3]) -> (y) {\n  y = Neg(x)\n}\nentry infer "main" = main\n'
     check("names of free sizes", ort.InferenceSession(free).get_inputs()[0].shape == ["N", 3])
+    declared = (b'ge 1\nopset "" 27\nfn main(x: f32[N], z: f32[M]) -> (y) {\n  a = Add(x, z)\n'
+                b'  y: f32[N] = Neg(a)\n}\nentry infer "main" = main\n')
+    check("a size of an output by the model's word", ort.Session(declared).outputs()[0].dim_names == ("N",))
     unknown = b'ge 1\nopset "" 27\nfn main(x: f32[?]) -> (y) {\n  y = Neg(x)\n}\nentry infer "main" = main\n'
     check("a rank that is not known", ort.InferenceSession(unknown).get_inputs()[0].shape == [])
     options = ort.SessionOptions()
@@ -144,6 +147,21 @@ def exceptions(args):
     del args
 
 
+def words_of_types(_):
+    """What programs for transformers ask for."""
+    program = ("import sys, graphengine; sys.modules['onnxruntime'] = graphengine\n"
+               "from onnxruntime.transformers.io_binding_helper import TypeHelper as T\n"
+               f"s = graphengine.InferenceSession('{THREE}')\n"
+               "print(T.get_input_type(s, 'a'), T.get_output_type(s, 'y'), sorted(T.get_io_numpy_type_map(s)),\n"
+               "      [T.ort_type_to_numpy_type(f'tensor({w})').__name__ for w in\n"
+               "       ('float', 'double', 'float16', 'int64', 'int32', 'bool', 'uint8')])\n")
+    plain = {k: v for k, v in os.environ.items() if k != "LD_PRELOAD"}
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, env=plain)
+    check(f"words of types: {done.stdout} {done.stderr[-300:]}", done.stdout == (
+        "tensor(float) tensor(float) ['a', 'b', 'c', 'y'] "
+        "['float32', 'float64', 'float16', 'int64', 'int32', 'bool', 'uint8']\n"))
+
+
 def the_log(_):
     """What is told on stderr, by severity."""
     program = ("import graphengine as ort, sys\n"
@@ -162,4 +180,4 @@ def the_log(_):
 
 
 if __name__ == "__main__":
-    run_all([sessions, options, terminate, values, as_the_module, exceptions, the_log])
+    run_all([sessions, options, terminate, values, as_the_module, exceptions, words_of_types, the_log])

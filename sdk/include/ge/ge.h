@@ -240,7 +240,7 @@ GE_API ge_status ge_session_load_bytes(ge_session* session, const void* bytes, u
 #define GE_MAX_RANK 16
 typedef struct ge_tensor_info {
   uint32_t size; /* sizeof(ge_tensor_info) */
-  int32_t dtype; /* ONNX's number: 1 = float32, 7 = int64 ... */
+  int32_t dtype; /* ONNX's number: 1 = float32, 7 = int64 ...; of a sequence its tensors' */
   int32_t rank;  /* -1 = unknown */
   uint32_t reserved;
   int64_t dims[GE_MAX_RANK]; /* -1 = decided by the caller */

@@ -43,7 +43,12 @@ class ModelMetadata(NamedTuple):
 def _node_arg(info: _native.TensorInfo, sizes: Dict[str, int]) -> NodeArg:
     shape = [sizes.get(name or "", name) if size is None else size
              for size, name in zip(info.shape or (), info.dim_names or ())]
-    return NodeArg(info.name, shape, tensor_word(info.dtype))
+    word = tensor_word(info.dtype)
+    if info.kind == "sequence":
+        word = "seq(unknown)" if info.dtype == "unknown" else f"seq({word})"
+    elif info.kind == "map":
+        word = f"map({info.dtype},...)"
+    return NodeArg(info.name, shape, f"optional({word})" if info.optional else word)
 
 
 def _check_providers(providers: Optional[Sequence[Any]], options: Optional[Sequence[Any]]) -> None:
@@ -76,8 +81,10 @@ class InferenceSession:
         self._model_path = "" if isinstance(path_or_bytes, bytes) else os.fspath(path_or_bytes)
         self._session = _open(path_or_bytes, self._options._for_session())
         sizes = self._options._sizes
+        told = self._session.inputs() + self._session.outputs()
         self._inputs = [_node_arg(info, sizes) for info in self._session.inputs()]
         self._outputs = [_node_arg(info, sizes) for info in self._session.outputs()]
+        self._of_tensors = all(info.kind in ("tensor", "unknown") and not info.optional for info in told)
 
     def get_inputs(self) -> List[NodeArg]:
         """Inputs in the model's order."""
@@ -117,11 +124,13 @@ class InferenceSession:
                   run_options: Optional[RunOptions] = None) -> None:
         """Calls callback(outputs, user_data, error) from another thread; error is "" on success."""
         self._check_names(output_names)
-        options, run = run_options or RunOptions(), self._session.run_async(input_feed)
+        options = run_options or RunOptions()
+        run = self._session.run_async(input_feed) if self._of_tensors else None
 
         def finish() -> None:
             try:
-                outputs, said = self._named(output_names, options._result(lambda: run)), ""
+                found = self._outputs_of(input_feed, options) if run is None else options._result(lambda: run)
+                outputs, said = self._named(output_names, found), ""
             except Error as error:
                 outputs, said = [], str(error)
             callback(outputs, user_data, said)
@@ -129,8 +138,11 @@ class InferenceSession:
 
     def _outputs_of(self, feed: Dict[str, Any], options: Optional[RunOptions],
                     out: Optional[Dict[str, Any]] = None) -> Dict[str, Any]:
-        if options is None:
-            return self._session.run(feed, out)
+        if options is not None and options.terminate:
+            raise options._ended()
+        # Values of other kinds have no run that `terminate` reaches.
+        if options is None or not self._of_tensors:
+            return self._session.run(feed, out or None)
         outputs: Dict[str, Any] = options._result(lambda: self._session.run_async(feed, out))
         return outputs
 

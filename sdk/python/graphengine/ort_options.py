@@ -141,11 +141,15 @@ class RunOptions:
         """The value that was added."""
         return self._config[key]
 
+    @staticmethod
+    def _ended() -> Fail:
+        return Fail("CANCELLED: terminate was set in the options of this run", "CANCELLED", 7)
+
     def _result(self, start: Any) -> Any:
         """The result of the run that `start` starts, which `terminate` ends."""
         with self._lock:
             if self._terminate:
-                raise Fail("CANCELLED: terminate was set in the options of this run", "CANCELLED", 7)
+                raise self._ended()
             run = start()
             self._going.append(run)
         try:

@@ -45,6 +45,14 @@ def _dtype(element_type: Any) -> Any:
         raise refusal(f"the element type {words[0]}, which numpy lacks", "install ml_dtypes") from None
 
 
+def dtype_of_word(word: str) -> Any:
+    """numpy's type of "tensor(float)"."""
+    for dtype, number in _NUMBERS.items():
+        if tensor_word(dtype) == word and dtype != "string":
+            return _dtype(number)
+    raise bad_argument(f"'{word}' is no type of tensors of numbers")
+
+
 def _at(address: int, element_type: Any, shape: Sequence[int]) -> Any:
     """An array over the caller's memory."""
     dtype, shape = _dtype(element_type), tuple(shape)

@@ -58,7 +58,7 @@ uint64_t BytesOf(const ge_tensor& t, const Element& element, const std::string& 
       std::string("OSTU").find(nb::cast<std::string>(nb::str(kind))) != std::string::npos;
   Raise(GE_STATUS_UNSUPPORTED,
         what + " has elements of " + name +
-            (texts ? "; texts are not taken from Python, `ge run` takes them"
+            (texts ? "; the input is of numbers, and texts are none"
                    : ", which is no type of ONNX; make them one, as by astype(\"float32\") or "
                      "astype(\"int64\")"));
 }

@@ -51,6 +51,22 @@ void RefuseMissing(const Port& port, nb::handle dict, const EntryPorts& entry) {
         "input '" + port.name + "' is not given; the model has " + Names(entry.inputs));
 }
 
+void RefuseCount(size_t n, const EntryPorts& entry) {
+  if (n == entry.inputs.size()) return;
+  Raise(GE_STATUS_INVALID_ARGUMENT,
+        std::to_string(n) + " inputs are given by position, the model has " +
+            std::to_string(entry.inputs.size()) + ": " + Names(entry.inputs));
+}
+
+// Whether a list is what the only input takes, and not a list of inputs.
+bool IsOnlyInput(const EntryPorts& entry, nb::handle list) {
+  if (entry.inputs.size() != 1) return false;
+  if (entry.inputs[0].kind == GE_ANY_SEQUENCE) return true;
+  if (entry.inputs[0].kind != GE_ANY_TEXTS || nb::len(list) == 0) return false;
+  const nb::object first(list[0]);
+  return PyUnicode_Check(first.ptr()) || PyBytes_Check(first.ptr());
+}
+
 }  // namespace
 
 Call::Call(std::shared_ptr<Handle> handle, std::shared_ptr<const EntryPorts> entry, nb::handle feed,
@@ -61,6 +77,11 @@ Call::Call(std::shared_ptr<Handle> handle, std::shared_ptr<const EntryPorts> ent
       arrays_(entry_->inputs.size()),
       inputs_(entry_->inputs.size()),
       outputs_(entry_->outputs.size()) {
+  if (entry_->has_values) {
+    Raise(GE_STATUS_UNSUPPORTED, "entry '" + entry_->name +
+                                     "' takes or gives texts, sequences, maps or optionals, which "
+                                     "run alone has, without out");
+  }
   if (PyDict_Check(feed.ptr())) {
     ReadByName(feed);
   } else if (const nb::object dict = AsDict(feed); PyDict_Check(dict.ptr())) {
@@ -68,14 +89,7 @@ Call::Call(std::shared_ptr<Handle> handle, std::shared_ptr<const EntryPorts> ent
   } else {
     ReadByPosition(feed);
   }
-  for (size_t i = 0; i < outputs_.size(); ++i) {
-    outputs_[i].size = sizeof(ge_tensor);
-    const Port& port = entry_->outputs[i];
-    if (!port.element || port.element->bits != 0) continue;
-    Raise(GE_STATUS_UNSUPPORTED, "output '" + port.name +
-                                     "' is of texts, which ge.h does not hand out; ge run --output "
-                                     "writes them");
-  }
+  for (ge_tensor& t : outputs_) t.size = sizeof(ge_tensor);
   if (!out.is_none()) ReadOutputs(out);
   shapes_ = ShapesOf(inputs_);
   entry_->pool->Begin();
@@ -109,11 +123,7 @@ void Call::ReadByName(nb::handle feed) {
 void Call::ReadByPosition(nb::handle feed) {
   const bool sequence = PyList_Check(feed.ptr()) || PyTuple_Check(feed.ptr());
   const size_t n = sequence ? nb::len(feed) : 1;
-  if (n != inputs_.size()) {
-    Raise(GE_STATUS_INVALID_ARGUMENT,
-          std::to_string(n) + " inputs are given by position, the model has " +
-              std::to_string(inputs_.size()) + ": " + Names(entry_->inputs));
-  }
+  RefuseCount(n, *entry_);
   if (!sequence) return ReadInput(0, feed);
   for (size_t i = 0; i < n; ++i) ReadInput(i, nb::object(feed[i]));
 }
@@ -168,6 +178,29 @@ nb::dict Call::Results() {
                 ", the run gave " + ShapeText(t.dims, t.rank) + "; what it holds is no result");
     }
     out[port.key] = given_[i];
+  }
+  return out;
+}
+
+std::vector<nb::object> ReadFeed(const EntryPorts& entry, nb::handle feed) {
+  std::vector<nb::object> out(entry.inputs.size());
+  const nb::object dict = AsDict(feed);
+  if (PyDict_Check(dict.ptr())) {
+    CheckNames(dict, entry.inputs, "input");
+    for (size_t i = 0; i < out.size(); ++i) {
+      const nb::handle object = Find(dict, entry.inputs[i]);
+      if (!object.is_valid() && !entry.inputs[i].optional) {
+        RefuseMissing(entry.inputs[i], dict, entry);
+      }
+      if (object.is_valid()) out[i] = nb::borrow(object);
+    }
+    return out;
+  }
+  const bool list = PyList_Check(feed.ptr()) || PyTuple_Check(feed.ptr());
+  const bool sequence = list && !IsOnlyInput(entry, feed);
+  RefuseCount(sequence ? nb::len(feed) : 1, entry);
+  for (size_t i = 0; i < out.size(); ++i) {
+    out[i] = sequence ? nb::object(feed[i]) : nb::borrow(feed);
   }
   return out;
 }

@@ -51,6 +51,10 @@ class Call {
   uint64_t shapes_ = 0;  // of the inputs
 };
 
+// The objects of `feed`, one for each input of the entry, null for an optional one that is not
+// given: a dict by names, a sequence by position, or the only input itself.
+std::vector<nanobind::object> ReadFeed(const EntryPorts& entry, nanobind::handle feed);
+
 // What ge_session_compile wants: dims and types of arrays, or of shapes by name.
 std::vector<ge_tensor> ReadShapes(const EntryPorts& entry, nanobind::handle shapes);
 

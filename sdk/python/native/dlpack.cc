@@ -109,7 +109,8 @@ void DlpackTensor::Take(nb::handle object, const std::string& what, bool write) 
   resolved_ = Plain(object, what, write);
   if (nb::hasattr(resolved_, "__dlpack_device__")) {  // before a device is made to copy
     const nb::object device = resolved_.attr("__dlpack_device__")();
-    CheckDevice(nb::cast<int>(device[0]), what);
+    int type = kCpu;
+    if (nb::try_cast(nb::object(device[0]), type)) CheckDevice(type, what);
   }
   const nb::object capsule = Export(resolved_, what);
   uint64_t flags = 0;

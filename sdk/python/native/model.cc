@@ -30,6 +30,7 @@ Port PortOf(const ge_tensor_info& info) {
   port.key = nb::steal(interned);
   port.element = ElementOf(info.dtype);
   port.rank = info.rank;
+  port.kind = info.kind, port.optional = info.optional != 0;
   std::copy_n(info.dims, std::max(info.rank, 0), port.dims);
   for (int32_t i = 0; i < info.rank; ++i) {
     port.dim_names.emplace_back(info.dim_names[i] ? info.dim_names[i] : "");
@@ -78,6 +79,12 @@ std::vector<EntryPorts> ReadEntries(ge_session* session) {
     out[i].name = name;
     out[i].inputs = Ports(session, name, ge_session_input_count, ge_session_input_info);
     out[i].outputs = Ports(session, name, ge_session_output_count, ge_session_output_info);
+    const auto special = [](const Port& port) {
+      return port.optional || port.kind == GE_ANY_TEXTS || port.kind == GE_ANY_SEQUENCE ||
+             port.kind == GE_ANY_MAP;
+    };
+    out[i].has_values = std::any_of(out[i].inputs.begin(), out[i].inputs.end(), special) ||
+                        std::any_of(out[i].outputs.begin(), out[i].outputs.end(), special);
   }
   return out;
 }

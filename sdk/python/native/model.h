@@ -35,6 +35,8 @@ struct Port {
   int32_t rank = -1;                   // -1 = unknown
   int64_t dims[GE_MAX_RANK];           // -1 = decided by the caller
   std::vector<std::string> dim_names;  // by axis, of those; "" where the size is known
+  int32_t kind = GE_ANY_TENSOR;        // GE_ANY_*; of a sequence `element` is that of its tensors
+  bool optional = false;
 
   std::string Shape() const;  // "[1, None, 3]"
 };
@@ -42,6 +44,7 @@ struct Port {
 struct EntryPorts {
   std::string name;
   std::vector<Port> inputs, outputs;
+  bool has_values = false;  // it takes or gives more than tensors of numbers
   std::shared_ptr<OutputPool> pool = std::make_shared<OutputPool>();
 };
 

@@ -46,6 +46,11 @@ nb::object DimNamesOf(const Port& port) {
 
 const char* TypeOf(const Port& port) { return port.element ? port.element->name : "unknown"; }
 
+const char* KindOf(const Port& port) {
+  constexpr const char* kWords[] = {"unknown", "tensor", "texts", "sequence", "map"};
+  return port.kind >= 0 && port.kind <= GE_ANY_MAP ? kWords[port.kind] : kWords[0];
+}
+
 void AddTensorInfo(nb::module_& m) {
   nb::class_<Port>(m, "TensorInfo", "An input, an output or a state of a model.")
       .def_prop_ro(
@@ -53,6 +58,8 @@ void AddTensorInfo(nb::module_& m) {
           nb::sig("def name(self) -> str"))
       .def_prop_ro("dtype", TypeOf,
                    "The word of numpy or ml_dtypes for the element type; \"string\" for texts.")
+      .def_prop_ro("kind", KindOf, "\"tensor\", \"texts\", \"sequence\", \"map\", \"unknown\".")
+      .def_ro("optional", &Port::optional, "Whether it may be None.")
       .def_prop_ro("shape", ShapeOf, nb::sig("def shape(self) -> tuple[int | None, ...] | None"),
                    "None for an axis that the caller decides; None where the rank is not known")
       .def_prop_ro("dim_names", DimNamesOf,
@@ -152,14 +159,14 @@ constexpr const char* kMakeSignature =
   "outputs: str = 'numpy') -> "
 
 void AddRunning(nb::class_<Session>& c) {
-  c.def("run", &Session::Run, nb::arg("feed"), nb::arg("out") = nb::none(), nb::kw_only(),
+  c.def("run", &Session::Run, nb::arg("feed").none(), nb::arg("out") = nb::none(), nb::kw_only(),
         nb::arg("entry") = nb::none(), nb::arg("outputs") = "numpy",
         nb::sig("def run" GE_RUN_ARGUMENTS "dict[str, typing.Any]"), kRunText)
-      .def("run_async", &Session::RunAsync, nb::arg("feed"), nb::arg("out") = nb::none(),
+      .def("run_async", &Session::RunAsync, nb::arg("feed").none(), nb::arg("out") = nb::none(),
            nb::kw_only(), nb::arg("entry") = nb::none(), nb::arg("outputs") = "numpy",
            nb::sig("def run_async" GE_RUN_ARGUMENTS "Run"),
            "Starts a run, as `run`, and returns; arrays may not change until it is done.")
-      .def("prepare", &Session::Prepare, nb::arg("feed"), nb::arg("out") = nb::none(),
+      .def("prepare", &Session::Prepare, nb::arg("feed").none(), nb::arg("out") = nb::none(),
            nb::kw_only(), nb::arg("entry") = nb::none(), nb::arg("outputs") = "numpy",
            nb::sig("def prepare" GE_RUN_ARGUMENTS "Prepared"),
            "As `run`, for runs on the same arrays to come; they are read where they lie, but what "

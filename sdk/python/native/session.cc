@@ -3,6 +3,7 @@
 #include <nanobind/stl/string.h>
 
 #include "engine_call.h"
+#include "values.h"
 
 namespace nb = nanobind;
 
@@ -86,7 +87,10 @@ nb::dict Session::ModelInfo() const {
 
 nb::object Session::Run(nb::handle feed, nb::handle out, std::optional<std::string_view> entry,
                         std::string_view outputs) {
-  Call call(Open(), Entry(entry), feed, out, FormOf(outputs));
+  const std::shared_ptr<const EntryPorts>& ports = Entry(entry);
+  const Form form = FormOf(outputs);
+  if (ports->has_values && out.is_none()) return RunValues(*Open(), *ports, feed);
+  Call call(Open(), ports, feed, out, form);
   CallEngine(call.session(), [&](ge_error* error) {
     return ge_session_run(call.session(), call.entry(), call.inputs(), call.n_inputs(),
                           call.outputs(), call.n_outputs(), error);
