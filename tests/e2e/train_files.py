@@ -221,9 +221,39 @@ class Files(train_tool.Checks):
         self.fails(2, "--layout is 'chw', wanted nchw or nhwc", "--layout", "chw", "--log",
                    f"csv:{log}")
         self.check("a refused run changes no log", log.read_text() == "mine\n", log.read_text())
+        taken = self.scratch / "taken"
+        taken.mkdir()
+        (taken / "states-a").write_text("mine")
+        self.fails(2, "cannot write", "--epochs", 20000, "--checkpoint", taken)
+        self.check("where states would be", (taken / "states-a").read_text() == "mine")
         empty = self.scratch / "made"
         self.fails(2, "which is not there", "--checkpoint", empty, data="nothing")
         self.check("nor makes a folder", not empty.exists())
+
+    def moved(self):
+        """Files that a run has read may go: what it exports is of the net that it began with."""
+        wanted, out, log = (self.scratch / n for n in ("wanted.onnx", "moved.onnx", "moved.csv"))
+        net, data = self.scratch / "moving.onnx", self.scratch / "moving.npz"
+        run = ["--epochs", 150]
+        self.last(*run, "--export", wanted)
+        for name, change in (("gone", lambda p: p.unlink()), ("another", self.replaced)):
+            shutil.copy(self.net, net)
+            shutil.copy(self.npz, data)
+            log.unlink(missing_ok=True)
+            child = subprocess.Popen(self.args(*run, "--export", out, "--log", f"csv:{log}", net=net,
+                                               data=data), stdout=subprocess.DEVNULL)
+            end = time.monotonic() + 60
+            while not (log.exists() and log.stat().st_size > 500) and time.monotonic() < end:
+                time.sleep(0.001)
+            early = child.poll() is None
+            change(net), change(data)
+            self.check(f"{name}: the same export", child.wait(60) == 0 and early
+                       and out.read_bytes() == wanted.read_bytes(), early)
+
+    def replaced(self, path):
+        other = path.with_suffix(".new")
+        other.write_bytes((self.scratch / "other.onnx").read_bytes())
+        other.rename(path)
 
     def fifos(self):
         """What is no regular file is not waited for."""
@@ -306,7 +336,7 @@ def main():
     with tempfile.TemporaryDirectory() as scratch:
         files = Files(pathlib.Path(scratch))
         for part in (files.overwriting, files.others, files.lock, files.damaged, files.csv,
-                     files.targets, files.fifos, files.nan):
+                     files.targets, files.moved, files.fifos, files.nan):
             begin = time.monotonic()
             part()
             if "-v" in sys.argv:

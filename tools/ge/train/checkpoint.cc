@@ -115,6 +115,10 @@ Result<std::unique_ptr<Checkpoint>> Checkpoint::Open(const std::string& folder, 
   GE_RETURN_IF_ERROR(c->Lock());
   GE_RETURN_IF_ERROR(c->CheckPresent(what));
   GE_RETURN_IF_ERROR(CheckReplaceable(c->PathOf(kManifest)));
+  for (const char* place : kPlaces) {
+    if (!fs::exists(c->PathOf(place), error)) continue;
+    GE_RETURN_IF_ERROR(CheckReplaceable(c->PathOf(StatesIn(place))));
+  }
   return c;
 }
 

@@ -31,6 +31,13 @@ void AddLearning(CLI::App* app, TrainOptions* o) {
   app->add_option("--ema", o->ema, "keep averages of the weights, which tests and the export use");
   app->add_option("--freeze", o->freeze, "weights that stay: a name or pattern; may be repeated")
       ->take_all();
+  app->add_option("--tie", o->tie,
+                  "weights that the model holds once and that stay one; may be repeated")
+      ->take_all();
+  app->add_option("--untie", o->untie,
+                  "weights that the model holds once and that each reader has of its own; may be "
+                  "repeated")
+      ->take_all();
   app->add_option("--set", o->set,
                   "NAME=VALUE: another option of the pass train, as beta1=0.8; may be repeated")
       ->take_all();

@@ -7,6 +7,7 @@
 
 #include "frontend/load.h"
 #include "ge/base/clock.h"
+#include "ge/base/replace_file.h"
 
 namespace ge::tool {
 namespace {
@@ -55,6 +56,7 @@ Result<Journal> Journal::Open(const TrainOptions& o) {
   Journal j;
   j.json_ = o.common.json, j.plot_ = o.plot;
   j.terminal_ = isatty(STDERR_FILENO) != 0;
+  if (!o.plot.empty()) GE_RETURN_IF_ERROR(CheckReplaceable(o.plot));
   for (const std::string& log : o.log) {
     const size_t colon = log.find(':');
     const std::string kind = log.substr(0, colon),

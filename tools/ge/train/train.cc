@@ -6,7 +6,6 @@
 
 #include <algorithm>
 
-#include "ge/base/replace_file.h"
 #include "tools/ge/train/trainer.h"
 
 namespace ge::tool {
@@ -60,18 +59,18 @@ std::string PassOptions(const TrainOptions& o, uint64_t samples) {
     if (o.max_steps > 0) steps = std::min(steps, o.max_steps);
     text += fmt::format(";steps={}", steps / std::max(1u, o.accumulate));
   }
-  std::string freeze;
-  for (const std::string& pattern : o.freeze) freeze += (freeze.empty() ? "" : "+") + pattern;
-  if (!freeze.empty()) text += ";freeze=" + freeze;
+  for (const auto& [name, patterns] :
+       {std::pair{"freeze", &o.freeze}, {"tie", &o.tie}, {"untie", &o.untie}}) {
+    if (!patterns->empty()) text += fmt::format(";{}={}", name, fmt::join(*patterns, "+"));
+  }
   if (!o.common.entry.empty()) text += ";entry=" + o.common.entry;
   for (const std::string& item : o.set) text += ";" + item;
   return text;
 }
 
-Status CheckTargets(const TrainOptions& o) {
-  if (!o.plot.empty()) GE_RETURN_IF_ERROR(CheckReplaceable(o.plot));
-  if (o.export_file.empty()) return {};
-  return CheckExport(o.common.model, o.common.entry, o.export_file);
+Result<std::unique_ptr<TrainedExport>> OpenExport(const TrainOptions& o) {
+  if (o.export_file.empty()) return std::unique_ptr<TrainedExport>();
+  return TrainedExport::Open(o.common.model, o.common.entry, o.export_file);
 }
 
 Result<std::unique_ptr<Checkpoint>> OpenCheckpoint(const TrainOptions& o) {
@@ -85,9 +84,10 @@ Status TrainModel(const TrainOptions& o, bool* diverged) {
   GE_RETURN_IF_ERROR(CheckOptions(o));
   GE_ASSIGN_OR_RETURN(TrainedNet net, TrainedNet::Open(o.common, PassOptions(o, 0)));
   GE_RETURN_IF_ERROR(net.CheckShapes(o.batch));
-  GE_RETURN_IF_ERROR(CheckTargets(o));
-  GE_ASSIGN_OR_RETURN(auto checkpoint, OpenCheckpoint(o));
-  GE_ASSIGN_OR_RETURN(Journal journal, Journal::Open(o));
+  TrainTargets to;
+  GE_ASSIGN_OR_RETURN(to.trained, OpenExport(o));
+  GE_ASSIGN_OR_RETURN(to.checkpoint, OpenCheckpoint(o));
+  GE_ASSIGN_OR_RETURN(to.journal, Journal::Open(o));
   DataRequest request;
   request.source = o.data, request.loss = o.loss, request.test = !o.no_test;
   request.channels_last = o.layout == "nhwc", request.limit = o.data_limit;
@@ -99,8 +99,7 @@ Status TrainModel(const TrainOptions& o, bool* diverged) {
     net = TrainedNet();  // its weights need not lie in memory twice
     GE_ASSIGN_OR_RETURN(net, TrainedNet::Open(o.common, pass));
   }
-  Trainer trainer(o, pass, std::move(data), std::move(net), std::move(journal),
-                  std::move(checkpoint));
+  Trainer trainer(o, pass, std::move(data), std::move(net), std::move(to));
   const Status status = trainer.Run();
   *diverged = trainer.diverged();
   return status;

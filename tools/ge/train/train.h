@@ -17,7 +17,7 @@ struct TrainOptions {
   uint64_t max_steps = 0;         // 0 = as the epochs say
   uint64_t eval_every = 0;        // steps; 0 = after each epoch
   uint64_t checkpoint_every = 0;  // the same
-  std::vector<std::string> freeze, set, log;
+  std::vector<std::string> freeze, tie, untie, set, log;
   std::string checkpoint, plot, export_file;
   std::string layout = "nchw";  // of arrays of pictures
   uint64_t data_limit = 0;      // bytes of memory; 0 = half of the machine's

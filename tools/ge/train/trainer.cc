@@ -29,34 +29,36 @@ std::string DigestOf(const Samples& s) {
 }  // namespace
 
 Trainer::Trainer(const TrainOptions& o, std::string pass, Data data, TrainedNet net,
-                 Journal journal, std::unique_ptr<Checkpoint> checkpoint)
+                 TrainTargets to)
     : o_(o),
       pass_(std::move(pass)),
       data_(std::move(data)),
       net_(std::move(net)),
-      journal_(std::move(journal)),
-      checkpoint_(std::move(checkpoint)) {}
+      to_(std::move(to)) {}
 
 Trainer::~Trainer() = default;
 
 Status Trainer::Begin() {
   GE_RETURN_IF_ERROR(net_.Prepare(o_.batch));
+  // What cannot be tested is said before the work begins.
+  const int64_t tested = std::min<int64_t>(o_.batch, data_.test.count());
+  if (tested > 0) GE_RETURN_IF_ERROR(net_.Evaluate(tested).status());
   GE_ASSIGN_OR_RETURN(const std::vector<std::string> not_finite, net_.StatesNotFinite());
   not_finite_.insert(not_finite.begin(), not_finite.end());
-  if (!checkpoint_) return journal_.Begin(0);
+  if (!to_.checkpoint) return to_.journal.Begin(0);
   GE_ASSIGN_OR_RETURN(run_.model, Sha256OfFile(o_.common.model));
   run_.data = DigestOf(data_.train), run_.pass = pass_;
   run_.samples = static_cast<uint64_t>(data_.train.count());
   run_.batch = o_.batch, run_.seed = o_.common.seed, run_.shuffle = !o_.keep_order;
-  if (!o_.resume) return journal_.Begin(0);
-  GE_ASSIGN_OR_RETURN(const std::optional<Progress> at, checkpoint_->Restore(run_, &net_));
+  if (!o_.resume) return to_.journal.Begin(0);
+  GE_ASSIGN_OR_RETURN(const std::optional<Progress> at, to_.checkpoint->Restore(run_, &net_));
   if (at) {
     at_ = *at, began_at_ = saved_at_ = at_.step;
     fmt::print(stderr, "note: goes on at step {}\n", at_.step);
   } else {
     fmt::print(stderr, "note: '{}' holds no checkpoint; begins at step 0\n", o_.checkpoint);
   }
-  return journal_.Begin(at_.step);
+  return to_.journal.Begin(at_.step);
 }
 
 Status Trainer::Diverged(const std::string& what) {
@@ -66,8 +68,9 @@ Status Trainer::Diverged(const std::string& what) {
       fmt::format("{}; {}; look for NaN among the data, or try a lower --lr, --clip or --warmup; "
                   "--allow-nan goes on all the same",
                   what,
-                  checkpoint_ ? checkpoint_->Latest()
-                              : "there is no checkpoint, which --checkpoint DIR would have kept"));
+                  to_.checkpoint
+                      ? to_.checkpoint->Latest()
+                      : "there is no checkpoint, which --checkpoint DIR would have kept"));
 }
 
 Status Trainer::CheckLoss(double loss, const std::string& what) {
@@ -102,7 +105,7 @@ Status Trainer::Step(uint64_t epoch, std::span<const uint32_t> order) {
   GE_ASSIGN_OR_RETURN(const Metrics m, net_.Step());
   step_ms_.push_back(NowMs() - begin);
   ++at_.step, at_.loss_sum += m.loss, at_.correct += m.correct;
-  GE_RETURN_IF_ERROR(journal_.Step(Now(epoch), m, o_.batch));
+  GE_RETURN_IF_ERROR(to_.journal.Step(Now(epoch), m, o_.batch));
   return CheckLoss(m.loss, fmt::format("the loss of step {}", at_.step));
 }
 
@@ -119,15 +122,15 @@ Status Trainer::Test() {
   }
   tested_at_ = at_.step, test_loss_ = loss / n;
   if (net_.classifies()) test_accuracy_ = correct / (n * Labels());
-  GE_RETURN_IF_ERROR(journal_.Tested(Now(at_.step / per_epoch_), *test_loss_, test_accuracy_));
+  GE_RETURN_IF_ERROR(to_.journal.Tested(Now(at_.step / per_epoch_), *test_loss_, test_accuracy_));
   return CheckLoss(*test_loss_, fmt::format("the test loss after step {}", at_.step));
 }
 
 Status Trainer::Save() {
-  if (!checkpoint_ || saved_at_ == at_.step) return {};
+  if (!to_.checkpoint || saved_at_ == at_.step) return {};
   GE_RETURN_IF_ERROR(CheckStates());
   saved_at_ = at_.step;
-  return checkpoint_->Save(run_, at_, &net_);
+  return to_.checkpoint->Save(run_, at_, &net_);
 }
 
 std::optional<double> Trainer::Accuracy() const {
@@ -147,14 +150,14 @@ Status Trainer::Epoch(uint64_t epoch) {
   if (at_.step % per_epoch_ == 0) at_.loss_sum = at_.correct = 0;
   while (at_.step < end) {
     GE_RETURN_IF_ERROR(Step(epoch, all.subspan(at_.step % per_epoch_ * o_.batch, o_.batch)));
-    if (o_.eval_every > 0 && at_.step % o_.eval_every == 0) GE_RETURN_IF_ERROR(Test());
     if (o_.checkpoint_every > 0 && at_.step % o_.checkpoint_every == 0) GE_RETURN_IF_ERROR(Save());
+    if (o_.eval_every > 0 && at_.step % o_.eval_every == 0) GE_RETURN_IF_ERROR(Test());
   }
   train_loss_ = at_.loss_sum / static_cast<double>((at_.step - 1) % per_epoch_ + 1);
   train_accuracy_ = Accuracy();
+  GE_RETURN_IF_ERROR(Save());  // whatever the test says, the epoch's work stays
   GE_RETURN_IF_ERROR(Test());
-  GE_RETURN_IF_ERROR(Save());
-  return journal_.Epoch(Now(epoch), train_loss_, train_accuracy_, &net_);
+  return to_.journal.Epoch(Now(epoch), train_loss_, train_accuracy_, &net_);
 }
 
 Status Trainer::End() {
@@ -166,19 +169,19 @@ Status Trainer::End() {
   const double total = std::accumulate(ms.begin(), ms.end(), 0.0);
   std::sort(ms.begin(), ms.end());
   GE_RETURN_IF_ERROR(CheckStates());
-  if (!o_.export_file.empty()) {
+  if (to_.trained) {
     GE_ASSIGN_OR_RETURN(const std::vector<Tensor> states, net_.States());
-    GE_RETURN_IF_ERROR(ExportTrained(o_.common.model, o_.common.entry, states, o_.export_file));
+    GE_RETURN_IF_ERROR(to_.trained->Write(states));
   }
-  return journal_.Finish({{"train_loss", train_loss_},
-                          {"train_accuracy", optional(train_accuracy_)},
-                          {"test_loss", optional(test_loss_)},
-                          {"test_accuracy", optional(test_accuracy_)},
-                          {"steps_per_s", total > 0 ? ms.size() * 1e3 / total : 0},
-                          {"step_ms_median", ms.empty() ? 0 : ms[ms.size() / 2]},
-                          {"steps", at_.step},
-                          {"resumed_at", began_at_}},
-                         o_.common.json);
+  return to_.journal.Finish({{"train_loss", train_loss_},
+                             {"train_accuracy", optional(train_accuracy_)},
+                             {"test_loss", optional(test_loss_)},
+                             {"test_accuracy", optional(test_accuracy_)},
+                             {"steps_per_s", total > 0 ? ms.size() * 1e3 / total : 0},
+                             {"step_ms_median", ms.empty() ? 0 : ms[ms.size() / 2]},
+                             {"steps", at_.step},
+                             {"resumed_at", began_at_}},
+                            o_.common.json);
 }
 
 Status Trainer::Run() {

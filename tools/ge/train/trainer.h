@@ -13,14 +13,21 @@
 #include "tools/ge/train/journal.h"
 #include "tools/ge/train/samples.h"
 #include "tools/ge/train/train.h"
+#include "tools/ge/train/trained_export.h"
 
 namespace ge::tool {
 
+// Where a run leaves what it makes; all of it was found to be writable.
+struct TrainTargets {
+  std::unique_ptr<Checkpoint> checkpoint;  // null = none is kept
+  std::unique_ptr<TrainedExport> trained;  // null = no export
+  Journal journal;
+};
+
 class Trainer {
  public:
-  // `pass`: its options. `checkpoint` may be null. `o` outlives it.
-  Trainer(const TrainOptions& o, std::string pass, Data data, TrainedNet net, Journal journal,
-          std::unique_ptr<Checkpoint> checkpoint);
+  // `pass`: its options. `o` outlives it.
+  Trainer(const TrainOptions& o, std::string pass, Data data, TrainedNet net, TrainTargets to);
   ~Trainer();
   Status Run();
   // Whether Run failed since a loss or a weight was no number, which is nobody's error but the
@@ -46,8 +53,7 @@ class Trainer {
   std::string pass_;
   Data data_;
   TrainedNet net_;
-  Journal journal_;
-  std::unique_ptr<Checkpoint> checkpoint_;
+  TrainTargets to_;
   RunFacts run_;
   std::set<std::string> not_finite_;  // states that began so
   uint64_t per_epoch_ = 0, steps_ = 0, began_at_ = 0, saved_at_ = UINT64_MAX,
@@ -58,11 +64,5 @@ class Trainer {
   std::optional<double> train_accuracy_, test_loss_, test_accuracy_;
   bool diverged_ = false;
 };
-
-// The net in the file with the trained weights in place of its own, as an ONNX file.
-Status ExportTrained(const std::string& model, const std::string& entry,
-                     const std::vector<Tensor>& states, const std::string& to);
-// Before the work: that the net has a form as ONNX, and that the file can be written.
-Status CheckExport(const std::string& model, const std::string& entry, const std::string& to);
 
 }  // namespace ge::tool

@@ -1,27 +1,36 @@
+#include "tools/ge/train/trained_export.h"
+
 #include <fmt/format.h>
 
 #include <cstring>
 #include <map>
 
-#include "frontend/load.h"
 #include "frontend/onnx/export.h"
 #include "ge/base/replace_file.h"
-#include "tools/ge/train/trainer.h"
 
 namespace ge::tool {
-namespace {
 
-Result<std::string> OnnxOf(const std::string& model, const std::string& entry,
-                           const std::vector<Tensor>& states) {
-  GE_ASSIGN_OR_RETURN(LoadedModel loaded, LoadModelFile(model, Format::kAuto));
-  Graph& g = loaded.graph;
-  std::map<std::string, const Tensor*> by_name;
-  for (const Tensor& t : states) by_name[t.name] = &t;
+Result<std::unique_ptr<TrainedExport>> TrainedExport::Open(const std::string& model,
+                                                           const std::string& entry,
+                                                           const std::string& to) {
+  GE_RETURN_IF_ERROR(CheckReplaceable(to));
+  auto made = std::make_unique<TrainedExport>();
+  GE_ASSIGN_OR_RETURN(made->loaded_, LoadModelFile(model, Format::kAuto));
+  const Graph& g = made->loaded_.graph;
   const Entry* of = entry.empty() ? &g.entries.front() : g.FindEntry(entry);
   if (of == nullptr) {
     return Status(Code::kInvalidArgument, fmt::format("the model has no entry '{}'", entry));
   }
-  for (const Value& v : g.fn(of->fn).values) {
+  made->entry_ = of->name, made->to_ = to;
+  GE_RETURN_IF_ERROR(ExportOnnx(g, made->entry_).status());
+  return made;
+}
+
+Status TrainedExport::Write(const std::vector<Tensor>& states) {
+  Graph& g = loaded_.graph;
+  std::map<std::string, const Tensor*> by_name;
+  for (const Tensor& t : states) by_name[t.name] = &t;
+  for (const Value& v : g.fn(g.FindEntry(entry_)->fn).values) {
     if (!v.constant) continue;
     // What eval reads is what is given away: averages where there are some.
     auto found = by_name.find(v.name + ".ema");
@@ -35,20 +44,8 @@ Result<std::string> OnnxOf(const std::string& model, const std::string& entry,
     c.splat.clear(), c.expanded = nullptr;
     c.external = {};
   }
-  return ExportOnnx(g, of->name);
-}
-
-}  // namespace
-
-Status ExportTrained(const std::string& model, const std::string& entry,
-                     const std::vector<Tensor>& states, const std::string& to) {
-  GE_ASSIGN_OR_RETURN(const std::string onnx, OnnxOf(model, entry, states));
-  return ReplaceFile(to, onnx, false);
-}
-
-Status CheckExport(const std::string& model, const std::string& entry, const std::string& to) {
-  GE_RETURN_IF_ERROR(CheckReplaceable(to));
-  return OnnxOf(model, entry, {}).status();
+  GE_ASSIGN_OR_RETURN(const std::string onnx, ExportOnnx(g, entry_));
+  return ReplaceFile(to_, onnx, false);
 }
 
 }  // namespace ge::tool
