@@ -114,7 +114,10 @@ ge_status ge_session_restore_states(ge_session* session, const char* path, ge_er
     GE_ASSIGN_OR_RETURN(ge::Session * s, GetLoaded(session));
     if (!path) return Null("path");
     GE_ASSIGN_OR_RETURN(const std::vector<ge::Const> values, ge::ReadStateFile(s->graph(), path));
-    return s->states().Write(values);
+    const Status written = s->states().Write(values);
+    if (written.code() != Code::kInvalidArgument) return written;
+    return Status(Code::kDataCorrupt,
+                  fmt::format("'{}' is not taken: {}", path, written.message()));
   });
 }
 

@@ -30,7 +30,7 @@ std::optional<size_t> AxisOf(const Type& type, const Dim& size) {
 }  // namespace
 
 void KvCaches::Clear() noexcept {
-  caches_.clear(), grows_.clear(), rows_.clear();
+  caches_.clear(), counted_.clear(), grows_.clear(), rows_.clear();
   symbol_ = 0, capacity_ = 0, known_length_ = 0;
 }
 
@@ -45,6 +45,8 @@ Status KvCaches::Find(const Graph& graph, int64_t first, uint64_t most_bytes) {
       if (const StateId s = StateOf(n, "Read"); s != 0) read[n.outputs[0]] = s;
       if (n.domain != "ge" || n.op != "KvAppend") continue;
       const auto cache = read.find(n.inputs[0]), length = read.find(n.inputs[1]);
+      if (cache != read.end() && length != read.end())
+        Count(graph, n, cache->second, length->second);
       if (cache == read.end() || graph.states[cache->second].type.is_static()) continue;
       if (length == read.end()) {
         return Status(Code::kUnsupported,
@@ -60,6 +62,20 @@ Status KvCaches::Find(const Graph& graph, int64_t first, uint64_t most_bytes) {
   const auto wanted = static_cast<uint64_t>(std::clamp<int64_t>(first, 1, int64_t{1} << 40));
   capacity_ = static_cast<int64_t>(std::bit_ceil(wanted));
   return {};
+}
+
+// That a run refuses what goes beyond a cache of a fixed size would be late: it was set by hand.
+void KvCaches::Count(const Graph& graph, const Node& append, StateId cache, StateId length) {
+  const Type& type = graph.states[cache].type;
+  int64_t axis = AttrInt(append, "axis");
+  if (axis < 0) axis += static_cast<int64_t>(type.rank());
+  const Type& number = graph.states[length].type;
+  const bool one = number.dtype == DType::kInt64 && ByteCount(number) == sizeof(int64_t);
+  if (!one || axis < 0 || static_cast<size_t>(axis) >= type.rank()) return;
+  const CountedRows counted{cache, length, static_cast<size_t>(axis)};
+  if (std::find(counted_.begin(), counted_.end(), counted) == counted_.end()) {
+    counted_.push_back(counted);
+  }
 }
 
 Status KvCaches::Add(const Graph& graph, FunctionId fn, const Node& append, StateId state,
@@ -103,11 +119,17 @@ std::map<SymbolId, int64_t> KvCaches::Sizes() const {
 }
 
 Status KvCaches::CheckWhole(const Graph& graph, const Entry& entry) const {
-  if (rows_.count(entry.fn) == 0) return {};
+  const auto& nodes = graph.fn(entry.fn).nodes;
+  const bool touches = std::any_of(nodes.begin(), nodes.end(), [&](const Node& n) {
+    return std::any_of(n.effects.begin(), n.effects.end(), [&](const Effect& e) {
+      return e.kind == EffectKind::kState && e.object < grows_.size() && grows_[e.object];
+    });
+  });
+  if (!touches) return {};
   return Status(Code::kUnsupported,
-                fmt::format("entry '{}' of '{}' adds to states that grow, and needs more than one "
-                            "plan (bodies, shapes that the data decide): this version has no room "
-                            "for both; give the states a fixed size",
+                fmt::format("entry '{}' of '{}' reads or adds to states that grow, and needs more "
+                            "than one plan (bodies, shapes that the data decide): this version has "
+                            "no room for both; give the states a fixed size",
                             entry.name, graph.name));
 }
 
@@ -135,23 +157,42 @@ Status KvCaches::Begin(const Graph& graph, const Entry& entry, std::span<const T
   GE_RETURN_IF_ERROR(LockOrStop(&turn->lock_));
   const int64_t rows = RowsOf(graph, entry, inputs);
   if (rows < 0) return {};
-  turn->caches_ = this;
+  turn->caches_ = this, turn->capacity_before_ = capacity_;
   GE_ASSIGN_OR_RETURN(turn->length_, states_.NumberOf(caches_[0].length));
-  const auto all = CheckedAdd(turn->length_, rows);
-  if (turn->length_ < 0 || !all || *all > int64_t{1} << 40) {
-    return Status(Code::kInvalidArgument,
-                  fmt::format("{} rows are in the caches by their length, which is no number that "
-                              "{} can be added to; set it to what they hold, or reset the states",
-                              turn->length_, rows));
+  GE_RETURN_IF_ERROR(CheckLength(turn->length_, rows));
+  const int64_t all = turn->length_ + rows;
+  int64_t room = std::max(capacity_.load(), all);
+  for (const CountedRows& c : caches_) {
+    room = std::max(room, RowsAlong(states_.TypeOf(c.cache), c.axis));
   }
-  int64_t room = std::max(capacity_.load(), *all);
-  for (const Cache& c : caches_) room = std::max(room, states_.TypeOf(c.state).dims[c.axis].value);
   room = static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(room)));
   if (room > capacity_) {
     capacity_ = room;
     turn->former_ = plans_.Forget();  // none will be asked for again
   }
-  return Pad(graph.fn(entry.fn), *all, turn);
+  return Pad(graph.fn(entry.fn), all, turn);
+}
+
+// Other entries may have assigned the length, too.
+Status KvCaches::CheckLength(int64_t length, int64_t more) const {
+  const auto all = CheckedAdd(length, more);
+  if (length < 0 || !all || *all > int64_t{1} << 40) {
+    return Status(Code::kInvalidArgument,
+                  fmt::format("{} rows are in the caches by their length, which is no number that "
+                              "{} can be added to; set it to what they hold, or reset the states",
+                              length, more));
+  }
+  for (const CountedRows& c : caches_) {
+    const Type type = states_.TypeOf(c.cache);
+    const int64_t rows = RowsAlong(type, c.axis);
+    if (length <= rows) continue;
+    return Status(Code::kInvalidArgument,
+                  fmt::format("{} rows are in the caches by their length, one of them is {} with "
+                              "{} along axis {}; set the length to what they hold, or reset the "
+                              "states",
+                              length, TypeToString(type, DimTable()), rows, c.axis));
+  }
+  return {};
 }
 
 Status KvCaches::Pad(const Function& f, int64_t rows, Turn* turn) {
@@ -214,14 +255,23 @@ Status KvCaches::PadOne(const Value& param, size_t axis, Padded* padded, TensorV
   return {};
 }
 
+KvCaches::Turn::~Turn() {
+  if (caches_ == nullptr || planned_ || caches_->capacity_ == capacity_before_) return;
+  caches_->capacity_ = capacity_before_;
+  former_ = caches_->plans_.Forget();
+}
+
 Status KvCaches::Turn::Fit(const Compiled& c) {
-  return caches_ == nullptr ? Status() : caches_->Fit(c.graph.states, length_);
+  if (caches_ == nullptr) return {};
+  const Status status = caches_->Fit(c.graph.states, length_);
+  planned_ = status.ok();
+  return status;
 }
 
 Status KvCaches::Fit(std::span<const State> wanted, int64_t length) {
   uint64_t total = 0;
-  for (const Cache& c : caches_) {
-    total += static_cast<uint64_t>(ByteCount(wanted[c.state].type).value_or(0));
+  for (const CountedRows& c : caches_) {
+    total += static_cast<uint64_t>(ByteCount(wanted[c.cache].type).value_or(0));
   }
   if (total > most_bytes_) {
     return Status(Code::kLimitExceeded,
@@ -229,8 +279,8 @@ Status KvCaches::Fit(std::span<const State> wanted, int64_t length) {
                               "or raise the memory limit",
                               capacity_.load(), total, most_bytes_));
   }
-  for (const Cache& c : caches_) {
-    const Type have = states_.TypeOf(c.state), &want = wanted[c.state].type;
+  for (const CountedRows& c : caches_) {
+    const Type have = states_.TypeOf(c.cache), &want = wanted[c.cache].type;
     if (have == want) continue;
     Type grown = have;
     grown.dims[c.axis] = want.dims[c.axis];
@@ -239,13 +289,13 @@ Status KvCaches::Fit(std::span<const State> wanted, int64_t length) {
       return Status(Code::kInvalidArgument,
                     fmt::format("state '{}' holds {} rows as {}, this run wants {}; reset the "
                                 "states, or give inputs of the same sizes as before",
-                                wanted[c.state].name, length, TypeToString(have, none),
+                                wanted[c.cache].name, length, TypeToString(have, none),
                                 TypeToString(want, none)));
     }
-    GE_RETURN_IF_ERROR(states_.Resize(c.state, want, c.axis, length));
+    GE_RETURN_IF_ERROR(states_.Resize(c.cache, want, c.axis, length));
   }
   if (length != known_length_ || states_.edits() != known_edits_) {
-    for (const Cache& c : caches_) states_.ClearBehind(c.state, c.axis, length);
+    for (const CountedRows& c : caches_) states_.ClearBehind(c.cache, c.axis, length);
     known_edits_ = states_.edits();
   }
   known_length_ = -1;  // until the run has succeeded

@@ -35,15 +35,23 @@ class KvCaches {
   bool empty() const { return caches_.empty(); }
   // Of states by Graph::states index: those without a fixed size.
   const std::vector<bool>& grows() const { return grows_; }
+  // What is held against their lengths, of states of a fixed size too.
+  const std::vector<CountedRows>& counted() const { return counted_; }
   // What BIND does not learn from the inputs.
   std::map<SymbolId, int64_t> Sizes() const;
-  // UNSUPPORTED for an entry with caches that no single plan holds.
+  // UNSUPPORTED for an entry that reads or writes caches and that no single plan holds.
   Status CheckWhole(const Graph& graph, const Entry& entry) const;
 
   // What a run, or the planning of one, holds.
   class Turn {
    public:
+    Turn() = default;
+    // A capacity that was made greater for what then could not be planned is the one before again.
+    ~Turn();
+    Turn(const Turn&) = delete;
+    Turn& operator=(const Turn&) = delete;
     std::span<const TensorView> inputs() const { return inputs_; }
+    void Planned() { planned_ = true; }
     // The states as the plan wants them. INVALID_ARGUMENT where what they hold is of other sizes.
     Status Fit(const Compiled& c);
     void Done();  // the run has succeeded
@@ -54,7 +62,8 @@ class KvCaches {
     std::unique_lock<std::mutex> lock_;
     std::span<const TensorView> inputs_;
     std::vector<std::shared_ptr<Compiled>> former_;  // of the capacity before
-    int64_t length_ = 0;
+    int64_t length_ = 0, capacity_before_ = 0;
+    bool planned_ = false;
   };
   // RESOURCE_EXHAUSTED where there is no memory for an input at the capacity; what is wrong with
   // the inputs otherwise is for others to say.
@@ -62,23 +71,22 @@ class KvCaches {
                Turn* turn);
 
  private:
-  struct Cache {
-    StateId state = 0, length = 0;
-    size_t axis = 0;
-  };
   struct Padded {  // an input at the capacity
     AlignedBytes memory;
     uint64_t bytes = 0;
   };
+  void Count(const Graph& graph, const Node& append, StateId cache, StateId length);
   Status Add(const Graph& graph, FunctionId fn, const Node& append, StateId cache, StateId length);
   int64_t RowsOf(const Graph& graph, const Entry& entry, std::span<const TensorView> inputs) const;
   Status Pad(const Function& f, int64_t rows, Turn* turn);
   Status PadOne(const Value& param, size_t axis, Padded* padded, TensorView* input) const;
+  Status CheckLength(int64_t length, int64_t more) const;
   Status Fit(std::span<const State> wanted, int64_t length);
 
   StateStore& states_;
   PlanCache& plans_;
-  std::vector<Cache> caches_;
+  std::vector<CountedRows> caches_;   // those that grow
+  std::vector<CountedRows> counted_;  // all
   std::vector<bool> grows_;
   std::map<FunctionId, Dim> rows_;  // that a run of the entry adds
   SymbolId symbol_ = 0;             // of the capacity

@@ -60,9 +60,14 @@ Status CheckDeclared(const Graph& graph, const State& state, bool grows) {
 
 }  // namespace
 
+int64_t RowsAlong(const Type& type, size_t axis) {
+  return BytesOf(type) == 0 || axis >= type.rank() ? 0 : type.dims[axis].value;
+}
+
 Status StateStore::Init(const Graph& graph, uint64_t limit, const char* raise,
-                        const std::vector<bool>& grows) {
+                        const std::vector<bool>& grows, std::vector<CountedRows> counted) {
   slots_.resize(graph.states.size());
+  counted_ = std::move(counted);
   uint64_t total = 0;
   for (size_t i = 1; i < graph.states.size(); ++i) {
     const State& state = graph.states[i];
@@ -116,12 +121,48 @@ Status StateStore::Get(const State& state, StateId id, TensorView* out) {
 Status StateStore::CheckValue(const Slot& slot, const State& state, const DimTable& dims,
                               const TensorView& value) {
   const Type given = TensorType(value.dtype, value.dims);
-  const bool fits = FitsDeclared(given, state.type) && value.bytes == BytesOf(given);
+  const auto bytes = ByteCount(given);
+  const bool fits =
+      FitsDeclared(given, state.type) && bytes && value.bytes == static_cast<uint64_t>(*bytes);
   if (fits && (value.bytes == 0 || value.data != nullptr)) return {};
   return Status(
       Code::kInvalidArgument,
       fmt::format("state '{}' is {} with {} bytes; the value has dtype {} and {} bytes", state.name,
                   TypeToString(state.type, dims), slot.bytes, DTypeName(value.dtype), value.bytes));
+}
+
+Status StateStore::CheckCounted(const std::function<Held(StateId)>& held) const {
+  for (const CountedRows& c : counted_) {
+    const void* counter_bytes = held(c.length).bytes;
+    if (counter_bytes == nullptr) continue;
+    int64_t length = 0;
+    std::memcpy(&length, counter_bytes, sizeof length);
+    const Type& type = *held(c.cache).type;
+    const int64_t rows = RowsAlong(type, c.axis);
+    if (length >= 0 && length <= rows) continue;
+    const std::string &cache = slots_[c.cache].name, &counter = slots_[c.length].name;
+    return Status(Code::kInvalidArgument,
+                  fmt::format("state '{}' would say that {} rows of state '{}' are in use, which "
+                              "would be {} with {} rows along axis {}; wanted 0 to {}: set '{}' "
+                              "before '{}' to make them more, and behind it to make them fewer, "
+                              "or reset the states",
+                              counter, length, cache, TypeToString(type, DimTable()), rows, c.axis,
+                              rows, cache, counter));
+  }
+  return {};
+}
+
+// Whether state `id` may have this value beside what the others hold.
+Status StateStore::CheckCountedWith(StateId id, const TensorView& value) const {
+  const Type given = TensorType(value.dtype, value.dims);
+  for (const CountedRows& c : counted_) {
+    if (id != c.cache && id != c.length) continue;
+    return CheckCounted([&](StateId s) -> Held {
+      if (s == id) return {&given, value.data};
+      return {&slots_[s].type, slots_[s].lost ? nullptr : slots_[s].now.get()};
+    });
+  }
+  return {};
 }
 
 Status StateStore::Donate(const State& state, StateId id, const DimTable& dims,
@@ -130,6 +171,7 @@ Status StateStore::Donate(const State& state, StateId id, const DimTable& dims,
   std::unique_lock<std::shared_mutex> lock(mutex_);
   Slot& slot = slots_[id];
   GE_RETURN_IF_ERROR(CheckValue(slot, state, dims, value));
+  GE_RETURN_IF_ERROR(CheckCountedWith(id, value));
   if (value.data == nullptr || reinterpret_cast<uintptr_t>(value.data) % 64 != 0) {
     return Status(Code::kInvalidArgument,
                   fmt::format("memory given to state '{}' begins at no multiple of 64; "
@@ -151,13 +193,14 @@ Status StateStore::Set(const State& state, StateId id, const DimTable& dims,
   std::unique_lock<std::shared_mutex> lock(mutex_);
   Slot& slot = slots_[id];
   GE_RETURN_IF_ERROR(CheckValue(slot, state, dims, value));
+  GE_RETURN_IF_ERROR(CheckCountedWith(id, value));
   if (value.bytes != slot.bytes) {
     Memory memory = Allocate(value.bytes);
     if (!memory) return NoMemory(slot.name);
     slot.now = std::move(memory), slot.next = nullptr, slot.bytes = value.bytes;
   }
   slot.type = given;
-  std::memcpy(slot.now.get(), value.data, slot.bytes);
+  if (slot.bytes > 0) std::memcpy(slot.now.get(), value.data, slot.bytes);
   slot.lost = false;
   ++edits_;
   return {};
@@ -178,6 +221,21 @@ Status StateStore::Read(
 
 Status StateStore::Write(std::span<const Const> values) {
   std::unique_lock<std::shared_mutex> lock(mutex_);
+  for (StateId s = 1; s < slots_.size(); ++s) {
+    const Type &have = slots_[s].type, &given = values[s].type;
+    const auto bytes = ByteCount(given);
+    const bool fits = have.dtype == given.dtype && have.rank() == given.rank() && bytes &&
+                      values[s].bytes == static_cast<uint64_t>(*bytes);
+    if (fits && (values[s].bytes == 0 || values[s].data != nullptr)) continue;
+    const DimTable none;
+    return Status(
+        Code::kInvalidArgument,
+        fmt::format("state '{}' is {}; its new value is {} with {} bytes", slots_[s].name,
+                    TypeToString(have, none), TypeToString(given, none), values[s].bytes));
+  }
+  GE_RETURN_IF_ERROR(CheckCounted([&](StateId s) {
+    return Held{&values[s].type, values[s].data};
+  }));
   std::vector<Memory> larger(slots_.size());
   for (StateId s = 1; s < slots_.size(); ++s) {
     if (values[s].bytes == slots_[s].bytes) continue;
@@ -188,7 +246,7 @@ Status StateStore::Write(std::span<const Const> values) {
     Slot& slot = slots_[s];
     if (larger[s]) slot.now = std::move(larger[s]), slot.next = nullptr;
     slot.bytes = values[s].bytes, slot.type = values[s].type;
-    std::memcpy(slot.now.get(), values[s].data, slot.bytes);
+    if (slot.bytes > 0) std::memcpy(slot.now.get(), values[s].data, slot.bytes);
     slot.lost = false;
   }
   ++edits_;
@@ -211,15 +269,27 @@ Result<int64_t> StateStore::NumberOf(StateId id) const {
 Status StateStore::Resize(StateId id, const Type& type, size_t axis, int64_t rows) {
   std::unique_lock<std::shared_mutex> lock(mutex_);
   Slot& slot = slots_[id];
+  Type alike = slot.type;
+  if (axis < alike.rank() && axis < type.rank()) alike.dims[axis] = type.dims[axis];
+  const bool keeps =
+      alike == type && rows <= RowsAlong(slot.type, axis) && rows <= RowsAlong(type, axis);
+  if (rows < 0 || (rows > 0 && !keeps)) {
+    const DimTable none;
+    return Status(Code::kFailedPrecondition,
+                  fmt::format("state '{}' is {}, of which {} rows along axis {} were to stay in "
+                              "{}: it was set meanwhile; run again, or reset the states",
+                              slot.name, TypeToString(slot.type, none), rows, axis,
+                              TypeToString(type, none)));
+  }
   const uint64_t bytes = BytesOf(type);
   Memory memory = Allocate(bytes);
   if (!memory) return NoMemory(slot.name);
   std::memset(memory.get(), 0, bytes);
-  const auto room = static_cast<uint64_t>(slot.type.dims[axis].value);
-  if (rows > 0 && room > 0) {
+  if (rows > 0) {
     uint64_t outer = 1;
     for (size_t k = 0; k < axis; ++k) outer *= static_cast<uint64_t>(type.dims[k].value);
     const uint64_t from = slot.bytes / outer, to = bytes / outer;
+    const auto room = static_cast<uint64_t>(slot.type.dims[axis].value);
     const uint64_t kept = from / room * static_cast<uint64_t>(rows);
     for (uint64_t o = 0; o < outer; ++o) {
       std::memcpy(memory.get() + o * to, slot.now.get() + o * from, kept);
@@ -233,11 +303,12 @@ Status StateStore::Resize(StateId id, const Type& type, size_t axis, int64_t row
 void StateStore::ClearBehind(StateId id, size_t axis, int64_t rows) {
   std::unique_lock<std::shared_mutex> lock(mutex_);
   Slot& slot = slots_[id];
-  const auto room = static_cast<uint64_t>(slot.type.dims[axis].value);
+  const int64_t room = RowsAlong(slot.type, axis);
+  if (rows < 0 || rows >= room) return;
   uint64_t outer = 1;
   for (size_t k = 0; k < axis; ++k) outer *= static_cast<uint64_t>(slot.type.dims[k].value);
-  if (room == 0 || outer == 0) return;
-  const uint64_t block = slot.bytes / outer, kept = block / room * static_cast<uint64_t>(rows);
+  const uint64_t block = slot.bytes / outer;
+  const uint64_t kept = block / static_cast<uint64_t>(room) * static_cast<uint64_t>(rows);
   for (uint64_t o = 0; o < outer; ++o) {
     std::memset(slot.now.get() + o * block + kept, 0, block - kept);
   }

@@ -7,6 +7,7 @@
 
 #include <atomic>
 #include <functional>
+#include <mutex>
 #include <shared_mutex>
 #include <span>
 #include <string>
@@ -29,27 +30,42 @@ struct FreeState {
   }
 };
 
+// A state whose rows along `axis` are in use as far as `length`, a state of one i64, says.
+struct CountedRows {
+  StateId cache = 0, length = 0;
+  size_t axis = 0;
+  bool operator==(const CountedRows&) const = default;
+};
+
+// How many rows a value of this static type has along `axis`: none where it has no bytes, whatever
+// its other sizes are.
+int64_t RowsAlong(const Type& type, size_t axis);
+
 class StateStore {
  public:
   // First values; LIMIT_EXCEEDED where all take more than `limit` bytes, each counted twice, with
-  // `raise` as the advice. `grows`, by Graph::states index: may be of no fixed size.
+  // `raise` as the advice. `grows`, by Graph::states index: may be of no fixed size. `counted`:
+  // what Set, Donate and Write hold lengths and caches against.
   Status Init(const Graph& graph, uint64_t limit, const char* raise,
-              const std::vector<bool>& grows = {});
+              const std::vector<bool>& grows = {}, std::vector<CountedRows> counted = {});
   // First values again, of the sizes that they have.
   Status Reset(const Graph& graph);
-  void Clear() noexcept { slots_.clear(); }
+  void Clear() noexcept { slots_.clear(), counted_.clear(); }
   // By Graph::states index, from 1. Get allocates where `out` has no data but bytes to give.
+  // INVALID_ARGUMENT for a value of another type, a length that is negative or beyond the rows of
+  // its caches, and a cache of fewer rows than its length; the state is then as it was.
   Status Get(const State& state, StateId id, TensorView* out);
   Status Set(const State& state, StateId id, const DimTable& dims, const TensorView& value);
 
-  // The caller's memory becomes the state's, until `free` is called; INVALID_ARGUMENT where it
-  // is not aligned. After a failure it is the caller's.
+  // The caller's memory becomes the state's, until `free` is called; INVALID_ARGUMENT also where
+  // it is not aligned. After a failure it is the caller's.
   Status Donate(const State& state, StateId id, const DimTable& dims, const TensorView& value,
                 FreeState free);
 
   // Looks at all types and values, by Graph::states index from 1, or gives all of them new ones at
   // once, while no run writes or reads them. DATA_CORRUPT for a state that was lost;
-  // RESOURCE_EXHAUSTED, with all as they were, where there is no memory.
+  // with all as they were, INVALID_ARGUMENT for values that Set would not take together, and
+  // RESOURCE_EXHAUSTED where there is no memory.
   Status Read(
       const std::function<Status(std::span<const Type>, std::span<const std::byte* const>)>& look);
   Status Write(std::span<const Const> values);
@@ -57,10 +73,11 @@ class StateStore {
   Type TypeOf(StateId id) const;
   // The one number that an i64[] holds.
   Result<int64_t> NumberOf(StateId id) const;
-  // Another size; what lies in the first `rows` along `axis` stays, the rest is zero. The other
-  // dims differ only where `rows` is 0.
+  // Another size; what lies in the first `rows` along `axis` stays, the rest is zero.
+  // FAILED_PRECONDITION, with all as it was, where it holds fewer rows by now, or rows of another
+  // size.
   Status Resize(StateId id, const Type& type, size_t axis, int64_t rows);
-  // Zeros behind the first `rows` along `axis`.
+  // Zeros behind the first `rows` along `axis`, where there are more.
   void ClearBehind(StateId id, size_t axis, int64_t rows);
   // How often values were set, written or reset from outside of runs.
   uint64_t edits() const { return edits_.load(); }
@@ -96,10 +113,18 @@ class StateStore {
   };
   static Status CheckValue(const Slot& slot, const State& state, const DimTable& dims,
                            const TensorView& value);
+  // What a state would hold, by its id; `bytes` null where nobody knows.
+  struct Held {
+    const Type* type;
+    const void* bytes;
+  };
+  Status CheckCounted(const std::function<Held(StateId)>& held) const;
+  Status CheckCountedWith(StateId id, const TensorView& value) const;
   Status Readable(const Slot& slot) const;
   Status Same(const Slot& slot, std::span<const uint64_t> bytes, size_t i) const;
 
   std::vector<Slot> slots_;
+  std::vector<CountedRows> counted_;
   mutable std::shared_mutex mutex_;
   std::atomic<uint64_t> edits_{0};
 };

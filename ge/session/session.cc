@@ -244,7 +244,7 @@ Status Session::Prepare() {
   GE_RETURN_IF_ERROR(ExpandSplats(&graph_, MemoryLimitOf(options_.build)));
   const uint64_t most = MemoryLimitOf(options_.build);
   GE_RETURN_IF_ERROR(caches_.Find(graph_, options_.kv_cache, most));
-  return states_.Init(graph_, most, kRaiseMemoryLimit, caches_.grows());
+  return states_.Init(graph_, most, kRaiseMemoryLimit, caches_.grows(), caches_.counted());
 }
 
 Result<Graph> Session::BindAndFold(const Graph& from, const Entry& entry,
@@ -374,20 +374,26 @@ Result<std::shared_ptr<Compiled>> Session::CompileIn(std::string_view entry_name
     return Status(Code::kFailedPrecondition, "the session has no model; load one first");
   GE_ASSIGN_OR_RETURN(const Entry* entry, FindEntry(entry_name));
   GE_RETURN_IF_ERROR(caches_.Begin(graph_, *entry, inputs, turn));
-  inputs = turn->inputs();
-  if (auto known = plans_.Find(entry, inputs)) return known;
-  GE_RETURN_IF_ERROR(CheckInputs(graph_, *entry, inputs));
+  auto planned = PlanIn(*entry, turn->inputs());
+  if (planned.ok()) turn->Planned();
+  return planned;
+}
+
+Result<std::shared_ptr<Compiled>> Session::PlanIn(const Entry& entry,
+                                                  std::span<const TensorView> inputs) {
+  if (auto known = plans_.Find(&entry, inputs)) return known;
+  GE_RETURN_IF_ERROR(CheckInputs(graph_, entry, inputs));
   const CallScope call(&calls_);
   const FloatModeScope mode(options_.denormals);
   std::unique_lock<std::mutex> one(compile_mutex_, std::defer_lock);
   GE_RETURN_IF_ERROR(LockOrStop(&one));
   // Another thread may have made it meanwhile.
-  if (auto known = plans_.Find(entry, inputs)) return known;
-  GE_ASSIGN_OR_RETURN(auto made, CompileNew(*entry, inputs, options_.build));
+  if (auto known = plans_.Find(&entry, inputs)) return known;
+  GE_ASSIGN_OR_RETURN(auto made, CompileNew(entry, inputs, options_.build));
   if (options_.build.prices.mode == PriceMode::kMeasure) {
-    made = RehearsePlans(*entry, inputs, std::move(made));
+    made = RehearsePlans(entry, inputs, std::move(made));
   }
-  plans_.Add(entry, inputs, made);
+  plans_.Add(&entry, inputs, made);
   return made;
 }
 
@@ -419,7 +425,9 @@ Result<std::shared_ptr<Compiled>> Session::CompileApart(std::string_view entry_n
   BuildOptions folding = build;  // the caller's options cannot know the session's passes
   folding.classes = nullptr;     // it is this one that is asked about, not one like it
   folding.fold_parts = options_.build.fold_parts, folding.measure = options_.build.measure;
-  return CompileNew(*entry, turn.inputs(), folding);
+  auto planned = CompileNew(*entry, turn.inputs(), folding);
+  if (planned.ok()) turn.Planned();
+  return planned;
 }
 
 std::shared_ptr<Compiled> Session::Latest(std::string_view entry_name) {

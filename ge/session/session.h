@@ -182,6 +182,8 @@ class Session {
   Result<std::shared_ptr<Compiled>> CompileIn(std::string_view entry,
                                               std::span<const TensorView> inputs,
                                               KvCaches::Turn* turn);
+  // The plan of these inputs, found or made.
+  Result<std::shared_ptr<Compiled>> PlanIn(const Entry& entry, std::span<const TensorView> inputs);
   // A bound function, after the passes, as a finished plan.
   Result<std::shared_ptr<Compiled>> CompileBound(Graph bound, FunctionId fn,
                                                  const BuildOptions& build);

@@ -138,6 +138,11 @@ static void Growth(Plain* plain, ge_session* s) {
   CHECK(Counter(s, "\"compiles\"") == 7);
 }
 
+static void Never(void* context) {
+  (void)context;
+  CHECK(0);
+}
+
 static void Refusals(Plain* plain, ge_session* s) {
   int64_t data[kMostBatch * kMostNew];
   ge_tensor out = {.size = sizeof out};
@@ -148,10 +153,24 @@ static void Refusals(Plain* plain, ge_session* s) {
   CHECK(Length(s) == 3);
   int64_t wrong = -1;
   ge_tensor length = {.size = sizeof length, .dtype = 7, .data = &wrong, .bytes = sizeof wrong};
-  CHECK_OK(ge_session_set_state(s, "kv_length", &length, &error));
+  CHECK_SAYS(ge_session_set_state(s, "kv_length", &length, &error), GE_STATUS_INVALID_ARGUMENT,
+             "say that -1 rows of state 'past_key'");
+  wrong = Capacity(s) + 1;
+  CHECK_SAYS(ge_session_set_state(s, "kv_length", &length, &error), GE_STATUS_INVALID_ARGUMENT,
+             "wanted 0 to 32");
+  float rows[2 * 2 * 2] = {0};
+  ge_tensor two = {.size = sizeof two,
+                   .dtype = 1,
+                   .rank = 4,
+                   .dims = {1, 2, 2, 2},
+                   .data = rows,
+                   .bytes = sizeof rows};
+  CHECK_SAYS(ge_session_set_state(s, "past_value", &two, &error), GE_STATUS_INVALID_ARGUMENT,
+             "say that 3 rows of state 'past_value'");
+  CHECK_SAYS(ge_session_donate_state(s, "past_value", &two, Never, NULL, &error),
+             GE_STATUS_INVALID_ARGUMENT, "say that 3 rows of state 'past_value'");
+  CHECK(Length(s) == 3 && Capacity(s) == 32);
   ids = Ids(data, 1, 1, 1);
-  CHECK_SAYS(ge_session_run(s, NULL, &ids, 1, &out, 1, &error), GE_STATUS_INVALID_ARGUMENT,
-             "-1 rows are in the caches");
   CHECK_OK(ge_session_reset_states(s, &error));
   CHECK_OK(ge_session_run(s, NULL, &ids, 1, &out, 1, &error));
   CHECK(Length(s) == 1);

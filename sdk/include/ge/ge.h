@@ -492,6 +492,10 @@ GE_API ge_status ge_session_state_info(ge_session* session, uint32_t index, ge_t
 /* Copies the present content; data NULL = only dtype, dims and bytes are answered. */
 GE_API ge_status ge_session_get_state(ge_session* session, const char* name, ge_tensor* out,
                                       ge_error* error);
+/* A copy of the value, of the state's own dtype, dims and bytes. GE_INVALID_ARGUMENT, with all as
+ * it was, also where a state that says how many rows of a cache are in use (kv_length of a decoder)
+ * would be negative or beyond them: caches are set before it to make them more, behind it to make
+ * them fewer. So it is with ge_session_donate_state. */
 GE_API ge_status ge_session_set_state(ge_session* session, const char* name, const ge_tensor* value,
                                       ge_error* error);
 /* The caller's memory becomes the state's: no byte is copied, and runs write it. data begins at a
@@ -506,8 +510,10 @@ GE_API ge_status ge_session_reset_states(ge_session* session, ge_error* error);
 /* All states, as they are between two runs, into one file, which is replaced whole. GE_IO_ERROR
  * leaves it as it was. */
 GE_API ge_status ge_session_save_states(ge_session* session, const char* path, ge_error* error);
-/* All states from such a file, or none: GE_DATA_CORRUPT where it is damaged, GE_INVALID_ARGUMENT
- * where it is not of a model with the same states. */
+/* All states from such a file, or none: GE_DATA_CORRUPT where it is damaged or its values do not go
+ * together, GE_INVALID_ARGUMENT where it is not of a model with the same states. Files of earlier
+ * releases are read, though their digest covers values alone; earlier releases do not read files of
+ * this one. */
 GE_API ge_status ge_session_restore_states(ge_session* session, const char* path, ge_error* error);
 
 /* ---- looking inside ----------------------------------------------------------------------------
