@@ -1,4 +1,5 @@
-// WholeNumber: an unsigned number of a JSON file that this program may not have written.
+// Fields of a JSON file that this program may not have written, of the kind that is wanted and no
+// other: the library's own conversions and loops take many kinds for each other.
 #pragma once
 
 #include <algorithm>
@@ -19,10 +20,18 @@ T WholeNumber(const nlohmann::json& j) {
   return static_cast<T>(std::min<uint64_t>(number, std::numeric_limits<T>::max()));
 }
 
+// What a list or an object holds; throws what the JSON library throws where it is none.
+inline const nlohmann::json::array_t& ListOf(const nlohmann::json& j) {
+  return j.get_ref<const nlohmann::json::array_t&>();
+}
+inline const nlohmann::json::object_t& FieldsOf(const nlohmann::json& j) {
+  return j.get_ref<const nlohmann::json::object_t&>();
+}
+
 template <typename T>
 std::vector<T> WholeNumbers(const nlohmann::json& list) {
   std::vector<T> out;
-  for (const nlohmann::json& number : list) out.push_back(WholeNumber<T>(number));
+  for (const nlohmann::json& number : ListOf(list)) out.push_back(WholeNumber<T>(number));
   return out;
 }
 

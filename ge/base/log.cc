@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <mutex>
+#include <set>
 #include <string>
 
 namespace ge {
@@ -59,6 +60,16 @@ void LogLine(uint32_t level, std::string_view text) {
   const std::string line =
       fmt::format("graphengine: {}: {}\n", kNames[std::min(level, 4u)], text.substr(0, kMostBytes));
   (void)std::fputs(line.c_str(), stderr);
+}
+
+void LogOnce(uint32_t level, std::string_view text) {
+  static std::mutex* mutex = new std::mutex;  // never freed: lines may come while the process ends
+  static auto* told = new std::set<std::string, std::less<>>;
+  {
+    std::lock_guard<std::mutex> lock(*mutex);
+    if (!told->emplace(text).second) return;
+  }
+  LogLine(level, text);
 }
 
 Status SetLogSink(LogSink call, void* context, uint32_t level) {

@@ -11,6 +11,8 @@ namespace ge {
 
 // Cut after 4,096 characters.
 void LogLine(uint32_t level, std::string_view text);
+// The same text once a process.
+void LogOnce(uint32_t level, std::string_view text);
 
 // Lines up to `level` go to `sink`, one at a time, from now on; null = to stderr as at first. The
 // sink that was there is not called any more when this returns. What a sink logs itself is not

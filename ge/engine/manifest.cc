@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
+#include "ge/base/json_text.h"
 #include "ge/engine/driver_probe.h"
 
 namespace ge {
@@ -152,11 +153,15 @@ void ReadProbes(Reader* r, Manifest* m) {
 }  // namespace
 
 Result<Manifest> ParseManifest(std::string_view text, const std::string& path) {
-  const json parsed = json::parse(text, nullptr, false);
-  if (!parsed.is_object()) {
-    return Status(Code::kDataCorrupt,
-                  fmt::format("manifest '{}' is no JSON object; see docs/plugin-guide.md", path));
+  const auto read = ParseJson(text);
+  if (!read.ok() && read.status().code() != Code::kDataCorrupt) return read.status();
+  if (!read.ok() || !read->is_object()) {
+    const std::string why = read.ok() ? "" : ": " + read.status().message();
+    return Status(Code::kDataCorrupt, fmt::format("manifest '{}' is no JSON object{}; see "
+                                                  "docs/plugin-guide.md",
+                                                  path, why));
   }
+  const json& parsed = *read;
   Manifest m;
   m.path = path;
   m.name = fs::path(path).filename().string();

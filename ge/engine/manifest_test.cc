@@ -51,7 +51,11 @@ TEST(ManifestTest, Fields) {
 
 TEST(ManifestTest, Refusals) {
   const std::string begin = fmt::format("manifest '{}'", kPath);
-  EXPECT_EQ(Fault("{"), begin + " is no JSON object; see docs/plugin-guide.md");
+  EXPECT_EQ(Fault("{"),
+            begin + " is no JSON object: it is damaged at byte 2; see docs/plugin-guide.md");
+  const std::string deep =
+      With(R"("later": )" + std::string(90'000, '[') + std::string(90'000, ']'));
+  EXPECT_NE(Fault(deep).find(": it nests deeper than 64 levels at byte"), std::string::npos);
   EXPECT_EQ(Fault("[]"), begin + " is no JSON object; see docs/plugin-guide.md");
   EXPECT_EQ(Fault("{}"), begin + ": \"format\" holds nothing, wanted it to be there");
   EXPECT_NE(Fault(R"({"format": 2})").find("\"format\" holds 2, wanted 1; use a newer host"),

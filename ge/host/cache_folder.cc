@@ -10,11 +10,11 @@
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
 #include <thread>
 
 #include "ge/base/clock.h"
 #include "ge/base/log.h"
+#include "ge/base/read_file.h"
 #include "ge/base/replace_file.h"
 
 namespace ge {
@@ -59,15 +59,25 @@ Present ReadWhole(const std::string& path, std::string* text) {
   const fs::file_type type = fs::status(path, ec).type();
   if (type == fs::file_type::none) return Present::kUnreadable;  // nobody can say what is there
   if (type != fs::file_type::regular) return Present::kNone;
-  const uintmax_t bytes = fs::file_size(path, ec);
-  if (ec) return Present::kUnreadable;
-  if (bytes > kMaxBytes) return Present::kNone;
-  std::ifstream in(path, std::ios::binary);
-  if (!in) return Present::kUnreadable;
-  text->resize(bytes);
-  in.read(text->data(), static_cast<std::streamsize>(bytes));  // iterators would throw
-  text->resize(static_cast<size_t>(in.gcount()));
-  return in.bad() ? Present::kUnreadable : Present::kRead;
+  auto read = ReadRegularFile(path, kMaxBytes);
+  if (!read.ok()) {
+    const bool never_ours = read.status().code() == Code::kLimitExceeded;
+    return never_ours ? Present::kNone : Present::kUnreadable;
+  }
+  *text = *std::move(read);
+  return Present::kRead;
+}
+
+// Under the file's lock.
+void MoveAside(const std::string& path, const std::string& how) {
+  const std::string aside = path + ".damaged";
+  if (std::rename(path.c_str(), aside.c_str()) == 0) {
+    return LogLine(1, fmt::format("cache file '{}' is ignored: {}; it is kept as '{}', and what it "
+                                  "held is found out anew",
+                                  path, how, aside));
+  }
+  LogOnce(1, fmt::format("cache file '{}' is ignored: {}; remove it, since it cannot be moved",
+                         path, how));
 }
 
 }  // namespace
@@ -92,7 +102,7 @@ std::optional<std::string> ReadCacheFile(const std::string& name) {
 }
 
 bool UpdateCacheFile(const std::string& name,
-                     const std::function<std::string(const std::string& present)>& merge) {
+                     const std::function<Result<std::string>(const std::string& present)>& merge) {
   const std::string folder = CacheFolder();
   if (folder.empty()) return false;
   std::error_code ec;
@@ -114,8 +124,26 @@ bool UpdateCacheFile(const std::string& name,
     LogLine(2, fmt::format("'{}' is not updated: it cannot be read", path));
     return false;
   }
-  const std::string text = merge(present);
-  return ReplaceFile(path, text, false).ok();
+  Result<std::string> text = merge(present);
+  if (!present.empty() && !text.ok() && text.status().code() == Code::kDataCorrupt) {
+    MoveAside(path, text.status().message());
+    text = merge("");
+  }
+  return text.ok() && ReplaceFile(path, *text, false).ok();
+}
+
+void PutAsideCacheFile(const std::string& name, const std::string& text, const std::string& how) {
+  const std::string folder = CacheFolder();
+  if (folder.empty()) return;
+  const std::string path = folder + "/" + name;
+  FileLock lock(path + ".lock");
+  if (!lock.held()) {
+    return LogOnce(1, fmt::format("cache file '{}' is ignored: {}; remove it, since the lock "
+                                  "on '{}.lock' cannot be had to move it",
+                                  path, how, path));
+  }
+  std::string present;
+  if (ReadWhole(path, &present) == Present::kRead && present == text) MoveAside(path, how);
 }
 
 }  // namespace ge

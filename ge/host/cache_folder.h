@@ -10,6 +10,8 @@
 #include <optional>
 #include <string>
 
+#include "ge/base/status.h"
+
 namespace ge {
 
 // Empty when nothing is kept. Asks the environment anew at each call; makes no folder.
@@ -18,9 +20,16 @@ std::string CacheFolder();
 // The text of a file of the folder; nothing when there is none, or it is beyond 64 MiB.
 std::optional<std::string> ReadCacheFile(const std::string& name);
 
-// Replaces a file by what `merge` makes of its present text ("" when there is none). False when it
-// could not be written; the file is then as it was.
+// Replaces a file by what `merge` makes of its present text ("" when there is none). Where `merge`
+// answers DATA_CORRUPT the file is put aside, and `merge` is asked again with "". False when it
+// could not be written, or for another status; the file is then as it was.
 bool UpdateCacheFile(const std::string& name,
-                     const std::function<std::string(const std::string& present)>& merge);
+                     const std::function<Result<std::string>(const std::string& present)>& merge);
+
+// For a file whose `text` is damaged, in the way that `how` tells ("it is damaged at byte 3"): it
+// is called NAME.damaged from now on, in the place of one before, and a warning tells so. A file
+// that somebody has replaced since `text` was read stays. One that cannot be moved is warned of
+// once.
+void PutAsideCacheFile(const std::string& name, const std::string& text, const std::string& how);
 
 }  // namespace ge

@@ -12,6 +12,7 @@
 #include <nlohmann/json.hpp>
 
 #include "ge/base/json_number.h"
+#include "ge/base/json_text.h"
 #include "ge/base/repeat_timing.h"
 #include "ge/base/sha256.h"
 #include "ge/ge_plugin.h"
@@ -285,23 +286,36 @@ bool IsProbeFixed() {
 
 }  // namespace
 
+namespace {
+
+bool FindShipped(const MachineRecord& key, MachineRecord* out) {
+  const char* const name = "machines.json";
+  const auto file = ReadShippedFile(name);
+  if (!file) return false;
+  const Status status = MachineFromShipped(*file, key, out);
+  if (status.code() == Code::kDataCorrupt) WarnOfShipped(name, status.message());
+  return status.ok();
+}
+
+}  // namespace
+
 MachineRecord KnownMachine(uint32_t isa_cap, uint32_t threads) {
   if (IsProbeFixed()) return FixedMachine(isa_cap, threads);
   const MachineRecord key = IdentifyMachine(isa_cap, threads);
   MachineRecord kept, shipped;
   const auto text = ReadCacheFile(FileName(key));
-  const bool known = text && MachineFromText(*text, key, &kept);
+  const Status read = text ? MachineFromText(*text, key, &kept) : Status();
+  if (read.code() == Code::kDataCorrupt) PutAsideCacheFile(FileName(key), *text, read.message());
+  const bool known = text && read.ok();
   if (known && !kept.doubtful) return kept;
-  const auto file = ReadShippedFile("machines.json");
-  if (file && MachineFromShipped(*file, key, &shipped)) return shipped;
+  if (FindShipped(key, &shipped)) return shipped;
   return known ? kept : FixedMachine(isa_cap, threads);
 }
 
 MachineRecord ShippedMachine(uint32_t isa_cap, uint32_t threads) {
   if (IsProbeFixed()) return FixedMachine(isa_cap, threads);
   MachineRecord shipped;
-  const auto file = ReadShippedFile("machines.json");
-  const bool known = file && MachineFromShipped(*file, IdentifyMachine(isa_cap, threads), &shipped);
+  const bool known = FindShipped(IdentifyMachine(isa_cap, threads), &shipped);
   return known ? shipped : FixedMachine(isa_cap, threads);
 }
 
@@ -315,6 +329,14 @@ MachineRecord MeasuredMachine(uint32_t isa_cap, uint32_t threads, ParallelForFn 
 }
 
 namespace {
+
+constexpr const char* kWrongKind = "it is damaged: a field is missing or of another kind";
+constexpr const char* kOutOfRange = "it is damaged: a rate in it is out of range";
+
+// The name of a processor need not be UTF-8.
+std::string Printed(const nlohmann::json& j) {
+  return j.dump(1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+}
 
 nlohmann::json MachineJson(const MachineRecord& m) {
   return {{"probe", kProbeVersion},       {"cpu", m.cpu},
@@ -356,68 +378,75 @@ void GrowThreads(uint32_t measured, MachineRecord* m) {
 
 }  // namespace
 
-std::string WithShippedMachine(const std::string& present, const MachineRecord& m) {
-  nlohmann::json all = nlohmann::json::array();
-  if (!present.empty()) {
-    const auto parsed = nlohmann::json::parse(present, nullptr, false);
-    if (parsed.is_array()) all = parsed;
-  }
-  nlohmann::json mine = MachineJson(m);
+Result<std::string> WithShippedMachine(const std::string& present, const MachineRecord& m) {
+  nlohmann::json all = nlohmann::json::array(), mine = MachineJson(m);
   mine["vendor"] = CpuVendor();
-  for (nlohmann::json& j : all) {
-    if (j.value("vendor", "") != mine["vendor"] || j.value("isa", nlohmann::json()) != m.isa ||
-        j.value("isa_mask", nlohmann::json()) != m.isa_mask ||
-        j.value("threads", nlohmann::json()) != m.threads) {
-      continue;
+  bool replaced = false;
+  if (!present.empty()) {
+    GE_ASSIGN_OR_RETURN(const nlohmann::json there, ParseJson(present));
+    try {
+      for (const nlohmann::json& j : ListOf(there)) {
+        const bool same = j.at("vendor").get<std::string>() == CpuVendor() &&
+                          WholeNumber<uint32_t>(j.at("isa")) == m.isa &&
+                          WholeNumber<uint32_t>(j.at("isa_mask")) == m.isa_mask &&
+                          WholeNumber<uint32_t>(j.at("threads")) == m.threads;
+        all.push_back(same ? mine : j);
+        replaced |= same;
+      }
+    } catch (const nlohmann::json::exception&) {
+      return Status(Code::kDataCorrupt, kWrongKind);
     }
-    j = mine;
-    return all.dump(1) + "\n";
   }
-  all.push_back(mine);
-  return all.dump(1) + "\n";
+  if (!replaced) all.push_back(mine);
+  return Printed(all);
 }
 
-bool MachineFromShipped(const std::string& text, const MachineRecord& host, MachineRecord* out) {
+Status MachineFromShipped(const std::string& text, const MachineRecord& host, MachineRecord* out) {
+  GE_ASSIGN_OR_RETURN(const nlohmann::json all, ParseJson(text));
   try {
-    const nlohmann::json all = nlohmann::json::parse(text);
     const nlohmann::json* nearest = nullptr;
-    for (const nlohmann::json& j : all) {
-      if (WholeNumber<uint32_t>(j.at("probe")) != kProbeVersion || j.at("isa") != host.isa)
+    for (const nlohmann::json& j : ListOf(all)) {
+      if (WholeNumber<uint32_t>(j.at("probe")) != kProbeVersion ||
+          WholeNumber<uint32_t>(j.at("isa")) != host.isa) {
         continue;
+      }
       if (!nearest || Unlike(j, host) < Unlike(*nearest, host)) nearest = &j;
     }
-    if (!nearest) return false;
+    if (!nearest) {
+      return Status(Code::kFailedPrecondition, "it is about other instruction sets");
+    }
     MachineRecord m = host;
     ReadRates(*nearest, &m);
     GrowThreads(WholeNumber<uint32_t>(nearest->at("threads")), &m);
-    if (!IsWhole(m)) return false;
+    if (!IsWhole(m)) return Status(Code::kDataCorrupt, kOutOfRange);
     m.shipped = true;
     *out = m;
-    return true;
+    return {};
   } catch (const nlohmann::json::exception&) {
-    return false;
+    return Status(Code::kDataCorrupt, kWrongKind);
   }
 }
 
-std::string MachineToText(const MachineRecord& m) { return MachineJson(m).dump(1) + "\n"; }
+std::string MachineToText(const MachineRecord& m) { return Printed(MachineJson(m)); }
 
-bool MachineFromText(const std::string& text, const MachineRecord& key, MachineRecord* out) {
+Status MachineFromText(const std::string& text, const MachineRecord& key, MachineRecord* out) {
+  GE_ASSIGN_OR_RETURN(const nlohmann::json j, ParseJson(text));
   try {
-    const nlohmann::json j = nlohmann::json::parse(text);
     MachineRecord m = key;
-    if (WholeNumber<uint32_t>(j.at("probe")) != kProbeVersion || j.at("cpu") != key.cpu ||
+    if (WholeNumber<uint32_t>(j.at("probe")) != kProbeVersion ||
+        j.at("cpu").get<std::string>() != key.cpu ||
         WholeNumber<uint32_t>(j.at("isa_mask")) != key.isa_mask ||
         WholeNumber<uint32_t>(j.at("isa")) != key.isa ||
         WholeNumber<uint32_t>(j.at("threads")) != key.threads) {
-      return false;
+      return Status(Code::kFailedPrecondition, "it is about another machine");
     }
     ReadRates(j, &m);
     m.doubtful = j.value("doubtful", false);
-    if (!IsWhole(m)) return false;
+    if (!IsWhole(m)) return Status(Code::kDataCorrupt, kOutOfRange);
     *out = m;
-    return true;
-  } catch (const nlohmann::json::exception&) {
-    return false;  // Damaged: it is measured again and written anew.
+    return {};
+  } catch (const nlohmann::json::exception&) {  // its text may quote the file's bytes
+    return Status(Code::kDataCorrupt, kWrongKind);
   }
 }
 

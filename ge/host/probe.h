@@ -9,6 +9,8 @@
 #include <cstdint>
 #include <string>
 
+#include "ge/base/status.h"
+
 namespace ge {
 
 struct MachineRecord {
@@ -49,17 +51,18 @@ MachineRecord ShippedMachine(uint32_t isa_cap, uint32_t threads);
 MachineRecord MeasuredMachine(uint32_t isa_cap, uint32_t threads, ParallelForFn parallel_for);
 
 // What ships about processors (machines.json): a text with this record in it, in the place of one
-// of its vendor, instruction sets, cap and threads. `present` is that file now, or empty.
-std::string WithShippedMachine(const std::string& present, const MachineRecord& m);
+// of its vendor, instruction sets, cap and threads. `present` is that file now, or empty;
+// DATA_CORRUPT, beginning with "it", where it is damaged.
+Result<std::string> WithShippedMachine(const std::string& present, const MachineRecord& m);
 // Of the nearest record of `text`: one of the host's instruction set, of its vendor where there is
-// one, of a processor with the same best instruction set, of as many threads or almost. False when
-// there is none of its instruction set.
-bool MachineFromShipped(const std::string& text, const MachineRecord& host, MachineRecord* out);
+// one, of a processor with the same best instruction set, of as many threads or almost.
+// FAILED_PRECONDITION when there is none of its instruction set, DATA_CORRUPT as above.
+Status MachineFromShipped(const std::string& text, const MachineRecord& host, MachineRecord* out);
 
-// The text that the cache keeps, and back. False when it is damaged, of another version or about
-// another machine than `key` (its cpu, isa_mask, isa and threads).
+// The text that the cache keeps, and back. FAILED_PRECONDITION when it is of another version or
+// about another machine than `key` (its cpu, isa_mask, isa and threads), DATA_CORRUPT as above.
 std::string MachineToText(const MachineRecord& m);
-bool MachineFromText(const std::string& text, const MachineRecord& key, MachineRecord* out);
+Status MachineFromText(const std::string& text, const MachineRecord& key, MachineRecord* out);
 
 // cpu, isa_mask, isa and threads of this host; nothing is measured.
 MachineRecord IdentifyMachine(uint32_t isa_cap, uint32_t threads);

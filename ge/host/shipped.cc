@@ -1,19 +1,28 @@
 #include "ge/host/shipped.h"
 
-#include <filesystem>
-#include <fstream>
-#include <iterator>
+#include <fmt/format.h>
 
+#include <filesystem>
+
+#include "ge/base/log.h"
 #include "ge/base/own_folder.h"
+#include "ge/base/read_file.h"
 
 namespace ge {
+
+constexpr uint64_t kMostBytes = uint64_t{64} << 20;
 
 std::optional<std::string> ReadShippedFile(const std::string& name) {
   const std::filesystem::path own = OwnFolder();
   if (own.empty()) return std::nullopt;
-  std::ifstream in(own / ".." / "share" / "graphengine" / name, std::ios::binary);
-  if (!in) return std::nullopt;
-  return std::string(std::istreambuf_iterator<char>(in), {});
+  auto text = ReadRegularFile((own / ".." / "share" / "graphengine" / name).string(), kMostBytes);
+  if (!text.ok()) return std::nullopt;
+  return *std::move(text);
+}
+
+void WarnOfShipped(const std::string& name, const std::string& how) {
+  LogOnce(1, fmt::format("file '{}' of this installation is ignored: {}; install GraphEngine anew",
+                         name, how));
 }
 
 std::string CpuVendor() {

@@ -10,6 +10,7 @@
 #include <span>
 
 #include "ge/base/json_number.h"
+#include "ge/base/json_text.h"
 #include "ge/base/log.h"
 #include "ge/base/sha256.h"
 #include "ge/host/cache_folder.h"
@@ -92,6 +93,9 @@ void PriceCache::Load() {
   if (!text) return;
   Status status = FromText(*text);
   if (status.ok()) return;
+  if (status.code() == Code::kDataCorrupt) {
+    return PutAsideCacheFile(name, *text, status.message());
+  }
   LogLine(1,
           fmt::format("price cache '{}/{}' is ignored: {}", CacheFolder(), name, status.message()));
 }
@@ -100,14 +104,16 @@ void PriceCache::Save() {
   std::lock_guard<std::mutex> lock(mutex_);
   if (fresh_.empty()) return;
   const std::string name = FileName(cpu_, isa_, threads_);
-  const bool written = UpdateCacheFile(name, [&](const std::string& present) {
-    Books books;
-    Status status = present.empty() ? Status() : Parse(present, &books);
-    if (!status.ok()) books.clear();  // What cannot be read is measured again.
-    Merge(fresh_, &books);
-    Prune(&books);
-    return Print(books);
-  });
+  const bool written =
+      UpdateCacheFile(name, [&](const std::string& present) -> Result<std::string> {
+        Books books;
+        Status status = present.empty() ? Status() : Parse(present, &books);
+        if (status.code() == Code::kDataCorrupt) return status;
+        if (!status.ok()) books.clear();  // What cannot be read is measured again.
+        Merge(fresh_, &books);
+        Prune(&books);
+        return Print(books);
+      });
   if (written) fresh_.clear();
 }
 
@@ -305,8 +311,8 @@ std::string PriceCache::Print(const Books& books) const {
 }
 
 Status PriceCache::Parse(const std::string& text, Books* out) const {
+  GE_ASSIGN_OR_RETURN(const nlohmann::json j, ParseJson(text));
   try {
-    const nlohmann::json j = nlohmann::json::parse(text);
     const auto found = WholeNumber<uint32_t>(j.at("format"));
     if (found == 0 || found > kFormat) {
       return Status(Code::kFailedPrecondition,
@@ -321,10 +327,10 @@ Status PriceCache::Parse(const std::string& text, Books* out) const {
                       WholeNumber<uint32_t>(j.at("threads")), cpu_, isa_, threads_));
     }
     Books books;
-    for (const nlohmann::json& engine : j.at("engines")) {
+    for (const nlohmann::json& engine : ListOf(j.at("engines"))) {
       PriceBook book{engine.at("plugin").get<std::string>(),
                      engine.at("device").get<std::string>()};
-      for (const auto& [key, r] : engine.at("rows").items()) {
+      for (const auto& [key, r] : FieldsOf(engine.at("rows"))) {
         PriceRow row;
         row.family = r.at(0).get<std::string>(), row.size = r.at(1).get<double>();
         if (found == 1) row.size = 3 * row.size + 1.5;
@@ -342,8 +348,6 @@ Status PriceCache::Parse(const std::string& text, Books* out) const {
     }
     *out = std::move(books);
     return {};
-  } catch (const nlohmann::json::parse_error& e) {
-    return Status(Code::kDataCorrupt, fmt::format("it is damaged at byte {}", e.byte));
   } catch (const nlohmann::json::exception&) {  // Its text may quote the file's bytes.
     return Status(Code::kDataCorrupt, "it is damaged: a field is missing or of another kind");
   }

@@ -7,12 +7,15 @@
 #include <nlohmann/json.hpp>
 
 #include "ge/base/json_number.h"
+#include "ge/base/json_text.h"
+#include "ge/ge_plugin.h"
 #include "ge/host/shipped.h"
 
 namespace ge {
 namespace {
 
 constexpr uint32_t kPriorsFormat = 1;
+constexpr const char* kWrongKind = "it is damaged: a field is missing or of another kind";
 constexpr double kMostLog = 12;  // beyond it a row is damaged
 
 const char* IsaName(uint32_t isa) {
@@ -28,7 +31,8 @@ double Unlike(const nlohmann::json& set, const MachineRecord& machine) {
 
 // [family, size, log, size, log ...] by signature.
 void ReadRows(const nlohmann::json& rows, PriorBook* book) {
-  for (const auto& [signature, r] : rows.items()) {
+  for (const auto& [signature, row] : FieldsOf(rows)) {
+    const auto& r = ListOf(row);
     for (size_t i = 1; i + 1 < r.size(); i += 2) {
       PriorRow row{signature, r.at(0).get<std::string>(), r.at(i).get<double>(),
                    r.at(i + 1).get<double>()};
@@ -46,41 +50,54 @@ std::string PriorsFileName(const MachineRecord& machine, uint32_t best) {
   return fmt::format("priors/{}-of-{}-{}.json", IsaName(machine.isa), IsaName(best), threads);
 }
 
-std::vector<PriorBook> PriorsFromText(const std::string& text, const MachineRecord& machine) {
+Result<std::vector<PriorBook>> PriorsFromText(const std::string& text,
+                                              const MachineRecord& machine) {
+  GE_ASSIGN_OR_RETURN(const nlohmann::json j, ParseJson(text));
   try {
-    const nlohmann::json j = nlohmann::json::parse(text);
-    if (WholeNumber<uint32_t>(j.at("format")) != kPriorsFormat) return {};
+    std::vector<PriorBook> books;
+    if (WholeNumber<uint32_t>(j.at("format")) != kPriorsFormat) return books;
     const nlohmann::json* nearest = nullptr;
-    for (const nlohmann::json& set : j.at("sets")) {
+    for (const nlohmann::json& set : ListOf(j.at("sets"))) {
       if (!nearest || Unlike(set, machine) < Unlike(*nearest, machine)) nearest = &set;
     }
-    std::vector<PriorBook> books;
     if (!nearest) return books;
-    for (const nlohmann::json& engine : nearest->at("engines")) {
+    for (const nlohmann::json& engine : ListOf(nearest->at("engines"))) {
       PriorBook book{
           engine.at("engine").get<std::string>(), engine.at("device").get<std::string>(), {}};
       ReadRows(engine.at("rows"), &book);
       books.push_back(std::move(book));
     }
     return books;
-  } catch (const nlohmann::json::exception&) {
-    return {};
+  } catch (const nlohmann::json::exception&) {  // its text may quote the file's bytes
+    return Status(Code::kDataCorrupt, kWrongKind);
   }
 }
 
-std::string WithPriors(const std::string& present, const MachineRecord& machine,
-                       const std::vector<PriorBook>& books) {
+namespace {
+
+// The sets of `present`, but for those of this vendor and as many threads.
+Result<nlohmann::json> OtherSets(const std::string& present, const MachineRecord& machine) {
   nlohmann::json j = {{"format", kPriorsFormat}, {"sets", nlohmann::json::array()}};
-  if (!present.empty()) {
-    const auto parsed = nlohmann::json::parse(present, nullptr, false);
-    if (parsed.is_object() && parsed.value("format", nlohmann::json()) == kPriorsFormat) j = parsed;
+  if (present.empty()) return j;
+  GE_ASSIGN_OR_RETURN(const nlohmann::json all, ParseJson(present));
+  try {
+    if (WholeNumber<uint32_t>(all.at("format")) != kPriorsFormat) return j;
+    for (const nlohmann::json& set : ListOf(all.at("sets"))) {
+      const bool same = set.at("vendor").get<std::string>() == CpuVendor() &&
+                        WholeNumber<uint32_t>(set.at("threads")) == machine.threads;
+      if (!same) j["sets"].push_back(set);
+    }
+    return j;
+  } catch (const nlohmann::json::exception&) {
+    return Status(Code::kDataCorrupt, kWrongKind);
   }
-  auto& sets = j["sets"];
-  for (auto it = sets.begin(); it != sets.end();) {
-    const bool same = it->value("vendor", "") == CpuVendor() &&
-                      it->value("threads", nlohmann::json()) == machine.threads;
-    it = same ? sets.erase(it) : std::next(it);
-  }
+}
+
+}  // namespace
+
+Result<std::string> WithPriors(const std::string& present, const MachineRecord& machine,
+                               const std::vector<PriorBook>& books) {
+  GE_ASSIGN_OR_RETURN(nlohmann::json j, OtherSets(present, machine));
   nlohmann::json engines = nlohmann::json::array();
   for (const PriorBook& book : books) {
     nlohmann::json rows = nlohmann::json::object();
@@ -92,10 +109,10 @@ std::string WithPriors(const std::string& present, const MachineRecord& machine,
     }
     engines.push_back({{"engine", book.engine}, {"device", book.device}, {"rows", rows}});
   }
-  sets.push_back({{"vendor", CpuVendor()},
-                  {"cpu", machine.cpu},
-                  {"threads", machine.threads},
-                  {"engines", engines}});
+  j["sets"].push_back({{"vendor", CpuVendor()},
+                       {"cpu", machine.cpu},
+                       {"threads", machine.threads},
+                       {"engines", engines}});
   return j.dump(0, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
 }
 
@@ -106,8 +123,13 @@ std::vector<PriorBook> ShippedPriors(const MachineRecord& machine) {
   for (uint32_t best = BestIsa(machine); best <= GE_ISA_AVX512; ++best) order.push_back(best);
   for (uint32_t best = BestIsa(machine); best-- > machine.isa;) order.push_back(best);
   for (const uint32_t best : order) {
-    const auto text = ReadShippedFile(PriorsFileName(machine, best));
-    if (text) return PriorsFromText(*text, machine);
+    const std::string name = PriorsFileName(machine, best);
+    const auto text = ReadShippedFile(name);
+    if (!text) continue;
+    auto books = PriorsFromText(*text, machine);
+    if (books.ok()) return *std::move(books);
+    WarnOfShipped(name, books.status().message());
+    return {};
   }
   return {};
 }

@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "ge/base/status.h"
 #include "ge/host/probe.h"
 
 namespace ge {
@@ -30,12 +31,15 @@ struct PriorBook {
 // "priors/avx512-one.json" for the machine's instruction set and threads; measured on processors
 // whose `best` instruction set is another: "priors/avx2-of-avx512-one.json".
 std::string PriorsFileName(const MachineRecord& machine, uint32_t best);
-// Of the vendor and threads nearest to the machine's. Nothing of a damaged text.
-std::vector<PriorBook> PriorsFromText(const std::string& text, const MachineRecord& machine);
+// Of the vendor and threads nearest to the machine's; none of a text in another format.
+// DATA_CORRUPT, beginning with "it", where the text is damaged.
+Result<std::vector<PriorBook>> PriorsFromText(const std::string& text,
+                                              const MachineRecord& machine);
 // `present` with these books in the place of those of this vendor and as many threads.
-std::string WithPriors(const std::string& present, const MachineRecord& machine,
-                       const std::vector<PriorBook>& books);
-// What ships; nothing for the fixed machine.
+// DATA_CORRUPT, as above, where `present` is damaged.
+Result<std::string> WithPriors(const std::string& present, const MachineRecord& machine,
+                               const std::vector<PriorBook>& books);
+// What ships; nothing for the fixed machine, nor, with a warning, of a damaged file.
 std::vector<PriorBook> ShippedPriors(const MachineRecord& machine);
 
 }  // namespace ge

@@ -10,6 +10,8 @@
 
 #include "frontend/text/text.h"
 #include "ge/base/json_number.h"
+#include "ge/base/json_text.h"
+#include "ge/base/log.h"
 #include "ge/base/sha256.h"
 #include "ge/host/cache_folder.h"
 #include "ge/host/machine.h"
@@ -25,11 +27,22 @@ constexpr int kFormat = 3;
 // Plans kept, of 10 to 30 KB each, since each session reads the file; the oldest go first.
 constexpr size_t kMost = 64;
 
-nlohmann::json Parsed(const std::string& text) {
-  nlohmann::json j = nlohmann::json::parse(text, nullptr, false);
-  const bool good = j.is_object() && j.value("format", nlohmann::json()) == kFormat &&
-                    j.contains("plans") && j["plans"].is_object();
-  return good ? j : nlohmann::json{{"format", kFormat}, {"plans", nlohmann::json::object()}};
+// None of a file in another format. DATA_CORRUPT, beginning with "it".
+Result<nlohmann::json> Parsed(const std::string& text) {
+  const nlohmann::json none = {{"format", kFormat}, {"plans", nlohmann::json::object()}};
+  if (text.empty()) return none;
+  GE_ASSIGN_OR_RETURN(nlohmann::json j, ParseJson(text));
+  try {
+    if (WholeNumber<uint32_t>(j.at("format")) != kFormat) return none;
+    (void)FieldsOf(j.at("plans"));
+    return j;
+  } catch (const nlohmann::json::exception&) {  // its text may quote the file's bytes
+    return Status(Code::kDataCorrupt, "it is damaged: a field is missing or of another kind");
+  }
+}
+
+std::string Printed(const nlohmann::json& all) {
+  return all.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
 }
 
 int64_t SecondsNow() {
@@ -53,9 +66,9 @@ nlohmann::json CoverJson(const std::vector<PlaceSegment>& cover) {
 
 std::vector<PlaceSegment> CoverFrom(const nlohmann::json& cover) {
   std::vector<PlaceSegment> out;
-  for (const nlohmann::json& segment : cover) {
+  for (const nlohmann::json& segment : ListOf(cover)) {
     PlaceSegment s{segment.at(0).get<std::string>(), {}};
-    for (const nlohmann::json& o : segment.at(1)) {
+    for (const nlohmann::json& o : ListOf(segment.at(1))) {
       s.offers.push_back({WholeNumber<uint32_t>(o.at(0)), WholeNumber<uint32_t>(o.at(1)),
                           WholeNumbers<uint32_t>(o.at(2))});
     }
@@ -102,31 +115,54 @@ bool AnyRehearsed() {
   return !folder.empty() && std::filesystem::exists(folder + "/" + kFile, error);
 }
 
+namespace {
+
+void ForgetRehearsed(const std::string& question) {
+  LogLine(1, fmt::format("the plan that '{}/{}' keeps for this model is ignored: it is damaged, a "
+                         "field is missing or of another kind; it is taken out",
+                         CacheFolder(), kFile));
+  UpdateCacheFile(kFile, [&](const std::string& present) -> Result<std::string> {
+    GE_ASSIGN_OR_RETURN(nlohmann::json all, Parsed(present));
+    all["plans"].erase(question);
+    return Printed(all);
+  });
+}
+
+}  // namespace
+
 PlaceOptions FindRehearsed(const std::string& question) {
   const auto text = ReadCacheFile(kFile);
   if (!text) return {};
-  const nlohmann::json all = Parsed(*text);
-  const auto it = all["plans"].find(question);
-  if (it == all["plans"].end()) return {};
+  const auto all = Parsed(*text);
+  if (!all.ok()) {
+    if (all.status().code() == Code::kDataCorrupt) {
+      PutAsideCacheFile(kFile, *text, all.status().message());
+    }
+    return {};
+  }
+  const nlohmann::json& plans = all->at("plans");
+  const auto it = plans.find(question);
+  if (it == plans.end()) return {};
   try {
     PlaceOptions place;
     place.cover = CoverFrom(it->at("cover"));
     place.expanded = WholeNumbers<NodeId>(it->at("expanded"));
     return place;
-  } catch (const nlohmann::json::exception&) {  // damaged: as if it were not there
+  } catch (const nlohmann::json::exception&) {
+    ForgetRehearsed(question);
     return {};
   }
 }
 
 void KeepRehearsed(const std::string& question, const Plan& plan,
                    const std::vector<NodeId>& expanded) {
-  UpdateCacheFile(kFile, [&](const std::string& present) {
-    nlohmann::json all = Parsed(present);
+  UpdateCacheFile(kFile, [&](const std::string& present) -> Result<std::string> {
+    GE_ASSIGN_OR_RETURN(nlohmann::json all, Parsed(present));
     all["plans"][question] = {{"cover", CoverJson(CoverOf(plan, plan.functions[0]))},
                               {"expanded", expanded},
                               {"at", SecondsNow()}};
     DropOldest(&all["plans"]);
-    return all.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+    return Printed(all);
   });
 }
 

@@ -1,7 +1,7 @@
 // What rehearsals found on this machine, so that later sessions of the same model, shapes and
 // engines begin with the plan that was the fastest in earnest. One file in the cache folder beside
-// the prices: JSON; what is damaged or does not fit any more is forgotten. It makes no plans.
-// Thread-safe.
+// the prices: JSON; what does not fit any more is forgotten, a damaged file is put aside. It makes
+// no plans. Thread-safe.
 #pragma once
 
 #include <memory>

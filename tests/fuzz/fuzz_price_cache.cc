@@ -1,8 +1,9 @@
-// Bytes as the files of the cache folder: prices of a machine, and what a probe found of it.
+// Bytes as JSON of ours: prices of a machine, what a probe found of it, and what ships of both.
 #include <string>
 
 #include "ge/host/probe.h"
 #include "ge/price/price_cache.h"
+#include "ge/price/priors.h"
 #include "tests/fuzz/require.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
@@ -23,7 +24,10 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     cache.CorrectionFor({"hash", "cpu"}, name, ge::PriceCache::Kind::kInside, 1);
   }
   ge::MachineRecord found;
-  ge::MachineFromText(text, machine, &found);
-  ge::MachineFromShipped(text, machine, &found);
+  (void)ge::MachineFromText(text, machine, &found);
+  (void)ge::MachineFromShipped(text, machine, &found);
+  (void)ge::WithShippedMachine(text, machine);
+  (void)ge::PriorsFromText(text, machine);
+  (void)ge::WithPriors(text, machine, {});
   return 0;
 }

@@ -17,13 +17,14 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
-#include <fstream>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <random>
 
 #include "ge/base/aligned.h"
 #include "ge/base/clock.h"
+#include "ge/base/json_text.h"
+#include "ge/base/read_file.h"
 #include "ge/place/placed.h"
 #include "ge/run/tensor_view.h"
 #include "tools/ge/price_flags.h"
@@ -254,12 +255,14 @@ class Bench {
 };
 
 Status RunBench(const BenchOptions& bench, const Options& o) {
-  std::ifstream in(bench.plans);
-  nlohmann::json plans = nlohmann::json::parse(in, nullptr, false);
-  if (!plans.is_array()) {
+  GE_ASSIGN_OR_RETURN(const std::string text, ReadRegularFile(bench.plans, uint64_t{64} << 20));
+  const auto read = ParseJson(text);
+  if (!read.ok() || !read->is_array()) {
     return Status(Code::kInvalidArgument,
-                  fmt::format("'{}' is no JSON list of plans; see --help", bench.plans));
+                  fmt::format("'{}' is no JSON list of plans: {}; see --help", bench.plans,
+                              read.ok() ? "it is something else" : read.status().message()));
   }
+  nlohmann::json plans = *read;
   GE_ASSIGN_OR_RETURN(auto session, Open(o));
   Bench b(bench, o, session.get());
   GE_RETURN_IF_ERROR(b.Start());

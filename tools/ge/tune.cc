@@ -50,8 +50,19 @@ Status Export(const Session& session, const std::string& folder) {
   const fs::path priors = fs::path(folder) / PriorsFileName(m, BestIsa(m));
   GE_ASSIGN_OR_RETURN(const std::string had_machines, Present(machines));
   GE_ASSIGN_OR_RETURN(const std::string had_priors, Present(priors));
-  GE_RETURN_IF_ERROR(WriteFile(machines.string(), WithShippedMachine(had_machines, m)));
-  return WriteFile(priors.string(), WithPriors(had_priors, m, BooksOf(session)));
+  const auto merged = [](const fs::path& path, Result<std::string> text) {
+    if (text.ok() || text.status().code() != Code::kDataCorrupt) return text;
+    return Result<std::string>(Status(
+        Code::kDataCorrupt, fmt::format("'{}' cannot be added to: {}; remove it, or export into "
+                                        "another folder",
+                                        path.string(), text.status().message())));
+  };
+  GE_ASSIGN_OR_RETURN(const std::string new_machines,
+                      merged(machines, WithShippedMachine(had_machines, m)));
+  GE_ASSIGN_OR_RETURN(const std::string new_priors,
+                      merged(priors, WithPriors(had_priors, m, BooksOf(session))));
+  GE_RETURN_IF_ERROR(WriteFile(machines.string(), new_machines));
+  return WriteFile(priors.string(), new_priors);
 }
 
 double MedianFactor(std::vector<PriorRow> rows) {
