@@ -166,8 +166,8 @@ Result<std::vector<Const>> ReadStateFile(const Graph& graph, const std::string& 
   const Bytes bytes = mapped->bytes();
   if (!LooksLikeProto(bytes)) {
     return Status(Code::kDataCorrupt,
-                  fmt::format("'{}' is no file of states, or damaged at its beginning; give a file "
-                              "that ge_session_save_states wrote",
+                  fmt::format("'{}' is no file of states, or damaged at its beginning; give the "
+                              "file that ge_session_save_states wrote",
                               path));
   }
   const bool covered = HasDigestOfAll(bytes);
@@ -180,7 +180,7 @@ Result<std::vector<Const>> ReadStateFile(const Graph& graph, const std::string& 
   GE_ASSIGN_OR_RETURN(const Graph file, ReadAll(mapped, path));
   if (!covered && file.functions.size() > 1) {
     return Status(Code::kInvalidArgument,
-                  fmt::format("'{}' is a model and no file of states; give a file that "
+                  fmt::format("'{}' is a model and no file of states; give the file that "
                               "ge_session_save_states wrote",
                               path));
   }
