@@ -74,6 +74,8 @@ class Gives:
         return self._given
 
     def __dlpack_device__(self):
+        if self._device is None:
+            raise ValueError("no device")
         return self._device
 
 
@@ -161,6 +163,7 @@ def what_a_producer_may_do(_):
             ("an unknown type", "UNSUPPORTED", "has elements of", Made(x, code=77)),
             ("a device", "UNSUPPORTED", "DLPack's type 2", Made(x, device=2)),
             ("a device that it tells first", "UNSUPPORTED", "type 2", Gives(RuntimeError(), (2, 0))),
+            ("a device that it does not know", "UNSUPPORTED", "no device", Gives(x.__dlpack__(), None)),
             ("another capsule", bad, "wanted a capsule named dltensor", Gives(7)),
             ("a failure of its own", "UNSUPPORTED", "said so", Gives(BufferError("said so")))):
         refused(name, code, words, lambda g=given: session.run(g))

@@ -82,6 +82,19 @@ nb::object Export(nb::handle object, const std::string& what) {
   }
 }
 
+// The device that the object tells; the CPU where it tells none, since the tensor does, too.
+int ToldDevice(nb::handle object, const std::string& what) {
+  int type = kCpu;
+  if (!nb::hasattr(object, "__dlpack_device__")) return type;
+  try {
+    const nb::object device = object.attr("__dlpack_device__")();
+    (void)nb::try_cast(nb::object(device[0]), type);
+  } catch (nb::python_error& error) {
+    RefuseExport(object, what, error);
+  }
+  return type;
+}
+
 // What the capsule holds, which is ours from now on: nobody else takes it again.
 void* Consume(nb::handle capsule, const char* name, const char* used) {
   void* held = PyCapsule_GetPointer(capsule.ptr(), name);
@@ -107,11 +120,7 @@ DlpackTensor::~DlpackTensor() {
 
 void DlpackTensor::Take(nb::handle object, const std::string& what, bool write) {
   resolved_ = Plain(object, what, write);
-  if (nb::hasattr(resolved_, "__dlpack_device__")) {  // before a device is made to copy
-    const nb::object device = resolved_.attr("__dlpack_device__")();
-    int type = kCpu;
-    if (nb::try_cast(nb::object(device[0]), type)) CheckDevice(type, what);
-  }
+  CheckDevice(ToldDevice(resolved_, what), what);  // before one is made to copy
   const nb::object capsule = Export(resolved_, what);
   uint64_t flags = 0;
   if (PyCapsule_IsValid(capsule.ptr(), "dltensor_versioned")) {
