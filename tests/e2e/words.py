@@ -201,6 +201,16 @@ def unreadable(c):
     elif os.geteuid() == 0:
         return c.skip("root reads everything, and there is no setpriv")
     c.says(0, "", *run, **as_nobody)
+    # A program that may be started and not read: the system hides from it where it lies.
+    c.ge.chmod(0o711), prefix.chmod(0o711)
+    c.says(0, "", *run, **as_nobody)
+    templates = prefix / "share/graphengine/scaffold/engine"
+    c.says(3, f"there is no folder '{templates}' of templates", "plugin", "new", "engine", "mine",
+           **as_nobody)
+    templates.mkdir(parents=True)
+    (prefix / "share/graphengine").chmod(0)
+    c.says(3, f"the folder '{templates}' of templates cannot be read: Permission denied", "plugin",
+           "new", "engine", "mine", **as_nobody)
     missing = f"'{plugins_folder}' cannot be read: Permission denied"
     plugins_folder.chmod(0)
     c.says(3, ["no engine plugin was found", f"the folder of plugins {missing}"], *run, **as_nobody)

@@ -97,6 +97,12 @@ Result<std::vector<File>> FilesOf(const NewPlugin& wanted) {
       (OwnFolder() / ".." / "share" / "graphengine" / "scaffold" / wanted.kind).lexically_normal();
   std::error_code ec;
   if (!fs::is_directory(kind, ec)) {
+    if (ec && fs::status(kind, ec).type() != fs::file_type::not_found) {
+      return Status(Code::kFailedPrecondition,
+                    fmt::format("the folder '{}' of templates cannot be read: {}; let this user "
+                                "read it",
+                                kind.string(), ec.message()));
+    }
     return Status(Code::kFailedPrecondition,
                   fmt::format("there is no folder '{}' of templates; it is installed beside this "
                               "program (cmake --install)",
