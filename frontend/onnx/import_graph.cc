@@ -98,12 +98,32 @@ Status GraphImporter::CollectInfos(const wire::Graph& g, Scope* scope) {
   return {};
 }
 
+// What PyTorch's exporter says of initializers that are no parameters of the model: numbers of the
+// program, and buffers but for running statistics. They have no name, as those of nodes Constant.
+static std::set<std::string_view> LiteralsOf(const wire::Graph& g) {
+  constexpr char kKey[] = "pkg.torch.export.graph_signature.InputSpec.kind";
+  std::set<std::string_view> literals;
+  for (const auto& info : g.value_info()) {
+    for (const auto& entry : info.metadata_props()) {
+      const bool other = entry.value() == "CONSTANT_TENSOR" || entry.value() == "BUFFER";
+      if (entry.key() == kKey && other) literals.insert(info.name());
+    }
+  }
+  for (const auto& n : g.node()) {
+    if (n.op_type() != "BatchNormalization" || !DomainOf(n).empty()) continue;
+    for (int i = 3; i < n.input_size(); ++i) literals.erase(n.input(i));
+  }
+  return literals;
+}
+
 Status GraphImporter::AddInitializers(const wire::Graph& g, Scope* scope) {
+  const std::set<std::string_view> literals = LiteralsOf(g);
   for (const auto& t : g.initializer()) {
     if (t.name().empty()) return Invalid("an initializer has no name; every initializer needs one");
     GE_ASSIGN_OR_RETURN(const ConstId c,
                         ImportTensorOnce(s_, t, fmt::format("initializer '{}'", t.name())));
-    const ValueId value = ConstValue(*scope, c);
+    const ValueId value = ConstValue(*scope, c, t.name());
+    if (literals.count(t.name()) != 0) s_->graph.consts[c].name.clear();
     GE_RETURN_IF_ERROR(Declare(scope, t.name(), value, "an initializer"));
   }
   if (g.sparse_initializer_size() > 0) {
@@ -180,17 +200,18 @@ Status GraphImporter::AddConstantNode(const wire::Node& n, const std::string& la
   }
   auto c = ConstantOf(n, label, *scope);
   if (!c.ok()) return Status(c.status()).AtNode(label);
-  Const& made = s_->graph.consts[*c];
-  if (made.name.empty()) made.name = n.output(0);
-  const ValueId value = ConstValue(*scope, *c);
+  // A number that the program writes, where initializers are what it keeps: a constant without a
+  // name is no weight to those who look for some. Its value has the node's.
+  s_->graph.consts[*c].name.clear();
+  const ValueId value = ConstValue(*scope, *c, n.output(0));
   return Declare(scope, n.output(0), value, fmt::format("node '{}'", label)).AtNode(label);
 }
 
-ValueId GraphImporter::ConstValue(const Scope& scope, ConstId id) {
+ValueId GraphImporter::ConstValue(const Scope& scope, ConstId id, const std::string& name) {
   ValueId* shared = calls_.empty() ? nullptr : &const_values_[{scope.fn, id}];
   if (shared && *shared) return *shared;
   const Const& c = s_->graph.consts[id];
-  const ValueId value = AddValue(&Fn(scope), c.type, c.name);
+  const ValueId value = AddValue(&Fn(scope), c.type, name);
   Fn(scope).values[value].constant = id;
   if (shared) *shared = value;
   return value;

@@ -85,7 +85,7 @@ class GraphImporter {
   Result<Const> ReadConstant(const wire::Attribute& a, std::string_view name,
                              const std::string& where);
   // The value of a constant in the scope's function; one for all calls.
-  ValueId ConstValue(const Scope& scope, ConstId id);
+  ValueId ConstValue(const Scope& scope, ConstId id, const std::string& name);
 
   // Calls of local functions: import_function.cc.
   const wire::LocalFunction* LocalFunctionOf(const wire::Node& n) const;  // null when it is none

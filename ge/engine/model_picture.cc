@@ -63,20 +63,28 @@ void ModelPicture::AddState(const Graph& graph, const State& s) {
   states_.push_back(r);
 }
 
+// A constant that a node Constant wrote: passes see it without a name, and so tell it from weights.
+static bool IsLiteral(const Graph& graph, const Value& v) {
+  return v.constant != 0 && graph.consts[v.constant].name.empty();
+}
+
 Result<std::unique_ptr<FunctionPicture>> FunctionPicture::Make(const Graph& graph,
                                                                const Function& function) {
   auto picture = std::make_unique<FunctionPicture>();
   picture->function_ = function;
   // Until edits are committed an erased node is an empty one.
   std::erase_if(picture->function_.nodes, [](const Node& n) { return n.id == 0; });
+  for (Value& v : picture->function_.values) {
+    if (IsLiteral(graph, v)) v.name.clear();
+  }
   GE_ASSIGN_OR_RETURN(picture->view_, GraphView::MakeWhole(graph, picture->function_));
   return picture;
 }
 
 void ValuePicture::Set(const Graph& graph, const Function& f, ValueId v) {
   const Value& value = f.value(v);
-  dims.clear(), sizes.clear(), names.clear();
-  name = value.name;
+  dims.clear(), sizes.clear(), names.clear(), name.clear();
+  if (!IsLiteral(graph, value)) name = value.name;
   for (const Dim& d : value.type.dims) {
     dims.push_back(d.known() ? d.value : -1);
     sizes.push_back(AbiDim(d, graph.dims, &names));

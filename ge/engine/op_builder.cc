@@ -15,6 +15,13 @@
 namespace ge {
 namespace {
 
+// Whether two shapes may be the same, as far as they are known.
+bool MayBe(const Type& a, const Type& b) {
+  if (!a.ranked || !b.ranked) return true;
+  return std::equal(a.dims.begin(), a.dims.end(), b.dims.begin(), b.dims.end(),
+                    [](const Dim& x, const Dim& y) { return !x.known() || !y.known() || x == y; });
+}
+
 constexpr uint32_t kMostValues = 1u << 16;  // that one rule may make
 
 // Values by the number that the rule knows them by; the first failure stands for all.
@@ -74,7 +81,12 @@ class Builder {
                           const auto rule = by_output ? op_.def.grad : op_.def.jvp;
                           return rule(&api_, in.data(), out.data(), err);
                         }));
-    if (!done) return Status(Code::kUnsupported, op_.name + " has no such rule for this node");
+    if (!done) {
+      return Status(Code::kUnsupported,
+                    fmt::format("plugin '{}': {} of {} answers GE_UNIMPLEMENTED for this node: {}",
+                                op_.plugin, what_, op_.name,
+                                declined_.empty() ? "no reason given" : declined_));
+    }
     GE_ASSIGN_OR_RETURN(std::vector<ValueId> made, Made(out));
     GE_RETURN_IF_ERROR(CheckTypes(made, like));
     return made;
@@ -95,16 +107,30 @@ class Builder {
     const ge_rc rc = CallPlugin(&err, [&] { return rule(&err); });
     api_.graph = nullptr;
     if (!failed_.ok()) return failed_;
+    declined_.assign(err.msg, std::min<size_t>(err.msg_len, sizeof err.msg));
     if (rc == GE_UNIMPLEMENTED) return false;
     if (rc != GE_OK) return FromRule(op_, what_, rc, err);
     return true;
   }
 
+  // What place i of a rule's answer is: "output 1", "the gradient of input 0".
+  std::string Answer(size_t i) const {
+    const bool of_input = std::string_view(what_) == "grad";
+    const bool derives = of_input || std::string_view(what_) == "jvp";
+    return fmt::format("{}{} {}",
+                       of_input  ? "the gradient of "
+                       : derives ? "the tangent of "
+                                 : "",
+                       of_input ? "input" : "output", i);
+  }
+
   Status Strange(uint32_t value, size_t i) const {
+    const bool decompose = std::string_view(what_) == "decompose";
     return Status(Code::kPluginError,
-                  fmt::format("plugin '{}': {} of {} gave value {} for output {}; wanted one that "
-                              "it built, or an input",
-                              op_.plugin, what_, op_.name, value, i));
+                  fmt::format("plugin '{}': {} of {} gave value {} for {}; wanted {}", op_.plugin,
+                              what_, op_.name, value, Answer(i),
+                              decompose ? "one that it built, or an input"
+                                        : "0, one that it was given, or one that it built"));
   }
 
   Result<std::vector<ValueId>> Made(const std::vector<uint32_t>& out) const {
@@ -150,12 +176,11 @@ class Builder {
       if (!made[i] || !like[i]) continue;
       const Type& is = F().value(made[i]).type;
       const Type& wanted = F().value(like[i]).type;
-      bool fits = is.dtype == wanted.dtype;
-      if (is.is_static() && wanted.is_static()) fits = fits && is.dims == wanted.dims;
-      if (fits) continue;
+      if (is.dtype == wanted.dtype && MayBe(is, wanted)) continue;
       return Status(Code::kPluginError,
-                    fmt::format("plugin '{}': {} of {} gave {} for output {}; infer said {}",
-                                op_.plugin, what_, op_.name, TypeToString(is, t_.graph().dims), i,
+                    fmt::format("plugin '{}': {} of {} gave {} for {}; {} {}", op_.plugin, what_,
+                                op_.name, TypeToString(is, t_.graph().dims), Answer(i),
+                                &like == &node_.inputs ? "the input is" : "infer said",
                                 TypeToString(wanted, t_.graph().dims)));
     }
     return {};
@@ -236,6 +261,7 @@ class Builder {
   const FunctionId fn_;
   const Node& node_;
   const char* what_ = "decompose";  // the rule that is called
+  std::string declined_;            // what it said beside its last answer
   std::vector<ValueId> values_;     // by the rule's numbers; [0] is absent
   size_t first_own_ = 0;            // the first that the rule made
   std::vector<NodeId> added_;
@@ -256,7 +282,7 @@ std::vector<ValueId> DecomposeByPlugin(const PluginOp& op, Transaction& t, Funct
   Result<std::vector<ValueId>> made = builder.Run();
   if (made.ok() && !made->empty()) return std::move(*made);
   builder.Undo();
-  if (!made.ok()) LogLine(1, made.status().ToString());
+  if (!made.ok()) LogLine(1, Status(made.status()).AtNode(NodeLabel(node)).ToString());
   return {};
 }
 
@@ -265,8 +291,9 @@ Result<std::vector<ValueId>> DeriveByPlugin(const PluginOp& op, bool by_output, 
                                             const std::vector<ValueId>& given) {
   Builder builder(op, t, fn, node);
   Result<std::vector<ValueId>> made = builder.Derive(by_output, given);
-  if (!made.ok()) builder.Undo();
-  return made;
+  if (made.ok()) return made;
+  builder.Undo();
+  return Status(made.status()).AtNode(NodeLabel(node));
 }
 
 }  // namespace ge

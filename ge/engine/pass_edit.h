@@ -25,6 +25,8 @@ class PassEdit {
   PassEdit& operator=(const PassEdit&) = delete;
   const ge_edit* api() const { return &api_; }
   const Status& failed() const { return failed_; }
+  // Derivative rules that the pass asked for and that had no answer, or none that is legal: why.
+  const std::vector<Status>& rule_failures() const { return rule_failures_; }
   // Puts the nodes of every function that was edited in order; INVALID_GRAPH prints a cycle.
   Status Finish();
 
@@ -94,6 +96,7 @@ class PassEdit {
   const FunctionId first_new_;  // functions from here on were added by this run
   ge_edit api_{};
   Status failed_;
+  std::vector<Status> rule_failures_;
   std::set<FunctionId> edited_;
   std::unique_ptr<ModelPicture> model_;
   std::map<FunctionId, std::unique_ptr<FunctionPicture>> pictures_;

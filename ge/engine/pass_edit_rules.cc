@@ -107,10 +107,14 @@ Status PassEdit::Derive(const ge_rule& rule, const OpDef& op, const Node& node) 
   }
   GE_RETURN_IF_ERROR(WantValues(to, rule.given, rule.n_given, "given values"));
   Edited(to), retype_ = true;
-  GE_ASSIGN_OR_RETURN(const std::vector<ValueId> made,
-                      DeriveByPlugin(*op.of_plugin, by_output, t_, to, copy,
-                                     {rule.given, rule.given + rule.n_given}));
-  std::copy(made.begin(), made.end(), rule.made);
+  const Result<std::vector<ValueId>> made = DeriveByPlugin(*op.of_plugin, by_output, t_, to, copy,
+                                                           {rule.given, rule.given + rule.n_given});
+  if (!made.ok()) {
+    constexpr size_t kMostTold = 8;
+    if (rule_failures_.size() < kMostTold) rule_failures_.push_back(made.status());
+    return made.status();
+  }
+  std::copy(made->begin(), made->end(), rule.made);
   return {};
 }
 

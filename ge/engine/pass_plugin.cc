@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <deque>
 
+#include "ge/base/log.h"
 #include "ge/engine/engine.h"
 #include "ge/engine/from_abi.h"
 #include "ge/engine/pass_edit.h"
@@ -128,6 +129,20 @@ Code CodeOf(ge_rc rc) {
   }
 }
 
+// What the pass says, and why rules of operators had no answer for it: a rule that broke its word
+// is the plugin's failure.
+Status WithRules(const PassEdit& edit, Code code, std::string text) {
+  std::string node;
+  for (const Status& rule : edit.rule_failures()) {
+    text += fmt::format("\n  {}{}",
+                        rule.node().empty() ? "" : "node '" + rule.node() + "': ", rule.message());
+    if (rule.code() != Code::kPluginError) continue;
+    code = Code::kPluginError;
+    if (node.empty()) node = rule.node();
+  }
+  return Status(code, std::move(text)).AtNode(node);
+}
+
 class PassOfPlugin : public Pass {
  public:
   explicit PassOfPlugin(std::shared_ptr<const PluginPass> record) : record_(std::move(record)) {
@@ -216,9 +231,10 @@ Status PassOfPlugin::Run(Transaction& t, const PassContext& context) {
   }
   if (rc != GE_OK) {
     const std::string text(err.msg, std::min<size_t>(err.msg_len, sizeof err.msg));
-    return Status(CodeOf(rc),
-                  fmt::format("{} (code {})", text.empty() ? "no reason given" : text, rc));
+    return WithRules(edit, CodeOf(rc),
+                     fmt::format("{} (code {})", text.empty() ? "no reason given" : text, rc));
   }
+  for (const Status& rule : edit.rule_failures()) LogLine(1, rule.ToString());
   const Status sorted = edit.Finish();
   if (sorted.ok()) return {};
   return Status(Code::kPluginError, "it left an illegal graph (" + sorted.message() + ")")

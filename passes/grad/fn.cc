@@ -20,6 +20,22 @@ bool IsFloat(int32_t dtype) {
   return dtype == GE_F32 || dtype == GE_F64 || dtype == GE_F16 || dtype == GE_BF16;
 }
 
+bool KnownInts(const ge_value& v, std::vector<int64_t>* numbers) {
+  const bool wide = v.type.dtype == GE_I64;
+  if (v.data == nullptr || (!wide && v.type.dtype != GE_I32)) return false;
+  const size_t each = wide ? sizeof(int64_t) : sizeof(int32_t);
+  numbers->clear();
+  for (uint64_t at = 0; at + each <= v.data_bytes; at += each) {
+    const char* from = static_cast<const char*>(v.data) + at;
+    int64_t n64 = 0;
+    int32_t n32 = 0;
+    if (wide) std::memcpy(&n64, from, sizeof n64);
+    if (!wide) std::memcpy(&n32, from, sizeof n32), n64 = n32;
+    numbers->push_back(n64);
+  }
+  return true;
+}
+
 bool Same(const ge_dim& a, const ge_dim& b) {
   return a.value >= 0 ? a.value == b.value : b.value < 0 && a.id != 0 && a.id == b.id;
 }
@@ -115,6 +131,12 @@ std::vector<Val> Fn::Node(std::string_view domain, std::string_view op, const st
   const std::vector<ge_attr> abi = attrs.Abi();
   ge_new_node n{};
   n.h = GE_HDR(ge_new_node, GE_TAG_NEW_NODE);
+  ge_links own{};
+  own.h = GE_HDR(ge_links, GE_TAG_LINKS);
+  if (links != nullptr) own = *links;
+  if (of_ != 0 && before == 0 && before_ == 0 && own.n_replaces == 0) {
+    own.replaces = &of_, own.n_replaces = 1, links = &own;
+  }
   if (links != nullptr) n.h.next = &links->h;
   n.domain = plugin::Str(domain), n.op = plugin::Str(op);
   n.in = ids.data(), n.n_in = static_cast<uint32_t>(ids.size());

@@ -35,6 +35,8 @@ struct Type {
 };
 
 bool IsFloat(int32_t dtype);
+// What a constant of whole numbers holds; false where it is none.
+bool KnownInts(const ge_value& v, std::vector<int64_t>* numbers);
 // Provably equal sizes.
 bool Same(const ge_dim& a, const ge_dim& b);
 bool Same(const Type& a, const Type& b);
@@ -73,6 +75,9 @@ class Fn {
   Val At(uint32_t value) { return {this, value}; }
   // Where nodes are put from now on: before this one, or at the end (0).
   void PutBefore(uint32_t node) { before_ = node; }
+  // Of which node nodes are that are put at the end from now on, so that messages name it; 0 =
+  // none.
+  void Derive(uint32_t node) { of_ = node; }
   // Where ids of nodes that are made are noted from now on; NULL = nowhere.
   void Record(std::vector<uint32_t>* nodes) { record_ = nodes; }
   Type TypeOf(Val v) const;
@@ -105,7 +110,7 @@ class Fn {
  private:
   const ge_edit* e_;
   uint32_t id_;
-  uint32_t before_ = 0;
+  uint32_t before_ = 0, of_ = 0;
   std::vector<uint32_t>* record_ = nullptr;
   // Constants that are there already.
   std::map<std::pair<int32_t, double>, Val> scalars_;

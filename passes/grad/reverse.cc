@@ -73,7 +73,7 @@ bool Reverse::Carries(const ge_node& n, int32_t dtype) const {
 
 void Reverse::FindActive() {
   active_.assign(g_->n_value, 0);
-  for (const uint32_t v : wants_) {
+  for (const auto& [v, name] : wants_) {
     if (v < g_->n_value) active_[v] = 1;
   }
   for (uint32_t i = 0; i < g_->n_node; ++i) {
@@ -142,10 +142,11 @@ void Reverse::Supplant(const ge_node& n, const std::vector<Val>& made) {
 }
 
 // One node in a picture, since it may change what another one is.
-bool Reverse::ResolveFunctions() {
+bool Reverse::Resolve() {
   g_ = fn_.Picture();
   for (uint32_t i = 0; i < g_->n_node; ++i) {
-    if (ResolveFunction(*this, g_, *GE_NODE(g_, i))) return true;
+    const ge_node& n = *GE_NODE(g_, i);
+    if (ResolveFunction(*this, g_, n) || ResolveSequence(*this, g_, n)) return true;
   }
   return false;
 }
@@ -173,7 +174,7 @@ bool Reverse::Prepare() {
 // ---- the sweep
 
 bool Reverse::Run() {
-  while (ResolveFunctions()) continue;
+  while (Resolve()) continue;
   // Parts may have parts: as deep as decompositions nest.
   for (int depth = 0; depth < 8 && Prepare(); ++depth) continue;
   for (uint32_t i = 0; i < g_->n_node; ++i) {
@@ -187,8 +188,11 @@ bool Reverse::Run() {
     for (uint32_t k = 0; k < n.n_out; ++k) {
       through = through || (n.out[k] && active_[n.out[k]] && !cts_[n.out[k]].empty());
     }
-    if (through && Active(n)) Through(n);
+    if (!through || !Active(n)) continue;
+    fn_.Derive(n.id);
+    Through(n);
   }
+  fn_.Derive(0);
   return ok_;
 }
 
@@ -226,6 +230,7 @@ void Reverse::Replace(const ge_node& n, uint32_t to, const std::vector<Val>& mad
   }
   e->erase(e->host, fn_.id(), n.id);
   forward_.insert(to);
+  fn_.Derive(to);
 }
 
 void Reverse::Through(const ge_node& n) {
@@ -234,8 +239,10 @@ void Reverse::Through(const ge_node& n) {
   std::vector<bool> wants = Wanted(n);
   const Rule* rule = RuleOf(n);
   if (rule == nullptr) {
-    if (!OwnRule(n, cts, wants)) Problem(n, "no rule says how its gradient is built");
-    return;
+    const bool brought = HasRule(fn_, n, GE_RULE_GRAD);
+    if (brought && OwnRule(n, cts, wants)) return;
+    return Problem(n, brought ? "the rule that its plugin brings has no legal answer"
+                              : "no rule says how its gradient is built");
   }
   for (uint32_t i = 0; i < n.n_in; ++i) {
     if (ZeroInput(*rule, i)) wants[i] = false;
@@ -280,7 +287,6 @@ uint32_t Reverse::BeforeSwap(uint32_t value) const {
 // The rule that a plugin's operator brings.
 bool Reverse::OwnRule(const ge_node& n, const std::vector<Val>& cts,
                       const std::vector<bool>& wants) {
-  if (!HasRule(fn_, n, GE_RULE_GRAD)) return false;
   std::vector<uint32_t> given, made(n.n_in), in, out;
   for (const Val ct : cts) given.push_back(ct.id);
   for (uint32_t i = 0; i < n.n_in; ++i) in.push_back(n.in[i] ? Now(n.in[i]).id : 0);
@@ -318,7 +324,9 @@ void Reverse::Problem(const ge_node& n, std::string_view why) {
       if (v == 0 || !active_[v]) continue;
       const ge_value& value = *GE_VALUE(g_, v);
       if (wants_.count(v) != 0) {
-        way += " <- '" + std::string(plugin::View(value.name)) + "'", at = nullptr;
+        const std::string& name = wants_[v];
+        way += " <- '" + (name.empty() ? std::string(plugin::View(value.name)) : name) + "'";
+        at = nullptr;
         break;
       }
       if (value.producer != UINT32_MAX) above = GE_NODE(g_, value.producer);

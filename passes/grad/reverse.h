@@ -45,7 +45,8 @@ struct Context {
 class Reverse {
  public:
   Reverse(Fn& fn, Context& context) : fn_(fn), context_(context) {}
-  void Want(Val v) { wants_.insert(v.id); }
+  // `name`: for messages, where the value has none of its own.
+  void Want(Val v, std::string name = {}) { wants_[v.id] = std::move(name); }
   void Seed(Val v, Val ct);
   // False where something has no gradient; Context::problems says what.
   bool Run();
@@ -81,7 +82,7 @@ class Reverse {
   bool Carries(const ge_node& n, int32_t dtype) const;
   std::vector<uint32_t> PartsOf(const ge_node& n);
   bool TakeApart(const ge_node& n);
-  bool ResolveFunctions();
+  bool Resolve();
   Back BackOf(const ge_node& n, std::vector<Val> cts, std::vector<bool> wants);
   uint32_t BeforeSwap(uint32_t value) const;
   void Through(const ge_node& n);
@@ -91,7 +92,8 @@ class Reverse {
   Fn& fn_;
   Context& context_;
   const ge_graph* g_ = nullptr;  // as it was when the sweep began
-  std::set<uint32_t> wants_, forward_;
+  std::map<uint32_t, std::string> wants_;
+  std::set<uint32_t> forward_;
   std::map<uint32_t, std::vector<Val>> seeds_;
   std::vector<std::vector<Val>> cts_;  // by value
   std::vector<char> active_, needed_;
@@ -103,6 +105,9 @@ class Reverse {
 // One ge.CallIndirect whose function is known here, or ge.Call that hands a function on, becomes a
 // call, an If of calls, or what it calls. Answers whether one did.
 bool ResolveFunction(Reverse& r, const ge_graph* g, const ge_node& n);
+
+// One SequenceAt of a SplitToSequence, both known here, becomes a Slice. Answers whether one did.
+bool ResolveSequence(Reverse& r, const ge_graph* g, const ge_node& n);
 
 // Through If, Loop, Scan and ge.Call; false where the node is none of them.
 bool BackThroughFlow(Reverse& r, const ge_node& n);

@@ -1,6 +1,5 @@
 #include "passes/grad/rule.h"
 
-#include <cstring>
 #include <map>
 #include <utility>
 
@@ -48,20 +47,7 @@ bool Back::Has(const char* name) const { return ge_find_attr(&node_, name) != nu
 
 bool Back::Known(Val v, std::vector<int64_t>* numbers) const {
   const ge_edit* e = fn_.edit();
-  const ge_value* value = e->value(e->host, fn_.id(), v.id);
-  const bool wide = value->type.dtype == GE_I64;
-  if (!v || value->data == nullptr || (!wide && value->type.dtype != GE_I32)) return false;
-  const size_t each = wide ? sizeof(int64_t) : sizeof(int32_t);
-  numbers->clear();
-  for (uint64_t at = 0; at + each <= value->data_bytes; at += each) {
-    const char* from = static_cast<const char*>(value->data) + at;
-    int64_t n64;
-    int32_t n32;
-    if (wide) std::memcpy(&n64, from, sizeof n64);
-    if (!wide) std::memcpy(&n32, from, sizeof n32), n64 = n32;
-    numbers->push_back(n64);
-  }
-  return true;
+  return v && KnownInts(*e->value(e->host, fn_.id(), v.id), numbers);
 }
 
 void Back::Give(uint32_t i, Val v) {

@@ -19,7 +19,7 @@ from onnx import TensorProto, helper, numpy_helper
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tools" / "bench"))
 import op_plugins_control  # noqa: E402
-from ge_session import GeSession  # noqa: E402
+from ge_session import GeError, GeSession  # noqa: E402
 
 ENGINES = ["ref", "native,ref", "onednn,ref", "openblas,native,ref", ""]
 TYPES = {np.dtype("float32"): TensorProto.FLOAT, np.dtype("int64"): TensorProto.INT64}
@@ -276,6 +276,33 @@ class Run:
                    mean.get("states") == 1 and ops["Conv" if "Conv" in ops else ".Conv"],
                    f"{distances} {mean}")
 
+    def gradients(self):
+        """A gradient rule, and what is said of one that answers what it may not."""
+        path = self.scratch / "twice.gt"
+
+        def gradient(fault, dims="N,4"):
+            path.write_text('ge 1\nopset "" 27\nopset "acme" 1\n'
+                            f"fn main(x: f32[{dims}]) -> (s) {{\n  t = Tanh(x)\n"
+                            f'  y, z = acme.Twice(t) {{fault={fault}}} "act"\n  p = Mul(y, z)\n'
+                            '  s = ReduceSum(p) {keepdims=0} "sum"\n}\nentry infer "main" = main\n')
+            return GeSession(path, library=self.samples.parent / "libgraphengine.so", engines="ref",
+                             plugins=f"grad,{self.paths('bad_grad')}", entry="grad",
+                             passes="grad:wrt=x")
+        x = f32(np.random.default_rng(2), 3, 4)
+        session = gradient(0)
+        got = session.run({"x": x})[1]
+        session.close()
+        wanted = 12 * np.tanh(x) * (1 - np.tanh(x) ** 2)
+        self.check("a gradient rule", np.allclose(got, wanted, atol=1e-5), f"{got}, wanted {wanted}")
+        by = ("node 'act': ", f"plugin '{self.paths('bad_grad')}'", "grad of acme.Twice")
+        for fault, texts in GRAD_FAULTS.items():
+            try:
+                gradient(*fault).close()
+                self.check(f"gradient rule with fault {fault}", False, "it was taken")
+            except GeError as e:
+                lacking = [t for t in (*by, "acme.Twice 'act' <- Tanh", *texts) if t not in str(e)]
+                self.check(f"gradient rule with fault {fault}", not lacking, f"{e} lacks {lacking}")
+
     def refusals(self):
         x = ["--input", "x=2x2:rand"]
         m = Model(1)
@@ -307,6 +334,15 @@ class Run:
                        f"{done.returncode} {done.stderr}")
 
 
+# Of tests/ops/bad_grad.c, by the attribute and the shape of x: what the refusal says.
+GRAD_FAULTS = {
+    (1,): ["PLUGIN_ERROR", "gave value 9999 for the gradient of input 0; wanted 0, one that"],
+    (2, "3,4"): ["PLUGIN_ERROR", "gave f32[1,1] for the gradient of input 0; the input is f32[3,4]"],
+    (2,): ["PLUGIN_ERROR", "gave f32[1,1] for the gradient of input 0; the input is f32[", ",4]"],
+    (3,): ["UNSUPPORTED", "answers GE_UNIMPLEMENTED for this node: three halves have no slope"],
+    (4,): ["PLUGIN_ERROR", "MatMul"],
+    (5,): ["PLUGIN_ERROR", "failed with code", "the rule has lost its way"],
+    (6,): ["PLUGIN_ERROR", "gave bool[", "for the gradient of input 0; the input is f32["]}
 # Of tests/ops/bad.c, by -DFAULT: what the refusal says.
 FAULTS = {"no_infer": "infer is NULL", "no_way": "decompose and kernel are NULL",
           "our_domain": "wanted a domain of the plugin's own", "no_name": "its name ''",
@@ -330,6 +366,7 @@ def main():
             run.equal(make, seed)
         run.states()
         run.chosen()
+        run.gradients()
         run.listed()
         run.control()
         run.refusals()

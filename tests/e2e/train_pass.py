@@ -495,10 +495,11 @@ class Checks:
         norm = model(self.scratch / "shared.onnx",
                      [helper.make_node("BatchNormalization", ["x", "one", "b", "mean", "one"],
                                        ["y"])],
-                     {"one": np.ones(5), "b": np.zeros(5), "mean": np.zeros(5)}, [("y", ["N", 5])])
+                     {"one": np.arange(1., 6), "b": np.zeros(5), "mean": np.zeros(5)},
+                     [("y", ["N", 5])])
         for path, options, wanted in [
-                (norm, "loss=mse", "'one' is a running statistic of BatchNormalization and is read "
-                                   "2 times"),
+                (norm, "loss=mse", "'one' is a running statistic of BatchNormalization of 'y' and is "
+                                   "read by BatchNormalization of 'y', too; say untie=one"),
                 (self.net, "loss=mae", "loss is 'mae', wanted softmax-ce, mse, bce or none"),
                 (self.net, "optimizer=sdg", "optimizer is 'sdg', wanted sgd, rmsprop"),
                 (self.net, "schedule=cos", "schedule is 'cos', wanted constant"),

@@ -17,6 +17,8 @@ const ge_attr_def kSettings[] = {TextSetting("entry", ""),
                                  TextSetting("optimizer", "sgd"),
                                  TextSetting("schedule", "constant"),
                                  TextSetting("freeze", ""),
+                                 TextSetting("tie", ""),
+                                 TextSetting("untie", ""),
                                  TextSetting("remat", "none"),
                                  TextSetting("loop-checkpoint", "none"),
                                  TextSetting("precision", "f32"),
@@ -127,6 +129,8 @@ TrainSettings ReadTrainSettings(const ge_edit* e) {
   s.optimizer = OneOf(e, "optimizer", OptimizerNames());
   s.schedule = OneOf(e, "schedule", {"constant", "step", "cosine", "poly", "one-cycle"});
   s.freeze = Listed(std::string(plugin::View(Setting(e, "freeze").s)));
+  s.tie = Listed(std::string(plugin::View(Setting(e, "tie").s)));
+  s.untie = Listed(std::string(plugin::View(Setting(e, "untie").s)));
   s.remat = RematPolicy::Of(std::string(plugin::View(Setting(e, "remat").s)), Setting(e, "rows").i);
   s.checkpoint = LoopCheckpoint::Of(std::string(plugin::View(Setting(e, "loop-checkpoint").s)));
   const OptimizerDefaults own = DefaultsOf(s.optimizer);

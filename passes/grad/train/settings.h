@@ -14,6 +14,7 @@ struct TrainSettings {
   std::string entry, output;              // which one is trained; "" = the first
   std::string loss, optimizer, schedule;  // names; each was checked
   std::vector<std::string> freeze;        // patterns of names with * and ?
+  std::vector<std::string> tie, untie;    // patterns; of constants that are read more than once
   RematPolicy remat;                      // of the entry train_step
   LoopCheckpoint checkpoint;              // of it, too
   double lr = 0, lr_min = 0, decay = 0, power = 0;

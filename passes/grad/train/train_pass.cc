@@ -5,6 +5,7 @@
 #include <map>
 #include <optional>
 
+#include "passes/grad/copy_nodes.h"
 #include "passes/grad/entry.h"
 #include "passes/grad/grad_pass.h"
 #include "passes/grad/rematerialise.h"
@@ -36,6 +37,7 @@ class Training {
   void MakeUpdate();
   void MakeInit();
   void MakeEval();
+  void TellDraws(const ge_graph* g) const;
   void Backward(const Loss& loss);
   void Count();
   void Accumulate();
@@ -104,11 +106,11 @@ void Training::Derive() {
 
 uint32_t Training::Slot(const Weight& w, const std::string& name) {
   const ge_graph* g = e_->graph(e_->host, source_.fn);
-  const ge_value& v = *GE_VALUE(g, w.value);
-  SlotState& slot = slots_[w.name + "." + name];
+  const ge_value& v = *GE_VALUE(g, w.found.first);
+  SlotState& slot = slots_[w.name() + "." + name];
   if (slot.state != 0) return slot.state;
-  slot.of = w.value;
-  slot.state = MakeState(e_, w.name + "." + name, v.type, GE_STATE_OPT, nullptr, 0);
+  slot.of = w.found.first;
+  slot.state = MakeState(e_, w.name() + "." + name, v.type, GE_STATE_OPT, nullptr, 0);
   return slot.state;
 }
 
@@ -119,7 +121,7 @@ void Training::MakeStep() {
   if (g == nullptr) throw Refusal{GE_OUT_OF_MEMORY, "there is no memory for a copy of the entry"};
   const uint32_t first = g->n_node > 0 ? GE_NODE(g, 0)->id : 0;
   step_ = ReadState(fn, step_state_, first);
-  for (const Weight& w : weights_) reads_.push_back(ReadWeight(fn, w, w.state, first));
+  for (const Weight& w : weights_) reads_.push_back(ReadWeight(fn, g, w, w.state));
   NormalizeByBatch(fn, weights_, reads_);
   DropAtRandom(fn, s_.seed, step_);
   if (s_.precision != 0) ComputeInHalves(fn, s_.precision);
@@ -154,7 +156,7 @@ void Training::MakeUpdate() {
   fn_ = std::make_unique<Fn>(e_, id);
   for (Trained& t : trained_) {
     t.p = ReadState(*fn_, t.weight->state, 0), t.rows.reset();
-    t.g = fn_->Param("grad." + t.weight->name, fn_->TypeOf(t.p));
+    t.g = fn_->Param("grad." + t.weight->name(), fn_->TypeOf(t.p));
   }
   step_ = ReadState(*fn_, step_state_, 0);
   done_ = fn_->Cast(step_, GE_F64), norm_ = {};
@@ -176,7 +178,7 @@ void Training::MakeInit() {
   Fn fn(e_, id);
   const auto begun = [&](uint32_t value) { return e_->value(e_->host, source_.fn, value); };
   for (const Weight& w : weights_) {
-    const ge_value& v = *begun(w.value);
+    const ge_value& v = *begun(w.found.first);
     const Val first = fn.Constant(v.type, v.data, v.data_bytes);
     AssignState(fn, w.state, first);
     if (w.average != 0) AssignState(fn, w.average, first);
@@ -212,12 +214,12 @@ void Training::Backward(const Loss& loss) {
   sweep_ = std::make_unique<Reverse>(*fn_, context_);
   Reverse& sweep = *sweep_;
   for (size_t i = 0; i < weights_.size(); ++i) {
-    if (weights_[i].trained) sweep.Want(reads_[i]);
+    if (weights_[i].trained()) sweep.Want(reads_[i], weights_[i].name());
   }
   sweep.Seed(loss.of, scale_ ? scale_->Scaled(loss.change) : loss.change);
   if (!sweep.Run()) RefuseProblems(context_);
   for (size_t i = 0; i < weights_.size(); ++i) {
-    if (!weights_[i].trained) continue;
+    if (!weights_[i].trained()) continue;
     const Val g = sweep.Gradient(reads_[i]);
     if (!g) continue;
     trained_.push_back({&weights_[i], reads_[i], scale_ ? scale_->Unscaled(g) : g, {}});
@@ -283,15 +285,31 @@ void Training::Move(const Trained& t) {
   AssignState(*fn_, t.weight->average, IfUpdated(mean * s_.ema + next * (1 - s_.ema), mean));
 }
 
+// Random numbers that are no Dropout's are drawn in inference, too.
+void Training::TellDraws(const ge_graph* g) const {
+  constexpr uint32_t kWarning = 1;  // level of ge_host_api.log
+  for (uint32_t i = 0; i < g->n_node; ++i) {
+    const std::string who = DrawsAnew(e_, *GE_NODE(g, i));
+    if (who.empty()) continue;
+    const std::string text =
+        "train: " + who +
+        " draws random numbers in eval and in what is exported, too; where it is a Dropout2d or "
+        "the "
+        "like of PyTorch's, which its exporter writes so in training mode, export in eval mode";
+    return e_->api->log(e_->api->host, kWarning, plugin::Str(text));
+  }
+}
+
 void Training::MakeEval() {
   Fn fn(e_, CopyOf(e_, source_, "eval"));
   const ge_graph* g = fn.Picture();
   if (g == nullptr) throw Refusal{GE_OUT_OF_MEMORY, "there is no memory for a copy of the entry"};
-  const uint32_t first = g->n_node > 0 ? GE_NODE(g, 0)->id : 0;
   std::vector<std::string> names;
   for (uint32_t i = 0; i < g->n_out; ++i) names.push_back(NameOf(g, g->out[i]));
-  for (const Weight& w : weights_) ReadWeight(fn, w, w.average ? w.average : w.state, first);
+  for (const Weight& w : weights_) ReadWeight(fn, g, w, w.average ? w.average : w.state);
+  ForInference(fn);
   g = fn.Picture();
+  TellDraws(g);
   std::vector<std::pair<std::string, Val>> results;
   for (uint32_t i = 0; i < g->n_out; ++i) results.emplace_back(names[i], fn.At(g->out[i]));
   if (s_.loss != "none") {

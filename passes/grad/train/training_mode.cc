@@ -1,5 +1,7 @@
 #include "passes/grad/train/training_mode.h"
 
+#include <map>
+
 #include "passes/grad/rule.h"
 
 namespace ge::grad {
@@ -22,6 +24,26 @@ class Ahead {
  private:
   Fn& fn_;
   uint32_t node_;
+};
+
+// What stands for a value by now: a picture shows what was there before the edits.
+class Moved {
+ public:
+  explicit Moved(Fn& fn) : fn_(fn) {}
+  Val Now(uint32_t value) const {
+    for (auto at = to_.find(value); at != to_.end(); at = to_.find(value)) value = at->second;
+    return fn_.At(value);
+  }
+  // Whoever reads `from` reads `to`; absent values do not count.
+  void Put(uint32_t from, Val to) {
+    if (from == 0) return;
+    fn_.edit()->replace_uses(fn_.edit()->host, fn_.id(), from, to.id);
+    to_[from] = to.id;
+  }
+
+ private:
+  Fn& fn_;
+  std::map<uint32_t, uint32_t> to_;
 };
 
 // The finalizer of splitmix64, but for its last step, which leaves the upper bits alone.
@@ -50,9 +72,8 @@ Val Uniform(Fn& fn, Ahead& at, Val x, uint64_t site, Val done) {
   return at.Op("Reshape", {flat, at.Op("Shape", {x})}, Attrs().Int("allowzero", 1));
 }
 
-Val Kept(Fn& fn, const ge_node& n, Val u) {
+Val Kept(Fn& fn, const ge_node& n, Val x, Val u, Moved* moved) {
   Ahead at(fn, n.id);
-  const Val x = fn.At(n.in[0]);
   const int32_t dtype = fn.TypeOf(x).dtype;
   const Val ratio =
       n.n_in > 1 && n.in[1] != 0 ? at.Cast(fn.At(n.in[1]), GE_F32) : fn.Scalar(GE_F32, 0.5);
@@ -60,60 +81,111 @@ Val Kept(Fn& fn, const ge_node& n, Val u) {
   const Val scale =
       at.Op("Div", {fn.Scalar(GE_F32, 1), at.Op("Sub", {fn.Scalar(GE_F32, 1), ratio})});
   const Val mask = at.Op("Where", {keep, scale, fn.Scalar(GE_F32, 0)});
-  const ge_edit* e = fn.edit();
-  if (n.n_out > 1 && n.out[1] != 0) e->replace_uses(e->host, fn.id(), n.out[1], keep.id);
+  if (n.n_out > 1) moved->Put(n.out[1], keep);
   return at.Op("Mul", {x, at.Cast(mask, dtype)});
 }
 
-// A node whose statistics are both frozen goes on with them.
-bool KeepsStatistics(const ge_node& n, const std::vector<Weight>& weights,
-                     const std::vector<Val>& reads) {
+// The weight, of those that are running statistics, that the value is read from; null where it is
+// none.
+const Weight* StatisticOf(uint32_t value, const std::vector<Weight>& weights,
+                          const std::vector<Val>& reads) {
   for (size_t w = 0; w < weights.size(); ++w) {
-    if (!weights[w].trained && (reads[w].id == n.in[3] || reads[w].id == n.in[4])) return true;
+    if (!weights[w].trained() && reads[w].id == value) return &weights[w];
   }
-  return false;
+  return nullptr;
+}
+
+bool IsBatchNorm(const ge_node& n) {
+  return plugin::IsOp(n, "BatchNormalization") && n.n_in > batch_norm::kVariance;
+}
+
+// The node again, ahead of itself, with other statistics; what it gave is read from the new one.
+std::vector<Val> PutBatchNorm(Fn& fn, const ge_node& n, Val mean, Val variance, bool training,
+                              Moved* moved) {
+  const ge_edit* e = fn.edit();
+  Attrs attrs;
+  for (uint32_t k = 0; k < n.n_attr; ++k) {
+    if (plugin::View(n.attr[k].name) != "training_mode") attrs.Add(n.attr[k]);
+  }
+  attrs.Int("training_mode", training ? 1 : 0);
+  std::vector<Val> made =
+      fn.Node("", "BatchNormalization",
+              {moved->Now(n.in[0]), moved->Now(n.in[1]), moved->Now(n.in[2]), mean, variance},
+              attrs, training ? 3 : 1, nullptr, n.id);
+  if (!training) made.push_back(mean), made.push_back(variance);
+  for (uint32_t k = 0; k < n.n_out; ++k) moved->Put(n.out[k], made[k]);
+  e->erase(e->host, fn.id(), n.id);
+  return made;
+}
+
+bool IsInTraining(const ge_node& n) {
+  const ge_attr* mode = ge_find_attr(&n, "training_mode");
+  return mode != nullptr && mode->i != 0;
 }
 
 }  // namespace
 
 void NormalizeByBatch(Fn& fn, const std::vector<Weight>& weights, const std::vector<Val>& reads) {
   const ge_graph* g = fn.Picture();
-  const ge_edit* e = fn.edit();
+  // What statistics are by now: a norm that is applied twice moves them twice.
+  std::map<const Weight*, Val> now;
+  Moved moved(fn);
   for (uint32_t i = 0; i < g->n_node; ++i) {
     const ge_node& n = *GE_NODE(g, i);
-    if (!plugin::IsOp(n, "BatchNormalization") || n.n_in < 5) continue;
-    if (!KeepsStatistics(n, weights, reads)) continue;
-    std::vector<Val> in;
-    for (uint32_t k = 0; k < n.n_in; ++k) in.push_back(fn.At(n.in[k]));
-    Attrs attrs;
-    for (uint32_t k = 0; k < n.n_attr; ++k) {
-      if (plugin::View(n.attr[k].name) != "training_mode") attrs.Add(n.attr[k]);
+    if (!IsBatchNorm(n)) continue;
+    const Weight* of[] = {StatisticOf(n.in[batch_norm::kMean], weights, reads),
+                          StatisticOf(n.in[batch_norm::kVariance], weights, reads)};
+    Val from[] = {moved.Now(n.in[batch_norm::kMean]), moved.Now(n.in[batch_norm::kVariance])};
+    // A node whose statistics are both frozen goes on with them.
+    if (of[0] == nullptr && of[1] == nullptr) {
+      if (IsInTraining(n)) PutBatchNorm(fn, n, from[0], from[1], false, &moved);
+      continue;
     }
-    attrs.Int("training_mode", 1);
-    const std::vector<Val> made = fn.Node("", "BatchNormalization", in, attrs, 3, nullptr, n.id);
-    for (uint32_t k = 0; k < n.n_out; ++k) {
-      if (n.out[k] != 0) e->replace_uses(e->host, fn.id(), n.out[k], made[k].id);
+    for (int k = 0; k < 2; ++k) {
+      if (of[k] != nullptr && now.count(of[k]) != 0) from[k] = now[of[k]];
+    }
+    const std::vector<Val> made = PutBatchNorm(fn, n, from[0], from[1], true, &moved);
+    for (size_t k = 0; k < 2; ++k) {
+      if (of[k] != nullptr) now[of[k]] = made[k + 1];
+    }
+  }
+  for (const Weight& w : weights) {
+    if (now.count(&w) != 0) AssignState(fn, w.state, now[&w]);
+  }
+}
+
+void ForInference(Fn& fn) {
+  const ge_graph* g = fn.Picture();
+  const ge_edit* e = fn.edit();
+  Moved moved(fn);
+  for (uint32_t i = 0; i < g->n_node; ++i) {
+    const ge_node& n = *GE_NODE(g, i);
+    if (IsBatchNorm(n) && IsInTraining(n)) {
+      PutBatchNorm(fn, n, moved.Now(n.in[batch_norm::kMean]),
+                   moved.Now(n.in[batch_norm::kVariance]), false, &moved);
+    }
+    if (!plugin::IsOp(n, "Dropout") || n.n_in < 1 || n.in[0] == 0) continue;
+    Ahead at(fn, n.id);
+    const Val x = moved.Now(n.in[0]);
+    moved.Put(n.out[0], x);
+    if (n.n_out > 1 && n.out[1] != 0) {
+      moved.Put(n.out[1], at.Op("Expand", {fn.Scalar(GE_BOOL, 1), at.Op("Shape", {x})}));
     }
     e->erase(e->host, fn.id(), n.id);
-    for (size_t w = 0; w < weights.size(); ++w) {
-      if (weights[w].trained) continue;
-      for (uint32_t k = 3; k < 5; ++k) {
-        if (reads[w].id == n.in[k]) AssignState(fn, weights[w].state, made[k - 2]);
-      }
-    }
   }
 }
 
 void DropAtRandom(Fn& fn, int64_t seed, Val done) {
   const ge_graph* g = fn.Picture();
   const ge_edit* e = fn.edit();
+  Moved moved(fn);
   uint64_t site = static_cast<uint64_t>(seed) << 20;
   for (uint32_t i = 0; i < g->n_node; ++i) {
     const ge_node& n = *GE_NODE(g, i);
     if (!plugin::IsOp(n, "Dropout") || n.n_in < 1 || n.in[0] == 0) continue;
     Ahead at(fn, n.id);
-    const Val u = Uniform(fn, at, fn.At(n.in[0]), ++site, done);
-    e->replace_uses(e->host, fn.id(), n.out[0], Kept(fn, n, u).id);
+    const Val x = moved.Now(n.in[0]), u = Uniform(fn, at, x, ++site, done);
+    moved.Put(n.out[0], Kept(fn, n, x, u, &moved));
     e->erase(e->host, fn.id(), n.id);
   }
 }

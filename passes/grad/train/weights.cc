@@ -8,52 +8,7 @@
 namespace ge::grad {
 namespace {
 
-// Values that BatchNormalization keeps its statistics in.
-std::set<uint32_t> Statistics(const ge_graph* g) {
-  std::set<uint32_t> found;
-  for (uint32_t i = 0; i < g->n_node; ++i) {
-    const ge_node& n = *GE_NODE(g, i);
-    if (!plugin::IsOp(n, "BatchNormalization") || n.n_in < 5) continue;
-    found.insert(n.in[3]), found.insert(n.in[4]);
-  }
-  return found;
-}
-
-bool IsTrainable(const ge_value& v) {
-  int64_t n = 0;
-  return (v.flags & GE_VALUE_CONSTANT) != 0 && v.name.n > 0 && v.n_user > 0 &&
-         IsFloat(v.type.dtype) && v.type.rank > 0 && plugin::ElementCount(v.type, &n) && n > 0;
-}
-
-bool IsZero(const ge_value& v) {
-  const auto* bytes = static_cast<const char*>(v.data);
-  return bytes != nullptr &&
-         std::all_of(bytes, bytes + v.data_bytes, [](char byte) { return byte == 0; });
-}
-
-// Whether a value goes nowhere but into the first state of recurrences, as it is or in parts.
-bool OnlyBegins(const ge_graph* g, uint32_t id, int depth = 0) {
-  static const std::set<std::string_view> cells = {"LSTM", "GRU", "RNN"},
-                                          parts = {"Slice",   "Expand",   "Unsqueeze",
-                                                   "Squeeze", "Identity", "Split",
-                                                   "Gather",  "Reshape",  "Transpose"};
-  constexpr uint32_t kFirstState = 5, kLastState = 6;  // initial_h and initial_c
-  constexpr int kDeepest = 8;                          // of nodes that take parts
-  const ge_value& v = *GE_VALUE(g, id);
-  for (uint32_t u = 0; u < v.n_user; ++u) {
-    const ge_node& n = *GE_NODE(g, v.user[u]);
-    const bool cell = cells.count(plugin::View(n.op)) != 0;
-    if (!cell && parts.count(plugin::View(n.op)) == 0) return false;
-    for (uint32_t i = 0; i < n.n_in; ++i) {
-      const bool fits = cell ? i >= kFirstState && i <= kLastState : i == 0;
-      if (n.in[i] == id && !fits) return false;
-    }
-    for (uint32_t k = 0; !cell && k < n.n_out; ++k) {
-      if (n.out[k] != 0 && (depth > kDeepest || !OnlyBegins(g, n.out[k], depth + 1))) return false;
-    }
-  }
-  return (v.flags & GE_VALUE_OUTPUT) == 0;
-}
+constexpr uint32_t kInfo = 2;  // level of ge_host_api.log
 
 bool IsFrozen(std::string_view name, const TrainSettings& s, std::set<std::string>* used) {
   bool frozen = false;
@@ -86,55 +41,63 @@ void AssignState(Fn& fn, uint32_t state, Val v) {
   ge_edit_state(fn.edit(), fn.id(), 0, state, v.id);
 }
 
+// What an exporter has merged and is trained apart: many names are told by the first.
+void TellApart(const ge_edit* e, const std::vector<std::string>& names) {
+  constexpr size_t kTold = 4;
+  if (names.empty()) return;
+  std::string text =
+      "train: weights that the model holds once, since their first values are equal, "
+      "are trained apart: ";
+  for (size_t i = 0; i < names.size() && i < kTold; ++i) text += (i ? ", " : "") + names[i];
+  if (names.size() > kTold) text += " and " + std::to_string(names.size() - kTold) + " more";
+  text += "; option tie=NAME keeps one";
+  e->api->log(e->api->host, kInfo, plugin::Str(text));
+}
+
 std::vector<Weight> MakeWeights(const ge_edit* e, const ge_graph* g, const TrainSettings& s) {
-  const std::set<uint32_t> statistics = Statistics(g);
+  Places places(g, s);
   std::vector<Weight> weights;
   std::set<std::string> used;
-  for (uint32_t id = 1; id < g->n_value; ++id) {
-    const ge_value& v = *GE_VALUE(g, id);
-    const std::string name(plugin::View(v.name));
-    if (!IsTrainable(v)) continue;
-    // Exporters write the zeros that an LSTM begins with as a constant like any other.
-    if (IsZero(v) && OnlyBegins(g, id)) continue;
-    const bool trained = statistics.count(id) == 0;
-    if (IsFrozen(name, s, &used)) continue;
+  for (Found& found : places.Weights()) {
+    const ge_value& v = *GE_VALUE(g, found.first);
+    if (IsFrozen(found.name, s, &used)) continue;
     if (v.data == nullptr) {
       throw Refusal{GE_UNIMPLEMENTED,
-                    "weight '" + name +
+                    "weight '" + found.name +
                         "' is one number repeated in more than "
                         "64 MiB, which a pass does not see; write it out, or name it "
                         "in freeze"};
     }
-    if (!trained && v.n_user > 1) {
-      throw Refusal{
-          GE_INVALID_ARGUMENT,
-          "'" + name + "' is a running statistic of BatchNormalization and is read " +
-              std::to_string(v.n_user) +
-              " times; give each reader one of its own (exporters write equal ones once), "
-              "or name it in freeze"};
-    }
-    Weight w{id, name, 0, 0, trained};
-    w.state = MakeState(e, name, v.type, trained ? GE_STATE_PARAM : GE_STATE_BUFFER, v.data,
+    Weight w{std::move(found), 0};
+    w.state = MakeState(e, w.name(), v.type, w.trained() ? GE_STATE_PARAM : GE_STATE_BUFFER, v.data,
                         v.data_bytes);
-    if (s.ema > 0 && trained) {
-      w.average = MakeState(e, name + ".ema", v.type, GE_STATE_BUFFER, v.data, v.data_bytes);
+    if (s.ema > 0 && w.trained()) {
+      w.average = MakeState(e, w.name() + ".ema", v.type, GE_STATE_BUFFER, v.data, v.data_bytes);
     }
-    weights.push_back(w);
+    weights.push_back(std::move(w));
   }
   for (const std::string& pattern : s.freeze) {
     if (used.count(pattern) == 0) {
       throw Refusal{GE_INVALID_ARGUMENT, "freeze '" + pattern + "' fits no weight of the model"};
     }
   }
-  const bool any = std::any_of(weights.begin(), weights.end(), [](auto& w) { return w.trained; });
+  TellApart(e, places.apart());
+  const bool any = std::any_of(weights.begin(), weights.end(), [](auto& w) { return w.trained(); });
   if (any) return weights;
   throw Refusal{GE_INVALID_ARGUMENT,
                 "there is nothing to train: the entry reads no float weight that is not frozen"};
 }
 
-Val ReadWeight(Fn& fn, const Weight& w, uint32_t state, uint32_t first) {
-  const Val read = ReadState(fn, state, first);
-  fn.edit()->replace_uses(fn.edit()->host, fn.id(), w.value, read.id);
+Val ReadWeight(Fn& fn, const ge_graph* g, const Weight& w, uint32_t state) {
+  const ge_edit* e = fn.edit();
+  const Val read = ReadState(fn, state, g->n_node > 0 ? GE_NODE(g, 0)->id : 0);
+  if (w.found.everywhere) {
+    e->replace_uses(e->host, fn.id(), w.found.value, read.id);
+    return read;
+  }
+  for (const Place& p : w.found.places) {
+    e->set_input(e->host, fn.id(), GE_NODE(g, p.node)->id, p.input, read.id);
+  }
   return read;
 }
 

@@ -7,25 +7,25 @@
 #include <vector>
 
 #include "passes/grad/fn.h"
-#include "passes/grad/train/settings.h"
+#include "passes/grad/train/places.h"
 
 namespace ge::grad {
 
 struct Weight {
-  uint32_t value;    // in every copy of the function
-  std::string name;  // of the constant, and of its state
+  Found found;  // its numbers hold in every copy of the function
   uint32_t state;
   uint32_t average = 0;  // the state of its moving average, 0 = none
-  bool trained;          // false: running statistics
+  const std::string& name() const { return found.name; }  // of its state
+  bool trained() const { return found.trained; }          // false: running statistics
 };
 
 // Makes a state of each: initialisers of floats with an axis at least that no pattern freezes, and
 // statistics of BatchNormalization. `g` is a picture of the function. Throws a Refusal.
 std::vector<Weight> MakeWeights(const ge_edit* e, const ge_graph* g, const TrainSettings& s);
 
-// Reads the state before the node `first`, ahead of all others, and puts that in the constant's
-// place.
-Val ReadWeight(Fn& fn, const Weight& w, uint32_t state, uint32_t first);
+// Reads the state ahead of all nodes of `g`, a picture of the function as it was copied, and puts
+// that where the constant is read.
+Val ReadWeight(Fn& fn, const ge_graph* g, const Weight& w, uint32_t state);
 
 // A state that begins with `data`, NULL = zeros.
 uint32_t MakeState(const ge_edit* e, const std::string& name, const ge_type& type, uint32_t kind,

@@ -3,10 +3,10 @@
 set -eu
 cd "$(dirname "$0")/../../.."
 if [[ ! -x build/venv-torch/bin/python ]]; then python3 -m venv build/venv-torch; fi
-build/venv-torch/bin/python -c "import torch, onnx" 2>/dev/null ||
-  build/venv-torch/bin/pip install -q torch numpy onnx
+build/venv-torch/bin/python -c "import torch, onnx, onnxscript" 2>/dev/null ||
+  build/venv-torch/bin/pip install -q torch numpy onnx onnxscript
 source tests/counted.sh
-for script in train_exported train_torch; do
+for script in train_exported train_exporters train_torch; do
   counted "$script" build/venv-torch/bin/python "tests/e2e/all/$script.py"
 done
 total
