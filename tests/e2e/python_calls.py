@@ -286,7 +286,10 @@ def options(args):
     refused("pins of another kind", bad, "pins is 5, wanted a text, or a list of texts", make(pins=5))
     refused("threads of a runtime", bad, "threads is -1", lambda: graphengine.Runtime(threads=-1))
     for call, words in ((make(engnes="ref"), "Session() has no keyword 'engnes'; did you mean 'engines'?"),
-                        (make(nothing=1), "Session() has no keyword 'nothing'; it has format, engines"),
+                        (make(nothing=1), "Session() has no keyword 'nothing'; it has model, format, engines"),
+                        (lambda: graphengine.Session(), "Session() takes one model"),
+                        (lambda: graphengine.Session(THREE, "ref"), "all else by keywords"),
+                        (lambda: graphengine.Session(None), "not NoneType"),
                         (lambda: graphengine.Runtime(thread=1), "'thread'; did you mean 'threads'?")):
         try:
             call()

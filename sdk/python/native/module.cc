@@ -200,10 +200,10 @@ void AddSession(nb::module_& m) {
   nb::class_<Session> c(m, "Session", kSessionText);
   c.def(
       "__init__",
-      [](Session* self, nb::handle model, const nb::kwargs& words) {
+      [](Session* self, const nb::args& model, const nb::kwargs& words) {
         new (self) Session(model, words);
       },
-      nb::arg("model"), nb::arg("words"), nb::sig(kMakeSignature));
+      nb::sig(kMakeSignature));
   c.def_prop_ro("entries", &Session::entries,
                 "Names of the model's entries, the first is default.");
   c.def("inputs", &Session::Inputs, nb::arg("entry") = nb::none(), "In the model's order.");

@@ -93,8 +93,15 @@ uint32_t Runtime::EngineCount() const {
   return n;
 }
 
-Session::Session(nb::handle model, const nb::kwargs& given) {
+Session::Session(const nb::args& models, const nb::kwargs& given) {
   Keywords words("Session", given);
+  nb::object model = words.Take("model");
+  if (models.size() + !model.is_none() != 1) {
+    PyErr_SetString(PyExc_TypeError,
+                    "Session() takes one model, a path or bytes, and all else by keywords");
+    nb::raise_python_error();
+  }
+  if (model.is_none()) model = models[0];
   std::deque<std::string> texts;
   const uint32_t format = words.Place("format", {"auto", "onnx", "proto", "text"});
   const ge_session_options options = ReadOptions(words, texts);

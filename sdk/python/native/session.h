@@ -37,7 +37,7 @@ class Session {
  public:
   // `model` is a path or the bytes of a model; `words` are ge_session_options in Python's words,
   // and `format`.
-  Session(nanobind::handle model, const nanobind::kwargs& words);
+  Session(const nanobind::args& model, const nanobind::kwargs& words);
 
   const std::vector<std::string>& entries() const { return entry_names_; }
   const std::vector<Port>& Inputs(std::optional<std::string_view> entry) const;
