@@ -2,9 +2,9 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cmath>
 
+#include "ge/base/json_text.h"
 #include "ge/base/read_file.h"
 #include "tools/ge/train/digest.h"
 
@@ -15,26 +15,11 @@ using Json = nlohmann::json;
 
 constexpr uint64_t kVersion = 2;  // 1 had no digests
 constexpr uint64_t kMostBytes = uint64_t{1} << 20;
-constexpr int kMostDepth = 4;
+constexpr JsonLimits kLimits = {4, 1000};
 constexpr uint64_t kMostNumber = INT64_MAX;
 
 Status Corrupt(const std::string& path, const std::string& text) {
   return Status(Code::kDataCorrupt, fmt::format("'{}' is no usable checkpoint: {}", path, text));
-}
-
-// How deep brackets are nested, those in texts left out.
-int DepthOf(const std::string& text) {
-  int depth = 0, most = 0;
-  bool quoted = false;
-  for (size_t i = 0; i < text.size(); ++i) {
-    const char c = text[i];
-    if (quoted && c == '\\') ++i;
-    if (c == '"') quoted = !quoted;
-    if (quoted) continue;
-    depth += (c == '{' || c == '[') - (c == '}' || c == ']');
-    most = std::max(most, depth);
-  }
-  return most;
 }
 
 // JSON has no number that is none.
@@ -142,8 +127,9 @@ std::string ManifestText(const Manifest& m) {
 
 Result<Manifest> ReadManifest(const std::string& path) {
   GE_ASSIGN_OR_RETURN(const std::string text, ReadRegularFile(path, kMostBytes));
-  if (DepthOf(text) > kMostDepth) return Corrupt(path, "it is nested more deeply than one is");
-  const Json j = Json::parse(text, nullptr, false);
+  const auto read = ParseJson(text, kLimits);
+  if (!read.ok()) return Corrupt(path, read.status().message());
+  const Json& j = *read;
   if (!j.is_object() || !j.contains("run")) {
     return Corrupt(path, "it is not what ge train writes");
   }
