@@ -158,6 +158,7 @@ Status KvCaches::Begin(const Graph& graph, const Entry& entry, std::span<const T
   const int64_t rows = RowsOf(graph, entry, inputs);
   if (rows < 0) return {};
   turn->caches_ = this, turn->capacity_before_ = capacity_;
+  turn->edits_ = states_.edits();
   GE_ASSIGN_OR_RETURN(turn->length_, states_.NumberOf(caches_[0].length));
   GE_RETURN_IF_ERROR(CheckLength(turn->length_, rows));
   const int64_t all = turn->length_ + rows;
@@ -263,12 +264,12 @@ KvCaches::Turn::~Turn() {
 
 Status KvCaches::Turn::Fit(const Compiled& c) {
   if (caches_ == nullptr) return {};
-  const Status status = caches_->Fit(c.graph.states, length_);
+  const Status status = caches_->Fit(c.graph.states, length_, edits_);
   planned_ = status.ok();
   return status;
 }
 
-Status KvCaches::Fit(std::span<const State> wanted, int64_t length) {
+Status KvCaches::Fit(std::span<const State> wanted, int64_t length, uint64_t edits) {
   uint64_t total = 0;
   for (const CountedRows& c : caches_) {
     total += static_cast<uint64_t>(ByteCount(wanted[c.cache].type).value_or(0));
@@ -292,11 +293,13 @@ Status KvCaches::Fit(std::span<const State> wanted, int64_t length) {
                                 wanted[c.cache].name, length, TypeToString(have, none),
                                 TypeToString(want, none)));
     }
-    GE_RETURN_IF_ERROR(states_.Resize(c.cache, want, c.axis, length));
+    GE_RETURN_IF_ERROR(states_.Resize(c.cache, want, c.axis, length, edits));
   }
-  if (length != known_length_ || states_.edits() != known_edits_) {
-    for (const CountedRows& c : caches_) states_.ClearBehind(c.cache, c.axis, length);
-    known_edits_ = states_.edits();
+  if (length != known_length_ || edits != known_edits_) {
+    for (const CountedRows& c : caches_) {
+      GE_RETURN_IF_ERROR(states_.ClearBehind(c.cache, c.axis, length, edits));
+    }
+    known_edits_ = edits;
   }
   known_length_ = -1;  // until the run has succeeded
   return {};

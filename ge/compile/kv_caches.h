@@ -52,7 +52,8 @@ class KvCaches {
     Turn& operator=(const Turn&) = delete;
     std::span<const TensorView> inputs() const { return inputs_; }
     void Planned() { planned_ = true; }
-    // The states as the plan wants them. INVALID_ARGUMENT where what they hold is of other sizes.
+    // The states as the plan wants them. INVALID_ARGUMENT where what they hold is of other sizes,
+    // FAILED_PRECONDITION where they were set since Begin.
     Status Fit(const Compiled& c);
     void Done();  // the run has succeeded
 
@@ -63,6 +64,7 @@ class KvCaches {
     std::span<const TensorView> inputs_;
     std::vector<std::shared_ptr<Compiled>> former_;  // of the capacity before
     int64_t length_ = 0, capacity_before_ = 0;
+    uint64_t edits_ = 0;  // before the length was read
     bool planned_ = false;
   };
   // RESOURCE_EXHAUSTED where there is no memory for an input at the capacity; what is wrong with
@@ -81,7 +83,7 @@ class KvCaches {
   Status Pad(const Function& f, int64_t rows, Turn* turn);
   Status PadOne(const Value& param, size_t axis, Padded* padded, TensorView* input) const;
   Status CheckLength(int64_t length, int64_t more) const;
-  Status Fit(std::span<const State> wanted, int64_t length);
+  Status Fit(std::span<const State> wanted, int64_t length, uint64_t edits);
 
   StateStore& states_;
   PlanCache& plans_;

@@ -266,8 +266,15 @@ Result<int64_t> StateStore::NumberOf(StateId id) const {
   return number;
 }
 
-Status StateStore::Resize(StateId id, const Type& type, size_t axis, int64_t rows) {
+Status StateStore::CheckEdits(uint64_t edits) const {
+  if (edits_.load() == edits) return {};
+  return Status(Code::kFailedPrecondition,
+                "states were set while a run of them was prepared; run again");
+}
+
+Status StateStore::Resize(StateId id, const Type& type, size_t axis, int64_t rows, uint64_t edits) {
   std::unique_lock<std::shared_mutex> lock(mutex_);
+  GE_RETURN_IF_ERROR(CheckEdits(edits));
   Slot& slot = slots_[id];
   Type alike = slot.type;
   if (axis < alike.rank() && axis < type.rank()) alike.dims[axis] = type.dims[axis];
@@ -300,11 +307,12 @@ Status StateStore::Resize(StateId id, const Type& type, size_t axis, int64_t row
   return {};
 }
 
-void StateStore::ClearBehind(StateId id, size_t axis, int64_t rows) {
+Status StateStore::ClearBehind(StateId id, size_t axis, int64_t rows, uint64_t edits) {
   std::unique_lock<std::shared_mutex> lock(mutex_);
+  GE_RETURN_IF_ERROR(CheckEdits(edits));
   Slot& slot = slots_[id];
   const int64_t room = RowsAlong(slot.type, axis);
-  if (rows < 0 || rows >= room) return;
+  if (rows < 0 || rows >= room) return {};
   uint64_t outer = 1;
   for (size_t k = 0; k < axis; ++k) outer *= static_cast<uint64_t>(slot.type.dims[k].value);
   const uint64_t block = slot.bytes / outer;
@@ -312,6 +320,7 @@ void StateStore::ClearBehind(StateId id, size_t axis, int64_t rows) {
   for (uint64_t o = 0; o < outer; ++o) {
     std::memset(slot.now.get() + o * block + kept, 0, block - kept);
   }
+  return {};
 }
 
 Status StateStore::Readable(const Slot& slot) const {

@@ -74,11 +74,11 @@ class StateStore {
   // The one number that an i64[] holds.
   Result<int64_t> NumberOf(StateId id) const;
   // Another size; what lies in the first `rows` along `axis` stays, the rest is zero.
-  // FAILED_PRECONDITION, with all as it was, where it holds fewer rows by now, or rows of another
-  // size.
-  Status Resize(StateId id, const Type& type, size_t axis, int64_t rows);
-  // Zeros behind the first `rows` along `axis`, where there are more.
-  void ClearBehind(StateId id, size_t axis, int64_t rows);
+  // FAILED_PRECONDITION, with all as it was, where it holds fewer rows, or rows of another size, or
+  // edits() is another number by now: what was set meanwhile is not taken for what was there.
+  Status Resize(StateId id, const Type& type, size_t axis, int64_t rows, uint64_t edits);
+  // Zeros behind the first `rows` along `axis`, where there are more. FAILED_PRECONDITION as above.
+  Status ClearBehind(StateId id, size_t axis, int64_t rows, uint64_t edits);
   // How often values were set, written or reset from outside of runs.
   uint64_t edits() const { return edits_.load(); }
 
@@ -120,6 +120,7 @@ class StateStore {
   };
   Status CheckCounted(const std::function<Held(StateId)>& held) const;
   Status CheckCountedWith(StateId id, const TensorView& value) const;
+  Status CheckEdits(uint64_t edits) const;
   Status Readable(const Slot& slot) const;
   Status Same(const Slot& slot, std::span<const uint64_t> bytes, size_t i) const;
 

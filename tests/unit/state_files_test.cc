@@ -6,11 +6,13 @@
 #include <unistd.h>
 #include <xxhash.h>
 
+#include <atomic>
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
 #include <map>
 #include <string>
+#include <thread>
 
 #include "frontend/proto/proto.h"
 #include "frontend/state_file.h"
@@ -475,6 +477,36 @@ TEST(CountedRows, ARefusedRunLeavesTheCapacity) {
   }
 }
 
+// Another thread takes rows away and gives others while runs append; each call is done or refused.
+TEST(CountedRows, SetBesideRunsTheyStayWithinTheirCaches) {
+  Stateful s;
+  ThreeRows(&s);
+  std::atomic<bool> end{false};
+  std::atomic<int> ran{0};
+  std::thread runs([&] {
+    for (; !end; ++ran) {
+      const auto y = s.Run(1);
+      if (y.ok()) continue;
+      EXPECT_TRUE(y.status().code() == Code::kFailedPrecondition ||
+                  y.status().code() == Code::kInvalidArgument)
+          << y.status().ToString();
+    }
+  });
+  Random random(1);
+  for (int i = 0; i < 300 || ran < 300; ++i) {
+    const int64_t rows = 1 + random.Below(9);
+    EXPECT_TRUE(s.Set(2, Number(0)).ok());
+    const Status cache = s.Set(1, Floats({1, rows, 2}, 1)), length = s.Set(2, Number(rows));
+    for (const Status& status : {cache, length}) {  // a run may have appended since
+      EXPECT_TRUE(status.ok() || status.code() == Code::kInvalidArgument) << status.ToString();
+    }
+  }
+  end = true;
+  runs.join();
+  ASSERT_TRUE(s.session().states().Reset(s.graph()).ok());
+  EXPECT_TRUE(s.Run(3).ok());
+}
+
 TEST(CountedRows, ResizeKeepsNoMoreThanThereIs) {
   auto graph = ParseText(ModelText(kGrows), "stateful.gt");
   ASSERT_TRUE(graph.ok());
@@ -483,17 +515,18 @@ TEST(CountedRows, ResizeKeepsNoMoreThanThereIs) {
   const auto sized = [](int64_t outer, int64_t rows) {
     return TensorType(DType::kFloat, std::vector<int64_t>{outer, rows, 2});
   };
-  ASSERT_TRUE(store.Resize(1, sized(2, 4), 1, 0).ok());
-  EXPECT_EQ(store.Resize(1, sized(2, 8), 1, 5).code(), Code::kFailedPrecondition);
-  EXPECT_EQ(store.Resize(1, sized(2, 8), 1, -1).code(), Code::kFailedPrecondition);
-  EXPECT_EQ(store.Resize(1, sized(2, 2), 1, 3).code(), Code::kFailedPrecondition);
-  EXPECT_EQ(store.Resize(1, sized(1, 8), 1, 3).code(), Code::kFailedPrecondition);
-  EXPECT_EQ(store.Resize(1, sized(2, 8), 7, 3).code(), Code::kFailedPrecondition);
-  store.ClearBehind(1, 1, 5);
-  store.ClearBehind(1, 1, -5);
-  store.ClearBehind(1, 9, 1);
+  ASSERT_TRUE(store.Resize(1, sized(2, 4), 1, 0, 0).ok());
+  EXPECT_EQ(store.Resize(1, sized(2, 8), 1, 5, 0).code(), Code::kFailedPrecondition);
+  EXPECT_EQ(store.Resize(1, sized(2, 8), 1, -1, 0).code(), Code::kFailedPrecondition);
+  EXPECT_EQ(store.Resize(1, sized(2, 2), 1, 3, 0).code(), Code::kFailedPrecondition);
+  EXPECT_EQ(store.Resize(1, sized(1, 8), 1, 3, 0).code(), Code::kFailedPrecondition);
+  EXPECT_EQ(store.Resize(1, sized(2, 8), 7, 3, 0).code(), Code::kFailedPrecondition);
+  for (const int64_t rows : {5, -5}) EXPECT_TRUE(store.ClearBehind(1, 1, rows, 0).ok());
+  EXPECT_TRUE(store.ClearBehind(1, 9, 1, 0).ok());
+  EXPECT_EQ(store.ClearBehind(1, 1, 1, 7).code(), Code::kFailedPrecondition) << "set meanwhile";
+  EXPECT_EQ(store.Resize(1, sized(2, 8), 1, 4, 7).code(), Code::kFailedPrecondition);
   EXPECT_EQ(store.TypeOf(1), sized(2, 4));
-  EXPECT_TRUE(store.Resize(1, sized(2, 8), 1, 4).ok());
+  EXPECT_TRUE(store.Resize(1, sized(2, 8), 1, 4, 0).ok());
 }
 
 }  // namespace
