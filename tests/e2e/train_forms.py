@@ -161,6 +161,8 @@ class Checks:
         frozen = self.run(by_identity(), "freeze=b1.mean+b1.var+b2.mean+b2.var")
         plain = self.run(apart(), "freeze=b1.mean+b1.var+b2.mean+b2.var")
         self.same("frozen statistics", frozen, plain)
+        self.refused("freeze that fits nothing", apart(), "freeze=c*", "freeze 'c*' fits no weight "
+                     "of the model; it has ", "b1.weight")
         self.refused("tie that fits nothing", apart(), "tie=b9", "tie 'b9' fits no weight")
         self.refused("untie that fits nothing", apart(), "untie=w1", "untie 'w1' fits no weight")
 
@@ -316,6 +318,22 @@ class Checks:
         self.refused("a sequence", net, "", "ConcatFromSequence 'n_b' <- SplitToSequence 'n_s' <- "
                      "MatMul 'n_a' <- 'w1': a sequence carries no gradient")
 
+    def origins(self):
+        """Nodes of a gradient name the node that they derive."""
+        path = self.scratch / "origins.gt"
+        path.write_text('ge 1\nopset "" 27\nconst w : f32[4,3] = splat 0.1\n'
+                        'fn main(x: f32[N,4]) -> (s) {\n  h = MatMul(x, w) "fc"\n'
+                        '  t = Tanh(h) "act"\n  s = ReduceSum(t) {keepdims=0} "sum"\n}\n'
+                        'entry infer "main" = main\n')
+        done = subprocess.run([str(self.ge), "dump", str(path), "--plugins", "grad", "--pass",
+                               "grad:wrt=x", "--to", "rewrite", "--entry", "grad"],
+                              capture_output=True, text=True, check=False)
+        body = done.stdout.partition("fn grad(")[2].partition("\n}")[0].splitlines()
+        made = [line for line in body if " from " in line]
+        for name, op in (("sum", "Expand"), ("act", "Mul"), ("fc", "MatMul")):
+            self.check(f"the gradient of '{name}'", any(
+                f'from "grad" ["{name}"]' in line and f"{op}(" in line for line in made), body)
+
     def settings(self):
         """Floats with an axis that are no weights."""
         scale, zero = np.full(4, 0.05, np.float32), np.zeros(4, np.int8)
@@ -402,6 +420,7 @@ class Checks:
         self.literals()
         self.parts()
         self.messages()
+        self.origins()
         self.settings()
         self.exports()
 

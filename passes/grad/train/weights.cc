@@ -41,16 +41,22 @@ void AssignState(Fn& fn, uint32_t state, Val v) {
   ge_edit_state(fn.edit(), fn.id(), 0, state, v.id);
 }
 
-// What an exporter has merged and is trained apart: many names are told by the first.
-void TellApart(const ge_edit* e, const std::vector<std::string>& names) {
+// The first of them, and how many more.
+static std::string FirstOf(const std::vector<std::string>& names) {
   constexpr size_t kTold = 4;
-  if (names.empty()) return;
-  std::string text =
-      "train: weights that the model holds once, since their first values are equal, "
-      "are trained apart: ";
+  std::string text;
   for (size_t i = 0; i < names.size() && i < kTold; ++i) text += (i ? ", " : "") + names[i];
   if (names.size() > kTold) text += " and " + std::to_string(names.size() - kTold) + " more";
-  text += "; option tie=NAME keeps one";
+  return names.empty() ? "none" : text;
+}
+
+// What an exporter has merged and is trained apart.
+static void TellApart(const ge_edit* e, const std::vector<std::string>& names) {
+  if (names.empty()) return;
+  const std::string text =
+      "train: weights that the model holds once, since their first values are equal, are trained "
+      "apart: " +
+      FirstOf(names) + "; option tie=NAME keeps one";
   e->api->log(e->api->host, kInfo, plugin::Str(text));
 }
 
@@ -58,7 +64,9 @@ std::vector<Weight> MakeWeights(const ge_edit* e, const ge_graph* g, const Train
   Places places(g, s);
   std::vector<Weight> weights;
   std::set<std::string> used;
+  std::vector<std::string> names;
   for (Found& found : places.Weights()) {
+    names.push_back(found.name);
     const ge_value& v = *GE_VALUE(g, found.first);
     if (IsFrozen(found.name, s, &used)) continue;
     if (v.data == nullptr) {
@@ -78,14 +86,18 @@ std::vector<Weight> MakeWeights(const ge_edit* e, const ge_graph* g, const Train
   }
   for (const std::string& pattern : s.freeze) {
     if (used.count(pattern) == 0) {
-      throw Refusal{GE_INVALID_ARGUMENT, "freeze '" + pattern + "' fits no weight of the model"};
+      throw Refusal{
+          GE_INVALID_ARGUMENT,
+          "freeze '" + pattern + "' fits no weight of the model; it has " + FirstOf(names)};
     }
   }
   TellApart(e, places.apart());
   const bool any = std::any_of(weights.begin(), weights.end(), [](auto& w) { return w.trained(); });
   if (any) return weights;
-  throw Refusal{GE_INVALID_ARGUMENT,
-                "there is nothing to train: the entry reads no float weight that is not frozen"};
+  throw Refusal{
+      GE_INVALID_ARGUMENT,
+      "there is nothing to train: the entry reads no float initializer with an axis that is "
+      "not frozen (numbers of nodes Constant and buffers are no weights)"};
 }
 
 Val ReadWeight(Fn& fn, const ge_graph* g, const Weight& w, uint32_t state) {
