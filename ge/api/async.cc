@@ -12,6 +12,9 @@ using ge::TensorView;
 struct ge_run final : ge::RunQueue::Task {
   void Compute() override;
   void Tell() override;
+  // From now on it can be cancelled, and its time runs.
+  void BeginCall(ge::Session* s, const ge::capi::LimitedCall::Limits& limits);
+  void EndCall() { token.reset(), own_deadline.reset(), deadline.reset(), call.reset(); }
 
   ge_session* session = nullptr;  // until it has run
   std::string entry;
@@ -26,8 +29,9 @@ struct ge_run final : ge::RunQueue::Task {
 
   std::mutex mutex;  // of the following, and of the status once it is finished
   std::condition_variable changed;
-  std::optional<ge::Calls::Call> call;   // until it has run
-  std::optional<ge::Deadline> deadline;  // of the call
+  std::optional<ge::Calls::Call> call;                 // until it has run
+  std::optional<ge::Deadline> deadline, own_deadline;  // the session's; the call's
+  std::optional<ge::CancelToken::Use> token;
   bool finished = false;
 };
 
@@ -48,6 +52,13 @@ void CountDown(ge_session* session) {
 
 using namespace ge::capi;  // NOLINT: this file is the C face of it
 
+void ge_run::BeginCall(ge::Session* s, const LimitedCall::Limits& limits) {
+  call.emplace(&s->calls());
+  deadline.emplace(&call->interrupt(), s->calls().time_limit_ms());
+  own_deadline.emplace(&call->interrupt(), limits.time_limit_ms);
+  token.emplace(limits.cancel, &call->interrupt());
+}
+
 void ge_run::Compute() {
   code = Guard(nullptr, [&] {
     const ge::InterruptScope scope(&call->interrupt());
@@ -59,8 +70,7 @@ void ge_run::Compute() {
   });
   {
     std::lock_guard<std::mutex> lock(mutex);
-    deadline.reset();
-    call.reset();  // there is nothing left to cancel
+    EndCall();  // there is nothing left to cancel
   }
   // From here on the run does not need its session, which `done` may destroy.
   CountDown(session);
@@ -85,18 +95,30 @@ ge_status ge_session_run_async(ge_session* session, const char* entry, const ge_
                                uint32_t n_inputs, ge_tensor* outputs, uint32_t n_outputs,
                                void (*done)(void* context, ge_status status), void* context,
                                ge_run** out, ge_error* error) {
+  return ge_session_run_async_with(session, entry, inputs, n_inputs, outputs, n_outputs, nullptr,
+                                   done, context, out, error);
+}
+
+ge_status ge_session_run_async_with(ge_session* session, const char* entry, const ge_tensor* inputs,
+                                    uint32_t n_inputs, ge_tensor* outputs, uint32_t n_outputs,
+                                    const ge_run_options* options,
+                                    void (*done)(void* context, ge_status status), void* context,
+                                    ge_run** out, ge_error* error) {
   if (out) *out = nullptr;
   return Guard(error, [&]() -> Status {
     GE_ASSIGN_OR_RETURN(ge::Session * s, Get(session));
     if (!out) return Null("out");
+    LimitedCall::Limits limits;
+    if (options != nullptr) {
+      GE_ASSIGN_OR_RETURN(limits, LimitedCall::Read(options));
+    }
     auto run = std::make_unique<ge_run>();
     GE_RETURN_IF_ERROR(ReadTensors("inputs", inputs, n_inputs, true, &run->inputs));
     GE_RETURN_IF_ERROR(CheckOutputs(outputs, n_outputs));
     run->session = session, run->entry = entry ? entry : "";
     run->outputs = outputs, run->n_outputs = n_outputs;
     run->done = done, run->context = context;
-    run->call.emplace(&s->calls());  // from now on it can be cancelled, and its time runs
-    run->deadline.emplace(&run->call->interrupt(), s->calls().time_limit_ms());
+    run->BeginCall(s, limits);
     {
       std::lock_guard<std::mutex> lock(session->mutex);
       ++session->running;
@@ -108,7 +130,7 @@ ge_status ge_session_run_async(ge_session* session, const char* entry, const ge_
       return queued;
     }
     *out = nullptr;
-    run->deadline.reset(), run->call.reset();
+    run->EndCall();
     CountDown(session);
     return queued;
   });

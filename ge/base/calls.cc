@@ -46,6 +46,16 @@ void Calls::CancelAll() {
   }
 }
 
+const char* Calls::in_plugin() const {
+  for (const Chunk* c = &first_; c != nullptr; c = c->next.load(std::memory_order_acquire)) {
+    for (const Slot& slot : c->slots) {
+      const char* plugin = slot.interrupt.in_plugin();
+      if (slot.taken.load(std::memory_order_relaxed) && plugin != nullptr) return plugin;
+    }
+  }
+  return nullptr;
+}
+
 void Calls::CancelForGood() {
   closed_.store(true, std::memory_order_seq_cst);
   CancelAll();

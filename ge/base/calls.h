@@ -39,6 +39,9 @@ class Calls {
   // What goes on now ends with CANCELLED; what begins later goes on. From any thread, and from a
   // signal handler.
   void CancelAll();
+  // The plugin's function that one of the calls is in, null where none is: from any thread, and
+  // from a signal handler.
+  const char* in_plugin() const;
   // What begins later ends too.
   void CancelForGood();
   // Of each call that begins later, of its work; 0 = none.

@@ -1,11 +1,16 @@
 #include "ge/base/interrupt.h"
 
+#include <fmt/format.h>
 #include <signal.h>
 
 #include <algorithm>
 #include <condition_variable>
 #include <exception>
+#include <string>
 #include <thread>
+#include <vector>
+
+#include "ge/base/log.h"
 
 namespace ge {
 
@@ -36,8 +41,10 @@ class AlarmClock {
     (d->before_ != nullptr ? d->before_->after_ : first_) = d->after_;
     if (d->after_ != nullptr) d->after_->before_ = d->before_;
   }
+  void SetOverdue(Deadline::Overdue overdue) { overdue_.store(overdue ? overdue : &Log); }
 
  private:
+  static constexpr auto kGrace = std::chrono::seconds(1);  // what ends by itself has ended then
   static constexpr auto kNever = std::chrono::steady_clock::time_point::max();
 
   AlarmClock() = default;
@@ -60,12 +67,22 @@ class AlarmClock {
     for (;;) {
       const auto now = std::chrono::steady_clock::now();
       next_ = kNever;
+      std::vector<const char*> overdue;
       for (Deadline* d = first_; d != nullptr; d = d->after_) {
-        if (d->at_ <= now) {
-          d->Ring();
+        if (d->at_ <= now && !d->rung_) d->Ring();
+        if (d->told_) continue;
+        if (d->rung_ && d->at_ + kGrace <= now) {
+          d->told_ = true;
+          overdue.push_back(d->interrupt_->in_plugin());
         } else {
-          next_ = std::min(next_, d->at_);
+          next_ = std::min(next_, d->rung_ ? d->at_ + kGrace : d->at_);
         }
+      }
+      if (!overdue.empty()) {  // what is told may take its time, and may end deadlines
+        lock.unlock();
+        for (const char* plugin : overdue) overdue_.load()(plugin);
+        lock.lock();
+        continue;
       }
       if (next_ == kNever) {
         changed_.wait(lock);
@@ -75,6 +92,13 @@ class AlarmClock {
     }
   }
 
+  static void Log(const char* plugin) {
+    LogLine(1, plugin ? fmt::format("a call has not ended a second after its time limit: {} has "
+                                    "not returned",
+                                    plugin)
+                      : std::string("a call has not ended a second after its time limit"));
+  }
+  std::atomic<Deadline::Overdue> overdue_{&Log};
   std::mutex mutex_;
   std::condition_variable changed_;
   bool runs_ = false;  // the thread
@@ -108,6 +132,8 @@ Deadline::Deadline(Interrupt* interrupt, uint64_t limit_ms)
   interrupt_->End(Interrupt::kNoClock);
   interrupt_ = nullptr;
 }
+
+void Deadline::SetOverdue(Overdue overdue) { AlarmClock::Get().SetOverdue(overdue); }
 
 Deadline::~Deadline() {
   if (interrupt_ != nullptr) AlarmClock::Get().Remove(this);

@@ -29,7 +29,19 @@ class Interrupt {
   // What engines read: not 0 = stop. As long as this lives.
   const uint32_t* word() const { return reinterpret_cast<const uint32_t*>(&word_); }
   // For the next call. Nobody else may use it meanwhile.
-  void Reset() { word_.store(kGoOn, std::memory_order_relaxed); }
+  void Reset() {
+    word_.store(kGoOn, std::memory_order_relaxed);
+    plugin_.store(nullptr, std::memory_order_relaxed);
+  }
+  // The plugin's function that the call is in (plugin_call.h), or null. Any thread, and a signal
+  // handler.
+  const char* in_plugin() const { return plugin_.load(std::memory_order_relaxed); }
+  // Of the thread that works for the call. Answers what it was in before.
+  const char* EnterPlugin(const char* what) const {
+    const char* outer = plugin_.load(std::memory_order_relaxed);
+    plugin_.store(what, std::memory_order_relaxed);
+    return outer;
+  }
 
  private:
   friend class Deadline;
@@ -39,6 +51,7 @@ class Interrupt {
     word_.compare_exchange_strong(none, why, std::memory_order_relaxed);
   }
   std::atomic<uint32_t> word_{kGoOn};
+  mutable std::atomic<const char*> plugin_{nullptr};
   static_assert(std::atomic<uint32_t>::is_always_lock_free && sizeof(std::atomic<uint32_t>) == 4);
 };
 
@@ -47,6 +60,11 @@ class Interrupt {
 // Interrupt is stopped at once: a limit that nobody watches would be none.
 class Deadline {
  public:
+  // Called once for a call that has not ended a second after its time was over, by that thread;
+  // `plugin` is Interrupt::in_plugin. Null, as at first: a line of the log says so.
+  using Overdue = void (*)(const char* plugin);
+  static void SetOverdue(Overdue overdue);
+
   // 0 = no limit.
   Deadline(Interrupt* interrupt, uint64_t limit_ms);
   ~Deadline();
@@ -55,9 +73,10 @@ class Deadline {
 
  private:
   friend class AlarmClock;
-  void Ring() { interrupt_->End(Interrupt::kLate); }
+  void Ring() { interrupt_->End(Interrupt::kLate), rung_ = true; }
   Interrupt* interrupt_;  // null: no limit
   std::chrono::steady_clock::time_point at_;
+  bool rung_ = false, told_ = false;               // guarded by the clock's mutex
   Deadline *before_ = nullptr, *after_ = nullptr;  // in the alarm clock's list
 };
 

@@ -3,8 +3,12 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <future>
+#include <string>
 #include <thread>
 #include <vector>
+
+#include "ge/base/plugin_call.h"
 
 namespace ge {
 namespace {
@@ -65,6 +69,24 @@ TEST(Deadline, OneThatIsGoneDoesNotRing) {
   std::this_thread::sleep_for(milliseconds(60));
   EXPECT_FALSE(gone.stopped());
   EXPECT_FALSE(none.stopped());
+}
+
+std::promise<std::string> g_told;
+
+TEST(Deadline, ThePluginThatDoesNotReturnIsTold) {
+  Deadline::SetOverdue([](const char* plugin) { g_told.set_value(plugin ? plugin : "none"); });
+  Interrupt interrupt;
+  const InterruptScope scope(&interrupt);
+  EXPECT_EQ(interrupt.in_plugin(), nullptr);
+  {
+    const Deadline deadline(&interrupt, 1);
+    const PluginCall outer(std::string("engine 'slow', enqueue"));
+    { const PluginCall inner(Interned("plugin 'x', infer of y")); }
+    EXPECT_STREQ(interrupt.in_plugin(), "engine 'slow', enqueue");
+    EXPECT_EQ(g_told.get_future().get(), "engine 'slow', enqueue");
+  }
+  EXPECT_EQ(interrupt.in_plugin(), nullptr);
+  Deadline::SetOverdue(nullptr);
 }
 
 TEST(Interrupt, EndsTheWaitForALock) {

@@ -8,6 +8,7 @@
 
 #include "ge/base/clock.h"
 #include "ge/base/interrupt.h"
+#include "ge/base/plugin_call.h"
 #include "ge/compile/coded_weights.h"
 #include "ge/compile/compiled.h"
 #include "ge/compile/decomposition.h"
@@ -527,7 +528,8 @@ class Builder {
     ProgramParts parts;
     parts.engines.resize(engines_.size() + 1);
     for (size_t e = 0; e < engines_.size(); ++e) {
-      parts.engines[e + 1] = {engines_[e]->name(), engines_[e]->api(), engines_[e]->handle()};
+      parts.engines[e + 1] = {engines_[e]->name(), engines_[e]->api(), engines_[e]->handle(),
+                              Interned(CallText(*engines_[e], "enqueue"))};
     }
     parts.execs = compiler_->execs();
     parts.packs = c_->PackBufs();

@@ -161,7 +161,8 @@ Result<bool> SegmentCompiler::ShapeOne(SegmentId s, ge_exec* like) {
   ge_rc rc;
   {
     std::lock_guard<std::mutex> lock(engine.call_mutex());
-    rc = CallPlugin(&err, [&] { return engine.api().shape(like, &given.segment, &out, &err); });
+    rc = CallPlugin(CallText(engine, "shape"), &err,
+                    [&] { return engine.api().shape(like, &given.segment, &out, &err); });
   }
   if (out.exec) c_->execs_.push_back({e, out.exec});
   GE_RETURN_IF_ERROR(CheckInterrupt());
@@ -191,7 +192,7 @@ ge_rc SegmentCompiler::CallCompile(uint32_t e, const std::vector<SegmentId>& min
   }
   const Engine& engine = *engines_[e];
   std::lock_guard<std::mutex> lock(engine.call_mutex());
-  return CallPlugin(err, [&] {
+  return CallPlugin(CallText(engine, "compile"), err, [&] {
     return engine.api().compile(engine.handle(), segments.data(),
                                 static_cast<uint32_t>(segments.size()), sizeof(ge_segment),
                                 answers->results.data(), sizeof(ge_compiled), err);

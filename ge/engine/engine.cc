@@ -66,6 +66,10 @@ ge_err EmptyError() {
   return err;
 }
 
+std::string CallText(const Engine& engine, std::string_view call) {
+  return fmt::format("engine '{}', {}", engine.name(), call);
+}
+
 Status FromEngine(std::string_view engine, std::string_view call, ge_rc rc, const ge_err& err) {
   std::string_view text(err.msg, std::min<size_t>(err.msg_len, sizeof err.msg));
   return Status(CodeOf(call, rc), fmt::format("engine '{}' failed in {} (code {}): {}", engine,
@@ -90,8 +94,9 @@ Result<std::unique_ptr<Engine>> Engine::Create(std::shared_ptr<const Plugin> plu
   const KernelsOf kernels{GE_HDR(KernelsOf, kTagKernelsOf), e->plugin_->kernels_of.get()};
   if (kernels.plugin) args.h.next = &kernels.h;
   ge_err err = EmptyError();
-  const ge_rc rc =
-      CallPlugin(&err, [&] { return e->plugin_->desc->engine_create(&args, &e->handle_, &err); });
+  const ge_rc rc = CallPlugin(CallText(*e, "engine_create"), &err, [&] {
+    return e->plugin_->desc->engine_create(&args, &e->handle_, &err);
+  });
   if (rc != GE_OK) return FromEngine(e->name(), "engine_create", rc, err);
   if (!e->handle_) {
     return Status(
@@ -166,8 +171,8 @@ Status Engine::ReadDevices() {
   ge_err err = EmptyError();
   const ge_device* device = nullptr;
   uint32_t n = 0, stride = 0;
-  const ge_rc rc =
-      CallPlugin(&err, [&] { return api_.devices(handle_, &device, &n, &stride, &err); });
+  const ge_rc rc = CallPlugin(CallText(*this, "devices"), &err,
+                              [&] { return api_.devices(handle_, &device, &n, &stride, &err); });
   if (rc != GE_OK) return FromEngine(name(), "devices", rc, err);
   const std::string what = fmt::format("engine '{}', devices", name());
   GE_RETURN_IF_ERROR(CheckArray(what, device, n, stride, kFirstSize<ge_device>, 256));
@@ -183,7 +188,8 @@ Status Engine::ReadLinks() {
   ge_err err = EmptyError();
   const ge_link* link = nullptr;
   uint32_t n = 0, stride = 0;
-  const ge_rc rc = CallPlugin(&err, [&] { return api_.links(handle_, &link, &n, &stride, &err); });
+  const ge_rc rc = CallPlugin(CallText(*this, "links"), &err,
+                              [&] { return api_.links(handle_, &link, &n, &stride, &err); });
   if (rc != GE_OK) return FromEngine(name(), "links", rc, err);
   const std::string what = fmt::format("engine '{}', links", name());
   GE_RETURN_IF_ERROR(CheckArray(what, link, n, stride, kFirstSize<ge_link>, 4096));

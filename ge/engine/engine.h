@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "ge/base/no_throw.h"
+#include "ge/base/plugin_call.h"
 #include "ge/base/status.h"
 #include "ge/engine/plugin.h"
 #include "ge/plan/plan.h"
@@ -83,10 +84,14 @@ using EngineList = std::vector<std::shared_ptr<Engine>>;
 // PLUGIN_ERROR (or CANCELLED, RESOURCE_EXHAUSTED, DEVICE_LOST ...) naming engine, call and text.
 Status FromEngine(std::string_view engine, std::string_view call, ge_rc rc, const ge_err& err);
 ge_err EmptyError();
-// A call of a plugin's function: what it throws becomes GE_INTERNAL or GE_OUT_OF_MEMORY and a text.
-template <typename Call>
-ge_rc CallPlugin(ge_err* err, Call&& call) {
+// A call of a plugin's function: what it throws becomes GE_INTERNAL or GE_OUT_OF_MEMORY and a text,
+// and while it has not returned it can be named. `what`: as of PluginCall.
+template <typename What, typename Call>
+ge_rc CallPlugin(const What& what, ge_err* err, Call&& call) {
+  const PluginCall named(what);
   return NoThrow<ge_rc>(GE_OUT_OF_MEMORY, GE_INTERNAL, err, call);
 }
+// "engine 'onednn', compile".
+std::string CallText(const Engine& engine, std::string_view call);
 
 }  // namespace ge

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "ge/base/plugin_call.h"
 #include "ge/engine/engine.h"
 #include "ge/engine/one_node.h"
 #include "ge/ops/kernel_call.h"
@@ -53,6 +54,7 @@ KernelExec::Port KernelExec::PortOf(const ge_value& v) {
 
 void KernelExec::Compile(std::shared_ptr<const PluginOp> op, const ge_segment& s) {
   op_ = std::move(op);
+  kernel_text_ = Interned(RuleText(*op_, "kernel"));
   const ge_node& n = *GE_NODE(s.graph, s.taken[0].node[0]);
   node_.Keep(n);
   for (uint32_t i = 0; i < n.n_in; ++i) {
@@ -110,7 +112,7 @@ ge_rc KernelExec::Run(const ge_launch& l, ge_err* err) const {
     return GE_FAILED_PRECONDITION;  // infer has said the sizes
   };
   call.api = HostApi(), call.stop = l.stop;
-  return CallPlugin(err, [&] { return op_->def.kernel(&call, err); });
+  return CallPlugin(kernel_text_, err, [&] { return op_->def.kernel(&call, err); });
 }
 
 namespace {
@@ -174,7 +176,8 @@ Status RunPluginKernel(const PluginOp& op, KernelCall& call) {
   };
   c.api = HostApi();
   ge_err err = EmptyError();
-  const ge_rc rc = CallPlugin(&err, [&] { return op.def.kernel(&c, &err); });
+  const ge_rc rc =
+      CallPlugin(RuleText(op, "kernel"), &err, [&] { return op.def.kernel(&c, &err); });
   if (!sized.failed.ok()) return sized.failed;
   if (rc != GE_OK) return FromRule(op, "kernel", rc, err);
   for (size_t i = 0; i < call.out.size(); ++i) {

@@ -47,6 +47,7 @@ class KernelExec {
   };
   Port PortOf(const ge_value& v);
   std::shared_ptr<const PluginOp> op_;
+  const char* kernel_text_ = nullptr;  // for PluginCall
   KeptNode node_;
   std::vector<Port> in_, out_;
   std::vector<ge_internal> internals_;

@@ -319,8 +319,9 @@ Status QueryEngine(const Engine& engine, uint32_t engine_index, const Graph& gra
   sink.offer = &TakeOffer, sink.decline = &TakeDecline, sink.layout = &TakeLayout;
   ge_err err = EmptyError();
   std::lock_guard<std::mutex> lock(engine.call_mutex());
-  const ge_rc rc =
-      CallPlugin(&err, [&] { return engine.api().query(engine.handle(), view, &sink, &err); });
+  const ge_rc rc = CallPlugin(CallText(engine, "query"), &err, [&] {
+    return engine.api().query(engine.handle(), view, &sink, &err);
+  });
   if (rc == GE_UNIMPLEMENTED && err.msg_len == 0 && !collector.not_understood.empty()) {
     return Status(Code::kPluginError, fmt::format("engine '{}' failed in query: {}", engine.name(),
                                                   collector.not_understood));

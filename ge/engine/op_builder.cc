@@ -104,7 +104,7 @@ class Builder {
     GE_ASSIGN_OR_RETURN(const OneNode one, View());
     api_.graph = one.view();
     ge_err err = EmptyError();
-    const ge_rc rc = CallPlugin(&err, [&] { return rule(&err); });
+    const ge_rc rc = CallPlugin(RuleText(op_, what_), &err, [&] { return rule(&err); });
     api_.graph = nullptr;
     if (!failed_.ok()) return failed_;
     declined_.assign(err.msg, std::min<size_t>(err.msg_len, sizeof err.msg));

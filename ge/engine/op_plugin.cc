@@ -201,6 +201,10 @@ OpDef RecordOf(const std::shared_ptr<const PluginOp>& op, OpTable* table) {
 
 }  // namespace
 
+std::string RuleText(const PluginOp& op, std::string_view rule) {
+  return fmt::format("plugin '{}', {} of {}", op.plugin, rule, op.name);
+}
+
 Status FromRule(const PluginOp& op, std::string_view rule, ge_rc rc, const ge_err& err) {
   const std::string_view text(err.msg, std::min<size_t>(err.msg_len, sizeof err.msg));
   const Code code = rc == GE_INVALID_ARGUMENT || rc == GE_OUT_OF_RANGE

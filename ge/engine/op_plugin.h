@@ -29,6 +29,8 @@ struct PluginOp {
 // ---- the parts of AddOps, each in its own file ----
 // Checks and copies a record of an array of the plugin's.
 Result<std::shared_ptr<const PluginOp>> ReadPluginOp(const Plugin& plugin, uint32_t index);
+// For PluginCall: "plugin './acme.so', infer of acme.Swish".
+std::string RuleText(const PluginOp& op, std::string_view rule);
 // What a rule that failed says.
 Status FromRule(const PluginOp& op, std::string_view rule, ge_rc rc, const ge_err& err);
 Status InferByPlugin(const PluginOp& op, InferContext& c);

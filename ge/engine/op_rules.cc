@@ -48,7 +48,7 @@ class InferCall {
              const ge_graph* view) {
     api_.graph = view;
     ge_err err = EmptyError();
-    const ge_rc rc = CallPlugin(&err, [&] { return rule(&api_, &err); });
+    const ge_rc rc = CallPlugin(RuleText(op, what), &err, [&] { return rule(&api_, &err); });
     if (rc != GE_OK && err.msg_len == 0 && !refused_.empty()) return Told(op, what, rc);
     if (rc != GE_OK) return FromRule(op, what, rc, err);
     for (size_t i = 0; i < set_.size(); ++i) {
@@ -264,7 +264,8 @@ Work WorkByPlugin(const PluginOp& op, const Node& node, std::span<const Type> in
   if (!one.ok()) return work;
   double flops = 0, bytes = 0;
   ge_err err = EmptyError();
-  const ge_rc rc = CallPlugin(&err, [&] { return op.def.work(one->view(), &flops, &bytes, &err); });
+  const ge_rc rc = CallPlugin(RuleText(op, "work"), &err,
+                              [&] { return op.def.work(one->view(), &flops, &bytes, &err); });
   if (rc == GE_OK && flops >= 0 && bytes >= 0) work = {flops, bytes};
   return work;
 }
@@ -283,7 +284,8 @@ Status ShardByPlugin(const PluginOp& op, const Graph& graph, const Function& f, 
                       OneNode::Make(node, inputs, outputs, graph.dims,
                                     [&](ConstRef ref) { return &graph.consts[ref.id]; }));
   ge_err err = EmptyError();
-  const ge_rc rc = CallPlugin(&err, [&] { return op.def.shard(one.view(), to, way, &err); });
+  const ge_rc rc = CallPlugin(RuleText(op, "shard"), &err,
+                              [&] { return op.def.shard(one.view(), to, way, &err); });
   return rc == GE_OK ? Status() : FromRule(op, "shard", rc, err);
 }
 

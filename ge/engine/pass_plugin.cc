@@ -223,7 +223,8 @@ Status PassOfPlugin::SetOptions(std::string_view options) {
 Status PassOfPlugin::Run(Transaction& t, const PassContext& context) {
   PassEdit edit(kind(), values_, &t, context);
   ge_err err = EmptyError();
-  const ge_rc rc = CallPlugin(&err, [&] { return record_->def.run(edit.api(), &err); });
+  const std::string what = fmt::format("plugin '{}', run of {}", record_->plugin, record_->name);
+  const ge_rc rc = CallPlugin(what, &err, [&] { return record_->def.run(edit.api(), &err); });
   const Status& failed = edit.failed();
   if (!failed.ok()) {
     const bool ours = failed.code() == Code::kResourceExhausted;

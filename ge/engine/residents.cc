@@ -146,8 +146,9 @@ Status Resident::Write() {
     to.ptr = staging.get();
   }
   ge_err err = EmptyError();
-  ge_rc rc = CallPlugin(
-      &err, [&] { return engine_->api().fill(engine_->handle(), &pack, from.data(), &to, &err); });
+  ge_rc rc = CallPlugin(CallText(*engine_, "fill"), &err, [&] {
+    return engine_->api().fill(engine_->handle(), &pack, from.data(), &to, &err);
+  });
   if (rc != GE_OK) return FromEngine(engine_->name(), "fill", rc, err);
   g_fills.fetch_add(1, std::memory_order_relaxed);
   for (const PackSource& s : sources_) DropMappedPages(s.data, s.bytes);

@@ -42,8 +42,10 @@ class Arrangement {
   double Hope(uint32_t offer);
 
   double cost() const { return cost_; }
-  // Values and groups looked at so far; more than any limit once the call is to end.
-  uint64_t work() const { return Interrupted() ? UINT64_MAX / 2 : work_; }
+  // Values and groups looked at so far.
+  uint64_t work() const { return work_; }
+  // Whether a search that may come to `limit` ends: it is there, or the call is to end.
+  bool Spent(uint64_t limit) const { return work_ > limit || Interrupted(); }
   const Owner& owner() const { return owner_; }
   uint32_t OfferAt(uint32_t node) const { return owner_.offer[node]; }
   double value_cost(uint32_t v) const { return value_cost_[v]; }

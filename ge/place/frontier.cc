@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "ge/base/interrupt.h"
 #include "ge/place/frontier_state.h"
 #include "ge/place/frontier_steps.h"
 
@@ -86,6 +87,10 @@ FrontierResult Search::Run() {
   words_.Begin(from_, 0);
   now_.Add(words_, 0, 0, {});
   for (uint32_t p = 0; p < m_.n_node; ++p) {
+    if (Interrupted()) {
+      result_.exact = false;
+      return result_;
+    }
     EnterStep(p);
     next_.Clear();
     expanded_ += now_.states().size();

@@ -8,6 +8,7 @@
 #include <boost/graph/adjacency_list.hpp>
 #include <boost/graph/boykov_kolmogorov_max_flow.hpp>
 
+#include "ge/base/interrupt.h"
 #include "ge/place/moves.h"
 
 namespace ge::place {
@@ -307,7 +308,7 @@ bool ImproveByLayouts(const Model& m, Arrangement* cover) {
   for (uint32_t l = 0; l < labels.size(); ++l) labels[l].layout = l;
   bool gained = false;
   for (const Label& label : labels) {
-    if (cover->work() >= UINT64_MAX / 2) break;  // the call is to end
+    if (Interrupted()) break;
     for (const std::vector<uint32_t>& region : Expansion(m, label, *cover).Propose()) {
       gained = cover->Try(region) || gained;
     }
@@ -327,7 +328,7 @@ bool ImproveByCuts(const Model& m, uint64_t work, Arrangement* cover) {
     for (const Label& label : labels) {
       // Building and cutting takes about 1 us a node and value, some 40 times a look.
       cut_work += 40 * (m.n_node + m.values.size());
-      if (cover->work() + cut_work > limit) return any || gained;
+      if (cover->Spent(limit - std::min(limit, cut_work))) return any || gained;
       const std::vector<std::vector<uint32_t>> regions = Expansion(m, label, *cover).Propose();
       for (const std::vector<uint32_t>& region : regions) {
         gained = cover->Try(region) || gained;

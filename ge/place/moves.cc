@@ -20,7 +20,7 @@ bool SweepOffers(const Model& m, const std::vector<uint32_t>& offers, uint64_t l
                  Arrangement* cover) {
   bool gained = false;
   for (uint32_t o : offers) {
-    if (cover->work() > limit) break;
+    if (cover->Spent(limit)) break;
     const bool taken = cover->OfferAt(m.offers[o].parts[0].node) == o;
     if (taken && !m.offers[o].growable) continue;
     // Small gains below the rounding of the sum are not worth a try.
@@ -38,7 +38,7 @@ bool SweepMerges(const Model& m, uint64_t limit, Arrangement* cover) {
   for (const ModelValue& value : m.values) {
     if (value.producer < 0) continue;
     for (uint32_t user : value.users) {
-      if (cover->work() > limit) return gained;
+      if (cover->Spent(limit)) return gained;
       const uint32_t maker = cover->OfferAt(static_cast<uint32_t>(value.producer));
       gained = cover->TryMerge(maker, cover->OfferAt(user)) || gained;
     }
@@ -55,7 +55,7 @@ bool SweepPairs(const Model& m, uint64_t limit, Arrangement* cover) {
     for (uint32_t a : m.node_offers[value.producer]) {
       for (uint32_t user : value.users) {
         for (uint32_t b : m.node_offers[user]) {
-          if (cover->work() > limit) return gained;
+          if (cover->Spent(limit)) return gained;
           if (a == b || m.offers[a].device != m.offers[b].device) continue;
           const double hope = cover->Hope(a) + cover->Hope(b) + cover->value_cost(v);
           if (hope > 1e-9) gained = cover->Try({a, b}) || gained;
@@ -73,7 +73,7 @@ bool ImproveByMoves(const Model& m, uint64_t work, Arrangement* cover) {
   const uint64_t limit = cover->work() + work;
   bool any = false;
   constexpr int kSweeps = 20;  // each must gain; in practice three or four do
-  for (int sweep = 0; sweep < kSweeps && cover->work() < limit; ++sweep) {
+  for (int sweep = 0; sweep < kSweeps && !cover->Spent(limit); ++sweep) {
     bool gained = SweepOffers(m, offers, limit, cover);
     gained = SweepMerges(m, limit, cover) || gained;
     if (!gained) gained = SweepPairs(m, limit, cover);

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "ge/base/interrupt.h"
 #include "ge/place/arrangement.h"
 #include "ge/place/model.h"
 #include "ge/place/place.h"
@@ -73,6 +74,32 @@ TEST(PlaceMoves, ACutWeighsAPatternAgainstItsNodes) {
   ASSERT_EQ(a.cost(), 510);
   EXPECT_TRUE(place::ImproveByCuts(*m, 1000000, &a));
   EXPECT_DOUBLE_EQ(a.cost(), 5 * 59.6 + 100 + 100 + 10);
+}
+
+// A call that is over before the moves begin: each search looks at no more than what it has.
+TEST(PlaceMoves, MovesEndWithTheirCall) {
+  const ByBytes by_bytes;
+  PlaceProblem p = ChainOfMoves(200, &by_bytes);
+  std::vector<uint32_t> home;
+  for (uint32_t n = 0; n < 200; ++n) {
+    home.push_back(static_cast<uint32_t>(p.offers.size()));
+    p.offers.push_back(OfferOf({n}, 0, 500, 10));
+    p.offers.push_back(OfferOf({n}, 1, 10, 10));
+  }
+  auto m = place::BuildModel(p);
+  ASSERT_TRUE(m.ok());
+  place::Arrangement a(*m);
+  ASSERT_TRUE(a.Start(home));
+  const uint64_t before = a.work();
+  Interrupt interrupt;
+  const InterruptScope scope(&interrupt);
+  interrupt.Cancel();
+  EXPECT_FALSE(place::ImproveByMoves(*m, 1000000, &a));
+  EXPECT_FALSE(place::ImproveByCuts(*m, 1000000, &a));
+  EXPECT_EQ(a.work(), before);
+  EXPECT_EQ(SolvePlacement(p).status().code(), Code::kCancelled);
+  interrupt.Reset();
+  EXPECT_TRUE(place::ImproveByMoves(*m, 1000000, &a));
 }
 
 }  // namespace

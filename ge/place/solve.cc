@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "ge/base/interrupt.h"
 #include "ge/place/arrangement.h"
 #include "ge/place/cover.h"
 #include "ge/place/frontier.h"
@@ -344,6 +345,7 @@ Result<PlaceSolution> Solver::Run() {
       proven = Exact(limits, "branch-and-bound");
     }
   }
+  GE_RETURN_IF_ERROR(CheckInterrupt());
   if (best_ == kInfinity) {
     return Status(Code::kUnsupported,
                   legal_seen_

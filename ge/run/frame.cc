@@ -139,10 +139,16 @@ void Frame::Attach(char* base) {
 Status Frame::MakeRedZones() {
   zones_ = std::make_unique<RedZones>(program_.plan().functions[0]);
   const std::vector<PlanArena>& arenas = program_.plan().functions[0].arenas;
+  std::vector<int32_t> apart;
   for (size_t a = 0; a < arenas_.size(); ++a) {
-    if (arenas[a].domain == 0) zones_->AddArena(static_cast<int32_t>(a), arenas_[a].address);
+    if (arenas[a].domain != 0) continue;
+    if (arenas_[a].engine == 0) {
+      apart.push_back(static_cast<int32_t>(a));
+    } else {
+      zones_->AddArena(static_cast<int32_t>(a), arenas_[a].address);
+    }
   }
-  return zones_->MakeOwnPlaces();
+  return zones_->MakeOwnPlaces(apart);
 }
 
 Status Frame::CreateStreams() {
@@ -198,6 +204,9 @@ ge_buf Frame::BufOf(PlanValueId id) {
     int64_t offset = r.offset + (root == id ? 0 : v.offset);
     // What lies in the pool's block gets its address with each run.
     if (block.address != nullptr) b.ptr = static_cast<char*>(block.address) + offset;
+    if (zones_ != nullptr && zones_->place(root) != nullptr) {
+      b.ptr = static_cast<std::byte*>(zones_->place(root)) + (root == id ? 0 : v.offset);
+    }
     b.mem = r.domain != 0 ? block.mem : nullptr;  // Page-locked or not, host memory is the host's.
     b.offset = static_cast<uint64_t>(offset);
   } else if (r.kind == PlanValueKind::kConstant && v.bytes > 0) {

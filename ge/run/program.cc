@@ -154,6 +154,7 @@ Status Program::Issue(Frame* f) const {
     switch (r.op) {
       case PlanOp::kLaunch:
         r.launch.stop = committed ? nullptr : stop;
+        if (interrupt) interrupt->EnterPlugin(e.enqueue_text);
         rc = NoThrow<ge_rc>(GE_OUT_OF_MEMORY, GE_INTERNAL, &err,
                             [&] { return e.api.enqueue(r.exec, &r.launch, &err); });
         break;
@@ -178,6 +179,7 @@ Status Program::Issue(Frame* f) const {
       break;
     }
   }
+  if (interrupt) interrupt->EnterPlugin(nullptr);
   if (!failed && !stopped) {
     if constexpr (kMode == Mode::kTimed) f->stamps_[f->records_.size()] = RunClock::Now();
     ++f->epoch_;

@@ -22,6 +22,7 @@ struct RunEngine {
   std::string name;
   ge_engine_api api{};
   ge_engine* engine = nullptr;
+  const char* enqueue_text = nullptr;  // of Interrupt::EnterPlugin; lives for ever
 };
 
 struct ProgramParts {

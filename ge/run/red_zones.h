@@ -1,17 +1,19 @@
 // Red zones: what a run for tests puts around every value in host memory, to name the engine that
-// writes to bytes which are not its own. Each value has its own place, with kRedZone bytes of a
-// pattern on both sides; inputs and outputs of the caller are copied to and from such places, so
-// that their sizes are exact; all that a launch is to write holds 0xFF before it. In a build with
-// AddressSanitizer nothing but what a launch was given can be read or written while it runs (as far
-// as the engine's code is instrumented). Owned by a Frame; used by one thread at a time.
+// writes to bytes which are not its own. Each value has its own place: a page or more of a pattern
+// on both sides, and beyond these pages that nobody has touched (kFarZone), which the system tells
+// from those that were written (but for zeros, which is what they hold). Inputs and outputs of the
+// caller are copied to and from such places, so that their sizes are exact; all that a launch is to
+// write holds 0xFF before it. Values in page-locked memory of a device stay in its block, kRedZone
+// bytes apart. In a build with AddressSanitizer nothing but what a launch was given can be read or
+// written while it runs (as far as the engine's code is instrumented). Owned by a Frame; used by
+// one thread at a time.
 #pragma once
 
 #include <cstdint>
-#include <cstdlib>
-#include <memory>
 #include <string>
 #include <vector>
 
+#include "ge/base/sanitizer.h"
 #include "ge/base/status.h"
 #include "ge/ge_plugin.h"
 #include "ge/plan/plan.h"
@@ -19,6 +21,9 @@
 namespace ge {
 
 inline constexpr int64_t kRedZone = 64;  // bytes: a whole vector that is written too far lies in it
+// Bytes of untouched memory between two values, half of which belong to either. With
+// AddressSanitizer less, which keeps a byte for each eight of it and finds such writes itself.
+inline constexpr uint64_t kFarZone = GE_ADDRESS_SANITIZER ? uint64_t{1} << 16 : uint64_t{4} << 20;
 
 class RedZones {
  public:
@@ -28,11 +33,14 @@ class RedZones {
   RedZones(const RedZones&) = delete;
   RedZones& operator=(const RedZones&) = delete;
 
-  // An arena in host memory.
+  // An arena in host memory that stays where it is: its gaps are red.
   void AddArena(int32_t arena, void* address);
-  // Places for the entry's inputs and outputs. RESOURCE_EXHAUSTED when there is no memory.
-  Status MakeOwnPlaces();
+  // Places for the entry's inputs and outputs, and for the values of these arenas in the host's own
+  // memory. RESOURCE_EXHAUSTED when there is no memory.
+  Status MakeOwnPlaces(const std::vector<int32_t>& arenas);
 
+  // Of a value in one of those arenas; null for any other.
+  void* place(PlanValueId value) const { return address_.empty() ? nullptr : address_[value]; }
   void* input(uint32_t index) const { return inputs_[index].begin; }
   void* output(uint32_t index) const { return outputs_[index].begin; }
 
@@ -57,25 +65,40 @@ class RedZones {
     std::byte* begin = nullptr;
     uint64_t bytes = 0;
     std::vector<Place> places;  // by address
+    bool sparse = false;        // red is only what is next to a place; the rest is untouched
   };
-  struct FreeBlock {
-    void operator()(std::byte* p) const { std::free(p); }
+  // What lies between two places: [begin, end), red but for the untouched [middle, tail).
+  struct Gap {
+    std::byte *begin, *end, *middle, *tail;
+  };
+  // Values that share bytes, which lie apart from all others.
+  struct Block {
+    Place place;
+    int64_t offset = 0;  // in its arena
+    uint64_t align = 0;
+    std::vector<PlanValueId> values;
   };
 
   bool OneStream() const { return fn_.streams.size() <= 1; }
-  Status MakePlace(PlanValueId value, Place* place);
+  void AddBlocks(int32_t arena, std::vector<Block>* blocks) const;
+  Gap GapBefore(const Area& area, size_t place) const;
+  // On every red byte and every place of an area.
+  template <typename Red, typename Own>
+  void ForEach(const Area& area, Red red, Own own) const;
+  static bool FindHarm(const Gap& gap, const std::byte** first, const std::byte** last);
   void Let(const ge_buf& buf, bool touch);
   void LetAll(const ge_launch& launch, bool touch);
-  std::string Harm() const;
+  std::string Harm();
   std::string HarmIn(const Area& area) const;
   std::string NameAt(const void* address) const;
   std::string Name(PlanValueId value) const;
 
   const PlanFunction& fn_;
   std::vector<Area> areas_;
-  std::vector<std::unique_ptr<std::byte, FreeBlock>> blocks_;
+  std::vector<std::byte*> address_;      // by value
   std::vector<Place> inputs_, outputs_;  // by position
   std::vector<uint64_t> sums_;           // of the open launch's inputs
+  bool harmed_ = false;                  // untouched pages may have been written since Begin
 };
 
 }  // namespace ge

@@ -1,7 +1,9 @@
 #include "ge/run/red_zones.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <cstring>
 
 #include "ge/base/sanitizer.h"
@@ -35,7 +37,7 @@ class RedZonesTest : public testing::Test {
     fn_.arenas.push_back({0, PlanArena::Use::kTransient, 260});
     zones_ = std::make_unique<RedZones>(fn_);
     zones_->AddArena(0, arena_);
-    ASSERT_TRUE(zones_->MakeOwnPlaces().ok());
+    ASSERT_TRUE(zones_->MakeOwnPlaces({}).ok());
     const void* in[] = {input_};
     zones_->Begin(in);
     in_ = {.ptr = zones_->input(0), .bytes = 8};
@@ -95,6 +97,64 @@ TEST_F(RedZonesTest, BothEndsOfAnArenaAreRed) {
 TEST_F(RedZonesTest, CallersBuffersAreWatchedToTheByte) {
   EXPECT_EQ(After(zones_->output(0), 8),
             "bytes 0 to 0 behind the end of value 'out' of 8 bytes were written");
+}
+
+// The values of an arena of the host's own: 'left' at 0, 'right' and 'alias' of it, a byte further.
+class ApartTest : public RedZonesTest {
+ protected:
+  void SetUp() override {
+    RedZonesTest::SetUp();
+    zones_.reset();
+    fn_.values.resize(6);
+    Value(5, "alias", PlanValueKind::kTransient, 3);
+    fn_.values[5].arena = 0, fn_.values[5].offset = 193;
+    zones_ = std::make_unique<RedZones>(fn_);
+    ASSERT_TRUE(zones_->MakeOwnPlaces({0}).ok());
+    const void* in[] = {input_};
+    zones_->Begin(in);
+    in_.ptr = zones_->input(0);
+    out_.ptr = zones_->place(2);
+  }
+  // As After, and the run begins anew.
+  std::string Again(void* at, int64_t offset, unsigned char byte = 1) {
+    const std::string harm = After(at, offset, byte);
+    const void* in[] = {input_};
+    zones_->Begin(in);
+    return harm;
+  }
+};
+
+TEST_F(ApartTest, ValuesThatShareBytesStayTogether) {
+  EXPECT_EQ(static_cast<std::byte*>(zones_->place(5)) - static_cast<std::byte*>(zones_->place(3)),
+            1);
+  EXPECT_GT(std::abs(static_cast<std::byte*>(zones_->place(3)) -
+                     static_cast<std::byte*>(zones_->place(2))),
+            static_cast<int64_t>(kFarZone));
+  EXPECT_EQ(zones_->place(1), nullptr);
+}
+
+TEST_F(ApartTest, WritesFarBehindAndFarBeforeAreNamed) {
+  const int64_t most = static_cast<int64_t>(kFarZone) / 2 - 8192;
+  for (const int64_t far : {int64_t{0}, int64_t{63}, int64_t{4095}, int64_t{20000}, most}) {
+    EXPECT_EQ(Again(out_.ptr, 12 + far),
+              fmt::format("bytes {0} to {0} behind the end of value 'left' of 12 bytes were "
+                          "written",
+                          far));
+    EXPECT_EQ(Again(out_.ptr, -1 - far),
+              fmt::format("bytes {0} to {0} before the begin of value 'left' of 12 bytes were "
+                          "written",
+                          -1 - far));
+    EXPECT_EQ(Again(out_.ptr, 0), "") << "the zones are red again";
+  }
+}
+
+TEST_F(ApartTest, AWholeStretchIsNamedFromItsFirstByteToItsLast) {
+  const int64_t most = static_cast<int64_t>(kFarZone) / 2 - 8192;
+  zones_->Open(launch_);
+  for (int64_t i = 0; i < most; ++i) Stray(out_.ptr, 12 + i, 1);
+  EXPECT_EQ(zones_->Close(launch_),
+            fmt::format("bytes 0 to {} behind the end of value 'left' of 12 bytes were written",
+                        most - 1));
 }
 
 TEST_F(RedZonesTest, AChangedInputIsNamed) {

@@ -132,7 +132,8 @@ class OfferTimer::Launcher {
 
   Status Launch() {
     ge_err err = EmptyError();
-    ge_rc rc = CallPlugin(&err, [&] { return api_.enqueue(compiled_.exec, &launch_, &err); });
+    ge_rc rc = CallPlugin(CallText(engine_, "enqueue"), &err,
+                          [&] { return api_.enqueue(compiled_.exec, &launch_, &err); });
     if (rc != GE_OK) return FromEngine(engine_.name(), "enqueue", rc, err);
     if (!stream_) return {};
     ++value_;
@@ -357,7 +358,7 @@ Result<ge_compiled> OfferTimer::Compile(const Offer& offer, uint32_t choice_inde
   ge_err err = EmptyError(), why = EmptyError();
   out.err = &why;
   std::lock_guard<std::mutex> lock(engine.call_mutex());
-  const ge_rc rc = CallPlugin(&err, [&] {
+  const ge_rc rc = CallPlugin(CallText(engine, "compile"), &err, [&] {
     return engine.api().compile(engine.handle(), &s, 1, sizeof s, &out, sizeof out, &err);
   });
   if (rc != GE_OK || out.rc != GE_OK || !out.exec) {

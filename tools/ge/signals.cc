@@ -12,10 +12,13 @@ namespace {
 
 std::atomic<Calls*> g_calls{nullptr};
 std::atomic<bool> g_signalled{false};
+constexpr int kExitOverdue = 3;  // as any other time limit
 static_assert(std::atomic<Calls*>::is_always_lock_free && std::atomic<bool>::is_always_lock_free);
 
+void Say(const char* text) { (void)!write(STDERR_FILENO, text, std::strlen(text)); }
+
 [[noreturn]] void End(const char* text) {
-  (void)!write(STDERR_FILENO, text, std::strlen(text));
+  Say(text);
   _exit(kExitInterrupted);
 }
 
@@ -30,7 +33,22 @@ void OnSignal(int) {
 }
 
 void OnAlarm(int) {
-  End("ge: interrupted; what was going on did not end soon, so the process did\n");
+  const Calls* calls = g_calls.load();
+  const char* plugin = calls != nullptr ? calls->in_plugin() : nullptr;
+  if (plugin == nullptr) {
+    End("ge: interrupted; what was going on did not end soon, so the process did\n");
+  }
+  Say("ge: interrupted; ");
+  Say(plugin);
+  End(" did not return soon, so the process ended\n");
+}
+
+// Of a call that --time-limit could not end.
+void OnOverdue(const char* plugin) {
+  Say("ge: DEADLINE_EXCEEDED: the call took longer than its time limit, and a second later ");
+  Say(plugin != nullptr ? plugin : "what was going on");
+  Say(" had not returned, so the process ended\n");
+  _exit(kExitOverdue);
 }
 
 }  // namespace
@@ -44,6 +62,7 @@ void CatchSignals() {
   action.sa_handler = OnSignal;
   sigaction(SIGINT, &action, nullptr);
   sigaction(SIGTERM, &action, nullptr);
+  Deadline::SetOverdue(&OnOverdue);
 }
 
 bool Signalled() { return g_signalled.load(); }

@@ -1,6 +1,7 @@
 // Ctrl-C (SIGINT) and SIGTERM end whatever the tool does: what the session computes is cancelled,
 // the tool says so and exits with 130. What does not end within a second, such as one call of a
-// vendor's library, ends with the process.
+// vendor's library, ends with the process, and so does what a time limit does not end; the message
+// names the plugin that has not returned.
 #pragma once
 
 #include <memory>

@@ -361,6 +361,14 @@ GE_API ge_status ge_session_run_async(ge_session* session, const char* entry,
                                       ge_tensor* outputs, uint32_t n_outputs,
                                       void (*done)(void* context, ge_status status), void* context,
                                       ge_run** out, ge_error* error);
+/* The same with limits of its own: the time runs from this call on, while the run waits for its
+ * turn too; the token stays until the run is done. */
+GE_API ge_status ge_session_run_async_with(ge_session* session, const char* entry,
+                                           const ge_tensor* inputs, uint32_t n_inputs,
+                                           ge_tensor* outputs, uint32_t n_outputs,
+                                           const ge_run_options* options,
+                                           void (*done)(void* context, ge_status status),
+                                           void* context, ge_run** out, ge_error* error);
 /* Answers the run's status, or DEADLINE_EXCEEDED when it is still going after timeout_ns
  * (UINT64_MAX = no limit). May be called again. */
 GE_API ge_status ge_run_wait(ge_run* run, uint64_t timeout_ns, ge_error* error);
