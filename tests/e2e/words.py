@@ -187,6 +187,18 @@ def copy_of_the_tree(c, name):
     return prefix
 
 
+def folders(c):
+    """A folder that was made for a run's outputs is gone where there are none; others stay."""
+    c.file("m.gt", model("  y = Relu(x)\n"))
+    (c.folder / "there").mkdir()
+    for folder in ("new", "new/deep/", "there", "there/deep"):
+        c.says(2, "cannot open 'no.onnx'", "run", "no.onnx", "--output", folder)
+    c.check(not (c.folder / "new").exists() and (c.folder / "there").exists()
+            and not (c.folder / "there/deep").exists(), "nothing is left", list(c.folder.iterdir()))
+    c.says(0, "y", "run", "m.gt", "--output", "new/deep/")
+    c.check((c.folder / "new/deep/y.npy").exists(), "with outputs it stays")
+
+
 def unreadable(c):
     prefix = copy_of_the_tree(c, "tree")
     c.ge = prefix / "bin/ge"
@@ -252,7 +264,7 @@ def main():
     parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build/release")
     build = parser.parse_args().build.resolve()
     counts = installed.Checks()
-    for part in (command_lines, made_up, plugins, pins, unreadable, without_proc):
+    for part in (command_lines, made_up, plugins, pins, folders, unreadable, without_proc):
         with tempfile.TemporaryDirectory(prefix="ge-words.") as folder:
             c = Words(build, pathlib.Path(folder).resolve())
             part(c)

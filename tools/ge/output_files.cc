@@ -41,8 +41,17 @@ std::vector<std::string> FileStemsOf(const std::vector<std::string>& tensor_name
   return stems;
 }
 
-Status PrepareOutputFolder(const std::string& folder) {
+OutputFolder::~OutputFolder() {
+  std::error_code not_empty;
+  for (const std::filesystem::path& folder : made_) std::filesystem::remove(folder, not_empty);
+}
+
+Status OutputFolder::Prepare(const std::string& folder) {
   std::error_code error;
+  for (std::filesystem::path at = folder; !at.empty(); at = at.parent_path()) {
+    if (std::filesystem::exists(std::filesystem::symlink_status(at, error))) break;
+    made_.push_back(at);
+  }
   std::filesystem::create_directories(folder, error);
   if (error) {
     return Status(Code::kIoError, fmt::format("cannot make the folder '{}': {}; give a folder to "

@@ -1,6 +1,7 @@
 // The files of a run's outputs: their names and the folder that they go to.
 #pragma once
 
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -13,8 +14,20 @@ namespace ge::tool {
 // replacement keeps itself. At most 200 bytes each.
 std::vector<std::string> FileStemsOf(const std::vector<std::string>& tensor_names);
 
-// Makes the folder where it is not there. IO_ERROR where it cannot be, or takes no new file.
-Status PrepareOutputFolder(const std::string& folder);
+// A folder that is looked at before the work begins. Where it had to be made and nothing was
+// written, it is gone with this object.
+class OutputFolder {
+ public:
+  OutputFolder() = default;
+  OutputFolder(const OutputFolder&) = delete;
+  OutputFolder& operator=(const OutputFolder&) = delete;
+  ~OutputFolder();
+  // Makes it, and those above it. IO_ERROR where it cannot be made, or takes no new file.
+  Status Prepare(const std::string& folder);
+
+ private:
+  std::vector<std::filesystem::path> made_;  // the innermost first
+};
 
 // Writes each as STEM.npy, or STEM.json where it is a text. `paths`: of each, in order.
 Status WriteOutputs(const std::string& folder, const std::vector<Tensor>& outputs,

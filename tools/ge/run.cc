@@ -167,7 +167,8 @@ Status RunModel(const Options& o) {
                   "--accuracy compares with float32, which --precision f32 is; add --precision "
                   "bf16");
   }
-  if (!o.output_dir.empty()) GE_RETURN_IF_ERROR(PrepareOutputFolder(o.output_dir));
+  OutputFolder folder;
+  if (!o.output_dir.empty()) GE_RETURN_IF_ERROR(folder.Prepare(o.output_dir));
   double base_mb = 0;
   GE_ASSIGN_OR_RETURN(auto session, CreateSession(o, &base_mb));
   GE_RETURN_IF_ERROR(session->LoadFile(o.model));

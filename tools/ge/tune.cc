@@ -131,9 +131,8 @@ Status TuneModel(Options o, const std::string& model) {
 }
 
 Status TuneAll(const Options& o) {
-  std::error_code error;
-  const bool made = !o.export_dir.empty() && !std::filesystem::exists(o.export_dir, error);
-  if (!o.export_dir.empty()) GE_RETURN_IF_ERROR(PrepareOutputFolder(o.export_dir + "/priors"));
+  OutputFolder folder;
+  if (!o.export_dir.empty()) GE_RETURN_IF_ERROR(folder.Prepare(o.export_dir + "/priors"));
   nlohmann::json told;
   {
     GE_ASSIGN_OR_RETURN(SessionOptions options, SessionOptionsOf(o));
@@ -143,9 +142,6 @@ Status TuneAll(const Options& o) {
     const MeasureReport measured = session->Tune(o.measure_budget_ms);
     told = Told(*session, measured);
     if (!o.export_dir.empty() && told["busy"].get<bool>()) {
-      for (const char* empty : {"/priors", "/"}) {  // what else is in them stays
-        if (made) std::filesystem::remove(o.export_dir + empty, error);
-      }
       return Status(Code::kFailedPrecondition,
                     "the machine is busy, so that nothing is exported; tune when it is quiet");
     }
