@@ -9,6 +9,7 @@
 #include "frontend/onnx/mapped_file.h"
 #include "frontend/proto/proto.h"
 #include "frontend/text/text.h"
+#include "ge/base/mapping_faults.h"
 
 namespace ge {
 namespace {
@@ -43,9 +44,18 @@ Status WantCanonicalOpset(const Graph& graph) {
                             it->second, kCanonicalOpset));
 }
 
-}  // namespace
+Result<Graph> ReadOwnFormat(const std::shared_ptr<const MappedFile>& file, const std::string& path,
+                            Format format) {
+  if (format == Format::kText) {
+    return ParseText({reinterpret_cast<const char*>(file->bytes().data()), file->bytes().size()},
+                     path);
+  }
+  ReadOptions options;
+  options.owner = file, options.mapped = true;
+  return ReadProto(file->bytes(), options);
+}
 
-Result<LoadedModel> LoadModelFile(const std::string& path, Format format) {
+Result<LoadedModel> ReadModelFile(const std::string& path, Format format) {
   if (format == Format::kAuto) format = FormatOfName(path);
   Graph graph;
   ImportStats stats;
@@ -58,20 +68,28 @@ Result<LoadedModel> LoadModelFile(const std::string& path, Format format) {
     file.reset();  // the importer opens it in its own way
     GE_ASSIGN_OR_RETURN(graph, ImportOnnxFile(path, {}, &stats));
   } else {
-    std::string_view text(reinterpret_cast<const char*>(file->bytes().data()),
-                          file->bytes().size());
-    if (format == Format::kText) {
-      GE_ASSIGN_OR_RETURN(graph, ParseText(text, path));
-    } else {
-      ReadOptions options;
-      options.owner = file, options.mapped = true;
-      GE_ASSIGN_OR_RETURN(graph, ReadProto(file->bytes(), options));
-    }
+    auto read = ReadOwnFormat(file, path, format);
+    GE_RETURN_IF_ERROR(file->Check());  // before what came of it
+    GE_ASSIGN_OR_RETURN(graph, std::move(read));
     GE_RETURN_IF_ERROR(WantCanonicalOpset(graph));
   }
   const std::string folder = std::filesystem::path(path).parent_path().string();
   GE_RETURN_IF_ERROR(OpenExternals(&graph, folder.empty() ? "." : folder));
   return LoadedModel{std::move(graph), stats.copied_bytes};
+}
+
+}  // namespace
+
+Result<LoadedModel> LoadModelFile(const std::string& path, Format format) {
+  const FaultScope faults;
+  auto model = ReadModelFile(path, format);
+  const Status& status = model.status();
+  // What is wrong with bytes names the file that has them.
+  const bool named = status.message().find(path) != std::string::npos;
+  if (status.code() != Code::kDataCorrupt || named) return model;
+  return Status(status.code(), fmt::format("'{}': {}", path, status.message()))
+      .AtNode(status.node())
+      .AtStage(status.stage());
 }
 
 Result<LoadedModel> LoadModelBytes(std::string bytes, Format format) {

@@ -8,6 +8,8 @@
 #include <climits>
 
 #include "frontend/onnx/export_graph.h"
+#include "ge/base/mapping_faults.h"
+#include "ge/ir/graph_files.h"
 #include "ge/ir/model_meta.h"
 
 namespace ge {
@@ -144,7 +146,9 @@ Result<std::string> Export(const Graph& g, std::string_view entry_name) {
 }  // namespace
 
 Result<std::string> ExportOnnx(const Graph& graph, std::string_view entry) {
+  const FaultScope faults;
   auto bytes = Export(graph, entry);
+  GE_RETURN_IF_ERROR(MappedFilesOf(graph).Check().AtStage("export"));
   if (!bytes.ok()) return Status(bytes.status()).AtStage("export");
   return bytes;
 }

@@ -186,7 +186,10 @@ Result<Graph> ImportOnnxFile(const std::string& path, const ImportOptions& optio
     own.base_dir = slash == std::string::npos ? "." : path.substr(0, std::max<size_t>(slash, 1));
   }
   (*file)->ExpectSparseReads();
-  return Guarded((*file)->bytes(), *file, file->get(), own, stats);
+  auto graph = Guarded((*file)->bytes(), *file, file->get(), own, stats);
+  // Before what came of it: a file that was cut short looks like no model.
+  GE_RETURN_IF_ERROR((*file)->Check().AtStage("load"));
+  return graph;
 }
 
 Result<Graph> ImportOnnxBytes(std::span<const std::byte> bytes, std::shared_ptr<const void> owner,

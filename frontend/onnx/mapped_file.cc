@@ -8,6 +8,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <filesystem>
+#include <utility>
 #include <vector>
 
 #include "ge/base/descriptor.h"
@@ -19,6 +21,9 @@ namespace {
 // NONBLOCK: opening a FIFO must not wait; it has no effect on regular files.
 constexpr int kOpenFlags = O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK;
 
+// Smaller files are read: that takes 0.1 ms a MiB, and what becomes of them later is nothing to us.
+constexpr uint64_t kMappedFrom = uint64_t{1} << 20;
+
 std::string ErrorText(int error) {
   char buffer[256];
   return strerror_r(error, buffer, sizeof buffer);
@@ -26,6 +31,29 @@ std::string ErrorText(int error) {
 
 Status OpenFailed(const std::string& path, int error) {
   return Status(Code::kIoError, fmt::format("cannot open '{}': {}", path, ErrorText(error)));
+}
+
+Result<FileIdentity> IdentityOf(int fd, const std::string& path) {
+  struct stat info;
+  if (fstat(fd, &info) != 0) return OpenFailed(path, errno);
+  if (!S_ISREG(info.st_mode)) {
+    return Status(Code::kIoError, fmt::format("'{}' is no regular file", path));
+  }
+  return FileIdentity(info);
+}
+
+// When nobody has written to it for a tick of the clock that gives files their times.
+Result<FileIdentity> SettledIdentity(int fd, const std::string& path) {
+  constexpr int kMostTicks = 250;  // 1 s
+  GE_ASSIGN_OR_RETURN(FileIdentity identity, IdentityOf(fd, path));
+  for (int i = 0; i < kMostTicks; ++i) {
+    AwaitNextTick(identity);
+    GE_ASSIGN_OR_RETURN(const FileIdentity now, IdentityOf(fd, path));
+    if (now == identity) return identity;
+    identity = now;
+  }
+  return Status(Code::kIoError,
+                fmt::format("'{}' is being written to; load it when that is done", path));
 }
 
 // Splits a relative path; refuses what could leave the folder.
@@ -62,14 +90,30 @@ void MappedFile::DropPages() const {
   madvise(mapping_->data(), mapping_->bytes(), MADV_NORMAL);
 }
 
-Result<std::shared_ptr<const MappedFile>> MappedFile::Map(int fd, const std::string& path,
-                                                          uint64_t max_bytes) {
-  struct stat info;
-  if (fstat(fd, &info) != 0) return OpenFailed(path, errno);
-  if (!S_ISREG(info.st_mode)) {
-    return Status(Code::kIoError, fmt::format("'{}' is no regular file", path));
+Status MappedFile::Read(int fd, const std::string& path, const FileIdentity& identity) {
+  copy_ = AllocateAligned(identity.size, 64);
+  if (!copy_) {
+    return Status(Code::kResourceExhausted,
+                  fmt::format("no memory for the {} bytes of '{}'", identity.size, path));
   }
-  uint64_t size = static_cast<uint64_t>(info.st_size);
+  while (copied_ < identity.size) {
+    const ssize_t got =
+        pread(fd, copy_.get() + copied_, identity.size - copied_, static_cast<off_t>(copied_));
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) {
+      return Status(Code::kIoError, fmt::format("cannot read '{}': {}", path, ErrorText(errno)));
+    }
+    if (got == 0) break;  // it was cut short since, as its size will say
+    copied_ += static_cast<size_t>(got);
+  }
+  GE_ASSIGN_OR_RETURN(const FileIdentity now, IdentityOf(fd, path));
+  return WantUnchanged(path, identity, now);
+}
+
+Result<std::shared_ptr<const MappedFile>> MappedFile::Map(Descriptor fd, const std::string& path,
+                                                          uint64_t max_bytes) {
+  GE_ASSIGN_OR_RETURN(const FileIdentity identity, SettledIdentity(fd.get(), path));
+  const uint64_t size = identity.size;
   if (size > max_bytes) {
     return Status(Code::kLimitExceeded,
                   fmt::format("'{}' has {} bytes, more than the limit of {}; raise the limit or "
@@ -77,23 +121,26 @@ Result<std::shared_ptr<const MappedFile>> MappedFile::Map(int fd, const std::str
                               path, size, max_bytes));
   }
   std::shared_ptr<MappedFile> file(new MappedFile);
-  if (size > 0) {
-    void* data = mmap(nullptr, size, PROT_READ, MAP_PRIVATE, fd, 0);
-    if (data == MAP_FAILED) {
-      return Status(Code::kResourceExhausted, fmt::format("cannot map the {} bytes of '{}': {}",
-                                                          size, path, ErrorText(errno)));
-    }
-    const FileIdentity identity{info.st_dev, info.st_ino, size,
-                                info.st_mtim.tv_sec * 1'000'000'000 + info.st_mtim.tv_nsec};
-    file->mapping_ = std::make_unique<FileMapping>(data, size, identity);
+  if (size < kMappedFrom) {
+    if (size > 0) GE_RETURN_IF_ERROR(file->Read(fd.get(), path, identity));
+    return std::shared_ptr<const MappedFile>(std::move(file));
   }
+  std::error_code error;
+  const std::string absolute = std::filesystem::absolute(path, error).string();
+  void* data = mmap(nullptr, size, PROT_READ, MAP_PRIVATE, fd.get(), 0);
+  if (data == MAP_FAILED) {
+    return Status(Code::kResourceExhausted,
+                  fmt::format("cannot map the {} bytes of '{}': {}", size, path, ErrorText(errno)));
+  }
+  file->mapping_ = std::make_unique<FileMapping>(
+      data, size, SharedFile{std::move(fd), error ? path : absolute, identity});
   return std::shared_ptr<const MappedFile>(std::move(file));
 }
 
 Result<std::shared_ptr<const MappedFile>> MappedFile::Open(const std::string& path,
                                                            uint64_t max_bytes) {
-  GE_ASSIGN_OR_RETURN(const RegularFile file, OpenRegularFile(path));
-  return Map(file.fd.get(), path, max_bytes);
+  GE_ASSIGN_OR_RETURN(RegularFile file, OpenRegularFile(path));
+  return Map(std::move(file.fd), path, max_bytes);
 }
 
 Result<std::shared_ptr<const MappedFile>> MappedFile::OpenBeneath(const std::string& dir,
@@ -121,7 +168,7 @@ Result<std::shared_ptr<const MappedFile>> MappedFile::OpenBeneath(const std::str
     }
     here = std::move(next);
   }
-  return Map(here.get(), dir.empty() ? relative : dir + "/" + relative, max_bytes);
+  return Map(std::move(here), dir.empty() ? relative : dir + "/" + relative, max_bytes);
 }
 
 }  // namespace ge

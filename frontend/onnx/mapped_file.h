@@ -1,6 +1,6 @@
-// MappedFile: a regular file mapped read-only.
+// MappedFile: a regular file mapped read-only, or read where it is small.
 // Not a reader: pages come in when they are touched. Shared by whoever holds the pointer; const
-// use from any thread. Truncating the file from outside while it is mapped is beyond its contract.
+// use from any thread. Others may change the file meanwhile, which Check tells.
 #pragma once
 
 #include <cstddef>
@@ -9,6 +9,8 @@
 #include <span>
 #include <string>
 
+#include "ge/base/aligned.h"
+#include "ge/base/descriptor.h"
 #include "ge/base/file_mapping.h"
 #include "ge/base/status.h"
 
@@ -20,7 +22,8 @@ class MappedFile {
   MappedFile& operator=(const MappedFile&) = delete;
 
   // IO_ERROR naming the path when it is missing, unreadable or no regular file; LIMIT_EXCEEDED
-  // beyond `max_bytes`. An empty file maps to an empty span.
+  // beyond `max_bytes`. An empty file maps to an empty span. Both wait some milliseconds for a file
+  // that was written just now.
   static Result<std::shared_ptr<const MappedFile>> Open(const std::string& path,
                                                         uint64_t max_bytes);
   // Opens `relative` beneath `dir`: no absolute path, no "..", no symbolic link on the way.
@@ -30,8 +33,11 @@ class MappedFile {
 
   std::span<const std::byte> bytes() const {
     return mapping_ ? std::span<const std::byte>(mapping_->data(), mapping_->bytes())
-                    : std::span<const std::byte>();
+                    : std::span<const std::byte>(copy_.get(), copied_);
   }
+  // IO_ERROR where what was read of it may be other bytes than those that were opened; see
+  // FileMapping.
+  Status Check() const { return mapping_ ? mapping_->Check() : Status(); }
   // Touches will be few and far apart: no read-ahead until DropPages.
   void ExpectSparseReads() const;
   // Lets the resident pages go, and expects whole weights to be read from now on.
@@ -39,9 +45,12 @@ class MappedFile {
 
  private:
   MappedFile() = default;
-  static Result<std::shared_ptr<const MappedFile>> Map(int fd, const std::string& path,
+  static Result<std::shared_ptr<const MappedFile>> Map(Descriptor fd, const std::string& path,
                                                        uint64_t max_bytes);
-  std::unique_ptr<FileMapping> mapping_;  // null for an empty file
+  Status Read(int fd, const std::string& path, const FileIdentity& identity);
+  std::unique_ptr<FileMapping> mapping_;  // null for a small file
+  AlignedBytes copy_;                     // of a small one
+  size_t copied_ = 0;
 };
 
 }  // namespace ge

@@ -8,6 +8,8 @@
 #include "frontend/proto/proto.h"
 #include "frontend/proto/reader.h"
 #include "frontend/proto/writer.h"
+#include "ge/base/mapping_faults.h"
+#include "ge/ir/graph_files.h"
 
 namespace ge {
 namespace proto {
@@ -171,6 +173,11 @@ Result<std::string> Writer::Run() {
 
 }  // namespace proto
 
-Result<std::string> WriteProto(const Graph& graph) { return proto::Writer(graph).Run(); }
+Result<std::string> WriteProto(const Graph& graph) {
+  const FaultScope faults;
+  auto bytes = proto::Writer(graph).Run();
+  GE_RETURN_IF_ERROR(MappedFilesOf(graph).Check());
+  return bytes;
+}
 
 }  // namespace ge

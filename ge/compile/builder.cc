@@ -20,6 +20,7 @@
 #include "ge/compile/segment_compiler.h"
 #include "ge/compile/shape_class.h"
 #include "ge/host/machine.h"
+#include "ge/ir/graph_files.h"
 #include "ge/partition/partition.h"
 #include "ge/place/from_offers.h"
 #include "ge/place/pins.h"
@@ -546,6 +547,10 @@ class Builder {
       if (v.kind == PlanValueKind::kConstant)
         data = GE_VALUE(c_->view_->get(), v.graph_value)->data;
       parts.constants.push_back(data);
+    }
+    for (const Instruction& i : c_->plan.functions[0].code) {  // results that are constants
+      const PlanValue& v = c_->plan.functions[0].values[i.op == PlanOp::kCopy ? i.src : 0];
+      if (v.kind == PlanValueKind::kConstant) AddFileOf(c_->graph.consts[v.constant], &c_->files_);
     }
     // A serial segment is compiled once more for each further frame, from the same graph view.
     parts.make_exec = [engines = &engines_, c = c_.get()](SegmentId segment) {

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "ge/base/aligned.h"
+#include "ge/base/file_mapping.h"
 #include "ge/base/status.h"
 #include "ge/compile/graph_loan.h"
 #include "ge/compile/in_place_states.h"
@@ -65,6 +66,8 @@ class Compiled {
   // A frame that nobody uses, or a new one.
   Result<std::unique_ptr<Frame>> TakeFrame();
   void GiveFrame(std::unique_ptr<Frame> frame);
+  // Files that runs read, since engines keep constants as they lie in them; mostly there are none.
+  const MappedFiles& files() const { return files_; }
   // Arenas of the frames made so far, packed weights, folded constants and copies.
   uint64_t BytesHeld() const;
 
@@ -130,6 +133,7 @@ class Compiled {
   std::vector<AlignedBytes> const_copies_;
   std::vector<ConstScratch> splats_;                   // of the view, where it is gone
   std::vector<std::shared_ptr<const void>> payloads_;  // of the constants, where the graph is gone
+  MappedFiles files_;
   std::shared_ptr<ArenaPool> arenas_;
   std::vector<OwnedExec> execs_;
   std::vector<std::vector<std::shared_ptr<Resident>>> packs_;  // by segment

@@ -8,6 +8,7 @@
 #include "ge/base/file_mapping.h"
 #include "ge/base/interrupt.h"
 #include "ge/engine/record.h"
+#include "ge/ir/graph_files.h"
 
 namespace ge {
 namespace {
@@ -127,6 +128,7 @@ Status SegmentCompiler::Compile(std::set<size_t>* struck, Status* failure, bool*
 void SegmentCompiler::Begin() {
   ReleaseExecs();
   c_->packed_bytes = 0;
+  c_->files_.clear();
   c_->packs_.assign(plan().segments.size(), {});
   execs_.assign(plan().segments.size(), nullptr);
   c_->execs_.reserve(plan().segments.size());  // what an engine made is known at once, or leaks
@@ -251,7 +253,7 @@ Status SegmentCompiler::TakeCompiled(SegmentId s, const ge_compiled& r) {
   GE_RETURN_IF_ERROR(TakeInternals(s, r));
   GE_RETURN_IF_ERROR(TakeWorkspace(s, r));
   GE_RETURN_IF_ERROR(TakeBorder(s, r));
-  TakeConstants(r);
+  TakeConstants(s, r);
   return TakePacks(s, r);
 }
 
@@ -331,13 +333,36 @@ Status SegmentCompiler::TakeBorder(SegmentId s, const ge_compiled& r) {
   return {};
 }
 
-void SegmentCompiler::TakeConstants(const ge_compiled& r) {
+// Where a constant lies, unless that is a copy.
+void SegmentCompiler::AddFile(const Const& c, const void* data) {
+  if (data == c.data) AddFileOf(c, &c_->files_);
+}
+
+void SegmentCompiler::TakeConstants(SegmentId s, const ge_compiled& r) {
+  std::set<uint32_t> done;  // whose payloads launches do not read
   for (uint32_t i = 0; r.constant && i < r.n_constant; ++i) {
     c_->packed_bytes += r.constant[i].packed_bytes;
     const uint32_t value = r.constant[i].value;
+    if (r.constant[i].disposition != GE_CONST_KEEP) done.insert(value);
     if (r.constant[i].disposition != GE_CONST_COPIED || value >= function().values.size()) continue;
     const ge_value* view = GE_VALUE(c_->view_->get(), value);
     if (view->data) DropMappedPages(view->data, view->data_bytes);
+  }
+  const PlanSegment& seg = plan().segments[s];
+  for (const PlanValueId c : seg.constants) {
+    const ValueId v = plan().values[c].graph_value;
+    // One that is compiled again for each frame reads all of them again.
+    if (done.count(v) != 0 && !seg.serial) continue;
+    AddFile(c_->graph.consts[function().values[v].constant], GE_VALUE(c_->view_->get(), v)->data);
+  }
+  for (const PlanOffer& o : seg.offers) {
+    for (const NodeId n : o.nodes) {
+      for (const Attr& a : function().nodes[positions_.of(n)].attrs) {
+        if (const auto* ref = std::get_if<ConstRef>(&a.value)) {
+          AddFileOf(c_->graph.consts[ref->id], &c_->files_);
+        }
+      }
+    }
   }
 }
 

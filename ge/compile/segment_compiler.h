@@ -56,7 +56,8 @@ class SegmentCompiler {
   PlanValue Scratch(SegmentId s, uint64_t bytes, uint64_t align) const;
   Status TakeWorkspace(SegmentId s, const ge_compiled& r);
   Status TakeBorder(SegmentId s, const ge_compiled& r);
-  void TakeConstants(const ge_compiled& r);
+  void TakeConstants(SegmentId s, const ge_compiled& r);
+  void AddFile(const Const& c, const void* data);
   Status TakePacks(SegmentId s, const ge_compiled& r);
   Status FillPacks(bool* again);
 

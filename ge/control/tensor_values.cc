@@ -131,7 +131,7 @@ Status TakeStates(const Graph& graph, std::span<const StateId> states, std::span
   return {};
 }
 
-Status GiveOut(const Function& f, const std::vector<FlowValue>& results,
+Status GiveOut(const Function& f, const std::vector<FlowValue>& results, const MappedFiles& files,
                std::span<const TensorView> inputs, std::span<TensorView> outputs) {
   OutputMemory memory;
   std::vector<Extent> extents;
@@ -156,6 +156,7 @@ Status GiveOut(const Function& f, const std::vector<FlowValue>& results,
   for (size_t i = 0; i < results.size(); ++i) {
     if (results[i].bytes > 0) std::memcpy(outputs[i].data, results[i].data, results[i].bytes);
   }
+  GE_RETURN_IF_ERROR(files.Check());
   memory.Commit();
   return {};
 }

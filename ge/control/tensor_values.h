@@ -4,6 +4,7 @@
 #include <span>
 #include <vector>
 
+#include "ge/base/file_mapping.h"
 #include "ge/base/status.h"
 #include "ge/control/value.h"
 #include "ge/ir/graph.h"
@@ -36,8 +37,9 @@ Status TakeStates(const Graph& graph, std::span<const StateId> states, std::span
                   std::vector<FlowValue>* results);
 
 // Copies the results of `f` into the caller's buffers, or none of them; UNSUPPORTED where one is no
-// tensor of numbers, INVALID_ARGUMENT where one does not fit or overlaps another buffer.
-Status GiveOut(const Function& f, const std::vector<FlowValue>& results,
+// tensor of numbers, INVALID_ARGUMENT where one does not fit or overlaps another buffer, IO_ERROR
+// where one lay in one of `files` and was read wrong.
+Status GiveOut(const Function& f, const std::vector<FlowValue>& results, const MappedFiles& files,
                std::span<const TensorView> inputs, std::span<TensorView> outputs);
 
 }  // namespace ge

@@ -17,6 +17,7 @@
 #include <utility>
 #include <vector>
 
+#include "ge/base/descriptor.h"
 #include "ge/base/own_folder.h"
 #include "ge/base/sha256.h"
 
@@ -88,26 +89,6 @@ class Groups {
   }
 
   const std::vector<uid_t> trusted_;
-};
-
-// A file descriptor's owner.
-class Descriptor {
- public:
-  explicit Descriptor(int fd) : fd_(fd) {}
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-  ~Descriptor() {
-    if (fd_ >= 0) close(fd_);
-  }
-  int get() const { return fd_; }
-  void Reset(int fd) {
-    if (fd_ >= 0) close(fd_);
-    fd_ = fd;
-  }
-  int Release() { return std::exchange(fd_, -1); }
-
- private:
-  int fd_;
 };
 
 WritersRule::Facts FactsOf(int fd, const struct stat& st) {
@@ -198,13 +179,13 @@ Result<TrustedFile> TrustedFile::Open(const std::string& what, const std::string
     // No links: the path has none, unless somebody has put one there since it was resolved. A pipe
     // that nobody writes would be waited for.
     const int flags = at == whole ? O_RDONLY | O_NONBLOCK | O_NOCTTY : O_PATH | O_DIRECTORY;
-    fd.Reset(openat(fd.get(), name.c_str(), flags | O_NOFOLLOW | O_CLOEXEC));
+    fd = Descriptor(openat(fd.get(), name.c_str(), flags | O_NOFOLLOW | O_CLOEXEC));
   }
   if (fd.get() < 0 || fstat(fd.get(), &st) != 0) return CannotRead(what, path, errno);
   if (!S_ISREG(st.st_mode)) return refuse("it is not a regular file");
   const std::string why = rule.Refusal(FactsOf(fd.get(), st), false);
   if (!why.empty()) return refuse(why);
-  TrustedFile file(what, path, fd.Release());
+  TrustedFile file(what, path, fd.release());
   file.facts_ = st;
   return file;
 }

@@ -149,6 +149,12 @@ Status Resident::Write() {
   ge_rc rc = CallPlugin(CallText(*engine_, "fill"), &err, [&] {
     return engine_->api().fill(engine_->handle(), &pack, from.data(), &to, &err);
   });
+  // What was made of other bytes is nobody's: a file's state is a part of the name of what is
+  // shared.
+  for (const PackSource& s : sources_) {
+    const FileMapping* file = MappingOf(s.data, s.bytes);
+    if (file != nullptr) GE_RETURN_IF_ERROR(file->Check());
+  }
   if (rc != GE_OK) return FromEngine(engine_->name(), "fill", rc, err);
   g_fills.fetch_add(1, std::memory_order_relaxed);
   for (const PackSource& s : sources_) DropMappedPages(s.data, s.bytes);

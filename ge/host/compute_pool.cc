@@ -12,6 +12,7 @@
 #include <exception>
 
 #include "ge/base/float_mode.h"
+#include "ge/base/mapping_faults.h"
 
 namespace ge {
 namespace {
@@ -199,6 +200,7 @@ void ComputePool::Wait() {
 }
 
 void ComputePool::Help(uint32_t number) {
+  const FaultScope faults;  // whatever the application has blocked in the thread that made it
   inside = true;
   uint64_t seen = 0;
   while (!stop_.load(std::memory_order_relaxed)) {

@@ -9,6 +9,8 @@
 #include "ge/base/aligned.h"
 #include "ge/base/file_mapping.h"
 #include "ge/base/interrupt.h"
+#include "ge/base/mapping_faults.h"
+#include "ge/ir/graph_files.h"
 #include "ge/run/output_memory.h"
 #include "ge/run/tensor_view.h"
 
@@ -94,12 +96,18 @@ Status StateStore::Init(const Graph& graph, uint64_t limit, const char* raise,
 
 Status StateStore::Reset(const Graph& graph) {
   std::unique_lock<std::shared_mutex> lock(mutex_);
+  MappedFiles files;
+  for (const State& s : graph.states) AddFileOf(graph.consts[s.init], &files);
+  GE_RETURN_IF_ERROR(files.Check());
+  const FaultScope faults(!files.empty());
   for (size_t i = 1; i < slots_.size(); ++i) {
     GE_RETURN_IF_ERROR(FirstValue(graph, graph.states[i], slots_[i].now.get(), slots_[i].bytes));
     slots_[i].lost = false;
   }
   ++edits_;
-  return {};
+  const Status whole = files.Check();
+  for (size_t i = 1; i < slots_.size() && !whole.ok(); ++i) slots_[i].lost = true;
+  return whole;
 }
 
 Status StateStore::Get(const State& state, StateId id, TensorView* out) {

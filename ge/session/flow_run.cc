@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "ge/base/mapping_faults.h"
 #include "ge/compile/folding.h"
 #include "ge/compile/memory_limit.h"
 #include "ge/control/flow.h"
@@ -127,6 +128,7 @@ Status Session::RunValues(std::string_view entry_name, std::span<const FlowValue
   }
   return RunWithStates(*entry, {inputs.begin(), inputs.end()}, [&](std::vector<FlowValue> results) {
     for (FlowValue& v : results) GE_RETURN_IF_ERROR(OwnValue(&v));
+    GE_RETURN_IF_ERROR(files_.Check());  // values may have lain in them
     *outputs = std::move(results);
     return Status();
   });
@@ -147,7 +149,10 @@ Status Session::RunWithStates(const Entry& entry, std::vector<FlowValue> args,
   GE_RETURN_IF_ERROR(states_.Begin(of.in, of.out, beside, &access, &from, &to));
   AppendStates(graph_, of.in, from, &args);
   std::vector<FlowValue> results;
-  GE_RETURN_IF_ERROR(flow->Run(entry.fn, args, &results));
+  const FaultScope faults(!files_.empty());
+  const Status ran = flow->Run(entry.fn, args, &results);
+  if (!ran.ok()) GE_RETURN_IF_ERROR(files_.Check());  // before what came of it
+  GE_RETURN_IF_ERROR(ran);
   GE_RETURN_IF_ERROR(TakeStates(graph_, of.out, to, &results));
   // Nothing fails once results are given: who is told of a failure releases none.
   GE_RETURN_IF_ERROR(CheckInterrupt());
@@ -170,7 +175,7 @@ Status Session::RunFlow(const Entry& entry, std::span<const TensorView> inputs,
   std::vector<FlowValue> args;
   for (const TensorView& t : inputs) args.push_back(ValueOf(t));
   return RunWithStates(entry, std::move(args), [&](const std::vector<FlowValue>& results) {
-    return GiveOut(f, results, inputs, outputs);
+    return GiveOut(f, results, files_, inputs, outputs);
   });
 }
 

@@ -5,6 +5,7 @@
 
 #include "frontend/text/plan_text.h"
 #include "frontend/text/text.h"
+#include "ge/base/mapping_faults.h"
 #include "ge/compile/plan_report.h"
 #include "ge/control/flow.h"
 #include "ge/infer/infer.h"
@@ -35,6 +36,14 @@ Result<std::string> Session::PiecesText(std::string_view entry_name) {
 
 Result<std::string> Session::DumpText(std::string_view entry_name, StageId stage,
                                       std::span<const TensorView> inputs) {
+  const FaultScope faults(!files_.empty());
+  auto text = StageText(entry_name, stage, inputs);
+  GE_RETURN_IF_ERROR(files_.Check());
+  return text;
+}
+
+Result<std::string> Session::StageText(std::string_view entry_name, StageId stage,
+                                       std::span<const TensorView> inputs) {
   if (!loaded_)
     return Status(Code::kFailedPrecondition, "the session has no model; load one first");
   if (stage == StageId::kLoad || stage == StageId::kVerify)

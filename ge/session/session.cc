@@ -10,6 +10,7 @@
 #include "ge/base/clock.h"
 #include "ge/base/file_mapping.h"
 #include "ge/base/log.h"
+#include "ge/base/mapping_faults.h"
 #include "ge/compile/add_states.h"
 #include "ge/compile/coded_weights.h"
 #include "ge/compile/evaluator.h"
@@ -26,6 +27,7 @@
 #include "ge/engine/pass_plugin.h"
 #include "ge/host/machine.h"
 #include "ge/infer/infer.h"
+#include "ge/ir/graph_files.h"
 #include "ge/ops/defaults.h"
 #include "ge/run/tensor_view.h"
 #include "ge/tune/measure.h"
@@ -213,7 +215,12 @@ Status Session::LoadGraph(Graph graph) {
   FillDefaults(&graph_);
   loaded_graph_ = graph_;
   options_.build.given_bytes = PayloadBytes(graph_);
-  GE_RETURN_IF_ERROR(Prepare());
+  files_ = MappedFilesOf(graph_);
+  const FaultScope faults(!files_.empty());
+  const Status prepared = Prepare();
+  for (const Const& c : graph_.consts) AddFileOf(c, &files_);  // that were spilled
+  GE_RETURN_IF_ERROR(files_.Check());                          // before what came of it
+  GE_RETURN_IF_ERROR(prepared);
   load_ms_ += NowMs() - start;
   loaded_ = true;
   return {};
@@ -221,7 +228,7 @@ Status Session::LoadGraph(Graph graph) {
 
 void Session::ForgetModel(Graph (&none)[2]) noexcept {
   graph_ = std::move(none[0]), loaded_graph_ = std::move(none[1]);
-  states_.Clear(), caches_.Clear(), times_.clear();
+  states_.Clear(), caches_.Clear(), times_.clear(), files_.clear();
   weight_bytes_ = import_copied_bytes_ = 0;
   load_ms_ = 0;
 }
@@ -302,6 +309,15 @@ Result<bool> Session::BindKnown(const Entry& entry, std::span<const TensorView> 
 Result<std::shared_ptr<Compiled>> Session::CompileNew(const Entry& entry,
                                                       std::span<const TensorView> inputs,
                                                       const BuildOptions& build) {
+  const FaultScope faults(!files_.empty());
+  auto made = CompileUnchecked(entry, inputs, build);
+  GE_RETURN_IF_ERROR(files_.Check());  // before what came of it
+  return made;
+}
+
+Result<std::shared_ptr<Compiled>> Session::CompileUnchecked(const Entry& entry,
+                                                            std::span<const TensorView> inputs,
+                                                            const BuildOptions& build) {
   double start = NowMs();
   const FoldingScope folding(weight_bytes_);
   std::vector<StageTime> times;

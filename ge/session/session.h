@@ -162,6 +162,8 @@ class Session {
   void ReplanIfSurprised(std::string_view entry, std::span<const TensorView> inputs,
                          const std::shared_ptr<Compiled>& c);
   Result<std::string> PiecesText(std::string_view entry);
+  Result<std::string> StageText(std::string_view entry, StageId stage,
+                                std::span<const TensorView> inputs);
   Status Prepare();  // verify, infer, rewrite, states
   // All that a load which failed has left; `none` are two empty graphs, made before.
   void ForgetModel(Graph (&none)[2]) noexcept;
@@ -172,9 +174,13 @@ class Session {
   // PartBound::Bind, as a stage.
   Result<bool> BindKnown(const Entry& entry, std::span<const TensorView> inputs, GraphLoan* loan,
                          std::vector<StageTime>* times);
+  // IO_ERROR where the model's files are not as they were loaded, whatever was read of them.
   Result<std::shared_ptr<Compiled>> CompileNew(const Entry& entry,
                                                std::span<const TensorView> inputs,
                                                const BuildOptions& build);
+  Result<std::shared_ptr<Compiled>> CompileUnchecked(const Entry& entry,
+                                                     std::span<const TensorView> inputs,
+                                                     const BuildOptions& build);
   // BuildCompiled, with the plan that a rehearsal found where one is kept.
   Result<std::shared_ptr<Compiled>> BuildOrRecall(Graph bound, FunctionId fn,
                                                   const BuildOptions& build);
@@ -205,6 +211,7 @@ class Session {
   std::shared_ptr<const OpTable> ops_;  // of plugins
   Graph loaded_graph_;                  // as loaded, for dumps; shares payloads with graph_
   Graph graph_;
+  MappedFiles files_;  // of its constants
   bool loaded_ = false;
   const double made_ms_ = NowMs();  // by the clock of NowMs
   double load_ms_ = 0;

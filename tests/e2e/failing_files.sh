@@ -14,7 +14,7 @@ for run in "build/models/lenet.onnx native,ref" "tests/e2e/two_entries.gt ref sc
   folder=$root/$(basename "$model")
   mkdir -p "$folder/tmp"
   cp "$model" "$folder/"
-  head -c 262144 /dev/zero | tr '\0' '>' >"$folder/outside.bin"  # 0.186 as f32
+  head -c 1048576 /dev/zero | tr '\0' '>' >"$folder/outside.bin"  # 0.186 as f32
   echo "$model under $engines"
   printed=$(GE_CACHE_DIR=$folder/cache TMPDIR=$folder/tmp \
     "$out" "$folder" "$folder/$(basename "$model")" "$engines" ${entry:+"$entry"} 2>&1)

@@ -83,7 +83,9 @@ void Vendor::CheckRoom(int threads) {
   constexpr size_t kLibrary = size_t{64} << 20;  // with libgfortran and libquadmath; it has 45 MB
   const auto buffers = static_cast<size_t>(std::max(Processors(), threads) + threads);
   const size_t bytes = buffers * kBuffer + kLibrary;
-  void* room = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  // NORESERVE: the system may refuse as one, for want of memory, what it gives in pieces.
+  void* room = mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
+                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (room == MAP_FAILED) {
     throw Refusal("OpenBLAS needs " + std::to_string(bytes >> 20) + " MB of address space with " +
                   std::to_string(threads) + (threads == 1 ? " thread" : " threads") +

@@ -226,8 +226,13 @@ GE_API ge_status ge_session_set_time_limit(ge_session* session, uint64_t millise
 
 enum { GE_FORMAT_AUTO = 0, GE_FORMAT_ONNX = 1, GE_FORMAT_PROTO = 2, GE_FORMAT_TEXT = 3 };
 /* Loads a model: .onnx, our protobuf (.gepb) or text (.gt); AUTO goes by the name, then the bytes.
- * Weights stay in the mapped file, which must not change while the session lives. A session loads
- * one model; a second load answers FAILED_PRECONDITION. */
+ * Weights stay in the mapped file. To change it while a session lives write a new file and rename
+ * it over this one: the session keeps the old one. Where it is written to or cut short itself,
+ * loads, compiles and runs that read of it answer IO_ERROR naming it. Reads behind the end of a
+ * file raise SIGBUS: the first load of a file of 1 MiB or more sets a handler, for such reads
+ * alone; each other SIGBUS goes to the handler that it found there. GE_SIGNALS=keep in the
+ * environment: no handler is set, and SIGBUS is the application's. A session loads one model; a
+ * second load answers FAILED_PRECONDITION. */
 GE_API ge_status ge_session_load_file(ge_session* session, const char* path, uint32_t format,
                                       ge_error* error);
 /* The bytes are copied. External data cannot be found from bytes and is refused. */
