@@ -45,7 +45,7 @@ refused() {
   verdict "$name: not refused" $good
 }
 
-for fault in NONE DECLINES ZEROS LAST_ROW; do
+for fault in NONE DECLINES ZEROS LAST_ROW IGNORES; do
   read -r -a flags <<<"${CFLAGS:-}"
   cc -std=c11 -O1 -Wall -Wextra -Werror -Wno-missing-field-initializers -shared -fPIC "${flags[@]}" \
     -DFAULT=$fault -Isdk/include tests/planted/engine.c -o "$folder/$fault.so" || failed=$((failed + 1))
@@ -72,6 +72,9 @@ refused "models on all engines, one of which cannot be loaded" \
 # As many cases as the step `random` has of an operator and engine.
 clean "engine" "$test" --random 100 --op MatMul --engines "$folder/NONE.so"
 caught "wrong in the last row of 5 and 7" "$test" --random 100 --op MatMul --engines "$folder/LAST_ROW.so"
+# As the step `attributes` has it.
+clean "attributes" "$test" --attributes 4 --op LeakyRelu
+caught "an attribute that an engine ignores" "$test" --attributes 4 --op LeakyRelu --engines "$folder/IGNORES.so"
 # One operator of each family: products, windows, attention, states, normalisations, curves, sums.
 for op in MatMul Gemm Conv ConvTranspose AveragePool MaxPool Attention com.microsoft.MultiHeadAttention \
   LSTM GRU Softmax LayerNormalization BatchNormalization Gelu Exp Add ReduceSum CumSum Resize Gather; do

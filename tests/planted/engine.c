@@ -1,12 +1,13 @@
 /* An engine for tests/e2e/planted.sh: float32 products of two matrices, in plain loops. FAULT, set
  * when it is compiled, makes it wrong on purpose: NONE      right: what the others are compared
  * with DECLINES  declines every node ZEROS     takes every node with results of bfloat16 alone, and
- * answers zeros LAST_ROW  of products with 5 or 7 rows leaves the last term out of the last row */
+ * answers zeros LAST_ROW  of products with 5 or 7 rows leaves the last term out of the last row
+ * IGNORES   takes LeakyRelu, and does not read its slope */
 #include <stdlib.h>
 #include <string.h>
 
 #include "ge/ge_plugin.h"
-enum { NONE, DECLINES, ZEROS, LAST_ROW };
+enum { NONE, DECLINES, ZEROS, LAST_ROW, IGNORES };
 
 struct ge_engine {
   int unused;
@@ -31,6 +32,10 @@ static int takes(const ge_graph* g, const ge_node* n) {
       if (n->out[i] != 0 && GE_VALUE(g, n->out[i])->type.dtype != GE_BF16) return 0;
     }
     return 1;
+  }
+  if (FAULT == IGNORES) {
+    return is(n->domain, "") && is(n->op, "LeakyRelu") &&
+           GE_VALUE(g, n->out[0])->type.dtype == GE_F32;
   }
   if (!is(n->domain, "") || !is(n->op, "MatMul")) return 0;
   for (uint32_t i = 0; i < 2; ++i) {
@@ -62,7 +67,7 @@ static ge_rc compile(ge_engine* e, const ge_segment* segment, uint32_t n, uint32
     const ge_node* node = GE_NODE(s->graph, s->taken[0].node[0]);
     struct ge_exec* x = calloc(1, sizeof *x);
     if (x == NULL) return GE_OUT_OF_MEMORY;
-    if (FAULT != ZEROS) {
+    if (FAULT != ZEROS && FAULT != IGNORES) {
       const ge_type* a = &GE_VALUE(s->graph, node->in[0])->type;
       x->m = a->dims[0], x->k = a->dims[1];
       x->n = GE_VALUE(s->graph, node->in[1])->type.dims[1];
@@ -77,6 +82,14 @@ static ge_rc enqueue(ge_exec* x, const ge_launch* l, ge_err* err) {
   (void)err;
   if (FAULT == ZEROS) {
     for (uint32_t i = 0; i < l->n_out; ++i) memset(l->out[i].ptr, 0, l->out[i].bytes);
+    return GE_OK;
+  }
+  if (FAULT == IGNORES) {
+    const float* from = l->in[0].ptr;
+    float* to = l->out[0].ptr;
+    for (uint64_t i = 0; i < l->out[0].bytes / sizeof *to; ++i) {
+      to[i] = from[i] < 0 ? 0.01f * from[i] : from[i];
+    }
     return GE_OK;
   }
   const float *a = l->in[x->a].ptr, *b = l->in[x->b].ptr;

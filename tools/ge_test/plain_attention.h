@@ -75,6 +75,9 @@ inline bool IsSeen(const HostTensor* mask, int64_t batch, int64_t b, int64_t ste
   return t < ElementAsInt(*mask, b) && (!begins || t >= ElementAsInt(*mask, batch + b));
 }
 
+// What a masked score is added; without the attribute so little that the key does not count.
+inline double FillOf(const RandomCase& c) { return FloatOr(c, "mask_filter_value", kUnseen); }
+
 // A tensor's element, with sizes of 1 standing for any.
 inline double BiasAt(const HostTensor* bias, const Dims& at) {
   return bias != nullptr ? ElementAsDouble(*bias, Broadcast(*bias, at)) : 0;

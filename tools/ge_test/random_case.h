@@ -161,6 +161,14 @@ Result<RunResult> RunRandomCase(const RandomCase& c, DType dtype, const std::str
 std::string OutputsDiffer(const RandomOp& op, const RandomCase& c, DType dtype,
                           const std::vector<HostTensor>& found,
                           const std::vector<HostTensor>& wanted, DType other);
+// How an engine's outputs differ from ref's, in the type in which ref's are nearest to the truth.
+std::string DiffersFromRef(const RandomOp& op, const RandomCase& c, DType dtype,
+                           const std::vector<HostTensor>& found);
+// Engines of a list, as RunGraph takes them; of none every one that is found. Empty when the list
+// is wrong; the message is printed.
+std::vector<std::string> EnginesOfCases(const std::string& list);
+// Whether an engine is asked for the operator, or it is one of the host's with cases on tensors.
+bool HasRandomCases(const OpDef& op, const std::string& engine);
 
 // The graph; tensors that are parameters go to *inputs. `dtype` other than kUndefined converts
 // everything of input 0's type variable.

@@ -58,4 +58,15 @@ std::string OutputsDiffer(const RandomOp& op, const RandomCase& c, DType dtype,
   return "";
 }
 
+std::string DiffersFromRef(const RandomOp& op, const RandomCase& c, DType dtype,
+                           const std::vector<HostTensor>& found) {
+  DType other = op.bound == 0 ? DType::kUndefined : WiderDType(c, dtype);
+  auto wanted = RunRandomCase(c, other, "ref");
+  if (!wanted.ok() && other != DType::kUndefined) {
+    wanted = RunRandomCase(c, other = DType::kUndefined, "ref");
+  }
+  if (!wanted.ok()) return "ref: " + wanted.status().ToString();
+  return OutputsDiffer(op, c, dtype, found, wanted->outputs, other);
+}
+
 }  // namespace ge::test

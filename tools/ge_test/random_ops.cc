@@ -77,29 +77,23 @@ class OneOp {
       if (IsDecline(found.status())) return;
       return Count(c, found.status().ToString());
     }
-    const bool itself = engine_ == "ref", exact = record_->bound == 0;
-    DType other = itself ? OtherDType(c, dtype) : exact ? DType::kUndefined : WiderDType(c, dtype);
-    if (itself) {
-      const bool checked = record_->plain != nullptr;
-      const std::string why = checked ? PlainDiffers(c, found->outputs, dtype) : "";
-      if (!why.empty()) return Count(c, "plain loops: " + why);
-      if (other == DType::kUndefined) {
-        if (checked) Count(c, "");
-        return;  // nothing to compare with: not a case
-      }
+    if (engine_ != "ref") return Count(c, DiffersFromRef(*record_, c, dtype, found->outputs));
+    const DType other = OtherDType(c, dtype);
+    const bool checked = record_->plain != nullptr;
+    std::string why = checked ? PlainDiffers(c, found->outputs, dtype) : "";
+    if (!why.empty()) return Count(c, "plain loops: " + why);
+    if (other == DType::kUndefined) {
+      if (checked) Count(c, "");
+      return;  // nothing to compare with: not a case
     }
     auto wanted = RunRandomCase(c, other, "ref");
-    if (!itself && !wanted.ok() && other != DType::kUndefined) {
-      wanted = RunRandomCase(c, other = DType::kUndefined, "ref");
-    }
     if (!wanted.ok()) {
-      if (itself && IsDecline(wanted.status())) return;
+      if (IsDecline(wanted.status())) return;
       return Count(c, "ref: " + wanted.status().ToString());
     }
-    const std::string why =
-        OutputsDiffer(*record_, c, dtype, found->outputs, wanted->outputs, other);
+    why = OutputsDiffer(*record_, c, dtype, found->outputs, wanted->outputs, other);
     Count(c, why);
-    if (itself && why.empty() && !exact) Plant(c, dtype, found->outputs);
+    if (why.empty() && record_->bound != 0) Plant(c, dtype, found->outputs);
   }
 
   // How the outputs differ from what the plain loops give; "" when they do not.
@@ -193,8 +187,9 @@ class OneOp {
   std::map<DType, Planted> planted_;
 };
 
-// Names as RunGraph takes them. Empty when the list is wrong; the message is printed.
-std::vector<std::string> EngineNames(const std::string& list) {
+}  // namespace
+
+std::vector<std::string> EnginesOfCases(const std::string& list) {
   std::vector<std::string> names;
   if (list.empty()) {
     for (const Found& f : DiscoverPlugins()) {
@@ -219,10 +214,9 @@ std::vector<std::string> EngineNames(const std::string& list) {
   return names;
 }
 
-// What engines are asked for, and what of the host has cases on tensors. Bodies, sequences and
-// strings have text cases and ONNX's node tests; the ge domain holds states and transfers,
-// beside gradients.
-bool CanRun(const OpDef& op, const std::string& engine) {
+// Bodies, sequences and strings have text cases and ONNX's node tests; the ge domain holds states
+// and transfers, beside gradients.
+bool HasRandomCases(const OpDef& op, const std::string& engine) {
   const std::string_view name = op.name, domain = op.domain;
   if (domain == "ge") return FindRandomOp(op) != nullptr;
   if (domain.empty() &&
@@ -232,17 +226,16 @@ bool CanRun(const OpDef& op, const std::string& engine) {
   return !IsHostOnly(domain, name) || (engine == "ref" && FindRandomOp(op) != nullptr);
 }
 
-}  // namespace
-
 int RunRandomOps(const SweepOptions& options) {
-  const std::vector<std::string> engines = EngineNames(options.engines);
+  const std::vector<std::string> engines = EnginesOfCases(options.engines);
   if (engines.empty()) return 2;
   fmt::print("seed {}, {} cases for each operator and engine\n", options.seed, options.count);
   int64_t passed = 0, failed = 0, matched = 0;
   for (const std::string& engine : engines) {
     int64_t ops = 0, cases = 0, empty = 0, scalar = 0;
     for (const OpDef* op : AllOps()) {
-      if (!CanRun(*op, engine) || (!options.op.empty() && options.op != FullName(*op))) continue;
+      if (!HasRandomCases(*op, engine) || (!options.op.empty() && options.op != FullName(*op)))
+        continue;
       ++matched;
       OneOp one(options, *op, engine);
       if (!one.Run()) {

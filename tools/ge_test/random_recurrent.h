@@ -7,13 +7,20 @@
 
 namespace ge::test {
 
-// Drawn from those that PlainActivation knows.
+// Drawn from those that PlainActivation knows; parameters stand in lists, in their order.
 inline void SetActivations(CaseMaker& m, size_t count) {
   std::vector<std::string> names(count);
+  std::vector<double> alphas, betas;
+  const bool more = m.r.Chance(0.5);
   for (std::string& name : names) {
     name = m.r.Pick(std::vector<std::string>{"Tanh", "Sigmoid", "Relu", "Softsign"});
+    if (more) name = m.r.Pick(std::vector<std::string>{"LeakyRelu", "HardSigmoid", name});
+    if (name == "LeakyRelu" || name == "HardSigmoid") alphas.push_back(m.r.Between(0.1, 0.4));
+    if (name == "HardSigmoid") betas.push_back(m.r.Between(0.2, 0.6));
   }
   m.Set("activations", names);
+  if (!alphas.empty() && m.r.Chance(0.7)) m.Set("activation_alpha", alphas);
+  if (!betas.empty() && m.r.Chance(0.7)) m.Set("activation_beta", betas);
 }
 
 inline void RecurrentCase(CaseMaker& m, int64_t gates, size_t activations) {
@@ -49,7 +56,36 @@ inline void RecurrentCase(CaseMaker& m, int64_t gates, size_t activations) {
   if (m.r.Chance(0.3)) SetActivations(m, activations * static_cast<size_t>(dirs));
 }
 
-inline double PlainActivation(std::string_view name, double x) {
+struct PlainFn {
+  PlainFn(const char* n) : name(n) {}  // NOLINT: lists of names
+  explicit PlainFn(std::string n) : name(std::move(n)) {}
+  std::string name;
+  double alpha = name == "HardSigmoid" ? 0.2f : 0.01f, beta = 0.5;
+};
+
+// Those of the case, of all directions.
+inline std::vector<PlainFn> PlainFns(const RandomCase& c, const std::vector<std::string>& names) {
+  const auto list = [&](const char* name) {
+    const Attr* a = FindAttr(c, name);
+    return a != nullptr ? std::get<std::vector<double>>(a->value) : std::vector<double>();
+  };
+  const std::vector<double> alphas = list("activation_alpha"), betas = list("activation_beta");
+  size_t alpha = 0, beta = 0;
+  std::vector<PlainFn> fns;
+  for (const std::string& name : names) {
+    PlainFn fn(name);
+    const bool two = name == "HardSigmoid";
+    if ((two || name == "LeakyRelu") && alpha < alphas.size()) fn.alpha = alphas[alpha++];
+    if (two && beta < betas.size()) fn.beta = betas[beta++];
+    fns.push_back(fn);
+  }
+  return fns;
+}
+
+inline double PlainActivation(const PlainFn& fn, double x) {
+  const std::string& name = fn.name;
+  if (name == "LeakyRelu") return x < 0 ? fn.alpha * x : x;
+  if (name == "HardSigmoid") return std::clamp(fn.alpha * x + fn.beta, 0.0, 1.0);
   if (name == "Relu") return x > 0 ? x : 0;
   if (name == "Softsign") return x / (1 + std::fabs(x));
   const double e = std::exp(name == "Sigmoid" ? -x : -2 * x);
@@ -61,7 +97,7 @@ struct PlainCell {
   const RandomCase& c;
   int64_t dir, sample, step, gates;  // step: of X
   std::vector<double> h;
-  std::vector<std::string> names;   // activations of this direction
+  std::vector<PlainFn> names;       // activations of this direction
   std::vector<double> memory = {};  // of LSTM
 
   double Act(size_t which, double x) const {
@@ -108,8 +144,8 @@ inline std::vector<double> PlainStart(const RandomCase& c, size_t input, const D
 // Output 0 is the hidden state after each step, 1 the last one, 2 the last memory. step(cell)
 // answers the next hidden state, and changes the memory.
 template <typename Step>
-bool PlainRecurrent(const RandomCase& c, HostTensor* out, int64_t gates,
-                    std::vector<std::string> names, Step step, size_t output = 0) {
+bool PlainRecurrent(const RandomCase& c, HostTensor* out, int64_t gates, std::vector<PlainFn> names,
+                    Step step, size_t output = 0) {
   const bool first = IntOr(c, "layout", 0) == 1;
   const HostTensor& x = *Maybe(c, 0);
   const int64_t steps = x.dims[first ? 1 : 0], batch = x.dims[first ? 0 : 1],
@@ -123,7 +159,7 @@ bool PlainRecurrent(const RandomCase& c, HostTensor* out, int64_t gates,
   for (int64_t i = 0; i < dirs * batch; ++i) {
     const int64_t dir = i / batch, b = i % batch;
     if (given != nullptr) {
-      const auto& named = std::get<std::vector<std::string>>(given->value);
+      const auto named = PlainFns(c, std::get<std::vector<std::string>>(given->value));
       names.assign(named.begin() + static_cast<ptrdiff_t>(each) * dir,
                    named.begin() + static_cast<ptrdiff_t>(each) * (dir + 1));
     }
@@ -146,6 +182,34 @@ bool PlainRecurrent(const RandomCase& c, HostTensor* out, int64_t gates,
     }
   }
   return true;
+}
+
+// As ONNX Runtime does, what the last activation reads is not clipped: the text leaves it open.
+// i, o, f and c lie in this order; a peephole shows the memory to i, f and, once it is new, to o.
+inline bool PlainLstmOutput(const RandomCase& c, size_t output, HostTensor* out) {
+  const HostTensor* peep = Maybe(c, 7);
+  const bool coupled = IntOr(c, "input_forget", 0) != 0;
+  const auto step = [&](PlainCell& cell) {
+    const auto n = static_cast<int64_t>(cell.h.size());
+    std::vector<double> next = cell.h;
+    for (int64_t k = 0; k < n; ++k) {
+      double& memory = cell.memory[static_cast<size_t>(k)];
+      const auto sum = [&](int64_t gate) {
+        return cell.Input(gate * n + k) + cell.State(gate * n + k, cell.h);
+      };
+      const auto seen = [&](int64_t part) {
+        if (peep == nullptr) return 0.0;
+        return ElementAsDouble(*peep, Flat(peep->dims, {cell.dir, part * n + k})) * memory;
+      };
+      const double in = cell.Act(0, sum(0) + seen(0));
+      const double keep = coupled ? 1 - in : cell.Act(0, sum(2) + seen(2));
+      memory = keep * memory + in * cell.Act(1, sum(3));
+      next[static_cast<size_t>(k)] =
+          cell.Act(0, sum(1) + seen(1)) * PlainActivation(cell.names[2], memory);
+    }
+    return next;
+  };
+  return PlainRecurrent(c, out, 4, {"Sigmoid", "Tanh", "Tanh"}, step, output);
 }
 
 }  // namespace ge::test

@@ -26,6 +26,7 @@ int Refuse(const std::string& what) {
 constexpr const char* kModels = "--random-models";
 constexpr const char* kTypes = "--types";
 constexpr const char* kParts = "--parts";
+constexpr const char* kAttributes = "--attributes";
 
 // "native=500"
 bool TakeLeast(const std::string& word, SweepOptions* options) {
@@ -54,7 +55,7 @@ bool TakeWord(const std::string& arg, const std::string& word, SweepOptions* opt
 
 bool IsSweep(std::string_view arg) {
   return arg == "--onnx-node" || arg == "--random" || arg == kModels || arg == kTypes ||
-         arg == kParts;
+         arg == kParts || arg == kAttributes;
 }
 
 const char* SweepHelp() {
@@ -65,6 +66,7 @@ const char* SweepHelp() {
          "               [--first K] [-v]\n"
          "       ge-test --types N [--op NAME] [--seed S]\n"
          "       ge-test --parts N [--op NAME] [--seed S] [--least K] [-v]\n"
+         "       ge-test --attributes N [--engines LIST] [--op NAME] [--seed S] [-v]\n"
          "       ge-test --random-models N [--engines LIST[;LIST...]] [--seed S] [--first K]\n"
          "               [--save DIR] [-v]\n\n"
          "  --onnx-node DIR  ONNX's node tests in DIR: those whose operators are all known here\n"
@@ -80,6 +82,11 @@ const char* SweepHelp() {
          "  --parts N        N random cases of each operator that has a decomposition: its parts "
          "on\n"
          "                   ref must give what ref gives for the whole; at least K become parts\n"
+         "  --attributes N   up to N random cases for each attribute and optional input, on each "
+         "engine\n"
+         "                   that takes the operator, whose answer is another without it; a table "
+         "of\n"
+         "                   what no case reaches\n"
          "  --random-models N  N random graphs of many operators, each run on ref and on every "
          "LIST\n"
          "                   of engines, which must agree (default: each engine with ref, all of\n"
@@ -100,7 +107,8 @@ int RunSweep(int argc, char** argv) {
   if (argc < 3) return Refuse(fmt::format("found nothing after {}", mode));
   options.path = argv[2];
   options.models = mode == kModels;
-  const bool counted = options.models || mode == "--random" || mode == kTypes || mode == kParts;
+  const bool counted = options.models || mode == "--random" || mode == kTypes || mode == kParts ||
+                       mode == kAttributes;
   if (counted && (!ParseNumber(options.path, &options.count) || options.count <= 0)) {
     return Refuse(fmt::format("found '{}' after {}, wanted a number above 0", argv[2], mode));
   }
@@ -119,6 +127,7 @@ int RunSweep(int argc, char** argv) {
   if (options.models) return RunRandomModels(options);
   if (mode == kTypes) return RunRandomTypes(options);
   if (mode == kParts) return RunRandomParts(options);
+  if (mode == kAttributes) return RunRandomAttributes(options);
   if (options.large) return RunLargeOps(options);
   return mode == "--random" ? RunRandomOps(options) : RunOnnxNodeTests(options);
 }

@@ -95,6 +95,7 @@ int RunRandomOps(const SweepOptions& options);
 int RunLargeOps(const SweepOptions& options);
 int RunRandomTypes(const SweepOptions& options);
 int RunRandomParts(const SweepOptions& options);
+int RunRandomAttributes(const SweepOptions& options);
 int RunRandomModels(const SweepOptions& options);
 
 }  // namespace ge::test

@@ -34,8 +34,10 @@ std::vector<ValueId> DecomposeMaxPoolGrad(Transaction& t, FunctionId fn, const N
   if (many == 0 || few == 0) return {AddZeros(&p, x)};
   Type at = dy;
   at.dtype = DType::kInt64;
-  const ValueId places =
-      t.AddNode(fn, node.id, "", "MaxPool", {node.inputs[1]}, node.attrs, {dy, at}, {&node})[1];
+  std::vector<Attr> attrs = node.attrs;  // places count in rows, whatever the order of Indices was
+  std::erase_if(attrs, [](const Attr& attr) { return attr.name == "storage_order"; });
+  const ValueId places = t.AddNode(fn, node.id, "", "MaxPool", {node.inputs[1]}, std::move(attrs),
+                                   {dy, at}, {&node})[1];
   const std::vector<int64_t> row = {few}, whole = {many};
   std::vector<int64_t> sizes;
   for (const Dim& d : x.dims) sizes.push_back(d.value);

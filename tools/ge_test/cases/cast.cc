@@ -7,7 +7,7 @@ void CastCase(CaseMaker& m) { m.Set("to", static_cast<int64_t>(AddCastInput(m)))
 
 bool PlainCast(const RandomCase& c, HostTensor* out) {
   if (out->dtype != static_cast<DType>(IntOr(c, "to", 0))) return false;
-  return PlainCastTo(*c.inputs[0].tensor, out);
+  return PlainCastTo(c, out);
 }
 
 }  // namespace

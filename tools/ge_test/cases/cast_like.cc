@@ -9,7 +9,7 @@ void CastLikeCase(CaseMaker& m) {
 }
 
 bool PlainCastLike(const RandomCase& c, HostTensor* out) {
-  return out->dtype == c.inputs[1].tensor->dtype && PlainCastTo(*c.inputs[0].tensor, out);
+  return out->dtype == c.inputs[1].tensor->dtype && PlainCastTo(c, out);
 }
 
 }  // namespace

@@ -18,6 +18,9 @@ void ConvTransposeCase(CaseMaker& m) {
   m.Add(Signal(m, Cat({m.r.Int(1, 2), in * group}, w.size)));
   m.AddWeight(Signal(m, Cat({in * group, out}, w.kernel)));
   if (m.r.Chance(0.6)) m.AddWeight(Signal(m, {out * group}));
+  // Engines want both to be constants.
+  const bool constant = m.r.Chance(0.5);
+  for (size_t i = 1; constant && i < m.c.inputs.size(); ++i) m.c.inputs[i].constant = true;
   if (group != 1) m.Set("group", group);
   if (m.r.Chance(0.4)) m.Set("kernel_shape", w.kernel);
   Dims more(w.size.size());

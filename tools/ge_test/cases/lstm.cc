@@ -40,33 +40,6 @@ void LstmCase(CaseMaker& m) {
   if (m.r.Chance(0.3)) SetActivations(m, 3 * static_cast<size_t>(dirs));
 }
 
-// As ONNX Runtime does, what the last activation reads is not clipped: the text leaves it open.
-// i, o, f and c lie in this order; a peephole shows the memory to i, f and, once it is new, to o.
-bool PlainLstmOutput(const RandomCase& c, size_t output, HostTensor* out) {
-  const HostTensor* peep = Maybe(c, 7);
-  const bool coupled = IntOr(c, "input_forget", 0) != 0;
-  const auto step = [&](PlainCell& cell) {
-    const auto n = static_cast<int64_t>(cell.h.size());
-    std::vector<double> next = cell.h;
-    for (int64_t k = 0; k < n; ++k) {
-      double& memory = cell.memory[static_cast<size_t>(k)];
-      const auto sum = [&](int64_t gate) {
-        return cell.Input(gate * n + k) + cell.State(gate * n + k, cell.h);
-      };
-      const auto seen = [&](int64_t part) {
-        if (peep == nullptr) return 0.0;
-        return ElementAsDouble(*peep, Flat(peep->dims, {cell.dir, part * n + k})) * memory;
-      };
-      const double in = cell.Act(0, sum(0) + seen(0));
-      const double keep = coupled ? 1 - in : cell.Act(0, sum(2) + seen(2));
-      memory = keep * memory + in * cell.Act(1, sum(3));
-      next[static_cast<size_t>(k)] =
-          cell.Act(0, sum(1) + seen(1)) * PlainActivation(cell.names[2], memory);
-    }
-    return next;
-  };
-  return PlainRecurrent(c, out, 4, {"Sigmoid", "Tanh", "Tanh"}, step, output);
-}
 bool PlainLstm(const RandomCase& c, HostTensor* out) { return PlainLstmOutput(c, 0, out); }
 
 }  // namespace

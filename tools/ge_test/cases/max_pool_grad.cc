@@ -17,6 +17,7 @@ void MaxPoolGradCase(CaseMaker& m) {
   SetWindow(m, w, true);
   SetAllPads(m, w);
   if (!w.automatic && m.r.Chance(0.3)) m.Set("ceil_mode", int64_t{1});
+  if (m.r.Chance(0.3)) m.Set("storage_order", int64_t{1});
   Dims head = {m.r.Chance(0.05) ? 0 : m.r.Int(1, 2), m.Size(4, 40)};
   while (m.large && head[1] > 1 && head[1] * CountOf(w.size) * CountOf(w.kernel) > 4'000'000) {
     head[1] = (head[1] + 1) / 2;

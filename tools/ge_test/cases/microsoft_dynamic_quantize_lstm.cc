@@ -1,4 +1,5 @@
 #include "tools/ge_test/random_microsoft.h"
+#include "tools/ge_test/random_recurrent.h"
 
 namespace ge::test {
 namespace {
@@ -13,7 +14,16 @@ void QuantLstmCase(CaseMaker& m) {
   m.Add(Codes(m, t, {dirs, in, 4 * hidden}));
   m.Add(Codes(m, t, {dirs, hidden, 4 * hidden}));
   AddMaybe(m, m.r.Chance(0.6) ? m.Numbers(DType::kFloat, {dirs, 8 * hidden}, -1, 1) : nullptr);
-  for (int i = 4; i < 8; ++i) m.AddAbsent();
+  const bool plain = m.r.Chance(0.6), states = m.r.Chance(0.4);
+  const auto some = [&](bool there, const Dims& dims) {
+    AddMaybe(m, there ? m.Numbers(DType::kFloat, dims, -1, 1) : nullptr);
+  };
+  AddMaybe(m, !plain && m.r.Chance(0.5)
+                  ? m.Numbers(DType::kInt32, {batch}, 0, static_cast<double>(steps))
+                  : nullptr);
+  some(states, {dirs, batch, hidden});
+  some(states, {dirs, batch, hidden});
+  some(!plain && m.r.Chance(0.5), {dirs, 3 * hidden});
   for (int i = 0; i < 2; ++i) {
     const Dims lines = m.r.Chance(0.5) ? Dims{dirs} : Dims{dirs, 4 * hidden};
     m.Add(m.Numbers(DType::kFloat, lines, 0.002, 0.01));
@@ -21,6 +31,9 @@ void QuantLstmCase(CaseMaker& m) {
   }
   m.Set("hidden_size", hidden);
   m.Set("direction", way);
+  if (!plain && m.r.Chance(0.4)) m.Set("clip", 0.5);
+  if (!plain && m.r.Chance(0.4)) m.Set("input_forget", int64_t{1});
+  if (!plain && m.r.Chance(0.5)) SetActivations(m, 3 * static_cast<size_t>(dirs));
   m.c.outputs = static_cast<int>(m.r.Int(1, 3));
   m.c.typed = false;
 }
@@ -55,8 +68,39 @@ double QuantLstmProduct(const RandomCase& c, size_t weight, size_t scale, int64_
   return sum * ElementAsDouble(*Maybe(c, scale), line);
 }
 
+// A weight in floats, its rows those of LSTM.
+std::shared_ptr<HostTensor> QuantLstmWeight(const RandomCase& c, size_t weight, size_t scale) {
+  const HostTensor& w = *Maybe(c, weight);
+  auto t = MakeTensor(DType::kDouble, {w.dims[0], w.dims[2], w.dims[1]});
+  if (!t.ok()) return nullptr;
+  Index at(t->dims);
+  for (int64_t i = 0, n = t->count(); i < n; ++i, at.Next()) {
+    const int64_t line =
+        Maybe(c, scale)->dims.size() == 1 ? at.at[0] : at.at[0] * w.dims[2] + at.at[1];
+    const double code = ElementAsDouble(w, Flat(w.dims, {at.at[0], at.at[2], at.at[1]}));
+    SetElement(&*t, i,
+               (code - ElementAsDouble(*Maybe(c, scale + 1), line)) *
+                   ElementAsDouble(*Maybe(c, scale), line));
+  }
+  return std::make_shared<HostTensor>(*std::move(t));
+}
+
+// What is more than a plain LSTM is computed in floats.
+bool IsInFloats(const RandomCase& c) {
+  return Maybe(c, 4) != nullptr || Maybe(c, 7) != nullptr || FindAttr(c, "clip") != nullptr ||
+         FindAttr(c, "activations") != nullptr || IntOr(c, "input_forget", 0) != 0;
+}
+bool QuantLstmInFloats(const RandomCase& c, HostTensor* out) {
+  RandomCase floats = c;
+  floats.inputs.resize(8);
+  floats.inputs[1].tensor = QuantLstmWeight(c, 1, 8);
+  floats.inputs[2].tensor = QuantLstmWeight(c, 2, 10);
+  return PlainLstmOutput(floats, 0, out);
+}
+
 // Output 0 alone.
 bool PlainQuantLstm(const RandomCase& c, HostTensor* out) {
+  if (IsInFloats(c)) return QuantLstmInFloats(c, out);
   const HostTensor &x = *Maybe(c, 0), &r = *Maybe(c, 2);
   const int64_t steps = x.dims[0], batch = x.dims[1], in = x.dims[2], n = r.dims[1];
   if (out->dims != Dims{steps, r.dims[0], batch, n}) return false;
@@ -66,7 +110,11 @@ bool PlainQuantLstm(const RandomCase& c, HostTensor* out) {
   for (int64_t i = 0, count = x.count(); i < count; ++i) all.push_back(ElementAsDouble(x, i));
   all = QuantLstmBytes(all);
   for (int64_t dir = 0; dir < r.dims[0]; ++dir) {
-    std::vector<double> h(static_cast<size_t>(batch * n)), cell = h;
+    std::vector<double> h, cell;
+    for (int64_t i = 0; i < batch * n; ++i) {
+      h.push_back(ElementOr(Maybe(c, 5), dir * batch * n + i, 0));
+      cell.push_back(ElementOr(Maybe(c, 6), dir * batch * n + i, 0));
+    }
     for (int64_t k = 0; k < steps; ++k) {
       const int64_t t = reverse || dir == 1 ? steps - 1 - k : k;
       const std::vector<double> before = QuantLstmBytes(h);

@@ -6,13 +6,20 @@ namespace {
 
 void FusedConvCase(CaseMaker& m) {
   const int64_t group = m.r.Int(1, 2), in = group * m.Size(3, 48), out = group * m.Size(3, 48);
-  const int64_t n = m.r.Int(1, 2), h = 2 + m.Size(4, 36), w = 2 + m.Size(4, 36);
+  const int64_t n = m.r.Int(1, 2), h = 4 + m.Size(4, 36), w = 4 + m.Size(4, 36);
   m.c.terms = m.large ? in * 9 : 1;
   m.Add(Signal(m, {n, in, h, w}));
   m.Add(Signal(m, {out, in / group, 3, 3}));
   AddMaybe(m, m.r.Chance(0.6) ? Signal(m, {out}) : nullptr);
-  if (m.r.Chance(0.4)) m.Add(Signal(m, {n, out, h, w}));
-  m.Set("pads", Dims{1, 1, 1, 1});
+  if (m.r.Chance(0.4)) m.Set("kernel_shape", Dims{3, 3});
+  if (m.r.Chance(0.3)) m.Set("strides", Dims{m.r.Int(1, 2), 2});
+  if (m.r.Chance(0.3)) m.Set("dilations", Dims{2, m.r.Int(1, 2)});
+  if (m.r.Chance(0.3)) {
+    m.Set("auto_pad", m.r.Pick(std::vector<std::string>{"SAME_UPPER", "SAME_LOWER", "VALID"}));
+  } else {
+    m.Set("pads", Dims{1, 1, 1, 1});
+  }
+  if (m.r.Chance(0.4)) m.Add(Signal(m, Cat({n, out}, PlainWindows(m.c, {h, w}, {3, 3}).out)));
   if (group != 1) m.Set("group", group);
   using Params = std::vector<double>;
   static const std::vector<std::pair<std::string, Params>> kKinds = {

@@ -17,16 +17,24 @@ void FusedGemmCase(CaseMaker& m) {
   if (m.r.Chance(0.5)) m.Set("alpha", m.r.Between(-2, 2));
   if (m.r.Chance(0.5)) m.Set("beta", m.r.Between(-2, 2));
   if (m.r.Chance(0.2)) return;
-  m.Set("activation", m.r.Pick(std::vector<std::string>{"Relu", "Tanh", "Softplus", "LeakyRelu",
-                                                        "HardSigmoid", "Softsign"}));
+  const std::string activation = m.r.Pick(
+      std::vector<std::string>{"Relu", "Tanh", "Softplus", "LeakyRelu", "HardSigmoid", "Softsign"});
+  m.Set("activation", activation);
+  const bool soft = activation == "HardSigmoid";
+  if ((!soft && activation != "LeakyRelu") || m.r.Chance(0.4)) return;
+  m.Set("activation_alpha", 0.375);
+  if (soft && m.r.Chance(0.6)) m.Set("activation_beta", 0.25);
 }
 
-double FusedGemmActivated(std::string_view name, double v) {
+double FusedGemmActivated(const RandomCase& c, std::string_view name, double v) {
+  const bool soft = name == "HardSigmoid";
+  const double alpha = FloatOr(c, "activation_alpha", soft ? 0.2f : 0.01f),
+               beta = FloatOr(c, "activation_beta", 0.5);
   if (name == "Relu") return std::max(v, 0.0);
   if (name == "Tanh") return std::tanh(v);
   if (name == "Softplus") return std::log1p(std::exp(v));
-  if (name == "LeakyRelu") return v < 0 ? v * 0.01f : v;
-  if (name == "HardSigmoid") return std::clamp(0.2f * v + 0.5, 0.0, 1.0);
+  if (name == "LeakyRelu") return v < 0 ? v * alpha : v;
+  if (name == "HardSigmoid") return std::clamp(alpha * v + beta, 0.0, 1.0);
   if (name == "Softsign") return v / (1 + std::fabs(v));
   return v;
 }
@@ -50,7 +58,7 @@ bool PlainFusedGemm(const RandomCase& c, HostTensor* out) {
     if (Maybe(c, 2) != nullptr) {
       sum += FloatOr(c, "beta", 1) * ElementAsDouble(*Maybe(c, 2), Broadcast(*Maybe(c, 2), at.at));
     }
-    SetElement(out, i, FusedGemmActivated(name ? std::get<std::string>(name->value) : "", sum));
+    SetElement(out, i, FusedGemmActivated(c, name ? std::get<std::string>(name->value) : "", sum));
   }
   return true;
 }

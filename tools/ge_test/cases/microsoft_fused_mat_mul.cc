@@ -14,15 +14,19 @@ Dims FusedMatMulSource(const Dims& to, bool turned, bool moved) {
 }
 
 void FusedMatMulCase(CaseMaker& m) {
-  const Dims batch = m.large ? LargeBatch(m) : m.Shape(0, 2, false);
+  // Cubes are operands whatever is turned.
+  const int64_t cube = !m.large && m.r.Chance(0.25) ? m.r.Int(2, 4) : 0;
+  const Dims batch = cube > 0 ? Dims{cube} : m.large ? LargeBatch(m) : m.Shape(0, 2, false);
   const ProductSize large = m.large ? LargeProduct(m, CountOf(batch) * 4) : ProductSize{};
-  const int64_t inner = m.large ? large.depth : m.r.Int(1, 8);
+  const auto size = [&](int64_t of_large, int64_t most) {
+    return cube > 0 ? cube : m.large ? of_large : m.r.Int(1, most);
+  };
+  const int64_t inner = size(large.depth, 8);
   const struct {
     const char *turn, *move;
     Dims to;
-  } sides[] = {
-      {"transA", "transBatchA", Cat(batch, {m.large ? large.rows : m.r.Int(1, 6), inner})},
-      {"transB", "transBatchB", Cat(batch, {inner, m.large ? large.columns : m.r.Int(1, 6)})}};
+  } sides[] = {{"transA", "transBatchA", Cat(batch, {size(large.rows, 6), inner})},
+               {"transB", "transBatchB", Cat(batch, {inner, size(large.columns, 6)})}};
   for (const auto& side : sides) {
     const bool turned = m.r.Chance(0.4), moved = m.r.Chance(0.3);
     m.Add(Signal(m, FusedMatMulSource(side.to, turned, moved)));

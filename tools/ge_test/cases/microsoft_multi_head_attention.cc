@@ -49,6 +49,7 @@ void MhaCase(CaseMaker& m) {
   }
   m.Set("num_heads", s.heads);
   if (m.r.Chance(0.3)) m.Set("unidirectional", m.r.Int(0, 1));
+  if (m.c.inputs[4].tensor != nullptr && m.r.Chance(0.3)) m.Set("mask_filter_value", -1.5);
   if (m.r.Chance(0.3)) m.Set("scale", m.r.Between(0.1, 1));
   m.c.outputs = m.r.Chance(0.5) ? 3 : 1;
 }
@@ -109,8 +110,8 @@ bool PlainMha(const RandomCase& c, HostTensor* out) {
   const double scale = FloatOr(c, "scale", 1 / std::sqrt(static_cast<double>(p.s.size)));
   return PlainAttend(p, scale, 0, out, [&](int64_t b, int64_t h, int64_t s, int64_t t) {
     if (causal && t > before + s) return kUnseen;
-    if (!IsSeen(Maybe(c, 4), p.s.batch, b, s, t)) return kUnseen;
-    return BiasAt(Maybe(c, 5), {b, h, s, t});
+    const double bias = BiasAt(Maybe(c, 5), {b, h, s, t});
+    return IsSeen(Maybe(c, 4), p.s.batch, b, s, t) ? bias : FillOf(c) + bias;
   });
 }
 

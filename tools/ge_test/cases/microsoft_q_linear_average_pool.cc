@@ -1,3 +1,4 @@
+#include "tools/ge_test/plain_windows.h"
 #include "tools/ge_test/random_microsoft.h"
 
 namespace ge::test {
@@ -12,7 +13,12 @@ void QLinearAveragePoolCase(CaseMaker& m) {
   ByteMapCase(m, last ? Dims{n, h, w, c} : Dims{n, c, h, w}, 0.02, 0.1);
   m.Set("kernel_shape", kernel);
   m.Set("strides", Dims{m.r.Int(1, 2), m.r.Int(1, 2)});
-  m.Set("pads", Dims{m.r.Int(0, kernel[0] - 1), 0, 0, m.r.Int(0, kernel[1] - 1)});
+  if (m.r.Chance(0.25)) {
+    m.Set("auto_pad", m.r.Pick(std::vector<std::string>{"SAME_UPPER", "SAME_LOWER", "VALID"}));
+  } else {
+    m.Set("pads", Dims{m.r.Int(0, kernel[0] - 1), 0, 0, m.r.Int(0, kernel[1] - 1)});
+    if (m.r.Chance(0.3)) m.Set("ceil_mode", int64_t{1});
+  }
   if (m.r.Chance(0.5)) m.Set("count_include_pad", m.r.Int(0, 1));
   if (last) m.Set("channels_last", int64_t{1});
 }
@@ -22,35 +28,37 @@ struct Mean {
   double value() const { return count > 0 ? sum / count : 0; }
 };
 
+PlainWindows WindowsOfPool(const RandomCase& c) {
+  const HostTensor& x = *c.inputs[0].tensor;
+  const size_t h = IntOr(c, "channels_last", 0) != 0 ? 1 : 2;
+  return {c, {x.dims[h], x.dims[h + 1]}, IntsOr(c, "kernel_shape", {})};
+}
+
 // The mean of the window that gives the element at `to`.
 Mean MeanOfWindow(const RandomCase& c, const Dims& to) {
   const HostTensor& x = *c.inputs[0].tensor;
   const bool last = IntOr(c, "channels_last", 0) != 0, all = IntOr(c, "count_include_pad", 0) != 0;
-  const Dims kernel = IntsOr(c, "kernel_shape", {}), strides = IntsOr(c, "strides", {}),
-             pads = IntsOr(c, "pads", {});
+  const PlainWindows windows = WindowsOfPool(c);
+  const Dims& kernel = windows.kernel;
   const size_t h = last ? 1 : 2, w = h + 1;
   Mean mean;
   for (int64_t k = 0; k < kernel[0] * kernel[1]; ++k) {
     Dims from = to;
-    from[h] = to[h] * strides[0] - pads[0] + k / kernel[1];
-    from[w] = to[w] * strides[1] - pads[1] + k % kernel[1];
-    const bool inside = from[h] >= 0 && from[h] < x.dims[h] && from[w] >= 0 && from[w] < x.dims[w];
+    const Dims at = windows.At({to[h], to[w]}, {k / kernel[1], k % kernel[1]});
+    from[h] = at[0], from[w] = at[1];
+    const bool inside = windows.IsInside(at);
     const double v = inside ? Dequantized(c, 0, Flat(x.dims, from)) : 0;
     mean.sum += v, mean.sizes += std::fabs(v);
-    if (inside || all) ++mean.count;
+    if (inside || (all && windows.IsPadded(at))) ++mean.count;
   }
   return mean;
 }
 
 bool PlainQLinearAveragePool(const RandomCase& c, HostTensor* out) {
-  const HostTensor& x = *c.inputs[0].tensor;
-  const Dims kernel = IntsOr(c, "kernel_shape", {}), strides = IntsOr(c, "strides", {}),
-             pads = IntsOr(c, "pads", {});
   const size_t h = IntOr(c, "channels_last", 0) != 0 ? 1 : 2;
-  Dims wanted = x.dims;
-  for (size_t d = 0; d < 2; ++d) {
-    wanted[h + d] = (x.dims[h + d] + pads[d] + pads[d + 2] - kernel[d]) / strides[d] + 1;
-  }
+  const PlainWindows windows = WindowsOfPool(c);
+  Dims wanted = c.inputs[0].tensor->dims;
+  for (size_t d = 0; d < 2; ++d) wanted[h + d] = windows.out[d];
   if (out->dims != wanted) return false;
   Index at(out->dims);
   for (int64_t i = 0, n = out->count(); i < n; ++i, at.Next()) {

@@ -17,7 +17,12 @@ void TreeEnsembleClassifierCase(CaseMaker& m) {
   m.Set("classlabels_int64s", labels);
   if (m.r.Chance(0.5)) {
     const int64_t n = s.choices == 2 && m.r.Chance(0.5) ? 1 : s.choices;
-    m.Set("base_values", FloatList(m, n, -1, 1));
+    const auto base = FloatList(m, n, -1, 1);
+    if (m.r.Chance(0.3)) {
+      m.SetTensor("base_values_as_tensor", m.Floats(DType::kDouble, {n}, base));
+    } else {
+      m.Set("base_values", base);
+    }
   }
   MaybePostTransform(m);
 }
@@ -32,7 +37,7 @@ int64_t OnlyClass(const RandomCase& c) {
 // What one row gives: its label and its scores.
 int64_t PlainClasses(const RandomCase& c, int64_t row, std::vector<double>* s) {
   const Dims labels = IntsOr(c, "classlabels_int64s", {});
-  const auto base = FloatsOr(c, "base_values"), weights = RealsOf(c, "class_weights");
+  const auto base = RealsOf(c, "base_values"), weights = RealsOf(c, "class_weights");
   const std::string transform = TextOr(c, "post_transform", "NONE");
   const auto votes = PlainVotes(c, "class", row, static_cast<int64_t>(labels.size()));
   s->clear();

@@ -1,3 +1,4 @@
+#include "tools/ge_test/random_casts.h"
 #include "tools/ge_test/random_quantized.h"
 
 namespace ge::test {
@@ -23,6 +24,7 @@ void QuantizeLinearCase(CaseMaker& m) {
   } else if (m.r.Chance(0.7)) {
     m.Set("output_dtype", static_cast<int64_t>(to));
   }
+  if (IsFloat8(to) && m.r.Chance(0.5)) m.Set("saturate", int64_t{0});
   static const std::vector<DType> kPrecision = {DType::kFloat, DType::kFloat16, DType::kBfloat16};
   if (m.r.Chance(0.2)) m.Set("precision", static_cast<int64_t>(m.r.Pick(kPrecision)));
   m.c.typed = false;
@@ -47,7 +49,12 @@ bool PlainQuantizeLinear(const RandomCase& c, HostTensor* out) {
     const int64_t k = GridPlace(c, at.at);
     const double v = RoundedTo(precision, ElementAsDouble(x, i));
     const double s = RoundedTo(precision, ElementAsDouble(scale, k));
-    SetQuantized(out, i, RoundedTo(precision, v / s), ElementOr(zeros, k, 0));
+    const double q = RoundedTo(precision, v / s);
+    if (IsFloat8(wanted) && IntOr(c, "saturate", 1) == 0) {
+      SetUnsaturated(out, i, q);
+    } else {
+      SetQuantized(out, i, q, ElementOr(zeros, k, 0));
+    }
   }
   return true;
 }
