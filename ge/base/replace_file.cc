@@ -216,13 +216,14 @@ bool IsUnfinishedFile(std::string_view name) {
          name.substr(1, kRandomDigits).find_first_not_of("0123456789abcdef") == name.npos;
 }
 
-Result<Descriptor> OpenForLines(const std::string& path) {
+Result<Descriptor> OpenForLines(const std::string& path, bool* own) {
   Target target;
   if (const int error = Follow(path, &target)) return Failed(path, error);
-  if (target.own_fd >= 0) {
-    Descriptor own(fcntl(target.own_fd, F_DUPFD_CLOEXEC, 0));
-    if (!own.valid()) return Failed(path, errno);
-    return own;
+  *own = target.own_fd >= 0;
+  if (*own) {
+    Descriptor same(fcntl(target.own_fd, F_DUPFD_CLOEXEC, 0));
+    if (!same.valid()) return Failed(path, errno);
+    return same;
   }
   // NONBLOCK: a FIFO without a reader would be waited for.
   const int flags = O_WRONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK | (target.regular() ? O_CREAT : 0);

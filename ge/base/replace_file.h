@@ -26,8 +26,9 @@ Status CheckReplaceable(const std::string& path);
 bool IsUnfinishedFile(std::string_view name);
 
 // For what grows line by line, a log: opens for writing what is there, of which nothing is cut; a
-// regular file is made where there is none. A FIFO that nobody reads is an IO_ERROR at once.
-Result<Descriptor> OpenForLines(const std::string& path);
+// regular file is made where there is none. A FIFO that nobody reads is an IO_ERROR at once. *own:
+// whether it is an open file of this process (/dev/stdout), which may have others' bytes.
+Result<Descriptor> OpenForLines(const std::string& path, bool* own);
 // All bytes, in one go where the system can. 0, or errno; a reader that has gone is EPIPE and no
 // signal.
 int WriteBytes(int fd, std::string_view bytes);

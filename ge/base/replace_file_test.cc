@@ -197,24 +197,30 @@ TEST_F(ReplaceFileTest, OnlyRegularFilesAreRead) {
 
 TEST_F(ReplaceFileTest, WhatGrowsIsOpenedAsItIs) {
   Put("a", "old");
+  bool own = true;
   for (const char* name : {"a", "new"}) {
-    const auto fd = OpenForLines(At(name));
+    const auto fd = OpenForLines(At(name), &own);
     ASSERT_TRUE(fd.ok()) << fd.status().ToString();
     EXPECT_EQ(lseek(fd->get(), 0, SEEK_END), name == std::string("a") ? 3 : 0);
     EXPECT_EQ(WriteBytes(fd->get(), "line"), 0);
+    EXPECT_FALSE(own);
   }
   EXPECT_EQ(Text("a"), "oldline");
   EXPECT_EQ(Text("new"), "line");
-  EXPECT_EQ(OpenForLines(folder_.string()).status().code(), Code::kIoError);
+  EXPECT_EQ(OpenForLines(folder_.string(), &own).status().code(), Code::kIoError);
+  const Descriptor held(open(At("a").c_str(), O_WRONLY));
+  EXPECT_TRUE(OpenForLines("/proc/self/fd/" + std::to_string(held.get()), &own).ok());
+  EXPECT_TRUE(own);
 }
 
 TEST_F(ReplaceFileTest, AFifoWithoutAReaderIsNotWaitedFor) {
+  bool own = true;
   ASSERT_EQ(mkfifo(At("fifo").c_str(), 0600), 0);
-  const Status status = OpenForLines(At("fifo")).status();
+  const Status status = OpenForLines(At("fifo"), &own).status();
   EXPECT_EQ(status.code(), Code::kIoError);
   EXPECT_NE(status.message().find("nobody reads"), std::string::npos) << status.message();
   const Descriptor reader(open(At("fifo").c_str(), O_RDONLY | O_NONBLOCK));
-  const auto fd = OpenForLines(At("fifo"));
+  const auto fd = OpenForLines(At("fifo"), &own);
   ASSERT_TRUE(fd.ok()) << fd.status().ToString();
   EXPECT_EQ(WriteBytes(fd->get(), "line"), 0);
   EXPECT_EQ(fcntl(fd->get(), F_GETFL) & O_NONBLOCK, 0);

@@ -245,8 +245,9 @@ class Bombs:
         self.ends("a budget", "give --data-limit with more", "--data", path, "--data-limit", "50MB",
                   net=self.flat)
         folder = self.scratch / "pictures" / "good"
-        self.ends("of pictures", "of 2 pictures, takes 400 bytes", "--data", folder, "--data-limit",
-                  "399")
+        self.ends("of pictures", "of 2 pictures, takes 384 bytes", "--data", folder, "--data-limit",
+                  "383")
+        self.ends("with their classes", "takes 16 bytes", "--data", folder, "--data-limit", "399")
         self.ends("that is enough", None, "--data", folder, "--data-limit", "400")
 
     def texts(self):

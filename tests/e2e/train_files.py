@@ -291,6 +291,12 @@ class Files(train_tool.Checks):
         self.check("/dev/null stays a device", pathlib.Path("/dev/null").is_char_device())
         done = self.call("--steps", 3, "--log", "csv:/dev/stdout")
         self.check("rows on stdout", "step,loss,correct,rate\n1," in done.stdout, done.stdout)
+        text = self.scratch / "appended"
+        text.write_text("mine\n")
+        with open(text, "a", encoding="utf-8") as out:
+            subprocess.run(self.args("--steps", 3, "--log", "csv:/dev/stdout"), stdout=out, check=True)
+        self.check("which keeps what it had", text.read_text().startswith("mine\nstep,loss"),
+                   text.read_text())
 
     def nan(self):
         """Of the data: the run ends, and what it leaves is good."""

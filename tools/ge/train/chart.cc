@@ -152,10 +152,12 @@ Status WriteChart(const std::string& path, const Curves& c) {
   Points each, means;
   const size_t window = std::max<size_t>(1, c.loss.size() / 50);
   double sum = 0;
+  const auto began = static_cast<double>(c.began), steps = static_cast<double>(c.loss.size());
   for (size_t i = 0; i < c.loss.size(); ++i) {
+    const double step = began + static_cast<double>(i) + 1;
     sum += c.loss[i] - (i >= window ? c.loss[i - window] : 0);
-    each.emplace_back(i + 1, c.loss[i]);
-    means.emplace_back(i + 1, sum / static_cast<double>(std::min(i + 1, window)));
+    each.emplace_back(step, c.loss[i]);
+    means.emplace_back(step, sum / static_cast<double>(std::min(i + 1, window)));
   }
   for (const Points* points : std::initializer_list<const Points*>{&each, &c.test_loss}) {
     for (const auto& [step, v] : *points) {
@@ -164,7 +166,7 @@ Status WriteChart(const std::string& path, const Curves& c) {
   }
   if (!(least <= most)) least = 0, most = 1;  // nothing that can be drawn
   if (least == most) most = least + 1;
-  const Scale x{0, std::max(1.0, static_cast<double>(c.loss.size())), kLeft, kWidth - kRight};
+  const Scale x{began, began + std::max(1.0, steps), kLeft, kWidth - kRight};
   const Scale loss{least, most, kHeight - kBottom, kTop}, part{0, 1, kHeight - kBottom, kTop};
   Canvas canvas;
   Axes(&canvas, x, loss, !c.test_accuracy.empty());

@@ -2,6 +2,7 @@
 // a fiftieth of the run, and what the tests gave. Written by temporary name and renamed.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <utility>
 #include <vector>
@@ -11,7 +12,8 @@
 namespace ge::tool {
 
 struct Curves {
-  std::vector<double> loss;                              // by step, from 1
+  uint64_t began = 0;                                    // steps that were done before
+  std::vector<double> loss;                              // by step, from the one behind these on
   std::vector<std::pair<double, double>> test_loss;      // step, value
   std::vector<std::pair<double, double>> test_accuracy;  // step, 0 to 1: on a scale of its own
 };

@@ -70,7 +70,7 @@ Result<CsvLog> CsvLog::Open(const std::string& path) {
   log.path_ = path;
   struct stat info;
   if (stat(path.c_str(), &info) == 0) {
-    GE_ASSIGN_OR_RETURN(log.fd_, OpenForLines(path));
+    GE_ASSIGN_OR_RETURN(log.fd_, OpenForLines(path, &log.own_));
   } else {
     GE_RETURN_IF_ERROR(CheckReplaceable(path));
   }
@@ -104,17 +104,15 @@ Result<uint64_t> CsvLog::KeptBytes(uint64_t step) const {
 
 Status CsvLog::Begin(uint64_t step) {
   if (!fd_.valid()) {
-    GE_ASSIGN_OR_RETURN(fd_, OpenForLines(path_));
+    GE_ASSIGN_OR_RETURN(fd_, OpenForLines(path_, &own_));
   }
   const auto failed = [&](int error) {
     return Status(Code::kIoError, fmt::format("cannot write '{}': {}", path_, strerror(error)));
   };
   struct stat info;
   if (fstat(fd_.get(), &info) != 0) return failed(errno);
-  // What is no regular file, and stdout, has no rows to go on behind.
-  if (!S_ISREG(info.st_mode) || lseek(fd_.get(), 0, SEEK_CUR) != 0) {
-    return Write(std::string(kHead));
-  }
+  // What is no regular file has no rows to go on behind, and what lies in stdout is not ours.
+  if (!S_ISREG(info.st_mode) || own_) return Write(std::string(kHead));
   uint64_t kept = 0;
   if (step > 0 && info.st_size > 0) {
     GE_ASSIGN_OR_RETURN(kept, KeptBytes(step));

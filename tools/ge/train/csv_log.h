@@ -27,6 +27,7 @@ class CsvLog {
 
   std::string path_;
   Descriptor fd_;
+  bool own_ = false;  // an open file of this process, as /dev/stdout
 };
 
 }  // namespace ge::tool

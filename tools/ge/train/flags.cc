@@ -91,6 +91,7 @@ void AddRunning(CLI::App* app, Options* o) {
   app->add_option("--prices", o->prices,
                   "shipped (default): the same plans whenever it runs on this machine, and so the "
                   "same bits; analytic, cached, measure: as of ge run");
+  app->add_flag("-v,--verbose", o->verbose, "say on stderr what was decided on the way");
 }
 
 }  // namespace

@@ -68,9 +68,8 @@ Result<Rows> ReadIdx(const std::string& path, const Wanted& wanted, DataReader* 
   if (!file) return Status(Code::kResourceExhausted, "no memory to read '" + path + "'");
   (void)opened.fd.release();  // gzclose closes it
   GE_ASSIGN_OR_RETURN(Rows rows, ReadHead(path, file.get(), opened.bytes));
-  GE_RETURN_IF_ERROR(reader->TakeRows(rows, wanted, "'" + path + "'"));
-  const auto count = static_cast<uint64_t>(rows.count) * rows.row_size();
-  rows.bytes.resize(count);
+  GE_RETURN_IF_ERROR(reader->TakeRows(wanted, "'" + path + "'", &rows));
+  const uint64_t count = rows.bytes.size();
   if (ReadBytes(file.get(), rows.bytes.data(), static_cast<int64_t>(count)) !=
       static_cast<int64_t>(count)) {
     return BadIdx(path, fmt::format("its sizes say {} elements, it ends before", count));

@@ -81,7 +81,10 @@ Result<Journal> Journal::Open(const TrainOptions& o) {
   return j;
 }
 
-Status Journal::Begin(uint64_t step) { return csv_ ? csv_->Begin(step) : Status(); }
+Status Journal::Begin(uint64_t step) {
+  curves_.began = step;
+  return csv_ ? csv_->Begin(step) : Status();
+}
 
 void Journal::Bar(const Place& at, const Metrics& m) {
   const double now = NowMs();

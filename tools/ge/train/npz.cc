@@ -64,8 +64,7 @@ Result<Rows> ReadArray(const ZipFile& zip, const ZipMember& m, const Wanted& wan
     return zip.Bad(fmt::format("{} bytes of array '{}' cannot be those {} that it claims", m.packed,
                                Printable(m.name), m.size));
   }
-  GE_RETURN_IF_ERROR(reader->TakeRows(rows, wanted, what));
-  rows.bytes.resize(static_cast<uint64_t>(*size));
+  GE_RETURN_IF_ERROR(reader->TakeRows(wanted, what, &rows));
   GE_RETURN_IF_ERROR(in->Read(rows.bytes.data(), rows.bytes.size()));
   GE_RETURN_IF_ERROR(in->Finish());
   return rows;

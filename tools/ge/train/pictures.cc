@@ -161,10 +161,9 @@ Result<Samples> PictureReader::ReadClasses(const fs::path& folder,
     GE_RETURN_IF_ERROR(Decode(path));
     if (x.count == 0) {
       first_ = x.dims = RowDims(kind_, height_, width_);
-      GE_RETURN_IF_ERROR(
-          reader_->Take(all.size() * (each + 8),
-                        fmt::format("'{}', of {} pictures,", folder.string(), all.size())));
-      x.bytes.resize(all.size() * each), y.bytes.resize(all.size() * 8);
+      const std::string what = fmt::format("'{}', of {} pictures,", folder.string(), all.size());
+      GE_RETURN_IF_ERROR(reader_->Allocate(all.size() * each, what, &x.bytes));
+      GE_RETURN_IF_ERROR(reader_->Allocate(all.size() * 8, what, &y.bytes));
     }
     Append(&x);
     std::memcpy(y.bytes.data() + y.count * 8, &label, 8);

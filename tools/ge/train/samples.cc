@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <exception>
 #include <filesystem>
 
 #include "ge/base/checked.h"
@@ -129,12 +130,23 @@ Status DataReader::Take(uint64_t bytes, const std::string& what) {
                             request_.limit != 0 ? "--data-limit" : "half of the machine's memory"));
 }
 
-Status DataReader::TakeRows(const Rows& head, const Wanted& wanted, const std::string& what) {
+Status DataReader::Allocate(uint64_t bytes, const std::string& what, std::vector<std::byte>* to) {
+  GE_RETURN_IF_ERROR(Take(bytes, what));
+  try {
+    to->resize(bytes);
+  } catch (const std::exception&) {  // bad_alloc, or length_error
+    return Status(Code::kResourceExhausted,
+                  fmt::format("{} takes {} bytes, which the system does not have", what, bytes));
+  }
+  return {};
+}
+
+Status DataReader::TakeRows(const Wanted& wanted, const std::string& what, Rows* rows) {
   const bool labels = request_.y && &wanted == &*request_.y;
-  GE_RETURN_IF_ERROR(FitRows(head, wanted, request_.channels_last && !labels, what));
-  const auto count = CheckedMul(head.count, static_cast<int64_t>(head.row_size()));
-  const auto bytes = count ? DTypeBytes(head.dtype, *count) : std::nullopt;
-  return Take(bytes ? static_cast<uint64_t>(*bytes) : UINT64_MAX, what);
+  GE_RETURN_IF_ERROR(FitRows(*rows, wanted, request_.channels_last && !labels, what));
+  const auto count = CheckedMul(rows->count, static_cast<int64_t>(rows->row_size()));
+  const auto bytes = count ? DTypeBytes(rows->dtype, *count) : std::nullopt;
+  return Allocate(bytes ? static_cast<uint64_t>(*bytes) : UINT64_MAX, what, &rows->bytes);
 }
 
 Result<Data> ReadData(const DataRequest& request) {

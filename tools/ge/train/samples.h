@@ -75,9 +75,11 @@ class DataReader {
   const DataRequest& request() const { return request_; }
   // Before memory is allocated: LIMIT_EXCEEDED where `what` takes more than is left.
   Status Take(uint64_t bytes, const std::string& what);
-  // Of a header: whether such rows become `wanted`, and the memory for them. `what` names the
-  // array or file.
-  Status TakeRows(const Rows& head, const Wanted& wanted, const std::string& what);
+  // Of a header: whether such rows become `wanted`. Then they have the memory for their bytes.
+  // `what` names the array or file.
+  Status TakeRows(const Wanted& wanted, const std::string& what, Rows* rows);
+  // LIMIT_EXCEEDED as Take; RESOURCE_EXHAUSTED where the system has no such memory.
+  Status Allocate(uint64_t bytes, const std::string& what, std::vector<std::byte>* to);
 
  private:
   const DataRequest& request_;
