@@ -19,7 +19,7 @@ void BatchNormalizationCase(CaseMaker& m) {
   if (m.r.Chance(training ? 0.6 : 0.1)) m.Set("momentum", 0.75);
   if (!training) return;
   m.Set("training_mode", int64_t{1});
-  m.c.outputs = static_cast<int>(m.r.Int(1, 3));
+  m.c.outputs = 3;  // fewer are refused by ONNX's shape inference
 }
 
 struct BatchMeans {
