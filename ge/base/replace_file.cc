@@ -22,6 +22,8 @@ namespace {
 
 constexpr int kMostLinks = 40;  // as many as the kernel follows
 constexpr int kNameTries = 8;
+constexpr int kFifoTries = 100;  // a second in all
+constexpr useconds_t kFifoRetryUs = 10000;
 constexpr size_t kRandomDigits = 16;
 
 Status Failed(const std::string& path, int error) {
@@ -111,13 +113,30 @@ int WriteAll(int fd, std::string_view bytes) {
   return 0;
 }
 
+// Opens what is there for writing, and cuts nothing of it. A reader of a FIFO that is just being
+// started is waited for, for a while; without one ENXIO. 0, or errno.
+int OpenPresent(const Target& target, int flags, Descriptor* fd) {
+  if (target.own_fd >= 0) {
+    *fd = Descriptor(fcntl(target.own_fd, F_DUPFD_CLOEXEC, 0));
+    return fd->valid() ? 0 : errno;
+  }
+  const bool fifo = target.present && S_ISFIFO(target.present->st_mode);
+  for (int tries = fifo ? kFifoTries : 1; tries > 0 && !fd->valid(); --tries) {
+    *fd = Descriptor(
+        open(target.path().c_str(), O_WRONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK | flags, 0666));
+    if (fd->valid() || tries == 1 || errno != ENXIO) break;
+    (void)usleep(kFifoRetryUs);
+  }
+  if (!fd->valid()) return errno;
+  const int had = fcntl(fd->get(), F_GETFL);
+  return had < 0 || fcntl(fd->get(), F_SETFL, had & ~O_NONBLOCK) != 0 ? errno : 0;
+}
+
 int WriteSpecial(const Target& target, std::string_view bytes) {
   NoBrokenPipe no_signal;
-  const Descriptor fd(target.own_fd >= 0
-                          ? fcntl(target.own_fd, F_DUPFD_CLOEXEC, 0)
-                          : open(target.path().c_str(), O_WRONLY | O_CLOEXEC | O_NOCTTY));
-  if (!fd.valid()) return errno;
-  return WriteAll(fd.get(), bytes);
+  Descriptor fd;
+  const int error = OpenPresent(target, 0, &fd);
+  return error != 0 ? error : WriteAll(fd.get(), bytes);
 }
 
 // The new file beside the target; removed again unless it has taken the target's name.
@@ -183,6 +202,10 @@ int Replace(const Target& target, std::string_view bytes, bool durable) {
 
 // Where a reason of the system would leave a reader puzzled.
 Status Explained(const std::string& path, const Target& target, int error) {
+  if (error == ENXIO && target.present && S_ISFIFO(target.present->st_mode)) {
+    return Status(Code::kIoError,
+                  fmt::format("'{}' is a FIFO that nobody reads; start its reader first", path));
+  }
   if (error == EPERM && target.present && target.present->st_uid != geteuid()) {
     return Status(Code::kIoError,
                   fmt::format("cannot write '{}': it belongs to user {}, and a new file in its "
@@ -218,23 +241,11 @@ bool IsUnfinishedFile(std::string_view name) {
 
 Result<Descriptor> OpenForLines(const std::string& path, bool* own) {
   Target target;
-  if (const int error = Follow(path, &target)) return Failed(path, error);
+  Descriptor fd;
+  int error = Follow(path, &target);
   *own = target.own_fd >= 0;
-  if (*own) {
-    Descriptor same(fcntl(target.own_fd, F_DUPFD_CLOEXEC, 0));
-    if (!same.valid()) return Failed(path, errno);
-    return same;
-  }
-  // NONBLOCK: a FIFO without a reader would be waited for.
-  const int flags = O_WRONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK | (target.regular() ? O_CREAT : 0);
-  Descriptor fd(open(target.path().c_str(), flags, 0666));
-  if (!fd.valid() && errno == ENXIO && target.present && S_ISFIFO(target.present->st_mode)) {
-    return Status(Code::kIoError,
-                  fmt::format("'{}' is a FIFO that nobody reads; start its reader first", path));
-  }
-  if (!fd.valid()) return Explained(path, target, errno);
-  const int had = fcntl(fd.get(), F_GETFL);
-  if (had < 0 || fcntl(fd.get(), F_SETFL, had & ~O_NONBLOCK) != 0) return Failed(path, errno);
+  if (error == 0) error = OpenPresent(target, target.regular() ? O_CREAT : 0, &fd);
+  if (error != 0) return Explained(path, target, error);
   return fd;
 }
 

@@ -111,6 +111,13 @@ TEST_F(ReplaceFileTest, AFifoIsWrittenAndStays) {
   EXPECT_EQ(Files(), 1u);
 }
 
+TEST_F(ReplaceFileTest, AFifoThatNobodyReadsIsAnError) {
+  ASSERT_EQ(mkfifo(At("fifo").c_str(), 0600), 0);
+  const Status status = ReplaceFile(At("fifo"), "text", false);
+  EXPECT_EQ(status.code(), Code::kIoError);
+  EXPECT_NE(status.message().find("nobody reads"), std::string::npos) << status.message();
+}
+
 TEST_F(ReplaceFileTest, APipeWithoutAReaderIsAnError) {
   int ends[2];
   ASSERT_EQ(pipe(ends), 0);
