@@ -12,7 +12,9 @@ Val ScatterAdd(Val like, Val indices, Val updates, int64_t axis) {
 }
 
 Val AddRows(Val zeros, Val indices, Val updates) {
-  return zeros.fn->Op("ScatterND", {zeros, indices, updates}, Attrs().Text("reduction", "add"));
+  // Gather takes int32 too, ScatterND does not.
+  return zeros.fn->Op("ScatterND", {zeros, zeros.fn->Cast(indices, GE_I64), updates},
+                      Attrs().Text("reduction", "add"));
 }
 
 // The axes of the indices come to the front, where ScatterND adds whole rows.
