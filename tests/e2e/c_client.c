@@ -222,36 +222,6 @@ static void Async(ge_session* s) {
   CHECK_OK(ge_session_set_state(s, "total", &out[0], &error));
 }
 
-/* Limits of one asynchronous run, on the same engine. `kept`: what the state stays. */
-static void AsyncLimits(ge_session* s, float kept) {
-  ge_error error = {.size = sizeof error};
-  static float x[kCount], y[kCount];
-  ge_tensor in = Square(x), out = Square(y);
-  ge_run_options limits = {.size = sizeof limits, .time_limit_ms = 20};
-  ge_cancel_token* token = NULL;
-  ge_run* run = NULL;
-  Fill(x, 5);
-  CHECK_OK(ge_session_run_async_with(s, "add", &in, 1, &out, 1, &limits, NULL, NULL, &run, &error));
-  CHECK(ge_run_wait(run, UINT64_MAX, &error) == GE_STATUS_DEADLINE_EXCEEDED);
-  ge_run_destroy(run);
-  CHECK_OK(ge_cancel_token_create(&token, &error));
-  limits.time_limit_ms = 0, limits.cancel = token;
-  CHECK_OK(ge_session_run_async_with(s, "add", &in, 1, &out, 1, &limits, NULL, NULL, &run, &error));
-  SleepMs(20);
-  CHECK_OK(ge_cancel_token_cancel(token));
-  CHECK(ge_run_wait(run, UINT64_MAX, &error) == GE_STATUS_CANCELLED);
-  ge_run_destroy(run);
-  CHECK_OK(ge_session_run_async_with(s, "add", &in, 1, &out, 1, &limits, NULL, NULL, &run, &error));
-  CHECK(ge_run_wait(run, UINT64_MAX, &error) == GE_STATUS_CANCELLED); /* the token still says so */
-  ge_run_destroy(run);
-  CHECK(StateIs(s, kept));
-  limits.size = 4, run = NULL;
-  CHECK_BAD(
-      ge_session_run_async_with(s, "add", &in, 1, &out, 1, &limits, NULL, NULL, &run, &error));
-  CHECK(run == NULL);
-  ge_cancel_token_destroy(token);
-}
-
 /* On an engine that needs well over 100 ms for a run. */
 static void Cancel(ge_session* s) {
   ge_error error = {.size = sizeof error};
@@ -293,7 +263,6 @@ static void Cancel(ge_session* s) {
   CHECK_OK(ge_session_set_time_limit(s, 0));
   CHECK_OK(ge_session_run(s, "add", &in, 1, &out, 1, &error));
   CHECK(AllAre(y, 15) && StateIs(s, 15));
-  AsyncLimits(s, 15);
 }
 
 /* ---- NULL, short structs, bad numbers ---------------------------------------------------------

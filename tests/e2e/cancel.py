@@ -211,6 +211,7 @@ def library_cases(report, library):
     cancelled(report, "run: an endless Loop", s, lambda: s.run(four))
     limited(report, "run: an endless Loop", s, lambda: s.run(four))
     asynchronous(report, library, s)
+    asynchronous_limits(report, library, s)
     s.close()
     s = Session(library)
     report.check("load of 200,000 nodes", s.load(planning)[0] == OK)
@@ -252,6 +253,37 @@ def asynchronous(report, library, s):
         report.ended("run_async: ge_session_cancel", seconds, CANCELLED, code)
     for r in runs:
         library.ge_run_destroy(r)
+
+
+class RunOptions(ctypes.Structure):  # ge_run_options
+    _fields_ = [("size", ctypes.c_uint32), ("reserved", ctypes.c_uint32),
+                ("time_limit_ms", ctypes.c_uint64), ("cancel", ctypes.c_void_p)]
+
+
+def asynchronous_limits(report, library, s):
+    """Limits of one asynchronous run: a time, a token, a token that is cancelled already."""
+    error, token = Error(size=ctypes.sizeof(Error)), ctypes.c_void_p()
+    library.ge_cancel_token_create(ctypes.byref(token), ctypes.byref(error))
+    for what, limit, wanted in (("its time limit", 400, DEADLINE), ("its token", 0, CANCELLED),
+                                ("a cancelled token", 0, CANCELLED)):
+        options = RunOptions(ctypes.sizeof(RunOptions), 0, limit, None if limit else token)
+        run, begin = ctypes.c_void_p(), time.monotonic()
+        code, message = s.run([[4]], "ge_session_run_async_with", ctypes.byref(options), None, None,
+                              ctypes.byref(run))
+        report.check(what, code == OK, message)
+        if what == "its token":
+            time.sleep(0.2)
+            report.check(what, library.ge_cancel_token_cancel(token) == OK)
+            begin = time.monotonic()
+        code = library.ge_run_wait(run, ctypes.c_uint64(2**64 - 1), ctypes.byref(error))
+        report.ended(f"run_async: {what}", time.monotonic() - begin - limit / 1e3, wanted, code)
+        library.ge_run_destroy(run)
+    short = RunOptions(4, 0, 0, None)
+    run = ctypes.c_void_p()
+    code, message = s.run([[4]], "ge_session_run_async_with", ctypes.byref(short), None, None,
+                          ctypes.byref(run))
+    report.check("short options", code == 2 and "ge_run_options" in message and not run, message)
+    library.ge_cancel_token_destroy(token)
 
 
 def waiting(report, s):
