@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "ge/control/host_op.h"
+#include "tools/ge_test/plain.h"
 #include "tools/ge_test/random_models.h"
 
 namespace ge::test {
@@ -354,10 +355,7 @@ class ModelMaker {
       return false;
     }
     if (name == "MaxPool" && c.outputs > 1) return false;
-    if (name == "Cast") {
-      const Attr& to = c.attrs.at(0);
-      if (!IsModelFloat(static_cast<DType>(std::get<int64_t>(to.value)))) return false;
-    }
+    if (name == "Cast" && !IsModelFloat(static_cast<DType>(IntOr(c, "to", 0)))) return false;
     ModelRange range = FloatRange(op, input);
     if (name == "Pow" || !range.any) {
       range = ModelRange();
