@@ -309,6 +309,19 @@ static void BadLimits(ge_session* s) {
   ge_tensor in = Vector(x, 8), out = Vector(y, 8);
   ge_run_options brief = {.size = 8};
   CHECK_BAD(ge_session_run_with(s, "twice", &in, 1, &out, 1, &brief, &error), "ge_run_options");
+  ge_run_options stopped = {.size = sizeof stopped};
+  ge_run* run = NULL;
+  CHECK_OK(ge_cancel_token_create(&stopped.cancel, &error));
+  CHECK_OK(ge_cancel_token_cancel(stopped.cancel));
+  CHECK_OK(
+      ge_session_run_async_with(s, "twice", &in, 1, &out, 1, &stopped, NULL, NULL, &run, &error));
+  CHECK(ge_run_wait(run, UINT64_MAX, &error) == GE_STATUS_CANCELLED);
+  ge_run_destroy(run);
+  ge_cancel_token_destroy(stopped.cancel);
+  CHECK_BAD(
+      ge_session_run_async_with(s, "twice", &in, 1, &out, 1, &brief, NULL, NULL, &run, &error),
+      "ge_run_options");
+  CHECK(run == NULL);
   CHECK_BAD(ge_cancel_token_create(NULL, &error), "out is NULL");
   CHECK(ge_cancel_token_cancel(NULL) == GE_STATUS_INVALID_ARGUMENT);
   CHECK(ge_cancel_token_reset(NULL) == GE_STATUS_INVALID_ARGUMENT);
