@@ -3,7 +3,7 @@
 
   tests/fuzz/seeds.py FOLDER [--ge PATH]
 
-FOLDER/onnx and so on get one file a seed. The graphs are those of tests/text and tests/e2e; `ge`
+FOLDER/onnx and so on get one file a seed. The graphs are those of tests/text and tests/e2e/models; `ge`
 writes them as ONNX, as our own form and as plans. Pictures are those of ONNX's node tests. What
 earlier runs found (keep_corpus.sh) is unpacked beside them. Prints how many there are of each.
 """
@@ -35,7 +35,7 @@ MACHINE = ('{"probe": 1, "cpu": "fuzz", "isa_mask": 3, "isa": 1, "threads": 1, "
 
 def graphs():
     """The graphs of all text cases, and whole files that are one."""
-    for path in sorted((ROOT / "tests/e2e").glob("*.gt")):
+    for path in sorted((ROOT / "tests/e2e/models").glob("*.gt")):
         yield path.read_text()
     for path in sorted((ROOT / "tests/text").rglob("*.gt")):
         for part in path.read_text().split("\n--- "):

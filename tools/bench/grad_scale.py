@@ -7,7 +7,7 @@
 
 A row: nodes or layers, ms of the load as it is, ms that the pass adds to it (the pass, and that its
 result is verified and typed), each the median of --rounds: of the processor, and by the clock. Times are
-printed and judged by nobody; tests/e2e/grad_scale.sh compares instructions.
+printed and judged by nobody; tests/e2e/gradients/grad_scale.sh compares instructions.
 """
 import argparse
 import pathlib

@@ -2,7 +2,7 @@
 """What a call of the Python package costs above the engine: times of a tiny model by Session.run and
 InferenceSession.run, and by the C API from a C program (ge run), in turns. Asserts nothing.
 
-Runs under the environment that tests/e2e/python.sh makes, build/python/venv, or another with the package.
+Runs under the environment that tests/e2e/python/python.sh makes, build/python/venv, or another with the package.
 
 Examples:
   tools/bench/python_call.py
@@ -29,7 +29,7 @@ def enter():
         return
     if PYTHON.exists() and pathlib.Path(sys.prefix).resolve() != PYTHON.parents[1].resolve():
         os.execv(PYTHON, [str(PYTHON), *sys.argv])
-    sys.exit(f"{sys.argv[0]}: the package graphengine is not here; run: bash tests/e2e/python.sh")
+    sys.exit(f"{sys.argv[0]}: the package graphengine is not here; run: bash tests/e2e/python/python.sh")
 
 
 def median_us(call, calls):

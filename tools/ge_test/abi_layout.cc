@@ -19,7 +19,7 @@
 #include "ge/ge_plugin.h"
 #include "ge/ge_plugin_op.h"
 #include "ge/ge_plugin_pass.h"
-#include "tools/ge_test/case.h"
+#include "tools/ge_test/text/case.h"
 
 namespace ge::test {
 namespace {

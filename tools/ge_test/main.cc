@@ -7,11 +7,11 @@
 
 #include "ge/base/exit_code.h"
 #include "tools/ge_test/abi_layout.h"
-#include "tools/ge_test/case.h"
-#include "tools/ge_test/commands.h"
 #include "tools/ge_test/coverage.h"
 #include "tools/ge_test/sweep.h"
 #include "tools/ge_test/tensor.h"
+#include "tools/ge_test/text/case.h"
+#include "tools/ge_test/text/commands.h"
 
 namespace ge::test {
 namespace {
@@ -31,7 +31,8 @@ struct Totals {
 void PrintHelp() {
   fmt::print(
       "usage: ge-test [--update] [--filter TEXT] [-v] PATH...\n\n"
-      "Runs the .gt cases in the files and folders PATH. tools/ge_test/case.h says how a case is\n"
+      "Runs the .gt cases in the files and folders PATH. tools/ge_test/text/case.h says how a case "
+      "is\n"
       "written.\n\n"
       "  --update       rewrites the expected texts that differ, and shows the differences\n"
       "  --filter TEXT  only cases whose path or name contains TEXT\n"

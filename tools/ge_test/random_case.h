@@ -1,5 +1,5 @@
 // A random one-node graph: what the generators of cases/*.cc fill, and how it becomes a Graph.
-// Not the sweep, which is random_ops.cc. One thread; each case owns its tensors.
+// Not the sweep, which is random/ops.cc. One thread; each case owns its tensors.
 #pragma once
 
 #include <cstdint>
@@ -152,11 +152,11 @@ const RandomOp* FindRandomOp(const OpDef& op);
 uint64_t MixSeed(uint64_t seed, std::string_view op, int64_t index);
 // The element type of a case's input 0, f32 as often as all others together, or more often.
 DType PickDType(const OpDef& op, Random* r, double float_share = 0.5);
-// Whether engines are asked for it and random cases exist for it in general; see random_ops.cc.
+// Whether engines are asked for it and random cases exist for it in general; see random/ops.cc.
 bool IsDecline(const Status& s);
 // The case on one list of engines, as RunGraph takes them, with no pass of REWRITE.
 Result<RunResult> RunRandomCase(const RandomCase& c, DType dtype, const std::string& engines);
-// How the outputs of a case of element type `dtype` differ, "" when they do not (random_bounds.h).
+// How the outputs of a case of element type `dtype` differ, "" when they do not (random/bounds.h).
 // `other` is the element type of the wanted ones, or kUndefined when it is the same.
 std::string OutputsDiffer(const RandomOp& op, const RandomCase& c, DType dtype,
                           const std::vector<HostTensor>& found,

@@ -34,7 +34,7 @@ An element of a random case may be off by its own rounding, twice the unit round
 (`tools/ge_test/random_case.h`): the element, the sum of its terms' magnitudes times the root of their
 number, what a change of the inputs does to it, or the greatest magnitude. Integers, bools and operators
 whose bound is 0 are bit-equal. ONNX's node tests have ONNX's own tolerance, 1e-3 of an element and
-1e-5. Faults that must be noticed are planted by `tests/e2e/planted.sh`, and in each operator's cases.
+1e-5. Faults that must be noticed are planted by `tests/e2e/plugins/planted.sh`, and in each operator's cases.
 """
 
 

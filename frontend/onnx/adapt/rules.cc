@@ -1,6 +1,6 @@
 // The table of operators of which ONNX has several versions: what somebody found when looking at
-// the older ones. Operators of one version need no row. tests/e2e/schemas.py finds a row that is
-// missing.
+// the older ones. Operators of one version need no row. tests/e2e/plugins/schemas.py finds a row
+// that is missing.
 #include "frontend/onnx/upgrade.h"
 
 namespace ge {

@@ -16,7 +16,7 @@ import pathlib
 import subprocess
 import sys
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "install"))
 import abi_hosts  # noqa: E402
 from abi_hosts import ROOT  # noqa: E402
 from installed import Checks  # noqa: E402
@@ -24,7 +24,7 @@ from installed import Checks  # noqa: E402
 HERE = pathlib.Path(__file__).resolve().parent
 ALL, ADD = HERE / "abi_versions.gt", HERE / "abi_versions_add.gt"
 SAMPLES = {"minimal": ["sdk/samples/minimal/minimal.c"], "op": ["sdk/samples/op/op.c"],
-           "kernels": ["tests/ops/kernels.c"], "square": ["sdk/samples/pass/square.c"],
+           "kernels": ["tests/plugins/ops/kernels.c"], "square": ["sdk/samples/pass/square.c"],
            "twice": ["sdk/scaffold/pass/c/my_plugin.c"],
            "devsim": sorted(str(p.relative_to(ROOT))
                             for p in (ROOT / "sdk/samples/devsim").glob("*.cc"))}

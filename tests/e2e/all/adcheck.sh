@@ -4,7 +4,7 @@
 # GE_BUILD is the build folder, GE_ADCHECK_PROGRAMS the programs (10000).
 set -u
 cd "$(dirname "$0")/../../.."
-. tests/e2e/adcheck_step.bash
+. tests/e2e/gradients/adcheck_step.bash
 
 programs=${GE_ADCHECK_PROGRAMS:-10000}
 step --programs "$programs" --seed 1

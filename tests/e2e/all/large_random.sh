@@ -20,7 +20,7 @@ drawn() {
   missing=$("$test" --random 2 --engines native,onednn,openblas -v |
     awk '$4 == "cases," && $2 != "operators," { print $2 }' | sort -u |
     while read -r op; do
-      grep -q "(\"$op\"," tools/ge_test/large_ops.def || echo "FAILED  $op is not in large_ops.def"
+      grep -q "(\"$op\"," tools/ge_test/random/large_ops.def || echo "FAILED  $op is not in large_ops.def"
     done)
   if [[ -n $missing ]]; then echo "$missing"; echo "0 passed, 1 failed, 0 skipped"; return 1; fi
   echo "1 passed, 0 failed, 0 skipped"

@@ -201,7 +201,7 @@ def operator_parts(cpu, names):
             plain = words[:words.index("--least-taken")]
             for name in sorted({name.rsplit(".")[-1] for name in names}):
                 yield Part(step, name, [PROGRAM, *NODE, *plain, "--op", name])
-    for isa in isa_sets() if cpu else []:  # as tests/e2e/isa_sets.sh
+    for isa in isa_sets() if cpu else []:  # as tests/e2e/engines/isa_sets.sh
         capped = ["env", f"GE_MAX_ISA={isa}", PROGRAM]
         for threads in ("1", "2"):
             more = ["--seed", threads, "--threads", threads]
@@ -235,11 +235,12 @@ def all_parts(scripts, rough, paths):
     for first in range(0, MODELS, MODELS_AT_ONCE):
         yield Part("random-models", f"from {first}",
                    [PROGRAM, "--random-models", str(MODELS_AT_ONCE), "--first", str(first)])
+    where = {path.stem: path.relative_to(ROOT) for path in (ROOT / "tests/e2e").glob("*/*.sh") if path.parent.name != "all"}
     for name in QUICK_SCRIPTS + (SCRIPTS if scripts else []):
         if name in OF_MODELS and not (TREE / "build" / "models" / "lenet.onnx").exists():
             print(f"mutate: e2e {name} is left out: build/models is missing, which ./test models makes", flush=True)
             continue
-        yield Part("e2e", name, ["bash", f"tests/e2e/{name}.sh"])
+        yield Part("e2e", name, ["bash", str(where[name])])
 
 
 def digest(paths):
@@ -257,7 +258,7 @@ class Kept:
         programs = digest([*(BUILD / "bin").rglob("*"), *(BUILD / "lib").rglob("*")])
         self.path = STATE / f"baseline-{programs}.pickle"
         self.found = pickle.loads(self.path.read_bytes()) if self.path.exists() else {}
-        self.scripts, self.written = digest((TREE / "tests" / "e2e").glob("*")), time.monotonic()
+        self.scripts, self.written = digest((TREE / "tests" / "e2e").rglob("*")), time.monotonic()
 
     def key(self, part):
         files = [TREE / w for w in part.words if w.endswith(".gt")]

@@ -3,4 +3,4 @@
 # that is found is shown.
 set -u
 cd "$(dirname "$0")/../../.."
-GE_FIRST=500 GE_MORE=1000 GE_LINES=10000 exec bash tests/e2e/out_of_memory.sh
+GE_FIRST=500 GE_MORE=1000 GE_LINES=10000 exec bash tests/e2e/hostile/out_of_memory.sh

@@ -11,7 +11,7 @@ import subprocess
 import sys
 import tempfile
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "install"))
 
 import installed  # noqa: E402
 from installed import ROOT, run  # noqa: E402
@@ -43,7 +43,7 @@ def check_control(c, package):
 def check_tree(c, package, folder):
     subprocess.run(["dpkg-deb", "-x", str(package), str(folder / "root")], check=True)
     prefix = folder / "root/usr"
-    code, text = run([prefix / "bin/ge", "run", ROOT / "tests/e2e/three_nodes.gt", "--json"], folder)
+    code, text = run([prefix / "bin/ge", "run", ROOT / "tests/e2e/models/three_nodes.gt", "--json"], folder)
     c.check(code == 0, "it runs where it was unpacked", text)
     code, text = run([prefix / "bin/ge", "plugins"], folder)
     c.check(code == 0 and text.count(str(prefix)) == 5 and "refused" not in text,

@@ -11,7 +11,7 @@ wheel || { echo "0 passed, 1 failed, 0 skipped"; exit 1; }
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 watched=$PWD/$wheels/addresses.so
-cc -shared -fPIC -O1 -Wall -Wextra -Isdk/include tests/e2e/python_addresses.c -o "$watched" -ldl ||
+cc -shared -fPIC -O1 -Wall -Wextra -Isdk/include tests/e2e/python/python_addresses.c -o "$watched" -ldl ||
   { echo "0 passed, 1 failed, 0 skipped"; exit 1; }
 for model in "${models[@]}"; do
   if ! build/venv/bin/python tools/bench/models.py "$model" >"$scratch/log" 2>&1; then
@@ -20,7 +20,7 @@ for model in "${models[@]}"; do
     continue
   fi
   counted "$model" env "LD_PRELOAD=$watched" "ADDRESSES=$watched" \
-    "PYTHONPATH=tests/e2e:tools/bench" "$python" tests/e2e/all/python_zoo.py "$model" \
+    "PYTHONPATH=tests/e2e/python:tools/bench" "$python" tests/e2e/all/python_zoo.py "$model" \
     --build "$build" --scratch "$scratch"
 done
 total

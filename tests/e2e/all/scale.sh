@@ -2,4 +2,4 @@
 # The same up to 100,000 nodes, with the seconds of each stage.
 set -eu
 cd "$(dirname "$0")/../../.."
-exec python3 tests/e2e/scale.py --nodes 1000 5000 10000 20000 100000 --stages
+exec python3 tests/e2e/plans/scale.py --nodes 1000 5000 10000 20000 100000 --stages

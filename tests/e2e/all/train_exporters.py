@@ -19,7 +19,7 @@ import torch
 from torch import nn
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
-sys.path.insert(0, str(ROOT / "tests/e2e"))
+sys.path.insert(0, str(ROOT / "tests/e2e/training"))
 from train_tool import order_of  # noqa: E402
 
 STEPS, BATCH, SEED, BOUND = 50, 16, 1, 1e-5

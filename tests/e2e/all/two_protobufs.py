@@ -16,13 +16,13 @@ import subprocess
 import sys
 import tempfile
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "install"))
 
 import installed  # noqa: E402
 from installed import ROOT, run  # noqa: E402
 
 HERE = pathlib.Path(__file__).resolve().parent / "two_protobufs"
-MODEL = ROOT / "tests/e2e/three_nodes.gt"  # Add, Mul, Add
+MODEL = ROOT / "tests/e2e/models/three_nodes.gt"  # Add, Mul, Add
 SOURCES = ROOT / "build/protobuf"
 # Name of the plugin: release of grpcio-tools, its digest, and the protobuf in it.
 RELEASES = {

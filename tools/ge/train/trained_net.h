@@ -12,7 +12,7 @@
 #include "ge/ge.h"
 #include "ge/ir/dtype.h"
 #include "tools/ge/command.h"
-#include "tools/ge/train/samples.h"
+#include "tools/ge/samples/samples.h"
 
 namespace ge::tool {
 

@@ -8,8 +8,8 @@
 
 #include "ge/base/clock.h"
 #include "ge/base/sha256.h"
+#include "tools/ge/samples/order.h"
 #include "tools/ge/train/digest.h"
-#include "tools/ge/train/order.h"
 
 namespace ge::tool {
 namespace {

@@ -9,9 +9,9 @@
 #include <string>
 #include <vector>
 
+#include "tools/ge/samples/samples.h"
 #include "tools/ge/train/checkpoint.h"
 #include "tools/ge/train/journal.h"
-#include "tools/ge/train/samples.h"
 #include "tools/ge/train/train.h"
 #include "tools/ge/train/trained_export.h"
 

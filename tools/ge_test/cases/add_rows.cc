@@ -1,4 +1,4 @@
-#include "tools/ge_test/plain_windows.h"
+#include "tools/ge_test/oracle/windows.h"
 
 namespace ge::test {
 namespace {

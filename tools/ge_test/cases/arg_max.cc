@@ -1,4 +1,4 @@
-#include "tools/ge_test/random_selections.h"
+#include "tools/ge_test/random/selections.h"
 
 namespace ge::test {
 namespace {

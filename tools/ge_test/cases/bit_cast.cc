@@ -1,6 +1,6 @@
 #include <cstring>
 
-#include "tools/ge_test/random_casts.h"
+#include "tools/ge_test/random/casts.h"
 
 namespace ge::test {
 namespace {

@@ -1,4 +1,4 @@
-#include "tools/ge_test/random_casts.h"
+#include "tools/ge_test/random/casts.h"
 
 namespace ge::test {
 namespace {

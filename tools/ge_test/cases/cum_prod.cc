@@ -1,4 +1,4 @@
-#include "tools/ge_test/random_cumulations.h"
+#include "tools/ge_test/random/cumulations.h"
 
 namespace ge::test {
 namespace {

@@ -1,5 +1,5 @@
-#include "tools/ge_test/plain_windows.h"
-#include "tools/ge_test/random_layers.h"
+#include "tools/ge_test/oracle/windows.h"
+#include "tools/ge_test/random/layers.h"
 
 namespace ge::test {
 

@@ -1,4 +1,4 @@
-#include "tools/ge_test/random_signal_window.h"
+#include "tools/ge_test/random/signal_window.h"
 
 namespace ge::test {
 namespace {

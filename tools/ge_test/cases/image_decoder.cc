@@ -1,6 +1,6 @@
 #include <string>
 
-#include "tools/ge_test/plain.h"
+#include "tools/ge_test/oracle/plain.h"
 
 namespace ge::test {
 namespace {

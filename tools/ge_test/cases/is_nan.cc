@@ -1,7 +1,7 @@
 #include <limits>
 
-#include "tools/ge_test/plain.h"
-#include "tools/ge_test/random_elementwise.h"
+#include "tools/ge_test/oracle/plain.h"
+#include "tools/ge_test/random/elementwise.h"
 
 namespace ge::test {
 namespace {

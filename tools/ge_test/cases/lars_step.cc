@@ -1,4 +1,4 @@
-#include "tools/ge_test/random_steps.h"
+#include "tools/ge_test/random/steps.h"
 
 namespace ge::test {
 namespace {

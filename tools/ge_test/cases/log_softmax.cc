@@ -1,6 +1,6 @@
 #include <algorithm>
 
-#include "tools/ge_test/random_selections.h"
+#include "tools/ge_test/random/selections.h"
 
 namespace ge::test {
 namespace {

@@ -1,4 +1,4 @@
-#include "tools/ge_test/random_recurrent.h"
+#include "tools/ge_test/random/recurrent.h"
 
 namespace ge::test {
 namespace {

@@ -1,7 +1,7 @@
 #include <numeric>
 
-#include "tools/ge_test/plain.h"
-#include "tools/ge_test/random_layers.h"
+#include "tools/ge_test/oracle/plain.h"
+#include "tools/ge_test/random/layers.h"
 
 namespace ge::test {
 namespace {

@@ -1,4 +1,4 @@
-#include "tools/ge_test/plain.h"
+#include "tools/ge_test/oracle/plain.h"
 
 namespace ge::test {
 namespace {

@@ -1,5 +1,5 @@
-#include "tools/ge_test/random_microsoft.h"
-#include "tools/ge_test/random_recurrent.h"
+#include "tools/ge_test/random/microsoft.h"
+#include "tools/ge_test/random/recurrent.h"
 
 namespace ge::test {
 namespace {

@@ -1,5 +1,5 @@
-#include "tools/ge_test/random_elementwise.h"
-#include "tools/ge_test/random_microsoft.h"
+#include "tools/ge_test/random/elementwise.h"
+#include "tools/ge_test/random/microsoft.h"
 
 namespace ge::test {
 namespace {

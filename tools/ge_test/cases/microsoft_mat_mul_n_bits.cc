@@ -1,6 +1,6 @@
 #include <cmath>
 
-#include "tools/ge_test/random_microsoft.h"
+#include "tools/ge_test/random/microsoft.h"
 
 namespace ge::test {
 namespace {

@@ -1,4 +1,4 @@
-#include "tools/ge_test/random_microsoft.h"
+#include "tools/ge_test/random/microsoft.h"
 
 namespace ge::test {
 namespace {

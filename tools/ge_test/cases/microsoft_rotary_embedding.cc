@@ -1,5 +1,5 @@
-#include "tools/ge_test/plain_attention.h"
-#include "tools/ge_test/random_microsoft.h"
+#include "tools/ge_test/oracle/attention.h"
+#include "tools/ge_test/random/microsoft.h"
 
 namespace ge::test {
 namespace {

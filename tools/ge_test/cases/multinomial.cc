@@ -1,4 +1,4 @@
-#include "tools/ge_test/random_philox.h"
+#include "tools/ge_test/oracle/philox.h"
 
 namespace ge::test {
 namespace {

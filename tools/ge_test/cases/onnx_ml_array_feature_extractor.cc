@@ -1,4 +1,4 @@
-#include "tools/ge_test/random_ml.h"
+#include "tools/ge_test/random/ml.h"
 
 namespace ge::test {
 namespace {

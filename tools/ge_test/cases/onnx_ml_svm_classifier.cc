@@ -1,4 +1,4 @@
-#include "tools/ge_test/random_vectors.h"
+#include "tools/ge_test/random/vectors.h"
 
 namespace ge::test {
 namespace {

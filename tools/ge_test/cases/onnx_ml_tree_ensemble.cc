@@ -1,6 +1,6 @@
 #include <numeric>
 
-#include "tools/ge_test/random_trees.h"
+#include "tools/ge_test/random/trees.h"
 
 namespace ge::test {
 namespace {

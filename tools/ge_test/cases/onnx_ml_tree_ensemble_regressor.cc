@@ -1,7 +1,7 @@
 #include <numeric>
 #include <set>
 
-#include "tools/ge_test/random_trees.h"
+#include "tools/ge_test/random/trees.h"
 
 namespace ge::test {
 namespace {

@@ -1,4 +1,4 @@
-#include "tools/ge_test/random_optimizers.h"
+#include "tools/ge_test/random/optimizers.h"
 
 namespace ge::test {
 namespace {

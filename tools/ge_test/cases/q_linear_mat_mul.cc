@@ -1,4 +1,4 @@
-#include "tools/ge_test/random_quantized.h"
+#include "tools/ge_test/random/quantized.h"
 
 namespace ge::test {
 namespace {

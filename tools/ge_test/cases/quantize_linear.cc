@@ -1,5 +1,5 @@
-#include "tools/ge_test/random_casts.h"
-#include "tools/ge_test/random_quantized.h"
+#include "tools/ge_test/random/casts.h"
+#include "tools/ge_test/random/quantized.h"
 
 namespace ge::test {
 namespace {

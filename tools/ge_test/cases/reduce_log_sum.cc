@@ -1,4 +1,4 @@
-#include "tools/ge_test/random_reductions.h"
+#include "tools/ge_test/random/reductions.h"
 
 namespace ge::test {
 namespace {

@@ -1,4 +1,4 @@
-#include "tools/ge_test/random_gradients.h"
+#include "tools/ge_test/random/gradients.h"
 
 namespace ge::test {
 namespace {

@@ -1,7 +1,7 @@
 #include <optional>
 
-#include "tools/ge_test/plain_windows.h"
-#include "tools/ge_test/random_layers.h"
+#include "tools/ge_test/oracle/windows.h"
+#include "tools/ge_test/random/layers.h"
 
 namespace ge::test {
 namespace {

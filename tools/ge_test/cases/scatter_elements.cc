@@ -1,4 +1,4 @@
-#include "tools/ge_test/random_indices.h"
+#include "tools/ge_test/random/indices.h"
 
 namespace ge::test {
 namespace {

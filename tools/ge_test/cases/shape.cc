@@ -1,5 +1,5 @@
-#include "tools/ge_test/plain.h"
-#include "tools/ge_test/random_shapes.h"
+#include "tools/ge_test/oracle/plain.h"
+#include "tools/ge_test/random/shapes.h"
 
 namespace ge::test {
 namespace {

@@ -1,4 +1,4 @@
-#include "tools/ge_test/random_loss.h"
+#include "tools/ge_test/random/loss.h"
 
 namespace ge::test {
 namespace {

@@ -1,5 +1,5 @@
-#include "tools/ge_test/plain.h"
-#include "tools/ge_test/random_elementwise.h"
+#include "tools/ge_test/oracle/plain.h"
+#include "tools/ge_test/random/elementwise.h"
 
 namespace ge::test {
 namespace {

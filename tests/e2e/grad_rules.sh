@@ -1,6 +1,0 @@
-#!/usr/bin/env bash
-# Gradient rules that no number tells right from wrong: conventions, operators of single precision,
-# and refusals.
-set -eu
-cd "$(dirname "$0")/../.."
-exec build/venv/bin/python tests/e2e/grad_rules.py

@@ -1,0 +1,32 @@
+#!/usr/bin/env bash
+# The Python package: its wheel is built from the built engine and installed into a clean virtual
+# environment. Results equal those of `ge run`, arrays are not copied (addresses, seen from under the
+# library), errors have names, runs go on by themselves, states are kept, plugins are used and nets
+# trained, calls of onnxruntime do as there, Ctrl-C ends what goes on, and README's lines run.
+set -u
+cd "$(dirname "$0")/../../.." || exit 2
+source tests/counted.sh
+source tests/python_wheel.sh
+export GE_CACHE_DIR=off GE_PROBE=fixed
+[[ -e build/models/lenet.onnx ]] || python3 tools/bench/models.py lenet >/dev/null
+wheel || { echo "0 passed, 1 failed, 0 skipped"; exit 1; }
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+
+watched=$PWD/$wheels/addresses.so
+cc -shared -fPIC -O1 -Wall -Wextra -Isdk/include tests/e2e/python/python_addresses.c -o "$watched" -ldl ||
+  { echo "0 passed, 1 failed, 0 skipped"; exit 1; }
+for part in arrays dlpack values calls plugins onnxruntime signals package; do
+  counted "$part" env "LD_PRELOAD=$watched" "ADDRESSES=$watched" "$python" \
+    "tests/e2e/python/python_$part.py" --build "$build" --scratch "$scratch"
+done
+# The same calls by onnxruntime and by us.
+drop_in() {
+  build/venv/bin/python tests/e2e/python/python_drop_in.py onnxruntime "$scratch/theirs.npz" ||
+    { echo "onnxruntime's process ended with $?"; return 1; }
+  "$python" tests/e2e/python/python_drop_in.py graphengine "$scratch/ours.npz" ||
+    { echo "our process ended with $?"; return 1; }
+  "$python" tests/e2e/python/python_drop_in.py --compare "$scratch/theirs.npz" "$scratch/ours.npz"
+}
+counted "onnxruntime's calls" drop_in
+total

@@ -1,5 +1,0 @@
-#!/usr/bin/env bash
-# Operators' records against the schemas of the onnx package.
-set -eu
-cd "$(dirname "$0")/../.."
-exec python3 tests/e2e/schemas.py "$@"

@@ -1,0 +1,102 @@
+// Independent answers of com.microsoft's attention operators: queries, keys and values as lists of
+// doubles, and one softmax over the keys that a query may see.
+#pragma once
+
+#include <limits>
+
+#include "tools/ge_test/oracle/plain.h"
+
+namespace ge::test {
+
+// Heads of queries; each run of heads / kv_heads of them reads one head of keys and values.
+struct PlainHeadSizes {
+  int64_t batch, heads, kv_heads, steps, total, size, v_size;
+};
+
+struct PlainQkv {
+  PlainHeadSizes s;
+  std::vector<double> q, k,
+      v;  // [batch, heads, steps, size], [batch, kv_heads, total, size or v_size]
+
+  explicit PlainQkv(const PlainHeadSizes& sizes)
+      : s(sizes),
+        q(static_cast<size_t>(s.batch * s.heads * s.steps * s.size)),
+        k(static_cast<size_t>(s.batch * s.kv_heads * s.total * s.size)),
+        v(static_cast<size_t>(s.batch * s.kv_heads * s.total * s.v_size)) {}
+
+  double& Q(int64_t b, int64_t h, int64_t step, int64_t e) {
+    return q[static_cast<size_t>(((b * s.heads + h) * s.steps + step) * s.size + e)];
+  }
+  double& K(int64_t b, int64_t h, int64_t t, int64_t e) {
+    return k[static_cast<size_t>(((b * s.kv_heads + h) * s.total + t) * s.size + e)];
+  }
+  double& V(int64_t b, int64_t h, int64_t t, int64_t e) {
+    return v[static_cast<size_t>(((b * s.kv_heads + h) * s.total + t) * s.v_size + e)];
+  }
+};
+
+inline constexpr double kUnseen = -std::numeric_limits<double>::infinity();
+
+// out[batch, steps, heads * v_size]; bias(b, h, step, t) is added to a score, and may be kUnseen.
+template <typename Bias>
+bool PlainAttend(PlainQkv& p, double scale, double cap, HostTensor* out, Bias bias) {
+  const PlainHeadSizes& s = p.s;
+  if (out->dims != Dims{s.batch, s.steps, s.heads * s.v_size}) return false;
+  Index at({s.batch, s.heads, s.steps});
+  for (int64_t i = 0; i < s.batch * s.heads * s.steps; ++i, at.Next()) {
+    const int64_t b = at.at[0], h = at.at[1], step = at.at[2], kv = h / (s.heads / s.kv_heads);
+    std::vector<double> sums(static_cast<size_t>(s.v_size));
+    double all = 0;
+    for (int64_t t = 0; t < s.total; ++t) {
+      double score = 0;
+      for (int64_t e = 0; e < s.size; ++e) score += p.Q(b, h, step, e) * p.K(b, kv, t, e);
+      score *= scale;
+      if (cap > 0) score = cap * std::tanh(score / cap);
+      const double weight = std::exp(score + bias(b, h, step, t));
+      all += weight;
+      for (int64_t e = 0; e < s.v_size; ++e) {
+        sums[static_cast<size_t>(e)] += weight * p.V(b, kv, t, e);
+      }
+    }
+    for (int64_t e = 0; e < s.v_size; ++e) {
+      const Dims to = {b, step, h * s.v_size + e};
+      SetElement(out, Flat(out->dims, to), sums[static_cast<size_t>(e)] / all);
+    }
+  }
+  return true;
+}
+
+// Whether a mask of AttentionMask lets a query of this step see key t.
+inline bool IsSeen(const HostTensor* mask, int64_t batch, int64_t b, int64_t step, int64_t t) {
+  if (mask == nullptr) return true;
+  if (mask->dims.size() == 3) return ElementAsInt(*mask, Flat(mask->dims, {b, step, t})) != 0;
+  if (mask->dims.size() == 2) return ElementAsInt(*mask, Flat(mask->dims, {b, t})) != 0;
+  const bool begins = mask->dims[0] == 2 * batch;
+  return t < ElementAsInt(*mask, b) && (!begins || t >= ElementAsInt(*mask, batch + b));
+}
+
+// What a masked score is added; without the attribute so little that the key does not count.
+inline double FillOf(const RandomCase& c) { return FloatOr(c, "mask_filter_value", kUnseen); }
+
+// A tensor's element, with sizes of 1 standing for any.
+inline double BiasAt(const HostTensor* bias, const Dims& at) {
+  return bias != nullptr ? ElementAsDouble(*bias, Broadcast(*bias, at)) : 0;
+}
+
+// Elements e and its partner of a head of `size`, of which the first 2 * half are turned by the
+// angle whose cosines and sines are in row `place`. at(e) is a reference to element e.
+template <typename At>
+void PlainTurn(const HostTensor& cosines, const HostTensor& sines, int64_t place, bool interleaved,
+               At at) {
+  const int64_t half = cosines.dims[1];
+  for (int64_t i = 0; i < half; ++i) {
+    double& a = at(interleaved ? 2 * i : i);
+    double& b = at(interleaved ? 2 * i + 1 : half + i);
+    const double c = ElementAsDouble(cosines, place * half + i),
+                 s = ElementAsDouble(sines, place * half + i), was = a;
+    a = was * c - b * s;
+    b = was * s + b * c;
+  }
+}
+
+}  // namespace ge::test
