@@ -22,6 +22,7 @@ import sys
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 
 import include_rules  # noqa: E402
+import page_rules  # noqa: E402
 import source_text  # noqa: E402
 
 CPP = (".h", ".hpp", ".cc", ".cpp", ".c")
@@ -279,6 +280,7 @@ RULES = {
     "generated-files": generated_files,
     "large-files": large_files,
     "formatting": formatting,
+    **page_rules.RULES,
 }
 
 

@@ -42,7 +42,9 @@ GOOD = {
     "ge/base/text.cc": '// abort() and throw\nconst char* kText = "exit(1); throw";\n'
                        "void F(Run& run) { run.exit(); }\nint brand(int);\n"
                        "int G() { return brand(1); }\n",
-    "README.md": "see ops/work/conv and https://example.org/home/page\n",
+    "README.md": "see ops/work/conv and https://example.org/home/page\n[a](docs/a.md#b) `[c](d)`\n",
+    "docs/README.md": "[a](a.md) [up](../README.md) [x](https://example.org)\n",
+    "docs/a.md": "```\n[no](link)\n```\n",
 }
 
 # A tree with its smallest samples.
@@ -106,6 +108,9 @@ BAD = {
                         {"tests/a.so": ""}],
     "large-files": [{"examples/model.onnx": "x" * (1 << 20) + "x"}],
     "formatting": [{"ge/ir/a.cc": "int  F( ){return 0;}\n"}],
+    "first-page": [{"README.md": "x" * 9001}, {"README.md": "| a |\n" * 17}],
+    "links": [{"docs/a.md": "see [b](b.md)\n"}, {"README.md": "\n![b](docs/b.svg)\n"}],
+    "index": [{"docs/README.md": "[a](a.md)\n", "docs/a.md": "", "docs/decisions/0001-b.md": ""}],
 }
 
 

@@ -10,7 +10,8 @@ A figure is a number with a unit or with something that the project has many of 
 README.md and docs/*.md a command must stand beside each: `code` that begins with a program of ours, a
 script of tests/ or tools/ or a page of docs/decisions, in its paragraph (a table's is that before or
 behind it), or a console block in its section. What figures.txt names needs none. docs/decisions are
-dated records and are not searched so.
+dated records and are not searched so. In docs/figures.md each row has a command that is there, a host
+that the page describes, and a day.
 
 Examples:
   tests/e2e/docs/figures.py
@@ -41,7 +42,7 @@ FIGURE = re.compile(rf"(?<![\w.\-^=/])(?:\d[\d,]*(?:\.\d+)?(?: (?:to|of|and) \d[
                     rf"(?:{THINGS})\b)", re.I)
 COMMAND = re.compile(r"`(?:[A-Z_]+=\S* )*(?:\./|build/release/bin/|/usr/bin/\w+ )?([\w./\-]+)[^`]*`")
 CONSOLE = re.compile(r"^(?:\$ |\./|build/release/bin/|ge )", re.M)
-PROGRAMS = {"ge", "ge-test", "ge-unit", "ge-unit-cpu", "ge-adcheck", "ge-conform", "test", "quickstart"}
+PROGRAMS = {"ge", "ge-test", "ge-unit", "ge-unit-cpu", "ge-adcheck", "ge-conform", "ocr", "test", "quickstart"}
 
 
 def value(word):
@@ -198,6 +199,43 @@ def lacking(page, covered):
     return out
 
 
+ROWS = "docs/figures.md"
+DAY = re.compile(r"(?:before )?20\d\d-\d\d-\d\d")
+
+
+def incomplete_rows(page):
+    """[(line, words)] of rows figure | command | host | date that lack one of these."""
+    out, tables = [], [(begin, text.split("\n")) for begin, text, kind in page.blocks
+                       if kind == "text" and text.startswith("|")]
+    cells = [[(begin + i, [c.strip() for c in line.strip("| ").split(" | ")])
+              for i, line in enumerate(lines) if not line.startswith("|---")] for begin, lines in tables]
+    hosts = {row[0] for table in cells if table[0][1][0] == "host" for _, row in table[1:]}
+    for line, row in (r for table in cells if table[0][1][0] == "figure" for r in table[1:]):
+        if len(row) != 4:
+            out.append((line, f"{len(row)} cells, wanted figure, command, host and date"))
+        elif not names_command(row[1]):
+            out.append((line, f"no command of ours in '{row[1]}'"))
+        elif row[2].split(",")[0] not in hosts:
+            out.append((line, f"'{row[2]}' is no host of the page's table"))
+        elif not DAY.fullmatch(row[3]):
+            out.append((line, f"'{row[3]}' is no day"))
+    return out
+
+
+ROWS_WITH_FAULTS = """| host | is |
+|---|---|
+| Zen | a |
+
+| figure | command | host | date |
+|---|---|---|---|
+| 3 ms | `ge run` | Zen |
+| 3 ms | fast | Zen | 2026-11-01 |
+| 3 ms | `ge run` | moon | 2026-11-01 |
+| 3 ms | `ge run` | Zen | once |
+| 3 ms | `ge run` | Zen, busy | 2026-11-01 |
+"""
+
+
 def planted():
     """What this program does not notice of faults on purpose."""
     text = "# A\n\nIt has 41 things, reads in 3 ms.\n\nForty-one more: 5 MB (`ge explain`).\n\n| a | 7 nodes |\n\n`ge run`\n"
@@ -215,6 +253,8 @@ def planted():
         ("a log that is not there", of("has {} things", "cat build/test-logs/none"), "skipped"),
         ("a figure without a command", [f for _, f in lacking(page, [])], ["3 ms"]),
         ("a figure that the list names", lacking(page, [("planted", (5, 40))]), []),
+        ("rows that lack something", [line for line, _ in incomplete_rows(Page("planted", ROWS_WITH_FAULTS))],
+         [7, 8, 9, 10]),
     ]
     return [f"{name}: {found} in place of {wanted}" for name, found, wanted in cases if found != wanted]
 
@@ -243,6 +283,9 @@ def main():
             print(f"FAILED  {path}:{line}: '{figure}' has no command beside it: name one in its paragraph, or count it "
                   f"in {LIST.relative_to(ROOT)}")
         counts["failed" if left else "passed"] += 1
+    for line, words in incomplete_rows(pages[ROWS]) if ROWS in searched else []:
+        print(f"FAILED  {ROWS}:{line}: {words}")
+        counts["failed"] += 1
     wrong = planted()
     for words in wrong:
         print(f"FAILED  planted, {words}")

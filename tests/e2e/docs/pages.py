@@ -2,8 +2,12 @@
 """Types what the installed pages say, as a stranger does who has nothing but an installed engine: in a
 root of its own (empty_root.py), as a user who owns only a home, with nothing of this tree in sight.
 
-  README.md, docs/training.md   each line of a block that begins with `ge`, and README's commands in
-                                the text; README's lines of C; the example of training
+  README.md                     each command that begins with `ge`, in blocks and in the text, and its lines
+                                of C. Those of a clone are typed by tests/e2e/all/first_page.py, its lines
+                                of Python by tests/e2e/python/python_package.py
+  docs/training.md              each line of a block that begins with `ge`; the example of training
+  docs/sessions.md, engines.md, models.md, gradients.md
+                                their commands in blocks and in the text
   docs/text-format.md           its example is a legal model, and what is printed of it is read back
   docs/plugin-guide.md          its files and commands, in one shell, with what it says they print
 
@@ -99,17 +103,22 @@ def filled(command):
     return command
 
 
+def block_lines(text):
+    """The lines of blocks without a language, without what is said of them."""
+    return [re.split(r"\s{2,}", line.strip())[0] for language, word, content in blocks(text)
+            for line in ([] if language or word else content.splitlines()) if line.strip()]
+
+
 def commands(text, inline=False):
     """What begins with `ge` in blocks without a language, and with `inline` in the text as well."""
     found = []
-    for language, word, content in blocks(text):
-        for line in content.splitlines() if not language and not word else []:
-            line = re.sub(r"^build/release/bin/", "", re.split(r"\s{2,}", line.strip())[0])
-            found += [filled(line)] if line.startswith("ge ") and line != "ge 1" else []
+    for line in block_lines(text):
+        line = line.removeprefix("build/release/bin/")
+        found += [filled(line)] if line.startswith("ge ") and line != "ge 1" else []
     plain = re.sub(r"^```.*?^```$", "", text, flags=re.M | re.S)
     for words in re.findall(r"`(ge [^`]+)`", plain) if inline else []:
         found.append(filled(" ".join(words.split())))
-    return found
+    return list(dict.fromkeys(found))
 
 
 def marked(words):
@@ -119,12 +128,18 @@ def marked(words):
 # ---- the pages: each a script, and by mark what it has to print ---------------------------------
 
 
+MODELS = ["ge dump MODEL.gt --format onnx -o MODEL.onnx; ge dump NET.gt --format onnx -o NET.onnx",
+          "ge dump lenet.gt --format onnx -o lenet.onnx"]
+
+
+def commands_alone(page):
+    return [*MODELS, *commands(page.read_text(), inline=True)], {}
+
+
 def readme(page):
     text = page.read_text()
-    lines = [content for language, _, content in blocks(text) if language == "c"]
-    words = ["ge dump MODEL.gt --format onnx -o MODEL.onnx; ge dump NET.gt --format onnx -o NET.onnx",
-             "ge dump lenet.gt --format onnx -o lenet.onnx", *commands(text, inline=True)]
-    for i, content in enumerate(lines):
+    words, _ = commands_alone(page)
+    for i, content in enumerate(c for language, _, c in blocks(text) if language == "c"):
         source = CLIENT.replace("LINES", content)
         words.append(f"cat >client{i}.c <<'END_OF_FILE'\n{source}END_OF_FILE\n"
                      f"cc client{i}.c -o client{i} $(pkg-config --cflags --libs graphengine) "
@@ -165,7 +180,9 @@ def guide(page):
 
 PAGES = {"README": ("README.md", readme), "training": ("docs/training.md", training),
          "text-format": ("docs/text-format.md", text_format),
-         "guide": ("docs/plugin-guide.md", guide)}
+         "guide": ("docs/plugin-guide.md", guide),
+         **{name: (f"docs/{name}.md", commands_alone)
+            for name in ("sessions", "engines", "models", "gradients")}}
 
 
 def prints(wanted, text):
@@ -283,8 +300,7 @@ def main():
     parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build/release")
     parser.add_argument("--as", dest="how", choices=("tree", "deb"), default="tree",
                         help="cmake --install, or the Debian package by dpkg -i")
-    parser.add_argument("--pages", default="README,training,text-format",
-                        help="of README, training, text-format, guide")
+    parser.add_argument("--pages", default=",".join(PAGES), help=f"of {', '.join(PAGES)}")
     args = parser.parse_args()
     c = installed.Checks()
     with tempfile.TemporaryDirectory(prefix="ge-pages.") as scratch:

@@ -1,0 +1,60 @@
+"""Rules about pages: the first page stays short, links lead somewhere, the index has every page."""
+import posixpath
+import re
+
+FIRST_PAGE_CHARACTERS, FIRST_PAGE_ROWS = 9000, 16
+INDEX = "docs/README.md"
+LINK = re.compile(r"\]\(([^)\s]+)\)")
+
+
+def _without_code(text):
+    """The same offsets, with fenced blocks and code in lines blanked."""
+    blank = lambda m: re.sub(r"[^\n]", " ", m[0])  # noqa: E731
+    return re.sub(r"`[^`\n]+`", blank, re.sub(r"^```.*?^```$", blank, text, flags=re.M | re.S))
+
+
+def _links(tree, path):
+    """(line, path in the tree) of each link to a file, without its anchor."""
+    text = _without_code(tree.text(path))
+    for match in LINK.finditer(text):
+        target = match[1].split("#")[0]
+        if target and "://" not in target:
+            yield (text.count("\n", 0, match.start()) + 1,
+                   posixpath.normpath(posixpath.join(posixpath.dirname(path), target)))
+
+
+def first_page(tree):
+    """README.md has at most 9,000 characters, and tables of at most 16 rows."""
+    if not tree.exists("README.md"):
+        return
+    text = tree.text("README.md")
+    if len(text) > FIRST_PAGE_CHARACTERS:
+        yield ("README.md", 0, f"{len(text)} characters, at most {FIRST_PAGE_CHARACTERS}; "
+                               f"docs/ has room, {INDEX} leads there")
+    for table in re.finditer(r"(?:^\|.*\n)+", text, re.M):
+        rows = table[0].count("\n")
+        if rows > FIRST_PAGE_ROWS:
+            yield ("README.md", text.count("\n", 0, table.start()) + 1,
+                   f"a table of {rows} rows, at most {FIRST_PAGE_ROWS}; docs/figures.md has room")
+
+
+def links(tree):
+    """Links of pages to files of this tree lead to one."""
+    folders = {posixpath.dirname(f) for f in tree.files}
+    for path in tree.named(".md"):
+        for line, target in _links(tree, path):
+            if not tree.exists(target) and target not in folders:
+                yield path, line, f"no file '{target}'; repair the link"
+
+
+def index(tree):
+    """docs/README.md leads to every page and decision of docs/."""
+    if not tree.exists(INDEX):
+        return
+    led_to = {target for _, target in _links(tree, INDEX)}
+    for path in tree.named(".md"):
+        if path.startswith("docs/") and path != INDEX and path not in led_to:
+            yield path, 0, f"{INDEX} does not lead here; add its line"
+
+
+RULES = {"first-page": first_page, "links": links, "index": index}
