@@ -377,6 +377,15 @@ TEST_F(PriceCacheTest, PriorsOfTheNearestProcessorAreTaken) {
   }
 }
 
+TEST_F(PriceCacheTest, APriorIsALine) {
+  const PriorBook book{
+      "native", "cpu", {{"Add(f32)", "Add", 12, 0.5}, {"Add(f32)", "Add", 14.123, -0.25}}};
+  const std::string text = *WithPriors("", FixedMachine(GE_ISA_NATIVE, 1), {book});
+  EXPECT_NE(text.find("\n\"Add(f32)\": [\"Add\",12.0,0.5,14.12,-0.25]\n"), std::string::npos)
+      << text;
+  EXPECT_EQ(text.find("{\n\"format\": 1,\n\"sets\": [\n{\n"), 0u) << text;
+}
+
 TEST_F(PriceCacheTest, PriorsOfANewerProcessorUnderACapAreAFileOfTheirOwn) {
   MachineRecord m = FixedMachine(GE_ISA_AVX2, 1);
   m.isa = GE_ISA_AVX2;

@@ -93,6 +93,29 @@ Result<nlohmann::json> OtherSets(const std::string& present, const MachineRecord
   }
 }
 
+// Appends `j`: a list or object of single values on one line, so that a prior is a line; of any
+// other each element begins a line.
+void AppendLines(const nlohmann::json& j, std::string* out) {
+  using nlohmann::json;
+  const auto text = [](const json& value) {
+    return value.dump(-1, ' ', false, json::error_handler_t::replace);
+  };
+  const bool single =
+      std::none_of(j.begin(), j.end(), [](const json& e) { return !e.is_primitive(); });
+  if (single) {
+    *out += text(j);
+    return;
+  }
+  const char* separator = j.is_object() ? "{\n" : "[\n";
+  for (auto it = j.begin(); it != j.end(); ++it) {
+    *out += separator;
+    separator = ",\n";
+    if (j.is_object()) *out += text(it.key()) + ": ";
+    AppendLines(*it, out);
+  }
+  *out += j.is_object() ? "\n}" : "\n]";
+}
+
 }  // namespace
 
 Result<std::string> WithPriors(const std::string& present, const MachineRecord& machine,
@@ -113,7 +136,9 @@ Result<std::string> WithPriors(const std::string& present, const MachineRecord& 
                        {"cpu", machine.cpu},
                        {"threads", machine.threads},
                        {"engines", engines}});
-  return j.dump(0, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+  std::string text;
+  AppendLines(j, &text);
+  return text + "\n";
 }
 
 std::vector<PriorBook> ShippedPriors(const MachineRecord& machine) {

@@ -35,8 +35,8 @@ std::string PriorsFileName(const MachineRecord& machine, uint32_t best);
 // DATA_CORRUPT, beginning with "it", where the text is damaged.
 Result<std::vector<PriorBook>> PriorsFromText(const std::string& text,
                                               const MachineRecord& machine);
-// `present` with these books in the place of those of this vendor and as many threads.
-// DATA_CORRUPT, as above, where `present` is damaged.
+// `present` with these books in the place of those of this vendor and as many threads, a prior a
+// line. DATA_CORRUPT, as above, where `present` is damaged.
 Result<std::string> WithPriors(const std::string& present, const MachineRecord& machine,
                                const std::vector<PriorBook>& books);
 // What ships; nothing for the fixed machine, nor, with a warning, of a damaged file.

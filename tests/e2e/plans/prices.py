@@ -175,9 +175,21 @@ def check_probe(c, quick, slow):
     for _ in range(2):
         c.tune([quick, slow], "--export", str(shipped), cache="off", probe="quiet")
     sets = [json.loads(f.read_bytes())["sets"] for f in (shipped / "priors").glob("*.json")]
+    check_rows(c, [*(shipped / "priors").glob("*.json"), *(ROOT / "share/graphengine/priors").glob("*.json")])
     machines = json.loads((shipped / "machines.json").read_bytes())
     c.check(len(sets) == 1 and len(sets[0]) == 1 and len(machines) == 1, "one set a machine", sets)
     c.check(sum(len(e["rows"]) for e in sets[0][0]["engines"]) >= 4, "with its rows", sets)
+
+
+def check_rows(c, files):
+    """Each row of priors is a line, in what is written and in what ships."""
+    for file in files:
+        lines = {line.rstrip(",") for line in file.read_text().splitlines()}
+        rows = [r for s in json.loads(file.read_bytes())["sets"] for e in s["engines"]
+                for r in e["rows"].items()]
+        texts = [f"{json.dumps(name)}: {json.dumps(row, separators=(',', ':'))}" for name, row in rows]
+        c.check(texts and lines.issuperset(texts), f"{file.name}: a row a line",
+                [t for t in texts if t not in lines][:3])
 
 
 def check_overbidder(c, quick, slow):
