@@ -14,8 +14,13 @@ import os
 import pathlib
 import re
 import subprocess
+import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "tools/lint"))
+
+import rooms  # noqa: E402
+
 FOLDERS = ["frontend", "ge", "passes", "streams", "plugins"]
 # What runs whole models goes through all of these.
 WHOLE = ["frontend/onnx", "frontend/text", "ge/compile", "ge/infer", "ge/place", "ge/partition", "ge/memory",
@@ -42,7 +47,8 @@ def folders():
     made = set()
     for top in FOLDERS:
         for path in (ROOT / top).rglob("*.cc"):
-            made.add(path.parent.relative_to(ROOT).as_posix())
+            if not path.name.endswith("_test.cc"):
+                made.add(path.parent.relative_to(ROOT).as_posix())
     return sorted(made)
 
 
@@ -114,9 +120,31 @@ def about_lines(args):
 def noticed(row):
     """'58 of 60' of a folder's mutants."""
     if row is None:
-        return "not mutated"
+        return "not mutated: not swept yet"
     good = sum(int(row[name]) for name in ("noticed", "crashed", "timed_out"))
     return f"{good} of {good + int(row['not_noticed'])}"
+
+
+def about_mutants(total, seed, found):
+    """The paragraphs on mutants: what they are, and which folders have none."""
+    unswept = [folder for folder in folders() if folder not in found]
+    names = ", ".join(f"`{folder}`" for folder in unswept)
+    return [
+        f"Mutants: changes of one place, drawn by seed {seed[0]}, that `tests/e2e/all/mutate.py` compiles into the "
+        f"product and switches on one at a time, {seed[1]} of {seed[2]}, as large a part of each folder that the table "
+        "gives a count; those that a step of `./test` notices, of those that it could "
+        f"(`mutants_equal.txt` beside it argues why it could not notice {total['equal']} others). In all "
+        f"{noticed(total)}, {float(total['share']):.1%}: {total['noticed']} by a test that fails, "
+        f"{total['crashed']} by a crash, {total['timed_out']} by a time-out.", "",
+        f"Not mutated: {names}. Of nothing else than the folders with a count is anything claimed.", ""]
+
+
+def mutated(folder, found, table):
+    """A folder's cell: its count, or why there is none."""
+    room = table.of(folder)
+    if folder not in found and room is not None and room.why_not_mutated:
+        return f"not mutated: {room.why_not_mutated}"
+    return noticed(found.get(folder))
 
 
 def bounds(args):
@@ -136,7 +164,7 @@ def main():
     parser.add_argument("--coverage", type=pathlib.Path, default=ROOT / "tests/e2e/all/coverage_found.txt")
     parser.add_argument("--output", type=pathlib.Path, default=ROOT / "docs/testing.md")
     args = parser.parse_args()
-    rows, tests = bounds(args), reached()
+    rows, tests, table = bounds(args), reached(), rooms.read(ROOT)
     lines = [HEAD, "## Widest bounds of random cases, by element type", "",
              f"`ge-test --random {args.count} --engines ref -v`: the greatest bound of any element of the first "
              "outputs judged, as a share of the output's greatest magnitude.", "",
@@ -153,20 +181,14 @@ def main():
     if total is None:
         lines[0] = lines[0].replace("do not edit.", "do not edit." + NO_MUTANTS)
     else:
-        lines += [
-            f"Mutants: changes of one place, drawn by seed {seed[0]}, that `tests/e2e/all/mutate.py` compiles into the "
-            f"product and switches on one at a time, {seed[1]} of {seed[2]}, as large a part of each folder; those "
-            "that a step of `./test` notices, of those that it could "
-            f"(`mutants_equal.txt` beside it argues why it could not notice {total['equal']} others). In all "
-            f"{noticed(total)}, {float(total['share']):.1%}: {total['noticed']} by a test that fails, "
-            f"{total['crashed']} by a crash, {total['timed_out']} by a time-out.", ""]
+        lines += about_mutants(total, seed, found)
     columns = ["folder", "unit tests", "other steps of `./test`"]
     columns += (["lines that run"] if reached_lines else []) + (["mutants noticed"] if total else [])
     lines += [f"| {' | '.join(columns)} |", "|" + "---|" * len(columns)]
     for folder in folders():
         cells = [f"`{folder}`", ", ".join(sorted(tests[folder])) or "none", ", ".join(others(folder))]
         cells += [ran(reached_lines.get(folder))] if reached_lines else []
-        cells += [noticed(found.get(folder))] if total else []
+        cells += [mutated(folder, found, table)] if total else []
         lines.append(f"| {' | '.join(cells)} |")
     args.output.write_text("\n".join(lines) + "\n")
 

@@ -7,7 +7,7 @@ Exit codes: 0 clean, 1 faults, 2 bad arguments.
 
 Examples:
   tools/lint/lint.py
-  tools/lint/lint.py --rule includes --rule function-lines
+  tools/lint/lint.py --rule rooms --rule function-lines
   tools/lint/lint.py --list
 """
 import argparse
@@ -22,7 +22,9 @@ import sys
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 
 import include_rules  # noqa: E402
+import map_doc  # noqa: E402
 import page_rules  # noqa: E402
+import rooms as rooms_table  # noqa: E402
 import source_text  # noqa: E402
 
 CPP = (".h", ".hpp", ".cc", ".cpp", ".c")
@@ -32,7 +34,13 @@ LIBRARY = ("ge/", "frontend/", "passes/", "streams/", "plugins/", "sdk/")
 # It misbehaves on request, so that containment can be tested.
 MISBEHAVES = ("sdk/samples/faulty",)
 
-FILE_LINES, FILE_LINES_AT_MOST, FUNCTION_LINES = 600, 1000, 60
+FILE_LINES, FILE_LINES_AT_MOST, FUNCTION_LINES, FOLDER_FILES = 600, 1000, 60, 40
+# Folders of whose file names a table is made: an operator, a kind or a case a file.
+TABLES = (r"ge/ops/\w+|ge/control/host|frontend/onnx/adapt|passes/grad/rules|plugins/ref/kernels"
+          r"|plugins/units/\w+|plugins/cpu/native/\w+|tools/ge_test/cases")
+# Folders that still have to get rooms.
+TOO_FULL = ("ge/base", "ge/compile", "ge/engine", "ge/ops", "passes/grad", "plugins/cpu/kit", "plugins/cpu/native",
+            "sdk/conform", "tests/e2e/all", "tools/bench")
 # What a vendor reads first: a whole plugin of each kind, as clang-format lays it out.
 SAMPLE_LINES = {"sdk/samples/minimal/minimal.c": 120, "sdk/samples/op/op.c": 40,
                 "sdk/samples/pass/square.c": 60}
@@ -71,20 +79,68 @@ class Tree:
     def library(self):
         """C and C++ of the product, without its unit tests."""
         return [f for f in self.named(*CPP) if f.startswith(LIBRARY)
-                and not f.endswith("_test.cc") and not f.startswith(MISBEHAVES)]
+                and not f.endswith(include_rules.TESTS) and not f.startswith(MISBEHAVES)]
 
 
 def line_of(text, offset):
     return text.count("\n", 0, offset) + 1
 
 
-def includes(tree):
-    """Which folder may include which."""
+def unlisted_folders(tree, table):
+    """Folders that hold sources and no line of rooms.txt, and those that it calls planned."""
+    folders = {path.rpartition("/")[0] for path in tree.named(*CPP, ".py") if "/" in path}
+    for folder in sorted(folders):
+        room = table.of(folder)
+        if room is None:
+            yield folder, 0, "holds sources and stands in no line of rooms.txt"
+        elif room.planned:
+            yield folder, 0, f"holds sources; rooms.txt:{room.line} calls it planned"
+
+
+def rooms(tree):
+    """Every folder stands in rooms.txt, and includes what its line allows."""
+    try:
+        table = rooms_table.Rooms(tree.text(rooms_table.NAME))
+    except ValueError as fault:
+        yield rooms_table.NAME, 0, str(fault)
+        return
+    yield from unlisted_folders(tree, table)
     for path in tree.named(*CPP):
         for line, include in source_text.includes(tree.text(path)):
-            words = include_rules.problem(path, include, tree.exists)
+            words = include_rules.problem(path, include, tree.exists, table)
             if words:
                 yield path, line, words
+
+
+def folder_files(tree):
+    """At most 40 sources side by side, unit tests apart, unless a table is made of their names."""
+    counts = {}
+    for path in tree.named(*CPP, ".py", ".sh"):
+        if not path.endswith(include_rules.TESTS):
+            folder = path.rpartition("/")[0]
+            counts[folder] = counts.get(folder, 0) + 1
+    for folder, count in sorted(counts.items()):
+        if count > FOLDER_FILES and folder not in TOO_FULL and not re.fullmatch(TABLES, folder):
+            yield folder, 0, f"{count} sources side by side, at most {FOLDER_FILES}; give it rooms"
+
+
+def stale_map(tree):
+    """docs/map.md is what tools/lint/map_doc.py makes of rooms.txt and docs/moved.txt."""
+    try:
+        moves = map_doc.moves(tree.text(map_doc.MOVED))
+    except ValueError as fault:
+        yield map_doc.MOVED, 0, str(fault)
+        return
+    try:
+        page = map_doc.page(tree.text(rooms_table.NAME), tree.text(map_doc.MOVED))
+    except ValueError:
+        return  # the rule `rooms` says it
+    if not tree.exists(map_doc.PAGE) or tree.text(map_doc.PAGE) != page:
+        yield map_doc.PAGE, 0, "is stale; run: tools/lint/map_doc.py"
+    for _, now in moves:
+        for path in now:
+            if not tree.exists(path):
+                yield map_doc.MOVED, 0, f"{path} is not there"
 
 
 def file_lines(tree):
@@ -268,7 +324,9 @@ def formatting(tree):
 
 
 RULES = {
-    "includes": includes,
+    "rooms": rooms,
+    "folder-files": folder_files,
+    "map": stale_map,
     "file-lines": file_lines,
     "function-lines": function_lines,
     "sample-lines": sample_lines,

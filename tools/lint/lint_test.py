@@ -5,6 +5,8 @@ Example:
   python3 tools/lint/lint_test.py
 """
 import pathlib
+import shutil
+import subprocess
 import sys
 import tempfile
 import unittest
@@ -12,8 +14,11 @@ import unittest
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 
 import lint  # noqa: E402
+import map_doc  # noqa: E402
 import source_text  # noqa: E402
 
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+ROOMS = (ROOT / "rooms.txt").read_text()
 LAYOUT = "BasedOnStyle: Google\nColumnLimit: 100\n"
 NOTE = "// What it is.\n"
 # Spelled in two parts, so that the linter does not find them here.
@@ -43,7 +48,7 @@ GOOD = {
                        "void F(Run& run) { run.exit(); }\nint brand(int);\n"
                        "int G() { return brand(1); }\n",
     "README.md": "see ops/work/conv and https://example.org/home/page\n[a](docs/a.md#b) `[c](d)`\n",
-    "docs/README.md": "[a](a.md) [up](../README.md) [x](https://example.org)\n",
+    "docs/README.md": "[a](a.md) [map](map.md) [up](../README.md) [x](https://example.org)\n",
     "docs/a.md": "```\n[no](link)\n```\n",
 }
 
@@ -52,7 +57,7 @@ SAMPLES = {"sdk/samples/CMakeLists.txt": "", **dict.fromkeys(lint.SAMPLE_LINES, 
 
 # Rule -> bad trees, each of which that rule must find and no other.
 BAD = {
-    "includes": [
+    "rooms": [
         {"ge/base/a.h": NOTE + '#include "ge/ir/graph.h"\n', "ge/ir/graph.h": NOTE},
         {"ge/infer/a.cc": '#include "ge/memory/b.h"\n', "ge/memory/b.h": NOTE},
         {"ge/run/a.cc": '#include "ge/engine/b.h"\n', "ge/engine/b.h": NOTE},
@@ -73,14 +78,26 @@ BAD = {
         {"ge/ir/a.cc": '#include "b.h"\n', "ge/ir/b.h": NOTE},
         {"ge/ir/a.cc": '#include "ge/ir/absent.h"\n'},
         {"ge/unheard/a.cc": '#include "ge/ir/b.h"\n', "ge/ir/b.h": NOTE},
+        {"plugins/cpu/native/conv/a.cc": '#include "plugins/cpu/native/matmul/b.h"\n',
+         "plugins/cpu/native/matmul/b.h": NOTE},
+        {"plugins/cpu/native/conv/a.cc": '#include "plugins/units/matmul/b.h"\n',
+         "plugins/units/matmul/b.h": NOTE},
+        {"plugins/units/a.cc": '#include "plugins/cpu/kit/b.h"\n', "plugins/cpu/kit/b.h": NOTE},
+        {"plugins/gpu/a.cc": "int x;\n"},
+        {"rooms.txt": ROOMS + "ge/base | ge_base | yes | - | Once more.\n"},
+        {"rooms.txt": ROOMS + "ge/new | ge_new | yes | ge/newer | It looks down.\n"},
+        {"rooms.txt": ROOMS + "ge/new | ge_new | no | - | It gives no reason.\n"},
     ],
-    "file-lines": [{"ge/ir/a.cc": "int x;\n" * 1001}, {"tools/a.py": "x = 1\n" * 1001}],
+    "folder-files": [{f"ge/place/a{i}.cc": "int x;\n" for i in range(41)}],
+    "map": [{"docs/map.md": "# Map\n"}, {"docs/moved.txt": "ge/a.cc -> ge/ir/a.cc\n"},
+            {"docs/moved.txt": "ge/a.cc ge/ir/a.cc\n"}],
+    "file-lines": [{"ge/ir/a.cc": "int x;\n" * 1001}, {"tools/gen/a.py": "x = 1\n" * 1001}],
     "function-lines": [
         {"ge/ir/a.cc": "void F(int a) {\n" + LONG_BODY + "}\n"},
         {"ge/ir/a.cc": "namespace ge {\nclass A {\n public:\n  A() : a_(1) {\n" +
                        LONG_BODY.replace("  x", "    x") +
                        "  }\n  int a_;\n};\n}  // namespace ge\n"},
-        {"tools/a.py": "def f():\n" + "    x = 1\n" * 61},
+        {"tools/gen/a.py": "def f():\n" + "    x = 1\n" * 61},
     ],
     "sample-lines": [
         {**SAMPLES, "sdk/samples/minimal/minimal.c": "int x;\n" * 121},
@@ -98,7 +115,7 @@ BAD = {
         {"ge/ops/a.cc": "static ge::Registrar conv(1);\n"},
         {"plugins/ref/a.c": "__attribute__((constructor)) static void F(void) {}\n"},
     ],
-    "file-names": [{"ge/ir/graph_util.h": NOTE}, {"tools/helpers/a.py": ""},
+    "file-names": [{"ge/ir/graph_util.h": NOTE}, {"tools/gen/helpers.py": ""},
                    {"ge/ir/Graph.cc": ""}, {"docs/common.md": ""}],
     "header-comments": [{"ge/ir/a.h": "#pragma once\n"}],
     "machine-paths": [{"docs/a.md": f"run it on {MACHINE}\n"},
@@ -110,19 +127,29 @@ BAD = {
     "formatting": [{"ge/ir/a.cc": "int  F( ){return 0;}\n"}],
     "first-page": [{"README.md": "x" * 9001}, {"README.md": "| a |\n" * 17}],
     "links": [{"docs/a.md": "see [b](b.md)\n"}, {"README.md": "\n![b](docs/b.svg)\n"}],
-    "index": [{"docs/README.md": "[a](a.md)\n", "docs/a.md": "", "docs/decisions/0001-b.md": ""}],
+    "index": [{"docs/README.md": "[a](a.md) [map](map.md)\n", "docs/a.md": "", "docs/decisions/0001-b.md": ""}],
 }
+
+
+def with_tables(files):
+    """The files, and what stands in every tree: the layout, rooms.txt and the map that is made of it."""
+    tables = {".clang-format": LAYOUT, "rooms.txt": ROOMS, "docs/moved.txt": "", **files}
+    try:
+        page = map_doc.page(tables["rooms.txt"], tables["docs/moved.txt"])
+    except ValueError:
+        page = ""
+    return {"docs/map.md": page, **tables}
 
 
 def faults_by_rule(files):
     """{rule: faults} over a tree that holds `files`; rules without faults are left out."""
     with tempfile.TemporaryDirectory() as root:
-        for path, text in {".clang-format": LAYOUT, **files}.items():
+        for path, text in with_tables(files).items():
             (pathlib.Path(root) / path).parent.mkdir(parents=True, exist_ok=True)
             (pathlib.Path(root) / path).write_text(text)
         tree = lint.Tree(root)
         # An archive's tree leaves out the build; git's answer may not.
-        tree.files = sorted({*tree.files, *files, ".clang-format"})
+        tree.files = sorted({*tree.files, *with_tables(files)})
         tree.known = set(tree.files)
         found = {name: list(rule(tree)) for name, rule in lint.RULES.items()}
     return {name: faults for name, faults in found.items() if faults}
@@ -147,6 +174,34 @@ def add_case(rule, number, files):
 for bad_rule, trees in BAD.items():
     for index, bad_files in enumerate(trees):
         add_case(bad_rule, index, bad_files)
+
+
+class Folders(unittest.TestCase):
+    def test_a_folder_is_one_line(self):
+        files = {**GOOD, "ge/newroom/a.cc": '#include "ge/ir/graph.h"\n'}
+        self.assertEqual(list(faults_by_rule(files)), ["rooms"])
+        line = "ge/newroom | ge_newroom | yes | ge/base ge/ir | It is new.\n"
+        self.assertEqual(faults_by_rule({**files, "rooms.txt": ROOMS + line}), {})
+        self.assertIn("ge/newroom holds sources and stands in no line", self.configured(ROOMS).stderr)
+        done = self.configured(ROOMS + line)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("ge_newroom: a.cc", done.stderr)
+
+    def configured(self, table):
+        """What CMake says of a copy with the folder ge/newroom and this table."""
+        with tempfile.TemporaryDirectory() as root:
+            root = pathlib.Path(root)
+            (root / "ge/newroom").mkdir(parents=True)
+            for name in ("a.cc", "a_test.cc", "a_testing.h"):
+                (root / "ge/newroom" / name).write_text("int x;\n")
+            (root / "rooms.txt").write_text(table)
+            shutil.copy(ROOT / "rooms.cmake", root)
+            (root / "say.cmake").write_text(
+                "include(${CMAKE_CURRENT_LIST_DIR}/rooms.cmake)\n"
+                "foreach(target ${ROOMS_TARGETS})\n  ge_room_sources(found ${target})\n"
+                "  list(TRANSFORM found REPLACE \".*/\" \"\")\n  message(\"${target}: ${found}\")\nendforeach()\n")
+            return subprocess.run(["cmake", "-P", str(root / "say.cmake")], stdout=subprocess.PIPE,
+                                  stderr=subprocess.PIPE, text=True)
 
 
 class Functions(unittest.TestCase):
@@ -177,7 +232,7 @@ class Functions(unittest.TestCase):
 
 def main():
     suite = unittest.TestSuite(unittest.defaultTestLoader.loadTestsFromTestCase(c)
-                               for c in (Rules, Functions))
+                               for c in (Rules, Folders, Functions))
     result = unittest.TextTestRunner(verbosity=0).run(suite)
     bad = len(result.failures) + len(result.errors)
     print(f"{result.testsRun - bad - len(result.skipped)} passed, {bad} failed, "
