@@ -20,7 +20,9 @@ class Externals : public ::testing::Test {
     Const c;
     c.name = "w";
     c.type = TensorType(DType::kFloat, std::vector<int64_t>{2});
-    c.external.file = "weights.bin", c.external.offset = 4, c.external.length = 8;
+    c.external.file = "weights.bin";
+    c.external.offset = 4;
+    c.external.length = 8;
     graph_.consts.push_back(std::move(c));
   }
   void TearDown() override { std::filesystem::remove_all(folder_); }

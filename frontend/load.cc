@@ -51,7 +51,8 @@ Result<Graph> ReadOwnFormat(const std::shared_ptr<const MappedFile>& file, const
                      path);
   }
   ReadOptions options;
-  options.owner = file, options.mapped = true;
+  options.owner = file;
+  options.mapped = true;
   return ReadProto(file->bytes(), options);
 }
 

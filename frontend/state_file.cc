@@ -54,8 +54,10 @@ Digest DigestOf(Bytes bytes) {
 
 Const Borrowed(std::string name, Type type, Bytes bytes) {
   Const c;
-  c.name = std::move(name), c.type = std::move(type);
-  c.data = bytes.data(), c.bytes = bytes.size();
+  c.name = std::move(name);
+  c.type = std::move(type);
+  c.data = bytes.data();
+  c.bytes = bytes.size();
   return c;
 }
 
@@ -123,7 +125,8 @@ Result<Const> ValueOf(const Graph& file, StateId s, const State& want, const Dim
 
 Result<Graph> ReadAll(const std::shared_ptr<const MappedFile>& file, const std::string& path) {
   ReadOptions options;
-  options.owner = file, options.mapped = true;
+  options.owner = file;
+  options.mapped = true;
   auto graph = ReadProto(file->bytes(), options);
   if (graph.ok()) return graph;
   return Status(
@@ -140,7 +143,8 @@ Status WriteStateFile(const Graph& graph, std::span<const Type> types,
   out.opsets = graph.opsets;
   for (StateId s = 1; s < graph.states.size(); ++s) {
     State state;
-    state.name = graph.states[s].name, state.type = types[s];
+    state.name = graph.states[s].name;
+    state.type = types[s];
     state.kind = graph.states[s].kind;
     const auto bytes = static_cast<size_t>(ByteCount(types[s]).value_or(0));
     state.init = out.AddConst(Borrowed(state.name, state.type, {values[s], bytes}));

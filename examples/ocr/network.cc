@@ -26,7 +26,9 @@ Blob Network::Run(const Blob& input) {
   session_.Compile({&in});
   double compiled = NowMs();
   std::vector<graphengine::Tensor> out = session_.Run({&in});
-  compile_ms_ += compiled - start, run_ms_ += NowMs() - compiled, ++runs_;
+  compile_ms_ += compiled - start;
+  run_ms_ += NowMs() - compiled;
+  ++runs_;
   const float* data = out.at(0).data<float>();
   return {out[0].dims(), std::vector<float>(data, data + out[0].bytes() / sizeof(float))};
 }

@@ -107,7 +107,8 @@ std::vector<Quad> FindBoxes(const Blob& blob, const cv::Mat& page) {
     if (std::min(rect.size.width, rect.size.height) < kMinSide) continue;
     if (MeanInside(map, Ordered(rect)) < kBoxThreshold) continue;
     float grow = rect.size.area() * kGrow / (2 * (rect.size.width + rect.size.height));
-    rect.size.width += 2 * grow, rect.size.height += 2 * grow;
+    rect.size.width += 2 * grow;
+    rect.size.height += 2 * grow;
     if (std::min(rect.size.width, rect.size.height) < kMinSide + 2) continue;
     Quad box = Ordered(rect);
     for (auto& p : box) {
@@ -123,7 +124,8 @@ std::vector<Quad> FindBoxes(const Blob& blob, const cv::Mat& page) {
 cv::Mat Rectify(const cv::Mat& page, const Quad& q) {
   int width = static_cast<int>(std::max(cv::norm(q[0] - q[1]), cv::norm(q[2] - q[3])));
   int height = static_cast<int>(std::max(cv::norm(q[0] - q[3]), cv::norm(q[1] - q[2])));
-  width = std::max(width, 1), height = std::max(height, 1);
+  width = std::max(width, 1);
+  height = std::max(height, 1);
   float w = static_cast<float>(width), h = static_cast<float>(height);
   Quad target = {{0, 0}, {w, 0}, {w, h}, {0, h}};
   cv::Mat line;

@@ -37,7 +37,8 @@ int main(int argc, char** argv) try {
              test_x = Read("t10k-images-idx3", 16), test_y = Read("t10k-labels-idx1", 8);
   ge_session_options options;
   ge_session_options_init(&options);
-  options.plugins = "grad", options.passes = "train:loss=softmax-ce;optimizer=adam;lr=0.001";
+  options.plugins = "grad";
+  options.passes = "train:loss=softmax-ce;optimizer=adam;lr=0.001";
   graphengine::Session session(options);
   session.Load(argv[1]);
   Batch batch;

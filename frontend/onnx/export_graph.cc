@@ -76,11 +76,14 @@ Status GraphExporter::AddAttr(const Node& n, const Attr& a, wire::Node* to) {
   wire::Attribute* out = to->add_attribute();
   out->set_name(a.name);
   if (const auto* i = std::get_if<int64_t>(&a.value)) {
-    out->set_type(kIntAttr), out->set_i(*i);
+    out->set_type(kIntAttr);
+    out->set_i(*i);
   } else if (const auto* d = std::get_if<double>(&a.value)) {
-    out->set_type(kFloatAttr), out->set_f(static_cast<float>(*d));
+    out->set_type(kFloatAttr);
+    out->set_f(static_cast<float>(*d));
   } else if (const auto* text = std::get_if<std::string>(&a.value)) {
-    out->set_type(kStringAttr), out->set_s(*text);
+    out->set_type(kStringAttr);
+    out->set_s(*text);
   } else if (const auto* ref = std::get_if<ConstRef>(&a.value)) {
     out->set_type(kTensorAttr);
     return ExportTensor(g_.consts[ref->id], "", true, out->mutable_t());

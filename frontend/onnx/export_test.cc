@@ -61,12 +61,16 @@ TEST(Export, WhatAModelSaysOfItselfStays) {
   testing::TestModel small = testing::SmallNet();
   testing::SetInfo(small.g()->mutable_output(0), "y", 1, {"N", 13});
   wire::Model* said = &small.m;
-  said->set_producer_name("some tool"), said->set_producer_version("1.2");
-  said->set_domain("org.example"), said->set_model_version(-7), said->set_doc_string("the model");
+  said->set_producer_name("some tool");
+  said->set_producer_version("1.2");
+  said->set_domain("org.example");
+  said->set_model_version(-7);
+  said->set_doc_string("the model");
   said->mutable_graph()->set_doc_string("the graph");
   for (const char* key : {"domain", "doc_string", "producer_version", "ge.model.domain"}) {
     wire::Pair* pair = said->add_metadata_props();
-    pair->set_key(key), pair->set_value(std::string("own ") + key);
+    pair->set_key(key);
+    pair->set_value(std::string("own ") + key);
   }
   auto g = small.Import();
   ASSERT_TRUE(g.ok()) << g.status().ToString();

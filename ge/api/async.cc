@@ -14,7 +14,12 @@ struct ge_run final : ge::RunQueue::Task {
   void Tell() override;
   // From now on it can be cancelled, and its time runs.
   void BeginCall(ge::Session* s, const ge::capi::LimitedCall::Limits& limits);
-  void EndCall() { token.reset(), own_deadline.reset(), deadline.reset(), call.reset(); }
+  void EndCall() {
+    token.reset();
+    own_deadline.reset();
+    deadline.reset();
+    call.reset();
+  }
 
   ge_session* session = nullptr;  // until it has run
   std::string entry;
@@ -115,9 +120,12 @@ ge_status ge_session_run_async_with(ge_session* session, const char* entry, cons
     auto run = std::make_unique<ge_run>();
     GE_RETURN_IF_ERROR(ReadTensors("inputs", inputs, n_inputs, true, &run->inputs));
     GE_RETURN_IF_ERROR(CheckOutputs(outputs, n_outputs));
-    run->session = session, run->entry = entry ? entry : "";
-    run->outputs = outputs, run->n_outputs = n_outputs;
-    run->done = done, run->context = context;
+    run->session = session;
+    run->entry = entry ? entry : "";
+    run->outputs = outputs;
+    run->n_outputs = n_outputs;
+    run->done = done;
+    run->context = context;
     run->BeginCall(s, limits);
     {
       std::lock_guard<std::mutex> lock(session->mutex);

@@ -108,7 +108,8 @@ Result<ProcessFacts> ReadFacts(uint32_t threads, uint32_t isa_cap) {
     return Status(Code::kInvalidArgument, fmt::format("isa_cap is {}, wanted 0 to 3", isa_cap));
   }
   ProcessFacts facts;
-  facts.threads = threads, facts.isa_cap = isa_cap;
+  facts.threads = threads;
+  facts.isa_cap = isa_cap;
   return facts;
 }
 

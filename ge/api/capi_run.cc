@@ -68,7 +68,8 @@ Status ReadTensors(const char* what, const ge_tensor* tensors, uint32_t n, bool 
           Code::kInvalidArgument,
           fmt::format("{} {} has a negative dim or more elements than 63 bits count", what, i));
     }
-    v.data = t.data, v.bytes = t.bytes;
+    v.data = t.data;
+    v.bytes = t.bytes;
     if (with_data && v.bytes != static_cast<uint64_t>(*bytes)) {
       return Status(
           Code::kInvalidArgument,
@@ -103,7 +104,8 @@ void WriteOutput(const TensorView& v, ge_tensor* out) {
   out->dtype = static_cast<int32_t>(v.dtype);
   out->rank = static_cast<int32_t>(std::min<size_t>(v.dims.size(), GE_MAX_RANK));
   std::copy_n(v.dims.begin(), out->rank, out->dims);
-  out->data = v.data, out->bytes = v.bytes;
+  out->data = v.data;
+  out->bytes = v.bytes;
 }
 
 namespace {
@@ -175,10 +177,15 @@ ge_status ge_tensor_feed(ge_tensor* output, ge_tensor* input, ge_error* error) {
     }
     const bool allocated = input->data && input->flags == GE_TENSOR_ALLOCATED;
     void* next = allocated ? input->data : nullptr;
-    input->dtype = output->dtype, input->rank = output->rank;
+    input->dtype = output->dtype;
+    input->rank = output->rank;
     std::copy_n(output->dims, output->rank, input->dims);
-    input->data = output->data, input->bytes = output->bytes, input->flags = GE_TENSOR_ALLOCATED;
-    output->data = next, output->bytes = 0, output->flags = next ? GE_TENSOR_ALLOCATED : 0;
+    input->data = output->data;
+    input->bytes = output->bytes;
+    input->flags = GE_TENSOR_ALLOCATED;
+    output->data = next;
+    output->bytes = 0;
+    output->flags = next ? GE_TENSOR_ALLOCATED : 0;
     return {};
   });
 }

@@ -127,7 +127,9 @@ Status ReadManaged(const DLManagedTensor* managed, const void* stream, ge_tensor
   }
   GE_RETURN_IF_ERROR(CheckDense(t));
   if (*bytes > 0 && !t.data) return Null("the tensor's data");
-  out->dtype = static_cast<int32_t>(dtype), out->rank = t.ndim, out->flags = 0;
+  out->dtype = static_cast<int32_t>(dtype);
+  out->rank = t.ndim;
+  out->flags = 0;
   std::copy_n(t.shape, t.ndim, out->dims);
   out->data = t.data ? static_cast<char*>(t.data) + t.byte_offset : nullptr;
   out->bytes = static_cast<uint64_t>(*bytes);
@@ -154,8 +156,11 @@ Result<std::unique_ptr<Exported>> Export(DType dtype, std::span<const int64_t> d
   auto x = std::make_unique<Exported>();
   std::copy(dims.begin(), dims.end(), x->shape);
   DLTensor& t = x->managed.dl_tensor;
-  t.data = data, t.device = {kDLCPU, 0}, t.ndim = static_cast<int>(dims.size());
-  t.dtype = {e->code, e->bits, 1}, t.shape = x->shape;
+  t.data = data;
+  t.device = {kDLCPU, 0};
+  t.ndim = static_cast<int>(dims.size());
+  t.dtype = {e->code, e->bits, 1};
+  t.shape = x->shape;
   x->managed.manager_ctx = x.get();
   x->managed.deleter = [](DLManagedTensor* self) {
     delete static_cast<Exported*>(self->manager_ctx);
@@ -182,7 +187,9 @@ Status TensorToDlpack(ge_tensor* tensor, void* stream, DLManagedTensor** out) {
   GE_ASSIGN_OR_RETURN(auto x, Export(views[0].dtype, views[0].dims, tensor->data, stream));
   x->owner = std::shared_ptr<const void>(
       tensor->data, [](void* p) { FreeAligned()(static_cast<std::byte*>(p)); });
-  tensor->data = nullptr, tensor->bytes = 0, tensor->flags = 0;
+  tensor->data = nullptr;
+  tensor->bytes = 0;
+  tensor->flags = 0;
   return GiveManaged(std::move(x), out);
 }
 

@@ -221,11 +221,14 @@ ge_status ge_session_model_info(ge_session* session, ge_model_info* out) {
     };
     out->metadata_count = static_cast<uint32_t>(std::count_if(
         g.meta.begin(), g.meta.end(), [](const auto& pair) { return !ge::IsOwnMeta(pair.first); }));
-    out->name = g.name.c_str(), out->producer = g.producer.c_str();
+    out->name = g.name.c_str();
+    out->producer = g.producer.c_str();
     out->producer_version = text(ge::kProducerVersionKey);
-    out->domain = text(ge::kModelDomainKey), out->description = text(ge::kModelDocKey);
+    out->domain = text(ge::kModelDomainKey);
+    out->description = text(ge::kModelDocKey);
     out->graph_description = g.entries.empty() ? "" : g.fn(g.entries[0].fn).doc.c_str();
-    out->has_version = g.meta.count(ge::kModelVersionKey) != 0, out->reserved = 0;
+    out->has_version = g.meta.count(ge::kModelVersionKey) != 0;
+    out->reserved = 0;
     out->version = std::strtoll(text(ge::kModelVersionKey), nullptr, 10);
     return {};
   });
@@ -239,7 +242,8 @@ ge_status ge_session_metadata_pair(ge_session* session, uint32_t index, const ch
     GE_ASSIGN_OR_RETURN(ge::Session * s, GetLoaded(session));
     for (const auto& [k, v] : s->graph().meta) {
       if (ge::IsOwnMeta(k) || index-- != 0) continue;
-      *key = k.c_str(), *value = v.c_str();
+      *key = k.c_str();
+      *value = v.c_str();
       return {};
     }
     return Status(Code::kInvalidArgument, "the model has no such pair of metadata");
@@ -318,8 +322,10 @@ ge_status ge_session_engine_info(ge_session* session, uint32_t engine, ge_engine
       return TooShort("ge_engine_info", out->size, kFirstEngineInfo);
     }
     out->devices = static_cast<uint32_t>(e->devices().size());
-    out->name = e->name().c_str(), out->version = e->plugin().version.c_str();
-    out->vendor = e->plugin().vendor.c_str(), out->path = e->plugin().path.c_str();
+    out->name = e->name().c_str();
+    out->version = e->plugin().version.c_str();
+    out->vendor = e->plugin().vendor.c_str();
+    out->path = e->plugin().path.c_str();
     out->options = e->options().c_str();
     return {};
   });

@@ -63,7 +63,8 @@ Status FillOutputs(ge_prepared* p, OutputMemory* memory) {
   for (size_t i = 0; i < p->outputs.size(); ++i) {
     const Compiled::Port& port = p->plan->outputs[i];
     TensorView& t = p->outputs[i];
-    t.dtype = port.dtype, t.dims = port.dims;
+    t.dtype = port.dtype;
+    t.dims = port.dims;
     p->room[i] = std::max(t.bytes, port.bytes);
     GE_RETURN_IF_ERROR(memory->Reserve("output", port.name, port.bytes, &t));
     GE_RETURN_IF_ERROR(CheckRank(static_cast<uint32_t>(i), t));
@@ -113,7 +114,8 @@ Status RunPrepared(ge_prepared* p) {
   }
   p->given = p->outputs;
   for (size_t i = 0; i < p->given.size(); ++i) {
-    p->given[i].bytes = p->room[i], p->given[i].owned = false;
+    p->given[i].bytes = p->room[i];
+    p->given[i].owned = false;
   }
   GE_RETURN_IF_ERROR(p->session->Run(p->entry, p->inputs, p->given));
   for (uint32_t i = 0; i < p->given.size(); ++i) GE_RETURN_IF_ERROR(CheckRank(i, p->given[i]));
@@ -194,10 +196,12 @@ ge_status ge_prepared_create(ge_session* session, const char* entry, const ge_te
     if (!out) return Null("out");
     GE_RETURN_IF_ERROR(GetLoaded(session).status());
     auto p = std::make_unique<ge_prepared>();
-    p->session = session->session, p->entry = entry ? entry : "";
+    p->session = session->session;
+    p->entry = entry ? entry : "";
     GE_RETURN_IF_ERROR(ReadTensors("inputs", inputs, n_inputs, true, &p->inputs));
     GE_RETURN_IF_ERROR(CheckOutputs(outputs, n_outputs));
-    p->outputs.resize(n_outputs), p->room.resize(n_outputs);
+    p->outputs.resize(n_outputs);
+    p->room.resize(n_outputs);
     for (uint32_t i = 0; i < n_outputs; ++i) ReadOutput(*TensorAt(outputs, i), &p->outputs[i]);
     GE_RETURN_IF_ERROR(Prepare(p.get(), outputs));
     *out = p.release();

@@ -61,10 +61,14 @@ Status OfTensor(const ge_tensor* tensor, void (*release)(void* context), void* c
     return Status(Code::kInvalidArgument, "texts have no bytes to give; use ge_any_of_texts");
   }
   FlowValue v;
-  v.kind = FlowValue::Kind::kTensor, v.dtype = t.dtype, v.dims = t.dims, v.bytes = t.bytes;
+  v.kind = FlowValue::Kind::kTensor;
+  v.dtype = t.dtype;
+  v.dims = t.dims;
+  v.bytes = t.bytes;
   if (release) {
     auto lent = std::make_shared<Lent>(release, context);
-    v.data = static_cast<const std::byte*>(t.data), v.owner = lent;
+    v.data = static_cast<const std::byte*>(t.data);
+    v.owner = lent;
     GE_RETURN_IF_ERROR(GiveValue(std::move(v), out));
     lent->armed = true;
     return {};
@@ -74,7 +78,8 @@ Status OfTensor(const ge_tensor* tensor, void (*release)(void* context), void* c
     return Status(Code::kResourceExhausted, fmt::format("no memory for {} bytes", t.bytes));
   }
   if (t.bytes > 0) std::memcpy(block->data(), t.data, t.bytes);
-  v.data = block->data(), v.owner = block;
+  v.data = block->data();
+  v.owner = block;
   return GiveValue(std::move(v), out);
 }
 
@@ -138,7 +143,8 @@ Status OfMap(const ge_any* keys, const ge_any* values, ge_any** out) {
   }
   if (Repeats(k)) return Status(Code::kInvalidArgument, "a key of the map is there twice");
   FlowValue flat_keys = k, flat_values = v;  // vectors, as the operators of maps make them
-  flat_keys.dims = {k.count()}, flat_values.dims = {v.count()};
+  flat_keys.dims = {k.count()};
+  flat_values.dims = {v.count()};
   return GiveValue(MapOf(std::move(flat_keys), std::move(flat_values)), out);
 }
 

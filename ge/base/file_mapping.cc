@@ -161,7 +161,8 @@ void DropMappedPages(const void* data, uint64_t bytes) {
   std::lock_guard<std::mutex> lock(Living().mutex);
   if (Living().Holding(begin, end) == nullptr) return;
   // Down to the page's start is safe too: the rest of the page is file content as well.
-  begin = begin / page * page, end = end / page * page;
+  begin = begin / page * page;
+  end = end / page * page;
   if (end > begin) (void)madvise(reinterpret_cast<void*>(begin), end - begin, MADV_DONTNEED);
 }
 

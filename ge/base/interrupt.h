@@ -73,7 +73,10 @@ class Deadline {
 
  private:
   friend class AlarmClock;
-  void Ring() { interrupt_->End(Interrupt::kLate), rung_ = true; }
+  void Ring() {
+    interrupt_->End(Interrupt::kLate);
+    rung_ = true;
+  }
   Interrupt* interrupt_;  // null: no limit
   std::chrono::steady_clock::time_point at_;
   bool rung_ = false, told_ = false;               // guarded by the clock's mutex

@@ -79,7 +79,9 @@ Status SetLogSink(LogSink call, void* context, uint32_t level) {
   }
   Sink& sink = TheSink();
   std::lock_guard<std::mutex> lock(sink.mutex);
-  sink.call = call, sink.context = context, sink.level = level;
+  sink.call = call;
+  sink.context = context;
+  sink.level = level;
   has_sink.store(call != nullptr, std::memory_order_release);
   return {};
 }

@@ -20,7 +20,8 @@ struct Heard {
 void Hear(void* context, uint32_t level, const char* text) {
   auto* heard = static_cast<Heard*>(context);
   heard->most_at_once = std::max(heard->most_at_once, ++heard->at_once);
-  heard->lines.emplace_back(text), heard->levels.push_back(level);
+  heard->lines.emplace_back(text);
+  heard->levels.push_back(level);
   LogLine(0, "a line about a line");  // goes nowhere
   heard->set_again = SetLogSink(nullptr, nullptr, 0);
   --heard->at_once;

@@ -21,7 +21,8 @@ struct WatchedMapping {
 
   void Set(uintptr_t from, uintptr_t to) {
     version.fetch_add(1);
-    begin.store(from), end.store(to);
+    begin.store(from);
+    end.store(to);
     version.fetch_add(1);
   }
   // Where it ends; 0 where it does not hold the address.

@@ -88,7 +88,10 @@ std::string Status::ToString() const {
     out += "': ";
   }
   AppendEscaped(detail_->message, &out);
-  if (out.size() > kMaxText) out.resize(kMaxText - 3), out += "...";
+  if (out.size() > kMaxText) {
+    out.resize(kMaxText - 3);
+    out += "...";
+  }
   return out;
 }
 

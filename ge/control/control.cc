@@ -43,7 +43,8 @@ class Stack {
                     fmt::format("results of type {} are not put together", DTypeName(v.dtype)));
     }
     if (count_ == 0) {
-      dtype_ = v.dtype, dims_ = v.dims;
+      dtype_ = v.dtype;
+      dims_ = v.dims;
     } else if (v.dtype != dtype_ || !(v.dims == dims_)) {
       return Status(Code::kInvalidArgument,
                     fmt::format("a scanned result is {} after {} trips, wanted {}[{}] as before",
@@ -137,8 +138,11 @@ class Scratch {
   }
   ~Scratch() {
     s_->at = s_->cond = FlowValue();
-    s_->state.clear(), s_->element.clear(), s_->results.clear();
-    s_->args.clear(), s_->stacks.clear();
+    s_->state.clear();
+    s_->element.clear();
+    s_->results.clear();
+    s_->args.clear();
+    s_->stacks.clear();
     try {
       run_.scratch().push_back(std::move(s_));
     } catch (const std::bad_alloc&) {  // then it is not kept
@@ -193,7 +197,8 @@ Status RunLoop(FlowRun* run, const HostStep& step, std::span<const Type> types,
   std::vector<FlowValue>&state = scratch->state, &results = scratch->results;
   for (size_t i = 0; i < carried; ++i) state.push_back(*inputs[2 + i]);
   std::vector<const FlowValue*>& args = scratch->args;
-  args.push_back(&at), args.push_back(&cond);
+  args.push_back(&at);
+  args.push_back(&cond);
   for (const FlowValue& v : state) args.push_back(&v);
   args.insert(args.end(), inputs.end() - static_cast<ptrdiff_t>(captures), inputs.end());
   std::vector<Stack>& stacks = scratch->stacks;

@@ -120,7 +120,9 @@ class Cutter {
   // Which nodes can be planned, which the host can run after that plan, and which have their inputs
   // then, but no shape.
   void Classify() {
-    planned_.clear(), host_.clear(), stuck_.clear();
+    planned_.clear();
+    host_.clear();
+    stuck_.clear();
     const Function& f = fn();
     const std::set<ValueId> params(f.params.begin(), f.params.end());
     std::set<ValueId> made, hosted;
@@ -238,7 +240,8 @@ class Cutter {
     t.ForgetUnnamed(std::move(left));
     const ValueId by = node.inputs[0];
     if (from_.graph.fn(from_.fn).value(by).constant != 0) return true;
-    conditions_.push_back(by), cut_.conditions.push_back(condition);
+    conditions_.push_back(by);
+    cut_.conditions.push_back(condition);
     return true;
   }
 
@@ -326,7 +329,8 @@ class Cutter {
     for (const ValueId v : known) {
       if (v != 0 && live_.count(v) == 0) cut_.dead.push_back(v);
     }
-    cut_.results = f.results, cut_.values = f.values.size();
+    cut_.results = f.results;
+    cut_.values = f.values.size();
     for (const ValueId v : cut_.dead) f.values[v] = Value();
     ForgetOthers(&from_.graph, from_.fn);
     cut_.rest = std::move(from_);
@@ -355,7 +359,8 @@ class Cutter {
       }
     }
     FindInputs(f, made);
-    f.params = cut_.in, f.results = cut_.plan_out;
+    f.params = cut_.in;
+    f.results = cut_.plan_out;
     NameSignature(&f);
     f.results.insert(f.results.end(), conditions_.begin(), conditions_.end());
     ForgetTypes(&f);
@@ -427,7 +432,10 @@ void ForgetOthers(Graph* g, FunctionId fn) {
   for (Function& f : g->functions) {
     if (reached[f.id]) continue;
     // Its memory too: places are many, and each has a graph.
-    f.nodes = {}, f.params = {}, f.results = {}, f.effects = {};
+    f.nodes = {};
+    f.params = {};
+    f.results = {};
+    f.effects = {};
     f.values.resize(std::min<size_t>(f.values.size(), 1));
     f.values.shrink_to_fit();
   }

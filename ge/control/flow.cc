@@ -33,12 +33,15 @@ Status RunHostOp(const HostOp& op, HostCall& call) {
 Status FlowPlan::Run(std::span<const FlowValue* const> in, std::span<FlowValue> out) const {
   // Kept by each thread: a known piece then allocates nothing.
   thread_local std::vector<TensorView> inputs, outputs;
-  inputs.resize(in.size()), outputs.resize(out.size());
+  inputs.resize(in.size());
+  outputs.resize(out.size());
   for (size_t i = 0; i < in.size(); ++i) {
-    inputs[i].data = const_cast<std::byte*>(in[i]->data), inputs[i].bytes = in[i]->bytes;
+    inputs[i].data = const_cast<std::byte*>(in[i]->data);
+    inputs[i].bytes = in[i]->bytes;
   }
   for (size_t i = 0; i < out.size(); ++i) {
-    outputs[i].data = const_cast<std::byte*>(out[i].data), outputs[i].bytes = out[i].bytes;
+    outputs[i].data = const_cast<std::byte*>(out[i].data);
+    outputs[i].bytes = out[i].bytes;
   }
   return run_(inputs, outputs);
 }
@@ -69,7 +72,8 @@ class FlowFunction {
     while (taken(g.fn(rest.fn).name)) g.fn(rest.fn).name += "'";
     g.fn(rest.fn).derived = {};  // a derivation there is once
     Entry entry;
-    entry.name = g.fn(fn).name.empty() ? "flow" : g.fn(fn).name, entry.fn = rest.fn;
+    entry.name = g.fn(fn).name.empty() ? "flow" : g.fn(fn).name;
+    entry.fn = rest.fn;
     g.entries = {entry};
     ForgetOthers(&g, rest.fn);
     const Function& f = function();
@@ -225,7 +229,10 @@ Status Flow::Run(FunctionId fn, std::span<const FlowValue> args, std::vector<Flo
   std::unique_ptr<FlowRun> run;
   {
     std::lock_guard<std::mutex> lock(mutex_);
-    if (!idle_.empty()) run = std::move(idle_.back()), idle_.pop_back();
+    if (!idle_.empty()) {
+      run = std::move(idle_.back());
+      idle_.pop_back();
+    }
   }
   if (!run) run = std::make_unique<FlowRun>(this);
   if (hooks_.memory_limit) run->pool().SetLimit(hooks_.memory_limit(args));

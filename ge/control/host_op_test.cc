@@ -11,7 +11,8 @@ struct One {
   One(const char* domain, const char* op, const std::vector<Type>& in,
       const std::vector<Type>& out) {
     fn.values.resize(1);
-    node.domain = domain, node.op = op;
+    node.domain = domain;
+    node.op = op;
     for (const Type& t : in) node.inputs.push_back(Put(t));
     for (const Type& t : out) node.outputs.push_back(Put(t));
   }

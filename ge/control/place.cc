@@ -34,7 +34,8 @@ Result<FlowValue> CopyOf(const FlowValue& v) {
   auto block = FlowBlock::Make(kept.bytes);
   if (!block) return Status(Code::kResourceExhausted, "no memory for a shape");
   if (kept.bytes > 0) std::memcpy(block->data(), kept.data, kept.bytes);
-  kept.data = block->data(), kept.owner = std::move(block);
+  kept.data = block->data();
+  kept.owner = std::move(block);
   return kept;
 }
 
@@ -97,7 +98,9 @@ bool Holds(const FlowPiece& piece, const std::vector<FlowValue>& values) {
 
 Result<FlowValue> ValueOf(const Const& c) {
   FlowValue v;
-  v.kind = FlowValue::Kind::kTensor, v.dtype = c.type.dtype, v.dims = c.type.static_dims();
+  v.kind = FlowValue::Kind::kTensor;
+  v.dtype = c.type.dtype;
+  v.dims = c.type.static_dims();
   if (c.type.dtype == DType::kString) {
     v.strings = std::make_shared<const std::vector<std::string>>(c.strings);
     return v;
@@ -111,14 +114,16 @@ Result<FlowValue> ValueOf(const Const& c) {
   };
   if (!data && v.bytes > 0) return none();
   if (reinterpret_cast<uintptr_t>(data) % 16 == 0) {
-    v.data = data, v.owner = c.owner;
+    v.data = data;
+    v.owner = c.owner;
     if (!c.splat.empty()) v.owner = scratch ? scratch : c.expanded;
     return v;
   }
   auto block = FlowBlock::Make(v.bytes);
   if (!block) return none();
   std::memcpy(block->data(), data, v.bytes);
-  v.data = block->data(), v.owner = std::move(block);
+  v.data = block->data();
+  v.owner = std::move(block);
   return v;
 }
 
@@ -258,7 +263,9 @@ Result<FlowPlace::Piece> FlowPlace::MakeOf(const Structure& of, const AtHand& at
   std::optional<SizedCut> sized = SizeCut(cut, flow_.hooks_.infer, at_hand.known);
   if (!sized) return Piece();
   auto piece = std::make_shared<FlowPiece>();
-  piece->shapes = ShapesOf(cut, at_hand.values), piece->structure = of,
+  piece->shapes = ShapesOf(cut, at_hand.values);
+  piece->structure = of;
+
   piece->types = std::move(sized->types);
   for (size_t i = 0; i < cut.by_content.size() + cut.chosen_by.size(); ++i) {
     GE_ASSIGN_OR_RETURN(FlowValue kept, CopyOf(at_hand.values[ContentAt(cut, i)]));

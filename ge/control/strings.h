@@ -39,7 +39,9 @@ class PairBroadcast {
                                 "count",
                                 fmt::join(a, ","), fmt::join(b, ",")));
     }
-    p.dims = dims, p.a_ = a, p.b_ = b;
+    p.dims = dims;
+    p.a_ = a;
+    p.b_ = b;
     return p;
   }
   size_t A(int64_t k) const { return At(a_, k); }

@@ -12,8 +12,11 @@ namespace ge {
 
 FlowValue ValueOf(const TensorView& t) {
   FlowValue v;
-  v.kind = FlowValue::Kind::kTensor, v.dtype = t.dtype, v.dims = t.dims;
-  v.data = static_cast<const std::byte*>(t.data), v.bytes = t.bytes;
+  v.kind = FlowValue::Kind::kTensor;
+  v.dtype = t.dtype;
+  v.dims = t.dims;
+  v.data = static_cast<const std::byte*>(t.data);
+  v.bytes = t.bytes;
   return v;
 }
 
@@ -98,7 +101,8 @@ Status OwnValue(FlowValue* v) {
     return Status(Code::kResourceExhausted, fmt::format("no memory for {} bytes", v->bytes));
   }
   if (v->bytes > 0) std::memcpy(block->data(), v->data, v->bytes);
-  v->data = block->data(), v->owner = block;
+  v->data = block->data();
+  v->owner = block;
   return {};
 }
 
@@ -149,7 +153,8 @@ Status GiveOut(const Function& f, const std::vector<FlowValue>& results, const M
     if (outputs[i].data != nullptr) {
       extents.push_back({outputs[i].data, std::min(outputs[i].bytes, v.bytes), name, true});
     }
-    outputs[i].dtype = v.dtype, outputs[i].dims = v.dims.vector();
+    outputs[i].dtype = v.dtype;
+    outputs[i].dims = v.dims.vector();
     GE_RETURN_IF_ERROR(memory.Reserve("output", name, v.bytes, &outputs[i]));
   }
   GE_RETURN_IF_ERROR(CheckOverlap(extents));

@@ -127,9 +127,12 @@ Status FlowPool::NewTensor(DType dtype, const FlowDims& dims, FlowValue* out, st
   }
   GE_ASSIGN_OR_RETURN(auto block, Get(static_cast<uint64_t>(*bytes)));
   out->kind = FlowValue::Kind::kTensor;
-  out->dtype = dtype, out->dims = dims;
-  out->bytes = static_cast<uint64_t>(*bytes), out->data = block->data();
-  out->strings = nullptr, out->elements = nullptr;
+  out->dtype = dtype;
+  out->dims = dims;
+  out->bytes = static_cast<uint64_t>(*bytes);
+  out->data = block->data();
+  out->strings = nullptr;
+  out->elements = nullptr;
   *data = block->data();
   out->owner = std::move(block);
   return {};
@@ -144,14 +147,16 @@ uint64_t BytesOf(const std::vector<std::string>& strings) {
 
 FlowValue SequenceOf(DType dtype, std::vector<FlowValue> elements) {
   FlowValue v;
-  v.kind = FlowValue::Kind::kSequence, v.dtype = dtype;
+  v.kind = FlowValue::Kind::kSequence;
+  v.dtype = dtype;
   v.elements = std::make_shared<const std::vector<FlowValue>>(std::move(elements));
   return v;
 }
 
 FlowValue MapOf(FlowValue keys, FlowValue values) {
   FlowValue v;
-  v.kind = FlowValue::Kind::kMap, v.dtype = keys.dtype;
+  v.kind = FlowValue::Kind::kMap;
+  v.dtype = keys.dtype;
   v.elements = std::make_shared<const std::vector<FlowValue>>(
       std::vector<FlowValue>{std::move(keys), std::move(values)});
   return v;
@@ -159,7 +164,9 @@ FlowValue MapOf(FlowValue keys, FlowValue values) {
 
 FlowValue StringsOf(const FlowDims& dims, std::vector<std::string> strings) {
   FlowValue v;
-  v.kind = FlowValue::Kind::kTensor, v.dtype = DType::kString, v.dims = dims;
+  v.kind = FlowValue::Kind::kTensor;
+  v.dtype = DType::kString;
+  v.dims = dims;
   v.strings = std::make_shared<const std::vector<std::string>>(std::move(strings));
   return v;
 }

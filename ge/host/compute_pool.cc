@@ -146,8 +146,10 @@ void ComputePool::Team(uint32_t n, Body body, void* ctx) {
 
 void ComputePool::Share(uint32_t parts, uint32_t helpers, uint64_t n, Body body, void* ctx) {
   forks_.fetch_add(1, std::memory_order_relaxed);
-  body_.store(body, std::memory_order_relaxed), ctx_.store(ctx, std::memory_order_relaxed);
-  n_.store(n, std::memory_order_relaxed), parts_.store(parts, std::memory_order_relaxed);
+  body_.store(body, std::memory_order_relaxed);
+  ctx_.store(ctx, std::memory_order_relaxed);
+  n_.store(n, std::memory_order_relaxed);
+  parts_.store(parts, std::memory_order_relaxed);
   helping_.store(helpers, std::memory_order_relaxed);
   float_control_.store(FloatControl(), std::memory_order_relaxed);  // helpers compute as we do
   left_.store(parts, std::memory_order_relaxed);

@@ -78,7 +78,8 @@ bool IsBusyNow(uint32_t threads, ParallelForFn parallel_for, const LoadClocks& c
 
 LoadWatch::LoadWatch() {
   const Usage now = Now();
-  switches_ = now.switches, cpu_s_ = now.cpu_s;
+  switches_ = now.switches;
+  cpu_s_ = now.cpu_s;
 }
 
 bool LoadWatch::Busy() const {

@@ -15,7 +15,8 @@ int late_threads = 0;
 
 LoadClocks Clocks() {
   return {[] {
-            wall += 1e5, had += share * 1e5;
+            wall += 1e5;
+            had += share * 1e5;
             return wall;
           },
           [] { return had; }};
@@ -37,7 +38,9 @@ class HostLoadTest : public ::testing::Test {
   HostLoadTest() {
     if (const char* before = std::getenv("GE_PROBE")) before_ = before;
     unsetenv("GE_PROBE");
-    wall = had = 0, share = 1, late_threads = 0;
+    wall = had = 0;
+    share = 1;
+    late_threads = 0;
   }
   ~HostLoadTest() override {
     before_.empty() ? unsetenv("GE_PROBE") : setenv("GE_PROBE", before_.c_str(), 1);

@@ -21,7 +21,10 @@ std::string Of(const char* name) {
 class LibraryEnvironmentTest : public ::testing::Test {
  protected:
   void SetUp() override {
-    for (size_t i = 0; i < 3; ++i) before_[i] = Of(kNames[i]), unsetenv(kNames[i]);
+    for (size_t i = 0; i < 3; ++i) {
+      before_[i] = Of(kNames[i]);
+      unsetenv(kNames[i]);
+    }
   }
   void TearDown() override {
     for (size_t i = 0; i < 3; ++i) {

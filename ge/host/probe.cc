@@ -160,8 +160,10 @@ void ProbeAllThreads(MachineRecord* m, float* data, uint64_t bytes, ParallelForF
   auto* shares = static_cast<Share*>(std::calloc(m->threads, sizeof(Share)));
   if (!shares) return;
   for (uint32_t t = 0; t < m->threads; ++t) {
-    shares[t].kernels = &k, shares[t].rounds = kPeakRounds;
-    shares[t].from = data + 2 * t * floats, shares[t].to = data + (2 * t + 1) * floats;
+    shares[t].kernels = &k;
+    shares[t].rounds = kPeakRounds;
+    shares[t].from = data + 2 * t * floats;
+    shares[t].to = data + (2 * t + 1) * floats;
     shares[t].floats = floats;
   }
   const double n = m->threads;
@@ -249,14 +251,16 @@ MachineRecord FixedMachine(uint32_t isa_cap, uint32_t threads) {
   constexpr double kPeak[4] = {0, 22, 97, 165};
   for (uint32_t isa = GE_ISA_SSE42; isa <= GE_ISA_AVX512; ++isa) {
     m.flops_per_ns[isa] = kPeak[isa];
-    m.copy_bytes_per_ns[isa][0] = 85, m.copy_bytes_per_ns[isa][1] = 12;
+    m.copy_bytes_per_ns[isa][0] = 85;
+    m.copy_bytes_per_ns[isa][1] = 12;
     m.copy_bytes_per_ns[isa][2] = 10;
   }
   m.thread_gain[0] = m.threads > 1 ? 0.9 * m.threads : 1;
   m.thread_gain[1] = m.threads > 1 ? 1.3 : 1;
   m.call_ns = 2;
   m.fork_ns = m.threads > 1 ? 755 : 0;
-  m.cache_bytes[0] = uint64_t{5} << 18, m.cache_bytes[1] = uint64_t{48} << 20;
+  m.cache_bytes[0] = uint64_t{5} << 18;
+  m.cache_bytes[1] = uint64_t{48} << 20;
   return m;
 }
 
@@ -356,7 +360,8 @@ void ReadRates(const nlohmann::json& j, MachineRecord* m) {
     }
   }
   for (int i = 0; i < 2; ++i) m->thread_gain[i] = j.at("thread_gain").at(i).get<double>();
-  m->call_ns = j.at("call_ns").get<double>(), m->fork_ns = j.at("fork_ns").get<double>();
+  m->call_ns = j.at("call_ns").get<double>();
+  m->fork_ns = j.at("fork_ns").get<double>();
 }
 
 // How unlike a shipped record is: another vendor counts more than another generation (its best
@@ -372,7 +377,10 @@ double Unlike(const nlohmann::json& j, const MachineRecord& host) {
 void GrowThreads(uint32_t measured, MachineRecord* m) {
   if (m->threads == measured) return;
   m->thread_gain[0] = m->threads > 1 ? 0.9 * m->threads : 1;
-  if (m->threads == 1) m->thread_gain[1] = 1, m->fork_ns = 0;
+  if (m->threads == 1) {
+    m->thread_gain[1] = 1;
+    m->fork_ns = 0;
+  }
   if (m->threads > 1 && m->fork_ns <= 0) m->fork_ns = FixedMachine(m->isa, 2).fork_ns;
 }
 

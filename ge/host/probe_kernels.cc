@@ -37,8 +37,10 @@ void CopySse(const float* from, float* to, uint64_t n) {
   for (uint64_t i = 0; i < n; i += 16) {
     const __m128 a = _mm_load_ps(from + i), b = _mm_load_ps(from + i + 4),
                  c = _mm_load_ps(from + i + 8), d = _mm_load_ps(from + i + 12);
-    _mm_store_ps(to + i, a), _mm_store_ps(to + i + 4, b);
-    _mm_store_ps(to + i + 8, c), _mm_store_ps(to + i + 12, d);
+    _mm_store_ps(to + i, a);
+    _mm_store_ps(to + i + 4, b);
+    _mm_store_ps(to + i + 8, c);
+    _mm_store_ps(to + i + 12, d);
   }
 }
 
@@ -62,8 +64,10 @@ __attribute__((target("avx2"))) void CopyAvx2(const float* from, float* to, uint
   for (uint64_t i = 0; i < n; i += 32) {
     const __m256 a = _mm256_load_ps(from + i), b = _mm256_load_ps(from + i + 8),
                  c = _mm256_load_ps(from + i + 16), d = _mm256_load_ps(from + i + 24);
-    _mm256_store_ps(to + i, a), _mm256_store_ps(to + i + 8, b);
-    _mm256_store_ps(to + i + 16, c), _mm256_store_ps(to + i + 24, d);
+    _mm256_store_ps(to + i, a);
+    _mm256_store_ps(to + i + 8, b);
+    _mm256_store_ps(to + i + 16, c);
+    _mm256_store_ps(to + i + 24, d);
   }
 }
 
@@ -87,8 +91,10 @@ __attribute__((target("avx512f"))) void CopyAvx512(const float* from, float* to,
   for (uint64_t i = 0; i < n; i += 64) {
     const __m512 a = _mm512_load_ps(from + i), b = _mm512_load_ps(from + i + 16),
                  c = _mm512_load_ps(from + i + 32), d = _mm512_load_ps(from + i + 48);
-    _mm512_store_ps(to + i, a), _mm512_store_ps(to + i + 16, b);
-    _mm512_store_ps(to + i + 32, c), _mm512_store_ps(to + i + 48, d);
+    _mm512_store_ps(to + i, a);
+    _mm512_store_ps(to + i + 16, b);
+    _mm512_store_ps(to + i + 32, c);
+    _mm512_store_ps(to + i + 48, d);
   }
 }
 

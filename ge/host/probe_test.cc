@@ -50,7 +50,8 @@ TEST(ProbeTest, RecordsOfOthersAndDamagedOnesAreRefused) {
   MachineRecord other = key;
   other.cpu += "!";
   EXPECT_FALSE(MachineFromText(text, other, &out).ok());
-  other = key, other.threads = 3;
+  other = key;
+  other.threads = 3;
   EXPECT_FALSE(MachineFromText(text, other, &out).ok());
   for (size_t cut = 0; cut + 2 < text.size(); cut += 5) {
     EXPECT_FALSE(MachineFromText(text.substr(0, cut), key, &out).ok()) << cut;
@@ -99,7 +100,8 @@ TEST(ProbeTest, ADamagedRecordIsPutAside) {
 
 TEST(ProbeTest, ShippedRecordsServeProcessorsAlike) {
   MachineRecord one = FixedMachine(GE_ISA_SSE42, 1), two = FixedMachine(GE_ISA_SSE42, 2);
-  one.flops_per_ns[GE_ISA_SSE42] = 31, two.flops_per_ns[GE_ISA_SSE42] = 32;
+  one.flops_per_ns[GE_ISA_SSE42] = 31;
+  two.flops_per_ns[GE_ISA_SSE42] = 32;
   const std::string text = *WithShippedMachine(*WithShippedMachine("", one), two);
   EXPECT_EQ(*WithShippedMachine(text, two), text) << "in the place of what was there";
   for (uint32_t threads : {1u, 2u, 8u}) {
@@ -121,10 +123,13 @@ TEST(ProbeTest, ShippedRecordsServeProcessorsAlike) {
 // A newer processor under a cap has other rates than one that has no more than the cap allows.
 TEST(ProbeTest, ShippedRecordsOfTheSameGenerationComeFirst) {
   MachineRecord older = FixedMachine(GE_ISA_SSE42, 1), newer = older;
-  older.isa_mask = 1u << GE_ISA_SSE42, newer.isa_mask = older.isa_mask | 1u << GE_ISA_AVX2;
-  older.flops_per_ns[GE_ISA_SSE42] = 11, newer.flops_per_ns[GE_ISA_SSE42] = 22;
+  older.isa_mask = 1u << GE_ISA_SSE42;
+  newer.isa_mask = older.isa_mask | 1u << GE_ISA_AVX2;
+  older.flops_per_ns[GE_ISA_SSE42] = 11;
+  newer.flops_per_ns[GE_ISA_SSE42] = 22;
   MachineRecord newer_by_two = FixedMachine(GE_ISA_SSE42, 2);
-  newer_by_two.isa_mask = newer.isa_mask, newer_by_two.flops_per_ns[GE_ISA_SSE42] = 23;
+  newer_by_two.isa_mask = newer.isa_mask;
+  newer_by_two.flops_per_ns[GE_ISA_SSE42] = 23;
   std::string text;
   for (const MachineRecord* m : {&newer, &older, &newer_by_two}) {
     text = *WithShippedMachine(text, *m);

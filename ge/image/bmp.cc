@@ -73,12 +73,16 @@ Outcome BmpReadHeader(Bytes in, BmpHeader* h) {
   if (in.size() < kBmpFileHeader + header) return Corrupt("its header is cut short");
   h->data = BmpU32(in, 10);
   if (old) {
-    h->width = BmpU16(in, 18), h->height = BmpU16(in, 20), h->bits = BmpU16(in, 24);
+    h->width = BmpU16(in, 18);
+    h->height = BmpU16(in, 20);
+    h->bits = BmpU16(in, 24);
     h->entry = 3;
   } else {
     h->width = static_cast<int32_t>(BmpU32(in, 18));
     h->height = static_cast<int32_t>(BmpU32(in, 22));
-    h->bits = BmpU16(in, 28), h->compression = BmpU32(in, 30), h->colors = BmpU32(in, 46);
+    h->bits = BmpU16(in, 28);
+    h->compression = BmpU32(in, 30);
+    h->colors = BmpU32(in, 46);
   }
   h->top_down = h->height < 0;
   if (h->top_down) h->height = -h->height;
@@ -103,7 +107,9 @@ Outcome BmpByPalette(Bytes in, const BmpHeader& h, const uint8_t* from, uint8_t*
                      std::to_string(h.colors));
     }
     const size_t at = h.palette + color * h.entry;
-    to[0] = in[at + 2], to[1] = in[at + 1], to[2] = in[at];
+    to[0] = in[at + 2];
+    to[1] = in[at + 1];
+    to[2] = in[at];
   }
   return {};
 }
@@ -123,7 +129,9 @@ void BmpByMasks(const BmpHeader& h, const uint8_t* from, uint8_t* to) {
 
 void BmpPlain24(const BmpHeader& h, const uint8_t* from, uint8_t* to) {
   for (int64_t x = 0; x < h.width; ++x, from += 3, to += 3) {
-    to[0] = from[2], to[1] = from[1], to[2] = from[0];
+    to[0] = from[2];
+    to[1] = from[1];
+    to[2] = from[0];
   }
 }
 

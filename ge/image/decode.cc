@@ -107,7 +107,9 @@ Outcome Canvas::Begin(int64_t width, int64_t height, int64_t samples) {
   const bool gray = request_.order == GE_IMAGE_GRAYSCALE;
   out_ = request_.reserve(request_.self, height, width, gray ? 1 : 3);
   if (out_ == nullptr) return {GE_IMAGE_REFUSED, "no memory for the picture"};
-  width_ = width, height_ = height, rgb_ = out_;
+  width_ = width;
+  height_ = height;
+  rgb_ = out_;
   if (gray) {
     own_.reset(new uint8_t[static_cast<size_t>(width * height * 3)]);
     rgb_ = own_.get();

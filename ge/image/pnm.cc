@@ -110,7 +110,8 @@ Outcome PnmFromBytes(const PnmHeader& h, const uint8_t* from, Canvas* canvas) {
 Outcome DecodePnm(Bytes in, Canvas* canvas) {
   PnmText text(in);
   PnmHeader h{in[1] - '0', 0, 0};
-  h.width = text.Number(), h.height = text.Number();
+  h.width = text.Number();
+  h.height = text.Number();
   if (!h.bits()) h.greatest = text.Number();
   if (h.width < 0 || h.height < 0 || h.greatest < 0) return Corrupt("its header is cut short");
   if (h.greatest < 1 || h.greatest > 65535) {

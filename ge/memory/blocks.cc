@@ -134,7 +134,10 @@ class AliasChooser {
     if (!to->values.empty()) {
       to->second_step = std::max(to->second_step, latest ? to->latest_step : step);
     }
-    if (latest) to->latest = v, to->latest_step = step;
+    if (latest) {
+      to->latest = v;
+      to->latest_step = step;
+    }
     to->values.push_back(v);
   }
 

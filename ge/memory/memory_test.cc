@@ -335,7 +335,8 @@ TEST(Memory, AWalkThroughTimePacksLegallyAndNearTheFloor) {
     }
     const double ratio = static_cast<double>(r.bytes) /
                          static_cast<double>(*std::max_element(live.begin(), live.end()));
-    sum += ratio, worst = std::max(worst, ratio);
+    sum += ratio;
+    worst = std::max(worst, ratio);
   }
   std::printf("PackInOrder: arena / max-live of 100 problems: mean %.3f, worst %.3f (seed 11)\n",
               sum / kRounds, worst);

@@ -112,12 +112,15 @@ std::optional<ConvGradShape> ReadConvGrad(const Node& node, const Type& x, const
   if (!x.is_static() || !w.is_static() || !dy.is_static() || w.rank() < 3) return std::nullopt;
   ConvGradShape s;
   s.group = AttrInt(node, "group", 1);
-  s.x = SizesOf(x), s.w = SizesOf(w), s.dy = SizesOf(dy);
+  s.x = SizesOf(x);
+  s.w = SizesOf(w);
+  s.dy = SizesOf(dy);
   s.kernel.assign(s.w.begin() + 2, s.w.end());
   const Result<Window> window = ReadWindow(node, std::span(x.dims).subspan(2), s.kernel);
   if (!window.ok()) return std::nullopt;
   const size_t axes = s.kernel.size();
-  s.strides = window->strides, s.dilations = window->dilations;
+  s.strides = window->strides;
+  s.dilations = window->dilations;
   for (size_t i = 0; i < axes; ++i) {
     const int64_t reach = (s.dy[2 + i] - 1) * s.strides[i] + (s.kernel[i] - 1) * s.dilations[i] + 1;
     s.begin.push_back(window->pads[i]);

@@ -96,7 +96,8 @@ TEST(Defaults, APassNeedNotGiveThem) {
 
 TEST(Defaults, ANodeWithoutThemIsAFaultOfThisProgram) {
   Node n = NodeOf("Softmax");
-  n.inputs = {1}, n.outputs = {2};
+  n.inputs = {1};
+  n.outputs = {2};
   const Status s = CheckNodeAgainstOp(n, *FindOp("", "Softmax"));
   EXPECT_EQ(s.code(), Code::kInternal);
   EXPECT_NE(s.message().find("'axis'"), std::string::npos) << s.ToString();

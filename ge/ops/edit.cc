@@ -127,7 +127,8 @@ NodeId Transaction::Insert(FunctionId fn, NodeId before, Node n) {
   x.at.Set(n.id, at);
   x.added.emplace_back(at, before ? x.at.Find(before) : kLast);  // none = kLast
   f.nodes.push_back(std::move(n));
-  CountEdit(), touched_ = true;
+  CountEdit();
+  touched_ = true;
   return f.nodes.back().id;
 }
 
@@ -332,7 +333,8 @@ void Compact(Graph* graph) {
       ++next;
     }
     if (!f.values.empty()) f.values.resize(next);
-    GiveBackRoom(&f.values), GiveBackRoom(&f.nodes);
+    GiveBackRoom(&f.values);
+    GiveBackRoom(&f.nodes);
     each([&](ValueId& v) { v = renamed[v]; });
   }
   auto each_const = [&](auto&& visit) {

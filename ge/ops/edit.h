@@ -113,7 +113,10 @@ class Transaction {
   void Commit();
   // The graph itself, for a pass that builds functions anew; all indices into it are forgotten.
   Graph* Rebuild() {
-    Commit(), index_.clear(), first_new_.clear(), CountEdit();
+    Commit();
+    index_.clear();
+    first_new_.clear();
+    CountEdit();
     return graph_;
   }
 
@@ -172,9 +175,14 @@ class Transaction {
   }
   // An edit of a node; one that is new counts once, however it is made.
   void Count(FunctionId fn, NodeId node) {
-    touched_ = true, types_hold_ = false, edits_ += IsNew(fn, node) ? 0 : 1;
+    touched_ = true;
+    types_hold_ = false;
+    edits_ += IsNew(fn, node) ? 0 : 1;
   }
-  void CountEdit() { types_hold_ = false, ++edits_; }
+  void CountEdit() {
+    types_hold_ = false;
+    ++edits_;
+  }
   std::map<FunctionId, NodeId> first_new_;  // by function that was looked at
   int edits_ = 0;
   bool touched_ = false, typed_ = false, types_hold_ = true;

@@ -44,8 +44,11 @@ FunctionId Transaction::CopyFunction(FunctionId of, std::string name) {
   Commit();
   Function copy = graph_->fn(of);
   const FunctionId id = AddFunction(name);
-  copy.id = id, copy.name = std::move(name);
-  copy.derived = {}, copy.custom_jvp = 0, copy.custom_vjp = 0;
+  copy.id = id;
+  copy.name = std::move(name);
+  copy.derived = {};
+  copy.custom_jvp = 0;
+  copy.custom_vjp = 0;
   graph_->fn(id) = std::move(copy);
   return id;
 }

@@ -75,7 +75,8 @@ std::string Answer(const OpDef& op, const std::string& shape, bool all, size_t u
   }
   const std::string name = FullName(op);
   TestContext c(op.name, call.inputs, Required(op), call.ports.size());
-  c.node_.domain = op.domain, c.node_.op = op.name;
+  c.node_.domain = op.domain;
+  c.node_.op = op.name;
   const std::string answer = c.Run();
   if (answer.rfind("! ", 0) == 0) return "";
   for (size_t i = 0; i < call.ports.size(); ++i) {

@@ -117,7 +117,10 @@ void Transaction::ForgetUnnamed(std::vector<FunctionId> functions) {
       for (const Node& n : f.nodes) {
         for (const Callee& c : n.callees) functions.push_back(c.fn);
       }
-      f.nodes = {}, f.params = {}, f.results = {}, f.effects = {};
+      f.nodes = {};
+      f.params = {};
+      f.results = {};
+      f.effects = {};
       f.values.resize(1);
       any = true;
     }

@@ -56,7 +56,8 @@ class StepParts {
   // The root of the sum of squares, a scalar.
   ValueId Norm(ValueId v) {
     Type scalar = type_;
-    scalar.dims.clear(), scalar.ranked = true;
+    scalar.dims.clear();
+    scalar.ranked = true;
     const ValueId sum = p_.Add("ReduceSumSquare", {v}, scalar, {{"keepdims", int64_t{0}}});
     return p_.Add("Sqrt", {sum}, scalar);
   }

@@ -22,7 +22,9 @@ Work Of(const std::string& name, const std::vector<Type>& in, const std::vector<
   const OpDef* op = Named(name);
   if (op == nullptr) return {-1, -1};
   Node n;
-  n.domain = op->domain, n.op = op->name, n.attrs = std::move(attrs);
+  n.domain = op->domain;
+  n.op = op->name;
+  n.attrs = std::move(attrs);
   return WorkOf(*op, n, in, out);
 }
 

@@ -22,8 +22,13 @@ class Partitioner {
     out_.values.assign(1, {});
     out_.code.clear();
     const size_t n = f_.values.size();
-    maker_.assign(n, -1), made_by_.assign(n, 0), result_at_.assign(n, -1);
-    home_.assign(n, {}), wanted_.assign(n, {}), constant_.assign(n, 0), seen_.assign(n, kNone);
+    maker_.assign(n, -1);
+    made_by_.assign(n, 0);
+    result_at_.assign(n, -1);
+    home_.assign(n, {});
+    wanted_.assign(n, {});
+    constant_.assign(n, 0);
+    seen_.assign(n, kNone);
     IndexNodes();
     for (size_t i = f_.results.size(); i-- > 0;) {
       result_at_[f_.results[i]] = static_cast<int32_t>(i);
@@ -32,7 +37,8 @@ class Partitioner {
     FindOrder();
     for (size_t i = 0; i < f_.params.size(); ++i) {
       PlanValue v = MakeValue(f_.params[i], {0, 0});
-      v.kind = PlanValueKind::kInput, v.index = static_cast<uint32_t>(i);
+      v.kind = PlanValueKind::kInput;
+      v.index = static_cast<uint32_t>(i);
       out_.inputs.push_back(Add(v));
       home_[f_.params[i]] = {{0, 0}, out_.inputs.back()};
     }
@@ -59,7 +65,8 @@ class Partitioner {
       for (uint32_t k = 0; k < offers.size(); ++k) {
         for (NodeId n : offers[k].nodes) {
           const uint32_t at = positions.of(n);
-          segment_of_[at] = s, offer_of_[at] = k;
+          segment_of_[at] = s;
+          offer_of_[at] = k;
           nodes_of_[s].push_back(at);
         }
       }
@@ -67,7 +74,10 @@ class Partitioner {
     }
     for (uint32_t i = 0; i < f_.nodes.size(); ++i) {
       for (ValueId v : f_.nodes[i].outputs) {
-        if (v) maker_[v] = static_cast<int32_t>(segment_of_[i]), made_by_[v] = offer_of_[i];
+        if (v) {
+          maker_[v] = static_cast<int32_t>(segment_of_[i]);
+          made_by_[v] = offer_of_[i];
+        }
       }
     }
   }
@@ -82,7 +92,9 @@ class Partitioner {
 
   // Which values enter and leave each segment, and where each value is wanted.
   Status FindBorders() {
-    reads_.resize(placed_), leaves_.resize(placed_), constants_.resize(placed_);
+    reads_.resize(placed_);
+    leaves_.resize(placed_);
+    constants_.resize(placed_);
     std::vector<bool> leaving(f_.values.size());
     for (SegmentId s = 0; s < placed_; ++s) {
       std::set<std::pair<ValueId, LayoutId>> laid_out;  // in layouts that are not plain
@@ -144,7 +156,8 @@ class Partitioner {
     out.graph_value = v;
     out.type = value.type;
     out.bytes = BytesInLayout(value.type, plan_->layouts[spot.layout]).value_or(-1);
-    out.domain = spot.domain, out.layout = spot.layout;
+    out.domain = spot.domain;
+    out.layout = spot.layout;
     out.align = std::max<int64_t>(
         64, plan_->domains[spot.domain].align > 4096 ? 64 : plan_->domains[spot.domain].align);
     return out;
@@ -163,7 +176,8 @@ class Partitioner {
     PlanValue value = MakeValue(v, spot);
     int32_t index = ResultIndex(v);
     if (index >= 0 && final_spot && spot == Spot{0, 0} && maker_[v] >= 0) {
-      value.kind = PlanValueKind::kOutput, value.index = static_cast<uint32_t>(index);
+      value.kind = PlanValueKind::kOutput;
+      value.index = static_cast<uint32_t>(index);
     }
     return Add(std::move(value));
   }
@@ -188,15 +202,20 @@ class Partitioner {
       Instruction ins;
       ins.predicted_ns = hop.ns;
       if (hop.conversion < 0) {
-        ins.op = PlanOp::kCopy, ins.src = at, ins.dst = next, ins.engine = hop.engine;
+        ins.op = PlanOp::kCopy;
+        ins.src = at;
+        ins.dst = next;
+        ins.engine = hop.engine;
       } else {
         PlanSegment seg;
         seg.device = plan_->conversions[hop.conversion].device;
         seg.conversion = hop.conversion;
-        seg.inputs = {at}, seg.outputs = {next};
+        seg.inputs = {at};
+        seg.outputs = {next};
         seg.predicted_ns = hop.ns;
         out_.segments.push_back(std::move(seg));
-        ins.op = PlanOp::kLaunch, ins.segment = static_cast<SegmentId>(out_.segments.size() - 1);
+        ins.op = PlanOp::kLaunch;
+        ins.segment = static_cast<SegmentId>(out_.segments.size() - 1);
       }
       out_.code.push_back(ins);
       at = next;
@@ -209,7 +228,8 @@ class Partitioner {
     double setup = 0, launch = 0, marginal = 0;
     const PlanSegment& seg = out_.segments[s];
     for (const PlanOffer& o : seg.offers) {
-      setup = std::max(setup, o.setup_ns), launch = std::max(launch, o.launch_ns);
+      setup = std::max(setup, o.setup_ns);
+      launch = std::max(launch, o.launch_ns);
       marginal += o.marginal_ns;
     }
     return setup + launch + marginal - Savings(s);
@@ -245,11 +265,14 @@ class Partitioner {
     }
     for (ValueId v : constants_[s]) constants.push_back(ConstantValue(v));
     PlanSegment& seg = out_.segments[s];
-    seg.inputs = std::move(inputs), seg.outputs = std::move(outputs);
+    seg.inputs = std::move(inputs);
+    seg.outputs = std::move(outputs);
     seg.constants = std::move(constants);
     seg.predicted_ns = SegmentCost(s);
     Instruction ins;
-    ins.op = PlanOp::kLaunch, ins.segment = s, ins.predicted_ns = seg.predicted_ns;
+    ins.op = PlanOp::kLaunch;
+    ins.segment = s;
+    ins.predicted_ns = seg.predicted_ns;
     out_.code.push_back(ins);
     // Start the way to every reader at once: an asynchronous copy then overlaps what follows.
     for (auto [v, layout] : leaves_[s]) {
@@ -288,11 +311,15 @@ class Partitioner {
       }
       // A parameter, a constant or a value that is a result twice: copied by the host.
       PlanValue copy = MakeValue(r, {0, 0});
-      copy.kind = PlanValueKind::kOutput, copy.index = static_cast<uint32_t>(i);
+      copy.kind = PlanValueKind::kOutput;
+      copy.index = static_cast<uint32_t>(i);
       copy.name += fmt::format("#out{}", i);
       PlanValueId dst = Add(std::move(copy));
       Instruction ins;
-      ins.op = PlanOp::kCopy, ins.src = source, ins.dst = dst, ins.engine = 0;
+      ins.op = PlanOp::kCopy;
+      ins.src = source;
+      ins.dst = dst;
+      ins.engine = 0;
       out_.code.push_back(ins);
       out_.outputs.push_back(dst);
     }

@@ -114,7 +114,9 @@ void Arrangement::Remember(uint32_t group) {
   }
   if (journal_.n_old == journal_.groups.size()) journal_.groups.emplace_back();
   OldGroup& old = journal_.groups[journal_.n_old++];
-  old.group = group, old.members = groups_[group], old.price = price_[group];
+  old.group = group;
+  old.members = groups_[group];
+  old.price = price_[group];
   work_ += groups_[group].size() / 8;
 }
 
@@ -175,7 +177,8 @@ void Arrangement::SplitApart(uint32_t group, std::vector<uint32_t>* pieces) {
   if (groups_[group].size() < 2) return;
   work_ += groups_[group].size();
   ++stamp_;
-  parts_.clear(), ends_.clear();
+  parts_.clear();
+  ends_.clear();
   for (uint32_t first : groups_[group]) {
     if (seen_[first] == stamp_) continue;
     seen_[first] = stamp_;
@@ -232,7 +235,8 @@ void Arrangement::CutBehind(uint32_t offer, uint32_t highest, std::vector<uint32
   const uint32_t reached_stamp = stamp_;  // splitting walks too
   for (size_t i = 0; i < n_candidate; ++i) {
     const uint32_t g = (*pieces)[i];
-    before_.clear(), behind_.clear();
+    before_.clear();
+    behind_.clear();
     for (uint32_t o : groups_[g]) {
       (seen_offer_[o] == reached_stamp ? behind_ : before_).push_back(o);
     }
@@ -367,7 +371,8 @@ bool Arrangement::Merge(uint32_t from, uint32_t to) {
 bool Arrangement::Fill(std::span<const uint32_t> add, std::vector<uint32_t>* all) {
   all->assign(add.begin(), add.end());
   std::vector<uint32_t>&covered = covered_, &opened = opened_;
-  covered.clear(), opened.clear();
+  covered.clear();
+  opened.clear();
   for (uint32_t o : add) {
     for (const OfferPart& part : m_.offers[o].parts) {
       covered.push_back(part.node);
@@ -403,7 +408,9 @@ bool Arrangement::Fill(std::span<const uint32_t> add, std::vector<uint32_t>* all
 
 bool Arrangement::Place(const std::vector<uint32_t>& add, bool outputs_first) {
   std::vector<uint32_t>&removed = removed_, &groups = regrouped_, &ranks = ranks_;
-  removed.clear(), groups.clear(), ranks.clear();
+  removed.clear();
+  groups.clear();
+  ranks.clear();
   uint32_t highest = 0;
   for (uint32_t o : add) {
     for (const OfferPart& part : m_.offers[o].parts) removed.push_back(owner_.offer[part.node]);

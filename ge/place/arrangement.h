@@ -64,8 +64,13 @@ class Arrangement {
   // Of the change being tried; lists keep their room, since thousands are tried.
   struct Journal {
     void Begin(size_t n, double now) {
-      n_old = 0, n_group = n, cost = now;
-      offer_group.clear(), node_offer.clear(), ranks.clear(), values.clear();
+      n_old = 0;
+      n_group = n;
+      cost = now;
+      offer_group.clear();
+      node_offer.clear();
+      ranks.clear();
+      values.clear();
     }
     std::vector<OldGroup> groups;  // the first n_old of them
     size_t n_old = 0;

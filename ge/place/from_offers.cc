@@ -72,7 +72,9 @@ void AddValues(const Function& f, PlaceProblem* p) {
   p->values[0] = {};
   for (const auto& [first, then] : OrderEdges(f)) {
     PlaceValue edge;
-    edge.producer = static_cast<int32_t>(first), edge.users = {then}, edge.order = true;
+    edge.producer = static_cast<int32_t>(first);
+    edge.users = {then};
+    edge.order = true;
     p->values.push_back(std::move(edge));
   }
 }
@@ -101,7 +103,9 @@ void AddOffers(const Plan& plan, const OfferSet& offers, const std::set<size_t>&
       out.nodes = o.nodes;
       out.device = DeviceOf(plan, o);
       out.growable = o.growable && !alone;
-      out.setup = o.setup_ns, out.marginal = o.choices[c].marginal_ns, out.launch = o.launch_ns;
+      out.setup = o.setup_ns;
+      out.marginal = o.choices[c].marginal_ns;
+      out.launch = o.launch_ns;
       out.edge_saving = o.edge_saving_ns;
       for (auto [v, l] : o.choices[c].layouts) out.layout.emplace_back(v, l);
       p->offers.push_back(std::move(out));
@@ -117,7 +121,8 @@ void Keep(const std::vector<bool>& keep, PlaceProblem* p, std::vector<Choice>* c
     if (n != i) p->offers[n] = std::move(p->offers[i]);
     (*choices)[n++] = (*choices)[i];
   }
-  p->offers.resize(n), choices->resize(n);
+  p->offers.resize(n);
+  choices->resize(n);
 }
 
 // Leaves only offers that no pin forbids.
@@ -198,8 +203,10 @@ std::vector<NodeReport> Bids(const Function& f, const OfferSet& offers, const Pl
       if (c.marginal_ns < best->marginal_ns) best = &c;
     }
     bid.price_ns = best->marginal_ns + o.setup_ns + o.launch_ns;
-    bid.analytic_ns = best->asked_ns, bid.measured_ns = best->measured_ns;
-    bid.inside_ns = best->inside_ns, bid.factor = o.factor;
+    bid.analytic_ns = best->asked_ns;
+    bid.measured_ns = best->measured_ns;
+    bid.inside_ns = best->inside_ns;
+    bid.factor = o.factor;
     for (uint32_t n : o.nodes) report[n].bids.push_back(bid);
   }
   for (const Refusal& r : offers.refusals) {
@@ -327,7 +334,9 @@ std::optional<PlaceSolution> Covered(const PlaceProblem& problem,
   const auto cost = CoverCost(problem, *groups);
   if (!cost.ok()) return std::nullopt;
   PlaceSolution out;
-  out.groups = *std::move(groups), out.cost = *cost, out.method = method;
+  out.groups = *std::move(groups);
+  out.cost = *cost;
+  out.method = method;
   return out;
 }
 
@@ -352,9 +361,11 @@ Status Take(const Graph& graph, const Function& f, const OfferSet& offers,
       PlanOffer taken;
       for (uint32_t n : o.nodes) taken.nodes.push_back(f.nodes[n].id);
       taken.rounds = o.rounds;
-      taken.cookie = o.cookie, taken.choice = choices[k].choice;
+      taken.cookie = o.cookie;
+      taken.choice = choices[k].choice;
       taken.const_align = o.const_align;
-      taken.setup_ns = o.setup_ns, taken.launch_ns = o.launch_ns;
+      taken.setup_ns = o.setup_ns;
+      taken.launch_ns = o.launch_ns;
       taken.marginal_ns = o.choices[choices[k].choice].marginal_ns;
       taken.edge_saving_ns = o.edge_saving_ns;
       taken.layouts = o.choices[choices[k].choice].layouts;

@@ -94,7 +94,9 @@ FrontierResult Search::Run() {
     EnterStep(p);
     next_.Clear();
     expanded_ += now_.states().size();
-    most_ = Cap(p), worth_ = kInfinity, look_at_ = size_t{most_} + 4;
+    most_ = Cap(p);
+    worth_ = kInfinity;
+    look_at_ = size_t{most_} + 4;
     for (uint32_t i = 0; i < now_.states().size(); ++i) Expand(now_.states()[i], i);
     if (next_.Cut(Cap(p))) result_.exact = false;
     std::swap(now_, next_);
@@ -304,7 +306,8 @@ uint32_t Search::Merge(uint32_t members) {
 
 // What the node reads, from outside and from its group.
 void Search::Read(uint32_t members) {
-  joined_ = 0, brought_ = 0;
+  joined_ = 0;
+  brought_ = 0;
   for (size_t k = 0; k < part_->reads.size(); ++k) {
     const Touch& t = part_->reads[k];
     const int16_t s = slot_before_[t.value];

@@ -14,17 +14,24 @@ namespace {
 PlaceOffer OfferOf(std::vector<uint32_t> nodes, uint32_t device, double marginal,
                    double setup = 0) {
   PlaceOffer o;
-  o.nodes = std::move(nodes), o.device = device, o.marginal = marginal, o.setup = setup;
+  o.nodes = std::move(nodes);
+  o.device = device;
+  o.marginal = marginal;
+  o.setup = setup;
   return o;
 }
 
 // input -> 0 -> 1 -> ... -> output, each value of 100 bytes.
 PlaceProblem ChainOfMoves(uint32_t n, const PlaceBoundary* boundary) {
   PlaceProblem p;
-  p.n_node = n, p.n_device = 2, p.boundary = boundary;
+  p.n_node = n;
+  p.n_device = 2;
+  p.boundary = boundary;
   for (uint32_t i = 0; i <= n; ++i) {
     PlaceValue v;
-    v.producer = static_cast<int32_t>(i) - 1, v.bytes = 100, v.is_output = i == n;
+    v.producer = static_cast<int32_t>(i) - 1;
+    v.bytes = 100;
+    v.is_output = i == n;
     if (i < n) v.users = {i};
     p.values.push_back(v);
   }

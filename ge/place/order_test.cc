@@ -28,7 +28,8 @@ void Read(Model* m, uint32_t node, uint32_t value) {
 Model Empty(uint32_t nodes) {
   Model m;
   m.n_node = nodes;
-  m.node_reads.resize(nodes), m.node_gives.resize(nodes);
+  m.node_reads.resize(nodes);
+  m.node_gives.resize(nodes);
   return m;
 }
 
@@ -43,7 +44,8 @@ double LiveValues(const Model& m, const std::vector<uint32_t>& order) {
       if (v.users.empty()) continue;
       size_t first = m.n_node, last = 0;
       for (const uint32_t user : v.users) {
-        first = std::min(first, at[user]), last = std::max(last, at[user]);
+        first = std::min(first, at[user]);
+        last = std::max(last, at[user]);
       }
       if (v.producer >= 0) first = at[static_cast<size_t>(v.producer)];
       live += first <= i && i < last;

@@ -102,7 +102,10 @@ void AddLayoutNames(const Offer& offer, const Plan& plan, std::set<std::string>*
   for (const OfferChoice& choice : offer.choices) {
     bool plain = true;
     for (const auto& [value, layout] : choice.layouts) {
-      if (layout != 0) names->insert(LayoutName(plan.layouts[layout])), plain = false;
+      if (layout != 0) {
+        names->insert(LayoutName(plan.layouts[layout]));
+        plain = false;
+      }
     }
     if (plain) names->insert("plain");
   }
@@ -127,7 +130,8 @@ Result<std::vector<NodePin>> ResolvePins(const Function& f, const Plan& plan,
       return Status(Code::kInvalidArgument,
                     fmt::format("two pins name the node '{}'; keep one of them", pin.node));
     }
-    out[found[0]] = {std::move(devices), pin.layout, &pin}, by[found[0]] = &pin;
+    out[found[0]] = {std::move(devices), pin.layout, &pin};
+    by[found[0]] = &pin;
   }
   const std::vector<const PlacePin*> exact = by;
   for (const PlacePin* pin : wide) {
@@ -144,7 +148,8 @@ Result<std::vector<NodePin>> ResolvePins(const Function& f, const Plan& plan,
                         "a pin of its own",
                         by[n]->node, by[n]->target, pin->node, pin->target, NodeLabel(f.nodes[n])));
       }
-      out[n] = {devices, pin->layout, pin}, by[n] = pin;
+      out[n] = {devices, pin->layout, pin};
+      by[n] = pin;
     }
   }
   return out;

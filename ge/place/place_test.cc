@@ -464,7 +464,9 @@ TEST(PlaceFrontier, ABeamLosesNothingThatItClaims) {
   int narrow = 0;
   for (uint64_t seed = 0; seed < 20; ++seed) {
     Recipe r;
-    r.nodes = 20, r.window = 6, r.fan_in = 1.8;
+    r.nodes = 20;
+    r.window = 6;
+    r.fan_in = 1.8;
     r.growable = 0.7;
     TestProblem t;
     Maker(seed, r).Make(&t);
@@ -533,8 +535,10 @@ TEST(Place, APatternOfTheWholeGraphCostsNoMoreThanItsNodes) {
     for (PlaceOffer& o : all) o.nodes.push_back(n);
     if (n + 1 < kNodes) p.offers.push_back(One({n, n + 1}, 1, 15, 50));
   }
-  all[0].device = 1, all[0].marginal = 8.0 * kNodes;
-  all[1].device = 2, all[1].marginal = 9.0 * kNodes;
+  all[0].device = 1;
+  all[0].marginal = 8.0 * kNodes;
+  all[1].device = 2;
+  all[1].marginal = 9.0 * kNodes;
   p.offers.insert(p.offers.end(), all, all + 2);
   const auto found = SolvePlacement(p);
   ASSERT_TRUE(found.ok()) << found.status().ToString();
@@ -557,7 +561,8 @@ TEST(Place, WideGraphsTakePatternsThatGain) {
   p.values[0].bytes = 100;
   auto give = [&](uint32_t maker, uint32_t user) {
     PlaceValue v;
-    v.producer = static_cast<int32_t>(maker), v.bytes = 100;
+    v.producer = static_cast<int32_t>(maker);
+    v.bytes = 100;
     v.users = {user};
     p.values.push_back(v);
   };

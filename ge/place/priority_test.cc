@@ -14,21 +14,27 @@ const Free free_boundary;
 
 PlaceOffer Of(std::vector<uint32_t> nodes, uint32_t device, double marginal) {
   PlaceOffer o;
-  o.nodes = std::move(nodes), o.device = device, o.marginal = marginal;
+  o.nodes = std::move(nodes);
+  o.device = device;
+  o.marginal = marginal;
   return o;
 }
 
 // A chain of `n` nodes, each offered by devices 1 and 2 alone; value i leads from node i to i + 1.
 PlaceProblem Line(uint32_t n) {
   PlaceProblem p;
-  p.n_node = n, p.n_device = 3;
+  p.n_node = n;
+  p.n_device = 3;
   p.boundary = &free_boundary;
   for (uint32_t i = 0; i < n; ++i) {
     PlaceValue v;
-    v.producer = static_cast<int32_t>(i), v.bytes = 4, v.is_output = i + 1 == n;
+    v.producer = static_cast<int32_t>(i);
+    v.bytes = 4;
+    v.is_output = i + 1 == n;
     if (i + 1 < n) v.users = {i + 1};
     p.values.push_back(v);
-    p.offers.push_back(Of({i}, 1, 10)), p.offers.push_back(Of({i}, 2, 1));
+    p.offers.push_back(Of({i}, 1, 10));
+    p.offers.push_back(Of({i}, 2, 1));
   }
   return p;
 }
@@ -78,15 +84,18 @@ TEST(Priority, APatternAroundOthersIsLeft) {
 // 0 -> 2, 1 -> 3 and 1 -> 2, 0 -> 3 crossed: each pattern is fine alone, both are a cycle.
 TEST(Priority, APatternThatWouldCloseACycleIsLeft) {
   PlaceProblem p;
-  p.n_node = 4, p.n_device = 2;
+  p.n_node = 4;
+  p.n_device = 2;
   p.boundary = &free_boundary;
   // Nodes 0 -> 3 by value 0 and 1 -> 2 by value 1; patterns {0, 2} and {1, 3}.
   p.values.resize(4);
   for (uint32_t i = 0; i < 4; ++i) p.values[i].producer = static_cast<int32_t>(i);
-  p.values[0].users = {3}, p.values[1].users = {2};
+  p.values[0].users = {3};
+  p.values[1].users = {2};
   p.values[2].is_output = p.values[3].is_output = true;
   for (uint32_t i = 0; i < 4; ++i) p.offers.push_back(Of({i}, 1, 1));
-  p.offers.push_back(Of({0, 2}, 1, 1)), p.offers.push_back(Of({1, 3}, 1, 1));
+  p.offers.push_back(Of({0, 2}, 1, 1));
+  p.offers.push_back(Of({1, 3}, 1, 1));
   EXPECT_EQ(Kept(p, {9, 0}), (std::vector<uint32_t>{1, 3, 4}));
   PlaceProblem rest = p;
   rest.offers = {p.offers[1], p.offers[3], p.offers[4]};

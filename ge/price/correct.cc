@@ -34,7 +34,8 @@ class Corrector {
       const Factors f = Find(book, *o, &choice);
       if (f.source.empty()) return;  // Nothing is known of this engine's prices or of any other's.
       if (c == 0) {
-        o->source = f.source, o->factor = f.alone;
+        o->source = f.source;
+        o->factor = f.alone;
         ScaleOverhead(f.alone, o);
         inside_factor = f.inside;
       }
@@ -56,7 +57,8 @@ class Corrector {
   static void ScaleOverhead(double factor, Offer* o) {
     const double now = o->setup_ns + o->launch_ns;
     const double scale = now > 0 ? o->asked_overhead_ns * factor / now : 1;
-    o->setup_ns *= scale, o->launch_ns *= scale;
+    o->setup_ns *= scale;
+    o->launch_ns *= scale;
   }
 
   Factors Find(const PriceBook& book, const Offer& o, OfferChoice* choice) {
@@ -79,7 +81,10 @@ class Corrector {
       out.alone = out.inside;
     } else {
       const Correction c = cache_.CorrectionFor(book, name, PriceCache::Kind::kAlone, o.confidence);
-      if (c.rows > 0) out.source = known && !inside ? "doubtful" : "table", out.alone = c.factor;
+      if (c.rows > 0) {
+        out.source = known && !inside ? "doubtful" : "table";
+        out.alone = c.factor;
+      }
       if (inside && out.source.empty()) out.source = "measured";
     }
     if (!inside) out.inside = InsideLike(book, name, o.confidence, &out);
@@ -94,7 +99,10 @@ class Corrector {
     using enum PriceCache::Kind;
     if (out->source.empty()) {
       const Correction inside = cache_.CorrectionFor(book, name, kInside, confidence);
-      if (inside.rows > 0) out->source = "table", out->alone = inside.factor;
+      if (inside.rows > 0) {
+        out->source = "table";
+        out->alone = inside.factor;
+      }
       return out->alone;
     }
     const Correction share = cache_.CorrectionFor(book, name, kInsideShare, confidence);

@@ -25,11 +25,14 @@ struct CorrectionCase {
     const Type type = TensorType(DType::kFloat, std::vector<int64_t>{64});
     const ValueId x = AddValue(&f, type, "x"), y = AddValue(&f, type, "y"),
                   z = AddValue(&f, type, "z");
-    f.params = {x}, f.results = {z};
+    f.params = {x};
+    f.results = {z};
     for (auto [in, out] : {std::pair{x, y}, {y, z}}) {
       Node n;
       n.id = static_cast<NodeId>(f.nodes.size() + 1);
-      n.op = "Add", n.inputs = {in, in}, n.outputs = {out};
+      n.op = "Add";
+      n.inputs = {in, in};
+      n.outputs = {out};
       f.nodes.push_back(std::move(n));
     }
     for (uint32_t n = 0; n < 2; ++n) offers.offers.push_back(OfferOf(n));
@@ -37,11 +40,16 @@ struct CorrectionCase {
 
   static Offer OfferOf(uint32_t node) {
     Offer o;
-    o.nodes = {node}, o.growable = true, o.source = "analytic";
-    o.setup_ns = 10, o.launch_ns = 10, o.edge_saving_ns = o.asked_saving_ns = 30;
+    o.nodes = {node};
+    o.growable = true;
+    o.source = "analytic";
+    o.setup_ns = 10;
+    o.launch_ns = 10;
+    o.edge_saving_ns = o.asked_saving_ns = 30;
     o.asked_overhead_ns = 20;
     OfferChoice choice;
-    choice.marginal_ns = 80, choice.asked_ns = 100;
+    choice.marginal_ns = 80;
+    choice.asked_ns = 100;
     o.choices = {choice};
     return o;
   }
@@ -59,7 +67,8 @@ const PriceBook kSeller{"hash", "cpu"};
 
 MachineRecord ThisMachine() {
   MachineRecord m;
-  m.cpu = "test", m.isa = 2;
+  m.cpu = "test";
+  m.isa = 2;
   return m;
 }
 
@@ -171,7 +180,8 @@ TEST(CorrectTest, WhatWasNotMeasuredFollowsItsFamily) {
 TEST(CorrectTest, ConvolutionsOfGroupsAreAFamilyOfTheirOwn) {
   CorrectionCase c;
   Attr group;
-  group.name = "group", group.value = int64_t{1};
+  group.name = "group";
+  group.value = int64_t{1};
   c.graph.fn(1).nodes[0].attrs.push_back(group);
   EXPECT_EQ(c.Name(0).family, "Add");
   c.graph.fn(1).nodes[0].attrs[0].value = int64_t{4};
@@ -224,7 +234,8 @@ TEST(CorrectTest, TransposesOfRowsAreAFamilyOfTheirOwn) {
   Node& node = c.graph.fn(1).nodes[0];
   node.op = "Transpose";
   Attr perm;
-  perm.name = "perm", perm.value = std::vector<int64_t>{1, 0, 2};
+  perm.name = "perm";
+  perm.value = std::vector<int64_t>{1, 0, 2};
   node.attrs.push_back(perm);
   EXPECT_EQ(c.Name(0).family, "Transpose/rows");
   node.attrs[0].value = std::vector<int64_t>{0, 2, 1};

@@ -159,7 +159,9 @@ void PriceCache::Add(const PriceBook& book, const OfferName& name, Kind kind, do
   const std::string key = Joined(name);
   for (Books* books : {&books_, &fresh_}) {
     PriceRow& row = (*books)[book].rows[key];
-    row.family = name.family, row.size = name.size, row.day = Today();
+    row.family = name.family;
+    row.size = name.size;
+    row.day = Today();
     Sampled more = samples;
     more.doubtful = samples.doubtful && !(trusted_now && books == &books_);
     const bool taken = (kind == Kind::kAlone ? row.alone : row.inside).Add(more);
@@ -264,7 +266,9 @@ void PriceCache::Merge(const Books& from, Books* into) {
     Book& known = (*into)[book];
     for (const auto& [key, row] : more.rows) {
       PriceRow& out = known.rows[key];
-      out.family = row.family, out.size = row.size, out.day = std::max(out.day, row.day);
+      out.family = row.family;
+      out.size = row.size;
+      out.day = std::max(out.day, row.day);
       if (out.alone.Add(row.alone)) out.asked_ns = row.asked_ns;
       if (out.inside.Add(row.inside)) out.asked_inside_ns = row.asked_inside_ns;
     }
@@ -332,9 +336,11 @@ Status PriceCache::Parse(const std::string& text, Books* out) const {
                      engine.at("device").get<std::string>()};
       for (const auto& [key, r] : FieldsOf(engine.at("rows"))) {
         PriceRow row;
-        row.family = r.at(0).get<std::string>(), row.size = r.at(1).get<double>();
+        row.family = r.at(0).get<std::string>();
+        row.size = r.at(1).get<double>();
         if (found == 1) row.size = 3 * row.size + 1.5;
-        row.day = WholeNumber<uint32_t>(r.at(2)), row.asked_ns = r.at(3).get<double>();
+        row.day = WholeNumber<uint32_t>(r.at(2));
+        row.asked_ns = r.at(3).get<double>();
         const uint32_t doubts = found == 1 ? 0 : WholeNumber<uint32_t>(r.at(9));
         row.alone = {r.at(4).get<double>(), WholeNumber<uint32_t>(r.at(5)), (doubts & 1) != 0};
         row.asked_inside_ns = r.at(6).get<double>();

@@ -22,7 +22,9 @@ using Kind = PriceCache::Kind;
 
 MachineRecord Machine(const std::string& cpu = "test cpu", uint32_t isa = 2, uint32_t threads = 1) {
   MachineRecord m;
-  m.cpu = cpu, m.isa = isa, m.threads = threads;
+  m.cpu = cpu;
+  m.isa = isa;
+  m.threads = threads;
   return m;
 }
 
@@ -69,12 +71,15 @@ TEST_F(PriceCacheTest, RowsComeBackFromDisk) {
 
 TEST_F(PriceCacheTest, TwoWritersLoseNothingOfEachOthers) {
   PriceCache one(Machine()), two(Machine());
-  one.Load(), two.Load();
+  one.Load();
+  two.Load();
   one.Add(kBook, Name("1"), Kind::kAlone, 100, {100, 1});
   one.Add(kBook, Name("both"), Kind::kAlone, 100, {100, 1});
   two.Add(kBook, Name("2"), Kind::kAlone, 100, {300, 1});
   two.Add(kBook, Name("both"), Kind::kAlone, 100, {400, 1});
-  one.Save(), two.Save(), two.Save();  // a second save has nothing to add
+  one.Save();
+  two.Save();
+  two.Save();  // a second save has nothing to add
   PriceCache all(Machine());
   all.Load();
   PriceRow row;
@@ -344,7 +349,8 @@ TEST_F(PriceCacheTest, PriorsFollowThePaceOfThisMachine) {
   // Within a kind of work its own rows say more: of ten, a quarter of the engine's pace is left.
   for (int i = 0; i < 10; ++i) {
     OfferName like = name(39);
-    like.signature += std::to_string(i), like.size = 30;
+    like.signature += std::to_string(i);
+    like.size = 30;
     cache.Add(kBook, like, Kind::kAlone, 100, {100, 9});
   }
   EXPECT_LT(factor(kBook, 39) / before, 1.3);

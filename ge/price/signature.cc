@@ -60,7 +60,8 @@ std::optional<Convolution> ConvolutionOf(const Function& f, const Node& node) {
   const ValueId weights = by_weight ? node.outputs[0] : node.inputs[1];
   if (!image || !weights) return std::nullopt;
   Convolution c{&f.values[image].type, &f.values[weights].type};
-  c.forward = node.op == "Conv", c.transposed = node.op == "ConvTranspose";
+  c.forward = node.op == "Conv";
+  c.transposed = node.op == "ConvTranspose";
   c.grouped = IsGrouped(node);
   if (!c.weights->is_static() || c.weights->rank() < 3) return std::nullopt;
   return c;
@@ -103,7 +104,10 @@ class OfferNames::Namer {
       : graph_(graph), f_(f) {
     for (uint32_t n : nodes) AddNode(f_.nodes[n]);
     out_.size = std::log2(bytes_ + 1);
-    if (rounds) out_.family.insert(0, "rounded "), out_.signature.insert(0, "rounded ");
+    if (rounds) {
+      out_.family.insert(0, "rounded ");
+      out_.signature.insert(0, "rounded ");
+    }
   }
 
   // In the order of the offer, all but plain ones.
@@ -116,9 +120,13 @@ class OfferNames::Namer {
 
  private:
   void AddNode(const Node& node) {
-    if (!out_.family.empty()) out_.family += '+', out_.signature += '+';
+    if (!out_.family.empty()) {
+      out_.family += '+';
+      out_.signature += '+';
+    }
     const std::string op = node.domain.empty() ? node.op : node.domain + "." + node.op;
-    out_.family += op, out_.signature += op;
+    out_.family += op;
+    out_.signature += op;
     const std::optional<Convolution> conv = ConvolutionOf(f_, node);
     if (conv) {
       AddKernel(*conv);
@@ -219,7 +227,9 @@ class OfferNames::Namer {
     std::string* out = &out_.signature;
     for (const Attr* a : sorted) {
       if (is_conv && a->name == "kernel_shape") continue;
-      *out += '[', *out += a->name, *out += '=';
+      *out += '[';
+      *out += a->name;
+      *out += '=';
       if (auto* i = std::get_if<int64_t>(&a->value)) {
         AddNumber(*i, out);
       } else if (auto* d = std::get_if<double>(&a->value)) {
@@ -227,7 +237,10 @@ class OfferNames::Namer {
       } else if (auto* s = std::get_if<std::string>(&a->value)) {
         AddNumber(Fnv(s->data(), s->size()), out, 16);
       } else if (auto* is = std::get_if<std::vector<int64_t>>(&a->value)) {
-        for (int64_t x : *is) AddNumber(x, out), *out += ',';
+        for (int64_t x : *is) {
+          AddNumber(x, out);
+          *out += ',';
+        }
       } else if (auto* ds = std::get_if<std::vector<double>>(&a->value)) {
         for (double x : *ds) fmt::format_to(std::back_inserter(*out), "{},", x);
       } else {
@@ -249,14 +262,20 @@ class OfferNames::Namer {
     }
     *out += ':';
     AddNumber(static_cast<int>(l.kind), out);
-    for (uint32_t p : l.perm) *out += ",p", AddNumber(p, out);
+    for (uint32_t p : l.perm) {
+      *out += ",p";
+      AddNumber(p, out);
+    }
     for (size_t i = 0; i < l.block_axis.size(); ++i) {
       *out += ",b";
       AddNumber(l.block_axis[i], out);
       *out += ':';
       AddNumber(l.block_size[i], out);
     }
-    if (!l.tag.empty()) *out += ',', AddNumber(Fnv(l.tag.data(), l.tag.size()), out, 16);
+    if (!l.tag.empty()) {
+      *out += ',';
+      AddNumber(Fnv(l.tag.data(), l.tag.size()), out, 16);
+    }
   }
 
   // Of a value within the name, in the order in which they are met.

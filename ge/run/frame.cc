@@ -90,7 +90,9 @@ Status Frame::AllocateArenas() {
     uint32_t device = domain.engine_device, place = 0;
     block.engine = domain.engine;
     if (a.domain == 0 && pinning != nullptr) {
-      block.engine = pinning->engine, device = pinning->engine_device, place = pinning->pinned;
+      block.engine = pinning->engine;
+      device = pinning->engine_device;
+      place = pinning->pinned;
     }
     if (!bytes) return Status(Code::kLimitExceeded, "an arena's size does not fit in 63 bits");
     if (block.engine == 0) {
@@ -195,7 +197,8 @@ ge_buf Frame::BufOf(PlanValueId id) {
   b.dims = dims_.data() + first_dim_[id];
   b.rank = static_cast<int32_t>(first_dim_[id + 1] - first_dim_[id]);
   b.dtype = static_cast<int32_t>(v.type.dtype);
-  b.domain = v.domain, b.layout = v.layout;
+  b.domain = v.domain;
+  b.layout = v.layout;
   b.ptr = g_nothing;
   PlanValueId root = Root(id);
   const PlanValue& r = program_.plan().functions[0].values[root];
@@ -252,11 +255,15 @@ Status Frame::BuildLaunch(const Instruction& ins, Record* r) {
   ge_launch& l = r->launch;
   l.h = GE_HDR(ge_launch, GE_TAG_LAUNCH);
   l.stream = streams_[ins.stream];
-  l.in = bufs_[base].data(), l.n_in = static_cast<uint32_t>(seg.inputs.size());
-  l.out = bufs_[base + 1].data(), l.n_out = static_cast<uint32_t>(seg.outputs.size());
-  l.internal = bufs_[base + 2].data(), l.n_internal = static_cast<uint32_t>(seg.internals.size());
+  l.in = bufs_[base].data();
+  l.n_in = static_cast<uint32_t>(seg.inputs.size());
+  l.out = bufs_[base + 1].data();
+  l.n_out = static_cast<uint32_t>(seg.outputs.size());
+  l.internal = bufs_[base + 2].data();
+  l.n_internal = static_cast<uint32_t>(seg.internals.size());
   const std::vector<ge_buf>& packs = program_.parts().packs[ins.segment];
-  l.pack = packs.data(), l.n_pack = static_cast<uint32_t>(packs.size());
+  l.pack = packs.data();
+  l.n_pack = static_cast<uint32_t>(packs.size());
   if (seg.workspace) {
     l.workspace = BufOf(seg.workspace);
     NotePatch(seg.workspace, &l.workspace);
@@ -294,7 +301,8 @@ Status Frame::BuildRecords() {
   for (uint32_t i = 0; i < fn.code.size(); ++i) {
     const Instruction& ins = fn.code[i];
     Record& r = records_.emplace_back();
-    r.op = ins.op, r.index = i;
+    r.op = ins.op;
+    r.index = i;
     r.stream = streams_[ins.stream];
     switch (ins.op) {
       case PlanOp::kLaunch:
@@ -304,14 +312,17 @@ Status Frame::BuildRecords() {
         r.engine = ins.engine;
         r.copy.h = GE_HDR(ge_copy, GE_TAG_COPY);
         r.copy.stream = r.stream;
-        r.copy.src = BufOf(ins.src), r.copy.dst = BufOf(ins.dst);
-        NotePatch(ins.src, &r.copy.src), NotePatch(ins.dst, &r.copy.dst);
+        r.copy.src = BufOf(ins.src);
+        r.copy.dst = BufOf(ins.dst);
+        NotePatch(ins.src, &r.copy.src);
+        NotePatch(ins.dst, &r.copy.dst);
         break;
       case PlanOp::kCommit:
         break;
       default:
         r.engine = fn.events[ins.event].engine;
-        r.event = events_[ins.event], r.value = ins.event_value;
+        r.event = events_[ins.event];
+        r.value = ins.event_value;
     }
   }
   return {};

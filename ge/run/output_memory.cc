@@ -14,7 +14,11 @@ constexpr uint64_t kMostSpare = uint64_t{256} << 20;  // of outputs beyond it no
 }  // namespace
 
 OutputMemory::~OutputMemory() {
-  for (const Made& m : made_) m.out->data = m.data, m.out->bytes = m.bytes, m.out->owned = m.owned;
+  for (const Made& m : made_) {
+    m.out->data = m.data;
+    m.out->bytes = m.bytes;
+    m.out->owned = m.owned;
+  }
 }
 
 Status OutputMemory::Reserve(std::string_view what, std::string_view name, uint64_t bytes,
@@ -38,7 +42,9 @@ Status OutputMemory::Reserve(std::string_view what, std::string_view name, uint6
                   fmt::format("no memory for {} '{}' of {} bytes", what, name, bytes));
   }
   made_.push_back({out, std::move(memory), out->data, out->bytes, out->owned});
-  out->data = made_.back().memory.get(), out->bytes = bytes, out->owned = true;
+  out->data = made_.back().memory.get();
+  out->bytes = bytes;
+  out->owned = true;
   return {};
 }
 

@@ -138,7 +138,8 @@ Status Program::Issue(Frame* f) const {
   const uint32_t* const stop = interrupt ? interrupt->word() : nullptr;
   ge_err err;
   err.h = GE_HDR(ge_err, GE_TAG_ERR);
-  err.msg_len = 0, err.node = UINT32_MAX;
+  err.msg_len = 0;
+  err.node = UINT32_MAX;
   ge_rc rc = GE_OK;
   const Frame::Record* failed = nullptr;
   const Frame::Record* stopped = nullptr;  // by the interrupt: the first record that is not run

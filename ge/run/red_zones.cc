@@ -227,7 +227,10 @@ void RedZones::Open(const ge_launch& launch) {
   for (uint32_t i = 0; i < launch.n_in; ++i) sums_.push_back(Sum(launch.in[i]));
 }
 
-void RedZones::Open(const ge_copy& copy) { Let(copy.src, true), Let(copy.dst, true); }
+void RedZones::Open(const ge_copy& copy) {
+  Let(copy.src, true);
+  Let(copy.dst, true);
+}
 
 std::string RedZones::Close(const ge_launch& launch) {
   std::string harm;
@@ -240,7 +243,8 @@ std::string RedZones::Close(const ge_launch& launch) {
 }
 
 std::string RedZones::Close(const ge_copy& copy) {
-  Let(copy.src, false), Let(copy.dst, false);
+  Let(copy.src, false);
+  Let(copy.dst, false);
   return Harm();
 }
 

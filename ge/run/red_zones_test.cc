@@ -27,12 +27,16 @@ class RedZonesTest : public testing::Test {
   // In at 0; 'left' of 12 bytes and 'right' of 4 in an arena; out at 0.
   void SetUp() override {
     fn_.values.resize(5);
-    Value(1, "in", PlanValueKind::kInput, 8), Value(4, "out", PlanValueKind::kOutput, 8);
-    Value(2, "left", PlanValueKind::kTransient, 12),
-        Value(3, "right", PlanValueKind::kTransient, 4);
+    Value(1, "in", PlanValueKind::kInput, 8);
+    Value(4, "out", PlanValueKind::kOutput, 8);
+    Value(2, "left", PlanValueKind::kTransient, 12);
+
+    Value(3, "right", PlanValueKind::kTransient, 4);
     fn_.values[2].arena = fn_.values[3].arena = 0;
-    fn_.values[2].offset = 64, fn_.values[3].offset = 192;
-    fn_.inputs = {1}, fn_.outputs = {4};
+    fn_.values[2].offset = 64;
+    fn_.values[3].offset = 192;
+    fn_.inputs = {1};
+    fn_.outputs = {4};
     fn_.streams.resize(1);
     fn_.arenas.push_back({0, PlanArena::Use::kTransient, 260});
     zones_ = std::make_unique<RedZones>(fn_);
@@ -42,11 +46,16 @@ class RedZonesTest : public testing::Test {
     zones_->Begin(in);
     in_ = {.ptr = zones_->input(0), .bytes = 8};
     out_ = {.ptr = arena_ + 64, .bytes = 12};
-    launch_.in = &in_, launch_.n_in = 1, launch_.out = &out_, launch_.n_out = 1;
+    launch_.in = &in_;
+    launch_.n_in = 1;
+    launch_.out = &out_;
+    launch_.n_out = 1;
   }
 
   void Value(PlanValueId id, const char* name, PlanValueKind kind, int64_t bytes) {
-    fn_.values[id].name = name, fn_.values[id].kind = kind, fn_.values[id].bytes = bytes;
+    fn_.values[id].name = name;
+    fn_.values[id].kind = kind;
+    fn_.values[id].bytes = bytes;
   }
 
   // What a launch that writes `byte` at an offset from `at` is told.
@@ -107,7 +116,8 @@ class ApartTest : public RedZonesTest {
     zones_.reset();
     fn_.values.resize(6);
     Value(5, "alias", PlanValueKind::kTransient, 3);
-    fn_.values[5].arena = 0, fn_.values[5].offset = 193;
+    fn_.values[5].arena = 0;
+    fn_.values[5].offset = 193;
     zones_ = std::make_unique<RedZones>(fn_);
     ASSERT_TRUE(zones_->MakeOwnPlaces({0}).ok());
     const void* in[] = {input_};
@@ -163,7 +173,8 @@ TEST_F(RedZonesTest, AChangedInputIsNamed) {
 
 TEST_F(RedZonesTest, OutputsAreCopiedOut) {
   std::memset(&out_, 0, sizeof out_);
-  out_.ptr = zones_->output(0), out_.bytes = 8;
+  out_.ptr = zones_->output(0);
+  out_.bytes = 8;
   zones_->Open(launch_);
   std::memset(out_.ptr, 7, 8);
   EXPECT_EQ(zones_->Close(launch_), "");

@@ -14,7 +14,9 @@ Plan ThreeLaunches() {
   f.segments.resize(3);
   for (SegmentId s = 0; s < 3; ++s) {
     Instruction i;
-    i.op = PlanOp::kLaunch, i.segment = s, i.stream = s == 2 ? 1 : 0;
+    i.op = PlanOp::kLaunch;
+    i.segment = s;
+    i.stream = s == 2 ? 1 : 0;
     f.code.push_back(i);
   }
   return plan;

@@ -113,7 +113,8 @@ Status StateStore::Reset(const Graph& graph) {
 Status StateStore::Get(const State& state, StateId id, TensorView* out) {
   std::shared_lock<std::shared_mutex> lock(mutex_);
   const Slot& slot = slots_[id];
-  out->dtype = slot.type.dtype, out->dims = slot.type.static_dims();
+  out->dtype = slot.type.dtype;
+  out->dims = slot.type.static_dims();
   if (!out->data) {
     out->bytes = slot.bytes;
     return {};
@@ -186,9 +187,11 @@ Status StateStore::Donate(const State& state, StateId id, const DimTable& dims,
                               "aligned_alloc(64, ...) gives such, or set the state, which copies",
                               state.name));
   }
-  before = std::move(slot.now), beside = std::move(slot.next);
+  before = std::move(slot.now);
+  beside = std::move(slot.next);
   slot.now = Memory(static_cast<std::byte*>(value.data), free);
-  slot.bytes = value.bytes, slot.type = TensorType(value.dtype, value.dims);
+  slot.bytes = value.bytes;
+  slot.type = TensorType(value.dtype, value.dims);
   slot.lost = false;
   ++edits_;
   lock.unlock();
@@ -205,7 +208,9 @@ Status StateStore::Set(const State& state, StateId id, const DimTable& dims,
   if (value.bytes != slot.bytes) {
     Memory memory = Allocate(value.bytes);
     if (!memory) return NoMemory(slot.name);
-    slot.now = std::move(memory), slot.next = nullptr, slot.bytes = value.bytes;
+    slot.now = std::move(memory);
+    slot.next = nullptr;
+    slot.bytes = value.bytes;
   }
   slot.type = given;
   if (slot.bytes > 0) std::memcpy(slot.now.get(), value.data, slot.bytes);
@@ -252,8 +257,12 @@ Status StateStore::Write(std::span<const Const> values) {
   }
   for (StateId s = 1; s < slots_.size(); ++s) {
     Slot& slot = slots_[s];
-    if (larger[s]) slot.now = std::move(larger[s]), slot.next = nullptr;
-    slot.bytes = values[s].bytes, slot.type = values[s].type;
+    if (larger[s]) {
+      slot.now = std::move(larger[s]);
+      slot.next = nullptr;
+    }
+    slot.bytes = values[s].bytes;
+    slot.type = values[s].type;
     if (slot.bytes > 0) std::memcpy(slot.now.get(), values[s].data, slot.bytes);
     slot.lost = false;
   }
@@ -310,8 +319,10 @@ Status StateStore::Resize(StateId id, const Type& type, size_t axis, int64_t row
       std::memcpy(memory.get() + o * to, slot.now.get() + o * from, kept);
     }
   }
-  slot.now = std::move(memory), slot.next = nullptr;
-  slot.bytes = bytes, slot.type = type;
+  slot.now = std::move(memory);
+  slot.next = nullptr;
+  slot.bytes = bytes;
+  slot.type = type;
   return {};
 }
 

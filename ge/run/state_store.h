@@ -50,7 +50,10 @@ class StateStore {
               const std::vector<bool>& grows = {}, std::vector<CountedRows> counted = {});
   // First values again, of the sizes that they have.
   Status Reset(const Graph& graph);
-  void Clear() noexcept { slots_.clear(), counted_.clear(); }
+  void Clear() noexcept {
+    slots_.clear();
+    counted_.clear();
+  }
   // By Graph::states index, from 1. Get allocates where `out` has no data but bytes to give.
   // INVALID_ARGUMENT for a value of another type, a length that is negative or beyond the rows of
   // its caches, and a cache of fewer rows than its length; the state is then as it was.

@@ -54,7 +54,8 @@ struct RunQueue::State {
   }
   bool CallIdle() {
     if (idle == 0) return false;
-    --idle, ++called;
+    --idle;
+    ++called;
     work.notify_one();
     return true;
   }
@@ -67,7 +68,8 @@ RunQueue::RunQueue(uint32_t threads) : state_(std::make_shared<State>(threads)) 
 RunQueue::~RunQueue() {
   std::lock_guard<std::mutex> lock(state_->mutex);
   state_->closed = true;
-  state_->work.notify_all(), state_->stuck.notify_all();
+  state_->work.notify_all();
+  state_->stuck.notify_all();
 }
 
 bool RunQueue::Start(const std::shared_ptr<State>& state,
@@ -124,7 +126,8 @@ void RunQueue::Hurry(Task* task) {
   std::lock_guard<std::mutex> lock(s.mutex);
   if (!task->queued_ || task->hurried_) return;
   s.Unlink(task);
-  task->hurried_ = true, ++s.hurried;
+  task->hurried_ = true;
+  ++s.hurried;
   s.Push(task, true);
   if (!s.CallIdle() && s.workers <= s.most_workers) (void)AddWorker(state_);
 }
@@ -152,12 +155,14 @@ void RunQueue::Work(const std::shared_ptr<State>& state) {
     lock.unlock();
     task->Compute();
     lock.lock();
-    --s.workers, ++s.telling;
+    --s.workers;
+    ++s.telling;
     CallWatch(state);
     lock.unlock();
     task->Tell();
     lock.lock();
-    ++s.workers, --s.telling;
+    ++s.workers;
+    --s.telling;
   }
   --s.workers;
 }

@@ -69,7 +69,8 @@ Status Session::Execute(Compiled* c, std::span<const TensorView> inputs,
                         std::span<TensorView> outputs) {
   std::vector<const void*>& in = scratch.in;
   std::vector<void*>& out = scratch.out;
-  in.clear(), out.clear();
+  in.clear();
+  out.clear();
   for (const TensorView& t : inputs) in.push_back(t.data);
   for (const TensorView& t : outputs) out.push_back(t.data);
   return ExecutePlan(c, &states_, &in, &out);

@@ -42,7 +42,8 @@ Status Session::FoldPiece(FlowPlanned* piece, GraphLoan* loan) {
   };
   GE_ASSIGN_OR_RETURN(const bool known, piece_programs_.Bind(*piece, fold, loan));
   if (known) {
-    piece->graph = std::move(loan->graph), loan->graph = {};
+    piece->graph = std::move(loan->graph);
+    loan->graph = {};
     ++flow_programs_;
     return {};
   }
@@ -67,7 +68,9 @@ Result<Flow*> Session::FlowOf() {
     GE_RETURN_IF_ERROR(FoldPiece(&piece, &loan));
     // A piece's inputs are the run's own values: what it may take goes by what the caller gave.
     BuildOptions given = options_.build;
-    given.of_data = true, given.runs_a_shape = kRunsOfDataSizes, given.place.pins_may_miss = true;
+    given.of_data = true;
+    given.runs_a_shape = kRunsOfDataSizes;
+    given.place.pins_may_miss = true;
     given.given_bytes = std::max(given.given_bytes, flow_given_bytes_.load());
     if (!whole_binds_) given.loan = &loan;
     auto made = CompileBound(std::move(piece.graph), piece.fn, given);

@@ -32,7 +32,8 @@ Result<const Graph*> PartBound::For(const Graph& model, const Entry& entry, cons
   Part& part = it->second;
   if (first) {
     // Nothing is open yet: the first signature may be the only one.
-    part.sizes = shapes, part.useless = true;
+    part.sizes = shapes;
+    part.useless = true;
     return &model;
   }
   if (!Fits(part.sizes, shapes)) {
@@ -43,8 +44,10 @@ Result<const Graph*> PartBound::For(const Graph& model, const Entry& entry, cons
 }
 
 Status PartBound::Make(const Graph& model, const Entry& entry, const Fold& fold, Part* part) {
-  part->graph = {}, part->useless = true;
-  part->program.reset(), part->refused = 0;
+  part->graph = {};
+  part->useless = true;
+  part->program.reset();
+  part->refused = 0;
   const auto bound = [](int64_t size) { return size != kOpenSize; };
   const bool any = std::any_of(part->sizes.begin(), part->sizes.end(), [&](const auto& dims) {
     return std::any_of(dims.begin(), dims.end(), bound);
@@ -59,7 +62,8 @@ Status PartBound::Make(const Graph& model, const Entry& entry, const Fold& fold,
   GE_RETURN_IF_ERROR(CheckInterrupt());
   if (!status.ok()) return {};
   ForgetOthers(&graph, own.fn);  // branches that are not taken at any size
-  part->graph = std::move(graph), part->useless = false;
+  part->graph = std::move(graph);
+  part->useless = false;
   ++made_;
   return {};
 }
@@ -119,7 +123,10 @@ void NumberValues(Function* f) {
     }
   };
   number(&f->params);
-  for (Node& n : f->nodes) number(&n.inputs), number(&n.outputs);
+  for (Node& n : f->nodes) {
+    number(&n.inputs);
+    number(&n.outputs);
+  }
   number(&f->results);
   f->values = std::move(values);
 }

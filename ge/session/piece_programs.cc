@@ -32,7 +32,10 @@ Result<bool> PiecePrograms::Bind(const FlowPlanned& piece, const ShapeProgram::F
   if (at.program && SameConstants(at.part, piece.graph)) {
     return at.program->BindSized(piece.graph.fn(at.fn), fold, loan);
   }
-  if (at.met && !at.program && at.refused < kMostRefused) at.part = piece.graph, at.fn = piece.fn;
+  if (at.met && !at.program && at.refused < kMostRefused) {
+    at.part = piece.graph;
+    at.fn = piece.fn;
+  }
   at.met = true;
   return false;
 }
@@ -49,7 +52,10 @@ void PiecePrograms::TakeBack(uint64_t cut, GraphLoan loan) {
     at.program = ShapeProgram::Make(at.part, at.fn, std::move(loan), /*of_data=*/true);
     if (!at.program) ++at.refused;
   }
-  if (!at.program) at.part = {}, at.fn = 0;
+  if (!at.program) {
+    at.part = {};
+    at.fn = 0;
+  }
 }
 
 }  // namespace ge

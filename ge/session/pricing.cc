@@ -80,11 +80,13 @@ std::shared_ptr<Compiled> Session::RehearsePlans(const Entry& entry,
   // No memory to rehearse in: the plan stands as it was predicted.
   if (!buffers.Fill(*made, inputs)) return made;
   BuildOptions build = options_.build;
-  build.prices.mode = PriceMode::kCached, build.prices.recall = false;
+  build.prices.mode = PriceMode::kCached;
+  build.prices.recall = false;
   build.classes = nullptr;
   RehearsalHooks hooks;
   hooks.make = [&](const PlaceOptions& place, StageId stop) {
-    build.place = place, build.stop_after = stop;
+    build.place = place;
+    build.stop_after = stop;
     return CompileNew(entry, inputs, build);
   };
   hooks.run = [&](Compiled* c) { return RunApart(c, buffers.in, buffers.out); };
@@ -97,7 +99,8 @@ std::shared_ptr<Compiled> Session::RehearsePlans(const Entry& entry,
   made = Rehearse(std::move(made), options_.build.place, names, hooks,
                   options_.build.prices.measure_budget_ms, &report);
   made->measured = measured;
-  made->measured.plans = report.plans, made->measured.rehearsal_ms = report.ms;
+  made->measured.plans = report.plans;
+  made->measured.rehearsal_ms = report.ms;
   if (!question.empty() && report.plans > 0) KeepRehearsed(question, made->plan, made->expanded);
   return made;
 }
@@ -153,7 +156,8 @@ uint32_t Session::TryRivals(const Compiled& c, double budget_ms, double within) 
   const auto view = GraphView::Make(c.graph, f);
   if (!view.ok()) return 0;
   MeasureOptions options;
-  options.budget_ms = budget_ms, options.rival = within;
+  options.budget_ms = budget_ms;
+  options.rival = within;
   options.rivals_only = true;
   Compiled::PinnedPacks pinned;
   if (pinned.PinAsTheyAre(&c)) options.between = c.HostPacks();

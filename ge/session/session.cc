@@ -65,7 +65,8 @@ GraphLoan LoanFrom(const Compiled& c, std::span<const TensorView> inputs) {
   const bool whole = c.graph.functions.size() > 1 && c.graph.states.size() <= 1 &&
                      c.expanded.empty() && c.shape_class;
   if (!whole || !HasPatternOf(c.graph.fn(c.fn), inputs)) return loan;
-  loan.shape_class = c.shape_class, loan.graph = c.graph;
+  loan.shape_class = c.shape_class;
+  loan.graph = c.graph;
   return loan;
 }
 
@@ -227,8 +228,12 @@ Status Session::LoadGraph(Graph graph) {
 }
 
 void Session::ForgetModel(Graph (&none)[2]) noexcept {
-  graph_ = std::move(none[0]), loaded_graph_ = std::move(none[1]);
-  states_.Clear(), caches_.Clear(), times_.clear(), files_.clear();
+  graph_ = std::move(none[0]);
+  loaded_graph_ = std::move(none[1]);
+  states_.Clear();
+  caches_.Clear();
+  times_.clear();
+  files_.clear();
   weight_bytes_ = import_copied_bytes_ = 0;
   load_ms_ = 0;
 }
@@ -373,7 +378,8 @@ Result<std::shared_ptr<Compiled>> Session::CompileBound(Graph bound, FunctionId 
   if (!c) return c;
   ++placed_[static_cast<size_t>(c->placing)];
   c->TakeStates(std::move(in), std::move(out));
-  c->inputs = std::move(ports_in), c->outputs = std::move(ports_out);
+  c->inputs = std::move(ports_in);
+  c->outputs = std::move(ports_out);
   return c;
 }
 
@@ -440,7 +446,8 @@ Result<std::shared_ptr<Compiled>> Session::CompileApart(std::string_view entry_n
   GE_RETURN_IF_ERROR(LockOrStop(&one));
   BuildOptions folding = build;  // the caller's options cannot know the session's passes
   folding.classes = nullptr;     // it is this one that is asked about, not one like it
-  folding.fold_parts = options_.build.fold_parts, folding.measure = options_.build.measure;
+  folding.fold_parts = options_.build.fold_parts;
+  folding.measure = options_.build.measure;
   auto planned = CompileNew(*entry, turn.inputs(), folding);
   if (planned.ok()) turn.Planned();
   return planned;

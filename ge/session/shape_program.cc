@@ -137,7 +137,8 @@ class ShapeProgram::Maker {
           std::any_of(at->second->inputs.begin(), at->second->inputs.end(),
                       [&](ValueId v) { return v != 0 && g_.value(v).constant == 0; });
       if (!SameNode(n, *at->second) || !computed) return false;
-      kept_[i] = at->second, ++found;
+      kept_[i] = at->second;
+      ++found;
     }
     return found == g_.nodes.size();
   }
@@ -148,7 +149,10 @@ class ShapeProgram::Maker {
       const ValueId p = part[i], g = made[i];
       if ((p == 0) != (g == 0)) return false;
       if (p == 0) continue;
-      if (to_[p] == 0 && out_.from_[g] == 0) to_[p] = g, out_.from_[g] = p;
+      if (to_[p] == 0 && out_.from_[g] == 0) {
+        to_[p] = g;
+        out_.from_[g] = p;
+      }
       if (to_[p] != g || out_.from_[g] != p) return false;
     }
     return true;
@@ -201,7 +205,9 @@ class ShapeProgram::Maker {
       for (const ValueId v : n.inputs) wanted[v] = true;
     }
     Graph& cone = out_.cone_;
-    cone.opsets = part_.opsets, cone.ops = part_.ops, cone.name = part_.name;
+    cone.opsets = part_.opsets;
+    cone.ops = part_.ops;
+    cone.name = part_.name;
     Function& f = cone.AddFunction(p_.name);
     f.next_node_id = p_.next_node_id;
     cone.entries.push_back({p_.name, f.id});
@@ -228,7 +234,8 @@ class ShapeProgram::Maker {
     const ValueId mine = in_cone_[p] = AddValue(f, v.type, v.name);
     out_.cone_from_.push_back(v.constant ? 0 : p);
     if (v.constant) {
-      f->value(mine).constant = ConeConst(v.constant), f->value(mine).ints = v.ints;
+      f->value(mine).constant = ConeConst(v.constant);
+      f->value(mine).ints = v.ints;
     } else if (!made) {
       f->params.push_back(mine);
     }
@@ -250,7 +257,8 @@ class ShapeProgram::Maker {
 std::unique_ptr<ShapeProgram> ShapeProgram::Make(const Graph& part, FunctionId fn, GraphLoan made,
                                                  bool of_data) {
   std::unique_ptr<ShapeProgram> out(new ShapeProgram);
-  out->fn_ = fn, out->of_data_ = of_data;
+  out->fn_ = fn;
+  out->of_data_ = of_data;
   if (!made.is_back() || !made.shape_class || !Maker(part, made.graph, fn, out.get()).Run()) {
     return nullptr;
   }
@@ -269,7 +277,8 @@ void ShapeProgram::TakeBack(GraphLoan loan) {
 void ShapeProgram::DropMade() {
   for (const Made& m : made_) {
     Const& c = loan_.graph.consts[m.constant];
-    c.owner.reset(), c.expanded.reset();
+    c.owner.reset();
+    c.expanded.reset();
     c.data = nullptr;
   }
 }
@@ -334,7 +343,9 @@ class ShapeProgram::Narrower {
         mine_(w_.values.size()) {}
 
   Graph Run(const std::vector<ValueId>& results) {
-    out_.opsets = whole_.opsets, out_.ops = whole_.ops, out_.name = whole_.name;
+    out_.opsets = whole_.opsets;
+    out_.ops = whole_.ops;
+    out_.name = whole_.name;
     Function& f = out_.AddFunction(w_.name);
     f.next_node_id = w_.next_node_id;
     out_.entries.push_back({w_.name, f.id});
@@ -400,8 +411,10 @@ Result<bool> ShapeProgram::FoldCone(const Function& part, const Fold& fold,
   std::vector<size_t> unknown;
   for (const Made& m : made_) {
     std::optional<Const> known = KnownConst(part.value(m.part));
-    if (!known)
-      results.push_back(cone_.functions[1].results[m.result]), unknown.push_back(made->size());
+    if (!known) {
+      results.push_back(cone_.functions[1].results[m.result]);
+      unknown.push_back(made->size());
+    }
     made->push_back(known ? *std::move(known) : Const());
   }
   if (results.empty()) return true;

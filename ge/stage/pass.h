@@ -48,7 +48,8 @@ class FoldBudget {
   bool Take(int64_t bytes, double work) {
     const auto b = static_cast<double>(bytes);
     if (spent_bytes_ + b > bytes_ || spent_work_ + work > work_) return false;
-    spent_bytes_ += b, spent_work_ += work;
+    spent_bytes_ += b;
+    spent_work_ += work;
     return true;
   }
   double bytes() const { return bytes_; }

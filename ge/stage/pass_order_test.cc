@@ -42,22 +42,30 @@ std::string InOrder(PassList list) {
 
 TEST(PassOrder, WithoutWishesItStays) {
   PassList list;
-  Add(&list, "c"), Add(&list, "a"), Add(&list, "b");
+  Add(&list, "c");
+  Add(&list, "a");
+  Add(&list, "b");
   EXPECT_EQ(InOrder(std::move(list)), "c a b ");
 }
 
 TEST(PassOrder, KeepsWishesAndElseTheOrderGiven) {
   PassList list;
-  Add(&list, "a"), Add(&list, "b"), Add(&list, "c");
-  Add(&list, "early", Names{"b"}), Add(&list, "late", Names{}, Names{"not-there"});
+  Add(&list, "a");
+  Add(&list, "b");
+  Add(&list, "c");
+  Add(&list, "early", Names{"b"});
+  Add(&list, "late", Names{}, Names{"not-there"});
   Add(&list, "between", Names{"c"}, Names{"early"});
   EXPECT_EQ(InOrder(std::move(list)), "a early b between c late ");
 }
 
 TEST(PassOrder, NamesTheCircle) {
   PassList list;
-  Add(&list, "a"), Add(&list, "x", Names{"y"}, Names{}, "acme"), Add(&list, "y", Names{"z"});
-  Add(&list, "z", Names{"x"}), Add(&list, "waits", Names{}, Names{"z"});
+  Add(&list, "a");
+  Add(&list, "x", Names{"y"}, Names{}, "acme");
+  Add(&list, "y", Names{"z"});
+  Add(&list, "z", Names{"x"});
+  Add(&list, "waits", Names{}, Names{"z"});
   const std::string said = InOrder(std::move(list));
   EXPECT_NE(said.find("in a circle: "), std::string::npos) << said;
   EXPECT_NE(said.find("pass 'x' of plugin 'acme' before pass 'y'"), std::string::npos) << said;
@@ -73,7 +81,8 @@ TEST(PassOrder, AheadOfItself) {
 
 TEST(PassOrder, TwoOfOneName) {
   PassList list;
-  Add(&list, "a"), Add(&list, "a", Names{}, Names{}, "acme");
+  Add(&list, "a");
+  Add(&list, "a", Names{}, Names{}, "acme");
   EXPECT_EQ(InOrder(std::move(list)),
             "pass 'a' of plugin 'acme' has the name of pass 'a'; load one of them, or rename it");
 }

@@ -114,7 +114,8 @@ Status Runner::RunPass(Graph* graph, Pass& pass, const Hooks& hooks,
     Transaction t(graph, std::string(pass.name()));
     status = pass.Run(t, hooks.context);
     t.Commit();
-    *edits = t.edits(), touched = t.touched();
+    *edits = t.edits();
+    touched = t.touched();
     types = t.types_hold() ? Types::kHold : t.typed() ? Types::kSaid : Types::kOpen;
   }
   AddTime(&times_, "rewrite/" + std::string(pass.name()), watch.ms(), *edits);
@@ -188,7 +189,8 @@ Status Runner::RunRound(Graph* graph, const PassList& passes, const Hooks& hooks
                         std::optional<Graph>* before, bool first, int* edits) {
   const char* stage = StageName(StageId::kRewrite);
   const Pass* last = nullptr;
-  *edits = 0, last_editor_ = nullptr;
+  *edits = 0;
+  last_editor_ = nullptr;
   for (const auto& pass : passes) {
     const std::string name(pass->name());
     if (options_.skip.count(name)) continue;
@@ -224,7 +226,8 @@ Status Runner::RunPasses(Graph* graph, const PassList& passes, const PassContext
   std::optional<Graph> before;  // good until a pass makes an edit
   bool any = false;
   int edits = 0;
-  unranked_ = UnknownOf(*graph).ranks, stale_ = false;
+  unranked_ = UnknownOf(*graph).ranks;
+  stale_ = false;
   for (int round = 0; round < kMaxRounds; ++round) {
     GE_RETURN_IF_ERROR(
         RunRound(graph, passes, {context, verify, reinfer}, &before, round == 0, &edits));

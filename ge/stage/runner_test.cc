@@ -173,7 +173,10 @@ class GrowOpen : public Pass {
   Status Run(Transaction& t, const PassContext&) override {
     if (left_-- <= 0) return {};
     Type type = UnrankedTensor(DType::kFloat);
-    if (ranked_) type.ranked = true, type.dims = {t.dims().OfSymbol(t.dims().FreshSymbol("N"))};
+    if (ranked_) {
+      type.ranked = true;
+      type.dims = {t.dims().OfSymbol(t.dims().FreshSymbol("N"))};
+    }
     t.AddNode(1, 0, "", "Neg", {2}, {}, {type}, {});
     return {};
   }
@@ -224,7 +227,8 @@ TEST(Runner, ComparesWhatAPassThatKeepsValuesHasDone) {
   PassContext context;
   size_t before = 0, after = 0;
   context.compare = [&](const Graph& was, const Graph& is) {
-    before = was.fn(1).nodes.size(), after = is.fn(1).nodes.size();
+    before = was.fn(1).nodes.size();
+    after = is.fn(1).nodes.size();
     return Status(Code::kInternal, "element 0 is off");
   };
   const Status s = Runner({}).RunPasses(&g, One(std::make_unique<Grow>(1)), context, {}, {});

@@ -86,7 +86,8 @@ class OfferTimer::Launcher {
                  const std::vector<PlanLayout>& layouts) {
     const size_t n = border.in.size() + border.out.size() + compiled_.n_internal;
     dims_.reserve(n);
-    in_.reserve(border.in.size()), out_.reserve(border.out.size());
+    in_.reserve(border.in.size());
+    out_.reserve(border.out.size());
     for (size_t i = 0; i < border.in.size(); ++i) {
       GE_RETURN_IF_ERROR(
           AddBorder(f, border.in[i], layouts, border.in_layout[i], nullptr, true, &in_));
@@ -105,7 +106,8 @@ class OfferTimer::Launcher {
       } else {
         dims_.push_back({static_cast<int64_t>(value.bytes)});
       }
-      b.dims = dims_.back().data(), b.rank = static_cast<int32_t>(dims_.back().size());
+      b.dims = dims_.back().data();
+      b.rank = static_cast<int32_t>(dims_.back().size());
       GE_RETURN_IF_ERROR(Allocate(value.bytes, value.align, &b));
       internal_.push_back(b);
     }
@@ -114,8 +116,10 @@ class OfferTimer::Launcher {
       GE_RETURN_IF_ERROR(
           Allocate(compiled_.workspace, compiled_.workspace_align, &launch_.workspace));
     }
-    launch_.in = in_.data(), launch_.n_in = static_cast<uint32_t>(in_.size());
-    launch_.out = out_.data(), launch_.n_out = static_cast<uint32_t>(out_.size());
+    launch_.in = in_.data();
+    launch_.n_in = static_cast<uint32_t>(in_.size());
+    launch_.out = out_.data();
+    launch_.n_out = static_cast<uint32_t>(out_.size());
     launch_.internal = internal_.data();
     launch_.n_internal = static_cast<uint32_t>(internal_.size());
     GE_ASSIGN_OR_RETURN(packs_, ResidentsOf(owner_, device_, compiled_, graph, f));
@@ -126,7 +130,8 @@ class OfferTimer::Launcher {
       GE_RETURN_IF_ERROR(filled[i]);
       pack_.push_back(packs_[i]->buf());
     }
-    launch_.pack = pack_.data(), launch_.n_pack = static_cast<uint32_t>(pack_.size());
+    launch_.pack = pack_.data();
+    launch_.n_pack = static_cast<uint32_t>(pack_.size());
     return PrepareRun();
   }
 
@@ -183,7 +188,8 @@ class OfferTimer::Launcher {
     }
     dims_.push_back(type.static_dims());
     ge_buf b{};
-    b.dims = dims_.back().data(), b.rank = static_cast<int32_t>(dims_.back().size());
+    b.dims = dims_.back().data();
+    b.rank = static_cast<int32_t>(dims_.back().size());
     b.dtype = static_cast<int32_t>(type.dtype);
     b.layout = layout;
     GE_RETURN_IF_ERROR(Allocate(static_cast<uint64_t>(*bytes), 64, &b));
@@ -226,7 +232,9 @@ class OfferTimer::Launcher {
     copy.h = GE_HDR(ge_copy, GE_TAG_COPY);
     copy.dst = *b;
     copy.src = *b;
-    copy.src.ptr = staging.get(), copy.src.mem = nullptr, copy.src.domain = 0;
+    copy.src.ptr = staging.get();
+    copy.src.mem = nullptr;
+    copy.src.domain = 0;
     ge_err err = EmptyError();
     const ge_rc rc = api_.copy(engine_.handle(), &copy, &err);
     return rc == GE_OK ? Status() : FromEngine(engine_.name(), "copy", rc, err);
@@ -332,7 +340,8 @@ void OfferTimer::RestoreConstants() {
     view_->SetConstData(v, data);
     DropMappedPages(data, GE_VALUE(view_->get(), v)->data_bytes);  // their copy read them
   }
-  replaced_.clear(), aligned_.clear();
+  replaced_.clear();
+  aligned_.clear();
 }
 
 Result<ge_compiled> OfferTimer::Compile(const Offer& offer, uint32_t choice_index,
@@ -346,12 +355,17 @@ Result<ge_compiled> OfferTimer::Compile(const Offer& offer, uint32_t choice_inde
   ge_segment s{};
   s.h = GE_HDR(ge_segment, GE_TAG_SEGMENT);
   s.graph = view_->get();
-  s.taken = &taken, s.n_taken = 1;
+  s.taken = &taken;
+  s.n_taken = 1;
   s.device = offer.device;
-  s.in = border.in.data(), s.n_in = static_cast<uint32_t>(border.in.size());
-  s.out = border.out.data(), s.n_out = static_cast<uint32_t>(border.out.size());
-  s.in_layout = border.in_layout.data(), s.out_layout = border.out_layout.data();
-  s.layout = abi_layouts_.data(), s.n_layout = abi_layouts_.size();
+  s.in = border.in.data();
+  s.n_in = static_cast<uint32_t>(border.in.size());
+  s.out = border.out.data();
+  s.n_out = static_cast<uint32_t>(border.out.size());
+  s.in_layout = border.in_layout.data();
+  s.out_layout = border.out_layout.data();
+  s.layout = abi_layouts_.data();
+  s.n_layout = abi_layouts_.size();
   s.flags = GE_SEGMENT_OBSERVE;
   ge_compiled out{};
   out.h = GE_HDR(ge_compiled, GE_TAG_COMPILED);

@@ -33,7 +33,8 @@ Result<MeasureReport> Measure(const EngineList& engines, double budget_ms, Price
   const LoadWatch watch;
   MeasureOptions options;
   options.budget_ms = budget_ms;
-  options.trusted_now = false, options.again = true;
+  options.trusted_now = false;
+  options.again = true;
   options.busy = [&] { return busy || watch.Busy() || IsBusy(); };
   return MeasureOffers(engines, graph, f, plan.layouts, view.get(), offers, cache, options);
 }

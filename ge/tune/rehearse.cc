@@ -82,7 +82,8 @@ class Rehearsal {
     first.ratio = 1;
     for (const auto& order : Orders(engines)) {
       PlaceOptions by_order = place;
-      by_order.policy = PlacePolicy::kPriority, by_order.order = order;
+      by_order.policy = PlacePolicy::kPriority;
+      by_order.order = order;
       const auto placed = Propose(by_order);
       if (!placed || placed->plan.predicted_ns > kWorthARun * held_->plan.predicted_ns) continue;
       challengers.push_back(ChallengerOf(*placed));

@@ -20,7 +20,8 @@ bool RehearsalBuffers::Fill(const Compiled& plan, std::span<const TensorView> in
     const Compiled::Port& port = plan.inputs[i];
     in[i].dtype = port.dtype;
     if (in[i].data) continue;
-    in[i].bytes = port.bytes, in[i].data = own(port.bytes);
+    in[i].bytes = port.bytes;
+    in[i].data = own(port.bytes);
     auto* x = static_cast<float*>(in[i].data);
     const size_t n = port.dtype == DType::kFloat && x ? port.bytes / sizeof(float) : 0;
     for (size_t k = 0; k < n; ++k) x[k] = static_cast<float>(k * 7 % 23) / 23.0f - 0.5f;

@@ -35,12 +35,17 @@ std::shared_ptr<Compiled> PlanOfTwo(DeviceId device) {
   auto& offers = plan.functions[0].segments[0].offers;
   offers.resize(2);
   offers[1].nodes = {2};
-  plan.engines[0].name = "a", plan.engines[1].name = "b";
+  plan.engines[0].name = "a";
+  plan.engines[1].name = "b";
   plan.devices[2].engine = 1;
   for (NodeId n : {1, 2}) {
     NodeReport r;
-    r.node = n, r.op = "Conv", r.chosen = 0, r.bids.resize(2);
-    r.bids[0].device = 1, r.bids[1].device = 2;
+    r.node = n;
+    r.op = "Conv";
+    r.chosen = 0;
+    r.bids.resize(2);
+    r.bids[0].device = 1;
+    r.bids[1].device = 2;
     r.bids[0].price_ns = r.bids[1].price_ns = 500;
     plan.report.push_back(r);
   }
@@ -167,7 +172,8 @@ TEST(Rehearse, MakesNoPlanThatIsPredictedToBeFarWorseAndNoneWithoutTime) {
   RehearsalReport report;
   EXPECT_EQ(Winner(&stage, 1e5, &report), 1u);
   EXPECT_EQ(report.plans, 0u);
-  stage.predicted_ns = 1000, stage.made = 0;
+  stage.predicted_ns = 1000;
+  stage.made = 0;
   EXPECT_EQ(Winner(&stage, 0, &report), 1u);
   EXPECT_EQ(stage.made, 0);
 }

@@ -52,7 +52,8 @@ void RowsToImage(Transaction& t, FunctionId fn, ValueId out) {
   const ValueId x = transpose->inputs[0];
   const Dims rows = ShapeOf(p, x, 3), image = ShapeOf(p, out, 4);
   if (rows.empty() || image.empty() || rows[0] != image[0] || rows[2] != image[1]) return;
-  p.Take(reshape->inputs[0]), p.Take(out);
+  p.Take(reshape->inputs[0]);
+  p.Take(out);
   if (!p.Closed(out)) return;
   Replace(t, fn, &p, x, out, {"Reshape", {image[0], image[2], image[3], image[1]}, {}},
           {"Transpose", image, {0, 3, 1, 2}});
@@ -67,7 +68,8 @@ void ImageToRows(Transaction& t, FunctionId fn, ValueId out) {
   const ValueId x = reshape->inputs[0];
   const Dims image = ShapeOf(p, x, 4), rows = ShapeOf(p, out, 3);
   if (rows.empty() || image.empty() || rows[0] != image[0] || rows[2] != image[1]) return;
-  p.Take(transpose->inputs[0]), p.Take(out);
+  p.Take(transpose->inputs[0]);
+  p.Take(out);
   if (!p.Closed(out)) return;
   Replace(t, fn, &p, x, out, {"Transpose", {image[0], image[2], image[3], image[1]}, {0, 2, 3, 1}},
           {"Reshape", rows, {}});

@@ -73,7 +73,8 @@ class BranchFolder {
     if (n->inputs.empty() || !n->inputs[0] || t_.IsResult(fn_, v)) return std::nullopt;
     if (t_.Readers(fn_, v).size() != 1) return std::nullopt;
     Branch b;
-    b.node = *n, b.x = n->inputs[0];
+    b.node = *n;
+    b.x = n->inputs[0];
     if (n->op == "BatchNormalization") {
       b.affine = AffineOf(t_.graph(), f(), *n);
       return b.affine ? std::optional(std::move(b)) : std::nullopt;
@@ -88,7 +89,8 @@ class BranchFolder {
     if (conv.affine || v != conv.x) return std::nullopt;
     if (conv.dims[1] != 1 && !mine_.count(conv.weight)) return std::nullopt;
     Branch b;
-    b.x = v, b.affine.emplace();
+    b.x = v;
+    b.affine.emplace();
     b.affine->factor.assign(static_cast<size_t>(conv.dims[0]), 1.0);
     return b;
   }
@@ -97,7 +99,8 @@ class BranchFolder {
     const Node& n = b->node;
     if (n.inputs.size() < 2 || n.outputs.size() != 1 || !n.inputs[1]) return false;
     if (AttrString(n, "auto_pad") != "NOTSET" || !IsFloats(n.inputs[1])) return false;
-    b->weight = n.inputs[1], b->bias = n.inputs.size() > 2 ? n.inputs[2] : 0;
+    b->weight = n.inputs[1];
+    b->bias = n.inputs.size() > 2 ? n.inputs[2] : 0;
     b->dims = f().value(b->weight).type.static_dims();
     if (b->bias && (!IsFloats(b->bias) ||
                     f().value(b->bias).type.static_dims() != std::vector<int64_t>{b->dims[0]})) {
@@ -137,7 +140,9 @@ class BranchFolder {
     if (beside.dims[0] != channels || beside.dims[1] * beside.group != channels) return false;
     norm->axes.assign(beside.axes.size(), Side());
     norm->dims.assign(beside.dims.size(), 1);
-    norm->dims[0] = channels, norm->dims[1] = beside.dims[1], norm->group = beside.group;
+    norm->dims[0] = channels;
+    norm->dims[1] = beside.dims[1];
+    norm->group = beside.group;
     return IsInside(*norm, beside);
   }
 
@@ -156,7 +161,10 @@ class BranchFolder {
     Const c;
     c.name =
         (from ? f().value(from).name : NodeLabel(b.node)) + "_branches" + std::to_string(b.node.id);
-    c.type = type, c.bytes = bytes, c.data = block.get(), c.owner = std::move(block);
+    c.type = type;
+    c.bytes = bytes;
+    c.data = block.get();
+    c.owner = std::move(block);
     const ValueId own = t_.AddConst(fn_, std::move(c));
     t_.SetInput(fn_, b.node.id, slot, own);
     mine_[own] = data;
@@ -206,7 +214,8 @@ class BranchFolder {
   static void AddDiagonal(const Branch& norm, const Branch& large, float* to) {
     int64_t window = 1, place = 0;
     for (const Side& s : large.axes) {
-      window *= s.kernel, place = place * s.kernel + s.begin / s.dilation;
+      window *= s.kernel;
+      place = place * s.kernel + s.begin / s.dilation;
     }
     for (int64_t c = 0; c < large.dims[0]; ++c) {
       const int64_t at = (c * large.dims[1] + c % large.dims[1]) * window + place;

@@ -87,8 +87,11 @@ void CutTaps(Transaction& t, FunctionId fn, const Node& n) {
     Axis& a = axes[i];
     const auto [first, last] = KeptOf(a);
     if (first == 0 && last == a.kernel - 1) continue;
-    which.push_back(static_cast<int64_t>(i) + 2), starts.push_back(first), ends.push_back(last + 1);
-    a.begin -= first * a.dilation, a.end -= (a.kernel - 1 - last) * a.dilation;
+    which.push_back(static_cast<int64_t>(i) + 2);
+    starts.push_back(first);
+    ends.push_back(last + 1);
+    a.begin -= first * a.dilation;
+    a.end -= (a.kernel - 1 - last) * a.dilation;
     a.kernel = last - first + 1;
     if (a.kernel == 1) a.dilation = 1;
   }
@@ -98,8 +101,10 @@ void CutTaps(Transaction& t, FunctionId fn, const Node& n) {
   const Type w = t.graph().fn(fn).value(conv.inputs[1]).type;
   std::vector<int64_t> dims = w.static_dims(), kernel, dilations, pads(2 * axes.size());
   for (size_t i = 0; i < axes.size(); ++i) {
-    kernel.push_back(dims[i + 2] = axes[i].kernel), dilations.push_back(axes[i].dilation);
-    pads[i] = axes[i].begin, pads[i + axes.size()] = axes[i].end;
+    kernel.push_back(dims[i + 2] = axes[i].kernel);
+    dilations.push_back(axes[i].dilation);
+    pads[i] = axes[i].begin;
+    pads[i + axes.size()] = axes[i].end;
   }
   const ValueId from = Ints(t, fn, starts, name + "_starts"),
                 to = Ints(t, fn, ends, name + "_ends"), along = Ints(t, fn, which, name + "_axes");

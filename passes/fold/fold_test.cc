@@ -57,7 +57,8 @@ TEST(FoldBudget, BytesEndFoldingOnceForAllRounds) {
   NegOnly neg;
   FoldBudget budget(/*bytes=*/20, /*work=*/1e9);  // two results of 8 bytes
   PassContext context;
-  context.evaluator = &neg, context.budget = &budget;
+  context.evaluator = &neg;
+  context.budget = &budget;
   context.note = [](std::string_view text) { Notes().emplace_back(text); };
   Notes().clear();
   p.Run<FoldConstants>(context);
@@ -78,7 +79,8 @@ TEST(FoldBudget, WorkEndsFolding) {
   // An evaluation, two flops, 16 bytes read and written.
   FoldBudget budget(int64_t{1} << 30, 3 * (FoldBudget::kWorkOfOne + 2 + 16));
   PassContext context;
-  context.evaluator = &neg, context.budget = &budget;
+  context.evaluator = &neg;
+  context.budget = &budget;
   p.Run<FoldConstants>(context);
   EXPECT_EQ(p.Ops(), "Neg Neg Add");
 }
@@ -91,7 +93,8 @@ TEST(FoldBudget, OneNodeBeyondAllIsNotRun) {
   NegOnly neg;
   FoldBudget budget(int64_t{1} << 30, 1.9e9);  // 2e9 flops are wanted
   PassContext context;
-  context.evaluator = &neg, context.budget = &budget;
+  context.evaluator = &neg;
+  context.budget = &budget;
   p.Run<FoldConstants>(context);
   EXPECT_EQ(neg.calls, 0);
   EXPECT_EQ(budget.spent_work(), 0);
@@ -214,7 +217,8 @@ TEST(FoldConstants, FillsStayWhereSizesAreData) {
       const ValueId v = AddConstValue(&p.g, &p.F(), std::move(shape));
       p.Result(p.Add("ConstantOfShape", {v}, {}, p.F32(dims)), name);
     };
-    fill({3}, "list"), fill({0, 3}, "grid");
+    fill({3}, "list");
+    fill({0, 3}, "grid");
     EXPECT_EQ(p.Run<FoldConstants>(context), fills ? 4 : 2);  // each: readers, and the node
     EXPECT_EQ(p.Ops(), fills ? "" : "ConstantOfShape");
   }

@@ -72,14 +72,17 @@ std::optional<Const> PayloadPart(const Graph& g, const Function& f, const Node& 
   for (size_t axis = part.size(); axis-- > 0;) {
     if (axis > cut && part[axis] != whole[axis]) return std::nullopt;
     if ((*begin)[axis] + part[axis] > whole[axis]) return std::nullopt;
-    offset += (*begin)[axis] * stride, stride *= whole[axis];
+    offset += (*begin)[axis] * stride;
+    stride *= whole[axis];
   }
   const auto bytes = ByteCount(type);
   const auto at = static_cast<uint64_t>(offset) * static_cast<uint64_t>(bits / 8);
   if (!bytes || *bytes <= 0 || at + static_cast<uint64_t>(*bytes) > c.bytes) return std::nullopt;
   Const out;
   out.type = type;
-  out.owner = c.owner, out.data = c.data + at, out.mapped = c.mapped;
+  out.owner = c.owner;
+  out.data = c.data + at;
+  out.mapped = c.mapped;
   out.bytes = static_cast<uint64_t>(*bytes);
   return out;
 }

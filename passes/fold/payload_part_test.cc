@@ -75,13 +75,16 @@ TEST(PayloadPart, EveryPartIsTheSliceOfRandomCuts) {
     Dims dims, starts, ends, axes, begin, size;
     for (int64_t axis = 0, rank = pick(1, 4); axis < rank; ++axis) {
       const int64_t d = pick(1, 5);
-      dims.push_back(d), begin.push_back(0), size.push_back(d);
+      dims.push_back(d);
+      begin.push_back(0);
+      size.push_back(d);
       if (pick(0, 2) == 0) continue;
       const int64_t b = pick(0, d - 1), e = pick(b + 1, d);
       axes.push_back(pick(0, 1) ? axis : axis - rank);
       starts.push_back(pick(0, 1) ? b : b - d);
       ends.push_back(e < d ? e : pick(0, 1) ? d : INT32_MAX);
-      begin.back() = b, size.back() = e - b;
+      begin.back() = b;
+      size.back() = e - b;
     }
     if (axes.empty()) continue;
     Cut cut(dims, starts, ends, axes, pick(0, 1) ? Dims(axes.size(), 1) : Dims(), pick(0, 1) != 0);
@@ -94,7 +97,8 @@ TEST(PayloadPart, EveryPartIsTheSliceOfRandomCuts) {
       int64_t rest = k, at = 0, stride = 1;
       for (size_t axis = dims.size(); axis-- > 0;) {
         at += (begin[axis] + rest % size[axis]) * stride;
-        rest /= size[axis], stride *= dims[axis];
+        rest /= size[axis];
+        stride *= dims[axis];
       }
       ASSERT_EQ(got[k], static_cast<float>(at)) << "trial " << trial << " element " << k;
     }

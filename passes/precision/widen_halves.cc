@@ -306,7 +306,8 @@ class Widener {
     const auto bytes = ByteCount(type), count = ElementCount(type);
     if (!bytes || !count || (!from.data && from.splat.empty())) return ValueId{0};
     Const c;
-    c.name = from.name, c.type = type;
+    c.name = from.name;
+    c.type = type;
     if (from.data == nullptr) {
       float one = 0;
       WidenAll(from.type.dtype, from.splat.data(), 1, &one);
@@ -320,7 +321,8 @@ class Widener {
     if (!block) return ValueId{0};
     WidenAll(from.type.dtype, from.data, *count, reinterpret_cast<float*>(block.get()));
     if (context_.done_reading && from.mapped) context_.done_reading(from.data, from.bytes);
-    c.bytes = static_cast<uint64_t>(*bytes), c.data = block.get();
+    c.bytes = static_cast<uint64_t>(*bytes);
+    c.data = block.get();
     c.owner = std::shared_ptr<std::byte>(std::move(block));
     if (context_.put_away) context_.put_away(&c);
     return t_.AddConst(fn_, std::move(c));

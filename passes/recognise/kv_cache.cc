@@ -47,7 +47,10 @@ Status Rewrite(Transaction* t, FunctionId fn, const std::vector<KvPair>& pairs,
     KvCacheRewrite attempt(t->Rebuild(), fn, pairs, rows, infer);
     Status status = attempt.Run();
     if (status.ok()) return status;
-    if (attempt.steps() >= farthest) refused = std::move(status), farthest = attempt.steps() + 1;
+    if (attempt.steps() >= farthest) {
+      refused = std::move(status);
+      farthest = attempt.steps() + 1;
+    }
   }
   return refused;
 }

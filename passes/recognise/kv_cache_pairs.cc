@@ -44,7 +44,8 @@ std::optional<KvPair> PairAt(const Function& f, const DefUse& d, uint32_t result
   const Node* n = Maker(f, d, pair.all);
   if (n == nullptr || !Is(*n, "Concat") || n->inputs.size() != 2) return std::nullopt;
   const Type& type = f.value(pair.all).type;
-  pair.before = n->inputs[0], pair.rows = n->inputs[1];
+  pair.before = n->inputs[0];
+  pair.rows = n->inputs[1];
   pair.past = Source(f, d, pair.before, &pair.perm);
   const bool param = std::find(f.params.begin(), f.params.end(), pair.past) != f.params.end();
   if (!param || !type.ranked || pair.perm.size() != type.rank()) return std::nullopt;

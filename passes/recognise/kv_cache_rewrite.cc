@@ -50,7 +50,8 @@ void KvCacheRewrite::Withdraw() {
 
 Status KvCacheRewrite::Begin() {
   first_states_ = g_.states.size();
-  old_ = g_.AddFunction("").id, new_ = g_.AddFunction("").id;
+  old_ = g_.AddFunction("").id;
+  new_ = g_.AddFunction("").id;
   for (const FunctionId id : {old_, new_}) {
     g_.fn(id) = g_.fn(fn_);
     g_.fn(id).id = id;
@@ -113,7 +114,10 @@ Status KvCacheRewrite::TypeMasks() {
     for (Dim& d : f.value(v).type.dims) {
       const bool own = !d.known() && g_.dims.expr(d.expr).op == DimOp::kSymbol &&
                        inputs_with[d.expr] == 1 && !(d == rows_);
-      if (mask && own) d = all_, changed_[v] = true;
+      if (mask && own) {
+        d = all_;
+        changed_[v] = true;
+      }
     }
     for (const Dim& d : f.value(v).type.dims) changed_[v] = changed_[v] || CountsPast(d);
     if (!changed_[v]) continue;
@@ -141,7 +145,8 @@ Status KvCacheRewrite::WriteCaches() {
       name += "_";
     }
     State s;
-    s.name = std::move(name), s.type = std::move(type);
+    s.name = std::move(name);
+    s.type = std::move(type);
     g_.states.push_back(std::move(s));
     const auto id = static_cast<StateId>(g_.states.size() - 1);
     now().effects.push_back({EffectKind::kState, id});
@@ -149,7 +154,9 @@ Status KvCacheRewrite::WriteCaches() {
   };
   auto read = [&](StateId id, ValueId into) {
     Node n;
-    n.id = now().next_node_id++, n.domain = "ge", n.op = "Read";
+    n.id = now().next_node_id++;
+    n.domain = "ge";
+    n.op = "Read";
     n.effects = {{EffectKind::kState, id}};
     n.origin = {{"recognise-kv-cache", {}}};
     if (into == 0) into = AddValue(&now(), Type{});
@@ -327,7 +334,9 @@ Status KvCacheRewrite::Finish() {
   GE_RETURN_IF_ERROR(DropPairs());
   auto assign = [&](ValueId v, StateId id) {
     Node n;
-    n.id = now().next_node_id++, n.domain = "ge", n.op = "Assign";
+    n.id = now().next_node_id++;
+    n.domain = "ge";
+    n.op = "Assign";
     n.inputs = {v};
     n.effects = {{EffectKind::kState, id}};
     n.origin = {{"recognise-kv-cache", {}}};

@@ -274,7 +274,8 @@ Result<std::vector<KvCacheRewrite::Cut>> KvCacheRewrite::CutsOf(const Node& node
   if (!starts || !ends || starts->size() != ends->size())
     return Refuse(node, "cuts at places that are not known");
   for (size_t i = 0; i < starts->size(); ++i) {
-    axes->push_back(KnownDim(static_cast<int64_t>(i))), steps->push_back(KnownDim(1));
+    axes->push_back(KnownDim(static_cast<int64_t>(i)));
+    steps->push_back(KnownDim(1));
   }
   if (node.inputs.size() > 3 && node.inputs[3] != 0) axes = IntsOf(node.inputs[3]);
   if (node.inputs.size() > 4 && node.inputs[4] != 0) steps = IntsOf(node.inputs[4]);
@@ -284,7 +285,8 @@ Result<std::vector<KvCacheRewrite::Cut>> KvCacheRewrite::CutsOf(const Node& node
   std::vector<Cut> cuts;
   for (size_t i = 0; i < starts->size(); ++i) {
     Cut c;
-    c.axis = static_cast<int64_t>(AxisOf((*axes)[i].value, t.rank())), c.step = (*steps)[i].value;
+    c.axis = static_cast<int64_t>(AxisOf((*axes)[i].value, t.rank()));
+    c.step = (*steps)[i].value;
     if (static_cast<size_t>(c.axis) >= t.rank()) return Refuse(node, "has an axis out of range");
     const Dim size = t.dims[static_cast<size_t>(c.axis)];
     c.moves = CountsPast((*starts)[i]) || CountsPast((*ends)[i]) || CountsPast(size);

@@ -13,8 +13,10 @@ ValueId KvCacheRewrite::Make(std::string op, std::vector<ValueId> inputs, std::v
   if (!failure_.ok()) return 0;
   Node n;
   n.id = now().next_node_id++;
-  n.domain = std::move(domain), n.op = std::move(op);
-  n.inputs = std::move(inputs), n.attrs = std::move(attrs);
+  n.domain = std::move(domain);
+  n.op = std::move(op);
+  n.inputs = std::move(inputs);
+  n.attrs = std::move(attrs);
   if (into == 0) into = AddValue(&now(), Type{});
   n.outputs = {into};
   n.origin = {{"recognise-kv-cache", {}}};

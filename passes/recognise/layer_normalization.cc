@@ -47,7 +47,8 @@ bool ReadVariance(Pattern* p, const Node& root, Match* m) {
   const Node* centred = squared ? p->Made(m->d, "Sub") : nullptr;
   const Node* mean = centred ? p->Made(centred->inputs[1], "ReduceMean") : nullptr;
   if (!mean || mean->inputs[0] != centred->inputs[0]) return false;
-  m->x = mean->inputs[0], m->epsilon = *epsilon;
+  m->x = mean->inputs[0];
+  m->epsilon = *epsilon;
   m->axes = MeanOfLast(p, *mean);
   if (m->axes == 0 || MeanOfLast(p, *variance) != m->axes) return false;
   for (const Node* n : {mean, centred, square, variance, sum, &root}) p->Take(n->outputs[0]);

@@ -66,20 +66,31 @@ bool WasWrite(const void* context) {
 
 void TellSignal(int signal, siginfo_t* info, void* context) {
   Add(SignalName(signal));
-  if (g_board->call[0] != '\0') Add(" in "), Add(g_board->call);
+  if (g_board->call[0] != '\0') {
+    Add(" in ");
+    Add(g_board->call);
+  }
   if (signal == SIGSEGV || signal == SIGBUS) {
     const mock::AddressNote note = mock::DescribeAddress(info->si_addr);
     Add(WasWrite(context) ? ": a write" : ": a read");
     if (note.what == nullptr) {
       Add(info->si_addr == nullptr ? " at NULL" : " of memory that the host did not give");
     } else if (note.behind > 0) {
-      Add(" "), Add(note.behind), Add(" bytes behind the pages of "), Add(note.what);
+      Add(" ");
+      Add(note.behind);
+      Add(" bytes behind the pages of ");
+      Add(note.what);
     } else if (note.behind < 0) {
-      Add(" before the begin of "), Add(note.what);
+      Add(" before the begin of ");
+      Add(note.what);
     } else if (note.retired) {
-      Add(" of "), Add(note.what), Add(", which is gone since its call returned");
+      Add(" of ");
+      Add(note.what);
+      Add(", which is gone since its call returned");
     } else {
-      Add(" of "), Add(note.what), Add(", which is read-only");
+      Add(" of ");
+      Add(note.what);
+      Add(", which is read-only");
     }
   }
   // Taken again with the default action, which ends the process with this signal.
@@ -107,7 +118,8 @@ void TellTerminate() {
 void CatchAll() {
   static unsigned char stack[64 << 10];
   stack_t alternate = {};
-  alternate.ss_sp = stack, alternate.ss_size = sizeof stack;
+  alternate.ss_sp = stack;
+  alternate.ss_size = sizeof stack;
   sigaltstack(&alternate, nullptr);
   struct sigaction act = {};
   act.sa_sigaction = &TellSignal;

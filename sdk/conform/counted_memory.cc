@@ -138,16 +138,21 @@ void WatchObject(const void* address) {
   g_object = dladdr(address, &info) != 0 ? info.dli_fbase : nullptr;
 }
 void BeginWatch() {
-  g_own = 0, t_others = 0;
-  t_watching = true, g_watching = true;
+  g_own = 0;
+  t_others = 0;
+  t_watching = true;
+  g_watching = true;
 }
 Watched EndWatch() {
-  g_watching = false, t_watching = false;
+  g_watching = false;
+  t_watching = false;
   return {g_own.load(), t_others};
 }
 uint64_t FailAllocation(uint64_t n) {
   const uint64_t before = t_starved;
-  t_fail_at = n, t_starved = 0, t_starving = n != 0;
+  t_fail_at = n;
+  t_starved = 0;
+  t_starving = n != 0;
   return before;
 }
 

@@ -64,7 +64,10 @@ std::vector<Unit> UnitsOf(const Graph& g, const Answer& answer, const std::vecto
     Unit u;
     u.group = static_cast<int>(k);
     for (const mock::Taken& t : groups[k]) {
-      for (uint32_t n : answer.offers[t.offer].nodes) u.nodes.push_back(n), taken[n] = true;
+      for (uint32_t n : answer.offers[t.offer].nodes) {
+        u.nodes.push_back(n);
+        taken[n] = true;
+      }
     }
     units.push_back(std::move(u));
   }

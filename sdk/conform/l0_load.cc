@@ -135,7 +135,8 @@ Outcome QueryIsPure(Subject& s, int) {
       ge_query_args args = {};
       args.h = GE_HDR(ge_query_args, GE_TAG_QUERY_ARGS);
       args.host_header_hash = GE_HEADER_HASH;
-      args.host_major = GE_ABI_MAJOR, args.host_minor = GE_ABI_MINOR;
+      args.host_major = GE_ABI_MAJOR;
+      args.host_minor = GE_ABI_MINOR;
       other = ask(&args);
     });
   }
@@ -185,7 +186,8 @@ Outcome Sanitizer(Subject& s, int) {
   if (!why.empty()) return Fail(why);
   bool address = false, thread = false;
   for (const ElfSymbol& symbol : file.symbols) {
-    address |= Begins(symbol.name, "__asan_"), thread |= Begins(symbol.name, "__tsan_");
+    address |= Begins(symbol.name, "__asan_");
+    thread |= Begins(symbol.name, "__tsan_");
   }
   const uint32_t is = address  ? GE_SANITIZER_ADDRESS
                       : thread ? GE_SANITIZER_THREAD
@@ -220,7 +222,10 @@ ProcessState StateNow() {
   std::error_code ec;
   p.folder = fs::current_path(ec).string();
   p.float_mode = mock::FloatMode() & mock::kModeBits;
-  for (const auto& task : fs::directory_iterator("/proc/self/task", ec)) (void)task, ++p.threads;
+  for (const auto& task : fs::directory_iterator("/proc/self/task", ec)) {
+    (void)task;
+    ++p.threads;
+  }
   for (char** e = environ; e != nullptr && *e != nullptr; ++e) ++p.environment;
   return p;
 }

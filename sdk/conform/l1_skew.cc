@@ -76,7 +76,8 @@ Outcome Exact(Subject& s, int) {
 
 Outcome ExactAndGrown(Subject& s, int) {
   RigOptions o;
-  o.style.exact = true, o.style.grow = 24;
+  o.style.exact = true;
+  o.style.grow = 24;
   return RunSamples(s, o);
 }
 
@@ -120,7 +121,8 @@ std::string MustFault(const char* call, ge_rc rc, const std::string& text) {
 
 Style Must(uint32_t tag) {
   Style style;
-  style.extended = TagBit(tag), style.must_understand = true;
+  style.extended = TagBit(tag);
+  style.must_understand = true;
   return style;
 }
 
@@ -225,7 +227,9 @@ Outcome OtherMajor(Subject& s, int) {
   if (ask == nullptr) return Fail(why);
   mock::Host host;
   mock::Version version;
-  version.major = GE_ABI_MAJOR + 7, version.minor = 0, version.hash = 0x1234;
+  version.major = GE_ABI_MAJOR + 7;
+  version.minor = 0;
+  version.hash = 0x1234;
   const ge_plugin_desc* d = mock::AskPlugin(ask, host, version, &why);
   const auto complaints = host.TakeComplaints();
   if (!complaints.empty()) return Fail(complaints[0]);

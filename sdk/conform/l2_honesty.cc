@@ -34,7 +34,10 @@ std::string AnswerFault(const mock::Graph& g, const Answer& answer) {
   if (!answer.illegal.empty()) return "query: " + answer.illegal[0];
   std::vector<int> offered(g.nodes.size()), alone(g.nodes.size()), declined(g.nodes.size());
   for (const Offer& o : answer.offers) {
-    for (uint32_t n : o.nodes) ++offered[n], alone[n] += o.nodes.size() == 1;
+    for (uint32_t n : o.nodes) {
+      ++offered[n];
+      alone[n] += o.nodes.size() == 1;
+    }
     const std::string fault = PatternFault(g, o);
     if (!fault.empty()) return "query: " + fault;
   }
@@ -217,7 +220,10 @@ mock::Graph OddGraph(Odd odd) {
   if (odd == kBodies) g.nodes[0].n_body = g.nodes[1].n_body = 2;
   if (odd == kOldOpset) g.nodes[0].version = g.nodes[1].version = 1;
   for (mock::Value& v : g.values) {
-    if (odd == kUnknownRank) v.type.ranked = false, v.type.dims.clear();
+    if (odd == kUnknownRank) {
+      v.type.ranked = false;
+      v.type.dims.clear();
+    }
   }
   return g;
 }

@@ -105,7 +105,8 @@ Outcome ForEachSample(Subject& s, Records& r, const char* none, const Try& each)
         return Fail(fmt::format("{} of {}: {}", NameOf(op), TypesText(sample), complaint));
       }
       if (!taken) {
-        ++refused, text = why;
+        ++refused;
+        text = why;
         continue;
       }
       const int before = run;
@@ -219,7 +220,8 @@ Outcome ModelsOfOperators(Subject& s, int) {
 Outcome NewerInfer(Subject& s, int grow) {
   Records r(s, GE_KIND_OPS, "operators");
   if (!r.good) return r.outcome;
-  r.host.style.grow = static_cast<uint32_t>(grow), r.host.style.exact = true;
+  r.host.style.grow = static_cast<uint32_t>(grow);
+  r.host.style.exact = true;
   return ForEachSample(s, r, "it brings no operator",
                        [&](const ge_op_def& op, const OpSample& sample, int* run) {
                          ++*run;

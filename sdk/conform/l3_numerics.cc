@@ -101,7 +101,8 @@ Outcome Operator(Subject& s, int index) {
 Outcome TwoThreads(Subject& s, int) {
   RigOptions options;
   options.engine.numerics = GE_NUMERICS_EXACT;
-  options.facts.threads = 2, options.facts.fork_ns = 5000;
+  options.facts.threads = 2;
+  options.facts.fork_ns = 5000;
   options.facts.thread_gain[0] = options.facts.thread_gain[1] = 1.9;
   Rig rig(s, options);
   if (!rig.ready()) return rig.outcome();

@@ -208,7 +208,8 @@ Outcome Each(Subject& s, int) {
 template <Check check>
 Outcome EachWithTwoThreads(Subject& s, int) {
   RigOptions options;
-  options.facts.threads = 2, options.facts.fork_ns = 5000;
+  options.facts.threads = 2;
+  options.facts.fork_ns = 5000;
   return ForEachExec(s, check, options);
 }
 

@@ -30,7 +30,8 @@ struct Async {
     }
     for (uint32_t d = 0; d < rig.engine().devices().size(); ++d) {
       if (!rig.engine().devices()[d].async()) continue;
-      device = d, ready = true;
+      device = d;
+      ready = true;
       return;
     }
     outcome = rig.Judged(Unsupported("no device of it is asynchronous"));
@@ -175,11 +176,17 @@ struct Work {
     mock::Arena arena("the launch record");
     const int64_t dims[1] = {1025};
     ge_buf bufs[3] = {(first != nullptr ? *first : in[0]).Buf(), in[1].Buf(), out.Buf()};
-    for (ge_buf& b : bufs) b.dims = arena.Copy(dims, 1), b.rank = 1, b.dtype = GE_F32;
+    for (ge_buf& b : bufs) {
+      b.dims = arena.Copy(dims, 1);
+      b.rank = 1;
+      b.dtype = GE_F32;
+    }
     ge_launch l = {};
     l.stream = stream.get();
-    l.in = arena.Copy(bufs, 2), l.n_in = 2;
-    l.out = arena.Copy(bufs + 2, 1), l.n_out = 1;
+    l.in = arena.Copy(bufs, 2);
+    l.n_in = 2;
+    l.out = arena.Copy(bufs + 2, 1);
+    l.n_out = 1;
     const ge_launch* given = arena.Struct(mock::Style(), l, GE_TAG_LAUNCH);
     mock::Error err(a_.rig.host());
     ge_rc rc = GE_OK;
@@ -204,10 +211,12 @@ struct Work {
  private:
   ge_rc Copy(Stream& stream, void* host, ge_buf there, bool to_device, std::string* why) {
     ge_buf here = {};
-    here.ptr = host, here.bytes = there.bytes;
+    here.ptr = host;
+    here.bytes = there.bytes;
     ge_copy copy = {};
     copy.stream = stream.get();
-    copy.src = to_device ? here : there, copy.dst = to_device ? there : here;
+    copy.src = to_device ? here : there;
+    copy.dst = to_device ? there : here;
     mock::Arena arena("the record of a copy");
     const ge_copy* given = arena.Struct(mock::Style(), copy, GE_TAG_COPY);
     mock::Error err(a_.rig.host());
@@ -245,7 +254,9 @@ Outcome DelayedProducer(Subject& s, int on_stream) {
   for (uint64_t round = 1; round <= 3; ++round) {
     std::vector<unsigned char> x = Floats(2 * round), y = Floats(2 * round + 1);
     std::vector<unsigned char> sum(x.size(), 0xFF);
-    work.in[0].Fill(0xFF), work.in[1].Fill(0xFF), work.out.Fill(0xFF);
+    work.in[0].Fill(0xFF);
+    work.in[1].Fill(0xFF);
+    work.out.Fill(0xFF);
     if (consumer.Wait(ready, round) != GE_OK) return Fail("stream_wait: " + consumer.error());
     if (work.Enqueue(consumer, &why) != GE_OK) return Fail(why);
     if (on_stream != 0 && work.CopyOut(consumer, sum, &why) != GE_OK) return Fail(why);
@@ -284,7 +295,8 @@ class AddChain {
     }
     for (size_t k = 0; k < kSteps; ++k) {
       work_.push_back(std::make_unique<Work>(a, exec));
-      work_[k]->in[0].Fill(0xFF), work_[k]->out.Fill(0xFF);
+      work_[k]->in[0].Fill(0xFF);
+      work_[k]->out.Fill(0xFF);
       work_[k]->in[1].Write(step_.data());
     }
     work_[0]->in[0].Write(first_.data());
@@ -363,7 +375,8 @@ Outcome RecordsAreCopied(Subject& s, int) {
   Stream stream(a.e(), a.device), opener(a.e(), a.device);
   Event gate(a.e(), a.device), done(a.e(), a.device);
   const std::vector<unsigned char> x = Floats(5), y = Floats(6);
-  work.in[0].Write(x.data()), work.in[1].Write(y.data());
+  work.in[0].Write(x.data());
+  work.in[1].Write(y.data());
   if (stream.Wait(gate, 1) != GE_OK) return Fail("stream_wait: " + stream.error());
   if (work.Enqueue(stream, &why) != GE_OK) return Fail(why);  // its record is gone by now
   if (stream.Signal(done, 1) != GE_OK) return Fail("stream_signal: " + stream.error());

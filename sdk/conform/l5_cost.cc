@@ -80,7 +80,8 @@ bool Sweep(Rig& rig, int family, std::vector<Point>* points, std::string* why) {
       if (best != UINT32_MAX && PriceOf(answer.offers[best], best_choice) <= PriceOf(o, plain)) {
         continue;
       }
-      best = i, best_choice = plain;
+      best = i;
+      best_choice = plain;
     }
     if (best == UINT32_MAX) continue;
     mock::Compiler compiler(rig.engine(), sample.graph, answer);
@@ -115,13 +116,17 @@ std::vector<double> Ranks(const std::vector<double>& v) {
 // Spearman's, ties shared; 0 where all prices are one.
 double RankCorrelation(const std::vector<Point>& points) {
   std::vector<double> price, ns;
-  for (const Point& p : points) price.push_back(p.price), ns.push_back(p.ns);
+  for (const Point& p : points) {
+    price.push_back(p.price);
+    ns.push_back(p.ns);
+  }
   const std::vector<double> a = Ranks(price), b = Ranks(ns);
   const double mean = static_cast<double>(a.size() - 1) / 2;
   double ab = 0, aa = 0, bb = 0;
   for (size_t i = 0; i < a.size(); ++i) {
     ab += (a[i] - mean) * (b[i] - mean);
-    aa += (a[i] - mean) * (a[i] - mean), bb += (b[i] - mean) * (b[i] - mean);
+    aa += (a[i] - mean) * (a[i] - mean);
+    bb += (b[i] - mean) * (b[i] - mean);
   }
   return aa == 0 || bb == 0 ? 0 : ab / std::sqrt(aa * bb);
 }
@@ -173,7 +178,8 @@ Outcome LevelOf(Subject& s, int family) {
   std::string worst;
   for (const Point& p : points) {
     const double ratio = std::log2(std::max(p.price, 0.01) / p.ns);
-    off.push_back(ratio), size.push_back(std::fabs(ratio));
+    off.push_back(ratio);
+    size.push_back(std::fabs(ratio));
     by_op[p.what.substr(0, p.what.find(' '))].push_back(ratio);
     if (std::fabs(ratio) < std::fabs(most)) continue;
     most = ratio;

@@ -22,7 +22,8 @@ size_t Threads() {
   std::error_code ec;
   size_t n = 0;
   for (const auto& task : std::filesystem::directory_iterator("/proc/self/task", ec)) {
-    (void)task, ++n;
+    (void)task;
+    ++n;
   }
   return n;
 }
@@ -244,7 +245,10 @@ Outcome LogsInEnqueue(Subject& s, int) {
           Values copy = values;
           const uint64_t before = rig.host().logged();
           if (!RunSegment(rig.engine(), sample.graph, answer, exec, &copy, &fault)) return fault;
-          if (i > 0) lines += rig.host().logged() - before, ++launches;
+          if (i > 0) {
+            lines += rig.host().logged() - before;
+            ++launches;
+          }
         }
         return fault;
       });

@@ -161,7 +161,8 @@ Outcome StopInCompile(Subject& s, int) {
                         "GE_CANCELLED or an exec: {}",
                         x->rc, x->error));
       }
-      ++done, cancelled += x->rc == GE_CANCELLED;
+      ++done;
+      cancelled += x->rc == GE_CANCELLED;
     }
   }
   if (done == 0) return rig.Judged(Unsupported("it offers none of these nodes"));
@@ -202,7 +203,8 @@ Outcome OneBadSegment(Subject& s, int) {
   Net n(73);
   const uint32_t x = n.In({4, 4});
   const uint32_t y = n.graph.Op1("Frobnicate", {x}, {GE_F32, {4, 4}});
-  n.Out(n.Binary("Add", y, x)), n.Out(n.Binary("Mul", x, x));
+  n.Out(n.Binary("Add", y, x));
+  n.Out(n.Binary("Mul", x, x));
   const Sample sample = n.Take("odd");
   Answer answer = rig.engine().Query(sample.graph);
   const auto add = OffersOf(answer, {1}), mul = OffersOf(answer, {2});
@@ -229,7 +231,8 @@ Outcome ErrorTexts(Subject& s, int) {
   Rig rig(s);
   if (!rig.ready()) return rig.outcome();
   mock::Style must;
-  must.extended = mock::kAllTags, must.must_understand = true;
+  must.extended = mock::kAllTags;
+  must.must_understand = true;
   rig.host().style = must;
   const Answer answer = rig.engine().Query(OneAdd({3}).graph);
   rig.host().style = mock::Style();
@@ -417,7 +420,8 @@ Outcome UsableAfterwards(Subject& s, int) {
   Rig rig(s);
   if (!rig.ready()) return rig.outcome();
   mock::Style must;
-  must.extended = mock::TagBit(GE_TAG_GRAPH), must.must_understand = true;
+  must.extended = mock::TagBit(GE_TAG_GRAPH);
+  must.must_understand = true;
   for (int i = 0; i < 50; ++i) {
     rig.host().style = must;
     (void)rig.engine().Query(Chain(2).graph);

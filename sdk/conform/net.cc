@@ -107,7 +107,8 @@ uint32_t Net::Pool(const std::string& op, uint32_t x, int64_t kernel, const Wind
 
 uint32_t Net::GlobalPool(const std::string& op, uint32_t x) {
   Dims out(dims(x).size(), 1);
-  out[0] = dims(x)[0], out[1] = dims(x)[1];
+  out[0] = dims(x)[0];
+  out[1] = dims(x)[1];
   return graph.Op1(op, {x}, {dtype(x), out});
 }
 
@@ -230,7 +231,8 @@ std::vector<uint32_t> Net::Split(uint32_t x, int64_t axis, const std::vector<int
 
 uint32_t Net::Quantize(uint32_t x, double scale, double zero, int32_t type) {
   Tensor s(dtype(x), {}), z(type, {});
-  SetElement(&s, 0, scale), SetElement(&z, 0, zero);
+  SetElement(&s, 0, scale);
+  SetElement(&z, 0, zero);
   return graph.Op1("QuantizeLinear", {x, graph.Constant(s), graph.Constant(z)}, {type, dims(x)},
                    {Attr::Int("axis", 1), Attr::Int("block_size", 0), Attr::Int("output_dtype", 0),
                     Attr::Int("precision", 0), Attr::Int("saturate", 1)});
@@ -238,7 +240,8 @@ uint32_t Net::Quantize(uint32_t x, double scale, double zero, int32_t type) {
 
 uint32_t Net::Dequantize(uint32_t x, double scale, double zero) {
   Tensor s(GE_F32, {}), z(dtype(x), {});
-  SetElement(&s, 0, scale), SetElement(&z, 0, zero);
+  SetElement(&s, 0, scale);
+  SetElement(&z, 0, zero);
   return graph.Op1(
       "DequantizeLinear", {x, graph.Constant(s), graph.Constant(z)}, {GE_F32, dims(x)},
       {Attr::Int("axis", 1), Attr::Int("block_size", 0), Attr::Int("output_dtype", 0)});

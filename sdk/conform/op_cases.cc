@@ -390,7 +390,10 @@ std::string OpCase::name() const {
 
 std::vector<OpCase> OpCases() {
   std::vector<OpCase> all;
-  AddUnary(&all), AddBinary(&all), AddCompute(&all), AddMoves(&all);
+  AddUnary(&all);
+  AddBinary(&all);
+  AddCompute(&all);
+  AddMoves(&all);
   return all;
 }
 

@@ -36,9 +36,11 @@ std::vector<Attr> AttrsOf(const ge_op_def& op) {
     const ge_attr& a = op.attr[i].value;
     if (op.attr[i].flags == 0) continue;
     Attr one;
-    one.name = std::string(plugin::View(a.name)), one.kind = a.kind;
+    one.name = std::string(plugin::View(a.name));
+    one.kind = a.kind;
     const bool has = (op.attr[i].flags & GE_ATTR_HAS_DEFAULT) != 0;
-    one.i = has ? a.i : 1, one.f = has ? a.f : 1;
+    one.i = has ? a.i : 1;
+    one.f = has ? a.f : 1;
     one.s = has ? std::string(plugin::View(a.s)) : "a";
     if (a.kind == GE_ATTR_INTS && has) one.ints.assign(a.ints, a.ints + a.n);
     if (a.kind == GE_ATTR_INTS && !has) one.ints = {1};
@@ -137,8 +139,10 @@ struct KernelHost {
     const uint64_t bytes = mock::BytesOf(dtypes[i], dims[i]);
     blocks[i] = std::make_unique<mock::GuardedBlock>(bytes, 64, "an output");
     blocks[i]->Fill(garbage);
-    out[i].ptr = blocks[i]->data(), out[i].bytes = bytes;
-    out[i].dims = dims[i].data(), out[i].rank = static_cast<int32_t>(dims[i].size());
+    out[i].ptr = blocks[i]->data();
+    out[i].bytes = bytes;
+    out[i].dims = dims[i].data();
+    out[i].rank = static_cast<int32_t>(dims[i].size());
     out[i].dtype = dtypes[i];
   }
   static ge_rc Resize(void* h, uint32_t i, int32_t rank, const int64_t* d) {
@@ -190,9 +194,13 @@ bool Infer(const ge_op_def& op, mock::Host& host, OpSample* s, std::string* why)
   InferHost me = {host, *s, std::vector<bool>(s->sample.graph.nodes[0].out.size())};
   const mock::View view(s->sample.graph, host.style, nullptr, "the graph of infer", true);
   ge_infer c = {};
-  c.graph = view.get(), c.host = &me;
-  c.output = InferHost::Output, c.ints = InferHost::Ints, c.output_ints = InferHost::OutputInts;
-  c.dim = InferHost::Dim, c.data_dim = InferHost::DataDim;
+  c.graph = view.get();
+  c.host = &me;
+  c.output = InferHost::Output;
+  c.ints = InferHost::Ints;
+  c.output_ints = InferHost::OutputInts;
+  c.dim = InferHost::Dim;
+  c.data_dim = InferHost::DataDim;
   mock::Arena arena("the arguments of infer", host.style.exact);
   const ge_infer* given = arena.Struct(host.style, c, GE_TAG_INFER);
   mock::Error err(host);
@@ -212,6 +220,24 @@ bool Infer(const ge_op_def& op, mock::Host& host, OpSample* s, std::string* why)
   return true;
 }
 
+// Copies the sample's inputs into guarded blocks, which live in `blocks`, and describes them.
+std::vector<ge_buf> GuardedInputs(const OpSample& s,
+                                  std::vector<std::unique_ptr<mock::GuardedBlock>>* blocks) {
+  std::vector<ge_buf> in;
+  for (const Tensor& t : s.sample.inputs) {
+    blocks->push_back(std::make_unique<mock::GuardedBlock>(t.bytes.size(), 64, "an input"));
+    if (!t.bytes.empty()) std::memcpy(blocks->back()->data(), t.bytes.data(), t.bytes.size());
+    ge_buf b = {};
+    b.ptr = blocks->back()->data();
+    b.bytes = t.bytes.size();
+    b.dims = t.dims.data();
+    b.rank = static_cast<int32_t>(t.dims.size());
+    b.dtype = t.dtype;
+    in.push_back(b);
+  }
+  return in;
+}
+
 bool RunKernel(const ge_op_def& op, mock::Host& host, const OpSample& s, unsigned char garbage,
                std::vector<Tensor>* out, std::string* why) {
   const mock::Graph& g = s.sample.graph;
@@ -223,20 +249,17 @@ bool RunKernel(const ge_op_def& op, mock::Host& host, const OpSample& s, unsigne
     me.Give(i, g.values[g.nodes[0].out[i]].type.dims);
   }
   std::vector<std::unique_ptr<mock::GuardedBlock>> blocks;
-  std::vector<ge_buf> in;
-  for (const Tensor& t : s.sample.inputs) {
-    blocks.push_back(std::make_unique<mock::GuardedBlock>(t.bytes.size(), 64, "an input"));
-    if (!t.bytes.empty()) std::memcpy(blocks.back()->data(), t.bytes.data(), t.bytes.size());
-    ge_buf b = {};
-    b.ptr = blocks.back()->data(), b.bytes = t.bytes.size(), b.dims = t.dims.data();
-    b.rank = static_cast<int32_t>(t.dims.size()), b.dtype = t.dtype;
-    in.push_back(b);
-  }
+  const std::vector<ge_buf> in = GuardedInputs(s, &blocks);
   const mock::View view(g, host.style, nullptr, "the graph of a kernel", true);
   ge_kernel_call call = {};
-  call.node = GE_NODE(view.get(), 0), call.in = in.data(), call.out = me.out.data();
-  call.n_in = static_cast<uint32_t>(in.size()), call.n_out = static_cast<uint32_t>(n);
-  call.host = &me, call.resize = KernelHost::Resize, call.api = host.api();
+  call.node = GE_NODE(view.get(), 0);
+  call.in = in.data();
+  call.out = me.out.data();
+  call.n_in = static_cast<uint32_t>(in.size());
+  call.n_out = static_cast<uint32_t>(n);
+  call.host = &me;
+  call.resize = KernelHost::Resize;
+  call.api = host.api();
   mock::Arena arena("the arguments of a kernel", host.style.exact);
   const ge_kernel_call* given = arena.Struct(host.style, call, GE_TAG_KERNEL_CALL);
   mock::Error err(host);

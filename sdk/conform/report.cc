@@ -82,8 +82,11 @@ std::string LastLine(const Report& report, const std::string& badge) {
 
 std::string JsonOf(const Report& report, const std::string& badge) {
   nlohmann::ordered_json out;
-  out["plugin"] = report.setup.plugin, out["engine"] = report.engine;
-  out["options"] = report.setup.options, out["badge"] = badge, out["seed"] = report.setup.seed;
+  out["plugin"] = report.setup.plugin;
+  out["engine"] = report.engine;
+  out["options"] = report.setup.options;
+  out["badge"] = badge;
+  out["seed"] = report.setup.seed;
   const auto counts = CountsOf(report);
   for (int v = 0; v < kVerdicts; ++v) {
     out["counts"][NameOf(static_cast<Verdict>(v))] = counts[static_cast<size_t>(v)];
@@ -91,8 +94,10 @@ std::string JsonOf(const Report& report, const std::string& badge) {
   out["cases"] = nlohmann::ordered_json::array();
   for (const Result& r : report.results) {
     nlohmann::ordered_json c;
-    c["level"] = fmt::format("L{}", r.what.level), c["case"] = r.what.name;
-    c["verdict"] = NameOf(r.outcome.verdict), c["reason"] = r.outcome.reason;
+    c["level"] = fmt::format("L{}", r.what.level);
+    c["case"] = r.what.name;
+    c["verdict"] = NameOf(r.outcome.verdict);
+    c["reason"] = r.outcome.reason;
     c["ms"] = static_cast<double>(static_cast<int64_t>(r.ms * 10)) / 10;
     out["cases"].push_back(std::move(c));
   }

@@ -136,7 +136,10 @@ std::vector<Result> RunCases(const Setup& setup, const std::vector<Case>& cases,
       if (!Start(setup, cases[r.at], &r)) {
         *error = fmt::format("no process for case {}: {}", cases[r.at].id(), std::strerror(errno));
         CloseFiles(r);
-        for (const Running& x : running) kill(x.pid, SIGKILL), waitpid(x.pid, nullptr, 0);
+        for (const Running& x : running) {
+          kill(x.pid, SIGKILL);
+          waitpid(x.pid, nullptr, 0);
+        }
         return {};
       }
       running.push_back(r);

@@ -42,9 +42,12 @@ struct Calls {
 
 ge_tensor TensorOf(const Tensor& t) {
   ge_tensor out = {};
-  out.size = sizeof out, out.dtype = t.dtype, out.rank = static_cast<int32_t>(t.dims.size());
+  out.size = sizeof out;
+  out.dtype = t.dtype;
+  out.rank = static_cast<int32_t>(t.dims.size());
   for (size_t i = 0; i < t.dims.size(); ++i) out.dims[i] = t.dims[i];
-  out.data = const_cast<unsigned char*>(t.bytes.data()), out.bytes = t.bytes.size();
+  out.data = const_cast<unsigned char*>(t.bytes.data());
+  out.bytes = t.bytes.size();
   return out;
 }
 
@@ -65,10 +68,12 @@ std::string RuntimeLibrary::RunText(const std::string& text, const How& how,
   error.size = sizeof error;
   ge_session_options options = {};
   calls.init(&options, sizeof options);
-  options.engines = how.engines.c_str(), options.threads = 1;
+  options.engines = how.engines.c_str();
+  options.threads = 1;
   if (!how.plugins.empty()) options.plugins = how.plugins.c_str();
   if (!how.passes.empty()) options.passes = how.passes.c_str();
-  options.prices = GE_PRICES_ANALYTIC, options.numerics = GE_EXACT_NUMERICS;
+  options.prices = GE_PRICES_ANALYTIC;
+  options.numerics = GE_EXACT_NUMERICS;
   ge_session* session = nullptr;
   if (calls.create(&options, &session, &error) != GE_STATUS_OK) return error.message;
   std::vector<ge_tensor> in, found(outputs);

@@ -35,7 +35,8 @@ bool TimeCalls(const Once& once, bool own, Timed* out) {
   const ge_rc watched = once();
   const Watched counted = EndWatch();
   if (watched != GE_OK) return false;
-  out->own = counted.own, out->library = counted.others;
+  out->own = counted.own;
+  out->library = counted.others;
   double begin = NowNs(own);
   (void)once();
   const double first = std::max(1.0, NowNs(own) - begin);

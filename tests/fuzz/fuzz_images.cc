@@ -23,8 +23,11 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   if (size == 0) return 0;
   std::vector<uint8_t> pixels;
   ge_image_request request{};
-  request.bytes = data, request.size = size, request.order = data[size - 1] % 3;
-  request.reserve = Reserve, request.self = &pixels;
+  request.bytes = data;
+  request.size = size;
+  request.order = data[size - 1] % 3;
+  request.reserve = Reserve;
+  request.self = &pixels;
   const int32_t answer = ge_image_decode_1(&request);
   REQUIRE(answer >= GE_IMAGE_OK && answer < GE_IMAGE_INTERNAL, request.why);
   REQUIRE(answer == GE_IMAGE_OK || request.why[0] != '\0', "refused without words");

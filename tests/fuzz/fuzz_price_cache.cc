@@ -9,7 +9,10 @@
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   static const ge::MachineRecord machine = [] {  // that of the seeds
     ge::MachineRecord m;
-    m.cpu = "fuzz", m.isa_mask = 3, m.isa = 1, m.threads = 1;
+    m.cpu = "fuzz";
+    m.isa_mask = 3;
+    m.isa = 1;
+    m.threads = 1;
     return m;
   }();
   const std::string text(reinterpret_cast<const char*>(data), size);
@@ -20,7 +23,9 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     ge::PriceCache again(machine);
     REQUIRE(again.FromText(printed).ok(), printed.c_str());
     ge::OfferName name;
-    name.signature = "MatMul", name.family = "MatMul", name.size = 10;
+    name.signature = "MatMul";
+    name.family = "MatMul";
+    name.size = 10;
     cache.CorrectionFor({"hash", "cpu"}, name, ge::PriceCache::Kind::kInside, 1);
   }
   ge::MachineRecord found;

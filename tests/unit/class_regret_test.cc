@@ -117,9 +117,11 @@ void Regret(const Network& net, bool from_above, double* sum, int* count, double
   if (from_above) std::reverse(sizes.begin(), sizes.end());
   for (int64_t size : sizes) {
     TensorView in;
-    in.dtype = net.dtype, in.dims = net.dims(size);
+    in.dtype = net.dtype;
+    in.dims = net.dims(size);
     std::vector<std::byte> data(static_cast<size_t>(*ByteCount(TensorType(in.dtype, in.dims))));
-    in.data = data.data(), in.bytes = data.size();
+    in.data = data.data();
+    in.bytes = data.size();
     const auto by_class = (*session)->Compile("", std::span(&in, 1));
     const auto searched = (*session)->CompileApart("", std::span(&in, 1), BuildOptions());
     ASSERT_TRUE(by_class.ok() && searched.ok()) << by_class.status().ToString();
@@ -127,8 +129,10 @@ void Regret(const Network& net, bool from_above, double* sum, int* count, double
     searches += (*by_class)->plan.searches > 0;
     unpriced += !price;
     const double ratio = price ? *price / (*searched)->plan.predicted_ns : 1;
-    mean += ratio / static_cast<double>(net.sizes.size()), most = std::max(most, ratio);
-    *sum += ratio, ++*count;
+    mean += ratio / static_cast<double>(net.sizes.size());
+    most = std::max(most, ratio);
+    *sum += ratio;
+    ++*count;
   }
   std::printf("%-12s %zu shapes %s, %2d searched, %d not to be compared: mean %.4f, worst %.4f\n",
               net.file, sizes.size(), from_above ? "from above" : "from below", searches, unpriced,

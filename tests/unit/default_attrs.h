@@ -21,13 +21,18 @@ inline void AddDefaultAttrs(const char* op_name, std::vector<ge_attr>* attrs) {
     ge_attr a = {};
     a.name = plugin::Str(d.name);
     if (const auto* i = std::get_if<int64_t>(&*d.default_value)) {
-      a.kind = GE_ATTR_INT, a.i = *i;
+      a.kind = GE_ATTR_INT;
+      a.i = *i;
     } else if (const auto* f = std::get_if<double>(&*d.default_value)) {
-      a.kind = GE_ATTR_FLOAT, a.f = *f;
+      a.kind = GE_ATTR_FLOAT;
+      a.f = *f;
     } else if (const auto* s = std::get_if<std::string>(&*d.default_value)) {
-      a.kind = GE_ATTR_STRING, a.s = plugin::Str(*s);
+      a.kind = GE_ATTR_STRING;
+      a.s = plugin::Str(*s);
     } else if (const auto* list = std::get_if<std::vector<int64_t>>(&*d.default_value)) {
-      a.kind = GE_ATTR_INTS, a.ints = list->data(), a.n = static_cast<uint32_t>(list->size());
+      a.kind = GE_ATTR_INTS;
+      a.ints = list->data();
+      a.n = static_cast<uint32_t>(list->size());
     }
     attrs->push_back(a);
   }

@@ -65,7 +65,8 @@ TEST_F(FailedLoad, ItsMappedFileIsForgotten) {
     ASSERT_NE(at, nullptr);
     EXPECT_EQ(session_->LoadGraph(std::move(bad)).code(), Code::kInvalidGraph);
     EXPECT_EQ(session_->LoadGraph(std::move(other)).code(), Code::kInvalidGraph);
-    bad = Graph(), other = Graph();
+    bad = Graph();
+    other = Graph();
     ASSERT_FALSE(IsMapped((folder_ / "w.bin").string()));
     void* const taken = mmap(const_cast<std::byte*>(at), kBytes, PROT_READ | PROT_WRITE,
                              MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);

@@ -257,7 +257,8 @@ Result<VirtualClock::Ran> VirtualClock::Run(const std::string& text,
     for (size_t i = 0; i < out.size(); ++i) {
       const size_t bytes = static_cast<size_t>(ByteCount(f.value(f.results[i]).type).value_or(0));
       ran.out.emplace_back(bytes / sizeof(float));
-      out[i].data = ran.out[i].data(), out[i].bytes = bytes;
+      out[i].data = ran.out[i].data();
+      out[i].bytes = bytes;
     }
     const Times begin = Now();
     GE_RETURN_IF_ERROR(session->Run("", views, out));
@@ -306,7 +307,8 @@ TEST_F(VirtualClock, ThePlanIsNeverWorseThanAPriorityOrder) {
     Times best{UINT64_MAX, UINT64_MAX};
     for (const auto& order : Orders()) {
       PlaceOptions place;
-      place.policy = PlacePolicy::kPriority, place.order = order;
+      place.policy = PlacePolicy::kPriority;
+      place.order = order;
       auto other = Run(text, place);
       ASSERT_TRUE(other.ok()) << name << ": " << other.status().ToString();
       EXPECT_EQ(other->out, ours->out) << name;
@@ -315,7 +317,8 @@ TEST_F(VirtualClock, ThePlanIsNeverWorseThanAPriorityOrder) {
       std::printf(" %8lu (%8lu)", other->took.work_ns, other->took.host_ns);
     }
     EXPECT_LE(ours->took.work_ns, best.work_ns) << name;
-    work.Count(ours->took.work_ns, best.work_ns), waited.Count(ours->took.host_ns, best.host_ns);
+    work.Count(ours->took.work_ns, best.work_ns);
+    waited.Count(ours->took.host_ns, best.host_ns);
   }
   std::printf(
       "\nuntil the host has it: better than every order in %d, equal to the best in %d, "
@@ -330,7 +333,8 @@ TEST_F(VirtualClock, ThePlanIsNeverWorseThanAPriorityOrder) {
 TEST_F(VirtualClock, SaysWhatWorkAndWaysTake) {
   // On the far device alone: in, the work, and back, one after the other.
   PlaceOptions place;
-  place.policy = PlacePolicy::kPriority, place.order = {"devsim"};
+  place.policy = PlacePolicy::kPriority;
+  place.order = {"devsim"};
   auto one = Run(ChainOf(16, {"Relu"}), place);
   ASSERT_TRUE(one.ok()) << one.status().ToString();
   auto two = Run(ChainOf(16, {"Relu", "MatMul"}), place);

@@ -19,7 +19,9 @@ Const FromHere(int64_t n, float from) {
 
 Node Sliced() {
   Node n;
-  n.op = "Slice", n.inputs = {1, 2}, n.outputs = {3};
+  n.op = "Slice";
+  n.inputs = {1, 2};
+  n.outputs = {3};
   n.attrs = {{"axis", int64_t{0}}};
   return n;
 }
@@ -48,7 +50,8 @@ TEST(FoldMemo, KnowsANodeByItsPayloadsAndByTheContentOfSmallOnes) {
   Node turned = Sliced();
   turned.attrs[0].value = int64_t{1};
   EXPECT_FALSE(memo.Find({turned, again, kSliceGives}));
-  turned = Sliced(), turned.op = "Gather";
+  turned = Sliced();
+  turned.op = "Gather";
   EXPECT_FALSE(memo.Find({turned, again, kSliceGives}));
 }
 

@@ -46,7 +46,8 @@ inline Result<Bytes> RunOnce(Session* session, const Io& io) {
   Bytes bytes(out.size());
   for (size_t i = 0; i < out.size(); ++i) {
     bytes[i].resize(static_cast<size_t>(ByteCount(f.value(f.results[i]).type).value_or(0)), 'x');
-    out[i].data = bytes[i].data(), out[i].bytes = bytes[i].size();
+    out[i].data = bytes[i].data();
+    out[i].bytes = bytes[i].size();
   }
   GE_RETURN_IF_ERROR(session->Run("", io.views, out));
   return bytes;

@@ -38,7 +38,9 @@ Decoded DecodeStream(const Stream& stream, int32_t order = GE_IMAGE_RGB) {
   ge_image_request request{};
   // A copy of just that size, so that a sanitizer sees a read behind the end.
   const std::vector<uint8_t> exact(stream.begin(), stream.end());
-  request.bytes = exact.data(), request.size = exact.size(), request.order = order;
+  request.bytes = exact.data();
+  request.size = exact.size();
+  request.order = order;
   request.self = &d;
   request.reserve = [](void* self, int64_t height, int64_t width, int64_t channels) -> uint8_t* {
     auto* to = static_cast<Decoded*>(self);
@@ -47,7 +49,9 @@ Decoded DecodeStream(const Stream& stream, int32_t order = GE_IMAGE_RGB) {
     EXPECT_LE(height * width, GE_IMAGE_MAX_PIXELS);
     EXPECT_TRUE(to->bytes.empty()) << "reserved twice";
     if (height * width * channels > kMostBytes) return nullptr;
-    to->height = height, to->width = width, to->channels = channels;
+    to->height = height;
+    to->width = width;
+    to->channels = channels;
     to->bytes.resize(static_cast<size_t>(height * width * channels));
     return to->bytes.data();
   };
@@ -132,7 +136,10 @@ Stream Png(const Picture& p, int depth, int color, bool interlaced, const Stream
   Stream header = Big(static_cast<uint32_t>(p.width)) + Big(static_cast<uint32_t>(p.height));
   header += Stream{static_cast<char>(depth), static_cast<char>(color), 0, 0, interlaced};
   uint32_t a = 1, b = 0;
-  for (const char c : raw) a = (a + static_cast<uint8_t>(c)) % 65521, b = (b + a) % 65521;
+  for (const char c : raw) {
+    a = (a + static_cast<uint8_t>(c)) % 65521;
+    b = (b + a) % 65521;
+  }
   const Stream packed = Stream("\x78\x01\x01", 3) + Little(raw.size(), 2) + Little(~raw.size(), 2) +
                         raw + Big(b << 16 | a);
   return "\x89PNG\r\n\x1a\n" + PngChunk("IHDR", header) + chunks + PngChunk("IDAT", packed) +

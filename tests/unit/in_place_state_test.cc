@@ -80,8 +80,10 @@ Result<std::unique_ptr<Session>> OpenText(const std::string& engines, const std:
 Status Set(Session* session, const StateValues& values) {
   for (StateId s = 1; s <= values.size(); ++s) {
     TensorView v;
-    v.dtype = DType::kFloat, v.dims = {kSide, kSide};
-    v.data = const_cast<float*>(values[s - 1].data()), v.bytes = values[s - 1].size() * 4;
+    v.dtype = DType::kFloat;
+    v.dims = {kSide, kSide};
+    v.data = const_cast<float*>(values[s - 1].data());
+    v.bytes = values[s - 1].size() * 4;
     GE_RETURN_IF_ERROR(session->SetState(s, v));
   }
   return {};
@@ -91,7 +93,8 @@ Result<StateValues> Get(Session* session) {
   StateValues out(3, std::vector<float>(kSide * kSide));
   for (StateId s = 1; s <= out.size(); ++s) {
     TensorView v;
-    v.data = out[s - 1].data(), v.bytes = out[s - 1].size() * 4;
+    v.data = out[s - 1].data();
+    v.bytes = out[s - 1].size() * 4;
     GE_RETURN_IF_ERROR(session->GetState(s, &v));
   }
   return out;
@@ -107,9 +110,12 @@ std::vector<float> Noise(uint64_t seed) {
 Status RunAt(Session* session, const std::vector<float>& x, std::vector<float>* y) {
   y->resize(kSide * kSide);
   TensorView in, out;
-  in.dtype = DType::kFloat, in.dims = {kSide, kSide};
-  in.data = const_cast<float*>(x.data()), in.bytes = x.size() * 4;
-  out.data = y->data(), out.bytes = y->size() * 4;
+  in.dtype = DType::kFloat;
+  in.dims = {kSide, kSide};
+  in.data = const_cast<float*>(x.data());
+  in.bytes = x.size() * 4;
+  out.data = y->data();
+  out.bytes = y->size() * 4;
   return session->Run("", std::span(&in, 1), std::span(&out, 1));
 }
 
@@ -145,8 +151,10 @@ void Arm(const Compiled& c) {
   static constexpr decltype(ge_engine_api::copy) kCopy[] = {Copy<0>, Copy<1>, Copy<2>};
   auto& engines = const_cast<ProgramParts&>(c.program().parts()).engines;
   for (size_t e = 0; e < engines.size() && e < kMostEngines; ++e) {
-    strike.enqueue[e] = engines[e].api.enqueue, strike.copy[e] = engines[e].api.copy;
-    engines[e].api.enqueue = kEnqueue[e], engines[e].api.copy = kCopy[e];
+    strike.enqueue[e] = engines[e].api.enqueue;
+    strike.copy[e] = engines[e].api.copy;
+    engines[e].api.enqueue = kEnqueue[e];
+    engines[e].api.copy = kCopy[e];
   }
 }
 
@@ -161,7 +169,8 @@ std::pair<int, int> CallsOf(const Plan& plan) {
   for (const Instruction& in : plan.functions[0].code) {
     committed |= in.op == PlanOp::kCommit;
     const bool call = in.op == PlanOp::kLaunch || (in.op == PlanOp::kCopy && in.engine != 0);
-    all += call, before += call && !committed;
+    all += call;
+    before += call && !committed;
   }
   return {before, all};
 }
@@ -192,7 +201,8 @@ void TryPlan(uint64_t seed, const std::string& engines, StateTally* tally) {
     const bool cancel = at >= all;
     if (!cancel && at >= fallible) continue;  // behind the commit no engine may fail
     ASSERT_TRUE(Set(session->get(), before).ok());
-    strike.at = at % all, strike.seen = 0;
+    strike.at = at % all;
+    strike.seen = 0;
     strike.what = [&](ge_rc rc) {
       if (!cancel) return ge_rc(GE_INTERNAL);
       (*session)->calls().CancelAll();
@@ -246,15 +256,19 @@ entry train_step "main" = main
   std::vector<float> y;
   ASSERT_TRUE(RunAt(session->get(), x, &y).ok());
   Arm(*(*session)->Latest(""));
-  strike.at = 1, strike.seen = 0, strike.what = [](ge_rc) { return ge_rc(GE_INTERNAL); };
+  strike.at = 1;
+  strike.seen = 0;
+  strike.what = [](ge_rc) { return ge_rc(GE_INTERNAL); };
   const Status torn = RunAt(session->get(), x, &y);
   strike.at = -1;
   EXPECT_EQ(torn.code(), Code::kDataCorrupt) << torn.ToString();
   const Status lost = RunAt(session->get(), x, &y);
   EXPECT_NE(lost.ToString().find("state 's' was lost"), std::string::npos) << lost.ToString();
   TensorView v;
-  v.dtype = DType::kFloat, v.dims = {kSide, kSide};
-  v.data = const_cast<float*>(x.data()), v.bytes = x.size() * 4;
+  v.dtype = DType::kFloat;
+  v.dims = {kSide, kSide};
+  v.data = const_cast<float*>(x.data());
+  v.bytes = x.size() * 4;
   ASSERT_TRUE((*session)->SetState(1, v).ok());
   EXPECT_TRUE(RunAt(session->get(), x, &y).ok());
 }
@@ -276,7 +290,8 @@ entry train_step "main" = main
     ASSERT_TRUE(session.ok()) << session.status().ToString();
     std::vector<float> x(1024 * 1024, 0.5f), y(x.size());
     TensorView in{DType::kFloat, {1, 1024, 1024}, x.data(), x.size() * 4}, out;
-    out.data = y.data(), out.bytes = y.size() * 4;
+    out.data = y.data();
+    out.bytes = y.size() * 4;
     for (int k = 0; k < 2; ++k) {
       const Status ran = (*session)->Run("", std::span(&in, 1), std::span(&out, 1));
       ASSERT_TRUE(ran.ok()) << engines << ": " << ran.ToString();
@@ -289,7 +304,8 @@ entry train_step "main" = main
     EXPECT_LE(report["arena_bytes"].get<int64_t>(), 25 * 1024 * 1024 * 4 / 20) << engines;
     std::vector<float> w(25 * 1024 * 1024);
     TensorView state;
-    state.data = w.data(), state.bytes = w.size() * 4;
+    state.data = w.data();
+    state.bytes = w.size() * 4;
     ASSERT_TRUE((*session)->GetState(1, &state).ok());
     EXPECT_TRUE(std::all_of(w.begin(), w.end(), [](float v) { return v == -1.0f; })) << engines;
   }
@@ -325,11 +341,13 @@ entry train_step "main" = main
   const std::vector<std::vector<float>> wanted = {{-1, -1}, {0, 0}, {-1, -1}};
   for (const auto& w : wanted) {
     TensorView in{DType::kFloat, {2}, x.data(), 8}, out;
-    out.data = y.data(), out.bytes = 8;
+    out.data = y.data();
+    out.bytes = 8;
     const Status ran = (*session)->Run("", std::span(&in, 1), std::span(&out, 1));
     ASSERT_TRUE(ran.ok()) << ran.ToString();
     TensorView v;
-    v.data = state.data(), v.bytes = 8;
+    v.data = state.data();
+    v.bytes = 8;
     ASSERT_TRUE((*session)->GetState(1, &v).ok());
     EXPECT_EQ(y, w);
     EXPECT_EQ(state, w);
@@ -394,7 +412,8 @@ class CommitEditor {
 
   // Makes one thing of the commit wrong; answers what, or nothing where the plan has no such thing.
   std::string Edit(Plan* plan) {
-    f_ = &plan->functions[0], plan_ = plan;
+    f_ = &plan->functions[0];
+    plan_ = plan;
     commit_ = Find([](const Instruction& in) { return in.op == PlanOp::kCommit; });
     output_ = Overwriting();
     switch (random_.Below(9)) {

@@ -92,7 +92,8 @@ std::string TextOf(const Form& f) {
 
 Form Plain() {
   Form f;
-  f.name = "range", f.mask = kByRange;
+  f.name = "range";
+  f.mask = kByRange;
   return f;
 }
 
@@ -192,7 +193,8 @@ struct Data {
 
 TensorView ViewOf(Data* d, DType dtype) {
   TensorView v;
-  v.dtype = dtype, v.dims = d->dims;
+  v.dtype = dtype;
+  v.dims = d->dims;
   v.data = dtype == DType::kInt64 ? static_cast<void*>(d->ints.data()) : d->floats.data();
   v.bytes = dtype == DType::kInt64 ? d->ints.size() * 8 : d->floats.size() * 4;
   return v;
@@ -229,7 +231,8 @@ class BothWays {
   Session* cached() { return cached_.get(); }
 
   void Begin(int64_t batch) {
-    batch_ = batch, rows_ = 0;
+    batch_ = batch;
+    rows_ = 0;
     ASSERT_TRUE(cached_->states().Reset(cached_->graph()).ok());
     feed_.clear();
     const bool rows_first = form_.params.find("[B,P,") != std::string::npos;
@@ -248,7 +251,8 @@ class BothWays {
     // The last sequence begins with a place that does not count.
     mask.ints.assign(static_cast<size_t>(batch_ * rows_), 1);
     if (batch_ > 1) mask.ints[static_cast<size_t>((batch_ - 1) * rows_)] = 0;
-    feed_["ids"] = ids, feed_["attention_mask"] = mask;
+    feed_["ids"] = ids;
+    feed_["attention_mask"] = mask;
     auto wanted = RunOnce(plain_.get(), &feed_), found = RunOnce(cached_.get(), &feed_);
     ASSERT_TRUE(wanted.ok() && found.ok())
         << wanted.status().ToString() << " " << found.status().ToString();
@@ -289,7 +293,8 @@ TEST(KvCache, WritesNewRowsAlone) {
   BothWays both(Forms()[0], "ref");
   ASSERT_TRUE(both.open());
   both.Begin(1);
-  both.Add(3), both.Add(1);
+  both.Add(3);
+  both.Add(1);
   const auto plan = both.cached()->Latest("");
   ASSERT_TRUE(plan);
   EXPECT_EQ(plan->states_out.size(), 3u);
@@ -319,7 +324,8 @@ TEST(KvCache, RunsThatFailOrMeetNaNLeaveNothing) {
   std::map<std::string, Data> feed;
   feed["ids"] = {{1, 2}, {3, 99}, {}};
   EXPECT_FALSE(RunOnce(both.cached(), &feed).ok());
-  both.Add(1), both.Add(3);
+  both.Add(1);
+  both.Add(3);
   // Rows of NaN behind the length would reach all, weighed with zero.
   for (const char* name : {"past_key", "past_value"}) {
     const Graph& g = both.cached()->graph();
@@ -339,7 +345,8 @@ TEST(KvCache, RunsThatFailOrMeetNaNLeaveNothing) {
       ASSERT_TRUE(both.cached()->SetState(s, view).ok());
     }
   }
-  both.Add(1), both.Add(1);
+  both.Add(1);
+  both.Add(1);
 }
 
 }  // namespace

@@ -53,7 +53,8 @@ Result<Ran> RunOn(const std::string& model, const std::vector<int64_t>& x,
   Ran ran{nullptr, {std::vector<float>(count(y)), std::vector<float>(count(y))}, nullptr};
   std::vector<TensorView> out(2);
   for (size_t i = 0; i < 2; ++i) {
-    out[i].data = ran.out[i].data(), out[i].bytes = ran.out[i].size() * sizeof(float);
+    out[i].data = ran.out[i].data();
+    out[i].bytes = ran.out[i].size() * sizeof(float);
   }
   GE_RETURN_IF_ERROR(session->Run("", in, out));
   ran.compiled = session->Latest("");

@@ -132,7 +132,8 @@ void ExpectEachEdgeIsProved(const Plan& plan, uint64_t seed, OrderTally* tally) 
     return in.op == PlanOp::kSignal || in.op == PlanOp::kWait;
   });
   for (Instruction& in : f.code) in.stream = 0;
-  f.streams.clear(), f.events.clear();
+  f.streams.clear();
+  f.events.clear();
   for (SegmentId s = 0; s < f.segments.size(); ++s) {
     for (size_t k = 0; k < f.segments[s].after.size(); ++k) {
       ++tally->edges;

@@ -226,7 +226,8 @@ class OurCaches : public ::testing::Test {
                     .ok());
     std::vector<float> x = {1, 2}, y(2);
     TensorView in{DType::kFloat, {2}, x.data(), 8}, out;
-    out.data = y.data(), out.bytes = 8;
+    out.data = y.data();
+    out.bytes = 8;
     const Status status = session->Run("", std::span(&in, 1), std::span(&out, 1));
     EXPECT_TRUE(status.ok()) << status.ToString();
     return y;

@@ -51,7 +51,8 @@ Status RunOn(Session* session, int shape, std::vector<float>* y) {
   std::vector<float> x = InputOf(shape);
   y->assign(x.size(), NAN);
   TensorView in{DType::kFloat, {RowsOf(shape), kWide}, x.data(), x.size() * 4}, out;
-  out.data = y->data(), out.bytes = y->size() * 4;
+  out.data = y->data();
+  out.bytes = y->size() * 4;
   return session->Run("", std::span(&in, 1), std::span(&out, 1));
 }
 
@@ -75,7 +76,8 @@ struct Load {
       for (size_t i = 0; same && i < y.size(); ++i) {
         same = std::abs(y[i] - want[i]) <= 1e-3f + 1e-3f * std::abs(want[i]);
       }
-      wrong += !same, ++runs;
+      wrong += !same;
+      ++runs;
       const uint64_t now = PackBytesPresent();
       for (uint64_t seen = most; seen < now && !most.compare_exchange_weak(seen, now);) {
       }

@@ -31,7 +31,9 @@ TEST(PlaceEffort, UsualBudgetsAreAlmostAsGoodAsLargeOnes) {
     const auto large = SolvePlacement(t.problem);
     ASSERT_TRUE(usual.ok() && large.ok()) << seed;
     const double ratio = usual->cost / large->cost;
-    sum += ratio, worst = std::max(worst, ratio), beyond += ratio > 1.03;
+    sum += ratio;
+    worst = std::max(worst, ratio);
+    beyond += ratio > 1.03;
   }
   std::printf(
       "cost by the usual budgets / by twenty times them: mean %.5f, worst %.4f, %d beyond "

@@ -36,7 +36,9 @@ std::string Line(uint32_t nodes, double effort) {
     const auto found = SolvePlacement(t.problem);
     EXPECT_TRUE(found.ok());
     if (!found.ok()) continue;
-    cost += found->cost, groups += found->groups.size(), ++methods[found->method];
+    cost += found->cost;
+    groups += found->groups.size();
+    ++methods[found->method];
     for (const PlaceGroup& g : found->groups) {
       for (const uint32_t o : g.offers) order = order * 31 % 1000003 + o;
     }

@@ -27,9 +27,12 @@ std::string Line(uint32_t segments, uint32_t devices, uint32_t streams, uint32_t
   Digest places, order;
   for (uint64_t seed = 1; seed <= 20; ++seed) {
     test::GeneratorOptions options;
-    options.segments = segments, options.async_devices = devices;
-    options.streams_per_device = streams, options.after_percent = after;
-    options.chain_percent = 20 + 20 * (seed % 4), options.host_percent = 10 + 30 * (seed % 3);
+    options.segments = segments;
+    options.async_devices = devices;
+    options.streams_per_device = streams;
+    options.after_percent = after;
+    options.chain_percent = 20 + 20 * (seed % 4);
+    options.host_percent = 10 + 30 * (seed % 3);
     Plan plan = test::RandomPlan(seed, options);
     EXPECT_TRUE(AssignStreams(&plan, {streams}).ok());
     EXPECT_TRUE(AssignMemory(&plan, {pack == 1 ? 64 : 0, pack != 2, pack == 3}).ok());
@@ -41,10 +44,13 @@ std::string Line(uint32_t segments, uint32_t devices, uint32_t streams, uint32_t
     const PlanFunction& f = plan.functions[0];
     code += f.code.size();
     for (const Instruction& i : f.code) {
-      order.Add(static_cast<uint64_t>(i.op)), order.Add(i.stream), order.Add(i.segment);
+      order.Add(static_cast<uint64_t>(i.op));
+      order.Add(i.stream);
+      order.Add(i.segment);
     }
     for (const PlanValue& v : f.values) {
-      places.Add(static_cast<uint64_t>(v.offset)), places.Add(v.alias_of);
+      places.Add(static_cast<uint64_t>(v.offset));
+      places.Add(v.alias_of);
     }
   }
   char text[200];

@@ -128,7 +128,8 @@ TEST_F(Rehearsed, IsBoundedAndDamagedEntriesGoFirst) {
 
 TEST(PinsOfMove, LeavesAllInPlaceButWhatMovesAndWhatSharedItsOffer) {
   ge::Plan plan;
-  plan.devices.resize(2), plan.devices[1].name = "a/cpu";
+  plan.devices.resize(2);
+  plan.devices[1].name = "a/cpu";
   plan.functions.resize(1);
   plan.functions[0].segments.resize(1);
   plan.functions[0].segments[0].device = 1;

@@ -114,7 +114,8 @@ class Stateful {
     const Value x = Floats({1, rows, 2}, first);
     std::vector<float> y(2);
     TensorView in = ViewOf(x), out;
-    out.data = y.data(), out.bytes = y.size() * sizeof(float);
+    out.data = y.data();
+    out.bytes = y.size() * sizeof(float);
     GE_RETURN_IF_ERROR(session_->Run("main", std::span(&in, 1), std::span(&out, 1)));
     return y;
   }
@@ -122,7 +123,8 @@ class Stateful {
     const Value n = Number(by);
     int64_t to = 0;
     TensorView in = ViewOf(n), out;
-    out.data = &to, out.bytes = sizeof to;
+    out.data = &to;
+    out.bytes = sizeof to;
     return session_->Run("skip", std::span(&in, 1), std::span(&out, 1));
   }
   std::string Saved() {
@@ -173,7 +175,8 @@ std::string WrittenEarlier(const Graph& model, const std::vector<Value>& values)
   std::string all;
   for (StateId s = 1; s < model.states.size(); ++s) {
     State state;
-    state.name = model.states[s].name, state.type = TypeOf(values[s - 1]);
+    state.name = model.states[s].name;
+    state.type = TypeOf(values[s - 1]);
     state.kind = model.states[s].kind;
     state.init = out.AddConst(Constant(state.name, state.type, values[s - 1].bytes));
     out.states.push_back(std::move(state));
@@ -278,7 +281,8 @@ class Mutator {
       case 4:
         return ChangeDims(&state.type), "the dims of a state";
       case 5:
-        ChangeDims(&state.type), g->consts[state.init].type = state.type;
+        ChangeDims(&state.type);
+        g->consts[state.init].type = state.type;
         return "the dims of both";
       case 6:
         return state.init = random_.Below(static_cast<uint32_t>(g->consts.size())), "the value";
@@ -468,7 +472,8 @@ TEST(CountedRows, ARefusedRunLeavesTheCapacity) {
   ThreeRows(&s);
   for (const int64_t rows : {int64_t{1} << 39, int64_t{1} << 36}) {
     TensorView in;
-    in.dtype = DType::kFloat, in.dims = {1, rows, 2};
+    in.dtype = DType::kFloat;
+    in.dims = {1, rows, 2};
     EXPECT_EQ(s.session().Compile("main", std::span(&in, 1)).status().code(), Code::kLimitExceeded);
     ASSERT_TRUE(s.Set(2, Number(3)).ok());
     const auto y = s.Run(1);

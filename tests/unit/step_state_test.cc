@@ -46,7 +46,8 @@ entry train_step "main" = main
     TensorView in[2] = {{DType::kFloat, {1024, 1024}, x.data(), x.size() * 4},
                         {DType::kBool, {}, &flag, 1}};
     TensorView out;
-    out.data = y.data(), out.bytes = y.size() * 4;
+    out.data = y.data();
+    out.bytes = y.size() * 4;
     const Status ran = (*session)->Run("", in, std::span(&out, 1));
     ASSERT_TRUE(ran.ok()) << ran.ToString();
     EXPECT_EQ(y[7], go ? 2.0f : 1.5f);  // what was there before the step
@@ -54,7 +55,8 @@ entry train_step "main" = main
     const float wanted[] = {-0.5f, 1.0f, 1.0f};
     for (StateId s = 1; s <= 3; ++s) {
       TensorView v;
-      v.data = state.data(), v.bytes = state.size() * 4;
+      v.data = state.data();
+      v.bytes = state.size() * 4;
       ASSERT_TRUE((*session)->GetState(s, &v).ok());
       EXPECT_TRUE(std::all_of(state.begin(), state.end(),
                               [&](float f) { return std::abs(f - wanted[s - 1]) < 1e-6f; }))
@@ -100,7 +102,9 @@ fn main(x: f32[512,1024]) -> (y) effects [state w, state m, state v] {
     std::vector<float> x(512 * 1024, 2.0f), y(x.size()), weight(x.size());
     TensorView in{DType::kFloat, {512, 1024}, x.data(), x.size() * 4};
     TensorView out, v;
-    out.data = y.data(), out.bytes = v.bytes = y.size() * 4, v.data = weight.data();
+    out.data = y.data();
+    out.bytes = v.bytes = y.size() * 4;
+    v.data = weight.data();
     const Status ran = (*session)->Run("", std::span(&in, 1), std::span(&out, 1));
     ASSERT_TRUE(ran.ok()) << step << ": " << ran.ToString();
     EXPECT_EQ(y[7], 2.0f) << step;

@@ -24,7 +24,8 @@ std::vector<std::string> Parts(std::string_view text) {
   for (const char c : text) {
     depth += (c == '[') - (c == ']');
     if (c == ',' && depth == 0) {
-      parts.push_back(Trim(part)), part.clear();
+      parts.push_back(Trim(part));
+      part.clear();
     } else {
       part += c;
     }
@@ -66,7 +67,8 @@ Result<CaseInput> ParseInput(const std::string& text, const std::string& where) 
       return Bad(where, rest, "as many numbers as the type has elements");
     }
   } else if (rest.starts_with("=")) {
-    in.constant = true, in.text = text;
+    in.constant = true;
+    in.text = text;
   } else if (rest.starts_with("in ")) {
     const size_t dots = rest.find("..");
     if (dots == std::string::npos) return Bad(where, rest, "in LOW..HIGH");
@@ -88,7 +90,8 @@ Status ParseTail(std::string tail, const std::string& where, Case* c) {
   if (tail.starts_with("{")) {
     const size_t end = tail.rfind('}');
     if (end == std::string::npos) return Bad(where, tail, "attributes in braces");
-    c->attrs = tail.substr(0, end + 1), tail = Trim(tail.substr(end + 1));
+    c->attrs = tail.substr(0, end + 1);
+    tail = Trim(tail.substr(end + 1));
   }
   const size_t stated = tail.find("=>"), bent = tail.find("bent", stated);
   for (size_t at = stated;
@@ -99,7 +102,10 @@ Status ParseTail(std::string tail, const std::string& where, Case* c) {
     at = close;
   }
   if (stated != std::string::npos) tail = Trim(tail.substr(0, stated));
-  if (tail.ends_with("static")) c->only_static = true, tail = Trim(tail.substr(0, tail.size() - 6));
+  if (tail.ends_with("static")) {
+    c->only_static = true;
+    tail = Trim(tail.substr(0, tail.size() - 6));
+  }
   c->out = {true};
   if (!tail.starts_with("->")) return tail.empty() ? Status() : Bad(where, tail, "-> OUTPUTS");
   const std::vector<std::string> parts = Parts(std::string_view(tail).substr(2));
@@ -126,18 +132,23 @@ std::string TypeText(const CaseInput& in, size_t i, bool symbolic) {
 
 void SplitDomain(Case* c) {
   const size_t dot = c->op.rfind('.');
-  if (dot != std::string::npos) c->domain = c->op.substr(0, dot), c->op = c->op.substr(dot + 1);
+  if (dot != std::string::npos) {
+    c->domain = c->op.substr(0, dot);
+    c->op = c->op.substr(dot + 1);
+  }
 }
 
 }  // namespace
 
 Result<Case> ParseCase(const std::string& line, const std::string& where) {
   Case c;
-  c.where = where, c.line = Trim(line);
+  c.where = where;
+  c.line = Trim(line);
   if (c.line.starts_with("untested ")) {
     const size_t colon = c.line.find(": ");
     if (colon == std::string::npos) return Bad(where, c.line, "untested Op: why");
-    c.op = Trim(c.line.substr(9, colon - 9)), c.untested = Trim(c.line.substr(colon + 1));
+    c.op = Trim(c.line.substr(9, colon - 9));
+    c.untested = Trim(c.line.substr(colon + 1));
     return SplitDomain(&c), c;
   }
   const size_t open = c.line.find('(');

@@ -28,7 +28,10 @@ Array Random(const Array& like, std::mt19937_64& random) {
 // A sum with what it is a share of.
 struct Sum {
   double sum = 0, magnitude = 0;
-  void Add(double v) { sum += v, magnitude += std::fabs(v); }
+  void Add(double v) {
+    sum += v;
+    magnitude += std::fabs(v);
+  }
 };
 
 Sum Dot(const Array& a, const Array& b) {
@@ -202,10 +205,14 @@ Status Checker::ByDuals() {
     double ways = 0;
     for (size_t k = 0; k < along.size(); ++k) {
       const double w = told_.w.f[k], size = SizeOf(along[k]);
-      g.sum += w * along[k].a, g.magnitude += std::fabs(w) * size, ways += size;
-      h.Add(w * along[k].ab), h.magnitude += std::fabs(w * along[k].a);
+      g.sum += w * along[k].a;
+      g.magnitude += std::fabs(w) * size;
+      ways += size;
+      h.Add(w * along[k].ab);
+      h.magnitude += std::fabs(w * along[k].a);
     }
-    told_.grad.Add(g.sum, g.magnitude), told_.hvp.Add(h.sum, h.magnitude);
+    told_.grad.Add(g.sum, g.magnitude);
+    told_.hvp.Add(h.sum, h.magnitude);
     told_.ways.push_back(ways);
   }
   GE_ASSIGN_OR_RETURN(const std::vector<Real> along,
@@ -220,7 +227,8 @@ Status Checker::DifferencesOfResults() {
     const double x = spec_.inputs.at(p.input).f[p.element],
                  step = 6e-6 * std::max(1.0, std::fabs(x));
     Arrays up = spec_.inputs, down = spec_.inputs;
-    up[p.input].f[p.element] += step, down[p.input].f[p.element] -= step;
+    up[p.input].f[p.element] += step;
+    down[p.input].f[p.element] -= step;
     GE_ASSIGN_OR_RETURN(Arrays above, grad_->Run("main", up));
     GE_ASSIGN_OR_RETURN(Arrays below, grad_->Run("main", down));
     Sum g;
@@ -238,7 +246,8 @@ Status Checker::DifferencesOfGradients(OracleAnswers::Numbers* want, std::vector
   const double step = 6e-6;
   for (const auto& [name, v] : told_.v) {
     for (size_t k = 0; k < v.f.size(); ++k) {
-      up[name].f[k] += step * v.f[k], down[name].f[k] -= step * v.f[k];
+      up[name].f[k] += step * v.f[k];
+      down[name].f[k] -= step * v.f[k];
     }
   }
   up["ct." + spec_.of] = down["ct." + spec_.of] = told_.w;
@@ -282,7 +291,8 @@ Status Checker::Oracle() {
   Status s = result_.oracle == adcheck::Oracle::kStated ? ByWord() : ByDuals();
   if (s.code() == Code::kUnsupported) {
     told_.why_not_dual = result_.why_not_dual = s.message();
-    told_.value = told_.grad = told_.jvp = told_.hvp = {}, told_.ways.clear();
+    told_.value = told_.grad = told_.jvp = told_.hvp = {};
+    told_.ways.clear();
     result_.oracle = adcheck::Oracle::kDifferences;
     s = DifferencesOfResults();
   }
@@ -305,7 +315,8 @@ Status Checker::Adjoint() {
     Sum right;
     for (const std::string& x : spec_.wrt) {
       const Sum part = Dot(t[x], gradient["grad." + x]);
-      right.sum += part.sum, right.magnitude += part.magnitude;
+      right.sum += part.sum;
+      right.magnitude += part.magnitude;
     }
     double of = 0;
     for (size_t k = 0; k < told_.ways.size(); ++k) {
@@ -325,7 +336,8 @@ Status Checker::Symmetry() {
     Sum left, right;
     for (const std::string& x : spec_.wrt) {
       const Sum a = Dot(u[x], engine_hvp_["hvp." + x]), b = Dot(told_.v[x], hu["hvp." + x]);
-      left.sum += a.sum, right.sum += b.sum;
+      left.sum += a.sum;
+      right.sum += b.sum;
       left.magnitude += a.magnitude + Dot(u[x], engine_grad_["grad." + x]).magnitude;
     }
     result_.symmetry =

@@ -50,7 +50,10 @@ struct OracleAnswers {
   };
   struct Numbers {
     std::vector<double> want, magnitude;
-    void Add(double w, double m) { want.push_back(w), magnitude.push_back(m); }
+    void Add(double w, double m) {
+      want.push_back(w);
+      magnitude.push_back(m);
+    }
   };
   Array y;                   // the results, as the engine has them
   Array w;                   // weights of them

@@ -20,7 +20,8 @@ int CheckFile(const Options& options) {
     return 2;
   }
   CheckSpec spec;
-  spec.text = text.str(), spec.order = options.order;
+  spec.text = text.str();
+  spec.order = options.order;
   std::mt19937_64 random(options.seed);
   std::uniform_real_distribution<double> number(-1.5, 1.5);
   const Function& f = graph->fn(graph->entries[0].fn);
@@ -33,7 +34,8 @@ int CheckFile(const Options& options) {
     }
     Array a = Array::Of(v.type.static_dims());
     for (double& x : a.f) x = number(random);
-    spec.inputs[v.name] = std::move(a), spec.wrt.push_back(v.name);
+    spec.inputs[v.name] = std::move(a);
+    spec.wrt.push_back(v.name);
   }
   spec.of = f.value(f.results[0]).name;
   const CheckResult r = CheckModel(spec, options.model, random);

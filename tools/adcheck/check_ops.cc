@@ -26,12 +26,18 @@ struct OpSummary {
   std::string why_not_dual;
   void Add(const CheckResult& r) {
     ++checks;
-    worst.value = std::max(worst.value, r.value), worst.grad = std::max(worst.grad, r.grad);
-    worst.jvp = std::max(worst.jvp, r.jvp), worst.adjoint = std::max(worst.adjoint, r.adjoint);
-    worst.hvp = std::max(worst.hvp, r.hvp), worst.symmetry = std::max(worst.symmetry, r.symmetry);
+    worst.value = std::max(worst.value, r.value);
+    worst.grad = std::max(worst.grad, r.grad);
+    worst.jvp = std::max(worst.jvp, r.jvp);
+    worst.adjoint = std::max(worst.adjoint, r.adjoint);
+    worst.hvp = std::max(worst.hvp, r.hvp);
+    worst.symmetry = std::max(worst.symmetry, r.symmetry);
     if (r.oracle == Oracle::kDual) dual = true;
     if (r.oracle == Oracle::kStated) stated = true;
-    if (r.oracle == Oracle::kDifferences) differences = true, why_not_dual = r.why_not_dual;
+    if (r.oracle == Oracle::kDifferences) {
+      differences = true;
+      why_not_dual = r.why_not_dual;
+    }
   }
   std::string oracle() const {
     std::string text = dual ? "dual" : "";
@@ -94,7 +100,10 @@ void OpsRun::RunCase(const Case& c) {
     op.Add(r);
     const std::string title = fmt::format("{} {} [{}]", c.where, c.line, check.name);
     if (r.failure.empty()) ++passed_;
-    if (!r.failure.empty()) ++op.failed, Fail(title, r.failure);
+    if (!r.failure.empty()) {
+      ++op.failed;
+      Fail(title, r.failure);
+    }
     if (options_.verbose && !options_.json) {
       fmt::print(
           "{}: {}value {:.1e} grad {:.1e} jvp {:.1e} adjoint {:.1e} hvp {:.1e} symmetry "
@@ -150,7 +159,8 @@ void OpsRun::Print() {
                             {"hvp", op.worst.hvp},
                             {"symmetry", op.worst.symmetry}});
     }
-    all["passed"] = passed_, all["failed"] = failures_.size();
+    all["passed"] = passed_;
+    all["failed"] = failures_.size();
     fmt::print("{}\n", all.dump());
     return;
   }

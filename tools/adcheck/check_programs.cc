@@ -28,6 +28,7 @@ class ProgramsRun {
   Status Count(const Program& p, const CheckResult& r);
   Status CheckWindows(const Program& p, uint64_t seed, uint64_t* primal, uint64_t* grad) const;
   void Report(uint64_t seed, Program p, const CheckResult& r);
+  void AddUp(const CheckResult& r);  // one that passed
 
   const Options& options_;
   int passed_ = 0, failed_ = 0;
@@ -41,8 +42,12 @@ class ProgramsRun {
 
 CheckSpec SpecOf(const Program& p, int order) {
   CheckSpec spec;
-  spec.text = p.Text(), spec.of = "loss", spec.wrt = p.wrt, spec.inputs = p.inputs;
-  spec.order = order, spec.pairs = 2;
+  spec.text = p.Text();
+  spec.of = "loss";
+  spec.wrt = p.wrt;
+  spec.inputs = p.inputs;
+  spec.order = order;
+  spec.pairs = 2;
   return spec;
 }
 
@@ -107,7 +112,8 @@ CheckResult ProgramsRun::Check(const Program& p, uint64_t seed) const {
   uint64_t primal = 0, grad = 0;
   const Status same = CheckWindows(p, seed, &primal, &grad);
   if (!same.ok()) r.failure = "in windows: " + same.message();
-  r.primal_nodes = primal, r.grad_nodes = grad;
+  r.primal_nodes = primal;
+  r.grad_nodes = grad;
   return r;
 }
 
@@ -117,7 +123,8 @@ Status ProgramsRun::Count(const Program& p, const CheckResult&) {
   const Arrays inputs = InputsOf(p, *model);
   GE_ASSIGN_OR_RETURN(const uint64_t primal, CountNodes(text, "main", inputs));
   GE_ASSIGN_OR_RETURN(const uint64_t grad, CountNodes(text, "grad", inputs));
-  sum_primal_ += static_cast<double>(primal), sum_grad_ += static_cast<double>(grad);
+  sum_primal_ += static_cast<double>(primal);
+  sum_grad_ += static_cast<double>(grad);
   const double ratio =
       static_cast<double>(grad) / static_cast<double>(std::max<uint64_t>(1, primal));
   if (ratio > greatest_) greatest_ = ratio;
@@ -140,9 +147,22 @@ void ProgramsRun::Report(uint64_t seed, Program p, const CheckResult& r) {
   if (!options_.json) fmt::print("        made small as {} of {}\n", name, options_.save);
 }
 
+void ProgramsRun::AddUp(const CheckResult& r) {
+  ++passed_;
+  windows_ += r.grad_nodes > 0;
+  sum_windows_ += static_cast<double>(r.grad_nodes);
+  sum_windows_primal_ += static_cast<double>(r.primal_nodes);
+  worst_.grad = std::max(worst_.grad, r.grad);
+  worst_.hvp = std::max(worst_.hvp, r.hvp);
+  worst_.jvp = std::max(worst_.jvp, r.jvp);
+  worst_.adjoint = std::max(worst_.adjoint, r.adjoint);
+  worst_.symmetry = std::max(worst_.symmetry, r.symmetry);
+}
+
 int ProgramsRun::Run() {
   ProgramOptions how;
-  how.recursion = options_.recursion, how.closures = options_.closures;
+  how.recursion = options_.recursion;
+  how.closures = options_.closures;
   const bool one = options_.program != 0;
   const uint64_t first = one ? options_.program : options_.seed * 1000000007ull;
   for (int i = 0; i < (one ? 1 : options_.programs); ++i) {
@@ -158,13 +178,7 @@ int ProgramsRun::Run() {
       Report(seed, p, r);
       continue;
     }
-    ++passed_;
-    windows_ += r.grad_nodes > 0;
-    sum_windows_ += static_cast<double>(r.grad_nodes);
-    sum_windows_primal_ += static_cast<double>(r.primal_nodes);
-    worst_.grad = std::max(worst_.grad, r.grad), worst_.hvp = std::max(worst_.hvp, r.hvp);
-    worst_.jvp = std::max(worst_.jvp, r.jvp), worst_.adjoint = std::max(worst_.adjoint, r.adjoint);
-    worst_.symmetry = std::max(worst_.symmetry, r.symmetry);
+    AddUp(r);
   }
   const double mean = sum_primal_ > 0 ? sum_grad_ / sum_primal_ : 0;
   const double windows_ratio = windows_ > 0 ? sum_windows_ / sum_windows_primal_ : 0;

@@ -132,7 +132,8 @@ int64_t Thing::integer() const { return static_cast<int64_t>(NumberAt(*this, 0))
 
 Thing Thing::Make(DType dtype, std::vector<int64_t> dims) {
   Thing t;
-  t.dtype = dtype, t.dims = std::move(dims);
+  t.dtype = dtype;
+  t.dims = std::move(dims);
   t.data = std::make_shared<std::vector<char>>(static_cast<size_t>(t.count()) * ElementSize(dtype));
   return t;
 }
@@ -155,8 +156,10 @@ Thing Interpreter::Constant(ConstId id) const {
     float narrow;
     const auto at = static_cast<size_t>(k);
     if (t.dtype == DType::kDouble) std::memcpy(&v, bytes + at * sizeof v, sizeof v);
-    if (t.dtype == DType::kFloat)
-      std::memcpy(&narrow, bytes + at * sizeof narrow, sizeof narrow), v = narrow;
+    if (t.dtype == DType::kFloat) {
+      std::memcpy(&narrow, bytes + at * sizeof narrow, sizeof narrow);
+      v = narrow;
+    }
     t.reals()[k] = v;
   }
   return t;
@@ -206,7 +209,8 @@ Result<std::vector<Thing>> Interpreter::Node_(const Node& n, const Function& f, 
   if (n.op == "StopGradient") return Things{Flat(in[0])};
   if (n.op == "Partial") {
     Thing fn;
-    fn.fn = CalleeOf(n, "fn"), fn.captured = in;
+    fn.fn = CalleeOf(n, "fn");
+    fn.captured = in;
     return Things{fn};
   }
   if (n.op == "CallIndirect") {
@@ -230,7 +234,10 @@ Result<std::vector<Thing>> Interpreter::Loop(const Node& n, const Function&, con
   Things state(in.begin() + 2, in.begin() + 2 + static_cast<std::ptrdiff_t>(carried));
   std::vector<Things> scanned(n.outputs.size() - carried);
   Thing go = in[1];
-  if (!go) go = Thing::Make(DType::kBool, {}), (*go.data)[0] = 1;
+  if (!go) {
+    go = Thing::Make(DType::kBool, {});
+    (*go.data)[0] = 1;
+  }
   const int64_t most = in[0] ? in[0].integer() : INT64_MAX;
   for (int64_t i = 0; i < most && go.truth(); ++i) {
     if (i >= kMaxRounds) return Status(Code::kLimitExceeded, NodeLabel(n) + ": too many rounds");

@@ -134,7 +134,9 @@ Result<std::unique_ptr<KernelCache::Entry>> KernelCache::Prepare(
     const Node& n, const std::vector<Thing>& in) const {
   auto e = std::make_unique<Entry>();
   Graph& g = e->graph;
-  g.opsets = graph_.opsets, g.opsets.emplace("", kCanonicalOpset), g.ops = graph_.ops;
+  g.opsets = graph_.opsets;
+  g.opsets.emplace("", kCanonicalOpset);
+  g.ops = graph_.ops;
   const FunctionId fn = g.AddFunction("node").id;
   Node node = n;
   for (Attr& a : node.attrs) {

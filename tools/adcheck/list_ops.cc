@@ -70,7 +70,8 @@ int ListOps(const Options& options) {
   for (const OpDef* op : AllOps()) {
     const Line line = LineOf(*op, rules);
     if (!IsAsked(options, line.name)) continue;
-    ++count, none += line.state == "NONE";
+    ++count;
+    none += line.state == "NONE";
     if (options.json) {
       nlohmann::json inputs = nlohmann::json::object();
       for (const auto& [port, text] : line.inputs) inputs[port] = text;

@@ -52,14 +52,18 @@ Result<Array> ArrayOf(const ge_tensor& t) {
     int64_t i = 0;
     int32_t narrow = 0;
     if (t.dtype == kF64) {
-      std::memcpy(&f, at, sizeof f), a.f.push_back(f);
+      std::memcpy(&f, at, sizeof f);
+      a.f.push_back(f);
     } else if (t.dtype == kF32) {
       float single;
-      std::memcpy(&single, at, sizeof single), a.f.push_back(single);
+      std::memcpy(&single, at, sizeof single);
+      a.f.push_back(single);
     } else if (t.dtype == kI64) {
-      std::memcpy(&i, at, sizeof i), a.i.push_back(i);
+      std::memcpy(&i, at, sizeof i);
+      a.i.push_back(i);
     } else if (t.dtype == kI32) {
-      std::memcpy(&narrow, at, sizeof narrow), a.i.push_back(narrow);
+      std::memcpy(&narrow, at, sizeof narrow);
+      a.i.push_back(narrow);
     } else if (t.dtype == kBool) {
       a.i.push_back(*at != 0);
     } else {
@@ -98,7 +102,10 @@ Result<std::unique_ptr<Model>> Model::Load(const std::string& text, const std::s
   if (options.threads != 0) o.threads = options.threads;
   o.prices = GE_PRICES_ANALYTIC;
   o.denormals = GE_KEEP_DENORMALS;
-  if (!pass.empty()) o.plugins = options.plugin.c_str(), o.passes = pass.c_str();
+  if (!pass.empty()) {
+    o.plugins = options.plugin.c_str();
+    o.passes = pass.c_str();
+  }
   ge_error e = NoError();
   ge_session* session = nullptr;
   GE_RETURN_IF_ERROR(Of(ge_session_create(&o, &session, &e), e));
@@ -150,7 +157,8 @@ Result<Arrays> Model::Run(const std::string& entry, const Arrays& inputs) const 
     }
     const Array& a = found->second;
     bytes.push_back(BytesOf(a));
-    given[i].size = sizeof given[i], given[i].dtype = a.dtype;
+    given[i].size = sizeof given[i];
+    given[i].dtype = a.dtype;
     given[i].rank = static_cast<int32_t>(a.dims.size());
     std::copy(a.dims.begin(), a.dims.end(), given[i].dims);
     given[i].data = bytes.back().data();

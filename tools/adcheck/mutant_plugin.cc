@@ -31,7 +31,10 @@ thread_local Watch watch;
 // One call of the watched rule.
 class Inside {
  public:
-  Inside() { watch.inside = true, watch.emitted.clear(); }
+  Inside() {
+    watch.inside = true;
+    watch.emitted.clear();
+  }
   ~Inside() {
     watch.inside = false;
     Mutation& m = Now();
@@ -81,7 +84,10 @@ uint32_t BreaksOf(uint32_t fn, const ge_new_node& n) {
                  "Cos", "Tanh", "Sigmoid", "Reciprocal", "Abs", "Sign"})) {
     add(Break::kFirst);
   }
-  if (op == "Where") add(Break::kFirst), add(Break::kSecond);
+  if (op == "Where") {
+    add(Break::kFirst);
+    add(Break::kSecond);
+  }
   if (two && OneOf(op, {"Add", "Mul", "Sub"})) add(Break::kSecond);
   return breaks;
 }
@@ -91,7 +97,10 @@ ge_rc Follow(void* host, uint32_t fn, uint32_t before, const char* op, uint32_t 
              uint32_t* out) {
   ge_new_node n{};
   n.h = GE_HDR(ge_new_node, GE_TAG_NEW_NODE);
-  n.op = ge_text(op), n.in = &value, n.n_in = 1, n.n_out = 1;
+  n.op = ge_text(op);
+  n.in = &value;
+  n.n_in = 1;
+  n.n_out = 1;
   return watch.edit->node(host, fn, before, &n, nullptr, out);
 }
 
@@ -146,7 +155,8 @@ ge_rc Run(const ge_edit* e, ge_err* err) {
   ours.node = PutNode;
   watch = {};
   watch.edit = e;
-  Now().calls = Now().nodes = 0, Now().applied = false;
+  Now().calls = Now().nodes = 0;
+  Now().applied = false;
   std::memset(Now().emitted, 0, sizeof Now().emitted);
   grad::Rule* rule = WatchedRule();
   if (rule != nullptr) {
@@ -171,9 +181,14 @@ extern "C" __attribute__((visibility("default"))) const ge_plugin_desc* ge_plugi
   }();
   static const ge_plugin_desc desc = [] {
     ge_plugin_desc d = {GE_PLUGIN_HEAD};
-    d.name = ge_text("grad"), d.version = ge_text("1.0"), d.vendor = ge_text("GraphEngine");
-    d.kinds = GE_KIND_PASSES, d.sanitizer = GE_SANITIZER_HERE;
-    d.pass = &pass, d.n_pass = 1, d.pass_stride = sizeof pass;
+    d.name = ge_text("grad");
+    d.version = ge_text("1.0");
+    d.vendor = ge_text("GraphEngine");
+    d.kinds = GE_KIND_PASSES;
+    d.sanitizer = GE_SANITIZER_HERE;
+    d.pass = &pass;
+    d.n_pass = 1;
+    d.pass_stride = sizeof pass;
     return d;
   }();
   return &desc;

@@ -123,7 +123,8 @@ class MutateRun {
 
 // The checks of each case. Those without elements say nothing of numbers.
 Status MutateRun::Collect(const std::string& op, const std::vector<Case>& cases) {
-  tried_.clear(), mutants_.clear();
+  tried_.clear();
+  mutants_.clear();
   for (const Case& c : cases) {
     if (FullName(c.domain, c.op) != op || IsEmpty(c) || !c.untested.empty()) continue;
     // As --ops draws them.
@@ -262,7 +263,8 @@ void MutateRun::Report(const std::string& op, const std::vector<const Mutant*>& 
   }
   unknown_ += static_cast<int>(left.size()) - known;
   const int noticed = static_cast<int>(mutants_.size() - left.size());
-  all_ += static_cast<int>(mutants_.size()), noticed_ += noticed;
+  all_ += static_cast<int>(mutants_.size());
+  noticed_ += noticed;
   report_.push_back({{"name", op},
                      {"mutants", mutants_.size()},
                      {"noticed", noticed},

@@ -75,11 +75,13 @@ Result<std::vector<OpCheck>> ChecksOf(const Case& c, const OpRule* rule, const O
   const bool loads = !c.only_static && symbolic != spec.text && ParseAndInfer(symbolic).ok();
   for (const std::string& y : outputs) {
     if (!loads) break;
-    spec.of = y, spec.text = symbolic;
+    spec.of = y;
+    spec.text = symbolic;
     checks.push_back({y + " of unknown sizes", true, spec});
   }
   if (outputs.size() > 1 && c.slopes.empty()) {
-    spec.of = "loss", spec.text = Joined(TextOf(c, false), outputs);
+    spec.of = "loss";
+    spec.text = Joined(TextOf(c, false), outputs);
     checks.push_back({"all outputs", false, spec});
   }
   return checks;

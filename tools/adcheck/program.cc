@@ -87,7 +87,10 @@ Maker::Names Maker::Put(Scope& s, const std::string& op, const Names& in, const 
                         const std::string& attrs,
                         std::vector<std::pair<std::string, std::string>> calls) {
   ProgramNode n;
-  n.op = op, n.in = in, n.attrs = attrs, n.calls = std::move(calls);
+  n.op = op;
+  n.in = in;
+  n.attrs = attrs;
+  n.calls = std::move(calls);
   Names names;
   for (const std::string& type : types) {
     names.push_back("v" + std::to_string(++s.next));
@@ -225,7 +228,10 @@ void Maker::PutLoop(Scope& s, int depth) {
     trips = Put1(s, "Cast", {f}, kI, "{to=7}");
   }
   Names in = {trips, go};
-  for (ProgramValue& v : carried) v.name = Pick(s, v.type), in.push_back(v.name);
+  for (ProgramValue& v : carried) {
+    v.name = Pick(s, v.type);
+    in.push_back(v.name);
+  }
   const std::vector<ProgramValue> captured = Captures(s);
   for (const ProgramValue& v : captured) in.push_back(v.name);
   const bool scans = Chance(50);
@@ -244,10 +250,13 @@ void Maker::PutLoop(Scope& s, int depth) {
   b.f.results.push_back(Put1(b, "Identity", {more}, kB));
   Names types;
   for (const ProgramValue& v : carried) {
-    b.f.results.push_back(Squash(b, Pick(b, v.type), v.type)), types.push_back(v.type);
+    b.f.results.push_back(Squash(b, Pick(b, v.type), v.type));
+    types.push_back(v.type);
   }
-  if (scans)
-    b.f.results.push_back(Put1(b, "Identity", {Pick(b, scanned)}, scanned)), types.push_back("");
+  if (scans) {
+    b.f.results.push_back(Put1(b, "Identity", {Pick(b, scanned)}, scanned));
+    types.push_back("");
+  }
   p_.functions.push_back(std::move(b.f));
   const Names out =
       Put(s, "Loop", in, types, fmt::format("{{captures={}}}", captured.size()), {{"body", body}});
@@ -258,13 +267,17 @@ void Maker::PutScan(Scope& s, int depth) {
   std::vector<ProgramValue> state;
   if (Chance(80)) state.push_back({"", AnyType()});
   Names in;
-  for (ProgramValue& v : state) v.name = Pick(s, v.type), in.push_back(v.name);
+  for (ProgramValue& v : state) {
+    v.name = Pick(s, v.type);
+    in.push_back(v.name);
+  }
   const int elements = 1 + Draw(2);
   std::string ways, axes;
   for (int i = 0; i < elements; ++i) {
     in.push_back(Pick(s, kM));
-    ways += (i ? ", " : "") + std::to_string(Draw(2)),
-        axes += (i ? ", " : "") + std::to_string(Draw(2));
+    ways += (i ? ", " : "") + std::to_string(Draw(2));
+
+    axes += (i ? ", " : "") + std::to_string(Draw(2));
   }
   const std::vector<ProgramValue> captured = Captures(s);
   for (const ProgramValue& v : captured) in.push_back(v.name);
@@ -277,11 +290,13 @@ void Maker::PutScan(Scope& s, int depth) {
   Fill(b, 1 + Draw(3), depth - 1);
   Names types;
   for (const ProgramValue& v : state) {
-    b.f.results.push_back(Squash(b, Pick(b, v.type), v.type)), types.push_back(v.type);
+    b.f.results.push_back(Squash(b, Pick(b, v.type), v.type));
+    types.push_back(v.type);
   }
   std::string more;
   if (scans) {
-    b.f.results.push_back(Put1(b, "Identity", {Pick(b, kV)}, kV)), types.push_back(kM);
+    b.f.results.push_back(Put1(b, "Identity", {Pick(b, kV)}, kV));
+    types.push_back(kM);
     more = fmt::format(", scan_output_axes=[{}], scan_output_directions=[{}]", Draw(2), Draw(2));
   }
   p_.functions.push_back(std::move(b.f));
@@ -296,8 +311,10 @@ void Maker::PutCall(Scope& s, int depth) {
   if (shared_.empty() || Chance(40)) {
     Shared f;
     std::vector<ProgramValue> params;
-    for (int i = 1 + Draw(3); i > 0; --i)
-      params.push_back({"", AnyType()}), f.params.push_back(params.back().type);
+    for (int i = 1 + Draw(3); i > 0; --i) {
+      params.push_back({"", AnyType()});
+      f.params.push_back(params.back().type);
+    }
     f.result = AnyType();
     f.name = Body(params, {f.result}, depth - 1);
     shared_.push_back(f);
@@ -344,7 +361,8 @@ void Maker::PutClosure(Scope& s, int) {
     inner.f.results = {Put1(inner, "Sin", {y}, type)};
     makers.push_back(Begin(outer, "c", {{"", type}}));
     outer.f.results = Put(outer, "ge.Partial", {"p0"}, {""}, "", {{"fn", fn}});
-    p_.functions.push_back(std::move(inner.f)), p_.functions.push_back(std::move(outer.f));
+    p_.functions.push_back(std::move(inner.f));
+    p_.functions.push_back(std::move(outer.f));
   }
   const std::string f = Put(s, "If", {c, captured}, {""}, "",
                             {{"then_branch", makers[0]}, {"else_branch", makers[1]}})[0];
@@ -376,13 +394,15 @@ Program Maker::Make() {
   const int count = 2 + Draw(3);
   std::uniform_real_distribution<double> number(-1.5, 1.5);
   for (int i = 0; i < count; ++i) {
-    s.f.params.push_back(inputs[static_cast<size_t>(i)]), s.values.push_back(s.f.params.back());
+    s.f.params.push_back(inputs[static_cast<size_t>(i)]);
+    s.values.push_back(s.f.params.back());
     const std::string& type = s.values.back().type;
     Array a = Array::Of(type == kS   ? std::vector<int64_t>{}
                         : type == kV ? std::vector<int64_t>{3}
                                      : std::vector<int64_t>{3, 3});
     for (double& v : a.f) v = number(random_);
-    p_.inputs[s.values.back().name] = a, p_.wrt.push_back(s.values.back().name);
+    p_.inputs[s.values.back().name] = a;
+    p_.wrt.push_back(s.values.back().name);
   }
   Fill(s, 3 + Draw(5), 3);
   // Everything late counts, so that little is dead.

@@ -35,11 +35,19 @@ struct Real {
   constexpr Real operator-() const { return {-v, -a, -b, -ab, m}; }
   constexpr Real operator+() const { return *this; }
   constexpr Real& operator+=(const Real& o) {
-    v += o.v, a += o.a, b += o.b, ab += o.ab, m += o.m;
+    v += o.v;
+    a += o.a;
+    b += o.b;
+    ab += o.ab;
+    m += o.m;
     return *this;
   }
   constexpr Real& operator-=(const Real& o) {
-    v -= o.v, a -= o.a, b -= o.b, ab -= o.ab, m += o.m;
+    v -= o.v;
+    a -= o.a;
+    b -= o.b;
+    ab -= o.ab;
+    m += o.m;
     return *this;
   }
   constexpr Real& operator*=(const Real& o) {

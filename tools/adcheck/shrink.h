@@ -71,7 +71,8 @@ void Shrink(Program* p, const Fails& fails) {
           if (!changed) continue;
           if (++tries > kMostTries) return;
           if (!fails(less)) continue;
-          *p = less, again = true;
+          *p = less;
+          again = true;
           break;
         }
       }

@@ -65,20 +65,26 @@ static void ReadDims(struct TensorFile* t, const char* text) {
 
 static void ReadArguments(int argc, char** argv, struct Work* work) {
   int i = 5;
-  work->threads = atoi(argv[2]), work->model = argv[3];
+  work->threads = atoi(argv[2]);
+  work->model = argv[3];
   while (i < argc) {
     const int left = argc - i;
     if (strcmp(argv[i], "library") == 0 && left >= 2) {
-      work->library = argv[i + 1], i += 2;
+      work->library = argv[i + 1];
+      i += 2;
     } else if (strcmp(argv[i], "in") == 0 && left >= 5 && work->n_inputs < kMostTensors) {
       struct TensorFile* t = &work->inputs[work->n_inputs++];
-      t->name = argv[i + 1], t->dtype = atoi(argv[i + 2]), t->file = argv[i + 4];
+      t->name = argv[i + 1];
+      t->dtype = atoi(argv[i + 2]);
+      t->file = argv[i + 4];
       ReadDims(t, argv[i + 3]);
       ReadBytes(t);
       i += 5;
     } else if (strcmp(argv[i], "out") == 0 && left >= 3 && work->n_outputs < kMostTensors) {
       struct TensorFile* t = &work->outputs[work->n_outputs++];
-      t->name = argv[i + 1], t->file = argv[i + 2], i += 3;
+      t->name = argv[i + 1];
+      t->file = argv[i + 2];
+      i += 3;
     } else {
       Die(argv[i], "no such argument, or one is missing");
     }

@@ -24,7 +24,8 @@ struct Session* SideCreate(const struct Work* work) {
   struct Session* s = calloc(1, sizeof *s);
   ge_session_options options;
   if (!s) Die("session", "out of memory");
-  s->work = work, s->error.size = sizeof s->error;
+  s->work = work;
+  s->error.size = sizeof s->error;
   Try(ge_session_options_init(&options), "ge_session_options_init", NULL);
   options.threads = (uint32_t)work->threads;
   Try(ge_session_create(&options, &s->ge, &s->error), "ge_session_create", &s->error);
@@ -53,9 +54,12 @@ void SideLoad(struct Session* s) {
     ge_tensor* t = &s->inputs[i];
     Try(ge_session_input_info(s->ge, NULL, i, &info), "ge_session_input_info", NULL);
     file = Named(s->work->inputs, s->work->n_inputs, info.name);
-    t->size = sizeof *t, t->dtype = file->dtype, t->rank = file->rank;
+    t->size = sizeof *t;
+    t->dtype = file->dtype;
+    t->rank = file->rank;
     memcpy(t->dims, file->dims, sizeof file->dims);
-    t->data = file->data, t->bytes = file->bytes;
+    t->data = file->data;
+    t->bytes = file->bytes;
   }
   for (i = 0; i < s->n_outputs; ++i) s->outputs[i].size = sizeof *s->outputs;
 }

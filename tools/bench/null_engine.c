@@ -40,7 +40,10 @@ static ge_rc query(ge_engine* e, const ge_graph* g, const ge_sink* s, ge_err* er
 
 static ge_rc compile(ge_engine* e, const ge_segment* segment, uint32_t n, uint32_t segment_stride,
                      ge_compiled* out, uint32_t out_stride, ge_err* err) {
-  (void)e, (void)segment, (void)segment_stride, (void)err;
+  (void)e;
+  (void)segment;
+  (void)segment_stride;
+  (void)err;
   for (uint32_t i = 0; i < n; ++i) {
     ge_compiled* c = (void*)((char*)out + (uint64_t)i * out_stride);
     c->exec = &the_exec;

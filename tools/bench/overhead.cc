@@ -110,8 +110,13 @@ int main(int argc, char** argv) {
   float x[4] = {1, 2, 3, 4}, y[4] = {};
   ge_tensor in{}, out{};
   in.size = out.size = sizeof in;
-  in.dtype = 1, in.rank = 1, in.dims[0] = 4, in.data = x, in.bytes = sizeof x;
-  out.data = y, out.bytes = sizeof y;
+  in.dtype = 1;
+  in.rank = 1;
+  in.dims[0] = 4;
+  in.data = x;
+  in.bytes = sizeof x;
+  out.data = y;
+  out.bytes = sizeof y;
   const Measured plain =
       Measure(runs, [&] { return ge_session_run(s, nullptr, &in, 1, &out, 1, &error); });
   ge_prepared* p = nullptr;

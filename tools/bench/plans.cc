@@ -233,13 +233,16 @@ class Bench {
       for (uint32_t k : {i % 2, 1 - i % 2}) {
         GE_ASSIGN_OR_RETURN(t[k], RunFor(k ? other : &base_, hopeless && k ? 1 : inner_));
       }
-      base.push_back(t[0]), ns.push_back(t[1]);
+      base.push_back(t[0]);
+      ns.push_back(t[1]);
       const bool clear = std::all_of(ns.begin(), ns.end(), [&](double x) {
         return x > bench_.hopeless * *std::max_element(base.begin(), base.end());
       });
       if (hopeless && clear && i + 1 >= bench_.few_rounds) break;
     }
-    (*j)["ns"] = ns, (*j)["base_ns"] = base, (*j)["inner"] = inner_;
+    (*j)["ns"] = ns;
+    (*j)["base_ns"] = base;
+    (*j)["inner"] = inner_;
     return {};
   }
 

@@ -41,12 +41,14 @@ int main(int argc, char** argv) {
   for (int round = 0; round < atoi(argv[3]); ++round) {
     const double begin = Seconds();
     for (size_t t = 0; t < threads; ++t) {
-      shares[t].count = bytes / 8 / threads, shares[t].data = data + t * shares[t].count;
+      shares[t].count = bytes / 8 / threads;
+      shares[t].data = data + t * shares[t].count;
       if (pthread_create(&ids[t], NULL, Sum, &shares[t])) return 1;
     }
     for (size_t t = 0; t < threads; ++t) pthread_join(ids[t], NULL);
     printf("%.3f\n", (double)bytes / (Seconds() - begin) * 1e-9);
   }
-  free(data), free(ids);
+  free(data);
+  free(ids);
   return shares[0].sum == 1; /* so that the sums are made */
 }

@@ -23,7 +23,9 @@ void Compare(const TensorView& out, const TensorView& exact, nlohmann::json* j) 
       ++unlike;
     }
   }
-  (*j)["greatest"] = greatest, (*j)["largest"] = largest, (*j)["unlike"] = unlike;
+  (*j)["greatest"] = greatest;
+  (*j)["largest"] = largest;
+  (*j)["unlike"] = unlike;
   // A difference where all is zero has no size to be held against.
   (*j)["relative"] = greatest == 0 ? nlohmann::json(0)
                      : largest > 0 ? nlohmann::json(greatest / largest)
@@ -38,7 +40,8 @@ void CountDiffering(const TensorView& out, const TensorView& exact, nlohmann::js
   for (uint64_t i = 0; i + width <= out.bytes; i += width) {
     differing += std::memcmp(p + i, q + i, width) != 0 ? 1 : 0;
   }
-  (*j)["differing"] = differing, (*j)["elements"] = out.bytes / width;
+  (*j)["differing"] = differing;
+  (*j)["elements"] = out.bytes / width;
 }
 
 }  // namespace
@@ -49,7 +52,8 @@ nlohmann::json AccuracyOf(const std::vector<Tensor>& outputs, const std::vector<
     const TensorView &out = outputs[i].view, &other = exact[i].view;
     nlohmann::json j = {{"output", outputs[i].name}};
     if (!outputs[i].kind.empty() || !exact[i].kind.empty()) {
-      j["kind"] = outputs[i].kind, j["differing"] = outputs[i].text != exact[i].text ? 1 : 0;
+      j["kind"] = outputs[i].kind;
+      j["differing"] = outputs[i].text != exact[i].text ? 1 : 0;
       j["elements"] = 1;
     } else if (out.dims != other.dims || out.dtype != other.dtype || out.bytes != other.bytes) {
       j["dims"] = {out.dims, other.dims};

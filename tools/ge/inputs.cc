@@ -210,7 +210,8 @@ Result<std::vector<Tensor>> MakeInputs(const Session& session, const Entry& entr
     bool fill = false;
     GE_ASSIGN_OR_RETURN(out[i], FromSpec(param, it->second, &fill));
     LearnSizes(table, param, out[i].view.dims, &sizes);
-    known[i] = true, random[i] = fill;
+    known[i] = true;
+    random[i] = fill;
     given.erase(it);
   }
   if (!given.empty()) {

@@ -93,7 +93,8 @@ Status ParseNpyHeader(const std::string& path, const std::string& header, Tensor
   if (it != Descriptors().end()) {
     view->dtype = it->second;
   } else if (const auto found = ParseNpyText(dtype); found && text != nullptr) {
-    view->dtype = DType::kString, *text = *found;
+    view->dtype = DType::kString;
+    *text = *found;
   } else {
     return Bad(path, fmt::format("its dtype is {:.64}; wanted a little-endian number type{}", dtype,
                                  text ? ", or texts as x.astype(str) makes them" : ""));
@@ -144,7 +145,8 @@ Result<Tensor> ReadNpy(const std::string& path) {
     auto read = ReadNpyTexts(text, *count, t.memory.get());
     if (!read.ok()) return Bad(path, read.status().message());
     t.strings = std::make_shared<const std::vector<std::string>>(std::move(*read));
-    t.view.bytes = 0, t.memory = nullptr;
+    t.view.bytes = 0;
+    t.memory = nullptr;
   }
   t.view.data = t.memory.get();
   return t;

@@ -27,7 +27,8 @@ std::optional<NpyText> ParseNpyText(std::string_view descr) {
   const char order = descr[0], kind = descr[1];
   if (kind == 'U' ? order != '<' && order != '>' : kind != 'S' || order != '|') return std::nullopt;
   NpyText text;
-  text.wide = kind == 'U', text.big_endian = order == '>';
+  text.wide = kind == 'U';
+  text.big_endian = order == '>';
   const char* end = descr.data() + descr.size();
   const auto [stop, error] = std::from_chars(descr.data() + 2, end, text.width);
   const bool number = error == std::errc() && stop == end;

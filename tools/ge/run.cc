@@ -190,9 +190,12 @@ Status RunModel(const Options& o) {
   nlohmann::json j = nlohmann::json::parse(report);
   j["model"] = o.model;
   j["first_ms"] = timing.first_ms;
-  j["median_ms"] = timing.At(0.5), j["min_ms"] = timing.At(0), j["p99_ms"] = timing.At(0.99);
+  j["median_ms"] = timing.At(0.5);
+  j["min_ms"] = timing.At(0);
+  j["p99_ms"] = timing.At(0.99);
   j["runs"] = timing.ms.size() + 1;
-  j["peak_rss_mb"] = StatusMb("VmHWM"), j["base_rss_mb"] = base_mb;
+  j["peak_rss_mb"] = StatusMb("VmHWM");
+  j["base_rss_mb"] = base_mb;
   j["precision"] = o.precision;
   for (size_t i = 0; i < files.size(); ++i) {
     j["files"].push_back({{"output", outputs[i].name}, {"path", files[i]}});

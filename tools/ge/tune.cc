@@ -118,7 +118,8 @@ void Print(const nlohmann::json& j) {
 
 // The model's offers are timed and its plans rehearsed, for inputs as --input says.
 Status TuneModel(Options o, const std::string& model) {
-  o.model = model, o.prices = "measure";
+  o.model = model;
+  o.prices = "measure";
   GE_ASSIGN_OR_RETURN(auto session, Open(o));
   GE_ASSIGN_OR_RETURN(const Entry* entry, session->FindEntry(o.entry));
   GE_ASSIGN_OR_RETURN(std::vector<Tensor> inputs, MakeInputs(*session, *entry, o));

@@ -40,8 +40,11 @@ class Writer {
 
 FlowValue FlowOf(const Tensor& t) {
   FlowValue v;
-  v.kind = FlowValue::Kind::kTensor, v.dtype = t.view.dtype, v.dims = t.view.dims;
-  v.data = static_cast<const std::byte*>(t.view.data), v.bytes = t.view.bytes;
+  v.kind = FlowValue::Kind::kTensor;
+  v.dtype = t.view.dtype;
+  v.dims = t.view.dims;
+  v.data = static_cast<const std::byte*>(t.view.data);
+  v.bytes = t.view.bytes;
   v.strings = t.strings;
   return v;
 }
@@ -135,7 +138,9 @@ void Writer::Value(const FlowValue& v) {
 }
 
 Status TakeTensor(const FlowValue& v, Tensor* out) {
-  out->view.dtype = v.dtype, out->view.dims = v.dims.vector(), out->view.bytes = v.bytes;
+  out->view.dtype = v.dtype;
+  out->view.dims = v.dims.vector();
+  out->view.bytes = v.bytes;
   if (!out->memory || out->room < v.bytes) {
     out->memory = AllocateAligned(v.bytes, 64);
     if (!out->memory) {

@@ -41,7 +41,8 @@ struct Shares {
       const double ns = chosen.at("price_ns").get<double>();
       total_ns += ns;
       if (!chosen.at("device").get<std::string>().starts_with("ref/")) continue;
-      on_ref[node.at("op").get<std::string>()] += ns, ref_ns += ns;
+      on_ref[node.at("op").get<std::string>()] += ns;
+      ref_ns += ns;
     }
   }
 };

@@ -63,7 +63,8 @@ class NodeTests {
       Kind& kind = kinds_[IsExpanded(name)];
       const int before = passed_;
       One(folder, name);
-      ++kind.tests, kind.passed += passed_ - before;
+      ++kind.tests;
+      kind.passed += passed_ - before;
     }
     ReportTaken();
     Report();
@@ -188,7 +189,8 @@ class NodeTests {
     if (!json.contains("engines")) return;
     for (const auto& [engine, nodes] : json["engines"].items()) {
       Taken& taken = taken_[engine];
-      taken.nodes += nodes.get<int64_t>(), ++taken.tests;
+      taken.nodes += nodes.get<int64_t>();
+      ++taken.tests;
     }
   }
 

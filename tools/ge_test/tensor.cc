@@ -128,7 +128,10 @@ uint32_t ToNarrowFloat(DType dtype, double v) {
     const double away = std::isinf(v) ? (std::signbit(v) ? at : -at) : std::fabs(at - v);
     const bool tie =
         away == least && std::signbit(at) == std::signbit(v) && (at == 0 || (code & 1) == 0);
-    if (away < least || tie) best = code, least = away;
+    if (away < least || tie) {
+      best = code;
+      least = away;
+    }
   }
   return best;
 }

@@ -18,7 +18,8 @@ Status RunConcat(HostCall& c) {
   for (size_t i = 0; i < c.inputs.size(); ++i) {
     GE_ASSIGN_OR_RETURN(const auto* x, StringsAt(c, i));
     FlowDims dims = c.in(i).dims;
-    length += dims.size() > at ? dims[at] : 0, count += x->size();
+    length += dims.size() > at ? dims[at] : 0;
+    count += x->size();
     if (dims.size() > at) dims[at] = first[at];
     if (!(dims == first)) {
       return Status(Code::kInvalidArgument,

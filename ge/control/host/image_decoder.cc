@@ -49,11 +49,13 @@ Status RunImageDecoder(HostCall& c) {
   const std::string_view order = AttrString(c.node, "pixel_format");
   ImageTarget target{&c, {}};
   ge_image_request request{};
-  request.bytes = reinterpret_cast<const uint8_t*>(stream.data), request.size = stream.bytes;
+  request.bytes = reinterpret_cast<const uint8_t*>(stream.data);
+  request.size = stream.bytes;
   request.order = order == "Grayscale" ? GE_IMAGE_GRAYSCALE
                   : order == "BGR"     ? GE_IMAGE_BGR
                                        : GE_IMAGE_RGB;
-  request.reserve = ImageTarget::Reserve, request.self = &target;
+  request.reserve = ImageTarget::Reserve;
+  request.self = &target;
   const int32_t answer = decode(&request);
   if (answer == GE_IMAGE_OK) return {};
   if (!target.status.ok()) return target.status;

@@ -41,13 +41,17 @@ class Bands {
       double from = HUGE_VAL, to = -HUGE_VAL, widest = 0;
       for (const Box& b : boxes) {
         if (!b.finite()) continue;
-        from = std::min<double>(from, b.*low), to = std::max<double>(to, b.*low);
+        from = std::min<double>(from, b.*low);
+        to = std::max<double>(to, b.*low);
         widest = std::max(widest, double{b.*high} - double{b.*low});
       }
       widest *= 1 + 1e-9;  // what the subtraction may have rounded off
       if (!(widest > 0) || !((to - from) / widest > count)) continue;
       count = (to - from) / widest;
-      low_ = low, high_ = high, from_ = from, widest_ = widest;
+      low_ = low;
+      high_ = high;
+      from_ = from;
+      widest_ = widest;
     }
     const double most = static_cast<double>(boxes.size() / kBoxes + 1);
     width_ = count > most ? (count / most) * widest_ : widest_;
@@ -118,7 +122,11 @@ class Taken {
       std::fill_n(area, kBlock, 0.0f);
     }
     void Set(size_t i, const Box& b) {
-      y0[i] = b.y0, x0[i] = b.x0, y1[i] = b.y1, x1[i] = b.x1, area[i] = b.area();
+      y0[i] = b.y0;
+      x0[i] = b.x0;
+      y1[i] = b.y1;
+      x1[i] = b.x1;
+      area[i] = b.area();
     }
     bool MayMeet(const Box& b) const {
       int any = 0;

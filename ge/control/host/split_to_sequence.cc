@@ -68,11 +68,15 @@ Status RunSplitToSequence(HostCall& c) {
   int64_t begin = 0;
   for (const int64_t n : sizes) {
     FlowValue& part = parts.emplace_back();
-    part.kind = FlowValue::Kind::kTensor, part.dtype = x.dtype, part.dims = x.dims;
+    part.kind = FlowValue::Kind::kTensor;
+    part.dtype = x.dtype;
+    part.dims = x.dims;
     part.dims[at] = n;
     if (drop) part.dims.Erase(at);
     const auto row = static_cast<uint64_t>(n * inner);
-    part.data = to, part.bytes = row * static_cast<uint64_t>(outer), part.owner = block;
+    part.data = to;
+    part.bytes = row * static_cast<uint64_t>(outer);
+    part.owner = block;
     for (int64_t o = 0; row > 0 && o < outer; ++o) {
       std::memcpy(to + static_cast<uint64_t>(o) * row, x.data + (o * whole + begin) * inner, row);
     }

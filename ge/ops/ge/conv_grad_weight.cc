@@ -52,7 +52,9 @@ class WeightParts {
       pads.push_back(std::max<int64_t>(0, s_.end[i]));
       made.push_back(s_.kernel[i] + std::max<int64_t>(0, -s_.end[i]) / s_.dilations[i]);
       if (made.back() == s_.kernel[i]) continue;
-      start.push_back(0), end.push_back(s_.kernel[i]), axis.push_back(static_cast<int64_t>(2 + i));
+      start.push_back(0);
+      end.push_back(s_.kernel[i]);
+      axis.push_back(static_cast<int64_t>(2 + i));
     }
     const std::vector<int64_t> swap = Order(rank, {1, 0});
     ValueId w = p_.Add("Conv", {Images(x), Turned(dy, s_.dy, swap)}, TensorType(dtype_, made),

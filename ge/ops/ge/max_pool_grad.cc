@@ -16,7 +16,8 @@ Status InferMaxPoolGrad(InferContext& c) {
     }
     const std::vector<Dim> planes = {x.dims[0], x.dims[1]};
     std::vector<Dim> wanted = dy.dims;
-    wanted[0] = planes[0], wanted[1] = planes[1];
+    wanted[0] = planes[0];
+    wanted[1] = planes[1];
     GE_RETURN_IF_ERROR(WantShape(c, 0, "dY", wanted));
     GE_RETURN_IF_ERROR(WantWindows(c, x.dims, dy, AttrInts(c.node(), "kernel_shape"), true));
   }

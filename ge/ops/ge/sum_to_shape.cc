@@ -43,7 +43,8 @@ std::vector<ValueId> DecomposeSumToShape(Transaction& t, FunctionId fn, const No
     const bool known = from.dims[i].known() && (i < extra || to.dims[i - extra].known());
     if (!known) return {};
     if (i >= extra && from.dims[i] == to.dims[i - extra]) continue;
-    axes.push_back(static_cast<int64_t>(i)), kept.dims[i] = KnownDim(1);
+    axes.push_back(static_cast<int64_t>(i));
+    kept.dims[i] = KnownDim(1);
     if (i < extra) front.push_back(static_cast<int64_t>(i));
   }
   const ValueId sum = axes.empty() ? node.inputs[0]

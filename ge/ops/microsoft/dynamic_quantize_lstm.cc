@@ -28,7 +28,8 @@ Result<QuantLstmSizes> ReadQuantLstm(InferContext& c) {
   };
   QuantLstmSizes s;
   s.dirs = KnownDim(way == "bidirectional" ? 2 : 1);
-  s.steps = axis(0, 0), s.batch = axis(0, 1);
+  s.steps = axis(0, 0);
+  s.batch = axis(0, 1);
   GE_ASSIGN_OR_RETURN(s.input, SameDim(c, axis(0, 2), axis(1, 1), "input sizes of 'X' and 'W'"));
   s.hidden = axis(2, 1);
   if (HasAttr(n, "hidden_size")) {

@@ -229,10 +229,12 @@ std::vector<ValueId> DecomposeGqa(Transaction& t, FunctionId fn, const Node& nod
   g.older = s.Node1("Max", {length, s.Int32s({1}, {0})}, DType::kInt32, {g.batch});
   ValueId q = s.Cast(s.In(0), g.step), k = 0, v = 0;
   if (s.Has(1)) {
-    k = s.Cast(s.In(1), g.step), v = s.Cast(s.In(2), g.step);
+    k = s.Cast(s.In(1), g.step);
+    v = s.Cast(s.In(2), g.step);
   } else {
     const int64_t wide = g.heads * g.size, narrow = g.kv * g.size;
-    k = s.Slice(q, 2, wide, wide + narrow), v = s.Slice(q, 2, wide + narrow, wide + 2 * narrow);
+    k = s.Slice(q, 2, wide, wide + narrow);
+    v = s.Slice(q, 2, wide + narrow, wide + 2 * narrow);
     q = s.Slice(q, 2, 0, wide);
   }
   q = GqaTurned(&s, node, g, AddHeads(&s, q, g.heads));

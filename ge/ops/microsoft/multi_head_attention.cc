@@ -43,7 +43,8 @@ Status ReadMhaPacked(InferContext& c, size_t i, const char* name, int64_t parts,
   const Dim heads = KnownDim(AttrInt(c.node(), "num_heads", 1));
   const Dim wanted[] = {t.dims[0], t.dims[1], heads, KnownDim(parts), t.dims[4]};
   GE_RETURN_IF_ERROR(WantShape(c, i, name, wanted));
-  s->keys = t.dims[1], s->size = s->v_size = t.dims[4];
+  s->keys = t.dims[1];
+  s->size = s->v_size = t.dims[4];
   return {};
 }
 
@@ -52,7 +53,8 @@ Result<MhaSizes> ReadMha(InferContext& c) {
   const int64_t heads = AttrInt(c.node(), "num_heads", 1);
   const Type& q = c.input_type(0);
   MhaSizes s;
-  s.batch = q.dims[0], s.steps = q.dims[1];
+  s.batch = q.dims[0];
+  s.steps = q.dims[1];
   if (q.rank() == 5) {
     GE_RETURN_IF_ERROR(ReadMhaPacked(c, 0, "query", 3, &s));
     return s;
@@ -66,7 +68,8 @@ Result<MhaSizes> ReadMha(InferContext& c) {
     const bool split = k.rank() == 4;
     s.keys = k.dims[split ? 2 : 1];
     if (split) {
-      s.size = k.dims[3], s.v_size = v.dims[3];
+      s.size = k.dims[3];
+      s.v_size = v.dims[3];
     } else {
       GE_ASSIGN_OR_RETURN(s.size, HeadSize(c, k.dims[2], heads, "'key'"));
       GE_ASSIGN_OR_RETURN(s.v_size, HeadSize(c, v.dims[2], heads, "'value'"));
@@ -177,9 +180,11 @@ Attended MhaHeads(Steps* s, const Node& node) {
   a.q = headed(q);
   const ValueId k = s->Cast(s->In(1), step);
   if (s->Rank(k) == 5) {
-    a.k = MhaUnpacked(s, k, 0), a.v = MhaUnpacked(s, k, 1);
+    a.k = MhaUnpacked(s, k, 0);
+    a.v = MhaUnpacked(s, k, 1);
   } else if (s->Rank(k) == 4) {
-    a.k = k, a.v = s->Cast(s->In(2), step);
+    a.k = k;
+    a.v = s->Cast(s->In(2), step);
   } else {
     a.k = headed(k);
     a.v = headed(s->Cast(s->In(2), step));
@@ -198,11 +203,15 @@ std::vector<ValueId> DecomposeMha(Transaction& t, FunctionId fn, const Node& nod
     a.k = s.Concat({s.Cast(s.In(6), step), a.k}, 2);
     a.v = s.Concat({s.Cast(s.In(7), step), a.v}, 2);
   }
-  a.mask = s.In(4), a.bias = s.In(5);
+  a.mask = s.In(4);
+  a.bias = s.In(5);
   std::vector<ValueId> out = s.NoOutputs();
   out[0] = s.Cast(AddAttended(&s, node, &a), wanted);
   // A whole cache that came in goes out again; a result needs a node of its own.
-  if (a.k == s.In(1)) a.k = s.Map("Identity", {a.k}), a.v = s.Map("Identity", {a.v});
+  if (a.k == s.In(1)) {
+    a.k = s.Map("Identity", {a.k});
+    a.v = s.Map("Identity", {a.v});
+  }
   const ValueId rest[] = {0, a.k, a.v, a.scores};
   for (size_t o = 1; o < out.size(); ++o) {
     if (s.Wants(o)) out[o] = s.Cast(rest[o], wanted);

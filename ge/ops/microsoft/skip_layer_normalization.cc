@@ -21,7 +21,8 @@ std::vector<ValueId> DecomposeSkipLayerNormalization(Transaction& t, FunctionId 
   std::vector<Type> types = {type(sum)};
   const bool rows = s.Wants(1) || s.Wants(2);
   Type row = type(sum);
-  row.dims.back() = KnownDim(1), row.dtype = DType::kFloat;
+  row.dims.back() = KnownDim(1);
+  row.dtype = DType::kFloat;
   if (rows) types.insert(types.end(), {row, row});
   const std::vector<ValueId> made =
       t.AddNode(fn, node.id, "", "LayerNormalization", inputs,

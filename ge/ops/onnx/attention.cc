@@ -41,7 +41,9 @@ Status ReadAttentionHeads(InferContext& c, size_t i, Dim* heads, Dim* length, Di
   const Type& t = c.input_type(i);
   const bool query = i == 0;
   if (t.rank() == 4) {
-    *heads = t.dims[1], *length = t.dims[2], *size = t.dims[3];
+    *heads = t.dims[1];
+    *length = t.dims[2];
+    *size = t.dims[3];
     return {};
   }
   const char* attr = query ? "q_num_heads" : "kv_num_heads";
@@ -51,7 +53,8 @@ Status ReadAttentionHeads(InferContext& c, size_t i, Dim* heads, Dim* length, Di
                                      "rank 3",
                                      attr, HasAttr(c.node(), attr) ? std::to_string(n) : "absent"));
   }
-  *heads = KnownDim(n), *length = t.dims[1];
+  *heads = KnownDim(n);
+  *length = t.dims[1];
   if (t.dims[2].known() && t.dims[2].value % n != 0) {
     return Bad(c.node(), fmt::format("input {} has hidden size {}, wanted a multiple of attribute "
                                      "'{}', {}",

@@ -332,7 +332,10 @@ class EinsumParts {
     const EinsumLabels depth = LabelsWhere(
         a.labels, [&](int label) { return HasLabel(b.labels, label) && !HasLabel(wanted, label); });
     std::vector<EinsumLabels> of_a, of_b;
-    for (int label : batch) of_a.push_back({label}), of_b.push_back({label});
+    for (int label : batch) {
+      of_a.push_back({label});
+      of_b.push_back({label});
+    }
     of_a.insert(of_a.end(), {rows, depth});
     of_b.insert(of_b.end(), {depth, columns});
     std::vector<int64_t> dims = DimsOf(batch);

@@ -31,13 +31,15 @@ Result<Dim> LinearHead(InferContext& c, size_t i, int64_t heads) {
 Result<LinearSizes> ReadLinear(InferContext& c) {
   const Node& n = c.node();
   LinearSizes s{};
-  s.q_heads = AttrInt(n, "q_num_heads"), s.kv_heads = AttrInt(n, "kv_num_heads");
+  s.q_heads = AttrInt(n, "q_num_heads");
+  s.kv_heads = AttrInt(n, "kv_num_heads");
   if (s.q_heads < 1 || s.kv_heads < 1 || s.q_heads % s.kv_heads != 0) {
     return Bad(n, fmt::format("attributes 'q_num_heads' and 'kv_num_heads' are {} and {}, wanted a "
                               "positive multiple",
                               s.q_heads, s.kv_heads));
   }
-  s.batch = c.FreshDim("batch", false), s.steps = c.FreshDim("steps", false);
+  s.batch = c.FreshDim("batch", false);
+  s.steps = c.FreshDim("steps", false);
   for (size_t i = 0; i < 3; ++i) {
     const Type& t = c.input_type(i);
     if (!t.ranked) continue;

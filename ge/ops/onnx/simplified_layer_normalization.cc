@@ -47,7 +47,8 @@ std::vector<ValueId> DecomposeSimplified(Transaction& t, FunctionId fn, const No
   std::vector<int64_t> axes;
   const auto rank = static_cast<int64_t>(given.rank());
   for (int64_t a = axis < 0 ? axis + rank : axis; a < rank; ++a) {
-    axes.push_back(a), row.dims[static_cast<size_t>(a)] = KnownDim(1);
+    axes.push_back(a);
+    row.dims[static_cast<size_t>(a)] = KnownDim(1);
   }
   const ValueId mean = p.Add("ReduceMean", {p.Add("Mul", {x, x}, type), p.Ints(axes)}, row);
   const ValueId moved = p.Add("Add", {mean, p.Scalar(type.dtype, epsilon)}, row);

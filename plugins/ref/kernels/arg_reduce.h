@@ -20,7 +20,10 @@ ge_rc RunArgReduce(const Along& a, bool last, const Call& c) {
       const bool nan = v != v, had_nan = value != value;
       const bool better = had_nan ? false : nan || Op::Before(v, value);
       const bool equal = had_nan ? nan : v == value;
-      if (better || (last && equal)) value = v, best = k;
+      if (better || (last && equal)) {
+        value = v;
+        best = k;
+      }
     }
     y.as<int64_t>()[i] = best;
   }

@@ -150,11 +150,13 @@ ge_rc RunAttention(const AttentionPlan& p, const Call& c) {
 bool ReadAttentionHeads(const TensorType& t, int64_t heads, HeadLayout* l, int64_t* length,
                         int64_t* size) {
   if (t.rank == 4) {
-    *length = t.dims[2], *size = t.dims[3];
+    *length = t.dims[2];
+    *size = t.dims[3];
     *l = {heads * *length * *size, *length * *size, *size};
     return t.dims[1] == heads;
   }
-  *length = t.dims[1], *size = t.dims[2] / heads;
+  *length = t.dims[1];
+  *size = t.dims[2] / heads;
   *l = {*length * t.dims[2], *size, t.dims[2]};
   return t.dims[2] % heads == 0;
 }

@@ -43,7 +43,10 @@ bool ReadLabels(std::string_view term, int dots, Labels* out, Why* why) {
     }
     for (int k = dots; ellipsis && k-- > 0;) out->at[out->n++] = kDots + k;
     if (!ellipsis) out->at[out->n++] = static_cast<unsigned char>(term[i]);
-    if (ellipsis) seen = true, i += 2;
+    if (ellipsis) {
+      seen = true;
+      i += 2;
+    }
   }
   return true;
 }

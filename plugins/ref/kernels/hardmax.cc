@@ -11,7 +11,10 @@ struct HardmaxRow {
     auto most = Widen(x[0]);
     for (int64_t k = 1; k < n; ++k) {
       const auto v = Widen(x[k * step]);
-      if (v > most || (v != v && most == most)) most = v, best = k;
+      if (v > most || (v != v && most == most)) {
+        most = v;
+        best = k;
+      }
     }
     for (int64_t k = 0; k < n; ++k) y[k * step] = Narrow<T>(k == best ? 1.0 : 0.0);
   }

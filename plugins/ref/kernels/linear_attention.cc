@@ -123,8 +123,10 @@ bool PlanLinear(const NodeView& n, LinearPlan* p, Why* why) {
       v.dims[2] % p->kv_heads != 0) {
     return NoRole(why);
   }
-  p->batch = q.dims[0], p->steps = q.dims[1];
-  p->size = q.dims[2] / p->q_heads, p->v_size = v.dims[2] / p->kv_heads;
+  p->batch = q.dims[0];
+  p->steps = q.dims[1];
+  p->size = q.dims[2] / p->q_heads;
+  p->v_size = v.dims[2] / p->kv_heads;
   const auto is_state = [&](const TensorType& t) {
     return HasDims(t, {p->batch, p->kv_heads, p->size, p->v_size});
   };

@@ -20,7 +20,10 @@ void InvertMatrix(double* m, double* r, int64_t n) {
       std::swap_ranges(r + k * n, r + k * n + n, r + pivot * n);
     }
     const double p = m[k * n + k];
-    for (int64_t j = 0; j < n; ++j) m[k * n + j] /= p, r[k * n + j] /= p;
+    for (int64_t j = 0; j < n; ++j) {
+      m[k * n + j] /= p;
+      r[k * n + j] /= p;
+    }
     for (int64_t i = 0; i < n; ++i) {
       const double share = m[i * n + k];
       if (i == k || share == 0) continue;

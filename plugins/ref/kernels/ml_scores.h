@@ -145,7 +145,8 @@ inline void TransformTargets(ScoreTransform how, double* s, int64_t n) {
 // to 1, whether p is a share or not. (What ONNX leaves open, as ONNX Runtime does it.)
 inline void PairOfScore(ScoreTransform how, double score, double* s) {
   const bool sign = how == ScoreTransform::kLogistic;
-  s[0] = sign ? -score : 1 - score, s[1] = score;
+  s[0] = sign ? -score : 1 - score;
+  s[1] = score;
   if (sign || how == ScoreTransform::kProbit) TransformScores(how, s, 2);
 }
 

@@ -243,7 +243,8 @@ inline bool ReadListedForest(const NodeView& n, const std::string& kind, int64_t
       return why->Say(GE_WHY_ATTRIBUTE, "a mode of nodes_modes is not known");
     }
     if (t.branch == Branch::kLeaf) continue;
-    t.value = values[i], t.feature = feature[i];
+    t.value = values[i];
+    t.feature = feature[i];
     t.missing_yes = !missing.empty() && missing[i] != 0;
     if (!known.Find(trees[i], yes[i], &t.yes, why) || !known.Find(trees[i], no[i], &t.no, why)) {
       return false;

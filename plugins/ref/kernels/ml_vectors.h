@@ -47,9 +47,14 @@ inline bool ReadSupportVectors(const NodeView& n, int64_t count, int64_t feature
   if (params.size() != 3 && !params.empty()) {
     return why->Say(GE_WHY_ATTRIBUTE, "kernel_params are not gamma, coef0 and degree");
   }
-  if (!params.empty()) s->gamma = params[0], s->coef0 = params[1], s->degree = params[2];
+  if (!params.empty()) {
+    s->gamma = params[0];
+    s->coef0 = params[1];
+    s->degree = params[2];
+  }
   s->vectors = RealList(n, "support_vectors");
-  s->count = count, s->features = features;
+  s->count = count;
+  s->features = features;
   const auto entries = static_cast<int64_t>(s->vectors.size());
   return count == 0 || (entries % count == 0 && entries / count == features) ||
          why->Say(GE_WHY_ATTRIBUTE, "support_vectors do not fit the features");

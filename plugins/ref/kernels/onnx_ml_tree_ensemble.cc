@@ -75,7 +75,8 @@ bool ReadEnsemble(const NodeView& n, int64_t targets, int64_t features, Forest* 
       return why->Say(GE_WHY_ATTRIBUTE, "a mode of nodes_modes is %g, wanted 0 to 6", modes[i]);
     }
     t.branch = static_cast<Branch>(static_cast<uint8_t>(modes[i]));
-    t.value = splits[i], t.feature = feature[i];
+    t.value = splits[i];
+    t.feature = feature[i];
     t.missing_yes = !missing.empty() && missing[i] != 0;
     if (!ReadEnsembleChild(yes[i], yes_leaf[i] != 0, count, leaves, &t.yes, why) ||
         !ReadEnsembleChild(no[i], no_leaf[i] != 0, count, leaves, &t.no, why)) {

@@ -35,7 +35,8 @@ int64_t FinishTwoClasses(const TreeClassifierPlan& p, double* s) {
     const double score = s[0];
     PairOfScore(p.transform, score, s);
     if (!p.positive && p.transform != ScoreTransform::kLogistic) {
-      s[0] = -score, s[1] = score;
+      s[0] = -score;
+      s[1] = score;
       if (p.transform == ScoreTransform::kProbit) TransformScores(p.transform, s, 2);
     }
     return score > least ? 1 : 0;
@@ -53,7 +54,10 @@ int64_t FinishTwoClasses(const TreeClassifierPlan& p, double* s) {
 // Scores of a row from its sums; answers its label.
 int64_t FinishClasses(const TreeClassifierPlan& p, double* s, bool* has) {
   if (p.choices == 2) return p.labels[static_cast<size_t>(FinishTwoClasses(p, s))];
-  for (size_t i = 0; i < p.base.size(); ++i) s[i] += p.base[i], has[i] = true;
+  for (size_t i = 0; i < p.base.size(); ++i) {
+    s[i] += p.base[i];
+    has[i] = true;
+  }
   RoundSums(s, p.choices);
   const int64_t best = WinningClass(s, has, p.choices);
   // A class alone: whether it is that one.

@@ -59,7 +59,8 @@ void ForEachDraw(PhiloxKey key, int64_t count, bool normal, F&& draw) {
     UniformPair(key, static_cast<uint64_t>(i) / 2, pair);
     if (normal) {
       const double r = std::sqrt(-2 * std::log(1 - pair[0])), t = 2 * M_PI * pair[1];
-      pair[0] = r * std::cos(t), pair[1] = r * std::sin(t);
+      pair[0] = r * std::cos(t);
+      pair[1] = r * std::sin(t);
     }
     for (int64_t k = i; k < std::min(i + 2, count); ++k) draw(k, pair[k - i]);
   }

@@ -40,7 +40,8 @@ ge_rc RunStft(bool onesided, const Call& c) {
     for (int64_t k = 0; k < s.length; ++k) {
       double v[2] = {};
       LoadRow(c.in(0), (first + k) * s.parts, s.parts, v);
-      row[2 * k] = v[0] * window[k], row[2 * k + 1] = v[1] * window[k];
+      row[2 * k] = v[0] * window[k];
+      row[2 * k + 1] = v[1] * window[k];
     }
     for (int64_t k = 0; k < s.bins; ++k) {
       const FourierValue v = FourierSum(row, s.length, k, s.length, -1, circle);

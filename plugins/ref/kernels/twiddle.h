@@ -15,7 +15,8 @@ struct FourierValue {
 inline void FillCircle(double* circle, int64_t n) {
   for (int64_t j = 0; j < n; ++j) {
     const double t = 2 * M_PI * static_cast<double>(j) / static_cast<double>(n);
-    circle[2 * j] = std::cos(t), circle[2 * j + 1] = std::sin(t);
+    circle[2 * j] = std::cos(t);
+    circle[2 * j + 1] = std::sin(t);
   }
 }
 

@@ -46,11 +46,16 @@ class Tensor {
   // Borrows `data` of `bytes` bytes; it must outlive the runs that use it.
   Tensor(int32_t dtype, const std::vector<int64_t>& dims, void* data, uint64_t bytes) : Tensor() {
     if (dims.size() > GE_MAX_RANK) throw std::length_error("a tensor's rank is beyond GE_MAX_RANK");
-    t_.dtype = dtype, t_.rank = static_cast<int32_t>(dims.size());
+    t_.dtype = dtype;
+    t_.rank = static_cast<int32_t>(dims.size());
     for (size_t i = 0; i < dims.size(); ++i) t_.dims[i] = dims[i];
-    t_.data = data, t_.bytes = bytes;
+    t_.data = data;
+    t_.bytes = bytes;
   }
-  Tensor(Tensor&& other) noexcept : t_(other.t_) { other.t_.flags = 0, other.t_.data = nullptr; }
+  Tensor(Tensor&& other) noexcept : t_(other.t_) {
+    other.t_.flags = 0;
+    other.t_.data = nullptr;
+  }
   Tensor& operator=(Tensor&& other) noexcept {
     std::swap(t_, other.t_);
     return *this;

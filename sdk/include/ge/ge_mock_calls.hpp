@@ -86,10 +86,19 @@ class Host {
     State(const Facts& facts, const Style& style) : arena("the host's table", style.exact) {
       ge_host_api a = {};
       a.host = reinterpret_cast<ge_host*>(this);
-      a.log = &Log, a.now_ns = &Now, a.parallel_for = &ParallelFor, a.const_done = &ConstDone;
-      a.caller_fp = &CallerMode, a.team = &Team, a.inside = &Inside, a.helpers = &Helpers;
-      a.threads = threads = facts.threads, a.isa_cap = facts.isa_cap;
-      a.flops_per_ns = facts.flops_per_ns, a.call_ns = facts.call_ns, a.fork_ns = facts.fork_ns;
+      a.log = &Log;
+      a.now_ns = &Now;
+      a.parallel_for = &ParallelFor;
+      a.const_done = &ConstDone;
+      a.caller_fp = &CallerMode;
+      a.team = &Team;
+      a.inside = &Inside;
+      a.helpers = &Helpers;
+      a.threads = threads = facts.threads;
+      a.isa_cap = facts.isa_cap;
+      a.flops_per_ns = facts.flops_per_ns;
+      a.call_ns = facts.call_ns;
+      a.fork_ns = facts.fork_ns;
       std::copy_n(facts.copy_bytes_per_ns, 3, a.copy_bytes_per_ns);
       std::copy_n(facts.thread_gain, 2, a.thread_gain);
       std::copy_n(facts.cache_bytes, 2, a.cache_bytes);

@@ -44,7 +44,8 @@ inline const ge_plugin_desc* AskPlugin(QueryFunction ask, Host& host, const Vers
                                        std::string* why) {
   Arena arena("the arguments of ge_plugin_query", host.style.exact);
   ge_query_args args = {};
-  args.host_major = version.major, args.host_minor = version.minor;
+  args.host_major = version.major;
+  args.host_minor = version.minor;
   args.host_header_hash = version.hash;
   ge_query_args* given = arena.Struct(host.style, args, GE_TAG_QUERY_ARGS);
   CallScope scope(host, "ge_plugin_query");
@@ -111,7 +112,9 @@ class Sink {
   ge_sink table() {
     ge_sink s = {};
     s.host = this;
-    s.offer = &TakeOffer, s.decline = &TakeDecline, s.layout = &TakeLayout;
+    s.offer = &TakeOffer;
+    s.decline = &TakeDecline;
+    s.layout = &TakeLayout;
     return s;
   }
 
@@ -145,12 +148,17 @@ class Sink {
     if (!Sound(&given->h, kFirstOffer, GE_TAG_OFFER, "an offer")) return GE_OK;
     const ge_offer o = ReadStruct(given);
     Offer out;
-    out.flags = o.flags, out.device = o.device, out.const_align = o.const_align;
-    out.cookie = o.cookie, out.edge_saving_ns = o.edge_saving_ns;
-    out.convert_from = o.convert_from, out.convert_to = o.convert_to;
+    out.flags = o.flags;
+    out.device = o.device;
+    out.const_align = o.const_align;
+    out.cookie = o.cookie;
+    out.edge_saving_ns = o.edge_saving_ns;
+    out.convert_from = o.convert_from;
+    out.convert_to = o.convert_to;
     out.convert_ns_per_byte = o.convert_ns_per_byte;
     if (o.cost != nullptr && Sound(&o.cost->h, kFirstCost, GE_TAG_COST, "a cost")) {
-      out.cost = ReadStruct(o.cost), out.priced = true;
+      out.cost = ReadStruct(o.cost);
+      out.priced = true;
     }
     const std::string fault = Read(o, &out);
     fault.empty() ? answer_.offers.push_back(std::move(out)) : Illegal("an offer " + fault);
@@ -216,7 +224,9 @@ class Sink {
       return GE_INVALID_ARGUMENT;
     }
     Layout out;
-    out.kind = l.kind, out.tag = std::string(plugin::View(l.tag)),
+    out.kind = l.kind;
+    out.tag = std::string(plugin::View(l.tag));
+
     out.opaque_bytes = l.opaque_bytes;
     out.perm.assign(l.perm, l.perm + l.n_perm);
     out.block_axis.assign(l.block_axis, l.block_axis + l.n_block);
@@ -280,7 +290,8 @@ class Engine {
     }
     error_ = options.null_err ? "" : err.Text("engine_create", created_);
     if (created_ == GE_OK && handle_ == nullptr) {
-      created_ = GE_INTERNAL, error_ = "engine_create answered GE_OK, but gave no engine";
+      created_ = GE_INTERNAL;
+      error_ = "engine_create answered GE_OK, but gave no engine";
     } else if (created_ != GE_OK && handle_ != nullptr) {
       host.Complain("engine_create: failed, but set *out, which nobody will free");
       handle_ = nullptr;
@@ -340,7 +351,8 @@ class Engine {
     }
     error_ = err.Text("devices", created_);
     if (created_ == GE_OK && (n == 0 || record == nullptr || stride < sizeof(ge_hdr))) {
-      created_ = GE_INTERNAL, error_ = "devices answered GE_OK, but gave none";
+      created_ = GE_INTERNAL;
+      error_ = "devices answered GE_OK, but gave none";
     }
     if (created_ != GE_OK) return;
     devices_.clear();
@@ -360,13 +372,15 @@ class Engine {
   static Device Read(const ge_device& d) {
     Device out;
     out.name = std::string(plugin::View(d.name));
-    out.flags = d.flags, out.max_streams = std::max(1u, d.max_streams);
+    out.flags = d.flags;
+    out.max_streams = std::max(1u, d.max_streams);
     if (d.n_domain != 0) out.domains.clear();
     for (uint32_t i = 0; i < d.n_domain && d.domain != nullptr; ++i) {
       const ge_domain m = ReadStruct(reinterpret_cast<const ge_domain*>(
           reinterpret_cast<const char*>(d.domain) + uint64_t{i} * d.domain_stride));
       Domain one;
-      one.name = std::string(plugin::View(m.name)), one.flags = m.flags;
+      one.name = std::string(plugin::View(m.name));
+      one.flags = m.flags;
       if (m.align != 0) one.align = m.align;
       one.id.assign(reinterpret_cast<const char*>(m.id), sizeof m.id);
       if (one.id == std::string(sizeof m.id, '\0')) one.id.clear();

@@ -96,7 +96,8 @@ inline Segment MakeConversion(const Answer& answer, uint32_t offer, uint32_t val
   Segment s;
   const Offer& o = answer.offers[offer];
   s.taken = {{offer, 0}};
-  s.in = {{value, o.convert_from}}, s.out = {{value, o.convert_to}};
+  s.in = {{value, o.convert_from}};
+  s.out = {{value, o.convert_to}};
   s.device = o.device;
   return s;
 }
@@ -242,30 +243,40 @@ class Compiler {
       taken.push_back(
           {o.cookie, a->Copy(o.nodes), static_cast<uint32_t>(o.nodes.size()), t.choice, {}});
     }
-    out.graph = view.get(), out.device = s.device, out.stop = stop;
-    out.taken = a->Copy(taken), out.n_taken = static_cast<uint32_t>(taken.size());
+    out.graph = view.get();
+    out.device = s.device;
+    out.stop = stop;
+    out.taken = a->Copy(taken);
+    out.n_taken = static_cast<uint32_t>(taken.size());
     const auto list = [a](const std::vector<Border>& from, uint32_t Border::*field) {
       std::vector<uint32_t> v;
       for (const Border& b : from) v.push_back(b.*field);
       return a->Copy(v);
     };
-    out.in = list(s.in, &Border::value), out.in_layout = list(s.in, &Border::layout);
-    out.out = list(s.out, &Border::value), out.out_layout = list(s.out, &Border::layout);
-    out.n_in = static_cast<uint32_t>(s.in.size()), out.n_out = static_cast<uint32_t>(s.out.size());
+    out.in = list(s.in, &Border::value);
+    out.in_layout = list(s.in, &Border::layout);
+    out.out = list(s.out, &Border::value);
+    out.out_layout = list(s.out, &Border::layout);
+    out.n_in = static_cast<uint32_t>(s.in.size());
+    out.n_out = static_cast<uint32_t>(s.out.size());
     std::vector<const ge_layout*> table;
     for (size_t i = 0; i < answer_.layouts.size(); ++i) {
       table.push_back(i == 0 ? nullptr : LayoutRecord(answer_.layouts[i], a));
     }
-    out.layout = a->Copy(table), out.n_layout = static_cast<uint32_t>(table.size());
+    out.layout = a->Copy(table);
+    out.n_layout = static_cast<uint32_t>(table.size());
     return out;
   }
   const ge_layout* LayoutRecord(const Layout& l, Arena* a) {
     ge_layout r = {};
     r.kind = l.kind;
-    r.perm = a->Copy(l.perm), r.n_perm = static_cast<uint32_t>(l.perm.size());
-    r.block_axis = a->Copy(l.block_axis), r.block_size = a->Copy(l.block_size);
+    r.perm = a->Copy(l.perm);
+    r.n_perm = static_cast<uint32_t>(l.perm.size());
+    r.block_axis = a->Copy(l.block_axis);
+    r.block_size = a->Copy(l.block_size);
     r.n_block = static_cast<uint32_t>(l.block_axis.size());
-    r.tag = a->Text(l.tag), r.opaque_bytes = l.opaque_bytes;
+    r.tag = a->Text(l.tag);
+    r.opaque_bytes = l.opaque_bytes;
     return a->Struct(e_.host().style, r, GE_TAG_LAYOUT);
   }
 
@@ -279,7 +290,8 @@ class Compiler {
     if (x->rc != GE_OK) return;
     const std::string fault = Read(c, x);
     if (fault.empty()) return;
-    x->rc = GE_INTERNAL, x->error = std::string(call) + " answered " + fault;
+    x->rc = GE_INTERNAL;
+    x->error = std::string(call) + " answered " + fault;
     e_.host().Complain(x->error);
   }
   // Empty, or what a host would refuse.
@@ -287,7 +299,8 @@ class Compiler {
     if (c.exec == nullptr) return "GE_OK, but gave no exec";
     if (ge_not_understood(&c.h, nullptr, 0) != nullptr) return "an extension that no host knows";
     constexpr uint64_t kMost = uint64_t{1} << 40;
-    x->flags = c.flags, x->n_step = std::max(1u, c.n_step);
+    x->flags = c.flags;
+    x->n_step = std::max(1u, c.n_step);
     x->workspace = c.workspace;
     x->workspace_align = c.workspace_align != 0 ? c.workspace_align : 64;
     if (c.workspace > kMost || (c.workspace_align & (c.workspace_align - 1)) != 0) {
@@ -399,7 +412,10 @@ class Compiler {
       GuardedBlock room(w.bytes, w.align != 0 ? w.align : 64, "a pack that fill writes");
       x->rc = Fill(w, room, &x->error);
       if (x->rc == GE_OK) place->Write(room.data());
-      if (x->rc == GE_OK && !place->ok()) x->rc = GE_OUT_OF_MEMORY, x->error = place->error();
+      if (x->rc == GE_OK && !place->ok()) {
+        x->rc = GE_OUT_OF_MEMORY;
+        x->error = place->error();
+      }
       if (x->rc != GE_OK) return;
       x->packs.push_back(std::move(place));
       x->packed.emplace_back(room.data(), room.data() + w.bytes);
@@ -436,16 +452,21 @@ class Compiler {
     for (uint32_t v : w.values) {
       const Tensor& t = *g_.values[v].constant;
       ge_buf b = {};
-      b.ptr = const_cast<unsigned char*>(payloads.at(v)), b.bytes = t.bytes.size();
-      b.dims = arena.Copy(t.dims), b.rank = static_cast<int32_t>(t.dims.size());
+      b.ptr = const_cast<unsigned char*>(payloads.at(v));
+      b.bytes = t.bytes.size();
+      b.dims = arena.Copy(t.dims);
+      b.rank = static_cast<int32_t>(t.dims.size());
       b.dtype = t.dtype;
       from.push_back(b);
     }
     ge_pack pack = {};
     pack.n_value = static_cast<uint32_t>(w.values.size());
-    pack.key = arena.Text(w.key), pack.bytes = w.bytes, pack.align = w.align;
+    pack.key = arena.Text(w.key);
+    pack.bytes = w.bytes;
+    pack.align = w.align;
     ge_buf to = {};
-    to.ptr = room.data(), to.bytes = w.bytes;
+    to.ptr = room.data();
+    to.bytes = w.bytes;
     const ge_pack* given = arena.Struct(host.style, pack, GE_TAG_PACK);
     const ge_buf *sources = arena.Copy(from), *target = arena.Copy(&to, 1);
     arena.MakeReadOnly();

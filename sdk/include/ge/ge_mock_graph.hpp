@@ -71,22 +71,30 @@ struct Attr {
 
   static Attr Int(std::string name, int64_t v) {
     Attr a;
-    a.name = std::move(name), a.kind = GE_ATTR_INT, a.i = v;
+    a.name = std::move(name);
+    a.kind = GE_ATTR_INT;
+    a.i = v;
     return a;
   }
   static Attr Float(std::string name, double v) {
     Attr a;
-    a.name = std::move(name), a.kind = GE_ATTR_FLOAT, a.f = v;
+    a.name = std::move(name);
+    a.kind = GE_ATTR_FLOAT;
+    a.f = v;
     return a;
   }
   static Attr String(std::string name, std::string v) {
     Attr a;
-    a.name = std::move(name), a.kind = GE_ATTR_STRING, a.s = std::move(v);
+    a.name = std::move(name);
+    a.kind = GE_ATTR_STRING;
+    a.s = std::move(v);
     return a;
   }
   static Attr Ints(std::string name, std::vector<int64_t> v) {
     Attr a;
-    a.name = std::move(name), a.kind = GE_ATTR_INTS, a.ints = std::move(v);
+    a.name = std::move(name);
+    a.kind = GE_ATTR_INTS;
+    a.ints = std::move(v);
     return a;
   }
 };
@@ -137,7 +145,9 @@ struct Graph {
                            const std::vector<Type>& types, std::vector<Attr> attrs = {},
                            std::string domain = "") {
     Node n;
-    n.domain = std::move(domain), n.op = std::move(op), n.in = std::move(inputs);
+    n.domain = std::move(domain);
+    n.op = std::move(op);
+    n.in = std::move(inputs);
     n.attrs = std::move(attrs);
     n.name = n.op + "_" + std::to_string(nodes.size());
     for (const Type& t : types) n.out.push_back(Add(t));
@@ -209,8 +219,10 @@ class View {
     view.node = arena_.Records(style, nodes.data(), nodes.size(), GE_TAG_NODE, &view.node_stride);
     view.value =
         arena_.Records(style, values.data(), values.size(), GE_TAG_VALUE, &view.value_stride);
-    view.in = arena_.Copy(g.in), view.n_in = static_cast<uint32_t>(g.in.size());
-    view.out = arena_.Copy(g.out), view.n_out = static_cast<uint32_t>(g.out.size());
+    view.in = arena_.Copy(g.in);
+    view.n_in = static_cast<uint32_t>(g.in.size());
+    view.out = arena_.Copy(g.out);
+    view.n_out = static_cast<uint32_t>(g.out.size());
     graph_ = arena_.Struct(style, view, GE_TAG_GRAPH);
     arena_.MakeReadOnly();
   }
@@ -230,7 +242,8 @@ class View {
     std::vector<ge_dim> out(dims.size());
     for (size_t d = 0; d < dims.size(); ++d) {
       out[d].value = dims[d];
-      out[d].min = std::max<int64_t>(0, dims[d]), out[d].max = dims[d] < 0 ? INT64_MAX : dims[d];
+      out[d].min = std::max<int64_t>(0, dims[d]);
+      out[d].max = dims[d] < 0 ? INT64_MAX : dims[d];
       out[d].id = dims[d] < 0 ? v * 16 + static_cast<uint32_t>(d) : 0;
     }
     return arena_.Copy(out);
@@ -247,42 +260,56 @@ class View {
         if (x == v) users.push_back(i);
       }
     }
-    out.user = arena_.Copy(users), out.n_user = static_cast<uint32_t>(users.size());
-    out.id = v, out.name = arena_.Text(from.name);
+    out.user = arena_.Copy(users);
+    out.n_user = static_cast<uint32_t>(users.size());
+    out.id = v;
+    out.name = arena_.Text(from.name);
     if (from.type.ranked && (sized_ || !IsStatic(from.type))) out.dim = SizesOf(from.type.dims, v);
     if (from.constant != nullptr && constants_ != nullptr) {
-      out.data = constants_->at(v), out.data_bytes = from.constant->bytes.size();
+      out.data = constants_->at(v);
+      out.data_bytes = from.constant->bytes.size();
     }
     return out;
   }
   ge_node NodeOf(const Graph& g, uint32_t i) {
     const Node& from = g.nodes[i];
     ge_node out = {};
-    out.domain = arena_.Text(from.domain), out.op = arena_.Text(from.op);
+    out.domain = arena_.Text(from.domain);
+    out.op = arena_.Text(from.op);
     out.name = arena_.Text(from.name);
-    out.version = from.version, out.id = i + 1, out.n_body = from.n_body;
-    out.in = arena_.Copy(from.in), out.n_in = static_cast<uint32_t>(from.in.size());
-    out.out = arena_.Copy(from.out), out.n_out = static_cast<uint32_t>(from.out.size());
+    out.version = from.version;
+    out.id = i + 1;
+    out.n_body = from.n_body;
+    out.in = arena_.Copy(from.in);
+    out.n_in = static_cast<uint32_t>(from.in.size());
+    out.out = arena_.Copy(from.out);
+    out.n_out = static_cast<uint32_t>(from.out.size());
     std::vector<ge_attr> attrs;
     for (const Attr& a : from.attrs) attrs.push_back(AttrOf(a));
-    out.attr = arena_.Copy(attrs), out.n_attr = static_cast<uint32_t>(attrs.size());
+    out.attr = arena_.Copy(attrs);
+    out.n_attr = static_cast<uint32_t>(attrs.size());
     return out;
   }
   ge_attr AttrOf(const Attr& from) {
     ge_attr out = {};
-    out.name = arena_.Text(from.name), out.kind = from.kind;
-    out.i = from.i, out.f = from.f;
+    out.name = arena_.Text(from.name);
+    out.kind = from.kind;
+    out.i = from.i;
+    out.f = from.f;
     if (from.kind == GE_ATTR_STRING) out.s = arena_.Text(from.s);
     if (from.kind == GE_ATTR_INTS) {
-      out.ints = arena_.Copy(from.ints), out.n = static_cast<uint32_t>(from.ints.size());
+      out.ints = arena_.Copy(from.ints);
+      out.n = static_cast<uint32_t>(from.ints.size());
     }
     if (from.kind == GE_ATTR_FLOATS) {
-      out.floats = arena_.Copy(from.floats), out.n = static_cast<uint32_t>(from.floats.size());
+      out.floats = arena_.Copy(from.floats);
+      out.n = static_cast<uint32_t>(from.floats.size());
     }
     if (from.kind == GE_ATTR_STRINGS) {
       std::vector<ge_str> strings;
       for (const std::string& s : from.strings) strings.push_back(arena_.Text(s));
-      out.strings = arena_.Copy(strings), out.n = static_cast<uint32_t>(strings.size());
+      out.strings = arena_.Copy(strings);
+      out.n = static_cast<uint32_t>(strings.size());
     }
     return out;
   }

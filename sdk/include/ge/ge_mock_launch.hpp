@@ -48,7 +48,8 @@ class Launch {
       workspace_ = add(exec.workspace, exec.workspace_align, "the workspace");
     }
     if (e_.devices()[device].async()) {
-      stream_ = std::make_unique<Stream>(e_, device), event_ = std::make_unique<Event>(e_, device);
+      stream_ = std::make_unique<Stream>(e_, device);
+      event_ = std::make_unique<Event>(e_, device);
     }
     MakeFrame();
   }
@@ -138,13 +139,18 @@ class Launch {
       internal.back().bytes = x_.internals[i].bytes;
     }
     for (const auto& p : x_.packs) pack.push_back(p->Buf());
-    l.in = a->Copy(in), l.n_in = static_cast<uint32_t>(in.size());
-    l.out = a->Copy(out.data(), out.size()), l.n_out = static_cast<uint32_t>(out.size());
+    l.in = a->Copy(in);
+    l.n_in = static_cast<uint32_t>(in.size());
+    l.out = a->Copy(out.data(), out.size());
+    l.n_out = static_cast<uint32_t>(out.size());
     l.internal = a->Copy(internal.data(), internal.size());
     l.n_internal = static_cast<uint32_t>(internal.size());
-    l.pack = a->Copy(pack), l.n_pack = static_cast<uint32_t>(pack.size());
+    l.pack = a->Copy(pack);
+    l.n_pack = static_cast<uint32_t>(pack.size());
     if (workspace_ != nullptr) l.workspace = workspace_->Buf();
-    l.frame = frame_, l.launch_id = o_.launch_id, l.stop = o_.stop;
+    l.frame = frame_;
+    l.launch_id = o_.launch_id;
+    l.stop = o_.stop;
     return a->Struct(e_.host().style, l, GE_TAG_LAUNCH);
   }
 

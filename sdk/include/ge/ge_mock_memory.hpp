@@ -46,7 +46,8 @@ inline uint32_t AddRegion(const void* begin, size_t bytes, const char* what) {
   const uint32_t i = g_region_next.fetch_add(1) % kRegions;
   Region& r = g_regions[i];
   r.end = 0;
-  r.what = what, r.retired = false;
+  r.what = what;
+  r.retired = false;
   r.begin = reinterpret_cast<uintptr_t>(begin);
   r.end = reinterpret_cast<uintptr_t>(begin) + bytes;
   return i;
@@ -115,8 +116,11 @@ class Pages {
 
  private:
   void Swap(Pages& o) {
-    std::swap(data_, o.data_), std::swap(size_, o.size_), std::swap(region_, o.region_);
-    std::swap(retired_, o.retired_), std::swap(what_, o.what_);
+    std::swap(data_, o.data_);
+    std::swap(size_, o.size_);
+    std::swap(region_, o.region_);
+    std::swap(retired_, o.retired_);
+    std::swap(what_, o.what_);
   }
   unsigned char* data_ = nullptr;
   size_t size_ = 0;
@@ -186,7 +190,9 @@ class Arena {
       T* one = reinterpret_cast<T*>(at + i * *stride);
       std::memcpy(static_cast<void*>(one), &values[i], sizeof(T));
       std::memset(reinterpret_cast<unsigned char*>(one) + sizeof(T), style.poison, grow);
-      one->h.size = *stride, one->h.tag = tag, one->h.flags = 0;
+      one->h.size = *stride;
+      one->h.tag = tag;
+      one->h.flags = 0;
       one->h.next = (style.extended & TagBit(tag)) != 0 ? Extension(style) : nullptr;
     }
     return reinterpret_cast<T*>(at);

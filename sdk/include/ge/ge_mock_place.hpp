@@ -93,7 +93,9 @@ class Place {
     ge_buf b = {};
     b.bytes = bytes_;
     b.ptr = mem_ == nullptr ? block_.data() : static_cast<unsigned char*>(address_) + before_;
-    b.mem = mem_, b.offset = mem_ != nullptr ? before_ : 0, b.domain = mem_ != nullptr ? 1 : 0;
+    b.mem = mem_;
+    b.offset = mem_ != nullptr ? before_ : 0;
+    b.domain = mem_ != nullptr ? 1 : 0;
     return b;
   }
 
@@ -101,11 +103,15 @@ class Place {
   void Copy(void* host, uint64_t offset, uint64_t bytes, bool to_device) {
     if (bytes == 0) return;
     ge_buf here = {}, there = {};
-    here.ptr = host, here.bytes = there.bytes = bytes;
+    here.ptr = host;
+    here.bytes = there.bytes = bytes;
     there.ptr = static_cast<unsigned char*>(address_) + offset;
-    there.mem = mem_, there.offset = offset, there.domain = 1;
+    there.mem = mem_;
+    there.offset = offset;
+    there.domain = 1;
     ge_copy copy = {};
-    copy.src = to_device ? here : there, copy.dst = to_device ? there : here;
+    copy.src = to_device ? here : there;
+    copy.dst = to_device ? there : here;
     Arena arena("the record of a copy", e_.host().style.exact);
     const ge_copy* given = arena.Struct(e_.host().style, copy, GE_TAG_COPY);
     arena.MakeReadOnly();

@@ -174,7 +174,8 @@ typedef struct ge_op_def { /* array of the plugin's, walked by a stride; static 
 /* A NUL-terminated text as ge_str. */
 static inline ge_str ge_text(const char* text) {
   ge_str s;
-  s.p = text, s.n = 0;
+  s.p = text;
+  s.n = 0;
   while (text[s.n] != 0) ++s.n;
   return s;
 }

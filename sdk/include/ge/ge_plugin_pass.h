@@ -248,7 +248,8 @@ typedef struct ge_pass_def { /* array of the plugin's, walked by a stride; stati
 static inline ge_rc ge_fail(ge_err* err, ge_rc rc, const char* text) {
   const ge_str s = ge_text(text);
   if (err == 0) return rc;
-  err->code = rc, err->msg_len = 0;
+  err->code = rc;
+  err->msg_len = 0;
   while (err->msg_len < s.n && err->msg_len < sizeof err->msg) {
     err->msg[err->msg_len] = s.p[err->msg_len];
     ++err->msg_len;
@@ -267,7 +268,10 @@ static inline uint32_t ge_edit_node(const ge_edit* e, uint32_t fn, uint32_t befo
   const uint32_t in[2] = {x, y};
   uint32_t out = 0;
   ge_new_node n = {GE_HDR(ge_new_node, GE_TAG_NEW_NODE), {0, 0}, {0, 0}, {0, 0}, 0, 0, 0, 0, 0, 0};
-  n.op = ge_text(op), n.in = in, n.n_in = y ? 2u : x ? 1u : 0u, n.n_out = 1;
+  n.op = ge_text(op);
+  n.in = in;
+  n.n_in = y ? 2u : x ? 1u : 0u;
+  n.n_out = 1;
   e->node(e->host, fn, before, &n, id, &out);
   return out;
 }
@@ -276,7 +280,8 @@ static inline uint32_t ge_edit_new_state(const ge_edit* e, const char* name, ge_
                                          uint32_t kind) {
   ge_state s = {GE_HDR(ge_state, GE_TAG_STATE), {0, 0}, type, 0, 0, 0, 0, 0, 0};
   uint32_t state = 0;
-  s.name = ge_text(name), s.kind = kind;
+  s.name = ge_text(name);
+  s.kind = kind;
   e->state(e->host, &s, &state);
   return state;
 }
@@ -287,9 +292,14 @@ static inline uint32_t ge_edit_state(const ge_edit* e, uint32_t fn, uint32_t bef
   ge_links links = {GE_HDR(ge_links, GE_TAG_LINKS), 0, 0, 0, 0, 0, 0, 0, 0, 0};
   ge_new_node n = {GE_HDR(ge_new_node, GE_TAG_NEW_NODE), {0, 0}, {0, 0}, {0, 0}, 0, 0, 0, 0, 0, 0};
   uint32_t out = 0;
-  links.effect = &effect, links.n_effect = 1;
-  n.h.next = &links.h, n.domain = ge_text("ge"), n.op = ge_text(value ? "Assign" : "Read");
-  n.in = &value, n.n_in = value ? 1u : 0u, n.n_out = value ? GE_NO_OUTPUT : 1u;
+  links.effect = &effect;
+  links.n_effect = 1;
+  n.h.next = &links.h;
+  n.domain = ge_text("ge");
+  n.op = ge_text(value ? "Assign" : "Read");
+  n.in = &value;
+  n.n_in = value ? 1u : 0u;
+  n.n_out = value ? GE_NO_OUTPUT : 1u;
   e->node(e->host, fn, before, &n, 0, &out);
   return out;
 }

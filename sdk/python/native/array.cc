@@ -287,7 +287,8 @@ struct Given {
 // What an array holds on to; takes the memory.
 nb::capsule Owner(ge_tensor* tensor, const Home& home) {
   auto* given = new Given{*tensor, home.pool, home.output, home.shapes};
-  tensor->data = nullptr, tensor->flags = 0;
+  tensor->data = nullptr;
+  tensor->flags = 0;
   return nb::capsule(given, [](void* p) noexcept {
     auto* back = static_cast<Given*>(p);
     if (const std::shared_ptr<OutputPool> pool = back->pool.lock()) {

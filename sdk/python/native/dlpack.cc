@@ -131,7 +131,8 @@ void DlpackTensor::Take(nb::handle object, const std::string& what, bool write) 
       Raise(GE_STATUS_UNSUPPORTED, what + " gives a tensor of DLPack's version " +
                                        std::to_string(m->major) + ", wanted 0 or 1");
     }
-    tensor_ = &m->tensor, flags = m->flags;
+    tensor_ = &m->tensor;
+    flags = m->flags;
   } else if (PyCapsule_IsValid(capsule.ptr(), "dltensor")) {
     managed_ = Consume(capsule, "dltensor", "used_dltensor");
     tensor_ = &static_cast<Managed*>(managed_)->tensor;

@@ -30,7 +30,8 @@ Port PortOf(const ge_tensor_info& info) {
   port.key = nb::steal(interned);
   port.element = ElementOf(info.dtype);
   port.rank = info.rank;
-  port.kind = info.kind, port.optional = info.optional != 0;
+  port.kind = info.kind;
+  port.optional = info.optional != 0;
   std::copy_n(info.dims, std::max(info.rank, 0), port.dims);
   for (int32_t i = 0; i < info.rank; ++i) {
     port.dim_names.emplace_back(info.dim_names[i] ? info.dim_names[i] : "");

@@ -34,8 +34,10 @@ ge_session_options ReadOptions(Keywords& words, std::deque<std::string>& texts) 
     auto text = words.List(name, between);
     return text ? texts.emplace_back(std::move(*text)).c_str() : nullptr;
   };
-  o.engines = list("engines", ","), o.plugins = list("plugins", ",");
-  o.passes = list("passes", ","), o.skip_passes = list("skip_passes", ",");
+  o.engines = list("engines", ",");
+  o.plugins = list("plugins", ",");
+  o.passes = list("passes", ",");
+  o.skip_passes = list("skip_passes", ",");
   o.pins = list("pins", ";");
   o.threads = static_cast<uint32_t>(words.Count("threads", kMostThreads));
   o.isa_cap = words.Place("isa", kIsas);

@@ -23,7 +23,10 @@ void Check(ge_status status, const ge_error& error);
 
 inline ge_error NoError() {
   ge_error error;
-  error.size = sizeof error, error.status = GE_STATUS_OK, error.message[0] = 0, error.node[0] = 0;
+  error.size = sizeof error;
+  error.status = GE_STATUS_OK;
+  error.message[0] = 0;
+  error.node[0] = 0;
   return error;
 }
 

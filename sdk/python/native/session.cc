@@ -76,8 +76,10 @@ nb::dict Session::ModelInfo() const {
     metadata[Text(key)] = Text(value);
   }
   nb::dict out;
-  out["name"] = Text(info.name), out["producer"] = Text(info.producer);
-  out["producer_version"] = Text(info.producer_version), out["domain"] = Text(info.domain);
+  out["name"] = Text(info.name);
+  out["producer"] = Text(info.producer);
+  out["producer_version"] = Text(info.producer_version);
+  out["domain"] = Text(info.domain);
   out["description"] = Text(info.description);
   out["graph_description"] = Text(info.graph_description);
   out["version"] = info.has_version ? nb::object(nb::int_(info.version)) : nb::none();

@@ -61,7 +61,8 @@ Any OfTexts(nb::handle object, const std::string& what) {
   std::vector<uint64_t> lengths;
   for (nb::handle each : all) {
     const std::string_view text = TextOf(each, what);
-    texts.push_back(text.data()), lengths.push_back(text.size());
+    texts.push_back(text.data());
+    lengths.push_back(text.size());
   }
   return Made([&](ge_any** out, ge_error* error) {
     return ge_any_of_texts(texts.data(), lengths.data(), dims, static_cast<int32_t>(nb::len(shape)),

@@ -134,7 +134,9 @@ ge_rc LaunchNs(ge_engine* engine, const ge_segment& segment, uint64_t* ns, ge_er
   ge_sink sink = {};
   sink.h = GE_HDR(ge_sink, GE_TAG_SINK);
   sink.host = &list;
-  sink.offer = NoteOffer, sink.decline = NoteDecline, sink.layout = NoteLayout;
+  sink.offer = NoteOffer;
+  sink.decline = NoteDecline;
+  sink.layout = NoteLayout;
   const ge_rc rc = Query(engine, segment.graph, &sink, err);
   if (rc != GE_OK) return rc;
   uint64_t setup = 0, launch = 0, sum = 0, saved = 0;
@@ -145,7 +147,8 @@ ge_rc LaunchNs(ge_engine* engine, const ge_segment& segment, uint64_t* ns, ge_er
       return Fail(err, GE_UNIMPLEMENTED, taken.node[0],
                   "devsim: the wrapped engine states no price, so option clock cannot be used");
     }
-    setup = std::max(setup, p->setup_ns), launch = std::max(launch, p->launch_ns);
+    setup = std::max(setup, p->setup_ns);
+    launch = std::max(launch, p->launch_ns);
     sum += p->marginal_ns[taken.choice];
     saved += p->edge_saving_ns * ValuesThatStay(segment, t);
   }

@@ -20,11 +20,13 @@ void ge_engine::Describe() {
   std::memcpy(device.uuid, id, sizeof id);
   device.flags = GE_DEVICE_ASYNC;
   domain[0].h = domain[1].h = GE_HDR(ge_domain, GE_TAG_DOMAIN);
-  domain[0].name = ge::plugin::Str("device"), domain[1].name = ge::plugin::Str("pinned");
+  domain[0].name = ge::plugin::Str("device");
+  domain[1].name = ge::plugin::Str("pinned");
   std::memcpy(domain[0].id, id, sizeof id);
   domain[0].flags = GE_MEM_DEVICE_LOCAL;
   domain[1].flags = GE_MEM_HOST_VISIBLE | GE_MEM_COHERENT;
-  device.domain = domain, device.domain_stride = sizeof domain[0];
+  device.domain = domain;
+  device.domain_stride = sizeof domain[0];
   device.n_domain = options.pinned != 0 ? 2 : 1;
   device.max_streams = static_cast<uint32_t>(options.streams);
   for (int way = 0; way < 2; ++way) {
@@ -36,7 +38,8 @@ void ge_engine::Describe() {
 }
 
 ge_rc ge_exec::Take(ge_engine* of, ge_exec* made, const ge_segment& segment, ge_err* err) {
-  engine = of, wrapped = made;
+  engine = of;
+  wrapped = made;
   for (uint32_t i = 0; i < segment.n_taken; ++i) {
     const ge_taken& taken = segment.taken[i];
     for (uint32_t k = 0; k < taken.n_node; ++k) {
@@ -101,7 +104,8 @@ ge_rc ge_engine::Prepare(const ge_launch& given, devsim::Task* task, ge_err* err
                         {"internal value", given.internal, given.n_internal},
                         {"pack", given.pack, given.n_pack},
                         {"workspace", &given.workspace, 1}};
-  task->bufs.clear(), task->dims.clear();
+  task->bufs.clear();
+  task->dims.clear();
   for (const List& list : lists) {
     for (uint32_t i = 0; i < list.n; ++i) {
       ge_buf b = list.buf[i];
@@ -109,7 +113,9 @@ ge_rc ge_engine::Prepare(const ge_launch& given, devsim::Task* task, ge_err* err
       std::snprintf(what, sizeof what, "%s %u of a launch", list.name, i);
       const ge_rc rc = memory.Translate(list.buf[i], what, &b.ptr, err);
       if (rc != GE_OK) return rc;
-      b.mem = nullptr, b.offset = 0, b.domain = 0;
+      b.mem = nullptr;
+      b.offset = 0;
+      b.domain = 0;
       const size_t rank = b.rank > 0 ? static_cast<size_t>(b.rank) : 0;
       if (b.dims != nullptr) task->dims.insert(task->dims.end(), b.dims, b.dims + rank);
       if (b.strides != nullptr) task->dims.insert(task->dims.end(), b.strides, b.strides + rank);
@@ -158,6 +164,8 @@ ge_rc ge_engine::Prepare(const ge_copy& copy, devsim::Task* task, ge_err* err) c
     }
   }
   task->kind = devsim::Task::Kind::kCopy;
-  task->src = address[0], task->dst = address[1], task->bytes = copy.src.bytes;
+  task->src = address[0];
+  task->dst = address[1];
+  task->bytes = copy.src.bytes;
   return GE_OK;
 }

@@ -126,12 +126,16 @@ ge_rc Copy(ge_engine* e, const ge_copy* copy, ge_err* err) {
 }
 
 ge_rc Devices(ge_engine* e, const ge_device** out, uint32_t* n, uint32_t* stride, ge_err*) {
-  *out = &e->device, *n = 1, *stride = sizeof(ge_device);
+  *out = &e->device;
+  *n = 1;
+  *stride = sizeof(ge_device);
   return GE_OK;
 }
 
 ge_rc Links(ge_engine* e, const ge_link** out, uint32_t* n, uint32_t* stride, ge_err*) {
-  *out = e->link, *n = 2, *stride = sizeof(ge_link);
+  *out = e->link;
+  *n = 2;
+  *stride = sizeof(ge_link);
   return GE_OK;
 }
 
@@ -175,7 +179,9 @@ void EventDestroy(ge_event* event) { delete event; }
 ge_rc QueueEvent(ge_stream* stream, Task::Kind kind, ge_event* event, uint64_t value, ge_err* err) {
   return Guard(err, "devsim: stream", [&] {
     return Queue(stream, [&](Task* task) -> ge_rc {
-      task->kind = kind, task->event = event, task->value = value;
+      task->kind = kind;
+      task->event = event;
+      task->value = value;
       return GE_OK;
     });
   });

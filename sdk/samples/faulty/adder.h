@@ -100,20 +100,31 @@ static inline void adder_prepare(const ge_segment* s, struct adder* a, ge_compil
       ge_pack* p = &a->pack[packs];
       a->value[packs] = n->in[k];
       memset(p, 0, sizeof *p);
-      p->h.size = sizeof *p, p->h.tag = GE_TAG_PACK;
-      p->value = &a->value[packs], p->n_value = 1;
-      p->key.p = "plain", p->key.n = 5;
+      p->h.size = sizeof *p;
+      p->h.tag = GE_TAG_PACK;
+      p->value = &a->value[packs];
+      p->n_value = 1;
+      p->key.p = "plain";
+      p->key.n = 5;
       p->bytes = x->data_bytes;
       memset(&a->use[packs], 0, sizeof a->use[packs]);
-      a->use[packs].value = n->in[k], a->use[packs].disposition = GE_CONST_PACKED;
-      a->packed[k] = 1, a->from[k] = packs++;
+      a->use[packs].value = n->in[k];
+      a->use[packs].disposition = GE_CONST_PACKED;
+      a->packed[k] = 1;
+      a->from[k] = packs++;
       continue;
     }
     for (uint32_t i = 0; i < s->n_in; ++i)
-      if (s->in[i] == n->in[k]) a->packed[k] = 0, a->from[k] = i;
+      if (s->in[i] == n->in[k]) {
+        a->packed[k] = 0;
+        a->from[k] = i;
+      }
   }
-  c->pack = a->pack, c->n_pack = packs, c->pack_stride = sizeof a->pack[0];
-  c->constant = a->use, c->n_constant = packs;
+  c->pack = a->pack;
+  c->n_pack = packs;
+  c->pack_stride = sizeof a->pack[0];
+  c->constant = a->use;
+  c->n_constant = packs;
 }
 
 static inline const float* adder_operand(const struct adder* a, const ge_launch* l, uint32_t k) {
@@ -122,7 +133,8 @@ static inline const float* adder_operand(const struct adder* a, const ge_launch*
 
 static inline ge_rc adder_fill(ge_engine* e, const ge_pack* pack, const ge_buf* from,
                                const ge_buf* to, ge_err* err) {
-  (void)e, (void)err;
+  (void)e;
+  (void)err;
   if (pack->bytes != 0) memcpy(to->ptr, from->ptr, (size_t)pack->bytes);
   return GE_OK;
 }

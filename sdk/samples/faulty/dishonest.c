@@ -177,12 +177,18 @@ static void bend(const ge_segment* s, ge_exec* x, ge_compiled* c, uint64_t bytes
     const int overlaps = IS(INTERNAL_OVERLAPS);
     x->internal[0] = (ge_internal){bytes, 64, 0, overlaps ? 0 : 1, UINT32_MAX, 0, {0}};
     x->internal[1] = (ge_internal){bytes, 64, overlaps ? 1 : 0, 1, UINT32_MAX, 0, {0}};
-    c->internal = x->internal, c->n_internal = 2;
+    c->internal = x->internal;
+    c->n_internal = 2;
   }
-  if (IS(OUT_BYTES)) x->out_bytes = bytes / 2, c->out_bytes = &x->out_bytes;
+  if (IS(OUT_BYTES)) {
+    x->out_bytes = bytes / 2;
+    c->out_bytes = &x->out_bytes;
+  }
   if (IS(FALSE_ALIAS) && s->n_in == 2) {
-    x->alias[0] = 0, x->alias[1] = x->add.from[1];
-    c->alias = x->alias, c->alias_count = 1;
+    x->alias[0] = 0;
+    x->alias[1] = x->add.from[1];
+    c->alias = x->alias;
+    c->alias_count = 1;
   }
   if (IS(READS_COPIED)) {
     for (uint32_t k = 0; k < 2; ++k) {
@@ -190,7 +196,8 @@ static void bend(const ge_segment* s, ge_exec* x, ge_compiled* c, uint64_t bytes
       if (!(v->flags & GE_VALUE_CONSTANT)) continue;
       x->copied = v->data;
       x->add.use[x->add.from[k]].disposition = GE_CONST_COPIED;
-      c->n_pack = 0, c->pack = NULL;
+      c->n_pack = 0;
+      c->pack = NULL;
     }
   }
 }
@@ -286,7 +293,8 @@ static ge_rc enqueue(ge_exec* x, const ge_launch* l, ge_err* err) {
   const uint64_t n = l->out[0].bytes / sizeof *y, most = IS(SKIPS_TAIL) ? n / 4 * 4 : n;
   if (STRANGE(l)) return refuse(err, STRANGE(l), "enqueue");
   sin_beside(x, l);
-  a = operand(x, l, 0), b = operand(x, l, 1);
+  a = operand(x, l, 0);
+  b = operand(x, l, 1);
   if (IS(EMPTY_CRASH)) y[0] = a[0];
   if (IS(FALSE_ALIAS)) {
     for (uint64_t i = 0; i < n; ++i) y[i] = a[i % na];

@@ -76,15 +76,19 @@ ge_rc Query(ge_engine*, const ge_graph* g, const ge_sink* s, ge_err* err) {
     if (count < 0) {
       ge_decline no = {};
       no.h = GE_HDR(ge_decline, GE_TAG_DECLINE);
-      no.node = i, no.why = GE_WHY_OP;
+      no.node = i;
+      no.why = GE_WHY_OP;
       rc = s->decline(s->host, &no);
     } else {
       ge_cost cost = {};
       cost.h = GE_HDR(ge_cost, GE_TAG_COST);
-      cost.marginal_ns = adder_ns(count), cost.source = GE_PRICE_ANALYTIC;
+      cost.marginal_ns = adder_ns(count);
+      cost.source = GE_PRICE_ANALYTIC;
       ge_offer offer = {};
       offer.h = GE_HDR(ge_offer, GE_TAG_OFFER);
-      offer.node = &i, offer.n_node = 1, offer.cost = &cost;
+      offer.node = &i;
+      offer.n_node = 1;
+      offer.cost = &cost;
       rc = s->offer(s->host, &offer);
     }
     if (rc != GE_OK) return rc;
@@ -154,14 +158,24 @@ extern "C" const ge_plugin_desc* ge_plugin_query(ge_query_args* args) {
     return nullptr;
   }
   api.h = GE_HDR(ge_engine_api, GE_TAG_ENGINE_API);
-  api.query = Query, api.compile = Compile, api.enqueue = Enqueue, api.exec_destroy = ExecDestroy;
-  api.fill = Fill, api.shape = Shape;
+  api.query = Query;
+  api.compile = Compile;
+  api.enqueue = Enqueue;
+  api.exec_destroy = ExecDestroy;
+  api.fill = Fill;
+  api.shape = Shape;
   desc.h = GE_HDR(ge_plugin_desc, GE_TAG_PLUGIN);
   desc.magic = GE_PLUGIN_MAGIC;
-  desc.abi_major = GE_ABI_MAJOR, desc.abi_minor = GE_ABI_MINOR, desc.header_hash = GE_HEADER_HASH;
+  desc.abi_major = GE_ABI_MAJOR;
+  desc.abi_minor = GE_ABI_MINOR;
+  desc.header_hash = GE_HEADER_HASH;
   desc.name = {FAULT_NAME, sizeof FAULT_NAME - 1};
-  desc.version = {"1.0", 3}, desc.vendor = {"sample", 6};
-  desc.kinds = GE_KIND_ENGINE, desc.sanitizer = GE_SANITIZER_HERE;
-  desc.engine_create = Create, desc.engine_destroy = Destroy, desc.engine = &api;
+  desc.version = {"1.0", 3};
+  desc.vendor = {"sample", 6};
+  desc.kinds = GE_KIND_ENGINE;
+  desc.sanitizer = GE_SANITIZER_HERE;
+  desc.engine_create = Create;
+  desc.engine_destroy = Destroy;
+  desc.engine = &api;
   return &desc;
 }

@@ -213,14 +213,19 @@ static ge_rc query(ge_engine* e, const ge_graph* g, const ge_sink* s, ge_err* er
     const int take = takes(g, GE_NODE(g, i));
     if (take) bend(&offer, g, two, &layout, &choice);
     if (FAULT == FAULT_DECLINE_BAD_INDEX) no.node = g->n_node + 1;
-    bend_header(&offer.h), bend_header(&cost.h), bend_header(&no.h);
+    bend_header(&offer.h);
+    bend_header(&cost.h);
+    bend_header(&no.h);
     if (FAULT == FAULT_MUST_OFFER) offer.h.next = &must;
     if (FAULT == FAULT_ENDLESS_NEXT) offer.h.next = &endless;
     if (FAULT == FAULT_SHORT_OFFER) offer.h.size = sizeof(ge_hdr) + 8;
-    memset(&o, 0xab, sizeof o), memset(&p, 0xab, sizeof p), memset(&d, 0xab, sizeof d);
+    memset(&o, 0xab, sizeof o);
+    memset(&p, 0xab, sizeof p);
+    memset(&d, 0xab, sizeof d);
     p.x = cost;
     if (offer.cost != NULL) offer.cost = &p.x;
-    o.x = offer, d.x = no;
+    o.x = offer;
+    d.x = no;
     const ge_rc rc = take ? s->offer(s->host, &o.x) : s->decline(s->host, &d.x);
     if (rc != GE_OK) return rc;
   }
@@ -270,24 +275,31 @@ static void bend_packs(const ge_segment* s, ge_compiled* c) {
   c->exec->packed = some_value(s, FAULT != FAULT_PACK_BAD_VALUE);
   *pack = (ge_pack){GE_HDR(ge_pack, GE_TAG_PACK), .value = &c->exec->packed, .n_value = 1,
                     .key = {"faulty", 6}, .bytes = 64};
-  if (FAULT == FAULT_PACK_NO_VALUE) pack->value = NULL, pack->n_value = 0;
+  if (FAULT == FAULT_PACK_NO_VALUE) {
+    pack->value = NULL;
+    pack->n_value = 0;
+  }
   if (FAULT == FAULT_PACK_HUGE) pack->bytes = UINT64_C(1) << 62;
   if (FAULT == FAULT_PACK_ALIGN) pack->align = 3;
   if (FAULT == FAULT_PACK_SHORT) pack->h.size = sizeof(ge_hdr);
   c->pack = FAULT == FAULT_PACK_NULL ? NULL : pack;
-  c->n_pack = 1, c->pack_stride = sizeof *pack;
+  c->n_pack = 1;
+  c->pack_stride = sizeof *pack;
 }
 
 static ge_rc fill(ge_engine* e, const ge_pack* pack, const ge_buf* from, const ge_buf* to,
                   ge_err* err) {
-  (void)e, (void)from;
+  (void)e;
+  (void)from;
   if (FAULT == FAULT_FILL_ERROR) return fail(err, GE_INTERNAL, "faulty: fill fails on request");
   memset(to->ptr, 0, pack->bytes);
   return GE_OK;
 }
 
 static ge_rc shape(ge_exec* like, const ge_segment* s, ge_compiled* out, ge_err* err) {
-  (void)like, (void)s, (void)out;
+  (void)like;
+  (void)s;
+  (void)out;
   return FAULT == FAULT_SHAPE_ERROR ? fail(err, GE_INTERNAL, "faulty: shape fails on request")
                                     : GE_OK;
 }
@@ -340,13 +352,16 @@ static ge_rc devices(ge_engine* e, const ge_device** out, uint32_t* n, uint32_t*
   static WITH_TAIL(ge_device) device[1];
   static WITH_TAIL(ge_domain) domain[1];
   (void)e;
-  memset(device, 0xab, sizeof device), memset(domain, 0xab, sizeof domain);
+  memset(device, 0xab, sizeof device);
+  memset(domain, 0xab, sizeof domain);
   device[0].x =
       (ge_device){GE_HDR(ge_device, GE_TAG_DEVICE), .name = {"cpu", 3}, .domain = &domain[0].x};
   domain[0].x =
       (ge_domain){GE_HDR(ge_domain, GE_TAG_DOMAIN), .flags = GE_MEM_HOST_VISIBLE | GE_MEM_COHERENT};
-  device[0].x.n_domain = 1, device[0].x.domain_stride = sizeof domain[0];
-  bend_header(&device[0].x.h), bend_header(&domain[0].x.h);
+  device[0].x.n_domain = 1;
+  device[0].x.domain_stride = sizeof domain[0];
+  bend_header(&device[0].x.h);
+  bend_header(&domain[0].x.h);
   if (FAULT == FAULT_MUST_DEVICE) device[0].x.h.next = &must;
   if (FAULT == FAULT_SHORT_DEVICE) device[0].x.h.size = sizeof(ge_hdr) + sizeof(ge_str);
   if (FAULT == FAULT_DEVICES_ERROR) {
@@ -426,7 +441,8 @@ const ge_plugin_desc* ge_plugin_query(ge_query_args* args) {
   }
   if (FAULT == FAULT_POISONED_TAILS) {
     static WITH_TAIL(ge_plugin_desc) old;
-    memset(&poisoned, 0xab, sizeof poisoned), memset(&old, 0xab, sizeof old);
+    memset(&poisoned, 0xab, sizeof poisoned);
+    memset(&old, 0xab, sizeof old);
     poisoned.h = (ge_hdr){offsetof(ge_engine_api, exec_destroy), GE_TAG_ENGINE_API, 0, 0};
     memcpy(poisoned.function, &api.query, sizeof poisoned.function);
     old.x = desc;

@@ -87,12 +87,15 @@ ge_rc Create(const ge_create_args* args, ge_engine** out, ge_err* err) {
   *out = new ge_engine();
   (*out)->device.h = GE_HDR(ge_device, GE_TAG_DEVICE);
   (*out)->device.name = {"late", 4};
-  (*out)->device.flags = GE_DEVICE_ASYNC, (*out)->device.max_streams = 4;
+  (*out)->device.flags = GE_DEVICE_ASYNC;
+  (*out)->device.max_streams = 4;
   return GE_OK;
 }
 
 ge_rc Devices(ge_engine* e, const ge_device** out, uint32_t* n, uint32_t* stride, ge_err*) {
-  *out = &e->device, *n = 1, *stride = sizeof e->device;
+  *out = &e->device;
+  *n = 1;
+  *stride = sizeof e->device;
   return GE_OK;
 }
 
@@ -103,13 +106,18 @@ ge_rc Query(ge_engine*, const ge_graph* g, const ge_sink* s, ge_err* err) {
   for (uint32_t i = 0; i < g->n_node; ++i) {
     const int64_t count = adder_takes(g, GE_NODE(g, i));
     ge_decline no = {};
-    no.h = GE_HDR(ge_decline, GE_TAG_DECLINE), no.node = i, no.why = GE_WHY_OP;
+    no.h = GE_HDR(ge_decline, GE_TAG_DECLINE);
+    no.node = i;
+    no.why = GE_WHY_OP;
     ge_cost cost = {};
     cost.h = GE_HDR(ge_cost, GE_TAG_COST);
-    cost.marginal_ns = adder_ns(count) + 2000000, cost.source = GE_PRICE_ANALYTIC;
+    cost.marginal_ns = adder_ns(count) + 2000000;
+    cost.source = GE_PRICE_ANALYTIC;
     ge_offer offer = {};
     offer.h = GE_HDR(ge_offer, GE_TAG_OFFER);
-    offer.node = &i, offer.n_node = 1, offer.cost = &cost;
+    offer.node = &i;
+    offer.n_node = 1;
+    offer.cost = &cost;
     const ge_rc rc = count < 0 ? s->decline(s->host, &no) : s->offer(s->host, &offer);
     if (rc != GE_OK) return rc;
   }
@@ -195,20 +203,32 @@ extern "C" const ge_plugin_desc* ge_plugin_query(ge_query_args* args) {
     return nullptr;
   }
   api.h = GE_HDR(ge_engine_api, GE_TAG_ENGINE_API);
-  api.query = Query, api.compile = Compile, api.enqueue = Enqueue, api.devices = Devices;
+  api.query = Query;
+  api.compile = Compile;
+  api.enqueue = Enqueue;
+  api.devices = Devices;
   api.exec_destroy = [](ge_exec* x) { delete x; };
-  api.stream_create = StreamCreate, api.stream_destroy = [](ge_stream* s) { delete s; };
-  api.event_create = EventCreate, api.event_destroy = [](ge_event* e) { delete e; };
-  api.stream_wait = StreamWait, api.stream_signal = StreamSignal, api.event_wait = EventWait;
+  api.stream_create = StreamCreate;
+  api.stream_destroy = [](ge_stream* s) { delete s; };
+  api.event_create = EventCreate;
+  api.event_destroy = [](ge_event* e) { delete e; };
+  api.stream_wait = StreamWait;
+  api.stream_signal = StreamSignal;
+  api.event_wait = EventWait;
   if (kFault == FAULT_NO_STREAMS) api.event_create = nullptr;
   api.fill = adder_fill;
   desc.h = GE_HDR(ge_plugin_desc, GE_TAG_PLUGIN);
   desc.magic = GE_PLUGIN_MAGIC;
-  desc.abi_major = GE_ABI_MAJOR, desc.abi_minor = GE_ABI_MINOR, desc.header_hash = GE_HEADER_HASH;
+  desc.abi_major = GE_ABI_MAJOR;
+  desc.abi_minor = GE_ABI_MINOR;
+  desc.header_hash = GE_HEADER_HASH;
   desc.name = {FAULT_NAME, sizeof FAULT_NAME - 1};
-  desc.version = {"1.0", 3}, desc.vendor = {"sample", 6};
-  desc.kinds = GE_KIND_ENGINE, desc.sanitizer = GE_SANITIZER_HERE;
-  desc.engine_create = Create, desc.engine_destroy = [](ge_engine* e) { delete e; };
+  desc.version = {"1.0", 3};
+  desc.vendor = {"sample", 6};
+  desc.kinds = GE_KIND_ENGINE;
+  desc.sanitizer = GE_SANITIZER_HERE;
+  desc.engine_create = Create;
+  desc.engine_destroy = [](ge_engine* e) { delete e; };
   desc.engine = &api;
   return &desc;
 }

@@ -22,8 +22,9 @@ static int is(ge_str s, const char* text) {
 
 static ge_rc fail(ge_err* err, ge_rc rc, const char* text) {
   if (err == NULL) return rc;
-  err->code = rc, err->node = UINT32_MAX, err->msg_len = (uint32_t)strlen(text);
-  memcpy(err->msg, text, err->msg_len);
+  err->code = rc;
+  err->node = UINT32_MAX;
+  err->msg_len = (uint32_t)snprintf(err->msg, sizeof err->msg, "%s", text);
   return rc;
 }
 
@@ -48,9 +49,8 @@ static int64_t elements(const ge_graph* g, const ge_node* n) {
   }
   for (uint32_t i = 0; i < 2; ++i) {
     const ge_value* x = GE_VALUE(g, n->in[i]);
-    if (strange(&x->h, NULL) || x->type.dtype != GE_F32 || x->type.rank != y->rank || y->rank < 0)
-      return -1;
-    if (x->flags & GE_VALUE_CONSTANT) return -1;
+    if (strange(&x->h, NULL) || x->type.dtype != GE_F32 || x->flags & GE_VALUE_CONSTANT) return -1;
+    if (x->type.rank != y->rank || y->rank < 0) return -1;
     if (y->rank && memcmp(x->type.dims, y->dims, sizeof(int64_t) * (size_t)y->rank)) return -1;
   }
   return count;
@@ -72,7 +72,8 @@ static ge_rc query(ge_engine* e, const ge_graph* g, const ge_sink* s, ge_err* er
 
 static ge_rc compile(ge_engine* e, const ge_segment* segment, uint32_t n, uint32_t segment_stride,
                      ge_compiled* out, uint32_t out_stride, ge_err* err) {
-  (void)e, (void)err;
+  (void)e;
+  (void)err;
   for (uint32_t i = 0; i < n; ++i) {
     const ge_segment* s = (const void*)((const char*)segment + (uint64_t)i * segment_stride);
     ge_compiled* c = (void*)((char*)out + (uint64_t)i * out_stride);
@@ -87,8 +88,7 @@ static ge_rc enqueue(ge_exec* x, const ge_launch* l, ge_err* err) {
   const float *a = l->in[x->first].ptr, *b = l->in[l->n_in - 1 - x->first].ptr;
   float* y = l->out[0].ptr;
   if (strange(&l->h, err)) return GE_UNIMPLEMENTED;
-  for (uint64_t i = 0; i < l->out[0].bytes / sizeof *y; ++i)
-    y[i] = x->mul ? a[i] * b[i] : a[i] + b[i];
+  for (uint64_t i = 0; i < l->out[0].bytes / 4; ++i) y[i] = x->mul ? a[i] * b[i] : a[i] + b[i];
   return GE_OK;
 }
 

@@ -56,7 +56,8 @@ static ge_rc query(ge_engine* engine, const ge_graph* graph, const ge_sink* sink
 /* Turns each segment into an exec. A failure of one segment goes into its own record. */
 static ge_rc compile(ge_engine* engine, const ge_segment* segment, uint32_t n,
                      uint32_t segment_stride, ge_compiled* out, uint32_t out_stride, ge_err* err) {
-  (void)engine, (void)err;
+  (void)engine;
+  (void)err;
   for (uint32_t i = 0; i < n; ++i) {
     const ge_segment* s = (const void*)((const char*)segment + (uint64_t)i * segment_stride);
     ge_compiled* c = (void*)((char*)out + (uint64_t)i * out_stride);

@@ -32,9 +32,13 @@ std::vector<float> Run(const char* plugin, const std::string& model, std::vector
   std::vector<float> y(x.size());
   ge_tensor in = {}, out = {};
   in.size = out.size = sizeof in;
-  in.dtype = 1 /* float32 */, in.rank = 1, in.dims[0] = static_cast<int64_t>(x.size());
-  in.data = x.data(), in.bytes = x.size() * sizeof(float);
-  out.data = y.data(), out.bytes = in.bytes;
+  in.dtype = 1 /* float32 */;
+  in.rank = 1;
+  in.dims[0] = static_cast<int64_t>(x.size());
+  in.data = x.data();
+  in.bytes = x.size() * sizeof(float);
+  out.data = y.data();
+  out.bytes = in.bytes;
   const bool good = ge_session_create(&options, &session, error) == GE_STATUS_OK &&
                     ge_session_load_bytes(session, model.data(), model.size(), GE_FORMAT_TEXT,
                                           error) == GE_STATUS_OK &&

@@ -55,9 +55,13 @@ class Session {
     std::vector<float> y(x.size());
     ge_tensor in = {}, out = {};
     in.size = out.size = sizeof in;
-    in.dtype = 1 /* float32 */, in.rank = 1, in.dims[0] = static_cast<int64_t>(x.size());
-    in.data = x.data(), in.bytes = x.size() * sizeof(float);
-    out.data = y.data(), out.bytes = in.bytes;
+    in.dtype = 1 /* float32 */;
+    in.rank = 1;
+    in.dims[0] = static_cast<int64_t>(x.size());
+    in.data = x.data();
+    in.bytes = x.size() * sizeof(float);
+    out.data = y.data();
+    out.bytes = in.bytes;
     good_ = good_ && ge_session_run(session_, nullptr, &in, 1, &out, 1, &error_) == GE_STATUS_OK;
     Expect(good_, "the run", error_.message);
     return y;

@@ -15,7 +15,8 @@ enum { kPorts = 8, kPairs = 301, kSize = 8 };
 static int passed, failed;
 
 static void Check(int good, const char* what, int line, const ge_error* error) {
-  passed += good, failed += !good;
+  passed += good;
+  failed += !good;
   if (!good) printf("FAILED  line %d: %s: %s\n", line, what, error ? error->message : "");
 }
 #define CHECK_OK(x) Check((x) == GE_STATUS_OK, #x, __LINE__, &error)
@@ -38,7 +39,9 @@ static void Shape(Model* m, int64_t n) {
     uint64_t count = 1, k;
     int32_t d;
     free(t->data);
-    t->size = sizeof *t, t->dtype = m->info[i].dtype, t->rank = m->info[i].rank;
+    t->size = sizeof *t;
+    t->dtype = m->info[i].dtype;
+    t->rank = m->info[i].rank;
     for (d = 0; d < t->rank; ++d) {
       t->dims[d] = m->info[i].dims[d] < 0 ? n : m->info[i].dims[d];
       count *= (uint64_t)t->dims[d];
@@ -132,8 +135,10 @@ static int Less(const void* a, const void* b) {
 static void SecondSight(Model* dynamic, Model* fixed) {
   static double ratio[kPairs];
   int i, inner;
-  Shape(dynamic, kSize), Shape(fixed, kSize);
-  Time(dynamic, 3), Time(fixed, 3);
+  Shape(dynamic, kSize);
+  Shape(fixed, kSize);
+  Time(dynamic, 3);
+  Time(fixed, 3);
   inner = (int)(2e6 / Time(fixed, 3)) + 1; /* two milliseconds */
   for (i = 0; i < kPairs; ++i) {
     double a = 0, b = 0;

@@ -58,7 +58,8 @@ static uint32_t Random(struct Worker* w, uint32_t below) {
 
 static ge_tensor Vector(float* data, int64_t n) {
   ge_tensor t = {.size = sizeof t, .dtype = 1, .rank = 1, .dims = {n}};
-  t.data = data, t.bytes = (uint64_t)n * sizeof(float);
+  t.data = data;
+  t.bytes = (uint64_t)n * sizeof(float);
   return t;
 }
 
@@ -66,7 +67,9 @@ static ge_session* Open(struct Worker* w, uint64_t plan_cache_bytes, int replan)
   ge_session_options options;
   ge_session* s = NULL;
   ge_session_options_init(&options);
-  options.engines = w->engines, options.plan_cache_bytes = plan_cache_bytes, options.threads = 2;
+  options.engines = w->engines;
+  options.plan_cache_bytes = plan_cache_bytes;
+  options.threads = 2;
   options.replan = (uint32_t)replan;
   CHECK_OK(ge_session_create(&options, &s, &w->error));
   if (s) CHECK_OK(ge_session_load_file(s, w->model, GE_FORMAT_AUTO, &w->error));
@@ -116,7 +119,9 @@ static void MakeCase(struct Worker* w, struct Case* c) {
   static const char* const kEntries[] = {"twice", "pick", "fall"};
   const uint32_t kind = Random(w, 3);
   int64_t i;
-  c->entry = kEntries[kind], c->n = 1 + Random(w, kMost - 1), c->wanted_n = c->n;
+  c->entry = kEntries[kind];
+  c->n = 1 + Random(w, kMost - 1);
+  c->wanted_n = c->n;
   for (i = 0; i < c->n; ++i) c->x[i] = Random(w, 2) ? (float)(1 + Random(w, 100)) : 0;
   for (i = 0; i < c->n; ++i) c->wanted[i] = 2 * c->x[i];
   if (kind == 1) c->wanted_n = Kept(c->x, c->n, c->wanted);
@@ -151,7 +156,8 @@ static void Add(struct Worker* w, int which) {
   int i;
   for (i = 0; i < 8; ++i) x[i] = d;
   if (!Went(w, s, ge_session_run(s, "add", &in, 1, &out, 1, &w->error), __LINE__)) return;
-  w->added[which] += d, ++w->runs;
+  w->added[which] += d;
+  ++w->runs;
   for (i = 1; i < 8; ++i) CHECK(y[i] == y[0]);
 }
 
@@ -177,7 +183,8 @@ static void OnDone(void* context, ge_status status) {
   struct Done* d = context;
   if (d->destroys) ge_run_destroy(d->run);
   pthread_mutex_lock(&d->mutex);
-  ++d->calls, d->status = status;
+  ++d->calls;
+  d->status = status;
   pthread_cond_signal(&d->changed);
   pthread_mutex_unlock(&d->mutex);
 }
@@ -211,8 +218,10 @@ static void Async(struct Worker* w, ge_session* s) {
   pthread_mutex_unlock(&d.mutex);
   CHECK(d.calls == 1 && (d.status == GE_STATUS_OK || may_end));
   if (d.status == GE_STATUS_OK) CHECK(SumsAreRight(out, x, m, n));
-  ++w->async, w->cancelled += d.status == GE_STATUS_CANCELLED;
-  ge_tensor_release(&out[0]), ge_tensor_release(&out[1]);
+  ++w->async;
+  w->cancelled += d.status == GE_STATUS_CANCELLED;
+  ge_tensor_release(&out[0]);
+  ge_tensor_release(&out[1]);
 }
 
 /* Weights that are packed; rows of equal numbers. */
@@ -223,7 +232,9 @@ static void Dense(struct Worker* w, ge_session* s) {
   ge_tensor in = Vector(x, n * kWide), out[2] = {{.size = sizeof *out}, {.size = sizeof *out}};
   int64_t i, k;
   int wrong = 0;
-  in.rank = 2, in.dims[0] = n, in.dims[1] = kWide;
+  in.rank = 2;
+  in.dims[0] = n;
+  in.dims[1] = kWide;
   for (i = 0; i < n; ++i) {
     const float value = (float)(1 + Random(w, 4));
     for (k = 0; k < kWide; ++k) x[i * kWide + k] = value;
@@ -237,7 +248,8 @@ static void Dense(struct Worker* w, ge_session* s) {
   }
   CHECK(wrong == 0);
   ++w->runs;
-  ge_tensor_release(&out[0]), ge_tensor_release(&out[1]);
+  ge_tensor_release(&out[0]);
+  ge_tensor_release(&out[1]);
 }
 
 static void Compile(struct Worker* w, ge_session* s) {
@@ -282,7 +294,8 @@ static void Beside(struct Worker* w) {
   ge_tensor in[2] = {{.size = sizeof *in, .dtype = 7, .data = &m, .bytes = sizeof m}};
   ge_tensor out[2] = {{.size = sizeof *out}, {.size = sizeof *out}};
   if (!s) return;
-  Run(w, s), Dense(w, s);
+  Run(w, s);
+  Dense(w, s);
   in[1] = Vector(x, 1);
   CHECK(ge_session_set_time_limit(s, 2) == GE_STATUS_OK);
   CHECK(ge_session_run(s, "count", in, 2, out, 2, NULL) == GE_STATUS_DEADLINE_EXCEEDED);
@@ -345,9 +358,14 @@ static void Finish(struct Worker* workers, int threads, ge_session** sessions) {
     evicted += Evicted(w, sessions[i]);
   }
   for (t = 0; t < threads; ++t) {
-    runs += workers[t].runs, async += workers[t].async, cancelled += workers[t].cancelled;
-    ended += workers[t].ended, compiles += workers[t].compiles, looks += workers[t].looks,
-        made += workers[t].sessions_made;
+    runs += workers[t].runs;
+    async += workers[t].async;
+    cancelled += workers[t].cancelled;
+    ended += workers[t].ended;
+    compiles += workers[t].compiles;
+    looks += workers[t].looks;
+
+    made += workers[t].sessions_made;
   }
   printf(
       "%d threads, %s: %llu runs and %llu asynchronous ones, %llu of them cancelled; "
@@ -370,11 +388,16 @@ int main(int argc, char** argv) {
   }
   w = calloc((size_t)threads, sizeof *w);
   for (t = 0; t < threads; ++t) {
-    w[t].model = argv[1], w[t].engines = argv[2], w[t].seed = (uint64_t)t + 1;
-    w[t].sessions = sessions, w[t].until = Seconds() + atof(argv[3]);
-    w[t].error.size = sizeof(ge_error), w[t].out.size = sizeof(ge_tensor);
+    w[t].model = argv[1];
+    w[t].engines = argv[2];
+    w[t].seed = (uint64_t)t + 1;
+    w[t].sessions = sessions;
+    w[t].until = Seconds() + atof(argv[3]);
+    w[t].error.size = sizeof(ge_error);
+    w[t].out.size = sizeof(ge_tensor);
   }
-  sessions[0] = Open(w, 1, 0), sessions[1] = Open(w, 100000, 1);
+  sessions[0] = Open(w, 1, 0);
+  sessions[1] = Open(w, 100000, 1);
   for (t = 0; t < threads && !failed; ++t) pthread_create(&w[t].thread, NULL, Work, &w[t]);
   for (t = 0; t < threads && w[t].thread; ++t) pthread_join(w[t].thread, NULL);
   if (sessions[0] && sessions[1]) Finish(w, threads, sessions);

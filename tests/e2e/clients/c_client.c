@@ -507,7 +507,11 @@ static void Threads(const char* model, const char* engines, const char* wanted_e
   CHECK(ge_session_input_count(s, NULL, &n_in) == GE_STATUS_OK && n_in <= kMost);
   CHECK(ge_session_output_count(s, NULL, &n_out) == GE_STATUS_OK && n_out <= kMost);
   for (t = 0; t < n_threads && !failed; ++t) {
-    w[t].session = s, w[t].runs = runs, w[t].share = share, w[t].n_in = n_in, w[t].n_out = n_out;
+    w[t].session = s;
+    w[t].runs = runs;
+    w[t].share = share;
+    w[t].n_in = n_in;
+    w[t].n_out = n_out;
     w[t].error.size = sizeof(ge_error);
     for (i = 0; i < n_in; ++i) {
       ge_tensor_info info = {.size = sizeof info};
@@ -559,13 +563,22 @@ int main(int argc, char** argv) {
   ge_session* s = NULL;
   if (!strcmp(command, "states") && argc == 4) {
     s = Open(argv[3], argv[2]);
-    if (!failed) SharedState(s), Buffers(s), Async(s);
+    if (!failed) {
+      SharedState(s);
+      Buffers(s);
+      Async(s);
+    }
   } else if (!strcmp(command, "cancel") && argc == 4) {
     s = Open(argv[3], argv[2]);
     if (!failed) Cancel(s);
   } else if (!strcmp(command, "bad") && argc == 3) {
     s = Open("ref", argv[2]);
-    if (!failed) BadSessions(s, argv[2]), BadInspection(s), BadRuns(s), BadStates(s);
+    if (!failed) {
+      BadSessions(s, argv[2]);
+      BadInspection(s);
+      BadRuns(s);
+      BadStates(s);
+    }
     BeforeLoading();
     Names();
   } else if (!strcmp(command, "threads") && (argc == 7 || argc == 8)) {

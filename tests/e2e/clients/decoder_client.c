@@ -53,11 +53,16 @@ typedef struct Plain {
 
 static void Begin(Plain* p, int64_t batch) {
   for (int i = 0; i < 3; ++i) {
-    ge_tensor_release(&p->in[i]), ge_tensor_release(&p->out[i]);
-    memset(&p->in[i], 0, sizeof p->in[i]), memset(&p->out[i], 0, sizeof p->out[i]);
+    ge_tensor_release(&p->in[i]);
+    ge_tensor_release(&p->out[i]);
+    memset(&p->in[i], 0, sizeof p->in[i]);
+    memset(&p->out[i], 0, sizeof p->out[i]);
     p->in[i].size = p->out[i].size = sizeof(ge_tensor);
-    p->in[i].dtype = 1, p->in[i].rank = 4;
-    p->in[i].dims[0] = batch, p->in[i].dims[1] = 2, p->in[i].dims[3] = 2;
+    p->in[i].dtype = 1;
+    p->in[i].rank = 4;
+    p->in[i].dims[0] = batch;
+    p->in[i].dims[1] = 2;
+    p->in[i].dims[3] = 2;
   }
 }
 
@@ -220,7 +225,9 @@ int main(int argc, char** argv) {
     Begin(&plain, 1);
   }
   remove(path);
-  ge_session_destroy(plain.session), ge_session_destroy(s), ge_session_destroy(other);
+  ge_session_destroy(plain.session);
+  ge_session_destroy(s);
+  ge_session_destroy(other);
   printf("%d passed, %d failed\n", passed, failed);
   return failed != 0;
 }

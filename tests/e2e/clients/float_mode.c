@@ -55,7 +55,9 @@ static void Unchanged(const char* model, const char* engines, int fresh, unsigne
   ge_session* session = NULL;
   ge_error error = {.size = sizeof error};
   ge_session_options_init(&options);
-  options.threads = kThreads, options.engines = engines, options.denormals = denormals;
+  options.threads = kThreads;
+  options.engines = engines;
+  options.denormals = denormals;
   Check(ge_session_create(&options, &session, &error) == GE_STATUS_OK, "create");
   Check(ge_session_load_file(session, model, GE_FORMAT_AUTO, &error) == GE_STATUS_OK, "load");
   for (int i = 0; i < 3; ++i) {

@@ -17,12 +17,14 @@ enum { kMost = 64, kThreads = 8, kTrips = 40 };
 
 static ge_tensor Vector(float* data, int64_t n) {
   ge_tensor t = {.size = sizeof t, .dtype = 1, .rank = 1, .dims = {n}};
-  t.data = data, t.bytes = (uint64_t)n * sizeof(float);
+  t.data = data;
+  t.bytes = (uint64_t)n * sizeof(float);
   return t;
 }
 static ge_tensor Number(int64_t* m) {
   ge_tensor t = {.size = sizeof t, .dtype = 7, .rank = 0};
-  t.data = m, t.bytes = sizeof *m;
+  t.data = m;
+  t.bytes = sizeof *m;
   return t;
 }
 
@@ -33,7 +35,8 @@ static int Counts(ge_session* s, int64_t m, int64_t n, ge_error* error) {
   int good;
   ge_tensor in[2], out[2];
   for (i = 0; i < n; ++i) x[i] = (float)(i + 1);
-  in[0] = Number(&m), in[1] = Vector(x, n);
+  in[0] = Number(&m);
+  in[1] = Vector(x, n);
   out[0] = Vector(last, kMost);
   memset(&out[1], 0, sizeof out[1]);
   out[1].size = sizeof out[1];
@@ -95,7 +98,10 @@ static void Threads(ge_session* s) {
   intptr_t sum = 0;
   int i;
   for (i = 0; i < kThreads; ++i) pthread_create(&threads[i], NULL, Work, s);
-  for (i = 0; i < kThreads; ++i) pthread_join(threads[i], &wrong), sum += (intptr_t)wrong;
+  for (i = 0; i < kThreads; ++i) {
+    pthread_join(threads[i], &wrong);
+    sum += (intptr_t)wrong;
+  }
   CHECK(sum == 0);
 }
 
@@ -153,7 +159,8 @@ static void Cost(ge_session* s) {
   struct timespec a, b;
   double best = 1e30;
   int i;
-  in[0] = Number(&m), in[1] = Vector(x, 4);
+  in[0] = Number(&m);
+  in[1] = Vector(x, 4);
   for (i = 0; i < 20; ++i) {
     clock_gettime(CLOCK_MONOTONIC, &a);
     CHECK_OK(ge_session_run(s, "spin", in, 2, &out, 1, &error));
@@ -176,8 +183,17 @@ int main(int argc, char** argv) {
   options.engines = argv[2];
   CHECK_OK(ge_session_create(&options, &s, &error));
   CHECK_OK(ge_session_load_file(s, argv[1], GE_FORMAT_AUTO, &error));
-  if (!failed) Dump(s, 0), Buffers(s), Dump(s, 1);
-  if (!failed) Threads(s), Cost(s), Memory(s, atoi(argv[3])), Evict(argv[1], argv[2]);
+  if (!failed) {
+    Dump(s, 0);
+    Buffers(s);
+    Dump(s, 1);
+  }
+  if (!failed) {
+    Threads(s);
+    Cost(s);
+    Memory(s, atoi(argv[3]));
+    Evict(argv[1], argv[2]);
+  }
   ge_session_destroy(s);
   printf("%d passed, %d failed, 0 skipped\n", passed, failed);
   return failed != 0;

@@ -21,7 +21,9 @@ static ge_session* Make(const char* engines, const char* pins, uint32_t policy) 
   ge_session_options options;
   ge_session* s = NULL;
   ge_session_options_init(&options);
-  options.engines = engines, options.pins = pins, options.policy = policy;
+  options.engines = engines;
+  options.pins = pins;
+  options.policy = policy;
   options.prices = GE_PRICES_ANALYTIC;
   CHECK_OK(ge_session_create(&options, &s, &error));
   return s;
@@ -35,7 +37,8 @@ static ge_session* Open(const char* model, const char* engines, const char* pins
 
 static ge_tensor Rows(float* data, int64_t n) {
   ge_tensor t = {.size = sizeof t, .dtype = 1, .rank = 2, .dims = {n, 4}};
-  t.data = data, t.bytes = (uint64_t)n * 4 * sizeof(float);
+  t.data = data;
+  t.bytes = (uint64_t)n * 4 * sizeof(float);
   return t;
 }
 
@@ -61,10 +64,12 @@ static void Engines(const char* devsim) {
   CHECK_OK(ge_session_device_info(s, 1, 0, &d));
   CHECK(!strncmp(d.name, "devsim/", 7));
   CHECK(d.flags == (GE_DEVICE_INFO_ASYNC | GE_DEVICE_INFO_OWN_MEMORY));
-  e.size = 8, d.size = 8;
+  e.size = 8;
+  d.size = 8;
   CHECK(ge_session_engine_info(s, 0, &e) == GE_STATUS_INVALID_ARGUMENT);
   CHECK(ge_session_device_info(s, 0, 0, &d) == GE_STATUS_INVALID_ARGUMENT);
-  e.size = sizeof e, d.size = sizeof d;
+  e.size = sizeof e;
+  d.size = sizeof d;
   CHECK(ge_session_engine_info(s, 2, &e) == GE_STATUS_INVALID_ARGUMENT);
   CHECK(ge_session_engine_info(s, 0, NULL) == GE_STATUS_INVALID_ARGUMENT);
   CHECK(ge_session_device_info(s, 0, 9, &d) == GE_STATUS_INVALID_ARGUMENT);
@@ -95,7 +100,8 @@ static void Precisions(void) {
   ge_session_options_init(&o);
   o.precision = 2;
   CHECK_BAD(ge_session_create(&o, &s, &error), "GE_BF16_PRECISION");
-  o.precision = GE_BF16_PRECISION, o.numerics = GE_EXACT_NUMERICS;
+  o.precision = GE_BF16_PRECISION;
+  o.numerics = GE_EXACT_NUMERICS;
   CHECK_BAD(ge_session_create(&o, &s, &error), "exact numerics");
 }
 
@@ -115,7 +121,8 @@ static void Explain(const char* model, const char* engines) {
         Says(text, "\"runner_up\"") && Says(text, "\"price_source\"") &&
         Says(text, "\"refusals\""));
   ge_text_release(text);
-  in.data = x, in.bytes = sizeof x;
+  in.data = x;
+  in.bytes = sizeof x;
   CHECK_OK(ge_session_run(s, "pick", &in, 1, &out, 1, &error));
   ge_tensor_release(&out);
   CHECK_OK(ge_session_explain(s, "pick", &text, &error));
@@ -153,9 +160,11 @@ static void Pins(const char* model, const char* devsim) {
   ge_text_release(text);
   ge_session_destroy(s);
   ge_session_options_init(&o);
-  o.engines = "ref", o.pins = "Neg";
+  o.engines = "ref";
+  o.pins = "Neg";
   CHECK_BAD(ge_session_create(&o, &s, &error), "is not NODE=ENGINE");
-  o.pins = NULL, o.policy = 2;
+  o.pins = NULL;
+  o.policy = 2;
   CHECK_BAD(ge_session_create(&o, &s, &error), "GE_PLACE_BY_PRIORITY");
   s = Open(model, "ref", "layer/scale=gpu", 0);
   CHECK_BAD(ge_session_run(s, "main", &in, 1, &out, 1, &error), "names the engine 'gpu'");
@@ -180,7 +189,8 @@ static void Names(const char* model, const char* engines) {
   CHECK(info.dim_names[0] && !strcmp(info.dim_names[0], "Dim.0"));
   CHECK_OK(ge_session_output_info(s, "odd", 0, &info));
   CHECK(info.dim_names[0] && !strcmp(info.dim_names[0], "2*\"Dim.0\""));
-  info.size = 152, info.kind = 99; /* as it was first published */
+  info.size = 152;
+  info.kind = 99; /* as it was first published */
   CHECK_OK(ge_session_input_info(s, "main", 0, &info));
   CHECK(info.kind == 99);
   ge_session_destroy(s);
@@ -237,8 +247,12 @@ static void NodeAtFault(const char* model, const char* engines) {
   ge_tensor in[2] = {{.size = sizeof *in, .dtype = 1, .rank = 1, .dims = {4}},
                      {.size = sizeof *in, .dtype = 7, .rank = 1, .dims = {1}}};
   ge_tensor out = {.size = sizeof out};
-  in[0].data = x, in[0].bytes = sizeof x, in[1].data = &at, in[1].bytes = sizeof at;
-  out.data = y, out.bytes = sizeof y;
+  in[0].data = x;
+  in[0].bytes = sizeof x;
+  in[1].data = &at;
+  in[1].bytes = sizeof at;
+  out.data = y;
+  out.bytes = sizeof y;
   CHECK(ge_session_run(s, "take", in, 2, &out, 1, &error) != GE_STATUS_OK);
   CHECK(!strcmp(error.node, "lookup/gather") && strstr(error.message, "lookup/gather"));
   memset(brief.node, 'z', sizeof brief.node); /* of a caller that has no such field */
@@ -296,13 +310,21 @@ static void Donated(const char* model, const char* engines) {
   float* other = aligned_alloc(64, 64);
   float x[8] = {1, 1, 1, 1, 1, 1, 1, 1}, y[8];
   ge_tensor in = {.size = sizeof in, .dtype = 1, .rank = 1, .dims = {8}}, out = in, state = in, odd;
-  in.data = x, out.data = y, state.data = mine;
+  in.data = x;
+  out.data = y;
+  state.data = mine;
   in.bytes = out.bytes = state.bytes = sizeof x;
-  for (int i = 0; i < 8; ++i) mine[i] = 5, other[i] = 7;
-  odd = state, odd.data = mine + 1;
+  for (int i = 0; i < 8; ++i) {
+    mine[i] = 5;
+    other[i] = 7;
+  }
+  odd = state;
+  odd.data = mine + 1;
   CHECK_BAD(ge_session_donate_state(s, "total", &odd, Release, &released, &error),
             "multiple of 64");
-  odd = state, odd.dims[0] = 4, odd.bytes = 16;
+  odd = state;
+  odd.dims[0] = 4;
+  odd.bytes = 16;
   CHECK_BAD(ge_session_donate_state(s, "total", &odd, Release, &released, &error), "state 'total'");
   CHECK_BAD(ge_session_donate_state(s, "total", &state, NULL, NULL, &error), "release is NULL");
   CHECK_BAD(ge_session_donate_state(s, "total", NULL, Release, &released, &error), "value is NULL");
@@ -324,7 +346,8 @@ static void Donated(const char* model, const char* engines) {
   CHECK(y[0] == 2);
   ge_session_destroy(s);
   CHECK(released == 1 && second == 1);
-  free(mine), free(other);
+  free(mine);
+  free(other);
 }
 
 int main(int argc, char** argv) {
@@ -332,9 +355,15 @@ int main(int argc, char** argv) {
     fprintf(stderr, "usage: inspect_client MODEL ENGINES DEVSIM FOLDER\n");
     return 2;
   }
-  Engines(argv[3]), Precisions(), Explain(argv[1], argv[2]), Pins(argv[1], argv[3]);
-  Names(argv[1], argv[2]), NodeAtFault(argv[1], argv[2]), Donated(argv[1], argv[2]);
-  ModelInfo(), Logs(argv[4]);
+  Engines(argv[3]);
+  Precisions();
+  Explain(argv[1], argv[2]);
+  Pins(argv[1], argv[3]);
+  Names(argv[1], argv[2]);
+  NodeAtFault(argv[1], argv[2]);
+  Donated(argv[1], argv[2]);
+  ModelInfo();
+  Logs(argv[4]);
   printf("%d passed, %d failed, 0 skipped\n", passed, failed);
   return failed != 0;
 }

@@ -40,7 +40,8 @@ static ge_session* Open(const char* model, const char* engines, uint64_t plan_ca
 
 static ge_tensor Vector(float* data, int64_t n) {
   ge_tensor t = {.size = sizeof t, .dtype = 1, .rank = 1, .dims = {n}};
-  t.data = data, t.bytes = (uint64_t)n * sizeof(float);
+  t.data = data;
+  t.bytes = (uint64_t)n * sizeof(float);
   return t;
 }
 
@@ -68,7 +69,8 @@ static void Grow(ge_session* s, const char* entry, float factor) {
   for (i = 0; i < kLarge; ++i) x[i] = (float)(i + 1);
   for (k = 0; k < sizeof kSizes / sizeof *kSizes; ++k) {
     const void* before = out.data;
-    n = kSizes[k], in = Vector(x, n);
+    n = kSizes[k];
+    in = Vector(x, n);
     CHECK_OK(ge_session_run(s, entry, &in, 1, &out, 1, &error));
     CHECK(out.flags == GE_TENSOR_ALLOCATED && out.data && IsRight(&out, n, factor));
     CHECK(n > largest || out.data == before);
@@ -143,15 +145,19 @@ static void StatesOnDisk(ge_session* s, const char* model) {
   CHECK_OK(ge_session_restore_states(s, path, &error));
   CHECK_OK(ge_session_get_state(s, "total", &now, &error));
   CHECK(IsRight(&now, 8, 1));
-  close(file), remove(path);
+  close(file);
+  remove(path);
 }
 
 static void Reuse(const char* model, const char* engines) {
   ge_session* s = Open(model, engines, 0);
   if (failed) return;
-  Grow(s, "twice", 2), Grow(s, "pick", 1);
-  Own(s, "twice", 2), Own(s, "pick", 1);
-  State(s), StatesOnDisk(s, model);
+  Grow(s, "twice", 2);
+  Grow(s, "pick", 1);
+  Own(s, "twice", 2);
+  Own(s, "pick", 1);
+  State(s);
+  StatesOnDisk(s, model);
   ge_session_destroy(s);
 }
 
@@ -179,7 +185,9 @@ static void OnDone(void* context, ge_status status) {
   if (d->destroys_run) ge_run_destroy(d->run);
   if (d->destroys) ge_session_destroy(d->destroys);
   pthread_mutex_lock(&d->mutex);
-  ++d->calls, d->status = status, d->waited = waited;
+  ++d->calls;
+  d->status = status;
+  d->waited = waited;
   memcpy(d->message, error.message, sizeof d->message);
   pthread_cond_signal(&d->changed);
   pthread_mutex_unlock(&d->mutex);
@@ -201,7 +209,8 @@ static void InDone(const char* model, const char* engines, const char* entry, in
   ge_session* s = Open(model, engines, 0);
   struct Done d = {PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, .waits = waits};
   ge_run* run = NULL;
-  d.destroys_run = destroys_run, d.destroys = destroys_session ? s : NULL;
+  d.destroys_run = destroys_run;
+  d.destroys = destroys_session ? s : NULL;
   /* `out` is set before the run begins, so that done has the handle. */
   CHECK_OK(ge_session_run_async(s, entry, &in, 1, &out, 1, OnDone, &d, &d.run, &error));
   UntilDone(&d);
@@ -298,7 +307,8 @@ static void* Work(void* context) {
   int k, entry;
   for (k = 0; k < w->runs; ++k) {
     w->seed = w->seed * 1664525u + 1013904223u;
-    entry = (int)(w->seed >> 30), n = 1 + (w->seed >> 20) % (kMost - 1);
+    entry = (int)(w->seed >> 30);
+    n = 1 + (w->seed >> 20) % (kMost - 1);
     for (i = 0; i < n; ++i) x[i] = (w->seed >> (i % 16)) & 1 ? (float)(i + 1) : 0;
     if (entry == 3) {
       for (i = 0; i < n; ++i) wanted[i] = 2 * x[i];
@@ -322,7 +332,10 @@ static void Evict(const char* model, const char* engines, int threads, int runs)
   struct Worker* w = calloc((size_t)threads, sizeof *w);
   int t;
   for (t = 0; t < threads && !failed; ++t) {
-    w[t].session = s, w[t].seed = (uint32_t)t + 7, w[t].runs = runs,
+    w[t].session = s;
+    w[t].seed = (uint32_t)t + 7;
+    w[t].runs = runs;
+
     w[t].error.size = sizeof(ge_error);
     CHECK(pthread_create(&w[t].thread, NULL, Work, &w[t]) == 0);
   }
@@ -357,12 +370,15 @@ static void Arrays(const char* model, const char* engines) {
     CHECK_BAD(ge_session_run(s, kEntries[i], &in, 1, &out, 1, &error));
     CHECK_BAD(ge_session_compile(s, kEntries[i], &in, 0, &error));
   }
-  in = Vector(x, 4), odd = in, odd.size += 1; /* the second would lie on an odd address */
+  in = Vector(x, 4);
+  odd = in;
+  odd.size += 1; /* the second would lie on an odd address */
   CHECK_BAD(ge_session_run(s, NULL, &odd, 1, &out, 1, &error));
   CHECK(strstr(error.message, "8") != NULL);
   CHECK_BAD(ge_session_compile(s, NULL, &odd, 1, &error));
   CHECK_BAD(ge_session_set_state(s, "total", &odd, &error));
-  odd = out, odd.size += 4;
+  odd = out;
+  odd.size += 4;
   CHECK_BAD(ge_session_run(s, NULL, &in, 1, &odd, 1, &error));
   CHECK_BAD(ge_session_run_async(s, NULL, &in, 1, &odd, 1, NULL, NULL, &run, &error));
   memset(bytes, 0, sizeof bytes);

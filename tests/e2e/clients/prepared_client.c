@@ -23,7 +23,8 @@ static ge_session* Open(const char* model, const char* engines, uint64_t plan_ca
   ge_session_options options;
   ge_session* s = NULL;
   ge_session_options_init(&options);
-  options.engines = engines, options.plan_cache_bytes = plan_cache_bytes;
+  options.engines = engines;
+  options.plan_cache_bytes = plan_cache_bytes;
   options.prices = GE_PRICES_ANALYTIC;
   CHECK_OK(ge_session_create(&options, &s, &error));
   CHECK_OK(ge_session_load_file(s, model, GE_FORMAT_AUTO, &error));
@@ -32,7 +33,8 @@ static ge_session* Open(const char* model, const char* engines, uint64_t plan_ca
 
 static ge_tensor Vector(float* data, int64_t n) {
   ge_tensor t = {.size = sizeof t, .dtype = 1, .rank = 1, .dims = {n}};
-  t.data = data, t.bytes = (uint64_t)n * sizeof(float);
+  t.data = data;
+  t.bytes = (uint64_t)n * sizeof(float);
   return t;
 }
 
@@ -68,7 +70,8 @@ static void Binding(ge_session* s) {
   /* What does not fit leaves what is bound. */
   t = Vector(x, 7);
   CHECK_BAD(ge_prepared_set_input(p, 0, &t, &error), "prepared with f32[8]");
-  t = Vector(x, 8), t.dtype = 6;
+  t = Vector(x, 8);
+  t.dtype = 6;
   CHECK_BAD(ge_prepared_set_input(p, 0, &t, &error), "is i32[8]");
   t = Vector(NULL, 8);
   CHECK_BAD(ge_prepared_set_input(p, 0, &t, &error), "has no data");
@@ -172,7 +175,8 @@ static void Evicted(const char* model, const char* engines) {
   for (int i = 0; i < 64; ++i) x[i] = (float)i;
   CHECK_OK(ge_prepared_create(s, "twice", &in, 1, &out, 1, &p, &error));
   for (int n = 17; n < 64; ++n) {
-    more = Vector(x, n), to = Vector(z, n);
+    more = Vector(x, n);
+    to = Vector(z, n);
     CHECK_OK(ge_session_run(s, "twice", &more, 1, &to, 1, &error));
   }
   char* report = NULL;
@@ -194,7 +198,9 @@ static void Replanned(const char* model, const char* engines) {
   ge_tensor in = Vector(x, 512), out = Vector(y, 512);
   for (int i = 0; i < 512; ++i) x[i] = (float)i;
   ge_session_options_init(&options);
-  options.engines = engines, options.replan = 1, options.prices = GE_PRICES_ANALYTIC;
+  options.engines = engines;
+  options.replan = 1;
+  options.prices = GE_PRICES_ANALYTIC;
   CHECK_OK(ge_session_create(&options, &s, &error));
   CHECK_OK(ge_session_load_file(s, model, GE_FORMAT_AUTO, &error));
   CHECK_OK(ge_prepared_create(s, "twice", &in, 1, &out, 1, &p, &error));
@@ -280,7 +286,8 @@ static void Limits(const char* model, const char* slow) {
   CHECK(ge_session_run_with(s, "add", &in, 1, &out, 1, &options, &error) ==
         GE_STATUS_DEADLINE_EXCEEDED);
   CHECK(strstr(error.message, "time limit") && StateIs(s, 1));
-  options.time_limit_ms = 60000, options.cancel = c.token;
+  options.time_limit_ms = 60000;
+  options.cancel = c.token;
   CHECK_OK(ge_prepared_run(p, &options, &error));
   CHECK_OK(ge_session_run_with(s, "add", &in, 1, &out, 1, &options, &error));
   CHECK(StateIs(s, 3));
@@ -335,8 +342,15 @@ int main(int argc, char** argv) {
   }
   ge_session* s = Open(argv[1], argv[2], 0);
   if (!failed) {
-    Binding(s), Refused(s), State(s), Pieces(s), Threads(s), BadLimits(s);
-    Allocated(argv[1], argv[2]), Evicted(argv[1], argv[2]), Replanned(argv[1], argv[2]);
+    Binding(s);
+    Refused(s);
+    State(s);
+    Pieces(s);
+    Threads(s);
+    BadLimits(s);
+    Allocated(argv[1], argv[2]);
+    Evicted(argv[1], argv[2]);
+    Replanned(argv[1], argv[2]);
     if (argc == 4) Limits(argv[1], argv[3]);
   }
   ge_session_destroy(s);

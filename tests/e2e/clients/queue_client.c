@@ -32,7 +32,8 @@ static ge_session* Open(const char* model, const char* engines) {
 
 static ge_tensor Vector(float* data, int64_t n) {
   ge_tensor t = {.size = sizeof t, .dtype = 1, .rank = 1, .dims = {n}};
-  t.data = data, t.bytes = (uint64_t)n * sizeof(float);
+  t.data = data;
+  t.bytes = (uint64_t)n * sizeof(float);
   return t;
 }
 
@@ -69,7 +70,8 @@ static void Many(ge_session* s) {
   CHECK_OK(ge_session_reset_states(s, &error));
   for (int i = 0; i < kRuns; ++i) {
     for (int k = 0; k < kDims; ++k) x[i][k] = 1;
-    in = Vector(x[i], kDims), out[i] = Vector(y[i], kDims);
+    in = Vector(x[i], kDims);
+    out[i] = Vector(y[i], kDims);
     CHECK_OK(ge_session_run_async(s, i % 2 ? "twice" : "add", &in, 1, &out[i], 1, Count, &status[i],
                                   &run[i], &error));
     const int now = Threads();
@@ -83,7 +85,10 @@ static void Many(ge_session* s) {
     ge_run_destroy(run[i]);
   }
   float sum = 0, wanted = 0;
-  for (int i = 0; i < kRuns; i += 2) sum += y[i][0], wanted += (float)(i / 2 + 1);
+  for (int i = 0; i < kRuns; i += 2) {
+    sum += y[i][0];
+    wanted += (float)(i / 2 + 1);
+  }
   CHECK(told == kRuns && sum == wanted); /* 1, 2, ... 500 in whatever order */
   printf("%d runs: %d threads before, at most %d\n", kRuns, before, most);
   /* One a core, at least 4, and one that watches; a helper of an engine may come meanwhile. */
@@ -110,7 +115,8 @@ static void Chained(ge_session* s) {
   ge_run* run[kChain] = {NULL};
   for (int i = 0; i < kChain; ++i) {
     const int last = i + 1 == kChain;
-    out[i] = Vector(y[i], kDims), chain[i].waited = last ? GE_STATUS_OK : 99;
+    out[i] = Vector(y[i], kDims);
+    chain[i].waited = last ? GE_STATUS_OK : 99;
     CHECK_OK(ge_session_run_async(s, "twice", &in, 1, &out[i], 1, last ? NULL : WaitForNext,
                                   &chain[i], &run[i], &error));
     if (i > 0) *(ge_run* volatile*)&chain[i - 1].next = run[i];
@@ -130,7 +136,8 @@ static void CancelWaiting(ge_session* s) {
   ge_tensor in = Vector(x, kDims), out[kSlow];
   ge_run* run[kSlow];
   for (int i = 0; i < kSlow; ++i) {
-    out[i] = Vector(y[i], kDims), status[i] = 99;
+    out[i] = Vector(y[i], kDims);
+    status[i] = 99;
     CHECK_OK(
         ge_session_run_async(s, "add", &in, 1, &out[i], 1, Count, &status[i], &run[i], &error));
   }
@@ -172,10 +179,17 @@ int main(int argc, char** argv) {
     return 2;
   }
   ge_session* s = Open(argv[1], argv[2]);
-  if (!failed) Many(s), Chained(s), Many(s);
+  if (!failed) {
+    Many(s);
+    Chained(s);
+    Many(s);
+  }
   ge_session_destroy(s);
   s = Open(argv[1], argv[3]);
-  if (!failed) CancelWaiting(s), LateWaiting(s);
+  if (!failed) {
+    CancelWaiting(s);
+    LateWaiting(s);
+  }
   ge_session_destroy(s);
   printf("%d passed, %d failed, 0 skipped\n", passed, failed);
   return failed != 0;

@@ -19,7 +19,8 @@ static ge_error error = {.size = sizeof(ge_error)};
 
 static ge_tensor Vector(float* data, int64_t n) {
   ge_tensor t = {.size = sizeof t, .dtype = 1, .rank = 1, .dims = {n}};
-  t.data = data, t.bytes = (uint64_t)n * sizeof(float);
+  t.data = data;
+  t.bytes = (uint64_t)n * sizeof(float);
   return t;
 }
 
@@ -53,7 +54,8 @@ static void Making(void) {
   ge_tensor seen = {.size = sizeof seen};
   ge_any *copy = NULL, *lent = NULL, *seq = NULL, *first = NULL, *none = NULL;
   int held = 1;
-  t.data = x, t.bytes = sizeof x;
+  t.data = x;
+  t.bytes = sizeof x;
   CHECK_OK(ge_any_of_tensor(&t, NULL, NULL, &copy, &error));
   CHECK_OK(ge_any_of_tensor(&t, CountDown, &held, &lent, &error));
   x[0] = 7;
@@ -77,7 +79,9 @@ static void Making(void) {
   CHECK_OK(ge_any_of_none(&none, &error));
   info = InfoOf(none);
   CHECK(info.kind == GE_ANY_NONE && info.count == 0 && info.dtype == 0);
-  ge_any_release(none), ge_any_release(copy), ge_any_release(NULL);
+  ge_any_release(none);
+  ge_any_release(copy);
+  ge_any_release(NULL);
 }
 
 static void TextsAndMaps(void) {
@@ -109,15 +113,20 @@ static void TextsAndMaps(void) {
   ge_any_release(part);
   CHECK_OK(ge_any_element(map, 1, &part, &error));
   CHECK(InfoOf(part).kind == GE_ANY_TENSOR);
-  ge_any_release(part), ge_any_release(map);
-  k.data = numbers, k.bytes = sizeof numbers;
+  ge_any_release(part);
+  ge_any_release(map);
+  k.data = numbers;
+  k.bytes = sizeof numbers;
   CHECK_OK(ge_any_of_tensor(&k, NULL, NULL, &keys, &error));
   CHECK_BAD(ge_any_of_map(keys, values, &map, &error), "twice");
   CHECK_BAD(ge_any_of_map(values, keys, &map, &error), "keys are f32[3]");
   CHECK_BAD(ge_any_of_map(texts, odd, &map, &error), "as many elements");
   CHECK_BAD(ge_any_of_map(NULL, values, &map, &error), "keys is NULL");
   CHECK_BAD(ge_any_of_map(texts, NULL, &map, &error), "values is NULL");
-  ge_any_release(texts), ge_any_release(odd), ge_any_release(values), ge_any_release(keys);
+  ge_any_release(texts);
+  ge_any_release(odd);
+  ge_any_release(values);
+  ge_any_release(keys);
 }
 
 static void BadValues(void) {
@@ -136,7 +145,8 @@ static void BadValues(void) {
   CHECK(out == NULL && held == 1); /* it stays the caller's */
   t = Vector(NULL, 2);
   CHECK_BAD(ge_any_of_tensor(&t, CountDown, &held, &out, &error), "data is NULL");
-  t.dtype = 8, t.bytes = 0;
+  t.dtype = 8;
+  t.bytes = 0;
   CHECK_BAD(ge_any_of_tensor(&t, NULL, NULL, &out, &error), "");
   CHECK_BAD(ge_any_of_tensor(NULL, NULL, NULL, &out, &error), "tensor is NULL");
   CHECK_BAD(ge_any_of_tensor(&t, NULL, NULL, NULL, &error), "out is NULL");
@@ -159,7 +169,8 @@ static void BadValues(void) {
   CHECK_BAD(ge_any_text(v, 0, &text, NULL, &error), "wanted a tensor of texts");
   CHECK_BAD(ge_any_text(texts, 1, &text, NULL, &error), "no text 1");
   CHECK_BAD(ge_any_element(v, 0, &out, &error), "wanted a sequence or a map");
-  ge_any_release(v), ge_any_release(texts);
+  ge_any_release(v);
+  ge_any_release(texts);
 }
 
 /* ---- runs -------------------------------------------------------------------------------------
@@ -186,7 +197,8 @@ static void RunSequences(ge_session* s) {
   CHECK_OK(ge_any_of_tensor(&a, CountDown, &held, &v[0], &error));
   CHECK_OK(ge_any_of_tensor(&b, CountDown, &held, &v[1], &error));
   CHECK_OK(ge_any_of_sequence(1, (const ge_any* const*)v, 2, &seq, &error));
-  ge_any_release(v[0]), ge_any_release(v[1]);
+  ge_any_release(v[0]);
+  ge_any_release(v[1]);
   const ge_any* inputs[1] = {seq};
   CHECK_OK(ge_session_run_values(s, "turn", inputs, 1, out, 2, NULL, &error));
   ge_any_release(seq);
@@ -198,7 +210,8 @@ static void RunSequences(ge_session* s) {
   ge_any_release(v[0]);
   CHECK_OK(ge_any_tensor(out[1], &seen, &error));
   CHECK(seen.rank == 0 && *(int64_t*)seen.data == 2);
-  ge_any_release(out[0]), ge_any_release(out[1]);
+  ge_any_release(out[0]);
+  ge_any_release(out[1]);
   CHECK(held == 0);
 }
 
@@ -209,7 +222,8 @@ static void RunMaps(ge_session* s) {
   ge_tensor k = {.size = sizeof k, .dtype = 7, .rank = 1, .dims = {2}},
             seen = {.size = sizeof seen};
   ge_any *keys = NULL, *texts = Texts(words, 2), *map = NULL, *out = NULL;
-  k.data = numbers, k.bytes = sizeof numbers;
+  k.data = numbers;
+  k.bytes = sizeof numbers;
   CHECK_OK(ge_any_of_tensor(&k, NULL, NULL, &keys, &error));
   CHECK_OK(ge_any_of_map(keys, texts, &map, &error));
   const ge_any* inputs[1] = {map};
@@ -217,13 +231,17 @@ static void RunMaps(ge_session* s) {
   CHECK_OK(ge_any_tensor(out, &seen, &error));
   const float* const y = seen.data;
   CHECK(seen.dtype == 1 && seen.bytes == 8 && y[0] == 2.5f && y[1] == -300);
-  ge_any_release(out), ge_any_release(map), ge_any_release(texts);
+  ge_any_release(out);
+  ge_any_release(map);
+  ge_any_release(texts);
   texts = Texts(odd, 2);
   CHECK_OK(ge_any_of_map(keys, texts, &map, &error));
   inputs[0] = map;
   CHECK_BAD(ge_session_run_values(s, "read", inputs, 1, &out, 1, NULL, &error),
             "a value of the map is '', wanted a number");
-  ge_any_release(map), ge_any_release(texts), ge_any_release(keys);
+  ge_any_release(map);
+  ge_any_release(texts);
+  ge_any_release(keys);
 }
 
 /* A sequence that a node made is one of its elements' type. */
@@ -231,13 +249,15 @@ static void RunMade(ge_session* s) {
   int64_t x[2] = {1, 2};
   ge_tensor t = {.size = sizeof t, .dtype = 7, .rank = 1, .dims = {2}};
   ge_any *in = NULL, *out = NULL;
-  t.data = x, t.bytes = sizeof x;
+  t.data = x;
+  t.bytes = sizeof x;
   CHECK_OK(ge_any_of_tensor(&t, NULL, NULL, &in, &error));
   const ge_any* inputs[1] = {in};
   CHECK_OK(ge_session_run_values(s, "wrap", inputs, 1, &out, 1, NULL, &error));
   ge_any_info info = InfoOf(out);
   CHECK(info.kind == GE_ANY_SEQUENCE && info.count == 1 && info.dtype == 7);
-  ge_any_release(out), ge_any_release(in);
+  ge_any_release(out);
+  ge_any_release(in);
 }
 
 static void RunOptionals(ge_session* s) {
@@ -255,7 +275,9 @@ static void RunOptionals(ge_session* s) {
   CHECK_OK(ge_session_run_values(s, "given", inputs, 1, &out, 1, NULL, &error));
   CHECK_OK(ge_any_tensor(out, &seen, &error));
   CHECK(*(uint8_t*)seen.data == 0);
-  ge_any_release(out), ge_any_release(some), ge_any_release(none);
+  ge_any_release(out);
+  ge_any_release(some);
+  ge_any_release(none);
 }
 
 /* Constants and states that are given out are copies, which the next run does not change. */
@@ -284,7 +306,9 @@ static void RunStates(ge_session* s) {
            GE_STATUS_CANCELLED, "cancelled");
   CHECK(again[0] == NULL && again[1] == NULL);
   ge_cancel_token_destroy(token);
-  ge_any_release(in), ge_any_release(out[0]), ge_any_release(out[1]);
+  ge_any_release(in);
+  ge_any_release(out[0]);
+  ge_any_release(out[1]);
 }
 
 static void BadRuns(ge_session* s) {
@@ -309,8 +333,11 @@ static void BadRuns(ge_session* s) {
   CHECK_BAD(ge_session_run_values(s, "nobody", words_in, 1, out, 1, NULL, &error), "no entry");
   /* A sequence without elements may be one of any. */
   CHECK_OK(ge_session_run_values(s, "turn", empty_in, 1, out, 2, NULL, &error));
-  ge_any_release(out[0]), ge_any_release(out[1]);
-  ge_any_release(numbers), ge_any_release(texts), ge_any_release(empty);
+  ge_any_release(out[0]);
+  ge_any_release(out[1]);
+  ge_any_release(numbers);
+  ge_any_release(texts);
+  ge_any_release(empty);
 }
 
 /* ---- DLPack -----------------------------------------------------------------------------------
@@ -324,7 +351,9 @@ static void Delete(struct DLManagedTensor* self) {
 static DLManagedTensor Managed(float* data, int64_t* shape, int64_t* strides, int ndim) {
   DLManagedTensor m = {.dl_tensor = {.data = data, .device = {kDLCPU, 0}, .ndim = ndim}};
   m.dl_tensor.dtype = (DLDataType){kDLFloat, 32, 1};
-  m.dl_tensor.shape = shape, m.dl_tensor.strides = strides, m.deleter = Delete;
+  m.dl_tensor.shape = shape;
+  m.dl_tensor.strides = strides;
+  m.deleter = Delete;
   return m;
 }
 
@@ -363,7 +392,8 @@ static void DlpackRefused(void) {
   ge_tensor t = {.size = sizeof t}, brief = {.size = 8};
   DLManagedTensor m = Managed(x, &flat, NULL, 1);
   ge_any* v = NULL;
-  m.dl_tensor.device.device_type = kDLCUDA, m.dl_tensor.device.device_id = 3;
+  m.dl_tensor.device.device_type = kDLCUDA;
+  m.dl_tensor.device.device_id = 3;
   CHECK_IS(ge_tensor_from_dlpack(&m, NULL, &t, &error), GE_STATUS_UNSUPPORTED, "CUDA device 3");
   CHECK_IS(ge_any_from_dlpack(&m, NULL, &v, &error), GE_STATUS_UNSUPPORTED, "CUDA device 3");
   m.dl_tensor.device.device_type = (DLDeviceType)77;
@@ -428,10 +458,23 @@ int main(int argc, char** argv) {
   options.engines = argv[2];
   CHECK_OK(ge_session_create(&options, &s, &error));
   CHECK_OK(ge_session_load_file(s, argv[1], GE_FORMAT_AUTO, &error));
-  Making(), TextsAndMaps(), BadValues();
-  if (!failed)
-    RunTexts(s), RunSequences(s), RunMaps(s), RunMade(s), RunOptionals(s), RunStates(s), BadRuns(s);
-  if (!failed) FromDlpack(s), ToDlpack(s), DlpackRefused();
+  Making();
+  TextsAndMaps();
+  BadValues();
+  if (!failed) {
+    RunTexts(s);
+    RunSequences(s);
+    RunMaps(s);
+    RunMade(s);
+    RunOptionals(s);
+    RunStates(s);
+    BadRuns(s);
+  }
+  if (!failed) {
+    FromDlpack(s);
+    ToDlpack(s);
+    DlpackRefused();
+  }
   ge_session_destroy(s);
   printf("%d passed, %d failed, 0 skipped\n", passed, failed);
   return failed != 0;

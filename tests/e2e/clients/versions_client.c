@@ -26,12 +26,20 @@ static void Run(ge_session* session) {
   float in[4] = {1, -2, 3, -4}, out[4] = {0};
   WITH_TAIL(ge_tensor) x, y;
   uint32_t inputs = 0;
-  memset(&x, 0xab, sizeof x), memset(&y, 0xab, sizeof y);
+  memset(&x, 0xab, sizeof x);
+  memset(&y, 0xab, sizeof y);
   CHECK(ge_session_input_count(session, NULL, &inputs) == GE_STATUS_OK && inputs == 1);
-  memset(&x.x, 0, sizeof x.x), memset(&y.x, 0, sizeof y.x);
-  x.x.size = sizeof x, x.x.dtype = 1, x.x.rank = 1, x.x.dims[0] = 4;
-  x.x.data = in, x.x.bytes = sizeof in;
-  y.x.size = sizeof y, y.x.data = out, y.x.bytes = sizeof out;
+  memset(&x.x, 0, sizeof x.x);
+  memset(&y.x, 0, sizeof y.x);
+  x.x.size = sizeof x;
+  x.x.dtype = 1;
+  x.x.rank = 1;
+  x.x.dims[0] = 4;
+  x.x.data = in;
+  x.x.bytes = sizeof in;
+  y.x.size = sizeof y;
+  y.x.data = out;
+  y.x.bytes = sizeof out;
   CHECK(ge_session_run(session, NULL, &x.x, 1, &y.x, 1, &error) == GE_STATUS_OK);
   CHECK(out[0] == 1 && out[1] == 0 && out[2] == 3 && out[3] == 0); /* Relu */
   CHECK(y.tail[0] == 0xab && y.tail[255] == 0xab);
@@ -73,7 +81,8 @@ static void Sizes(const char* engines, const char* model) {
   CHECK(ge_session_load_file(session, model, GE_FORMAT_AUTO, &e.x) ==
         GE_STATUS_FAILED_PRECONDITION);
   CHECK(strstr(e.x.message, "has a model already") != NULL && e.tail[0] == 0xab);
-  e.x.size = 8, e.x.message[0] = 'x'; /* shorter than it ever was: the status alone */
+  e.x.size = 8;
+  e.x.message[0] = 'x'; /* shorter than it ever was: the status alone */
   CHECK(ge_session_load_file(session, model, GE_FORMAT_AUTO, &e.x) ==
         GE_STATUS_FAILED_PRECONDITION);
   CHECK(e.x.message[0] == 'x');
@@ -104,7 +113,8 @@ static void Runtimes(const char* engines, const char* model) {
   CHECK(ge_runtime_engine_count(runtime, &open[0]) == GE_STATUS_OK && open[0] == 0);
   for (int i = 0; i < 2; ++i) {
     CHECK(ge_session_options_init(&o) == GE_STATUS_OK && o.size == sizeof o);
-    o.runtime = runtime, o.engines = engines;
+    o.runtime = runtime;
+    o.engines = engines;
     CHECK(ge_session_create(&o, &session[i], &error) == GE_STATUS_OK);
     CHECK(ge_session_load_file(session[i], model, GE_FORMAT_AUTO, &error) == GE_STATUS_OK);
     CHECK(ge_runtime_engine_count(runtime, &open[1 + i]) == GE_STATUS_OK);
@@ -114,12 +124,14 @@ static void Runtimes(const char* engines, const char* model) {
   options.threads = 1;
   CHECK(ge_runtime_create(&options, &other, &error) == GE_STATUS_FAILED_PRECONDITION && !other);
   CHECK(strstr(error.message, "threads = 1 was asked for, but this process is fixed to 2") != NULL);
-  options.threads = 0, options.isa_cap = 1;
+  options.threads = 0;
+  options.isa_cap = 1;
   CHECK(ge_runtime_create(&options, &other, &error) == GE_STATUS_FAILED_PRECONDITION && !other);
   CHECK(strstr(error.message, "instruction-set cap 1 was asked for") != NULL);
   options.isa_cap = 7;
   CHECK(ge_runtime_create(&options, &other, &error) == GE_STATUS_INVALID_ARGUMENT && !other);
-  options.isa_cap = 0, options.size = 8;
+  options.isa_cap = 0;
+  options.size = 8;
   CHECK(ge_runtime_create(&options, &other, &error) == GE_STATUS_INVALID_ARGUMENT && !other);
   CHECK(ge_runtime_create(NULL, NULL, &error) == GE_STATUS_INVALID_ARGUMENT);
   CHECK(ge_runtime_engine_count(NULL, &open[0]) == GE_STATUS_INVALID_ARGUMENT);

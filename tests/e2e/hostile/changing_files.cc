@@ -123,7 +123,9 @@ class Run {
       ge_tensor_info info = {};
       info.size = sizeof info;
       ge_session_input_info(s_, nullptr, i, &info);
-      in[i].size = sizeof in[i], in[i].dtype = info.dtype, in[i].rank = info.rank;
+      in[i].size = sizeof in[i];
+      in[i].dtype = info.dtype;
+      in[i].rank = info.rank;
       size_t count = 1;
       for (int d = 0; d < info.rank; ++d)
         count *= static_cast<size_t>(in[i].dims[d] = info.dims[d]);
@@ -132,7 +134,8 @@ class Run {
         if (info.dtype == 7) reinterpret_cast<int64_t*>(memory[i].data())[k] = 1;
         if (info.dtype == 1) reinterpret_cast<float*>(memory[i].data())[k] = 1;
       }
-      in[i].data = memory[i].data(), in[i].bytes = memory[i].size();
+      in[i].data = memory[i].data();
+      in[i].bytes = memory[i].size();
     }
     for (ge_tensor& t : out) t.size = sizeof t;
     if (ge_session_run(s_, nullptr, in.data(), n, out.data(), m, &error_) != GE_STATUS_OK) {
@@ -198,9 +201,12 @@ int InAProcess(const Trial& t) {
 int main(int argc, char** argv) {
   if (argc != 7) return 1;
   Trial t;
-  t.model = argv[1], t.file = argv[2], t.engines = argv[4];
+  t.model = argv[1];
+  t.file = argv[2];
+  t.engines = argv[4];
   t.name = t.file.substr(t.file.rfind('/') + 1);
-  t.before = Content(argv[2]), t.after = Content(argv[3]);
+  t.before = Content(argv[2]);
+  t.after = Content(argv[3]);
   if (t.before.size() != t.after.size() || t.before == t.after) return 1;
   const auto begin = std::chrono::steady_clock::now();
   if (InAProcess(t) != 0) {
@@ -220,7 +226,8 @@ int main(int argc, char** argv) {
     t.delay_us = static_cast<int64_t>(draw(static_cast<uint64_t>(span_us)));
     t.cut = draw(t.before.size() - 1);
     const int code = InAProcess(t);
-    good += code == 0 || code == 2, refused += code == 2;
+    good += code == 0 || code == 2;
+    refused += code == 2;
     if (code == 0 || code == 2) continue;
     printf("FAILED: %s %s after %ld us (to %lu): %s %d\n", t.name.c_str(), kWayNames[t.way],
            static_cast<long>(t.delay_us), static_cast<unsigned long>(t.cut),

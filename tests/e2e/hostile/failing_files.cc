@@ -239,7 +239,9 @@ void MakeFeeds(ge_session* s, Feeds* feeds) {
     info.size = sizeof info;
     ge_session_input_info(s, g_entry, i, &info);
     ge_tensor& t = feeds->in[i];
-    t.size = sizeof t, t.dtype = info.dtype, t.rank = info.rank;
+    t.size = sizeof t;
+    t.dtype = info.dtype;
+    t.rank = info.rank;
     t.bytes = info.dtype == 7 || info.dtype == 11 ? 8 : 4;
     for (int d = 0; d < info.rank; ++d) {
       t.dims[d] = info.dims[d] < 0 ? 1 : info.dims[d];
@@ -262,7 +264,11 @@ ge_status Call(ge_session* s, int step, Feeds* feeds, ge_error* error) {
     case kCompile:
       return ge_session_compile(s, g_entry, feeds->in, feeds->n_in, error);
     case kRun:
-      for (ge_tensor& t : feeds->out) ge_tensor_release(&t), t.data = nullptr, t.flags = 0;
+      for (ge_tensor& t : feeds->out) {
+        ge_tensor_release(&t);
+        t.data = nullptr;
+        t.flags = 0;
+      }
       return ge_session_run(s, g_entry, feeds->in, feeds->n_in, feeds->out, feeds->n_out, error);
     case kSave:
       return ge_session_save_states(s, states.c_str(), error);
@@ -322,7 +328,9 @@ int Try(int at, int fault) {
   error.size = sizeof error;
   Feeds feeds;
   const int open_before = OpenDescriptors();
-  g_listed->count = 0, g_at = at, g_fault = fault;
+  g_listed->count = 0;
+  g_at = at;
+  g_fault = fault;
   ge_session* s = nullptr;
   g_on = true;
   const ge_status status = ge_session_create(&g_options, &s, &error);
@@ -372,7 +380,9 @@ int TryApart(int at, int fault, bool with_cache) {
 
 int main(int argc, char** argv) {
   if (argc < 4) return fprintf(stderr, "usage: failing_files FOLDER MODEL ENGINES [ENTRY]\n"), 2;
-  g_folder = std::string(argv[1]) + "/", g_model = argv[2], g_entry = argc > 4 ? argv[4] : nullptr;
+  g_folder = std::string(argv[1]) + "/";
+  g_model = argv[2];
+  g_entry = argc > 4 ? argv[4] : nullptr;
   ge_session_options_init(&g_options);
   g_options.engines = argv[3];
   g_options.threads = 1;

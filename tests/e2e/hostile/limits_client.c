@@ -67,7 +67,8 @@ int main(int argc, char** argv) {
     Must(ge_session_input_info(s, NULL, i, &info), "input");
     in[i] = Ones(&info);
   }
-  memset(out, 0, sizeof out), memset(again, 0, sizeof again);
+  memset(out, 0, sizeof out);
+  memset(again, 0, sizeof again);
   for (i = 0; i < m; ++i) out[i].size = again[i].size = sizeof out[i];
   Must(ge_session_run(s, NULL, in, n, out, m, &error), "run");
   sum = Sum(&out[0]);
@@ -76,7 +77,10 @@ int main(int argc, char** argv) {
   ge_run_destroy(run);
   printf("result %.9g\n", sum);
   if (!Alike(Sum(&again[0]), sum) || (argc > 4 && !Alike(sum, atof(argv[4])))) return 1;
-  for (i = 0; i < m; ++i) ge_tensor_release(&out[i]), ge_tensor_release(&again[i]);
+  for (i = 0; i < m; ++i) {
+    ge_tensor_release(&out[i]);
+    ge_tensor_release(&again[i]);
+  }
   for (i = 0; i < n; ++i) free(in[i].data);
   ge_session_destroy(s);
   return 0;

@@ -136,7 +136,9 @@ void MakeFeeds(ge_session* s) {
     info.size = sizeof info;
     ge_session_input_info(s, g_entry, i, &info);
     ge_tensor& t = g_feeds.in[i];
-    t.size = sizeof t, t.dtype = info.dtype, t.rank = info.rank;
+    t.size = sizeof t;
+    t.dtype = info.dtype;
+    t.rank = info.rank;
     t.bytes = WidthOf(info.dtype);
     for (int d = 0; d < info.rank; ++d) {
       t.dims[d] = info.dims[d] < 0 ? 1 : info.dims[d];
@@ -157,7 +159,11 @@ const char* const kPhaseNames[] = {"load", "compile", "run"};
 ge_status Call(ge_session* s, int phase, ge_error* error) {
   if (phase == kLoad) return ge_session_load_file(s, g_model, GE_FORMAT_AUTO, error);
   if (phase == kCompile) return ge_session_compile(s, g_entry, g_feeds.in, g_feeds.n_in, error);
-  for (ge_tensor& t : g_feeds.out) ge_tensor_release(&t), t.data = nullptr, t.flags = 0;
+  for (ge_tensor& t : g_feeds.out) {
+    ge_tensor_release(&t);
+    t.data = nullptr;
+    t.flags = 0;
+  }
   return ge_session_run(s, g_entry, g_feeds.in, g_feeds.n_in, g_feeds.out, g_feeds.n_out, error);
 }
 
@@ -203,7 +209,8 @@ int Attempt(int phase, long n, bool stay) {
       return Bad("refused", before, status, error);
     }
   }
-  g_stay = stay, g_left = n;
+  g_stay = stay;
+  g_left = n;
   g_armed = true;
   const ge_status status = Call(s, phase, &error);
   g_armed = false;
@@ -224,7 +231,11 @@ int Attempt(int phase, long n, bool stay) {
   if (again && loaded) return Bad("not usable afterwards", at, again, error);
   if (!again && !AsExpected()) return Bad("another result afterwards", at, again, error);
   ge_session_destroy(s);
-  for (ge_tensor& t : g_feeds.out) ge_tensor_release(&t), t.data = nullptr, t.flags = 0;
+  for (ge_tensor& t : g_feeds.out) {
+    ge_tensor_release(&t);
+    t.data = nullptr;
+    t.flags = 0;
+  }
   return 0;
 }
 
@@ -282,7 +293,8 @@ int Count(long (&counts)[kPhases]) {
   ge_status status = ge_session_create(&g_options, &s, &error);
   for (int phase = kLoad; phase < kPhases; ++phase) {
     if (status) return Bad("refused", phase, status, error);
-    g_left = kNever, g_armed = true;
+    g_left = kNever;
+    g_armed = true;
     status = Call(s, phase, &error);
     g_armed = false;
     counts[phase] = kNever - g_left.load();
@@ -313,7 +325,8 @@ int main(int argc, char** argv) {
   if (argc < 6) {
     return fprintf(stderr, "usage: out_of_memory MODEL ENGINES FIRST MORE SEED [ENTRY]\n"), 2;
   }
-  g_model = argv[1], g_entry = argc > 6 ? argv[6] : nullptr;
+  g_model = argv[1];
+  g_entry = argc > 6 ? argv[6] : nullptr;
   ge_session_options_init(&g_options);
   g_options.engines = argv[2];
   g_options.threads = 1;

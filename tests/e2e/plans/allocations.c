@@ -112,8 +112,10 @@ static int Loop(ge_session* s, const char* entry, int64_t trips, ge_tensor* data
   out.flags = 0;
   m = trips;
   if (ge_session_run(s, entry, in, 2, &out, 1, &error)) return Fail(&error);
-  m = 1, one = Counted(s, entry, in, &out, &error);
-  m = trips, many = Counted(s, entry, in, &out, &error);
+  m = 1;
+  one = Counted(s, entry, in, &out, &error);
+  m = trips;
+  many = Counted(s, entry, in, &out, &error);
   if (one < 0 || many < 0) return Fail(&error);
   free(out.data);
   printf("1 trip: %ld allocations, %ld trips: %ld\n", one, (long)trips, many);

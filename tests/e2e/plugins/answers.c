@@ -134,12 +134,17 @@ static void compile_one(const ge_segment* s, ge_compiled* c) {
   fprintf(stderr, "}\n");
   if (x == NULL) c->rc = GE_OUT_OF_MEMORY;
   c->exec = x;
-  if (x != NULL) c->internal = x->internal, c->n_internal = x->n_internal, c->n_step = x->n_step;
+  if (x != NULL) {
+    c->internal = x->internal;
+    c->n_internal = x->n_internal;
+    c->n_step = x->n_step;
+  }
 }
 
 static ge_rc compile(ge_engine* e, const ge_segment* segment, uint32_t n, uint32_t segment_stride,
                      ge_compiled* out, uint32_t out_stride, ge_err* err) {
-  (void)e, (void)err;
+  (void)e;
+  (void)err;
   for (uint32_t i = 0; i < n; ++i) {
     compile_one((const void*)((const char*)segment + (uint64_t)i * segment_stride),
                 (void*)((char*)out + (uint64_t)i * out_stride));

@@ -33,9 +33,11 @@ static ge_rc decompose(const ge_builder* b, uint32_t* out, ge_err* err) {
 }
 
 static ge_rc work(const ge_graph* g, double* flops, double* bytes, ge_err* err) {
-  (void)g, (void)err;
+  (void)g;
+  (void)err;
   maybe_hang(HANG_WORK);
-  *flops = 1, *bytes = 1;
+  *flops = 1;
+  *bytes = 1;
   return GE_OK;
 }
 

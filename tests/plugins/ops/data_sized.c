@@ -43,7 +43,10 @@ static ge_rc run_length(const ge_kernel_call* c, ge_err* err) {
   if (rc != GE_OK) return rc;
   int64_t *value = c->out[0].ptr, *length = c->out[1].ptr;
   for (int64_t i = 0; i < count; ++i) {
-    if (i == 0 || x[i] != x[i - 1]) value[++at] = x[i], length[at] = 0;
+    if (i == 0 || x[i] != x[i - 1]) {
+      value[++at] = x[i];
+      length[at] = 0;
+    }
     ++length[at];
   }
   return GE_OK;
@@ -54,7 +57,10 @@ static ge_rc infer_first_rows(const ge_infer* c, ge_err* err) {
   const ge_value* x = ge_input(c->graph, 0);
   ge_dim dims[2];
   if (x->type.rank != 2) {
-    if (err) err->msg_len = 24, memcpy(err->msg, "x has to be of rank two.", 24);
+    if (err) {
+      err->msg_len = 24;
+      memcpy(err->msg, "x has to be of rank two.", 24);
+    }
     return GE_INVALID_ARGUMENT;
   }
   const ge_rc rc = c->data_dim(c->host, ge_text("rows"), &dims[0]);
@@ -66,7 +72,10 @@ static ge_rc first_rows(const ge_kernel_call* c, ge_err* err) {
   const int64_t k = *(const int64_t*)c->in[1].ptr;
   const int64_t dims[2] = {k < c->in[0].dims[0] ? k : c->in[0].dims[0], c->in[0].dims[1]};
   if (k < 0) {
-    if (err) err->msg_len = 16, memcpy(err->msg, "k is below zero.", 16);
+    if (err) {
+      err->msg_len = 16;
+      memcpy(err->msg, "k is below zero.", 16);
+    }
     return GE_INVALID_ARGUMENT;
   }
   const ge_rc rc = c->resize(c->host, 0, 2, dims);

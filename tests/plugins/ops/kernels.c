@@ -20,7 +20,8 @@ static ge_rc rotate(const ge_kernel_call* c, ge_err* err) {
 
 static ge_rc rotate_work(const ge_graph* g, double* flops, double* bytes, ge_err* err) {
   const ge_type* t = &ge_input(g, 0)->type;
-  *flops = 0, *bytes = 8;
+  *flops = 0;
+  *bytes = 8;
   for (int32_t i = 0; i < t->rank; ++i) *bytes *= (double)t->dims[i];
   return GE_OK;
 }

@@ -39,7 +39,10 @@ ge_rc ThrowingKernel(const ge_kernel_call*, ge_err*) { throw std::runtime_error(
 uint32_t Own(const ge_builder* b, ge_str op, uint32_t x) {
   ge_new_node n{};
   n.h = GE_HDR(ge_new_node, GE_TAG_NEW_NODE);
-  n.domain = Str("acme"), n.op = op, n.in = &x, n.n_in = 1;
+  n.domain = Str("acme");
+  n.op = op;
+  n.in = &x;
+  n.n_in = 1;
   uint32_t out = 0;
   b->node(b->host, &n, &out);
   return out;
@@ -86,10 +89,16 @@ using Kernel = ge_rc (*)(const ge_kernel_call*, ge_err*);
 ge_op_def Op(ge_str name, Infer infer, Parts parts, Kernel kernel, bool two = false) {
   ge_op_def d{};
   d.h = GE_HDR(ge_op_def, GE_TAG_OP_DEF);
-  d.domain = Str("acme"), d.name = name, d.version = 1;
-  d.input = kX, d.n_input = 1;
-  d.output = two ? kTwo : kX, d.n_output = two ? 2 : 1;
-  d.infer = infer, d.decompose = parts, d.kernel = kernel;
+  d.domain = Str("acme");
+  d.name = name;
+  d.version = 1;
+  d.input = kX;
+  d.n_input = 1;
+  d.output = two ? kTwo : kX;
+  d.n_output = two ? 2 : 1;
+  d.infer = infer;
+  d.decompose = parts;
+  d.kernel = kernel;
   return d;
 }
 
@@ -114,9 +123,14 @@ extern "C" const ge_plugin_desc* ge_plugin_query(ge_query_args*) {
   };
   static const ge_plugin_desc desc = [] {
     ge_plugin_desc d = {GE_PLUGIN_HEAD};
-    d.name = Str("odd"), d.version = Str("1.0"), d.vendor = Str("acme");
-    d.kinds = GE_KIND_OPS, d.sanitizer = GE_SANITIZER_HERE;
-    d.op = ops, d.n_op = sizeof ops / sizeof *ops, d.op_stride = sizeof *ops;
+    d.name = Str("odd");
+    d.version = Str("1.0");
+    d.vendor = Str("acme");
+    d.kinds = GE_KIND_OPS;
+    d.sanitizer = GE_SANITIZER_HERE;
+    d.op = ops;
+    d.n_op = sizeof ops / sizeof *ops;
+    d.op_stride = sizeof *ops;
     return d;
   }();
   return &desc;

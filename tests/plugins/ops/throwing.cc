@@ -34,10 +34,14 @@ ge_rc Devices(ge_engine* e, const ge_device** device, uint32_t* n, uint32_t* str
   ThrowAt(e->at, "devices");
   static const ge_device cpu = [] {
     ge_device d{};
-    d.h = GE_HDR(ge_device, GE_TAG_DEVICE), d.name = ge_text("cpu"), d.max_streams = 1;
+    d.h = GE_HDR(ge_device, GE_TAG_DEVICE);
+    d.name = ge_text("cpu");
+    d.max_streams = 1;
     return d;
   }();
-  *device = &cpu, *n = 1, *stride = sizeof cpu;
+  *device = &cpu;
+  *n = 1;
+  *stride = sizeof cpu;
   return GE_OK;
 }
 
@@ -47,10 +51,13 @@ ge_rc Query(ge_engine* e, const ge_graph* g, const ge_sink* s, ge_err*) {
     const ge_str op = GE_NODE(g, i)->op;
     if (std::string(op.p, op.n) != "Relu") continue;
     ge_cost cost{};
-    cost.h = GE_HDR(ge_cost, GE_TAG_COST), cost.source = GE_PRICE_ANALYTIC;
+    cost.h = GE_HDR(ge_cost, GE_TAG_COST);
+    cost.source = GE_PRICE_ANALYTIC;
     ge_offer offer{};
     offer.h = GE_HDR(ge_offer, GE_TAG_OFFER);
-    offer.node = &i, offer.n_node = 1, offer.cost = &cost;
+    offer.node = &i;
+    offer.n_node = 1;
+    offer.cost = &cost;
     s->offer(s->host, &offer);
   }
   return GE_OK;
@@ -83,23 +90,36 @@ extern "C" const ge_plugin_desc* ge_plugin_query(ge_query_args*) {
   static const ge_engine_api api = [] {
     ge_engine_api a{};
     a.h = GE_HDR(ge_engine_api, GE_TAG_ENGINE_API);
-    a.query = Query, a.compile = Compile, a.enqueue = Enqueue;
-    a.devices = Devices, a.exec_destroy = DestroyExec;
+    a.query = Query;
+    a.compile = Compile;
+    a.enqueue = Enqueue;
+    a.devices = Devices;
+    a.exec_destroy = DestroyExec;
     return a;
   }();
   static const ge_pass_def pass = [] {
     ge_pass_def p{};
     p.h = GE_HDR(ge_pass_def, GE_TAG_PASS_DEF);
-    p.name = ge_text("throw"), p.summary = ge_text("throws"), p.kind = GE_PASS_DERIVE;
-    p.phases = GE_PHASE_LOAD | GE_PHASE_ASKED, p.run = RunPass;
+    p.name = ge_text("throw");
+    p.summary = ge_text("throws");
+    p.kind = GE_PASS_DERIVE;
+    p.phases = GE_PHASE_LOAD | GE_PHASE_ASKED;
+    p.run = RunPass;
     return p;
   }();
   static const ge_plugin_desc desc = [] {
     ge_plugin_desc d = {GE_PLUGIN_HEAD};
-    d.name = ge_text("throwing"), d.version = ge_text("1.0"), d.vendor = ge_text("acme");
-    d.kinds = GE_KIND_ENGINE | GE_KIND_PASSES, d.sanitizer = GE_SANITIZER_HERE;
-    d.engine_create = Create, d.engine_destroy = Destroy, d.engine = &api;
-    d.pass = &pass, d.n_pass = 1, d.pass_stride = sizeof pass;
+    d.name = ge_text("throwing");
+    d.version = ge_text("1.0");
+    d.vendor = ge_text("acme");
+    d.kinds = GE_KIND_ENGINE | GE_KIND_PASSES;
+    d.sanitizer = GE_SANITIZER_HERE;
+    d.engine_create = Create;
+    d.engine_destroy = Destroy;
+    d.engine = &api;
+    d.pass = &pass;
+    d.n_pass = 1;
+    d.pass_stride = sizeof pass;
     return d;
   }();
   return &desc;

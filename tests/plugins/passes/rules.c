@@ -17,7 +17,9 @@ static ge_rc take_apart(const ge_edit* e, ge_err* err) {
       double flops = 0, bytes = 0;
       if (e->rule(e->host, &rule) != GE_OK || n->n_out > 8) continue;
       if (e->work(e->host, fn, n->id, &flops, &bytes) != GE_OK || flops <= 0) continue;
-      rule.before = n->id, rule.made = made, rule.n_made = n->n_out;
+      rule.before = n->id;
+      rule.made = made;
+      rule.n_made = n->n_out;
       if (e->rule(e->host, &rule) != GE_OK) continue;
       for (uint32_t k = 0; k < n->n_out; ++k) e->replace_uses(e->host, fn, n->out[k], made[k]);
       e->erase(e->host, fn, n->id);

@@ -46,7 +46,8 @@ static int takes(const ge_graph* g, const ge_node* n) {
 }
 
 static ge_rc query(ge_engine* e, const ge_graph* g, const ge_sink* s, ge_err* err) {
-  (void)e, (void)err;
+  (void)e;
+  (void)err;
   for (uint32_t i = 0; i < g->n_node; ++i) {
     ge_decline no = {GE_HDR(ge_decline, GE_TAG_DECLINE), i, GE_WHY_OP, {"not taken", 9}};
     ge_cost cost = {GE_HDR(ge_cost, GE_TAG_COST), .source = GE_PRICE_ANALYTIC};
@@ -60,7 +61,8 @@ static ge_rc query(ge_engine* e, const ge_graph* g, const ge_sink* s, ge_err* er
 
 static ge_rc compile(ge_engine* e, const ge_segment* segment, uint32_t n, uint32_t segment_stride,
                      ge_compiled* out, uint32_t out_stride, ge_err* err) {
-  (void)e, (void)err;
+  (void)e;
+  (void)err;
   for (uint32_t i = 0; i < n; ++i) {
     const ge_segment* s = (const void*)((const char*)segment + (uint64_t)i * segment_stride);
     ge_compiled* c = (void*)((char*)out + (uint64_t)i * out_stride);
@@ -69,9 +71,11 @@ static ge_rc compile(ge_engine* e, const ge_segment* segment, uint32_t n, uint32
     if (x == NULL) return GE_OUT_OF_MEMORY;
     if (FAULT != ZEROS && FAULT != IGNORES) {
       const ge_type* a = &GE_VALUE(s->graph, node->in[0])->type;
-      x->m = a->dims[0], x->k = a->dims[1];
+      x->m = a->dims[0];
+      x->k = a->dims[1];
       x->n = GE_VALUE(s->graph, node->in[1])->type.dims[1];
-      x->a = s->in[0] == node->in[0] ? 0 : 1, x->b = 1 - x->a;
+      x->a = s->in[0] == node->in[0] ? 0 : 1;
+      x->b = 1 - x->a;
     }
     c->exec = x;
   }
@@ -107,7 +111,8 @@ static ge_rc enqueue(ge_exec* x, const ge_launch* l, ge_err* err) {
 
 static void exec_destroy(ge_exec* x) { free(x); }
 static ge_rc engine_create(const ge_create_args* args, ge_engine** out, ge_err* err) {
-  (void)args, (void)err;
+  (void)args;
+  (void)err;
   *out = calloc(1, sizeof **out);
   return *out != NULL ? GE_OK : GE_OUT_OF_MEMORY;
 }

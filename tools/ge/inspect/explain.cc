@@ -96,7 +96,8 @@ void PrintText(const Compiled& c, const Options& o) {
     if (r.chosen >= 0) {
       const Bid& b = r.bids[static_cast<size_t>(r.chosen)];
       row.cells[3] = c.plan.devices[b.device].name;
-      row.cells[4] = Ns(b.price_ns), row.cells[5] = b.source;
+      row.cells[4] = Ns(b.price_ns);
+      row.cells[5] = b.source;
       row.cells[7] = ShortPattern(b.pattern);
       if (b.factor != 1) row.cells[6] = fmt::format("x{:.2f}", b.factor);
     }

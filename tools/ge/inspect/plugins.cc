@@ -18,12 +18,15 @@ std::vector<Found> FindNamed(const std::vector<EngineSpec>& engines) {
   std::vector<Found> out;
   for (const EngineSpec& spec : engines) {
     Found f;
-    f.path = spec.name, f.origin = "--engines";
+    f.path = spec.name;
+    f.origin = "--engines";
     auto plugin = FindPlugin(spec.name);
     if (plugin.ok()) {
-      f.path = (*plugin)->path, f.plugin = *plugin;
+      f.path = (*plugin)->path;
+      f.plugin = *plugin;
     } else {
-      f.state = Found::State::kRefused, f.why = plugin.status().message();
+      f.state = Found::State::kRefused;
+      f.why = plugin.status().message();
     }
     out.push_back(std::move(f));
   }
@@ -72,14 +75,20 @@ nlohmann::json RecordOf(const Found& f) {
                         {"why", f.why}};
   if (f.plugin || f.manifest) {
     const Described d = Describe(f);
-    out["name"] = f.name(), out["kinds"] = KindsOf(f);
+    out["name"] = f.name();
+    out["kinds"] = KindsOf(f);
     for (const std::string& pass : PassesOf(f)) out["passes"].push_back(pass);
-    out["version"] = d.version, out["vendor"] = d.vendor, out["hash"] = d.hash;
+    out["version"] = d.version;
+    out["vendor"] = d.vendor;
+    out["hash"] = d.hash;
   }
   if (f.manifest) {
     const Manifest& m = *f.manifest;
-    out["manifest"] = m.path, out["licence"] = m.licence;
-    out["engines"] = m.engines, out["ops"] = m.ops, out["passes"] = m.passes;
+    out["manifest"] = m.path;
+    out["licence"] = m.licence;
+    out["engines"] = m.engines;
+    out["ops"] = m.ops;
+    out["passes"] = m.passes;
   }
   return out;
 }

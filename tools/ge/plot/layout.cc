@@ -55,7 +55,10 @@ class Layouter {
       uint32_t reader = UINT32_MAX;
       size_t n = 0;
       for (uint32_t i : outs_[b]) {
-        for (uint32_t t : values_[i].to) reader = std::min(reader, layer_[t]), ++n;
+        for (uint32_t t : values_[i].to) {
+          reader = std::min(reader, layer_[t]);
+          ++n;
+        }
       }
       if (n > ins_[b].size()) layer_[b] = reader - 1;
     }
@@ -81,7 +84,8 @@ class Layouter {
     for (const LayoutValue& v : values_) {
       if (v.to.empty()) continue;
       int64_t weight = v.tight ? 8 : 1;
-      through[layer_[v.from]] += weight, through[LastReader(v)] -= weight;
+      through[layer_[v.from]] += weight;
+      through[LastReader(v)] -= weight;
     }
     double total = 0, widest = 0;
     for (uint32_t l = 0; l < n_layer_; ++l) {
@@ -101,7 +105,10 @@ class Layouter {
         y += height[l];
         if (std::abs(y - wanted) > slack) continue;
         double cost = static_cast<double>(through[l]) + std::abs(y - wanted) / slack;
-        if (best == UINT32_MAX || cost < least) best = l, least = cost;
+        if (best == UINT32_MAX || cost < least) {
+          best = l;
+          least = cost;
+        }
       }
       if (best != UINT32_MAX && (cuts.empty() || best > cuts.back() + 2)) cuts.push_back(best);
     }
@@ -112,13 +119,18 @@ class Layouter {
     n_layer_ += 2 * static_cast<uint32_t>(cuts.size());
   }
 
-  void Link(uint32_t a, uint32_t b) { items_[a].down.push_back(b), items_[b].up.push_back(a); }
+  void Link(uint32_t a, uint32_t b) {
+    items_[a].down.push_back(b);
+    items_[b].up.push_back(a);
+  }
 
   Status MakeItems() {
     layers_.resize(n_layer_);
     items_.resize(boxes_.size());
     for (uint32_t b = 0; b < boxes_.size(); ++b) {
-      items_[b].box = true, items_[b].width = boxes_[b].width, items_[b].layer = layer_[b];
+      items_[b].box = true;
+      items_[b].width = boxes_[b].width;
+      items_[b].layer = layer_[b];
     }
     passes_.resize(values_.size());
     for (uint32_t i = 0; i < values_.size(); ++i) {
@@ -133,7 +145,8 @@ class Layouter {
         }
         auto pass = static_cast<uint32_t>(items_.size());
         LayoutItem item;
-        item.width = kPassWidth, item.layer = l;
+        item.width = kPassWidth;
+        item.layer = l;
         items_.push_back(std::move(item));
         Link(above, pass);
         passes_[i].push_back(pass);
@@ -200,7 +213,8 @@ class Layouter {
 
   // Height of every row, and of the room beneath it that its edges need to bend.
   void Rows() {
-    row_top_.resize(n_layer_), row_bottom_.resize(n_layer_);
+    row_top_.resize(n_layer_);
+    row_bottom_.resize(n_layer_);
     std::vector<double> gap(n_layer_, kTightGap), travel(n_layer_), above(n_layer_),
         below(n_layer_);
     for (uint32_t i = 0; i < values_.size(); ++i) {
@@ -231,7 +245,8 @@ class Layouter {
         for (uint32_t v : layers_[l]) {
           if (v < boxes_.size()) height = std::max(height, boxes_[v].height);
         }
-        row_top_[l] = y, row_bottom_[l] = y + height;
+        row_top_[l] = y;
+        row_bottom_[l] = y + height;
         double bend = travel[l] > 2 ? std::min(64.0, std::round(kGap + travel[l] * 0.08)) : 0;
         y += height + std::max({gap[l], bend, above[l] + below[l]});
       }
@@ -266,7 +281,8 @@ class Layouter {
       const LayoutValue& v = values_[i];
       for (uint32_t t : v.to) {
         LayoutPath path;
-        path.value = i, path.to = t;
+        path.value = i;
+        path.to = t;
         uint32_t l = layer_[v.from];
         path.runs.push_back(
             {items_[v.from].x, row_top_[l] + boxes_[v.from].height, row_bottom_[l]});
@@ -281,7 +297,8 @@ class Layouter {
         out.paths.push_back(std::move(path));
       }
     }
-    out.width = width_, out.height = height_;
+    out.width = width_;
+    out.height = height_;
     return out;
   }
 

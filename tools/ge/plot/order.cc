@@ -132,7 +132,11 @@ void OrderLayers(std::vector<LayoutItem>* items, LayoutLayers* layers) {
     }
     Exchange(layers, items);
     uint64_t now = Crossings(*layers, *items);
-    if (now < least) least = now, best = *layers, idle = 0;
+    if (now < least) {
+      least = now;
+      best = *layers;
+      idle = 0;
+    }
   }
   *layers = std::move(best);
   for (const auto& layer : *layers) NumberLayer(layer, items);

@@ -99,7 +99,8 @@ class PictureMaker {
   void AddEnd(PictureBox::Kind kind, ValueId v) {
     PictureBox box;
     box.kind = kind;
-    box.name = ValueName(v), box.op = TypeText(v);
+    box.name = ValueName(v);
+    box.op = TypeText(v);
     box.tooltip = fmt::format("{} {}: {}", kind == PictureBox::Kind::kInput ? "input" : "output",
                               box.name, box.op);
     out_.boxes.push_back(std::move(box));
@@ -107,7 +108,8 @@ class PictureMaker {
 
   void AddNode(const Node& node, const NodeReport& r) {
     PictureBox box;
-    box.name = r.label, box.op = r.op;
+    box.name = r.label;
+    box.op = r.op;
     box.segment = static_cast<int32_t>(r.segment);
     box.device = pf_.segments[r.segment].device;
     const PlanOffer* offer = offer_of_.at(node.id);
@@ -227,13 +229,15 @@ class PictureMaker {
     for (size_t s = 0; s < pf_.segments.size(); ++s) {
       const PlanSegment& seg = pf_.segments[s];
       PictureSegment out;
-      out.device = seg.device, out.price_ns = seg.predicted_ns;
+      out.device = seg.device;
+      out.price_ns = seg.predicted_ns;
       const std::string& device = plan_.devices[seg.device].name;
       out.title = fmt::format("segment {} · {} · {}", s, device, Us(seg.predicted_ns));
       double marginal = 0, setup = 0, launch = 0;
       for (const PlanOffer& o : seg.offers) {
         marginal += o.marginal_ns;
-        setup = std::max(setup, o.setup_ns), launch = std::max(launch, o.launch_ns);
+        setup = std::max(setup, o.setup_ns);
+        launch = std::max(launch, o.launch_ns);
       }
       out.tooltip = fmt::format(
           "segment {} on {}\n{:.0f} ns = setup {:.0f} + launch {:.0f} + {} {:.0f} - savings of "

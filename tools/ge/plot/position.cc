@@ -55,7 +55,10 @@ class Positioner {
       bool inner = false;
       for (uint32_t v : layer) {
         for (uint32_t w : items_[v].down) {
-          if (Inside(w)) edges.emplace_back(v, w), inner |= Inner(v, w);
+          if (Inside(w)) {
+            edges.emplace_back(v, w);
+            inner |= Inner(v, w);
+          }
         }
       }
       if (!inner) continue;
@@ -96,7 +99,8 @@ class Positioner {
     std::vector<uint32_t> root(n), align(n), place(n);
     for (const auto& layer : order) {
       for (uint32_t i = 0; i < layer.size(); ++i) {
-        root[layer[i]] = align[layer[i]] = layer[i], place[layer[i]] = i;
+        root[layer[i]] = align[layer[i]] = layer[i];
+        place[layer[i]] = i;
       }
     }
     for (const auto& layer : order) {
@@ -109,7 +113,9 @@ class Positioner {
         for (size_t i = (near.size() - 1) / 2; i <= near.size() / 2; ++i) {
           uint32_t w = near[i];
           if (align[v] != v || taken >= place[w] || Conflict(v, w)) continue;
-          align[w] = v, root[v] = root[w], align[v] = root[v];
+          align[w] = v;
+          root[v] = root[w];
+          align[v] = root[v];
           taken = place[w];
         }
       }
@@ -135,7 +141,8 @@ class Positioner {
       for (size_t i = 0; i + 1 < layer.size(); ++i) {
         uint32_t a = root[layer[i]], b = root[layer[i + 1]];
         double s = Separation(layer[i], layer[i + 1]);
-        next[a].emplace_back(b, s), before[b].emplace_back(a, s);
+        next[a].emplace_back(b, s);
+        before[b].emplace_back(a, s);
         ++waiting[b];
       }
     }
@@ -181,7 +188,10 @@ class Positioner {
     double least = std::numeric_limits<double>::infinity();
     for (size_t k = 0; k < 4; ++k) {
       auto [low, high] = Extent(xs[k]);
-      if (high - low < least) least = high - low, best = k;
+      if (high - low < least) {
+        least = high - low;
+        best = k;
+      }
     }
     return best;
   }

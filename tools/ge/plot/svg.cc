@@ -119,7 +119,8 @@ class SvgWriter {
     std::vector<LayoutValue> values;
     for (const PictureValue& v : p_.values) {
       LayoutValue out;
-      out.from = v.from, out.tight = v.fused;
+      out.from = v.from;
+      out.tight = v.fused;
       for (const PictureReader& r : v.readers) out.to.push_back(r.to);
       values.push_back(std::move(out));
     }
@@ -401,10 +402,12 @@ class SvgWriter {
         if (r.crossing != crossing) continue;
         std::string cls = "edge", end = " marker-end=\"url(#tip)\"", data;
         if (crossing) {
-          cls = "cross", end = " marker-end=\"url(#ctip)\"";
+          cls = "cross";
+          end = " marker-end=\"url(#ctip)\"";
           data = fmt::format(" data-boundary-ns=\"{:.3f}\"", r.boundary_ns);
         } else if (v.fused) {
-          cls = "joint " + Class(p_.boxes[path.to].device) + "-line", end.clear();
+          cls = "joint " + Class(p_.boxes[path.to].device) + "-line";
+          end.clear();
         }
         body_ += fmt::format(
             "<path class=\"{}\" data-from=\"{}\" data-to=\"{}\" data-bytes=\"{}\"{}{} "
@@ -442,7 +445,8 @@ class SvgWriter {
           "<text class=\"{0}-tab\" font-size=\"9.5\" x=\"{5}\" y=\"{6}\">{7}</text>",
           cls, Num(x), Num(y), Num(w), Num(kTab + 6), Num(x + 7), Num(y + 12),
           Escaped(SegmentOf(b).title));
-      y += kTab, h -= kTab;
+      y += kTab;
+      h -= kTab;
     }
     body_ += fmt::format(
         "<rect class=\"box {0}-box\" x=\"{1}\" y=\"{2}\" width=\"{3}\" height=\"{4}\" rx=\"4\"/>"

@@ -56,7 +56,8 @@ Result<Rows> ReadHead(const std::string& path, gzFile file, uint64_t file_bytes)
   }
   Rows rows;
   rows.dtype = DType::kUint8;
-  rows.count = dims[0], rows.dims.assign(dims.begin() + 1, dims.end());
+  rows.count = dims[0];
+  rows.dims.assign(dims.begin() + 1, dims.end());
   return rows;
 }
 

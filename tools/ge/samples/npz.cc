@@ -39,7 +39,8 @@ Result<Rows> ReadNpyHead(const std::string& what, ZipReader* in, uint64_t* bytes
   GE_RETURN_IF_ERROR(ParseNpyHeader(what, header, &view));
   if (view.dims.empty()) return bad("it is one number, wanted rows along an axis");
   Rows rows;
-  rows.dtype = view.dtype, rows.count = view.dims[0];
+  rows.dtype = view.dtype;
+  rows.count = view.dims[0];
   rows.dims.assign(view.dims.begin() + 1, view.dims.end());
   return rows;
 }

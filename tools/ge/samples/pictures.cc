@@ -95,7 +95,8 @@ Status PictureReader::CheckSize(int64_t height, int64_t width) const {
   }
   const Wanted& wanted = reader_->request().x[0];
   Rows head;
-  head.dtype = DType::kUint8, head.dims = dims;
+  head.dtype = DType::kUint8;
+  head.dims = dims;
   if (FitRows(head, wanted, false, what).ok()) return {};
   return Status(Code::kInvalidArgument,
                 fmt::format("{} is a picture of {} ({}), wanted {} as the net's '{}'; bring all "
@@ -109,18 +110,22 @@ uint8_t* PictureReader::Reserve(void* self, int64_t height, int64_t width, int64
   auto* reader = static_cast<PictureReader*>(self);
   reader->refused_ = reader->CheckSize(height, width);
   if (!reader->refused_.ok()) return nullptr;
-  reader->height_ = height, reader->width_ = width;
+  reader->height_ = height;
+  reader->width_ = width;
   reader->pixels_.resize(static_cast<size_t>(height * width * channels));
   return reader->pixels_.data();
 }
 
 Status PictureReader::Decode(const fs::path& path) {
-  path_ = path, refused_ = {};
+  path_ = path;
+  refused_ = {};
   GE_ASSIGN_OR_RETURN(const std::string bytes, ReadRegularFile(path.string(), kMostFileBytes));
   ge_image_request request{};
-  request.bytes = reinterpret_cast<const uint8_t*>(bytes.data()), request.size = bytes.size();
+  request.bytes = reinterpret_cast<const uint8_t*>(bytes.data());
+  request.size = bytes.size();
   request.order = kind_.channels == 1 ? GE_IMAGE_GRAYSCALE : GE_IMAGE_RGB;
-  request.self = this, request.reserve = Reserve;
+  request.self = this;
+  request.reserve = Reserve;
   if (decode_(&request) == GE_IMAGE_OK) return {};
   if (!refused_.ok()) return refused_;
   return Status(Code::kDataCorrupt, fmt::format("'{}' is no picture that can be decoded: {}",
@@ -156,7 +161,8 @@ Result<Samples> PictureReader::ReadClasses(const fs::path& folder,
   }
   s.x.resize(1);
   Rows &x = s.x[0], &y = s.y;
-  x.dtype = DType::kUint8, y.dtype = DType::kInt64;
+  x.dtype = DType::kUint8;
+  y.dtype = DType::kInt64;
   for (const auto& [path, label] : all) {
     GE_RETURN_IF_ERROR(Decode(path));
     if (x.count == 0) {
@@ -179,7 +185,8 @@ Result<Data> ReadPictures(const std::string& folder, DataReader* reader) {
   const bool parts = IsFolder(root / "train");
   const fs::path train = parts ? root / "train" : root;
   Rows pixels, label;
-  pixels.dtype = DType::kUint8, label.dtype = DType::kInt64;
+  pixels.dtype = DType::kUint8;
+  label.dtype = DType::kInt64;
   pixels.dims = reader->request().x[0].dims;
   GE_RETURN_IF_ERROR(
       FitRows(pixels, reader->request().x[0], false, fmt::format("a picture of '{}'", folder)));

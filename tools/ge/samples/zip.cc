@@ -34,7 +34,8 @@ void ReadWide(Bytes extra, ZipMember* m) {
     uint64_t at = i + 4;
     for (uint64_t* v : {&m->size, &m->packed, &m->header}) {
       if (id != 1 || end > extra.size() || *v != UINT32_MAX || at + 8 > end) continue;
-      *v = Little(extra, at, 8), at += 8;
+      *v = Little(extra, at, 8);
+      at += 8;
     }
     i = end;
   }
@@ -60,7 +61,9 @@ Status ZipFile::ReadAt(uint64_t at, std::byte* to, uint64_t n) const {
       return Status(Code::kIoError, fmt::format("cannot read '{}': {}", path_, strerror(errno)));
     }
     if (got == 0) return Bad("it ends while it is read");
-    at += static_cast<uint64_t>(got), to += got, n -= static_cast<uint64_t>(got);
+    at += static_cast<uint64_t>(got);
+    to += got;
+    n -= static_cast<uint64_t>(got);
   }
   return {};
 }
@@ -74,7 +77,9 @@ Status ZipFile::FindDirectory(uint64_t* at, uint64_t* end, uint64_t* n) const {
   GE_RETURN_IF_ERROR(ReadAt(base, tail.data(), size));
   for (uint64_t i = size - kEndBytes;; --i) {
     if (Little(tail, i, 4) == 0x06054b50) {
-      *n = Little(tail, i + 10, 2), *at = Little(tail, i + 16, 4), *end = base + i;
+      *n = Little(tail, i + 10, 2);
+      *at = Little(tail, i + 16, 4);
+      *end = base + i;
       // A zip file of 64 bits has another end, which a record ahead of this one names.
       const bool wide = *at == UINT32_MAX || *n == UINT16_MAX;
       if (!wide || i < kLocatorBytes || Little(tail, i - kLocatorBytes, 4) != 0x07064b50) return {};
@@ -84,7 +89,8 @@ Status ZipFile::FindDirectory(uint64_t* at, uint64_t* end, uint64_t* n) const {
         return Bad("its directory is not there");
       }
       GE_RETURN_IF_ERROR(ReadAt(*end, record, kWideEndBytes));
-      *n = Little(record, 32, 8), *at = Little(record, 48, 8);
+      *n = Little(record, 32, 8);
+      *at = Little(record, 48, 8);
       return {};
     }
     if (i == 0) return Bad("it has no zip directory");
@@ -110,7 +116,8 @@ Status ZipFile::ReadDirectory(uint64_t* begin) {
     m.flags = static_cast<uint32_t>(Little(b, at + 8, 2));
     m.method = static_cast<uint32_t>(Little(b, at + 10, 2));
     m.crc = static_cast<uint32_t>(Little(b, at + 16, 4));
-    m.packed = Little(b, at + 20, 4), m.size = Little(b, at + 24, 4);
+    m.packed = Little(b, at + 20, 4);
+    m.size = Little(b, at + 24, 4);
     m.header = Little(b, at + 42, 4);
     ReadWide(Bytes(b).subspan(at + kEntryBytes + name, extra), &m);
     m.name.assign(reinterpret_cast<const char*>(b.data() + at + kEntryBytes), name);
@@ -214,9 +221,11 @@ Status ZipReader::Inflated(std::byte* to, uint64_t n) {
       z_.avail_in = static_cast<uInt>(packed_.size());
     }
     const auto room = static_cast<uInt>(std::min<uint64_t>(n, 1 << 30));
-    z_.next_out = reinterpret_cast<Bytef*>(to), z_.avail_out = room;
+    z_.next_out = reinterpret_cast<Bytef*>(to);
+    z_.avail_out = room;
     const int rc = inflate(&z_, Z_NO_FLUSH);
-    to += room - z_.avail_out, n -= room - z_.avail_out;
+    to += room - z_.avail_out;
+    n -= room - z_.avail_out;
     ended_ = rc == Z_STREAM_END;
     if (rc != Z_OK && !ended_) break;  // nor does it go on where there is nothing to inflate
   }

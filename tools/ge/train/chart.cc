@@ -104,8 +104,10 @@ std::string Canvas::Png() const {
            reinterpret_cast<const Bytef*>(rows.data()), rows.size());
   packed.resize(size);
   std::string png = "\x89PNG\r\n\x1a\n";
-  AppendChunk("IHDR", head, &png), AppendChunk("PLTE", palette, &png);
-  AppendChunk("IDAT", packed, &png), AppendChunk("IEND", "", &png);
+  AppendChunk("IHDR", head, &png);
+  AppendChunk("PLTE", palette, &png);
+  AppendChunk("IDAT", packed, &png);
+  AppendChunk("IEND", "", &png);
   return png;
 }
 
@@ -130,7 +132,8 @@ void Axes(Canvas* canvas, const Scale& x, const Scale& loss, bool accuracy) {
   for (int i = 0; i <= 4; ++i) {
     const double part = i / 4.0, y = loss.from + (loss.to - loss.from) * part,
                  at = x.from + (x.to - x.from) * part;
-    canvas->Line(x.from, y, x.to, y, kGrid, 1), canvas->Line(at, loss.from, at, loss.to, kGrid, 1);
+    canvas->Line(x.from, y, x.to, y, kGrid, 1);
+    canvas->Line(at, loss.from, at, loss.to, kGrid, 1);
     canvas->Text(6, static_cast<int>(y) - 4,
                  fmt::format("{:.3g}", loss.least + (loss.most - loss.least) * part), kText);
     canvas->Text(static_cast<int>(at) - 12, kHeight - kBottom + 10,
@@ -140,7 +143,8 @@ void Axes(Canvas* canvas, const Scale& x, const Scale& loss, bool accuracy) {
                    kAccuracy);
     }
   }
-  canvas->Text(kLeft, 8, "loss", kLoss), canvas->Text(kLeft + 60, 8, "test loss", kTest);
+  canvas->Text(kLeft, 8, "loss", kLoss);
+  canvas->Text(kLeft + 60, 8, "test loss", kTest);
   if (accuracy) canvas->Text(kWidth - kRight - 110, 8, "test acc", kAccuracy);
   canvas->Text(kWidth / 2 - 20, kHeight - 14, "steps", kText);
 }
@@ -161,10 +165,16 @@ Status WriteChart(const std::string& path, const Curves& c) {
   }
   for (const Points* points : std::initializer_list<const Points*>{&each, &c.test_loss}) {
     for (const auto& [step, v] : *points) {
-      if (std::isfinite(v)) least = std::min(least, v), most = std::max(most, v);
+      if (std::isfinite(v)) {
+        least = std::min(least, v);
+        most = std::max(most, v);
+      }
     }
   }
-  if (!(least <= most)) least = 0, most = 1;  // nothing that can be drawn
+  if (!(least <= most)) {
+    least = 0;  // nothing that can be drawn
+    most = 1;
+  }
   if (least == most) most = least + 1;
   const Scale x{began, began + std::max(1.0, steps), kLeft, kWidth - kRight};
   const Scale loss{least, most, kHeight - kBottom, kTop}, part{0, 1, kHeight - kBottom, kTop};

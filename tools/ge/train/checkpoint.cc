@@ -150,7 +150,8 @@ Result<std::optional<Progress>> Checkpoint::Restore(const RunFacts& run, Trained
   if (step < 0 || static_cast<uint64_t>(step) != m.at.step) {
     return corrupt(fmt::format("it is of step {}, its states are of step {}", m.at.step, step));
   }
-  states_ = m.states, step_ = m.at.step;
+  states_ = m.states;
+  step_ = m.at.step;
   return std::optional(m.at);
 }
 
@@ -174,7 +175,9 @@ Status Checkpoint::Save(const RunFacts& run, const Progress& at, TrainedNet* net
   }
   // What the manifest named before. A folder that holds anything else stays.
   const std::string before = states_;
-  states_ = m.states, step_ = at.step, present_ = true;
+  states_ = m.states;
+  step_ = at.step;
+  present_ = true;
   for (const char* other : kPlaces) {
     if (before != StatesIn(other) || other == place) continue;
     (void)unlink(PathOf(before).c_str());

@@ -40,7 +40,8 @@ class Lines {
       seen = buffer_.size() - begin_;
       *bad = seen > kMostLine;
       if (*bad) return false;
-      buffer_.erase(0, begin_), begin_ = 0;
+      buffer_.erase(0, begin_);
+      begin_ = 0;
       char part[1 << 14];
       const ssize_t got = read(fd_, part, sizeof part);
       if (got < 0 && errno == EINTR) continue;

@@ -22,7 +22,8 @@ class Message {
   Message& Double(uint32_t field, double v) { return Fixed(field, 1, v); }
   Message& Float(uint32_t field, float v) { return Fixed(field, 5, v); }
   Message& Bytes(uint32_t field, const std::string& v) {
-    Raw(uint64_t{field} << 3 | 2), Raw(v.size());
+    Raw(uint64_t{field} << 3 | 2);
+    Raw(v.size());
     text_ += v;
     return *this;
   }
@@ -150,12 +151,20 @@ Status Events::Histogram(const std::string& tag, int64_t step, std::span<const f
     if (std::isnan(v)) continue;
     counts[static_cast<size_t>(std::upper_bound(limits.begin(), limits.end() - 1, v) -
                                limits.begin())] += 1;
-    least = std::min(least, v), most = std::max(most, v), n += 1, sum += v, squares += v * v;
+    least = std::min(least, v);
+    most = std::max(most, v);
+    n += 1;
+    sum += v;
+    squares += v * v;
   }
   std::vector<double> to, in;
   for (const auto& [i, count] : counts) {
-    if (i > 0 && counts.count(i - 1) == 0) to.push_back(limits[i - 1]), in.push_back(0);
-    to.push_back(std::min(limits[i], 1.7976931348623157e308)), in.push_back(count);
+    if (i > 0 && counts.count(i - 1) == 0) {
+      to.push_back(limits[i - 1]);
+      in.push_back(0);
+    }
+    to.push_back(std::min(limits[i], 1.7976931348623157e308));
+    in.push_back(count);
   }
   Message h, rest;
   h.Double(1, n > 0 ? least : 0).Double(2, n > 0 ? most : 0).Double(3, n).Double(4, sum);

@@ -15,7 +15,8 @@ bool IsOnnx(const Node& n, std::string_view op) { return n.domain.empty() && n.o
 // A value that is a constant of this name, with what the state holds.
 ValueId AddWeight(Graph* g, FunctionId fn, const std::string& name, const Tensor& state) {
   Const c;
-  c.name = name, c.type = TensorType(state.view.dtype, state.view.dims);
+  c.name = name;
+  c.type = TensorType(state.view.dtype, state.view.dims);
   PutState(state, &c);
   const ValueId made = AddConstValue(g, &g->fn(fn), std::move(c));
   g->fn(fn).value(made).name = name;
@@ -96,8 +97,12 @@ const Tensor* StateOf(const StatesByName& states, const std::string& name) {
 void PutState(const Tensor& state, Const* c) {
   auto bytes = std::make_shared<std::vector<std::byte>>(state.view.bytes);
   std::memcpy(bytes->data(), state.view.data, state.view.bytes);
-  c->data = bytes->data(), c->bytes = state.view.bytes, c->owner = bytes, c->mapped = false;
-  c->splat.clear(), c->expanded = nullptr;
+  c->data = bytes->data();
+  c->bytes = state.view.bytes;
+  c->owner = bytes;
+  c->mapped = false;
+  c->splat.clear();
+  c->expanded = nullptr;
   c->external = {};
 }
 

@@ -54,7 +54,8 @@ Result<std::vector<EventNode>> NodesOf(const Options& o) {
 
 Result<Journal> Journal::Open(const TrainOptions& o) {
   Journal j;
-  j.json_ = o.common.json, j.plot_ = o.plot;
+  j.json_ = o.common.json;
+  j.plot_ = o.plot;
   j.terminal_ = isatty(STDERR_FILENO) != 0;
   if (!o.plot.empty()) GE_RETURN_IF_ERROR(CheckReplaceable(o.plot));
   for (const std::string& log : o.log) {
@@ -89,7 +90,8 @@ Status Journal::Begin(uint64_t step) {
 void Journal::Bar(const Place& at, const Metrics& m) {
   const double now = NowMs();
   if (!terminal_ || now - last_bar_ms_ < 100) return;
-  last_bar_ms_ = now, bar_ = true;
+  last_bar_ms_ = now;
+  bar_ = true;
   constexpr size_t kBar = 24;
   const size_t full = at.steps ? at.step * kBar / at.steps : 0;
   fmt::print(stderr, "\r\x1b[Kepoch {}/{} [{}{}] {}/{}  loss {:.4f}  {:.0f} steps/s", at.epoch,
@@ -117,7 +119,8 @@ Status Journal::Step(const Place& at, const Metrics& m, int64_t batch) {
 }
 
 Status Journal::Tested(const Place& at, double loss, std::optional<double> accuracy) {
-  tested_loss_ = loss, tested_accuracy_ = accuracy;
+  tested_loss_ = loss;
+  tested_accuracy_ = accuracy;
   const auto step = static_cast<double>(at.step);
   curves_.test_loss.emplace_back(step, loss);
   if (accuracy) curves_.test_accuracy.emplace_back(step, *accuracy);

@@ -142,15 +142,20 @@ Result<Manifest> ReadManifest(const std::string& path) {
     return Corrupt(path, fmt::format("it is of version {}, wanted {}", version, kVersion));
   }
   top.Whole("step", 1, kMostNumber, &m.at.step);
-  top.Sum("loss_sum", &m.at.loss_sum), top.Sum("correct", &m.at.correct);
+  top.Sum("loss_sum", &m.at.loss_sum);
+  top.Sum("correct", &m.at.correct);
   const Json states_json = top.Object("states"), run_json = top.Object("run");
   Fields states(path, states_json, "states.", &status), run(path, run_json, "run.", &status);
-  states.Text("file", &m.states), states.Hex("digest", 32, &m.states_digest);
+  states.Text("file", &m.states);
+  states.Hex("digest", 32, &m.states_digest);
   states.Whole("bytes", 1, kMostNumber, &m.states_bytes);
-  run.Hex("model", 64, &m.run.model), run.Hex("data", 32, &m.run.data);
-  run.Text("pass", &m.run.pass), run.Flag("shuffle", &m.run.shuffle);
+  run.Hex("model", 64, &m.run.model);
+  run.Hex("data", 32, &m.run.data);
+  run.Text("pass", &m.run.pass);
+  run.Flag("shuffle", &m.run.shuffle);
   run.Whole("samples", 1, kMostNumber, &m.run.samples);
-  run.Whole("batch", 1, UINT32_MAX, &m.run.batch), run.Whole("seed", 0, UINT64_MAX, &m.run.seed);
+  run.Whole("batch", 1, UINT32_MAX, &m.run.batch);
+  run.Whole("seed", 0, UINT64_MAX, &m.run.seed);
   std::string digest;
   top.Hex("digest", 32, &digest);
   GE_RETURN_IF_ERROR(status);

@@ -89,8 +89,11 @@ Status TrainModel(const TrainOptions& o, bool* diverged) {
   GE_ASSIGN_OR_RETURN(to.checkpoint, OpenCheckpoint(o));
   GE_ASSIGN_OR_RETURN(to.journal, Journal::Open(o));
   DataRequest request;
-  request.source = o.data, request.loss = o.loss, request.test = !o.no_test;
-  request.channels_last = o.layout == "nhwc", request.limit = o.data_limit;
+  request.source = o.data;
+  request.loss = o.loss;
+  request.test = !o.no_test;
+  request.channels_last = o.layout == "nhwc";
+  request.limit = o.data_limit;
   net.Request(&request);
   GE_ASSIGN_OR_RETURN(Data data, ReadData(request));
   GE_RETURN_IF_ERROR(CheckCount(o, data));

@@ -19,7 +19,8 @@ Result<std::unique_ptr<TrainedExport>> TrainedExport::Open(const std::string& mo
   if (of == nullptr) {
     return Status(Code::kInvalidArgument, fmt::format("the model has no entry '{}'", entry));
   }
-  made->entry_ = of->name, made->to_ = to;
+  made->entry_ = of->name;
+  made->to_ = to;
   GE_RETURN_IF_ERROR(ToInferenceForm({}, &g, of->fn));
   GE_RETURN_IF_ERROR(ExportOnnx(g, made->entry_).status());
   return made;

@@ -74,9 +74,13 @@ Result<ge_session_options> SessionOptionsFor(const Options& o, const std::string
   *keep = {o.engines, o.plugins.empty() ? "grad" : "grad," + o.plugins, Joined(passes, ','),
            Joined(o.skip, ','), Joined(o.pins, ';')};
   const auto text = [&](size_t i) { return (*keep)[i].empty() ? nullptr : (*keep)[i].c_str(); };
-  s.engines = text(0), s.plugins = text(1), s.passes = text(2), s.skip_passes = text(3);
+  s.engines = text(0);
+  s.plugins = text(1);
+  s.passes = text(2);
+  s.skip_passes = text(3);
   s.pins = text(4);
-  s.threads = o.threads, s.isa_cap = static_cast<uint32_t>(checked.process.isa_cap);
+  s.threads = o.threads;
+  s.isa_cap = static_cast<uint32_t>(checked.process.isa_cap);
   s.max_streams_per_device = o.max_streams;
   s.prices = o.prices == "analytic"  ? GE_PRICES_ANALYTIC
              : o.prices == "measure" ? GE_PRICES_MEASURE
@@ -91,7 +95,10 @@ Result<ge_session_options> SessionOptionsFor(const Options& o, const std::string
 
 ge_tensor BatchOf(const ge_tensor_info& info, int64_t n, void* data) {
   ge_tensor t{};
-  t.size = sizeof t, t.dtype = info.dtype, t.rank = info.rank, t.data = data;
+  t.size = sizeof t;
+  t.dtype = info.dtype;
+  t.rank = info.rank;
+  t.data = data;
   int64_t count = 1;
   for (int32_t i = 0; i < info.rank; ++i) {
     t.dims[i] = i == 0 ? n : info.dims[i];
@@ -203,7 +210,8 @@ void TrainedNet::Request(DataRequest* request) const {
       request->x.push_back(wanted);
     }
   }
-  request->classifies = classifies_, request->classes = classes_;
+  request->classifies = classifies_;
+  request->classes = classes_;
 }
 
 void TrainedNet::Fill(const Samples& samples, std::span<const uint32_t> order) {
@@ -225,7 +233,9 @@ Status TrainedNet::Prepare(int64_t batch) {
   numbers_.assign(step_outputs_.size(), 0);
   std::vector<ge_tensor> out(step_outputs_.size());
   for (size_t i = 0; i < out.size(); ++i) {
-    out[i].size = sizeof out[i], out[i].data = &numbers_[i], out[i].bytes = sizeof numbers_[i];
+    out[i].size = sizeof out[i];
+    out[i].data = &numbers_[i];
+    out[i].bytes = sizeof numbers_[i];
   }
   ge_prepared* prepared = nullptr;
   GE_RETURN_IF_ERROR(Try([&](ge_error* e) {
@@ -328,7 +338,9 @@ Result<std::vector<std::string>> TrainedNet::StatesNotFinite() {
 Result<int64_t> TrainedNet::StepOfStates() {
   int64_t step = 0;
   ge_tensor t{};
-  t.size = sizeof t, t.data = &step, t.bytes = sizeof step;
+  t.size = sizeof t;
+  t.data = &step;
+  t.bytes = sizeof step;
   GE_RETURN_IF_ERROR(
       Try([&](ge_error* e) { return ge_session_get_state(session_.get(), "train.step", &t, e); }));
   return step;

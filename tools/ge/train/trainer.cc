@@ -47,13 +47,17 @@ Status Trainer::Begin() {
   not_finite_.insert(not_finite.begin(), not_finite.end());
   if (!to_.checkpoint) return to_.journal.Begin(0);
   GE_ASSIGN_OR_RETURN(run_.model, Sha256OfFile(o_.common.model));
-  run_.data = DigestOf(data_.train), run_.pass = pass_;
+  run_.data = DigestOf(data_.train);
+  run_.pass = pass_;
   run_.samples = static_cast<uint64_t>(data_.train.count());
-  run_.batch = o_.batch, run_.seed = o_.common.seed, run_.shuffle = !o_.keep_order;
+  run_.batch = o_.batch;
+  run_.seed = o_.common.seed;
+  run_.shuffle = !o_.keep_order;
   if (!o_.resume) return to_.journal.Begin(0);
   GE_ASSIGN_OR_RETURN(const std::optional<Progress> at, to_.checkpoint->Restore(run_, &net_));
   if (at) {
-    at_ = *at, began_at_ = saved_at_ = at_.step;
+    at_ = *at;
+    began_at_ = saved_at_ = at_.step;
     fmt::print(stderr, "note: goes on at step {}\n", at_.step);
   } else {
     fmt::print(stderr, "note: '{}' holds no checkpoint; begins at step 0\n", o_.checkpoint);
@@ -104,7 +108,9 @@ Status Trainer::Step(uint64_t epoch, std::span<const uint32_t> order) {
   net_.Fill(data_.train, order);
   GE_ASSIGN_OR_RETURN(const Metrics m, net_.Step());
   step_ms_.push_back(NowMs() - begin);
-  ++at_.step, at_.loss_sum += m.loss, at_.correct += m.correct;
+  ++at_.step;
+  at_.loss_sum += m.loss;
+  at_.correct += m.correct;
   GE_RETURN_IF_ERROR(to_.journal.Step(Now(epoch), m, o_.batch));
   return CheckLoss(m.loss, fmt::format("the loss of step {}", at_.step));
 }
@@ -118,9 +124,11 @@ Status Trainer::Test() {
     std::iota(rows.begin(), rows.end(), from);
     net_.Fill(data_.test, rows);
     GE_ASSIGN_OR_RETURN(const Metrics m, net_.Evaluate(static_cast<int64_t>(rows.size())));
-    loss += m.loss * static_cast<double>(rows.size()), correct += m.correct;
+    loss += m.loss * static_cast<double>(rows.size());
+    correct += m.correct;
   }
-  tested_at_ = at_.step, test_loss_ = loss / n;
+  tested_at_ = at_.step;
+  test_loss_ = loss / n;
   if (net_.classifies()) test_accuracy_ = correct / (n * Labels());
   GE_RETURN_IF_ERROR(to_.journal.Tested(Now(at_.step / per_epoch_), *test_loss_, test_accuracy_));
   return CheckLoss(*test_loss_, fmt::format("the test loss after step {}", at_.step));
@@ -194,7 +202,8 @@ Status Trainer::Run() {
   }
   if (step_ms_.empty()) {  // all was done before
     const uint64_t done = (at_.step - 1) % per_epoch_ + 1;
-    train_loss_ = at_.loss_sum / static_cast<double>(done), train_accuracy_ = Accuracy();
+    train_loss_ = at_.loss_sum / static_cast<double>(done);
+    train_accuracy_ = Accuracy();
     GE_RETURN_IF_ERROR(Test());
   }
   return End();

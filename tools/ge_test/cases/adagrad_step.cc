@@ -4,7 +4,10 @@ namespace ge::test {
 namespace {
 
 void AdagradStepCase(CaseMaker& m) {
-  StepTensors(m, 1, 1), AddRate(m), AddWhen(m), SetDecay(m);
+  StepTensors(m, 1, 1);
+  AddRate(m);
+  AddWhen(m);
+  SetDecay(m);
   m.Set("epsilon", m.r.Pick(std::vector<double>{1e-8, 0.125}));
   m.c.outputs = 2;
 }

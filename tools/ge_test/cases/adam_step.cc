@@ -7,7 +7,8 @@ void AdamStepCase(CaseMaker& m) {
   StepTensors(m, 2, 2);
   for (int i = 0; i < 3; ++i) AddRate(m);
   AddWhen(m);
-  m.Set("beta1", m.r.Int(0, 15) / 16.0), m.Set("beta2", m.r.Int(0, 15) / 16.0);
+  m.Set("beta1", m.r.Int(0, 15) / 16.0);
+  m.Set("beta2", m.r.Int(0, 15) / 16.0);
   m.Set("epsilon", m.r.Pick(std::vector<double>{1e-8, 0.125}));
   SetDecay(m);
   if (m.r.Chance(0.5)) m.Set("decoupled", m.r.Int(0, 1));

@@ -31,7 +31,9 @@ BatchMeans BatchMeansOf(const HostTensor& x, int64_t area, int64_t k) {
   for (int64_t i = 0, all = x.count(); i < all; ++i) {
     if (i / area % x.dims[1] != k) continue;
     const double v = ElementAsDouble(x, i);
-    sum += v, squares += v * v, ++n;
+    sum += v;
+    squares += v * v;
+    ++n;
   }
   return {sum / n, squares / n - sum / n * (sum / n)};
 }

@@ -17,7 +17,8 @@ struct PlainSlopes {
   Dims dims;
   std::vector<double> dy, u, scale, deviation, mean_dy, mean_product;
   explicit PlainSlopes(const RandomCase& c) : dims(c.inputs[0].tensor->dims) {
-    dy = Doubles(*c.inputs[0].tensor), scale = Doubles(*c.inputs[2].tensor);
+    dy = Doubles(*c.inputs[0].tensor);
+    scale = Doubles(*c.inputs[2].tensor);
     const std::vector<double> x = Doubles(*c.inputs[1].tensor), mean = Doubles(*c.inputs[3].tensor);
     for (const double v : Doubles(*c.inputs[4].tensor)) {
       deviation.push_back(std::sqrt(v + FloatOr(c, "epsilon", 1e-5f)));

@@ -12,7 +12,10 @@ std::vector<std::string> EinsumTerms(const RandomCase& c) {
   const size_t more = c.inputs[0].tensor->dims.size() - dots.size();
   dots = std::string("AB").substr(0, more);
   for (size_t i = 0; i < equation.size(); ++i) {
-    if (equation[i] == '.') text += dots, i += 2;
+    if (equation[i] == '.') {
+      text += dots;
+      i += 2;
+    }
     if (std::string_view(" .->").find(equation[i]) == std::string_view::npos) text += equation[i];
     if (equation[i] == '>') text += ',';
   }
@@ -40,7 +43,8 @@ int64_t EinsumSumOf(const RandomCase& c) {
   for (size_t i = 0; i + 1 < terms.size(); ++i) {
     for (size_t d = 0; d < terms[i].size(); ++d) {
       if (seen.find(terms[i][d]) != std::string::npos) continue;
-      seen += terms[i][d], products *= c.inputs[i].tensor->dims[d];
+      seen += terms[i][d];
+      products *= c.inputs[i].tensor->dims[d];
     }
   }
   return products;
@@ -99,7 +103,11 @@ bool PlainEinsum(const RandomCase& c, HostTensor* out) {
   for (size_t i = 0; i + 1 < terms.size(); ++i) {
     for (size_t d = 0; d < terms[i].size(); ++d) {
       size_t at = letters.find(terms[i][d]);
-      if (at == std::string::npos) at = letters.size(), letters += terms[i][d], sizes.push_back(0);
+      if (at == std::string::npos) {
+        at = letters.size();
+        letters += terms[i][d];
+        sizes.push_back(0);
+      }
       sizes[at] = c.inputs[i].tensor->dims[d];
     }
   }
@@ -122,7 +130,8 @@ bool PlainEinsum(const RandomCase& c, HostTensor* out) {
       bits *= IsFloat(x.dtype) ? 0 : static_cast<uint64_t>(ElementAsInt(x, place));
     }
     const auto to = static_cast<size_t>(Flat(out->dims, Dims(at.at.begin(), at.at.begin() + kept)));
-    real[to] += product, whole[to] += bits;
+    real[to] += product;
+    whole[to] += bits;
   }
   for (size_t i = 0; i < real.size(); ++i) {
     const auto to = static_cast<int64_t>(i);

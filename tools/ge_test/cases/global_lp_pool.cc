@@ -12,7 +12,8 @@ void GlobalLpPoolCase(CaseMaker& m) {
 bool PlainGlobalLpPool(const RandomCase& c, HostTensor* out) {
   const HostTensor& x = *c.inputs[0].tensor;
   Dims wanted(x.dims.size(), 1);
-  wanted[0] = x.dims[0], wanted[1] = x.dims[1];
+  wanted[0] = x.dims[0];
+  wanted[1] = x.dims[1];
   if (out->dims != wanted) return false;
   const double p = static_cast<double>(IntOr(c, "p", 2));
   for (int64_t i = 0, n = out->count(); i < n; ++i) {

@@ -6,8 +6,10 @@ namespace {
 void LambStepCase(CaseMaker& m) {
   StepTensors(m, 2, 2);
   for (int i = 0; i < 3; ++i) AddRate(m);
-  AddWhen(m), SetDecay(m);
-  m.Set("beta1", m.r.Int(0, 15) / 16.0), m.Set("beta2", m.r.Int(0, 15) / 16.0);
+  AddWhen(m);
+  SetDecay(m);
+  m.Set("beta1", m.r.Int(0, 15) / 16.0);
+  m.Set("beta2", m.r.Int(0, 15) / 16.0);
   m.Set("epsilon", m.r.Pick(std::vector<double>{1e-6, 0.125}));
   m.c.outputs = 3;
 }

@@ -4,8 +4,12 @@ namespace ge::test {
 namespace {
 
 void LarsStepCase(CaseMaker& m) {
-  StepTensors(m, 1, 0), AddRate(m), AddWhen(m), SetDecay(m);
-  m.Set("momentum", m.r.Int(0, 15) / 16.0), m.Set("trust", m.r.Int(0, 16) / 16.0);
+  StepTensors(m, 1, 0);
+  AddRate(m);
+  AddWhen(m);
+  SetDecay(m);
+  m.Set("momentum", m.r.Int(0, 15) / 16.0);
+  m.Set("trust", m.r.Int(0, 16) / 16.0);
   m.Set("epsilon", m.r.Pick(std::vector<double>{1e-8, 0.125}));
   if (m.r.Chance(0.5)) m.Set("nesterov", m.r.Int(0, 1));
   m.c.outputs = 2;

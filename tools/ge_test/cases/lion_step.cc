@@ -11,8 +11,11 @@ void LionStepCase(CaseMaker& m) {
     for (int64_t k = 0; k < CountOf(dims); ++k) values.push_back(m.r.Int(-32, 32) / 16.0);
     m.Add(m.Floats(m.dtype(), dims, values));
   }
-  AddRate(m), AddWhen(m), SetDecay(m);
-  m.Set("beta1", m.r.Int(0, 15) / 16.0), m.Set("beta2", m.r.Int(0, 15) / 16.0);
+  AddRate(m);
+  AddWhen(m);
+  SetDecay(m);
+  m.Set("beta1", m.r.Int(0, 15) / 16.0);
+  m.Set("beta2", m.r.Int(0, 15) / 16.0);
   m.c.outputs = 2;
 }
 

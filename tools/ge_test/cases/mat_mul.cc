@@ -25,8 +25,14 @@ bool PlainMatMul(const RandomCase& c, HostTensor* out) {
   const HostTensor &a = *c.inputs[0].tensor, &b = *c.inputs[1].tensor;
   // As ONNX says: a vector gets a 1 before or behind it, which leaves the result again.
   Dims ad = a.dims, bd = b.dims, od = out->dims;
-  if (bd.size() == 1) bd.push_back(1), od.push_back(1);
-  if (ad.size() == 1) ad.insert(ad.begin(), 1), od.insert(od.end() - 1, 1);
+  if (bd.size() == 1) {
+    bd.push_back(1);
+    od.push_back(1);
+  }
+  if (ad.size() == 1) {
+    ad.insert(ad.begin(), 1);
+    od.insert(od.end() - 1, 1);
+  }
   const int64_t k = ad.back();
   if (od[od.size() - 2] != ad[ad.size() - 2] || od.back() != bd.back()) return false;
   const auto place = [](const Dims& dims, const Dims& at, int64_t row, int64_t col) {

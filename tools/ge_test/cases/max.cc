@@ -21,7 +21,8 @@ bool PlainMax(const RandomCase& c, HostTensor* out) {
     for (const auto& in : c.inputs) {
       const int64_t k = Broadcast(*in.tensor, at.at);
       if (best == nullptr || ElementAsDouble(*in.tensor, k) > ElementAsDouble(*best, where)) {
-        best = in.tensor.get(), where = k;
+        best = in.tensor.get();
+        where = k;
       }
     }
     Copy(*best, where, out, i);

@@ -7,7 +7,9 @@ void MaxPoolGradCase(CaseMaker& m) {
   Window w = m.large ? LargePoolWindow(m) : MakeWindow(m, true);
   if (m.r.Chance(0.3)) {  // pairs of pairs
     w = {};
-    w.kernel = w.strides = {2, 2}, w.dilations = {1, 1}, w.pads = {0, 0, 0, 0};
+    w.kernel = w.strides = {2, 2};
+    w.dilations = {1, 1};
+    w.pads = {0, 0, 0, 0};
     w.size = {m.large ? m.r.Int(2, 130) : m.r.Int(2, 9), m.r.Int(2, m.large ? 130 : 70)};
   }
   for (size_t i = 0; w.automatic && i < w.size.size(); ++i) {

@@ -28,7 +28,10 @@ void MeanVarianceNormalizationCase(CaseMaker& m) {
   }
   if (axes.empty()) axes.push_back(m.r.Int(0, rank - 1));
   std::vector<int64_t> reduced = axes;
-  if (usual && m.r.Chance(0.5)) reduced = {0, 2, 3}, axes.clear();
+  if (usual && m.r.Chance(0.5)) {
+    reduced = {0, 2, 3};
+    axes.clear();
+  }
   auto x = Signal(m, dims);
   Index at(dims);
   for (int64_t i = 0, n = x->count(); i < n; ++i, at.Next()) {

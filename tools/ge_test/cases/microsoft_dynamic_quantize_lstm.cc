@@ -41,7 +41,10 @@ void QuantLstmCase(CaseMaker& m) {
 // Through eight bits and back, by the range of all numbers together.
 std::vector<double> QuantLstmBytes(const std::vector<double>& v) {
   double lo = 0, hi = 0;
-  for (const double d : v) lo = std::min(lo, d), hi = std::max(hi, d);
+  for (const double d : v) {
+    lo = std::min(lo, d);
+    hi = std::max(hi, d);
+  }
   const double scale = (hi - lo) / 255;
   if (scale == 0) return v;
   const double zero = std::nearbyint(-lo / scale);

@@ -28,7 +28,8 @@ bool PlainDynamicQuantizeMatMul(const RandomCase& c, HostTensor* out) {
   if (out->dims != wanted) return false;
   double least = 0, most = 0;
   for (int64_t i = 0; i < a.count(); ++i) {
-    least = std::min(least, ElementAsDouble(a, i)), most = std::max(most, ElementAsDouble(a, i));
+    least = std::min(least, ElementAsDouble(a, i));
+    most = std::max(most, ElementAsDouble(a, i));
   }
   const double scale = InF32(InF32(most - least) / 255);
   const double zero = scale == 0 ? 0 : std::clamp(std::nearbyint(InF32(-least / scale)), 0., 255.);

@@ -43,7 +43,8 @@ bool PlainEmbed(const RandomCase& c, HostTensor* out) {
       if (segments != nullptr) {
         v += ElementAsDouble(*Maybe(c, 4), ElementAsInt(*segments, t) * hidden + k);
       }
-      sum += v, squares += v * v;
+      sum += v;
+      squares += v * v;
     }
     const auto n = static_cast<double>(hidden);
     const double mean = sum / n, root = std::sqrt(squares / n - mean * mean + 0.125);

@@ -41,7 +41,10 @@ int64_t FusedMatMulPlace(const HostTensor& t, bool turned, bool moved, const Dim
                          int64_t row, int64_t column) {
   Dims at = batch;
   at.push_back(turned ? column : row);
-  if (moved) at.insert(at.begin(), at.back()), at.pop_back();
+  if (moved) {
+    at.insert(at.begin(), at.back());
+    at.pop_back();
+  }
   at.push_back(turned ? row : column);
   // The axis that stands in front of the batch is the one before the last of what it becomes.
   return Flat(t.dims, at);

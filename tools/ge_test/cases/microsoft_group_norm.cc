@@ -30,7 +30,9 @@ bool PlainGroupNorm(const RandomCase& c, HostTensor* out) {
     for (int64_t k = 0; k < n; ++k, other.Next()) {
       if (other.at[0] != at.at[0] || channel(other.at) / each != channel(at.at) / each) continue;
       const double v = ElementAsDouble(x, k);
-      sum += v, squares += v * v, ++count;
+      sum += v;
+      squares += v * v;
+      ++count;
     }
     const double mean = sum / count, variance = squares / count - mean * mean;
     const double y = (ElementAsDouble(x, i) - mean) /

@@ -45,10 +45,12 @@ Mean MeanOfWindow(const RandomCase& c, const Dims& to) {
   for (int64_t k = 0; k < kernel[0] * kernel[1]; ++k) {
     Dims from = to;
     const Dims at = windows.At({to[h], to[w]}, {k / kernel[1], k % kernel[1]});
-    from[h] = at[0], from[w] = at[1];
+    from[h] = at[0];
+    from[w] = at[1];
     const bool inside = windows.IsInside(at);
     const double v = inside ? Dequantized(c, 0, Flat(x.dims, from)) : 0;
-    mean.sum += v, mean.sizes += std::fabs(v);
+    mean.sum += v;
+    mean.sizes += std::fabs(v);
     if (inside || (all && windows.IsPadded(at))) ++mean.count;
   }
   return mean;

@@ -30,7 +30,8 @@ bool PlainQLinearConcat(const RandomCase& c, HostTensor* out) {
     Dims from = at.at;
     size_t which = 2;
     while (from[along] >= c.inputs[which].tensor->dims[along]) {
-      from[along] -= c.inputs[which].tensor->dims[along], which += 3;
+      from[along] -= c.inputs[which].tensor->dims[along];
+      which += 3;
     }
     SetByte(c, 0, out, i, Dequantized(c, which, Flat(c.inputs[which].tensor->dims, from)));
   }

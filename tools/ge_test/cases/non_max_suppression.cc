@@ -49,7 +49,8 @@ double OverlapOfBoxes(const RandomCase& c, int64_t a, int64_t b) {
     const auto [al, ah] = EndsOfBox(c, a, axis);
     const auto [bl, bh] = EndsOfBox(c, b, axis);
     common *= std::max(0.0, std::min(ah, bh) - std::max(al, bl));
-    area_a *= ah - al, area_b *= bh - bl;
+    area_a *= ah - al;
+    area_b *= bh - bl;
   }
   return common > 0 ? common / (area_a + area_b - common) : 0;
 }

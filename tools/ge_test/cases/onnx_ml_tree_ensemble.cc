@@ -31,7 +31,10 @@ int64_t GrowEnsemble(CaseMaker& m, int64_t features, int64_t targets, int64_t mo
   }
   Dims* const child[2] = {&t->yes, &t->no};
   Dims* const leaf[2] = {&t->yes_leaf, &t->no_leaf};
-  for (int side = 0; side < 2; ++side) child[side]->push_back(0), leaf[side]->push_back(0);
+  for (int side = 0; side < 2; ++side) {
+    child[side]->push_back(0);
+    leaf[side]->push_back(0);
+  }
   for (int side = 0; side < 2; ++side) {
     const bool ends = depth == 0 || m.r.Chance(0.3);
     (*leaf[side])[at] = ends ? 1 : 0;
@@ -54,9 +57,12 @@ void TreeEnsembleCase(CaseMaker& m) {
   const auto tensor = [&](const char* name, DType dtype, const std::vector<double>& v) {
     m.SetTensor(name, m.Floats(dtype, {static_cast<int64_t>(v.size())}, v));
   };
-  m.Set("nodes_featureids", t.feature), m.Set("tree_roots", t.roots);
-  m.Set("nodes_truenodeids", t.yes), m.Set("nodes_falsenodeids", t.no);
-  m.Set("nodes_trueleafs", t.yes_leaf), m.Set("nodes_falseleafs", t.no_leaf);
+  m.Set("nodes_featureids", t.feature);
+  m.Set("tree_roots", t.roots);
+  m.Set("nodes_truenodeids", t.yes);
+  m.Set("nodes_falsenodeids", t.no);
+  m.Set("nodes_trueleafs", t.yes_leaf);
+  m.Set("nodes_falseleafs", t.no_leaf);
   m.Set("leaf_targetids", t.target);
   if (m.r.Chance(0.5)) m.Set("nodes_missing_value_tracks_true", t.missing);
   tensor("nodes_modes", DType::kUint8, t.mode);

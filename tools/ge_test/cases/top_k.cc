@@ -38,7 +38,10 @@ bool PlainTopK(const RandomCase& c, HostTensor* out) {
         from[axis] = i;
         const double v = ElementAsDouble(x, Flat(x.dims, from));
         if (used[static_cast<size_t>(i)]) continue;
-        if (best[axis] < 0 || (largest ? v > value : v < value)) best[axis] = i, value = v;
+        if (best[axis] < 0 || (largest ? v > value : v < value)) {
+          best[axis] = i;
+          value = v;
+        }
       }
       used[static_cast<size_t>(best[axis])] = true;
       to[axis] = k;

@@ -93,7 +93,8 @@ std::vector<AttributeItem> AttributeItems(const OpDef& op) {
   for (size_t i = 0; i < op.inputs.size(); ++i) {
     if (op.inputs[i].arity != Arity::kOptional) continue;
     AttributeItem& item = add(op.inputs[i].name);
-    item.is_input = true, item.at = i;
+    item.is_input = true;
+    item.at = i;
   }
   return items;
 }
@@ -286,9 +287,15 @@ class AttributesOfOne {
     for (const AttributeItem& other : items_) {
       if (&other == &item || other.required || !other.IsIn(one.c)) continue;
       less.push_back(other.Without(one.c));
-      if (one.c.outputs > 1) less.push_back(less.back()), less.back().outputs = 1;
+      if (one.c.outputs > 1) {
+        less.push_back(less.back());
+        less.back().outputs = 1;
+      }
     }
-    if (one.c.outputs > 1) less.push_back(one.c), less.back().outputs = 1;
+    if (one.c.outputs > 1) {
+      less.push_back(one.c);
+      less.back().outputs = 1;
+    }
     return std::any_of(less.begin(), less.end(), [&](const RandomCase& c) {
       if (!Accepts(c, engine)) return false;
       const auto with = RunRandomCase(c, DType::kUndefined, "ref");
@@ -372,7 +379,9 @@ int RunRandomAttributes(const SweepOptions& options) {
     ++ops;
     AttributesOfOne one(options, *op);
     one.Run(engines);
-    reached += one.reached, declined += one.declined, failed += one.failed;
+    reached += one.reached;
+    declined += one.declined;
+    failed += one.failed;
     excused += one.excused;
   }
   if (ops == 0) {

@@ -21,8 +21,11 @@ inline ConvDims MakeConvDims(CaseMaker& m) {
   Window w = MakeWindow(m, true);
   if (picture) {
     w = {};
-    w.kernel = {3, 3}, w.strides = Dims(2, m.r.Int(1, 2)), w.dilations = {1, 1};
-    w.size = {m.r.Int(3, 14), m.r.Int(3, 14)}, w.pads = {1, 1, m.r.Int(0, 1), m.r.Int(0, 1)};
+    w.kernel = {3, 3};
+    w.strides = Dims(2, m.r.Int(1, 2));
+    w.dilations = {1, 1};
+    w.size = {m.r.Int(3, 14), m.r.Int(3, 14)};
+    w.pads = {1, 1, m.r.Int(0, 1), m.r.Int(0, 1)};
   }
   const int64_t group = picture ? 1 : m.r.Pick(std::vector<int64_t>{1, 1, 1, 2, 3});
   const int64_t most = picture ? 40 : 4, in = m.r.Int(1, most), out = m.r.Int(1, most);

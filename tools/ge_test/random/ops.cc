@@ -167,7 +167,8 @@ class OneOp {
       empty |= in.tensor && in.tensor->count() == 0;
       scalar |= in.tensor && in.tensor->dims.empty();
     }
-    empty_ += empty, scalar_ += scalar;
+    empty_ += empty;
+    scalar_ += scalar;
     if (why.empty()) return;
     if (++failed_ > kShownFailures) return;
     fmt::print("FAILED  {} on {}, seed {}, case {}: {}\n{}", FullName(op_), engine_, options_.seed,
@@ -246,7 +247,9 @@ int RunRandomOps(const SweepOptions& options) {
       failed += one.failed();
       passed += std::max<int64_t>(0, one.accepted() - one.failed());
       ops += one.accepted() > 0;
-      cases += one.accepted(), empty += one.empty(), scalar += one.scalar();
+      cases += one.accepted();
+      empty += one.empty();
+      scalar += one.scalar();
       if (options.verbose && one.accepted() > 0) {
         fmt::print("{:12} {:20} {:5} cases, {:4} with an empty tensor, {:4} with a scalar\n",
                    engine, FullName(*op), one.accepted(), one.empty(), one.scalar());

@@ -104,7 +104,9 @@ int RunRandomParts(const SweepOptions& options) {
     if (!op->decompose || FindRandomOp(*op) == nullptr) continue;
     PartsOfOne one(options, *op);
     one.Run();
-    passed += one.passed, failed += one.failed, ++ops;
+    passed += one.passed;
+    failed += one.failed;
+    ++ops;
     if (options.verbose) fmt::print("{:32} {:5} cases\n", FullName(*op), one.passed + one.failed);
   }
   if (matched == 0) {

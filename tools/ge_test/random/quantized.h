@@ -190,8 +190,14 @@ struct ProductPlaces {
 };
 inline ProductPlaces PlacesOf(const HostTensor& a, const HostTensor& b, const Dims& out) {
   ProductPlaces p{a.dims, b.dims, out};
-  if (p.b.size() == 1) p.b.push_back(1), p.out.push_back(1);
-  if (p.a.size() == 1) p.a.insert(p.a.begin(), 1), p.out.insert(p.out.end() - 1, 1);
+  if (p.b.size() == 1) {
+    p.b.push_back(1);
+    p.out.push_back(1);
+  }
+  if (p.a.size() == 1) {
+    p.a.insert(p.a.begin(), 1);
+    p.out.insert(p.out.end() - 1, 1);
+  }
   return p;
 }
 // A parameter of the line that the place lies in.

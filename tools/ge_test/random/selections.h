@@ -57,7 +57,8 @@ inline bool PlainArg(const RandomCase& c, bool greatest, HostTensor* out) {
       const double v = ElementAsDouble(x, Flat(x.dims, from));
       const bool better = greatest ? v > value : v < value;
       if (k == 0 || better || (v == value && IntOr(c, "select_last_index", 0) != 0)) {
-        best = k, value = v;
+        best = k;
+        value = v;
       }
     }
     SetIntElement(out, i, best);

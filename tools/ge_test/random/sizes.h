@@ -67,14 +67,17 @@ inline ProductSize LargeProduct(CaseMaker& m, int64_t batch = 1) {
       break;
     case 4: {
       const auto [depth, columns] = m.r.Pick(kNets);
-      s.depth = depth, s.columns = columns;
+      s.depth = depth;
+      s.columns = columns;
       break;
     }
     case 5:
-      s.depth = m.r.Int(1, 80), s.columns = m.r.Int(1, 80);
+      s.depth = m.r.Int(1, 80);
+      s.columns = m.r.Int(1, 80);
       break;
     default:
-      s.depth = m.Size(0, 1000), s.columns = m.Size(0, 1000);
+      s.depth = m.Size(0, 1000);
+      s.columns = m.Size(0, 1000);
   }
   const int64_t most = std::max<int64_t>(1, kMostProducts / std::max<int64_t>(1, batch));
   while (s.depth * s.columns > most) s.columns = (s.columns + 1) / 2;
@@ -114,7 +117,9 @@ struct LargeConv {
 inline void AxisOf(CaseMaker& m, LargeConv* c, int64_t kernel, int64_t stride, int64_t dilation,
                    int64_t most) {
   Window& w = c->window;
-  w.kernel.push_back(kernel), w.strides.push_back(stride), w.dilations.push_back(dilation);
+  w.kernel.push_back(kernel);
+  w.strides.push_back(stride);
+  w.dilations.push_back(dilation);
   w.size.push_back(std::max((kernel - 1) * dilation + 1, m.Size(0, most)));
 }
 
@@ -131,17 +136,21 @@ inline LargeConv MakeLargeConv(CaseMaker& m) {
   const int64_t kind = m.r.Int(0, 6);
   const int64_t stride = m.r.Chance(0.7) ? 1 : 2;
   c.batch = m.r.Chance(0.7) ? 1 : m.r.Int(2, 9);
-  c.in = m.Size(0, 130), c.out = m.Size(0, 130);
+  c.in = m.Size(0, 130);
+  c.out = m.Size(0, 130);
   const auto square = [&](int64_t kernel, int64_t most) {
     for (int i = 0; i < 2; ++i) AxisOf(m, &c, kernel, stride, 1, most);
   };
   if (kind == 0) {
-    c.in = m.Size(0, 300), c.out = m.Size(0, 300);
+    c.in = m.Size(0, 300);
+    c.out = m.Size(0, 300);
     square(1, 40);
   } else if (kind <= 2) {
     square(3, 60);
   } else if (kind == 3) {  // depth-wise
-    c.group = m.Size(0, 200), c.in = 1, c.out = m.r.Chance(0.8) ? 1 : 2;
+    c.group = m.Size(0, 200);
+    c.in = 1;
+    c.out = m.r.Chance(0.8) ? 1 : 2;
     square(m.r.Pick(std::vector<int64_t>{3, 3, 5, 7}), 70);
   } else if (kind == 4) {  // the first layer
     c.in = m.r.Pick(std::vector<int64_t>{1, 3, 4});
@@ -150,7 +159,8 @@ inline LargeConv MakeLargeConv(CaseMaker& m) {
     AxisOf(m, &c, m.r.Int(1, 41), m.r.Int(1, 3), m.r.Chance(0.8) ? 1 : m.r.Int(2, 4), 3000);
   } else {
     c.group = m.r.Pick(std::vector<int64_t>{1, 2, 4, 8});
-    c.in = m.Size(0, 32), c.out = m.Size(0, 32);
+    c.in = m.Size(0, 32);
+    c.out = m.Size(0, 32);
     for (int i = 0; i < 2; ++i) {
       AxisOf(m, &c, m.r.Int(1, 5), m.r.Int(1, 3), m.r.Chance(0.7) ? 1 : 2, 40);
     }

@@ -33,12 +33,14 @@ inline int64_t GrowTree(CaseMaker& m, const TreeShape& s, int64_t tree, int dept
   const int64_t id = (*next)++;
   const size_t at = t->id.size();
   const bool leaf = depth == 0 || m.r.Chance(0.2);
-  t->tree.push_back(tree), t->id.push_back(id);
+  t->tree.push_back(tree);
+  t->id.push_back(id);
   t->feature.push_back(leaf ? 0 : m.r.Int(0, s.features - 1));
   t->value.push_back(leaf ? 0 : Quarter(m) + (m.r.Chance(0.3) ? 0.125 : 0));
   t->mode.push_back(leaf ? "LEAF" : s.mode.empty() ? m.r.Pick(kModes) : s.mode);
   t->missing.push_back(!leaf && m.r.Chance(0.4) ? 1 : 0);
-  t->yes.push_back(0), t->no.push_back(0);
+  t->yes.push_back(0);
+  t->no.push_back(0);
   if (!leaf) {
     t->yes[at] = GrowTree(m, s, tree, depth - 1, next, t);
     t->no[at] = GrowTree(m, s, tree, depth - 1, next, t);
@@ -46,7 +48,8 @@ inline int64_t GrowTree(CaseMaker& m, const TreeShape& s, int64_t tree, int dept
   }
   const int64_t votes = s.full ? s.choices : m.r.Chance(0.1) ? 0 : m.r.Int(1, 2);
   for (int64_t k = 0; k < votes; ++k) {
-    t->vote_tree.push_back(tree), t->vote_id.push_back(id);
+    t->vote_tree.push_back(tree);
+    t->vote_id.push_back(id);
     const int64_t choice = s.only >= 0 ? s.only : m.r.Int(0, s.choices - 1);
     t->vote_choice.push_back(s.full ? k : choice);
     t->weight.push_back(static_cast<float>(m.r.Between(s.least, 1)));
@@ -55,9 +58,12 @@ inline int64_t GrowTree(CaseMaker& m, const TreeShape& s, int64_t tree, int dept
 }
 
 inline void SetTreeLists(CaseMaker& m, const TreeLists& t, const std::string& votes) {
-  m.Set("nodes_treeids", t.tree), m.Set("nodes_nodeids", t.id);
-  m.Set("nodes_featureids", t.feature), m.Set("nodes_modes", t.mode);
-  m.Set("nodes_truenodeids", t.yes), m.Set("nodes_falsenodeids", t.no);
+  m.Set("nodes_treeids", t.tree);
+  m.Set("nodes_nodeids", t.id);
+  m.Set("nodes_featureids", t.feature);
+  m.Set("nodes_modes", t.mode);
+  m.Set("nodes_truenodeids", t.yes);
+  m.Set("nodes_falsenodeids", t.no);
   if (m.r.Chance(0.5)) m.Set("nodes_missing_value_tracks_true", t.missing);
   const auto count = static_cast<int64_t>(t.value.size());
   if (m.r.Chance(0.2)) {

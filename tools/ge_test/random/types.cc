@@ -320,7 +320,8 @@ int RunRandomTypes(const SweepOptions& options) {
     ++matched;
     TypesOfOne one(options, *op);
     one.Run();
-    passed += one.passed, failed += one.failed;
+    passed += one.passed;
+    failed += one.failed;
     if (one.passed + one.failed == 0) {
       ++failed;
       fmt::print("FAILED  {}: INFER took none of {} cases\n", FullName(*op), one.refused);

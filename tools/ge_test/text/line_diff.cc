@@ -32,7 +32,8 @@ std::vector<Edit> Compare(const std::vector<std::string>& a, const std::vector<s
   for (size_t i = 0, j = 0; i < a.size() || j < b.size();) {
     if (i < a.size() && j < b.size() && a[i] == b[j]) {
       edits.push_back({' ', &a[i]});
-      ++i, ++j;
+      ++i;
+      ++j;
     } else if (j == b.size() ||
                (i < a.size() && longest[(i + 1) * width + j] >= longest[i * width + j + 1])) {
       edits.push_back({'-', &a[i++]});

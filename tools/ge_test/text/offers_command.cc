@@ -72,12 +72,17 @@ class Alone {
     ge_segment& s = segment_;
     s.h = GE_HDR(ge_segment, GE_TAG_SEGMENT);
     s.graph = graph;
-    s.taken = &taken_, s.n_taken = 1;
+    s.taken = &taken_;
+    s.n_taken = 1;
     s.device = offer.device;
-    s.in = in_.data(), s.n_in = static_cast<uint32_t>(in_.size());
-    s.out = out_.data(), s.n_out = static_cast<uint32_t>(out_.size());
-    s.in_layout = in_layout_.data(), s.out_layout = out_layout_.data();
-    s.layout = layouts.data(), s.n_layout = layouts.size();
+    s.in = in_.data();
+    s.n_in = static_cast<uint32_t>(in_.size());
+    s.out = out_.data();
+    s.n_out = static_cast<uint32_t>(out_.size());
+    s.in_layout = in_layout_.data();
+    s.out_layout = out_layout_.data();
+    s.layout = layouts.data();
+    s.n_layout = layouts.size();
   }
 
   // What the engine says of the segment's memory; its refusal where it cannot compile it after all.
@@ -326,7 +331,8 @@ class Misfits {
     for (const auto* list : {&f_.nodes[at_].inputs, &f_.nodes[at_].outputs}) {
       for (const ValueId v : *list) {
         if (v == 0 || f_.value(v).constant) continue;
-        ports.insert(v), found.insert(f_.value(v).type.dtype);
+        ports.insert(v);
+        found.insert(f_.value(v).type.dtype);
       }
     }
     for (const DType dtype : found) {

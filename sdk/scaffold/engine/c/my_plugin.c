@@ -18,7 +18,9 @@ struct ge_exec { /* one a compiled segment; several threads may run it, so enque
 
 static ge_rc fail(ge_err* err, ge_rc rc, const char* text) {
   if (err == NULL) return rc;
-  err->code = rc, err->scope = GE_SCOPE_CALL, err->node = UINT32_MAX;
+  err->code = rc;
+  err->scope = GE_SCOPE_CALL;
+  err->node = UINT32_MAX;
   err->msg_len = (uint32_t)snprintf(err->msg, sizeof err->msg, "%s: %s", kName, text);
   if (err->msg_len >= sizeof err->msg) err->msg_len = sizeof err->msg - 1; /* it was cut */
   return rc;
@@ -77,7 +79,10 @@ static ge_rc query(ge_engine* e, const ge_graph* g, const ge_sink* sink, ge_err*
     const int64_t count = elements(g, GE_NODE(g, i), &no);
     const ge_cost cost = price(e->host, count < 0 ? 0 : count);
     no.node = i;
-    offer.node = &i, offer.n_node = 1, offer.cost = &cost, offer.cookie = (uint64_t)count;
+    offer.node = &i;
+    offer.n_node = 1;
+    offer.cost = &cost;
+    offer.cookie = (uint64_t)count;
     const ge_rc rc = count < 0 ? sink->decline(sink->host, &no) : sink->offer(sink->host, &offer);
     if (rc != GE_OK) return rc;
   }
@@ -86,7 +91,8 @@ static ge_rc query(ge_engine* e, const ge_graph* g, const ge_sink* sink, ge_err*
 
 static ge_rc compile(ge_engine* e, const ge_segment* segment, uint32_t n, uint32_t segment_stride,
                      ge_compiled* out, uint32_t out_stride, ge_err* err) {
-  (void)e, (void)err;
+  (void)e;
+  (void)err;
   for (uint32_t i = 0; i < n; ++i) {
     const ge_segment* s = (const void*)((const char*)segment + (uint64_t)i * segment_stride);
     ge_compiled* c = (void*)((char*)out + (uint64_t)i * out_stride);

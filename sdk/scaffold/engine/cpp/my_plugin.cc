@@ -60,7 +60,8 @@ ge_rc Answer(const ge_host_api& host, const ge_graph& g, uint32_t node, const ge
   const ge_cost cost = Price(host, count);
   ge_offer offer = {};
   offer.h = GE_HDR(ge_offer, GE_TAG_OFFER);
-  offer.node = &node, offer.n_node = 1;
+  offer.node = &node;
+  offer.n_node = 1;
   offer.cost = &cost;
   offer.cookie = static_cast<uint64_t>(count);
   return sink.offer(sink.host, &offer);
@@ -131,7 +132,9 @@ const ge_engine_api* Api() {
   static const ge_engine_api api = [] {
     ge_engine_api a = {};
     a.h = GE_HDR(ge_engine_api, GE_TAG_ENGINE_API);
-    a.query = &Query, a.compile = &Compile, a.enqueue = &Enqueue;
+    a.query = &Query;
+    a.compile = &Compile;
+    a.enqueue = &Enqueue;
     a.exec_destroy = &ExecDestroy;
     return a;
   }();
@@ -143,14 +146,16 @@ const ge_plugin_desc* Description() {
     ge_plugin_desc d = {};
     d.magic = GE_PLUGIN_MAGIC;
     d.h = GE_HDR(ge_plugin_desc, GE_TAG_PLUGIN);
-    d.abi_major = GE_ABI_MAJOR, d.abi_minor = GE_ABI_MINOR;
+    d.abi_major = GE_ABI_MAJOR;
+    d.abi_minor = GE_ABI_MINOR;
     d.header_hash = GE_HEADER_HASH;
     d.name = ge::plugin::Str(kName);
     d.version = ge::plugin::Str("0.1");
     d.vendor = ge::plugin::Str("me");
     d.kinds = GE_KIND_ENGINE;
     d.sanitizer = GE_SANITIZER_HERE;
-    d.engine_create = &EngineCreate, d.engine_destroy = &EngineDestroy;
+    d.engine_create = &EngineCreate;
+    d.engine_destroy = &EngineDestroy;
     d.engine = Api();
     return d;
   }();

@@ -41,7 +41,8 @@ ge_rc Decompose(const ge_builder* b, uint32_t* out, ge_err* err) {
 
 constexpr ge_port Port() {
   ge_port p = {};
-  p.name = {"x", 1}, p.type_var = {"T", 1};
+  p.name = {"x", 1};
+  p.type_var = {"T", 1};
   p.dtypes = 1u << GE_F32 | 1u << GE_F64;
   return p;
 }
@@ -49,7 +50,9 @@ constexpr ge_port kPort = Port();
 
 constexpr ge_attr_def Limit() {
   ge_attr_def a = {};
-  a.value.name = {"limit", 5}, a.value.kind = GE_ATTR_FLOAT, a.value.f = 1;
+  a.value.name = {"limit", 5};
+  a.value.kind = GE_ATTR_FLOAT;
+  a.value.f = 1;
   a.flags = GE_ATTR_HAS_DEFAULT;
   return a;
 }
@@ -58,10 +61,14 @@ constexpr ge_attr_def kLimit = Limit();
 constexpr ge_op_def Squash() {
   ge_op_def op = {};
   op.h = GE_HDR(ge_op_def, GE_TAG_OP_DEF);
-  op.domain = {kName, sizeof kName - 1}, op.name = {"Squash", 6}, op.version = 1;
-  op.input = op.output = &kPort, op.attr = &kLimit;
+  op.domain = {kName, sizeof kName - 1};
+  op.name = {"Squash", 6};
+  op.version = 1;
+  op.input = op.output = &kPort;
+  op.attr = &kLimit;
   op.n_input = op.n_output = op.n_attr = 1;
-  op.infer = Infer, op.decompose = Decompose;
+  op.infer = Infer;
+  op.decompose = Decompose;
   return op;
 }
 constexpr ge_op_def kSquash = Squash();
@@ -70,10 +77,17 @@ constexpr ge_plugin_desc Describe() {
   ge_plugin_desc d = {};
   d.magic = GE_PLUGIN_MAGIC;
   d.h = GE_HDR(ge_plugin_desc, GE_TAG_PLUGIN);
-  d.abi_major = GE_ABI_MAJOR, d.abi_minor = GE_ABI_MINOR, d.header_hash = GE_HEADER_HASH;
-  d.name = {kName, sizeof kName - 1}, d.version = {"0.1", 3}, d.vendor = {"me", 2};
-  d.kinds = GE_KIND_OPS, d.sanitizer = GE_SANITIZER_HERE;
-  d.op = &kSquash, d.n_op = 1, d.op_stride = sizeof kSquash;
+  d.abi_major = GE_ABI_MAJOR;
+  d.abi_minor = GE_ABI_MINOR;
+  d.header_hash = GE_HEADER_HASH;
+  d.name = {kName, sizeof kName - 1};
+  d.version = {"0.1", 3};
+  d.vendor = {"me", 2};
+  d.kinds = GE_KIND_OPS;
+  d.sanitizer = GE_SANITIZER_HERE;
+  d.op = &kSquash;
+  d.n_op = 1;
+  d.op_stride = sizeof kSquash;
   return d;
 }
 constexpr ge_plugin_desc kDesc = Describe();

@@ -41,8 +41,10 @@ ge_rc Run(const ge_edit* e, ge_err* err) {
 constexpr ge_pass_def Pass() {
   ge_pass_def p = {};
   p.h = GE_HDR(ge_pass_def, GE_TAG_PASS_DEF);
-  p.name = {kPass, sizeof kPass - 1}, p.summary = {"Relu(Relu(x)) is Relu(x)", 24};
-  p.kind = GE_PASS_CANONICALISE, p.phases = GE_PHASE_LOAD;
+  p.name = {kPass, sizeof kPass - 1};
+  p.summary = {"Relu(Relu(x)) is Relu(x)", 24};
+  p.kind = GE_PASS_CANONICALISE;
+  p.phases = GE_PHASE_LOAD;
   p.run = Run;
   return p;
 }
@@ -52,10 +54,17 @@ constexpr ge_plugin_desc Describe() {
   ge_plugin_desc d = {};
   d.magic = GE_PLUGIN_MAGIC;
   d.h = GE_HDR(ge_plugin_desc, GE_TAG_PLUGIN);
-  d.abi_major = GE_ABI_MAJOR, d.abi_minor = GE_ABI_MINOR, d.header_hash = GE_HEADER_HASH;
-  d.name = {kName, sizeof kName - 1}, d.version = {"0.1", 3}, d.vendor = {"me", 2};
-  d.kinds = GE_KIND_PASSES, d.sanitizer = GE_SANITIZER_HERE;
-  d.pass = &kPassDef, d.n_pass = 1, d.pass_stride = sizeof kPassDef;
+  d.abi_major = GE_ABI_MAJOR;
+  d.abi_minor = GE_ABI_MINOR;
+  d.header_hash = GE_HEADER_HASH;
+  d.name = {kName, sizeof kName - 1};
+  d.version = {"0.1", 3};
+  d.vendor = {"me", 2};
+  d.kinds = GE_KIND_PASSES;
+  d.sanitizer = GE_SANITIZER_HERE;
+  d.pass = &kPassDef;
+  d.n_pass = 1;
+  d.pass_stride = sizeof kPassDef;
   return d;
 }
 constexpr ge_plugin_desc kDesc = Describe();

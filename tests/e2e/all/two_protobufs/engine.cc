@@ -42,7 +42,9 @@ ge_rc Query(ge_engine*, const ge_graph* g, const ge_sink* sink, ge_err*) {
     cost.h = GE_HDR(ge_cost, GE_TAG_COST);
     ge_offer offer = {};
     offer.h = GE_HDR(ge_offer, GE_TAG_OFFER);
-    offer.node = &i, offer.n_node = 1, offer.cost = &cost;
+    offer.node = &i;
+    offer.n_node = 1;
+    offer.cost = &cost;
     if (ge_rc rc = sink->offer(sink->host, &offer)) return rc;
   }
   return GE_OK;
@@ -101,14 +103,18 @@ const ge_plugin_desc* Description() {
   static const ge_engine_api api = [] {
     ge_engine_api a = {};
     a.h = GE_HDR(ge_engine_api, GE_TAG_ENGINE_API);
-    a.query = &Query, a.compile = &Compile, a.enqueue = &Enqueue, a.exec_destroy = &ExecDestroy;
+    a.query = &Query;
+    a.compile = &Compile;
+    a.enqueue = &Enqueue;
+    a.exec_destroy = &ExecDestroy;
     return a;
   }();
   static const ge_plugin_desc desc = [] {
     ge_plugin_desc d = {};
     d.magic = GE_PLUGIN_MAGIC;
     d.h = GE_HDR(ge_plugin_desc, GE_TAG_PLUGIN);
-    d.abi_major = GE_ABI_MAJOR, d.abi_minor = GE_ABI_MINOR;
+    d.abi_major = GE_ABI_MAJOR;
+    d.abi_minor = GE_ABI_MINOR;
     d.header_hash = GE_HEADER_HASH;
     d.name = ge::plugin::Str(kName);
     static const std::string version = std::to_string(GOOGLE_PROTOBUF_VERSION);
