@@ -26,6 +26,7 @@ import map_doc  # noqa: E402
 import page_rules  # noqa: E402
 import rooms as rooms_table  # noqa: E402
 import source_text  # noqa: E402
+import style_rules  # noqa: E402
 
 CPP = (".h", ".hpp", ".cc", ".cpp", ".c")
 HEADERS = (".h", ".hpp")
@@ -339,6 +340,7 @@ RULES = {
     "large-files": large_files,
     "formatting": formatting,
     **page_rules.RULES,
+    **style_rules.RULES,
 }
 
 

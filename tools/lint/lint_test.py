@@ -47,6 +47,10 @@ GOOD = {
     "ge/base/text.cc": '// abort() and throw\nconst char* kText = "exit(1); throw";\n'
                        "void F(Run& run) { run.exit(); }\nint brand(int);\n"
                        "int G() { return brand(1); }\n",
+    # Declarations, arguments, initial values and what is returned are no statements joined by commas.
+    "ge/base/list.cc": "int F() {\n  int a = 1, b[2] = {1, 2};\n  std::map<int, int> m, n;\n"
+                       "  for (int i = 0, k = 1; i < 2; ++i, ++k) G(a, [&] { return H(), a; });\n"
+                       "  return G(a, b), 1;\n}\nA::A() : a_(1), b_{1, 2} { G(1, 2); }\n",
     "README.md": "see ops/work/conv and https://example.org/home/page\n[a](docs/a.md#b) `[c](d)`\n",
     "docs/README.md": "[a](a.md) [map](map.md) [up](../README.md) [x](https://example.org)\n",
     "docs/a.md": "```\n[no](link)\n```\n",
@@ -125,6 +129,9 @@ BAD = {
                         {"tests/a.so": ""}],
     "large-files": [{"examples/model.onnx": "x" * (1 << 20) + "x"}],
     "formatting": [{"ge/ir/a.cc": "int  F( ){return 0;}\n"}],
+    "comma-statements": [{"ge/ir/a.cc": f"void F() {{\n  {body}\n}}\n"} for body in (
+        "a = 1, b = 2;\n  return;", "if (a) f(), g();", "auto f = [&] { ++a, ++b; };", "*out = a, *count = 1;\n  f();",
+        "for (int i = 0; i < 3; ++i) a += i, b += i;", "switch (a) {\n    case 1:\n      f(), g();\n  }")],
     "first-page": [{"README.md": "x" * 9001}, {"README.md": "| a |\n" * 17}],
     "links": [{"docs/a.md": "see [b](b.md)\n"}, {"README.md": "\n![b](docs/b.svg)\n"}],
     "index": [{"docs/README.md": "[a](a.md) [map](map.md)\n", "docs/a.md": "", "docs/decisions/0001-b.md": ""}],
