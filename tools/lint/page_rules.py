@@ -1,9 +1,13 @@
-"""Rules about pages: the first page stays short, links lead somewhere, the index has every page."""
+"""Rules about pages: the first page stays short, links lead somewhere, the index has every page, and
+folders say what they are."""
 import posixpath
 import re
 
 FIRST_PAGE_CHARACTERS, FIRST_PAGE_ROWS = 9000, 16
+FOLDER_README_LINES = 30
 INDEX = "docs/README.md"
+# The page of the package index.
+LONGER = {"sdk/python/README.md"}
 LINK = re.compile(r"\]\(([^)\s]+)\)")
 
 
@@ -57,4 +61,19 @@ def index(tree):
             yield path, 0, f"{INDEX} does not lead here; add its line"
 
 
-RULES = {"first-page": first_page, "links": links, "index": index}
+def folder_readmes(tree):
+    """Folders of the first two levels that hold C or C++ have a README of at most 30 lines."""
+    if not tree.exists("CONTRIBUTING.md"):  # which asks for them
+        return
+    folders = {"/".join(parts[:depth]) for parts in (f.split("/") for f in tree.named(".h", ".cc", ".c"))
+               for depth in (1, 2) if depth < len(parts)}
+    for folder in sorted(folders):
+        page = f"{folder}/README.md"
+        if not tree.exists(page):
+            yield page, 0, "is not there; say what comes in, what goes out, where a new thing goes"
+        elif page not in LONGER and tree.text(page).count("\n") > FOLDER_README_LINES:
+            yield page, 0, f"over {FOLDER_README_LINES} lines; docs/ has room"
+
+
+RULES = {"first-page": first_page, "links": links, "index": index,
+         "folder-readmes": folder_readmes}
