@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "frontend/onnx/import.h"
-#include "frontend/onnx/test_model.h"
+#include "frontend/onnx/model_testing.h"
 #include "frontend/text/text.h"
 
 namespace ge {

@@ -2,7 +2,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "frontend/onnx/test_model.h"
+#include "frontend/onnx/model_testing.h"
 #include "ge/ops/op.h"
 
 namespace ge {

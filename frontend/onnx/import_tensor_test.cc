@@ -5,7 +5,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "frontend/onnx/test_model.h"
+#include "frontend/onnx/model_testing.h"
 
 namespace ge {
 namespace {

@@ -7,7 +7,7 @@
 
 #include <fstream>
 
-#include "frontend/onnx/test_model.h"
+#include "frontend/onnx/model_testing.h"
 
 namespace ge {
 namespace {

@@ -1,7 +1,7 @@
 // ai.onnx.ml: its versions at import, and text labels, which leave their classifier there.
 #include <gtest/gtest.h>
 
-#include "frontend/onnx/test_model.h"
+#include "frontend/onnx/model_testing.h"
 #include "frontend/text/text.h"
 
 namespace ge {

@@ -4,7 +4,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "frontend/onnx/test_model.h"
+#include "frontend/onnx/model_testing.h"
 
 namespace ge {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "frontend/onnx/test_model.h"
+#include "frontend/onnx/model_testing.h"
 
 namespace ge {
 namespace {

@@ -15,7 +15,7 @@
 
 #include "ge/base/log.h"
 #include "ge/engine/engine_list.h"
-#include "ge/engine/pack_set.h"
+#include "ge/engine/resident/pack_set.h"
 
 using ge::Code;
 using ge::Result;

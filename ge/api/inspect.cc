@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "ge/api/capi.h"
-#include "ge/compile/plan_explain.h"
+#include "ge/compile/explain/plan_explain.h"
 #include "ge/ir/model_meta.h"
 #include "ge/run/tensor_view.h"
 

@@ -6,7 +6,7 @@
 #include <atomic>
 
 #include "ge/api/capi.h"
-#include "ge/compile/check_buffers.h"
+#include "ge/compile/compiled/check_buffers.h"
 #include "ge/run/output_memory.h"
 
 using ge::Code;

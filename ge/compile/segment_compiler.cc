@@ -7,7 +7,7 @@
 #include "ge/base/aligned.h"
 #include "ge/base/file_mapping.h"
 #include "ge/base/interrupt.h"
-#include "ge/engine/record.h"
+#include "ge/engine/plugin/record.h"
 #include "ge/ir/graph_files.h"
 
 namespace ge {

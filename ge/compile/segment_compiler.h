@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "ge/base/status.h"
-#include "ge/compile/compiled.h"
+#include "ge/compile/compiled/compiled.h"
 #include "ge/engine/abi_layouts.h"
 #include "ge/ir/walk.h"
 

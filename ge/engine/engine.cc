@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <cstring>
 
-#include "ge/engine/kernel_plugin.h"
-#include "ge/engine/record.h"
+#include "ge/engine/op/kernel_plugin.h"
+#include "ge/engine/plugin/record.h"
 
 namespace ge {
 namespace {

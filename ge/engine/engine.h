@@ -12,7 +12,7 @@
 #include "ge/base/no_throw.h"
 #include "ge/base/plugin_call.h"
 #include "ge/base/status.h"
-#include "ge/engine/plugin.h"
+#include "ge/engine/plugin/plugin.h"
 #include "ge/plan/plan.h"
 
 namespace ge {

@@ -5,8 +5,8 @@
 #include <algorithm>
 
 #include "ge/base/log.h"
-#include "ge/engine/discovery.h"
-#include "ge/engine/search_path.h"
+#include "ge/engine/plugin/discovery.h"
+#include "ge/engine/plugin/search_path.h"
 
 namespace ge {
 

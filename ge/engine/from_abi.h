@@ -6,7 +6,7 @@
 #include <string>
 
 #include "ge/base/status.h"
-#include "ge/engine/record.h"
+#include "ge/engine/plugin/record.h"
 #include "ge/ir/graph.h"
 
 namespace ge {

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <optional>
 
-#include "ge/engine/record.h"
+#include "ge/engine/plugin/record.h"
 #include "ge/host/machine.h"
 #include "ge/ops/op.h"
 

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "ge/base/status.h"
-#include "ge/host/turns.h"
+#include "ge/host/fair_semaphore.h"
 
 namespace ge {
 

@@ -10,7 +10,7 @@
 #include <string>
 
 #include "ge/ge_plugin.h"
-#include "ge/host/temporary_cache_folder.h"
+#include "ge/host/temporary_cache_folder_testing.h"
 
 namespace ge {
 namespace {

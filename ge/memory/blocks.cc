@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "ge/memory/conflicts.h"
-#include "ge/memory/moments.h"
+#include "ge/memory/program_points.h"
 
 namespace ge::memory {
 namespace {

@@ -4,8 +4,8 @@
 #include <vector>
 
 #include "ge/memory/lifetimes.h"
-#include "ge/memory/moments.h"
 #include "ge/memory/pack.h"
+#include "ge/memory/program_points.h"
 #include "ge/plan/plan.h"
 
 namespace ge::memory {

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <map>
 
-#include "ge/ops/infer_test_context.h"
+#include "ge/ops/infer_context_testing.h"
 
 namespace ge {
 namespace {

@@ -9,7 +9,7 @@
 #include <set>
 #include <sstream>
 
-#include "ge/ops/infer_test_context.h"
+#include "ge/ops/infer_context_testing.h"
 
 namespace ge {
 namespace {

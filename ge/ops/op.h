@@ -23,7 +23,7 @@ namespace ge {
 
 class Transaction;
 struct KernelCall;  // kernel_call.h
-struct PluginOp;    // ge/engine/op_plugin.h
+struct PluginOp;    // ge/engine/op/op_plugin.h
 
 // A set of dtypes as bits 1 << DType.
 using DTypeSet = uint32_t;
@@ -159,7 +159,7 @@ struct OpDef {
   // With `kernel`: sizes of outputs are known only when it has run.
   bool data_sized = false;
   // Ports at the end of inputs and of outputs that are states of the node, which models leave out,
-  // and the types of those states (ge/compile/add_states.h).
+  // and the types of those states (ge/compile/states/add_states.h).
   uint32_t states = 0;
   std::function<Result<std::vector<Type>>(const Graph& graph, const Node& node)> state_types = {};
   // The record of the plugin that brought it, for who calls its other rules; null: built in.

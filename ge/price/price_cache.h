@@ -15,8 +15,8 @@
 
 #include "ge/base/status.h"
 #include "ge/host/probe.h"
-#include "ge/price/pace.h"
 #include "ge/price/price_fit.h"
+#include "ge/price/prior_scale.h"
 #include "ge/price/priors.h"
 #include "ge/price/signature.h"
 

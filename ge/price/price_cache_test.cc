@@ -13,7 +13,7 @@
 #include <string>
 
 #include "ge/host/cache_folder.h"
-#include "ge/host/temporary_cache_folder.h"
+#include "ge/host/temporary_cache_folder_testing.h"
 
 namespace ge {
 namespace {

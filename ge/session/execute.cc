@@ -1,5 +1,5 @@
-// Runs: a plan found or made, buffers checked, the plan run; see ge/compile/execute.h.
-#include "ge/compile/execute.h"
+// Runs: a plan found or made, buffers checked, the plan run; see ge/compile/compiled/execute.h.
+#include "ge/compile/compiled/execute.h"
 
 #include "ge/run/output_memory.h"
 #include "ge/run/tensor_view.h"

@@ -4,8 +4,8 @@
 #include <algorithm>
 
 #include "ge/base/mapping_faults.h"
-#include "ge/compile/folding.h"
-#include "ge/compile/memory_limit.h"
+#include "ge/compile/compiled/memory_limit.h"
+#include "ge/compile/fold/folding.h"
 #include "ge/control/flow.h"
 #include "ge/control/tensor_values.h"
 #include "ge/infer/infer.h"

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "ge/base/interrupt.h"
-#include "ge/compile/shape_class.h"
+#include "ge/compile/classes/shape_class.h"
 #include "ge/control/cut.h"
 #include "ge/infer/infer.h"
 

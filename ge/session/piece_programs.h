@@ -8,7 +8,7 @@
 #include <memory>
 
 #include "ge/base/status.h"
-#include "ge/compile/graph_loan.h"
+#include "ge/compile/compiled/reshape_inputs.h"
 #include "ge/control/flow.h"
 #include "ge/ir/graph.h"
 #include "ge/session/shape_program.h"

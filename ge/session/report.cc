@@ -6,7 +6,7 @@
 #include "frontend/text/plan_text.h"
 #include "frontend/text/text.h"
 #include "ge/base/mapping_faults.h"
-#include "ge/compile/plan_report.h"
+#include "ge/compile/explain/plan_report.h"
 #include "ge/control/flow.h"
 #include "ge/infer/infer.h"
 #include "ge/run/tensor_view.h"

@@ -19,7 +19,7 @@
 #include <vector>
 
 #include "ge/base/status.h"
-#include "ge/compile/graph_loan.h"
+#include "ge/compile/compiled/reshape_inputs.h"
 #include "ge/ir/graph.h"
 
 namespace ge {

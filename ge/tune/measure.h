@@ -7,7 +7,7 @@
 #include <memory>
 #include <vector>
 
-#include "ge/compile/compiled.h"
+#include "ge/compile/compiled/compiled.h"
 #include "ge/engine/engine.h"
 #include "ge/engine/offers.h"
 #include "ge/engine/view.h"

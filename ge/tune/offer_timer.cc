@@ -10,8 +10,8 @@
 
 #include "ge/base/aligned.h"
 #include "ge/base/file_mapping.h"
-#include "ge/engine/pack_set.h"
-#include "ge/engine/residents.h"
+#include "ge/engine/resident/pack_set.h"
+#include "ge/engine/resident/residents.h"
 #include "ge/host/machine.h"
 #include "ge/plan/routes.h"
 

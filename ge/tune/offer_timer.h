@@ -10,7 +10,7 @@
 #include "ge/base/aligned.h"
 #include "ge/base/repeat_timing.h"
 #include "ge/base/status.h"
-#include "ge/compile/compiled.h"
+#include "ge/compile/compiled/compiled.h"
 #include "ge/engine/abi_layouts.h"
 #include "ge/engine/engine.h"
 #include "ge/engine/offers.h"

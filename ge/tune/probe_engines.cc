@@ -2,7 +2,7 @@
 
 #include "ge/base/log.h"
 #include "ge/engine/offers.h"
-#include "ge/engine/plugin.h"
+#include "ge/engine/plugin/plugin.h"
 #include "ge/engine/view.h"
 #include "ge/host/host_load.h"
 #include "ge/host/machine.h"

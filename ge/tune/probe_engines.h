@@ -8,7 +8,7 @@
 #include <memory>
 #include <vector>
 
-#include "ge/compile/compiled.h"
+#include "ge/compile/compiled/compiled.h"
 #include "ge/engine/engine.h"
 #include "ge/price/price_cache.h"
 

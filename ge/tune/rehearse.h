@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "ge/base/clock.h"
-#include "ge/compile/compiled.h"
+#include "ge/compile/compiled/compiled.h"
 
 namespace ge {
 

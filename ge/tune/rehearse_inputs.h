@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "ge/base/aligned.h"
-#include "ge/compile/compiled.h"
+#include "ge/compile/compiled/compiled.h"
 #include "ge/run/tensor_view.h"
 
 namespace ge {

@@ -3,7 +3,7 @@
 #include "passes/canonical/drop_dropout.h"
 #include "passes/canonical/drop_identity.h"
 #include "passes/canonical/merge_duplicates.h"
-#include "passes/pass_graph.h"
+#include "passes/pass_graph_testing.h"
 
 namespace ge {
 namespace {

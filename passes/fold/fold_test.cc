@@ -9,7 +9,7 @@
 #include "passes/fold/fold_batchnorm.h"
 #include "passes/fold/fold_constants.h"
 #include "passes/fold/fold_shapes.h"
-#include "passes/pass_graph.h"
+#include "passes/pass_graph_testing.h"
 
 namespace ge {
 namespace {

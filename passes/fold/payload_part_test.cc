@@ -5,7 +5,7 @@
 #include <random>
 
 #include "ge/infer/infer.h"
-#include "passes/pass_graph.h"
+#include "passes/pass_graph_testing.h"
 
 namespace ge {
 namespace {

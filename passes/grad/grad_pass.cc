@@ -3,7 +3,7 @@
 #include "passes/grad/grad_pass.h"
 
 #include "passes/grad/entry.h"
-#include "passes/grad/rematerialise.h"
+#include "passes/grad/remat/rematerialise.h"
 
 namespace ge::grad {
 namespace {

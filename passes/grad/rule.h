@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "passes/grad/fn.h"
+#include "passes/kit/fn.h"
 
 namespace ge::grad {
 

@@ -1,6 +1,6 @@
 #include "passes/grad/shape_needs.h"
 
-#include "passes/grad/fn.h"
+#include "passes/kit/fn.h"
 
 namespace ge::grad {
 namespace {

@@ -5,7 +5,7 @@
 
 #include <vector>
 
-#include "passes/grad/positions.h"
+#include "passes/grad/shape_values.h"
 
 namespace ge::grad {
 

@@ -9,7 +9,7 @@
 #include <filesystem>
 #include <string>
 
-#include "ge/compile/market_cover.h"
+#include "ge/compile/decompose/market_cover.h"
 #include "ge/place/from_offers.h"
 #include "ge/session/session.h"
 

@@ -1,5 +1,5 @@
 // What FoldMemo answers: the same node of the same payloads, while somebody holds what it gave.
-#include "ge/compile/fold_memo.h"
+#include "ge/compile/fold/fold_memo.h"
 
 #include <gtest/gtest.h>
 

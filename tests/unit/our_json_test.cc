@@ -12,11 +12,11 @@
 #include <vector>
 
 #include "ge/base/log.h"
-#include "ge/engine/manifest.h"
+#include "ge/engine/plugin/manifest.h"
 #include "ge/ge_plugin.h"
 #include "ge/host/cache_folder.h"
 #include "ge/host/probe.h"
-#include "ge/host/temporary_cache_folder.h"
+#include "ge/host/temporary_cache_folder_testing.h"
 #include "ge/price/price_cache.h"
 #include "ge/price/priors.h"
 #include "ge/session/session.h"

@@ -9,7 +9,7 @@
 #include <thread>
 
 #include "frontend/text/text.h"
-#include "ge/engine/pack_set.h"
+#include "ge/engine/resident/pack_set.h"
 #include "tests/unit/graph_session.h"
 #include "tests/unit/plan_generator.h"
 

@@ -8,7 +8,7 @@
 #include <fstream>
 
 #include "ge/host/cache_folder.h"
-#include "ge/host/temporary_cache_folder.h"
+#include "ge/host/temporary_cache_folder_testing.h"
 #include "ge/place/placed.h"
 #include "ge/session/session.h"
 

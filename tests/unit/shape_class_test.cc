@@ -1,7 +1,7 @@
 // Shapes that a session has not seen: what they are planned from, what is packed for them, and that
 // their results are those of ref; residents of several sessions; engines that do not reshape, and
 // packs on a device with memory of its own.
-#include "ge/compile/shape_class.h"
+#include "ge/compile/classes/shape_class.h"
 
 #include <gtest/gtest.h>
 
@@ -12,7 +12,7 @@
 #include <string>
 #include <thread>
 
-#include "ge/engine/residents.h"
+#include "ge/engine/resident/residents.h"
 #include "ge/host/machine.h"
 #include "ge/session/session.h"
 

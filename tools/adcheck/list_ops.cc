@@ -21,7 +21,7 @@ bool HasFloat(const std::vector<Port>& ports) {
   return false;
 }
 
-// Control flow has no record in the table: passes/grad/flow.cc goes through it.
+// Control flow has no record in the table: passes/grad/control/flow.cc goes through it.
 bool IsFlow(const std::string& name) {
   return name == "If" || name == "Loop" || name == "Scan" || name == "ge.Call";
 }

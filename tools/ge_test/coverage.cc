@@ -14,7 +14,7 @@
 #include <set>
 #include <vector>
 
-#include "ge/compile/plan_explain.h"
+#include "ge/compile/explain/plan_explain.h"
 #include "tools/ge/command.h"
 
 namespace ge::test {

@@ -81,7 +81,8 @@ class Rooms:
     def check_order(self, number, room):
         for word in room.may:
             folder = word.removesuffix("/**")
-            if folder not in self.by_folder and self.holds(folder) is None:
+            below = folder != word and any(f.startswith(folder + "/") for f in self.by_folder)
+            if folder not in self.by_folder and self.holds(folder) is None and not below:
                 raise ValueError(f"{NAME}:{number}: {room.folder} may include {word}, which stands in "
                                  "no line above: arrows go up the table")
 

@@ -2,7 +2,7 @@
 #include <cmath>
 #include <numbers>
 
-#include "passes/grad/positions.h"
+#include "passes/grad/shape_values.h"
 
 namespace ge::grad {
 namespace {

@@ -3,7 +3,7 @@
 #include <cmath>
 #include <limits>
 
-#include "passes/grad/positions.h"
+#include "passes/grad/shape_values.h"
 
 namespace ge::grad {
 namespace {

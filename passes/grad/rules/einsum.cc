@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <string>
 
-#include "passes/grad/positions.h"
+#include "passes/grad/shape_values.h"
 
 namespace ge::grad {
 namespace {

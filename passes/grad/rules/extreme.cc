@@ -1,6 +1,6 @@
 // Max, Min, Clip, Mean and Mod. Elements that are the extreme one together share equally; Clip's
 // bounds belong to what passes.
-#include "passes/grad/positions.h"
+#include "passes/grad/shape_values.h"
 
 namespace ge::grad {
 namespace {

@@ -1,6 +1,6 @@
 // Operators that read or write elements where indices say. The indices have no gradient; an element
 // that is read twice gets the sum.
-#include "passes/grad/positions.h"
+#include "passes/grad/shape_values.h"
 
 namespace ge::grad {
 namespace {

@@ -4,7 +4,7 @@
 // points].
 #include <algorithm>
 
-#include "passes/grad/positions.h"
+#include "passes/grad/shape_values.h"
 
 namespace ge::grad {
 namespace {

@@ -1,7 +1,7 @@
 // Operators that put pieces together, cut them, and lay elements out anew.
 #include <algorithm>
 
-#include "passes/grad/positions.h"
+#include "passes/grad/shape_values.h"
 
 namespace ge::grad {
 namespace {

@@ -1,5 +1,5 @@
 // The losses, taken apart: the weights' gradients come with it.
-#include "passes/grad/positions.h"
+#include "passes/grad/shape_values.h"
 
 namespace ge::grad {
 namespace {

@@ -1,7 +1,7 @@
 // Normalizations. What is normalised over some axes is u = (x - mean) / deviation, and a cotangent
 // g of it comes back as (g - mean(g) - u mean(g u)) / deviation; without the mean of x for RMS.
 // They are calculated in f32 at least.
-#include "passes/grad/positions.h"
+#include "passes/grad/shape_values.h"
 
 namespace ge::grad {
 namespace {

@@ -1,7 +1,7 @@
 // Products: what multiplies an element is the product of all others, which holds where some are 0.
 #include <algorithm>
 
-#include "passes/grad/positions.h"
+#include "passes/grad/shape_values.h"
 
 namespace ge::grad {
 namespace {

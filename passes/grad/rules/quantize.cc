@@ -1,7 +1,7 @@
 // Quantization, straight through: a rounded number's slope is that of the number, 0 where it was
 // cut off. Scales learn with it; whole numbers between the two carry the cotangent of what they
 // stand for.
-#include "passes/grad/positions.h"
+#include "passes/grad/shape_values.h"
 
 namespace ge::grad {
 namespace {

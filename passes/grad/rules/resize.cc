@@ -1,6 +1,6 @@
 // Resize is one matrix an axis, whatever its mode: the way back is their transposes. Each is made
 // by resizing the identity along that axis alone.
-#include "passes/grad/positions.h"
+#include "passes/grad/shape_values.h"
 
 namespace ge::grad {
 namespace {

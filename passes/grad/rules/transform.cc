@@ -1,5 +1,5 @@
 // Linear transforms whose matrix the operator itself says: what it makes of the unit vectors.
-#include "passes/grad/positions.h"
+#include "passes/grad/shape_values.h"
 
 namespace ge::grad {
 namespace {

@@ -5,7 +5,7 @@
 
 #include <string>
 
-#include "passes/grad/fn.h"
+#include "passes/kit/fn.h"
 
 namespace ge::grad {
 

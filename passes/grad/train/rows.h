@@ -4,7 +4,7 @@
 
 #include <optional>
 
-#include "passes/grad/fn.h"
+#include "passes/kit/fn.h"
 
 namespace ge::grad {
 

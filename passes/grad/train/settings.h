@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "ge/ge_plugin_pass.h"
-#include "passes/grad/rematerialise.h"
+#include "passes/grad/remat/rematerialise.h"
 
 namespace ge::grad {
 

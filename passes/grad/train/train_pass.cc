@@ -5,10 +5,9 @@
 #include <map>
 #include <optional>
 
-#include "passes/grad/copy_nodes.h"
 #include "passes/grad/entry.h"
 #include "passes/grad/grad_pass.h"
-#include "passes/grad/rematerialise.h"
+#include "passes/grad/remat/rematerialise.h"
 #include "passes/grad/train/loss.h"
 #include "passes/grad/train/optimizer.h"
 #include "passes/grad/train/precision.h"
@@ -16,6 +15,7 @@
 #include "passes/grad/train/schedule.h"
 #include "passes/grad/train/training_mode.h"
 #include "passes/grad/train/weights.h"
+#include "passes/kit/copy_nodes.h"
 
 namespace ge::grad {
 namespace {

@@ -8,7 +8,7 @@
 #include <sstream>
 
 #include "ge/base/replace_file.h"
-#include "ge/compile/plan_explain.h"
+#include "ge/compile/explain/plan_explain.h"
 #include "tools/ge/command.h"
 #include "tools/ge/plot/plot.h"
 

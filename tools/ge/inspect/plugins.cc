@@ -5,9 +5,9 @@
 #include <array>
 #include <nlohmann/json.hpp>
 
-#include "ge/engine/discovery.h"
 #include "ge/engine/engine_list.h"
-#include "ge/engine/pass_plugin.h"
+#include "ge/engine/pass/pass_plugin.h"
+#include "ge/engine/plugin/discovery.h"
 #include "ge/host/machine.h"
 #include "tools/ge/command.h"
 

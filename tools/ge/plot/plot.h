@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "ge/base/status.h"
-#include "ge/compile/compiled.h"
+#include "ge/compile/compiled/compiled.h"
 
 namespace ge::tool {
 

@@ -10,8 +10,8 @@
 #include <cstring>
 #include <filesystem>
 
-#include "ge/engine/discovery.h"
 #include "ge/engine/engine_list.h"
+#include "ge/engine/plugin/discovery.h"
 
 namespace ge::test {
 namespace {

@@ -8,7 +8,7 @@
 #include <map>
 
 #include "ge/base/clock.h"
-#include "ge/engine/discovery.h"
+#include "ge/engine/plugin/discovery.h"
 #include "tools/ge_test/random/bounds.h"
 
 namespace ge::test {

@@ -8,8 +8,8 @@
 #include <map>
 
 #include "ge/control/host_op.h"
-#include "ge/engine/discovery.h"
 #include "ge/engine/engine_list.h"
+#include "ge/engine/plugin/discovery.h"
 #include "tools/ge_test/random/bounds.h"
 
 namespace ge::test {

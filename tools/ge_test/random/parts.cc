@@ -4,7 +4,7 @@
 #include <fmt/format.h>
 
 #include "frontend/text/text.h"
-#include "ge/compile/decomposition.h"
+#include "ge/compile/decompose/decomposition.h"
 #include "ge/infer/infer.h"
 #include "ge/ops/defaults.h"
 #include "ge/verify/verify.h"

@@ -11,7 +11,7 @@
 #include <set>
 
 #include "frontend/text/text.h"
-#include "ge/compile/decomposition.h"
+#include "ge/compile/decompose/decomposition.h"
 #include "ge/infer/infer.h"
 #include "ge/ops/defaults.h"
 #include "ge/verify/verify.h"

@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <map>
 
-#include "ge/compile/plan_explain.h"
+#include "ge/compile/explain/plan_explain.h"
 #include "ge/session/session.h"
 #include "tools/ge_test/text/commands.h"
 

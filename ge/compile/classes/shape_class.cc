@@ -1,0 +1,236 @@
+#include "ge/compile/classes/shape_class.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <string_view>
+#include <type_traits>
+
+#include "ge/base/word_hash.h"
+
+namespace ge {
+namespace {
+
+// Two structures that fall together lose nothing but time: a cover that does not fit is
+// not taken.
+class Hash : public WordHash {
+ public:
+  using WordHash::Add;
+  void Add(std::string_view text) {
+    Add(text.size());
+    for (const char c : text) Add(static_cast<unsigned char>(c));
+  }
+  void AddBits(double x) {
+    uint64_t bits;
+    std::memcpy(&bits, &x, sizeof bits);
+    Add(bits);
+  }
+};
+
+void AddAttr(const Attr& attr, Hash* hash) {
+  hash->Add(attr.name);
+  hash->Add(attr.value.index());
+  std::visit(
+      [&](const auto& x) {
+        using T = std::decay_t<decltype(x)>;
+        if constexpr (std::is_same_v<T, int64_t>) hash->Add(static_cast<uint64_t>(x));
+        if constexpr (std::is_same_v<T, double>) hash->AddBits(x);
+        if constexpr (std::is_same_v<T, std::string>) hash->Add(x);
+        if constexpr (std::is_same_v<T, std::vector<int64_t>>) {
+          hash->Add(x.size());
+          for (const int64_t i : x) hash->Add(static_cast<uint64_t>(i));
+        }
+        if constexpr (std::is_same_v<T, std::vector<double>>) {
+          hash->Add(x.size());
+          for (const double d : x) hash->AddBits(d);
+        }
+        if constexpr (std::is_same_v<T, std::vector<std::string>>) {
+          hash->Add(x.size());
+          for (const std::string& s : x) hash->Add(s);
+        }
+      },
+      attr.value);
+}
+
+// Dims count as `most` where they are more.
+void AddType(const Value& v, int64_t most, Hash* hash) {
+  hash->Add(v.constant != 0 ? 1 : 0);
+  hash->Add(static_cast<uint64_t>(v.type.dtype));
+  if (!v.type.is_tensor() || !v.type.is_static()) return;
+  hash->Add(v.type.dims.size());
+  for (const Dim& d : v.type.dims) {
+    hash->Add(static_cast<uint64_t>(std::min<int64_t>(d.value, most)));
+  }
+}
+
+// How far apart two lists of dims are, 0 counting as 1; infinite where they are not as many.
+double Apart(const std::vector<int64_t>& a, const std::vector<int64_t>& b) {
+  if (a.size() != b.size()) return HUGE_VAL;
+  double sum = 0;
+  for (size_t i = 0; i < a.size(); ++i) {
+    if (a[i] == b[i]) continue;
+    const auto at_least_one = [](int64_t d) {
+      return static_cast<double>(std::max<int64_t>(d, 1));
+    };
+    sum += std::abs(std::log2(at_least_one(a[i]) / at_least_one(b[i])));
+  }
+  return sum;
+}
+
+uint64_t Key(const Graph& bound, FunctionId fn, int64_t most) {
+  const Function& f = bound.fn(fn);
+  Hash hash;
+  hash.Add(f.name);
+  hash.Add(static_cast<uint64_t>(most));
+  for (const Value& v : f.values) AddType(v, most, &hash);
+  for (const std::vector<ValueId>* list : {&f.params, &f.results}) {
+    hash.Add(list->size());
+    for (const ValueId v : *list) hash.Add(v);
+  }
+  for (const Node& n : f.nodes) {
+    hash.Add(n.id);
+    hash.Add(n.domain), hash.Add(n.op);
+    for (const std::vector<ValueId>* list : {&n.inputs, &n.outputs}) {
+      hash.Add(list->size());
+      for (const ValueId v : *list) hash.Add(v);
+    }
+    for (const Attr& a : n.attrs) AddAttr(a, &hash);
+  }
+  return hash.sum();
+}
+
+}  // namespace
+
+uint64_t ShapeClasses::KeyOf(const Graph& bound, FunctionId fn) { return Key(bound, fn, 2); }
+uint64_t ShapeClasses::KinOf(const Graph& bound, FunctionId fn) { return Key(bound, fn, 0); }
+
+uint64_t ShapeClasses::KeyOfNode(const Function& f, const Node& n) {
+  Hash hash;
+  hash.Add(n.domain), hash.Add(n.op);
+  for (const std::vector<ValueId>* list : {&n.inputs, &n.outputs}) {
+    hash.Add(list->size());
+    for (const ValueId v : *list) {
+      hash.Add(v == 0 ? 0 : 1 + f.value(v).constant);
+      if (v != 0) AddType(f.value(v), std::numeric_limits<int64_t>::max(), &hash);
+    }
+  }
+  for (const Attr& a : n.attrs) AddAttr(a, &hash);
+  return hash.sum();
+}
+
+std::vector<double> LeastOf(const OfferSet& offers, size_t nodes) {
+  std::vector<double> least(nodes, std::numeric_limits<double>::infinity());
+  for (const Offer& o : offers.offers) {
+    if (o.convert || o.nodes.empty()) continue;
+    for (const OfferChoice& c : o.choices) {
+      const double whole = c.marginal_ns + (o.growable ? 0 : o.setup_ns + o.launch_ns);
+      const double share = whole / static_cast<double>(o.nodes.size());
+      for (uint32_t n : o.nodes) least[n] = std::min(least[n], share);
+    }
+  }
+  return least;
+}
+
+double FloorOf(const OfferSet& offers, size_t nodes) {
+  double sum = 0;
+  for (double ns : LeastOf(offers, nodes)) sum += std::isfinite(ns) ? ns : 0;
+  return sum;
+}
+
+std::vector<int64_t> ShapeClasses::DimsOf(const Graph& bound, FunctionId fn) {
+  std::vector<int64_t> out;
+  const Function& f = bound.fn(fn);
+  for (const ValueId v : f.params) {
+    if (!f.value(v).type.is_tensor() || !f.value(v).type.is_static()) continue;
+    const std::vector<int64_t> dims = f.value(v).type.static_dims();
+    out.insert(out.end(), dims.begin(), dims.end());
+  }
+  return out;
+}
+
+bool ShapeClasses::IsClose(const std::vector<int64_t>& a, const std::vector<int64_t>& b,
+                           double most) {
+  if (a.size() != b.size()) return false;
+  for (size_t i = 0; i < a.size(); ++i) {
+    const auto [low, high] = std::minmax(a[i], b[i]);
+    const auto least = static_cast<double>(std::max<int64_t>(low, 1));
+    if (static_cast<double>(high) > most * least) return false;
+  }
+  return true;
+}
+
+double ShapeClasses::Growth(const std::vector<int64_t>& a, const std::vector<int64_t>& b) {
+  double most = 1;
+  for (size_t i = 0; i < std::min(a.size(), b.size()); ++i) {
+    if (a[i] > 0) most = std::max(most, static_cast<double>(b[i]) / static_cast<double>(a[i]));
+  }
+  return most;
+}
+
+ShapeClasses::Covers ShapeClasses::Near(uint64_t key, const std::vector<int64_t>& dims) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  const auto it = classes_.find(key);
+  if (it == classes_.end()) return {};
+  recent_.splice(recent_.begin(), recent_, it->second.place);
+  std::vector<std::pair<double, std::shared_ptr<const ClassCover>>> near;
+  for (const auto& cover : it->second.covers) {
+    const double apart = Apart(cover->dims, dims);
+    if (std::isfinite(apart)) near.emplace_back(apart, cover);
+  }
+  std::stable_sort(near.begin(), near.end(),
+                   [](const auto& a, const auto& b) { return a.first < b.first; });
+  Covers out;
+  for (auto& [apart, cover] : near) out.push_back(std::move(cover));
+  if (out.empty()) return out;
+  auto& covers = it->second.covers;
+  const auto taken = std::find(covers.begin(), covers.end(), out[0]);
+  std::rotate(covers.begin(), taken, taken + 1);
+  return out;
+}
+
+void ShapeClasses::Add(uint64_t key, ClassCover cover, bool of_kin) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  auto it = classes_.find(key);
+  if (it == classes_.end()) {
+    if (classes_.size() >= kMostClasses) {
+      classes_.erase(recent_.back());
+      recent_.pop_back();
+    }
+    recent_.push_front(key);
+    it = classes_.emplace(key, Class{{}, recent_.begin(), of_kin}).first;
+  }
+  Covers& covers = it->second.covers;
+  std::erase_if(covers, [&](const auto& c) { return c->dims == cover.dims; });
+  covers.insert(covers.begin(), std::make_shared<const ClassCover>(std::move(cover)));
+  if (covers.size() > kMostCovers) covers.pop_back();
+}
+
+void ShapeClasses::Keep(std::shared_ptr<const Compiled> plan) {
+  std::shared_ptr<const Compiled> oldest;  // ends when nobody waits for the lock
+  std::lock_guard<std::mutex> lock(mutex_);
+  const auto it = std::find(kept_.begin(), kept_.end(), plan);
+  if (it != kept_.end()) {
+    kept_.splice(kept_.begin(), kept_, it);
+    return;
+  }
+  kept_.push_front(std::move(plan));
+  if (kept_.size() <= kMostKept) return;
+  oldest = std::move(kept_.back());
+  kept_.pop_back();
+}
+
+size_t ShapeClasses::classes() const {
+  std::lock_guard<std::mutex> lock(mutex_);
+  return static_cast<size_t>(std::count_if(classes_.begin(), classes_.end(),
+                                           [](const auto& c) { return !c.second.of_kin; }));
+}
+
+size_t ShapeClasses::covers() const {
+  std::lock_guard<std::mutex> lock(mutex_);
+  size_t n = 0;
+  for (const auto& [key, c] : classes_) n += c.of_kin ? 0 : c.covers.size();
+  return n;
+}
+
+}  // namespace ge

@@ -1,0 +1,18 @@
+// One run of a finished plan: states, the cores, packs and a frame are taken, the program runs, and
+// what it wrote of states becomes visible. Buffers were checked (check_buffers.h). Thread-safe.
+#pragma once
+
+#include <vector>
+
+#include "ge/base/status.h"
+#include "ge/compile/compiled/compiled.h"
+#include "ge/run/state_store.h"
+
+namespace ge {
+
+// `in` and `out` are the caller's buffers by position; where the states lie is appended to them.
+// Allocates nothing where both have room and the plan ran before.
+Status ExecutePlan(Compiled* c, StateStore* states, std::vector<const void*>* in,
+                   std::vector<void*>* out);
+
+}  // namespace ge

@@ -1,0 +1,57 @@
+// PlanCache: the finished plans of a session by entry and input shapes, the least recently used of
+// which give way when they hold too many bytes; runs in flight keep theirs alive. Thread-safe.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <list>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <unordered_map>
+#include <vector>
+
+#include "ge/compile/compiled/compiled.h"
+#include "ge/run/tensor_view.h"
+
+namespace ge {
+
+class PlanCache {
+ public:
+  using Key = const Entry*;
+  // `on_evict` is told of each plan that gives way.
+  PlanCache(uint64_t most_bytes, std::function<void(Compiled*)> on_evict)
+      : most_bytes_(most_bytes), on_evict_(std::move(on_evict)) {}
+  // Null where there is none. What is found is the latest of its entry.
+  std::shared_ptr<Compiled> Find(Key entry, std::span<const TensorView> inputs);
+  void Add(Key entry, std::span<const TensorView> inputs, std::shared_ptr<Compiled> made);
+  void Replace(Key entry, const std::shared_ptr<Compiled>& old, std::shared_ptr<Compiled> made);
+  // As if there had been none. What they share with plans to come, packed constants above all,
+  // lives as long as the caller keeps them.
+  std::vector<std::shared_ptr<Compiled>> Forget();
+  // The plan that was used last for this entry; null when there is none.
+  std::shared_ptr<Compiled> Latest(Key entry);
+  std::vector<std::shared_ptr<Compiled>> All();
+  // How often a plan was replaced or all were forgotten; what is evicted was not replaced.
+  uint64_t changes() const { return changes_.load(std::memory_order_relaxed); }
+  uint64_t evicted() const { return evicted_.load(std::memory_order_relaxed); }
+
+ private:
+  struct Plan {
+    Key entry;
+    uint64_t hash;  // of entry and input shapes
+    std::shared_ptr<Compiled> compiled;
+  };
+  void Evict();
+
+  const uint64_t most_bytes_;
+  const std::function<void(Compiled*)> on_evict_;
+  std::mutex mutex_;
+  std::list<Plan> plans_;  // most recent first
+  std::unordered_multimap<uint64_t, std::list<Plan>::iterator> by_hash_;
+  std::map<Key, std::shared_ptr<Compiled>> latest_;
+  std::atomic<uint64_t> evicted_{0}, changes_{0};
+};
+
+}  // namespace ge

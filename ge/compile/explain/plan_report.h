@@ -1,0 +1,19 @@
+// The numbers of finished plans, as the fields of a report; see ge_session_report in ge.h.
+#pragma once
+
+#include <memory>
+#include <nlohmann/json_fwd.hpp>
+#include <vector>
+
+#include "ge/compile/compiled/compiled.h"
+
+namespace ge {
+
+// Sums over the plans, and the times of the first.
+nlohmann::json PlanReport(const std::vector<std::shared_ptr<Compiled>>& plans, PriceMode mode);
+
+// What is the whole process's: threads and instruction set, what the pool shared out and how often
+// its threads slept (compute_pool.h), packed constants that plans share.
+void AddProcess(nlohmann::json* j);
+
+}  // namespace ge

@@ -1,0 +1,57 @@
+// KernelExec: one node of a plugin's operator, compiled: a copy of its attributes and where its
+// inputs and outputs lie in a launch. Run may be called by several threads at once.
+#pragma once
+
+#include <deque>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "ge/engine/op/op_plugin.h"
+#include "ge/ge_plugin.h"
+
+namespace ge {
+
+// A node of a view that outlives the view: names and attributes, no values.
+class KeptNode {
+ public:
+  void Keep(const ge_node& node);
+  const ge_node* get() const { return &node_; }
+
+ private:
+  ge_str Str(ge_str s);
+  ge_attr CopyOf(const ge_attr& a);
+  ge_node node_{};
+  std::vector<ge_attr> attrs_;
+  std::deque<std::string> texts_;  // deques: addresses stay
+  std::deque<std::vector<int64_t>> ints_;
+  std::deque<std::vector<double>> floats_;
+  std::deque<std::vector<ge_str>> strings_;
+  std::deque<std::vector<uint32_t>> values_;
+};
+
+class KernelExec {
+ public:
+  static constexpr uint32_t kMostPorts = 64;
+  // The segment has one node, whose sizes are all known.
+  void Compile(std::shared_ptr<const PluginOp> op, const ge_segment& segment);
+  // Outputs that nobody reads.
+  const std::vector<ge_internal>& internals() const { return internals_; }
+  ge_rc Run(const ge_launch& launch, ge_err* err) const;
+
+ private:
+  struct Port {
+    enum class From : uint8_t { kNowhere, kInput, kConstant, kOutput, kInternal } from;
+    uint32_t position = 0;  // among the launch's
+    ge_buf buf{};           // of a constant whole, else dtype and dims
+  };
+  Port PortOf(const ge_value& v);
+  std::shared_ptr<const PluginOp> op_;
+  const char* kernel_text_ = nullptr;  // for PluginCall
+  KeptNode node_;
+  std::vector<Port> in_, out_;
+  std::vector<ge_internal> internals_;
+  std::deque<std::vector<int64_t>> dims_;
+};
+
+}  // namespace ge

@@ -1,0 +1,138 @@
+// PassEdit: a Transaction as the ge_edit that a plugin's pass calls (ge_plugin_pass.h). It checks
+// every number and record that it is given; the first edit that fails is kept and ends all editing.
+// Lives for one run of one pass, in its thread.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "ge/base/status.h"
+#include "ge/engine/pass/model_picture.h"
+#include "ge/ops/op.h"
+#include "ge/stage/pass.h"
+
+namespace ge {
+
+class PassEdit {
+ public:
+  // `options`: by position of the record's.
+  PassEdit(PassKind kind, const std::vector<ge_attr>& options, Transaction* t,
+           const PassContext& context);
+  PassEdit(const PassEdit&) = delete;
+  PassEdit& operator=(const PassEdit&) = delete;
+  const ge_edit* api() const { return &api_; }
+  const Status& failed() const { return failed_; }
+  // Derivative rules that the pass asked for and that had no answer, or none that is legal: why.
+  const std::vector<Status>& rule_failures() const { return rule_failures_; }
+  // Puts the nodes of every function that was edited in order; INVALID_GRAPH prints a cycle.
+  Status Finish();
+
+ private:
+  static PassEdit& Of(void* host) { return *static_cast<PassEdit*>(host); }
+  // An edit: nothing when one has failed before. An exception does not pass.
+  template <typename Body>
+  ge_rc Edit(Body body);
+  // A question: its failure is no failure of the pass.
+  template <typename Body>
+  ge_rc Ask(Body body);
+  // Pictures are there after a failure, too: a pass need not look for one.
+  template <typename Body>
+  static ge_rc Look(Body body);
+  void FillApi();
+  void FillModelApi();
+
+  const Graph& graph() const { return t_.graph(); }
+  // A picture of it shows what was.
+  void Outdate(FunctionId fn) { current_.erase(fn); }
+  void Edited(FunctionId fn) { edited_.insert(fn), Outdate(fn); }
+  Status WantFunction(FunctionId fn) const;
+  Status WantValue(FunctionId fn, ValueId v, bool absent = false) const;
+  Result<const Node*> WantNode(FunctionId fn, NodeId node) const;
+  Status WantValues(FunctionId fn, const uint32_t* values, uint32_t n, const char* what) const;
+
+  // pass_edit.cc: pictures, nodes, values
+  const ge_model* Model();
+  const ge_graph* Picture(FunctionId fn);
+  const ge_value* ValueOf(FunctionId fn, ValueId v);
+  Status AddNode(FunctionId fn, NodeId before, const ge_new_node* given, uint32_t* id,
+                 uint32_t* out);
+  Result<std::vector<const Node*>> Replaced(FunctionId fn, NodeId before, const ge_links* links);
+  Status TypeLast(FunctionId fn);
+  Status AddConstant(FunctionId fn, const ge_type* type, const void* data, uint64_t bytes,
+                     uint32_t* out);
+  Status ReplaceUses(FunctionId fn, ValueId from, ValueId to);
+  Status SetInput(FunctionId fn, NodeId node, uint32_t i, ValueId value);
+  Status SetAttr(FunctionId fn, NodeId node, const ge_attr* a);
+  Status SetLinks(FunctionId fn, NodeId node, const ge_links* given);
+  Status Erase(FunctionId fn, NodeId node);
+  Result<Attr> AttrOf(const ge_attr& a);
+
+  // pass_edit_model.cc: functions, states, entries
+  Status WantNew(FunctionId fn, const char* what) const;
+  Status WantDerive(const char* what) const;
+  Status AddFunction(const ge_function* given, uint32_t* fn);
+  Status CopyFunction(FunctionId of, ge_str name, uint32_t* fn);
+  Status AddParam(FunctionId fn, const ge_param* given, uint32_t* value);
+  Status SetResults(FunctionId fn, const uint32_t* values, const ge_str* names, uint32_t n);
+  Status AddState(const ge_state* given, uint32_t* state);
+  Status AddEntry(ge_str name, FunctionId fn, uint32_t role);
+
+  // pass_edit_rules.cc: what a pass may ask
+  Status Price(FunctionId fn, const uint32_t* nodes, uint32_t n, double* ns);
+  ge_rc AskRule(const ge_rule* given);
+  Status ApplyRule(const ge_rule* given, bool* found);
+  Status Decompose(const ge_rule& rule, const OpDef& op, const Node& node);
+  Status Derive(const ge_rule& rule, const OpDef& op, const Node& node);
+  ge_rc AskShard(FunctionId fn, NodeId node, void* to, ge_rc (*way)(void*, const ge_shard*));
+  Result<Node> AsIn(const ge_rule& rule, const Node& node);
+  Status WorkOfNode(FunctionId fn, NodeId node, double* flops, double* bytes);
+
+  const PassKind kind_;
+  Transaction& t_;
+  const PassContext& context_;
+  const FunctionId first_new_;  // functions from here on were added by this run
+  ge_edit api_{};
+  Status failed_;
+  std::vector<Status> rule_failures_;
+  std::set<FunctionId> edited_;
+  std::unique_ptr<ModelPicture> model_;
+  std::map<FunctionId, std::unique_ptr<FunctionPicture>> pictures_;
+  std::set<FunctionId> current_;  // whose pictures show what is; a picture costs as much as the
+                                  // function is large, and passes ask often
+  ValuePicture value_;
+  bool retype_ = false;  // whether an edit may have changed the type of what was typed
+  // Nodes that were told what they name: their types follow from functions that may have grown.
+  std::vector<std::pair<FunctionId, NodeId>> naming_;
+};
+
+ge_rc RcOf(const Status& status);
+
+template <typename Body>
+ge_rc PassEdit::Edit(Body body) {
+  if (!failed_.ok()) return GE_FAILED_PRECONDITION;
+  try {
+    failed_ = body();
+  } catch (const std::bad_alloc&) {
+    failed_ = Status(Code::kResourceExhausted, "there is no memory for an edit");
+  }
+  return RcOf(failed_);
+}
+
+template <typename Body>
+ge_rc PassEdit::Ask(Body body) {
+  return failed_.ok() ? Look(body) : static_cast<ge_rc>(GE_FAILED_PRECONDITION);
+}
+
+template <typename Body>
+ge_rc PassEdit::Look(Body body) {
+  try {
+    return RcOf(body());
+  } catch (const std::bad_alloc&) {
+    return GE_OUT_OF_MEMORY;
+  }
+}
+
+}  // namespace ge

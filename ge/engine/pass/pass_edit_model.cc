@@ -1,0 +1,182 @@
+// Functions, states, entries.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <new>
+
+#include "ge/engine/from_abi.h"
+#include "ge/engine/pass/pass_edit.h"
+#include "ge/engine/plugin/record.h"
+
+namespace ge {
+namespace {
+
+constexpr uint32_t kMostParams = 1u << 16;
+
+// What the state begins with: the bytes given, else zeros, which take no room.
+Result<Const> Beginning(const ge_state& given, const Type& type, const std::string& name) {
+  const auto bytes = ByteCount(type);
+  if (!bytes) return NotLegal(fmt::format("state '{}' is larger than 2^63 bytes", name));
+  if (given.data) return ConstFromAbi(given.type, given.data, given.data_bytes);
+  Const c;
+  c.type = type;
+  const int bits = DTypeBits(type.dtype);
+  if (bits % 8 == 0) {
+    c.splat.resize(static_cast<size_t>(bits) / 8);
+    return c;
+  }
+  const std::vector<std::byte> zeros(static_cast<size_t>(*bytes));
+  return MakeConst(type, zeros.data(), zeros.size());
+}
+
+}  // namespace
+
+void PassEdit::FillModelApi() {
+  api_.function = [](void* h, const ge_function* given, uint32_t* fn) {
+    *fn = 0;
+    return Of(h).Edit([&] { return Of(h).AddFunction(given, fn); });
+  };
+  api_.copy = [](void* h, uint32_t of, ge_str name, uint32_t* fn) {
+    *fn = 0;
+    return Of(h).Edit([&] { return Of(h).CopyFunction(of, name, fn); });
+  };
+  api_.param = [](void* h, uint32_t fn, const ge_param* given, uint32_t* value) {
+    *value = 0;
+    return Of(h).Edit([&] { return Of(h).AddParam(fn, given, value); });
+  };
+  api_.results = [](void* h, uint32_t fn, const uint32_t* values, const ge_str* names, uint32_t n) {
+    return Of(h).Edit([&] { return Of(h).SetResults(fn, values, names, n); });
+  };
+  api_.state = [](void* h, const ge_state* given, uint32_t* state) {
+    *state = 0;
+    return Of(h).Edit([&] { return Of(h).AddState(given, state); });
+  };
+  api_.entry = [](void* h, ge_str name, uint32_t fn, uint32_t role) {
+    return Of(h).Edit([&] { return Of(h).AddEntry(name, fn, role); });
+  };
+  api_.price = [](void* h, uint32_t fn, const uint32_t* nodes, uint32_t n, double* ns) {
+    *ns = 0;
+    return Of(h).Ask([&] { return Of(h).Price(fn, nodes, n, ns); });
+  };
+  api_.rule = [](void* h, const ge_rule* rule) { return Of(h).AskRule(rule); };
+  api_.work = [](void* h, uint32_t fn, uint32_t node, double* flops, double* bytes) {
+    *flops = *bytes = 0;
+    return Of(h).Ask([&] { return Of(h).WorkOfNode(fn, node, flops, bytes); });
+  };
+  api_.shard = [](void* h, uint32_t fn, uint32_t node, void* to,
+                  ge_rc (*way)(void*, const ge_shard*)) {
+    return Of(h).AskShard(fn, node, to, way);
+  };
+}
+
+Status PassEdit::WantNew(FunctionId fn, const char* what) const {
+  GE_RETURN_IF_ERROR(WantFunction(fn));
+  if (fn >= first_new_) return {};
+  return NotLegal(
+      fmt::format("{} of function '{}' are changed, which was there before; only those of a "
+                  "function that the same run has added can be",
+                  what, graph().fn(fn).name));
+}
+
+Status PassEdit::WantDerive(const char* what) const {
+  if (kind_ == PassKind::kDerive && context_.phase == kAtLoad) return {};
+  return NotLegal(
+      fmt::format("it adds {}, which only a pass of kind GE_PASS_DERIVE may, at load", what));
+}
+
+Status PassEdit::AddFunction(const ge_function* given, uint32_t* fn) {
+  GE_ASSIGN_OR_RETURN(const ge_function r, ReadRecord(given, "a function"));
+  if (r.n_attr_param > kMostParams || (r.n_attr_param > 0 && !r.attr_param)) {
+    return NotLegal(fmt::format("a function has {} attribute parameters", r.n_attr_param));
+  }
+  for (const uint32_t named : {r.derived_of, r.custom_jvp, r.custom_vjp}) {
+    if (named) GE_RETURN_IF_ERROR(WantFunction(named));
+  }
+  const std::string name = TextOf(r.name);
+  if (name.empty()) return NotLegal("a function has no name");
+  *fn = t_.AddFunction(name);
+  Function& f = t_.mutable_graph()->fn(*fn);
+  f.overload = TextOf(r.overload);
+  for (uint32_t i = 0; i < r.n_attr_param; ++i) f.attr_params.push_back(TextOf(r.attr_param[i]));
+  f.recursive = (r.flags & GE_FUNCTION_RECURSIVE) != 0;
+  f.inlining = r.flags & GE_FUNCTION_INLINE_NEVER    ? Function::Inline::kNever
+               : r.flags & GE_FUNCTION_INLINE_ALWAYS ? Function::Inline::kAlways
+                                                     : Function::Inline::kAuto;
+  f.derived.kind = TextOf(r.derived_kind), f.derived.of = r.derived_of;
+  if (!f.derived.kind.empty()) f.derived.pass = t_.pass();
+  f.custom_jvp = r.custom_jvp, f.custom_vjp = r.custom_vjp;
+  Edited(*fn);
+  return {};
+}
+
+Status PassEdit::CopyFunction(FunctionId of, ge_str name, uint32_t* fn) {
+  GE_RETURN_IF_ERROR(WantFunction(of));
+  const std::string text = TextOf(name);
+  if (text.empty()) return NotLegal("a function has no name");
+  *fn = t_.CopyFunction(of, text);
+  Edited(*fn);
+  return {};
+}
+
+Status PassEdit::AddParam(FunctionId fn, const ge_param* given, uint32_t* value) {
+  GE_RETURN_IF_ERROR(WantNew(fn, "parameters"));
+  Type type;
+  if (given->dtype == 0) {
+    GE_RETURN_IF_ERROR(WantValue(given->of_fn, given->of_value));
+    type = graph().fn(given->of_fn).value(given->of_value).type;
+  } else {
+    GE_ASSIGN_OR_RETURN(type, TypeFromAbi(given->dtype, given->rank, given->dims, graph().dims));
+  }
+  Outdate(fn);
+  *value = t_.AddParam(fn, TextOf(given->name), std::move(type));
+  return {};
+}
+
+Status PassEdit::SetResults(FunctionId fn, const uint32_t* values, const ge_str* names,
+                            uint32_t n) {
+  GE_RETURN_IF_ERROR(WantNew(fn, "results"));
+  GE_RETURN_IF_ERROR(WantValues(fn, values, n, "results"));
+  std::vector<std::string> texts;
+  for (uint32_t i = 0; i < n; ++i) {
+    GE_RETURN_IF_ERROR(WantValue(fn, values[i]));
+    if (names) texts.push_back(TextOf(names[i]));
+  }
+  Edited(fn);
+  t_.SetResults(fn, std::vector<ValueId>(values, values + n), std::move(texts));
+  return {};
+}
+
+Status PassEdit::AddState(const ge_state* given, uint32_t* state) {
+  GE_RETURN_IF_ERROR(WantDerive("a state"));
+  GE_ASSIGN_OR_RETURN(const ge_state r, ReadRecord(given, "a state"));
+  State s;
+  s.name = TextOf(r.name);
+  GE_ASSIGN_OR_RETURN(s.type, StaticTypeFromAbi(r.type));
+  if (r.kind > GE_STATE_STEP)
+    return NotLegal(fmt::format("state '{}' is of kind {}", s.name, r.kind));
+  s.kind = static_cast<State::Kind>(r.kind), s.trainable = (r.flags & GE_STATE_TRAINABLE) != 0;
+  if (r.init_fn) {
+    GE_RETURN_IF_ERROR(WantFunction(r.init_fn));
+    s.init_fn = r.init_fn;
+  } else {
+    GE_ASSIGN_OR_RETURN(Const c, Beginning(r, s.type, s.name));
+    s.init = t_.mutable_graph()->AddConst(std::move(c));
+  }
+  *state = t_.AddState(std::move(s));
+  return {};
+}
+
+Status PassEdit::AddEntry(ge_str name, FunctionId fn, uint32_t role) {
+  GE_RETURN_IF_ERROR(WantDerive("an entry"));
+  GE_RETURN_IF_ERROR(WantFunction(fn));
+  if (role > GE_ROLE_DATA) return NotLegal(fmt::format("an entry has role {}", role));
+  Entry e;
+  e.name = TextOf(name), e.fn = fn, e.role = static_cast<Entry::Role>(role);
+  if (graph().FindEntry(e.name)) {
+    return NotLegal(fmt::format("there is an entry '{}' already", e.name));
+  }
+  t_.AddEntry(std::move(e));
+  return {};
+}
+
+}  // namespace ge

@@ -1,0 +1,230 @@
+#include "ge/engine/plugin/manifest.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <charconv>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "ge/base/json_text.h"
+#include "ge/engine/plugin/driver_probe.h"
+
+namespace ge {
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+
+constexpr size_t kMostText = 4096, kMostNames = 4096;
+
+// Reads the fields of one manifest; the first fault counts.
+class Reader {
+ public:
+  Reader(const json& object, const std::string& path) : object_(object), path_(path) {}
+
+  std::string Text(const char* key, bool required = false) {
+    const json* found = Find(key, required);
+    if (found == nullptr) return "";
+    return TextOf(*found, key);
+  }
+  std::vector<std::string> Texts(const char* key) {
+    std::vector<std::string> out;
+    const json* found = Find(key, false);
+    if (found == nullptr) return out;
+    if (!found->is_array() || found->size() > kMostNames) {
+      Fail(key, *found, "a list of names");
+      return out;
+    }
+    for (const json& item : *found) out.push_back(TextOf(item, key));
+    return out;
+  }
+  std::optional<AbiVersion> Version(const json& object, const char* key, bool required) {
+    const auto it = object.find(key);
+    if (it == object.end()) {
+      if (required) Fail(key, json(), "\"MAJOR.MINOR\"");
+      return std::nullopt;
+    }
+    AbiVersion v;
+    const std::string text = it->is_string() ? it->get<std::string>() : "";
+    const char* end = text.data() + text.size();
+    const auto major = std::from_chars(text.data(), end, v.major);
+    const bool dot = major.ec == std::errc() && major.ptr != end && *major.ptr == '.';
+    const auto minor = dot ? std::from_chars(major.ptr + 1, end, v.minor) : major;
+    if (!dot || minor.ec != std::errc() || minor.ptr != end) Fail(key, *it, "\"MAJOR.MINOR\"");
+    return v;
+  }
+  const json* Find(const char* key, bool required) {
+    const auto it = object_.find(key);
+    if (it != object_.end()) return &*it;
+    if (required) Fail(key, json(), "it to be there");
+    return nullptr;
+  }
+  void Fail(std::string_view key, const json& found, std::string_view wanted) {
+    if (!status_.ok()) return;
+    const std::string text =
+        found.is_null() ? "nothing"
+                        : found.dump(-1, ' ', true, json::error_handler_t::replace).substr(0, 200);
+    status_ = Status(Code::kDataCorrupt, fmt::format("manifest '{}': \"{}\" holds {}, wanted {}",
+                                                     path_, key, text, wanted));
+  }
+  const Status& status() const { return status_; }
+
+ private:
+  std::string TextOf(const json& value, const char* key) {
+    if (value.is_string() && value.get_ref<const std::string&>().size() <= kMostText) {
+      return value.get<std::string>();
+    }
+    Fail(key, value, fmt::format("text of at most {} bytes", kMostText));
+    return "";
+  }
+  const json& object_;
+  const std::string& path_;
+  Status status_;
+};
+
+void ReadFile(Reader* r, Manifest* m) {
+  const std::string file = r->Text("file", true);
+  const bool plain = !file.empty() && file != "." && file != ".." &&
+                     file.find('/') == std::string::npos && file.find('\0') == std::string::npos;
+  if (!plain) r->Fail("file", file, "the name of a file in the manifest's own folder");
+  m->file = (fs::path(m->path).parent_path() / file).string();
+}
+
+void ReadDigest(Reader* r, Manifest* m) {
+  m->sha256 = r->Text("sha256");
+  for (char& c : m->sha256) {
+    if (c >= 'A' && c <= 'F') c = static_cast<char>(c - 'A' + 'a');
+  }
+  const bool hex = m->sha256.find_first_not_of("0123456789abcdef") == std::string::npos;
+  if (!m->sha256.empty() && (m->sha256.size() != 64 || !hex)) {
+    r->Fail("sha256", m->sha256, "64 hexadecimal digits, as sha256sum prints them");
+  }
+}
+
+void ReadAbi(Reader* r, Manifest* m) {
+  const json* abi = r->Find("abi", true);
+  if (abi == nullptr) return;
+  if (!abi->is_object()) {
+    return r->Fail("abi", *abi, "{\"least\": \"MAJOR.MINOR\"}, and \"most\" where there is one");
+  }
+  m->abi_least = r->Version(*abi, "least", true).value_or(AbiVersion{});
+  m->abi_most = r->Version(*abi, "most", false);
+  if (m->abi_most && *m->abi_most < m->abi_least) {
+    r->Fail("abi", *abi, "\"most\" not below \"least\"");
+  }
+}
+
+void ReadKinds(Reader* r, Manifest* m) {
+  m->kinds = r->Texts("kinds");
+  m->engines = r->Texts("engines"), m->ops = r->Texts("ops"), m->passes = r->Texts("passes");
+  const char* known[] = {"engine", "ops", "passes"};
+  for (const std::string& kind : m->kinds) {
+    if (std::find(std::begin(known), std::end(known), kind) == std::end(known)) {
+      r->Fail("kinds", kind, "engine, ops or passes");
+    }
+  }
+  if (m->kinds.empty()) r->Fail("kinds", json(m->kinds), "one at least of engine, ops, passes");
+  const bool engine = std::find(m->kinds.begin(), m->kinds.end(), "engine") != m->kinds.end();
+  if (engine && m->engines.empty()) m->engines = {m->name};
+}
+
+void ReadProbes(Reader* r, Manifest* m) {
+  const json* probes = r->Find("probe", false);
+  if (probes == nullptr) return;
+  const json one = probes->is_array() ? json() : json::array({*probes});
+  const char* wanted = "{\"file\": PATH} or {\"library\": NAME}, or a list of such";
+  for (const json& item : probes->is_array() ? *probes : one) {
+    const char* key = item.is_object() && item.contains("library") ? "library" : "file";
+    if (!item.is_object() || item.size() != 1 || !item.contains(key) || !item[key].is_string()) {
+      return r->Fail("probe", item, wanted);
+    }
+    DriverProbe probe;
+    probe.kind = key[0] == 'l' ? DriverProbe::Kind::kLibrary : DriverProbe::Kind::kFile;
+    probe.name = item[key].get<std::string>();
+    if (probe.name.empty() || (probe.kind == DriverProbe::Kind::kFile && probe.name[0] != '/')) {
+      return r->Fail("probe", item, "an absolute path, or the name of a library");
+    }
+    m->probes.push_back(std::move(probe));
+  }
+}
+
+}  // namespace
+
+Result<Manifest> ParseManifest(std::string_view text, const std::string& path) {
+  const auto read = ParseJson(text);
+  if (!read.ok() && read.status().code() != Code::kDataCorrupt) return read.status();
+  if (!read.ok() || !read->is_object()) {
+    const std::string why = read.ok() ? "" : ": " + read.status().message();
+    return Status(Code::kDataCorrupt, fmt::format("manifest '{}' is no JSON object{}; see "
+                                                  "docs/plugin-guide.md",
+                                                  path, why));
+  }
+  const json& parsed = *read;
+  Manifest m;
+  m.path = path;
+  m.name = fs::path(path).filename().string();
+  if (m.name.ends_with(kManifestEnding)) m.name.resize(m.name.size() - kManifestEnding.size());
+  Reader r(parsed, path);
+  // What only later hosts can read says so; other new fields are passed over.
+  const json* format = r.Find("format", true);
+  if (format != nullptr && *format != json(1)) r.Fail("format", *format, "1; use a newer host");
+  ReadFile(&r, &m);
+  ReadDigest(&r, &m);
+  ReadAbi(&r, &m);
+  ReadKinds(&r, &m);
+  ReadProbes(&r, &m);
+  m.vendor = r.Text("vendor"), m.version = r.Text("version"), m.licence = r.Text("licence");
+  if (!r.status().ok()) return r.status();
+  return m;
+}
+
+Result<Manifest> ReadManifest(const std::string& path, const WritersRule& rule) {
+  std::error_code ec;
+  const fs::path real = fs::canonical(path, ec);
+  GE_ASSIGN_OR_RETURN(const TrustedFile file,
+                      TrustedFile::Open("manifest", ec ? path : real.string(), rule));
+  GE_ASSIGN_OR_RETURN(const std::string text, file.Read(kMostManifestBytes));
+  return ParseManifest(text, path);
+}
+
+Result<std::optional<Manifest>> ManifestBeside(const std::string& plugin, const WritersRule& rule) {
+  const fs::path file = plugin;
+  const std::string path =
+      (file.parent_path() / file.stem()).string() + std::string(kManifestEnding);
+  std::error_code ec;
+  if (!fs::exists(fs::symlink_status(path, ec))) return std::optional<Manifest>();
+  GE_ASSIGN_OR_RETURN(Manifest m, ReadManifest(path, rule));
+  if (m.file != plugin) {
+    return Status(Code::kDataCorrupt,
+                  fmt::format("manifest '{}' is about '{}', but lies beside '{}'; correct its "
+                              "\"file\", or call it after that file",
+                              path, m.file, plugin));
+  }
+  return std::optional<Manifest>(std::move(m));
+}
+
+std::string WhyNotHere(const Manifest& m, AbiVersion host) {
+  const bool fits =
+      m.abi_least <= host && (m.abi_most ? host <= *m.abi_most : host.major == m.abi_least.major);
+  if (!fits) {
+    const std::string most = m.abi_most ? fmt::format("{}.{}", m.abi_most->major, m.abi_most->minor)
+                                        : fmt::format("the last {}.x", m.abi_least.major);
+    return fmt::format(
+        "it runs in hosts of ABI {}.{} to {}, this one has {}.{}; use another "
+        "version of either",
+        m.abi_least.major, m.abi_least.minor, most, host.major, host.minor);
+  }
+  for (const DriverProbe& p : m.probes) {
+    if (p.kind == DriverProbe::Kind::kLibrary && !LibraryIsThere(p.name)) {
+      return fmt::format("the library '{}' that it needs is not on this machine", p.name);
+    }
+    if (p.kind == DriverProbe::Kind::kFile && access(p.name.c_str(), F_OK) != 0) {
+      return fmt::format("the file '{}' that it needs is not on this machine", p.name);
+    }
+  }
+  return "";
+}
+
+}  // namespace ge

@@ -1,0 +1,56 @@
+// NAME.geplugin.json beside a plugin: what is in it, for whom it was built and what it needs, so
+// that it can be listed, and left out, without being opened. docs/plugin-guide.md lists the fields.
+// It opens no plugin. Values; any thread may read.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "ge/base/status.h"
+#include "ge/engine/plugin/plugin_file.h"
+
+namespace ge {
+
+struct AbiVersion {
+  uint32_t major = 0, minor = 0;
+  friend auto operator<=>(const AbiVersion&, const AbiVersion&) = default;
+};
+
+// What must be on the machine for the plugin to be of use.
+struct DriverProbe {
+  enum class Kind : uint8_t { kFile, kLibrary } kind = Kind::kFile;
+  std::string name;  // an absolute path; or a library's path or soname, as the linker looks for it
+};
+
+struct Manifest {
+  std::string path;                    // of the manifest
+  std::string file;                    // of the plugin: an absolute path
+  std::string name;                    // NAME
+  std::string sha256;                  // lower-case hex; empty = not said
+  AbiVersion abi_least;                // the hosts that it runs in ...
+  std::optional<AbiVersion> abi_most;  // ... all later ones of this major version where not set
+  std::vector<std::string> kinds;      // "engine", "ops", "passes"
+  std::vector<std::string> engines, ops, passes;  // names of what is in it
+  std::string vendor, version, licence;
+  std::vector<DriverProbe> probes;
+};
+
+constexpr std::string_view kManifestEnding = ".geplugin.json";
+// Of one manifest. They hold names; this is far more than the longest of them needs.
+constexpr size_t kMostManifestBytes = size_t{1} << 18;
+
+// `path`: of the manifest, absolute. DATA_CORRUPT naming the file, the field, what was found and
+// what is wanted.
+Result<Manifest> ParseManifest(std::string_view text, const std::string& path);
+// Reads it from a file that strangers may not write.
+Result<Manifest> ReadManifest(const std::string& path, const WritersRule& rule);
+// That of a plugin file, where there is one.
+Result<std::optional<Manifest>> ManifestBeside(const std::string& plugin, const WritersRule& rule);
+
+// Why the plugin is of no use in a host of this version on this machine; empty where it is.
+std::string WhyNotHere(const Manifest& manifest, AbiVersion host);
+
+}  // namespace ge

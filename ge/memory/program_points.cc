@@ -1,0 +1,46 @@
+#include "ge/memory/program_points.h"
+
+#include <algorithm>
+
+namespace ge::memory {
+
+Moments::Moments(const PlanFunction& f) : f_(f), steps_(f.segments.size()) {
+  for (uint32_t s = 0; s < f.segments.size(); ++s) {
+    for (PlanValueId v : f.segments[s].internals) {
+      steps_[s].push_back(f.values[v].first_step);
+      steps_[s].push_back(f.values[v].last_step);
+    }
+    std::sort(steps_[s].begin(), steps_[s].end());
+    steps_[s].erase(std::unique(steps_[s].begin(), steps_[s].end()), steps_[s].end());
+  }
+  uint32_t at = 0;
+  for (const Instruction& in : f.code) {
+    begin_.push_back(at);
+    const bool launch = in.op == PlanOp::kLaunch;
+    at += std::max<uint32_t>(1, launch ? static_cast<uint32_t>(steps_[in.segment].size()) : 1);
+  }
+  begin_.push_back(at);
+}
+
+Stay Moments::Of(const Lifetimes& life, PlanValueId v, const std::vector<bool>& writing) const {
+  Stay stay;
+  if (f_.code.empty()) return stay;
+  const PlanValue& value = f_.values[v];
+  const uint32_t behind = life.last(v) + 1, over = std::max(life.OverFrom(v, writing), behind);
+  stay.first = begin_[life.first(v)];
+  stay.used_last = begin_[behind] - 1;
+  stay.last = begin_[over] - 1;
+  if (value.kind != PlanValueKind::kInternal) return stay;
+  const auto& steps = steps_[value.segment];
+  const auto rank = [&](uint32_t step) {
+    return static_cast<uint32_t>(std::lower_bound(steps.begin(), steps.end(), step) -
+                                 steps.begin());
+  };
+  stay.linger_first = begin_[behind];
+  stay.linger_last = stay.last;
+  stay.last = stay.used_last = stay.first + rank(value.last_step);
+  stay.first += rank(value.first_step);
+  return stay;
+}
+
+}  // namespace ge::memory

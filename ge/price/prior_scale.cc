@@ -1,0 +1,63 @@
+#include "ge/price/prior_scale.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+
+namespace ge {
+namespace {
+
+// So many signatures weigh as much as what is known without them. Machines differ by about as much
+// as the rows of one lie apart, engines and kinds of work on one machine by less.
+constexpr double kDoubtOfKind = 4, kDoubtOfEngine = 4, kDoubtOfMachine = 2;
+constexpr double kMostPaceLog = 1.3863;  // log 4: beyond, it is not the processor
+
+double MedianPace(std::vector<double> logs) {
+  const auto middle = logs.begin() + static_cast<int64_t>(logs.size() / 2);
+  std::nth_element(logs.begin(), middle, logs.end());
+  return *middle;
+}
+
+double BlendedPace(const std::vector<double>& logs, double doubt, double without) {
+  if (logs.empty()) return without;
+  const auto n = static_cast<double>(logs.size());
+  const double log = (n * MedianPace(logs) + doubt * without) / (n + doubt);
+  return std::clamp(log, -kMostPaceLog, kMostPaceLog);
+}
+
+std::string LeadOf(std::string_view family) {
+  return std::string(family.substr(0, family.find('+')));
+}
+
+}  // namespace
+
+void Pace::Add(const PriceBook& book, const WorkName& work, double log) {
+  rows_[{{book, LeadOf(work.family)}, std::string(work.signature)}].push_back(log);
+}
+
+void Pace::Finish() {
+  std::vector<double> all;
+  std::map<PriceBook, std::vector<double>> of_book;
+  std::map<Kind, std::vector<double>> of_kind;
+  for (const auto& [name, logs] : rows_) {
+    const double log = MedianPace(logs);
+    all.push_back(log);
+    of_book[name.first.first].push_back(log);
+    of_kind[name.first].push_back(log);
+  }
+  all_ = BlendedPace(all, kDoubtOfMachine, 0);
+  for (const auto& [book, logs] : of_book) of_book_[book] = BlendedPace(logs, kDoubtOfEngine, all_);
+  for (const auto& [kind, logs] : of_kind) {
+    of_kind_[kind] = BlendedPace(logs, kDoubtOfKind, of_book_[kind.first]);
+  }
+}
+
+double Pace::Of(const PriceBook& book, std::string_view family) const {
+  if (const auto kind = of_kind_.find({book, LeadOf(family)}); kind != of_kind_.end()) {
+    return kind->second;
+  }
+  const auto known = of_book_.find(book);
+  return known == of_book_.end() ? all_ : known->second;
+}
+
+}  // namespace ge

@@ -1,0 +1,79 @@
+// InWindows: a Loop or Scan whose rounds are kept for the way back in windows, so that memory grows
+// with the root of their number. Forward: a Loop or Scan of windows, each a Loop or Scan of `every`
+// rounds, which answers what is carried where each window begins; and what is left at the end as an
+// iteration of its own. Back: a Scan over the windows from the last to the first; each is run once
+// more, this time with all that its way back reads. Cotangents and sums go through all of it in the
+// order that they have without windows, so that gradients have the same bits. One thread.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "passes/grad/control/iteration.h"
+
+namespace ge::grad {
+
+class InWindows {
+ public:
+  explicit InWindows(Iteration& it) : it_(it), l_(it.l_), fn_(it.r_.fn()) {}
+  // Whether the context wants windows and there is more than one. `refused`: why that cannot be.
+  bool Applies(std::string* refused);
+  // In the place of the node. Answers what Iteration::PutBack does.
+  std::vector<Val> Through();
+
+ private:
+  // Of r_.fn(): a vector of one; known where that is not below 0.
+  struct Count {
+    int64_t known = -1;
+    Val v;
+  };
+  enum Side { kInput, kOutput };
+
+  int64_t KnownRounds() const;
+  bool MayEnd() const;
+  bool ReadsNumber() const;
+  std::string Obstacle() const;
+  int64_t Axis(Side side, size_t i) const;  // of what is scanned, from the front; -1 = not known
+  bool FromLast(Side side, size_t i) const;
+  Type WithWindow(Type t, int64_t axis) const;
+
+  Val Scalar(const Count& c);
+  void CountRounds();
+  Val PartOf(Val v, int64_t axis, bool from_last, bool rest);
+  Val Split(Val v, int64_t axis);
+  Val Merge(Val v, int64_t axis);
+  Val Whole(Val windows, Val rest, int64_t axis, bool from_last);
+
+  uint32_t PlainBody();
+  uint32_t WindowBody();
+  void PutWindows();
+  void PutRest();
+  std::vector<Val> Results();
+  Attrs ScanAttrs(size_t stacks) const;
+
+  std::vector<Val> CotangentsOf(bool rest);
+  uint32_t BackBody();
+  std::vector<Val> BackThroughWindows(const std::vector<Val>& states);
+
+  Iteration& it_;
+  const Layout& l_;
+  Fn& fn_;
+  int64_t every_ = 0;
+  bool bounded_ = true;  // a Loop may have no greatest number of rounds
+  bool may_end_ = false;
+  bool from_base_ = false;  // the body reads the number of the round
+  bool has_rest_ = true;
+  Count windows_, in_windows_, rest_;  // there may be fewer where a condition ends it
+  std::vector<Kept> saved_;            // what is carried
+  // What the windows answer, as Iteration has it, and beside that:
+  std::vector<Val> out_;
+  std::vector<Stack> saved_stacks_;
+  uint32_t node_ = 0;
+  Val numbers_, go_;           // the number of each; whether it goes on behind them
+  std::vector<Val> elements_;  // by windows
+  std::vector<Val> rest_in_;
+  Val base_;  // the number of the first round that is left
+  Iteration::Forward rest_run_;
+};
+
+}  // namespace ge::grad

@@ -1,0 +1,39 @@
+// CopyNodes: nodes of a picture once more, in another function. Values that were not set stand for
+// constants, which are copied where one is read. One thread.
+#pragma once
+
+#include <string>
+#include <unordered_map>
+#include <unordered_set>
+
+#include "passes/kit/fn.h"
+
+namespace ge::grad {
+
+// Random numbers without a seed follow from the name or the place of the node that draws them: a
+// copy draws others. The first such node that `n` is or runs, for people; "" = none.
+std::string DrawsAnew(const ge_edit* e, const ge_node& n);
+
+class CopyNodes {
+ public:
+  // before: a node of `to`, 0 = at its end.
+  CopyNodes(const ge_graph* from, Fn& to, uint32_t before = 0)
+      : from_(from), to_(to), before_(before) {}
+  void Set(uint32_t value, Val v) { at_[value] = v; }
+  // Of the same function: the value itself, constants too.
+  void Share(uint32_t value) { Set(value, to_.At(value)); }
+  // Copies that read no other copy come behind this node of `to`.
+  void After(uint32_t node) { after_ = node; }
+  Val Get(uint32_t value);
+  void Put(const ge_node& n);
+
+ private:
+  const ge_graph* from_;
+  Fn& to_;
+  const uint32_t before_;
+  uint32_t after_ = 0;
+  std::unordered_set<uint32_t> made_;
+  std::unordered_map<uint32_t, Val> at_;
+};
+
+}  // namespace ge::grad
