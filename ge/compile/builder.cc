@@ -15,6 +15,7 @@
 #include "ge/compile/compiled/memory_limit.h"
 #include "ge/compile/decompose/coded_weights.h"
 #include "ge/compile/decompose/decomposition.h"
+#include "ge/compile/decompose/least_offers.h"
 #include "ge/compile/decompose/pinned_parts.h"
 #include "ge/compile/fold/evaluator.h"
 #include "ge/compile/segment_compiler.h"

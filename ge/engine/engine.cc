@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cstring>
 
-#include "ge/engine/op/kernel_plugin.h"
 #include "ge/engine/plugin/record.h"
 
 namespace ge {

@@ -39,7 +39,8 @@ std::vector<Val> Again(Fn& fn, Context& context, const std::vector<Val>& gradien
 }
 
 Context ContextOf(const ge_edit* e, const std::string& kind) {
-  Context context{e, LoopCheckpoint::Of(TextOption(e, kCheckpoint))};
+  Context context(e);
+  context.checkpoint = LoopCheckpoint::Of(TextOption(e, kCheckpoint));
   if (context.checkpoint.kind != LoopCheckpoint::kNone && kind != "grad") {
     throw Refusal{GE_INVALID_ARGUMENT, "loop-checkpoint is " + TextOption(e, kCheckpoint) +
                                            ", wanted none, or kind=grad, not " + kind};
@@ -51,7 +52,7 @@ Context ContextOf(const ge_edit* e, const std::string& kind) {
                       "', wanted held, what the way back reads, or again: it is run once more, and "
                       "what is derived can be derived again"};
   }
-  context.next_name = LastName(e);
+  context.next_name = LastName(e, "grad.");
   context.again = recursion == "again" || kind != "grad";
   return context;
 }

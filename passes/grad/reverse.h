@@ -29,8 +29,8 @@ struct LoopCheckpoint {
 
 // What one run of a pass shares: derivations of bodies, made once for each set of active inputs and
 // of outputs that have cotangents, and every reason why there is no gradient.
-struct Context {
-  const ge_edit* edit = nullptr;
+struct Context : PassRun {
+  explicit Context(const ge_edit* e = nullptr) : PassRun{e, "grad."} {}
   LoopCheckpoint checkpoint = {};
   // What calls itself is run once more on the way back, by an ordinary function that can be derived
   // again, rather than answer a function that holds what it reads.
@@ -39,7 +39,6 @@ struct Context {
   std::vector<std::string> problems;
   std::map<std::string, uint32_t> recursions;  // forward functions of what calls itself
   std::vector<std::string> stack;              // derivations that are under way
-  uint32_t next_name = 0;
 };
 
 class Reverse {

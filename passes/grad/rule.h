@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "passes/kit/fn.h"
+#include "passes/grad/kit.h"
 
 namespace ge::grad {
 

@@ -1,6 +1,6 @@
 #include "passes/grad/shape_needs.h"
 
-#include "passes/kit/fn.h"
+#include "passes/grad/kit.h"
 
 namespace ge::grad {
 namespace {

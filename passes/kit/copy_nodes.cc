@@ -3,9 +3,9 @@
 #include <set>
 #include <vector>
 
-#include "passes/grad/entry.h"
+#include "passes/kit/refusal.h"
 
-namespace ge::grad {
+namespace ge::passes {
 namespace {
 
 bool DrawsWithoutSeed(const ge_node& n) {
@@ -73,4 +73,4 @@ void CopyNodes::Put(const ge_node& n) {
   for (uint32_t k = 0; k < n.n_out; ++k) at_[n.out[k]] = out[k], made_.insert(n.out[k]);
 }
 
-}  // namespace ge::grad
+}  // namespace ge::passes

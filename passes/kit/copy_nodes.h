@@ -8,7 +8,7 @@
 
 #include "passes/kit/fn.h"
 
-namespace ge::grad {
+namespace ge::passes {
 
 // Random numbers without a seed follow from the name or the place of the node that draws them: a
 // copy draws others. The first such node that `n` is or runs, for people; "" = none.
@@ -36,4 +36,4 @@ class CopyNodes {
   std::unordered_map<uint32_t, Val> at_;
 };
 
-}  // namespace ge::grad
+}  // namespace ge::passes

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <cstring>
 
-namespace ge::grad {
+namespace ge::passes {
 
 bool Type::known() const {
   return rank >= 0 && std::all_of(dims.begin(), dims.end(), [](auto& d) { return d.value >= 0; });
@@ -388,4 +388,4 @@ Val Gather(Val x, Val indices, int64_t axis) {
   return x.fn->Op("Gather", {x, indices}, Attrs().Int("axis", axis));
 }
 
-}  // namespace ge::grad
+}  // namespace ge::passes

@@ -13,7 +13,7 @@
 #include "ge/ge_plugin.hpp"
 #include "ge/ge_plugin_pass.h"
 
-namespace ge::grad {
+namespace ge::passes {
 
 class Fn;
 
@@ -158,4 +158,4 @@ Val Slice(Val x, const std::vector<int64_t>& starts, const std::vector<int64_t>&
           const std::vector<int64_t>& axes);
 Val Gather(Val x, Val indices, int64_t axis);
 
-}  // namespace ge::grad
+}  // namespace ge::passes

@@ -1,20 +1,23 @@
 #include "passes/kit/new_function.h"
 
-#include "passes/grad/control/pullback.h"
+namespace ge::passes {
 
-namespace ge::grad {
+bool CallsItself(const PassRun& run, uint32_t fn) {
+  const ge_model* m = run.edit->model(run.edit->host);
+  return m != nullptr && fn < m->n_fn && (GE_FUNCTION(m, fn)->flags & GE_FUNCTION_RECURSIVE) != 0;
+}
 
-NewFunction::NewFunction(Context& context, const char* kind, uint32_t of, bool recursive)
-    : context_(context) {
-  const ge_edit* e = context.edit;
-  const std::string name = std::string("grad.") + kind + "." + std::to_string(++context.next_name);
+NewFunction::NewFunction(PassRun& run, const char* kind, uint32_t of, bool recursive)
+    : edit_(run.edit) {
+  const ge_edit* e = run.edit;
+  const std::string what = std::string(kind) + "." + std::to_string(++run.next_name);
+  const std::string name = run.prefix + what;
   ge_function f{};
   f.h = GE_HDR(ge_function, GE_TAG_FUNCTION);
   f.name = plugin::Str(name);
   // One function may be derived in several ways: for other inputs, in other places.
-  const std::string what = name.substr(sizeof "grad." - 1);
   if (of != 0) f.derived_of = of, f.derived_kind = plugin::Str(what);
-  recursive = recursive || (of != 0 && CallsItself(context, of));
+  recursive = recursive || (of != 0 && CallsItself(run, of));
   f.flags = recursive ? uint32_t{GE_FUNCTION_RECURSIVE} : 0u;
   uint32_t id = 0;
   e->function(e->host, &f, &id);
@@ -24,8 +27,7 @@ NewFunction::NewFunction(Context& context, const char* kind, uint32_t of, bool r
 void NewFunction::Results(const std::vector<Val>& results) {
   std::vector<uint32_t> ids;
   for (const Val v : results) ids.push_back(v.id);
-  const ge_edit* e = context_.edit;
-  e->results(e->host, fn_->id(), ids.data(), nullptr, static_cast<uint32_t>(ids.size()));
+  edit_->results(edit_->host, fn_->id(), ids.data(), nullptr, static_cast<uint32_t>(ids.size()));
 }
 
 // A parameter, or one value twice, becomes a result of its own by a node.
@@ -51,29 +53,10 @@ uint32_t NewFunction::Body(const ge_node& n, const char* role) {
   return 0;
 }
 
-std::vector<Val> InputsOf(Reverse& r, const ge_node& n) {
-  std::vector<Val> in;
-  for (uint32_t i = 0; i < n.n_in; ++i) in.push_back(n.in[i] ? r.Now(n.in[i]) : Val{});
-  return in;
-}
-
 Attrs AttrsOf(const ge_node& n) {
   Attrs attrs;
   for (uint32_t i = 0; i < n.n_attr; ++i) attrs.Add(n.attr[i]);
   return attrs;
 }
 
-std::vector<Val> PutForwardNode(Reverse& r, const ge_node& n, const std::vector<Val>& in,
-                                const Attrs& attrs, const NewFunction::Bodies& bodies,
-                                size_t residuals) {
-  ge_links links = bodies.Links();
-  links.replaces = &n.id, links.n_replaces = 1;
-  uint32_t node = 0;
-  const uint32_t outputs = n.n_out + static_cast<uint32_t>(residuals);
-  std::vector<Val> out = r.fn().Node(plugin::View(n.domain), plugin::View(n.op), in, attrs, outputs,
-                                     &links, n.id, &node);
-  r.Replace(n, node, out);
-  return {out.begin() + n.n_out, out.end()};
-}
-
-}  // namespace ge::grad
+}  // namespace ge::passes

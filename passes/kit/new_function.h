@@ -6,15 +6,25 @@
 #include <string>
 #include <vector>
 
-#include "passes/grad/reverse.h"
+#include "passes/kit/fn.h"
 
-namespace ge::grad {
+namespace ge::passes {
+
+// What the functions that one run of a pass makes have in common.
+struct PassRun {
+  const ge_edit* edit = nullptr;
+  const char* prefix = "";  // of their names, as in "grad.FWD.3"
+  uint32_t next_name = 0;
+};
+
+// Whether the model marks the function as one that calls itself.
+bool CallsItself(const PassRun& run, uint32_t fn);
 
 class NewFunction {
  public:
-  // kind: what it is of `of`, "FWD" or "BWD"; of 0, a function of its own. Functions that call each
-  // other in a circle are marked so.
-  NewFunction(Context& context, const char* kind, uint32_t of, bool recursive = false);
+  // kind: what it is of `of`, as "FWD" or "BWD"; of 0, a function of its own. Functions that call
+  // each other in a circle are marked so.
+  NewFunction(PassRun& run, const char* kind, uint32_t of, bool recursive = false);
   Fn& fn() { return *fn_; }
   Val Param(const Type& type) { return fn_->Param("p" + std::to_string(params_++), type); }
   void Results(const std::vector<Val>& results);  // as they are, maybe to be replaced
@@ -30,17 +40,12 @@ class NewFunction {
   static uint32_t Body(const ge_node& n, const char* role);  // 0 = none
 
  private:
-  Context& context_;
+  const ge_edit* edit_;
   std::unique_ptr<Fn> fn_;
   int params_ = 0;
 };
 
-// What a node of a sweep reads now, and its attributes.
-std::vector<Val> InputsOf(Reverse& r, const ge_node& n);
+// The attributes of a node of a picture.
 Attrs AttrsOf(const ge_node& n);
-// The forward node in the place of `n`, with `residuals` more outputs, which are answered.
-std::vector<Val> PutForwardNode(Reverse& r, const ge_node& n, const std::vector<Val>& in,
-                                const Attrs& attrs, const NewFunction::Bodies& bodies,
-                                size_t residuals);
 
-}  // namespace ge::grad
+}  // namespace ge::passes

@@ -2,67 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
-#include <limits>
-#include <string_view>
-#include <type_traits>
 
-#include "ge/base/word_hash.h"
+#include "ge/compile/decompose/structure_hash.h"
 
 namespace ge {
 namespace {
-
-// Two structures that fall together lose nothing but time: a cover that does not fit is
-// not taken.
-class Hash : public WordHash {
- public:
-  using WordHash::Add;
-  void Add(std::string_view text) {
-    Add(text.size());
-    for (const char c : text) Add(static_cast<unsigned char>(c));
-  }
-  void AddBits(double x) {
-    uint64_t bits;
-    std::memcpy(&bits, &x, sizeof bits);
-    Add(bits);
-  }
-};
-
-void AddAttr(const Attr& attr, Hash* hash) {
-  hash->Add(attr.name);
-  hash->Add(attr.value.index());
-  std::visit(
-      [&](const auto& x) {
-        using T = std::decay_t<decltype(x)>;
-        if constexpr (std::is_same_v<T, int64_t>) hash->Add(static_cast<uint64_t>(x));
-        if constexpr (std::is_same_v<T, double>) hash->AddBits(x);
-        if constexpr (std::is_same_v<T, std::string>) hash->Add(x);
-        if constexpr (std::is_same_v<T, std::vector<int64_t>>) {
-          hash->Add(x.size());
-          for (const int64_t i : x) hash->Add(static_cast<uint64_t>(i));
-        }
-        if constexpr (std::is_same_v<T, std::vector<double>>) {
-          hash->Add(x.size());
-          for (const double d : x) hash->AddBits(d);
-        }
-        if constexpr (std::is_same_v<T, std::vector<std::string>>) {
-          hash->Add(x.size());
-          for (const std::string& s : x) hash->Add(s);
-        }
-      },
-      attr.value);
-}
-
-// Dims count as `most` where they are more.
-void AddType(const Value& v, int64_t most, Hash* hash) {
-  hash->Add(v.constant != 0 ? 1 : 0);
-  hash->Add(static_cast<uint64_t>(v.type.dtype));
-  if (!v.type.is_tensor() || !v.type.is_static()) return;
-  hash->Add(v.type.dims.size());
-  for (const Dim& d : v.type.dims) {
-    hash->Add(static_cast<uint64_t>(std::min<int64_t>(d.value, most)));
-  }
-}
 
 // How far apart two lists of dims are, 0 counting as 1; infinite where they are not as many.
 double Apart(const std::vector<int64_t>& a, const std::vector<int64_t>& b) {
@@ -80,10 +24,10 @@ double Apart(const std::vector<int64_t>& a, const std::vector<int64_t>& b) {
 
 uint64_t Key(const Graph& bound, FunctionId fn, int64_t most) {
   const Function& f = bound.fn(fn);
-  Hash hash;
+  StructureHash hash;
   hash.Add(f.name);
   hash.Add(static_cast<uint64_t>(most));
-  for (const Value& v : f.values) AddType(v, most, &hash);
+  for (const Value& v : f.values) hash.AddType(v, most);
   for (const std::vector<ValueId>* list : {&f.params, &f.results}) {
     hash.Add(list->size());
     for (const ValueId v : *list) hash.Add(v);
@@ -95,7 +39,7 @@ uint64_t Key(const Graph& bound, FunctionId fn, int64_t most) {
       hash.Add(list->size());
       for (const ValueId v : *list) hash.Add(v);
     }
-    for (const Attr& a : n.attrs) AddAttr(a, &hash);
+    for (const Attr& a : n.attrs) hash.AddAttr(a);
   }
   return hash.sum();
 }
@@ -104,39 +48,6 @@ uint64_t Key(const Graph& bound, FunctionId fn, int64_t most) {
 
 uint64_t ShapeClasses::KeyOf(const Graph& bound, FunctionId fn) { return Key(bound, fn, 2); }
 uint64_t ShapeClasses::KinOf(const Graph& bound, FunctionId fn) { return Key(bound, fn, 0); }
-
-uint64_t ShapeClasses::KeyOfNode(const Function& f, const Node& n) {
-  Hash hash;
-  hash.Add(n.domain), hash.Add(n.op);
-  for (const std::vector<ValueId>* list : {&n.inputs, &n.outputs}) {
-    hash.Add(list->size());
-    for (const ValueId v : *list) {
-      hash.Add(v == 0 ? 0 : 1 + f.value(v).constant);
-      if (v != 0) AddType(f.value(v), std::numeric_limits<int64_t>::max(), &hash);
-    }
-  }
-  for (const Attr& a : n.attrs) AddAttr(a, &hash);
-  return hash.sum();
-}
-
-std::vector<double> LeastOf(const OfferSet& offers, size_t nodes) {
-  std::vector<double> least(nodes, std::numeric_limits<double>::infinity());
-  for (const Offer& o : offers.offers) {
-    if (o.convert || o.nodes.empty()) continue;
-    for (const OfferChoice& c : o.choices) {
-      const double whole = c.marginal_ns + (o.growable ? 0 : o.setup_ns + o.launch_ns);
-      const double share = whole / static_cast<double>(o.nodes.size());
-      for (uint32_t n : o.nodes) least[n] = std::min(least[n], share);
-    }
-  }
-  return least;
-}
-
-double FloorOf(const OfferSet& offers, size_t nodes) {
-  double sum = 0;
-  for (double ns : LeastOf(offers, nodes)) sum += std::isfinite(ns) ? ns : 0;
-  return sum;
-}
 
 std::vector<int64_t> ShapeClasses::DimsOf(const Graph& bound, FunctionId fn) {
   std::vector<int64_t> out;

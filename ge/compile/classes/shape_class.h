@@ -31,12 +31,6 @@ struct ClassCover {
   double over_floor = 1;
 };
 
-// The cheapest that each node is offered for, alone or as its share of a pattern; infinity where
-// nobody takes it.
-std::vector<double> LeastOf(const OfferSet& offers, size_t nodes);
-// The same summed up: not a bound, but what plans of one graph at other dims can be measured by.
-double FloorOf(const OfferSet& offers, size_t nodes);
-
 class ShapeClasses {
  public:
   using Covers = std::vector<std::shared_ptr<const ClassCover>>;
@@ -46,8 +40,6 @@ class ShapeClasses {
   // Equal for those whose dims are 0, 1 or more at other places, too: kin, whose covers are worth
   // asking about where there are none of the class.
   static uint64_t KinOf(const Graph& bound, FunctionId fn);
-  // Equal for nodes of a function with the same operator, attributes, types and constants.
-  static uint64_t KeyOfNode(const Function& f, const Node& n);
   static std::vector<int64_t> DimsOf(const Graph& bound, FunctionId fn);
 
   // All covers of the class, those found for the nearest dims first. Empty = it is time to search.

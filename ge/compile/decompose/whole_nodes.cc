@@ -6,8 +6,8 @@
 #include <map>
 #include <set>
 
-#include "ge/compile/classes/shape_class.h"
 #include "ge/compile/decompose/expansion.h"
+#include "ge/compile/decompose/structure_hash.h"
 #include "ge/place/from_offers.h"
 
 namespace ge {
@@ -118,7 +118,7 @@ Result<std::unordered_map<NodeId, WholePrice>> PlainlyWhole(const Graph& graph, 
   for (uint32_t i = 0; i < f.nodes.size(); ++i) position[f.nodes[i].id] = i;
   for (const NodeId id : candidates) {
     const Node& n = f.nodes[position.at(id)];
-    like[id] = first.emplace(ShapeClasses::KeyOfNode(f, n), id).first->second;
+    like[id] = first.emplace(KeyOfNode(f, n), id).first->second;
   }
   std::vector<NodeId> asked;
   for (const auto& [key, id] : first) asked.push_back(id);

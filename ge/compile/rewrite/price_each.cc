@@ -8,8 +8,9 @@
 #include <set>
 
 #include "ge/base/half.h"
-#include "ge/compile/classes/shape_class.h"
 #include "ge/compile/decompose/expansion.h"
+#include "ge/compile/decompose/least_offers.h"
+#include "ge/compile/decompose/structure_hash.h"
 #include "ge/compile/rewrite/assumed_sizes.h"
 #include "ge/engine/offers.h"
 #include "ge/engine/view.h"
@@ -164,7 +165,7 @@ Result<std::map<NodeId, double>> LeastOfParts(const Graph& g, const EngineList& 
   std::map<NodeId, uint32_t> position;
   for (uint32_t i = 0; i < f.nodes.size(); ++i) position[f.nodes[i].id] = i;
   for (const NodeId id : NodesWithParts(g, f)) {
-    keys[id] = ShapeClasses::KeyOfNode(f, f.nodes[position.at(id)]);
+    keys[id] = KeyOfNode(f, f.nodes[position.at(id)]);
     first.emplace(keys[id], id);
   }
   std::map<NodeId, double> out;

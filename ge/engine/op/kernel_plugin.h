@@ -14,11 +14,4 @@ namespace ge {
 // Null where no operator of the plugin has a kernel that an engine can run. One for each plugin.
 Result<std::shared_ptr<const Plugin>> KernelPlugin(const std::shared_ptr<const Plugin>& of);
 
-// What engine_create of such a plugin gets in ge_create_args.next: a tag of the host's own.
-inline constexpr uint16_t kTagKernelsOf = 0xff01;
-struct KernelsOf {
-  ge_hdr h;
-  const Plugin* plugin;
-};
-
 }  // namespace ge

@@ -35,7 +35,7 @@ Result<const ge_links*> LinksOf(const ge_hdr& h) {
   return static_cast<const ge_links*>(nullptr);
 }
 
-bool MayBe(const Dim& a, const Dim& b) { return !a.known() || !b.known() || a == b; }
+bool MayBeSame(const Dim& a, const Dim& b) { return !a.known() || !b.known() || a == b; }
 
 // Whether a reader of one can be given the other, as far as is known.
 bool SameType(const Type& a, const Type& b) {
@@ -43,7 +43,7 @@ bool SameType(const Type& a, const Type& b) {
   if (a.kind != b.kind || a.dtype != b.dtype) return false;
   if (!a.ranked || !b.ranked) return true;
   return a.dims.size() == b.dims.size() &&
-         std::equal(a.dims.begin(), a.dims.end(), b.dims.begin(), MayBe);
+         std::equal(a.dims.begin(), a.dims.end(), b.dims.begin(), MayBeSame);
 }
 
 bool SameSizes(const Type& a, const Type& b) { return a.is_static() && a == b; }

@@ -22,6 +22,13 @@ struct Plugin {
   std::shared_ptr<const Plugin> kernels_of;
 };
 
+// What engine_create of such an engine gets in ge_create_args.next: a tag of the host's own.
+inline constexpr uint16_t kTagKernelsOf = 0xff01;
+struct KernelsOf {
+  ge_hdr h;
+  const Plugin* plugin;
+};
+
 // Opens one shared object, by its path or that of its manifest (manifest.h), and checks it: a
 // manifest beside it that fits, a file that strangers may not write (plugin_file.h) and that is
 // allowed (plugin_filter.h), symbol, magic, version, header hash, sanitizer, tables, required

@@ -2,9 +2,9 @@
 // before the sweep each ge.CallIndirect becomes a call of the functions that it may be: what
 // ge.Partial made is called at once, what an If chose is called in its branches, and a function
 // that is handed to another one is followed by putting that one in the place of its call.
+#include "passes/grad/control/forward_node.h"
 #include "passes/grad/control/pullback.h"
-#include "passes/kit/copy_nodes.h"
-#include "passes/kit/new_function.h"
+#include "passes/grad/kit.h"
 
 namespace ge::grad {
 namespace {

@@ -2,8 +2,9 @@
 // and a cotangent for each result, and answers a gradient for each parameter of floats. The jvp
 // takes the parameters and a tangent for each of floats, and answers a tangent for each result of
 // floats; it is linear in the tangents, so the way back is its transpose.
+#include "passes/grad/control/forward_node.h"
 #include "passes/grad/control/pullback.h"
-#include "passes/kit/new_function.h"
+#include "passes/grad/kit.h"
 
 namespace ge::grad {
 namespace {

@@ -4,9 +4,10 @@
 #include <algorithm>
 #include <array>
 
+#include "passes/grad/control/forward_node.h"
 #include "passes/grad/control/joint.h"
 #include "passes/grad/control/pullback.h"
-#include "passes/kit/new_function.h"
+#include "passes/grad/kit.h"
 
 namespace ge::grad {
 namespace {

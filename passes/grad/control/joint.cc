@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <unordered_map>
 
-#include "passes/kit/copy_nodes.h"
+#include "passes/grad/kit.h"
 
 namespace ge::grad {
 

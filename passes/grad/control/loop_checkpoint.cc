@@ -4,8 +4,8 @@
 #include <cmath>
 #include <cstring>
 
+#include "passes/grad/kit.h"
 #include "passes/grad/shape_values.h"
-#include "passes/kit/copy_nodes.h"
 
 namespace ge::grad {
 namespace {

@@ -2,12 +2,9 @@
 
 #include <algorithm>
 
-namespace ge::grad {
+#include "passes/grad/control/forward_node.h"
 
-bool CallsItself(const Context& context, uint32_t fn) {
-  const ge_model* m = context.edit->model(context.edit->host);
-  return m != nullptr && fn < m->n_fn && (GE_FUNCTION(m, fn)->flags & GE_FUNCTION_RECURSIVE) != 0;
-}
+namespace ge::grad {
 
 bool KeepsFunctions(const Joint& joint) {
   const std::vector<Type>& kept = joint.residuals();

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "passes/grad/control/joint.h"
-#include "passes/kit/new_function.h"
+#include "passes/grad/kit.h"
 
 namespace ge::grad {
 
@@ -23,8 +23,6 @@ std::vector<Val> PutForwardWithPullback(Context& context, uint32_t of, const Joi
 bool ThroughRecursion(Reverse& r, const ge_node& n, uint32_t of);
 // Through a call of a function that brings its own derivative; false where it brings none.
 bool ThroughCustom(Reverse& r, const ge_node& n, uint32_t of, bool* failed);
-// Whether it is marked as one.
-bool CallsItself(const Context& context, uint32_t fn);
 // The joint keeps something that is no tensor.
 bool KeepsFunctions(const Joint& joint);
 

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <optional>
 
-#include "passes/kit/new_function.h"
+#include "passes/grad/kit.h"
 
 namespace ge::grad {
 namespace {

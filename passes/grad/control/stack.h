@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <vector>
 
-#include "passes/kit/new_function.h"
+#include "passes/grad/kit.h"
 
 namespace ge::grad {
 

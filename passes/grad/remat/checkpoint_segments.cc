@@ -4,8 +4,8 @@
 #include <set>
 
 #include "passes/grad/entry.h"
+#include "passes/grad/kit.h"
 #include "passes/grad/train/settings.h"
-#include "passes/kit/copy_nodes.h"
 
 namespace ge::grad {
 namespace {

@@ -5,8 +5,8 @@
 #include <cmath>
 
 #include "passes/grad/entry.h"
+#include "passes/grad/kit.h"
 #include "passes/grad/remat/checkpoint_segments.h"
-#include "passes/kit/copy_nodes.h"
 
 namespace ge::grad {
 namespace {

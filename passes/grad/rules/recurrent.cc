@@ -1,8 +1,9 @@
 // LSTM, GRU and RNN, taken apart: one Scan a direction, whose way back is a Scan.
 #include <algorithm>
 
+#include "passes/grad/kit.h"
+#include "passes/grad/reverse.h"
 #include "passes/grad/shape_values.h"
-#include "passes/kit/new_function.h"
 
 namespace ge::grad {
 namespace {

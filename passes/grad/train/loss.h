@@ -5,7 +5,7 @@
 
 #include <string>
 
-#include "passes/kit/fn.h"
+#include "passes/grad/kit.h"
 
 namespace ge::grad {
 

@@ -9,9 +9,9 @@
 #include <string>
 #include <vector>
 
+#include "passes/grad/kit.h"
 #include "passes/grad/train/rows.h"
 #include "passes/grad/train/settings.h"
-#include "passes/kit/fn.h"
 
 namespace ge::grad {
 

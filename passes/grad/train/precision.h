@@ -4,8 +4,8 @@
 
 #include <vector>
 
+#include "passes/grad/kit.h"
 #include "passes/grad/train/settings.h"
-#include "passes/kit/fn.h"
 
 namespace ge::grad {
 

@@ -4,7 +4,7 @@
 
 #include <optional>
 
-#include "passes/kit/fn.h"
+#include "passes/grad/kit.h"
 
 namespace ge::grad {
 

@@ -2,8 +2,8 @@
 // as PyTorch's schedulers calculate it. One thread.
 #pragma once
 
+#include "passes/grad/kit.h"
 #include "passes/grad/train/settings.h"
-#include "passes/kit/fn.h"
 
 namespace ge::grad {
 

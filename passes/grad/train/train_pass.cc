@@ -7,6 +7,7 @@
 
 #include "passes/grad/entry.h"
 #include "passes/grad/grad_pass.h"
+#include "passes/grad/kit.h"
 #include "passes/grad/remat/rematerialise.h"
 #include "passes/grad/train/loss.h"
 #include "passes/grad/train/optimizer.h"
@@ -15,7 +16,6 @@
 #include "passes/grad/train/schedule.h"
 #include "passes/grad/train/training_mode.h"
 #include "passes/grad/train/weights.h"
-#include "passes/kit/copy_nodes.h"
 
 namespace ge::grad {
 namespace {
@@ -23,7 +23,7 @@ namespace {
 class Training {
  public:
   explicit Training(const ge_edit* e) : e_(e), s_(ReadTrainSettings(e)) {
-    context_.checkpoint = s_.checkpoint, context_.next_name = LastName(e);
+    context_.checkpoint = s_.checkpoint, context_.next_name = LastName(e, "grad.");
   }
   void Derive();
 

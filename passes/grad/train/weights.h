@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "passes/grad/kit.h"
 #include "passes/grad/train/places.h"
-#include "passes/kit/fn.h"
 
 namespace ge::grad {
 
